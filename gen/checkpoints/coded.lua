@@ -142,10 +142,7 @@ local function config_of(config, read_object, path)
   for file, method in pairs { ["quantize_config.json"] = "gptq", ["quant_config.json"] = "awq" } do
     local other = read_object(path .. "/" .. file)
     if other then
-      local copy = {}
-      for key, value in pairs(other) do copy[key] = value end
-      copy.quant_method = is_given(copy.quant_method) and copy.quant_method or method
-      return copy
+      return words.merged(other, { quant_method = is_given(other.quant_method) and other.quant_method or method })
     end
   end
   return nil

@@ -245,9 +245,7 @@ heads.llama_fixed = { norm = "pre", norm_kind = "rms", final_norm = true, positi
 
 --- Returns Llama's fixed keys with `more` of them.
 function heads.llama_with(more)
-  local result = {}
-  for _, keys in ipairs { heads.llama_fixed, more } do for key, value in pairs(keys) do result[key] = value end end
-  return result
+  return words.merged(heads.llama_fixed, more)
 end
 
 --- Returns Llama's tensors after `own`, whose tensors come first where paths are the same.

@@ -148,8 +148,7 @@ end
 
 -- Returns the source of a path with its captures filled in, and `change` applied to its names.
 local function filled(source, path, pattern, change)
-  local result = {}
-  for key, value in pairs(source) do result[key] = value end
+  local result = words.merged(source)
   for _, field in ipairs(OTHERS) do
     if source[field] then result[field] = filled(source[field], path, pattern, change) end
   end

@@ -41,12 +41,8 @@ end
 --- ones. count: nil or 1: the program itself. Faults: io, if there is no mpirun.
 function ranks.start(count, words, environment)
   if (count or 1) == 1 then return words, environment end
-  local list, all = launcher(), {}
-  local is_root = libuv.getuid() == 0
-  for _, from in ipairs { crowded, is_root and as_root or {}, environment or {} } do
-    for name, value in pairs(from) do all[name] = value end
-  end
-  return before(list, count, words), all
+  local as = libuv.getuid() == 0 and as_root or nil
+  return before(launcher(), count, words), common_words.merged(crowded, as, environment)
 end
 
 --- Refuses what is linked into one program. options: is_static, embed. Faults: usage.

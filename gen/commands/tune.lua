@@ -141,6 +141,12 @@ function Tuner:report(line)
   end
 end
 
+-- Reports what was found of a product's choice, if details are asked for.
+function Tuner:detail(product, choice, format, ...)
+  if not self.arguments.verbose then return end
+  io.stderr:write(("%10s%-34s %-24s %s\n"):format("", product.key, search.text(product, choice), format:format(...)))
+end
+
 -- True if a product's best choice, timed once in the model, beats the rule by more than the noise. Times of products
 -- by themselves are not enough: the model may be slower with what is 5% faster by itself.
 function Tuner:is_clear(key)
@@ -178,11 +184,7 @@ function Tuner:taken(is_better)
 end
 
 -- Returns choices and the earlier choices of the file. Where both have a product, the file's counts.
-function Tuner:with_earlier(choices)
-  local all = {}
-  for _, from in ipairs { choices, self.earlier } do for key, choice in pairs(from) do all[key] = choice end end
-  return all
-end
+function Tuner:with_earlier(choices) return words.merged(choices, self.earlier) end
 
 -- True if a choice makes the same calls as the product's earlier one.
 function Tuner:is_earlier(key, choice)
@@ -204,8 +206,7 @@ function Tuner:disturbed() return self.few:disturbed() or self.whole:disturbed()
 
 function Tuner:write(choices)
   for _, choice in pairs(choices) do choice.is_disturbed = self:disturbed() ~= nil end
-  local all = self:with_earlier(choices)
-  for key, choice in pairs(self.others) do all[key] = choice end
+  local all = words.merged(self:with_earlier(choices), self.others)
   local folder, name = self.path:match("^(.*)/([^/]*)$")
   files.write_all(folder or ".", { { name = name or self.path,
     text = tuning.text { target = self.spec.target, machine = tuning.machine(), choices = all } } })
@@ -224,10 +225,7 @@ function Tuner:time_alone()
     for _, each in ipairs(found[key]) do
       for _, choice in ipairs(each.same) do self.seen[key][search.signature(product, choice)] = true end
     end
-    if self.arguments.verbose then
-      io.stderr:write(("%10s%-34s %-24s %.3f by itself\n"):format("", key, search.text(product, best.choice),
-        best.ratio))
-    end
+    self:detail(product, best.choice, "%.3f by itself", best.ratio)
     if best.ratio < 1 - LEAST_GAIN then
       self.best[key] = { choice = best.choice, ratio = best.ratio, is_alone = true, times = { ms * best.ns },
         rule_times = { ms * best.rule_ns } }
@@ -287,10 +285,7 @@ function Tuner:try(choice_of, by)
       self.pending[key] = { choice = ran, ratio = ratio, times = ratios[key].times,
         rule_times = ratios[key].rule_times }
     end
-    if self.arguments.verbose then
-      io.stderr:write(("%10s%-34s %-24s %.3f %.3f\n"):format("", key, search.text(product, ran), ratios[key].own,
-        ratios[key].region))
-    end
+    self:detail(product, ran, "%.3f %.3f", ratios[key].own, ratios[key].region)
   end
   return ratios
 end
@@ -364,9 +359,7 @@ function Tuner:settle(by)
     for _, product in ipairs(self.order) do
       local best, size = self.best[product.key], self.best[product.main].choice.token_block
       if best.choice.token_block ~= size then
-        local choice = {}
-        for name, value in pairs(best.choice) do choice[name] = value end
-        choice.token_block = size
+        local choice = words.merged(best.choice, { token_block = size })
         self.best[product.key] = { choice = choice, ratio = best.ratio, times = best.times,
           rule_times = best.rule_times }
       end
@@ -387,11 +380,8 @@ end
 -- Times the composed choice and the rule in turn. Returns the ratio of their calls, each product's ratio, and the
 -- spread of the first. A product that does not beat the rule by more than its spread goes back to the rule.
 function Tuner:compare(choices)
-  for _, product in ipairs(self.arguments.verbose and self.order or {}) do
-    local choice = choices[product.key]
-    if choice then
-      io.stderr:write(("%10s%-34s %-24s compared\n"):format("", product.key, search.text(product, choice)))
-    end
+  for _, product in ipairs(self.order) do
+    if choices[product.key] then self:detail(product, choices[product.key], "compared") end
   end
   local model = self.whole
   if self.few ~= model then self.few:check(choices) end -- its layers are the whole model's

@@ -18,11 +18,13 @@ local function distance(a, b)
   return row[#b]
 end
 
---- Returns a table with the keys of two tables. If both have a key, the second table's value is taken.
-function words.merged(first, second)
+--- Returns a table with the keys of several tables, each of which may be nil. The last one that has a key gives its
+--- value.
+function words.merged(...)
   local result = {}
-  for key, value in pairs(first) do result[key] = value end
-  for key, value in pairs(second) do result[key] = value end
+  for i = 1, select("#", ...) do
+    for key, value in pairs((select(i, ...)) or {}) do result[key] = value end
+  end
   return result
 end
 
@@ -63,7 +65,7 @@ end
 --- Adds the members of further lists, each of which may be nil, to a list. Returns the list.
 function words.append(list, ...)
   for i = 1, select("#", ...) do
-    local more = select(i, ...) or {}
+    local more = (select(i, ...)) or {}
     table.move(more, 1, #more, #list + 1, list)
   end
   return list

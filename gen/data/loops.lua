@@ -47,6 +47,13 @@ local function walk_blocks(step, all, symbols, body)
   end, body)
 end
 
+-- Runs body() for each panel of the keys [from, stop). Only the last panel of the keys seen may be cut.
+local function walk_keys(step, from, stop, symbols, body)
+  walk(from, stop, step.step, function(key, keys)
+    symbols.key, symbols.taken, symbols.padded = key, keys, round_up(keys, step.lanes)
+  end, body)
+end
+
 -- Returns the keys that sequence i of a call has before the call's first row.
 local function past_of(call, i) return call.past and call.past[i] or 0 end
 
@@ -229,11 +236,7 @@ loops.forms = {
     head = "for (ptrdiff_t key = ${start}; key < ${stop}; key += ${step}) {",
     locals = { { "taken", "ATTN2C_LEAST(${stop} - key, ${step})" },
       { "padded", "(ATTN2C_LEAST(${stop} - key, ${step}) + ${lanes} - 1) / ${lanes} * ${lanes}" } },
-    run = function(step, _, symbols, body)
-      walk(symbols.from, symbols.seen, step.step, function(key, keys)
-        symbols.key, symbols.taken, symbols.padded = key, keys, round_up(keys, step.lanes)
-      end, body)
-    end,
+    run = function(step, _, symbols, body) walk_keys(step, symbols.from, symbols.seen, symbols, body) end,
   },
 }
 
@@ -263,12 +266,7 @@ loops.forms.alone = {
 loops.forms.share = {
   head = "for (ptrdiff_t key = begin; key < stop; key += ${step}) {",
   locals = loops.forms.seen.locals,
-  run = function(step, _, symbols, body)
-    walk(symbols.begin, symbols.stop, step.step, function(key)
-      local keys = least(symbols.seen - key, step.step)
-      symbols.key, symbols.taken, symbols.padded = key, keys, round_up(keys, step.lanes)
-    end, body)
-  end,
+  run = function(step, _, symbols, body) walk_keys(step, symbols.begin, symbols.stop, symbols, body) end,
 }
 
 -- A block of rows, in a chunk of some panels of a product.
@@ -387,9 +385,7 @@ end
 --- for a loop over queries also left and right, the keys before and after a query that it sees, and panel. continues:
 --- whether sequences have keys of earlier calls.
 function loops.begin(form, fields, continues)
-  local step = { continues = continues or nil }
-  for name, value in pairs(fields) do step[name] = value end
-  step.form, step.loop = "begin", form
+  local step = words.merged({ continues = continues or nil }, fields, { form = "begin", loop = form })
   if texts[form] then texts[form](step) end
   return step
 end

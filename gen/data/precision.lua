@@ -1,6 +1,7 @@
 -- precision.lua: lists the parts of a model that may have their own number type, and finds the part of a product.
 -- The description's key, the graph and the messages read it.
 local types = require("data.types")
+local words = require("common.words")
 
 local precision = {}
 
@@ -100,9 +101,7 @@ end
 
 --- Returns the precision as one word or a short text: "bf16", "int8, output f32".
 function precision.text(given)
-  local parts = {}
-  for part in pairs(given.by_part) do parts[#parts + 1] = part end
-  table.sort(parts)
+  local parts = words.sorted_keys(given.by_part)
   for i, part in ipairs(parts) do parts[i] = (", %s %s"):format(part, given.by_part[part]) end
   return given.all .. table.concat(parts)
 end

@@ -1,5 +1,6 @@
 -- row_entries.lua: makes entries of steps.lua for row operations. Most of them have the same operands and a usual call.
 local footprint = require("data.footprint")
+local words = require("common.words")
 
 local row_entries = {}
 
@@ -12,17 +13,10 @@ function row_entries.each(element) return function(c) return element * c.rows * 
 function row_entries.written(type) return { "y", "w", matrix("rows", "cols", "ldy"), type = type } end
 function row_entries.read(type) return { "x", "r", matrix("rows", "cols", "ldx"), type = type } end
 
--- Appends the members of a list, or of nil, to another.
-local function append(list, more)
-  for _, each in ipairs(more or {}) do list[#list + 1] = each end
-  return list
-end
-
--- Returns an entry with constants and operands, after which those of `more` come, and the other fields of `more`.
+-- Returns an entry with constants, operands and the fields of `more`, whose constants and operands come after these.
 local function entry_of(constants, operands, element, equation, more)
-  local entry = { cost = row_entries.each(element), equation = equation }
-  for key, value in pairs(more or {}) do entry[key] = value end
-  entry.constants, entry.operands = append(constants, entry.constants), append(operands, entry.operands)
+  local entry = words.merged({ cost = row_entries.each(element), equation = equation }, more)
+  entry.constants, entry.operands = words.append(constants, entry.constants), words.append(operands, entry.operands)
   return entry
 end
 
@@ -48,7 +42,7 @@ function row_entries.complete(name, entry)
   for _, constant in ipairs(entry.constants) do
     if not (entry.apart or {})[constant] then list[#list + 1] = "${" .. constant .. "}" end
   end
-  entry.body = entry.body or ("attn2c_%s(%s)"):format(name, table.concat(append(list, values), ", "))
+  entry.body = entry.body or ("attn2c_%s(%s)"):format(name, table.concat(words.append(list, values), ", "))
 end
 
 return row_entries

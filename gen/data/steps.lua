@@ -222,7 +222,7 @@ end
 local gain, bias = { "gain", "r", vector("cols"), optional = true }, { "bias", "r", vector("cols"), optional = true }
 local ids = { "ids", "r", vector("rows"), type = "i32" }
 
--- Declares a norm, of whole rows and of each of their heads. operands: those of a row.
+-- Declares a norm, of whole rows and of each of their heads. operands: of the norm of a row.
 local function norms(cost, equation, operands)
   local of_heads = {}
   for i, each_ in ipairs(operands) do of_heads[i] = { each_[1], "r", vector("head_dim"), optional = true } end

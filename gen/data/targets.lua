@@ -96,15 +96,13 @@ targets.features = {
 
 -- Returns the rule of all targets with a target's own values, `more`.
 local function rule(more)
-  local all = {
+  return words.merged({
     panel = 64, token_block = 64, call_rows = 4096, fetch = 0, stream = 3072, stream_rows = 1, near = 4096,
     group_tokens = 128, query_block = 32, key_block = 64, window_block = 32, key_align = 16, tile_bytes = 262144,
     softmax_block = 512, piece_rows = 64,
     row_block = 16, pad = 1, odd_lines = 256, least_phase = 2000000, least_team = 2000000,
     chunks = 4, least_chunk = 1000000, stock = 131072,
-  }
-  for name, value in pairs(more) do all[name] = value end
-  return all
+  }, more)
 end
 
 -- Returns a target with more instructions than another, and the same rule.

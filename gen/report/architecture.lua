@@ -14,12 +14,8 @@ local LINE = 16 -- height of an operation that is done on another's tile
 
 -- Returns a text of an operation without its layer's number, to find equal layers.
 local function signature(each)
-  local parts = { each.role, each.op.op, table.concat(each.op.result.shape, "x") }
-  local names = {}
-  for name in pairs(each.op.attributes) do names[#names + 1] = name end
-  table.sort(names)
-  for _, name in ipairs(names) do parts[#parts + 1] = name .. "=" .. tostring(each.op.attributes[name]) end
-  return table.concat(parts, " ")
+  return table.concat({ each.role, each.op.op, table.concat(each.op.result.shape, "x"),
+    common_words.plain_members(each.op.attributes) }, " ")
 end
 
 --- Returns groups of sections in order: { title, repeats, list = the first section's operations, all = all sections' }.

@@ -6,6 +6,7 @@ local grouping = require("passes.common.grouping")
 local numbers = require("report.numbers")
 local ops = require("data.ops")
 local svg = require("report.svg")
+local words = require("common.words")
 
 local masks = {}
 
@@ -23,9 +24,7 @@ function masks.of(entry)
           if tensor.kind == "input" then inputs[tensor.member] = true end
         end
       end
-      local names = {}
-      for name in pairs(inputs) do names[#names + 1] = name end
-      table.sort(names)
+      local names = words.sorted_keys(inputs)
       local key = table.concat({ shape[3], shape[4], left, right, a.prefix or 0, a.offset or 0, a.extra or 0,
         table.concat(names, " ") }, ",")
       if at[key] then

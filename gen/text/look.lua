@@ -1,6 +1,7 @@
 -- look.lua: reads the members of a JSON value and collects all their faults.
 -- Each reader adds a line with the path, the value and what is allowed, and goes on, so that all faults are reported at
 -- once.
+local common_words = require("common.words")
 local faults = require("common.faults")
 local json = require("common.json")
 
@@ -61,10 +62,8 @@ function Look:choice(object, path, key, choices, default)
   local value = object[key]
   if value == nil then value = default end
   if type(value) == "string" and choices[value] then return choices[value] end
-  local words = {}
-  for word in pairs(choices) do words[#words + 1] = word end
-  table.sort(words)
-  self:fault(path .. "." .. key, ("%s is not supported; supported: %s"):format(said(value), table.concat(words, ", ")))
+  self:fault(path .. "." .. key, ("%s is not supported; supported: %s"):format(said(value),
+    table.concat(common_words.sorted_keys(choices), ", ")))
   return nil
 end
 

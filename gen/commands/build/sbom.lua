@@ -6,6 +6,7 @@ local dkjson = require("dkjson")
 local hash = require("common.hash")
 local terminal = require("common.terminal")
 local version = require("common.version")
+local words = require("common.words")
 
 local sbom = {}
 
@@ -55,11 +56,9 @@ local KEYS = { "spdxVersion", "dataLicense", "SPDXID", "name", "documentNamespac
   "relationships", "spdxElementId", "relationshipType", "relatedSpdxElement", "algorithm", "checksumValue" }
 
 local function package(id, name, more)
-  local result = { SPDXID = "SPDXRef-" .. id, name = terminal.safe(name), downloadLocation = "NOASSERTION",
+  return words.merged({ SPDXID = "SPDXRef-" .. id, name = terminal.safe(name), downloadLocation = "NOASSERTION",
     filesAnalyzed = false, licenseConcluded = "NOASSERTION", licenseDeclared = "NOASSERTION",
-    copyrightText = "NOASSERTION" }
-  for key, value in pairs(more) do result[key] = value end
-  return result
+    copyrightText = "NOASSERTION" }, more)
 end
 
 local function sha256(sum) return { { algorithm = "SHA256", checksumValue = sum } } end

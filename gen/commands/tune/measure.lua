@@ -30,8 +30,7 @@ end
 -- Returns the parameters of a product that are fixed: those that the description gives, and the panels of a weight that
 -- another entry has chosen.
 local function fixed_of(entry, weight)
-  local fixed = {}
-  for name, value in pairs(entry.spec.plan) do fixed[name] = value end
+  local fixed = common_words.merged(entry.spec.plan)
   local layouts, chosen_by = entry.weights.layouts, entry.weights.chosen_by
   if chosen_by[weight.name] ~= entry.name then fixed.panel = layouts[weight.name].panel end
   if entry.spec.kernels ~= "auto" then fixed.kernels = entry.spec.kernels end

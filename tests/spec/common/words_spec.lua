@@ -27,6 +27,13 @@ describe("words", function()
     assert.same({}, words.without({ "b", "b" }, { b = true }))
   end)
 
+  it("joins lists and tables, of which some may be missing", function()
+    local list, more = { 1 }, { 3, 4 }
+    assert.equal(list, words.append(list, nil, { 2 }, more))
+    assert.same({ { 1, 2, 3, 4 }, { 3, 4 } }, { list, more })
+    assert.same({ a = 1, b = 3, c = false }, words.merged({ a = 1, b = 2 }, nil, { b = 3, c = false }))
+  end)
+
   it("counts", function()
     assert.same({ "0 lines", "1 line", "12 lines" }, { words.count(0, "line"), words.count(1, "line"),
       words.count(12, "line") })

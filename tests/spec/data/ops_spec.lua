@@ -190,6 +190,7 @@ describe("ops.make", function()
       { "round_weights", { weights = square }, {}, { 2, 4, 3, 6 }, "bf16" },
       { "row_scale", { x = x }, {}, { 2, 3, 1 } },
       { "row_scale", { x = tensor(2, 3, 8), guard = tensor(2, 3, 8) }, { heads = 4 }, { 2, 3, 4 } },
+      { "keep", { x = x, scale = tensor(2, 3, 1) }, {}, { 2, 3, 5 } },
       { "centre", { x = x, lengths = tensor(2) }, {}, { 2, 3, 5 } },
       { "column_scale", { x = x }, {}, { 2, 1, 5 } },
       { "quantise_columns", { x = x, scale = tensor(2, 1, 5) }, {}, { 2, 3, 5 }, "s8" },
@@ -241,7 +242,8 @@ describe("classes", function()
   local fields = { region = true, product = true, packed = true, epilogue = true, takes_epilogue = true,
     in_place = true, role = true, own_keys = true, in_chunks = true, pools = true, in_row_blocks = true,
     windows = true, ends_epilogue = true, in_place_of_floats = true, dots = true, of_ranks = true, meeting = true,
-    sends = true, heads_as_rows = true, by_row = true, by_position = true, alike = true }
+    sends = true, heads_as_rows = true, by_row = true, by_position = true, alike = true,
+    keeps = true }
 
   it("say no more than the table knows, of operands that are there", function()
     local roles = {}
