@@ -22,7 +22,7 @@ languages.mbart = list_of(first_25)
 languages.mbart_50 = list_of(first_25 .. [[af_ZA az_AZ bn_IN fa_IR he_IL hr_HR id_ID ka_GE km_KH mk_MK ml_IN mn_MN
   mr_IN pl_PL ps_AF pt_XX sv_SE sw_KE ta_IN te_IN th_TH tl_XX uk_UA ur_PK xh_ZA gl_ES sl_SI]])
 
---- The tokens of M2M-100's languages, by the name of their list. Their numbers are after those of the vocabulary.
+--- The tokens of M2M-100's languages, by the name of their list. Their numbers follow the vocabulary's.
 languages.m2m_100 = { wmt21 = list_of("en ha is ja cs ru zh de"), m2m100 = list_of([[
   af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl gu ha he hi hr ht hu hy id
   ig ilo is it ja jv ka kk km kn ko lb lg ln lo lt lv mg mk ml mn mr ms my ne nl no ns oc or pa pl ps pt ro ru sd si

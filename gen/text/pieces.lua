@@ -100,7 +100,7 @@ local function normalizer_of_library(model)
   return normalizers(list)
 end
 
--- The whole text is one word, so that sums of scores are those of the library.
+-- The whole text is one word: the library sums the scores of all pieces.
 local function cut_of_library()
   return object { type = "Metaspace", replacement = BLANK, prepend_scheme = "never", split = false }
 end

@@ -7,7 +7,7 @@ local tables = {}
 
 local NONE, TOKEN = numbers.NONE, numbers.TOKEN
 
--- Returns one more than the largest id, with those of pieces that the vocabulary lacks (library.lua).
+-- Returns one more than the largest id. Pieces that the vocabulary lacks have ids, too (library.lua).
 local function count_of(made) return math.max(made.pieces or 0, made.largest + 1) end
 
 -- Returns the texts of tokens in the order of their ids, without empty ones. ids: by text.

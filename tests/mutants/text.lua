@@ -286,7 +286,8 @@ return function(of, spec)
 
   of("runtime/text/normalize_precompiled.c", translated) {
     { name = "precompiled_longest", old = "key[i] && (is_longest || !found)",
-      new = "key[i] && (is_longest < 2 && !found)", filter = "texts: marian$", wrong = "the shortest entry of a map counts" },
+      new = "key[i] && (is_longest < 2 && !found)", filter = "texts: marian$",
+      wrong = "the shortest entry of a map counts" },
   }
 
   of("runtime/text/added.c", translated) {
