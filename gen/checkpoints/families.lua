@@ -15,16 +15,19 @@
 --   frames        {} if rows of features come in, one for each frame of a sound
 --   inside        model_type -> the key of the part of config.json that describes the model
 --   sums_types    true: without an input of token types, the table of tokens has the first type added (typed_tokens)
+--   encoder       key of the encoder's description -> the fact that has it, in families whose decoder reads its states
+--   start         in such families: the token that texts begin with if config.json does not say it
 --   heads         class suffix -> stages after the model (heads.lua)
 --   variants      value of the fact `variant` -> class suffix -> stages that replace the ones in `heads`
 --   derive        a function of the facts, config.json, the names of weights, and a function that is true if the file
 --                 has a tensor of the model: for arithmetic that only this family has
 local families = {}
 
-local list = { "albert", "bert", "clip_text", "clip_vision", "deberta_v2", "deit", "dinov2", "distilbert", "electra",
-  "gemma", "gemma2", "gemma3", "gpt2", "gpt_neox", "granite", "gte", "jina_bert", "llama", "mistral", "modernbert",
-  "mpnet", "nomic_bert", "olmo2", "phi", "phi3", "qwen2", "qwen3", "roberta", "siglip_text", "siglip_vision",
-  "smollm3", "starcoder2", "t5", "timm", "vit", "wav2vec2" }
+local list = { "albert", "bart", "bert", "clip_text", "clip_vision", "deberta_v2", "deit", "dinov2", "distilbert",
+  "electra", "gemma", "gemma2", "gemma3", "gpt2", "gpt_neox", "granite", "gte", "jina_bert", "llama", "m2m_100",
+  "marian", "mbart", "mistral", "modernbert", "mpnet", "nomic_bert", "olmo2", "pegasus", "phi", "phi3", "qwen2",
+  "qwen3", "roberta", "siglip_text", "siglip_vision", "smollm3", "starcoder2", "t5", "t5_writer", "timm", "vit",
+  "wav2vec2" }
 
 --- The families by their names, by model_type, and as naming schemes.
 families.by_name, families.by_type, families.schemes = {}, {}, {}

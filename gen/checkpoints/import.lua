@@ -48,13 +48,14 @@ end
 -- Returns the task head of a configuration: the end of the class's name, after the family's name.
 local function head_of(self, config)
   local classes, begin = config.architectures, self.family.model_types[self.facts.model_type]
-  if classes == nil or classes == json.null then return "Model" end
+  local usual = self.family.heads.Model and "Model" or next(self.family.heads)
+  if classes == nil or classes == json.null then return usual end
   if not json.is_texts(classes) then
     faults.raise("format", ("config.json: architectures: %s, but an array of strings is expected"):format(
       json.shown(classes)))
   end
   local class = classes[1]
-  if not class then return "Model" end
+  if not class then return usual end
   local suffix = class:sub(1, #begin) == begin and class:sub(#begin + 1) or nil
   -- Old checkpoints of one family may have the class of another family that it is derived from.
   if not suffix or not self.family.heads[suffix] then
@@ -193,7 +194,8 @@ local function token_input(self, fixed)
   local width = f.embedding and f.embedding ~= f.d_model and f.embedding or nil
   return { stage = "tokens", vocab = f.vocab, types = types > 0 and types or nil,
     optional_types = types == 1 or nil, padded = self.family.padded,
-    norm = (fixed.norm == "post" or fixed.input_norm) and true or nil, scale = f.embedding_scale, width = width,
+    norm = (fixed.input_norm or fixed.input_norm == nil and fixed.norm == "post") and true or nil,
+    scale = f.embedding_scale, width = width,
     projected = f.projected }
 end
 
@@ -372,11 +374,26 @@ local function prompts_of(self)
   return sentence.prompt(self.folder), sentence.prompts(self.folder)
 end
 
+-- Returns the token that the texts of a decoder begin with, or nil without an encoder. transformers takes the first of
+-- these that is there.
+local function start_of(self)
+  local config = self.folder.config
+  for _, id in ipairs { (self.folder.generation or {}).decoder_start_token_id or false,
+    config.decoder_start_token_id or false, self.family.start or false, config.bos_token_id or false } do
+    if math.type(id) == "integer" and id >= 0 and id < self.facts.vocab then return { id } end
+  end
+  return nil
+end
+
 -- Returns what the folder says about generating text, for a model that writes; nil for others.
 local function generation_of(self)
   if not self.context then return nil end
-  return generation.of(self.folder.generation, self.folder.config, self.facts.vocab, self.notes,
+  local result = generation.of(self.folder.generation, self.folder.config, self.facts.vocab, self.notes,
     self.folder.is_file and "metadata general.sampling" or nil)
+  if not self.family.encoder then return result end
+  result = result or {}
+  result.start = start_of(self)
+  return result
 end
 
 -- Returns the comment lines that a description begins with.
@@ -441,6 +458,20 @@ local function size_image(self, asked)
   self.names["input.positions.weight"] = names
 end
 
+-- Returns the encoder whose states the layers read, in a family that has one; nil for others. most: tokens of a source.
+-- Its calls take any length if those of the decoder continue sequences.
+local function memory_of(self, input, first, most)
+  local own, f = self.family.encoder, self.facts
+  if not own then return nil end
+  local source = { stage = "tokens", vocab = f.source_vocab or input.vocab, norm = input.norm, scale = input.scale }
+  local result = { stage = "encoder", input = source, seq = self.is_writer and { any = most } or most,
+    mask = not self.is_writer and "padding" or nil, positions = f.positions or self.family.fixed.positions,
+    first_position = first > 0 and first or nil, max_position = f.max_position or nil }
+  for key, fact in pairs(own) do result[key] = f[fact] end
+  self.inputs.source_ids, self.inputs.ids = "input_ids", "decoder_input_ids"
+  return result
+end
+
 local function entries_of(self, stages)
   local f, fixed = self.facts, self.family.fixed
   local first = fixed.first_position or (self.family.positions_after_pad and f.pad + 1) or 0
@@ -450,6 +481,8 @@ local function entries_of(self, stages)
     self.pictures = pictures.of(self.folder.preprocessor, f.sides or f.image, self.notes, f.resized_from)
   end
   local seq, lengths_remark
+  local memory = memory_of(self, input, first, math.min(limit_of(self, first), self.is_writer and MOST_CONTEXT
+    or USUAL_LENGTH))
   if not self.family.image then seq, lengths_remark = length_of(self, limit_of(self, first, stages.writes)) end
   local theta, scaling, rotated = f.rope_base, f.rope_scale, nil
   if self.family.rotary and not theta then
@@ -483,9 +516,10 @@ local function entries_of(self, stages)
     { "residual_scale", f.residual_scale },
     { "bias", f.bias or fixed.bias or (f.qkv_bias == false and { qkv = false } or nil) },
     { "qk_norm", f.qk_norm or fixed.qk_norm }, { "scale", f.score_scale or fixed.scale },
-    { "softcap", f.softcap or nil }, { "mask", mask },
+    { "softcap", f.softcap or nil }, { "mask", mask }, { "memory", memory },
     { "conv_kernel", f.conv_kernel }, { "conv_activation", f.conv_activation },
     { "positions", f.positions or fixed.positions }, { "max_position", f.max_position or nil },
+    { "sinusoids", not f.positions and fixed.sinusoids or nil },
     { "first_position", first > 0 and first or nil }, { "rope_theta", theta }, { "rope_scaling", scaling },
     { "rope_dim", rotated },
     { "t5_buckets", f.t5_buckets or fixed.t5_buckets }, { "t5_distance", f.t5_distance or fixed.t5_distance },
@@ -548,8 +582,8 @@ function import.text(path, from, form, tower, sides)
     if self.family.derive then
       self.family.derive(f, self.folder.config, self.names, function(name) return has(self, name) end)
     end
-    if f.causal == nil then f.causal = self.family.causal or false end
     local head = head_of(self, self.folder.config)
+    if f.causal == nil then f.causal = self.family.causal or self.family.encoder ~= nil end
     self.notes[#self.notes + 1] = (self.family.notes or {})[head]
       and ("config.json: %s: %s"):format(self.family.model_types[f.model_type] .. head,
         self.family.notes[head])

@@ -51,7 +51,7 @@ end
 
 -- Returns the text of a long list, with one member per line.
 local function long_text(value)
-  local lines = { "{" }
+  local lines = { value.stage and value.stage .. " {" or "{" }
   for _, member in ipairs(members(value)) do lines[#lines + 1] = "    " .. member .. "," end
   lines[#lines + 1] = "  }"
   return table.concat(lines, "\n")

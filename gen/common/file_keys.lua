@@ -31,8 +31,8 @@ local NO, OFF = { false }, { 0, false }
 local sections = {}
 
 sections["config.json"] = {
-  read = [[architectures bos_token_id eos_token_id id2label model_type pad_token_id problem_type quantization_config
-    sbert_ce_default_activation_function sentence_transformers]],
+  read = [[architectures bos_token_id decoder_start_token_id eos_token_id id2label model_type pad_token_id problem_type
+    quantization_config sbert_ce_default_activation_function sentence_transformers]],
   without = {
     [ORIGIN] = [[_commit_hash _name_or_path dtype finetuning_task label2id language name name_or_path tokenizer_class
       torch_dtype transformers.js_config transformers_version unsloth_*]],
@@ -45,7 +45,7 @@ sections["config.json"] = {
     [LOADING] = [[_attn_implementation _attn_implementation_autoset _attn_implementation_internal
       _experts_implementation_internal attn_implementation chunk_size_feed_forward experts_implementation
       is_encoder_decoder pretraining_tp reorder_and_upcast_attn torchscript use_bfloat16 use_cache]],
-    [GENERATION] = [[bad_words_ids begin_suppress_tokens decoder_start_token_id diversity_penalty do_sample
+    [GENERATION] = [[bad_words_ids begin_suppress_tokens diversity_penalty do_sample
       early_stopping encoder_no_repeat_ngram_size exponential_decay_length_penalty forced_bos_token_id
       forced_eos_token_id length_penalty max_length min_length no_repeat_ngram_size num_beam_groups num_beams
       num_return_sequences prefix remove_invalid_values repetition_penalty suppress_tokens task_specific_params
@@ -78,6 +78,18 @@ sections["config.json"] = {
 }
 
 -- Each family has keys in addition, which come first. Keys that the family's file lists are read, whatever is here.
+-- Returns the keys of a family that began with BART. Its class has norms in fixed places, whatever the keys say. norms:
+-- before or after each part; final: one after the layers; embedding: one of the embeddings; is_static: positions are
+-- sinusoidal.
+local function of_bart(norms, final, embedding, is_static)
+  return { without = {
+    [TRAINING] = "activation_dropout classif_dropout decoder_layerdrop encoder_layerdrop init_std",
+    [OLDER] = "add_bias_logits extra_pos_embeddings force_bos_token_to_be_generated",
+  }, refused = { ["the class of this family computes with the other value"] = {
+    normalize_before = { norms == "before" }, add_final_layer_norm = { final }, normalize_embedding = { embedding },
+    static_position_embeddings = { is_static } } } }
+end
+
 local families = {
   albert = { refused = { ["groups of several layers are not supported"] = { inner_group_num = { 1 } } } },
   bert = { without = { [AGREES] = "embedding_size" } },
@@ -135,6 +147,12 @@ local families = {
   smollm3 = { without = { ["transformers computes without it"] = "max_window_layers" } },
   starcoder2 = { without = { ["the same in all folders"] =
     "activation_function layer_norm_epsilon mlp_type norm_type" } },
+  bart = of_bart("after", false, true, false),
+  m2m_100 = of_bart("before", true, false, true),
+  marian = of_bart("after", false, false, true),
+  mbart = of_bart("before", true, true, false),
+  pegasus = of_bart("before", true, false, true),
+  t5_writer = { without = { [OLDER] = "n_positions", ["feed_forward_proj says it"] = "dense_act_fn is_gated_act" } },
   t5 = { without = { [OTHER_HEADS] = "num_decoder_layers scale_decoder_outputs tie_word_embeddings", [OLDER] =
     "n_positions", ["feed_forward_proj says it"] = "dense_act_fn is_gated_act" } },
   wav2vec2 = { without = { ["of the convolutions over the waveform"] =
@@ -196,7 +214,8 @@ sections["config.json: quantization_config: config_groups: weights"] = { by = "c
   refused = { ["scales that go by the input are not supported"] = { dynamic = NO } } }
 
 sections["generation_config.json"] = {
-  read = [[bad_words_ids begin_suppress_tokens do_sample early_stopping eos_token_id forced_bos_token_id
+  read = [[bad_words_ids begin_suppress_tokens decoder_start_token_id do_sample early_stopping eos_token_id
+    forced_bos_token_id
     forced_eos_token_id length_penalty max_length max_new_tokens min_length min_new_tokens min_p no_repeat_ngram_size
     num_beams renormalize_logits repetition_penalty suppress_tokens temperature top_k top_p]],
   without = {
@@ -209,7 +228,7 @@ sections["generation_config.json"] = {
       assistant_ensemble_weight assistant_lookbehind is_assistant max_matching_ngram_size num_assistant_tokens
       num_assistant_tokens_schedule prompt_lookup_num_tokens speculation_type target_lookbehind]],
     ["the order of tokens stays"] = "remove_invalid_values",
-    ["of special tokens, which the tokenizer's files name"] = "bos_token_id decoder_start_token_id pad_token_id",
+    ["of special tokens, which the tokenizer's files name"] = "bos_token_id pad_token_id",
   },
   refused = {
     ["groups of beams are not supported"] = { num_beam_groups = { 1 }, diversity_penalty = { 0 } },
@@ -243,9 +262,9 @@ local special_tokens = "bos_token cls_token eos_token mask_token pad_token sep_t
 
 sections["tokenizer_config.json"] = {
   read = special_tokens .. [[ add_bos_token add_eos_token add_prefix_space added_tokens_decoder
-    additional_special_tokens chat_template do_lower_case extra_ids extra_special_tokens keep_accents legacy max_len
-    model_input_names model_max_length padding_side split_by_punct strip_accents tokenize_chinese_chars tokenizer_class
-    truncation_side]],
+    additional_special_tokens chat_template do_lower_case extra_ids extra_special_tokens keep_accents language_codes
+    legacy legacy_behaviour mask_token_sent max_len model_input_names model_max_length offset padding_side
+    separate_vocabs split_by_punct src_lang strip_accents tokenize_chinese_chars tokenizer_class truncation_side]],
   without = {
     [ORIGIN] = [[_commit_hash auto_map backend device_map fast_tokenizer_files files_loaded from_slow gguf_file
       init_inputs is_fast is_local local_files_only merges_file name_or_path processor_class slow_tokenizer_class
@@ -257,7 +276,10 @@ sections["tokenizer_config.json"] = {
     ["tokenizer.json has the steps"] = [[do_basic_tokenize merges never_split normalization post_processor
       remove_space tokenizer_padding tokenizer_truncation trim_offsets unk_id use_regex vocab vocab_type]],
     ["tokenizer.json has the tokens"] = "*_token model_specific_special_tokens",
-    ["of wav2vec 2.0, which takes no texts"] = "replace_word_delimiter_char target_lang",
+    ["of wav2vec 2.0, which takes no texts"] = "replace_word_delimiter_char",
+    ["a call says the language to write"] = "target_lang tgt_lang",
+    ["of the punctuation of sources, which transformers leaves as it is"] = "source_lang",
+    ["of rows without a token"] = "num_madeup_words",
     ["of how a chat's texts are shown or read back"] = "chat_control_tokens response_schema response_template",
     [OLDER] = "errors use_default_system_prompt",
   },

@@ -145,8 +145,11 @@ keys.list = {
     default_text = "learned after tokens and image, else none",
     meaning = "added to the states before the first layer, or part of every self-attention; or one of each: "
       .. "{ \"learned\", \"t5\" }" },
+  { key = "sinusoids", type = "word", stack = true, words = { "pairs", "halves", "fairseq" }, default = "pairs",
+    meaning = "sinusoidal: sines and cosines in turn; halves: the sines first; fairseq: so, with the last wavelength "
+      .. "20,000 pi" },
   { key = "first_position", type = "integer", stack = true, default = 0, min = 0, max = 65536,
-    meaning = "learned: the row of the checkpoint's table that the first token has" },
+    meaning = "learned: the row of the checkpoint's table that the first token has; sinusoidal: its position" },
   { key = "max_position", type = "integer", stack = true, min = 1, max = 1048576, default_text = "the positions in use",
     meaning = "learned: rows of the checkpoint's table; relative_key: its distances reach this far, exclusive" },
   { key = "rope_theta", type = "number", stack = true, layer = true, default = 10000.0, min = 1, max = 1e12,

@@ -150,6 +150,9 @@ local function with_convolution(self, x)
   return self:op("add", self.prefix .. "input.states", { a = y, b = x })
 end
 
+-- The layouts of sinusoidal positions, as the formula (runtime/weights/constants.h) has them.
+local sinusoids = { pairs = 0, halves = 1, fairseq = 2 }
+
 -- Adds learned and sinusoidal positions, token types, the norm after them, and the linear layer to the layers' width.
 local function positions(self, x)
   local spec, stage, path = self.spec, self.spec.input, self.prefix .. "input"
@@ -160,8 +163,10 @@ local function positions(self, x)
       { rows = spec.max_position, first = spec.first_position + spec.past })
     x = self:op("add", path .. ".states", { a = x, b = table_ })
   elseif spec.positions == "sinusoidal" then
+    local first, layout = spec.past + spec.first_position, sinusoids[spec.sinusoids]
     x = self:op("add", path .. ".states", { a = x, b = self:constant(path .. ".positions.sinusoidal", shape,
-      spec.past > 0 and "sinusoidal " .. spec.past or "sinusoidal") })
+      layout > 0 and ("sinusoidal %d %d"):format(first, layout) or first > 0 and "sinusoidal " .. first
+      or "sinusoidal") })
   elseif spec.positions == "convolution" then
     x = with_convolution(self, x)
   end

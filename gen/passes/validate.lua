@@ -266,8 +266,12 @@ local function resolve_stack(say, spec, given)
   if spec.layer_groups and type(given.layers) == "table" and spec.residual_scale and spec.residual_scale ~= 1.0 then
     say("residual_scale", "does not go with both layer_groups and a list of layers")
   end
-  if spec.first_position and spec.first_position > 0 and spec.positions ~= "learned" then
-    say("first_position", "goes with positions = \"learned\"")
+  local is_counted = spec.positions == "learned" or spec.positions == "sinusoidal"
+  if spec.first_position and spec.first_position > 0 and not is_counted then
+    say("first_position", "goes with positions = \"learned\" or \"sinusoidal\"")
+  end
+  if spec.sinusoids and spec.sinusoids ~= "pairs" and spec.positions ~= "sinusoidal" and given.sinusoids ~= nil then
+    say("sinusoids", "goes with positions = \"sinusoidal\"")
   end
   if spec.norm == "none" and spec.final_norm then say("final_norm",
     "does not go with norm = \"none\"") end

@@ -6,7 +6,7 @@ local words = require("common.words")
 local numbers = {}
 
 --- Version of the tables. It changes with any of the numbers below.
-numbers.VERSION = 2
+numbers.VERSION = 3
 
 --- In place of an id or a number: there is none.
 numbers.NONE = 0xffffffff
@@ -30,12 +30,14 @@ numbers.list = {
     { "templates", "{ uint32 kind, id, type, for pairs }" },
     { "bytes", "uint32 [256]: the tokens <0x00> to <0xFF>, or TEXT_NONE" },
     { "letters", "uint32 [512]: tokens of one character below U+0200, or TEXT_NONE" },
+    { "languages", "{ uint32 text, length, id }: a language's code, and the id of its token" },
   },
   { prefix = "SETTING", type = "text_setting", count = "COUNT", purpose = "numbers of the section of settings",
     { "model", "MODEL_" },
     { "options", "OPTION_" },
     { "unknown", "id, or TEXT_NONE" },
     { "vocabulary", "one more than the largest id" },
+    { "known", "ids from here on are pieces that become the unknown token" },
     { "longest_word" },
     { "prefix", "text and length: continuing_subword_prefix" },
     { "prefix_length" },
@@ -51,14 +53,20 @@ numbers.list = {
     { "unknown_low", "the score of an unknown character: the two halves of a double" },
     { "unknown_high" },
     { "seed", "first value of all hashes" },
+    { "target", "ATTN2C_TEXT_TARGET_: how the model is told the language to write" },
   },
   { prefix = "MODEL", purpose = "kinds of models", first = 1, { "wordpiece" }, { "bpe" }, { "unigram" } },
   { prefix = "OPTION", purpose = "options of a model", bits = true,
-    { "fuse_unknown" }, { "byte_fallback" }, { "ignore_merges" }, { "needs_unknown" } },
+    { "fuse_unknown" }, { "byte_fallback" }, { "ignore_merges" }, { "needs_unknown" },
+    { "library", "as SentencePiece's own library" }, { "codes", "a text may begin with a code, >>xxx<<" } },
   { prefix = "TOKEN", purpose = "flags of a token", bits = true, { "present" }, { "special" } },
   { prefix = "ADDED", purpose = "flags of an added token", bits = true,
     { "lstrip" }, { "rstrip" }, { "single_word" }, { "normalized" }, { "special" } },
-  { prefix = "TEMPLATE", purpose = "kinds of pieces of a template", { "first" }, { "second" }, { "token" } },
+  { prefix = "TEMPLATE", purpose = "kinds of pieces of a template", { "first" }, { "second" }, { "token" },
+    { "language", "the language's token that the caller chooses; id: if none is chosen, or TEXT_NONE" } },
+  { prefix = "TARGET", purpose = "how a model is told the language to write; ATTN2C_TEXT_TARGET_ has the same numbers",
+    { "none" }, { "first", "the language's token is the first that is written" },
+    { "start", "writing starts with it" }, { "source", "it is in front of the source" } },
   { prefix = "STAGE", type = "text_stage", count = "COUNT", purpose = "stages that have components",
     { "normalize" }, { "cut" }, { "trim" }, { "decode" } },
   { prefix = "NORMALIZE", count = "KINDS", purpose = "normalizers, with what each has in its record",
@@ -69,7 +77,7 @@ numbers.list = {
     { "prepend", "a: text" },
     { "replace", "a: packed pattern, b: content; flag 1: a is a text" },
     { "nmt" },
-    { "precompiled", "a: charsmap" },
+    { "precompiled", "a: charsmap; flag 1: the longest entry counts, not the shortest of a cluster" },
     { "form", "flags: FORM_" },
     { "bytes" },
   },

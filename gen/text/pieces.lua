@@ -5,13 +5,16 @@ local faults = require("common.faults")
 local files = require("common.files")
 local json = require("common.json")
 local kinds = require("common.kinds")
+local languages = require("text.languages")
 local lfs = require("lfs")
+local merges = require("text.merges")
 local sentencepiece = require("text.sentencepiece")
 local words = require("common.words")
 
 local pieces = {}
 
 local BLANK = "▁"
+local MOST_BLANKS = 65536 -- that are removed at an end of a text
 
 local function object(value) return setmetatable(value, { __jsontype = "object" }) end
 local function array(value) return setmetatable(value, { __jsontype = "array" }) end
@@ -77,6 +80,39 @@ local function cut_of_deberta(scheme, config)
   return cutters(list)
 end
 
+-- The class leaves out the model's map.
+local function without_normalizer() return nil end
+
+local function single_blanks(model)
+  local list = { map_of(model) }
+  list[#list + 1] = replaced({ Regex = " {2,}" }, " ")
+  return normalizers(list)
+end
+
+-- SentencePiece's own steps: single blanks, none at the ends, and one before the text.
+local function normalizer_of_library(model)
+  local list = { map_of(model) }
+  if model.collapses then
+    list[#list + 1] = replaced({ Regex = " {2,}" }, " ")
+    list[#list + 1] = replaced({ Regex = "\\A |[ " .. BLANK .. "]+\\z" }, "")
+  end
+  if model.prefixes then list[#list + 1] = object { type = "Prepend", prepend = " " } end
+  return normalizers(list)
+end
+
+-- The whole text is one word: the library sums the scores of all pieces.
+local function cut_of_library()
+  return object { type = "Metaspace", replacement = BLANK, prepend_scheme = "never", split = false }
+end
+
+local function decoder_of_library(model)
+  local list = array { object { type = "Replace", pattern = object { String = BLANK }, content = " " } }
+  if model.falls_back then list[2] = object { type = "ByteFallback" } end
+  list[#list + 1] = object { type = "Fuse" }
+  list[#list + 1] = object { type = "Strip", content = " ", start = MOST_BLANKS, stop = MOST_BLANKS }
+  return object { type = "Sequence", decoders = list }
+end
+
 local function words_alone(scheme) return cutters { object { type = "WhitespaceSplit" }, metaspace(scheme) } end
 
 -- The functions from here on return a class's vocabulary, a list of { token, score }. names: of the special tokens.
@@ -102,23 +138,74 @@ local function with_gaps(model, config)
   return vocab
 end
 
--- Numbers of fairseq: a list of its own, the pieces from number `from` on, and the mask.
-local function numbered(first, from, names, model)
+-- Returns a special token's text, and its entry in tokenizer_config.json, or an empty table.
+local function named(config, key)
+  local given = json.kind(config[key]) == "object" and config[key] or {}
+  return given.content or config[key], given
+end
+
+-- Numbers of fairseq: a list of its own, the pieces from number `from` on, and tokens of score 0.
+local function numbered(first, from, last, model)
   local vocab = array {}
   for i, entry in ipairs(first) do vocab[i] = array(entry) end
   for i = from, #model.pieces do vocab[#vocab + 1] = array { model.pieces[i].text, model.pieces[i].score } end
-  vocab[#vocab + 1] = array { names.mask_token, 0.0 }
+  for _, token in ipairs(last) do vocab[#vocab + 1] = array { token, 0.0 } end
   return vocab
 end
 
-local function vocab_of_xlm_roberta(model, _, names)
-  return numbered({ { names.bos_token, 0.0 }, { names.pad_token, 0.0 }, { names.eos_token, 0.0 },
-    { names.unk_token, 0.0 } }, 4, names, model)
+-- Returns the function of XLM-RoBERTa's numbers, with a list of languages before the mask.
+local function fairseq(codes)
+  return function(model, _, names)
+    local last = table.move(codes, 1, #codes, 1, {})
+    last[#last + 1] = names.mask_token
+    return numbered({ { names.bos_token, 0.0 }, { names.pad_token, 0.0 }, { names.eos_token, 0.0 },
+      { names.unk_token, 0.0 } }, 4, last, model)
+  end
 end
 
 local function vocab_of_camembert(model, _, names)
   return numbered({ { "<s>NOTUSED", 0.0 }, { names.pad_token, 0.0 }, { "</s>NOTUSED", 0.0 }, { names.unk_token, 0.0 },
-    { "<unk>NOTUSED", -100.0 } }, 2, names, model)
+    { "<unk>NOTUSED", -100.0 } }, 2, { names.mask_token }, model)
+end
+
+-- The class looks pieces up by their texts, so a special token's piece has the class's number.
+local function vocab_of_nllb(model, _, names)
+  local vocab, seen = array {}, {}
+  local function add(text)
+    if not seen[text] then vocab[#vocab + 1], seen[text] = array { text, 0.0 }, true end
+  end
+  for _, key in ipairs { "bos_token", "pad_token", "eos_token", "unk_token" } do add(names[key]) end
+  for _, piece in ipairs(model.pieces) do add(piece.text) end
+  return vocab
+end
+
+-- Pegasus' tokens for gaps: numbers below the offset, and two masks in front of them.
+local function unknowns_of(config)
+  local list = {}
+  for i = 2, math.tointeger(config.offset) - 1 do list[#list + 1] = ("<unk_%d>"):format(i) end
+  return list
+end
+
+local function vocab_of_pegasus(model, config, names)
+  local first = { { names.pad_token, 0.0 }, { names.eos_token, 0.0 }, { names.mask_token_sent, 0.0 },
+    { names.mask_token, 0.0 } }
+  for _, name in ipairs(unknowns_of(config)) do first[#first + 1] = { name, -100.0 } end
+  return numbered(first, 3, {}, model)
+end
+
+local function masks_and_unknowns_of(config)
+  return table.move(unknowns_of(config), 1, config.offset, 2, { (named(config, "mask_token_sent")) })
+end
+
+-- Returns the languages that a folder names.
+local function extra_of(config)
+  local list = {}
+  for _, key in ipairs { "additional_special_tokens", "extra_special_tokens" } do
+    for _, each in ipairs(json.kind(config[key]) == "array" and config[key] or {}) do
+      list[#list + 1] = json.kind(each) == "object" and each.content or each
+    end
+  end
+  return list
 end
 
 -- Special tokens in the order in which they get numbers if the vocabulary does not have them.
@@ -132,18 +219,32 @@ end
 local roberta = { bos_token = "<s>", eos_token = "</s>", unk_token = "<unk>", sep_token = "</s>", pad_token = "<pad>",
   cls_token = "<s>", mask_token = "<mask>" }
 
--- A class: `type`: the model_type of folders that name no class; `file`; `names`: special tokens that a folder does
+local strips = { lstrip = true }
+
+local function codes_of_m2m_100(config)
+  local list = languages.m2m_100[config.language_codes or "m2m100"]
+  if list then return list end
+  faults.raise("format", ("tokenizer_config.json: language_codes: %s, but %s are allowed"):format(
+    json.shown(config.language_codes), table.concat(words.sorted_keys(languages.m2m_100), " and ")))
+end
+
+local of_pegasus = { eos_token = "</s>", unk_token = "<unk>", pad_token = "<pad>", mask_token = "<mask_2>",
+  mask_token_sent = "<mask_1>" }
+local ends = { eos_token = "</s>", unk_token = "<unk>", pad_token = "<pad>" }
+
+-- A class: `type`: the model_types of folders that name no class; `file`; `names`: special tokens that a folder does
 -- not name; normalizer(model, config), cut(scheme, config), vocab(model, config, names); blank: the scheme with
--- add_prefix_space = false; single, pair: what is around a text and a pair, with types of tokens after a colon;
--- more(config, names): further special tokens; counts: settings that are counts, and what they are by default;
--- is_slow: the class is not one of tokenizers, so its special tokens take the spaces around them, and texts contain no
--- others; mask_strips: the mask takes the spaces before it.
+-- add_prefix_space = false; single, pair: what is around a text and a pair, with types of tokens after a colon, or
+-- nil: languages.lua has it; more(config, names): further special tokens; counts: settings that are counts, and what
+-- they are by default; is_slow: the class is not one of tokenizers, so its special tokens take the spaces around them,
+-- and texts contain no others; mask: flags of the mask; model: the kind of model, if not Unigram; numbers: the file
+-- that numbers the pieces for a class with SentencePiece's own library; needs: a file that must also be there.
 local classes = {
   SiglipTokenizer = { type = "siglip", file = "spiece.model", is_slow = true,
     names = { eos_token = "</s>", pad_token = "</s>", unk_token = "<unk>" },
     normalizer = normalizer_of_siglip, cut = function() return metaspace("never") end, vocab = as_it_is,
     single = "A eos_token", pair = "A eos_token B eos_token" },
-  T5Tokenizer = { type = "t5", file = "spiece.model",
+  T5Tokenizer = { type = "t5 mt5 umt5", file = "spiece.model",
     names = { eos_token = "</s>", unk_token = "<unk>", pad_token = "<pad>" },
     normalizer = map_of, cut = words_alone, vocab = with_gaps, more = gaps_of, counts = { extra_ids = 100 },
     single = "A eos_token", pair = "A eos_token B eos_token" },
@@ -151,61 +252,84 @@ local classes = {
     normalizer = normalizer_of_albert, cut = words_alone, vocab = as_it_is, blank = "never",
     single = "cls_token A sep_token", pair = "cls_token A sep_token B:1 sep_token:1" },
   XLMRobertaTokenizer = { type = "xlm-roberta", file = "sentencepiece.bpe.model", names = roberta,
-    normalizer = map_of, cut = words_alone, vocab = vocab_of_xlm_roberta, blank = "never",
+    normalizer = map_of, cut = words_alone, vocab = fairseq {}, blank = "never",
     single = "bos_token A eos_token", pair = "bos_token A eos_token eos_token B eos_token" },
   CamembertTokenizer = { type = "camembert", file = "sentencepiece.bpe.model", names = roberta,
-    normalizer = map_of, cut = words_alone, vocab = vocab_of_camembert, blank = "never", mask_strips = true,
+    normalizer = map_of, cut = words_alone, vocab = vocab_of_camembert, blank = "never", mask = strips,
     single = "bos_token A eos_token", pair = "bos_token A eos_token eos_token B eos_token" },
   DebertaV2Tokenizer = { type = "deberta-v2", file = "spm.model", names = bert("[UNK]", "[PAD]"),
     normalizer = normalizer_of_deberta, cut = cut_of_deberta, vocab = as_it_is, blank = "first",
     single = "cls_token A sep_token", pair = "cls_token A sep_token B:1 sep_token:1" },
+  PegasusTokenizer = { type = "pegasus", file = "spiece.model", names = of_pegasus,
+    normalizer = single_blanks, cut = metaspace, vocab = vocab_of_pegasus, more = masks_and_unknowns_of,
+    counts = { offset = 103 }, single = "A eos_token", pair = "A B eos_token" },
+  MBartTokenizer = { type = "mbart", file = "sentencepiece.bpe.model", names = roberta,
+    normalizer = without_normalizer, cut = words_alone, vocab = fairseq(languages.mbart),
+    more = function() return languages.mbart end, mask = strips },
+  MBart50Tokenizer = { file = "sentencepiece.bpe.model", names = roberta,
+    normalizer = single_blanks, cut = metaspace, vocab = fairseq(languages.mbart_50),
+    more = function() return languages.mbart_50 end, mask = strips },
+  NllbTokenizer = { file = "sentencepiece.bpe.model", names = roberta, model = "BPE",
+    normalizer = single_blanks, cut = metaspace, vocab = vocab_of_nllb, more = extra_of,
+    mask = { lstrip = true, normalized = true } },
+  M2M100Tokenizer = { type = "m2m_100", file = "sentencepiece.bpe.model", names = words.merged(ends,
+    { bos_token = "<s>" }), numbers = "vocab.json", more = codes_of_m2m_100 },
+  MarianTokenizer = { type = "marian", file = "source.spm", names = ends, numbers = "vocab.json",
+    needs = "target.spm" },
 }
-
--- Returns the class of a folder's tokenizer, or nil. config: tokenizer_config.json, or nil; model: config.json, or nil.
-local function class_of(config, model)
-  local stated = json.kind(config) == "object" and config.tokenizer_class
-  if type(stated) == "string" then return classes[(stated:gsub("Fast$", ""))] end
-  local of_type = json.kind(model) == "object" and model.model_type
-  for _, name in ipairs(words.sorted_keys(classes)) do
-    if classes[name].type == of_type then return classes[name] end
+for _, class in pairs(classes) do
+  if class.numbers then
+    class.normalizer, class.cut, class.vocab, class.is_slow = normalizer_of_library, cut_of_library, as_it_is, true
   end
-  return nil
 end
 
--- Returns a special token's text, and its entry in tokenizer_config.json, or an empty table.
-local function named(config, key)
-  local given = json.kind(config[key]) == "object" and config[key] or {}
-  return given.content or config[key], given
+-- Returns the class of a folder's tokenizer, or nil, and its name.
+local function class_of(config, model)
+  local name = pieces.class(config, model)
+  return classes[name], name
+end
+
+--- Returns the name of the class of a folder's tokenizer, or nil. config: tokenizer_config.json, or nil; model:
+--- config.json, or nil.
+function pieces.class(config, model)
+  local stated = json.kind(config) == "object" and config.tokenizer_class
+  if type(stated) == "string" then return (stated:gsub("Fast$", "")) end
+  local of_type = json.kind(model) == "object" and model.model_type
+  for _, name in ipairs(words.sorted_keys(classes)) do
+    local types = (" %s "):format(classes[name].type or "")
+    if type(of_type) == "string" and types:find((" %s "):format(of_type), 1, true) then return name end
+  end
+  return nil
 end
 
 -- Returns the tokens that a text may contain as they are, by ascending ids. Tokens that the vocabulary lacks get ids.
 local function added_of(class, config, ids, model)
   local list, seen, count = array {}, {}, 0
   for _ in pairs(ids) do count = count + 1 end
-  local strips = class.is_slow == true
+  local is_wide = class.is_slow == true and not class.numbers
   local function choose(value, default) if type(value) == "boolean" then return value end return default end
-  local function add(content, id, given, lstrip)
+  local function add(content, id, given, usual)
     if type(content) ~= "string" or content == "" or seen[content] then return end
-    if not id and not class.is_slow then id, count = count, count + 1 end
+    if not id and (class.numbers or not class.is_slow) then id, count = count, count + 1 end
     if not id then return end
     seen[content], ids[content] = true, ids[content] or id
-    list[#list + 1] = object { id = id, content = content, lstrip = choose(given.lstrip, lstrip or strips),
-      rstrip = choose(given.rstrip, strips), single_word = given.single_word == true,
-      normalized = given.normalized == true, special = choose(given.special, true) }
+    list[#list + 1] = object { id = id, content = content, lstrip = choose(given.lstrip, usual.lstrip or is_wide),
+      rstrip = choose(given.rstrip, is_wide), single_word = given.single_word == true,
+      normalized = choose(given.normalized, usual.normalized or false), special = choose(given.special, true) }
   end
   local decoder = json.kind(config.added_tokens_decoder) == "object" and config.added_tokens_decoder or {}
   for _, key in ipairs(words.sorted_keys(decoder)) do
     local given = decoder[key]
-    if json.kind(given) == "object" then add(given.content, math.tointeger(tonumber(key)), given) end
+    if json.kind(given) == "object" then add(given.content, math.tointeger(tonumber(key)), given, {}) end
   end
   for _, key in ipairs(SPECIALS) do
     local content, given = named(config, key)
-    add(content, ids[content], given, class.mask_strips and key == "mask_token")
+    add(content, ids[content], given, key == "mask_token" and class.mask or {})
   end
   for _, piece in ipairs(not class.is_slow and model.pieces or {}) do
-    if piece.special ~= nil then add(piece.text, ids[piece.text], { special = piece.special }) end
+    if piece.special ~= nil then add(piece.text, ids[piece.text], { special = piece.special }, {}) end
   end
-  for _, name in ipairs(class.more and class.more(config) or {}) do add(name, ids[name], {}) end
+  for _, name in ipairs(class.more and class.more(config) or {}) do add(name, ids[name], {}, {}) end
   table.sort(list, function(one, other) return one.id < other.id end)
   return list
 end
@@ -264,25 +388,90 @@ local function has_any(folder)
   return false
 end
 
+-- Refuses a path that is no regular file.
+local function check_file(path)
+  local mode = lfs.attributes(path, "mode")
+  if mode ~= "file" then
+    local is_link = lfs.symlinkattributes(path, "mode")
+    faults.raise("io", ("%s: is %s, but a regular file is allowed"):format(path,
+      mode and "a " .. mode or is_link and "a link to nothing" or "missing"))
+  end
+end
+
 --- True if a folder has a SentencePiece model of a class that is known. config: tokenizer_config.json, or nil; model:
---- config.json, or nil. Faults: format, io: the model is no regular file.
+--- config.json, or nil. Faults: format, io: the model is no regular file, or a file that belongs to it is missing.
 function pieces.is_in(folder, config, model)
   if not has_any(folder) then return false end
   check_class(folder, config)
   local class = class_of(config, model)
   local path = class and folder .. "/" .. class.file
   if not class or not lfs.symlinkattributes(path, "mode") then return false end
-  local mode = lfs.attributes(path, "mode")
-  if mode ~= "file" then
-    faults.raise("io", ("%s: is a %s, but a regular file is allowed"):format(path, mode or "link to nothing"))
-  end
+  check_file(path)
+  if class.needs then check_file(folder .. "/" .. class.needs) end
   return true
 end
 
---- Returns the equivalent tokenizer.json of a folder with a SentencePiece model, the file's path, and the given
---- tokenizer_config.json with the class's own special tokens. Faults: format, io.
-function pieces.read(folder, config, model_config)
+-- Returns the tokenizer.json's model. ids: of the vocabulary's texts.
+local function model_of(model, kind, vocab, ids, unknown)
+  if kind == "Unigram" then return object { type = "Unigram", vocab = vocab, unk_id = ids[unknown] } end
+  local list = {}
+  for i, each in ipairs(merges.of(model.pieces)) do list[i] = array { each[1], each[2] } end
+  return object { type = "BPE", vocab = object(words.merged(ids, {})), merges = array(list), unk_token = unknown,
+    fuse_unk = true }
+end
+
+-- Returns the numbers of a file, a list of all tokens by number, and their count.
+local function numbers_of(folder, name)
+  local path = folder .. "/" .. name
+  local text = files.read_if_there(path)
+  if not text then faults.raise("io", path .. ": is missing, but the tokenizer's class has one") end
+  local root, problem = json.decode(text)
+  if json.kind(root) ~= "object" then
+    faults.raise("format", ("%s: %s"):format(path, problem or "an object is expected"))
+  end
+  local seen, count = {}, 0
+  for token, id in pairs(root) do
+    if math.type(id) ~= "integer" or id < 0 or seen[id] then
+      faults.raise("format", ("%s: %s: its number is no integer from 0, or another token's, too"):format(path,
+        faults.quote(token)))
+    end
+    seen[id], count = true, count + 1
+  end
+  for id = 0, count - 1 do
+    if not seen[id] then faults.raise("format", ("%s: no token has the number %d"):format(path, id)) end
+  end
+  return root, count
+end
+
+-- Returns what library.renumber is given for a class whose pieces another file numbers.
+local function numbering_of(class, folder, names, model, file)
+  local ids, count = numbers_of(folder, file)
+  local scores = {}
+  for _, piece in ipairs(model.pieces) do
+    if piece.special == false then
+      faults.raise("format", ("%s/%s: has pieces of its own, which are not supported"):format(folder, class.file))
+    end
+    if piece.is_normal then scores[piece.text] = piece.score end
+  end
+  if not next(scores) then faults.raise("format", ("%s/%s: has no pieces"):format(folder, class.file)) end
+  return { ids = ids, count = count, scores = scores, unknown = names.unk_token, falls_back = model.falls_back,
+    codes = class.type == "marian" }
+end
+
+-- Returns a class's files for the texts that a model writes, if a folder has a vocabulary for them.
+local function for_target(class)
+  return words.merged(class, { file = "target.spm", numbers = "target_vocab.json" })
+end
+
+--- True if a folder's vocabulary for sources is another one than that for the texts that the model writes.
+function pieces.has_target(config) return json.kind(config) == "object" and config.separate_vocabs == true end
+
+--- Returns the equivalent tokenizer.json of a folder with a SentencePiece model, the file's path, the given
+--- tokenizer_config.json with the class's own special tokens, and what library.renumber is given, or nil. is_target: of
+--- the texts that the model writes, if has_target. Faults: format, io.
+function pieces.read(folder, config, model_config, is_target)
   local class = class_of(config, model_config)
+  if is_target then class = for_target(class) end
   config = json.kind(config) == "object" and config or {}
   check_counts(folder, config, class.counts or {})
   for key, content in pairs(class.names) do if config[key] == nil then config[key] = content end end
@@ -290,6 +479,10 @@ function pieces.read(folder, config, model_config)
   local said = kinds.said_of_file(path, "sentencepiece")
   if said then faults.raise("format", ("%s: %s"):format(path, said)) end
   local model, names, ids = sentencepiece.read(files.read_asked(path), path), {}, {}
+  if model.kind ~= (class.model or "Unigram") and not class.numbers then
+    faults.raise("format", ("%s: is a model of the kind %s, but the class has %s"):format(path, model.kind,
+      class.model or "Unigram"))
+  end
   for key in pairs(class.names) do
     names[key] = named(config, key)
     if type(names[key]) ~= "string" then
@@ -298,19 +491,23 @@ function pieces.read(folder, config, model_config)
   end
   local vocab = class.vocab(model, config, names)
   for i, entry in ipairs(vocab) do ids[entry[1]] = i - 1 end
+  local numbering = class.numbers and numbering_of(class, folder, names, model, class.numbers)
+  local made = model_of(model, class.numbers and model.kind or class.model or "Unigram", vocab, ids, names.unk_token)
+  if numbering then ids = words.merged(numbering.ids, {}) end
   local added = added_of(class, config, ids, model)
-  for key in (class.single .. " unk_token"):gmatch("[%l_]+_token") do
-    if not ids[names[key]] or key == "unk_token" and ids[names[key]] >= #vocab then
-      faults.raise("format", ("%s: has no %s"):format(path, faults.quote(names[key])))
+  if numbering then numbering.after = math.max(numbering.count, #added > 0 and added[#added].id + 1 or 0) end
+  for key in ((class.single or "eos_token") .. " unk_token"):gmatch("[%l_]+_token") do
+    if not ids[names[key]] or key == "unk_token" and ids[names[key]] >= (numbering and numbering.count or #vocab) then
+      faults.raise("format", ("%s: has no %s"):format(numbering and folder .. "/" .. class.numbers or path,
+        faults.quote(names[key])))
     end
   end
   local scheme = config.add_prefix_space == false and class.blank or "always"
   return object {
     added_tokens = added, normalizer = class.normalizer(model, config), pre_tokenizer = class.cut(scheme, config),
-    decoder = class.is_slow and metaspace("never") or metaspace(scheme),
-    post_processor = template_of(class, names, ids),
-    model = object { type = "Unigram", vocab = vocab, unk_id = ids[names.unk_token] },
-  }, path, config
+    decoder = class.numbers and decoder_of_library(model) or class.is_slow and metaspace("never") or metaspace(scheme),
+    post_processor = class.single and template_of(class, names, ids), model = made,
+  }, path, config, numbering
 end
 
 return pieces

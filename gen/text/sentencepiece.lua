@@ -7,13 +7,16 @@ local sentencepiece = {}
 -- Numbers of the fields that are read, and of the kinds of values.
 local MODEL = { pieces = 1, trainer = 2, normalizer = 3 }
 local PIECE = { text = 1, score = 2, kind = 3 }
-local TRAINER = { kind = 3 }
-local NORMALIZER = { map = 2, collapses = 4 }
+local TRAINER = { kind = 3, suffixes = 24, falls_back = 35 }
+local NORMALIZER = { map = 2, prefixes = 3, collapses = 4, escapes = 5 }
 local VARINT, WORD64, BYTES, WORD32 = 0, 1, 2, 5
-local UNIGRAM = 1
+
+-- Kinds of models that are read, by the trainer's numbers.
+local models = { "Unigram", "BPE" }
 
 -- Kinds of pieces that a text may contain as they are, and whether they are special.
-local is_special = { [3] = true, [4] = false }
+local CONTROL, OWN, NORMAL = 3, 4, 1
+local is_special = { [CONTROL] = true, [OWN] = false }
 
 -- Returns a number in groups of 7 bits, and the place after it, or nil at the end of the text.
 local function varint(text, at)
@@ -63,9 +66,10 @@ local function read(text, fields)
   return is_whole and found or nil
 end
 
---- Returns the model of a file's text: { pieces = list of { text, score, special: true or false of a piece that a text
---- may contain as it is, else nil }, map: of characters, or "", collapses: whether several spaces become one }. Faults:
---- format.
+--- Returns the model of a file's text: { kind = "Unigram" or "BPE", pieces = list of { text, score, special: true or
+--- false of a piece that a text may contain as it is, else nil, is_normal: words are made of it }, map: of characters,
+--- or "", collapses: whether several spaces become one, prefixes: whether a blank is put before a text, falls_back:
+--- whether unknown characters become bytes }. Faults: format.
 function sentencepiece.read(text, path)
   local function refuse(what) faults.raise("format", ("%s: %s"):format(path, what)) end
   local pieces, trainer, normalizer, is_right = {}, "", "", true
@@ -75,7 +79,9 @@ function sentencepiece.read(text, path)
       is_right = is_right and piece ~= nil and type(piece.text) == "string" and utf8.len(piece.text) ~= nil
         and (piece.score == nil or math.type(piece.score) == "float")
       if is_right then
-        pieces[#pieces + 1] = { text = piece.text, score = piece.score or 0.0, special = is_special[piece.kind or 1] }
+        local kind = piece.kind or NORMAL
+        pieces[#pieces + 1] = { text = piece.text, score = piece.score or 0.0, special = is_special[kind],
+          is_normal = kind == NORMAL }
       end
     elseif number == MODEL.trainer then
       trainer = value
@@ -87,9 +93,13 @@ function sentencepiece.read(text, path)
   if not is_whole or not is_right or not trained or not normal or #pieces == 0 then
     refuse("is not a model of SentencePiece, or is cut off")
   end
-  if (trained.kind or UNIGRAM) ~= UNIGRAM then refuse("is not a unigram model; others are not supported") end
+  local kind = models[trained.kind or 1]
+  if not kind then refuse("is neither a unigram model nor byte pairs; others are not supported") end
+  if (trained.suffixes or 0) ~= 0 then refuse("puts blanks after words, which is not supported") end
+  if normal.escapes == 0 then refuse("keeps blanks as they are, which is not supported") end
   if type(normal.map or "") ~= "string" then refuse("its map of characters is not bytes") end
-  return { pieces = pieces, map = normal.map or "", collapses = normal.collapses ~= 0 }
+  return { kind = kind, pieces = pieces, map = normal.map or "", collapses = normal.collapses ~= 0,
+    prefixes = normal.prefixes ~= 0, falls_back = (trained.falls_back or 0) ~= 0 }
 end
 
 return sentencepiece

@@ -7,18 +7,28 @@ local tables = {}
 
 local NONE, TOKEN = numbers.NONE, numbers.TOKEN
 
--- Returns the texts of a model's tokens in the order of their ids, without empty ones.
-local function texts_of(made)
+-- Returns one more than the largest id. Pieces that the vocabulary lacks have ids, too (library.lua).
+local function count_of(made) return math.max(made.pieces or 0, made.largest + 1) end
+
+-- Returns the texts of tokens in the order of their ids, without empty ones. ids: by text.
+local function texts_of(made, ids)
   local texts = {}
-  for id = 0, made.largest do
+  for id = 0, count_of(made) - 1 do
     local token = made.tokens[id]
-    if token and token ~= "" and made.ids[token] == id then texts[#texts + 1] = token end
+    if token and token ~= "" and ids[token] == id then texts[#texts + 1] = token end
   end
   return texts
 end
 
-local function vocabulary(made, texts, seed)
-  local ids, hashes = made.ids, {}
+-- Returns the ids of a Unigram's pieces by their texts: those that have a score.
+local function pieces_of(made)
+  local ids = {}
+  for id, token in pairs(made.tokens) do if made.scores[id] then ids[token] = id end end
+  return ids
+end
+
+local function vocabulary(ids, texts, seed)
+  local hashes = {}
   for i, token in ipairs(texts) do hashes[i] = slots.hash(seed, token) end
   return slots.fill(#texts, function(i) return slots.of_hash(hashes[i]) end,
     function(i) return string.pack("<I4I4", hashes[i], ids[texts[i]]) end, string.pack("<I4I4", 0, NONE))
@@ -33,8 +43,8 @@ end
 
 -- Returns the edges of the trie of a Unigram's tokens, { count, keys, children }, or nil if there are too many nodes.
 -- The node of a token has the token's id. The root is `limit`, and other nodes follow.
-local function trie(made, texts, limit)
-  local edges, parents, bytes, count, terminal, ids = {}, {}, {}, 0, {}, made.ids
+local function trie(ids, texts, limit)
+  local edges, parents, bytes, count, terminal = {}, {}, {}, 0, {}
   for _, token in ipairs(texts) do
     local node = 0
     for i = 1, #token do
@@ -97,11 +107,12 @@ end
 local function write_tokens(made, added, pool)
   local special, places, bits, longest = {}, {}, {}, 0
   for _, token in ipairs(added) do if token.flags & numbers.ADDED.special ~= 0 then special[token.text] = true end end
-  for id = 0, made.largest do
+  for id = 0, count_of(made) - 1 do
     local token = made.tokens[id]
     places[#places + 1] = pool.size
     pool.append(token or "")
-    bits[#bits + 1] = string.char((token and TOKEN.present or 0) | (special[token] and TOKEN.special or 0))
+    local is_present = token and id <= made.largest
+    bits[#bits + 1] = string.char((is_present and TOKEN.present or 0) | (special[token] and TOKEN.special or 0))
   end
   places[#places + 1] = pool.size
   for token in pairs(made.ids) do if #token > longest then longest = #token end end
@@ -134,6 +145,15 @@ local function write_templates(list)
   return table.concat(parts)
 end
 
+local function write_languages(languages, pool)
+  local parts = {}
+  for i, each in ipairs(languages and languages.list or {}) do
+    local at, length = pool.place(each.code)
+    parts[i] = string.pack("<I4I4I4", at, length, each.id)
+  end
+  return table.concat(parts)
+end
+
 local function ids_of(count, text, ids)
   local list = {}
   for i = 0, count - 1 do list[i + 1] = ids[text(i)] or NONE end
@@ -147,17 +167,19 @@ local function write_settings(state, pool, longest, root, seed)
   local word, word_length = pool.place(state.word)
   local low, high = string.unpack("<I4I4", string.pack("<d", made.unknown_score))
   return pack_list("I4", numbers.in_order("SETTING", { model = made.kind, options = made.options,
-    unknown = made.unknown or NONE, vocabulary = made.largest + 1, longest_word = made.longest_word, prefix = prefix,
-    prefix_length = prefix_length, suffix = suffix, suffix_length = suffix_length, longest_token = longest,
-    limit = limit and limit.tokens or NONE, strategy = limit and limit.strategy or 0,
+    unknown = made.unknown or NONE, vocabulary = count_of(made), known = made.largest + 1,
+    longest_word = made.longest_word, prefix = prefix, prefix_length = prefix_length, suffix = suffix,
+    suffix_length = suffix_length, longest_token = longest, limit = limit and limit.tokens or NONE,
+    strategy = limit and limit.strategy or 0,
     from_left = state.from_left, word = word, word_length = word_length, root = root,
-    unknown_low = low, unknown_high = high, seed = seed }))
+    unknown_low = low, unknown_high = high, seed = seed,
+    target = state.languages and state.languages.target or numbers.TARGET.none }))
 end
 
 local function scores(made)
   if not made.scores then return "" end
   local list = {}
-  for id = 0, made.largest do list[id + 1] = made.scores[id] or 0.0 end
+  for id = 0, count_of(made) - 1 do list[id + 1] = made.scores[id] or 0.0 end
   return pack_list("d", list)
 end
 
@@ -183,27 +205,31 @@ end
 local function pad(text) return text .. ("\0"):rep(-#text % 8) end
 
 --- Returns the bytes of the tables, or nil and the reason. state: { model, added, components, templates, limit,
---- from_left, word }.
+--- from_left, word, languages }.
 function tables.write(state)
   local made, pool = state.model, new_pool()
-  local texts, nodes, root = texts_of(made), { count = 0 }, 0
+  local found = made.found or made.ids
+  local texts, nodes, root = texts_of(made, found), { count = 0 }, 0
   if made.scores then
-    root = made.largest + 1
-    nodes = trie(made, texts, root)
+    local ids = made.pieces and pieces_of(made) or made.ids
+    root = count_of(made)
+    nodes = trie(ids, texts_of(made, ids), root)
     if not nodes then return nil, "tokens have too many different beginnings" end
   end
   local hashed, seed = slots.seeded(3, function(seed)
-    return { vocabulary(made, texts, seed), merges(made.merges, seed), edges_of(nodes, seed) }
+    return { vocabulary(found, texts, seed), merges(made.merges, seed), edges_of(nodes, seed) }
   end)
   if not hashed then return nil, "too many tokens or merges with the same hash" end
   local token_places, flags, longest = write_tokens(made, state.added, pool)
   local components, added = write_components(state.components, pool), write_added(state.added, pool)
   local settings = write_settings(state, pool, longest, root, seed)
+  local languages = write_languages(state.languages, pool)
   local sections = numbers.in_order("SECTION", { settings = settings, strings = table.concat(pool.parts),
     tokens = token_places, flags = flags, vocabulary = hashed[1], merges = hashed[2], trie = hashed[3],
     scores = scores(made), components = components, added = added, templates = write_templates(state.templates),
     bytes = ids_of(256, function(i) return ("<0x%02X>"):format(i) end, made.ids),
-    letters = ids_of(512, function(i) return utf8.char(i) end, made.ids) })
+    letters = ids_of(512, function(i) return utf8.char(i) end, found),
+    languages = languages })
   local offset, directory, body = 32 + 16 * #sections, {}, {}
   for i, section in ipairs(sections) do
     directory[i] = string.pack("<I8I8", offset, #section)

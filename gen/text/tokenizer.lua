@@ -12,7 +12,9 @@ local gguf = require("common.gguf")
 local json = require("common.json")
 local kinds = require("common.kinds")
 local known = require("common.known")
+local languages = require("text.languages")
 local lfs = require("lfs")
+local library = require("text.library")
 local look = require("text.look")
 local model = require("text.model")
 local numbers = require("text.numbers")
@@ -99,13 +101,18 @@ end
 --- Compiles a parsed tokenizer.json. Returns the tables as a string of bytes, the state that they are made from, and
 --- warnings. calls: how the folder's class calls the tokenizer (classes.calls), or nil. state.untyped: a line for users
 --- of a model with types of tokens, or nil. state.around: the number of special tokens around a text. state.pads_left:
---- the file that says that padding is before texts, or nil.
-function tokenizer.compile(root, file, calls)
+--- the file that says that padding is before texts, or nil. class: { name, config, file } of languages.read, or nil.
+--- state.languages: what it returns. numbering: what library.renumber is given, or nil.
+function tokenizer.compile(root, file, calls, class, numbering)
   local at = look.new(file)
   if json.kind(root) ~= "object" then at:fault("tokenizer", "an object is expected") end
   at:settle()
   check_top(at, root)
   local state = { file = file, word = regex.word, components = components.read(at, root) }
+  for _, record in ipairs(numbering and state.components or {}) do
+    local is_map = record.stage == numbers.STAGE.normalize and record.kind == numbers.NORMALIZE.precompiled
+    if is_map then record.flags = 1 end
+  end
   state.limit, state.from_left = read_limit(at, root)
   state.from_left = calls and calls.from_left or state.from_left
   state.pads_left = calls and calls.pads_left
@@ -113,8 +120,13 @@ function tokenizer.compile(root, file, calls)
   if calls and calls.without_types and remove_types(state.templates) then state.untyped = calls.note end
   state.around = around_of(state.templates)
   state.model = model.read(at, root)
+  if numbering then library.renumber(state.model, numbering) end
   state.model.added_ids = {}
   state.added = model.add(at, root, state.model)
+  if class then
+    local found, templates = languages.read(class.name, class.config, class.file, state.model)
+    state.languages, state.templates = found, templates or state.templates
+  end
   check_ids(at, state)
   at:settle()
   local written, reason = tables.write(state)
@@ -145,17 +157,21 @@ local function read_json(folder, name)
 end
 
 -- Compiles a folder's tokenizer. Returns nil if it has none. name: the file's name instead of tokenizer.json.
-local function from_files(folder, name)
+-- is_target: of the texts that a model writes whose vocabulary is another one than that of its sources.
+local function from_files(folder, name, is_target)
   local config, of_model = read_json(folder, "tokenizer_config.json"), read_json(folder, "config.json")
   local root, path = read_json(folder, name)
-  if not root then root, path = older.read(folder, config, read_json) end
+  local class, numbering = pieces.class(config, of_model), nil
   if not root and pieces.is_in(folder, config, of_model) then
-    root, path, config = pieces.read(folder, config, of_model)
+    root, path, config, numbering = pieces.read(folder, config, of_model, is_target)
   end
+  if not root then root, path = older.read(folder, config, read_json) end
   if not root then return nil end
   local config_file = folder .. "/tokenizer_config.json"
   local note = classes.complete(root, config, of_model, config_file)
-  local written, state, warnings = tokenizer.compile(root, path, classes.calls(config, config_file))
+  local written, state, warnings = tokenizer.compile(root, path, classes.calls(config, config_file),
+    class and { name = class, config = config, file = config_file }, numbering)
+  state.has_target = pieces.has_target(config)
   local map = read_json(folder, "special_tokens_map.json")
   for _, each in ipairs { { "tokenizer_config.json", config }, { "special_tokens_map.json", map } } do
     local file, object = each[1], each[2]
@@ -181,6 +197,9 @@ end
 --- state.chat_tokens the texts of those that chat templates know, state.chat the folder's chat template, if it has one:
 --- { text, file }, or { problem }.
 function tokenizer.from_folder(folder) return from_files(folder, "tokenizer.json") end
+
+--- Compiles the tokenizer of the texts that a model writes, if its vocabulary is another one (state.has_target).
+function tokenizer.of_target(folder) return from_files(folder, "tokenizer.json", true) end
 
 -- Compiles the tokenizer of a GGUF file.
 local function from_metadata(path)

@@ -165,9 +165,32 @@ static void leave_out_end(const uint8_t *bytes, size_t begin, size_t end, size_t
   }
 }
 
+/* Adds a part of the caller's text that has no added token. A code at its beginning, >>xxx<<, is one token,
+ * if the tokenizer knows codes. */
+static int add_part(attn2c_text_work *work, const uint8_t *bytes, size_t begin, size_t end, int is_raw,
+                    text_pieces *pieces) {
+  const text_tables *tables = &work->text->tables;
+  if (is_raw && (tables->settings[SETTING_OPTIONS] & OPTION_CODES) && end - begin >= 4 &&
+      memcmp(bytes + begin, ">>", 2) == 0) {
+    size_t last = begin + 4;
+    while (last < end && memcmp(bytes + last - 2, "<<", 2) != 0) last++;
+    if (memcmp(bytes + last - 2, "<<", 2) == 0) {
+      const text_span code = {bytes + begin, last - begin};
+      uint32_t id =
+          text_find(tables, (text_span){bytes, 0}, code, text_hash(tables->seed, code.bytes, code.length));
+      if (id == TEXT_NONE) id = tables->settings[SETTING_UNKNOWN];
+      int status = text_piece_add(pieces, begin, last, id);
+      if (status != ATTN2C_OK || last == end) return status;
+      begin = last;
+    }
+  }
+  return text_piece_add(pieces, begin, end, TEXT_NONE);
+}
+
 static int split(attn2c_text_work *work, const text_buffer *buffer, size_t begin, size_t end,
                  const text_added_trie *trie, text_pieces *pieces) {
   const uint8_t *bytes = buffer->bytes;
+  const int is_raw = trie == &work->text->raw;
   size_t last = begin, at = begin, white = begin;
   int status = text_trie_find(trie, bytes, begin, end, &work->spans, &work->budget);
   if (status != ATTN2C_OK) return status;
@@ -185,12 +208,12 @@ static int split(attn2c_text_work *work, const text_buffer *buffer, size_t begin
     status = widen(work, bytes, added.flags, last, end, &white, &from, &to);
     if (status != ATTN2C_OK) return status;
     if (from >= to) continue; /* the token in front of it has all of it */
-    if (from > last) status = text_piece_add(pieces, last, from, TEXT_NONE);
+    if (from > last) status = add_part(work, bytes, last, from, is_raw, pieces);
     if (status == ATTN2C_OK) status = text_piece_add(pieces, from, to, added.id);
     if (status != ATTN2C_OK) return status;
     last = to;
   }
-  return last < end ? text_piece_add(pieces, last, end, TEXT_NONE) : ATTN2C_OK;
+  return last < end ? add_part(work, bytes, last, end, is_raw, pieces) : ATTN2C_OK;
 }
 
 int text_split_added(attn2c_text_work *work, const text_buffer *buffer, size_t begin, size_t end,

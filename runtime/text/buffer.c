@@ -104,6 +104,7 @@ int text_apply(const text_buffer *from, const text_changes *changes, text_buffer
 
 int text_token_add(attn2c_text_work *work, uint32_t id, size_t begin, size_t end) {
   text_token_list *tokens = &work->tokens;
+  if (id >= work->text->tables.known) id = work->text->tables.settings[SETTING_UNKNOWN];
   if (tokens->count == tokens->capacity) {
     int status =
         text_grow((void **)&tokens->list, &tokens->capacity, tokens->count + 1, sizeof *tokens->list);

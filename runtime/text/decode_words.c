@@ -91,8 +91,10 @@ int text_decode_metaspace(attn2c_text_work *work, const text_component *componen
   return status;
 }
 
-/* Removes one character at each end, at most `number` times at the start and `flags` times at the end. */
+/* Removes one character at each end, at most `number` times at the start and `flags` times at the end. The
+ * end of a whole text is not known while words follow. */
 int text_decode_strip(attn2c_text_work *work, const text_component *component) {
+  const int ends_later = work->is_fused && (work->place & TEXT_BEFORE);
   const int is_begun = work->is_fused && (work->place & TEXT_AFTER);
   const uint32_t most = is_begun ? 0 : component->number;
   int status = ATTN2C_OK;
@@ -102,6 +104,7 @@ int text_decode_strip(attn2c_text_work *work, const text_component *component) {
       word = (text_span){word.bytes + component->a.length, word.length - component->a.length};
     for (uint32_t n = 0; n < component->flags && word.length >= component->a.length; n++) {
       if (!begins_with(word, word.length - component->a.length, component->a)) break;
+      work->is_held |= ends_later;
       word.length -= component->a.length;
     }
     status = text_word_bytes(&work->next_words, word.bytes, word.length);

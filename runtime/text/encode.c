@@ -132,9 +132,12 @@ static int tokenize_piece(attn2c_text_work *work, text_piece piece) {
 #define TOKEN_BYTES 8
 #define PART_GROWTH 4
 
-/* True if places depend on the whole text: byte tokens of a suffix get places outside of their part. */
+/* True if places depend on the whole text: byte tokens of a suffix get places outside of their part.
+ * SentencePiece's own library sums scores over the whole text, and looks for the end of a code in all of
+ * it. */
 static int needs_whole(const attn2c_tokenizer *text) {
-  return text->suffix.length && (text->tables.settings[SETTING_OPTIONS] & OPTION_BYTE_FALLBACK);
+  const uint32_t options = text->tables.settings[SETTING_OPTIONS];
+  return (options & OPTION_LIBRARY) || (text->suffix.length && (options & OPTION_BYTE_FALLBACK));
 }
 
 /* Returns at most `most`, so that no character, and no malformed part that counts as one, is cut. */
@@ -206,7 +209,8 @@ int text_encode_one(attn2c_text_work *work, const char *bytes, size_t length, si
 /* Returns the number of tokens of one text after which a limit needs no more. */
 static size_t needed(const attn2c_text_work *work, const attn2c_text_input *input) {
   attn2c_text_limit limit = input->limit;
-  size_t added = input->plain ? 0 : text_special_tokens(&work->text->tables, input->pair != NULL);
+  size_t added =
+      input->plain ? 0 : text_special_tokens(&work->text->tables, input->language, input->pair != NULL);
   int all = limit.from_left || limit.strategy != ATTN2C_TEXT_LONGEST_FIRST || limit.tokens < added;
   return all || limit.tokens == ATTN2C_TEXT_ANY_LENGTH ? ATTN2C_TEXT_ANY_LENGTH : limit.tokens + 1;
 }
@@ -215,7 +219,7 @@ static size_t needed(const attn2c_text_work *work, const attn2c_text_input *inpu
  * depends on which text has more tokens, so that the shorter one must be whole. */
 static int is_limit_known(const attn2c_text_work *work, const attn2c_text_input *input) {
   const text_encoding *a = &work->encodings[0], *b = &work->encodings[1];
-  size_t added = input->plain ? 0 : text_special_tokens(&work->text->tables, 1);
+  size_t added = input->plain ? 0 : text_special_tokens(&work->text->tables, input->language, 1);
   if ((input->limit.tokens - added) % 2 == 0) return 1;
   return a->count > b->count ? b->is_whole : a->is_whole;
 }

@@ -18,19 +18,25 @@ static void offer(struct text_path *path, double score, size_t begin, uint32_t i
     *path = (struct text_path){.score = score, .begin = (uint32_t)begin, .id = id};
 }
 
+/* Adds a score. SentencePiece's own library adds floats. */
+static double sum_of(double score, double till_here, int is_library) {
+  return is_library ? (float)score + (float)till_here : score + till_here;
+}
+
 /* Tries every token that begins at a place. Returns 1 if one of them is one character. */
 static int offer_tokens(attn2c_text_work *work, const uint8_t *bytes, size_t length, size_t begin,
                         size_t width) {
   const text_tables *tables = &work->text->tables;
   uint32_t node = tables->settings[SETTING_ROOT];
-  double till_here = work->paths[begin].score;
+  const double till_here = work->paths[begin].score;
+  const int is_library = (tables->settings[SETTING_OPTIONS] & OPTION_LIBRARY) != 0;
   int has_single = 0;
   size_t end = begin;
   while (end < length) {
     node = text_step(tables, node, bytes[end++]);
     if (node == TEXT_NONE) break;
     if (node >= tables->vocabulary || (end < length && (bytes[end] & 0xc0) == 0x80)) continue;
-    offer(&work->paths[end], text_score(tables, node) + till_here, begin, node);
+    offer(&work->paths[end], sum_of(text_score(tables, node), till_here, is_library), begin, node);
     has_single |= end - begin == width;
   }
   work->budget.steps += end - begin;
@@ -39,7 +45,8 @@ static int offer_tokens(attn2c_text_work *work, const uint8_t *bytes, size_t len
 
 static int find_paths(attn2c_text_work *work, const uint8_t *bytes, size_t length) {
   const attn2c_tokenizer *text = work->text;
-  uint32_t unknown = text->tables.settings[SETTING_UNKNOWN];
+  const uint32_t unknown = text->tables.settings[SETTING_UNKNOWN];
+  const int is_library = (text->tables.settings[SETTING_OPTIONS] & OPTION_LIBRARY) != 0;
   int status = text_grow((void **)&work->paths, &work->paths_capacity, length + 1, sizeof *work->paths);
   if (status != ATTN2C_OK) return status;
   for (size_t i = 0; i <= length; i++) work->paths[i] = (struct text_path){.begin = NO_PATH};
@@ -49,7 +56,7 @@ static int find_paths(attn2c_text_work *work, const uint8_t *bytes, size_t lengt
     status = text_spend(&work->budget, width);
     if (status != ATTN2C_OK) return status;
     if (offer_tokens(work, bytes, length, begin, width)) continue;
-    double score = text->unknown_score + work->paths[begin].score;
+    const double score = sum_of(text->unknown_score, work->paths[begin].score, is_library);
     struct text_path *path = &work->paths[begin + width];
     if (path->begin != NO_PATH && !(score > path->score)) continue;
     if (unknown >= text->tables.vocabulary)

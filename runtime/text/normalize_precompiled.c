@@ -1,7 +1,8 @@
 /* normalize_precompiled.c - Precompiled: the character map of sentencepiece. The map is a double array of
  * bytes (in the format of Darts-clone). Its values are offsets in a block of texts, each ended by NUL. A
  * grapheme cluster of fewer than 6 bytes is looked up whole, and the shortest entry that it begins with
- * replaces all of it. Other clusters are mapped character by character. */
+ * replaces all of it. Other clusters are mapped character by character. sentencepiece itself takes the
+ * longest entry at each place. */
 #include "text/stages.h"
 #include "text/unicode.h"
 
@@ -27,26 +28,28 @@ static int unit_at(const charsmap *map, size_t index, uint32_t *unit) {
 
 static size_t offset(uint32_t unit) { return (size_t)(unit >> 10) << ((unit & 0x200) >> 6); }
 
-/* Finds the text that replaces the shortest entry at the start of `key`. Returns 0 if there is none. */
-static int look_up(const charsmap *map, const uint8_t *key, size_t length, text_span *text) {
-  size_t node = 0;
+/* Finds the text that replaces the shortest entry at the start of `key`, or the longest. Returns the entry's
+ * bytes, or 0 if there is none. */
+static size_t look_up(const charsmap *map, const uint8_t *key, size_t length, int is_longest,
+                      text_span *text) {
+  size_t node = 0, found = 0;
   uint32_t unit;
   if (!unit_at(map, 0, &unit)) return 0;
   node ^= offset(unit);
-  for (size_t i = 0; i < length && key[i]; i++) {
+  for (size_t i = 0; i < length && key[i] && (is_longest || !found); i++) {
     node ^= key[i];
-    if (!unit_at(map, node, &unit) || (unit & 0x800000ffu) != key[i]) return 0;
+    if (!unit_at(map, node, &unit) || (unit & 0x800000ffu) != key[i]) break;
     node ^= offset(unit);
     if (!(unit >> 8 & 1)) continue;
-    if (!unit_at(map, node, &unit)) return 0;
+    if (!unit_at(map, node, &unit)) break;
     size_t begin = unit & 0x7fffffffu;
-    if (begin > map->texts.length) return 0;
+    if (begin > map->texts.length) break;
     const uint8_t *from = map->texts.bytes + begin;
     const uint8_t *end = begin < map->texts.length ? memchr(from, 0, map->texts.length - begin) : NULL;
     *text = (text_span){from, end ? (size_t)(end - from) : map->texts.length - begin};
-    return 1;
+    found = i + 1;
   }
-  return 0;
+  return found;
 }
 
 static size_t characters(const uint8_t *bytes, size_t length) {
@@ -76,14 +79,14 @@ static int map_cluster(const charsmap *map, const uint8_t *cluster, size_t lengt
                        int *changed) {
   text_span text;
   size_t width;
-  if (length <= LONGEST_CLUSTER && look_up(map, cluster, length, &text)) {
+  if (length <= LONGEST_CLUSTER && look_up(map, cluster, length, 0, &text)) {
     *changed = 1;
     return replace(changes, characters(cluster, length), text);
   }
   for (size_t at = 0; at < length; at += width) {
     uint32_t point = text_read(cluster + at, &width);
     int status;
-    if (look_up(map, cluster + at, width, &text)) {
+    if (look_up(map, cluster + at, width, 0, &text)) {
       *changed = 1;
       status = replace(changes, 1, text);
     } else {
@@ -109,6 +112,17 @@ static size_t cluster_end(const text_buffer *in, size_t begin) {
   return end;
 }
 
+/* Maps the character or the longest entry at the start of some bytes, and sets *width to what it is. */
+static int map_longest(const charsmap *map, const uint8_t *bytes, size_t length, text_changes *changes,
+                       int *changed, size_t *width) {
+  text_span text;
+  const size_t found = look_up(map, bytes, length, 1, &text);
+  if (!found) return text_change_add(changes, text_read(bytes, width), 0);
+  *width = found;
+  *changed = 1;
+  return replace(changes, characters(bytes, found), text);
+}
+
 int text_normalize_precompiled(attn2c_text_work *work, const text_component *component, const text_buffer *in,
                                text_buffer *out) {
   text_span blob = component->a;
@@ -117,11 +131,18 @@ int text_normalize_precompiled(attn2c_text_work *work, const text_component *com
   if (blob.length < 4 || bytes > blob.length - 4) return text_copy(out, in, 0, in->length);
   charsmap map = {blob.bytes + 4, bytes / 4, {blob.bytes + 4 + bytes, blob.length - 4 - bytes}};
   work->changes.count = 0;
-  size_t at = 0;
+  const int is_longest = (int)(component->flags & 1);
+  size_t at = 0, width = 0;
   for (size_t end; at < in->length; at = end) {
-    end = cluster_end(in, at);
-    if (work->is_open && end == in->length) break;
-    int status = map_cluster(&map, in->bytes + at, end - at, &work->changes, &changed);
+    int status;
+    if (is_longest) {
+      status = map_longest(&map, in->bytes + at, in->length - at, &work->changes, &changed, &width);
+      end = at + width;
+    } else {
+      end = cluster_end(in, at);
+      if (work->is_open && end == in->length) break;
+      status = map_cluster(&map, in->bytes + at, end - at, &work->changes, &changed);
+    }
     if (status != ATTN2C_OK) return status;
   }
   return changed ? text_apply(in, &work->changes, out) : text_copy(out, in, 0, at);

@@ -3,7 +3,7 @@
 /* clang-format off */
 #pragma once
 
-#define TEXT_TABLES_VERSION 2
+#define TEXT_TABLES_VERSION 3
 #define TEXT_NONE 0xffffffffu
 
 /* Sections of the tables, in their order. */
@@ -21,7 +21,8 @@ enum text_section {
   SECTION_TEMPLATES = 10, /* { uint32 kind, id, type, for pairs } */
   SECTION_BYTES = 11, /* uint32 [256]: the tokens <0x00> to <0xFF>, or TEXT_NONE */
   SECTION_LETTERS = 12, /* uint32 [512]: tokens of one character below U+0200, or TEXT_NONE */
-  SECTION_COUNT = 13
+  SECTION_LANGUAGES = 13, /* { uint32 text, length, id }: a language's code, and the id of its token */
+  SECTION_COUNT = 14
 };
 
 /* Numbers of the section of settings. */
@@ -30,22 +31,24 @@ enum text_setting {
   SETTING_OPTIONS = 1, /* OPTION_ */
   SETTING_UNKNOWN = 2, /* id, or TEXT_NONE */
   SETTING_VOCABULARY = 3, /* one more than the largest id */
-  SETTING_LONGEST_WORD = 4,
-  SETTING_PREFIX = 5, /* text and length: continuing_subword_prefix */
-  SETTING_PREFIX_LENGTH = 6,
-  SETTING_SUFFIX = 7, /* end_of_word_suffix */
-  SETTING_SUFFIX_LENGTH = 8,
-  SETTING_LONGEST_TOKEN = 9, /* bytes */
-  SETTING_LIMIT = 10, /* truncation; TEXT_NONE: none */
-  SETTING_STRATEGY = 11,
-  SETTING_FROM_LEFT = 12,
-  SETTING_WORD = 13, /* the pattern of a letter of a word, for single_word */
-  SETTING_WORD_LENGTH = 14,
-  SETTING_ROOT = 15, /* root node of the trie */
-  SETTING_UNKNOWN_LOW = 16, /* the score of an unknown character: the two halves of a double */
-  SETTING_UNKNOWN_HIGH = 17,
-  SETTING_SEED = 18, /* first value of all hashes */
-  SETTING_COUNT = 19
+  SETTING_KNOWN = 4, /* ids from here on are pieces that become the unknown token */
+  SETTING_LONGEST_WORD = 5,
+  SETTING_PREFIX = 6, /* text and length: continuing_subword_prefix */
+  SETTING_PREFIX_LENGTH = 7,
+  SETTING_SUFFIX = 8, /* end_of_word_suffix */
+  SETTING_SUFFIX_LENGTH = 9,
+  SETTING_LONGEST_TOKEN = 10, /* bytes */
+  SETTING_LIMIT = 11, /* truncation; TEXT_NONE: none */
+  SETTING_STRATEGY = 12,
+  SETTING_FROM_LEFT = 13,
+  SETTING_WORD = 14, /* the pattern of a letter of a word, for single_word */
+  SETTING_WORD_LENGTH = 15,
+  SETTING_ROOT = 16, /* root node of the trie */
+  SETTING_UNKNOWN_LOW = 17, /* the score of an unknown character: the two halves of a double */
+  SETTING_UNKNOWN_HIGH = 18,
+  SETTING_SEED = 19, /* first value of all hashes */
+  SETTING_TARGET = 20, /* ATTN2C_TEXT_TARGET_: how the model is told the language to write */
+  SETTING_COUNT = 21
 };
 
 /* Kinds of models. */
@@ -60,7 +63,9 @@ enum {
   OPTION_FUSE_UNKNOWN = 1,
   OPTION_BYTE_FALLBACK = 2,
   OPTION_IGNORE_MERGES = 4,
-  OPTION_NEEDS_UNKNOWN = 8
+  OPTION_NEEDS_UNKNOWN = 8,
+  OPTION_LIBRARY = 16, /* as SentencePiece's own library */
+  OPTION_CODES = 32 /* a text may begin with a code, >>xxx<< */
 };
 
 /* Flags of a token. */
@@ -82,7 +87,16 @@ enum {
 enum {
   TEMPLATE_FIRST = 0,
   TEMPLATE_SECOND = 1,
-  TEMPLATE_TOKEN = 2
+  TEMPLATE_TOKEN = 2,
+  TEMPLATE_LANGUAGE = 3 /* the language's token that the caller chooses; id: if none is chosen, or TEXT_NONE */
+};
+
+/* How a model is told the language to write; ATTN2C_TEXT_TARGET_ has the same numbers. */
+enum {
+  TARGET_NONE = 0,
+  TARGET_FIRST = 1, /* the language's token is the first that is written */
+  TARGET_START = 2, /* writing starts with it */
+  TARGET_SOURCE = 3 /* it is in front of the source */
 };
 
 /* Stages that have components. */
@@ -103,7 +117,7 @@ enum {
   NORMALIZE_PREPEND = 4, /* a: text */
   NORMALIZE_REPLACE = 5, /* a: packed pattern, b: content; flag 1: a is a text */
   NORMALIZE_NMT = 6,
-  NORMALIZE_PRECOMPILED = 7, /* a: charsmap */
+  NORMALIZE_PRECOMPILED = 7, /* a: charsmap; flag 1: the longest entry counts, not the shortest of a cluster */
   NORMALIZE_FORM = 8, /* flags: FORM_ */
   NORMALIZE_BYTES = 9,
   NORMALIZE_KINDS = 10

@@ -4,11 +4,19 @@
 
 #include <string.h>
 
-size_t text_special_tokens(const text_tables *tables, int has_pair) {
+/* Sets *id to the token that a piece of a template adds for a caller's language. Returns 0 if it adds
+ * none. */
+static int added_token(const text_template *piece, int32_t language, int32_t *id) {
+  *id = piece->kind == TEMPLATE_LANGUAGE && language ? language : (int32_t)piece->id;
+  return piece->kind == TEMPLATE_TOKEN || (piece->kind == TEMPLATE_LANGUAGE && *id >= 0);
+}
+
+size_t text_special_tokens(const text_tables *tables, int32_t language, int has_pair) {
   text_template piece;
   size_t count = 0;
+  int32_t id;
   for (size_t i = 0; text_template_at(tables, i, &piece); i++)
-    count += piece.kind == TEMPLATE_TOKEN && piece.pair == (uint32_t)has_pair;
+    count += added_token(&piece, language, &id) && piece.pair == (uint32_t)has_pair;
   return count;
 }
 
@@ -38,7 +46,7 @@ static size_t longest_first(text_encoding *a, text_encoding *b, size_t most, int
 int text_limit(attn2c_text_work *work, const attn2c_text_input *input, int has_pair, size_t *removed) {
   attn2c_text_limit limit = input->limit;
   text_encoding *a = &work->encodings[0], *b = &work->encodings[1];
-  size_t added = input->plain ? 0 : text_special_tokens(&work->text->tables, has_pair);
+  size_t added = input->plain ? 0 : text_special_tokens(&work->text->tables, input->language, has_pair);
   size_t total = a->length + (has_pair ? b->length : 0);
   *removed = 0;
   if (limit.tokens == ATTN2C_TEXT_ANY_LENGTH || added > limit.tokens) return ATTN2C_OK;
@@ -152,12 +160,12 @@ static int add_encoding(attn2c_text_work *work, int which, uint32_t type) {
   return ATTN2C_OK;
 }
 
-static int add_special(attn2c_text_work *work, const text_template *piece) {
+static int add_special(attn2c_text_work *work, int32_t id, uint32_t type) {
   size_t at = work->results;
   int status = reserve_results(work, at + 1);
   if (status != ATTN2C_OK) return status;
-  work->ids[at] = (int32_t)piece->id;
-  work->types[at] = (int32_t)piece->type;
+  work->ids[at] = id;
+  work->types[at] = (int32_t)type;
   work->places[at] = (attn2c_text_place){0, 0, 0, 0};
   work->sources[at] = 2;
   work->results++;
@@ -166,13 +174,14 @@ static int add_special(attn2c_text_work *work, const text_template *piece) {
 
 int text_assemble(attn2c_text_work *work, const attn2c_text_input *input, int has_pair) {
   text_template piece;
+  int32_t id;
   int status = reserve_results(work, 1);
   work->results = 0;
   for (size_t i = 0; text_template_at(&work->text->tables, i, &piece) && status == ATTN2C_OK; i++) {
     if (piece.pair != (uint32_t)has_pair) continue;
-    if (piece.kind == TEMPLATE_TOKEN)
-      status = input->plain ? ATTN2C_OK : add_special(work, &piece);
-    else if (piece.kind == TEMPLATE_FIRST || has_pair)
+    if (added_token(&piece, input->language, &id))
+      status = input->plain ? ATTN2C_OK : add_special(work, id, piece.type);
+    else if (piece.kind == TEMPLATE_FIRST || (piece.kind == TEMPLATE_SECOND && has_pair))
       status = add_encoding(work, piece.kind == TEMPLATE_SECOND, piece.type);
   }
   return status;

@@ -213,8 +213,8 @@ int text_last_border(attn2c_text_work *work, const uint8_t *bytes, size_t length
 /* Encodes one text. `most`: number of tokens after which no more are needed. */
 int text_encode_one(attn2c_text_work *work, const char *bytes, size_t length, size_t most,
                     text_encoding *encoding);
-/* Returns the number of special tokens around one text or a pair. */
-size_t text_special_tokens(const text_tables *tables, int has_pair);
+/* Returns the number of special tokens around one text or a pair. language: as the caller's input has it. */
+size_t text_special_tokens(const text_tables *tables, int32_t language, int has_pair);
 int text_limit(attn2c_text_work *work, const attn2c_text_input *input, int has_pair, size_t *removed);
 /* Moves to the next window over an encoding that the limit cut. Returns 0 if the last window reached its
  * end. */

@@ -24,7 +24,7 @@ static void look_at_decoders(attn2c_text_stream *stream) {
   int is_fused = 0;
   for (size_t i = 0; i < list->count; i++) {
     const text_component *each = &list->list[i];
-    const int is_local = each->kind == DECODE_FUSE || (each->kind == DECODE_STRIP && each->flags == 0);
+    const int is_local = each->kind == DECODE_FUSE || each->kind == DECODE_STRIP;
     if (is_fused && !is_local) stream->keeps_all = 1;
     if (each->kind == DECODE_BPE) stream->keeps_last = 1;
     if (each->kind == DECODE_FUSE || each->kind == DECODE_BYTES) is_fused = 1;

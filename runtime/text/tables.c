@@ -36,7 +36,7 @@ static const size_t entry_bytes[SECTION_COUNT] = {
     [SECTION_FLAGS] = 1,    [SECTION_VOCABULARY] = 8, [SECTION_MERGES] = 16,
     [SECTION_TRIE] = 8,     [SECTION_SCORES] = 8,     [SECTION_COMPONENTS] = sizeof(text_record),
     [SECTION_ADDED] = 16,   [SECTION_TEMPLATES] = 16, [SECTION_BYTES] = 4,
-    [SECTION_LETTERS] = 4,
+    [SECTION_LETTERS] = 4,  [SECTION_LANGUAGES] = 12,
 };
 
 static int is_power_of_2(size_t n) { return n && (n & (n - 1)) == 0; }
@@ -69,7 +69,9 @@ static int read_settings(text_tables *tables, attn2c_message *message) {
   if (tables->settings[SETTING_MODEL] == MODEL_UNIGRAM &&
       tables->section[SECTION_SCORES].length / 8 != vocabulary)
     return damaged(message, "the scores are incomplete");
+  if (tables->settings[SETTING_KNOWN] > vocabulary) return damaged(message, "the vocabulary is incomplete");
   tables->vocabulary = (uint32_t)vocabulary;
+  tables->known = tables->settings[SETTING_KNOWN];
   tables->slots = (uint32_t)(tables->section[SECTION_VOCABULARY].length / 8);
   tables->seed = tables->settings[SETTING_SEED];
   return ATTN2C_OK;
@@ -116,6 +118,14 @@ int text_added_at(const text_tables *tables, size_t index, text_added *added) {
   added->id = number(at + 8);
   added->flags = number(at + 12);
   return 1;
+}
+
+int text_language_at(const text_tables *tables, size_t index, text_added *language) {
+  text_span section = tables->section[SECTION_LANGUAGES];
+  if (index >= section.length / 12) return 0;
+  const uint8_t *at = section.bytes + index * 12;
+  *language = (text_added){.id = number(at + 8)};
+  return text_string(tables, number(at), number(at + 4), &language->text) == ATTN2C_OK;
 }
 
 int text_template_at(const text_tables *tables, size_t index, text_template *piece) {

@@ -24,6 +24,7 @@ typedef struct text_tables {
   text_span section[SECTION_COUNT];
   uint32_t settings[SETTING_COUNT];
   uint32_t vocabulary; /* setting */
+  uint32_t known;      /* setting */
   uint32_t slots;      /* slots of the vocabulary's hash table */
   uint32_t seed;       /* setting */
 } text_tables;
@@ -45,6 +46,8 @@ int text_tables_open(const void *bytes, size_t size, int verify, text_tables *ta
 int text_string(const text_tables *tables, uint32_t offset, uint32_t length, text_span *span);
 int text_record_at(const text_tables *tables, size_t index, text_record *record);
 int text_added_at(const text_tables *tables, size_t index, text_added *added);
+/* Reads a language's code and id. */
+int text_language_at(const text_tables *tables, size_t index, text_added *language);
 int text_template_at(const text_tables *tables, size_t index, text_template *piece);
 
 /* Returns a token's text; length 0 if there is none. */

@@ -42,12 +42,32 @@ typedef struct attn2c_text_limit {
 /* Returns the limit of tokenizer.json, and the side that it or tokenizer_config.json states. */
 attn2c_text_limit attn2c_text_stated_limit(const attn2c_tokenizer *text);
 
+/* How a model is told the language to write. */
+typedef enum attn2c_text_target {
+  ATTN2C_TEXT_TARGET_NONE = 0,  /* it knows one language, or languages in no list */
+  ATTN2C_TEXT_TARGET_FIRST = 1, /* the language's token is the first that the model writes */
+  ATTN2C_TEXT_TARGET_START = 2, /* the model starts to write after it */
+  ATTN2C_TEXT_TARGET_SOURCE = 3 /* it is in front of the source, in which input.language puts it */
+} attn2c_text_target;
+
+attn2c_text_target attn2c_text_target_of(const attn2c_tokenizer *text);
+/* Returns the code of a language, and sets *id to its token; NULL if there are no more. It is not
+ * terminated. */
+const char *attn2c_text_language(const attn2c_tokenizer *text, size_t index, size_t *length, int32_t *id);
+
+/* Sets *id to the token of the language with a code. Returns ATTN2C_USAGE if there is none; the message has
+ * all codes. */
+int attn2c_text_find_language(const attn2c_tokenizer *text, const char *code, int32_t *id,
+                              attn2c_message *message);
+
 typedef struct attn2c_text_input {
   const char *text; /* UTF-8; may have NUL. Malformed bytes count as U+FFFD, one for each */
   size_t length;    /* maximal part of a character, as Python's errors="replace" reads them. */
   const char *pair; /* a second text, or NULL */
   size_t pair_length;
   int plain; /* 1: no special tokens are added */
+  int32_t
+      language; /* the token of the source's language (of the target's: TARGET_SOURCE); 0: the usual one */
   attn2c_text_limit limit;
 } attn2c_text_input;
 

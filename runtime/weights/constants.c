@@ -38,19 +38,35 @@ static int64_t next_integer(words *from) {
 
 static int at_end(const words *from) { return !from->bad && from->rest[strspn(from->rest, " ")] == '\0'; }
 
-/* P[s][2i] = sin(p / 10000^(2i/d)), P[s][2i+1] = cos(p / 10000^(2i/d)), p = first + s, where first defaults
- * to 0 (Vaswani et al. 2017, section 3.5). Shape [s][d]; with an odd d the last column is a sine. */
-static int fill_sinusoidal(words *from, const attn2c_tensor *tensor, float *values) {
-  int64_t first = at_end(from) ? 0 : next_integer(from);
-  if (!at_end(from) || tensor->rank < 1) return 0;
-  int64_t width = tensor->shape[tensor->rank - 1], rows = width > 0 ? attn2c_elements(tensor) / width : 0;
-  for (int64_t column = 0; values && column < width; column++) {
-    double wavelength = pow(10000.0, (double)(column - column % 2) / (double)width);
-    for (int64_t s = 0; s < rows; s++) {
-      double angle = (double)(first + s) / wavelength;
-      values[s * width + column] = (float)(column % 2 ? cos(angle) : sin(angle));
-    }
+enum { PAIRS, HALVES, FAIRSEQ };
+
+/* Returns sin or cos of the angle of a position in a column. Layouts differ in where pair i is. */
+static double sinusoid(int64_t layout, int64_t position, int64_t column, int64_t width) {
+  const int64_t sines = layout == FAIRSEQ ? width / 2 : (width + 1) / 2;
+  const int is_cosine = layout == PAIRS ? (int)(column % 2) : column >= sines;
+  const int64_t pair = layout == PAIRS ? column / 2 : column - (is_cosine ? sines : 0);
+  double angle;
+  if (layout == FAIRSEQ) { /* fairseq computes angles in floats */
+    const float step = (float)(log(10000.0) / (double)(sines - 1));
+    if (pair >= sines) return 0;
+    angle = (double)((float)position * (float)exp((double)((float)pair * -step)));
+  } else {
+    angle = (double)position / pow(10000.0, (double)(2 * pair) / (double)width);
   }
+  return is_cosine ? cos(angle) : sin(angle);
+}
+
+/* P[s][2i] = sin(p / 10000^(2i/d)), P[s][2i+1] = cos(p / 10000^(2i/d)), p = first + s, where first defaults
+ * to 0 (Vaswani et al. 2017, section 3.5). Shape [s][d]; with an odd d the last column is a sine. Other
+ * layouts have all sines first, and FAIRSEQ has 10000^(i/(d/2-1)) in place of 10000^(2i/d). */
+static int fill_sinusoidal(words *from, const attn2c_tensor *tensor, float *values) {
+  int64_t first = at_end(from) ? 0 : next_integer(from), layout = at_end(from) ? PAIRS : next_integer(from);
+  if (!at_end(from) || tensor->rank < 1 || layout < PAIRS || layout > FAIRSEQ) return 0;
+  int64_t width = tensor->shape[tensor->rank - 1], rows = width > 0 ? attn2c_elements(tensor) / width : 0;
+  if (layout == FAIRSEQ && width < 4) return 0;
+  for (int64_t s = 0; values && s < rows; s++)
+    for (int64_t column = 0; column < width; column++)
+      values[s * width + column] = (float)sinusoid(layout, first + s, column, width);
   return 1;
 }
 

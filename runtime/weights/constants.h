@@ -11,8 +11,8 @@ extern const char attn2c_constant_names[];
  * parse or does not fit the tensor's shape, returns 0 and writes nothing. values may be NULL, to check the
  * formula only.
  *
- *   sinusoidal [FIRST]             [s][d]: sin and cos of the position FIRST + s
- *   rope_cos THETA FIRST           [s][R/2]: cos((FIRST + s) THETA^(-2d/R))
+ *   sinusoidal [FIRST [LAYOUT]]    [s][d]: sin and cos of the position FIRST + s; 1: the sines first; 2: so,
+ * and the last wavelength is 20000 pi rope_cos THETA FIRST           [s][R/2]: cos((FIRST + s) THETA^(-2d/R))
  *   rope_sin THETA FIRST           the same with sin
  *   angle_cos FIRST SCALE F0 F1 .. [s][n]: SCALE cos((FIRST + s) F_d), n frequencies
  *   angle_sin FIRST SCALE F0 F1 .. the same with sin

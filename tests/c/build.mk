@@ -40,7 +40,7 @@ text_libraries := -lutf8proc -lpcre2-8
 
 # lld links a program with sanitizers in half the time.
 linker := $(if $(shell command -v ld.lld),-fuse-ld=lld)
-text_programs  := $(bin)/text_cases $(bin)/text_fuzz
+text_programs  := $(bin)/text_cases $(bin)/text_fuzz $(bin)/text_languages
 
 .PHONY: all
 all: $(addprefix $(bin)/test_,$(tests) $(jit_tests) guard) $(element_programs) $(text_programs) $(bin)/chat_cases $(bin)/file_fuzz

@@ -154,7 +154,7 @@ Test(constants, what_does_not_parse_is_refused) {
   } cases[] = {
       {"", 2, 2, 2},
       {"none", 2, 2, 2},
-      {"sinusoidal 1 2", 2, 2, 2},
+      {"sinusoidal 1 3", 2, 2, 2},
       {"sinusoidals", 2, 2, 2},
       {"rope_cos", 2, 2, 2},
       {"rope_cos 10000", 2, 2, 2},

@@ -306,6 +306,28 @@ CASES.update({
     "unispeech_sat_frame": ("UniSpeechSatForAudioFrameClassification", {**WAV, **LABELS}, {"frames": True}),
 })
 
+# Encoders with decoders: sources of 9 tokens or fewer, and all rows of the decoder.
+SOURCE = 9
+SEQ2SEQ = {"vocab_size": VOCAB, "d_model": WIDTH, "encoder_layers": 2, "decoder_layers": 3, "encoder_ffn_dim": WIDTH,
+           "decoder_ffn_dim": 40, "encoder_attention_heads": 4, "decoder_attention_heads": 6,
+           "max_position_embeddings": 19, "scale_embedding": True, "pad_token_id": 1, "decoder_start_token_id": 2,
+           "eos_token_id": 2, "forced_eos_token_id": None}
+WRITES = {"sources": True, "words": [f"memory.seq={SOURCE}", "output.1.over=all", "mask=causal"]}
+CASES.update({
+    "bart_writes": ("BartForConditionalGeneration", {**SEQ2SEQ, "scale_embedding": False}, WRITES),
+    "mbart_writes": ("MBartForConditionalGeneration", SEQ2SEQ, WRITES),
+    "pegasus_writes": ("PegasusForConditionalGeneration", {**SEQ2SEQ, "activation_function": "relu"}, WRITES),
+    "marian_writes": ("MarianMTModel", {**SEQ2SEQ, "activation_function": "swish"}, WRITES),
+    "marian_separate": ("MarianMTModel", {**SEQ2SEQ, "share_encoder_decoder_embeddings": False, "vocab_size": 41,
+                                          "decoder_vocab_size": VOCAB, "tie_word_embeddings": False}, WRITES),
+    "m2m_100_writes": ("M2M100ForConditionalGeneration", SEQ2SEQ, WRITES),
+    "t5_writes": ("T5ForConditionalGeneration", {**T5, "num_decoder_layers": 3, "decoder_start_token_id": 0}, WRITES),
+    "t5_writes_gated": ("T5ForConditionalGeneration", {**T5, "feed_forward_proj": "gated-gelu", "d_kv": 8,
+                                                       "tie_word_embeddings": False, "decoder_start_token_id": 0}, WRITES),
+    "mt5_writes": ("MT5ForConditionalGeneration", {**T5, "feed_forward_proj": "gated-gelu",
+                                                   "decoder_start_token_id": 0}, WRITES),
+})
+
 HIDDEN_ONLY = {"text_embeds", "image_embeds", "last_hidden_state", "pooler_output", "logits", "start_logits", "end_logits"}
 
 
@@ -317,6 +339,8 @@ def fill(model, generator):
             is_norm = parameter.dim() == 1 and name.endswith("weight")
             scale = 0.25 if parameter.dim() > 1 else 0.3
             parameter.copy_(1 + 0.3 * values if is_norm else scale * values)
+        if hasattr(model, "final_logits_bias"):
+            model.final_logits_bias.copy_(0.3 * torch.randn(model.final_logits_bias.shape, generator=generator))
 
 
 def text_inputs(name, config, generator, seq):
@@ -572,6 +596,11 @@ def write(name):
         inputs = {"pixel_values": torch.randn(BATCH, 3, 8, 8, generator=generator)}
     elif "frames" in special:
         inputs, mask, call = frame_inputs(model, generator, seq)
+    elif "sources" in special:
+        call = text_inputs(name, model.config, generator, SOURCE)
+        call["decoder_input_ids"] = torch.randint(4, VOCAB, (BATCH, seq), generator=generator)
+        inputs = {**call, "source_lengths": call["attention_mask"].sum(1)}
+        del inputs["attention_mask"]
     else:
         inputs = text_inputs(name, model.config, generator, seq)
         if "ends" in special:
@@ -588,7 +617,7 @@ def write(name):
             name_of = "text_embeds" if "text" in name else "image_embeds"
             result = {name_of: getattr(model, special["tower"])(**inputs).pooler_output}
         else:
-            result = model(**(call if "frames" in special else inputs))
+            result = model(**(call if "frames" in special or "sources" in special else inputs))
         expected = outputs_of(name, class_name, result, mask)
         if "projection" in name:  # attn2c gives the embedding alone
             expected.pop("last_hidden_state", None)
@@ -604,7 +633,7 @@ def write(name):
         np.save(folder / f"in_{key}.npy", value.numpy().astype(np.float32 if value.is_floating_point() else np.int32))
     for key, value in expected.items():
         np.save(folder / f"out_{key}.npy", value.numpy().astype(np.float32))
-    words = ["batch=2"] + ([f"seq={seq}"] if mask is not None else []) + special.get("words", [])
+    words = ["batch=2"] + ([f"seq={seq}"] if mask is not None or "sources" in special else []) + special.get("words", [])
     (folder / "words.txt").write_text("\n".join(words) + "\n")
     (folder / "generation_config.json").unlink(missing_ok=True)
 

@@ -50,7 +50,7 @@ return function(of, spec)
   of("gen/text/pieces.lua", spec .. "text/pieces_spec.lua") {
     { name = "pieces_class", old = 'if type(stated) == "string" then', new = 'if type(stated) == "strings" then',
       filter = "another class", wrong = "a class that is not supported has the steps of the folder's type" },
-    { name = "pieces_strips", old = "class.mask_strips and", new = "false and", filter = "Camembert",
+    { name = "pieces_strips", old = "key == \"mask_token\" and class.mask or {}", new = "{}", filter = "Camembert",
       wrong = "a mask keeps the space before it" },
     { name = "pieces_ids", old = "id, count = count, count + 1", new = "return", filter = "Deberta",
       wrong = "special tokens that the vocabulary lacks are left out" },
@@ -261,5 +261,54 @@ return function(of, spec)
     { name = "decode_letters", old = "to->length = before;", new = "(void)before;", suite = "c:text",
       filter = "text/words*",
       wrong = "a word that is no letters is written twice in part" },
+  }
+
+  local translated = spec .. "whole/languages_spec.lua"
+
+  of("gen/text/library.lua", translated) {
+    { name = "library_floats", old = "scores[places[id]], found[token] = as_float(given.scores[token]), places[id]",
+      new = "scores[places[id]], found[token] = 0.0, places[id]", filter = "texts: marian$",
+      wrong = "all pieces have the same score" },
+    { name = "library_ranks", old = "a > b", new = "a < b", filter = "m2m_100_bpe", wrong = "rare pieces come first" },
+  }
+
+  of("gen/text/languages.lua", translated) {
+    { name = "languages_older", old = "older and rules.older or rules.around", new = "rules.around",
+      filter = "nllb_legacy", wrong = "older folders have the language before the text" },
+    { name = "languages_source", old = "local source = rules.default and config.src_lang", new = "local source",
+      filter = "mbart_json", wrong = "the folder's own source language is ignored" },
+  }
+
+  of("gen/text/merges.lua", translated) {
+    { name = "merges_halves", old = "if known[left] and known[right] then", new = "if known[left] then",
+      suite = spec .. "text/pieces_spec.lua", filter = "NllbTokenizer", wrong = "halves that are no pieces merge" },
+  }
+
+  of("runtime/text/normalize_precompiled.c", translated) {
+    { name = "precompiled_longest", old = "key[i] && (is_longest || !found)",
+      new = "key[i] && (is_longest < 2 && !found)", filter = "texts: marian$",
+      wrong = "the shortest entry of a map counts" },
+  }
+
+  of("runtime/text/added.c", translated) {
+    { name = "added_code", old = "end - begin >= 4 &&\n      memcmp(bytes + begin, \">>\", 2) == 0",
+      new = "end - begin >= 4", filter = "texts: marian$", wrong = "any text before << is a code" },
+    { name = "added_unknown_code", old = "if (id == TEXT_NONE) id = tables->settings[SETTING_UNKNOWN];", new = "",
+      filter = "texts: marian$", wrong = "a code that the vocabulary lacks is text" },
+  }
+
+  of("runtime/text/buffer.c", translated) {
+    { name = "buffer_known", old = "if (id >= work->text->tables.known)", new = "if (0)", filter = "texts: marian$",
+      wrong = "a piece without a number gets a number of its own" },
+  }
+
+  of("runtime/text/process.c", translated) {
+    { name = "process_language", old = "piece->kind == TEMPLATE_LANGUAGE && language ?", new = "0 ?",
+      filter = "texts: nllb$", wrong = "the caller's language is ignored" },
+  }
+
+  of("runtime/text/decode_words.c", translated) {
+    { name = "decode_held", old = "work->is_held |= ends_later;", new = "(void)ends_later;", filter = "m2m_100_bytes",
+      wrong = "blanks between pieces that come one by one are lost" },
   }
 end

@@ -6,6 +6,7 @@ transformers makes of one.
     CLASS.json      what the class's tokenizer saves, and with other settings in CLASS_other.json
 
     pieces.py            writes all
+    pieces.py CLASS      writes those of a class
     pieces.py --check    compares
 
 Run with transformers 5.23.0, tokenizers 0.23.3, sentencepiece 0.2.3 and protobuf.
@@ -36,9 +37,14 @@ CLASSES = {
     "CamembertTokenizer": ({"unk_id": 0, "bos_id": 1, "eos_id": 2}, {"add_prefix_space": False}),
     "DebertaV2Tokenizer": ({**BERT, "pad_piece": "[PAD]", "unk_piece": "[UNK]", "bos_id": 1, "eos_id": 2, "unk_id": 3},
                            {"do_lower_case": True, "split_by_punct": True}),
+    "MBartTokenizer": ({}, {"src_lang": "de_DE"}),
+    "MBart50Tokenizer": ({}, {"src_lang": "sl_SI"}),
+    "NllbTokenizer": ({"model_type": "bpe"}, {"src_lang": "fra_Latn", "legacy_behaviour": True,
+                                              "extra_special_tokens": ["fra_Latn", "eng_Latn", "zul_Latn"]}),
+    "PegasusTokenizer": ({"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1}, {"offset": 10}),
 }
-FILES = {"XLMRobertaTokenizer": "sentencepiece.bpe.model", "CamembertTokenizer": "sentencepiece.bpe.model",
-         "DebertaV2Tokenizer": "spm.model"}
+FILES = {"DebertaV2Tokenizer": "spm.model"} | {
+    name + "Tokenizer": "sentencepiece.bpe.model" for name in ("XLMRoberta", "Camembert", "MBart", "MBart50", "Nllb")}
 
 
 def trained(settings):
@@ -48,8 +54,8 @@ def trained(settings):
         rules.flush()
         file = io.BytesIO()
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter(CORPUS), model_writer=file, vocab_size=90, model_type="unigram",
-            hard_vocab_limit=False, minloglevel=2, normalization_rule_tsv=rules.name, num_threads=1, **settings)
+            sentence_iterator=iter(CORPUS), model_writer=file, vocab_size=90, hard_vocab_limit=False, minloglevel=2,
+            normalization_rule_tsv=rules.name, num_threads=1, **settings)
         return file.getvalue()
 
 
@@ -67,6 +73,8 @@ def main():
     is_check = sys.argv[1:] == ["--check"]
     HERE.mkdir(exist_ok=True)
     for name, (settings, other) in CLASSES.items():
+        if sys.argv[1:] and not is_check and name not in sys.argv[1:]:
+            continue
         path = HERE / f"{name}.model"
         if not is_check:
             path.write_bytes(trained(settings))

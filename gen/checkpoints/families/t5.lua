@@ -16,6 +16,10 @@ return {
   known = "T5 and Flan-T5: the encoder",
   model_types = { t5 = "T5" },
   called = { t5 = "T5 (its encoder)" },
+  other = function(config)
+    local classes = config.architectures
+    return type(classes) == "table" and classes[1] == "T5ForConditionalGeneration" and "t5:writer" or nil
+  end,
   prefixes = { "" },
   tensors = {
     { "input.tokens.weight", { "shared.weight", "encoder.embed_tokens.weight" } },
@@ -54,9 +58,6 @@ return {
       faults.raise("usage", ("config.json: feed_forward_proj: %s is not supported"):format(faults.quote(facts.ff_word)))
     end
   end,
-  heads = { EncoderModel = heads.model(), Model = heads.model(), ForConditionalGeneration = heads.model() },
-  notes = {
-    Model = "only the encoder is built; T5's decoder is not supported",
-    ForConditionalGeneration = "only the encoder is built; T5's decoder is not supported",
-  },
+  heads = { EncoderModel = heads.model(), Model = heads.model() },
+  notes = { Model = "only the encoder is built: T5ForConditionalGeneration has a decoder that writes" },
 }

@@ -32,7 +32,8 @@ local accesses = {
   { "preprocessor_config.json", "", { ["checkpoints/pictures.lua"] = { 'given%("([%l_]+)"', "%f[%w]config%.([%l_]+)",
     'planes_of%(given%("([%l_]+)"' } } },
   { "tokenizer_config.json", "", { ["text/older.lua"] = { "%f[%w]config%.([%l_]+)", 'special%(config, "([%l_]+)"' },
-    ["text/pieces.lua"] = { "%f[%w]config%.([%l_]+)" }, ["text/agree.lua"] = { '\n  { "([%l_]+)"',
+    ["text/pieces.lua"] = { "%f[%w]config%.([%l_]+)", '"(mask_token_sent)"' },
+    ["text/languages.lua"] = { "%f[%w]config%.([%l_]+)" }, ["text/agree.lua"] = { '\n  { "([%l_]+)"',
     "%f[%w]config%.([%l_]+)" }, ["text/classes.lua"] = { "%f[%w]config%.([%l_]+)" },
     ["text/specials.lua"] = { 'find, "([%l_]+)"', "%f[%w]config%.([%l_]+)" },
     ["text/chat/template.lua"] = { "%f[%w]config%.([%l_]+)" } } },
@@ -55,10 +56,10 @@ local accesses = {
 
 -- Keys that are read by other means than a pattern finds: a name that is put together, a loop over names.
 local by_hand = {
-  ["config.json"] = "eos_token_id pad_token_id",
+  ["config.json"] = "decoder_start_token_id eos_token_id pad_token_id",
   ["config.json: rope_parameters"] = "rope_theta",
   ["config.json: quantization_config"] = "bits checkpoint_format format pack_dtype version desc_act",
-  ["generation_config.json"] = "max_length",
+  ["generation_config.json"] = "decoder_start_token_id max_length",
   ["tokenizer_config.json"] = [[add_bos_token add_eos_token additional_special_tokens chat_template extra_ids
     extra_special_tokens eos_token max_len model_input_names model_max_length padding_side sep_token strip_accents
     truncation_side unk_token]],

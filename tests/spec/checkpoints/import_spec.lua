@@ -131,7 +131,7 @@ describe("a checkpoint's folder", function()
       refused(made.checkpoint(made.config { [key] = value }), "config.json: " .. key)
     end
     refused(made.checkpoint(made.config { model_type = "deberta" }),
-      'model_type: "deberta" is not supported; supported are ALBERT, BERT, CamemBERT')
+      'model_type: "deberta" is not supported; supported are ALBERT, BART, BERT, CamemBERT')
     refused(made.checkpoint(made.config { architectures = { "BertForMultipleChoice" } }),
       '"BertForMultipleChoice" is not supported; supported are BertForMaskedLM')
   end)
@@ -383,16 +383,23 @@ describe("a checkpoint's folder", function()
     has(stages_of({ prompts = prompts, default_prompt_name = none }, { pooling_mode = "mean" }), nil, false)
   end)
 
-  it("of a whole T5 says that only the encoder is built", function()
-    local config = { model_type = "t5", architectures = { "T5ForConditionalGeneration" }, vocab_size = 11, d_model = 8,
+  it("of T5 without a class says that only the encoder is built", function()
+    local config = { model_type = "t5", architectures = { "T5Model" }, vocab_size = 11, d_model = 8,
       d_kv = 4, d_ff = 8, num_layers = 1, num_heads = 2 }
     local folder = made.checkpoint(made.json(config), {})
-    local _, notes = import.text(folder)
-    assert.same({ folder .. "/config.json: T5ForConditionalGeneration: only the encoder is built; T5's decoder is not "
-      .. "supported" }, notes)
-    config.architectures = { "T5EncoderModel" }
-    _, notes = import.text(made.checkpoint(made.json(config), {}))
+    local text, notes = import.text(folder)
+    assert.same({ folder .. "/config.json: T5Model: only the encoder is built: T5ForConditionalGeneration has a "
+      .. "decoder that writes" }, notes)
+    assert.is_nil(text:find("memory", 1, true))
+    config.architectures = { "T5ForConditionalGeneration" }
+    text, notes = import.text(made.checkpoint(made.json(config), {}), nil, "continued")
     assert.same({}, notes)
+    assert.matches("memory = encoder {.-seq = any%(512%)", text)
+    assert.matches("generation = { start = { 0 } }", text)
+    config.architectures = { "T5EncoderModel" }
+    text, notes = import.text(made.checkpoint(made.json(config), {}))
+    assert.same({}, notes)
+    assert.is_nil(text:find("memory", 1, true))
   end)
 
   it("never raises anything but a fault, whatever one byte of its files is", function()

@@ -246,7 +246,7 @@ describe("a folder", function()
     assert.matches('spiece%.model: has no "</s>"', helper.fault(tokenizer.from_folder, path).lines[1])
     put("version https://git-lfs.github.com/spec/v1\n")
     assert.matches("spiece%.model: is a Git LFS pointer", helper.fault(tokenizer.from_folder, path).lines[1])
-    put(whole, "PegasusTokenizer")
+    put(whole, "BigBirdTokenizer")
     assert.is_nil(tokenizer.from_folder(path))
   end)
 
