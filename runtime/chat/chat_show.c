@@ -8,7 +8,10 @@
 
 #define DEEPEST 100 /* values within each other that are written */
 
-size_t chat_real_text(double value, char text[CHAT_REAL_BYTES]) {
+enum { REAL_BYTES = 32 };
+
+/* Writes a real number as Python's repr; returns its bytes. */
+static size_t real_text(double value, char text[REAL_BYTES]) {
   if (isnan(value)) return memcpy(text, "nan", 3), 3;
   size_t at = 0;
   if (signbit(value)) text[at++] = '-';
@@ -32,7 +35,7 @@ size_t chat_real_text(double value, char text[CHAT_REAL_BYTES]) {
     text[at++] = digits[0];
     if (count > 1) text[at++] = '.';
     for (int i = 1; i < count; i++) text[at++] = digits[i];
-    return at + (size_t)snprintf(text + at, CHAT_REAL_BYTES - at, "e%c%02d", exponent < 0 ? '-' : '+',
+    return at + (size_t)snprintf(text + at, (size_t)REAL_BYTES - at, "e%c%02d", exponent < 0 ? '-' : '+',
                                  abs(exponent));
   }
   if (exponent < 0) {
@@ -121,7 +124,7 @@ static int write_dict(attn2c_chat_work *work, const chat_dict *dict, int depth) 
 }
 
 static int write_repr(attn2c_chat_work *work, const chat_value *value, int depth) {
-  char text[CHAT_REAL_BYTES];
+  char text[REAL_BYTES];
   if (depth > DEEPEST) return chat_refuse(work, "more than %d values within each other", DEEPEST);
   switch (value->kind) {
   case CHAT_NONE:
@@ -131,7 +134,7 @@ static int write_repr(attn2c_chat_work *work, const chat_value *value, int depth
   case CHAT_INTEGER:
     return write_integer(work, value->as.integer);
   case CHAT_REAL:
-    return chat_write(work, text, chat_real_text(value->as.real, text));
+    return chat_write(work, text, real_text(value->as.real, text));
   case CHAT_STRING:
     return write_quoted(work, value);
   case CHAT_LIST:

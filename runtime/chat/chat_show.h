@@ -16,7 +16,3 @@ typedef struct chat_json {
 } chat_json;
 
 int chat_to_json(attn2c_chat_work *work, const chat_value *value, const chat_json *how, chat_value *text);
-
-#define CHAT_REAL_BYTES 32
-/* Writes a real number as Python's repr; returns its bytes. */
-size_t chat_real_text(double value, char text[CHAT_REAL_BYTES]);

@@ -43,7 +43,8 @@ static int is_option_of(const option_row *row, attn2c_command command) {
   return row->commands >> command & 1 && attn2c_option_is_offered(row);
 }
 
-const char *attn2c_program_name(const char *path) {
+/* Returns the last part of a path, or "attn2c" if it has none. */
+static const char *name_of(const char *path) {
   if (path == NULL) return "attn2c";
   const char *slash = strrchr(path, '/');
   const char *name = slash == NULL ? path : slash + 1;
@@ -306,7 +307,7 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
                                                .min_tokens = -1,
                                                .n_best = -1,
                                                .early_stopping = -1}};
-  snprintf(arguments->program, sizeof arguments->program, "%s", attn2c_program_name(arguments->path));
+  snprintf(arguments->program, sizeof arguments->program, "%s", name_of(arguments->path));
   attn2c_printable(arguments->program);
   if (arguments->path == NULL) arguments->path = arguments->program;
   if (argc < 2)

@@ -117,6 +117,3 @@ void attn2c_arguments_help(const attn2c_arguments *arguments, const attn2c_descr
 
 /* Writes the text of `--version`: the model's name, the generator's version, the description, the target. */
 void attn2c_arguments_version(const attn2c_descriptor *model, FILE *out);
-
-/* Returns the last part of a path, or "attn2c" if it has none. */
-const char *attn2c_program_name(const char *path);

@@ -69,6 +69,6 @@ Test(work, reads_weights_once_and_rows_of_tables) {
 
 Test(work, reads_the_keys_and_values_that_a_window_leaves) {
   const double each = (64.0 + 32.0) / 16 * sizeof(float);
-  cr_expect_float_eq(attn2c_bytes_of_kept(&model, &entry, 2), 2 * each, 1e-9);
-  cr_expect_float_eq(attn2c_bytes_of_kept(&model, &entry, 9), 3 * each, 1e-9);
+  cr_expect_float_eq(attn2c_bytes_of_kept(&model, &entry, 2, 0), 2 * each, 1e-9);
+  cr_expect_float_eq(attn2c_bytes_of_kept(&model, &entry, 9, 0), 3 * each, 1e-9);
 }

@@ -35,7 +35,8 @@ int attn2c_profile_group(const attn2c_bench_result *result, attn2c_profile_by by
   return count;
 }
 
-double attn2c_gflops(double flops, double ms) { return ms > 0.0 ? flops / (1e6 * ms) : 0.0; }
+/* Returns GFLOP/s of that work in that time; 0 if the time is 0. */
+static double rate_of(double flops, double ms) { return ms > 0.0 ? flops / (1e6 * ms) : 0.0; }
 
 static double flops_of(const attn2c_bench_result *r) {
   if (r->tokens == 0) return attn2c_entry_work(r->model, r->entry, r->length);
@@ -80,7 +81,7 @@ static int md_group(const attn2c_bench_result *result, attn2c_profile_by by, con
   fprintf(out, "\n| %-14s |       ms |   MFLOP | GFLOP/s | of roof |  share |\n", group_names[by]);
   fprintf(out, "|:---------------|---------:|--------:|--------:|--------:|-------:|\n");
   for (int i = 0; i < count; i++) {
-    const double gflops = attn2c_gflops(rows[i].flops, rows[i].ms);
+    const double gflops = rate_of(rows[i].flops, rows[i].ms);
     fprintf(out, "| %-14s | %8.4g |", rows[i].name, rows[i].ms);
     if (rows[i].flops > 0.0)
       fprintf(out, " %7.4g | %7.1f |", 1e-6 * rows[i].flops, gflops);
@@ -111,7 +112,7 @@ static void md_bound(const attn2c_bench_result *r, FILE *out) {
     fprintf(out, "| %-36s | %.0f | %.4g | %.4g |", part->name, part->calls, part->microseconds,
             1e-3 * part->calls * part->microseconds);
     if (part->flops > 0.0)
-      fprintf(out, " %.1f | %s |\n", attn2c_gflops(part->flops, 1e-3 * part->microseconds), part->tile);
+      fprintf(out, " %.1f | %s |\n", rate_of(part->flops, 1e-3 * part->microseconds), part->tile);
     else
       fprintf(out, " - | - |\n");
   }
@@ -146,7 +147,7 @@ static int report_md(const attn2c_bench_result *results, int count, FILE *out) {
   fprintf(out, "|:------|:------|--------:|:-------|---:|----:|----:|--------:|-----:|--------:|\n");
   for (int i = 0; i < count; i++) {
     const attn2c_bench_result *r = &results[i];
-    const double gflops = attn2c_gflops(flops_of(r), r->ms.median);
+    const double gflops = rate_of(flops_of(r), r->ms.median);
     fprintf(out, "| %s | %s | %d | %s | %.4g ± %.2g | %.4g | %.4g | %.1f |", r->model->name,
             attn2c_bench_label(r), r->threads, r->model->target, r->ms.median, r->ms.deviation, r->ms.p95,
             r->ms.p99, gflops);
@@ -194,7 +195,7 @@ static int json_group(const attn2c_bench_result *result, attn2c_profile_by by, c
   const double total = profiled_ms(result);
   int failed = json_object_set_new(where, group_lists[by], list);
   for (int i = 0; i < count && failed == 0; i++) {
-    const double gflops = attn2c_gflops(rows[i].flops, rows[i].ms);
+    const double gflops = rate_of(rows[i].flops, rows[i].ms);
     failed = json_array_append_new(
         list,
         json_pack("{s:s, s:f, s:f, s:o, s:f, s:o, s:f}", "name", rows[i].name, "ms", rows[i].ms, "ms_min",
@@ -213,7 +214,7 @@ static int json_bound(const attn2c_bench_result *r, json_t *row) {
   failed |= json_object_set_new(row, "bound", list);
   for (int i = 0; i < r->bound_count && failed == 0; i++) {
     const attn2c_bound_part *part = &r->bound_parts[i];
-    const double gflops = attn2c_gflops(part->flops, 1e-3 * part->microseconds);
+    const double gflops = rate_of(part->flops, 1e-3 * part->microseconds);
     failed = json_array_append_new(
         list,
         json_pack("{s:s, s:s, s:f, s:f, s:f, s:o, s:s}", "name", part->name, "kind", part->kind, "calls",
@@ -248,7 +249,7 @@ static int json_percentiles(const attn2c_bench_result *r, json_t *row) {
 }
 
 static int json_row(const attn2c_bench_result *r, json_t **row) {
-  const double gflops = attn2c_gflops(flops_of(r), r->ms.median);
+  const double gflops = rate_of(flops_of(r), r->ms.median);
   *row = json_pack("{s:s, s:s, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:i, s:o, s:f, s:f, s:o, s:o, s:I, "
                    "s:I, s:i, s:f, s:f, s:o}",
                    "model", r->model->name, "entry", attn2c_bench_label(r), "threads", r->threads, "target",
@@ -308,7 +309,7 @@ static int csv_group(const attn2c_bench_result *result, attn2c_profile_by by, co
   FILE *out = where;
   const double total = profiled_ms(result);
   for (int i = 0; i < count; i++) {
-    const double gflops = attn2c_gflops(rows[i].flops, rows[i].ms);
+    const double gflops = rate_of(rows[i].flops, rows[i].ms);
     csv_text(attn2c_bench_label(result), out);
     fprintf(out, ",%s,", group_names[by]);
     csv_text(rows[i].name, out);
@@ -329,7 +330,7 @@ static int report_csv(const attn2c_bench_result *results, int count, FILE *out) 
   putc('\n', out);
   for (int i = 0; i < count; i++) {
     const attn2c_bench_result *r = &results[i];
-    const double gflops = attn2c_gflops(flops_of(r), r->ms.median);
+    const double gflops = rate_of(flops_of(r), r->ms.median);
     csv_text(r->model->name, out);
     putc(',', out);
     csv_text(attn2c_bench_label(r), out);
