@@ -157,7 +157,7 @@ return { name = "inner", seq = 16, d_model = 32, heads = 2, layers = 2, norm = "
         shell(root .. "/tests/program.lua"), value))
       local said = sh("./inner/inner check")
       assert.truthy(said:find("passed, 0 failed", 1, true), said)
-      assert.truthy(said:find("output exposed_3, alone", 1, true), said)
+      assert.truthy(said:find("output exposed_3, by itself", 1, true), said)
     end)
   end
 end)
