@@ -1,5 +1,5 @@
 -- cases.lua: builds many small models in parallel, on all cores, and gives the commands that run them. Most are built
--- as a shared library alone, which a common program opens (c/run_library.c): a program for each would take a third of a
+-- as only a shared library, which a common program opens (c/run_library.c): a program for each would take a third of a
 -- case's time.
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
 

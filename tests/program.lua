@@ -1,6 +1,6 @@
 -- program.lua: builds the program of a description, as `check` does, without the libraries that `build` makes. With
 -- --only=NAME it builds another result in place of the program. With --exposed the inner tensors of the model are
--- outputs, too, as in `quality` and `calibrate`; with --text a folder's program takes text. Its exit codes are those of
+-- outputs, too, as in `quality` and `calibrate`; with --text a folder's program takes text. Its exit codes are as in
 -- attn2c.
 --   lua5.4 tests/program.lua DESCRIPTION FOLDER [--only=NAME] [--exposed] [--text] [KEY=VALUE ...]
 --   lua5.4 tests/program.lua --each BUILD ...      several, one after the other (tests/cases.lua)

@@ -61,7 +61,7 @@ local function escaped(text)
   return table.concat(out)
 end
 
--- Returns the names of the code files of a folder, sorted; with `deep` also those of the folders in it.
+-- Returns the names of the code files of a folder, sorted; with `deep` also of the folders in it.
 local function code_files(folder, deep, prefix, list)
   for name in lfs.dir(folder) do
     local path, mode = folder .. "/" .. name, lfs.attributes(folder .. "/" .. name, "mode")

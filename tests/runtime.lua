@@ -1,5 +1,5 @@
 -- runtime.lua: makes an archive of the runtime without its main program, with the compiler and the flags that the
--- environment names. Its objects are kept as those of models are, so that builds with the same flags share them. The
+-- environment names. Its objects are kept as a model's are, so that builds with the same flags share them. The
 -- archive lies in a folder of its own, next to the C of a small model.
 --   lua5.4 tests/runtime.lua FOLDER/ARCHIVE
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
@@ -10,7 +10,7 @@ local faults = require("common.faults")
 local pipeline = require("pipeline")
 local recipe = require("commands.build.recipe")
 
--- For all models: those of texts, pictures, chats, and that write. Ranks need MPI.
+-- For all models: models of texts, pictures and chats, and models that write. Ranks need MPI.
 local ALL = { providers = { library = "libxsmm", program = "c" }, has_text = true, has_pictures = true,
   has_chat = true, has_generation = true }
 

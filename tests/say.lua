@@ -23,7 +23,7 @@ local function npy(path)
 end
 
 --- Returns functions for a folder: run(command) -> exit code, text; sh(command) -> text, an error if the command fails;
---- output_of(command) -> its standard output alone; lines_of(text); npy(path) -> numbers, shape.
+--- output_of(command) -> only its standard output; lines_of(text); npy(path) -> numbers, shape.
 function say.of(folder)
   local shell = helper.shell
   local function run(command)

@@ -1,5 +1,5 @@
 -- seed.lua: runs a Lua program that builds (gen/attn2c), and copies what it takes from its cache, and adds to it, into
--- another cache, $SEED_CACHE/attn2c. If $SEED_THIN is set, it copies three quarters of the runtime's objects alone. So
+-- another cache, $SEED_CACHE/attn2c. If $SEED_THIN is set, it copies only three quarters of the runtime's objects. So
 -- tests of caches of their own need not compile the whole runtime (helper.seed).
 --   lua5.4 tests/seed.lua PROGRAM [WORDS ...]
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."

@@ -1,7 +1,7 @@
 -- spoil.lua: runs a Lua program that builds (gen/attn2c, tests/program.lua), but treats some of the emitted files in
 -- another way. It changes those whose names end in $SPOIL_ENDING by the sed script $SPOIL_SCRIPT before they are
 -- written (helper.spoiling). It compiles all emitted files with $SPOIL_COMPILER, if that is set, and with $SPOIL_LEVEL
--- after all other flags (helper.compiling). The runtime's objects are those of other builds.
+-- after all other flags (helper.compiling). Other builds share the runtime's objects.
 --   lua5.4 tests/spoil.lua PROGRAM [WORDS ...]
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
 package.path = here .. "/../gen/?.lua;" .. package.path

@@ -1,5 +1,5 @@
 -- open.lua: writes the body of a product C[n][m] = B[n][k] A[k][m] of which a call knows n, and perhaps m or k.
--- The rows are divided evenly into strips of at most as many rows as registers hold, so no strip has only a few rows of
+-- The rows are divided evenly into strips of at most the rows that registers hold, so no strip has only a few rows of
 -- many. A function chooses the code for a strip's number of rows. Open outputs are whole vectors: groups of the most,
 -- then at most one of each further size.
 local forms = require("kernels.forms")

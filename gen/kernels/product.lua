@@ -295,14 +295,14 @@ function product.over_rows(shares, after_strip, calls_of)
 end
 
 --- Returns the body as lines of C.
---- kernel: { open: the names of those of n, m and k that a call knows, if any (kernels/open.lua);
+--- kernel: { open: the names of the sizes among n, m and k that a call knows, if any (kernels/open.lua);
 ---   m, n, k, ldb, ldc in elements, lda in outputs; types; strips (plan/registers.lua); a_room: whether a whole
 ---   vector may be read at the end of a row of A; fetch (plan/ahead.lua) }
 --- lanes: floats of a vector; adds: a C expression, whether the product is added to C; a, b: the names of A and B
 --- after_strip: nil, or what follows each strip (not with tiles): { c: the name of C; one_strip: whether C has the
----   rows of one strip alone; line: function(first, rows), which returns the line that works on the rows of C that a
+---   rows of only one strip; line: function(first, rows), which returns the line that works on the rows of C that a
 ---   strip has written (first: a C expression); before: the same, a list of lines before the strip; by_group: whether
----   C has the outputs of one strip alone, too: line(first, rows, from, cols) then works on these outputs, and
+---   C has the outputs of only one strip, too: line(first, rows, from, cols) then works on these outputs, and
 ---   from(pointer) returns the place of the first in rows of all }
 function product.body(kernel, lanes, adds, a, b, after_strip)
   if kernel.open then

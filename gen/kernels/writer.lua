@@ -87,7 +87,7 @@ function Writer.vector_at(pointer, v, elements)
   return v == 0 and pointer or ("%s + %s"):format(pointer, Writer.times(v * elements, "ATTN2C_LANES"))
 end
 
--- Writes a statement for each sum, those of a row on a line: whole(sum, address in C), and of a row's last vector
+-- Writes a statement for each sum, a row's on a line: whole(sum, address in C), and of a row's last vector
 -- last(sum, address in C). Row 0 names ldc too, so that a strip of one row uses all its parameters.
 function Writer:each_sum(whole, last)
   local vectors = self.shape.vectors

@@ -122,7 +122,7 @@ local function description_hash(state)
   return hash.text(table.concat(parts, "\n"))
 end
 
--- Returns the products of functions, and how many of them are in C alone.
+-- Returns the products of functions, and how many of them are only in C.
 local function products_of(state)
   local list, in_c = {}, 0
   for _, fn in ipairs(state.functions) do
@@ -235,7 +235,7 @@ local function source_values(values, state, program, more)
   return with(values, more)
 end
 
--- Returns the values of one entry, over those of the model.
+-- Returns the values of one entry, over the model's.
 local function entry_values(values, state)
   local entry, suffix = state.graph.entry, state.suffix
   return with(with(values, emit_lengths.values(state)), { entry = entry.name, batch = state.spec.batch,
@@ -357,7 +357,7 @@ local function mpi_names(state)
   return #names > 0 and names or { "mpi" }
 end
 
--- Returns the values of the files that all targets, or all ranks, share, over those of the first.
+-- Returns the values of the files that all targets, or all ranks, share, over the first's.
 local function model_values(state, builds)
   local first, most, of_ranks
   if state.whole then

@@ -5,9 +5,9 @@
 -- targets.
 -- After:
 --   state.kernels          the shapes of libxsmm's kernels
---   state.functions        { name, step, fused_kernel: of schedule/fused_kernels.lua, if it is one; calls: those of
+--   state.functions        { name, step, fused_kernel: of schedule/fused_kernels.lua, if it is one; calls: from
 --                          kernels/libxsmm.lua, if libxsmm makes the product }; fused kernels have names
---   state.panel_loops      those of kernels/panel_loops.lua, one for each function
+--   state.panel_loops      from kernels/panel_loops.lua, one for each function
 --   program.panel_loops    first step -> its panel loop, with its name
 --   program.in_panel_loop  a set of the other steps of these
 --   program.shared         list of steps -> the function of alike lists (kernels/shared.lua)

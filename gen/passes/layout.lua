@@ -1,7 +1,7 @@
 -- layout.lua: decides what all entries of a build share: the packed format of each weight and its place in the packed
 -- block, and the state that a caller's context keeps of a sequence (layout/state_parts.lua).
 -- Entries share one packed copy. The largest entry that reads a weight decides how wide its panels are. Each weight is
--- placed after those of larger entries, unless one of these entries has the same weight.
+-- placed after the weights of larger entries, unless one of these entries has the same weight.
 --
 -- Before: the graphs of a build's entries. After: build.parameters = the tile parameters of products
 -- (tuning.parameters); for each entry, state.weights =

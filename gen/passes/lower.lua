@@ -1,6 +1,6 @@
 -- lower.lua: turns each operation of a planned graph into steps on tiles.
--- Steps are products, elementwise maps on their tiles, row operations, transposes and copies. This pass and its
--- folder alone turn rows and columns into offsets.
+-- Steps are products, elementwise maps on their tiles, row operations, transposes and copies. Only this pass and
+-- its folder turn rows and columns into offsets.
 --
 -- Before: state.plan. After: state.programs = a list of { entry, variant, segments, buffers }: the entry as it ships,
 -- then as trace. A trace writes every tensor of the graph out. Where the shipped steps fuse or keep only a tile, it

@@ -89,8 +89,8 @@ local function lifetimes(program)
   return life
 end
 
--- Returns one item for the items of several layers that have the same tensor, bytes and owner, and are used in their
--- layer alone.
+-- Returns one item for the items of several layers that have the same tensor, bytes and owner, and are used only in
+-- their layer.
 local function merge_layers(items)
   local merged, by_key = {}, {}
   local function is_free(of, span)
@@ -119,7 +119,7 @@ local function merge_layers(items)
 end
 
 -- Returns items: buffers that have one offset, { slot, bytes, own, spans }. spans: those that overlap on purpose, when
--- they are live, { names, first, last }, in order; those of each layer are one.
+-- they are live, { names, first, last }, in order; each layer's are one.
 local function items_of(program, reuse)
   local life = lifetimes(program)
   local items, by_slot = {}, {}

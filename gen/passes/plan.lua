@@ -266,7 +266,7 @@ local calls_for = { rows = "has rows", wanted = "asks for", pooled = "has sequen
 
 -- Returns how many rows a region's loop has, as text; "": it has none.
 local function rows_text(loop)
-  return loop and (", as many as a call %s"):format(calls_for[loop.form]) or ""
+  return loop and (", the number that a call %s"):format(calls_for[loop.form]) or ""
 end
 
 -- Appends the lines of a region.
@@ -314,7 +314,7 @@ function plan.run(state)
 end
 
 --- Returns parameters, storage, then segments, sections, regions and fusions with their products as text; last,
---- the products of the roof, and those of the bound with the number of their candidates.
+--- the products of the roof, and the bound's with the number of their candidates.
 function plan.dump(state)
   local lines = {}
   local p = state.plan

@@ -229,7 +229,7 @@ local function check_attention(say, spec)
   end
 end
 
--- Checks the keys of input = qkv(), and the keys that go with it alone.
+-- Checks the keys of input = qkv(), and the keys that only go with it.
 local function check_qkv(say, spec, given)
   if spec.input.stage ~= "qkv" then
     for _, key in ipairs { "key_seq", "kdim", "vdim" } do
@@ -333,7 +333,7 @@ local function resolve_encoder(say, description, fields)
       say("memory", ("an encoder has no key %s%s"):format(show(key), readers.suggestion(say, key, names, hints.keys)))
     end
   end
-  -- Passes on only faults of the encoder's own keys; those of inherited keys were reported for the model.
+  -- Passes on only faults of the encoder's own keys; faults of inherited keys were reported for the model.
   local function say_own(key, message)
     if key ~= nil and fields[key:match("^[^.]+")] == nil then return nil end
     return say_encoder(key, message)

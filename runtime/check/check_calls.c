@@ -242,7 +242,7 @@ const char *attn2c_check_some_outputs(const attn2c_check_job *job, int number, v
   if (count < 2 || number >= count + left_out) return NULL;
   for (int output = 0; output < count; output++)
     some[output] = (output == number % count) == is_alone ? all[output] : NULL;
-  return is_alone ? "alone" : "all but one";
+  return is_alone ? "by itself" : "all but one";
 }
 
 int attn2c_check_some(const attn2c_checked_call *known, attn2c_context *context, float *arena) {

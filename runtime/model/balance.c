@@ -1,6 +1,6 @@
-/* balance.c - implements the balance. A debt is paid back by working alone, for longer if sharing has cost
- * more since it last helped. So after a single disturbance sharing is soon tried again. On a machine whose
- * cores have other work, trying again takes a thirty-second of the time. */
+/* balance.c - implements the balance. A debt is paid back by calls without others, for longer if sharing has
+ * cost more since it last helped. So after a single disturbance sharing is soon tried again. On a machine
+ * whose cores have other work, trying again takes a thirty-second of the time. */
 #include "model/balance.h"
 
 enum {
@@ -11,8 +11,8 @@ enum {
   MOST_PATIENCE = 60000
 };
 
-/* Time alone that pays back one of debt: one for each LOSS, at most INTEREST. So all tries together cost no
- * more than a few times INTEREST * LOSS, and a thirty-second of the time alone. */
+/* Time without others that pays back one of debt: one for each LOSS, at most INTEREST. So all tries together
+ * cost no more than a few times INTEREST * LOSS, and a thirty-second of the time without others. */
 enum { INTEREST = 32, LOSS = 4000000 };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }

@@ -6,7 +6,7 @@
 
 /* The state of a team; all zero: sharing is tried. */
 typedef struct {
-  int64_t credit; /* gains of sharing minus its costs, within limits; below 0 the caller works alone */
+  int64_t credit; /* gains of sharing minus its costs, within limits; below 0 the caller shares nothing */
   int64_t lost;   /* costs of sharing since its last equal gain */
 } attn2c_balance;
 

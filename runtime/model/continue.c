@@ -46,7 +46,7 @@ typedef struct {
   const int32_t *sequences, *ids;
   void *const *outputs; /* of the entry; NULL: `logits` is the only one that may be wanted */
   float *logits;
-  int is_of_all;   /* 1: outputs are those of all tokens, 0: of the last one of each sequence */
+  int is_of_all;   /* 1: outputs are of all tokens, 0: of the last one of each sequence */
   int64_t written; /* rows of outputs that calls have written */
   /* By sequence: its first token in ids, and one more; the tokens that calls have added; those that only the
    * last call takes. */

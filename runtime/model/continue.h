@@ -11,7 +11,7 @@
 typedef enum { ATTN2C_LOGITS_LAST, ATTN2C_LOGITS_ALL } attn2c_which_logits;
 
 /* Adds counts[i] tokens, 1 or more, to sequence sequences[i], for each i < count; counts NULL: one token
- * each. ids: those of all sequences, one after the other. logits NULL: none are wanted. Returns ATTN2C_USAGE
+ * each. ids: of all sequences, one after the other. logits NULL: none are wanted. Returns ATTN2C_USAGE
  * for a model that does not continue, a context that is not prepared (sequences.h), a sequence that the
  * context does not have or that is there twice, or no token; ATTN2C_FORMAT for a token id out of range, or
  * more tokens than a sequence has room for. A sequence without a source that the model's encoder has read is
@@ -45,8 +45,8 @@ int attn2c_sequence_copy(attn2c_context *context, int64_t from, int64_t to, int6
 /* Returns these calls in the form that runtime/generate uses. length is 0. */
 attn2c_calls attn2c_continued_calls(attn2c_context *context);
 
-/* Runs whole sequences, from their first token on, through the context's own, which are forgotten. Arguments
- * and statuses are those of attn2c_sequences_run. In a model with an encoder, sequence i has the source of
+/* Runs whole sequences, from their first token on, through the context's own, which are forgotten. Takes and
+ * returns the same as attn2c_sequences_run. In a model with an encoder, sequence i has the source of
  * the context's sequence i, and ATTN2C_USAGE is returned if the context has fewer sequences, or one has no
  * source.
  */

@@ -6,7 +6,7 @@
 
 /* A function with which a library loads such weights. */
 typedef struct attn2c_loader {
-  /* Opens what was given, and packs its weights into `packed`. Statuses are those of attn2c_source_open and
+  /* Opens what was given, and packs its weights into `packed`. Returns a status like attn2c_source_open and
    * attn2c_load_weights. */
   int (*load)(const attn2c_given *given, const attn2c_descriptor *descriptor, float *packed, int workers,
               attn2c_message *message);
@@ -20,7 +20,7 @@ int attn2c_load_weights(const attn2c_descriptor *descriptor, attn2c_source *sour
 
 /* Packs one weight after the other, and gives each to `put`: `floats` floats whose place is `offset` floats
  * after the start of the packed block. Later weights replace earlier ones; what is given for no weight is
- * zero. Needs memory for the largest weight alone. Returns the first status that is not ATTN2C_OK. */
+ * zero. Needs memory only for the largest weight. Returns the first status that is not ATTN2C_OK. */
 typedef int (*attn2c_put_weight)(void *context, int64_t offset, const float *packed, int64_t floats,
                                  attn2c_message *message);
 int attn2c_load_each(const attn2c_descriptor *descriptor, attn2c_source *source, int workers,

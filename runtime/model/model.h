@@ -95,7 +95,7 @@ typedef struct attn2c_context { /* one caller's state */
 /* Opens a model from a source. It checks that the machine can run the target, dispatches the kernels, and
  * reads and packs every weight, or uses the source's packed block as it is. Returns ATTN2C_MACHINE, _MEMORY,
  * or the source's status; on failure *model is NULL and everything is freed. threads: that pack the weights
- * and share a call, at most, as attn2c_model_set_threads takes them; 0: as many as the code is for. */
+ * and share a call, at most, as attn2c_model_set_threads takes them; 0: the number that the code is for. */
 int attn2c_model_open(const attn2c_descriptor *descriptor, attn2c_source *source, int threads,
                       attn2c_model **model, attn2c_message *message);
 /* Packs a model's weights into model->own. */
@@ -117,7 +117,7 @@ static inline int attn2c_most_threads(const attn2c_descriptor *descriptor) {
   return descriptor->threads > 0 ? descriptor->threads : 8;
 }
 /* Sets the number of threads that share a call of contexts that are made from now on, at most. Bits do not
- * depend on it. Returns ATTN2C_USAGE, and changes nothing, if the code is not for so many. */
+ * depend on it. Returns ATTN2C_USAGE, and changes nothing, if the code is for fewer. */
 int attn2c_model_set_threads(attn2c_model *model, int threads);
 
 /* Makes the team that shares calls of the model; NULL if the model is for one worker. It has at most one

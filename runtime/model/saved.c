@@ -104,7 +104,7 @@ static int64_t keys_of(const attn2c_state_part *kept, const contents *has) {
   return has->grown[kept->grows_with] - (kept->window < 0 ? 0 : has->forgotten[kept->window]);
 }
 
-/* The floats of a part: those of full pages, and of a page that is not full, which has `rest` keys. */
+/* The floats of a part: of full pages, and of a page that is not full, which has `rest` keys. */
 typedef struct {
   int64_t full, last, rest;
 } extent;

@@ -11,7 +11,7 @@
 int attn2c_sequence_save(const attn2c_context *context, int64_t sequence, const char *path,
                          attn2c_message *message);
 
-/* Reads such a file into a sequence, in place of its tokens. Statuses are those of attn2c_sequence_save, and
+/* Reads such a file into a sequence, in place of its tokens. Returns a status like attn2c_sequence_save, or
  * ATTN2C_FORMAT with one line if the file is of another build or other weights, damaged or cut. The sequence
  * is unchanged on a failure. */
 int attn2c_sequence_load(attn2c_context *context, int64_t sequence, const char *path,

@@ -12,8 +12,8 @@ int attn2c_sequences_create(const attn2c_model *model, attn2c_context **context)
  * it. Returns ATTN2C_OK or _MEMORY. */
 int attn2c_sequences_prepare(attn2c_context *context);
 
-/* Runs `count` sequences of each[i] rows; each NULL: of `seq` rows. inputs and outputs are those of the
- * entry, in its order: [rows]... with the rows of all sequences, or [count]... where the entry has one row
+/* Runs `count` sequences of each[i] rows; each NULL: of `seq` rows. inputs and outputs are the
+ * entry's, in its order: [rows]... with the rows of all sequences, or [count]... where the entry has one row
  * for each sequence; an unwanted output may be NULL. More rows than the entry's longest sequence take several
  * calls of it. It allocates nothing, and the bits of a sequence do not depend on the others. Returns
  * ATTN2C_USAGE for a missing input, for no sequence, or for a context that is not prepared; ATTN2C_FORMAT for

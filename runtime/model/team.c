@@ -1,5 +1,5 @@
 /* team.c - implements threads that share a call. Three rules keep a call from ever being slower than its
- * caller alone would be, whatever else the machine does:
+ * caller would be by itself, whatever else the machine does:
  * - A chunk belongs to the thread that claims it first. A phase's chunks are divided into a run for each
  * worker. A thread begins with its own run, whose data are in its cache, and then claims chunks of other
  * runs, in their order. So a slow core does fewer chunks, and the caller does all of them itself if its
@@ -8,8 +8,8 @@
  * - A chunk whose thread was suspended cannot be finished by another thread. If the caller has nothing left
  * to do, it lends such a thread its own core until the chunk is done.
  * - Sharing may still cost more than it gains. The caller therefore keeps a balance (balance.h): the time
- * that others saved it, minus the time that it waited for them. While the balance is negative it works alone,
- * then it tries again. */
+ * that others saved it, minus the time that it waited for them. While the balance is negative it shares
+ * nothing, then it tries again. */
 #define _GNU_SOURCE
 #include "base/processor.h"
 #include "model/balance.h"

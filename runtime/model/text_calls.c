@@ -74,8 +74,8 @@ int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length,
   if (status == ATTN2C_OK) status = attn2c_prompt_hide(&reader->prompt, tokens);
   if (status == ATTN2C_OK && tokens->length > input.limit.tokens)
     return fail(reader, ATTN2C_FORMAT,
-                most ? "the special tokens alone are more than the tokens asked for"
-                     : "the special tokens alone are more than a call takes");
+                most ? "even the special tokens are more than the tokens asked for"
+                     : "even the special tokens are more than a call takes");
   if (status == ATTN2C_FORMAT) return fail(reader, status, attn2c_text_fault(reader->work));
   if (status == ATTN2C_OK && reader->facts->is_padded && !most)
     status = attn2c_padded_fill(&reader->padded, reader->facts->pad_token, reader->longest, tokens);
@@ -99,7 +99,7 @@ static int encode_window(attn2c_reader *reader, int is_first, attn2c_text_tokens
   return status == ATTN2C_OK ? attn2c_prompt_hide(&reader->prompt, tokens) : status;
 }
 
-/* Writes a fault if the question alone takes a whole call. */
+/* Writes a fault if the question fills a whole call. */
 static void note_long_question(attn2c_reader *reader) {
   attn2c_text_input alone = reader->windowed;
   attn2c_text_tokens tokens;

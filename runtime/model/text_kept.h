@@ -8,7 +8,7 @@
 size_t attn2c_text_kept(const attn2c_reader *reader, int output);
 
 /* Computes the reader's texts with whole embeddings by `run`, and writes the numbers that are kept to the
- * outputs. Statuses are those of `run`, and ATTN2C_MEMORY. */
+ * outputs. Returns `run`'s status, or ATTN2C_MEMORY. */
 typedef int attn2c_text_run(attn2c_reader *reader, attn2c_context *context, int64_t rows,
                             void *const *outputs);
 int attn2c_text_kept_run(attn2c_reader *reader, attn2c_context *context, int64_t rows, void *const *outputs,

@@ -1,5 +1,5 @@
 /* elementary.c - a bench of runtime/ops/elementary.h and rowops.h: core cycles an
- * element on operands in cache, beside a copy of as many elements, an exp of them, and glibc's
+ * element on operands in cache, beside a copy of the elements, an exp of them, and glibc's
  * libmvec where it has the function. All of a line are timed in turn, many rounds; ratios are
  * medians of the rounds' ratios. Compile it with the flags of emitted code; see ops.sh. */
 #define _POSIX_C_SOURCE 200809L
@@ -74,8 +74,8 @@ LIBMVEC_LOOP(erff)
 LIBMVEC_LOOP(tanhf)
 #endif
 
-/* Row operations, and with each size a copy and an exp of as many elements in the same places. The copy is of
- * vectors of the same width, not a call of memcpy. */
+/* Row operations, and with each size a copy and an exp of the same elements in the same places. The copy is
+ * of vectors of the same width, not a call of memcpy. */
 static inline void copy_row(float *y, const float *x, int cols) {
   int j = 0;
   for (; j + ATTN2C_LANES <= cols; j += ATTN2C_LANES) {

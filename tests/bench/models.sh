@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # attn2c's own bench of the models in models.txt, as one Markdown table: builds each, verifies it, times it against the
-# machine's roof, pinned to as many cores as threads.
+# machine's roof, pinned to a core for each thread.
 #
 #   models.sh [MODEL ...]      only these; THREADS="1 2" in the environment: the numbers of threads
 set -u

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Cycles an element of the elementary functions and row operations, in cache, once for each instruction set that this
-# machine has, compiled as emitted code is. Beside each: how many times a copy of as many elements it takes, an exp of
+# machine has, compiled as emitted code is. Beside each: how many times a copy of the elements it takes, an exp of
 # them, and glibc's libmvec, and whether it keeps its bound. spread: half of the quartiles' distance.
 #
 #   ops.sh [PART ...]      only the lines whose names have one of these parts

@@ -46,7 +46,7 @@ class Llama:
     def __init__(self, path, threads):
         import llama_cpp
         self.api = llama_cpp
-        self.silence = llama_cpp.llama_log_callback(lambda *_: None)      # the library keeps the pointer alone
+        self.silence = llama_cpp.llama_log_callback(lambda *_: None)      # the library keeps only the pointer
         llama_cpp.llama_log_set(self.silence, None)
         llama_cpp.llama_backend_init()
         self.model = llama_cpp.llama_model_load_from_file(str(path).encode(), llama_cpp.llama_model_default_params())

@@ -2,7 +2,7 @@
 -- call: the time of one process divided by that of the ranks of the same round.
 -- lua5.4 tests/bench/ranks_race.lua build DESC "KEY=VALUE ..." "KEY=VALUE ..."   builds both, in out/bench/race1 and 2
 -- lua5.4 tests/bench/ranks_race.lua ROUNDS "KEY=VALUE ..." "KEY=VALUE ..." [WORDS OF BENCH ...]   times what was built
--- The two lists of keys are those of one process, such as threads=2, and of the ranks, such as "threads=1 ranks=2".
+-- The two lists of keys are for one process, such as threads=2, and for the ranks, such as "threads=1 ranks=2".
 package.path = "gen/?.lua;" .. package.path
 local json = require("common.json")
 local process = require("common.process")

@@ -1,5 +1,5 @@
 -- ranks_rates.lua: prints the table of large models on several ranks, from bytes and from rates that were measured.
--- lua5.4 tests/bench/ranks_rates.lua. Weights, states and meetings are those of the compiled parts. Layers are equal,
+-- lua5.4 tests/bench/ranks_rates.lua. Weights, states and meetings are the compiled parts'. Layers are equal,
 -- so that one and two of them stand for all. Nothing is timed: `bench --scale` does that.
 package.path = "gen/?.lua;" .. package.path
 local cost = require("commands.scale.cost")

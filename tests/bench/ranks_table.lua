@@ -54,8 +54,8 @@ local function measure(m, count)
 end
 
 -- Returns the prediction of a model on some ranks: layers timed, bytes of memory and of weights, milliseconds of a
--- token and of a prompt, and those of a token's meetings. nil: it was not timed, or
--- other work disturbed the times of half of the layers more than those of all.
+-- token and of a prompt, and of a token's meetings. nil: it was not timed, or
+-- other work disturbed the times of half of the layers more than all layers'.
 local function prediction_of(m, count)
   local file = io.open(path_of(m, count))
   if not file then return nil end

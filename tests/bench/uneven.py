@@ -122,7 +122,7 @@ def main():
     built = [Built(folder, of.batch, of.seq) for folder in of.folders]
     other = None
     if of.taken is not None:
-        os.sched_setaffinity(0, os.sched_getaffinity(0) - {of.taken})  # the caller alone; its threads exist
+        os.sched_setaffinity(0, os.sched_getaffinity(0) - {of.taken})  # only the caller; its threads exist
         other = busy(of.taken, of.duty)
     try:
         times = race(built, of.calls)

@@ -39,7 +39,7 @@ usual = model.generate_text(["the dog", "x"], 12)
 assert usual == model.generate_text(["the dog", "x"], 12, greedy=False)
 assert usual == model.generate_text(["the dog", "x"], 12, temperature=0.2, top_p=0.9, repetition_penalty=1.1, seed=0)
 
-# A prompt's draws depend on its own seed alone.
+# A prompt's draws depend only on its own seed.
 drawn = model.generate_text(["a cat", "x", "a cat", "the dog", "x y"], 8, temperature=1.3, top_k=0, seed=5)
 assert drawn[0] != drawn[2]
 for i, prompt in enumerate(["a cat", "x", "a cat", "the dog", "x y"]):

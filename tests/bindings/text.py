@@ -86,7 +86,7 @@ with sequence.Model(weights) as model:
         refuses(TypeError, "lengths, attention_mask: one of the two is expected", masked, None)
     refuses(ValueError, "out: 'label' is not an output; outputs are logits", model.forward_text, ["a"], out={"label": None})
 
-# The tokenizer alone, without weights.
+# Only the tokenizer, without weights.
 with sequence.Tokenizer() as tokenizer:
     for text in texts + [("the dog", "a cat")]:
         found = tokenizer.encode(text)

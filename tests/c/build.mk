@@ -45,7 +45,7 @@ text_programs  := $(bin)/text_cases $(bin)/text_fuzz $(bin)/text_languages
 .PHONY: all
 all: $(addprefix $(bin)/test_,$(tests) $(jit_tests) guard) $(element_programs) $(text_programs) $(bin)/chat_cases $(bin)/file_fuzz
 
-# kernels_*.c; and one source of the runtime alone.
+# kernels_*.c; and one source of the runtime by itself.
 $(bin)/obj/%.o: %.c $(headers) | $(bin)/obj
 	$(checker) $(checked) -c $< -o $@
 $(bin)/obj/c_%.o: tests/c/%.c $(headers) | $(bin)/obj
@@ -53,7 +53,7 @@ $(bin)/obj/c_%.o: tests/c/%.c $(headers) | $(bin)/obj
 $(bin)/obj:
 	mkdir -p $@
 
-# The runtime, of which a test links what it calls. Its flags are those of specs (helper.with_addresses), which so share
+# The runtime, of which a test links what it calls. Its flags are as in specs (helper.with_addresses), which so share
 # its objects.
 archive := $(bin)/runtime/libchecked.a
 $(archive): $(runtime) $(headers) tests/runtime.lua $(wildcard gen/commands/build/*.lua)
@@ -99,10 +99,11 @@ $(bin)/obj/c_test_program.o: runtime/program/main.c
 $(bin)/test_guard: tests/c/test_guard.c runtime/base/guard.c $(headers) | $(bin)/obj
 	$(CC) $(warnings) -O1 -iquote runtime -iquote tests/c -o $@ $(filter %.c,$^) -lcriterion
 
-# Models are compiled with -O3, and so are the widest instructions here. The others are about the instructions, and so are
-# quantise's functions for a second time. AVX2 has -O1, with which the compiler still vectorises loops. The others have -O0,
-# which takes an eighth of the time; but test_elementary computes more than it compiles.
-element_level = $(if $(filter $(lastword $(variants)),$(2)),-O3,$(if $(or $(filter elementary,$(1)),$(filter avx2,$(2))),-O1,-O0))
+# These tests are about the instructions. AVX2 and AVX-512 have -O1, with which the compiler still vectorises loops. The
+# others have -O0, which takes an eighth of the time; but test_elementary computes more than it compiles. Models are
+# compiled with -O3, and so are the widest instructions in `make test-long`, as are whole models in each run.
+vector_level := $(if $(ATTN2C_TEST_LONG),-O3,-O1)
+element_level = $(if $(filter $(lastword $(variants)),$(2)),$(vector_level),$(if $(or $(filter elementary,$(1)),$(filter avx2,$(2))),-O1,-O0))
 
 define element_rule
 $(bin)/test_$(1)_$(2): tests/c/test_$(1).c $(headers) | $(bin)/obj

@@ -1,6 +1,6 @@
 /* faults_interface.c - the C interface of an emitted model named `plain` (see bad_interface.c) while
  * allocations and reads fail, by faults.c: faults_interface WEIGHTS.safetensors. Faults are printed,
- * and then the exit code is 1. Statuses are those of the interface; blocks and opened files are counted. */
+ * and then the exit code is 1. Statuses are the interface's; blocks and opened files are counted. */
 #define _DEFAULT_SOURCE
 #include <dirent.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ static int open_files(void) {
   return count;
 }
 
-/* The nth allocation fails, alone or with all that follow: status 5 and a message, or, where it was not
+/* The nth allocation fails, by itself or with all that follow: status 5 and a message, or, where it was not
  * needed, 0. */
 static void test_allocations(const char *path) {
   const int files = open_files();

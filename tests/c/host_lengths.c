@@ -1,5 +1,5 @@
 /* host_lengths.c - runs a model of any length on sequences of several lengths: one call with all of them, and
- * a call for each alone. The bits must be the same, also next to a sequence of NaN. Usage: host_lengths
+ * a call for each. The bits must be the same, also next to a sequence of NaN. Usage: host_lengths
  * WEIGHTS WIDTH LENGTH ... */
 #include <math.h>
 #include <stdint.h>

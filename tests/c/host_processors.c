@@ -1,5 +1,5 @@
-/* host_processors.c - preloaded: as many processors as $PROCESSORS says, and at the end a line on standard
- * error that says how many threads were made. */
+/* host_processors.c - preloaded: the number of processors that $PROCESSORS says, and at the end a line on
+ * standard error that says how many threads were made. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>

@@ -32,15 +32,16 @@ static int call(int64_t sequences, const int32_t *rows, const int32_t *tokens, c
   return mixed_forward(ctx, &in, &out);
 }
 
-/* Each sequence alone has the bits that it has among the others, in any order. */
+/* Each sequence by itself has the bits that it has among the others, in any order. */
 static void compare(void) {
   int32_t row = 0;
   for (int i = 0; i < SEQUENCES; i++) {
     const size_t bytes = sizeof(float) * (size_t)lengths[i] * MIXED_OUT_STATES;
     expect(call(1, lengths + i, ids + row, types + row, other, other_means) == 0, "one sequence");
-    expect(memcmp(other, states + row * MIXED_OUT_STATES, bytes) == 0, "a sequence alone has other states");
+    expect(memcmp(other, states + row * MIXED_OUT_STATES, bytes) == 0,
+           "a sequence by itself has other states");
     expect(memcmp(other_means, means + i * MIXED_OUT_MEANS, sizeof(float) * MIXED_OUT_MEANS) == 0,
-           "a sequence alone has another mean");
+           "a sequence by itself has another mean");
     row += lengths[i];
   }
   int32_t order[2] = {lengths[1], lengths[0]};

@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
   printf("decoded %.*s\n", (int)length, decoded);
   if (sequence_tokenize(text, &texts[0], 3, &tokens) != 0 || tokens.length != 3 || tokens.removed == 0)
     return 4;
-  /* Fewer than the special tokens alone are refused, and so is a length without a text. */
+  /* Fewer tokens than the special ones are refused, and so is a length without a text. */
   sequence_text_in none = texts[0];
   none.text = NULL;
   if (sequence_tokenize(text, &texts[0], 1, &tokens) != 3 || sequence_tokenize(text, &none, 0, &tokens) != 2)

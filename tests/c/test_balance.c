@@ -6,7 +6,7 @@
 
 enum { MICRO = 1000, MILLI = 1000000 };
 
-/* The time of a call: alone; shared between two it is half of that, and the waiting. */
+/* The time of a call without others; shared between two it is half of that, and the waiting. */
 typedef struct {
   int64_t alone, waited;
 } times;

@@ -33,7 +33,7 @@ static void expect(const char *verdict, double old_ms, double old_deviation, dou
 }
 
 Test(bench_compare, tells_a_difference_from_the_spread) {
-  /* The deviation of the difference is 5 where those of the times are 3 and 4; twice it is 10. */
+  /* The deviation of the difference is 5 where the times' are 3 and 4; twice it is 10. */
   expect("| 1.090 | within the spread |", 100.0, 3.0, 109.0, 4.0);
   expect("| 1.110 | slower, by more than the spread |", 100.0, 3.0, 111.0, 4.0);
   expect("| 0.910 | within the spread |", 100.0, 3.0, 91.0, 4.0);

@@ -211,8 +211,8 @@ Test(check, a_right_program_passes) {
                               "output best, shipped = trace ",
                               "output hidden, run again ",
                               "output best, run again ",
-                              "output hidden, alone ",
-                              "output best, alone "};
+                              "output hidden, by itself ",
+                              "output best, by itself "};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     const char *found = line(rows[i]);
     cr_assert(strlen(found) > 4 && strcmp(found + strlen(found) - 3, " ok") == 0, "%s: %s", rows[i], found);
@@ -236,7 +236,7 @@ static struct faulty {
     {SHIPPED_DIFFERS, "output hidden, shipped = trace at [0][1][1]: expected ", 1},
     {SHIPPED_UNSTEADY, "output hidden, run again at [0][1][1]: expected ", 1},
     {SHIPPED_UNWRITTEN, "output hidden, shipped = trace at [0][3][3]: expected ", 1},
-    {SHIPPED_ALONE, "output hidden, alone at [0][1][1]: expected ", 2},
+    {SHIPPED_ALONE, "output hidden, by itself at [0][1][1]: expected ", 2},
 };
 
 Test(check, names_the_first_that_is_wrong) {
@@ -270,7 +270,7 @@ Test(check, calls_for_some_outputs_want_each_alone_and_all_but_each) {
         const int is_wanted = number < count ? i == number : i != number - count;
         cr_assert_eq(some[i], is_wanted ? all[i] : NULL, "call %d for %d, output %d", number, count, i);
       }
-      if (what) cr_assert_str_eq(what, number < count ? "alone" : "all but one");
+      if (what) cr_assert_str_eq(what, number < count ? "by itself" : "all but one");
     }
   }
 }

@@ -29,7 +29,7 @@ typedef enum {
   RIGHT,
   TABLE_FROM_FIRST,    /* the first columns of the table, not those in the middle */
   POSITIONS_CONTINUED, /* from one sequence to the next */
-  SCORES_APART,        /* as far apart as those of the longest sequence */
+  SCORES_APART,        /* as far apart as the longest sequence's */
   PLACE_SEEN,          /* a sequence's number changes the last bit */
   NEIGHBOUR_SEEN,      /* a NaN in the next sequence does */
   CALL_REMEMBERED,     /* what an earlier call left in the arena does */
@@ -231,7 +231,7 @@ Test(check_mixed, a_right_program_passes_with_any_lengths) {
     /* One sequence of the greatest length: 6 ops, 2 outputs 4 times. Several: the
      * same ops, the outputs end to end and 8 times. */
     cr_assert_not_null(strstr(printed, "\n38 passed, 0 failed"), "%s", printed);
-    cr_assert_not_null(strstr(printed, "\noutput pooled, alone, "), "%s", printed);
+    cr_assert_not_null(strstr(printed, "\noutput pooled, by itself, "), "%s", printed);
     cr_assert_not_null(strstr(printed, "\noutput y, beside others, "), "%s", printed);
     cr_assert_not_null(strstr(printed, "\noutput y, call 2 of 3, divided, "), "%s", printed);
   }
@@ -263,7 +263,7 @@ static const struct {
     {CALL_REMEMBERED, "first to diverge: output y, run again"},
     {MANY_DIFFER, "first to diverge: output y, shipped = trace, "},
     {POOLED_UNWRITTEN, "first to diverge: pooled, "},
-    {UNWANTED_OVERLAPS, "first to diverge: output y, alone, "},
+    {UNWANTED_OVERLAPS, "first to diverge: output y, by itself, "},
 };
 
 Test(check_mixed, names_the_first_that_is_wrong) {

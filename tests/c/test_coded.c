@@ -144,7 +144,7 @@ Test(coded, columns_in_groups_have_the_same_values_in_their_order) {
     cr_assert_eq(attn2c_checkpoint_read(file, in_groups, 0, ALL, values, &message), ATTN2C_OK, "%s", text);
     for (int i = 0; i < ALL; i++)
       cr_assert_eq(values[i], as_stored[i / IN * IN + inputs[i % IN]], "%s, %d", layers[l].name, i);
-    /* both are read again, as the codes in memory are those of one of them */
+    /* both are read again, as the codes in memory are one of theirs */
     cr_assert_eq(attn2c_checkpoint_read(file, 0, 0, ALL, values, &message), ATTN2C_OK);
     cr_assert_arr_eq(values, as_stored, sizeof values);
     attn2c_checkpoint_close(file);

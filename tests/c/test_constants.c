@@ -67,7 +67,7 @@ Test(constants, alibi) {
         cr_assert_eq(values[h * 10 + d], (float)(-slope * abs(d - 6)), "%d of %d heads, %d", h, heads, d);
       }
   }
-  fill("alibi 0", 2, 1, 3); /* 2^-8 for a single head; three have those of two, and 2^-2 of four */
+  fill("alibi 0", 2, 1, 3); /* 2^-8 for a single head; three have the slopes of two, and 2^-2 of four */
   cr_assert_eq(values[2], -2.0f / 256);
   fill("alibi 1", 2, 3, 1);
   cr_assert_eq(values[0], -1.0f / 16);

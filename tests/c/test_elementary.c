@@ -169,7 +169,7 @@ ParameterizedTest(which *w, elementary, same_in_loop_and_alone) {
     for (int i = 0; i < COUNT; i++) {
       const float alone = functions[w->function].call(x[i]);
       if (isnan(alone) && isnan(y[i])) continue;
-      cr_assert_eq(attn2c_bits(alone), attn2c_bits(y[i]), "%s(%a) is %a in a loop and %a alone",
+      cr_assert_eq(attn2c_bits(alone), attn2c_bits(y[i]), "%s(%a) is %a in a loop and %a by itself",
                    functions[w->function].name, x[i], y[i], alone);
     }
   }

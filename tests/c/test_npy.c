@@ -16,7 +16,7 @@ TestSuite(npy, .init = scratch_open, .fini = scratch_close);
 
 static char text[512];
 
-/* A file of this version with this dictionary and so many bytes of data: 0, 1, 2, ... */
+/* A file of this version with this dictionary and `size` bytes of data: 0, 1, 2, ... */
 static const char *put_array(int version, const char *header, size_t header_size, size_t data) {
   static unsigned char bytes[4096];
   const char *path = scratch_path("x.npy");

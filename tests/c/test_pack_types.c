@@ -259,7 +259,7 @@ Test(pack_types, scales_are_read) {
 }
 
 /* Columns of a matrix and elements of a vector are multiplied by powers of two, whatever rows are read, and
- * scales are those of what comes out. */
+ * scales are as what comes out has. */
 Test(pack_types, factors_are_multiplied_in_when_weights_are_read) {
   static signed char powers[150];
   attn2c_factors factors[TENSORS] = {[INT8] = {powers, 1, 0}};

@@ -1,5 +1,5 @@
-/* test_progress.c - the line of progress: when it is drawn, what it says, and that it goes; on a terminal
- * alone. The clock is the test's. */
+/* test_progress.c - the line of progress: when it is drawn, what it says, and that it goes; only on
+ * a terminal. The clock is the test's. */
 #define _XOPEN_SOURCE 700
 #include <criterion/criterion.h>
 #include <fcntl.h>

@@ -69,7 +69,7 @@ Test(bf16, rows_of_all_lengths) {
   }
 }
 
-/* The weights of a softmax that rounds them are those of one that does not, rounded: NaN and rows without a
+/* The weights of a softmax that rounds them are another softmax's, rounded: NaN and rows without a
  * key, too.
  */
 Test(bf16, weights_of_a_softmax) {

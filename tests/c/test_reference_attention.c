@@ -142,7 +142,7 @@ Test(context, masks_and_shared_value_heads) {
   attribute(7, "kv_heads", 4, NULL);
   cr_assert_eq(run(NULL), ATTN2C_USAGE);
   attribute(7, "other", 4, NULL);
-  cr_assert_eq(run(NULL), ATTN2C_USAGE, "as many as heads, without the attribute");
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "one for each head, without the attribute");
 }
 
 Test(context, a_weight_of_nan_is_not_zero) {

@@ -94,7 +94,7 @@ Test(rms_norm, against_double) {
   }
 }
 
-/* Heads of 7 columns in rows of 21 and 35: each is what a norm of its columns alone makes, and the padding
+/* Heads of 7 columns in rows of 21 and 35: each is what a norm of only its columns makes, and the padding
  * stays. */
 #define HEADS(count)                                                                                         \
   NOINLINE void rms_of_##count(float *y, const float *x, const float *gain, int rows, int ld) {              \

@@ -35,7 +35,7 @@ static image make_image(const char *header, size_t header_size, size_t data_size
 
 static char text[512];
 
-/* Opens a header with so many bytes of data; the line is in `text`. */
+/* Opens a header with some bytes of data; the line is in `text`. */
 static int open_header(const char *header, size_t header_size, size_t data_size, attn2c_tensor_file **file) {
   attn2c_message message = attn2c_message_make(text, sizeof text);
   image made = make_image(header, header_size, data_size);

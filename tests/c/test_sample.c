@@ -193,7 +193,7 @@ Test(sample, bits_of_a_seed) {
                (unsigned long long)attn2c_draw_below(0x123456789abcdef0u, 0xfedcba987654321u));
 }
 
-/* Counts of tokens are those of their probabilities, by a chi-square of 15 degrees of freedom. */
+/* Counts of tokens are as their probabilities say, by a chi-square of 15 degrees of freedom. */
 Test(sample, drawn_by_probability) {
   enum { TOKENS = 16, DRAWS = 40000 };
   int counts[TOKENS] = {0};

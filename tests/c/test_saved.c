@@ -116,7 +116,7 @@ static uint16_t half(const float *state, int part, int key, int column, int whic
 
 static int columns_of(int part) { return part == 3 ? IN_PAIRS : (int)(kept[part].page_floats / PAGE); }
 
-/* True if the keys [from, to) of a sequence are those of another state. */
+/* True if the keys [from, to) of a sequence are another state's. */
 static int are_keys(int sequence, const float *state, int from, int to) {
   for (int part = 0; part < PARTS; part++)
     for (int key = from; key < to; key++)
@@ -319,7 +319,7 @@ Test(saved, names_for_a_terminal_are_printable, .init = open, .fini = close) {
   refused(scratch_path("a\x1b[31m"), 4, "a?[31m");
 }
 
-/* Two parts keep the last keys alone. */
+/* Two parts keep only the last keys. */
 Test(saved, what_a_window_has_forgotten_is_not_in_it, .init = open, .fini = close) {
   static const attn2c_state_window windows[] = {{3, 2 * PAGE}};
   static unsigned char bytes[HEADER + STATE * 4];

@@ -118,7 +118,7 @@ Test(scale_blocks, four_bits_take_the_scale_of_the_least_weighted_error_as_the_r
       for (int i = 0; i < count; i++)
         cr_assert_eq(row[i], attn2c_block_number(&block, i), "%s, %d: %d is %a, the reference's %a",
                      facts->word, round, i, attn2c_block_number(&block, i), row[i]);
-      /* an f16 holds scales of some of the sizes alone */
+      /* an f16 holds only scales of some of the sizes */
       if (facts->bits != 4 || round % 5 || round % 4 == 1 || round % 4 == 2 || count < N) continue;
       ratios[facts->has_minimum][is_weighed] +=
           error_of(x, powers, &block) / plain_error(facts->has_minimum, x, powers);

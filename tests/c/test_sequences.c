@@ -20,7 +20,7 @@ Test(sequences, blocks_are_even_and_as_few_as_can_be) {
     }
 }
 
-/* All rows of all blocks, in order, are those of the sequences. */
+/* All rows of all blocks, in order, are the sequences' rows. */
 Test(sequences, pieces_of_blocks_are_of_one_sequence) {
   int32_t first[] = {0, 1, 71, 73, 108, 177, 190, 254};
   const attn2c_sequences n = {.rows = 254, .count = 7, .first = first};

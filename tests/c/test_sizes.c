@@ -125,7 +125,7 @@ Test(sizes, of_an_array_of_another_shape_count_for_nothing) {
   attn2c_sizes_close(&sizes);
 }
 
-/* Whether a call of so many tokens is allowed. */
+/* Whether a call of some tokens is allowed. */
 static int allows(int64_t seq) {
   attn2c_sizes sizes = opened();
   const int status = given(&sizes, IDS, 2, (const int64_t[]){1, seq}, 0);

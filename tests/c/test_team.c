@@ -252,7 +252,7 @@ typedef struct {
   pthread_t caller;
   int core; /* the caller's */
   atomic_int lent,
-      elsewhere; /* chunks of others that ended on it alone, and that began elsewhere after that */
+      elsewhere; /* chunks of others that ended on nothing else, and that began elsewhere after that */
 } cores;
 
 /* Returns whether this thread may use one core only. Linux may move a thread that may use others, too. */
@@ -287,7 +287,7 @@ Test(team, lends_its_core_to_a_thread_without_one, .timeout = 600) {
   attn2c_team *team = attn2c_team_make(2, 2);
   CPU_ZERO(&one);
   CPU_SET(0, &one);
-  cr_assert_eq(sched_setaffinity(0, sizeof one, &one), 0); /* of this thread alone */
+  cr_assert_eq(sched_setaffinity(0, sizeof one, &one), 0); /* of this thread */
   const pid_t competitor = take_core(1);
   cores of = {.caller = pthread_self()};
   for (int call = 0; call < 300 && atomic_load(&of.lent) == 0; call++) half_milliseconds(team, &of);

@@ -125,7 +125,7 @@ Test(text, limits_that_leave_nothing_are_refused) {
   close_golden(&t);
 }
 
-/* The letters of the vocabulary are tokens, so that texts of letters have as many tokens as letters. */
+/* The letters of the vocabulary are tokens, so that texts of letters have a token for each letter. */
 static void letters_are(const tokenizer *t, const attn2c_text_tokens *tokens, int source,
                         const char *expected) {
   char found[64];

@@ -88,7 +88,7 @@ static int is_long(void) {
 }
 
 static void check_growth(const char *name, const tokenizer *t) {
-  const size_t bytes = is_long() ? 4096 : 2048;
+  const size_t bytes = is_long() ? 4096 : 1024;
   for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) grows_linearly(name, t, units[u], bytes);
 }
 
@@ -202,7 +202,7 @@ Test(budget, the_odd_token_of_a_pair_is_the_longer_texts) {
   close_golden(&t);
 }
 
-/* A tokenizer of the letter A with one added token: as many of it and a b. */
+/* A tokenizer of the letter A with one added token: some of it and a b. */
 static tokenizer open_long_token(size_t letters) {
   static char json[40000];
   size_t at =

@@ -137,7 +137,7 @@ Test(weights, taken_from_a_file_and_from_memory) {
   }
 }
 
-/* Bytes of a file with this header and so many zeros, in memory. */
+/* Bytes of a file with this header and some zeros, in memory. */
 static int open_header(const char *header, size_t data, attn2c_source **source) {
   static unsigned char bytes[4096];
   uint64_t length = strlen(header);
@@ -454,7 +454,7 @@ Test(weights, a_file_cut_after_it_was_opened) {
   attn2c_source_close(source);
 }
 
-/* Ten thousand weights, none of which is there, and as many of a file that has them all. */
+/* Ten thousand weights, none of which is there, and the same number of a file that has them all. */
 Test(weights, many_weights_are_verified_in_a_moment) {
   enum { COUNT = 10000 };
   static char names[COUNT][32];

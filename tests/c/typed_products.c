@@ -159,14 +159,14 @@ static void run_bf16(const product *p, int set, int wide) {
   free(weights);
 }
 
-/* Set 0: all of -127 .. 127; 1: the extremes alone; 2: the same sign everywhere, the largest sums. */
+/* Set 0: all of -127 .. 127; 1: only the extremes; 2: the same sign everywhere, the largest sums. */
 static int8_t int8_number(int set) {
   const uint32_t r = next();
   if (set == 0) return (int8_t)((int)(r % 255) - 127);
   return set == 1 && r & 1 ? 127 : -127;
 }
 
-/* Weights of an attention, of all numbers, or of the extremes alone, or the largest sums. */
+/* Weights of an attention, of all numbers, or only of the extremes, or the largest sums. */
 static uint8_t u8_number(int set) {
   const uint32_t r = next();
   if (set == 0) return (uint8_t)r;

@@ -70,7 +70,7 @@ local function builder(path, built, options)
 end
 
 --- Puts a description to the test in `folder`. options: flags, seed, nan (whether NaN is planted too), exposed (whether
---- inner tensors are outputs, too, each of which `check` also wants alone); compiler and library flags come from the
+--- inner tensors are outputs, too, which `check` also wants one by one); compiler and library flags come from the
 --- environment. Returns true, or false, the kind of failure ("refused", "defect", "bytes", "compile", "mismatch",
 --- "crash", "slow", "status N") and its words. The folders, `folder` and folder_built, are kept only on a
 --- failure.

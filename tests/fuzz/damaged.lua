@@ -25,7 +25,7 @@ local MOST_LINES = 40         -- of a refusal
 local DOCUMENTED = words.set { 0, 2, 3, 4, 5 }
 -- As in helper.lua, so that a sanitized runtime is compiled once for all specs.
 local SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=all"
--- Those of specs (helper.with_addresses).
+-- The same as in specs (helper.with_addresses).
 local CC, CFLAGS = "CC=clang", "ATTN2C_CFLAGS=-g1 -O0 -Werror " .. SANITIZE
 local MODEL = root .. "/tests/hf/texts/sequence"
 local SENTENCES = root .. "/tests/hf/texts/sentence"

@@ -285,7 +285,7 @@ local function draw_norms(d)
   elseif chance(30) then d.eps = pick { 1e-30, 1e-12, 1e-6, 1e-3, 1 } end
 end
 
--- Draws attention alone or a stack of layers, and what it reads in addition to its states. Returns the states' width.
+-- Draws only an attention or a stack of layers, and what it reads in addition to its states. Returns the states' width.
 local function draw_model(d)
   local qkv = chance(15)
   if qkv then d.input = { stage = "qkv" } else draw_input(d) end

@@ -148,7 +148,7 @@ local function try_template(number)
   end
 end
 
--- Gives the numbers from first to last to the runtime's readers, whose cases depend on their numbers alone.
+-- Gives the numbers from first to last to the runtime's readers, whose cases depend only on their numbers.
 local function try_readers(first, past)
   local words = { "env", "ASAN_OPTIONS=allocator_may_return_null=1", root .. "/out/test/bin/file_fuzz",
     tostring(asked.seed), tostring(first), tostring(past - first) }

@@ -1,6 +1,6 @@
 -- regenerate.lua: writes the goldens anew: the dump of every stage, and the emitted steps and
 -- row operations, of three small models that together use most of the compiler; of `post`, which
--- is plain, all emitted C; of other models the dumps of the passes that decide, and of those of any
+-- is plain, all emitted C; of other models the dumps of the passes that decide, and of models of any
 -- length the steps. Run it from the top of the repository (make golden), and read the difference before
 -- it is committed.
 local golden = {}
@@ -16,7 +16,7 @@ golden.deciding = { "layout", "plan", "kernels" }
 --- Each model: its description and its overrides; targets are pinned, so that every machine makes the same.
 golden.models = { "post", "causal", "window", "bf16", "int8", "any_bf16", "any_int8" }
 
---- Models of which the dumps of deciding passes are kept alone.
+--- Models of which only the dumps of deciding passes are kept.
 golden.decided = { bf16 = true, int8 = true }
 
 --- Models of any length, of which the steps as C are kept in addition to those.

@@ -619,7 +619,7 @@ def write(name):
         else:
             result = model(**(call if "frames" in special or "sources" in special else inputs))
         expected = outputs_of(name, class_name, result, mask)
-        if "projection" in name:  # attn2c gives the embedding alone
+        if "projection" in name:  # attn2c gives only the embedding
             expected.pop("last_hidden_state", None)
         if "sentence" in special:
             expected = sentence(folder, result.last_hidden_state, mask, *special["sentence"], generator)

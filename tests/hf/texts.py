@@ -96,7 +96,7 @@ CASES = {
 
 
 SENTENCES = {"sentence", "modern"} # mean embeddings, scaled to unit vectors
-LIMITS = {"limited": 8, "untyped": 14} # tokens, which tokenizer_config.json alone states; the last ones stay
+LIMITS = {"limited": 8, "untyped": 14} # tokens, which only tokenizer_config.json states; the last ones stay
 STRIDES = {"question": [None], "windows": [None, 0, 5]} # None: the program's own
 
 

@@ -1,4 +1,4 @@
--- any_length.lua: the part of list.lua that concerns sequences of any length, and their check. of and spec: those of
+-- any_length.lua: the part of list.lua that concerns sequences of any length, and their check. of and spec: as in
 -- list.lua.
 return function(of, spec)
   of("gen/passes/graph/growth.lua", spec .. "passes/graph/growth_spec.lua") {

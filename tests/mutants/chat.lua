@@ -1,4 +1,4 @@
--- chat.lua: the part of list.lua that concerns chat templates: gen/text/chat and runtime/chat. of and spec: those of
+-- chat.lua: the part of list.lua that concerns chat templates: gen/text/chat and runtime/chat. of and spec: as in
 -- list.lua.
 return function(of, spec)
   local goldens = spec .. "whole/chat_spec.lua"
@@ -53,7 +53,7 @@ return function(of, spec)
 
   of("runtime/chat/chat_show.c", goldens) {
     { name = "chat_quote", old = "has_single && !has_double", new = "has_single && has_double", filter = "every part",
-      wrong = "a text with both quotes is written in double ones alone" },
+      wrong = "a text with both quotes is written only in double ones" },
     { name = "chat_digits", old = "exponent < -4 || exponent >= 16", new = "exponent < -4 || exponent >= 17",
       filter = "every part", wrong = "1e16 is written without an exponent" },
   }

@@ -1,5 +1,5 @@
 -- checkpoints.lua: the part of list.lua that concerns checkpoint folders: keys of config.json, names, boxes of tensors.
--- of and spec: those of list.lua.
+-- of and spec: as in list.lua.
 return function(of, spec)
   local values = spec .. "checkpoints/values_spec.lua"
 
@@ -24,7 +24,7 @@ return function(of, spec)
     { name = "facts_null", old = "if entry.null ~= nil then return entry.null end", new = "",
       filter = "mistral gives each", wrong = "a window that is null is the default's" },
     { name = "facts_defaults", old = "local default = defaults[entry.to]", new = "local default",
-      filter = "xlm%-roberta has", wrong = "defaults are those of the first model of a family" },
+      filter = "xlm%-roberta has", wrong = "every model has the defaults of its family's first" },
     { name = "facts_only", old = "{ known, \"config.json of \" .. family.name, \"config.json\" }",
       new = "{ known, \"config.json\" }", filter = "another value",
       wrong = "a value that this family does not support passes" },
@@ -54,7 +54,7 @@ return function(of, spec)
     { name = "gguf_pooling", old = "if kind == 0 then return nil end", new = "do return nil end", filter = "both sides",
       wrong = "what a decoder computes is not pooled" },
     { name = "gguf_vocabulary", old = "stated ~= self.rows(tensor) then", new = "stated > self.rows(tensor) then",
-      filter = "as many tokens", wrong = "a number of tokens that is too small is taken" },
+      filter = "tokens as its table", wrong = "a number of tokens that is too small is taken" },
   }
 
   of("gen/checkpoints/architectures.lua", spec .. "checkpoints/gguf_spec.lua") {
@@ -79,7 +79,7 @@ return function(of, spec)
       wrong = "a length has more tokens than there are positions" },
     { name = "import_labels", old = "#tensor.shape == 2 then return tensor.shape[1]",
       new = "#tensor.shape == 2 then return tensor.shape[2]", filter = "make labels",
-      wrong = "a classifier has as many labels as inputs" },
+      wrong = "a classifier has a label for each input" },
     { name = "import_sigmoid", old = '"multi_label_classification" and "sigmoid"',
       new = '"multi_label_classification" and "none"', filter = "make labels",
       wrong = "several labels have no probabilities" },
@@ -242,7 +242,7 @@ return function(of, spec)
     { name = "fits_type", old = "if tensor and tensor.expected then", new = "if false then",
       wrong = "a tensor of integers is read as floats" },
     { name = "fits_rows", old = "have[1] ~= want[1] then return false", new = "false then return false",
-      wrong = "a tensor with as many columns fits, whatever its rows" },
+      wrong = "a tensor of the same columns fits, whatever its rows" },
   }
 
   of("gen/common/gguf.lua", spec .. "common/gguf_spec.lua") {

@@ -1,4 +1,4 @@
--- continued.lua: the part of list.lua that concerns calls that go on from those before. of and spec: those of list.lua.
+-- continued.lua: the part of list.lua that concerns calls that go on from those before. of and spec: as in list.lua.
 return function(of, spec)
   of("runtime/model/continue.c", "c:continue") {
     { name = "continue_twice", old = "seen >> sequence & 1", new = "seen >> sequence & 0",
@@ -18,7 +18,7 @@ return function(of, spec)
     { name = "continue_wanted", old = "head, e->last[head] - 1);", new = "head, 0);",
       filter = "carry_on/stays*", wrong = "all logits of a call are written where one token's have room" },
     { name = "continue_head", old = "if (status == ATTN2C_OK && head > 0) {", new = "if (0) {",
-      filter = "carry_on/several*", wrong = "the logits of a prompt beside tokens are those of another sequence" },
+      filter = "carry_on/several*", wrong = "the logits of a prompt beside tokens are another sequence's" },
     { name = "continue_evenly", old = "(e->first[e->count] - 1) % call_rows + 1", new = "call_rows",
       filter = "carry_on/a_prompt_shares*", wrong = "a first call is not full, and a mixture takes a call more" },
     { name = "continue_some", old = "is_wanted = is_wanted || output_of(e, i);",
@@ -50,12 +50,12 @@ return function(of, spec)
 
   of("runtime/model/state.c", "c:continue") {
     { name = "state_symbol", old = "what->grown[part->grows_with] - forgotten", new = "what->grown[0] - forgotten",
-      filter = "carry_on/keeps*", wrong = "a copy has as many keys of a source as tokens" },
+      filter = "carry_on/keeps*", wrong = "a copy has a key of a source for each token" },
   }
 
   of("runtime/model/saved.c", "c:saved") {
     { name = "saved_symbol", old = "has->grown[kept->grows_with] - (", new = "has->grown[0] - (",
-      filter = "saved/the_keys*", wrong = "a file has as many keys of a source as tokens" },
+      filter = "saved/the_keys*", wrong = "a file has a key of a source for each token" },
     { name = "saved_symbol_most", old = "if (has->grown[i] > of->symbols[i].most) return 0;", new = "",
       filter = "saved/the_keys*", wrong = "more keys of a source are loaded than a state has room for" },
     { name = "saved_weights", old = "attn2c_put_number(header, AT_WEIGHTS, attn2c_weights_checksum(model));",

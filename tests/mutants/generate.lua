@@ -1,4 +1,4 @@
--- generate.lua: the part of list.lua that concerns choosing tokens: runtime/generate. of and spec: those of list.lua.
+-- generate.lua: the part of list.lua that concerns choosing tokens: runtime/generate. of and spec: as in list.lua.
 return function(of, spec)
   of("runtime/generate/sample_keep.c", "c:sample") {
     { name = "keep_equal", old = "kept += order >= border && !is_dropped;", new = "kept += order > border;",

@@ -1,5 +1,5 @@
 -- kept.lua: the part of list.lua that concerns what commands keep and show: the files of `tune` and `calibrate`, facts
--- and times that other work disturbed, embeddings of a run that is ended, and progress. of and spec: those of list.lua.
+-- and times that other work disturbed, embeddings of a run that is ended, and progress. of and spec: as in list.lua.
 return function(of, spec)
   of("gen/commands/companion.lua", spec .. "commands/companion_spec.lua") {
     { name = "companion_checkpoint", old = "return not paths.is_checkpoint(description) and (", new = "return (",

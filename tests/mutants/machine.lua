@@ -1,5 +1,5 @@
 -- machine.lua: the part of list.lua that concerns the facts of a machine, and the target that is chosen by them. of and
--- spec: those of list.lua.
+-- spec: as in list.lua.
 return function(of, spec)
   of("runtime/model/machine.c", "c:machine") {
     { name = "machine_clearly", old = "return own * clearly < other;", new = "return own * clearly / clearly < other;",
@@ -16,7 +16,7 @@ return function(of, spec)
   }
 
   of("gen/commands/machine/facts.lua", spec .. "commands/machine/facts_spec.lua") {
-    { name = "facts_key", old = " or value.key ~= key then", new = " then", filter = "for its key alone",
+    { name = "facts_key", old = " or value.key ~= key then", new = " then", filter = "only for its key",
       wrong = "the facts of another machine are believed" },
   }
 end

@@ -1,5 +1,5 @@
 -- measure.lua: the part of list.lua that concerns measurements: statistics, levels of memory, a model's bound, the
--- work of calls. of: that of list.lua.
+-- work of calls. of: as in list.lua.
 return function(of)
   of("runtime/measure/timing.c", "c:bench") {
     { name = "timing_quantile", old = "part * (count - 1)", new = "part * count", filter = "bench/percentiles*",

@@ -1,5 +1,5 @@
 -- pictures.lua: the part of list.lua that concerns pictures: files that are decoded, turned, resized and prepared.
--- of: that of list.lua.
+-- of: as in list.lua.
 return function(of)
   of("runtime/picture/decode_jpeg.c", "c:picture") {
     { name = "jpeg_inks", old = "without_ink(255 - from[4 * x + i]", new = "without_ink(from[4 * x + i]",

@@ -1,4 +1,4 @@
--- products.lua: the part of list.lua that concerns kernels in C and panels that are one call. of and spec: those of
+-- products.lua: the part of list.lua that concerns kernels in C and panels that are one call. of and spec: as in
 -- list.lua.
 return function(of, spec)
   of("gen/kernels/strip.lua", spec .. "kernels/strip_spec.lua") {
@@ -48,10 +48,10 @@ return function(of, spec)
 
   of("gen/commands/tune/alone.lua", spec .. "passes/common/tuning_spec.lua") {
     { name = "alone_block", old = "if block_of(product, each.choice) == block and (", new = "if (",
-      filter = "a product alone", wrong = "products of a region get different token blocks" },
+      filter = "a product by itself", wrong = "products of a region get different token blocks" },
     { name = "alone_region", old = "product.flops / (product.outputs * product.inputs * product.rows)",
-      new = "1", filter = "a product alone", wrong = "a block suits the region by the number of its products" },
-    { name = "alone_same", old = "if not seen[text] then", new = "if true then", filter = "a product alone",
+      new = "1", filter = "a product by itself", wrong = "a block suits the region by the number of its products" },
+    { name = "alone_same", old = "if not seen[text] then", new = "if true then", filter = "a product by itself",
       wrong = "candidates that make the same calls are timed twice" },
   }
 

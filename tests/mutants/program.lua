@@ -1,5 +1,5 @@
 -- program.lua: the part of list.lua that concerns the program that a model becomes: what it is given, what it prints.
--- of and spec: those of list.lua.
+-- of and spec: as in list.lua.
 return function(of, spec)
   of("runtime/program/sizes.c", "c:sizes") {
     { name = "program_batch", old = "sizes->batch > 0 && batch != sizes->batch", new = "sizes->batch > batch",
@@ -135,7 +135,7 @@ return function(of, spec)
       new = "exp(picks[i].score) / (sum * exp(largest))",
       filter = "text_program/large*", wrong = "large scores overflow" },
     { name = "answer_sigmoid", old = "exp(-picks[i].score)", new = "exp(picks[i].score)",
-      filter = "text_program/the_best*", wrong = "probabilities of labels are those of not having them" },
+      filter = "text_program/the_best*", wrong = "probabilities of labels are of not having them" },
     { name = "answer_cosine", old = "product / sqrt(of_a * of_b)", new = "product / (of_a * of_b)",
       filter = "text_program/the_cosine*", wrong = "similarity goes by the length" },
     { name = "answer_zero", old = "of_a == 0.0 || of_b == 0.0 ?", new = "of_b == 0.0 ?",

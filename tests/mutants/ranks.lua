@@ -1,5 +1,5 @@
 -- ranks.lua: the part of list.lua that concerns models of several ranks: their graphs and what they exchange.
--- of and spec: those of list.lua.
+-- of and spec: as in list.lua.
 return function(of, spec)
   of("gen/passes/ranks.lua", spec .. "passes/ranks_spec.lua") {
     { name = "ranks_values", old = "if values and of then", new = "if false then", filter = "slopes",

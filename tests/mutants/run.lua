@@ -20,7 +20,7 @@ local COMPILED = { BIN, "out/test/cache" }
 local mutants = {}
 
 --- Seconds of a suite, with what it compiles; what takes longer has failed. A program that a suite leaves behind ends
---- after as many seconds of a processor.
+--- after the same seconds of a processor.
 mutants.limit = 300
 
 --- How often a text occurs in another.
@@ -115,7 +115,7 @@ local function write(path, text)
   assert(handle:close())
 end
 
--- Returns what build.mk makes of an entry's file: an object, or the program of ranks, which alone is compiled for MPI.
+-- Returns what build.mk makes of an entry's file: an object, or the program of ranks, for MPI.
 local function object_of(entry)
   if entry.file:find("^runtime/ranks/") then return BIN .. "/ranks_meetings" end
   return ("%s/obj/%s.o"):format(BIN, entry.file:match("([^/]*)%.%w+$"))

@@ -1,4 +1,4 @@
--- team.lua: the part of list.lua that concerns the division of a call among workers. of and spec: those of list.lua.
+-- team.lua: the part of list.lua that concerns the division of a call among workers. of and spec: as in list.lua.
 return function(of, spec)
   of("gen/passes/schedule.lua", spec .. "passes/schedule_spec.lua") {
     { name = "schedule_halves", old = "middle = before + atom.cost / 2", new = "middle = before + atom.cost",
@@ -48,7 +48,7 @@ return function(of, spec)
   of("runtime/model/team.c", "c:team") {
     { name = "team_phases", old = "work(team->call, (size_t)(phase - team->first), chunk",
       new = "work(team->call, (size_t)phase, chunk",
-      filter = "team/does_every*", wrong = "the phases of a later call go on after those of the one before" },
+      filter = "team/does_every*", wrong = "the phases of a later call go on after the phases of the one before" },
     { name = "team_signals", old = "  pthread_sigmask(SIG_SETMASK, &all, &before);\n", new =
       "  pthread_sigmask(SIG_SETMASK, NULL, &before);\n", filter = "team/threads_take*",
       wrong = "a signal of the process is handled on a thread of ours" },

@@ -1,4 +1,4 @@
--- text.lua: the part of list.lua that concerns tokenizers: gen/text and runtime/text. of and spec: those of list.lua.
+-- text.lua: the part of list.lua that concerns tokenizers: gen/text and runtime/text. of and spec: as in list.lua.
 -- A golden is named where what the real library gives is what must differ.
 return function(of, spec)
   local goldens = spec .. "whole/text_spec.lua"
@@ -31,7 +31,7 @@ return function(of, spec)
     { name = "components_invert", old = "flag(invert, CUT.invert)", new = "flag(not invert, CUT.invert)",
       wrong = "a split is inverted" },
     { name = "components_strip", old = 'number = look:count(object, path, "start")',
-      new = 'number = look:count(object, path, "stop")', wrong = "as many are stripped at both ends" },
+      new = 'number = look:count(object, path, "stop")', wrong = "both ends are stripped alike" },
     { name = "components_join", old = "kind = DECODE.join, a = \" \"", new = "kind = DECODE.fuse, a = \" \"",
       wrong = "without a decoder words have no space between" },
   }

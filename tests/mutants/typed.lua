@@ -1,5 +1,5 @@
 -- typed.lua: the part of list.lua that concerns products of bf16 and int8, sums that are the same on all targets, and
--- how outputs are judged. of and spec: those of list.lua.
+-- how outputs are judged. of and spec: as in list.lua.
 return function(of, spec)
   of("gen/data/precision.lua", spec .. "passes/precision_spec.lua") {
     { name = "precision_layer", old = "return of[section] or of[precision.part_of(section, path)] or given.all",
@@ -53,7 +53,7 @@ return function(of, spec)
       new = "while false do", filter = "rounds these again",
       wrong = "scales of rows and their integers are apart" },
     { name = "asked_keys", old = "if operand == tensor and not names[name] then return false end", new = "",
-      filter = "last attention's queries", wrong = "the query sees the key of its row alone" },
+      filter = "last attention's queries", wrong = "the query sees only the key of its row" },
     { name = "asked_alike", old = "(not class.alike or class.alike(op.attributes))", new = "true",
       filter = "tells them apart", wrong = "a causal mask takes the last row for the first" },
     { name = "asked_parts", old = "  leave_parts(entry, set, made)\n", new = "",
@@ -225,7 +225,7 @@ return function(of, spec)
 
   of("runtime/check/check_calls.c", "c:check") {
     { name = "check_alone", old = "if (count < 2 || number", new = "if (count < 3 || number",
-      filter = "check/*", wrong = "no output of two is wanted alone" },
+      filter = "check/*", wrong = "no output of two is wanted without the other" },
     { name = "check_left_out", old = "count > 2 && count <= MOST_LEFT_OUT ? count : 0", new = "0 * MOST_LEFT_OUT",
       filter = "check/*", wrong = "no output of several is the only one that is not wanted" },
   }

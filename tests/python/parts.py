@@ -1,4 +1,4 @@
-# parts.py - the files of runtime/python alone, without a library: sizes, refusals, masks, the pool, errors of statuses.
+# parts.py - the files of runtime/python, without a library: sizes, refusals, masks, the pool, errors of statuses.
 # Usage: PYTHONPATH=runtime/python:tests/bindings parts.py
 import copy
 import ctypes

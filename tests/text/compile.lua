@@ -1,5 +1,5 @@
 -- compile.lua: the tables of a golden: lua5.4 tests/text/compile.lua NAME FOLDER writes FOLDER/NAME.json, .tables,
--- .cases and texts; NAME may be the path of a tokenizer.json, of which it writes .tables alone. A damaged
+-- .cases and texts; NAME may be the path of a tokenizer.json, of which it writes only .tables. A damaged
 -- tokenizer.json is refused in one line a fault, with the status of a malformed file.
 local here = arg[0]:match("^(.*)/[^/]*$") or "."
 package.path = here .. "/../../gen/?.lua;" .. package.path

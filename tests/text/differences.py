@@ -101,7 +101,7 @@ def unicode_differences():
     lists["white"] = differing(
         lambda p: 9 <= p <= 13 or p in (0x85,) or category(p)[0] == "Z",
         lambda p: len(pre_tokenizers.WhitespaceSplit().pre_tokenize_str("a" + chr(p) + "a")) == 2)
-    # Marks and decompositions newer than the library's tables: it leaves such code points alone.
+    # Marks and decompositions newer than the library's tables: it does not change such code points.
     lists["inert"] = ranges(p for p in POINTS if not same_class(p)
                             or nfd.normalize_str(chr(p)) != decomposed(p, False)
                             or nfkd.normalize_str(chr(p)) != decomposed(p, True))

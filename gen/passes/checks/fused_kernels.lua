@@ -1,6 +1,6 @@
 -- fused_kernels.lua: checks a product and a map that are fused: strips of one do not disturb later strips of the other.
--- The map writes the rows of a strip before the product reads those of the next. Both are computed from the steps'
--- operands and offsets alone.
+-- The map writes the rows of a strip before the product reads the next strip's. Both are computed only from the
+-- steps' operands and offsets.
 local expect = require("passes.checks.expect")
 local footprint = require("data.footprint")
 local operands = require("data.operands")

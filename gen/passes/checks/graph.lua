@@ -9,7 +9,7 @@ local function same_shape(a, b)
   return true
 end
 
--- Checks that an operand with a row for each row of the result has as many. The shapes of an attention check theirs.
+-- Checks that an operand with a row for each row of the result has them all. The shapes of an attention check theirs.
 local function check_rows(op)
   local class = ops.class(op)
   for _, name in ipairs(class.region == "rows" and class.by_row or {}) do
@@ -25,7 +25,7 @@ local function check_rows(op)
   end
 end
 
---- Checks that shapes agree with the op table, and rows with those of operands, that each tensor is written once and
+--- Checks that shapes agree with the op table, and rows with the operands' rows, that each tensor is written once and
 --- before it is read, and that names are unique.
 return function(state)
   local g = state.graph

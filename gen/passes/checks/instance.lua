@@ -90,7 +90,7 @@ function instance.calls(program, spec, windows)
   for _, step in ipairs(words.sorted_keys(of_rows)) do add { most // step * step } end
   for _, step in ipairs(words.sorted_keys(of_sequences)) do add(sequences(step)) end
   add(sequences(spec.symbols.past.is_open and spec.sequences or most))
-  if spec.symbols.past.is_open and program.variant == "ship" then -- a trace keeps the scores of new keys alone
+  if spec.symbols.past.is_open and program.variant == "ship" then -- a trace keeps only the scores of new keys
     add({ 1, 1 }, true, { math.min(spec.seq - 1, 70), 0 }, least_forgotten)
     for _, forgotten in ipairs { most_forgotten, least_forgotten } do
       add({ most }, false, { spec.seq - most }, forgotten)
@@ -218,8 +218,8 @@ function instance.tensor_bytes(tensor, spec, call)
   return types.bytes(elements, tensor.type)
 end
 
--- Returns the phases of one call, in order: those of a stretch for each block of its rows. A call for its chunks (calls
--- above) has those alone whose chunks are rows of such blocks. unrolled(list, symbols): the steps of a list.
+-- Returns the phases of one call, in order: a stretch's phases for each block of its rows. A call for its chunks (calls
+-- above) has only the phases whose chunks are rows of such blocks. unrolled(list, symbols): the steps of a list.
 local function phases_of(segment, call, unrolled)
   local phases, first = {}, 1
   while segment.phases[first] do

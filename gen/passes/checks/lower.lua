@@ -107,7 +107,7 @@ local function check_tiles(k, target, name)
     and types.bytes(inputs, k.types.a) <= kernel_tiles.BYTES, "lower", "%s: steps of %d inputs in tiles", name, inputs)
 end
 
--- Checks that other strips fit the registers: those of the target without the ones that a form or a cut row needs, or
+-- Checks that other strips fit the registers: the target's without the ones that a form or a cut row needs, or
 -- a product before it is added. rows_held: as in strip.lua.
 local function check_registers(k, target, name)
   local form = forms.all[k.strips.form]

@@ -177,7 +177,7 @@ local function check_micro_batches(program, beside)
   end
 end
 
--- Checks the operands of a program with open sizes, as those of some calls.
+-- Checks the operands of a program with open sizes, as some calls have them.
 local function check_calls(state, program, beside, stands_for)
   for _, call in ipairs(instance.calls(program, state.spec, state.kept.windows)) do
     local known = instance.of(program, call)

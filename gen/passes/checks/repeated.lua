@@ -47,7 +47,7 @@ end
 local Reader = {}
 Reader.__index = Reader
 
--- Returns what a layer calls a buffer: the number among those of its class that the layer is the first to use; that
+-- Returns what a layer calls a buffer: its number in the buffers of its class that the layer is the first to use; that
 -- number of the layer before; or its name. The first use comes with what is true of the buffer.
 function Reader:buffer(name, class, step)
   local of, layer = self.of_buffer[name], self.layer

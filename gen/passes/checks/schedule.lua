@@ -107,7 +107,7 @@ local function check_phases(program)
   end
 end
 
--- Checks the chunks of a program with open sizes, as those of some calls.
+-- Checks the chunks of a program with open sizes, as some calls have them.
 local function check_calls(program, spec, windows)
   for _, call in ipairs(instance.calls(program, spec, windows)) do
     if call.flows or call.chunks then check_phases(instance.of(program, call)) end

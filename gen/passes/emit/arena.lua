@@ -32,7 +32,7 @@ local function rows_of(program)
   return rows
 end
 
---- Returns a program's buffers as lines, by offset: those that all workers share follow a, and those of each worker
+--- Returns a program's buffers as lines, by offset: buffers that all workers share follow a, and each worker's
 --- follow p.
 function arena.map(program)
   local lines, rows = {}, rows_of(program)

@@ -1,5 +1,5 @@
 -- descriptor.lua: writes the model's description of itself as rows of C initialisers: tensors, ops, weights.
--- The structures are those of runtime/base/descriptor.h.
+-- The structures are declared in runtime/base/descriptor.h.
 local c = require("common.c")
 local coded = require("checkpoints.coded")
 local grouping = require("passes.common.grouping")
@@ -291,7 +291,7 @@ local function slice_rows(weights)
   return rows
 end
 
---- Returns the values of templates/model.c.in beyond the common ones; of_entries: those of each entry. suffix: the end
+--- Returns the values of templates/model.c.in beyond the common ones; of_entries: each entry's. suffix: the end
 --- of the names of lists, if not all models of a file share them.
 function emit_descriptor.values(state, suffix)
   suffix = suffix or ""

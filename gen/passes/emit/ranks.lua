@@ -10,7 +10,7 @@ local words = require("common.words")
 local emit_ranks = {}
 
 -- Returns the elements of a tensor in one call. A model that continues has calls of fewer rows than its sequences. A
--- tensor with one row for each sequence, or one for each head, has those of as many sequences as a call can have.
+-- tensor with one row for each sequence, or one for each head, has the rows of the most sequences of a call.
 local function elements_of_call(spec, tensor)
   local _, rows = grouping.row_shape(tensor)
   local elements = words.elements(grouping.shape_of_call(tensor, spec))
@@ -65,7 +65,7 @@ local function entries_of(values, described, tools)
   return list
 end
 
--- Returns the values of a descriptor over those of a kind of rank. suffix: the end of the names of its lists.
+-- Returns the values of a descriptor over the values of a kind of rank. suffix: the end of the names of its lists.
 local function descriptor_of(values, build, suffix, name, tools)
   local described = tools.described(build, suffix)
   return tools.with(values, { build_suffix = suffix, tables = suffix, tensors_of = suffix, weights_of = suffix,

@@ -456,7 +456,7 @@ function Writer:frame_of_stretch(stretch, each, alike)
   for i, base in ipairs(of and of.bases or {}) do
     local declared = ("%sfloat *%s"):format(base.class == "weight" and "const " or "", base.name)
     stretch.bases[i], stretch.formal[i + 2] = base.name, declared
-    local is_read = false -- the stocks' base may be for the one that runs the stretch alone
+    local is_read = false -- the stocks' base may only be for the one that runs the stretch
     for _, fn in ipairs(stretch.functions) do
       is_read = is_read or fn.call:find("%f[%w_]" .. base.name .. "%f[^%w_]") ~= nil
     end

@@ -38,7 +38,7 @@ function address.has_fixed_rows(tensor, storage)
   return not storage.unbatched and (storage.rows_per_sequence == 1 or grouping.is_of_one_query(tensor))
 end
 
--- Adds a term for each symbol of origin.by_column: the symbol times so many columns.
+-- Adds a term for each symbol of origin.by_column: the symbol times its number of columns.
 local function add_columns(operand, storage, place, origin)
   for symbol, columns in pairs(origin.by_column or {}) do
     operand.terms[symbol] = types.bytes(place.where(storage, 0, columns) - place.where(storage, 0, 0), storage.type)
@@ -118,7 +118,7 @@ function address:ld(tensor)
   return self.storage[tensor.name].leading_dimension
 end
 
---- True if the rows of a tensor, or those of a unit, are stored.
+--- True if the rows of a tensor, or a unit's rows, are stored.
 function address:is_stored(tensor) return forms.rows(self.storage[tensor.name]) ~= nil end
 
 -- Returns a trace's copy where lengths are open. Sequences follow each other; one with rows for each head has

@@ -59,7 +59,7 @@ local function is_after(operand, other, number)
   return distance >= 0 and distance == number * operand.each
 end
 
--- Makes the steps of a first panel those of a loop.
+-- Makes the steps of a first panel the steps of a loop.
 local function begin_loop(list, count)
   local panels = { count = count }
   for _, step in ipairs(list) do

@@ -106,7 +106,7 @@ function ahead.of(shape, strips, parameters, lanes, stream_rows)
 end
 
 --- Returns how the strips of an open product prefetch, or nil: { by_strips: for each number of strips as a product of
---- so many rows does; few: the same for a single strip of at most few_rows rows, or nil; tall: the same for tall
+--- their rows does; few: the same for a single strip of at most few_rows rows, or nil; tall: the same for tall
 --- strips, or nil; lines: at most; least: strips of fewer rows prefetch nothing }. product: { n: its most rows, the
 --- rest as for ahead.of }; stream_rows: `least`, except in tiles.
 function ahead.by_strips(product, parameters, lanes, stream_rows)

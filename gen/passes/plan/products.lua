@@ -39,7 +39,7 @@ local function is_by_libxsmm(state, product, key)
   return state.parameters.provider(key) == "libxsmm" and libxsmm.fits(product, target_of(state))
 end
 
--- Returns a fusion's product for as many rows as a call has, at most `rows` at a time, and panel i.
+-- Returns a fusion's product for the rows that a call has, at most `rows` at a time, and panel i.
 local function open_panel(state, fusion, rows, i)
   local p, target = fusion.parameters, target_of(state)
   local product = { m = fusion.outputs[i], n = rows, k = fusion.leading.operands.weight.shape[2], open = "n",
@@ -85,7 +85,7 @@ local function of_fusion(state, region, fusion)
       local list = {}
       for i = 1, #fusion.panels.widths do
         list[i] = continues(fusion, i) and list[i - 1] or of_panel(state, region, fusion, block.count, i)
-        -- libxsmm takes no rows that overlap, as those of a convolution do.
+        -- libxsmm takes no rows that overlap, as a convolution's do.
         list[i].by_libxsmm = not ops.class(fusion.leading).windows and is_by_libxsmm(state, list[i], fusion.key)
       end
       fusion.products[block.count] = list

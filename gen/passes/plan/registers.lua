@@ -68,9 +68,9 @@ local function shares(n, most)
   return { { count = larger, size = size + 1 }, { count = number - larger, size = size } }
 end
 
--- Returns the strips in tiles of a product, or nil if the target has no tiles for it or its inputs do not fit: as many
--- rows and outputs as tiles hold, then the rest. n: nil if only a call knows the rows; strips are then of two tiles of
--- rows, and of one for the rest, and the tiles are configured for the rows of a strip.
+-- Returns the strips in tiles of a product, or nil if the target has no tiles for it or its inputs do not fit:
+-- rows and outputs that tiles hold, then the rest. n: nil if only a call knows the rows; strips are then of two tiles
+-- of rows, and of one for the rest, and the tiles are configured for the rows of a strip.
 local function tile_strips(m, n, k, target, most, product_types)
   local form, type, strips = forms.in_tiles(product_types, target), product_types.a, {}
   if not form or form.in_blocks or not tiles.fit(k, type) then return nil end
@@ -144,7 +144,7 @@ local function cost_of_all(groups, strips, rows_held, steps, form, usual, shared
 end
 
 -- Returns the strips that cost least, of a product without tiles and scale blocks. n: nil if only a call knows the
--- rows; they are then chosen for many rows: strips of as many rows as registers hold, by the cost of a row.
+-- rows; they are then chosen for many rows: strips of the rows that registers hold, by the cost of a row.
 local function cheapest(m, n, k, target, most, is_cut, product_types)
   local form, group = forms.of(product_types, target), types.group(product_types.a)
   local total, rest = (m + target.vector - 1) // target.vector, m % target.vector
@@ -196,7 +196,7 @@ function registers.open_strips(m, k, target, most, is_cut, product_types, open_o
 end
 
 -- Returns the strips of an open panel for calls that need two of its usual strips, or nil if it has none: strips of one
--- vector and of all rows, which are at least as many as a step's latency needs. Two usual strips read the panel twice,
+-- vector and of all rows, of which a step's latency needs a least number. Two usual strips read the panel twice,
 -- the second time from the second-level cache at nearly its rate. On a Zen 4, two strips of three vectors take 1.03 to
 -- 1.15 times as long with 10 or 11 rows, and 1.01 to 1.02 times with 16. Two strips of two vectors take 1.005 times as
 -- long with 15 to 26 rows, which is not worth the code of twelve tall ones.

@@ -28,7 +28,7 @@ local function region_uses(segments)
 end
 
 -- Returns the width of a tensor's rows and their number, of a sequence of one call. A tensor of a model that continues
--- has an axis of its own for the rows of a call, which are fewer than those of a sequence.
+-- has an axis of its own for the rows of a call, which are fewer than a sequence's.
 local function rows_of_call(state, tensor)
   return grouping.row_shape(setmetatable({ shape = grouping.shape_of_call(tensor, state.spec) }, { __index = tensor }))
 end
@@ -51,7 +51,7 @@ local function unit_storage(state, region, fusion, x)
     rows_per_sequence = rows_each, tile_rows = rows, whole_batch = false }
 end
 
--- Returns the tensors that are never stored, and those of which a unit of work stores its rows, with their storage:
+-- Returns the tensors that are never stored, and tensors of which a unit of work stores its rows, with their storage:
 -- only the op that rounds or quantises them reads these.
 local function fused_and_of_units(state, segments, uses)
   local fused, of_units = {}, {}

@@ -99,7 +99,7 @@ local function check_source(say, key, stage, i, rows, given)
     stage.of = i - 1
   end
   if stage.of and rows.pooled and not given[stage.of].pooled and not pools(stage) then
-    say(key .. ".of", "the rows were pooled before, and those of that stage were not")
+    say(key .. ".of", "the rows were pooled before, and that stage's were not")
   end
 end
 

@@ -43,7 +43,7 @@ TITLES = {"attn2c": "attn2c", "attn2c_f32": "attn2c f32", "openvino": "OpenVINO"
 # The module that opens an engine, if that is not engine_NAME.
 MODULES = {"attn2c_f32": "attn2c", "compile": "torch", "weights": "openvino"}
 
-# The limits of f32 are the largest difference of any element from a result in doubles; those of the others are the
+# The limits of f32 are the largest difference of any element from a result in doubles; the others' limits are the
 # least cosine with it. Rounding an operand to bf16 changes it by 2^-9 at the most, 0.0011 as a standard deviation; both
 # operands of the 48 products along 12 layers then give a relative error of 0.011 if each adds its own in full, a
 # cosine of 0.99994; 0.999 is four times that error. Rounding a row of 768 normal numbers to int8 by its largest, of

@@ -64,7 +64,7 @@ class LlamaCpp:
         import llama_cpp
         self.api = llama_cpp
         silence = llama_cpp.llama_log_callback(lambda *_: None)
-        self.silence = silence      # the library keeps the pointer alone
+        self.silence = silence      # the library keeps only the pointer
         llama_cpp.llama_log_set(silence, None)
         llama_cpp.llama_backend_init()
         parameters = llama_cpp.llama_model_default_params()

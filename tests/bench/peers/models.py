@@ -9,7 +9,7 @@ OUT = ROOT / "out" / "peers"
 LIST = ROOT / "tests" / "bench" / "models.txt"
 LENGTHS = ROOT / "tests" / "bench" / "lengths.txt"
 
-# Variables of the environment that hold engines to an instruction set. Only those of `engines` obey.
+# Variables of the environment that hold engines to an instruction set. Only `engines` obey them.
 HELD = {"avx2": {"environment": {"ONEDNN_MAX_CPU_ISA": "AVX2"}, "engines": ("openvino",)}}
 ISA = os.environ.get("ISA", "")     # one of them; empty: each engine uses what the machine has
 

@@ -24,7 +24,7 @@ from neighbours import Watch
 from process import Process
 from report import spread
 
-AGAIN = 3               # rows whose ratio is not clearly above or below LEAST_RATIO: so many times the rounds more
+AGAIN = 3               # rows whose ratio is not clearly above or below LEAST_RATIO: that number of times the rounds more
 PROBE_ROUNDS = 5        # of the choice among an engine's variants,
 PROBES = 0.0, 0.06, 0.25, 1.0   # at these places of the range of lengths
 KEPT = 2                # variants of an engine that race

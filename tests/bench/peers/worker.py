@@ -16,7 +16,7 @@ import time
 
 from entrants import MODULES, complaint, entry_of
 
-SAMPLE_SECONDS = 2e-3   # a sample is as many calls as last this long
+SAMPLE_SECONDS = 2e-3   # a sample is the calls that last this long
 QUIET_SECONDS = 4e-3    # the process is quiet when it takes hardly any processor time during this
 QUIET_SHARE = 0.05
 QUIET_WAITS = 50        # how often at most

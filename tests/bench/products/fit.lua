@@ -3,7 +3,7 @@
 --
 --   lua5.4 tests/bench/products/fit.lua [-v] [TABLE ...]     -v: a line for each product
 --
--- Open products: the parameters are those of the longest call. A choice that was not measured counts as the candidate
+-- Open products: the parameters are the longest call's. A choice that was not measured counts as the candidate
 -- that makes the same calls; without one, the product is listed as unknown. Not judged: lines of older strips
 -- (shapes.is_older), and lines that their table calls in doubt. For each loss above the bound it prints the best that
 -- a rule of the same inputs could do.

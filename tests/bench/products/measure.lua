@@ -6,8 +6,8 @@
 -- TIMED_BY="taskset -c 1" starts the timer; POOL_MB=160 of weights; samples of MS=1; ROUNDS=15; KEEP=1 keeps the lines
 -- of the table and measures those that are not there; AGAIN=1.1 measures those again of which the rule loses more than
 -- that, and replaces their lines; ROWS=9 leaves products of more rows out; PREPARE=2 only compiles, two products at a
--- time, so that the machine need not be quiet for it. BETWEEN=1 takes the shapes between those of the list, and
--- DRAWN=SEED:COUNT so many random products of each type and form, for a table of their own.
+-- time, so that the machine need not be quiet for it. BETWEEN=1 takes the shapes between the list's, and
+-- DRAWN=SEED:COUNT that number of random products of each type and form, for a table of their own.
 -- LIMIT=140 begins no product after that time and exits with 1 if products are left:
 -- with KEEP=1 the next run goes on with them.
 local script = arg[0]:match("^(.*)/tests/bench/[^/]*/[^/]*$") or "."
@@ -76,7 +76,7 @@ local function library_of(target, word, form, shape, is_later)
 end
 
 -- Returns the KB of weights of which a product reads one matrix after the other: more than caches hold. Small products
--- are those of models that are in a cache.
+-- are as in models that fit a cache.
 local function pool_of(shape, made)
   local all = 1024 * pool
   if math.min(shape.outputs, shape.inputs) >= targets.deep then return all end

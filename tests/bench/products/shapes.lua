@@ -12,7 +12,7 @@ shapes.LONGEST = 512
 --- Version of the strips. It is raised when their loops change so much that older times say little; fit.lua then leaves
 --- such lines of older tables out. 2: loops of four steps of f32 as copies, with a prefetch each. 3: strips of one
 --- vector of f32 read inputs in the multiply-add. 4: strips prefetch into the second-level cache; single ones of few
---- rows one line of each pair, those of more rows at two distances. 5: bf16 and int8 without instructions of their own
+--- rows one line of each pair, with more rows at two distances. 5: bf16 and int8 without instructions of their own
 --- have loops like f32's; strips of six rows of bf16 on AVX2.
 shapes.STRIPS = 5
 
@@ -26,7 +26,7 @@ function shapes.is_older(line, version)
   return line.rows <= 17
 end
 
--- Outputs, inputs and rows. The widths are those of models from 256 to 1,024 with their feed-forward layers; the rows
+-- Outputs, inputs and rows. The widths are as in models from 256 to 1,024 with their feed-forward layers; the rows
 -- are numbers next to those at which strips and blocks change. Each weight has some of the rows, so that all come.
 local LIST = {
   { 384, 384, { 1, 4, 9, 12, 16, 24, 33, 64, 128, 256 } },
@@ -42,7 +42,7 @@ local LIST = {
   { 3072, 1024, { 4, 24, 128 } },
 }
 
--- Products that are not in LIST: other widths, some no multiple of a vector, and rows between those of LIST. They show
+-- Products that are not in LIST: other widths, some no multiple of a vector, and rows between LIST's. They show
 -- what the rule loses elsewhere.
 local BETWEEN = {
   { 2048, 512, { 2, 5, 11, 23, 77, 300 } },
@@ -102,7 +102,7 @@ end
 function shapes.types(target, word) return types.product(types.of_word[word], targets.rows(target, word)) end
 
 --- Returns the rule's choice { panel, token_block, fetch, stream } for a product. is_open: whether only a call knows
---- its rows; the rule is then asked for those of the longest call.
+--- its rows; the rule is then asked for the longest call's.
 function shapes.rule(target, word, shape, is_open)
   local rows = is_open and shapes.LONGEST or shape.rows
   local parameters = tuning.parameters { spec = { target = target, plan = {}, kernels = "c", any = is_open } }

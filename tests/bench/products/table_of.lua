@@ -5,7 +5,7 @@
 --
 --   TARGET TYPE FORM OUTPUTSxINPUTS nROWS NANOSECONDS CANDIDATE RATIO CANDIDATE RATIO ...
 --
--- Nanoseconds are those of the fastest candidate; ratios are times divided by its time, the fastest first. A
+-- Nanoseconds are the fastest candidate's; ratios are times divided by its time, the fastest first. A
 -- candidate's name is that of shapes.name.
 local files = require("common.files")
 

@@ -66,7 +66,7 @@ describe("a GGUF file in place of a folder", function()
       { ["llama.rope.dimension_count"] = { "UINT32", 4 } })
   end)
 
-  it("has as many tokens as its table has rows, whatever its metadata says", function()
+  it("has a number of tokens as its table has rows, whatever its metadata says", function()
     for _, count in ipairs { 0, 299, 0xffffffff, 300 } do
       local made, notes = import.text(file { ["llama.vocab_size"] = { "UINT32", count } })
       assert.truthy(made:find("vocab = 300", 1, true))

@@ -1,4 +1,4 @@
--- additions_spec.lua: an addition touches as many files as CONTRIBUTING.md says.
+-- additions_spec.lua: an addition touches the number of files that CONTRIBUTING.md says.
 local helper = require("tests.spec.helper")
 local lfs = require("lfs")
 local types = require("data.types")

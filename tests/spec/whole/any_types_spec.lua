@@ -1,5 +1,5 @@
 -- any_types_spec.lua: models of any length in bf16 and int8, and with weights in scale blocks: checked, and calls of
--- sequences of several lengths, which get the bits that each gets alone.
+-- sequences of several lengths, which get the bits that each gets by itself.
 local helper = require("tests.spec.helper")
 local checkpoint = require("tests.spec.checkpoint")
 local targets = require("data.targets")

@@ -48,7 +48,7 @@ describe("a model that continues", function()
         local said = runs("out/writer check")
         assert.truthy(said:find("in chunks", 1, true) and said:find("token by token", 1, true)
           and said:find("in mixed calls", 1, true))
-        assert.equal(more:find("hidden") ~= nil, said:find("output states, alone in calls ", 1, true) ~= nil)
+        assert.equal(more:find("hidden") ~= nil, said:find("output states, by itself in calls ", 1, true) ~= nil)
         if threads == 1 then runs("out/writer check --nan") end
         if threads == 1 and i == 1 then
           said = runs("out/writer info")

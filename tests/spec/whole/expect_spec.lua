@@ -1,4 +1,4 @@
--- expect_spec.lua: `check --expect`: outputs of PyTorch and transformers (tests/torch, tests/hf) are those of their
+-- expect_spec.lua: `check --expect`: outputs of PyTorch and transformers (tests/torch, tests/hf) agree with their
 -- descriptions; a description that differs from its model, other numbers, and arrays that do not fit are found.
 local helper = require("tests.spec.helper")
 local files = require("common.files")

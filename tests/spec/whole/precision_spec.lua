@@ -148,7 +148,7 @@ return { name = "tied", seq = 5, d_model = 21, heads = 3, layers = 1, d_ff = 8,
 end)
 
 describe("a model whose inner tensors are outputs, too,", function()
-  for _, value in ipairs { "bf16", "int8" } do
+  for _, value in ipairs { "int8", helper.is_long and "bf16" or nil } do
     it("gives the bits of each that is the only one wanted: " .. value, function()
       files.write_all(folder, { { name = "inner.lua", text = [[
 return { name = "inner", seq = 16, d_model = 32, heads = 2, layers = 2, norm = "pre" }
@@ -157,7 +157,7 @@ return { name = "inner", seq = 16, d_model = 32, heads = 2, layers = 2, norm = "
         shell(root .. "/tests/program.lua"), value))
       local said = sh("./inner/inner check")
       assert.truthy(said:find("passed, 0 failed", 1, true), said)
-      assert.truthy(said:find("output exposed_3, alone", 1, true), said)
+      assert.truthy(said:find("output exposed_3, by itself", 1, true), said)
     end)
   end
 end)

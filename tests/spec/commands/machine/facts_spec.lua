@@ -36,7 +36,7 @@ describe("the identity of a machine", function()
 end)
 
 describe("the file of facts", function()
-  it("gives back what was measured, for its key alone", function()
+  it("gives back what was measured, only for its key", function()
     local text = facts.text("k", "A CPU", MEASURED)
     local value = facts.parse(text, "k")
     assert.equal(89.0, value.targets.avx512bf16.bf16)

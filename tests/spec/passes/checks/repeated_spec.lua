@@ -5,7 +5,7 @@ local programs = require("passes.common.programs")
 local repeated = require("passes.checks.repeated")
 local words = require("common.words")
 
-local LAYERS = 12
+local LAYERS = helper.is_long and 12 or 8 -- enough for layers that are left out on both sides of the broken one
 
 local kinds = {
   fixed = { seq = 24 },
@@ -15,7 +15,7 @@ local kinds = {
     output = { { stage = "vocabulary" } } },
   alternating = { seq = { any = 40 }, layers = {} },
 }
-for i = 1, 2 * LAYERS do kinds.alternating.layers[i] = i % 3 == 0 and {} or { mask = "window", window = { 4, 4 } } end
+for i = 1, 24 do kinds.alternating.layers[i] = i % 3 == 0 and {} or { mask = "window", window = { 4, 4 } } end
 
 -- Returns the state of a kind of model with layers that are alike.
 local function made(kind, threads, last)
@@ -124,7 +124,7 @@ describe("alike layers", function()
             end
           end
         end
-        assert.is_true(tried >= 6, tried)
+        assert.is_true(tried >= (helper.is_long and 6 or 3), tried)
       end)
     end
   end

@@ -237,7 +237,7 @@ describe("the parameters of a product", function()
   end)
 end)
 
-describe("a product alone", function()
+describe("a product by itself", function()
   local small = targets.runs_on(targets.machine(os.getenv))("x86_64") and "x86_64" or "generic"
   local function products(more, target)
     more.target = target or "avx512"

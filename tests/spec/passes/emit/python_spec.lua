@@ -7,7 +7,7 @@ local root = helper.absolute_root()
 describe("files of Python", function()
   teardown(helper.clean)
 
-  it("do alone what a module needs, without a library", function()
+  it("do by themselves what a module needs, without a library", function()
     helper.succeeds("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=runtime/python:tests/bindings /usr/bin/python3 -W error "
       .. "tests/python/parts.py", root)
   end)
