@@ -30,7 +30,7 @@ typedef struct attn2c_beam_options {
 } attn2c_beam_options;
 
 /* A search ends when the running beams cannot become better than its worst answer, judged by their present
- * length; or when it has as many answers as beams; or by the length that is best for them. */
+ * length; or when it has an answer for each beam; or by the length that is best for them. */
 typedef enum attn2c_early_stopping {
   ATTN2C_STOP_FALSE,
   ATTN2C_STOP_TRUE,
