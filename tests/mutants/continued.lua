@@ -33,7 +33,8 @@ return function(of, spec)
 
   of("runtime/model/state.c", "c:continue") {
     { name = "copy_first", old = "const int64_t first = same > forgotten ? (same - forgotten) / of->page : 0;",
-      new = "const int64_t first = 0 * same;", filter = "carry_on/a_copy_leaves*", wrong = "pages that both have are copied" },
+      new = "const int64_t first = 0 * same;",
+      filter = "carry_on/a_copy_leaves*", wrong = "pages that both have are copied" },
     { name = "copy_moved", old = "part->window >= 0 && what->moved[part->window] ? 0 :", new = "",
       filter = "carry_on/keeps_the_keys*", wrong = "pages of a window that is elsewhere are not copied" },
     { name = "copy_source", old = "symbol > 0 && same > 0 ? what.grown[symbol] : (int32_t)same;", new = "0;",
