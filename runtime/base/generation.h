@@ -48,8 +48,8 @@ typedef struct attn2c_generation {
   int32_t length;             /* without tokens: the most of a prompt and its answer; 0: not stated */
   const int32_t *stop_tokens; /* [stop_count] */
   int32_t stop_count;
-  const int32_t *start_tokens; /* [start_count], with which an answer to a source begins: its prompt */
-  int32_t start_count;         /* 0: the model has no encoder */
+  const int32_t *start_tokens;     /* [start_count], with which an answer to a source begins: its prompt */
+  int32_t start_count;             /* 0: the model has no encoder */
   const attn2c_beam_options *beam; /* NULL: nothing is stated; penalty and stop tokens are those above */
 } attn2c_generation;
 
