@@ -176,4 +176,12 @@ describe("beams of the library", function()
     assert.equal("", sh(line_of:format(shell(root .. "/tests/bindings"), shell(root .. "/tests/bindings/beams.py"),
       shell(root .. "/tests/generate/beams.jsonl"))))
   end)
+
+  it("have the scores of their answers in a model with windows", function()
+    local from = root .. "/tests/hf/goldens/gemma3_logits"
+    sh(("%s build %s context=60 sequences=6 chunk=6 kernels=c name=window -o window >log 2>&1 || { cat log; exit 1; }")
+      :format(shell(root .. "/gen/attn2c"), shell(from)))
+    assert.equal("", sh(("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=window /usr/bin/python3 -W error %s %s"):format(
+      shell(root .. "/tests/bindings/beam_scores.py"), shell(from))))
+  end)
 end)
