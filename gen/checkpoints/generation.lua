@@ -1,6 +1,6 @@
 -- generation.lua: reads what a folder says about generating text: generation_config.json, else config.json.
--- A value that is out of range, or a key that is not supported and not off, gets a note and is left out. A search that is
--- not supported is refused.
+-- A value that is out of range, or a key that is not supported and not off, gets a note and is left out. A search that
+-- is not supported is refused.
 local faults = require("common.faults")
 local json = require("common.json")
 local known_keys = require("common.known")
@@ -51,6 +51,9 @@ local function ids_of(value, vocab)
   return #list > 0 and list or nil
 end
 
+-- Returns an id below vocab, or nil.
+local function id_of(value, vocab) return count(value) and value < vocab and value or nil end
+
 -- Returns lists of ids of bad_words_ids, or nil.
 local function words_of(value, vocab)
   local list = {}
@@ -65,8 +68,7 @@ end
 local IDS, LISTS = "not a token id below %d or a list of them", "not lists of token ids below %d"
 local lists = {
   eos_token_id = { "stop", ids_of, IDS },
-  forced_bos_token_id = { "forced_bos", function(value, vocab) return count(value) and value < vocab and value or nil end,
-    "not a token id below %d" },
+  forced_bos_token_id = { "forced_bos", id_of, "not a token id below %d" },
   forced_eos_token_id = { "forced_eos", ids_of, IDS },
   suppress_tokens = { "suppress", ids_of, IDS },
   begin_suppress_tokens = { "begin_suppress", ids_of, IDS },

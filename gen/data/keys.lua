@@ -246,7 +246,8 @@ keys.list = {
   { key = "generation", type = "generation", default_text = "of the folder, else drawn",
     meaning = "with context: defaults of the program's options: { draw = true, temperature = 0.7, top_k = 50, top_p = "
       .. "0.9, min_p = 0, repetition_penalty = 1.1, tokens = 256, stop = { 2 } }; draw: tokens are drawn; stop: token "
-      .. "ids that end an answer; length, without tokens: the most of a prompt and its answer. Without one of the "
+      .. "ids that end an answer; length, without tokens: the most of a prompt and its answer; beams = 4, and the "
+      .. "other options of a beam search (runtime/generate/README.md). Without one of the "
       .. "first six, tokens are drawn with numbers that the program says" },
   { key = "target", type = "target", words = target_words(), default = "host",
     meaning = "instructions to compile for; generic: any little-endian processor; host: the best that this machine has "

@@ -30,7 +30,7 @@ typedef struct attn2c_beam_options {
 } attn2c_beam_options;
 
 /* A search ends when the running beams cannot become better than its worst answer, judged by their present
- * length; or when it has as many answers as beams; or by the length that is best for them. */
+ * length; or when it has an answer for each beam; or by the length that is best for them. */
 typedef enum attn2c_early_stopping {
   ATTN2C_STOP_FALSE,
   ATTN2C_STOP_TRUE,
@@ -48,8 +48,8 @@ typedef struct attn2c_generation {
   int32_t length;             /* without tokens: the most of a prompt and its answer; 0: not stated */
   const int32_t *stop_tokens; /* [stop_count] */
   int32_t stop_count;
-  const int32_t *start_tokens; /* [start_count], with which an answer to a source begins: its prompt */
-  int32_t start_count;         /* 0: the model has no encoder */
+  const int32_t *start_tokens;     /* [start_count], with which an answer to a source begins: its prompt */
+  int32_t start_count;             /* 0: the model has no encoder */
   const attn2c_beam_options *beam; /* NULL: nothing is stated; penalty and stop tokens are those above */
 } attn2c_generation;
 

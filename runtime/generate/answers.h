@@ -35,9 +35,9 @@ typedef struct attn2c_answers attn2c_answers;
 int64_t attn2c_answers_limit(const attn2c_generation *stated, int64_t given, int32_t *length);
 
 /* Makes a batch of answers of at most `most` tokens, from 1: one for each `beams` of calls->sequences.
- * sampling: how tokens are chosen where beams is 1, and for any number the repetition penalty and the stop
- * tokens, in place of those of `beam`. Calls and lists are copied. ATTN2C_USAGE: an option is wrong, a line
- * each; ATTN2C_MEMORY. *batch is then NULL. */
+ * sampling: how tokens are chosen where beams is 1. Its repetition penalty and stop tokens take the place of
+ * the ones in `beam`. Calls and lists are copied. ATTN2C_USAGE: an option is wrong, a line each;
+ * ATTN2C_MEMORY. *batch is then NULL. */
 int attn2c_answers_create(attn2c_answers **batch, const attn2c_calls *calls, const attn2c_sampling *sampling,
                           const attn2c_beam_options *beam, int32_t most, attn2c_message *message);
 void attn2c_answers_free(attn2c_answers *batch);

@@ -1,5 +1,5 @@
-/* beam.c - the step of a beam search. A row's best tokens are found without sorting the row; those of all
- * rows are merged. */
+/* beam.c - the step of a beam search. A row's best tokens are found without sorting the row; the lists of
+ * all rows are merged. */
 #include "generate/beam.h"
 
 #include "generate/bits.h"

@@ -35,9 +35,9 @@ void attn2c_beam_free(attn2c_beam *beam);
 void attn2c_beam_begin(attn2c_beam *beam, int32_t prompt, int32_t most);
 
 /* Does a step. Beam i has the logits [vocabulary] number i, which are changed, and the ids[i][count], prompt
- * included; in the first step all beams have those of beam 0. Writes what the next beams are to next[beams].
- * ATTN2C_FORMAT, and a line: a logit is NaN or +inf, or all are -inf; or the search ends without an answer,
- * as no token is allowed. */
+ * included; in the first step there is only row 0, which all beams share. Writes the next beams to
+ * next[beams]. ATTN2C_FORMAT, and a line: a logit is NaN or +inf, or all are -inf; or the search ends without
+ * an answer, as no token is allowed. */
 int attn2c_beam_step(attn2c_beam *beam, float *logits, const int32_t *const *ids, int32_t count,
                      attn2c_beam_next *next, attn2c_message *message);
 

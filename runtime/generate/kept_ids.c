@@ -73,7 +73,8 @@ static int take_beginning(attn2c_kept_ids *kept, int32_t sequence, const int32_t
     n = other;
   }
   int status = from == sequence ? ATTN2C_OK : attn2c_kept_ids_copy(kept, from, sequence);
-  if (status != ATTN2C_OK || kept->counts[sequence] == n) return status;
+  /* A sequence that other calls have used before has tokens of which nothing is known. */
+  if (status != ATTN2C_OK || calls->position(calls->context, sequence) == n) return status;
   status = calls->rewind(calls->context, sequence, n);
   /* A model with windows may have dropped the keys before position n: all is read again. */
   if (status != ATTN2C_OK && n > 0) status = calls->rewind(calls->context, sequence, n = 0);

@@ -40,7 +40,7 @@ static int check_range(const char *name, double value, double least, double most
   return 1;
 }
 
-/* Reports the first number of a list that is not a token. Of bad words, each number of tokens must fit. */
+/* Reports the first number of a list that is not a token. Each number of tokens among bad words must fit. */
 static int check_list(const option_list *list, int is_words, int64_t vocabulary, attn2c_message *message) {
   int32_t word = 0; /* where the next number of tokens is */
   for (int32_t i = 0; i < *list->count; i++) {
@@ -134,7 +134,7 @@ static void forbid(float *scores, const int32_t *ids, int32_t count) {
   for (int32_t i = 0; i < count; i++) scores[ids[i]] = attn2c_bits_float(ATTN2C_NEGATIVE_INFINITE_BITS);
 }
 
-/* Leaves these tokens alone. */
+/* Forbids all tokens but these. */
 static void force(float *scores, int32_t vocabulary, const int32_t *ids, int32_t count) {
   for (int32_t i = 0; i < vocabulary; i++) scores[i] = attn2c_bits_float(ATTN2C_NEGATIVE_INFINITE_BITS);
   for (int32_t i = 0; i < count; i++) scores[ids[i]] = 0;

@@ -35,7 +35,8 @@ GOOD = {"text": "a", "texts": ["a"], "ids": [1], "logits": np.zeros(getattr(mode
 def methods(owner):
     """The public methods of an object by name, with valid arguments."""
     for name, method in inspect.getmembers(owner, callable):
-        if not name.startswith("_") and name not in ("close", "from_memory", "images"):
+        has_source = name != "encode" or getattr(owner, "_source", owner) is not None  # states without one refuse it
+        if not name.startswith("_") and name not in ("close", "from_memory", "images") and has_source:
             named = inspect.signature(method).parameters.values()
             needed = {each.name for each in named if each.default is each.empty and each.kind != each.VAR_KEYWORD}
             given = {key: GOOD.get(key, [[0]]) for key in needed - {"prompts"}}

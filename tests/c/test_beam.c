@@ -150,16 +150,62 @@ Test(beam, the_worst_answer_is_dropped) {
   attn2c_beam_free(s.beam);
 }
 
+/* No answer is replaced by a worse one, which is the second candidate of the third step. */
+Test(beam, a_worse_answer_is_not_kept) {
+  static const double one[1][VOCABULARY] = {{0.6, 0.03, 0.02, 0.02, 0.03, 0.3}};
+  static const double two[2][VOCABULARY] = {{0.02, 0.9, 0.01, 0.01, 0.01, 0.05},
+                                            {0.2, 0.2, 0.2, 0.2, 0.1, 0.1}};
+  static const double three[2][VOCABULARY] = {{0.0025, 0.0025, 0.98, 0.0025, 0.0025, 0.01},
+                                              {0.2, 0.2, 0.2, 0.2, 0.1, 0.1}};
+  attn2c_beam_options o = options(2);
+  o.length_penalty = 0;
+  search s = begin(&o, 1, 9);
+  step(&s, 1, one);
+  step(&s, 2, two);
+  cr_assert_eq(attn2c_beam_count(s.beam), 2);
+  step(&s, 2, three);
+  cr_assert_not(attn2c_beam_has_ended(s.beam));
+  expect(&s, 0, log(0.3), 1, (const int32_t[]){STOP});
+  expect(&s, 1, log(0.6 * 0.05), 2, (const int32_t[]){0, STOP});
+  attn2c_beam_free(s.beam);
+}
+
+/* As many answers as beams end a search with early stopping, though a running beam is better. */
+Test(beam, early_stopping_with_a_better_beam) {
+  static const double one[1][VOCABULARY] = {{0.4, 0.02, 0.02, 0.03, 0.03, 0.5}};
+  static const double two[2][VOCABULARY] = {{0.02, 0.6, 0.01, 0.01, 0.06, 0.3},
+                                            {0.2, 0.2, 0.2, 0.2, 0.19, 0.01}};
+  static const double lp[] = {1, 1, -1, -1};
+  static const int stopping[] = {ATTN2C_STOP_FALSE, ATTN2C_STOP_TRUE, ATTN2C_STOP_FALSE, ATTN2C_STOP_NEVER};
+  for (int i = 0; i < 4; i++) {
+    attn2c_beam_options o = options(2);
+    o.length_penalty = lp[i];
+    o.early_stopping = stopping[i];
+    search s = begin(&o, 1, 9);
+    step(&s, 1, one);
+    step(&s, 2, two);
+    cr_assert_eq(attn2c_beam_count(s.beam), 2);
+    cr_assert_eq(attn2c_beam_has_ended(s.beam), stopping[i] == ATTN2C_STOP_TRUE, "case %d", i);
+    attn2c_beam_free(s.beam);
+  }
+}
+
 /* Two stop tokens give three candidates a beam, so that two beams go on. */
 Test(beam, several_stop_tokens) {
   static const double one[1][VOCABULARY] = {{0.1, 0.11, 0.12, 0.07, 0.2, 0.4}};
+  static const double two[2][VOCABULARY] = {{0.1, 0.12, 0.05, 0.03, 0.3, 0.4},
+                                            {0.1, 0.05, 0.12, 0.03, 0.3, 0.4}};
   attn2c_beam_options o = options(2);
   o.stop_count = 2;
+  o.early_stopping = ATTN2C_STOP_NEVER;
   search s = begin(&o, 1, 9);
   step(&s, 1, one);
   cr_assert_eq(attn2c_beam_count(s.beam), 2);
   cr_assert_eq(s.next[0].token, 2);
   cr_assert_eq(s.next[1].token, 1);
+  step(&s, 2, two); /* the best four candidates are stop tokens */
+  cr_assert(s.next[0].beam == 0 && s.next[0].token == 1);
+  cr_assert(s.next[1].beam == 1 && s.next[1].token == 2);
   attn2c_beam_free(s.beam);
 }
 
@@ -323,6 +369,12 @@ Test(beam, long_rows) {
     cr_assert_eq(next[2].token, (shift + 300) % LONG);
     attn2c_beam_free(beam);
   }
+  memset(logits, 0, sizeof logits);
+  cr_assert_eq(attn2c_beam_create(&beam, &o, LONG, 9, NULL), ATTN2C_OK);
+  attn2c_beam_begin(beam, 1, 9);
+  cr_assert_eq(attn2c_beam_step(beam, logits, all, 1, next, &message), ATTN2C_OK);
+  for (int i = 0; i < 4; i++) cr_assert_eq(next[i].token, i);
+  attn2c_beam_free(beam);
 }
 
 Test(beam, options_that_are_refused) {

@@ -281,7 +281,7 @@ Test(carry_on, a_copy_goes_on_by_itself, .init = open, .fini = close) {
   }
 }
 
-/* What both sequences have stays as it is: only pages from the first that differs are copied. */
+/* Tokens that both sequences have stay as they are: only pages from the first that differs are copied. */
 Test(carry_on, a_copy_leaves_the_pages_that_both_have, .init = open, .fini = close) {
   for (int same = 0; same <= 11; same++) {
     cr_assert_eq(attn2c_rewind(context, 0, 0), ATTN2C_OK);

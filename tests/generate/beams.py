@@ -28,7 +28,7 @@ FOLDERS = {"next": HERE.parent / "hf/texts/next", "llama": HERE / "llama"}
 NOISE = 1e-5
 PROMPTS = 5
 
-# What the folder says, and options of calls, in transformers' words.
+# Values of the folder, and options of calls, in transformers' words.
 STATED = {
     "llama": {"eos_token_id": [71, 432], "max_new_tokens": 12},
     "next": {"eos_token_id": 756, "max_length": 24},

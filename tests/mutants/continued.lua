@@ -33,11 +33,12 @@ return function(of, spec)
 
   of("runtime/model/state.c", "c:continue") {
     { name = "copy_first", old = "const int64_t first = same > forgotten ? (same - forgotten) / of->page : 0;",
-      new = "const int64_t first = 0;", filter = "carry_on/a_copy_leaves*", wrong = "pages that both have are copied" },
+      new = "const int64_t first = 0 * same;",
+      filter = "carry_on/a_copy_leaves*", wrong = "pages that both have are copied" },
     { name = "copy_moved", old = "part->window >= 0 && what->moved[part->window] ? 0 :", new = "",
       filter = "carry_on/keeps_the_keys*", wrong = "pages of a window that is elsewhere are not copied" },
-    { name = "copy_source", old = "symbol > 0 && same > 0 ? what.grown[symbol] : (int32_t)same;", new = "0;",
-      filter = "carry_on/keeps_the_keys*", wrong = "a source that both have is copied" },
+    { name = "copy_source", old = "symbol > 0 && same > 0 ? what.grown[symbol] : (int32_t)same;",
+      new = "(int32_t)same;", filter = "carry_on/keeps_the_keys*", wrong = "a source that both have is copied" },
 
     { name = "state_pages", old = "keys > 0 ? (keys + of->page - 1) / of->page : 0",
       new = "keys > 0 ? keys / of->page : 0", filter = "carry_on/a_copy*", wrong = "a copy lacks the last page" },

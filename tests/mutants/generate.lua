@@ -70,22 +70,19 @@ return function(of, spec)
       filter = "beam/steps", wrong = "the first step has each candidate once a beam" },
     { name = "beam_candidates", old = "options->stop_count > 1 ?", new = "options->stop_count > 9 ?",
       filter = "beam/several_stop_tokens", wrong = "several end tokens leave too few beams" },
-    { name = "beam_length", old = "const int32_t tokens = count + 1 - b->prompt;", new = "const int32_t tokens = count + 1;",
-      filter = "beam/steps", wrong = "the prompt counts for a score" },
+    { name = "beam_length", old = "const int32_t tokens = count + 1 - b->prompt;",
+      new = "const int32_t tokens = count + 1;", filter = "beam/steps", wrong = "the prompt counts for a score" },
     { name = "beam_never", old = "is_longest ? b->most - b->prompt : tokens", new = "tokens",
       filter = "beam/early_stopping", wrong = "never stops like false" },
     { name = "beam_negative", old = "o->early_stopping == ATTN2C_STOP_NEVER && o->length_penalty > 0",
-      new = "o->early_stopping == ATTN2C_STOP_NEVER", filter = "beam/early_stopping",
+      new = "o->early_stopping == ATTN2C_STOP_NEVER", filter = "beam/early_stopping*",
       wrong = "a negative penalty is judged by the greatest length" },
-    { name = "beam_full", old = "b->options->early_stopping == ATTN2C_STOP_TRUE;", new = "0;", filter = "beam/early_stopping",
-      wrong = "as many answers as beams do not end a search that may still improve" },
-    { name = "beam_equal", old = "if (count == k && scores[token] <= scores[index[k - 1]]) continue;",
-      new = "if (count == k && scores[token] < scores[index[k - 1]]) continue;", filter = "beam/long_rows",
-      wrong = "a later token takes the place of an equal one" },
+    { name = "beam_full", old = "b->options->early_stopping == ATTN2C_STOP_TRUE;", new = "0;",
+      filter = "beam/early_stopping*", wrong = "as many answers as beams do not end a search that may still improve" },
     { name = "beam_renormalize", old = "if (o->renormalize && ", new = "if (0 && ", filter = "beam/renormalize",
       wrong = "processed log-probabilities are not normalised again" },
     { name = "beam_worst", old = "if (!(score > (is_full ?", new = "if (0 && !(score > (is_full ?",
-      filter = "beam/the_worst*", wrong = "a worse answer takes the place of the worst" },
+      filter = "beam/a_worse*", wrong = "a worse answer takes the place of the worst" },
   }
 
   of("runtime/generate/processors.c", "c:beam") {
@@ -96,8 +93,9 @@ return function(of, spec)
       filter = "processors/by_hand", wrong = "n-grams are a token shorter" },
     { name = "process_stop", old = "if (count == 1 && attn2c_beam_stops(o, *word)) continue;", new = "",
       filter = "processors/by_hand", wrong = "an end token is a bad word" },
-    { name = "process_bos", old = "if (h->count == 1 && o->forced_bos >= 0)", new = "if (h->count == h->prompt && o->forced_bos >= 0)",
-      filter = "processors/lengths", wrong = "a token is forced after a longer prompt" },
+    { name = "process_bos", old = "if (h->count == 1 && o->forced_bos >= 0)",
+      new = "if (h->count == h->prompt && o->forced_bos >= 0)", filter = "processors/lengths",
+      wrong = "a token is forced after a longer prompt" },
     { name = "process_eos", old = "if (h->count == h->most - 1 && o->forced_eos_count > 0)",
       new = "if (h->count == h->most && o->forced_eos_count > 0)", filter = "processors/lengths",
       wrong = "the last token is not forced" },
@@ -112,8 +110,8 @@ return function(of, spec)
       filter = "beams/copy*", wrong = "a beam that goes on is copied" },
     { name = "answers_forget", old = "attn2c_kept_ids_forget(b->kept, base + i);", new = "",
       filter = "beams/go_on*", wrong = "sequences of another source are taken for the same" },
-    { name = "answers_processed", old = "attn2c_process(&b->options, &history, logits, b->calls->vocabulary);", new = "(void)history;",
-      filter = "beams/one_beam*", wrong = "without beams nothing is suppressed" },
+    { name = "answers_processed", old = "attn2c_process(&b->options, &history, logits, b->calls->vocabulary);",
+      new = "(void)history;", filter = "beams/one_beam*", wrong = "without beams nothing is suppressed" },
   }
 
   of("runtime/generate/kept_ids.c", "c:answers") {
@@ -145,7 +143,7 @@ return function(of, spec)
   }
 
   of("gen/checkpoints/generation.lua", spec .. "checkpoints/generation_spec.lua") {
-    { name = "generation_stated", old = "if known[3] ~= nil and not without_choice[key] then result.draw = result.draw or false end", new = "",
+    { name = "generation_stated", old = "then result.draw = result.draw or false end", new = "then result.x = nil end",
       wrong = "a folder that states do_sample = false draws" },
     { name = "generation_drawn_beams", old = "if result.draw and (result.beams or 1) > 1 then", new = "if false then",
       wrong = "beams that are drawn are searched without drawing" },

@@ -606,7 +606,8 @@ of("gen/checkpoints/generation.lua", spec .. "checkpoints/generation_spec.lua") 
 }
 
 of("runtime/generate/kept_ids.c", "c:answers") {
-  { name = "kept_copy", old = "from == sequence ? ATTN2C_OK : attn2c_kept_ids_copy(kept, from, sequence);", new = "ATTN2C_OK;",
+  { name = "kept_copy", old = "from == sequence ? ATTN2C_OK : attn2c_kept_ids_copy(kept, from, sequence);",
+    new = "ATTN2C_OK;",
     wrong = "a beginning is taken over without its keys" },
 }
 

@@ -26,22 +26,20 @@ end
 -- Returns the options of beams and processors as members of attn2c_beam_options, and their lists as { name, ids }; nil
 -- if nothing is said about them.
 local function beam_of(said)
-  local numbers, lists, is_said = {}, {}, false
-  local function add(name, value)
-    if value then numbers[#numbers + 1], is_said = { name, value }, true end
-  end
+  local numbers, lists = {}, {}
+  local function add(name, value) if value then numbers[#numbers + 1] = { name, value } end end
   for _, name in ipairs { "no_repeat_ngram", "min_length", "min_tokens" } do add(name, said[name]) end
   add("early_stopping", early_stopping[said.early_stopping])
   add("renormalize", said.renormalize and 1)
   for _, each in ipairs { { "forced_eos", said.forced_eos }, { "suppressed", said.suppress },
     { "begin_suppressed", said.begin_suppress }, { "bad_words", flat(said.bad_words) } } do
     local list = each[2] or {}
-    if #list > 0 then lists[#lists + 1], is_said = { name = each[1], count = #list, ids = table.concat(list, ", ") }, true end
+    if #list > 0 then lists[#lists + 1] = { name = each[1], count = #list, ids = table.concat(list, ", ") } end
   end
-  if not (is_said or said.beams or said.length_penalty or said.forced_bos) then return nil end
-  table.insert(numbers, 1, { "beams", said.beams or 1 })
-  table.insert(numbers, 2, { "length_penalty", c.double(said.length_penalty or 1) })
-  table.insert(numbers, 3, { "forced_bos", said.forced_bos or -1 })
+  if not (numbers[1] or lists[1] or said.beams or said.length_penalty or said.forced_bos) then return nil end
+  add("beams", said.beams or 1)
+  add("length_penalty", c.double(said.length_penalty or 1))
+  add("forced_bos", said.forced_bos or -1)
   return { members = numbers, lists = lists }
 end
 

@@ -191,7 +191,7 @@ static int check_all(const attn2c_generate_arguments *given, const attn2c_descri
   attn2c_message faults = attn2c_message_make(lines, sizeof lines);
   const int64_t vocabulary = attn2c_logits_width(model);
   attn2c_beam_options beam = options->beam;
-  beam.stop_count = 0; /* those of sampling, whose check reports them */
+  beam.stop_count = 0; /* sampling has them, and its check reports them */
   int status = attn2c_sampling_check(&options->sampling, vocabulary, &faults);
   beam.repetition_penalty = 1;
   if (attn2c_beam_check(&beam, (int32_t)model->continued->sequences, vocabulary, &faults) != ATTN2C_OK)

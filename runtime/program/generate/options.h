@@ -9,7 +9,7 @@
 
 typedef struct attn2c_generate_options {
   attn2c_sampling sampling;
-  attn2c_beam_options beam; /* its penalty and stop tokens are those of sampling */
+  attn2c_beam_options beam; /* sampling has its penalty and stop tokens */
   const char *forced_bos;   /* a token that the caller looks up, as its text; NULL: none */
   int32_t n_best;           /* answers to a prompt */
   int64_t tokens;           /* the most of an answer */

@@ -53,9 +53,9 @@ describe("checkpoints.generation", function()
       min_new_tokens = 2, no_repeat_ngram_size = 3, forced_bos_token_id = 7, forced_eos_token_id = 2,
       bad_words_ids = { { 1 }, { 2, 3 } }, suppress_tokens = { 4, 5 }, begin_suppress_tokens = { 6 },
       renormalize_logits = true, num_beam_groups = 1, diversity_penalty = 0.0, force_words_ids = json.null })
-    assert.same({ draw = false, beams = 4, length_penalty = 0.6, early_stopping = "never", min_length = 5, min_tokens = 2,
-      no_repeat_ngram = 3, forced_bos = 7, forced_eos = { 2 }, bad_words = { { 1 }, { 2, 3 } }, suppress = { 4, 5 },
-      begin_suppress = { 6 }, renormalize = true }, found)
+    assert.same({ draw = false, beams = 4, length_penalty = 0.6, early_stopping = "never", min_length = 5,
+      min_tokens = 2, no_repeat_ngram = 3, forced_bos = 7, forced_eos = { 2 }, bad_words = { { 1 }, { 2, 3 } },
+      suppress = { 4, 5 }, begin_suppress = { 6 }, renormalize = true }, found)
     assert.same({}, notes)
     assert.same({ draw = false }, (read({ num_beams = 1, length_penalty = 1.0, early_stopping = false, min_length = 0,
       no_repeat_ngram_size = 0, bad_words_ids = {}, suppress_tokens = {} })))

@@ -1,5 +1,6 @@
--- beams_spec.lua: beam search by the program against transformers' (tests/generate/beams.py): ids and scores for options
--- of a call and for what a folder states, in the order of the prompts; how answers are written, and what is refused.
+-- beams_spec.lua: beam search by the program against transformers' (tests/generate/beams.py): ids and scores for
+-- options of a call and for what a folder states, in the order of the prompts; how answers are written, and what is
+-- refused.
 local helper = require("tests.spec.helper")
 local dkjson = require("dkjson")
 local files = require("common.files")
@@ -43,7 +44,9 @@ local options = { num_beams = "beams", length_penalty = "length-penalty", early_
 
 local function option_words(golden)
   local words = {}
-  for key, value in pairs(golden.options) do words[#words + 1] = ("--%s %s"):format(assert(options[key], key), value) end
+  for key, value in pairs(golden.options) do
+    words[#words + 1] = ("--%s %s"):format(assert(options[key], key), value)
+  end
   if golden.options.num_beams == 1 then words[#words + 1] = "--greedy" end
   table.sort(words)
   return table.concat(words, " ")
@@ -61,8 +64,9 @@ local function write_prompts(prompts)
   return "--input ids=ids.npy --input lengths=lengths.npy "
 end
 
--- The largest difference of a score that float's errors explain: a token's log-probability is x - max - log(sum), whose
--- numbers are below 60 and have errors of 2^-24 of themselves each; the logits of both programs differ by as much again.
+-- The largest difference of a score that float's errors explain: a token's log-probability is x - max - log(sum),
+-- whose numbers are below 60 and have errors of 2^-24 of themselves each; the logits of both programs differ by as
+-- much again.
 local function allowed(golden, count)
   return 4e-5 * count / count ^ (golden.options.length_penalty or golden.stated.length_penalty or 1)
 end
@@ -131,8 +135,8 @@ describe("beams", function()
       ["--beams 2 --logit-bias 3=1"] = "--beams: 2 do not go with --logit-bias; --beams 1 turns them off",
       ["--min-tokens 9 --tokens 8"] = "--min-tokens: 9, but at most 8 are allowed: the most tokens of an answer",
       ["--no-repeat-ngram -1"] = "--no-repeat-ngram: '-1', but 0 to 2147483647 is allowed",
-      ["--forced-bos 'two words'"] = "--forced-bos: 'two words' is not one token of this model, but an id or a token is "
-        .. "allowed",
+      ["--forced-bos 'two words'"] = "--forced-bos: 'two words' is not one token of this model, but an id or a token "
+        .. "is allowed",
       ["--forced-bos 901"] = "--forced-bos: 901, but -1 to 900 is allowed",
     } do
       local code, notes = of.refusal(line("some", prompts .. words))
@@ -168,8 +172,16 @@ describe("beams of the library", function()
   end)
 
   it("are transformers' in Python", function()
-    assert.equal("", sh(("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=some:%s /usr/bin/python3 -W error %s some.folder %s"):format(
-      shell(root .. "/tests/bindings"), shell(root .. "/tests/bindings/beams.py"),
+    local line_of = "PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=some:%s /usr/bin/python3 -W error %s some.folder %s"
+    assert.equal("", sh(line_of:format(shell(root .. "/tests/bindings"), shell(root .. "/tests/bindings/beams.py"),
       shell(root .. "/tests/generate/beams.jsonl"))))
+  end)
+
+  it("have the scores of their answers in a model with windows", function()
+    local from = root .. "/tests/hf/goldens/gemma3_logits"
+    sh(("%s build %s context=60 sequences=6 chunk=6 kernels=c name=window -o window >log 2>&1 || { cat log; exit 1; }")
+      :format(shell(root .. "/gen/attn2c"), shell(from)))
+    assert.equal("", sh(("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=window /usr/bin/python3 -W error %s %s"):format(
+      shell(root .. "/tests/bindings/beam_scores.py"), shell(from))))
   end)
 end)
