@@ -336,8 +336,8 @@ static int check_neighbours(const attn2c_checked_call *known, float *arena) {
   return status == ATTN2C_OK ? attn2c_check_report_release(&known->job->report) : status;
 }
 
-/* Calls of several sizes on one context, in order. The second has the sequences so often that it is divided;
- * those of a model with an encoder have one place each. */
+/* Calls of several sizes on one context, in order. The second has the sequences so often that it is divided.
+ * Sequences with a source are there once: each has one place. */
 static int check_calls(const attn2c_checked_call *known) {
   attn2c_check_job *job = known->job;
   const int64_t most = attn2c_lengths_of(job->descriptor, job->entry)->sizes[0].seq;

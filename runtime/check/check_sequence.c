@@ -5,7 +5,7 @@
 #include "check/check_sources.h"
 #include "check/reference_ops.h"
 
-/* The rows of a sequence and of its source; those of the longest. */
+/* The rows of a sequence and of its source. */
 typedef struct {
   int64_t tokens, source;
 } sizes;

@@ -36,7 +36,7 @@ static int take(attn2c_check_sources *sources, ptrdiff_t sequence) {
   return ATTN2C_OK;
 }
 
-/* Returns the inputs of a sequence of n, whose rows are those of the sources, or NULL; the caller frees the
+/* Returns the inputs of a sequence of n, which divides the rows of the sources, or NULL. The caller frees the
  * array. */
 static const void **inputs_of(const attn2c_check_sources *sources, const attn2c_sequences *n,
                               ptrdiff_t number) {

@@ -7,7 +7,7 @@
 typedef struct attn2c_check_sources {
   attn2c_checked_call call; /* of `encode` */
   const int32_t *lengths;   /* of the sources, by sequence; the first is the longest that the model takes */
-  float **values;           /* [sequences][tensors], those of the state; others are NULL */
+  float **values;           /* [sequences][tensors], of tensors of the state; else NULL */
   int64_t tensors;
   attn2c_check_job job; /* of the entry `encode` */
 } attn2c_check_sources;

@@ -80,7 +80,7 @@ end
 
 --- True if a description with a context may have an encoder.
 function draw_context.may_encode(d)
-  return d.projections ~= false and (d.parallel or "none") == "none"
+  return (d.projections == nil or d.projections == true) and (d.parallel or "none") == "none"
 end
 
 --- Gives a description with a context an encoder, whose sources have any length. draw_input(d): what comes into it.

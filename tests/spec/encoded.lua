@@ -8,7 +8,8 @@ local function with(base, keys)
   return base
 end
 
---- Returns a description. of_encoder, more: keys of the encoder and of the model in addition, or nil; false removes one.
+--- Returns a description. of_encoder, more: keys of the encoder and of the model in addition, or nil; false removes
+--- one.
 function encoded.description(of_encoder, more)
   local encoder = with({ stage = "encoder", seq = { any = 24 }, input = { stage = "tokens", vocab = 7 } }, of_encoder)
   return helper.description(with({ context = 100, mask = "causal", input = { stage = "tokens", vocab = 9 },

@@ -55,7 +55,7 @@ local function check_op(op, other)
   end
 end
 
---- What an axis has in `growth` if it has a row for each row of a sequence, or of its source.
+--- An axis has one of these in `growth` if it has a row for each row of a sequence, or of its source.
 growth.OF_TOKENS, growth.OF_SOURCE = 1, 4
 
 --- Sets `growth` of each tensor of a graph, a number an axis. shorter: the graph of sequences of `rows` rows less;
