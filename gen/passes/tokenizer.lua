@@ -4,9 +4,8 @@
 -- Before: state.spec, state.with_text, state.chat_template (a file in place of the folder's chat template, "none", or
 -- nil). After: state.tokenizer = { tables (bytes), tokens (one more than the largest number), made (what names the
 -- file's places in faults), mask, bos, cls, pad (numbers of special tokens, or nil), pads_left (the file that says that
--- padding is before texts, or nil), languages (text/languages.lua, or nil), target (the bytes of tables for the texts
--- that the model writes, if these have a vocabulary of their own) }, or nil; state.chat = { the tables of the chat
--- template (text/chat/compile.lua), tokens = { { name, text } }, file }, or nil.
+-- padding is before texts, or nil), languages (text/languages.lua, or nil) }, or nil; state.chat = { the tables of the
+-- chat template (text/chat/compile.lua), tokens = { { name, text } }, file }, or nil.
 local dump = require("common.dump")
 local faults = require("common.faults")
 local files = require("common.files")
@@ -42,11 +41,15 @@ function pass.run(state)
   if path:sub(1, 1) ~= "/" then path = state.folder .. "/" .. path end
   path = path:gsub("/%.$", "")
   local tables, made, warnings = tokenizer.from_path(path)
+  if made.has_target then
+    faults.raise("usage", path .. ": separate_vocabs: sources and written texts with different vocabularies are not "
+      .. "supported; tokenizer=false builds the model without text")
+  end
   -- The vocabulary, which may be large, is not kept.
   state.tokenizer = { tables = tables, tokens = made.model.largest + 1,
     made = { file = made.file, components = made.components, added = made.added }, mask = made.specials.mask,
     bos = made.specials.bos, cls = made.specials.cls, pad = made.specials.pad, pads_left = made.pads_left,
-    languages = made.languages, target = made.has_target and (tokenizer.of_target(path)) or nil }
+    languages = made.languages }
   if (state.spec.input.types or 0) > 0 then warnings[#warnings + 1] = made.untyped end
   for _, line in ipairs(warnings) do table.insert(state.notes, line) end
   local chat, file = compile_chat(state, made.chat)

@@ -336,7 +336,25 @@ Test(weights, the_sinusoidal_formula_behind_a_past) {
   cr_assert(attn2c_constant_fill("sinusoidal 2", &later, rest));
   cr_assert_arr_eq(rest, whole + 10, sizeof rest);
   cr_assert(!attn2c_constant_fill("sinusoidal 2 3", &later, rest));
+  cr_assert(!attn2c_constant_fill("sinusoidal 2 -1", &later, rest));
   cr_assert(!attn2c_constant_fill("sinusoidal x", &later, rest));
+}
+
+/* Position 3 of 6 columns, by transformers' MarianSinusoidalPositionalEmbedding and
+ * M2M100SinusoidalPositionalEmbedding. */
+Test(weights, the_sinusoidal_formula_with_the_sines_first) {
+  static const attn2c_tensor row = {.name = "positions", .rank = 2, .shape = {1, 6}};
+  static const attn2c_tensor narrow = {.name = "positions", .rank = 2, .shape = {1, 3}};
+  static const float halves[6] = {0.141120002f,  0.138798103f, 0.00646325899f,
+                                  -0.989992499f, 0.990320683f, 0.999979138f},
+                     fairseq[6] = {0.141120002f,  0.0299954992f, 0.000299999956f,
+                                   -0.989992499f, 0.999550045f,  0.99999994f};
+  float found[6];
+  cr_assert(attn2c_constant_fill("sinusoidal 3 1", &row, found));
+  for (int i = 0; i < 6; i++) cr_assert_float_eq(found[i], halves[i], 1e-7, "[%d]", i);
+  cr_assert(attn2c_constant_fill("sinusoidal 3 2", &row, found));
+  for (int i = 0; i < 6; i++) cr_assert_float_eq(found[i], fairseq[i], 1e-7, "[%d]", i);
+  cr_assert(!attn2c_constant_fill("sinusoidal 3 2", &narrow, found));
 }
 
 Test(weights, an_unknown_formula) {

@@ -1,6 +1,25 @@
 -- checkpoints.lua: the part of list.lua that concerns checkpoint folders: keys of config.json, names, boxes of tensors.
 -- of and spec: as in list.lua.
 return function(of, spec)
+  of("gen/checkpoints/families/t5_writer.lua", spec .. "checkpoints/values_spec.lua") {
+    { name = "t5_writer_divides", old = "if given.scale_decoder_outputs == nil then divides = facts.is_tied end",
+      new = "", filter = "of t5:writer gives each key", wrong = "Flan-T5's scores are divided" },
+    { name = "t5_writer_layers", old = "facts.decoder_layers or facts.layers", new = "facts.layers",
+      filter = "of t5:writer gives each key", wrong = "the decoder has as many layers as the encoder" },
+  }
+
+  of("gen/checkpoints/seq2seq.lua", spec .. "checkpoints/values_spec.lua") {
+    { name = "seq2seq_scale", old = "facts.scales and math.sqrt(facts.d_model) or nil", new = "nil",
+      filter = "of bart gives each key", wrong = "embeddings are not scaled" },
+    { name = "seq2seq_rows", old = "facts.longest + 2", new = "facts.longest", filter = "of bart gives each key",
+      wrong = "a table of positions lacks its first two rows" },
+  }
+
+  of("gen/checkpoints/families/marian.lua", spec .. "checkpoints/values_spec.lua") {
+    { name = "marian_vocabulary", old = "if not facts.shares and facts.written_vocab then", new = "if false then",
+      filter = "of marian gives each key", wrong = "texts are written with the vocabulary of sources" },
+  }
+
   local values = spec .. "checkpoints/values_spec.lua"
 
   of("gen/checkpoints/rotary.lua", values) {

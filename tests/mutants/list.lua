@@ -77,7 +77,7 @@ of("gen/passes/graph.lua", spec .. "passes/graph_spec.lua") {
     new = "(self.spec.norm == \"pre_ff\")", wrong = "the feed-forward of pre_ff has no norm" },
   { name = "graph_gate", old = "{ a = up, b = gated }", new = "{ a = up, b = gate }",
     suite = spec .. "passes/graph/attention_spec.lua", wrong = "the gate has no activation" },
-  { name = "graph_sinusoidal", old = "spec.past > 0 and \"sinusoidal \" .. spec.past or \"sinusoidal\"",
+  { name = "graph_sinusoidal", old = "first > 0 and \"sinusoidal \" .. first\n      or \"sinusoidal\"",
     new = "\"sinusoidal\"", wrong = "positions after a past begin at 0" },
   { name = "graph_output_names", old = "while taken[member] or (indices and taken[member .. \"_index\"]) do",
     new = "while false do",

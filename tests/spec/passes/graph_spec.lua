@@ -188,6 +188,14 @@ describe("the graph", function()
     assert.is_nil(table_.rule)
     local behind = graph({ positions = "sinusoidal", past = 3 })
     assert.equal("sinusoidal 3", behind.graph.tensors["input.positions.sinusoidal"].formula)
+    for sinusoids, formula in pairs { pairs = "sinusoidal 2", halves = "sinusoidal 2 1", fairseq = "sinusoidal 2 2" } do
+      local later = graph({ positions = "sinusoidal", sinusoids = sinusoids, first_position = 2 })
+      assert.equal(formula, later.graph.tensors["input.positions.sinusoidal"].formula)
+    end
+    for key, value in pairs { sinusoids = "halves", first_position = 2 } do
+      assert.matches("^" .. key .. ": goes with positions = ", helper.refusals(helper.description {
+        positions = "none", [key] = value })[1])
+    end
   end)
 
   it("ends in probabilities or their logarithms, which have names of their own", function()

@@ -79,5 +79,8 @@ describe("a tokenizer of a model that translates", function()
     assert.is_nil(made.model.ids["к"])
     _, made = tokenizer.from_folder(root .. "marian")
     assert.is_false(made.has_target)
+    local state = { with_text = true, folder = ".", spec = { tokenizer = root .. "marian_separate" } }
+    assert.matches("marian_separate: separate_vocabs: sources and written texts with different vocabularies are not ",
+      helper.fault(require("passes.tokenizer").run, state).lines[1])
   end)
 end)
