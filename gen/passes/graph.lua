@@ -424,7 +424,7 @@ local function built(state, spec)
   orders.fold(self.graph, self.entry)
   local smoothed = smoothing.apply(self, state.factors)
   shorten(self.entry)
-  if state.exposed then expose(self, state.exposed) else asked.apply(self) end
+  if state.exposed and not spec.decoder then expose(self, state.exposed) else asked.apply(self) end
   local made = self:finish(others(state))
   made.smoothing = smoothed
   return made

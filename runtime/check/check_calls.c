@@ -348,7 +348,8 @@ static int check_calls(const attn2c_checked_call *known) {
   if (numbers) status = attn2c_context_create(job->model, &context);
   if (status == ATTN2C_OK) status = attn2c_sequences_prepare(context);
   if (status != ATTN2C_OK) status = attn2c_check_no_memory(job, "context");
-  if (status == ATTN2C_OK && job->sources) status = attn2c_check_sources_encode(job->sources, context);
+  if (status == ATTN2C_OK && job->sources)
+    status = attn2c_checked_call_through(&job->sources->call, context, NULL, "sources");
   for (ptrdiff_t i = 0; numbers && i < times * known->n.count; i++)
     numbers[i] = (int32_t)(i % known->n.count);
   const attn2c_check_repeat calls[] = {{.what = "call 1 of 3", .context = context},

@@ -5,10 +5,6 @@
 #include "check/check_sequence.h"
 #include "model/sequences.h"
 
-float *attn2c_check_source_values(const attn2c_check_sources *sources, int64_t sequence, int tensor) {
-  return sources->values[sequence * sources->tensors + tensor];
-}
-
 /* Returns the tensor of the decoder's state that has the name of an encoder's tensor, or -1. */
 static int kept_as(const attn2c_descriptor *model, int tensor) {
   for (int i = 0; i < model->tensor_count; i++)
@@ -113,17 +109,6 @@ void attn2c_check_sources_end(attn2c_check_sources *sources, attn2c_check_job *j
   job->sources = NULL;
 }
 
-static int said(const attn2c_check_sources *sources, int status) {
-  if (status != ATTN2C_OK) attn2c_say(sources->job.message, "entry encode: %s", attn2c_strerror(status));
-  return status;
-}
-
-int attn2c_check_sources_encode(const attn2c_check_sources *sources, attn2c_context *context) {
-  const attn2c_checked_call *call = &sources->call;
-  const void *const *in = (const void *const *)call->in;
-  return said(sources, attn2c_encode(context, call->n.count, call->slot, call->lengths, in));
-}
-
 int attn2c_check_sources_read(const attn2c_check_sources *sources, attn2c_context *context, int64_t sequence,
                               int is_other) {
   const int32_t all = sources->lengths[0], left = all - all / 2, slot = (int32_t)sequence;
@@ -137,5 +122,6 @@ int attn2c_check_sources_read(const attn2c_check_sources *sources, attn2c_contex
   if (!in) return ATTN2C_MEMORY;
   const int status = attn2c_encode(context, 1, &slot, &rows, in);
   free(in);
-  return said(sources, status);
+  if (status != ATTN2C_OK) attn2c_say(sources->job.message, "entry encode: %s", attn2c_strerror(status));
+  return status;
 }

@@ -19,10 +19,10 @@ int attn2c_check_sources_begin(attn2c_check_sources *sources, attn2c_check_job *
 void attn2c_check_sources_end(attn2c_check_sources *sources, attn2c_check_job *job);
 
 /* Returns the values of a tensor of the state that a sequence has. */
-float *attn2c_check_source_values(const attn2c_check_sources *sources, int64_t sequence, int tensor);
-
-/* Reads the sources into the sequences of a context, as callers do. */
-int attn2c_check_sources_encode(const attn2c_check_sources *sources, attn2c_context *context);
+static inline float *attn2c_check_source_values(const attn2c_check_sources *sources, int64_t sequence,
+                                                int tensor) {
+  return sources->values[sequence * sources->tensors + tensor];
+}
 
 /* Reads one source into a sequence of a context: the first one, or another, which has its last rows. */
 int attn2c_check_sources_read(const attn2c_check_sources *sources, attn2c_context *context, int64_t sequence,

@@ -49,8 +49,8 @@ return function(of, spec)
       wrong = "ranks and stages read keys that another one keeps" },
     { name = "encoders_head_mask", old = 'if encoder.head_mask.kind ~= "none" then', new = "if false then",
       filter = "factors", wrong = "an encoder has factors of heads, which no call of it gives" },
-    { name = "encoders_twice", old = 'not shared[key:match("^[^.]+")] and say(', new = "say(", filter = "number of sequences",
-      wrong = "the model's own keys are reported for its encoder, too" },
+    { name = "encoders_twice", old = 'not shared[key:match("^[^.]+")] and say(', new = "say(",
+      filter = "number of sequences", wrong = "the model's own keys are reported for its encoder, too" },
     { name = "encoders_rows", old = "encode.call_rows = encode.seq", new = "encode.call_rows = spec.call_rows",
       filter = "an entry of its own", wrong = "a call of sources has as many rows as one of tokens" },
   }

@@ -56,6 +56,12 @@ describe("the graphs of an encoder and a decoder", function()
     end
   end)
 
+  it("have inner tensors as outputs in the decoder alone, as a call of sources has no outputs", function()
+    local state = helper.state(encoded.description(), "lower", { exposed = true })
+    assert.same({}, state.entries[1].graph.entry.outputs)
+    assert.is_true(#state.graph.entry.outputs > 5)
+  end)
+
   it("take names and types of either's linear layers, and refuse those that none has", function()
     assert.has_no.errors(function()
       encoded.states({ d_model = 24, heads = 3 }, { layers = 2, weights = { ["encoder.l0.ff.up"] = "int8",
