@@ -78,7 +78,8 @@ int attn2c_beam_check(const attn2c_beam_options *options, int32_t sequences, int
   faults += check_range("no_repeat_ngram", o.no_repeat_ngram, 0, INT32_MAX, message);
   faults += check_range("min_length", o.min_length, 0, INT32_MAX, message);
   faults += check_range("min_tokens", o.min_tokens, 0, INT32_MAX, message);
-  faults += check_range("forced_bos", o.forced_bos, -1, (double)vocabulary - 1, message);
+  if (o.forced_bos != -1)
+    faults += check_range("forced_bos", o.forced_bos, 0, (double)vocabulary - 1, message);
   lists_of(&o, lists);
   for (int i = 0; i < LISTS; i++) faults += check_list(&lists[i], i == LISTS - 1, vocabulary, message);
   if (o.stop_count >= vocabulary) {

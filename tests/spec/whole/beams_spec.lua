@@ -137,7 +137,7 @@ describe("beams", function()
       ["--no-repeat-ngram -1"] = "--no-repeat-ngram: '-1', but 0 to 2147483647 is allowed",
       ["--forced-bos 'two words'"] = "--forced-bos: 'two words' is not one token of this model, but an id or a token "
         .. "is allowed",
-      ["--forced-bos 901"] = "--forced-bos: 901, but -1 to 900 is allowed",
+      ["--forced-bos 901"] = "--forced-bos: 901, but 0 to 900 is allowed",
     } do
       local code, notes = of.refusal(line("some", prompts .. words))
       assert.equal(2, code, words)
@@ -177,11 +177,24 @@ describe("beams of the library", function()
       shell(root .. "/tests/generate/beams.jsonl"))))
   end)
 
+  -- Builds a model, and compares scores of its answers.
+  local function scores(name, from, weights, keys)
+    sh(("%s build %s %s sequences=6 chunk=6 kernels=c name=%s -o %s >log 2>&1 || { cat log; exit 1; }"):format(
+      shell(root .. "/gen/attn2c"), shell(from), keys, name, name))
+    assert.equal("", sh(("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=%s /usr/bin/python3 -W error %s %s %s"):format(name,
+      shell(root .. "/tests/bindings/beam_scores.py"), name, shell(weights))))
+  end
+
   it("have the scores of their answers in a model with windows", function()
     local from = root .. "/tests/hf/goldens/gemma3_logits"
-    sh(("%s build %s context=60 sequences=6 chunk=6 kernels=c name=window -o window >log 2>&1 || { cat log; exit 1; }")
-      :format(shell(root .. "/gen/attn2c"), shell(from)))
-    assert.equal("", sh(("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=window /usr/bin/python3 -W error %s %s"):format(
-      shell(root .. "/tests/bindings/beam_scores.py"), shell(from))))
+    scores("window", from, from, "context=60")
+  end)
+
+  it("have the scores of their answers to sources", function()
+    local cases = dofile(root .. "/tests/oracle/cases.lua")
+    local place = folder .. "/reader.case"
+    files.make_folder(place)
+    cases.write(cases.read(root .. "/tests/oracle/sources/apart.safetensors"), place)
+    scores("reader", place .. "/description.lua", place .. "/model.safetensors", "generation.start=3 generation.stop=5")
   end)
 end)
