@@ -49,7 +49,8 @@ return function(of, spec)
       wrong = "ranks and stages read keys that another one keeps" },
     { name = "encoders_head_mask", old = 'if encoder.head_mask.kind ~= "none" then', new = "if false then",
       filter = "factors", wrong = "an encoder has factors of heads, which no call of it gives" },
-    { name = "encoders_twice", old = 'not shared[key:match("^[^.]+")] and say(', new = "say(", filter = "number of sequences",
+    { name = "encoders_twice", old = 'not shared[key:match("^[^.]+")] and say(', new = "say(",
+      filter = "number of sequences",
       wrong = "the model's own keys are reported for its encoder, too" },
     { name = "encoders_rows", old = "encode.call_rows = encode.seq", new = "encode.call_rows = spec.call_rows",
       filter = "an entry of its own", wrong = "a call of sources has the rows of a call of tokens" },
@@ -63,7 +64,7 @@ return function(of, spec)
   of("gen/passes/graph/builder.lua", spec .. "passes/graph/sources_spec.lua") {
     { name = "names_of_all", old = "table.move(each.weights, 1, #each.weights, #weights + 1, weights)",
       new = "weights = each.weights", filter = "take names",
-      wrong = "a wrong name is compared with names of one of the stacks alone" },
+      wrong = "a wrong name is compared with names of only one of the stacks" },
     { name = "products_of_all", old = "for path in pairs(each.products) do products[path] = true end",
       new = "products = each.products", filter = "take names",
       wrong = "types of the decoder's weights are refused, as its encoder has none of them" },
