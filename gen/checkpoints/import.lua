@@ -459,7 +459,7 @@ local function size_image(self, asked)
 end
 
 -- Returns the encoder whose states the layers read, in a family that has one; nil for others. most: tokens of a source.
--- Sources have any length if the decoder's calls continue sequences.
+-- Its calls take any length if the decoder's continue sequences.
 local function memory_of(self, input, first, most)
   local own, f = self.family.encoder, self.facts
   if not own then return nil end
