@@ -63,9 +63,10 @@ typedef struct {
   uint64_t seed;
   const char **stops, **biases, **allowed; /* in the order given */
   int stop_count, bias_count, allowed_count;
-  const char *system;          /* NULL: not given */
-  const char *perplexity_file; /* NULL: not given */
-  const char *logits;          /* a file that perplexity writes; NULL: not given */
+  const char *system;                                     /* NULL: not given */
+  const char *source_language, *target_language, *prefix; /* NULL: not given */
+  const char *perplexity_file;                            /* NULL: not given */
+  const char *logits;                                     /* a file that perplexity writes; NULL: not given */
 } attn2c_generate_arguments;
 
 typedef struct {

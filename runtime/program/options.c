@@ -158,6 +158,12 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
     {"--system", NULL, "TEXT", GENERATE, ONCE, AT(generate.system), 0, 0, 0, NULL,
      "puts each prompt into the model's chat template, as what a user says after this system message, and "
      "writes the answer to that"},
+    {"--source-language", NULL, "CODE", GENERATE, ONCE, AT(generate.source_language), 0, 0, 0, NULL,
+     "the language of prompts, as the folder calls it (eng_Latn, en_XX, en), for a model that translates"},
+    {"--target-language", NULL, "CODE", GENERATE, ONCE, AT(generate.target_language), 0, 0, 0, NULL,
+     "the language of answers"},
+    {"--prefix", NULL, "TEXT", GENERATE, ONCE, AT(generate.prefix), 0, 0, 0, NULL,
+     "is put in front of each prompt: a task of T5, such as \"translate English to German: \""},
     {"--tokens", NULL, "N", GENERATE | CHAT, TOKENS, AT(generate.tokens), 0, 1, INT32_MAX, NULL,
      "the most tokens of an answer (default: max_new_tokens of the folder's generation_config.json, else "
      "what its max_length leaves after the prompt, else 256)"},

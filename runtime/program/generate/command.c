@@ -42,6 +42,7 @@ typedef struct {
   attn2c_message *message;
   attn2c_generate_options options;
   attn2c_continuing model_calls;
+  int32_t start; /* the token of a language that answers are written after; -1: none was chosen */
   attn2c_answers *batch;
   const attn2c_generation_text *text; /* NULL: the model takes no text */
   attn2c_text_side *side;
@@ -402,6 +403,9 @@ static int open_job(job *job, FILE *notes) {
     status = job->text->open(job->model->text, arguments, (int32_t)sequences, &job->side, job->message);
   if (status == ATTN2C_OK && forced)
     status = job->text->token(job->side, "--forced-bos", forced, &job->options.beam.forced_bos, job->message);
+  if (job->text && status == ATTN2C_OK)
+    status =
+        job->text->languages(job->side, arguments, &job->options.beam.forced_bos, &job->start, job->message);
   const attn2c_entry *encode = attn2c_encode_entry(job->model);
   const attn2c_entry *reads = encode ? encode : attn2c_primary_entry(job->model);
   if (status == ATTN2C_OK && arguments->input_count > 0)
@@ -413,6 +417,7 @@ static int open_job(job *job, FILE *notes) {
   if (status == ATTN2C_OK)
     status = attn2c_continuing_open(job->model, arguments, notes, &job->model_calls, job->message);
   job->model_calls.calls.length = job->options.length;
+  if (job->start >= 0) job->model_calls.calls.start = &job->start, job->model_calls.calls.start_count = 1;
   const int32_t most = job->options.tokens < INT32_MAX ? (int32_t)job->options.tokens : INT32_MAX;
   if (status == ATTN2C_OK)
     status = attn2c_answers_create(&job->batch, &job->model_calls.calls, &job->options.sampling,
@@ -446,6 +451,7 @@ static int generate(const attn2c_descriptor *model, const attn2c_arguments *argu
   if (!job) return ATTN2C_MEMORY;
   job->model = model, job->arguments = arguments, job->out = out, job->message = message;
   job->notes = notes;
+  job->start = -1;
   job->text = model->text && &attn2c_the_generation_text ? attn2c_the_generation_text : NULL;
   const int status = run_job(job, notes);
   while (job->first) {

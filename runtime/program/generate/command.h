@@ -64,6 +64,11 @@ struct attn2c_generation_text {
   /* Finds the id of a token by its text. Returns ATTN2C_OK, or ATTN2C_USAGE and a line. */
   int (*token)(attn2c_text_side *side, const char *option, const char *word, int32_t *id,
                attn2c_message *message);
+  /* Takes the languages of the arguments. Sets *first to the token that an answer begins with, or *start to
+   * the one that it is written after; both stay if there is none. Returns ATTN2C_OK, or ATTN2C_USAGE and a
+   * line. */
+  int (*languages)(attn2c_text_side *side, const attn2c_arguments *arguments, int32_t *first, int32_t *start,
+                   attn2c_message *message);
   json_t *(*json_text)(const char *text, size_t length);
   int (*json_line)(json_t *object, int failed, FILE *out);
   int (*chat)(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,

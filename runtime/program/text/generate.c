@@ -21,13 +21,17 @@ struct attn2c_text_side {
   attn2c_turns *turns;     /* the system message, if prompts are put into the chat template; else NULL */
   attn2c_writer **writers; /* [places] */
   int32_t places;
-  char fault[300]; /* of the template */
+  int32_t language;   /* of prompts: attn2c_text_input */
+  const char *prefix; /* put in front of each prompt; NULL: none */
+  char *prompt;       /* the last prompt with it */
+  char fault[300];    /* of the template */
 };
 
 static void close_side(attn2c_text_side *side) {
   if (!side) return;
   for (int32_t i = 0; side->writers && i < side->places; i++) attn2c_writer_free(side->writers[i]);
   free(side->writers);
+  free(side->prompt);
   attn2c_text_source_close(side->source);
   attn2c_turns_free(side->turns);
   attn2c_text_work_destroy(side->reading);
@@ -44,6 +48,7 @@ static int open_side(const attn2c_text_facts *facts, const attn2c_arguments *arg
   if (!made) return ATTN2C_MEMORY;
   made->facts = facts;
   made->places = places;
+  made->prefix = given->prefix;
   int status = attn2c_text_open(facts->tables, facts->size, ATTN2C_TEXT_JIT, &made->tokenizer, message);
   if (status == ATTN2C_OK) status = attn2c_text_work_create(made->tokenizer, &made->reading);
   if (status == ATTN2C_OK) status = attn2c_text_work_create(made->tokenizer, &made->writing);
@@ -74,11 +79,59 @@ static int open_prompts(attn2c_text_side *side, const attn2c_arguments *argument
   return attn2c_text_source_open(arguments, notes, &side->source, message);
 }
 
+/* Finds the token of a language of an option. */
+static int find_language(const attn2c_text_side *side, const char *option, const char *code, int32_t *id,
+                         attn2c_message *message) {
+  char text[4000];
+  attn2c_message said = attn2c_message_make(text, sizeof text);
+  const int status = attn2c_text_find_language(side->tokenizer, code, id, &said);
+  return status == ATTN2C_OK ? status : attn2c_fail(message, status, "%s: %s", option, text);
+}
+
+static int take_languages(attn2c_text_side *side, const attn2c_arguments *arguments, int32_t *first,
+                          int32_t *start, attn2c_message *message) {
+  const char *of_source = arguments->generate.source_language,
+             *of_target = arguments->generate.target_language;
+  const attn2c_text_target target = attn2c_text_target_of(side->tokenizer);
+  int32_t id;
+  if (of_source && target == ATTN2C_TEXT_TARGET_SOURCE)
+    return attn2c_fail(
+        message, ATTN2C_USAGE,
+        "--source-language: this model finds it by itself; --target-language chooses the other");
+  int status =
+      of_source ? find_language(side, "--source-language", of_source, &side->language, message) : ATTN2C_OK;
+  if (status != ATTN2C_OK || !of_target) return status;
+  status = find_language(side, "--target-language", of_target, &id, message);
+  if (status != ATTN2C_OK) return status;
+  if (target == ATTN2C_TEXT_TARGET_FIRST && arguments->generate.forced_bos)
+    return attn2c_fail(message, ATTN2C_USAGE,
+                       "--target-language: does not go with --forced-bos, as it is one");
+  if (target == ATTN2C_TEXT_TARGET_SOURCE)
+    side->language = id;
+  else
+    *(target == ATTN2C_TEXT_TARGET_START ? start : first) = id;
+  return ATTN2C_OK;
+}
+
+/* Puts the prefix in front of a prompt. */
+static int add_prefix(attn2c_text_side *side, const char **text, size_t *length) {
+  const size_t prefix = strlen(side->prefix);
+  char *moved = realloc(side->prompt, prefix + *length + 1);
+  if (!moved) return ATTN2C_MEMORY;
+  side->prompt = moved;
+  memcpy(moved, side->prefix, prefix);
+  if (*length > 0) memcpy(moved + prefix, *text, *length);
+  *text = moved, *length += prefix;
+  return ATTN2C_OK;
+}
+
 /* Encodes a prompt, or with a system message what the chat template makes of both. */
 static int encode_prompt(attn2c_text_side *side, const attn2c_line *line, attn2c_text_tokens *tokens,
                          const char **why) {
   const char *text = line->text;
   size_t length = line->length;
+  *why = attn2c_strerror(ATTN2C_MEMORY);
+  if (side->prefix && add_prefix(side, &text, &length) != ATTN2C_OK) return ATTN2C_MEMORY;
   if (side->turns) {
     int status = attn2c_turns_add(side->turns, "user", text, length);
     *why = side->fault;
@@ -89,7 +142,8 @@ static int encode_prompt(attn2c_text_side *side, const attn2c_line *line, attn2c
     }
     if (status != ATTN2C_OK) return status;
   }
-  return attn2c_encode_all(side->reading, side->facts, text, length, side->turns != NULL, tokens, why);
+  return attn2c_encode_all(side->reading, side->facts, text, length, side->turns != NULL, side->language,
+                           tokens, why);
 }
 
 static attn2c_prompt_state next(attn2c_text_side *side, int may_wait, attn2c_prompt_ids *prompt, int *status,
@@ -191,7 +245,7 @@ static int read_file(const attn2c_text_facts *facts, const char *path, int32_t *
     status = attn2c_text_open(facts->tables, facts->size, ATTN2C_TEXT_JIT, &tokenizer, message);
   if (status == ATTN2C_OK) status = attn2c_text_work_create(tokenizer, &work);
   if (status == ATTN2C_OK) {
-    status = attn2c_encode_all(work, facts, bytes, length, 0, &tokens, &fault);
+    status = attn2c_encode_all(work, facts, bytes, length, 0, 0, &tokens, &fault);
     if (status != ATTN2C_OK) attn2c_say(message, "%s: %s", path, fault);
   }
   if (status == ATTN2C_OK) {
@@ -217,6 +271,7 @@ const attn2c_generation_text attn2c_generation_text_program = {.open = open_side
                                                                .end = end,
                                                                .write = write_piece,
                                                                .token = find_token,
+                                                               .languages = take_languages,
                                                                .json_text = attn2c_json_text,
                                                                .json_line = attn2c_json_line,
                                                                .chat = attn2c_chat_command,

@@ -6,9 +6,10 @@
 #include "text/text.h"
 
 /* Encodes a whole text. An empty one becomes a BOS token, so that the model has a token to go on from, as in
- * transformers. plain: no special tokens are added. On failure *fault is the reason. */
+ * transformers. plain: no special tokens are added. language: as in attn2c_text_input. On failure *fault is
+ * the reason. */
 int attn2c_encode_all(attn2c_text_work *work, const attn2c_text_facts *facts, const char *text, size_t length,
-                      int plain, attn2c_text_tokens *tokens, const char **fault);
+                      int plain, int32_t language, attn2c_text_tokens *tokens, const char **fault);
 
 /* The command `chat` (generate_chat.c). */
 int attn2c_chat_command(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,

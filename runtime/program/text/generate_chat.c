@@ -116,7 +116,7 @@ static int encode(job *job, int alone, attn2c_text_tokens *tokens) {
   int status = attn2c_turns_render(job->turns, alone, &text, &length, fault, sizeof fault);
   if (status != ATTN2C_OK)
     return attn2c_fail(job->message, status, "chat: %s", *fault ? fault : attn2c_strerror(status));
-  status = attn2c_encode_all(job->reading, job->model->text, text, length, 1, tokens, &why);
+  status = attn2c_encode_all(job->reading, job->model->text, text, length, 1, 0, tokens, &why);
   if (status != ATTN2C_OK) attn2c_say(job->message, "chat: the turn: %s", why);
   return status;
 }

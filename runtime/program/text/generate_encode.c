@@ -2,10 +2,11 @@
 #include "program/text/generate.h"
 
 int attn2c_encode_all(attn2c_text_work *work, const attn2c_text_facts *facts, const char *text, size_t length,
-                      int plain, attn2c_text_tokens *tokens, const char **fault) {
+                      int plain, int32_t language, attn2c_text_tokens *tokens, const char **fault) {
   const attn2c_text_input input = {.text = text,
                                    .length = length,
                                    .plain = plain,
+                                   .language = language,
                                    .limit = {ATTN2C_TEXT_ANY_LENGTH, ATTN2C_TEXT_LONGEST_FIRST, 0}};
   *fault = "";
   const int status = attn2c_text_encode(work, &input, tokens);
