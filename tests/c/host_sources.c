@@ -1,6 +1,6 @@
 /* host_sources.c - a user of a model with an encoder, in C and in C++: sources that are read in one call,
  * logits of all tokens and token by token, another source, a copy, a saved sequence, and calls that are
- * refused. The models are those of tests/oracle/sources.py: host_sources WEIGHTS SOURCES IDS LOGITS FILE,
+ * refused. The models are from tests/oracle/sources.py: host_sources WEIGHTS SOURCES IDS LOGITS FILE,
  * which reads the ids of two sources and of two sequences, and writes the logits of all tokens. */
 #include <stdint.h>
 #include <stdio.h>
@@ -83,7 +83,7 @@ int main(int argc, char **argv) {
   expect(reader_rewind(ctx, 0, 0) == 0 && reader_save(ctx, 0, argv[5], message, sizeof message) == 0,
          message);
   expect(reader_load(other, 0, argv[5], message, sizeof message) == 0, message);
-  go_on(other, 0, 0, tokens, 1, "a source alone from a file");
+  go_on(other, 0, 0, tokens, 1, "only a source from a file");
 
   const int32_t bad = 1 << 20;
   expect(read_source(ctx, READER_SEQUENCES, sources, rows) == 2, "a sequence that is none");

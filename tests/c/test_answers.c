@@ -1,5 +1,5 @@
 /* test_answers.c - prompts that are answered side by side by a fake model, whose logits are a hash of all
- * that a sequence has read: a wrong cache gives other tokens. Each answer is that of its prompt alone.
+ * that a sequence has read: a wrong cache gives other tokens. Each answer is as for its prompt by itself.
  * Answers of beams are compared with a search that sorts all candidates. */
 #include "generate/answers.h"
 
@@ -456,7 +456,7 @@ static attn2c_sampling greedy(void) {
   return sampling;
 }
 
-/* Answers prompts side by side with beams, and compares all answers with those of the slow search. */
+/* Answers prompts side by side with beams, and compares all answers with the slow search's. */
 static void compare_beams(const attn2c_beam_options *o, double penalty) {
   static slow expected[MOST_BEAMS + 1];
   attn2c_beam_options own = *o;

@@ -157,7 +157,7 @@ Test(encode, reads_each_source_into_its_sequence, .init = open, .fini = close) {
     }
 }
 
-/* As many sources as fit are one call. One call, several, and a call for each keep the same bits. */
+/* Sources that fit are one call. One call, several, and a call for each keep the same bits. */
 Test(encode, a_division_into_calls_does_not_show, .init = open, .fini = close) {
   static const int32_t order[] = {1, 2, 0}, each[] = {4, SOURCE - 4, LEAST + 1};
   cr_assert_eq(attn2c_encode(context, 3, order, each, in), ATTN2C_OK);

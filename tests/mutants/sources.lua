@@ -1,4 +1,4 @@
--- sources.lua: the part of list.lua that concerns encoders beside decoders that go on. of and spec: those of list.lua.
+-- sources.lua: the part of list.lua that concerns encoders beside decoders that go on. of and spec: as in list.lua.
 return function(of, spec)
   of("runtime/model/encode.c", "c:encode") {
     { name = "encode_twice", old = "seen >> sequence & 1)", new = "seen >> sequence & 0)", filter = "encode/a_call*",
@@ -19,12 +19,12 @@ return function(of, spec)
     { name = "continue_source", old = "if (is_missing) return ATTN2C_USAGE;", new = "(void)is_missing;",
       filter = "encode/tokens*", wrong = "tokens read a source that is not there" },
     { name = "continue_whole_source", old = "if (!has_source(context, i)) return ATTN2C_USAGE;", new = "(void)i;",
-      filter = "encode/tokens*", wrong = "a refused call of whole sequences forgets those of the context" },
+      filter = "encode/tokens*", wrong = "a refused call of whole sequences forgets the context's" },
     { name = "continue_few_sources", old = "if (of->source && count > of->sequences) return ATTN2C_USAGE;", new = "",
       filter = "encode/whole*", wrong = "a sequence without a place of its own reads another one's source" },
     { name = "continue_own_source", old = "attn2c_state_grown(context, of_source, slot[n.count])",
       new = "attn2c_state_grown(context, of_source, slot[0])", filter = "encode/whole*",
-      wrong = "all sequences of a call have as many keys of a source as the first" },
+      wrong = "all sequences of a call have the first one's number of keys of a source" },
   }
 
   of("runtime/model/state.c", "c:encode") {
@@ -52,7 +52,7 @@ return function(of, spec)
     { name = "encoders_twice", old = 'not shared[key:match("^[^.]+")] and say(', new = "say(",
       filter = "number of sequences", wrong = "the model's own keys are reported for its encoder, too" },
     { name = "encoders_rows", old = "encode.call_rows = encode.seq", new = "encode.call_rows = spec.call_rows",
-      filter = "an entry of its own", wrong = "a call of sources has as many rows as one of tokens" },
+      filter = "an entry of its own", wrong = "a call of sources has the rows of a call of tokens" },
   }
 
   of("gen/passes/graph/growth.lua", spec .. "passes/graph/growth_spec.lua") {
@@ -71,12 +71,12 @@ return function(of, spec)
 
   of("gen/passes/checks/instance.lua", spec .. "passes/checks/sources_spec.lua") {
     { name = "instance_sources", old = "i % 2 == 1 and longest or source.least", new = "source.least",
-      filter = "is larger", wrong = "programs are checked for the shortest sources alone" },
+      filter = "is larger", wrong = "programs are checked only for the shortest sources" },
   }
 
   of("gen/data/loops.lua", spec .. "passes/checks/sources_spec.lua") {
     { name = "loops_source", old = "step.of_source and call.source[i] or", new = "",
-      filter = "of a source", wrong = "the checkers take the keys of a source for those of the tokens" },
+      filter = "of a source", wrong = "the checkers take the keys of a source for the tokens' keys" },
   }
 
   of("gen/passes/layout.lua", spec .. "passes/layout_spec.lua") {

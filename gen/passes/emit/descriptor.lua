@@ -74,7 +74,7 @@ local function growth_row(state, tensor)
   return ("{ %s, %d },"):format(braces(tensor.growth), is_shared and 1 or 0)
 end
 
--- Adds an entry's tensors to the rows and to those of their growth, and their indices to index_of[state]; adds the
+-- Adds an entry's tensors to the rows and to the rows of their growth, and their indices to index_of[state]; adds the
 -- model's weights, which entries share, to weights = { { state, name } }.
 local function add_tensors(state, index_of, larger, rows, growth, weights)
   local trace, own = trace_of(state), {}

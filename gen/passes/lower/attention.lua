@@ -569,7 +569,7 @@ local function shared_query(self, region, at)
   end)
 end
 
--- Packs the keys and values of a sequence, or adds them to its state; those of a source are there.
+-- Packs the keys and values of a sequence, or adds them to its state; a source's are there.
 local function pack_open(self, region)
   if region.open.of_source then return end
   if region.open.continues then

@@ -211,7 +211,7 @@ end
 --- Gives an attention of any length one block of queries, which a loop repeats, with all keys in a range: { left,
 --- right: the keys before and after a query that it sees, -1: all; step: the queries of a block; panel; lanes:
 --- its columns are a multiple of them; chunk_heads: the heads for which a worker packs keys and values once; continues:
---- whether it sees keys of earlier calls; of_source: whether it sees those of a source, which another entry has made;
+--- whether it sees keys of earlier calls; of_source: whether it sees a source's, which another entry has made;
 --- together: the heads whose one query is a row of the same product, nil: none;
 --- shares: the chunks of a group's keys that workers share for one row, nil: they do not; asked: whether a sequence has
 --- one query, as no output asks for others }. spec: has call_rows, the most rows of a call, and workers, their numbers.

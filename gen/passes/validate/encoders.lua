@@ -1,6 +1,6 @@
 -- encoders.lua: makes the entry `encode` of a model with a context and an encoder.
 -- A call of it reads sources of any length, each into one of the caller's sequences, whose state keeps the keys and
--- values that the cross-attentions read. The decoder's calls then go on as those of any model with a context do.
+-- values that the cross-attentions read. The decoder's calls then go on as in any model with a context.
 local any_length = require("passes.validate.any_length")
 local keys = require("data.keys")
 local sizes = require("passes.validate.sizes")
