@@ -170,7 +170,7 @@ Test(beam, a_worse_answer_is_not_kept) {
   attn2c_beam_free(s.beam);
 }
 
-/* As many answers as beams end a search with early stopping, though a running beam is better. */
+/* An answer for each beam ends a search with early stopping, though a running beam is better. */
 Test(beam, early_stopping_with_a_better_beam) {
   static const double one[1][VOCABULARY] = {{0.4, 0.02, 0.02, 0.03, 0.03, 0.5}};
   static const double two[2][VOCABULARY] = {{0.02, 0.6, 0.01, 0.01, 0.06, 0.3},

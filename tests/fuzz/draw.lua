@@ -403,7 +403,7 @@ end
 
 --- A description as a plain table; the same for the same seed and number, on every machine. wanted (or nil): typed:
 --- every description has products of bf16 or int8, and not one in four; any: every one that may is of any length, and
---- not one in six; context: every one that may has a context, and not one in three of those of any length; encoder:
+--- not one in six; context: every one that may has a context, and not one in three of any length; encoder:
 --- every one that may has an encoder in addition, and not one in three; ranks: every one that may is divided among
 --- ranks; exposed: its inner tensors are outputs, too.
 function draw.description(seed, number, wanted)

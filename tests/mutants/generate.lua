@@ -78,7 +78,7 @@ return function(of, spec)
       new = "o->early_stopping == ATTN2C_STOP_NEVER", filter = "beam/early_stopping*",
       wrong = "a negative penalty is judged by the greatest length" },
     { name = "beam_full", old = "b->options->early_stopping == ATTN2C_STOP_TRUE;", new = "0;",
-      filter = "beam/early_stopping*", wrong = "as many answers as beams do not end a search that may still improve" },
+      filter = "beam/early_stopping*", wrong = "an answer for each beam does not end a search that may still improve" },
     { name = "beam_renormalize", old = "if (o->renormalize && ", new = "if (0 && ", filter = "beam/renormalize",
       wrong = "processed log-probabilities are not normalised again" },
     { name = "beam_worst", old = "if (!(score > (is_full ?", new = "if (0 && !(score > (is_full ?",

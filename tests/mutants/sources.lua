@@ -63,7 +63,7 @@ return function(of, spec)
   of("gen/passes/graph/builder.lua", spec .. "passes/graph/sources_spec.lua") {
     { name = "names_of_all", old = "table.move(each.weights, 1, #each.weights, #weights + 1, weights)",
       new = "weights = each.weights", filter = "take names",
-      wrong = "a wrong name is compared with names of one of the stacks alone" },
+      wrong = "a wrong name is compared with names of only one of the stacks" },
     { name = "products_of_all", old = "for path in pairs(each.products) do products[path] = true end",
       new = "products = each.products", filter = "take names",
       wrong = "types of the decoder's weights are refused, as its encoder has none of them" },
