@@ -191,7 +191,7 @@ return function(of, spec)
       wrong = "a last line without its end is not counted" },
     { name = "source_pairs", old = "texts >= 0 && pairs >= 0 && texts != pairs", new = "texts > pairs && pairs >= 0",
       filter = "text_program/a_pair*", wrong = "pairs without texts are passed over" },
-    { name = "source_inputs", old = "if (inputs > 1) {", new = "if (inputs > 2) {", filter = "text_program/a_pair*",
+    { name = "source_inputs", old = "if (inputs > 1)", new = "if (inputs > 2)", filter = "text_program/a_pair*",
       wrong = "the standard input is read twice" },
   }
 
