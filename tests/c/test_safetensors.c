@@ -573,8 +573,8 @@ Test(safetensors_file, the_nth_allocation_fails) {
       cr_assert_null(file);
       cr_assert_eq(faults_live_blocks(), 0, "allocation %d leaks", nth);
     }
-    cr_assert_eq(nth - 1, 5, "file, header, two metadata, tensors are allocated, but %d allocations were made",
-                 nth - 1);
+    cr_assert_eq(nth - 1, 5,
+                 "file, header, two metadata, tensors are allocated, but %d allocations were made", nth - 1);
   }
 }
 

@@ -5,7 +5,7 @@ return function(of, spec)
     { name = "t5_writer_divides", old = "if given.scale_decoder_outputs == nil then divides = facts.is_tied end",
       new = "", filter = "of t5:writer gives each key", wrong = "Flan-T5's scores are divided" },
     { name = "t5_writer_layers", old = "facts.decoder_layers or facts.layers", new = "facts.layers",
-      filter = "of t5:writer gives each key", wrong = "the decoder has as many layers as the encoder" },
+      filter = "of t5:writer gives each key", wrong = "the decoder has the layers of the encoder" },
   }
 
   of("gen/checkpoints/seq2seq.lua", spec .. "checkpoints/values_spec.lua") {

@@ -386,7 +386,8 @@ of("runtime/formats/npy.c", "c:npy") {
 of("runtime/formats/safetensors.c", "c:safetensors") {
   { name = "safetensors_hole", old = "if (tensor->begin != claimed)", new = "if (tensor->begin < claimed)",
     filter = "safetensors/what_is_malformed*", wrong = "bytes that belong to no tensor" },
-  { name = "safetensors_twice", old = "  if (twice)", new = "  if (twice && 0)", filter = "safetensors/what_is_malformed*",
+  { name = "safetensors_twice", old = "  if (twice)", new = "  if (twice && 0)",
+    filter = "safetensors/what_is_malformed*",
     wrong = "a tensor occurs twice" },
 }
 
