@@ -273,6 +273,10 @@ local function resolve_stack(say, spec, given)
   if spec.sinusoids and spec.sinusoids ~= "pairs" and spec.positions ~= "sinusoidal" and given.sinusoids ~= nil then
     say("sinusoids", "goes with positions = \"sinusoidal\"")
   end
+  local width = type(spec.input) == "table" and spec.input.stage == "tokens" and spec.input.width or spec.d_model
+  if spec.sinusoids == "fairseq" and width and width < 4 then -- its steps divide by width / 2 - 1
+    say("sinusoids", ("\"fairseq\" needs positions of at least 4 values, not %d"):format(width))
+  end
   if spec.norm == "none" and spec.final_norm then say("final_norm",
     "does not go with norm = \"none\"") end
   check_attention(say, spec)
@@ -322,7 +326,9 @@ local function resolve_encoder(say, description, fields)
   local positions = description.positions
   if fields.positions == nil and (of_input[positions] or type(positions) == "table") then merged.positions = nil end
   -- Keys that go with the model's positions or layers do not go with others.
-  if merged.positions ~= positions then merged.rope_scaling = fields.rope_scaling end
+  if merged.positions ~= positions then
+    merged.rope_scaling, merged.sinusoids = fields.rope_scaling, fields.sinusoids
+  end
   if fields.layers ~= nil then merged.layer_groups = fields.layer_groups end
   local function say_encoder(key, message)
     if key == nil then return say() end

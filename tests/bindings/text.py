@@ -103,8 +103,8 @@ refuses(ValueError, "the tokenizer is closed", tokenizer.encode, "a")
 with tempfile.TemporaryDirectory() as broken:
     shutil.copy(os.path.join(folder, "sequence.py"), broken)
     library = pathlib.Path(folder, "libsequence.so").read_bytes()
-    assert b"attn2cTX\2" in library
-    pathlib.Path(broken, "libsequence.so").write_bytes(library.replace(b"attn2cTX\2", b"attn2cTX\x63"))
+    assert b"attn2cTX\3" in library
+    pathlib.Path(broken, "libsequence.so").write_bytes(library.replace(b"attn2cTX\3", b"attn2cTX\x63"))
     script = "import sequence\nsequence.Tokenizer().encode('a')"
     path = os.pathsep.join([broken, os.environ.get("PYTHONPATH", "")])
     said = subprocess.run([sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": path},

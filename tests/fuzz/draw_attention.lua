@@ -127,10 +127,17 @@ local function draw_convolution(d)
   if chance(60) then d.conv_activation = pick { "tanh", "gelu", "relu" } end
 end
 
+local function draw_sinusoids(d)
+  if d.positions ~= "sinusoidal" or chance(50) then return end
+  local width = d.input and d.input.stage == "tokens" and d.input.width or d.d_model
+  d.sinusoids = pick(width >= 4 and { "pairs", "halves", "fairseq" } or { "pairs", "halves" })
+end
+
 local function draw_positions(d, keys)
   if chance(40) then return end
   if d.input and d.input.stage == "tokens" and d.input.vocab < FEW_TOKENS then
     d.positions = pick { "learned", "sinusoidal" }
+    draw_sinusoids(d)
     return
   end
   local kinds = { "none", "learned", "sinusoidal", "alibi", "relative_key", "relative_key_query", "t5" }
@@ -140,6 +147,7 @@ local function draw_positions(d, keys)
   end
   if may_convolve(d) then kinds[#kinds + 1], kinds[#kinds + 2] = "convolution", "convolution" end
   d.positions = pick(kinds)
+  draw_sinusoids(d)
   -- Weights that are no softmax grow with what is added to scores.
   if d.positions == "alibi" and (d.weighting or "softmax") ~= "softmax" then d.positions = "t5" end
   local needed = math.max(d.seq + (d.past or 0), keys)

@@ -135,6 +135,7 @@ describe("a description's keys:", function()
     pictures = "false or a table such as { height", texts = "a path or false is allowed",
     prompts = "a table of 1 to 64 texts such as {", dimensions = "an integer from 1 to 65536",
     labels = "a list of texts", label_function = "softmax, sigmoid or none",
+    sinusoids = "pairs, halves or fairseq",
     unroll = "alike or all", max_lines = "an integer from 1 to 10000000", plan = "a table of tile parameters",
   }
 

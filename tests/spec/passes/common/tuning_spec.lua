@@ -449,13 +449,9 @@ describe("the command with a tuning file", function()
   it("times a model that writes by all calls alike, and its rates by the one of most tokens", function()
     local folder = helper.folder()
     helper.write(folder .. "/m", "#!/bin/sh\n"
-      .. "[ \"$*\" = 'bench --profile -o csv -r 5 --brief --cold 3 --length 64' ] || exit 2\ncat <<'END'\n"
-      .. "model,entry\n\nentry,tokens\nprefill (64 tokens),64,1,0,1,,,,\nfirst token (16 tokens),16,1,0,1,,,,\n"
-      .. '"decode (2 sequences, position 0)",2,2,0,1,,,,\n\nentry,by,name,ms,flops,gflops,roof_fraction,share,ms_min\n'
-      .. "first token (16 tokens),section,x,9,9,,,9,9\nfirst token (16 tokens),result,x,9,9,,,9,8\n"
-      .. "first token (16 tokens),result,y,9,9,,,9,4\n"
-      .. '"decode (2 sequences, position 0)",result,x,9,9,,,9,2\n'
-      .. '"decode (2 sequences, position 0)",result,y,9,9,,,9,1\n'
+      .. "[ \"$*\" = 'bench --profile -o json -r 5 --brief --cold 3 --length 64' ] || exit 2\ncat <<'END'\n"
+      .. '{"call":"prefill","tokens":16,"profile":{"sections":[{"ms_min":9}],"results":[{"ms_min":8},{"ms_min":4}]}}\n'
+      .. '{"call":"decode","tokens":2,"profile":{"sections":[{"ms_min":9}],"results":[{"ms_min":2},{"ms_min":1}]}}\n'
       .. "END\n")
     assert(os.execute("chmod +x " .. helper.shell(folder .. "/m")))
     local x, y = {}, {}
