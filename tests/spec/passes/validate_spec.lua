@@ -32,7 +32,7 @@ describe("a spec", function()
       rope_style = "halves", rope_dim = 8, t5_buckets = 32, t5_distance = 128, conv_activation = "tanh",
       position_terms = "both", position_buckets = 256, position_distance = 512, position_norm = false,
       position_projections = "shared", position_kernel = 128, position_groups = 16,
-      position_activation = "gelu", layout = "batch_first", kv_layout = "rows_first",
+      position_activation = "gelu", sinusoids = "pairs", layout = "batch_first", kv_layout = "rows_first",
       input = { stage = "hidden" }, output = { { stage = "hidden" } }, names = "attn2c",
       opens = "safetensors", target = "avx2",
       kernels = "auto", precision = { all = "f32", by_part = {} }, threads = 1, workers = { 1 },
@@ -526,7 +526,8 @@ describe("a list of lengths", function()
       return helper.refusals(helper.description(more))
     end
     local with, advice = ": not supported with seq = any(N)", "; a list of sizes means any(N), so give one size"
-    assert.same({ "memory: a memory" .. with .. advice }, refusals_of { memory = { stage = "encoder", seq = 6 } })
+    assert.same({ "memory: a memory" .. with .. "; an encoder goes with a context" .. advice },
+      refusals_of { memory = { stage = "encoder", seq = 6 } })
     assert.same({ "positions: relative_key positions" .. with .. advice }, refusals_of { positions = "relative_key" })
     assert.same({ 'mask: "attention_mask"' .. with .. ", whose sequences have no padding" .. advice },
       refusals_of { mask = "attention_mask" })

@@ -124,7 +124,7 @@ describe("a description's keys:", function()
     ranks = "an integer from 1 to 64", stages = "an integer from 1 to 64",
     softcap = "a number from 0.001 to 1e+06", residual_scale = "a number from 1e-06 to 1e+06",
     parallel = "none, two_norms or one_norm", qk_norm = "none, heads or all",
-    output = "a list of stages", names = "albert, attn2c, bert, ",
+    output = "a list of stages", names = "albert, attn2c, bart, bert, ",
     layer_groups = "a list with a group for each layer", first_position = "an integer from 0 to 65536",
     rope_scaling = "false or a table such as { type", inputs = "a table such as { ids",
     target = "host, amx, avx512bf16, avx512vnni, avx512, avxvnni, avx2, x86_64, aarch64 or generic",
