@@ -3,7 +3,8 @@
 # out/peers-venv once, with pinned packages from PyPI, then hands its arguments to race.py (run.sh --help lists them).
 # With --generate first, the same for llama.cpp in out/generate-venv and generate.py; llama.cpp is compiled for this
 # machine, which takes some 15 minutes on two cores. With --genai FILE.gguf, OpenVINO GenAI on that file, in
-# out/genai-venv (genai.py). With --families first, whole models of transformers (families.py).
+# out/genai-venv (genai.py). With --translate first, CTranslate2 in out/translate-venv (translate.py). With --families
+# first, whole models of transformers (families.py).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
@@ -33,6 +34,11 @@ if [ "${1:-}" = --genai ]; then
   shift
   install "$root/out/genai-venv" "$here/requirements_genai.txt"
   exec "$root/out/genai-venv/bin/python" "$here/genai.py" "$@"
+fi
+if [ "${1:-}" = --translate ]; then
+  shift
+  install "$root/out/translate-venv" "$here/requirements_translate.txt"
+  exec "$root/out/translate-venv/bin/python" "$here/translate.py" "$@"
 fi
 install "$root/out/peers-venv" "$here/requirements.txt" torch==2.15.0
 program=race.py

@@ -542,7 +542,7 @@ describe("where memory may not become executable", function()
     end
     for name in pairs(models) do succeeds(("./no_jit out/%s/%s check"):format(name, name)) end
     assert.is_truthy(succeeds("./no_jit " .. small .. "bench -r 1"):find("(c)", 1, true))
-    assert.is_truthy(succeeds(small .. "bench -r 1"):find("(libxsmm)", 1, true))
+    assert.is_truthy(succeeds(small .. "bench -r 1"):find("(libxsmm", 1, true))
     assert.is_truthy(succeeds("out/padded/padded bench -r 1"):find("(c)", 1, true)) -- has none of libxsmm's
   end)
 end)

@@ -1,0 +1,174 @@
+"""The race of models that translate: attn2c against CTranslate2 on the same random weights, each in a
+process of its own on the same cores, measured in turn. Prints a table: output tokens/s of both, and
+the median of the rounds' ratios with their quartiles. Run by run.sh --translate.
+
+    translate.py [--models opus,t5,bart,nllb] [--precision f32,int8] [--threads 1,2] [--rounds N]
+                 [--rows one,one4,many,many4] [--make | --made]
+
+--make only builds the models and converts their weights; --made races what was made before.
+A source has 24 tokens, and an answer exactly as many: without length of its own, it has no end token.
+Both engines have the options of search of the shape's folder, with 1 or 4 beams. The ids of both are compared
+in f32, where rounding rarely changes one: two thirds of the tokens must be equal.
+"""
+import argparse
+import json
+import os
+import statistics
+import sys
+import time
+
+from contest import take_cores
+from engine_attn2c import build_words
+from models import OUT
+from process import Process
+
+TOKENS = 24
+ROWS = {"1 source, greedy": (1, 1), "1 source, 4 beams": (1, 4), "32 sources, greedy": (32, 1),
+        "32 sources, 4 beams": (32, 4)}
+ROW_WORDS = dict(zip(("one", "one4", "many", "many4"), ROWS))
+QUIET_SECONDS = 0.03     # threads of OpenMP wait by spinning for some 10 ms after a call
+LEAST_EQUAL = 2 / 3
+
+
+def folder_of(model):
+    """The configuration of a shape, as transformers' class takes it."""
+    import transformers as hf
+    bart = dict(d_model=1024, encoder_layers=12, decoder_layers=12, encoder_attention_heads=16, decoder_attention_heads=16,
+                encoder_ffn_dim=4096, decoder_ffn_dim=4096)
+    if model == "opus":
+        return hf.MarianMTModel, hf.MarianConfig(
+            vocab_size=58101, d_model=512, encoder_layers=6, decoder_layers=6, encoder_attention_heads=8,
+            decoder_attention_heads=8, encoder_ffn_dim=2048, decoder_ffn_dim=2048, max_position_embeddings=512,
+            activation_function="swish", scale_embedding=True, pad_token_id=58100, eos_token_id=0, forced_eos_token_id=None,
+            decoder_start_token_id=58100)
+    if model == "t5":
+        return hf.T5ForConditionalGeneration, hf.T5Config(
+            vocab_size=32128, d_model=768, d_kv=64, d_ff=3072, num_layers=12, num_heads=12, decoder_start_token_id=0)
+    if model == "bart":
+        return hf.BartForConditionalGeneration, hf.BartConfig(vocab_size=50264, forced_eos_token_id=None, **bart)
+    return hf.M2M100ForConditionalGeneration, hf.M2M100Config(
+        vocab_size=256206, **dict(bart, encoder_ffn_dim=4096), activation_function="relu", scale_embedding=True,
+        max_position_embeddings=1024, decoder_start_token_id=2)
+
+
+class Words:
+    """A tokenizer of made-up tokens, for CTranslate2's converter: the token of id 7 is "t7". The converter expects
+    that Marian's last token is "<pad>", and leaves it out."""
+
+    def __init__(self, config):
+        self.words = [f"t{i}" for i in range(config.vocab_size)]
+        if config.model_type == "marian":
+            self.words[-1] = "<pad>"
+        self.pad_token, self.eos_token = self.words[config.pad_token_id], self.words[config.eos_token_id]
+        self.bos_token, self.unk_token, self.unk_token_id = self.eos_token, self.words[3], 3
+
+    def get_vocab(self):
+        return {word: i for i, word in enumerate(self.words)}
+
+    def convert_ids_to_tokens(self, token):
+        return self.words[token]
+
+
+def write_weights(model):
+    """The folder of transformers, and CTranslate2's of the same weights in f32 and int8."""
+    import torch
+    from ctranslate2.converters import TransformersConverter
+    folder = OUT / f"translate-{model}"
+    made_by, config = folder_of(model)
+    if not (folder / "model.safetensors").exists():
+        torch.manual_seed(0)
+        network = made_by(config)
+        if hasattr(network, "final_logits_bias"):
+            network.final_logits_bias.normal_(0, 1)
+        for name, value in network.named_parameters():     # scores far apart, so that rounding changes few answers
+            if value.ndim > 1 and "shared" not in name and "embed" not in name:
+                torch.nn.init.normal_(value, 0, value.shape[-1] ** -0.5)
+        network.save_pretrained(folder)
+    for precision in ("float32", "int8"):
+        if not (OUT / f"translate-{model}-{precision}" / "model.bin").exists():
+            converter = TransformersConverter(str(folder))
+            converter.load_tokenizer = lambda *_, **__: Words(config)
+            converter.convert(str(OUT / f"translate-{model}-{precision}"), quantization=precision, force=True)
+
+
+def make(model, precision, threads, cores):
+    os.sched_setaffinity(0, cores)     # the last race may have left one
+    OUT.mkdir(parents=True, exist_ok=True)
+    write_weights(model)
+    name = f"translate_{model}_{precision}_{threads}"
+    build_words([str(OUT / f"translate-{model}"), f"name={name}", "context=64", "sequences=32", f"precision={precision}",
+                 f"threads={threads}"])
+
+
+def open_engines(model, precision, threads, cores):
+    os.sched_setaffinity(0, cores)
+    take_cores(threads)
+    kind = {"f32": "float32", "int8": "int8"}[precision]
+    return {"attn2c": Process("translate_worker.py", "attn2c", f"translate_{model}_{precision}_{threads}",
+                              OUT / f"translate-{model}", threads),
+            "CTranslate2": Process("translate_worker.py", "CTranslate2", OUT / f"translate-{model}-{kind}", kind, threads)}
+
+
+def equal_part(workers):
+    """How many of the tokens of 4 greedy answers are the same in both, as a part."""
+    answers = [worker.ask(json.dumps({"ids": 4, "beams": 1, "tokens": TOKENS}))["ids"] for worker in workers.values()]
+    pairs = [(a, b) for own, other in zip(*answers) for a, b in zip(own, other)]
+    return sum(a == b for a, b in pairs) / len(pairs)
+
+
+def race(workers, rows, rounds):
+    """Yields a row: its title, tokens/s of each engine, quartiles of the ratio."""
+    for title in rows:
+        sources, beams = ROWS[title]
+        question = json.dumps({"sources": sources, "beams": beams, "tokens": TOKENS})
+        samples = {name: [] for name in workers}
+        for number in range(rounds + 1):
+            for name in list(workers)[::1 if number % 2 else -1]:
+                time.sleep(QUIET_SECONDS)
+                ms = workers[name].ask(question)["ms"]
+                if number > 0:      # the first round warms up
+                    samples[name].append(ms)
+        own, other = samples["attn2c"], samples["CTranslate2"]
+        ratios = [b / a for a, b in zip(own, other)]
+        yield title, [1e3 * sources * TOKENS / statistics.median(each) for each in (own, other)], statistics.quantiles(ratios)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", default="opus,t5,bart,nllb")
+    parser.add_argument("--precision", default="f32,int8")
+    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rows", default=",".join(ROW_WORDS))
+    parser.add_argument("--make", action="store_true")
+    parser.add_argument("--made", action="store_true")
+    arguments = parser.parse_args()
+    cores = os.sched_getaffinity(0)
+    rows = [ROW_WORDS[word] for word in arguments.rows.split(",")]
+    product, count = 1.0, 0
+    if not arguments.make:
+        print("| model | type | threads | | attn2c, tokens/s | CTranslate2 | attn2c against it | quartiles |")
+        print("|---|---|---|---|---|---|---|---|", flush=True)
+    for model in arguments.models.split(","):
+        for precision in arguments.precision.split(","):
+            for threads in map(int, arguments.threads.split(",")):
+                if not arguments.made:
+                    make(model, precision, threads, cores)
+                if arguments.make:
+                    continue
+                workers = open_engines(model, precision, threads, cores)
+                same = equal_part(workers)
+                if precision == "f32" and same < LEAST_EQUAL:
+                    sys.exit(f"{model}, {precision}: {same:.0%} of the engines' tokens are equal; not timed")
+                for title, (own, other), (low, middle, high) in race(workers, rows, arguments.rounds):
+                    print(f"| {model} | {precision} | {threads} | {title} | {own:.0f} | {other:.0f} | {middle:.2f} | "
+                          f"{low:.2f} to {high:.2f} |", flush=True)
+                    product, count = product * middle, count + 1
+                for worker in workers.values():
+                    worker.close()
+    if count:
+        print(f"\nGeometric mean: {product ** (1 / count):.2f}")
+
+
+if __name__ == "__main__":
+    main()
