@@ -34,7 +34,7 @@ from words import DE_PARTS, FIRST_YEAR, LANGUAGES, LAST_YEAR, write
 WIDTH, LAYERS, HEADS, INNER = 128, 2, 4, 320
 MOST_TOKENS = 64
 BATCH = 128             # sources
-RATE = 0.01             # the highest learning rate
+RATE = 0.006            # the highest learning rate
 DECAY = 0.02
 FACTORS = [1.4, 1.4, 1.4, 1.4, 1.4, 1.2, 1.0, 1.0]     # of the steps of orthogonal(); below sqrt(3), so that none diverges
 PAD, END, UNKNOWN, BLANK = "<pad>", "</s>", "<unk>", "\u2581"
@@ -167,18 +167,20 @@ def orthogonal(matrix):
 
 
 class Muon:
-    """Momentum whose steps are made orthogonal: all directions of a matrix learn at the same rate."""
+    """Momentum whose steps are made orthogonal: all directions of a matrix learn at the same rate. T5's scores have
+    no factor d_kv^-0.5, so that the matrix of queries is smaller than others, and learns at a lower rate."""
 
-    def __init__(self, matrices, momentum=0.95):
-        self.matrices, self.momentum = matrices, momentum
-        self.means = [torch.zeros_like(p) for p in matrices]
+    def __init__(self, named, momentum=0.95):
+        self.matrices, self.momentum = [p for _, p in named], momentum
+        self.rates = [(WIDTH // HEADS) ** -0.5 if ".q." in name else 1 for name, _ in named]
+        self.means = [torch.zeros_like(p) for p in self.matrices]
 
     @torch.no_grad()
     def step(self, rate):
-        for p, mean in zip(self.matrices, self.means):
+        for p, mean, share in zip(self.matrices, self.means, self.rates):
             mean.lerp_(p.grad, 1 - self.momentum)
             step = orthogonal(p.grad.lerp(mean, self.momentum))
-            p.mul_(1 - rate * DECAY).sub_(step, alpha=0.2 * rate * max(p.shape) ** 0.5)
+            p.mul_(1 - rate * DECAY).sub_(step, alpha=0.2 * rate * share * max(p.shape) ** 0.5)
             p.grad = None
 
 
@@ -186,12 +188,12 @@ def train_model(model, batches, steps, rate, saved):
     """Trains on each batch once: Muon for matrices, AdamW for the rest. Rates rise, and fall from the middle on."""
     model.train()
     is_other = lambda name, p: p.ndim != 2 or any(word in name for word in ("shared", "lm_head", "relative"))
-    muon = Muon([p for name, p in model.named_parameters() if not is_other(name, p)])
+    muon = Muon([(name, p) for name, p in model.named_parameters() if not is_other(name, p)])
     adam = torch.optim.AdamW([p for name, p in model.named_parameters() if is_other(name, p)], lr=rate,
                              betas=(0.9, 0.98), weight_decay=0.0)
     started, running = time.time(), 0.0
     for step, (ids, mask, labels) in enumerate(batches):
-        now = rate * min(1.0, (step + 1) / 50) * min(1.0, 2 * (1 - step / steps))
+        now = rate * min(1.0, (step + 1) / 100) * min(1.0, 2 * (1 - step / steps))
         loss = model(input_ids=ids, attention_mask=mask, labels=labels).loss
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
