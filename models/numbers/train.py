@@ -36,7 +36,7 @@ MOST_TOKENS = 64
 BATCH = 128             # sources
 RATE = 0.006            # the highest learning rate
 DECAY = 0.02
-FACTORS = [1.4, 1.4, 1.4, 1.4, 1.4, 1.2, 1.0, 1.0]     # of the steps of orthogonal(); below sqrt(3), so that none diverges
+FACTORS = [1.4, 1.4, 1.4, 1.4, 1.4, 1.2, 1.0, 1.0]     # of the steps of orthogonal(); none diverges below sqrt(3)
 PAD, END, UNKNOWN, BLANK = "<pad>", "</s>", "<unk>", "\u2581"
 NAMES = {language: name for name, language in LANGUAGES.items()}
 TO_DIGITS = "to digits: "
@@ -113,8 +113,8 @@ def make_tokenizer(rng):
     for letter in sorted(set("".join(counts)) | set(string.ascii_letters)):
         scores.setdefault(letter, least - 10)
     special = [(name, 0.0) for name in (PAD, END, UNKNOWN)]
-    tokenizer = Tokenizer(models.Unigram(special + [(piece.replace(" ", BLANK), score) for piece, score in scores.items()],
-                                         2, False))
+    pieces = [(piece.replace(" ", BLANK), score) for piece, score in scores.items()]
+    tokenizer = Tokenizer(models.Unigram(special + pieces, 2, False))
     tokenizer.add_special_tokens([PAD, END, UNKNOWN])
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     tokenizer.decoder = decoders.Metaspace()
@@ -250,8 +250,8 @@ def measure(model, tokenizer, name, pairs):
     print(f"{name:21}{right} of {len(pairs)} right, {100 * right / len(pairs):.2f} %")
     tasks = {}
     for text, (source, target) in zip(got, pairs):
-        task = source.split(":")[0] + (", dates" if "-" in (target if source.startswith(TO_DIGITS) else source)
-                                       and (target + source).count("-") >= 2 else ", numbers")
+        digits = target if source.startswith(TO_DIGITS) else source.split(": ")[1]
+        task = source.split(":")[0] + (", dates" if "-" in digits else ", numbers")
         tasks.setdefault(task, []).append(text == target)
     for task, list_ in sorted(tasks.items()):
         print(f"  {task:24}{100 * np.mean(list_):.2f} %")

@@ -1,4 +1,4 @@
-"""Logits of answers to sources against transformers' (tests/numbers/goldens.py): prints by how much they differ at most.
+"""Logits of answers to sources against transformers' (tests/numbers/goldens.py): prints the largest difference.
 
 source_logits.py MODULE FOLDER ANSWERS LOGITS   the module is found by PYTHONPATH
 """

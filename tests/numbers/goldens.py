@@ -42,7 +42,8 @@ def answer(model, tokenizer, source):
     trimmed = [token for token in beams.sequences[0, 1:].tolist() if token != 0]
     return {"source": source, "ids": ids["input_ids"][0].tolist(), "greedy": told.sequences[0, 1:].tolist(),
             "beams": trimmed, "score": round(float(beams.sequences_scores[0]), 6),
-            "margin": round(float((best[:, 0] - best[:, 1]).min()), 4)}, told.logits[min(2, len(told.logits) - 1)][0].numpy()
+            "margin": round(float((best[:, 0] - best[:, 1]).min()), 4)
+            }, told.logits[min(2, len(told.logits) - 1)][0].numpy()
 
 
 def main():
@@ -62,7 +63,8 @@ def main():
         "[\n" + ",\n".join(json.dumps(each, ensure_ascii=False) for each in answers) + "\n]\n", encoding="utf-8")
     np.save(HERE / "logits.npy", logits)
     for each in answers:
-        print(each["margin"], repr(each["source"]), "->", repr(tokenizer.decode(each["greedy"], skip_special_tokens=True)))
+        made = tokenizer.decode(each["greedy"], skip_special_tokens=True)
+        print(each["margin"], repr(each["source"]), "->", repr(made))
 
 
 main()
