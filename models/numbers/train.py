@@ -264,7 +264,7 @@ def measure(model, tokenizer, name, pairs):
 def main():
     here = Path(__file__).resolve().parent
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--steps", type=int, default=2000, help=f"batches of {BATCH} sources")
+    parser.add_argument("--steps", type=int, default=1800, help=f"batches of {BATCH} sources")
     parser.add_argument("--rate", type=float, default=RATE, help="the highest learning rate")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
