@@ -20,7 +20,7 @@ local printed = {
   },
   numbers = {
     "\nto digits: siebzehnter Juli neunzehnhundertneunundachtzig\n    1989%-07%-17\n",
-    "\ntranslated rightly +HELD of 200 held%-out sources\n",
+    "\ntranslated rightly +200 of 200 held%-out sources\n",
   },
 }
 
