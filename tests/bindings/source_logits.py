@@ -6,11 +6,12 @@ source_logits.py MODULE FOLDER ANSWERS LOGITS   the module is found by PYTHONPAT
 import importlib
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 
 model = importlib.import_module(sys.argv[1]).Model(sys.argv[2])
-answers = json.load(open(sys.argv[3], encoding="utf-8"))
+answers = json.loads(Path(sys.argv[3]).read_text(encoding="utf-8"))
 apart = 0.0
 with model.state() as state:
     for answer, expected in zip(answers, np.load(sys.argv[4]), strict=True):

@@ -18,8 +18,8 @@ local function sh(command) return helper.succeeds(command, folder) end
 local function generated(options)
   local words = {}
   for i, answer in ipairs(answers) do words[i] = "--prompt " .. shell(answer.source) end
-  local said, list = sh(("./built/numbers_model generate --weights %s --format jsonl %s %s"):format(shell(model), options,
-    table.concat(words, " "))), {}
+  local said, list = sh(("./built/numbers_model generate --weights %s --format jsonl %s %s"):format(shell(model),
+    options, table.concat(words, " "))), {}
   for line in said:gmatch("[^\n]+") do list[#list + 1] = assert(dkjson.decode(line)) end
   assert.equal(#answers, #list)
   return list
