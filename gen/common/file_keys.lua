@@ -152,9 +152,9 @@ local families = {
   marian = of_bart("after", false, false, true),
   mbart = of_bart("before", true, true, false),
   pegasus = of_bart("before", true, false, true),
-  t5_writer = { without = { [OLDER] = "n_positions", ["feed_forward_proj says it"] = "dense_act_fn is_gated_act" } },
-  t5 = { without = { [OTHER_HEADS] = "num_decoder_layers scale_decoder_outputs tie_word_embeddings", [OLDER] =
-    "n_positions", ["feed_forward_proj says it"] = "dense_act_fn is_gated_act" } },
+  t5_writer = { without = { ["feed_forward_proj says it"] = "dense_act_fn is_gated_act" } },
+  t5 = { without = { [OTHER_HEADS] = "num_decoder_layers scale_decoder_outputs tie_word_embeddings",
+    ["feed_forward_proj says it"] = "dense_act_fn is_gated_act" } },
   wav2vec2 = { without = { ["of the convolutions over the waveform"] =
     "conv_bias conv_kernel conv_stride feat_extract_norm num_feat_extract_layers", [TRAINING] =
     [[activation_dropout apply_spec_augment contrastive_logits_temperature ctc_loss_reduction ctc_zero_infinity

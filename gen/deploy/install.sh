@@ -81,8 +81,8 @@ page "$pages/attn2c.fish" "$fishdir"
 # The pages for users keep their folders, so that links from one to another work.
 for name in README.md gen/README.md gen/checkpoints/README.md gen/commands/README.md gen/deploy/CHANGELOG.md \
   models/README.md models/examples/README.md models/examples/pipeline.svg models/language/README.md \
-  models/speaker/README.md models/speaker/report.png models/tales/README.md runtime/README.md \
-  runtime/generate/README.md runtime/picture/README.md runtime/text/README.md tests/bench/README.md \
+  models/numbers/README.md models/speaker/README.md models/speaker/report.png models/tales/README.md \
+  runtime/README.md runtime/generate/README.md runtime/picture/README.md runtime/text/README.md tests/bench/README.md \
   tests/bench/LOG.md tests/bench/peers/README.md; do
   page "$name" "$docdir/$(dirname "$name")"
 done

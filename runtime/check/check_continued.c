@@ -257,49 +257,65 @@ static void read_kept(const script *s, const attn2c_state_part *kept, float *row
   }
 }
 
-/* Compares what the state keeps of all heads of sequence 0 with the reference's tensor. */
-static int compare_kept(script *s, int number, const float *want) {
-  attn2c_check_job *job = s->job;
-  const attn2c_tensor *shape = &job->descriptor->tensors[number];
-  const attn2c_tolerance tolerance = attn2c_tolerance_model(job->descriptor->layers);
+/* Notes the results that the state keeps as further outputs of an entry. */
+static void add_kept(const script *s, attn2c_entry *with, int *outputs) {
+  int64_t column;
+  for (int number = 0; number < with->op_count; number++) {
+    const int result = with->ops[number].result, own = own_tensor(s, result, &column);
+    int is_kept = 0;
+    for (int i = 0; i < s->of->kept_count; i++) is_kept |= s->of->kept[i].tensor == own;
+    if (is_kept) outputs[with->output_count++] = result;
+  }
+  with->outputs = outputs;
+}
+
+/* Returns what the state keeps of a tensor of all heads, in sequence 0. Rows that a window has forgotten, and
+ * columns of other ranks, are the reference's. NULL: no memory. */
+static float *kept_of(const script *s, int number) {
+  const attn2c_tensor *shape = &s->job->descriptor->tensors[number];
   const int64_t all = shape->shape[shape->rank - 1];
-  float *rows = attn2c_reference_allocate(shape);
-  if (!rows) return attn2c_check_no_memory(job, shape->name);
-  memcpy(rows, want, (size_t)(s->count * all) * sizeof *rows);
   int64_t column;
   const int own = own_tensor(s, number, &column);
-  for (int i = 0; i < s->of->kept_count; i++)
+  float *rows = attn2c_reference_allocate(shape);
+  if (rows) memcpy(rows, s->job->tensors[number], (size_t)(s->count * all) * sizeof *rows);
+  for (int i = 0; i < s->of->kept_count && rows; i++)
     if (s->of->kept[i].tensor == own) read_kept(s, &s->of->kept[i], rows + column, all);
-  attn2c_comparison comparison;
-  char name[128];
-  attn2c_compare(shape, want, rows, all, &tolerance, &comparison);
-  snprintf(name, sizeof name, "state of %s", shape->name);
-  const int status = attn2c_check_report_row(&job->report, name, shape, &comparison);
-  attn2c_free(rows);
+  return rows;
+}
+
+/* Compares the outputs of the whole sequence, and the keys and values that it left in the state, with the
+ * reference. */
+static int compare_whole(script *s, int *outputs, void **got) {
+  attn2c_check_job *job = s->job;
+  const attn2c_entry *own = job->entry;
+  attn2c_entry with = *own;
+  memcpy(outputs, own->outputs, (size_t)own->output_count * sizeof *outputs);
+  memcpy(got, job->traced, (size_t)own->output_count * sizeof *got);
+  add_kept(s, &with, outputs);
+  job->entry = &with, job->traced = got, job->kept_outputs = with.output_count - own->output_count;
+  int status = attn2c_check_run_guided(job, NULL);
+  for (int i = own->output_count; i < with.output_count && status == ATTN2C_OK; i++)
+    if (!(got[i] = kept_of(s, outputs[i]))) status = attn2c_check_no_memory(job, "state");
+  if (status == ATTN2C_OK) status = attn2c_check_outputs(job, "in several calls");
+  attn2c_reference_release(&with, job->tensors);
+  for (int i = own->output_count; i < with.output_count; i++) attn2c_free(got[i]);
+  job->entry = own, job->kept_outputs = 0;
   return status;
 }
 
-/* A guide of the reference, which compares the results that the state keeps. */
-static int see_result(void *of_script, const attn2c_op *op, void *const *tensors) {
-  script *s = of_script;
-  int64_t column;
-  const int own = own_tensor(s, op->result, &column);
-  for (int i = 0; i < s->of->kept_count; i++)
-    if (s->of->kept[i].tensor == own) return compare_kept(s, op->result, tensors[op->result]);
-  return ATTN2C_OK;
-}
-
-/* Compares the outputs of the whole sequence, and the state that it left, with the reference. */
 static int check_whole(script *s) {
   attn2c_check_job *job = s->job;
-  const attn2c_reference_guide guide = {see_result, s};
+  const size_t most = (size_t)(job->entry->output_count + job->entry->op_count);
+  int *outputs = calloc(most, sizeof *outputs);
+  void **got = calloc(most, sizeof *got);
   attn2c_check_sequence view;
   int status =
       attn2c_check_sequence_begin(&view, job, &s->all.n, 0, (const void *const *)s->all.in, s->all.out);
-  if (status == ATTN2C_OK) status = attn2c_check_run_guided(job, &guide);
-  if (status == ATTN2C_OK) status = attn2c_check_outputs(job, "in several calls");
-  attn2c_reference_release(job->entry, job->tensors);
+  if (status == ATTN2C_OK)
+    status = outputs && got ? compare_whole(s, outputs, got) : attn2c_check_no_memory(job, "state");
   attn2c_check_sequence_end(&view);
+  free(outputs);
+  free(got);
   return status;
 }
 

@@ -263,6 +263,25 @@ static int settle_rounded(void *of_job, const attn2c_op *op, void *const *tensor
   return ATTN2C_OK;
 }
 
+static int is_kept(const attn2c_check_job *job, int output) {
+  return output >= job->entry->output_count - job->kept_outputs;
+}
+
+/* Returns the limits of an output. The absolute limit of a model is for numbers of size 1, as hidden states
+ * are after a norm. Keys and values are k = W x of such a state, and are as large as W makes them: elements
+ * of x of deviation s give elements of k of deviation |w| s, with w a row of W. An error d in each element of
+ * x gives one of deviation |w| d, in the same way, however small an element of k itself is. So an error in k
+ * is d / s of the root mean square of k, and the limit is that much of it. If a model amplifies errors more,
+ * as strong attention does between two keys of nearly the same score, a trial measures how much: see
+ * judge_outputs. */
+static attn2c_tolerance limits_of(const attn2c_check_job *job, int output) {
+  const int tensor = job->entry->outputs[output];
+  attn2c_tolerance tolerance = attn2c_tolerance_model(job->descriptor->layers);
+  if (is_kept(job, output))
+    tolerance.absolute *= root_mean_square(job->tensors[tensor], attn2c_elements(tensor_of(job, tensor)));
+  return tolerance;
+}
+
 /* Judges an output by a tolerance. */
 static void judge_output(attn2c_check_job *job, int output, const attn2c_tolerance *tolerance,
                          attn2c_comparison *comparison) {
@@ -302,7 +321,10 @@ static int judge_outputs(attn2c_check_job *job, float *const *allowed, attn2c_to
       judge_output(job, output, &tolerances[output], &comparison);
     }
     char name[NAME_SIZE];
-    snprintf(name, sizeof name, "output %s, %s", shape->name, what);
+    if (is_kept(job, output))
+      snprintf(name, sizeof name, "state of %s", shape->name);
+    else
+      snprintf(name, sizeof name, "output %s, %s", shape->name, what);
     const int status = attn2c_check_report_row(&job->report, name, shape, &comparison);
     if (status != ATTN2C_OK) return status;
   }
@@ -316,7 +338,7 @@ int attn2c_check_outputs(attn2c_check_job *job, const char *what) {
   int status = tolerances && allowed ? ATTN2C_OK : attn2c_check_no_memory(job, job->entry->name);
   for (int i = 0; i < count && status == ATTN2C_OK; i++) {
     const attn2c_tensor *shape = tensor_of(job, job->entry->outputs[i]);
-    tolerances[i] = attn2c_tolerance_model(job->descriptor->layers);
+    tolerances[i] = limits_of(job, i);
     allowed[i] = attn2c_reference_allocate(shape);
     if (!allowed[i]) status = attn2c_check_no_memory(job, shape->name);
   }

@@ -105,4 +105,19 @@ return function(of, spec)
     { name = "keys_into", old = "to.terms.into = types.bytes(place.each_added(storage), storage.type)",
       new = "to.terms.into = 0", filter = "learned", wrong = "rows that are added are the first of a page" },
   }
+
+  of("runtime/check/check_judge.c", spec .. "whole/continued_spec.lua") {
+    { name = "judge_kept_size", old = "tolerance.absolute *= root_mean_square(",
+      new = "tolerance.absolute += root_mean_square(", filter = "strong attention",
+      wrong = "any kept value passes that is no further off than the values are large" },
+    { name = "judge_kept_trial", old = "i < job->entry->output_count; i++) tolerances[i].allowed",
+      new = "i < job->entry->output_count - job->kept_outputs; i++) tolerances[i].allowed",
+      filter = "strong attention",
+      wrong = "right keys fail if attention amplifies rounding" },
+  }
+
+  of("runtime/check/check_continued.c", spec .. "whole/continued_spec.lua") {
+    { name = "continued_kept", old = "tensor == own) read_kept(s,", new = "tensor == own && own < 0) read_kept(s,",
+      filter = "strong attention", wrong = "what the state keeps is not compared" },
+  }
 end

@@ -45,6 +45,7 @@ return {
     { "num_heads", "num_attention_heads", to = "heads", default = 8, kind = "count" },
     { "relative_attention_num_buckets", to = "t5_buckets", default = 32, kind = "count" },
     { "relative_attention_max_distance", to = "t5_distance", default = 128, kind = "count" },
+    { "n_positions", to = "longest", default = 512, kind = "count" },
     { "layer_norm_epsilon", to = "eps", default = 1e-6, kind = "number" },
     { "feed_forward_proj", to = "ff_word", default = "relu", kind = "text" },
   },

@@ -21,6 +21,7 @@ local examples = {
 local PAIRS = { "--text", "Where is the key?", "--text-pair", "A cat sleeps.", "--text-pair",
   "The key is under the mat.", "--rank" }
 local GENERATED = { "--prompt", "Once upon a time" }
+local TRANSLATED = { "--prompt", "Where is the station?" } -- a source of a model with an encoder
 local PICTURE = { "--image", "picture.jpg" }
 local PICTURE_AND_TEXTS = { "--image", "picture.jpg", "--text", "a photo of a cat", "--text", "a photo of a dog" }
 local EXAMPLE = { "--text", "This is a sentence to try." }
@@ -42,7 +43,7 @@ end
 local function example_of(state)
   if state.spec.pictures then return state.spec.texts and PICTURE_AND_TEXTS or PICTURE end
   if not state.tokenizer then return nil end
-  if state.spec.symbols.past.is_open then return GENERATED end
+  if state.spec.symbols.past.is_open then return state.spec.memory and TRANSLATED or GENERATED end
   if scores_pairs(state) then return PAIRS end
   local list, mask = {}, mask_text(state.tokenizer)
   for i, word in ipairs(examples[emit_text.values(state).answer] or EXAMPLE) do

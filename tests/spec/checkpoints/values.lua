@@ -458,7 +458,7 @@ values.families = {
       { { num_attention_heads = 4 }, { heads = 4, head_dim = 64 } },
       { { relative_attention_num_buckets = 16 }, { t5_buckets = 16 } },
       { { relative_attention_max_distance = 64 }, { t5_distance = 64 } },
-      { { layer_norm_epsilon = 1e-5 }, { eps = 1e-5 } },
+      { { layer_norm_epsilon = 1e-5 }, { eps = 1e-5 } }, { { n_positions = 40 }, { seq = 40 } },
       { { feed_forward_proj = "gelu" }, { activation = "gelu" } },
       { { feed_forward_proj = "gated-gelu" }, { activation = "gelu_tanh", gated = true } },
       { { feed_forward_proj = "gated-silu" }, { activation = "silu", gated = true } },

@@ -64,6 +64,7 @@ return function(values)
     for i, case in ipairs(t5.cases) do
       local keys, changes = case[1], like(case[2], {})
       changes["memory.input.vocab"], changes["memory.layers"] = changes["input.vocab"], changes.layers
+      changes["memory.seq"] = changes.seq
       if changes.d_model and classes_scale then changes["output.2.scale"] = changes.d_model ^ -0.5 end
       if changes.gated == nil and keys.feed_forward_proj and base.gated then changes.gated = NONE end
       if (keys.d_model or keys.hidden_size) and base.d_ff then changes.d_ff = NONE end

@@ -64,6 +64,21 @@ describe("a model that continues", function()
     end)
   end
 
+  -- Attention amplifies rounding if it takes one of two keys of nearly the same score.
+  it("may have strong attention, and a wrong value that it keeps is found", function()
+    local wrong = "s/copy_nx12(kept + \\([^,]*\\),[^;]*;/& kept[\\1] += %sf;/"
+    for _, case in ipairs { { "" }, { "", "1e-4" }, { "scale = 2000," }, { "scale = 2000,", "1e-3" } } do
+      helper.write(folder .. "/strong.lua", ([[return { name = "strong", d_model = 48, heads = 4, layers = 2, %s
+        input = tokens { vocab = 40 }, context = 150, chunk = 40, norm = "pre", norm_kind = "rms", mask = "causal",
+        output = { vocabulary {} } }]]):format(case[1]))
+      runs(("%s %s/tests/program.lua strong.lua out"):format(
+        case[2] and helper.spoiling("strong.c", wrong:format(case[2])) or FLAGS, root))
+      local code, _, said = helper.script(("cd '%s' && out/strong check --seed 2"):format(folder), folder)
+      assert.equal(case[2] and 1 or 0, code, said)
+      assert.matches("state of l1%.attn%.v [^\n]*" .. (case[2] and "FAIL" or "ok") .. "\n", said)
+    end
+  end)
+
   it("is timed as it is used: prompts, and tokens of one sequence and of all", function()
     local names = {}
     local function rows_of(options)

@@ -1,4 +1,4 @@
--- demo_spec.lua: the three parts of `make demo`: each ends well and prints the results that models/README.md states
+-- demo_spec.lua: the four parts of `make demo`: each ends well and prints the results that models/README.md states
 -- of its trained model.
 local helper = require("tests.spec.helper")
 
@@ -17,6 +17,10 @@ local printed = {
   tales = {
     "\nlibrary, program +out/tales/libtales%.so, out/tales/tales\n",
     "\nOnce upon a time.....", "\nThere was once an old owl.....",
+  },
+  numbers = {
+    "\nto digits: siebzehnter Juli neunzehnhundertneunundachtzig\n    1989%-07%-17\n",
+    "\ntranslated rightly +200 of 200 held%-out sources\n",
   },
 }
 

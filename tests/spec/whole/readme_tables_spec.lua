@@ -6,7 +6,8 @@ local readme = require("tests.readme")
 
 local pages = { table.unpack(readme.list) }
 for _, name in ipairs { ".github/CONTRIBUTING.md", "gen/deploy/CHANGELOG.md", "models/language/README.md",
-  "models/speaker/README.md", "models/tales/README.md", "tests/bench/peers/README.md" } do pages[#pages + 1] = name end
+  "models/numbers/README.md", "models/speaker/README.md", "models/tales/README.md",
+  "tests/bench/peers/README.md" } do pages[#pages + 1] = name end
 
 local function read(name) return helper.read(helper.root .. "/" .. name) end
 

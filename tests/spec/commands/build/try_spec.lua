@@ -29,6 +29,8 @@ describe("the line to try", function()
     end
     assert.equal(("out/x/x generate --weights %s --prompt 'Once upon a time'"):format(texts .. "next"),
       line_of("next", texts .. "next"))
+    assert.matches(" generate %-%-weights %S+/numbers %-%-prompt 'Where is the station%?'$",
+      line_of("../../../models/numbers", helper.root .. "/models/numbers"))
   end)
 
   it("starts the ranks of a model that is divided among them", function()
