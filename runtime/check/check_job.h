@@ -29,7 +29,7 @@ typedef struct {
   float *state;      /* of a model that continues; NULL: another */
   attn2c_team *team; /* of the shipped variant; NULL: for one worker */
   attn2c_message *message;
-  int kept_outputs; /* the last outputs of the entry are so many keys and values that a state keeps */
+  int kept_outputs; /* the number of keys and values that a state keeps: the last outputs of the entry */
   int nan;          /* 1: NaN and infinity are planted */
 } attn2c_check_job;
 

@@ -1,5 +1,5 @@
 -- numbers_spec.lua: the translator of models/numbers: what is in its folder, and that its tokens, logits, answers and
--- beams are those of transformers (tests/numbers/goldens.py).
+-- beams equal the results of transformers (tests/numbers/goldens.py).
 local helper = require("tests.spec.helper")
 local dkjson = require("dkjson")
 local files = require("common.files")
