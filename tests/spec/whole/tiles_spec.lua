@@ -45,6 +45,27 @@ local APART = "import sys, numpy as np; print(abs(np.load(sys.argv[1]) - np.load
 -- How closely tests/torch/precision.py knows any correct result (ALLOWED).
 local KNOWN = 1e-4
 
+describe("where there are no tiles", function()
+  setup(function() files.make_folder(folder) end)
+
+  it("a library goes on to its next target, and one for amx alone is refused in a line", function()
+    if is_real then return end
+    build("-O0", "plain", "'target=amx, avx2' precision=int8")
+    if sh("plain/plain info"):find("in use       amx;", 1, true) then return end -- it has some
+    assert.truthy(sh("plain/plain info"):find("in use       avx2;", 1, true))
+    assert.is_true(answer("", "plain", WEIGHTS) == answer("avx2", "plain", WEIGHTS))
+    local code, said = helper.run("ATTN2C_TARGET=amx plain/plain check", folder)
+    assert.equal(6, code)
+    assert.matches("^plain: ATTN2C_TARGET: amx, but this machine lacks [%w' -]+\n$", said)
+  end)
+end)
+
+-- Emulated tiles stand for the instructions of tiles only: the rest of a kernel for amx has AVX-512.
+if not helper.read("/proc/cpuinfo"):find(" avx512vl ", 1, true) then
+  it("tiles are emulated where there is AVX-512", function() pending("this machine has no AVX-512") end)
+  return
+end
+
 describe(is_real and "in this processor's tiles," or "in emulated tiles,", function()
   local crew, other
 
@@ -144,18 +165,5 @@ describe("where the system refuses tiles, as a sandbox does,", function()
     assert.equal(6, code)
     assert.equal(("crew: ATTN2C_TARGET: amx, but %s\n"):format(REFUSED), said)
     assert.is_nil(files.read(folder .. "/no.npy"))
-  end)
-end)
-
-describe("where there are no tiles", function()
-  it("a library goes on to its next target, and one for amx alone is refused in a line", function()
-    if is_real then return end
-    build("-O0", "plain", "'target=amx, avx2' precision=int8")
-    if sh("plain/plain info"):find("in use       amx;", 1, true) then return end -- it has some
-    assert.truthy(sh("plain/plain info"):find("in use       avx2;", 1, true))
-    assert.is_true(answer("", "plain", WEIGHTS) == answer("avx2", "plain", WEIGHTS))
-    local code, said = helper.run("ATTN2C_TARGET=amx plain/plain check", folder)
-    assert.equal(6, code)
-    assert.matches("^plain: ATTN2C_TARGET: amx, but this machine lacks [%w' -]+\n$", said)
   end)
 end)
