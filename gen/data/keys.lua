@@ -124,7 +124,7 @@ keys.list = {
   { key = "context", type = "integer", min = 2, max = 131072,
     meaning = "in place of seq, for a causal model of tokens that writes: the most tokens of a sequence; a call goes "
       .. "on from the keys and values of the calls before, which the caller's context keeps" },
-  { key = "sequences", type = "integer", min = 1, max = 32, default_text = "1 with context",
+  { key = "sequences", type = "integer", min = 1, max = 128, default_text = "1 with context",
     meaning = "with context: the sequences that a caller's context keeps" },
   { key = "cache", type = "word", words = precision.words_of_attention(),
     default_text = "the attention's of `precision`",
