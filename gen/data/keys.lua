@@ -164,6 +164,8 @@ keys.list = {
     meaning = "number of buckets that distances are sorted into" },
   { key = "t5_distance", type = "integer", stack = true, default = 128, min = 2, max = 1048576,
     meaning = "all distances from here on share the last bucket" },
+  { key = "t5_by_layer", type = "boolean", stack = true, default = false,
+    meaning = "t5: each layer has a table of its own, as umT5's do" },
   { key = "position_terms", type = "word", stack = true,
     words = { "both", "content_to_position", "position_to_content" }, default = "both",
     meaning = "disentangled (DeBERTa): to each score are added query · K(distance), K(distance) from the keys' "

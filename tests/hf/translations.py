@@ -103,15 +103,22 @@ CASES = {
                 {"num_beams": 8, "length_penalty": 0.8, "max_length": 16, "forced_eos_token_id": 1},
                 [({}, {}), (GREEDY, {"prefix": "the "})]),
     "marian": ("MarianMTModel", {**SIZES, "scale_embedding": True, "activation_function": "swish"}, languages("marian"),
-               {"num_beams": 6, "max_length": 24, "renormalize_logits": True},
+               {"num_beams": 6, "max_length": 24, "renormalize_logits": True, "no_repeat_ngram_size": 2},
                [({}, {"target": "fra"}), (GREEDY, {}), (BEAMS, {"target": "deu"})]),
+    "marian_separate": ("MarianMTModel", {**SIZES, "scale_embedding": True, "activation_function": "swish",
+                                          "share_encoder_decoder_embeddings": False, "tie_word_embeddings": False},
+                        languages("marian_separate"), {"num_beams": 2, "max_length": 24, "no_repeat_ngram_size": 2,
+                                                       "bad_words_ids": [[58], [81]]},
+                        [({}, {}), (GREEDY, {})]),
+    "umt5": ("UMT5ForConditionalGeneration", T5, pieces("T5Tokenizer", extra_ids=3), {**ALIKE, "no_repeat_ngram_size": 2},
+             [(GREEDY, {}), (BEAMS, {})]),
     "m2m_100": ("M2M100ForConditionalGeneration",
                 {**SIZES, "scale_embedding": True, "decoder_start_token_id": 2, "forced_eos_token_id": None},
-                languages("m2m_100"), {"num_beams": 5, "max_length": 20, "early_stopping": True},
+                languages("m2m_100"), {"num_beams": 5, "max_length": 20, "early_stopping": True, "no_repeat_ngram_size": 2},
                 [({}, {"source": "en", "target": "fr"}), (GREEDY, {"target": "zu"})]),
     "nllb": ("M2M100ForConditionalGeneration",
              {**SIZES, "scale_embedding": True, "decoder_start_token_id": 2, "forced_eos_token_id": None},
-             languages("nllb"), {"max_length": 20},
+             languages("nllb"), {"max_length": 20, "no_repeat_ngram_size": 2},
              [({}, {"target": "fra_Latn"}), ({"num_beams": 4}, {"source": "zul_Latn", "target": "rus_Cyrl"})]),
 }
 
@@ -120,9 +127,9 @@ def settings_of(name, tokenizer, settings):
     """The configuration with the numbers of the tokenizer's tokens."""
     size = max(tokenizer.get_vocab().values()) + 1
     if name.startswith("marian"):
-        pad = tokenizer.pad_token_id
-        return {**settings, "vocab_size": size, "decoder_vocab_size": size, "pad_token_id": pad, "eos_token_id": 0,
-                "decoder_start_token_id": pad, "forced_eos_token_id": 0}
+        written = len(tokenizer.target_encoder if tokenizer.separate_vocabs else tokenizer.encoder)
+        return {**settings, "vocab_size": len(tokenizer.encoder), "decoder_vocab_size": written, "eos_token_id": 0,
+                "pad_token_id": tokenizer.pad_token_id, "decoder_start_token_id": written - 1, "forced_eos_token_id": 0}
     if name == "mbart":
         settings = {**settings, "decoder_start_token_id": tokenizer.convert_tokens_to_ids("ro_RO")}
     return {**settings, "vocab_size": size + 4}
