@@ -392,6 +392,7 @@ local function generation_of(self)
     self.folder.is_file and "metadata general.sampling" or nil)
   if not self.family.encoder then return result end
   result = result or {}
+  result.draw = result.draw or false -- transformers' default; texts that are read are no prompts to go on with
   result.start = start_of(self)
   return result
 end
