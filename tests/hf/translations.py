@@ -42,7 +42,7 @@ SOURCES = ["the cat sat on the mat", "a dog and a cat, twice!", "where is the st
            "one two three four five six seven one two three", "Zürich — naïve café"]
 SIZES = {"d_model": WIDTH, "encoder_layers": 1, "decoder_layers": 2, "encoder_ffn_dim": 24, "decoder_ffn_dim": 16,
          "encoder_attention_heads": 4, "decoder_attention_heads": 2, "max_position_embeddings": 64}
-T5 = {"d_model": WIDTH, "d_kv": 6, "d_ff": 24, "num_layers": 1, "num_decoder_layers": 2, "num_heads": 2, "relative_attention_num_buckets": 8,
+T5 = {"d_model": WIDTH, "d_kv": 6, "d_ff": 24, "num_layers": 2, "num_heads": 2, "relative_attention_num_buckets": 8,
       "decoder_start_token_id": 0, "pad_token_id": 0, "eos_token_id": 1}
 GATED = {**T5, "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}
 GREEDY, BEAMS = {"num_beams": 1}, {"num_beams": 3, "num_return_sequences": 2}
@@ -110,7 +110,7 @@ CASES = {
                         languages("marian_separate"), {"num_beams": 2, "max_length": 24, "no_repeat_ngram_size": 2,
                                                        "bad_words_ids": [[58], [81]]},
                         [({}, {}), (GREEDY, {})]),
-    "umt5": ("UMT5ForConditionalGeneration", {**T5, "num_layers": 2}, pieces("T5Tokenizer", extra_ids=3), {**ALIKE, "no_repeat_ngram_size": 2},
+    "umt5": ("UMT5ForConditionalGeneration", T5, pieces("T5Tokenizer", extra_ids=3), {**ALIKE, "no_repeat_ngram_size": 2},
              [(GREEDY, {}), (BEAMS, {})]),
     "m2m_100": ("M2M100ForConditionalGeneration",
                 {**SIZES, "scale_embedding": True, "decoder_start_token_id": 2, "forced_eos_token_id": None},

@@ -252,7 +252,7 @@ static void refuse(job *job, int32_t place, int status, const char *why) {
   job->at[place] = NULL;
   job->is_ended = 1;
   for (int32_t rank = 0; rank < job->options.n_best; rank++, r = r->next) {
-    r->place = ENDED, r->end = ATTN2C_END_FAULT, r->status = status;
+    r->place = ENDED, r->is_missing = 1, r->end = ATTN2C_END_FAULT, r->status = status;
     snprintf(r->fault, sizeof r->fault, "%s: %s", r->at, why);
   }
 }
@@ -283,7 +283,10 @@ static int begin(job *job, const int32_t *places, int32_t count) {
       return ATTN2C_OK;
     }
     if (status != ATTN2C_OK) {
-      refuse(job, s->place, status, said.used ? text : attn2c_strerror(status));
+      refuse(job, s->place, status,
+             said.used                 ? text
+             : status == ATTN2C_FORMAT ? "an id is not in the vocabulary"
+                                       : attn2c_strerror(status));
       continue;
     }
     if (!job->is_noted++)
