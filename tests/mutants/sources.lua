@@ -1,7 +1,7 @@
 -- sources.lua: the part of list.lua that concerns encoders beside decoders that go on. of and spec: as in list.lua.
 return function(of, spec)
   of("runtime/model/encode.c", "c:encode") {
-    { name = "encode_twice", old = "seen >> sequence & 1)", new = "seen >> sequence & 0)", filter = "encode/a_call*",
+    { name = "encode_twice", old = "seen[sequence]++)", new = "seen[sequence])", filter = "encode/a_call*",
       wrong = "two sources of a call are read into one sequence" },
     { name = "encode_sequences", old = "sequence >= model->continued->sequences",
       new = "sequence > model->continued->sequences", filter = "encode/a_call*",

@@ -21,7 +21,7 @@ local function name_of(name)
   if part then
     return ("%s.blk.%s.%s.weight"):format(stack:sub(1, 3), block, parts[part] or norms[stack][layer + 1])
   end
-  return outside[name] or name:gsub("^(%l%l%l)coder%.final_layer_norm", "%1.output_norm")
+  return outside[name] or (name:gsub("^(%l%l%l)oder%.final_layer_norm", "%1.output_norm"))
 end
 
 -- Returns the tensors of a safetensors file, in order of their names.

@@ -75,7 +75,7 @@ local function compare(name, place, weights, stated, more)
   end
 end
 
-local function stated_of(place) return assert(dkjson.decode(helper.read(place .. "/generation_config.json"))) end
+local function stated_of(place) return (assert(dkjson.decode(helper.read(place .. "/generation_config.json")))) end
 
 describe("texts that encoders with decoders write are transformers':", function()
   for _, name in ipairs(names) do
@@ -94,4 +94,103 @@ describe("texts that encoders with decoders write are transformers':", function(
       compare(name .. "_file", place, folder .. "/" .. name .. "_file.gguf", stated, more)
     end)
   end
+end)
+
+-- Runs the program of mbart_50 or another folder. Returns the exit code, and what it says on both outputs.
+local function generate(words, name)
+  name = name or "mbart_50"
+  return say.run(("%s/%s generate --weights %s %s"):format(name, name, shell(goldens .. "/" .. name), words))
+end
+
+describe("generate --split sentences", function()
+  -- A text, and its sentences.
+  local text = [[Dr. A. Smith sat on the mat.  "a cat, e.g. a dog!" (Twice.) Where is it?! it is here... ]]
+    .. "東京の駅。どこ？ naïve Zoé, où est la gare.\nlast"
+  local sentences = { "Dr. A. Smith sat on the mat.", '"a cat, e.g. a dog!"', "(Twice.)",
+    "Where is it?! it is here...", "東京の駅。", "どこ？", "naïve Zoé, où est la gare.", "last" }
+
+  local function texts_of(words)
+    local list = {}
+    for _, line in ipairs(lines_of(select(2, generate(words .. " --format jsonl")))) do
+      list[#list + 1] = assert(dkjson.decode(line))
+    end
+    return list
+  end
+
+  it("answers each sentence as by itself, in order, and writes one answer for a text", function()
+    local words, ids, expected, tokens = {}, {}, "", 0
+    for i, sentence in ipairs(sentences) do words[i] = "--prompt " .. shell(sentence) end
+    local alone = texts_of(table.concat(words, " "))
+    assert.equal(#sentences, #alone)
+    for i, each in ipairs(alone) do
+      table.move(each.ids, 1, #each.ids, #ids + 1, ids)
+      expected = expected .. each.text .. (i == #alone and "" or i == #alone - 1 and "\n" or " ")
+      tokens = tokens + each.prompt_tokens
+    end
+    local whole = texts_of("--split sentences --prompt 'the cat' --prompt " .. shell(text) .. " --prompt x")
+    assert.equal(3, #whole)
+    assert.equal(table.concat(sentences, " "):gsub(" last$", "\nlast"), whole[2].prompt)
+    assert.equal(expected, whole[2].text)
+    assert.same(ids, whole[2].ids)
+    assert.equal(tokens, whole[2].prompt_tokens)
+    assert.equal(texts_of("--prompt x")[1].text, whole[3].text)
+    local _, said = generate("--split sentences --prompt " .. shell(text))
+    assert.equal(expected .. "\n", said)
+    _, said = generate("--split sentences --prompt 'the cat' --prompt " .. shell(text))
+    assert.equal(expected:gsub("\n", "\\n"), lines_of(said)[2])
+  end)
+
+  it("reads a text that is longer than the model's source, which is refused otherwise", function()
+    local long = ("the cat sat on the mat. "):rep(30)
+    local code, said = generate("--prompt 'a cat' --prompt " .. shell(long))
+    assert.equal(3, code)
+    assert.matches("\nmbart_50: %-%-prompt: text 2: the source has %d+ tokens, but at most 64 are allowed; %-%-split "
+      .. "sentences reads it in parts\n$", said)
+    assert.equal(0, (generate("--split sentences --prompt " .. shell(long))))
+    code, said = generate("--split sentences --prompt " .. shell(long:gsub("%.", "")))
+    assert.equal(3, code)
+    assert.matches("^mbart_50: %-%-prompt: text 1, sentence 1: the source has %d+ tokens, but at most 64 are allowed\n$",
+      said)
+  end)
+end)
+
+describe("a source or option that a model cannot use is refused in a line:", function()
+  setup(function()
+    local write_ids = require("tests.spec.generating").new("translations", {}).write_ids
+    write_ids("ids.npy", "3,", { 5, 6, 2 })
+    write_ids("empty.npy", "0,", {})
+    write_ids("other.npy", "2,", { 5, 9999 })
+  end)
+
+  local function refused(words, expected, name, status)
+    it(words .. (name and " of " .. name or ""), function()
+      local code, said = generate(words, name)
+      assert.equal(status or 2, code, said)
+      assert.equal(("%s: %s\n"):format(name or "mbart_50", expected), said)
+    end)
+  end
+  refused("--prompt ''", "--prompt: text 1: the source is empty, but at least one token is needed")
+  refused("--prompt ' ' --prefix x", "--prompt: text 1: the source is empty, but at least one token is needed")
+  refused("--input ids=empty.npy", "empty.npy: prompt 1: the source has 0 tokens, but 1 to 64 are allowed")
+  refused("--input ids=other.npy", "other.npy: prompt 1: an id is not in the vocabulary", nil, 3)
+  refused("--input ids=ids.npy --source-language de_DE",
+    "--source-language: goes with --prompt, in a model that was built with a tokenizer")
+  refused("--input ids=ids.npy --prefix x", "--prefix: goes with --prompt, in a model that was built with a tokenizer")
+  refused("--input ids=ids.npy --split sentences",
+    "--split: goes with --prompt, in a model that was built with a tokenizer")
+  refused("--input ids=ids.npy --target-language fra",
+    "--target-language: goes with --prompt, as its token is in front of the source", "marian")
+  refused("--prompt x --source-language fra",
+    "--source-language: this model finds it by itself; --target-language chooses the other", "marian")
+  refused("--prompt x --target-language de", "--target-language: no language is called de; languages: fra, deu",
+    "marian")
+  refused("--prompt x --target-language de",
+    "--target-language: no language is called de: the tokenizer has no languages", "t5")
+  refused("--prompt x --split sentences --n-best 2 --beams 2",
+    "--split: does not go with --n-best, as a text has one answer to each sentence")
+  refused("--prompt x --split sentences --output generated=x.npy",
+    "--split: does not go with --output and --format npy; --format jsonl gives tokens")
+  refused("--prompt x --split words", "--split: 'words', but sentences is allowed")
+  refused("--prompt x --beams 0", "--beams: '0', but 1 to 128 is allowed")
+  refused("--prompt x --beams 9", "--beams: 9, but 1 to 8 is allowed: the model keeps 8 sequences (sequences=N of build)")
 end)
