@@ -29,7 +29,7 @@ describe("a spec", function()
       projections = true, scale = 1 / math.sqrt(8), scoring = "dot", weighting = "softmax", fully_masked = "zero",
       bias_kv = false, zero_attn = false, attention_output = { kind = "none" }, head_mask = { kind = "none" }, past = 0,
       mask = { causal = false, padding = false }, positions = "none", max_position = 8, rope_theta = 10000.0,
-      rope_style = "halves", rope_dim = 8, t5_buckets = 32, t5_distance = 128, conv_activation = "tanh",
+      rope_style = "halves", rope_dim = 8, t5_buckets = 32, t5_distance = 128, t5_by_layer = false, conv_activation = "tanh",
       position_terms = "both", position_buckets = 256, position_distance = 512, position_norm = false,
       position_projections = "shared", position_kernel = 128, position_groups = 16,
       position_activation = "gelu", sinusoids = "pairs", layout = "batch_first", kv_layout = "rows_first",

@@ -37,8 +37,9 @@ local options = { num_beams = "beams", length_penalty = "length-penalty", no_rep
   num_return_sequences = "n-best" }
 
 local function words_of(call, more)
-  local words = { more }
-  for key, value in pairs(call.options) do words[#words + 1] = ("--%s %s"):format(assert(options[key], key), value) end
+  local words = { more and more.words }
+  local given = require("common.words").merged(more and { num_beams = more.beams }, call.options)
+  for key, value in pairs(given) do words[#words + 1] = ("--%s %s"):format(assert(options[key], key), value) end
   if call.options.num_beams == 1 then words[#words + 1] = "--greedy" end
   for _, key in ipairs { "source", "target" } do
     if call[key] then words[#words + 1] = ("--%s-language %s"):format(key, shell(call[key])) end
@@ -51,7 +52,8 @@ end
 -- The largest difference of a score that float's errors explain, as in beams_spec.lua.
 local function allowed(penalty, count) return 4e-5 * count / count ^ penalty end
 
--- Compares what a program answers with a folder's goldens. more: options that the program needs for them.
+-- Compares what a program answers with a folder's goldens. more: { words: options that the program needs for them, beams },
+-- or nil.
 local function compare(name, place, weights, stated, more)
   local line = ("%s/%s generate --weights %s --format jsonl --prompt-file sources "):format(name, name, shell(weights))
   for _, text in ipairs(lines_of(helper.read(place .. "/answers.jsonl"))) do
@@ -89,8 +91,10 @@ describe("texts that encoders with decoders write are transformers':", function(
       local place = goldens .. "/" .. name
       local stated = stated_of(place)
       -- A file has no defaults of generating.
-      local more = ("--tokens %d"):format(stated.max_length - 1)
-      if stated.no_repeat_ngram_size then more = more .. " --no-repeat-ngram " .. stated.no_repeat_ngram_size end
+      local more = { words = ("--tokens %d"):format(stated.max_length - 1), beams = stated.num_beams }
+      if stated.no_repeat_ngram_size then
+        more.words = more.words .. " --no-repeat-ngram " .. stated.no_repeat_ngram_size
+      end
       compare(name .. "_file", place, folder .. "/" .. name .. "_file.gguf", stated, more)
     end)
   end
@@ -141,7 +145,7 @@ describe("generate --split sentences", function()
   end)
 
   it("reads a text that is longer than the model's source, which is refused otherwise", function()
-    local long = ("the cat sat on the mat. "):rep(30)
+    local long = ("The cat sat on the mat. "):rep(30)
     local code, said = generate("--prompt 'a cat' --prompt " .. shell(long))
     assert.equal(3, code)
     assert.matches("\nmbart_50: %-%-prompt: text 2: the source has %d+ tokens, but at most 64 are allowed; %-%-split "
