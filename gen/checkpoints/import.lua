@@ -32,6 +32,7 @@ local MOST_LABELS = 1000 -- members that a table of a description may have
 
 -- True if the file has a tensor of the model, with or without a prefix.
 local function has(self, name)
+  name = (self.folder.renamed or {})[name] or name
   for _, prefix in ipairs(self.family.prefixes) do if self.folder.tensors[prefix .. name] then return true end end
   return false
 end

@@ -80,7 +80,15 @@ function gguf_t5.bytes(folder, gaps)
   for _, entry in ipairs(tokens_of(folder, gaps, config.vocab_size)) do
     entries[#entries + 1] = { "tokenizer.ggml." .. entry[1], entry[2], entry[3] }
   end
-  return gguf_file.bytes(entries, tensors_of(folder .. "/model.safetensors"))
+  local tensors = tensors_of(folder .. "/model.safetensors")
+  -- mT5 has a table of its own for scores, which this transformers does not save.
+  for _, tensor in ipairs(config.model_type == "mt5" and tensors or {}) do
+    if tensor[1] == "token_embd.weight" then
+      tensors[#tensors + 1] = { "output.weight", table.unpack(tensor, 2) }
+      break
+    end
+  end
+  return gguf_file.bytes(entries, tensors)
 end
 
 return gguf_t5
