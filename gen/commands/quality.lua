@@ -206,7 +206,8 @@ local function measure_language(arguments, weights, programs, state, has_text)
     faults.raise("usage", "--text: a model that writes is compared on one text, as a whole: --text-file F")
   end
   local folder <close> = scratch.make(programs.other:match("^(.*)/[^/]*$"), "quality")
-  local graph, made, found, code = state.primary.graph, nil, nil, nil
+  local graph = state.primary.graph
+  local made, found, code
   if state.spec.source then
     found, code = language.sources(programs, weights, arguments, state.spec.processes)
   else
@@ -384,8 +385,9 @@ local function tables_of(measured)
 end
 
 local KEYS = { "name", "precision", "target", "outputs", "within", "shape", "cosine", "relative_error", "equal_top_1",
-  "largest_difference", "neighbours", "rows", "same_nearest", "near", "kept", "correlation", "accuracy", "accuracy_f32",
-  "sources", "same", "equal", "log_probability", "log_probability_f32", "difference", "language", "predicted", "perplexity", "perplexity_f32", "growth_error", "kl_mean", "kl_p99", "equal_greedy", "cost",
+  "largest_difference", "neighbours", "rows", "same_nearest", "near", "kept", "correlation", "accuracy",
+  "accuracy_f32", "sources", "same", "equal", "log_probability", "log_probability_f32", "difference", "language",
+  "predicted", "perplexity", "perplexity_f32", "growth_error", "kl_mean", "kl_p99", "equal_greedy", "cost",
   "verdict" }
 
 -- Returns the measured numbers as JSON, which has null for those that it cannot write.

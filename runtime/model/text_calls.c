@@ -21,8 +21,7 @@ int attn2c_reader_create(const attn2c_descriptor *model, const attn2c_text_facts
   int status = attn2c_text_open(facts->tables, facts->size, ATTN2C_TEXT_JIT, &made->text, message);
   if (status == ATTN2C_OK) status = attn2c_text_work_create(made->text, &made->work);
   if (status == ATTN2C_OK && facts->written)
-    status =
-        attn2c_text_open(facts->written, facts->written_size, ATTN2C_TEXT_JIT, &made->written, message);
+    status = attn2c_text_open(facts->written, facts->written_size, ATTN2C_TEXT_JIT, &made->written, message);
   if (status == ATTN2C_OK && facts->written) status = attn2c_text_work_create(made->written, &made->writing);
   if (status == ATTN2C_OK) status = attn2c_prompt_open(&made->prompt, made->work, facts->prompt);
   if (status == ATTN2C_OK)

@@ -102,12 +102,12 @@ local function answers_of(program, list, count)
   return answers
 end
 
---- Compares the answers of both programs to sources, of a model with an encoder. Returns { sources, same: the share of
---- equal answers, equal: of tokens that are equal up to the first difference, log_probability, log_probability_f32: the
---- mean of an answer, difference: the mean of their differences }, or nil and an exit code. Arguments: as of measure.
+--- Compares the answers of both programs to sources, in a model with an encoder. Returns { sources, same: the share of
+--- equal answers, equal: the share of tokens up to the first that differs, log_probability, log_probability_f32: of an
+--- answer, the mean, difference: the mean of their differences }, or nil and an exit code. Arguments: as of measure.
 function language.sources(programs, weights, arguments, count)
-  local list, found = { "generate", "--weights", weights, "--format", "jsonl", "--beams", "2", "--length-penalty", "0" },
-    {}
+  local found, list = {}, { "generate", "--weights", weights, "--format", "jsonl", "--beams", "2", "--length-penalty",
+    "0" }
   for _, input in ipairs(arguments.input or {}) do list[#list + 1], list[#list + 2] = "--input", input end
   if arguments.text_file then
     files.read_asked(arguments.text_file, "--text-file: ")
@@ -120,8 +120,8 @@ function language.sources(programs, weights, arguments, count)
     found[which], code = answers_of(programs[which], list, count)
     if not found[which] then return nil, code end
   end
-  local made = { sources = #found.f32, same = 0, equal = 0, log_probability = 0, log_probability_f32 = 0, difference = 0 }
-  local tokens = 0
+  local tokens, made = 0, { sources = #found.f32, same = 0, equal = 0, log_probability = 0, log_probability_f32 = 0,
+    difference = 0 }
   for i, plain in ipairs(found.f32) do
     local other, same = found.other[i], 0
     while same < #plain.ids and plain.ids[same + 1] == other.ids[same + 1] do same = same + 1 end

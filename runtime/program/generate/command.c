@@ -240,7 +240,7 @@ static record *next_record(const job *job) {
   return found;
 }
 
-/* Gives a record and those of the prompt's other answers a place. */
+/* Gives the records of all answers to a prompt a place. r: the first of them. */
 static void take_place(job *job, record *r, int32_t place) {
   job->at[place] = r;
   for (int32_t rank = 0; rank < job->options.n_best; rank++, r = r->next) r->place = place;

@@ -17,7 +17,7 @@
 struct attn2c_text_side {
   const attn2c_text_facts *facts;
   attn2c_tokenizer *tokenizer;
-  attn2c_tokenizer *written; /* of answers, if it is another one; else NULL */
+  attn2c_tokenizer *written;           /* of answers, if it is another one; else NULL */
   attn2c_text_work *reading, *writing; /* of prompts, of answers */
   attn2c_text_source *source;
   attn2c_turns *turns;     /* the system message, if prompts are put into the chat template; else NULL */
@@ -59,8 +59,7 @@ static int open_side(const attn2c_text_facts *facts, const attn2c_arguments *arg
   int status = attn2c_text_open(facts->tables, facts->size, ATTN2C_TEXT_JIT, &made->tokenizer, message);
   if (status == ATTN2C_OK) status = attn2c_text_work_create(made->tokenizer, &made->reading);
   if (status == ATTN2C_OK && facts->written)
-    status =
-        attn2c_text_open(facts->written, facts->written_size, ATTN2C_TEXT_JIT, &made->written, message);
+    status = attn2c_text_open(facts->written, facts->written_size, ATTN2C_TEXT_JIT, &made->written, message);
   const attn2c_tokenizer *writes = made->written ? made->written : made->tokenizer;
   if (status == ATTN2C_OK) status = attn2c_text_work_create(writes, &made->writing);
   if (status == ATTN2C_OK) {
@@ -75,8 +74,7 @@ static int open_side(const attn2c_text_facts *facts, const attn2c_arguments *arg
   char lines[2000];
   attn2c_message faults = attn2c_message_make(lines, sizeof lines);
   for (int32_t i = 0; i < places && status == ATTN2C_OK; i++)
-    status =
-        attn2c_writer_create(writes, given->stops, given->stop_count, &made->writers[i], &faults);
+    status = attn2c_writer_create(writes, given->stops, given->stop_count, &made->writers[i], &faults);
   if (faults.used > 0) attn2c_generate_options_say(lines, message);
   if (status == ATTN2C_OK)
     *side = made;
