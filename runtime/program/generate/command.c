@@ -37,7 +37,7 @@ typedef struct record {
   attn2c_shown shown; /* the text so far */
   size_t written;     /* bytes of it, or tokens, that are written */
   int status;         /* of ATTN2C_END_FAULT */
-  char fault[ATTN2C_PROMPT_PLACE + 220];
+  char fault[ATTN2C_PROMPT_PLACE + 1200];
   char at[ATTN2C_PROMPT_PLACE];
 } record;
 
