@@ -198,3 +198,25 @@ describe("a source or option that a model cannot use is refused in a line:", fun
   refused("--prompt x --beams 0", "--beams: '0', but 1 to 128 is allowed")
   refused("--prompt x --beams 9", "--beams: 9, but 1 to 8 is allowed: the model keeps 8 sequences (sequences=N of build)")
 end)
+
+describe("quality of a model with an encoder", function()
+  local function quality(words)
+    return say.run(("ATTN2C_CFLAGS='-O0 -Werror' %s quality %s precision=int8 kernels=c --untimed --json --weights %s %s"):format(
+      shell(root .. "/gen/attn2c"), shell(goldens .. "/marian"), shell(goldens .. "/marian"), words))
+  end
+
+  it("compares answers to sources, and needs some", function()
+    helper.write(folder .. "/sources", "the cat sat\na dog\nwhere is it?\n")
+    local code, said = quality("--text-file sources")
+    assert.equal(0, code, said)
+    local made = assert(dkjson.decode(said:match("{.*}")))
+    local of = made.sources
+    assert.equal(3, of.sources)
+    assert.is_true(of.same >= 0 and of.same <= 1 and of.equal > 0 and of.equal <= 1, said)
+    assert.is_true(of.log_probability_f32 < 0 and of.log_probability < 0 and of.difference > 0, said)
+    assert.matches("% of the tokens of answers are the same", made.verdict)
+    code, said = quality("")
+    assert.equal(2, code)
+    assert.matches("quality: %-%-text%-file F or %-%-input ids=X%.npy is needed: sources, one a line\n$", said)
+  end)
+end)
