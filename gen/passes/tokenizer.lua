@@ -3,9 +3,10 @@
 --
 -- Before: state.spec, state.with_text, state.chat_template (a file in place of the folder's chat template, "none", or
 -- nil). After: state.tokenizer = { tables (bytes), tokens (one more than the largest number), made (what names the
--- file's places in faults), written: the tables of the texts that the model writes, if they are others, mask, bos, cls, pad (numbers of special tokens, or nil), pads_left (the file that says that
--- padding is before texts, or nil), languages (text/languages.lua, or nil) }, or nil; state.chat = { the tables of the
--- chat template (text/chat/compile.lua), tokens = { { name, text } }, file }, or nil.
+-- file's places in faults), written: the tables of the texts that the model writes, if they are others, mask, bos, cls,
+-- pad (numbers of special tokens, or nil), pads_left (the file that says that padding is before texts, or nil),
+-- languages (text/languages.lua, or nil) }, or nil; state.chat = { the tables of the chat template
+-- (text/chat/compile.lua), tokens = { { name, text } }, file }, or nil.
 local dump = require("common.dump")
 local faults = require("common.faults")
 local files = require("common.files")

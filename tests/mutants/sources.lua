@@ -20,7 +20,8 @@ return function(of, spec)
       filter = "sentences/end_with_a_mark*", wrong = "a sentence ends before a small letter" },
     { name = "sentences_closers", old = "while ((bytes = one_of(closers", new = "if ((bytes = one_of(closers",
       filter = "sentences/have*", wrong = "a bracket after a quote begins a sentence" },
-    { name = "sentences_wide", old = "is_wide || next == length", new = "next == length", filter = "sentences/of_chinese*",
+    { name = "sentences_wide", old = "is_wide || next == length", new = "next == length",
+      filter = "sentences/of_chinese*",
       wrong = "marks without a blank after them end nothing" },
     { name = "sentences_initial", old = "if (length - begin == 1) return 1;", new = "", filter = "sentences/go_on*",
       wrong = "an initial ends a sentence" },
@@ -47,7 +48,8 @@ return function(of, spec)
   }
 
   of("gen/passes/graph/attention.lua", spec .. "passes/graph/attention_spec.lua") {
-    { name = "attention_by_layer", old = "spec.t5_by_layer and distances(self, path", new = "false and distances(self, path",
+    { name = "attention_by_layer", old = "spec.t5_by_layer and distances(self, path",
+      new = "false and distances(self, path",
       filter = "of T5 are one table", wrong = "layers of umT5 have no distances" },
   }
 

@@ -8,7 +8,8 @@ local FLAGS = helper.optimised_runtime
 local root = helper.shell(helper.absolute_root())
 
 -- Keys of a model, and of its encoder: another width, shared key heads, windows in either stack, distances of T5, rows
--- that callers give, states of bf16 and int8, weights in scale blocks, tables by layer, one sequence alone, sources shorter and longer than a page of keys.
+-- that callers give, states of bf16 and int8, weights in scale blocks, tables by layer,
+-- one sequence alone, sources shorter and longer than a page of keys.
 local models = {
   { [[layers = 2, context = 90, chunk = 20, sequences = 3, kv_heads = 2, positions = "rope", norm = "pre",
     mask = "causal"]], [[seq = any(70), d_model = 60, heads = 5, kv_heads = 5, layers = 2, positions = "alibi",

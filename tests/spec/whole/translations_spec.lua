@@ -52,8 +52,8 @@ end
 -- The largest difference of a score that float's errors explain, as in beams_spec.lua.
 local function allowed(penalty, count) return 4e-5 * count / count ^ penalty end
 
--- Compares what a program answers with a folder's goldens. more: { words: options that the program needs for them, beams },
--- or nil.
+-- Compares what a program answers with a folder's goldens. more: { words: options that the program needs for them,
+-- beams }, or nil.
 local function compare(name, place, weights, stated, more)
   local line = ("%s/%s generate --weights %s --format jsonl --prompt-file sources "):format(name, name, shell(weights))
   for _, text in ipairs(lines_of(helper.read(place .. "/answers.jsonl"))) do
@@ -153,8 +153,8 @@ describe("generate --split sentences", function()
     assert.equal(0, (generate("--split sentences --prompt " .. shell(long))))
     code, said = generate("--split sentences --prompt " .. shell(long:gsub("%.", "")))
     assert.equal(3, code)
-    assert.matches("^mbart_50: %-%-prompt: text 1, sentence 1: the source has %d+ tokens, but at most 64 are allowed\n$",
-      said)
+    assert.matches("^mbart_50: %-%-prompt: text 1, sentence 1: the source has %d+ tokens, but at most 64 are "
+      .. "allowed\n$", said)
   end)
 end)
 
@@ -196,13 +196,15 @@ describe("a source or option that a model cannot use is refused in a line:", fun
     "--split: does not go with --output and --format npy; --format jsonl gives tokens")
   refused("--prompt x --split words", "--split: 'words', but sentences is allowed")
   refused("--prompt x --beams 0", "--beams: '0', but 1 to 128 is allowed")
-  refused("--prompt x --beams 9", "--beams: 9, but 1 to 8 is allowed: the model keeps 8 sequences (sequences=N of build)")
+  refused("--prompt x --beams 9",
+    "--beams: 9, but 1 to 8 is allowed: the model keeps 8 sequences (sequences=N of build)")
 end)
 
 describe("quality of a model with an encoder", function()
   local function quality(words)
-    return say.run(("ATTN2C_CFLAGS='-O0 -Werror' %s quality %s precision=int8 kernels=c --untimed --json --weights %s %s"):format(
-      shell(root .. "/gen/attn2c"), shell(goldens .. "/marian"), shell(goldens .. "/marian"), words))
+    local line = "ATTN2C_CFLAGS='-O0 -Werror' %s quality %s precision=int8 kernels=c --untimed --json --weights %s %s"
+    local place = shell(goldens .. "/marian")
+    return say.run(line:format(shell(root .. "/gen/attn2c"), place, place, words))
   end
 
   it("compares answers to sources, and needs some", function()
