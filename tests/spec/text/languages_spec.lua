@@ -30,6 +30,7 @@ end
 
 describe("a tokenizer of a model that translates", function()
   for _, each in ipairs {
+    { "marian", { ["source.spm"] = false }, "io", "/source.spm: is missing, but a regular file is allowed" },
     { "marian", { ["target.spm"] = false }, "io", "/target.spm: is missing, but a regular file is allowed" },
     { "marian", { ["vocab.json"] = false }, "io", "/vocab.json: is missing, but the tokenizer's class has one" },
     { "marian", { ["vocab.json"] = "[1]" }, "format", "/vocab.json: an object is expected" },
