@@ -28,6 +28,7 @@ Test(sentences, end_with_a_mark_before_a_blank) {
 
 Test(sentences, have_quotes_and_brackets_after_their_mark) {
   cr_assert_str_eq(cut("“A cat.” (A dog.) \"Two!\" »x«"), "“A cat.” |(A dog.) |\"Two!\" |»x«");
+  cr_assert_str_eq(cut("(He said: “Yes.”) No"), "(He said: “Yes.”) |No");
 }
 
 Test(sentences, of_chinese_and_japanese_need_no_blank) {
