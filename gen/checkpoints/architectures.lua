@@ -256,6 +256,46 @@ architectures.bert = {
   },
 }
 
+-- The rules of a stack of T5; path: before the graph's names, name: before the file's.
+local function t5_stack(path, name, more)
+  local list = {
+    { path .. "positions.bias.weight", name .. "blk.0.attn_rel_b.weight" },
+    { path .. "l*.attn.positions.bias.weight", name .. "blk.*.attn_rel_b.weight" },
+    { path .. "l*.norm1", name .. "blk.*.attn_norm" },
+    { path .. "final_norm", name .. "output_norm" },
+  }
+  local parts = { ["attn.q"] = "attn_q", ["attn.k"] = "attn_k", ["attn.v"] = "attn_v", ["attn.out"] = "attn_o",
+    ["ff.gate"] = "ffn_gate", ["ff.up"] = "ffn_up", ["ff.down"] = "ffn_down", norm2 = "ffn_norm" }
+  for _, part in ipairs(words.sorted_keys(words.merged(parts, more))) do
+    list[#list + 1] = { path .. "l*." .. part, name .. "blk.*." .. (parts[part] or more[part]) }
+  end
+  return list
+end
+
+-- Files do not have the distance from which on all share a bucket, which is 128, nor the words of the feed-forward:
+-- with a gate it is gelu, else relu.
+architectures.t5 = {
+  model_type = "t5:writer", class = "T5ForConditionalGeneration", output = output,
+  keys = {
+    key("embedding_length", "d_model"), key("feed_forward_length", "d_ff"), key("block_count", "num_layers"),
+    maybe("decoder_block_count", "num_decoder_layers"), key("attention.head_count", "num_heads"),
+    key("attention.key_length", "d_kv"), key("attention.relative_buckets_count", "relative_attention_num_buckets"),
+    key("attention.layer_norm_rms_epsilon", "layer_norm_epsilon", "number"), maybe("context_length", "n_positions"),
+  },
+  derive = function(config, file)
+    local by_layer = has(file, "dec.blk.1.attn_rel_b.weight")
+    config.model_type, config.architectures[1] = by_layer and "umt5" or "t5",
+      by_layer and "UMT5ForConditionalGeneration" or "T5ForConditionalGeneration"
+    config.vocab_size = file.rows("token_embd.weight")
+    config.tie_word_embeddings = not has(file, "output.weight")
+    config.feed_forward_proj = has(file, "enc.blk.0.ffn_gate.weight") and "gated-gelu" or "relu"
+    config.decoder_start_token_id = file.metadata["t5.decoder_start_token_id"]
+  end,
+  tensors = words.append({ { "input.tokens", "token_embd" }, { "encoder.input.tokens", "token_embd" } },
+    t5_stack("", "dec.", { ["cross.q"] = "cross_attn_q", ["cross.k"] = "cross_attn_k", ["cross.v"] = "cross_attn_v",
+      ["cross.out"] = "cross_attn_o", norm_cross = "cross_attn_norm" }), t5_stack("encoder.", "enc.", {})),
+}
+
 architectures["nomic-bert"] = {
   model_type = "nomic_bert", class = "NomicBertModel",
   output = { ["embeddings.word_embeddings.weight"] = "token_embd.weight" },

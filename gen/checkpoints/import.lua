@@ -32,6 +32,7 @@ local MOST_LABELS = 1000 -- members that a table of a description may have
 
 -- True if the file has a tensor of the model, with or without a prefix.
 local function has(self, name)
+  name = (self.folder.renamed or {})[name] or name
   for _, prefix in ipairs(self.family.prefixes) do if self.folder.tensors[prefix .. name] then return true end end
   return false
 end
@@ -392,6 +393,7 @@ local function generation_of(self)
     self.folder.is_file and "metadata general.sampling" or nil)
   if not self.family.encoder then return result end
   result = result or {}
+  result.draw = result.draw or false -- transformers' default; texts that are read are no prompts to go on with
   result.start = start_of(self)
   return result
 end
@@ -523,6 +525,7 @@ local function entries_of(self, stages)
     { "first_position", first > 0 and first or nil }, { "rope_theta", theta }, { "rope_scaling", scaling },
     { "rope_dim", rotated },
     { "t5_buckets", f.t5_buckets or fixed.t5_buckets }, { "t5_distance", f.t5_distance or fixed.t5_distance },
+    { "t5_by_layer", f.t5_by_layer },
     { "position_kernel", f.position_kernel }, { "position_groups", f.position_groups },
     { "position_activation", f.position_activation },
     { "position_terms", f.disentangled and f.disentangled.terms },

@@ -9,7 +9,8 @@ local words = require("common.words")
 local stored = {}
 
 -- Linear layers of a layer, and those that a factor of residuals multiplies.
-local layers = { "attn.q", "attn.k", "attn.v", "attn.out", "ff.gate", "ff.up", "ff.down" }
+local layers = { "attn.q", "attn.k", "attn.v", "attn.out", "cross.q", "cross.k", "cross.v", "cross.out", "ff.gate",
+  "ff.up", "ff.down" }
 local residual = words.set { "attn.out", "ff.down" }
 
 -- Returns the type of weights that holds the numbers of a tensor exactly, or nil.
@@ -55,9 +56,9 @@ end
 --- folder: of folder.read; f: facts; output: the stages after the layers; naming: { scheme, own = path -> name }
 function stored.weights(folder, f, output, naming)
   local list, value = {}, {}
-  for i = 0, f.layers - 1 do
+  for i = 0, f.layers + (f.encoder_layers or 0) - 1 do
     for _, part in ipairs(layers) do
-      local path = ("l%d.%s"):format(i, part)
+      local path = i < f.layers and ("l%d.%s"):format(i, part) or ("encoder.l%d.%s"):format(i - f.layers, part)
       local word = word_of(folder, naming, path .. ".weight", residual[part] and f.residual_scale)
       if word then list[#list + 1] = { path, word } end
     end

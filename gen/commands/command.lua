@@ -257,18 +257,9 @@ function run.report(root, arguments)
   return code
 end
 
--- Returns the state of a description after `validate`. Refuses a model whose answers need a source, for a command that
--- gives it none.
-local function without_source(root, arguments, name)
-  local state = pipeline.run(root, arguments.description, arguments.overrides, "validate")
-  if state.spec.source then
-    faults.raise("usage", name .. ": is not there for a model with an encoder and a context: its answers need sources")
-  end
-  return state
-end
-
 function run.quality(root, arguments)
-  arguments.writes = require("commands.quality.language").writes(without_source(root, arguments, "quality"))
+  local state = pipeline.run(root, arguments.description, arguments.overrides, "validate")
+  arguments.writes = require("commands.quality.language").writes(state)
   local text, code = require("commands.quality").run(arguments, weights_of(arguments),
     function(list, with_text, exposed, plain)
       local of = plain and words.merged(arguments, { factors = "none" }) or arguments
@@ -282,7 +273,10 @@ end
 
 function run.calibrate(root, arguments)
   local function with(file) return words.merged(arguments, { factors = file or "none" }) end
-  local state = without_source(root, arguments, "calibrate")
+  local state = pipeline.run(root, arguments.description, arguments.overrides, "validate")
+  if state.spec.source then -- the command gives it none
+    faults.raise("usage", "calibrate: is not there for a model with an encoder and a context: its answers need sources")
+  end
   arguments.writes, arguments.name = require("commands.quality.language").writes(state), state.spec.name
   local text, code = require("commands.calibrate").run(arguments, weights_of(arguments), {
     -- All rows of all tensors, as in the variant whose tensors are outputs.

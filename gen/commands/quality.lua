@@ -206,17 +206,22 @@ local function measure_language(arguments, weights, programs, state, has_text)
     faults.raise("usage", "--text: a model that writes is compared on one text, as a whole: --text-file F")
   end
   local folder <close> = scratch.make(programs.other:match("^(.*)/[^/]*$"), "quality")
-  local made, code = language.measure(programs, weights, arguments, folder.path, has_text,
-    state.spec.processes)
-  if not made then return nil, code end
   local graph = state.primary.graph
+  local made, found, code
+  if state.spec.source then
+    found, code = language.sources(programs, weights, arguments, state.spec.processes)
+  else
+    made, code = language.measure(programs, weights, arguments, folder.path, has_text, state.spec.processes)
+  end
+  if not (made or found) then return nil, code end
   local last = graph.tensors[graph.entry.outputs[#graph.entry.outputs]]
   local numbers = scale_blocks.text_of(state.spec.precision, state.spec.weights)
+  local rows = made and made.predicted or found.sources
   return { name = state.spec.name, precision = numbers .. (state.spec.cache and "; cache " .. state.spec.cache or ""),
-    target = state.spec.target, programs = programs, language = made, rows = made.predicted,
-    can_calibrate = can_calibrate(state.spec, graph),
-    outputs = { { name = last.member, shape = { made.predicted, last.shape[#last.shape] }, cosine = made.cosine,
-      relative = made.relative, top = made.equal_greedy } } }
+    target = state.spec.target, programs = programs, language = made, sources = found, rows = rows,
+    can_calibrate = made and can_calibrate(state.spec, graph),
+    outputs = { { name = last.member, shape = { rows, last.shape[#last.shape] }, cosine = made and made.cosine,
+      relative = made and made.relative, top = made and made.equal_greedy or found and found.equal } } }
 end
 
 --- Returns the number of rows of the output that has the fewest: { shape, neighbours }. A number of an output with one
@@ -325,6 +330,19 @@ local function add_language(measured, add)
   add("| equal greedy tokens | %s | 100%% |", percent(of.equal_greedy))
 end
 
+-- Adds the table of answers to sources to the lines.
+local function add_sources(measured, add)
+  local of = measured.sources
+  if not of then return end
+  add("")
+  add("| answers to %d sources | %s | f32 |", of.sources, measured.precision)
+  add("|:--|--:|--:|")
+  add("| equal answers | %s | 100%% |", percent(of.same))
+  add("| equal tokens, up to the first other one | %s | 100%% |", percent(of.equal))
+  add("| log-probability of an answer, mean | %.4f | %.4f |", of.log_probability, of.log_probability_f32)
+  add("| difference of log-probabilities, mean | %.3e | 0 |", of.difference)
+end
+
 -- Returns the measured numbers as tables.
 local function tables_of(measured)
   local lines, has_accuracy = {}, false
@@ -342,6 +360,7 @@ local function tables_of(measured)
   end
   add_neighbours(measured, add)
   add_language(measured, add)
+  add_sources(measured, add)
   if measured.cost then
     local c = measured.cost
     add("")
@@ -366,8 +385,9 @@ local function tables_of(measured)
 end
 
 local KEYS = { "name", "precision", "target", "outputs", "within", "shape", "cosine", "relative_error", "equal_top_1",
-  "largest_difference", "neighbours", "rows", "same_nearest", "near", "kept", "correlation", "accuracy", "accuracy_f32",
-  "language", "predicted", "perplexity", "perplexity_f32", "growth_error", "kl_mean", "kl_p99", "equal_greedy", "cost",
+  "largest_difference", "neighbours", "rows", "same_nearest", "near", "kept", "correlation", "accuracy",
+  "accuracy_f32", "sources", "same", "equal", "log_probability", "log_probability_f32", "difference", "language",
+  "predicted", "perplexity", "perplexity_f32", "growth_error", "kl_mean", "kl_p99", "equal_greedy", "cost",
   "verdict" }
 
 -- Returns the measured numbers as JSON, which has null for those that it cannot write.
@@ -379,7 +399,7 @@ local function json_of(measured)
       perplexity = measured.language.perplexity, perplexity_f32 = measured.language.perplexity_f32,
       growth_error = measured.language.growth_error, kl_mean = measured.language.kl_mean,
       kl_p99 = measured.language.kl_p99, equal_greedy = measured.language.equal_greedy },
-    within = setmetatable({}, { __jsontype = "array" }) }
+    sources = measured.sources, within = setmetatable({}, { __jsontype = "array" }) }
   for i, row in ipairs(measured.outputs) do
     result.outputs[i] = { name = row.name, shape = row.shape, cosine = row.cosine or null,
       relative_error = row.relative or null, equal_top_1 = row.top or null, largest_difference = row.largest or null,

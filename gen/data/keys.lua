@@ -124,7 +124,7 @@ keys.list = {
   { key = "context", type = "integer", min = 2, max = 131072,
     meaning = "in place of seq, for a causal model of tokens that writes: the most tokens of a sequence; a call goes "
       .. "on from the keys and values of the calls before, which the caller's context keeps" },
-  { key = "sequences", type = "integer", min = 1, max = 32, default_text = "1 with context",
+  { key = "sequences", type = "integer", min = 1, max = 128, default_text = "1 with context",
     meaning = "with context: the sequences that a caller's context keeps" },
   { key = "cache", type = "word", words = precision.words_of_attention(),
     default_text = "the attention's of `precision`",
@@ -164,6 +164,8 @@ keys.list = {
     meaning = "number of buckets that distances are sorted into" },
   { key = "t5_distance", type = "integer", stack = true, default = 128, min = 2, max = 1048576,
     meaning = "all distances from here on share the last bucket" },
+  { key = "t5_by_layer", type = "boolean", stack = true, default = false,
+    meaning = "t5: each layer has a table of its own, as umT5's do" },
   { key = "position_terms", type = "word", stack = true,
     words = { "both", "content_to_position", "position_to_content" }, default = "both",
     meaning = "disentangled (DeBERTa): to each score are added query · K(distance), K(distance) from the keys' "

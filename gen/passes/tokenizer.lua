@@ -3,9 +3,10 @@
 --
 -- Before: state.spec, state.with_text, state.chat_template (a file in place of the folder's chat template, "none", or
 -- nil). After: state.tokenizer = { tables (bytes), tokens (one more than the largest number), made (what names the
--- file's places in faults), mask, bos, cls, pad (numbers of special tokens, or nil), pads_left (the file that says that
--- padding is before texts, or nil), languages (text/languages.lua, or nil) }, or nil; state.chat = { the tables of the
--- chat template (text/chat/compile.lua), tokens = { { name, text } }, file }, or nil.
+-- file's places in faults), written: the tables of the texts that the model writes, if they are others, mask, bos, cls,
+-- pad (numbers of special tokens, or nil), pads_left (the file that says that padding is before texts, or nil),
+-- languages (text/languages.lua, or nil) }, or nil; state.chat = { the tables of the chat template
+-- (text/chat/compile.lua), tokens = { { name, text } }, file }, or nil.
 local dump = require("common.dump")
 local faults = require("common.faults")
 local files = require("common.files")
@@ -32,6 +33,21 @@ local function compile_chat(state, own)
   return made, file
 end
 
+local function check_rows(path, tokens, rows)
+  if tokens <= (rows or tokens) then return end
+  faults.raise("format", ("%s: the tokenizer has %d tokens, but the model knows %d; tokenizer=false builds it "
+    .. "without text"):format(path, tokens, rows))
+end
+
+-- Returns the tables of the texts that a model writes with a vocabulary of its own.
+local function written_of(state, path, warnings)
+  local tables, made, more = tokenizer.of_target(path)
+  for _, line in ipairs(more) do warnings[#warnings + 1] = line end
+  check_rows(path, made.model.largest + 1, state.spec.input.vocab)
+  state.tokenizer.written = tables
+  return tables
+end
+
 function pass.run(state)
   local path = state.with_text and state.spec.tokenizer
   if not path and state.chat_template and state.chat_template ~= "none" then
@@ -41,15 +57,12 @@ function pass.run(state)
   if path:sub(1, 1) ~= "/" then path = state.folder .. "/" .. path end
   path = path:gsub("/%.$", "")
   local tables, made, warnings = tokenizer.from_path(path)
-  if made.has_target then
-    faults.raise("usage", path .. ": separate_vocabs: sources and written texts with different vocabularies are not "
-      .. "supported; tokenizer=false builds the model without text")
-  end
   -- The vocabulary, which may be large, is not kept.
   state.tokenizer = { tables = tables, tokens = made.model.largest + 1,
     made = { file = made.file, components = made.components, added = made.added }, mask = made.specials.mask,
     bos = made.specials.bos, cls = made.specials.cls, pad = made.specials.pad, pads_left = made.pads_left,
     languages = made.languages }
+  local written = made.has_target and written_of(state, path, warnings) or nil
   if (state.spec.input.types or 0) > 0 then warnings[#warnings + 1] = made.untyped end
   for _, line in ipairs(warnings) do table.insert(state.notes, line) end
   local chat, file = compile_chat(state, made.chat)
@@ -65,11 +78,9 @@ function pass.run(state)
     faults.raise("format", ("%s: a text has %d special tokens around it, so none fits into sequences of at most %d; "
       .. "tokenizer=false builds the model without text"):format(path, made.around, state.spec.seq))
   end
-  local rows = state.spec.input.vocab
-  if state.tokenizer.tokens > rows then
-    faults.raise("format", ("%s: the tokenizer has %d tokens, but the model knows %d; tokenizer=false builds it "
-      .. "without text"):format(path, state.tokenizer.tokens, rows))
-  end
+  local encoder = state.spec.memory and state.spec.memory.encoder
+  check_rows(path, state.tokenizer.tokens, (encoder or state.spec).input.vocab)
+  if not written then check_rows(path, state.tokenizer.tokens, state.spec.input.vocab) end
 end
 
 --- Returns the sizes of the tables, special tokens, added tokens and components as text.

@@ -10,7 +10,7 @@ local words = require("common.words")
 local from_gguf = {}
 
 local BLANK = "▁"
-local TYPE = { unknown = 2, control = 3, user = 4, byte = 6 }
+local TYPE = { unknown = 2, control = 3, user = 4, unused = 5, byte = 6 }
 local MOST_READ = 1 << 28 -- bytes of tokens that are read to find merges: a vocabulary of 256,000 takes some 2^24
 local INTEGERS = { "INT32", "UINT32", "INT8", "UINT8", "INT16", "UINT16" }
 
@@ -278,7 +278,11 @@ function makers.t5(file, self)
   self.scores = list_of(file, "scores", { "FLOAT32" }, #self.tokens)
   if not self.scores then refuse(file, "scores", "is missing") end
   local vocab, normalizers = array {}, array {}
-  for i, token in ipairs(self.tokens) do vocab[i] = array { token, self.scores[i] } end
+  for i, token in ipairs(self.tokens) do
+    vocab[i] = array { token, self.scores[i] }
+    -- Rows without a token have names that the converter gives; they are no text.
+    if self.kinds[i] == TYPE.unused and token:find("^%[PAD%d+%]$") then self.kinds[i] = TYPE.control end
+  end
   local map = list_of(file, "precompiled_charsmap", { "INT8", "UINT8" })
   if map and #map > 0 then
     normalizers[1] = object { type = "Precompiled", precompiled_charsmap = base64.encode(bytes_of(map)) }

@@ -401,12 +401,12 @@ end
 --- True if a folder has a SentencePiece model of a class that is known. config: tokenizer_config.json, or nil; model:
 --- config.json, or nil. Faults: format, io: the model is no regular file, or a file that belongs to it is missing.
 function pieces.is_in(folder, config, model)
-  if not has_any(folder) then return false end
-  check_class(folder, config)
   local class = class_of(config, model)
-  local path = class and folder .. "/" .. class.file
-  if not class or not lfs.symlinkattributes(path, "mode") then return false end
-  check_file(path)
+  local function is_there(name) return name and lfs.symlinkattributes(folder .. "/" .. name, "mode") ~= nil end
+  if not has_any(folder) and not (class and is_there(class.needs)) then return false end
+  check_class(folder, config)
+  if not class or not is_there(class.file) and not is_there(class.needs) then return false end
+  check_file(folder .. "/" .. class.file)
   if class.needs then check_file(folder .. "/" .. class.needs) end
   return true
 end

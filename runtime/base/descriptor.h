@@ -251,7 +251,7 @@ typedef struct attn2c_lengths {
 } attn2c_lengths;
 
 /* The most sequences that a caller's state keeps. */
-#define ATTN2C_MOST_SEQUENCES 32
+#define ATTN2C_MOST_SEQUENCES 128
 /* The most different windows of layers. */
 #define ATTN2C_MOST_WINDOWS 16
 /* The most symbols that parts of a state grow with. */

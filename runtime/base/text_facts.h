@@ -26,6 +26,8 @@ typedef struct attn2c_named_prompt {
 typedef struct attn2c_text_facts {
   const void *tables;
   size_t size;
+  const void *written; /* tables of the texts that the model writes, if they are others; else NULL */
+  size_t written_size;
   int ids, types, lengths, mask; /* indices of an entry's inputs; -1: it has none */
   int pool_mask; /* with a prompt or prompts: index of the input that says which rows pools take; else -1 */
   const char *prompt;                 /* put before each text; NULL: none */

@@ -149,21 +149,21 @@ static int draw(attn2c_answers *b, int32_t place, float *logits, attn2c_message 
 static int reorder(attn2c_answers *b, int32_t place, const attn2c_beam_next *next) {
   const int32_t width = b->options.beams, base = place * width;
   int32_t slots[ATTN2C_MOST_SEQUENCES];
-  uint32_t used = 0;
+  uint8_t used[ATTN2C_MOST_SEQUENCES] = {0};
   for (int32_t i = 0; i < width; i++) {
     const int32_t own = b->slots[base + next[i].beam];
-    slots[i] = used >> own & 1 ? -1 : own;
-    used |= (uint32_t)1 << own;
+    slots[i] = used[own] ? -1 : own;
+    used[own] = 1;
   }
   for (int32_t i = 0; i < width; i++) {
     const int32_t from = base + b->slots[base + next[i].beam];
     int32_t most = -1;
     if (slots[i] >= 0) continue;
     for (int32_t slot = 0; slot < width; slot++) {
-      const int32_t common = used >> slot & 1 ? -1 : attn2c_kept_ids_common(b->kept, from, base + slot);
+      const int32_t common = used[slot] ? -1 : attn2c_kept_ids_common(b->kept, from, base + slot);
       if (common > most) most = common, slots[i] = slot;
     }
-    used |= (uint32_t)1 << slots[i];
+    used[slots[i]] = 1;
     const int status = attn2c_kept_ids_copy(b->kept, from, base + slots[i]);
     if (status != ATTN2C_OK) return status;
   }
@@ -206,15 +206,15 @@ int attn2c_answers_rank(attn2c_answers *b, int32_t place, int32_t rank) {
   return 1;
 }
 
-/* Begins an answer whose prompt is read: logits, those after it, are the batch's own. */
-static void begin(attn2c_answers *b, int32_t place, int32_t count) {
+/* Begins an answer whose prompt is read. logits: those after it, which are changed. */
+static void begin(attn2c_answers *b, int32_t place, int32_t count, float *logits) {
   const int32_t base = place * b->options.beams;
   attn2c_answer_ids *answer = &b->answers[place];
   *answer = (attn2c_answer_ids){.is_used = 1, .ids = b->ids + (size_t)place * (size_t)b->most};
   b->prompts[place] = count;
   if (b->beams) attn2c_beam_begin(b->beams[place], count, most_of(b, count));
   for (int32_t i = 0; i < b->options.beams; i++) b->slots[base + i] = 0;
-  choose(b, place, b->logits);
+  choose(b, place, logits);
 }
 
 /* Checks a prompt, and feeds it to the sampler. */
@@ -241,35 +241,60 @@ static void adopt(attn2c_answers *b, int32_t place, const int32_t *ids, int32_t 
   for (int32_t i = 1; i < width; i++) attn2c_kept_ids_forget(b->kept, base + i);
 }
 
-/* Begins an answer to a source. Nothing is taken from sequences with the same tokens: they have other
- * sources.
- */
-static int begin_source(attn2c_answers *b, int32_t place, const int32_t *ids, int64_t count, uint64_t seed,
-                        attn2c_message *message) {
+/* Reads the sources of answers, and the tokens that the answers begin with. ids: room for either. */
+static int read_sources(attn2c_answers *b, const attn2c_answer_source *sources, int32_t count, int32_t *ids) {
   const attn2c_calls *calls = b->calls;
-  const int32_t base = place * b->options.beams, start_count = calls->start_count;
-  if (count < 1 || count > calls->source) {
-    attn2c_say(message, "the source has %lld tokens, but 1 to %d are allowed", (long long)count,
-               calls->source);
-    return ATTN2C_FORMAT;
+  int32_t sequences[ATTN2C_MOST_SEQUENCES] = {0}, counts[ATTN2C_MOST_SEQUENCES] = {0}, *end = ids;
+  for (int32_t i = 0; i < count; i++) {
+    sequences[i] = sources[i].place * b->options.beams;
+    counts[i] = (int32_t)sources[i].count;
+    memcpy(end, sources[i].ids, (size_t)counts[i] * sizeof *ids);
+    end += counts[i];
   }
-  int status = feed(b, place, calls->start, start_count, seed, message);
-  if (status == ATTN2C_OK) status = calls->encode(calls->context, base, ids, (int32_t)count);
-  if (status == ATTN2C_OK)
-    status = calls->extend(calls->context, 1, &base, &start_count, calls->start, 0, b->logits);
+  const int status = calls->encode(calls->context, count, sequences, counts, ids);
   if (status != ATTN2C_OK) return status;
-  adopt(b, place, calls->start, start_count);
-  begin(b, place, start_count);
-  return ATTN2C_OK;
+  for (int32_t i = 0; i < count; i++) {
+    counts[i] = calls->start_count;
+    memcpy(ids + i * calls->start_count, calls->start, (size_t)calls->start_count * sizeof *ids);
+  }
+  return calls->extend(calls->context, count, sequences, counts, ids, 0, b->logits);
+}
+
+int attn2c_answers_begin_sources(attn2c_answers *b, const attn2c_answer_source *sources, int32_t count,
+                                 attn2c_message *message) {
+  const attn2c_calls *calls = b->calls;
+  size_t room = 1 + (size_t)count * (size_t)calls->start_count;
+  int status = ATTN2C_OK;
+  for (int32_t i = 0; i < count && status == ATTN2C_OK; i++) {
+    const attn2c_answer_source *source = &sources[i];
+    room += source->count > 0 ? (size_t)source->count : 0;
+    if (source->count < 1 || source->count > calls->source) {
+      attn2c_say(message, "the source has %lld tokens, but 1 to %d are allowed", (long long)source->count,
+                 calls->source);
+      status = source->count < 1 ? ATTN2C_USAGE : ATTN2C_FORMAT;
+    }
+    if (status == ATTN2C_OK)
+      status = feed(b, source->place, calls->start, calls->start_count, source->seed, message);
+  }
+  if (status != ATTN2C_OK) return status;
+  int32_t *ids = attn2c_allocate(room * sizeof *ids);
+  status = ids ? read_sources(b, sources, count, ids) : ATTN2C_MEMORY;
+  attn2c_free(ids);
+  for (int32_t i = 0; i < count && status == ATTN2C_OK; i++) {
+    adopt(b, sources[i].place, calls->start, calls->start_count);
+    begin(b, sources[i].place, calls->start_count, b->logits + (size_t)i * (size_t)calls->vocabulary);
+  }
+  return status;
 }
 
 int attn2c_answers_begin(attn2c_answers *b, int32_t place, const int32_t *ids, int64_t count, uint64_t seed,
                          int (*stops)(void), attn2c_message *message) {
-  if (b->calls->encode) return begin_source(b, place, ids, count, seed, message);
+  const attn2c_answer_source source = {place, ids, count, seed};
+  if (b->calls->encode) return attn2c_answers_begin_sources(b, &source, 1, message);
   int status = feed(b, place, ids, count, seed, message);
   if (status == ATTN2C_OK)
     status = attn2c_kept_ids_read(b->kept, place * b->options.beams, ids, (int32_t)count, b->logits, stops);
-  if (status == ATTN2C_OK) begin(b, place, (int32_t)count);
+  if (status == ATTN2C_OK) begin(b, place, (int32_t)count, b->logits);
   return status;
 }
 
@@ -291,7 +316,7 @@ int attn2c_answers_go_on(attn2c_answers *b, int32_t place, const int32_t *ids, i
   if (status != ATTN2C_OK) return status;
   adopt(b, place, ids, (int32_t)count);
   memcpy(b->logits, logits, (size_t)b->calls->vocabulary * sizeof *logits);
-  begin(b, place, (int32_t)count);
+  begin(b, place, (int32_t)count, b->logits);
   return ATTN2C_OK;
 }
 

@@ -55,6 +55,20 @@ int32_t attn2c_answers_place(const attn2c_answers *batch);
 int attn2c_answers_begin(attn2c_answers *batch, int32_t place, const int32_t *ids, int64_t count,
                          uint64_t seed, int (*stops)(void), attn2c_message *message);
 
+/* The source of an answer that is not used, in a model with an encoder. */
+typedef struct attn2c_answer_source {
+  int32_t place;
+  const int32_t *ids; /* [count] */
+  int64_t count;
+  uint64_t seed;
+} attn2c_answer_source;
+
+/* Reads the sources of several answers in one call, and draws their first tokens. Nothing is taken from
+ * sequences with the same tokens, which have other sources. ATTN2C_USAGE: a source has no token. On any
+ * failure no answer has begun. */
+int attn2c_answers_begin_sources(attn2c_answers *batch, const attn2c_answer_source *sources, int32_t count,
+                                 attn2c_message *message);
+
 /* Does the same where a sequence has read its prompt by other calls: sequence number place * beams. ids: what
  * the processors take for the prompt, from 1 to the sequence's position. logits: those after the prompt,
  * [vocabulary]. */

@@ -16,9 +16,10 @@ typedef struct attn2c_calls {
    * are wanted. */
   int (*extend)(void *context, int32_t count, const int32_t *sequences, const int32_t *counts,
                 const int32_t *ids, int all, float *logits);
-  /* Reads a source of a model with an encoder into a sequence, which then keeps no token. NULL: it has none.
-   */
-  int (*encode)(void *context, int32_t sequence, const int32_t *ids, int32_t count);
+  /* Reads counts[i] ids of a source of a model with an encoder into each of `count` different sequences,
+   * which then keep no token. NULL: it has none. */
+  int (*encode)(void *context, int32_t count, const int32_t *sequences, const int32_t *counts,
+                const int32_t *ids);
   int32_t source;       /* the most ids of a source */
   const int32_t *start; /* [start_count], the prompt of an answer to a source */
   int32_t start_count;

@@ -65,13 +65,12 @@ static void *output_of(const extension *e, int i) {
 /* Checks the sequences and their tokens, and numbers the tokens. */
 static int begin(extension *e, const int32_t *counts) {
   const attn2c_continued *of = continued_of(e->context);
-  uint32_t seen = 0;
+  uint8_t seen[ATTN2C_MOST_SEQUENCES] = {0};
   int is_full = 0, is_missing = 0;
   for (int64_t i = 0; i < e->count; i++) {
     const int32_t sequence = e->sequences[i];
     const int64_t tokens = counts ? counts[i] : 1;
-    if (!has_sequence(e->context, sequence) || seen >> sequence & 1 || tokens < 1) return ATTN2C_USAGE;
-    seen |= (uint32_t)1 << sequence;
+    if (!has_sequence(e->context, sequence) || seen[sequence]++ || tokens < 1) return ATTN2C_USAGE;
     e->first[i + 1] = e->first[i] + tokens;
     is_missing = is_missing || !has_source(e->context, sequence);
     is_full = is_full || tokens > of->symbols[0].most - e->context->positions[sequence];
@@ -223,9 +222,10 @@ static int copy_any(void *context, int32_t from, int32_t to, int32_t same) {
   return attn2c_sequence_copy(context, from, to, same);
 }
 
-static int encode_any(void *context, int32_t sequence, const int32_t *ids, int32_t count) {
+static int encode_any(void *context, int32_t count, const int32_t *sequences, const int32_t *counts,
+                      const int32_t *ids) {
   const void *const inputs[] = {ids};
-  return continued_of(context)->encode(context, 1, &sequence, &count, inputs);
+  return continued_of(context)->encode(context, count, sequences, counts, inputs);
 }
 
 attn2c_calls attn2c_continued_calls(attn2c_context *context) {

@@ -32,11 +32,10 @@ int attn2c_encode(attn2c_context *context, int64_t count, const int32_t *sequenc
                                    .slots = sequences,
                                    .inputs = inputs};
   if (!entry || !sequences || !each) return ATTN2C_USAGE;
-  uint32_t seen = 0;
+  uint8_t seen[ATTN2C_MOST_SEQUENCES] = {0};
   for (int64_t i = 0; i < count; i++) {
     const int64_t sequence = sequences[i];
-    if (sequence < 0 || sequence >= model->continued->sequences || seen >> sequence & 1) return ATTN2C_USAGE;
-    seen |= (uint32_t)1 << sequence;
+    if (sequence < 0 || sequence >= model->continued->sequences || seen[sequence]++) return ATTN2C_USAGE;
   }
   int status = attn2c_sequence_calls_verify(&d);
   if (status == ATTN2C_OK) status = verify_integers(&d);

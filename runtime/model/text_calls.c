@@ -20,6 +20,9 @@ int attn2c_reader_create(const attn2c_descriptor *model, const attn2c_text_facts
   made->dimensions = (size_t)facts->dimensions;
   int status = attn2c_text_open(facts->tables, facts->size, ATTN2C_TEXT_JIT, &made->text, message);
   if (status == ATTN2C_OK) status = attn2c_text_work_create(made->text, &made->work);
+  if (status == ATTN2C_OK && facts->written)
+    status = attn2c_text_open(facts->written, facts->written_size, ATTN2C_TEXT_JIT, &made->written, message);
+  if (status == ATTN2C_OK && facts->written) status = attn2c_text_work_create(made->written, &made->writing);
   if (status == ATTN2C_OK) status = attn2c_prompt_open(&made->prompt, made->work, facts->prompt);
   if (status == ATTN2C_OK)
     *reader = made;
@@ -31,6 +34,8 @@ int attn2c_reader_create(const attn2c_descriptor *model, const attn2c_text_facts
 void attn2c_reader_destroy(attn2c_reader *reader) {
   if (!reader) return;
   attn2c_text_work_destroy(reader->work);
+  attn2c_text_work_destroy(reader->writing);
+  attn2c_text_close(reader->written);
   attn2c_text_close(reader->text);
   attn2c_prompt_close(&reader->prompt);
   attn2c_padded_close(&reader->padded);
@@ -146,8 +151,9 @@ int attn2c_reader_next_window(attn2c_reader *reader, attn2c_text_tokens *tokens)
 
 int attn2c_reader_decode(attn2c_reader *reader, const int32_t *ids, size_t count, int skip_special,
                          const char **text, size_t *length) {
-  const int status = attn2c_text_decode(reader->work, ids, count, skip_special, text, length);
-  if (status == ATTN2C_FORMAT) return fail(reader, status, attn2c_text_fault(reader->work));
+  attn2c_text_work *work = reader->writing ? reader->writing : reader->work;
+  const int status = attn2c_text_decode(work, ids, count, skip_special, text, length);
+  if (status == ATTN2C_FORMAT) return fail(reader, status, attn2c_text_fault(work));
   return status == ATTN2C_OK ? status : fail(reader, status, attn2c_strerror(status));
 }
 

@@ -14,6 +14,8 @@ typedef struct attn2c_reader {
   const attn2c_text_facts *facts;
   attn2c_tokenizer *text;
   attn2c_text_work *work;
+  attn2c_tokenizer *written; /* of the texts that the model writes, if it is another one; else NULL */
+  attn2c_text_work *writing;
   size_t longest;    /* tokens that a call takes */
   size_t dimensions; /* numbers of an embedding that are kept; 0: all */
   attn2c_prompt prompt;

@@ -65,6 +65,7 @@ typedef struct {
   int stop_count, bias_count, allowed_count;
   const char *system;                                     /* NULL: not given */
   const char *source_language, *target_language, *prefix; /* NULL: not given */
+  int split;                                              /* 1: into sentences */
   const char *perplexity_file;                            /* NULL: not given */
   const char *logits;                                     /* a file that perplexity writes; NULL: not given */
 } attn2c_generate_arguments;

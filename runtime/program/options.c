@@ -164,6 +164,9 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "the language of answers"},
     {"--prefix", NULL, "TEXT", GENERATE, ONCE, AT(generate.prefix), 0, 0, 0, NULL,
      "is put in front of each prompt: a task of T5, such as \"translate English to German: \""},
+    {"--split", NULL, "UNIT", GENERATE, WORD, AT(generate.split), 0, 1, 0, "sentences",
+     "sentences: each prompt is cut into sentences, which are answered side by side, the longest first. The "
+     "answer to the prompt is their answers in order; for texts that are longer than the source of a model"},
     {"--tokens", NULL, "N", GENERATE | CHAT, TOKENS, AT(generate.tokens), 0, 1, INT32_MAX, NULL,
      "the most tokens of an answer (default: max_new_tokens of the folder's generation_config.json, else "
      "what its max_length leaves after the prompt, else 256)"},

@@ -166,6 +166,7 @@ local function draw_positions(d, keys)
     if chance(60) then d.t5_buckets = random(4, 70) end
     local sided = d.t5_buckets or 32
     if chance(50) then d.t5_distance = sided // 2 + size(150) end
+    if chance(30) then d.t5_by_layer = true end
   end
 end
 

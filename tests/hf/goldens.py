@@ -324,6 +324,7 @@ CASES.update({
     "t5_writes": ("T5ForConditionalGeneration", {**T5, "num_decoder_layers": 3, "decoder_start_token_id": 0}, WRITES),
     "t5_writes_gated": ("T5ForConditionalGeneration", {**T5, "feed_forward_proj": "gated-gelu", "d_kv": 8,
                                                        "tie_word_embeddings": False, "decoder_start_token_id": 0}, WRITES),
+    "umt5_writes": ("UMT5ForConditionalGeneration", {**T5, "num_decoder_layers": 3, "decoder_start_token_id": 0}, WRITES),
     "mt5_writes": ("MT5ForConditionalGeneration", {**T5, "feed_forward_proj": "gated-gelu",
                                                    "decoder_start_token_id": 0}, WRITES),
 })

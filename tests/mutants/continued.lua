@@ -1,7 +1,7 @@
 -- continued.lua: the part of list.lua that concerns calls that go on from those before. of and spec: as in list.lua.
 return function(of, spec)
   of("runtime/model/continue.c", "c:continue") {
-    { name = "continue_twice", old = "seen >> sequence & 1", new = "seen >> sequence & 0",
+    { name = "continue_twice", old = "seen[sequence]++ || tokens", new = "seen[sequence] || tokens",
       filter = "carry_on/refuses_two*",
       wrong = "a sequence takes two tokens in one place" },
     { name = "continue_end", old = "tokens > of->symbols[0].most - e->context->positions[sequence]",

@@ -106,7 +106,7 @@ return function(of, spec)
   }
 
   of("runtime/generate/answers.c", "c:answers") {
-    { name = "answers_slot", old = "slots[i] = used >> own & 1 ? -1 : own;", new = "slots[i] = -1;",
+    { name = "answers_slot", old = "slots[i] = used[own] ? -1 : own;", new = "slots[i] = -1;",
       filter = "beams/copy*", wrong = "a beam that goes on is copied" },
     { name = "answers_forget", old = "attn2c_kept_ids_forget(b->kept, base + i);", new = "",
       filter = "beams/go_on*", wrong = "sequences of another source are taken for the same" },

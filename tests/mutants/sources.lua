@@ -1,7 +1,7 @@
 -- sources.lua: the part of list.lua that concerns encoders beside decoders that go on. of and spec: as in list.lua.
 return function(of, spec)
   of("runtime/model/encode.c", "c:encode") {
-    { name = "encode_twice", old = "seen >> sequence & 1)", new = "seen >> sequence & 0)", filter = "encode/a_call*",
+    { name = "encode_twice", old = "seen[sequence]++)", new = "seen[sequence])", filter = "encode/a_call*",
       wrong = "two sources of a call are read into one sequence" },
     { name = "encode_sequences", old = "sequence >= model->continued->sequences",
       new = "sequence > model->continued->sequences", filter = "encode/a_call*",
@@ -13,6 +13,49 @@ return function(of, spec)
       filter = "encode/an_integer*", wrong = "only the ids of some sources are checked" },
     { name = "encode_lengths", old = "sequences[i], each[i])", new = "sequences[i], each[0])",
       filter = "encode/reads*", wrong = "all sources have the length of the first" },
+  }
+
+  of("runtime/program/text/sentences.c", "c:sentences") {
+    { name = "sentences_small", old = "next > at && !is_small(text[next])", new = "next > at",
+      filter = "sentences/end_with_a_mark*", wrong = "a sentence ends before a small letter" },
+    { name = "sentences_closers", old = "while ((bytes = one_of(closers", new = "if ((bytes = one_of(closers",
+      filter = "sentences/have*", wrong = "a bracket after a quote begins a sentence" },
+    { name = "sentences_wide", old = "is_wide || next == length", new = "next == length",
+      filter = "sentences/of_chinese*",
+      wrong = "marks without a blank after them end nothing" },
+    { name = "sentences_initial", old = "if (length - begin == 1) return 1;", new = "", filter = "sentences/go_on*",
+      wrong = "an initial ends a sentence" },
+    { name = "sentences_letters", old = ">= 0x80) return 0;", new = ">= 0x80) return 1;", filter = "sentences/go_on*",
+      wrong = "a word that ends with an accent ends no sentence" },
+  }
+
+  local translations = spec .. "whole/translations_spec.lua"
+  of("runtime/program/generate/command.c", translations) {
+    { name = "command_joined_gap", old = "  w->gap = r->gap;\n", new = "", filter = "split sentences",
+      wrong = "a text with sentences has no end" },
+    { name = "command_empty", old = "if (prompt->is_empty) return", new = "if (0) return", filter = "is refused",
+      wrong = "an empty source is read" },
+  }
+
+  of("runtime/program/text/generate.c", translations) {
+    { name = "generate_written", old = "made->written ? made->written : made->tokenizer", new = "made->tokenizer",
+      filter = "marian_separate", wrong = "answers are written with the vocabulary of sources" },
+  }
+
+  of("runtime/generate/answers.c", translations) {
+    { name = "answers_sources", old = "b->logits + (size_t)i * (size_t)calls->vocabulary", new = "b->logits",
+      filter = "transformers': m2m_100", wrong = "answers to sources that are read together begin alike" },
+  }
+
+  of("gen/passes/graph/attention.lua", spec .. "passes/graph/attention_spec.lua") {
+    { name = "attention_by_layer", old = "spec.t5_by_layer and distances(self, path",
+      new = "false and distances(self, path",
+      filter = "of T5 are one table", wrong = "layers of umT5 have no distances" },
+  }
+
+  of("gen/checkpoints/generation.lua", spec .. "checkpoints/generation_spec.lua") {
+    { name = "generation_lengths", old = "least > most then", new = "least < most then", filter = "contradict",
+      wrong = "the least tokens may be more than the most" },
   }
 
   of("runtime/model/continue.c", "c:encode") {

@@ -40,7 +40,7 @@ OF_STACK = {"seq", "d_model", "heads", "kv_heads", "head_dim", "layers", "d_ff",
             "norm_kind", "eps", "final_norm", "residual", "residual_scale", "parallel", "qk_norm", "bias",
             "projections", "scale", "softcap",
             "scoring", "weighting", "fully_masked", "bias_kv", "zero_attn", "positions", "rope_theta",
-            "rope_style", "rope_dim", "t5_buckets", "t5_distance", "position_terms", "position_buckets",
+            "rope_style", "rope_dim", "t5_buckets", "t5_distance", "t5_by_layer", "position_terms", "position_buckets",
             "position_distance", "position_norm", "position_projections"}
 DEFAULT_NAMES = {"hidden": "hidden", "norm": "hidden", "pool": "pooled", "linear": "logits",
                  "vocabulary": "logits", "normalise": "embedding", "argmax": "label", "attend": "pooled",
@@ -286,9 +286,11 @@ class Stack:
         self.factors = np.ones((d["layers"], self.heads)) if isinstance(factors, str) else np.array(factors, float)
         if d.get("positions") == "convolution":
             self.states = self.convolved(self.states)
-        if d.get("positions") == "t5":
-            self.buckets = given.weight(self.prefix + "positions.bias.weight", d.get("t5_buckets", 32), self.heads,
-                                        deviation=0.5)
+        if d.get("positions") == "t5" and not d.get("t5_by_layer"):
+            self.buckets = self.table_of_buckets(self.prefix + "positions")
+
+    def table_of_buckets(self, path):
+        return self.given.weight(path + ".bias.weight", self.d.get("t5_buckets", 32), self.heads, deviation=0.5)
 
     # Attention.
 
@@ -444,6 +446,8 @@ class Stack:
 
     def self_attention(self, layer, path, x):
         d, past, own = self.d, self.past, {}
+        if d.get("positions") == "t5" and d.get("t5_by_layer"):
+            self.buckets = self.table_of_buckets(path + ".positions")
         keys_from = x if self.key is None else self.key
         values_from = x if self.value is None else self.value
         new = keys_from.shape[1]

@@ -24,6 +24,7 @@ return {
   tensors = {
     { "input.tokens.weight", { "shared.weight", "encoder.embed_tokens.weight" } },
     { "positions.bias.weight", "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight" },
+    { "l*.attn.positions.bias.weight", attention .. "SelfAttention.relative_attention_bias.weight" },
     { "l*.attn.q", attention .. "SelfAttention.q" },
     { "l*.attn.k", attention .. "SelfAttention.k" },
     { "l*.attn.v", attention .. "SelfAttention.v" },

@@ -1,6 +1,6 @@
 -- t5_writer.lua: describes T5 with its decoder (Raffel et al. 2020), Flan-T5 and mT5: T5's encoder (t5.lua), and a
 -- decoder that writes. T5's scores are divided by sqrt(d_model), unless config.json says otherwise, or, in older
--- folders, that tables are not tied. mT5's are not.
+-- folders, that tables are not tied. mT5's are not. Each layer of umT5 has a table of distances of its own.
 local encoder = require("checkpoints.families.t5")
 local seq2seq = require("checkpoints.seq2seq")
 
@@ -9,6 +9,7 @@ local own, cross, ff = "decoder.block.*.layer.0.", "decoder.block.*.layer.1.", "
 local tensors = {
   { "input.tokens.weight", { "shared.weight", "decoder.embed_tokens.weight" } },
   { "positions.bias.weight", "decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight" },
+  { "l*.attn.positions.bias.weight", own .. "SelfAttention.relative_attention_bias.weight" },
   { "l*.attn.q", own .. "SelfAttention.q" },
   { "l*.attn.k", own .. "SelfAttention.k" },
   { "l*.attn.v", own .. "SelfAttention.v" },
@@ -35,14 +36,16 @@ local config = {
 }
 table.move(encoder.config, 1, #encoder.config, #config + 1, config)
 
+local multilingual = { vocab = 250112, d_ff = 1024, layers = 8, heads = 6, ff_word = "gated-gelu" }
+
 return {
-  known = "T5, Flan-T5, mT5",
-  model_types = { ["t5:writer"] = "T5", mt5 = "MT5" },
-  called = { ["t5:writer"] = "T5", mt5 = "mT5" },
+  known = "T5, Flan-T5, mT5, umT5",
+  model_types = { ["t5:writer"] = "T5", mt5 = "MT5", umt5 = "UMT5" },
+  called = { ["t5:writer"] = "T5", mt5 = "mT5", umt5 = "umT5" },
   prefixes = { "" },
   tensors = tensors,
   config = config,
-  defaults = { mt5 = { vocab = 250112, d_ff = 1024, layers = 8, heads = 6, ff_word = "gated-gelu" } },
+  defaults = { mt5 = multilingual, umt5 = multilingual },
   fixed = encoder.fixed,
   encoder = { layers = "encoder_layers" },
   start = 0,
@@ -51,8 +54,9 @@ return {
     facts.encoder_layers, facts.layers = facts.layers, facts.decoder_layers or facts.layers
     local divides = facts.divides
     if given.scale_decoder_outputs == nil then divides = facts.is_tied end
-    facts.logit_scale = divides and facts.model_type == "t5:writer" and facts.d_model ^ -0.5 or nil
+    facts.logit_scale = divides and facts.model_type ~= "mt5" and facts.d_model ^ -0.5 or nil
     facts.tied = not has("lm_head.weight")
+    facts.t5_by_layer = facts.model_type == "umt5" or nil
   end,
   heads = { ForConditionalGeneration = seq2seq.head() },
 }

@@ -90,4 +90,49 @@ function language.measure(programs, weights, arguments, folder, has_text, count)
     is_own_text = not arguments.text_file and #(arguments.input or {}) == 0 }
 end
 
+-- Returns what a program finds for sources by a search with two beams, whose scores are the logarithms of the answers'
+-- probabilities: { { ids, score } }; or nil and an exit code.
+local function answers_of(program, list, count)
+  local words = table.move(list, 1, #list, 2, { "./" .. program })
+  local child = start(words, count)
+  process.wait(function() return child.over end)
+  if child.code ~= 0 then return nil, child.code end
+  local answers = {}
+  for line in child.output:gmatch("[^\n]+") do answers[#answers + 1] = dkjson.decode(line) end
+  return answers
+end
+
+--- Compares the answers of both programs to sources, in a model with an encoder. Returns { sources, same: the share of
+--- equal answers, equal: the share of tokens up to the first that differs, log_probability, log_probability_f32: of an
+--- answer, the mean, difference: the mean of their differences }, or nil and an exit code. Arguments: as of measure.
+function language.sources(programs, weights, arguments, count)
+  local found, list = {}, { "generate", "--weights", weights, "--format", "jsonl", "--beams", "2", "--length-penalty",
+    "0" }
+  for _, input in ipairs(arguments.input or {}) do list[#list + 1], list[#list + 2] = "--input", input end
+  if arguments.text_file then
+    files.read_asked(arguments.text_file, "--text-file: ")
+    list[#list + 1], list[#list + 2] = "--prompt-file", arguments.text_file
+  elseif #(arguments.input or {}) == 0 then
+    faults.raise("usage", "quality: --text-file F or --input ids=X.npy is needed: sources, one a line")
+  end
+  for _, which in ipairs { "f32", "other" } do
+    local code
+    found[which], code = answers_of(programs[which], list, count)
+    if not found[which] then return nil, code end
+  end
+  local tokens, made = 0, { sources = #found.f32, same = 0, equal = 0, log_probability = 0, log_probability_f32 = 0,
+    difference = 0 }
+  for i, plain in ipairs(found.f32) do
+    local other, same = found.other[i], 0
+    while same < #plain.ids and plain.ids[same + 1] == other.ids[same + 1] do same = same + 1 end
+    tokens, made.equal = tokens + #plain.ids, made.equal + same
+    if same == #plain.ids and same == #other.ids then made.same = made.same + 1 / #found.f32 end
+    made.log_probability = made.log_probability + other.score / #found.f32
+    made.log_probability_f32 = made.log_probability_f32 + plain.score / #found.f32
+    made.difference = made.difference + math.abs(other.score - plain.score) / #found.f32
+  end
+  made.equal = tokens > 0 and made.equal / tokens or nil
+  return made
+end
+
 return language

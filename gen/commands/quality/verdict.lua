@@ -76,12 +76,14 @@ function verdict.line(measured)
     end
   end
   local word, odd = word_of(outputs, measured.language), broken(outputs)
+  local of = measured.sources
   local line
   if odd then
     word = FAR
     line = ("%s: %s has NaN or infinity where f32 has numbers"):format(word, odd)
   else
-    line = ("%s: %s"):format(word, reason_of(outputs, measured.language) or "no output can be compared")
+    line = of and ("%s: %.1f%% of the tokens of answers are the same"):format(word, 100 * (of.equal or 0))
+      or ("%s: %s"):format(word, reason_of(outputs, measured.language) or "no output can be compared")
   end
   local cost = measured.cost
   if cost then

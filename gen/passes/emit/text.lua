@@ -39,7 +39,9 @@ function emit_text.values(state)
   local tokenizer, answer = state.tokenizer, state.primary.graph.answer
   local inputs, labels = answer.inputs, {}
   for i, label in ipairs(state.spec.labels or {}) do labels[i] = c.string(label) end
-  return { tables_hash = hash.content(tokenizer.tables), tables_bytes = #tokenizer.tables, ids = inputs.ids,
+  return { tables_hash = hash.content(tokenizer.tables), tables_bytes = #tokenizer.tables,
+    written_hash = tokenizer.written and hash.content(tokenizer.written) or false,
+    written_bytes = tokenizer.written and #tokenizer.written or false, ids = inputs.ids,
     types = inputs.token_types, lengths = inputs.lengths, mask = inputs.attention_mask, pool_mask = inputs.pool_mask,
     prompt = state.spec.prompt and c.string(state.spec.prompt) or false, answer = answer.kind, output = answer.output,
     second = answer.second, label_list = labels, label_function = "ATTN2C_" .. answer.label_function,

@@ -29,18 +29,19 @@ local function keys_grow(spec) return spec.input.stage ~= "qkv" or spec.keys_fol
 local function axes_of_keys(spec, axes) return keys_grow(spec) and axes or (axes:gsub("k", ".")) end
 
 -- Returns a table of the terms that are added at each distance, [heads][queries + keys - 1], or nil. The first column
--- is for the key that is farthest before the query.
-local function distances(self)
+-- is for the key that is farthest before the query. path: of the table.
+local function distances(self, path)
   local spec = self.spec
   if not spec.distances or spec.distances == "disentangled" then return nil end
   local first = -(spec.seq - 1) - spec.past
   local count = spec.seq + own_keys(spec) - 1
-  local path = self.prefix .. "positions"
+  local shared = self.prefix .. "positions"
   if spec.distances == "alibi" then
     if spec.layers == 0 then return nil end -- nobody reads it
-    return self:constant(path .. ".alibi", { spec.heads, count }, "alibi " .. first)
+    return self:constant(shared .. ".alibi", { spec.heads, count }, "alibi " .. first)
   end
-  local index = self:constant(path .. ".buckets", { count }, ("t5_buckets %d %d %d %d"):format(spec.t5_buckets,
+  path = path or shared
+  local index = self:constant(shared .. ".buckets", { count }, ("t5_buckets %d %d %d %d"):format(spec.t5_buckets,
     spec.t5_distance, spec.mask.causal and 0 or 1, first))
   local weight = self:weight(path .. ".bias.weight", { spec.t5_buckets, spec.heads }, 0, 0.5)
   return self:op("bucket_table", path .. ".table", { table = weight, index = index })
@@ -79,7 +80,7 @@ function attention.inputs(self)
     self.factors = self:grows(self:input("head_mask", "f32", { spec.layers, spec.heads }, nil, nil, true,
       "[layers][heads]"), "..")
   end
-  self.distances = distances(self)
+  self.distances = not spec.t5_by_layer and distances(self) or nil
 end
 
 -- Rotates queries or keys [B][rows][heads head_dim] by their positions.
@@ -117,7 +118,7 @@ end
 local function added(self, a, scores)
   local spec = self.spec
   local value = spec.mask_value and to_float(spec.mask_value)
-  local table_ = a.positions and self.distances or nil
+  local table_ = a.distances
   local scale = spec.scale
   local adds = spec.softcap or spec.attention_output.scores or table_ or (a.lengths and value)
     or (a.key_padding and value)
@@ -412,6 +413,7 @@ function attention.self(self, path, layer, x)
   local extra = (spec.bias_kv and 1 or 0) + (spec.zero_attn and 1 or 0)
   local kept = kept_heads(spec, layer)
   local a = { path = path .. ".attn", layer = layer, output = "", positions = true, kept = kept,
+    distances = spec.t5_by_layer and distances(self, path .. ".attn.positions") or self.distances,
     heads = kept and #kept or spec.heads, kv_heads = kept and #kept or spec.kv_heads, masks = arrays_of(self),
     lengths = spec.mask.padding and self.lengths or nil }
   local from = self.keys_from or { key = x, value = x }

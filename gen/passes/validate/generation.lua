@@ -17,7 +17,7 @@ local fields = {
   length = { "integer", min = 2, max = 2147483647 },
   stop = { "ids", max = MOST_IDS },
   start = { "ids", max = MOST_IDS },
-  beams = { "integer", min = 1, max = 32 },
+  beams = { "integer", min = 1, max = 128 },
   length_penalty = { "number", min = -8, max = 8 },
   early_stopping = { "early" },
   no_repeat_ngram = { "integer", min = 0, max = 2147483647 },

@@ -14,24 +14,30 @@
 #include "program/signals.h"
 #include "program/weights_place.h"
 
+/* Places of records that have none in the batch. */
+enum { ENDED = -1, WAITING = -2 };
+
 /* An answer that is not written yet. A prompt has --n-best of them, one after the other. */
 typedef struct record {
   struct record *next;
-  int32_t place;  /* in the batch; -1: the answer has ended */
+  int32_t place;  /* in the batch, or ENDED or WAITING */
   int is_missing; /* 1: the search has found fewer answers */
   int32_t seen;   /* tokens that the writer has */
   attn2c_end end; /* why it has ended */
   int32_t *ids;   /* [count]; a copy once it has ended, NULL before */
   int32_t count;
-  double score; /* of beams */
+  double score;        /* of beams */
+  int32_t *prompt_ids; /* [prompt_tokens] of a record that waits for a place */
   int64_t prompt_tokens;
-  char *prompt; /* NULL: only ids are known */
+  uint64_t number; /* of the prompt, from 0 */
+  char gap;        /* as in attn2c_prompt_ids */
+  char *prompt;    /* NULL: only ids are known */
   size_t prompt_length;
   char *text;         /* a copy once it has ended */
   attn2c_shown shown; /* the text so far */
   size_t written;     /* bytes of it, or tokens, that are written */
   int status;         /* of ATTN2C_END_FAULT */
-  char fault[ATTN2C_PROMPT_PLACE + 220];
+  char fault[ATTN2C_PROMPT_PLACE + 1200];
   char at[ATTN2C_PROMPT_PLACE];
 } record;
 
@@ -46,12 +52,14 @@ typedef struct {
   attn2c_answers *batch;
   const attn2c_generation_text *text; /* NULL: the model takes no text */
   attn2c_text_side *side;
-  attn2c_prompt_arrays *arrays; /* NULL: prompts are texts */
-  record *first, *last;         /* in the order of prompts */
-  record *at[64];               /* by place */
-  uint64_t prompts;             /* that were read */
-  int is_ended;                 /* 1: no more prompts are read */
-  int status;                   /* of the prompt that ended them */
+  attn2c_prompt_arrays *arrays;      /* NULL: prompts are texts */
+  record *first, *last;              /* in the order of prompts */
+  record *at[ATTN2C_MOST_SEQUENCES]; /* by place */
+  record *whole;                     /* joins answers to sentences until the text's last; NULL: none */
+  uint64_t prompts;                  /* that were read */
+  int is_noted;                      /* 1: the numbers of the first answer were */
+  int is_ended;                      /* 1: no more prompts are read */
+  int status;                        /* of the prompt that ended them */
   char fault[ATTN2C_PROMPT_PLACE + 1200];
   int prints, is_line;
   attn2c_answer_format format;
@@ -98,7 +106,9 @@ static int read_output(job *job) {
 /* Reports options that do not go together, one line each. */
 static int check_usage(job *job) {
   const attn2c_arguments *arguments = job->arguments;
-  const char *faults[8];
+  const char *faults[16];
+  const attn2c_generate_arguments *given = &arguments->generate;
+  const int is_text = job->text && arguments->input_count == 0;
   int count = 0;
   if (arguments->text_count == 0 && arguments->input_count == 0)
     faults[count++] =
@@ -111,6 +121,20 @@ static int check_usage(job *job) {
     faults[count++] =
         "--prompt: this model takes no text, as it was built without a tokenizer; --input ids=X.npy "
         "gives token ids";
+  if (given->source_language && !is_text)
+    faults[count++] = "--source-language: goes with --prompt, in a model that was built with a tokenizer";
+  if (given->target_language && !job->text)
+    faults[count++] = "--target-language: this model takes no text, as it was built without a tokenizer";
+  if (given->prefix && !is_text)
+    faults[count++] = "--prefix: goes with --prompt, in a model that was built with a tokenizer";
+  if (given->split && !is_text)
+    faults[count++] = "--split: goes with --prompt, in a model that was built with a tokenizer";
+  else if (given->split && !attn2c_encode_entry(job->model))
+    faults[count++] = "--split: goes with a model that has an encoder";
+  if (given->split && (arguments->output_count > 0 || arguments->answers == ATTN2C_ANSWERS_NPY))
+    faults[count++] = "--split: does not go with --output and --format npy; --format jsonl gives tokens";
+  if (given->split && given->n_best > 1)
+    faults[count++] = "--split: does not go with --n-best, as a text has one answer to each sentence";
   if (arguments->generate.stop_count > 0 && !job->text)
     faults[count++] = "--stop: this model gives no text, as it was built without a tokenizer";
   if (job->options.forced_bos && !job->text)
@@ -141,6 +165,7 @@ static void *copied(const void *from, size_t bytes) {
 static void free_record(record *r) {
   if (!r) return;
   free(r->ids);
+  free(r->prompt_ids);
   free(r->prompt);
   free(r->text);
   free(r);
@@ -154,11 +179,13 @@ static void end_prompts(job *job, int status, const char *place, const char *fau
 }
 
 /* Adds an answer to a prompt to those that are not written yet. */
-static record *add_record(job *job, const attn2c_prompt_ids *prompt, int32_t place) {
+static record *add_record(job *job, const attn2c_prompt_ids *prompt) {
   record *r = calloc(1, sizeof *r);
   if (!r) return NULL;
-  r->place = place;
+  r->place = WAITING;
   r->prompt_tokens = prompt->count;
+  r->number = job->prompts;
+  r->gap = prompt->gap;
   r->shown.text = "";
   snprintf(r->at, sizeof r->at, "%s", prompt->place);
   if (job->last)
@@ -172,35 +199,112 @@ static record *add_record(job *job, const attn2c_prompt_ids *prompt, int32_t pla
   return r->prompt ? r : NULL;
 }
 
-/* Begins the answers to a prompt. */
-static int begin(job *job, const attn2c_prompt_ids *prompt) {
-  char text[1000] = "";
-  attn2c_message said = attn2c_message_make(text, sizeof text);
-  const int32_t place = attn2c_answers_place(job->batch);
-  const int status = attn2c_answers_begin(job->batch, place, prompt->ids, prompt->count,
-                                          job->options.sampling.seed + job->prompts++, attn2c_signal, &said);
-  if (status == ATTN2C_OK && job->prompts == 1)
-    attn2c_generate_options_note(&job->options, job->arguments, job->model->continued->generation,
-                                 job->notes);
-  if (status != ATTN2C_OK) {
-    if (!attn2c_signal()) end_prompts(job, status, prompt->place, said.used ? text : attn2c_strerror(status));
+/* Returns the reason why a prompt is no source, or NULL. */
+static const char *refused_source(const job *job, const attn2c_prompt_ids *prompt, char *text, size_t size) {
+  const attn2c_calls *calls = &job->model_calls.calls;
+  if (!calls->encode || !prompt->text) return NULL;
+  if (prompt->is_empty) return "the source is empty, but at least one token is needed";
+  if (prompt->count <= calls->source) return NULL;
+  snprintf(text, size, "the source has %lld tokens, but at most %d are allowed%s", (long long)prompt->count,
+           calls->source, job->arguments->generate.split ? "" : "; --split sentences reads it in parts");
+  return text;
+}
+
+/* Adds the answers to a prompt, which wait for a place. */
+static int wait_for_place(job *job, const attn2c_prompt_ids *prompt) {
+  char text[200];
+  const char *why = refused_source(job, prompt, text, sizeof text);
+  if (why) {
+    end_prompts(job, prompt->is_empty ? ATTN2C_USAGE : ATTN2C_FORMAT, prompt->place, why);
     return ATTN2C_OK;
   }
   for (int32_t rank = 0; rank < job->options.n_best; rank++) {
-    record *r = add_record(job, prompt, place);
+    record *r = add_record(job, prompt);
     if (!r) return no_memory(job);
-    if (rank == 0) job->at[place] = r;
+    if (rank > 0) continue;
+    r->prompt_ids = copied(prompt->ids, (size_t)prompt->count * sizeof *r->prompt_ids);
+    if (!r->prompt_ids) return no_memory(job);
   }
-  if (!job->text) return ATTN2C_OK;
-  int32_t count;
-  const int32_t *ids = attn2c_answers_prompt(job->batch, place, &count);
-  return job->text->begin(job->side, place, ids, count) == ATTN2C_OK ? ATTN2C_OK : no_memory(job);
+  job->prompts++;
+  return ATTN2C_OK;
 }
 
-/* Begins answers while there are places and prompts. It waits for a prompt if no answer goes on. */
-static int fill(job *job) {
-  while (!job->is_ended && attn2c_answers_place(job->batch) >= 0) {
-    attn2c_prompt_ids prompt;
+/* Returns the record that gets the next place, or NULL: the first, or the longest of sentences. */
+static record *next_record(const job *job) {
+  record *found = NULL;
+  for (record *r = job->first; r; r = r->next)
+    if (r->place == WAITING && r->prompt_ids && (!found || r->prompt_tokens > found->prompt_tokens)) {
+      found = r;
+      if (!job->arguments->generate.split) break;
+    }
+  return found;
+}
+
+/* Gives the records of all answers to a prompt a place. r: the first of them. */
+static void take_place(job *job, record *r, int32_t place) {
+  job->at[place] = r;
+  for (int32_t rank = 0; rank < job->options.n_best; rank++, r = r->next) r->place = place;
+}
+
+/* Ends the answers to a prompt that could not begin. */
+static void refuse(job *job, int32_t place, int status, const char *why) {
+  record *r = job->at[place];
+  job->at[place] = NULL;
+  job->is_ended = 1;
+  for (int32_t rank = 0; rank < job->options.n_best; rank++, r = r->next) {
+    r->place = ENDED, r->is_missing = 1, r->end = ATTN2C_END_FAULT, r->status = status;
+    snprintf(r->fault, sizeof r->fault, "%s: %s", r->at, why);
+  }
+}
+
+static attn2c_answer_source source_of(const job *job, int32_t place) {
+  const record *r = job->at[place];
+  return (attn2c_answer_source){place, r->prompt_ids, r->prompt_tokens,
+                                job->options.sampling.seed + r->number};
+}
+
+/* Begins the answers at places that got a prompt: sources in one call, or each by itself. */
+static int begin(job *job, const int32_t *places, int32_t count) {
+  attn2c_answer_source sources[ATTN2C_MOST_SEQUENCES];
+  int32_t begun = 0, length;
+  for (int32_t i = 0; i < count; i++) sources[i] = source_of(job, places[i]);
+  if (count > 1 && job->model_calls.calls.encode &&
+      attn2c_answers_begin_sources(job->batch, sources, count, NULL) == ATTN2C_OK)
+    begun = count;
+  for (int32_t i = 0; i < count; i++) {
+    char text[1000] = "";
+    attn2c_message said = attn2c_message_make(text, sizeof text);
+    const attn2c_answer_source *s = &sources[i];
+    const int status = i < begun ? ATTN2C_OK
+                                 : attn2c_answers_begin(job->batch, s->place, s->ids, s->count, s->seed,
+                                                        attn2c_signal, &said);
+    if (status != ATTN2C_OK && attn2c_signal()) {
+      for (; i < count; i++) job->at[places[i]] = NULL;
+      return ATTN2C_OK;
+    }
+    if (status != ATTN2C_OK) {
+      refuse(job, s->place, status,
+             said.used                 ? text
+             : status == ATTN2C_FORMAT ? "an id is not in the vocabulary"
+                                       : attn2c_strerror(status));
+      continue;
+    }
+    if (!job->is_noted++)
+      attn2c_generate_options_note(&job->options, job->arguments, job->model->continued->generation,
+                                   job->notes);
+    const int32_t *ids = attn2c_answers_prompt(job->batch, s->place, &length);
+    if (job->text && job->text->begin(job->side, s->place, ids, length) != ATTN2C_OK) return no_memory(job);
+  }
+  return ATTN2C_OK;
+}
+
+/* Reads prompts until `count` wait, and all sentences of the last one's text. It waits for the first if no
+ * answer goes on. */
+static int read_prompts(job *job, int32_t count) {
+  int is_whole = 1;
+  for (const record *r = job->first; r; r = r->next) count -= r->place == WAITING && r->prompt_ids != NULL;
+  while (!job->is_ended && (count > 0 || !is_whole)) {
+    attn2c_prompt_ids prompt = {.gap = 0};
     char text[1000] = "";
     attn2c_message said = attn2c_message_make(text, sizeof text);
     int status = ATTN2C_OK;
@@ -212,10 +316,24 @@ static int fill(job *job) {
     if (state == ATTN2C_PROMPT_FAULT)
       end_prompts(job, status, "", said.used ? text : attn2c_strerror(status));
     if (state == ATTN2C_PROMPT_END) job->is_ended = 1;
-    if (state == ATTN2C_PROMPT_READ) status = begin(job, &prompt);
-    if (state == ATTN2C_PROMPT_READ && status != ATTN2C_OK) return status;
+    if (state != ATTN2C_PROMPT_READ) return ATTN2C_OK;
+    status = wait_for_place(job, &prompt);
+    if (status != ATTN2C_OK) return status;
+    is_whole = prompt.gap == 0;
+    count--;
   }
   return ATTN2C_OK;
+}
+
+/* Begins answers while there are places and prompts. */
+static int fill(job *job) {
+  int32_t free_places[ATTN2C_MOST_SEQUENCES], count = 0, begun = 0;
+  for (int32_t place = 0; place < attn2c_answers_places(job->batch); place++)
+    if (!job->at[place]) free_places[count++] = place;
+  const int status = read_prompts(job, count);
+  if (status != ATTN2C_OK) return status;
+  for (record *r; begun < count && (r = next_record(job)); begun++) take_place(job, r, free_places[begun]);
+  return begin(job, free_places, begun);
 }
 
 /* Gives the new tokens of an answer to its text. */
@@ -239,7 +357,7 @@ static int complete(job *job, record *r, int32_t place, const attn2c_answer_ids 
   r->count = answer->count;
   r->score = answer->score;
   if (r->end == ATTN2C_END_FAULT) snprintf(r->fault, sizeof r->fault, "%s: %s", r->at, answer->fault);
-  r->place = -1;
+  r->place = ENDED;
   r->shown.text = r->text;
   return status == ATTN2C_OK && r->ids && r->text ? ATTN2C_OK : no_memory(job);
 }
@@ -252,7 +370,7 @@ static int complete_others(job *job, const record *r, int32_t place) {
     int32_t count;
     other->is_missing = !attn2c_answers_rank(job->batch, place, rank);
     if (other->is_missing) {
-      other->place = -1;
+      other->place = ENDED;
       continue;
     }
     const int32_t *prompt = attn2c_answers_prompt(job->batch, place, &count);
@@ -313,11 +431,41 @@ static void write_text(job *job, record *r) {
     job->text->write(r->shown.text + r->written, r->shown.length - r->written, job->is_line, job->out);
     r->written = r->shown.length;
   } else {
-    const int32_t *ids = r->place < 0 ? r->ids : attn2c_answers_at(job->batch, r->place)->ids;
+    const int32_t *ids = r->place >= 0 ? attn2c_answers_at(job->batch, r->place)->ids : r->ids;
     for (; r->written < (size_t)r->seen; r->written++)
       fprintf(job->out, r->written ? " %d" : "%d", (int)ids[r->written]);
   }
-  if (r->place < 0) fputc('\n', job->out);
+  if (r->place == ENDED && r->gap) job->text->write(&r->gap, 1, job->is_line, job->out);
+  if (r->place == ENDED && !r->gap) fputc('\n', job->out);
+}
+
+/* Returns two texts with a character between them, or NULL without memory; *length gets its bytes. */
+static char *joined(char *first, size_t *length, char gap, const char *second, size_t more) {
+  char *moved = realloc(first, *length + more + 2);
+  if (!moved) return NULL;
+  moved[*length] = gap;
+  memcpy(moved + *length + 1, second, more);
+  *length += 1 + more;
+  return moved;
+}
+
+/* Adds the answer to a sentence to the answers of those before it in its text. */
+static int join(job *job, const record *r) {
+  record *w = job->whole;
+  char *prompt = joined(w->prompt, &w->prompt_length, w->gap, r->prompt, r->prompt_length);
+  if (prompt) w->prompt = prompt;
+  char *text = joined(w->text, &w->shown.length, w->gap, r->text, r->shown.length);
+  if (text) w->text = text;
+  int32_t *ids = realloc(w->ids, (size_t)(w->count + r->count + 1) * sizeof *ids);
+  if (ids) w->ids = ids;
+  if (!prompt || !text || !ids) return no_memory(job);
+  memcpy(ids + w->count, r->ids, (size_t)r->count * sizeof *ids);
+  w->count += r->count;
+  w->prompt_tokens += r->prompt_tokens;
+  w->score += r->score;
+  if (w->end == ATTN2C_END_TOKEN) w->end = r->end;
+  w->gap = r->gap;
+  return ATTN2C_OK;
 }
 
 /* Adds the answer to the array of all. */
@@ -341,20 +489,33 @@ static int gather(job *job, const record *r) {
 static int write_answers(job *job) {
   while (job->first) {
     record *r = job->first;
-    const int has_ended = r->place < 0;
+    const int has_ended = r->place == ENDED;
     int status = ATTN2C_OK;
     if (job->prints && job->format == ATTN2C_ANSWERS_TEXT && !r->is_missing) write_text(job, r);
     if (has_ended && r->end == ATTN2C_END_FAULT) {
       attn2c_say(job->message, "%s", r->fault);
       status = r->status;
     } else if (has_ended) {
-      if (job->prints && job->format == ATTN2C_ANSWERS_JSONL && !r->is_missing) status = write_json(job, r);
-      if (status == ATTN2C_OK && asks_array(job)) status = gather(job, r);
+      const record *whole = job->whole ? job->whole : r;
+      if (job->whole) status = join(job, r);
+      const int is_last = whole->gap == 0;
+      if (status == ATTN2C_OK && is_last && job->prints && job->format == ATTN2C_ANSWERS_JSONL &&
+          !r->is_missing)
+        status = write_json(job, whole);
+      if (status == ATTN2C_OK && is_last && asks_array(job)) status = gather(job, whole);
     }
     if (status == ATTN2C_OK && job->prints) status = attn2c_output_flush(job->out, job->message);
     if (status != ATTN2C_OK || !has_ended) return status;
     job->first = r->next;
     if (!job->first) job->last = NULL;
+    if (r->gap && !job->whole) {
+      job->whole = r;
+      continue;
+    }
+    if (job->whole && !job->whole->gap) {
+      free_record(job->whole);
+      job->whole = NULL;
+    }
     free_record(r);
   }
   return ATTN2C_OK;
@@ -379,7 +540,7 @@ static int answer_all(job *job) {
 
 /* Ends the line of an answer that was written in part. */
 static void end_line(job *job) {
-  if (!job->first || job->first->written == 0) return;
+  if (!job->first || (job->first->written == 0 && !job->whole)) return;
   fputc('\n', job->out);
   attn2c_say(job->message, "%s: the answer is not whole", job->first->at);
 }
@@ -459,6 +620,7 @@ static int generate(const attn2c_descriptor *model, const attn2c_arguments *argu
     job->first = r->next;
     free_record(r);
   }
+  free_record(job->whole);
   attn2c_answers_free(job->batch);
   attn2c_continuing_close(&job->model_calls);
   attn2c_prompt_arrays_close(job->arrays);

@@ -11,6 +11,8 @@ typedef struct attn2c_prompt_ids {
   int64_t count;
   const char *text; /* the prompt's text; NULL: only its ids are known */
   size_t length;
+  int is_empty;                    /* 1: the text has no token of its own */
+  char gap;                        /* between it and the next one, if that is of the same text; else 0 */
   char place[ATTN2C_PROMPT_PLACE]; /* "prompts.txt: line 3", for messages */
 } attn2c_prompt_ids;
 

@@ -11,11 +11,13 @@
 #include "program/answers/json_line.h"
 #include "program/answers/safe.h"
 #include "program/text/generate_turns.h"
+#include "program/text/sentences.h"
 #include "program/text/source.h"
 
 struct attn2c_text_side {
   const attn2c_text_facts *facts;
   attn2c_tokenizer *tokenizer;
+  attn2c_tokenizer *written;           /* of answers, if it is another one; else NULL */
   attn2c_text_work *reading, *writing; /* of prompts, of answers */
   attn2c_text_source *source;
   attn2c_turns *turns;     /* the system message, if prompts are put into the chat template; else NULL */
@@ -23,6 +25,9 @@ struct attn2c_text_side {
   int32_t places;
   int32_t language;   /* of prompts: attn2c_text_input */
   const char *prefix; /* put in front of each prompt; NULL: none */
+  int splits;         /* 1: a prompt is a sentence of a line */
+  attn2c_line line;   /* its text: what is left of it */
+  int64_t sentence;   /* number of the last one, from 1 */
   char *prompt;       /* the last prompt with it */
   char fault[300];    /* of the template */
 };
@@ -37,6 +42,7 @@ static void close_side(attn2c_text_side *side) {
   attn2c_text_work_destroy(side->reading);
   attn2c_text_work_destroy(side->writing);
   attn2c_text_close(side->tokenizer);
+  attn2c_text_close(side->written);
   free(side);
 }
 
@@ -49,9 +55,13 @@ static int open_side(const attn2c_text_facts *facts, const attn2c_arguments *arg
   made->facts = facts;
   made->places = places;
   made->prefix = given->prefix;
+  made->splits = given->split;
   int status = attn2c_text_open(facts->tables, facts->size, ATTN2C_TEXT_JIT, &made->tokenizer, message);
   if (status == ATTN2C_OK) status = attn2c_text_work_create(made->tokenizer, &made->reading);
-  if (status == ATTN2C_OK) status = attn2c_text_work_create(made->tokenizer, &made->writing);
+  if (status == ATTN2C_OK && facts->written)
+    status = attn2c_text_open(facts->written, facts->written_size, ATTN2C_TEXT_JIT, &made->written, message);
+  const attn2c_tokenizer *writes = made->written ? made->written : made->tokenizer;
+  if (status == ATTN2C_OK) status = attn2c_text_work_create(writes, &made->writing);
   if (status == ATTN2C_OK) {
     made->writers = calloc((size_t)places, sizeof *made->writers);
     if (!made->writers) status = ATTN2C_MEMORY;
@@ -64,8 +74,7 @@ static int open_side(const attn2c_text_facts *facts, const attn2c_arguments *arg
   char lines[2000];
   attn2c_message faults = attn2c_message_make(lines, sizeof lines);
   for (int32_t i = 0; i < places && status == ATTN2C_OK; i++)
-    status =
-        attn2c_writer_create(made->tokenizer, given->stops, given->stop_count, &made->writers[i], &faults);
+    status = attn2c_writer_create(writes, given->stops, given->stop_count, &made->writers[i], &faults);
   if (faults.used > 0) attn2c_generate_options_say(lines, message);
   if (status == ATTN2C_OK)
     *side = made;
@@ -94,6 +103,9 @@ static int take_languages(attn2c_text_side *side, const attn2c_arguments *argume
              *of_target = arguments->generate.target_language;
   const attn2c_text_target target = attn2c_text_target_of(side->tokenizer);
   int32_t id;
+  if (arguments->input_count > 0 && of_target && target == ATTN2C_TEXT_TARGET_SOURCE)
+    return attn2c_fail(message, ATTN2C_USAGE,
+                       "--target-language: goes with --prompt, as its token is in front of the source");
   if (of_source && target == ATTN2C_TEXT_TARGET_SOURCE)
     return attn2c_fail(
         message, ATTN2C_USAGE,
@@ -146,18 +158,49 @@ static int encode_prompt(attn2c_text_side *side, const attn2c_line *line, attn2c
                            tokens, why);
 }
 
+static int is_blank(const char *text, size_t length) {
+  for (size_t i = 0; i < length; i++)
+    if (!memchr(" \t\r\n", text[i], 4)) return 0;
+  return 1;
+}
+
+/* Cuts the next sentence off the line, and writes it without the blanks around it. */
+static void cut_sentence(attn2c_text_side *side, attn2c_line *line, attn2c_prompt_ids *prompt) {
+  attn2c_line *rest = &side->line;
+  while (rest->length > 0 && is_blank(rest->text, 1)) rest->text++, rest->length--;
+  const size_t bytes = attn2c_sentence(rest->text, rest->length);
+  line->text = rest->text, line->length = bytes;
+  rest->text += bytes, rest->length -= bytes;
+  for (prompt->gap = ' '; line->length > 0 && is_blank(line->text + line->length - 1, 1); line->length--)
+    if (line->text[line->length - 1] == '\n') prompt->gap = '\n';
+  if (rest->length == 0) prompt->gap = 0;
+  snprintf(prompt->place + strlen(prompt->place), sizeof prompt->place - strlen(prompt->place),
+           ", sentence %lld", (long long)++side->sentence);
+}
+
 static attn2c_prompt_state next(attn2c_text_side *side, int may_wait, attn2c_prompt_ids *prompt, int *status,
                                 attn2c_message *message) {
   attn2c_line line;
   attn2c_text_tokens tokens;
   const char *fault;
-  attn2c_text_source_forget(side->source);
-  const attn2c_line_state state = attn2c_text_source_next(side->source, may_wait, &line, status, message);
-  if (state == ATTN2C_LINE_END) return ATTN2C_PROMPT_END;
-  if (state == ATTN2C_LINE_NONE) return ATTN2C_PROMPT_NONE;
-  if (state == ATTN2C_LINE_FAULT) return ATTN2C_PROMPT_FAULT;
-  *prompt = (attn2c_prompt_ids){.text = line.text, .length = line.length};
+  if (side->line.length == 0) {
+    attn2c_text_source_forget(side->source);
+    const attn2c_line_state state =
+        attn2c_text_source_next(side->source, may_wait, &side->line, status, message);
+    if (state != ATTN2C_LINE_READ) side->line.length = 0;
+    if (state == ATTN2C_LINE_END) return ATTN2C_PROMPT_END;
+    if (state == ATTN2C_LINE_NONE) return ATTN2C_PROMPT_NONE;
+    if (state == ATTN2C_LINE_FAULT) return ATTN2C_PROMPT_FAULT;
+    side->sentence = 0;
+  }
+  line = side->line;
+  prompt->gap = 0;
   attn2c_line_place(&line, prompt->place, sizeof prompt->place);
+  if (side->splits)
+    cut_sentence(side, &line, prompt);
+  else
+    side->line.length = 0;
+  prompt->text = line.text, prompt->length = line.length;
   *status = encode_prompt(side, &line, &tokens, &fault);
   if (*status != ATTN2C_OK) {
     attn2c_say(message, "%s: %s", prompt->place, fault);
@@ -165,6 +208,9 @@ static attn2c_prompt_state next(attn2c_text_side *side, int may_wait, attn2c_pro
   }
   prompt->ids = tokens.ids;
   prompt->count = (int64_t)tokens.length;
+  size_t added = 0; /* special tokens */
+  while (added < tokens.length && (!tokens.sources || tokens.sources[added] == 2)) added++;
+  prompt->is_empty = added == tokens.length || is_blank(line.text, line.length);
   return ATTN2C_PROMPT_READ;
 }
 

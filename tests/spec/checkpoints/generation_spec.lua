@@ -79,6 +79,15 @@ describe("checkpoints.generation", function()
       { fault.code, fault.lines[1] })
   end)
 
+  it("refuses lengths that contradict each other", function()
+    for key, said in pairs { min_length = "min_length: 9, but max_length is 8",
+      min_new_tokens = "min_new_tokens: 9, but max_new_tokens is 7" } do
+      local fault = helper.fault(read, { max_length = 8, max_new_tokens = 7, [key] = 9 })
+      assert.same({ 2, "generation_config.json: " .. said }, { fault.code, fault.lines[1] })
+    end
+    assert.equal(8, read({ min_length = 8, max_length = 8 }).min_length)
+  end)
+
   it("notes what it leaves out", function()
     local found, notes = read({ temperature = 0.0, top_p = 1.5, top_k = "a", eos_token_id = { 2, 100 }, num_beams = 0,
       length_penalty = 9, early_stopping = 1, no_repeat_ngram_size = -1, bad_words_ids = { { 1 }, 2 }, max_time = 3,

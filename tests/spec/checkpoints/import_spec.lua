@@ -395,7 +395,7 @@ describe("a checkpoint's folder", function()
     text, notes = import.text(made.checkpoint(made.json(config), {}), nil, "continued")
     assert.same({}, notes)
     assert.matches("memory = encoder {.-seq = any%(512%)", text)
-    assert.matches("generation = { start = { 0 } }", text)
+    assert.matches("generation = { draw = false, start = { 0 } }", text)
     config.architectures = { "T5EncoderModel" }
     text, notes = import.text(made.checkpoint(made.json(config), {}))
     assert.same({}, notes)

@@ -78,6 +78,8 @@ return function(values)
     return { base = base, cases = cases, classes = { ForConditionalGeneration = { output } } }
   end
 
+  local multilingual = { ["input.vocab"] = 250112, ["memory.input.vocab"] = 250112, d_ff = 1024, layers = 8, heads = 6,
+    ["memory.layers"] = 8, head_dim = 64, gated = true, activation = "gelu_tanh" }
   return {
     bart = bart("bart", "ForConditionalGeneration", like(normed, { norm = "post" })),
     mbart = bart("mbart", "ForConditionalGeneration", like(normed, before)),
@@ -90,7 +92,7 @@ return function(values)
       activation = "relu", first_position = 2, ["memory.first_position"] = 2, ["input.vocab"] = 128112,
       ["memory.input.vocab"] = 128112, ["input.scale"] = 32, ["memory.input.scale"] = 32 }), nil, true),
     ["t5:writer"] = t5_family({}, 512 ^ -0.5),
-    mt5 = t5_family({ ["input.vocab"] = 250112, ["memory.input.vocab"] = 250112, d_ff = 1024, layers = 8, heads = 6,
-      ["memory.layers"] = 8, head_dim = 64, gated = true, activation = "gelu_tanh" }),
+    mt5 = t5_family(multilingual),
+    umt5 = t5_family(like(multilingual, { t5_by_layer = true }), 512 ^ -0.5),
   }
 end

@@ -30,6 +30,7 @@ end
 
 describe("a tokenizer of a model that translates", function()
   for _, each in ipairs {
+    { "marian", { ["source.spm"] = false }, "io", "/source.spm: is missing, but a regular file is allowed" },
     { "marian", { ["target.spm"] = false }, "io", "/target.spm: is missing, but a regular file is allowed" },
     { "marian", { ["vocab.json"] = false }, "io", "/vocab.json: is missing, but the tokenizer's class has one" },
     { "marian", { ["vocab.json"] = "[1]" }, "format", "/vocab.json: an object is expected" },
@@ -79,8 +80,12 @@ describe("a tokenizer of a model that translates", function()
     assert.is_nil(made.model.ids["к"])
     _, made = tokenizer.from_folder(root .. "marian")
     assert.is_false(made.has_target)
-    local state = { with_text = true, folder = ".", spec = { tokenizer = root .. "marian_separate" } }
-    assert.matches("marian_separate: separate_vocabs: sources and written texts with different vocabularies are not ",
+    local state = { with_text = true, folder = ".", notes = {}, spec = { tokenizer = root .. "marian_separate", seq = 9,
+      input = { vocab = 82 }, memory = { encoder = { input = { vocab = 59 } } } } }
+    require("passes.tokenizer").run(state)
+    assert.equal(tokenizer.of_target(root .. "marian_separate"), state.tokenizer.written)
+    state.spec.input.vocab = 81
+    assert.matches("marian_separate: the tokenizer has 82 tokens, but the model knows 81",
       helper.fault(require("passes.tokenizer").run, state).lines[1])
   end)
 end)

@@ -118,8 +118,8 @@ describe("beams", function()
   it("are refused in a line where they do not go with the model or with other options", function()
     local prompts = write_prompts { { 9, 8, 7 } }
     for words, said in pairs {
-      ["--beams 0"] = "--beams: '0', but 1 to 32 is allowed",
-      ["--beams two"] = "--beams: 'two', but 1 to 32 is allowed",
+      ["--beams 0"] = "--beams: '0', but 1 to 128 is allowed",
+      ["--beams two"] = "--beams: 'two', but 1 to 128 is allowed",
       ["--beams 7"] = "--beams: 7, but 1 to 6 is allowed: the model keeps 6 sequences (sequences=N of build)",
       ["--beams 2 --n-best 3"] = "--n-best: 3, but 1 to 2 is allowed: the number of beams",
       ["--n-best 2"] = "--n-best: goes with --beams N, from 2",

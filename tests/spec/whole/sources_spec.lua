@@ -8,7 +8,8 @@ local FLAGS = helper.optimised_runtime
 local root = helper.shell(helper.absolute_root())
 
 -- Keys of a model, and of its encoder: another width, shared key heads, windows in either stack, distances of T5, rows
--- that callers give, states of bf16 and int8, one sequence alone, sources shorter and longer than a page of keys.
+-- that callers give, states of bf16 and int8, weights in scale blocks, tables by layer,
+-- one sequence alone, sources shorter and longer than a page of keys.
 local models = {
   { [[layers = 2, context = 90, chunk = 20, sequences = 3, kv_heads = 2, positions = "rope", norm = "pre",
     mask = "causal"]], [[seq = any(70), d_model = 60, heads = 5, kv_heads = 5, layers = 2, positions = "alibi",
@@ -17,6 +18,12 @@ local models = {
     precision = "bf16", kv_heads = 1]], [[seq = any(17), layers = 1, input = linear { from = 21 }]] },
   { [[layers = 1, context = 50, chunk = 50, sequences = 2, cache = "bf16", positions = "t5", norm_kind = "rms",
     mask = "causal", target = "avx2, x86_64"]], [[seq = any(80), layers = 0, positions = "none"]] },
+  { [[layers = 2, context = 40, chunk = 9, sequences = 2, mask = "causal", precision = "int8"]], [[seq = any(33),
+    layers = 2]] },
+  { [[layers = 2, context = 40, chunk = 9, d_model = 64, mask = "causal", weights = "int8", positions = "t5",
+    t5_by_layer = true]], [[seq = any(33), layers = 2, t5_by_layer = true]] },
+  { [[layers = 2, context = 40, chunk = 9, d_model = 64, mask = "causal", weights = "int4"]], [[seq = any(33),
+    layers = 2]] },
 }
 
 local folder

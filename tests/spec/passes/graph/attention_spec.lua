@@ -221,6 +221,11 @@ describe("positions", function()
         table.move(equations(state, "^l" .. i .. "%.attn"), 5, 7, 1, {}))
       assert.equal(1.0, attributes(state, ("l%d.attn.weights"):format(i)).scale)
     end
+    state = graph({ layers = 2, positions = "t5", t5_by_layer = true })
+    assert.same({ "l1.attn.positions.table = bucket_table(l1.attn.positions.bias.weight, positions.buckets)",
+      "l1.attn.placed = add_distance(l1.attn.scaled, l1.attn.positions.table)" },
+      { equations(state, "^l1.attn.positions")[1], equations(state, "^l1.attn.placed")[1] }, "a table of its own")
+    state = graph({ layers = 2, positions = "t5", t5_buckets = 16 })
     assert.equal("t5_buckets 16 128 1 -7", state.graph.tensors["positions.buckets"].formula)
     assert.equal("t5_buckets 32 128 0 -9",
       graph({ positions = "t5", mask = "causal", past = 2 }).graph.tensors["positions.buckets"].formula)

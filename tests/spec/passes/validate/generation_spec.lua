@@ -35,12 +35,12 @@ describe("passes.validate.generation", function()
       "generation.top_k: -1, but an integer from 0 to 2147483647 is allowed",
       "generation.top_p: 2, but a number from 0 to 1 is allowed",
     }, said)
-    _, said = read({ beams = 33, length_penalty = 9, early_stopping = "soon", forced_bos = -1, suppress = "x",
+    _, said = read({ beams = 129, length_penalty = 9, early_stopping = "soon", forced_bos = -1, suppress = "x",
       bad_words = { { 1 }, {}, { -1 } }, min_tokens = -1 })
     assert.same({
       "generation.bad_words.2: no token, but 1 or more are allowed",
       "generation.bad_words.3.1: -1, but an integer from 0 to 1048575 is allowed",
-      "generation.beams: 33, but an integer from 1 to 32 is allowed",
+      "generation.beams: 129, but an integer from 1 to 128 is allowed",
       'generation.early_stopping: "soon", but true, false or "never" is allowed',
       "generation.forced_bos: -1, but an integer from 0 to 1048575 is allowed",
       "generation.length_penalty: 9, but a number from -8 to 8 is allowed",
