@@ -244,7 +244,7 @@ static void adopt(attn2c_answers *b, int32_t place, const int32_t *ids, int32_t 
 /* Reads the sources of answers, and the tokens that the answers begin with. ids: room for either. */
 static int read_sources(attn2c_answers *b, const attn2c_answer_source *sources, int32_t count, int32_t *ids) {
   const attn2c_calls *calls = b->calls;
-  int32_t sequences[ATTN2C_MOST_SEQUENCES], counts[ATTN2C_MOST_SEQUENCES], *end = ids;
+  int32_t sequences[ATTN2C_MOST_SEQUENCES] = {0}, counts[ATTN2C_MOST_SEQUENCES] = {0}, *end = ids;
   for (int32_t i = 0; i < count; i++) {
     sequences[i] = sources[i].place * b->options.beams;
     counts[i] = (int32_t)sources[i].count;
