@@ -87,8 +87,8 @@ return function(of, spec)
   }
 
   of("gen/data/loops.lua", spec .. "data/loops_spec.lua") {
-    { name = "loops_origin", old = 'step.of_source and "n->origin[sequence]" or', new = "", filter = "place of a source",
-      wrong = "a copy of a sequence reads the place of its own, where no source is" },
+    { name = "loops_origin", old = 'step.of_source and "n->origin[sequence]" or', new = "",
+      filter = "place of a source", wrong = "a copy of a sequence reads the place of its own, where no source is" },
   }
 
   of("gen/passes/layout.lua", spec .. "passes/layout_spec.lua") {
