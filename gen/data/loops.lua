@@ -57,7 +57,7 @@ end
 -- Returns the keys that sequence i of a call has before the call's first row.
 local function past_of(call, i) return call.past and call.past[i] or 0 end
 
-local of_sequence = { { "first", "n->first[sequence]" }, { "slot", "n->slot[sequence]" },
+local of_sequence = { { "first", "n->first[sequence]" }, { "slot", "${slot}" },
   { "past", "${past}" }, { "forgotten", "n->forgotten[${of_window}sequence]" },
   { "fresh", "n->first[sequence + 1] - first" }, { "keys", "${keys}" } }
 
@@ -359,6 +359,7 @@ function texts.share(step) step.stop = "keys" end
 function texts.sequences(step)
   step.keys = step.of_source and "n->source[sequence]" or step.continues and "past + fresh"
     or "n->first[sequence + 1] - first"
+  step.slot = step.of_source and "n->origin[sequence]" or "n->slot[sequence]"
   step.past = step.continues and "n->past[sequence]" or "0"
   step.of_window = (step.window or 0) > 0 and ("%d * n->count + "):format(step.window) or ""
 end

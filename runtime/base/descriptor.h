@@ -181,6 +181,7 @@ typedef struct {
   const int32_t *slot;  /* [count], the place of each in the state */
   const int32_t
       *source; /* [count], the rows of what `encode` has read for each; NULL: the model has no encoder */
+  const int32_t *origin; /* [count], the place in the state of the keys of what it has read */
   /* [windows][count], for each window of the state the first rows of each sequence that it has forgotten */
   const int32_t *forgotten;
   ptrdiff_t wanted; /* the first row whose outputs are wanted; outputs begin with it */
@@ -260,8 +261,8 @@ typedef struct attn2c_lengths {
 struct attn2c_context; /* model/model.h */
 
 /* A number of keys of a sequence. The first symbol of a state is the sequence's tokens, which each call adds
- * to. The keys of others, such as a source's, are written whole, and stay when tokens are forgotten.
- */
+ * to. The keys of others, such as a source's, are written whole, stay when tokens are forgotten, and are
+ * shared by the copies of a sequence. */
 typedef struct {
   const char *name;
   int64_t most;

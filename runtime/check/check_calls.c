@@ -80,7 +80,7 @@ int attn2c_checked_call_begin(attn2c_checked_call *call, attn2c_check_job *job, 
   }
   call->n.rows = call->first[count];
   call->n.first = call->first, call->n.past = call->past, call->n.slot = call->slot;
-  call->n.source = job->sources ? call->source : NULL;
+  call->n.source = job->sources ? call->source : NULL, call->n.origin = call->slot;
   call->n.forgotten = call->source + count;
   call->in = allocate_arrays(call, job->entry->inputs, job->entry->input_count);
   call->out = allocate_arrays(call, job->entry->outputs, job->entry->output_count);

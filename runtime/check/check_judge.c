@@ -31,6 +31,7 @@ int attn2c_check_run(const attn2c_check_job *job, attn2c_run run, float *arena, 
                                   .past = zeros,
                                   .slot = zeros,
                                   .source = job->sources ? job->sources->lengths : NULL,
+                                  .origin = zeros,
                                   .forgotten = zeros};
   const attn2c_call call = {.kernels = job->model->kernels,
                             .weights = job->model->weights,

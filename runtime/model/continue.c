@@ -85,9 +85,10 @@ static int call_entry(extension *e, const int64_t *rows, int64_t head, int64_t w
   attn2c_context *context = e->context;
   const attn2c_entry *entry = attn2c_primary_entry(context->model->descriptor);
   int32_t first[ATTN2C_MOST_SEQUENCES + 1] = {0}, past[ATTN2C_MOST_SEQUENCES], slot[ATTN2C_MOST_SEQUENCES];
-  int32_t source[ATTN2C_MOST_SEQUENCES], *ids = attn2c_sequences_ids(context);
+  int32_t source[ATTN2C_MOST_SEQUENCES], origin[ATTN2C_MOST_SEQUENCES], *ids = attn2c_sequences_ids(context);
   const int of_source = continued_of(context)->source;
-  attn2c_sequences n = {.first = first, .past = past, .slot = slot, .source = source, .wanted = wanted};
+  attn2c_sequences n = {
+      .first = first, .past = past, .slot = slot, .source = source, .origin = origin, .wanted = wanted};
   for (int64_t at = 0; at < e->count; at++) {
     const int64_t i = at == 0 ? head : at - (at <= head);
     if (rows[i] == 0) continue;
@@ -95,6 +96,7 @@ static int call_entry(extension *e, const int64_t *rows, int64_t head, int64_t w
     slot[n.count] = e->sequences[i];
     past[n.count] = (int32_t)(context->positions[slot[n.count]] + e->done[i]);
     source[n.count] = of_source ? *attn2c_state_grown(context, of_source, slot[n.count]) : 0;
+    origin[n.count] = context->origins[slot[n.count]];
     n.rows += rows[i], n.count++;
     first[n.count] = (int32_t)n.rows;
     e->done[i] += rows[i];

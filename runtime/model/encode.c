@@ -24,12 +24,13 @@ int attn2c_encode(attn2c_context *context, int64_t count, const int32_t *sequenc
                   const void *const *inputs) {
   const attn2c_descriptor *model = context->model->descriptor;
   const attn2c_entry *entry = attn2c_encode_entry(model);
+  int32_t origins[ATTN2C_MOST_SEQUENCES];
   const attn2c_sequence_calls d = {.context = context,
                                    .entry = entry,
                                    .lengths = entry ? attn2c_lengths_of(model, entry) : NULL,
                                    .count = count,
                                    .each = each,
-                                   .slots = sequences,
+                                   .slots = origins,
                                    .inputs = inputs};
   if (!entry || !sequences || !each) return ATTN2C_USAGE;
   uint8_t seen[ATTN2C_MOST_SEQUENCES] = {0};
@@ -37,11 +38,12 @@ int attn2c_encode(attn2c_context *context, int64_t count, const int32_t *sequenc
     const int64_t sequence = sequences[i];
     if (sequence < 0 || sequence >= model->continued->sequences || seen[sequence]++) return ATTN2C_USAGE;
   }
+  attn2c_state_origins(context, count, sequences, origins);
   int status = attn2c_sequence_calls_verify(&d);
   if (status == ATTN2C_OK) status = verify_integers(&d);
   if (status == ATTN2C_OK) status = attn2c_sequence_calls_run(&d);
   attn2c_model_settle(context->model);
   for (int64_t i = 0; i < count && status == ATTN2C_OK; i++)
-    attn2c_state_begin(context, sequences[i], each[i]);
+    attn2c_state_begin(context, sequences[i], origins[i], each[i]);
   return status;
 }

@@ -16,11 +16,10 @@ typedef struct {
   int64_t sequence, moved, pages; /* pages before them, and their number */
 } attn2c_forgetting;
 
-/* A sequence that is copied to another one, but for what both have. */
+/* A sequence whose tokens are copied to another one, but for those that both have. */
 typedef struct {
   int64_t from, to;
-  int32_t same[ATTN2C_MOST_SYMBOLS];      /* by symbol of the state, the first keys that both have */
-  int32_t grown[ATTN2C_MOST_SYMBOLS];     /* by symbol of the state, the keys that `from` has */
+  int32_t same, tokens;                   /* the first that both have; those of `from` */
   int32_t forgotten[ATTN2C_MOST_WINDOWS]; /* by window, the first keys that `from` has forgotten */
   int32_t moved[ATTN2C_MOST_WINDOWS];     /* by window, 1: `to` has forgotten others, so all is copied */
 } attn2c_copying;
@@ -86,6 +85,7 @@ typedef struct attn2c_context { /* one caller's state */
   int32_t first_of_whole[2];
   float *state; /* keys and values of the sequences of a model that continues (continue.h); NULL: another */
   int32_t *positions; /* by symbol of the state, the keys that each of them has: first its tokens */
+  int32_t *origins;   /* by sequence, the place in the state of the keys of its source (state.h) */
   int is_dense;       /* 1: the state has huge pages */
   int32_t *forgotten; /* by window of the state, the first keys that each has forgotten (state.h) */
   void (*watch)(int64_t done,

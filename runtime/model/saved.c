@@ -168,7 +168,7 @@ static void make_parts(const attn2c_context *context, int64_t sequence, unsigned
   *parts++ = (attn2c_file_part){header, HEADER};
   for (int i = 0; i < of->kept_count; i++) {
     const attn2c_state_part *kept = &of->kept[i];
-    const float *from = context->state + sequence * of->state_floats + kept->offset;
+    const float *from = attn2c_state_part_of(context, sequence, kept);
     const extent part = extent_of(of, kept, &has);
     if (part.rest > 0) copy_keys(kept, of->page, part.rest, from + part.full, last);
     sum = add_floats(add_floats(sum, from, part.full), last, part.last);
@@ -299,11 +299,12 @@ static uint64_t sum_of(const attn2c_continued *of, const contents *has, const fl
 /* Puts data that were read as a whole into a sequence. */
 static void take(attn2c_context *context, int64_t sequence, const contents *has, const float *data) {
   const attn2c_continued *of = context->model->descriptor->continued;
+  const int32_t own = (int32_t)sequence;
+  attn2c_state_origins(context, 1, &own, &context->origins[sequence]);
   for (int i = 0; i < of->kept_count; i++) {
     const extent part = extent_of(of, &of->kept[i], has);
     const int64_t floats = part.full + part.last;
-    memcpy(context->state + sequence * of->state_floats + of->kept[i].offset, data,
-           (size_t)floats * sizeof(float));
+    memcpy(attn2c_state_part_of(context, sequence, &of->kept[i]), data, (size_t)floats * sizeof(float));
     data += floats;
   }
   for (int i = 0; i < of->window_count; i++)

@@ -15,11 +15,14 @@ int attn2c_state_create(attn2c_context *context) {
   const size_t sequences = (size_t)of->sequences, windows = (size_t)of->window_count;
   const size_t symbols = (size_t)of->symbol_count;
   context->state = attn2c_reserve_sparse(sequences * (size_t)of->state_floats * sizeof(float));
-  context->positions = calloc(sequences * (symbols + 2 * windows), sizeof *context->positions);
+  context->positions = calloc(sequences * (symbols + 1 + 2 * windows), sizeof *context->positions);
   if (!context->state || !context->positions) return ATTN2C_MEMORY;
-  context->forgotten = context->positions + sequences * symbols;
+  context->origins = context->positions + sequences * symbols;
+  for (size_t i = 0; i < sequences; i++) context->origins[i] = (int32_t)i;
+  context->forgotten = context->origins + sequences;
   context->whole.past = context->whole.slot = context->whole.forgotten = zeros;
   if (of->source) context->whole.source = attn2c_state_grown(context, of->source, 0);
+  context->whole.origin = context->origins;
   return ATTN2C_OK;
 }
 
@@ -64,8 +67,8 @@ void attn2c_state_copy_part(const attn2c_continued *of, float *state, const attn
   for (int i = 0; i < of->kept_count && what->from != what->to; i++) {
     const attn2c_state_part *part = &of->kept[i];
     const int64_t forgotten = part->window < 0 ? 0 : what->forgotten[part->window];
-    const int64_t pages = pages_of(of, what->grown[part->grows_with] - forgotten);
-    const int64_t same = part->window >= 0 && what->moved[part->window] ? 0 : what->same[part->grows_with];
+    const int64_t pages = part->grows_with > 0 ? 0 : pages_of(of, what->tokens - forgotten);
+    const int64_t same = part->window >= 0 && what->moved[part->window] ? 0 : what->same;
     const int64_t first = same > forgotten ? (same - forgotten) / of->page : 0;
     if (first < pages)
       memcpy(part_of(of, state, what->to, part) + first * part->page_floats,
@@ -122,19 +125,36 @@ int attn2c_state_has(const attn2c_context *context, int64_t sequence, int64_t po
   return 1;
 }
 
-void attn2c_state_begin(attn2c_context *context, int64_t sequence, int64_t rows) {
+void attn2c_state_origins(const attn2c_context *context, int64_t count, const int32_t *sequences,
+                          int32_t *origins) {
+  uint8_t is_read[ATTN2C_MOST_SEQUENCES] = {0};
+  int32_t unread = 0;
+  for (int64_t i = 0, all = continued_of(context)->sequences; i < all; i++) {
+    int is_new = 0;
+    for (int64_t k = 0; k < count; k++) is_new = is_new || sequences[k] == i;
+    if (!is_new) is_read[context->origins[i]] = 1;
+  }
+  for (int64_t i = 0; i < count; i++) {
+    const int32_t own = context->origins[sequences[i]];
+    origins[i] = is_read[own]++ ? -1 : own;
+  }
+  for (int64_t i = 0; i < count; i++) {
+    if (origins[i] >= 0) continue;
+    while (is_read[unread]) unread++;
+    origins[i] = unread++;
+  }
+}
+
+void attn2c_state_begin(attn2c_context *context, int64_t sequence, int32_t origin, int64_t rows) {
+  context->origins[sequence] = origin;
   *attn2c_state_grown(context, 0, sequence) = 0;
   *attn2c_state_grown(context, continued_of(context)->source, sequence) = (int32_t)rows;
 }
 
 void attn2c_state_copy(attn2c_context *context, int64_t from, int64_t to, int64_t same) {
   const attn2c_continued *of = continued_of(context);
-  attn2c_copying what = {.from = from, .to = to};
-  for (int symbol = 0; symbol < of->symbol_count; symbol++) {
-    what.grown[symbol] = *attn2c_state_grown(context, symbol, from);
-    /* Sequences with a token in common have the same source, too. */
-    what.same[symbol] = symbol > 0 && same > 0 ? what.grown[symbol] : (int32_t)same;
-  }
+  attn2c_copying what = {
+      .from = from, .to = to, .same = (int32_t)same, .tokens = *attn2c_state_grown(context, 0, from)};
   for (int window = 0; window < of->window_count; window++) {
     what.forgotten[window] = *forgotten_of(context, window, from);
     what.moved[window] = what.forgotten[window] != *forgotten_of(context, window, to);
@@ -143,7 +163,8 @@ void attn2c_state_copy(attn2c_context *context, int64_t from, int64_t to, int64_
   if (hooks && hooks->copy) hooks->copy(context->model, context->state, &what);
   attn2c_state_copy_part(of, context->state, &what);
   for (int symbol = 0; symbol < of->symbol_count; symbol++)
-    *attn2c_state_grown(context, symbol, to) = what.grown[symbol];
+    *attn2c_state_grown(context, symbol, to) = *attn2c_state_grown(context, symbol, from);
+  context->origins[to] = context->origins[from];
   for (int window = 0; window < of->window_count; window++)
     *forgotten_of(context, window, to) = what.forgotten[window];
 }

@@ -21,8 +21,21 @@ static inline int32_t *attn2c_state_grown(const attn2c_context *context, int sym
   return &context->positions[symbol * context->model->descriptor->continued->sequences + sequence];
 }
 
-/* Begins a sequence anew, with a source of `rows` rows that has just been read. */
-void attn2c_state_begin(attn2c_context *context, int64_t sequence, int64_t rows);
+/* Returns the place of a part of a sequence. Copies of a sequence have the place of their source's keys in
+ * common, which is that of any sequence. */
+static inline float *attn2c_state_part_of(const attn2c_context *context, int64_t sequence,
+                                          const attn2c_state_part *part) {
+  const int64_t place = part->grows_with > 0 ? context->origins[sequence] : sequence;
+  return context->state + place * context->model->descriptor->continued->state_floats + part->offset;
+}
+
+/* Finds places for the keys of new sources of different sequences: origins[i] is one that no other sequence
+ * reads. */
+void attn2c_state_origins(const attn2c_context *context, int64_t count, const int32_t *sequences,
+                          int32_t *origins);
+
+/* Begins a sequence anew, with a source of `rows` rows whose keys have just been written to `origin`. */
+void attn2c_state_begin(attn2c_context *context, int64_t sequence, int32_t origin, int64_t rows);
 
 /* Makes a sequence a copy of another, with all that its state has. Pages of keys that are only of the first
  * `same` tokens, which both have, are left as they are. */

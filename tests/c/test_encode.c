@@ -62,11 +62,11 @@ static int forward(const attn2c_call *call) {
   calls++;
   for (ptrdiff_t s = 0; s < n->count; s++) {
     float *state = call->state + n->slot[s] * STATE;
+    const float *source = call->state + n->origin[s] * STATE + PLACE_OF_SOURCE;
     for (ptrdiff_t row = n->first[s]; row < n->first[s + 1]; row++) {
       const ptrdiff_t at = n->past[s] + row - n->first[s];
       state[at] = (float)ids[row];
-      if (logits && row >= n->wanted)
-        logits[row - n->wanted] = logit_of(state + PLACE_OF_SOURCE, n->source[s], state, at + 1);
+      if (logits && row >= n->wanted) logits[row - n->wanted] = logit_of(source, n->source[s], state, at + 1);
     }
   }
   return ATTN2C_OK;
@@ -218,6 +218,25 @@ static void expect_unchanged(const float *state, int before) {
   cr_assert(attn2c_position(context, 0) == 4 && attn2c_position(context, 1) == 0);
   cr_assert_eq(*attn2c_state_grown(context, 1, 0), SOURCE);
   cr_assert_eq(*attn2c_state_grown(context, 1, 1), 0);
+}
+
+/* Copies read one place. A new source leaves it to the others, and the last that reads it frees it. */
+Test(encode, copies_share_their_source_until_one_reads_another, .init = open, .fini = close) {
+  cr_assert_eq(read_one(0, 0, 7), ATTN2C_OK);
+  for (int32_t to = 1; to < SEQUENCES; to++) cr_assert_eq(attn2c_sequence_copy(context, 0, to, 0), ATTN2C_OK);
+  context->state[STATE + PLACE_OF_SOURCE] = context->state[2 * STATE + PLACE_OF_SOURCE] = -1.0f;
+  for (int32_t i = 0; i < SEQUENCES; i++) expect(i, 2, 0, 7);
+  cr_assert_eq(read_one(0, 5, 4), ATTN2C_OK); /* the others read the place that was its own */
+  expect(0, 3, 5, 4);
+  expect(1, 3, 0, 7);
+  const int32_t both[] = {1, 2}, lengths_of_both[] = {3, 5};
+  const void *const two[] = {ids + 9, types + 9, rows + 9};
+  cr_assert_eq(attn2c_encode(context, 2, both, lengths_of_both, two), ATTN2C_OK);
+  expect(0, 4, 5, 4);
+  expect(1, 4, 9, 3);
+  expect(2, 4, 12, 5);
+  for (int32_t i = 0; i < SEQUENCES; i++)
+    for (int32_t k = 0; k < i; k++) cr_assert_neq(context->origins[i], context->origins[k]);
 }
 
 Test(encode, tokens_need_a_source, .init = open, .fini = close) {

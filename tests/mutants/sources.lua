@@ -73,6 +73,12 @@ return function(of, spec)
   of("runtime/model/state.c", "c:encode") {
     { name = "state_begin", old = "*attn2c_state_grown(context, 0, sequence) = 0;", new = "",
       filter = "encode/another*", wrong = "tokens stay when their source goes" },
+    { name = "state_origins", old = "is_read[own]++ ? -1 : own", new = "own", filter = "encode/copies*",
+      wrong = "the sources of a call are written to one place" },
+    { name = "state_read", old = "if (!is_new) is_read[", new = "if (is_new) is_read[", filter = "encode/copies*",
+      wrong = "a new source is written over that of another sequence" },
+    { name = "state_shared", old = "context->origins[to] = context->origins[from];", new = "",
+      filter = "encode/copies*", wrong = "a copy of a sequence reads another source" },
   }
 
   of("runtime/model/sequences.c", "c:encode") {
@@ -121,6 +127,11 @@ return function(of, spec)
   of("gen/data/loops.lua", spec .. "passes/checks/sources_spec.lua") {
     { name = "loops_source", old = "step.of_source and call.source[i] or", new = "",
       filter = "of a source", wrong = "the checkers take the keys of a source for the tokens' keys" },
+  }
+
+  of("gen/data/loops.lua", spec .. "data/loops_spec.lua") {
+    { name = "loops_origin", old = 'step.of_source and "n->origin[sequence]" or', new = "",
+      filter = "place of a source", wrong = "a copy of a sequence reads the place of its own, where no source is" },
   }
 
   of("gen/passes/layout.lua", spec .. "passes/layout_spec.lua") {

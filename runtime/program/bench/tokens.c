@@ -102,6 +102,7 @@ int attn2c_bench_tokens_rows(const attn2c_descriptor *model, const attn2c_bench_
                                .past = rows->past,
                                .slot = rows->slot,
                                .source = rows->source,
+                               .origin = rows->slot,
                                .wanted = of->count > 1 ? of->count - 1 : 0};
   return 1;
 }

@@ -58,12 +58,18 @@ describe("the locals of a loop", function()
   it("are those that its body and other locals name, not members of structures of the same names", function()
     local function locals(form, used)
       local names = {}
-      local list = loops.locals({ loop = form }, used, function(text) return text end)
+      local filled = function(text) return (text:gsub("%${slot}", "n->slot[sequence]")) end
+      local list = loops.locals({ loop = form }, used, filled)
       for i, each in ipairs(list) do names[i] = each[1] end
       return names
     end
     assert.same({ "rows", "answer" }, locals("block", { rows = true, answer = true }))
     assert.same({ "slice", "row", "answer" }, locals("slices", { answer = true }))
     assert.same({ "sequence", "slot" }, locals("each", { slot = true }))
+  end)
+
+  it("have the place of a source's keys, which sequences share", function()
+    assert.equal("n->slot[sequence]", loops.begin("sequences", { continues = true }).slot)
+    assert.equal("n->origin[sequence]", loops.begin("sequences", { of_source = true }).slot)
   end)
 end)
