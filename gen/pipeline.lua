@@ -47,9 +47,7 @@ function gather.validate(state)
   state.host = function(precisions) return targets.host(machine, precisions, rates) end
 end
 
-function gather.graph(state)
-  state.factors = factors.given(state.wanted.factors)
-end
+function gather.graph(state) state.factors = factors.given(state.wanted.factors) end
 
 function gather.layout(state)
   factors.conclude(state)

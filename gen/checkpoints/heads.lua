@@ -244,9 +244,7 @@ heads.llama_prefixes = { "model.", "transformer.", "" }
 heads.llama_fixed = { norm = "pre", norm_kind = "rms", final_norm = true, positions = "rope", gated = true }
 
 --- Returns Llama's fixed keys with `more` of them.
-function heads.llama_with(more)
-  return words.merged(heads.llama_fixed, more)
-end
+function heads.llama_with(more) return words.merged(heads.llama_fixed, more) end
 
 --- Returns Llama's tensors after `own`, whose tensors come first where paths are the same.
 function heads.llama_tensors(own)

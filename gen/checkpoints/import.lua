@@ -324,9 +324,7 @@ end
 
 -- Returns the path of a folder of two towers from the folder of the description, for the tower of images; nil for
 -- others, and without a tokenizer or pictures.
-local function texts_of(self)
-  return self.has_similarity and self.pictures and path_of(self) or nil
-end
+local function texts_of(self) return self.has_similarity and self.pictures and path_of(self) or nil end
 
 -- Adds a note on each step of sentence-transformers before tokenizing that models here do not take.
 local function note_texts(self)

@@ -19,9 +19,7 @@ local function quoted(text)
   return '"' .. safe .. '"'
 end
 
-local function key_text(key)
-  return key:match("^[%a_][%w_]*$") and key or ("[%s]"):format(quoted(key))
-end
+local function key_text(key) return key:match("^[%a_][%w_]*$") and key or ("[%s]"):format(quoted(key)) end
 
 local value_text
 

@@ -217,9 +217,7 @@ end
 
 --- Returns a build that begins while its passes run, as `begun` of the options of build.make, which are the same. It
 --- ends with its scope.
-function build.begin(root, options)
-  return setmetatable({ root = root, options = options }, Begun)
-end
+function build.begin(root, options) return setmetatable({ root = root, options = options }, Begun) end
 
 --- Writes the C of a finished pipeline into a folder, and compiles it if options.compile. CC, ATTN2C_CFLAGS and
 --- ATTN2C_LDFLAGS choose compiler and flags. The folder is locked meanwhile; on a fault its files are restored. The

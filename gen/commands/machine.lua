@@ -45,9 +45,7 @@ local function bytes_text(bytes)
   return ("%d KB"):format(bytes >> 10)
 end
 
-local function rate_text(rate)
-  return type(rate) == "string" and rate or ("%.0f"):format(rate)
-end
+local function rate_text(rate) return type(rate) == "string" and rate or ("%.0f"):format(rate) end
 
 -- Returns a line of the table of rates. cell(type): its text for a number type.
 local function row(name, cell)

@@ -20,9 +20,7 @@ local function given()
 end
 
 -- Returns a launcher's words before the words of a program of `count` ranks.
-local function before(list, count, words)
-  return common_words.append(list, { "-n", tostring(count) }, words)
-end
+local function before(list, count, words) return common_words.append(list, { "-n", tostring(count) }, words) end
 
 --- Returns the words that a user types to start a program with `count` ranks.
 function ranks.typed(count, words) return before(given(), count, words) end

@@ -11,9 +11,7 @@ function c.string(text)
 end
 
 --- Returns the text made safe for a comment: it cannot end the comment, and no backslash continues a line.
-function c.comment(text)
-  return (text:gsub("[%c\\]", "?"):gsub("%*/", "* /"):gsub("/%*", "/ *"))
-end
+function c.comment(text) return (text:gsub("[%c\\]", "?"):gsub("%*/", "* /"):gsub("/%*", "/ *")) end
 
 --- Returns a C literal that reads back as exactly this double.
 function c.double(value)
@@ -41,9 +39,7 @@ local function with_terms(text, operand, unit)
 end
 
 --- Returns `pointer + elements`, or only the pointer if `elements` is 0.
-function c.plus(pointer, elements)
-  return elements == 0 and pointer or ("%s + %d"):format(pointer, elements)
-end
+function c.plus(pointer, elements) return elements == 0 and pointer or ("%s + %d"):format(pointer, elements) end
 
 --- Returns the pointer expression of an operand, `offset` bytes after the pointer `base`, apart from the operand's
 --- terms. unit: the bytes per element of the base pointer. cast: { type = C type, bytes = bytes per element } if the

@@ -28,9 +28,7 @@ end
 
 -- Sends a signal to a child, or to its whole process group if it has its own. The group is needed because a compiler's
 -- driver does not end its children.
-local function ask_to_end(child, signal)
-  uv.kill(child.is_group and -child.pid or child.pid, signal)
-end
+local function ask_to_end(child, signal) uv.kill(child.is_group and -child.pid or child.pid, signal) end
 
 -- Closes handles. Closing takes effect only after a round of the loop. A handle that is freed before that, when the Lua
 -- state is closed, ends the process with an abort.

@@ -31,9 +31,7 @@ end
 --- Compiles a template's text. Returns a function that takes a table of values and returns the filled text.
 function template.compile(text, name)
   local code = {}
-  for line in text:gmatch("([^\n]*)\n") do
-    code[#code + 1] = code_of(line)
-  end
+  for line in text:gmatch("([^\n]*)\n") do code[#code + 1] = code_of(line) end
   local source = table.concat(code, "\n")
   return function(values)
     local out = {}

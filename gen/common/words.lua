@@ -42,9 +42,7 @@ end
 --- Returns the sorted keys of a table: numbers before strings, keys of another type by their text.
 function words.sorted_keys(t)
   local keys, is_text = {}, true
-  for key in pairs(t) do
-    keys[#keys + 1], is_text = key, is_text and type(key) == "string"
-  end
+  for key in pairs(t) do keys[#keys + 1], is_text = key, is_text and type(key) == "string" end
   table.sort(keys, not is_text and function(a, b)
     if type(a) ~= type(b) then return type(a) < type(b) end
     if type(a) == "number" or type(a) == "string" then return a < b end

@@ -26,18 +26,33 @@ local function header(path, purpose, from, body)
 ]]):format(name, purpose, from, table.concat(body, "\n"))
 end
 
--- Appends an enumeration of numbers.lua as C.
-local function add_enum(body, enum)
-  local values, line = numbers[enum.prefix], "  %s_%s%s,%s"
-  body[#body + 1] = ("/* %s */"):format(enum.purpose:gsub("^%l", string.upper) .. ".")
-  body[#body + 1] = enum.type and ("enum %s {"):format(enum.type) or "enum {"
-  for _, member in ipairs(enum) do
-    body[#body + 1] = line:format(enum.prefix, member[1]:upper(), " = " .. values[member[1]],
-      member[2] and (" /* %s */"):format(member[2]) or "")
+-- Appends an enumeration in C: members { name, comment }, which share lines if they have no comment.
+local function add_members(body, opening, members)
+  local lines, line = {}, " "
+  for i, member in ipairs(members) do
+    local text = " " .. member[1] .. (i < #members and "," or "")
+    if line ~= " " and (member[2] or line:find("*/", 1, true) or #line + #text > 110) then
+      lines[#lines + 1], line = line, " "
+    end
+    line = line .. text .. (member[2] and " /* " .. member[2] .. " */" or "")
   end
-  if enum.count then body[#body + 1] = line:format(enum.prefix, enum.count, " = " .. #enum, "") end
-  body[#body] = body[#body]:gsub(",", "", 1)
-  body[#body + 1] = "};"
+  lines[#lines + 1] = line
+  if #lines == 1 and not line:find("*/", 1, true) and #opening + #line < 106 then
+    body[#body + 1] = opening .. line:sub(2) .. " };"
+  else
+    body[#body + 1] = opening .. "\n" .. table.concat(lines, "\n") .. "\n};"
+  end
+end
+
+-- Appends an enumeration of numbers.lua.
+local function add_enum(body, enum)
+  local values, members = numbers[enum.prefix], {}
+  for i, member in ipairs(enum) do
+    members[i] = { ("%s_%s = %d"):format(enum.prefix, member[1]:upper(), values[member[1]]), member[2] }
+  end
+  if enum.count then members[#members + 1] = { ("%s_%s = %d"):format(enum.prefix, enum.count, #enum) } end
+  body[#body + 1] = ("/* %s */"):format(enum.purpose:gsub("^%l", string.upper) .. ".")
+  add_members(body, enum.type and ("enum %s {"):format(enum.type) or "enum {", members)
 end
 
 local function text_numbers(path)
@@ -51,19 +66,15 @@ local function text_numbers(path)
 end
 
 -- Appends the names of a list as an enumeration of numbers from 0, with its count.
--- Names without a comment share lines.
 local function add_names(body, prefix, list)
-  local line = " "
-  body[#body + 1] = "\nenum {"
-  for _, row in ipairs(list) do
-    local name, comment = type(row) == "table" and row[1] or row, list == chat.steps and row[2]
-    local member = (" %s_%s,%s"):format(prefix, name:upper(), comment and " /* " .. comment .. " */" or "")
-    if line ~= " " and (comment or line:find("*/", 1, true) or #line + #member > 110) then
-      body[#body + 1], line = line, " "
-    end
-    line = line .. member
+  local members = {}
+  for i, row in ipairs(list) do
+    local name, comment = type(row) == "table" and row[1] or row, list == chat.steps and row[2] or nil
+    members[i] = { ("%s_%s"):format(prefix, name:upper()), comment }
   end
-  body[#body + 1] = ("%s\n  %sS\n};"):format(line, prefix)
+  members[#members + 1] = { prefix .. "S" }
+  body[#body + 1] = ""
+  add_members(body, "enum {", members)
 end
 
 -- Appends the numbers of parameters, and the names, as the insides of arrays.
@@ -83,7 +94,7 @@ local function chat_numbers(path)
     add_names(body, each[1], each[2])
     add_signatures(body, table.unpack(each))
   end
-  body[1] = body[1]:gsub("^\n", "")
+  table.remove(body, 1)
   return header(path, "the numbers of steps, filters, tests and methods of chat templates.",
     "gen/text/chat/numbers.lua", body)
 end

@@ -4,9 +4,7 @@
 local linkage = {}
 
 --- Returns NAME or NAME_forward_8. entry: { name, suffix }, as validate makes it.
-function linkage.entry(name, entry)
-  return entry.suffix == "" and name or name .. "_" .. entry.name
-end
+function linkage.entry(name, entry) return entry.suffix == "" and name or name .. "_" .. entry.name end
 
 --- Returns the name of the code for a number of workers; the first, or only, number has the entry's own name.
 function linkage.ship(name, entry, workers, is_first)

@@ -33,9 +33,7 @@ function operands.named(constants)
 end
 
 --- Returns the entry of steps.lua that declares a step; for a map, the tile's.
-function operands.entry(step)
-  return step.form == "row" and steps.rows[step.fn] or steps[step.form]
-end
+function operands.entry(step) return step.form == "row" and steps.rows[step.fn] or steps[step.form] end
 
 --- Calls visit(operand, access, declared, name, operation) for each operand of a step, in the order of its call.
 --- absent(declared), if given, is then called for each operand that is left out. access, declared: as in steps.lua;

@@ -1,6 +1,5 @@
--- steps.lua: declares the forms of a step: a product, a row operation, or a map of elementwise operations.
--- lower makes steps; schedule, memory, the checkers and emit read here what a step touches, its cost, its call and
--- its equation.
+-- steps.lua: declares the forms of a step: a product, a row operation, or a map of elementwise operations. lower makes
+-- steps; schedule, memory, the checkers and emit read here what a step touches, its cost, its call and its equation.
 --
 -- An entry has
 --   constants  names of the values that are known when the code is made

@@ -119,9 +119,7 @@ function program_manual.page(root)
   for _, each in ipairs(pages) do
     page:subsection(each.command .. (each.part and ", for models that take " .. each.part or ""))
     paragraphs(page, each.text)
-    for _, option in ipairs(each.options) do
-      page:term(bold(option.name), escape(option.meaning))
-    end
+    for _, option in ipairs(each.options) do page:term(bold(option.name), escape(option.meaning)) end
     paragraphs(page, each.notes)
   end
   page:section("EXIT STATUS")

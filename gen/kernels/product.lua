@@ -1,7 +1,6 @@
 -- product.lua: writes the body of a matrix product C[n][m] = B[n][k] A[k][m], or C += B A, as C text.
 -- The body loops over strips, which prefetch the weights of a later product if the plan says so. A of bf16 is
--- [ceil(k/2)][lda][2]; A of int8 is [2 + ceil(k/4)][lda][4], where the first rows hold values that sums may begin
--- with.
+-- [ceil(k/2)][lda][2]; A of int8 is [2 + ceil(k/4)][lda][4], where the first rows hold values that sums may begin with.
 local c = require("common.c")
 local forms = require("kernels.forms")
 local lines_of_c = require("kernels.lines")

@@ -11,8 +11,7 @@ local tiles = {}
 --- SIDE: the rows of a tile, and its outputs. BYTES: the bytes of a row of a tile.
 tiles.SIDE, tiles.BYTES = 16, 64
 
---- Returns the inputs of a step: the elements in a tile's row, or fewer if steps of equal size then cover all k
---- inputs.
+--- Returns the inputs of a step: the elements in a tile's row, or fewer if steps of equal size then cover all k inputs.
 function tiles.step(k, type)
   local most, group = types.elements(tiles.BYTES, type), types.group(type)
   local count = (k + most - 1) // most

@@ -85,8 +85,7 @@ local function members_of(state, names, program)
   return list
 end
 
--- Returns the number of elements of all distinct weights; the first rows of a table are not counted as another
--- weight.
+-- Returns the number of elements of all distinct weights; the first rows of a table are not counted as another weight.
 local function parameters_of(state)
   local count, seen = 0, {}
   for i = #state.entries, 1, -1 do
@@ -165,9 +164,7 @@ local function smoothing_text(state)
 end
 
 -- Returns the rows of the longest call of an entry of any length, as text.
-local function of_rows(spec)
-  return spec.symbols.tokens.is_open and (" of %d rows"):format(spec.seq) or ""
-end
+local function of_rows(spec) return spec.symbols.tokens.is_open and (" of %d rows"):format(spec.seq) or "" end
 
 -- Returns the values that all templates may use.
 local function values_of(state)

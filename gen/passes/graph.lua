@@ -92,9 +92,7 @@ end
 
 local input_stages = {}
 
-function input_stages.hidden(self, spec)
-  return self:rows_input("hidden", spec.seq, spec.d_model)
-end
+function input_stages.hidden(self, spec) return self:rows_input("hidden", spec.seq, spec.d_model) end
 
 function input_stages.linear(self, spec, stage)
   local features = self:rows_input("features", spec.seq, stage.from)

@@ -309,8 +309,7 @@ function schedule.run(state)
   state.programs = list
 end
 
--- Appends a line for each op of the graph: its steps, and the bytes that they read and write in one run of their
--- lists.
+-- Appends a line for each op of the graph: its steps, and the bytes that they read and write in one run of their lists.
 local function traffic(program, lines)
   local steps_of, bytes_of = {}, {}
   programs.each(program, function(step)

@@ -189,9 +189,7 @@ local function draw_box(picture, box, x, y, width)
 end
 
 -- Draws a vertical arrow head at x, y.
-local function head(picture, x, y)
-  picture:path({ { x - 4, y - 6 }, { x, y }, { x + 4, y - 6 } }, "edge")
-end
+local function head(picture, x, y) picture:path({ { x - 4, y - 6 }, { x, y }, { x + 4, y - 6 } }, "edge") end
 
 -- Places rows from y on. Returns the y below them and the rectangle of each box.
 local function place_rows(rows, left, room, y)

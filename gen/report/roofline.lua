@@ -140,9 +140,7 @@ function roofline.picture(all, width)
     items[#items + 1] = { class = #all == 1 and "t" .. work.colour[kind] or "exact", text = kind, shape = shapes[kind] }
   end
   if #all > 1 then
-    for i, subject in ipairs(all) do
-      items[#items + 1] = { class = "t" .. i, text = subject.label }
-    end
+    for i, subject in ipairs(all) do items[#items + 1] = { class = "t" .. i, text = subject.label } end
   end
   local below = picture:legend(6, 14, items)
   if below > 44 then -- the legend has more lines, and the plot begins below them

@@ -118,9 +118,7 @@ function time.percentiles(bench, width)
   picture:axis_x(x, bottom, "per cent of calls that take no longer", numbers.tick, top)
   picture:axis_y(y, left, unit.title .. " per call", numbers.tick, right)
   local points = {}
-  for i, ms in ipairs(list) do
-    points[i] = { x:at((i - 1) / (#list - 1) * 100), place(ms) }
-  end
+  for i, ms in ipairs(list) do points[i] = { x:at((i - 1) / (#list - 1) * 100), place(ms) } end
   picture:path(points, "s1")
   for i, point in ipairs(points) do -- labels keep off the line
     local next_one = points[i + 1] or point

@@ -2,163 +2,56 @@
 -- A property of the library's regular expressions has more code points (more), or lacks some (less). Properties that
 -- do not differ, and those that regex.lua derives from others, are left out. outer_word: only outside of brackets.
 -- This file is written by tests/text/differences.py.
+
+-- Returns the ranges { first, last } that a text lists in hexadecimal.
+local function ranges(text)
+  local list = {}
+  for first, last in text:gmatch("(%x+)%-?(%x*)") do
+    list[#list + 1] = { tonumber(first, 16), tonumber(last == "" and first or last, 16) }
+  end
+  return list
+end
+
 return {
-  Lu = {
-    more = {
-      { 0x1c89, 0x1c89 }, { 0xa7cb, 0xa7cc }, { 0xa7da, 0xa7da }, { 0xa7dc, 0xa7dc }, { 0x10d50, 0x10d65 },
-    },
-  },
-  Ll = {
-    more = {
-      { 0x1c8a, 0x1c8a }, { 0xa7cd, 0xa7cd }, { 0xa7db, 0xa7db }, { 0x10d70, 0x10d85 }, { 0x1df25, 0x1df2a },
-    },
-  },
-  Lm = {
-    more = {
-      { 0x10d4e, 0x10d4e }, { 0x10d6f, 0x10d6f }, { 0x16d40, 0x16d42 }, { 0x16d6b, 0x16d6c }, { 0x1e030, 0x1e06d },
-      { 0x1e4eb, 0x1e4eb },
-    },
-  },
-  Lo = {
-    more = {
-      { 0x105c0, 0x105f3 }, { 0x10d4a, 0x10d4d }, { 0x10d4f, 0x10d4f }, { 0x10ec2, 0x10ec4 }, { 0x1123f, 0x11240 },
-      { 0x11380, 0x11389 }, { 0x1138b, 0x1138b }, { 0x1138e, 0x1138e }, { 0x11390, 0x113b5 }, { 0x113b7, 0x113b7 },
-      { 0x113d1, 0x113d1 }, { 0x113d3, 0x113d3 }, { 0x11bc0, 0x11be0 }, { 0x11f02, 0x11f02 }, { 0x11f04, 0x11f10 },
-      { 0x11f12, 0x11f33 }, { 0x1342f, 0x1342f }, { 0x13441, 0x13446 }, { 0x13460, 0x143fa }, { 0x16100, 0x1611d },
-      { 0x16d43, 0x16d6a }, { 0x18cff, 0x18cff }, { 0x1b132, 0x1b132 }, { 0x1b155, 0x1b155 }, { 0x1e4d0, 0x1e4ea },
-      { 0x1e5d0, 0x1e5ed }, { 0x1e5f0, 0x1e5f0 }, { 0x2b739, 0x2b739 }, { 0x2ebf0, 0x2ee5d }, { 0x31350, 0x323af },
-    },
-  },
-  M = {
-    more = {
-      { 0x897, 0x897 }, { 0xcf3, 0xcf3 }, { 0xece, 0xece }, { 0x10d69, 0x10d6d }, { 0x10efc, 0x10eff },
-      { 0x11241, 0x11241 }, { 0x113b8, 0x113c0 }, { 0x113c2, 0x113c2 }, { 0x113c5, 0x113c5 }, { 0x113c7, 0x113ca },
-      { 0x113cc, 0x113d0 }, { 0x113d2, 0x113d2 }, { 0x113e1, 0x113e2 }, { 0x11f00, 0x11f01 }, { 0x11f03, 0x11f03 },
-      { 0x11f34, 0x11f3a }, { 0x11f3e, 0x11f42 }, { 0x11f5a, 0x11f5a }, { 0x13440, 0x13440 }, { 0x13447, 0x13455 },
-      { 0x1611e, 0x1612f }, { 0x1e08f, 0x1e08f }, { 0x1e4ec, 0x1e4ef }, { 0x1e5ee, 0x1e5ef },
-    },
-  },
-  Mn = {
-    more = {
-      { 0x897, 0x897 }, { 0xece, 0xece }, { 0x10d69, 0x10d6d }, { 0x10efc, 0x10eff }, { 0x11241, 0x11241 },
-      { 0x113bb, 0x113c0 }, { 0x113ce, 0x113ce }, { 0x113d0, 0x113d0 }, { 0x113d2, 0x113d2 }, { 0x113e1, 0x113e2 },
-      { 0x11f00, 0x11f01 }, { 0x11f36, 0x11f3a }, { 0x11f40, 0x11f40 }, { 0x11f42, 0x11f42 }, { 0x11f5a, 0x11f5a },
-      { 0x13440, 0x13440 }, { 0x13447, 0x13455 }, { 0x1611e, 0x16129 }, { 0x1612d, 0x1612f }, { 0x1e08f, 0x1e08f },
-      { 0x1e4ec, 0x1e4ef }, { 0x1e5ee, 0x1e5ef },
-    },
-    less = {
-      { 0x1171e, 0x1171e },
-    },
-  },
-  Mc = {
-    more = {
-      { 0xcf3, 0xcf3 }, { 0x113b8, 0x113ba }, { 0x113c2, 0x113c2 }, { 0x113c5, 0x113c5 }, { 0x113c7, 0x113ca },
-      { 0x113cc, 0x113cd }, { 0x113cf, 0x113cf }, { 0x1171e, 0x1171e }, { 0x11f03, 0x11f03 }, { 0x11f34, 0x11f35 },
-      { 0x11f3e, 0x11f3f }, { 0x11f41, 0x11f41 }, { 0x1612a, 0x1612c },
-    },
-  },
-  Nd = {
-    more = {
-      { 0x10d40, 0x10d49 }, { 0x116d0, 0x116e3 }, { 0x11bf0, 0x11bf9 }, { 0x11f50, 0x11f59 }, { 0x16130, 0x16139 },
-      { 0x16d70, 0x16d79 }, { 0x1ccf0, 0x1ccf9 }, { 0x1e4f0, 0x1e4f9 }, { 0x1e5f1, 0x1e5fa },
-    },
-  },
-  No = {
-    more = {
-      { 0x1d2c0, 0x1d2d3 },
-    },
-  },
-  Pd = {
-    more = {
-      { 0x10d6e, 0x10d6e },
-    },
-  },
-  Po = {
-    more = {
-      { 0x1b4e, 0x1b4f }, { 0x1b7f, 0x1b7f }, { 0x113d4, 0x113d5 }, { 0x113d7, 0x113d8 }, { 0x11b00, 0x11b09 },
-      { 0x11be1, 0x11be1 }, { 0x11f43, 0x11f4f }, { 0x16d6d, 0x16d6f }, { 0x1e5ff, 0x1e5ff },
-    },
-  },
-  Sm = {
-    more = {
-      { 0x10d8e, 0x10d8f },
-    },
-  },
-  So = {
-    more = {
-      { 0x2427, 0x2429 }, { 0x2ffc, 0x2fff }, { 0x31e4, 0x31e5 }, { 0x31ef, 0x31ef }, { 0x1cc00, 0x1ccef },
-      { 0x1cd00, 0x1ceb3 }, { 0x1f6dc, 0x1f6dc }, { 0x1f774, 0x1f776 }, { 0x1f77b, 0x1f77f }, { 0x1f7d9, 0x1f7d9 },
-      { 0x1f8b2, 0x1f8bb }, { 0x1f8c0, 0x1f8c1 }, { 0x1fa75, 0x1fa77 }, { 0x1fa87, 0x1fa89 }, { 0x1fa8f, 0x1fa8f },
-      { 0x1faad, 0x1faaf }, { 0x1fabb, 0x1fabf }, { 0x1fac6, 0x1fac6 }, { 0x1face, 0x1facf }, { 0x1fada, 0x1fadc },
-      { 0x1fadf, 0x1fadf }, { 0x1fae8, 0x1fae9 }, { 0x1faf7, 0x1faf8 }, { 0x1fbcb, 0x1fbef },
-    },
-  },
-  Alphabetic = {
-    more = {
-      { 0x363, 0x36f }, { 0x897, 0x897 }, { 0xc04, 0xc04 }, { 0xcf3, 0xcf3 }, { 0xf82, 0xf83 },
-      { 0x1c89, 0x1c8a }, { 0x1dd3, 0x1de6 }, { 0xa7cb, 0xa7cd }, { 0xa7da, 0xa7dc }, { 0x105c0, 0x105f3 },
-      { 0x10d4a, 0x10d65 }, { 0x10d69, 0x10d69 }, { 0x10d6f, 0x10d85 }, { 0x10ec2, 0x10ec4 }, { 0x10efc, 0x10efc },
-      { 0x11080, 0x11081 }, { 0x1123f, 0x11241 }, { 0x11380, 0x11389 }, { 0x1138b, 0x1138b }, { 0x1138e, 0x1138e },
-      { 0x11390, 0x113b5 }, { 0x113b7, 0x113c0 }, { 0x113c2, 0x113c2 }, { 0x113c5, 0x113c5 }, { 0x113c7, 0x113ca },
-      { 0x113cc, 0x113cd }, { 0x113d1, 0x113d1 }, { 0x113d3, 0x113d3 }, { 0x11bc0, 0x11be0 }, { 0x11f00, 0x11f10 },
-      { 0x11f12, 0x11f3a }, { 0x11f3e, 0x11f40 }, { 0x1342f, 0x1342f }, { 0x13441, 0x13446 }, { 0x13460, 0x143fa },
-      { 0x16100, 0x1612e }, { 0x16d40, 0x16d6c }, { 0x18cff, 0x18cff }, { 0x1b132, 0x1b132 }, { 0x1b155, 0x1b155 },
-      { 0x1df25, 0x1df2a }, { 0x1e030, 0x1e06d }, { 0x1e08f, 0x1e08f }, { 0x1e4d0, 0x1e4eb }, { 0x1e5d0, 0x1e5ed },
-      { 0x1e5f0, 0x1e5f0 }, { 0x2b739, 0x2b739 }, { 0x2ebf0, 0x2ee5d }, { 0x31350, 0x323af },
-    },
-  },
-  Han = {
-    more = {
-      { 0x2b739, 0x2b739 }, { 0x2ebf0, 0x2ee5d }, { 0x31350, 0x323af },
-    },
-  },
-  Hiragana = {
-    more = {
-      { 0x1b132, 0x1b132 },
-    },
-  },
-  Katakana = {
-    more = {
-      { 0x1b155, 0x1b155 },
-    },
-  },
-  Latin = {
-    more = {
-      { 0xa7cb, 0xa7cd }, { 0xa7da, 0xa7dc }, { 0x1df25, 0x1df2a },
-    },
-  },
-  Cyrillic = {
-    more = {
-      { 0x1c89, 0x1c8a }, { 0x1e030, 0x1e06d }, { 0x1e08f, 0x1e08f },
-    },
-  },
-  Arabic = {
-    more = {
-      { 0x897, 0x897 }, { 0x10ec2, 0x10ec4 }, { 0x10efc, 0x10eff },
-    },
-  },
-  Devanagari = {
-    more = {
-      { 0x11b00, 0x11b09 },
-    },
-  },
-  rust_word = {
-    more = {
-      { 0x897, 0x897 }, { 0xcf3, 0xcf3 }, { 0xece, 0xece }, { 0x1c89, 0x1c8a }, { 0xa7cb, 0xa7cd },
-      { 0xa7da, 0xa7dc }, { 0x105c0, 0x105f3 }, { 0x10d40, 0x10d65 }, { 0x10d69, 0x10d6d }, { 0x10d6f, 0x10d85 },
-      { 0x10ec2, 0x10ec4 }, { 0x10efc, 0x10eff }, { 0x1123f, 0x11241 }, { 0x11380, 0x11389 }, { 0x1138b, 0x1138b },
-      { 0x1138e, 0x1138e }, { 0x11390, 0x113b5 }, { 0x113b7, 0x113c0 }, { 0x113c2, 0x113c2 }, { 0x113c5, 0x113c5 },
-      { 0x113c7, 0x113ca }, { 0x113cc, 0x113d3 }, { 0x113e1, 0x113e2 }, { 0x116d0, 0x116e3 }, { 0x11bc0, 0x11be0 },
-      { 0x11bf0, 0x11bf9 }, { 0x11f00, 0x11f10 }, { 0x11f12, 0x11f3a }, { 0x11f3e, 0x11f42 }, { 0x11f50, 0x11f5a },
-      { 0x1342f, 0x1342f }, { 0x13440, 0x13455 }, { 0x13460, 0x143fa }, { 0x16100, 0x16139 }, { 0x16d40, 0x16d6c },
-      { 0x16d70, 0x16d79 }, { 0x18cff, 0x18cff }, { 0x1b132, 0x1b132 }, { 0x1b155, 0x1b155 }, { 0x1ccf0, 0x1ccf9 },
-      { 0x1df25, 0x1df2a }, { 0x1e030, 0x1e06d }, { 0x1e08f, 0x1e08f }, { 0x1e4d0, 0x1e4f9 }, { 0x1e5d0, 0x1e5fa },
-      { 0x2b739, 0x2b739 }, { 0x2ebf0, 0x2ee5d }, { 0x31350, 0x323af },
-    },
-  },
-  outer_word = {
-    more = {
-      { 0xb2, 0xb3 }, { 0xb9, 0xb9 }, { 0xbc, 0xbe },
-    },
-  },
+  Lu = { more = ranges [[1c89 a7cb-a7cc a7da a7dc 10d50-10d65]] },
+  Ll = { more = ranges [[1c8a a7cd a7db 10d70-10d85 1df25-1df2a]] },
+  Lm = { more = ranges [[10d4e 10d6f 16d40-16d42 16d6b-16d6c 1e030-1e06d 1e4eb]] },
+  Lo = { more = ranges [[105c0-105f3 10d4a-10d4d 10d4f 10ec2-10ec4 1123f-11240 11380-11389 1138b 1138e 11390-113b5
+    113b7 113d1 113d3 11bc0-11be0 11f02 11f04-11f10 11f12-11f33 1342f 13441-13446 13460-143fa 16100-1611d 16d43-16d6a
+    18cff 1b132 1b155 1e4d0-1e4ea 1e5d0-1e5ed 1e5f0 2b739 2ebf0-2ee5d 31350-323af]] },
+  M = { more = ranges [[897 cf3 ece 10d69-10d6d 10efc-10eff 11241 113b8-113c0 113c2 113c5 113c7-113ca 113cc-113d0 113d2
+    113e1-113e2 11f00-11f01 11f03 11f34-11f3a 11f3e-11f42 11f5a 13440 13447-13455 1611e-1612f 1e08f 1e4ec-1e4ef
+    1e5ee-1e5ef]] },
+  Mn = { more = ranges [[897 ece 10d69-10d6d 10efc-10eff 11241 113bb-113c0 113ce 113d0 113d2 113e1-113e2 11f00-11f01
+    11f36-11f3a 11f40 11f42 11f5a 13440 13447-13455 1611e-16129 1612d-1612f 1e08f 1e4ec-1e4ef 1e5ee-1e5ef]], less =
+    ranges [[1171e]] },
+  Mc = { more = ranges [[cf3 113b8-113ba 113c2 113c5 113c7-113ca 113cc-113cd 113cf 1171e 11f03 11f34-11f35 11f3e-11f3f
+    11f41 1612a-1612c]] },
+  Nd = { more = ranges [[10d40-10d49 116d0-116e3 11bf0-11bf9 11f50-11f59 16130-16139 16d70-16d79 1ccf0-1ccf9
+    1e4f0-1e4f9 1e5f1-1e5fa]] },
+  No = { more = ranges [[1d2c0-1d2d3]] },
+  Pd = { more = ranges [[10d6e]] },
+  Po = { more = ranges [[1b4e-1b4f 1b7f 113d4-113d5 113d7-113d8 11b00-11b09 11be1 11f43-11f4f 16d6d-16d6f 1e5ff]] },
+  Sm = { more = ranges [[10d8e-10d8f]] },
+  So = { more = ranges [[2427-2429 2ffc-2fff 31e4-31e5 31ef 1cc00-1ccef 1cd00-1ceb3 1f6dc 1f774-1f776 1f77b-1f77f 1f7d9
+    1f8b2-1f8bb 1f8c0-1f8c1 1fa75-1fa77 1fa87-1fa89 1fa8f 1faad-1faaf 1fabb-1fabf 1fac6 1face-1facf 1fada-1fadc 1fadf
+    1fae8-1fae9 1faf7-1faf8 1fbcb-1fbef]] },
+  Alphabetic = { more = ranges [[363-36f 897 c04 cf3 f82-f83 1c89-1c8a 1dd3-1de6 a7cb-a7cd a7da-a7dc 105c0-105f3
+    10d4a-10d65 10d69 10d6f-10d85 10ec2-10ec4 10efc 11080-11081 1123f-11241 11380-11389 1138b 1138e 11390-113b5
+    113b7-113c0 113c2 113c5 113c7-113ca 113cc-113cd 113d1 113d3 11bc0-11be0 11f00-11f10 11f12-11f3a 11f3e-11f40 1342f
+    13441-13446 13460-143fa 16100-1612e 16d40-16d6c 18cff 1b132 1b155 1df25-1df2a 1e030-1e06d 1e08f 1e4d0-1e4eb
+    1e5d0-1e5ed 1e5f0 2b739 2ebf0-2ee5d 31350-323af]] },
+  Han = { more = ranges [[2b739 2ebf0-2ee5d 31350-323af]] },
+  Hiragana = { more = ranges [[1b132]] },
+  Katakana = { more = ranges [[1b155]] },
+  Latin = { more = ranges [[a7cb-a7cd a7da-a7dc 1df25-1df2a]] },
+  Cyrillic = { more = ranges [[1c89-1c8a 1e030-1e06d 1e08f]] },
+  Arabic = { more = ranges [[897 10ec2-10ec4 10efc-10eff]] },
+  Devanagari = { more = ranges [[11b00-11b09]] },
+  rust_word = { more = ranges [[897 cf3 ece 1c89-1c8a a7cb-a7cd a7da-a7dc 105c0-105f3 10d40-10d65 10d69-10d6d
+    10d6f-10d85 10ec2-10ec4 10efc-10eff 1123f-11241 11380-11389 1138b 1138e 11390-113b5 113b7-113c0 113c2 113c5
+    113c7-113ca 113cc-113d3 113e1-113e2 116d0-116e3 11bc0-11be0 11bf0-11bf9 11f00-11f10 11f12-11f3a 11f3e-11f42
+    11f50-11f5a 1342f 13440-13455 13460-143fa 16100-16139 16d40-16d6c 16d70-16d79 18cff 1b132 1b155 1ccf0-1ccf9
+    1df25-1df2a 1e030-1e06d 1e08f 1e4d0-1e4f9 1e5d0-1e5fa 2b739 2ebf0-2ee5d 31350-323af]] },
+  outer_word = { more = ranges [[b2-b3 b9 bc-be]] },
 }

@@ -95,9 +95,7 @@ local function read_merges(look, object, made)
   made.merges = list
 end
 
-local function option(look, object, key, bit)
-  return look:boolean(object, "model", key, false) and bit or 0
-end
+local function option(look, object, key, bit) return look:boolean(object, "model", key, false) and bit or 0 end
 
 local function read_bpe(look, object, made)
   read_vocabulary(look, object, made)

@@ -126,9 +126,7 @@ end
 -- T5's names of gaps, the last one first.
 local function gaps_of(config)
   local list = {}
-  for i = math.tointeger(config.extra_ids) - 1, 0, -1 do
-    list[#list + 1] = ("<extra_id_%d>"):format(i)
-  end
+  for i = math.tointeger(config.extra_ids) - 1, 0, -1 do list[#list + 1] = ("<extra_id_%d>"):format(i) end
   return list
 end
 

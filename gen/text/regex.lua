@@ -21,9 +21,7 @@ for name in scripts:gmatch("%S+") do members[name] = "\\p{sc:" .. name .. "}" en
 -- Returns the union of the code points that several properties have more, merged where ranges touch.
 local function union(...)
   local all, list = {}, {}
-  for _, name in ipairs { ... } do
-    words.append(all, (listed[name] or {}).more)
-  end
+  for _, name in ipairs { ... } do words.append(all, (listed[name] or {}).more) end
   table.sort(all, function(one, other) return one[1] < other[1] end)
   for _, pair in ipairs(all) do
     local last = list[#list]
@@ -235,9 +233,7 @@ function Reader:inner_class(to)
 end
 
 -- True if a hyphen that is next stands for a range.
-function Reader:has_range()
-  return self:peek() == "-" and self:peek(2) ~= "-]" and self:peek(3) ~= "-&&"
-end
+function Reader:has_range() return self:peek() == "-" and self:peek(2) ~= "-]" and self:peek(3) ~= "-&&" end
 
 -- Reads brackets after their first character. Returns the operands, and true if they are negated.
 function Reader:class()

@@ -56,8 +56,7 @@ enum {
 };
 
 enum {
-  CHAT_IS_EQ, CHAT_IS_NE, CHAT_IS_LT, CHAT_IS_LE, CHAT_IS_GT, CHAT_IS_GE, CHAT_IS_IN, CHAT_IS_NOT_IN,
-  CHAT_ISS
+  CHAT_IS_EQ, CHAT_IS_NE, CHAT_IS_LT, CHAT_IS_LE, CHAT_IS_GT, CHAT_IS_GE, CHAT_IS_IN, CHAT_IS_NOT_IN, CHAT_ISS
 };
 
 enum {
@@ -68,8 +67,7 @@ enum {
   CHAT_FILTER_SAFE, CHAT_FILTER_SORT, CHAT_FILTER_STRING, CHAT_FILTER_SUM, CHAT_FILTER_TITLE,
   CHAT_FILTER_TOJSON, CHAT_FILTER_TRIM, CHAT_FILTER_UNIQUE, CHAT_FILTER_UPPER, CHAT_FILTER_MAP,
   CHAT_FILTER_MAP_ATTRIBUTE, CHAT_FILTER_SELECT, CHAT_FILTER_REJECT, CHAT_FILTER_SELECTATTR,
-  CHAT_FILTER_REJECTATTR,
-  CHAT_FILTERS
+  CHAT_FILTER_REJECTATTR, CHAT_FILTERS
 };
 #define CHAT_FILTER_ARGUMENTS 0, 1, 0, 2, 3, 0, 1, 3, 2, 0, 2, 0, 0, 0, 0, 0, 0, 3, 0, 2, 0, 3, 0, 0, 0, 4, 1, 0, 0, 0, 2, 0, 0, 1, 1
 #define CHAT_FILTER_NAMES "abs", "attr", "capitalize", "default", "dictsort", "first", "float", "indent", "int", "items", "join", "last", "length", "list", "lower", "max", "min", "replace", "reverse", "round", "safe", "sort", "string", "sum", "title", "tojson", "trim", "unique", "upper", "map", "map_attribute", "select", "reject", "selectattr", "rejectattr"
@@ -79,8 +77,7 @@ enum {
   CHAT_TEST_EQ, CHAT_TEST_EVEN, CHAT_TEST_FALSE, CHAT_TEST_FLOAT, CHAT_TEST_GE, CHAT_TEST_GT, CHAT_TEST_IN,
   CHAT_TEST_INTEGER, CHAT_TEST_ITERABLE, CHAT_TEST_LE, CHAT_TEST_LOWER, CHAT_TEST_LT, CHAT_TEST_MAPPING,
   CHAT_TEST_NE, CHAT_TEST_NONE, CHAT_TEST_NUMBER, CHAT_TEST_ODD, CHAT_TEST_SAMEAS, CHAT_TEST_SEQUENCE,
-  CHAT_TEST_STRING, CHAT_TEST_TRUE, CHAT_TEST_UNDEFINED, CHAT_TEST_UPPER,
-  CHAT_TESTS
+  CHAT_TEST_STRING, CHAT_TEST_TRUE, CHAT_TEST_UNDEFINED, CHAT_TEST_UPPER, CHAT_TESTS
 };
 #define CHAT_TEST_ARGUMENTS 0, 0, 0, 0, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0
 #define CHAT_TEST_NAMES "truth", "boolean", "callable", "defined", "divisibleby", "eq", "even", "false", "float", "ge", "gt", "in", "integer", "iterable", "le", "lower", "lt", "mapping", "ne", "none", "number", "odd", "sameas", "sequence", "string", "true", "undefined", "upper"
@@ -91,8 +88,7 @@ enum {
   CHAT_METHOD_JOIN, CHAT_METHOD_KEYS, CHAT_METHOD_LOWER, CHAT_METHOD_LSTRIP, CHAT_METHOD_REMOVEPREFIX,
   CHAT_METHOD_REMOVESUFFIX, CHAT_METHOD_REPLACE, CHAT_METHOD_RFIND, CHAT_METHOD_RSPLIT, CHAT_METHOD_RSTRIP,
   CHAT_METHOD_SPLIT, CHAT_METHOD_SPLITLINES, CHAT_METHOD_STARTSWITH, CHAT_METHOD_STRIP, CHAT_METHOD_TITLE,
-  CHAT_METHOD_UPPER, CHAT_METHOD_VALUES,
-  CHAT_METHODS
+  CHAT_METHOD_UPPER, CHAT_METHOD_VALUES, CHAT_METHODS
 };
 #define CHAT_METHOD_ARGUMENTS 0, 1, 1, 1, 1, 2, 1, 0, 0, 0, 1, 0, 0, 1, 1, 1, 3, 1, 2, 1, 2, 1, 1, 1, 0, 0, 0
 #define CHAT_METHOD_NAMES "capitalize", "count", "cycle", "endswith", "find", "get", "index", "isdigit", "isspace", "items", "join", "keys", "lower", "lstrip", "removeprefix", "removesuffix", "replace", "rfind", "rsplit", "rstrip", "split", "splitlines", "startswith", "strip", "title", "upper", "values"

@@ -39,8 +39,7 @@ enum text_setting {
   SETTING_SUFFIX_LENGTH = 9,
   SETTING_LONGEST_TOKEN = 10, /* bytes */
   SETTING_LIMIT = 11, /* truncation; TEXT_NONE: none */
-  SETTING_STRATEGY = 12,
-  SETTING_FROM_LEFT = 13,
+  SETTING_STRATEGY = 12, SETTING_FROM_LEFT = 13,
   SETTING_WORD = 14, /* the pattern of a letter of a word, for single_word */
   SETTING_WORD_LENGTH = 15,
   SETTING_ROOT = 16, /* root node of the trie */
@@ -52,42 +51,26 @@ enum text_setting {
 };
 
 /* Kinds of models. */
-enum {
-  MODEL_WORDPIECE = 1,
-  MODEL_BPE = 2,
-  MODEL_UNIGRAM = 3
-};
+enum { MODEL_WORDPIECE = 1, MODEL_BPE = 2, MODEL_UNIGRAM = 3 };
 
 /* Options of a model. */
 enum {
-  OPTION_FUSE_UNKNOWN = 1,
-  OPTION_BYTE_FALLBACK = 2,
-  OPTION_IGNORE_MERGES = 4,
-  OPTION_NEEDS_UNKNOWN = 8,
+  OPTION_FUSE_UNKNOWN = 1, OPTION_BYTE_FALLBACK = 2, OPTION_IGNORE_MERGES = 4, OPTION_NEEDS_UNKNOWN = 8,
   OPTION_LIBRARY = 16, /* as SentencePiece's own library */
   OPTION_CODES = 32 /* a text may begin with a code, >>xxx<< */
 };
 
 /* Flags of a token. */
-enum {
-  TOKEN_PRESENT = 1,
-  TOKEN_SPECIAL = 2
-};
+enum { TOKEN_PRESENT = 1, TOKEN_SPECIAL = 2 };
 
 /* Flags of an added token. */
 enum {
-  ADDED_LSTRIP = 1,
-  ADDED_RSTRIP = 2,
-  ADDED_SINGLE_WORD = 4,
-  ADDED_NORMALIZED = 8,
-  ADDED_SPECIAL = 16
+  ADDED_LSTRIP = 1, ADDED_RSTRIP = 2, ADDED_SINGLE_WORD = 4, ADDED_NORMALIZED = 8, ADDED_SPECIAL = 16
 };
 
 /* Kinds of pieces of a template. */
 enum {
-  TEMPLATE_FIRST = 0,
-  TEMPLATE_SECOND = 1,
-  TEMPLATE_TOKEN = 2,
+  TEMPLATE_FIRST = 0, TEMPLATE_SECOND = 1, TEMPLATE_TOKEN = 2,
   TEMPLATE_LANGUAGE = 3 /* the language's token that the caller chooses; id: if none is chosen, or TEXT_NONE */
 };
 
@@ -100,13 +83,7 @@ enum {
 };
 
 /* Stages that have components. */
-enum text_stage {
-  STAGE_NORMALIZE = 0,
-  STAGE_CUT = 1,
-  STAGE_TRIM = 2,
-  STAGE_DECODE = 3,
-  STAGE_COUNT = 4
-};
+enum text_stage { STAGE_NORMALIZE = 0, STAGE_CUT = 1, STAGE_TRIM = 2, STAGE_DECODE = 3, STAGE_COUNT = 4 };
 
 /* Normalizers, with what each has in its record. */
 enum {
@@ -119,23 +96,14 @@ enum {
   NORMALIZE_NMT = 6,
   NORMALIZE_PRECOMPILED = 7, /* a: charsmap; flag 1: the longest entry counts, not the shortest of a cluster */
   NORMALIZE_FORM = 8, /* flags: FORM_ */
-  NORMALIZE_BYTES = 9,
-  NORMALIZE_KINDS = 10
+  NORMALIZE_BYTES = 9, NORMALIZE_KINDS = 10
 };
 
 /* Flags of NORMALIZE_BERT. */
-enum {
-  BERT_CLEAN = 1,
-  BERT_CHINESE = 2,
-  BERT_STRIP = 4,
-  BERT_LOWER = 8
-};
+enum { BERT_CLEAN = 1, BERT_CHINESE = 2, BERT_STRIP = 4, BERT_LOWER = 8 };
 
 /* Flags of NORMALIZE_FORM. */
-enum {
-  FORM_COMPATIBLE = 1,
-  FORM_COMPOSED = 2
-};
+enum { FORM_COMPATIBLE = 1, FORM_COMPOSED = 2 };
 
 /* Pre-tokenizers, with what each has in its record. */
 enum {
@@ -147,33 +115,19 @@ enum {
 };
 
 /* Classes of characters. */
-enum {
-  CLASS_WHITE = 0,
-  CLASS_PUNCTUATION = 1,
-  CLASS_NUMBER = 2,
-  CLASS_COUNT = 3
-};
+enum { CLASS_WHITE = 0, CLASS_PUNCTUATION = 1, CLASS_NUMBER = 2, CLASS_COUNT = 3 };
 
 /* The fate of the text that a cut finds. */
 enum {
-  BEHAVIOR_REMOVED = 0,
-  BEHAVIOR_ISOLATED = 1,
-  BEHAVIOR_WITH_PREVIOUS = 2,
-  BEHAVIOR_WITH_NEXT = 3,
+  BEHAVIOR_REMOVED = 0, BEHAVIOR_ISOLATED = 1, BEHAVIOR_WITH_PREVIOUS = 2, BEHAVIOR_WITH_NEXT = 3,
   BEHAVIOR_CONTIGUOUS = 4
 };
 
 /* A flag in addition to BEHAVIOR_: a cut finds the text between matches. */
-enum {
-  CUT_INVERT = 8
-};
+enum { CUT_INVERT = 8 };
 
 /* Pieces that get a prefix. */
-enum {
-  SCHEME_ALWAYS = 0,
-  SCHEME_FIRST = 1,
-  SCHEME_NEVER = 2
-};
+enum { SCHEME_ALWAYS = 0, SCHEME_FIRST = 1, SCHEME_NEVER = 2 };
 
 /* Components that change the places of tokens. */
 enum {
@@ -186,8 +140,7 @@ enum {
   DECODE_WORDPIECE = 0, /* a: prefix; flag 1: cleanup */
   DECODE_BYTES = 1,
   DECODE_METASPACE = 2, /* a: replacement; number: SCHEME_ */
-  DECODE_BYTE_FALLBACK = 3,
-  DECODE_FUSE = 4,
+  DECODE_BYTE_FALLBACK = 3, DECODE_FUSE = 4,
   DECODE_STRIP = 5, /* a: character; number: at the start; flags: at the end */
   DECODE_REPLACE = 6, /* a: packed pattern, b: content */
   DECODE_BPE = 7, /* a: suffix */

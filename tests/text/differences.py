@@ -11,6 +11,7 @@ import ctypes
 import ctypes.util
 import os
 import sys
+import textwrap
 
 from tokenizers import Regex, normalizers, pre_tokenizers
 
@@ -201,18 +202,22 @@ def module(rows):
     lines = ["-- differences.lua: lists the code points in which the library's properties differ from PCRE2 10.42 (Unicode 14).",
              "-- A property of the library's regular expressions has more code points (more), or lacks some (less). Properties that",
              "-- do not differ, and those that regex.lua derives from others, are left out. outer_word: only outside of brackets.",
-             "-- This file is written by tests/text/differences.py.",
+             "-- This file is written by tests/text/differences.py.", "",
+             "-- Returns the ranges { first, last } that a text lists in hexadecimal.",
+             "local function ranges(text)",
+             "  local list = {}",
+             '  for first, last in text:gmatch("(%x+)%-?(%x*)") do',
+             '    list[#list + 1] = { tonumber(first, 16), tonumber(last == "" and first or last, 16) }',
+             "  end",
+             "  return list",
+             "end", "",
              "return {"]
     for name, more, less in without_derived(rows):
-        lists = [(key, pairs) for key, pairs in (("more", more), ("less", less)) if pairs]
-        lines += ["  %s = {" % name] if lists else []
-        for key, pairs in lists:
-            cells = ["{ 0x%x, 0x%x }" % tuple(pair) for pair in pairs]
-            lines.append("    %s = {" % key)
-            for i in range(0, len(cells), 5):
-                lines.append("      " + ", ".join(cells[i:i + 5]) + ",")
-            lines.append("    },")
-        lines += ["  },"] if lists else []
+        texts = ["%s = ranges [[%s]]" % (key, " ".join("%x" % a if a == b else "%x-%x" % (a, b) for a, b in pairs))
+                 for key, pairs in (("more", more), ("less", less)) if pairs]
+        if texts:
+            lines += textwrap.wrap("%s = { %s }," % (name, ", ".join(texts)), 119, initial_indent="  ",
+                                   subsequent_indent="    ", break_on_hyphens=False)
     lines.append("}")
     return "\n".join(lines) + "\n"
 

@@ -42,9 +42,7 @@ function facts.identity(info, names)
   return name ~= "" and name or "unknown", hash.list(parts)
 end
 
-local function is_number(value)
-  return math.type(value) ~= nil and value >= 0 and value <= LARGEST
-end
+local function is_number(value) return math.type(value) ~= nil and value >= 0 and value <= LARGEST end
 
 -- True if a table has a number for each of these keys.
 local function has_numbers(of, ...)

@@ -56,9 +56,7 @@ local function finish(list)
     for _, child in ipairs(list) do if not child.over then return false end end
     return true
   end)
-  for _, child in ipairs(list) do
-    process.check(child, "its program did not compile")
-  end
+  for _, child in ipairs(list) do process.check(child, "its program did not compile") end
 end
 
 -- Writes and compiles the program in a folder. Returns its path.

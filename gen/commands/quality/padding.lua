@@ -8,9 +8,8 @@ local files = require("common.files")
 local padding = {}
 
 -- Inputs that tell which rows are padding. The first list is for the rows (with qkv(), for the keys), the second for
--- the rows of the memory. The first input of a list that is given is taken. counts: the input has the number of rows
--- of each sequence. Otherwise it has a number for each row: with `keeps`, 0 is padding; without, every other number
--- is.
+-- the rows of the memory. The first input of a list that is given is taken. counts: the input has the number of rows of
+-- each sequence. Otherwise it has a number for each row: with `keeps`, 0 is padding; without, every other number is.
 local telling = {
   { { member = "lengths", counts = true },
     { member = "attention_mask", keeps = true }, { member = "key_padding" } },
@@ -82,9 +81,7 @@ function padding.parts(told, tensor, shape)
   end
   for part = 0, count - 1 do
     local place, rest = {}, part
-    for i = last, 1, -1 do
-      place[i], rest = rest % shape[i], rest // shape[i]
-    end
+    for i = last, 1, -1 do place[i], rest = rest % shape[i], rest // shape[i] end
     if is_padding(place[of_batch], place[axis]) then
       parts[part] = true
       found = parts

@@ -146,9 +146,7 @@ function measure.run(built, options)
     if child.code == number then faults.raise(kind, program .. ": not timed: its message is above") end
   end
   local result, ops = { of = {} }, {}
-  for _, entry in ipairs(built.state.entries) do
-    common_words.append(ops, entry.graph.entry.ops)
-  end
+  for _, entry in ipairs(built.state.entries) do common_words.append(ops, entry.graph.entry.ops) end
   local calls, longest = calls_of(child.output, spec.symbols.past.is_open, length or nil), nil
   for _, call in ipairs(calls) do
     assert(#call.times == #ops, "the profile has another form")

@@ -101,9 +101,7 @@ function instance.calls(program, spec, windows)
 end
 
 -- Returns the value of a size: a symbol's, or that of a symbol plus a number.
-local function value_of(symbols, name)
-  return assert(symbols[name], name)
-end
+local function value_of(symbols, name) return assert(symbols[name], name) end
 
 local NO_TERMS = {}
 

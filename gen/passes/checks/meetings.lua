@@ -1,7 +1,6 @@
--- meetings.lua: compares the meetings that the plan names with those that the bytes of the lowered steps need.
--- A task needs a barrier before it in two cases: it touches an element that a task since the last barrier has written,
--- or it writes one that such a task has touched. Each worker's own buffers need none. Workers always meet between
--- sections.
+-- meetings.lua: compares the meetings that the plan names with those that the bytes of the lowered steps need. A task
+-- needs a barrier before it in two cases: it touches an element that a task since the last barrier has written, or it
+-- writes one that such a task has touched. Each worker's own buffers need none. Workers always meet between sections.
 local expect = require("passes.checks.expect")
 local operands = require("data.operands")
 local programs = require("passes.common.programs")

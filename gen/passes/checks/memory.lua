@@ -16,9 +16,7 @@ local tasks = require("passes.common.tasks")
 local types = require("data.types")
 local words = require("common.words")
 
-local function tensor_bytes(tensor)
-  return types.bytes(words.elements(tensor.shape), tensor.type)
-end
+local function tensor_bytes(tensor) return types.bytes(words.elements(tensor.shape), tensor.type) end
 
 -- Returns the bytes of a buffer: of a weight's packed form, or of an input's or output's shape. An output may be in the
 -- caller's memory or in the arena, so that steps may touch what both have.
@@ -155,8 +153,7 @@ local function check_phases(program, beside)
   end
 end
 
--- Checks workers that have micro-batches each. They are at different steps, so buffers that they share do not
--- overlap.
+-- Checks workers that have micro-batches each. They are at different steps, so buffers that they share do not overlap.
 local function check_micro_batches(program, beside)
   local touched = {}
   programs.each(program, function(step, _, segment)
@@ -187,8 +184,7 @@ local function check_calls(state, program, beside, stands_for)
   end
 end
 
---- Checks that no operand leaves its buffer, no buffer or weight its memory, and every value is read as it was
---- written.
+--- Checks that no operand leaves its buffer, no buffer or weight its memory, and every value is read as it was written.
 return function(state)
   for _, program in ipairs(state.programs) do
     local unstored = unstored_of(program)

@@ -80,7 +80,5 @@ return function(state)
       table.insert(readers[tensor.name], op)
     end
   end
-  for _, op in ipairs(entry.ops) do
-    check_over(op, storage, readers[storage[op.result.name].over] or {})
-  end
+  for _, op in ipairs(entry.ops) do check_over(op, storage, readers[storage[op.result.name].over] or {}) end
 end

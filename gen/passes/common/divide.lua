@@ -55,9 +55,7 @@ function divide.padded(widths, ld, pad)
 end
 
 --- True if n equal shares keep `threads` workers busy nine tenths of the time.
-function divide.keeps_busy(n, threads)
-  return n / (threads * ((n + threads - 1) // threads)) >= 0.9
-end
+function divide.keeps_busy(n, threads) return n / (threads * ((n + threads - 1) // threads)) >= 0.9 end
 
 --- Returns rows [first, first + count) in blocks of at most `most`, the last perhaps shorter: { first, count }.
 function divide.row_blocks(first, count, most)

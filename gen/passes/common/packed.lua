@@ -19,8 +19,6 @@ function bytes_of.panels(tensor, layout)
 end
 
 --- Returns the bytes that a weight takes in the packed block.
-function packed.bytes(tensor, layout)
-  return bytes_of[layout.format](tensor, layout)
-end
+function packed.bytes(tensor, layout) return bytes_of[layout.format](tensor, layout) end
 
 return packed

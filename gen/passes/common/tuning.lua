@@ -48,9 +48,7 @@ function tuning.machine()
   local name
   local info = io.open("/proc/cpuinfo", "r")
   if info then
-    for line in info:lines() do
-      name = name or line:match("^model name%s*:%s*(.-)%s*$")
-    end
+    for line in info:lines() do name = name or line:match("^model name%s*:%s*(.-)%s*$") end
     info:close()
   end
   name = (name or ""):gsub("[^%w.]+", "-"):gsub("^%-+", ""):gsub("%-+$", ""):sub(1, 80)

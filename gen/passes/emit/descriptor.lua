@@ -211,9 +211,7 @@ local function continued(state, index_of)
     if tensor.type == "f32" and not tensor.is_exposed then logits, output = i - 1, tensor end
   end
   local windows = {}
-  for i, window in ipairs(kept.windows) do
-    windows[i] = ("{ %d, %d },"):format(window.left, window.keys)
-  end
+  for i, window in ipairs(kept.windows) do windows[i] = ("{ %d, %d },"):format(window.left, window.keys) end
   return { rows = rows, windows = windows, symbols = symbols, page = kept.page, call_rows = spec.call_rows,
     sequences = spec.sequences, source = source, logits = logits, output = output,
     state_floats = types.elements(kept.bytes, "f32") }

@@ -180,9 +180,7 @@ local function fused_kernel_of(fn, lanes)
   end
   function after_strip.line(first, rows, from, cols)
     local given = {}
-    for i, name in ipairs(names) do
-      given[i] = from and has_outputs[i] and from(name) or name
-    end
+    for i, name in ipairs(names) do given[i] = from and has_outputs[i] and from(name) or name end
     return ("rows_of_%s(%s, %s, %s%s);"):format(fn.name, table.concat(given, ", "), first, rows,
       strip.cols and ", " .. cols or "")
   end

@@ -1,6 +1,5 @@
--- lengths.lua: writes the axes of inputs and outputs whose size a call decides, as rows of C initialisers.
--- The structure is attn2c_lengths in runtime/base/descriptor.h. The interface of calls of any size is written here
--- too.
+-- lengths.lua: writes the axes of inputs and outputs whose size a call decides, as rows of C initialisers. The
+-- structure is attn2c_lengths in runtime/base/descriptor.h. The interface of calls of any size is written here too.
 local c = require("common.c")
 local words = require("common.words")
 

@@ -2,9 +2,8 @@
 -- All other results stay the same.
 local ops = require("data.ops")
 
--- Returns the axes of a tensor of rows, as for Builder:grows; nil if it is not rows of f32. Rows of an encoder, and
--- of a memory, have one size; after a pool there is one row for each sequence. of_memory: the tensors of a memory's
--- rows.
+-- Returns the axes of a tensor of rows, as for Builder:grows; nil if it is not rows of f32. Rows of an encoder, and of
+-- a memory, have one size; after a pool there is one row for each sequence. of_memory: the tensors of a memory's rows.
 local function axes_of(self, tensor, is_pooled, of_memory)
   local rank = #tensor.shape
   if tensor.type ~= "f32" or tensor.unbatched or tensor.shape[1] ~= self.batch then return nil end

@@ -9,9 +9,7 @@ local words = require("common.words")
 local names = {}
 
 -- Returns a fact as part of a name; a minus becomes m.
-local function text_of(fact)
-  return ((fact[3] or fact[1] .. fact[2]):gsub("-", "m"):gsub("[^%w_]", "_"))
-end
+local function text_of(fact) return ((fact[3] or fact[1] .. fact[2]):gsub("-", "m"):gsub("[^%w_]", "_")) end
 
 -- Returns what a product prefetches as the text of a fact.
 local function ahead_text(fetch)

@@ -114,9 +114,7 @@ function address:symbols(operand, storage, per_sequence, is_whole, origin)
   if self.segment.repeats > 1 and is_whole then operand.terms.s = per_sequence end
 end
 
-function address:ld(tensor)
-  return self.storage[tensor.name].leading_dimension
-end
+function address:ld(tensor) return self.storage[tensor.name].leading_dimension end
 
 --- True if the rows of a tensor, or a unit's rows, are stored.
 function address:is_stored(tensor) return forms.rows(self.storage[tensor.name]) ~= nil end

@@ -20,9 +20,7 @@ local types = require("data.types")
 local products = {}
 
 --- Returns the inputs of an attention's scores: the width of a head.
-function products.depth(region)
-  return region.scores.operands.q.shape[3] // region.scores.attributes.heads
-end
+function products.depth(region) return region.scores.operands.q.shape[3] // region.scores.attributes.heads end
 
 local function target_of(state) return targets.by_name[state.spec.target] end
 

@@ -2,10 +2,9 @@
 -- A strip of V vectors of outputs and R rows holds V R sums.
 --
 -- A step over k reads V vectors of A and R groups of B for V R multiply-adds. Processors make two of each in a cycle,
--- and a sum can take its next multiply-add four or five cycles later, so a step lasts as long as the largest of V R,
--- V + R and 9 multiply-adds. kernels/forms.lua has the differences by number types and instructions. If the target
--- has tiles for sums, strips have up to two tiles of rows and two of outputs, as there are eight tiles
--- (kernels/tiles.lua).
+-- and a sum can take its next multiply-add four or five cycles later, so a step lasts as long as the largest of V R, V
+-- + R and 9 multiply-adds. kernels/forms.lua has the differences by number types and instructions. If the target has
+-- tiles for sums, strips have up to two tiles of rows and two of outputs, as there are eight tiles (kernels/tiles.lua).
 local forms = require("kernels.forms")
 local scaled = require("kernels.scaled")
 local scaled_tiles = require("kernels.scaled_tiles")

@@ -126,9 +126,7 @@ end
 -- Adds the operations of a rank's stage.
 function Maker:add_part(ops_of_whole)
   local part, section = self.part, nil
-  for _, op in ipairs(ops_of_whole) do
-    section = section or part.has[op] and op.section
-  end
+  for _, op in ipairs(ops_of_whole) do section = section or part.has[op] and op.section end
   for _, op in ipairs(part.takes) do
     self:take("take_on", op, section)
     if part.passes[op.result.name] then self:pass(op.result.name, section) end
