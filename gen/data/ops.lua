@@ -138,19 +138,15 @@ ops.table = {
   linear = {
     class = { region = "rows", product = true, takes_epilogue = true, by_row = { "x" } },
     operands = { "x", "weight", "bias" }, optional = { bias = true },
-    shape = product_shape, flops = product_flops,
-    equation = "x · Wᵀ + b",
-    tolerance = "linear",
+    shape = product_shape, flops = product_flops, equation = "x · Wᵀ + b", tolerance = "linear",
   },
   round = {
     class = { region = "rows", epilogue = true, ends_epilogue = true, in_place = true, by_row = { "x" } },
-    equation = "x rounded to the nearest bf16, ties to even",
-    tolerance = "exact", arithmetic = 2,
+    equation = "x rounded to the nearest bf16, ties to even", tolerance = "exact", arithmetic = 2,
   },
   round_weights = {
     class = { role = "weights_to_weights", heads_as_rows = true, by_row = { "weights" } },
-    operands = { "weights" }, type = "bf16",
-    equation = "weights rounded to the nearest bf16, ties to even",
+    operands = { "weights" }, type = "bf16", equation = "weights rounded to the nearest bf16, ties to even",
     tolerance = "exact", reference = "round", arithmetic = 2,
   },
   row_scale = {
@@ -162,37 +158,31 @@ ops.table = {
     tolerance = "exact", arithmetic = 2, arithmetic_of = "x",
   },
   gather_columns = {
-    class = { region = "rows", by_row = { "x" } },
-    operands = { "x", "order" },
+    class = { region = "rows", by_row = { "x" } }, operands = { "x", "order" },
     shape = function(_, x, order) return with_last(x.shape, order.shape[1]) end,
-    equation = "column order[j] of x as column j",
-    tolerance = "exact", arithmetic = 0,
+    equation = "column order[j] of x as column j", tolerance = "exact", arithmetic = 0,
   },
   quantise_blocks = {
-    class = { region = "rows", by_row = { "x" } },
-    type = types.coarse,
+    class = { region = "rows", by_row = { "x" } }, type = types.coarse,
     equation = "x as scale times an integer from -127 to 127, rounded to the nearest, ties to even; 32 numbers of a "
       .. "row share a scale, the largest magnitude / 127",
     tolerance = "exact", arithmetic = 4,
   },
   quantise_blocks_finely = {
-    class = { region = "rows", by_row = { "x" } },
-    type = types.fine,
+    class = { region = "rows", by_row = { "x" } }, type = types.fine,
     equation = "x as scale / 128 times an integer from -16256 to 16256, rounded to the nearest, ties to even; 32 "
       .. "numbers of a row share a scale, the largest magnitude / 127",
     tolerance = "exact", arithmetic = 4,
   },
   quantise = {
     class = { region = "rows", in_place_of_floats = true, by_row = { "x", "scale" } },
-    operands = { "x", "scale", "factors" }, optional = { factors = true },
-    type = types.quantised,
+    operands = { "x", "scale", "factors" }, optional = { factors = true }, type = types.quantised,
     equation = "x factors (1 / scale of its row, or of a head's part of it) rounded to the nearest integer, ties to "
       .. "even; 0 where the scale is not finite",
     tolerance = "exact", arithmetic = 3,
   },
   keep = {
-    class = { keeps = true },
-    operands = { "x", "scale" }, optional = { scale = true },
+    class = { keeps = true }, operands = { "x", "scale" }, optional = { scale = true },
     equation = "x, which the state of a sequence keeps for other entries; scale: of integers", tolerance = "exact",
     arithmetic = 0,
   },
@@ -216,10 +206,8 @@ ops.table = {
   },
   linear_integers = {
     class = { region = "rows", product = true, takes_epilogue = true, by_row = { "x" } },
-    operands = { "x", "weight" }, type = "i32", wide = true,
-    shape = product_shape, flops = product_flops,
-    equation = "x · Wᵀ, in integers",
-    tolerance = "exact",
+    operands = { "x", "weight" }, type = "i32", wide = true, shape = product_shape, flops = product_flops,
+    equation = "x · Wᵀ, in integers", tolerance = "exact",
   },
   dequantise = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "x", "row_scale" } },
@@ -235,8 +223,7 @@ ops.table = {
     tolerance = "exact", integers = { ids = true }, arithmetic = 0,
   },
   own_ids = {
-    class = { region = "rows", of_ranks = true },
-    operands = { "ids" }, attributes = { "first" }, type = "i32",
+    class = { region = "rows", of_ranks = true }, operands = { "ids" }, attributes = { "first" }, type = "i32",
     equation = "ids less the rank's first row of a table; 0 for rows of other ranks",
     integers = { ids = true }, arithmetic = 2,
   },
@@ -247,11 +234,9 @@ ops.table = {
     integers = { ids = true }, arithmetic = 1,
   },
   gather_ranks = {
-    class = { region = "rows", of_ranks = true, meeting = true },
-    attributes = { "first" },
+    class = { region = "rows", of_ranks = true, meeting = true }, attributes = { "first" },
     shape = function(a, x) return with_last(x.shape, math.tointeger(tonumber(a.first:match("%d+$")))) end,
-    equation = "the columns of all ranks' x, one rank after the other",
-    arithmetic = 0,
+    equation = "the columns of all ranks' x, one rank after the other", arithmetic = 0,
   },
   pass_on = {
     class = { region = "rows", of_ranks = true, meeting = true, sends = true },
@@ -273,14 +258,11 @@ ops.table = {
   },
   add = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "a", "b" } },
-    operands = { "a", "b" },
-    equation = "a + b, b repeated over the leading dimensions it lacks",
+    operands = { "a", "b" }, equation = "a + b, b repeated over the leading dimensions it lacks",
     tolerance = "rounded_once",
   },
   copy = {
-    class = { region = "rows", by_row = { "x" } },
-    equation = "x",
-    tolerance = "exact", arithmetic = 0,
+    class = { region = "rows", by_row = { "x" } }, equation = "x", tolerance = "exact", arithmetic = 0,
   },
   activate = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "x" } },
@@ -290,20 +272,15 @@ ops.table = {
   },
   multiply = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "a", "b" } },
-    operands = { "a", "b" },
-    equation = "a b, element by element",
-    tolerance = "rounded_once",
+    operands = { "a", "b" }, equation = "a b, element by element", tolerance = "rounded_once",
   },
   scale = {
-    class = { role = "scores_to_scores", heads_as_rows = true, by_row = { "x" } },
-    attributes = { "factor" },
-    equation = "factor x",
-    tolerance = "rounded_once",
+    class = { role = "scores_to_scores", heads_as_rows = true, by_row = { "x" } }, attributes = { "factor" },
+    equation = "factor x", tolerance = "rounded_once",
   },
   swap = {
     shape = function(_, x) return { x.shape[2], x.shape[1], x.shape[3] } end,
-    equation = "x with its first two axes exchanged",
-    tolerance = "exact", arithmetic = 0,
+    equation = "x with its first two axes exchanged", tolerance = "exact", arithmetic = 0,
   },
   split_heads = {
     attributes = { "heads" },
@@ -323,8 +300,7 @@ ops.table = {
     tolerance = "exact", arithmetic = 0,
   },
   patches = {
-    class = { in_row_blocks = true },
-    attributes = { "patch" },
+    class = { in_row_blocks = true }, attributes = { "patch" },
     shape = function(a, x)
       local p = a.patch
       return { x.shape[1], x.shape[3] // p * (x.shape[4] // p), x.shape[2] * p * p }
@@ -342,8 +318,7 @@ ops.table = {
   convolve = {
     class = { region = "rows", product = true, windows = true, takes_epilogue = true },
     operands = { "x", "weight", "bias", "lengths" }, optional = { bias = true, lengths = true },
-    attributes = { "kernel", "groups" },
-    shape = product_shape, flops = product_flops,
+    attributes = { "kernel", "groups" }, shape = product_shape, flops = product_flops,
     equation = "for each group of columns: the kernel rows from row i - kernel // 2 on, side by side, · Wᵀ + b, with "
       .. "the group's rows of W; 0 stands before the first row of a sequence and after its last, or after the first "
       .. "lengths of them",
@@ -356,15 +331,12 @@ ops.table = {
     tolerance = "norm_without_mean", arithmetic = 5,
   },
   normalise = {
-    class = { region = "rows", in_place = true, by_row = { "x" } },
-    attributes = { "eps" },
-    equation = "x / max(|x|, eps), over the last dimension",
-    tolerance = "norm_without_mean", arithmetic = 3,
+    class = { region = "rows", in_place = true, by_row = { "x" } }, attributes = { "eps" },
+    equation = "x / max(|x|, eps), over the last dimension", tolerance = "norm_without_mean", arithmetic = 3,
   },
   softmax_rows = {
     class = { region = "rows", in_place = true, by_row = { "x" } },
-    equation = "exp(x - max) / sum, over the last dimension",
-    tolerance = "softmax", arithmetic = 15,
+    equation = "exp(x - max) / sum, over the last dimension", tolerance = "softmax", arithmetic = 15,
   },
   log_softmax = {
     class = { region = "rows", in_place = true, by_row = { "x" } },
@@ -387,8 +359,7 @@ ops.table = {
   scores = {
     class = { region = "attention", role = "makes_scores", dots = true, by_row = { "q" }, alike = sees_alike },
     operands = { "q", "k", "lengths", "k_scale" }, optional = { lengths = true, k_scale = true },
-    attributes = mask_attributes,
-    shape = scores_shape, flops = scores_flops,
+    attributes = mask_attributes, shape = scores_shape, flops = scores_flops,
     equation = "q · kᵀ a head, -inf where masked; integers k times the scale of a row's head",
     tolerance = "scores", integers = { lengths = true },
   },
@@ -396,24 +367,20 @@ ops.table = {
     class = { region = "attention", role = "makes_scores", dots = true, by_row = { "q", "q_scale" },
       alike = sees_alike },
     operands = { "q", "k", "q_scale", "k_scale", "lengths" }, optional = { lengths = true },
-    attributes = mask_attributes,
-    shape = scores_shape, flops = scores_flops,
+    attributes = mask_attributes, shape = scores_shape, flops = scores_flops,
     equation = "q · kᵀ a head, in integers, times the scales of the query and of the key; -inf where masked",
     tolerance = "dequantise", integers = { lengths = true },
   },
   additive_scores = {
     class = { region = "attention", role = "makes_scores", by_row = { "q" }, alike = sees_alike },
     operands = { "q", "k", "score", "lengths" }, optional = { lengths = true }, attributes = mask_attributes,
-    shape = scores_shape,
-    equation = "score · tanh(q + k) a head, -inf where masked",
+    shape = scores_shape, equation = "score · tanh(q + k) a head, -inf where masked",
     tolerance = "additive_scores", integers = { lengths = true },
   },
   add_relative = {
     class = { role = "scores_to_scores", packed = "table" },
-    operands = { "scores", "x", "table" }, attributes = { "keys" },
-    flops = distance_flops,
-    equation = "scores + x · table[distance], x the query or the key",
-    tolerance = "add_relative",
+    operands = { "scores", "x", "table" }, attributes = { "keys" }, flops = distance_flops,
+    equation = "scores + x · table[distance], x the query or the key", tolerance = "add_relative",
   },
   add_disentangled = {
     class = { role = "scores_to_scores", packed = "table" },
@@ -425,20 +392,15 @@ ops.table = {
   softcap = {
     class = { role = "scores_to_scores", region = "rows", takes_epilogue = true, epilogue = true,
       heads_as_rows = true, by_row = { "x" } },
-    attributes = { "cap" },
-    equation = "cap tanh(x / cap)",
-    tolerance = "softcap",
+    attributes = { "cap" }, equation = "cap tanh(x / cap)", tolerance = "softcap",
   },
   add_distance = {
     class = { role = "scores_to_scores", own_keys = true, heads_as_rows = true },
-    operands = { "scores", "table" },
-    equation = "scores + table[head][distance]",
-    tolerance = "rounded_once",
+    operands = { "scores", "table" }, equation = "scores + table[head][distance]", tolerance = "rounded_once",
   },
   add_array = {
     class = { role = "scores_to_scores", own_keys = true, by_row = { "scores" }, alike = has_one_row },
-    operands = { "scores", "array" }, attributes = { "shape" },
-    equation = "scores + array",
+    operands = { "scores", "array" }, attributes = { "shape" }, equation = "scores + array",
     tolerance = "rounded_once",
   },
   block_array = {
@@ -456,27 +418,22 @@ ops.table = {
   bucket_table = {
     operands = { "table", "index" }, unbatched = true, -- one for all sequences
     shape = function(_, tbl, index) return { tbl.shape[2], index.shape[1] } end,
-    equation = "table[index[distance]][head]",
-    tolerance = "exact",
+    equation = "table[index[distance]][head]", tolerance = "exact",
   },
   weigh = {
     class = { role = "scores_to_weights", by_row = { "scores" } },
     operands = { "scores" }, attributes = { "relu", "scale" },
-    equation = "scale scores, or max(scale scores, 0); 0 where masked",
-    tolerance = "rounded_once",
+    equation = "scale scores, or max(scale scores, 0); 0 where masked", tolerance = "rounded_once",
   },
   head_scale = {
     class = { role = "weights_to_weights", by_row = { "weights" } },
-    operands = { "weights", "factors" }, attributes = { "layer" },
-    equation = "weights factors[layer][head]",
+    operands = { "weights", "factors" }, attributes = { "layer" }, equation = "weights factors[layer][head]",
     tolerance = "rounded_once",
   },
   mean_heads = {
-    class = { role = "mean_of_weights", in_row_blocks = true },
-    operands = { "weights" },
+    class = { role = "mean_of_weights", in_row_blocks = true }, operands = { "weights" },
     shape = function(_, w) return { w.shape[1], w.shape[3], w.shape[4] } end,
-    equation = "mean of the weights over heads",
-    tolerance = "mean",
+    equation = "mean of the weights over heads", tolerance = "mean",
   },
   softmax = {
     class = { role = "scores_to_weights", in_chunks = true, heads_as_rows = true, by_row = { "scores" } },
@@ -487,8 +444,7 @@ ops.table = {
   context = {
     class = { role = "reads_weights", by_row = { "weights" }, alike = sees_alike },
     operands = { "weights", "v", "lengths", "v_scale" }, optional = { lengths = true, v_scale = true },
-    attributes = mask_attributes,
-    shape = context_shape, flops = context_flops,
+    attributes = mask_attributes, shape = context_shape, flops = context_flops,
     equation = "weights · v a head, over the keys that are not masked; integers v times the scale of a row's head",
     tolerance = "context", integers = { lengths = true },
   },
@@ -499,14 +455,12 @@ ops.table = {
     tolerance = "exponentials", arithmetic = 13,
   },
   round_to_bytes = {
-    class = { role = "weights_to_weights", by_row = { "weights" } },
-    operands = { "weights" }, type = "u8",
+    class = { role = "weights_to_weights", by_row = { "weights" } }, operands = { "weights" }, type = "u8",
     equation = "weights from 0 to 255 rounded to the nearest integer, ties to even; 0 for NaN",
     tolerance = "exact", arithmetic = 1,
   },
   weight_scale = {
-    class = { by_row = { "weights", "exact" } },
-    operands = { "weights", "exact" },
+    class = { by_row = { "weights", "exact" } }, operands = { "weights", "exact" },
     shape = function(_, x) return with_last(x.shape, 1) end,
     equation = "1 / the sum of a row's weights, 1 if that is 0; NaN if one was NaN before it was rounded",
     tolerance = "exact", arithmetic = 1, arithmetic_of = "weights",
@@ -533,22 +487,19 @@ ops.table = {
     tolerance = "pool", integers = { lengths = true, mask = true, ids = true },
   },
   argmax = {
-    class = { region = "rows" },
-    type = "i32",
+    class = { region = "rows" }, type = "i32",
     shape = function(_, x) return table.move(x.shape, 1, #x.shape - 1, 1, {}) end,
     equation = "the index of the largest, the first of equals",
     tolerance = "exact", arithmetic = 1, arithmetic_of = "x",
   },
   topk_values = {
-    class = { region = "rows" },
-    attributes = { "k" },
+    class = { region = "rows" }, attributes = { "k" },
     shape = function(a, x) return with_last(x.shape, a.k) end,
     equation = "the k largest of a row, descending, the first of equals first",
     tolerance = "exact", reference = "topk", arithmetic = 1, arithmetic_of = "x",
   },
   topk_indices = {
-    class = { region = "rows" },
-    attributes = { "k" }, type = "i32", wide = true,
+    class = { region = "rows" }, attributes = { "k" }, type = "i32", wide = true,
     shape = function(a, x) return with_last(x.shape, a.k) end,
     equation = "the indices of the k largest of a row, the first of equals first",
     tolerance = "exact", reference = "topk", arithmetic = 1, arithmetic_of = "x",

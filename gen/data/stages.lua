@@ -19,8 +19,7 @@ local of_field = { type = "integer", min = 0, max = 64, place = "output",
 stages.constructors = {
   -- before the stack
   linear = {
-    place = "both",
-    meaning = "y = x W^T + b",
+    place = "both", meaning = "y = x W^T + b",
     fields = {
       from = { type = "integer", min = 1, max = 65536, place = "input", required = true,
         meaning = "width of the features that come in" },
@@ -33,13 +32,11 @@ stages.constructors = {
       bias = { type = "boolean", default = true, meaning = "whether there is a b" },
       activation = { type = "activation", place = "output", meaning = "applied to the result" },
       squeeze = { type = "boolean", place = "output", meaning = "to = 1: the output has no last axis" },
-      of = of_field,
-      name = { type = "name", place = "output", meaning = name_field.meaning },
+      of = of_field, name = { type = "name", place = "output", meaning = name_field.meaning },
     },
   },
   tokens = {
-    place = "input",
-    meaning = "token ids, looked up in a table [vocab, d_model]",
+    place = "input", meaning = "token ids, looked up in a table [vocab, d_model]",
     fields = {
       vocab = { type = "integer", min = 1, max = 16777216, required = true, meaning = "rows of the table" },
       types = { type = "integer", min = 0, max = 65536, default = 0,
@@ -89,18 +86,15 @@ stages.constructors = {
   },
   -- after the stack
   norm = {
-    place = "output",
-    meaning = "layer norm, or the layers' kind of norm",
+    place = "output", meaning = "layer norm, or the layers' kind of norm",
     fields = {
       kind = { type = "word", words = { "layer", "rms" },
         meaning = "rms, or layer, with a bias; default: the layers'" },
-      eps = { type = "number", min = 1e-30, max = 1, meaning = "default: the model's eps" },
-      name = name_field,
+      eps = { type = "number", min = 1e-30, max = 1, meaning = "default: the model's eps" }, name = name_field,
     },
   },
   pool = {
-    place = "output",
-    word = "over",
+    place = "output", word = "over",
     meaning = "one row a sequence: mean, max, first, second or last of its (unpadded) rows; root: their sum / "
       .. "sqrt(rows); weighted: their mean with weights 1, 2, ...; patches: the mean of an image's patches, without "
       .. "the tokens before them; a list: several, concatenated; all: the rows stay",
@@ -119,32 +113,24 @@ stages.constructors = {
     fields = { name = name_field },
   },
   normalise = {
-    place = "output",
-    meaning = "x / max(|x|, 1e-12), a row",
-    fields = { name = name_field },
+    place = "output", meaning = "x / max(|x|, 1e-12), a row", fields = { name = name_field },
   },
   similarity = {
     place = "output",
     meaning = "two learned numbers s and b, the same for every sequence: the cosine of an embedding with another "
       .. "model's becomes the score exp(s) cosine + b (CLIP, SigLIP)",
     fields = {
-      bias = { type = "boolean", default = false, meaning = "whether there is a b" },
-      name = name_field,
+      bias = { type = "boolean", default = false, meaning = "whether there is a b" }, name = name_field,
     },
   },
   softmax = {
-    place = "output",
-    meaning = "exp(x) / sum of exp(x), a row",
-    fields = { name = name_field },
+    place = "output", meaning = "exp(x) / sum of exp(x), a row", fields = { name = name_field },
   },
   log_softmax = {
-    place = "output",
-    meaning = "x - log(sum of exp(x)), a row",
-    fields = { name = name_field },
+    place = "output", meaning = "x - log(sum of exp(x)), a row", fields = { name = name_field },
   },
   vocabulary = {
-    place = "output",
-    meaning = "a score for each token of the input's table",
+    place = "output", meaning = "a score for each token of the input's table",
     fields = {
       tied = { type = "boolean", default = true, meaning = "by the table itself; else by a weight of its own" },
       bias = { type = "boolean", default = false, meaning = "whether there is a bias" },
@@ -154,13 +140,11 @@ stages.constructors = {
     },
   },
   argmax = {
-    place = "output",
-    meaning = "the index of the largest, the first of equals, as int32",
+    place = "output", meaning = "the index of the largest, the first of equals, as int32",
     fields = { name = name_field },
   },
   topk = {
-    place = "output",
-    word = "k",
+    place = "output", word = "k",
     meaning = "the k largest of a row, descending, the first of equals first; NAME_index, int32: "
       .. "their indices",
     fields = {

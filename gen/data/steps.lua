@@ -124,8 +124,7 @@ end
 local function pairs_of(equation, touched, type)
   return {
     constants = { "rows", "cols", "ldx", "ldy" },
-    operands = { { "y", "w", touched, type = "bf16" }, read(type) },
-    cost = each(8), equation = equation,
+    operands = { { "y", "w", touched, type = "bf16" }, read(type) }, cost = each(8), equation = equation,
   }
 end
 
@@ -152,8 +151,7 @@ local function widen(y, row, column)
     constants = { "rows", "cols", "panel" },
     operands = { { "y", "w", y },
       { "x", "r", function(c) return pages_of_bytes(1, c.cols, c.panel) end, type = types.quantised } },
-    cost = each(6),
-    equation = ("y[%s][%s] = x[%s][%s] scale[i]"):format(row, column, row, column),
+    cost = each(6), equation = ("y[%s][%s] = x[%s][%s] scale[i]"):format(row, column, row, column),
   }
 end
 
@@ -161,8 +159,7 @@ end
 local function softmax_rounded(more)
   return {
     constants = { "rows", "cols", "ld", "ldy", "scale" }, whole_vectors = true,
-    operands = { written("bf16"), { "s", "rw", matrix("rows", "cols", "ld") } },
-    cost = each(51),
+    operands = { written("bf16"), { "s", "rw", matrix("rows", "cols", "ld") } }, cost = each(51),
     equation = "y[i][j] = bf16(exp(${scale} (s[i][j] - max)) / sum over j" .. more .. ")",
   }
 end
@@ -227,8 +224,7 @@ local function norms(cost, equation, operands)
   for i, each_ in ipairs(operands) do of_heads[i] = { each_[1], "r", vector("head_dim"), optional = true } end
   return of_rows(cost, equation, { constants = { "eps" }, operands = operands }), {
     constants = { "rows", "heads", "head_dim", "ldx", "ldy", "eps", "cols" }, apart = { cols = true },
-    operands = { written(), read(), table.unpack(of_heads) },
-    cost = each(cost),
+    operands = { written(), read(), table.unpack(of_heads) }, cost = each(cost),
     equation = equation .. ", each of ${heads} heads by itself",
   }
 end
@@ -236,8 +232,7 @@ end
 steps.rows = {
   softmax = of_scores(51, "s[i][j] = exp(${scale} (s[i][j] - max)) / sum over j",
     { constants = { "scale" }, whole_vectors = true }),
-  softmax_rounded = softmax_rounded(""),
-  softmax_nan_rounded = softmax_rounded(", NaN where all are -inf"),
+  softmax_rounded = softmax_rounded(""), softmax_nan_rounded = softmax_rounded(", NaN where all are -inf"),
   softmax_nan = of_scores(51, "s[i][j] = exp(${scale} (s[i][j] - max)) / sum over j, NaN where all are -inf",
     { constants = { "scale" }, whole_vectors = true }),
   add_length = of_scores(3, "s[i][j] += ${value} where j >= valid",
@@ -250,9 +245,7 @@ steps.rows = {
     equation = "s[i][j] = sum over d of score[d] tanh(q[i][d] + keys[d][j])",
   },
   fill = {
-    constants = { "rows", "cols", "ldy", "value" },
-    operands = { written() },
-    cost = each(3),
+    constants = { "rows", "cols", "ldy", "value" }, operands = { written() }, cost = each(3),
     equation = "y[i][j] = ${value}",
   },
   mask_band_prefix = of_scores(6, "s[i][j] = -inf unless j < ${keep} or ${lo} + i <= j < ${hi} + i",
@@ -263,14 +256,12 @@ steps.rows = {
   rotate = {
     constants = { "rows", "heads", "head_dim", "dimension", "pairs", "ldx", "ldy", "ldr", "cols" },
     apart = { cols = true },
-    operands = { written(), read(), { "cosines", "r", angles }, { "sines", "r", angles } },
-    cost = each(16),
+    operands = { written(), read(), { "cosines", "r", angles }, { "sines", "r", angles } }, cost = each(16),
     equation = "y[i] = x[i] with its pairs of dimensions rotated by the angles of row i",
   },
   patches = {
     constants = { "channels", "height", "width", "patch", "first", "rows", "ldy", "cols" }, apart = { cols = true },
-    operands = { written(), { "x", "r", image } },
-    cost = each(6),
+    operands = { written(), { "x", "r", image } }, cost = each(6),
     equation = "y[i] = patch ${first} + i of the image",
   },
   neighbours = {
@@ -281,19 +272,16 @@ steps.rows = {
     body = "attn2c_neighbours(y, x, ${rows}, valid, ${cols}, ${kernel}, ${ldx}, ${ldy})",
     equation = "y[i][j ${kernel} + t] = x[i + t - ${kernel} / 2][j], 0 outside of the first valid rows",
   },
-  pad = padded("attn2c_pad"),
-  pad_bf16 = padded("attn2c_pad_bf16", "bf16"),
+  pad = padded("attn2c_pad"), pad_bf16 = padded("attn2c_pad_bf16", "bf16"),
   mean_heads = {
     constants = { "heads", "rows", "cols", "stride", "ldx", "ldy" },
-    operands = { written(), { "x", "r", planes } },
-    cost = each(6),
+    operands = { written(), { "x", "r", planes } }, cost = each(6),
     equation = "y[i][j] = mean over ${heads} heads of x[head][i][j]",
   },
   bucket_table = {
     constants = { "buckets", "rows", "cols", "ldy" },
     operands = { written(), { "table", "r", packed_buckets }, { "index", "r", vector("cols") } },
-    cost = each(8),
-    equation = "y[head][distance] = table[index[distance]][head]",
+    cost = each(8), equation = "y[head][distance] = table[index[distance]][head]",
   },
   mask_band = of_scores(6, "s[i][j] = -inf unless ${lo} + i <= j < ${hi} + i", { constants = { "lo", "hi" } }),
   mask_length = of_scores(3, "s[i][j] = -inf where j >= valid",
@@ -303,19 +291,16 @@ steps.rows = {
   softmax_add = {
     constants = { "rows", "cols", "ldy", "ldx" },
     operands = { { "y", "rw", matrix("rows", "cols", "ldy") }, read(), { "state", "r", state(2, 3) } },
-    cost = each(8),
-    equation = "y[i][j] = factor[i] y[i][j] + x[i][j]",
+    cost = each(8), equation = "y[i][j] = factor[i] y[i][j] + x[i][j]",
   },
   softmax_end = {
     constants = { "rows", "cols", "ldy" },
-    operands = { { "y", "rw", matrix("rows", "cols", "ldy") }, { "state", "r", state(1, 2) } },
-    cost = each(6),
+    operands = { { "y", "rw", matrix("rows", "cols", "ldy") }, { "state", "r", state(1, 2) } }, cost = each(6),
     equation = "y[i][j] = y[i][j] / sum[i]",
   },
   softmax_of = { -- in a trace
     constants = { "rows", "cols", "ldy", "ldx", "scale" },
-    operands = { written(), read(), { "state", "r", state(0, 2) } },
-    cost = each(48),
+    operands = { written(), read(), { "state", "r", state(0, 2) } }, cost = each(48),
     equation = "y[i][j] = exp(${scale} (x[i][j] - max[i])) / sum[i]",
   },
   context_repair = context_repair(matrix("cols", "head_dim", "ldv"), "ldv"),
@@ -328,14 +313,12 @@ steps.rows = {
   context_repair_nonzero_pairs = context_repair_nonzero("context_repair_nonzero_pairs", "bf16", 2),
   transpose = {
     constants = { "rows", "cols", "ldx", "ldy" },
-    operands = { { "y", "w", matrix("cols", "rows", "ldy") }, read() },
-    cost = each(8),
+    operands = { { "y", "w", matrix("cols", "rows", "ldy") }, read() }, cost = each(8),
     equation = "y[j][i] = x[i][j]",
   },
   add_transposed = {
     constants = { "rows", "cols", "ldx", "ldy" },
-    operands = { { "y", "rw", matrix("cols", "rows", "ldy") }, read() },
-    cost = each(10),
+    operands = { { "y", "rw", matrix("cols", "rows", "ldy") }, read() }, cost = each(10),
     equation = "y[j][i] += x[i][j]",
   },
   -- The keys of a panel, which may have fewer than its leading dimension: rows up to a whole vector become zeros.
@@ -344,17 +327,14 @@ steps.rows = {
     operands = { { "y", "w", function(c)
       return { first = 0, { c.cols, c.ldy }, { words.round_up(c.rows, c.lanes), 1 } }
     end }, read() },
-    cost = each(8),
-    equation = "y[j][i] = x[i][j], 0 for i from ${rows} to a multiple of ${lanes}",
+    cost = each(8), equation = "y[j][i] = x[i][j], 0 for i from ${rows} to a multiple of ${lanes}",
   },
   gather_columns = {
     constants = { "rows", "cols", "inputs", "ldx", "ldy" }, apart = { inputs = true },
     operands = { written(), { "x", "r", matrix("rows", "inputs", "ldx") }, { "order", "r", vector("cols") } },
-    cost = each(8),
-    equation = "y[i][j] = x[i][order[j]], from ${inputs} columns",
+    cost = each(8), equation = "y[i][j] = x[i][order[j]], from ${inputs} columns",
   },
-  copy = of_rows(6, "y = x"),
-  pairs_of_columns = pairs_of("y[j / 2][i][j % 2] = x[i][j]", column_pairs),
+  copy = of_rows(6, "y = x"), pairs_of_columns = pairs_of("y[j / 2][i][j % 2] = x[i][j]", column_pairs),
   pairs_of_bf16_columns = pairs_of("y[j / 2][i][j % 2] = x[i][j]", column_pairs, "bf16"),
   -- The keys of a panel, as for transpose_keys.
   pairs_of_bf16_keys = {
@@ -362,8 +342,7 @@ steps.rows = {
     operands = { { "y", "w", function(c)
       return { first = 0, { (c.cols + 1) // 2, 2 * c.ldy }, { 2 * words.round_up(c.rows, c.lanes), 1 } }
     end, type = "bf16" }, read("bf16") },
-    cost = each(8),
-    equation = "y[j / 2][i][j % 2] = x[i][j], 0 for i from ${rows} to a multiple of ${lanes}",
+    cost = each(8), equation = "y[j / 2][i][j % 2] = x[i][j], 0 for i from ${rows} to a multiple of ${lanes}",
   },
   pairs_of_rows = pairs_of("y[i / 2][j][i % 2] = x[i][j]", row_pairs),
   pairs_of_bf16_rows = pairs_of("y[i / 2][j][i % 2] = x[i][j]", row_pairs, "bf16"),
@@ -371,8 +350,7 @@ steps.rows = {
     constants = { "rows", "cols", "ldx", "ldy", "panel" },
     operands = { { "y", "w", function(c) return { first = 0, { c.panel // 2, 2 * c.ldy }, { 2 * c.cols, 1 } } end,
       type = "bf16" }, read("bf16"), { "first", "value" } },
-    cost = each(8),
-    body = "attn2c_add_pairs_of_bf16_rows(y, x, first, ${rows}, ${cols}, ${ldx}, ${ldy})",
+    cost = each(8), body = "attn2c_add_pairs_of_bf16_rows(y, x, first, ${rows}, ${cols}, ${ldx}, ${ldy})",
     equation = "y[(first + i) / 2][j][(first + i) % 2] = x[i][j]",
   },
   add_bytes_of_keys = add_bytes("keys", "y[j][first + i]"),
@@ -381,8 +359,7 @@ steps.rows = {
   widen_values = widen(matrix("rows", "cols", "cols"), "i", "j"),
   quantise = {
     constants = { "rows", "cols", "ldx", "ldy", "lds" },
-    operands = { written(types.quantised), row_scales("w"), read() },
-    cost = each(12),
+    operands = { written(types.quantised), row_scales("w"), read() }, cost = each(12),
     equation = "y[i] = x[i] / scale[i] as integers, scale[i] = max |x[i]| / 127",
   },
   quantise_smoothed = {
@@ -393,8 +370,7 @@ steps.rows = {
   },
   embed = {
     constants = { "rows", "cols", "ldy" },
-    operands = { written(), { "table", "r", looked_up, touched = square }, ids },
-    cost = each(8),
+    operands = { written(), { "table", "r", looked_up, touched = square }, ids }, cost = each(8),
     equation = "y[i] = table[ids[i]]",
   },
   pool_mean = pool("mean", 6, "mean of x[i][j] over i < rows"),
@@ -410,8 +386,7 @@ steps.rows = {
     constants = { "cols", "ldx" },
     operands = { { "y", "w", vector("cols") }, { "x", "r", one_row }, { "row", "value" } },
     cost = function(c) return 2 * c.cols end,
-    body = "attn2c_pool_row(y, x + (size_t)row * ${ldx}, ${cols})",
-    equation = "y[j] = x[row][j]",
+    body = "attn2c_pool_row(y, x + (size_t)row * ${ldx}, ${cols})", equation = "y[j] = x[row][j]",
   },
   pool_last_but = pool_last({ "cols", "ldx", "pad" }, { "rows", "value" }, "NULL, rows, ${cols}, ${ldx}, ${pad}, 1",
     "i < rows"),
@@ -419,21 +394,17 @@ steps.rows = {
     { "mask", "r", vector("rows"), type = "i32" }, "mask, ${rows}, ${cols}, ${ldx}, ${pad}, ${keeps}",
     "(mask[i] != 0) == ${keeps}"),
   argmax = {
-    constants = { "rows", "cols", "ldx" },
-    operands = { { "y", "w", vector("rows"), type = "i32" }, read() },
-    cost = each(16),
-    equation = "y[i] = the index of the largest x[i][j]",
+    constants = { "rows", "cols", "ldx" }, operands = { { "y", "w", vector("rows"), type = "i32" }, read() },
+    cost = each(16), equation = "y[i] = the index of the largest x[i][j]",
   },
   topk_values = {
     constants = { "rows", "cols", "k", "ldx", "ldy" },
-    operands = { { "y", "w", matrix("rows", "k", "ldy") }, read() },
-    cost = each(64),
+    operands = { { "y", "w", matrix("rows", "k", "ldy") }, read() }, cost = each(64),
     equation = "y[i] = the ${k} largest x[i][j], descending",
   },
   topk_indices = {
     constants = { "rows", "cols", "k", "ldx", "ldy" },
-    operands = { { "y", "w", matrix("rows", "k", "ldy"), type = "i32" }, read() },
-    cost = each(64),
+    operands = { { "y", "w", matrix("rows", "k", "ldy"), type = "i32" }, read() }, cost = each(64),
     equation = "y[i] = the indices of the ${k} largest x[i][j]",
   },
 }

@@ -46,16 +46,14 @@ local rows = {
       return { first = 0, { 3 + (c.cols + 3) // 4, 4 * c.ldy }, { 4 * words.round_up(c.rows, c.lanes), 1 } }
     end, type = types.quantised }, read(types.quantised),
       { "scale", "r", function(c) return { first = 0, { c.rows, c.lds }, { 1, 1 } } end } },
-    cost = each(8),
-    equation = "y[j / 4][i][j % 4] = x[i][j], after the scales and the first values of sums",
+    cost = each(8), equation = "y[j / 4][i][j % 4] = x[i][j], after the scales and the first values of sums",
   },
   quads_of_values = {
     constants = { "rows", "cols", "ldx", "ldy" },
     operands = { { "y", "w", function(c)
       return { first = 0, { (c.rows + 3) // 4, 4 * c.ldy }, { 4 * c.cols, 1 } }
     end, type = "s8" }, read("s8") },
-    cost = each(8),
-    equation = "y[i / 4][j][i % 4] = x[i][j]",
+    cost = each(8), equation = "y[i / 4][j][i % 4] = x[i][j]",
   },
   exponentials = of_scores(45, "s[i][j] = 255 exp(${scale} (s[i][j] - max))",
     { constants = { "scale" }, whole_vectors = true }),
@@ -69,8 +67,7 @@ local rows = {
   weight_scale = {
     constants = { "rows", "cols", "ldw", "ldx" }, whole_vectors = true,
     operands = { { "factors", "w", vector("rows") }, { "w", "r", matrix("rows", "cols", "ldw"), type = "u8" }, read() },
-    cost = each(6),
-    equation = "factors[i] = 1 / sum over j of w[i][j], NaN if x[i] has one",
+    cost = each(6), equation = "factors[i] = 1 / sum over j of w[i][j], NaN if x[i] has one",
   },
 }
 

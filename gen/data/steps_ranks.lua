@@ -13,8 +13,7 @@ local function each_row(element) return function(c) return element * c.rows end 
 of_ranks.own_ids = {
   constants = { "rows", "first" }, meets = true,
   operands = { { "y", "w", vector("rows"), type = "i32" }, { "ids", "r", vector("rows"), type = "i32" } },
-  cost = each_row(2),
-  body = "attn2c_own_ids(ranks, y, ids, ${rows}, (const size_t[]){${first}})",
+  cost = each_row(2), body = "attn2c_own_ids(ranks, y, ids, ${rows}, (const size_t[]){${first}})",
   equation = "y[i] = ids[i] - first of the rank, 0 for ids of others; the ranks begin at ${first}",
 }
 
@@ -23,8 +22,7 @@ of_ranks.begin_sum = of_rows(6, "y = the sum of x of all ranks, which begins her
 
 of_ranks.end_sums = {
   constants = { "rows", "cols", "ldy" }, apart = { cols = true, ldy = true }, meets = true,
-  operands = { { "y", "rw", matrix("rows", "cols", "ldy") } },
-  cost = each_row(1),
+  operands = { { "y", "rw", matrix("rows", "cols", "ldy") } }, cost = each_row(1),
   equation = "y = the sums of all blocks, which end here",
 }
 
@@ -36,8 +34,7 @@ of_ranks.sum_own_rows = of_rows(6, "y[i] = x[i] of the rank that has row ids[i] 
 
 of_ranks.gather_ranks = {
   constants = { "rows", "cols", "own", "ldx", "ldy", "first" }, meets = true,
-  operands = { row_entries.written(), { "x", "r", matrix("rows", "own", "ldx") } },
-  cost = row_entries.each(6),
+  operands = { row_entries.written(), { "x", "r", matrix("rows", "own", "ldx") } }, cost = row_entries.each(6),
   body = "attn2c_gather_ranks(ranks, y, x, ${rows}, ${ldx}, ${ldy}, (const size_t[]){${first}})",
   equation = "y = the columns of x of all ranks, which begin at ${first}",
 }

@@ -23,14 +23,12 @@ local function declare(type, name, equation)
   rows[name] = {
     constants = { "rows", "cols", "ldx", "ldy" },
     operands = { { "y", "w", blocks("ldy", type), type = type }, row_entries.read() },
-    cost = row_entries.each(20),
-    equation = equation,
+    cost = row_entries.each(20), equation = equation,
   }
   rows["widen_" .. type] = {
     constants = { "rows", "cols", "ldx", "ldy" },
     operands = { row_entries.written(), { "x", "r", blocks("ldx", type), type = type } },
-    cost = row_entries.each(6),
-    equation = "y = x, as float",
+    cost = row_entries.each(6), equation = "y = x, as float",
   }
 end
 

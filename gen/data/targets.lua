@@ -116,11 +116,9 @@ end
 local avx512 = {
   name = "avx512", machine = "x86_64", has_libxsmm = true,
   vector = 16, has_halves = true, registers = 32, spare = 2, has_fma = true, cut_registers = 0,
-  bf16 = "halves", bf16_rows = "f32", int8 = "signs",
-  u8 = "halves",
+  bf16 = "halves", bf16_rows = "f32", int8 = "signs", u8 = "halves",
   cflags = "-mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512",
-  needs = { "avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512vl" },
-  rule = rule { pad = 16 },
+  needs = { "avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512vl" }, rule = rule { pad = 16 },
   products = {
     { rows = 1, open = true, widened = true, use = { panel = 48, token_block = 128, fetch = 1 } },
     { rows = 1, open = true, narrow = true, use = { panel = 32, token_block = 128, fetch = 1 } },
@@ -152,9 +150,7 @@ local avx512 = {
 local avx2 = {
   name = "avx2", machine = "x86_64", has_libxsmm = true, libxsmm_outputs = 32,
   vector = 8, registers = 16, has_fma = true, cut_registers = 1, bf16 = "halves", bf16_rows = "f32", int8 = "signs",
-  u8 = "halves",
-  cflags = "-mavx2 -mfma",
-  needs = { "avx2", "fma" },
+  u8 = "halves", cflags = "-mavx2 -mfma", needs = { "avx2", "fma" },
   -- A Zen 4 reads memory fastest if one or two rows ask for nothing; four need it: 1.1 to 1.2 times as long without.
   rule = rule { pad = 8, stream_rows = 3 },
   products = {
@@ -241,23 +237,18 @@ targets.list = {
   {
     name = "x86_64", machine = "x86_64", has_libxsmm = true,
     vector = 4, registers = 16, has_fma = false, cut_registers = 1, bf16 = "halves", bf16_rows = "f32", int8 = "halves",
-    u8 = "halves",
-    cflags = "", needs = {},
-    rule = rule { panel = 32, pad = 4 },
+    u8 = "halves", cflags = "", needs = {}, rule = rule { panel = 32, pad = 4 },
   },
   {
     name = "aarch64", machine = "aarch64",
     vector = 4, registers = 32, has_fma = true, cut_registers = 1, bf16 = "halves", bf16_rows = "f32",
     int8 = "products", u8 = "products",
     -- gcc 12 orders loads before it allocates registers; some sums of a strip of 24 would then be in memory.
-    cflags = "", gcc_cflags = "-fno-schedule-insns", needs = {},
-    rule = rule { panel = 16, pad = 4 },
+    cflags = "", gcc_cflags = "-fno-schedule-insns", needs = {}, rule = rule { panel = 16, pad = 4 },
   },
   { -- any little-endian processor: files of weights and arrays are read in place
     name = "generic", vector = 4, registers = 32, has_fma = false, cut_registers = 1, bf16 = "halves",
-    bf16_rows = "f32",
-    int8 = "products", u8 = "products",
-    cflags = "", needs = {},
+    bf16_rows = "f32", int8 = "products", u8 = "products", cflags = "", needs = {},
     rule = rule { panel = 16, pad = 4 },
   },
 }
