@@ -61,8 +61,7 @@ function write.remark(text) return (text:gsub("[%c\127-\255]", "?")) end
 --- Returns the text of a description. head: comment lines; entries: { { key, value, remark } }. An entry whose value is
 --- nil is left out.
 function write.description(head, entries)
-  local lines = {}
-  for _, line in ipairs(head) do lines[#lines + 1] = "-- " .. write.remark(line) end
+  local lines = words.map(head, function(line) return "-- " .. write.remark(line) end)
   lines[#lines + 1] = "return {"
   for _, entry in ipairs(entries) do
     local key, value, remark = entry[1], entry[2], entry[3]

@@ -96,8 +96,7 @@ end
 
 local function about_command(parser, name)
   if elsewhere[name] then return elsewhere[name] end
-  local names = {}
-  for i, each in ipairs(parser._commands) do names[i] = each._name end
+  local names = words.map(parser._commands, function(each) return each._name end)
   if lfs.attributes(name, "mode") then return ("did you mean attn2c build %s?"):format(words.shell(name)) end
   local near = words.nearest(name, names)
   return near and ("did you mean %s?"):format(near) or "commands are " .. table.concat(names, ", ")

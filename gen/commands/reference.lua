@@ -19,9 +19,7 @@ end
 
 -- Returns the words of number types of products.
 local function precisions()
-  local list = {}
-  for i, each in ipairs(types.of_weights) do list[i] = each.word end
-  return list
+  return words.map(types.of_weights, function(each) return each.word end)
 end
 
 local switches = { "true", "false" }

@@ -83,6 +83,13 @@ function words.without(list, gone)
   return rest
 end
 
+--- Returns the list of of(member) for the members of a list.
+function words.map(list, of)
+  local made = {}
+  for i, member in ipairs(list) do made[i] = of(member) end
+  return made
+end
+
 --- Returns an integer with commas: 1234567 -> 1,234,567.
 function words.thousands(n)
   local text = tostring(n)

@@ -91,9 +91,7 @@ local function pool_kept(body, more, equation)
 end
 
 local triples = { __tostring = function(list)
-  local parts = {}
-  for i, each_ in ipairs(list) do parts[i] = ("{%d, %d, %d}"):format(table.unpack(each_)) end
-  return table.concat(parts, ", ")
+  return table.concat(words.map(list, function(each_) return ("{%d, %d, %d}"):format(table.unpack(each_)) end), ", ")
 end }
 
 --- Returns a constant that is a list of { column, first key, keys }; as text it is the initialiser of a C array.

@@ -301,9 +301,7 @@ local function build_of(build, add)
   end
   values.is_teamed = #build.spec.workers > 1
   local function one_an_entry(text)
-    local list = {}
-    for i, entry in ipairs(values.entries) do list[i] = text(entry) end
-    return table.concat(list, ", ")
+    return table.concat(words.map(values.entries, text), ", ")
   end
   values.traces = one_an_entry(function(entry) return entry.linkage .. "_trace_run" end)
   values.profiles = one_an_entry(function(entry)
@@ -420,8 +418,7 @@ function emit.run(state)
   local function add(file, skeleton, more)
     state.files[#state.files + 1] = { name = file, text = template.open(state.root, skeleton)(more) }
   end
-  local builds = {}
-  for i, build in ipairs(state.builds) do builds[i] = build_of(build, add) end
+  local builds = words.map(state.builds, function(build) return build_of(build, add) end)
   local values, name = model_values(state, builds), state.spec.name
   add(name .. ".h", "model.h.in", values)
   for _, build in ipairs(builds) do add_operations(add, build) end
@@ -448,8 +445,7 @@ end
 
 --- Returns the names and sizes of the files.
 function emit.dump(state)
-  local lines = {}
-  for _, file in ipairs(state.files) do lines[#lines + 1] = ("%8d bytes %s"):format(#file.text, file.name) end
+  local lines = words.map(state.files, function(file) return ("%8d bytes %s"):format(#file.text, file.name) end)
   return table.concat(lines, "\n") .. "\n"
 end
 

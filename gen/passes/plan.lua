@@ -245,9 +245,7 @@ local function fusion_text(fusion)
 end
 
 local function blocks_text(blocks)
-  local sizes = {}
-  for i, block in ipairs(blocks) do sizes[i] = block.count end
-  return table.concat(sizes, " ")
+  return table.concat(words.map(blocks, function(block) return block.count end), " ")
 end
 
 -- Appends a line for each distinct product of a fusion.

@@ -148,8 +148,7 @@ function ranks.dump(state)
     end
   end
   for _, build in ipairs(state.builds) do
-    local numbers = {}
-    for i, member in ipairs(build.members) do numbers[i] = tostring(member.rank) end
+    local numbers = words.map(build.members, function(member) return tostring(member.rank) end)
     for _, entry in ipairs(build.entries) do
       lines[#lines + 1] = ("meetings of %s of rank %s"):format(entry.name, table.concat(numbers, ", "))
       for _, op in ipairs(entry.graph.entry.ops) do

@@ -260,9 +260,7 @@ end
 
 -- Returns the bytes of a list of numbers, signed or not.
 local function bytes_of(list)
-  local bytes = {}
-  for i, number in ipairs(list) do bytes[i] = string.char(number & 255) end
-  return table.concat(bytes)
+  return table.concat(words.map(list, function(number) return string.char(number & 255) end))
 end
 
 -- True if the tokens have all 256 bytes. Characters outside the vocabulary then become their bytes.

@@ -126,8 +126,7 @@ end
 
 --- Returns the values of a table by name as a list in the order of an enumeration. Each member has one.
 function numbers.in_order(prefix, values)
-  local list = {}
-  for i, name in ipairs(numbers.names[prefix]) do list[i] = assert(values[name], name) end
+  local list = words.map(numbers.names[prefix], function(name) return assert(values[name], name) end)
   assert(#words.sorted_keys(values) == #list, prefix)
   return list
 end

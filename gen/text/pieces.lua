@@ -118,9 +118,7 @@ local function words_alone(scheme) return cutters { object { type = "WhitespaceS
 -- The functions from here on return a class's vocabulary, a list of { token, score }. names: of the special tokens.
 
 local function as_it_is(model)
-  local vocab = {}
-  for i, piece in ipairs(model.pieces) do vocab[i] = array { piece.text, piece.score } end
-  return array(vocab)
+  return array(words.map(model.pieces, function(piece) return array { piece.text, piece.score } end))
 end
 
 -- T5's names of gaps, the last one first.
@@ -412,8 +410,7 @@ end
 -- Returns the tokenizer.json's model. ids: of the vocabulary's texts.
 local function model_of(model, kind, vocab, ids, unknown)
   if kind == "Unigram" then return object { type = "Unigram", vocab = vocab, unk_id = ids[unknown] } end
-  local list = {}
-  for i, each in ipairs(merges.of(model.pieces)) do list[i] = array { each[1], each[2] } end
+  local list = words.map(merges.of(model.pieces), function(each) return array { each[1], each[2] } end)
   return object { type = "BPE", vocab = object(words.merged(ids, {})), merges = array(list), unk_token = unknown,
     fuse_unk = true }
 end

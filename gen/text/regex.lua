@@ -37,9 +37,7 @@ local differences = setmetatable({ L = union("Lu", "Ll", "Lt", "Lm", "Lo"), N = 
   inner_word = listed.rust_word, word = union("outer_word", "rust_word") }, { __index = listed })
 
 local function ranges(list)
-  local parts = {}
-  for i, pair in ipairs(list) do parts[i] = ("\\x{%x}-\\x{%x}"):format(pair[1], pair[2]) end
-  return table.concat(parts)
+  return table.concat(words.map(list, function(pair) return ("\\x{%x}-\\x{%x}"):format(pair[1], pair[2]) end))
 end
 
 -- Lower-case name of a property -> its name in differences.lua. Patterns may write names with any case, spaces and

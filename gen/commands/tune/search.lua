@@ -47,17 +47,14 @@ local function nearest(round, product, best, kernels)
   local move, order, of_key = moves[round], {}, {}
   for _, choice in ipairs(all_of(product, kernels)) do
     if move.fits(product, best, choice) then
-      local parts = {}
-      for i, name in ipairs(move.alike) do parts[i] = tostring(choice[name]) end
+      local parts = words.map(move.alike, function(name) return tostring(choice[name]) end)
       local key = table.concat(parts, " ")
       if not of_key[key] then order[#order + 1] = key end
       if not of_key[key] or apart(best.token_block, choice.token_block)
         < apart(best.token_block, of_key[key].token_block) then of_key[key] = choice end
     end
   end
-  local list = {}
-  for i, key in ipairs(order) do list[i] = of_key[key] end
-  return list
+  return words.map(order, function(key) return of_key[key] end)
 end
 
 --- Returns the choices that a round will try for a product, from the best so far, without those that make the same

@@ -58,9 +58,7 @@ end
 local DISTURBED = ", disturbed" -- ends a line whose times were disturbed by other work
 
 local function choice_text(choice)
-  local parts = {}
-  for _, name in ipairs(tuning.names) do parts[#parts + 1] = name .. " " .. choice[name] end
-  return table.concat(parts, " ")
+  return table.concat(words.map(tuning.names, function(name) return name .. " " .. choice[name] end), " ")
 end
 
 tuning.choice_text = choice_text

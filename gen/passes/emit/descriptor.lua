@@ -210,8 +210,7 @@ local function continued(state, index_of)
     local tensor = state.graph.tensors[name]
     if tensor.type == "f32" and not tensor.is_exposed then logits, output = i - 1, tensor end
   end
-  local windows = {}
-  for i, window in ipairs(kept.windows) do windows[i] = ("{ %d, %d },"):format(window.left, window.keys) end
+  local windows = words.map(kept.windows, function(window) return ("{ %d, %d },"):format(window.left, window.keys) end)
   return { rows = rows, windows = windows, symbols = symbols, page = kept.page, call_rows = spec.call_rows,
     sequences = spec.sequences, source = source, logits = logits, output = output,
     state_floats = types.elements(kept.bytes, "f32") }

@@ -13,9 +13,7 @@ local function axes_row(tensor)
 end
 
 local function axes_list(graph, names)
-  local rows = {}
-  for i, name in ipairs(names) do rows[i] = axes_row(graph.tensors[name]) end
-  return table.concat(rows, ", ")
+  return table.concat(words.map(names, function(name) return axes_row(graph.tensors[name]) end), ", ")
 end
 
 -- Names of sizes that a call decides, by the letter of an axis.
@@ -55,8 +53,7 @@ end
 
 --- Returns the sizes as C writes them: "[batch][seq][384]"; with any length "[rows][384]" or "[sequences][384]".
 function emit_lengths.shape(tensor, spec, is_growing)
-  local parts = {}
-  for i, size in ipairs(emit_lengths.sizes(tensor, spec, is_growing)) do parts[i] = ("[%s]"):format(size) end
+  local parts = words.map(emit_lengths.sizes(tensor, spec, is_growing), function(size) return ("[%s]"):format(size) end)
   if not spec.symbols.rows.is_open or parts[1] ~= "[batch]" then return table.concat(parts) end
   parts[1] = "[sequences]"
   if has_rows(tensor) then table.remove(parts, 1) parts[1] = "[rows]" end

@@ -17,8 +17,7 @@ end
 
 -- Returns a Python tuple.
 local function tuple(sizes)
-  local parts = {}
-  for i, size in ipairs(sizes) do parts[i] = literal(size) end
+  local parts = words.map(sizes, literal)
   return "(" .. table.concat(parts, ", ") .. (#parts == 1 and ",)" or ")")
 end
 

@@ -18,9 +18,7 @@ end
 
 --- Returns the names of a spec's prompts, sorted, for a comment.
 function emit_text.prompt_names(spec)
-  local list = {}
-  for i, name in ipairs(words.sorted_keys(spec.prompts or {})) do list[i] = c.comment(name) end
-  return list
+  return words.map(words.sorted_keys(spec.prompts or {}), c.comment)
 end
 
 --- Returns facts of the embedding that a model makes of a text: its output's name, its width, the numbers that are

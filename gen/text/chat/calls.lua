@@ -25,8 +25,7 @@ local function add_arguments(c, what, parameters, list, named)
   if #list > #parameters then
     return c:refuse(("%s takes %d arguments, but has %d"):format(what, #parameters, #list))
   end
-  local given = {}
-  for i, each in ipairs(list) do given[i] = each end
+  local given = { table.unpack(list) }
   for _, each in ipairs(named) do
     local index
     for i, parameter in ipairs(parameters) do if parameter.name == each.name then index = i end end
