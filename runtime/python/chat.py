@@ -4,7 +4,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
 
-from library import _pointer, _size
+from library import _fields, _pointer, _size
 from text import Tokens, _Encoder, _TextLibrary, _Tokens, _tokens
 from values import _flag, _integer, _list, _refuse_value, _utf8
 
@@ -12,33 +12,18 @@ Flag = Union[str, bool, int]
 
 
 class _ChatValue(ctypes.Structure):
-    _fields_ = [
-        ("name", ctypes.c_char_p),
-        ("kind", ctypes.c_int),
-        ("text", ctypes.c_char_p),
-        ("length", ctypes.c_size_t),
-        ("number", ctypes.c_int64),
-    ]
+    _fields_ = _fields(name=ctypes.c_char_p, kind=ctypes.c_int, text=ctypes.c_char_p, length=_size,
+                       number=ctypes.c_int64)
 
 
 class _Message(ctypes.Structure):
-    _fields_ = [
-        ("role", ctypes.c_char_p),
-        ("role_length", ctypes.c_size_t),
-        ("content", ctypes.c_char_p),
-        ("content_length", ctypes.c_size_t),
-        ("more", ctypes.POINTER(_ChatValue)),
-        ("more_count", ctypes.c_size_t),
-    ]
+    _fields_ = _fields(role=ctypes.c_char_p, role_length=_size, content=ctypes.c_char_p, content_length=_size,
+                       more=ctypes.POINTER(_ChatValue), more_count=_size)
 
 
 class _ChatOptions(ctypes.Structure):
-    _fields_ = [
-        ("add_generation_prompt", ctypes.c_int),
-        ("date", ctypes.c_char_p),
-        ("flags", ctypes.POINTER(_ChatValue)),
-        ("flag_count", ctypes.c_size_t),
-    ]
+    _fields_ = _fields(add_generation_prompt=ctypes.c_int, date=ctypes.c_char_p, flags=ctypes.POINTER(_ChatValue),
+                       flag_count=_size)
 
 
 class _ChatLibrary(_TextLibrary):

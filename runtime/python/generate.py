@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calls import _address, _array, _check_range, _refuse, _Table
-from library import _Library, _Model, _Owner, _pointer, _size
+from library import _Library, _Model, _Owner, _fields, _pointer, _size
 from sequences import _of_lists, _open_structure
 from values import Path, _flag, _integer, _list, _number, _path, _refuse_value
 
@@ -17,48 +17,20 @@ _double = ctypes.c_double
 
 
 class _Sampling(ctypes.Structure):
-    _fields_ = [
-        ("greedy", ctypes.c_int),
-        ("temperature", _double),
-        ("top_k", ctypes.c_int64),
-        ("top_p", _double),
-        ("min_p", _double),
-        ("repetition_penalty", _double),
-        ("presence_penalty", _double),
-        ("frequency_penalty", _double),
-        ("seed", ctypes.c_uint64),
-        ("bias_count", ctypes.c_int32),
-        ("bias_tokens", ctypes.c_void_p),
-        ("biases", ctypes.c_void_p),
-        ("allowed_count", ctypes.c_int32),
-        ("allowed", ctypes.c_void_p),
-        ("stop_count", ctypes.c_int32),
-        ("stop_tokens", ctypes.c_void_p),
-    ]
+    _fields_ = _fields(greedy=ctypes.c_int, temperature=_double, top_k=ctypes.c_int64, top_p=_double, min_p=_double,
+                       repetition_penalty=_double, presence_penalty=_double, frequency_penalty=_double,
+                       seed=ctypes.c_uint64, bias_count=ctypes.c_int32, bias_tokens=_pointer, biases=_pointer,
+                       allowed_count=ctypes.c_int32, allowed=_pointer, stop_count=ctypes.c_int32, stop_tokens=_pointer)
 
 
 class _BeamOptions(ctypes.Structure):
-    _fields_ = [
-        ("beams", ctypes.c_int32),
-        ("length_penalty", _double),
-        ("early_stopping", ctypes.c_int32),
-        ("renormalize", ctypes.c_int32),
-        ("repetition_penalty", _double),
-        ("no_repeat_ngram", ctypes.c_int32),
-        ("min_length", ctypes.c_int32),
-        ("min_tokens", ctypes.c_int32),
-        ("forced_bos", ctypes.c_int32),
-        ("forced_eos_count", ctypes.c_int32),
-        ("forced_eos", ctypes.c_void_p),
-        ("suppressed_count", ctypes.c_int32),
-        ("suppressed", ctypes.c_void_p),
-        ("begin_suppressed_count", ctypes.c_int32),
-        ("begin_suppressed", ctypes.c_void_p),
-        ("bad_words_count", ctypes.c_int32),
-        ("bad_words", ctypes.c_void_p),
-        ("stop_count", ctypes.c_int32),
-        ("stop_tokens", ctypes.c_void_p),
-    ]
+    _fields_ = _fields(beams=ctypes.c_int32, length_penalty=_double, early_stopping=ctypes.c_int32,
+                       renormalize=ctypes.c_int32, repetition_penalty=_double, no_repeat_ngram=ctypes.c_int32,
+                       min_length=ctypes.c_int32, min_tokens=ctypes.c_int32, forced_bos=ctypes.c_int32,
+                       forced_eos_count=ctypes.c_int32, forced_eos=_pointer, suppressed_count=ctypes.c_int32,
+                       suppressed=_pointer, begin_suppressed_count=ctypes.c_int32, begin_suppressed=_pointer,
+                       bad_words_count=ctypes.c_int32, bad_words=_pointer, stop_count=ctypes.c_int32,
+                       stop_tokens=_pointer)
 
 
 class _Writer:

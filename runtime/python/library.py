@@ -18,6 +18,11 @@ _pointer, _size = ctypes.c_void_p, ctypes.c_size_t
 _errors = {2: ValueError, 3: ValueError, 4: OSError, 5: MemoryError}
 
 
+def _fields(**fields: Any) -> List[Tuple[str, Any]]:
+    """The fields of a structure, in their order."""
+    return list(fields.items())
+
+
 class _Library:
     """The functions of a model's library, which is next to the module."""
 

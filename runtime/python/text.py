@@ -9,30 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calls import Out, Outputs, _address, _array, _check_range, _Output, _outputs
-from library import _addresses, _Caller, _Library, _Model, _Owner, _pointer, _Pool, _Pooled, _size
+from library import _addresses, _Caller, _Library, _Model, _Owner, _fields, _pointer, _Pool, _Pooled, _size
 from values import _flag, _integer, _list, _refuse_value, _utf8
 
 Text = Union[str, bytes, Tuple[Union[str, bytes], Union[str, bytes]]]
 
 
 class _TextIn(ctypes.Structure):
-    _fields_ = [
-        ("text", ctypes.c_char_p),
-        ("length", ctypes.c_size_t),
-        ("pair", ctypes.c_char_p),
-        ("pair_length", ctypes.c_size_t),
-    ]
+    _fields_ = _fields(text=ctypes.c_char_p, length=_size, pair=ctypes.c_char_p, pair_length=_size)
 
 
 class _Tokens(ctypes.Structure):
-    _fields_ = [
-        ("length", ctypes.c_size_t),
-        ("ids", ctypes.c_void_p),
-        ("types", ctypes.c_void_p),
-        ("places", ctypes.c_void_p),
-        ("sources", ctypes.c_void_p),
-        ("removed", ctypes.c_size_t),
-    ]
+    _fields_ = _fields(length=_size, ids=_pointer, types=_pointer, places=_pointer, sources=_pointer, removed=_size)
 
 
 class Tokens(NamedTuple):
