@@ -35,16 +35,14 @@ function fits.shape(shape, wanted)
   return row == want[2]
 end
 
-local function shape_text(shape) return ("[%s]"):format(table.concat(shape, ", ")) end
-
 local function fault_of(stored, tensors, file)
   for _, name in ipairs(stored.names) do
     local tensor = tensors[name]
     if tensor and tensor.expected then
       return ("%s: type %s, but %s is expected"):format(name, tensor.dtype, tensor.expected)
     elseif tensor and not fits.shape(tensor.shape, stored.shape) then
-      return ("%s: shape %s, but %s and the command line ask for %s"):format(name, shape_text(tensor.shape),
-        paths.is_file(file) and "the metadata" or "config.json", shape_text(stored.shape))
+      return ("%s: shape %s, but %s and the command line ask for %s"):format(name, words.shape(tensor.shape),
+        paths.is_file(file) and "the metadata" or "config.json", words.shape(stored.shape))
     elseif tensor then
       return nil
     end
@@ -73,7 +71,7 @@ local function unused_of(wanted, tensors, file)
     for _, name in ipairs(stored.names) do used[name] = true end
   end
   for _, name in ipairs(words.sorted_keys(tensors)) do
-    if not used[name] then list[#list + 1] = ("%s %s"):format(name, shape_text(tensors[name].shape)) end
+    if not used[name] then list[#list + 1] = ("%s %s"):format(name, words.shape(tensors[name].shape)) end
   end
   if #list == 0 then return nil end
   local more = #list > MOST_UNUSED and (" and %d more"):format(#list - MOST_UNUSED) or ""
@@ -86,7 +84,7 @@ end
 function fits.check(graphs, tensors, file)
   local lines, seen, count, has_missing, wanted = {}, {}, 0, false, stored_by(graphs)
   for _, stored in ipairs(wanted) do
-    local key = stored.names[1] .. shape_text(stored.shape)
+    local key = stored.names[1] .. words.shape(stored.shape)
     local fault, is_missing
     if not seen[key] then fault, is_missing = fault_of(stored, tensors, file) end
     seen[key] = true

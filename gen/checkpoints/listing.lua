@@ -5,8 +5,6 @@ local words = require("common.words")
 
 local listing = {}
 
-local function shape_text(shape) return ("[%s]"):format(table.concat(shape, ", ")) end
-
 -- Returns the word of a weight's type: of blocks, or of numbers.
 local function word_of(tensor)
   local type = types.all[tensor.type]
@@ -52,7 +50,7 @@ function listing.lines(graph, tensors)
     local tensor, list = tensors[name], uses[name]
     local becomes = list and weights_text(list) or name:find("^rope_") and "rope_scaling" or "not used"
     lines[#lines + 1] = ("%-" .. math.min(longest, 60) .. "s %-7s %-16s -> %s"):format(name, tensor.dtype,
-      shape_text(tensor.shape), becomes)
+      words.shape(tensor.shape), becomes)
   end
   return lines
 end

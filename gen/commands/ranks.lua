@@ -14,8 +14,7 @@ local as_root = { OMPI_ALLOW_RUN_AS_ROOT = "1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM =
 
 -- Returns the words of ATTN2C_MPIRUN, or mpirun.
 local function given()
-  local list = {}
-  for word in (os.getenv("ATTN2C_MPIRUN") or ""):gmatch("%S+") do list[#list + 1] = word end
+  local list = common_words.list(os.getenv("ATTN2C_MPIRUN") or "")
   return #list > 0 and list or { "mpirun" }
 end
 

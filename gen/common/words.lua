@@ -69,6 +69,13 @@ function words.append(list, ...)
   return list
 end
 
+--- Returns the words of a text, which have blanks between them.
+function words.list(text)
+  local list = {}
+  for word in text:gmatch("%S+") do list[#list + 1] = word end
+  return list
+end
+
 --- Returns a set of the list's members.
 function words.set(list)
   local set = {}

@@ -7,11 +7,7 @@ local words = require("common.words")
 
 local reserved = {}
 
-local function set(text)
-  local list = {}
-  for word in text:gmatch("%S+") do list[#list + 1] = word end
-  return words.set(list)
-end
+local function set(text) return words.set(words.list(text)) end
 
 --- Keywords of C up to C23 and of C++ up to C++26, alternative tokens, and the extensions of gcc and clang.
 reserved.keywords = set [[

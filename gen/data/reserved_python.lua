@@ -7,11 +7,7 @@ local words = require("common.words")
 
 local reserved_python = {}
 
-local function set(text)
-  local list = {}
-  for word in text:gmatch("%S+") do list[#list + 1] = word end
-  return words.set(list)
-end
+local function set(text) return words.set(words.list(text)) end
 
 --- Keywords up to Python 3.13. own: parameters that a method of a model has by itself.
 reserved_python.keywords = set [[

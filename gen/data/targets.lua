@@ -264,9 +264,8 @@ function targets.rows(name, word) return targets.by_name[name][word .. "_rows"] 
 
 --- Returns the compiler's flags for a target, as words. is_gcc: includes those that only gcc accepts.
 function targets.flags(name, is_gcc)
-  local target, list = targets.by_name[name], {}
-  for word in (target.cflags .. " " .. (is_gcc and target.gcc_cflags or "")):gmatch("%S+") do list[#list + 1] = word end
-  return list
+  local target = targets.by_name[name]
+  return words.list(target.cflags .. " " .. (is_gcc and target.gcc_cflags or ""))
 end
 
 --- Tile parameters that `plan = { ... }` may override: name -> range or words.

@@ -3,27 +3,22 @@
 local faults = require("common.faults")
 local json = require("common.json")
 local numbers = require("text.numbers")
+local words = require("common.words")
 
 local languages = {}
 
 local TARGET, TEMPLATE = numbers.TARGET, numbers.TEMPLATE
 
-local function list_of(text)
-  local list = {}
-  for code in text:gmatch("%S+") do list[#list + 1] = code end
-  return list
-end
-
 local first_25 = [[ar_AR cs_CZ de_DE en_XX es_XX et_EE fi_FI fr_XX gu_IN hi_IN it_IT ja_XX kk_KZ ko_KR lt_LT lv_LV
   my_MM ne_NP nl_XX ro_RO ru_RU si_LK tr_TR vi_VN zh_CN ]]
 
 --- The languages of mBART, in the order of their numbers, for folders without tokenizer.json.
-languages.mbart = list_of(first_25)
-languages.mbart_50 = list_of(first_25 .. [[af_ZA az_AZ bn_IN fa_IR he_IL hr_HR id_ID ka_GE km_KH mk_MK ml_IN mn_MN
+languages.mbart = words.list(first_25)
+languages.mbart_50 = words.list(first_25 .. [[af_ZA az_AZ bn_IN fa_IR he_IL hr_HR id_ID ka_GE km_KH mk_MK ml_IN mn_MN
   mr_IN pl_PL ps_AF pt_XX sv_SE sw_KE ta_IN te_IN th_TH tl_XX uk_UA ur_PK xh_ZA gl_ES sl_SI]])
 
 --- The tokens of M2M-100's languages, by the name of their list. Their numbers follow the vocabulary's.
-languages.m2m_100 = { wmt21 = list_of("en ha is ja cs ru zh de"), m2m100 = list_of([[
+languages.m2m_100 = { wmt21 = words.list("en ha is ja cs ru zh de"), m2m100 = words.list([[
   af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl gu ha he hi hr ht hu hy id
   ig ilo is it ja jv ka kk km kn ko lb lg ln lo lt lv mg mk ml mn mr ms my ne nl no ns oc or pa pl ps pt ro ru sd si
   sk sl so sq sr ss su sv sw ta th tl tn tr uk ur uz vi wo xh yi yo zh zu]]) }

@@ -11,6 +11,11 @@ typedef struct attn2c_file {
   int64_t size;                /* bytes, when the file was opened */
 } attn2c_file;
 
+/* Says that there is no memory for a file. Returns ATTN2C_MEMORY. */
+static inline int attn2c_file_no_memory(const char *path, attn2c_message *message) {
+  return attn2c_fail(message, ATTN2C_MEMORY, "%s: out of memory", path);
+}
+
 /* Opens a regular file for reading; `path` must stay valid. Returns ATTN2C_OK or _IO. */
 int attn2c_file_open(const char *path, attn2c_file *file, attn2c_message *message);
 /* Returns a file of bytes in memory, which must stay valid. */

@@ -10,10 +10,6 @@ enum { MOST_FILES = 1000, LONGEST_NAME = 255 /* bytes, the limit of file systems
 /* Bytes of the whole file; an index of a million tensors is shorter. */
 #define LARGEST_INDEX ((int64_t)100 << 20)
 
-static int out_of_memory(const char *path, attn2c_message *message) {
-  return attn2c_fail(message, ATTN2C_MEMORY, "%s: out of memory", path);
-}
-
 /* True if the name is a plain file name in the index's folder. */
 static int is_plain(const char *name) {
   return name[0] != '\0' && name[0] != '.' && strpbrk(name, "/\\") == NULL;
@@ -44,10 +40,10 @@ static int add_entry(const char *path, attn2c_safetensors_index *index, const ch
                        "%s: \"%.100s\" is in \"%.40s...\", a name of %zu bytes, but at most %d are allowed",
                        path, tensor, name, length, LONGEST_NAME);
   attn2c_index_entry *grown = attn2c_grown(index->entries, (size_t)index->entry_count, sizeof *grown);
-  if (!grown) return out_of_memory(path, message);
+  if (!grown) return attn2c_file_no_memory(path, message);
   index->entries = grown;
   const int file = file_number(index, name);
-  if (file == -1) return out_of_memory(path, message);
+  if (file == -1) return attn2c_file_no_memory(path, message);
   if (file < 0) return attn2c_fail(message, ATTN2C_FORMAT, "%s: names more than %d files", path, MOST_FILES);
   index->entries[index->entry_count++] = (attn2c_index_entry){tensor, file};
   return ATTN2C_OK;
@@ -118,7 +114,7 @@ int attn2c_safetensors_index_read(const char *path, attn2c_safetensors_index *in
   } else {
     index->text = malloc((size_t)file.size + 1);
     status = index->text ? attn2c_file_read(&file, 0, index->text, (size_t)file.size, message)
-                         : out_of_memory(path, message);
+                         : attn2c_file_no_memory(path, message);
   }
   attn2c_file_close(&file);
   if (!status) status = parse(path, (size_t)file.size, index, message);

@@ -13,10 +13,6 @@ const attn2c_format *attn2c_format_of(const attn2c_format *const *formats, const
   return NULL;
 }
 
-static int no_memory(const char *name, attn2c_message *message) {
-  return attn2c_fail(message, ATTN2C_MEMORY, "%s: out of memory", name);
-}
-
 /* Returns a file that has only its name; NULL if there is no memory. */
 static attn2c_tensor_file *make(const char *name) {
   const size_t length = strlen(name) + 1;
@@ -32,7 +28,7 @@ static int finish(const attn2c_format *format, attn2c_tensor_file *made, int sta
                   attn2c_tensor_file **file, attn2c_message *message) {
   if (!status) {
     status = format->load(made, message);
-    if (status == ATTN2C_MEMORY) no_memory(made->name, message);
+    if (status == ATTN2C_MEMORY) attn2c_file_no_memory(made->name, message);
   }
   if (status)
     attn2c_tensor_file_close(made);
@@ -45,7 +41,7 @@ int attn2c_tensor_file_open(const attn2c_format *format, const char *path, attn2
                             attn2c_message *message) {
   *file = NULL;
   attn2c_tensor_file *made = make(path);
-  if (!made) return no_memory(path, message);
+  if (!made) return attn2c_file_no_memory(path, message);
   return finish(format, made, attn2c_file_open(made->name, &made->file, message), file, message);
 }
 
@@ -54,7 +50,7 @@ int attn2c_tensor_file_open_memory(const attn2c_format *format, const void *byte
   static const char name[] = "weights in memory";
   *file = NULL;
   attn2c_tensor_file *made = make(name);
-  if (!made) return no_memory(name, message);
+  if (!made) return attn2c_file_no_memory(name, message);
   made->file = attn2c_file_memory(bytes, size, made->name);
   return finish(format, made, ATTN2C_OK, file, message);
 }

@@ -45,10 +45,6 @@ static attn2c_checkpoint *make(const attn2c_readers *readers, int files) {
   return made;
 }
 
-static int out_of_memory(const char *path, attn2c_message *message) {
-  return attn2c_fail(message, ATTN2C_MEMORY, "%s: out of memory", path);
-}
-
 static int say_pickle(const char *path, attn2c_message *message) {
   const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
   return attn2c_fail(
@@ -159,7 +155,7 @@ static int open_files(const attn2c_readers *readers, const char *folder, const c
                       const attn2c_safetensors_index *index, attn2c_checkpoint **checkpoint,
                       attn2c_message *message) {
   attn2c_checkpoint *made = make(readers, index->file_count);
-  if (!made) return out_of_memory(path, message);
+  if (!made) return attn2c_file_no_memory(path, message);
   int status = ATTN2C_OK;
   for (int i = 0; i < index->file_count && !status; i++)
     status = open_in_folder(made, i, folder, index->files[i], message);
@@ -196,7 +192,7 @@ static int open_index(const attn2c_readers *readers, const char *path, attn2c_ch
 static int open_single(const attn2c_readers *readers, const char *folder, const char *name,
                        attn2c_checkpoint **checkpoint, attn2c_message *message) {
   attn2c_checkpoint *made = make(readers, 1);
-  if (!made) return out_of_memory(name, message);
+  if (!made) return attn2c_file_no_memory(name, message);
   const int status =
       folder ? open_in_folder(made, 0, folder, name, message) : open_one(made, 0, name, message);
   if (status)
@@ -230,7 +226,7 @@ static int open_modules(const char *folder, attn2c_checkpoint **checkpoint, attn
   if (count == 0) return ATTN2C_OK;
   const int files = (*checkpoint)->file_count + count;
   attn2c_checkpoint *grown = realloc(*checkpoint, sizeof *grown + (size_t)files * sizeof grown->files[0]);
-  if (!grown) return out_of_memory(folder, message);
+  if (!grown) return attn2c_file_no_memory(folder, message);
   *checkpoint = grown;
   for (int i = 1; i <= MOST_MODULES; i++) {
     const char *kind = module_file(folder, i, name, &path);
@@ -318,7 +314,7 @@ static int open_parts(const char *path, attn2c_checkpoint **checkpoint, attn2c_m
       memset(grown->files + 1, 0, (size_t)(split.count - 1) * sizeof grown->files[0]);
       grown->file_count = (int)split.count;
     }
-    status = grown ? ATTN2C_OK : out_of_memory(path, message);
+    status = grown ? ATTN2C_OK : attn2c_file_no_memory(path, message);
   }
   for (int i = 1; i < split.count && !status; i++)
     status = open_part(*checkpoint, i, (int)split.count, path, message);
@@ -338,7 +334,7 @@ static int open_coded(attn2c_checkpoint **checkpoint, attn2c_message *message) {
   if (!status && made->coded) {
     made->shown = malloc(((size_t)made->count + 1) * sizeof *made->shown);
     made->number = malloc(((size_t)made->count + 1) * sizeof *made->number);
-    if (!made->shown || !made->number) status = out_of_memory("weights", message);
+    if (!made->shown || !made->number) status = attn2c_file_no_memory("weights", message);
     for (int i = 0; i < made->count && !status; i++) {
       made->number[i] = coding->reader->has_part(made->coded, i) ? -1 : made->shown_count;
       if (made->number[i] >= 0) made->shown[made->shown_count++] = i;
@@ -374,7 +370,7 @@ int attn2c_checkpoint_open_memory(const void *bytes, size_t size, const attn2c_r
   static const char name[] = "weights in memory";
   *checkpoint = NULL;
   attn2c_checkpoint *made = make(readers, 1);
-  if (!made) return out_of_memory(name, message);
+  if (!made) return attn2c_file_no_memory(name, message);
   one_file *one = &made->files[0];
   one->format = attn2c_format_of(readers->formats, bytes, size);
   int status = one->format ? attn2c_tensor_file_open_memory(one->format, bytes, size, &one->file, message)

@@ -1,5 +1,6 @@
 -- toolchain.lua: finds the compiler and flags that the environment names, and their identity.
 -- Everything that may change a command's result is part of the identity, and so of the result's key.
+local common_words = require("common.words")
 local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")
@@ -11,12 +12,6 @@ local toolchain = {}
 
 -- The environment variables that compilers read.
 local VARIABLES = { "CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "LANG", "LC_ALL" }
-
-local function split(text)
-  local list = {}
-  for word in text:gmatch("%S+") do list[#list + 1] = word end
-  return list
-end
 
 -- Returns the absolute path at which exec finds a program. It is absolute because commands run in other folders.
 local function found(word)
@@ -76,7 +71,7 @@ local function asks_for_mpi(given)
     local path = process.find("pkg-config")
     for _, name in ipairs(path and names or {}) do
       local child = process.run { words = { path, option, "--", name }, gather = "all" }
-      if child.code == 0 then return split(child.output) end
+      if child.code == 0 then return common_words.list(child.output) end
     end
     if given then faults.raise("io", ("ATTN2C_MPI: pkg-config knows no %s"):format(faults.quote(given))) end
     return faults.raise("io", ("ranks need MPI, but pkg-config knows no %s: install pkg-config, and libopenmpi-dev or "
@@ -102,8 +97,8 @@ end
 ---   mpi(OPTION)                 returns the words of pkg-config's OPTION for MPI in C. Faults: io, if it knows none
 function toolchain.new(environment)
   environment = environment or os.getenv
-  local self = { compiler = split(environment("CC") or ""), cflags = split(environment("ATTN2C_CFLAGS") or ""),
-    ldflags = split(environment("ATTN2C_LDFLAGS") or "") }
+  local function list_of(name) return common_words.list(environment(name) or "") end
+  local self = { compiler = list_of("CC"), cflags = list_of("ATTN2C_CFLAGS"), ldflags = list_of("ATTN2C_LDFLAGS") }
   local prefix = environment("CROSS") or ""
   if #self.compiler == 0 then self.compiler = { prefix ~= "" and prefix .. "gcc" or "cc" } end
   local path = found(self.compiler[1])
