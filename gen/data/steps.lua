@@ -22,7 +22,6 @@ local activations = require("data.activations").by_name
 local footprint = require("data.footprint")
 local of_integers = require("data.steps_integers")
 local of_ranks = require("data.steps_ranks")
-local of_scale_blocks = require("data.steps_scaled")
 local row_entries = require("data.row_entries")
 local types = require("data.types")
 local words = require("common.words")
@@ -428,7 +427,7 @@ for _, type in ipairs(types.of_weights) do
   end
 end
 
-for _, entries in ipairs { of_ranks, of_scale_blocks, of_integers } do
+for _, entries in ipairs { of_ranks, of_integers } do
   for name, entry in pairs(entries) do steps.rows[name] = entry end
 end
 for name, entry in pairs(steps.rows) do row_entries.complete(name, entry) end

@@ -1,5 +1,5 @@
--- steps_integers.lua: declares the row operations of an attention in int8, as steps.lua declares others.
--- They quantise queries, keys and values, pack these in groups of four, and make weights from 0 to 255.
+-- steps_integers.lua: declares the row operations of integers, as steps.lua declares others. Those of an attention in
+-- int8 quantise queries, keys and values, pack these in groups of four, and make weights from 0 to 255.
 local footprint = require("data.footprint")
 local row_entries = require("data.row_entries")
 local types = require("data.types")
@@ -73,5 +73,51 @@ local rows = {
 
 -- In a trace, the numbers of an attention in int8 as floats.
 for _, type in ipairs { "u8", "s8" } do rows["widen_" .. type] = of_rows(6, "y = x, as float", nil, type) end
+
+-- Numbers in scale blocks: rows are quantised to int8, widened in a trace, and looked up in tables of embeddings.
+
+-- Returns the footprint of rows that are stored as blocks.
+local function blocks(ld, type)
+  return function(c) return { first = 0, { c.rows, c[ld] }, { types.whole(c.cols, type), 1 } } end
+end
+
+-- Returns the footprint of the rows of a table that ids may choose.
+local function looked_up(type)
+  return function(c)
+    return { first = c.ids_least * c.ldt, { c.ids - c.ids_least + 1, c.ldt }, { types.row_bytes(c.cols, type), 1 } }
+  end
+end
+
+-- Declares the operations of a type of rows.
+local function declare(type, name, equation)
+  rows[name] = {
+    constants = { "rows", "cols", "ldx", "ldy" },
+    operands = { { "y", "w", blocks("ldy", type), type = type }, read() },
+    cost = each(20), equation = equation,
+  }
+  rows["widen_" .. type] = {
+    constants = { "rows", "cols", "ldx", "ldy" },
+    operands = { written(), { "x", "r", blocks("ldx", type), type = type } },
+    cost = each(6), equation = "y = x, as float",
+  }
+end
+
+declare(types.coarse, "quantise_blocks", "y = x as bytes in scale blocks")
+declare(types.fine, "quantise_blocks_finely", "y = x as integers of 15 bits in scale blocks")
+
+for _, type in ipairs(types.scaled) do
+  local block = type.block
+  rows["embed_" .. type.name] = {
+    constants = { "rows", "cols", "ldt", "ldy" },
+    operands = { written(),
+      { "table", "r", looked_up(type.name), type = type.name,
+        touched = function(c) return c.rows * types.row_bytes(c.cols, type.name) end },
+      { "ids", "r", vector("rows"), type = "i32" } },
+    cost = each(16),
+    body = ("attn2c_embed_scaled(y, table, ids, ${rows}, ${cols}, ${ldt}, ${ldy}, %d, %d, %d, %d)"):format(block.bits,
+      block.scale_bytes, block.scales, block.minimum and 1 or 0),
+    equation = "y[i] = table[ids[i]], as float",
+  }
+end
 
 return rows

@@ -7,7 +7,6 @@ local json = require("common.json")
 local kinds = require("common.kinds")
 local languages = require("text.languages")
 local lfs = require("lfs")
-local merges = require("text.merges")
 local sentencepiece = require("text.sentencepiece")
 local words = require("common.words")
 
@@ -407,10 +406,28 @@ function pieces.is_in(folder, config, model)
   return true
 end
 
+-- Returns the merges of byte pairs of a SentencePiece model, which has only a list of pieces, in their order: all
+-- pairs of pieces that are a piece together. The pairs of one piece are by ascending length of their left halves. Each
+-- is { left, right, place of the piece in the list }.
+local function merges_of(list_of_pieces)
+  local known, list = {}, {}
+  for _, piece in ipairs(list_of_pieces) do known[piece.text] = true end
+  for place, piece in ipairs(list_of_pieces) do
+    local text = piece.text
+    local at = utf8.offset(text, 2)
+    while at and at <= #text do
+      local left, right = text:sub(1, at - 1), text:sub(at)
+      if known[left] and known[right] then list[#list + 1] = { left, right, place } end
+      at = utf8.offset(text, 2, at)
+    end
+  end
+  return list
+end
+
 -- Returns the tokenizer.json's model. ids: of the vocabulary's texts.
 local function model_of(model, kind, vocab, ids, unknown)
   if kind == "Unigram" then return object { type = "Unigram", vocab = vocab, unk_id = ids[unknown] } end
-  local list = words.map(merges.of(model.pieces), function(each) return array { each[1], each[2] } end)
+  local list = words.map(merges_of(model.pieces), function(each) return array { each[1], each[2] } end)
   return object { type = "BPE", vocab = object(words.merged(ids, {})), merges = array(list), unk_token = unknown,
     fuse_unk = true }
 end

@@ -3,7 +3,6 @@
 -- Tensors that the whole model does not have (of_rank) are not in the trace.
 -- A rank of a stage has only the operations of its stage. It begins with the tensors that it takes from the stage
 -- before, passes tensors on when it has made them, and takes the outputs from the last stage.
-local builder = require("passes.graph.builder")
 local cut = require("passes.ranks.cut")
 local divisions = require("data.divisions")
 local ops = require("data.ops")
@@ -11,7 +10,12 @@ local ops = require("data.ops")
 local Maker = {}
 Maker.__index = Maker
 
-Maker.add = builder.tensor
+function Maker:add(tensor)
+  assert(not self.graph.tensors[tensor.name], tensor.name)
+  self.graph.tensors[tensor.name] = tensor
+  self.graph.order[#self.graph.order + 1] = tensor.name
+  return tensor
+end
 
 -- Returns the rank's number of elements of a division, and the first.
 function Maker:range(first) return divisions.range(first, self.rank) end
