@@ -280,7 +280,7 @@ return function(of, spec)
       filter = "mbart_json", wrong = "the folder's own source language is ignored" },
   }
 
-  of("gen/text/merges.lua", translated) {
+  of("gen/text/pieces.lua", translated) {
     { name = "merges_halves", old = "if known[left] and known[right] then", new = "if known[left] then",
       suite = spec .. "text/pieces_spec.lua", filter = "NllbTokenizer", wrong = "halves that are no pieces merge" },
   }
