@@ -1,5 +1,5 @@
--- steps_integers.lua: declares the row operations of integers, as steps.lua declares others. Those of an attention in
--- int8 quantise queries, keys and values, pack these in groups of four, and make weights from 0 to 255.
+-- steps_integers.lua: declares the row operations of integers, as steps.lua declares others. For an attention in int8
+-- they quantise queries, keys and values, pack these in groups of four, and make weights from 0 to 255.
 local footprint = require("data.footprint")
 local row_entries = require("data.row_entries")
 local types = require("data.types")

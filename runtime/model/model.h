@@ -19,7 +19,7 @@ typedef struct {
 /* A sequence whose tokens are copied to another one, but for those that both have. */
 typedef struct {
   int64_t from, to;
-  int32_t same, tokens;                   /* the first that both have; those of `from` */
+  int32_t same, tokens;                   /* tokens: the first that both have; all of `from` */
   int32_t forgotten[ATTN2C_MOST_WINDOWS]; /* by window, the first keys that `from` has forgotten */
   int32_t moved[ATTN2C_MOST_WINDOWS];     /* by window, 1: `to` has forgotten others, so all is copied */
 } attn2c_copying;
