@@ -10,14 +10,13 @@ local dump = require("common.dump")
 local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")
-local template = require("text.chat.template")
-local tokenizer = require("text.tokenizer")
 
 local pass = {}
 
 -- Compiles the chat template that was given, which must be right, or the folder's. The build goes on without one that
 -- is not supported.
 local function compile_chat(state, own)
+  local template = require("text.chat.template")
   local path = state.chat_template
   if path == "none" or not path and not own then return nil end
   local text = path and files.read_asked(path, "--chat-template: ") or not path and own.text
@@ -40,7 +39,8 @@ function pass.run(state)
   if not path then return end
   if path:sub(1, 1) ~= "/" then path = state.folder .. "/" .. path end
   path = path:gsub("/%.$", "")
-  local tables, made, warnings = tokenizer.from_path(path)
+  -- Loaded here, because most models have no tokenizer.
+  local tables, made, warnings = require("text.tokenizer").from_path(path)
   if made.has_target then
     faults.raise("usage", path .. ": separate_vocabs: sources and written texts with different vocabularies are not "
       .. "supported; tokenizer=false builds the model without text")
