@@ -84,10 +84,11 @@ until_end() {
 
 # The longest suites start first, so that no processor waits for the last: this list, the other suites of the whole,
 # lint, then the C tests. Suites that need the same objects of the runtime at once share the work
-# (gen/commands/build/store).
-longest=$(printf 'tests/spec/%s_spec.lua\n' whole/{models,builds,hf,say,machines,bindings,divided,guest} \
-  kernels/compiled passes/common/tuning whole/{any_goldens,bad_input,calibrate,precision,any_types,continued} \
-  whole/{targets,any_threads,any_same,report,torch,oracle,faults,lists,threads,repeat,install})
+# (gen/common/store).
+longest=$(printf 'tests/spec/%s_spec.lua\n' passes/common/tuning \
+  whole/{models,builds,hf,bad_input,install,machines,say,calibrate,precision,guest,divided,bindings,faults,report} \
+  whole/repeat kernels/compiled \
+  whole/{threads,any_threads,forms,targets,any_goldens,torch,continued,oracle,any_same,generate,any_types,lists})
 whole=$(find tests/spec/whole -name '*_spec.lua' | sort | grep -vxF "$longest")
 whole=$(grep ranks <<<"$whole"; grep -v ranks <<<"$whole")
 beside c_tests compile_c # other suites run, too, and fill the processors when few files are left

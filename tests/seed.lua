@@ -1,5 +1,5 @@
 -- seed.lua: runs a Lua program that builds (gen/attn2c), and copies what it takes from its cache, and adds to it, into
--- another cache, $SEED_CACHE/attn2c. If $SEED_THIN is set, it copies only three quarters of the runtime's objects. So
+-- another cache, $SEED_CACHE/attn2c. If $SEED_THIN is set, it copies only seven of eight objects of the runtime. So
 -- tests of caches of their own need not compile the whole runtime (helper.seed).
 --   lua5.4 tests/seed.lua PROGRAM [WORDS ...]
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
@@ -21,7 +21,7 @@ function store.open(...)
   local opened = open(...)
   local find, keep = opened.find, opened.keep
   local function copied(key, name, result)
-    local is_chosen = not is_thin or is_of_runtime[name] and not key:find("^[0-3]")
+    local is_chosen = not is_thin or is_of_runtime[name] and not key:find("^[01]")
     if result and is_chosen and not other:find(key, name) then
       local work = other:begin()
       files.write_all(work, { { name = name, text = result.text } })

@@ -31,9 +31,14 @@ end
 --- Compiles a template's text. Returns a function that takes a table of values and returns the filled text.
 function template.compile(text, name)
   local code = {}
-  for line in text:gmatch("([^\n]*)\n") do code[#code + 1] = code_of(line) end
-  local source = table.concat(code, "\n")
+  for line in text:gmatch("([^
+]*)
+") do code[#code + 1] = code_of(line) end
+  local source = "local _ENV = ...; " .. table.concat(code, "
+")
+  local fill
   return function(values)
+    fill = fill or assert(load(source, "=" .. name, "t", {}))
     local out = {}
     local env = {
       ipairs = ipairs,
@@ -52,18 +57,22 @@ function template.compile(text, name)
       end,
       __newindex = function(_, key) error(("%s: a template sets no globals: %s"):format(name, key), 2) end,
     })
-    assert(load(source, "=" .. name, "t", env))()
+    fill(env)
     return table.concat(out, "\n") .. "\n"
   end
 end
 
+local opened = {} -- by path: some are filled several times
+
 --- Reads and compiles templates/<file>.
 function template.open(root, file)
   local path = root .. "/templates/" .. file
+  if opened[path] then return opened[path] end
   local handle = assert(io.open(path, "rb"))
   local text = handle:read("a")
   handle:close()
-  return template.compile(text, "templates/" .. file)
+  opened[path] = template.compile(text, "templates/" .. file)
+  return opened[path]
 end
 
 return template

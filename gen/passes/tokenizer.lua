@@ -11,14 +11,13 @@ local dump = require("common.dump")
 local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")
-local template = require("text.chat.template")
-local tokenizer = require("text.tokenizer")
 
 local pass = {}
 
 -- Compiles the chat template that was given, which must be right, or the folder's. The build goes on without one that
 -- is not supported.
 local function compile_chat(state, own)
+  local template = require("text.chat.template")
   local path = state.chat_template
   if path == "none" or not path and not own then return nil end
   local text = path and files.read_asked(path, "--chat-template: ") or not path and own.text
@@ -41,7 +40,7 @@ end
 
 -- Returns the tables of the texts that a model writes with a vocabulary of its own.
 local function written_of(state, path, warnings)
-  local tables, made, more = tokenizer.of_target(path)
+  local tables, made, more = require("text.tokenizer").of_target(path)
   for _, line in ipairs(more) do warnings[#warnings + 1] = line end
   check_rows(path, made.model.largest + 1, state.spec.input.vocab)
   state.tokenizer.written = tables
@@ -56,7 +55,8 @@ function pass.run(state)
   if not path then return end
   if path:sub(1, 1) ~= "/" then path = state.folder .. "/" .. path end
   path = path:gsub("/%.$", "")
-  local tables, made, warnings = tokenizer.from_path(path)
+  -- Loaded here, because most models have no tokenizer.
+  local tables, made, warnings = require("text.tokenizer").from_path(path)
   -- The vocabulary, which may be large, is not kept.
   state.tokenizer = { tables = tables, tokens = made.model.largest + 1,
     made = { file = made.file, components = made.components, added = made.added }, mask = made.specials.mask,

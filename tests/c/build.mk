@@ -38,8 +38,9 @@ element_programs := $(foreach test,$(element_tests),$(foreach variant,$(variants
 # Programs that the spec of tokenizers runs.
 text_libraries := -lutf8proc -lpcre2-8
 
-# lld links a program with sanitizers in half the time.
-linker := $(if $(shell command -v ld.lld),-fuse-ld=lld)
+# lld links a program with sanitizers in half the time; other links fill the processors. Criterion starts a program for
+# each test, which takes longer with libraries that it does not use.
+linker := -Wl,--as-needed $(if $(shell command -v ld.lld),-fuse-ld=lld -Wl$(comma)--threads=1)
 text_programs  := $(bin)/text_cases $(bin)/text_fuzz $(bin)/text_languages
 
 .PHONY: all
@@ -48,8 +49,9 @@ all: $(addprefix $(bin)/test_,$(tests) $(jit_tests) guard) $(element_programs) $
 # kernels_*.c; and one source of the runtime by itself.
 $(bin)/obj/%.o: %.c $(headers) | $(bin)/obj
 	$(checker) $(checked) -c $< -o $@
+# Tests have no lines for traces, which would take a fifth of the time; the runtime has.
 $(bin)/obj/c_%.o: tests/c/%.c $(headers) | $(bin)/obj
-	$(checker) $(checked) -c $< -o $@
+	$(checker) $(checked) -g0 -c $< -o $@
 $(bin)/obj:
 	mkdir -p $@
 

@@ -132,7 +132,7 @@ of("gen/passes/common/grouping.lua", spec .. "passes/plan_spec.lua") {
 of("gen/passes/layout.lua", spec .. "passes/layout_spec.lua") {
   { name = "layout_factors", old = "dump.table(a.factors or {}) == dump.table(b.factors or {})", new = "true",
     filter = "powers", wrong = "entries share a weight that each multiplies with other powers" },
-  { name = "layout_own", old = "    inherit(state, larger)\n", new = "", filter = "one for all entries",
+  { name = "layout_own", old = "    inherit(state, larger)\n", new = "", filter = "the largest entry decides",
     wrong = "each entry has panels of its own" },
 }
 

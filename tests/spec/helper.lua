@@ -217,6 +217,32 @@ function helper.command(list, folder, environment)
   return code, output, files.read(errors)
 end
 
+local worker
+
+--- Runs gen/attn2c with words, as its own process would do, in one that serves all calls of a spec (tests/worker.lua).
+--- Returns exit code, standard output, standard error, and the seconds of a processor that it took.
+function helper.asked(list)
+  if not worker then
+    local replies = helper.folder() .. "/replies"
+    assert(os.execute("mkfifo " .. helper.shell(replies)))
+    worker = { requests = assert(io.popen(("ulimit -t 300; exec lua5.4 %s/tests/worker.lua %s >/dev/null"):format(
+      helper.shell(helper.absolute_root()), helper.shell(replies)), "w")), replies = assert(io.open(replies, "rb")) }
+  end
+  worker.requests:write(string.pack("<I4", #list))
+  for _, word in ipairs(list) do worker.requests:write(string.pack("<s4", word)) end
+  worker.requests:flush()
+  local function number(form, bytes)
+    return (string.unpack(form, worker.replies:read(bytes) or error("the worker has ended", 3)))
+  end
+  local function text()
+    local length = number("<I4", 4)
+    return length > 0 and worker.replies:read(length) or ""
+  end
+  local code, seconds = number("<i4", 4), number("<d", 8)
+  local output = text()
+  return code, output, text(), seconds
+end
+
 --- Flags of sanitizers, and shell words in front of a build with them. They find the same faults without optimisation,
 --- which would take most of the time. The compiler and the flags are the same everywhere, so that all specs share one
 --- compiled runtime. GCC's sanitizers do not find arithmetic with a null pointer; clang's do.
@@ -254,7 +280,7 @@ function helper.compiling(compiler, level)
 end
 
 --- Fills a cache, CACHE/attn2c, with the runtime's objects by `helper.quick`, its archives, and a small model's
---- results. is_thin: with three quarters of the objects alone; a build has to make the others, and the archives.
+--- results. is_thin: with seven of eight objects alone; a build has to make the others, and the archives.
 function helper.seed(cache, is_thin)
   local folder = helper.folder()
   helper.write(folder .. "/seed.lua", [[return { name = "seed", d_model = 16, heads = 2, seq = 4, layers = 1 }]])

@@ -4,7 +4,6 @@
 local emulator = require("common.emulator")
 local faults = require("common.faults")
 local process = require("common.process")
-local tokenizer = require("text.tokenizer")
 
 local opened = {}
 
@@ -30,7 +29,7 @@ function opened.check(program, path, made, say)
   if code == 0 then return end
   for _, kind in ipairs { "format", "io", "memory" } do
     if code == faults.code[kind] then
-      faults.raise(kind, tokenizer.told(made, said:match("[^\n]*")))
+      faults.raise(kind, require("text.tokenizer").told(made, said:match("[^\n]*")))
     end
   end
   say(("%s: its tables were not tested: %s"):format(made.file, code and "status " .. code or said))

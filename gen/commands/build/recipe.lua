@@ -433,15 +433,19 @@ function recipe.flags(jobs, cflags)
 end
 
 --- Returns the words of a command as a flat list. `of` maps a placeholder's name to its word or list of words, or to a
---- function that returns these.
+--- function that returns these. The user's level replaces a job's, so that jobs that differ only in it share a result.
 function recipe.words(command, of)
-  local list = {}
+  local list, is_users = {}, false
+  for i, word in ipairs(of.cflags) do
+    is_users = is_users or word:match("^%-O") and not (of.cflags[i - 1] or ""):match("^%-X")
+  end
   local function add(word)
     if type(word) ~= "table" then
-      list[#list + 1] = word
+      if not (is_users and word:match("^%-O")) then list[#list + 1] = word end
     elseif word.of then
       local meant = assert(of[word.of], word.of)
-      add(type(meant) == "function" and meant() or meant)
+      if type(meant) == "function" then meant = meant() end
+      for _, each in ipairs(type(meant) == "table" and meant or { meant }) do list[#list + 1] = each end
     else
       for _, each in ipairs(word) do add(each) end
     end

@@ -79,7 +79,8 @@ function key_of(self, job)
   local parts = { FORMAT, self.toolchain.identity, job.name }
   for _, command in ipairs(job.commands) do
     local words = recipe.words(command, meanings(self, job))
-    parts[#parts + 1] = hash.list(words)
+    parts[#parts + 1] = tostring(#words)
+    table.move(words, 1, #words, #parts + 1, parts)
     for _, word in ipairs(words) do
       if word:match("^%-l") then parts[#parts + 1] = self.toolchain.libraries(word:sub(3)) end
     end

@@ -12,10 +12,10 @@ local function files_of(folder, ending)
   local function look(below)
     for name in lfs.dir(folder .. below) do
       local path = below .. "/" .. name
-      if name:sub(1, 1) ~= "." and lfs.attributes(folder .. path, "mode") == "directory" then
-        look(path)
-      elseif name:sub(-#ending) == ending and name:sub(1, 1) ~= "." then
+      if name:sub(1, 1) ~= "." and name:sub(-#ending) == ending then
         list[#list + 1] = path:sub(2)
+      elseif not name:find(".", 1, true) and lfs.attributes(folder .. path, "mode") == "directory" then
+        look(path)
       end
     end
   end
@@ -25,17 +25,17 @@ local function files_of(folder, ending)
   return list, texts
 end
 
---- Returns one text that identifies a list of files, by their names and contents.
+--- Returns a hash of a list of files, of their names and contents.
 function sources.digest(list, texts)
   local parts = {}
-  for i, name in ipairs(list) do parts[i] = name .. " " .. hash.content(texts[name]) end
-  return table.concat(parts, "\n")
+  for i, name in ipairs(list) do parts[2 * i - 1], parts[2 * i] = name, texts[name] end
+  return hash.list(parts)
 end
 
 local known = {} -- by folder: a command may build many variants
 
---- Returns the runtime in a folder: { names = its sources, texts = their texts by name, of_headers = a text that
---- identifies all headers }.
+--- Returns the runtime in a folder: { names = its sources, texts = their texts by name, of_headers = a hash of
+--- all headers }.
 function sources.of_runtime(folder)
   if not known[folder] then
     local headers, texts = files_of(folder, ".h")

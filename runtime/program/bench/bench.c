@@ -314,12 +314,14 @@ static int run(job *job) {
   }
   if (job->model->continued) {
     status = attn2c_sequences_prepare(job->context);
-    if (status == ATTN2C_OK) status = attn2c_reads_open(job->opened->threads, &job->reads);
+    if (status == ATTN2C_OK && !arguments->brief)
+      status = attn2c_reads_open(job->opened->threads, &job->reads);
     if (status != ATTN2C_OK) return attn2c_fail(job->message, status, "bench: no memory");
   }
   status = verify_and_time(job);
   if (job->reads) share_memory_rate(job->results, job->count);
-  if (status == ATTN2C_OK && arguments->profile && arguments->format != ATTN2C_FORMAT_CSV) {
+  if (status == ATTN2C_OK && arguments->profile && !arguments->brief &&
+      arguments->format != ATTN2C_FORMAT_CSV) {
     const double bandwidth = attn2c_bandwidth(job->opened->threads); /* csv has no column for it */
     for (int i = 0; i < job->count; i++) job->results[i].bandwidth = bandwidth;
   }

@@ -253,6 +253,21 @@ describe("the body of a product", function()
     end
   end)
 
+  it("in tiles begins with their shape, and leaves none configured", function()
+    for _, keys in ipairs { { precision = "bf16", seq = 64 }, { precision = "int8", seq = { any = 64 } } } do
+      keys.target, keys.d_model = "amx", 64
+      local text, count = helper.emitted(helper.tiny(keys), "tiny_kernels.c"), 0
+      for body in text:gmatch("\nvoid product_[^\n]* {\n(.-)\n}") do
+        local is_shaped = body:find("attn2c_tiles_configure(", 1, true) ~= nil
+        local _, left = body:gsub("attn2c_tiles_release%(%);", "")
+        assert.equal(is_shaped and 1 or 0, left, body)
+        assert.equal(is_shaped, body:find("attn2c_tiles_release%(%);$") ~= nil, body)
+        count = count + left
+      end
+      assert.is_true(count > 0)
+    end
+  end)
+
   it("says only what it needs", function()
     local target = targets.by_name.avx512
     local strips = { groups = { { count = 1, size = 3 } }, strips = { { count = 1, size = 8 } }, rows_held = false,

@@ -72,6 +72,16 @@ describe("places of weights", function()
     assert.matches("input.tokens.weight", helper.defect(checks.layout, decode))
   end)
 
+  it("are those that the largest entry decides, whatever a smaller one would", function()
+    local function laid_out(panel) return helper.tiny({ plan = { panel = panel } }, "layout") end
+    local long, short = laid_out(64), laid_out(16)
+    local before = short.weights.layouts["l0.ff.up.weight"]
+    layout.run(setmetatable({ entries = { short, long }, primary = long }, { __index = long }))
+    assert.same(long.weights.layouts, short.weights.layouts)
+    assert.same(long.weights.offsets, short.weights.offsets)
+    assert.not_same(before, short.weights.layouts["l0.ff.up.weight"])
+  end)
+
   it("lays a weight out twice if entries multiply it with other powers", function()
     local spec = helper.tiny({}, "validate").spec
     -- An entry with one weight of 1,024 bytes.

@@ -40,19 +40,20 @@ local function assert_faults(stderr, fragments, about)
   assert.is_nil(stderr:find("[%z\1-\9\11-\31\127]"), about)
 end
 
--- The description `text`, with overrides: refused with these faults and code 2, and nothing written.
+-- The description `text`, with overrides: refused with these faults and code 2, and nothing written. Returns standard
+-- error.
 local function refused(text, fragments, overrides, code)
-  local file, out = scratch .. "/d.lua", scratch .. "/never"
-  put(file, text)
-  local line = command .. "gen " .. quote(file)
-  for _, override in ipairs(overrides or {}) do line = line .. " " .. quote(override) end
-  -- 10 s of processor time, whoever else is at work.
-  local got, stderr, stdout = shell("ulimit -t 10; " .. line .. " -o " .. quote(out))
+  local out = scratch .. "/never"
+  local words = { "gen", put(scratch .. "/d.lua", text), table.unpack(overrides or {}) }
+  table.move({ "-o", out }, 1, 2, #words + 1, words)
+  local got, stdout, stderr, seconds = helper.asked(words)
+  assert.is_true(seconds < 10, seconds)
   local about = text:sub(1, 300) .. " " .. table.concat(overrides or {}, " ")
   assert_faults(stderr, fragments, about)
   assert.are.equal(code or 2, got, about)
   assert.are.equal("", stdout, about)
   assert.is_nil(lfs.attributes(out, "mode"), about)
+  return stderr
 end
 
 local base = 'name = "tiny", d_model = 16, heads = 2, seq = 4, layers = 1, target = "x86_64"'
@@ -309,8 +310,7 @@ describe("a description's code", function()
       ["return {} .. 'x'"] = "'..' is not allowed", ["--[[ a .. b ]] return 'x' .. 'y'"] = "'..' is not allowed",
       ["local s = 'x' while true do s = s .. s end"] = "'..' is not allowed",
     } do
-      refused(code, { fragment })
-      assert.is_truthy(get(scratch .. "/stderr"):find("d.lua:", 1, true), code)
+      assert.is_truthy(refused(code, { fragment }):find("d.lua:", 1, true), code)
     end
     assert.is_nil(lfs.attributes(mark, "mode"))
   end)
@@ -340,12 +340,11 @@ describe("a description's code", function()
     for _, key in ipairs { "output", "plan", "mask", "bias", "window", "input", "memory", "head_mask",
       "attention_output", "t" } do
       put(scratch .. "/d.lua", ("local t = { %s } t.%s = t return t"):format(base, key))
-      local code, stderr = shell(command .. "gen " .. quote(scratch .. "/d.lua") .. " -o " .. quote(scratch ..
-        "/never"))
+      local code, _, stderr = helper.asked { "gen", scratch .. "/d.lua", "-o", scratch .. "/never" }
       assert.are.equal(2, code, key .. stderr)
       assert.is_nil(stderr:find("defect", 1, true), stderr)
       -- `show` prints the table as it came, which holds itself.
-      code, stderr = shell(command .. "show " .. quote(scratch .. "/d.lua") .. " --stage describe")
+      code, _, stderr = helper.asked { "show", scratch .. "/d.lua", "--stage", "describe" }
       assert.are.equal("", stderr)
       assert.are.equal(0, code)
     end

@@ -166,6 +166,10 @@ describe("a model of two lengths", function()
     assert.equal(0, code, text)
     assert.same({ ops, ops > 0 }, { select(2, text:gsub(",result,", "")), true })
     assert.same({ 2, "five: --brief: goes with --profile\n" }, { run(short, { "bench", "--brief" }) })
+    for _, each in ipairs { { "%d" }, { "null", "--brief" } } do
+      code, text = run(short, { "bench", "-r", "2", "-o", "json", "--profile", each[2] })
+      assert.truthy(code == 0 and text:find('"memory_gb_per_s": *' .. each[1]), text)
+    end
     code, text = run(short, { "bench", "-r", "2", "-o", "csv", "--profile", "--brief", "--cold", "1" })
     assert.same({ 0, ops }, { code, select(2, text:gsub(",result,", "")) })
     assert.same({ 2, "five: --cold: goes with --brief\n" }, { run(short, { "bench", "--profile", "--cold", "1" }) })

@@ -28,6 +28,20 @@ local MEANINGS = { ar = "ar", objcopy = "objcopy", compiler = { "cc", "-m64" }, 
 local function line(job, i) return table.concat(recipe.words(job.commands[i or 1], MEANINGS), " ") end
 
 describe("the recipe", function()
+  it("leaves out its levels where the user has one, and only then", function()
+    local function levels(cflags)
+      local of = setmetatable({ cflags = cflags, weights = "-Ofile" }, { __index = MEANINGS })
+      local list = {}
+      for _, word in ipairs(recipe.words({ "cc", { "-O3", { of = "weights" } }, { of = "cflags" }, "-c" }, of)) do
+        if word:match("^%-O") then list[#list + 1] = word end
+      end
+      return list
+    end
+    assert.same({ "-O3", "-Ofile" }, levels { "-DX" })
+    assert.same({ "-Ofile", "-O1" }, levels { "-DX", "-O1" })
+    assert.same({ "-O3", "-Ofile", "-O1" }, levels { "-Xlinker", "-O1" })
+  end)
+
   it("compiles calls, loops and the runtime each with their flags", function()
     local by_name = jobs(nil, { sources = { "check/check.c", "check/compare.c", "check/reference_rows.c",
       "formats/json.c", "packing/pack.c", "weights/hints.c", "weights/projected.c", "model/team.c", "model/model.c",

@@ -29,6 +29,11 @@ describe("the shape of an array", function()
     end
     local output = emit_module.values(state).outputs[1]
     assert.same({ "(1, 8, 16)", '("batch", "seq", 16)' }, { output.sizes, output.text_sizes })
+    _, state = shapes_of { seq = 8, past = 3, mask = "causal", attention_output = "heads" }
+    for _, each in ipairs(emit_module.values(state).outputs) do
+      if each.name == "attention_0" then output = each end
+    end
+    assert.same({ "(1, 2, 8, 11)", '("batch", 2, "seq", "seq + 3")' }, { output.sizes, output.text_sizes })
   end)
 end)
 
