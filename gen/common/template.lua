@@ -31,11 +31,8 @@ end
 --- Compiles a template's text. Returns a function that takes a table of values and returns the filled text.
 function template.compile(text, name)
   local code = {}
-  for line in text:gmatch("([^
-]*)
-") do code[#code + 1] = code_of(line) end
-  local source = "local _ENV = ...; " .. table.concat(code, "
-")
+  for line in text:gmatch("([^\n]*)\n") do code[#code + 1] = code_of(line) end
+  local source = "local _ENV = ...; " .. table.concat(code, "\n")
   local fill
   return function(values)
     fill = fill or assert(load(source, "=" .. name, "t", {}))
