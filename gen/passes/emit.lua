@@ -62,6 +62,7 @@ end
 -- Returns the comment of the macro with the elements of an input or output: of a call, or of its parts if the call
 -- decides how many it has.
 local function macro_comment_of(tensor, spec)
+  if emit_lengths.is_of_sources(spec) then return types.c(tensor.type) .. " a source" end
   if not spec.symbols.rows.is_open then return ("%s %s"):format(types.c(tensor.type), c_shape(tensor, spec)) end
   local _, what = emit_lengths.each(tensor, spec)
   return ("%s a %s"):format(types.c(tensor.type), what)

@@ -437,7 +437,7 @@ function graph.run(state)
     local function set(shorter, rows, unit) growth.set(state.graph, built(state, shorter), rows, unit) end
     set(growth.shortened(spec, spec.least), spec.seq - spec.least, growth.OF_TOKENS)
     if spec.source then
-      local least = spec.source.least
+      local least = math.min(spec.source.least, spec.source.seq - 1) -- two lengths tell how tensors grow
       set(growth.with_source(spec, least), spec.source.seq - least, growth.OF_SOURCE)
     end
   end

@@ -356,6 +356,7 @@ local function resolve_memory(say, spec, description)
   local memory = spec.memory
   if not memory then return end
   if memory.encoder then
+    memory.any = type(memory.encoder.seq) == "table" or nil
     local fields = spec.context and encoders.sized(say, memory.encoder) or memory.encoder
     memory.encoder = resolve_encoder(say, description, fields)
     memory.seq, memory.width = memory.encoder.seq, memory.encoder.d_model

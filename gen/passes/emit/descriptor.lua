@@ -69,9 +69,8 @@ end
 
 -- Returns how a tensor of an entry of any length grows, as a row; others do not.
 local function growth_row(state, tensor)
-  if not state.spec.symbols.rows.is_open then return "{ { 0 }, 0 }," end
   local is_shared = tensor.unbatched or tensor.kind == "weight" or tensor.kind == "constant"
-  return ("{ %s, %d },"):format(braces(tensor.growth), is_shared and 1 or 0)
+  return ("{ %s, %d },"):format(braces(tensor.growth or { 0 }), is_shared and 1 or 0)
 end
 
 -- Adds an entry's tensors to the rows and to the rows of their growth, and their indices to index_of[state]; adds the
