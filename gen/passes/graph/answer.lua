@@ -126,7 +126,7 @@ function answer.dump(made)
     end
   end
   if made.similarity then lines[#lines + 1] = ("  output %d makes scores of cosines"):format(made.similarity) end
-  if made.inputs.image then lines[#lines + 1] = ("  pictures fill input %d, image"):format(made.inputs.image) end
+  if (made.inputs.image or -1) >= 0 then lines[#lines + 1] = ("  pictures fill input %d, image"):format(made.inputs.image) end
   return lines
 end
 
