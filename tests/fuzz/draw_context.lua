@@ -90,7 +90,7 @@ local function change_to_one(e)
     if e.mask[i] == "padding" then table.remove(e.mask, i) end
   end
   if e.mask == "padding" or type(e.mask) == "table" and next(e.mask) == nil then e.mask = nil end
-  e.mask_value, e.attention_output = nil, nil
+  e.mask_value, e.attention_output, e.prefix = nil, nil, nil
   if e.input and e.input.stage == "image" then e.seq = nil else e.seq = math.max(2, e.seq) end
 end
 

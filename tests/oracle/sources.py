@@ -38,7 +38,7 @@ KEYS = {
               {"d_model": 20, "heads": 5, "kv_heads": 5, "layers": 1, "positions": "learned", "max_position": 16,
                "mask": "window", "window": [2, 3]}),
     "pictures": ({"positions": "learned", "max_position": 20, "activation": "relu"},
-                 {"input": {"stage": "image", "height": 8, "width": 12, "patch": 4, "channels": 3}, "seq": 7, "d_model": 20,
+                 {"input": {"stage": "image", "height": 8, "width": 12, "patch": 4, "channels": 3}, "seq": 7, "d_model": 20, "to": 12,
                   "heads": 5, "kv_heads": 5, "norm": "pre", "final_norm": True}),
     "frames": ({"kv_heads": 1, "positions": "sinusoidal"},
                {"input": {"stage": "linear", "from": 6}, "seq": 70, "positions": "relative_key", "layers": 1, "kv_heads": 3}),
