@@ -462,8 +462,8 @@ local function size_image(self, asked)
   self.names["input.positions.weight"] = names
 end
 
--- Returns the facts of a folder's image tower, the encoder of a family that writes about pictures, as a state of its own;
--- nil for other families. sides: as in size_image. Faults: usage, format.
+-- Returns the facts of a folder's image tower, the encoder of a family that writes about pictures, as a state of its
+-- own; nil for other families. sides: as in size_image. Faults: usage, format.
 local function tower_of(self, sides)
   local rule, facts = self.family.pictures, require("checkpoints.facts")
   if not rule then return nil end

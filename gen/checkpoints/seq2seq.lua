@@ -118,7 +118,7 @@ function seq2seq.vision(d)
     generation = function(config, stated)
       return stated, seq2seq.both(config, type(config.decoder) == "table" and config.decoder or {})
     end,
-    derive = function(facts, config, _, has)
+    derive = function(facts, _, _, has)
       if d.derive then d.derive(facts) end
       facts.tied = facts.tied and not has(d.vocabulary)
       facts.projected_to = has("enc_to_dec_proj.weight") and facts.d_model or nil

@@ -1,5 +1,5 @@
--- vision_trocr.lua: describes folders of vision-encoder-decoder whose decoder is TrOCR's (Li et al. 2021): BART's decoder
--- with learned or sinusoidal positions, and with or without a norm of the embeddings.
+-- vision_trocr.lua: describes folders of vision-encoder-decoder whose decoder is TrOCR's (Li et al. 2021): BART's
+-- decoder with learned or sinusoidal positions, and with or without a norm of the embeddings.
 local seq2seq = require("checkpoints.seq2seq")
 
 return seq2seq.vision {
@@ -22,12 +22,12 @@ return seq2seq.vision {
     { "pad_token_id", to = "pad", default = 1, kind = "size" },
     { "tie_word_embeddings", to = "tied", default = true, kind = "flag" },
   },
-  fixed = { norm = "post", sinusoids = "fairseq" },
+  fixed = { norm = "post", positions = "sinusoidal", sinusoids = "fairseq" },
   vocabulary = "decoder.output_projection.weight",
   start = 2,
   derive = function(facts)
     facts.embedding_scale = facts.scales and math.sqrt(facts.d_model) or nil
-    facts.positions = facts.learned and "learned" or "sinusoidal"
+    facts.positions = facts.learned and "learned" or nil
     facts.first_position = facts.learned and 2 or facts.pad + 1
     facts.max_position = facts.learned and facts.longest + 2 or nil
   end,
