@@ -267,13 +267,12 @@ class _State(_Owner):
         name = self._source.inputs[0].name
         if _is_of_one_length(self._source):
             one = self._source.call({name: sources})
-            count, found, sizes = one.batch, one.arrays, ()
+            count, arrays = one.batch, list(one.arrays.values())
         else:
             call = _of_lists(self._source, {name: _list("sources", sources)})
-            count, found, sizes = len(call.lengths), call.arrays, (_address(call.lengths),)
+            count, arrays = len(call.lengths), [call.lengths, *call.arrays.values()]
         numbers = self._numbers(sequences, count)
-        arrays = [_address(array) for array in found.values()]
-        into = _open_structure(self._source)(count, *sizes, *arrays)
+        into = _open_structure(self._source)(count, *map(_address, arrays))
         self._of.library.check(self._of.writer.encode(self._context(), _address(numbers), ctypes.byref(into)))
         self._with_source.update(numbers.tolist())
 
