@@ -221,14 +221,15 @@ static int begin(job *job, const attn2c_prompt_ids *prompt) {
     if (!attn2c_signal()) end_prompts(job, status, prompt->place, said.used ? text : attn2c_strerror(status));
     return ATTN2C_OK;
   }
+  int32_t count;
+  const int32_t *ids = attn2c_answers_prompt(job->batch, place, &count);
   for (int32_t rank = 0; rank < job->options.n_best; rank++) {
     record *r = add_record(job, prompt, place);
     if (!r) return no_memory(job);
+    if (job->pictures) r->prompt_tokens = count;
     if (rank == 0) job->at[place] = r;
   }
   if (!job->text) return ATTN2C_OK;
-  int32_t count;
-  const int32_t *ids = attn2c_answers_prompt(job->batch, place, &count);
   return job->text->begin(job->side, place, ids, count) == ATTN2C_OK ? ATTN2C_OK : no_memory(job);
 }
 
