@@ -189,8 +189,8 @@ sections["config.json with parts"] = {
   read = "decoder encoder projection_dim text_config text_config_dict tie_word_embeddings vision_config vision_config_dict",
   without = {
     [TRAINING] = "label_smoothing logit_scale_init_value",
-    [OTHER_HEADS] = [[image_text_hidden_size boi_token_id boi_token_index eoi_token_id eoi_token_index image_token_id image_token_index
-      mm_tokens_per_image]],
+    [OTHER_HEADS] = [[boi_token_id boi_token_index eoi_token_id eoi_token_index image_text_hidden_size image_token_id
+      image_token_index mm_tokens_per_image]],
   },
 }
 
