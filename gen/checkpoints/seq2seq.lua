@@ -74,7 +74,7 @@ function seq2seq.add_part(list, path, prefix, tensors, but)
   return list
 end
 
---- Returns the values that are set in either of two objects, those of `own` first.
+--- Returns the values that are set in either of two objects; `own` comes first.
 function seq2seq.both(own, other)
   local result = setmetatable({}, getmetatable(own))
   for _, from in ipairs { other, own } do

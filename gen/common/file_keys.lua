@@ -186,7 +186,8 @@ for name, section in pairs(families) do sections["config.json of " .. name] = se
 
 -- config.json of a model with an object for each part, by its model_type.
 sections["config.json with parts"] = {
-  read = "decoder encoder projection_dim text_config text_config_dict tie_word_embeddings vision_config vision_config_dict",
+  read = [[decoder encoder projection_dim text_config text_config_dict tie_word_embeddings vision_config
+    vision_config_dict]],
   without = {
     [TRAINING] = "label_smoothing logit_scale_init_value",
     [OTHER_HEADS] = [[boi_token_id boi_token_index eoi_token_id eoi_token_index image_text_hidden_size image_token_id

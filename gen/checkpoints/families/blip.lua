@@ -1,5 +1,5 @@
--- blip.lua: describes BLIP (Li et al. 2022), which writes captions: its image tower (blip_vision.lua), and BERT's layers
--- with cross-attention.
+-- blip.lua: describes BLIP (Li et al. 2022), which writes captions: its image tower (blip_vision.lua), and BERT's
+-- layers with cross-attention.
 local heads = require("checkpoints.heads")
 local images = require("checkpoints.families.blip_vision")
 local seq2seq = require("checkpoints.seq2seq")
@@ -19,7 +19,8 @@ local tensors = seq2seq.add_part({}, "", "text_decoder.bert.", {
 })
 seq2seq.add_part(tensors, "encoder.", "vision_model.", images.tensors)
 
-local head = heads.masked_lm { transform = predictions .. "transform.dense", norm = predictions .. "transform.LayerNorm",
+local head = heads.masked_lm { transform = predictions .. "transform.dense",
+  norm = predictions .. "transform.LayerNorm",
   vocabulary = predictions .. "decoder", bias = predictions .. "bias" }
 table.insert(head, 1, { "pool", over = "last" })
 head.writes, head.decodes = true, true

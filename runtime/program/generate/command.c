@@ -341,7 +341,8 @@ static int write_json(job *job, const record *r) {
   int failed = 0;
   for (int32_t i = 0; i < r->count; i++) failed |= json_array_append_new(ids, json_integer(r->ids[i]));
   if (job->pictures)
-    failed |= json_object_set_new(object, "image", attn2c_the_pictures->json_name(r->prompt, r->prompt_length));
+    failed |=
+        json_object_set_new(object, "image", attn2c_the_pictures->json_name(r->prompt, r->prompt_length));
   else if (r->prompt)
     failed |= json_object_set_new(object, "prompt", job->text->json_text(r->prompt, r->prompt_length));
   if (job->text)
@@ -362,8 +363,10 @@ static int write_json(job *job, const record *r) {
 
 /* Writes what is new of the first answer as text. */
 static void write_text(job *job, record *r) {
-  if (job->pictures && job->is_line && !r->is_begun) attn2c_the_pictures->write_name(r->prompt, job->out);
-  r->is_begun = 1;
+  if (job->pictures && job->is_line && !r->is_begun) {
+    attn2c_the_pictures->write_name(r->prompt, job->out);
+    r->is_begun = 1;
+  }
   if (job->text) {
     job->text->write(r->shown.text + r->written, r->shown.length - r->written, job->is_line, job->out);
     r->written = r->shown.length;
@@ -434,12 +437,13 @@ static int answer_all(job *job) {
 
 /* Ends the line of an answer that was written in part. */
 static void end_line(job *job) {
-  if (!job->first || !job->first->is_begun) return;
+  if (!job->first || job->first->written + (size_t)job->first->is_begun == 0) return;
   fputc('\n', job->out);
   attn2c_say(job->message, "%s: the answer is not whole", job->first->at);
 }
 
-/* Opens the pictures, and makes the tokens that answers go on from: the model's first ones, and --prompt's. */
+/* Opens the pictures, and makes the tokens that answers go on from: the model's first ones, and --prompt's.
+ */
 static int open_pictures(job *job) {
   const attn2c_arguments *arguments = job->arguments;
   const int32_t *ids = NULL;

@@ -160,9 +160,9 @@ int attn2c_picture_source_image(const attn2c_picture_source *source, int number,
   const char *name = attn2c_picture_name(source, number);
   status = attn2c_picture_prepare(facts, picture.pixels, picture.width, picture.height, image);
   if (status == ATTN2C_USAGE)
-    status = attn2c_fail(message, ATTN2C_FORMAT, "%s: %lld x %lld pixels cannot become the model's %d x %d",
-                         name, (long long)picture.width, (long long)picture.height, facts->width,
-                         facts->height);
+    status =
+        attn2c_fail(message, ATTN2C_FORMAT, "%s: %lld x %lld pixels cannot become the model's %d x %d", name,
+                    (long long)picture.width, (long long)picture.height, facts->width, facts->height);
   else if (status != ATTN2C_OK)
     attn2c_say(message, "%s: no memory to resize it", name);
   attn2c_picture_free(&picture);

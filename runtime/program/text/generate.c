@@ -287,7 +287,7 @@ const attn2c_generation_text attn2c_generation_text_program = {.open = open_side
                                                                .write = write_piece,
                                                                .token = find_token,
                                                                .languages = take_languages,
-                                                              .plain = encode_plain,
+                                                               .plain = encode_plain,
                                                                .json_text = attn2c_json_text,
                                                                .json_line = attn2c_json_line,
                                                                .chat = attn2c_chat_command,

@@ -113,6 +113,7 @@ return function(values)
     return { base = base, classes = { Model = { stages } }, cases = image_keys }
   end
 
-  return { blip_vision_model = blip_vision(), clip_text_model = clip_text(), clip_vision_model = clip_vision(), siglip_text_model = siglip_text(),
+  return { blip_vision_model = blip_vision(), clip_text_model = clip_text(), clip_vision_model = clip_vision(),
+    siglip_text_model = siglip_text(),
     siglip_vision_model = siglip_vision() }
 end

@@ -88,7 +88,8 @@ describe("a model that writes about pictures", function()
   local refused = {
     { "--prompt t5", "generate: --image FILE is needed: this model writes about pictures, and goes on from the text of "
       .. "--prompt" },
-    { "--image a.png --prompt t5 --prompt t6", "--prompt: one TEXT is allowed with --image: all answers go on from it" },
+    { "--image a.png --prompt t5 --prompt t6",
+      "--prompt: one TEXT is allowed with --image: all answers go on from it" },
     { "--image a.png --prefix t5", "--prefix, --source-language: go with models that read texts" },
     { "--image a.png --input ids=a.npy", "--input: does not go with a model that writes about pictures" },
   }

@@ -62,8 +62,8 @@ describe("an encoder with a context", function()
     end
   end)
 
-  local HOW = "memory.seq: the encoder of a model with a context takes any(N), with the most rows of a source, or N, the "
-    .. "rows of each; an integer from 2 to 32768"
+  local HOW = "memory.seq: the encoder of a model with a context takes any(N), with the most rows of a source, or N, "
+    .. "the rows of each; an integer from 2 to 32768"
   local refused = {
     { { seq = 1 }, HOW }, { { seq = { 12, 24 } }, HOW }, { { seq = { any = 1 } }, HOW }, { { seq = false }, HOW },
     { { seq = { any = "24" } }, HOW }, { { seq = { any = 2.5 } }, HOW }, { { seq = { any = 32769 } }, HOW },
