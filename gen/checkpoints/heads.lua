@@ -133,18 +133,21 @@ function heads.bert_tables(others)
   return words.append(list, others)
 end
 
+--- The tensors of BERT's layers.
+heads.bert_layers = {
+  { "l*.attn.q", "encoder.layer.*.attention.self.query" },
+  { "l*.attn.k", "encoder.layer.*.attention.self.key" },
+  { "l*.attn.v", "encoder.layer.*.attention.self.value" },
+  { "l*.attn.out", "encoder.layer.*.attention.output.dense" },
+  { "l*.norm1", "encoder.layer.*.attention.output.LayerNorm" },
+  { "l*.ff.up", "encoder.layer.*.intermediate.dense" },
+  { "l*.ff.down", "encoder.layer.*.output.dense" },
+  { "l*.norm2", "encoder.layer.*.output.LayerNorm" },
+}
+
 --- Returns BERT's tensors. projection: the name of the projection from narrow tables to d_model, or nil.
 function heads.bert_tensors(projection)
-  local list = heads.bert_tables {
-    { "l*.attn.q", "encoder.layer.*.attention.self.query" },
-    { "l*.attn.k", "encoder.layer.*.attention.self.key" },
-    { "l*.attn.v", "encoder.layer.*.attention.self.value" },
-    { "l*.attn.out", "encoder.layer.*.attention.output.dense" },
-    { "l*.norm1", "encoder.layer.*.attention.output.LayerNorm" },
-    { "l*.ff.up", "encoder.layer.*.intermediate.dense" },
-    { "l*.ff.down", "encoder.layer.*.output.dense" },
-    { "l*.norm2", "encoder.layer.*.output.LayerNorm" },
-  }
+  local list = heads.bert_tables(heads.bert_layers)
   if projection then list[#list + 1] = { "input.projection", projection } end
   return list
 end

@@ -8,8 +8,10 @@ local keys = require("data.keys")
 local pictures = require("checkpoints.pictures")
 local reserved = require("data.reserved")
 local rotary = require("checkpoints.rotary")
+local seq2seq = require("checkpoints.seq2seq")
 local sentence = require("checkpoints.sentence")
 local stored = require("checkpoints.stored")
+local words = require("common.words")
 local write = require("checkpoints.write")
 
 local import = {}
@@ -192,10 +194,11 @@ local function token_input(self, fixed)
     self.input_remark = "types = 0: no token_type_ids; all tokens have the first type"
   end
   self.inputs = { ids = "input_ids", token_types = types > 0 and "token_type_ids" or nil }
-  local width = f.embedding and f.embedding ~= f.d_model and f.embedding or nil
+  local width, input_norm = f.embedding and f.embedding ~= f.d_model and f.embedding or nil, fixed.input_norm
+  if input_norm == nil then input_norm = f.input_norm end
   return { stage = "tokens", vocab = f.vocab, types = types > 0 and types or nil,
     optional_types = types == 1 or nil, padded = self.family.padded,
-    norm = (fixed.input_norm or fixed.input_norm == nil and fixed.norm == "post") and true or nil,
+    norm = (input_norm or input_norm == nil and fixed.norm == "post") and true or nil,
     scale = f.embedding_scale, width = width,
     projected = f.projected }
 end
@@ -375,9 +378,8 @@ end
 
 -- Returns the token that the texts of a decoder begin with, or nil without an encoder. transformers takes the first of
 -- these that is there.
-local function start_of(self)
-  local config = self.folder.config
-  for _, id in ipairs { (self.folder.generation or {}).decoder_start_token_id or false,
+local function start_of(self, stated, config)
+  for _, id in ipairs { (stated or {}).decoder_start_token_id or false,
     config.decoder_start_token_id or false, self.family.start or false, config.bos_token_id or false } do
     if math.type(id) == "integer" and id >= 0 and id < self.facts.vocab then return { id } end
   end
@@ -387,12 +389,14 @@ end
 -- Returns what the folder says about generating text, for a model that writes; nil for others.
 local function generation_of(self)
   if not self.context then return nil end
-  local result = generation.of(self.folder.generation, self.folder.config, self.facts.vocab, self.notes,
+  local stated, config = self.folder.generation, self.folder.config
+  if self.family.generation then stated, config = self.family.generation(config, stated) end
+  local result = generation.of(stated, config, self.facts.vocab, self.notes,
     self.folder.is_file and "metadata general.sampling" or nil)
-  if not self.family.encoder then return result end
+  if not (self.family.encoder or self.family.pictures) then return result end
   result = result or {}
-  result.draw = result.draw or false -- transformers' default; texts that are read are no prompts to go on with
-  result.start = start_of(self)
+  result.draw = result.draw or false -- transformers' default; sources are no prompts to go on with
+  result.start = start_of(self, stated, config)
   return result
 end
 
@@ -458,10 +462,56 @@ local function size_image(self, asked)
   self.names["input.positions.weight"] = names
 end
 
+-- Returns the facts of a folder's image tower, the encoder of a family that writes about pictures, as a state of its
+-- own; nil for other families. sides: as in size_image. Faults: usage, format.
+local function tower_of(self, sides)
+  local rule, facts = self.family.pictures, require("checkpoints.facts")
+  if not rule then return nil end
+  local part = self.folder.config[rule.inside]
+  if part == nil or part == json.null then part = {} end
+  if type(part) ~= "table" then
+    faults.raise("format", ("config.json: %s: %s, but an object is expected"):format(rule.inside, json.shown(part)))
+  end
+  part = seq2seq.both(part, { model_type = rule.usual })
+  if not (rule.kinds or { [rule.usual] = true })[part.model_type] then
+    faults.raise("usage", ("config.json: %s: model_type: %s is not supported; supported are %s"):format(rule.inside,
+      json.shown(part.model_type), table.concat(words.sorted_keys(rule.kinds), ", ")))
+  end
+  local own, notes = facts.read(part)
+  words.append(self.notes, notes)
+  local family, prefixes = own.family, {}
+  for i, prefix in ipairs(family.prefixes) do prefixes[i] = rule.names .. prefix end
+  local tower = setmetatable({ facts = own, names = {}, inputs = {},
+    family = setmetatable({ prefixes = prefixes }, { __index = family }) }, { __index = self })
+  size_image(tower, sides)
+  if family.derive then
+    family.derive(own, part, tower.names, function(name) return has(tower, name) end)
+  end
+  for path, template in pairs(tower.names) do self.names["encoder." .. path] = template end
+  for _, entry in ipairs(family.tensors) do -- the scheme's are ViT's
+    if rule.kinds and entry[1] == "input.class" then
+      self.names["encoder.input.class"] = seq2seq.named_after(rule.names, entry[2])
+    end
+  end
+  return tower
+end
+
+-- Returns the encoder of pictures. to: the width of its states after a linear layer, or nil.
+local function image_memory(self, tower, to)
+  local f, fixed = tower.facts, tower.family.fixed
+  local result = { stage = "encoder", input = image_input(tower), to = to, d_model = f.d_model, heads = f.heads,
+    layers = f.layers, d_ff = f.d_ff, activation = f.activation, norm = fixed.norm, eps = f.eps,
+    final_norm = fixed.final_norm, bias = f.qkv_bias == false and { qkv = false } or nil, positions = "learned" }
+  self.pictures = pictures.of(self.folder.preprocessor, f.sides, self.notes, f.resized_from)
+  self.inputs.source_image, self.inputs.ids = "pixel_values", "decoder_input_ids"
+  return result
+end
+
 -- Returns the encoder whose states the layers read, in a family that has one; nil for others. most: tokens of a source.
 -- Its calls take any length if the decoder's continue sequences.
 local function memory_of(self, input, first, most)
   local own, f = self.family.encoder, self.facts
+  if self.tower_of_images then return image_memory(self, self.tower_of_images, f.projected_to) end
   if not own then return nil end
   local source = { stage = "tokens", vocab = f.source_vocab or input.vocab, norm = input.norm, scale = input.scale }
   local result = { stage = "encoder", input = source, seq = self.is_writer and { any = most } or most,
@@ -474,7 +524,7 @@ end
 
 local function entries_of(self, stages)
   local f, fixed = self.facts, self.family.fixed
-  local first = fixed.first_position or (self.family.positions_after_pad and f.pad + 1) or 0
+  local first = f.first_position or fixed.first_position or (self.family.positions_after_pad and f.pad + 1) or 0
   local input = self.family.image and image_input(self) or self.family.frames and frames_input(self)
     or token_input(self, fixed)
   if self.family.image then
@@ -580,11 +630,12 @@ function import.text(path, from, form, tower, sides)
     f.pooler_width = f.pooler_width or f.d_model
     f.pooler_activation = f.pooler_activation or "tanh"
     if self.family.image then size_image(self, sides) end
+    self.tower_of_images = tower_of(self, sides)
     if self.family.derive then
       self.family.derive(f, self.folder.config, self.names, function(name) return has(self, name) end)
     end
     local head = head_of(self, self.folder.config)
-    if f.causal == nil then f.causal = self.family.causal or self.family.encoder ~= nil end
+    if f.causal == nil then f.causal = self.family.causal or (self.family.encoder or self.family.pictures) ~= nil end
     self.notes[#self.notes + 1] = (self.family.notes or {})[head]
       and ("config.json: %s: %s"):format(self.family.model_types[f.model_type] .. head,
         self.family.notes[head])

@@ -18,6 +18,7 @@ local processors = {
   ViT = { resample = 2, mean = HALF, std = HALF, size = { height = 224, width = 224 } },
   DeiT = { resample = 3, mean = HALF, std = HALF, size = { height = 256, width = 256 }, crop = 224 },
   CLIP = bit, Bit = bit,
+  Blip = { resample = 3, mean = CLIP_MEAN, std = CLIP_STD, size = { height = 384, width = 384 } },
   Siglip = { resample = 3, mean = HALF, std = HALF, size = { height = 224, width = 224 }, edge = true },
 }
 

@@ -1,5 +1,10 @@
 -- seq2seq.lua: holds the data that the families of encoders with decoders share that began with BART (Lewis et al.
 -- 2019): configuration keys, tensors' names, and the head that writes.
+local faults = require("common.faults")
+local heads = require("checkpoints.heads")
+local json = require("common.json")
+local words = require("common.words")
+
 local seq2seq = {}
 
 --- Returns the stages of a decoder that writes. bias: true if scores have a bias that the file calls by this name.
@@ -49,6 +54,79 @@ seq2seq.tensors = {
 }
 table.move(seq2seq.decoder, 1, #seq2seq.decoder, 3, seq2seq.tensors)
 add_stack(seq2seq.tensors, "encoder.", "encoder.", layer)
+
+--- Returns a template of names (names.lua) with a prefix before each name.
+function seq2seq.named_after(prefix, template)
+  if type(template) == "string" then return prefix .. template end
+  local copy = {}
+  for key, value in pairs(template) do
+    copy[key] = (type(key) == "number" or key == "plus") and seq2seq.named_after(prefix, value) or value
+  end
+  return copy
+end
+
+--- Appends the tensors of a family that is a part of another one: the path before its paths, the prefixes of its names.
+--- but: a set of paths that are left out.
+function seq2seq.add_part(list, path, prefix, tensors, but)
+  for _, each in ipairs(tensors) do
+    if not (but or {})[each[1]] then list[#list + 1] = { path .. each[1], seq2seq.named_after(prefix, each[2]) } end
+  end
+  return list
+end
+
+--- Returns the values that are set in either of two objects; `own` comes first.
+function seq2seq.both(own, other)
+  local result = setmetatable({}, getmetatable(own))
+  for _, from in ipairs { other, own } do
+    for key, value in pairs(from) do if value ~= json.null then result[key] = value end end
+  end
+  return result
+end
+
+-- Decoders of vision-encoder-decoder, by their model_type.
+local decoders = { gpt2 = "vision-encoder-decoder", trocr = "vision-encoder-decoder:trocr" }
+
+-- Returns the model_type of the family of a folder of vision-encoder-decoder, by its decoder. Faults: usage.
+local function of_decoder(config)
+  local word = type(config.decoder) == "table" and config.decoder.model_type
+  if not decoders[word] then
+    faults.raise("usage", ("config.json: decoder: model_type: %s is not supported; supported are %s"):format(
+      json.shown(word or json.null), table.concat(words.sorted_keys(decoders), ", ")))
+  end
+  return decoders[word]
+end
+
+--- Returns a family of folders of vision-encoder-decoder. d: its `known`, the decoder's model_type, tensors, config and
+--- fixed keys, the name of its vocabulary, and `derive` of its own.
+function seq2seq.vision(d)
+  local model_type = decoders[d.decoder]
+  local tensors = { { "encoder.projection", "enc_to_dec_proj" } }
+  seq2seq.add_part(tensors, "encoder.", "encoder.", heads.vit_tensors("embeddings.cls_token"))
+  table.move(d.tensors, 1, #d.tensors, #tensors + 1, tensors)
+  return {
+    known = d.known,
+    model_types = { [model_type] = "VisionEncoderDecoder" },
+    called = { [model_type] = "vision-encoder-decoder with " .. d.decoder },
+    inside = { [model_type] = "decoder" },
+    other = of_decoder,
+    pictures = { inside = "encoder", usual = "vit", kinds = { vit = true, deit = true }, names = "encoder." },
+    prefixes = { "" },
+    tensors = tensors,
+    config = d.config,
+    fixed = d.fixed,
+    start = d.start,
+    generation = function(config, stated)
+      return stated, seq2seq.both(config, type(config.decoder) == "table" and config.decoder or {})
+    end,
+    derive = function(facts, _, _, has)
+      if d.derive then d.derive(facts) end
+      facts.tied = facts.tied and not has(d.vocabulary)
+      facts.projected_to = has("enc_to_dec_proj.weight") and facts.d_model or nil
+    end,
+    heads = { Model = { writes = true, decodes = true, { "pool", over = "last" },
+      { "vocabulary", tied = "tied", name = "logits", tensors = { weight = { d.vocabulary } } } } },
+  }
+end
 
 --- Returns the configuration keys with a family's defaults. longest: the fact that max_position_embeddings is.
 function seq2seq.config(d)

@@ -90,9 +90,18 @@ local function of_bart(norms, final, embedding, is_static)
     static_position_embeddings = { is_static } } } }
 end
 
+-- Returns the keys of a decoder that reads an encoder's states. refused, training: further keys.
+local function of_decoder(refused, training)
+  return { refused = refused, without = { ["the decoder is causal and reads the encoder's states"] =
+    "add_cross_attention is_decoder", [TRAINING] = training } }
+end
+
 local families = {
   albert = { refused = { ["groups of several layers are not supported"] = { inner_group_num = { 1 } } } },
   bert = { without = { [AGREES] = "embedding_size" } },
+  blip = { without = { [TRAINING] = "label_smoothing", [AGREES] = "encoder_hidden_size", [OTHER_HEADS] =
+    "projection_dim", ["the family's answers are causal"] = "is_decoder" } },
+  blip_vision = { without = { [OTHER_HEADS] = "projection_dim" } },
   deberta_v2 = { without = { [TRAINING] = "cls_dropout pooler_dropout", [OLDER] = "z_steps" } },
   dinov2 = { without = { [TRAINING] = "drop_path_rate layerscale_value use_mask_token", [OTHER_HEADS] =
     "_out_features _out_indices apply_layernorm out_features out_indices reshape_hidden_states stage_names",
@@ -155,6 +164,8 @@ local families = {
   t5_writer = { without = { ["feed_forward_proj says it"] = "dense_act_fn is_gated_act" } },
   t5 = { without = { [OTHER_HEADS] = "num_decoder_layers scale_decoder_outputs tie_word_embeddings",
     ["feed_forward_proj says it"] = "dense_act_fn is_gated_act" } },
+  vision_gpt2 = of_decoder { ["scores by layers are not supported"] = { scale_attn_by_inverse_layer_idx = NO } },
+  vision_trocr = of_decoder({}, "activation_dropout decoder_layerdrop init_std"),
   wav2vec2 = { without = { ["of the convolutions over the waveform"] =
     "conv_bias conv_kernel conv_stride feat_extract_norm num_feat_extract_layers", [TRAINING] =
     [[activation_dropout apply_spec_augment contrastive_logits_temperature ctc_loss_reduction ctc_zero_infinity
@@ -175,11 +186,12 @@ for name, section in pairs(families) do sections["config.json of " .. name] = se
 
 -- config.json of a model with an object for each part, by its model_type.
 sections["config.json with parts"] = {
-  read = "projection_dim text_config text_config_dict tie_word_embeddings vision_config vision_config_dict",
+  read = [[decoder encoder projection_dim text_config text_config_dict tie_word_embeddings vision_config
+    vision_config_dict]],
   without = {
-    [TRAINING] = "logit_scale_init_value",
-    [OTHER_HEADS] = [[boi_token_id boi_token_index eoi_token_id eoi_token_index image_token_id image_token_index
-      mm_tokens_per_image]],
+    [TRAINING] = "label_smoothing logit_scale_init_value",
+    [OTHER_HEADS] = [[boi_token_id boi_token_index eoi_token_id eoi_token_index image_text_hidden_size image_token_id
+      image_token_index mm_tokens_per_image]],
   },
 }
 

@@ -293,6 +293,10 @@ keys.list = {
 keys.of_stack = {}
 for _, field in ipairs(keys.list) do if field.stack then keys.of_stack[#keys.of_stack + 1] = field end end
 
+--- Keys of an encoder { }.
+keys.of_encoder = { { key = "to", type = "integer", min = 1, max = 65536, default_text = "d_model",
+  meaning = "width of the states that the model reads, after a linear layer" }, table.unpack(keys.of_stack) }
+
 --- Keys that may differ from layer to layer. The width of the states and whatever all layers share (heads, tables of
 --- positions, inputs) may not.
 keys.of_layer = {}

@@ -62,6 +62,7 @@ end
 -- Returns the comment of the macro with the elements of an input or output: of a call, or of its parts if the call
 -- decides how many it has.
 local function macro_comment_of(tensor, spec)
+  if emit_lengths.is_of_sources(spec) then return types.c(tensor.type) .. " a source" end
   if not spec.symbols.rows.is_open then return ("%s %s"):format(types.c(tensor.type), c_shape(tensor, spec)) end
   local _, what = emit_lengths.each(tensor, spec)
   return ("%s a %s"):format(types.c(tensor.type), what)
@@ -369,6 +370,8 @@ local function model_values(state, builds)
     state_floats = math.max(state_floats, build.described.continued.state_floats)
   end
   local windows = first.continues and #first.described.continued.windows > 0
+  local reader = state.entries[1] -- of pictures, or of what the encoder reads
+  local first_input, image = reader.graph.entry.inputs[1], reader.spec.input
   return with(first, { targets = of_ranks.targets, coded = builds, divided = of_ranks.divided,
     rank_runs = of_ranks.rank_runs, has_variants = not of_ranks.divided and #builds > 1, windows = windows,
     call_rows = state.spec.call_rows or false,
@@ -380,8 +383,8 @@ local function model_values(state, builds)
     logits_width = logits and logits.shape[#logits.shape] or false, target = table.concat(state.target_names, ", "),
     arena_bytes = most.arena_bytes, weight_bytes = most.weight_bytes, has_text = state.tokenizer ~= nil,
     has_pictures = state.spec.pictures and true or false, texts = emit_picture.texts(state),
-    picture_input = state.spec.pictures and reserved.member((state.spec.inputs or {}).image or "image") or false,
-    picture_height = state.spec.input.height or false, picture_width = state.spec.input.width or false,
+    picture_input = reserved.member(reader.graph.tensors[first_input].member), picture_height = image.height or false,
+    picture_width = image.width or false, reads_ids = reader.graph.tensors[first_input].type == "i32",
     has_chat = state.chat ~= nil,
     prompt = state.spec.prompt and c.comment(('"%s"'):format(state.spec.prompt)) or false,
     prompt_names = emit_text.prompt_names(state.spec), embedding = emit_text.embedding(state),

@@ -363,6 +363,13 @@ local function stack(self)
   return x
 end
 
+-- Returns the states of an encoder, and the builder of its part of the graph.
+local function encoded(self, spec)
+  local encoder = self:part(spec, "encoder.", "source_", "encoder ")
+  local states = stack(encoder)
+  return spec.to and encoder:linear("encoder.projection", states, spec.to, true) or states, encoder
+end
+
 -- Returns the states that the cross-attentions read: an input, or the result of an encoder.
 local function memory(self)
   local m = self.spec.memory
@@ -370,8 +377,8 @@ local function memory(self)
   if self.spec.source then
     self.memory = { rows = self.spec.source.seq, is_kept = true }
   elseif m.encoder then
-    local encoder = self:part(m.encoder, "encoder.", "source_", "encoder ")
-    self.memory = { states = stack(encoder), lengths = encoder.lengths, key_padding = encoder.masks.key_padding }
+    local states, encoder = encoded(self, m.encoder)
+    self.memory = { states = states, lengths = encoder.lengths, key_padding = encoder.masks.key_padding }
   end
   if self.memory then return end
   self.section = "input"
@@ -394,7 +401,7 @@ end
 
 -- Makes the keys and values of a source that each layer of a decoder reads, which the state keeps. spec: the encoder's.
 local function encode(self, spec)
-  local states = stack(self:part(spec, "encoder.", "source_", "encoder "))
+  local states = encoded(self, spec)
   for i = 0, self.spec.layers - 1 do
     local of_layer = self:layer(i)
     of_layer.section = "layer " .. i
@@ -435,7 +442,7 @@ function graph.run(state)
     local function set(shorter, rows, unit) growth.set(state.graph, built(state, shorter), rows, unit) end
     set(growth.shortened(spec, spec.least), spec.seq - spec.least, growth.OF_TOKENS)
     if spec.source then
-      local least = spec.source.least
+      local least = math.min(spec.source.least, spec.source.seq - 1) -- two lengths tell how tensors grow
       set(growth.with_source(spec, least), spec.source.seq - least, growth.OF_SOURCE)
     end
   end

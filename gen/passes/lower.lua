@@ -130,9 +130,10 @@ function Lowering:row(fn, constants, arguments, sizes)
   self:emit { form = "row", fn = fn, constants = constants, arguments = arguments, sizes = sizes }
 end
 
--- Emits a loop over the sequences of a micro-batch if there is more than one.
-function Lowering:each_sequence(body)
-  if self.state.spec.symbols.rows.is_open then
+-- Emits a loop over the sequences of a micro-batch if there is more than one. is_open: over the sequences of the call,
+-- which knows their places in the state.
+function Lowering:each_sequence(body, is_open)
+  if is_open or self.state.spec.symbols.rows.is_open then
     return self:loop(self.divided and "each" or "sequences", { count = 1 }, function()
       body({ block_first = 0, column = 0, over = { "first" }, pooled = { "sequence" } })
     end)

@@ -314,7 +314,7 @@ local function resolve_encoder(say, description, fields)
     "attention_output", "head_mask", "first_position", "head_dim", "rope_dim", "d_ff", "scale", "conv_kernel" }
   local of_width = words.set { "head_dim", "rope_dim", "d_ff", "scale" } -- inherited with the width and the heads
   local merged, known, names = {}, {}, {}
-  for i, field in ipairs(keys.of_stack) do
+  for i, field in ipairs(keys.of_encoder) do
     known[field.key], names[i] = true, field.key
     merged[field.key] = fields[field.key]
     if merged[field.key] == nil and (not own[field.key] or
@@ -345,7 +345,7 @@ local function resolve_encoder(say, description, fields)
     return say_encoder(key, message)
   end
   local spec = { past = 0 }
-  read_fields(say_own, keys.of_stack, merged, spec)
+  read_fields(say_own, keys.of_encoder, merged, spec)
   resolve_layers(say_encoder, spec, merged)
   check_mask_value(say_encoder, spec)
   if spec.input.stage == "qkv" then say_encoder("input", "qkv does not go with an encoder") end
@@ -356,9 +356,10 @@ local function resolve_memory(say, spec, description)
   local memory = spec.memory
   if not memory then return end
   if memory.encoder then
+    memory.any = type(memory.encoder.seq) == "table" or nil
     local fields = spec.context and encoders.sized(say, memory.encoder) or memory.encoder
     memory.encoder = resolve_encoder(say, description, fields)
-    memory.seq, memory.width = memory.encoder.seq, memory.encoder.d_model
+    memory.seq, memory.width = memory.encoder.seq, memory.encoder.to or memory.encoder.d_model
     memory.mask = layers.have_mask(memory.encoder, "padding") and "padding"
       or layers.have_mask(memory.encoder, "key_padding") and "key_padding" or "none"
   else

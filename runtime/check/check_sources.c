@@ -111,14 +111,14 @@ void attn2c_check_sources_end(attn2c_check_sources *sources, attn2c_check_job *j
 
 int attn2c_check_sources_read(const attn2c_check_sources *sources, attn2c_context *context, int64_t sequence,
                               int is_other) {
+  const attn2c_lengths *of = sources->job.program->model->continued->source_lengths;
+  const int is_of_one_length = of->least == of->sizes[0].seq, has_other = sources->call.n.count > 1;
   const int32_t all = sources->lengths[0], left = all - all / 2, slot = (int32_t)sequence;
-  const int32_t skipped = is_other && left >= sources->job.program->model->continued->source_lengths->least
-                              ? all - left
-                              : 0,
-                rows = all - skipped;
+  const int32_t skipped = is_other && left >= of->least ? all - left : 0, rows = all - skipped;
   const int32_t first[] = {0, skipped, all};
   const attn2c_sequences n = {.rows = all, .count = 2, .first = first};
-  const void **in = inputs_of(sources, &n, 1);
+  const void **in = is_of_one_length ? inputs_of(sources, &sources->call.n, is_other && has_other)
+                                     : inputs_of(sources, &n, 1);
   if (!in) return ATTN2C_MEMORY;
   const int status = attn2c_encode(context, 1, &slot, &rows, in);
   free(in);

@@ -24,6 +24,7 @@ static inline float *attn2c_check_source_values(const attn2c_check_sources *sour
   return sources->values[sequence * sources->tensors + tensor];
 }
 
-/* Reads one source into a sequence of a context: the first one, or another, which has its last rows. */
+/* Reads one source into a sequence of a context: the first one, or another, which has its last rows; of
+ * sources of one length the second. */
 int attn2c_check_sources_read(const attn2c_check_sources *sources, attn2c_context *context, int64_t sequence,
                               int is_other);

@@ -241,6 +241,11 @@ static void adopt(attn2c_answers *b, int32_t place, const int32_t *ids, int32_t 
   for (int32_t i = 1; i < width; i++) attn2c_kept_ids_forget(b->kept, base + i);
 }
 
+/* Returns the numbers of a source: ids, or values of another kind. */
+static size_t values_of(const attn2c_calls *calls, const attn2c_answer_source *source) {
+  return (size_t)(calls->source_values ? calls->source_values : source->count);
+}
+
 /* Reads the sources of answers, and the tokens that the answers begin with. ids: room for either. */
 static int read_sources(attn2c_answers *b, const attn2c_answer_source *sources, int32_t count, int32_t *ids) {
   const attn2c_calls *calls = b->calls;
@@ -248,8 +253,8 @@ static int read_sources(attn2c_answers *b, const attn2c_answer_source *sources, 
   for (int32_t i = 0; i < count; i++) {
     sequences[i] = sources[i].place * b->options.beams;
     counts[i] = (int32_t)sources[i].count;
-    memcpy(end, sources[i].ids, (size_t)counts[i] * sizeof *ids);
-    end += counts[i];
+    memcpy(end, sources[i].ids, values_of(calls, &sources[i]) * sizeof *ids);
+    end += values_of(calls, &sources[i]);
   }
   const int status = calls->encode(calls->context, count, sequences, counts, ids);
   if (status != ATTN2C_OK) return status;
@@ -267,7 +272,7 @@ int attn2c_answers_begin_sources(attn2c_answers *b, const attn2c_answer_source *
   int status = ATTN2C_OK;
   for (int32_t i = 0; i < count && status == ATTN2C_OK; i++) {
     const attn2c_answer_source *source = &sources[i];
-    room += source->count > 0 ? (size_t)source->count : 0;
+    room += source->count > 0 ? values_of(calls, source) : 0;
     if (source->count < 1 || source->count > calls->source) {
       attn2c_say(message, "the source has %lld tokens, but 1 to %d are allowed", (long long)source->count,
                  calls->source);

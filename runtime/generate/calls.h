@@ -20,7 +20,9 @@ typedef struct attn2c_calls {
    * which then keep no token. NULL: it has none. */
   int (*encode)(void *context, int32_t count, const int32_t *sequences, const int32_t *counts,
                 const int32_t *ids);
-  int32_t source;       /* the most ids of a source */
+  int32_t source; /* the most ids of a source */
+  int64_t
+      source_values; /* numbers of 4 bytes of each source that is no ids, such as a picture; 0: it is ids */
   const int32_t *start; /* [start_count], the prompt of an answer to a source */
   int32_t start_count;
   /* Returns the tokens that a sequence keeps. */

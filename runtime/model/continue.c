@@ -233,10 +233,16 @@ static int encode_any(void *context, int32_t count, const int32_t *sequences, co
 attn2c_calls attn2c_continued_calls(attn2c_context *context) {
   const attn2c_descriptor *model = context->model->descriptor;
   const attn2c_entry *encode = attn2c_encode_entry(model);
+  const attn2c_tensor *read = encode ? &model->tensors[encode->inputs[0]] : NULL;
+  const attn2c_lengths *sources = model->continued->source_lengths;
+  const int is_ids = read && read->type == ATTN2C_I32;
+  const int may_read =
+      is_ids || (read && sources->least == sources->sizes[0].seq); /* others are of any size */
   const attn2c_generation *stated = model->continued->generation;
   return (attn2c_calls){.context = context,
-                        .encode = encode ? encode_any : NULL,
-                        .source = encode ? (int32_t)model->continued->source_lengths->sizes[0].seq : 0,
+                        .encode = may_read ? encode_any : NULL,
+                        .source = may_read ? (int32_t)sources->sizes[0].seq : 0,
+                        .source_values = may_read && !is_ids ? attn2c_elements(read) : 0,
                         .start = stated ? stated->start_tokens : NULL,
                         .start_count = stated ? stated->start_count : 0,
                         .vocabulary = (int32_t)attn2c_logits_width(model),

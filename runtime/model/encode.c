@@ -24,15 +24,17 @@ int attn2c_encode(attn2c_context *context, int64_t count, const int32_t *sequenc
                   const void *const *inputs) {
   const attn2c_descriptor *model = context->model->descriptor;
   const attn2c_entry *entry = attn2c_encode_entry(model);
+  const attn2c_lengths *lengths = entry ? attn2c_lengths_of(model, entry) : NULL;
   int32_t origins[ATTN2C_MOST_SEQUENCES];
   const attn2c_sequence_calls d = {.context = context,
                                    .entry = entry,
-                                   .lengths = entry ? attn2c_lengths_of(model, entry) : NULL,
+                                   .lengths = lengths,
                                    .count = count,
                                    .each = each,
+                                   .seq = lengths ? lengths->least : 0,
                                    .slots = origins,
                                    .inputs = inputs};
-  if (!entry || !sequences || !each) return ATTN2C_USAGE;
+  if (!entry || !sequences || (!each && lengths->least < lengths->sizes->seq)) return ATTN2C_USAGE;
   uint8_t seen[ATTN2C_MOST_SEQUENCES] = {0};
   for (int64_t i = 0; i < count; i++) {
     const int64_t sequence = sequences[i];
@@ -44,6 +46,6 @@ int attn2c_encode(attn2c_context *context, int64_t count, const int32_t *sequenc
   if (status == ATTN2C_OK) status = attn2c_sequence_calls_run(&d);
   attn2c_model_settle(context->model);
   for (int64_t i = 0; i < count && status == ATTN2C_OK; i++)
-    attn2c_state_begin(context, sequences[i], origins[i], each[i]);
+    attn2c_state_begin(context, sequences[i], origins[i], attn2c_rows_of(&d, i));
   return status;
 }

@@ -189,7 +189,8 @@ void attn2c_arguments_help(const attn2c_arguments *arguments, const attn2c_descr
   const int page = (int)arguments->command - ATTN2C_COMMAND_INFO;
   const int has_text = arguments->command == ATTN2C_COMMAND_RUN && model->text != NULL;
   print_usage(program, pages[page].command, pages[page].usage, out);
-  const int has_pictures = arguments->command == ATTN2C_COMMAND_RUN && &attn2c_the_pictures != NULL;
+  const int has_pictures =
+      arguments->command == ATTN2C_COMMAND_RUN && &attn2c_the_pictures != NULL && !attn2c_encode_entry(model);
   if (has_text) fprintf(out, "       %s run %s\n", program, text_page.usage);
   if (has_pictures) fprintf(out, "       %s run %s\n", program, picture_page.usage);
   fprintf(out, "\n%s\n", pages[page].text);

@@ -23,9 +23,11 @@ attn2c_call_shape attn2c_call_shape_of(const attn2c_descriptor *model, const att
   const attn2c_tensor *tensor = &model->tensors[is_input ? entry->inputs[index] : entry->outputs[index]];
   attn2c_call_shape made = {NULL, 0, {0}};
   int first = 0;
-  if (model->is_open) {
-    const attn2c_axes *axes = is_input ? &model->lengths->inputs[index] : &model->lengths->outputs[index];
-    if (axes->batch >= 0) first = axes->rows >= 0 ? 2 : 1, made.first = first == 2 ? "rows" : "sequences";
+  const attn2c_lengths *lengths = attn2c_lengths_of(model, entry);
+  if (lengths) {
+    const attn2c_axes *axes = is_input ? &lengths->inputs[index] : &lengths->outputs[index];
+    const int has_rows = axes->rows >= 0 && lengths->least < lengths->sizes->seq;
+    if (axes->batch >= 0) first = has_rows ? 2 : 1, made.first = has_rows ? "rows" : "sequences";
   }
   for (int i = first; i < attn2c_caller_rank(tensor); i++) made.sizes[made.rank++] = tensor->shape[i];
   return made;

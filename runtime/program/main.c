@@ -102,7 +102,7 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
   case ATTN2C_COMMAND_INFO:
     return attn2c_info_command(program, arguments, stdout, message);
   case ATTN2C_COMMAND_RUN:
-    if (arguments->image_count > 0) {
+    if (arguments->image_count > 0 && !attn2c_encode_entry(program->model)) {
       if (&attn2c_the_pictures)
         return attn2c_the_pictures->run(program->model, attn2c_the_picture_facts, arguments, stdout, stderr,
                                         message);

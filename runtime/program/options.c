@@ -158,6 +158,10 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
     {"--system", NULL, "TEXT", GENERATE, ONCE, AT(generate.system), 0, 0, 0, NULL,
      "puts each prompt into the model's chat template, as what a user says after this system message, and "
      "writes the answer to that"},
+    {"--image", NULL, "FILE", GENERATE, PATH, AT(images), AT(image_count), 0, 0, NULL,
+     "for a model that writes about pictures: a PNG or JPEG file, a folder of them, or -, as of run; answers "
+     "go on from the text of --prompt. The picture's name comes first if there are several, or a folder. May "
+     "be repeated"},
     {"--source-language", NULL, "CODE", GENERATE, ONCE, AT(generate.source_language), 0, 0, 0, NULL,
      "the language of prompts, as the folder calls it (eng_Latn, en_XX, en), for a model that translates"},
     {"--target-language", NULL, "CODE", GENERATE, ONCE, AT(generate.target_language), 0, 0, 0, NULL,

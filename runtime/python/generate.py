@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calls import _address, _array, _check_range, _refuse, _Table
 from library import _Library, _Model, _Owner, _fields, _pointer, _size
-from sequences import _of_lists, _open_structure
+from sequences import _is_of_one_length, _of_lists, _open_structure
 from values import Path, _flag, _integer, _list, _number, _path, _refuse_value
 
 _double = ctypes.c_double
@@ -232,13 +232,19 @@ class _State(_Owner):
 
     def encode(self, sources: Sequence[ArrayLike], sequences: Optional[ArrayLike] = None) -> None:
         """Reads sources[i] into different sequences, by default the first ones, which then begin anew: ids [rows], or
-        [rows]... as the library's header has them. The model has an encoder with one input."""
+        [rows]... as the library's header has them, or images as Model.images gives them. The model has an encoder with
+        one input."""
         if self._source is None or len(self._source.inputs) != 1:
             raise TypeError("encode: the model has no encoder with one input")
-        call = _of_lists(self._source, {self._source.inputs[0].name: _list("sources", sources)})
-        numbers = self._numbers(sequences, len(call.lengths))
-        arrays = [_address(array) for array in call.arrays.values()]
-        into = _open_structure(self._source)(len(call.lengths), _address(call.lengths), *arrays)
+        name = self._source.inputs[0].name
+        if _is_of_one_length(self._source):
+            one = self._source.call({name: sources})
+            count, arrays = one.batch, list(one.arrays.values())
+        else:
+            call = _of_lists(self._source, {name: _list("sources", sources)})
+            count, arrays = len(call.lengths), [call.lengths, *call.arrays.values()]
+        numbers = self._numbers(sequences, count)
+        into = _open_structure(self._source)(count, *map(_address, arrays))
         self._of.library.check(self._of.writer.encode(self._context(), _address(numbers), ctypes.byref(into)))
         self._with_source.update(numbers.tolist())
 
@@ -300,10 +306,10 @@ class _Beams(_Owner):
     def _check(self, status: int, place: str = "") -> None:
         self._of.library.check(status, place.encode() * bool(self._text.value) + self._text.value)
 
-    def begin(self, place: int, ids: NDArray[np.int32], number: int) -> None:
-        """Begins the search of prompt `number`."""
-        self._check(self._of.writer.beam_begin(self._made, place, _address(ids), ids.size, None, *self._message()),
-                    "prompts[%d]: " % number)
+    def begin(self, place: int, ids: NDArray[np.int32], number: int, logits: Optional[NDArray[np.float32]] = None) -> None:
+        """Begins the search of prompt `number`. logits: those after ids, which the place's first sequence has read."""
+        self._check(self._of.writer.beam_begin(self._made, place, _address(ids), ids.size, _address(logits),
+                                               *self._message()), "prompts[%d]: " % number)
 
     def step(self) -> None:
         self._check(self._of.writer.beam_step(self._made, *self._message()))
@@ -393,7 +399,10 @@ class _Generating(_Model):
             while running or begun < len(read):
                 for place in range(search.places):
                     if place not in running and begun < len(read):
-                        search.begin(place, read[begun], begun)
+                        ids, logits = read[begun], None
+                        if self._takes_arrays():
+                            ids, logits = self._begin(state, None, ids, place * options.beams)
+                        search.begin(place, ids, begun, logits)
                         running[place] = begun
                         begun += 1
                     if place in running and search.ended(place):
@@ -403,20 +412,29 @@ class _Generating(_Model):
         return answers
 
     def _read(self, prompts: Sequence[ArrayLike]) -> List[NDArray[np.int32]]:
-        """The ids of prompts, or of the sources that take their place."""
+        """The ids of prompts, or of the sources that take their place; or sources that are arrays."""
         vocabulary = self._vocabulary
+        if self._takes_arrays():
+            return list(_list("prompts", prompts))
         if self._source is not None:
             vocabulary = (self._source.inputs[0].most or 0) + 1
         return [_ids("prompts[%d]" % i, each, vocabulary) for i, each in enumerate(_list("prompts", prompts))]
 
-    def _begin(self, state: _State, sampler: _Sampler, ids: NDArray[np.int32], sequence: int) -> NDArray[np.float32]:
-        """Reads a prompt or a source into a sequence, and returns the logits of an answer's first token."""
+    def _takes_arrays(self) -> bool:
+        """True if sources are no ids."""
+        return self._source is not None and self._source.inputs[0].kind != "int32"
+
+    def _begin(self, state: _State, sampler: Optional[_Sampler], ids: NDArray[Any],
+               sequence: int) -> Tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Reads a prompt or a source into a sequence. Returns the prompt's ids, and the logits of an answer's first
+        token."""
         state.rewind(0, sequence)
         if self._source is not None:
             state.encode([ids], [sequence])
             ids = np.array(self._first_ids, "int32")
-        sampler.feed(ids)
-        return state.prefill(ids, sequence)
+        if sampler is not None:
+            sampler.feed(ids)
+        return ids, state.prefill(ids, sequence)
 
     def _searches(self, options: Mapping[str, Any]) -> bool:
         """True if options, or without any the model's folder, ask for beams."""
@@ -445,7 +463,7 @@ class _Generating(_Model):
         read = self._read(prompts)
         longest = room if self._source is None else self._source.seq
         for i, each in enumerate(read):
-            if not 1 <= each.size <= longest:
+            if not self._takes_arrays() and not 1 <= each.size <= longest:
                 raise ValueError("prompts[%d]: has %d tokens, but 1 to %d are allowed" % (i, each.size, longest))
         free = [(sequence, self.sampler(**options)) for sequence in range(min(self._sequences, len(read)))]
         seed = free[0][1]._seed if free else 0
@@ -462,7 +480,7 @@ class _Generating(_Model):
                 while free and begun < len(read):
                     sequence, sampler = free.pop()
                     sampler.reset((seed + begun) % 2**64)
-                    take(sampler, begun, self._begin(state, sampler, read[begun], sequence))
+                    take(sampler, begun, self._begin(state, sampler, read[begun], sequence)[1])
                     running.append((sequence, sampler, begun))
                     begun += 1
                 for place in list(running):

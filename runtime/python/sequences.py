@@ -155,10 +155,16 @@ def _sized(of: Sequence[_Output], call: _Rows, shape: Tuple[int, ...]) -> List[_
     return made
 
 
+def _is_of_one_length(table: _Table) -> bool:
+    """True if all sequences have the same rows, so that calls take no lengths."""
+    return table.least_seq == table.seq
+
+
 @functools.lru_cache(maxsize=None)
 def _open_structure(table: _Table) -> Type[ctypes.Structure]:
     """The library's structure of inputs: the number of sequences, their lengths, and the arrays' addresses."""
-    fields: List[Tuple[str, Any]] = [("sequences", ctypes.c_int64), ("lengths", ctypes.c_void_p)]
+    fields: List[Tuple[str, Any]] = [("sequences", ctypes.c_int64)]
+    fields += [] if _is_of_one_length(table) else [("lengths", ctypes.c_void_p)]
     fields += [("_" + row.name, ctypes.c_void_p) for row in table.inputs]
     return type("_In", (ctypes.Structure,), {"_fields_": fields})
 

@@ -48,6 +48,16 @@ function draw_any.may(d)
   return stage ~= "image" and stage ~= "qkv"
 end
 
+--- Leaves out masks that do not go with any length.
+function draw_any.change_masks(d)
+  d.mask = mask_of(d.mask)
+  if not has_word(d.mask, "window") then d.window = nil end
+  if not has_word(d.mask, "padding") then d.mask_value = nil end
+  for _, layer in ipairs(type(d.layers) == "table" and d.layers or {}) do
+    if layer.mask then layer.mask = mask_of(layer.mask) end
+  end
+end
+
 --- Changes a description to one of any length.
 function draw_any.change(d)
   local most = type(d.seq) == "table" and d.seq[#d.seq] or d.seq
@@ -58,12 +68,7 @@ function draw_any.change(d)
   if d.max_position then d.max_position = math.max(d.max_position, d.seq.any + (d.first_position or 0)) end
   if d.kernels == "libxsmm" then d.kernels = nil end
   if d.plan and d.plan.kernels == "libxsmm" then d.plan.kernels = nil end
-  d.mask = mask_of(d.mask)
-  if not has_word(d.mask, "window") then d.window = nil end
-  if not has_word(d.mask, "padding") then d.mask_value = nil end
-  for _, layer in ipairs(type(d.layers) == "table" and d.layers or {}) do
-    if layer.mask then layer.mask = mask_of(layer.mask) end
-  end
+  draw_any.change_masks(d)
   for _, stage in ipairs(d.output or {}) do
     if stage.stage == "pool" then stage.mask = nil end
   end

@@ -83,13 +83,26 @@ function draw_context.may_encode(d)
   return (d.projections == nil or d.projections == true) and (d.parallel or "none") == "none"
 end
 
---- Gives a description with a context an encoder, whose sources have any length. draw_input(d): what comes into it.
+-- Changes an encoder to one of sources of one length, such as pictures.
+local function change_to_one(e)
+  any.change_masks(e)
+  for i = type(e.mask) == "table" and #e.mask or 0, 1, -1 do
+    if e.mask[i] == "padding" then table.remove(e.mask, i) end
+  end
+  if e.mask == "padding" or type(e.mask) == "table" and next(e.mask) == nil then e.mask = nil end
+  e.mask_value, e.attention_output, e.prefix = nil, nil, nil
+  if e.input and e.input.stage == "image" then e.seq = nil else e.seq = math.max(2, e.seq) end
+end
+
+--- Gives a description with a context an encoder, whose sources have any length, or one. draw_input(d): what comes into
+--- it.
 function draw_context.add_encoder(d, draw_input)
   local e = attention.draw_encoder(d, draw_input)
-  if e.input and e.input.stage == "image" then e.input = nil end
-  any.change(e)
+  local is_image = e.input and e.input.stage == "image"
+  if is_image and e.seq < 2 then e.input = nil end
+  if is_image and e.input or chance(20) then change_to_one(e) else any.change(e) end
   e.head_mask = nil
-  if chance(20) then e.input = { stage = "linear", from = size(80) } end
+  if not is_image and chance(20) then e.input = { stage = "linear", from = size(80) } end
   d.memory = e
 end
 

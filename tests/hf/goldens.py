@@ -329,6 +329,38 @@ CASES.update({
                                                    "decoder_start_token_id": 0}, WRITES),
 })
 
+# Decoders that read the states of an image tower: the configuration has a part for each.
+VISION = {**VIT, "num_hidden_layers": 1, "hidden_act": "gelu"}
+BLIP_TEXT = {**BERT, "num_hidden_layers": 3, "bos_token_id": 35, "sep_token_id": 36, "pad_token_id": 0}
+TROCR = {"vocab_size": VOCAB, "d_model": WIDTH, "decoder_layers": 3, "decoder_attention_heads": 4, "decoder_ffn_dim": 40,
+         "max_position_embeddings": 19, "activation_function": "gelu", "cross_attention_hidden_size": None}
+WRITES_ABOUT = {"pictures": True, "words": ["output.1.over=all", "mask=causal"]}
+
+
+def vision(encoder, decoder, of_encoder=VISION, **of_decoder):
+    """The configuration of vision-encoder-decoder."""
+    crossed = {"is_decoder": True, "add_cross_attention": True}
+    return {"encoder": {"model_type": encoder, **of_encoder}, "decoder": {"model_type": decoder, **of_decoder, **crossed},
+            "decoder_start_token_id": 1, "pad_token_id": 0, "eos_token_id": 2}
+
+
+CASES.update({
+    "blip_captions": ("BlipForConditionalGeneration", {"text_config": BLIP_TEXT, "vision_config": VISION}, WRITES_ABOUT),
+    "blip_wider": ("BlipForConditionalGeneration", {"text_config": BLIP_TEXT, "vision_config": {
+        **VISION, "hidden_size": 20, "hidden_act": "quick_gelu"}}, WRITES_ABOUT),
+    "blip_vision_model": ("BlipVisionModel", VISION, {}),
+    "vision_vit_gpt2": ("VisionEncoderDecoderModel", vision("vit", "gpt2", **GPT2), WRITES_ABOUT),
+    "vision_wider_gpt2": ("VisionEncoderDecoderModel", vision("vit", "gpt2", {**VISION, "hidden_size": 20, "qkv_bias": False},
+                                                              **GPT2, tie_word_embeddings=False), WRITES_ABOUT),
+    "vision_deit_gpt2": ("VisionEncoderDecoderModel", vision("deit", "gpt2", **GPT2), WRITES_ABOUT),
+    "vision_vit_trocr": ("VisionEncoderDecoderModel", vision("vit", "trocr", **TROCR), WRITES_ABOUT),
+    "vision_deit_trocr": ("VisionEncoderDecoderModel", vision("deit", "trocr", {**VISION, "hidden_size": 20}, **{
+        **TROCR, "use_learned_position_embeddings": False, "scale_embedding": True, "layernorm_embedding": False,
+        "activation_function": "relu", "cross_attention_hidden_size": 20}), WRITES_ABOUT),
+    "vision_wider_trocr": ("VisionEncoderDecoderModel", vision("vit", "trocr", {**VISION, "hidden_size": 20}, **{
+        **TROCR, "use_learned_position_embeddings": False}), WRITES_ABOUT),
+})
+
 HIDDEN_ONLY = {"text_embeds", "image_embeds", "last_hidden_state", "pooler_output", "logits", "start_logits", "end_logits"}
 
 
@@ -583,7 +615,16 @@ def save(folder, class_name, settings, shards="1GB"):
     model = model_class(model_class.config_class(**settings))
     fill(model, generator)
     model.half().save_pretrained(folder, max_shard_size=shards)
-    return model_class.from_pretrained(folder, dtype=torch.float32).eval(), generator
+    return opened(model_class, folder), generator
+
+
+def opened(model_class, folder):
+    """The model of a folder. TrOCR's sinusoids, which are no weights, are made after it is opened."""
+    model = model_class.from_pretrained(folder, dtype=torch.float32).eval()
+    for module in model.modules():
+        if hasattr(module, "get_embedding"):
+            module.weights = module.get_embedding(*module.weights.shape, module.padding_idx)
+    return model
 
 
 def write(name):
@@ -593,7 +634,12 @@ def write(name):
     if "change" in special:
         globals()[special["change"]](folder)
     mask, seq = None, special.get("length", SEQ)
-    if "pixel" in model.main_input_name or name in ("clip_both_image", "siglip_both"):
+    if "pictures" in special:
+        ids = torch.randint(4, VOCAB, (BATCH, seq), generator=generator)
+        inputs = {"pixel_values": torch.randn(BATCH, 3, 8, 8, generator=generator), "decoder_input_ids": ids}
+        call = {"pixel_values": inputs["pixel_values"],
+                "input_ids" if class_name.startswith("Blip") else "decoder_input_ids": ids}
+    elif "pixel" in model.main_input_name or name in ("clip_both_image", "siglip_both"):
         inputs = {"pixel_values": torch.randn(BATCH, 3, 8, 8, generator=generator)}
     elif "frames" in special:
         inputs, mask, call = frame_inputs(model, generator, seq)
@@ -618,8 +664,10 @@ def write(name):
             name_of = "text_embeds" if "text" in name else "image_embeds"
             result = {name_of: getattr(model, special["tower"])(**inputs).pooler_output}
         else:
-            result = model(**(call if "frames" in special or "sources" in special else inputs))
+            result = model(**(call if {"frames", "sources", "pictures"} & set(special) else inputs))
         expected = outputs_of(name, class_name, result, mask)
+        if "pictures" in special:  # BLIP gives the tower's outputs, too
+            expected = {"logits": expected["logits"]}
         if "projection" in name:  # attn2c gives only the embedding
             expected.pop("last_hidden_state", None)
         if "sentence" in special:
@@ -634,7 +682,7 @@ def write(name):
         np.save(folder / f"in_{key}.npy", value.numpy().astype(np.float32 if value.is_floating_point() else np.int32))
     for key, value in expected.items():
         np.save(folder / f"out_{key}.npy", value.numpy().astype(np.float32))
-    words = ["batch=2"] + ([f"seq={seq}"] if mask is not None or "sources" in special else []) + special.get("words", [])
+    words = ["batch=2"] + ([f"seq={seq}"] if mask is not None or {"sources", "pictures"} & set(special) else []) + special.get("words", [])
     (folder / "words.txt").write_text("\n".join(words) + "\n")
     (folder / "generation_config.json").unlink(missing_ok=True)
 

@@ -15,6 +15,29 @@ return function(of, spec)
       wrong = "a table of positions lacks its first two rows" },
   }
 
+  local captions = spec .. "whole/captions_spec.lua"
+
+  of("gen/checkpoints/families/blip.lua", captions) {
+    { name = "blip_end", old = "text.sep_token_id or 102", new = "text.eos_token_id or 2", filter = "blip",
+      wrong = "captions end with another token" },
+  }
+
+  of("gen/checkpoints/families/blip_vision.lua", spec .. "checkpoints/values_spec.lua") {
+    { name = "blip_vision_size", old = "image = 384", new = "image = 224", filter = "blip_vision_model has",
+      wrong = "pictures have another size" },
+  }
+
+  of("gen/checkpoints/families/vision_gpt2.lua", captions) {
+    { name = "vision_gpt2_values", old = 'transposed("h.*.crossattention.c_attn", 2, 2)',
+      new = 'transposed("h.*.crossattention.c_attn", 1, 2)', filter = "vit_gpt2",
+      wrong = "values of pictures are their keys" },
+  }
+
+  of("gen/checkpoints/families/vision_trocr.lua", captions) {
+    { name = "vision_trocr_first", old = "or facts.pad + 1", new = "or facts.pad", filter = "deit_trocr",
+      wrong = "sinusoidal positions begin one too low" },
+  }
+
   of("gen/checkpoints/families/marian.lua", spec .. "checkpoints/values_spec.lua") {
     { name = "marian_vocabulary", old = "if not facts.shares and facts.written_vocab then", new = "if false then",
       filter = "of marian gives each key", wrong = "texts are written with the vocabulary of sources" },

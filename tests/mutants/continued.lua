@@ -71,8 +71,8 @@ return function(of, spec)
   }
 
   of("gen/passes/emit/descriptor.lua", spec .. "whole/two_entries_spec.lua") {
-    { name = "growth_of_others", old = 'if not state.spec.symbols.rows.is_open then return "{ { 0 }, 0 }," end',
-      new = "if not state.spec.symbols.rows.is_open then return nil end", filter = "any",
+    { name = "growth_of_others", old = "braces(tensor.growth or { 0 })", new = "braces(tensor.growth)",
+      filter = "any",
       wrong = "the tensors of another entry have no row in the table of growth" },
   }
 

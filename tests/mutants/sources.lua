@@ -94,6 +94,8 @@ return function(of, spec)
   of("gen/passes/validate/encoders.lua", spec .. "passes/validate/encoders_spec.lua") {
     { name = "encoders_least", old = "most < 2", new = "most < 1", filter = "takes any",
       wrong = "a source has one row at most, and nothing shows how tensors grow" },
+    { name = "encoders_one", old = "if not is_open then encode.least = encode.seq end", new = "",
+      filter = "reads pictures", wrong = "a picture may have fewer rows than it has" },
     { name = "encoders_ranks", old = "if spec.processes then", new = "if false then", filter = "ranks",
       wrong = "ranks and stages read keys that another one keeps" },
     { name = "encoders_head_mask", old = 'if encoder.head_mask.kind ~= "none" then', new = "if false then",

@@ -671,6 +671,8 @@ def evaluate(d, given):
     if memory and memory.get("stage") == "encoder":
         encoder = Stack(encoder_description(d, memory), given, outputs, "encoder.", "source_")
         model.memory = encoder.run()
+        if "to" in memory:
+            model.memory = encoder.linear("encoder.projection", model.memory, memory["to"])
         model.memory_masks = {key: encoder.masks[key] for key in ("lengths", "key_padding") if key in encoder.masks}
     elif memory:
         model.memory = model.rows("memory", memory["seq"], memory.get("width", d["d_model"]))

@@ -5,7 +5,7 @@
     sources.py --check     writes nothing; exit 1 if the stored cases differ
     sources.py --torch     writes nothing; exit 1 if the case "post" differs from PyTorch's nn.Transformer
 
-A case is a packed file (given.py): the weights, the inputs source_ids and ids of two sequences, and the logits of all
+A case is a packed file (given.py): the weights, the inputs of two sources and ids of two sequences, and the logits of all
 tokens. Its description is that of a model with a context. The definition is given the lengths of the case instead.
 """
 
@@ -27,7 +27,8 @@ TOKENS_OF = {"stage": "tokens", "vocab": 13}
 BASE = {"d_model": 24, "heads": 3, "layers": 2, "d_ff": 32, "mask": "causal", "input": TOKENS_OF,
         "output": [{"stage": "vocabulary"}]}
 
-# Keys of a model and of its encoder: Vaswani et al. 2017, Raffel et al. 2020, and one whose stacks differ.
+# Keys of a model and of its encoder: Vaswani et al. 2017, Raffel et al. 2020, one whose stacks differ; and encoders of
+# pictures and of sources of one length, which have their own seq.
 KEYS = {
     "post": ({"positions": "sinusoidal", "activation": "relu"}, {"positions": "sinusoidal"}),
     "t5": ({"positions": "t5", "t5_buckets": 8, "t5_distance": 10, "norm": "pre", "norm_kind": "rms", "final_norm": True,
@@ -36,6 +37,11 @@ KEYS = {
                "mask": ["causal", "window"], "window": [4, 0]},
               {"d_model": 20, "heads": 5, "kv_heads": 5, "layers": 1, "positions": "learned", "max_position": 16,
                "mask": "window", "window": [2, 3]}),
+    "pictures": ({"positions": "learned", "max_position": 20, "activation": "relu"},
+                 {"input": {"stage": "image", "height": 8, "width": 12, "patch": 4, "channels": 3}, "seq": 7, "d_model": 20, "to": 12,
+                  "heads": 5, "kv_heads": 5, "norm": "pre", "final_norm": True}),
+    "frames": ({"kv_heads": 1, "positions": "sinusoidal"},
+               {"input": {"stage": "linear", "from": 6}, "seq": 70, "positions": "relative_key", "layers": 1, "kv_heads": 3}),
 }
 CONTEXT, MOST_SOURCE = 20, 16
 
@@ -47,11 +53,11 @@ def make(name):
     encoder = {"input": {"stage": "tokens", "vocab": 12}, **of_encoder}
     given = Drawn(f"sources/{name}")
     logits = evaluate({**d, "batch": SEQUENCES, "seq": TOKENS,
-                       "memory": {"stage": "encoder", "seq": SOURCE, **encoder}}, given)["logits"]
+                       "memory": {"stage": "encoder", **({"seq": SOURCE} | encoder)}}, given)["logits"]
     arrays = {**given.weights, **{"input/" + key: value for key, value in given.inputs.items()},
               "expected/logits": logits.astype("float32")}
     described = {"name": "reader", "context": CONTEXT, "sequences": SEQUENCES, "chunk": 8, **d,
-                 "memory": {"stage": "encoder", "seq": {"stage": "any", "": MOST_SOURCE}, **encoder}}
+                 "memory": {"stage": "encoder", **({"seq": {"stage": "any", "": MOST_SOURCE}} | encoder)}}
     text = describe(described, {}).replace("any {  = %d }" % MOST_SOURCE, "any(%d)" % MOST_SOURCE)
     return arrays, {"description": text.replace("-- \n", f"-- an encoder beside a decoder that goes on: {name}\n")}
 

@@ -291,4 +291,10 @@ function instance.of(program, call)
   return known
 end
 
+--- Returns a program of fixed sizes without loops over the sequences of a call, which has one, of an encoder.
+function instance.of_one(program, spec)
+  if not spec.decoder then return program end
+  return instance.of(program, { rows = spec.seq, first = { 0, spec.seq }, flows = true })
+end
+
 return instance

@@ -193,10 +193,11 @@ return function(state)
     if state.spec.symbols.rows.is_open then
       check_calls(state, some, beside, stands_for)
     else
+      some = instance.of_one(some, state.spec)
       check_bounds(state, some)
       check_phases(some, beside)
       check_micro_batches(program, beside)
-      flow(state, some, beside, "memory", unstored, stands_for)
+      flow(state, some, beside, "memory", setmetatable(some.unstored or {}, { __index = unstored }), stands_for)
     end
   end
 end

@@ -122,7 +122,7 @@ return function(state)
       check_calls(repeated.left_out(state, program), state.spec, state.kept.windows)
     else
       meetings(state, program)
-      check_phases(repeated.left_out(state, program))
+      check_phases(instance.of_one(repeated.left_out(state, program), state.spec))
       for _, segment in ipairs(program.segments) do
         if segment.mode == "micro_batches" then check_micro_batches(segment, program, state.spec.batch) end
       end

@@ -123,7 +123,9 @@ end
 --- Returns the values of the templates: bound_products, bound_rows, each with calls as a C double;
 --- bound_candidates: lists of initialisers. All are empty for an entry of any length, as its work depends on the call.
 function emit_bound.values(state)
-  if state.spec.symbols.rows.is_open then return { bound_products = {}, bound_candidates = {}, bound_rows = {} } end
+  if state.primary.spec.symbols.rows.is_open then
+    return { bound_products = {}, bound_candidates = {}, bound_rows = {} }
+  end
   local rows, by_key = {}, {}
   each_call(state, function(step, times)
     if step.form == "product" and step.region.kind ~= "attention" or calls_of.takes_ranks(step) then return end

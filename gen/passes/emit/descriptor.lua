@@ -68,10 +68,9 @@ local function place_in_trace(state, trace, name, tensor)
 end
 
 -- Returns how a tensor of an entry of any length grows, as a row; others do not.
-local function growth_row(state, tensor)
-  if not state.spec.symbols.rows.is_open then return "{ { 0 }, 0 }," end
+local function growth_row(tensor)
   local is_shared = tensor.unbatched or tensor.kind == "weight" or tensor.kind == "constant"
-  return ("{ %s, %d },"):format(braces(tensor.growth), is_shared and 1 or 0)
+  return ("{ %s, %d },"):format(braces(tensor.growth or { 0 }), is_shared and 1 or 0)
 end
 
 -- Adds an entry's tensors to the rows and to the rows of their growth, and their indices to index_of[state]; adds the
@@ -94,7 +93,7 @@ local function add_tensors(state, index_of, larger, rows, growth, weights)
       rows[#rows + 1] = ("{ %s, %s, %s, %d, %s, %d, %d, %d, %d },"):format(c.string(tensor.member or name),
         kind_of(state, tensor), type_of(tensor), #tensor.shape, braces(tensor.shape), tensor.minimum or 0,
         tensor.limit or 0, offset, ld)
-      growth[#rows] = growth_row(state, tensor)
+      growth[#rows] = growth_row(tensor)
     end
   end
 end

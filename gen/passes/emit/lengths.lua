@@ -22,11 +22,15 @@ local names = { b = "batch", s = "seq" }
 -- True if a tensor of a model of any length has a row for each token.
 local function has_rows(tensor) return tensor.grows:find("s", 1, true) ~= nil end
 
+--- True if an entry's calls take sources of one length, any number of them.
+function emit_lengths.is_of_sources(spec) return spec.decoder ~= nil and not spec.symbols.rows.is_open end
+
 --- Returns the sizes of a tensor as callers see it: numbers; for a call of any size also "batch", "seq" and "seq + N".
 function emit_lengths.sizes(tensor, spec, is_growing)
-  local sizes = {}
+  local sizes, is_of_sources = {}, emit_lengths.is_of_sources(spec)
   for i = 1, #tensor.shape - (tensor.squeezed and 1 or 0) do
-    local n, letter = tensor.shape[i], is_growing and tensor.grows:sub(i, i) or ""
+    local n, letter = tensor.shape[i], (is_growing or is_of_sources) and tensor.grows:sub(i, i) or ""
+    if is_of_sources and letter ~= "b" then letter = "" end
     local more = letter == "k" and n - spec.seq or 0
     sizes[i] = names[letter] or letter == "k" and (more > 0 and ("seq + %d"):format(more) or "seq") or n
   end
@@ -54,9 +58,10 @@ end
 --- Returns the sizes as C writes them: "[batch][seq][384]"; with any length "[rows][384]" or "[sequences][384]".
 function emit_lengths.shape(tensor, spec, is_growing)
   local parts = words.map(emit_lengths.sizes(tensor, spec, is_growing), function(size) return ("[%s]"):format(size) end)
-  if not spec.symbols.rows.is_open or parts[1] ~= "[batch]" then return table.concat(parts) end
+  local is_open = spec.symbols.rows.is_open
+  if not (spec.decoder or is_open) or parts[1] ~= "[batch]" then return table.concat(parts) end
   parts[1] = "[sequences]"
-  if has_rows(tensor) then table.remove(parts, 1) parts[1] = "[rows]" end
+  if is_open and has_rows(tensor) then table.remove(parts, 1) parts[1] = "[rows]" end
   return table.concat(parts)
 end
 

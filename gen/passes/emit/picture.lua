@@ -15,13 +15,14 @@ end
 --- Returns the values of the template.
 function emit_picture.values(state)
   local spec, answer, labels = state.spec, state.primary.graph.answer, {}
-  local given = spec.pictures
+  local given, image = spec.pictures, state.entries[1].spec.input -- the first entry reads pictures
   for i, label in ipairs(spec.labels or {}) do labels[i] = c.string(label) end
   local resize = given.shortest_edge and "SHORTEST" or given.height and "EXACT" or "NONE"
-  return { width = spec.input.width, height = spec.input.height, resize = resize,
+  return { width = image.width, height = image.height, resize = resize,
     resize_width = given.width or given.shortest_edge or 0, resize_height = given.height or given.shortest_edge or 0,
     filter = given.filter:upper(), crops = given.crop and 1 or 0, scale = c.double(given.scale),
-    mean = floats(given.mean), deviation = floats(given.std), input = answer.inputs.image, answer = answer.kind,
+    mean = floats(given.mean), deviation = floats(given.std), answer = answer.kind,
+    input = math.max(answer.inputs.image or 0, 0),
     output = answer.output, similarity = answer.similarity or false, label_list = labels,
     label_function = "ATTN2C_" .. answer.label_function }
 end

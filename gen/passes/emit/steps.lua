@@ -559,7 +559,7 @@ function Writer:struct_of(parameter, struct, names)
   local pointers = {}
   for i, name in ipairs(names) do
     pointers[i] = ("call->%s[%d]"):format(parameter, i - 1)
-    if self.any then pointers[i] = (".%s = %s"):format(self.addresses.members[name], pointers[i]) end
+    if self.has_sizes then pointers[i] = (".%s = %s"):format(self.addresses.members[name], pointers[i]) end
   end
   return ("%s_%s_%s %s = { %s };"):format(self.name, self.entry.name, parameter, struct, table.concat(pointers, ", ")),
     ("%s = &%s;"):format(self.declared[parameter], struct)
@@ -587,8 +587,9 @@ end
 --- outputs that a caller does not want are in the arena.
 function emit_steps.values(state, program, integers, shadowed)
   local writer = setmetatable({ program = program, addresses = addresses_of(state, program), steps = 0,
-    declared = declared_of(state, program), batch = state.spec.batch, any = state.spec.symbols.rows.is_open,
-    name = state.spec.name, entry = state.graph.entry, bases = {} }, Writer)
+    declared = declared_of(state, program), batch = state.spec.batch, name = state.spec.name,
+    has_sizes = state.spec.symbols.rows.is_open or state.spec.decoder ~= nil,
+    entry = state.graph.entry, bases = {} }, Writer)
   local segments = writer:segments()
   local used, of_team = {}, {} -- by all segments; by segments of a team
   for _, segment in ipairs(segments) do

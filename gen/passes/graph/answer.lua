@@ -126,7 +126,8 @@ function answer.dump(made)
     end
   end
   if made.similarity then lines[#lines + 1] = ("  output %d makes scores of cosines"):format(made.similarity) end
-  if made.inputs.image then lines[#lines + 1] = ("  pictures fill input %d, image"):format(made.inputs.image) end
+  local image = made.inputs.image or -1
+  if image >= 0 then lines[#lines + 1] = ("  pictures fill input %d, image"):format(image) end
   return lines
 end
 

@@ -243,7 +243,7 @@ end
 --- Emits the steps of an op, for each sequence of the micro-batch.
 function sequences.lower(self, op)
   if op.result.unbatched and op.op ~= "swap" then return ops[op.op](self, op, { block_first = 0, column = 0 }) end
-  self:each_sequence(function(origin) ops[op.op](self, op, origin) end)
+  self:each_sequence(function(origin) ops[op.op](self, op, origin) end, op.op == "keep")
 end
 
 return sequences

@@ -1,6 +1,7 @@
 -- encoders.lua: makes the entry `encode` of a model with a context and an encoder.
--- A call of it reads sources of any length, each into one of the caller's sequences, whose state keeps the keys and
--- values that the cross-attentions read. The decoder's calls then go on as in any model with a context.
+-- A call of it reads sources of any length, or of one, such as pictures, each into one of the caller's sequences, whose
+-- state keeps the keys and values that the cross-attentions read. The decoder's calls then go on as in any model with a
+-- context.
 local any_length = require("passes.validate.any_length")
 local keys = require("data.keys")
 local sizes = require("passes.validate.sizes")
@@ -16,17 +17,36 @@ local shared = words.set { "name", "batch", "sequences", "layout", "kv_layout", 
 local largest
 for _, field in ipairs(keys.list) do if field.key == "seq" then largest = field.max end end
 
---- Returns an encoder's fields with its longest source as seq = N, from seq = any(N), or 2 after a fault.
+local HOW = ("the encoder of a model with a context takes any(N), with the most rows of a source, or N, the rows of "
+  .. "each; an integer from 2 to %d"):format(largest)
+
+-- True if an encoder reads pictures, whose rows have one number.
+local function reads_pictures(fields) return type(fields.input) == "table" and fields.input.stage == "image" end
+
+--- Returns an encoder's fields with the rows of its longest source as seq = N, from seq = any(N), or 2 after a fault.
 function encoders.sized(say, fields)
   local seq = fields.seq
-  local most = type(seq) == "table" and seq.any
+  local most = seq
+  if type(seq) == "table" then most = seq.any end
   most = math.type(most) == "float" and math.tointeger(most) or most
+  if reads_pictures(fields) and seq == nil then return fields end
   if math.type(most) ~= "integer" or most < 2 or most > largest then
-    say("memory.seq", ("the encoder of a model with a context takes any(N), with the most rows of a source, an integer "
-      .. "from 2 to %d"):format(largest))
+    say("memory.seq", HOW)
     most = 2 -- reported
   end
   return words.merged(fields, { seq = most })
+end
+
+-- Checks an encoder of sources of one length, and fills in the sizes of its calls, of one source each.
+local function resolve_one(say, spec, memory)
+  if memory.mask ~= "none" then
+    say("mask", "sources of one length have no padding; seq = any(N) takes shorter ones")
+  end
+  if spec.attention_output.kind ~= "none" or spec.attention_output.scores then
+    say("attention_output", "outputs of an attention: not supported with a context")
+  end
+  if spec.seq and spec.seq < 2 then say("input", "the image has 1 row, but 2 or more are expected") end
+  spec.batch = 1
 end
 
 --- Returns the spec of the entry `encode` of a resolved spec, and sets spec.source to the sizes of its sources,
@@ -35,7 +55,7 @@ end
 function encoders.entry(say, spec)
   local encoder = spec.context and spec.memory and spec.memory.encoder
   if not encoder then return nil end
-  local encode = { decoder = spec, output = {}, past = 0 }
+  local encode, is_open = { decoder = spec, output = {}, past = 0 }, spec.memory.any
   for key, value in pairs(spec) do if shared[key] then encode[key] = value end end
   for key, value in pairs(encoder) do encode[key] = value end
   -- Keys that hold for the model, too, were reported for it.
@@ -47,9 +67,10 @@ function encoders.entry(say, spec)
     say((spec.ranks or 1) > 1 and "ranks" or "stages", "an encoder does not go with ranks and stages in a model with a "
       .. "context; leave them out")
   end
-  any_length.resolve(say_encoder, encode)
+  if is_open then any_length.resolve(say_encoder, encode) else resolve_one(say_encoder, encode, spec.memory) end
   encode.call_rows = encode.seq
   sizes.resolve(say_encoder, encode)
+  if not is_open then encode.least = encode.seq end
   symbols.resolve(encode)
   spec.source = { least = encode.least, seq = encode.seq }
   return encode

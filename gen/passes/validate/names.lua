@@ -114,7 +114,8 @@ return function(tools)
 
   local function scheme_word(say, key, value)
     if names.scheme(value) then return value end
-    return say(key, ("%s, but %s is allowed%s"):format(show(value), tools.one_of(names.list()),
+    local shown = show(type(value) == "string" and value:sub(1, 24) or value) -- the list is long
+    return say(key, ("%s, but %s is allowed%s"):format(shown, tools.one_of(names.list()),
       suggestion(say, value, names.list())))
   end
 

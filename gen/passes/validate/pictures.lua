@@ -60,7 +60,7 @@ end
 
 --- Checks that the key fits the model's input.
 function pictures.check(say, spec)
-  local given, input = spec.pictures, spec.input
+  local given, input = spec.pictures, (spec.context and spec.memory and spec.memory.encoder or spec).input
   if not given then return end
   if input.stage ~= "image" then return say("pictures", "goes with input = image { ... }") end
   if input.channels ~= PLANES then

@@ -87,7 +87,7 @@ static int lengths_to_time(const attn2c_lengths *sizes, const attn2c_arguments *
                            int64_t lengths[USUAL_LENGTHS + 1]) {
   int count = 0;
   const int64_t most = sizes->sizes[0].seq;
-  if (arguments->length > 0) {
+  if (arguments->length >= sizes->least && arguments->length > 0) {
     lengths[0] = arguments->length < most ? arguments->length : most;
     return 1;
   }

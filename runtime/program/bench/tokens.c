@@ -40,8 +40,9 @@ void attn2c_bench_tokens_label(const attn2c_bench_tokens *of, char *label, size_
 }
 
 int64_t attn2c_bench_tokens_rows_of_source(const attn2c_descriptor *model) {
-  const attn2c_entry *encode = attn2c_encode_entry(model);
-  return encode ? least(SOURCE, model->continued->source_lengths->sizes[0].seq) : 0;
+  if (!attn2c_encode_entry(model)) return 0;
+  const attn2c_lengths *lengths = model->continued->source_lengths;
+  return lengths->least > SOURCE ? lengths->least : least(SOURCE, lengths->sizes[0].seq);
 }
 
 int attn2c_bench_tokens_source(attn2c_context *context, const void *const *inputs) {

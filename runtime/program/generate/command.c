@@ -11,6 +11,7 @@
 #include "program/generate/options.h"
 #include "program/inputs.h"
 #include "program/output.h"
+#include "program/picture/command.h"
 #include "program/signals.h"
 #include "program/weights_place.h"
 
@@ -36,6 +37,7 @@ typedef struct record {
   char *text;         /* a copy once it has ended */
   attn2c_shown shown; /* the text so far */
   size_t written;     /* bytes of it, or tokens, that are written */
+  int is_begun;       /* 1: the name of its picture is written */
   int status;         /* of ATTN2C_END_FAULT */
   char fault[ATTN2C_PROMPT_PLACE + 1200];
   char at[ATTN2C_PROMPT_PLACE];
@@ -48,11 +50,14 @@ typedef struct {
   attn2c_message *message;
   attn2c_generate_options options;
   attn2c_continuing model_calls;
-  int32_t start; /* the token of a language that answers are written after; -1: none was chosen */
+  int32_t start;   /* the token of a language that answers are written after; -1: none was chosen */
+  int32_t *begins; /* the tokens that answers about pictures go on from; NULL: without --prompt */
+  int32_t begin_count;
   attn2c_answers *batch;
   const attn2c_generation_text *text; /* NULL: the model takes no text */
   attn2c_text_side *side;
-  attn2c_prompt_arrays *arrays;      /* NULL: prompts are texts */
+  attn2c_prompt_arrays *arrays;      /* NULL: prompts are texts, or pictures */
+  attn2c_pictures *pictures;         /* NULL: the model reads none */
   record *first, *last;              /* in the order of prompts */
   record *at[ATTN2C_MOST_SEQUENCES]; /* by place */
   record *whole;                     /* joins answers to sentences until the text's last; NULL: none */
@@ -103,14 +108,44 @@ static int read_output(job *job) {
   return attn2c_fail(job->message, ATTN2C_USAGE, "--output %s: %s", job->path, why);
 }
 
+/* True if sources are ids, or if the model has no encoder. */
+static int reads_ids(const attn2c_descriptor *model) {
+  const attn2c_entry *encode = attn2c_encode_entry(model);
+  return !encode || model->tensors[encode->inputs[0]].type == ATTN2C_I32;
+}
+
+/* Finds what is wrong with the sources of a command line of pictures. Returns the number of faults. */
+static int check_pictures(const job *job, const char **faults) {
+  const attn2c_arguments *arguments = job->arguments;
+  int count = 0;
+  if (!&attn2c_the_pictures)
+    faults[count++] = "generate: this model reads arrays and no pictures: its description has no key "
+                      "`pictures`; its C and Python interfaces read them";
+  else if (arguments->image_count == 0)
+    faults[count++] = "generate: --image FILE is needed: this model writes about pictures, and goes on from "
+                      "the text of --prompt";
+  if (arguments->text_count > 1 ||
+      (arguments->text_count == 1 && arguments->texts[0].kind != ATTN2C_TEXT_STRING))
+    faults[count++] = "--prompt: one TEXT is allowed with --image: all answers go on from it";
+  if (arguments->input_count > 0)
+    faults[count++] = "--input: does not go with a model that writes about pictures";
+  if (arguments->generate.prefix || arguments->generate.source_language || arguments->generate.split)
+    faults[count++] = "--prefix, --source-language, --split: go with models that read texts";
+  return count;
+}
+
 /* Reports options that do not go together, one line each. */
 static int check_usage(job *job) {
   const attn2c_arguments *arguments = job->arguments;
-  const char *faults[16];
+  const char *faults[18];
   const attn2c_generate_arguments *given = &arguments->generate;
   const int is_text = job->text && arguments->input_count == 0;
   int count = 0;
-  if (arguments->text_count == 0 && arguments->input_count == 0)
+  if (!reads_ids(job->model))
+    count = check_pictures(job, faults);
+  else if (arguments->image_count > 0)
+    faults[count++] = "--image: this model reads texts, and no pictures; --prompt gives a text";
+  else if (arguments->text_count == 0 && arguments->input_count == 0)
     faults[count++] =
         job->text ? "generate: --prompt TEXT, --prompt-file F, --prompt - or --input ids=X.npy is needed"
                   : "generate: --input ids=X.npy is needed: this model takes no text, as it was "
@@ -222,7 +257,8 @@ static int wait_for_place(job *job, const attn2c_prompt_ids *prompt) {
     record *r = add_record(job, prompt);
     if (!r) return no_memory(job);
     if (rank > 0) continue;
-    r->prompt_ids = copied(prompt->ids, (size_t)prompt->count * sizeof *r->prompt_ids);
+    const int64_t values = job->model_calls.calls.source_values;
+    r->prompt_ids = copied(prompt->ids, (size_t)(values ? values : prompt->count) * sizeof *r->prompt_ids);
     if (!r->prompt_ids) return no_memory(job);
   }
   job->prompts++;
@@ -293,9 +329,26 @@ static int begin(job *job, const int32_t *places, int32_t count) {
       attn2c_generate_options_note(&job->options, job->arguments, job->model->continued->generation,
                                    job->notes);
     const int32_t *ids = attn2c_answers_prompt(job->batch, s->place, &length);
+    record *r = job->at[s->place];
+    for (int32_t rank = 0; job->pictures && rank < job->options.n_best; rank++, r = r->next)
+      r->prompt_tokens = length;
     if (job->text && job->text->begin(job->side, s->place, ids, length) != ATTN2C_OK) return no_memory(job);
   }
   return ATTN2C_OK;
+}
+
+/* Reads the next picture. Its values are in the place of ids, which only the entry `encode` reads. */
+static attn2c_prompt_state next_picture(job *job, attn2c_prompt_ids *prompt, int *status,
+                                        attn2c_message *message) {
+  const float *image;
+  *status = attn2c_the_pictures->next(job->pictures, &image, &prompt->text, message);
+  if (*status != ATTN2C_OK) return ATTN2C_PROMPT_FAULT;
+  if (!image) return ATTN2C_PROMPT_END;
+  prompt->ids = (const int32_t *)(const void *)image;
+  prompt->count = job->model_calls.calls.source;
+  prompt->length = strlen(prompt->text);
+  snprintf(prompt->place, sizeof prompt->place, "%s", prompt->text);
+  return ATTN2C_PROMPT_READ;
 }
 
 /* Reads prompts until `count` wait, and all sentences of the last one's text. It waits for the first if no
@@ -309,7 +362,8 @@ static int read_prompts(job *job, int32_t count) {
     attn2c_message said = attn2c_message_make(text, sizeof text);
     int status = ATTN2C_OK;
     const int may_wait = job->first == NULL;
-    const attn2c_prompt_state state = job->arrays
+    const attn2c_prompt_state state = job->pictures ? next_picture(job, &prompt, &status, &said)
+                                      : job->arrays
                                           ? attn2c_prompt_arrays_next(job->arrays, &prompt)
                                           : job->text->next(job->side, may_wait, &prompt, &status, &said);
     if (state == ATTN2C_PROMPT_NONE) return ATTN2C_OK;
@@ -407,7 +461,10 @@ static int write_json(job *job, const record *r) {
   json_t *ids = json_array(), *object = json_object();
   int failed = 0;
   for (int32_t i = 0; i < r->count; i++) failed |= json_array_append_new(ids, json_integer(r->ids[i]));
-  if (r->prompt)
+  if (job->pictures)
+    failed |=
+        json_object_set_new(object, "image", attn2c_the_pictures->json_name(r->prompt, r->prompt_length));
+  else if (r->prompt)
     failed |= json_object_set_new(object, "prompt", job->text->json_text(r->prompt, r->prompt_length));
   if (job->text)
     failed |= json_object_set_new(object, "text", job->text->json_text(r->text, r->shown.length));
@@ -427,6 +484,10 @@ static int write_json(job *job, const record *r) {
 
 /* Writes what is new of the first answer as text. */
 static void write_text(job *job, record *r) {
+  if (job->pictures && job->is_line && !r->is_begun) {
+    attn2c_the_pictures->write_name(r->prompt, job->out);
+    r->is_begun = 1;
+  }
   if (job->text) {
     job->text->write(r->shown.text + r->written, r->shown.length - r->written, job->is_line, job->out);
     r->written = r->shown.length;
@@ -540,9 +601,30 @@ static int answer_all(job *job) {
 
 /* Ends the line of an answer that was written in part. */
 static void end_line(job *job) {
-  if (!job->first || (job->first->written == 0 && !job->whole)) return;
+  if (!job->first || (job->first->written + (size_t)job->first->is_begun == 0 && !job->whole)) return;
   fputc('\n', job->out);
   attn2c_say(job->message, "%s: the answer is not whole", job->first->at);
+}
+
+/* Opens the pictures, and makes the tokens that answers go on from: the model's first ones, and --prompt's.
+ */
+static int open_pictures(job *job) {
+  const attn2c_arguments *arguments = job->arguments;
+  const int32_t *ids = NULL;
+  int64_t count = 0;
+  int status = attn2c_the_pictures->open(attn2c_the_picture_facts, arguments, &job->pictures, job->message);
+  if (status != ATTN2C_OK) return status;
+  job->is_line = job->options.n_best > 1 || attn2c_the_pictures->are_several(job->pictures);
+  if (arguments->text_count > 0)
+    status = job->text->plain(job->side, arguments->texts[0].word, &ids, &count, job->message);
+  if (status != ATTN2C_OK || count == 0) return status;
+  const attn2c_generation *stated = job->model->continued->generation;
+  job->begins = malloc((size_t)(stated->start_count + count) * sizeof *job->begins);
+  if (!job->begins) return no_memory(job);
+  memcpy(job->begins, stated->start_tokens, (size_t)stated->start_count * sizeof *ids);
+  memcpy(job->begins + stated->start_count, ids, (size_t)count * sizeof *ids);
+  job->begin_count = stated->start_count + (int32_t)count;
+  return ATTN2C_OK;
 }
 
 static int write_arrays(job *job) {
@@ -569,7 +651,9 @@ static int open_job(job *job, FILE *notes) {
         job->text->languages(job->side, arguments, &job->options.beam.forced_bos, &job->start, job->message);
   const attn2c_entry *encode = attn2c_encode_entry(job->model);
   const attn2c_entry *reads = encode ? encode : attn2c_primary_entry(job->model);
-  if (status == ATTN2C_OK && arguments->input_count > 0)
+  if (status == ATTN2C_OK && arguments->image_count > 0)
+    status = open_pictures(job);
+  else if (status == ATTN2C_OK && arguments->input_count > 0)
     status =
         attn2c_prompt_arrays_open(arguments->inputs, arguments->input_count,
                                   job->model->tensors[reads->inputs[0]].name, &job->arrays, job->message);
@@ -579,6 +663,8 @@ static int open_job(job *job, FILE *notes) {
     status = attn2c_continuing_open(job->model, arguments, notes, &job->model_calls, job->message);
   job->model_calls.calls.length = job->options.length;
   if (job->start >= 0) job->model_calls.calls.start = &job->start, job->model_calls.calls.start_count = 1;
+  if (job->begins)
+    job->model_calls.calls.start = job->begins, job->model_calls.calls.start_count = job->begin_count;
   const int32_t most = job->options.tokens < INT32_MAX ? (int32_t)job->options.tokens : INT32_MAX;
   if (status == ATTN2C_OK)
     status = attn2c_answers_create(&job->batch, &job->model_calls.calls, &job->options.sampling,
@@ -592,7 +678,7 @@ static int run_job(job *job, FILE *notes) {
   job->prints = (arguments->answers != ATTN2C_ANSWERS_NONE || arguments->output_count == 0) &&
                 job->format != ATTN2C_ANSWERS_NPY;
   job->is_line = arguments->input_count > 0 || arguments->text_count != 1 || arguments->generate.n_best > 1 ||
-                 arguments->texts[0].kind != ATTN2C_TEXT_STRING;
+                 arguments->texts[0].kind != ATTN2C_TEXT_STRING; /* of prompts; open_pictures */
   const int read = attn2c_generate_options_read(arguments, job->model, &job->options, job->message);
   int status = check_usage(job);
   const int writable = read_output(job);
@@ -624,6 +710,8 @@ static int generate(const attn2c_descriptor *model, const attn2c_arguments *argu
   attn2c_answers_free(job->batch);
   attn2c_continuing_close(&job->model_calls);
   attn2c_prompt_arrays_close(job->arrays);
+  if (job->pictures) attn2c_the_pictures->close(job->pictures);
+  free(job->begins);
   if (job->text) job->text->close(job->side);
   attn2c_generate_options_free(&job->options);
   free(job->generated);

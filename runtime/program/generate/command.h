@@ -69,6 +69,9 @@ struct attn2c_generation_text {
    * line. */
   int (*languages)(attn2c_text_side *side, const attn2c_arguments *arguments, int32_t *first, int32_t *start,
                    attn2c_message *message);
+  /* Returns the ids of a text without special tokens, until the next prompt is read. */
+  int (*plain)(attn2c_text_side *side, const char *text, const int32_t **ids, int64_t *count,
+               attn2c_message *message);
   json_t *(*json_text)(const char *text, size_t length);
   int (*json_line)(json_t *object, int failed, FILE *out);
   int (*chat)(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,

@@ -8,8 +8,9 @@
 #include "formats/npy.h"
 #include "formats/place.h"
 #include "model/batches.h"
-#include "picture/prepare.h"
 #include "program/answers/files.h"
+#include "program/answers/json_line.h"
+#include "program/answers/safe.h"
 #include "program/inputs.h"
 #include "program/output.h"
 #include "program/picture/answer.h"
@@ -227,24 +228,6 @@ static int open_model(job *job, FILE *notes) {
   return status;
 }
 
-/* Reads a picture and writes its image into place number `at` of the call. */
-static int read_picture(job *job, int number, int64_t at) {
-  attn2c_picture picture;
-  int status = attn2c_picture_source_read(&job->source, number, job->facts, &picture, job->message);
-  if (status != ATTN2C_OK) return status;
-  const char *name = attn2c_picture_name(&job->source, number);
-  status = attn2c_picture_prepare(job->facts, picture.pixels, picture.width, picture.height,
-                                  job->image + at * job->arrays[job->entry->output_count].each);
-  if (status == ATTN2C_USAGE)
-    status = attn2c_fail(
-        job->message, ATTN2C_FORMAT, "%s: %lld x %lld pixels cannot become the model's %d x %d", name,
-        (long long)picture.width, (long long)picture.height, job->facts->width, job->facts->height);
-  else if (status != ATTN2C_OK)
-    attn2c_say(job->message, "%s: no memory to resize it", name);
-  attn2c_picture_free(&picture);
-  return status;
-}
-
 static int keep(job *job, int64_t count) {
   for (int i = 0; i < job->array_count; i++) {
     array *array = &job->arrays[i];
@@ -359,7 +342,9 @@ static int answer_all(job *job) {
     int fault = ATTN2C_OK;
     attn2c_progress("pictures", number, job->source.count);
     while (count < job->batch && number < job->source.count && fault == ATTN2C_OK) {
-      fault = read_picture(job, number, count);
+      fault = attn2c_picture_source_image(&job->source, number, job->facts,
+                                          job->image + count * job->arrays[job->entry->output_count].each,
+                                          job->message);
       if (fault == ATTN2C_OK) count++, number++;
     }
     status = compute(job, count);
@@ -450,4 +435,55 @@ static int run(const attn2c_descriptor *model, const attn2c_picture_facts *facts
   return status;
 }
 
-const attn2c_picture_commands attn2c_picture_program = {.run = run};
+/* Pictures that texts are written about. */
+struct attn2c_pictures {
+  const attn2c_picture_facts *facts;
+  attn2c_picture_source source;
+  int next;
+  float *image;
+};
+
+static void close_pictures(attn2c_pictures *pictures) {
+  if (!pictures) return;
+  attn2c_picture_source_close(&pictures->source);
+  attn2c_free(pictures->image);
+  free(pictures);
+}
+
+static int open_pictures(const attn2c_picture_facts *facts, const attn2c_arguments *arguments,
+                         attn2c_pictures **made, attn2c_message *message) {
+  attn2c_pictures *pictures = *made = calloc(1, sizeof *pictures);
+  const size_t bytes = ATTN2C_PLANES * (size_t)facts->height * (size_t)facts->width * sizeof(float);
+  if (pictures) pictures->image = attn2c_allocate(bytes);
+  if (!pictures || !pictures->image)
+    return attn2c_fail(message, ATTN2C_MEMORY, "generate: no memory for a picture");
+  pictures->facts = facts;
+  return attn2c_picture_source_open(arguments, &pictures->source, message);
+}
+
+static int are_several(const attn2c_pictures *pictures) {
+  return pictures->source.count > 1 || pictures->source.has_folder;
+}
+
+static int next_picture(attn2c_pictures *pictures, const float **image, const char **name,
+                        attn2c_message *message) {
+  const int number = pictures->next++;
+  *image = NULL;
+  if (number >= pictures->source.count) return ATTN2C_OK;
+  *image = pictures->image;
+  *name = attn2c_picture_name(&pictures->source, number);
+  return attn2c_picture_source_image(&pictures->source, number, pictures->facts, pictures->image, message);
+}
+
+static void write_name(const char *name, FILE *out) {
+  attn2c_safe_write(name, strlen(name), out);
+  fputc('\t', out);
+}
+
+const attn2c_picture_commands attn2c_picture_program = {.run = run,
+                                                        .open = open_pictures,
+                                                        .are_several = are_several,
+                                                        .next = next_picture,
+                                                        .close = close_pictures,
+                                                        .write_name = write_name,
+                                                        .json_name = attn2c_json_text};

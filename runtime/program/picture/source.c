@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "formats/file.h"
+#include "picture/prepare.h"
 
 /* The most bytes of a file. */
 #define MOST_BYTES ((size_t)1 << 30)
@@ -148,5 +149,22 @@ int attn2c_picture_source_read(const attn2c_picture_source *source, int number,
     if (status != ATTN2C_OK) attn2c_say(message, "%s: %s", attn2c_picture_name(source, number), fault);
   }
   free(bytes);
+  return status;
+}
+
+int attn2c_picture_source_image(const attn2c_picture_source *source, int number,
+                                const attn2c_picture_facts *facts, float *image, attn2c_message *message) {
+  attn2c_picture picture;
+  int status = attn2c_picture_source_read(source, number, facts, &picture, message);
+  if (status != ATTN2C_OK) return status;
+  const char *name = attn2c_picture_name(source, number);
+  status = attn2c_picture_prepare(facts, picture.pixels, picture.width, picture.height, image);
+  if (status == ATTN2C_USAGE)
+    status =
+        attn2c_fail(message, ATTN2C_FORMAT, "%s: %lld x %lld pixels cannot become the model's %d x %d", name,
+                    (long long)picture.width, (long long)picture.height, facts->width, facts->height);
+  else if (status != ATTN2C_OK)
+    attn2c_say(message, "%s: no memory to resize it", name);
+  attn2c_picture_free(&picture);
   return status;
 }

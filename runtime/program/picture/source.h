@@ -21,5 +21,9 @@ int attn2c_picture_source_read(const attn2c_picture_source *source, int number,
                                const attn2c_picture_facts *facts, attn2c_picture *picture,
                                attn2c_message *message);
 
+/* Reads a picture, and writes the input that it becomes. */
+int attn2c_picture_source_image(const attn2c_picture_source *source, int number,
+                                const attn2c_picture_facts *facts, float *image, attn2c_message *message);
+
 /* Returns the name of a picture for messages and answers. */
 const char *attn2c_picture_name(const attn2c_picture_source *source, int number);

@@ -236,20 +236,35 @@ static int end(attn2c_text_side *side, int32_t place, attn2c_shown *shown) {
   return status;
 }
 
-static int find_token(attn2c_text_side *side, const char *option, const char *word, int32_t *id,
-                      attn2c_message *message) {
-  const attn2c_text_input input = {.text = word,
-                                   .length = strlen(word),
+/* Encodes a text without special tokens. */
+static int encode_words(attn2c_text_side *side, const char *text, attn2c_text_tokens *tokens) {
+  const attn2c_text_input input = {.text = text,
+                                   .length = strlen(text),
                                    .plain = 1,
                                    .limit = {ATTN2C_TEXT_ANY_LENGTH, ATTN2C_TEXT_LONGEST_FIRST, 0}};
+  return attn2c_text_encode(side->reading, &input, tokens);
+}
+
+static int find_token(attn2c_text_side *side, const char *option, const char *word, int32_t *id,
+                      attn2c_message *message) {
   attn2c_text_tokens tokens;
-  if (attn2c_text_encode(side->reading, &input, &tokens) == ATTN2C_OK && tokens.length == 1) {
+  if (encode_words(side, word, &tokens) == ATTN2C_OK && tokens.length == 1) {
     *id = tokens.ids[0];
     return ATTN2C_OK;
   }
   return attn2c_fail(message, ATTN2C_USAGE,
                      "%s: '%s' is not one token of this model, but an id or a token is allowed", option,
                      word);
+}
+
+static int encode_plain(attn2c_text_side *side, const char *text, const int32_t **ids, int64_t *count,
+                        attn2c_message *message) {
+  attn2c_text_tokens tokens;
+  const int status = encode_words(side, text, &tokens);
+  if (status != ATTN2C_OK)
+    return attn2c_fail(message, status, "--prompt: %s", attn2c_text_fault(side->reading));
+  *ids = tokens.ids, *count = (int64_t)tokens.length;
+  return status;
 }
 
 static void write_piece(const char *text, size_t length, int is_line, FILE *out) {
@@ -318,6 +333,7 @@ const attn2c_generation_text attn2c_generation_text_program = {.open = open_side
                                                                .write = write_piece,
                                                                .token = find_token,
                                                                .languages = take_languages,
+                                                               .plain = encode_plain,
                                                                .json_text = attn2c_json_text,
                                                                .json_line = attn2c_json_line,
                                                                .chat = attn2c_chat_command,

@@ -101,12 +101,14 @@ describe("config.json", function()
       local is_whole = family.inside and family.inside[model_type] -- another model_type has the keys
       local expected, seen = values.families[model_type], {}
       for other in pairs(is_whole and family.model_types or {}) do expected = expected or values.families[other] end
+      if family.pictures then goto next end -- goldens.py has them, of two parts
       assert.is_table(expected, model_type)
       for _, case in ipairs(expected.cases) do for key in pairs(case[1]) do seen[key] = true end end
       for _, class in pairs(expected.classes) do for key in pairs(class.config or {}) do seen[key] = true end end
       for _, entry in ipairs(family.config) do
         for _, key in ipairs(entry) do assert.is_true(seen[key], ("%s: %s"):format(model_type, key)) end
       end
+      ::next::
     end
   end)
 

@@ -67,6 +67,25 @@ return function(values)
     }, classes = { Model = { bare } } }
   end
 
+  local image_keys = {
+    { { hidden_size = 384, num_attention_heads = 6 }, { d_model = 384, heads = 6, d_ff = 3072 } },
+    { { num_hidden_layers = 3 }, { layers = 3 } },
+    { { intermediate_size = 100 }, { d_ff = 100 } },
+    { { hidden_act = "gelu" }, { activation = "gelu" } },
+    { { layer_norm_eps = 1e-4 }, { eps = 1e-4 } },
+    { { image_size = 64 }, { ["input.height"] = 64, ["input.width"] = 64 } },
+    { { patch_size = 8 }, { ["input.patch"] = 8 } },
+    { { num_channels = 1 }, { ["input.channels"] = 1 } },
+  }
+
+  -- BLIP's image tower, whose pooler's output has the last norm twice.
+  local function blip_vision()
+    local stages = output({ hidden, { "pool", over = "first" }, { "norm", name = "pooler_output" } }, "blip_vision",
+      { ["output.3.norm"] = "vision_model.post_layernorm post_layernorm" })
+    local base = like(like(image, stages), { eps = 1e-5, ["input.height"] = 384, ["input.width"] = 384 })
+    return { base = base, classes = { Model = { stages } }, cases = image_keys }
+  end
+
   -- SigLIP's image tower, whose head has the rules of one attention.
   local function siglip_vision()
     local function pair(name) return ("vision_model.head.%s head.%s"):format(name, name) end
@@ -91,18 +110,10 @@ return function(values)
     rule("ff.down", "mlp.fc2")
     rule("probe.weight", "probe")
     local base = like(like(image, stages), { activation = "gelu_tanh", eps = 1e-6, ["input.class_token"] = false })
-    return { base = base, classes = { Model = { stages } }, cases = {
-      { { hidden_size = 384, num_attention_heads = 6 }, { d_model = 384, heads = 6, d_ff = 3072 } },
-      { { num_hidden_layers = 3 }, { layers = 3 } },
-      { { intermediate_size = 100 }, { d_ff = 100 } },
-      { { hidden_act = "gelu" }, { activation = "gelu" } },
-      { { layer_norm_eps = 1e-5 }, { eps = 1e-5 } },
-      { { image_size = 64 }, { ["input.height"] = 64, ["input.width"] = 64 } },
-      { { patch_size = 8 }, { ["input.patch"] = 8 } },
-      { { num_channels = 1 }, { ["input.channels"] = 1 } },
-    } }
+    return { base = base, classes = { Model = { stages } }, cases = image_keys }
   end
 
-  return { clip_text_model = clip_text(), clip_vision_model = clip_vision(), siglip_text_model = siglip_text(),
+  return { blip_vision_model = blip_vision(), clip_text_model = clip_text(), clip_vision_model = clip_vision(),
+    siglip_text_model = siglip_text(),
     siglip_vision_model = siglip_vision() }
 end

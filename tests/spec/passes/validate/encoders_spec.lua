@@ -49,10 +49,23 @@ describe("an encoder with a context", function()
     assert.same({}, refusals { positions = "t5" })
   end)
 
-  local HOW = "memory.seq: the encoder of a model with a context takes any(N), with the most rows of a source, an "
-    .. "integer from 2 to 32768"
+  it("reads pictures, or sources of one length, one a call", function()
+    local image = { stage = "image", height = 4, width = 6, patch = 2 }
+    for rows, keys in pairs { [7] = { seq = false, input = image }, [24] = { seq = 24, positions = "relative_key" } } do
+      local state = helper.state(described(keys, { sequences = 3 }), "validate")
+      local encode = state.entries[1].spec
+      assert.same({ least = rows, seq = rows }, state.spec.source)
+      assert.same({ rows, rows, rows, 1 }, { encode.seq, encode.call_rows, encode.least, encode.batch })
+      assert.same({ false, false, rows }, { encode.symbols.rows.is_open, encode.symbols.past.is_open,
+        encode.symbols.rows.most })
+      assert.is_true(state.spec.symbols.source.is_open)
+    end
+  end)
+
+  local HOW = "memory.seq: the encoder of a model with a context takes any(N), with the most rows of a source, or N, "
+    .. "the rows of each; an integer from 2 to 32768"
   local refused = {
-    { { seq = 24 }, HOW }, { { seq = { 12, 24 } }, HOW }, { { seq = { any = 1 } }, HOW }, { { seq = false }, HOW },
+    { { seq = 1 }, HOW }, { { seq = { 12, 24 } }, HOW }, { { seq = { any = 1 } }, HOW }, { { seq = false }, HOW },
     { { seq = { any = "24" } }, HOW }, { { seq = { any = 2.5 } }, HOW }, { { seq = { any = 32769 } }, HOW },
     { { attention_output = "heads" },
       "memory.attention_output: outputs of an attention: not supported with seq = any(N)" },
@@ -61,6 +74,12 @@ describe("an encoder with a context", function()
     { { input = { stage = "qkv" } }, "memory.input: qkv does not go with an encoder" },
     { { seq = { any = 5 }, input = { stage = "image", height = 4, width = 4, patch = 2 } },
       "memory.input: image, whose patches have one number: not supported with seq = any(N)" },
+    { { seq = false, input = { stage = "image", height = 4, width = 4, patch = 4, class_token = false } },
+      "memory.input: the image has 1 row, but 2 or more are expected" },
+    { { seq = 24, mask = "padding" },
+      "memory.mask: sources of one length have no padding; seq = any(N) takes shorter ones" },
+    { { seq = 24, attention_output = "heads" },
+      "memory.attention_output: outputs of an attention: not supported with a context" },
     { { input = { stage = "tokens", vocab = 7, padded = true } },
       "memory.input: padded tokens: not supported with seq = any(N), as the model sees the padding up to one length" },
     { { mask = "prefix", prefix = 3 }, "memory.prefix: a prefix: not supported with seq = any(N)" },

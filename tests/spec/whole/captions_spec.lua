@@ -1,0 +1,114 @@
+-- captions_spec.lua: models that write about pictures: each folder of tests/hf/captions is built, given PNG and JPEG
+-- files, and compared with what transformers' `generate` writes; then how answers come, and what is refused.
+local helper = require("tests.spec.helper")
+local dkjson = require("dkjson")
+local files = require("common.files")
+
+local shell = helper.shell
+local root = helper.absolute_root()
+local folder, goldens, pictures = root .. "/out/spec/captions", root .. "/tests/hf/captions", root
+  .. "/tests/pictures/files"
+
+local function sh(command) return helper.succeeds(command, folder) end
+
+local cases = { "blip", "deit_trocr", "vit_gpt2" }
+
+local words = { num_beams = "beams", num_return_sequences = "n-best", length_penalty = "length-penalty",
+  no_repeat_ngram_size = "no-repeat-ngram" }
+
+-- Returns the line that writes about pictures with a line of captions.jsonl, as JSON.
+local function line(case, golden)
+  local list = { ("%s/%s generate --weights %s --tokens 7 --format jsonl"):format(case, case,
+    shell(goldens .. "/" .. case)) }
+  for key, value in pairs(golden.options) do list[#list + 1] = ("--%s %g"):format(assert(words[key], key), value) end
+  if not golden.options.num_beams then list[#list + 1] = "--greedy" end
+  local prompt = {}
+  for i, id in ipairs(golden.prompt) do prompt[i] = "t" .. id end
+  if #prompt > 0 then list[#list + 1] = "--prompt " .. shell(table.concat(prompt, " ")) end
+  for _, each in ipairs(golden.answers) do list[#list + 1] = "--image " .. shell(pictures .. "/" .. each.image) end
+  return table.concat(list, " ")
+end
+
+-- Returns the JSON objects of the lines of a text.
+local function objects(text)
+  local list = {}
+  for each in text:gmatch("[^\n]+") do list[#list + 1] = assert(dkjson.decode(each)) end
+  return list
+end
+
+describe("a model that writes about pictures", function()
+  setup(function()
+    files.make_folder(folder)
+    for _, case in ipairs(cases) do
+      sh(("%s/gen/attn2c build %s kernels=c sequences=6 name=%s -o %s >%s.log 2>&1 || { cat %s.log; exit 1; }"):format(
+        shell(root), shell(goldens .. "/" .. case), case, case, case, case))
+    end
+  end)
+
+  for _, case in ipairs(cases) do
+    for number, golden in ipairs(objects(helper.read(("%s/%s/captions.jsonl"):format(goldens, case)))) do
+      it(("writes what transformers does: %s %d"):format(case, number), function()
+        local said, at = objects(sh(line(case, golden))), 0
+        for _, expected in ipairs(golden.answers) do
+          for rank, ids in ipairs(expected.ids) do
+            at = at + 1
+            assert.equal(pictures .. "/" .. expected.image, said[at].image)
+            assert.same(ids, said[at].ids)
+            assert.equal(1 + #golden.prompt, said[at].prompt_tokens)
+            local want = expected.scores and expected.scores[rank]
+            assert.is_true(not want or math.abs(want - said[at].score) < 1e-3, tostring(said[at].score))
+          end
+        end
+        assert.equal(at, #said)
+      end)
+    end
+  end
+
+  local function generate(more)
+    return ("blip/blip generate --weights %s --tokens 3 --greedy %s"):format(shell(goldens .. "/blip"), more)
+  end
+
+  it("has the names of several pictures and of a folder's in front of its lines", function()
+    local one = shell(pictures .. "/rgba8.png")
+    local text = sh(generate("--image " .. one))
+    assert.truthy(text:find("^ ?t%d+[t%d ]*\n$"), text)
+    assert.equal(text, sh(generate("--image - <" .. one)))
+    assert.equal(pictures .. "/rgba8.png\t" .. text, sh(generate(("--image %s --image %s"):format(one, one))):match(
+      "^[^\n]*\n"))
+    sh("rm -rf some && mkdir some && cp " .. one .. " some/b.png && cp " .. one .. " some/a.png")
+    assert.equal(("some/a.png\t%ssome/b.png\t%s"):format(text, text), sh(generate("--image some")))
+  end)
+
+  it("is checked against the reference, and by NaN", function()
+    sh("blip/blip check --weights " .. shell(goldens .. "/blip"))
+    sh("vit_gpt2/vit_gpt2 check --nan")
+    assert.truthy(sh("blip/blip info"):find("input      pixel_values: float32 [sequences, 3, 16, 16]", 1, true))
+  end)
+
+  local refused = {
+    { "--prompt t5", "generate: --image FILE is needed: this model writes about pictures, and goes on from the text of "
+      .. "--prompt" },
+    { "--image a.png --prompt t5 --prompt t6",
+      "--prompt: one TEXT is allowed with --image: all answers go on from it" },
+    { "--image a.png --prefix t5", "--prefix, --source-language: go with models that read texts" },
+    { "--image a.png --input ids=a.npy", "--input: does not go with a model that writes about pictures" },
+  }
+  for _, each in ipairs(refused) do
+    it("refuses in one line: " .. each[1], function()
+      local code, said = helper.run(generate(each[1]), folder)
+      assert.same({ 2, "blip: " .. each[2] .. "\n" }, { code, said })
+    end)
+  end
+
+  it("is refused by its parts", function()
+    sh(("rm -rf other && cp -r %s other"):format(shell(goldens .. "/vit_gpt2")))
+    local config = helper.read(goldens .. "/vit_gpt2/config.json")
+    for from, to in pairs { ['"model_type": "gpt2"'] = '"model_type": "bert"', ['"model_type": "vit"'] =
+      '"model_type": "swin"' } do
+      helper.write(folder .. "/other/config.json", (config:gsub(from, to, 1)))
+      local code, said = helper.run(("%s/gen/attn2c import other"):format(shell(root)), folder)
+      assert.equal(2, code)
+      assert.truthy(said:find("coder: model_type: \"?%w+\"? is not supported; supported are "), said)
+    end
+  end)
+end)
