@@ -90,7 +90,7 @@ describe("a model that writes about pictures", function()
       .. "--prompt" },
     { "--image a.png --prompt t5 --prompt t6",
       "--prompt: one TEXT is allowed with --image: all answers go on from it" },
-    { "--image a.png --prefix t5", "--prefix, --source-language: go with models that read texts" },
+    { "--image a.png --prefix t5", "--prefix, --source-language, --split: go with models that read texts" },
     { "--image a.png --input ids=a.npy", "--input: does not go with a model that writes about pictures" },
   }
   for _, each in ipairs(refused) do
