@@ -30,7 +30,7 @@ describe("the tensors of a folder", function()
       graph.weights[i] = "w" .. i
       graph.tensors["w" .. i] = { from = { stored = { { names = stored[1], shape = stored[2] } } } }
     end
-    local fault = helper.fault(fits.check, graph, tensors, "f")
+    local fault = helper.fault(fits.check, { graph }, tensors, "f")
     return fault and fault.lines or {}
   end
 
