@@ -11,7 +11,7 @@ return function(of, spec)
       wrong = "ids of a source may be out of range" },
     { name = "encode_all_rows", old = "all.rows += attn2c_rows_of(d, i)", new = "all.rows = attn2c_rows_of(d, i)",
       filter = "encode/an_integer*", wrong = "only the ids of some sources are checked" },
-    { name = "encode_lengths", old = "sequences[i], each[i])", new = "sequences[i], each[0])",
+    { name = "encode_lengths", old = "attn2c_rows_of(&d, i));", new = "attn2c_rows_of(&d, 0));",
       filter = "encode/reads*", wrong = "all sources have the length of the first" },
   }
 
