@@ -109,8 +109,8 @@ return function(of, spec)
 
   local signals = spec .. "whole/generate_spec.lua"
   of("runtime/program/generate/command.c", signals) {
-    { name = "signal_line", old = "!job->whole)) return;\n  fputc('\\n', job->out);\n",
-      new = "!job->whole)) return;\n",
+    { name = "signal_line", old = "&& !job->whole)) return;\n  fputc('\\n', job->out);\n",
+      new = "&& !job->whole)) return;\n",
       filter = "a signal ends a line",
       wrong = "Ctrl-C leaves a half line" },
     { name = "signal_noted", old = "  attn2c_signals_note();\n", new = "", filter = "a signal ends a line",

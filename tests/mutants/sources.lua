@@ -37,6 +37,11 @@ return function(of, spec)
       wrong = "an empty source is read" },
   }
 
+  of("runtime/program/generate/usage.c", spec .. "whole/captions_spec.lua") {
+    { name = "usage_kinds", old = "return !encode || model->tensors[encode->inputs[0]].type == ATTN2C_I32;",
+      new = "return 1;", filter = "refuses in one line", wrong = "a model of pictures asks for texts" },
+  }
+
   of("runtime/program/text/generate.c", translations) {
     { name = "generate_written", old = "made->written ? made->written : made->tokenizer", new = "made->tokenizer",
       filter = "marian_separate", wrong = "answers are written with the vocabulary of sources" },
