@@ -37,8 +37,8 @@ return function(of, spec)
       filter = "carry_on/a_copy_leaves*", wrong = "pages that both have are copied" },
     { name = "copy_moved", old = "part->window >= 0 && what->moved[part->window] ? 0 :", new = "",
       filter = "carry_on/keeps_the_keys*", wrong = "pages of a window that is elsewhere are not copied" },
-    { name = "copy_source", old = "symbol > 0 && same > 0 ? what.grown[symbol] : (int32_t)same;",
-      new = "(int32_t)same;", filter = "carry_on/keeps_the_keys*", wrong = "a source that both have is copied" },
+    { name = "copy_source", old = "part->grows_with > 0 ? 0 : pages_of(", new = "pages_of(",
+      filter = "carry_on/keeps_the_keys*", wrong = "the keys of a source are copied" },
 
     { name = "state_pages", old = "keys > 0 ? (keys + of->page - 1) / of->page : 0",
       new = "keys > 0 ? keys / of->page : 0", filter = "carry_on/a_copy*", wrong = "a copy lacks the last page" },
