@@ -37,7 +37,7 @@ return {
   fixed = { norm = "post" },
   --- Answers begin with bos and end with sep, and nothing but text_config is read for them.
   generation = function(config)
-    local text = config.text_config or {}
+    local text = type(config.text_config) == "table" and config.text_config or {}
     return nil, seq2seq.both({ decoder_start_token_id = text.bos_token_id or 30522,
       eos_token_id = text.sep_token_id or 102 }, text)
   end,
