@@ -49,11 +49,6 @@ return function(of, spec)
       wrong = "a window forgets keys that a rewind by a call goes back to" },
   }
 
-  of("runtime/model/state.c", "c:continue") {
-    { name = "state_symbol", old = "what->grown[part->grows_with] - forgotten", new = "what->grown[0] - forgotten",
-      filter = "carry_on/keeps*", wrong = "a copy has a key of a source for each token" },
-  }
-
   of("runtime/model/saved.c", "c:saved") {
     { name = "saved_symbol", old = "has->grown[kept->grows_with] - (", new = "has->grown[0] - (",
       filter = "saved/the_keys*", wrong = "a file has a key of a source for each token" },

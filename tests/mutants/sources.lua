@@ -39,7 +39,8 @@ return function(of, spec)
 
   of("runtime/program/generate/usage.c", spec .. "whole/captions_spec.lua") {
     { name = "usage_kinds", old = "return !encode || model->tensors[encode->inputs[0]].type == ATTN2C_I32;",
-      new = "return !encode || encode->input_count > 0;", filter = "refuses in one line", wrong = "a model of pictures asks for texts" },
+      new = "return !encode || encode->input_count > 0;", filter = "refuses in one line",
+      wrong = "a model of pictures asks for texts" },
   }
 
   of("runtime/program/text/generate.c", translations) {
