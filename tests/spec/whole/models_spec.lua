@@ -66,9 +66,15 @@ local function smaller(description)
   at_most("batch", 3)
   at_most("layers", 2)
   at_most("d_ff", 96)
+  local reads_picture = spec.memory and spec.memory.encoder and spec.memory.encoder.input.stage == "image"
   if spec.input.stage == "image" then list[#list + 1] = "input.height=32 input.width=64 input.channels=2"
-  else at_most("seq", 40) end
-  if spec.memory then list[#list + 1] = "memory.seq=23" end
+  else at_most(spec.context and "context" or "seq", 40) end
+  if reads_picture then
+    list[#list + 1] = "pictures=false memory.input.height=32 memory.input.width=48 memory.layers=1 memory.d_model=20 "
+      .. "memory.heads=4"
+  elseif spec.memory then
+    list[#list + 1] = "memory.seq=23"
+  end
   if spec.memory and not spec.memory.encoder then list[#list + 1] = "memory.width=50" end
   if spec.attention_output.layers then list[#list + 1] = "'attention_output={ kind = \"heads\", layers = { 1 } }'" end
   if spec.d_model > 128 then
