@@ -117,7 +117,7 @@ static int prepare_sequence(job *job, subject *s, attn2c_bench_result *result, i
 static void prepare_tokens(const job *job, subject *s, attn2c_bench_result *result) {
   const attn2c_bench_tokens *of = s->call.tokens = &s->tokens;
   s->call.reads = of->count == 1 ? job->reads : NULL;
-  if (attn2c_bench_tokens_rows(job->model, of, &s->rows)) {
+  if (attn2c_bench_tokens_rows(job->model, job->context->origins, of, &s->rows)) {
     s->call.sequence = &s->rows.n;
     s->call.in = s->rows.in;
   }

@@ -87,8 +87,8 @@ int attn2c_bench_tokens_otherwise(attn2c_context *context, const attn2c_bench_to
   return status;
 }
 
-int attn2c_bench_tokens_rows(const attn2c_descriptor *model, const attn2c_bench_tokens *of,
-                             attn2c_bench_token_rows *rows) {
+int attn2c_bench_tokens_rows(const attn2c_descriptor *model, const int32_t *origins,
+                             const attn2c_bench_tokens *of, attn2c_bench_token_rows *rows) {
   if (of->count > model->continued->call_rows) return 0;
   rows->first[0] = 0;
   for (int i = 0; i < of->sequences; i++) {
@@ -103,7 +103,7 @@ int attn2c_bench_tokens_rows(const attn2c_descriptor *model, const attn2c_bench_
                                .past = rows->past,
                                .slot = rows->slot,
                                .source = rows->source,
-                               .origin = rows->slot,
+                               .origin = origins,
                                .wanted = of->count > 1 ? of->count - 1 : 0};
   return 1;
 }

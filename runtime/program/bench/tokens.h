@@ -48,6 +48,6 @@ typedef struct {
   void *in[1];
 } attn2c_bench_token_rows;
 
-/* Prepares it. Returns 0 if the tokens are too many for one call. */
-int attn2c_bench_tokens_rows(const attn2c_descriptor *model, const attn2c_bench_tokens *of,
-                             attn2c_bench_token_rows *rows);
+/* Prepares it. origins: of the context's sequences. Returns 0 if the tokens are too many for one call. */
+int attn2c_bench_tokens_rows(const attn2c_descriptor *model, const int32_t *origins,
+                             const attn2c_bench_tokens *of, attn2c_bench_token_rows *rows);

@@ -96,7 +96,7 @@ def make(model, precision, threads, cores):
     OUT.mkdir(parents=True, exist_ok=True)
     write_weights(model)
     name = f"translate_{model}_{precision}_{threads}"
-    build_words([str(OUT / f"translate-{model}"), f"name={name}", "context=64", "sequences=32", f"precision={precision}",
+    build_words([str(OUT / f"translate-{model}"), f"name={name}", "context=128", "sequences=128", f"precision={precision}",
                  f"threads={threads}"])
 
 

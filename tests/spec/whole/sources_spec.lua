@@ -56,6 +56,7 @@ describe("a model with an encoder and a context", function()
         assert.equal(keys[1]:find("sequences", 1, true) ~= nil, said:find("beside another source", 1, true) ~= nil)
       end
       runs("out/reader check --nan")
+      runs("out/reader bench -r 1") -- which compares the variants, of sequences that share a source
     end)
   end
 end)
