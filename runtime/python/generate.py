@@ -306,7 +306,7 @@ class _Beams(_Owner):
     def _check(self, status: int, place: str = "") -> None:
         self._of.library.check(status, place.encode() * bool(self._text.value) + self._text.value)
 
-    def begin(self, place: int, ids: NDArray[np.int32], number: int, logits: Optional[NDArray[np.float32]] = None) -> None:
+    def begin(self, place: int, ids: NDArray[np.int32], number: int, logits: Optional[NDArray[np.float32]]) -> None:
         """Begins the search of prompt `number`. logits: those after ids, which the place's first sequence has read."""
         self._check(self._of.writer.beam_begin(self._made, place, _address(ids), ids.size, _address(logits),
                                                *self._message()), "prompts[%d]: " % number)
@@ -397,17 +397,15 @@ class _Generating(_Model):
         begun = 0
         with self.state() as state, _Beams(self._samplers(), state._context(), options, limit) as search:
             while running or begun < len(read):
-                for place in range(search.places):
-                    if place not in running and begun < len(read):
-                        ids, logits = read[begun], None
-                        if self._takes_arrays():
-                            ids, logits = self._begin(state, None, ids, place * options.beams)
-                        search.begin(place, ids, begun, logits)
-                        running[place] = begun
-                        begun += 1
-                    if place in running and search.ended(place):
-                        number = running.pop(place)
-                        answers[number] = search.answers(place, count, number)
+                free = [place for place in range(search.places) if place not in running][:len(read) - begun]
+                taken = read[begun:begun + len(free)]
+                for place, (ids, logits) in zip(free, self._read_prompts(state, taken, [i * options.beams for i in free])):
+                    search.begin(place, ids, begun, logits)
+                    running[place] = begun
+                    begun += 1
+                for place in [place for place in running if search.ended(place)]:
+                    number = running.pop(place)
+                    answers[number] = search.answers(place, count, number)
                 search.step()
         return answers
 
@@ -424,17 +422,26 @@ class _Generating(_Model):
         """True if sources are no ids."""
         return self._source is not None and self._source.inputs[0].kind != "int32"
 
-    def _begin(self, state: _State, sampler: Optional[_Sampler], ids: NDArray[Any],
-               sequence: int) -> Tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """Reads a prompt or a source into a sequence. Returns the prompt's ids, and the logits of an answer's first
-        token."""
+    def _read_prompts(self, state: _State, given: Sequence[NDArray[Any]],
+                 sequences: Sequence[int]) -> List[Tuple[NDArray[np.int32], Optional[NDArray[np.float32]]]]:
+        """The ids of prompts with the logits after them, or None for those that are not read yet. Sources are read
+        together, and the tokens that answers begin with are the prompts; one of a wrong length is left to the library,
+        which says so."""
+        if not given or self._source is None:
+            return [(ids, None) for ids in given]
+        most = self._source.seq
+        if not self._takes_arrays() and not all(1 <= ids.size <= most for ids in given):
+            return [(ids, None) for ids in given]
+        state.encode(given, sequences)
+        first = np.array(self._first_ids, "int32")
+        return [(first, row) for row in state.extend([first] * len(given), sequences)]
+
+    def _begin(self, state: _State, sampler: _Sampler, ids: NDArray[Any], sequence: int) -> NDArray[np.float32]:
+        """Reads a prompt or a source into a sequence, and returns the logits of an answer's first token."""
         state.rewind(0, sequence)
-        if self._source is not None:
-            state.encode([ids], [sequence])
-            ids = np.array(self._first_ids, "int32")
-        if sampler is not None:
-            sampler.feed(ids)
-        return ids, state.prefill(ids, sequence)
+        prompt, logits = self._read_prompts(state, [ids], [sequence])[0]
+        sampler.feed(prompt)
+        return state.prefill(prompt, sequence) if logits is None else logits
 
     def _searches(self, options: Mapping[str, Any]) -> bool:
         """True if options, or without any the model's folder, ask for beams."""
@@ -480,7 +487,7 @@ class _Generating(_Model):
                 while free and begun < len(read):
                     sequence, sampler = free.pop()
                     sampler.reset((seed + begun) % 2**64)
-                    take(sampler, begun, self._begin(state, sampler, read[begun], sequence)[1])
+                    take(sampler, begun, self._begin(state, sampler, read[begun], sequence))
                     running.append((sequence, sampler, begun))
                     begun += 1
                 for place in list(running):
