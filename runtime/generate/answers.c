@@ -246,23 +246,25 @@ static size_t values_of(const attn2c_calls *calls, const attn2c_answer_source *s
   return (size_t)(calls->source_values ? calls->source_values : source->count);
 }
 
-/* Reads the sources of answers, and the tokens that the answers begin with. ids: room for either. */
+/* Reads the sources of answers, and the tokens that the answers begin with. ids: room for either; NULL for
+ * one source, whose arrays are read where they are. */
 static int read_sources(attn2c_answers *b, const attn2c_answer_source *sources, int32_t count, int32_t *ids) {
   const attn2c_calls *calls = b->calls;
   int32_t sequences[ATTN2C_MOST_SEQUENCES] = {0}, counts[ATTN2C_MOST_SEQUENCES] = {0}, *end = ids;
   for (int32_t i = 0; i < count; i++) {
     sequences[i] = sources[i].place * b->options.beams;
     counts[i] = (int32_t)sources[i].count;
+    if (!ids) continue;
     memcpy(end, sources[i].ids, values_of(calls, &sources[i]) * sizeof *ids);
     end += values_of(calls, &sources[i]);
   }
-  const int status = calls->encode(calls->context, count, sequences, counts, ids);
+  const int status = calls->encode(calls->context, count, sequences, counts, ids ? ids : sources->ids);
   if (status != ATTN2C_OK) return status;
   for (int32_t i = 0; i < count; i++) {
     counts[i] = calls->start_count;
-    memcpy(ids + i * calls->start_count, calls->start, (size_t)calls->start_count * sizeof *ids);
+    if (ids) memcpy(ids + i * calls->start_count, calls->start, (size_t)calls->start_count * sizeof *ids);
   }
-  return calls->extend(calls->context, count, sequences, counts, ids, 0, b->logits);
+  return calls->extend(calls->context, count, sequences, counts, ids ? ids : calls->start, 0, b->logits);
 }
 
 int attn2c_answers_begin_sources(attn2c_answers *b, const attn2c_answer_source *sources, int32_t count,
@@ -282,8 +284,8 @@ int attn2c_answers_begin_sources(attn2c_answers *b, const attn2c_answer_source *
       status = feed(b, source->place, calls->start, calls->start_count, source->seed, message);
   }
   if (status != ATTN2C_OK) return status;
-  int32_t *ids = attn2c_allocate(room * sizeof *ids);
-  status = ids ? read_sources(b, sources, count, ids) : ATTN2C_MEMORY;
+  int32_t *ids = count > 1 ? attn2c_allocate(room * sizeof *ids) : NULL;
+  status = ids || count == 1 ? read_sources(b, sources, count, ids) : ATTN2C_MEMORY;
   attn2c_free(ids);
   for (int32_t i = 0; i < count && status == ATTN2C_OK; i++) {
     adopt(b, sources[i].place, calls->start, calls->start_count);

@@ -64,8 +64,8 @@ typedef struct attn2c_answer_source {
 } attn2c_answer_source;
 
 /* Reads the sources of several answers in one call, and draws their first tokens. Nothing is taken from
- * sequences with the same tokens, which have other sources. ATTN2C_USAGE: a source has no token. On any
- * failure no answer has begun. */
+ * sequences with the same tokens, which have other sources. Several are copied to memory that it allocates;
+ * one is read where it is. ATTN2C_USAGE: a source has no token. On any failure no answer has begun. */
 int attn2c_answers_begin_sources(attn2c_answers *batch, const attn2c_answer_source *sources, int32_t count,
                                  attn2c_message *message);
 

@@ -595,6 +595,62 @@ Test(beams, one_beam_has_processors) {
   }
 }
 
+static int32_t sources_read, numbers_read;
+
+/* Reads sources, whose sequences then have no token. */
+static int encode(void *context, int32_t count, const int32_t *sequences, const int32_t *counts,
+                  const int32_t *ids) {
+  fake *m = context;
+  sources_read += count;
+  for (int32_t i = 0; i < count; i++) {
+    m->counts[sequences[i]] = 0;
+    for (int32_t k = 0; k < counts[i]; k++) numbers_read = numbers_read * 7 + *ids++;
+  }
+  return ATTN2C_OK;
+}
+
+static int extend_all(void *context, int32_t count, const int32_t *sequences, const int32_t *counts,
+                      const int32_t *ids, int all, float *logits) {
+  for (int32_t i = 0; i < count; i++) {
+    extend(context, 1, &sequences[i], counts ? &counts[i] : NULL, ids, all, logits + (size_t)i * VOCABULARY);
+    ids += counts ? counts[i] : 1;
+  }
+  return ATTN2C_OK;
+}
+
+/* One source is read where it is: the calls of the library allocate nothing. Several are one call. */
+Test(beams, sources) {
+  static const int32_t start[] = {3}, first[] = {1, 2, 4}, second[] = {5, 6};
+  attn2c_calls calls = calls_of(4);
+  calls.encode = encode, calls.extend = extend_all, calls.source = 3, calls.start = start,
+  calls.start_count = 1;
+  const attn2c_sampling sampling = greedy();
+  attn2c_beam_options o = ONE;
+  attn2c_answers *batch;
+  o.beams = 2;
+  cr_assert_eq(attn2c_answers_create(&batch, &calls, &sampling, &o, MOST, &message), ATTN2C_OK);
+  const long before = faults_allocations();
+  sources_read = numbers_read = 0;
+  cr_assert_eq(attn2c_answers_begin(batch, 0, first, 3, 0, NULL, &message), ATTN2C_OK);
+  cr_assert(sources_read == 1 && numbers_read == (1 * 7 + 2) * 7 + 4);
+  while (running(batch, 2)) cr_assert_eq(attn2c_answers_step(batch, &message), ATTN2C_OK);
+  cr_assert_eq(faults_allocations(), before);
+  answer alone, beside;
+  take(batch, 0, &alone);
+  const attn2c_answer_source both[] = {{1, first, 3, 0}, {0, second, 2, 0}};
+  sources_read = numbers_read = 0;
+  cr_assert_eq(attn2c_answers_begin_sources(batch, both, 2, &message), ATTN2C_OK);
+  cr_assert(sources_read == 2 && numbers_read == (((1 * 7 + 2) * 7 + 4) * 7 + 5) * 7 + 6);
+  while (running(batch, 2)) cr_assert_eq(attn2c_answers_step(batch, &message), ATTN2C_OK);
+  take(batch, 1, &beside);
+  cr_assert_eq(beside.count, alone.count);
+  cr_assert_arr_eq(beside.ids, alone.ids, (size_t)alone.count * sizeof *alone.ids);
+  attn2c_answers_release(batch, 0);
+  cr_assert_eq(attn2c_answers_begin(batch, 0, first, 0, 0, NULL, &message), ATTN2C_USAGE);
+  cr_assert_eq(attn2c_answers_begin(batch, 0, first, 4, 0, NULL, &message), ATTN2C_FORMAT);
+  attn2c_answers_free(batch);
+}
+
 Test(beams, memory_and_faults) {
   const attn2c_calls calls = calls_of(4);
   const attn2c_sampling sampling = greedy();
