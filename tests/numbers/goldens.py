@@ -1,6 +1,6 @@
 """Writes what transformers makes of sources for models/numbers:
 
-    answers.json   for each source: its ids; the ids of the most likely answer, a token at a time; those of the best
+    answers.json   for each source: its ids; the ids of the most likely answer, token by token; those of the best
                    answer of 4 beams, with its score; and by how much the best choice was above the next, at least
     logits.npy     float32 [sources][vocabulary]: the logits after the first two tokens of the answer
 

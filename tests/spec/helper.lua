@@ -280,7 +280,7 @@ function helper.compiling(compiler, level)
 end
 
 --- Fills a cache, CACHE/attn2c, with the runtime's objects by `helper.quick`, its archives, and a small model's
---- results. is_thin: with seven of eight objects alone; a build has to make the others, and the archives.
+--- results. is_thin: only with seven of eight objects; a build has to make the others, and the archives.
 function helper.seed(cache, is_thin)
   local folder = helper.folder()
   helper.write(folder .. "/seed.lua", [[return { name = "seed", d_model = 16, heads = 2, seq = 4, layers = 1 }]])
