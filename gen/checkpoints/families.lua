@@ -27,7 +27,7 @@
 --                 has a tensor of the model: for arithmetic that only this family has
 local families = {}
 
-local list = { "albert", "bart", "bert", "blip", "blip_vision", "clip_text", "clip_vision", "deberta_v2", "deit",
+local list = { "albert", "ast", "bart", "bert", "blip", "blip_vision", "clip_text", "clip_vision", "deberta_v2", "deit",
   "dinov2", "distilbert", "electra", "gemma", "gemma2", "gemma3", "gpt2", "gpt_neox", "granite", "gte",
   "jina_bert", "llama", "m2m_100", "marian", "mbart", "mistral", "modernbert", "mpnet", "nomic_bert",
   "olmo2", "pegasus", "phi", "phi3", "qwen2", "qwen3", "roberta", "siglip_text", "siglip_vision",

@@ -208,9 +208,11 @@ local function image_input(self)
   if f.patch[1] ~= f.patch[2] then
     faults.raise("usage", "config.json: patch_size: patches that are not square are not supported")
   end
-  self.inputs = { image = "pixel_values" }
+  local rule = self.family.image
+  self.inputs = rule.features and { features = "input_values" } or { image = "pixel_values" }
   local sides = f.sides or f.image
   return { stage = "image", channels = f.channels, height = sides[1], width = sides[2], patch = f.patch[1],
+    row_stride = rule.features and f.row_stride, column_stride = rule.features and f.column_stride,
     distillation_token = self.family.image.distillation_token, registers = f.registers or nil,
     class_token = self.family.image.class_token, norm = self.family.image.norm, bias = self.family.image.patch_bias }
 end
@@ -449,6 +451,7 @@ end
 -- size, or that of the configuration. If it is another one than the configuration's, positions are interpolated.
 local function size_image(self, asked)
   local f, rule = self.facts, self.family.image
+  if rule.features then f.channels, f.image = 1, { f[rule.features[1]], f[rule.features[2]] } end
   local usual = rule.any_size and pictures.sides(self.folder.preprocessor) or f.image
   f.sides = { asked and asked.height or usual[1], asked and asked.width or usual[2] }
   if f.sides[1] ~= usual[1] or f.sides[2] ~= usual[2] then f.resized_from = usual end
@@ -527,7 +530,7 @@ local function entries_of(self, stages)
   local first = f.first_position or fixed.first_position or (self.family.positions_after_pad and f.pad + 1) or 0
   local input = self.family.image and image_input(self) or self.family.frames and frames_input(self)
     or token_input(self, fixed)
-  if self.family.image then
+  if self.family.image and not self.family.image.features then
     self.pictures = pictures.of(self.folder.preprocessor, f.sides or f.image, self.notes, f.resized_from)
   end
   local seq, lengths_remark

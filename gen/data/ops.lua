@@ -308,6 +308,15 @@ ops.table = {
     equation = "patches of an image, row by row, each [channels][patch][patch]",
     tolerance = "exact", arithmetic = 0,
   },
+  patches_of_columns = {
+    class = { in_row_blocks = true }, attributes = { "patch", "row_stride", "column_stride" },
+    shape = function(a, x)
+      local down, across = (x.shape[3] - a.patch) // a.row_stride + 1, (x.shape[2] - a.patch) // a.column_stride + 1
+      return { x.shape[1], down * across, a.patch * a.patch }
+    end,
+    equation = "patches of an image that comes in column by column, row by row, each [patch][patch]; a stride apart",
+    tolerance = "exact", arithmetic = 0,
+  },
   neighbours = {
     operands = { "x", "lengths" }, optional = { lengths = true }, attributes = { "kernel" },
     shape = function(a, x) return with_last(x.shape, a.kernel * x.shape[3]) end,
@@ -487,7 +496,8 @@ ops.table = {
       local width = (more + 1) * x.shape[3]
       return a.row and { x.shape[1], 1, width } or { x.shape[1], width }
     end,
-    equation = "mean, max, first, ... of a sequence's rows (patches: the mean from row `tokens` on), of the "
+    equation = "mean, max, first, ... of a sequence's rows (patches: the mean from row `tokens` on; tokens: of "
+      .. "those before), of the "
       .. "first lengths of them, or of those that a mask keeps; several are concatenated; with the attribute `row` "
       .. "the result is a sequence of one row; with ids the last row is that of the last id but `pad`, or row 0",
     tolerance = "pool", integers = { lengths = true, mask = true, ids = true },

@@ -113,10 +113,17 @@ end
 -- Reads an image. A patch's linear layer is a convolution as wide as its stride: weight [d_model][channels patch
 -- patch].
 function input_stages.image(self, spec, stage)
-  local shape = { self.batch, stage.channels, stage.height, stage.width }
-  local image = self:grows(self:input("image", "f32", shape), "b...")
   local path = self.prefix .. "input"
-  local x = self:op("patches", path .. ".pixels", { x = image }, { patch = stage.patch })
+  local x
+  if stage.row_stride then
+    x = self:op("patches_of_columns", path .. ".pixels", { x = self:rows_input("features", stage.width, stage.height,
+      true) },
+      { patch = stage.patch, row_stride = stage.row_stride, column_stride = stage.column_stride })
+  else
+    local shape = { self.batch, stage.channels, stage.height, stage.width }
+    local image = self:grows(self:input("image", "f32", shape), "b...")
+    x = self:op("patches", path .. ".pixels", { x = image }, { patch = stage.patch })
+  end
   x = self:linear(path .. ".patches", x, spec.d_model, stage.bias)
   if not stage.class_token then return x end
   local tokens = (stage.distillation_token and 2 or 1) + stage.registers
@@ -256,7 +263,7 @@ function output_stages.pool(self, x, stage, path)
     { x = x, lengths = not stage.mask and lengths or nil, mask = mask, ids = stage.pad and self.ids },
     { ["function"] = table.concat(list, " "), keeps = mask and keeps or nil, pad = stage.pad,
       first = mask and past > 0 and past or nil,
-      tokens = words.set(list).patches and tokens_of_image(self.spec.input) or nil })
+      tokens = (words.set(list).patches or words.set(list).tokens) and tokens_of_image(self.spec.input) or nil })
 end
 
 -- Pools by attention with a learned query.

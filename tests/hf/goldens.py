@@ -291,12 +291,17 @@ CASES.update({
 WAV = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4,
        "intermediate_size": WIDTH, "conv_dim": [10], "conv_kernel": [2], "conv_stride": [1],
        "num_conv_pos_embeddings": 6, "num_conv_pos_embedding_groups": 4, "layer_norm_eps": 1e-6}
+# Patches of a spectrogram that overlap, and after which some bands and frames are left over.
+AST = {"hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": WIDTH, "patch_size": 4,
+       "frequency_stride": 2, "time_stride": 3, "num_mel_bins": 11, "max_length": 18, "layer_norm_eps": 1e-6}
 CASES.update({
     "wav2vec2_model": ("Wav2Vec2Model", WAV, {"frames": True}),
     "wav2vec2_ctc": ("Wav2Vec2ForCTC", {**WAV, "do_stable_layer_norm": True, "num_conv_pos_embeddings": 5},
                      {"frames": True, "change": "old_weight_norm"}),
     "wav2vec2_sequence": ("Wav2Vec2ForSequenceClassification", {**WAV, **LABELS, "classifier_proj_size": 10},
                           {"frames": True}),
+    "ast_model": ("ASTModel", AST, {}),
+    "ast_labels": ("ASTForAudioClassification", {**AST, **LABELS, "time_stride": 4}, {}),
     "wav2vec2_folded": ("Wav2Vec2Model", {**WAV, "feat_extract_activation": "relu"},
                         {"frames": True, "change": "folded_weight_norm"}),
     "hubert_model": ("HubertModel", {**WAV, "feat_proj_layer_norm": False}, {"frames": True}),
@@ -641,6 +646,8 @@ def write(name):
                 "input_ids" if class_name.startswith("Blip") else "decoder_input_ids": ids}
     elif "pixel" in model.main_input_name or name in ("clip_both_image", "siglip_both"):
         inputs = {"pixel_values": torch.randn(BATCH, 3, 8, 8, generator=generator)}
+    elif name.startswith("ast_"):
+        inputs = {"input_values": torch.randn(BATCH, AST["max_length"], AST["num_mel_bins"], generator=generator)}
     elif "frames" in special:
         inputs, mask, call = frame_inputs(model, generator, seq)
     elif "sources" in special:

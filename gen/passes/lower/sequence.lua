@@ -21,6 +21,7 @@ function pools.patches(self, op)
   local tokens = op.attributes.tokens
   return "pool_mean", "rows", self:integer(op.operands.x.shape[2] - tokens), tokens
 end
+function pools.tokens(self, op) return "pool_mean", "rows", self:integer(op.attributes.tokens) end
 function pools.max(self, op, origin) return "pool_max", "rows", valid_rows(self, op, origin) end
 function pools.root(self, op, origin) return "pool_root", "rows", valid_rows(self, op, origin) end
 function pools.weighted(self, op, origin) return "pool_weighted", "rows", valid_rows(self, op, origin) end
@@ -138,6 +139,17 @@ function ops.patches(self, op, origin)
     self:unit()
     self:row("patches", { channels = x.shape[2], height = x.shape[3], width = x.shape[4], patch = op.attributes.patch,
       first = rows.first, rows = rows.count, ldy = self:ld(op.result),
+      cols = op.result.shape[3] },
+      { y = self:at(op.result, rows.first, 0, origin), x = self:at(x, 0, 0, origin) })
+  end
+end
+
+function ops.patches_of_columns(self, op, origin)
+  local x, a = op.operands.x, op.attributes
+  for _, rows in ipairs(self.region.row_blocks) do
+    self:unit()
+    self:row("patches_of_columns", { height = x.shape[3], width = x.shape[2], patch = a.patch, first = rows.first,
+      row_stride = a.row_stride, column_stride = a.column_stride, rows = rows.count, ldy = self:ld(op.result),
       cols = op.result.shape[3] },
       { y = self:at(op.result, rows.first, 0, origin), x = self:at(x, 0, 0, origin) })
   end
