@@ -329,6 +329,20 @@ CASES.update({
                                                    "decoder_start_token_id": 0}, WRITES),
 })
 
+# Whisper: two frames of features for each row of the encoder.
+MELS, FRAMES = 10, 18
+WHISPER = {"vocab_size": VOCAB, "num_mel_bins": MELS, "d_model": WIDTH, "encoder_layers": 2, "decoder_layers": 3,
+           "encoder_attention_heads": 4, "decoder_attention_heads": 6, "encoder_ffn_dim": WIDTH, "decoder_ffn_dim": 40,
+           "max_source_positions": FRAMES // 2, "max_target_positions": 19, "pad_token_id": 2, "bos_token_id": 2,
+           "eos_token_id": 2, "decoder_start_token_id": 3}
+SOUNDS = {"sounds": True, "words": ["output.1.over=all", "mask=causal"]}
+CASES.update({
+    "whisper_writes": ("WhisperForConditionalGeneration", WHISPER, SOUNDS),
+    "whisper_few_decoders": ("WhisperForConditionalGeneration", {
+        **WHISPER, "encoder_layers": 3, "decoder_layers": 1, "num_mel_bins": 13, "activation_function": "relu",
+        "tie_word_embeddings": False, "scale_embedding": True}, SOUNDS),
+})
+
 # Decoders that read the states of an image tower: the configuration has a part for each.
 VISION = {**VIT, "num_hidden_layers": 1, "hidden_act": "gelu"}
 BLIP_TEXT = {**BERT, "num_hidden_layers": 3, "bos_token_id": 35, "sep_token_id": 36, "pad_token_id": 0}
@@ -641,6 +655,11 @@ def write(name):
                 "input_ids" if class_name.startswith("Blip") else "decoder_input_ids": ids}
     elif "pixel" in model.main_input_name or name in ("clip_both_image", "siglip_both"):
         inputs = {"pixel_values": torch.randn(BATCH, 3, 8, 8, generator=generator)}
+    elif "sounds" in special:
+        ids = torch.randint(4, VOCAB, (BATCH, seq), generator=generator)
+        features = torch.randn(BATCH, FRAMES, model.config.num_mel_bins, generator=generator)
+        inputs = {"input_features": features, "decoder_input_ids": ids}
+        call = {**inputs, "input_features": features.transpose(1, 2)}
     elif "frames" in special:
         inputs, mask, call = frame_inputs(model, generator, seq)
     elif "sources" in special:
@@ -664,7 +683,7 @@ def write(name):
             name_of = "text_embeds" if "text" in name else "image_embeds"
             result = {name_of: getattr(model, special["tower"])(**inputs).pooler_output}
         else:
-            result = model(**(call if {"frames", "sources", "pictures"} & set(special) else inputs))
+            result = model(**(call if {"frames", "sources", "pictures", "sounds"} & set(special) else inputs))
         expected = outputs_of(name, class_name, result, mask)
         if "pictures" in special:  # BLIP gives the tower's outputs, too
             expected = {"logits": expected["logits"]}
@@ -682,7 +701,7 @@ def write(name):
         np.save(folder / f"in_{key}.npy", value.numpy().astype(np.float32 if value.is_floating_point() else np.int32))
     for key, value in expected.items():
         np.save(folder / f"out_{key}.npy", value.numpy().astype(np.float32))
-    words = ["batch=2"] + ([f"seq={seq}"] if mask is not None or {"sources", "pictures"} & set(special) else []) + special.get("words", [])
+    words = ["batch=2"] + ([f"seq={seq}"] if mask is not None or {"sources", "pictures", "sounds"} & set(special) else []) + special.get("words", [])
     (folder / "words.txt").write_text("\n".join(words) + "\n")
     (folder / "generation_config.json").unlink(missing_ok=True)
 
