@@ -516,12 +516,18 @@ local function memory_of(self, input, first, most)
   local own, f = self.family.encoder, self.facts
   if self.tower_of_images then return image_memory(self, self.tower_of_images, f.projected_to) end
   if not own then return nil end
-  local source = { stage = "tokens", vocab = f.source_vocab or input.vocab, norm = input.norm, scale = input.scale }
-  local result = { stage = "encoder", input = source, seq = self.is_writer and { any = most } or most,
-    mask = not self.is_writer and "padding" or nil, positions = f.positions or self.family.fixed.positions,
-    first_position = first > 0 and first or nil, max_position = f.max_position or nil }
+  local result = { stage = "encoder", positions = f.positions or self.family.fixed.positions }
+  self.inputs.ids = "decoder_input_ids"
+  if self.family.features then
+    result.input = { stage = "frames", from = f[self.family.features] }
+    self.inputs.source_features = "input_features"
+  else
+    result.input = { stage = "tokens", vocab = f.source_vocab or input.vocab, norm = input.norm, scale = input.scale }
+    result.seq, result.mask = self.is_writer and { any = most } or most, not self.is_writer and "padding" or nil
+    result.first_position, result.max_position = first > 0 and first or nil, f.max_position or nil
+    self.inputs.source_ids = "input_ids"
+  end
   for key, fact in pairs(own) do result[key] = f[fact] end
-  self.inputs.source_ids, self.inputs.ids = "input_ids", "decoder_input_ids"
   return result
 end
 

@@ -293,10 +293,10 @@ ops.table = {
     shape = function(a, x, y)
       local function rows(tensor) return tensor and tensor.shape[#tensor.shape - 1] or 0 end
       local width = x.shape[#x.shape] * (#x.shape == 4 and x.shape[2] or 1)
-      return { a.batch, rows(x) + rows(y) + a.zeros, width }
+      return { a.batch, (a.zeros_before or 0) + rows(x) + rows(y) + a.zeros, width }
     end,
-    equation = "the rows of a, of b, then rows of zeros, of each sequence; a row of [batch][heads][rows][head_dim] is "
-      .. "that of all heads",
+    equation = "the rows of a, of b, then rows of zeros, of each sequence, after zeros_before of them; a row of "
+      .. "[batch][heads][rows][head_dim] is that of all heads",
     tolerance = "exact", arithmetic = 0,
   },
   patches = {

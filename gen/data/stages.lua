@@ -41,6 +41,15 @@ stages.constructors = {
       of = of_field, name = { type = "name", place = "output", meaning = name_field.meaning },
     },
   },
+  frames = {
+    place = "input",
+    meaning = "two rows of features for each row of states: two convolutions of three rows, with gelu, of which the "
+      .. "second takes every other row (Whisper)",
+    fields = {
+      from = { type = "integer", min = 1, max = 65536, required = true,
+        meaning = "width of the features that come in" },
+    },
+  },
   tokens = {
     place = "input", meaning = "token ids, looked up in a table [vocab, d_model]",
     fields = {

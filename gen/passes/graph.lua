@@ -100,6 +100,20 @@ function input_stages.linear(self, spec, stage)
   return self:linear(self.prefix .. "input.linear", features, spec.d_model, stage.bias)
 end
 
+-- Reads two rows of features for each row of states. The convolutions see rows of zeros at both ends; the last one's
+-- windows end before those after the last row.
+function input_stages.frames(self, spec, stage)
+  local x = self:rows_input("features", 2 * spec.seq, stage.from, true)
+  for i = 1, 2 do
+    local path = ("%sinput.conv%d"):format(self.prefix, i)
+    x = self:op("join", path .. ".padded", { a = x }, { batch = self.batch, zeros_before = 1, zeros = 2 - i })
+    x = self:op("windows", path .. ".windows", { x = x }, { kernel = 3, stride = i })
+    x = self:linear(path, x, spec.d_model, true, 1, { taps = 3 })
+    x = self:op("activate", path .. ".act", { x = x }, { ["function"] = "gelu" })
+  end
+  return x
+end
+
 function input_stages.tokens(self, spec, stage)
   local ids = self:grows(self:input("ids", "i32", { self.batch, spec.seq }, 0, stage.vocab), "bs")
   self.ids = ids

@@ -219,7 +219,12 @@ Test(join, rows_and_zeros) {
   tensors[2].shape[1] = 5, attribute(0, "zeros", 2, NULL);
   cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
   assert_near(y, (double[]){1, 2, 5, 6, 7, 8, 0, 0, 0, 0, 3, 4, 9, 10, 11, 12, 0, 0, 0, 0}, 20, 0);
+  attribute(0, "zeros_before", 2, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){0, 0, 0, 0, 1, 2, 5, 6, 7, 8, 0, 0, 0, 0, 3, 4, 9, 10, 11, 12}, 20, 0);
   tensors[2].shape[1] = 4;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE);
+  attribute(0, "zeros_before", -1, NULL);
   cr_assert_eq(run(NULL), ATTN2C_USAGE);
 }
 

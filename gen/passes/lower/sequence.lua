@@ -103,15 +103,19 @@ function ops.join(self, op, origin)
   self:unit()
   if self.storage[op.result.name].of then return trace_heads(self, op, origin) end
   local row = 0
+  local function clear(count)
+    if count == 0 then return end
+    self:row("fill", { rows = count, cols = op.result.shape[3], ldy = self:ld(op.result), value = 0.0 },
+      { y = self:at(op.result, row, 0, origin) })
+    row = row + count
+  end
+  clear(op.attributes.zeros_before or 0)
   for _, x in ipairs { op.operands.a, op.operands.b } do
     local count = x.shape[#x.shape - 1]
     copy_rows(self, op, x, count, row, origin)
     row = row + count
   end
-  if op.attributes.zeros > 0 then
-    self:row("fill", { rows = op.attributes.zeros, cols = op.result.shape[3], ldy = self:ld(op.result), value = 0.0 },
-      { y = self:at(op.result, row, 0, origin) })
-  end
+  clear(op.attributes.zeros)
 end
 
 -- Exchanges two axes: row i of sequence j is at [i][j] of the caller's tensor, and at [j][i] of the other.
