@@ -109,8 +109,11 @@ local function is_wanted(source, providers, options)
   if source:match("generate") and not options.has_generation then return false end
   if of_texts[source] and options.texts then return true end
   if source == "program/picture/texts.c" then return false end
-  if source:match("^program/answers/") then return options.has_text or options.has_pictures end
+  local is_media = options.has_pictures or options.has_sound
+  if source:match("^program/answers/") then return options.has_text or is_media end
+  if source:match("^program/media/") then return is_media end
   if is_part(source, "picture") then return options.has_pictures end
+  if is_part(source, "sound") then return options.has_sound end
   if is_part(source, "text") then return options.has_text end
   if source:match("^chat/") then return options.has_chat end
   if is_of_ranks(source) then return options.has_ranks end
