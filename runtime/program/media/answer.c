@@ -14,8 +14,7 @@ static attn2c_labels labels_of(const attn2c_media_answer *answer) {
                          .top = answer->top};
 }
 
-/* Writes the picture's name if answers have one. */
-static void write_name(const attn2c_media_answer *answer, FILE *out) {
+void attn2c_media_write_name(const attn2c_media_answer *answer, FILE *out) {
   if (!answer->name) return;
   attn2c_safe_write(answer->name, strlen(answer->name), out);
   fputc('\t', out);
@@ -23,7 +22,7 @@ static void write_name(const attn2c_media_answer *answer, FILE *out) {
 
 int attn2c_media_write_similar(const attn2c_media_answer *answer, const attn2c_pick *picks, int count,
                                FILE *out) {
-  write_name(answer, out);
+  attn2c_media_write_name(answer, out);
   for (int i = 0; i < count; i++)
     fprintf(out, "%s%" PRId64 "\t%.4f", i ? "\t" : "", picks[i].number + 1, picks[i].score);
   fputc('\n', out);
@@ -39,7 +38,7 @@ int attn2c_media_write_text(const attn2c_media_answer *answer, attn2c_pick *pick
   const attn2c_labels labels = labels_of(answer);
   for (int64_t row = 0; row < answer->rows; row++) {
     const float *values = answer->values + row * answer->width;
-    write_name(answer, out);
+    attn2c_media_write_name(answer, out);
     if (kind == ATTN2C_ANSWER_NUMBER)
       attn2c_label_write(&labels, values, out);
     else if (has_labels(kind))
@@ -108,7 +107,7 @@ int attn2c_media_write_json_similar(const attn2c_media_answer *answer, const att
 
 int attn2c_media_write_texts(const attn2c_media_answer *answer, const attn2c_picture_texts *texts,
                              const attn2c_pick *picks, int count, FILE *out) {
-  write_name(answer, out);
+  attn2c_media_write_name(answer, out);
   for (int i = 0; i < count; i++) {
     if (i) fputc('\t', out);
     attn2c_pick_write(texts->texts[picks[i].number], texts->lengths[picks[i].number], picks[i].score, out);

@@ -13,6 +13,9 @@ typedef struct attn2c_media_answer {
   int top;             /* the number of labels that are wanted; 0: the best, or all of at least 0.5 */
 } attn2c_media_answer;
 
+/* Writes the file's name before a line, if answers have one. */
+void attn2c_media_write_name(const attn2c_media_answer *answer, FILE *out);
+
 /* Return ATTN2C_OK or _MEMORY; errors of writing are in `out`. `picks` has a capacity of
  * ATTN2C_MAX_TOP. */
 int attn2c_media_write_text(const attn2c_media_answer *answer, attn2c_pick *picks, FILE *out);

@@ -101,6 +101,8 @@ static int check_usage(job *job) {
                many);
   if (arguments->similar && answer != ATTN2C_ANSWER_EMBEDDING)
     faults[count++] = "--similar: goes with models that give an embedding";
+  if (arguments->answers >= ATTN2C_ANSWERS_SRT && !job->media->write)
+    faults[count++] = "--format srt and vtt: go with models that give the text of sounds";
   if (arguments->answers == ATTN2C_ANSWERS_NPY && isatty(STDOUT_FILENO))
     faults[count++] = "--format npy: the standard output is a terminal; give a file or a pipe";
   const int lacks = attn2c_lacks_weights(job->model, arguments->weights, "run", job->message);
