@@ -5,6 +5,7 @@ local generation = require("checkpoints.generation")
 local heads = require("checkpoints.heads")
 local json = require("common.json")
 local keys = require("data.keys")
+local ctc = require("checkpoints.ctc")
 local pictures = require("checkpoints.pictures")
 local reserved = require("data.reserved")
 local rotary = require("checkpoints.rotary")
@@ -543,7 +544,10 @@ local function entries_of(self, stages)
   check_tie(self)
   local mask = mask_of(self, stages, f.window)
   local labels, label_function = labels_of_text(self, output)
-  local texts = texts_of(self)
+  local texts, of_ctc = texts_of(self), nil
+  if stages.ctc then
+    labels, of_ctc = ctc.of(self.folder.read, self.folder.tokenizer_config, output[#output].to, self.notes)
+  end
   if texts then label_function = self.family.similarity end
   note_texts(self)
   local weights, input_order = blocks_of(self, output)
@@ -582,7 +586,7 @@ local function entries_of(self, stages)
     { "position_norm", f.disentangled and f.disentangled.norm },
     { "position_projections", f.disentangled and f.disentangled.projections },
     { "input", input, self.input_remark }, { "inputs", self.inputs }, { "output", output },
-    { "labels", labels }, { "label_function", label_function },
+    { "labels", labels }, { "label_function", label_function }, { "ctc", of_ctc },
     { "tokenizer", not self.family.image and path_of(self) or nil }, { "pictures", self.pictures }, { "texts", texts },
     { "prompt", prompt }, { "prompts", prompts },
     { "dimensions", self.is_sentences and self.folder.tokenizer and sentence.dimensions(self.folder) or nil },

@@ -25,6 +25,7 @@ local disentangled = require("passes.validate.disentangled")
 local encoders = require("passes.validate.encoders")
 local layers = require("passes.validate.layers")
 local output = require("passes.validate.output")
+local ctc = require("passes.validate.ctc")
 local pictures = require("passes.validate.pictures")
 local precision = require("passes.validate.precision")
 local projections = require("passes.validate.projections")
@@ -391,6 +392,7 @@ local function resolve(say, spec, given)
   output.check(say, spec)
   if spec.tokenizer and spec.input.stage ~= "tokens" then say("tokenizer", "goes with input = tokens { ... }") end
   pictures.check(say, spec)
+  ctc.check(say, spec)
   if spec.texts and spec.pictures == nil then say("texts", "goes with pictures") end
   if not spec.pictures then spec.texts = nil end
   for _, key in ipairs { "prompt", "prompts", "dimensions" } do

@@ -66,7 +66,7 @@ int64_t attn2c_ctc_text(const attn2c_ctc *ctc, const float *logits, int64_t rows
   int32_t token = -1;
   for (int64_t row = 0; row <= rows; row++) {
     const int32_t next = row < rows ? best_of(logits + row * ctc->count, ctc->count) : -1;
-    if (token >= 0 && next >= 0 && strcmp(ctc->tokens[token], ctc->tokens[next]) == 0) continue;
+    if (token == next) continue;
     if (token >= 0 && token != ctc->blank) add(&w, ctc, token, first, row);
     token = next, first = row;
   }

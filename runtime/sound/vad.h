@@ -1,7 +1,7 @@
 /* vad.h - finds speech by the energy of frames of 30 ms, and cuts long sounds where they are quiet.
  * A frame is loud if its energy, the mean square of its samples around their mean, is at least -60 dB of full
  * scale, and at least -35 dB of the loudest frame's. Loud frames that less than 300 ms part are one piece.
- * Pieces of less than 90 ms are dropped; the others begin 150 ms earlier and end 150 ms later. */
+ * Pieces of less than 3 frames are dropped; the others begin 150 ms earlier and end 150 ms later. */
 #pragma once
 
 #include <stdint.h>
