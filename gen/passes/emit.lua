@@ -16,7 +16,7 @@ local emit_readers = require("passes.emit.readers")
 local emit_module = require("passes.emit.module")
 local emit_python = require("passes.emit.python")
 local emit_picture = require("passes.emit.picture")
-local emit_sound = require("passes.emit.sound")
+local emit_sound_facts = require("passes.emit.sound_facts")
 local emit_roof = require("passes.emit.roof")
 local emit_panel_loops = require("passes.emit.panel_loops")
 local emit_steps = require("passes.emit.steps")
@@ -384,7 +384,7 @@ local function model_values(state, builds)
     logits_width = logits and logits.shape[#logits.shape] or false, target = table.concat(state.target_names, ", "),
     arena_bytes = most.arena_bytes, weight_bytes = most.weight_bytes, has_text = state.tokenizer ~= nil,
     has_pictures = state.spec.pictures and true or false, has_sound = state.spec.sound and true or false,
-    has_ctc = emit_sound.ctc(state.spec), texts = emit_picture.texts(state),
+    has_ctc = emit_sound_facts.ctc(state.spec), texts = emit_picture.texts(state),
     picture_input = reserved.member(reader.graph.tensors[first_input].member), picture_height = image.height or false,
     picture_width = image.width or false, reads_ids = reader.graph.tensors[first_input].type == "i32",
     has_chat = state.chat ~= nil,
@@ -439,7 +439,7 @@ function emit.run(state)
     add(name .. "_picture.c", "picture.c.in", with(values.primary, emit_picture.values(state)))
   end
   if values.has_sound or values.has_ctc then
-    add(name .. "_sound_facts.c", "sound_facts.c.in", with(values.primary, emit_sound.values(state)))
+    add(name .. "_sound_facts.c", "sound_facts.c.in", with(values.primary, emit_sound_facts.values(state)))
   end
   if values.has_text then
     add(name .. "_text.c", "text.c.in", with(values.primary, emit_text.values(state)))

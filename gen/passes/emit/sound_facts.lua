@@ -1,11 +1,11 @@
--- sound.lua: writes the facts of a model that takes sound or whose scores become text by CTC, as the values of
+-- sound_facts.lua: writes the facts of a model that takes sound or whose scores become text by CTC, as the values of
 -- templates/sound_facts.c.in (runtime/base/sound_facts.h).
 local c = require("common.c")
 
-local emit_sound = {}
+local emit_facts = {}
 
 --- Returns the facts of CTC: { tokens = C strings, blank, space, cleans, longest }, or false.
-function emit_sound.ctc(spec)
+function emit_facts.ctc(spec)
   local given, tokens, longest = spec.ctc, {}, 0
   if not given then return false end
   for i, label in ipairs(spec.labels) do
@@ -18,15 +18,15 @@ function emit_sound.ctc(spec)
 end
 
 --- Returns the values of the template.
-function emit_sound.values(state)
+function emit_facts.values(state)
   local spec, answer, labels = state.spec, state.primary.graph.answer, {}
   for i, label in ipairs(spec.labels or {}) do labels[i] = c.string(label) end
   local sound, most = spec.sound, state.primary.spec.seq
-  return { ctc = emit_sound.ctc(spec), label_list = spec.ctc and {} or labels, answer = answer.kind,
+  return { ctc = emit_facts.ctc(spec), label_list = spec.ctc and {} or labels, answer = answer.kind,
     input = math.max(answer.inputs.features or answer.inputs.hidden or 0, 0), output = answer.output,
     label_function = "ATTN2C_" .. answer.label_function, rate = sound and sound.rate or false,
     hop = sound and sound.hop or false, least_samples = sound and sound.length or false,
     most_samples = sound and (sound.samples or sound.length + (most - 1) * sound.hop) or false }
 end
 
-return emit_sound
+return emit_facts
