@@ -586,11 +586,11 @@ local function entries_of(self, stages)
     { "position_norm", f.disentangled and f.disentangled.norm },
     { "position_projections", f.disentangled and f.disentangled.projections },
     { "input", input, self.input_remark }, { "inputs", self.inputs }, { "output", output },
-    { "labels", labels }, { "label_function", label_function }, { "ctc", of_ctc },
+    { "labels", labels }, { "label_function", label_function },
     { "tokenizer", not self.family.image and path_of(self) or nil }, { "pictures", self.pictures }, { "texts", texts },
     { "prompt", prompt }, { "prompts", prompts },
     { "dimensions", self.is_sentences and self.folder.tokenizer and sentence.dimensions(self.folder) or nil },
-    { "generation", said },
+    { "generation", said }, { "ctc", of_ctc },
     { "weights", weights }, { "input_order", input_order },
     { "names", name_table(self) },
   }

@@ -390,9 +390,9 @@ local function resolve(say, spec, given)
   resolve_memory(say, spec, given)
   check_mask_value(say, spec)
   output.check(say, spec)
+  ctc.check(say, spec)
   if spec.tokenizer and spec.input.stage ~= "tokens" then say("tokenizer", "goes with input = tokens { ... }") end
   pictures.check(say, spec)
-  ctc.check(say, spec)
   if spec.texts and spec.pictures == nil then say("texts", "goes with pictures") end
   if not spec.pictures then spec.texts = nil end
   for _, key in ipairs { "prompt", "prompts", "dimensions" } do
