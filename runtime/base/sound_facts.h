@@ -18,7 +18,7 @@ typedef struct attn2c_ctc {
 
 typedef struct attn2c_sound_facts {
   int rate;            /* samples of a second */
-  int64_t least, most; /* samples of a call */
+  int64_t least, most; /* samples of a call; more may be cut off, so that rows() has no more for them */
   int64_t hop;         /* samples between two rows of the output that answers; 0: it has no rows */
   /* Returns the rows of the input that samples become; 0: they are too few. */
   int64_t (*rows)(int64_t samples);

@@ -17,16 +17,23 @@ function emit_facts.ctc(spec)
     longest = longest }
 end
 
+-- Returns the fewest and the most samples of a call, whose most rows are `rows`. Those of a sound that is filled up or
+-- cut are as many as matter.
+local function samples_of(sound, rows)
+  local least, most = sound.length, sound.samples or sound.length + ((sound.rows or rows) - 1) * sound.hop
+  return (sound.samples or sound.centre) and 1 or least, most
+end
+
 --- Returns the values of the template.
 function emit_facts.values(state)
   local spec, answer, labels = state.spec, state.primary.graph.answer, {}
   for i, label in ipairs(spec.labels or {}) do labels[i] = c.string(label) end
-  local sound, most = spec.sound, state.primary.spec.seq
+  local sound, least_samples, most_samples = spec.sound, false, false
+  if sound then least_samples, most_samples = samples_of(sound, state.primary.spec.seq) end
   return { ctc = emit_facts.ctc(spec), label_list = spec.ctc and {} or labels, answer = answer.kind,
     input = math.max(answer.inputs.features or answer.inputs.hidden or 0, 0), output = answer.output,
     label_function = "ATTN2C_" .. answer.label_function, rate = sound and sound.rate or false,
-    hop = sound and sound.hop or false, least_samples = sound and sound.length or false,
-    most_samples = sound and (sound.samples or sound.length + (most - 1) * sound.hop) or false }
+    hop = sound and sound.hop or false, least_samples = least_samples, most_samples = most_samples }
 end
 
 return emit_facts

@@ -29,6 +29,7 @@ typedef struct {
   attn2c_ctc_word *words;
   int64_t rows;   /* that `text` and `words` have memory for */
   int64_t number; /* of cues */
+  int all, cut;   /* sounds; those whose end the model does not hear */
 } sounds;
 
 static int is_speech(const sounds *s) { return s->facts->answer == ATTN2C_ANSWER_SPEECH; }
@@ -89,22 +90,20 @@ static int join_speech(sounds *s, attn2c_piece piece, const float **samples, int
 static double seconds(const sounds *s, int64_t samples) { return (double)samples / s->facts->rate; }
 
 /* Turns samples into an input. */
-static int fill_input(const sounds *s, attn2c_context *context, const float *samples, int64_t count,
-                      float *input, attn2c_item *item, attn2c_message *message) {
+static int fill_input(sounds *s, attn2c_context *context, const float *samples, int64_t count, float *input,
+                      attn2c_item *item, attn2c_message *message) {
   const attn2c_sound_facts *facts = s->facts;
   const char *name = s->sound.name;
   const attn2c_lengths *lengths = s->model->is_open ? s->model->lengths : facts->calls;
-  if (count > facts->most)
-    return attn2c_fail(message, ATTN2C_FORMAT, "%s: more than the %.2f seconds that the model takes", name,
-                       seconds(s, facts->most));
   item->rows = facts->rows(count);
   if (count < facts->least || item->rows < 1)
     return attn2c_fail(message, ATTN2C_FORMAT,
                        "%s: %.4f seconds are too short: the model takes %.4f and more", name,
                        seconds(s, count), seconds(s, facts->least));
   if (item->rows > lengths->sizes->seq || (!s->model->is_open && item->rows != lengths->sizes->seq))
-    return attn2c_fail(message, ATTN2C_FORMAT, "%s: becomes %lld rows, but the model takes %lld", name,
-                       (long long)item->rows, (long long)lengths->sizes->seq);
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: %.2f seconds, but the model takes %s %.2f", name,
+                       seconds(s, count), s->model->is_open ? "at most" : "exactly", seconds(s, facts->most));
+  s->all++, s->cut += count > facts->most;
   const int status = facts->features(context, samples, count, input, item->rows);
   return status == ATTN2C_OK ? status : attn2c_fail(message, status, "%s: %s", name, attn2c_strerror(status));
 }
@@ -238,6 +237,9 @@ static int run(const attn2c_descriptor *model, const attn2c_sound_facts *facts,
   int status = check_usage(&s, message);
   attn2c_signals_note();
   if (status == ATTN2C_OK) status = attn2c_media_run(model, &media, arguments, out, notes, message);
+  if (s.cut)
+    fprintf(notes, "%s: %d of %d sounds were cut to %.2f seconds\n", arguments->program, s.cut, s.all,
+            seconds(&s, facts->most));
   attn2c_sound_source_close(s.source);
   free(s.speech);
   free(s.text);
