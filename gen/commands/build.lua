@@ -230,6 +230,10 @@ function build.begin(root, options) return setmetatable({ root = root, options =
 ---   arguments                   the parsed command line, for the line that repeats the build (again.lua)
 ---   begun                       of build.begin, if the build has begun
 function build.make(state, folder, root, options)
+  if options.is_static and state.spec.sound then
+    faults.raise("usage", "--static: a program that takes sound needs libsndfile and libsoxr, which Debian has as shared "
+      .. "libraries only; sound=false builds a program that takes features")
+  end
   if state.texts then build.make(state.texts, folder, root, options) end
   local bar <close> = progress.start()
   files.make_folder(folder)

@@ -163,8 +163,10 @@ static attn2c_cue cue_of(const sounds *s, const attn2c_item *item, int64_t first
 
 static int write_json(const sounds *s, const attn2c_item *item, int64_t length, int64_t words, FILE *out) {
   const attn2c_cue all = {item->begin, item->end, s->text, (size_t)length};
-  json_t *object = attn2c_cue_json("text", &all), *list = s->arguments->words ? json_array() : NULL;
-  int failed = json_object_set_new(object, "audio", attn2c_json_text(item->name, strlen(item->name))) != 0;
+  json_t *object = json_pack("{s:o}", "audio", attn2c_json_text(item->name, strlen(item->name)));
+  json_t *whole = attn2c_cue_json("text", &all), *list = s->arguments->words ? json_array() : NULL;
+  int failed = json_object_update(object, whole) != 0;
+  json_decref(whole);
   for (int64_t i = 0; list && i < words; i++) {
     const attn2c_cue cue = cue_of(s, item, i, i + 1);
     failed |= json_array_append_new(list, attn2c_cue_json("word", &cue)) != 0;
