@@ -54,7 +54,7 @@ int64_t attn2c_vad_cut(const float *samples, int64_t count, int rate, int64_t mo
   if (count <= most) return count;
   for (int64_t at = most / 2; at + frame <= most; at += frame) {
     const double here = energy(samples + at, frame);
-    if (best < most && here >= least) continue;
+    if (best < most && here > least) continue;
     least = here, best = at + frame / 2;
   }
   return best;

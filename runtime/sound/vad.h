@@ -21,6 +21,6 @@ double attn2c_vad_loudest(const float *samples, int64_t count, int rate, double 
 int attn2c_vad_next(const float *samples, int64_t count, int rate, double loudest, int is_end,
                     attn2c_piece *piece);
 
-/* Returns the place to cut samples of which at most `most` go together: the middle of the quietest frame in
- * the second half of the first `most`. `count` if no more are there. */
+/* Returns the place to cut samples of which at most `most` go together: the middle of the quietest frame,
+ * or the last of several, in the second half of the first `most`. `count` if no more are there. */
 int64_t attn2c_vad_cut(const float *samples, int64_t count, int rate, int64_t most);
