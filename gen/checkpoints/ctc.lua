@@ -25,8 +25,8 @@ local function texts_of(vocabulary, added, decoder)
   return texts
 end
 
---- Returns the keys `labels` and `ctc` of a description, for rows of `width` scores; or nil, with a note if the folder's
---- tokenizer is not supported. read: returns the object of a file of the folder, or nil.
+--- Returns the keys `labels` and `ctc` of a description, for rows of `width` scores; or nil, with a note if the
+--- folder's tokenizer is not supported. read: returns the object of a file of the folder, or nil.
 function ctc.of(read, config, width, notes)
   local function refuse(what) notes[#notes + 1] = what .. ": the model gives scores, and no text" end
   local vocabulary = read("vocab.json")
@@ -42,7 +42,8 @@ function ctc.of(read, config, width, notes)
     if config[key] == json.null then return nil end
     return text_of(config, key) or text_of(map, key) or default
   end
-  local texts, labels, blank = texts_of(vocabulary, read("added_tokens.json") or {}, config.added_tokens_decoder), {}, nil
+  local texts = texts_of(vocabulary, read("added_tokens.json") or {}, config.added_tokens_decoder)
+  local labels, blank = {}, nil
   local pad, unknown = special("pad_token", "<pad>"), special("unk_token", "<unk>") or ""
   for i = 1, width do
     labels[i] = texts[i - 1] or unknown

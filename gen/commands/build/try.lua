@@ -71,10 +71,10 @@ local function runs_here(state)
     and targets.in_use(state.target_names, targets.runs_on(machine), os.getenv("ATTN2C_TARGET")) ~= nil
 end
 
---- Returns the line without "try: ", or nil if this machine does not run the program. A model is run on a text,
---- picture or sound if it takes one and its weights are known; the line of other models is a command that prints what they
---- need. The user has the picture or sound. program: its path; folder: the checkpoint folder or GGUF file that is the description, or
---- nil; is_embedded: true if the weights are linked in.
+--- Returns the line without "try: ", or nil if this machine does not run the program. A model is run on a text, picture
+--- or sound if it takes one and its weights are known; the line of other models is a command that prints what they need.
+--- The user has the picture or sound. program: its path; folder: the checkpoint folder or GGUF file that is the
+--- description, or nil; is_embedded: true if the weights are linked in.
 function try.line(state, program, folder, is_embedded)
   if not runs_here(state) then return nil end
   local list = { program:match("^[%a_][%w_]*=") and "./" .. program or program } -- a shell would set a variable

@@ -17,8 +17,8 @@ function emit_facts.ctc(spec)
     longest = longest }
 end
 
--- Returns the fewest and the most samples of a call, whose most rows are `rows`. Those of a sound that is filled up or
--- cut are as many as matter.
+-- Returns the fewest and the most samples of a call, which has at most `rows` rows. A sound that is filled up or cut
+-- has at most the samples that it keeps.
 local function samples_of(sound, rows)
   local least, most = sound.length, sound.samples or sound.length + ((sound.rows or rows) - 1) * sound.hop
   return (sound.samples or sound.centre) and 1 or least, most

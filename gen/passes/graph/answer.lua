@@ -1,5 +1,5 @@
--- answer.lua: decides what the answer to a text, a picture or a sound is: the inputs that they fill, its kind, and its outputs.
--- runtime/base/text_facts.h has the kinds.
+-- answer.lua: decides what the answer to a text, a picture or a sound is: the inputs that they fill, its kind, and its
+-- outputs. runtime/base/text_facts.h has the kinds.
 local faults = require("common.faults")
 local words = require("common.words")
 

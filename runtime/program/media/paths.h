@@ -4,7 +4,7 @@
 
 #include "program/arguments.h"
 
-/* What an option names. */
+/* The kind of files that an option names. */
 typedef struct {
   const char *option;         /* "--image" */
   const char *one, *many;     /* "picture", "pictures" */

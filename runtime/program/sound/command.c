@@ -12,7 +12,7 @@
 #include "sound/ctc.h"
 #include "sound/vad.h"
 
-/* A cue has at most so many bytes and seconds, and a pause ends it. */
+/* The most bytes and seconds of a cue, and the pause that ends it. */
 #define CUE_BYTES   84
 #define CUE_SECONDS 7.0
 #define CUE_PAUSE   0.7

@@ -71,8 +71,8 @@ static int reserve(attn2c_sound_source *source, int64_t more, attn2c_message *me
   return ATTN2C_OK;
 }
 
-/* Refuses a WAV file that says that it has more data than there are. Those that were written to a pipe say
- * that they have the most. */
+/* Refuses a WAV file that says that it has more data than there are. A file that was written to a pipe says
+ * that it has the most. */
 static int check_whole(const attn2c_sound_source *source, attn2c_message *message) {
   char log[4096] = "";
   sf_command(source->file, SFC_GET_LOG_INFO, log, sizeof log);
