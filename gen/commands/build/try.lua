@@ -72,7 +72,7 @@ local function runs_here(state)
 end
 
 --- Returns the line without "try: ", or nil if this machine does not run the program. A model is run on a text, picture
---- or sound if it takes one and its weights are known; the line of other models is a command that prints what they need.
+--- or sound if it takes one and its weights are known; other models have a command that prints what they need.
 --- The user has the picture or sound. program: its path; folder: the checkpoint folder or GGUF file that is the
 --- description, or nil; is_embedded: true if the weights are linked in.
 function try.line(state, program, folder, is_embedded)

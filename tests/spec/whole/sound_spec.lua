@@ -106,7 +106,8 @@ describe("a sound", function()
     assert.matches("^1\n00:00:00,%d%d%d %-%-> 00:00:01,%d%d%d\nab cab\n$", sh(run .. "short.wav --format srt"))
     assert.matches("^WEBVTT\n\n00:00:00%.%d%d%d %-%-> 00:00:00%.%d%d%d\nab\n\n00:00:00%.%d+ %-%-> [%d:.]+\ncab\n$",
       sh(run .. "short.wav --format vtt --words"))
-    assert.matches('^{"audio":"short.wav","text":"ab cab","begin":0%.0,"end":1%.2,"words":%[{"word":"ab",%S+\n$', sh(run .. "short.wav --format jsonl --words"))
+    assert.matches('^{"audio":"short.wav","text":"ab cab","begin":0%.0,"end":1%.2,"words":%[{"word":"ab",%S+\n$',
+      sh(run .. "short.wav --format jsonl --words"))
   end)
 
   it("loses its silence, and times stay those of the file", function()
@@ -144,7 +145,8 @@ describe("a sound", function()
   it("that is wrong is refused in one line", function()
     local one = raw(sung("a", RATE))
     for name, text in pairs { empty = wav("", RATE), cut = wav(one, RATE):sub(1, 2000),
-      head = wav(one, RATE):sub(1, 30), zero = wav(one, 0), fast = wav(one, 1000000000), tiny = wav(one:sub(1, 20), RATE), nothing = "", text = "hello\n",
+      head = wav(one, RATE):sub(1, 30), zero = wav(one, 0), fast = wav(one, 1000000000),
+      tiny = wav(one:sub(1, 20), RATE), nothing = "", text = "hello\n",
       wide = wav(("\1\0"):rep(5000), RATE, 500), streamed = wav(one, RATE, 1, 0xffffffff),
       quiet = wav(("\0\0"):rep(8000), RATE) } do
       helper.write(("%s/%s.wav"):format(folder, name), text)
