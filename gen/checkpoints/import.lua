@@ -5,6 +5,7 @@ local generation = require("checkpoints.generation")
 local heads = require("checkpoints.heads")
 local json = require("common.json")
 local keys = require("data.keys")
+local ctc = require("checkpoints.ctc")
 local pictures = require("checkpoints.pictures")
 local reserved = require("data.reserved")
 local rotary = require("checkpoints.rotary")
@@ -552,7 +553,10 @@ local function entries_of(self, stages)
   check_tie(self)
   local mask = mask_of(self, stages, f.window)
   local labels, label_function = labels_of_text(self, output)
-  local texts = texts_of(self)
+  local texts, of_ctc = texts_of(self), nil
+  if stages.ctc then
+    labels, of_ctc = ctc.of(self.folder.read, self.folder.tokenizer_config, output[#output].to, self.notes)
+  end
   if texts then label_function = self.family.similarity end
   note_texts(self)
   local weights, input_order = blocks_of(self, output)
@@ -595,7 +599,7 @@ local function entries_of(self, stages)
     { "tokenizer", not self.family.image and path_of(self) or nil }, { "pictures", self.pictures }, { "texts", texts },
     { "prompt", prompt }, { "prompts", prompts },
     { "dimensions", self.is_sentences and self.folder.tokenizer and sentence.dimensions(self.folder) or nil },
-    { "generation", said },
+    { "generation", said }, { "ctc", of_ctc },
     { "weights", weights }, { "input_order", input_order },
     { "names", name_table(self) },
   }
