@@ -24,6 +24,7 @@ activations.list = {
     flushed = "0x1p-126" },
   { name = "sigmoid", equation = "1 / (1 + exp(-x))", cost = 38, arithmetic = 15, relative = "4e-6" },
   { name = "tanh", equation = "tanh(x)", cost = 38, arithmetic = 16, relative = "4e-5" },
+  { name = "square", equation = "x x", cost = 2, arithmetic = 1, relative = "0x1p-24" },
 }
 
 --- The activations by name; the names in descriptions; the short forms by the name of the function.

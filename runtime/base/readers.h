@@ -16,6 +16,9 @@ typedef struct attn2c_readers {
   const struct attn2c_projector *projector; /* makes tables of projected distances */
   const struct attn2c_order_reader *orders; /* reads the orders of inputs in groups that are apart */
   const struct attn2c_block_reader *blocks; /* reads and packs weights in scale blocks */
+  /* Computes rows of a constant of sound (weights/sound_constants.h). */
+  int (*sound_constant)(const char *formula, const attn2c_tensor *tensor, int64_t first, int64_t count,
+                        float *values);
   /* Checks the orders of inputs in a packed block. Returns ATTN2C_OK, _FORMAT or _MEMORY; says a line. */
   int (*check_packed)(const attn2c_descriptor *model, const float *block, attn2c_message *message);
 } attn2c_readers;
@@ -27,4 +30,6 @@ extern const struct attn2c_view_reader attn2c_resized_reader, attn2c_taps_reader
 extern const struct attn2c_projector attn2c_distance_projector;                   /* weights/source.h */
 extern const struct attn2c_order_reader attn2c_group_order_reader;                /* weights/orders.h */
 extern const struct attn2c_block_reader attn2c_scale_block_reader;                /* weights/source.h */
+int attn2c_sound_constant(const char *formula, const attn2c_tensor *tensor, int64_t first, int64_t count,
+                          float *values);
 int attn2c_packed_orders_check(const attn2c_descriptor *model, const float *block, attn2c_message *message);

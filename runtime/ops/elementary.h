@@ -208,6 +208,29 @@ ATTN2C_INLINE float attn2c_gelu_tanh(float x) {
   return attn2c_gate(x, y, 1.0f, 0.0f);
 }
 
+/* Returns x * x. */
+ATTN2C_INLINE float attn2c_square(float x) { return x * x; }
+
+/* Returns ln(x), relative error 2e-7, for a normal x or infinity; NaN stays NaN. x = 2^n (1 + t), 1 + t from
+ * sqrt(1/2) to sqrt(2); ln(1 + t) = t - t^2/2 + t^3 P(t), which is exact near 1. */
+ATTN2C_INLINE float attn2c_log(float x) {
+  const uint32_t bits = attn2c_bits(x), half = 0x3f3504f3u; /* of sqrt(1/2) */
+  const int32_t n = (int32_t)(bits - half) >> 23;
+  const float t = attn2c_from_bits(bits - ((uint32_t)n << 23)) - 1.0f;
+  float p = 0.0870044827f;
+  p = ATTN2C_FMA(p, t, -0.142674908f);
+  p = ATTN2C_FMA(p, t, 0.149147645f);
+  p = ATTN2C_FMA(p, t, -0.165775836f);
+  p = ATTN2C_FMA(p, t, 0.199630633f);
+  p = ATTN2C_FMA(p, t, -0.250013381f);
+  p = ATTN2C_FMA(p, t, 0.333339095f);
+  const float square = t * t;
+  /* ln 2 as the sum of two floats, of which n times the first is exact */
+  float low = ATTN2C_FMA((float)n, 1.42860682e-06f, square * ATTN2C_FMA(p, t, -0.5f));
+  const float result = ATTN2C_FMA((float)n, 0.693145752f, t + low);
+  return x < __builtin_inff() ? result : x;
+}
+
 /* Returns max(x, 0); NaN stays NaN. */
 ATTN2C_INLINE float attn2c_relu(float x) { return x < 0.0f ? 0.0f : x; }
 
