@@ -332,6 +332,12 @@ ops.table = {
       .. "of a sequence and after its last, or after the first lengths of them",
     tolerance = "exact", integers = { lengths = true }, arithmetic = 0,
   },
+  windows = {
+    class = { in_row_blocks = true }, attributes = { "kernel", "stride" },
+    shape = function(a, x) return { x.shape[1], (x.shape[2] - a.kernel) // a.stride + 1, a.kernel * x.shape[3] } end,
+    equation = "rows stride i to stride i + kernel - 1 of a sequence, side by side, as row i",
+    tolerance = "exact", arithmetic = 0,
+  },
   convolve = {
     class = { region = "rows", product = true, windows = true, takes_epilogue = true },
     operands = { "x", "weight", "bias", "lengths" }, optional = { bias = true, lengths = true },

@@ -81,6 +81,9 @@ end
 
 function BY_HEAD.sequence(s) return s.rows_per_sequence * s.width end
 
+-- Rows that overlap, of another tensor: leading_dimension is smaller than width.
+local WINDOWS = { suffix = "", where = in_rows, pitch = leading_dimension, run = width, sequence = rows_of_sequence }
+
 -- Keys: [panels of keys][groups of columns][key_block][group].
 local function column_groups(s)
   local group = types.group(s.type)
@@ -268,6 +271,8 @@ storage.forms = {
   fused = { is_traced = true },
   -- Keys or values that an input has by head, read in place; without a buffer of its own.
   by_head = { rows = BY_HEAD, is_traced = true },
+  -- Rows of another tensor side by side, which overlap in memory; without a buffer of its own.
+  windows = { rows = WINDOWS, is_traced = true },
 }
 
 --- The packed form that an attention reads, by type; it reads other values as rows.

@@ -63,7 +63,8 @@
   X(topk_indices, "F", I32, topk, exact) \
   X(topk_values, "F", F32, topk, exact) \
   X(weigh, "F", F32, weigh, rounded_once) \
-  X(weight_scale, "FF", F32, weight_scale, exact)
+  X(weight_scale, "FF", F32, weight_scale, exact) \
+  X(windows, "F", F32, windows, exact)
 
 /* X(name, function of the reference, relative error, least factor of x that is kept) */
 #define ATTN2C_ACTIVATIONS(X) \

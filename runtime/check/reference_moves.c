@@ -1,5 +1,5 @@
 /* reference_moves.c - the reference of ops that only move values: patches, neighbours, join, split_heads,
- * swap and gather_columns. They cut an image into patches, put the rows around a row side by side, join rows
+ * windows, swap and gather_columns. They cut an image into patches, put rows side by side, join rows
  * along a sequence, order rows of all heads by head, and swap two leading axes. */
 #include "check/reference_ops.h"
 
@@ -63,6 +63,24 @@ int attn2c_reference_neighbours(const attn2c_reference_call *call) {
           const int is_there = row >= 0 && row < (valid ? valid[b] : rows);
           *y++ = is_there ? x[(b * rows + row) * width + c] : 0;
         }
+  return ATTN2C_OK;
+}
+
+/* y[b][i][t W + c] = x[b][S i + t][c], t < K */
+int attn2c_reference_windows(const attn2c_reference_call *call) {
+  const int64_t kernel = attn2c_reference_count(call, "kernel", 0);
+  const int64_t stride = attn2c_reference_count(call, "stride", 0);
+  attn2c_reference_sizes n = {['k'] = kernel};
+  if (kernel < 1 || stride < 1) return attn2c_reference_fault(call, "kernel and stride must be at least 1");
+  if (!attn2c_reference_fits(call, "brw -> bo(kw)", n)) return ATTN2C_USAGE;
+  const int64_t batch = n['b'], rows = n['r'], width = n['w'], windows = n['o'], row = kernel * width;
+  if (rows < kernel || windows != (rows - kernel) / stride + 1)
+    return attn2c_reference_fault(call, "the result must have a row for each window");
+  const float *x = attn2c_reference_values(call, 0);
+  float *y = call->tensors[call->op->result];
+  for (int64_t b = 0; b < batch; b++)
+    for (int64_t i = 0; i < windows; i++)
+      memcpy(y + (b * windows + i) * row, x + (b * rows + i * stride) * width, (size_t)row * sizeof *y);
   return ATTN2C_OK;
 }
 

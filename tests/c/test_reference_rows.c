@@ -269,6 +269,26 @@ Test(split_heads, heads_before_rows) {
   cr_assert_eq(run(NULL), ATTN2C_USAGE, "other rows");
 }
 
+Test(windows, rows_side_by_side) {
+  float x[] = {1, 2, 3, 4, 5, 6, 7, NAN, 9, 10}, y[8];
+  start("windows");
+  attribute(0, "kernel", 2, NULL);
+  attribute(1, "stride", 2, NULL);
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 1, 5, 2, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 1, 2, 4, 0);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){1, 2, 3, 4, 5, 6, 7, NAN}, 8, 0);
+  attribute(1, "stride", 3, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){1, 2, 3, 4, 7, NAN, 9, 10}, 8, 0);
+  static const int wrong[][2] = {{2, 1}, {6, 1}, {2, 0}, {0, 2}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    attribute(0, "kernel", wrong[i][0], NULL);
+    attribute(1, "stride", wrong[i][1], NULL);
+    cr_assert_eq(run(NULL), ATTN2C_USAGE, "kernel %d, stride %d", wrong[i][0], wrong[i][1]);
+  }
+}
+
 Test(gather_columns, columns_in_another_order) {
   float x[] = {1, 2, 3, 4, 5, NAN}, order[] = {2, 0, 1}, y[6];
   start("gather_columns");

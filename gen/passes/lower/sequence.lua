@@ -1,6 +1,6 @@
 -- sequence.lua: lowers operations that read a whole sequence, or that belong to no sequence.
--- These are pools, rows that a state keeps, rows joined, heads split off, axes swapped, patches of an image, the mean
--- over heads, tables of positions.
+-- These are pools, rows that a state keeps, rows joined, heads split off, axes swapped, patches of an image, windows
+-- of rows, the mean over heads, tables of positions.
 local pools_of_kept = require("data.stages").pools_of_kept
 local types = require("data.types")
 
@@ -140,6 +140,22 @@ function ops.patches(self, op, origin)
       first = rows.first, rows = rows.count, ldy = self:ld(op.result),
       cols = op.result.shape[3] },
       { y = self:at(op.result, rows.first, 0, origin), x = self:at(x, 0, 0, origin) })
+  end
+end
+
+-- Only a trace copies windows that are read in place.
+function ops.windows(self, op, origin)
+  local x, y = op.operands.x, op.result
+  for _, rows in ipairs(self.region.row_blocks) do
+    self:unit()
+    local area = { row = rows.first, rows = rows.count, column = 0, cols = y.shape[3], origin = origin }
+    local from, step = self:at(x, rows.first * op.attributes.stride, 0, origin), op.attributes.stride * self:ld(x)
+    if self.storage[y.name].of then
+      self:trace_copy(y, from, step, area)
+    else
+      self:row("copy", { rows = rows.count, cols = area.cols, ldx = step, ldy = self:ld(y) },
+        { y = self:at(y, rows.first, 0, origin), x = from })
+    end
   end
 end
 

@@ -144,6 +144,22 @@ local function read_by_head(state, entry)
   end
 end
 
+-- Lets products read windows in place, in the rows of another tensor, which then have no room at their ends.
+local function read_windows(state, entry)
+  local stored = state.plan.storage
+  for _, op in ipairs(entry.ops) do
+    local x, result = op.operands.x, op.result
+    if op.op == "windows" then
+      stored[x.name].leading_dimension = stored[x.name].width
+      if state.spec.batch == 1 and result.kind == "scratch" then
+        stored[result.name] = { form = "windows", of = x, type = x.type, width = result.shape[3],
+          leading_dimension = op.attributes.stride * x.shape[3], rows_per_sequence = result.shape[2],
+          whole_batch = true }
+      end
+    end
+  end
+end
+
 -- Returns the widest panel and the most rows of a product's tiles.
 local function tile_of(made)
   local widest, most = 0, 0
@@ -252,6 +268,7 @@ end
 function storage.decide(state, entry, segments, uses)
   store(state, entry, segments, uses)
   read_by_head(state, entry)
+  read_windows(state, entry)
   pack_keys(state, segments, uses)
   pad_products(state, segments)
   in_place(state, entry, uses)
