@@ -40,12 +40,12 @@ end
 -- Returns the factors that normalise the channels of the first convolution over the whole sound: with the mean m and
 -- the covariance C = L Lᵀ of its windows of samples, which come in, the mean of a channel of weight w is w m, and its
 -- variance w C wᵀ.
-local function factors(self, path, conv, weight)
+local function factors(self, path, conv)
   local shape = { 1, conv.kernel + 1, conv.kernel }
   local moments = self:grows(self:input("moments", "f32", shape), "b..")
   local norm = path .. ".norm"
   return self:op("channel_factors", norm .. ".factors", {
-    x = self:op("linear", norm .. ".moments", { x = moments, weight = weight }),
+    x = self:op("linear", norm .. ".moments", { x = moments, weight = self:weight_of_taps(path, 1, conv) }),
     gain = self:weight(norm .. ".weight", { conv.width }, 1, 0.1),
     bias = self:weight(norm .. ".bias", { conv.width }, 0, 0.1) }, { eps = 1e-5 })
 end
@@ -54,10 +54,10 @@ end
 local function convolutions(self, sound, x)
   for i, conv in ipairs(sound.convolutions) do
     local path = ("sound.%d"):format(i - 1)
+    local of_sound = conv.norm == "group" and factors(self, path, conv)
     local y = self:strided(path, x, conv, i == 1)
-    if conv.norm == "group" then
-      local weight = self.graph.tensors[path .. ".weight"]
-      y = self:op("scale_columns", path .. ".norm", { x = y, factors = factors(self, path, conv, weight) })
+    if of_sound then
+      y = self:op("scale_columns", path .. ".norm", { x = y, factors = of_sound })
     elseif conv.norm == "layer" then
       y = self:norm(path .. ".norm", y, { kind = "layer", eps = 1e-5 })
     end
