@@ -166,8 +166,7 @@ local families = {
     ["feed_forward_proj says it"] = "dense_act_fn is_gated_act" } },
   vision_gpt2 = of_decoder { ["scores by layers are not supported"] = { scale_attn_by_inverse_layer_idx = NO } },
   vision_trocr = of_decoder({}, "activation_dropout decoder_layerdrop init_std"),
-  wav2vec2 = { without = { ["of the convolutions over the waveform"] =
-    "conv_bias conv_kernel conv_stride feat_extract_norm num_feat_extract_layers", [TRAINING] =
+  wav2vec2 = { without = { ["conv_dim says it"] = "num_feat_extract_layers", [TRAINING] =
     [[activation_dropout apply_spec_augment contrastive_logits_temperature ctc_loss_reduction ctc_zero_infinity
       diversity_loss_weight feat_extract_dropout feat_proj_dropout feat_quantizer_dropout final_dropout
       freeze_feat_extract_train mask_channel_length mask_channel_min_space mask_channel_other mask_channel_prob
@@ -268,6 +267,18 @@ sections["preprocessor_config.json"] = {
     [AGREES] = "image_seq_length pad_size",
   },
   refused = { [""] = { do_pad = NO }, ["size says it"] = { use_square_size = NO } },
+}
+
+sections["preprocessor_config.json of sound"] = {
+  read = [[chunk_length do_normalize feature_extractor_type feature_size hop_length max_length mean n_fft num_mel_bins
+    sampling_rate std]],
+  without = {
+    [ORIGIN] = "_processor_class auto_map processor_class model_input_names",
+    [LOADING] = "device padding padding_side pad_to_multiple_of return_attention_mask return_tensors truncation",
+    ["other keys say it"] = "mel_filters n_samples nb_max_frames",
+  },
+  refused = { ["sounds are filled up with zeros"] = { padding_value = { 0 } },
+    ["noise is not added"] = { dither = { 0 } } },
 }
 
 local special_tokens = "bos_token cls_token eos_token mask_token pad_token sep_token unk_token"
