@@ -273,8 +273,8 @@ sections["preprocessor_config.json of sound"] = {
   read = [[chunk_length do_normalize feature_extractor_type feature_size hop_length max_length mean n_fft num_mel_bins
     sampling_rate std]],
   without = {
-    [ORIGIN] = "_processor_class auto_map processor_class model_input_names",
-    [LOADING] = "device padding padding_side pad_to_multiple_of return_attention_mask return_tensors truncation",
+    [ORIGIN] = "_processor_class auto_map model_input_names processor_class",
+    [LOADING] = "device pad_to_multiple_of padding padding_side return_attention_mask return_tensors truncation",
     ["other keys say it"] = "mel_filters n_samples nb_max_frames",
   },
   refused = { ["sounds are filled up with zeros"] = { padding_value = { 0 } },

@@ -1,5 +1,5 @@
--- sounds.lua: lists the fields of the key `sound` of a description: how samples become the features that a model reads.
--- validate, the graph and the docs read this table. A sound becomes rows of log-mel filters, or of strided convolutions.
+-- sounds.lua: lists the fields of the key `sound` of a description, by which samples become features: rows of log-mel
+-- filters, or of strided convolutions. validate, the graph and the docs read this table.
 local sounds = {}
 
 --- Windows and scales of mels in the order of their numbers in formulas (runtime/weights/sound_constants.h).
@@ -17,14 +17,17 @@ sounds.fields = {
     meaning = "the features have this many rows: further ones are zeros before `mean` and `std`, or are cut off" },
 }
 sounds.of_mels = {
-  mels = { type = "integer", min = 1, max = 1024, required = true, meaning = "filters, evenly spaced from low to high" },
+  mels = { type = "integer", min = 1, max = 1024, required = true,
+    meaning = "filters, evenly spaced from low to high" },
   length = { type = "integer", min = 2, max = 16384, required = true, meaning = "samples of a frame" },
   hop = { type = "integer", min = 1, max = 16384, required = true, meaning = "samples from one frame to the next" },
   fft = { type = "integer", min = 2, max = 65536, meaning = "points of the transform; default: length" },
-  window = { type = "word", words = sounds.windows, default = "hann_periodic", meaning = "what a frame is multiplied by" },
+  window = { type = "word", words = sounds.windows, default = "hann_periodic",
+    meaning = "what a frame is multiplied by" },
   centre = { type = "boolean", default = false,
     meaning = "the first frame's middle is the first sample, and the last one's the last; the ends are reflected" },
-  scale = { type = "number", min = 1e-9, max = LARGEST, default = 1.0, meaning = "factor of samples: 32768 for Kaldi's" },
+  scale = { type = "number", min = 1e-9, max = LARGEST, default = 1.0,
+    meaning = "factor of samples: 32768 for Kaldi's" },
   remove_mean = { type = "boolean", default = false, meaning = "a frame loses its mean" },
   preemphasis = { type = "number", min = 0, max = 1, default = 0.0,
     meaning = "a sample loses this times the one before it in its frame" },

@@ -432,7 +432,8 @@ local function built(state, spec)
   orders.fold(self.graph, self.entry)
   local smoothed = smoothing.apply(self, state.factors)
   shorten(self.entry)
-  if state.exposed and not spec.decoder and not spec.is_of_sound then expose(self, state.exposed) else asked.apply(self) end
+  local is_exposed = state.exposed and not spec.decoder and not spec.is_of_sound
+  if is_exposed then expose(self, state.exposed) else asked.apply(self) end
   local made = self:finish(others(state))
   made.smoothing = smoothed
   return made

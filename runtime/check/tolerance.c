@@ -238,8 +238,8 @@ static int softcap(const op_result *result) {
   return ATTN2C_OK;
 }
 
-/* y = f ln(x) + s has the rule 5e-7 of |f| + |f ln(x)| + |s|: 3 ulp of 1 + |ln(x)| for the emitted logarithm, u
- * for the product, for the sum and for the reference's own rounding. */
+/* y = f ln(x) + s has the rule 5e-7 of |f| + |f ln(x)| + |s|: 3 ulp of 1 + |ln(x)| for the emitted logarithm,
+ * u for the product, for the sum and for the reference's own rounding. */
 static int logarithm(const op_result *result) {
   const double shift = attn2c_number(result->call->op, "shift", 0);
   const double rest = fabs(shift) + fabs(attn2c_number(result->call->op, "factor", 1));

@@ -40,7 +40,8 @@ static void normalise(sound *s) {
   s->scale = 1 / sqrt(squares / (double)s->count + 1e-7);
 }
 
-/* Returns the sample at a place, which may be before the first or after the last: they are reflected there. */
+/* Returns the sample at a place, which may be before the first or after the last: they are reflected there.
+ */
 static float sample_at(const sound *s, int64_t at) {
   if (s->facts->margin && (at < 0 || at >= s->total)) {
     const int64_t period = s->total > 1 ? 2 * (s->total - 1) : 1;
@@ -57,9 +58,10 @@ static const float *chunk_at(const sound *s, int64_t first, int64_t count, float
   return room;
 }
 
-/* Writes the mean of all windows of `kernel` samples, `stride` apart, and the columns of the factor L of their
- * covariance C = L Lᵀ (Cholesky), one a row: [kernel + 1][kernel]. The channel of a weight w then has the mean w m
- * and the variance |Lᵀ w|^2. L, and not C, as w C wᵀ would lose twice as many digits. */
+/* Writes the mean of all windows of `kernel` samples, `stride` apart, and the columns of the factor L of
+ * their covariance C = L Lᵀ (Cholesky), one a row: [kernel + 1][kernel]. The channel of a weight w then has
+ * the mean w m and the variance |Lᵀ w|^2. It is L, since w C wᵀ
+ * loses twice the digits. */
 static void moments_of(const sound *s, float *moments) {
   const int kernel = s->facts->kernel;
   const int64_t windows = (s->count - kernel) / s->facts->stride + 1;

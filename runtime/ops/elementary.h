@@ -211,9 +211,9 @@ ATTN2C_INLINE float attn2c_gelu_tanh(float x) {
 /* Returns x * x. */
 ATTN2C_INLINE float attn2c_square(float x) { return x * x; }
 
-/* Returns log(x) of a normal x > 0, at most 3 ulp of 1 + |log(x)|. Infinity stays; 0 and NaN give NaN. x = 2^n m
- * with m in [sqrt(1/2), sqrt(2)); log(m) = 2 artanh(f), f = (m - 1) / (m + 1), |f| < 0.172, by its series up to
- * f^9; the remainder is below 1e-9 of it. */
+/* Returns log(x) of a normal x > 0, at most 3 ulp of 1 + |log(x)|. Infinity stays; 0 and NaN give NaN. x =
+ * 2^n m with m in [sqrt(1/2), sqrt(2)); log(m) = 2 artanh(f), f = (m - 1) / (m + 1), |f| < 0.172, by its
+ * series up to f^9; the remainder is below 1e-9 of it. */
 ATTN2C_INLINE float attn2c_log(float x) {
   const uint32_t from_root = attn2c_bits(x) - 0x3f3504f3u; /* the bits of sqrt(1/2) */
   const int n = (int)((int32_t)from_root >> 23);

@@ -5,7 +5,8 @@
 
 #include "ops/fold.h"
 
-/* y[0] = gain / sqrt(s + eps), where s is the sum of the squares of rows 1 on of x[rows][cols], and y[1] = bias
+/* y[0] = gain / sqrt(s + eps), where s is the sum of the squares of rows 1 on of x[rows][cols], and y[1] =
+ * bias
  * - y[0] x[0]: factors of columns that have the mean x[0] and the variance s. Rows are ldx and ldy floats
  * apart. */
 ATTN2C_INLINE void attn2c_channel_factors(float *y, const float *x, const float *gain, const float *bias,

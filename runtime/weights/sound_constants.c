@@ -1,5 +1,5 @@
 /* sound_constants.c - computes the constants of log-mel spectra in double, from their definitions. */
-#include "weights/sound_constants.h"
+#include "base/readers.h"
 #include "weights/constants.h"
 
 #include <math.h>
@@ -87,7 +87,8 @@ static double hertz_of(int scale, double mel) {
   return mel < 15 ? 200 * mel / 3 : 1000 * exp((mel - 15) * log(6.4) / 27);
 }
 
-static int mels(const char *formula, const attn2c_tensor *tensor, int64_t first, int64_t count, float *values) {
+static int mels(const char *formula, const attn2c_tensor *tensor, int64_t first, int64_t count,
+                float *values) {
   enum { SCALE, NORM, RATE, FFT, LOW, HIGH, FIRST, NUMBERS };
   double n[MOST];
   if (!read_numbers(formula, "mels", NUMBERS, n) || tensor->rank != 2 || tensor->shape[1] % 2) return 0;
@@ -96,7 +97,8 @@ static int mels(const char *formula, const attn2c_tensor *tensor, int64_t first,
     return 0;
   const int64_t bins = tensor->shape[1] / 2;
   const int scale = (int)n[SCALE], is_bent = scale == KALDI;
-  const double low = mel_of(scale, n[LOW]), step = (mel_of(scale, n[HIGH]) - low) / (double)(tensor->shape[0] + 1);
+  const double low = mel_of(scale, n[LOW]),
+               step = (mel_of(scale, n[HIGH]) - low) / (double)(tensor->shape[0] + 1);
   for (int64_t r = first; values && r < first + count; r++) {
     double corners[3];
     for (int i = 0; i < 3; i++) {
@@ -105,7 +107,8 @@ static int mels(const char *formula, const attn2c_tensor *tensor, int64_t first,
     }
     const double height = n[NORM] != 0 ? 2 / (corners[2] - corners[0]) : 1;
     for (int64_t i = 0; i < bins; i++) {
-      const double hertz = ((double)i + n[FIRST]) * n[RATE] / n[FFT], x = is_bent ? mel_of(scale, hertz) : hertz;
+      const double hertz = ((double)i + n[FIRST]) * n[RATE] / n[FFT],
+                   x = is_bent ? mel_of(scale, hertz) : hertz;
       const double up = (x - corners[0]) / (corners[1] - corners[0]);
       const double down = (corners[2] - x) / (corners[2] - corners[1]), side = fmin(up, down);
       float *row = values + (r - first) * 2 * bins;

@@ -295,7 +295,7 @@ function Builder:weight_of_taps(path, width, conv)
 end
 
 --- Returns a convolution of x along its rows, conv { width, kernel, stride, bias, norm }, without padding: windows of
---- rows, times a weight. is_first: x are samples; the product then is in f32. A norm over the sound takes the bias away.
+--- rows, times a weight. is_first: x are samples; the product then is in f32. A norm over the sound removes the bias.
 function Builder:strided(path, x, conv, is_first)
   local weight = self:weight_of_taps(path, x.shape[3], conv)
   local word = is_first and "f32" or type_of_windows(self, path, x.shape[3])

@@ -1,7 +1,7 @@
--- sounds.lua: makes the graph of the entry `features`: rows of log-mel filters, or of strided convolutions, of a chunk of
--- samples.
--- Whatever is linear in a frame is one product. What depends on the whole sound comes in as an input, or is done after
--- the calls (runtime/model/features.c).
+-- sounds.lua: makes the graph of the entry `features`: rows of log-mel filters, or of strided convolutions, of a chunk
+-- of samples.
+-- All steps that are linear in a frame are one product. Numbers of the whole sound come in as an input, or are found
+-- after the calls (runtime/model/features.c).
 local sounds = require("data.sounds")
 
 local graph_sounds = {}

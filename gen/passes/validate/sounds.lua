@@ -1,13 +1,12 @@
--- sounds.lua: reads the key `sound` of a description, and makes the entry `features`, which turns a chunk of samples into
--- rows of the model's input.
+-- sounds.lua: reads the key `sound` of a description, and makes the entry `features`, which turns a chunk of samples
+-- into rows of the model's input.
 local sounds = require("data.sounds")
 local symbols = require("passes.validate.symbols")
 local words = require("common.words")
 
 local validate_sounds = {}
 
--- Rows that a call of the entry makes: so many that weights are read once for many of them, and so few that the chunk
--- stays in the cache.
+-- Rows that a call of the entry makes: many rows share one reading of the weights, but the chunk stays in the cache.
 local CHUNK_OF_MELS, CHUNK_OF_CONVOLUTIONS = 256, 32
 
 --- Returns the reader of the key: a table with all fields of its kind; false for false.
@@ -49,11 +48,11 @@ function validate_sounds.reader(tools, read, read_fields)
   end
 end
 
--- Returns the numbers that a row of the input has which sound fills, and what these are; nil: sound fills no such input.
+-- Returns the width of the input that sound fills, and the key that says it; nil: it fills no such input.
 local function input_of(spec)
   local of = spec.context and spec.memory and spec.memory.encoder or spec
   local input = of.input
-  if input.stage == "linear" then return input.from, "input.from" end
+  if input.from then return input.from, "input.from" end
   if input.stage == "hidden" then return of.d_model, "d_model" end
   return nil
 end
@@ -86,7 +85,7 @@ function validate_sounds.check(say, spec)
   if not is_complete(sound) then return end -- reported
   sound.length, sound.hop = sounds.field(sound)
   local width, name = input_of(spec)
-  if not width then return say("sound", "goes with input = linear { from = } or hidden()") end
+  if not width then return say("sound", "goes with an input of rows: linear { from = } or hidden()") end
   if width ~= sounds.width(sound) then
     say("sound", ("makes rows of %d numbers, but %s is %d"):format(sounds.width(sound), name, width))
   end
