@@ -111,12 +111,14 @@ local function read_modules(path)
   return modules
 end
 
--- Returns what a folder says about pictures, { file, config }, or nil. As in transformers, the object in
+-- Returns what a folder says about pictures or sounds, { file, config }, or nil. As in transformers, the object in
 -- processor_config.json comes first.
 local function read_preprocessor(path)
   local whole = read_object(path .. "/processor_config.json") or {}
-  if json.kind(whole.image_processor) == "object" and whole.image_processor ~= json.null then
-    return { file = "processor_config.json", config = whole.image_processor }
+  for _, key in ipairs { "image_processor", "feature_extractor" } do
+    if json.kind(whole[key]) == "object" and whole[key] ~= json.null then
+      return { file = "processor_config.json", config = whole[key] }
+    end
   end
   local config = read_object(path .. "/preprocessor_config.json")
   return config and { file = "preprocessor_config.json", config = config }
@@ -180,7 +182,7 @@ end
 --- Returns a folder's contents: { path, title, config, tensors = name -> { dtype, shape }, modules, settings, limits,
 --- limits_file, tokenizer, tokenizer_config, generation, preprocessor }. modules, settings and limits come from
 --- sentence-transformers. tokenizer_config, generation: the objects of tokenizer_config.json and
---- generation_config.json, or nil. preprocessor: { file, config } about pictures, or nil. quantised: how
+--- generation_config.json, or nil. preprocessor: { file, config } about pictures or sounds, or nil. quantised: how
 --- quantised tensors are stored (coded.lua), or nil; notes: for the user. tokenizer: the inner folder of its files, ""
 --- for the folder itself, or nil. read: returns the object of another file by its name, or nil. look: a function of
 --- config.json that may refuse it before its tensors are looked for, or nil. Faults: io, format. A GGUF file's table

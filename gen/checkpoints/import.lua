@@ -11,6 +11,7 @@ local reserved = require("data.reserved")
 local rotary = require("checkpoints.rotary")
 local seq2seq = require("checkpoints.seq2seq")
 local sentence = require("checkpoints.sentence")
+local sounds = require("checkpoints.sounds")
 local stored = require("checkpoints.stored")
 local words = require("common.words")
 local write = require("checkpoints.write")
@@ -221,6 +222,8 @@ end
 -- Returns the stage of features that come in, a row a frame.
 local function frames_input(self)
   local f = self.facts
+  self.sound = sounds.of(self.folder.preprocessor, self.notes, { convolutions = f.convolutions,
+    activation = f.position_activation })
   return { stage = "linear", from = f.features, features_norm = f.features_norm or nil, norm = f.input_norm }
 end
 
@@ -596,7 +599,8 @@ local function entries_of(self, stages)
     { "position_projections", f.disentangled and f.disentangled.projections },
     { "input", input, self.input_remark }, { "inputs", self.inputs }, { "output", output },
     { "labels", labels }, { "label_function", label_function },
-    { "tokenizer", not self.family.image and path_of(self) or nil }, { "pictures", self.pictures }, { "texts", texts },
+    { "tokenizer", not self.family.image and path_of(self) or nil }, { "pictures", self.pictures },
+    { "sound", self.sound }, { "texts", texts },
     { "prompt", prompt }, { "prompts", prompts },
     { "dimensions", self.is_sentences and self.folder.tokenizer and sentence.dimensions(self.folder) or nil },
     { "generation", said }, { "ctc", of_ctc },
@@ -670,7 +674,9 @@ function import.text(path, from, form, tower, sides)
   error(result, 0)
 end
 
-import.is_about_pictures = pictures.is_note
+--- Returns the key of a description that a note says the folder gives no value for, or nil.
+function import.key_of(note) return pictures.is_note(note) and "pictures" or sounds.is_note(note) and "sound" or nil end
+
 import.null = json.null
 
 return import

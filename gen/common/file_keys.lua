@@ -171,8 +171,7 @@ local families = {
     mask_time_prob]], [OTHER_HEADS] = "classifier_proj_size use_weighted_layer_sum",
     ["generation_config.json says it"] = "alignment_heads forced_decoder_ids median_filter_width",
     ["transformers computes without it"] = "scale_embedding" } },
-  wav2vec2 = { without = { ["of the convolutions over the waveform"] =
-    "conv_bias conv_kernel conv_stride feat_extract_norm num_feat_extract_layers", [TRAINING] =
+  wav2vec2 = { without = { ["conv_dim says it"] = "num_feat_extract_layers", [TRAINING] =
     [[activation_dropout apply_spec_augment contrastive_logits_temperature ctc_loss_reduction ctc_zero_infinity
       diversity_loss_weight feat_extract_dropout feat_proj_dropout feat_quantizer_dropout final_dropout
       freeze_feat_extract_train mask_channel_length mask_channel_min_space mask_channel_other mask_channel_prob
@@ -273,6 +272,18 @@ sections["preprocessor_config.json"] = {
     [AGREES] = "image_seq_length pad_size",
   },
   refused = { [""] = { do_pad = NO }, ["size says it"] = { use_square_size = NO } },
+}
+
+sections["preprocessor_config.json of sound"] = {
+  read = [[chunk_length do_normalize feature_extractor_type feature_size hop_length max_length mean n_fft num_mel_bins
+    sampling_rate std]],
+  without = {
+    [ORIGIN] = "_processor_class auto_map model_input_names processor_class",
+    [LOADING] = "device pad_to_multiple_of padding padding_side return_attention_mask return_tensors truncation",
+    ["other keys say it"] = "mel_filters n_samples nb_max_frames",
+  },
+  refused = { ["sounds are filled up with zeros"] = { padding_value = { 0 } },
+    ["noise is not added"] = { dither = { 0 } } },
 }
 
 local special_tokens = "bos_token cls_token eos_token mask_token pad_token sep_token unk_token"

@@ -6,9 +6,9 @@ local activations = {}
 --- cost: of an element, in the units of steps.lua. arithmetic: operations of an element, as ops.lua counts them.
 --- relative: the error of a result relative to itself; 0 if the result is exact. flushed: the function is x times a
 --- factor; where the factor is smaller than this, the error may be |x| times this. of: the function that this one is a
---- short form of, for results that are only rounded to bf16 or int8; descriptions do not name it. row_lanes: vectors of
---- that number of floats have attn2c_NAME_row, which computes rows with the same bits in fewer instructions
---- (ops/gelu.h).
+--- short form of, for results that are only rounded to bf16 or int8; descriptions do not name it, nor one that is
+--- is_inner. row_lanes: vectors of that number of floats have attn2c_NAME_row, which computes rows with the same bits
+--- in fewer instructions (ops/gelu.h).
 activations.list = {
   { name = "relu", equation = "max(x, 0)", cost = 2, arithmetic = 1, relative = "0" },
   { name = "gelu", equation = "x/2 (1 + erf(x / sqrt 2))", cost = 44, arithmetic = 22, relative = "4e-6",
@@ -24,13 +24,18 @@ activations.list = {
     flushed = "0x1p-126" },
   { name = "sigmoid", equation = "1 / (1 + exp(-x))", cost = 38, arithmetic = 15, relative = "4e-6" },
   { name = "tanh", equation = "tanh(x)", cost = 38, arithmetic = 16, relative = "4e-5" },
+  { name = "square", equation = "x x", cost = 2, arithmetic = 1, relative = "0x1p-24", is_inner = true },
 }
 
 --- The activations by name; the names in descriptions; the short forms by the name of the function.
 activations.by_name, activations.of_descriptions, activations.rounded = {}, {}, {}
 for _, each in ipairs(activations.list) do
   activations.by_name[each.name] = each
-  if each.of then activations.rounded[each.of] = each else activations.of_descriptions[each.name] = each end
+  if each.of then
+    activations.rounded[each.of] = each
+  elseif not each.is_inner then
+    activations.of_descriptions[each.name] = each
+  end
 end
 
 return activations

@@ -274,6 +274,23 @@ ops.table = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "a", "b" } },
     operands = { "a", "b" }, equation = "a b, element by element", tolerance = "rounded_once",
   },
+  logarithm = {
+    class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "x" } },
+    attributes = { "least", "factor", "shift" }, equation = "factor ln(max(x, least)) + shift",
+    tolerance = "logarithm", arithmetic = 16,
+  },
+  channel_factors = {
+    operands = { "x", "gain", "bias" }, attributes = { "eps" },
+    shape = function(_, x) return { x.shape[1], 2, x.shape[3] } end,
+    equation = "row 0: gain / sqrt(the sum of the squares of rows 1 on + eps); row 1: bias - row 0 of x times that. "
+      .. "With x the mean and the factor L of a covariance L Lᵀ, both times a weight, they normalise its channels",
+    tolerance = "dequantise", arithmetic = 2, arithmetic_of = "x",
+  },
+  scale_columns = {
+    class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "x" } },
+    operands = { "x", "factors" }, equation = "x times row 0 of factors + row 1", tolerance = "dequantise",
+    arithmetic = 2,
+  },
   scale = {
     class = { role = "scores_to_scores", heads_as_rows = true, by_row = { "x" } }, attributes = { "factor" },
     equation = "factor x", tolerance = "rounded_once",

@@ -274,6 +274,12 @@ steps.rows = {
     body = "attn2c_neighbours(y, x, ${rows}, valid, ${cols}, ${kernel}, ${ldx}, ${ldy})",
     equation = "y[i][j ${kernel} + t] = x[i + t - ${kernel} / 2][j], 0 outside of the first valid rows",
   },
+  channel_factors = {
+    constants = { "rows", "cols", "ldx", "ldy", "eps" },
+    operands = { { "y", "w", function(c) return { first = 0, { 2, c.ldy }, { c.cols, 1 } } end }, read(),
+      { "gain", "r", vector("cols") }, { "bias", "r", vector("cols") } }, cost = each(4),
+    equation = "y[0] = gain / sqrt(sum of x[i]^2 from row 1 on + ${eps}), y[1] = bias - y[0] x[0]",
+  },
   pad = padded("attn2c_pad"), pad_bf16 = padded("attn2c_pad_bf16", "bf16"),
   mean_heads = {
     constants = { "heads", "rows", "cols", "stride", "ldx", "ldy" },
@@ -480,6 +486,10 @@ steps.elementwise = {
     reads_rows = true, equation = "v * %s[i][j]" },
   activate = { operands = {}, cost = function(c) return activations[c.fn].cost * c.rows * c.cols end,
     code = "v = attn2c_${fn}(v);", equation = "${fn}(v)" },
+  logarithm = { operands = {}, cost = each(24),
+    code = "v = attn2c_log(v < ${least} ? ${least} : v) * ${factor} + ${shift};",
+    equation = "${factor} ln(max(v, ${least})) + ${shift}" },
+  gain = { operands = { { "r", "r", row_of_tile } }, cost = each(6), code = "v = v * %s[j];", equation = "v * %s[j]" },
   -- Operations on scores and weights follow.
   scale = { operands = {}, cost = each(2), code = "v = v * ${factor};", equation = "${factor} v" },
   softcap = { operands = {}, cost = each(42), code = "v = ${factor} * attn2c_tanh(v / ${factor});",
@@ -510,7 +520,7 @@ steps.elementwise = {
 --- load reads, in C; only used by the code.
 function steps.constants_of(operation, row)
   return { row = row, ld = operation.ld or 0, fn = operation.fn or "", factor = operation.factor,
-    value = operation.value }
+    value = operation.value, least = operation.least, shift = operation.shift }
 end
 
 --- Returns a constant as C; floats read back exactly.

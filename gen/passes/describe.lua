@@ -183,9 +183,9 @@ local function sides_of(overrides)
   return sides
 end
 
--- True if the key `pictures` is overridden, so that the folder's own steps do not matter.
-local function has_pictures(overrides)
-  for _, argument in ipairs(overrides) do if argument:find("^pictures[=.]") then return true end end
+-- True if a key is overridden, so that what the folder says of it does not matter.
+local function is_overridden(overrides, key)
+  for _, argument in ipairs(overrides) do if argument:find("^" .. key .. "[=.]") then return true end end
   return false
 end
 
@@ -200,9 +200,8 @@ function describe.run(state)
     state.text, notes, state.checkpoint, state.length = import.text(file, nil, form_of(state.overrides),
       tower_of(state.overrides), sides_of(state.overrides))
     for _, note in ipairs(notes) do
-      if not (import.is_about_pictures(note) and has_pictures(state.overrides)) then
-        table.insert(state.notes or {}, note)
-      end
+      local key = import.key_of(note)
+      if not (key and is_overridden(state.overrides, key)) then table.insert(state.notes or {}, note) end
     end
   else
     state.text = read(file)

@@ -20,6 +20,7 @@ local emit_sound_facts = require("passes.emit.sound_facts")
 local emit_roof = require("passes.emit.roof")
 local emit_panel_loops = require("passes.emit.panel_loops")
 local emit_steps = require("passes.emit.steps")
+local emit_sound = require("passes.emit.sound")
 local emit_generation = require("passes.emit.generation")
 local emit_text = require("passes.emit.text")
 local hash = require("common.hash")
@@ -179,7 +180,7 @@ local function values_of(state)
     lines = lines + entry.plan.lines
     flops[i] = of_rows(entry.spec) .. " " .. words.thousands(entry.graph.entry.flops)
       .. (#state.entries > 1 and " (" .. entry.name .. ")" or "")
-    arena_bytes = math.max(arena_bytes, arena_of(entry, "ship"))
+    arena_bytes = math.max(arena_bytes, arena_of(entry, "ship") + types.bytes(emit_sound.beside(entry.spec), "f32"))
     trace_bytes = math.max(trace_bytes, arena_of(entry, "trace"))
   end
   local own = spec.name .. state.build_suffix
@@ -239,6 +240,7 @@ local function entry_values(values, state)
   local entry, suffix = state.graph.entry, state.suffix
   return with(with(values, emit_lengths.values(state)), { entry = entry.name, batch = state.spec.batch,
     seq = state.spec.seq, suffix = suffix, encodes = state.spec.decoder ~= nil,
+    is_of_sound = state.spec.is_of_sound or false,
     flops = entry.flops, of_rows = of_rows(state.spec), op_count = #entry.ops,
     arena_floats = types.elements(arena_of(state, "ship"), "f32"),
     prefix = suffix == "" and values.upper or values.upper .. "_" .. entry.name:upper(),
@@ -383,6 +385,7 @@ local function model_values(state, builds)
     logits_name = logits and reserved.member(logits.member) or false,
     logits_width = logits and logits.shape[#logits.shape] or false, target = table.concat(state.target_names, ", "),
     arena_bytes = most.arena_bytes, weight_bytes = most.weight_bytes, has_text = state.tokenizer ~= nil,
+    sound = emit_sound.values(state.entries),
     has_pictures = state.spec.pictures and true or false, texts = emit_picture.texts(state),
     picture_input = reserved.member(reader.graph.tensors[first_input].member), picture_height = image.height or false,
     picture_width = image.width or false, reads_ids = reader.graph.tensors[first_input].type == "i32",

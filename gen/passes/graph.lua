@@ -16,6 +16,7 @@ local shorten = require("passes.graph.rounded")
 local smoothing = require("passes.graph.smoothing")
 local sources = require("checkpoints.sources")
 local targets = require("data.targets")
+local sounds = require("passes.graph.sounds")
 local pools_of_kept = require("data.stages").pools_of_kept
 local words = require("common.words")
 
@@ -443,6 +444,8 @@ local function built(state, spec)
   local self = Builder.new(spec.decoder or spec, state.name, some_has_pairs(state.target_names))
   if spec.decoder then
     encode(self, spec)
+  elseif spec.is_of_sound then
+    sounds.build(self, spec)
   else
     memory(self)
     output(self, stack(self))
@@ -450,7 +453,8 @@ local function built(state, spec)
   orders.fold(self.graph, self.entry)
   local smoothed = smoothing.apply(self, state.factors)
   shorten(self.entry)
-  if state.exposed and not spec.decoder then expose(self, state.exposed) else asked.apply(self) end
+  local is_exposed = state.exposed and not spec.decoder and not spec.is_of_sound
+  if is_exposed then expose(self, state.exposed) else asked.apply(self) end
   local made = self:finish(others(state))
   made.smoothing = smoothed
   return made

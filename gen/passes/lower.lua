@@ -41,7 +41,7 @@ end
 
 local calls = words.set { "product", "map", "row" }
 
-local operation_fields = { "kind", "fn", "argument", "ld", "factor", "value" }
+local operation_fields = { "kind", "fn", "argument", "ld", "factor", "value", "least", "shift" }
 
 -- Returns a function that gives equal steps one table of constants, one kernel, one list of elementwise operations.
 local function sharing()

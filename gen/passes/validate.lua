@@ -32,6 +32,7 @@ local projections = require("passes.validate.projections")
 local ranks = require("passes.validate.ranks")
 local readers = require("passes.validate.readers")
 local sizes = require("passes.validate.sizes")
+local sounds = require("passes.validate.sounds")
 local symbols = require("passes.validate.symbols")
 local targets_of = require("passes.validate.targets_of")
 local targets = require("data.targets")
@@ -400,6 +401,7 @@ local function resolve(say, spec, given)
   ctc.check(say, spec)
   if spec.tokenizer and spec.input.stage ~= "tokens" then say("tokenizer", "goes with input = tokens { ... }") end
   pictures.check(say, spec)
+  sounds.check(say, spec)
   if spec.texts and spec.pictures == nil then say("texts", "goes with pictures") end
   if not spec.pictures then spec.texts = nil end
   for _, key in ipairs { "prompt", "prompts", "dimensions" } do
@@ -485,12 +487,14 @@ local function add_entry(say, raise, build, description, size, is_list)
   local encode = encoders.entry(say, spec)
   raise()
   symbols.resolve(spec)
+  local features = sounds.entry(spec)
   local function add(name, suffix, of)
     return setmetatable({ name = name, suffix = suffix, sizes = { batch = of.batch, seq = of.seq, any = of.any },
       spec = of }, { __index = build })
   end
   local primary = add("forward", "", spec)
   build.entries, build.primary, build.spec = { primary }, primary, spec
+  if features then table.insert(build.entries, 1, add("features", "_features", features)) end
   if encode then table.insert(build.entries, 1, add("encode", "_encode", encode)) end
 end
 

@@ -17,6 +17,7 @@
   X(block_array, "FI", F32, block_array, rounded_once) \
   X(bucket_table, "FF", F32, bucket_table, exact) \
   X(centre, "Fi", F32, centre, centre) \
+  X(channel_factors, "FFF", F32, channel_factors, dequantise) \
   X(column_scale, "Fi", F32, column_scale, exact) \
   X(context, "FFif", F32, context, context) \
   X(context_of_integers, "FFFF", F32, context_of_integers, dequantise) \
@@ -33,6 +34,7 @@
   X(linear, "FFf", F32, linear, linear) \
   X(linear_integers, "FF", I32, linear_integers, exact) \
   X(log_softmax, "F", F32, log_softmax, log_softmax) \
+  X(logarithm, "F", F32, logarithm, logarithm) \
   X(mean_heads, "F", F32, mean_heads, mean) \
   X(multiply, "FF", F32, multiply, rounded_once) \
   X(neighbours, "Fi", F32, neighbours, exact) \
@@ -51,6 +53,7 @@
   X(round_weights, "F", F32, round, exact) \
   X(row_scale, "Fff", F32, row_scale, exact) \
   X(scale, "F", F32, scale, rounded_once) \
+  X(scale_columns, "FF", F32, scale_columns, dequantise) \
   X(scores, "FFif", F32, scores, scores) \
   X(scores_of_integers, "FFFFi", F32, scores_of_integers, dequantise) \
   X(softcap, "F", F32, softcap, softcap) \
@@ -73,8 +76,9 @@
   X(quick_gelu, quick_gelu, 4e-6, 0x1p-126) \
   X(silu, silu, 4e-6, 0x1p-126) \
   X(sigmoid, sigmoid, 4e-6, 0) \
-  X(tanh, tanh, 4e-5, 0)
+  X(tanh, tanh, 4e-5, 0) \
+  X(square, square, 0x1p-24, 0)
 
-#define ATTN2C_ACTIVATION_NAMES "relu, gelu, gelu_rounded, gelu_tanh, quick_gelu, silu, sigmoid or tanh"
+#define ATTN2C_ACTIVATION_NAMES "relu, gelu, gelu_rounded, gelu_tanh, quick_gelu, silu, sigmoid, tanh or square"
 #define ATTN2C_ERROR_TANH 4e-5
 /* clang-format on */

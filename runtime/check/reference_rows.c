@@ -197,6 +197,67 @@ int attn2c_reference_copy(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
+/* y[i] = factor ln(max(x[i], least)) + shift; NaN stays NaN. The attributes are the emitted code's constants,
+ * which are floats. */
+int attn2c_reference_logarithm(const attn2c_reference_call *call) {
+  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
+  const double least = (float)attn2c_number(call->op, "least", NAN);
+  const double factor = (float)attn2c_number(call->op, "factor", NAN);
+  const double shift = (float)attn2c_number(call->op, "shift", NAN);
+  if (!(least > 0) || !isfinite(factor) || !isfinite(shift))
+    return attn2c_reference_fault(call, "least must be positive, factor and shift finite numbers");
+  const float *x = attn2c_reference_values(call, 0);
+  float *y = call->tensors[call->op->result];
+  const int64_t count = attn2c_elements(attn2c_reference_result(call));
+  for (int64_t i = 0; i < count; i++) y[i] = (float)(factor * log(x[i] < least ? least : x[i]) + shift);
+  return ATTN2C_OK;
+}
+
+/* y[b][0][c] = gain[c] / sqrt(sum over i > 0 of x[b][i][c]^2 + eps)
+ * y[b][1][c] = bias[c] - y[b][0][c] x[b][0][c]; magnitude: the same of absolute values */
+int attn2c_reference_channel_factors(const attn2c_reference_call *call) {
+  attn2c_reference_sizes n = {['t'] = 2};
+  if (!attn2c_reference_fits(call, "brc, c, c -> btc", n)) return ATTN2C_USAGE;
+  const double eps = (float)attn2c_number(call->op, "eps", NAN);
+  if (!(eps > 0)) return attn2c_reference_fault(call, "eps must be positive");
+  const int64_t rows = n['r'], width = n['c'];
+  const float *gain = attn2c_reference_values(call, 1), *bias = attn2c_reference_values(call, 2);
+  for (int64_t at = 0; at < n['b'] * width; at++) {
+    const int64_t c = at % width;
+    const float *x = (const float *)attn2c_reference_values(call, 0) + at / width * rows * width + c;
+    double sum = eps;
+    for (int64_t i = 1; i < rows; i++) sum += (double)x[i * width] * (double)x[i * width];
+    const double scale = gain[c] / sqrt(sum);
+    float *y = (float *)call->tensors[call->op->result] + at / width * 2 * width + c;
+    y[0] = (float)scale;
+    y[width] = (float)(bias[c] - scale * x[0]);
+    if (!call->magnitude) continue;
+    float *size = call->magnitude + at / width * 2 * width + c;
+    size[0] = (float)fabs(scale);
+    size[width] = (float)fmin(fabs((double)bias[c]) + fabs(scale * x[0]), FLT_MAX);
+  }
+  return ATTN2C_OK;
+}
+
+/* y[b][i][c] = x[b][i][c] factors[b][0][c] + factors[b][1][c]; magnitude: the same of absolute values */
+int attn2c_reference_scale_columns(const attn2c_reference_call *call) {
+  attn2c_reference_sizes n = {['t'] = 2};
+  if (!attn2c_reference_fits(call, "brc, btc -> brc", n)) return ATTN2C_USAGE;
+  const float *x = attn2c_reference_values(call, 0), *factors = attn2c_reference_values(call, 1);
+  float *y = call->tensors[call->op->result];
+  const int64_t rows = n['r'], width = n['c'];
+  for (int64_t i = 0; i < n['b'] * rows * width; i++) {
+    const float *of = factors + i / (rows * width) * 2 * width + i % width;
+    const double term = (double)x[i] * (double)of[0], shift = of[width];
+    y[i] = (float)(term + shift);
+    if (call->magnitude) call->magnitude[i] = (float)fmin(fabs(term) + fabs(shift), FLT_MAX);
+  }
+  return ATTN2C_OK;
+}
+
+/* square(x) = x x */
+static double square(double x) { return x * x; }
+
 /* relu(x) = max(x, 0); NaN stays NaN */
 static double relu(double x) { return x < 0 ? 0 : x; }
 

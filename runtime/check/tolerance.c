@@ -238,6 +238,16 @@ static int softcap(const op_result *result) {
   return ATTN2C_OK;
 }
 
+/* y = f ln(x) + s has the rule 5e-7 of |f| + |f ln(x)| + |s|: 3 ulp of 1 + |ln(x)| for the emitted logarithm,
+ * u for the product, for the sum and for the reference's own rounding. */
+static int logarithm(const op_result *result) {
+  const double shift = attn2c_number(result->call->op, "shift", 0);
+  const double rest = fabs(shift) + fabs(attn2c_number(result->call->op, "factor", 1));
+  for (int64_t i = 0; i < result->elements; i++)
+    result->allowed[i] = (float)(5e-7 * (fabs(result->want[i] - shift) + rest) + ATTN2C_SMALLEST);
+  return ATTN2C_OK;
+}
+
 /* The mean of n numbers has the rule n eps of the mean of |x|. There are n - 1 additions and a division, each
  * off by at most u. The magnitude is n times the mean of |x| already. */
 static int mean(const op_result *result) {

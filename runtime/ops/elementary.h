@@ -208,6 +208,28 @@ ATTN2C_INLINE float attn2c_gelu_tanh(float x) {
   return attn2c_gate(x, y, 1.0f, 0.0f);
 }
 
+/* Returns x * x. */
+ATTN2C_INLINE float attn2c_square(float x) { return x * x; }
+
+/* Returns log(x) of a normal x > 0, at most 3 ulp of 1 + |log(x)|. Infinity stays; 0 and NaN give NaN. x =
+ * 2^n m with m in [sqrt(1/2), sqrt(2)); log(m) = 2 artanh(f), f = (m - 1) / (m + 1), |f| < 0.172, by its
+ * series up to f^9; the remainder is below 1e-9 of it. */
+ATTN2C_INLINE float attn2c_log(float x) {
+  const uint32_t from_root = attn2c_bits(x) - 0x3f3504f3u; /* the bits of sqrt(1/2) */
+  const int n = (int)((int32_t)from_root >> 23);
+  const float m = attn2c_from_bits((from_root & 0x007fffffu) + 0x3f3504f3u);
+  const float f = (m - 1.0f) / (m + 1.0f), square = f * f;
+  float p = 2.0f / 9.0f;
+  p = ATTN2C_FMA(p, square, 2.0f / 7.0f);
+  p = ATTN2C_FMA(p, square, 2.0f / 5.0f);
+  p = ATTN2C_FMA(p, square, 2.0f / 3.0f);
+  p = ATTN2C_FMA(p, square, 2.0f);
+  /* n log(2) in two floats, the first exact for every n */
+  const float low = ATTN2C_FMA((float)n, -2.12194440e-4f, p * f);
+  const float result = ATTN2C_FMA((float)n, 0.693359375f, low);
+  return x > 0.0f ? (x < __builtin_inff() ? result : x) : __builtin_nanf("");
+}
+
 /* Returns max(x, 0); NaN stays NaN. */
 ATTN2C_INLINE float attn2c_relu(float x) { return x < 0.0f ? 0.0f : x; }
 

@@ -5,6 +5,23 @@
 
 #include "ops/fold.h"
 
+/* y[0] = gain / sqrt(s + eps), where s is the sum of the squares of rows 1 on of x[rows][cols], and y[1] =
+ * bias
+ * - y[0] x[0]: factors of columns that have the mean x[0] and the variance s. Rows are ldx and ldy floats
+ * apart. */
+ATTN2C_INLINE void attn2c_channel_factors(float *y, const float *x, const float *gain, const float *bias,
+                                          int rows, int cols, int ldx, int ldy, float eps) {
+  for (int j = 0; j < cols; j++) {
+    double sum = (double)eps;
+    for (int i = 1; i < rows; i++) {
+      const double each = (double)x[(ptrdiff_t)i * ldx + j];
+      sum += each * each;
+    }
+    y[j] = (float)((double)gain[j] / sqrt(sum));
+    y[ldy + j] = (float)((double)bias[j] - (double)y[j] * (double)x[j]);
+  }
+}
+
 /* Computes the partial sums of d = x - mean over x[0 .. whole-1], and of d^2; whole is a multiple of
  * ATTN2C_SUMS. */
 ATTN2C_INLINE void attn2c_partial_moments(attn2c_vector sums[ATTN2C_PARTS],

@@ -5,25 +5,6 @@
 #include "ops/elementary.h"
 #include "ops/vector.h"
 
-/* Returns log(x) of a float x >= 1, at most 3 ulp of 1 + |log(x)|. 0 and NaN give NaN. x = 2^n m with m in
- * [sqrt(1/2), sqrt(2)); log(m) = 2 artanh(f), f = (m - 1) / (m + 1), |f| < 0.172, by its series up to f^9;
- * the remainder is below 1e-9 of it. */
-ATTN2C_INLINE float attn2c_log(float x) {
-  const uint32_t from_root = attn2c_bits(x) - 0x3f3504f3u; /* the bits of sqrt(1/2) */
-  const int n = (int)(from_root >> 23);
-  const float m = attn2c_from_bits((from_root & 0x007fffffu) + 0x3f3504f3u);
-  const float f = (m - 1.0f) / (m + 1.0f), square = f * f;
-  float p = 2.0f / 9.0f;
-  p = ATTN2C_FMA(p, square, 2.0f / 7.0f);
-  p = ATTN2C_FMA(p, square, 2.0f / 5.0f);
-  p = ATTN2C_FMA(p, square, 2.0f / 3.0f);
-  p = ATTN2C_FMA(p, square, 2.0f);
-  /* n log(2) in two floats, the first exact for every n */
-  const float low = ATTN2C_FMA((float)n, -2.12194440e-4f, p * f);
-  const float result = ATTN2C_FMA((float)n, 0.693359375f, low);
-  return x > 0.0f ? result : __builtin_nanf("");
-}
-
 /* Returns the sum of e^(x[j] - from) over one row, where `from` is its largest. It stores the powers of one
  * piece at a time. */
 ATTN2C_INLINE float attn2c_power_sum(const float *x, int cols, float from) {

@@ -22,13 +22,23 @@ void attn2c_source_tell(const attn2c_source *source, int index) {
 
 /* Constants. */
 
+/* Fills rows of a constant of sound; returns 0 if it is none. */
+static int fill_of_sound(const attn2c_descriptor *model, const attn2c_weight *weight, int64_t first,
+                         int64_t count, float *values) {
+  const attn2c_tensor *tensor = &model->tensors[weight->tensor];
+  return weight->formula && model->readers && model->readers->sound_constant &&
+         model->readers->sound_constant(weight->formula, tensor, first, count, values);
+}
+
 /* Fills the constant, or only checks it if values is NULL. Says a line if the formula does not fit. */
 static int fill_constant(const attn2c_descriptor *model, const attn2c_weight *weight, float *values,
                          attn2c_message *message) {
   const attn2c_tensor *tensor = &model->tensors[weight->tensor];
   const char *formula = weight->formula ? weight->formula : "none";
   if (attn2c_is_projected(weight) && model->readers->projector->fits(model, weight)) return ATTN2C_OK;
-  if (attn2c_constant_fill(formula, tensor, values)) return ATTN2C_OK;
+  const int64_t rows = tensor->rank > 0 ? tensor->shape[0] : 0;
+  if (attn2c_constant_fill(formula, tensor, values) || fill_of_sound(model, weight, 0, rows, values))
+    return ATTN2C_OK;
   return attn2c_fail(message, ATTN2C_FORMAT,
                      "%s: formula %.100s, but %s, with the numbers of its shape, is expected", tensor->name,
                      formula, attn2c_constant_names);
@@ -326,6 +336,7 @@ int attn2c_source_read_plain(attn2c_source *source, int index, int64_t first, in
     if (first == 0 && count == tensor->shape[0])
       return attn2c_is_order(source->model, index) ? read_order(source, index, values, message)
                                                    : fill_constant(source->model, weight, values, message);
+    if (fill_of_sound(source->model, weight, first, count, values)) return ATTN2C_OK;
     return attn2c_fail(message, ATTN2C_USAGE, "%s: a constant can only be read as a whole", tensor->name);
   }
   if (source->model->slices && source->model->slices[index].is_zero) {

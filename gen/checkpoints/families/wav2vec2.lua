@@ -1,5 +1,5 @@
--- wav2vec2.lua: describes wav2vec 2.0 (Baevski et al. 2020) on its features, and the models that share its encoder:
--- HuBERT, UniSpeech, UniSpeech-SAT. The features are what the convolutions over the waveform make.
+-- wav2vec2.lua: describes wav2vec 2.0 (Baevski et al. 2020) and the models that share its encoder: HuBERT, UniSpeech,
+-- UniSpeech-SAT. Convolutions over samples make the features, which the encoder reads.
 local faults = require("common.faults")
 local heads = require("checkpoints.heads")
 
@@ -22,10 +22,18 @@ local function derive(f, _, names, has)
   -- Stable: norms before each part, and one after the last layer. Else norms before the first layer and after parts.
   f.norm, f.final_norm = f.stable and "pre" or "post", f.stable or nil
   f.input_norm = not f.stable or nil
-  f.features = math.tointeger(f.widths[#f.widths])
-  if not f.features or f.features < 1 then
-    faults.raise("format", "config.json: conv_dim: a list of widths is expected")
+  f.convolutions = {}
+  for i, width in ipairs(f.widths) do
+    local conv = { width = width, kernel = f.kernels[i], stride = f.strides[i], bias = f.conv_bias or nil,
+      norm = f.conv_norm == "layer" and "layer" or i == 1 and "group" or nil }
+    for key, value in pairs { conv_dim = width, conv_kernel = conv.kernel or 0, conv_stride = conv.stride or 0 } do
+      if math.type(value) ~= "integer" or value < 1 then
+        faults.raise("format", ("config.json: %s: a list of %d counts is expected"):format(key, #f.widths))
+      end
+    end
+    f.convolutions[i] = conv
   end
+  f.features = f.widths[#f.widths] or faults.raise("format", "config.json: conv_dim: a list of counts is expected")
   -- Without its norm, as some programs save it.
   if has(CONV .. ".weight") then
     local rule = {}
@@ -37,13 +45,15 @@ end
 local bare = heads.model()
 
 return {
-  known = "wav2vec 2.0, XLS-R, HuBERT and UniSpeech, on their features",
+  known = "wav2vec 2.0, XLS-R, HuBERT and UniSpeech",
   model_types = { wav2vec2 = "Wav2Vec2", hubert = "Hubert", unispeech = "UniSpeech",
     ["unispeech-sat"] = "UniSpeechSat" },
   called = { wav2vec2 = "wav2vec 2.0", hubert = "HuBERT", unispeech = "UniSpeech",
     ["unispeech-sat"] = "UniSpeech-SAT" },
   prefixes = PREFIXES,
   tensors = layers {
+    { "sound.*", "feature_extractor.conv_layers.*.conv" },
+    { "sound.*.norm", "feature_extractor.conv_layers.*.layer_norm" },
     { "input.features_norm", "feature_projection.layer_norm" },
     { "input.linear", "feature_projection.projection" },
     { "input.norm", "encoder.layer_norm" },
@@ -60,7 +70,12 @@ return {
     { "intermediate_size", to = "d_ff", default = 3072, kind = "count" },
     { "hidden_act", to = "activation", default = "gelu", kind = "activation" },
     { "layer_norm_eps", to = "eps", default = 1e-5, kind = "number" },
-    { "conv_dim", to = "widths", default = { 512 }, kind = "list" },
+    { "conv_dim", to = "widths", default = { 512, 512, 512, 512, 512, 512, 512 }, kind = "list" },
+    { "conv_kernel", to = "kernels", default = { 10, 3, 3, 3, 3, 2, 2 }, kind = "list" },
+    { "conv_stride", to = "strides", default = { 5, 2, 2, 2, 2, 2, 2 }, kind = "list" },
+    { "conv_bias", to = "conv_bias", default = false, kind = "flag" },
+    { "feat_extract_norm", to = "conv_norm", default = "group", kind = "word", words = { group = "group",
+      layer = "layer" } },
     { "num_conv_pos_embeddings", to = "position_kernel", default = 128, kind = "count" },
     { "num_conv_pos_embedding_groups", to = "position_groups", default = 16, kind = "count" },
     { "feat_extract_activation", to = "position_activation", default = "gelu", kind = "activation" },

@@ -18,6 +18,7 @@ local members = {
   { "resized", "resized", "&attn2c_resized_reader" }, { "taps", "taps", "&attn2c_taps_reader" },
   { "projector", "projector", "&attn2c_distance_projector" }, { "orders", "orders", "&attn2c_group_order_reader" },
   { "blocks", "blocks", "&attn2c_scale_block_reader" },
+  { "sound", "sound_constant", "attn2c_sound_constant" },
 }
 
 -- Marks what the weights of an entry need.
@@ -27,6 +28,7 @@ local function add_needs(entry, needs)
       needs.resized, needs.taps = needs.resized or view.resized, needs.taps or view.taps
     end
     needs.projector = needs.projector or (tensor.formula or ""):find("^projected ")
+    needs.sound = needs.sound or tensor.is_of_sound
     needs.orders = needs.orders or tensor.order_of or tensor.row_order or tensor.order_like
     local layout = entry.weights.layouts[name]
     needs.blocks = needs.blocks or layout and types.all[layout.type].block

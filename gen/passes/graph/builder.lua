@@ -288,6 +288,26 @@ function Builder:convolution(path, x, kernel, groups, lengths)
     lengths = lengths }, { kernel = kernel, groups = groups })
 end
 
+--- Returns the weight of a convolution of rows, conv { width, kernel }, of a width.
+function Builder:weight_of_taps(path, width, conv)
+  local inputs = conv.kernel * width
+  return self:weight(path .. ".weight", { conv.width, inputs }, 0, 1 / math.sqrt(inputs), { taps = conv.kernel })
+end
+
+--- Returns a convolution of x along its rows, conv { width, kernel, stride, bias, norm }, without padding: windows of
+--- rows, times a weight. is_first: x are samples; the product then is in f32. A norm over the sound removes the bias.
+function Builder:strided(path, x, conv, is_first)
+  local weight = self:weight_of_taps(path, x.shape[3], conv)
+  local word = is_first and "f32" or type_of_windows(self, path, x.shape[3])
+  if types.all[types.of_word[word]].rows == "round" then
+    weight.type, x = types.of_word[word], self:round(x, targets.rows(self.model.target, word))
+  end
+  local rows = self:op("windows", path .. ".windows", { x = x }, { kernel = conv.kernel, stride = conv.stride })
+  rows.type = x.type
+  return self:op("linear", path, { x = rows, weight = weight,
+    bias = conv.bias and conv.norm ~= "group" and self:weight(path .. ".bias", { conv.width }, 0, 0.1) or nil })
+end
+
 --- Returns x W^T + b. `gain` scales the random weights, so that terms added to a residual stay small in deep stacks.
 function Builder:linear(path, x, width, bias, gain, source)
   local from = x.shape[#x.shape]

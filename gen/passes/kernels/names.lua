@@ -49,7 +49,7 @@ function names.facts(step, pair)
     list[#list + 1] = { name, steps.constant(named[name]) }
   end
   for i, operation in ipairs(step.elementwise or {}) do
-    local value = steps.constant(operation.factor or operation.value or "")
+    local value = ("%s %s %s"):format(operation.factor or operation.value, operation.least, operation.shift)
     list[#list + 1] = { "operation " .. i, ("%s %s %s"):format(operation.kind, operation.fn or "", operation.argument
       or ""), operation.argument or "" }
     list[#list + 1] = { "value " .. i, value, "" }

@@ -13,15 +13,17 @@ local MOST_ROUNDED = 1024
 
 --- Returns the elementwise operation of an op that has one.
 function maps.operation_of(op)
-  return { op = op, kind = op.op, fn = op.attributes["function"], factor = op.attributes.cap, tensor = op.operands.b }
+  local a = op.attributes
+  return { op = op, kind = op.op, fn = a["function"], factor = a.cap or a.factor, least = a.least, shift = a.shift,
+    tensor = op.operands.b }
 end
 
 --- Returns the elementwise operations of a fusion, in order: bias for the linear; activate and add for ops of the
 --- epilogue.
 function maps.operations_of(fusion)
   local list = {}
-  local function add(op, kind, tensor)
-    if tensor then list[#list + 1] = { op = op, kind = kind, tensor = tensor } end
+  local function add(op, kind, tensor, of_row)
+    if tensor then list[#list + 1] = { op = op, kind = kind, tensor = tensor, of_row = of_row } end
   end
   if fusion.panels then add(fusion.leading, "bias", fusion.leading.operands.bias) end
   for _, op in ipairs(fusion.epilogue) do
@@ -29,6 +31,9 @@ function maps.operations_of(fusion)
       add(op, "scale_row", op.operands.row_scale)
       add(op, "scale_column", op.operands.scale)
       add(op, "bias", op.operands.bias)
+    elseif op.op == "scale_columns" then
+      add(op, "gain", op.operands.factors)
+      add(op, "bias", op.operands.factors, 1)
     else
       list[#list + 1] = maps.operation_of(op)
     end
@@ -37,7 +42,7 @@ function maps.operations_of(fusion)
 end
 
 -- Operations whose operand is a number for each column.
-local by_column = words.set { "bias", "scale_column" }
+local by_column = words.set { "bias", "scale_column", "gain" }
 
 -- Returns operand b of an addition at (row, column): rows of its own, or a table that repeats every sequence.
 function maps:addend(tensor, row, column, origin)
@@ -97,14 +102,15 @@ end
 local function operation_at(self, operation, name, row, column, origin, rounds_to)
   local tensor, operand, ld = operation.tensor, nil, nil
   if tensor and by_column[operation.kind] then
-    operand = self:at(tensor, 0, column, origin)
+    operand = self:at(tensor, operation.of_row or 0, column, origin)
   elseif tensor and operation.kind == "scale_row" then
     operand, ld = self:at(tensor, row, 0, origin), self:ld(tensor)
   elseif tensor then
     operand, ld = self:addend(tensor, row, column, origin)
   end
   return { kind = operation.kind == "round" and not rounds_to and "round_floats" or operation.kind, fn = operation.fn,
-    factor = operation.factor, argument = tensor and name or nil, ld = ld }, operand
+    factor = operation.factor, least = operation.least, shift = operation.shift, argument = tensor and name or nil,
+    ld = ld }, operand
 end
 
 -- Emits a map on the rows of an area that are of one sequence.

@@ -133,7 +133,7 @@ local function elementwise(self, fusion, origin, block)
 end
 
 leading.activate, leading.add, leading.multiply, leading.round = elementwise, elementwise, elementwise, elementwise
-leading.softcap = elementwise
+leading.softcap, leading.logarithm = elementwise, elementwise
 
 -- Lowers rotations. The tables of angles begin again with each sequence, or one row of them is for all.
 function leading.rotate(self, fusion, origin, block)

@@ -219,6 +219,16 @@ function ops.centre(self, op, origin)
   end)
 end
 
+-- The factors that normalise channels.
+function ops.channel_factors(self, op, origin)
+  local x, y, o = op.operands.x, op.result, op.operands
+  each_column(self, x, origin, function(column, cols)
+    self:row("channel_factors", { rows = x.shape[2], cols = cols, ldx = self:ld(x), ldy = self:ld(y),
+      eps = op.attributes.eps }, { y = self:at(y, 0, column, origin), x = self:at(x, 0, column, origin),
+      gain = self:at(o.gain, 0, column, origin), bias = self:at(o.bias, 0, column, origin) })
+  end)
+end
+
 -- The rows around each row, side by side.
 function ops.neighbours(self, op, origin)
   local x, y, kernel = op.operands.x, op.result, op.attributes.kernel

@@ -493,5 +493,6 @@ read.inputs = require("passes.validate.inputs")(tools, read)
 read.rope_scaling = require("passes.validate.rope")(tools, read)
 read.generation = require("passes.validate.generation")(tools, read)
 read.pictures = require("passes.validate.pictures").reader(tools, read)
+read.sound = require("passes.validate.sounds").reader(tools, read, read_fields)
 
 return { read = read, show = show, one_of = one_of, suggestion = suggestion }

@@ -35,6 +35,8 @@ return function(values)
       { { hidden_act = "relu" }, { activation = "relu" } },
       { { layer_norm_eps = 1e-6 }, { eps = 1e-6 } },
       { { conv_dim = { 512, 256 } }, { ["input.from"] = 256 } },
+      { { conv_kernel = { 10, 3, 3, 3, 3, 3, 2 }, conv_stride = { 5, 2, 2, 2, 2, 2, 1 }, conv_bias = true,
+        feat_extract_norm = "layer" }, {} },
       { { num_conv_pos_embeddings = 95 }, { position_kernel = 95 } },
       { { num_conv_pos_embedding_groups = 8 }, { position_groups = 8 } },
       { { feat_extract_activation = "relu" }, { position_activation = "relu" } },

@@ -1,0 +1,99 @@
+-- sounds.lua: reads how a folder prepares sounds: preprocessor_config.json, or the feature_extractor of
+-- processor_config.json.
+-- Keys and defaults are transformers 5.23's. If a step is not supported, the model takes no sound, and a note says why:
+-- its features are right all the same.
+local json = require("common.json")
+local known = require("common.known")
+local words = require("common.words")
+
+local sounds = {}
+
+-- Kaldi's frames, as torchaudio has them: 25 ms at 16000 a second, every 10.
+local KALDI = { length = 400, hop = 160, fft = 512, preemphasis = 0.97, remove_mean = true, mel_scale = "kaldi",
+  mel_norm = "none", low = 20.0, log = "natural", least = 2.0 ^ -23 }
+
+-- Functions by the class of a feature extractor: each returns the value of the key `sound`, or nil and what is not
+-- supported. given(key, default): a key's value; convolutions: the fields that the model's own layers give, or nil.
+local extractors = {}
+
+function extractors.Wav2Vec2FeatureExtractor(given, convolutions)
+  if not convolutions then return nil, "feature_extractor_type: the model has no convolutions over samples" end
+  if given("feature_size", 1) ~= 1 then return nil, "feature_size: other than 1 is not supported" end
+  return words.merged(convolutions, { normalise = given("do_normalize", true) or nil })
+end
+
+function extractors.WhisperFeatureExtractor(given)
+  if given("do_normalize", false) then return nil, "do_normalize: true is not supported" end
+  local rate, hop, points = given("sampling_rate", 16000), given("hop_length", 160), given("n_fft", 400)
+  local samples = given("chunk_length", 30) * rate
+  return { mels = given("feature_size", 80), length = points, hop = hop, centre = true, high = 8000.0,
+    samples = samples, rows = hop > 0 and samples // hop or 0, range = 8.0, mean = -4.0, std = 4.0 }
+end
+
+function extractors.ASTFeatureExtractor(given)
+  local result = words.merged(KALDI, { mels = given("num_mel_bins", 128), window = "hann",
+    rows = given("max_length", 1024) })
+  if given("feature_size", 1) ~= 1 then return nil, "feature_size: other than 1 is not supported" end
+  if given("sampling_rate", 16000) ~= 16000 then return nil, "sampling_rate: other than 16000 is not supported" end
+  if not given("do_normalize", true) then return result end
+  return words.merged(result, { mean = given("mean", -4.2677393), std = 2 * given("std", 4.5689974) })
+end
+
+local NO_SOUND = ": the model takes features, and no sound"
+
+-- The keys that are numbers, and those that are integers, with what is allowed; others are flags or words.
+local integers = words.set { "feature_size", "sampling_rate", "hop_length", "n_fft", "chunk_length", "num_mel_bins",
+  "max_length" }
+local numbers = words.set { "mean", "std" }
+
+-- Returns the value of `sound` for a folder's configuration, or nil and what is not supported.
+local function sound_of(config, convolutions)
+  local class = config.feature_extractor_type
+  local extractor = type(class) == "string" and extractors[class]
+  if not extractor then
+    return nil, ("feature_extractor_type: %s is not supported; supported are %s"):format(json.shown(class),
+      table.concat(words.sorted_keys(extractors), ", "))
+  end
+  for _, key in ipairs(words.sorted_keys(config)) do
+    local value = config[key]
+    local is_wrong = integers[key] and not (math.type(value) == "integer" and value >= 1 and value <= 1 << 20)
+      or numbers[key] and type(value) ~= "number" or key:find("^do_") and type(value) ~= "boolean"
+    if is_wrong and value ~= json.null then
+      return nil, ("%s: %s is not supported"):format(key, json.shown(value))
+    end
+  end
+  local function given(key, default)
+    local value = config[key]
+    if value == nil or value == json.null then return default end
+    return value
+  end
+  local sound, problem = extractor(given, convolutions)
+  if sound then sound.rate = given("sampling_rate", 16000) end
+  return sound, problem
+end
+
+--- Returns the value of the key `sound` of a description, or nil. preprocessor: { file, config } of the folder, or nil;
+--- notes: a list that lines for the user are added to; convolutions: { convolutions, activation } of a model whose own
+--- layers read samples, or nil.
+function sounds.of(preprocessor, notes, convolutions)
+  if not preprocessor then
+    notes[#notes + 1] = "preprocessor_config.json: missing" .. NO_SOUND
+    return nil
+  end
+  local said, refused = {}, nil
+  known.check(preprocessor.config, preprocessor.file, { "preprocessor_config.json of sound" }, said, nil,
+    function(line) refused = refused or line end)
+  local result, problem = sound_of(preprocessor.config, convolutions)
+  refused = problem and ("%s: %s"):format(preprocessor.file, problem) or refused
+  if refused then
+    notes[#notes + 1] = refused .. NO_SOUND
+    return nil
+  end
+  words.append(notes, said)
+  return result
+end
+
+--- True if a note says that the folder gives no sound.
+function sounds.is_note(note) return note:sub(-#NO_SOUND) == NO_SOUND end
+
+return sounds

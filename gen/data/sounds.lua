@@ -1,0 +1,76 @@
+-- sounds.lua: lists the fields of the key `sound` of a description, by which samples become features: rows of log-mel
+-- filters, or of strided convolutions. validate, the graph and the docs read this table.
+local sounds = {}
+
+--- Windows and scales of mels in the order of their numbers in formulas (runtime/weights/sound_constants.h).
+sounds.windows = { "none", "hann", "hann_periodic", "hamming", "hamming_periodic", "povey" }
+sounds.scales = { "htk", "slaney", "kaldi" }
+
+local LARGEST = 1e9
+
+-- Fields of both kinds, of mels, and of convolutions: a type of readers, what restricts its value, and its meaning.
+sounds.fields = {
+  rate = { type = "integer", min = 1, max = 768000, required = true, meaning = "samples a second" },
+  samples = { type = "integer", min = 1, max = 1 << 30,
+    meaning = "a sound is filled up with zeros to this many samples, and cut after them" },
+  rows = { type = "integer", min = 1, max = 65536,
+    meaning = "the features have this many rows: further ones are zeros before `mean` and `std`, or are cut off" },
+}
+sounds.of_mels = {
+  mels = { type = "integer", min = 1, max = 1024, required = true,
+    meaning = "filters, evenly spaced from low to high" },
+  length = { type = "integer", min = 2, max = 16384, required = true, meaning = "samples of a frame" },
+  hop = { type = "integer", min = 1, max = 16384, required = true, meaning = "samples from one frame to the next" },
+  fft = { type = "integer", min = 2, max = 65536, meaning = "points of the transform; default: length" },
+  window = { type = "word", words = sounds.windows, default = "hann_periodic",
+    meaning = "what a frame is multiplied by" },
+  centre = { type = "boolean", default = false,
+    meaning = "the first frame's middle is the first sample, and the last one's the last; the ends are reflected" },
+  scale = { type = "number", min = 1e-9, max = LARGEST, default = 1.0,
+    meaning = "factor of samples: 32768 for Kaldi's" },
+  remove_mean = { type = "boolean", default = false, meaning = "a frame loses its mean" },
+  preemphasis = { type = "number", min = 0, max = 1, default = 0.0,
+    meaning = "a sample loses this times the one before it in its frame" },
+  low = { type = "number", min = 0, max = 384000, default = 0.0, meaning = "hertz at which the first filter begins" },
+  high = { type = "number", min = 1e-3, max = 384000, meaning = "hertz at which the last one ends; default: rate / 2" },
+  mel_scale = { type = "word", words = sounds.scales, default = "slaney",
+    meaning = "the scale of mels; kaldi: triangles are straight on the scale, not over hertz" },
+  mel_norm = { type = "word", words = { "none", "slaney" }, default = "slaney",
+    meaning = "slaney: filters have equal areas" },
+  log = { type = "word", words = { "log10", "natural" }, default = "log10", meaning = "the logarithm" },
+  least = { type = "number", min = 1e-37, max = LARGEST, default = 1e-10, meaning = "smaller energies become this" },
+  range = { type = "number", min = 1e-3, max = LARGEST,
+    meaning = "logarithms below the largest of the sound less this become that" },
+  mean = { type = "number", min = -LARGEST, max = LARGEST, default = 0.0, meaning = "then, (x - mean) / std" },
+  std = { type = "number", min = 1e-9, max = LARGEST, default = 1.0, meaning = "see mean" },
+  subtract_mean = { type = "boolean", default = false, meaning = "last, each filter loses its mean over the sound" },
+}
+sounds.of_convolutions = {
+  convolutions = { type = "convolutions", required = true,
+    meaning = "one after the other, without padding: { { width = 512, kernel = 10, stride = 5, bias = false, norm = "
+      .. "\"group\" }, ... }; norm: none; layer; or group, of the first, each channel over the whole sound" },
+  activation = { type = "activation", default = "gelu", meaning = "the function after each convolution" },
+  normalise = { type = "boolean", default = false, meaning = "samples get the mean 0 and the variance 1 first" },
+}
+sounds.of_convolution = {
+  width = { type = "integer", min = 1, max = 8192, required = true },
+  kernel = { type = "integer", min = 1, max = 64, required = true },
+  stride = { type = "integer", min = 1, max = 64, required = true },
+  bias = { type = "boolean", default = false },
+  norm = { type = "word", words = { "none", "group", "layer" }, default = "none" },
+}
+
+--- Returns the samples that one row of a resolved sound is made of, and those from one row to the next.
+function sounds.field(sound)
+  if sound.mels then return sound.length, sound.hop end
+  local length, hop = 1, 1
+  for _, each in ipairs(sound.convolutions) do
+    length, hop = length + (each.kernel - 1) * hop, hop * each.stride
+  end
+  return length, hop
+end
+
+--- Returns the numbers of a row.
+function sounds.width(sound) return sound.mels or sound.convolutions[#sound.convolutions].width end
+
+return sounds

@@ -1,0 +1,78 @@
+-- sounds.lua: makes the graph of the entry `features`: rows of log-mel filters, or of strided convolutions, of a chunk
+-- of samples.
+-- All steps that are linear in a frame are one product. Numbers of the whole sound come in as an input, or are found
+-- after the calls (runtime/model/features.c).
+local sounds = require("data.sounds")
+
+local graph_sounds = {}
+
+-- Returns the number of a word, from 0.
+local function number_of(list, word)
+  for i, each in ipairs(list) do if each == word then return i - 1 end end
+  error(word)
+end
+
+-- Returns a product with a constant weight, in f32.
+local function by_constant(self, path, x, rows, formula)
+  local weight = self:constant(path .. ".weight", { rows, x.shape[#x.shape] }, formula)
+  weight.is_of_sound = true
+  return self:op("linear", path, { x = x, weight = weight })
+end
+
+-- Returns rows of the logarithms of filters' energies.
+local function mels(self, sound, samples)
+  local width = sound.rate / sound.fft -- hertz of a bin; those at both ends of the filters have the weight 0
+  local first, last = sound.low // width + 1, math.ceil(sound.high / width) - 1
+  first, last = math.tointeger(first), math.tointeger(last)
+  local frames = self:op("windows", "sound.frames", { x = samples }, { kernel = sound.length, stride = sound.hop })
+  local spectrum = by_constant(self, "sound.spectrum", frames, 2 * (last - first + 1),
+    ("spectrum %d %d %.17g %d %.17g %d"):format(sound.fft, number_of(sounds.windows, sound.window), sound.preemphasis,
+      sound.remove_mean and 1 or 0, sound.scale, first))
+  local energies = self:op("activate", "sound.energies", { x = spectrum }, { ["function"] = "square" })
+  local filtered = by_constant(self, "sound.filters", energies, sound.mels,
+    ("mels %d %d %d %d %.17g %.17g %d"):format(number_of(sounds.scales, sound.mel_scale),
+      sound.mel_norm == "slaney" and 1 or 0, sound.rate, sound.fft, sound.low, sound.high, first))
+  local unit = sound.log == "log10" and 1 / math.log(10) or 1
+  return self:op("logarithm", "sound.logarithms", { x = filtered }, { least = self.to_float(sound.least),
+    factor = self.to_float(unit / sound.std), shift = self.to_float(-sound.mean / sound.std) })
+end
+
+-- Returns the factors that normalise the channels of the first convolution over the whole sound: with the mean m and
+-- the covariance C = L Lᵀ of its windows of samples, which come in, the mean of a channel of weight w is w m, and its
+-- variance w C wᵀ.
+local function factors(self, path, conv)
+  local shape = { 1, conv.kernel + 1, conv.kernel }
+  local moments = self:grows(self:input("moments", "f32", shape), "b..")
+  local norm = path .. ".norm"
+  return self:op("channel_factors", norm .. ".factors", {
+    x = self:op("linear", norm .. ".moments", { x = moments, weight = self:weight_of_taps(path, 1, conv) }),
+    gain = self:weight(norm .. ".weight", { conv.width }, 1, 0.1),
+    bias = self:weight(norm .. ".bias", { conv.width }, 0, 0.1) }, { eps = 1e-5 })
+end
+
+-- Returns the rows of the last of several convolutions.
+local function convolutions(self, sound, x)
+  for i, conv in ipairs(sound.convolutions) do
+    local path = ("sound.%d"):format(i - 1)
+    local of_sound = conv.norm == "group" and factors(self, path, conv)
+    local y = self:strided(path, x, conv, i == 1)
+    if of_sound then
+      y = self:op("scale_columns", path .. ".norm", { x = y, factors = of_sound })
+    elseif conv.norm == "layer" then
+      y = self:norm(path .. ".norm", y, { kind = "layer", eps = 1e-5 })
+    end
+    x = self:op("activate", path .. ".act", { x = y }, { ["function"] = sound.activation })
+  end
+  return x
+end
+
+--- Makes the graph of a spec's entry, whose output is `features`.
+function graph_sounds.build(self, spec)
+  local sound = spec.sound
+  self.section = "input"
+  local samples = self:grows(self:input("samples", "f32", { 1, spec.samples, 1 }), "b..")
+  local made = (sound.mels and mels or convolutions)(self, sound, samples)
+  self:expose(made, "features", "b..")
+end
+
+return graph_sounds

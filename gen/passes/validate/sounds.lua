@@ -1,0 +1,116 @@
+-- sounds.lua: reads the key `sound` of a description, and makes the entry `features`, which turns a chunk of samples
+-- into rows of the model's input.
+local sounds = require("data.sounds")
+local symbols = require("passes.validate.symbols")
+local words = require("common.words")
+
+local validate_sounds = {}
+
+-- Rows that a call of the entry makes: many rows share one reading of the weights, but the chunk stays in the cache.
+local CHUNK_OF_MELS, CHUNK_OF_CONVOLUTIONS = 256, 32
+
+--- Returns the reader of the key: a table with all fields of its kind; false for false.
+function validate_sounds.reader(tools, read, read_fields)
+  -- Reads a table with these fields and no others.
+  local function read_table(say, key, value, fields)
+    local names = words.sorted_keys(fields)
+    for _, name in ipairs(words.sorted_keys(value)) do
+      if not fields[name] then
+        say(key, ("no field %s%s"):format(tools.show(name), tools.suggestion(say, name, names)))
+      end
+    end
+    return read_fields(say, key, value, fields)
+  end
+
+  function read.convolutions(say, field, value)
+    if type(value) ~= "table" or #value < 1 or #value > 64 then
+      return say(field.key, tools.show(value) .. ", but a list of 1 to 64 convolutions is allowed")
+    end
+    local list = {}
+    for i, each in ipairs(value) do
+      local key = ("%s.%d"):format(field.key, i)
+      if type(each) ~= "table" then
+        return say(key, tools.show(each) .. ", but a table such as { width = 512, kernel = 3, stride = 2 } is allowed")
+      end
+      list[i] = read_table(say, key, each, sounds.of_convolution)
+      if i > 1 and list[i].norm == "group" then say(key .. ".norm", "group goes with the first convolution") end
+    end
+    return list
+  end
+
+  return function(say, field, value)
+    if value == false then return false end
+    if type(value) ~= "table" or (value.mels ~= nil) == (value.convolutions ~= nil) then
+      return say(field.key, tools.show(value) .. ", but false or a table with mels, or with convolutions, is allowed")
+    end
+    return read_table(say, field.key, value, words.merged(sounds.fields, value.mels ~= nil and sounds.of_mels
+      or sounds.of_convolutions))
+  end
+end
+
+-- Returns the width of the input that sound fills, and the key that says it; nil: it fills no such input.
+local function input_of(spec)
+  local of = spec.context and spec.memory and spec.memory.encoder or spec
+  local input = of.input
+  if input.from then return input.from, "input.from" end
+  if input.stage == "hidden" then return of.d_model, "d_model" end
+  return nil
+end
+
+-- Checks what a resolved sound's fields say of each other.
+local function check_mels(say, sound)
+  sound.fft, sound.high = sound.fft or sound.length, sound.high or sound.rate / 2
+  if sound.fft < sound.length then
+    say("sound.fft", ("%d, but a frame has %d samples"):format(sound.fft, sound.length))
+  end
+  if sound.high > sound.rate / 2 or sound.high <= sound.low then
+    say("sound.high", ("%g, but a number above low, %g, up to rate / 2, %g, is allowed"):format(sound.high, sound.low,
+      sound.rate / 2))
+  end
+end
+
+local function is_complete(sound)
+  if sound.mels then return sound.length and sound.hop and sound.fft and sound.high and sound.low end
+  for _, each in ipairs(sound.convolutions or {}) do
+    if not (each.width and each.kernel and each.stride) then return false end
+  end
+  return sound.convolutions ~= nil
+end
+
+--- Checks that the key fits the model's input, and fills in its sizes: length and hop of a row's samples.
+function validate_sounds.check(say, spec)
+  local sound = spec.sound
+  if not sound then return end
+  if sound.mels and sound.length and sound.rate and sound.low then check_mels(say, sound) end
+  if not is_complete(sound) then return end -- reported
+  sound.length, sound.hop = sounds.field(sound)
+  local width, name = input_of(spec)
+  if not width then return say("sound", "goes with an input of rows: linear { from = } or hidden()") end
+  if width ~= sounds.width(sound) then
+    say("sound", ("makes rows of %d numbers, but %s is %d"):format(sounds.width(sound), name, width))
+  end
+  if sound.samples and sound.samples < sound.length then
+    say("sound.samples", ("%d, but a row is made of %d"):format(sound.samples, sound.length))
+  end
+  if spec.processes then say("sound", "does not go with ranks and stages") end
+end
+
+--- Returns the spec of the entry `features` of a resolved spec, or nil. Its fields beyond the model's: samples, those
+--- of a chunk.
+function validate_sounds.entry(spec)
+  local sound = spec.sound
+  if not sound then return nil end
+  local rows = sound.mels and CHUNK_OF_MELS or CHUNK_OF_CONVOLUTIONS
+  if sound.rows then rows = math.min(rows, sound.rows) end
+  local entry = words.merged(spec, { is_of_sound = true, samples = (rows - 1) * sound.hop + sound.length, seq = rows,
+    batch = 1, layers = 0, past = 0, least = rows, exact = "a chunk of sound has one size", output = {},
+    input = { stage = "sound" }, layout = "batch_first", positions = "none",
+    mask = { causal = false, padding = false } })
+  for _, key in ipairs { "any", "context", "call_rows", "memory", "source", "each", "conv_kernel", "key_seq" } do
+    entry[key] = nil
+  end
+  symbols.resolve(entry)
+  return entry
+end
+
+return validate_sounds

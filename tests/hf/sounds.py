@@ -1,0 +1,68 @@
+"""Writes tests/hf/sounds: what transformers computes from samples, for models whose features are made by attn2c.
+NAME.cases has for each sound int32 samples, rows; then the samples, the features, and for a folder the model's logits
+(float32, rows by rows). Run as: python sounds.py (needs torch and transformers)."""
+import shutil
+from pathlib import Path
+
+import numpy as np
+import torch
+import transformers as hf
+
+ROOT = Path(__file__).parent / "sounds"
+RATE = 16000
+
+
+def sound(count, seed):
+    """A voice-like sound: harmonics that come and go, and some noise."""
+    random, t = np.random.default_rng(seed), np.arange(count) / RATE
+    loudness = np.abs(np.sin(2 * np.pi * 3.1 * t + seed)) ** 2
+    waves = sum(np.sin(2 * np.pi * 130 * k * t + k * k) / k for k in range(1, 25))
+    return (0.2 * loudness * waves + 0.002 * random.standard_normal(count)).astype(np.float32)
+
+
+def write(name, cases):
+    with open(ROOT / f"{name}.cases", "wb") as file:
+        for samples, features, *logits in cases:
+            file.write(np.array([len(samples), len(features)], np.int32).tobytes())
+            for array in (samples, features, *logits):
+                file.write(np.ascontiguousarray(array, np.float32).tobytes())
+
+
+def folder(name, counts, **config):
+    torch.manual_seed(3)
+    model = hf.Wav2Vec2ForCTC(hf.Wav2Vec2Config(
+        vocab_size=9, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=24,
+        num_conv_pos_embeddings=4, num_conv_pos_embedding_groups=2, **config)).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter))
+    shutil.rmtree(ROOT / name, ignore_errors=True)
+    model.save_pretrained(ROOT / name)
+    extractor = hf.Wav2Vec2FeatureExtractor(do_normalize=config["feat_extract_norm"] == "layer")
+    extractor.save_pretrained(ROOT / name)
+    cases = []
+    for seed, count in enumerate(counts):
+        samples = sound(count, seed)
+        values = extractor(samples, sampling_rate=RATE, return_tensors="pt").input_values
+        with torch.no_grad():
+            features = model.wav2vec2.feature_extractor(values)[0].T
+            cases.append((samples, features.numpy(), model(values).logits[0].numpy()))
+    write(name, cases)
+
+
+def extracted(name, extractor, key, counts):
+    cases = []
+    for seed, count in enumerate(counts):
+        samples = sound(count, seed)
+        features = extractor(samples, sampling_rate=RATE, return_tensors="np")[key][0]
+        cases.append((samples, features.T if key == "input_features" else features))
+    write(name, cases)
+
+
+# rows of a chunk: 32 of convolutions, at most 256 of filters
+SHAPE = {"conv_dim": [12, 10, 12], "conv_kernel": [10, 3, 2], "conv_stride": [5, 2, 2]}
+folder("group", [30, 49, 1000, 1001, 669, 670], feat_extract_norm="group", **SHAPE)
+folder("layer", [30, 31, 1001, 669, 670], feat_extract_norm="layer", conv_bias=True, do_stable_layer_norm=True, **SHAPE)
+extracted("whisper", hf.WhisperFeatureExtractor(feature_size=10, chunk_length=1), "input_features",
+          [1, 399, 5000, 16000, 17000])
+extracted("ast", hf.ASTFeatureExtractor(num_mel_bins=12, max_length=40), "input_values", [400, 1359, 6640, 9000])

@@ -1,0 +1,85 @@
+-- features_spec: samples become the features that transformers makes of them, in models with convolutions over samples
+-- and with log-mel filters (tests/hf/sounds.py); the entry that makes them is checked as any other.
+local helper = require("tests.spec.helper")
+local files = require("common.files")
+local version = require("common.version")
+
+local root = helper.absolute_root()
+local cases = dofile(root .. "/tests/cases.lua")
+local goldens = root .. "/tests/hf/sounds/"
+local shell = helper.shell
+
+local MEL = [[
+return { name = "%s", seq = any(400), d_model = %d, heads = 1, layers = 0, norm = "none", mask = "padding", %s }
+]]
+local WHISPER = [[sound = { rate = 16000, mels = 10, length = 400, hop = 160, centre = true, range = 8, mean = -4,
+  std = 4, samples = 16000, rows = 100 }]]
+local AST = [[sound = { rate = 16000, mels = 12, length = 400, hop = 160, fft = 512, window = "hann",
+  preemphasis = 0.97, remove_mean = true, mel_scale = "kaldi", mel_norm = "none", low = 20, log = "natural",
+  least = 2 ^ -23, mean = -4.2677393, std = 2 * 4.5689974, rows = 40 }]]
+
+-- What is built: a folder, or a description.
+local models = {
+  { name = "group", width = 12, logits = 9, is_checked = true },
+  { name = "layer", width = 12, logits = 9 },
+  { name = "whisper", width = 10, text = MEL:format("whisper", 10, WHISPER) },
+  { name = "ast", width = 12, text = MEL:format("ast", 12, AST), is_checked = true },
+}
+
+local folder
+
+local function library_of(name) return ("lib%s.so.%d"):format(name, version.abi) end
+
+local function runs(command)
+  local code, errors, output = helper.script(("cd %s && { %s; }"):format(shell(folder), command), folder)
+  assert.equal(0, code, command .. "\n" .. errors .. output)
+  return output
+end
+
+setup(function()
+  folder = helper.folder()
+  local list = {}
+  for _, model in ipairs(models) do
+    local path = goldens .. model.name
+    if model.text then
+      path = ("%s/%s.lua"):format(folder, model.name)
+      helper.write(path, model.text)
+    end
+    list[#list + 1] = { name = model.name, path = path, words = { "--only=" .. library_of(model.name) } }
+    if model.is_checked then list[#list + 1] = { name = model.name .. "_program", path = path } end
+  end
+  cases.programs(folder, list)
+end)
+
+teardown(helper.clean)
+
+describe("features", function()
+  for _, model in ipairs(models) do
+    local name = model.name
+    it("of " .. name .. " are transformers'", function()
+      runs(("gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -I%s -DMODEL=%s -DHEADER='\"%s.h\"' -DWIDTH=%d -DLOGITS=%d "
+        .. "%s/tests/c/host_features.c -o host_%s %s/%s -lm -Wl,-rpath,%s/%s"):format(name, name, name, model.width,
+        model.logits or 0, shell(root), name, name, library_of(name), shell(folder), name))
+      runs(("./host_%s '%s' %s%s.cases"):format(name, model.logits and goldens .. name .. "/model.safetensors" or "",
+        shell(goldens), name))
+    end)
+
+    if model.is_checked then
+      it("of " .. name .. " agree with the reference, operation by operation", function()
+        for _, options in ipairs { "", " --nan" } do
+          local said = runs(("%s_program/%s check%s"):format(name, name, options))
+          assert.equal(2, select(2, said:gsub("%d+ passed, 0 failed\n", "")), said)
+          assert.truthy(options ~= "" or said:find("output features, end to end", 1, true), said)
+        end
+      end)
+    end
+  end
+
+  it("are no part of a model without sound", function()
+    local header = files.read(folder .. "/whisper/whisper.h")
+    assert.truthy(header:find("int64_t whisper_feature_rows(int64_t samples);", 1, true))
+    helper.write(folder .. "/none.lua", MEL:format("none", 10, ""))
+    local emitted = runs(("lua5.4 %s/gen/attn2c gen none.lua -o none && cat none/*.h none/*.c"):format(shell(root)))
+    assert.falsy(emitted:find("feature_rows", 1, true))
+  end)
+end)
