@@ -275,8 +275,8 @@ local special_tokens = "bos_token cls_token eos_token mask_token pad_token sep_t
 sections["tokenizer_config.json"] = {
   read = special_tokens .. [[ add_bos_token add_eos_token add_prefix_space added_tokens_decoder
     additional_special_tokens chat_template clean_up_tokenization_spaces do_lower_case extra_ids extra_special_tokens
-    keep_accents language_codes legacy legacy_behaviour mask_token_sent max_len model_input_names model_max_length offset
-    padding_side replace_word_delimiter_char separate_vocabs split_by_punct src_lang strip_accents target_lang
+    keep_accents language_codes legacy legacy_behaviour mask_token_sent max_len model_input_names model_max_length
+    offset padding_side replace_word_delimiter_char separate_vocabs split_by_punct src_lang strip_accents target_lang
     tokenize_chinese_chars tokenizer_class truncation_side word_delimiter_token]],
   without = {
     [ORIGIN] = [[_commit_hash auto_map backend device_map fast_tokenizer_files files_loaded from_slow gguf_file
