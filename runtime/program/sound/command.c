@@ -23,8 +23,9 @@ typedef struct {
   const attn2c_arguments *arguments;
   attn2c_sound_source *source;
   attn2c_sound sound; /* name NULL: the next one is to begin */
-  double loudest;     /* energy of the loudest frame of its samples so far */
-  float *speech;      /* the pieces that --vad leaves, one after the other */
+  double loudest;     /* energy of the loudest frame of its first `heard` samples */
+  int64_t heard;
+  float *speech; /* the pieces that --vad leaves, one after the other */
   char *text;
   attn2c_ctc_word *words;
   int64_t rows;   /* that `text` and `words` have memory for */
@@ -45,7 +46,9 @@ static int find_speech(sounds *s, attn2c_speech_piece *piece, attn2c_message *me
     status = attn2c_sound_fill(s->source, wanted, &s->sound, message);
     if (status != ATTN2C_OK) return status;
     const attn2c_sound *sound = &s->sound;
-    s->loudest = attn2c_vad_loudest(sound->samples, sound->count, rate, s->loudest);
+    const int64_t heard = s->heard > sound->first ? s->heard - sound->first : 0;
+    s->loudest = attn2c_vad_loudest(sound->samples + heard, sound->count - heard, rate, s->loudest);
+    s->heard = sound->first + sound->count;
     if (attn2c_vad_next(sound->samples, sound->count, rate, s->loudest, sound->is_end, piece)) break;
     if (sound->is_end) return ATTN2C_OK;
     attn2c_sound_drop(s->source, piece->begin, &s->sound);
@@ -116,7 +119,7 @@ static int next_item(attn2c_media *media, attn2c_context *context, float *input,
   while (status == ATTN2C_OK) {
     attn2c_speech_piece piece;
     if (!s->sound.name) {
-      s->loudest = 0.0;
+      s->loudest = 0.0, s->heard = 0;
       status = attn2c_sound_next(s->source, &s->sound, message);
       *item = (attn2c_item){.number = s->sound.number};
       if (status != ATTN2C_OK || !s->sound.name) return status;
