@@ -25,6 +25,6 @@ return function(of)
 
   of("gen/checkpoints/ctc.lua", "tests/spec/checkpoints/ctc_spec.lua") {
     { name = "ctc_vocabulary", old = "{ added, vocabulary }", new = "{ vocabulary, added }",
-      wrong = "added tokens hide those of the vocabulary" },
+      wrong = "added tokens hide the vocabulary" },
   }
 end
