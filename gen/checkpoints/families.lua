@@ -16,6 +16,7 @@
 --   inside        model_type -> the key of the part of config.json that describes the model
 --   sums_types    true: without an input of token types, the table of tokens has the first type added (typed_tokens)
 --   encoder       key of the encoder's description -> the fact that has it, in families whose decoder reads its states
+--   features      the fact that is the width of a source's features, in such families that read sounds
 --   pictures      { inside, usual, kinds, names } in families that write about pictures: the key of the part of
 --                 config.json that describes the image tower, its model_type if it has none, a set of those that are
 --                 allowed, the prefix of its tensors
@@ -27,11 +28,12 @@
 --                 has a tensor of the model: for arithmetic that only this family has
 local families = {}
 
-local list = { "albert", "bart", "bert", "blip", "blip_vision", "clip_text", "clip_vision", "deberta_v2", "deit",
+local list = { "albert", "ast", "bart", "bert", "blip", "blip_vision", "clip_text", "clip_vision", "deberta_v2", "deit",
   "dinov2", "distilbert", "electra", "gemma", "gemma2", "gemma3", "gpt2", "gpt_neox", "granite", "gte",
   "jina_bert", "llama", "m2m_100", "marian", "mbart", "mistral", "modernbert", "mpnet", "nomic_bert",
   "olmo2", "pegasus", "phi", "phi3", "qwen2", "qwen3", "roberta", "siglip_text", "siglip_vision",
-  "smollm3", "starcoder2", "t5", "t5_writer", "timm", "vision_gpt2", "vision_trocr", "vit", "wav2vec2" }
+  "smollm3", "starcoder2", "t5", "t5_writer", "timm", "vision_gpt2", "vision_trocr", "vit", "wav2vec2",
+  "whisper" }
 
 --- The families by their names, by model_type, and as naming schemes.
 families.by_name, families.by_type, families.schemes = {}, {}, {}

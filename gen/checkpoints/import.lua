@@ -209,9 +209,11 @@ local function image_input(self)
   if f.patch[1] ~= f.patch[2] then
     faults.raise("usage", "config.json: patch_size: patches that are not square are not supported")
   end
-  self.inputs = { image = "pixel_values" }
+  local rule = self.family.image
+  self.inputs = rule.features and { features = "input_values" } or { image = "pixel_values" }
   local sides = f.sides or f.image
   return { stage = "image", channels = f.channels, height = sides[1], width = sides[2], patch = f.patch[1],
+    row_stride = rule.features and f.row_stride, column_stride = rule.features and f.column_stride,
     distillation_token = self.family.image.distillation_token, registers = f.registers or nil,
     class_token = self.family.image.class_token, norm = self.family.image.norm, bias = self.family.image.patch_bias }
 end
@@ -219,7 +221,7 @@ end
 -- Returns the stage of features that come in, a row a frame.
 local function frames_input(self)
   local f = self.facts
-  self.sound = sounds.of(self.folder.preprocessor, self.notes, { convolutions = f.convolutions,
+  self.sound = sounds.of(self.folder.preprocessor, self.notes, { width = f.features, convolutions = f.convolutions,
     activation = f.position_activation })
   return { stage = "linear", from = f.features, features_norm = f.features_norm or nil, norm = f.input_norm }
 end
@@ -452,6 +454,7 @@ end
 -- size, or that of the configuration. If it is another one than the configuration's, positions are interpolated.
 local function size_image(self, asked)
   local f, rule = self.facts, self.family.image
+  if rule.features then f.channels, f.image = 1, { f[rule.features[1]], f[rule.features[2]] } end
   local usual = rule.any_size and pictures.sides(self.folder.preprocessor) or f.image
   f.sides = { asked and asked.height or usual[1], asked and asked.width or usual[2] }
   if f.sides[1] ~= usual[1] or f.sides[2] ~= usual[2] then f.resized_from = usual end
@@ -516,12 +519,20 @@ local function memory_of(self, input, first, most)
   local own, f = self.family.encoder, self.facts
   if self.tower_of_images then return image_memory(self, self.tower_of_images, f.projected_to) end
   if not own then return nil end
-  local source = { stage = "tokens", vocab = f.source_vocab or input.vocab, norm = input.norm, scale = input.scale }
-  local result = { stage = "encoder", input = source, seq = self.is_writer and { any = most } or most,
-    mask = not self.is_writer and "padding" or nil, positions = f.positions or self.family.fixed.positions,
-    first_position = first > 0 and first or nil, max_position = f.max_position or nil }
+  local result = { stage = "encoder", positions = f.positions or self.family.fixed.positions }
+  self.inputs.ids = "decoder_input_ids"
+  if self.family.features then
+    result.input = { stage = "frames", from = f[self.family.features] }
+    self.inputs.source_features = "input_features"
+    self.sound = sounds.of(self.folder.preprocessor, self.notes, { width = result.input.from,
+      rows = 2 * f[own.seq] })
+  else
+    result.input = { stage = "tokens", vocab = f.source_vocab or input.vocab, norm = input.norm, scale = input.scale }
+    result.seq, result.mask = self.is_writer and { any = most } or most, not self.is_writer and "padding" or nil
+    result.first_position, result.max_position = first > 0 and first or nil, f.max_position or nil
+    self.inputs.source_ids = "input_ids"
+  end
   for key, fact in pairs(own) do result[key] = f[fact] end
-  self.inputs.source_ids, self.inputs.ids = "input_ids", "decoder_input_ids"
   return result
 end
 
@@ -530,7 +541,9 @@ local function entries_of(self, stages)
   local first = f.first_position or fixed.first_position or (self.family.positions_after_pad and f.pad + 1) or 0
   local input = self.family.image and image_input(self) or self.family.frames and frames_input(self)
     or token_input(self, fixed)
-  if self.family.image then
+  if self.family.image and self.family.image.features then
+    self.sound = sounds.of(self.folder.preprocessor, self.notes, { width = input.height, rows = input.width })
+  elseif self.family.image then
     self.pictures = pictures.of(self.folder.preprocessor, f.sides or f.image, self.notes, f.resized_from)
   end
   local seq, lengths_remark

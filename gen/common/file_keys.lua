@@ -166,6 +166,11 @@ local families = {
     ["feed_forward_proj says it"] = "dense_act_fn is_gated_act" } },
   vision_gpt2 = of_decoder { ["scores by layers are not supported"] = { scale_attn_by_inverse_layer_idx = NO } },
   vision_trocr = of_decoder({}, "activation_dropout decoder_layerdrop init_std"),
+  whisper = { without = { [TRAINING] = [[activation_dropout apply_spec_augment decoder_layerdrop encoder_layerdrop
+    init_std mask_feature_length mask_feature_min_masks mask_feature_prob mask_time_length mask_time_min_masks
+    mask_time_prob]], [OTHER_HEADS] = "classifier_proj_size use_weighted_layer_sum",
+    ["generation_config.json says it"] = "alignment_heads forced_decoder_ids median_filter_width",
+    ["transformers computes without it"] = "scale_embedding" } },
   wav2vec2 = { without = { ["conv_dim says it"] = "num_feat_extract_layers", [TRAINING] =
     [[activation_dropout apply_spec_augment contrastive_logits_temperature ctc_loss_reduction ctc_zero_infinity
       diversity_loss_weight feat_extract_dropout feat_proj_dropout feat_quantizer_dropout final_dropout

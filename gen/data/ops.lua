@@ -310,10 +310,10 @@ ops.table = {
     shape = function(a, x, y)
       local function rows(tensor) return tensor and tensor.shape[#tensor.shape - 1] or 0 end
       local width = x.shape[#x.shape] * (#x.shape == 4 and x.shape[2] or 1)
-      return { a.batch, rows(x) + rows(y) + a.zeros, width }
+      return { a.batch, (a.zeros_before or 0) + rows(x) + rows(y) + a.zeros, width }
     end,
-    equation = "the rows of a, of b, then rows of zeros, of each sequence; a row of [batch][heads][rows][head_dim] is "
-      .. "that of all heads",
+    equation = "the rows of a, of b, then rows of zeros, of each sequence, after zeros_before of them; a row of "
+      .. "[batch][heads][rows][head_dim] is that of all heads",
     tolerance = "exact", arithmetic = 0,
   },
   patches = {
@@ -323,6 +323,15 @@ ops.table = {
       return { x.shape[1], x.shape[3] // p * (x.shape[4] // p), x.shape[2] * p * p }
     end,
     equation = "patches of an image, row by row, each [channels][patch][patch]",
+    tolerance = "exact", arithmetic = 0,
+  },
+  patches_of_columns = {
+    class = { in_row_blocks = true }, attributes = { "patch", "row_stride", "column_stride" },
+    shape = function(a, x)
+      local down, across = (x.shape[3] - a.patch) // a.row_stride + 1, (x.shape[2] - a.patch) // a.column_stride + 1
+      return { x.shape[1], down * across, a.patch * a.patch }
+    end,
+    equation = "patches of an image that comes in column by column, row by row, each [patch][patch]; a stride apart",
     tolerance = "exact", arithmetic = 0,
   },
   neighbours = {
@@ -504,7 +513,8 @@ ops.table = {
       local width = (more + 1) * x.shape[3]
       return a.row and { x.shape[1], 1, width } or { x.shape[1], width }
     end,
-    equation = "mean, max, first, ... of a sequence's rows (patches: the mean from row `tokens` on), of the "
+    equation = "mean, max, first, ... of a sequence's rows (patches: the mean from row `tokens` on; tokens: of "
+      .. "those before), of the "
       .. "first lengths of them, or of those that a mask keeps; several are concatenated; with the attribute `row` "
       .. "the result is a sequence of one row; with ids the last row is that of the last id but `pad`, or row 0",
     tolerance = "pool", integers = { lengths = true, mask = true, ids = true },

@@ -5,7 +5,13 @@ local activations = require("data.activations")
 local stages = {}
 
 stages.pools = { mean = true, max = true, first = true, second = true, last = true, root = true, weighted = true,
-  patches = true, all = true }
+  patches = true, tokens = true, all = true }
+
+--- Returns the rows and columns of patches of an image, the input of a description.
+function stages.patches(input)
+  local p = input.patch
+  return (input.height - p) // (input.row_stride or p) + 1, (input.width - p) // (input.column_stride or p) + 1
+end
 
 --- Pools that depend on which rows a sequence has, and so take a mask that selects rows.
 stages.pools_of_kept = { mean = true, max = true, last = true, root = true, weighted = true }
@@ -35,6 +41,15 @@ stages.constructors = {
       of = of_field, name = { type = "name", place = "output", meaning = name_field.meaning },
     },
   },
+  frames = {
+    place = "input",
+    meaning = "two rows of features for each row of states: two convolutions of three rows, with gelu, of which the "
+      .. "second takes every other row (Whisper)",
+    fields = {
+      from = { type = "integer", min = 1, max = 65536, required = true,
+        meaning = "width of the features that come in" },
+    },
+  },
   tokens = {
     place = "input", meaning = "token ids, looked up in a table [vocab, d_model]",
     fields = {
@@ -61,6 +76,10 @@ stages.constructors = {
       height = { type = "integer", min = 1, max = 65536, required = true, meaning = "rows of pixels" },
       width = { type = "integer", min = 1, max = 65536, required = true, meaning = "columns of pixels" },
       patch = { type = "integer", min = 1, max = 4096, required = true, meaning = "edge of a patch, in pixels" },
+      row_stride = { type = "integer", min = 1, max = 4096,
+        meaning = "an image that comes in column by column, [width][height], as features do, a frame's at a time: "
+          .. "rows from a patch to the next" },
+      column_stride = { type = "integer", min = 1, max = 4096, meaning = "the same: columns" },
       class_token = { type = "boolean", default = true, meaning = "a learned token before the first patch" },
       distillation_token = { type = "boolean", default = false, meaning = "one more after the class token" },
       norm = { type = "boolean", default = false, meaning = "a norm of the sum of rows and positions" },
@@ -97,7 +116,7 @@ stages.constructors = {
     place = "output", word = "over",
     meaning = "one row a sequence: mean, max, first, second or last of its (unpadded) rows; root: their sum / "
       .. "sqrt(rows); weighted: their mean with weights 1, 2, ...; patches: the mean of an image's patches, without "
-      .. "the tokens before them; a list: several, concatenated; all: the rows stay",
+      .. "the tokens before them; tokens: the mean of those; a list: several, concatenated; all: the rows stay",
     fields = { over = { type = "pool", required = true, meaning = "mean, max, first or last" },
       mask = { type = "boolean",
         meaning = "the input pool_mask [batch][seq] has 1 where a row is taken; texts fill it with 0 for the prompt" },

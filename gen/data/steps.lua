@@ -261,6 +261,11 @@ steps.rows = {
     operands = { written(), { "x", "r", image } }, cost = each(6),
     equation = "y[i] = patch ${first} + i of the image",
   },
+  patches_of_columns = {
+    constants = { "height", "width", "patch", "row_stride", "column_stride", "first", "rows", "ldy", "cols" },
+    apart = { cols = true }, operands = { written(), { "x", "r", matrix("width", "height", "height") } },
+    cost = each(6), equation = "y[i] = patch ${first} + i of the image, whose columns are rows of x",
+  },
   neighbours = {
     constants = { "rows", "cols", "kernel", "ldx", "ldy" },
     operands = { { "y", "w", function(c) return { first = 0, { c.rows, c.ldy }, { c.kernel * c.cols, 1 } } end },

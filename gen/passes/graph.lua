@@ -101,6 +101,20 @@ function input_stages.linear(self, spec, stage)
   return self:linear(self.prefix .. "input.linear", features, spec.d_model, stage.bias)
 end
 
+-- Reads two rows of features for each row of states. The convolutions see rows of zeros at both ends; the last one's
+-- windows end before those after the last row.
+function input_stages.frames(self, spec, stage)
+  local x = self:rows_input("features", 2 * spec.seq, stage.from, true)
+  for i = 1, 2 do
+    local path = ("%sinput.conv%d"):format(self.prefix, i)
+    x = self:op("join", path .. ".padded", { a = x }, { batch = self.batch, zeros_before = 1, zeros = 2 - i })
+    x = self:op("windows", path .. ".windows", { x = x }, { kernel = 3, stride = i })
+    x = self:linear(path, x, spec.d_model, true, 1, { taps = 3 })
+    x = self:op("activate", path .. ".act", { x = x }, { ["function"] = "gelu" })
+  end
+  return x
+end
+
 function input_stages.tokens(self, spec, stage)
   local ids = self:grows(self:input("ids", "i32", { self.batch, spec.seq }, 0, stage.vocab), "bs")
   self.ids = ids
@@ -114,10 +128,17 @@ end
 -- Reads an image. A patch's linear layer is a convolution as wide as its stride: weight [d_model][channels patch
 -- patch].
 function input_stages.image(self, spec, stage)
-  local shape = { self.batch, stage.channels, stage.height, stage.width }
-  local image = self:grows(self:input("image", "f32", shape), "b...")
   local path = self.prefix .. "input"
-  local x = self:op("patches", path .. ".pixels", { x = image }, { patch = stage.patch })
+  local x
+  if stage.row_stride then
+    x = self:op("patches_of_columns", path .. ".pixels", { x = self:rows_input("features", stage.width, stage.height,
+      true) },
+      { patch = stage.patch, row_stride = stage.row_stride, column_stride = stage.column_stride })
+  else
+    local shape = { self.batch, stage.channels, stage.height, stage.width }
+    local image = self:grows(self:input("image", "f32", shape), "b...")
+    x = self:op("patches", path .. ".pixels", { x = image }, { patch = stage.patch })
+  end
   x = self:linear(path .. ".patches", x, spec.d_model, stage.bias)
   if not stage.class_token then return x end
   local tokens = (stage.distillation_token and 2 or 1) + stage.registers
@@ -257,7 +278,7 @@ function output_stages.pool(self, x, stage, path)
     { x = x, lengths = not stage.mask and lengths or nil, mask = mask, ids = stage.pad and self.ids },
     { ["function"] = table.concat(list, " "), keeps = mask and keeps or nil, pad = stage.pad,
       first = mask and past > 0 and past or nil,
-      tokens = words.set(list).patches and tokens_of_image(self.spec.input) or nil })
+      tokens = (words.set(list).patches or words.set(list).tokens) and tokens_of_image(self.spec.input) or nil })
 end
 
 -- Pools by attention with a learned query.

@@ -37,6 +37,7 @@ local targets_of = require("passes.validate.targets_of")
 local targets = require("data.targets")
 local types = require("data.types")
 local weights = require("passes.validate.weights")
+local stages = require("data.stages")
 local words = require("common.words")
 
 local validate = {}
@@ -104,7 +105,13 @@ local function is_relative(spec) return spec.positions == "relative_key" or spec
 -- Returns the number of rows of an image's sequence, or nil after a fault.
 local function image_rows(say, input)
   if not (input.height and input.width and input.patch and input.registers) then return nil end
-  if input.height % input.patch ~= 0 or input.width % input.patch ~= 0 then
+  if (input.row_stride == nil) ~= (input.column_stride == nil) then
+    return say("input", "row_stride and column_stride go together")
+  elseif input.row_stride and input.channels ~= 1 then
+    return say("input.channels", ("%d, but an image that comes in column by column has 1"):format(input.channels))
+  elseif input.row_stride and input.patch > math.min(input.height, input.width) then
+    return say("input.patch", ("%d, but the image is %d x %d"):format(input.patch, input.height, input.width))
+  elseif not input.row_stride and (input.height % input.patch ~= 0 or input.width % input.patch ~= 0) then
     return say("input.patch", ("%d does not divide the image's height %d and width %d"):format(input.patch,
       input.height, input.width))
   end
@@ -118,8 +125,8 @@ local function image_rows(say, input)
   if input.registers > 0 and not input.class_token then
     return say("input.registers", "go with class_token")
   end
-  return input.height // input.patch * (input.width // input.patch) + (input.class_token and 1 or 0)
-    + (input.distillation_token and 1 or 0) + input.registers
+  local down, across = stages.patches(input)
+  return down * across + (input.class_token and 1 or 0) + (input.distillation_token and 1 or 0) + input.registers
 end
 
 local function resolve_input(say, spec, given)

@@ -13,7 +13,7 @@ local words = {
   linear_integers = "linear in integers", log_softmax = "log softmax", mean_heads = "mean over heads",
   convolve = "convolution",
   neighbours = "rows side by side", windows = "rows side by side",
-  patches = "cut into patches", quantise = "round to integers",
+  patches = "cut into patches", patches_of_columns = "cut into patches", quantise = "round to integers",
   quantise_columns = "round columns to integers",
   rms_norm = "RMS norm",
   rotate = "rotate by position", round = "round to bf16",

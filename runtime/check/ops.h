@@ -40,6 +40,7 @@
   X(neighbours, "Fi", F32, neighbours, exact) \
   X(normalise, "F", F32, normalise, norm_without_mean) \
   X(patches, "F", F32, patches, exact) \
+  X(patches_of_columns, "F", F32, patches_of_columns, exact) \
   X(pool, "Fiii", F32, pool, pool) \
   X(quantise, "FFf", F32, quantise, exact) \
   X(quantise_blocks, "F", F32, quantise_blocks, exact) \

@@ -25,6 +25,30 @@ int attn2c_reference_patches(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
+/* y[b][py across + px][y P + x] = x[b][px column_stride + x][py row_stride + y] */
+int attn2c_reference_patches_of_columns(const attn2c_reference_call *call) {
+  const int64_t size = attn2c_reference_count(call, "patch", 0);
+  const int64_t row_stride = attn2c_reference_count(call, "row_stride", 0);
+  const int64_t column_stride = attn2c_reference_count(call, "column_stride", 0);
+  attn2c_reference_sizes n = {['p'] = size};
+  if (size < 1 || row_stride < 1 || column_stride < 1)
+    return attn2c_reference_fault(call, "patch and strides must be at least 1");
+  if (!attn2c_reference_fits(call, "bwh -> br(pp)", n)) return ATTN2C_USAGE;
+  const int64_t batch = n['b'], width = n['w'], height = n['h'];
+  const int64_t down = (height - size) / row_stride + 1, across = (width - size) / column_stride + 1;
+  if (height < size || width < size || n['r'] != down * across)
+    return attn2c_reference_fault(call, "the result must have a row for each patch");
+  const float *image = attn2c_reference_values(call, 0);
+  float *result = call->tensors[call->op->result];
+  for (int64_t b = 0; b < batch; b++)
+    for (int64_t py = 0; py < down; py++)
+      for (int64_t px = 0; px < across; px++)
+        for (int64_t y = 0; y < size; y++)
+          for (int64_t x = 0; x < size; x++)
+            *result++ = image[(b * width + px * column_stride + x) * height + py * row_stride + y];
+  return ATTN2C_OK;
+}
+
 /* y[r][j] = x[r][order[j]] */
 int attn2c_reference_gather_columns(const attn2c_reference_call *call) {
   const attn2c_tensor *order_shape = attn2c_reference_operand(call, 1);
@@ -114,13 +138,14 @@ static void copy_heads(float *to, const float *from, int64_t heads, int64_t rows
     }
 }
 
-/* y[b] = the rows of a, then the rows of b, then `zeros` rows of zeros. An operand without a batch is the
- * same for every b. An operand with heads before its rows has them next to each other in y: y[b][i][h D + d]
- * = a[b][h][i][d] */
+/* y[b] = `zeros_before` rows of zeros, the rows of a, then the rows of b, then `zeros` rows of zeros. An
+ * operand without a batch is the same for every b. An operand with heads before its rows has them next to
+ * each other in y: y[b][i][h D + d] = a[b][h][i][d] */
 int attn2c_reference_join(const attn2c_reference_call *call) {
   const attn2c_tensor *y_shape = attn2c_reference_result(call);
+  int64_t before = attn2c_reference_count(call, "zeros_before", 0);
   int64_t zeros = attn2c_reference_count(call, "zeros", 0);
-  if (zeros < 0) return attn2c_reference_fault(call, "zeros must be a count");
+  if (before < 0 || zeros < 0) return attn2c_reference_fault(call, "zeros must be a count");
   if (y_shape->rank != 3) return attn2c_reference_fault(call, "the result must be [batch][rows][width]");
   int64_t batch = y_shape->shape[0], width = y_shape->shape[2], rows[2];
   for (int operand = 0; operand < 2; operand++) {
@@ -129,10 +154,11 @@ int attn2c_reference_join(const attn2c_reference_call *call) {
       return attn2c_reference_fault(call, "the operands must be [rows][width], [batch][rows][width] or "
                                           "[batch][heads][rows][head_dim]");
   }
-  if (y_shape->shape[1] != rows[0] + rows[1] + zeros)
+  if (y_shape->shape[1] != before + rows[0] + rows[1] + zeros)
     return attn2c_reference_fault(call, "the result must have the rows of both operands, and the zeros");
   float *y = call->tensors[call->op->result];
   for (int64_t b = 0; b < batch; b++) {
+    for (int64_t i = 0; i < before * width; i++) *y++ = 0;
     for (int operand = 0; operand < 2; operand++) {
       const attn2c_tensor *shape = attn2c_reference_operand(call, operand);
       if (!shape) continue;

@@ -106,10 +106,11 @@ enum {
   POOL_ROOT,
   POOL_WEIGHTED,
   POOL_PATCHES,
+  POOL_TOKENS,
   POOLS
 };
-static const char *const pool_names[] = {"mean", "max",  "first",    "second",
-                                         "last", "root", "weighted", "patches"};
+static const char *const pool_names[] = {"mean", "max",      "first",   "second", "last",
+                                         "root", "weighted", "patches", "tokens"};
 
 /* Writes the pools of a text such as "mean max" to list. Returns their number, or 0 if a word is not a
  * pool. */
@@ -156,6 +157,7 @@ static float pooled(int pool, const float *column, int64_t length, int64_t width
   switch (pool) {
   case POOL_MEAN:
   case POOL_PATCHES:
+  case POOL_TOKENS:
     return kept > 0 ? (float)(sum / kept) : 0;
   case POOL_ROOT:
     return kept > 0 ? (float)(sum / root) : 0;
@@ -177,7 +179,8 @@ static float pooled(int pool, const float *column, int64_t length, int64_t width
  *   mean: y[c] = sum of x[s][c] / n     max: y[c] = largest x[s][c], NaN if any is
  *   last: y[c] = the last x[s][c]       root: y[c] = sum of x[s][c] / sqrt(n)
  *   weighted: y[c] = sum of (s + 1) x[s][c] / sum of (s + 1)
- * and of all rows first: y[c] = x[0][c], second: y[c] = x[1][c], patches: the mean from row `tokens` on.
+ * and of all rows first: y[c] = x[0][c], second: y[c] = x[1][c], patches: the mean from row `tokens` on,
+ * tokens: of those before.
  * Without rows the result is 0. The results of several pools follow each other. With the attribute `row` the
  * result is a sequence of one row. With ids, last is of the last kept row whose id is not `pad`, or x[0]. */
 int attn2c_reference_pool(const attn2c_reference_call *call) {
@@ -185,7 +188,7 @@ int attn2c_reference_pool(const attn2c_reference_call *call) {
   const int count = pools_of(attn2c_text(call->op, "function"), list);
   if (count == 0)
     return attn2c_reference_fault(
-        call, "function must be mean, max, first, second, last, root, weighted or patches");
+        call, "function must be mean, max, first, second, last, root, weighted, patches or tokens");
   const int is_sequence = attn2c_reference_count(call, "row", 0) == 1;
   const int64_t first = attn2c_reference_count(call, "first", 0);
   const int keeps = attn2c_reference_count(call, "keeps", 0) == 1;
@@ -213,11 +216,13 @@ int attn2c_reference_pool(const attn2c_reference_call *call) {
     if (ids) own = NULL;
     for (int64_t i = 0; i < count * width; i++) {
       const int64_t at = b * count * width + i;
-      const int is_all = list[i / width] == POOL_PATCHES; /* whatever the lengths or the mask */
-      const int64_t skipped = is_all ? tokens : 0;
+      const int pool = list[i / width];
+      const int is_all = pool == POOL_PATCHES || pool == POOL_TOKENS; /* whatever the lengths or the mask */
+      const int64_t skipped = pool == POOL_PATCHES ? tokens : 0;
+      const int64_t rows = pool == POOL_TOKENS ? tokens : is_all ? sequence - skipped : length;
       const float *column = x + (b * sequence + skipped) * width + i % width;
-      y[at] = pooled(list[i / width], column, is_all ? sequence - skipped : length, width,
-                     is_all ? NULL : own, keeps, call->magnitude ? call->magnitude + at : NULL);
+      y[at] = pooled(pool, column, rows, width, is_all ? NULL : own, keeps,
+                     call->magnitude ? call->magnitude + at : NULL);
     }
   }
   return ATTN2C_OK;

@@ -265,8 +265,9 @@ static int centre(const op_result *result) { return mean(result); }
  * theirs. */
 static int pool(const op_result *result) {
   const char *function = attn2c_text(result->call->op, "function");
-  const int sums = function && (strstr(function, "mean") || strstr(function, "root") ||
-                                strstr(function, "weighted") || strstr(function, "patches"));
+  const int sums =
+      function && (strstr(function, "mean") || strstr(function, "root") || strstr(function, "weighted") ||
+                   strstr(function, "patches") || strstr(function, "tokens"));
   if (!sums) return exact(result);
   const int status = mean(result);
   for (int64_t i = 0; i < result->elements && strcmp(function, "mean") != 0; i++) result->allowed[i] *= 2;

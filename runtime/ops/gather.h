@@ -65,6 +65,21 @@ ATTN2C_INLINE void attn2c_patches(float *y, const float *x, int channels, int he
   }
 }
 
+/* y[rows][patch * patch]: patches `first` and after of x[width][height], an image column by column. From a
+ * patch to the next are column_stride columns, or row_stride rows. */
+ATTN2C_INLINE void attn2c_patches_of_columns(float *y, const float *x, int height, int width, int patch,
+                                             int row_stride, int column_stride, int first, int rows,
+                                             int ldy) {
+  const int across = (width - patch) / column_stride + 1;
+  for (int i = 0; i < rows; i++) {
+    const int top = (first + i) / across * row_stride, left = (first + i) % across * column_stride;
+    const float *from = x + (ptrdiff_t)left * height + top;
+    for (int row = 0; row < patch; row++)
+      for (int column = 0; column < patch; column++)
+        y[(ptrdiff_t)i * ldy + row * patch + column] = from[(ptrdiff_t)column * height + row];
+  }
+}
+
 /* y[rows][cols * kernel]: element (i, j kernel + t) is x[i + t - kernel / 2][j], or 0 if that row is not one
  * of the first `valid`. The rows around row i are the inputs of a convolution along the rows. */
 ATTN2C_INLINE void attn2c_neighbours(float *y, const float *x, int rows, int valid, int cols, int kernel,

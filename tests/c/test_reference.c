@@ -433,6 +433,10 @@ Test(pool, patches_are_all_rows_after_the_tokens) {
     attribute(2, "keeps", 1, NULL);
     cr_assert_eq(run(magnitude), ATTN2C_OK, "%s", text);
     assert_near(y, (double[]){4, NAN, 8.5, 0}, 4, 1e-6);
+    attribute(0, "function", 0, "tokens");
+    attribute(1, "tokens", 2, NULL);
+    cr_assert_eq(run(magnitude), ATTN2C_OK, "%s", text);
+    assert_near(y, (double[]){2, NAN, 8, 3}, 4, 1e-6);
   }
 }
 

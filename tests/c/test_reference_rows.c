@@ -219,7 +219,12 @@ Test(join, rows_and_zeros) {
   tensors[2].shape[1] = 5, attribute(0, "zeros", 2, NULL);
   cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
   assert_near(y, (double[]){1, 2, 5, 6, 7, 8, 0, 0, 0, 0, 3, 4, 9, 10, 11, 12, 0, 0, 0, 0}, 20, 0);
+  attribute(0, "zeros_before", 2, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){0, 0, 0, 0, 1, 2, 5, 6, 7, 8, 0, 0, 0, 0, 3, 4, 9, 10, 11, 12}, 20, 0);
   tensors[2].shape[1] = 4;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE);
+  attribute(0, "zeros_before", -1, NULL);
   cr_assert_eq(run(NULL), ATTN2C_USAGE);
 }
 
@@ -267,6 +272,24 @@ Test(split_heads, heads_before_rows) {
   assert_near(y, (double[]){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 12, 0);
   tensors[1].shape[2] = 2;
   cr_assert_eq(run(NULL), ATTN2C_USAGE, "other rows");
+}
+
+Test(patches_of_columns, apart_by_strides) {
+  /* 3 rows x 5 columns, column by column: element value = column * 10 + row */
+  float x[15], y[12];
+  for (int i = 0; i < 15; i++) x[i] = (float)(i / 3 * 10 + i % 3);
+  start("patches_of_columns");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 1, 5, 3, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 1, 2, 4, 0);
+  attribute(0, "patch", 2, NULL);
+  attribute(1, "row_stride", 2, NULL);
+  attribute(2, "column_stride", 3, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){0, 10, 1, 11, 30, 40, 31, 41}, 8, 0);
+  attribute(1, "row_stride", 1, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "two rows of patches more");
+  attribute(2, "column_stride", 0, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "no stride");
 }
 
 Test(windows, rows_side_by_side) {

@@ -55,6 +55,10 @@ local function draw_image(d)
   local input = { stage = "image", patch = patch, height = patch * random(7), width = patch * random(7) }
   if chance(60) then input.channels = random(4) end
   if chance(50) then input.class_token = chance(50) end
+  if chance(30) then
+    input.channels, input.row_stride, input.column_stride = 1, random(9), random(9)
+    input.height, input.width = input.height + random(0, 3), input.width + random(0, 3)
+  end
   d.input = input
 end
 
@@ -62,7 +66,8 @@ end
 local function rows_of(d)
   local input = d.input
   if not input or input.stage ~= "image" then return d.seq end
-  return input.height // input.patch * (input.width // input.patch) + (input.class_token == false and 0 or 1)
+  local down, across = stages.patches(input)
+  return down * across + (input.class_token == false and 0 or 1)
 end
 
 -- Draws the input of a stack of layers.

@@ -21,6 +21,7 @@ function pools.patches(self, op)
   local tokens = op.attributes.tokens
   return "pool_mean", "rows", self:integer(op.operands.x.shape[2] - tokens), tokens
 end
+function pools.tokens(self, op) return "pool_mean", "rows", self:integer(op.attributes.tokens) end
 function pools.max(self, op, origin) return "pool_max", "rows", valid_rows(self, op, origin) end
 function pools.root(self, op, origin) return "pool_root", "rows", valid_rows(self, op, origin) end
 function pools.weighted(self, op, origin) return "pool_weighted", "rows", valid_rows(self, op, origin) end
@@ -102,15 +103,19 @@ function ops.join(self, op, origin)
   self:unit()
   if self.storage[op.result.name].of then return trace_heads(self, op, origin) end
   local row = 0
+  local function clear(count)
+    if count == 0 then return end
+    self:row("fill", { rows = count, cols = op.result.shape[3], ldy = self:ld(op.result), value = 0.0 },
+      { y = self:at(op.result, row, 0, origin) })
+    row = row + count
+  end
+  clear(op.attributes.zeros_before or 0)
   for _, x in ipairs { op.operands.a, op.operands.b } do
     local count = x.shape[#x.shape - 1]
     copy_rows(self, op, x, count, row, origin)
     row = row + count
   end
-  if op.attributes.zeros > 0 then
-    self:row("fill", { rows = op.attributes.zeros, cols = op.result.shape[3], ldy = self:ld(op.result), value = 0.0 },
-      { y = self:at(op.result, row, 0, origin) })
-  end
+  clear(op.attributes.zeros)
 end
 
 -- Exchanges two axes: row i of sequence j is at [i][j] of the caller's tensor, and at [j][i] of the other.
@@ -138,6 +143,17 @@ function ops.patches(self, op, origin)
     self:unit()
     self:row("patches", { channels = x.shape[2], height = x.shape[3], width = x.shape[4], patch = op.attributes.patch,
       first = rows.first, rows = rows.count, ldy = self:ld(op.result),
+      cols = op.result.shape[3] },
+      { y = self:at(op.result, rows.first, 0, origin), x = self:at(x, 0, 0, origin) })
+  end
+end
+
+function ops.patches_of_columns(self, op, origin)
+  local x, a = op.operands.x, op.attributes
+  for _, rows in ipairs(self.region.row_blocks) do
+    self:unit()
+    self:row("patches_of_columns", { height = x.shape[3], width = x.shape[2], patch = a.patch, first = rows.first,
+      row_stride = a.row_stride, column_stride = a.column_stride, rows = rows.count, ldy = self:ld(op.result),
       cols = op.result.shape[3] },
       { y = self:at(op.result, rows.first, 0, origin), x = self:at(x, 0, 0, origin) })
   end

@@ -14,6 +14,9 @@ local refused = {
     return spec.memory ~= nil and not (spec.context and spec.memory.encoder)
   end, "; an encoder goes with a context" },
   { "input", "image, whose patches have one number", function(spec) return spec.input.stage == "image" end },
+  { "input", "frames, whose convolutions read the rows after the last", function(spec)
+    return spec.input.stage == "frames"
+  end },
   { "input", "qkv, whose keys have a number of their own", function(spec) return spec.input.stage == "qkv" end },
   { "layout", "seq_first", function(spec) return spec.layout == "seq_first" end },
   { "bias_kv", "learned keys", function(spec) return spec.bias_kv end },

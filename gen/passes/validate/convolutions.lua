@@ -25,9 +25,19 @@ local function check_after(say, spec)
   check_rows(say, spec, "conv_kernel", "")
 end
 
+-- Checks what goes with convolutions before the layers, which read all rows of a sequence.
+local function check_frames(say, spec)
+  if (spec.past or 0) > 0 then say("past", "does not go with input = frames { ... }") end
+  local mask = spec.mask or {}
+  local is_given = mask.padding
+  for _, array in ipairs(masks.arrays) do is_given = is_given or mask[array.word] end
+  if is_given then say("mask", "the sequences of input = frames { ... } have no padding, and no mask that is given") end
+end
+
 --- Checks a stack's keys, once its sizes are known.
 function convolutions.check(say, spec)
   check_after(say, spec)
+  if spec.input.stage == "frames" then check_frames(say, spec) end
   if spec.positions ~= "convolution" then return end
   local groups, own = spec.position_groups, spec.input.stage == "tokens" and spec.input.width
   local width = own or spec.d_model

@@ -39,8 +39,10 @@ local checks = {}
 function checks.pool(say, key, stage, rows)
   if rows.pooled and not stage.of then say(key, "the rows were pooled before; one pool is allowed") end
   for _, over in ipairs(type(stage.over) == "table" and stage.over or { stage.over }) do
-    if over == "patches" and rows.spec.input.stage ~= "image" then
-      say(key .. ".over", "patches goes with input = image { ... }")
+    if (over == "patches" or over == "tokens") and rows.spec.input.stage ~= "image" then
+      say(key .. ".over", over .. " goes with input = image { ... }")
+    elseif over == "tokens" and not rows.spec.input.class_token then
+      say(key .. ".over", "tokens goes with class_token")
     end
   end
   local input = rows.spec.input

@@ -194,6 +194,7 @@ function sizes.resolve(say, spec)
   end
   if spec.any then return end
   spec.exact = spec.input.stage == "image" and "an image has one size"
+    or spec.input.stage == "frames" and "its convolutions read the rows after the last"
     or same_to and "its angles depend on the length"
     or sees and is_of_integers and "scales of its attention are of all tokens, and it has no lengths"
     or sees and "its tokens see all others, and it has neither lengths nor attention_mask"

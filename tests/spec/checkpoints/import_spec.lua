@@ -131,7 +131,7 @@ describe("a checkpoint's folder", function()
       refused(made.checkpoint(made.config { [key] = value }), "config.json: " .. key)
     end
     refused(made.checkpoint(made.config { model_type = "deberta" }),
-      'model_type: "deberta" is not supported; supported are ALBERT, BART, BERT, BLIP, BLIP')
+      'model_type: "deberta" is not supported; supported are ALBERT, AST, BART, BERT, BLIP, BLIP')
     refused(made.checkpoint(made.config { architectures = { "BertForMultipleChoice" } }),
       '"BertForMultipleChoice" is not supported; supported are BertForMaskedLM')
   end)

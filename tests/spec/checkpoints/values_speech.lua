@@ -52,5 +52,40 @@ return function(values)
       ForAudioFrameClassification = { logits(2, "classifier") },
     },
   }
-  return { wav2vec2 = family, hubert = family, unispeech = family, ["unispeech-sat"] = family }
+  local ast = { d_model = 768, heads = 12, layers = 12, activation = "gelu", norm = "pre", eps = 1e-12,
+    final_norm = true, names = "ast", ["input.stage"] = "image", ["input.channels"] = 1, ["input.height"] = 128,
+    ["input.width"] = 1024, ["input.patch"] = 16, ["input.row_stride"] = 10, ["input.column_stride"] = 10,
+    ["input.distillation_token"] = true, ["inputs.features"] = "input_values", ["output.1.stage"] = "hidden",
+    ["output.1.name"] = "last_hidden_state", ["output.2.stage"] = "pool", ["output.2.over"] = "tokens",
+    ["output.2.name"] = "pooler_output" }
+  local spectrogram = {
+    base = ast,
+    cases = {
+      { { hidden_size = 384 }, { d_model = 384, d_ff = 3072 } },
+      { { num_hidden_layers = 3 }, { layers = 3 } },
+      { { num_attention_heads = 8 }, { heads = 8 } },
+      { { head_dim = 32 }, { head_dim = 32 } },
+      { { intermediate_size = 100 }, { d_ff = 100 } },
+      { { hidden_act = "relu" }, { activation = "relu" } },
+      { { layer_norm_eps = 1e-6 }, { eps = 1e-6 } },
+      { { qkv_bias = false }, { ["bias.qkv"] = false } },
+      { { patch_size = 8 }, { ["input.patch"] = 8 } },
+      { { frequency_stride = 16 }, { ["input.row_stride"] = 16 } },
+      { { time_stride = 12 }, { ["input.column_stride"] = 12 } },
+      { { num_mel_bins = 64 }, { ["input.height"] = 64 } },
+      { { max_length = 512 }, { ["input.width"] = 512 } },
+    },
+    classes = {
+      Model = { { ["output.1.stage"] = "hidden", ["output.1.name"] = "last_hidden_state",
+        ["output.2.stage"] = "pool", ["output.2.over"] = "tokens", ["output.2.name"] = "pooler_output",
+        names = "ast" } },
+      ForAudioClassification = { { ["output.1.stage"] = "pool", ["output.1.over"] = "tokens",
+        ["output.2.stage"] = "norm", ["output.2.over"] = NONE, ["output.2.name"] = NONE,
+        ["output.3.stage"] = "linear", ["output.3.name"] = "logits",
+        ["output.3.to"] = 2, ["names.1"] = "ast", ["names.output.2.norm"] = "classifier.layernorm",
+        ["names.output.3.linear"] = "classifier.dense" } },
+    },
+  }
+  return { ["audio-spectrogram-transformer"] = spectrogram, wav2vec2 = family, hubert = family,
+    unispeech = family, ["unispeech-sat"] = family }
 end

@@ -78,6 +78,13 @@ return function(values)
     return { base = base, cases = cases, classes = { ForConditionalGeneration = { output } } }
   end
 
+  local whisper = writes("whisper", {}, { ["output.2.vocabulary.weight"] = "proj_out.weight" })
+  local spoken = plus({ seq = 128, d_model = 384, heads = 6, layers = 4, activation = "gelu", norm = "pre",
+    final_norm = true, ["bias.k"] = false, mask = "causal padding", positions = "learned", max_position = 448,
+    ["input.stage"] = "tokens", ["input.vocab"] = 51865, ["inputs.ids"] = "decoder_input_ids",
+    ["inputs.source_features"] = "input_features", ["memory.stage"] = "encoder", ["memory.seq"] = 1500,
+    ["memory.layers"] = 4, ["memory.heads"] = 6, ["memory.d_ff"] = 1536, ["memory.positions"] = "learned",
+    ["memory.input.stage"] = "frames", ["memory.input.from"] = 80 }, whisper)
   local multilingual = { ["input.vocab"] = 250112, ["memory.input.vocab"] = 250112, d_ff = 1024, layers = 8, heads = 6,
     ["memory.layers"] = 8, head_dim = 64, gated = true, activation = "gelu_tanh" }
   return {
@@ -91,6 +98,20 @@ return function(values)
     m2m_100 = bart("m2m_100", "ForConditionalGeneration", like(like(sines, before), { sinusoids = "fairseq",
       activation = "relu", first_position = 2, ["memory.first_position"] = 2, ["input.vocab"] = 128112,
       ["memory.input.vocab"] = 128112, ["input.scale"] = 32, ["memory.input.scale"] = 32 }), nil, true),
+    whisper = { base = spoken, classes = { ForConditionalGeneration = { whisper } }, cases = {
+      { { vocab_size = 99 }, { ["input.vocab"] = 99 } }, { { d_model = 256, decoder_attention_heads = 4 }, {
+        d_model = 256, heads = 4, d_ff = 1536 } },
+      { { hidden_size = 256, decoder_attention_heads = 4 }, { d_model = 256, heads = 4, d_ff = 1536 } },
+      { { max_target_positions = 40 }, { seq = 40, max_position = 40 } },
+      { { max_source_positions = 40 }, { ["memory.seq"] = 40 } },
+      { { num_mel_bins = 128 }, { ["memory.input.from"] = 128 } },
+      { { encoder_layers = 3 }, { ["memory.layers"] = 3 } }, { { num_hidden_layers = 3 }, { ["memory.layers"] = 3 } },
+      { { encoder_attention_heads = 4 }, { ["memory.heads"] = 4 } },
+      { { num_attention_heads = 4 }, { ["memory.heads"] = 4 } },
+      { { encoder_ffn_dim = 100 }, { ["memory.d_ff"] = 100 } }, { { decoder_layers = 3 }, { layers = 3 } },
+      { { decoder_attention_heads = 4 }, { heads = 4 } }, { { decoder_ffn_dim = 100 }, { d_ff = 100 } },
+      { { activation_function = "relu" }, { activation = "relu" } }, { { scale_embedding = true }, {} },
+      { { tie_word_embeddings = false }, { ["output.2.tied"] = false } } } },
     ["t5:writer"] = t5_family({}, 512 ^ -0.5),
     mt5 = t5_family(multilingual),
     umt5 = t5_family(like(multilingual, { t5_by_layer = true }), 512 ^ -0.5),

@@ -161,6 +161,8 @@ describe("ops.make", function()
       { "swap", { x = x }, {}, { 3, 2, 5 } },
       { "split_heads", { x = tensor(2, 3, 12) }, { heads = 4 }, { 2, 4, 3, 3 } },
       { "patches", { x = tensor(2, 3, 8, 12) }, { patch = 4 }, { 2, 6, 48 } },
+      { "patches_of_columns", { x = tensor(2, 12, 8) }, { patch = 4, row_stride = 2, column_stride = 3 },
+        { 2, 9, 16 } },
       { "windows", { x = x }, { kernel = 2, stride = 1 }, { 2, 2, 10 } },
       { "neighbours", { x = x, lengths = tensor(2) }, { kernel = 3 }, { 2, 3, 15 } },
       { "rms_norm", { x = x, gain = tensor(5) }, { eps = 1e-5 }, { 2, 3, 5 } },

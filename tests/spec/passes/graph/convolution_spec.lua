@@ -18,6 +18,24 @@ local function fusion_of(state)
   end
 end
 
+describe("frames of features", function()
+  it("become half as many rows by two convolutions, with zeros where these read beyond the ends", function()
+    local graph = helper.state(helper.description { seq = 5, d_model = 16, heads = 2, layers = 0, positions = "none",
+      input = { stage = "frames", from = 3 } }, "graph").graph
+    assert.same({ "input.conv1.padded = join(in.features)", "input.conv1.windows = windows(input.conv1.padded)",
+      "input.conv1 = linear(input.conv1.windows, input.conv1.weight, input.conv1.bias)",
+      "input.conv1.act = activate(input.conv1)", "input.conv2.padded = join(input.conv1.act)",
+      "input.conv2.windows = windows(input.conv2.padded)",
+      "input.conv2 = linear(input.conv2.windows, input.conv2.weight, input.conv2.bias)",
+      "input.conv2.act = activate(input.conv2)" }, helper.equations({ graph = graph }))
+    for name, shape in pairs { ["in.features"] = { 1, 10, 3 }, ["input.conv1.padded"] = { 1, 12, 3 },
+      ["input.conv1"] = { 1, 10, 16 }, ["input.conv2.padded"] = { 1, 11, 16 }, ["input.conv2"] = { 1, 5, 16 } } do
+      assert.same(shape, graph.tensors[name].shape)
+    end
+    assert.same({ 16, 3, 3 }, graph.tensors["input.conv1.weight"].from.stored[1].shape)
+  end)
+end)
+
 describe("the convolution of positions", function()
   it("reads groups of columns", function()
     local graph = state_of(nil, "graph").graph

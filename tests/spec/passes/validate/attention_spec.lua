@@ -345,6 +345,16 @@ describe("an image", function()
     assert.same({}, helper.refusals(of_image({ height = 256, width = 256, patch = 256, channels = 1 })))
     assert.same({ "input.patch: a patch has 196608 values, but at most 65536 are allowed" },
       helper.refusals(of_image({ height = 256, width = 256, patch = 256 })))
+    local apart = { height = 5, channels = 1, row_stride = 2, column_stride = 3 }
+    local function by_columns(more)
+      for key, value in pairs(apart) do if more[key] == nil then more[key] = value end end
+      return of_image(more)
+    end
+    assert.equal(5, helper.state(by_columns {}, "validate").spec.seq)
+    assert.same({ "input.channels: 3, but an image that comes in column by column has 1" },
+      helper.refusals(by_columns { channels = 3 }))
+    assert.same({ "input.patch: 6, but the image is 5 x 6" }, helper.refusals(by_columns { patch = 6 }))
+    assert.same({ "input: row_stride and column_stride go together" }, helper.refusals(of_image { row_stride = 2 }))
     assert.same({ "input.channels: 0, but an integer from 1 to 4096 is allowed" },
       helper.refusals(of_image({ channels = 0 })))
     assert.same({ "input.class_token: 1, but true or false is allowed" },

@@ -19,6 +19,21 @@ describe("a convolution after the first layer", function()
   end)
 end)
 
+describe("frames of features", function()
+  it("have no padding and no rows before the first", function()
+    local frames = { stage = "frames", from = 4 }
+    for _, mask in ipairs { "padding", "key_padding" } do
+      expect { { { input = frames, mask = mask }, "mask: the sequences of input = frames { ... } have no padding" } }
+    end
+    expect {
+      { { input = frames, past = 2 }, "past: does not go with input = frames" },
+      { { input = frames, seq = { any = 8 } }, "input: frames, whose convolutions read the rows after the last: not "
+        .. "supported with seq = any(N)" },
+    }
+    assert.equal("", refusal { input = frames })
+  end)
+end)
+
 describe("positions of a convolution", function()
   local function with(more)
     local all = { positions = "convolution", position_groups = 4 }

@@ -1,0 +1,348 @@
+"""The cases of goldens.py: name -> (class of transformers, configuration, what is special), small and awkward."""
+
+BATCH, SEQ, VOCAB, WIDTH = 2, 7, 37, 24
+LENGTHS = [7, 4]
+PROMPT = 2              # tokens before the greedy ones
+CLEAR = 0.02            # between the two largest logits of a greedy step: more than computations differ by
+
+BERT = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4,
+        "intermediate_size": WIDTH, "max_position_embeddings": 19, "layer_norm_eps": 1e-6}
+LLAMA = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4,
+         "num_key_value_heads": 2, "intermediate_size": WIDTH, "max_position_embeddings": 64,
+         "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+FULL_HEADS = {**LLAMA, "num_key_value_heads": 4}
+GPT2 = {"vocab_size": VOCAB, "n_positions": 19, "n_embd": WIDTH, "n_layer": 2, "n_head": 4,
+        "n_inner": WIDTH, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+T5 = {"vocab_size": VOCAB, "d_model": WIDTH, "d_kv": 6, "d_ff": WIDTH, "num_layers": 2, "num_heads": 4,
+      "relative_attention_num_buckets": 8, "relative_attention_max_distance": 5}
+VIT = {"hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": WIDTH,
+       "image_size": 8, "patch_size": 4, "num_channels": 3, "layer_norm_eps": 1e-6}
+DISTIL = {"vocab_size": VOCAB, "dim": WIDTH, "n_layers": 2, "n_heads": 4, "hidden_dim": WIDTH,
+          "max_position_embeddings": 19}
+ALBERT = {**BERT, "num_hidden_layers": 5, "num_hidden_groups": 2, "embedding_size": 10}
+ELECTRA = {**BERT, "embedding_size": 10}
+MPNET = {**BERT, "max_position_embeddings": 30}
+LABELS = {"num_labels": 3}
+# As DeBERTa-v3: a shared table with a norm, log buckets that are shorter than the sequences, no positions in the input.
+DEBERTA = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4,
+           "intermediate_size": WIDTH, "max_position_embeddings": 19, "layer_norm_eps": 1e-6,
+           "relative_attention": True, "max_relative_positions": -1, "position_buckets": 4,
+           "norm_rel_ebd": "layer_norm", "share_att_key": True, "pos_att_type": "p2c|c2p",
+           "position_biased_input": False, "type_vocab_size": 0}
+DEBERTA_OWN = {**DEBERTA, "share_att_key": False, "norm_rel_ebd": "none"}
+DECODER = {**LLAMA, "head_dim": 8}
+# Heads of 8 dimensions of which half are rotated.
+HALF = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 3,
+        "intermediate_size": WIDTH, "max_position_embeddings": 64, "pad_token_id": 0, "bos_token_id": 1,
+        "eos_token_id": 2, "layer_norm_eps": 1e-6}
+NEOX = {**HALF, "rotary_pct": 0.5}
+PHI = {**HALF, "partial_rotary_factor": 0.5}
+PHI3 = {**LLAMA, "sliding_window": 3}
+GEMMA2 = {**DECODER, "sliding_window": 3, "query_pre_attn_scalar": 10, "attn_logit_softcapping": 2.0,
+          "final_logit_softcapping": 4.0}
+GEMMA3 = {**DECODER, "num_hidden_layers": 3, "sliding_window": 3, "query_pre_attn_scalar": 10,
+          "layer_types": ["sliding_attention", "full_attention", "sliding_attention"],
+          "rope_parameters": {"sliding_attention": {"rope_type": "default", "rope_theta": 20.0},
+                              "full_attention": {"rope_type": "linear", "factor": 2.0, "rope_theta": 500.0}}}
+MODERN = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 3, "num_attention_heads": 4,
+          "intermediate_size": WIDTH, "max_position_embeddings": 64, "pad_token_id": 0, "bos_token_id": 1,
+          "eos_token_id": 2, "cls_token_id": 1, "sep_token_id": 2, "local_attention": 4,
+          "global_attn_every_n_layers": 2, "rope_parameters": {
+              "sliding_attention": {"rope_type": "default", "rope_theta": 20.0},
+              "full_attention": {"rope_type": "default", "rope_theta": 500.0}}}
+NOMIC = {**BERT, "rope_parameters": {"rope_theta": 50.0, "rope_type": "default"}}
+NTK, NTK_BASE = 8.0, 40.0   # the scaling of rotary positions that folders of GTE have, and what it is in transformers
+GTE = {**BERT, "rope_parameters": {"rope_type": "linear", "factor": NTK ** (2 / 6), "rope_theta": NTK * NTK_BASE}}
+EMBEDDING_GEMMA = {**GEMMA3, "use_bidirectional_attention": True, "sliding_window": 5}
+LATER = {"length": 9}   # sequences of up to 9 tokens, so that 8 greedy ones fit
+
+ROPE = {
+    "linear": {"rope_type": "linear", "factor": 2.5},
+    "dynamic": {"rope_type": "dynamic", "factor": 3.0},
+    "llama3": {"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+               "original_max_position_embeddings": 16},
+    "yarn": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16},
+    "longrope": {"rope_type": "longrope", "factor": 2.0, "original_max_position_embeddings": 16,
+                 "short_factor": [1.0, 1.3, 2.2], "long_factor": [1.5, 2.0, 4.0]},
+}
+
+
+def rope(kind):
+    return {"rope_parameters": {"rope_theta": 100.0, **ROPE[kind]}}
+
+
+# case: class, configuration, and what is special: `full`: no padding; `words`: for the build;
+# `change`: a function of the folder after it was written; `sentence`: modules after the model.
+CASES = {
+    "bert_model": ("BertModel", BERT, {}),
+    "bert_old_names": ("BertModel", BERT, {"change": "old_names"}),
+    "bert_sequence": ("BertForSequenceClassification", {**BERT, **LABELS}, {}),
+    "bert_token": ("BertForTokenClassification", {**BERT, "num_labels": 5}, {}),
+    "bert_question": ("BertForQuestionAnswering", BERT, {}),
+    "bert_masked": ("BertForMaskedLM", BERT, {}),
+    "bert_masked_untied": ("BertForMaskedLM", {**BERT, "tie_word_embeddings": False}, {}),
+    "bert_left_padding": ("BertModel", BERT, {"left": True, "words": ["mask=attention_mask"]}),
+    "bert_no_types": ("BertModel", BERT, {"words": ["input.types=0"]}),
+    "roberta_model": ("RobertaModel", {**BERT, "type_vocab_size": 1, "pad_token_id": 1}, {}),
+    "roberta_sequence": ("RobertaForSequenceClassification",
+                         {**BERT, **LABELS, "type_vocab_size": 1, "pad_token_id": 3}, {}),
+    "roberta_masked": ("RobertaForMaskedLM", {**BERT, "type_vocab_size": 1}, {}),
+    "xlm_roberta_token": ("XLMRobertaForTokenClassification", {**BERT, **LABELS, "type_vocab_size": 1}, {}),
+    "camembert_question": ("CamembertForQuestionAnswering", {**BERT, "type_vocab_size": 1}, {}),
+    "distilbert_model": ("DistilBertModel", DISTIL, {}),
+    "distilbert_sequence": ("DistilBertForSequenceClassification", {**DISTIL, **LABELS}, {}),
+    "distilbert_token": ("DistilBertForTokenClassification", {**DISTIL, **LABELS}, {}),
+    "distilbert_question": ("DistilBertForQuestionAnswering", DISTIL, {}),
+    "distilbert_masked": ("DistilBertForMaskedLM", DISTIL, {}),
+    "electra_model": ("ElectraModel", ELECTRA, {}),
+    "electra_sequence": ("ElectraForSequenceClassification", {**ELECTRA, **LABELS, "hidden_act": "relu"}, {}),
+    "electra_masked": ("ElectraForMaskedLM", ELECTRA, {}),
+    "electra_discriminator": ("ElectraForPreTraining", ELECTRA, {}),
+    "mpnet_model": ("MPNetModel", MPNET, {}),
+    "mpnet_sequence": ("MPNetForSequenceClassification", {**MPNET, **LABELS}, {}),
+    "mpnet_masked": ("MPNetForMaskedLM", MPNET, {}),
+    "albert_model": ("AlbertModel", ALBERT, {}),
+    "albert_sequence": ("AlbertForSequenceClassification", {**ALBERT, **LABELS}, {}),
+    "albert_masked": ("AlbertForMaskedLM", ALBERT, {}),
+    "vit_model": ("ViTModel", VIT, {}),
+    "vit_image": ("ViTForImageClassification", {**VIT, **LABELS}, {}),
+    "vit_timm": ("ViTForImageClassification", {**VIT, **LABELS}, {"change": "timm_names"}),
+    "vit_new_names": ("ViTModel", VIT, {"change": "new_names"}),
+    "deit_model": ("DeiTModel", VIT, {}),
+    "deit_image": ("DeiTForImageClassification", {**VIT, **LABELS}, {}),
+    "deit_teacher": ("DeiTForImageClassificationWithTeacher", {**VIT, **LABELS}, {}),
+    "gpt2_model": ("GPT2Model", GPT2, {}),
+    "gpt2_logits": ("GPT2LMHeadModel", GPT2, {}),
+    "gpt2_all_logits": ("GPT2LMHeadModel", GPT2, {"words": ["output.1.over=all"]}),
+    "gpt2_inverse": ("GPT2Model", {**GPT2, "scale_attn_by_inverse_layer_idx": True}, {}),
+    "gpt2_sequence": ("GPT2ForSequenceClassification", {**GPT2, **LABELS}, {}),
+    "llama_model": ("LlamaModel", FULL_HEADS, {}),
+    "llama_logits": ("LlamaForCausalLM", {**LLAMA, "attention_bias": True, "mlp_bias": True}, {}),
+    "llama_tied": ("LlamaForCausalLM", {**LLAMA, "tie_word_embeddings": True}, {}),
+    "llama_sequence": ("LlamaForSequenceClassification", {**LLAMA, **LABELS}, {}),
+    "llama_question": ("LlamaForQuestionAnswering", LLAMA, {}),
+    "llama_shards": ("LlamaForCausalLM", LLAMA, {"shards": "10KB"}),
+    **{f"llama_{kind}": ("LlamaModel", {**LLAMA, **rope(kind)}, {}) for kind in ROPE},
+    "mistral_window": ("MistralForCausalLM", {**LLAMA, "sliding_window": 3}, {}),
+    "qwen2_logits": ("Qwen2ForCausalLM", LLAMA, {}),
+    "qwen2_window": ("Qwen2Model", {**LLAMA, "use_sliding_window": True, "sliding_window": 3,
+                                    "max_window_layers": 0}, {}),
+    "t5_relu": ("T5EncoderModel", T5, {}),
+    "t5_gated": ("T5EncoderModel", {**T5, "feed_forward_proj": "gated-gelu", "d_kv": 8}, {}),
+    "sentence_mean": ("BertModel", BERT, {"sentence": [["mean_tokens"], None, True]}),
+    "sentence_dense": ("BertModel", BERT, {"sentence": [["cls_token"], "Tanh", True]}),
+    "sentence_many": ("MPNetModel", MPNET, {"sentence": [
+        ["max_tokens", "mean_sqrt_len_tokens", "weightedmean_tokens", "lasttoken"], None, False]}),
+}
+
+CASES.update({
+    "gpt_neox_logits": ("GPTNeoXForCausalLM", NEOX, LATER),
+    "gpt_neox_serial": ("GPTNeoXModel", {**NEOX, "use_parallel_residual": False, "attention_bias": False}, LATER),
+    "qwen3_logits": ("Qwen3ForCausalLM", {**DECODER, "attention_bias": True, "tie_word_embeddings": True}, LATER),
+    "qwen3_windows": ("Qwen3Model", {**DECODER, "use_sliding_window": True, "sliding_window": 3,
+                                     "max_window_layers": 1}, LATER),
+    "qwen2_some_windows": ("Qwen2Model", {**LLAMA, "use_sliding_window": True, "sliding_window": 3,
+                                          "max_window_layers": 1}, LATER),
+    "gemma_logits": ("GemmaForCausalLM", DECODER, LATER),
+    "gemma2_logits": ("Gemma2ForCausalLM", GEMMA2, LATER),
+    "gemma3_logits": ("Gemma3ForCausalLM", GEMMA3, LATER),
+    "gemma3_whole": ("Gemma3ForCausalLM", GEMMA3, {**LATER, "change": "whole_gemma3"}),
+    "phi_logits": ("PhiForCausalLM", {**PHI, "qk_layernorm": True}, LATER),
+    "phi3_logits": ("Phi3ForCausalLM", PHI3, LATER),
+    "phi3_longrope": ("Phi3Model", {**LLAMA, "original_max_position_embeddings": 16, "rope_parameters": {
+        "rope_type": "longrope", "rope_theta": 100.0, "short_factor": [1.0, 1.3, 2.2],
+        "long_factor": [1.5, 2.0, 4.0]}}, LATER),
+    "smollm3_logits": ("SmolLM3ForCausalLM", {**LLAMA, "no_rope_layers": [1, 0], "use_sliding_window": True,
+                                              "sliding_window": 3}, LATER),
+    "olmo2_logits": ("Olmo2ForCausalLM", LLAMA, LATER),
+    "granite_logits": ("GraniteForCausalLM", {**LLAMA, "embedding_multiplier": 3.0, "residual_multiplier": 0.4,
+                                              "attention_multiplier": 0.6, "logits_scaling": 0.5}, LATER),
+    "starcoder2_logits": ("Starcoder2ForCausalLM", {**LLAMA, "sliding_window": 3}, LATER),
+})
+
+# Encoders after BERT.
+CASES.update({
+    "modernbert_model": ("ModernBertModel", MODERN, {}),
+    "modernbert_masked": ("ModernBertForMaskedLM", {**MODERN, "attention_bias": True, "mlp_bias": True,
+                                                    "norm_bias": True, "classifier_bias": True}, {}),
+    "modernbert_sequence": ("ModernBertForSequenceClassification", {**MODERN, **LABELS, "classifier_pooling": "mean"},
+                            {"change": "old_modernbert"}),
+    "modernbert_token": ("ModernBertForTokenClassification", {**MODERN, **LABELS}, {}),
+    "modernbert_question": ("ModernBertForQuestionAnswering", MODERN, {}),
+    "nomic_bert_model": ("NomicBertModel", NOMIC, {"change": "published_nomic"}),
+    "nomic_bert_masked": ("NomicBertForMaskedLM", {**NOMIC, "type_vocab_size": 1}, {}),
+    "nomic_bert_sequence": ("NomicBertForSequenceClassification", {**NOMIC, **LABELS, "hidden_act": "gelu"}, {}),
+    "nomic_bert_token": ("NomicBertForTokenClassification", {**NOMIC, **LABELS}, {}),
+    "nomic_bert_sentence": ("NomicBertModel", NOMIC, {"sentence": [["mean_tokens"], None, True],
+                                                      "change": "published_nomic"}),
+    "gte_model": ("GteModel", {**GTE, "rope_parameters": {"rope_theta": 50.0, "rope_type": "default"}}, {}),
+    "gte_masked": ("GteForMaskedLM", {**GTE, "type_vocab_size": 1, "hidden_act": "relu"}, {}),
+    "gte_token": ("GteForTokenClassification", {**GTE, **LABELS}, {}),
+    "new_model": ("GteModel", {**GTE, "type_vocab_size": 0}, {"change": "published_gte"}),
+    "new_masked": ("GteForMaskedLM", {**GTE, "type_vocab_size": 1}, {"change": "published_gte"}),
+    "new_sequence": ("GteForSequenceClassification", {**GTE, **LABELS, "type_vocab_size": 1},
+                     {"change": "published_gte"}),
+    "jina_bert_model": ("JinaBertModel", BERT, {"change": "published_jina"}),
+    "jina_bert_sequence": ("JinaBertForSequenceClassification", {**BERT, **LABELS, "num_attention_heads": 3,
+                                                                 "feed_forward_type": "reglu"},
+                           {"change": "published_jina"}),
+    "jina_bert_masked": ("JinaBertForMaskedLM", {**BERT, "type_vocab_size": 1}, {"change": "published_jina"}),
+    "jina_bert_code": ("JinaBertModel", {**BERT, "post_norm": True}, {"change": "published_jina"}),
+    "gemma3_embedding": ("Gemma3TextModel", EMBEDDING_GEMMA,
+                         {"sentence": [["mean_tokens"], "Identity", True]}),
+    "qwen3_embedding": ("Qwen3Model", DECODER, {"sentence": [["lasttoken"], None, True]}),
+    "qwen3_both_sides": ("Qwen3Model", {**DECODER, "is_causal": False, "use_sliding_window": True, "sliding_window": 2,
+                                        "max_window_layers": 1}, {}),
+    "xlm_roberta_sentence": ("XLMRobertaModel", {**BERT, "type_vocab_size": 1},
+                             {"sentence": [["mean_tokens"], None, True]}),
+    "modernbert_sentence": ("ModernBertModel", MODERN, {"sentence": [["mean_tokens"], None, True]}),
+})
+
+DINO = {key: value for key, value in VIT.items() if key != "intermediate_size"}
+CASES.update({
+    "dinov2_model": ("Dinov2Model", {**DINO, "mlp_ratio": 1}, {}),
+    "dinov2_gated": ("Dinov2Model", {**DINO, "use_swiglu_ffn": True, "mlp_ratio": 2}, {}),
+    "dinov2_registers": ("Dinov2WithRegistersModel", {**DINO, "mlp_ratio": 2, "num_register_tokens": 3}, {}),
+    "dinov2_image": ("Dinov2ForImageClassification", {**DINO, **LABELS, "mlp_ratio": 1}, {}),
+    "dinov2_image_registers": ("Dinov2WithRegistersForImageClassification",
+                               {**DINO, **LABELS, "mlp_ratio": 1, "num_register_tokens": 2}, {}),
+})
+
+CLIP_TEXT = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4,
+             "intermediate_size": WIDTH, "max_position_embeddings": 9, "projection_dim": WIDTH, "pad_token_id": 1,
+             "bos_token_id": 0, "eos_token_id": 2}
+CLIP_VISION = {**VIT, "projection_dim": WIDTH}
+CASES.update({
+    "clip_text_model": ("CLIPTextModel", CLIP_TEXT, {"ends": True}),
+    "clip_text_projection": ("CLIPTextModelWithProjection", {**CLIP_TEXT, "eos_token_id": VOCAB - 1}, {"ends": True}),
+    "clip_vision_model": ("CLIPVisionModel", CLIP_VISION, {}),
+    "clip_vision_projection": ("CLIPVisionModelWithProjection", {**CLIP_VISION, "projection_dim": 10}, {}),
+    "clip_both_text": ("CLIPModel", {"text_config": CLIP_TEXT, "vision_config": CLIP_VISION, "projection_dim": 12},
+                       {"ends": True, "words": ["tower=text", "name=clip_both_text"], "tower": "get_text_features"}),
+    "clip_both_image": ("CLIPModel", {"text_config": CLIP_TEXT, "vision_config": CLIP_VISION, "projection_dim": 12},
+                        {"tower": "get_image_features"}),
+})
+
+SIGLIP_TEXT = {**{key: value for key, value in CLIP_TEXT.items() if key != "projection_dim"}}
+CASES.update({
+    "siglip_vision_model": ("SiglipVisionModel", VIT, {}),
+    "siglip_both": ("SiglipModel", {"text_config": SIGLIP_TEXT, "vision_config": VIT},
+                    {"tower": "get_image_features"}),
+    "siglip_text_model": ("SiglipTextModel", {**SIGLIP_TEXT, "projection_size": 10}, {"length": 9, "whole": True}),
+})
+
+CASES.update({
+    "deberta_v2_model": ("DebertaV2Model", DEBERTA, {}),
+    "deberta_v2_long": ("DebertaV2Model", {**DEBERTA, "position_buckets": 8}, {"length": 18}),
+    "deberta_v2_own": ("DebertaV2Model", {**DEBERTA_OWN, "position_biased_input": True, "type_vocab_size": 2}, {}),
+    "deberta_v2_c2p": ("DebertaV2Model", {**DEBERTA_OWN, "pos_att_type": ["c2p"], "position_buckets": -1,
+                                          "max_relative_positions": 3}, {}),
+    "deberta_v2_p2c": ("DebertaV2Model", {**DEBERTA_OWN, "pos_att_type": ["p2c"], "norm_rel_ebd": "layer_norm",
+                                          "type_vocab_size": 1}, {}),
+    "deberta_v2_none": ("DebertaV2Model", {**DEBERTA, "relative_attention": False, "norm_rel_ebd": "none",
+                                           "position_biased_input": True, "share_att_key": False}, {}),
+    "deberta_v2_conv": ("DebertaV2Model", {**DEBERTA, "conv_kernel_size": 3, "conv_act": "gelu",
+                                           "attention_head_size": 6}, {}),
+    "deberta_v2_narrow": ("DebertaV2ForTokenClassification", {**DEBERTA, **LABELS, "embedding_size": 10}, {}),
+    "deberta_v2_sequence": ("DebertaV2ForSequenceClassification", {**DEBERTA, **LABELS, "pooler_hidden_act": "tanh",
+                                                                   "conv_kernel_size": 5}, {}),
+    "deberta_v2_question": ("DebertaV2ForQuestionAnswering", DEBERTA, {}),
+    "deberta_v2_masked": ("DebertaV2ForMaskedLM", {**DEBERTA, "embedding_size": 10}, {}),
+    "deberta_v2_masked_new": ("DebertaV2ForMaskedLM", {**DEBERTA, "legacy": False}, {}),
+})
+
+# wav2vec2 behind its features: the model's own convolution of the waveform, of which a frame more than frames is
+# asked for, gives the features that the test draws.
+WAV = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4,
+       "intermediate_size": WIDTH, "conv_dim": [10], "conv_kernel": [2], "conv_stride": [1],
+       "num_conv_pos_embeddings": 6, "num_conv_pos_embedding_groups": 4, "layer_norm_eps": 1e-6}
+# Patches of a spectrogram that overlap, and after which some bands and frames are left over.
+AST = {"hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": WIDTH, "patch_size": 4,
+       "frequency_stride": 2, "time_stride": 3, "num_mel_bins": 11, "max_length": 18, "layer_norm_eps": 1e-6}
+CASES.update({
+    "wav2vec2_model": ("Wav2Vec2Model", WAV, {"frames": True}),
+    "wav2vec2_ctc": ("Wav2Vec2ForCTC", {**WAV, "do_stable_layer_norm": True, "num_conv_pos_embeddings": 5},
+                     {"frames": True, "change": "old_weight_norm"}),
+    "wav2vec2_sequence": ("Wav2Vec2ForSequenceClassification", {**WAV, **LABELS, "classifier_proj_size": 10},
+                          {"frames": True}),
+    "ast_model": ("ASTModel", AST, {}),
+    "ast_labels": ("ASTForAudioClassification", {**AST, **LABELS, "time_stride": 4}, {}),
+    "wav2vec2_folded": ("Wav2Vec2Model", {**WAV, "feat_extract_activation": "relu"},
+                        {"frames": True, "change": "folded_weight_norm"}),
+    "hubert_model": ("HubertModel", {**WAV, "feat_proj_layer_norm": False}, {"frames": True}),
+    "hubert_sequence": ("HubertForSequenceClassification", {**WAV, **LABELS, "do_stable_layer_norm": True},
+                        {"frames": True}),
+    "unispeech_ctc": ("UniSpeechForCTC", {**WAV, "num_ctc_classes": VOCAB}, {"frames": True}),
+    "unispeech_sat_frame": ("UniSpeechSatForAudioFrameClassification", {**WAV, **LABELS}, {"frames": True}),
+})
+
+# Encoders with decoders: sources of 9 tokens or fewer, and all rows of the decoder.
+SOURCE = 9
+SEQ2SEQ = {"vocab_size": VOCAB, "d_model": WIDTH, "encoder_layers": 2, "decoder_layers": 3, "encoder_ffn_dim": WIDTH,
+           "decoder_ffn_dim": 40, "encoder_attention_heads": 4, "decoder_attention_heads": 6,
+           "max_position_embeddings": 19, "scale_embedding": True, "pad_token_id": 1, "decoder_start_token_id": 2,
+           "eos_token_id": 2, "forced_eos_token_id": None}
+WRITES = {"sources": True, "words": [f"memory.seq={SOURCE}", "output.1.over=all", "mask=causal"]}
+CASES.update({
+    "bart_writes": ("BartForConditionalGeneration", {**SEQ2SEQ, "scale_embedding": False}, WRITES),
+    "mbart_writes": ("MBartForConditionalGeneration", SEQ2SEQ, WRITES),
+    "pegasus_writes": ("PegasusForConditionalGeneration", {**SEQ2SEQ, "activation_function": "relu"}, WRITES),
+    "marian_writes": ("MarianMTModel", {**SEQ2SEQ, "activation_function": "swish"}, WRITES),
+    "marian_separate": ("MarianMTModel", {**SEQ2SEQ, "share_encoder_decoder_embeddings": False, "vocab_size": 41,
+                                          "decoder_vocab_size": VOCAB, "tie_word_embeddings": False}, WRITES),
+    "m2m_100_writes": ("M2M100ForConditionalGeneration", SEQ2SEQ, WRITES),
+    "t5_writes": ("T5ForConditionalGeneration", {**T5, "num_decoder_layers": 3, "decoder_start_token_id": 0}, WRITES),
+    "t5_writes_gated": ("T5ForConditionalGeneration", {**T5, "feed_forward_proj": "gated-gelu", "d_kv": 8,
+                                                       "tie_word_embeddings": False, "decoder_start_token_id": 0}, WRITES),
+    "umt5_writes": ("UMT5ForConditionalGeneration", {**T5, "num_decoder_layers": 3, "decoder_start_token_id": 0}, WRITES),
+    "mt5_writes": ("MT5ForConditionalGeneration", {**T5, "feed_forward_proj": "gated-gelu",
+                                                   "decoder_start_token_id": 0}, WRITES),
+})
+
+# Whisper: two frames of features for each row of the encoder.
+MELS, FRAMES = 10, 18
+WHISPER = {"vocab_size": VOCAB, "num_mel_bins": MELS, "d_model": WIDTH, "encoder_layers": 2, "decoder_layers": 3,
+           "encoder_attention_heads": 4, "decoder_attention_heads": 6, "encoder_ffn_dim": WIDTH, "decoder_ffn_dim": 40,
+           "max_source_positions": FRAMES // 2, "max_target_positions": 19, "pad_token_id": 2, "bos_token_id": 2,
+           "eos_token_id": 2, "decoder_start_token_id": 3}
+SOUNDS = {"sounds": True, "words": ["output.1.over=all", "mask=causal"]}
+CASES.update({
+    "whisper_writes": ("WhisperForConditionalGeneration", WHISPER, SOUNDS),
+    "whisper_few_decoders": ("WhisperForConditionalGeneration", {
+        **WHISPER, "encoder_layers": 3, "decoder_layers": 1, "num_mel_bins": 13, "activation_function": "relu",
+        "tie_word_embeddings": False, "scale_embedding": True}, SOUNDS),
+})
+
+# Decoders that read the states of an image tower: the configuration has a part for each.
+VISION = {**VIT, "num_hidden_layers": 1, "hidden_act": "gelu"}
+BLIP_TEXT = {**BERT, "num_hidden_layers": 3, "bos_token_id": 35, "sep_token_id": 36, "pad_token_id": 0}
+TROCR = {"vocab_size": VOCAB, "d_model": WIDTH, "decoder_layers": 3, "decoder_attention_heads": 4, "decoder_ffn_dim": 40,
+         "max_position_embeddings": 19, "activation_function": "gelu", "cross_attention_hidden_size": None}
+WRITES_ABOUT = {"pictures": True, "words": ["output.1.over=all", "mask=causal"]}
+
+
+def vision(encoder, decoder, of_encoder=VISION, **of_decoder):
+    """The configuration of vision-encoder-decoder."""
+    crossed = {"is_decoder": True, "add_cross_attention": True}
+    return {"encoder": {"model_type": encoder, **of_encoder}, "decoder": {"model_type": decoder, **of_decoder, **crossed},
+            "decoder_start_token_id": 1, "pad_token_id": 0, "eos_token_id": 2}
+
+
+CASES.update({
+    "blip_captions": ("BlipForConditionalGeneration", {"text_config": BLIP_TEXT, "vision_config": VISION}, WRITES_ABOUT),
+    "blip_wider": ("BlipForConditionalGeneration", {"text_config": BLIP_TEXT, "vision_config": {
+        **VISION, "hidden_size": 20, "hidden_act": "quick_gelu"}}, WRITES_ABOUT),
+    "blip_vision_model": ("BlipVisionModel", VISION, {}),
+    "vision_vit_gpt2": ("VisionEncoderDecoderModel", vision("vit", "gpt2", **GPT2), WRITES_ABOUT),
+    "vision_wider_gpt2": ("VisionEncoderDecoderModel", vision("vit", "gpt2", {**VISION, "hidden_size": 20, "qkv_bias": False},
+                                                              **GPT2, tie_word_embeddings=False), WRITES_ABOUT),
+    "vision_deit_gpt2": ("VisionEncoderDecoderModel", vision("deit", "gpt2", **GPT2), WRITES_ABOUT),
+    "vision_vit_trocr": ("VisionEncoderDecoderModel", vision("vit", "trocr", **TROCR), WRITES_ABOUT),
+    "vision_deit_trocr": ("VisionEncoderDecoderModel", vision("deit", "trocr", {**VISION, "hidden_size": 20}, **{
+        **TROCR, "use_learned_position_embeddings": False, "scale_embedding": True, "layernorm_embedding": False,
+        "activation_function": "relu", "cross_attention_hidden_size": 20}), WRITES_ABOUT),
+    "vision_wider_trocr": ("VisionEncoderDecoderModel", vision("vit", "trocr", {**VISION, "hidden_size": 20}, **{
+        **TROCR, "use_learned_position_embeddings": False}), WRITES_ABOUT),
+})
+
+HIDDEN_ONLY = {"text_embeds", "image_embeds", "last_hidden_state", "pooler_output", "logits", "start_logits", "end_logits"}
