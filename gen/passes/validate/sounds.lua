@@ -51,7 +51,7 @@ end
 -- Returns the width of the input that sound fills, the key that says it, and its rows, if they are a fixed number; nil:
 -- it fills no such input.
 local function input_of(spec)
-  local of = spec.context and spec.memory and spec.memory.encoder or spec
+  local of = spec.memory and spec.memory.encoder or spec
   local input = of.input
   if input.stage == "hidden" then return of.d_model, "d_model" end
   if input.row_stride then return input.height, "input.height", input.width end
