@@ -15,7 +15,7 @@ typedef struct attn2c_segment {
  * Returns their number. rows: of the window's features, without padding. *next: rows from its beginning to
  * the next window's.
  *
- * A pair of timestamps ends a segment, and so does one at the end. What follows the last pair is left out,
+ * A pair of timestamps ends a segment, and so does one at the end. Tokens after the last pair are left out,
  * and the next window begins at its time. Without a pair, all is one segment, up to the last timestamp. */
 int32_t attn2c_segments(const attn2c_speech *speech, const int32_t *ids, int32_t count, int32_t rows,
                         attn2c_segment *segments, int32_t *next);

@@ -5,7 +5,7 @@
 #include "program/generate/command.h"
 #include "program/speech/options.h"
 
-/* What is said in a window. */
+/* The words of a window. */
 typedef struct attn2c_heard {
   const int32_t *ids; /* [count], without the token that ends an answer, until the next window */
   int32_t count;
