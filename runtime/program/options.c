@@ -186,6 +186,10 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "for a model that writes about pictures: a PNG or JPEG file, a folder of them, or -, as of run; answers "
      "go on from the text of --prompt. The picture's name comes first if there are several, or a folder. May "
      "be repeated"},
+    {"--audio", NULL, "FILE", GENERATE, PATH, AT(audios), AT(audio_count), 0, 0, NULL,
+     "for a model that writes down speech: a sound, as of run, of any length; windows of it are written down "
+     "one "
+     "after the other. The sound's name comes first if there are several, or a folder. May be repeated"},
     {"--features", NULL, "X.npy", GENERATE, PATH, AT(generate.features), AT(generate.feature_count), 0, 0,
      NULL,
      "for a model that writes down speech: the features of a sound, [rows][width], 100 rows a second. May be "

@@ -115,6 +115,7 @@ local function is_wanted(source, providers, options)
   local is_media = options.has_pictures or options.has_sound
   if source:match("^program/answers/") then return options.has_text or is_media end
   if source:match("^program/media/") then return is_media end
+  if source == "program/speech/sounds.c" and not options.has_sound then return false end
   if is_part(source, "speech") then return options.has_speech end
   if source == "program/sound/cues.c" and options.has_speech then return true end
   if is_part(source, "picture") then return options.has_pictures end

@@ -69,8 +69,7 @@ static int take(job *job, const char *name, const attn2c_heard *heard, int32_t c
   return ATTN2C_OK;
 }
 
-/* Writes down a sound of `rows` rows of features. */
-static int transcribe(job *job, const char *name, const float *features, int64_t rows) {
+int attn2c_speech_sound(job *job, const char *name, const float *features, int64_t rows, int64_t room) {
   int32_t language = job->options.language, next = 0;
   size_t forgotten = 0; /* tokens that are not gone on from */
   int status = begin(job);
@@ -81,7 +80,7 @@ static int transcribe(job *job, const char *name, const float *features, int64_t
     const float *window = features + row * job->width;
     attn2c_heard heard;
     attn2c_progress("listening", row, rows);
-    if (count < job->rows) {
+    if (row + job->rows > room) {
       memset(job->window, 0, (size_t)(job->rows * job->width) * sizeof *window);
       window = memcpy(job->window, window, (size_t)(count * job->width) * sizeof *window);
     }
@@ -145,21 +144,27 @@ static int open_job(job *job, FILE *notes) {
 
 static int run_job(job *job, FILE *notes) {
   const attn2c_generate_arguments *given = &job->arguments->generate;
+  const int audios = job->arguments->audio_count;
   int status = attn2c_speech_options_read(job->arguments, job->model, &job->options, job->message);
-  if (given->feature_count == 0)
+  if (given->feature_count + audios == 0)
     status = attn2c_fail(job->message, ATTN2C_USAGE,
-                         "generate: --features X.npy is needed: this model writes down speech");
+                         "generate: --audio FILE or --features X.npy is needed: this "
+                         "model writes down speech");
+  if (audios > 0 && !&attn2c_speech_sounds)
+    status = attn2c_fail(job->message, ATTN2C_USAGE,
+                         "--audio: this model takes no sound: its description has no key "
+                         "`sound`; --features X.npy gives features");
   if (status == ATTN2C_OK) status = open_job(job, notes);
   if (status == ATTN2C_OK) attn2c_signals_note();
-  job->has_names = given->feature_count > 1;
+  job->has_names = given->feature_count + audios > 1;
   for (int i = 0; i < given->feature_count && status == ATTN2C_OK; i++) {
     float *features = NULL;
     int64_t rows;
     status = read_features(job, given->features[i], &features, &rows);
-    if (status == ATTN2C_OK) status = transcribe(job, given->features[i], features, rows);
+    if (status == ATTN2C_OK) status = attn2c_speech_sound(job, given->features[i], features, rows, rows);
     free(features);
   }
-  return status;
+  return status == ATTN2C_OK && audios > 0 ? attn2c_speech_sounds(job) : status;
 }
 
 static int generate(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,

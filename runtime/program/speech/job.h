@@ -25,6 +25,13 @@ typedef struct {
   size_t written;           /* bytes of its line */
 } attn2c_speech_job;
 
+/* Writes down a sound of `rows` rows of features. room: rows of the array, which may have more for the end.
+ */
+int attn2c_speech_sound(attn2c_speech_job *job, const char *name, const float *features, int64_t rows,
+                        int64_t room);
+/* Writes down the sounds of --audio, in a model that takes sound; NULL: it takes only features. */
+int attn2c_speech_sounds(attn2c_speech_job *job) __attribute__((weak));
+
 /* Writes a segment of what is heard in a window that begins at a row of the features of a sound. */
 int attn2c_speech_write(attn2c_speech_job *job, const char *name, const attn2c_heard *heard,
                         const attn2c_segment *segment, int64_t row, const attn2c_shown *shown);
