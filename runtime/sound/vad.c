@@ -26,7 +26,7 @@ double attn2c_vad_loudest(const float *samples, int64_t count, int rate, double 
 }
 
 int attn2c_vad_next(const float *samples, int64_t count, int rate, double loudest, int is_end,
-                    attn2c_piece *piece) {
+                    attn2c_speech_piece *piece) {
   const int64_t frame = frame_of(rate), frames = count / frame;
   const double threshold = loudest * RELATIVE > FLOOR ? loudest * RELATIVE : FLOOR;
   int64_t first = -1, last = -1; /* loud frames */

@@ -8,9 +8,9 @@
 
 /* Rates are at least 1000 samples a second. */
 
-typedef struct attn2c_piece {
+typedef struct attn2c_speech_piece {
   int64_t begin, end; /* samples */
-} attn2c_piece;
+} attn2c_speech_piece;
 
 /* Returns the larger of `loudest` and the energy of the loudest frame of the samples. */
 double attn2c_vad_loudest(const float *samples, int64_t count, int rate, double loudest);
@@ -19,7 +19,7 @@ double attn2c_vad_loudest(const float *samples, int64_t count, int rate, double 
  * after it are quiet. Returns 1 with the piece; or 0, and *piece is empty at a place before which there is no
  * speech. */
 int attn2c_vad_next(const float *samples, int64_t count, int rate, double loudest, int is_end,
-                    attn2c_piece *piece);
+                    attn2c_speech_piece *piece);
 
 /* Returns the place to cut samples of which at most `most` go together: the middle of the quietest frame,
  * or the last of several, in the second half of the first `most`. `count` if no more are there. */

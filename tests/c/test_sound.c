@@ -79,19 +79,19 @@ static void sing(float *samples, int begin, int end, float level) {
 }
 
 /* Finds all pieces of `ms` milliseconds, whose samples come `step` milliseconds at a time. */
-static int pieces_of(const float *samples, int ms, int step, attn2c_piece *pieces) {
+static int pieces_of(const float *samples, int ms, int step, attn2c_speech_piece *pieces) {
   const int64_t all = (int64_t)ms * RATE / 1000;
   double loudest = 0.0;
   int64_t dropped = 0, there = (int64_t)step * RATE / 1000;
   int count = 0;
   for (;;) {
-    attn2c_piece piece;
+    attn2c_speech_piece piece;
     if (there > all) there = all;
     loudest = attn2c_vad_loudest(samples + dropped, there - dropped, RATE, loudest);
     const int is_end = there == all;
     if (attn2c_vad_next(samples + dropped, there - dropped, RATE, loudest, is_end, &piece)) {
       cr_assert(piece.begin < piece.end && dropped + piece.end <= all);
-      pieces[count++] = (attn2c_piece){dropped + piece.begin, dropped + piece.end};
+      pieces[count++] = (attn2c_speech_piece){dropped + piece.begin, dropped + piece.end};
     } else if (is_end) {
       return count;
     } else {
@@ -108,7 +108,7 @@ static void expect_near(int64_t got, int ms, int line) {
 
 Test(sound, speech_is_found_by_its_energy) {
   static float samples[10 * RATE];
-  attn2c_piece pieces[8];
+  attn2c_speech_piece pieces[8];
   for (int i = 0; i < 10 * RATE; i++) samples[i] = 0.3F; /* an offset is no sound */
   cr_expect_eq(pieces_of(samples, 10000, 10000, pieces), 0);
   memset(samples, 0, sizeof samples);

@@ -23,8 +23,9 @@ typedef struct {
   const attn2c_arguments *arguments;
   attn2c_sound_source *source;
   attn2c_sound sound; /* name NULL: the next one is to begin */
-  double loudest;     /* energy of the loudest frame of its samples so far */
-  float *speech;      /* the pieces that --vad leaves, one after the other */
+  double loudest;     /* energy of the loudest frame of its first `heard` samples */
+  int64_t heard;
+  float *speech; /* the pieces that --vad leaves, one after the other */
   char *text;
   attn2c_ctc_word *words;
   int64_t rows;   /* that `text` and `words` have memory for */
@@ -36,7 +37,7 @@ static int is_speech(const sounds *s) { return s->facts->answer == ATTN2C_ANSWER
 
 /* Finds the next piece of a sound by --vad, reading more of a live one until it has ended. It is empty if no
  * speech is left. */
-static int find_speech(sounds *s, attn2c_piece *piece, attn2c_message *message) {
+static int find_speech(sounds *s, attn2c_speech_piece *piece, attn2c_message *message) {
   const int rate = s->facts->rate;
   const int64_t most = s->facts->most;
   int status = ATTN2C_OK;
@@ -45,11 +46,13 @@ static int find_speech(sounds *s, attn2c_piece *piece, attn2c_message *message) 
     status = attn2c_sound_fill(s->source, wanted, &s->sound, message);
     if (status != ATTN2C_OK) return status;
     const attn2c_sound *sound = &s->sound;
-    s->loudest = attn2c_vad_loudest(sound->samples, sound->count, rate, s->loudest);
+    const int64_t heard = s->heard > sound->first ? s->heard - sound->first : 0;
+    s->loudest = attn2c_vad_loudest(sound->samples + heard, sound->count - heard, rate, s->loudest);
+    s->heard = sound->first + sound->count;
     if (attn2c_vad_next(sound->samples, sound->count, rate, s->loudest, sound->is_end, piece)) break;
     if (sound->is_end) return ATTN2C_OK;
     attn2c_sound_drop(s->source, piece->begin, &s->sound);
-    *piece = (attn2c_piece){0, sound->count};
+    *piece = (attn2c_speech_piece){0, sound->count};
     if (sound->count > most) break;
   }
   if (is_speech(s))
@@ -59,17 +62,17 @@ static int find_speech(sounds *s, attn2c_piece *piece, attn2c_message *message) 
 }
 
 /* Finds the next samples of a sound that go together. */
-static int find_piece(sounds *s, attn2c_piece *piece, attn2c_message *message) {
+static int find_piece(sounds *s, attn2c_speech_piece *piece, attn2c_message *message) {
   if (s->arguments->vad) return find_speech(s, piece, message);
   const int64_t most = s->facts->most;
   const int status = attn2c_sound_fill(s->source, most + 1, &s->sound, message);
-  *piece = (attn2c_piece){0, s->sound.count};
+  *piece = (attn2c_speech_piece){0, s->sound.count};
   if (is_speech(s)) piece->end = attn2c_vad_cut(s->sound.samples, s->sound.count, s->facts->rate, most);
   return status;
 }
 
 /* Joins all pieces of speech of a sound, in place of which `*samples` and `*count` are. */
-static int join_speech(sounds *s, attn2c_piece piece, const float **samples, int64_t *count,
+static int join_speech(sounds *s, attn2c_speech_piece piece, const float **samples, int64_t *count,
                        attn2c_message *message) {
   int status = ATTN2C_OK;
   float *joined = realloc(s->speech, (size_t)(s->sound.count + 1) * sizeof *joined);
@@ -114,9 +117,9 @@ static int next_item(attn2c_media *media, attn2c_context *context, float *input,
   int status = ATTN2C_OK;
   if (!s->source) status = attn2c_sound_source_open(&media->paths, s->facts->rate, &s->source, message);
   while (status == ATTN2C_OK) {
-    attn2c_piece piece;
+    attn2c_speech_piece piece;
     if (!s->sound.name) {
-      s->loudest = 0.0;
+      s->loudest = 0.0, s->heard = 0;
       status = attn2c_sound_next(s->source, &s->sound, message);
       *item = (attn2c_item){.number = s->sound.number};
       if (status != ATTN2C_OK || !s->sound.name) return status;

@@ -26,6 +26,7 @@ struct attn2c_sound_source {
   float block[BLOCK];
   int64_t read; /* frames of the file so far */
   float *samples;
+  int64_t dropped; /* of these, before the `count` that are left */
   int64_t first, count, capacity;
   int is_end;
   int16_t raw[BLOCK];
@@ -45,7 +46,7 @@ static void end(attn2c_sound_source *source) {
   if (source->file) sf_close(source->file);
   soxr_delete(source->resampler);
   source->file = NULL, source->resampler = NULL;
-  source->read = source->first = source->count = 0;
+  source->read = source->first = source->count = source->dropped = 0;
   source->is_end = 0;
 }
 
@@ -63,7 +64,11 @@ static int no_memory(const attn2c_sound_source *source, attn2c_message *message)
 
 /* Makes space for more samples, which the caller writes after the others. */
 static int reserve(attn2c_sound_source *source, int64_t more, attn2c_message *message) {
-  if (source->count + more <= source->capacity) return ATTN2C_OK;
+  if (source->dropped + source->count + more <= source->capacity) return ATTN2C_OK;
+  if (source->dropped > 0)
+    memmove(source->samples, source->samples + source->dropped, (size_t)source->count * sizeof(float));
+  source->dropped = 0;
+  if (2 * (source->count + more) <= source->capacity) return ATTN2C_OK;
   const int64_t capacity = 2 * (source->count + more);
   float *moved = realloc(source->samples, (size_t)capacity * sizeof *moved);
   if (!moved) return no_memory(source, message);
@@ -128,7 +133,7 @@ static int add(attn2c_sound_source *source, int64_t frames, attn2c_message *mess
     const int64_t more = source->resampler ? (int64_t)((double)frames * ratio) + BLOCK : frames;
     const int status = reserve(source, more, message);
     if (status != ATTN2C_OK) return status;
-    float *to = source->samples + source->count;
+    float *to = source->samples + source->dropped + source->count;
     made = (size_t)frames;
     if (source->resampler) {
       size_t taken = 0;
@@ -181,10 +186,12 @@ static int read_raw(attn2c_sound_source *source, attn2c_message *message) {
   if (status == ATTN2C_OK && source->first + source->count == 0)
     status = check_raw(source, bytes, there, message);
   if (status != ATTN2C_OK) return status;
+  float *to = source->samples + source->dropped + source->count;
   for (size_t i = 0; i < there / 2; i++) {
     const int value = bytes[2 * i] | bytes[2 * i + 1] << 8;
-    source->samples[source->count++] = (float)(value < 0x8000 ? value : value - 0x10000) / 32768.0F;
+    to[i] = (float)(value < 0x8000 ? value : value - 0x10000) / 32768.0F;
   }
+  source->count += (int64_t)(there / 2);
   source->raw_bytes = there % 2;
   if (source->raw_bytes) bytes[0] = bytes[there - 1];
   source->is_end = got == 0;
@@ -194,7 +201,7 @@ static int read_raw(attn2c_sound_source *source, attn2c_message *message) {
 static void show(const attn2c_sound_source *source, attn2c_sound *sound) {
   *sound = (attn2c_sound){.name = source->name,
                           .number = source->next - 1,
-                          .samples = source->samples,
+                          .samples = source->samples ? source->samples + source->dropped : NULL,
                           .first = source->first,
                           .count = source->count,
                           .is_end = source->is_end,
@@ -234,7 +241,6 @@ int attn2c_sound_fill(attn2c_sound_source *source, int64_t wanted, attn2c_sound 
 }
 
 void attn2c_sound_drop(attn2c_sound_source *source, int64_t count, attn2c_sound *sound) {
-  source->count -= count, source->first += count;
-  if (source->count) memmove(source->samples, source->samples + count, (size_t)source->count * sizeof(float));
+  source->count -= count, source->first += count, source->dropped += count;
   show(source, sound);
 }
