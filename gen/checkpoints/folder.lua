@@ -184,8 +184,9 @@ end
 --- sentence-transformers. tokenizer_config, generation: the objects of tokenizer_config.json and
 --- generation_config.json, or nil. preprocessor: { file, config } about pictures or sounds, or nil. quantised: how
 --- quantised tensors are stored (coded.lua), or nil; notes: for the user. tokenizer: the inner folder of its files, ""
---- for the folder itself, or nil. look: a function of config.json that may refuse it before
---- its tensors are looked for, or nil. Faults: io, format. A GGUF file's table has more fields (gguf.lua).
+--- for the folder itself, or nil. read: returns the object of another file by its name, or nil. look: a function of
+--- config.json that may refuse it before its tensors are looked for, or nil. Faults: io, format. A GGUF file's table
+--- has more fields (gguf.lua).
 function folder.read(path, look)
   if gguf.is(path) then return require("checkpoints.gguf").read(path) end -- loaded only then
   path = path:gsub("(.)/+$", "%1")
@@ -220,6 +221,7 @@ function folder.read(path, look)
     generation = read_object(main .. "/generation_config.json"),
     preprocessor = read_preprocessor(main),
     tokenizer = has and main:sub(#path + 2) or nil,
+    read = function(name) return read_object(main .. "/" .. name) end,
   }
 end
 

@@ -5,6 +5,7 @@ local generation = require("checkpoints.generation")
 local heads = require("checkpoints.heads")
 local json = require("common.json")
 local keys = require("data.keys")
+local ctc = require("checkpoints.ctc")
 local pictures = require("checkpoints.pictures")
 local reserved = require("data.reserved")
 local rotary = require("checkpoints.rotary")
@@ -559,7 +560,10 @@ local function entries_of(self, stages)
   check_tie(self)
   local mask = mask_of(self, stages, f.window)
   local labels, label_function = labels_of_text(self, output)
-  local texts = texts_of(self)
+  local texts, of_ctc = texts_of(self), nil
+  if stages.ctc then
+    labels, of_ctc = ctc.of(self.folder.read, self.folder.tokenizer_config, output[#output].to, self.notes)
+  end
   if texts then label_function = self.family.similarity end
   note_texts(self)
   local weights, input_order = blocks_of(self, output)
@@ -603,7 +607,7 @@ local function entries_of(self, stages)
     { "sound", self.sound }, { "texts", texts },
     { "prompt", prompt }, { "prompts", prompts },
     { "dimensions", self.is_sentences and self.folder.tokenizer and sentence.dimensions(self.folder) or nil },
-    { "generation", said },
+    { "generation", said }, { "ctc", of_ctc },
     { "weights", weights }, { "input_order", input_order },
     { "names", name_table(self) },
   }

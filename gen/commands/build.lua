@@ -112,8 +112,8 @@ local function sbom_of(state, jobs, results, cflags, made, options)
     if result then outputs[#outputs + 1] = { id = each[1], kind = each[1], name = each[2], sum = result.sum } end
   end
   return { name = spec.name .. ".spdx.json", text = sbom.text { name = spec.name, providers = made.providers,
-    has_text = made.has_text, has_pictures = made.has_pictures, has_ranks = made.has_ranks, texts = made.texts,
-    is_static = made.is_static,
+    has_text = made.has_text, has_pictures = made.has_pictures, has_sound = made.has_sound,
+    has_ranks = made.has_ranks, texts = made.texts, is_static = made.is_static,
     flags = recipe.flags(jobs, cflags), outputs = outputs,
     line = again.line(options.arguments,
       { tuning = again.tuning_of(state), factors = again.factors_of(state) }, table.concat(state.target_names, ",")),
@@ -151,7 +151,8 @@ end
 local function jobs_of(state, tools, runtime_sources, options, library, texts)
   local spec, only = state.spec, options.only
   local made = { embed = options.embed, is_static = options.is_static, has_text = state.tokenizer ~= nil,
-    has_pictures = spec.pictures and true or false, texts = texts and texts.spec.name,
+    has_pictures = spec.pictures and true or false, has_sound = spec.sound and true or false,
+    has_ctc = spec.ctc and true or false, texts = texts and texts.spec.name,
     has_chat = state.chat ~= nil, has_generation = spec.symbols.past.is_open,
     has_ranks = spec.processes ~= nil, providers = { library = library,
       program = recipe.provider(spec) } }
@@ -229,6 +230,10 @@ function build.begin(root, options) return setmetatable({ root = root, options =
 ---   arguments                   the parsed command line, for the line that repeats the build (again.lua)
 ---   begun                       of build.begin, if the build has begun
 function build.make(state, folder, root, options)
+  if options.is_static and state.spec.sound then
+    faults.raise("usage", "--static: a program that takes sound needs libsndfile and libsoxr, which Debian has as "
+      .. "shared libraries only; sound=false builds a program that takes features")
+  end
   if state.texts then build.make(state.texts, folder, root, options) end
   local bar <close> = progress.start()
   files.make_folder(folder)

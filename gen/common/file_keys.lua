@@ -290,9 +290,10 @@ local special_tokens = "bos_token cls_token eos_token mask_token pad_token sep_t
 
 sections["tokenizer_config.json"] = {
   read = special_tokens .. [[ add_bos_token add_eos_token add_prefix_space added_tokens_decoder
-    additional_special_tokens chat_template do_lower_case extra_ids extra_special_tokens keep_accents language_codes
-    legacy legacy_behaviour mask_token_sent max_len model_input_names model_max_length offset padding_side
-    separate_vocabs split_by_punct src_lang strip_accents tokenize_chinese_chars tokenizer_class truncation_side]],
+    additional_special_tokens chat_template clean_up_tokenization_spaces do_lower_case extra_ids extra_special_tokens
+    keep_accents language_codes legacy legacy_behaviour mask_token_sent max_len model_input_names model_max_length
+    offset padding_side replace_word_delimiter_char separate_vocabs split_by_punct src_lang strip_accents target_lang
+    tokenize_chinese_chars tokenizer_class truncation_side word_delimiter_token]],
   without = {
     [ORIGIN] = [[_commit_hash auto_map backend device_map fast_tokenizer_files files_loaded from_slow gguf_file
       init_inputs is_fast is_local local_files_only merges_file name_or_path processor_class slow_tokenizer_class
@@ -300,12 +301,11 @@ sections["tokenizer_config.json"] = {
     [PADDING] = "max_length pad_to_multiple_of pad_token_type_id padding",
     ["a call says how texts are cut"] = "stride truncation truncation_strategy",
     ["of texts made of WordPiece's tokens, which no model here writes"] =
-      "clean_up_tokenization_spaces spaces_between_special_tokens wordpieces_prefix",
+      "spaces_between_special_tokens wordpieces_prefix",
     ["tokenizer.json has the steps"] = [[do_basic_tokenize merges never_split normalization post_processor
       remove_space tokenizer_padding tokenizer_truncation trim_offsets unk_id use_regex vocab vocab_type]],
     ["tokenizer.json has the tokens"] = "*_token model_specific_special_tokens",
-    ["of wav2vec 2.0, which takes no texts"] = "replace_word_delimiter_char",
-    ["a call says the language to write"] = "target_lang tgt_lang",
+    ["a call says the language to write"] = "tgt_lang",
     ["of the punctuation of sources, which transformers leaves as it is"] = "source_lang",
     ["of rows without a token"] = "num_madeup_words",
     ["of how a chat's texts are shown or read back"] = "chat_control_tokens response_schema response_template",

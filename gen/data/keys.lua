@@ -244,6 +244,11 @@ keys.list = {
       .. "vectors, these are scaled again" },
   { key = "labels", type = "labels", default_text = "none",
     meaning = "labels of the last output's numbers, from 0: { \"no\", \"yes\" }" },
+  { key = "ctc", type = "ctc", default_text = "none",
+    meaning = "rows of scores of tokens become text, by connectionist temporal classification: { blank = 0 (the token "
+      .. "between equal tokens), delimiter = \"|\" (the token between words), space = \" \" (its text), lower = false "
+      .. "(the text in lower case), clean = false (no spaces before punctuation) }; labels are the tokens; false: they "
+      .. "do not" },
   { key = "label_function", type = "word", words = { "softmax", "sigmoid", "none" },
     default_text = "softmax, for one label sigmoid",
     meaning = "how the program turns the last output, or with texts the scores, into probabilities; sigmoid: each "

@@ -55,14 +55,18 @@ local function table_of(source, name)
   return rows_of(assert(source:match(name .. " = {\n(.-)\n};"), name .. " has another form"))
 end
 
--- Returns the options of a page, as { name, meaning }. bit: "RUN", or "TEXTS" or "PICTURES" for a part of `run`.
+-- The parts of the page of `run`.
+local parts = { TEXTS = true, PICTURES = true, SOUNDS = true }
+
+-- Returns the options of a page, as { name, meaning }. bit: "RUN", or one of `parts`.
 local function options_of(rows, bit)
   local list = {}
   for _, row in ipairs(rows) do
     local name, letter, value, commands, help = row[1], row[2], row[3], row[4], row[#row]
-    local is_of_part = commands:find("TEXTS", 1, true) ~= nil or commands:find("PICTURES", 1, true) ~= nil
+    local is_of_part = false
+    for part in pairs(parts) do is_of_part = is_of_part or commands:find(part, 1, true) ~= nil end
     if help ~= "NULL" and commands:find("%f[%u]" .. bit .. "%f[%U]")
-      and is_of_part == (bit == "TEXTS" or bit == "PICTURES") then
+      and is_of_part == (parts[bit] == true) then
       local shown = letter == "NULL" and name or letter .. ", " .. name
       list[#list + 1] = { name = value == "NULL" and shown or shown .. " " .. value, meaning = help }
     end
@@ -77,7 +81,7 @@ local function page_of(row, rows, bit)
 end
 
 --- Returns the pages of the program's help, in order, as { command, usage, text, notes, options = list of { name,
---- meaning } }. The last are the pages about texts and about pictures, for `run`.
+--- meaning } }. The last are the pages about texts, pictures and sounds, for `run`.
 function program_manual.pages(root)
   local function source_of(name)
     return assert(files.read(root .. "/runtime/program/" .. name), name .. " is missing")
@@ -85,7 +89,7 @@ function program_manual.pages(root)
   local help, rows = source_of("help.c"), table_of(source_of("options.c"), "attn2c_options%[ATTN2C_OPTIONS%]")
   local pages = {}
   for i, row in ipairs(table_of(help, "pages%[%]")) do pages[i] = page_of(row, rows, row[1]:upper()) end
-  for _, part in ipairs { "text", "picture" } do
+  for _, part in ipairs { "text", "picture", "sound" } do
     local row = rows_of("{" .. assert(help:match(part .. "_page = {\n?%s*(.-)};"), "help.c has another form") .. "}")
     pages[#pages + 1] = page_of(row[1], rows, part:upper() .. "S")
     pages[#pages].part = part == "text" and part or part .. "s"

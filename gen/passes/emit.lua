@@ -16,6 +16,7 @@ local emit_readers = require("passes.emit.readers")
 local emit_module = require("passes.emit.module")
 local emit_python = require("passes.emit.python")
 local emit_picture = require("passes.emit.picture")
+local emit_sound_facts = require("passes.emit.sound_facts")
 local emit_roof = require("passes.emit.roof")
 local emit_panel_loops = require("passes.emit.panel_loops")
 local emit_steps = require("passes.emit.steps")
@@ -388,7 +389,8 @@ local function model_values(state, builds)
     has_pictures = state.spec.pictures and true or false, texts = emit_picture.texts(state),
     picture_input = reserved.member(reader.graph.tensors[first_input].member), picture_height = image.height or false,
     picture_width = image.width or false, reads_ids = reader.graph.tensors[first_input].type == "i32",
-    has_chat = state.chat ~= nil,
+    has_chat = state.chat ~= nil, has_sound = state.spec.sound and true or false,
+    has_ctc = emit_sound_facts.ctc(state.spec),
     prompt = state.spec.prompt and c.comment(('"%s"'):format(state.spec.prompt)) or false,
     prompt_names = emit_text.prompt_names(state.spec), embedding = emit_text.embedding(state),
     cmake_libraries = (state.tokenizer and "pthread;m;utf8proc;pcre2-8" or "pthread;m")
@@ -412,7 +414,7 @@ local function add_program(add, build, values, shared)
   add(values.own .. "_program.c", "program.c.in", with(values, { own_programs = programs, divided = shared.divided,
     has_variants = shared.has_variants, whole_traces = table.concat(traces, ", "),
     has_text = shared.has_text and values.is_first,
-    has_pictures = shared.has_pictures and values.is_first,
+    has_pictures = shared.has_pictures and values.is_first, has_sound = shared.has_sound and values.is_first,
     texts = shared.texts and values.is_first and shared.texts,
     has_generation = values.continues and values.is_first,
     targets = shared.targets }))
@@ -438,6 +440,9 @@ function emit.run(state)
   table.insert(state.files, { name = emit_python.name .. ".py", text = emit_python.join(state.root) })
   if values.has_pictures then
     add(name .. "_picture.c", "picture.c.in", with(values.primary, emit_picture.values(state)))
+  end
+  if values.has_sound or values.has_ctc then
+    add(name .. "_sound_facts.c", "sound_facts.c.in", with(values.primary, emit_sound_facts.values(state)))
   end
   if values.has_text then
     add(name .. "_text.c", "text.c.in", with(values.primary, emit_text.values(state)))

@@ -471,7 +471,7 @@ function graph.run(state)
       set(growth.with_source(spec, least), spec.source.seq - least, growth.OF_SOURCE)
     end
   end
-  if state == state.primary and (state.tokenizer or state.spec.pictures) then
+  if state == state.primary and (state.tokenizer or state.spec.pictures or state.spec.sound or state.spec.ctc) then
     state.graph.answer = answer.of(state.spec, state.graph, state.tokenizer)
   end
   local before = state.checkpoint and others(state)

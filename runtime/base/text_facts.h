@@ -13,7 +13,8 @@ typedef enum {
   ATTN2C_ANSWER_TOKENS,    /* [batch][rows][labels]: scores, a label per token */
   ATTN2C_ANSWER_MASKED,    /* [batch][rows][tokens]: scores of replacements for a mask token */
   ATTN2C_ANSWER_NEXT,      /* [batch][tokens] or [batch][rows][tokens]: scores of the next token */
-  ATTN2C_ANSWER_SPAN       /* [batch][rows][1], twice: scores of where the answer begins and ends */
+  ATTN2C_ANSWER_SPAN,      /* [batch][rows][1], twice: scores of where the answer begins and ends */
+  ATTN2C_ANSWER_SPEECH     /* [batch][rows][tokens]: scores of tokens and the blank of CTC */
 } attn2c_answer;
 
 typedef enum { ATTN2C_SOFTMAX, ATTN2C_SIGMOID, ATTN2C_AS_IT_IS } attn2c_label_function;

@@ -3,6 +3,7 @@
 #include "base/generation.h"
 #include "model/model.h"
 #include "base/picture_facts.h"
+#include "base/sound_facts.h"
 #include "base/text_facts.h"
 #include "program/arguments.h"
 #include "program/nearest.h"
@@ -200,13 +201,15 @@ static const option_row *row_of(int option, attn2c_command command) {
   return row;
 }
 
-/* True if messages offer an option of a command: not a second name, nor one for pictures or texts if the
- * model takes none. */
+/* True if messages offer an option of a command: not a second name, nor one for pictures, sounds or texts if
+ * the model takes none. */
 static int is_offered(const option_row *row, attn2c_command command) {
-  const int pictures = &attn2c_the_pictures != NULL, texts = pictures || &attn2c_the_text != NULL;
+  const unsigned parts = ATTN2C_HELP_OF_PICTURES | ATTN2C_HELP_OF_SOUNDS | ATTN2C_HELP_OF_TEXTS;
+  const unsigned media =
+      (&attn2c_the_pictures ? ATTN2C_HELP_OF_PICTURES : 0) | (&attn2c_the_sounds ? ATTN2C_HELP_OF_SOUNDS : 0);
+  const unsigned taken = media | (&attn2c_the_text || media ? ATTN2C_HELP_OF_TEXTS : 0);
   return is_option_of(row, command) && (!row->words || *row->words) &&
-         (pictures || !(row->commands & ATTN2C_HELP_OF_PICTURES)) &&
-         (texts || !(row->commands & ATTN2C_HELP_OF_TEXTS));
+         (!(row->commands & parts) || row->commands & taken);
 }
 
 /* Writes the names of a command's options. */
@@ -336,11 +339,16 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
                  continues() ? ", pack, generate, chat and perplexity" : " and pack");
     return ATTN2C_USAGE;
   }
-  void **lists[] = {(void **)&arguments->inputs,          (void **)&arguments->outputs,
-                    (void **)&arguments->texts,           (void **)&arguments->pairs,
-                    (void **)&arguments->queries,         (void **)&arguments->generate.stops,
-                    (void **)&arguments->images,          (void **)&arguments->generate.biases,
-                    (void **)&arguments->generate.allowed};
+  void **lists[] = {(void **)&arguments->inputs,
+                    (void **)&arguments->outputs,
+                    (void **)&arguments->texts,
+                    (void **)&arguments->pairs,
+                    (void **)&arguments->queries,
+                    (void **)&arguments->generate.stops,
+                    (void **)&arguments->images,
+                    (void **)&arguments->generate.biases,
+                    (void **)&arguments->generate.allowed,
+                    (void **)&arguments->audios};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
     *lists[i] = calloc((size_t)argc, sizeof(attn2c_text_word)); /* the largest member of a list */
     if (*lists[i]) continue;
@@ -353,9 +361,11 @@ void attn2c_arguments_free(attn2c_arguments *arguments) {
   attn2c_generate_arguments *generate = &arguments->generate;
   void *lists[] = {(void *)arguments->inputs, (void *)arguments->outputs, arguments->texts,
                    (void *)arguments->images, arguments->pairs,           arguments->queries,
-                   (void *)generate->stops,   (void *)generate->biases,   (void *)generate->allowed};
+                   (void *)generate->stops,   (void *)generate->biases,   (void *)generate->allowed,
+                   (void *)arguments->audios};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) free(lists[i]);
-  arguments->inputs = arguments->outputs = generate->stops = generate->biases = generate->allowed = NULL;
+  arguments->audios = arguments->inputs = arguments->outputs = generate->stops = generate->biases =
+      generate->allowed = NULL;
   arguments->texts = arguments->pairs = arguments->queries = NULL;
 }
 

@@ -24,7 +24,9 @@ typedef enum {
   ATTN2C_ANSWERS_NONE, /* not given */
   ATTN2C_ANSWERS_TEXT,
   ATTN2C_ANSWERS_JSONL,
-  ATTN2C_ANSWERS_NPY
+  ATTN2C_ANSWERS_NPY,
+  ATTN2C_ANSWERS_SRT, /* cues of SubRip and WebVTT: of sounds */
+  ATTN2C_ANSWERS_VTT
 } attn2c_answer_format;
 
 /* The kind of a word that gives texts. */
@@ -92,7 +94,10 @@ typedef struct {
   int text_count, pair_count, query_count;
   const char **images; /* files and folders of pictures, in the order given */
   int image_count;
-  const char *against; /* file of embeddings that pictures' embeddings are compared with; NULL: not given */
+  const char **audios; /* files and folders of sounds, in the order given */
+  int audio_count;
+  int vad, words;      /* 1 with --vad, --words */
+  const char *against; /* file of embeddings that the answers' are compared with; NULL: not given */
   attn2c_answer_format answers;
   int top;                    /* 0: not given */
   int similar;                /* 1 with --similar */

@@ -2,6 +2,7 @@
  * is made from both tables (gen/deploy/program_manual.lua). */
 #include "base/generation.h"
 #include "base/picture_facts.h"
+#include "base/sound_facts.h"
 #include "base/text_facts.h"
 #include "program/options.h"
 
@@ -117,18 +118,28 @@ static void print_wrapped(const char *text, int at, int column, FILE *out) {
   fputc('\n', out);
 }
 
-/* The part of the help of `run` for models that take pictures. */
-static const struct {
+/* A part of the help of `run`. */
+typedef struct {
   const char *command, *usage, *text, *notes;
-} picture_page = {
+} part_page;
+
+/* The part for models that take pictures. */
+static const part_page picture_page = {
     "run", "--weights F --image FILE|DIR|- ... [OPTION...]", "Pictures instead of inputs:\n",
     "A picture is turned as its Exif orientation says, resized, cropped and normalised as the "
     "model's\nimage processor does. A picture that cannot be read ends the run after the answers "
     "before it.\n"};
 
+/* The part for models that take sound. */
+static const part_page sound_page = {
+    "run", "--weights F --audio FILE|DIR|- ... [OPTION...]", "Sounds instead of inputs:\n",
+    "The mean of a sound's channels is resampled to the model's rate. Speech that is longer than a call "
+    "takes "
+    "is cut\nwhere it is quiet. A sound that cannot be read ends the run after the answers before it.\n"};
+
 /* True if the help of a row is on a page: that of a command, or the part about texts. */
 static int is_on_page(const attn2c_option *row, unsigned page) {
-  const unsigned parts = ATTN2C_HELP_OF_TEXTS | ATTN2C_HELP_OF_PICTURES;
+  const unsigned parts = ATTN2C_HELP_OF_TEXTS | ATTN2C_HELP_OF_PICTURES | ATTN2C_HELP_OF_SOUNDS;
   return row->help && attn2c_option_is_offered(row) &&
          (page & parts ? row->commands & page : (row->commands & page) && !(row->commands & parts));
 }
@@ -189,17 +200,20 @@ void attn2c_arguments_help(const attn2c_arguments *arguments, const attn2c_descr
   const int page = (int)arguments->command - ATTN2C_COMMAND_INFO;
   const int has_text = arguments->command == ATTN2C_COMMAND_RUN && model->text != NULL;
   print_usage(program, pages[page].command, pages[page].usage, out);
-  const int has_pictures =
-      arguments->command == ATTN2C_COMMAND_RUN && &attn2c_the_pictures != NULL && !attn2c_encode_entry(model);
+  const int has_media = arguments->command == ATTN2C_COMMAND_RUN && !attn2c_encode_entry(model);
+  const part_page *media = !has_media             ? NULL
+                           : &attn2c_the_pictures ? &picture_page
+                           : &attn2c_the_sounds   ? &sound_page
+                                                  : NULL;
   if (has_text) fprintf(out, "       %s run %s\n", program, text_page.usage);
-  if (has_pictures) fprintf(out, "       %s run %s\n", program, picture_page.usage);
+  if (media) fprintf(out, "       %s run %s\n", program, media->usage);
   fprintf(out, "\n%s\n", pages[page].text);
   print_options(1U << arguments->command, model, out);
   if (*pages[page].notes) fprintf(out, "\n%s", pages[page].notes);
-  if (has_pictures) {
-    fprintf(out, "\n%s\n", picture_page.text);
-    print_options(ATTN2C_HELP_OF_PICTURES, model, out);
-    fprintf(out, "\n%s", picture_page.notes);
+  if (media) {
+    fprintf(out, "\n%s\n", media->text);
+    print_options(media == &picture_page ? ATTN2C_HELP_OF_PICTURES : ATTN2C_HELP_OF_SOUNDS, model, out);
+    fprintf(out, "\n%s", media->notes);
   }
   if (!has_text) return;
   fprintf(out, "\n%s\n", text_page.text);

@@ -13,6 +13,7 @@
 #include "program/output.h"
 #include "program/picture/command.h"
 #include "program/picture/texts.h"
+#include "program/sound/command.h"
 #include "program/ranks/program.h"
 #include "program/run.h"
 #include "program/text/command.h"
@@ -108,6 +109,13 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
                                         message);
       return attn2c_fail(message, ATTN2C_USAGE,
                          "run: this model takes no pictures: its description has no key `pictures`");
+    }
+    if (arguments->audio_count > 0 && !attn2c_encode_entry(program->model)) {
+      if (&attn2c_the_sounds)
+        return attn2c_the_sounds->run(program->model, attn2c_the_sound_facts, arguments, stdout, stderr,
+                                      message);
+      return attn2c_fail(message, ATTN2C_USAGE,
+                         "run: this model takes no sound: its description has no key `sound`");
     }
     if (attn2c_asks_text(arguments)) {
       if (&attn2c_the_text) return attn2c_the_text->run(program->model, arguments, stdout, stderr, message);

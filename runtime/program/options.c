@@ -14,7 +14,8 @@ enum {
   CHAT = 1 << ATTN2C_COMMAND_CHAT,
   PERPLEXITY = 1 << ATTN2C_COMMAND_PERPLEXITY,
   TEXTS = ATTN2C_HELP_OF_TEXTS,
-  PICTURES = ATTN2C_HELP_OF_PICTURES
+  PICTURES = ATTN2C_HELP_OF_PICTURES,
+  SOUNDS = ATTN2C_HELP_OF_SOUNDS
 };
 
 #define FLAG    ATTN2C_OPTION_FLAG
@@ -74,29 +75,52 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
     {"--image", NULL, "FILE", RUN | PICTURES, PATH, AT(images), AT(image_count), 0, 0, NULL,
      "a PNG or JPEG file; a folder, whose files that end in .png, .jpg or .jpeg are taken by name; - is one "
      "picture on the standard input. May be repeated"},
-    {"--against", NULL, "F.npy", RUN | PICTURES, ONCE, AT(against), 0, 0, 0, NULL,
+    {"--audio", NULL, "FILE", RUN | SOUNDS, PATH, AT(audios), AT(audio_count), 0, 0, NULL,
+     "a WAV, FLAC, Ogg or MP3 file of any rate and number of channels; a folder, whose files with such an "
+     "ending are taken by name; - reads raw samples from the standard input: 16 bits, little-endian, one "
+     "channel, at the model's rate, as `arecord -t raw` writes them. May be repeated"},
+    {"--vad", NULL, NULL, RUN | SOUNDS, FLAG, AT(vad), 0, 0, 0, NULL,
+     "leaves out silence. A frame of 30 ms is loud from -60 dB of full scale, and -35 dB of the loudest "
+     "frame, "
+     "on; loud frames less than 300 ms apart are one piece, with 150 ms before and after it; pieces of less "
+     "than 90 ms are left out. Each piece is a text by itself; labels and embeddings are of all pieces of a "
+     "sound, joined"},
+    {"--words", NULL, NULL, RUN | SOUNDS, FLAG, AT(words), 0, 0, 0, NULL,
+     "for models that write text: each word with the seconds of its begin and end, one line a word; with "
+     "jsonl as a list; with srt and vtt a cue a word"},
+    {"--against", NULL, "F.npy", RUN | PICTURES | SOUNDS, ONCE, AT(against), 0, 0, 0, NULL,
      "embeddings [count][width], such as embeddings of texts by the other tower of the model: prints the 5 "
-     "or --top K that are most similar to each picture, best first, each with its number from 1 and its "
-     "cosine. With npy: all cosines, [pictures][count]"},
+     "or --top K that are most similar to each file's, best first, each with its number from 1 and its "
+     "cosine. With npy: all cosines, [files][count]"},
     {"--text", NULL, "WORD", PICTURES, TEXT, 0, 0, 0, 0, NULL,
      "with a model of texts in the program (CLIP, SigLIP): scores of texts for each picture, best first, as "
      "probabilities; - reads the standard input, and if WORD names a file, each of its lines is a text. May "
      "be repeated. With npy: all logits, [pictures][texts]"},
     {"--text-weights", NULL, "F", RUN | PICTURES, ONCE, AT(text_weights), 0, 0, 0, NULL,
      "weights of the model of texts (default: the weights of --weights, a checkpoint of both)"},
-    {"--top", NULL, "K", PICTURES, INT, 0, 0, 0, 0, NULL,
+    {"--top", NULL, "K", PICTURES | SOUNDS, INT, 0, 0, 0, 0, NULL,
      "the K best labels or texts, or embeddings of --against"},
-    {"--format", NULL, "text", PICTURES, WORD, 0, 0, 0, 0, NULL,
-     "one line a picture with tabs between label and probability, or the numbers of the output; the "
-     "picture's name comes first if there are several, or a folder"},
-    {"--format", NULL, "jsonl", PICTURES, WORD, 0, 0, 0, 0, NULL, "one JSON object a line for each picture"},
-    {"--format", NULL, "npy", PICTURES, WORD, 0, 0, 0, 0, NULL,
+    {"--format", NULL, "text", PICTURES | SOUNDS, WORD, 0, 0, 0, 0, NULL,
+     "one line a file with tabs between label and probability, or the numbers of the output, or the text "
+     "that "
+     "is said; the file's name comes first if there are several, or a folder"},
+    {"--format", NULL, "jsonl", PICTURES | SOUNDS, WORD, 0, 0, 0, 0, NULL,
+     "one JSON object a line for each file"},
+    {"--format", NULL, "srt", SOUNDS, WORD, 0, 0, 0, 0, NULL,
+     "(or vtt) the text that is said as cues of SubRip or WebVTT: of at most 84 bytes and 7 seconds, without "
+     "a "
+     "pause of 0.7 seconds"},
+    {"--format", NULL, "npy", PICTURES | SOUNDS, WORD, 0, 0, 0, 0, NULL,
      "writes the array of the answers to the standard output"},
-    {"--similar", NULL, NULL, PICTURES, FLAG, 0, 0, 0, 0, NULL,
-     "the cosine of each pair of embeddings, one line a picture"},
+    {"--similar", NULL, NULL, PICTURES | SOUNDS, FLAG, 0, 0, 0, 0, NULL,
+     "the cosine of each pair of embeddings, one line a file"},
     {"--output", NULL, "NAME=Y.npy", PICTURES, PATH, 0, 0, 0, 0, NULL,
      "an output of all pictures, one row a picture; the input's name: the images that they became. Answers "
      "are then printed only with --format"},
+    {"--output", NULL, "NAME=Y.npy", SOUNDS, PATH, 0, 0, 0, 0, NULL,
+     "an output of all sounds, one row a sound; in a model of any length, the rows of all, one after the "
+     "other. "
+     "The input's name: the features. Answers are then printed only with --format"},
     {"--output", NULL, "logits_per_image=Y.npy", PICTURES, PATH, 0, 0, 0, 0, NULL,
      "with --text: all logits, [pictures][texts]"},
     {"--text-file", NULL, "F", RUN | TEXTS, TEXT, AT(texts), AT(text_count), ATTN2C_TEXT_FILE, 0, NULL,
@@ -114,7 +138,7 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
     {"--top", NULL, "K", RUN | TEXTS, INT, AT(top), 0, 1, ATTN2C_MAX_TOP, NULL,
      "the K best labels, tokens, or texts for a query"},
     {"--format", NULL, "text", RUN | TEXTS, WORD, AT(answers), 0, ATTN2C_ANSWERS_TEXT, 0,
-     "text, jsonl or npy",
+     "text, jsonl, npy, srt or vtt",
      "one line a text with tabs between label (or token) and probability; labels of tokens have one line "
      "each, with first and last byte, and an empty line after each text"},
     {"--format", NULL, "jsonl", TEXTS, WORD, 0, 0, 0, 0, NULL, "one JSON object a line for each text"},

@@ -35,10 +35,12 @@ typedef struct {
 #define ATTN2C_HELP_OF_TEXTS (1U << 15)
 /* The same for the part about pictures. */
 #define ATTN2C_HELP_OF_PICTURES (1U << 14)
+/* The same for the part about sounds. */
+#define ATTN2C_HELP_OF_SOUNDS (1U << 13)
 
 /* The rows. Messages and help list the options of a command in their order. Rows after the last are empty,
  * and belong to no command. */
-enum { ATTN2C_OPTIONS = 100 };
+enum { ATTN2C_OPTIONS = 120 };
 extern const attn2c_option attn2c_options[ATTN2C_OPTIONS];
 
 /* True if the program's model can have the option. */

@@ -3,6 +3,7 @@
  * array of their lengths. */
 #include "program/run.h"
 #include "base/picture_facts.h"
+#include "base/sound_facts.h"
 
 #include <unistd.h>
 
@@ -130,10 +131,13 @@ static int job_bind(job *job, const attn2c_arguments *arguments, attn2c_message 
   const char **input_paths = job->paths, **output_paths = job->paths + entry->input_count + 1;
   int status = ATTN2C_OK;
   if (attn2c_lacks_weights(job->model, arguments->weights, job->command, message)) status = ATTN2C_USAGE;
-  if (&attn2c_the_pictures && arguments->input_count == 0 && arguments->output_count == 0)
+  const char *media = &attn2c_the_pictures ? "--image with a picture"
+                      : &attn2c_the_sounds ? "--audio with a sound"
+                                           : NULL;
+  if (media && arguments->input_count == 0 && arguments->output_count == 0)
     return attn2c_fail(message, ATTN2C_USAGE,
-                       "run: nothing to compute: give --image with a picture, a folder or -; or arrays with "
-                       "--input and --output");
+                       "run: nothing to compute: give %s, a folder or -; or arrays with --input and --output",
+                       media);
   if (job->model->text != NULL && arguments->input_count == 0 && arguments->output_count == 0)
     return attn2c_fail(
         message, ATTN2C_USAGE,

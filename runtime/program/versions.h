@@ -1,5 +1,6 @@
 /* versions.h - the headers whose macros tell a build the versions of its libraries. No code includes this
- * file. ATTN2C_WITH_LIBXSMM, _TEXT, _PICTURES and _MPI say which libraries the model is linked with. */
+ * file. ATTN2C_WITH_LIBXSMM, _TEXT, _PICTURES, _SOUND and _MPI say which libraries the model is linked with.
+ */
 #include <jansson.h>
 #include <limits.h>
 #ifdef ATTN2C_WITH_LIBXSMM
@@ -12,6 +13,10 @@
 #endif
 #ifdef ATTN2C_WITH_MPI
 #include <mpi.h>
+#endif
+#ifdef ATTN2C_WITH_SOUND
+#include <sndfile.h>
+#include <soxr.h>
 #endif
 #ifdef ATTN2C_WITH_PICTURES
 #include <stdio.h>

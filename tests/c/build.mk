@@ -62,7 +62,8 @@ $(archive): $(runtime) $(headers) tests/runtime.lua $(wildcard gen/commands/buil
 	CC=$(checker) ATTN2C_CFLAGS='-g1 -O0 -Werror $(sanitize)' lua5.4 tests/runtime.lua $@ && touch $@
 helper_objects := $(patsubst %,$(bin)/obj/c_%.o,$(helpers))
 picture_libraries := -lpng -ljpeg -lz
-libraries      := -lcriterion -ljansson $(text_libraries) $(picture_libraries) -lm -ldl -lpthread
+sound_libraries := -lsndfile -lsoxr
+libraries      := -lcriterion -ljansson $(text_libraries) $(picture_libraries) $(sound_libraries) -lm -ldl -lpthread
 
 $(addprefix $(bin)/test_,$(tests)): $(bin)/test_%: $(bin)/obj/c_test_%.o $(helper_objects) $(bin)/obj/kernels_c.o $(archive)
 	$(checker) $(linker) $(sanitize) -o $@ $^ $(wraps) $(libraries)

@@ -42,7 +42,7 @@ static double compare(const float *want, const float *got, int64_t count) {
   return largest;
 }
 
-/* Refuses numbers of rows that are not those of the samples. */
+/* Refuses to write more or fewer rows than the samples make. */
 static void refuse(N(ctx) * ctx, const float *samples, int64_t count, float *features, int64_t rows) {
   expect(N(features)(ctx, samples, count, features, rows + 1) == 2, "one row more");
   expect(N(features)(ctx, samples, count, features, rows - 1) == 2, "one row fewer");

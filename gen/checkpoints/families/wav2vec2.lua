@@ -90,7 +90,7 @@ return {
   heads = {
     Model = bare,
     ForPreTraining = bare,
-    ForCTC = { { "linear", to = "vocab", name = "logits", tensor = "lm_head" } },
+    ForCTC = { ctc = true, { "linear", to = "vocab", name = "logits", tensor = "lm_head" } },
     ForSequenceClassification = {
       { "linear", to = "projection", tensor = "projector" },
       { "pool", over = "mean" },

@@ -42,7 +42,7 @@ local function room_of(source) return source:match("^%w+") end
 
 -- Sources of the runtime that work on each number or byte of a file, of weights, of a text or of an answer. With -O1 a
 -- check takes 1.2 times as long.
-local computes = { "^base/", "^ranks/", "^text/", "^picture/", "^generate/",
+local computes = { "^base/", "^ranks/", "^text/", "^picture/", "^sound/", "^generate/",
   "^formats/gguf_blocks%.c$", "^formats/npy%.c$", "^formats/tensors%.c$",
   "^weights/block_reader%.c$", "^reading/coded%.c$", "^weights/constants%.c$", "^weights/orders%.c$",
   "^packing/pack%.c$", "^weights/random%.c$", "^reading/resized%.c$", "^packing/scale_", "^reading/taps%.c$",
@@ -74,6 +74,7 @@ local generator_of = { libxsmm = { "-lxsmmgen" }, c = {} }
 local libraries = { "-lpthread", "-lm" }
 local text_libraries = { "-lutf8proc", "-lpcre2-8" }
 local picture_libraries = { "-lpng", "-ljpeg", "-lz" } -- only of the program
+local sound_libraries = { "-lsndfile", "-lsoxr" } -- only of the program
 
 -- Returns the name of a source's object: NAME.o for an emitted file, FOLDER-FILE.o for one of the runtime. No model's
 -- name has a `-`, so that an emitted file and a file of the runtime never have the same object. ending: distinguishes
@@ -102,15 +103,20 @@ local of_texts = words.set { "program/picture/texts.c", "program/text/source.c" 
 
 -- True if a source is part of a model. picture/, program/picture/ and FOLDER/picture_*.c are only for models that take
 -- pictures; in the same way text is for models that take text, generate for those that continue, ranks for those that
--- are divided among ranks, and chat/ for those with a chat template. program/answers/ is for text and pictures. Tools
--- are separate programs.
+-- are divided among ranks, sound for those that take sound, and chat/ for those with a chat template. sound/ is also
+-- for those with CTC. program/answers/ is for text, pictures and sound, program/media/ for the last two. Tools are
+-- separate programs.
 local function is_wanted(source, providers, options)
   if source:match("^tools/") then return false end
   if source:match("generate") and not options.has_generation then return false end
   if of_texts[source] and options.texts then return true end
   if source == "program/picture/texts.c" then return false end
-  if source:match("^program/answers/") then return options.has_text or options.has_pictures end
+  local is_media = options.has_pictures or options.has_sound
+  if source:match("^program/answers/") then return options.has_text or is_media end
+  if source:match("^program/media/") then return is_media end
   if is_part(source, "picture") then return options.has_pictures end
+  if source:match("^sound/") then return options.has_sound or options.has_ctc end
+  if is_part(source, "sound") then return options.has_sound end
   if is_part(source, "text") then return options.has_text end
   if source:match("^chat/") then return options.has_chat end
   if is_of_ranks(source) then return options.has_ranks end
@@ -216,6 +222,9 @@ local function model_objects(spec, builds, entries, options)
   table.insert(is_packed and own or shipped, object("model", name .. "_model.c", binding))
   if options.has_text then shipped[#shipped + 1] = object("model", name .. "_text.c", { QUICK }) end
   if options.has_pictures then shipped[#shipped + 1] = object("model", name .. "_picture.c", { QUICK }) end
+  if options.has_sound or options.has_ctc then
+    shipped[#shipped + 1] = object("model", name .. "_sound_facts.c", { QUICK })
+  end
   if options.has_chat then shipped[#shipped + 1] = object("model", name .. "_chat.c", { QUICK }) end
   for _, build in ipairs(builds) do
     program[#program + 1] = object("model", name .. build.suffix .. "_program.c", { QUICK, of_program })
@@ -255,7 +264,7 @@ local function versions_job(spec, provider, options)
     is_read = true, commands = { { CC, plain, jansson_header, CFLAGS,
       provider == "libxsmm" and "-DATTN2C_WITH_LIBXSMM" or {},
       (options.has_text or options.texts) and "-DATTN2C_WITH_TEXT" or {},
-      options.has_pictures and "-DATTN2C_WITH_PICTURES" or {},
+      options.has_pictures and "-DATTN2C_WITH_PICTURES" or {}, options.has_sound and "-DATTN2C_WITH_SOUND" or {},
       options.has_ranks and { "-DATTN2C_WITH_MPI", MPI_FLAGS } or {},
       "-E", "-dM", INPUTS, "-o", RESULT } } }
 end
@@ -309,6 +318,8 @@ function recipe.opener(results) return results[OPENER] end
 ---   embed         "packed" or "stored": the form of weights that are linked in; nil: none are
 ---   has_text      true if the model takes text
 ---   has_pictures  true if it takes pictures
+---   has_sound     true if it takes sound
+---   has_ctc       true if its scores become text by CTC
 ---   has_chat      true if it has a chat template
 ---   has_generation  true if the model continues its sequences
 ---   has_ranks     true if it is divided among ranks
@@ -332,7 +343,8 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
         { { name = object_name("program/main.c") }, { name = object_name("program/fortified.c") },
           { name = archive } }, texts),
       commands = { { CC, LDFLAGS, CFLAGS, static, "-o", RESULT, INPUTS, generator_of[providers.program], JANSSON,
-        of_program_text, options.has_pictures and picture_libraries or {}, libraries } } }
+        of_program_text, options.has_pictures and picture_libraries or {}, options.has_sound and sound_libraries or {},
+        libraries } } }
   end
   local is_static = options.is_static
   local licenses = is_static and { object("runtime", "program/licenses.c",

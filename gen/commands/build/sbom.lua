@@ -29,12 +29,14 @@ function sbom.versions(text)
     openmpi = joined("OMPI_MAJOR_VERSION", "OMPI_MINOR_VERSION", "OMPI_RELEASE_VERSION"), mpich = macros.MPICH_VERSION,
     libxsmm = macros.LIBXSMM_CONFIG_VERSION, pcre2 = joined("PCRE2_MAJOR", "PCRE2_MINOR"),
     libpng = macros.PNG_LIBPNG_VER_STRING, zlib = macros.ZLIB_VERSION, ["libjpeg-turbo"] = macros.LIBJPEG_TURBO_VERSION,
+    libsoxr = macros.SOXR_THIS_VERSION_STR,
     utf8proc = joined("UTF8PROC_VERSION_MAJOR", "UTF8PROC_VERSION_MINOR", "UTF8PROC_VERSION_PATCH") }
 end
 
 local licenses = {
   attn2c = "MIT", openmpi = "BSD-3-Clause", mpich = "mpich2", libxsmm = "BSD-3-Clause", jansson = "MIT",
   utf8proc = "MIT AND Unicode-DFS-2015",
+  libsndfile = "LGPL-2.1-or-later", libsoxr = "LGPL-2.1-or-later",
   libpng = "libpng-2.0", zlib = "Zlib", ["libjpeg-turbo"] = "IJG AND BSD-3-Clause",
   pcre2 = "BSD-3-Clause", glibc = "LGPL-2.1-or-later", gcc = "GPL-3.0-or-later WITH GCC-exception-3.1",
   clang = "Apache-2.0 WITH LLVM-exception",
@@ -45,7 +47,8 @@ local homes = {
   libxsmm = "https://github.com/libxsmm/libxsmm", jansson = "https://github.com/akheron/jansson",
   utf8proc = "https://github.com/JuliaStrings/utf8proc", pcre2 = "https://github.com/PCRE2Project/pcre2",
   libpng = "http://www.libpng.org/pub/png/libpng.html", zlib = "https://zlib.net/",
-  ["libjpeg-turbo"] = "https://libjpeg-turbo.org/",
+  ["libjpeg-turbo"] = "https://libjpeg-turbo.org/", libsndfile = "https://libsndfile.github.io/libsndfile/",
+  libsoxr = "https://sourceforge.net/projects/soxr/",
   glibc = "https://www.gnu.org/software/libc/", gcc = "https://gcc.gnu.org/", clang = "https://clang.llvm.org/",
 }
 
@@ -77,6 +80,9 @@ local function links_of(facts, kind)
   for _, name in ipairs(facts.has_pictures and kind == "program" and { "libpng", "libjpeg-turbo", "zlib" } or {}) do
     list[#list + 1] = { name, how }
   end
+  for _, name in ipairs(facts.has_sound and kind == "program" and { "libsndfile", "libsoxr" } or {}) do
+    list[#list + 1] = { name, how }
+  end
   -- no macro has the name of another MPI
   local mpi = facts.versions.openmpi and "openmpi" or facts.versions.mpich and "mpich" or "mpi"
   if facts.has_ranks then list[#list + 1] = { mpi, how } end
@@ -85,8 +91,8 @@ local function links_of(facts, kind)
 end
 
 --- Returns the text of N.spdx.json.
---- facts: { name, providers, has_text, has_pictures, texts, is_static = the recipe's; line = the command line
---- that repeats the build; flags = texts; versions = the result of sbom.versions; inputs = a list of { id, name,
+--- facts: { name, providers, has_text, has_pictures, has_sound, texts, is_static = the recipe's; line = the command
+--- line that repeats the build; flags = texts; versions = the result of sbom.versions; inputs = a list of { id, name,
 --- sum = SHA-256, is_inside = true if results contain it }; outputs = a list of { id, name, text, kind }; created = a
 --- time in SPDX's format }.
 function sbom.text(facts)

@@ -23,6 +23,7 @@ local PAIRS = { "--text", "Where is the key?", "--text-pair", "A cat sleeps.", "
 local GENERATED = { "--prompt", "Once upon a time" }
 local TRANSLATED = { "--prompt", "Where is the station?" } -- a source of a model with an encoder
 local PICTURE = { "--image", "picture.jpg" }
+local SOUND = { "--audio", "sound.wav" }
 local PICTURE_AND_TEXTS = { "--image", "picture.jpg", "--text", "a photo of a cat", "--text", "a photo of a dog" }
 local EXAMPLE = { "--text", "This is a sentence to try." }
 
@@ -39,9 +40,10 @@ local function scores_pairs(state)
     and ((spec.input.types or 0) > 1 or spec.label_function ~= nil)
 end
 
--- Returns the example of a model that takes text or pictures, or nil.
+-- Returns the example of a model that takes text, pictures or sound, or nil.
 local function example_of(state)
   if state.spec.pictures then return state.spec.texts and PICTURE_AND_TEXTS or PICTURE end
+  if state.spec.sound then return SOUND end
   if not state.tokenizer then return nil end
   if state.spec.symbols.past.is_open then return state.spec.memory and TRANSLATED or GENERATED end
   if scores_pairs(state) then return PAIRS end
@@ -69,10 +71,10 @@ local function runs_here(state)
     and targets.in_use(state.target_names, targets.runs_on(machine), os.getenv("ATTN2C_TARGET")) ~= nil
 end
 
---- Returns the line without "try: ", or nil if this machine does not run the program. A model is run on a text or a
---- picture if it takes one and its weights are known; the line of other models is a command that prints what they need.
---- The user has the picture. program: its path; folder: the checkpoint folder or GGUF file that is the description, or
---- nil; is_embedded: true if the weights are linked in.
+--- Returns the line without "try: ", or nil if this machine does not run the program. A model is run on a text, picture
+--- or sound if it takes one and its weights are known; other models have a command that prints what they need.
+--- The user has the picture or sound. program: its path; folder: the checkpoint folder or GGUF file that is the
+--- description, or nil; is_embedded: true if the weights are linked in.
 function try.line(state, program, folder, is_embedded)
   if not runs_here(state) then return nil end
   local list = { program:match("^[%a_][%w_]*=") and "./" .. program or program } -- a shell would set a variable

@@ -1,5 +1,5 @@
--- answer.lua: decides what the answer to a text or a picture is: the inputs that they fill, its kind, and its outputs.
--- runtime/base/text_facts.h has the kinds.
+-- answer.lua: decides what the answer to a text, a picture or a sound is: the inputs that they fill, its kind, and its
+-- outputs. runtime/base/text_facts.h has the kinds.
 local faults = require("common.faults")
 local words = require("common.words")
 
@@ -15,7 +15,7 @@ local function is_beside(member)
 end
 
 answer.inputs = { "ids", "token_types", "lengths", "attention_mask", "pool_mask" }
-local of_pictures = { "image" }
+local of_media = { "image", "features", "hidden" }
 
 -- Refuses a number of kept numbers that the answer does not have.
 local function check_dimensions(spec, kind, width)
@@ -84,6 +84,7 @@ local function kind_of(spec, graph, has_mask)
     local is_masked = is_rows and not spec.mask.causal and has_mask
     return is_masked and "MASKED" or "NEXT", last - 1, 0
   end
+  if spec.ctc and is_rows then return "SPEECH", last - 1, 0 end
   if spec.labels or (stage == "linear" and member == "logits") then
     return is_rows and "TOKENS" or "LABEL", last - 1, 0
   end
@@ -103,14 +104,14 @@ end
 --- Returns { inputs = name -> number or -1, kind, output, second: numbers of outputs from 0, label_function,
 --- is_unit: whether the answer is an embedding that was scaled to a unit vector, similarity: the number of the output
 --- that turns its cosines into scores, or nil }.
---- tokenizer: nil for a model that takes pictures.
+--- tokenizer: nil for a model that takes pictures or sound.
 function answer.of(spec, graph, tokenizer)
   local similarity = similarity_of(graph)
   local kind, output, second = kind_of(spec, graph, tokenizer and tokenizer.mask ~= nil)
   local shape = graph.tensors[graph.entry.outputs[output + 1]].shape
   check_dimensions(spec, kind, shape[#shape])
   check_padding(spec, kind, tokenizer)
-  return { inputs = inputs_of(spec, graph, tokenizer and answer.inputs or of_pictures), kind = kind,
+  return { inputs = inputs_of(spec, graph, tokenizer and answer.inputs or of_media), kind = kind,
     output = output, second = second, label_function = function_of(spec, shape[#shape]),
     is_unit = kind == "EMBEDDING" and last_stage(spec) == "normalise",
     similarity = similarity and similarity - 1 }

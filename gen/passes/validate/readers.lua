@@ -487,6 +487,7 @@ local tools = { show = show, one_of = one_of, suggestion = suggestion }
 read.precision = require("passes.validate.precision").reader(tools, read)
 read.weights = require("passes.validate.weights").reader(tools, read, scale_blocks.words)
 read.input_order = require("passes.validate.weights").reader(tools, read, scale_blocks.order_words)
+read.ctc = require("passes.validate.ctc").reader(tools, read)
 read.names = require("passes.validate.names")(tools)
 read.inputs = require("passes.validate.inputs")(tools, read)
 read.rope_scaling = require("passes.validate.rope")(tools, read)

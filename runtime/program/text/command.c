@@ -121,6 +121,7 @@ static int check_usage(job *job) {
     faults[count++] = "--similar: goes with models that give an embedding";
   if (job->prints && answer == ATTN2C_ANSWER_SPAN && arguments->pair_count == 0)
     faults[count++] = "run: --text gives questions; --text-pair with the text that has the answer is needed";
+  if (arguments->answers >= ATTN2C_ANSWERS_SRT) faults[count++] = "--format srt and vtt: go with --audio";
   if (arguments->answers == ATTN2C_ANSWERS_NPY && answer == ATTN2C_ANSWER_SPAN)
     faults[count++] = "--format npy: this model's answers are two arrays; --output NAME=F.npy writes each";
   if (arguments->answers == ATTN2C_ANSWERS_NPY && isatty(STDOUT_FILENO))

@@ -62,7 +62,7 @@ describe("the manual", function()
     end
     local read = 0 -- options that the program reads
     for option, commands in source:gmatch('\n    {"(%-%-[%w-]+)", [^,]+, [^,]+, ([%u |]+),') do
-      for name in commands:gsub("TEXTS", ""):gsub("PICTURES", ""):gmatch("%u+") do
+      for name in commands:gsub("TEXTS", ""):gsub("PICTURES", ""):gsub("SOUNDS", ""):gmatch("%u+") do
         assert.is_true(all[name:lower()][option] or option == "--pair", name .. " " .. option)
         read = read + 1
       end

@@ -18,7 +18,7 @@ local AST = [[sound = { rate = 16000, mels = 12, length = 400, hop = 160, fft = 
   preemphasis = 0.97, remove_mean = true, mel_scale = "kaldi", mel_norm = "none", low = 20, log = "natural",
   least = 2 ^ -23, mean = -4.2677393, std = 2 * 4.5689974, rows = 40 }]]
 
--- What is built: a folder, or a description.
+-- Each is a folder, or a description, that is built.
 local models = {
   { name = "group", width = 12, logits = 9, is_checked = true },
   { name = "layer", width = 12, logits = 9 },

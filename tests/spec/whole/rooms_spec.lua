@@ -3,11 +3,11 @@
 local helper = require("tests.spec.helper")
 local lfs = require("lfs")
 
-local runtime = { "base", "ranks", "text", "chat", "picture", "ops", "formats", "generate", "packing",
+local runtime = { "base", "ranks", "text", "chat", "picture", "sound", "ops", "formats", "generate", "packing",
   "reading", "weights", "model", "check", "measure", "program", "tools", "python" }
 local gen = { "common", "text", "data", "kernels", "checkpoints", "passes", "pipeline", "report", "commands",
   "deploy" }
-local emitted = { "base", "ranks", "picture", "ops", "generate", "model", "measure" }
+local emitted = { "base", "ranks", "picture", "sound", "ops", "generate", "model", "measure" }
 
 -- Calls visit(path from the folder, file) for each file below a folder.
 local function each_file(folder, visit, below)

@@ -274,7 +274,7 @@ describe("words of the command line", function()
         .. "one line is needed" },
       { "sentence", "--query a", 2, "--query: the texts to search are missing; --text-file FILE" },
       { "sequence", "--top 0 --text a", 2, "--top: '0', but 1 to 1000 is allowed" },
-      { "sequence", "--format xml --text a", 2, "--format: 'xml', but text, jsonl or npy is allowed" },
+      { "sequence", "--format xml --text a", 2, "--format: 'xml', but text, jsonl, npy, srt or vtt is allowed" },
       { "sequence", "--top 2", 2, "--text TEXT, FILE or - is needed" },
       { "sequence", "--text a --input input_ids=x.npy", 2, "--input: does not go with --text" },
       { "sequence", "--text a --output nothing=x.npy", 2, "known: logits, lengths, input_ids, token_type_ids" },

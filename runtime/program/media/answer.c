@@ -1,29 +1,28 @@
-/* answer.c - writes answers to pictures. A line of text has the fields that a text's answer has; the
- * picture's name comes first where there are several. */
-#include "program/picture/answer.h"
+/* answer.c - writes answers to pictures and sounds. A line of text has the fields that a text's answer has;
+ * the picture's name comes first where there are several. */
+#include "program/media/answer.h"
 
 #include "program/answers/labels.h"
 #include "program/answers/json_line.h"
 #include "program/answers/safe.h"
 
-static attn2c_labels labels_of(const attn2c_picture_answer *answer) {
-  return (attn2c_labels){.names = answer->facts->labels,
-                         .count = answer->facts->label_count,
-                         .function = answer->facts->function,
+static attn2c_labels labels_of(const attn2c_media_answer *answer) {
+  return (attn2c_labels){.names = answer->media->labels,
+                         .count = answer->media->label_count,
+                         .function = answer->media->function,
                          .width = answer->width,
                          .top = answer->top};
 }
 
-/* Writes the picture's name if answers have one. */
-static void write_name(const attn2c_picture_answer *answer, FILE *out) {
+void attn2c_media_write_name(const attn2c_media_answer *answer, FILE *out) {
   if (!answer->name) return;
   attn2c_safe_write(answer->name, strlen(answer->name), out);
   fputc('\t', out);
 }
 
-int attn2c_picture_write_similar(const attn2c_picture_answer *answer, const attn2c_pick *picks, int count,
-                                 FILE *out) {
-  write_name(answer, out);
+int attn2c_media_write_similar(const attn2c_media_answer *answer, const attn2c_pick *picks, int count,
+                               FILE *out) {
+  attn2c_media_write_name(answer, out);
   for (int i = 0; i < count; i++)
     fprintf(out, "%s%" PRId64 "\t%.4f", i ? "\t" : "", picks[i].number + 1, picks[i].score);
   fputc('\n', out);
@@ -34,12 +33,12 @@ static int has_labels(attn2c_answer kind) {
   return kind == ATTN2C_ANSWER_LABEL || kind == ATTN2C_ANSWER_TOKENS;
 }
 
-int attn2c_picture_write_text(const attn2c_picture_answer *answer, attn2c_pick *picks, FILE *out) {
-  const attn2c_answer kind = answer->facts->answer;
+int attn2c_media_write_text(const attn2c_media_answer *answer, attn2c_pick *picks, FILE *out) {
+  const attn2c_answer kind = answer->media->answer;
   const attn2c_labels labels = labels_of(answer);
   for (int64_t row = 0; row < answer->rows; row++) {
     const float *values = answer->values + row * answer->width;
-    write_name(answer, out);
+    attn2c_media_write_name(answer, out);
     if (kind == ATTN2C_ANSWER_NUMBER)
       attn2c_label_write(&labels, values, out);
     else if (has_labels(kind))
@@ -51,34 +50,34 @@ int attn2c_picture_write_text(const attn2c_picture_answer *answer, attn2c_pick *
   return ATTN2C_OK;
 }
 
-static int add_rows(const attn2c_picture_answer *answer, attn2c_pick *picks, json_t *object) {
+static int add_rows(const attn2c_media_answer *answer, attn2c_pick *picks, json_t *object) {
   const attn2c_labels labels = labels_of(answer);
   json_t *list = json_array();
   int failed = 0;
   for (int64_t row = 0; row < answer->rows && !failed; row++) {
     const float *values = answer->values + row * answer->width;
     json_t *each =
-        has_labels(answer->facts->answer) ? json_object() : attn2c_json_numbers(values, answer->width);
-    if (each && has_labels(answer->facts->answer)) failed |= attn2c_labels_json(&labels, values, picks, each);
+        has_labels(answer->media->answer) ? json_object() : attn2c_json_numbers(values, answer->width);
+    if (each && has_labels(answer->media->answer)) failed |= attn2c_labels_json(&labels, values, picks, each);
     failed |= json_array_append_new(list, each) != 0;
   }
   return failed | (json_object_set_new(object, "rows", list) != 0);
 }
 
 /* Begins an object with the picture's name. */
-static json_t *begin_object(const attn2c_picture_answer *answer, int *failed) {
+static json_t *begin_object(const attn2c_media_answer *answer, int *failed) {
   json_t *object = json_object();
   if (!answer->name) return object;
   json_t *name = attn2c_json_text(answer->name, strlen(answer->name));
-  *failed |= json_object_set_new(object, "image", name) != 0;
+  *failed |= json_object_set_new(object, answer->media->member, name) != 0;
   return object;
 }
 
-int attn2c_picture_write_json(const attn2c_picture_answer *answer, attn2c_pick *picks, FILE *out) {
+int attn2c_media_write_json(const attn2c_media_answer *answer, attn2c_pick *picks, FILE *out) {
   const attn2c_labels labels = labels_of(answer);
   int failed = 0;
   json_t *object = begin_object(answer, &failed);
-  switch (answer->facts->answer) {
+  switch (answer->media->answer) {
   case ATTN2C_ANSWER_LABEL:
     failed |= attn2c_labels_json(&labels, answer->values, picks, object);
     break;
@@ -95,8 +94,8 @@ int attn2c_picture_write_json(const attn2c_picture_answer *answer, attn2c_pick *
   return attn2c_json_line(object, failed, out);
 }
 
-int attn2c_picture_write_json_similar(const attn2c_picture_answer *answer, const attn2c_pick *picks,
-                                      int count, FILE *out) {
+int attn2c_media_write_json_similar(const attn2c_media_answer *answer, const attn2c_pick *picks, int count,
+                                    FILE *out) {
   int failed = 0;
   json_t *object = begin_object(answer, &failed), *list = json_array();
   for (int i = 0; i < count; i++)
@@ -106,9 +105,9 @@ int attn2c_picture_write_json_similar(const attn2c_picture_answer *answer, const
   return attn2c_json_line(object, failed, out);
 }
 
-int attn2c_picture_write_texts(const attn2c_picture_answer *answer, const attn2c_picture_texts *texts,
-                               const attn2c_pick *picks, int count, FILE *out) {
-  write_name(answer, out);
+int attn2c_media_write_texts(const attn2c_media_answer *answer, const attn2c_picture_texts *texts,
+                             const attn2c_pick *picks, int count, FILE *out) {
+  attn2c_media_write_name(answer, out);
   for (int i = 0; i < count; i++) {
     if (i) fputc('\t', out);
     attn2c_pick_write(texts->texts[picks[i].number], texts->lengths[picks[i].number], picks[i].score, out);
@@ -117,8 +116,8 @@ int attn2c_picture_write_texts(const attn2c_picture_answer *answer, const attn2c
   return ATTN2C_OK;
 }
 
-int attn2c_picture_write_json_texts(const attn2c_picture_answer *answer, const attn2c_picture_texts *texts,
-                                    const attn2c_pick *picks, int count, const float *logits, FILE *out) {
+int attn2c_media_write_json_texts(const attn2c_media_answer *answer, const attn2c_picture_texts *texts,
+                                  const attn2c_pick *picks, int count, const float *logits, FILE *out) {
   int failed = 0;
   json_t *object = begin_object(answer, &failed), *list = json_array();
   for (int i = 0; i < count; i++) {

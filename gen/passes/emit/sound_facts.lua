@@ -1,0 +1,39 @@
+-- sound_facts.lua: writes the facts of a model that takes sound or whose scores become text by CTC, as the values of
+-- templates/sound_facts.c.in (runtime/base/sound_facts.h).
+local c = require("common.c")
+
+local emit_facts = {}
+
+--- Returns the facts of CTC: { tokens = C strings, blank, space, cleans, longest }, or false.
+function emit_facts.ctc(spec)
+  local given, tokens, longest = spec.ctc, {}, 0
+  if not given then return false end
+  for i, label in ipairs(spec.labels) do
+    local text = label == given.delimiter and given.space or label
+    if given.lower then text = text:lower() end
+    tokens[i], longest = c.string(text), math.max(longest, #text)
+  end
+  return { tokens = tokens, blank = given.blank, space = c.string(given.space), cleans = given.clean and 1 or 0,
+    longest = longest }
+end
+
+-- Returns the fewest and the most samples of a call, which has at most `rows` rows. A sound that is filled up or cut
+-- has at most the samples that it keeps.
+local function samples_of(sound, rows)
+  local least, most = sound.length, sound.samples or sound.length + ((sound.rows or rows) - 1) * sound.hop
+  return (sound.samples or sound.centre) and 1 or least, most
+end
+
+--- Returns the values of the template.
+function emit_facts.values(state)
+  local spec, answer, labels = state.spec, state.primary.graph.answer, {}
+  for i, label in ipairs(spec.labels or {}) do labels[i] = c.string(label) end
+  local sound, least_samples, most_samples = spec.sound, false, false
+  if sound then least_samples, most_samples = samples_of(sound, state.primary.spec.seq) end
+  return { ctc = emit_facts.ctc(spec), label_list = spec.ctc and {} or labels, answer = answer.kind,
+    input = math.max(answer.inputs.features or answer.inputs.hidden or 0, 0), output = answer.output,
+    label_function = "ATTN2C_" .. answer.label_function, rate = sound and sound.rate or false,
+    hop = sound and sound.hop or false, least_samples = least_samples, most_samples = most_samples }
+end
+
+return emit_facts

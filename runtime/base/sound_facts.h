@@ -1,0 +1,44 @@
+/* sound_facts.h - declares the facts of a model that takes sound: its samples, how they become its input, and
+ * its answer. */
+#pragma once
+
+#include "base/text_facts.h"
+
+struct attn2c_context; /* model/model.h */
+
+/* How rows of scores become text (sound/ctc.h). */
+typedef struct attn2c_ctc {
+  const char *const *tokens; /* the text that each is written as */
+  int32_t count;             /* of tokens, which is the width of a row */
+  int32_t blank;             /* the token that is not written, and parts equal tokens */
+  const char *space;         /* a token with this text parts words */
+  int cleans;                /* 1: spaces before punctuation and within contractions are left out */
+  int64_t longest;           /* bytes of the longest token */
+} attn2c_ctc;
+
+typedef struct attn2c_sound_facts {
+  int rate;            /* samples of a second */
+  int64_t least, most; /* samples of a call; more may be cut off, so that rows() has no more for them */
+  int64_t hop;         /* samples between two rows of the output that answers; 0: it has no rows */
+  /* Returns the rows of the input that samples become; 0: they are too few. */
+  int64_t (*rows)(int64_t samples);
+  /* Turns `count` samples into `rows` rows of the input. Returns an attn2c_status. */
+  int (*features)(struct attn2c_context *context, const float *samples, int64_t count, float *features,
+                  int64_t rows);
+  int input; /* index of the entry's input */
+  attn2c_answer answer;
+  int output;                /* index of the output that answers */
+  const char *const *labels; /* NULL: labels are numbers */
+  int label_count;
+  attn2c_label_function function;
+  const attn2c_ctc *ctc;       /* of ATTN2C_ANSWER_SPEECH; NULL: another */
+  const attn2c_lengths *calls; /* how a number of sounds becomes calls; NULL: the model takes any length */
+} attn2c_sound_facts;
+
+/* The program's commands for sound (program/sound/command.h). In the program of a model that takes sound,
+ * attn2c_the_sounds points to them, and attn2c_the_sound_facts to the model's facts; other programs contain
+ * neither. */
+typedef struct attn2c_sound_commands attn2c_sound_commands;
+extern const attn2c_sound_commands attn2c_sound_program;
+extern const attn2c_sound_commands *const attn2c_the_sounds __attribute__((weak));
+extern const attn2c_sound_facts *const attn2c_the_sound_facts __attribute__((weak));

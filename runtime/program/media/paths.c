@@ -1,0 +1,90 @@
+/* paths.c - lists the files that an option names. */
+#include "program/media/paths.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+static int no_memory(const attn2c_paths *paths, attn2c_message *message) {
+  return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for the list of %s", paths->kind->option,
+                     paths->kind->many);
+}
+
+static int add(attn2c_paths *paths, const char *folder, const char *name, attn2c_message *message) {
+  char **grown =
+      paths->count < INT_MAX / 2 ? attn2c_grown(paths->paths, (size_t)paths->count, sizeof *grown) : NULL;
+  if (!grown) return no_memory(paths, message);
+  paths->paths = grown;
+  const size_t size = strlen(folder) + strlen(name) + 2;
+  char *path = malloc(size);
+  if (!path) return no_memory(paths, message);
+  const int has_slash = *folder == '\0' || folder[strlen(folder) - 1] == '/';
+  snprintf(path, size, "%s%s%s", folder, has_slash ? "" : "/", name);
+  paths->paths[paths->count++] = path;
+  return ATTN2C_OK;
+}
+
+static int has_ending(const char *name, const char *const *endings) {
+  const size_t length = strlen(name);
+  for (; *endings; endings++) {
+    const size_t ending = strlen(*endings);
+    if (*name != '.' && length > ending && strcasecmp(name + length - ending, *endings) == 0) return 1;
+  }
+  return 0;
+}
+
+static int by_bytes(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int add_folder(attn2c_paths *paths, const char *path, attn2c_message *message) {
+  const int first = paths->count;
+  int status = ATTN2C_OK;
+  DIR *folder = opendir(path);
+  if (!folder)
+    return attn2c_fail(message, ATTN2C_IO, "%s %s: %s", paths->kind->option, path, strerror(errno));
+  for (struct dirent *entry; status == ATTN2C_OK && (entry = readdir(folder));)
+    if (has_ending(entry->d_name, paths->kind->endings)) status = add(paths, path, entry->d_name, message);
+  closedir(folder);
+  if (status != ATTN2C_OK) return status;
+  if (paths->count == first)
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s %s: no file of this folder ends in %s",
+                       paths->kind->option, path, paths->kind->endings_text);
+  qsort(paths->paths + first, (size_t)(paths->count - first), sizeof *paths->paths, by_bytes);
+  paths->has_folder = 1;
+  return ATTN2C_OK;
+}
+
+int attn2c_paths_open(const attn2c_path_kind *kind, const char *const *words, int count, attn2c_paths *paths,
+                      attn2c_message *message) {
+  int status = ATTN2C_OK, inputs = 0;
+  *paths = (attn2c_paths){.kind = kind};
+  for (int i = 0; i < count && status == ATTN2C_OK; i++) {
+    const char *word = words[i];
+    struct stat facts;
+    const int is_input = strcmp(word, "-") == 0;
+    if (is_input && inputs++)
+      status = attn2c_fail(message, ATTN2C_USAGE, "%s -: given twice, but the standard input has one %s",
+                           kind->option, kind->one);
+    else if (!is_input && stat(word, &facts) != 0)
+      status = attn2c_fail(message, ATTN2C_IO, "%s %s: %s", kind->option, word, strerror(errno));
+    else
+      status = !is_input && S_ISDIR(facts.st_mode) ? add_folder(paths, word, message)
+                                                   : add(paths, "", word, message);
+  }
+  return status;
+}
+
+void attn2c_paths_close(attn2c_paths *paths) {
+  for (int i = 0; i < paths->count; i++) free(paths->paths[i]);
+  free(paths->paths);
+  *paths = (attn2c_paths){.paths = NULL};
+}
+
+int attn2c_paths_are_several(const attn2c_paths *paths) { return paths->count > 1 || paths->has_folder; }
+
+const char *attn2c_path_name(const attn2c_paths *paths, int number) {
+  return strcmp(paths->paths[number], "-") == 0 ? "standard input" : paths->paths[number];
+}

@@ -1,0 +1,246 @@
+/* source.c - reads sounds with libsndfile, and changes their rates with libsoxr. */
+#include "program/sound/source.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sndfile.h>
+#include <soxr.h>
+#include <unistd.h>
+
+#include "program/signals.h"
+
+/* Numbers of a file, of all channels, that are read at a time; rates that are taken. */
+enum { BLOCK = 1 << 16, LEAST_RATE = 1000, MOST_RATE = 1000000 };
+
+static const char *const endings[] = {".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", NULL};
+const attn2c_path_kind attn2c_sound_paths = {"--audio", "sound", "sounds", endings,
+                                             ".wav, .flac, .ogg, .oga, .opus or .mp3"};
+
+struct attn2c_sound_source {
+  const attn2c_paths *paths;
+  int rate, next;
+  const char *name;
+  SNDFILE *file; /* NULL: the standard input */
+  SF_INFO info;
+  soxr_t resampler; /* NULL: the file has the model's rate */
+  float block[BLOCK];
+  int64_t read; /* frames of the file so far */
+  float *samples;
+  int64_t dropped; /* of these, before the `count` that are left */
+  int64_t first, count, capacity;
+  int is_end;
+  int16_t raw[BLOCK];
+  size_t raw_bytes; /* that are there of a sample: 0 or 1 */
+};
+
+int attn2c_sound_source_open(const attn2c_paths *paths, int rate, attn2c_sound_source **source,
+                             attn2c_message *message) {
+  attn2c_sound_source *made = *source = calloc(1, sizeof *made);
+  if (!made) return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory", paths->kind->option);
+  made->paths = paths, made->rate = rate;
+  return ATTN2C_OK;
+}
+
+/* Ends the sound that is read. */
+static void end(attn2c_sound_source *source) {
+  if (source->file) sf_close(source->file);
+  soxr_delete(source->resampler);
+  source->file = NULL, source->resampler = NULL;
+  source->read = source->first = source->count = source->dropped = 0;
+  source->is_end = 0;
+}
+
+void attn2c_sound_source_close(attn2c_sound_source *source) {
+  if (!source) return;
+  end(source);
+  free(source->samples);
+  free(source);
+}
+
+static int no_memory(const attn2c_sound_source *source, attn2c_message *message) {
+  return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for more than %lld samples", source->name,
+                     (long long)source->count);
+}
+
+/* Makes space for more samples, which the caller writes after the others. */
+static int reserve(attn2c_sound_source *source, int64_t more, attn2c_message *message) {
+  if (source->dropped + source->count + more <= source->capacity) return ATTN2C_OK;
+  if (source->dropped > 0)
+    memmove(source->samples, source->samples + source->dropped, (size_t)source->count * sizeof(float));
+  source->dropped = 0;
+  if (2 * (source->count + more) <= source->capacity) return ATTN2C_OK;
+  const int64_t capacity = 2 * (source->count + more);
+  float *moved = realloc(source->samples, (size_t)capacity * sizeof *moved);
+  if (!moved) return no_memory(source, message);
+  source->samples = moved, source->capacity = capacity;
+  return ATTN2C_OK;
+}
+
+/* Refuses a WAV file that says that it has more data than there are. A file that was written to a pipe says
+ * that it has the most. */
+static int check_whole(const attn2c_sound_source *source, attn2c_message *message) {
+  char log[4096] = "";
+  sf_command(source->file, SFC_GET_LOG_INFO, log, sizeof log);
+  long long said, there;
+  const char *line = strstr(log, "\ndata : ");
+  if (!line || sscanf(line, "\ndata : %lld (should be %lld)", &said, &there) != 2) return ATTN2C_OK;
+  if (there >= said || said >= 0x7ffff000) return ATTN2C_OK;
+  return attn2c_fail(message, ATTN2C_FORMAT, "%s: was cut: %lld bytes of its %lld bytes of samples are there",
+                     source->name, there, said);
+}
+
+static int open_file(attn2c_sound_source *source, const char *path, attn2c_message *message) {
+  source->info = (SF_INFO){.format = 0};
+  source->file = sf_open(path, SFM_READ, &source->info);
+  const SF_INFO *info = &source->info;
+  if (!source->file && sf_error(NULL) == SF_ERR_SYSTEM)
+    return attn2c_fail(message, ATTN2C_IO, "%s: %s", path, strerror(errno));
+  if (!source->file)
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: is no sound: %s", path, sf_strerror(NULL));
+  if (info->samplerate < LEAST_RATE || info->samplerate > MOST_RATE)
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: %d samples a second, but %d to %d are allowed", path,
+                       info->samplerate, LEAST_RATE, MOST_RATE);
+  const int status = check_whole(source, message);
+  if (status != ATTN2C_OK || info->samplerate == source->rate) return status;
+  soxr_error_t fault = NULL;
+  const soxr_io_spec_t io = soxr_io_spec(SOXR_FLOAT32_I, SOXR_FLOAT32_I);
+  const soxr_quality_spec_t quality = soxr_quality_spec(SOXR_HQ, 0);
+  source->resampler =
+      soxr_create((double)info->samplerate, (double)source->rate, 1, &fault, &io, &quality, NULL);
+  return fault ? attn2c_fail(message, ATTN2C_MEMORY, "%s: %s", path, fault) : ATTN2C_OK;
+}
+
+/* Writes the means of the channels in place. Returns ATTN2C_FORMAT if one is not finite. */
+static int mix(attn2c_sound_source *source, int64_t frames, attn2c_message *message) {
+  const int channels = source->info.channels;
+  for (int64_t i = 0; i < frames; i++) {
+    double sum = 0.0;
+    for (int c = 0; c < channels; c++) sum += (double)source->block[i * channels + c];
+    source->block[i] = (float)(sum / channels);
+    if (isfinite(source->block[i])) continue;
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: sample %lld is not a finite number", source->name,
+                       (long long)(source->read + i));
+  }
+  source->read += frames;
+  return ATTN2C_OK;
+}
+
+/* Adds `frames` samples of the block, at the model's rate; 0 frames: the end. */
+static int add(attn2c_sound_source *source, int64_t frames, attn2c_message *message) {
+  const double ratio = (double)source->rate / (double)source->info.samplerate;
+  size_t used = 0, made = 0;
+  do {
+    const int64_t more = source->resampler ? (int64_t)((double)frames * ratio) + BLOCK : frames;
+    const int status = reserve(source, more, message);
+    if (status != ATTN2C_OK) return status;
+    float *to = source->samples + source->dropped + source->count;
+    made = (size_t)frames;
+    if (source->resampler) {
+      size_t taken = 0;
+      const soxr_error_t fault = soxr_process(source->resampler, frames ? source->block + used : NULL,
+                                              (size_t)frames - used, &taken, to, (size_t)more, &made);
+      if (fault) return attn2c_fail(message, ATTN2C_MEMORY, "%s: %s", source->name, fault);
+      used += taken;
+    } else if (made) {
+      memcpy(to, source->block, made * sizeof *to);
+    }
+    source->count += (int64_t)made;
+  } while (source->resampler && (frames ? used < (size_t)frames : made > 0));
+  return ATTN2C_OK;
+}
+
+static int read_file(attn2c_sound_source *source, attn2c_message *message) {
+  const sf_count_t frames = sf_readf_float(source->file, source->block, BLOCK / source->info.channels);
+  if (sf_error(source->file))
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: is damaged or was cut after sample %lld: %s",
+                       source->name, (long long)(source->read + frames), sf_strerror(source->file));
+  const int status = frames > 0 ? mix(source, frames, message) : ATTN2C_OK;
+  source->is_end = frames <= 0;
+  return status == ATTN2C_OK ? add(source, frames > 0 ? frames : 0, message) : status;
+}
+
+/* Refuses a file of sound on the standard input. */
+static int check_raw(const attn2c_sound_source *source, const uint8_t *bytes, size_t count,
+                     attn2c_message *message) {
+  static const char *const begins[] = {"RIFF", "fLaC", "OggS", "ID3"};
+  for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+    if (count >= 4 && memcmp(bytes, begins[i], strlen(begins[i])) == 0)
+      return attn2c_fail(
+          message, ATTN2C_FORMAT,
+          "standard input: begins with %s: a file is given by its name; - takes raw samples: 16 "
+          "bits, little-endian, one channel, %d a second",
+          begins[i], source->rate);
+  return ATTN2C_OK;
+}
+
+static int read_raw(attn2c_sound_source *source, attn2c_message *message) {
+  uint8_t *bytes = (uint8_t *)source->raw;
+  if (!attn2c_signals_wait(STDIN_FILENO, 1)) return attn2c_signals_status(message);
+  const ssize_t got = read(STDIN_FILENO, bytes + source->raw_bytes, sizeof source->raw - source->raw_bytes);
+  if (got < 0 && errno == EINTR) return ATTN2C_OK;
+  if (got < 0) return attn2c_fail(message, ATTN2C_IO, "standard input: %s", strerror(errno));
+  const size_t there = source->raw_bytes + (size_t)got;
+  if (got == 0 && there)
+    return attn2c_fail(message, ATTN2C_FORMAT, "standard input: ends within a sample of 16 bits");
+  int status = reserve(source, (int64_t)(there / 2), message);
+  if (status == ATTN2C_OK && source->first + source->count == 0)
+    status = check_raw(source, bytes, there, message);
+  if (status != ATTN2C_OK) return status;
+  float *to = source->samples + source->dropped + source->count;
+  for (size_t i = 0; i < there / 2; i++) {
+    const int value = bytes[2 * i] | bytes[2 * i + 1] << 8;
+    to[i] = (float)(value < 0x8000 ? value : value - 0x10000) / 32768.0F;
+  }
+  source->count += (int64_t)(there / 2);
+  source->raw_bytes = there % 2;
+  if (source->raw_bytes) bytes[0] = bytes[there - 1];
+  source->is_end = got == 0;
+  return ATTN2C_OK;
+}
+
+static void show(const attn2c_sound_source *source, attn2c_sound *sound) {
+  *sound = (attn2c_sound){.name = source->name,
+                          .number = source->next - 1,
+                          .samples = source->samples ? source->samples + source->dropped : NULL,
+                          .first = source->first,
+                          .count = source->count,
+                          .is_end = source->is_end,
+                          .is_live = !source->file};
+}
+
+int attn2c_sound_next(attn2c_sound_source *source, attn2c_sound *sound, attn2c_message *message) {
+  end(source);
+  *sound = (attn2c_sound){.number = source->next};
+  if (source->next >= source->paths->count) return ATTN2C_OK;
+  const char *path = source->paths->paths[source->next];
+  source->name = attn2c_path_name(source->paths, source->next++);
+  int status = ATTN2C_OK;
+  if (strcmp(path, "-") != 0)
+    status = open_file(source, path, message);
+  else if (isatty(STDIN_FILENO))
+    status =
+        attn2c_fail(message, ATTN2C_USAGE,
+                    "--audio -: the standard input is a terminal; give raw samples: arecord -f S16_LE -r "
+                    "%d -t raw | ...",
+                    source->rate);
+  show(source, sound);
+  return status;
+}
+
+int attn2c_sound_fill(attn2c_sound_source *source, int64_t wanted, attn2c_sound *sound,
+                      attn2c_message *message) {
+  int status = ATTN2C_OK;
+  while (status == ATTN2C_OK && source->count < wanted && !source->is_end) {
+    status = (source->file ? read_file : read_raw)(source, message);
+    if (status == ATTN2C_OK) status = attn2c_signals_status(message);
+  }
+  if (status == ATTN2C_OK && source->is_end && source->first + source->count == 0)
+    status = attn2c_fail(message, ATTN2C_FORMAT, "%s: has no samples", source->name);
+  show(source, sound);
+  return status;
+}
+
+void attn2c_sound_drop(attn2c_sound_source *source, int64_t count, attn2c_sound *sound) {
+  source->count -= count, source->first += count, source->dropped += count;
+  show(source, sound);
+}

@@ -1,0 +1,276 @@
+/* test_sound.c - text from the rows of CTC models, against transformers (tests/sound/goldens.py); speech by
+ * energy; and sounds of all formats, rates and channels, whole, damaged and cut. */
+#include "faults.h"
+#include "program/signals.h"
+#include "program/sound/source.h"
+#include "scratch.h"
+#include "sound/ctc.h"
+#include "sound/vad.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <sndfile.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The tokenizers of goldens.py. */
+#define LETTERS                                                                                              \
+  "<pad>", "<s>", "</s>", "<unk>", " ", "E", "T", "A", "O", "I", "N", "'", "S", ".", ",", "?", "!", "m",     \
+      "n", "t", "re"
+static const char *const letters[] = {LETTERS}, *const lower[] = {"a", "b", " ", " ", "[pad]", "[unk]"},
+                         *const joined[] = {"a", "b", "", "<pad>", "<unk>", "\xc3\xbc"};
+static const struct {
+  const char *name;
+  attn2c_ctc ctc;
+} tokenizers[] = {{"letters", {letters, 21, 0, " ", 0, 5}},
+                  {"cleaned", {letters, 21, 0, " ", 1, 5}},
+                  {"lower", {lower, 6, 4, " ", 0, 5}},
+                  {"joined", {joined, 6, 3, "", 0, 5}}};
+
+static const attn2c_ctc *ctc_of(const char *name) {
+  for (size_t i = 0; i < sizeof tokenizers / sizeof *tokenizers; i++)
+    if (strcmp(tokenizers[i].name, name) == 0) return &tokenizers[i].ctc;
+  cr_assert_fail("%s", name);
+  return NULL;
+}
+
+TestSuite(sound, .init = scratch_open, .fini = scratch_close);
+
+Test(sound, ctc_is_the_text_of_transformers) {
+  FILE *file = fopen("tests/sound/ctc.tsv", "r");
+  char *line = NULL, *answer = NULL;
+  size_t size = 0, answer_size = 0;
+  int cases = 0, words_seen = 0;
+  cr_assert_not_null(file);
+  for (; getline(&line, &size, file) > 0 && getline(&answer, &answer_size, file) > 0; cases++) {
+    line[strcspn(line, "\n")] = answer[strcspn(answer, "\n")] = '\0';
+    char *at = line;
+    const attn2c_ctc *ctc = ctc_of(strsep(&at, "\t"));
+    int64_t rows = 0, count = -1;
+    float *logits = calloc(4096, sizeof *logits);
+    for (char *id; (id = strsep(&at, "\t")); rows++) logits[rows * ctc->count + atoi(id)] = 1.0F;
+    char *text = malloc((size_t)attn2c_ctc_bytes(ctc, rows));
+    attn2c_ctc_word *words = malloc((size_t)rows * sizeof *words + 1);
+    const int64_t length = attn2c_ctc_text(ctc, logits, rows, text, words, &count);
+    at = answer;
+    cr_expect_str_eq(text, strsep(&at, "\t"), "case %d", cases);
+    cr_expect_eq(length, (int64_t)strlen(text));
+    for (int64_t i = 0; i < count; i++, words_seen++) {
+      const char *first = strsep(&at, "\t"), *last = strsep(&at, "\t");
+      cr_assert(first && last, "case %d: word %lld", cases, (long long)i);
+      cr_expect(words[i].first == atoi(first) && words[i].last == atoi(last), "case %d", cases);
+      cr_expect(words[i].begin < words[i].end && words[i].end <= length, "case %d", cases);
+    }
+    cr_expect(at == NULL || *at == '\0', "case %d: %s", cases, at);
+    cr_expect_eq(attn2c_ctc_text(ctc, logits, rows, text, NULL, NULL), length);
+    free(logits), free(text), free(words);
+  }
+  cr_expect(cases == 240 && words_seen > 400, "%d %d", cases, words_seen);
+  free(line), free(answer);
+  fclose(file);
+}
+
+enum { RATE = 16000 };
+
+/* Writes a sine from `begin` to `end`, in milliseconds. */
+static void sing(float *samples, int begin, int end, float level) {
+  for (int i = begin * RATE / 1000; i < end * RATE / 1000; i++) samples[i] = level * sinf(0.2F * (float)i);
+}
+
+/* Finds all pieces of `ms` milliseconds, whose samples come `step` milliseconds at a time. */
+static int pieces_of(const float *samples, int ms, int step, attn2c_speech_piece *pieces) {
+  const int64_t all = (int64_t)ms * RATE / 1000;
+  double loudest = 0.0;
+  int64_t dropped = 0, there = (int64_t)step * RATE / 1000;
+  int count = 0;
+  for (;;) {
+    attn2c_speech_piece piece;
+    if (there > all) there = all;
+    loudest = attn2c_vad_loudest(samples + dropped, there - dropped, RATE, loudest);
+    const int is_end = there == all;
+    if (attn2c_vad_next(samples + dropped, there - dropped, RATE, loudest, is_end, &piece)) {
+      cr_assert(piece.begin < piece.end && dropped + piece.end <= all);
+      pieces[count++] = (attn2c_speech_piece){dropped + piece.begin, dropped + piece.end};
+    } else if (is_end) {
+      return count;
+    } else {
+      there += (int64_t)step * RATE / 1000;
+    }
+    dropped += piece.end;
+  }
+}
+
+static void expect_near(int64_t got, int ms, int line) {
+  cr_expect(llabs((long long)got - (long long)ms * RATE / 1000) <= 30 * RATE / 1000, "line %d: %lld, %d ms",
+            line, (long long)got * 1000 / RATE, ms);
+}
+
+Test(sound, speech_is_found_by_its_energy) {
+  static float samples[10 * RATE];
+  attn2c_speech_piece pieces[8];
+  for (int i = 0; i < 10 * RATE; i++) samples[i] = 0.3F; /* an offset is no sound */
+  cr_expect_eq(pieces_of(samples, 10000, 10000, pieces), 0);
+  memset(samples, 0, sizeof samples);
+  sing(samples, 1000, 2000, 0.5F);
+  sing(samples, 2200, 3000, 0.1F);   /* less than 300 ms later: the same piece */
+  sing(samples, 4000, 4045, 0.5F);   /* too short */
+  sing(samples, 5000, 6000, 0.02F);  /* -28 dB of the loudest */
+  sing(samples, 7000, 8000, 0.005F); /* -40 dB */
+  sing(samples, 9800, 10000, 0.5F);
+  for (int step = 500; step <= 10000; step *= 20) {
+    cr_assert_eq(pieces_of(samples, 10000, step, pieces), 3, "%d", step);
+    const int expected[] = {850, 3150, 4850, 6150, 9650, 10000};
+    for (int i = 0; i < 3; i++) {
+      expect_near(pieces[i].begin, expected[2 * i], __LINE__);
+      expect_near(pieces[i].end, expected[2 * i + 1], __LINE__);
+    }
+  }
+  memset(samples, 0, sizeof samples);
+  sing(samples, 0, 10000, 5e-4F); /* loudest of all, but below -60 dB */
+  cr_expect_eq(pieces_of(samples, 10000, 10000, pieces), 0);
+  cr_expect_eq(attn2c_vad_next(samples, 0, RATE, 0.0, 1, pieces), 0);
+}
+
+Test(sound, long_sound_is_cut_where_it_is_quiet) {
+  static float samples[10 * RATE];
+  sing(samples, 0, 10000, 0.5F);
+  memset(samples + 3 * RATE, 0, RATE / 10 * sizeof *samples);
+  cr_expect_eq(attn2c_vad_cut(samples, 10 * RATE, RATE, 10 * RATE), 10 * RATE);
+  const int64_t at = attn2c_vad_cut(samples, 10 * RATE, RATE, 4 * RATE);
+  cr_expect(at >= 3 * RATE && at < 3 * RATE + RATE / 10, "%lld", (long long)at);
+  const int64_t loud = attn2c_vad_cut(samples, 10 * RATE, RATE, 5);
+  cr_expect(loud > 0 && loud <= 5);
+}
+
+static char message_text[2000];
+static attn2c_message message;
+
+static float samples[1 << 17];
+
+/* Reads a file at RATE into `samples`, up to their capacity. */
+static int read_sound(const char *path, int64_t *count) {
+  const char *words[] = {path};
+  attn2c_paths paths;
+  attn2c_sound_source *source = NULL;
+  attn2c_sound sound = {.name = NULL};
+  message = attn2c_message_make(message_text, sizeof message_text);
+  *count = 0;
+  int status = attn2c_paths_open(&attn2c_sound_paths, words, 1, &paths, &message);
+  if (status == ATTN2C_OK) status = attn2c_sound_source_open(&paths, RATE, &source, &message);
+  if (status == ATTN2C_OK) status = attn2c_sound_next(source, &sound, &message);
+  while (status == ATTN2C_OK && !sound.is_end) {
+    status = attn2c_sound_fill(source, 5000, &sound, &message);
+    if (status != ATTN2C_OK) break;
+    cr_assert_eq(sound.first, *count);
+    const int64_t fit = (int64_t)(sizeof samples / sizeof *samples) - *count;
+    memcpy(samples + *count, sound.samples,
+           (size_t)(sound.count < fit ? sound.count : fit) * sizeof *samples);
+    if (sound.count >= fit) break;
+    *count += sound.count;
+    attn2c_sound_drop(source, sound.count, &sound);
+  }
+  attn2c_sound_source_close(source);
+  attn2c_paths_close(&paths);
+  const size_t lines = strlen(message_text) ? strcspn(message_text, "\n") : 0; /* bytes of the first */
+  cr_expect(status == ATTN2C_OK || (lines > 0 && message_text[lines + (message_text[lines] == '\n')] == '\0'),
+            "%d %s", status, message_text);
+  return status;
+}
+
+/* Writes two seconds of a sine of 440 Hz; channel c is 1 / (c + 1) as loud. */
+static void write_sound(const char *path, int format, int rate, int channels) {
+  SF_INFO info = {.format = format, .samplerate = rate, .channels = channels};
+  SNDFILE *file = sf_open(path, SFM_WRITE, &info);
+  cr_assert_not_null(file, "%s: %s", path, sf_strerror(NULL));
+  float frame[8];
+  for (int i = 0; i < 2 * rate; i++) {
+    for (int c = 0; c < channels; c++)
+      frame[c] = 0.5F / (float)(c + 1) * (float)sin(2.0 * 3.14159265358979 * 440.0 * i / rate);
+    sf_writef_float(file, frame, 1);
+  }
+  sf_close(file);
+}
+
+/* Compares samples with the sine, of which the first and last tenth of a second are left out. */
+static double error_of(const float *samples, int64_t count, double level) {
+  double worst = 0.0;
+  for (int64_t i = RATE / 10; i < count - RATE / 10; i++) {
+    const double expected = level * sin(2.0 * 3.14159265358979 * 440.0 * (double)i / RATE);
+    if (fabs(samples[i] - expected) > worst) worst = fabs(samples[i] - expected);
+  }
+  return worst;
+}
+
+Test(sound, files_of_all_formats_are_read) {
+  static const struct {
+    int format, rate, channels;
+    double bound;
+  } cases[] = {{SF_FORMAT_WAV | SF_FORMAT_PCM_U8, RATE, 1, 8e-3},
+               {SF_FORMAT_WAV | SF_FORMAT_PCM_16, RATE, 1, 4e-5},
+               {SF_FORMAT_WAV | SF_FORMAT_PCM_24, RATE, 3, 2e-7},
+               {SF_FORMAT_WAV | SF_FORMAT_PCM_32, RATE, 1, 1e-7},
+               {SF_FORMAT_WAV | SF_FORMAT_FLOAT, 44100, 2, 2e-5},
+               {SF_FORMAT_WAV | SF_FORMAT_DOUBLE, 8000, 1, 2e-5},
+               {SF_FORMAT_WAV | SF_FORMAT_FLOAT, 48000, 8, 2e-5},
+               {SF_FORMAT_WAV | SF_FORMAT_FLOAT, 11025, 1, 2e-5},
+               {SF_FORMAT_FLAC | SF_FORMAT_PCM_16, 22050, 1, 6e-5},
+               {SF_FORMAT_OGG | SF_FORMAT_VORBIS, 44100, 1, 2e-2},
+               {SF_FORMAT_OGG | SF_FORMAT_OPUS, 48000, 1, 2e-2},
+               {SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III, 44100, 1, 2e-2}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const char *path = scratch_path("sound");
+    double level = 0.0;
+    int64_t count;
+    for (int c = 0; c < cases[i].channels; c++) level += 0.5 / (c + 1) / cases[i].channels;
+    write_sound(path, cases[i].format, cases[i].rate, cases[i].channels);
+    cr_assert_eq(read_sound(path, &count), ATTN2C_OK, "%s", message_text);
+    cr_expect(llabs((long long)count - 2 * RATE) <= 1, "case %zu: %lld samples", i, (long long)count);
+    cr_expect_leq(error_of(samples, count, level), cases[i].bound, "case %zu: %g", i,
+                  error_of(samples, count, level));
+  }
+}
+
+/* libsndfile forgets what it has of an Ogg file that it refuses. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) { return "leak:vorbis_info_init\nleak:ogg_\nleak:vorbis_"; }
+
+Test(sound, cut_and_damaged_files_are_refused) {
+  static const int formats[] = {SF_FORMAT_WAV | SF_FORMAT_PCM_16, SF_FORMAT_FLAC | SF_FORMAT_PCM_16,
+                                SF_FORMAT_OGG | SF_FORMAT_VORBIS};
+  static uint8_t bytes[1 << 18];
+  int64_t count, cut = 0;
+  for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
+    const char *path = scratch_path("whole");
+    write_sound(path, formats[f], 22050, 1);
+    const size_t size = scratch_get(path, bytes, sizeof bytes);
+    cr_assert_lt(size, sizeof bytes);
+    for (size_t at = 0; at < size; at += at < 60 ? 1 : size / 37) {
+      scratch_put(scratch_path("cut"), bytes, at);
+      cut += read_sound(scratch_path("cut"), &count) != ATTN2C_OK;
+      bytes[at] ^= 0xff;
+      scratch_put(scratch_path("damaged"), bytes, size);
+      read_sound(scratch_path("damaged"), &count);
+      bytes[at] ^= 0xff;
+    }
+  }
+  cr_expect_gt(cut, 200, "%lld", (long long)cut);
+}
+
+Test(sound, lack_of_memory_is_one_line) {
+  const char *path = scratch_path("sound");
+  write_sound(path, SF_FORMAT_WAV | SF_FORMAT_FLOAT, 8000, 2);
+  int refused = 0;
+  for (long nth = 1;; nth++) {
+    int64_t count;
+    faults_clear();
+    faults_allocation(nth, 0);
+    const int status = read_sound(path, &count);
+    const int is_met = faults_met() > 0;
+    faults_clear();
+    if (!is_met) break;
+    refused += status == ATTN2C_MEMORY;
+    cr_expect(status == ATTN2C_MEMORY, "allocation %ld: %d", nth, status);
+  }
+  cr_expect_gt(refused, 3);
+}

@@ -1,0 +1,30 @@
+-- sound.lua: the part of list.lua that concerns sound: text by CTC, speech by its energy, and files that are read.
+-- of: as in list.lua.
+return function(of)
+  of("runtime/sound/ctc.c", "c:sound") {
+    { name = "ctc_blank", old = "token >= 0 && token != ctc->blank", new = "token >= 0", filter = "sound/ctc*",
+      wrong = "blanks are written" },
+    { name = "ctc_last", old = "w->words[w->count - 1].last = last;", new = "w->words[w->count - 1].last = last - 1;",
+      filter = "sound/ctc*",
+      wrong = "words have no end" },
+  }
+
+  of("runtime/sound/vad.c", "c:sound") {
+    { name = "vad_offset", old = "const double mean = sum / (double)count;", new = "const double mean = 0 * sum;",
+      filter = "sound/speech*", wrong = "an offset is loud" },
+    { name = "vad_gap", old = "f - last >= FEWEST_QUIET", new = "f - last >= 1", filter = "sound/speech*",
+      wrong = "short pauses part pieces" },
+  }
+
+  of("runtime/program/sound/source.c", "c:sound") {
+    { name = "source_mean", old = "(float)(sum / channels)", new = "(float)sum", filter = "sound/files*",
+      wrong = "channels are added" },
+    { name = "source_flush", old = "return status == ATTN2C_OK ? add(source", new = "return frames > 0 ? add(source",
+      filter = "sound/files*", wrong = "the end of a resampled sound is missing" },
+  }
+
+  of("gen/checkpoints/ctc.lua", "tests/spec/checkpoints/ctc_spec.lua") {
+    { name = "ctc_vocabulary", old = "{ added, vocabulary }", new = "{ vocabulary, added }",
+      wrong = "added tokens hide the vocabulary" },
+  }
+end

@@ -1,0 +1,64 @@
+-- ctc_spec.lua: the files of a tokenizer for CTC become the keys `labels` and `ctc`, or a note says why not; and what
+-- these keys refuse.
+local helper = require("tests.spec.helper")
+local ctc = require("checkpoints.ctc")
+local emit = require("passes.emit.sound_facts")
+local json = require("common.json")
+
+local VOCABULARY = { ["<pad>"] = 0, ["|"] = 1, A = 2, ["Ü"] = 3 }
+
+local function read(files, config, width)
+  local notes = {}
+  local labels, found = ctc.of(function(name) return files[name] end, config, width or 4, notes)
+  return labels, found, notes[1]
+end
+
+local function refusals(more)
+  return helper.refusals(helper.description(require("common.words").merged({ labels = { "-", "a", "b" },
+    output = { { stage = "linear", to = 3 } } }, more)))
+end
+
+describe("checkpoints.ctc", function()
+  it("reads tokens, the blank and the delimiter", function()
+    local labels, found = read({ ["vocab.json"] = VOCABULARY })
+    assert.same({ "<pad>", "|", "A", "Ü" }, labels)
+    assert.same({ blank = 0, delimiter = "|" }, found)
+    labels, found = read({ ["vocab.json"] = { de = VOCABULARY }, ["added_tokens.json"] = { ["<s>"] = 4, B = 2 },
+      ["special_tokens_map.json"] = { pad_token = { content = "A" }, unk_token = "?" } },
+      { target_lang = "de", word_delimiter_token = json.null, replace_word_delimiter_char = "", do_lower_case = true,
+        clean_up_tokenization_spaces = true, added_tokens_decoder = { ["5"] = { content = "</s>" } } }, 7)
+    assert.same({ "<pad>", "|", "A", "Ü", "<s>", "</s>", "?" }, labels)
+    assert.same({ blank = 2, space = "", lower = true, clean = true }, found)
+  end)
+
+  it("says why a model gives no text", function()
+    local none = ": the model gives scores, and no text"
+    assert.equal("vocab.json: is missing" .. none, select(3, read({})))
+    assert.equal('tokenizer_config.json: tokenizer_class: "T5Tokenizer" is not supported' .. none,
+      select(3, read({ ["vocab.json"] = VOCABULARY }, { tokenizer_class = "T5Tokenizer" })))
+    assert.equal('pad_token: "x" is no token of vocab.json' .. none,
+      select(3, read({ ["vocab.json"] = VOCABULARY }, { pad_token = "x" })))
+    assert.equal("vocab.json: 1001 tokens, but at most 1000 are supported" .. none,
+      select(3, read({ ["vocab.json"] = VOCABULARY }, nil, 1001)))
+  end)
+
+  it("gives keys that are checked", function()
+    assert.same({}, refusals { ctc = {} })
+    assert.same({}, refusals { ctc = false })
+    assert.same({ "ctc: true, but false or a table such as { blank = 0, delimiter = \"|\" } is allowed" },
+      refusals { ctc = true })
+    assert.same({ 'ctc: no field "blanks" (did you mean blank?)', "ctc.clean: 1, but true or false is allowed" },
+      refusals { ctc = { blanks = 1, clean = 1 } })
+    assert.same({ "ctc.blank: 3, but a token from 0 to 2 is allowed" }, refusals { ctc = { blank = 3 } })
+    assert.same({ "ctc: goes with labels, which name the tokens" }, helper.refusals(helper.description { ctc = {} }))
+  end)
+
+  it("gives tokens as they are written", function()
+    assert.same({ tokens = { '"_"', '""', '"ab"' }, blank = 0, space = '""', cleans = 1, longest = 2 },
+      emit.ctc { labels = { "_", "|", "AB" }, ctc = { blank = 0, delimiter = "|", space = "", lower = true,
+        clean = true } })
+    assert.is_false(emit.ctc { labels = { "a" } })
+    local state = helper.tiny({ labels = { "-", "a" }, ctc = {}, output = { { stage = "linear", to = 2 } } }, "graph")
+    assert.equal("SPEECH", state.graph.answer.kind)
+  end)
+end)
