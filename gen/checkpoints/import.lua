@@ -223,7 +223,7 @@ end
 -- Returns the stage of features that come in, a row a frame.
 local function frames_input(self)
   local f = self.facts
-  self.sound = sounds.of(self.folder.preprocessor, self.notes, { convolutions = f.convolutions,
+  self.sound = sounds.of(self.folder.preprocessor, self.notes, { width = f.features, convolutions = f.convolutions,
     activation = f.position_activation })
   return { stage = "linear", from = f.features, features_norm = f.features_norm or nil, norm = f.input_norm }
 end
@@ -526,6 +526,8 @@ local function memory_of(self, input, first, most)
   if self.family.features then
     result.input = { stage = "frames", from = f[self.family.features] }
     self.inputs.source_features = "input_features"
+    self.sound = sounds.of(self.folder.preprocessor, self.notes, { width = result.input.from,
+      rows = 2 * f[own.seq] })
   else
     result.input = { stage = "tokens", vocab = f.source_vocab or input.vocab, norm = input.norm, scale = input.scale }
     result.seq, result.mask = self.is_writer and { any = most } or most, not self.is_writer and "padding" or nil
@@ -541,7 +543,9 @@ local function entries_of(self, stages)
   local first = f.first_position or fixed.first_position or (self.family.positions_after_pad and f.pad + 1) or 0
   local input = self.family.image and image_input(self) or self.family.frames and frames_input(self)
     or token_input(self, fixed)
-  if self.family.image and not self.family.image.features then
+  if self.family.image and self.family.image.features then
+    self.sound = sounds.of(self.folder.preprocessor, self.notes, { width = input.height, rows = input.width })
+  elseif self.family.image then
     self.pictures = pictures.of(self.folder.preprocessor, f.sides or f.image, self.notes, f.resized_from)
   end
   local seq, lengths_remark

@@ -13,13 +13,14 @@ local KALDI = { length = 400, hop = 160, fft = 512, preemphasis = 0.97, remove_m
   mel_norm = "none", low = 20.0, log = "natural", least = 2.0 ^ -23 }
 
 -- Functions by the class of a feature extractor: each returns the value of the key `sound`, or nil and what is not
--- supported. given(key, default): a key's value; convolutions: the fields that the model's own layers give, or nil.
+-- supported. given(key, default): a key's value; model: as for sounds.of.
 local extractors = {}
 
-function extractors.Wav2Vec2FeatureExtractor(given, convolutions)
-  if not convolutions then return nil, "feature_extractor_type: the model has no convolutions over samples" end
+function extractors.Wav2Vec2FeatureExtractor(given, model)
+  if not model.convolutions then return nil, "feature_extractor_type: the model has no convolutions over samples" end
   if given("feature_size", 1) ~= 1 then return nil, "feature_size: other than 1 is not supported" end
-  return words.merged(convolutions, { normalise = given("do_normalize", true) or nil })
+  return { convolutions = model.convolutions, activation = model.activation,
+    normalise = given("do_normalize", true) or nil }
 end
 
 function extractors.WhisperFeatureExtractor(given)
@@ -47,7 +48,7 @@ local integers = words.set { "feature_size", "sampling_rate", "hop_length", "n_f
 local numbers = words.set { "mean", "std" }
 
 -- Returns the value of `sound` for a folder's configuration, or nil and what is not supported.
-local function sound_of(config, convolutions)
+local function sound_of(config, model)
   local class = config.feature_extractor_type
   local extractor = type(class) == "string" and extractors[class]
   if not extractor then
@@ -67,15 +68,22 @@ local function sound_of(config, convolutions)
     if value == nil or value == json.null then return default end
     return value
   end
-  local sound, problem = extractor(given, convolutions)
-  if sound then sound.rate = given("sampling_rate", 16000) end
-  return sound, problem
+  local sound, problem = extractor(given, model)
+  if not sound then return nil, problem end
+  for _, pair in ipairs { { "numbers a row", sound.mels, model.width }, { "rows", sound.rows, model.rows } } do
+    local what, made, expected = table.unpack(pair)
+    if made and expected and made ~= expected then
+      return nil, ("makes %d %s, but the model reads %d"):format(made, what, expected)
+    end
+  end
+  sound.rate = given("sampling_rate", 16000)
+  return sound
 end
 
 --- Returns the value of the key `sound` of a description, or nil. preprocessor: { file, config } of the folder, or nil;
---- notes: a list that lines for the user are added to; convolutions: { convolutions, activation } of a model whose own
---- layers read samples, or nil.
-function sounds.of(preprocessor, notes, convolutions)
+--- notes: a list that lines for the user are added to; model: { width, rows } of what the model reads, rows nil for any
+--- number; with { convolutions, activation } of a model whose own layers read samples.
+function sounds.of(preprocessor, notes, model)
   if not preprocessor then
     notes[#notes + 1] = "preprocessor_config.json: missing" .. NO_SOUND
     return nil
@@ -83,7 +91,7 @@ function sounds.of(preprocessor, notes, convolutions)
   local said, refused = {}, nil
   known.check(preprocessor.config, preprocessor.file, { "preprocessor_config.json of sound" }, said, nil,
     function(line) refused = refused or line end)
-  local result, problem = sound_of(preprocessor.config, convolutions)
+  local result, problem = sound_of(preprocessor.config, model)
   refused = problem and ("%s: %s"):format(preprocessor.file, problem) or refused
   if refused then
     notes[#notes + 1] = refused .. NO_SOUND

@@ -48,13 +48,14 @@ function validate_sounds.reader(tools, read, read_fields)
   end
 end
 
--- Returns the width of the input that sound fills, and the key that says it; nil: it fills no such input.
+-- Returns the width of the input that sound fills, the key that says it, and its rows, if they are a fixed number; nil:
+-- it fills no such input.
 local function input_of(spec)
-  local of = spec.context and spec.memory and spec.memory.encoder or spec
+  local of = spec.memory and spec.memory.encoder or spec
   local input = of.input
-  if input.from then return input.from, "input.from" end
   if input.stage == "hidden" then return of.d_model, "d_model" end
-  return nil
+  if input.row_stride then return input.height, "input.height", input.width end
+  return input.from, "input.from", input.stage == "frames" and of.seq and 2 * of.seq or nil
 end
 
 -- Checks what a resolved sound's fields say of each other.
@@ -84,10 +85,15 @@ function validate_sounds.check(say, spec)
   if sound.mels and sound.length and sound.rate and sound.low then check_mels(say, sound) end
   if not is_complete(sound) then return end -- reported
   sound.length, sound.hop = sounds.field(sound)
-  local width, name = input_of(spec)
-  if not width then return say("sound", "goes with an input of rows: linear { from = } or hidden()") end
+  local width, name, rows = input_of(spec)
+  if not width then
+    return say("sound", "goes with an input of features: linear, frames, hidden, or an image with row_stride")
+  end
   if width ~= sounds.width(sound) then
     say("sound", ("makes rows of %d numbers, but %s is %d"):format(sounds.width(sound), name, width))
+  end
+  if rows and sound.rows ~= rows then
+    say("sound.rows", ("%s, but the input has %d"):format(sound.rows or "any number", rows))
   end
   if sound.samples and sound.samples < sound.length then
     say("sound.samples", ("%d, but a row is made of %d"):format(sound.samples, sound.length))
