@@ -6,6 +6,7 @@
 --   <!-- files FOLDER -->          a row for each file of a folder of the repository, with the first sentence of its
 --                                  opening comment; FOLDER/** also has the files of its folders
 --   <!-- families -->              a row for each family of checkpoints
+--   <!-- sounds -->                a row for each field of the key `sound`
 --   <!-- end -->                   the end of the lines
 -- With --check it writes nothing, names the files that are out of date, and ends with status 1.
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
@@ -14,6 +15,7 @@ if not package.path:find(root .. "/gen/?.lua", 1, true) then package.path = root
 local families = require("checkpoints.families")
 local files = require("common.files")
 local lfs = require("lfs")
+local sounds = require("data.sounds")
 
 local readme = {}
 
@@ -116,6 +118,23 @@ local function table_of_families()
   return table.concat(rows, "\n")
 end
 
+-- Returns a table with a row for each field of the key `sound`.
+local function table_of_sounds()
+  local rows = { "| field | default | meaning |", "|---|---|---|" }
+  for _, fields in ipairs { sounds.fields, sounds.of_mels, sounds.of_convolutions } do
+    local names = {}
+    for name in pairs(fields) do names[#names + 1] = name end
+    table.sort(names)
+    for _, name in ipairs(names) do
+      local field = fields[name]
+      rows[#rows + 1] = ("| `%s` | %s | %s |"):format(name, field.default == nil and (field.required and "must be given"
+        or "") or tostring(field.default), escaped(field.meaning .. (field.words and " (" .. table.concat(field.words,
+        ", ") .. ")" or "")))
+    end
+  end
+  return table.concat(rows, "\n")
+end
+
 --- Returns the anchor that GitHub gives a heading.
 function readme.anchor(heading)
   return (heading:lower():gsub("`", ""):gsub("[^%w%s_-]", ""):gsub("%s", "-"))
@@ -153,6 +172,8 @@ function readme.render(name, text)
       mark = ("<!-- files %s, %s -->\n"):format(place, MADE)
     elseif kind == "families" then
       middle, mark = table_of_families(), ("<!-- families, %s -->\n"):format(MADE)
+    elseif kind == "sounds" then
+      middle, mark = table_of_sounds(), ("<!-- sounds, %s -->\n"):format(MADE)
     else
       error(name .. ": unknown mark " .. kind)
     end

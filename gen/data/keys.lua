@@ -229,7 +229,7 @@ keys.list = {
       .. "3 numbers } }; false: it takes only arrays" },
   { key = "sound", type = "sound", default_text = "none",
     meaning = "how samples of a sound become the rows that the model reads: a table of mels, or of convolutions "
-      .. "(models/README.md); false: the model takes only these rows" },
+      .. "(runtime/sound/README.md); false: the model takes only these rows" },
   { key = "texts", type = "path", default_text = "none",
     meaning = "with pictures: the description of a model that embeds texts, or the folder whose text tower does, its "
       .. "path relative to the description's: it is built next to this model and linked into its program, which scores "

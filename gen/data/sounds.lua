@@ -53,12 +53,18 @@ sounds.of_convolutions = {
   normalise = { type = "boolean", default = false, meaning = "samples get the mean 0 and the variance 1 first" },
 }
 sounds.of_convolution = {
-  width = { type = "integer", min = 1, max = 8192, required = true },
-  kernel = { type = "integer", min = 1, max = 64, required = true },
-  stride = { type = "integer", min = 1, max = 64, required = true },
+  width = { type = "integer", min = 1, max = 8192, required = true, meaning = "channels" },
+  kernel = { type = "integer", min = 1, max = 64, required = true, meaning = "rows of a window" },
+  stride = { type = "integer", min = 1, max = 64, required = true, meaning = "rows from one window to the next" },
   bias = { type = "boolean", default = false },
   norm = { type = "word", words = { "none", "group", "layer" }, default = "none" },
 }
+
+--- Returns the first and the last bin of the transform between the ends of the filters, which have no weight there.
+function sounds.bins(sound)
+  local width = sound.rate / sound.fft -- hertz
+  return math.tointeger(sound.low // width + 1), math.ceil(sound.high / width) - 1
+end
 
 --- Returns the samples that one row of a resolved sound is made of, and those from one row to the next.
 function sounds.field(sound)

@@ -27,4 +27,18 @@ return function(of)
     { name = "ctc_vocabulary", old = "{ added, vocabulary }", new = "{ vocabulary, added }",
       wrong = "added tokens hide the vocabulary" },
   }
+
+  of("gen/checkpoints/sounds.lua", "tests/spec/checkpoints/sounds_spec.lua") {
+    { name = "sounds_std", old = "std = 2 * given", new = "std = given", filter = "defaults",
+      wrong = "AST's features are twice as large" },
+    { name = "sounds_rows", old = "made and expected and made ~= expected", new = "false",
+      filter = "change the result", wrong = "features of another number of rows than the model's are given to it" },
+  }
+
+  of("runtime/model/features.c", "tests/spec/whole/features_spec.lua") {
+    { name = "features_margin", old = "first * facts->hop - facts->margin", new = "first * facts->hop",
+      filter = "whisper are", wrong = "the first frame begins with the first sample" },
+    { name = "features_factor", old = "rest -= (double)moments", new = "rest -= 0 * (double)moments",
+      filter = "group are", wrong = "directions of the windows of samples count several times" },
+  }
 end

@@ -21,9 +21,7 @@ end
 
 -- Returns rows of the logarithms of filters' energies.
 local function mels(self, sound, samples)
-  local width = sound.rate / sound.fft -- hertz of a bin; those at both ends of the filters have the weight 0
-  local first, last = sound.low // width + 1, math.ceil(sound.high / width) - 1
-  first, last = math.tointeger(first), math.tointeger(last)
+  local first, last = sounds.bins(sound)
   local frames = self:op("windows", "sound.frames", { x = samples }, { kernel = sound.length, stride = sound.hop })
   local spectrum = by_constant(self, "sound.spectrum", frames, 2 * (last - first + 1),
     ("spectrum %d %d %.17g %d %.17g %d"):format(sound.fft, number_of(sounds.windows, sound.window), sound.preemphasis,

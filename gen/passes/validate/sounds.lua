@@ -68,6 +68,29 @@ local function check_mels(say, sound)
     say("sound.high", ("%g, but a number above low, %g, up to rate / 2, %g, is allowed"):format(sound.high, sound.low,
       sound.rate / 2))
   end
+  local first, last = sounds.bins(sound)
+  if last < first then
+    say("sound.fft", ("%d: no frequency of its bins is between low and high"):format(sound.fft))
+  end
+end
+
+-- The most numbers of a tensor of the entry.
+local MOST_NUMBERS = 1 << 26
+
+-- Checks that the tensors of a chunk are small.
+local function check_chunk(say, sound, rows)
+  local widest = 1
+  for _, each in ipairs(sound.convolutions or {}) do widest = math.max(widest, each.width // each.stride) end
+  if (rows * sound.hop + sound.length) * widest > MOST_NUMBERS then
+    say("sound", ("%d rows are made of %d samples, which is too many: use smaller strides or widths"):format(rows,
+      rows * sound.hop + sound.length))
+  end
+end
+
+-- Returns the rows that a call of the entry makes.
+local function rows_of_call(sound)
+  local rows = sound.mels and CHUNK_OF_MELS or CHUNK_OF_CONVOLUTIONS
+  return sound.rows and math.min(rows, sound.rows) or rows
 end
 
 local function is_complete(sound)
@@ -85,6 +108,7 @@ function validate_sounds.check(say, spec)
   if sound.mels and sound.length and sound.rate and sound.low then check_mels(say, sound) end
   if not is_complete(sound) then return end -- reported
   sound.length, sound.hop = sounds.field(sound)
+  check_chunk(say, sound, rows_of_call(sound))
   local width, name, rows = input_of(spec)
   if not width then
     return say("sound", "goes with an input of features: linear, frames, hidden, or an image with row_stride")
@@ -99,6 +123,7 @@ function validate_sounds.check(say, spec)
     say("sound.samples", ("%d, but a row is made of %d"):format(sound.samples, sound.length))
   end
   if spec.processes then say("sound", "does not go with ranks and stages") end
+  if spec.layout == "seq_first" then say("sound", "does not go with layout = \"seq_first\"") end
 end
 
 --- Returns the spec of the entry `features` of a resolved spec, or nil. Its fields beyond the model's: samples, those
@@ -106,8 +131,7 @@ end
 function validate_sounds.entry(spec)
   local sound = spec.sound
   if not sound then return nil end
-  local rows = sound.mels and CHUNK_OF_MELS or CHUNK_OF_CONVOLUTIONS
-  if sound.rows then rows = math.min(rows, sound.rows) end
+  local rows = rows_of_call(sound)
   local entry = words.merged(spec, { role = "features", samples = (rows - 1) * sound.hop + sound.length, seq = rows,
     batch = 1, layers = 0, past = 0, least = rows, exact = "a chunk of sound has one size", output = {},
     input = { stage = "sound" }, layout = "batch_first", positions = "none",

@@ -1,0 +1,81 @@
+-- sounds_spec.lua: preprocessor_config.json becomes the key `sound`, or a note says why not.
+require("tests.spec.helper")
+local json = require("common.json")
+local sounds = require("checkpoints.sounds")
+
+local function read(config, model)
+  local notes = {}
+  return sounds.of(config and { file = "p.json", config = config }, notes, model or {}), notes
+end
+
+local WHISPER = { feature_extractor_type = "WhisperFeatureExtractor" }
+local AST = { feature_extractor_type = "ASTFeatureExtractor" }
+local WAVE = { feature_extractor_type = "Wav2Vec2FeatureExtractor" }
+
+local function with(base, more)
+  local result = {}
+  for _, each in ipairs { base, more } do for key, value in pairs(each) do result[key] = value end end
+  return result
+end
+
+describe("checkpoints.sounds", function()
+  it("says that sound is missing, unless the key is overridden", function()
+    local pipeline, helper = require("pipeline"), require("tests.spec.helper")
+    local function notes(overrides)
+      return table.concat(pipeline.run(helper.root, helper.root .. "/tests/hf/goldens/wav2vec2_model", overrides,
+        "validate").notes, "\n")
+    end
+    assert.equal(helper.root .. "/tests/hf/goldens/wav2vec2_model/preprocessor_config.json: missing: the model takes "
+      .. "features, and no sound", notes {})
+    assert.equal("", notes { "sound=false" })
+  end)
+
+  it("is read from processor_config.json, too", function()
+    local folder, made = require("checkpoints.folder"), require("tests.spec.checkpoints.made")
+    local found = folder.read(made.checkpoint(nil, nil, {
+      ["processor_config.json"] = '{"feature_extractor":{"n_fft":2}}' })).preprocessor
+    assert.same({ "processor_config.json", 2 }, { found.file, found.config.n_fft })
+  end)
+
+  it("has the defaults of each class, and what a folder states", function()
+    local whisper = read(WHISPER, { width = 80, rows = 3000 })
+    assert.same({ mels = 80, length = 400, hop = 160, centre = true, high = 8000.0, samples = 480000, rows = 3000,
+      range = 8.0, mean = -4.0, std = 4.0, rate = 16000 }, whisper)
+    local other = read(with(WHISPER, { feature_size = 128, n_fft = 512, hop_length = 128, chunk_length = 2,
+      sampling_rate = 8000, mel_filters = { 1 }, n_samples = 16000, nb_max_frames = 125, padding_value = 0.0 }))
+    assert.same({ 128, 512, 128, 16000, 125, 8000 },
+      { other.mels, other.length, other.hop, other.samples, other.rows, other.rate })
+    local ast = read(AST, { width = 128, rows = 1024 })
+    assert.same({ 128, 1024, -4.2677393, 2 * 4.5689974, 512, "kaldi" },
+      { ast.mels, ast.rows, ast.mean, ast.std, ast.fft, ast.mel_scale })
+    local plain = read(with(AST, { do_normalize = false, num_mel_bins = 64, max_length = 10, mean = 1, std = 2 }))
+    assert.same({ 64, 10 }, { plain.mels, plain.rows })
+    assert.is_nil(plain.mean)
+    local convolutions = { { width = 4, kernel = 3, stride = 2 } }
+    local wave = read(WAVE, { width = 4, convolutions = convolutions, activation = "gelu" })
+    assert.same({ convolutions = convolutions, activation = "gelu", normalise = true, rate = 16000 }, wave)
+    assert.is_nil(read(with(WAVE, { do_normalize = false }), { convolutions = convolutions }).normalise)
+  end)
+
+  it("names each key that is not known, and refuses values that change the result", function()
+    local _, notes = read(with(WHISPER, { nonsense = 1 }))
+    assert.same({ 'p.json: "nonsense": not known: results may differ from transformers\'' }, notes)
+    for said, config in pairs {
+      ["do_normalize: true"] = with(WHISPER, { do_normalize = true }),
+      ["dither: 1"] = with(WHISPER, { dither = 1 }), ["padding_value: 1"] = with(WHISPER, { padding_value = 1 }),
+      ["hop_length: 0"] = with(WHISPER, { hop_length = 0 }), ["n_fft: \"x\""] = with(WHISPER, { n_fft = "x" }),
+      ["sampling_rate: other"] = with(AST, { sampling_rate = 8000 }), ["std: true"] = with(AST, { std = true }),
+      ["feature_size: other"] = with(AST, { feature_size = 2 }),
+      ["the model has no convolutions"] = WAVE, ["feature_extractor_type: \"Bark\""] =
+        { feature_extractor_type = "Bark" }, ["feature_extractor_type: null"] = { feature_extractor_type = json.null },
+    } do
+      local made, lines = read(config)
+      assert.is_nil(made, said)
+      assert.is_truthy(lines[1]:find(said, 1, true), lines[1])
+      assert.matches("^p%.json: .*: the model takes features, and no sound$", lines[1])
+    end
+    local made, lines = read(WHISPER, { width = 80, rows = 100 })
+    assert.is_nil(made)
+    assert.same({ "p.json: makes 3000 rows, but the model reads 100: the model takes features, and no sound" }, lines)
+  end)
+end)
