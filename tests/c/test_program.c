@@ -20,7 +20,7 @@
 #include "scratch.h"
 
 enum { MOST_WORDS = 24, LEAK = 99, Y_SLICE = FAKE_ROWS * FAKE_OUT, X_SLICE = FAKE_ROWS * FAKE_IN };
-enum { PARTS = ATTN2C_HELP_OF_TEXTS | ATTN2C_HELP_OF_PICTURES }; /* of the help */
+enum { PARTS = ATTN2C_HELP_OF_TEXTS | ATTN2C_HELP_OF_PICTURES | ATTN2C_HELP_OF_SOUNDS }; /* of the help */
 
 static char out[1 << 16], err[1 << 16];
 static const char *stdout_path; /* NULL: into `out`; "-": closed */

@@ -141,7 +141,7 @@ return function(of, spec)
   }
 
   of("gen/checkpoints/folder.lua", spec .. "checkpoints/import_spec.lua") {
-    { name = "folder_processor", old = "and whole.image_processor ~= json.null then", new = "and false then",
+    { name = "folder_processor", old = "and whole[key] ~= json.null then", new = "and false then",
       suite = spec .. "checkpoints/pictures_spec.lua", wrong = "processor_config.json has no pictures" },
   }
 

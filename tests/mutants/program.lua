@@ -43,7 +43,7 @@ return function(of, spec)
   }
 
   of("runtime/program/arguments.c", "c:program") {
-    { name = "arguments_offered", old = "(pictures || !(row->commands & ATTN2C_HELP_OF_PICTURES))", new = "1",
+    { name = "arguments_offered", old = "(!(row->commands & parts) || row->commands & taken)", new = "1",
       filter = "program/refuses_wrong*", wrong = "a model without pictures offers --image" },
   }
 

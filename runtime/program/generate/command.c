@@ -56,7 +56,7 @@ static record *add_record(job *job, const attn2c_prompt_ids *prompt) {
     job->first = r;
   job->last = r;
   if (!prompt->text) return r;
-  r->prompt = copied(prompt->text, prompt->length);
+  r->prompt = attn2c_copied(prompt->text, prompt->length);
   r->prompt_length = prompt->length;
   return r->prompt ? r : NULL;
 }
