@@ -6,8 +6,8 @@ local version = require("common.version")
 local emit_python = {}
 
 -- The files, each after those that it imports.
-local names = { "values", "calls", "masks", "library", "sequences", "pictures", "sounds", "text", "generate", "generate_text",
-  "chat", "ranks" }
+local names = { "values", "calls", "masks", "library", "sequences", "pictures", "sounds", "text", "generate",
+  "generate_text", "chat", "ranks" }
 
 --- The module's name. It has the version, so that models of two versions can be used in one program.
 emit_python.name = "attn2c_" .. version.generator:gsub("%.", "_")

@@ -3,12 +3,13 @@
 -- models have no trace of it.
 local helper = require("tests.spec.helper")
 local files = require("common.files")
+local version = require("common.version")
 
 local root = helper.absolute_root()
 local folder = root .. "/out/spec/sound"
 local shell = helper.shell
 
-local RATE = 8000
+local RATE, LIBRARY = 8000, ("libtones.so.%d"):format(version.abi)
 
 -- The middles of the model's bands, in hertz; "-" is silence.
 local tones = { a = 521, b = 781, [" "] = 1044, c = 1365, d = 1786, e = 2336, f = 3056 }
@@ -72,6 +73,7 @@ describe("a sound", function()
       helper.write(("%s/%s.lua"):format(folder, name), text)
       list[#list + 1] = { name = name, path = ("%s/%s.lua"):format(folder, name) }
     end
+    list[#list + 1] = { name = "module", path = folder .. "/tones.lua", words = { "--only=" .. LIBRARY } }
     dofile(root .. "/tests/cases.lua").programs(folder, list)
     local short, long = sung("ab cab", RATE), sung("-ab-cd -", RATE)
     helper.write(folder .. "/short.wav", wav(raw(short), RATE))
@@ -90,6 +92,37 @@ describe("a sound", function()
     assert.equal("short.wav\tab cab\nstandard input\tabcd\n", sh(run .. "short.wav --audio - <long.raw"))
     sh(run .. "short.wav --format npy >answer.npy && " .. run .. "short.wav --output hidden=output.npy")
     assert.equal(helper.read(folder .. "/answer.npy"), helper.read(folder .. "/output.npy"))
+  end)
+
+  it("becomes features and a text in Python", function()
+    helper.write(folder .. "/tones.txt", table.concat(sung("ab cab", RATE), " "))
+    helper.write(folder .. "/sounds.py", [[
+import sys
+import numpy as np
+sys.path.insert(0, "module")
+import tones
+samples = np.loadtxt("tones.txt")
+with tones.Model() as model:
+    features = model.features(samples)
+    scores = model.forward(mels=[features])["hidden"]
+    words = [word["word"] for word in model.words_of(scores)]
+    print(tones.RATE, features.dtype, features.shape[1], model.text_of(scores), words)
+    print(repr(model.text_of(scores[:0])), model.features(samples[:400]).shape)
+    for function, given in ((model.features, samples[:399]), (model.features, [1, 2]), (model.features, samples[None]),
+                            (model.text_of, scores[:, 1:]), (model.text_of, scores.astype(int))):
+        try:
+            function(given)
+        except ValueError as fault:
+            print(fault)
+]])
+    assert.equal("8000 float32 8 ab cab ['ab', 'cab']\n'' (1, 8)\n"
+      .. "samples: has 399, too few for a row of features\n"
+      .. "samples: is int64 [2], but floats [samples] are expected\n"
+      .. "samples: is float64 [1, 9600], but floats [samples] are expected\n"
+      .. "logits: is float32 [58, 7], but floats [rows, 8] are expected\n"
+      .. "logits: is int64 [58, 8], but floats [rows, 8] are expected\n",
+      sh("ln -sf " .. LIBRARY .. " module/libtones.so && /usr/bin/python3 sounds.py"))
+    sh("mypy --strict --cache-dir " .. shell(helper.mypy_cache) .. " module/tones.py >/dev/null")
   end)
 
   it("becomes a text with times", function()
