@@ -57,7 +57,8 @@ describe("passes.validate.speech", function()
         languages = { en = 2 } } },
       ["speech.language: is none of speech.languages"] = { speech = { no_timestamps = 8, previous = 1, no_speech = 1,
         transcribe = 3, languages = { en = 2 }, language = "de" } },
-      ["speech.task: has no token"] = { speech = { no_timestamps = 8, previous = 1, no_speech = 1, task = "translate" } },
+      ["speech.task: has no token"] = { speech = { no_timestamps = 8, previous = 1, no_speech = 1,
+        task = "translate" } },
     } do
       assert.truthy(refusals(more):find(text, 1, true), text .. "\n" .. refusals(more))
     end
