@@ -239,8 +239,7 @@ end
 local function entry_values(values, state)
   local entry, suffix = state.graph.entry, state.suffix
   return with(with(values, emit_lengths.values(state)), { entry = entry.name, batch = state.spec.batch,
-    seq = state.spec.seq, suffix = suffix, encodes = state.spec.decoder ~= nil,
-    is_of_sound = state.spec.is_of_sound or false,
+    seq = state.spec.seq, suffix = suffix, role = state.spec.role,
     flops = entry.flops, of_rows = of_rows(state.spec), op_count = #entry.ops,
     arena_floats = types.elements(arena_of(state, "ship"), "f32"),
     prefix = suffix == "" and values.upper or values.upper .. "_" .. entry.name:upper(),

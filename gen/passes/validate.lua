@@ -480,6 +480,7 @@ end
 -- Fills build.entries, build.primary and build.spec for one target. is_list: a list of sizes means any length.
 local function add_entry(say, raise, build, description, size, is_list)
   local spec = spec_of(say, sized(description, size))
+  spec.role = "forward"
   raise()
   if size.any then any_length.resolve(say, spec, is_list) end
   context.resolve(say, spec)
