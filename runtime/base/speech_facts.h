@@ -31,3 +31,8 @@ typedef struct attn2c_speech {
 typedef struct attn2c_speech_commands attn2c_speech_commands;
 extern const attn2c_speech_commands attn2c_speech_program;
 extern const attn2c_speech_commands *const attn2c_the_speech __attribute__((weak));
+/* Writes down the sounds of --audio (program/speech/sounds.c). attn2c_the_speech_sounds points to it in the
+ * program of a model that takes sound, too. */
+struct attn2c_speech_job;
+int attn2c_speech_sounds(struct attn2c_speech_job *job);
+extern int (*const attn2c_the_speech_sounds)(struct attn2c_speech_job *job) __attribute__((weak));

@@ -85,6 +85,18 @@ return function(of, spec)
       filter = "beam/a_worse*", wrong = "a worse answer takes the place of the worst" },
   }
 
+  of("runtime/generate/speech_rules.c", "c:speech") {
+    { name = "speech_pairs", old = "ends_segment ? ids[last] : ids[last] + 1", new = "ids[last] + 1",
+      wrong = "the second timestamp of a pair is later than the first" },
+    { name = "speech_first", old = "forbid(scores, 0, first);\n    if", new = "if",
+      wrong = "an answer begins with text" },
+  }
+
+  of("runtime/generate/speech_segments.c", "c:speech") {
+    { name = "speech_next", old = "if (!is_closed) *next", new = "*next",
+      wrong = "what a single timestamp closes is listened to again" },
+  }
+
   of("runtime/generate/processors.c", "c:beam") {
     { name = "process_once", old = "const float score = id < vocabulary ? scores[id] : 0;",
       new = "const float score = scores[id]; scores[id] = score * by;", filter = "processors/by_hand",

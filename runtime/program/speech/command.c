@@ -150,7 +150,7 @@ static int run_job(job *job, FILE *notes) {
     status = attn2c_fail(job->message, ATTN2C_USAGE,
                          "generate: --audio FILE or --features X.npy is needed: this "
                          "model writes down speech");
-  if (audios > 0 && !&attn2c_speech_sounds)
+  if (audios > 0 && !&attn2c_the_speech_sounds)
     status = attn2c_fail(job->message, ATTN2C_USAGE,
                          "--audio: this model takes no sound: its description has no key "
                          "`sound`; --features X.npy gives features");
@@ -164,7 +164,7 @@ static int run_job(job *job, FILE *notes) {
     if (status == ATTN2C_OK) status = attn2c_speech_sound(job, given->features[i], features, rows, rows);
     free(features);
   }
-  return status == ATTN2C_OK && audios > 0 ? attn2c_speech_sounds(job) : status;
+  return status == ATTN2C_OK && audios > 0 ? attn2c_the_speech_sounds(job) : status;
 }
 
 static int generate(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,

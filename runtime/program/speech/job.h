@@ -4,7 +4,7 @@
 #include "generate/speech_segments.h"
 #include "program/speech/window.h"
 
-typedef struct {
+typedef struct attn2c_speech_job {
   const attn2c_descriptor *model;
   const attn2c_arguments *arguments;
   FILE *out;
@@ -29,8 +29,6 @@ typedef struct {
  */
 int attn2c_speech_sound(attn2c_speech_job *job, const char *name, const float *features, int64_t rows,
                         int64_t room);
-/* Writes down the sounds of --audio, in a model that takes sound; NULL: it takes only features. */
-int attn2c_speech_sounds(attn2c_speech_job *job) __attribute__((weak));
 
 /* Writes a segment of what is heard in a window that begins at a row of the features of a sound. */
 int attn2c_speech_write(attn2c_speech_job *job, const char *name, const attn2c_heard *heard,

@@ -1,0 +1,90 @@
+-- speech_spec.lua: the key `speech` of a description, and what a folder says for it.
+local helper = require("tests.spec.helper")
+local json = require("common.json")
+local readers = require("passes.validate.readers")
+local speech = require("checkpoints.speech")
+
+local function read(value)
+  local said = {}
+  local result = readers.read.speech(function(key, message)
+    if key then said[#said + 1] = key .. ": " .. message end
+    return not key or nil
+  end, { key = "speech" }, value)
+  return result, said
+end
+
+describe("passes.validate.speech", function()
+  it("reads every field", function()
+    local result, said = read { no_timestamps = 9, previous = 7, no_speech = 8, transcribe = 5, translate = 4,
+      initial = 50, languages = { haw = 3, en = 2 }, language = "haw", task = "translate" }
+    assert.same({}, said)
+    assert.same({ no_timestamps = 9, previous = 7, no_speech = 8, transcribe = 5, translate = 4, initial = 50,
+      languages = { { code = "en", token = 2 }, { code = "haw", token = 3 } }, language = "haw", task = "translate" },
+      result)
+    assert.is_false((read(false)))
+  end)
+
+  it("says what is wrong", function()
+    local _, said = read { no_timestamps = -1, languages = { EN = 2 }, language = 1, task = "sing", previus = 3 }
+    assert.same({
+      "speech.language: 1, but the code of a language such as \"en\" is allowed",
+      "speech.languages.EN: \"EN\", but the code of a language such as \"en\" is allowed",
+      "speech.no_timestamps: -1, but an integer from 0 to 1048575 is allowed",
+      "speech: no field \"previus\" (did you mean previous?)",
+      "speech.task: \"sing\", but transcribe or translate is allowed",
+      "speech.no_speech: missing: a token id", "speech.previous: missing: a token id",
+    }, said)
+  end)
+
+  it("goes with an encoder of frames, and with tokens that the model has", function()
+    local function refusals(more)
+      local all = { context = 16, mask = "causal", norm = "pre", d_model = 16, heads = 2, layers = 1,
+        input = { stage = "tokens", vocab = 10 }, output = { { stage = "vocabulary" } },
+        memory = { stage = "encoder", seq = 4, input = { stage = "frames", from = 4 } },
+        generation = { start = { 1 }, stop = { 0 } }, speech = { no_timestamps = 8, previous = 6, no_speech = 7 } }
+      for key, value in pairs(more) do all[key] = value end
+      return table.concat(helper.refusals(all), "\n")
+    end
+    assert.truthy(refusals({}):find("speech: goes with a tokenizer", 1, true))
+    for text, more in pairs {
+      ["speech: goes with a context and memory = encoder"] = { memory = { stage = "encoder", seq = 4,
+        input = { stage = "tokens", vocab = 9 } } },
+      ["generation.start: one token is needed"] = { generation = { start = { 1, 2 }, stop = { 0 } } },
+      ["generation.stop: one token is needed"] = { generation = { start = { 1 } } },
+      ["speech.no_timestamps: 10, but the model's tokens are 0 to 9"] = { speech = { no_timestamps = 9, previous = 1,
+        no_speech = 1 } },
+      ["speech.transcribe: missing: goes with languages"] = { speech = { no_timestamps = 8, previous = 1, no_speech = 1,
+        languages = { en = 2 } } },
+      ["speech.language: is none of speech.languages"] = { speech = { no_timestamps = 8, previous = 1, no_speech = 1,
+        transcribe = 3, languages = { en = 2 }, language = "de" } },
+      ["speech.task: has no token"] = { speech = { no_timestamps = 8, previous = 1, no_speech = 1,
+        task = "translate" } },
+    } do
+      assert.truthy(refusals(more):find(text, 1, true), text .. "\n" .. refusals(more))
+    end
+  end)
+end)
+
+describe("checkpoints.speech", function()
+  it("takes tokens of generation_config.json", function()
+    local notes = {}
+    assert.same({ no_timestamps = 90, previous = 88, no_speech = 89 }, speech.of({ no_timestamps_token_id = 90,
+      is_multilingual = false, lang_to_id = { ["<|en|>"] = 3 }, prev_sot_token_id = json.null }, 100, notes))
+    assert.same({ no_timestamps = 90, previous = 7, no_speech = 89, initial = 50, transcribe = 5, translate = 4,
+      languages = { en = 3, haw = 6 }, language = "haw", task = "translate" }, speech.of({ no_timestamps_token_id = 90,
+      prev_sot_token_id = 7, max_initial_timestamp_index = 50, task_to_id = { transcribe = 5, translate = 4 },
+      lang_to_id = { ["<|en|>"] = 3, ["<|haw|>"] = 6 }, language = "<|haw|>", task = "translate" }, 100, notes))
+    assert.same({}, notes)
+    assert.is_nil(speech.of(nil, 100, notes))
+    assert.truthy(notes[1]:find("no_timestamps_token_id: missing", 1, true))
+  end)
+
+  it("refuses what is no token", function()
+    for key, value in pairs { no_timestamps_token_id = "x", lang_to_id = { ["<|en|>"] = 100 }, task_to_id = 3 } do
+      local stated = { no_timestamps_token_id = 90, [key] = value }
+      local ok, fault = pcall(speech.of, stated, 100, {})
+      assert.is_false(ok)
+      assert.truthy(fault.lines[1]:find("^generation_config%.json: "), fault.lines[1])
+    end
+  end)
+end)
