@@ -12,7 +12,7 @@ local recipe = require("commands.build.recipe")
 
 -- For all models: models of texts, pictures and chats, and models that write. Ranks need MPI.
 local ALL = { providers = { library = "libxsmm", program = "c" }, has_text = true, has_pictures = true,
-  has_sound = true, has_chat = true, has_generation = true }
+  has_sound = true, has_chat = true, has_generation = true, has_speech = true }
 
 -- True for sources of which a program has one, or that are programs.
 local function is_apart(source)

@@ -12,6 +12,7 @@ local rotary = require("checkpoints.rotary")
 local seq2seq = require("checkpoints.seq2seq")
 local sentence = require("checkpoints.sentence")
 local sounds = require("checkpoints.sounds")
+local speech = require("checkpoints.speech")
 local stored = require("checkpoints.stored")
 local words = require("common.words")
 local write = require("checkpoints.write")
@@ -608,6 +609,8 @@ local function entries_of(self, stages)
     { "prompt", prompt }, { "prompts", prompts },
     { "dimensions", self.is_sentences and self.folder.tokenizer and sentence.dimensions(self.folder) or nil },
     { "generation", said }, { "ctc", of_ctc },
+    { "speech", self.context and self.folder.tokenizer and self.family.features
+      and speech.of(self.folder.generation, f.vocab, self.notes) or nil },
     { "weights", weights }, { "input_order", input_order },
     { "names", name_table(self) },
   }

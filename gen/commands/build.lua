@@ -113,6 +113,7 @@ local function sbom_of(state, jobs, results, cflags, made, options)
   end
   return { name = spec.name .. ".spdx.json", text = sbom.text { name = spec.name, providers = made.providers,
     has_text = made.has_text, has_pictures = made.has_pictures, has_sound = made.has_sound,
+    has_speech = made.has_speech,
     has_ranks = made.has_ranks, texts = made.texts, is_static = made.is_static,
     flags = recipe.flags(jobs, cflags), outputs = outputs,
     line = again.line(options.arguments,
@@ -152,7 +153,8 @@ local function jobs_of(state, tools, runtime_sources, options, library, texts)
   local spec, only = state.spec, options.only
   local made = { embed = options.embed, is_static = options.is_static, has_text = state.tokenizer ~= nil,
     has_pictures = spec.pictures and true or false, has_sound = spec.sound and true or false,
-    has_ctc = spec.ctc and true or false, texts = texts and texts.spec.name,
+    has_speech = spec.speech and true or false, has_ctc = spec.ctc and true or false,
+    texts = texts and texts.spec.name,
     has_chat = state.chat ~= nil, has_generation = spec.symbols.past.is_open,
     has_ranks = spec.processes ~= nil, providers = { library = library,
       program = recipe.provider(spec) } }

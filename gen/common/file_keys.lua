@@ -231,11 +231,17 @@ sections["config.json: quantization_config: config_groups: weights"] = { by = "c
 
 sections["generation_config.json"] = {
   read = [[bad_words_ids begin_suppress_tokens decoder_start_token_id do_sample early_stopping eos_token_id
-    forced_bos_token_id
-    forced_eos_token_id length_penalty max_length max_new_tokens min_length min_new_tokens min_p no_repeat_ngram_size
-    num_beams renormalize_logits repetition_penalty suppress_tokens temperature top_k top_p]],
+    forced_bos_token_id forced_eos_token_id is_multilingual lang_to_id language length_penalty
+    max_initial_timestamp_index max_length max_new_tokens min_length min_new_tokens min_p no_repeat_ngram_size
+    no_timestamps_token_id num_beams prev_sot_token_id renormalize_logits repetition_penalty suppress_tokens task
+    task_to_id temperature top_k top_p]],
   without = {
     [ORIGIN] = "_commit_hash _from_model_config transformers_version",
+    ["a call says whether speech has timestamps, and what goes before it"] =
+      "condition_on_prev_tokens forced_decoder_ids prompt_condition_type return_timestamps",
+    ["OpenAI's limits of answers to windows of speech are taken"] =
+      "compression_ratio_threshold logprob_threshold no_speech_threshold",
+    ["of the times of words, which speech is written down without"] = "alignment_heads median_filter_width",
     [OUTPUT] = [[num_return_sequences output_attentions output_hidden_states output_logits output_scores
       return_dict_in_generate]],
     [LOADING] = [[cache_config compile_config continuous_batching_config disable_compile low_memory max_cache_len
@@ -306,6 +312,7 @@ sections["tokenizer_config.json"] = {
       remove_space tokenizer_padding tokenizer_truncation trim_offsets unk_id use_regex vocab vocab_type]],
     ["tokenizer.json has the tokens"] = "*_token model_specific_special_tokens",
     ["a call says the language to write"] = "tgt_lang",
+    ["a call says what goes before speech"] = "language predict_timestamps task",
     ["of the punctuation of sources, which transformers leaves as it is"] = "source_lang",
     ["of rows without a token"] = "num_madeup_words",
     ["of how a chat's texts are shown or read back"] = "chat_control_tokens response_schema response_template",

@@ -259,6 +259,12 @@ keys.list = {
       .. "ids that end an answer; length, without tokens: the most of a prompt and its answer; beams = 4, and the "
       .. "other options of a beam search (runtime/generate/README.md). Without one of the "
       .. "first six, tokens are drawn with numbers that the program says" },
+  { key = "speech", type = "speech", default_text = "none",
+    meaning = "with an encoder of frames { ... } and a tokenizer: the program writes down speech, with these special "
+      .. "tokens: { no_timestamps = 50363 (timestamps follow it), previous = 50361, no_speech = 50362, transcribe = "
+      .. "50359, translate = 50358, languages = { en = 50259, ... }, initial = 50 (the last timestamp of those that an "
+      .. "answer begins with), language = \"en\" (else it is found), task = \"transcribe\" }; generation has start "
+      .. "and stop, a token each. false: the program takes no speech" },
   { key = "target", type = "target", words = target_words(), default = "host",
     meaning = "instructions to compile for; generic: any little-endian processor; host: the best that this machine has "
       .. "(LIBXSMM_TARGET=hsw: avx2), or of the processor that CROSS or CC names. A list, \"avx512, avx2, x86_64\": "

@@ -239,8 +239,7 @@ end
 local function entry_values(values, state)
   local entry, suffix = state.graph.entry, state.suffix
   return with(with(values, emit_lengths.values(state)), { entry = entry.name, batch = state.spec.batch,
-    seq = state.spec.seq, suffix = suffix, encodes = state.spec.decoder ~= nil,
-    is_of_sound = state.spec.is_of_sound or false,
+    seq = state.spec.seq, suffix = suffix, role = state.spec.role,
     flops = entry.flops, of_rows = of_rows(state.spec), op_count = #entry.ops,
     arena_floats = types.elements(arena_of(state, "ship"), "f32"),
     prefix = suffix == "" and values.upper or values.upper .. "_" .. entry.name:upper(),
@@ -386,6 +385,7 @@ local function model_values(state, builds)
     logits_width = logits and logits.shape[#logits.shape] or false, target = table.concat(state.target_names, ", "),
     arena_bytes = most.arena_bytes, weight_bytes = most.weight_bytes, has_text = state.tokenizer ~= nil,
     sound = emit_sound.values(state.entries),
+    has_speech = state.spec.speech and true or false,
     has_pictures = state.spec.pictures and true or false, texts = emit_picture.texts(state),
     picture_input = reserved.member(reader.graph.tensors[first_input].member), picture_height = image.height or false,
     picture_width = image.width or false, reads_ids = reader.graph.tensors[first_input].type == "i32",
@@ -417,6 +417,7 @@ local function add_program(add, build, values, shared)
     has_pictures = shared.has_pictures and values.is_first, has_sound = shared.has_sound and values.is_first,
     texts = shared.texts and values.is_first and shared.texts,
     has_generation = values.continues and values.is_first,
+    has_speech = shared.has_speech and values.is_first,
     targets = shared.targets }))
   add(linkage.roof(values.build_suffix) .. ".c", "roof.c.in", with(values, emit_roof.values(build)))
 end

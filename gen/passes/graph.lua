@@ -442,9 +442,9 @@ end
 -- Returns the graph of a spec of the state's entry.
 local function built(state, spec)
   local self = Builder.new(spec.decoder or spec, state.name, some_has_pairs(state.target_names))
-  if spec.decoder then
+  if spec.role == "encode" then
     encode(self, spec)
-  elseif spec.is_of_sound then
+  elseif spec.role == "features" then
     sounds.build(self, spec)
   else
     memory(self)
@@ -453,8 +453,7 @@ local function built(state, spec)
   orders.fold(self.graph, self.entry)
   local smoothed = smoothing.apply(self, state.factors)
   shorten(self.entry)
-  local is_exposed = state.exposed and not spec.decoder and not spec.is_of_sound
-  if is_exposed then expose(self, state.exposed) else asked.apply(self) end
+  if state.exposed and spec.role == "forward" then expose(self, state.exposed) else asked.apply(self) end
   local made = self:finish(others(state))
   made.smoothing = smoothed
   return made

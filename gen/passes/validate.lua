@@ -33,6 +33,7 @@ local ranks = require("passes.validate.ranks")
 local readers = require("passes.validate.readers")
 local sizes = require("passes.validate.sizes")
 local sounds = require("passes.validate.sounds")
+local speech = require("passes.validate.speech")
 local symbols = require("passes.validate.symbols")
 local targets_of = require("passes.validate.targets_of")
 local targets = require("data.targets")
@@ -402,6 +403,7 @@ local function resolve(say, spec, given)
   if spec.tokenizer and spec.input.stage ~= "tokens" then say("tokenizer", "goes with input = tokens { ... }") end
   pictures.check(say, spec)
   sounds.check(say, spec)
+  speech.check(say, spec)
   if spec.texts and spec.pictures == nil then say("texts", "goes with pictures") end
   if not spec.pictures then spec.texts = nil end
   for _, key in ipairs { "prompt", "prompts", "dimensions" } do
@@ -478,6 +480,7 @@ end
 -- Fills build.entries, build.primary and build.spec for one target. is_list: a list of sizes means any length.
 local function add_entry(say, raise, build, description, size, is_list)
   local spec = spec_of(say, sized(description, size))
+  spec.role = "forward"
   raise()
   if size.any then any_length.resolve(say, spec, is_list) end
   context.resolve(say, spec)

@@ -48,9 +48,10 @@ typedef struct attn2c_generation {
   int32_t length;             /* without tokens: the most of a prompt and its answer; 0: not stated */
   const int32_t *stop_tokens; /* [stop_count] */
   int32_t stop_count;
-  const int32_t *start_tokens;     /* [start_count], with which an answer to a source begins: its prompt */
-  int32_t start_count;             /* 0: the model has no encoder */
-  const attn2c_beam_options *beam; /* NULL: nothing is stated; penalty and stop tokens are those above */
+  const int32_t *start_tokens;        /* [start_count], with which an answer to a source begins: its prompt */
+  int32_t start_count;                /* 0: the model has no encoder */
+  const struct attn2c_speech *speech; /* of a model that writes down speech (speech_facts.h); else NULL */
+  const attn2c_beam_options *beam;    /* NULL: nothing is stated; penalty and stop tokens are those above */
 } attn2c_generation;
 
 /* The program's commands for generation (program/generate/command.h). In the program of a model that

@@ -25,7 +25,8 @@ typedef struct attn2c_sound_facts {
   /* Turns `count` samples into `rows` rows of the input. Returns an attn2c_status. */
   int (*features)(struct attn2c_context *context, const float *samples, int64_t count, float *features,
                   int64_t rows);
-  int input; /* index of the entry's input */
+  const struct attn2c_feature_facts *made; /* of a model that writes down speech, else NULL */
+  int input;                               /* index of the entry's input */
   attn2c_answer answer;
   int output;                /* index of the output that answers */
   const char *const *labels; /* NULL: labels are numbers */

@@ -105,6 +105,10 @@ void attn2c_answers_free(attn2c_answers *b) {
   attn2c_free(b);
 }
 
+void attn2c_answers_temperature(attn2c_answers *b, double temperature) {
+  for (int32_t i = 0; i < b->places; i++) attn2c_sampler_temperature(b->samplers[i], temperature);
+}
+
 int32_t attn2c_answers_places(const attn2c_answers *b) { return b->places; }
 
 int32_t attn2c_answers_place(const attn2c_answers *b) {
@@ -127,17 +131,25 @@ static attn2c_end end_of(const attn2c_answers *b, int32_t token, int32_t count) 
   return ATTN2C_END_COUNT;
 }
 
+/* Returns the logarithm of a token's probability. The logits are changed. */
+static double log_probability(const attn2c_answers *b, float *logits, int32_t token) {
+  b->calls->log_softmax(logits, b->calls->vocabulary);
+  return (double)logits[token];
+}
+
 /* Draws the next token of an answer, and finds whether it is the last. */
 static int draw(attn2c_answers *b, int32_t place, float *logits, attn2c_message *message) {
   attn2c_answer_ids *answer = &b->answers[place];
   attn2c_sampler *sampler = b->samplers[place];
   int32_t *token = &b->ids[(size_t)place * (size_t)b->most + (size_t)answer->count];
   const int32_t count = attn2c_kept_ids_count(b->kept, place), most = most_of(b, b->prompts[place]);
-  const attn2c_history history = {attn2c_kept_ids_of(b->kept, place), count, b->prompts[place], most};
+  const attn2c_history history = {attn2c_kept_ids_of(b->kept, place), count, b->prompts[place], most,
+                                  b->calls->rule};
   attn2c_process(&b->options, &history, logits, b->calls->vocabulary);
   const int status = attn2c_sampler_sample(sampler, logits, token, message);
   if (status != ATTN2C_OK) return status;
   attn2c_sampler_feed(sampler, token, 1, ATTN2C_FED_GENERATED, message);
+  if (b->calls->rule) answer->score += log_probability(b, logits, *token);
   answer->count++;
   b->lasts[place] = *token;
   if (count + 1 == most || attn2c_beam_stops(&b->options, *token)) answer->end = end_of(b, *token, count + 1);
@@ -212,6 +224,7 @@ static void begin(attn2c_answers *b, int32_t place, int32_t count, float *logits
   attn2c_answer_ids *answer = &b->answers[place];
   *answer = (attn2c_answer_ids){.is_used = 1, .ids = b->ids + (size_t)place * (size_t)b->most};
   b->prompts[place] = count;
+  if (b->beams) attn2c_beam_rule(b->beams[place], b->calls->rule);
   if (b->beams) attn2c_beam_begin(b->beams[place], count, most_of(b, count));
   for (int32_t i = 0; i < b->options.beams; i++) b->slots[base + i] = 0;
   choose(b, place, logits);

@@ -23,7 +23,7 @@ typedef struct attn2c_answer_ids {
   attn2c_end end;
   const int32_t *ids; /* [count] */
   int32_t count;      /* from 1; of beams: 0 until the search has ended */
-  double score;       /* of beams: attn2c_beam_answer */
+  double score;       /* of beams: attn2c_beam_answer; with a rule, the sum of log-probabilities */
   int status;         /* of ATTN2C_END_FAULT */
   char fault[200];
 } attn2c_answer_ids;
@@ -41,6 +41,10 @@ int64_t attn2c_answers_limit(const attn2c_generation *stated, int64_t given, int
 int attn2c_answers_create(attn2c_answers **batch, const attn2c_calls *calls, const attn2c_sampling *sampling,
                           const attn2c_beam_options *beam, int32_t most, attn2c_message *message);
 void attn2c_answers_free(attn2c_answers *batch);
+
+/* Draws with another temperature from now on, in a batch that was made to draw; 0: the most probable tokens
+ * are taken. */
+void attn2c_answers_temperature(attn2c_answers *batch, double temperature);
 
 /* Returns the most answers at a time. */
 int32_t attn2c_answers_places(const attn2c_answers *batch);

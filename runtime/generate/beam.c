@@ -22,6 +22,7 @@ typedef struct {
 struct attn2c_beam {
   const attn2c_beam_options *options;
   void (*log_softmax)(float *row, int32_t count);
+  const attn2c_rule *rule;
   int32_t vocabulary, tokens;
   int32_t width, keep; /* beams; candidates of a step */
   int32_t prompt, most, rows;
@@ -76,6 +77,8 @@ void attn2c_beam_free(attn2c_beam *b) {
   attn2c_free(b->ids);
   attn2c_free(b);
 }
+
+void attn2c_beam_rule(attn2c_beam *b, const attn2c_rule *rule) { b->rule = rule; }
 
 void attn2c_beam_begin(attn2c_beam *b, int32_t prompt, int32_t most) {
   b->prompt = prompt;
@@ -191,7 +194,7 @@ static void divide(attn2c_beam *b, const int32_t *const *ids, int32_t count, att
 int attn2c_beam_step(attn2c_beam *b, float *logits, const int32_t *const *ids, int32_t count,
                      attn2c_beam_next *next, attn2c_message *message) {
   for (int32_t i = 0; i < b->rows; i++) {
-    const attn2c_history history = {ids[i], count, b->prompt, b->most};
+    const attn2c_history history = {ids[i], count, b->prompt, b->most, b->rule};
     const int status = score_row(b, logits + (size_t)i * (size_t)b->vocabulary, &history,
                                  b->index + (size_t)i * (size_t)b->keep, message);
     if (status != ATTN2C_OK) return status;

@@ -31,6 +31,9 @@ int attn2c_beam_create(attn2c_beam **beam, const attn2c_beam_options *options, i
                        int32_t tokens, void (*log_softmax)(float *row, int32_t count));
 void attn2c_beam_free(attn2c_beam *beam);
 
+/* Gives the search a rule, which must stay. */
+void attn2c_beam_rule(attn2c_beam *beam, const attn2c_rule *rule);
+
 /* Begins the search after a prompt. most: of prompt and answer, from prompt + 1. */
 void attn2c_beam_begin(attn2c_beam *beam, int32_t prompt, int32_t most);
 

@@ -34,6 +34,7 @@ typedef struct attn2c_calls {
   /* Turns a row of logits into logarithms of probabilities, faster than code for any machine; NULL: there is
    * none. */
   void (*log_softmax)(float *row, int32_t count);
+  const struct attn2c_rule *rule; /* of each answer's next token (processors.h); NULL: there is none */
 } attn2c_calls;
 
 /* True if the stated length ends an answer, and not the end of the model's context. */

@@ -174,4 +174,5 @@ void attn2c_process(const attn2c_beam_options *o, const attn2c_history *h, float
     force(scores, vocabulary, o->forced_eos, o->forced_eos_count);
   forbid(scores, o->suppressed, o->suppressed_count);
   if (h->count == begin) forbid(scores, o->begin_suppressed, o->begin_suppressed_count);
+  if (h->rule) h->rule->apply(h->rule, h, scores, vocabulary);
 }

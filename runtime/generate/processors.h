@@ -5,11 +5,20 @@
 #include "base/attn2c.h"
 #include "base/generation.h"
 
+struct attn2c_history;
+
+/* A further processor of a model, which comes last. It begins the facts that it goes by. */
+typedef struct attn2c_rule {
+  void (*apply)(const struct attn2c_rule *rule, const struct attn2c_history *history, float *scores,
+                int32_t vocabulary);
+} attn2c_rule;
+
 /* The tokens before the one that is chosen. */
 typedef struct attn2c_history {
   const int32_t *ids; /* [count], of the prompt and of the answer so far */
   int32_t count, prompt;
-  int32_t most; /* of prompt and answer together */
+  int32_t most;            /* of prompt and answer together */
+  const attn2c_rule *rule; /* NULL: none */
 } attn2c_history;
 
 /* Returns the options that a model's folder states; one beam where it states none. */

@@ -96,6 +96,12 @@ void attn2c_sampler_reset(attn2c_sampler *s, uint64_t seed) {
   s->draws = 0;
 }
 
+void attn2c_sampler_temperature(attn2c_sampler *s, double temperature) {
+  s->options.greedy = temperature == 0;
+  s->options.temperature = temperature == 0 ? 1 : temperature;
+  s->inverse = 1.0 / (double)(float)s->options.temperature;
+}
+
 /* Returns the first token with the largest logit. */
 static int32_t largest_token(const attn2c_sampler *s) {
   const uint32_t order = attn2c_order(s->largest);

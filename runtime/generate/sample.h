@@ -31,6 +31,9 @@ int attn2c_sampler_feed(attn2c_sampler *sampler, const int32_t *tokens, int64_t 
 /* Forgets all tokens, and begins with the first random number of the seed. */
 void attn2c_sampler_reset(attn2c_sampler *sampler, uint64_t seed);
 
+/* Draws with another temperature from now on; 0: the token with the largest logit is taken. */
+void attn2c_sampler_temperature(attn2c_sampler *sampler, double temperature);
+
 /* Writes the next token. ATTN2C_FORMAT, and a line: a logit is NaN, before or after bias and penalties; all
  * are -inf; the largest is +inf and not `greedy`. *token is then unchanged, and no random number is used. */
 int attn2c_sampler_sample(attn2c_sampler *sampler, const float *logits, int32_t *token,

@@ -348,7 +348,8 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
                     (void **)&arguments->images,
                     (void **)&arguments->generate.biases,
                     (void **)&arguments->generate.allowed,
-                    (void **)&arguments->audios};
+                    (void **)&arguments->audios,
+                    (void **)&arguments->generate.features};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
     *lists[i] = calloc((size_t)argc, sizeof(attn2c_text_word)); /* the largest member of a list */
     if (*lists[i]) continue;
@@ -362,10 +363,10 @@ void attn2c_arguments_free(attn2c_arguments *arguments) {
   void *lists[] = {(void *)arguments->inputs, (void *)arguments->outputs, arguments->texts,
                    (void *)arguments->images, arguments->pairs,           arguments->queries,
                    (void *)generate->stops,   (void *)generate->biases,   (void *)generate->allowed,
-                   (void *)arguments->audios};
+                   (void *)arguments->audios, (void *)generate->features};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) free(lists[i]);
   arguments->audios = arguments->inputs = arguments->outputs = generate->stops = generate->biases =
-      generate->allowed = NULL;
+      generate->allowed = generate->features = NULL;
   arguments->texts = arguments->pairs = arguments->queries = NULL;
 }
 

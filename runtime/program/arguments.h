@@ -45,6 +45,9 @@ typedef struct {
 #define ATTN2C_MAX_REPETITIONS 1000000
 #define ATTN2C_MAX_TOP         1000
 
+/* The values of --task. */
+enum { ATTN2C_TASK_TRANSCRIBE = 1, ATTN2C_TASK_TRANSLATE };
+
 /* A number that may be given. */
 typedef struct {
   int is_given;
@@ -68,8 +71,13 @@ typedef struct {
   const char *system;                                     /* NULL: not given */
   const char *source_language, *target_language, *prefix; /* NULL: not given */
   int split;                                              /* 1: into sentences */
-  const char *perplexity_file;                            /* NULL: not given */
-  const char *logits;                                     /* a file that perplexity writes; NULL: not given */
+  const char **features;                                  /* arrays of sounds, in the order given */
+  int feature_count;
+  const char *language;        /* that is spoken; NULL: not given */
+  int task;                    /* ATTN2C_TASK_; 0: not given */
+  int timestamps;              /* 1 with --timestamps */
+  const char *perplexity_file; /* NULL: not given */
+  const char *logits;          /* a file that perplexity writes; NULL: not given */
 } attn2c_generate_arguments;
 
 typedef struct {

@@ -1,9 +1,12 @@
 /* licenses.c - the notices of what is linked into an emitted program, as their licences ask for
  * them. ATTN2C_STATIC: the C library is inside; ATTN2C_STATIC_TEXT: so are utf8proc and PCRE2;
- * ATTN2C_STATIC_PICTURES: so are libpng, libjpeg-turbo and zlib. */
+ * ATTN2C_STATIC_PICTURES: so are libpng and libjpeg-turbo; ATTN2C_STATIC_ZLIB: so is zlib. */
 #include "program/commands.h"
 #ifdef ATTN2C_STATIC_PICTURES
 #include "program/picture/licenses.h"
+#endif
+#ifdef ATTN2C_STATIC_ZLIB
+#include "program/speech/licenses.h"
 #endif
 
 #define MIT_TERMS                                                                                            \
@@ -177,7 +180,10 @@ void attn2c_licenses(FILE *out) {
       utf8proc_notice,  pcre2_notice,
 #endif
 #ifdef ATTN2C_STATIC_PICTURES
-      libpng_notice,    jpeg_notice,    zlib_notice,
+      libpng_notice,    jpeg_notice,
+#endif
+#ifdef ATTN2C_STATIC_ZLIB
+      zlib_notice,
 #endif
   };
   for (size_t i = 0; i < sizeof notices / sizeof *notices; i++)

@@ -15,6 +15,7 @@
 #include "program/picture/texts.h"
 #include "program/sound/command.h"
 #include "program/ranks/program.h"
+#include "program/speech/command.h"
 #include "program/run.h"
 #include "program/text/command.h"
 
@@ -81,6 +82,8 @@ static int generate(const attn2c_descriptor *model, const attn2c_arguments *argu
   if (number > 0 && attn2c_encode_entry(model))
     return attn2c_fail(message, ATTN2C_USAGE,
                        "%s: this model has an encoder: generate writes answers to sources", names[number]);
+  if (number == 0 && &attn2c_the_speech)
+    return attn2c_the_speech->generate(model, arguments, stdout, stderr, message);
   const attn2c_generation_commands *commands = attn2c_the_generation;
   return (number == 0   ? commands->generate
           : number == 1 ? commands->chat

@@ -186,6 +186,21 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "for a model that writes about pictures: a PNG or JPEG file, a folder of them, or -, as of run; answers "
      "go on from the text of --prompt. The picture's name comes first if there are several, or a folder. May "
      "be repeated"},
+    {"--audio", NULL, "FILE", GENERATE, PATH, AT(audios), AT(audio_count), 0, 0, NULL,
+     "for a model that writes down speech: a sound, as of run, of any length; windows of it are written down "
+     "one "
+     "after the other. The sound's name comes first if there are several, or a folder. May be repeated"},
+    {"--features", NULL, "X.npy", GENERATE, PATH, AT(generate.features), AT(generate.feature_count), 0, 0,
+     NULL,
+     "for a model that writes down speech: the features of a sound, [rows][width], 100 rows a second. May be "
+     "repeated"},
+    {"--language", NULL, "CODE", GENERATE, ONCE, AT(generate.language), 0, 0, 0, NULL,
+     "the language that is spoken, such as en; auto (default): the first window says it"},
+    {"--task", NULL, "TASK", GENERATE, WORD, AT(generate.task), 0, ATTN2C_TASK_TRANSCRIBE, 0,
+     "transcribe or translate", "transcribe (default): what is said, as it is said; translate: in English"},
+    {"--timestamps", NULL, NULL, GENERATE, FLAG, AT(generate.timestamps), 0, 0, 0, NULL,
+     "each segment of what is said has its times. A sound that is longer than a window is always read with "
+     "timestamps"},
     {"--source-language", NULL, "CODE", GENERATE, ONCE, AT(generate.source_language), 0, 0, 0, NULL,
      "the language of prompts, as the folder calls it (eng_Latn, en_XX, en), for a model that translates"},
     {"--target-language", NULL, "CODE", GENERATE, ONCE, AT(generate.target_language), 0, 0, 0, NULL,
@@ -251,7 +266,8 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "text (default), or jsonl: each line is a message, {\"role\": \"user\", \"content\": TEXT}, which goes "
      "on with the chat, or {\"messages\": [...]}, a chat from its beginning. The answer to a last message "
      "that is not the system's or the assistant's is a line with a message and its \"end\", as of generate"},
-    {"--format", NULL, "FORMAT", GENERATE, WORD, AT(answers), 0, ATTN2C_ANSWERS_TEXT, 0, "text, jsonl or npy",
+    {"--format", NULL, "FORMAT", GENERATE, WORD, AT(answers), 0, ATTN2C_ANSWERS_TEXT, 0,
+     "text, jsonl, npy, srt or vtt",
      "text (default): the text of one --prompt as it is, while it comes; of several prompts one line each, "
      "with \\n for a line end. jsonl: one JSON object a line. npy: writes the array of --output to the "
      "standard output"},

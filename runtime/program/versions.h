@@ -1,6 +1,6 @@
 /* versions.h - the headers whose macros tell a build the versions of its libraries. No code includes this
- * file. ATTN2C_WITH_LIBXSMM, _TEXT, _PICTURES, _SOUND and _MPI say which libraries the model is linked with.
- */
+ * file. ATTN2C_WITH_LIBXSMM, _TEXT, _PICTURES, _SOUND, _SPEECH and _MPI say which libraries the model is
+ * linked with. */
 #include <jansson.h>
 #include <limits.h>
 #ifdef ATTN2C_WITH_LIBXSMM
@@ -23,5 +23,7 @@
 
 #include <jpeglib.h>
 #include <png.h>
+#endif
+#if defined ATTN2C_WITH_PICTURES || defined ATTN2C_WITH_SPEECH
 #include <zlib.h>
 #endif

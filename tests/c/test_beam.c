@@ -212,7 +212,7 @@ Test(beam, several_stop_tokens) {
 /* Scores of a row of 0 to -5 after the processors. */
 static void processed(const attn2c_beam_options *o, const int32_t *ids, int32_t count, int32_t prompt,
                       int32_t most, float *row) {
-  const attn2c_history history = {ids, count, prompt, most};
+  const attn2c_history history = {ids, count, prompt, most, NULL};
   float values[32];
   for (int i = 0; i < VOCABULARY; i++) row[i] = (float)(i == 1 ? 1 : -i);
   cr_assert_eq(attn2c_beam_check(o, 4, VOCABULARY, &message), ATTN2C_OK, "%s", text);

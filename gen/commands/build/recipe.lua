@@ -75,6 +75,7 @@ local libraries = { "-lpthread", "-lm" }
 local text_libraries = { "-lutf8proc", "-lpcre2-8" }
 local picture_libraries = { "-lpng", "-ljpeg", "-lz" } -- only of the program
 local sound_libraries = { "-lsndfile", "-lsoxr" } -- only of the program
+local speech_libraries = { "-lz" } -- only of the program, too
 
 -- Returns the name of a source's object: NAME.o for an emitted file, FOLDER-FILE.o for one of the runtime. No model's
 -- name has a `-`, so that an emitted file and a file of the runtime never have the same object. ending: distinguishes
@@ -114,6 +115,9 @@ local function is_wanted(source, providers, options)
   local is_media = options.has_pictures or options.has_sound
   if source:match("^program/answers/") then return options.has_text or is_media end
   if source:match("^program/media/") then return is_media end
+  if source == "program/speech/sounds.c" and not options.has_sound then return false end
+  if is_part(source, "speech") then return options.has_speech end
+  if source == "program/sound/cues.c" and options.has_speech then return true end
   if is_part(source, "picture") then return options.has_pictures end
   if source:match("^sound/") then return options.has_sound or options.has_ctc end
   if is_part(source, "sound") then return options.has_sound end
@@ -265,6 +269,7 @@ local function versions_job(spec, provider, options)
       provider == "libxsmm" and "-DATTN2C_WITH_LIBXSMM" or {},
       (options.has_text or options.texts) and "-DATTN2C_WITH_TEXT" or {},
       options.has_pictures and "-DATTN2C_WITH_PICTURES" or {}, options.has_sound and "-DATTN2C_WITH_SOUND" or {},
+      options.has_speech and "-DATTN2C_WITH_SPEECH" or {},
       options.has_ranks and { "-DATTN2C_WITH_MPI", MPI_FLAGS } or {},
       "-E", "-dM", INPUTS, "-o", RESULT } } }
 end
@@ -319,6 +324,7 @@ function recipe.opener(results) return results[OPENER] end
 ---   has_text      true if the model takes text
 ---   has_pictures  true if it takes pictures
 ---   has_sound     true if it takes sound
+---   has_speech    true if it writes down speech
 ---   has_ctc       true if its scores become text by CTC
 ---   has_chat      true if it has a chat template
 ---   has_generation  true if the model continues its sequences
@@ -344,13 +350,15 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
           { name = archive } }, texts),
       commands = { { CC, LDFLAGS, CFLAGS, static, "-o", RESULT, INPUTS, generator_of[providers.program], JANSSON,
         of_program_text, options.has_pictures and picture_libraries or {}, options.has_sound and sound_libraries or {},
-        libraries } } }
+        options.has_speech and speech_libraries or {}, libraries } } }
   end
   local is_static = options.is_static
   local licenses = is_static and { object("runtime", "program/licenses.c",
     { "-Os", of_program, "-DATTN2C_STATIC", defined_by("program/licenses.c", providers),
       (options.has_text or options.texts) and "-DATTN2C_STATIC_TEXT" or {},
-      options.has_pictures and "-DATTN2C_STATIC_PICTURES" or {} }, object_name("program/licenses.c", "-static")) } or {}
+      options.has_pictures and "-DATTN2C_STATIC_PICTURES" or {},
+      (options.has_pictures or options.has_speech) and "-DATTN2C_STATIC_ZLIB" or {} },
+    object_name("program/licenses.c", "-static")) } or {}
   local runtime_of_static = is_static and static_objects(providers, runtime_sources, options) or {}
   local archive = is_static and "libattn2c_static.a" or archive_of(providers.program)
   local final = program_job(name, linked_in, licenses, archive, is_static and smaller or {})

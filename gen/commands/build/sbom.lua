@@ -77,12 +77,11 @@ local function links_of(facts, kind)
   if kind == "program" and facts.is_static then how = "STATIC_LINK" end
   local has_text = facts.has_text or facts.texts and kind == "program"
   for _, name in ipairs(has_text and { "utf8proc", "pcre2" } or {}) do list[#list + 1] = { name, how } end
-  for _, name in ipairs(facts.has_pictures and kind == "program" and { "libpng", "libjpeg-turbo", "zlib" } or {}) do
-    list[#list + 1] = { name, how }
-  end
-  for _, name in ipairs(facts.has_sound and kind == "program" and { "libsndfile", "libsoxr" } or {}) do
-    list[#list + 1] = { name, how }
-  end
+  local of_program = {}
+  if facts.has_pictures then words.append(of_program, { "libpng", "libjpeg-turbo" }) end
+  if facts.has_pictures or facts.has_speech then of_program[#of_program + 1] = "zlib" end
+  if facts.has_sound then words.append(of_program, { "libsndfile", "libsoxr" }) end
+  for _, name in ipairs(kind == "program" and of_program or {}) do list[#list + 1] = { name, how } end
   -- no macro has the name of another MPI
   local mpi = facts.versions.openmpi and "openmpi" or facts.versions.mpich and "mpich" or "mpi"
   if facts.has_ranks then list[#list + 1] = { mpi, how } end
@@ -91,10 +90,10 @@ local function links_of(facts, kind)
 end
 
 --- Returns the text of N.spdx.json.
---- facts: { name, providers, has_text, has_pictures, has_sound, texts, is_static = the recipe's; line = the command
---- line that repeats the build; flags = texts; versions = the result of sbom.versions; inputs = a list of { id, name,
---- sum = SHA-256, is_inside = true if results contain it }; outputs = a list of { id, name, text, kind }; created = a
---- time in SPDX's format }.
+--- facts: { name, providers, has_text, has_pictures, has_sound, has_speech, texts, is_static = the recipe's; line = the
+--- command line that repeats the build; flags = texts; versions = the result of sbom.versions; inputs = a list of
+--- { id, name, sum = SHA-256, is_inside = true if results contain it }; outputs = a list of { id, name, text, kind };
+--- created = a time in SPDX's format }.
 function sbom.text(facts)
   local packages, relationships, is_there = {}, {}, {}
   local function relate(from, how, to)

@@ -22,6 +22,7 @@ local PAIRS = { "--text", "Where is the key?", "--text-pair", "A cat sleeps.", "
   "The key is under the mat.", "--rank" }
 local GENERATED = { "--prompt", "Once upon a time" }
 local TRANSLATED = { "--prompt", "Where is the station?" } -- a source of a model with an encoder
+local FEATURES = { "--features", "features.npy" }
 local PICTURE = { "--image", "picture.jpg" }
 local SOUND = { "--audio", "sound.wav" }
 local PICTURE_AND_TEXTS = { "--image", "picture.jpg", "--text", "a photo of a cat", "--text", "a photo of a dog" }
@@ -45,6 +46,7 @@ local function example_of(state)
   if state.spec.pictures then return state.spec.texts and PICTURE_AND_TEXTS or PICTURE end
   if state.spec.sound then return SOUND end
   if not state.tokenizer then return nil end
+  if state.spec.speech then return FEATURES end
   if state.spec.symbols.past.is_open then return state.spec.memory and TRANSLATED or GENERATED end
   if scores_pairs(state) then return PAIRS end
   local list, mask = {}, mask_text(state.tokenizer)

@@ -293,7 +293,7 @@ end
 
 --- Returns a program of fixed sizes without loops over the sequences of a call, which has one, of an encoder.
 function instance.of_one(program, spec)
-  if not spec.decoder then return program end
+  if spec.role ~= "encode" then return program end
   return instance.of(program, { rows = spec.seq, first = { 0, spec.seq }, flows = true })
 end
 

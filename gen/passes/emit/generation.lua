@@ -43,13 +43,30 @@ local function beam_of(said)
   return { members = numbers, lists = lists }
 end
 
+-- Returns the facts of a model that writes down speech, as members of runtime/base/speech_facts.h, and its languages;
+-- false for others.
+local function speech_of(spec, said)
+  local given = spec.speech
+  if not given then return false end
+  local languages, usual = given.languages or {}, -1
+  for i, each in ipairs(languages) do if each.code == given.language then usual = i - 1 end end
+  local task = given[given.task or "transcribe"]
+  return { languages = languages, members = {
+    { "start", said.start[1] }, { "end", said.stop[1] }, { "no_timestamps", given.no_timestamps },
+    { "previous", given.previous }, { "no_speech", given.no_speech }, { "transcribe", given.transcribe or -1 },
+    { "translate", given.translate or -1 }, { "most_initial", given.initial or -1 }, { "language", usual },
+    { "task", #languages > 0 and task or -1 }, { "language_count", #languages },
+  } }
+end
+
 --- An answer to a source begins with this token if its description says nothing.
 emit_generation.start = { 0 }
 
 --- Returns { is_drawn, is_usual, usual = a text, members = list of { name, value }, stops = list of ids, stop_list =
 --- the same as text, start = the ids that an answer to a source begins with, beam = the options of beams as beam_of has
---- them, limit = the line of a Python module about an answer's tokens, or nil }; false if the model continues no
---- sequences. Without words to the contrary, a model with an encoder takes the most probable tokens.
+--- them, speech = facts as speech_of has them, limit = the line of a Python module about an answer's tokens, or nil };
+--- false if the model continues no sequences. Without words to the contrary, a model with an encoder takes the most
+--- probable tokens.
 function emit_generation.values(spec)
   if not spec.symbols.past.is_open then return false end
   local said = spec.generation or {}
@@ -60,7 +77,7 @@ function emit_generation.values(spec)
   local from, stops = is_usual and usual or said, said.stop or {}
   local made = { is_drawn = from.draw or false, is_usual = is_usual, usual = emit_generation.usual_text, stops = stops,
     start = spec.source and table.concat(said.start or emit_generation.start, ", "),
-    stop_list = table.concat(stops, ", "), beam = beam_of(said), members = {
+    stop_list = table.concat(stops, ", "), beam = beam_of(said), speech = speech_of(spec, said), members = {
       { "is_drawn", from.draw and 1 or 0 },
       { "is_usual", is_usual and 1 or 0 },
       { "temperature", c.double(from.temperature or 1) },

@@ -23,7 +23,7 @@ local names = { b = "batch", s = "seq" }
 local function has_rows(tensor) return tensor.grows:find("s", 1, true) ~= nil end
 
 --- True if an entry's calls take sources of one length, any number of them.
-function emit_lengths.is_of_sources(spec) return spec.decoder ~= nil and not spec.symbols.rows.is_open end
+function emit_lengths.is_of_sources(spec) return spec.role == "encode" and not spec.symbols.rows.is_open end
 
 --- Returns the sizes of a tensor as callers see it: numbers; for a call of any size also "batch", "seq" and "seq + N".
 function emit_lengths.sizes(tensor, spec, is_growing)
@@ -59,7 +59,7 @@ end
 function emit_lengths.shape(tensor, spec, is_growing)
   local parts = words.map(emit_lengths.sizes(tensor, spec, is_growing), function(size) return ("[%s]"):format(size) end)
   local is_open = spec.symbols.rows.is_open
-  if not (spec.decoder or is_open) or parts[1] ~= "[batch]" then return table.concat(parts) end
+  if not (spec.role == "encode" or is_open) or parts[1] ~= "[batch]" then return table.concat(parts) end
   parts[1] = "[sequences]"
   if is_open and has_rows(tensor) then table.remove(parts, 1) parts[1] = "[rows]" end
   return table.concat(parts)

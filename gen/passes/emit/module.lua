@@ -74,7 +74,7 @@ end
 -- Returns what the module has of an encoder's entry: its inputs, and the rows of a source; false: there is none.
 local function source_of(state)
   local entry = state.entries[1]
-  if entry == state.primary or not entry.spec.decoder then return false end
+  if entry.spec.role ~= "encode" then return false end
   local made = { inputs = {}, seq = entry.spec.seq, least = entry.spec.least }
   for i, name in ipairs(entry.graph.entry.inputs) do
     made.inputs[i] = input_of(entry.graph.tensors[name], entry)

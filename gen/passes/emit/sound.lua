@@ -7,7 +7,7 @@ local emit_sound = {}
 
 --- Returns the floats that a call of N_features needs beside the arena of its entry.
 function emit_sound.beside(spec)
-  if not spec.is_of_sound then return 0 end
+  if spec.role ~= "features" then return 0 end
   local first = spec.sound.convolutions and spec.sound.convolutions[1]
   return spec.samples + spec.seq * sounds.width(spec.sound) + (first and (first.kernel + 1) * first.kernel or 0)
 end
@@ -16,12 +16,12 @@ end
 function emit_sound.values(entries)
   for i, entry in ipairs(entries) do
     local spec = entry.spec
-    if spec.is_of_sound then
+    if spec.role == "features" then
       local sound = spec.sound
       local std, first = sound.std or 1, sound.convolutions and sound.convolutions[1] or { norm = "none" }
       local of_sound = first.norm == "group"
       local function float(value) return steps.constant(value + 0.0) end
-      local reader = entries[1].spec.is_of_sound and entries[#entries] or entries[1] -- what the encoder reads
+      local reader = entries[1].spec.role == "features" and entries[#entries] or entries[1] -- what the encoder reads
       local input = reader.graph.tensors[reader.graph.entry.inputs[1]]
       return { input = reserved.member(input.member), width = sounds.width(sound), rate = sound.rate, facts = {
         { "entry", i - 1 }, { "length", sound.length }, { "hop", sound.hop }, { "width", sounds.width(sound) },

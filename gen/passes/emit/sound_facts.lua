@@ -32,8 +32,9 @@ function emit_facts.values(state)
   if sound then least_samples, most_samples = samples_of(sound, state.primary.spec.seq) end
   return { ctc = emit_facts.ctc(spec), label_list = spec.ctc and {} or labels, answer = answer.kind,
     input = math.max(answer.inputs.features or answer.inputs.hidden or 0, 0), output = answer.output,
-    label_function = "ATTN2C_" .. answer.label_function, rate = sound and sound.rate or false,
-    hop = sound and sound.hop or false, least_samples = least_samples, most_samples = most_samples }
+    has_speech = spec.speech and true or false, label_function = "ATTN2C_" .. answer.label_function,
+    rate = sound and sound.rate or false, hop = sound and sound.hop or false, least_samples = least_samples,
+    most_samples = most_samples }
 end
 
 return emit_facts

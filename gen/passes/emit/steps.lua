@@ -588,7 +588,7 @@ end
 function emit_steps.values(state, program, integers, shadowed)
   local writer = setmetatable({ program = program, addresses = addresses_of(state, program), steps = 0,
     declared = declared_of(state, program), batch = state.spec.batch, name = state.spec.name,
-    has_sizes = state.spec.symbols.rows.is_open or state.spec.decoder ~= nil,
+    has_sizes = state.spec.symbols.rows.is_open or state.spec.role == "encode",
     entry = state.graph.entry, bases = {} }, Writer)
   local segments = writer:segments()
   local used, of_team = {}, {} -- by all segments; by segments of a team

@@ -55,7 +55,7 @@ end
 function encoders.entry(say, spec)
   local encoder = spec.context and spec.memory and spec.memory.encoder
   if not encoder then return nil end
-  local encode, is_open = { decoder = spec, output = {}, past = 0 }, spec.memory.any
+  local encode, is_open = { role = "encode", decoder = spec, output = {}, past = 0 }, spec.memory.any
   for key, value in pairs(spec) do if shared[key] then encode[key] = value end end
   for key, value in pairs(encoder) do encode[key] = value end
   -- Keys that hold for the model, too, were reported for it.

@@ -492,6 +492,7 @@ read.names = require("passes.validate.names")(tools)
 read.inputs = require("passes.validate.inputs")(tools, read)
 read.rope_scaling = require("passes.validate.rope")(tools, read)
 read.generation = require("passes.validate.generation")(tools, read)
+read.speech = require("passes.validate.speech").reader(tools, read)
 read.pictures = require("passes.validate.pictures").reader(tools, read)
 read.sound = require("passes.validate.sounds").reader(tools, read, read_fields)
 

@@ -132,7 +132,7 @@ function validate_sounds.entry(spec)
   local sound = spec.sound
   if not sound then return nil end
   local rows = rows_of_call(sound)
-  local entry = words.merged(spec, { is_of_sound = true, samples = (rows - 1) * sound.hop + sound.length, seq = rows,
+  local entry = words.merged(spec, { role = "features", samples = (rows - 1) * sound.hop + sound.length, seq = rows,
     batch = 1, layers = 0, past = 0, least = rows, exact = "a chunk of sound has one size", output = {},
     input = { stage = "sound" }, layout = "batch_first", positions = "none",
     mask = { causal = false, padding = false } })

@@ -23,6 +23,7 @@ describe("a spec", function()
     assert.same({
       name = "a", batch = 1, seq = 8, d_model = 24, heads = 3, kv_heads = 3, head_dim = 8, layers = 2, d_ff = 96,
       gated = false, activation = "gelu", norm = "post", norm_kind = "layer", eps = 1e-5, final_norm = false,
+      role = "forward",
       residual = true, residual_scale = 1.0, parallel = "none", qk_norm = "none", dropout = 0.0, drop_path = 0.0,
       first_position = 0,
       bias = { q = true, k = true, v = true, out = true, up = true, down = true, norm = true },

@@ -1,0 +1,53 @@
+-- speech.lua: reads what a folder says about writing down speech: special tokens of generation_config.json.
+local faults = require("common.faults")
+local json = require("common.json")
+
+local speech = {}
+
+local FILE = "generation_config.json: "
+
+-- Returns an integer from `least` to `most`, or nil if it is missing. Faults: format.
+local function integer_of(from, key, least, most)
+  local value = from[key]
+  if value == nil or value == json.null then return nil end
+  if math.type(value) == "integer" and value >= least and value <= most then return value end
+  faults.raise("format", ("%s%s: %s, but an integer from %d to %d is expected"):format(FILE, key, json.shown(value),
+    least, most))
+end
+
+-- Returns the members of an object of token ids, by what `name` makes of their names; {} if it is missing.
+local function ids_of(from, key, vocab, name)
+  local value, result = from[key], {}
+  if value == nil or value == json.null then return result end
+  if type(value) ~= "table" then
+    faults.raise("format", ("%s%s: %s, but an object is expected"):format(FILE, key, json.shown(value)))
+  end
+  for word in pairs(value) do
+    local made = type(word) == "string" and name(word)
+    if made then result[made] = integer_of(value, word, 0, vocab - 1) end
+  end
+  return result
+end
+
+--- Returns the description's `speech`, or nil without the token before timestamps. stated: the object of
+--- generation_config.json, or nil; vocab: the number of the model's tokens. Faults: format.
+function speech.of(stated, vocab, notes)
+  local without = stated and integer_of(stated, "no_timestamps_token_id", 2, vocab - 2)
+  if not without then
+    notes[#notes + 1] = FILE .. "no_timestamps_token_id: missing: the model is built without commands for speech"
+    return nil
+  end
+  local tasks = ids_of(stated, "task_to_id", vocab, function(word) return word end)
+  local languages = ids_of(stated, "lang_to_id", vocab, function(word) return word:match("^<|([%l_]+)|>$") end)
+  local language, task = stated.language, stated.task
+  if type(language) == "string" then language = language:match("^<|(.*)|>$") or language end
+  if stated.is_multilingual == false or not next(languages) then tasks, languages = {}, {} end
+  return { no_timestamps = without,
+    previous = integer_of(stated, "prev_sot_token_id", 0, vocab - 1) or without - 2, no_speech = without - 1,
+    transcribe = tasks.transcribe, translate = tasks.translate,
+    initial = integer_of(stated, "max_initial_timestamp_index", 0, vocab),
+    languages = next(languages) and languages or nil, language = languages[language] and language or nil,
+    task = tasks[task] and task or nil }
+end
+
+return speech

@@ -1,0 +1,95 @@
+-- speech.lua: reads the key `speech` of a description: the special tokens of a model that writes down speech.
+local words = require("common.words")
+
+local speech = {}
+
+local MOST_TOKENS = (1 << 20) - 1
+
+-- Fields: a type of readers, and what restricts the value.
+local fields = {
+  no_timestamps = { "integer", required = true }, previous = { "integer", required = true },
+  no_speech = { "integer", required = true }, transcribe = { "integer" }, translate = { "integer" },
+  initial = { "integer" }, languages = { "languages" }, language = { "code" },
+  task = { "word", words = { "transcribe", "translate" } },
+}
+
+--- Returns the reader of the key: a table of tokens; false for false.
+function speech.reader(tools, read)
+  local own = {}
+
+  function own.code(say, field, value)
+    if type(value) == "string" and value:find("^[%l_]+$") and #value <= 16 then return value end
+    return say(field.key, tools.show(value) .. ', but the code of a language such as "en" is allowed')
+  end
+
+  function own.languages(say, field, value)
+    if type(value) ~= "table" or next(value) == nil then
+      return say(field.key, tools.show(value) .. ", but the tokens of languages such as { en = 50259 } are allowed")
+    end
+    local list = {}
+    for _, code in ipairs(words.sorted_keys(value)) do
+      local key = ("%s.%s"):format(field.key, tostring(code):sub(1, 20))
+      own.code(say, { key = key }, code)
+      list[#list + 1] = { code = code,
+        token = read.integer(say, { key = key, min = 0, max = MOST_TOKENS }, value[code]) }
+    end
+    return list
+  end
+
+  return function(say, field, value)
+    if value == false then return false end
+    if type(value) ~= "table" then
+      return say(field.key, tools.show(value) .. ", but false or a table such as { no_timestamps = 50363 } is allowed")
+    end
+    local names, result = words.sorted_keys(fields), {}
+    for _, name in ipairs(words.sorted_keys(value)) do
+      local declared = fields[name]
+      if not declared then
+        say(field.key, ("no field %s%s"):format(tools.show(name), tools.suggestion(say, name, names)))
+      else
+        local reader = own[declared[1]] or read[declared[1]]
+        result[name] = reader(say, { key = field.key .. "." .. name, min = 0, max = MOST_TOKENS,
+          words = declared.words }, value[name])
+      end
+    end
+    for _, name in ipairs(names) do
+      if fields[name].required and value[name] == nil then say(field.key .. "." .. name, "missing: a token id") end
+    end
+    return result
+  end
+end
+
+-- Checks that a field is below the number of tokens.
+local function check_token(say, spec, key, token)
+  if token and token >= spec.input.vocab then
+    say("speech." .. key, ("%d, but the model's tokens are 0 to %d"):format(token, spec.input.vocab - 1))
+  end
+end
+
+--- Checks that the key fits the model.
+function speech.check(say, spec)
+  local given, memory = spec.speech, spec.memory
+  if not given then return end
+  if not (spec.context and memory and memory.encoder and memory.encoder.input.stage == "frames") then
+    return say("speech", "goes with a context and memory = encoder { input = frames { ... } }")
+  end
+  if not spec.tokenizer then say("speech", "goes with a tokenizer") end
+  local said = spec.generation or {}
+  if not (said.start and #said.start == 1) then say("generation.start", "one token is needed with speech") end
+  if not (said.stop and #said.stop == 1) then say("generation.stop", "one token is needed with speech") end
+  if not spec.input.vocab then return end
+  for _, name in ipairs { "previous", "no_speech", "transcribe", "translate" } do
+    check_token(say, spec, name, given[name])
+  end
+  check_token(say, spec, "no_timestamps", given.no_timestamps and given.no_timestamps + 1)
+  local has_language = given.language == nil
+  for _, each in ipairs(given.languages or {}) do
+    check_token(say, spec, "languages." .. each.code, each.token)
+    has_language = has_language or each.code == given.language
+  end
+  if not has_language then say("speech.language", "is none of speech.languages") end
+  if given.task and not given[given.task] then say("speech.task", "has no token") end
+  if given.languages and not given.transcribe then say("speech.transcribe", "missing: goes with languages") end
+end
+
+return speech

@@ -1,0 +1,33 @@
+/* speech_facts.h - declares the facts of a model that writes down speech: its special tokens. An answer has
+ * text tokens, which are below `end`, and timestamps, which follow no_timestamps: number n stands for n *
+ * 0.02 seconds. */
+#pragma once
+
+#include <stdint.h>
+
+/* Timestamps in a second, and rows of features between two of them. */
+enum { ATTN2C_TIMESTAMPS_A_SECOND = 50, ATTN2C_TIMESTAMP_ROWS = 2 };
+
+typedef struct attn2c_speech_language {
+  const char *code; /* "en" */
+  int32_t token;
+} attn2c_speech_language;
+
+typedef struct attn2c_speech {
+  int32_t start, end; /* what an answer follows, and ends with */
+  int32_t no_timestamps;
+  int32_t previous;              /* what the text before a window follows */
+  int32_t no_speech;             /* its probability after `start` is that of silence */
+  int32_t transcribe, translate; /* -1: there is no such task */
+  int32_t most_initial;          /* number of the last timestamp that an answer may begin with; -1: any */
+  int32_t language;              /* index of the usual one; -1: it is found */
+  int32_t task;                  /* the usual one, as a token; -1: the model has none */
+  int32_t language_count;        /* 0: the model knows one language, which has no token */
+  const attn2c_speech_language *languages; /* sorted by code */
+} attn2c_speech;
+
+/* The program's commands for speech (program/speech/command.h). In the program of a model that writes down
+ * speech, attn2c_the_speech points to them; other programs contain neither. */
+typedef struct attn2c_speech_commands attn2c_speech_commands;
+extern const attn2c_speech_commands attn2c_speech_program;
+extern const attn2c_speech_commands *const attn2c_the_speech __attribute__((weak));

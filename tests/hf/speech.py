@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Makes the folders of tests/hf/speech: small models of Whisper's two layouts of tokens, and what transformers' `generate`
+writes down of features with them.
+
+    config.json, model.safetensors, generation_config.json, tokenizer.json, ..   as `save_pretrained` writes them; weights as
+                             float16
+    short.npy, long.npy      features of a window and of several, [rows][mels]
+    speech.jsonl             a line for each call: the file, the options of `generate`, its `--prompt`, and the segments:
+                             their tokens and times; without timestamps: the tokens
+
+Weights are drawn until small changes of the features change no token, and answers have what a test needs: several
+segments, a window that ends with one timestamp, text after the last pair.
+
+    speech.py            writes all cases
+    speech.py CASE ...   only these
+
+Run as captions.py.
+"""
+
+import json
+import shutil
+import sys
+import zlib
+from pathlib import Path
+
+import numpy as np
+import torch
+import transformers as hf
+
+from goldens import fill, opened
+
+HERE = Path(__file__).resolve().parent / "speech"
+MELS, ROWS, TOKENS = 8, 40, 16
+LETTERS = [chr(c) for c in range(ord("a"), ord("z") + 1)]
+MERGES = [("\u0120", "a"), ("\u0120", "b"), ("t", "h"), ("th", "e"), ("\u0120", "the"), ("o", "n"), ("i", "n")]
+LANGUAGES = ["en", "de", "haw", "yue"]
+
+
+def words():
+    """The vocabulary of texts, and the merges."""
+    tokens = ["\u0120", *LETTERS, ".", *["".join(pair) for pair in MERGES]]
+    return {token: i for i, token in enumerate(tokens)}
+
+
+def layout(is_english):
+    """The names of the special tokens in their order, and of timestamps."""
+    languages = ["<|en|>"] if is_english else [f"<|{code}|>" for code in LANGUAGES]
+    special = ["<|endoftext|>", "<|startoftranscript|>", *languages, "<|translate|>", "<|transcribe|>", "<|startoflm|>",
+               "<|startofprev|>", "<|nospeech|>", "<|notimestamps|>"]
+    return special, [f"<|{i * 0.02:.2f}|>" for i in range(ROWS // 2 + 1)]
+
+
+def tokenizer(is_english):
+    special, times = layout(is_english)
+    made = hf.WhisperTokenizer(vocab=words(), merges=[tuple(pair) for pair in MERGES])
+    made.add_tokens([hf.AddedToken(word, special=True, normalized=False) for word in special])
+    made.add_tokens([hf.AddedToken(word, special=False, normalized=False) for word in times])
+    return made
+
+
+def model_of(name, is_english, seed):
+    made = tokenizer(is_english)
+    ids = made.convert_tokens_to_ids
+    special, _ = layout(is_english)
+    end, start, without = ids(special[0]), ids(special[1]), ids("<|notimestamps|>")
+    config = hf.WhisperConfig(
+        vocab_size=len(made), num_mel_bins=MELS, d_model=24, encoder_layers=1, decoder_layers=2,
+        encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=32, decoder_ffn_dim=40,
+        max_source_positions=ROWS // 2, max_target_positions=48, pad_token_id=end, bos_token_id=end, eos_token_id=end,
+        decoder_start_token_id=start, begin_suppress_tokens=None)
+    model = hf.WhisperForConditionalGeneration(config)
+    fill(model, torch.Generator().manual_seed(zlib.crc32(name.encode()) + seed))
+    with torch.no_grad():  # texts differ from window to window, and timestamps are rare without the rules
+        model.model.decoder.embed_tokens.weight[without:] *= 0.7
+        model.model.decoder.embed_positions.weight *= 2
+        for layer in model.model.decoder.layers:
+            layer.encoder_attn.out_proj.weight *= 6
+            layer.self_attn.out_proj.weight *= 3
+            layer.fc2.weight *= 4
+    g = model.generation_config
+    g.decoder_start_token_id, g.eos_token_id, g.pad_token_id, g.bos_token_id = start, end, end, end
+    g.no_timestamps_token_id, g.prev_sot_token_id, g.max_initial_timestamp_index = without, ids("<|startofprev|>"), 5
+    g.suppress_tokens = [3, 5, start, ids("<|translate|>"), ids("<|transcribe|>"), ids("<|startoflm|>"),
+                         ids("<|startofprev|>"), ids("<|nospeech|>")]
+    g.begin_suppress_tokens, g.is_multilingual, g.max_length = [0, end], not is_english, 48
+    g.alignment_heads, g._from_model_config = [[0, 1], [1, 2]], False
+    if not is_english:
+        g.lang_to_id = {f"<|{code}|>": ids(f"<|{code}|>") for code in LANGUAGES}
+        g.task_to_id = {task: ids(f"<|{task}|>") for task in ("transcribe", "translate")}
+    return model.half(), made
+
+
+# file, options of the program, of `generate`, and the text of the prompt
+CALLS = [
+    ("short", {}, {}, None),
+    ("short", {"timestamps": True}, {}, None),
+    ("short", {"beams": 3}, {"num_beams": 3}, None),
+    ("short", {"beams": 3, "timestamps": True}, {"num_beams": 3}, None),
+    ("short", {"timestamps": True}, {}, "on the in"),
+    ("long", {}, {}, None),
+    ("long", {"timestamps": True}, {}, "on the in"),
+]
+SPOKEN = [("short", {"language": "yue", "task": "translate"}), ("short", {"language": "de", "timestamps": True})]
+
+
+def call(model, made, features, file, options, settings, prompt, is_english):
+    """What `generate` writes down."""
+    is_timed = options.get("timestamps", False) or file == "long"
+    more = dict(settings)
+    if prompt:
+        more["prompt_ids"] = torch.tensor(made.get_prompt_ids(prompt))
+    if not is_english:
+        more["task"] = options.get("task", "transcribe")
+        if "language" in options:
+            more["language"] = options["language"]
+    found = model.generate(torch.tensor(features.T[None]), return_timestamps=is_timed, return_segments=True, do_sample=False,
+                           temperature=0.0, condition_on_prev_tokens=True, max_new_tokens=TOKENS, **more)
+    return [{"ids": [int(i) for i in each["tokens"]], "begin": round(float(each["start"]), 2),
+             "end": round(float(each["end"]), 2)} for each in found["segments"][0]]
+
+
+def is_useful(lines, first, end):
+    """True if the answers have what a test needs."""
+    for line in lines:
+        timed = line["options"].get("timestamps") or line["file"] == "long"
+        if not line["segments"]:
+            return False
+        for each in line["segments"]:
+            if not any(i < end for i in each["ids"]) or each["begin"] >= each["end"]:
+                return False
+            if not timed and any(i >= first for i in each["ids"]):
+                return False
+    long = [line for line in lines if line["file"] == "long"]
+    kinds = {tuple(each["ids"]) for line in lines for each in line["segments"]}
+    texts = {i for line in long for each in line["segments"] for i in each["ids"]}
+    if not (all(len(line["segments"]) > 4 for line in long) and len(kinds) > 10 and len(texts) > 12):
+        return False
+    begins = [each["begin"] for each in long[0]["segments"]]
+    return any(round(b / 0.4, 6) != round(b / 0.4) for b in begins)
+
+
+def write(name):
+    is_english, folder = name == "english", HERE / name
+    for seed in range(400):
+        model, made = model_of(name, is_english, seed)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        model.save_pretrained(folder)
+        made.save_pretrained(folder)
+        model = opened(hf.WhisperForConditionalGeneration, folder)
+        generator = torch.Generator().manual_seed(seed)
+        sounds = {"short": torch.randn(ROWS, MELS, generator=generator).numpy(),
+                  "long": torch.randn(3 * ROWS + 13, MELS, generator=generator).numpy()}
+        calls = CALLS + ([] if is_english else [(file, options, {}, None) for file, options in SPOKEN])
+
+        def lines(noise):
+            list_ = []
+            for file, options, settings, prompt in calls:
+                features = sounds[file] + noise * np.random.default_rng(1).standard_normal(sounds[file].shape)
+                list_.append({"file": file, "options": options, "prompt": prompt, "segments": call(
+                    model, made, features.astype(np.float32), file, options, settings, prompt, is_english)})
+            return list_
+
+        probe = call(model, made, sounds["long"], "long", {}, {}, None, is_english)
+        if len(probe) < 5 or len({i for each in probe for i in each["ids"]}) < 14:
+            continue
+        found = lines(0)
+        first = model.generation_config.no_timestamps_token_id + 1
+        if is_useful(found, first, model.generation_config.eos_token_id) and found == lines(1e-3) == lines(-1e-3):
+            break
+    else:
+        sys.exit(f"{name}: no model is clear and has all kinds of answers")
+    for file, values in sounds.items():
+        np.save(folder / f"{file}.npy", values)
+    (folder / "speech.jsonl").write_text("".join(json.dumps(line) + "\n" for line in found))
+    print(name, "seed", seed, flush=True)
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    hf.logging.set_verbosity_error()
+    for each in sys.argv[1:] or ["multilingual", "english"]:
+        write(each)
