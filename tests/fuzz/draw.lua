@@ -29,7 +29,7 @@ end
 local activations = words.sorted_keys(require("data.activations").of_descriptions)
 local pools = {}
 for _, pool in ipairs(words.sorted_keys(stages.pools)) do
-  if pool ~= "patches" then pools[#pools + 1] = pool end -- draw_seldom draws it
+  if pool ~= "patches" and pool ~= "tokens" then pools[#pools + 1] = pool end -- of images: draw_seldom draws it
 end
 
 local function draw_heads(d)

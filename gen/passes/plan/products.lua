@@ -84,7 +84,9 @@ local function of_fusion(state, region, fusion)
       for i = 1, #fusion.panels.widths do
         list[i] = continues(fusion, i) and list[i - 1] or of_panel(state, region, fusion, block.count, i)
         -- libxsmm takes no rows that overlap, as a convolution's do.
-        list[i].by_libxsmm = not ops.class(fusion.leading).windows and is_by_libxsmm(state, list[i], fusion.key)
+        local overlap = ops.class(fusion.leading).windows
+          or state.plan.storage[fusion.leading.operands.x.name].form == "windows"
+        list[i].by_libxsmm = not overlap and is_by_libxsmm(state, list[i], fusion.key)
       end
       fusion.products[block.count] = list
     end

@@ -339,7 +339,7 @@ describe("stages", function()
     assert.same({ "input.height: missing: rows of pixels", "input.patch: missing: edge of a patch, in pixels",
       "input.width: missing: columns of pixels" }, refusals({ input = { stage = "image" } }))
     assert.equal("input: encoder is allowed only in the memory", refusal({ input = { stage = "encoder" } }))
-    assert.equal('input: no stage "x"; hidden, image, linear, qkv or tokens is allowed',
+    assert.equal('input: no stage "x"; frames, hidden, image, linear, qkv or tokens is allowed',
       refusal({ input = { stage = "x" } }))
     assert.equal("input: tokens has no field \"vocab_size\" (did you mean vocab?)",
       refusal({ input = { stage = "tokens", vocab = 5, vocab_size = 5 } }))
