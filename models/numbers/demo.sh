@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds a checkpoint folder, translates a few numbers and dates, and counts the right answers to held-out sources;
-# `make demo` runs it last.
+# `make demo` runs it.
 set -eu -o pipefail
 cd "$(dirname "$0")/../.."
 here=models/numbers
