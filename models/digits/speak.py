@@ -25,7 +25,7 @@ TRAINED = """m1 m2 m3 m5 m6 m7 m8 f1 f2 f4 f5 croak whisper klatt klatt2 klatt3 
     travis victor Alex Alicia Andy Annie Denis Diogo Gene Gene2 Hugo Jacky Lee Marco Mario Mike Nguyen""".split()
 HELD = "m4 f3 Michael belinda linda quincy Andrea ed".split()
 
-# What espeak-ng is told. `stretch` plays the result faster or slower, with a higher or a lower voice.
+# The options of espeak-ng. `stretch` plays the result faster or slower, with a higher or a lower voice.
 Utterance = namedtuple("Utterance", "text voice speed pitch gap commas stretch")
 
 
