@@ -1,12 +1,13 @@
-"""The race of models that translate: attn2c against CTranslate2 on the same random weights, each in a
-process of its own on the same cores, measured in turn. Prints a table: output tokens/s of both, and
-the median of the rounds' ratios with their quartiles. Run by run.sh --translate.
+"""The race of models that translate or write down speech: attn2c against CTranslate2 on the same random
+weights, each in a process of its own on the same cores, measured in turn. Prints a table: output tokens/s of
+both, and the median of the rounds' ratios with their quartiles. Run by run.sh --translate.
 
-    translate.py [--models opus,t5,bart,nllb] [--precision f32,int8] [--threads 1,2] [--rounds N]
-                 [--rows one,one4,many,many4] [--make | --made]
+    translate.py [--models opus,t5,bart,nllb,whisper-tiny,whisper-base,whisper-small] [--precision f32,int8]
+                 [--threads 1,2] [--rounds N] [--rows one,one4,many,many4,one5] [--make | --made]
 
 --make only builds the models and converts their weights; --made races what was made before.
-A source has 24 tokens, and an answer exactly as many: without length of its own, it has no end token.
+A source has 24 tokens, and an answer exactly as many: without length of its own, it has no end token. Whisper's
+source is the features of 30 seconds, and its answer has 64 tokens; its rows are one and one5.
 Both engines have the options of search of the shape's folder, with 1 or 4 beams. The ids of both are compared
 in f32, where rounding rarely changes one: two thirds of the tokens must be equal.
 """
@@ -22,10 +23,11 @@ from engine_attn2c import build_words
 from models import OUT
 from process import Process
 
-TOKENS = 24
 ROWS = {"1 source, greedy": (1, 1), "1 source, 4 beams": (1, 4), "32 sources, greedy": (32, 1),
-        "32 sources, 4 beams": (32, 4)}
-ROW_WORDS = dict(zip(("one", "one4", "many", "many4"), ROWS))
+        "32 sources, 4 beams": (32, 4), "1 source, 5 beams": (1, 5)}
+ROW_WORDS = dict(zip(("one", "one4", "many", "many4", "one5"), ROWS))
+WHISPER = {"whisper-tiny": (384, 4, 6), "whisper-base": (512, 6, 8), "whisper-small": (768, 12, 12)}
+USUAL_ROWS = {True: "one,one5", False: "one,one4,many,many4"}      # of Whisper; of the others
 QUIET_SECONDS = 0.03     # threads of OpenMP wait by spinning for some 10 ms after a call
 LEAST_EQUAL = 2 / 3
 
@@ -41,6 +43,12 @@ def folder_of(model):
             decoder_attention_heads=8, encoder_ffn_dim=2048, decoder_ffn_dim=2048, max_position_embeddings=512,
             activation_function="swish", scale_embedding=True, pad_token_id=58100, eos_token_id=0, forced_eos_token_id=None,
             decoder_start_token_id=58100)
+    if model in WHISPER:
+        width, layers, heads = WHISPER[model]
+        return hf.WhisperForConditionalGeneration, hf.WhisperConfig(
+            d_model=width, encoder_layers=layers, decoder_layers=layers, encoder_attention_heads=heads,
+            decoder_attention_heads=heads, encoder_ffn_dim=4 * width, decoder_ffn_dim=4 * width, begin_suppress_tokens=None,
+            decoder_start_token_id=50258)
     if model == "t5":
         return hf.T5ForConditionalGeneration, hf.T5Config(
             vocab_size=32128, d_model=768, d_kv=64, d_ff=3072, num_layers=12, num_heads=12, decoder_start_token_id=0)
@@ -60,6 +68,8 @@ class Words:
         if config.model_type == "marian":
             self.words[-1] = "<pad>"
         self.pad_token, self.eos_token = self.words[config.pad_token_id], self.words[config.eos_token_id]
+        if config.model_type == "whisper":      # the converter looks for tokens of languages between two of these
+            self.words[50258], self.words[50358] = "<|startoftranscript|>", "<|translate|>"
         self.bos_token, self.unk_token, self.unk_token_id = self.eos_token, self.words[3], 3
 
     def get_vocab(self):
@@ -82,7 +92,7 @@ def write_weights(model):
             network.final_logits_bias.normal_(0, 1)
         for name, value in network.named_parameters():     # scores far apart, so that rounding changes few answers
             if value.ndim > 1 and "shared" not in name and "embed" not in name:
-                torch.nn.init.normal_(value, 0, value.shape[-1] ** -0.5)
+                torch.nn.init.normal_(value, 0, value[0].numel() ** -0.5)
         network.save_pretrained(folder)
     for precision in ("float32", "int8"):
         if not (OUT / f"translate-{model}-{precision}" / "model.bin").exists():
@@ -95,32 +105,34 @@ def make(model, precision, threads, cores):
     os.sched_setaffinity(0, cores)     # the last race may have left one
     OUT.mkdir(parents=True, exist_ok=True)
     write_weights(model)
-    name = f"translate_{model}_{precision}_{threads}"
-    build_words([str(OUT / f"translate-{model}"), f"name={name}", "context=128", "sequences=128", f"precision={precision}",
-                 f"threads={threads}"])
+    name = f"translate_{model}_{precision}_{threads}".replace("-", "_")
+    build_words([str(OUT / f"translate-{model}"), f"name={name}", "context=128",
+                 f"sequences={8 if model in WHISPER else 128}", f"precision={precision}", f"threads={threads}"])
 
 
 def open_engines(model, precision, threads, cores):
     os.sched_setaffinity(0, cores)
     take_cores(threads)
     kind = {"f32": "float32", "int8": "int8"}[precision]
-    return {"attn2c": Process("translate_worker.py", "attn2c", f"translate_{model}_{precision}_{threads}",
-                              OUT / f"translate-{model}", threads),
-            "CTranslate2": Process("translate_worker.py", "CTranslate2", OUT / f"translate-{model}-{kind}", kind, threads)}
+    kind_of_source = "features" if model in WHISPER else "ids"
+    return {"attn2c": Process("translate_worker.py", "attn2c", f"translate_{model}_{precision}_{threads}".replace("-", "_"),
+                              OUT / f"translate-{model}", threads, kind_of_source),
+            "CTranslate2": Process("translate_worker.py", "CTranslate2", OUT / f"translate-{model}-{kind}", kind, threads,
+                                   kind_of_source)}
 
 
-def equal_part(workers):
+def equal_part(workers, tokens):
     """How many of the tokens of 4 greedy answers are the same in both, as a part."""
-    answers = [worker.ask(json.dumps({"ids": 4, "beams": 1, "tokens": TOKENS}))["ids"] for worker in workers.values()]
+    answers = [worker.ask(json.dumps({"ids": 4, "beams": 1, "tokens": tokens}))["ids"] for worker in workers.values()]
     pairs = [(a, b) for own, other in zip(*answers) for a, b in zip(own, other)]
     return sum(a == b for a, b in pairs) / len(pairs)
 
 
-def race(workers, rows, rounds):
+def race(workers, rows, rounds, tokens):
     """Yields a row: its title, tokens/s of each engine, quartiles of the ratio."""
     for title in rows:
         sources, beams = ROWS[title]
-        question = json.dumps({"sources": sources, "beams": beams, "tokens": TOKENS})
+        question = json.dumps({"sources": sources, "beams": beams, "tokens": tokens})
         samples = {name: [] for name in workers}
         for number in range(rounds + 1):
             for name in list(workers)[::1 if number % 2 else -1]:
@@ -130,7 +142,7 @@ def race(workers, rows, rounds):
                     samples[name].append(ms)
         own, other = samples["attn2c"], samples["CTranslate2"]
         ratios = [b / a for a, b in zip(own, other)]
-        yield title, [1e3 * sources * TOKENS / statistics.median(each) for each in (own, other)], statistics.quantiles(ratios)
+        yield title, [1e3 * sources * tokens / statistics.median(each) for each in (own, other)], statistics.quantiles(ratios)
 
 
 def main():
@@ -139,17 +151,18 @@ def main():
     parser.add_argument("--precision", default="f32,int8")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--rows", default=",".join(ROW_WORDS))
+    parser.add_argument("--rows")
     parser.add_argument("--make", action="store_true")
     parser.add_argument("--made", action="store_true")
     arguments = parser.parse_args()
     cores = os.sched_getaffinity(0)
-    rows = [ROW_WORDS[word] for word in arguments.rows.split(",")]
     product, count = 1.0, 0
     if not arguments.make:
         print("| model | type | threads | | attn2c, tokens/s | CTranslate2 | attn2c against it | quartiles |")
         print("|---|---|---|---|---|---|---|---|", flush=True)
     for model in arguments.models.split(","):
+        tokens = 64 if model in WHISPER else 24
+        rows = [ROW_WORDS[word] for word in (arguments.rows or USUAL_ROWS[model in WHISPER]).split(",")]
         for precision in arguments.precision.split(","):
             for threads in map(int, arguments.threads.split(",")):
                 if not arguments.made:
@@ -157,10 +170,10 @@ def main():
                 if arguments.make:
                     continue
                 workers = open_engines(model, precision, threads, cores)
-                same = equal_part(workers)
+                same = equal_part(workers, tokens)
                 if precision == "f32" and same < LEAST_EQUAL:
                     sys.exit(f"{model}, {precision}: {same:.0%} of the engines' tokens are equal; not timed")
-                for title, (own, other), (low, middle, high) in race(workers, rows, arguments.rounds):
+                for title, (own, other), (low, middle, high) in race(workers, rows, arguments.rounds, tokens):
                     print(f"| {model} | {precision} | {threads} | {title} | {own:.0f} | {other:.0f} | {middle:.2f} | "
                           f"{low:.2f} to {high:.2f} |", flush=True)
                     product, count = product * middle, count + 1

@@ -1,8 +1,8 @@
-"""One engine of the race of models that translate, in a process of its own. Asked by translate.py, a line of JSON
-each; answers a line of JSON each.
+"""One engine of the race of models that translate or write down speech, in a process of its own. Asked by
+translate.py, a line of JSON each; answers a line of JSON each. KIND: ids, or features for Whisper.
 
-    translate_worker.py attn2c NAME FOLDER THREADS
-    translate_worker.py CTranslate2 FOLDER TYPE THREADS
+    translate_worker.py attn2c NAME FOLDER THREADS KIND
+    translate_worker.py CTranslate2 FOLDER TYPE THREADS KIND
 
     {"sources", "beams", "tokens"}  {"ms"} of translating all sources, each to exactly `tokens` tokens
     {"ids", "beams", "tokens"}      {"ids"} of the best answers to so few sources
@@ -17,13 +17,18 @@ SOURCE_TOKENS = 24
 SMALLEST_VOCABULARY = 32000     # ids are below it in every model
 
 
-def sources(count):
+START, END = 50258, 50257       # Whisper's tokens
+
+
+def sources(count, kind):
     generator = np.random.default_rng(1)
+    if kind == "features":
+        return generator.standard_normal((count, 3000, 80)).astype("float32")
     return generator.integers(4, SMALLEST_VOCABULARY, (count, SOURCE_TOKENS)).astype("int32")
 
 
 class Attn2c:
-    def __init__(self, name, folder, threads):
+    def __init__(self, name, folder, threads, kind):
         sys.path.insert(0, f"out/{name}")
         module = __import__(name)
         self.model = module.Model(folder)
@@ -35,19 +40,30 @@ class Attn2c:
 
 
 class CTranslate2:
-    def __init__(self, folder, kind, threads):
+    def __init__(self, folder, kind, threads, source):
         import ctranslate2
+        self.whisper = None
+        if source == "features":
+            self.storage = ctranslate2.StorageView
+            self.whisper = ctranslate2.models.Whisper(folder, device="cpu", compute_type=kind, intra_threads=threads,
+                                                      inter_threads=1)
+            return
         self.model = ctranslate2.Translator(folder, device="cpu", compute_type=kind, intra_threads=threads, inter_threads=1)
 
     def translate(self, ids, beams, tokens):
+        if self.whisper:
+            views = self.storage.from_array(np.ascontiguousarray(ids.transpose(0, 2, 1)))
+            found = self.whisper.generate(views, [[START]] * len(ids), beam_size=beams, max_length=2 * tokens,
+                                          suppress_blank=False, suppress_tokens=[END])
+            return [each.sequences_ids[0] for each in found]
         words = [[f"t{token}" for token in row] for row in ids]
         found = self.model.translate_batch(words, beam_size=beams, min_decoding_length=tokens, max_decoding_length=tokens)
         return [[int(word[1:]) for word in each.hypotheses[0]] for each in found]
 
 
-def answer(engine, asked):
+def answer(engine, asked, kind):
     count, beams, tokens = asked.get("sources", asked.get("ids")), asked["beams"], asked["tokens"]
-    ids = sources(count)
+    ids = sources(count, kind)
     start = time.perf_counter()
     found = engine.translate(ids, beams, tokens)
     ms = (time.perf_counter() - start) * 1e3
@@ -59,10 +75,10 @@ def answer(engine, asked):
 def main():
     name, *words = sys.argv[1:]
     try:
-        engine = {"attn2c": Attn2c, "CTranslate2": CTranslate2}[name](words[0], words[1], int(words[2]))
+        engine = {"attn2c": Attn2c, "CTranslate2": CTranslate2}[name](words[0], words[1], int(words[2]), words[3])
         print(json.dumps({}), flush=True)
         for line in sys.stdin:
-            print(json.dumps(answer(engine, json.loads(line))), flush=True)
+            print(json.dumps(answer(engine, json.loads(line), words[3])), flush=True)
     except (RuntimeError, OSError, ValueError) as error:
         print(json.dumps({"error": str(error)}), flush=True)
 
