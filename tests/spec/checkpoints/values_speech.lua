@@ -1,5 +1,5 @@
--- values_speech: the part of values for wav2vec 2.0, the models with its encoder, and WavLM. Returns a function that returns it
--- by model_type. Defaults are those of transformers 5.23.
+-- values_speech: the part of values for wav2vec 2.0, the models with its encoder, and WavLM. Returns a function that
+-- returns it by model_type. Defaults are those of transformers 5.23.
 return function(values)
   local parts, NONE = values.parts, values.NONE
   local like, plus = parts.like, parts.plus
