@@ -32,7 +32,7 @@ local list = { "albert", "ast", "bart", "bert", "blip", "blip_vision", "clip_tex
   "dinov2", "distilbert", "electra", "gemma", "gemma2", "gemma3", "gpt2", "gpt_neox", "granite", "gte",
   "jina_bert", "llama", "m2m_100", "marian", "mbart", "mistral", "modernbert", "mpnet", "nomic_bert",
   "olmo2", "pegasus", "phi", "phi3", "qwen2", "qwen3", "roberta", "siglip_text", "siglip_vision",
-  "smollm3", "starcoder2", "t5", "t5_writer", "timm", "vision_gpt2", "vision_trocr", "vit", "wav2vec2",
+  "smollm3", "starcoder2", "t5", "t5_writer", "timm", "vision_gpt2", "vision_trocr", "vit", "wav2vec2", "wavlm",
   "whisper" }
 
 --- The families by their names, by model_type, and as naming schemes.

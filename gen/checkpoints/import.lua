@@ -594,7 +594,7 @@ local function entries_of(self, stages)
     { "first_position", first > 0 and first or nil }, { "rope_theta", theta }, { "rope_scaling", scaling },
     { "rope_dim", rotated },
     { "t5_buckets", f.t5_buckets or fixed.t5_buckets }, { "t5_distance", f.t5_distance or fixed.t5_distance },
-    { "t5_by_layer", f.t5_by_layer },
+    { "t5_by_layer", f.t5_by_layer }, { "position_gate", fixed.position_gate },
     { "position_kernel", f.position_kernel }, { "position_groups", f.position_groups },
     { "position_activation", f.position_activation },
     { "position_terms", f.disentangled and f.disentangled.terms },

@@ -186,6 +186,7 @@ local families = {
     ["adapters of languages in each layer (MMS) are not supported"] = { adapter_attn_dim = {} },
     ["a batch norm of the positions is not supported"] = { conv_pos_batch_norm = NO } } },
 }
+families.wavlm = families.wav2vec2
 for name, section in pairs(families) do sections["config.json of " .. name] = section end
 
 -- config.json of a model with an object for each part, by its model_type.

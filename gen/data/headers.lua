@@ -141,7 +141,9 @@ local function check_ops(path)
   body[#body + 1] = ""
   body[#body + 1] = ('#define ATTN2C_ACTIVATION_NAMES "%s"'):format((table.concat(names, ", "):gsub(", (%w+)$",
     " or %1")))
-  body[#body + 1] = ("#define ATTN2C_ERROR_TANH %s"):format(activations.by_name.tanh.relative)
+  for _, name in ipairs { "sigmoid", "tanh" } do
+    body[#body + 1] = ("#define ATTN2C_ERROR_%s %s"):format(name:upper(), activations.by_name[name].relative)
+  end
   return header(path, "the operations and activations, as the reference and the tolerances read them.",
     "gen/data/ops.lua and gen/data/activations.lua", body)
 end

@@ -166,6 +166,8 @@ keys.list = {
     meaning = "all distances from here on share the last bucket" },
   { key = "t5_by_layer", type = "boolean", stack = true, default = false,
     meaning = "t5: each layer has a table of its own, as umT5's do" },
+  { key = "position_gate", type = "boolean", stack = true, default = false,
+    meaning = "t5: a gate of the states, a number of each query and head, multiplies what a distance adds (WavLM)" },
   { key = "position_terms", type = "word", stack = true,
     words = { "both", "content_to_position", "position_to_content" }, default = "both",
     meaning = "disentangled (DeBERTa): to each score are added query · K(distance), K(distance) from the keys' "

@@ -430,6 +430,18 @@ ops.table = {
     class = { role = "scores_to_scores", own_keys = true, heads_as_rows = true },
     operands = { "scores", "table" }, equation = "scores + table[head][distance]", tolerance = "rounded_once",
   },
+  add_gated = {
+    class = { role = "scores_to_scores", own_keys = true },
+    operands = { "scores", "table", "gates" }, equation = "scores + gates[query][head] table[head][distance]",
+    tolerance = "dequantise",
+  },
+  position_gates = {
+    class = { region = "rows", by_row = { "x" } },
+    operands = { "x", "weight", "bias", "factors" }, attributes = { "heads" },
+    shape = function(a, x) return with_last(x.shape, a.heads) end,
+    equation = "a (b factor - 1) + 2 a head, a the sigmoid of the sum of the first half of x · Wᵀ + b, b of the second",
+    tolerance = "position_gates", arithmetic = 16, arithmetic_of = "x",
+  },
   add_array = {
     class = { role = "scores_to_scores", own_keys = true, by_row = { "scores" }, alike = has_one_row },
     operands = { "scores", "array" }, attributes = { "shape" }, equation = "scores + array",

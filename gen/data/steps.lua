@@ -291,6 +291,13 @@ steps.rows = {
     operands = { written(), { "table", "r", packed_buckets }, { "index", "r", vector("cols") } },
     cost = each(8), equation = "y[head][distance] = table[index[distance]][head]",
   },
+  position_gates = {
+    constants = { "rows", "heads", "head_dim", "ldx", "ldy", "cols" }, apart = { cols = true },
+    operands = { { "y", "w", matrix("rows", "heads", "ldy") }, read(),
+      { "weight", "r", function(c) return { first = 0, { 8 * c.head_dim, 1 } } end },
+      { "bias", "r", function() return { first = 0, { 8, 1 } } end }, { "factors", "r", vector("heads") } },
+    cost = each(24), equation = "y[i][head] = a (b factors[head] - 1) + 2, a and b gates of x[i]'s part of the head",
+  },
   mask_band = of_scores(6, "s[i][j] = -inf unless ${lo} + i <= j < ${hi} + i", { constants = { "lo", "hi" } }),
   mask_length = of_scores(3, "s[i][j] = -inf where j >= valid",
     { operands = { { "valid", "value" } }, whole_vectors = true }),
@@ -461,7 +468,7 @@ local function reversed(c) return { first = 0, { c.rows, c.ld }, { c.cols, -1 } 
 -- element, i its row, j its column, %s the operation's operand, ${ld} its leading dimension. Each has at most one
 -- operand, which goes by the name that the map gives it.
 -- loads: true if it is the first of a map that reads another tile, whose row is ${row}
--- of_row: a line of C before the loop over a row's elements
+-- of_row: a line of C before the loop over a row's elements; without code, all that the operation does
 -- before, after: its code instead, where a certain operation follows, or comes before
 -- at_end, then_row: its code instead at the end of a map, and what follows for each row: %s is the row, and its columns
 -- reads_rows: true if its operand is a tile of floats from elsewhere, which may be far from the core
@@ -497,6 +504,11 @@ steps.elementwise = {
   scale_by = { operands = { { "r", "r", single } }, cost = each(2), code = "v = v * %s[0];", equation = "%s[0] v" },
   add_band = { operands = { { "r", "r", band } }, cost = each(8),
     code = "v = v + %s[(ptrdiff_t)j - (ptrdiff_t)i];", equation = "v + %s[j - i]" },
+  -- These two follow each other: the first reads the number of a row by which the second multiplies.
+  gate = { operands = { { "r", "r", first_column } }, cost = each(1), of_row = "const float gate = %s[i * ${ld}];",
+    equation = "v + %s[i]" },
+  add_gated_band = { operands = { { "r", "r", band } }, cost = each(9),
+    code = "v = ATTN2C_FMA(gate, %s[(ptrdiff_t)j - (ptrdiff_t)i], v);", equation = "v %s[j - i]" },
   add_reversed = { operands = { { "r", "r", reversed } }, cost = each(12),
     code = "v = v + %s[(ptrdiff_t)(i * ${ld}) - (ptrdiff_t)j];", equation = "v + %s[i * ${ld} - j]" },
   keep = { operands = { { "r", "r", tile, type = "i32" } }, cost = each(8),

@@ -169,6 +169,12 @@ local function resolve_positions(say, spec, given)
   if not spec.rope_dim and given.rope_dim == nil then spec.rope_dim = spec.head_dim end
   disentangled.check(say, spec)
   convolutions.check(say, spec)
+  if spec.position_gate and spec.distances ~= "t5" then
+    say("position_gate", 'goes with positions = "t5", or { ..., "t5" }')
+  elseif spec.position_gate and spec.heads * spec.head_dim ~= spec.d_model then
+    say("position_gate", ("%d heads of %d are not d_model, %d: a gate reads a head's part of the states"):format(
+      spec.heads, spec.head_dim, spec.d_model))
+  end
   if spec.distances == "t5" and spec.t5_buckets and spec.mask then
     local one_side = spec.mask.causal and spec.t5_buckets or spec.t5_buckets // 2
     if one_side // 2 < 1 then

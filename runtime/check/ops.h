@@ -10,6 +10,7 @@
   X(add_array, "FF", F32, add_array, rounded_once) \
   X(add_disentangled, "FFF", F32, add_disentangled, add_relative) \
   X(add_distance, "FF", F32, add_distance, rounded_once) \
+  X(add_gated, "FFF", F32, add_gated, dequantise) \
   X(add_length, "FI", F32, add_length, rounded_once) \
   X(add_relative, "FFF", F32, add_relative, add_relative) \
   X(additive_scores, "FFFi", F32, additive_scores, additive_scores) \
@@ -42,6 +43,7 @@
   X(patches, "F", F32, patches, exact) \
   X(patches_of_columns, "F", F32, patches_of_columns, exact) \
   X(pool, "Fiii", F32, pool, pool) \
+  X(position_gates, "FFFF", F32, position_gates, position_gates) \
   X(quantise, "FFf", F32, quantise, exact) \
   X(quantise_blocks, "F", F32, quantise_blocks, exact) \
   X(quantise_blocks_finely, "F", F32, quantise_blocks_finely, exact) \
@@ -80,5 +82,6 @@
   X(square, square, 0x1p-24, 0)
 
 #define ATTN2C_ACTIVATION_NAMES "relu, gelu, gelu_rounded, gelu_tanh, quick_gelu, silu, sigmoid, tanh or square"
+#define ATTN2C_ERROR_SIGMOID 4e-6
 #define ATTN2C_ERROR_TANH 4e-5
 /* clang-format on */

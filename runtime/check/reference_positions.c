@@ -134,23 +134,78 @@ int attn2c_reference_add_disentangled(const attn2c_reference_call *call) {
       (by_distance){table_heads, n['t'] / table_heads, attn2c_reference_count(call, "reach", 0), sign});
 }
 
-/* y[b][h][i][j] = s[b][h][i][j] + table[h][j - i + queries - 1]; the last `extra` columns stay */
-int attn2c_reference_add_distance(const attn2c_reference_call *call) {
+/* y[b][h][i][j] = s[b][h][i][j] + gates[b][i][h] table[h][j - i + queries - 1], without gates as if they were
+ * 1; the last `extra` columns stay. magnitude: the same of absolute values */
+static int add_distance(const attn2c_reference_call *call, const char *shapes) {
   attn2c_reference_sizes n = {0};
   int64_t own;
-  if (!read_scores(call, "bhqk, ht -> bhqk", n, &own)) return ATTN2C_USAGE;
+  if (!read_scores(call, shapes, n, &own)) return ATTN2C_USAGE;
   const int64_t heads = n['h'], queries = n['q'], keys = n['k'], rows = n['b'] * heads * queries;
   if (own > 0 && n['t'] < queries + own - 1)
     return attn2c_reference_fault(call, "the table must be [heads][every distance of query and key]");
   const float *s = attn2c_reference_values(call, 0), *table = attn2c_reference_values(call, 1);
+  const float *gates = attn2c_reference_values(call, 2);
   float *y = call->tensors[call->op->result];
   for (int64_t r = 0; r < rows; r++) {
-    int64_t i = r % queries, h = r / queries % heads;
+    int64_t i = r % queries, h = r / queries % heads, b = r / queries / heads;
+    const double gate = gates ? gates[(b * queries + i) * heads + h] : 1;
     for (int64_t j = 0; j < keys; j++) {
       float from = s[r * keys + j];
-      double added = j < own ? table[h * n['t'] + j - i + queries - 1] : 0;
-      y[r * keys + j] = j >= own || from == -INFINITY ? from : (float)(from + added);
+      const int stays = j >= own || from == -INFINITY;
+      const double added = stays ? 0 : gate * table[h * n['t'] + j - i + queries - 1];
+      y[r * keys + j] = stays ? from : (float)(from + added);
+      if (call->magnitude)
+        call->magnitude[r * keys + j] = stays ? 0 : (float)fmin(fabs((double)from) + fabs(added), FLT_MAX);
     }
+  }
+  return ATTN2C_OK;
+}
+
+int attn2c_reference_add_distance(const attn2c_reference_call *call) {
+  return add_distance(call, "bhqk, ht -> bhqk");
+}
+
+int attn2c_reference_add_gated(const attn2c_reference_call *call) {
+  return add_distance(call, "bhqk, ht, bqh -> bhqk");
+}
+
+/* Returns the sigmoid of bias[0] + .. + bias[3] + sum over d and t < 4 of x[d] weight[t][d]; *magnitude: the
+ * sum of absolute values. */
+static double gate_of(const float *x, const float *weight, const float *bias, int64_t width,
+                      double *magnitude) {
+  double sum = 0;
+  *magnitude = 0;
+  for (int64_t t = 0; t < 4; t++) {
+    sum += bias[t];
+    *magnitude += fabs((double)bias[t]);
+    for (int64_t d = 0; d < width; d++) {
+      const double term = (double)x[d] * (double)weight[t * width + d];
+      sum += term;
+      *magnitude += fabs(term);
+    }
+  }
+  return 1 / (1 + exp(-sum));
+}
+
+/* y[b][i][h] = a (g factors[h] - 1) + 2, where a and g are the gates of the first and last four rows of the
+ * weight, of head h of x[b][i] (Chi et al. 2022, equation 6). magnitude: |y|'s terms, and a quarter, the
+ * sigmoid's largest slope, of the terms of the sums, times what y changes with a and g */
+int attn2c_reference_position_gates(const attn2c_reference_call *call) {
+  attn2c_reference_sizes n = {['e'] = 8, ['h'] = attn2c_reference_count(call, "heads", 0)};
+  if (n['h'] < 1) return attn2c_reference_fault(call, "heads must be at least 1");
+  if (!attn2c_reference_fits(call, "br(hd), ed, e, h -> brh", n)) return ATTN2C_USAGE;
+  const int64_t heads = n['h'], width = n['d'];
+  const float *x = attn2c_reference_values(call, 0), *weight = attn2c_reference_values(call, 1);
+  const float *bias = attn2c_reference_values(call, 2), *factors = attn2c_reference_values(call, 3);
+  float *y = call->tensors[call->op->result];
+  for (int64_t i = 0; i < n['b'] * n['r'] * heads; i++) {
+    double of_a, of_g;
+    const double factor = factors[i % heads], a = gate_of(x + i * width, weight, bias, width, &of_a);
+    const double g = gate_of(x + i * width, weight + 4 * width, bias + 4, width, &of_g);
+    y[i] = (float)(a * (g * factor - 1) + 2);
+    if (!call->magnitude) continue;
+    const double slopes = fabs(g * factor - 1) * of_a + a * fabs(factor) * of_g;
+    call->magnitude[i] = (float)fmin(slopes / 4 + a * (fabs(g * factor) + 1) + 2, FLT_MAX);
   }
   return ATTN2C_OK;
 }

@@ -106,6 +106,17 @@ static int additive_scores(const op_result *result) {
   return ATTN2C_OK;
 }
 
+/* The rule of a (b f - 1) + 2, with sigmoids a and b of sums of length 4 D, relative to the magnitude that
+ * the reference states: twice the error of a sigmoid, 4 sqrt(4 D) u for the sums, and 6 u for the roundings
+ * of weights' sums and of the last operations. */
+static int position_gates(const op_result *result) {
+  const double length = 4 * (double)attn2c_reference_width(attn2c_reference_operand(result->call, 1));
+  const double factor = 2 * ATTN2C_ERROR_SIGMOID + (6 + 4 * sqrt(length)) * ATTN2C_ROUNDOFF;
+  for (int64_t i = 0; i < result->elements; i++)
+    result->allowed[i] = (float)(factor * result->allowed[i] + ATTN2C_SMALLEST);
+  return ATTN2C_OK;
+}
+
 /* x1 cos - x2 sin has the rule 3 u of |x1 cos| + |x2 sin|. Each product is off by at most u of itself, their
  * sum by u of that, and the reference's own rounding by the same. A fused multiply-add has one rounding less.
  * Elements that are not rotated are moved, and their magnitude is 0. */

@@ -1,5 +1,5 @@
 /* positions.h - row operations of positions: rotating queries and keys, and the table of numbers per
- * distance. The table has the number that each distance adds to a head's scores. */
+ * distance. The table has the number that each distance adds to a head's scores, and gates multiply it. */
 #pragma once
 
 #include "ops/vector.h"
@@ -36,6 +36,28 @@ ATTN2C_INLINE void attn2c_rotate(float *y, const float *x, const float *cosines,
       for (int d = dimension; d < head_dim; d++) out[d] = in[d];
     }
   }
+}
+
+/* y[rows][heads]: a (b factors[h] - 1) + 2 of head h of x[rows][heads * head_dim], rows ldx and ldy floats
+ * apart. a is the sigmoid of the sum of elements 0 to 3 of (weight[8][head_dim] of a head's x, + bias[8]), b
+ * that of elements 4 to 7 (Chi et al. 2022, gated relative position bias). */
+ATTN2C_INLINE void attn2c_position_gates(float *y, const float *x, const float *weight, const float *bias,
+                                         const float *factors, int rows, int heads, int head_dim, int ldx,
+                                         int ldy) {
+  for (int r = 0; r < rows; r++)
+    for (int h = 0; h < heads; h++) {
+      const float *in = x + (ptrdiff_t)r * ldx + (ptrdiff_t)h * head_dim;
+      float gates[2];
+      for (int g = 0; g < 2; g++) {
+        const float *w = weight + (ptrdiff_t)4 * g * head_dim, *shift = bias + 4 * g;
+        float sum = 0.0f;
+#pragma omp simd reduction(+ : sum)
+        for (int d = 0; d < head_dim; d++)
+          sum += in[d] * ((w[d] + w[d + head_dim]) + (w[d + 2 * head_dim] + w[d + 3 * head_dim]));
+        gates[g] = attn2c_sigmoid(sum + ((shift[0] + shift[1]) + (shift[2] + shift[3])));
+      }
+      y[(ptrdiff_t)r * ldy + h] = ATTN2C_FMA(gates[0], ATTN2C_FMA(gates[1], factors[h], -1.0f), 2.0f);
+    }
 }
 
 /* y[heads][count], rows ldy floats apart: y[h][d] = table[index[d]][h] of table[buckets][heads], which is

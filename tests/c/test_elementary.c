@@ -36,6 +36,7 @@ LOOP_AND_CALL(gelu_tanh)
 LOOP_AND_CALL(gelu)
 LOOP_AND_CALL(gelu_rounded)
 LOOP_AND_CALL(relu)
+LOOP_AND_CALL(log)
 static __attribute__((noinline)) void row_of_gelu_rounded(float *y, const float *x, int count) {
   attn2c_gelu_rounded_row(y, x, count);
 }
@@ -202,6 +203,43 @@ Test(elementary, exact_values) {
   /* x * 0 of the equation */
   cr_assert(isnan(call_gelu(-INFINITY)) && isnan(call_silu(-INFINITY)));
   cr_assert(isnan(call_gelu_tanh(-INFINITY)) && isnan(call_quick_gelu(-INFINITY)));
+}
+
+/* NULL where y is a right logarithm of x, else what is wrong. elementary.h promises nothing of a positive
+ * number below the normal ones but that it is no NaN. */
+static const char *fault_of_log(float x, float y) {
+  if (isnan(x) || x <= 0) return isnan(y) ? NULL : "should be NaN";
+  if (isinf(x)) return y == x ? NULL : "should stay infinite";
+  if (x < FLT_MIN) return isfinite(y) && y < -87 ? NULL : "should be a number below -87";
+  const double expected = log((double)x), error = fabs((double)y - expected);
+  int exponent;
+  frexp(1 + fabs(expected), &exponent);
+  return error <= 3 * ldexp(1, exponent - 24) ? NULL : "is off by more than 3 ulp of 1 + |log(x)|";
+}
+
+Test(elementary, logarithm) {
+  float x[BLOCK], y[BLOCK];
+  uint32_t bits = 0;
+  for (uint64_t done = 0; done < (1ull << 32) / 509; done += BLOCK) {
+    for (int i = 0; i < BLOCK; i++, bits += 509) x[i] = attn2c_from_bits(bits);
+    loop_log(y, x, BLOCK);
+    for (int i = 0; i < BLOCK; i++) {
+      const char *what = fault_of_log(x[i], y[i]);
+      cr_assert_null(what, "log(%a) = %a, expected %a: %s", x[i], y[i], log((double)x[i]), what);
+      const float alone = call_log(x[i]);
+      cr_assert((isnan(alone) && isnan(y[i])) || attn2c_bits(alone) == attn2c_bits(y[i]), "at %a", x[i]);
+    }
+  }
+  /* around the least and the largest numbers, 1, and where the power of two changes */
+  static const float at[] = {0, FLT_MIN, 1, 0.70710678f, 1.41421356f, 2, FLT_MAX, INFINITY};
+  for (size_t i = 0; i < sizeof at / sizeof *at; i++)
+    for (int32_t near = -1000; near <= 1000; near++) {
+      const float each = attn2c_from_bits(attn2c_bits(at[i]) + (uint32_t)near);
+      const char *what = fault_of_log(each, call_log(each));
+      cr_assert_null(what, "log(%a) = %a: %s", each, call_log(each), what);
+    }
+  cr_assert_eq(call_log(1.0f), 0.0f);
+  cr_assert(isnan(call_log(-0.0f)) && isnan(call_log(-INFINITY)));
 }
 
 /* gelu_tanh is looser only where its tanh is nearly -1. */

@@ -141,6 +141,55 @@ Test(add_distance, by_key_minus_query) {
   cr_assert_eq(run(NULL), ATTN2C_USAGE);
 }
 
+/* Gates of one query and head multiply its row of distances; the magnitude is that of both terms. */
+Test(add_gated, times_a_number_of_the_query_and_head) {
+  static float s[B * H * S * T], table[H * (S + T - 1)], gates[B * S * H], y[B * H * S * T];
+  static float magnitude[B * H * S * T];
+  fill_scores(s), fill(table, H * (S + T - 1), 0.9), fill(gates, B * S * H, 0.4);
+  start("add_gated");
+  op.operands[0] = tensor("s", ATTN2C_F32, s, B, H, S, T);
+  op.operands[1] = tensor("table", ATTN2C_F32, table, H, S + T - 1, 0, 0);
+  op.operands[2] = tensor("gates", ATTN2C_F32, gates, B, S, H, 0);
+  op.result = tensor("y", ATTN2C_F32, y, B, H, S, T);
+  attribute(0, "extra", 1, NULL);
+  cr_assert_eq(run(magnitude), ATTN2C_OK, "%s", text);
+  for (int e = 0; e < B * H * S * T; e++) {
+    const int j = e % T, i = e / T % S, h = e / (T * S) % H, b = e / (T * S * H);
+    const int is_moved = j == T - 1 || s[e] == -INFINITY;
+    const double added =
+        is_moved ? 0 : (double)gates[(b * S + i) * H + h] * table[h * (S + T - 1) + j - i + S - 1];
+    cr_assert_eq(y[e], (float)(s[e] + added), "element %d", e);
+    cr_assert_eq(magnitude[e], is_moved ? 0 : (float)(fabs((double)s[e]) + fabs(added)), "element %d", e);
+  }
+  tensors[2].shape[1] = S + 1;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "gates of other rows");
+}
+
+/* Sums of four rows of the weight: 1 and 0 of head elements for a, 0 and 1 for g, with biases 1 and -1. */
+Test(position_gates, of_each_head_by_itself) {
+  float x[] = {1, 2, -3, 0.5f, 0, 0, NAN, 1}, bias[] = {1, 0, 0, 0, 0, -2, 0, 1}, factors[] = {3, -1}, y[4];
+  float weight[16] = {0.5f, 0, 0.25f, 0, 0.25f, 1, 0, -1, 0, 0.5f, 2, 0, -2, 0.25f, 0, 0.25f}, magnitude[4];
+  start("position_gates");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 1, 2, 4, 0);
+  op.operands[1] = tensor("weight", ATTN2C_F32, weight, 8, 2, 0, 0);
+  op.operands[2] = tensor("bias", ATTN2C_F32, bias, 8, 0, 0, 0);
+  op.operands[3] = tensor("factors", ATTN2C_F32, factors, 2, 0, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 1, 2, 2, 0);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "without heads");
+  attribute(0, "heads", 2, NULL);
+  cr_assert_eq(run(magnitude), ATTN2C_OK, "%s", text);
+  double want[4];
+  for (int i = 0; i < 4; i++) {
+    const double a = 1 / (1 + exp(-(x[2 * i] + 1.0))), g = 1 / (1 + exp(-(x[2 * i + 1] - 1.0)));
+    want[i] = a * (g * factors[i % 2] - 1) + 2;
+  }
+  want[3] = NAN;
+  assert_near(y, want, 4, 1e-6);
+  for (int i = 0; i < 3; i++) cr_assert_geq(magnitude[i], 2, "%d", i);
+  attribute(0, "heads", 3, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "4 columns are not 3 heads");
+}
+
 Test(bucket_table, heads_in_rows) {
   float table[] = {1, 2, 3, 4, 5, 6}, index[] = {2, 0, 0, 1}, y[8];
   start("bucket_table");

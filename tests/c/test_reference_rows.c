@@ -1,5 +1,6 @@
 /* test_reference_rows.c - the reference of products, norms and moves of rows, against numbers worked out by
- * hand: multiply, scale, convolve, rms_norm, normalise, softmax_rows, log_softmax, patches, join and swap. */
+ * hand: multiply, scale, convolve, logarithm, channel_factors, scale_columns, rms_norm, normalise,
+ * softmax_rows, log_softmax, patches, join and swap. */
 #include "one_op.h"
 
 Test(multiply, rounds_once) {
@@ -52,6 +53,64 @@ Test(convolve, reads_rows_of_the_sequence_alone) {
   assert_near(y, (double[]){2100, 25, 6521, 64, 10965, 104}, 6, 0);
   tensors[1].shape[1] = 3;
   cr_assert_eq(run(NULL), ATTN2C_USAGE);
+}
+
+Test(logarithm, of_what_is_not_too_small) {
+  float x[] = {1, 100, 0.001f, 0, -3, -INFINITY, INFINITY, NAN}, y[8];
+  start("logarithm");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 1, 2, 4, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 1, 2, 4, 0);
+  attribute(0, "least", 0.01, NULL);
+  attribute(1, "factor", 0.5, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "without a shift");
+  attribute(2, "shift", 4, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  const double hundred = 4 + log(10), least = 4 + 0.5 * log(0.01f);
+  assert_near(y, (double[]){4, hundred, least, least, least, least, INFINITY, NAN}, 8, 1e-6);
+  static const double wrong[][3] = {{0, 1, 0}, {-1, 1, 0}, {NAN, 1, 0}, {1, INFINITY, 0}, {1, 1, NAN}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    attribute(0, "least", wrong[i][0], NULL);
+    attribute(1, "factor", wrong[i][1], NULL);
+    attribute(2, "shift", wrong[i][2], NULL);
+    cr_assert_eq(run(NULL), ATTN2C_USAGE, "case %zu", i);
+  }
+}
+
+/* Two sequences of three rows: means, then two rows whose squares are summed. */
+Test(channel_factors, of_means_and_roots) {
+  float x[] = {1, 2, 3, 0, 4, 0, -6, NAN, 0, 2, 2, 0}, gain[] = {2, -3}, bias[] = {0.5f, 1}, y[8],
+        magnitude[8];
+  start("channel_factors");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 2, 3, 2, 0);
+  op.operands[1] = tensor("gain", ATTN2C_F32, gain, 2, 0, 0, 0);
+  op.operands[2] = tensor("bias", ATTN2C_F32, bias, 2, 0, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 2, 2, 2, 0);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "without eps");
+  attribute(0, "eps", 0, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "a channel of equal numbers would be divided by 0");
+  attribute(0, "eps", 0.25, NULL);
+  cr_assert_eq(run(magnitude), ATTN2C_OK, "%s", text);
+  const double first = 2 / sqrt(25.25), second = 2 / sqrt(4.25), third = -3 / sqrt(4.25);
+  assert_near(y, (double[]){first, -6, 0.5 - first, 13, second, third, 0.5 + 6 * second, NAN}, 8, 1e-6);
+  const double size = 0.5 + 6 * second;
+  assert_near(magnitude, (double[]){first, 6, 0.5 + first, 13, second, -third, size}, 7, 1e-6);
+  tensors[1].shape[0] = 3;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "gains of another width");
+}
+
+Test(scale_columns, each_sequence_by_its_factors) {
+  float x[] = {1, 2, 3, 4, 5, NAN, INFINITY, 8}, factors[] = {2, -1, 10, 20, 0.5f, 0, -1, -2}, y[8],
+        magnitude[8];
+  start("scale_columns");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 2, 2, 2, 0);
+  op.operands[1] = tensor("factors", ATTN2C_F32, factors, 2, 2, 2, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 2, 2, 2, 0);
+  cr_assert_eq(run(magnitude), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){12, 18, 16, 16, 1.5, NAN, INFINITY, -2}, 8, 0);
+  assert_near(magnitude, (double[]){12, 22, 16, 24, 3.5}, 5, 0);
+  cr_assert_eq(magnitude[7], 2);
+  tensors[1].shape[1] = 3;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "two rows of factors a sequence");
 }
 
 Test(rms_norm, mean_of_squares_and_gain) {

@@ -1,6 +1,7 @@
-/* test_rowops_attention.c - rotations, tables of distances, additive scores, masks with a prefix, and what
- * becomes of rows without a key, in runtime/ops/rowops.h, against plain loops in double, at odd sizes known
- * to the compiler, with padded rows, NaN and infinity, and a page without access right after every buffer.
+/* test_rowops_attention.c - rotations, tables of distances, gates, additive scores, masks with a prefix, and
+ * what becomes of rows without a key, in runtime/ops/rowops.h, against plain loops in double, at odd sizes
+ * known to the compiler, with padded rows, NaN and infinity, and a page without access right after every
+ * buffer.
  */
 #define _DEFAULT_SOURCE
 #include "base/processor.h"
@@ -147,6 +148,45 @@ Test(bucket_table, heads_in_rows) {
       guarded_matrix_free(table, buckets, heads, heads);
       guarded_matrix_free(index, 1, count, count);
       guarded_matrix_free(y, heads, count, ld);
+    }
+}
+
+Test(position_gates, against_double) {
+  static const int widths[] = {1, 7, 64};
+  for (size_t r = 0; r < COUNT_OF(row_counts); r++)
+    for (size_t k = 0; k < COUNT_OF(widths); k++) {
+      const int rows = row_counts[r], width = widths[k], heads = 3, cols = heads * width;
+      float *x = guarded_matrix(rows, cols, cols + 3, 1, 0.0f, 2.0f);
+      float *weight = guarded_matrix(8, width, width, 2, 0.0f, 1.0f),
+            *y = guarded_matrix(rows, heads, 5, 3, 0, 1);
+      float *bias = guarded_matrix(1, 8, 8, 4, 0.0f, 1.0f),
+            *factors = guarded_matrix(1, heads, heads, 5, 0.0f, 2.0f);
+      attn2c_position_gates(y, x, weight, bias, factors, rows, heads, width, cols + 3, 5);
+      for (int i = 0; i < rows * heads; i++) {
+        double gates[2], most = 0;
+        for (int g = 0; g < 2; g++) {
+          double sum = 0;
+          for (int e = 4 * g; e < 4 * g + 4; e++) {
+            sum += bias[e], most += fabs((double)bias[e]);
+            for (int d = 0; d < width; d++) {
+              const double term =
+                  (double)weight[e * width + d] * x[i / heads * (cols + 3) + i % heads * width + d];
+              sum += term, most += fabs(term);
+            }
+          }
+          gates[g] = 1 / (1 + exp(-sum));
+        }
+        const double factor = factors[i % heads], want = gates[0] * (gates[1] * factor - 1) + 2;
+        const double allowed = 4 * sqrt(4.0 * width) * ROUNDOFF * most + 8e-6;
+        cr_assert_float_eq(y[i / heads * 5 + i % heads], want, allowed * (1 + fabs(factor)), "%d of %d", i,
+                           width);
+      }
+      cr_assert(guarded_padding_kept(y, rows, heads, 5));
+      guarded_matrix_free(x, rows, cols, cols + 3);
+      guarded_matrix_free(weight, 8, width, width);
+      guarded_matrix_free(y, rows, heads, 5);
+      guarded_matrix_free(bias, 1, 8, 8);
+      guarded_matrix_free(factors, 1, heads, heads);
     }
 }
 

@@ -173,6 +173,15 @@ local function draw_seldom(d)
   end
 end
 
+-- Makes features two convolutions, if nothing says which rows of a sequence are there.
+local function draw_frames(d)
+  local input, mask = d.input, d.mask or "none"
+  local is_plain = type(d.seq) == "number" and type(d.batch) ~= "table" and (mask == "none" or mask == "causal")
+    and not (d.past or d.context or d.memory)
+  if not (is_plain and input and input.stage == "linear" and type(d.layers) == "number" and chance(50)) then return end
+  d.input = { stage = "frames", from = input.from }
+end
+
 -- Tile parameters with a smaller range here: most values of theirs do nothing in a small model. Others are drawn from
 -- all allowed values.
 local plan_draws = {
@@ -458,6 +467,7 @@ function draw.description(seed, number, wanted)
     d.seq = chance(80) and { random(4, most - 1), most } or most
     if type(d.seq) == "number" or chance(30) then d.batch = { 1, random(2, 6) } end
   end
+  draw_frames(d)
   if chance(12) or wanted.ranks then ranks.change(d, wanted.exposed) end
   if chance(15) then d.unroll = pick { "all", "alike" } end
   if chance(10) then d.opens = pick { "safetensors", "gguf", "any" } end

@@ -167,6 +167,7 @@ local function draw_positions(d, keys)
     local sided = d.t5_buckets or 32
     if chance(50) then d.t5_distance = sided // 2 + size(150) end
     if chance(30) then d.t5_by_layer = true end
+    if chance(40) and d.heads * head_dim_of(d) == d.d_model and (d.ranks or 1) == 1 then d.position_gate = true end
   end
 end
 

@@ -52,7 +52,7 @@ local function change_positions(d, before)
   for i, kind in ipairs(type(d.positions) == "table" and d.positions or {}) do
     if kind == "t5" or kind == "disentangled" then d.positions[i] = "alibi" end
   end
-  for _, key in ipairs { "t5_buckets", "t5_distance", "t5_by_layer" } do d[key] = nil end
+  for _, key in ipairs { "t5_buckets", "t5_distance", "t5_by_layer", "position_gate" } do d[key] = nil end
   if d.max_position then d.max_position = math.max(d.max_position, d.context + (d.first_position or 0)) end
   local scaling = d.rope_scaling
   if scaling and scaling.longest == before then scaling.longest = d.context end

@@ -273,6 +273,12 @@ CASES.update({
     "hubert_sequence": ("HubertForSequenceClassification", {**WAV, **LABELS, "do_stable_layer_norm": True},
                         {"frames": True}),
     "unispeech_ctc": ("UniSpeechForCTC", {**WAV, "num_ctc_classes": VOCAB}, {"frames": True}),
+    # Some distances share a bucket, and some are beyond the last border.
+    "wavlm_model": ("WavLMModel", {**WAV, "num_buckets": 8, "max_bucket_distance": 6}, {"frames": True}),
+    "wavlm_ctc": ("WavLMForCTC", {**WAV, "do_stable_layer_norm": True, "num_buckets": 12, "max_bucket_distance": 5},
+                  {"frames": True}),
+    "wavlm_sequence": ("WavLMForSequenceClassification", {**WAV, **LABELS, "classifier_proj_size": 10}, {"frames": True}),
+    "wavlm_frame": ("WavLMForAudioFrameClassification", {**WAV, **LABELS, "num_attention_heads": 2}, {"frames": True}),
     "unispeech_sat_frame": ("UniSpeechSatForAudioFrameClassification", {**WAV, **LABELS}, {"frames": True}),
 })
 

@@ -91,9 +91,13 @@ of("gen/passes/graph/attention.lua", spec .. "passes/graph/attention_spec.lua") 
   if spec.softcap then
     scores = self:op("softcap", a.path .. ".capped", { x = scores }, { cap = to_float(spec.softcap) })
   end
-  if table_ then op("add_distance", "placed", { table = table_ }, { extra = extra }) end]],
+  if table_ then
+    op(a.gates and "add_gated" or "add_distance", "placed", { table = table_, gates = a.gates }, { extra = extra })
+  end]],
     new = [[
-  if table_ then op("add_distance", "placed", { table = table_ }, { extra = extra }) end
+  if table_ then
+    op(a.gates and "add_gated" or "add_distance", "placed", { table = table_, gates = a.gates }, { extra = extra })
+  end
   if spec.softcap then
     scores = self:op("softcap", a.path .. ".capped", { x = scores }, { cap = to_float(spec.softcap) })
   end]],

@@ -4,7 +4,7 @@ local faults = require("common.faults")
 local heads = require("checkpoints.heads")
 
 local CONV = "encoder.pos_conv_embed.conv"
-local PREFIXES = { "wav2vec2.", "hubert.", "unispeech.", "unispeech_sat.", "" }
+local PREFIXES = { "wav2vec2.", "hubert.", "unispeech.", "unispeech_sat.", "wavlm.", "" }
 
 -- Tensors of each layer, with the same names in all of these models.
 local function layers(list)

@@ -49,9 +49,9 @@ local function loops_of(map, bounds, lanes, strip)
       local before = list[i - 1] and list[i - 1].kind
       if operation.of_row then of_row[#of_row + 1] = code_of(operation.of_row, list[i], row) end
       if not following then then_row = operation.then_row end
-      code[#code + 1] = code_of(operation.before and operation.before[following]
-        or operation.after and operation.after[before] or not following and operation.at_end or operation.code,
-        list[i], row)
+      local text = operation.before and operation.before[following] or operation.after and operation.after[before]
+        or not following and operation.at_end or operation.code
+      code[#code + 1] = text and code_of(text, list[i], row)
     end
     code[#code + 1] = (rounds or by_row) and "line[j] = v;" or ("y[i * %d + j] = v;"):format(k.ld)
   end

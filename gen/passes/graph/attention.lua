@@ -135,7 +135,9 @@ local function added(self, a, scores)
   if spec.softcap then
     scores = self:op("softcap", a.path .. ".capped", { x = scores }, { cap = to_float(spec.softcap) })
   end
-  if table_ then op("add_distance", "placed", { table = table_ }, { extra = extra }) end
+  if table_ then
+    op(a.gates and "add_gated" or "add_distance", "placed", { table = table_, gates = a.gates }, { extra = extra })
+  end
   for _, array in ipairs(masks.in_order) do
     local operand = a.masks[array.word]
     if operand then
@@ -407,6 +409,17 @@ local function with_past(self, a, name, x)
   return self:op("join", ("%s.all_%s"):format(a.path, name), { a = past, b = x }, { batch = self.batch, zeros = 0 })
 end
 
+-- Returns the numbers of a query and head that multiply what its distances add: gates of the states (Chi et al. 2022).
+local function gates(self, a, x)
+  local path, each = a.path .. ".gate", self.spec.head_dim
+  return self:op("position_gates", path, {
+    x = x,
+    weight = self:weight(path .. ".weight", { 8, each }, 0, 1 / math.sqrt(each)),
+    bias = self:weight(path .. ".bias", { 8 }, 0, 0.3),
+    factors = self:weight(path .. ".factors", { a.heads }, 1, 0.3, { shape = { 1, a.heads, 1, 1 } }),
+  }, { heads = a.heads })
+end
+
 --- Returns a layer's self-attention to x (with qkv(), to the inputs key and value).
 function attention.self(self, path, layer, x)
   local spec = self.spec
@@ -437,6 +450,7 @@ function attention.self(self, path, layer, x)
   end
   a.k, a.v = with_extra(self, a, "k", a.k), with_extra(self, a, "v", a.v)
   a.factors = factors_of(self, a, kept)
+  a.gates = spec.position_gate and a.distances and gates(self, a, x) or nil
   return close(self, a, attend(self, a))
 end
 

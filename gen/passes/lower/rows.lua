@@ -114,6 +114,16 @@ local function norm(self, fusion, origin, block)
   self:epilogue(fusion, whole_rows(block, cols, origin))
 end
 
+function leading.position_gates(self, fusion, origin, block)
+  local op, o, heads = fusion.leading, fusion.leading.operands, fusion.leading.attributes.heads
+  local cols, y = o.x.shape[#o.x.shape], self:at(op.result, block.first, 0, origin)
+  self:row("position_gates", { rows = block.count, heads = heads, head_dim = cols // heads, ldx = self:ld(o.x),
+    ldy = self:ld(op.result), cols = cols }, { y = y, x = self:at(o.x, block.first, 0, origin),
+    weight = self:at(o.weight, 0, 0, origin), bias = self:at(o.bias, 0, 0, origin),
+    factors = self:at(o.factors, 0, 0, origin) })
+  self:trace_copy(op.result, y, self:ld(op.result), whole_rows(block, heads, origin))
+end
+
 leading.layer_norm, leading.rms_norm, leading.normalise = norm, norm, norm
 leading.softmax_rows, leading.log_softmax = norm, norm
 

@@ -24,7 +24,7 @@ end
 local shifted = scores.shifted
 
 -- Elementwise operations of the chain: op -> function(self, at, op, range), which returns the operation of a map on
--- the columns of a key range, and its operand.
+-- the columns of a key range, its operand, and nil or such a pair that comes before it.
 local ops = {}
 
 function ops.scale(_, _, op) return { kind = "scale", factor = op.attributes.factor } end
@@ -44,6 +44,14 @@ function ops.add_distance(self, at, op, range)
   end
   if at.together then return { kind = "add", ld = table_.shape[#table_.shape] }, operand end
   return { kind = "add_band" }, operand
+end
+
+-- The same, times the number of a row's query and head, which an operation before it reads.
+function ops.add_gated(self, at, op, range)
+  local gates = op.operands.gates
+  local _, band = ops.add_distance(self, at, op, range)
+  return { kind = "add_gated_band" }, band,
+    { operation = { kind = "gate", ld = self:ld(gates) }, operand = self:at(gates, at.block.first, at.head, at.origin) }
 end
 
 -- Returns the place of row `first` and column `first_key` of an array, and the distance of its rows. form: 0 [B][T],
@@ -209,8 +217,9 @@ local function add_elementwise(self, at, op, pending)
   local range = at.block.ranges[1]
   local cols = op_table.class(op).own_keys and range.keys or at.block.keys
   if #pending > 0 and pending.cols ~= cols then flush(self, at, pending) end
-  local operation, operand = ops[op.op](self, at, op, range)
+  local operation, operand, before = ops[op.op](self, at, op, range)
   pending.column, pending.cols = 0, cols
+  pending[#pending + 1] = before
   pending[#pending + 1] = { operation = operation, operand = operand }
 end
 
@@ -256,6 +265,8 @@ function scores.describe(region)
     if op.op == "softmax" or op.op == "exponentials" then text = ("softmax(%s)"):format(text)
     elseif op.op == "weigh" then text = ("%s(%s)"):format(op.attributes.relu and "relu" or "", text)
     elseif op.op == "head_scale" then text = ("%s %s"):format(operand.name, text)
+    elseif op.op == "add_gated" then
+      text = ("%s + %s × %s"):format(text, op.operands.gates.name, operand.name)
     elseif op.op == "add_relative" or op.op == "add_disentangled" then
       text = ("%s + %s · %sᵀ"):format(text, op.operands.x.name, operand.name)
     elseif operand then text = ("%s + %s"):format(text, operand.name)

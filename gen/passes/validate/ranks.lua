@@ -29,6 +29,7 @@ local refused = {
   { "qk_norm", function(spec) return some(spec, function(each) return each.qk_norm == "all" end) end,
     "a norm of all heads together needs all of them on one rank" },
   { "positions", function(spec) return spec.distances == "disentangled" end, "give other positions" },
+  { "position_gate", function(spec) return spec.position_gate end, "a gate reads the states of all heads" },
   { "bias_kv", function(spec) return spec.bias_kv end, "the key belongs to all heads" },
   { "zero_attn", function(spec) return spec.zero_attn end, "the key belongs to all heads" },
   { "mask", function(spec) return some(spec, function(each) return masks.count_heads(each.mask) end) end,

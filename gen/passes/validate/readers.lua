@@ -457,17 +457,18 @@ function read.output(say, field, value)
   return list
 end
 
+local of_inputs = words.set { "learned", "sinusoidal", "convolution" }
 local of_attentions = words.set { "alibi", "t5", "disentangled" }
 
 --- Reads one word, or one of positions of the input and one of positions of attentions.
 function read.positions(say, field, value)
   if type(value) ~= "table" then return read.word(say, field, value) end
   local first, second = value[1], value[2]
-  if #value == 2 and (first == "learned" or first == "sinusoidal") and of_attentions[second] then
+  if #value == 2 and of_inputs[first] and of_attentions[second] then
     return { first, second }
   end
-  return say(field.key, "a list, but { \"learned\" or \"sinusoidal\", \"alibi\", \"t5\" or \"disentangled\" } is "
-    .. "allowed")
+  return say(field.key, "a list, but { \"learned\", \"sinusoidal\" or \"convolution\", \"alibi\", \"t5\" or "
+    .. "\"disentangled\" } is allowed")
 end
 
 function read.layer_groups(say, field, value)

@@ -1,5 +1,5 @@
--- values_speech: the part of values for wav2vec 2.0 and the models with its encoder. Returns a function that returns it
--- by model_type. Defaults are those of transformers 5.23.
+-- values_speech: the part of values for wav2vec 2.0, the models with its encoder, and WavLM. Returns a function that
+-- returns it by model_type. Defaults are those of transformers 5.23.
 return function(values)
   local parts, NONE = values.parts, values.NONE
   local like, plus = parts.like, parts.plus
@@ -52,6 +52,17 @@ return function(values)
       ForAudioFrameClassification = { logits(2, "classifier") },
     },
   }
+  -- WavLM has distances besides, and always a norm of the features.
+  local gated = { base = like(base, { positions = "convolution t5", position_gate = true, t5_buckets = 320,
+    t5_distance = 800, names = "wavlm" }), classes = {}, cases = {
+      { { num_buckets = 64 }, { t5_buckets = 64 } },
+      { { max_bucket_distance = 400 }, { t5_distance = 400 } },
+      table.unpack(family.cases) } }
+  for name, class_ in pairs(family.classes) do
+    local changes = {}
+    for path, value in pairs(class_[1]) do changes[path] = value == "wav2vec2" and "wavlm" or value end
+    gated.classes[name] = { changes, config = class_.config }
+  end
   local ast = { d_model = 768, heads = 12, layers = 12, activation = "gelu", norm = "pre", eps = 1e-12,
     final_norm = true, names = "ast", ["input.stage"] = "image", ["input.channels"] = 1, ["input.height"] = 128,
     ["input.width"] = 1024, ["input.patch"] = 16, ["input.row_stride"] = 10, ["input.column_stride"] = 10,
@@ -87,5 +98,5 @@ return function(values)
     },
   }
   return { ["audio-spectrogram-transformer"] = spectrogram, wav2vec2 = family, hubert = family,
-    unispeech = family, ["unispeech-sat"] = family }
+    unispeech = family, ["unispeech-sat"] = family, wavlm = gated }
 end

@@ -31,6 +31,7 @@ describe("a spec", function()
       bias_kv = false, zero_attn = false, attention_output = { kind = "none" }, head_mask = { kind = "none" }, past = 0,
       mask = { causal = false, padding = false }, positions = "none", max_position = 8, rope_theta = 10000.0,
       rope_style = "halves", rope_dim = 8, t5_buckets = 32, t5_distance = 128, t5_by_layer = false,
+      position_gate = false,
       conv_activation = "tanh",
       position_terms = "both", position_buckets = 256, position_distance = 512, position_norm = false,
       position_projections = "shared", position_kernel = 128, position_groups = 16,

@@ -119,6 +119,7 @@ describe("a description's keys:", function()
     max_position = "an integer from 1 to 1048576", rope_theta = "a number from 1 to 1e+12",
     rope_style = "halves or pairs", rope_dim = "an integer from 0 to 256", t5_buckets = "an integer from 2 to 4096",
     t5_distance = "an integer from 2 to 1048576", t5_by_layer = "true or false",
+    position_gate = "true or false",
     memory = "{ seq =, width =, mask = } or encoder { ... }",
     key_seq = "an integer from 1 to 32768", kdim = "an integer from 1 to 8192", vdim = "an integer from 1 to 8192",
     layout = "batch_first or seq_first", opens = "safetensors, gguf, any or packed",
@@ -126,7 +127,7 @@ describe("a description's keys:", function()
     ranks = "an integer from 1 to 64", stages = "an integer from 1 to 64",
     softcap = "a number from 0.001 to 1e+06", residual_scale = "a number from 1e-06 to 1e+06",
     parallel = "none, two_norms or one_norm", qk_norm = "none, heads or all",
-    output = "a list of stages", names = "albert, attn2c, bart, bert, ",
+    output = "a list of stages", names = "albert, ast, attn2c, bart, bert, ",
     layer_groups = "a list with a group for each layer", first_position = "an integer from 0 to 65536",
     rope_scaling = "false or a table such as { type", inputs = "a table such as { ids",
     target = "host, amx, avx512bf16, avx512vnni, avx512, avxvnni, avx2, x86_64, aarch64 or generic",
@@ -270,7 +271,8 @@ describe("a description's keys:", function()
     refused_keys("output = { argmax(), linear { to = 4 } }", { "output.2: nothing can follow argmax" })
     refused_keys("output = { pool 'mean', pool 'max' }", { "output.2: the rows were pooled before" })
     refused_keys("output = { pool 'nope' }",
-      { 'output.1.over: "nope", but all, first, last, max, mean, patches, root, second or weighted is allowed' })
+      { 'output.1.over: "nope", but all, first, last, max, mean, patches, root, second, tokens or weighted is '
+        .. "allowed" })
     refused_keys("output = { linear {} }", { "output.1.to: missing" })
     refused_keys("output = { linear { to = 0 } }", { "output.1.to: 0, but an integer from 1 to 1048576 is allowed" })
     refused_keys("output = { linear { too = 4, to = 4 } }",

@@ -225,6 +225,11 @@ describe("positions", function()
     assert.same({ "l1.attn.positions.table = bucket_table(l1.attn.positions.bias.weight, positions.buckets)",
       "l1.attn.placed = add_distance(l1.attn.scaled, l1.attn.positions.table)" },
       { equations(state, "^l1.attn.positions")[1], equations(state, "^l1.attn.placed")[1] }, "a table of its own")
+    state = graph({ layers = 2, positions = { "convolution", "t5" }, position_gate = true })
+    assert.same({ "l1.attn.gate = position_gates(l0.norm2, l1.attn.gate.weight, l1.attn.gate.bias, "
+      .. "l1.attn.gate.factors)", "l1.attn.placed = add_gated(l1.attn.scaled, positions.table, l1.attn.gate)" },
+      { equations(state, "^l1.attn.gate")[1], equations(state, "^l1.attn.placed")[1] }, "times a gate of the states")
+    assert.same({ "[8, 8]", "[2]" }, { shape(state, "l1.attn.gate.weight"), shape(state, "l1.attn.gate.factors") })
     state = graph({ layers = 2, positions = "t5", t5_buckets = 16 })
     assert.equal("t5_buckets 16 128 1 -7", state.graph.tensors["positions.buckets"].formula)
     assert.equal("t5_buckets 32 128 0 -9",
