@@ -15,6 +15,38 @@ local function integer_of(from, key, least, most)
     least, most))
 end
 
+-- Returns a number from `least` to `most`, or nil if it is missing. Faults: format.
+local function number_of(from, key, least, most)
+  local value = from[key]
+  if value == nil or value == json.null then return nil end
+  if type(value) == "number" and value >= least and value <= most then return value end
+  faults.raise("format", ("%s%s: %s, but a number from %g to %g is expected"):format(FILE, key, json.shown(value),
+    least, most))
+end
+
+-- Returns the language and the task that the list of forced tokens names, [[1, 50259], [2, 50359], [3, 50363]]; null is
+-- no token. Faults: format; usage for other tokens.
+local function forced_of(stated, languages, tasks, without)
+  local list, named, language, task = stated.forced_decoder_ids, {}, nil, nil
+  if list == nil or list == json.null then return nil, nil end
+  for code, token in pairs(languages) do named[token] = function() language = code end end
+  for word, token in pairs(tasks) do named[token] = function() task = word end end
+  named[without] = function() end -- an option says that
+  for _, pair in ipairs(type(list) == "table" and list or { list }) do
+    local token = type(pair) == "table" and pair[2]
+    if not (token and math.type(pair[1]) == "integer" and (token == json.null or math.type(token) == "integer")) then
+      faults.raise("format", ("%sforced_decoder_ids: %s, but pairs of a place and a token are expected"):format(FILE,
+        json.shown(list)))
+    end
+    if token ~= json.null and not named[token] then
+      faults.raise("usage", ("%sforced_decoder_ids: %d is not supported: it is no language, no task and not "
+        .. "no_timestamps_token_id"):format(FILE, token))
+    end
+    if token ~= json.null then named[token]() end
+  end
+  return language, task
+end
+
 -- Returns the members of an object of token ids, by what `name` makes of their names; {} if it is missing.
 local function ids_of(from, key, vocab, name)
   local value, result = from[key], {}
@@ -42,12 +74,15 @@ function speech.of(stated, vocab, notes)
   local language, task = stated.language, stated.task
   if type(language) == "string" then language = language:match("^<|(.*)|>$") or language end
   if stated.is_multilingual == false or not next(languages) then tasks, languages = {}, {} end
+  local forced_language, forced_task = forced_of(stated, languages, tasks, without)
   return { no_timestamps = without,
     previous = integer_of(stated, "prev_sot_token_id", 0, vocab - 1) or without - 2, no_speech = without - 1,
     transcribe = tasks.transcribe, translate = tasks.translate,
     initial = integer_of(stated, "max_initial_timestamp_index", 0, vocab),
-    languages = next(languages) and languages or nil, language = languages[language] and language or nil,
-    task = tasks[task] and task or nil }
+    compression = number_of(stated, "compression_ratio_threshold", 0, 1000),
+    score = number_of(stated, "logprob_threshold", -1000, 0), silence = number_of(stated, "no_speech_threshold", 0, 1),
+    languages = next(languages) and languages or nil, language = languages[language] and language or forced_language,
+    task = tasks[task] and task or forced_task }
 end
 
 return speech

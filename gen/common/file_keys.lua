@@ -231,17 +231,15 @@ sections["config.json: quantization_config: config_groups: weights"] = { by = "c
   refused = { ["scales that go by the input are not supported"] = { dynamic = NO } } }
 
 sections["generation_config.json"] = {
-  read = [[bad_words_ids begin_suppress_tokens decoder_start_token_id do_sample early_stopping eos_token_id
-    forced_bos_token_id forced_eos_token_id is_multilingual lang_to_id language length_penalty
-    max_initial_timestamp_index max_length max_new_tokens min_length min_new_tokens min_p no_repeat_ngram_size
-    no_timestamps_token_id num_beams prev_sot_token_id renormalize_logits repetition_penalty suppress_tokens task
+  read = [[bad_words_ids begin_suppress_tokens compression_ratio_threshold decoder_start_token_id do_sample early_stopping
+    eos_token_id forced_bos_token_id forced_decoder_ids forced_eos_token_id is_multilingual lang_to_id language
+    length_penalty logprob_threshold max_initial_timestamp_index max_length max_new_tokens min_length min_new_tokens min_p
+    no_repeat_ngram_size no_speech_threshold no_timestamps_token_id num_beams prev_sot_token_id renormalize_logits repetition_penalty suppress_tokens task
     task_to_id temperature top_k top_p]],
   without = {
     [ORIGIN] = "_commit_hash _from_model_config transformers_version",
     ["a call says whether speech has timestamps, and what goes before it"] =
-      "condition_on_prev_tokens forced_decoder_ids prompt_condition_type return_timestamps",
-    ["OpenAI's limits of answers to windows of speech are taken"] =
-      "compression_ratio_threshold logprob_threshold no_speech_threshold",
+      "condition_on_prev_tokens prompt_condition_type return_timestamps",
     ["of the times of words, which speech is written down without"] = "alignment_heads median_filter_width",
     [OUTPUT] = [[num_return_sequences output_attentions output_hidden_states output_logits output_scores
       return_dict_in_generate]],

@@ -190,6 +190,8 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "for a model that writes down speech: a sound, as of run, of any length; windows of it are written down "
      "one "
      "after the other. The sound's name comes first if there are several, or a folder. May be repeated"},
+    {"--vad", NULL, NULL, GENERATE, FLAG, AT(vad), 0, 0, 0, NULL,
+     "leaves out silence, as of run: each piece of speech of --audio is written down by itself"},
     {"--features", NULL, "X.npy", GENERATE, PATH, AT(generate.features), AT(generate.feature_count), 0, 0,
      NULL,
      "for a model that writes down speech: the features of a sound, [rows][width], 100 rows a second. May be "

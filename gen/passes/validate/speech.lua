@@ -9,7 +9,8 @@ local MOST_TOKENS = (1 << 20) - 1
 local fields = {
   no_timestamps = { "integer", required = true }, previous = { "integer", required = true },
   no_speech = { "integer", required = true }, transcribe = { "integer" }, translate = { "integer" },
-  initial = { "integer" }, languages = { "languages" }, language = { "code" },
+  initial = { "integer" }, compression = { "number", min = 0, max = 1000 }, score = { "number", min = -1000, max = 0 },
+  silence = { "number", min = 0, max = 1 }, languages = { "languages" }, language = { "code" },
   task = { "word", words = { "transcribe", "translate" } },
 }
 
@@ -48,8 +49,8 @@ function speech.reader(tools, read)
         say(field.key, ("no field %s%s"):format(tools.show(name), tools.suggestion(say, name, names)))
       else
         local reader = own[declared[1]] or read[declared[1]]
-        result[name] = reader(say, { key = field.key .. "." .. name, min = 0, max = MOST_TOKENS,
-          words = declared.words }, value[name])
+        result[name] = reader(say, { key = field.key .. "." .. name, min = declared.min or 0,
+          max = declared.max or MOST_TOKENS, words = declared.words }, value[name])
       end
     end
     for _, name in ipairs(names) do

@@ -8,9 +8,8 @@
 #include "program/media/command.h"
 #include "program/signals.h"
 #include "program/sound/cues.h"
-#include "program/sound/source.h"
+#include "program/sound/pieces.h"
 #include "sound/ctc.h"
-#include "sound/vad.h"
 
 /* The most bytes and seconds of a cue, and the pause that ends it. */
 #define CUE_BYTES   84
@@ -21,11 +20,8 @@ typedef struct {
   const attn2c_descriptor *model;
   const attn2c_sound_facts *facts;
   const attn2c_arguments *arguments;
-  attn2c_sound_source *source;
-  attn2c_sound sound; /* name NULL: the next one is to begin */
-  double loudest;     /* energy of the loudest frame of its first `heard` samples */
-  int64_t heard;
-  float *speech; /* the pieces that --vad leaves, one after the other */
+  attn2c_sound_pieces pieces; /* sound.name NULL: the next one is to begin */
+  float *speech;              /* the pieces that --vad leaves, one after the other */
   char *text;
   attn2c_ctc_word *words;
   int64_t rows;   /* that `text` and `words` have memory for */
@@ -35,39 +31,14 @@ typedef struct {
 
 static int is_speech(const sounds *s) { return s->facts->answer == ATTN2C_ANSWER_SPEECH; }
 
-/* Finds the next piece of a sound by --vad, reading more of a live one until it has ended. It is empty if no
- * speech is left. */
-static int find_speech(sounds *s, attn2c_speech_piece *piece, attn2c_message *message) {
-  const int rate = s->facts->rate;
-  const int64_t most = s->facts->most;
-  int status = ATTN2C_OK;
-  for (int64_t wanted = s->sound.is_live && is_speech(s) ? 1 : INT64_MAX;;
-       wanted = s->sound.count + rate / 2) {
-    status = attn2c_sound_fill(s->source, wanted, &s->sound, message);
-    if (status != ATTN2C_OK) return status;
-    const attn2c_sound *sound = &s->sound;
-    const int64_t heard = s->heard > sound->first ? s->heard - sound->first : 0;
-    s->loudest = attn2c_vad_loudest(sound->samples + heard, sound->count - heard, rate, s->loudest);
-    s->heard = sound->first + sound->count;
-    if (attn2c_vad_next(sound->samples, sound->count, rate, s->loudest, sound->is_end, piece)) break;
-    if (sound->is_end) return ATTN2C_OK;
-    attn2c_sound_drop(s->source, piece->begin, &s->sound);
-    *piece = (attn2c_speech_piece){0, sound->count};
-    if (sound->count > most) break;
-  }
-  if (is_speech(s))
-    piece->end =
-        piece->begin + attn2c_vad_cut(s->sound.samples + piece->begin, piece->end - piece->begin, rate, most);
-  return status;
-}
-
 /* Finds the next samples of a sound that go together. */
 static int find_piece(sounds *s, attn2c_speech_piece *piece, attn2c_message *message) {
-  if (s->arguments->vad) return find_speech(s, piece, message);
+  if (s->arguments->vad) return attn2c_sound_pieces_next(&s->pieces, piece, message);
   const int64_t most = s->facts->most;
-  const int status = attn2c_sound_fill(s->source, most + 1, &s->sound, message);
-  *piece = (attn2c_speech_piece){0, s->sound.count};
-  if (is_speech(s)) piece->end = attn2c_vad_cut(s->sound.samples, s->sound.count, s->facts->rate, most);
+  const int status = attn2c_sound_fill(s->pieces.source, most + 1, &s->pieces.sound, message);
+  *piece = (attn2c_speech_piece){0, s->pieces.sound.count};
+  if (is_speech(s))
+    piece->end = attn2c_vad_cut(s->pieces.sound.samples, s->pieces.sound.count, s->facts->rate, most);
   return status;
 }
 
@@ -75,18 +46,19 @@ static int find_piece(sounds *s, attn2c_speech_piece *piece, attn2c_message *mes
 static int join_speech(sounds *s, attn2c_speech_piece piece, const float **samples, int64_t *count,
                        attn2c_message *message) {
   int status = ATTN2C_OK;
-  float *joined = realloc(s->speech, (size_t)(s->sound.count + 1) * sizeof *joined);
-  if (!joined) return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for its speech", s->sound.name);
+  float *joined = realloc(s->speech, (size_t)(s->pieces.sound.count + 1) * sizeof *joined);
+  if (!joined)
+    return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for its speech", s->pieces.sound.name);
   s->speech = joined, *count = 0, *samples = joined;
   while (status == ATTN2C_OK && piece.end > piece.begin) {
     const int64_t more = piece.end - piece.begin;
-    memcpy(joined + *count, s->sound.samples + piece.begin, (size_t)more * sizeof *joined);
+    memcpy(joined + *count, s->pieces.sound.samples + piece.begin, (size_t)more * sizeof *joined);
     *count += more;
-    attn2c_sound_drop(s->source, piece.end, &s->sound);
+    attn2c_sound_drop(s->pieces.source, piece.end, &s->pieces.sound);
     status = find_piece(s, &piece, message);
   }
   if (status == ATTN2C_OK && *count == 0)
-    status = attn2c_fail(message, ATTN2C_FORMAT, "%s: --vad finds no speech", s->sound.name);
+    status = attn2c_fail(message, ATTN2C_FORMAT, "%s: --vad finds no speech", s->pieces.sound.name);
   return status;
 }
 
@@ -96,7 +68,7 @@ static double seconds(const sounds *s, int64_t samples) { return (double)samples
 static int fill_input(sounds *s, attn2c_context *context, const float *samples, int64_t count, float *input,
                       attn2c_item *item, attn2c_message *message) {
   const attn2c_sound_facts *facts = s->facts;
-  const char *name = s->sound.name;
+  const char *name = s->pieces.sound.name;
   const attn2c_lengths *lengths = s->model->is_open ? s->model->lengths : facts->calls;
   item->rows = facts->rows(count);
   if (count < facts->least || item->rows < 1)
@@ -115,32 +87,32 @@ static int next_item(attn2c_media *media, attn2c_context *context, float *input,
                      attn2c_message *message) {
   sounds *s = media->from;
   int status = ATTN2C_OK;
-  if (!s->source) status = attn2c_sound_source_open(&media->paths, s->facts->rate, &s->source, message);
+  if (!s->pieces.source)
+    status = attn2c_sound_source_open(&media->paths, s->facts->rate, &s->pieces.source, message);
   while (status == ATTN2C_OK) {
     attn2c_speech_piece piece;
-    if (!s->sound.name) {
-      s->loudest = 0.0, s->heard = 0;
-      status = attn2c_sound_next(s->source, &s->sound, message);
-      *item = (attn2c_item){.number = s->sound.number};
-      if (status != ATTN2C_OK || !s->sound.name) return status;
+    if (!s->pieces.sound.name) {
+      status = attn2c_sound_pieces_begin(&s->pieces, message);
+      *item = (attn2c_item){.number = s->pieces.sound.number};
+      if (status != ATTN2C_OK || !s->pieces.sound.name) return status;
     }
     status = find_piece(s, &piece, message);
     if (status != ATTN2C_OK) return status;
-    const float *samples = s->sound.samples + piece.begin;
+    const float *samples = s->pieces.sound.samples + piece.begin;
     int64_t count = piece.end - piece.begin;
-    const int64_t first = s->sound.first + piece.begin;
-    *item = (attn2c_item){.name = s->sound.name, .number = s->sound.number};
+    const int64_t first = s->pieces.sound.first + piece.begin;
+    *item = (attn2c_item){.name = s->pieces.sound.name, .number = s->pieces.sound.number};
     item->begin = seconds(s, first), item->end = seconds(s, first + count);
     if (!is_speech(s)) {
       if (s->arguments->vad) status = join_speech(s, piece, &samples, &count, message);
-      s->sound.name = NULL;
+      s->pieces.sound.name = NULL;
       return status == ATTN2C_OK ? fill_input(s, context, samples, count, input, item, message) : status;
     }
     /* The rest of a sound, or of its speech, may be too short for the model to have a row of it. */
     const int is_rest = count < s->facts->least && (first > 0 || s->arguments->vad);
     if (!is_rest) status = fill_input(s, context, samples, count, input, item, message);
-    attn2c_sound_drop(s->source, piece.end, &s->sound);
-    if (s->sound.is_end && s->sound.count == 0) s->sound.name = NULL;
+    attn2c_sound_drop(s->pieces.source, piece.end, &s->pieces.sound);
+    if (s->pieces.sound.is_end && s->pieces.sound.count == 0) s->pieces.sound.name = NULL;
     if (!is_rest) return status;
   }
   return status;
@@ -224,7 +196,11 @@ static int check_usage(const sounds *s, attn2c_message *message) {
 
 static int run(const attn2c_descriptor *model, const attn2c_sound_facts *facts,
                const attn2c_arguments *arguments, FILE *out, FILE *notes, attn2c_message *message) {
-  sounds s = {.model = model, .facts = facts, .arguments = arguments};
+  const int is_text = facts->answer == ATTN2C_ANSWER_SPEECH;
+  sounds s = {.model = model,
+              .facts = facts,
+              .arguments = arguments,
+              .pieces = {.rate = facts->rate, .most = is_text ? facts->most : 0}};
   attn2c_media media = {.kind = &attn2c_sound_paths,
                         .words = arguments->audios,
                         .word_count = arguments->audio_count,
@@ -245,7 +221,7 @@ static int run(const attn2c_descriptor *model, const attn2c_sound_facts *facts,
   if (s.cut)
     fprintf(notes, "%s: %d of %d sounds were cut to %.2f seconds\n", arguments->program, s.cut, s.all,
             seconds(&s, facts->most));
-  attn2c_sound_source_close(s.source);
+  attn2c_sound_source_close(s.pieces.source);
   free(s.speech);
   free(s.text);
   free(s.words);

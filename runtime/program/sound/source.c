@@ -227,6 +227,11 @@ int attn2c_sound_next(attn2c_sound_source *source, attn2c_sound *sound, attn2c_m
   return status;
 }
 
+int attn2c_sound_again(attn2c_sound_source *source, attn2c_sound *sound, attn2c_message *message) {
+  source->next--;
+  return attn2c_sound_next(source, sound, message);
+}
+
 int attn2c_sound_fill(attn2c_sound_source *source, int64_t wanted, attn2c_sound *sound,
                       attn2c_message *message) {
   int status = ATTN2C_OK;

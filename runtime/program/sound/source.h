@@ -27,6 +27,9 @@ void attn2c_sound_source_close(attn2c_sound_source *source);
  * _MEMORY; or what attn2c_signals_status returns if a signal comes while they wait. */
 int attn2c_sound_next(attn2c_sound_source *source, attn2c_sound *sound, attn2c_message *message);
 
+/* Begins a file again. */
+int attn2c_sound_again(attn2c_sound_source *source, attn2c_sound *sound, attn2c_message *message);
+
 /* Reads until there are `wanted` samples, or the end. */
 int attn2c_sound_fill(attn2c_sound_source *source, int64_t wanted, attn2c_sound *sound,
                       attn2c_message *message);

@@ -18,30 +18,28 @@ static int no_memory(job *job) {
   return attn2c_fail(job->message, ATTN2C_MEMORY, "no memory for what is said");
 }
 
-/* Adds tokens to what was said. */
-static int remember(job *job, const int32_t *ids, int32_t count) {
-  while (job->before_count + (size_t)count > job->capacity) {
-    int32_t *moved = realloc(job->before, (2 * job->capacity + 256) * sizeof *moved);
-    if (!moved) return no_memory(job);
-    job->before = moved, job->capacity = 2 * job->capacity + 256;
-  }
-  memcpy(job->before + job->before_count, ids, (size_t)count * sizeof *ids);
-  job->before_count += (size_t)count;
-  return ATTN2C_OK;
+/* Adds tokens to what was said, of which the last ones are kept. */
+static void remember(job *job, const int32_t *ids, int64_t count) {
+  const size_t more = (size_t)count < job->capacity ? (size_t)count : job->capacity;
+  const size_t room = job->capacity - more, kept = job->before_count < room ? job->before_count : room;
+  memmove(job->before, job->before + job->before_count - kept, kept * sizeof *ids);
+  memcpy(job->before + kept, ids + (size_t)count - more, more * sizeof *ids);
+  job->before_count = kept + more;
 }
 
-/* Begins what was said with the text of --prompt. */
-static int begin(job *job) {
+int attn2c_speech_begin(job *job, const char *name) {
   const int32_t *ids = NULL;
   int64_t count = 0;
-  job->before_count = 0;
+  job->name = name, job->language = job->options.language;
+  job->before_count = 0, job->cues = 0, job->written = 0;
+  attn2c_cues_begin(job->options.format, job->out);
   if (job->arguments->text_count == 0) return ATTN2C_OK;
   const char *text = job->arguments->texts[0].word;
   char *spaced = malloc(strlen(text) + 2);
   if (!spaced) return no_memory(job);
   sprintf(spaced, " %s", text + strspn(text, " "));
-  int status = job->text->plain(job->side, spaced, &ids, &count, job->message);
-  if (status == ATTN2C_OK) status = remember(job, ids, (int32_t)count);
+  const int status = job->text->plain(job->side, spaced, &ids, &count, job->message);
+  if (status == ATTN2C_OK) remember(job, ids, count);
   free(spaced);
   return status;
 }
@@ -53,53 +51,58 @@ static int is_blank(const attn2c_shown *shown) {
 }
 
 /* Writes and remembers the segments of a window that begins at a row. */
-static int take(job *job, const char *name, const attn2c_heard *heard, int32_t count, int64_t row) {
+static int take(job *job, const attn2c_speech_part *part, const attn2c_heard *heard, int32_t count,
+                int64_t row) {
   for (int32_t i = 0; i < count; i++) {
     const attn2c_segment *segment = &job->segments[i];
     const int32_t *ids = heard->ids + segment->first;
     attn2c_shown shown = {.text = ""};
     int status = attn2c_listener_text(job->listener, ids, segment->count, &shown);
     if (status != ATTN2C_OK)
-      return attn2c_fail(job->message, status, "%s: no text: %s", name, attn2c_strerror(status));
+      return attn2c_fail(job->message, status, "%s: no text: %s", job->name, attn2c_strerror(status));
     if (segment->begin == segment->end || is_blank(&shown)) continue;
-    status = attn2c_speech_write(job, name, heard, segment, row, &shown);
-    if (status == ATTN2C_OK) status = remember(job, ids, segment->count);
+    status = attn2c_speech_write(job, part, heard, segment, row, &shown);
     if (status != ATTN2C_OK) return status;
+    remember(job, ids, segment->count);
   }
-  return ATTN2C_OK;
+  if (job->is_by_line) attn2c_speech_end_line(job);
+  return attn2c_output_flush(job->out, job->message);
 }
 
-int attn2c_speech_sound(job *job, const char *name, const float *features, int64_t rows, int64_t room) {
-  int32_t language = job->options.language, next = 0;
-  size_t forgotten = 0; /* tokens that are not gone on from */
-  int status = begin(job);
-  job->cues = 0, job->written = 0;
-  attn2c_cues_begin(job->options.format, job->out);
-  for (int64_t row = 0; row < rows && status == ATTN2C_OK; row += next) {
-    const int32_t count = (int32_t)(rows - row < job->rows ? rows - row : job->rows);
-    const float *window = features + row * job->width;
+int attn2c_speech_listen(job *job, attn2c_speech_part *part) {
+  int status = ATTN2C_OK;
+  int32_t next = 0;
+  for (int64_t row = 0;; row += next) {
+    if (part->read) status = part->read(part, row);
+    if (status != ATTN2C_OK || row >= part->rows) break;
+    const int32_t count = (int32_t)(part->rows - row < job->rows ? part->rows - row : job->rows);
+    const float *window = part->features + (row - part->first) * job->width;
     attn2c_heard heard;
-    attn2c_progress("listening", row, rows);
-    if (row + job->rows > room) {
+    attn2c_progress("listening", row, part->all);
+    if (row - part->first + job->rows > part->room) {
       memset(job->window, 0, (size_t)(job->rows * job->width) * sizeof *window);
       window = memcpy(job->window, window, (size_t)(count * job->width) * sizeof *window);
     }
-    status = attn2c_listen(job->listener, window, job->before + forgotten,
-                           (int32_t)(job->before_count - forgotten),
-                           job->options.is_timed || rows > job->rows, language, &heard, job->message);
+    status = attn2c_listen(job->listener, window, job->before, (int32_t)job->before_count,
+                           job->options.is_timed || part->is_long, job->language, &heard, job->message);
     if (status != ATTN2C_OK) break;
-    language = heard.language;
+    job->language = heard.language;
     next = count;
     if (heard.is_silent) continue;
     const int32_t found = attn2c_segments(job->speech, heard.ids, heard.count, count, job->segments, &next);
     attn2c_progress_hide();
-    status = take(job, name, &heard, found, row);
-    if (heard.temperature > MOST_TEMPERATURE) forgotten = job->before_count;
+    status = take(job, part, &heard, found, row);
+    if (heard.temperature > MOST_TEMPERATURE) job->before_count = 0;
     if (next < 1) next = count;
+    if (status != ATTN2C_OK) break;
   }
   attn2c_progress_hide();
-  if (status == ATTN2C_OK) attn2c_speech_write_end(job, name);
-  return status == ATTN2C_OK ? attn2c_output_flush(job->out, job->message) : status;
+  return status;
+}
+
+int attn2c_speech_end(job *job) {
+  attn2c_speech_end_line(job);
+  return attn2c_output_flush(job->out, job->message);
 }
 
 /* Reads the features of a sound, [rows][width] or [1][rows][width]. */
@@ -138,8 +141,10 @@ static int open_job(job *job, FILE *notes) {
   const attn2c_tensor *read = &job->model->tensors[attn2c_encode_entry(job->model)->inputs[0]];
   job->rows = read->shape[1], job->width = read->shape[2];
   job->window = malloc((size_t)(job->rows * job->width) * sizeof *job->window);
+  job->capacity = (size_t)job->opened.calls.tokens;
+  job->before = malloc(job->capacity * sizeof *job->before);
   job->segments = malloc((size_t)(job->opened.calls.tokens / 2 + 2) * sizeof *job->segments);
-  return job->window && job->segments ? ATTN2C_OK : no_memory(job);
+  return job->window && job->before && job->segments ? ATTN2C_OK : no_memory(job);
 }
 
 static int run_job(job *job, FILE *notes) {
@@ -159,9 +164,12 @@ static int run_job(job *job, FILE *notes) {
   job->has_names = given->feature_count + audios > 1;
   for (int i = 0; i < given->feature_count && status == ATTN2C_OK; i++) {
     float *features = NULL;
-    int64_t rows;
-    status = read_features(job, given->features[i], &features, &rows);
-    if (status == ATTN2C_OK) status = attn2c_speech_sound(job, given->features[i], features, rows, rows);
+    attn2c_speech_part part = {.first = 0};
+    status = read_features(job, given->features[i], &features, &part.rows);
+    part.features = features, part.room = part.all = part.rows, part.is_long = part.rows > job->rows;
+    if (status == ATTN2C_OK) status = attn2c_speech_begin(job, given->features[i]);
+    if (status == ATTN2C_OK) status = attn2c_speech_listen(job, &part);
+    if (status == ATTN2C_OK) status = attn2c_speech_end(job);
     free(features);
   }
   return status == ATTN2C_OK && audios > 0 ? attn2c_the_speech_sounds(job) : status;

@@ -113,6 +113,8 @@ int attn2c_speech_options_read(const attn2c_arguments *arguments, const attn2c_d
   options->is_timed =
       given->timestamps || options->format == ATTN2C_ANSWERS_SRT || options->format == ATTN2C_ANSWERS_VTT;
   if (other) faults++, attn2c_say(message, "%s: does not go with a model that writes down speech", other);
+  if (arguments->vad && arguments->audio_count == 0)
+    faults++, attn2c_say(message, "--vad: goes with --audio, from which it leaves out silence");
   if (options->format == ATTN2C_ANSWERS_NPY)
     faults++, attn2c_say(message, "--format: npy, but text, jsonl, srt or vtt is allowed with speech");
   if (arguments->text_count > 1 ||

@@ -8,11 +8,6 @@
 #include "generate/speech_rules.h"
 #include "program/signals.h"
 
-/* OpenAI's limits of a good answer, and of silence. */
-#define MOST_COMPRESSION 2.4
-#define LEAST_SCORE      (-1.0)
-#define LEAST_SILENCE    0.6
-
 enum { AFTER_START = 3 }; /* the most tokens after the start */
 
 struct attn2c_listener {
@@ -181,6 +176,7 @@ static int attempt(attn2c_listener *l, int number, int32_t length, attn2c_heard 
 int attn2c_listen(attn2c_listener *l, const float *features, const int32_t *before, int32_t count,
                   int is_timed, int32_t language, attn2c_heard *heard, attn2c_message *message) {
   const attn2c_calls *calls = &l->calls;
+  const attn2c_speech *limits = l->speech;
   const int32_t sequence = 0;
   int32_t length = 0;
   *heard = (attn2c_heard){.ids = l->ids, .language = language};
@@ -192,8 +188,9 @@ int attn2c_listen(attn2c_listener *l, const float *features, const int32_t *befo
     status = read_prompt(l, before, count, is_timed, heard->language, &length, &heard->silence);
   for (int i = 0; status == ATTN2C_OK && i < l->options->attempts; i++) {
     status = attempt(l, i, length, heard, message);
-    heard->is_silent = heard->silence > LEAST_SILENCE && !(heard->score > LEAST_SCORE);
-    if (heard->is_silent || (heard->compression <= MOST_COMPRESSION && heard->score >= LEAST_SCORE)) break;
+    heard->is_silent = heard->silence > limits->least_silence && !(heard->score > limits->least_score);
+    if (heard->is_silent) break;
+    if (heard->compression <= limits->most_compression && heard->score >= limits->least_score) break;
   }
   l->windows++;
   return status;

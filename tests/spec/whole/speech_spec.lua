@@ -93,6 +93,46 @@ describe("a model that writes down speech", function()
     assert.truthy(both:find("^%S+short%.npy\t[^\n]+\n%S+short%.wav\t[^\n]+\n$"), both)
   end)
 
+  it("listens to a stream, window by window, before it ends", function()
+    local raw = helper.read(goldens .. "/english/long.wav"):sub(45)
+    helper.write(folder .. "/long.raw", raw)
+    local live = ("english/english generate --weights %s --tokens 16 --greedy --audio - "):format(
+      shell(goldens .. "/english"))
+    local said = objects(sh(line("english", "long.wav", "--greedy --format jsonl")))
+    assert.equal(shown(said), shown(objects(sh(live .. "--format jsonl <long.raw"))))
+    local text = sh(line("english", "long.wav", "--greedy"))
+    local lines = sh("rm -f ended; (cat long.raw; sleep 5; echo end >ended) | " .. live
+      .. "| (read first; test ! -e ended && echo $first; cat)")
+    assert.equal((text:gsub("%s", "")), (lines:gsub("%s", "")))
+    assert.is_true(select(2, lines:gsub("\n", "")) > 2, lines)
+  end)
+
+  it("leaves out silence, and times stay those of the file", function()
+    local function quiet(seconds) return ("\0"):rep(math.floor(32000 * seconds)) end
+    local loud = helper.read(goldens .. "/english/short.wav"):sub(45, 44 + 2 * 9600)
+    helper.write(folder .. "/piece.raw", quiet(0.15) .. loud .. quiet(0.15))
+    helper.write(folder .. "/pieces.raw", quiet(0.96) .. loud .. quiet(0.96) .. loud .. quiet(3))
+    helper.write(folder .. "/quiet.raw", quiet(1))
+    local function listen(file, more)
+      return sh(("english/english generate --weights %s --tokens 16 --greedy --audio - %s <%s.raw"):format(
+        shell(goldens .. "/english"), more, file))
+    end
+    -- The first piece is as by itself; the second goes on from its text.
+    local one, said = objects(listen("piece", "--format jsonl --timestamps")), {}
+    local both = objects(listen("pieces", "--vad --format jsonl --timestamps"))
+    for i, each in ipairs(one) do
+      each.begin, each["end"], said[i] = 0.81 + each.begin, 0.81 + each["end"], both[i]
+    end
+    assert.equal(shown(one), shown(said))
+    assert.equal(2.37, both[#one + 1].begin)
+    local last = one[#one]["end"] + 2.37 - 0.81
+    assert.is_true(math.abs(both[#both]["end"] - last) < 0.001)
+    local first = listen("piece", "")
+    assert.equal(first, listen("pieces", "--vad"):sub(1, #first))
+    assert.matches("^[^\n]+\n[^\n]+\n$", listen("pieces", "--vad"))
+    assert.equal("", listen("quiet", "--vad"))
+  end)
+
   it("draws again what repeats itself or is improbable, the same from run to run", function()
     local said, temperatures = sh(line("multilingual", "long", "--format jsonl")), {}
     for _, each in ipairs(objects(said)) do temperatures[each.temperature > 0] = true end
@@ -111,6 +151,7 @@ describe("a model that writes down speech", function()
     { "english", "--language en", 2, "--language: this model knows one language, which has no token" },
     { "english", "--task translate", 2, "--task: this model only transcribes: it has no token of another task" },
     { "english", "--top-k 3", 2, "--top-k: does not go with a model that writes down speech" },
+    { "english", "--vad", 2, "--vad: goes with --audio, from which it leaves out silence" },
     { "english", "--temperature -1", 2, "--temperature: -1, but 0 or 0.001 to 1000 is allowed" },
     { "english", "--beams 9", 2, "--beams: 9, but 1 to 8 is allowed: the model keeps 8 sequences (sequences=N of "
       .. "build)" },

@@ -16,21 +16,25 @@ end
 describe("passes.validate.speech", function()
   it("reads every field", function()
     local result, said = read { no_timestamps = 9, previous = 7, no_speech = 8, transcribe = 5, translate = 4,
-      initial = 50, languages = { haw = 3, en = 2 }, language = "haw", task = "translate" }
+      initial = 50, languages = { haw = 3, en = 2 }, language = "haw", task = "translate", score = -2, silence = 1 }
     assert.same({}, said)
     assert.same({ no_timestamps = 9, previous = 7, no_speech = 8, transcribe = 5, translate = 4, initial = 50,
-      languages = { { code = "en", token = 2 }, { code = "haw", token = 3 } }, language = "haw", task = "translate" },
+      languages = { { code = "en", token = 2 }, { code = "haw", token = 3 } }, language = "haw", task = "translate",
+      score = -2.0, silence = 1.0 },
       result)
     assert.is_false((read(false)))
   end)
 
   it("says what is wrong", function()
-    local _, said = read { no_timestamps = -1, languages = { EN = 2 }, language = 1, task = "sing", previus = 3 }
+    local _, said = read { no_timestamps = -1, languages = { EN = 2 }, language = 1, task = "sing", previus = 3,
+      score = 1, compression = "x" }
     assert.same({
+      "speech.compression: \"x\", but a number from 0 to 1000 is allowed",
       "speech.language: 1, but the code of a language such as \"en\" is allowed",
       "speech.languages.EN: \"EN\", but the code of a language such as \"en\" is allowed",
       "speech.no_timestamps: -1, but an integer from 0 to 1048575 is allowed",
       "speech: no field \"previus\" (did you mean previous?)",
+      "speech.score: 1, but a number from -1000 to 0 is allowed",
       "speech.task: \"sing\", but transcribe or translate is allowed",
       "speech.no_speech: missing: a token id", "speech.previous: missing: a token id",
     }, said)
@@ -74,13 +78,26 @@ describe("checkpoints.speech", function()
       languages = { en = 3, haw = 6 }, language = "haw", task = "translate" }, speech.of({ no_timestamps_token_id = 90,
       prev_sot_token_id = 7, max_initial_timestamp_index = 50, task_to_id = { transcribe = 5, translate = 4 },
       lang_to_id = { ["<|en|>"] = 3, ["<|haw|>"] = 6 }, language = "<|haw|>", task = "translate" }, 100, notes))
+    -- Old folders force tokens; keys of their own count more.
+    local old = { no_timestamps_token_id = 90, task_to_id = { transcribe = 5, translate = 4 },
+      lang_to_id = { ["<|en|>"] = 3, ["<|haw|>"] = 6 }, compression_ratio_threshold = 1.5, logprob_threshold = -2,
+      no_speech_threshold = json.null, forced_decoder_ids = { { 1, 6 }, { 2, 4 }, { 3, 90 } } }
+    local made = speech.of(old, 100, notes)
+    assert.same({ "haw", "translate", 1.5, -2 }, { made.language, made.task, made.compression, made.score })
+    assert.is_nil(made.silence)
+    old.language, old.forced_decoder_ids = "en", { { 1, json.null }, { 2, 5 } }
+    made = speech.of(old, 100, notes)
+    assert.same({ "en", "transcribe" }, { made.language, made.task })
+    old.is_multilingual, old.forced_decoder_ids = false, { { 1, 90 } }
+    assert.is_nil(speech.of(old, 100, notes).task)
     assert.same({}, notes)
     assert.is_nil(speech.of(nil, 100, notes))
     assert.truthy(notes[1]:find("no_timestamps_token_id: missing", 1, true))
   end)
 
   it("refuses what is no token", function()
-    for key, value in pairs { no_timestamps_token_id = "x", lang_to_id = { ["<|en|>"] = 100 }, task_to_id = 3 } do
+    for key, value in pairs { no_timestamps_token_id = "x", lang_to_id = { ["<|en|>"] = 100 }, task_to_id = 3,
+      logprob_threshold = 1, no_speech_threshold = "x", forced_decoder_ids = { { 1, 91 } } } do
       local stated = { no_timestamps_token_id = 90, [key] = value }
       local ok, fault = pcall(speech.of, stated, 100, {})
       assert.is_false(ok)
