@@ -6,7 +6,7 @@ enum { FRAME_MS = 30, FEWEST_LOUD = 3, FEWEST_QUIET = 10, BESIDE = 5 };
 #define FLOOR    1e-6                   /* -60 dB */
 #define RELATIVE 3.1622776601683794e-04 /* -35 dB */
 
-static int64_t frame_of(int rate) { return (int64_t)rate * FRAME_MS / 1000; }
+int64_t attn2c_vad_frame(int rate) { return (int64_t)rate * FRAME_MS / 1000; }
 
 static double energy(const float *samples, int64_t count) {
   double sum = 0.0, squares = 0.0;
@@ -17,7 +17,7 @@ static double energy(const float *samples, int64_t count) {
 }
 
 double attn2c_vad_loudest(const float *samples, int64_t count, int rate, double loudest) {
-  const int64_t frame = frame_of(rate);
+  const int64_t frame = attn2c_vad_frame(rate);
   for (int64_t at = 0; at + frame <= count; at += frame) {
     const double here = energy(samples + at, frame);
     if (here > loudest) loudest = here;
@@ -27,7 +27,7 @@ double attn2c_vad_loudest(const float *samples, int64_t count, int rate, double 
 
 int attn2c_vad_next(const float *samples, int64_t count, int rate, double loudest, int is_end,
                     attn2c_speech_piece *piece) {
-  const int64_t frame = frame_of(rate), frames = count / frame;
+  const int64_t frame = attn2c_vad_frame(rate), frames = count / frame;
   const double threshold = loudest * RELATIVE > FLOOR ? loudest * RELATIVE : FLOOR;
   int64_t first = -1, last = -1; /* loud frames */
   for (int64_t f = 0; f <= frames; f++) {
@@ -48,7 +48,7 @@ int attn2c_vad_next(const float *samples, int64_t count, int rate, double loudes
 }
 
 int64_t attn2c_vad_cut(const float *samples, int64_t count, int rate, int64_t most) {
-  const int64_t frame = frame_of(rate);
+  const int64_t frame = attn2c_vad_frame(rate);
   int64_t best = most;
   double least = 0.0;
   if (count <= most) return count;

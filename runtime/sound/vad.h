@@ -12,6 +12,9 @@ typedef struct attn2c_speech_piece {
   int64_t begin, end; /* samples */
 } attn2c_speech_piece;
 
+/* Returns the samples of a frame. */
+int64_t attn2c_vad_frame(int rate);
+
 /* Returns the larger of `loudest` and the energy of the loudest frame of the samples. */
 double attn2c_vad_loudest(const float *samples, int64_t count, int rate, double loudest);
 

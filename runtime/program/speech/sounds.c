@@ -2,6 +2,7 @@
  * whole, as OpenAI does it. */
 #include "base/sound_facts.h"
 #include "model/features.h"
+#include "program/sound/cues.h"
 #include "program/sound/source.h"
 #include "program/speech/job.h"
 
@@ -31,6 +32,7 @@ int attn2c_speech_sounds(attn2c_speech_job *job) {
   attn2c_sound sound;
   int status =
       attn2c_paths_open(&attn2c_sound_paths, arguments->audios, arguments->audio_count, &paths, job->message);
+  if (status == ATTN2C_OK) status = attn2c_cues_check(job->options.format, paths.count, job->message);
   if (status == ATTN2C_OK) {
     job->has_names = job->has_names || attn2c_paths_are_several(&paths);
     status = attn2c_sound_source_open(&paths, attn2c_the_sound_facts->rate, &source, job->message);
