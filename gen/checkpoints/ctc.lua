@@ -36,7 +36,14 @@ function ctc.of(read, config, width, notes)
   if class and class ~= json.null and class ~= "Wav2Vec2CTCTokenizer" then
     return refuse(("tokenizer_config.json: tokenizer_class: %s is not supported"):format(json.shown(class)))
   end
-  if type(config.target_lang) == "string" then vocabulary = vocabulary[config.target_lang] or {} end
+  if type(config.target_lang) == "string" then
+    local own = vocabulary[config.target_lang]
+    if json.kind(own) ~= "object" then
+      return refuse(("tokenizer_config.json: target_lang: vocab.json has no tokens of %s"):format(
+        json.shown(config.target_lang)))
+    end
+    vocabulary = own
+  end
   local map = read("special_tokens_map.json") or {}
   local function special(key, default)
     if config[key] == json.null then return nil end

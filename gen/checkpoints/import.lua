@@ -675,7 +675,7 @@ function import.text(path, from, form, tower, sides)
   end)
   local lines = done and self.notes or faults.is(result) and result.lines or {}
   for i, line in ipairs(lines) do
-    if line:find("^[%w_/]+%.json: ") then lines[i] = place .. line end
+    if line:find("^[%w_/]+%.json: ") and line:sub(1, #place) ~= place then lines[i] = place .. line end
   end
   if done then return result, lines, self.folder.tensors, self.length end
   error(result, 0)

@@ -7,10 +7,11 @@ sounds.windows = { "none", "hann", "hann_periodic", "hamming", "hamming_periodic
 sounds.scales = { "htk", "slaney", "kaldi" }
 
 local LARGEST = 1e9
+local MOST_HOP = 1 << 30 -- products with it are integers
 
 -- Fields of both kinds, of mels, and of convolutions: a type of readers, what restricts its value, and its meaning.
 sounds.fields = {
-  rate = { type = "integer", min = 1, max = 768000, required = true, meaning = "samples a second" },
+  rate = { type = "integer", min = 1000, max = 768000, required = true, meaning = "samples a second" },
   samples = { type = "integer", min = 1, max = 1 << 30,
     meaning = "a sound is filled up with zeros to this many samples, and cut after them" },
   rows = { type = "integer", min = 1, max = 65536,
@@ -71,7 +72,7 @@ function sounds.field(sound)
   if sound.mels then return sound.length, sound.hop end
   local length, hop = 1, 1
   for _, each in ipairs(sound.convolutions) do
-    length, hop = length + (each.kernel - 1) * hop, hop * each.stride
+    length, hop = length + (each.kernel - 1) * hop, math.min(hop * each.stride, MOST_HOP)
   end
   return length, hop
 end

@@ -64,11 +64,14 @@ static const float *chunk_at(const sound *s, int64_t first, int64_t count, float
  * loses twice the digits. */
 static void moments_of(const sound *s, float *moments) {
   const int kernel = s->facts->kernel;
-  const int64_t windows = (s->count - kernel) / s->facts->stride + 1;
+  const int64_t windows = (s->total - kernel) / s->facts->stride + 1;
   double mean[MOST_KERNEL] = {0}, sums[MOST_KERNEL][MOST_KERNEL] = {{0}}, x[MOST_KERNEL];
   for (int64_t w = 0; w < windows; w++) {
-    const float *from = s->samples + w * s->facts->stride;
-    for (int i = 0; i < kernel; i++) x[i] = ((double)from[i] - s->mean) * s->scale, mean[i] += x[i];
+    const int64_t first = w * s->facts->stride, there = s->count - first;
+    for (int i = 0; i < kernel; i++) {
+      x[i] = i < there ? ((double)s->samples[first + i] - s->mean) * s->scale : 0;
+      mean[i] += x[i];
+    }
     for (int i = 0; i < kernel; i++)
 #pragma omp simd
       for (int j = 0; j < kernel; j++) sums[i][j] += x[i] * x[j];

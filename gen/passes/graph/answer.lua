@@ -111,6 +111,9 @@ function answer.of(spec, graph, tokenizer)
   local shape = graph.tensors[graph.entry.outputs[output + 1]].shape
   check_dimensions(spec, kind, shape[#shape])
   check_padding(spec, kind, tokenizer)
+  if spec.ctc and kind ~= "SPEECH" then
+    faults.raise("usage", "ctc: goes with a last output that has a row of scores for each row of states")
+  end
   return { inputs = inputs_of(spec, graph, tokenizer and answer.inputs or of_media), kind = kind,
     output = output, second = second, label_function = function_of(spec, shape[#shape]),
     is_unit = kind == "EMBEDDING" and last_stage(spec) == "normalise",

@@ -6,6 +6,7 @@
 #include "program/answers/safe.h"
 #include "program/media/answer.h"
 #include "program/media/command.h"
+#include "program/output.h"
 #include "program/signals.h"
 #include "program/sound/cues.h"
 #include "program/sound/pieces.h"
@@ -15,6 +16,7 @@
 #define CUE_BYTES   84
 #define CUE_SECONDS 7.0
 #define CUE_PAUSE   0.7
+
 
 typedef struct {
   const attn2c_descriptor *model;
@@ -26,6 +28,7 @@ typedef struct {
   attn2c_ctc_word *words;
   int64_t rows;   /* that `text` and `words` have memory for */
   int64_t number; /* of cues */
+  int has_begun;  /* 1: what a file of cues begins with is written */
   int all, cut;   /* sounds; those whose end the model does not hear */
 } sounds;
 
@@ -42,16 +45,18 @@ static int find_piece(sounds *s, attn2c_speech_piece *piece, attn2c_message *mes
   return status;
 }
 
-/* Joins all pieces of speech of a sound, in place of which `*samples` and `*count` are. */
+/* Joins all pieces of speech of a sound, up to what a call takes and more, in place of which `*samples` and
+ * `*count` are. */
 static int join_speech(sounds *s, attn2c_speech_piece piece, const float **samples, int64_t *count,
                        attn2c_message *message) {
   int status = ATTN2C_OK;
-  float *joined = realloc(s->speech, (size_t)(s->pieces.sound.count + 1) * sizeof *joined);
-  if (!joined)
-    return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for its speech", s->pieces.sound.name);
-  s->speech = joined, *count = 0, *samples = joined;
-  while (status == ATTN2C_OK && piece.end > piece.begin) {
+  *count = 0;
+  while (status == ATTN2C_OK && piece.end > piece.begin && *count <= s->facts->most) {
     const int64_t more = piece.end - piece.begin;
+    float *joined = realloc(s->speech, (size_t)(*count + more) * sizeof *joined);
+    if (!joined)
+      return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for its speech", s->pieces.sound.name);
+    s->speech = joined, *samples = joined;
     memcpy(joined + *count, s->pieces.sound.samples + piece.begin, (size_t)more * sizeof *joined);
     *count += more;
     attn2c_sound_drop(s->pieces.source, piece.end, &s->pieces.sound);
@@ -68,7 +73,7 @@ static double seconds(const sounds *s, int64_t samples) { return (double)samples
 static int fill_input(sounds *s, attn2c_context *context, const float *samples, int64_t count, float *input,
                       attn2c_item *item, attn2c_message *message) {
   const attn2c_sound_facts *facts = s->facts;
-  const char *name = s->pieces.sound.name;
+  const char *name = item->name;
   const attn2c_lengths *lengths = s->model->is_open ? s->model->lengths : facts->calls;
   item->rows = facts->rows(count);
   if (count < facts->least || item->rows < 1)
@@ -87,7 +92,8 @@ static int next_item(attn2c_media *media, attn2c_context *context, float *input,
                      attn2c_message *message) {
   sounds *s = media->from;
   int status = ATTN2C_OK;
-  if (!s->pieces.source)
+  if (!s->pieces.source) status = attn2c_cues_check(s->arguments->answers, media->paths.count, message);
+  if (!s->pieces.source && status == ATTN2C_OK)
     status = attn2c_sound_source_open(&media->paths, s->facts->rate, &s->pieces.source, message);
   while (status == ATTN2C_OK) {
     attn2c_speech_piece piece;
@@ -166,7 +172,7 @@ static int write_speech(const attn2c_media_answer *answer, const attn2c_item *it
     attn2c_safe_write(s->text, (size_t)length, out);
     fputc('\n', out);
   } else {
-    if (s->number == 0) attn2c_cues_begin(format, out);
+    if (!s->has_begun++) attn2c_cues_begin(format, out);
     for (int64_t first = 0, last; first < words; first = last) {
       for (last = first + 1; !by_word && last < words; last++) {
         const attn2c_cue cue = cue_of(s, item, first, last), longer = cue_of(s, item, first, last + 1);
@@ -183,14 +189,9 @@ static int write_speech(const attn2c_media_answer *answer, const attn2c_item *it
 /* Reports options of sounds that do not go together, one line each. */
 static int check_usage(const sounds *s, attn2c_message *message) {
   const attn2c_arguments *arguments = s->arguments;
-  const int is_cues = arguments->answers >= ATTN2C_ANSWERS_SRT;
   int status = ATTN2C_OK;
   if (!is_speech(s) && arguments->words)
     status = attn2c_fail(message, ATTN2C_USAGE, "--words: goes with models that give the text of sounds");
-  if (is_cues && arguments->audio_count > 1)
-    status =
-        attn2c_fail(message, ATTN2C_USAGE, "--format srt and vtt: one sound is allowed, but %d are given",
-                    arguments->audio_count);
   return status;
 }
 
@@ -218,6 +219,10 @@ static int run(const attn2c_descriptor *model, const attn2c_sound_facts *facts,
   int status = check_usage(&s, message);
   attn2c_signals_note();
   if (status == ATTN2C_OK) status = attn2c_media_run(model, &media, arguments, out, notes, message);
+  if (status == ATTN2C_OK && !s.has_begun) { /* nothing was said */
+    attn2c_cues_begin(arguments->answers, out);
+    status = attn2c_output_flush(out, message);
+  }
   if (s.cut)
     fprintf(notes, "%s: %d of %d sounds were cut to %.2f seconds\n", arguments->program, s.cut, s.all,
             seconds(&s, facts->most));

@@ -6,6 +6,12 @@
 #include "program/answers/json_line.h"
 #include "program/answers/safe.h"
 
+int attn2c_cues_check(attn2c_answer_format format, int sounds, attn2c_message *message) {
+  if (format < ATTN2C_ANSWERS_SRT || sounds < 2) return ATTN2C_OK;
+  return attn2c_fail(message, ATTN2C_USAGE, "--format srt and vtt: one sound is allowed, but %d are given",
+                     sounds);
+}
+
 void attn2c_cues_begin(attn2c_answer_format format, FILE *out) {
   if (format == ATTN2C_ANSWERS_VTT) fputs("WEBVTT\n", out);
 }

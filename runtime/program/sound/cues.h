@@ -13,6 +13,9 @@ typedef struct {
   size_t length;
 } attn2c_cue;
 
+/* Returns ATTN2C_USAGE if cues are to be written of several sounds. */
+int attn2c_cues_check(attn2c_answer_format format, int sounds, attn2c_message *message);
+
 /* Writes what a file of cues begins with. */
 void attn2c_cues_begin(attn2c_answer_format format, FILE *out);
 

@@ -41,13 +41,18 @@ int attn2c_sound_source_open(const attn2c_paths *paths, int rate, attn2c_sound_s
   return ATTN2C_OK;
 }
 
+/* Forgets the samples of the sound that is read. */
+static void forget(attn2c_sound_source *source) {
+  source->read = source->first = source->count = source->dropped = 0;
+  source->is_end = 0;
+}
+
 /* Ends the sound that is read. */
 static void end(attn2c_sound_source *source) {
   if (source->file) sf_close(source->file);
   soxr_delete(source->resampler);
   source->file = NULL, source->resampler = NULL;
-  source->read = source->first = source->count = source->dropped = 0;
-  source->is_end = 0;
+  forget(source);
 }
 
 void attn2c_sound_source_close(attn2c_sound_source *source) {
@@ -89,6 +94,17 @@ static int check_whole(const attn2c_sound_source *source, attn2c_message *messag
                      source->name, there, said);
 }
 
+/* Makes a new resampler, unless the file has the model's rate. */
+static int make_resampler(attn2c_sound_source *source, attn2c_message *message) {
+  const double from = (double)source->info.samplerate, to = (double)source->rate;
+  const soxr_io_spec_t io = soxr_io_spec(SOXR_FLOAT32_I, SOXR_FLOAT32_I);
+  const soxr_quality_spec_t quality = soxr_quality_spec(SOXR_HQ, 0);
+  soxr_error_t fault = NULL;
+  soxr_delete(source->resampler);
+  source->resampler = from == to ? NULL : soxr_create(from, to, 1, &fault, &io, &quality, NULL);
+  return fault ? attn2c_fail(message, ATTN2C_MEMORY, "%s: %s", source->name, fault) : ATTN2C_OK;
+}
+
 static int open_file(attn2c_sound_source *source, const char *path, attn2c_message *message) {
   source->info = (SF_INFO){.format = 0};
   source->file = sf_open(path, SFM_READ, &source->info);
@@ -101,13 +117,7 @@ static int open_file(attn2c_sound_source *source, const char *path, attn2c_messa
     return attn2c_fail(message, ATTN2C_FORMAT, "%s: %d samples a second, but %d to %d are allowed", path,
                        info->samplerate, LEAST_RATE, MOST_RATE);
   const int status = check_whole(source, message);
-  if (status != ATTN2C_OK || info->samplerate == source->rate) return status;
-  soxr_error_t fault = NULL;
-  const soxr_io_spec_t io = soxr_io_spec(SOXR_FLOAT32_I, SOXR_FLOAT32_I);
-  const soxr_quality_spec_t quality = soxr_quality_spec(SOXR_HQ, 0);
-  source->resampler =
-      soxr_create((double)info->samplerate, (double)source->rate, 1, &fault, &io, &quality, NULL);
-  return fault ? attn2c_fail(message, ATTN2C_MEMORY, "%s: %s", path, fault) : ATTN2C_OK;
+  return status == ATTN2C_OK ? make_resampler(source, message) : status;
 }
 
 /* Writes the means of the channels in place. Returns ATTN2C_FORMAT if one is not finite. */
@@ -205,7 +215,7 @@ static void show(const attn2c_sound_source *source, attn2c_sound *sound) {
                           .first = source->first,
                           .count = source->count,
                           .is_end = source->is_end,
-                          .is_live = !source->file};
+                          .is_live = !source->file || !source->info.seekable};
 }
 
 int attn2c_sound_next(attn2c_sound_source *source, attn2c_sound *sound, attn2c_message *message) {
@@ -228,8 +238,11 @@ int attn2c_sound_next(attn2c_sound_source *source, attn2c_sound *sound, attn2c_m
 }
 
 int attn2c_sound_again(attn2c_sound_source *source, attn2c_sound *sound, attn2c_message *message) {
-  source->next--;
-  return attn2c_sound_next(source, sound, message);
+  forget(source);
+  show(source, sound);
+  if (sf_seek(source->file, 0, SEEK_SET) == 0) return make_resampler(source, message);
+  return attn2c_fail(message, ATTN2C_IO, "%s: cannot be read again: %s", source->name,
+                     sf_strerror(source->file));
 }
 
 int attn2c_sound_fill(attn2c_sound_source *source, int64_t wanted, attn2c_sound *sound,

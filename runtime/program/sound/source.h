@@ -15,7 +15,7 @@ typedef struct {
   const float *samples;
   int64_t first, count;
   int is_end;  /* 1: no more samples follow these */
-  int is_live; /* 1: the standard input, whose samples may be waited for */
+  int is_live; /* 1: the standard input or a pipe, whose samples may be waited for and come once */
 } attn2c_sound;
 
 /* Returns ATTN2C_OK or _MEMORY. The caller closes it in every case. */
@@ -27,7 +27,7 @@ void attn2c_sound_source_close(attn2c_sound_source *source);
  * _MEMORY; or what attn2c_signals_status returns if a signal comes while they wait. */
 int attn2c_sound_next(attn2c_sound_source *source, attn2c_sound *sound, attn2c_message *message);
 
-/* Begins a file again. */
+/* Begins the sound again, which is not live. */
 int attn2c_sound_again(attn2c_sound_source *source, attn2c_sound *sound, attn2c_message *message);
 
 /* Reads until there are `wanted` samples, or the end. */

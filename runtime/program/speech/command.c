@@ -155,6 +155,8 @@ static int run_job(job *job, FILE *notes) {
     status = attn2c_fail(job->message, ATTN2C_USAGE,
                          "generate: --audio FILE or --features X.npy is needed: this "
                          "model writes down speech");
+  else if (status == ATTN2C_OK)
+    status = attn2c_cues_check(job->options.format, given->feature_count + audios, job->message);
   if (audios > 0 && !&attn2c_the_speech_sounds)
     status = attn2c_fail(job->message, ATTN2C_USAGE,
                          "--audio: this model takes no sound: its description has no key "

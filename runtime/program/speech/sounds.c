@@ -4,6 +4,7 @@
 #include "base/sound_facts.h"
 #include "generate/bits.h"
 #include "model/features.h"
+#include "program/sound/cues.h"
 #include "program/sound/pieces.h"
 #include "program/speech/job.h"
 
@@ -125,6 +126,7 @@ int attn2c_speech_sounds(attn2c_speech_job *job) {
   attn2c_paths paths;
   int status =
       attn2c_paths_open(&attn2c_sound_paths, arguments->audios, arguments->audio_count, &paths, job->message);
+  if (status == ATTN2C_OK) status = attn2c_cues_check(job->options.format, paths.count, job->message);
   if (status == ATTN2C_OK) {
     job->has_names = job->has_names || attn2c_paths_are_several(&paths);
     s.features = malloc((size_t)(most * job->width) * sizeof *s.features);

@@ -38,6 +38,10 @@ describe("checkpoints.ctc", function()
       select(3, read({ ["vocab.json"] = VOCABULARY }, { tokenizer_class = "T5Tokenizer" })))
     assert.equal('pad_token: "x" is no token of vocab.json' .. none,
       select(3, read({ ["vocab.json"] = VOCABULARY }, { pad_token = "x" })))
+    for _, vocabulary in ipairs { { de = 5 }, { fr = VOCABULARY }, { de = { "a" } } } do
+      assert.equal('tokenizer_config.json: target_lang: vocab.json has no tokens of "de"' .. none,
+        select(3, read({ ["vocab.json"] = vocabulary }, { target_lang = "de" })))
+    end
     assert.equal("vocab.json: 1001 tokens, but at most 1000 are supported" .. none,
       select(3, read({ ["vocab.json"] = VOCABULARY }, nil, 1001)))
   end)
