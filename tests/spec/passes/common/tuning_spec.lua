@@ -546,7 +546,7 @@ describe("the command with a tuning file", function()
     local line = QKV .. ": kernels c panel 16 token_block 7 call_rows 5 fetch 0 stream 0; 90000.0 GFLOP/s, rule 10.0\n"
     for _, each in ipairs { { "Old", "plan.panel=16" }, { tuning.machine(), "plan.panel=32" } } do
       local path = described(("attn2c tuning 5 x86_64 %s\n"):format(each[1]) .. line)
-      local code, output, errors = tuned_to_end(nil, path, "kernels=c", each[2])
+      local code, output, errors = tuned_to_end(nil, path, "kernels=c", "d_ff=0", each[2])
       assert.equal(0, code, errors)
       assert.is_nil(files.read(beside(path)):find("90000", 1, true))
       assert.is_nil(output:find("the file had", 1, true), output)
@@ -558,7 +558,7 @@ describe("the command with a tuning file", function()
     helper.write(path, ("package.preload['commands.tune.shorter'] = function() local made = dofile(%q); "
       .. "made.cache = function() return 1 end; return made end"):format(root .. "/gen/commands/tune/shorter.lua"))
     local code, output, errors, folder = tuned_to_end("LUA_INIT=@" .. helper.shell(path), described(), "layers=4",
-      "kernels=c", "plan.panel=16", "plan.token_block=8")
+      "kernels=c", "plan.panel=16", "plan.token_block=8", "d_ff=0")
     assert.equal(0, code, errors)
     assert.truthy(errors:find("the rule: candidates have 2 of 4 layers\n", 1, true), errors)
     assert.matches(FOUND, output)
