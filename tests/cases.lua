@@ -34,11 +34,14 @@ local function file_of(name, is_program) return is_program and name or ("lib%s.s
 local function run(folder, command) return os.execute(("cd %s && { %s; }"):format(shell(folder), command)) end
 
 --- Builds programs in a folder, each into NAME/, with the output of the build in NAME.log. If one does not build, its
---- folder is removed. list: { name, path: of what is built, words: more words of tests/program.lua }
+--- folder is removed. list: { name, path: of what is built, words: more words of tests/program.lua, is_checked: true
+--- for a program that checks or times itself }
 function cases.programs(folder, list)
   local builds = {}
   for i, each in ipairs(list) do
-    builds[i] = table.concat({ each.path, each.name, table.unpack(each.words or {}) }, "\n")
+    local words = { each.path, each.name, table.unpack(each.words or {}) }
+    if not each.is_checked then words[#words + 1] = "--answers" end
+    builds[i] = table.concat(words, "\n")
   end
   files.write_all(folder, { { name = "cases.txt", text = table.concat(builds, "\0") } })
   run(folder, ("ATTN2C_CFLAGS='-O0 -Werror' xargs -0 -P $(nproc) -n %d lua5.4 %s --each <cases.txt"):format(AT_ONCE,

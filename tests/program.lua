@@ -1,8 +1,8 @@
 -- program.lua: builds the program of a description, as `check` does, without the libraries that `build` makes. With
 -- --only=NAME it builds another result in place of the program. With --exposed the inner tensors of the model are
--- outputs, too, as in `quality` and `calibrate`; with --text a folder's program takes text. Its exit codes are as in
--- attn2c.
---   lua5.4 tests/program.lua DESCRIPTION FOLDER [--only=NAME] [--exposed] [--text] [KEY=VALUE ...]
+-- outputs, too, as in `quality` and `calibrate`; with --text a folder's program takes text. A program with --answers
+-- has no trace and no profile, so that it neither checks nor times itself. Its exit codes are as in attn2c.
+--   lua5.4 tests/program.lua DESCRIPTION FOLDER [--only=NAME] [--exposed] [--text] [--answers] [KEY=VALUE ...]
 --   lua5.4 tests/program.lua --each BUILD ...      several, one after the other (tests/cases.lua)
 -- A BUILD is such words, a line each. If a build fails, FOLDER.log says why, and there is no FOLDER.
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
@@ -14,8 +14,30 @@ local faults = require("common.faults")
 local files = require("common.files")
 local lfs = require("lfs")
 local pipeline = require("pipeline")
+local recipe = require("commands.build.recipe")
 
 local root = here .. "/.."
+
+local all_jobs = recipe.jobs
+
+-- Returns the jobs of a model without its traces and profiles, whose functions are those of the library in a program.
+local function jobs_of_answers(...)
+  local list, left_out, kept = all_jobs(...), {}, {}
+  for _, job in ipairs(list) do
+    local code = job.from == "model" and (job.name:match("^(.*_trace)%.o$") or job.name:match("^(.*_profile)%.o$"))
+    if code then left_out[job.name] = code else kept[#kept + 1] = job end
+  end
+  for _, job in ipairs(kept) do
+    local inputs, command = {}, { table.unpack(job.commands[1]) }
+    for _, name in ipairs(job.inputs or {}) do
+      local code = left_out[name]
+      if code then command[#command + 1] = ("-Wl,--defsym=%s_run=%s_run"):format(code, code:gsub("_%a+$", ""))
+      else inputs[#inputs + 1] = name end
+    end
+    if job.inputs then job.inputs, job.commands[1] = inputs, command end
+  end
+  return kept
+end
 
 -- Builds what words say. Returns nil, or a fault.
 local function make(words)
@@ -24,6 +46,7 @@ local function make(words)
     local option, value = words[i]:match("^%-%-(%l+)=?(.*)$")
     if option then options[option] = value else overrides[#overrides + 1] = words[i] end
   end
+  recipe.jobs = options.answers and jobs_of_answers or all_jobs
   local done, value = xpcall(function()
     local state = pipeline.run(root, words[1], overrides, nil, { rates = facts.source(root),
       exposed = options.exposed and true or nil, with_text = options.text ~= nil })

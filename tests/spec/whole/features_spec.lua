@@ -46,7 +46,10 @@ setup(function()
       helper.write(path, model.text)
     end
     list[#list + 1] = { name = model.name, path = path, words = { "--only=" .. library_of(model.name) } }
-    if model.is_checked then list[#list + 1] = { name = model.name .. "_program", path = path } end
+    if model.is_checked then
+      -- The greatest length of a folder would take ten times as long, for the same calls.
+      list[#list + 1] = { name = model.name .. "_program", path = path, words = { "seq=any(40)" }, is_checked = true }
+    end
   end
   cases.programs(folder, list)
 end)

@@ -58,7 +58,7 @@ for _, name in ipairs(cases) do
   local family = name:match("^[^_]+")
   kept[name], seen[family] = kept[name] or not seen[family], true
 end
-cases = helper.sample(cases, 12, kept)
+cases = helper.sample(cases, 30, kept)
 assert(#cases > 0, "no goldens in " .. goldens)
 
 -- The names of a case's arrays: in_NAME.npy, out_NAME.npy.

@@ -434,9 +434,11 @@ describe("the command with a tuning file", function()
     assert.equal("attn2c: cannot read /nowhere/x.tune\n", errors)
   end)
 
-  it("tunes: writes a file that is read back, and keeps lines of other products", function()
+  local FOUND = ": [1-9]%d* candidates by themselves, %d+ [%w ]*in the model in %d+ s"
+
+  it("tunes: writes a file that is read back, keeps lines of other products, and says what all needs", function()
     local path = described("attn2c tuning 5 x86_64 Old\n" .. LINE)
-    local code, output, errors = tuned_to_end(nil, path, "plan.panel=16", "plan.token_block=8")
+    local code, output, errors, folder = tuned_to_end(nil, path, "plan.panel=16", "plan.token_block=8")
     assert.equal(0, code, errors)
     local text = files.read(beside(path))
     local set = tuning.parse(text, "tiny.tune")
@@ -444,6 +446,12 @@ describe("the command with a tuning file", function()
     assert.same(choice(), set.choices["48x16 n 8 +bias"])
     for _, key in ipairs { QKV, UP, DOWN } do assert.truthy(output:find("| " .. key .. " | ", 1, true)) end
     assert.truthy(errors:find("the rule", 1, true))
+    local all, budget = errors:match(
+      "about (%d+) candidates in the model of [%d.]+ s each; all of them need %-%-budget=(%d+)\n")
+    assert.truthy(all, errors)
+    assert.is_true(tonumber(all) >= 1 and tonumber(budget) >= 10)
+    assert.matches(FOUND, output)
+    assert.is_nil(lfs.attributes(folder .. "/out/tiny.variants/tune/alone"))
   end)
 
   it("times a model that writes by all calls alike, and its rates by the one of most tokens", function()
@@ -538,23 +546,11 @@ describe("the command with a tuning file", function()
     local line = QKV .. ": kernels c panel 16 token_block 7 call_rows 5 fetch 0 stream 0; 90000.0 GFLOP/s, rule 10.0\n"
     for _, each in ipairs { { "Old", "plan.panel=16" }, { tuning.machine(), "plan.panel=32" } } do
       local path = described(("attn2c tuning 5 x86_64 %s\n"):format(each[1]) .. line)
-      local code, output, errors = tuned_to_end(nil, path, "kernels=c", each[2])
+      local code, output, errors = tuned_to_end(nil, path, "kernels=c", "d_ff=0", each[2])
       assert.equal(0, code, errors)
       assert.is_nil(files.read(beside(path)):find("90000", 1, true))
       assert.is_nil(output:find("the file had", 1, true), output)
     end
-  end)
-
-  it("tune says how many candidates there are, and what all of them need", function()
-    local said = ": [1-9]%d* candidates by themselves, %d+ [%w ]*in the model in %d+ s"
-    local code, output, errors, folder = tuned_to_end(nil, described(), "plan.panel=16")
-    assert.equal(0, code, errors)
-    local all, budget = errors:match(
-      "about (%d+) candidates in the model of [%d.]+ s each; all of them need %-%-budget=(%d+)\n")
-    assert.truthy(all, errors)
-    assert.is_true(tonumber(all) >= 1 and tonumber(budget) >= 10)
-    assert.matches(said, output)
-    assert.is_nil(lfs.attributes(folder .. "/out/tiny.variants/tune/alone"))
   end)
 
   it("tune of a model with many layers tries candidates in few, and compares in all", function()
@@ -562,10 +558,10 @@ describe("the command with a tuning file", function()
     helper.write(path, ("package.preload['commands.tune.shorter'] = function() local made = dofile(%q); "
       .. "made.cache = function() return 1 end; return made end"):format(root .. "/gen/commands/tune/shorter.lua"))
     local code, output, errors, folder = tuned_to_end("LUA_INIT=@" .. helper.shell(path), described(), "layers=4",
-      "kernels=c", "plan.panel=16")
+      "kernels=c", "plan.panel=16", "plan.token_block=8", "d_ff=0")
     assert.equal(0, code, errors)
     assert.truthy(errors:find("the rule: candidates have 2 of 4 layers\n", 1, true), errors)
-    assert.matches(": [1-9]%d* candidates by themselves, %d+ [%w ]*in the model in %d+ s", output)
+    assert.matches(FOUND, output)
     for _, name in ipairs { "rule", "few/rule" } do
       assert.equal("file", lfs.attributes(("%s/out/tiny.variants/tune/%s/tiny"):format(folder, name), "mode"))
     end
