@@ -20,7 +20,7 @@ local root = here .. "/.."
 
 local all_jobs = recipe.jobs
 
--- Returns the jobs of a model without its traces and profiles, whose functions are those of the library in a program.
+-- Returns the jobs of a model without its traces and profiles, whose functions a program has from the library.
 local function jobs_of_answers(...)
   local list, left_out, kept = all_jobs(...), {}, {}
   for _, job in ipairs(list) do

@@ -17,7 +17,6 @@
 #define CUE_SECONDS 7.0
 #define CUE_PAUSE   0.7
 
-
 typedef struct {
   const attn2c_descriptor *model;
   const attn2c_sound_facts *facts;
