@@ -232,10 +232,11 @@ sections["config.json: quantization_config: config_groups: weights"] = { by = "c
 
 sections["generation_config.json"] = {
   read = [[bad_words_ids begin_suppress_tokens compression_ratio_threshold decoder_start_token_id do_sample
-    early_stopping eos_token_id forced_bos_token_id forced_decoder_ids forced_eos_token_id is_multilingual lang_to_id
-    language length_penalty logprob_threshold max_initial_timestamp_index max_length max_new_tokens min_length
-    min_new_tokens min_p no_repeat_ngram_size no_speech_threshold no_timestamps_token_id num_beams prev_sot_token_id
-    renormalize_logits repetition_penalty suppress_tokens task task_to_id temperature top_k top_p]],
+    early_stopping eos_token_id forced_bos_token_id forced_decoder_ids forced_eos_token_id is_multilingual
+    lang_to_id language length_penalty logprob_threshold max_initial_timestamp_index max_length max_new_tokens
+    min_length min_new_tokens min_p no_repeat_ngram_size no_speech_threshold no_timestamps_token_id num_beams
+    prev_sot_token_id renormalize_logits repetition_penalty suppress_tokens task task_to_id temperature top_k
+    top_p]],
   without = {
     [ORIGIN] = "_commit_hash _from_model_config transformers_version",
     ["a call says whether speech has timestamps, and what goes before it"] =

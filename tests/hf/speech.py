@@ -7,6 +7,8 @@ writes down of features with them.
     preprocessor_config.json as `save_pretrained` writes it: a window of a second has 40 rows
     short.npy, long.npy      features of a window and of several, [rows][mels]
     short.wav, long.wav      sounds of less than a window, and of several
+    limits.json              of multilingual: keys that old folders have in generation_config.json, and the segments of
+                             long.npy with these
     speech.jsonl             a line for each call: the file or sound, the options of `generate`, its `--prompt`, and the segments:
                              their tokens and times; without timestamps: the tokens
 
@@ -15,6 +17,7 @@ segments, a window that ends with one timestamp, text after the last pair.
 
     speech.py            writes all cases
     speech.py CASE ...   only these
+    speech.py limits     only limits.json, with the model that is there
 
 Run as captions.py.
 """
@@ -206,8 +209,28 @@ def write(name):
     print(name, "seed", seed, flush=True)
 
 
+def write_limits():
+    """What is left of a sound if windows that are improbable, and perhaps silence, are skipped."""
+    folder = HERE / "multilingual"
+    model, made = opened(hf.WhisperForConditionalGeneration, folder), hf.WhisperTokenizer.from_pretrained(folder)
+    ids = made.convert_tokens_to_ids
+    limits = {"compression_ratio_threshold": 1.5, "logprob_threshold": -1.8, "no_speech_threshold": 0.002}
+    features, answers = np.load(folder / "long.npy"), []
+    for settings in ({}, limits):
+        for key, value in settings.items():
+            setattr(model.generation_config, key, value)
+        answers.append(call(model, made, features, "long", {"language": "de"},
+                            {"return_dict_in_generate": True, "output_scores": True}, None, False))
+    assert answers[0] != answers[1] and answers[1], "no window is skipped, or all are"
+    limits["forced_decoder_ids"] = [[1, ids("<|de|>")], [2, ids("<|transcribe|>")]]
+    (folder / "limits.json").write_text(json.dumps({"keys": limits, "segments": answers[1]}) + "\n")
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
     hf.logging.set_verbosity_error()
     for each in sys.argv[1:] or ["multilingual", "english"]:
-        write(each)
+        if each != "limits":
+            write(each)
+        if each != "english":
+            write_limits()

@@ -23,6 +23,18 @@ return function(of)
       filter = "sound/files*", wrong = "the end of a resampled sound is missing" },
   }
 
+  of("runtime/program/speech/sounds.c", "tests/spec/whole/speech_spec.lua") {
+    { name = "speech_margin", old = "(from > 0 ? facts().margin : 0)", new = "0",
+      filter = "what transformers does: english 9", wrong = "windows after the first begin half a row later" },
+    { name = "speech_largest", old = "largest_of(window, count, s->largest)", new = "largest_of(window, count, 99)",
+      filter = "what transformers does: english 9", wrong = "what is found in a long sound has another bound" },
+  }
+
+  of("runtime/program/speech/window.c", "tests/spec/whole/speech_spec.lua") {
+    { name = "speech_silence", old = "heard->silence > limits->least_silence", new = "heard->silence > 0.6",
+      filter = "limits of answers", wrong = "the folder's limit of silence does not count" },
+  }
+
   of("gen/checkpoints/ctc.lua", "tests/spec/checkpoints/ctc_spec.lua") {
     { name = "ctc_vocabulary", old = "{ added, vocabulary }", new = "{ vocabulary, added }",
       wrong = "added tokens hide the vocabulary" },

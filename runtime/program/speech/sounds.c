@@ -11,7 +11,7 @@
 typedef struct {
   attn2c_speech_job *job;
   attn2c_sound_pieces pieces;
-  float *features; /* rows of a window, and of the first margin */
+  float *features; /* rows of a window, after the rows of a margin */
   float largest;   /* number of the whole sound; -inf: each window's own counts */
   int64_t rows;    /* of the whole sound; 0: not known */
 } sounds;

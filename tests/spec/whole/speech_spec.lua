@@ -141,6 +141,19 @@ describe("a model that writes down speech", function()
     assert.is_true(said ~= sh(line("multilingual", "long", "--format jsonl --seed 5")))
   end)
 
+  it("has the limits of answers, the language and the task that its folder states", function()
+    local golden = dkjson.decode(helper.read(goldens .. "/multilingual/limits.json"))
+    sh(("rm -rf old && cp -r %s old"):format(shell(goldens .. "/multilingual")))
+    local config = dkjson.decode(helper.read(folder .. "/old/generation_config.json"))
+    for key, value in pairs(golden.keys) do config[key] = value end
+    helper.write(folder .. "/old/generation_config.json", dkjson.encode(config))
+    sh(shell(root .. "/gen/attn2c") .. " build old kernels=c name=bounded -o bounded >bounded.log 2>&1")
+    local said = objects(sh("bounded/bounded generate --weights old --tokens 16 --greedy --format jsonl "
+      .. "--features old/long.npy"))
+    assert.equal(shown(without_pairs(golden.segments, config.no_timestamps_token_id + 1)), shown(said))
+    assert.equal("de", said[1].language)
+  end)
+
   it("is checked against the reference", function()
     sh("english/english check --weights " .. shell(goldens .. "/english"))
   end)
