@@ -185,7 +185,7 @@ Test(tolerance, rotate) {
   right_until_changed(2 * half, 0);
 }
 
-/* Four roundings of two terms that cancel; and of a gate those of its sums. */
+/* Four roundings of two terms that cancel; and of a gate the roundings of its sums. */
 Test(tolerance, gates) {
   static float gates[B * S * H], weight[8 * D], bias[8], factors[H];
   fill(a, SCORES, 0.7, 3), fill(b, H * (S + T - 1), 1.9, 3), fill(gates, B * S * H, 0.4, 2);
