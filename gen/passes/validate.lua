@@ -171,7 +171,7 @@ local function resolve_positions(say, spec, given)
   convolutions.check(say, spec)
   if spec.position_gate and spec.distances ~= "t5" then
     say("position_gate", 'goes with positions = "t5", or { ..., "t5" }')
-  elseif spec.position_gate and spec.heads * spec.head_dim ~= spec.d_model then
+  elseif spec.position_gate and spec.heads and spec.d_model and spec.heads * spec.head_dim ~= spec.d_model then
     say("position_gate", ("%d heads of %d are not d_model, %d: a gate reads a head's part of the states"):format(
       spec.heads, spec.head_dim, spec.d_model))
   end

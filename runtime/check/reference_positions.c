@@ -188,8 +188,8 @@ static double gate_of(const float *x, const float *weight, const float *bias, in
 }
 
 /* y[b][i][h] = a (g factors[h] - 1) + 2, where a and g are the gates of the first and last four rows of the
- * weight, of head h of x[b][i] (Chi et al. 2022, equation 6). magnitude: |y|'s terms, and a quarter, the
- * sigmoid's largest slope, of the terms of the sums, times what y changes with a and g */
+ * weight, of head h of x[b][i] (Chi et al. 2022, equation 6). magnitude: that of y's terms, and of the terms
+ * of the sums, times what y changes with each sum */
 int attn2c_reference_position_gates(const attn2c_reference_call *call) {
   attn2c_reference_sizes n = {['e'] = 8, ['h'] = attn2c_reference_count(call, "heads", 0)};
   if (n['h'] < 1) return attn2c_reference_fault(call, "heads must be at least 1");
@@ -204,8 +204,8 @@ int attn2c_reference_position_gates(const attn2c_reference_call *call) {
     const double g = gate_of(x + i * width, weight + 4 * width, bias + 4, width, &of_g);
     y[i] = (float)(a * (g * factor - 1) + 2);
     if (!call->magnitude) continue;
-    const double slopes = fabs(g * factor - 1) * of_a + a * fabs(factor) * of_g;
-    call->magnitude[i] = (float)fmin(slopes / 4 + a * (fabs(g * factor) + 1) + 2, FLT_MAX);
+    const double of_sums = fabs(g * factor - 1) * a * (1 - a) * of_a + a * fabs(factor) * g * (1 - g) * of_g;
+    call->magnitude[i] = (float)fmin(of_sums + a * (fabs(g * factor) + 1) + 2, FLT_MAX);
   }
   return ATTN2C_OK;
 }

@@ -185,6 +185,34 @@ Test(tolerance, rotate) {
   right_until_changed(2 * half, 0);
 }
 
+/* Four roundings of two terms that cancel; and of a gate the roundings of its sums. */
+Test(tolerance, gates) {
+  static float gates[B * S * H], weight[8 * D], bias[8], factors[H];
+  fill(a, SCORES, 0.7, 3), fill(b, H * (S + T - 1), 1.9, 3), fill(gates, B * S * H, 0.4, 2);
+  start("add_gated");
+  op.operands[0] = tensor("s", ATTN2C_F32, a, B, H, S, T);
+  op.operands[1] = tensor("table", ATTN2C_F32, b, H, S + T - 1, 0, 0);
+  op.operands[2] = tensor("gates", ATTN2C_F32, gates, B, S, H, 0);
+  op.result = tensor("y", ATTN2C_F32, want, B, H, S, T);
+  for (int i = 0; i < SCORES; i++) {
+    const int row = i / T % S, head = i / (T * S) % H, batch = i / (T * S * H);
+    got[i] = a[i] + gates[(batch * S + row) * H + head] * b[head * (S + T - 1) + i % T - row + S - 1];
+  }
+  right_until_changed(9, 1e-4);
+  fill(a, B * S * H * D, 0.7, 1), fill(weight, 8 * D, 1.3, 1), fill(bias, 8, 0.3, 1),
+      fill(factors, H, 0.9, 2);
+  start("position_gates");
+  op.operands[0] = tensor("x", ATTN2C_F32, a, B, S, H * D, 0);
+  op.operands[1] = tensor("weight", ATTN2C_F32, weight, 8, D, 0, 0);
+  op.operands[2] = tensor("bias", ATTN2C_F32, bias, 8, 0, 0, 0);
+  op.operands[3] = tensor("factors", ATTN2C_F32, factors, H, 0, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, want, B, S, H, 0);
+  attribute(0, "heads", H, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  for (int i = 0; i < B * S * H; i++) got[i] = want[i];
+  right_until_changed(3, 1e-4);
+}
+
 Test(tolerance, additive_scores) {
   fill(a, ROWS, 0.7, 1), fill(b, B * T * H * D, 1.1, 1), fill(c, H * D, 2.3, 1);
   start("additive_scores");

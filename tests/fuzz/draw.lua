@@ -359,7 +359,8 @@ local function draw_layer(d)
   if chance(20) and (d.projections == nil or d.projections == true) then
     layer.kv_heads = pick(divisors(d.heads, d.heads))
   end
-  if chance(40) and not d.mask_value and d.positions ~= "t5" then
+  local has_buckets = d.positions == "t5" or type(d.positions) == "table" and d.positions[2] == "t5"
+  if chance(40) and not d.mask_value and not has_buckets then
     layer.mask = pick { "none", "causal", { window = { random(0, 9), random(0, 9) } }, { prefix = random(9) },
       { "causal", window = { random(0, 40), 0 } } }
   end

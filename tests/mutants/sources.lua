@@ -57,6 +57,8 @@ return function(of, spec)
     { name = "attention_by_layer", old = "spec.t5_by_layer and distances(self, path",
       new = "false and distances(self, path",
       filter = "of T5 are one table", wrong = "layers of umT5 have no distances" },
+    { name = "attention_gated", old = "spec.position_gate and a.distances and gates(self, a, x) or nil", new = "nil",
+      filter = "of T5 are one table", wrong = "distances of WavLM have no gate" },
   }
 
   of("gen/checkpoints/generation.lua", spec .. "checkpoints/generation_spec.lua") {

@@ -54,7 +54,7 @@ local function resolve_layer(say, spec, description, entry, checks)
   if entry.mask_value ~= nil and not pads then say("mask_value", "goes with mask = \"padding\" or \"key_padding\"") end
   checks.heads(say, each)
   checks.attention(say, each)
-  if spec.positions == "t5" and each.mask and spec.mask and each.mask.causal ~= spec.mask.causal then
+  if spec.distances == "t5" and each.mask and spec.mask and each.mask.causal ~= spec.mask.causal then
     say("mask", 'causal in all layers or in none goes with positions = "t5", whose table all layers share')
   end
   return each

@@ -137,6 +137,8 @@ describe("a description's keys:", function()
     tokenizer = "a path or false", prompt = "a text of at most 10000 bytes without NUL",
     pictures = "false or a table such as { height", texts = "a path or false is allowed",
     prompts = "a table of 1 to 64 texts such as {", dimensions = "an integer from 1 to 65536",
+    sound = "false or a table with mels", ctc = "false or a table such as { blank",
+    speech = "false or a table such as { no_timestamps",
     labels = "a list of texts", label_function = "softmax, sigmoid or none",
     sinusoids = "pairs, halves or fairseq",
     unroll = "alike or all", max_lines = "an integer from 1 to 10000000", plan = "a table of tile parameters",

@@ -204,6 +204,12 @@ describe("positions", function()
     assert.equal("t5_distance: 16, but with 32 buckets it must be above 16",
       refusal({ positions = "t5", mask = "causal", t5_distance = 16 }))
     assert.same({}, refusals({ t5_distance = 2 }))
+    assert.same({}, refusals({ positions = { "convolution", "t5" }, position_gate = true }))
+    assert.equal('position_gate: goes with positions = "t5", or { ..., "t5" }', refusal({ position_gate = true }))
+    assert.is_truthy(refusal({ positions = "t5", position_gate = true, head_dim = 5 }):find("^position_gate: %d+ heads "
+      .. "of 5 are not d_model, %d+: a gate reads a head's part of the states$"))
+    assert.equal("position_gate: does not go with ranks: a gate reads the states of all heads",
+      refusal({ positions = "t5", position_gate = true, ranks = 2 }))
   end)
 end)
 

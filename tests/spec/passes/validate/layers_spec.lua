@@ -78,7 +78,8 @@ describe("layers", function()
     assert.same({ 'layers.2.fully_masked: nan goes with weighting = "softmax"; other weights of masked keys are 0' },
       refusals({ {}, { weighting = "relu" } }, { fully_masked = "nan" }))
     assert.same({ 'layers.1.mask: causal in all layers or in none goes with positions = "t5", '
-      .. "whose table all layers share" }, refusals({ { mask = "causal" }, {} }, { positions = "t5" }))
+      .. "whose table all layers share" },
+      refusals({ { mask = "causal" }, {} }, { positions = { "sinusoidal", "t5" } }))
   end)
 
   it("are a number or a list", function()
