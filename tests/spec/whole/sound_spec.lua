@@ -150,6 +150,9 @@ with tones.Model() as model:
     local words = sh(run .. "long.wav --words")
     local first, second = words:match("^([%d.]+)\t[%d.]+\tab\n([%d.]+)\t[%d.]+\tcd\n$")
     assert.is_true(math.abs(first - 1) < 0.06 and math.abs(second - 2.4) < 0.06, words)
+    -- A file is read twice, and no more of it is kept than a call takes.
+    helper.write(folder .. "/late.wav", wav(("\0\0"):rep(20 * 60 * 16000) .. raw(sung("ab", 16000)), 16000))
+    assert.equal("1199.97\t1200.37\tab\n", sh("ulimit -v 65536 && " .. run .. "late.wav --words"))
     -- A live sound is answered before it ends.
     sh("(cat long.raw; sleep 5; echo end >ended) | " .. run .. "- | (read line; test ! -e ended && echo $line >first)")
     assert.equal("ab\n", helper.read(folder .. "/first"))
