@@ -8,11 +8,13 @@
 #include "sound/vad.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <math.h>
 #include <sndfile.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The tokenizers of goldens.py. */
 #define LETTERS                                                                                              \
@@ -148,7 +150,7 @@ static attn2c_message message;
 
 static float samples[1 << 17];
 
-/* Reads a file at RATE into `samples`, up to their capacity. */
+/* Reads a file at RATE into `samples`, up to their capacity; and a whole one again, which gives the same. */
 static int read_sound(const char *path, int64_t *count) {
   const char *words[] = {path};
   attn2c_paths paths;
@@ -169,6 +171,13 @@ static int read_sound(const char *path, int64_t *count) {
     if (sound.count >= fit) break;
     *count += sound.count;
     attn2c_sound_drop(source, sound.count, &sound);
+  }
+  if (status == ATTN2C_OK && sound.is_end) {
+    status = attn2c_sound_again(source, &sound, &message);
+    if (status == ATTN2C_OK) status = attn2c_sound_fill(source, INT64_MAX, &sound, &message);
+    cr_expect_eq(sound.first + sound.count, *count, "%s", path);
+    if (sound.count == *count)
+      cr_expect(memcmp(sound.samples, samples, (size_t)*count * sizeof *samples) == 0);
   }
   attn2c_sound_source_close(source);
   attn2c_paths_close(&paths);
@@ -237,9 +246,12 @@ const char *__lsan_default_suppressions(void) { return "leak:vorbis_info_init\nl
 
 Test(sound, cut_and_damaged_files_are_refused) {
   static const int formats[] = {SF_FORMAT_WAV | SF_FORMAT_PCM_16, SF_FORMAT_FLAC | SF_FORMAT_PCM_16,
-                                SF_FORMAT_OGG | SF_FORMAT_VORBIS};
+                                SF_FORMAT_OGG | SF_FORMAT_VORBIS, SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III};
   static uint8_t bytes[1 << 18];
   int64_t count, cut = 0;
+  const int errors = dup(STDERR_FILENO),
+            seen = open(scratch_path("errors"), O_RDWR | O_CREAT | O_TRUNC, 0600);
+  dup2(seen, STDERR_FILENO);
   for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
     const char *path = scratch_path("whole");
     write_sound(path, formats[f], 22050, 1);
@@ -254,6 +266,9 @@ Test(sound, cut_and_damaged_files_are_refused) {
       bytes[at] ^= 0xff;
     }
   }
+  dup2(errors, STDERR_FILENO);
+  cr_expect_eq(lseek(seen, 0, SEEK_END), 0, "decoders write to the standard error");
+  close(seen);
   cr_expect_gt(cut, 200, "%lld", (long long)cut);
 }
 

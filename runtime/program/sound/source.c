@@ -2,6 +2,7 @@
 #include "program/sound/source.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <sndfile.h>
 #include <soxr.h>
@@ -41,18 +42,13 @@ int attn2c_sound_source_open(const attn2c_paths *paths, int rate, attn2c_sound_s
   return ATTN2C_OK;
 }
 
-/* Forgets the samples of the sound that is read. */
-static void forget(attn2c_sound_source *source) {
-  source->read = source->first = source->count = source->dropped = 0;
-  source->is_end = 0;
-}
-
 /* Ends the sound that is read. */
 static void end(attn2c_sound_source *source) {
   if (source->file) sf_close(source->file);
   soxr_delete(source->resampler);
   source->file = NULL, source->resampler = NULL;
-  forget(source);
+  source->read = source->first = source->count = source->dropped = 0;
+  source->is_end = 0;
 }
 
 void attn2c_sound_source_close(attn2c_sound_source *source) {
@@ -81,6 +77,19 @@ static int reserve(attn2c_sound_source *source, int64_t more, attn2c_message *me
   return ATTN2C_OK;
 }
 
+/* Turns off the standard error, to which the decoder of MP3 writes about each damaged frame. Returns what
+ * turns it on again. */
+static int silence(void) {
+  const int kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+  const int nowhere = kept < 0 ? -1 : open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nowhere >= 0) dup2(nowhere, STDERR_FILENO), close(nowhere);
+  return kept;
+}
+
+static void end_silence(int kept) {
+  if (kept >= 0) dup2(kept, STDERR_FILENO), close(kept);
+}
+
 /* Refuses a WAV file that says that it has more data than there are. A file that was written to a pipe says
  * that it has the most. */
 static int check_whole(const attn2c_sound_source *source, attn2c_message *message) {
@@ -94,30 +103,32 @@ static int check_whole(const attn2c_sound_source *source, attn2c_message *messag
                      source->name, there, said);
 }
 
-/* Makes a new resampler, unless the file has the model's rate. */
-static int make_resampler(attn2c_sound_source *source, attn2c_message *message) {
-  const double from = (double)source->info.samplerate, to = (double)source->rate;
-  const soxr_io_spec_t io = soxr_io_spec(SOXR_FLOAT32_I, SOXR_FLOAT32_I);
-  const soxr_quality_spec_t quality = soxr_quality_spec(SOXR_HQ, 0);
-  soxr_error_t fault = NULL;
-  soxr_delete(source->resampler);
-  source->resampler = from == to ? NULL : soxr_create(from, to, 1, &fault, &io, &quality, NULL);
-  return fault ? attn2c_fail(message, ATTN2C_MEMORY, "%s: %s", source->name, fault) : ATTN2C_OK;
-}
-
 static int open_file(attn2c_sound_source *source, const char *path, attn2c_message *message) {
   source->info = (SF_INFO){.format = 0};
+  const int kept = silence();
   source->file = sf_open(path, SFM_READ, &source->info);
+  const int why = errno;
+  end_silence(kept);
   const SF_INFO *info = &source->info;
   if (!source->file && sf_error(NULL) == SF_ERR_SYSTEM)
-    return attn2c_fail(message, ATTN2C_IO, "%s: %s", path, strerror(errno));
-  if (!source->file)
-    return attn2c_fail(message, ATTN2C_FORMAT, "%s: is no sound: %s", path, sf_strerror(NULL));
+    return attn2c_fail(message, ATTN2C_IO, "%s: %s", path, strerror(why));
+  if (!source->file) {
+    const char *said = sf_strerror(NULL); /* of a damaged MP3 file, that it "does not exist" */
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: is no sound: %s", path,
+                       strstr(said, "possibly a pipe") ? "its MPEG audio is damaged, or comes from a pipe"
+                                                       : said);
+  }
   if (info->samplerate < LEAST_RATE || info->samplerate > MOST_RATE)
     return attn2c_fail(message, ATTN2C_FORMAT, "%s: %d samples a second, but %d to %d are allowed", path,
                        info->samplerate, LEAST_RATE, MOST_RATE);
   const int status = check_whole(source, message);
-  return status == ATTN2C_OK ? make_resampler(source, message) : status;
+  if (status != ATTN2C_OK || info->samplerate == source->rate) return status;
+  soxr_error_t fault = NULL;
+  const soxr_io_spec_t io = soxr_io_spec(SOXR_FLOAT32_I, SOXR_FLOAT32_I);
+  const soxr_quality_spec_t quality = soxr_quality_spec(SOXR_HQ, 0);
+  source->resampler =
+      soxr_create((double)info->samplerate, (double)source->rate, 1, &fault, &io, &quality, NULL);
+  return fault ? attn2c_fail(message, ATTN2C_MEMORY, "%s: %s", path, fault) : ATTN2C_OK;
 }
 
 /* Writes the means of the channels in place. Returns ATTN2C_FORMAT if one is not finite. */
@@ -160,7 +171,9 @@ static int add(attn2c_sound_source *source, int64_t frames, attn2c_message *mess
 }
 
 static int read_file(attn2c_sound_source *source, attn2c_message *message) {
+  const int kept = silence();
   const sf_count_t frames = sf_readf_float(source->file, source->block, BLOCK / source->info.channels);
+  end_silence(kept);
   if (sf_error(source->file))
     return attn2c_fail(message, ATTN2C_FORMAT, "%s: is damaged or was cut after sample %lld: %s",
                        source->name, (long long)(source->read + frames), sf_strerror(source->file));
@@ -238,11 +251,10 @@ int attn2c_sound_next(attn2c_sound_source *source, attn2c_sound *sound, attn2c_m
 }
 
 int attn2c_sound_again(attn2c_sound_source *source, attn2c_sound *sound, attn2c_message *message) {
-  forget(source);
+  end(source);
+  const int status = open_file(source, source->paths->paths[source->next - 1], message);
   show(source, sound);
-  if (sf_seek(source->file, 0, SEEK_SET) == 0) return make_resampler(source, message);
-  return attn2c_fail(message, ATTN2C_IO, "%s: cannot be read again: %s", source->name,
-                     sf_strerror(source->file));
+  return status;
 }
 
 int attn2c_sound_fill(attn2c_sound_source *source, int64_t wanted, attn2c_sound *sound,
