@@ -69,9 +69,18 @@ static int take(job *job, const attn2c_speech_part *part, const attn2c_heard *he
   return attn2c_output_flush(job->out, job->message);
 }
 
+/* Divides an answer into segments. Without timestamps all of it is one, with the tokens of times in it. */
+static int32_t divide(job *job, const attn2c_heard *heard, int is_timed, int32_t rows, int32_t *next) {
+  if (is_timed) return attn2c_segments(job->speech, heard->ids, heard->count, rows, job->segments, next);
+  const int32_t end = rows / ATTN2C_TIMESTAMP_ROWS;
+  job->segments[0] = (attn2c_segment){0, heard->count, 0, end > 0 ? end : 1};
+  return 1;
+}
+
 int attn2c_speech_listen(job *job, attn2c_speech_part *part) {
   int status = ATTN2C_OK;
   int32_t next = 0;
+  const int is_timed = job->options.is_timed || part->is_long;
   for (int64_t row = 0;; row += next) {
     if (part->read) status = part->read(part, row);
     if (status != ATTN2C_OK || row >= part->rows) break;
@@ -83,13 +92,13 @@ int attn2c_speech_listen(job *job, attn2c_speech_part *part) {
       memset(job->window, 0, (size_t)(job->rows * job->width) * sizeof *window);
       window = memcpy(job->window, window, (size_t)(count * job->width) * sizeof *window);
     }
-    status = attn2c_listen(job->listener, window, job->before, (int32_t)job->before_count,
-                           job->options.is_timed || part->is_long, job->language, &heard, job->message);
+    status = attn2c_listen(job->listener, window, job->before, (int32_t)job->before_count, is_timed,
+                           job->language, &heard, job->message);
     if (status != ATTN2C_OK) break;
     job->language = heard.language;
     next = count;
     if (heard.is_silent) continue;
-    const int32_t found = attn2c_segments(job->speech, heard.ids, heard.count, count, job->segments, &next);
+    const int32_t found = divide(job, &heard, is_timed, count, &next);
     attn2c_progress_hide();
     status = take(job, part, &heard, found, row);
     if (heard.temperature > MOST_TEMPERATURE) job->before_count = 0;

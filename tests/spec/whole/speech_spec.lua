@@ -154,6 +154,13 @@ describe("a model that writes down speech", function()
     assert.equal("de", said[1].language)
   end)
 
+  it("writes all that it draws as one segment without timestamps", function()
+    for seed = 2, 7 do
+      local said = objects(sh(line("english", "short", ("--temperature 1 --format jsonl --seed %d"):format(seed))))
+      assert.same({ 1, 0.0 }, { #said, said[1].begin })
+    end
+  end)
+
   it("is checked against the reference", function()
     sh("english/english check --weights " .. shell(goldens .. "/english"))
   end)
@@ -166,6 +173,8 @@ describe("a model that writes down speech", function()
     { "english", "--top-k 3", 2, "--top-k: does not go with a model that writes down speech" },
     { "english", "--vad", 2, "--vad: goes with --audio, from which it leaves out silence" },
     { "english", "--temperature -1", 2, "--temperature: -1, but 0 or 0.001 to 1000 is allowed" },
+    { "english", "--format srt --audio " .. shell(goldens .. "/english/long.wav"), 2,
+      "--format srt and vtt: one sound is allowed, but 2 are given" },
     { "english", "--beams 9", 2, "--beams: 9, but 1 to 8 is allowed: the model keeps 8 sequences (sequences=N of "
       .. "build)" },
   }
