@@ -51,6 +51,8 @@ setup(function()
       list[#list + 1] = { name = model.name .. "_program", path = path, words = { "seq=any(40)" }, is_checked = true }
     end
   end
+  list[#list + 1] = { name = "padded", path = goldens .. "group",
+    words = { "--only=" .. library_of("padded"), "name=padded", "sound.samples=400", "sound.normalise=false" } }
   cases.programs(folder, list)
 end)
 
@@ -77,6 +79,31 @@ describe("features", function()
       end)
     end
   end
+
+  it("of a sound that is filled up are those of the sound with the zeros", function()
+    helper.write(folder .. "/padded.c", [[
+#include "padded.h"
+#include <math.h>
+#include <string.h>
+int main(int count, char **words) {
+  static float samples[400], rows[2][4000];
+  char message[400];
+  padded_model *model;
+  padded_ctx *ctx;
+  if (count < 2 || padded_open(words[1], &model, message, sizeof message) || padded_create(model, &ctx)) return 1;
+  for (int i = 1; i <= 400; i += 11) {
+    const int64_t n = padded_feature_rows(400);
+    samples[i - 1] = (float)sin(i * i);
+    for (int k = 0; k < 2; k++)
+      if (padded_features(ctx, samples, k ? 400 : i, rows[k], n)) return 2;
+    if (memcmp(rows[0], rows[1], sizeof rows[0])) return 3;
+  }
+  return 0;
+}
+]])
+    runs(("gcc -std=c99 -Wall -Wextra -Werror padded.c -Ipadded padded/%s -lm -Wl,-rpath,padded -o use_padded && "
+      .. "./use_padded %sgroup/model.safetensors"):format(library_of("padded"), shell(goldens)))
+  end)
 
   it("are no part of a model without sound", function()
     local header = files.read(folder .. "/whisper/whisper.h")
