@@ -72,7 +72,7 @@ static int check_pictures(const attn2c_generate_job *job, const char **faults) {
 /* Reports options that do not go together, one line each. */
 int attn2c_generate_check_usage(attn2c_generate_job *job) {
   const attn2c_arguments *arguments = job->arguments;
-  const char *faults[18];
+  const char *faults[19];
   const attn2c_generate_arguments *given = &arguments->generate;
   const int is_text = job->text && arguments->input_count == 0;
   int count = 0;
@@ -91,6 +91,11 @@ int attn2c_generate_check_usage(attn2c_generate_job *job) {
     faults[count++] =
         "--prompt: this model takes no text, as it was built without a tokenizer; --input ids=X.npy "
         "gives token ids";
+  if (arguments->audio_count > 0 || arguments->vad || given->feature_count > 0 || given->language ||
+      given->task || given->timestamps)
+    faults[count++] =
+        "--audio, --vad, --features, --language, --task, --timestamps: go with models that write "
+        "down speech";
   if (given->source_language && !is_text)
     faults[count++] = "--source-language: goes with --prompt, in a model that was built with a tokenizer";
   if (given->target_language && !job->text)
