@@ -188,8 +188,7 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "be repeated"},
     {"--audio", NULL, "FILE", GENERATE, PATH, AT(audios), AT(audio_count), 0, 0, NULL,
      "for a model that writes down speech: a sound, as of run, of any length; windows of it are written down "
-     "one "
-     "after the other. The sound's name comes first if there are several, or a folder. May be repeated"},
+     "one after the other. The sound's name comes first if there are several, or a folder. May be repeated"},
     {"--vad", NULL, NULL, GENERATE, FLAG, AT(vad), 0, 0, 0, NULL,
      "leaves out silence, as of run: each piece of speech of --audio is written down by itself"},
     {"--features", NULL, "X.npy", GENERATE, PATH, AT(generate.features), AT(generate.feature_count), 0, 0,
