@@ -45,13 +45,7 @@ function store.private_folder(path)
   return path
 end
 
---- Returns the user's cache: XDG_CACHE_HOME/attn2c or ~/.cache/attn2c, or nil if neither variable is set.
-function store.location(environment)
-  local caches, home = environment("XDG_CACHE_HOME"), environment("HOME")
-  if caches and caches:sub(1, 1) == "/" then return caches .. "/attn2c" end
-  if home and home:sub(1, 1) == "/" then return home .. "/.cache/attn2c" end
-  return nil
-end
+store.location = require("common.compiled").location
 
 -- Returns the store in a private folder.
 local function at(path)
