@@ -1,7 +1,8 @@
 -- compiled.lua: loads the compiler's own modules, and keeps them as bytecode, which Lua loads in a tenth of the time.
--- A file of the user's cache has those that commands have loaded. Bytecode is used only if the module's source and Lua
--- itself are what they were, and if its two copies agree, so that damage is found. The file appears by one rename. If
--- processes write it at once, the last one wins, and what the others have added is added again later.
+-- A file of the user's cache has those that commands have loaded, and the templates (common/template.lua). Bytecode is
+-- used only if its source and Lua itself are what they were, and if its two copies agree, so that damage is found. The
+-- file appears by one rename. If processes write it at once, the last one wins, and what the others have added is added
+-- again later.
 local lfs = require("lfs")
 
 local compiled = {}
@@ -59,6 +60,18 @@ local function entry_of(name)
   return handle and handle:seek("set", at.at) and handle:read(at.size)
 end
 
+--- Returns the function that a text is compiled to: from its bytecode, if the cache has that in the entry `name`, else by
+--- compile().
+function compiled.chunk(name, source, compile)
+  local is_whole, same, code, copy = pcall(string.unpack, ENTRY, entry_of(name) or "")
+  local chunk = is_whole and same == source and code == copy and load(code, name, "b")
+  if chunk then return chunk end
+  chunk = compile()
+  code = string.dump(chunk)
+  made[name] = string.pack(ENTRY, source, code, code)
+  return chunk
+end
+
 -- Returns a module as a function.
 local function find(name)
   local path = gen .. "/" .. name:gsub("%.", "/") .. ".lua"
@@ -67,15 +80,8 @@ local function find(name)
     if lfs.attributes(path, "mode") then error(reason, 0) end
     return nil
   end
-  local source, chunk = assert(handle:read("a")), nil
-  local is_whole, same, code, copy = pcall(string.unpack, ENTRY, entry_of(name) or "")
-  if is_whole and same == source and code == copy then chunk = load(code, path, "b") end
-  if not chunk then
-    chunk = assert(load(source, "@" .. path, "t"))
-    code = string.dump(chunk)
-    made[name] = string.pack(ENTRY, source, code, code)
-  end
-  return chunk, path
+  local source = assert(handle:read("a"))
+  return compiled.chunk(name, source, function() return assert(load(source, "@" .. path, "t")) end), path
 end
 
 --- Lets `require` look for modules in a folder, given by its absolute path. In package.path, a name with ? or ; would

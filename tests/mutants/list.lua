@@ -23,7 +23,7 @@ of("gen/common/template.lua", spec .. "common/template_spec.lua") {
 of("gen/common/compiled.lua", spec .. "common/compiled_spec.lua") {
   { name = "compiled_source", old = "same == source and ", new = "", filter = "if that has changed",
     wrong = "bytecode of an older source is used" },
-  { name = "compiled_damaged", old = " and code == copy then", new = " then", filter = "damaged",
+  { name = "compiled_damaged", old = " and code == copy and", new = " and", filter = "damaged",
     wrong = "damaged bytecode is used" },
   { name = "compiled_private", old = 'about.permissions == "rwx------" and', new = "true and",
     filter = "others may write", wrong = "bytecode is taken from where others may write" },
