@@ -434,9 +434,9 @@ describe("the command with a tuning file", function()
     assert.equal("attn2c: cannot read /nowhere/x.tune\n", errors)
   end)
 
-  it("tunes: writes a file that is read back, and keeps lines of other products", function()
+  it("tunes: writes a file, keeps lines of other products, and says what all candidates need", function()
     local path = described("attn2c tuning 5 x86_64 Old\n" .. LINE)
-    local code, output, errors = tuned_to_end(nil, path, "plan.panel=16", "plan.token_block=8")
+    local code, output, errors, folder = tuned_to_end(nil, path, "plan.panel=16", "plan.token_block=8")
     assert.equal(0, code, errors)
     local text = files.read(beside(path))
     local set = tuning.parse(text, "tiny.tune")
@@ -444,6 +444,12 @@ describe("the command with a tuning file", function()
     assert.same(choice(), set.choices["48x16 n 8 +bias"])
     for _, key in ipairs { QKV, UP, DOWN } do assert.truthy(output:find("| " .. key .. " | ", 1, true)) end
     assert.truthy(errors:find("the rule", 1, true))
+    local all, budget = errors:match(
+      "about (%d+) candidates in the model of [%d.]+ s each; all of them need %-%-budget=(%d+)\n")
+    assert.truthy(all, errors)
+    assert.is_true(tonumber(all) >= 1 and tonumber(budget) >= 10)
+    assert.matches(": [1-9]%d* candidates by themselves, %d+ [%w ]*in the model in %d+ s", output)
+    assert.is_nil(lfs.attributes(folder .. "/out/tiny.variants/tune/alone"))
   end)
 
   it("times a model that writes by all calls alike, and its rates by the one of most tokens", function()
@@ -543,18 +549,6 @@ describe("the command with a tuning file", function()
       assert.is_nil(files.read(beside(path)):find("90000", 1, true))
       assert.is_nil(output:find("the file had", 1, true), output)
     end
-  end)
-
-  it("tune says how many candidates there are, and what all of them need", function()
-    local said = ": [1-9]%d* candidates by themselves, %d+ [%w ]*in the model in %d+ s"
-    local code, output, errors, folder = tuned_to_end(nil, described(), "plan.panel=16")
-    assert.equal(0, code, errors)
-    local all, budget = errors:match(
-      "about (%d+) candidates in the model of [%d.]+ s each; all of them need %-%-budget=(%d+)\n")
-    assert.truthy(all, errors)
-    assert.is_true(tonumber(all) >= 1 and tonumber(budget) >= 10)
-    assert.matches(said, output)
-    assert.is_nil(lfs.attributes(folder .. "/out/tiny.variants/tune/alone"))
   end)
 
   it("tune of a model with many layers tries candidates in few, and compares in all", function()
