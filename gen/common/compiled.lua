@@ -60,8 +60,8 @@ local function entry_of(name)
   return handle and handle:seek("set", at.at) and handle:read(at.size)
 end
 
---- Returns the function that a text is compiled to: from its bytecode, if the cache has that in the entry `name`, else by
---- compile().
+--- Returns the function that a text is compiled to: from its bytecode, if the cache has that in the entry `name`, else
+--- by compile().
 function compiled.chunk(name, source, compile)
   local is_whole, same, code, copy = pcall(string.unpack, ENTRY, entry_of(name) or "")
   local chunk = is_whole and same == source and code == copy and load(code, name, "b")

@@ -20,15 +20,6 @@ of("gen/common/template.lua", spec .. "common/template_spec.lua") {
     wrong = "a loop of one line is no loop" },
 }
 
-of("gen/common/compiled.lua", spec .. "common/compiled_spec.lua") {
-  { name = "compiled_source", old = "same == source and ", new = "", filter = "if that has changed",
-    wrong = "bytecode of an older source is used" },
-  { name = "compiled_damaged", old = " and code == copy and", new = " and", filter = "damaged",
-    wrong = "damaged bytecode is used" },
-  { name = "compiled_private", old = 'about.permissions == "rwx------" and', new = "true and",
-    filter = "others may write", wrong = "bytecode is taken from where others may write" },
-}
-
 of("gen/passes/describe.lua", spec .. "passes/describe_spec.lua") {
   { name = "describe_size", old = "if #text > LARGEST then", new = "if #text > 2 * LARGEST then",
     filter = "256 KiB", wrong = "a description beyond the limit is read" },
