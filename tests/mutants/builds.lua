@@ -1,4 +1,4 @@
--- builds.lua: the part of list.lua that concerns gen/commands/build: jobs, the stores of results and bytecode, the runner.
+-- builds.lua: the part of list.lua that concerns gen/commands/build, and stores of results and of bytecode.
 return function(of, spec)
   of("gen/commands/build/recipe.lua", spec .. "commands/build/recipe_spec.lua") {
     { name = "recipe_fast_math", old = "{ CC, \"-shared\", ", new = "{ CC, \"-shared\", \"-ffast-math\", ",
