@@ -92,8 +92,8 @@ function compiled.start(folder)
   table.insert(package.searchers, 2, find)
 end
 
---- Keeps what has been loaded. A cache that cannot be written has no effect.
-function compiled.keep()
+--- Keeps what has been loaded, by write(name, text), whose errors have no effect.
+function compiled.keep(write)
   if not head or not next(made) then return end
   pcall(function()
     local names, index, parts = {}, {}, {}
@@ -103,9 +103,7 @@ function compiled.keep()
     for i, name in ipairs(names) do
       parts[i], index[i] = made[name], ("%d %s\n"):format(#made[name], name)
     end
-    local store = require("common.store")
-    require("common.files").write_all(assert(store.private_folder(compiled.location(os.getenv))),
-      { { name = name_of_file, text = string.pack("<s4s4", head, table.concat(index)) .. table.concat(parts) } })
+    write(name_of_file, string.pack("<s4s4", head, table.concat(index)) .. table.concat(parts))
   end)
 end
 

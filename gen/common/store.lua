@@ -47,6 +47,11 @@ end
 
 store.location = require("common.compiled").location
 
+--- Writes a file into the user's cache. Raises an error if that cannot be used.
+function store.write(name, text)
+  files.write_all(assert(store.private_folder(store.location(os.getenv))), { { name = name, text = text } })
+end
+
 -- Returns the store in a private folder.
 local function at(path)
   path = uv.fs_realpath(path)

@@ -14,7 +14,7 @@ local compiled = dofile(arg[1] .. "/gen/common/compiled.lua")
 compiled.start(arg[2])
 local one, two = require("one"), require("below.two")
 io.write(modes, " ", one.place(), " ", two)
-compiled.keep()
+compiled.keep(function(name, text) require("common.store").write(name, text) end)
 ]]
 
 local ONE = 'return { place = function() return debug.getinfo(1, "S").source:match("[^/]*/[^/]*$") .. %d end }\n'
