@@ -6,7 +6,7 @@
 --   lua5.4 tests/program.lua --each BUILD ...      several, one after the other (tests/cases.lua)
 -- A BUILD is such words, a line each. If a build fails, FOLDER.log says why, and there is no FOLDER.
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
-package.path = here .. "/../gen/?.lua;" .. package.path
+dofile(here .. "/../gen/common/compiled.lua").start(((here .. "/../gen"):gsub("/tests/%.%./", "/")))
 
 local build = require("commands.build")
 local facts = require("commands.machine.facts")

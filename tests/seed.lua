@@ -3,7 +3,7 @@
 -- tests of caches of their own need not compile the whole runtime (helper.seed).
 --   lua5.4 tests/seed.lua PROGRAM [WORDS ...]
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
-package.path = here .. "/../gen/?.lua;" .. package.path
+dofile(here .. "/../gen/common/compiled.lua").start(((here .. "/../gen"):gsub("/tests/%.%./", "/")))
 
 local files = require("common.files")
 local recipe = require("commands.build.recipe")

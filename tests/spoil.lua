@@ -4,7 +4,7 @@
 -- after all other flags (helper.compiling). Other builds share the runtime's objects.
 --   lua5.4 tests/spoil.lua PROGRAM [WORDS ...]
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
-package.path = here .. "/../gen/?.lua;" .. package.path
+dofile(here .. "/../gen/common/compiled.lua").start(((here .. "/../gen"):gsub("/tests/%.%./", "/")))
 
 local build = require("commands.build")
 local process = require("common.process")

@@ -3,7 +3,7 @@
 -- answer in the file REPLIES is the exit code, the seconds of a processor, the output and the errors.
 --   lua5.4 tests/worker.lua REPLIES
 local root = (debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or ".") .. "/.."
-package.path = root .. "/gen/?.lua;" .. package.path
+dofile(root .. "/gen/common/compiled.lua").start(((root .. "/gen"):gsub("/tests/%.%./", "/")))
 
 local command = require("commands.command")
 

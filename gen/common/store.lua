@@ -45,12 +45,11 @@ function store.private_folder(path)
   return path
 end
 
---- Returns the user's cache: XDG_CACHE_HOME/attn2c or ~/.cache/attn2c, or nil if neither variable is set.
-function store.location(environment)
-  local caches, home = environment("XDG_CACHE_HOME"), environment("HOME")
-  if caches and caches:sub(1, 1) == "/" then return caches .. "/attn2c" end
-  if home and home:sub(1, 1) == "/" then return home .. "/.cache/attn2c" end
-  return nil
+store.location = require("common.compiled").location
+
+--- Writes a file into the user's cache. Raises an error if that cannot be used.
+function store.write(name, text)
+  files.write_all(assert(store.private_folder(store.location(os.getenv))), { { name = name, text = text } })
 end
 
 -- Returns the store in a private folder.

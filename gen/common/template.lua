@@ -4,6 +4,9 @@
 -- line of Lua, so that an error names the template's own line.
 --
 -- Templates are strict: an unknown name is an error, and so is a value that is nil or a float (512/8 would print 64.0).
+local compiled = require("common.compiled")
+local files = require("common.files")
+
 local template = {}
 
 -- Returns Lua code that writes one line of text.
@@ -28,14 +31,19 @@ local function code_of(line)
   return block and ("%s %s end"):format(block, write_line(text)) or line:sub(2)
 end
 
---- Compiles a template's text. Returns a function that takes a table of values and returns the filled text.
-function template.compile(text, name)
+-- Returns the Lua function of a template.
+local function lua_of(text, name)
   local code = {}
   for line in text:gmatch("([^\n]*)\n") do code[#code + 1] = code_of(line) end
-  local source = "local _ENV = ...; " .. table.concat(code, "\n")
-  local fill
+  return assert(load("local _ENV = ...; " .. table.concat(code, "\n"), "=" .. name, "t", {}))
+end
+
+--- Compiles a template's text. Returns a function that takes a table of values and returns the filled text. lua: the
+--- text's Lua function, or nil.
+function template.compile(text, name, lua)
+  local fill = lua
   return function(values)
-    fill = fill or assert(load(source, "=" .. name, "t", {}))
+    fill = fill or lua_of(text, name)
     local out = {}
     local env = {
       ipairs = ipairs,
@@ -61,14 +69,17 @@ end
 
 local opened = {} -- by path: some are filled several times
 
+local own_text -- the text of this file, on which a template's bytecode depends, too
+
 --- Reads and compiles templates/<file>.
 function template.open(root, file)
   local path = root .. "/templates/" .. file
   if opened[path] then return opened[path] end
-  local handle = assert(io.open(path, "rb"))
-  local text = handle:read("a")
-  handle:close()
-  opened[path] = template.compile(text, "templates/" .. file)
+  local handle <close> = assert(io.open(path, "rb"))
+  local text, name = handle:read("a"), "templates/" .. file
+  own_text = own_text or assert(files.read(debug.getinfo(1, "S").source:sub(2)))
+  local lua = compiled.chunk(name, own_text .. text, function() return lua_of(text, name) end)
+  opened[path] = template.compile(text, name, lua)
   return opened[path]
 end
 

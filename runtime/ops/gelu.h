@@ -5,7 +5,7 @@
 
 #include "ops/vector.h"
 
-#if defined(__AVX512DQ__) && (defined(__clang__) || __GNUC__ > 12)
+#if defined(__AVX512DQ__) && !ATTN2C_BUILTINS
 #include <immintrin.h>
 #define ATTN2C_RANGE(x, y, what) (attn2c_vector) _mm512_range_ps((__m512)(x), (__m512)(y), what)
 #define ATTN2C_WHOLE(x)          (attn2c_vector) _mm512_roundscale_ps((__m512)(x), 8)

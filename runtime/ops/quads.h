@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-#if defined(__AVX512F__) && (defined(__clang__) || __GNUC__ > 12)
+#if defined(__AVX512F__) && !ATTN2C_BUILTINS
 #include <immintrin.h>
 #endif
 
@@ -220,7 +220,7 @@ ATTN2C_INLINE attn2c_weight_factors attn2c_weight_of(float x, float c, float shi
 /* y[0 .. ATTN2C_LANES - 1] = the lowest bytes of the lanes of x. */
 ATTN2C_INLINE void attn2c_store_bytes(uint8_t *y, attn2c_vector x) {
   typedef uint8_t lowest __attribute__((vector_size(ATTN2C_LANES)));
-#if ATTN2C_LANES == 16 && (defined(__clang__) || __GNUC__ > 12)
+#if ATTN2C_LANES == 16 && !ATTN2C_BUILTINS
   const lowest bytes = (lowest)_mm512_cvtepi32_epi8((__m512i)x);
 #elif ATTN2C_LANES == 16
   typedef int words __attribute__((vector_size(64)));

@@ -16,6 +16,14 @@
 #define ATTN2C_LANES 4
 #endif
 
+/* Reading <immintrin.h> takes a compiler longer than the kernels of a small model. So these versions of gcc
+ * and clang take the builtins that they have in common; the builtins of later ones may differ. */
+#ifdef __clang__
+#define ATTN2C_BUILTINS (__clang_major__ <= 14)
+#else
+#define ATTN2C_BUILTINS (__GNUC__ <= 12)
+#endif
+
 /* Before a loop around another loop: gcc vectorises it if it is told to; clang 14 does not, and warns of
  * it. */
 #ifdef __clang__

@@ -1,4 +1,4 @@
--- builds.lua: the part of list.lua that concerns gen/commands/build: jobs, the store of their results, and the runner.
+-- builds.lua: the part of list.lua that concerns gen/commands/build, and stores of results and of bytecode.
 return function(of, spec)
   of("gen/commands/build/recipe.lua", spec .. "commands/build/recipe_spec.lua") {
     { name = "recipe_fast_math", old = "{ CC, \"-shared\", ", new = "{ CC, \"-shared\", \"-ffast-math\", ",
@@ -17,6 +17,15 @@ return function(of, spec)
   of("gen/commands/build/early.lua", spec .. "commands/build/early_spec.lua") {
     { name = "early_warm", old = "if not is_missing then return nil end", new = "",
       wrong = "a build whose cache is full starts a process" },
+  }
+
+  of("gen/common/compiled.lua", spec .. "common/compiled_spec.lua") {
+    { name = "compiled_source", old = "same == source and ", new = "", filter = "if that has changed",
+      wrong = "bytecode of an older source is used" },
+    { name = "compiled_damaged", old = " and code == copy and", new = " and", filter = "damaged",
+      wrong = "damaged bytecode is used" },
+    { name = "compiled_private", old = 'about.permissions == "rwx------" and', new = "true and",
+      filter = "others may write", wrong = "bytecode is taken from where others may write" },
   }
 
   of("gen/common/scratch.lua", spec .. "common/scratch_spec.lua") {

@@ -2,10 +2,7 @@
 -- REQUEST is a file with jobs for the runner. Their results are kept in the user's store. One processor is left to the
 -- passes. It ends when the build does, even if that is killed.
 local gen = arg[0]:match("^(.*)/commands/build/[^/]*$") or error("call it by its path, gen/commands/build/...")
-table.insert(package.searchers, 2, function(name) -- in package.path, a folder's name with ? or ; would be another one
-  local path = gen .. "/" .. name:gsub("%.", "/") .. ".lua"
-  return loadfile(path), path
-end)
+dofile(gen .. "/common/compiled.lua").start(gen)
 local dkjson = require("dkjson")
 local faults = require("common.faults")
 local files = require("common.files")

@@ -2,12 +2,14 @@
 -- that the Python modules of all models of this version share.
 local files = require("common.files")
 local version = require("common.version")
+local words = require("common.words")
 
 local emit_python = {}
 
 -- The files, each after those that it imports.
 local names = { "values", "calls", "masks", "library", "sequences", "pictures", "sounds", "text", "generate",
   "generate_text", "chat", "ranks" }
+local is_own = words.set(names)
 
 --- The module's name. It has the version, so that models of two versions can be used in one program.
 emit_python.name = "attn2c_" .. version.generator:gsub("%.", "_")
@@ -19,7 +21,7 @@ function emit_python.join(root)
   for i, name in ipairs(names) do
     local path = ("runtime/python/%s.py"):format(name)
     local text = assert(files.read(root .. "/" .. path), path .. " is missing"):gsub("from __future__ [^\n]*\n", "")
-    for _, own in ipairs(names) do text = text:gsub(("\nfrom %s import [^\n]*"):format(own), "") end
+    text = text:gsub("\nfrom ([%w_]+) import [^\n]*", function(module) return is_own[module] and "" or nil end)
     parts[i + 1] = ("# %s\n%s"):format(path, text:gsub("^#[^\n]*\n+", "", 1))
   end
   return table.concat(parts, "\n\n")

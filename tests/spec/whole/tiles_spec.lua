@@ -10,7 +10,7 @@ local golden = root .. "/tests/torch/goldens/torch_causal70"
 local shell = helper.shell
 
 local is_real = os.getenv("ATTN2C_TILES") == "real"
-local FLAGS = is_real and "-O0" or helper.emulated_tiles
+local FLAGS = is_real and helper.quick or helper.emulated_tiles
 local WEIGHTS, INPUT = shell(golden .. "/model.safetensors"), shell(golden .. "/hidden.npy")
 
 local function sh(command) return helper.succeeds(command, folder) end
@@ -50,7 +50,7 @@ describe("where there are no tiles", function()
 
   it("a library goes on to its next target, and one for amx alone is refused in a line", function()
     if is_real then return end
-    build("-O0", "plain", "'target=amx, avx2' precision=int8")
+    build(helper.quick, "plain", "'target=amx, avx2' precision=int8")
     if sh("plain/plain info"):find("in use       amx;", 1, true) then return end -- it has some
     assert.truthy(sh("plain/plain info"):find("in use       avx2;", 1, true))
     assert.is_true(answer("", "plain", WEIGHTS) == answer("avx2", "plain", WEIGHTS))
