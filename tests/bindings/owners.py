@@ -105,7 +105,8 @@ for each in gc.get_objects():
 values = [each for each in [*vars(module).values(), *vars(shared).values()] if isinstance(each, type)]
 owners = [each for each in values if issubclass(each, shared._Owner)]
 used = [type(each) for each in met] + [above for each in met for above in type(each).__mro__]
-unused = {"_PictureModel", "_Chat", "_GeneratingText", "_Beams"}  # the last is only there during a call
+unused = {"_PictureModel", "_SoundModel", "_CtcModel", "_Chat", "_GeneratingText"}
+unused |= {"_Beams"}  # is only there during a call
 if "tokenizer" not in public:
     unused |= {"_TextCaller", "_ModelCaller", "_Tokenizer", "_TextModel", "_Encoder"}
 if "state" not in public:
