@@ -30,7 +30,7 @@ class _SoundModel(_Model):
     def features(self, samples: ArrayLike) -> NDArray[np.float32]:
         """Turns a sound into the model's input, float32 [rows][width], as its feature extractor does.
 
-        samples: [samples] of one channel, floats from -1 to 1, as many a second as RATE says.
+        samples: the samples of one channel, floats from -1 to 1, at RATE samples a second.
         """
         given = np.asarray(samples)
         if given.ndim != 1 or given.dtype.kind != "f":

@@ -80,7 +80,7 @@ describe("features", function()
     end
   end
 
-  it("of a sound that is filled up are those of the sound with the zeros", function()
+  it("of a sound that is filled up equal those of the same sound with zeros after it", function()
     helper.write(folder .. "/padded.c", [[
 #include "padded.h"
 #include <math.h>

@@ -143,7 +143,7 @@ with tones.Model() as model:
       sh(run .. "short.wav --format jsonl --words"))
   end)
 
-  it("loses its silence, and times stay those of the file", function()
+  it("loses its silence, and times still count from the beginning of the file", function()
     local run = "tones/tones run --vad --audio "
     assert.equal("ab\ncd\n", sh(run .. "long.wav"))
     assert.equal("ab\ncd\n", sh(run .. "- <long.raw"))
@@ -249,7 +249,7 @@ with tones.Model() as model:
     assert.matches("^short.wav\tab cab\ntones: cut.wav: was cut", said)
   end)
 
-  it("has its libraries in the program alone, and no static program", function()
+  it("links its libraries into the program only, and has no static program", function()
     sh(("lua5.4 %s build tones.lua -o whole 2>&1"):format(shell(root .. "/gen/attn2c")))
     local text = helper.read(folder .. "/whole/tones.spdx.json")
     for _, name in ipairs { "libsndfile", "libsoxr" } do assert.matches(name, text, 1, true) end

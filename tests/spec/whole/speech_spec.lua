@@ -107,7 +107,7 @@ describe("a model that writes down speech", function()
     assert.is_true(select(2, lines:gsub("\n", "")) > 2, lines)
   end)
 
-  it("leaves out silence, and times stay those of the file", function()
+  it("leaves out silence, and times still count from the beginning of the file", function()
     local function quiet(seconds) return ("\0"):rep(math.floor(32000 * seconds)) end
     local loud = helper.read(goldens .. "/english/short.wav"):sub(45, 44 + 2 * 9600)
     helper.write(folder .. "/piece.raw", quiet(0.15) .. loud .. quiet(0.15))
