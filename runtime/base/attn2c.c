@@ -2,9 +2,9 @@
  * file or a command line may hold anything, so a message removes control characters and broken UTF-8. */
 #include "base/attn2c.h"
 #include "base/utf8.h"
+#include "system/system.h"
 
 #include <stdarg.h>
-#include <sys/mman.h>
 
 /* Blocks of at least HUGE_BLOCK bytes are aligned to huge pages. A model's weights are streamed once per
  * call, and each miss of the address translation then costs time. Smaller blocks would waste most of a
@@ -12,9 +12,6 @@
 #define PAGE       ((size_t)4096)
 #define HUGE_PAGE  ((size_t)2 << 20)
 #define HUGE_BLOCK ((size_t)4 << 20)
-
-/* The kernel's MADV_COLLAPSE, whose header C libraries lack. A kernel before 6.1 refuses it. */
-enum { COLLAPSE = 25 };
 
 /* Bytes from which it pays to take a block's pages by a system call. */
 #define POPULATED_BLOCK ((size_t)128 << 10)
@@ -75,9 +72,8 @@ const char *attn2c_strerror(int status) {
 }
 
 /* Returns memory for bytes that are rounded up to an alignment, which it has; NULL if there is none. A block
- * aligned to pages gets advice, which must come before its pages are touched. A kernel without huge
- * pages refuses it, which costs speed only. */
-static void *reserve_at(size_t bytes, size_t alignment, int advice) {
+ * aligned to pages gets advice, which must come before its pages are touched. */
+static void *reserve_at(size_t bytes, size_t alignment, attn2c_advice advice) {
   size_t rounded;
   if (bytes == 0) bytes = 1;
   /* The overflow check comes before the rounding: a sum that wrapped would round to a small number and
@@ -85,33 +81,29 @@ static void *reserve_at(size_t bytes, size_t alignment, int advice) {
   if (__builtin_add_overflow(bytes, alignment - 1, &rounded)) return NULL;
   rounded -= rounded % alignment;
   if (rounded > PTRDIFF_MAX) return NULL;
-  void *memory = aligned_alloc(alignment, rounded);
-  if (memory && alignment > ATTN2C_ALIGNMENT) (void)madvise(memory, rounded, advice);
+  void *memory = attn2c_system_allocate(alignment, rounded);
+  if (memory && alignment > ATTN2C_ALIGNMENT) (void)attn2c_system_advise(memory, rounded, advice);
   return memory;
 }
 
 void *attn2c_reserve(size_t bytes) {
-  return reserve_at(bytes, bytes >= HUGE_BLOCK ? HUGE_PAGE : ATTN2C_ALIGNMENT, MADV_HUGEPAGE);
+  return reserve_at(bytes, bytes >= HUGE_BLOCK ? HUGE_PAGE : ATTN2C_ALIGNMENT, ATTN2C_HUGE_PAGES);
 }
 
 void *attn2c_reserve_sparse(size_t bytes) {
-  return reserve_at(bytes, bytes >= HUGE_BLOCK ? HUGE_PAGE : ATTN2C_ALIGNMENT, MADV_NOHUGEPAGE);
+  return reserve_at(bytes, bytes >= HUGE_BLOCK ? HUGE_PAGE : ATTN2C_ALIGNMENT, ATTN2C_SMALL_PAGES);
 }
 
 void attn2c_make_dense(void *memory, size_t bytes) {
-  if (bytes < HUGE_BLOCK || madvise(memory, bytes, MADV_HUGEPAGE) != 0) return;
-  (void)madvise(memory, bytes, COLLAPSE);
+  if (bytes < HUGE_BLOCK || attn2c_system_advise(memory, bytes, ATTN2C_HUGE_PAGES) != 0) return;
+  (void)attn2c_system_advise(memory, bytes, ATTN2C_COLLAPSE);
 }
 
-/* Gives a block its pages at once: each would be given when it is zeroed, by a fault of its own. A kernel
- * that does not know this advice refuses it, which costs some time only. */
+/* Gives a block its pages at once: each would be given when it is zeroed, by a fault of its own. */
 static void take_pages(void *memory, size_t bytes) {
-#ifdef MADV_POPULATE_WRITE
   const size_t over = (uintptr_t)memory % PAGE;
-  if (bytes >= POPULATED_BLOCK) (void)madvise((char *)memory - over, bytes + over, MADV_POPULATE_WRITE);
-#else
-  (void)memory, (void)bytes;
-#endif
+  if (bytes >= POPULATED_BLOCK)
+    (void)attn2c_system_advise((char *)memory - over, bytes + over, ATTN2C_POPULATE);
 }
 
 void *attn2c_allocate(size_t bytes) {
@@ -122,7 +114,7 @@ void *attn2c_allocate(size_t bytes) {
   return memset(memory, 0, used ? used : ATTN2C_ALIGNMENT);
 }
 
-void attn2c_free(void *memory) { free(memory); }
+void attn2c_free(void *memory) { attn2c_system_free(memory); }
 
 void *attn2c_grown(void *list, size_t count, size_t size) {
   if (count & (count - 1)) return list; /* no power of two, nor 0 */

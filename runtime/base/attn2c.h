@@ -13,6 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The compiler's name for formats as C99 has them. */
+#ifdef __MINGW_PRINTF_FORMAT
+#define ATTN2C_PRINTF __MINGW_PRINTF_FORMAT
+#else
+#define ATTN2C_PRINTF printf
+#endif
+
 /* The runtime's version. Emitted code compares it with its generator's (gen/common/version.lua) in an
  * #error. */
 #define ATTN2C_RUNTIME_VERSION 201
@@ -39,7 +46,8 @@ typedef struct attn2c_message {
 
 attn2c_message attn2c_message_make(char *text, size_t size);
 /* Adds one line, made printable (attn2c_printable). */
-void attn2c_say(attn2c_message *message, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void attn2c_say(attn2c_message *message, const char *format, ...)
+    __attribute__((format(ATTN2C_PRINTF, 2, 3)));
 /* Does the same and returns `status`. A macro, so that the compiler sees that a constant is no ATTN2C_OK. */
 #define attn2c_fail(message, status, ...) (attn2c_say((message), __VA_ARGS__), (int)(status))
 

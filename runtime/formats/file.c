@@ -1,35 +1,30 @@
 /* file.c - reads byte ranges by pread, and maps files. After a signal or a short transfer it goes on. Every
  * other failure is a status and one line. */
 #include "formats/file.h"
+#include "system/system.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-_Static_assert(sizeof(off_t) == 8, "files beyond 2 GiB need a 64-bit off_t");
 
 /* The largest transfer of one call: Linux moves at most 0x7ffff000 bytes at a time, others refuse above
  * INT_MAX. */
 #define LARGEST_TRANSFER ((size_t)1 << 30)
 
 int attn2c_file_open(const char *path, attn2c_file *file, attn2c_message *message) {
-  struct stat about;
+  attn2c_about about;
   if (*path == '\0') return attn2c_fail(message, ATTN2C_IO, "the path of a file to read is empty");
   /* Without O_NONBLOCK, opening a pipe would wait for its writer, only to be refused. */
-  int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0 || fstat(descriptor, &about) != 0) {
+  int descriptor = attn2c_system_open(path, O_RDONLY | O_NONBLOCK);
+  if (descriptor < 0 || attn2c_system_about_open(descriptor, &about) != 0) {
     attn2c_say(message, "%s: cannot be opened: %s", path, strerror(errno));
     if (descriptor >= 0) close(descriptor);
     return ATTN2C_IO;
   }
-  if (!S_ISREG(about.st_mode)) {
+  if (about.kind != ATTN2C_REGULAR) {
     attn2c_say(message, "%s: is not a regular file", path);
     close(descriptor);
     return ATTN2C_IO;
   }
-  *file = (attn2c_file){path, descriptor, NULL, about.st_size};
+  *file = (attn2c_file){path, descriptor, NULL, about.size};
   return ATTN2C_OK;
 }
 
@@ -48,7 +43,8 @@ int attn2c_file_read(const attn2c_file *file, int64_t offset, void *to, size_t b
   }
   char *at = to;
   while (bytes) {
-    ssize_t got = pread(file->descriptor, at, bytes < LARGEST_TRANSFER ? bytes : LARGEST_TRANSFER, offset);
+    const int64_t got =
+        attn2c_system_read(file->descriptor, at, bytes < LARGEST_TRANSFER ? bytes : LARGEST_TRANSFER, offset);
     if (got < 0) {
       if (errno == EINTR) continue;
       return attn2c_fail(message, ATTN2C_IO, "%s: cannot be read at byte %lld: %s", file->name,
@@ -70,21 +66,21 @@ void attn2c_file_close(attn2c_file *file) {
 
 int attn2c_file_map(const attn2c_file *file, const void **bytes, attn2c_message *message) {
   *bytes = NULL;
-  void *mapping = mmap(NULL, (size_t)file->size, PROT_READ, MAP_PRIVATE, file->descriptor, 0);
-  if (mapping == MAP_FAILED) {
+  void *mapping = attn2c_system_map(file->descriptor, (size_t)file->size);
+  if (!mapping) {
     const int error = errno;
     attn2c_say(message, "%s: cannot be mapped: %s", file->name, strerror(error));
     return error == ENOMEM ? ATTN2C_MEMORY : ATTN2C_IO;
   }
   /* With this advice Linux reads megabytes at a time, and maps them as huge pages where the file system
-   * keeps them so. MADV_WILLNEED would start the reading at once, but in pages of 4 KB, whose mapping costs
+   * keeps them so. Reading ahead would start the reading at once, but in pages of 4 KB, whose mapping costs
    * more each time that the file is opened. */
-  if (madvise(mapping, (size_t)file->size, MADV_HUGEPAGE) != 0)
-    (void)madvise(mapping, (size_t)file->size, MADV_WILLNEED);
+  if (attn2c_system_advise(mapping, (size_t)file->size, ATTN2C_HUGE_PAGES) != 0)
+    (void)attn2c_system_advise(mapping, (size_t)file->size, ATTN2C_WILL_READ);
   *bytes = mapping;
   return ATTN2C_OK;
 }
 
 void attn2c_file_unmap(const void *bytes, int64_t size) {
-  if (bytes) munmap((void *)(uintptr_t)bytes, (size_t)size);
+  if (bytes) attn2c_system_unmap((void *)(uintptr_t)bytes, (size_t)size);
 }

@@ -2,9 +2,9 @@
  * written from its current position. */
 #include "formats/file.h"
 #include "formats/new_file.h"
+#include "system/system.h"
 
 #include <errno.h>
-#include <fcntl.h>
 
 static int write_parts(int descriptor, const attn2c_file_part *parts, int count) {
   for (int i = 0; i < count; i++)
@@ -17,7 +17,7 @@ int attn2c_stream_open(const char *path, const attn2c_place *place, int *descrip
   const int held = place->descriptor;
   if (place->kind == ATTN2C_PLACE_OTHER) return attn2c_say_unwritten(path, EINVAL, message);
   *descriptor =
-      held >= 0 ? fcntl(held, F_DUPFD_CLOEXEC, 0) : open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
+      held >= 0 ? attn2c_system_again(held) : attn2c_system_open(path, O_WRONLY | O_APPEND | O_NOCTTY);
   return *descriptor < 0 ? attn2c_say_unwritten(path, errno, message) : ATTN2C_OK;
 }
 

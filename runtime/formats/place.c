@@ -2,11 +2,9 @@
  * missing. It also follows /proc/self/fd/1 to its file, but that must be written through the descriptor,
  * which has the stream's position. */
 #include "formats/place.h"
+#include "system/system.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 _Static_assert(PATH_MAX <= ATTN2C_PATH_SIZE, "realpath writes up to PATH_MAX bytes");
 
@@ -17,18 +15,18 @@ static void fail(attn2c_place *place, int error) {
   place->error = error;
 }
 
-static void describe(attn2c_place *place, const struct stat *about) {
-  place->device = about->st_dev;
-  place->number = about->st_ino;
-  place->permissions = about->st_mode & 0777;
-  place->character = S_ISCHR(about->st_mode);
+static void describe(attn2c_place *place, const attn2c_about *about) {
+  place->device = about->device;
+  place->number = about->number;
+  place->permissions = about->permissions;
+  place->character = about->kind == ATTN2C_CHARACTER;
 }
 
 void attn2c_place_descriptor(int descriptor, attn2c_place *place) {
-  struct stat about;
+  attn2c_about about;
   *place = (attn2c_place){.kind = ATTN2C_PLACE_DESCRIPTOR, .descriptor = descriptor};
   snprintf(place->path, sizeof place->path, "/dev/fd/%d", descriptor);
-  if (fstat(descriptor, &about) != 0)
+  if (attn2c_system_about_open(descriptor, &about) != 0)
     fail(place, errno);
   else
     describe(place, &about);
@@ -60,7 +58,7 @@ static int divide(const char *path, char folder[ATTN2C_PATH_SIZE], const char **
            : slash == path ? 1
                            : (int)(slash - path),
            slash == NULL ? "." : path);
-  return realpath(before, folder) == NULL ? errno : 0;
+  return attn2c_system_real_path(before, folder) == NULL ? errno : 0;
 }
 
 /* Writes folder/name to `path`; returns 0, or errno. */
@@ -80,7 +78,7 @@ static int join(const char *folder, const char *name, char path[ATTN2C_PATH_SIZE
 static int follow(attn2c_place *place) {
   char folder[ATTN2C_PATH_SIZE], link[ATTN2C_PATH_SIZE];
   const char *name;
-  struct stat about;
+  attn2c_about about;
   int error = divide(place->path, folder, &name);
   if (error == 0) {
     const int descriptor = descriptor_of(folder, name);
@@ -96,13 +94,13 @@ static int follow(attn2c_place *place) {
     fail(place, error);
     return -1;
   }
-  if (lstat(place->path, &about) != 0) {
+  if (attn2c_system_about(place->path, 1, &about) != 0) {
     if (errno != ENOENT) return fail(place, errno), -1;
     place->kind = ATTN2C_PLACE_NEW;
     return 0;
   }
-  if (S_ISLNK(about.st_mode)) {
-    const ssize_t length = readlink(place->path, link, sizeof link - 1);
+  if (about.kind == ATTN2C_LINK) {
+    const int64_t length = attn2c_system_read_link(place->path, link, sizeof link - 1);
     if (length < 0) return fail(place, errno), -1;
     link[length] = '\0';
     /* The path of another process's /proc/N/fd/1 does not name its target; the kernel follows it. */
@@ -111,16 +109,17 @@ static int follow(attn2c_place *place) {
       if (error != 0) return fail(place, error), -1;
       return 1;
     }
-    if (stat(place->path, &about) != 0) return fail(place, errno), -1;
+    if (attn2c_system_about(place->path, 0, &about) != 0) return fail(place, errno), -1;
     describe(place, &about);
-    place->kind = S_ISDIR(about.st_mode) ? ATTN2C_PLACE_OTHER : ATTN2C_PLACE_DEVICE;
+    place->kind = about.kind == ATTN2C_FOLDER ? ATTN2C_PLACE_OTHER : ATTN2C_PLACE_DEVICE;
     return 0;
   }
   describe(place, &about);
-  place->kind = S_ISREG(about.st_mode)                              ? ATTN2C_PLACE_FILE
-                : S_ISCHR(about.st_mode) || S_ISFIFO(about.st_mode) ? ATTN2C_PLACE_DEVICE
-                                                                    : ATTN2C_PLACE_OTHER;
-  if (S_ISDIR(about.st_mode)) place->error = EISDIR;
+  const int is_stream = about.kind == ATTN2C_CHARACTER || about.kind == ATTN2C_PIPE;
+  place->kind = about.kind == ATTN2C_REGULAR ? ATTN2C_PLACE_FILE
+                : is_stream                  ? ATTN2C_PLACE_DEVICE
+                                             : ATTN2C_PLACE_OTHER;
+  if (about.kind == ATTN2C_FOLDER) place->error = EISDIR;
   return 0;
 }
 

@@ -5,10 +5,10 @@
 
 #include <sched.h>
 #include <stdatomic.h>
-#include <unistd.h>
 
 #include "measure/timing.h"
 #include "model/team.h"
+#include "system/system.h"
 
 enum { MOST_THREADS = 256, ROUNDS = 5, LANES = 2, STRIDE = 4 /* vectors per turn */, SAMPLES = 1024 };
 
@@ -71,10 +71,8 @@ static size_t divide(reader *readers, int threads, const void *memory, size_t by
 
 /* Returns the bytes of a block that no cache holds; 0: there is not enough memory. */
 static size_t bytes_of_block(void) {
-  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  size_t bytes = MOST_BYTES;
-  if (pages > 0 && page > 0 && (size_t)pages / 8 < bytes / (size_t)page)
-    bytes = (size_t)pages / 8 * (size_t)page;
+  const size_t memory = attn2c_system_memory();
+  size_t bytes = memory > 0 && memory / 8 < MOST_BYTES ? memory / 8 : MOST_BYTES;
   return bytes < LEAST_BYTES ? 0 : bytes;
 }
 

@@ -6,8 +6,7 @@
 #include "model/load.h"
 #include "model/state.h"
 #include "model/team.h"
-
-#include <unistd.h>
+#include "system/system.h"
 
 /* Returns the number of workers. For threads 0 it is the largest emitted number (1, 2, 4, 8) that the cores
  * allow. */
@@ -84,7 +83,7 @@ int attn2c_model_make(const attn2c_descriptor *descriptor, attn2c_packed *packed
 static int refuse(const attn2c_descriptor *descriptor, const char *path, attn2c_message *message) {
   const char *name = path ? path : "weights in memory";
   attn2c_file file;
-  if (path && access(path, R_OK) != 0 && attn2c_file_open(path, &file, message) != ATTN2C_OK)
+  if (path && !attn2c_system_exists(path) && attn2c_file_open(path, &file, message) != ATTN2C_OK)
     return ATTN2C_IO;
   return attn2c_fail(
       message, ATTN2C_FORMAT,

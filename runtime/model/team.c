@@ -10,21 +10,12 @@
  * - Sharing may still cost more than it gains. The caller therefore keeps a balance (balance.h): the time
  * that others saved it, minus the time that it waited for them. While the balance is negative it shares
  * nothing, then it tries again. */
-#define _GNU_SOURCE
+#include "system/system.h"
 #include "base/processor.h"
 #include "model/balance.h"
 #include "model/team.h"
 
-#include <errno.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdatomic.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
-
-/* The kernel's FUTEX_WAIT_PRIVATE and FUTEX_WAKE_PRIVATE, whose headers some C libraries lack. */
-enum { WAIT_PRIVATE = 128, WAKE_PRIVATE = 129 };
 
 enum {
   LINE = 64,
@@ -56,7 +47,7 @@ typedef struct {
   atomic_int works;        /* 1: it may have a chunk */
   atomic_int lent;         /* 1: it was moved to the caller's core */
   pthread_mutex_t lock;
-  cpu_set_t allowed, kept; /* the cores that it was given, and those that it uses; under the lock */
+  attn2c_cores allowed, kept; /* the cores that it was given, and those that it uses; under the lock */
 } member;
 
 struct attn2c_team {
@@ -113,14 +104,13 @@ static void await(member *me, bell *b, unsigned seen, int patience, long nap) {
   }
   if (nap == 0) return;
   atomic_fetch_add(&b->sleepers, 1);
-  const struct timespec limit = {0, nap};
-  syscall(SYS_futex, &b->count, WAIT_PRIVATE, seen, nap == NO_END ? NULL : &limit, NULL, 0);
+  attn2c_system_wait(&b->count, seen, nap);
   atomic_fetch_sub(&b->sleepers, 1);
 }
 
 static void ring(bell *b) {
   atomic_fetch_add(&b->count, 1);
-  if (atomic_load(&b->sleepers) > 0) syscall(SYS_futex, &b->count, WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+  if (atomic_load(&b->sleepers) > 0) attn2c_system_wake(&b->count);
 }
 
 /* Returns the chunks of a phase, which has not ended. */
@@ -192,14 +182,10 @@ static size_t work_off(attn2c_team *team, int number, uint_fast64_t phase) {
 
 /* Reads the cores that a thread may use. If they were changed from outside, the new set is kept to. */
 static int learn_cores(member *m) {
-  cpu_set_t cores;
-  if (pthread_getaffinity_np(m->thread, sizeof cores, &cores) != 0) return 0;
-  if (!CPU_EQUAL(&cores, &m->kept)) m->allowed = cores;
+  attn2c_cores cores;
+  if (!attn2c_system_cores(m->thread, &cores)) return 0;
+  if (!attn2c_system_same_cores(&cores, &m->kept)) m->allowed = cores;
   return 1;
-}
-
-static void use_cores(member *m, const cpu_set_t *cores) {
-  if (pthread_setaffinity_np(m->thread, sizeof *cores, cores) == 0) m->kept = *cores;
 }
 
 /* Moves this thread away from the caller's core. A thread that is woken there suspends the caller and works
@@ -207,34 +193,22 @@ static void use_cores(member *m, const cpu_set_t *cores) {
  * milliseconds lets it expect one, and with two cores it expects none. */
 static void keep_away(member *me) {
   const int core = atomic_load_explicit(&me->team->core, memory_order_relaxed);
-  if (!atomic_load_explicit(&me->lent, memory_order_relaxed) && sched_getcpu() != core) return;
+  if (!atomic_load_explicit(&me->lent, memory_order_relaxed) && attn2c_system_core() != core) return;
   pthread_mutex_lock(&me->lock);
-  if (learn_cores(me)) {
-    cpu_set_t cores = me->allowed;
-    if (core >= 0 && core < CPU_SETSIZE) CPU_CLR(core, &cores);
-    if (CPU_COUNT(&cores) > 0) use_cores(me, &cores);
-  }
+  if (learn_cores(me)) attn2c_system_use_cores(me->thread, &me->allowed, core, 0, &me->kept);
   atomic_store(&me->lent, 0);
   pthread_mutex_unlock(&me->lock);
 }
 
-/* Returns the time that a thread has computed. */
-static int64_t computed_by(const member *m) {
-  clockid_t clock;
-  return pthread_getcpuclockid(m->thread, &clock) == 0 ? clock_of(clock) : 0;
-}
-
 /* Moves a thread to the caller's core, which the caller leaves by sleeping. */
 static void lend_core(member *m) {
-  const int core = sched_getcpu();
-  if (core < 0 || core >= CPU_SETSIZE || pthread_mutex_trylock(&m->lock) != 0) return;
-  if (learn_cores(m) && CPU_ISSET(core, &m->allowed)) {
-    cpu_set_t cores;
-    CPU_ZERO(&cores);
-    CPU_SET(core, &cores);
-    atomic_store(&m->team->core, core);
-    atomic_store(&m->lent, 1);
-    use_cores(m, &cores);
+  const int core = attn2c_system_core();
+  if (core < 0 || pthread_mutex_trylock(&m->lock) != 0) return;
+  /* The thread keeps away from its team's core, so both are said first. */
+  const int before = atomic_exchange(&m->team->core, core), lent = atomic_exchange(&m->lent, 1);
+  if (!learn_cores(m) || !attn2c_system_use_cores(m->thread, &m->allowed, core, 1, &m->kept)) {
+    atomic_store(&m->team->core, before);
+    atomic_store(&m->lent, lent);
   }
   pthread_mutex_unlock(&m->lock);
 }
@@ -252,13 +226,13 @@ static void await_others(attn2c_team *team, uint_fast64_t phase) {
     }
     int64_t before[MOST_WATCHED];
     const int watched = team->threads < MOST_WATCHED ? team->threads : MOST_WATCHED;
-    for (int i = 1; i < watched; i++) before[i] = computed_by(&team->members[i]);
+    for (int i = 1; i < watched; i++) before[i] = attn2c_system_computed(team->members[i].thread);
     await(&team->members[0], &team->barriers, seen, LOOK, 0);
     if (atomic_load(&team->phase) > phase) return;
     int is_lent = 0;
     for (int i = 1; i < watched && !is_lent; i++) {
       member *m = &team->members[i];
-      if (atomic_load(&m->works) && computed_by(m) - before[i] < LOOK / 4) {
+      if (atomic_load(&m->works) && attn2c_system_computed(m->thread) - before[i] < LOOK / 4) {
         lend_core(m);
         is_lent = 1;
       }
@@ -288,20 +262,7 @@ static void *serve(void *of_member) {
 }
 
 int attn2c_thread_start(pthread_t *thread, void *(*body)(void *), void *argument) {
-  sigset_t all, before;
-  pthread_attr_t attributes;
-  int fault = pthread_attr_init(&attributes);
-  if (fault) return fault;
-  pthread_attr_setstacksize(&attributes, STACK_BYTES);
-  /* The thread handles no signals of the process, since their owner does not know it. */
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  fault = pthread_create(thread, &attributes, body, argument);
-  /* Thread-local data of the process use part of the stack, and may not fit. */
-  if (fault == EINVAL) fault = pthread_create(thread, NULL, body, argument);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  pthread_attr_destroy(&attributes);
-  return fault;
+  return attn2c_system_start(thread, STACK_BYTES, body, argument);
 }
 
 attn2c_team *attn2c_team_make(int workers, int threads) {
@@ -360,7 +321,7 @@ void attn2c_team_begin(attn2c_team *team) {
   team->account = (attn2c_account){0};
   team->together = attn2c_balance_shares(&team->balance, 0);
   if (!team->together) atomic_store(&team->open, 0);
-  atomic_store_explicit(&team->core, sched_getcpu(), memory_order_relaxed);
+  atomic_store_explicit(&team->core, attn2c_system_core(), memory_order_relaxed);
   team->computed = team->together ? clock_of(CLOCK_THREAD_CPUTIME_ID) : 0;
 }
 
@@ -401,9 +362,4 @@ void attn2c_team_settle(attn2c_team *team) {
   atomic_store_explicit(&team->patience, attn2c_balance_patience(&team->balance), memory_order_relaxed);
 }
 
-int attn2c_processors(void) {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  const int count = CPU_COUNT(&set);
-  return count < 1 ? 1 : count;
-}
+int attn2c_processors(void) { return attn2c_system_processors(); }

@@ -5,11 +5,9 @@
 #include "formats/safetensors_index.h"
 #include "reading/coded.h"
 #include "reading/kinds.h"
+#include "system/system.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { MOST_MODULES = 9 };
 
@@ -61,11 +59,11 @@ static int say_pickle(const char *path, attn2c_message *message) {
  * ../../blobs/HASH. */
 static int is_within(const char *folder, const char *path) {
   path_text blobs, root, file;
-  if (!realpath(path, file.text)) return 1; /* the opening reports the fault */
+  if (!attn2c_system_real_path(path, file.text)) return 1; /* the opening reports the fault */
   const char *places[] = {folder, blobs.text};
   if (!join(folder, "../../blobs", &blobs)) return 0;
   for (int i = 0; i < 2; i++) {
-    if (!realpath(places[i], root.text)) continue;
+    if (!attn2c_system_real_path(places[i], root.text)) continue;
     const size_t length = strlen(root.text);
     if (strncmp(file.text, root.text, length) == 0 && (file.text[length] == '/' || length == 1)) return 1;
   }
@@ -212,7 +210,7 @@ static const char *const module_kinds[] = {"Dense", "LayerNorm"};
 static const char *module_file(const char *folder, int number, char name[MODULE_NAME], path_text *path) {
   for (size_t i = 0; i < sizeof module_kinds / sizeof *module_kinds; i++) {
     snprintf(name, MODULE_NAME, "%d_%s/model.safetensors", number, module_kinds[i]);
-    if (join(folder, name, path) && access(path->text, F_OK) == 0) return module_kinds[i];
+    if (join(folder, name, path) && attn2c_system_exists(path->text)) return module_kinds[i];
   }
   return NULL;
 }
@@ -244,15 +242,17 @@ static int open_main(const attn2c_readers *readers, const char *folder, attn2c_c
                      attn2c_message *message) {
   static const char single[] = "model.safetensors", index[] = "model.safetensors.index.json";
   path_text path;
-  if (join(folder, single, &path) && access(path.text, F_OK) == 0)
+  if (join(folder, single, &path) && attn2c_system_exists(path.text))
     return open_single(readers, folder, single, checkpoint, message);
-  if (join(folder, index, &path) && access(path.text, F_OK) == 0) {
+  if (join(folder, index, &path) && attn2c_system_exists(path.text)) {
     if (is_within(folder, path.text)) return open_index(readers, path.text, checkpoint, message);
     return attn2c_fail(message, ATTN2C_FORMAT, "%s: is a link that leads out of its folder", path.text);
   }
-  if (join(folder, "pytorch_model.bin", &path) && access(path.text, F_OK) == 0)
+  if (join(folder, "pytorch_model.bin", &path) && attn2c_system_exists(path.text))
     return say_pickle(path.text, message);
-  if (access(folder, X_OK) != 0)
+  /* The name of a folder in itself is found only by who may look into it. */
+  attn2c_about about;
+  if (join(folder, ".", &path) && attn2c_system_about(path.text, 0, &about) != 0)
     return attn2c_fail(message, ATTN2C_IO, "%s: cannot be opened: %s", folder, strerror(errno));
   return attn2c_fail(message, ATTN2C_IO, "%s: the folder has neither %s nor %s", folder, single, index);
 }
@@ -261,7 +261,7 @@ static int open_folder(const attn2c_readers *readers, const char *folder, attn2c
                        attn2c_message *message) {
   path_text main;
   /* a folder of sentence-transformers may hold the model in this folder */
-  const int within = join(folder, "0_Transformer", &main) && access(main.text, F_OK) == 0;
+  const int within = join(folder, "0_Transformer", &main) && attn2c_system_exists(main.text);
   int status = open_main(readers, within ? main.text : folder, checkpoint, message);
   if (!status) status = open_modules(folder, checkpoint, message);
   if (status) {
@@ -348,9 +348,9 @@ static int open_coded(attn2c_checkpoint **checkpoint, attn2c_message *message) {
 
 static int open_path(const attn2c_readers *readers, const char *path, attn2c_checkpoint **checkpoint,
                      attn2c_message *message) {
-  struct stat about;
+  attn2c_about about;
   const size_t length = strlen(path);
-  if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
+  if (attn2c_system_about(path, 0, &about) == 0 && about.kind == ATTN2C_FOLDER)
     return open_folder(readers, path, checkpoint, message);
   if (length > 5 && strcmp(path + length - 5, ".json") == 0)
     return open_index(readers, path, checkpoint, message);

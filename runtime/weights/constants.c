@@ -1,8 +1,8 @@
 /* constants.c - parses the formulas of constants, checks them against the tensor's shape, and computes the
  * values. It computes in double; T5's buckets have the borders that float32 gives. */
 #include "weights/constants.h"
+#include "system/system.h"
 
-#include <locale.h>
 #include <math.h>
 
 const char attn2c_constant_names[] =
@@ -211,36 +211,20 @@ static int fill(const char *formula, const attn2c_tensor *tensor, float *values)
   return 0;
 }
 
-/* strtod uses the thread's locale, in which numbers may be written as 0,5; so the C locale is set
- * meanwhile. */
-typedef struct {
-  locale_t plain, before;
-} locales;
-
-static locales begin_plain(void) {
-  locales l = {newlocale(LC_ALL_MASK, "C", (locale_t)0), (locale_t)0};
-  if (l.plain) l.before = uselocale(l.plain);
-  return l;
-}
-
-static void end_plain(locales l) {
-  if (!l.plain) return;
-  uselocale(l.before);
-  freelocale(l.plain);
-}
-
 int attn2c_constant_fill(const char *formula, const attn2c_tensor *tensor, float *values) {
-  const locales l = begin_plain();
+  /* strtod uses the thread's locale, in which numbers may be written as 0,5. */
+  const attn2c_locale before = attn2c_system_plain_locale();
   int filled = fill(formula, tensor, values);
-  end_plain(l);
+  attn2c_system_restore_locale(before);
   return filled;
 }
 
 int attn2c_constant_number(const char **rest, double *number) {
-  const locales l = begin_plain();
+  /* strtod uses the thread's locale, in which numbers may be written as 0,5. */
+  const attn2c_locale before = attn2c_system_plain_locale();
   words from = {*rest, 0};
   *number = next_number(&from);
   *rest = from.rest;
-  end_plain(l);
+  attn2c_system_restore_locale(before);
   return !from.bad;
 }

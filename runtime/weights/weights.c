@@ -1,16 +1,14 @@
 /* weights.c - implements the sources of a model's weights behind one interface. All weights are verified when
  * the source is opened. So a checkpoint that does not fit is refused with all of its faults, and reading
  * meets only faults of the machine. */
-#define _DEFAULT_SOURCE
 #include "base/checksum.h"
 #include "base/shape.h"
 #include "formats/place.h"
 #include "ops/elementary.h"
+#include "system/system.h"
 #include "weights/constants.h"
 #include "weights/hints.h"
 #include "weights/source.h"
-
-#include <unistd.h>
 
 void attn2c_source_watch(attn2c_source *source, void (*watch)(int64_t done, int64_t all)) {
   source->watch = watch;
@@ -230,11 +228,11 @@ int attn2c_source_file(const char *path, const attn2c_descriptor *model, attn2c_
   *source = NULL;
   if (model->slices && strlen(path) < sizeof own - 16) {
     attn2c_source_of_rank(path, model->rank, own, sizeof own);
-    if (access(own, F_OK) == 0) path = own;
+    if (attn2c_system_exists(own)) path = own;
   }
-  if (model->divided && !model->slices && strlen(path) < sizeof own - 16 && access(path, F_OK) != 0) {
+  if (model->divided && !model->slices && strlen(path) < sizeof own - 16 && !attn2c_system_exists(path)) {
     attn2c_source_of_rank(path, 0, own, sizeof own);
-    if (access(own, F_OK) == 0)
+    if (attn2c_system_exists(own))
       return attn2c_fail(message, ATTN2C_USAGE,
                          "%s: packed weights of several ranks; the whole model's are expected: a checkpoint",
                          path);

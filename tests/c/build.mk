@@ -73,7 +73,7 @@ $(text_programs): $(bin)/%: $(bin)/obj/c_%.o $(archive)
 
 # Ranks, for which nothing else here needs MPI.
 $(bin)/ranks_meetings: tests/c/ranks_meetings.c $(wildcard runtime/ranks/*.c) runtime/base/attn2c.c \
-  runtime/base/checksum.c runtime/base/utf8.c $(headers) | $(bin)/obj
+  runtime/base/checksum.c runtime/base/utf8.c runtime/system/linux.c $(headers) | $(bin)/obj
 	$(CC) $(warnings) -g1 -O1 $(sanitize) -iquote runtime -o $@ $(filter %.c,$^) $$(pkg-config --cflags --libs mpi-c)
 
 $(bin)/chat_cases: $(bin)/obj/c_chat_cases.o $(archive)

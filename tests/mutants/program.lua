@@ -196,7 +196,7 @@ return function(of, spec)
       wrong = "the standard input is read twice" },
   }
 
-  of("runtime/formats/new_file.c", "c:file") {
+  of("runtime/system/linux.c", "c:file") {
     { name = "file_zeros", old = "(size_t)((left - 1) % PAGE + 1)", new = "PAGE",
       filter = "file/parts*", wrong = "a file is longer than it was to be" },
   }

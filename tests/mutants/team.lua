@@ -49,15 +49,18 @@ return function(of, spec)
     { name = "team_phases", old = "work(team->call, (size_t)(phase - team->first), chunk",
       new = "work(team->call, (size_t)phase, chunk",
       filter = "team/does_every*", wrong = "the phases of a later call go on after the phases of the one before" },
-    { name = "team_signals", old = "  pthread_sigmask(SIG_SETMASK, &all, &before);\n", new =
-      "  pthread_sigmask(SIG_SETMASK, NULL, &before);\n", filter = "team/threads_take*",
-      wrong = "a signal of the process is handled on a thread of ours" },
     { name = "team_debt", old = "account->waited += time - worked", new = "account->waited += 0",
       filter = "team/works_alone*", wrong = "waiting costs nothing" },
     { name = "team_runs", old = "stop_of(team, worker, chunks_of", new = "stop_of(team, 0, chunks_of",
       filter = "team/does_every*", wrong = "all workers claim the chunks of the first" },
-    { name = "team_lends", old = "learn_cores(m) && CPU_ISSET(core, &m->allowed)", new = "learn_cores(m) && 0",
+    { name = "team_lends", old = "&m->allowed, core, 1, &m->kept", new = "&m->allowed, core, 0, &m->kept",
       filter = "team/lends*", wrong = "the caller waits for a thread whose core others have" },
+  }
+
+  of("runtime/system/posix.h", "c:team") {
+    { name = "team_signals", old = "  pthread_sigmask(SIG_SETMASK, &all, &before);\n", new =
+      "  pthread_sigmask(SIG_SETMASK, NULL, &before);\n", filter = "team/threads_take*",
+      wrong = "a signal of the process is handled on a thread of ours" },
   }
 
   of("gen/passes/lower/rows.lua", spec .. "passes/checks/schedule_spec.lua") {

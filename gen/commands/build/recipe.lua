@@ -109,6 +109,8 @@ local of_texts = words.set { "program/picture/texts.c", "program/text/source.c" 
 -- separate programs.
 local function is_wanted(source, providers, options)
   if source:match("^tools/") then return false end
+  local system = source:match("^system/(%w+)%.c$")
+  if system then return system == (options.system or "linux") end
   if source:match("generate") and not options.has_generation then return false end
   if of_texts[source] and options.texts then return true end
   if source == "program/picture/texts.c" then return false end

@@ -12,7 +12,7 @@ local types = require("data.types")
 local measure = {}
 
 -- Sources of the runtime that the program consists of.
-local SOURCES = { "tools/machine.c", "base/attn2c.c", "base/utf8.c", "measure/bandwidth.c",
+local SOURCES = { "tools/machine.c", "base/attn2c.c", "base/utf8.c", "system/linux.c", "measure/bandwidth.c",
   "measure/levels.c", "measure/timing.c", "model/balance.c", "model/team.c" }
 
 --- Returns the values of rates.c.in for a target.

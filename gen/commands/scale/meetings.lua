@@ -19,7 +19,7 @@ local function sources(root)
     if name:match("%.c$") then list[#list + 1] = folder .. "/" .. name end
   end
   table.sort(list)
-  for _, name in ipairs { "tools/meetings.c", "base/attn2c.c", "base/utf8.c" } do
+  for _, name in ipairs { "tools/meetings.c", "base/attn2c.c", "base/utf8.c", "system/linux.c" } do
     list[#list + 1] = root .. "/runtime/" .. name
   end
   return list

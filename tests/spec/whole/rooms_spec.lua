@@ -3,11 +3,11 @@
 local helper = require("tests.spec.helper")
 local lfs = require("lfs")
 
-local runtime = { "base", "ranks", "text", "chat", "picture", "sound", "ops", "formats", "generate", "packing",
+local runtime = { "system", "base", "ranks", "text", "chat", "picture", "sound", "ops", "formats", "generate", "packing",
   "reading", "weights", "model", "check", "measure", "program", "tools", "python" }
 local gen = { "common", "text", "data", "kernels", "checkpoints", "passes", "pipeline", "report", "commands",
   "deploy" }
-local emitted = { "base", "ranks", "picture", "sound", "ops", "generate", "model", "measure" }
+local emitted = { "system", "base", "ranks", "picture", "sound", "ops", "generate", "model", "measure" }
 
 -- Calls visit(path from the folder, file) for each file below a folder.
 local function each_file(folder, visit, below)
@@ -42,6 +42,12 @@ local function against_order(folder, order, uses)
   end)
   table.sort(found)
   return found
+end
+
+-- True if a file stands beside others of which one is compiled.
+local function is_one_of_many(path)
+  return path:match("^ops/product") or path:match("^base/processor_")
+    or path:match("^system/") and path ~= "system/system.h"
 end
 
 -- Returns the circles of a graph, { name = { name of what it uses = true } }: a line for each, sorted.
@@ -174,7 +180,7 @@ describe("rooms", function()
   it("give a type one meaning: no two of the runtime have the same name", function()
     local places, twice = {}, {}
     each_file(helper.root .. "/runtime", function(path, text)
-      if path:match("^ops/product") or path:match("^base/processor_") then return end -- one of each is compiled
+      if is_one_of_many(path) then return end
       for name in text:gmatch("\n}? ?[^\n;()]-(attn2c_[%w_]+);") do
         local is_type = text:find("\n} " .. name .. ";", 1, true) or text:find("\ntypedef [^\n(]* " .. name .. ";")
         if is_type and places[name] and places[name] ~= path then
@@ -190,8 +196,7 @@ describe("rooms", function()
   it("give a function one meaning: no two headers of the runtime have the same name", function()
     local places, twice = {}, {}
     each_file(helper.root .. "/runtime", function(path, text)
-      -- one of each of these is compiled
-      if not path:match("%.h$") or path:match("^ops/product") or path:match("^base/processor_") then return end
+      if not path:match("%.h$") or is_one_of_many(path) then return end
       local own = {} -- a header may declare a function and define it
       for line in text:gmatch("\n(%a[^\n]*)") do
         local name = not line:find("^typedef") and line:match("^[%w_ %*]-%f[%w_](attn2c_[%w_]+)%(")

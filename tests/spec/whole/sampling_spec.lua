@@ -2,7 +2,7 @@
 -- compiler, with flags that allow other roundings, and on another processor.
 local helper = require("tests.spec.helper")
 
-local SOURCES = { "tests/c/sample_bits.c", "runtime/base/attn2c.c", "runtime/base/utf8.c" }
+local SOURCES = { "tests/c/sample_bits.c", "runtime/base/attn2c.c", "runtime/base/utf8.c", "runtime/system/linux.c" }
 for _, name in ipairs { "penalties", "sample", "sample_keep", "sample_logits", "sampling", "select" } do
   SOURCES[#SOURCES + 1] = "runtime/generate/" .. name .. ".c"
 end
