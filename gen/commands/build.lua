@@ -18,6 +18,7 @@ local runner = require("commands.build.runner")
 local sbom = require("commands.build.sbom")
 local sources = require("commands.build.sources")
 local store = require("common.store")
+local systems = require("data.systems")
 local targets = require("data.targets")
 local terminal = require("common.terminal")
 local toolchain = require("commands.build.toolchain")
@@ -107,7 +108,7 @@ end
 local function sbom_of(state, jobs, results, cflags, made, options)
   local spec, outputs = state.spec, {}
   for _, each in ipairs { { "program", spec.name }, { "archive", "lib" .. spec.name .. ".a" },
-    { "shared", recipe.soname(spec.name) } } do
+    { "shared", recipe.soname(spec.name, made.system) } } do
     local result = results[each[2]]
     if result then outputs[#outputs + 1] = { id = each[1], kind = each[1], name = each[2], sum = result.sum } end
   end
@@ -151,7 +152,8 @@ end
 -- the library; texts: the finished pipeline of the model of texts that is linked in, or nil.
 local function jobs_of(state, tools, runtime_sources, options, library, texts)
   local spec, only = state.spec, options.only
-  local made = { embed = options.embed, is_static = options.is_static, has_text = state.tokenizer ~= nil,
+  local made = { system = tools.system, embed = options.embed, is_static = options.is_static,
+    has_text = state.tokenizer ~= nil,
     has_pictures = spec.pictures and true or false, has_sound = spec.sound and true or false,
     has_speech = spec.speech and true or false, has_ctc = spec.ctc and true or false,
     texts = texts and texts.spec.name,
@@ -160,7 +162,7 @@ local function jobs_of(state, tools, runtime_sources, options, library, texts)
       program = recipe.provider(spec) } }
   local jobs = recipe.jobs(spec, builds_of(state, tools), runtime_sources, state.entries, made)
   if only then jobs = recipe.needed(jobs, only == true and spec.name or only) end
-  if options.is_libraries then jobs = recipe.of_libraries(jobs, spec) end
+  if options.is_libraries then jobs = recipe.of_libraries(jobs, spec, tools.system) end
   return jobs, made
 end
 
@@ -168,6 +170,10 @@ end
 local function compile(state, folder, root, options, bar)
   local spec, only = state.spec, options.only
   local tools = options.begun and options.begun.toolchain or toolchain.new()
+  if not options.is_libraries and not systems[tools.system].has_program then
+    faults.raise("usage", ("the compiler makes code for %s, for which there are only libraries: build --libraries")
+      :format(tools.system))
+  end
   local context, runtime_sources = context_of(state, folder, root, bar, tools)
   context.weights = options.weights
   local texts = not only and not options.is_libraries and state.texts or nil
@@ -178,7 +184,7 @@ local function compile(state, folder, root, options, bar)
   local results = runner.run(context, jobs)
   local opener = recipe.opener(results)
   if opener then opened.check(opener.path, ("%s/%s.tables"):format(folder, spec.name), state.tokenizer.made, say) end
-  local outputs = only and {} or recipe.links(spec)
+  local outputs = only and {} or recipe.links(spec, tools.system)
   for _, job in ipairs(jobs) do
     if job.is_output then
       outputs[#outputs + 1] = { name = job.name, text = results[job.name].text, is_program = job.is_program }
@@ -189,6 +195,7 @@ local function compile(state, folder, root, options, bar)
   files.write_all(folder, outputs)
   if finish_program then finish_program() end
   context.store:sweep()
+  return tools.system
 end
 
 local Begun = {}
@@ -231,6 +238,7 @@ function build.begin(root, options) return setmetatable({ root = root, options =
 ---   embed, weights, is_static   choose what is linked in (embed.lua, recipe.lua)
 ---   arguments                   the parsed command line, for the line that repeats the build (again.lua)
 ---   begun                       of build.begin, if the build has begun
+--- Returns the system that the compiler makes code for (data/systems.lua); nil if nothing was compiled.
 function build.make(state, folder, root, options)
   if options.is_static and state.spec.sound then
     faults.raise("usage", "--static: a program that takes sound needs libsndfile and libsoxr, which Debian has as "
@@ -238,6 +246,7 @@ function build.make(state, folder, root, options)
   end
   if state.texts then build.make(state.texts, folder, root, options) end
   local bar <close> = progress.start()
+  local system
   files.make_folder(folder)
   lock.hold(folder, say, function()
     files.sweep(folder)
@@ -245,9 +254,10 @@ function build.make(state, folder, root, options)
     local _ <close> = setmetatable({}, { __close = function(_, fault) if fault then put_back() end end })
     files.write_all(folder, state.files)
     if options.compile or options.only then
-      compile(state, folder, root, options, bar)
+      system = compile(state, folder, root, options, bar)
     end
   end)
+  return system
 end
 
 return build

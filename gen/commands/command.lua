@@ -15,6 +15,7 @@ local pipeline = require("pipeline")
 local progress = require("common.progress")
 local ranks = require("commands.ranks")
 local reserved_python = require("data.reserved_python")
+local systems = require("data.systems")
 local terminal = require("common.terminal")
 local texts = require("passes.common.texts")
 local words = require("common.words")
@@ -108,8 +109,7 @@ local function generate(root, arguments, options)
   if options.embed == "stored" and state.spec.opens == "packed" then
     faults.raise("usage", '--embed=f16: does not go with opens = "packed"; --embed=f32 does')
   end
-  builder().make(state, folder, root, options)
-  return state, folder
+  return state, folder, builder().make(state, folder, root, options)
 end
 
 -- Returns texts that distinguish a finished pipeline from others with the same overrides: the files that it has used,
@@ -166,10 +166,10 @@ function run.gen(root, arguments)
   return 0
 end
 
--- Returns the names of the files that a build makes, as a text.
-local function made_list(state, arguments)
-  local name = state.spec.name
-  local made = { ("lib%s.a"):format(name), ("lib%s.so"):format(name), name .. ".h", name .. ".pc",
+-- Returns the names of the files that a build for a system makes, as a text.
+local function made_list(state, arguments, system)
+  local name, about = state.spec.name, systems[system]
+  local made = { ("lib%s.a"):format(name), (about.link or about.shared):format(name), name .. ".h", name .. ".pc",
     reserved_python.module(name) .. ".py", emit_python.name .. ".py", name .. "-config.cmake", name .. ".spdx.json" }
   if not arguments.libraries then table.insert(made, 1, name) end
   return table.concat(made, ", ")
@@ -180,10 +180,13 @@ function run.build(root, arguments)
   local options = require("commands.build.embed").find(arguments.embed, arguments.weights, own)
   options.compile, options.is_static, options.arguments = true, arguments.static, arguments
   options.is_libraries = arguments.libraries
-  local state, folder = generate(root, arguments, options)
+  local state, folder, system = generate(root, arguments, options)
   local name = state.spec.name
-  if state.texts then output.print(("%s/%s\n"):format(terminal.safe(folder), made_list(state.texts, arguments))) end
-  output.print(("%s/%s\n"):format(terminal.safe(folder), made_list(state, arguments)))
+  local function name_files(of)
+    output.print(("%s/%s\n"):format(terminal.safe(folder), made_list(of, arguments, system)))
+  end
+  if state.texts then name_files(state.texts) end
+  name_files(state)
   local path, try = folder .. "/" .. name, require("commands.build.try")
   local kept = try.kept(state)
   if kept then output.print(kept .. "\n") end

@@ -5,6 +5,7 @@ import contextlib
 import ctypes
 import functools
 import os
+import sys
 import threading
 from typing import Any, Callable, Iterator, List, NoReturn, Optional, Sequence, Tuple, Type, TypeVar
 
@@ -27,7 +28,8 @@ class _Library:
     """The functions of a model's library, which is next to the module."""
 
     def __init__(self, module: str, name: str, abi: int) -> None:
-        self.name, self.file = name, "lib%s.so" % name
+        forms = {"win32": "%s.dll", "cygwin": "%s.dll", "darwin": "lib%s.dylib"}
+        self.name, self.file = name, forms.get(sys.platform, "lib%s.so") % name
         self._library = ctypes.CDLL(os.path.join(os.path.dirname(os.path.abspath(module)), self.file))
         found = self.function("abi", ctypes.c_int)()
         if found != abi:

@@ -1,6 +1,7 @@
 -- recipe.lua: lists the jobs that compile and link a model, as a table for build.lua.
 -- A job is { name, commands, from or inputs }. Nothing here runs a program or knows a path.
 local linkage = require("data.linkage")
+local systems = require("data.systems")
 local version = require("common.version")
 local words = require("common.words")
 
@@ -71,7 +72,6 @@ local of_source = { ["weights/projected.c"] = loops, ["packing/scale_search.c"] 
 -- The generator of kernels for when a model is opened. libxsmm's is linked into the library, so that its user needs
 -- nothing but libc and libm. None is needed if all kernels are in C.
 local generator_of = { libxsmm = { "-lxsmmgen" }, c = {} }
-local libraries = { "-lpthread", "-lm" }
 local text_libraries = { "-lutf8proc", "-lpcre2-8" }
 local picture_libraries = { "-lpng", "-ljpeg", "-lz" } -- only of the program
 local sound_libraries = { "-lsndfile", "-lsoxr" } -- only of the program
@@ -279,7 +279,7 @@ end
 -- The program that opens a tokenizer's tables. It is the same for all models, and so is its name.
 local OPENER = "tables.opener"
 
-local function opening_jobs(runtime)
+local function opening_jobs(runtime, libraries)
   local opener = object("runtime", "tools/open_tables.c", { QUICK, "-fopenmp-simd" })
   local inputs = { opener.name }
   for _, job in ipairs(runtime) do
@@ -298,8 +298,8 @@ local function names_of(...)
   return names
 end
 
---- Returns the shared library's name at run time.
-function recipe.soname(name) return ("lib%s.so.%d"):format(name, version.abi) end
+--- Returns the shared library's name at run time, on a system of data/systems.lua (default: linux).
+function recipe.soname(name, system) return (systems[system or "linux"].shared:format(name, version.abi)) end
 
 --- Returns the program that opens a tokenizer's tables (runtime/tools/open_tables.c) from the results of a model with
 --- text.
@@ -320,6 +320,7 @@ function recipe.opener(results) return results[OPENER] end
 ---   environment   variables that its commands run with
 ---
 --- options:
+---   system        the operating system (data/systems.lua); nil: linux
 ---   providers     { library, program }: the provider of kernels at run time in each, "libxsmm" or "c" (none)
 ---   is_static     true if the program is static
 ---   embed         "packed" or "stored": the form of weights that are linked in; nil: none are
@@ -337,6 +338,8 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
   options = options or {}
   local name, embed = spec.name, options.embed
   local providers = options.providers or { library = "c", program = "c" }
+  local system = systems[options.system or "linux"]
+  local libraries, soname = system.libraries, recipe.soname(name, options.system)
   local runtime = runtime_objects(providers, runtime_sources, options)
   local shipped, program, own = model_objects(spec, builds, entries, options)
   local of_ranks = options.has_ranks and MPI_LIBRARIES or {}
@@ -365,20 +368,20 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
   local archive = is_static and "libattn2c_static.a" or archive_of(providers.program)
   local final = program_job(name, linked_in, licenses, archive, is_static and smaller or {})
   final.is_output = true
+  -- One object with only the model's own interface, so that two models, or two versions of the runtime, fit in one
+  -- program.
+  local joined = system.hides and { { name = whole, inputs = names_of(shipped, own, { { name = LIBRARY_ARCHIVE } }),
+    commands = { { CC, "-r", "-nostdlib", "-o", "all.o", INPUTS, generator_of[providers.library] },
+      { OBJCOPY, system.hides, "--wildcard", "--keep-global-symbol=" .. name .. "_*", "all.o", RESULT } } } }
+  local parts = names_of(joined or words.append({}, shipped, own, of_library(runtime)), linked_in)
+  local sharing = {}
+  for i, option in ipairs(system.sharing) do sharing[i] = option:format(soname) end
   local links = {
     archive_job(providers.library, of_library(runtime), LIBRARY_ARCHIVE),
     archive_job(providers.program, runtime),
-    -- One object with only the model's own interface, so that two models, or two versions of the runtime, fit in one
-    -- program.
-    { name = whole, inputs = names_of(shipped, own, { { name = LIBRARY_ARCHIVE } }), commands = {
-      { CC, "-r", "-nostdlib", "-o", "all.o", INPUTS, generator_of[providers.library] },
-      { OBJCOPY, "--localize-hidden", "--wildcard", "--keep-global-symbol=" .. name .. "_*", "all.o", RESULT } } },
-    { name = "lib" .. name .. ".a", is_output = true, inputs = names_of({ { name = whole } }, linked_in),
-      commands = { { AR, "rcsD", RESULT, INPUTS } } },
-    { name = recipe.soname(name), is_output = true, is_program = true,
-      inputs = names_of({ { name = whole } }, linked_in), commands = {
-        { CC, "-shared", "-Wl,-soname," .. recipe.soname(name), LDFLAGS, CFLAGS, "-o", RESULT, INPUTS,
-          "-Wl,-z,noexecstack", of_text, libraries } } },
+    { name = "lib" .. name .. ".a", is_output = true, inputs = parts, commands = { { AR, "rcsD", RESULT, INPUTS } } },
+    { name = soname, is_output = true, is_program = true, inputs = parts, commands = {
+      { CC, "-shared", sharing, LDFLAGS, CFLAGS, "-o", RESULT, INPUTS, of_text, libraries } } },
     final,
   }
   if is_static then
@@ -390,12 +393,15 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
   end
   local packer = program_job(name .. ".packer", { { name = name .. "_none.o" } }, {}, archive_of(providers.program), {})
   local packing = embed and weight_jobs(name, embed, packer, builds[1].target)
-  return words.append({}, shipped, own, program, runtime, runtime_of_static, licenses, packing, links,
-    { versions_job(spec, providers.program, options) }, options.has_text and opening_jobs(runtime) or nil)
+  return words.append({}, shipped, own, program, runtime, runtime_of_static, licenses, packing, joined, links,
+    { versions_job(spec, providers.program, options) }, options.has_text and opening_jobs(runtime, libraries) or nil)
 end
 
 --- Returns the symbolic links next to the outputs: { name, link }.
-function recipe.links(spec) return { { name = "lib" .. spec.name .. ".so", link = recipe.soname(spec.name) } } end
+function recipe.links(spec, system)
+  local form = systems[system or "linux"].link
+  return form and { { name = form:format(spec.name), link = recipe.soname(spec.name, system) } } or {}
+end
 
 -- Returns the jobs that the named results need, and their own.
 local function needed(jobs, names)
@@ -419,8 +425,8 @@ function recipe.needed(jobs, name)
 end
 
 --- Returns the jobs that the libraries need, with those that find versions and open a tokenizer's tables.
-function recipe.of_libraries(jobs, spec)
-  local names = { "lib" .. spec.name .. ".a", recipe.soname(spec.name), spec.name .. ".versions" }
+function recipe.of_libraries(jobs, spec, system)
+  local names = { "lib" .. spec.name .. ".a", recipe.soname(spec.name, system), spec.name .. ".versions" }
   for _, job in ipairs(jobs) do if job.name == OPENER then names[#names + 1] = OPENER end end
   return (needed(jobs, names))
 end

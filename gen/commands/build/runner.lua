@@ -8,6 +8,7 @@ local hash = require("common.hash")
 local process = require("common.process")
 local recipe = require("commands.build.recipe")
 local terminal = require("common.terminal")
+local systems = require("data.systems")
 local uv = require("common.libuv")
 
 local runner = {}
@@ -151,7 +152,8 @@ end
 local function check_written(self, active)
   local job = active.job
   local handle <close> = io.open(active.work .. "/" .. job.name, "rb")
-  if handle and (not job.is_object or handle:read(4) == "\127ELF") then return end
+  local begins = job.is_object and systems[self.toolchain.system].object or ""
+  if handle and (handle:read(#begins) or "") == begins then return end
   local words = recipe.words(job.commands[active.at], meanings(self, job, active.work))
   faults.raise("io", ("cannot compile %s: %s wrote no %s; CC must be a C compiler, and ATTN2C_CFLAGS must not change "
     .. "what it writes"):format(job.source or job.name, words[1], job.is_object and "object" or job.name))

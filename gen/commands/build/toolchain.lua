@@ -7,6 +7,7 @@ local hash = require("common.hash")
 local lfs = require("lfs")
 local libuv = require("common.libuv")
 local process = require("common.process")
+local systems = require("data.systems")
 
 local toolchain = {}
 
@@ -89,6 +90,7 @@ end
 ---   compiler, cflags, ldflags   lists of words
 ---   ar, objcopy                 words
 ---   machine                     the processor that code is made for, as in a triple
+---   system                      the operating system, as data/systems.lua names it
 ---   is_gcc                      true for gcc
 ---   version                     a line
 ---   identity                    a text that changes with the compiler, its flags and the environment
@@ -114,6 +116,8 @@ function toolchain.new(environment)
   end
   local said, triple = asked("--version"), asked("-dumpmachine"):match("^%S+") or ""
   self.machine, self.is_gcc = triple:match("^[%w_]+") or "", said:find("Free Software Foundation", 1, true) ~= nil
+  self.system = systems.of(triple)
+  common_words.append(self.compiler, systems[self.system].flags)
   local prefixes = {} -- a triple may name a vendor (aarch64-unknown-linux-gnu), which Debian's tools leave out
   if prefix ~= "" then
     prefixes[1] = prefix

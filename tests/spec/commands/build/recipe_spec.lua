@@ -116,9 +116,29 @@ describe("the recipe", function()
     assert.equal("objcopy --localize-hidden --wildcard --keep-global-symbol=tiny_* all.o /w/out",
       line(by_name["libtiny.o"], 2))
     assert.equal("libtiny.so.3", recipe.soname("tiny"))
-    assert.equal("cc -m64 -shared -Wl,-soname,libtiny.so.3 -Wl,-z,now -DX -o /w/out in "
-      .. "-Wl,-z,noexecstack -lpthread -lm", line(by_name["libtiny.so.3"]))
+    assert.equal("cc -m64 -shared -Wl,-soname,libtiny.so.3 -Wl,-z,noexecstack -Wl,-z,now -DX -o /w/out in "
+      .. "-lpthread -lm", line(by_name["libtiny.so.3"]))
     assert.same({ { name = "libtiny.so", link = "libtiny.so.3" } }, recipe.links { name = "tiny" })
+  end)
+
+  it("takes one file of what differs between systems, and links as each of them does", function()
+    local sources = { "system/linux.c", "system/macos.c", "system/windows.c", table.unpack(SOURCES) }
+    local shared = { linux = "libtiny.so.3", macos = "libtiny.dylib", windows = "tiny.dll" }
+    for system, name in pairs(shared) do
+      local by_name = jobs(nil, { sources = sources, system = system })
+      assert.equal(name, recipe.soname("tiny", system))
+      assert.is_true(by_name[name].is_output)
+      for other in pairs(shared) do
+        assert.equal(other == system, by_name[("system-%s.o"):format(other)] ~= nil)
+      end
+      -- macOS' linker hides names itself.
+      assert.equal(system ~= "macos", by_name["libtiny.o"] ~= nil)
+      assert.same(by_name[name].inputs, by_name["libtiny.a"].inputs)
+      assert.equal(system == "linux" and 1 or 0, #recipe.links({ name = "tiny" }, system))
+    end
+    local macos = table.concat(jobs(nil, { sources = sources, system = "macos" })["libtiny.dylib"].inputs, " ")
+    assert.truthy(macos:find("tiny_model.o", 1, true) and macos:find("system-macos.o", 1, true))
+    assert.is_nil(macos:find("program-", 1, true))
   end)
 
   it("makes a static program small, and nothing else otherwise", function()

@@ -30,7 +30,7 @@ local function new()
       folders = { model = self.model or folder .. "/in", runtime = self.runtime or "/nowhere" },
       sources = { model = self.sources },
       headers = function() return self.headers end, links = self.links, weights = self.weights,
-      toolchain = { compiler = { "cc" }, cflags = self.cflags, ldflags = {},
+      toolchain = { system = "linux", compiler = { "cc" }, cflags = self.cflags, ldflags = {},
         identity = self.identity, libraries = function() return "" end,
         library = function(name) return name end } }, self.jobs)
     return results.whole.text, #(files.read(folder .. "/log") or "")

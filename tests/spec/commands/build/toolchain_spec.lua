@@ -32,6 +32,20 @@ describe("the toolchain", function()
     assert.is_nil(seen[new({ CC = wrapper }).identity])
   end)
 
+  it("knows the operating system by the triple, and the flags that it needs", function()
+    local function named(triple)
+      local path = helper.file(("#!/bin/sh\necho %s\n"):format(triple), "cc")
+      os.execute("chmod +x " .. path)
+      local self = new { CC = path }
+      return { self.system, #self.compiler - 1 }
+    end
+    assert.same({ "linux", 0 }, named("x86_64-linux-gnu"))
+    assert.same({ "linux", 0 }, named("riscv64-alpine-linux-musl"))
+    assert.same({ "windows", 3 }, named("x86_64-w64-mingw32"))
+    assert.same({ "macos", 1 }, named("aarch64-unknown-macos"))
+    assert.same({ "macos", 1 }, named("arm64-apple-darwin23.1.0"))
+  end)
+
   it("refuses a compiler that is not there", function()
     for _, word in ipairs { "/nonexistent/cc", "no-such-compiler", "/tmp" } do
       local fault = helper.fault(new, { CC = word })

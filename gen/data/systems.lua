@@ -1,0 +1,56 @@
+-- systems.lua: what the compiler and the linker of an operating system need.
+--   triple      a pattern that finds the system in a compiler's triple; the first that fits counts
+--   shared      form of the shared library's name, of the model's name and the interface's number
+--   link        form of a symbolic link to it; nil: none
+--   flags       of all compilations, after the compiler's name
+--   object      the first bytes of an object
+--   hides       options of objcopy that keep the runtime's names out of the model's one object; nil: the linker hides
+--               names, and the static library has the objects one by one
+--   sharing     the linker's options for a shared library; %s is its name
+--   libraries   that each link ends with
+--   has_program true if the program is built, too
+local systems = {}
+
+systems.windows = {
+  triple = "mingw",
+  shared = "%s.dll",
+  -- C99's formats, files beyond 2 GiB, and vectors on a stack that Windows aligns to 16 bytes only.
+  flags = { "-D__USE_MINGW_ANSI_STDIO=1", "-D_FILE_OFFSET_BITS=64", "-Wa,-muse-unaligned-vector-move" },
+  object = "\x64\x86",
+  hides = {},
+  sharing = { "-static-libgcc", "-s", "-Wl,--exclude-libs,ALL" },
+  libraries = { "-l:libwinpthread.a", "-lm" },
+}
+
+systems.macos = {
+  triple = "macos",
+  shared = "lib%s.dylib",
+  flags = { "-fno-sanitize=undefined" }, -- which zig's compiler adds to code that it does not optimise
+  object = "\xcf\xfa\xed\xfe",
+  sharing = { "-Wl,-install_name,@rpath/%s" },
+  libraries = { "-lpthread", "-lm" },
+}
+
+systems.linux = {
+  triple = "",
+  shared = "lib%s.so.%d",
+  link = "lib%s.so",
+  flags = {},
+  object = "\x7fELF",
+  hides = { "--localize-hidden" },
+  sharing = { "-Wl,-soname,%s", "-Wl,-z,noexecstack" },
+  libraries = { "-lpthread", "-lm" },
+  has_program = true,
+}
+
+--- Returns the name of the system that a compiler with this triple makes code for.
+function systems.of(triple)
+  for _, name in ipairs { "windows", "macos" } do
+    if triple:find(systems[name].triple, 1, true) or name == "macos" and triple:find("darwin", 1, true) then
+      return name
+    end
+  end
+  return "linux"
+end
+
+return systems
