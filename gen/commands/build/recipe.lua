@@ -284,7 +284,7 @@ local function opening_jobs(runtime, libraries)
   local inputs = { opener.name }
   for _, job in ipairs(runtime) do
     local room = room_of(job.source)
-    if room == "text" or room == "base" then inputs[#inputs + 1] = job.name end
+    if room == "text" or room == "base" or room == "system" then inputs[#inputs + 1] = job.name end
   end
   return { opener, { name = OPENER, is_program = true, inputs = inputs,
     commands = { { CC, LDFLAGS, CFLAGS, "-o", RESULT, INPUTS, text_libraries, libraries } } } }
