@@ -16,7 +16,7 @@ rank_packages  := libopenmpi-dev openmpi-bin python3-mpi4py
 machine_packages := gcc-aarch64-linux-gnu libc6-dev-arm64-cross libjansson-dev:arm64 qemu-user gcc-riscv64-linux-gnu \
   libc6-dev-riscv64-cross musl-tools
 # For libraries of other operating systems: a compiler for Windows, what runs its programs, names in objects of macOS.
-system_packages := gcc-mingw-w64-x86-64 wine wine64 llvm python3-venv
+system_packages := gcc-mingw-w64-x86-64 wine wine64 llvm cmake python3-venv
 test_packages  := $(build_packages) g++ clang libclang-rt-14-dev lld lua-busted lua-check clang-format \
   libcriterion-dev cmake python3 python3-numpy python3-pip mypy python3-typeshed rustc groff-base mandoc zsh fish \
   chromium fonts-dejavu-core \
@@ -80,6 +80,7 @@ test-systems: test-packages ## libraries for Windows, run by wine, and for macOS
 	$(call install,$(system_packages))
 	@test -x out/systems/bin/python || python3 -m venv out/systems
 	@out/systems/bin/pip install -q --disable-pip-version-check ziglang==0.17.1
+	@sh tests/systems/libraries.sh out/systems/windows
 	@$(LUA) /usr/bin/busted tests/systems/systems_spec.lua
 
 lint: test-packages ## clang-format and luacheck

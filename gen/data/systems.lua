@@ -14,8 +14,10 @@ local systems = {}
 systems.windows = {
   triple = "mingw",
   shared = "%s.dll",
-  -- C99's formats, files beyond 2 GiB, and vectors on a stack that Windows aligns to 16 bytes only.
-  flags = { "-D__USE_MINGW_ANSI_STDIO=1", "-D_FILE_OFFSET_BITS=64", "-Wa,-muse-unaligned-vector-move" },
+  -- C99's formats, files beyond 2 GiB, vectors on a stack that Windows aligns to 16 bytes only, libraries of texts that
+  -- are linked in, and attributes that it does not have.
+  flags = { "-D__USE_MINGW_ANSI_STDIO=1", "-D_FILE_OFFSET_BITS=64", "-Wa,-muse-unaligned-vector-move",
+    "-DUTF8PROC_STATIC", "-DPCRE2_STATIC", "-Wno-attributes" },
   object = "\x64\x86",
   hides = {},
   sharing = { "-static-libgcc", "-s", "-Wl,--exclude-libs,ALL" },

@@ -9,15 +9,15 @@ local weights = quote(root .. "/models/speaker/speaker.safetensors")
 local wine = ("WINEPREFIX=%s WINEDEBUG=-all timeout 300 wine"):format(quote(root .. "/out/systems/wine"))
 local zig = root .. "/out/systems/bin/python -m ziglang"
 
-local function build(environment, folder, more)
-  return helper.succeeds(("cd %s && %s gen/attn2c build models/speaker.lua --libraries kernels=c threads=2 -o %s %s")
-    :format(quote(root), environment, quote(scratch .. "/" .. folder), more))
+local function build(environment, folder, more, model)
+  return helper.succeeds(("cd %s && %s gen/attn2c build %s --libraries kernels=c threads=2 -o %s %s")
+    :format(quote(root), environment, model or "models/speaker.lua", quote(scratch .. "/" .. folder), more))
 end
 
--- Compiles the host of a library. Returns what it prints.
-local function host(compiler, folder, libraries, runs, of)
-  helper.succeeds(("%s -std=c11 -Wall -Wextra -Werror -O1 -I%s %s/tests/systems/host.c -o %s/host.exe %s"):format(
-    compiler, folder, quote(root), folder, libraries), scratch)
+-- Compiles a host of a library. Returns what it prints.
+local function host(compiler, folder, libraries, runs, of, source)
+  helper.succeeds(("%s -std=c11 -Wall -Wextra -Werror -O1 -I%s %s/tests/systems/%s -o %s/host.exe %s"):format(
+    compiler, folder, quote(root), source or "host.c", folder, libraries), scratch)
   local _, said = helper.run(("%s %s/host.exe %s"):format(runs, folder, of or weights), scratch)
   return (said:gsub("\r", ""))
 end
@@ -45,6 +45,19 @@ describe("a library for Windows", function()
     assert.matches("^4: [^\n]*: [^\n]+\n$", host(compiler, "windows", "windows/speaker.dll", wine, quote(scratch)))
     assert.matches("^3: [^\n]+\n$", host(compiler, "windows", "windows/speaker.dll", wine,
       quote(root .. "/Makefile")))
+  end)
+
+  it("takes text, with the libraries that its toolchain lacks", function()
+    local language, of = "models/language", quote(root .. "/models/language")
+    local folder = quote(root .. "/out/systems/windows")
+    build("", "linux_text", "target=avx2", language)
+    local expected = host("cc", "linux_text", "linux_text/liblanguage.a -lutf8proc -lpcre2-8 -lm -lpthread", "", of,
+      "host_text.c")
+    assert.matches("^0: %d+ %d+ %d+ %x+\n$", expected)
+    local environment = ("ATTN2C_CFLAGS=-I%s/include ATTN2C_LDFLAGS=-L%s/lib "):format(folder, folder) .. windows
+    build(environment, "windows_text", "target=avx2", language)
+    assert.equal(expected, host("x86_64-w64-mingw32-gcc", "windows_text", "windows_text/language.dll", wine, of,
+      "host_text.c"))
   end)
 
   it("shows the names of its interface only", function()

@@ -394,7 +394,7 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
   local packer = program_job(name .. ".packer", { { name = name .. "_none.o" } }, {}, archive_of(providers.program), {})
   local packing = embed and weight_jobs(name, embed, packer, builds[1].target)
   return words.append({}, shipped, own, program, runtime, runtime_of_static, licenses, packing, joined, links,
-    { versions_job(spec, providers.program, options) }, options.has_text and opening_jobs(runtime, libraries) or nil)
+    { versions_job(spec, providers.program, options) }, options.has_text and system.has_program and opening_jobs(runtime, libraries) or nil)
 end
 
 --- Returns the symbolic links next to the outputs: { name, link }.
