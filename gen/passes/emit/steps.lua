@@ -287,8 +287,11 @@ function Writer:function_of(name, title, list, within)
     last_op = of.last_op + of.members[number].first_op - of.members[1].first_op
   else
     lines, last_op = lines_of(list, addresses, profiled, of and of.members[1].first_op)
-    if of then of.name, of.last_op = name, last_op end
+    -- a chunk that is one sequence may need none of the sequences' sizes
+    if not lines:gsub("/%*.-%*/", ""):find("%f[%w_]n%f[^%w_]") then used.n = nil end
+    if of then of.name, of.last_op, of.reads_n = name, last_op, used.n end
   end
+  if of then used.n = of.reads_n end
   local formal = each_used(used, function(parameter, base)
     if not base then return self.declared[parameter] end
     return ("%sfloat *%s"):format(base.class == "weight" and "const " or "", base.name)
