@@ -152,6 +152,8 @@ function tasks.attention(state, region)
 end
 
 function tasks.sequence(state, region)
+  local stored = state.plan.storage[region.op.result.name]
+  if stored and stored.form == "windows" then return {} end -- they are read in place
   local task = new_task("rows")
   add_op(state, task, region.op)
   return { task }
