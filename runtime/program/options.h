@@ -48,8 +48,8 @@ typedef struct {
 enum { ATTN2C_OPTIONS = 120 };
 extern const attn2c_option attn2c_options[ATTN2C_OPTIONS];
 
-/* Returns row number i, from 0 to ATTN2C_ROWS - 1: the table's, then rows of a command that only some programs
- * have. */
+/* Returns row number i, from 0 to ATTN2C_ROWS - 1: the table's, then rows of a command that only some
+ * programs have. */
 enum { ATTN2C_SERVER_OPTIONS = 16, ATTN2C_ROWS = ATTN2C_OPTIONS + ATTN2C_SERVER_OPTIONS };
 const attn2c_option *attn2c_option_at(int i);
 
