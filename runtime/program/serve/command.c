@@ -14,7 +14,7 @@
 
 enum { USUAL_PORT = 8080, USUAL_WAITING = 512, USUAL_BODY = 5 << 20, END_SECONDS = 30 };
 
-/* What the visits of the parts need. */
+/* Data of the visits of the parts. */
 typedef struct {
   attn2c_server *server;
   attn2c_message *message;
@@ -76,7 +76,7 @@ static int run(const attn2c_descriptor *model, const attn2c_arguments *arguments
   server->started = (int64_t)time(NULL);
   const int status = open_server(server, out, message);
   if (status == ATTN2C_OK) attn2c_http_run(server->http, END_SECONDS);
-  attn2c_http_free(server->http); /* which cancels what is not done */
+  attn2c_http_free(server->http); /* it cancels requests that are left */
   attn2c_engine_free(server->engine);
   attn2c_server_each_part(close_part, server);
   attn2c_model_close(server->opened);

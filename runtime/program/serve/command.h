@@ -3,7 +3,7 @@
 
 #include "program/options.h"
 
-/* What the program's main, its options and its help take from the command. In a program without it
+/* Data of the command for the program's main, its options and its help. In a program without it
  * attn2c_the_server is not defined. */
 typedef struct attn2c_server_command {
   const char *name;

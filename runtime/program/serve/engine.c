@@ -3,6 +3,8 @@
 
 #include <pthread.h>
 
+enum { MOST_BYTES = 256 << 20 }; /* of jobs that wait */
+
 /* Jobs one after the other. */
 typedef struct {
   attn2c_job *first, *last;
@@ -15,6 +17,7 @@ struct attn2c_engine {
   int has_thread, is_ending;
   list waiting, told;
   int waiting_count, running_count, most_waiting;
+  size_t waiting_bytes;
   void (*wake)(void *);
   void *context;
   attn2c_engine_writer writer;
@@ -58,10 +61,11 @@ void attn2c_engine_unlock(attn2c_engine *e) { pthread_mutex_unlock(&e->lock); }
 
 int attn2c_engine_submit(attn2c_engine *e, attn2c_job *job) {
   attn2c_engine_lock(e);
-  const int is_full = e->waiting_count >= e->most_waiting;
+  const int is_full = e->waiting_count >= e->most_waiting || job->bytes > MOST_BYTES - e->waiting_bytes;
   if (!is_full) {
     append(&e->waiting, job);
     e->waiting_count++;
+    e->waiting_bytes += job->bytes;
     pthread_cond_signal(&e->has_more);
   }
   attn2c_engine_unlock(e);
@@ -95,9 +99,15 @@ void attn2c_engine_collect(attn2c_engine *e) {
   }
 }
 
-/* Takes jobs that wait: those that the writer has room for; and of the others the first one with as many of
- * its kind as run together. Returns their number. Called with the lock, which is open while the writer looks.
- */
+/* Takes the job after `before` from those that wait. */
+static void begin(attn2c_engine *e, attn2c_job *before) {
+  const attn2c_job *job = cut(&e->waiting, before);
+  e->waiting_count--, e->running_count++;
+  e->waiting_bytes -= job->bytes;
+}
+
+/* Takes jobs that wait: each that the writer has room for; and of the others the first one, with more of its
+ * kind that may run together. Returns their number. It is called with the lock. */
 static int take(attn2c_engine *e, attn2c_job **jobs) {
   int count = 0, is_full = 0;
   int64_t weight = 0;
@@ -106,8 +116,7 @@ static int take(attn2c_engine *e, attn2c_job **jobs) {
     const attn2c_job_kind *kind = job->kind;
     int is_taken = 0;
     if (atomic_load(&job->is_cancelled)) {
-      cut(&e->waiting, before);
-      e->waiting_count--, e->running_count++;
+      begin(e, before);
       attn2c_engine_unlock(e);
       attn2c_engine_tell(e, job, 1);
       attn2c_engine_lock(e);
@@ -126,8 +135,7 @@ static int take(attn2c_engine *e, attn2c_job **jobs) {
       before = job;
       continue;
     }
-    cut(&e->waiting, before);
-    e->waiting_count--, e->running_count++;
+    begin(e, before);
   }
   return count;
 }

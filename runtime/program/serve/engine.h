@@ -10,7 +10,7 @@
 typedef struct attn2c_engine attn2c_engine;
 typedef struct attn2c_job attn2c_job;
 
-/* What jobs of one kind do. */
+/* The functions of jobs of one kind. */
 typedef struct attn2c_job_kind {
   /* Computes `count` jobs in the engine's thread. A status is for each job to keep. NULL: it is admitted. */
   void (*run)(attn2c_engine *engine, attn2c_job *const *jobs, int count);
@@ -29,6 +29,7 @@ struct attn2c_job {
   struct attn2c_server *server;
   struct attn2c_exchange *exchange; /* of the loop's thread; NULL: the client has gone */
   int64_t weight;
+  size_t bytes;            /* that it takes while it waits */
   atomic_int is_cancelled; /* 1: the client has gone. The engine looks before each step */
   attn2c_job *next;        /* of the engine's lists */
   int is_listed, is_done;
@@ -53,7 +54,7 @@ void attn2c_engine_set_writer(attn2c_engine *engine, const attn2c_engine_writer 
 int attn2c_engine_start(attn2c_engine *engine);
 void attn2c_engine_free(attn2c_engine *engine);
 
-/* Gives a job. Returns ATTN2C_OK, or ATTN2C_MEMORY if as many as are allowed wait: the job is the caller's.
+/* Gives a job. Returns ATTN2C_OK, or ATTN2C_MEMORY if no more may wait: the job is the caller's.
  */
 int attn2c_engine_submit(attn2c_engine *engine, attn2c_job *job);
 /* Calls `told` and `done` of the jobs that the engine has told of. */

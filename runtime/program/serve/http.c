@@ -26,7 +26,7 @@ enum {
   MOST_HEADERS = 16 << 10, /* bytes of a request's headers */
   MOST_UNREAD = 4 << 20,   /* bytes of a stream that its client has not read */
   MOST_BYTES = 512 << 20,  /* of all connections */
-  MOST_FILES = 1 << 16,    /* descriptors, if the system allows as many */
+  MOST_FILES = 1 << 16,    /* descriptors, if the system allows them */
   IDLE_SECONDS = 75,       /* without a byte from or to a connection */
   REQUEST_SECONDS = 60,    /* from a request's first byte to its last */
   BACKLOG = 512
@@ -55,7 +55,7 @@ struct attn2c_http {
   ino_t number;
 };
 
-/* What libevent needs of an exchange. */
+/* An exchange with its parts of libevent. */
 typedef struct {
   attn2c_exchange exchange; /* comes first */
   struct evhttp_request *request;
@@ -263,7 +263,7 @@ void attn2c_http_end(attn2c_exchange *exchange) {
   evhttp_send_reply_end(own(exchange)->request);
 }
 
-/* The server whose connections libevent makes: its callback for bytes has room for the connection alone. */
+/* The server whose connections libevent makes: its callback for bytes is given only the connection. */
 static attn2c_http *serving;
 
 /* Notes when the first byte of a request comes. */
@@ -282,7 +282,7 @@ static struct bufferevent *new_stream(struct event_base *base, void *given) {
   const attn2c_http *http = given;
   struct bufferevent *stream = bufferevent_socket_new(base, -1, 0);
   if (!stream) return NULL;
-  /* What is more than a request is not read before that has a reply. */
+  /* Bytes beyond a request are not read before it has a reply. */
   bufferevent_setwatermark(stream, EV_READ, 0, http->options.most_body + 2 * MOST_HEADERS);
   evbuffer_add_cb(bufferevent_get_input(stream), note_bytes, stream);
   return stream;
@@ -425,7 +425,7 @@ static int listen_at_file(attn2c_http *http, int *status, attn2c_message *messag
   return file;
 }
 
-/* Allows as many descriptors as the system does, up to MOST_FILES. Returns their number. */
+/* Raises the number of descriptors to the limit of the system, up to MOST_FILES. Returns their number. */
 static int raise_limit(void) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;

@@ -1,5 +1,5 @@
-/* metrics.h - counts requests, tokens and seconds, and writes them as Prometheus reads them. They are of the
- * loop's thread, but for those of the engine's. */
+/* metrics.h - counts requests, tokens and seconds, and writes them as Prometheus reads them. Atomic numbers
+ * are the engine's, all others belong to the loop's thread. */
 #pragma once
 
 #include <stdatomic.h>

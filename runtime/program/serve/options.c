@@ -31,5 +31,5 @@ const attn2c_help_page attn2c_server_page = {
     "serve", "--weights F [OPTION...]",
     "Answers over HTTP: OpenAI's routes, and others that the model's kind has. GET /v1/models and\n"
     "/metrics say more.\n",
-    "Requests are computed side by side, and each gets what it would get alone. SIGTERM and SIGINT end it\n"
+    "Requests are computed side by side, and no answer depends on the others. SIGTERM and SIGINT end it\n"
     "once all requests have their reply, after at most 30 seconds.\n"};

@@ -18,7 +18,7 @@ int attn2c_server_each_part(int (*visit)(const attn2c_server_part *, void *), vo
   return result;
 }
 
-/* What is looked for. */
+/* The search for a route. */
 typedef struct {
   const attn2c_exchange *exchange;
   const attn2c_route *found;

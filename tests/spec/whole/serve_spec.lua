@@ -1,9 +1,11 @@
 -- serve_spec.lua: programs that are built with --serve, asked by curl: routes, keys, limits, and the end.
+local dkjson = require("dkjson")
 local generating = require("tests.spec.generating")
 local helper = require("tests.spec.helper")
 local serving = require("tests.spec.serving")
 
-local own = generating.new("serve", { "llama" }, "--serve")
+local own = generating.new("serve", { "llama" },
+  "--serve --chat-template " .. helper.shell(helper.absolute_root() .. "/tests/generate/llama/chat_template.jinja"))
 local shell = helper.shell
 
 describe("a program that serves", function()
@@ -71,6 +73,158 @@ describe("a program that serves", function()
     assert.matches('^{"time":"[^"]+","method":"GET","route":"/health","status":200,"ms":[%d.]+,"bytes":0', first:said())
     first:stop()
     assert.falsy(os.execute("test -e " .. shell(own.folder .. "/s")))
+  end)
+
+  -- Returns the status of a completion, and its reply.
+  local function completion(body)
+    local status, said = server:ask("/v1/completions", body)
+    return status, said
+  end
+
+  it("completes a prompt as `generate` does", function()
+    local said = own.sh(own.line("llama", "generate", "--prompt 'Once upon' --prompt 'a time' --tokens 12 --seed 5 "
+      .. "--temperature 0.7 --top-k 20 --top-p 0.9 --format jsonl"))
+    local expected = own.lines_of(said)
+    local _, answer = completion { prompt = { "Once upon", "a time" }, max_tokens = 12, seed = 5, temperature = 0.7,
+      top_k = 20, top_p = 0.9 }
+    for i, line in ipairs(expected) do
+      local one = dkjson.decode(line)
+      assert.equal(one.text, answer.choices[i].text)
+      assert.equal(one["end"] == "tokens" and "length" or "stop", answer.choices[i].finish_reason)
+    end
+    assert.equal(2, #answer.choices)
+    local greedy = dkjson.decode(own.sh(own.line("llama", "generate", "--prompt 'Once upon' --greedy --tokens 12 "
+      .. "--format jsonl")))
+    local status, one = completion { prompt = "Once upon", max_tokens = 12, temperature = 0 }
+    assert.same({ 200, greedy.text }, { status, one.choices[1].text })
+    assert.same({ #greedy.ids, greedy.prompt_tokens }, { one.usage.completion_tokens, one.usage.prompt_tokens })
+  end)
+
+  it("ends at stop texts, and takes tokens, biases and penalties", function()
+    local _, all = completion { prompt = { 1, 5, 9, 30 }, max_tokens = 12, temperature = 0 }
+    local text = all.choices[1].text
+    local middle = text:sub(utf8.offset(text, 4), utf8.offset(text, 6) - 1)
+    local _, cut = completion { prompt = { 1, 5, 9, 30 }, max_tokens = 12, temperature = 0, stop = middle }
+    assert.same({ text:sub(1, utf8.offset(text, 4) - 1), "stop" },
+      { cut.choices[1].text, cut.choices[1].finish_reason })
+    local _, same = completion { prompt = { 1, 5, 9, 30 }, max_tokens = 12, temperature = 0, stop = { "zzz", middle } }
+    assert.equal(cut.choices[1].text, same.choices[1].text)
+    local bias = own.sh(own.line("llama", "generate", "--prompt 'Once upon' --greedy --tokens 8 --format jsonl "
+      .. "--logit-bias 790=-inf --logit-bias 71=2.5 --frequency-penalty 0.5 --presence-penalty 0.25"))
+    local _, biased = completion { prompt = "Once upon", temperature = 0, max_tokens = 8,
+      logit_bias = { ["790"] = -100, ["71"] = 2.5 }, frequency_penalty = 0.5, presence_penalty = 0.25 }
+    assert.equal(dkjson.decode(bias).text, biased.choices[1].text)
+  end)
+
+  -- Requests that differ in everything, with log-probabilities.
+  local function requests()
+    local list = {}
+    for i = 1, 24 do
+      local words = ("one two three four five six seven eight nine ten "):rep(1 + i % 5):sub(1, 20 + 9 * i)
+      list[i] = { "/v1/completions", { prompt = i % 6 == 0 and { words, "other" } or words, max_tokens = 3 + i % 11,
+        temperature = i % 3 == 0 and 0 or 0.5 + i / 20, seed = i, logprobs = i % 4, n = 1 + (i % 5 == 0 and 2 or 0),
+        echo = i % 7 == 0, frequency_penalty = i % 2 } }
+    end
+    return list
+  end
+
+  -- The part of a reply that does not depend on when it comes.
+  local function lasting(text)
+    return (text:gsub('"id":"[^"]*"', ""):gsub('"created":%d+', ""):gsub('"cached_tokens":%d+', ""))
+  end
+
+  it("gives each of many requests the bits that it gets alone", function()
+    local list = requests()
+    local together, fresh = server:ask_all(list), serving.start(own.folder, own.line("llama", "serve"),
+      "--port 0 --sequences 1")
+    for i, each in ipairs(list) do
+      local status, _, alone = fresh:ask(each[1], each[2])
+      assert.equal(200, status)
+      assert.equal(lasting(alone), lasting(together[i]))
+    end
+    fresh:stop()
+  end)
+
+  it("streams the same text, and ends with its usage", function()
+    local body = { prompt = "Once upon", max_tokens = 16, temperature = 0 }
+    local _, whole = completion(body)
+    body.stream, body.stream_options = true, { include_usage = true }
+    local status, _, text = server:ask("/v1/completions", body)
+    local said, usage, last = {}, nil, nil
+    for line in text:gmatch("data: ([^\n]*)\n\n") do
+      local event = dkjson.decode(line)
+      if event and event.choices[1] then said[#said + 1] = event.choices[1].text end
+      if event and event.choices[1] then last = event.choices[1].finish_reason or last end
+      usage = event and event.usage or usage
+    end
+    assert.same({ 200, whole.choices[1].text, "length", whole.usage.total_tokens },
+      { status, table.concat(said), last, usage.total_tokens })
+    assert.matches("data: %[DONE%]\n\n$", text)
+  end)
+
+  it("chats by the model's template", function()
+    local body = { messages = { { role = "system", content = "Be brief." }, { role = "user", content = "Hi" } },
+      max_tokens = 7, temperature = 0 }
+    local lines = '{"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Hi"}]}'
+    local expected = dkjson.decode(own.sh(("echo %s | %s"):format(shell(lines),
+      own.line("llama", "chat", "--greedy --tokens 7 --format jsonl"))))
+    local status, said = server:ask("/v1/chat/completions", body)
+    assert.same({ 200, "assistant", expected.content, "length" }, { status, said.choices[1].message.role,
+      said.choices[1].message.content, said.choices[1].finish_reason })
+    body.messages[2].content = { { type = "text", text = "H" }, { type = "text", text = "i" } }
+    body.stream = true
+    local _, _, text = server:ask("/v1/chat/completions", body)
+    local parts = {}
+    for line in text:gmatch("data: ([^\n]*)\n\n") do
+      local event = dkjson.decode(line)
+      parts[#parts + 1] = event and event.choices[1].delta.content
+    end
+    assert.equal(expected.content, table.concat(parts))
+  end)
+
+  it("goes on from a prompt that begins alike", function()
+    local words = ("word "):rep(300)
+    local _, first = completion { prompt = words .. "one", max_tokens = 2, temperature = 0 }
+    local _, second = completion { prompt = words .. "two", max_tokens = 2, temperature = 0 }
+    assert.is_true(first.usage.prompt_tokens_details.cached_tokens < 50)
+    assert.is_true(second.usage.prompt_tokens_details.cached_tokens >= 300)
+  end)
+
+  it("refuses what is wrong in a line with the field, what came and what is allowed", function()
+    local cases = {
+      { '{"prompt":"a","temperature":"hot"}', "temperature",
+        'temperature: "hot", but a number from 0 to 100 is allowed' },
+      { '{"prompt":"a","max_tokens":0}', "max_tokens",
+        "max_tokens: 0, but a whole number from 1 to 2147483647 is allowed" },
+      { '{"prompt":"a","n":129}', "n", "n: 129, but a whole number from 1 to 128 is allowed" },
+      { '{"prompt":[]}', "prompt",
+        "prompt: a list, but a text, tokens, or a list of 1 to 64 texts or of lists of tokens is allowed" },
+      { '{"prompt":[1,100000]}', "prompt", "prompt: token 100000, but 0 to 900 is allowed" },
+      { '{"prompt":[1,-1]}', "prompt", "prompt: token -1, but 0 to 900 is allowed" },
+      { '{"prompt":"a","stop":[""]}', nil, nil },
+      { '{"prompt":"a","stop":[1]}', "stop", "stop: 1, but a text, or a list of 1 to 64 texts is allowed" },
+      { '{"prompt":"a","logit_bias":{"x":1}}', "logit_bias",
+        "logit_bias: 1, but a token's number in quotes with a number from -100 to 100 is allowed" },
+      { '{"prompt":"a","response_format":{"type":"json_object"}}', "response_format",
+        'response_format: only {"type": "text"} is allowed: there are no grammars' },
+      { '{"prompt":"a","suffix":"b"}', "suffix", "suffix: is not supported" },
+      { '{"prompt":"\\u0000"}', false, nil },
+      { '{"prompt":"a"', false, nil },
+      { "[]", false, "the body: an object in JSON is expected" },
+      { '{"prompt":"a","prompt":"b"}', false, nil },
+      { '{"prompt":"\xff"}', false, nil },
+    }
+    for _, case in ipairs(cases) do
+      local status, said = completion(case[1])
+      assert.equal(case[2] == nil and 200 or 400, status, case[1])
+      if case[2] then assert.equal(case[2], said.error.param) end
+      if case[3] then assert.equal(case[3], said.error.message) end
+    end
+    local status, said = server:ask("/v1/chat/completions",
+      '{"messages":[{"role":"user","content":[{"type":"image_url"}]}]}')
+    assert.same({ 400, "messages.content" }, { status, said.error.param })
+    status, said = completion { prompt = ("a b "):rep(20000), max_tokens = 1 }
+    assert.same({ 400, "context_length_exceeded" }, { status, said.error.code })
   end)
 
   it("is in no other program", function()
