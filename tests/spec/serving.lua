@@ -17,11 +17,11 @@ end
 local Server = {}
 Server.__index = Server
 
---- Starts a command line of `serve` in a folder. It ends after two minutes at the latest.
-function serving.start(folder, line, options)
+--- Starts a command line of `serve` in a folder. It ends after some seconds at the latest (default: two minutes).
+function serving.start(folder, line, options, seconds)
   local log = os.tmpname()
-  local command = ("cd %s && { timeout -k 5 120 %s %s >%s.out 2>%s & echo $!; }")
-    :format(shell(folder), line, options or "--port 0", log, log)
+  local command = ("cd %s && { timeout -k 5 %d %s %s >%s.out 2>%s & echo $!; }")
+    :format(shell(folder), seconds or 120, line, options or "--port 0", log, log)
   local pid = output_of(("bash -c %s"):format(shell(command))):match("%d+")
   local address
   for _ = 1, 200 do
@@ -39,11 +39,12 @@ end
 --- Returns what it has written on the standard error.
 function Server:said() return helper.read(self.log) end
 
---- Ends it by SIGTERM, and returns its status.
-function Server:stop()
-  if not self.pid then return nil end
+--- Ends it by SIGTERM, and gives `look` what it has written on the standard error.
+function Server:stop(look)
+  if not self.pid then return end
   os.execute(("kill %s 2>/dev/null; while kill -0 %s 2>/dev/null; do sleep 0.02; done"):format(self.pid, self.pid))
   self.pid = nil
+  if look then look(self:said()) end
   os.remove(self.log .. ".out")
   os.remove(self.log)
 end

@@ -66,9 +66,9 @@ int attn2c_engine_submit(attn2c_engine *e, attn2c_job *job) {
     append(&e->waiting, job);
     e->waiting_count++;
     e->waiting_bytes += job->bytes;
-    pthread_cond_signal(&e->has_more);
   }
   attn2c_engine_unlock(e);
+  if (!is_full) pthread_cond_signal(&e->has_more); /* the thread then finds the lock open */
   return is_full ? ATTN2C_MEMORY : ATTN2C_OK;
 }
 

@@ -3,9 +3,9 @@
  * writer, which computes a step of all that it has at a time. */
 #pragma once
 
-#include <stdatomic.h>
-
 #include "base/attn2c.h"
+
+#include <stdatomic.h>
 
 typedef struct attn2c_engine attn2c_engine;
 typedef struct attn2c_job attn2c_job;

@@ -32,7 +32,7 @@ typedef struct attn2c_asked {
   int32_t number;        /* from 0 */
   const int32_t *prompt; /* [prompt_count], or a source */
   int32_t prompt_count;
-  /* Of both threads, under the engine's lock. */
+  /* Both threads use the next fields, under the engine's lock. */
   char *text;
   size_t length, capacity;
   attn2c_asked_token *tokens;
@@ -42,7 +42,7 @@ typedef struct attn2c_asked {
   attn2c_end end;
   int32_t written, kept; /* tokens of the answer; tokens of the prompt that were computed before */
   char fault[200];
-  /* Of the loop's thread. */
+  /* The loop's thread uses these. */
   size_t shown, shown_tokens; /* that are in the stream */
   int is_begun, is_ended;
 } attn2c_asked;

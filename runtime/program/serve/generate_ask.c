@@ -19,7 +19,7 @@ void attn2c_ask_free(attn2c_ask *ask) {
     free(ask->answers[i].tops);
   }
   for (int i = 0; i < ask->stop_count; i++) free(ask->stops[i]);
-  for (int i = 0; i < ask->prompt_count; i++) free(ask->texts[i]);
+  for (int i = 0; i < ATTN2C_ASK_PROMPTS; i++) free(ask->texts[i]);
   free(ask->stops);
   free(ask->answers);
   free(ask->ids);
@@ -79,7 +79,7 @@ static void read_biases(attn2c_request *r, attn2c_ask *ask, int32_t vocabulary) 
   }
 }
 
-/* Reads how tokens are chosen. What is not given is as the model's folder says, as for the command generate.
+/* Reads how tokens are chosen. Other options are as the model's folder says, as for the command generate.
  */
 static void read_sampling(attn2c_request *r, attn2c_ask *ask, const attn2c_generation *stated) {
   attn2c_sampling *s = &ask->sampling;

@@ -4,7 +4,7 @@
 #include "program/answers/json_line.h"
 #include "program/serve/generate.h"
 
-/* What is new of an answer, as it was at one moment. */
+/* The news of an answer at one moment. */
 typedef struct {
   const attn2c_asked *answer;
   json_t *text, *logs; /* NULL: nothing new */

@@ -440,7 +440,10 @@ static int raise_limit(void) {
 /* Makes all that libevent has of the server. */
 static int make(attn2c_http *http) {
   static const struct timeval each_second = {.tv_sec = 1};
-  http->base = event_base_new();
+  struct event_config *config = event_config_new();
+  if (config) event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST);
+  http->base = config ? event_base_new_with_config(config) : NULL;
+  if (config) event_config_free(config);
   http->server = http->base ? evhttp_new(http->base) : NULL;
   if (!http->server) return ATTN2C_MEMORY;
   evhttp_set_max_headers_size(http->server, MOST_HEADERS);

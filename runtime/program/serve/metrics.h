@@ -2,9 +2,9 @@
  * are the engine's, all others belong to the loop's thread. */
 #pragma once
 
-#include <stdatomic.h>
-
 #include "base/attn2c.h"
+
+#include <stdatomic.h>
 
 enum { ATTN2C_METRIC_ROUTES = 40, ATTN2C_METRIC_STATUSES = 16, ATTN2C_METRIC_BOUNDS = 14 };
 

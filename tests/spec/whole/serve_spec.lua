@@ -5,7 +5,7 @@ local helper = require("tests.spec.helper")
 local serving = require("tests.spec.serving")
 
 local own = generating.new("serve", { "llama" },
-  "--serve --chat-template " .. helper.shell(helper.absolute_root() .. "/tests/generate/llama/chat_template.jinja"))
+  "--serve --chat-template " .. helper.shell(helper.absolute_root() .. "/tests/chat/templates/qwen2_5.jinja"))
 local shell = helper.shell
 
 describe("a program that serves", function()
@@ -225,6 +225,82 @@ describe("a program that serves", function()
     assert.same({ 400, "messages.content" }, { status, said.error.param })
     status, said = completion { prompt = ("a b "):rep(20000), max_tokens = 1 }
     assert.same({ 400, "context_length_exceeded" }, { status, said.error.code })
+  end)
+
+  it("gives tools, calls and their results to the template", function()
+    local tool = { type = "function", ["function"] = { name = "add", strict = true, limit = 2.5 } }
+    local json = '{"type": "function", "function": {"name": "add", "strict": true, "limit": 2.5}}'
+    local user = { role = "user", content = "2 + 2?" }
+    local call = { role = "assistant", tool_calls = { { id = "c1", type = "function",
+      ["function"] = { name = "add", arguments = '{"a": 2, "b": [2]}' } } } }
+    local asked = ('{"tools":[%s],"messages":%s,"max_tokens":6,"temperature":0,"logprobs":true}'):format(json,
+      dkjson.encode { user, call, { role = "tool", tool_call_id = "c1", content = "4" } })
+    -- The same chat without tools, whose texts are what the template writes.
+    local same = { max_tokens = 6, temperature = 0, logprobs = true, messages = {
+      { role = "system", content = "You are a helpful assistant of the second kind.\n\n# Tools\n<tools>\n" .. json
+        .. '\n</tools>\n{"name": <name>, "arguments": <object>}' }, user,
+      { role = "assistant", content = '<tool_call>\n{"name": "add", "arguments": {"a": 2, "b": [2]}}\n</tool_call>' },
+      { role = "user", content = "<tool_response>\n4\n</tool_response>" } } }
+    local status, one = server:ask("/v1/chat/completions", asked)
+    local _, other = server:ask("/v1/chat/completions", same)
+    assert.equal(200, status)
+    assert.same(other.choices, one.choices)
+    assert.equal(other.usage.prompt_tokens, one.usage.prompt_tokens)
+    local function refused(fields)
+      local code, said = server:ask("/v1/chat/completions", (asked:gsub("^{", "{" .. fields .. ",", 1)))
+      return code, said.error and said.error.param
+    end
+    assert.equal(200, (refused('"tool_choice":"none"')))
+    assert.same({ 400, "tool_choice" }, { refused('"tool_choice":"required"') })
+    assert.same({ 400, "tool_choice" }, { refused('"tool_choice":{"type":"function"}') })
+    status, one = server:ask("/v1/chat/completions", dkjson.encode { messages = { user }, tools = tool })
+    assert.same({ 400, "tools" }, { status, one.error.param })
+  end)
+
+  it("frees the sequence of a client that goes away", function()
+    local single = serving.start(own.folder, own.line("llama", "serve"), "--port 0 --sequences 1")
+    local long = { prompt = "a", max_tokens = 19000, n = 100, ignore_eos = true, stream = true }
+    single:ask("/v1/completions", long, "--max-time 0.3")
+    local begun = os.time()
+    assert.equal(200, (single:ask("/v1/completions", { prompt = "b", max_tokens = 2 }, "--max-time 20")))
+    assert.is_true(os.time() - begun < 10)
+    long.stream = nil
+    single:ask("/v1/completions", long, "--max-time 0.3")
+    assert.equal(200, (single:ask("/v1/completions", { prompt = "b", max_tokens = 2 }, "--max-time 20")))
+    assert.matches("POST /v1/completions 0 ", single:said(), 1, true)
+    assert.is_nil(single:said():find("prompt", 1, true))
+    single:stop()
+  end)
+
+  it("refuses more than may wait, and finishes what it has when it ends", function()
+    local small = serving.start(own.folder, own.line("llama", "serve"), "--port 0 --sequences 1 --max-waiting 2")
+    local long = { prompt = "a", max_tokens = 600, n = 3, temperature = 0, ignore_eos = true }
+    local list = {}
+    for i = 1, 8 do list[i] = { "/v1/completions", long } end
+    local counts = { whole = 0, refused = 0 }
+    for _, text in ipairs(small:ask_all(list)) do
+      local said = dkjson.decode(text)
+      local kind = said.choices and "whole" or "refused"
+      counts[kind] = counts[kind] + 1
+      if said.error then assert.equal("too many requests wait", said.error.message) end
+    end
+    assert.is_true(counts.refused >= 1 and counts.whole >= 3, dkjson.encode(counts))
+    local name = os.tmpname()
+    os.execute(("bash -c %s"):format(shell(small:curl("/v1/completions", long, "-o " .. name) .. " & sleep 0.2; kill "
+      .. small.pid .. "; wait")))
+    assert.equal(3, #dkjson.decode(helper.read(name)).choices)
+    os.remove(name)
+    small:stop()
+  end)
+
+  it("has limits of bytes", function()
+    local status = server:ask("/v1/completions", nil, "-H 'Content-Length: 1000000000' -X POST")
+    assert.equal(413, status)
+    helper.write(own.folder .. "/large", '{"prompt":"' .. ("a"):rep(4500000) .. '"}')
+    status = server:ask("/v1/completions", nil, "--data-binary @" .. shell(own.folder .. "/large"))
+    assert.equal(413, status)
+    status = server:ask("/health", nil, "-H 'X: " .. ("y"):rep(20000) .. "'")
+    assert.equal(400, status)
   end)
 
   it("is in no other program", function()
