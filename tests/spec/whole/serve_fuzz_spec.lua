@@ -1,4 +1,4 @@
--- serve_fuzz_spec.lua: wrong requests to a program that serves, built with sanitizers (tests/serve/fuzz.py).
+-- serve_fuzz_spec.lua: wrong requests to a program that serves, built with sanitizers (tests/serve/wrong.py).
 -- SERVE_SEED=3 SERVE_COUNT=5000 sends others.
 local helper = require("tests.spec.helper")
 local files = require("common.files")
@@ -19,7 +19,7 @@ describe("a program that serves", function()
     assert.equal(0, code, said)
     local server = serving.start(folder, "llama/llama serve --weights " .. shell(model), "--unix s --log none",
       60 + COUNT // 50)
-    local failed, counts = helper.run(("python3 %s/tests/serve/fuzz.py %s/s %d %d"):format(shell(root), shell(folder),
+    local failed, counts = helper.run(("python3 %s/tests/serve/wrong.py %s/s %d %d"):format(shell(root), shell(folder),
       SEED, COUNT))
     assert.equal("", server:said())
     assert.equal(0, failed, counts)

@@ -1,4 +1,4 @@
-"""fuzz.py - sends wrong requests to a program that serves: python3 tests/serve/fuzz.py PATH SEED COUNT.
+"""wrong.py - sends wrong requests to a program that serves: python3 tests/serve/wrong.py PATH SEED COUNT.
 
 PATH is the socket file of its --unix. Each request is a right one with random faults: in its JSON, its bytes, its headers or
 its end. Every reply must have a status that says so, never 500; and a right request between them must get what it got at
