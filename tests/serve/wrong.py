@@ -109,7 +109,7 @@ def exchange(path, data, is_whole):
     try:
         made.sendall(data)
         while True:
-            # What is not whole may get no reply.
+            # A request that is not whole may get no reply.
             if not is_whole and not got and not select.select([made], [], [], 0.02)[0]:
                 break
             piece = made.recv(1 << 16)

@@ -303,6 +303,26 @@ describe("a program that serves", function()
     assert.equal(400, status)
   end)
 
+  it("completes sources of a model with an encoder", function()
+    local model = own.root .. "/tests/hf/translations/t5"
+    own.sh(("%s build %s kernels=c sequences=3 --serve -o t5 >log 2>&1 || cat log"):format(
+      shell(own.root .. "/gen/attn2c"), shell(model)))
+    local prompts, words = { "the cat sat", "a dog", "where is it?" }, {}
+    for i, each in ipairs(prompts) do words[i] = "--prompt " .. shell(each) end
+    local line = "t5/t5 %s --weights " .. shell(model)
+    local expected = own.lines_of(own.sh(line:format("generate") .. " --greedy --tokens 10 --format jsonl "
+      .. table.concat(words, " ")))
+    local other = serving.start(own.folder, line:format("serve"))
+    local _, said = other:ask("/v1/completions", { prompt = prompts, n = 2, max_tokens = 10, temperature = 0 })
+    for i, choice in ipairs(said.choices) do
+      assert.equal(dkjson.decode(expected[(i + 1) // 2]).text, choice.text)
+    end
+    assert.equal(6, #said.choices)
+    local status = other:ask("/v1/chat/completions", { messages = { { role = "user", content = "a" } } })
+    assert.equal(404, status)
+    other:stop()
+  end)
+
   it("is in no other program", function()
     local plain = generating.new("serve_plain", { "llama" })
     plain.build()
