@@ -216,7 +216,8 @@ static int add_prompt(attn2c_server *server, attn2c_request *r, attn2c_ask *ask,
   const attn2c_entry *reads = encode ? encode : attn2c_primary_entry(server->model);
   const attn2c_tensor *tensor = &server->model->tensors[reads->inputs[0]];
   const int64_t limit = encode || tensor->limit < calls->vocabulary ? tensor->limit : calls->vocabulary;
-  const int32_t most = calls->encode ? calls->source : calls->tokens;
+  const int32_t room = ask->length && ask->length <= calls->tokens ? ask->length - 1 : calls->tokens;
+  const int32_t most = calls->encode ? calls->source : room;
   if (count < 1 || count > (size_t)most) {
     attn2c_serve_refuse(r->exchange, 400, name, count ? "context_length_exceeded" : NULL,
                         "%s: has %zu tokens, but 1 to %d are allowed: the model's %s", name, count, most,
