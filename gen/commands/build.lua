@@ -114,7 +114,7 @@ local function sbom_of(state, jobs, results, cflags, made, options)
   end
   return { name = spec.name .. ".spdx.json", text = sbom.text { name = spec.name, providers = made.providers,
     has_text = made.has_text, has_pictures = made.has_pictures, has_sound = made.has_sound,
-    has_speech = made.has_speech,
+    has_speech = made.has_speech, has_serve = made.has_serve,
     has_ranks = made.has_ranks, texts = made.texts, is_static = made.is_static,
     flags = recipe.flags(jobs, cflags), outputs = outputs,
     line = again.line(options.arguments,
@@ -158,7 +158,7 @@ local function jobs_of(state, tools, runtime_sources, options, library, texts)
     has_speech = spec.speech and true or false, has_ctc = spec.ctc and true or false,
     texts = texts and texts.spec.name,
     has_chat = state.chat ~= nil, has_generation = spec.symbols.past.is_open,
-    has_ranks = spec.processes ~= nil, providers = { library = library,
+    has_ranks = spec.processes ~= nil, has_serve = options.serves, providers = { library = library,
       program = recipe.provider(spec) } }
   local jobs = recipe.jobs(spec, builds_of(state, tools), runtime_sources, state.entries, made)
   if only then jobs = recipe.needed(jobs, only == true and spec.name or only) end
@@ -236,6 +236,7 @@ function build.begin(root, options) return setmetatable({ root = root, options =
 ---   only                        the name of the one result to make, or true for the program, instead of all outputs
 ---   is_libraries                makes only the libraries
 ---   embed, weights, is_static   choose what is linked in (embed.lua, recipe.lua)
+---   serves                      true if the program has the command `serve`
 ---   arguments                   the parsed command line, for the line that repeats the build (again.lua)
 ---   begun                       of build.begin, if the build has begun
 --- Returns the system that the compiler makes code for (data/systems.lua); nil if nothing was compiled.

@@ -179,7 +179,7 @@ function run.build(root, arguments)
   local own = paths.is_checkpoint(arguments.description) and arguments.description or nil
   local options = require("commands.build.embed").find(arguments.embed, arguments.weights, own)
   options.compile, options.is_static, options.arguments = true, arguments.static, arguments
-  options.is_libraries = arguments.libraries
+  options.is_libraries, options.serves = arguments.libraries, arguments.serve
   local state, folder, system = generate(root, arguments, options)
   local name = state.spec.name
   local function name_files(of)

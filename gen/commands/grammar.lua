@@ -66,6 +66,7 @@ command("build", with_tuning, "Emit C and compile it: libraries and program.", f
   sub:option("--weights", "The weights for --embed=f32 or f16 (default: a checkpoint folder's own)."):argname("FILE")
   sub:mutex(sub:flag("--static", "Link the program statically: it needs no other file."),
     sub:flag("--libraries", "Make only the libraries, for processors without Jansson, which the program needs."))
+  sub:flag("--serve", "Give the program the command `serve`, which answers over HTTP.")
 end)
 
 command("check", with_tuning, "Build, then compare every tensor with the reference.", function(sub)

@@ -45,6 +45,7 @@ end
 --- Refuses what is linked into one program. options: is_static, embed. Faults: usage.
 function ranks.check(count, options)
   if (count or 1) == 1 then return end
+  if options.serves then faults.raise("usage", "--serve: does not go with ranks: one process answers") end
   if options.is_static then faults.raise("usage", "--static: does not go with ranks: MPI's library is shared") end
   if options.embed then
     faults.raise("usage", "--embed: does not go with ranks: each rank reads its own part of a file, --weights FILE")

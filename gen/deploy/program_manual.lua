@@ -1,5 +1,6 @@
 -- program_manual.lua: writes attn2c-program(1), the manual page of the programs that `build` makes.
--- Its sources are the tables that --help of these programs prints: options.c and help.c in runtime/program.
+-- Its sources are the tables that --help of these programs prints: options.c, help.c and serve/options.c in
+-- runtime/program.
 local files = require("common.files")
 local roff = require("deploy.roff")
 local statuses = require("deploy.statuses")
@@ -88,7 +89,11 @@ function program_manual.pages(root)
   end
   local help, rows = source_of("help.c"), table_of(source_of("options.c"), "attn2c_options%[ATTN2C_OPTIONS%]")
   local pages = {}
+  local server = source_of("serve/options.c")
+  for _, row in ipairs(table_of(server, "attn2c_server_options%[ATTN2C_SERVER_OPTIONS%]")) do rows[#rows + 1] = row end
   for i, row in ipairs(table_of(help, "pages%[%]")) do pages[i] = page_of(row, rows, row[1]:upper()) end
+  local of_server = rows_of("{" .. assert(server:match("_page = {(.-)};"), "serve/options.c has another form") .. "}")
+  pages[#pages + 1] = page_of(of_server[1], rows, "SERVE")
   for _, part in ipairs { "text", "picture", "sound" } do
     local row = rows_of("{" .. assert(help:match(part .. "_page = {\n?%s*(.-)};"), "help.c has another form") .. "}")
     pages[#pages + 1] = page_of(row[1], rows, part:upper() .. "S")
@@ -118,7 +123,7 @@ function program_manual.page(root)
   page:paragraph(bold("attn2c build") .. escape(" makes a program with the model's name, out/") .. italic("NAME")
     .. "/" .. italic("NAME") .. escape(". It needs neither attn2c nor the description. All programs have the commands "
     .. "below; `run` takes texts if the model has a tokenizer, and `generate`, `chat` and `perplexity` are for models "
-    .. "that continue sequences."):gsub("\\%(ga", ""))
+    .. "that continue sequences. `serve` is in programs that are built with `--serve`."):gsub("\\%(ga", ""))
   page:section("COMMANDS")
   for _, each in ipairs(pages) do
     page:subsection(each.command .. (each.part and ", for models that take " .. each.part or ""))

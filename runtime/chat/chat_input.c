@@ -8,8 +8,12 @@ static void add_bytes(size_t *bytes, size_t more) {
 }
 
 static void add_values(size_t *bytes, const attn2c_chat_value *values, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    add_bytes(bytes, values[i].kind == ATTN2C_CHAT_TEXT && values[i].text ? values[i].length : 0);
+  for (size_t i = 0; i < count; i++) {
+    if (values[i].kind == ATTN2C_CHAT_TEXT) add_bytes(bytes, values[i].text ? values[i].length : 0);
+    if (values[i].kind < ATTN2C_CHAT_LIST) continue;
+    add_bytes(bytes, 64);
+    add_values(bytes, values[i].text, values[i].length);
+  }
 }
 
 size_t chat_input_bytes(const attn2c_chat_message *messages, size_t count,
@@ -44,10 +48,43 @@ static int text_of(attn2c_chat_work *work, const char *text, size_t length, chat
   return status;
 }
 
+static int add_named(attn2c_chat_work *work, chat_dict *dict, const attn2c_chat_value *values, size_t count,
+                     const char *const *taken, size_t taken_count);
+
 static int value_of(attn2c_chat_work *work, const attn2c_chat_value *given, chat_value *value) {
-  if (given->kind == ATTN2C_CHAT_TEXT) return text_of(work, given->text, given->length, value);
-  *value = given->kind == ATTN2C_CHAT_FLAG ? chat_boolean(given->number != 0) : chat_integer(given->number);
-  return ATTN2C_OK;
+  const attn2c_chat_value *items = given->text;
+  double real;
+  int status;
+  switch (given->kind) {
+  case ATTN2C_CHAT_TEXT:
+    return text_of(work, given->text, given->length, value);
+  case ATTN2C_CHAT_FLAG:
+    *value = chat_boolean(given->number != 0);
+    return ATTN2C_OK;
+  case ATTN2C_CHAT_NONE:
+    *value = chat_none();
+    return ATTN2C_OK;
+  case ATTN2C_CHAT_REAL:
+    memcpy(&real, &given->number, sizeof real);
+    *value = chat_real(real);
+    return ATTN2C_OK;
+  case ATTN2C_CHAT_LIST:
+    *value = (chat_value){.kind = CHAT_LIST};
+    status = chat_list_make(work, CHAT_OF_LIST, given->length, &value->as.list);
+    for (size_t i = 0; i < given->length && status == ATTN2C_OK; i++) {
+      chat_value item;
+      status = value_of(work, &items[i], &item);
+      if (status == ATTN2C_OK) status = chat_list_add(work, value->as.list, item);
+    }
+    return status;
+  case ATTN2C_CHAT_DICT:
+    *value = (chat_value){.kind = CHAT_DICT};
+    status = chat_dict_make(work, &value->as.dict);
+    return status == ATTN2C_OK ? add_named(work, value->as.dict, items, given->length, NULL, 0) : status;
+  default:
+    *value = chat_integer(given->number);
+    return ATTN2C_OK;
+  }
 }
 
 /* Adds values by name, none of which may be in `taken`. */
@@ -114,7 +151,8 @@ static int add_message(attn2c_chat_work *work, chat_list *list, const attn2c_cha
 int chat_make_inputs(attn2c_chat_work *work, const attn2c_chat_message *messages, size_t count,
                      const attn2c_chat_options *options) {
   static const char *const functions[] = {"raise_exception", "strftime_now", "range", "namespace", "dict"};
-  static const char *const taken[] = {"messages", "add_generation_prompt", "tools", "documents"};
+  static const char *const taken[] = {"messages", "add_generation_prompt", "documents", "tools"};
+  const int has_tools = options && options->flag_count > 0 && options->flags[0].kind == ATTN2C_CHAT_LIST;
   const attn2c_chat_template *template = work->template;
   chat_list *list;
   int status = chat_dict_make(work, &work->inputs);
@@ -123,12 +161,12 @@ int chat_make_inputs(attn2c_chat_work *work, const attn2c_chat_message *messages
                                 (chat_value){.kind = CHAT_FUNCTION, .as.integer = i});
   if (status == ATTN2C_OK)
     status = add_named(work, work->inputs, template->tokens, (size_t) template->token_count, NULL, 0);
+  if (status == ATTN2C_OK) status = chat_dict_set_word(work, work->inputs, "tools", chat_none());
   if (status == ATTN2C_OK && options)
-    status = add_named(work, work->inputs, options->flags, options->flag_count, taken, 4);
+    status = add_named(work, work->inputs, options->flags, options->flag_count, taken, has_tools ? 3 : 4);
   if (status == ATTN2C_OK) status = chat_list_make(work, CHAT_OF_LIST, count, &list);
   for (size_t i = 0; i < count && status == ATTN2C_OK; i++) status = add_message(work, list, &messages[i]);
   if (status == ATTN2C_OK) status = chat_dict_set_word(work, work->inputs, "messages", chat_of_list(list));
-  if (status == ATTN2C_OK) status = chat_dict_set_word(work, work->inputs, "tools", chat_none());
   if (status == ATTN2C_OK) status = chat_dict_set_word(work, work->inputs, "documents", chat_none());
   if (status != ATTN2C_OK) return status;
   return chat_dict_set_word(work, work->inputs, "add_generation_prompt",

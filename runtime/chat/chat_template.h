@@ -22,15 +22,23 @@ typedef struct attn2c_chat_macro {
   int32_t name, entry, first, count, slots;
 } attn2c_chat_macro;
 
-/* A value by name. */
-typedef enum { ATTN2C_CHAT_TEXT, ATTN2C_CHAT_FLAG, ATTN2C_CHAT_INTEGER } attn2c_chat_kind;
+/* A value by name. From ATTN2C_CHAT_NONE on they are for programs, not in the library's interface. */
+typedef enum {
+  ATTN2C_CHAT_TEXT,
+  ATTN2C_CHAT_FLAG,
+  ATTN2C_CHAT_INTEGER,
+  ATTN2C_CHAT_NONE,
+  ATTN2C_CHAT_REAL,
+  ATTN2C_CHAT_LIST,
+  ATTN2C_CHAT_DICT
+} attn2c_chat_kind;
 
 typedef struct attn2c_chat_value {
-  const char *name; /* ends with NUL */
+  const char *name; /* ends with NUL; not of an item of a list */
   attn2c_chat_kind kind;
-  const char *text; /* of ATTN2C_CHAT_TEXT, `length` bytes */
+  const void *text; /* of ATTN2C_CHAT_TEXT, `length` bytes; of a list or dictionary: `length` values */
   size_t length;
-  int64_t number; /* of the others; a flag is 0 or 1 */
+  int64_t number; /* of a flag, 0 or 1, and of an integer; of ATTN2C_CHAT_REAL its bits */
 } attn2c_chat_value;
 
 typedef struct attn2c_chat_message {

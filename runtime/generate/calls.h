@@ -29,8 +29,9 @@ typedef struct attn2c_calls {
   int32_t (*position)(const void *context, int32_t sequence);
   /* Forgets the tokens from `position` on. */
   int (*rewind)(void *context, int32_t sequence, int32_t position);
-  /* Copies what one sequence keeps to another, but for the first `same` tokens, which both have. */
-  int (*copy)(void *context, int32_t from, int32_t to, int32_t same);
+  /* Copies what one sequence keeps to another, but for the first `same` tokens, which both have. most: tokens
+   * that the copy needs; it may have more. */
+  int (*copy)(void *context, int32_t from, int32_t to, int32_t same, int32_t most);
   /* Turns a row of logits into logarithms of probabilities, faster than code for any machine; NULL: there is
    * none. */
   void (*log_softmax)(float *row, int32_t count);

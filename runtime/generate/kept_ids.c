@@ -55,15 +55,21 @@ int32_t attn2c_kept_ids_common(const attn2c_kept_ids *kept, int32_t sequence, in
   return n;
 }
 
-int attn2c_kept_ids_copy(attn2c_kept_ids *kept, int32_t from, int32_t to) {
-  const int32_t same = attn2c_kept_ids_common(kept, from, to), count = kept->counts[from];
-  const int status = kept->calls->copy(kept->calls->context, from, to, same);
-  if (status == ATTN2C_OK) attn2c_kept_ids_adopt(kept, to, ids_of(kept, from), count);
+/* Copies at least the first `most` ids that a sequence keeps. */
+static int copy(attn2c_kept_ids *kept, int32_t from, int32_t to, int32_t most) {
+  const attn2c_calls *calls = kept->calls;
+  const int32_t same = attn2c_kept_ids_common(kept, from, to);
+  const int status = calls->copy(calls->context, from, to, same, most);
+  if (status == ATTN2C_OK)
+    attn2c_kept_ids_adopt(kept, to, ids_of(kept, from), calls->position(calls->context, to));
   return status;
 }
 
-/* Takes over the longest beginning that any sequence keeps. */
-static int take_beginning(attn2c_kept_ids *kept, int32_t sequence, const int32_t *ids, int32_t count) {
+int attn2c_kept_ids_copy(attn2c_kept_ids *kept, int32_t from, int32_t to) {
+  return copy(kept, from, to, kept->counts[from]);
+}
+
+int attn2c_kept_ids_take(attn2c_kept_ids *kept, int32_t sequence, const int32_t *ids, int32_t count) {
   const attn2c_calls *calls = kept->calls;
   int32_t from = sequence, n = common(kept, sequence, ids, count);
   for (int32_t i = 0; i < calls->sequences; i++) {
@@ -72,7 +78,7 @@ static int take_beginning(attn2c_kept_ids *kept, int32_t sequence, const int32_t
     from = i;
     n = other;
   }
-  int status = from == sequence ? ATTN2C_OK : attn2c_kept_ids_copy(kept, from, sequence);
+  int status = from == sequence ? ATTN2C_OK : copy(kept, from, sequence, n);
   /* A sequence that other calls have used before has tokens of which nothing is known. */
   if (status != ATTN2C_OK || calls->position(calls->context, sequence) == n) return status;
   status = calls->rewind(calls->context, sequence, n);
@@ -85,7 +91,7 @@ static int take_beginning(attn2c_kept_ids *kept, int32_t sequence, const int32_t
 int attn2c_kept_ids_read(attn2c_kept_ids *kept, int32_t sequence, const int32_t *ids, int32_t count,
                          float *logits, int (*stops)(void)) {
   const attn2c_calls *calls = kept->calls;
-  int status = take_beginning(kept, sequence, ids, count);
+  int status = attn2c_kept_ids_take(kept, sequence, ids, count);
   while (status == ATTN2C_OK && kept->counts[sequence] < count) {
     const int32_t at = kept->counts[sequence], rest = count - at, part = rest < PART ? rest : PART;
     if (stops && stops()) return ATTN2C_USAGE;
@@ -97,13 +103,22 @@ int attn2c_kept_ids_read(attn2c_kept_ids *kept, int32_t sequence, const int32_t 
   return status;
 }
 
+int attn2c_kept_ids_extend(attn2c_kept_ids *kept, int32_t count, const int32_t *sequences,
+                           const int32_t *counts, const int32_t *ids, int all, float *logits) {
+  const attn2c_calls *calls = kept->calls;
+  const int status = calls->extend(calls->context, count, sequences, counts, ids, all, logits);
+  for (int32_t i = 0; i < count && status == ATTN2C_OK; i++) {
+    const int32_t more = counts ? counts[i] : 1, sequence = sequences[i];
+    memcpy(ids_of(kept, sequence) + kept->counts[sequence], ids, (size_t)more * sizeof *ids);
+    kept->counts[sequence] += more;
+    ids += more;
+  }
+  return status;
+}
+
 int attn2c_kept_ids_decode(attn2c_kept_ids *kept, int32_t count, const int32_t *sequences, const int32_t *ids,
                            float *logits) {
-  const attn2c_calls *calls = kept->calls;
-  const int status = calls->extend(calls->context, count, sequences, NULL, ids, 0, logits);
-  for (int32_t i = 0; i < count && status == ATTN2C_OK; i++)
-    ids_of(kept, sequences[i])[kept->counts[sequences[i]]++] = ids[i];
-  return status;
+  return attn2c_kept_ids_extend(kept, count, sequences, NULL, ids, 0, logits);
 }
 
 void attn2c_kept_ids_adopt(attn2c_kept_ids *kept, int32_t sequence, const int32_t *ids, int32_t count) {

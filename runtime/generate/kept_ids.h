@@ -19,6 +19,15 @@ void attn2c_kept_ids_free(attn2c_kept_ids *kept);
 int attn2c_kept_ids_read(attn2c_kept_ids *kept, int32_t sequence, const int32_t *ids, int32_t count,
                          float *logits, int (*stops)(void));
 
+/* Makes a sequence keep the longest beginning of these ids that any sequence keeps, but not the last id.
+ * attn2c_kept_ids_count says how many that are. */
+int attn2c_kept_ids_take(attn2c_kept_ids *kept, int32_t sequence, const int32_t *ids, int32_t count);
+
+/* Reads counts[i] ids of each of `count` sequences, which are there one after the other; counts NULL: one of
+ * each. logits: [count][vocabulary], or of all ids if `all`. */
+int attn2c_kept_ids_extend(attn2c_kept_ids *kept, int32_t count, const int32_t *sequences,
+                           const int32_t *counts, const int32_t *ids, int all, float *logits);
+
 /* Reads one id of each of `count` sequences; logits [count][vocabulary]. */
 int attn2c_kept_ids_decode(attn2c_kept_ids *kept, int32_t count, const int32_t *sequences, const int32_t *ids,
                            float *logits);

@@ -151,10 +151,12 @@ void attn2c_state_begin(attn2c_context *context, int64_t sequence, int32_t origi
   *attn2c_state_grown(context, continued_of(context)->source, sequence) = (int32_t)rows;
 }
 
-void attn2c_state_copy(attn2c_context *context, int64_t from, int64_t to, int64_t same) {
+void attn2c_state_copy(attn2c_context *context, int64_t from, int64_t to, int64_t same, int64_t most) {
   const attn2c_continued *of = continued_of(context);
   attn2c_copying what = {
       .from = from, .to = to, .same = (int32_t)same, .tokens = *attn2c_state_grown(context, 0, from)};
+  /* A window has forgotten keys that fewer tokens would see. */
+  if (of->window_count == 0 && most < what.tokens) what.tokens = (int32_t)most;
   for (int window = 0; window < of->window_count; window++) {
     what.forgotten[window] = *forgotten_of(context, window, from);
     what.moved[window] = what.forgotten[window] != *forgotten_of(context, window, to);
@@ -164,6 +166,7 @@ void attn2c_state_copy(attn2c_context *context, int64_t from, int64_t to, int64_
   attn2c_state_copy_part(of, context->state, &what);
   for (int symbol = 0; symbol < of->symbol_count; symbol++)
     *attn2c_state_grown(context, symbol, to) = *attn2c_state_grown(context, symbol, from);
+  *attn2c_state_grown(context, 0, to) = what.tokens;
   context->origins[to] = context->origins[from];
   for (int window = 0; window < of->window_count; window++)
     *forgotten_of(context, window, to) = what.forgotten[window];

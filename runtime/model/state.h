@@ -38,8 +38,9 @@ void attn2c_state_origins(const attn2c_context *context, int64_t count, const in
 void attn2c_state_begin(attn2c_context *context, int64_t sequence, int32_t origin, int64_t rows);
 
 /* Makes a sequence a copy of another, with all that its state has. Pages of keys that are only of the first
- * `same` tokens, which both have, are left as they are. */
-void attn2c_state_copy(attn2c_context *context, int64_t from, int64_t to, int64_t same);
+ * `same` tokens, which both have, are left as they are. most: the first tokens that the copy has at least;
+ * with windows it has all. */
+void attn2c_state_copy(attn2c_context *context, int64_t from, int64_t to, int64_t same, int64_t most);
 
 /* Do the two parts of this that move memory, in the state of this process. */
 void attn2c_state_forget(const attn2c_continued *of, float *state, const attn2c_forgetting *what);

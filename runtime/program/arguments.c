@@ -8,6 +8,7 @@
 #include "program/arguments.h"
 #include "program/nearest.h"
 #include "program/options.h"
+#include "program/serve/command.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -32,6 +33,10 @@ static option_reader *const readers[] = {
 
 static const char *const commands[] = {"",     "info",     "run",  "check",     "bench",
                                        "pack", "generate", "chat", "perplexity"};
+
+static const char *name_of_command(attn2c_command command) {
+  return command == ATTN2C_COMMAND_SERVE ? attn2c_the_server->name : commands[command];
+}
 
 /* True if the model continues its sequences, and has the commands for that. */
 static int continues(void) { return &attn2c_the_generation != NULL; }
@@ -174,30 +179,31 @@ static int read_real(const option_row *row, const char *value, attn2c_arguments 
 
 /* The options of one command, as getopt_long takes them. */
 typedef struct {
-  struct option list[ATTN2C_OPTIONS + 1];
+  struct option list[ATTN2C_ROWS + 1];
   int count;
-  char letters[2 * ATTN2C_OPTIONS + 2];
+  char letters[2 * ATTN2C_ROWS + 2];
 } option_list;
 
 static option_list options_of(attn2c_command command) {
   option_list options = {.letters = ":"};
   char *letter = options.letters + 1;
-  for (int i = 0; i < ATTN2C_OPTIONS; i++) {
-    if (!is_option_of(&attn2c_options[i], command)) continue;
-    const int has_value = attn2c_options[i].value != NULL;
+  for (int i = 0; i < ATTN2C_ROWS; i++) {
+    if (!is_option_of(attn2c_option_at(i), command)) continue;
+    const int has_value = attn2c_option_at(i)->value != NULL;
     options.list[options.count++] = (struct option){
-        attn2c_options[i].name + 2, has_value ? required_argument : no_argument, NULL, FIRST_OPTION + i};
-    if (attn2c_options[i].letter) *letter++ = attn2c_options[i].letter[1];
-    if (attn2c_options[i].letter && has_value) *letter++ = ':';
+        attn2c_option_at(i)->name + 2, has_value ? required_argument : no_argument, NULL, FIRST_OPTION + i};
+    if (attn2c_option_at(i)->letter) *letter++ = attn2c_option_at(i)->letter[1];
+    if (attn2c_option_at(i)->letter && has_value) *letter++ = ':';
   }
   return options;
 }
 
 /* Returns the row of what getopt_long returned. */
 static const option_row *row_of(int option, attn2c_command command) {
-  if (option >= FIRST_OPTION) return &attn2c_options[option - FIRST_OPTION];
-  const option_row *row = attn2c_options;
-  while (!row->letter || row->letter[1] != option || !is_option_of(row, command)) row++;
+  if (option >= FIRST_OPTION) return attn2c_option_at(option - FIRST_OPTION);
+  int i = 0;
+  const option_row *row = attn2c_option_at(i);
+  while (!row->letter || row->letter[1] != option || !is_option_of(row, command)) row = attn2c_option_at(++i);
   return row;
 }
 
@@ -215,10 +221,10 @@ static int is_offered(const option_row *row, attn2c_command command) {
 /* Writes the names of a command's options. */
 static const char *allowed(attn2c_command command, char text[ALLOWED_BYTES]) {
   size_t length = 0;
-  for (int i = 0; i < ATTN2C_OPTIONS; i++) {
-    if (!is_offered(&attn2c_options[i], command)) continue;
+  for (int i = 0; i < ATTN2C_ROWS; i++) {
+    if (!is_offered(attn2c_option_at(i), command)) continue;
     length += (size_t)snprintf(text + length, ALLOWED_BYTES - length, "%s%s", length ? ", " : "",
-                               shown(&attn2c_options[i]));
+                               shown(attn2c_option_at(i)));
   }
   return text;
 }
@@ -226,22 +232,23 @@ static const char *allowed(attn2c_command command, char text[ALLOWED_BYTES]) {
 static const char *option_name(const void *list, int i) { return ((const char *const *)list)[i]; }
 static const char *command_name(const void *list, int i) {
   (void)list;
-  return commands[ATTN2C_COMMAND_INFO + i];
+  const int of_server = continues() ? ATTN2C_COMMAND_PERPLEXITY : ATTN2C_COMMAND_PACK;
+  return i < of_server ? commands[ATTN2C_COMMAND_INFO + i] : attn2c_the_server->name;
 }
 
 /* Reports an unknown option of a command, with the option that resembles it, or with all options. */
 static void refuse_option(const char *word, attn2c_command command, attn2c_message *message) {
   char name[64], text[ALLOWED_BYTES];
-  const char *names[ATTN2C_OPTIONS];
+  const char *names[ATTN2C_ROWS];
   int count = 0;
-  for (int i = 0; i < ATTN2C_OPTIONS; i++)
-    if (is_offered(&attn2c_options[i], command)) names[count++] = attn2c_options[i].name + 2;
+  for (int i = 0; i < ATTN2C_ROWS; i++)
+    if (is_offered(attn2c_option_at(i), command)) names[count++] = attn2c_option_at(i)->name + 2;
   snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
   const char *near = strncmp(name, "--", 2) == 0 ? attn2c_nearest(name + 2, count, option_name, names) : NULL;
   if (near)
-    attn2c_say(message, "%s: no option '%s'; did you mean --%s?", commands[command], word, near);
+    attn2c_say(message, "%s: no option '%s'; did you mean --%s?", name_of_command(command), word, near);
   else
-    attn2c_say(message, "%s: no option '%s'; allowed are %s", commands[command], word,
+    attn2c_say(message, "%s: no option '%s'; allowed are %s", name_of_command(command), word,
                allowed(command, text));
 }
 
@@ -250,13 +257,13 @@ static void refuse(int option, char **argv, attn2c_command command, attn2c_messa
   char text[ALLOWED_BYTES];
   const char *word = argv[optind - 1];
   if (option == ':')
-    attn2c_say(message, "%s: %s needs a value", commands[command], word);
+    attn2c_say(message, "%s: %s needs a value", name_of_command(command), word);
   else if (optopt == 0)
     refuse_option(word, command, message);
   else if (optopt >= FIRST_OPTION || strncmp(word, "--", 2) == 0)
-    attn2c_say(message, "%s: '%s' has a value, but none is allowed", commands[command], word);
+    attn2c_say(message, "%s: '%s' has a value, but none is allowed", name_of_command(command), word);
   else
-    attn2c_say(message, "%s: no option '-%c'; allowed are %s", commands[command], optopt,
+    attn2c_say(message, "%s: no option '-%c'; allowed are %s", name_of_command(command), optopt,
                allowed(command, text));
 }
 
@@ -292,17 +299,25 @@ static int parse_options(int argc, char **argv, attn2c_arguments *arguments, att
                  "run: '%s' is not an option; a value follows its option: --text WORD, --input X.npy",
                  argv[optind]);
     else
-      attn2c_say(message, "%s: '%s' is not an option; allowed are %s", commands[command], argv[optind],
+      attn2c_say(message, "%s: '%s' is not an option; allowed are %s", name_of_command(command), argv[optind],
                  allowed(command, text));
     status = ATTN2C_USAGE;
   }
   return status;
 }
 
+/* Returns what a list of commands ends with. */
+static const char *also_served(void) {
+  static char text[32];
+  if (&attn2c_the_server) snprintf(text, sizeof text, ", %s", attn2c_the_server->name);
+  return text;
+}
+
 int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, attn2c_message *message) {
   *arguments = (attn2c_arguments){.path = argc > 0 ? argv[0] : NULL,
                                   .seed = 1,
                                   .stride = -1,
+                                  .serve = {.port = -1},
                                   .generate = {.tokens = -1,
                                                .top_k = -1,
                                                .beams = -1,
@@ -315,8 +330,8 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
   if (arguments->path == NULL) arguments->path = arguments->program;
   if (argc < 2)
     return attn2c_fail(message, ATTN2C_USAGE,
-                       "a command is needed: info, run, check, bench%s (--help explains them)",
-                       continues() ? ", pack, generate, chat or perplexity" : " or pack");
+                       "a command is needed: info, run, check, bench%s%s (--help explains them)",
+                       continues() ? ", pack, generate, chat or perplexity" : " or pack", also_served());
   if (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0) {
     arguments->help = 1;
     return ATTN2C_OK;
@@ -325,18 +340,18 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
     arguments->version = 1;
     return ATTN2C_OK;
   }
-  for (int i = ATTN2C_COMMAND_INFO; i <= ATTN2C_COMMAND_PERPLEXITY; i++) {
-    if (strcmp(argv[1], commands[i]) == 0) arguments->command = (attn2c_command)i;
+  for (int i = ATTN2C_COMMAND_INFO; i <= ATTN2C_COMMAND_SERVE - !&attn2c_the_server; i++) {
+    if (strcmp(argv[1], name_of_command((attn2c_command)i)) == 0) arguments->command = (attn2c_command)i;
   }
   if (arguments->command == ATTN2C_COMMAND_NONE) {
-    const char *near = attn2c_nearest(argv[1], continues() ? ATTN2C_COMMAND_PERPLEXITY : ATTN2C_COMMAND_PACK,
-                                      command_name, NULL);
+    const int count = (continues() ? ATTN2C_COMMAND_PERPLEXITY : ATTN2C_COMMAND_PACK) + !!&attn2c_the_server;
+    const char *near = attn2c_nearest(argv[1], count, command_name, NULL);
     if (near)
       attn2c_say(message, "no command '%s'; did you mean %s?", argv[1], near);
     else
-      attn2c_say(message, "%s '%s'; allowed are info, run, check, bench%s (--help explains them)",
+      attn2c_say(message, "%s '%s'; allowed are info, run, check, bench%s%s (--help explains them)",
                  argv[1][0] == '-' ? "a command comes before" : "no command", argv[1],
-                 continues() ? ", pack, generate, chat and perplexity" : " and pack");
+                 continues() ? ", pack, generate, chat and perplexity" : " and pack", also_served());
     return ATTN2C_USAGE;
   }
   void **lists[] = {(void **)&arguments->inputs,

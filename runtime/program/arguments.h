@@ -14,7 +14,8 @@ typedef enum {
   ATTN2C_COMMAND_PACK,
   ATTN2C_COMMAND_GENERATE, /* from here on: of models that continue their sequences */
   ATTN2C_COMMAND_CHAT,
-  ATTN2C_COMMAND_PERPLEXITY
+  ATTN2C_COMMAND_PERPLEXITY,
+  ATTN2C_COMMAND_SERVE /* of programs that are built with it */
 } attn2c_command;
 
 typedef enum { ATTN2C_FORMAT_MD, ATTN2C_FORMAT_JSON, ATTN2C_FORMAT_CSV } attn2c_report_format;
@@ -80,6 +81,13 @@ typedef struct {
   const char *logits;          /* a file that perplexity writes; NULL: not given */
 } attn2c_generate_arguments;
 
+/* The options of serving. */
+typedef struct {
+  const char *host, *path, *key_file; /* NULL: not given */
+  int port;                           /* -1: not given */
+  int sequences, waiting, log;        /* 0: not given; log: attn2c_log_form */
+} attn2c_serve_arguments;
+
 typedef struct {
   const char *path;  /* argv[0] unchanged */
   char program[256]; /* the last part of argv[0], escaped for printing */
@@ -114,6 +122,7 @@ typedef struct {
   int dimensions;             /* 0: not given */
   int64_t stride;             /* tokens that neighbouring windows share; -1: not given */
   attn2c_generate_arguments generate;
+  attn2c_serve_arguments serve;
 } attn2c_arguments;
 
 /* The program of the model, or of the first target of several. */

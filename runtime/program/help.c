@@ -5,11 +5,10 @@
 #include "base/sound_facts.h"
 #include "base/text_facts.h"
 #include "program/options.h"
+#include "program/serve/command.h"
 
 /* usage: the words after the command's name, one line for each form. */
-static const struct {
-  const char *command, *usage, *text, *notes;
-} pages[] = {
+static const attn2c_help_page pages[] = {
     {"info", "[OPTION...]",
      "Prints what this model is: inputs, outputs, shapes, weights, parameters, floating-point\n"
      "operations, bytes of the arena, kernels, target.\n",
@@ -60,9 +59,7 @@ static const struct {
 };
 
 /* The part of the help of `run` for models that take text. */
-static const struct {
-  const char *command, *usage, *text, *notes;
-} text_page = {
+static const attn2c_help_page text_page = {
     "run", "--weights F --text TEXT|FILE|- ... [OPTION...]", "Text instead of inputs:\n",
     "Texts that are longer than the model takes are cut; a line at the end gives their number. A line that\n"
     "cannot be answered ends the run after the answers before it, and the message gives its number.\n"};
@@ -118,20 +115,15 @@ static void print_wrapped(const char *text, int at, int column, FILE *out) {
   fputc('\n', out);
 }
 
-/* A part of the help of `run`. */
-typedef struct {
-  const char *command, *usage, *text, *notes;
-} part_page;
-
 /* The part for models that take pictures. */
-static const part_page picture_page = {
+static const attn2c_help_page picture_page = {
     "run", "--weights F --image FILE|DIR|- ... [OPTION...]", "Pictures instead of inputs:\n",
     "A picture is turned as its Exif orientation says, resized, cropped and normalised as the "
     "model's\nimage processor does. A picture that cannot be read ends the run after the answers "
     "before it.\n"};
 
 /* The part for models that take sound. */
-static const part_page sound_page = {
+static const attn2c_help_page sound_page = {
     "run", "--weights F --audio FILE|DIR|- ... [OPTION...]", "Sounds instead of inputs:\n",
     "The mean of a sound's channels is resampled to the model's rate. Speech that is longer than a call "
     "takes "
@@ -172,44 +164,47 @@ static int is_shown(const attn2c_option *row, unsigned page, const attn2c_descri
 static void print_options(unsigned page, const attn2c_descriptor *model, FILE *out) {
   char label[64];
   int column = 0;
-  for (int i = 0; i < ATTN2C_OPTIONS; i++) {
+  for (int i = 0; i < ATTN2C_ROWS; i++) {
     const int length =
-        is_shown(&attn2c_options[i], page, model) ? 4 + label_of(&attn2c_options[i], label) : 0;
+        is_shown(attn2c_option_at(i), page, model) ? 4 + label_of(attn2c_option_at(i), label) : 0;
     if (length > column) column = length;
   }
   if (column > COLUMN) column = COLUMN;
-  for (int i = 0; i < ATTN2C_OPTIONS; i++) {
-    if (!is_shown(&attn2c_options[i], page, model)) continue;
-    const int length = label_of(&attn2c_options[i], label);
+  for (int i = 0; i < ATTN2C_ROWS; i++) {
+    if (!is_shown(attn2c_option_at(i), page, model)) continue;
+    const int length = label_of(attn2c_option_at(i), label);
     fprintf(out, "  %-*s", column - 2, label);
     if (length > column - 3) fprintf(out, "\n%*s", column, "");
-    print_wrapped(attn2c_options[i].help, column, column, out);
+    print_wrapped(attn2c_option_at(i)->help, column, column, out);
   }
 }
 
 void attn2c_arguments_help(const attn2c_arguments *arguments, const attn2c_descriptor *model, FILE *out) {
   const char *program = arguments->program;
   if (arguments->command == ATTN2C_COMMAND_NONE) {
-    fprintf(
-        out,
-        "Usage: %s COMMAND [OPTION...]\n       %s --version\n\nThe model '%s', compiled by attn2c.\n\n%s%s%s",
-        program, program, model->name, commands_text, &attn2c_the_generation ? commands_of_generation : "",
-        after_commands);
+    fprintf(out,
+            "Usage: %s COMMAND [OPTION...]\n       %s --version\n\nThe model '%s', compiled by "
+            "attn2c.\n\n%s%s%s%s",
+            program, program, model->name, commands_text,
+            &attn2c_the_generation ? commands_of_generation : "",
+            &attn2c_the_server ? attn2c_the_server->in_list : "", after_commands);
     return;
   }
-  const int page = (int)arguments->command - ATTN2C_COMMAND_INFO;
+  const attn2c_help_page *page = arguments->command == ATTN2C_COMMAND_SERVE
+                                     ? attn2c_the_server->page
+                                     : &pages[arguments->command - ATTN2C_COMMAND_INFO];
   const int has_text = arguments->command == ATTN2C_COMMAND_RUN && model->text != NULL;
-  print_usage(program, pages[page].command, pages[page].usage, out);
+  print_usage(program, page->command, page->usage, out);
   const int has_media = arguments->command == ATTN2C_COMMAND_RUN && !attn2c_encode_entry(model);
-  const part_page *media = !has_media             ? NULL
-                           : &attn2c_the_pictures ? &picture_page
-                           : &attn2c_the_sounds   ? &sound_page
-                                                  : NULL;
+  const attn2c_help_page *media = !has_media             ? NULL
+                                  : &attn2c_the_pictures ? &picture_page
+                                  : &attn2c_the_sounds   ? &sound_page
+                                                         : NULL;
   if (has_text) fprintf(out, "       %s run %s\n", program, text_page.usage);
   if (media) fprintf(out, "       %s run %s\n", program, media->usage);
-  fprintf(out, "\n%s\n", pages[page].text);
+  fprintf(out, "\n%s\n", page->text);
   print_options(1U << arguments->command, model, out);
-  if (*pages[page].notes) fprintf(out, "\n%s", pages[page].notes);
+  if (*page->notes) fprintf(out, "\n%s", page->notes);
   if (media) {
     fprintf(out, "\n%s\n", media->text);
     print_options(media == &picture_page ? ATTN2C_HELP_OF_PICTURES : ATTN2C_HELP_OF_SOUNDS, model, out);

@@ -1,12 +1,16 @@
 /* licenses.c - the notices of what is linked into an emitted program, as their licences ask for
  * them. ATTN2C_STATIC: the C library is inside; ATTN2C_STATIC_TEXT: so are utf8proc and PCRE2;
- * ATTN2C_STATIC_PICTURES: so are libpng and libjpeg-turbo; ATTN2C_STATIC_ZLIB: so is zlib. */
+ * ATTN2C_STATIC_PICTURES: so are libpng and libjpeg-turbo; ATTN2C_STATIC_ZLIB: so is zlib;
+ * ATTN2C_STATIC_SERVE: so is libevent. */
 #include "program/commands.h"
 #ifdef ATTN2C_STATIC_PICTURES
 #include "program/picture/licenses.h"
 #endif
 #ifdef ATTN2C_STATIC_ZLIB
 #include "program/speech/licenses.h"
+#endif
+#ifdef ATTN2C_STATIC_SERVE
+#include "program/serve/licenses.h"
 #endif
 
 #define MIT_TERMS                                                                                            \
@@ -184,6 +188,9 @@ void attn2c_licenses(FILE *out) {
 #endif
 #ifdef ATTN2C_STATIC_ZLIB
       zlib_notice,
+#endif
+#ifdef ATTN2C_STATIC_SERVE
+      libevent_notice,
 #endif
   };
   for (size_t i = 0; i < sizeof notices / sizeof *notices; i++)

@@ -17,6 +17,7 @@
 #include "program/ranks/program.h"
 #include "program/speech/command.h"
 #include "program/run.h"
+#include "program/serve/command.h"
 #include "program/text/command.h"
 
 /* The programs of a model for several targets, one each, ended by NULL. Other models do not define it. */
@@ -138,6 +139,8 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
     return attn2c_bench_command(program, arguments, stdout, message);
   case ATTN2C_COMMAND_PACK:
     return attn2c_pack_command(program->model, arguments, stdout, message);
+  case ATTN2C_COMMAND_SERVE:
+    return attn2c_the_server->run(program->model, arguments, stdout, stderr, message);
   default:
     return generate(program->model, arguments, message);
   }

@@ -3,6 +3,7 @@
 #include "program/options.h"
 
 #include "base/generation.h"
+#include "program/serve/command.h"
 
 enum {
   INFO = 1 << ATTN2C_COMMAND_INFO,
@@ -13,6 +14,7 @@ enum {
   GENERATE = 1 << ATTN2C_COMMAND_GENERATE,
   CHAT = 1 << ATTN2C_COMMAND_CHAT,
   PERPLEXITY = 1 << ATTN2C_COMMAND_PERPLEXITY,
+  SERVE = 1 << ATTN2C_COMMAND_SERVE,
   TEXTS = ATTN2C_HELP_OF_TEXTS,
   PICTURES = ATTN2C_HELP_OF_PICTURES,
   SOUNDS = ATTN2C_HELP_OF_SOUNDS
@@ -32,7 +34,7 @@ enum {
 #define AT(member) offsetof(attn2c_arguments, member)
 
 const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
-    {"--weights", NULL, "F", RUN | GENERATE | CHAT | PERPLEXITY, ONCE, AT(weights), 0, 0, 0, NULL,
+    {"--weights", NULL, "F", RUN | GENERATE | CHAT | PERPLEXITY | SERVE, ONCE, AT(weights), 0, 0, 0, NULL,
      "a safetensors checkpoint, or a file that pack wrote; a model with weights linked in uses these in "
      "their place"},
     {"--weights", NULL, "F", CHECK, ONCE, AT(weights), 0, 0, 0, NULL,
@@ -42,8 +44,8 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "a safetensors checkpoint, or a file that pack wrote (default: the weights linked in, or seeded random "
      "weights)"},
     {"--weights", NULL, "F", PACK, ONCE, AT(weights), 0, 0, 0, NULL, "a safetensors checkpoint"},
-    {"--threads", NULL, "N", RUN | CHECK | BENCH | GENERATE | CHAT | PERPLEXITY, THREADS, AT(threads), 0, 1,
-     0, NULL,
+    {"--threads", NULL, "N", RUN | CHECK | BENCH | GENERATE | CHAT | PERPLEXITY | SERVE, THREADS, AT(threads),
+     0, 1, 0, NULL,
      "threads that share a call, at most (default: the number that the model was built for, or of "
      "cores); results have the same bits for any number"},
     {"--input", NULL, "[NAME=]X.npy", RUN, PATH, AT(inputs), AT(input_count), 0, 0, NULL,
@@ -319,6 +321,13 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "prints the licences of the libraries that are linked in"},
     {"--verbose", "-v", NULL, RUN, FLAG, AT(verbose), 0, 0, 0, NULL,
      "name the tensors of the checkpoint that the model does not use"},
-    {"--help", "-h", NULL, INFO | RUN | CHECK | BENCH | PACK | GENERATE | CHAT | PERPLEXITY, FLAG, AT(help),
-     0, 0, 0, NULL, "this text"},
+    {"--help", "-h", NULL, INFO | RUN | CHECK | BENCH | PACK | GENERATE | CHAT | PERPLEXITY | SERVE, FLAG,
+     AT(help), 0, 0, 0, NULL, "this text"},
 };
+
+const attn2c_option *attn2c_option_at(int i) {
+  static const attn2c_option none;
+  return i < ATTN2C_OPTIONS   ? &attn2c_options[i]
+         : &attn2c_the_server ? &attn2c_the_server->options[i - ATTN2C_OPTIONS]
+                              : &none;
+}

@@ -38,10 +38,20 @@ typedef struct {
 /* The same for the part about sounds. */
 #define ATTN2C_HELP_OF_SOUNDS (1U << 13)
 
+/* A page of help. usage: the words after the command's name, one line for each form. */
+typedef struct {
+  const char *command, *usage, *text, *notes;
+} attn2c_help_page;
+
 /* The rows. Messages and help list the options of a command in their order. Rows after the last are empty,
  * and belong to no command. */
 enum { ATTN2C_OPTIONS = 120 };
 extern const attn2c_option attn2c_options[ATTN2C_OPTIONS];
+
+/* Returns row number i, from 0 to ATTN2C_ROWS - 1: the table's, then rows of a command that only some
+ * programs have. */
+enum { ATTN2C_SERVER_OPTIONS = 16, ATTN2C_ROWS = ATTN2C_OPTIONS + ATTN2C_SERVER_OPTIONS };
+const attn2c_option *attn2c_option_at(int i);
 
 /* True if the program's model can have the option. */
 int attn2c_option_is_offered(const attn2c_option *row);

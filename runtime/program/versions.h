@@ -1,6 +1,6 @@
 /* versions.h - the headers whose macros tell a build the versions of its libraries. No code includes this
- * file. ATTN2C_WITH_LIBXSMM, _TEXT, _PICTURES, _SOUND, _SPEECH and _MPI say which libraries the model is
- * linked with. */
+ * file. ATTN2C_WITH_LIBXSMM, _TEXT, _PICTURES, _SOUND, _SPEECH, _SERVE and _MPI say which libraries the
+ * model is linked with. */
 #include <jansson.h>
 #include <limits.h>
 #ifdef ATTN2C_WITH_LIBXSMM
@@ -17,6 +17,9 @@
 #ifdef ATTN2C_WITH_SOUND
 #include <sndfile.h>
 #include <soxr.h>
+#endif
+#ifdef ATTN2C_WITH_SERVE
+#include <event2/event-config.h>
 #endif
 #ifdef ATTN2C_WITH_PICTURES
 #include <stdio.h>

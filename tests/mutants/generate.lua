@@ -127,8 +127,8 @@ return function(of, spec)
   }
 
   of("runtime/generate/kept_ids.c", "c:answers") {
-    { name = "kept_same", old = "calls->copy(kept->calls->context, from, to, same)",
-      new = "calls->copy(kept->calls->context, from, to, same + 1)", filter = "beams/copy*",
+    { name = "kept_same", old = "calls->copy(calls->context, from, to, same, most)",
+      new = "calls->copy(calls->context, from, to, same + 1, most)", filter = "beams/copy*",
       wrong = "a token that differs is not copied" },
   }
 

@@ -14,8 +14,8 @@ local places = { next = root .. "/tests/hf/texts/next", llama = root .. "/tests/
 local builds = { next = "--chat-template " .. shell(places.llama .. "/chat_template.jinja"), llama = "context=20000" }
 
 --- Returns the functions of a spec that works in a folder of out/spec. build() builds the `wanted` names of `places`
---- there.
-function generating.new(own, wanted)
+--- there, with `more` words of a command line.
+function generating.new(own, wanted, more)
   local folder = root .. "/out/spec/" .. own
 
   local function run(command)
@@ -34,8 +34,8 @@ function generating.new(own, wanted)
   end
 
   -- The command line of a model's program.
-  local function line(name, command, more)
-    return ("%s/%s %s --weights %s %s"):format(name, name, command, shell(places[name]), more or "")
+  local function line(name, command, options)
+    return ("%s/%s %s --weights %s %s"):format(name, name, command, shell(places[name]), options or "")
   end
 
   -- Returns the status and the lines with which a command is refused, without the program's name.
@@ -81,8 +81,8 @@ function generating.new(own, wanted)
   local function build()
     files.make_folder(folder)
     for _, each in ipairs(wanted) do
-      local command = "%s build %s sequences=3 chunk=16 kernels=c %s -o %s >log 2>&1 || cat log"
-      local said = sh(command:format(shell(root .. "/gen/attn2c"), shell(places[each]), builds[each], each))
+      local command = "%s build %s sequences=3 chunk=16 kernels=c %s %s -o %s >log 2>&1 || cat log"
+      local said = sh(command:format(shell(root .. "/gen/attn2c"), shell(places[each]), builds[each], more or "", each))
       if said ~= "" then error(said) end
     end
   end

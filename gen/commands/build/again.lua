@@ -65,6 +65,7 @@ function again.line(arguments, used, target, environment)
   if arguments.weights then add("--weights=" .. name_of(arguments.weights)) end
   if arguments.static then add("--static") end
   if arguments.libraries then add("--libraries") end
+  if arguments.serve then add("--serve") end
   return table.concat(list, " ")
 end
 

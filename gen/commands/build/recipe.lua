@@ -31,6 +31,10 @@ local of_program = { "-fno-asynchronous-unwind-tables" }
 -- Flags of a static program, which has no symbols, and only the sections that it calls.
 local smaller = { "-static", "-s", "-Wl,--gc-sections" }
 
+-- The server's library has functions that look up names, which the linker says need shared libraries. The server calls
+-- none of them.
+local quieter = { "-Wl,--no-warnings" }
+
 -- The folder of Jansson's header, after all other folders. musl-gcc looks only into musl's own folders, which still
 -- come first. Other compilers look there anyway.
 local jansson_header = { "-idirafter", "/usr/include" }
@@ -76,6 +80,7 @@ local text_libraries = { "-lutf8proc", "-lpcre2-8" }
 local picture_libraries = { "-lpng", "-ljpeg", "-lz" } -- only of the program
 local sound_libraries = { "-lsndfile", "-lsoxr" } -- only of the program
 local speech_libraries = { "-lz" } -- only of the program, too
+local serve_libraries = { "-levent_extra", "-levent_core" } -- likewise
 
 -- Returns the name of a source's object: NAME.o for an emitted file, FOLDER-FILE.o for one of the runtime. No model's
 -- name has a `-`, so that an emitted file and a file of the runtime never have the same object. ending: distinguishes
@@ -102,6 +107,17 @@ local function is_of_ranks(source) return is_part(source, "ranks") end
 -- Sources of the program of a model of pictures that has a model of texts linked in.
 local of_texts = words.set { "program/picture/texts.c", "program/text/source.c" }
 
+-- Needs of sources of the server, by the word that their names begin with. Sources with other names are for all models.
+local of_server = { generate = { "has_generation", "has_text" }, text = { "has_text" }, picture = { "has_pictures" },
+  sound = { "has_sound" } }
+
+local function is_of_server(source, options)
+  for _, needed in ipairs(of_server[source:match("^program/serve/(%l+)")] or {}) do
+    if not options[needed] then return false end
+  end
+  return options.has_serve
+end
+
 -- True if a source is part of a model. picture/, program/picture/ and FOLDER/picture_*.c are only for models that take
 -- pictures; in the same way text is for models that take text, generate for those that continue, ranks for those that
 -- are divided among ranks, sound for those that take sound, and chat/ for those with a chat template. sound/ is also
@@ -111,6 +127,7 @@ local function is_wanted(source, providers, options)
   if source:match("^tools/") then return false end
   local system = source:match("^system/(%w+)%.c$")
   if system then return system == (options.system or "linux") end
+  if source:match("^program/serve/") then return is_of_server(source, options) end
   if source:match("generate") and not options.has_generation then return false end
   if of_texts[source] and options.texts then return true end
   if source == "program/picture/texts.c" then return false end
@@ -271,7 +288,7 @@ local function versions_job(spec, provider, options)
       provider == "libxsmm" and "-DATTN2C_WITH_LIBXSMM" or {},
       (options.has_text or options.texts) and "-DATTN2C_WITH_TEXT" or {},
       options.has_pictures and "-DATTN2C_WITH_PICTURES" or {}, options.has_sound and "-DATTN2C_WITH_SOUND" or {},
-      options.has_speech and "-DATTN2C_WITH_SPEECH" or {},
+      options.has_speech and "-DATTN2C_WITH_SPEECH" or {}, options.has_serve and "-DATTN2C_WITH_SERVE" or {},
       options.has_ranks and { "-DATTN2C_WITH_MPI", MPI_FLAGS } or {},
       "-E", "-dM", INPUTS, "-o", RESULT } } }
 end
@@ -332,6 +349,7 @@ function recipe.opener(results) return results[OPENER] end
 ---   has_chat      true if it has a chat template
 ---   has_generation  true if the model continues its sequences
 ---   has_ranks     true if it is divided among ranks
+---   has_serve     true if the program has the command `serve`
 ---   texts         the name of the model of texts that is linked into the program, whose archive the runner is given;
 ---                 nil: none
 function recipe.jobs(spec, builds, runtime_sources, entries, options)
@@ -348,25 +366,32 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
   local texts = options.texts and { { name = ("lib%s.a"):format(options.texts) } } or {}
   local whole = "lib" .. name .. ".o"
   local linked_in = embed and { { name = name .. "_weights.o" } } or {}
+  -- Objects of the server, which nothing else calls: an archive would leave them out.
+  local server = {}
+  for _, job in ipairs(runtime) do
+    if job.source:match("^program/serve/") then server[#server + 1] = job end
+  end
   local function program_job(job_name, weights, more, archive, static)
     return { name = job_name, is_program = true,
-      inputs = names_of(shipped, program, weights, more,
+      inputs = names_of(shipped, program, weights, more, server,
         { { name = object_name("program/main.c") }, { name = object_name("program/fortified.c") },
           { name = archive } }, texts),
       commands = { { CC, LDFLAGS, CFLAGS, static, "-o", RESULT, INPUTS, generator_of[providers.program], JANSSON,
         of_program_text, options.has_pictures and picture_libraries or {}, options.has_sound and sound_libraries or {},
-        options.has_speech and speech_libraries or {}, libraries } } }
+        options.has_speech and speech_libraries or {}, options.has_serve and serve_libraries or {}, libraries } } }
   end
   local is_static = options.is_static
   local licenses = is_static and { object("runtime", "program/licenses.c",
     { "-Os", of_program, "-DATTN2C_STATIC", defined_by("program/licenses.c", providers),
       (options.has_text or options.texts) and "-DATTN2C_STATIC_TEXT" or {},
       options.has_pictures and "-DATTN2C_STATIC_PICTURES" or {},
-      (options.has_pictures or options.has_speech) and "-DATTN2C_STATIC_ZLIB" or {} },
+      (options.has_pictures or options.has_speech) and "-DATTN2C_STATIC_ZLIB" or {},
+      options.has_serve and "-DATTN2C_STATIC_SERVE" or {} },
     object_name("program/licenses.c", "-static")) } or {}
   local runtime_of_static = is_static and static_objects(providers, runtime_sources, options) or {}
   local archive = is_static and "libattn2c_static.a" or archive_of(providers.program)
-  local final = program_job(name, linked_in, licenses, archive, is_static and smaller or {})
+  local static = is_static and { smaller, options.has_serve and quieter or {} } or {}
+  local final = program_job(name, linked_in, licenses, archive, static)
   final.is_output = true
   -- One object with only the model's own interface, so that two models, or two versions of the runtime, fit in one
   -- program.

@@ -29,14 +29,14 @@ function sbom.versions(text)
     openmpi = joined("OMPI_MAJOR_VERSION", "OMPI_MINOR_VERSION", "OMPI_RELEASE_VERSION"), mpich = macros.MPICH_VERSION,
     libxsmm = macros.LIBXSMM_CONFIG_VERSION, pcre2 = joined("PCRE2_MAJOR", "PCRE2_MINOR"),
     libpng = macros.PNG_LIBPNG_VER_STRING, zlib = macros.ZLIB_VERSION, ["libjpeg-turbo"] = macros.LIBJPEG_TURBO_VERSION,
-    libsoxr = macros.SOXR_THIS_VERSION_STR,
+    libsoxr = macros.SOXR_THIS_VERSION_STR, libevent = macros.EVENT__VERSION,
     utf8proc = joined("UTF8PROC_VERSION_MAJOR", "UTF8PROC_VERSION_MINOR", "UTF8PROC_VERSION_PATCH") }
 end
 
 local licenses = {
   attn2c = "MIT", openmpi = "BSD-3-Clause", mpich = "mpich2", libxsmm = "BSD-3-Clause", jansson = "MIT",
   utf8proc = "MIT AND Unicode-DFS-2015",
-  libsndfile = "LGPL-2.1-or-later", libsoxr = "LGPL-2.1-or-later",
+  libsndfile = "LGPL-2.1-or-later", libsoxr = "LGPL-2.1-or-later", libevent = "BSD-3-Clause",
   libpng = "libpng-2.0", zlib = "Zlib", ["libjpeg-turbo"] = "IJG AND BSD-3-Clause",
   pcre2 = "BSD-3-Clause", glibc = "LGPL-2.1-or-later", gcc = "GPL-3.0-or-later WITH GCC-exception-3.1",
   clang = "Apache-2.0 WITH LLVM-exception",
@@ -48,7 +48,7 @@ local homes = {
   utf8proc = "https://github.com/JuliaStrings/utf8proc", pcre2 = "https://github.com/PCRE2Project/pcre2",
   libpng = "http://www.libpng.org/pub/png/libpng.html", zlib = "https://zlib.net/",
   ["libjpeg-turbo"] = "https://libjpeg-turbo.org/", libsndfile = "https://libsndfile.github.io/libsndfile/",
-  libsoxr = "https://sourceforge.net/projects/soxr/",
+  libsoxr = "https://sourceforge.net/projects/soxr/", libevent = "https://libevent.org/",
   glibc = "https://www.gnu.org/software/libc/", gcc = "https://gcc.gnu.org/", clang = "https://clang.llvm.org/",
 }
 
@@ -81,6 +81,7 @@ local function links_of(facts, kind)
   if facts.has_pictures then words.append(of_program, { "libpng", "libjpeg-turbo" }) end
   if facts.has_pictures or facts.has_speech then of_program[#of_program + 1] = "zlib" end
   if facts.has_sound then words.append(of_program, { "libsndfile", "libsoxr" }) end
+  if facts.has_serve then of_program[#of_program + 1] = "libevent" end
   for _, name in ipairs(kind == "program" and of_program or {}) do list[#list + 1] = { name, how } end
   -- no macro has the name of another MPI
   local mpi = facts.versions.openmpi and "openmpi" or facts.versions.mpich and "mpich" or "mpi"
@@ -90,10 +91,10 @@ local function links_of(facts, kind)
 end
 
 --- Returns the text of N.spdx.json.
---- facts: { name, providers, has_text, has_pictures, has_sound, has_speech, texts, is_static = the recipe's; line = the
---- command line that repeats the build; flags = texts; versions = the result of sbom.versions; inputs = a list of
---- { id, name, sum = SHA-256, is_inside = true if results contain it }; outputs = a list of { id, name, text, kind };
---- created = a time in SPDX's format }.
+--- facts: { name, providers, has_text, has_pictures, has_sound, has_speech, has_serve, texts, is_static = the
+--- recipe's; line = the command line that repeats the build; flags = texts; versions = the result of sbom.versions;
+--- inputs = a list of { id, name, sum = SHA-256, is_inside = true if results contain it }; outputs = a list of { id,
+--- name, text, kind }; created = a time in SPDX's format }.
 function sbom.text(facts)
   local packages, relationships, is_there = {}, {}, {}
   local function relate(from, how, to)

@@ -37,6 +37,10 @@ describe("the line that repeats a build", function()
       line { description = "a.lua", tuning = "b.tune", factors = "none" })
   end)
 
+  it("has the server", function()
+    assert.equal("attn2c build a target=avx2 --serve", line({ description = "a", serve = true }))
+  end)
+
   it("has the compiler and its flags", function()
     assert.equal("CC='gcc -m64' ATTN2C_CFLAGS='-O0 -DX='\\''y'\\''' attn2c build a target=avx2",
       line({ description = "a" }, { CC = "gcc -m64", ATTN2C_CFLAGS = "-O0 -DX='y'", ATTN2C_LDFLAGS = "" }))

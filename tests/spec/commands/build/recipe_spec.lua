@@ -166,6 +166,33 @@ describe("the recipe", function()
       .. "-l:libjansson.a -lpthread -lm", line(static.tiny))
   end)
 
+  it("links the server's objects and library into programs that ask for it, by what the model has", function()
+    local sources = { "base/attn2c.c", "program/main.c", "program/fortified.c", "program/licenses.c" }
+    for _, name in ipairs { "http", "generate_writer", "text_routes", "sound" } do
+      sources[#sources + 1] = ("program/serve/%s.c"):format(name)
+    end
+    local function served(more)
+      local options = { sources = sources, has_serve = true, is_static = true }
+      for key, value in pairs(more or {}) do options[key] = value end
+      local by_name, list = jobs(nil, options), {}
+      for _, name in ipairs(by_name.tiny.inputs) do list[#list + 1] = name:match("^program%-serve%-(.*)%.o$") end
+      return table.concat(list, " "), by_name
+    end
+    local names, by_name = served()
+    assert.equal("http", names)
+    assert.truthy(line(by_name.tiny):find("%-Wl,%-%-no%-warnings .* %-levent_extra %-levent_core "))
+    assert.truthy(line(by_name["program-licenses-static.o"]):find("-DATTN2C_STATIC_SERVE", 1, true))
+    assert.equal("http text_routes", (served { has_text = true }))
+    assert.equal("http", (served { has_generation = true }))
+    assert.equal("http generate_writer text_routes sound", (served { has_text = true, has_generation = true,
+      has_sound = true }))
+    names, by_name = served { has_serve = false }
+    assert.equal("", names)
+    for _, job in pairs(by_name) do
+      for i in ipairs(job.commands) do assert.is_nil((line(job, i):find("event", 1, true))) end
+    end
+  end)
+
   it("has a program without weights pack those that library and program get", function()
     local by_name, list = jobs(nil, { embed = "packed" })
     assert.equal("in pack --weights /u/w -o /w/out", line(by_name["tiny.weights"]))

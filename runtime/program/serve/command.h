@@ -1,0 +1,16 @@
+/* command.h - the command `serve`, which only programs have that are built with --serve. */
+#pragma once
+
+#include "program/options.h"
+
+/* Data of the command for the program's main, its options and its help. In a program without it
+ * attn2c_the_server is not defined. */
+typedef struct attn2c_server_command {
+  const char *name;
+  const char *in_list; /* its line in the list of commands */
+  const attn2c_help_page *page;
+  const attn2c_option *options; /* ATTN2C_SERVER_OPTIONS */
+  int (*run)(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
+             attn2c_message *message);
+} attn2c_server_command;
+extern const attn2c_server_command *const attn2c_the_server __attribute__((weak));

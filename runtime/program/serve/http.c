@@ -1,0 +1,519 @@
+/* http.c - HTTP by libevent's evhttp. A connection without a request takes some 3 KB. All memory of
+ * connections together is limited, so clients cannot fill the machine's: libevent then drops connections. */
+#include "program/serve/http.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <event2/http_struct.h>
+#include <event2/keyvalq_struct.h>
+#include <event2/listener.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+  MOST_HEADERS = 16 << 10, /* bytes of a request's headers */
+  MOST_UNREAD = 4 << 20,   /* bytes of a stream that its client has not read */
+  MOST_BYTES = 512 << 20,  /* of all connections */
+  MOST_FILES = 1 << 16,    /* descriptors, if the system allows them */
+  IDLE_SECONDS = 75,       /* without a byte from or to a connection */
+  REQUEST_SECONDS = 60,    /* from a request's first byte to its last */
+  BACKLOG = 512
+};
+
+/* A request that comes. libevent does not say when a connection ends, and another may get its number. */
+struct coming {
+  double begun; /* when its first byte came; 0: there is none */
+  ino_t socket; /* whose it is */
+};
+
+struct attn2c_http {
+  attn2c_http_options options;
+  struct event_base *base;
+  struct evhttp *server;
+  struct evconnlistener *listener;
+  struct event *wake, *sweep, *again, *signals[2];
+  int waker; /* eventfd */
+  int open, is_ending, signal_count;
+  double last; /* when it ends at the latest */
+  int most_seconds;
+  struct coming *coming; /* [files] by descriptor */
+  int files;
+  char address[128];
+  dev_t device; /* of the socket file */
+  ino_t number;
+};
+
+/* An exchange with its parts of libevent. */
+typedef struct {
+  attn2c_exchange exchange; /* comes first */
+  struct evhttp_request *request;
+  struct bufferevent *stream;
+  struct evhttp_connection *connection;
+} own_exchange;
+
+static own_exchange *own(attn2c_exchange *exchange) { return (own_exchange *)exchange; }
+
+/* Bytes that libevent has. */
+static atomic_size_t allocated;
+
+static void *count(void *memory) {
+  if (memory) atomic_fetch_add(&allocated, malloc_usable_size(memory));
+  return memory;
+}
+
+static int is_full(size_t bytes) {
+  if (atomic_load(&allocated) + bytes <= MOST_BYTES) return 0;
+  errno = ENOMEM;
+  return 1;
+}
+
+static void *take(size_t bytes) { return is_full(bytes) ? NULL : count(malloc(bytes)); }
+
+static void *retake(void *memory, size_t bytes) {
+  const size_t before = memory ? malloc_usable_size(memory) : 0;
+  if (bytes > before && is_full(bytes - before)) return NULL;
+  void *moved = realloc(memory, bytes);
+  if (moved || bytes == 0) atomic_fetch_sub(&allocated, before);
+  return count(moved);
+}
+
+static void give(void *memory) {
+  if (memory) atomic_fetch_sub(&allocated, malloc_usable_size(memory));
+  free(memory);
+}
+
+size_t attn2c_http_bytes(void) { return atomic_load(&allocated); }
+
+static void say_nothing(int severity, const char *text) { (void)severity, (void)text; }
+
+double attn2c_http_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Ends an exchange: once, for its owner, for the log, and in memory. */
+static void end_exchange(attn2c_exchange *exchange) {
+  attn2c_http *http = exchange->http;
+  http->open--;
+  http->options.ended(http->options.context, exchange);
+  free(exchange);
+  if (http->is_ending && http->open == 0) event_base_loopexit(http->base, NULL);
+}
+
+static void set_times(own_exchange *e, int may_idle) {
+  const struct timeval idle = {.tv_sec = IDLE_SECONDS};
+  bufferevent_set_timeouts(e->stream, may_idle ? NULL : &idle, &idle);
+}
+
+/* The reply is written. The connection may bring another request. */
+static void note_written(struct evhttp_request *request, void *given) {
+  own_exchange *e = given;
+  (void)request;
+  evhttp_connection_set_closecb(e->connection, NULL, NULL);
+  set_times(e, 0);
+  end_exchange(&e->exchange);
+}
+
+static void note_gone(struct evhttp_connection *connection, void *given) {
+  own_exchange *e = given;
+  (void)connection;
+  if (e->exchange.gone) e->exchange.gone(&e->exchange);
+  if (!evhttp_request_get_connection(e->request)) evhttp_request_free(e->request); /* libevent does not */
+  end_exchange(&e->exchange);
+}
+
+/* Looks for the end of the connection while the reply is not there. Bytes that come are read later. */
+static void watch(own_exchange *e) {
+  bufferevent_data_cb write;
+  bufferevent_event_cb event;
+  void *context;
+  bufferevent_getcb(e->stream, NULL, &write, &event, &context);
+  bufferevent_setcb(e->stream, NULL, write, event, context);
+  set_times(e, 1);
+  bufferevent_enable(e->stream, EV_READ);
+}
+
+static attn2c_http_method method_of(const struct evhttp_request *request) {
+  switch (evhttp_request_get_command(request)) {
+  case EVHTTP_REQ_GET:
+    return ATTN2C_HTTP_GET;
+  case EVHTTP_REQ_POST:
+    return ATTN2C_HTTP_POST;
+  case EVHTTP_REQ_HEAD:
+    return ATTN2C_HTTP_HEAD;
+  default:
+    return ATTN2C_HTTP_OTHER;
+  }
+}
+
+/* Takes a whole request from libevent. */
+static void handle(struct evhttp_request *request, void *given) {
+  attn2c_http *http = given;
+  own_exchange *e = calloc(1, sizeof *e);
+  struct evbuffer *input = evhttp_request_get_input_buffer(request);
+  struct evhttp_connection *connection = evhttp_request_get_connection(request);
+  const size_t length = evbuffer_get_length(input);
+  /* The NUL after the body, so that all of it is in one piece. */
+  const char *body = e && evbuffer_add(input, "", 1) == 0 ? (const char *)evbuffer_pullup(input, -1) : NULL;
+  const int file = e ? bufferevent_getfd(evhttp_connection_get_bufferevent(connection)) : -1;
+  if (!body) {
+    free(e);
+    evhttp_send_error(request, HTTP_SERVUNAVAIL, NULL);
+    return;
+  }
+  const char *path = evhttp_uri_get_path(evhttp_request_get_evhttp_uri(request));
+  e->request = request;
+  e->connection = connection;
+  e->stream = evhttp_connection_get_bufferevent(connection);
+  e->exchange = (attn2c_exchange){.http = http,
+                                  .method = method_of(request),
+                                  .path = path && *path ? path : "/",
+                                  .body = body,
+                                  .length = length,
+                                  .seconds = attn2c_http_now()};
+  if (file >= 0 && file < http->files) http->coming[file].begun = 0;
+  http->open++;
+  evhttp_connection_set_closecb(connection, note_gone, e);
+  evhttp_request_set_on_complete_cb(request, note_written, e);
+  watch(e);
+  if (http->is_ending) attn2c_http_add_header(&e->exchange, "Connection", "close");
+  http->options.handle(http->options.context, &e->exchange);
+}
+
+const char *attn2c_http_header(const attn2c_exchange *exchange, const char *name) {
+  const own_exchange *e = (const own_exchange *)exchange;
+  return evhttp_find_header(evhttp_request_get_input_headers(e->request), name);
+}
+
+void attn2c_http_add_header(attn2c_exchange *exchange, const char *name, const char *value) {
+  evhttp_add_header(evhttp_request_get_output_headers(own(exchange)->request), name, value);
+}
+
+/* Returns the words of a status. */
+static const char *words_of(int status) {
+  static const struct {
+    int status;
+    const char *words;
+  } rows[] = {{200, "OK"},
+              {400, "Bad Request"},
+              {401, "Unauthorized"},
+              {404, "Not Found"},
+              {405, "Method Not Allowed"},
+              {413, "Content Too Large"},
+              {422, "Unprocessable Content"},
+              {424, "Failed Dependency"},
+              {429, "Too Many Requests"},
+              {500, "Internal Server Error"},
+              {503, "Service Unavailable"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (rows[i].status == status) return rows[i].words;
+  return "Error";
+}
+
+void attn2c_http_reply(attn2c_exchange *exchange, int status, const char *type, const void *body,
+                       size_t length) {
+  struct evhttp_request *request = own(exchange)->request;
+  struct evbuffer *output = evhttp_request_get_output_buffer(request);
+  exchange->status = status;
+  exchange->gone = NULL;
+  attn2c_http_add_header(exchange, "Content-Type", type);
+  if (exchange->method == ATTN2C_HTTP_HEAD) {
+    char text[32];
+    snprintf(text, sizeof text, "%zu", length);
+    attn2c_http_add_header(exchange, "Content-Length", text);
+  } else if (length && evbuffer_add(output, body, length) != 0) {
+    attn2c_http_add_header(exchange, "Connection", "close");
+  }
+  evhttp_send_reply(request, status, words_of(status), NULL);
+}
+
+void attn2c_http_begin(attn2c_exchange *exchange, int status, const char *type) {
+  exchange->status = status;
+  attn2c_http_add_header(exchange, "Content-Type", type);
+  attn2c_http_add_header(exchange, "Cache-Control", "no-cache");
+  evhttp_send_reply_start(own(exchange)->request, status, words_of(status));
+}
+
+void attn2c_http_write(attn2c_exchange *exchange, const void *piece, size_t length) {
+  own_exchange *e = own(exchange);
+  struct evbuffer *buffer = evbuffer_new();
+  const size_t unread = evbuffer_get_length(bufferevent_get_output(e->stream));
+  const int failed = !buffer || unread > MOST_UNREAD || evbuffer_add(buffer, piece, length) != 0;
+  if (!failed) evhttp_send_reply_chunk(e->request, buffer);
+  if (buffer) evbuffer_free(buffer);
+  /* The end of the connection comes as an event, not within this call. */
+  if (failed) shutdown(bufferevent_getfd(e->stream), SHUT_RDWR);
+}
+
+void attn2c_http_end(attn2c_exchange *exchange) {
+  exchange->gone = NULL;
+  evhttp_send_reply_end(own(exchange)->request);
+}
+
+/* The server whose connections libevent makes: its callback for bytes is given only the connection. */
+static attn2c_http *serving;
+
+/* Notes when the first byte of a request comes. */
+static void note_bytes(struct evbuffer *input, const struct evbuffer_cb_info *info, void *stream) {
+  const int file = bufferevent_getfd(stream);
+  (void)input;
+  struct stat found;
+  if (!serving || info->n_added == 0 || file < 0 || file >= serving->files || fstat(file, &found) != 0)
+    return;
+  struct coming *coming = &serving->coming[file];
+  if (coming->begun > 0 && coming->socket == found.st_ino) return;
+  *coming = (struct coming){attn2c_http_now(), found.st_ino};
+}
+
+static struct bufferevent *new_stream(struct event_base *base, void *given) {
+  const attn2c_http *http = given;
+  struct bufferevent *stream = bufferevent_socket_new(base, -1, 0);
+  if (!stream) return NULL;
+  /* Bytes beyond a request are not read before it has a reply. */
+  bufferevent_setwatermark(stream, EV_READ, 0, http->options.most_body + 2 * MOST_HEADERS);
+  evbuffer_add_cb(bufferevent_get_input(stream), note_bytes, stream);
+  return stream;
+}
+
+/* Ends connections whose request takes too long to come. */
+static void sweep(evutil_socket_t file, short what, void *given) {
+  attn2c_http *http = given;
+  const double last = attn2c_http_now() - REQUEST_SECONDS;
+  (void)file, (void)what;
+  for (int i = 0; i < http->files; i++) {
+    struct coming *coming = &http->coming[i];
+    struct stat found;
+    if (coming->begun == 0 || coming->begun > last) continue;
+    if (fstat(i, &found) == 0 && found.st_ino == coming->socket) shutdown(i, SHUT_RDWR);
+    coming->begun = 0;
+  }
+}
+
+/* No descriptor is left: connections wait a moment. */
+static void rest(struct evconnlistener *listener, void *given) {
+  attn2c_http *http = given;
+  const struct timeval moment = {.tv_usec = 100000};
+  evconnlistener_disable(listener);
+  event_add(http->again, &moment);
+}
+
+static void listen_again(evutil_socket_t file, short what, void *given) {
+  const attn2c_http *http = given;
+  (void)file, (void)what;
+  if (http->listener) evconnlistener_enable(http->listener);
+}
+
+static void note_wake(evutil_socket_t file, short what, void *given) {
+  attn2c_http *http = given;
+  uint64_t times;
+  (void)what;
+  if (read(file, &times, sizeof times) == sizeof times) http->options.woken(http->options.context);
+}
+
+void attn2c_http_wake(attn2c_http *http) {
+  const uint64_t once = 1;
+  const ssize_t written = write(http->waker, &once, sizeof once);
+  (void)written; /* a counter that is full wakes, too */
+}
+
+/* Removes the socket file, if it is still this server's. */
+static void remove_file(attn2c_http *http) {
+  struct stat found;
+  if (!http->number || lstat(http->options.path, &found) != 0) return;
+  if (found.st_dev == http->device && found.st_ino == http->number) unlink(http->options.path);
+  http->number = 0;
+}
+
+void attn2c_http_stop(attn2c_http *http) {
+  const struct timeval most = {.tv_sec = http->most_seconds};
+  if (http->is_ending) return;
+  http->is_ending = 1;
+  remove_file(http);
+  evconnlistener_disable(http->listener);
+  shutdown(evconnlistener_get_fd(http->listener), SHUT_RDWR);
+  if (http->open == 0)
+    event_base_loopexit(http->base, NULL);
+  else
+    event_base_loopexit(http->base, &most);
+}
+
+int attn2c_http_stops(const attn2c_http *http) { return http->is_ending; }
+
+static void note_signal(evutil_socket_t number, short what, void *given) {
+  attn2c_http *http = given;
+  (void)number, (void)what;
+  if (http->signal_count++) event_base_loopbreak(http->base);
+  attn2c_http_stop(http);
+}
+
+/* Returns a socket that listens on an address, or -1. */
+static int listen_at(const struct sockaddr *address, socklen_t length, const char *name,
+                     attn2c_message *message) {
+  const int on = 1, file = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (file >= 0 && address->sa_family != AF_UNIX) setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (file >= 0 && bind(file, address, length) == 0 && listen(file, BACKLOG) == 0) return file;
+  attn2c_say(message, "%s: %s", name,
+             errno == EADDRINUSE ? "another process listens there" : strerror(errno));
+  if (file >= 0) close(file);
+  return -1;
+}
+
+/* Sets *status if the address is none. */
+static int listen_at_port(attn2c_http *http, int *status, attn2c_message *message) {
+  const attn2c_http_options *o = &http->options;
+  const char *host = strcmp(o->host, "localhost") == 0 ? "127.0.0.1" : o->host;
+  struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons((uint16_t)o->port)};
+  struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)o->port)};
+  const int is_four = inet_pton(AF_INET, host, &four.sin_addr) == 1;
+  if (!is_four && inet_pton(AF_INET6, host, &six.sin6_addr) != 1) {
+    *status = ATTN2C_USAGE;
+    attn2c_say(message, "--host: '%s', but a number such as 127.0.0.1 or ::1, or localhost is allowed",
+               o->host);
+    return -1;
+  }
+  snprintf(http->address, sizeof http->address, is_four ? "%s:%d" : "[%s]:%d", host, o->port);
+  const int file = is_four ? listen_at((struct sockaddr *)&four, sizeof four, http->address, message)
+                           : listen_at((struct sockaddr *)&six, sizeof six, http->address, message);
+  socklen_t length = sizeof six; /* the port is at the same place in both */
+  if (file < 0 || getsockname(file, (struct sockaddr *)&six, &length) != 0) return file;
+  snprintf(http->address, sizeof http->address, is_four ? "http://%s:%d" : "http://[%s]:%d", host,
+           ntohs(six.sin6_port));
+  return file;
+}
+
+static int listen_at_file(attn2c_http *http, int *status, attn2c_message *message) {
+  const char *path = http->options.path;
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  struct stat found;
+  if (*path == '\0' || strlen(path) >= sizeof address.sun_path) {
+    *status = ATTN2C_USAGE;
+    attn2c_say(message, "--unix %s: a path of 1 to %zu bytes is allowed", path, sizeof address.sun_path - 1);
+    return -1;
+  }
+  memcpy(address.sun_path, path, strlen(path) + 1);
+  if (lstat(path, &found) == 0) {
+    const int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int is_socket = S_ISSOCK(found.st_mode);
+    const int answers = is_socket && connect(file, (struct sockaddr *)&address, sizeof address) == 0;
+    const int is_stale = is_socket && !answers && errno == ECONNREFUSED;
+    if (file >= 0) close(file);
+    if (!is_stale || unlink(path) != 0) {
+      attn2c_say(message, "--unix %s: %s", path,
+                 !is_socket ? "a file that is no socket is there"
+                 : answers  ? "another process listens there"
+                            : strerror(errno));
+      return -1;
+    }
+  }
+  const int file = listen_at((struct sockaddr *)&address, sizeof address, path, message);
+  if (file < 0 || lstat(path, &found) != 0) return file;
+  http->device = found.st_dev, http->number = found.st_ino;
+  snprintf(http->address, sizeof http->address, "unix:%s", path);
+  return file;
+}
+
+/* Raises the number of descriptors to the limit of the system, up to MOST_FILES. Returns their number. */
+static int raise_limit(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
+  if (limit.rlim_cur < limit.rlim_max && limit.rlim_cur < MOST_FILES) {
+    limit.rlim_cur = limit.rlim_max < MOST_FILES ? limit.rlim_max : MOST_FILES;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    getrlimit(RLIMIT_NOFILE, &limit);
+  }
+  return limit.rlim_cur < MOST_FILES ? (int)limit.rlim_cur : MOST_FILES;
+}
+
+/* Makes all that libevent has of the server. */
+static int make(attn2c_http *http) {
+  static const struct timeval each_second = {.tv_sec = 1};
+  struct event_config *config = event_config_new();
+  if (config) event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST);
+  http->base = config ? event_base_new_with_config(config) : NULL;
+  if (config) event_config_free(config);
+  http->server = http->base ? evhttp_new(http->base) : NULL;
+  if (!http->server) return ATTN2C_MEMORY;
+  evhttp_set_max_headers_size(http->server, MOST_HEADERS);
+  evhttp_set_max_body_size(http->server, (ev_ssize_t)http->options.most_body);
+  evhttp_set_timeout(http->server, IDLE_SECONDS);
+  evhttp_set_bevcb(http->server, new_stream, http);
+  evhttp_set_gencb(http->server, handle, http);
+  evhttp_set_allowed_methods(http->server, 0xffff); /* the caller refuses those that it does not have */
+  http->wake = event_new(http->base, http->waker, EV_READ | EV_PERSIST, note_wake, http);
+  http->sweep = event_new(http->base, -1, EV_PERSIST, sweep, http);
+  http->again = evtimer_new(http->base, listen_again, http);
+  for (int i = 0; i < 2; i++)
+    http->signals[i] = evsignal_new(http->base, i ? SIGINT : SIGTERM, note_signal, http);
+  if (!http->wake || !http->sweep || !http->again || !http->signals[0] || !http->signals[1])
+    return ATTN2C_MEMORY;
+  event_add(http->wake, NULL);
+  event_add(http->sweep, &each_second);
+  event_add(http->signals[0], NULL);
+  event_add(http->signals[1], NULL);
+  return ATTN2C_OK;
+}
+
+int attn2c_http_create(const attn2c_http_options *options, attn2c_http **made, attn2c_message *message) {
+  *made = NULL;
+  event_set_mem_functions(take, retake, give);
+  event_set_log_callback(say_nothing);
+  attn2c_http *http = calloc(1, sizeof *http);
+  if (!http) return ATTN2C_MEMORY;
+  http->options = *options;
+  http->files = raise_limit();
+  http->coming = calloc((size_t)http->files, sizeof *http->coming);
+  http->waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  int status = http->coming && http->waker >= 0 ? make(http) : ATTN2C_MEMORY;
+  const int file = status != ATTN2C_OK ? -1
+                   : options->path     ? listen_at_file(http, &status, message)
+                                       : listen_at_port(http, &status, message);
+  if (status == ATTN2C_OK && file < 0) status = ATTN2C_IO;
+  if (status == ATTN2C_OK) {
+    http->listener =
+        evconnlistener_new(http->base, NULL, NULL, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, file);
+    if (!http->listener || !evhttp_bind_listener(http->server, http->listener)) status = ATTN2C_MEMORY;
+  }
+  if (status == ATTN2C_OK) evconnlistener_set_error_cb(http->listener, rest);
+  serving = http;
+  if (status == ATTN2C_OK)
+    *made = http;
+  else
+    attn2c_http_free(http);
+  return status;
+}
+
+void attn2c_http_run(attn2c_http *http, int most_seconds) {
+  http->most_seconds = most_seconds;
+  event_base_dispatch(http->base);
+}
+
+const char *attn2c_http_address(const attn2c_http *http) { return http->address; }
+
+int attn2c_http_open(const attn2c_http *http) { return http->open; }
+
+void attn2c_http_free(attn2c_http *http) {
+  if (!http) return;
+  serving = NULL;
+  remove_file(http);
+  if (http->server) evhttp_free(http->server); /* with its listener and connections */
+  struct event *events[] = {http->wake, http->sweep, http->again, http->signals[0], http->signals[1]};
+  for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+    if (events[i]) event_free(events[i]);
+  if (http->base) event_base_free(http->base);
+  if (http->waker >= 0) close(http->waker);
+  free(http->coming);
+  free(http);
+}

@@ -1,0 +1,23 @@
+/* log.c - lines are written whole, so that lines of several programs do not mix. */
+#include "program/serve/log.h"
+
+#include <time.h>
+
+void attn2c_log_write(attn2c_log_form form, const attn2c_exchange *exchange, const char *route, FILE *out) {
+  static const char *const methods[] = {"?", "GET", "POST", "HEAD", "?"};
+  static const char *const forms[] = {
+      [ATTN2C_LOG_TEXT] = "%s %s %s %d %.3f ms, %zu bytes, %lld tokens read, %lld written\n",
+      [ATTN2C_LOG_JSONL] =
+          "{\"time\":\"%s\",\"method\":\"%s\",\"route\":\"%s\",\"status\":%d,\"ms\":%.3f,\"bytes\":%zu,"
+          "\"prompt_tokens\":%lld,\"completion_tokens\":%lld}\n"};
+  char line[400], when[32];
+  const time_t now = time(NULL);
+  struct tm parts;
+  if (form == ATTN2C_LOG_NONE) return;
+  strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
+  snprintf(line, sizeof line, forms[form], when, methods[exchange->method], route, exchange->status,
+           1e3 * (attn2c_http_now() - exchange->seconds), exchange->length, (long long)exchange->read_tokens,
+           (long long)exchange->written_tokens);
+  fputs(line, out);
+  fflush(out);
+}

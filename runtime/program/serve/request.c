@@ -1,0 +1,117 @@
+/* request.c - what came is shown by the beginning of its JSON. */
+#include "program/serve/request.h"
+
+#include <math.h>
+
+const json_t *attn2c_request_field(const attn2c_request *r, const char *name) {
+  const json_t *value = json_object_get(r->given, name);
+  return json_is_null(value) ? NULL : value;
+}
+
+void attn2c_request_refuse(attn2c_request *r, const char *name, const json_t *value, const char *allowed) {
+  char *text = json_is_object(value) || json_is_array(value)
+                   ? NULL
+                   : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+  const char *came = text                    ? text
+                     : json_is_object(value) ? "an object"
+                     : json_is_array(value)  ? "a list"
+                                             : "nothing";
+  if (!r->failed)
+    attn2c_serve_refuse(r->exchange, 400, name, NULL, "%s: %.60s%s, but %s", name, came,
+                        strlen(came) > 60 ? "..." : "", allowed);
+  r->failed = 1;
+  free(text);
+}
+
+void attn2c_request_lacks(attn2c_request *r, const char *name, const char *why) {
+  if (r->failed || !attn2c_request_field(r, name)) return;
+  attn2c_serve_refuse(r->exchange, 400, name, "unsupported_parameter", "%s: is not supported%s%s", name,
+                      *why ? ": " : "", why);
+  r->failed = 1;
+}
+
+int attn2c_request_integer(attn2c_request *r, const char *name, int64_t least, int64_t most, int64_t *value) {
+  const json_t *given = r->failed ? NULL : attn2c_request_field(r, name);
+  if (!given) return 0;
+  const double real = json_is_real(given) ? json_real_value(given) : 0;
+  const int is_whole =
+      json_is_integer(given) || (json_is_real(given) && real == floor(real) && fabs(real) < 1e15);
+  const int64_t number = json_is_integer(given) ? (int64_t)json_integer_value(given)
+                         : is_whole             ? (int64_t)real
+                                                : 0;
+  if (is_whole && number >= least && number <= most) {
+    *value = number;
+    return 1;
+  }
+  char allowed[100];
+  snprintf(allowed, sizeof allowed, "a whole number from %lld to %lld is allowed", (long long)least,
+           (long long)most);
+  attn2c_request_refuse(r, name, given, allowed);
+  return 0;
+}
+
+int attn2c_request_real(attn2c_request *r, const char *name, double least, double most, double *value) {
+  const json_t *given = r->failed ? NULL : attn2c_request_field(r, name);
+  if (!given) return 0;
+  const double number = json_number_value(given);
+  if (json_is_number(given) && number >= least && number <= most) {
+    *value = number;
+    return 1;
+  }
+  char allowed[100];
+  snprintf(allowed, sizeof allowed, "a number from %g to %g is allowed", least, most);
+  attn2c_request_refuse(r, name, given, allowed);
+  return 0;
+}
+
+int attn2c_request_flag(attn2c_request *r, const char *name, int *value) {
+  const json_t *given = r->failed ? NULL : attn2c_request_field(r, name);
+  if (!given) return 0;
+  if (json_is_boolean(given)) {
+    *value = json_is_true(given);
+    return 1;
+  }
+  attn2c_request_refuse(r, name, given, "true or false is allowed");
+  return 0;
+}
+
+int attn2c_request_word(attn2c_request *r, const char *name, const char *words, int *value) {
+  const json_t *given = r->failed ? NULL : attn2c_request_field(r, name);
+  if (!given) return 0;
+  const char *text = json_string_value(given);
+  int number = 0;
+  for (const char *word = words; text && *word; number++) {
+    const size_t length = strcspn(word, ", ");
+    if (strlen(text) == length && memcmp(word, text, length) == 0) {
+      *value = number;
+      return 1;
+    }
+    word += length + strspn(word + length, ", ");
+    if (strncmp(word, "or ", 3) == 0) word += 3;
+  }
+  char allowed[200];
+  snprintf(allowed, sizeof allowed, "%s is allowed", words);
+  attn2c_request_refuse(r, name, given, allowed);
+  return 0;
+}
+
+int attn2c_request_texts(attn2c_request *r, const char *name, int most,
+                         int (*take)(void *context, const char *text, size_t length), void *context) {
+  const json_t *given = r->failed ? NULL : attn2c_request_field(r, name);
+  if (!given) return 0;
+  char allowed[100];
+  snprintf(allowed, sizeof allowed, "a text, or a list of 1 to %d texts is allowed", most);
+  const int is_list = json_is_array(given);
+  const size_t count = is_list ? json_array_size(given) : 1;
+  if (count < 1 || count > (size_t)most) attn2c_request_refuse(r, name, given, allowed);
+  for (size_t i = 0; i < count && !r->failed; i++) {
+    const json_t *text = is_list ? json_array_get(given, i) : given;
+    if (!json_is_string(text))
+      attn2c_request_refuse(r, name, text, allowed);
+    else if (take(context, json_string_value(text), json_string_length(text)) != ATTN2C_OK) {
+      attn2c_serve_refuse(r->exchange, 503, name, NULL, "no memory for the request");
+      r->failed = 1;
+    }
+  }
+  return r->failed ? 0 : (int)count;
+}

@@ -1,0 +1,30 @@
+/* request.h - reads the fields of a request's JSON. The first fault is replied with status 400: the field,
+ * what came, what is allowed. A field that is null counts as not given. */
+#pragma once
+
+#include "program/serve/server.h"
+
+typedef struct attn2c_request {
+  attn2c_exchange *exchange;
+  const json_t *given;
+  int failed; /* 1: a fault was replied; the functions below do nothing then */
+} attn2c_request;
+
+/* Returns a field, or NULL if it is not given. */
+const json_t *attn2c_request_field(const attn2c_request *r, const char *name);
+
+/* Replies that a field is wrong. */
+void attn2c_request_refuse(attn2c_request *r, const char *name, const json_t *value, const char *allowed);
+/* Replies that a field of this name is not supported, if it is given. */
+void attn2c_request_lacks(attn2c_request *r, const char *name, const char *why);
+
+/* Read a field into *value, which stays if it is not given. Return 1 if it was given and right. */
+int attn2c_request_integer(attn2c_request *r, const char *name, int64_t least, int64_t most, int64_t *value);
+int attn2c_request_real(attn2c_request *r, const char *name, double least, double most, double *value);
+int attn2c_request_flag(attn2c_request *r, const char *name, int *value);
+/* One of the words "a, b or c"; *value: its number from 0. */
+int attn2c_request_word(attn2c_request *r, const char *name, const char *words, int *value);
+/* A text, or a list of at most `most` texts. Calls take(context, text, length) for each; it returns a status.
+ * Returns the number of texts. */
+int attn2c_request_texts(attn2c_request *r, const char *name, int most,
+                         int (*take)(void *context, const char *text, size_t length), void *context);

@@ -1,0 +1,144 @@
+/* route.c - the table of routes is that of all parts of the program. */
+#include "program/serve/route.h"
+
+#include <strings.h>
+
+#include "formats/file.h"
+#include "program/serve/log.h"
+
+enum { MOST_JSON = 4 << 20, MOST_KEY = 1024 }; /* bytes */
+
+int attn2c_server_each_part(int (*visit)(const attn2c_server_part *, void *), void *context) {
+  const attn2c_server_part *const parts[] = {&attn2c_server_generate, &attn2c_server_text,
+                                             &attn2c_server_sound, &attn2c_server_picture,
+                                             &attn2c_server_base};
+  int result = 0;
+  for (size_t i = 0; i < sizeof parts / sizeof *parts && !result; i++)
+    if (parts[i]) result = visit(parts[i], context);
+  return result;
+}
+
+/* The search for a route. */
+typedef struct {
+  const attn2c_exchange *exchange;
+  const attn2c_route *found;
+  char methods[64]; /* that the path has */
+} search;
+
+static int look(const attn2c_server_part *part, void *given) {
+  search *s = given;
+  for (const attn2c_route *route = part->routes; route->path; route++) {
+    if (strcmp(route->path, s->exchange->path) != 0) continue;
+    const int is_get = route->method == ATTN2C_HTTP_GET;
+    if (route->method == s->exchange->method || (is_get && s->exchange->method == ATTN2C_HTTP_HEAD))
+      return s->found = route, 1;
+    const size_t used = strlen(s->methods);
+    snprintf(s->methods + used, sizeof s->methods - used, "%s%s", used ? ", " : "",
+             is_get ? "GET, HEAD" : "POST");
+  }
+  return 0;
+}
+
+/* True if the request has the server's key. The time does not depend on how much of it is right. */
+static int has_key(const attn2c_server *server, const attn2c_exchange *exchange) {
+  const char *given = attn2c_http_header(exchange, "Authorization");
+  if (!server->key) return 1;
+  if (!given || strncasecmp(given, "Bearer ", 7) != 0) return 0;
+  given += 7;
+  const size_t length = strlen(server->key), other = strlen(given);
+  unsigned differs = length != other;
+  for (size_t i = 0; i < other; i++)
+    differs |= (unsigned char)given[i] ^ (unsigned char)server->key[i % length];
+  return !differs;
+}
+
+int attn2c_route_read_key(const char *path, char **key, attn2c_message *message) {
+  attn2c_file file;
+  char text[MOST_KEY + 1];
+  *key = NULL;
+  int status = attn2c_file_open(path, &file, message);
+  if (status != ATTN2C_OK) return status;
+  const size_t length = file.size <= MOST_KEY ? (size_t)file.size : 0;
+  if (length) status = attn2c_file_read(&file, 0, text, length, message);
+  attn2c_file_close(&file);
+  if (status != ATTN2C_OK) return status;
+  text[length] = '\0';
+  text[strcspn(text, "\r\n")] = '\0';
+  for (const char *at = text; *at; at++)
+    if (*at <= ' ' || *at > '~') *text = '\0';
+  if (*text == '\0')
+    return attn2c_fail(message, ATTN2C_FORMAT,
+                       "--api-key-file %s: a first line of 1 to %d letters, digits and marks is expected",
+                       path, MOST_KEY);
+  *key = attn2c_copied(text, strlen(text));
+  return *key ? ATTN2C_OK : ATTN2C_MEMORY;
+}
+
+/* Reads the body and calls the route. */
+static void handle_json(attn2c_server *server, attn2c_exchange *exchange, const attn2c_route *route) {
+  json_error_t error;
+  if (exchange->length > MOST_JSON) {
+    attn2c_serve_refuse(exchange, 413, NULL, NULL, "the body has %zu bytes, but at most %d are allowed",
+                        exchange->length, MOST_JSON);
+    return;
+  }
+  json_t *given = json_loadb(exchange->body, exchange->length, JSON_REJECT_DUPLICATES, &error);
+  if (json_is_object(given))
+    route->handle(server, exchange, given);
+  else if (given)
+    attn2c_serve_refuse(exchange, 400, NULL, NULL, "the body: an object in JSON is expected");
+  else
+    attn2c_serve_refuse(exchange, 400, NULL, NULL, "the body is no JSON: %s, at byte %d",
+                        error.position >= 0 ? error.text : "it cannot be read", error.position);
+  json_decref(given);
+}
+
+void attn2c_route_handle(void *given, attn2c_exchange *exchange) {
+  attn2c_server *server = given;
+  search s = {.exchange = exchange};
+  attn2c_server_each_part(look, &s);
+  exchange->route = s.found;
+  if ((!s.found || !s.found->is_open) && !has_key(server, exchange)) {
+    attn2c_http_add_header(exchange, "WWW-Authenticate", "Bearer");
+    attn2c_serve_refuse(exchange, 401, NULL, "invalid_api_key", "the key is missing or wrong");
+  } else if (!s.found && *s.methods) {
+    attn2c_http_add_header(exchange, "Allow", s.methods);
+    attn2c_serve_refuse(exchange, 405, NULL, NULL, "the route takes %s", s.methods);
+  } else if (!s.found) {
+    attn2c_serve_refuse(exchange, 404, NULL, NULL,
+                        "there is no such route; this model has /v1/models, and others");
+  } else if (s.found->takes == ATTN2C_TAKES_JSON) {
+    handle_json(server, exchange, s.found);
+  } else {
+    s.found->handle(server, exchange, NULL);
+  }
+}
+
+void attn2c_route_ended(void *given, const attn2c_exchange *exchange) {
+  attn2c_server *server = given;
+  const char *route = exchange->route ? exchange->route->path : "other";
+  attn2c_metrics_note(&server->metrics, route, exchange->status, attn2c_http_now() - exchange->seconds);
+  attn2c_log_write((attn2c_log_form)server->arguments->serve.log, exchange, route, server->notes);
+}
+
+/* The client of a job has gone. */
+static void cancel(attn2c_exchange *exchange) {
+  attn2c_job *job = exchange->owner;
+  job->exchange = NULL;
+  atomic_store(&job->is_cancelled, 1);
+}
+
+void attn2c_serve_submit(attn2c_server *server, attn2c_exchange *exchange, attn2c_job *job) {
+  job->server = server;
+  job->exchange = exchange;
+  exchange->gone = cancel;
+  if (!attn2c_http_stops(server->http) && attn2c_engine_submit(server->engine, job) == ATTN2C_OK) {
+    exchange->owner = job;
+    return;
+  }
+  exchange->gone = NULL;
+  attn2c_http_add_header(exchange, "Retry-After", "1");
+  attn2c_serve_refuse(exchange, 503, NULL, NULL,
+                      attn2c_http_stops(server->http) ? "the server ends" : "too many requests wait");
+  job->kind->free(job);
+}

@@ -1,0 +1,76 @@
+/* server.h - what the parts of the server share, and how a part adds routes. */
+#pragma once
+
+#include <jansson.h>
+
+#include "model/model.h"
+#include "program/arguments.h"
+#include "program/serve/engine.h"
+#include "program/serve/http.h"
+#include "program/serve/metrics.h"
+
+typedef struct attn2c_server attn2c_server;
+
+/* The form of a route's errors. */
+typedef enum {
+  ATTN2C_ERRORS_OPENAI, /* {"error": {"message", "type", "param", "code"}} */
+  ATTN2C_ERRORS_TEI     /* {"error", "error_type"} */
+} attn2c_error_form;
+
+typedef struct attn2c_route {
+  attn2c_http_method method;
+  const char *path;
+  /* Replies, or submits a job. given: the body's JSON, an object, of a route that takes one; else NULL. It is
+   * released after the call. */
+  void (*handle)(attn2c_server *server, attn2c_exchange *exchange, const json_t *given);
+  attn2c_error_form errors;
+  enum { ATTN2C_TAKES_NOTHING, ATTN2C_TAKES_JSON, ATTN2C_TAKES_BYTES } takes;
+  int is_open; /* 1: without a key */
+} attn2c_route;
+
+/* A part of the server: of text, of sound. A program has those that its model needs. */
+typedef struct attn2c_server_part {
+  /* Prepares it. Is called once, before the first request. */
+  int (*open)(attn2c_server *server, attn2c_message *message);
+  void (*close)(attn2c_server *server);
+  const attn2c_route *routes; /* ended by one without a path */
+  size_t most_body;           /* bytes of a request; 0: as usual */
+} attn2c_server_part;
+
+extern const attn2c_server_part attn2c_server_generate __attribute__((weak));
+extern const attn2c_server_part attn2c_server_text __attribute__((weak));
+extern const attn2c_server_part attn2c_server_sound __attribute__((weak));
+extern const attn2c_server_part attn2c_server_picture __attribute__((weak));
+extern const attn2c_server_part attn2c_server_base;
+
+struct attn2c_server {
+  const attn2c_descriptor *model;
+  const attn2c_arguments *arguments;
+  FILE *notes;
+  attn2c_model *opened; /* with its weights */
+  attn2c_http *http;
+  attn2c_engine *engine;
+  attn2c_metrics metrics;
+  char *key;                              /* NULL: none is needed */
+  int64_t started;                        /* seconds since 1970 */
+  struct attn2c_serve_generate *generate; /* of that part */
+  struct attn2c_serve_text *text;         /* of that part */
+  struct attn2c_serve_sound *sound;
+  struct attn2c_serve_picture *picture;
+};
+
+/* Calls visit for each part of this program until it returns nonzero, which is returned. */
+int attn2c_server_each_part(int (*visit)(const attn2c_server_part *part, void *context), void *context);
+
+/* Gives a job to the engine. If too many wait, it replies 503 and frees the job. Until then the job's client
+ * may go away: the job is then cancelled. */
+void attn2c_serve_submit(attn2c_server *server, attn2c_exchange *exchange, attn2c_job *job);
+
+/* Writes a reply of JSON, and releases it; NULL, or failed: 500. */
+void attn2c_serve_reply(attn2c_exchange *exchange, int status, json_t *body, int failed);
+/* Replies with an error in the form of the exchange's route. param, code: may be NULL. */
+void attn2c_serve_refuse(attn2c_exchange *exchange, int status, const char *param, const char *code,
+                         const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* Returns the error as JSON text, from malloc; NULL without memory. */
+char *attn2c_serve_error(const attn2c_exchange *exchange, int status, const char *param, const char *code,
+                         const char *message);

@@ -1,0 +1,19 @@
+-- serve.lua: the part of list.lua that concerns programs that serve. of, spec: as in list.lua.
+return function(of, spec)
+  local suite = spec .. "whole/serve_spec.lua"
+  of("runtime/program/serve/generate_writer.c", suite) {
+    { name = "serve_seed", old = "sampling.seed += (uint64_t)answer->number;", new = "",
+      filter = "completes a prompt", wrong = "all answers to a request are drawn alike" },
+    { name = "serve_cancelled", old = "if (!ask || !atomic_load(&ask->job.is_cancelled)) continue;",
+      new = "if (!ask || ask) continue;", filter = "frees the sequence",
+      wrong = "an answer goes on after its client has gone" },
+  }
+  of("runtime/program/serve/route.c", suite) {
+    { name = "serve_key", old = "unsigned differs = length != other;", new = "unsigned differs = 0;",
+      filter = "asks for its key", wrong = "a key that begins alike is taken" },
+  }
+  of("runtime/program/serve/engine.c", suite) {
+    { name = "serve_waiting", old = "e->waiting_count >= e->most_waiting ||", new = "",
+      filter = "refuses more than may wait", wrong = "any number of requests waits" },
+  }
+end

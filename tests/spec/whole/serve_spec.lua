@@ -1,0 +1,334 @@
+-- serve_spec.lua: programs that are built with --serve, asked by curl: routes, keys, limits, and the end.
+local dkjson = require("dkjson")
+local generating = require("tests.spec.generating")
+local helper = require("tests.spec.helper")
+local serving = require("tests.spec.serving")
+
+local own = generating.new("serve", { "llama" },
+  "--serve --chat-template " .. helper.shell(helper.absolute_root() .. "/tests/chat/templates/qwen2_5.jinja"))
+local shell = helper.shell
+
+describe("a program that serves", function()
+  local server
+  setup(function()
+    own.build()
+    server = serving.start(own.folder, own.line("llama", "serve"))
+  end)
+  teardown(function() if server then server:stop() end end)
+
+  it("says that it is there, and what it has", function()
+    local status, said = server:ask("/health")
+    assert.same({ 200, { status = "ok" } }, { status, said })
+    status, said = server:ask("/v1/models")
+    assert.same({ 200, "llama" }, { status, said.data[1].id })
+    local _, _, text = server:ask("/metrics")
+    assert.matches('attn2c_requests_total{route="/health",status="200"} 1\n', text, 1, true)
+  end)
+
+  it("refuses other routes and methods", function()
+    local status, said = server:ask("/nothing")
+    assert.same({ 404, "not_found_error" }, { status, said.error.type })
+    status, said = server:ask("/health", "{}")
+    assert.same({ 405, "the route takes GET, HEAD" }, { status, said.error.message })
+    assert.matches("HTTP/1.1 200", (select(3, server:ask("/health", nil, "-I"))))
+  end)
+
+  it("asks for its key, except where it says that it lives", function()
+    helper.write(own.folder .. "/key", "secret-1\n")
+    local keyed = serving.start(own.folder, own.line("llama", "serve"), "--port 0 --api-key-file key")
+    local function status_with(more) return (keyed:ask("/v1/models", nil, more)) end
+    assert.equal(200, (keyed:ask("/health")))
+    for _, wrong in ipairs { "", "-H 'Authorization: Bearer secret-2'", "-H 'Authorization: Bearer secret-'",
+      "-H 'Authorization: Bearer secret-1secret-1'", "-H 'Authorization: Bearer '", "-H 'Authorization: secret-1'" } do
+      assert.equal(401, status_with(wrong), wrong)
+    end
+    assert.equal(200, status_with("-H 'Authorization: Bearer secret-1'"))
+    keyed:stop()
+  end)
+
+  it("refuses addresses that it cannot have", function()
+    local port = server.address:match("%d+$")
+    local line = own.line("llama", "serve")
+    local function refused(options) return own.refusal(("timeout 20 %s %s"):format(line, options)) end
+    assert.same({ 4, "127.0.0.1:" .. port .. ": another process listens there\n" }, { refused("--port " .. port) })
+    assert.same({ 2, "--host: 'x', but a number such as 127.0.0.1 or ::1, or localhost is allowed\n" },
+      { refused("--host x") })
+    assert.same({ 2, "--unix: does not go with --host and --port\n" }, { refused("--unix s --port 1") })
+    helper.write(own.folder .. "/file", "mine")
+    assert.same({ 4, "--unix file: a file that is no socket is there\n" }, { refused("--unix file") })
+    assert.equal("mine", helper.read(own.folder .. "/file"))
+    assert.same({ 4, "none: cannot be opened: No such file or directory\n" },
+      { refused("--api-key-file none --port 0") })
+    assert.same({ 2, "--log: 'x', but none, text or jsonl is allowed\n" }, { refused("--log x") })
+  end)
+
+  it("takes a socket file that nobody listens on, and removes it at the end", function()
+    os.execute("cd " .. shell(own.folder) .. " && rm -f s && python3 -c 'import socket; "
+      .. "socket.socket(socket.AF_UNIX).bind(\"s\")' && test -S s")
+    local first = serving.start(own.folder, own.line("llama", "serve"), "--unix s --log jsonl")
+    first.address = "unix:" .. own.folder .. "/s"
+    assert.equal(200, (first:ask("/health")))
+    local status, said = own.refusal("timeout 20 " .. own.line("llama", "serve", "--unix s"))
+    assert.same({ 4, "--unix s: another process listens there\n" }, { status, said })
+    assert.matches('^{"time":"[^"]+","method":"GET","route":"/health","status":200,"ms":[%d.]+,"bytes":0', first:said())
+    first:stop()
+    assert.falsy(os.execute("test -e " .. shell(own.folder .. "/s")))
+  end)
+
+  -- Returns the status of a completion, and its reply.
+  local function completion(body)
+    local status, said = server:ask("/v1/completions", body)
+    return status, said
+  end
+
+  it("completes a prompt as `generate` does", function()
+    local said = own.sh(own.line("llama", "generate", "--prompt 'Once upon' --prompt 'a time' --tokens 12 --seed 5 "
+      .. "--temperature 0.7 --top-k 20 --top-p 0.9 --format jsonl"))
+    local expected = own.lines_of(said)
+    local _, answer = completion { prompt = { "Once upon", "a time" }, max_tokens = 12, seed = 5, temperature = 0.7,
+      top_k = 20, top_p = 0.9 }
+    for i, line in ipairs(expected) do
+      local one = dkjson.decode(line)
+      assert.equal(one.text, answer.choices[i].text)
+      assert.equal(one["end"] == "tokens" and "length" or "stop", answer.choices[i].finish_reason)
+    end
+    assert.equal(2, #answer.choices)
+    local greedy = dkjson.decode(own.sh(own.line("llama", "generate", "--prompt 'Once upon' --greedy --tokens 12 "
+      .. "--format jsonl")))
+    local status, one = completion { prompt = "Once upon", max_tokens = 12, temperature = 0 }
+    assert.same({ 200, greedy.text }, { status, one.choices[1].text })
+    assert.same({ #greedy.ids, greedy.prompt_tokens }, { one.usage.completion_tokens, one.usage.prompt_tokens })
+  end)
+
+  it("ends at stop texts, and takes tokens, biases and penalties", function()
+    local _, all = completion { prompt = { 1, 5, 9, 30 }, max_tokens = 12, temperature = 0 }
+    local text = all.choices[1].text
+    local middle = text:sub(utf8.offset(text, 4), utf8.offset(text, 6) - 1)
+    local _, cut = completion { prompt = { 1, 5, 9, 30 }, max_tokens = 12, temperature = 0, stop = middle }
+    assert.same({ text:sub(1, utf8.offset(text, 4) - 1), "stop" },
+      { cut.choices[1].text, cut.choices[1].finish_reason })
+    local _, same = completion { prompt = { 1, 5, 9, 30 }, max_tokens = 12, temperature = 0, stop = { "zzz", middle } }
+    assert.equal(cut.choices[1].text, same.choices[1].text)
+    local bias = own.sh(own.line("llama", "generate", "--prompt 'Once upon' --greedy --tokens 8 --format jsonl "
+      .. "--logit-bias 790=-inf --logit-bias 71=2.5 --frequency-penalty 0.5 --presence-penalty 0.25"))
+    local _, biased = completion { prompt = "Once upon", temperature = 0, max_tokens = 8,
+      logit_bias = { ["790"] = -100, ["71"] = 2.5 }, frequency_penalty = 0.5, presence_penalty = 0.25 }
+    assert.equal(dkjson.decode(bias).text, biased.choices[1].text)
+  end)
+
+  -- Requests that differ in everything, with log-probabilities.
+  local function requests()
+    local list = {}
+    for i = 1, 24 do
+      local words = ("one two three four five six seven eight nine ten "):rep(1 + i % 5):sub(1, 20 + 9 * i)
+      list[i] = { "/v1/completions", { prompt = i % 6 == 0 and { words, "other" } or words, max_tokens = 3 + i % 11,
+        temperature = i % 3 == 0 and 0 or 0.5 + i / 20, seed = i, logprobs = i % 4, n = 1 + (i % 5 == 0 and 2 or 0),
+        echo = i % 7 == 0, frequency_penalty = i % 2 } }
+    end
+    return list
+  end
+
+  -- The part of a reply that does not depend on when it comes.
+  local function lasting(text)
+    return (text:gsub('"id":"[^"]*"', ""):gsub('"created":%d+', ""):gsub('"cached_tokens":%d+', ""))
+  end
+
+  it("gives each of many requests the bits that it gets alone", function()
+    local list = requests()
+    local together, fresh = server:ask_all(list), serving.start(own.folder, own.line("llama", "serve"),
+      "--port 0 --sequences 1")
+    for i, each in ipairs(list) do
+      local status, _, alone = fresh:ask(each[1], each[2])
+      assert.equal(200, status)
+      assert.equal(lasting(alone), lasting(together[i]))
+    end
+    fresh:stop()
+  end)
+
+  it("streams the same text, and ends with its usage", function()
+    local body = { prompt = "Once upon", max_tokens = 16, temperature = 0 }
+    local _, whole = completion(body)
+    body.stream, body.stream_options = true, { include_usage = true }
+    local status, _, text = server:ask("/v1/completions", body)
+    local said, usage, last = {}, nil, nil
+    for line in text:gmatch("data: ([^\n]*)\n\n") do
+      local event = dkjson.decode(line)
+      if event and event.choices[1] then said[#said + 1] = event.choices[1].text end
+      if event and event.choices[1] then last = event.choices[1].finish_reason or last end
+      usage = event and event.usage or usage
+    end
+    assert.same({ 200, whole.choices[1].text, "length", whole.usage.total_tokens },
+      { status, table.concat(said), last, usage.total_tokens })
+    assert.matches("data: %[DONE%]\n\n$", text)
+  end)
+
+  it("chats by the model's template", function()
+    local body = { messages = { { role = "system", content = "Be brief." }, { role = "user", content = "Hi" } },
+      max_tokens = 7, temperature = 0 }
+    local lines = '{"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Hi"}]}'
+    local expected = dkjson.decode(own.sh(("echo %s | %s"):format(shell(lines),
+      own.line("llama", "chat", "--greedy --tokens 7 --format jsonl"))))
+    local status, said = server:ask("/v1/chat/completions", body)
+    assert.same({ 200, "assistant", expected.content, "length" }, { status, said.choices[1].message.role,
+      said.choices[1].message.content, said.choices[1].finish_reason })
+    body.messages[2].content = { { type = "text", text = "H" }, { type = "text", text = "i" } }
+    body.stream = true
+    local _, _, text = server:ask("/v1/chat/completions", body)
+    local parts = {}
+    for line in text:gmatch("data: ([^\n]*)\n\n") do
+      local event = dkjson.decode(line)
+      parts[#parts + 1] = event and event.choices[1].delta.content
+    end
+    assert.equal(expected.content, table.concat(parts))
+  end)
+
+  it("goes on from a prompt that begins alike", function()
+    local words = ("word "):rep(300)
+    local _, first = completion { prompt = words .. "one", max_tokens = 2, temperature = 0 }
+    local _, second = completion { prompt = words .. "two", max_tokens = 2, temperature = 0 }
+    assert.is_true(first.usage.prompt_tokens_details.cached_tokens < 50)
+    assert.is_true(second.usage.prompt_tokens_details.cached_tokens >= 300)
+  end)
+
+  it("refuses what is wrong in a line with the field, what came and what is allowed", function()
+    local cases = {
+      { '{"prompt":"a","temperature":"hot"}', "temperature",
+        'temperature: "hot", but a number from 0 to 100 is allowed' },
+      { '{"prompt":"a","max_tokens":0}', "max_tokens",
+        "max_tokens: 0, but a whole number from 1 to 2147483647 is allowed" },
+      { '{"prompt":"a","n":129}', "n", "n: 129, but a whole number from 1 to 128 is allowed" },
+      { '{"prompt":[]}', "prompt",
+        "prompt: a list, but a text, tokens, or a list of 1 to 64 texts or of lists of tokens is allowed" },
+      { '{"prompt":[1,100000]}', "prompt", "prompt: token 100000, but 0 to 900 is allowed" },
+      { '{"prompt":[1,-1]}', "prompt", "prompt: token -1, but 0 to 900 is allowed" },
+      { '{"prompt":"a","stop":[""]}', nil, nil },
+      { '{"prompt":"a","stop":[1]}', "stop", "stop: 1, but a text, or a list of 1 to 64 texts is allowed" },
+      { '{"prompt":"a","logit_bias":{"x":1}}', "logit_bias",
+        "logit_bias: 1, but a token's number in quotes with a number from -100 to 100 is allowed" },
+      { '{"prompt":"a","response_format":{"type":"json_object"}}', "response_format",
+        'response_format: only {"type": "text"} is allowed: there are no grammars' },
+      { '{"prompt":"a","suffix":"b"}', "suffix", "suffix: is not supported" },
+      { '{"prompt":"\\u0000"}', false, nil },
+      { '{"prompt":"a"', false, nil },
+      { "[]", false, "the body: an object in JSON is expected" },
+      { '{"prompt":"a","prompt":"b"}', false, nil },
+      { '{"prompt":"\xff"}', false, nil },
+    }
+    for _, case in ipairs(cases) do
+      local status, said = completion(case[1])
+      assert.equal(case[2] == nil and 200 or 400, status, case[1])
+      if case[2] then assert.equal(case[2], said.error.param) end
+      if case[3] then assert.equal(case[3], said.error.message) end
+    end
+    local status, said = server:ask("/v1/chat/completions",
+      '{"messages":[{"role":"user","content":[{"type":"image_url"}]}]}')
+    assert.same({ 400, "messages.content" }, { status, said.error.param })
+    status, said = completion { prompt = ("a b "):rep(20000), max_tokens = 1 }
+    assert.same({ 400, "context_length_exceeded" }, { status, said.error.code })
+  end)
+
+  it("gives tools, calls and their results to the template", function()
+    local tool = { type = "function", ["function"] = { name = "add", strict = true, limit = 2.5 } }
+    local json = '{"type": "function", "function": {"name": "add", "strict": true, "limit": 2.5}}'
+    local user = { role = "user", content = "2 + 2?" }
+    local call = { role = "assistant", tool_calls = { { id = "c1", type = "function",
+      ["function"] = { name = "add", arguments = '{"a": 2, "b": [2]}' } } } }
+    local asked = ('{"tools":[%s],"messages":%s,"max_tokens":6,"temperature":0,"logprobs":true}'):format(json,
+      dkjson.encode { user, call, { role = "tool", tool_call_id = "c1", content = "4" } })
+    -- The same chat without tools, whose texts are what the template writes.
+    local same = { max_tokens = 6, temperature = 0, logprobs = true, messages = {
+      { role = "system", content = "You are a helpful assistant of the second kind.\n\n# Tools\n<tools>\n" .. json
+        .. '\n</tools>\n{"name": <name>, "arguments": <object>}' }, user,
+      { role = "assistant", content = '<tool_call>\n{"name": "add", "arguments": {"a": 2, "b": [2]}}\n</tool_call>' },
+      { role = "user", content = "<tool_response>\n4\n</tool_response>" } } }
+    local status, one = server:ask("/v1/chat/completions", asked)
+    local _, other = server:ask("/v1/chat/completions", same)
+    assert.equal(200, status)
+    assert.same(other.choices, one.choices)
+    assert.equal(other.usage.prompt_tokens, one.usage.prompt_tokens)
+    local function refused(fields)
+      local code, said = server:ask("/v1/chat/completions", (asked:gsub("^{", "{" .. fields .. ",", 1)))
+      return code, said.error and said.error.param
+    end
+    assert.equal(200, (refused('"tool_choice":"none"')))
+    assert.same({ 400, "tool_choice" }, { refused('"tool_choice":"required"') })
+    assert.same({ 400, "tool_choice" }, { refused('"tool_choice":{"type":"function"}') })
+    status, one = server:ask("/v1/chat/completions", dkjson.encode { messages = { user }, tools = tool })
+    assert.same({ 400, "tools" }, { status, one.error.param })
+  end)
+
+  it("frees the sequence of a client that goes away", function()
+    local single = serving.start(own.folder, own.line("llama", "serve"), "--port 0 --sequences 1")
+    local long = { prompt = "a", max_tokens = 19000, n = 100, ignore_eos = true, stream = true }
+    single:ask("/v1/completions", long, "--max-time 0.3")
+    local begun = os.time()
+    assert.equal(200, (single:ask("/v1/completions", { prompt = "b", max_tokens = 2 }, "--max-time 20")))
+    assert.is_true(os.time() - begun < 10)
+    long.stream = nil
+    single:ask("/v1/completions", long, "--max-time 0.3")
+    assert.equal(200, (single:ask("/v1/completions", { prompt = "b", max_tokens = 2 }, "--max-time 20")))
+    assert.matches("POST /v1/completions 0 ", single:said(), 1, true)
+    assert.is_nil(single:said():find("prompt", 1, true))
+    single:stop()
+  end)
+
+  it("refuses more than may wait, and finishes what it has when it ends", function()
+    local small = serving.start(own.folder, own.line("llama", "serve"), "--port 0 --sequences 1 --max-waiting 2")
+    local long = { prompt = "a", max_tokens = 600, n = 3, temperature = 0, ignore_eos = true }
+    local list = {}
+    for i = 1, 8 do list[i] = { "/v1/completions", long } end
+    local counts = { whole = 0, refused = 0 }
+    for _, text in ipairs(small:ask_all(list)) do
+      local said = dkjson.decode(text)
+      local kind = said.choices and "whole" or "refused"
+      counts[kind] = counts[kind] + 1
+      if said.error then assert.equal("too many requests wait", said.error.message) end
+    end
+    assert.is_true(counts.refused >= 1 and counts.whole >= 3, dkjson.encode(counts))
+    local name = os.tmpname()
+    os.execute(("bash -c %s"):format(shell(small:curl("/v1/completions", long, "-o " .. name) .. " & sleep 0.2; kill "
+      .. small.pid .. "; wait")))
+    assert.equal(3, #dkjson.decode(helper.read(name)).choices)
+    os.remove(name)
+    small:stop()
+  end)
+
+  it("has limits of bytes", function()
+    local status = server:ask("/v1/completions", nil, "-H 'Content-Length: 1000000000' -X POST")
+    assert.equal(413, status)
+    helper.write(own.folder .. "/large", '{"prompt":"' .. ("a"):rep(4500000) .. '"}')
+    status = server:ask("/v1/completions", nil, "--data-binary @" .. shell(own.folder .. "/large"))
+    assert.equal(413, status)
+    status = server:ask("/health", nil, "-H 'X: " .. ("y"):rep(20000) .. "'")
+    assert.equal(400, status)
+  end)
+
+  it("completes sources of a model with an encoder", function()
+    local model = own.root .. "/tests/hf/translations/t5"
+    own.sh(("%s build %s kernels=c sequences=3 --serve -o t5 >log 2>&1 || cat log"):format(
+      shell(own.root .. "/gen/attn2c"), shell(model)))
+    local prompts, words = { "the cat sat", "a dog", "where is it?" }, {}
+    for i, each in ipairs(prompts) do words[i] = "--prompt " .. shell(each) end
+    local line = "t5/t5 %s --weights " .. shell(model)
+    local expected = own.lines_of(own.sh(line:format("generate") .. " --greedy --tokens 10 --format jsonl "
+      .. table.concat(words, " ")))
+    local other = serving.start(own.folder, line:format("serve"))
+    local _, said = other:ask("/v1/completions", { prompt = prompts, n = 2, max_tokens = 10, temperature = 0 })
+    for i, choice in ipairs(said.choices) do
+      assert.equal(dkjson.decode(expected[(i + 1) // 2]).text, choice.text)
+    end
+    assert.equal(6, #said.choices)
+    local status = other:ask("/v1/chat/completions", { messages = { { role = "user", content = "a" } } })
+    assert.equal(404, status)
+    other:stop()
+  end)
+
+  it("is in no other program", function()
+    local plain = generating.new("serve_plain", { "llama" })
+    plain.build()
+    assert.equal(1, (plain.run("ldd llama/llama | grep -i libevent")))
+    assert.equal(1, (plain.run("strings llama/llama | grep -iE 'evhttp|libevent|api-key|/v1/|prometheus'")))
+    assert.same({ 2, "no command 'serve'; allowed are info, run, check, bench, pack, generate, chat and perplexity "
+      .. "(--help explains them)\n" }, { plain.refusal("llama/llama serve") })
+  end)
+end)
