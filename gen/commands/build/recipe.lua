@@ -150,6 +150,7 @@ end
 -- Returns the macros for a source. The program prints the licences of the libraries that are linked in. A static
 -- program loads no library.
 local function defined_by(source, providers, is_static)
+  if source == "program/serve/page.c" then return { "-I", RUNTIME } end -- the assembler looks there for the page
   if source == "program/text/generate_line.c" then return is_static and "-DATTN2C_STATIC" or {} end
   return source == "program/licenses.c" and providers.program == "libxsmm" and "-DATTN2C_WITH_LIBXSMM" or {}
 end

@@ -1,0 +1,252 @@
+/* text_routes.c - the routes of models that take texts and keep nothing of them: OpenAI's embeddings, Jina's
+ * and Cohere's rerank, and those of text-embeddings-inference. */
+#include "program/serve/text_routes.h"
+
+#include "program/inputs.h"
+
+static attn2c_answer answer_of(const attn2c_server *server) { return server->model->text->answer; }
+
+static int is_called(const attn2c_server *server) { return server->text->context != NULL; }
+
+static int embeds(const attn2c_server *server) {
+  return is_called(server) && answer_of(server) == ATTN2C_ANSWER_EMBEDDING;
+}
+
+static int has_rows(const attn2c_server *server) { return is_called(server) && server->text->rows >= 0; }
+
+static int has_labels(const attn2c_server *server) { return answer_of(server) == ATTN2C_ANSWER_LABEL; }
+
+static int ranks(const attn2c_server *server) {
+  return is_called(server) && has_labels(server) && server->text->width == 1;
+}
+
+static int predicts(const attn2c_server *server) {
+  return is_called(server) && !embeds(server) && answer_of(server) != ATTN2C_ANSWER_STATES;
+}
+
+static void embeddings(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
+  static const char *const formats[] = {"float", "base64", NULL};
+  attn2c_fields fields = {exchange, given, 0};
+  (void)attn2c_field_text(&fields, "model", NULL);
+  attn2c_text_job *job = attn2c_text_job_of(server, &fields, "input", ATTN2C_MAY_BE_IDS, NULL);
+  if (!job) return;
+  attn2c_text_job_options(server, &fields, job);
+  job->is_base64 = attn2c_field_word(&fields, "encoding_format", formats, 0);
+  const int64_t width = (int64_t)job->work.width;
+  const int usual = server->model->text->dimensions;
+  job->work.width = (size_t)attn2c_field_count(&fields, "dimensions", 1, width, usual ? usual : width);
+  job->work.scales = (int64_t)job->work.width < width && server->model->text->is_unit;
+  job->write = attn2c_reply_embeddings;
+  attn2c_text_job_submit(server, &fields, job);
+}
+
+/* TEI's embeddings are unit vectors, unless `normalize` is false. Those of some models are always. */
+static void embed(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
+  attn2c_fields fields = {exchange, given, 0};
+  attn2c_text_job *job = attn2c_text_job_of(server, &fields, "inputs", ATTN2C_MAY_BE_IDS, NULL);
+  if (!job) return;
+  attn2c_text_job_options(server, &fields, job);
+  const int is_unit = server->model->text->is_unit, usual = server->model->text->dimensions;
+  const int64_t width = (int64_t)job->work.width;
+  job->work.width = (size_t)attn2c_field_count(&fields, "dimensions", 1, width, usual ? usual : width);
+  const int normalises = attn2c_field_flag(&fields, "normalize", 1);
+  if (is_unit && !normalises)
+    attn2c_field_refuse(&fields, "normalize", attn2c_field(&fields, "normalize"),
+                        "true (all embeddings of this model are unit vectors)");
+  job->work.scales = normalises && !(is_unit && (int64_t)job->work.width == width);
+  job->is_single = 0;
+  job->write = attn2c_reply_lists;
+  attn2c_text_job_submit(server, &fields, job);
+}
+
+/* Returns the numbers in the last axis of an output. */
+static size_t width_of(const attn2c_descriptor *model, int output) {
+  const attn2c_tensor *tensor = &model->tensors[attn2c_primary_entry(model)->outputs[output]];
+  return tensor->rank > 1 ? (size_t)tensor->shape[tensor->rank - 1] : 1;
+}
+
+static void embed_all(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
+  attn2c_fields fields = {exchange, given, 0};
+  attn2c_text_job *job = attn2c_text_job_of(server, &fields, "inputs", ATTN2C_MAY_BE_IDS, NULL);
+  if (!job) return;
+  attn2c_text_job_options(server, &fields, job);
+  job->work.gets = ATTN2C_GETS_ROWS, job->work.output = server->text->rows;
+  job->work.width = width_of(server->model, job->work.output);
+  job->is_single = 0;
+  job->write = attn2c_reply_lists;
+  attn2c_text_job_submit(server, &fields, job);
+}
+
+/* Reads a ranking; the names of its fields are those of its API. */
+static void rank(attn2c_server *server, attn2c_exchange *exchange, const json_t *given, const char *texts,
+                 const char *returns, char *(*write)(const attn2c_text_job *, size_t *)) {
+  attn2c_fields fields = {exchange, given, 0};
+  const char *query = attn2c_field_text(&fields, "query", NULL);
+  if (!query) attn2c_field_refuse(&fields, "query", attn2c_field(&fields, "query"), "a text");
+  attn2c_text_job *job = attn2c_text_job_of(server, &fields, texts, ATTN2C_TEXT_OBJECT, query);
+  if (!job) return;
+  attn2c_text_job_options(server, &fields, job);
+  (void)attn2c_field_text(&fields, "model", NULL);
+  job->top = (size_t)attn2c_field_count(&fields, "top_n", 1, INT32_MAX, ATTN2C_MOST_ASKED);
+  job->is_raw = attn2c_field_flag(&fields, "raw_scores", 0);
+  job->has_texts = attn2c_field_flag(&fields, returns, 0);
+  job->write = write;
+  attn2c_text_job_submit(server, &fields, job);
+}
+
+static void rerank(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
+  rank(server, exchange, given, "texts", "return_text", attn2c_reply_ranks);
+}
+
+static void rerank_documents(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
+  const char *texts = json_object_get(given, "documents") ? "documents" : "texts";
+  rank(server, exchange, given, texts, "return_documents", attn2c_reply_results);
+}
+
+static void predict(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
+  attn2c_fields fields = {exchange, given, 0};
+  attn2c_text_job *job = attn2c_text_job_of(server, &fields, "inputs", ATTN2C_MAY_BE_PAIR, NULL);
+  if (!job) return;
+  attn2c_text_job_options(server, &fields, job);
+  job->is_raw = attn2c_field_flag(&fields, "raw_scores", 0);
+  if (!has_labels(server)) job->work.gets = ATTN2C_GETS_ANSWER;
+  job->write = has_labels(server) ? attn2c_reply_labels : attn2c_reply_lists;
+  attn2c_text_job_submit(server, &fields, job);
+}
+
+/* A text is compared with others: {"inputs": {"source_sentence", "sentences"}}. */
+static void similarity(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
+  attn2c_fields fields = {exchange, given, 0};
+  const json_t *inputs = attn2c_field(&fields, "inputs"), *parameters = attn2c_field(&fields, "parameters");
+  const json_t *source = json_object_get(inputs, "source_sentence"),
+               *others = json_object_get(inputs, "sentences");
+  if (!json_is_string(source) || json_array_size(others) == 0) {
+    attn2c_field_refuse(&fields, "inputs", inputs,
+                        "an object with the text source_sentence and the list sentences");
+    return;
+  }
+  json_t *list = json_pack("[O]", source);
+  json_t *joined =
+      list && json_array_extend(list, (json_t *)others) == 0 ? json_pack("{s:O}", "sentences", list) : NULL;
+  fields.given = joined;
+  attn2c_text_job *job = joined ? attn2c_text_job_of(server, &fields, "sentences", 0, NULL) : NULL;
+  fields.given = parameters ? parameters : given;
+  if (!joined) attn2c_serve_refuse(exchange, 503, NULL, NULL, "no memory for the texts");
+  attn2c_text_job_options(server, &fields, job);
+  if (job) {
+    job->write = attn2c_reply_similarities;
+    attn2c_text_job_submit(server, &fields, job);
+  }
+  json_decref(list);
+  json_decref(joined);
+}
+
+static void tokenize(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
+  attn2c_fields fields = {exchange, given, 0};
+  attn2c_text_job *job = attn2c_text_job_of(server, &fields, "inputs", 0, NULL);
+  if (!job) return;
+  attn2c_text_job_options(server, &fields, job);
+  job->work.gets = ATTN2C_GETS_TOKENS;
+  job->work.is_plain = !attn2c_field_flag(&fields, "add_special_tokens", 1);
+  job->is_single = 0;
+  job->write = attn2c_reply_lists;
+  attn2c_text_job_submit(server, &fields, job);
+}
+
+static void decode(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
+  attn2c_fields fields = {exchange, given, 0};
+  attn2c_text_job *job = attn2c_text_job_of(server, &fields, "ids", ATTN2C_MAY_BE_IDS, NULL);
+  if (!job) return;
+  for (size_t i = 0; i < job->work.count; i++)
+    if (!job->work.list[i].ids)
+      attn2c_field_refuse(&fields, "ids", json_object_get(given, "ids"),
+                          "a list of ids, or a list of such lists");
+  job->work.gets = ATTN2C_GETS_TEXT;
+  job->work.is_plain = attn2c_field_flag(&fields, "skip_special_tokens", 1);
+  job->is_single = 0;
+  job->write = attn2c_reply_lists;
+  attn2c_text_job_submit(server, &fields, job);
+}
+
+/* Returns what TEI says of the model's kind. */
+static json_t *kind_of(const attn2c_server *server) {
+  const attn2c_text_facts *facts = server->model->text;
+  json_t *names = json_object(), *numbers = json_object();
+  for (int i = 0; i < facts->label_count && facts->labels; i++) {
+    char number[16];
+    snprintf(number, sizeof number, "%d", i);
+    json_object_set_new(names, number, json_string(facts->labels[i]));
+    json_object_set_new(numbers, facts->labels[i], json_integer(i));
+  }
+  const char *name = ranks(server)      ? "reranker"
+                     : predicts(server) ? "classifier"
+                     : embeds(server)   ? "embedding"
+                                        : "other";
+  if (predicts(server)) return json_pack("{s:{s:o, s:o}}", name, "id2label", names, "label2id", numbers);
+  json_decref(names);
+  json_decref(numbers);
+  return json_pack("{s:{}}", name);
+}
+
+static void info(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
+  const attn2c_descriptor *model = server->model;
+  const json_int_t tokens = (json_int_t)model->text->calls->sizes->seq;
+  (void)given;
+  attn2c_serve_reply(exchange, 200,
+                     json_pack("{s:s, s:s, s:s, s:o, s:I, s:I, s:i, s:b, s:s}", "model_id", model->name,
+                               "model_sha", model->description_hash, "model_dtype", "float32", "model_type",
+                               kind_of(server), "max_input_length", tokens, "max_batch_tokens", tokens,
+                               "max_client_batch_size", (int)ATTN2C_MOST_ASKED, "auto_truncate", 0, "version",
+                               model->generator),
+                     0);
+}
+
+/* Finds the output that has a row for each token: the answer, or another one. */
+static int find_rows(const attn2c_descriptor *model) {
+  const attn2c_text_facts *facts = model->text;
+  const attn2c_entry *entry = attn2c_primary_entry(model);
+  int found = -1;
+  for (int o = entry->output_count - 1; o >= 0; o--) {
+    const attn2c_axes *axes = &facts->calls->outputs[o];
+    const attn2c_tensor *tensor = &model->tensors[entry->outputs[o]];
+    if (tensor->type == ATTN2C_F32 && tensor->rank == 3 && axes->rows == 1 && axes->keys < 0) found = o;
+  }
+  if (facts->answer == ATTN2C_ANSWER_STATES) return facts->output;
+  return facts->answer == ATTN2C_ANSWER_EMBEDDING ? found : -1;
+}
+
+static int open_text(attn2c_server *server, attn2c_message *message) {
+  struct attn2c_serve_text *text = server->text = calloc(1, sizeof *text);
+  if (!text) return ATTN2C_MEMORY;
+  text->rows = find_rows(server->model);
+  text->width = width_of(server->model, server->model->text->output);
+  int status = server->model->continued ? ATTN2C_OK : attn2c_program_context(server->opened, &text->context);
+  if (status != ATTN2C_OK) return attn2c_fail(message, status, "serve: no memory for the arena");
+  return attn2c_text_worker_open(&text->worker, server->model, text->context, message);
+}
+
+static void close_text(attn2c_server *server) {
+  if (!server->text) return;
+  attn2c_text_worker_close(server->text->worker);
+  attn2c_context_destroy(server->text->context);
+  free(server->text);
+}
+
+#define JSON_OF(errors) errors, ATTN2C_TAKES_JSON, 0
+#define OPENAI          JSON_OF(ATTN2C_ERRORS_OPENAI)
+#define TEI             JSON_OF(ATTN2C_ERRORS_TEI)
+
+static const attn2c_route routes[] = {
+    {ATTN2C_HTTP_POST, "/v1/embeddings", embeddings, OPENAI, embeds},
+    {ATTN2C_HTTP_POST, "/v1/rerank", rerank_documents, OPENAI, ranks},
+    {ATTN2C_HTTP_POST, "/embed", embed, TEI, embeds},
+    {ATTN2C_HTTP_POST, "/embed_all", embed_all, TEI, has_rows},
+    {ATTN2C_HTTP_POST, "/rerank", rerank, TEI, ranks},
+    {ATTN2C_HTTP_POST, "/predict", predict, TEI, predicts},
+    {ATTN2C_HTTP_POST, "/similarity", similarity, TEI, embeds},
+    {ATTN2C_HTTP_POST, "/tokenize", tokenize, TEI, NULL},
+    {ATTN2C_HTTP_POST, "/decode", decode, TEI, NULL},
+    {ATTN2C_HTTP_GET, "/info", info, ATTN2C_ERRORS_TEI, ATTN2C_TAKES_NOTHING, 0, NULL},
+    {0}};
+
+const attn2c_server_part attn2c_server_text = {.open = open_text, .close = close_text, .routes = routes};
