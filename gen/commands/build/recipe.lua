@@ -112,6 +112,8 @@ local of_server = { generate = { "has_generation", "has_text" }, text = { "has_t
   sound = { "has_sound" } }
 
 local function is_of_server(source, options)
+  local is_media = options.has_pictures or options.has_sound
+  if source == "program/serve/media.c" then return options.has_serve and is_media end
   for _, needed in ipairs(of_server[source:match("^program/serve/(%l+)")] or {}) do
     if not options[needed] then return false end
   end

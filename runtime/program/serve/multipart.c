@@ -83,7 +83,6 @@ static const char *read_headers(rest *body, attn2c_part *part) {
     if (!take_word(&line, "form-data")) return "a part of the form is no form-data";
     while (next_parameter(&line, &name, &value)) {
       if (is_word(&name, "name")) part->name = value.at, part->name_length = (size_t)(value.end - value.at);
-      if (is_word(&name, "filename") || is_word(&name, "filename*")) part->is_file = 1;
     }
   }
 }

@@ -8,7 +8,6 @@
 typedef struct {
   const char *name, *data;
   size_t name_length, length;
-  int is_file; /* 1: it has a file's name */
 } attn2c_part;
 
 /* Finds the parts of a body. content_type: the request's header, or NULL. Returns their number, at most

@@ -2,12 +2,17 @@
  * all the rest of a request. */
 #include "program/serve/numbers.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Digits of a float: of 9, always the same float is read again. */
 enum { DIGITS = 9 };
+
+/* Bytes beside the numbers of an embedding, and of a reply. */
+enum { EACH = 64, ALL = 256 };
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -92,6 +97,24 @@ size_t attn2c_floats_text(const float *values, size_t count, int is_base64, char
   }
   *at++ = ']';
   return (size_t)(at - to);
+}
+
+char *attn2c_embeddings_text(const char *model, const float *values, size_t count, size_t width,
+                             int is_base64, int64_t tokens, size_t *length) {
+  char *text = malloc(count * (attn2c_floats_room(width, is_base64) + EACH) + strlen(model) + ALL),
+       *at = text;
+  if (!text) return NULL;
+  at += sprintf(at, "{\"object\":\"list\",\"data\":[");
+  for (size_t i = 0; i < count; i++) {
+    at += sprintf(at, "%s{\"object\":\"embedding\",\"index\":%zu,\"embedding\":", i ? "," : "", i);
+    at += attn2c_floats_text(values + i * width, width, is_base64, at);
+    *at++ = '}';
+  }
+  at += sprintf(at,
+                "],\"model\":\"%s\",\"usage\":{\"prompt_tokens\":%" PRId64 ",\"total_tokens\":%" PRId64 "}}",
+                model, tokens, tokens);
+  *length = (size_t)(at - text);
+  return text;
 }
 
 ptrdiff_t attn2c_base64_read(const char *text, size_t length, uint8_t *to) {

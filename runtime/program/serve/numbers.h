@@ -16,6 +16,11 @@ size_t attn2c_float_text(float value, char *to);
 size_t attn2c_floats_room(size_t count, int is_base64);
 size_t attn2c_floats_text(const float *values, size_t count, int is_base64, char *to);
 
+/* Returns OpenAI's reply of [count][width] floats of a model's embeddings, from malloc; NULL without memory.
+ */
+char *attn2c_embeddings_text(const char *model, const float *values, size_t count, size_t width,
+                             int is_base64, int64_t tokens, size_t *length);
+
 /* Decodes base64, with or without padding. `to` has space for 3 bytes for each 4 of the text. Returns the
  * bytes written, or -1 if the text is not base64. */
 ptrdiff_t attn2c_base64_read(const char *text, size_t length, uint8_t *to);

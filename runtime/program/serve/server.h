@@ -56,8 +56,7 @@ struct attn2c_server {
   int64_t started;                        /* seconds since 1970 */
   struct attn2c_serve_generate *generate; /* of that part */
   struct attn2c_serve_text *text;         /* of that part */
-  struct attn2c_serve_sound *sound;
-  struct attn2c_serve_picture *picture;
+  struct attn2c_serve_media *media;       /* of the parts of sound and of pictures */
 };
 
 /* Calls visit for each part of this program until it returns nonzero, which is returned. */

@@ -3,29 +3,12 @@
 #include "program/serve/numbers.h"
 #include "program/serve/text_routes.h"
 
-/* Bytes beside the numbers of an embedding, and of a reply. */
-enum { EACH = 64, ALL = 256 };
-
 static const attn2c_text_facts *facts_of(const attn2c_text_job *job) { return job->job.server->model->text; }
 
 char *attn2c_reply_embeddings(const attn2c_text_job *job, size_t *length) {
   const attn2c_texts_work *work = &job->work;
-  const char *name = job->job.server->model->name;
-  char *text =
-      malloc(work->count * (attn2c_floats_room(work->width, job->is_base64) + EACH) + strlen(name) + ALL);
-  char *at = text;
-  if (!text) return NULL;
-  at += sprintf(at, "{\"object\":\"list\",\"data\":[");
-  for (size_t i = 0; i < work->count; i++) {
-    at += sprintf(at, "%s{\"object\":\"embedding\",\"index\":%zu,\"embedding\":", i ? "," : "", i);
-    at += attn2c_floats_text(work->values + i * work->width, work->width, job->is_base64, at);
-    *at++ = '}';
-  }
-  at += sprintf(at,
-                "],\"model\":\"%s\",\"usage\":{\"prompt_tokens\":%" PRId64 ",\"total_tokens\":%" PRId64 "}}",
-                name, work->tokens, work->tokens);
-  *length = (size_t)(at - text);
-  return text;
+  return attn2c_embeddings_text(job->job.server->model->name, work->values, work->count, work->width,
+                                job->is_base64, work->tokens, length);
 }
 
 char *attn2c_reply_lists(const attn2c_text_job *job, size_t *length) {

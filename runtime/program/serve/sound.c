@@ -1,0 +1,171 @@
+/* sound.c - the routes of models of sound: OpenAI's transcriptions, labels and embeddings. */
+#include "base/generation.h"
+#include "base/sound_facts.h"
+#include "base/speech_facts.h"
+#include "program/serve/media.h"
+
+static const char *const forms[] = {"json", "text", "srt", "vtt", "verbose_json", NULL};
+enum { JSON, TEXT, SRT, VTT, VERBOSE };
+
+static int writes(const attn2c_server *server) {
+  (void)server;
+  return &attn2c_the_speech || attn2c_the_sound_facts->answer == ATTN2C_ANSWER_SPEECH;
+}
+
+static int translates(const attn2c_server *server) {
+  return &attn2c_the_speech && server->model->continued->generation->speech->translate >= 0;
+}
+
+static int embeds(const attn2c_server *server) {
+  return !writes(server) && attn2c_the_sound_facts->answer == ATTN2C_ANSWER_EMBEDDING;
+}
+
+static int predicts(const attn2c_server *server) { return !writes(server) && !embeds(server); }
+
+/* Returns the text of all lines. */
+static json_t *text_of(const json_t *lines) {
+  size_t bytes = 1;
+  for (size_t i = 0; i < json_array_size(lines); i++)
+    bytes += json_string_length(json_object_get(json_array_get(lines, i), "text")) + 1;
+  char *text = malloc(bytes), *at = text;
+  for (size_t i = 0; i < json_array_size(lines) && text; i++) {
+    const json_t *said = json_object_get(json_array_get(lines, i), "text");
+    if (at > text && json_string_length(said)) *at++ = ' ';
+    memcpy(at, json_string_value(said), json_string_length(said));
+    at += json_string_length(said);
+  }
+  json_t *made = text ? json_stringn(text, (size_t)(at - text)) : NULL;
+  free(text);
+  return made;
+}
+
+/* Moves a member to another object under a name. */
+static void move(json_t *to, const char *name, const json_t *from, const char *member) {
+  json_t *value = json_object_get(from, member);
+  if (value) json_object_set(to, name, value);
+}
+
+/* Returns OpenAI's verbose form of lines. */
+static json_t *verbose(const attn2c_media_job *job, const json_t *lines) {
+  const json_t *last = json_array_get(lines, json_array_size(lines) - 1);
+  const json_t *first = json_array_get(lines, 0);
+  json_t *whole =
+      json_pack("{s:s, s:o}", "task",
+                job->arguments.generate.task == ATTN2C_TASK_TRANSLATE ? "translate" : "transcribe", "text",
+                text_of(lines));
+  json_t *segments = json_array(), *words = json_array();
+  json_object_set_new(whole, "duration", json_real(json_number_value(json_object_get(last, "end"))));
+  json_object_set_new(whole, "language", json_null());
+  move(whole, "language", first, "language");
+  for (size_t i = 0; i < json_array_size(lines); i++) {
+    const json_t *line = json_array_get(lines, i), *said = json_object_get(line, "words");
+    json_t *segment = json_pack("{s:I, s:i}", "id", (json_int_t)i, "seek", 0);
+    move(segment, "start", line, "begin");
+    move(segment, "end", line, "end");
+    move(segment, "text", line, "text");
+    move(segment, "tokens", line, "ids");
+    move(segment, "temperature", line, "temperature");
+    move(segment, "avg_logprob", line, "score");
+    move(segment, "compression_ratio", line, "compression");
+    move(segment, "no_speech_prob", line, "silence");
+    json_array_append_new(segments, segment);
+    for (size_t w = 0; w < json_array_size(said); w++) {
+      json_t *word = json_object();
+      move(word, "word", json_array_get(said, w), "word");
+      move(word, "start", json_array_get(said, w), "begin");
+      move(word, "end", json_array_get(said, w), "end");
+      json_array_append_new(words, word);
+    }
+  }
+  json_object_set_new(whole, "segments", segments);
+  if (job->arguments.words) json_object_set(whole, "words", words);
+  json_decref(words);
+  return whole;
+}
+
+static void reply(attn2c_media_job *job) {
+  attn2c_exchange *exchange = job->job.exchange;
+  if (job->form == SRT || job->form == VTT) {
+    attn2c_http_reply(exchange, 200,
+                      job->form == VTT ? "text/vtt; charset=utf-8" : "text/plain; charset=utf-8", job->said,
+                      job->length);
+    return;
+  }
+  json_t *lines = attn2c_media_lines(job), *text = text_of(lines);
+  if (job->form == TEXT && text) {
+    const size_t length = json_string_length(text);
+    char *line = malloc(length + 1);
+    if (line) memcpy(line, json_string_value(text), length), line[length] = '\n';
+    attn2c_http_reply(exchange, line ? 200 : 503, "text/plain; charset=utf-8", line, line ? length + 1 : 0);
+    free(line);
+    json_decref(text);
+  } else if (job->form == VERBOSE) {
+    json_decref(text);
+    attn2c_serve_reply(exchange, 200, lines ? verbose(job, lines) : NULL, 0);
+  } else {
+    attn2c_serve_reply(exchange, 200, json_pack("{s:o}", "text", text), 0);
+  }
+  json_decref(lines);
+}
+
+/* Reads `temperature`, a number or the text of one. 0 means what the model usually does. */
+static void read_temperature(attn2c_fields *fields, attn2c_arguments *arguments) {
+  const json_t *value = attn2c_field(fields, "temperature");
+  char *end = NULL;
+  double number = json_number_value(value);
+  if (json_is_string(value)) number = strtod(json_string_value(value), &end);
+  if (!value || (end && end == json_string_value(value) && !*end)) return;
+  if ((!json_is_number(value) && !end) || (end && *end) || !(number >= 0 && number <= 1))
+    attn2c_field_refuse(fields, "temperature", value, "a number from 0 to 1");
+  else if (number > 0)
+    arguments->generate.temperature = (attn2c_real){1, number};
+}
+
+static void listen_to(attn2c_server *server, attn2c_exchange *exchange, int task) {
+  static const char *const answers[] = {"false", NULL}, *const parts[] = {"segment", "word", NULL};
+  attn2c_fields fields;
+  attn2c_media_job *job = attn2c_media_job_of(server, exchange, "file", &fields);
+  if (!job) return;
+  attn2c_arguments *arguments = &job->arguments;
+  attn2c_generate_arguments *generate = &arguments->generate;
+  job->form = attn2c_field_word(&fields, "response_format", forms, JSON);
+  if (job->form == SRT) arguments->answers = ATTN2C_ANSWERS_SRT;
+  if (job->form == VTT) arguments->answers = ATTN2C_ANSWERS_VTT;
+  (void)attn2c_field_word(&fields, "stream", answers, 0);
+  arguments->words = attn2c_field_word(&fields, "timestamp_granularities[]", parts, 0);
+  read_temperature(&fields, arguments);
+  if (&attn2c_the_speech) { /* others know one language, and hear no text */
+    const char *prompt = attn2c_field_text(&fields, "prompt", "");
+    generate->language = attn2c_field_text(&fields, "language", NULL);
+    if (generate->language && !*generate->language) generate->language = NULL;
+    generate->task = task;
+    generate->timestamps = job->form == VERBOSE;
+    job->words[0] = (attn2c_text_word){ATTN2C_TEXT_STRING, prompt, "--prompt"};
+    arguments->texts = job->words, arguments->text_count = *prompt != '\0';
+  }
+  job->reply = reply;
+  attn2c_media_job_submit(server, &fields, job);
+}
+
+static void transcribe(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
+  (void)given;
+  listen_to(server, exchange, 0);
+}
+
+static void translate(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
+  (void)given;
+  listen_to(server, exchange, ATTN2C_TASK_TRANSLATE);
+}
+
+#define BYTES(errors) errors, ATTN2C_TAKES_BYTES, 0
+#define OPENAI        BYTES(ATTN2C_ERRORS_OPENAI)
+
+static const attn2c_route routes[] = {
+    {ATTN2C_HTTP_POST, "/v1/audio/transcriptions", transcribe, OPENAI, writes},
+    {ATTN2C_HTTP_POST, "/v1/audio/translations", translate, OPENAI, translates},
+    {ATTN2C_HTTP_POST, "/v1/embeddings", attn2c_media_embed, OPENAI, embeds},
+    {ATTN2C_HTTP_POST, "/predict", attn2c_media_predict, BYTES(ATTN2C_ERRORS_TEI), predicts},
+    {0}};
+
+const attn2c_server_part attn2c_server_sound = {
+    .open = attn2c_media_open, .close = attn2c_media_close, .routes = routes, .most_body = (size_t)26 << 20};
