@@ -3,6 +3,7 @@
 #include "base/sound_facts.h"
 #include "base/speech_facts.h"
 #include "program/serve/media.h"
+#include "text/unicode.h"
 
 static const char *const forms[] = {"json", "text", "srt", "vtt", "verbose_json", NULL};
 enum { JSON, TEXT, SRT, VTT, VERBOSE };
@@ -22,21 +23,38 @@ static int embeds(const attn2c_server *server) {
 
 static int predicts(const attn2c_server *server) { return !writes(server) && !embeds(server); }
 
-/* Returns the text of all lines. */
-static json_t *text_of(const json_t *lines) {
-  size_t bytes = 1;
-  for (size_t i = 0; i < json_array_size(lines); i++)
-    bytes += json_string_length(json_object_get(json_array_get(lines, i), "text")) + 1;
-  char *text = malloc(bytes), *at = text;
-  for (size_t i = 0; i < json_array_size(lines) && text; i++) {
-    const json_t *said = json_object_get(json_array_get(lines, i), "text");
-    if (at > text && json_string_length(said)) *at++ = ' ';
-    memcpy(at, json_string_value(said), json_string_length(said));
-    at += json_string_length(said);
+/* Returns what the command wrote as lines of text (safe.h), as it was said: in one line, without escapes. */
+static json_t *text_of(const attn2c_media_job *job) {
+  const char *at = job->said, *end = job->said + job->length;
+  char *text = malloc(job->length + 1);
+  size_t used = 0;
+  while (text && at < end) {
+    const char *letter = *at == '\\' && at + 1 < end ? strchr("n\nt\tr\r\\\\", at[1]) : NULL;
+    if (letter) {
+      text[used++] = letter[1], at += 2;
+    } else if (*at == '\\' && end - at > 3 && at[1] == 'u') {
+      used += text_write((uint8_t *)text + used, (uint32_t)strtoul(at + 3, (char **)&at, 16));
+      at++;
+    } else {
+      text[used++] = (char)(*at == '\n' ? ' ' : *at), at++;
+    }
   }
-  json_t *made = text ? json_stringn(text, (size_t)(at - text)) : NULL;
+  while (used > 0 && text[used - 1] == ' ') used--;
+  json_t *made = text ? json_stringn(text, used) : NULL;
   free(text);
   return made;
+}
+
+/* Returns the text of all lines of JSON. */
+static json_t *joined(const json_t *lines) {
+  json_t *text = json_string("");
+  for (size_t i = 0; i < json_array_size(lines) && text; i++) {
+    const char *said = json_string_value(json_object_get(json_array_get(lines, i), "text"));
+    json_t *longer = json_sprintf("%s%s%s", json_string_value(text), i ? " " : "", said ? said : "");
+    json_decref(text);
+    text = longer;
+  }
+  return text;
 }
 
 /* Moves a member to another object under a name. */
@@ -52,7 +70,7 @@ static json_t *verbose(const attn2c_media_job *job, const json_t *lines) {
   json_t *whole =
       json_pack("{s:s, s:o}", "task",
                 job->arguments.generate.task == ATTN2C_TASK_TRANSLATE ? "translate" : "transcribe", "text",
-                text_of(lines));
+                joined(lines));
   json_t *segments = json_array(), *words = json_array();
   json_object_set_new(whole, "duration", json_real(json_number_value(json_object_get(last, "end"))));
   json_object_set_new(whole, "language", json_null());
@@ -91,21 +109,19 @@ static void reply(attn2c_media_job *job) {
                       job->length);
     return;
   }
-  json_t *lines = attn2c_media_lines(job), *text = text_of(lines);
-  if (job->form == TEXT && text) {
-    const size_t length = json_string_length(text);
-    char *line = malloc(length + 1);
-    if (line) memcpy(line, json_string_value(text), length), line[length] = '\n';
-    attn2c_http_reply(exchange, line ? 200 : 503, "text/plain; charset=utf-8", line, line ? length + 1 : 0);
-    free(line);
-    json_decref(text);
-  } else if (job->form == VERBOSE) {
-    json_decref(text);
+  if (job->form == VERBOSE) {
+    json_t *lines = attn2c_media_lines(job);
     attn2c_serve_reply(exchange, 200, lines ? verbose(job, lines) : NULL, 0);
-  } else {
-    attn2c_serve_reply(exchange, 200, json_pack("{s:o}", "text", text), 0);
+    json_decref(lines);
+    return;
   }
-  json_decref(lines);
+  json_t *text = text_of(job);
+  const char *said = json_string_value(text);
+  if (job->form == TEXT && said)
+    attn2c_http_reply(exchange, 200, "text/plain; charset=utf-8", said, strlen(said));
+  else
+    attn2c_serve_reply(exchange, 200, json_pack("{s:O}", "text", text), 0);
+  json_decref(text);
 }
 
 /* Reads `temperature`, a number or the text of one. 0 means what the model usually does. */
@@ -129,6 +145,7 @@ static void listen_to(attn2c_server *server, attn2c_exchange *exchange, int task
   attn2c_arguments *arguments = &job->arguments;
   attn2c_generate_arguments *generate = &arguments->generate;
   job->form = attn2c_field_word(&fields, "response_format", forms, JSON);
+  if (job->form == JSON || job->form == TEXT) arguments->answers = ATTN2C_ANSWERS_TEXT;
   if (job->form == SRT) arguments->answers = ATTN2C_ANSWERS_SRT;
   if (job->form == VTT) arguments->answers = ATTN2C_ANSWERS_VTT;
   (void)attn2c_field_word(&fields, "stream", answers, 0);
