@@ -22,8 +22,8 @@ extern const char attn2c_page_end[] __attribute__((visibility("hidden")));
  * server. */
 static const char policy[] = "default-src 'none'; connect-src 'self'; img-src data:; base-uri 'none'; "
                              "form-action 'none'; frame-ancestors 'none'; "
-                             "script-src 'sha256-9RiJsIi92YB9vVd6jOlQgV9Gprv3/hj0rUUcz5c6yYU='; "
-                             "style-src 'sha256-dE995TeWkArk9Ym5SXl5NVUF4N+77BApr/GbL4hnkBQ='";
+                             "script-src 'sha256-Noh92OnekH+mTgJTAMhS7rlzlWAsGM1TzOfc+OfuW80='; "
+                             "style-src 'sha256-sVdoB9FxvPcL7i3333lYTmeHsrVcxIi1/V9ea4+EYR0='";
 
 void attn2c_page_reply(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   (void)server, (void)given;

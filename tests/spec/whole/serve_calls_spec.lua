@@ -216,4 +216,26 @@ describe("the page", function()
     local _, known = server:ask("/routes")
     assert.same({ "modules", { "text" }, false }, { known.model, known.takes, known.needs_key })
   end)
+
+  local tried = helper.is_long and it or pending
+
+  -- Follows steps on the page of a server in Chromium (tests/serve/page.py).
+  local function try(name, steps, options)
+    helper.write(folder .. "/steps", table.concat(steps, "\n") .. "\n")
+    say.sh(("timeout 120 python3 %s/tests/serve/page.py %s steps %s"):format(shell(root), servers[name].address,
+      options or ""))
+  end
+
+  tried("compares texts, ranks them and shows tokens, by the keyboard alone", function()
+    for _, colours in ipairs { "", "--dark" } do
+      try("sentence", { "hidden\tchat", "hidden\trank", "hidden\tpredict", "focus\tsimilar-one", "type\tthe dog",
+        "focus\tsimilar-other", "type\tthe dog", "key\tCtrl+Enter", "see\tsimilar\tsimilarity\\s+1\\.0000",
+        "focus\ttokens-text", "type\t<img src=x onerror=alert(1)>", "key\tCtrl+Enter", "see\ttokens\tonerror|special" },
+        colours)
+    end
+    try("reranker", { "focus\trank-query", "type\tdog", "focus\trank-texts", "type\ta dog\\na cat",
+      "key\tCtrl+Enter", "see\trank\ta (dog|cat).*a (dog|cat)" })
+    try("question", { "focus\tpredict-text", "type\tWhat?", "focus\tpredict-pair", "type\tone two",
+      "key\tCtrl+Enter", "see\tpredict\t\"answer\"" })
+  end)
 end)

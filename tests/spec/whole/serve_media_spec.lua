@@ -153,3 +153,16 @@ describe("pictures over HTTP", function()
     assert.same({ 404, "there is no such route; this model has /v1/embeddings, /v1/models" }, { status, said.error })
   end)
 end)
+
+describe("the page", function()
+  (helper.is_long and it or pending)("takes files", function()
+    local function try(name, steps)
+      helper.write(folder .. "/steps", table.concat(steps, "\n") .. "\n")
+      say.sh(("timeout 120 python3 %s/tests/serve/page.py %s steps"):format(shell(root), servers[name].address))
+    end
+    try("digits", { "focus\tsound-file", "file\tsound-file\t" .. places.digits .. "/held1.wav", "focus\tsound-file",
+      "key\tTab", "key\tEnter", "see\tsound\tEIGHT FIVE THREE" })
+    try("labels", { "file\tpicture-file\t" .. picture, "focus\tpicture-file", "key\tTab", "key\tEnter",
+      "see\tpicture\tcat\\s+0\\.2" })
+  end)
+end)
