@@ -158,6 +158,7 @@ static void put_back(attn2c_engine *e, attn2c_job *const *jobs, int count) {
     e->waiting.first = jobs[i];
     if (!e->waiting.last) e->waiting.last = jobs[i];
     e->waiting_count++, e->running_count--;
+    e->waiting_bytes += jobs[i]->bytes;
   }
 }
 

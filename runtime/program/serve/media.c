@@ -6,9 +6,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "model/sequences.h"
 #include "program/inputs.h"
 #include "program/picture/command.h"
+#include "program/serve/generate.h"
 #include "program/serve/multipart.h"
 #include "program/serve/numbers.h"
 #include "program/signals.h"
@@ -16,7 +16,6 @@
 #include "program/speech/command.h"
 
 enum { MOST_PARTS = 24, PATH = 32 };
-#define MOST_BYTES ((size_t)256 << 20) /* of the files of all requests */
 
 /* The job that is computed; of the engine's thread. */
 static const attn2c_media_job *current;
@@ -26,9 +25,11 @@ static int stops(void) { return current && atomic_load(&current->job.is_cancelle
 int attn2c_media_open(attn2c_server *server, attn2c_message *message) {
   struct attn2c_serve_media *media = server->media = calloc(1, sizeof *media);
   if (!media) return ATTN2C_MEMORY;
-  if (server->model->continued && !&attn2c_the_speech) return ATTN2C_OK; /* it writes about pictures */
-  const int status = server->model->continued ? attn2c_sequences_create(server->opened, &media->context)
-                                              : attn2c_program_context(server->opened, &media->context);
+  int status = ATTN2C_OK;
+  if (server->model->continued)
+    media->context = server->generate->context;
+  else
+    status = attn2c_program_context(server->opened, &media->context);
   if (status != ATTN2C_OK) return attn2c_fail(message, status, "serve: no memory for the arena");
   const int copy = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
   media->notes = copy < 0 ? NULL : fdopen(copy, "w");
@@ -42,7 +43,7 @@ int attn2c_media_open(attn2c_server *server, attn2c_message *message) {
 
 void attn2c_media_close(attn2c_server *server) {
   if (!server->media) return;
-  attn2c_context_destroy(server->media->context);
+  if (!server->model->continued) attn2c_context_destroy(server->media->context);
   if (server->media->notes) fclose(server->media->notes);
   server->notes = stderr;
   free(server->media);
@@ -115,7 +116,6 @@ static void reply(attn2c_job *given) {
 
 static void free_job(attn2c_job *given) {
   attn2c_media_job *job = (attn2c_media_job *)given;
-  if (given->server) given->server->media->bytes -= job->bytes;
   for (int i = 0; i < job->count; i++) close(job->files[i]);
   json_decref(job->given);
   free(job->said);
@@ -126,52 +126,51 @@ static const attn2c_job_kind kind = {
     .run = compute, .most = 1, .most_weight = INT64_MAX, .done = reply, .free = free_job};
 
 /* Writes a file of a request to memory. Returns 0 after a refusal. */
-static int add_file(attn2c_server *server, attn2c_fields *fields, attn2c_media_job *job, const void *bytes,
-                    size_t length) {
+static int add_file(attn2c_request *r, attn2c_media_job *job, const void *bytes, size_t length) {
   size_t done = 0;
-  const int file = server->media->bytes + length > MOST_BYTES ? -1 : memfd_create("request", MFD_CLOEXEC);
+  const int file = memfd_create("request", MFD_CLOEXEC);
   if (file >= 0) job->files[job->count++] = file;
   while (file >= 0 && done < length) {
     const ssize_t written = write(file, (const char *)bytes + done, length - done);
     if (written <= 0) break;
     done += (size_t)written;
   }
-  job->bytes += length, server->media->bytes += length;
+  job->job.bytes += length;
   if (file >= 0 && done == length) return 1;
-  attn2c_http_add_header(fields->exchange, "Retry-After", "1");
-  attn2c_serve_refuse(fields->exchange, 503, NULL, NULL, "no memory for the files of more requests");
-  fields->is_refused = 1;
+  attn2c_http_add_header(r->exchange, "Retry-After", "1");
+  attn2c_serve_refuse(r->exchange, 503, NULL, NULL, "no memory for the file");
+  r->failed = 1;
   return 0;
 }
 
 /* Reads a form: its file, and its other parts as texts. */
-static void read_form(attn2c_server *server, attn2c_fields *fields, attn2c_media_job *job) {
-  const attn2c_exchange *exchange = fields->exchange;
+static void read_form(attn2c_request *r, attn2c_media_job *job) {
+  const attn2c_exchange *exchange = r->exchange;
   attn2c_part parts[MOST_PARTS];
   const char *fault;
   const int count = attn2c_multipart(attn2c_http_header(exchange, "Content-Type"), exchange->body,
                                      exchange->length, parts, MOST_PARTS, &fault);
   const attn2c_part *file = count < 0 ? NULL : attn2c_part_of(parts, count, "file");
-  fields->is_refused = count < 0 || !file || file->length == 0;
+  r->failed = count < 0 || !file || file->length == 0;
   if (count < 0) {
-    attn2c_serve_refuse(fields->exchange, 400, NULL, NULL, "the body: %s", fault);
-  } else if (fields->is_refused) {
-    attn2c_serve_refuse(fields->exchange, 400, "file", NULL, "file: %s, but a part with a file is expected",
+    attn2c_serve_refuse(r->exchange, 400, NULL, NULL, "the body: %s", fault);
+  } else if (r->failed) {
+    attn2c_serve_refuse(r->exchange, 400, "file", NULL, "file: %s, but a part with a file is needed",
                         file ? "an empty part" : "nothing");
   }
-  for (int i = 0; i < count && !fields->is_refused; i++) {
+  for (int i = 0; i < count && !r->failed; i++) {
     char name[64];
     if (&parts[i] == file || parts[i].name_length >= sizeof name) continue;
     memcpy(name, parts[i].name, parts[i].name_length);
     name[parts[i].name_length] = '\0';
     if (memchr(parts[i].data, 0, parts[i].length) || !strncmp(name, "file", 5) ||
         json_object_set_new(job->given, name, json_stringn(parts[i].data, parts[i].length)) != 0) {
-      attn2c_serve_refuse(fields->exchange, 400, NULL, NULL,
-                          "part %d of the form: a text of UTF-8 is expected", i + 1);
-      fields->is_refused = 1;
+      attn2c_serve_refuse(r->exchange, 400, NULL, NULL, "part %d of the form: a text of UTF-8 is allowed",
+                          i + 1);
+      r->failed = 1;
     }
   }
-  if (!fields->is_refused) add_file(server, fields, job, file->data, file->length);
+  if (!r->failed) add_file(r, job, file->data, file->length);
 }
 
 /* Returns the URL of a picture in one of the forms that clients send. */
@@ -183,61 +182,60 @@ static const char *url_of(const json_t *value) {
 }
 
 /* Reads a picture: base64 in a data URL. */
-static void add_url(attn2c_server *server, attn2c_fields *fields, attn2c_media_job *job, const char *field,
-                    const json_t *value) {
+static void add_url(attn2c_request *r, attn2c_media_job *job, const char *field, const json_t *value) {
   const char *url = url_of(value), *comma = url ? strchr(url, ',') : NULL;
-  if (fields->is_refused) return;
+  if (r->failed) return;
   if (url && strncmp(url, "http", 4) == 0) {
     attn2c_serve_refuse(
-        fields->exchange, 400, field, NULL,
+        r->exchange, 400, field, NULL,
         "%s: an address, but this server opens no connections; send the picture in a data URL", field);
-    fields->is_refused = 1;
+    r->failed = 1;
     return;
   }
   if (!url || strncmp(url, "data:image/", 11) != 0 || !comma || comma - url < 7 ||
       strncmp(comma - 7, ";base64", 7) != 0) {
-    attn2c_field_refuse(fields, field, value, "a picture as data:image/png;base64,... or a list of them");
+    attn2c_request_refuse(r, field, value,
+                          "a picture as data:image/png;base64,... or a list of them is allowed");
     return;
   }
   const size_t length = strlen(comma + 1);
   uint8_t *bytes = malloc(length / 4 * 3 + 4);
   const ptrdiff_t count = bytes ? attn2c_base64_read(comma + 1, length, bytes) : -1;
   if (count > 0)
-    add_file(server, fields, job, bytes, (size_t)count);
+    add_file(r, job, bytes, (size_t)count);
   else
-    attn2c_field_refuse(fields, field, value, "base64 after the comma of its data URL");
+    attn2c_request_refuse(r, field, value, "base64 is needed after the comma of its data URL");
   free(bytes);
 }
 
 /* Reads JSON: the pictures of a field. */
-static void read_json(attn2c_server *server, attn2c_fields *fields, attn2c_media_job *job,
-                      const char *field) {
+static void read_json(attn2c_request *r, attn2c_media_job *job, const char *field) {
   json_error_t error;
-  json_t *given =
-      json_loadb(fields->exchange->body, fields->exchange->length, JSON_REJECT_DUPLICATES, &error);
+  json_t *given = json_loadb(r->exchange->body, r->exchange->length, JSON_REJECT_DUPLICATES, &error);
   if (!json_is_object(given)) {
-    attn2c_serve_refuse(fields->exchange, 400, NULL, NULL,
-                        "the body: a form with a file or an object in JSON is expected");
-    fields->is_refused = 1;
+    attn2c_serve_refuse(r->exchange, 400, NULL, NULL,
+                        "the body: a form with a file, or an object in JSON is allowed");
+    r->failed = 1;
     json_decref(given);
     return;
   }
   json_decref(job->given);
-  fields->given = job->given = given;
-  const json_t *value = attn2c_field(fields, field);
+  r->given = job->given = given;
+  const json_t *value = attn2c_request_field(r, field);
   job->is_single = !json_is_array(value);
   const size_t count = job->is_single ? 1 : json_array_size(value);
-  if (count < 1 || count > ATTN2C_MOST_FILES) attn2c_field_refuse(fields, field, value, "1 to 16 pictures");
-  for (size_t i = 0; i < count && !fields->is_refused; i++)
-    add_url(server, fields, job, field, job->is_single ? value : json_array_get(value, i));
+  if (count < 1 || count > ATTN2C_MOST_FILES)
+    attn2c_request_refuse(r, field, value, "1 to 16 pictures are allowed");
+  for (size_t i = 0; i < count && !r->failed; i++)
+    add_url(r, job, field, job->is_single ? value : json_array_get(value, i));
 }
 
 attn2c_media_job *attn2c_media_job_of(attn2c_server *server, attn2c_exchange *exchange, const char *field,
-                                      attn2c_fields *fields) {
+                                      attn2c_request *r) {
   const char *type = attn2c_http_header(exchange, "Content-Type");
   const int is_form = !&attn2c_the_pictures || (type && strncasecmp(type, "multipart/", 10) == 0);
   attn2c_media_job *job = calloc(1, sizeof *job);
-  *fields = (attn2c_fields){.exchange = exchange};
+  *r = (attn2c_request){.exchange = exchange};
   if (job) job->given = json_object();
   if (!job || !job->given) {
     attn2c_serve_refuse(exchange, 503, NULL, NULL, "no memory for the request");
@@ -248,21 +246,21 @@ attn2c_media_job *attn2c_media_job_of(attn2c_server *server, attn2c_exchange *ex
   job->arguments = *server->arguments;
   job->arguments.answers = ATTN2C_ANSWERS_JSONL;
   job->is_single = 1;
-  fields->given = job->given;
+  r->given = job->given;
   if (is_form)
-    read_form(server, fields, job);
+    read_form(r, job);
   else
-    read_json(server, fields, job, field);
-  if (!fields->is_refused) return job;
+    read_json(r, job, field);
+  if (!r->failed) return job;
   free_job(&job->job);
   return NULL;
 }
 
-void attn2c_media_job_submit(attn2c_server *server, attn2c_fields *fields, attn2c_media_job *job) {
-  if (fields->is_refused)
+void attn2c_media_job_submit(attn2c_server *server, attn2c_request *r, attn2c_media_job *job) {
+  if (r->failed)
     free_job(&job->job);
   else
-    attn2c_serve_submit(server, fields->exchange, &job->job);
+    attn2c_serve_submit(server, r->exchange, &job->job);
 }
 
 json_t *attn2c_media_lines(const attn2c_media_job *job) {
@@ -299,15 +297,15 @@ static void reply_labels(attn2c_media_job *job) {
 }
 
 void attn2c_media_predict(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
-  attn2c_fields fields;
-  attn2c_media_job *job = attn2c_media_job_of(server, exchange, "inputs", &fields);
+  attn2c_request r;
+  attn2c_media_job *job = attn2c_media_job_of(server, exchange, "inputs", &r);
   const attn2c_answer answers =
       &attn2c_the_pictures ? attn2c_the_picture_facts->answer : attn2c_the_sound_facts->answer;
   (void)given;
   if (!job) return;
   if (answers == ATTN2C_ANSWER_LABEL) job->arguments.top = ATTN2C_MAX_TOP;
   job->reply = reply_labels;
-  attn2c_media_job_submit(server, &fields, job);
+  attn2c_media_job_submit(server, &r, job);
 }
 
 static void reply_embeddings(attn2c_media_job *job) {
@@ -334,12 +332,11 @@ static void reply_embeddings(attn2c_media_job *job) {
 }
 
 void attn2c_media_embed(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
-  static const char *const formats[] = {"float", "base64", NULL};
-  attn2c_fields fields;
-  attn2c_media_job *job = attn2c_media_job_of(server, exchange, "input", &fields);
+  attn2c_request r;
+  attn2c_media_job *job = attn2c_media_job_of(server, exchange, "input", &r);
   (void)given;
   if (!job) return;
-  job->is_base64 = attn2c_field_word(&fields, "encoding_format", formats, 0);
+  attn2c_request_word(&r, "encoding_format", "float or base64", &job->is_base64);
   job->reply = reply_embeddings;
-  attn2c_media_job_submit(server, &fields, job);
+  attn2c_media_job_submit(server, &r, job);
 }

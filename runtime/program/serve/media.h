@@ -2,13 +2,12 @@
  * program's own commands read them, and their answers come back as lines of JSON. */
 #pragma once
 
-#include "program/serve/fields.h"
+#include "program/serve/request.h"
 
 /* What the parts of sound and of pictures have. */
 struct attn2c_serve_media {
   attn2c_context *context;
-  FILE *notes;  /* in place of the standard error, which libsndfile's users turn off for a moment */
-  size_t bytes; /* of the files of all requests */
+  FILE *notes; /* in place of the standard error, which libsndfile's users turn off for a moment */
 };
 
 /* The most files of a request. */
@@ -18,8 +17,7 @@ typedef struct attn2c_media_job attn2c_media_job;
 struct attn2c_media_job {
   attn2c_job job;
   int files[ATTN2C_MOST_FILES], count; /* descriptors */
-  size_t bytes;
-  json_t *given; /* the fields of the request; those of a form are texts */
+  json_t *given;                       /* the fields of the request; those of a form are texts */
   attn2c_arguments arguments;
   attn2c_text_word words[1]; /* of the arguments */
   void (*reply)(attn2c_media_job *job);
@@ -35,11 +33,11 @@ int attn2c_media_open(attn2c_server *server, attn2c_message *message);
 void attn2c_media_close(attn2c_server *server);
 
 /* Reads a request: a form with a file of the name `file`, or JSON whose field has data URLs of pictures. Sets
- * `fields` to its fields. Returns NULL after a refusal. */
+ * `r` to its fields. Returns NULL after a refusal. */
 attn2c_media_job *attn2c_media_job_of(attn2c_server *server, attn2c_exchange *exchange, const char *field,
-                                      attn2c_fields *fields);
+                                      attn2c_request *r);
 /* Submits the job, or frees it after a refusal. */
-void attn2c_media_job_submit(attn2c_server *server, attn2c_fields *fields, attn2c_media_job *job);
+void attn2c_media_job_submit(attn2c_server *server, attn2c_request *r, attn2c_media_job *job);
 
 /* Returns the lines of a job as a list of objects; NULL without memory. */
 json_t *attn2c_media_lines(const attn2c_media_job *job);

@@ -5,7 +5,7 @@
 #include "program/serve/media.h"
 #include "text/unicode.h"
 
-static const char *const forms[] = {"json", "text", "srt", "vtt", "verbose_json", NULL};
+/* Numbers of forms. */
 enum { JSON, TEXT, SRT, VTT, VERBOSE };
 
 static int writes(const attn2c_server *server) {
@@ -125,35 +125,36 @@ static void reply(attn2c_media_job *job) {
 }
 
 /* Reads `temperature`, a number or the text of one. 0 means what the model usually does. */
-static void read_temperature(attn2c_fields *fields, attn2c_arguments *arguments) {
-  const json_t *value = attn2c_field(fields, "temperature");
+static void read_temperature(attn2c_request *r, attn2c_arguments *arguments) {
+  const json_t *value = attn2c_request_field(r, "temperature");
   char *end = NULL;
   double number = json_number_value(value);
   if (json_is_string(value)) number = strtod(json_string_value(value), &end);
   if (!value || (end && end == json_string_value(value) && !*end)) return;
   if ((!json_is_number(value) && !end) || (end && *end) || !(number >= 0 && number <= 1))
-    attn2c_field_refuse(fields, "temperature", value, "a number from 0 to 1");
+    attn2c_request_refuse(r, "temperature", value, "a number from 0 to 1 is allowed");
   else if (number > 0)
     arguments->generate.temperature = (attn2c_real){1, number};
 }
 
 static void listen_to(attn2c_server *server, attn2c_exchange *exchange, int task) {
-  static const char *const answers[] = {"false", NULL}, *const parts[] = {"segment", "word", NULL};
-  attn2c_fields fields;
-  attn2c_media_job *job = attn2c_media_job_of(server, exchange, "file", &fields);
+  attn2c_request r;
+  int streams;
+  attn2c_media_job *job = attn2c_media_job_of(server, exchange, "file", &r);
   if (!job) return;
   attn2c_arguments *arguments = &job->arguments;
   attn2c_generate_arguments *generate = &arguments->generate;
-  job->form = attn2c_field_word(&fields, "response_format", forms, JSON);
+  attn2c_request_word(&r, "response_format", "json, text, srt, vtt or verbose_json", &job->form);
   if (job->form == JSON || job->form == TEXT) arguments->answers = ATTN2C_ANSWERS_TEXT;
   if (job->form == SRT) arguments->answers = ATTN2C_ANSWERS_SRT;
   if (job->form == VTT) arguments->answers = ATTN2C_ANSWERS_VTT;
-  (void)attn2c_field_word(&fields, "stream", answers, 0);
-  arguments->words = attn2c_field_word(&fields, "timestamp_granularities[]", parts, 0);
-  read_temperature(&fields, arguments);
+  attn2c_request_word(&r, "stream", "false", &streams);
+  attn2c_request_word(&r, "timestamp_granularities[]", "segment or word", &arguments->words);
+  read_temperature(&r, arguments);
   if (&attn2c_the_speech) { /* others know one language, and hear no text */
-    const char *prompt = attn2c_field_text(&fields, "prompt", "");
-    generate->language = attn2c_field_text(&fields, "language", NULL);
+    const char *prompt = "";
+    attn2c_request_text(&r, "prompt", &prompt);
+    attn2c_request_text(&r, "language", &generate->language);
     if (generate->language && !*generate->language) generate->language = NULL;
     generate->task = task;
     generate->timestamps = job->form == VERBOSE;
@@ -161,7 +162,7 @@ static void listen_to(attn2c_server *server, attn2c_exchange *exchange, int task
     arguments->texts = job->words, arguments->text_count = *prompt != '\0';
   }
   job->reply = reply;
-  attn2c_media_job_submit(server, &fields, job);
+  attn2c_media_job_submit(server, &r, job);
 }
 
 static void transcribe(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {

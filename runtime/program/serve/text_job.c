@@ -68,11 +68,12 @@ static const attn2c_job_kind kind = {.run = compute,
 
 /* Returns what texts of these forms look like. */
 static const char *expected(int forms) {
-  return forms & ATTN2C_MAY_BE_PAIR   ? "a text, a pair of texts, or a list of lists of one or two texts"
-         : forms & ATTN2C_MAY_BE_IDS  ? "a text, a list of texts, a list of ids, or a list of lists of ids"
-         : forms & ATTN2C_TEXT_OBJECT ? "a list of texts"
-         : forms & ATTN2C_ONE_TEXT    ? "a text"
-                                      : "a text or a list of texts";
+  return forms & ATTN2C_MAY_BE_PAIR
+             ? "a text, a pair of texts, or a list of lists of one or two texts is allowed"
+         : forms & ATTN2C_MAY_BE_IDS
+             ? "a text, a list of texts, a list of ids, or a list of lists of ids is allowed"
+         : forms & ATTN2C_TEXT_OBJECT ? "a list of texts is allowed"
+                                      : "a text or a list of texts is allowed";
 }
 
 /* Reads a list of ids, which begin at `used` of the job's. */
@@ -135,20 +136,20 @@ static size_t count_ids(const json_t *value) {
   return count;
 }
 
-attn2c_text_job *attn2c_text_job_of(attn2c_server *server, attn2c_fields *fields, const char *name, int forms,
+attn2c_text_job *attn2c_text_job_of(attn2c_server *server, attn2c_request *r, const char *name, int forms,
                                     const char *first) {
-  const json_t *value = attn2c_field(fields, name);
+  const json_t *value = attn2c_request_field(r, name);
   const int is_single = is_one(value, forms);
   const size_t count = is_single ? 1 : json_array_size(value);
-  if (fields->is_refused) return NULL;
+  if (r->failed) return NULL;
   if (!value || count == 0 || (is_single && (forms & ATTN2C_TEXT_OBJECT))) {
-    attn2c_field_refuse(fields, name, value, expected(forms));
+    attn2c_request_refuse(r, name, value, expected(forms));
     return NULL;
   }
-  if (count > ATTN2C_MOST_ASKED || (count > 1 && (forms & ATTN2C_ONE_TEXT))) {
-    char most[40];
-    snprintf(most, sizeof most, "at most %d texts", forms & ATTN2C_ONE_TEXT ? 1 : ATTN2C_MOST_ASKED);
-    attn2c_field_refuse(fields, name, value, most);
+  if (count > ATTN2C_MOST_ASKED) {
+    char most[60];
+    snprintf(most, sizeof most, "at most %d texts are allowed", ATTN2C_MOST_ASKED);
+    attn2c_request_refuse(r, name, value, most);
     return NULL;
   }
   attn2c_text_job *job = calloc(1, sizeof *job);
@@ -159,43 +160,47 @@ attn2c_text_job *attn2c_text_job_of(attn2c_server *server, attn2c_fields *fields
     job->work.output = server->model->text->output, job->work.width = server->text->width;
     job->work.list = calloc(count, sizeof *job->work.list);
     job->ids = malloc((count_ids(value) + 1) * sizeof *job->ids);
-    job->given = json_incref((json_t *)fields->given);
+    job->given = json_incref((json_t *)r->given);
   }
   if (!job || !job->work.list || !job->ids) {
-    attn2c_serve_refuse(fields->exchange, 503, NULL, NULL, "no memory for the texts");
-    fields->is_refused = 1;
+    attn2c_serve_refuse(r->exchange, 503, NULL, NULL, "no memory for the texts");
+    r->failed = 1;
   } else if (!read_all(server->model, job, value, forms, first)) {
-    attn2c_field_refuse(fields, name, value, expected(forms));
+    attn2c_request_refuse(r, name, value, expected(forms));
   }
-  if (!fields->is_refused) return job;
+  if (!r->failed) return job;
   if (job) attn2c_text_job_free(&job->job);
   return NULL;
 }
 
-void attn2c_text_job_options(attn2c_server *server, attn2c_fields *fields, attn2c_text_job *job) {
+void attn2c_text_job_options(attn2c_server *server, attn2c_request *r, attn2c_text_job *job) {
   const attn2c_text_facts *facts = server->model->text;
-  const char *prompt = attn2c_field_text(fields, "prompt_name", NULL);
+  const char *prompt = NULL;
   char names[200] = "no prompt";
   size_t length = 0;
   if (!job) return;
-  job->work.cuts = attn2c_field_flag(fields, "truncate", 0);
+  attn2c_request_flag(r, "truncate", &job->work.cuts);
+  attn2c_request_text(r, "prompt_name", &prompt);
   for (int i = 0; prompt && i < facts->prompt_count; i++) {
     if (strcmp(facts->prompts[i].name, prompt) == 0) job->work.prompt = facts->prompts[i].name;
     if (length < sizeof names)
       length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", i ? " or " : "",
                                  facts->prompts[i].name);
   }
-  if (prompt && !job->work.prompt)
-    attn2c_field_refuse(fields, "prompt_name", attn2c_field(fields, "prompt_name"), names);
+  if (!prompt || job->work.prompt) return;
+  char allowed[240];
+  snprintf(allowed, sizeof allowed, "%s is allowed", names);
+  attn2c_request_refuse(r, "prompt_name", attn2c_request_field(r, "prompt_name"), allowed);
 }
 
-void attn2c_text_job_submit(attn2c_server *server, attn2c_fields *fields, attn2c_text_job *job) {
+void attn2c_text_job_submit(attn2c_server *server, attn2c_request *r, attn2c_text_job *job) {
   if (!job) return;
-  if (!fields->is_refused && attn2c_texts_reserve(&job->work) == ATTN2C_OK) {
-    attn2c_serve_submit(server, fields->exchange, &job->job);
+  job->job.bytes =
+      2 * r->exchange->length + job->work.count * (job->work.width * sizeof(float) + sizeof *job->work.list);
+  if (!r->failed && attn2c_texts_reserve(&job->work) == ATTN2C_OK) {
+    attn2c_serve_submit(server, r->exchange, &job->job);
     return;
   }
-  if (!fields->is_refused)
-    attn2c_serve_refuse(fields->exchange, 503, NULL, NULL, "no memory for the answers");
+  if (!r->failed) attn2c_serve_refuse(r->exchange, 503, NULL, NULL, "no memory for the answers");
   attn2c_text_job_free(&job->job);
 }

@@ -24,39 +24,45 @@ static int predicts(const attn2c_server *server) {
   return is_called(server) && !embeds(server) && answer_of(server) != ATTN2C_ANSWER_STATES;
 }
 
-static void embeddings(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
-  static const char *const formats[] = {"float", "base64", NULL};
-  attn2c_fields fields = {exchange, given, 0};
-  (void)attn2c_field_text(&fields, "model", NULL);
-  attn2c_text_job *job = attn2c_text_job_of(server, &fields, "input", ATTN2C_MAY_BE_IDS, NULL);
-  if (!job) return;
-  attn2c_text_job_options(server, &fields, job);
-  job->is_base64 = attn2c_field_word(&fields, "encoding_format", formats, 0);
+/* Reads `dimensions`. Returns 1 if embeddings lose numbers. */
+static int read_dimensions(const attn2c_server *server, attn2c_request *r, attn2c_text_job *job) {
   const int64_t width = (int64_t)job->work.width;
   const int usual = server->model->text->dimensions;
-  job->work.width = (size_t)attn2c_field_count(&fields, "dimensions", 1, width, usual ? usual : width);
-  job->work.scales = (int64_t)job->work.width < width && server->model->text->is_unit;
+  int64_t kept = usual ? usual : width;
+  attn2c_request_integer(r, "dimensions", 1, width, &kept);
+  job->work.width = (size_t)kept;
+  return kept < width;
+}
+
+static void embeddings(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
+  attn2c_request r = {exchange, given, 0};
+  const char *model;
+  attn2c_request_text(&r, "model", &model); /* any: there is one */
+  attn2c_text_job *job = attn2c_text_job_of(server, &r, "input", ATTN2C_MAY_BE_IDS, NULL);
+  if (!job) return;
+  attn2c_text_job_options(server, &r, job);
+  attn2c_request_word(&r, "encoding_format", "float or base64", &job->is_base64);
+  job->work.scales = read_dimensions(server, &r, job) && server->model->text->is_unit;
   job->write = attn2c_reply_embeddings;
-  attn2c_text_job_submit(server, &fields, job);
+  attn2c_text_job_submit(server, &r, job);
 }
 
 /* TEI's embeddings are unit vectors, unless `normalize` is false. Those of some models are always. */
 static void embed(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
-  attn2c_fields fields = {exchange, given, 0};
-  attn2c_text_job *job = attn2c_text_job_of(server, &fields, "inputs", ATTN2C_MAY_BE_IDS, NULL);
+  attn2c_request r = {exchange, given, 0};
+  attn2c_text_job *job = attn2c_text_job_of(server, &r, "inputs", ATTN2C_MAY_BE_IDS, NULL);
   if (!job) return;
-  attn2c_text_job_options(server, &fields, job);
-  const int is_unit = server->model->text->is_unit, usual = server->model->text->dimensions;
-  const int64_t width = (int64_t)job->work.width;
-  job->work.width = (size_t)attn2c_field_count(&fields, "dimensions", 1, width, usual ? usual : width);
-  const int normalises = attn2c_field_flag(&fields, "normalize", 1);
+  attn2c_text_job_options(server, &r, job);
+  const int is_unit = server->model->text->is_unit, is_cut = read_dimensions(server, &r, job);
+  int normalises = 1;
+  attn2c_request_flag(&r, "normalize", &normalises);
   if (is_unit && !normalises)
-    attn2c_field_refuse(&fields, "normalize", attn2c_field(&fields, "normalize"),
-                        "true (all embeddings of this model are unit vectors)");
-  job->work.scales = normalises && !(is_unit && (int64_t)job->work.width == width);
+    attn2c_request_refuse(&r, "normalize", attn2c_request_field(&r, "normalize"),
+                          "true is allowed: all embeddings of this model are unit vectors");
+  job->work.scales = normalises && (!is_unit || is_cut);
   job->is_single = 0;
   job->write = attn2c_reply_lists;
-  attn2c_text_job_submit(server, &fields, job);
+  attn2c_text_job_submit(server, &r, job);
 }
 
 /* Returns the numbers in the last axis of an output. */
@@ -66,32 +72,35 @@ static size_t width_of(const attn2c_descriptor *model, int output) {
 }
 
 static void embed_all(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
-  attn2c_fields fields = {exchange, given, 0};
-  attn2c_text_job *job = attn2c_text_job_of(server, &fields, "inputs", ATTN2C_MAY_BE_IDS, NULL);
+  attn2c_request r = {exchange, given, 0};
+  attn2c_text_job *job = attn2c_text_job_of(server, &r, "inputs", ATTN2C_MAY_BE_IDS, NULL);
   if (!job) return;
-  attn2c_text_job_options(server, &fields, job);
+  attn2c_text_job_options(server, &r, job);
   job->work.gets = ATTN2C_GETS_ROWS, job->work.output = server->text->rows;
   job->work.width = width_of(server->model, job->work.output);
   job->is_single = 0;
   job->write = attn2c_reply_lists;
-  attn2c_text_job_submit(server, &fields, job);
+  attn2c_text_job_submit(server, &r, job);
 }
 
 /* Reads a ranking; the names of its fields are those of its API. */
 static void rank(attn2c_server *server, attn2c_exchange *exchange, const json_t *given, const char *texts,
                  const char *returns, char *(*write)(const attn2c_text_job *, size_t *)) {
-  attn2c_fields fields = {exchange, given, 0};
-  const char *query = attn2c_field_text(&fields, "query", NULL);
-  if (!query) attn2c_field_refuse(&fields, "query", attn2c_field(&fields, "query"), "a text");
-  attn2c_text_job *job = attn2c_text_job_of(server, &fields, texts, ATTN2C_TEXT_OBJECT, query);
+  attn2c_request r = {exchange, given, 0};
+  const char *query = NULL, *model;
+  int64_t top = ATTN2C_MOST_ASKED;
+  if (!attn2c_request_text(&r, "query", &query))
+    attn2c_request_refuse(&r, "query", attn2c_request_field(&r, "query"), "a text is needed");
+  attn2c_text_job *job = attn2c_text_job_of(server, &r, texts, ATTN2C_TEXT_OBJECT, query);
   if (!job) return;
-  attn2c_text_job_options(server, &fields, job);
-  (void)attn2c_field_text(&fields, "model", NULL);
-  job->top = (size_t)attn2c_field_count(&fields, "top_n", 1, INT32_MAX, ATTN2C_MOST_ASKED);
-  job->is_raw = attn2c_field_flag(&fields, "raw_scores", 0);
-  job->has_texts = attn2c_field_flag(&fields, returns, 0);
+  attn2c_text_job_options(server, &r, job);
+  attn2c_request_text(&r, "model", &model);
+  attn2c_request_integer(&r, "top_n", 1, INT32_MAX, &top);
+  job->top = (size_t)top;
+  attn2c_request_flag(&r, "raw_scores", &job->is_raw);
+  attn2c_request_flag(&r, returns, &job->has_texts);
   job->write = write;
-  attn2c_text_job_submit(server, &fields, job);
+  attn2c_text_job_submit(server, &r, job);
 }
 
 static void rerank(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
@@ -104,68 +113,72 @@ static void rerank_documents(attn2c_server *server, attn2c_exchange *exchange, c
 }
 
 static void predict(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
-  attn2c_fields fields = {exchange, given, 0};
-  attn2c_text_job *job = attn2c_text_job_of(server, &fields, "inputs", ATTN2C_MAY_BE_PAIR, NULL);
+  attn2c_request r = {exchange, given, 0};
+  attn2c_text_job *job = attn2c_text_job_of(server, &r, "inputs", ATTN2C_MAY_BE_PAIR, NULL);
   if (!job) return;
-  attn2c_text_job_options(server, &fields, job);
-  job->is_raw = attn2c_field_flag(&fields, "raw_scores", 0);
+  attn2c_text_job_options(server, &r, job);
+  attn2c_request_flag(&r, "raw_scores", &job->is_raw);
   if (!has_labels(server)) job->work.gets = ATTN2C_GETS_ANSWER;
   job->write = has_labels(server) ? attn2c_reply_labels : attn2c_reply_lists;
-  attn2c_text_job_submit(server, &fields, job);
+  attn2c_text_job_submit(server, &r, job);
 }
 
 /* A text is compared with others: {"inputs": {"source_sentence", "sentences"}}. */
 static void similarity(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
-  attn2c_fields fields = {exchange, given, 0};
-  const json_t *inputs = attn2c_field(&fields, "inputs"), *parameters = attn2c_field(&fields, "parameters");
+  attn2c_request r = {exchange, given, 0};
+  const json_t *inputs = attn2c_request_field(&r, "inputs"),
+               *parameters = attn2c_request_field(&r, "parameters");
   const json_t *source = json_object_get(inputs, "source_sentence"),
                *others = json_object_get(inputs, "sentences");
   if (!json_is_string(source) || json_array_size(others) == 0) {
-    attn2c_field_refuse(&fields, "inputs", inputs,
-                        "an object with the text source_sentence and the list sentences");
+    attn2c_request_refuse(&r, "inputs", inputs,
+                          "an object with the text source_sentence and the list sentences is needed");
     return;
   }
   json_t *list = json_pack("[O]", source);
   json_t *joined =
       list && json_array_extend(list, (json_t *)others) == 0 ? json_pack("{s:O}", "sentences", list) : NULL;
-  fields.given = joined;
-  attn2c_text_job *job = joined ? attn2c_text_job_of(server, &fields, "sentences", 0, NULL) : NULL;
-  fields.given = parameters ? parameters : given;
+  r.given = joined;
+  attn2c_text_job *job = joined ? attn2c_text_job_of(server, &r, "sentences", 0, NULL) : NULL;
+  r.given = parameters ? parameters : given;
   if (!joined) attn2c_serve_refuse(exchange, 503, NULL, NULL, "no memory for the texts");
-  attn2c_text_job_options(server, &fields, job);
+  attn2c_text_job_options(server, &r, job);
   if (job) {
     job->write = attn2c_reply_similarities;
-    attn2c_text_job_submit(server, &fields, job);
+    attn2c_text_job_submit(server, &r, job);
   }
   json_decref(list);
   json_decref(joined);
 }
 
 static void tokenize(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
-  attn2c_fields fields = {exchange, given, 0};
-  attn2c_text_job *job = attn2c_text_job_of(server, &fields, "inputs", 0, NULL);
+  attn2c_request r = {exchange, given, 0};
+  attn2c_text_job *job = attn2c_text_job_of(server, &r, "inputs", 0, NULL);
   if (!job) return;
-  attn2c_text_job_options(server, &fields, job);
+  attn2c_text_job_options(server, &r, job);
   job->work.gets = ATTN2C_GETS_TOKENS;
-  job->work.is_plain = !attn2c_field_flag(&fields, "add_special_tokens", 1);
+  int is_whole = 1;
+  attn2c_request_flag(&r, "add_special_tokens", &is_whole);
+  job->work.is_plain = !is_whole;
   job->is_single = 0;
   job->write = attn2c_reply_lists;
-  attn2c_text_job_submit(server, &fields, job);
+  attn2c_text_job_submit(server, &r, job);
 }
 
 static void decode(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
-  attn2c_fields fields = {exchange, given, 0};
-  attn2c_text_job *job = attn2c_text_job_of(server, &fields, "ids", ATTN2C_MAY_BE_IDS, NULL);
+  attn2c_request r = {exchange, given, 0};
+  attn2c_text_job *job = attn2c_text_job_of(server, &r, "ids", ATTN2C_MAY_BE_IDS, NULL);
   if (!job) return;
   for (size_t i = 0; i < job->work.count; i++)
     if (!job->work.list[i].ids)
-      attn2c_field_refuse(&fields, "ids", json_object_get(given, "ids"),
-                          "a list of ids, or a list of such lists");
+      attn2c_request_refuse(&r, "ids", json_object_get(given, "ids"),
+                            "a list of ids, or a list of such lists is allowed");
   job->work.gets = ATTN2C_GETS_TEXT;
-  job->work.is_plain = attn2c_field_flag(&fields, "skip_special_tokens", 1);
+  job->work.is_plain = 1;
+  attn2c_request_flag(&r, "skip_special_tokens", &job->work.is_plain);
   job->is_single = 0;
   job->write = attn2c_reply_lists;
-  attn2c_text_job_submit(server, &fields, job);
+  attn2c_text_job_submit(server, &r, job);
 }
 
 /* Returns what TEI says of the model's kind. */

@@ -1,7 +1,7 @@
 /* text_routes.h - what the routes of texts share: a request's job, and how its reply is written. */
 #pragma once
 
-#include "program/serve/fields.h"
+#include "program/serve/request.h"
 #include "program/serve/text_work.h"
 
 struct attn2c_serve_text {
@@ -28,19 +28,19 @@ struct attn2c_text_job {
 enum { ATTN2C_MOST_ASKED = 2048 };
 
 /* The forms that a text may have in a request. */
-enum { ATTN2C_MAY_BE_IDS = 1, ATTN2C_MAY_BE_PAIR = 2, ATTN2C_ONE_TEXT = 4, ATTN2C_TEXT_OBJECT = 8 };
+enum { ATTN2C_MAY_BE_IDS = 1, ATTN2C_MAY_BE_PAIR = 2, ATTN2C_TEXT_OBJECT = 4 };
 
 /* Begins a job for the texts of a field. first: with each text of the list as its pair; NULL: they have none.
  * Returns NULL after a refusal. */
-attn2c_text_job *attn2c_text_job_of(attn2c_server *server, attn2c_fields *fields, const char *name, int forms,
+attn2c_text_job *attn2c_text_job_of(attn2c_server *server, attn2c_request *r, const char *name, int forms,
                                     const char *first);
 void attn2c_text_job_free(attn2c_job *job);
 
 /* Reads `truncate` and `prompt_name`. */
-void attn2c_text_job_options(attn2c_server *server, attn2c_fields *fields, attn2c_text_job *job);
+void attn2c_text_job_options(attn2c_server *server, attn2c_request *r, attn2c_text_job *job);
 
 /* Reserves memory and submits the job, or frees it after a refusal. */
-void attn2c_text_job_submit(attn2c_server *server, attn2c_fields *fields, attn2c_text_job *job);
+void attn2c_text_job_submit(attn2c_server *server, attn2c_request *r, attn2c_text_job *job);
 
 /* Writers of replies (text_reply.c). */
 char *attn2c_reply_embeddings(const attn2c_text_job *job, size_t *length); /* of OpenAI */

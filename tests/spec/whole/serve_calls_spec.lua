@@ -87,7 +87,7 @@ describe("embeddings over HTTP", function()
     want = rows_of("modules", ("--text-string %s --dimensions 8 --prompt query"):format(shell(texts[1])), 8)
     assert.same(want, { packed(lists[1]) })
     local status, said = server:ask("/embed", { inputs = "a", prompt_name = "none" })
-    assert.same({ 400, "prompt_name: a text, but clear or passage or query is expected" }, { status, said.error })
+    assert.same({ 400, 'prompt_name: "none", but clear or passage or query is allowed' }, { status, said.error })
   end)
 
   it("take ids in place of texts, as /tokenize gives them", function()
@@ -120,25 +120,25 @@ describe("embeddings over HTTP", function()
   it("are refused with the field, what came and what is allowed", function()
     local server = servers.modules
     local long = ("word "):rep(100)
-    local expected = "a text, a list of texts, a list of ids, or a list of lists of ids is expected"
+    local expected = "a text, a list of texts, a list of ids, or a list of lists of ids is allowed"
     for _, each in ipairs {
       { "/v1/embeddings", "{}", 400, "input: nothing, but " .. expected },
-      { "/v1/embeddings", '{"input":[]}', 400, "input: a list of 0, but " .. expected },
-      { "/v1/embeddings", '{"input":[1,"a"]}', 400, "input: a list of 2, but " .. expected },
-      { "/v1/embeddings", '{"input":["a",null]}', 400, "input: a list of 2, but " .. expected },
-      { "/v1/embeddings", '{"input":[1.5]}', 400, "input: a list of 1, but " .. expected },
-      { "/v1/embeddings", '{"input":[-1]}', 400, "input: a list of 1, but " .. expected },
-      { "/v1/embeddings", '{"input":[99999999999]}', 400, "input: a list of 1, but " .. expected },
-      { "/v1/embeddings", '{"input":"a","dimensions":0}', 400, "dimensions: 0, but 1 to 24 is expected" },
+      { "/v1/embeddings", '{"input":[]}', 400, "input: a list, but " .. expected },
+      { "/v1/embeddings", '{"input":[1,"a"]}', 400, "input: a list, but " .. expected },
+      { "/v1/embeddings", '{"input":["a",null]}', 400, "input: a list, but " .. expected },
+      { "/v1/embeddings", '{"input":[1.5]}', 400, "input: a list, but " .. expected },
+      { "/v1/embeddings", '{"input":[-1]}', 400, "input: a list, but " .. expected },
+      { "/v1/embeddings", '{"input":[99999999999]}', 400, "input: a list, but " .. expected },
+      { "/v1/embeddings", '{"input":"a","dimensions":0}', 400, "dimensions: 0, but a whole number from 1 to 24 is allowed" },
       { "/v1/embeddings", '{"input":"a","encoding_format":"hex"}', 400,
-        "encoding_format: a text, but float or base64 is expected" },
+        'encoding_format: "hex", but float or base64 is allowed' },
       { "/v1/embeddings", dkjson.encode { input = long }, 400,
         'input: it has more tokens than a call of the model takes, 40; "truncate": true cuts it' },
       { "/v1/embeddings", dkjson.encode { input = { "a", long } }, 400,
         'input[1]: it has more tokens than a call of the model takes, 40; "truncate": true cuts it' },
       { "/embed", dkjson.encode { inputs = long }, 413,
         'inputs: it has more tokens than a call of the model takes, 40; "truncate": true cuts it' },
-      { "/embed", '{"inputs":"a","normalize":"yes"}', 400, "normalize: a text, but true or false is expected" },
+      { "/embed", '{"inputs":"a","normalize":"yes"}', 400, 'normalize: "yes", but true or false is allowed' },
       { "/embed", "[1]", 400, "the body: an object in JSON is expected" },
       { "/rerank", "{}", 404,
         "there is no such route; this model has /v1/embeddings, /embed, /similarity, /tokenize, /decode, /v1/models" },
@@ -183,7 +183,7 @@ describe("rankings over HTTP", function()
     local _, pairs_of = server:ask("/predict", { inputs = { { "a", "b" }, { "a" } }, raw_scores = true })
     assert.same({ 2, 1, "LABEL_0" }, { #pairs_of, #pairs_of[1], pairs_of[1][1].label })
     local status, refused = server:ask("/rerank", '{"texts":["a"]}')
-    assert.same({ 400, "query: nothing, but a text is expected" }, { status, refused.error })
+    assert.same({ 400, "query: nothing, but a text is needed" }, { status, refused.error })
   end)
 end)
 

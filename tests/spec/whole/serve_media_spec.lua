@@ -83,12 +83,12 @@ describe("sounds over HTTP", function()
     local server = servers.speech
     local wave = places.speech .. "/short.wav"
     for _, each in ipairs {
-      { nil, { "model=x" }, "file: nothing, but a part with a file is expected" },
+      { nil, { "model=x" }, "file: nothing, but a part with a file is needed" },
       { root .. "/Makefile", {}, "file: is no sound: Format not recognised." },
-      { wave, { "response_format=xml" }, "response_format: a text, but json or text or srt or vtt or verbose_json is expected" },
-      { wave, { "temperature=2" }, "temperature: a text, but a number from 0 to 1 is expected" },
-      { wave, { "temperature=x" }, "temperature: a text, but a number from 0 to 1 is expected" },
-      { wave, { "stream=true" }, "stream: a text, but false is expected" },
+      { wave, { "response_format=xml" }, 'response_format: "xml", but json, text, srt, vtt or verbose_json is allowed' },
+      { wave, { "temperature=2" }, 'temperature: "2", but a number from 0 to 1 is allowed' },
+      { wave, { "temperature=x" }, 'temperature: "x", but a number from 0 to 1 is allowed' },
+      { wave, { "stream=true" }, 'stream: "true", but false is allowed' },
       { wave, { "language=xx" }, "--language: 'xx', but auto or a language of the model is allowed: de en haw yue" },
     } do
       local status, said = send(server, route, each[1], each[2])
@@ -142,9 +142,9 @@ describe("pictures over HTTP", function()
       { '{"inputs":"https://example.org/a.png"}',
         "inputs: an address, but this server opens no connections; send the picture in a data URL" },
       { '{"inputs":"data:image/png;base64,AAAA"}', "file: is no picture; PNG and JPEG files are supported" },
-      { '{"inputs":"data:image/png;base64,A"}', "inputs: a text, but base64 after the comma of its data URL is expected" },
-      { '{"inputs":[]}', "inputs: a list of 0, but 1 to 16 pictures is expected" },
-      { "x", "the body: a form with a file or an object in JSON is expected" },
+      { '{"inputs":"data:image/png;base64,A"}', 'inputs: "data:image/png;base64,A", but base64 is needed after the comma of its data URL' },
+      { '{"inputs":[]}', "inputs: a list, but 1 to 16 pictures are allowed" },
+      { "x", "the body: a form with a file, or an object in JSON is allowed" },
     } do
       local status, said = server:ask("/predict", each[1])
       assert.same({ 400, each[2] }, { status, said.error })
