@@ -4,6 +4,7 @@ FILE has JSON: a list of {"path", "type", "body"}, requests that are right. Each
 changed at random: bytes, pieces of another one, values that no field takes. The server must answer every one, never
 with status 500, and must afterwards give the right requests the same answers as before.
 """
+import copy
 import http.client
 import json
 import random
@@ -47,6 +48,33 @@ def change(draw, body, others):
     return bytes(body)
 
 
+JSON_VALUES = [None, True, 0, -1, 1.5, 1e300, 1 << 62, "", "a", "\u0001", [], {}, [[]], [1], ["a"], ["a", "b"], [["a", "b"]],
+               [[1, 2], [3]], [None], "word " * 300, ["a"] * 300, [7] * 300, {"text": "a"}, "float", "base64"]
+
+
+def change_value(draw, body):
+    """The same JSON with some of its values replaced, doubled or left out."""
+    whole = json.loads(body)
+    for _ in range(draw.choice((1, 1, 2, 4))):
+        holder = whole
+        while True:
+            keys = list(holder) if isinstance(holder, dict) else list(range(len(holder)))
+            if not keys:
+                break
+            key = draw.choice(keys)
+            if isinstance(holder[key], (dict, list)) and holder[key] and draw.random() < 0.6:
+                holder = holder[key]
+                continue
+            if draw.random() < 0.2:
+                del holder[key]
+            elif draw.random() < 0.2 and isinstance(holder, list):
+                holder.append(copy.deepcopy(holder[key]))
+            else:
+                holder[key] = copy.deepcopy(draw.choice(JSON_VALUES))
+            break
+    return json.dumps(whole).encode()
+
+
 class Client:
     def __init__(self, address):
         self.host = address.split("//")[1]
@@ -78,7 +106,10 @@ def main():
             sys.exit(f"fuzz.py: {each['path']}: {status} {text[:300]}")
     for number in range(count):
         each = draw.choice(requests)
-        body = change(draw, each["bytes"], requests)
+        if each["type"] == "application/json" and draw.random() < 0.6:
+            body = change_value(draw, each["bytes"])
+        else:
+            body = change(draw, each["bytes"], requests)
         kind = draw.choice((each["type"],) * 30 + ("", "text/plain", "multipart/form-data; boundary=", "multipart/form-data; "
                            "boundary=\"x", "multipart/form-data; a=b; boundary=x;", "application/json; charset=latin1"))
         try:
