@@ -95,7 +95,7 @@ class Client:
 
 def main():
     address, count, seed, path = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-    with open(path, encoding="utf-8") as file:
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
         requests = json.load(file)
     for each in requests:
         each["bytes"] = each["body"].encode("utf-8", "surrogateescape")

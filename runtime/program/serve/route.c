@@ -52,7 +52,9 @@ static int name_paths(const attn2c_server_part *part, void *given) {
   offer *o = given;
   for (const attn2c_route *route = part->routes; route->path; route++) {
     const size_t used = strlen(o->paths);
-    if (route->takes == ATTN2C_TAKES_NOTHING || (route->offers && !route->offers(o->server))) continue;
+    if (route->takes == ATTN2C_TAKES_NOTHING || !route->path[1] ||
+        (route->offers && !route->offers(o->server)))
+      continue;
     snprintf(o->paths + used, sizeof o->paths - used, "%s, ", route->path);
   }
   return 0;

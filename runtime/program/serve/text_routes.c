@@ -151,6 +151,14 @@ static void similarity(attn2c_server *server, attn2c_exchange *exchange, const j
   json_decref(joined);
 }
 
+static int answers(const attn2c_server *server) { return embeds(server) || predicts(server); }
+
+/* Hugging Face's client knows one address, and one field, of all models. */
+static void answer_any(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
+  const int compares = json_object_get(json_object_get(given, "inputs"), "source_sentence") != NULL;
+  (!embeds(server) ? predict : compares ? similarity : embed)(server, exchange, given);
+}
+
 static void tokenize(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   attn2c_request r = {exchange, given, 0};
   attn2c_text_job *job = attn2c_text_job_of(server, &r, "inputs", 0, NULL);
@@ -257,6 +265,7 @@ static const attn2c_route routes[] = {
     {ATTN2C_HTTP_POST, "/rerank", rerank, TEI, ranks},
     {ATTN2C_HTTP_POST, "/predict", predict, TEI, predicts},
     {ATTN2C_HTTP_POST, "/similarity", similarity, TEI, embeds},
+    {ATTN2C_HTTP_POST, "/", answer_any, TEI, answers},
     {ATTN2C_HTTP_POST, "/tokenize", tokenize, TEI, NULL},
     {ATTN2C_HTTP_POST, "/decode", decode, TEI, NULL},
     {ATTN2C_HTTP_GET, "/info", info, ATTN2C_ERRORS_TEI, ATTN2C_TAKES_NOTHING, 0, NULL},

@@ -200,6 +200,18 @@ describe("answers over HTTP", function()
   end)
 end)
 
+describe("damaged requests", function()
+  it("are answered, and leave other answers as they are", function()
+    helper.write(folder .. "/requests", dkjson.encode {
+      { path = "/v1/rerank", type = "application/json", body = '{"query":"a","documents":["b",{"text":"c"}],"top_n":1}' },
+      { path = "/predict", type = "application/json", body = '{"inputs":[["a","b"],["c"]],"truncate":true}' },
+      { path = "/tokenize", type = "application/json", body = '{"inputs":["a b","c"],"add_special_tokens":false}' },
+      { path = "/decode", type = "application/json", body = '{"ids":[[5,6],[7]],"skip_special_tokens":false}' } })
+    say.sh(("timeout 100 python3 %s/tests/serve/fuzz.py %s 1500 1 requests"):format(shell(root),
+      servers.reranker.address))
+  end)
+end)
+
 describe("the page", function()
   it("may run its own script and style alone", function()
     local server = servers.modules
