@@ -1,9 +1,10 @@
 -- program.lua: builds the program of a description, as `check` does, without the libraries that `build` makes. With
 -- --only=NAME it builds another result in place of the program. With --exposed the inner tensors of the model are
--- outputs, too, as in `quality` and `calibrate`; with --text a folder's program takes text, and with --serve
--- it has the command `serve`. A program with --answers
--- has no trace and no profile, so that it neither checks nor times itself. Its exit codes are as in attn2c.
---   lua5.4 tests/program.lua DESCRIPTION FOLDER [--only=NAME] [--exposed] [--text] [--serve] [--answers] [KEY=VALUE ...]
+-- outputs, too, as in `quality` and `calibrate`; with --text a folder's program takes text, and with --serve it has
+-- the command `serve`. A program with --answers has no trace and no profile, so that it neither checks nor times
+-- itself. Its exit codes are as in attn2c.
+--   lua5.4 tests/program.lua DESCRIPTION FOLDER [--only=NAME] [--exposed] [--text] [--serve] [--answers]
+--     [KEY=VALUE ...]
 --   lua5.4 tests/program.lua --each BUILD ...      several, one after the other (tests/cases.lua)
 -- A BUILD is such words, a line each. If a build fails, FOLDER.log says why, and there is no FOLDER.
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."

@@ -4,7 +4,7 @@
 
 #include "program/serve/request.h"
 
-/* What the parts of sound and of pictures have. */
+/* The data of the parts of sound and of pictures. */
 struct attn2c_serve_media {
   attn2c_context *context;
   FILE *notes; /* in place of the standard error, which libsndfile's users turn off for a moment */
@@ -17,7 +17,7 @@ typedef struct attn2c_media_job attn2c_media_job;
 struct attn2c_media_job {
   attn2c_job job;
   int files[ATTN2C_MOST_FILES], count; /* descriptors */
-  json_t *given;                       /* the fields of the request; those of a form are texts */
+  json_t *given;                       /* the fields of the request; of a form, texts */
   attn2c_arguments arguments;
   attn2c_text_word words[1]; /* of the arguments */
   void (*reply)(attn2c_media_job *job);

@@ -18,8 +18,8 @@ __asm__(".pushsection .rodata\n"
 extern const char attn2c_page[] __attribute__((visibility("hidden")));
 extern const char attn2c_page_end[] __attribute__((visibility("hidden")));
 
-/* What a browser may do for the page: run its own script and style, whose hashes these are, and call this
- * server. */
+/* The policy for a browser: it runs the script and the style of the page, whose hashes these are, and calls
+ * this server. */
 static const char policy[] = "default-src 'none'; connect-src 'self'; img-src data:; base-uri 'none'; "
                              "form-action 'none'; frame-ancestors 'none'; "
                              "script-src 'sha256-Noh92OnekH+mTgJTAMhS7rlzlWAsGM1TzOfc+OfuW80='; "

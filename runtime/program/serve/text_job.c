@@ -1,4 +1,5 @@
-/* text_job.c - a request with texts: reads them, and has them computed together with those of others. */
+/* text_job.c - a request with texts: reads them, and has them computed together with those of other requests.
+ */
 #include "program/serve/text_routes.h"
 
 static void compute(attn2c_engine *engine, attn2c_job *const *jobs, int count) {

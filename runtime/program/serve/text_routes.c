@@ -1,5 +1,5 @@
-/* text_routes.c - the routes of models that take texts and keep nothing of them: OpenAI's embeddings, Jina's
- * and Cohere's rerank, and those of text-embeddings-inference. */
+/* text_routes.c - the routes of models that take texts and keep nothing of them: embeddings as OpenAI has
+ * them, rerank as Jina and Cohere have it, and the routes of text-embeddings-inference. */
 #include "program/serve/text_routes.h"
 
 #include "program/inputs.h"
@@ -47,7 +47,7 @@ static void embeddings(attn2c_server *server, attn2c_exchange *exchange, const j
   attn2c_text_job_submit(server, &r, job);
 }
 
-/* TEI's embeddings are unit vectors, unless `normalize` is false. Those of some models are always. */
+/* TEI's embeddings are unit vectors, unless `normalize` is false. Some models always give unit vectors. */
 static void embed(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   attn2c_request r = {exchange, given, 0};
   attn2c_text_job *job = attn2c_text_job_of(server, &r, "inputs", ATTN2C_MAY_BE_IDS, NULL);
@@ -83,7 +83,7 @@ static void embed_all(attn2c_server *server, attn2c_exchange *exchange, const js
   attn2c_text_job_submit(server, &r, job);
 }
 
-/* Reads a ranking; the names of its fields are those of its API. */
+/* Reads a ranking; the names of its fields depend on the API. */
 static void rank(attn2c_server *server, attn2c_exchange *exchange, const json_t *given, const char *texts,
                  const char *returns, char *(*write)(const attn2c_text_job *, size_t *)) {
   attn2c_request r = {exchange, given, 0};

@@ -129,7 +129,8 @@ describe("embeddings over HTTP", function()
       { "/v1/embeddings", '{"input":[1.5]}', 400, "input: a list, but " .. expected },
       { "/v1/embeddings", '{"input":[-1]}', 400, "input: a list, but " .. expected },
       { "/v1/embeddings", '{"input":[99999999999]}', 400, "input: a list, but " .. expected },
-      { "/v1/embeddings", '{"input":"a","dimensions":0}', 400, "dimensions: 0, but a whole number from 1 to 24 is allowed" },
+      { "/v1/embeddings", '{"input":"a","dimensions":0}', 400,
+        "dimensions: 0, but a whole number from 1 to 24 is allowed" },
       { "/v1/embeddings", '{"input":"a","encoding_format":"hex"}', 400,
         'encoding_format: "hex", but float or base64 is allowed' },
       { "/v1/embeddings", dkjson.encode { input = long }, 400,
@@ -172,7 +173,8 @@ describe("rankings over HTTP", function()
     assert.equal(#documents, #ranks)
     assert.equal(2, #results.results)
     for i, each in ipairs(ranks) do
-      assert.same({ want[i].number - 1, bits(want[i].score), want[i].text }, { each.index, bits(each.score), each.text })
+      assert.same({ want[i].number - 1, bits(want[i].score), want[i].text },
+        { each.index, bits(each.score), each.text })
       local other = results.results[i]
       if other then
         assert.same({ each.index, each.score, each.text }, { other.index, other.relevance_score, other.document.text })
@@ -203,7 +205,8 @@ end)
 describe("damaged requests", function()
   it("are answered, and leave other answers as they are", function()
     helper.write(folder .. "/requests", dkjson.encode {
-      { path = "/v1/rerank", type = "application/json", body = '{"query":"a","documents":["b",{"text":"c"}],"top_n":1}' },
+      { path = "/v1/rerank", type = "application/json",
+        body = '{"query":"a","documents":["b",{"text":"c"}],"top_n":1}' },
       { path = "/predict", type = "application/json", body = '{"inputs":[["a","b"],["c"]],"truncate":true}' },
       { path = "/tokenize", type = "application/json", body = '{"inputs":["a b","c"],"add_special_tokens":false}' },
       { path = "/decode", type = "application/json", body = '{"ids":[[5,6],[7]],"skip_special_tokens":false}' } })

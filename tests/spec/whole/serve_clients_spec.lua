@@ -17,8 +17,8 @@ local words = { llama = "context=2000 sequences=4 chunk=16", sentence = "'seq=an
   speech = "" }
 
 local function build(name, flags)
-  say.sh(("%s %s/gen/attn2c build %s --serve kernels=c name=%s %s -o %s >%s.log 2>&1 || { cat %s.log; exit 1; }"):format(
-    flags or "", shell(root), shell(places[name]), name, words[name], name, name, name))
+  local line = "%s %s/gen/attn2c build %s --serve kernels=c name=%s %s -o %s >%s.log 2>&1 || { cat %s.log; exit 1; }"
+  say.sh(line:format(flags or "", shell(root), shell(places[name]), name, words[name], name, name, name))
 end
 
 local function start(name)
@@ -34,8 +34,8 @@ describe("a server", function()
       servers[name] = start(name)
       list[#list + 1] = as .. "=" .. servers[name].address
     end
-    say.sh("test -e venv/done || { python3 -m venv venv && venv/bin/pip install -q openai huggingface_hub langchain-openai "
-      .. "litellm numpy && touch venv/done; }")
+    say.sh("test -e venv/done || { python3 -m venv venv && venv/bin/pip install -q openai huggingface_hub "
+      .. "langchain-openai litellm numpy && touch venv/done; }")
     local said = say.sh(("timeout 300 venv/bin/python %s/tests/serve/clients.py %s"):format(shell(root),
       table.concat(list, " ")))
     for _, client in ipairs { "openai", "huggingface_hub", "langchain%-openai", "litellm" } do
@@ -67,7 +67,8 @@ describe("a server", function()
 
   tried("answers requests damaged at random, and gives others the same bits", function()
     damage("sentence", 100000, {
-      { path = "/v1/embeddings", type = J, body = '{"input":["the dog","a cat"],"encoding_format":"base64","dimensions":8}' },
+      { path = "/v1/embeddings", type = J,
+        body = '{"input":["the dog","a cat"],"encoding_format":"base64","dimensions":8}' },
       { path = "/v1/embeddings", type = J, body = '{"input":[[1,2,3],[4]],"model":"m"}' },
       { path = "/embed", type = J, body = '{"inputs":"the dog","normalize":true,"truncate":false}' },
       { path = "/similarity", type = J,

@@ -75,7 +75,8 @@ describe("sounds over HTTP", function()
     assert.same({ "de", #segments }, { verbose.language, #verbose.segments })
     for i, each in ipairs(segments) do
       local want, got = dkjson.decode(each), verbose.segments[i]
-      assert.same({ want.begin, want["end"], want.ids, want.score }, { got.start, got["end"], got.tokens, got.avg_logprob })
+      assert.same({ want.begin, want["end"], want.ids, want.score },
+        { got.start, got["end"], got.tokens, got.avg_logprob })
     end
   end)
 
@@ -85,7 +86,8 @@ describe("sounds over HTTP", function()
     for _, each in ipairs {
       { nil, { "model=x" }, "file: nothing, but a part with a file is needed" },
       { root .. "/Makefile", {}, "file: is no sound: Format not recognised." },
-      { wave, { "response_format=xml" }, 'response_format: "xml", but json, text, srt, vtt or verbose_json is allowed' },
+      { wave, { "response_format=xml" },
+        'response_format: "xml", but json, text, srt, vtt or verbose_json is allowed' },
       { wave, { "temperature=2" }, 'temperature: "2", but a number from 0 to 1 is allowed' },
       { wave, { "temperature=x" }, 'temperature: "x", but a number from 0 to 1 is allowed' },
       { wave, { "stream=true" }, 'stream: "true", but false is allowed' },
@@ -103,7 +105,8 @@ describe("sounds over HTTP", function()
 
   it("leave nothing of a client that goes away, and a line in the log for each", function()
     local server = servers.speech
-    os.execute(server:curl(route, nil, ("--max-time 0.3 -F %s >/dev/null"):format(shell("file=@" .. places.speech .. "/long.wav"))))
+    local form = "-F " .. shell("file=@" .. places.speech .. "/long.wav")
+    os.execute(server:curl(route, nil, "--max-time 0.3 " .. form .. " >/dev/null"))
     assert.equal(200, (server:ask("/health")))
     assert.matches("POST /v1/audio/transcriptions 200 ", server:said(), 1, true)
   end)
@@ -112,12 +115,14 @@ end)
 describe("pictures over HTTP", function()
   it("get the labels and the vectors that run writes", function()
     local function answer(name, options)
-      return dkjson.decode(say.output_of(line(name, "run") .. (" --format jsonl --image %s %s"):format(shell(picture), options)))
+      local words = (" --format jsonl --image %s %s"):format(shell(picture), options)
+      return dkjson.decode(say.output_of(line(name, "run") .. words))
     end
     local want = answer("labels", "--top 1000").labels
     local status, said = send(servers.labels, "/predict", picture)
     assert.same({ 200, want }, { status, said })
     local coded = "data:image/jpeg;base64," .. say.output_of("base64 -w0 " .. shell(picture))
+    local _
     local forms = { coded, { image = coded }, { type = "image_url", image_url = { url = coded } } }
     for _, each in ipairs(forms) do
       status, said = servers.labels:ask("/predict", { inputs = each })
@@ -142,7 +147,8 @@ describe("pictures over HTTP", function()
       { '{"inputs":"https://example.org/a.png"}',
         "inputs: an address, but this server opens no connections; send the picture in a data URL" },
       { '{"inputs":"data:image/png;base64,AAAA"}', "file: is no picture; PNG and JPEG files are supported" },
-      { '{"inputs":"data:image/png;base64,A"}', 'inputs: "data:image/png;base64,A", but base64 is needed after the comma of its data URL' },
+      { '{"inputs":"data:image/png;base64,A"}',
+        'inputs: "data:image/png;base64,A", but base64 is needed after the comma of its data URL' },
       { '{"inputs":[]}', "inputs: a list, but 1 to 16 pictures are allowed" },
       { "x", "the body: a form with a file, or an object in JSON is allowed" },
     } do
