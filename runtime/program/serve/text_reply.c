@@ -1,4 +1,5 @@
 /* text_reply.c - writes the replies of requests with texts. */
+#define _GNU_SOURCE
 #include "program/answers/json_line.h"
 #include "program/serve/numbers.h"
 #include "program/serve/text_routes.h"
@@ -96,31 +97,27 @@ char *attn2c_reply_results(const attn2c_text_job *job, size_t *length) {
 
 char *attn2c_reply_labels(const attn2c_text_job *job, size_t *length) {
   const attn2c_texts_work *work = &job->work;
-  const attn2c_text_facts *facts = facts_of(job);
-  const attn2c_label_function function = job->is_raw ? ATTN2C_AS_IT_IS : facts->function;
-  json_t *lists = json_array(), *list = NULL;
+  const struct attn2c_serve_text *text = job->job.server->text;
+  const attn2c_label_function function = job->is_raw ? ATTN2C_AS_IT_IS : facts_of(job)->function;
   attn2c_pick *picks = malloc(ATTN2C_MAX_TOP * sizeof *picks);
-  int failed = !picks;
-  for (size_t i = 0; i < work->count && !failed; i++) {
-    const int count =
-        attn2c_best(work->values + i * work->width, (int64_t)work->width, function, ATTN2C_MAX_TOP, picks);
-    list = json_array();
+  char *whole = picks ? malloc(work->count * (text->label_bytes + 3) + 3) : NULL, *at = whole;
+  if (whole && !job->is_single) *at++ = '[';
+  for (size_t i = 0; i < work->count && whole; i++) {
+    const float *scores = work->values + i * work->width;
+    const int count = attn2c_best(scores, (int64_t)work->width, function, ATTN2C_MAX_TOP, picks);
+    if (i) *at++ = ',';
+    *at++ = '[';
     for (int p = 0; p < count; p++) {
-      char name[32];
-      const int64_t number = picks[p].number;
-      snprintf(name, sizeof name, "LABEL_%" PRId64, number);
-      const char *label = facts->labels && number < facts->label_count ? facts->labels[number] : name;
-      json_t *each = json_pack("{s:o, s:o}", "score", attn2c_json_number(picks[p].score), "label",
-                               attn2c_json_text(label, strlen(label)));
-      failed |= json_array_append_new(list, each) != 0;
+      at = stpcpy(at, p ? ",{\"score\":" : "{\"score\":");
+      at += attn2c_float_text((float)picks[p].score, at);
+      at = stpcpy(stpcpy(stpcpy(at, ",\"label\":"), text->labels[picks[p].number]), "}");
     }
-    failed |= json_array_append_new(lists, list) != 0;
+    *at++ = ']';
   }
+  if (whole && !job->is_single) *at++ = ']';
+  *length = (size_t)(at - whole);
   free(picks);
-  if (!job->is_single) return text_of(lists, failed, length);
-  json_t *only = failed ? NULL : json_incref(json_array_get(lists, 0));
-  json_decref(lists);
-  return text_of(only, failed, length);
+  return whole;
 }
 
 char *attn2c_reply_similarities(const attn2c_text_job *job, size_t *length) {

@@ -2,7 +2,9 @@
  * them, rerank as Jina and Cohere have it, and the routes of text-embeddings-inference. */
 #include "program/serve/text_routes.h"
 
+#include "program/answers/json_line.h"
 #include "program/inputs.h"
+#include "program/serve/numbers.h"
 
 static attn2c_answer answer_of(const attn2c_server *server) { return server->model->text->answer; }
 
@@ -236,11 +238,26 @@ static int find_rows(const attn2c_descriptor *model) {
   return facts->answer == ATTN2C_ANSWER_EMBEDDING ? found : -1;
 }
 
+/* Writes the names of labels as JSON, once for all replies. */
+static int name_labels(struct attn2c_serve_text *text, const attn2c_text_facts *facts) {
+  text->labels = calloc(text->width + 1, sizeof *text->labels);
+  for (size_t i = 0; i < text->width && text->labels; i++) {
+    const char *known = facts->labels && i < (size_t)facts->label_count ? facts->labels[i] : NULL;
+    json_t *name = known ? attn2c_json_text(known, strlen(known)) : json_sprintf("LABEL_%zu", i);
+    text->labels[i] = name ? json_dumps(name, JSON_ENCODE_ANY) : NULL;
+    json_decref(name);
+    if (!text->labels[i]) return ATTN2C_MEMORY;
+    text->label_bytes += strlen(text->labels[i]) + ATTN2C_FLOAT_BYTES + sizeof ",{\"score\":,\"label\":}";
+  }
+  return text->labels ? ATTN2C_OK : ATTN2C_MEMORY;
+}
+
 static int open_text(attn2c_server *server, attn2c_message *message) {
   struct attn2c_serve_text *text = server->text = calloc(1, sizeof *text);
   if (!text) return ATTN2C_MEMORY;
   text->rows = find_rows(server->model);
   text->width = width_of(server->model, server->model->text->output);
+  if (has_labels(server) && name_labels(text, server->model->text) != ATTN2C_OK) return ATTN2C_MEMORY;
   int status = server->model->continued ? ATTN2C_OK : attn2c_program_context(server->opened, &text->context);
   if (status != ATTN2C_OK) return attn2c_fail(message, status, "serve: no memory for the arena");
   return attn2c_text_worker_open(&text->worker, server->model, text->context, message);
@@ -250,6 +267,8 @@ static void close_text(attn2c_server *server) {
   if (!server->text) return;
   attn2c_text_worker_close(server->text->worker);
   attn2c_context_destroy(server->text->context);
+  for (size_t i = 0; i < server->text->width && server->text->labels; i++) free(server->text->labels[i]);
+  free(server->text->labels);
   free(server->text);
 }
 

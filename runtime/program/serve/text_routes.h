@@ -9,6 +9,8 @@ struct attn2c_serve_text {
   attn2c_context *context; /* NULL: the model continues, and another part calls it */
   int rows;                /* number of the output with a row for each token; -1: none */
   size_t width;            /* numbers of an answer */
+  char **labels;           /* [width] JSON of their names, of a classifier; else NULL */
+  size_t label_bytes;      /* the most of a reply's list of all labels */
 };
 
 typedef struct attn2c_text_job attn2c_text_job;
