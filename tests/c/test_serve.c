@@ -1,10 +1,13 @@
 /* test_serve.c - parts of the server that need no connection: floats in JSON and base64, forms with files. */
-#include "program/serve/multipart.c"
-#include "program/serve/numbers.c"
+#include "program/serve/multipart.h"
+#include "program/serve/numbers.h"
 
 #include "generate/draw.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define DRAW(limit) attn2c_draw_below(attn2c_draw_bits(7, n++), (limit))
 
