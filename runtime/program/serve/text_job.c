@@ -1,5 +1,4 @@
-/* text_job.c - a request with texts: reads them, and has them computed together with those of other requests.
- */
+/* text_job.c - a request with texts: reads them, and has them computed together with texts of others. */
 #include "program/serve/text_routes.h"
 
 static void compute(attn2c_engine *engine, attn2c_job *const *jobs, int count) {
