@@ -91,14 +91,14 @@ class Browser:
                       modifiers=modifiers)
 
 
-# What a person needs of the element that has the focus: its name, and an outline that is seen.
+# The element that has the focus, its name, and whether an outline shows it.
 NAMED = """(() => {
   const e = document.activeElement, box = e.getBoundingClientRect(), style = getComputedStyle(e);
   const name = (e.labels && e.labels.length && e.labels[0].textContent) || e.textContent || e.getAttribute("aria-label");
   return [e.id, !!name && name.trim() !== "", box.width > 0 && box.height > 0, parseFloat(style.outlineWidth) >= 2];
 })()"""
 
-# The contrast of texts with the colour behind them (WCAG 2.2): 4.5 and more.
+# The least contrast of a text with its background (WCAG 2.2); 4.5 is needed.
 CONTRAST = """(() => {
   const light = c => { const x = c / 255; return x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4; };
   const all = t => { const [r, g, b] = t.match(/[\\d.]+/g).map(Number); return 0.2126 * light(r) + 0.7152 * light(g) + 0.0722 * light(b); };

@@ -85,7 +85,7 @@ static int add_ids(attn2c_text_group *group, const attn2c_asked_text *asked) {
   return status;
 }
 
-/* Returns why a call takes no text of so many tokens, or NULL. */
+/* Returns why a call takes no text of `length` tokens, or NULL. */
 static const char *refusal(const attn2c_reader *reader, size_t length) {
   const attn2c_lengths *calls = reader->facts->calls;
   if (length == 0) return "it has no tokens";

@@ -1,5 +1,5 @@
-/* text_work.h - computes the texts of requests: those of several requests share a call, without padding, and
- * each gets the bits that it would get alone. All of it is used by the thread that calls the model. */
+/* text_work.h - computes the texts of requests. Several requests share a call, without padding, and each gets
+ * the bits of a request by itself. The thread that calls the model uses all of it. */
 #pragma once
 
 #include "program/text/group.h"
@@ -12,7 +12,7 @@ typedef struct {
   size_t id_count;
 } attn2c_asked_text;
 
-/* What a request gets for each text. */
+/* The results that a request gets for each text. */
 typedef enum {
   ATTN2C_GETS_VALUES, /* `width` floats of an output without rows: an embedding or scores */
   ATTN2C_GETS_ROWS,   /* JSON of the rows of an output, [tokens][width] */
@@ -70,6 +70,6 @@ int attn2c_text_worker_open(attn2c_text_worker **worker, const attn2c_descriptor
                             attn2c_context *context, attn2c_message *message);
 void attn2c_text_worker_close(attn2c_text_worker *worker);
 
-/* Computes as many texts as a call of the model takes: the next one of each request in turn, so that none
+/* Fills a call of the model with texts, and computes it: the next one of each request in turn, so that none
  * waits for a longer request before it. */
 void attn2c_texts_step(attn2c_text_worker *worker, attn2c_texts_work *const *works, size_t count);

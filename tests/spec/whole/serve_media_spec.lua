@@ -1,5 +1,5 @@
--- serve_media_spec.lua: programs that serve answers to sounds and pictures, asked by curl: they are those of `run` and
--- `generate`, in OpenAI's forms; what is refused; a client that goes away.
+-- serve_media_spec.lua: programs that serve answers to sounds and pictures, asked by curl: the same as `run` and
+-- `generate` give, in OpenAI's forms; what is refused; a client that goes away.
 local dkjson = require("dkjson")
 local helper = require("tests.spec.helper")
 local serving = require("tests.spec.serving")
