@@ -1,8 +1,10 @@
 -- program.lua: builds the program of a description, as `check` does, without the libraries that `build` makes. With
 -- --only=NAME it builds another result in place of the program. With --exposed the inner tensors of the model are
--- outputs, too, as in `quality` and `calibrate`; with --text a folder's program takes text. A program with --answers
--- has no trace and no profile, so that it neither checks nor times itself. Its exit codes are as in attn2c.
---   lua5.4 tests/program.lua DESCRIPTION FOLDER [--only=NAME] [--exposed] [--text] [--answers] [KEY=VALUE ...]
+-- outputs, too, as in `quality` and `calibrate`; with --text a folder's program takes text, and with --serve it has
+-- the command `serve`. A program with --answers has no trace and no profile, so that it neither checks nor times
+-- itself. Its exit codes are as in attn2c.
+--   lua5.4 tests/program.lua DESCRIPTION FOLDER [--only=NAME] [--exposed] [--text] [--serve] [--answers]
+--     [KEY=VALUE ...]
 --   lua5.4 tests/program.lua --each BUILD ...      several, one after the other (tests/cases.lua)
 -- A BUILD is such words, a line each. If a build fails, FOLDER.log says why, and there is no FOLDER.
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
@@ -50,7 +52,7 @@ local function make(words)
   local done, value = xpcall(function()
     local state = pipeline.run(root, words[1], overrides, nil, { rates = facts.source(root),
       exposed = options.exposed and true or nil, with_text = options.text ~= nil })
-    build.make(state, words[2], root, { only = options.only or state.spec.name })
+    build.make(state, words[2], root, { only = options.only or state.spec.name, serves = options.serve ~= nil })
   end, function(value)
     return faults.is(value) and value or { code = 70, lines = { debug.traceback(tostring(value), 2) } }
   end)

@@ -29,12 +29,14 @@ int attn2c_reader_dimensions(attn2c_reader *reader, size_t count) {
   return ATTN2C_USAGE;
 }
 
-/* Scales numbers to a unit vector, like the op normalise. The sum of squares is exact enough in double. */
-static void scale(float *numbers, size_t count) {
+/* A unit vector as the op normalise makes it. The sum of squares is exact enough in double. */
+void attn2c_text_keep(const float *values, size_t kept, int scales, float *to) {
   double sum = 0.0;
-  for (size_t i = 0; i < count; i++) sum += (double)numbers[i] * (double)numbers[i];
+  memcpy(to, values, kept * sizeof *to);
+  if (!scales) return;
+  for (size_t i = 0; i < kept; i++) sum += (double)to[i] * (double)to[i];
   const double length = fmax(sqrt(sum), 1e-12);
-  for (size_t i = 0; i < count; i++) numbers[i] = (float)((double)numbers[i] / length);
+  for (size_t i = 0; i < kept; i++) to[i] = (float)((double)to[i] / length);
 }
 
 int attn2c_text_kept_run(attn2c_reader *reader, attn2c_context *context, int64_t rows, void *const *outputs,
@@ -54,10 +56,8 @@ int attn2c_text_kept_run(attn2c_reader *reader, attn2c_context *context, int64_t
   } else {
     snprintf(reader->fault, sizeof reader->fault, "%s", attn2c_strerror(status));
   }
-  for (size_t i = 0; status == ATTN2C_OK && i < reader->count; i++) {
-    memcpy(to + i * kept, values + i * width, kept * sizeof *to);
-    if (reader->facts->is_unit) scale(to + i * kept, kept);
-  }
+  for (size_t i = 0; status == ATTN2C_OK && i < reader->count; i++)
+    attn2c_text_keep(values + i * width, kept, reader->facts->is_unit, to + i * kept);
   free(values);
   free(whole);
   return status;

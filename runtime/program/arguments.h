@@ -122,6 +122,7 @@ typedef struct {
   int dimensions;             /* 0: not given */
   int64_t stride;             /* tokens that neighbouring windows share; -1: not given */
   attn2c_generate_arguments generate;
+  struct attn2c_context *context; /* of a server, which a command calls; NULL: it opens the model itself */
   attn2c_serve_arguments serve;
 } attn2c_arguments;
 

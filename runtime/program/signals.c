@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 static volatile sig_atomic_t noted;
+static int (*asked)(void); /* in place of signals; NULL: they are noted */
 static int ends[2] = {-1, -1};
 
 static void note(int number) {
@@ -21,7 +22,7 @@ static void note(int number) {
 
 void attn2c_signals_note(void) {
   static const int numbers[] = {SIGINT, SIGTERM};
-  if (ends[0] >= 0) return;
+  if (ends[0] >= 0 || asked) return;
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
   for (int i = 0; i < 2; i++) {
     struct sigaction old, action = {.sa_handler = note, .sa_flags = SA_RESTART | SA_RESETHAND};
@@ -31,12 +32,15 @@ void attn2c_signals_note(void) {
   }
 }
 
-int attn2c_signal(void) { return noted; }
+void attn2c_signals_ask(int (*stops)(void)) { asked = stops; }
+
+int attn2c_signal(void) { return asked && asked() ? SIGTERM : noted; }
 
 int attn2c_signals_status(attn2c_message *message) {
-  if (!noted) return ATTN2C_OK;
+  const int signal = attn2c_signal();
+  if (!signal) return ATTN2C_OK;
   attn2c_say(message, "interrupted");
-  return 128 + noted;
+  return 128 + signal;
 }
 
 int attn2c_signals_wait(int descriptor, int may_wait) {

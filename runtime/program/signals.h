@@ -6,6 +6,9 @@
 
 /* Notes SIGINT and SIGTERM from now on. If that fails, they end the program as always. */
 void attn2c_signals_note(void);
+/* Notes none from now on: another part of the program takes them. A command ends as by SIGTERM once `stops`
+ * returns other than 0. */
+void attn2c_signals_ask(int (*stops)(void));
 /* Returns the signal that came, or 0. */
 int attn2c_signal(void);
 /* Returns ATTN2C_OK, or 128 and the number of the signal that came, with a line. */

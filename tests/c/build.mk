@@ -68,6 +68,9 @@ libraries      := -lcriterion -ljansson $(text_libraries) $(picture_libraries) $
 $(addprefix $(bin)/test_,$(tests)): $(bin)/test_%: $(bin)/obj/c_test_%.o $(helper_objects) $(bin)/obj/kernels_c.o $(archive)
 	$(checker) $(linker) $(sanitize) -o $@ $^ $(wraps) $(libraries)
 
+# Parts of the server, which the archive does not have.
+$(bin)/test_serve: $(bin)/obj/multipart.o $(bin)/obj/numbers.o
+
 $(text_programs): $(bin)/%: $(bin)/obj/c_%.o $(archive)
 	$(checker) $(linker) $(sanitize) -o $@ $^ $(text_libraries)
 

@@ -16,4 +16,16 @@ return function(of, spec)
     { name = "serve_waiting", old = "e->waiting_count >= e->most_waiting ||", new = "",
       filter = "refuses more than may wait", wrong = "any number of requests waits" },
   }
+  of("runtime/program/serve/text_work.c", spec .. "whole/serve_calls_spec.lua") {
+    { name = "serve_cut", old = "!has_windows && !work->cuts)", new = "!has_windows && work->cuts)",
+      filter = "are refused with the field", wrong = "a text that is too long is cut without being asked" },
+  }
+  of("runtime/program/serve/multipart.c", "c:serve") {
+    { name = "serve_form", old = "if (is_quoted && text->at == text->end) return 0;", new = "", filter = "forms/*",
+      wrong = "a quoted boundary without an end is taken" },
+  }
+  of("runtime/program/serve/numbers.c", "c:serve") {
+    { name = "serve_digits", old = "enum { DIGITS = 9 };", new = "enum { DIGITS = 8 };", filter = "numbers/*",
+      wrong = "another float is read than was written" },
+  }
 end

@@ -112,6 +112,8 @@ local of_server = { generate = { "has_generation", "has_text" }, text = { "has_t
   sound = { "has_sound" } }
 
 local function is_of_server(source, options)
+  local is_media = options.has_pictures or options.has_sound
+  if source == "program/serve/media.c" then return options.has_serve and is_media end
   for _, needed in ipairs(of_server[source:match("^program/serve/(%l+)")] or {}) do
     if not options[needed] then return false end
   end
@@ -150,6 +152,7 @@ end
 -- Returns the macros for a source. The program prints the licences of the libraries that are linked in. A static
 -- program loads no library.
 local function defined_by(source, providers, is_static)
+  if source == "program/serve/page.c" then return { "-I", RUNTIME } end -- the assembler looks there for the page
   if source == "program/text/generate_line.c" then return is_static and "-DATTN2C_STATIC" or {} end
   return source == "program/licenses.c" and providers.program == "libxsmm" and "-DATTN2C_WITH_LIBXSMM" or {}
 end

@@ -39,7 +39,8 @@ local known = {} -- by folder: a command may build many variants
 function sources.of_runtime(folder)
   if not known[folder] then
     local headers, texts = files_of(folder, ".h")
-    local runtime = { of_headers = sources.digest(headers, texts) }
+    local pages, page_texts = files_of(folder, ".html") -- which sources include, too
+    local runtime = { of_headers = sources.digest(headers, texts) .. sources.digest(pages, page_texts) }
     runtime.names, runtime.texts = files_of(folder, ".c")
     known[folder] = runtime
   end

@@ -8,6 +8,12 @@
 
 int attn2c_continuing_open(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *notes,
                            attn2c_continuing *made, attn2c_message *message) {
+  made->is_given = arguments->context != NULL;
+  if (made->is_given) {
+    made->context = arguments->context;
+    made->calls = attn2c_continued_calls(made->context);
+    return ATTN2C_OK;
+  }
   int status = attn2c_run_open(model, arguments, notes, &made->opened, message);
   if (status != ATTN2C_OK) return status;
   status = attn2c_sequences_create(made->opened, &made->context);
@@ -19,6 +25,6 @@ int attn2c_continuing_open(const attn2c_descriptor *model, const attn2c_argument
 }
 
 void attn2c_continuing_close(attn2c_continuing *made) {
-  attn2c_context_destroy(made->context);
+  if (!made->is_given) attn2c_context_destroy(made->context);
   attn2c_model_close(made->opened);
 }

@@ -26,9 +26,10 @@ typedef struct attn2c_continuing {
   attn2c_model *opened;
   attn2c_context *context;
   attn2c_calls calls;
+  int is_given; /* 1: the context is that of the arguments */
 } attn2c_continuing;
 
-/* Opens the weights of the arguments. The caller closes in every case. */
+/* Opens the weights of the arguments, or takes their context. The caller closes in every case. */
 int attn2c_continuing_open(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *notes,
                            attn2c_continuing *made, attn2c_message *message);
 void attn2c_continuing_close(attn2c_continuing *made);

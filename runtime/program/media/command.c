@@ -246,9 +246,13 @@ static int is_scored(const job *job, int output) {
 }
 
 static int open_model(job *job, FILE *notes) {
-  int status = attn2c_run_open(job->model, job->arguments, notes, &job->opened, job->message);
-  if (status != ATTN2C_OK) return status;
-  status = attn2c_program_context(job->opened, &job->context);
+  int status = ATTN2C_OK;
+  job->context = job->arguments->context;
+  if (!job->context) {
+    status = attn2c_run_open(job->model, job->arguments, notes, &job->opened, job->message);
+    if (status != ATTN2C_OK) return status;
+    status = attn2c_program_context(job->opened, &job->context);
+  }
   for (int i = 0; i < job->array_count && status == ATTN2C_OK; i++) {
     const array *array = &job->arrays[i];
     void *values = NULL;
@@ -474,7 +478,7 @@ int attn2c_media_run(const attn2c_descriptor *model, attn2c_media *media, const 
   job->out = out, job->message = message;
   job->batch = model->is_open ? 1 : attn2c_batch(model, job->entry);
   const int status = run_job(job, notes);
-  attn2c_context_destroy(job->context);
+  if (job->opened) attn2c_context_destroy(job->context);
   attn2c_model_close(job->opened);
   attn2c_paths_close(&media->paths);
   for (int i = 0; i < job->array_count && job->arrays; i++) {

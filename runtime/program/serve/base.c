@@ -1,5 +1,5 @@
 /* base.c - the routes that each model has: /health, /v1/models, /metrics. */
-#include "program/serve/server.h"
+#include "program/serve/page.h"
 
 static void health(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   (void)server, (void)given;
@@ -30,9 +30,11 @@ static void metrics(attn2c_server *server, attn2c_exchange *exchange, const json
 }
 
 static const attn2c_route routes[] = {
-    {ATTN2C_HTTP_GET, "/health", health, ATTN2C_ERRORS_OPENAI, ATTN2C_TAKES_NOTHING, 1},
-    {ATTN2C_HTTP_GET, "/v1/models", models, ATTN2C_ERRORS_OPENAI, ATTN2C_TAKES_NOTHING, 0},
-    {ATTN2C_HTTP_GET, "/metrics", metrics, ATTN2C_ERRORS_OPENAI, ATTN2C_TAKES_NOTHING, 0},
+    {ATTN2C_HTTP_GET, "/", attn2c_page_reply, ATTN2C_ERRORS_OPENAI, ATTN2C_TAKES_NOTHING, 1, NULL},
+    {ATTN2C_HTTP_GET, "/routes", attn2c_page_routes, ATTN2C_ERRORS_OPENAI, ATTN2C_TAKES_NOTHING, 1, NULL},
+    {ATTN2C_HTTP_GET, "/health", health, ATTN2C_ERRORS_OPENAI, ATTN2C_TAKES_NOTHING, 1, NULL},
+    {ATTN2C_HTTP_GET, "/v1/models", models, ATTN2C_ERRORS_OPENAI, ATTN2C_TAKES_NOTHING, 0, NULL},
+    {ATTN2C_HTTP_GET, "/metrics", metrics, ATTN2C_ERRORS_OPENAI, ATTN2C_TAKES_NOTHING, 0, NULL},
     {0}};
 
 const attn2c_server_part attn2c_server_base = {.routes = routes};

@@ -140,6 +140,28 @@ static int take(attn2c_engine *e, attn2c_job **jobs) {
   return count;
 }
 
+/* Tells of jobs that have run; the others become NULL in the list. */
+static void tell_ready(attn2c_engine *e, attn2c_job **jobs, int count) {
+  for (int i = 0; i < count; i++) {
+    const attn2c_job_kind *kind = jobs[i]->kind;
+    if (kind->is_ready && !kind->is_ready(jobs[i])) continue;
+    attn2c_engine_tell(e, jobs[i], 1);
+    jobs[i] = NULL;
+  }
+}
+
+/* Puts jobs that have to run again before those that wait. Called with the lock. */
+static void put_back(attn2c_engine *e, attn2c_job *const *jobs, int count) {
+  for (int i = count - 1; i >= 0; i--) {
+    if (!jobs[i]) continue;
+    jobs[i]->next = e->waiting.first;
+    e->waiting.first = jobs[i];
+    if (!e->waiting.last) e->waiting.last = jobs[i];
+    e->waiting_count++, e->running_count--;
+    e->waiting_bytes += jobs[i]->bytes;
+  }
+}
+
 static void *serve(void *given) {
   attn2c_engine *e = given;
   attn2c_job *jobs[ATTN2C_ENGINE_MOST];
@@ -149,9 +171,10 @@ static void *serve(void *given) {
     const int count = take(e, jobs);
     attn2c_engine_unlock(e);
     if (count > 0) jobs[0]->kind->run(e, jobs, count);
-    for (int i = 0; i < count; i++) attn2c_engine_tell(e, jobs[i], 1);
+    tell_ready(e, jobs, count);
     if (e->writer.step) is_writing = e->writer.step(e->writer.context);
     attn2c_engine_lock(e);
+    put_back(e, jobs, count);
     while (!is_writing && !e->is_ending && !e->waiting.first) pthread_cond_wait(&e->has_more, &e->lock);
   }
   attn2c_engine_unlock(e);

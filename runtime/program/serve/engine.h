@@ -14,6 +14,8 @@ typedef struct attn2c_job attn2c_job;
 typedef struct attn2c_job_kind {
   /* Computes `count` jobs in the engine's thread. A status is for each job to keep. NULL: it is admitted. */
   void (*run)(attn2c_engine *engine, attn2c_job *const *jobs, int count);
+  /* Returns 0 for a job that has to run again, before those that wait. NULL: none has. */
+  int (*is_ready)(const attn2c_job *job);
   int most;            /* jobs of a run, at most ATTN2C_ENGINE_MOST */
   int64_t most_weight; /* the sum of their weights; a heavier job runs by itself */
   /* Are called in the loop's thread: the engine has told of the job, or is done with it. `done` writes the

@@ -61,30 +61,17 @@ static void close_part(attn2c_server *server) {
   server->generate = NULL;
 }
 
-/* Replies that the model takes no texts to go on from. */
-static int is_of_others(const attn2c_server *server, attn2c_exchange *exchange) {
-  if (server->generate->writing) return 0;
-  attn2c_serve_refuse(exchange, 404, NULL, NULL,
-                      "this model writes about pictures or sounds: it takes no prompt");
-  return 1;
+/* Models that write about pictures or sounds take no prompt. */
+static int writes(const attn2c_server *server) { return server->generate->writing != NULL; }
+
+static int chats(const attn2c_server *server) {
+  return writes(server) && server->model->text->chat && !server->generate->calls.encode;
 }
 
-static void complete(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
-  if (!is_of_others(server, exchange)) attn2c_serve_completions(server, exchange, given);
-}
-
-static void chat(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
-  if (is_of_others(server, exchange)) return;
-  if (server->model->text->chat && !server->generate->calls.encode)
-    attn2c_serve_chat(server, exchange, given);
-  else
-    attn2c_serve_refuse(exchange, 404, NULL, NULL,
-                        "this model has no chat template; /v1/completions takes prompts as they are");
-}
-
-static const attn2c_route routes[] = {
-    {ATTN2C_HTTP_POST, "/v1/completions", complete, ATTN2C_ERRORS_OPENAI, ATTN2C_TAKES_JSON, 0},
-    {ATTN2C_HTTP_POST, "/v1/chat/completions", chat, ATTN2C_ERRORS_OPENAI, ATTN2C_TAKES_JSON, 0},
-    {0}};
+static const attn2c_route routes[] = {{ATTN2C_HTTP_POST, "/v1/completions", attn2c_serve_completions,
+                                       ATTN2C_ERRORS_OPENAI, ATTN2C_TAKES_JSON, 0, writes},
+                                      {ATTN2C_HTTP_POST, "/v1/chat/completions", attn2c_serve_chat,
+                                       ATTN2C_ERRORS_OPENAI, ATTN2C_TAKES_JSON, 0, chats},
+                                      {0}};
 
 const attn2c_server_part attn2c_server_generate = {.open = open_part, .close = close_part, .routes = routes};

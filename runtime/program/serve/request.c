@@ -95,6 +95,14 @@ int attn2c_request_word(attn2c_request *r, const char *name, const char *words, 
   return 0;
 }
 
+int attn2c_request_text(attn2c_request *r, const char *name, const char **value) {
+  const json_t *given = r->failed ? NULL : attn2c_request_field(r, name);
+  if (!given) return 0;
+  if (json_is_string(given)) return *value = json_string_value(given), 1;
+  attn2c_request_refuse(r, name, given, "a text is allowed");
+  return 0;
+}
+
 int attn2c_request_texts(attn2c_request *r, const char *name, int most,
                          int (*take)(void *context, const char *text, size_t length), void *context) {
   const json_t *given = r->failed ? NULL : attn2c_request_field(r, name);

@@ -24,6 +24,8 @@ int attn2c_request_real(attn2c_request *r, const char *name, double least, doubl
 int attn2c_request_flag(attn2c_request *r, const char *name, int *value);
 /* One of the words "a, b or c"; *value: its number from 0. */
 int attn2c_request_word(attn2c_request *r, const char *name, const char *words, int *value);
+/* Reads a text, which belongs to the JSON. */
+int attn2c_request_text(attn2c_request *r, const char *name, const char **value);
 /* A text, or a list of at most `most` texts. Calls take(context, text, length) for each; it returns a status.
  * Returns the number of texts. */
 int attn2c_request_texts(attn2c_request *r, const char *name, int most,

@@ -20,15 +20,18 @@ int attn2c_server_each_part(int (*visit)(const attn2c_server_part *, void *), vo
 
 /* The search for a route. */
 typedef struct {
+  const attn2c_server *server;
   const attn2c_exchange *exchange;
-  const attn2c_route *found;
-  char methods[64]; /* that the path has */
+  const attn2c_route *found, *known; /* known: of the path, but of other models */
+  char methods[64];                  /* that the path has */
 } search;
 
 static int look(const attn2c_server_part *part, void *given) {
   search *s = given;
   for (const attn2c_route *route = part->routes; route->path; route++) {
     if (strcmp(route->path, s->exchange->path) != 0) continue;
+    s->known = route;
+    if (route->offers && !route->offers(s->server)) continue;
     const int is_get = route->method == ATTN2C_HTTP_GET;
     if (route->method == s->exchange->method || (is_get && s->exchange->method == ATTN2C_HTTP_HEAD))
       return s->found = route, 1;
@@ -37,6 +40,32 @@ static int look(const attn2c_server_part *part, void *given) {
              is_get ? "GET, HEAD" : "POST");
   }
   return 0;
+}
+
+/* The paths of a model. */
+typedef struct {
+  const attn2c_server *server;
+  char paths[400];
+} offer;
+
+static int name_paths(const attn2c_server_part *part, void *given) {
+  offer *o = given;
+  for (const attn2c_route *route = part->routes; route->path; route++) {
+    const size_t used = strlen(o->paths);
+    if (route->takes == ATTN2C_TAKES_NOTHING || !route->path[1] ||
+        (route->offers && !route->offers(o->server)))
+      continue;
+    snprintf(o->paths + used, sizeof o->paths - used, "%s, ", route->path);
+  }
+  return 0;
+}
+
+/* Says that the model does not have the path of a request, and what it has. */
+static void refuse_path(const attn2c_server *server, attn2c_exchange *exchange) {
+  offer o = {.server = server};
+  attn2c_server_each_part(name_paths, &o);
+  attn2c_serve_refuse(exchange, 404, NULL, NULL, "there is no such route; this model has %s/v1/models",
+                      o.paths);
 }
 
 /* True if the request has the server's key. The time does not depend on how much of it is right. */
@@ -95,9 +124,9 @@ static void handle_json(attn2c_server *server, attn2c_exchange *exchange, const 
 
 void attn2c_route_handle(void *given, attn2c_exchange *exchange) {
   attn2c_server *server = given;
-  search s = {.exchange = exchange};
+  search s = {.server = server, .exchange = exchange};
   attn2c_server_each_part(look, &s);
-  exchange->route = s.found;
+  exchange->route = s.found ? s.found : s.known;
   if ((!s.found || !s.found->is_open) && !has_key(server, exchange)) {
     attn2c_http_add_header(exchange, "WWW-Authenticate", "Bearer");
     attn2c_serve_refuse(exchange, 401, NULL, "invalid_api_key", "the key is missing or wrong");
@@ -105,8 +134,7 @@ void attn2c_route_handle(void *given, attn2c_exchange *exchange) {
     attn2c_http_add_header(exchange, "Allow", s.methods);
     attn2c_serve_refuse(exchange, 405, NULL, NULL, "the route takes %s", s.methods);
   } else if (!s.found) {
-    attn2c_serve_refuse(exchange, 404, NULL, NULL,
-                        "there is no such route; this model has /v1/models, and others");
+    refuse_path(server, exchange);
   } else if (s.found->takes == ATTN2C_TAKES_JSON) {
     handle_json(server, exchange, s.found);
   } else {

@@ -25,7 +25,8 @@ typedef struct attn2c_route {
   void (*handle)(attn2c_server *server, attn2c_exchange *exchange, const json_t *given);
   attn2c_error_form errors;
   enum { ATTN2C_TAKES_NOTHING, ATTN2C_TAKES_JSON, ATTN2C_TAKES_BYTES } takes;
-  int is_open; /* 1: without a key */
+  int is_open;                                /* 1: without a key */
+  int (*offers)(const attn2c_server *server); /* returns 0 if the model has no such answers; NULL: it has */
 } attn2c_route;
 
 /* A part of the server: of text, of sound. A program has those that its model needs. */
@@ -55,8 +56,7 @@ struct attn2c_server {
   int64_t started;                        /* seconds since 1970 */
   struct attn2c_serve_generate *generate; /* of that part */
   struct attn2c_serve_text *text;         /* of that part */
-  struct attn2c_serve_sound *sound;
-  struct attn2c_serve_picture *picture;
+  struct attn2c_serve_media *media;       /* of the parts of sound and of pictures */
 };
 
 /* Calls visit for each part of this program until it returns nonzero, which is returned. */

@@ -11,17 +11,15 @@
 #include "program/run.h"
 #include "program/signals.h"
 #include "program/text/arrays.h"
+#include "program/text/group.h"
 #include "program/text/cache.h"
 #include "program/text/pairing.h"
 #include "program/text/rank.h"
 #include "program/answers/similar.h"
-#include "program/text/view.h"
 
-/* Limits of the lines that are computed together: their number, their bytes, and the bytes of their
- * outputs. */
-#define MOST_LINES  1024
-#define LINE_BYTES  ((size_t)16 << 20)
-#define VALUE_BYTES ((int64_t)64 << 20)
+/* Limits of the lines that are computed together: their number and their bytes. */
+#define MOST_LINES ATTN2C_GROUP_TEXTS
+#define LINE_BYTES ((size_t)16 << 20)
 
 /* Lines that are computed together at first, and the time that they may take later: progress is shown, and
  * embeddings are kept, after each time. */
@@ -39,21 +37,19 @@ typedef struct {
   attn2c_message *message;
   attn2c_text_source *source; /* NULL with --rank */
   attn2c_pairing *pairing;    /* NULL without --rank */
-  attn2c_reader *reader;
+  attn2c_text_group group;
+  attn2c_reader *reader; /* of the group */
   attn2c_arrays *arrays;
   attn2c_model *opened;
   attn2c_context *context;
-  attn2c_view_of_text views[MOST_LINES]; /* one for each text or window */
-  attn2c_line line;                      /* the last line that was read */
-  int is_open;                           /* 1: `line` has more windows */
-  attn2c_found found;                    /* the best answer in the windows of `line` so far */
-  int count, output_count;
+  attn2c_line line;    /* the last line that was read */
+  int is_open;         /* 1: `line` has more windows */
+  attn2c_found found;  /* the best answer in the windows of `line` so far */
   int together;        /* most lines that are computed together */
   int prints;          /* 1: at least one line is printed for each text */
   int gathers;         /* 1: the array of answers of all texts is needed */
   attn2c_rank *rank;   /* ranks of texts for queries; NULL: no queries */
   attn2c_cache *cache; /* embeddings of texts; NULL: no --cache */
-  void **outputs;
   attn2c_pick picks[ATTN2C_MAX_TOP];
   int64_t texts, cut;
 } job;
@@ -148,30 +144,9 @@ static int is_wanted(const job *job, int output) {
   return attn2c_arrays_wants(job->arrays, output) || (job->prints && is_answer(job, output));
 }
 
-/* Returns the number of lines whose outputs fit into VALUE_BYTES if their texts are as long as possible. */
-static int most_lines(const job *job) {
-  int64_t bytes = 1;
-  for (int o = 0; o < job->output_count; o++)
-    if (is_wanted(job, o)) bytes += 4 * attn2c_reader_elements(job->reader, o, (int64_t)job->reader->longest);
-  const int64_t most = VALUE_BYTES / bytes;
-  return most < 1 ? 1 : most > MOST_LINES ? MOST_LINES : (int)most;
-}
-
 static void forget_lines(job *job) {
-  for (int i = 0; i < job->count; i++) {
-    free(job->views[i].ids);
-    free(job->views[i].places);
-    free(job->views[i].sources);
-  }
-  job->count = 0;
   if (!job->is_open && job->source) attn2c_text_source_forget(job->source);
-  attn2c_reader_begin(job->reader);
-}
-
-static void *copied(const void *from, size_t bytes) {
-  void *to = malloc(bytes + 1);
-  if (to && bytes) memcpy(to, from, bytes);
-  return to;
+  attn2c_group_forget(&job->group);
 }
 
 /* Encodes `line`: the tokens that a call takes, or the next window. */
@@ -205,7 +180,7 @@ static int begin_empty(job *job, attn2c_text_tokens *tokens) {
 /* Keeps `line` as a text whose embedding is known. */
 static void add_known(job *job, const float *embedding) {
   job->texts++;
-  job->views[job->count++] = (attn2c_view_of_text){
+  job->group.views[job->group.count++] = (attn2c_view_of_text){
       .reader = job->reader, .line = job->line, .length = 1, .is_last = 1, .cached = embedding};
 }
 
@@ -216,7 +191,7 @@ static int add_line(job *job) {
   int status = encode_line(job, &tokens);
   if (status == ATTN2C_OK && tokens.length == 0 && job->facts->answer == ATTN2C_ANSWER_NEXT)
     status = begin_empty(job, &tokens);
-  if (status == ATTN2C_OK) status = attn2c_reader_add(job->reader, &tokens);
+  if (status == ATTN2C_OK) status = attn2c_group_add(&job->group, &job->line, &tokens);
   if (status != ATTN2C_OK && attn2c_signal()) return status;
   if (status != ATTN2C_OK) {
     attn2c_line_place(&job->line, place, sizeof place);
@@ -225,17 +200,11 @@ static int add_line(job *job) {
   job->reader->texts[job->reader->count - 1].number = job->texts - 1;
   const int has_windows = job->facts->answer == ATTN2C_ANSWER_SPAN && job->line.pair;
   job->is_open = has_windows && tokens.removed > 0;
-  attn2c_view_of_text *view = &job->views[job->count++];
-  *view = (attn2c_view_of_text){.reader = job->reader, .line = job->line, .length = (int64_t)tokens.length};
-  view->slot = job->reader->count - 1;
+  attn2c_view_of_text *view = &job->group.views[job->group.count - 1];
   view->is_last = !job->is_open;
-  view->ids = copied(tokens.ids, tokens.length * sizeof *tokens.ids);
-  view->places = copied(tokens.places, tokens.length * sizeof *tokens.places);
-  view->sources = copied(tokens.sources, tokens.length);
-  view->removed = has_windows ? 0 : tokens.removed;
+  if (has_windows) view->removed = 0;
   job->cut += view->removed > 0;
-  if (view->ids && view->places && view->sources) return ATTN2C_OK;
-  return attn2c_fail(job->message, ATTN2C_MEMORY, "run: no memory for a text's tokens");
+  return ATTN2C_OK;
 }
 
 /* The name of the first prompt of a list that the model has; NULL: it has none of them. */
@@ -289,12 +258,12 @@ static attn2c_line_state next_line(job *job, int may_wait, int *status) {
 
 /* Waits for one line, and then takes the lines that have come already. */
 static attn2c_line_state read_lines(job *job, int *status) {
-  const int fit = most_lines(job), most = fit < job->together ? fit : job->together;
+  const int fit = attn2c_group_most(&job->group), most = fit < job->together ? fit : job->together;
   size_t bytes = 0;
   attn2c_line_state state = ATTN2C_LINE_NONE;
-  while (job->count < most && bytes < LINE_BYTES) {
+  while (job->group.count < most && bytes < LINE_BYTES) {
     if (!job->is_open) {
-      state = next_line(job, job->count == 0, status);
+      state = next_line(job, job->group.count == 0, status);
       if (state != ATTN2C_LINE_READ) break;
       bytes += job->line.length + job->line.pair_length;
     }
@@ -324,26 +293,16 @@ static int rank_text(job *job, const attn2c_view_of_text *view) {
   return status == ATTN2C_OK ? attn2c_rank_text(job->rank, line->text, line->length, values) : status;
 }
 
-static int write_answers(job *job, int64_t rows) {
-  const attn2c_tensor *tensor = answer_of(job);
+static int write_answers(job *job) {
   int status = ATTN2C_OK;
-  for (int i = 0; i < job->count && status == ATTN2C_OK; i++) {
-    attn2c_view_of_text *view = &job->views[i];
-    const int output = job->facts->output, second = job->facts->second;
-    const int64_t at = (int64_t)view->slot;
-    view->values = view->cached ? view->cached
-                                : (const float *)job->outputs[output] +
-                                      at * attn2c_reader_elements(job->reader, output, rows);
+  for (int i = 0; i < job->group.count && status == ATTN2C_OK; i++) {
+    attn2c_view_of_text *view = attn2c_group_view(&job->group, i);
     if (job->facts->answer == ATTN2C_ANSWER_SPAN) {
-      view->second =
-          (const float *)job->outputs[second] + at * attn2c_reader_elements(job->reader, second, rows);
       attn2c_view_find(view, &job->found);
       view->found = job->found;
       if (!view->is_last) continue;
       job->found = (attn2c_found){.is_there = 0};
     }
-    view->rank = tensor->rank;
-    view->width = tensor->rank > 1 ? attn2c_reader_extent(job->reader, output, tensor->rank - 1, 1, rows) : 1;
     view->has_top = job->arguments->top > 0;
     const int is_tokens =
         job->facts->answer == ATTN2C_ANSWER_MASKED || job->facts->answer == ATTN2C_ANSWER_NEXT;
@@ -361,33 +320,16 @@ static int write_answers(job *job, int64_t rows) {
 
 /* Computes the lines that were read, and answers them. */
 static int answer_lines(job *job) {
-  int64_t rows = 1;
-  int status = ATTN2C_OK;
-  if (job->count == 0) return ATTN2C_OK;
-  for (int i = 0; i < job->count; i++)
-    if (job->views[i].length > rows) rows = job->views[i].length;
-  for (int o = 0; o < job->output_count && status == ATTN2C_OK; o++) {
-    if (!is_wanted(job, o)) continue;
-    const int64_t elements = (int64_t)job->reader->count * attn2c_reader_elements(job->reader, o, rows);
-    job->outputs[o] = attn2c_reserve((size_t)elements * sizeof(float) + 1);
-    if (!job->outputs[o]) status = ATTN2C_MEMORY;
-  }
-  if (status != ATTN2C_OK) {
-    attn2c_say(job->message, "run: no memory for the outputs");
-  } else {
-    status = attn2c_reader_run(job->reader, job->context, rows, job->outputs);
-    if (status != ATTN2C_OK && !attn2c_signal()) attn2c_say(job->message, "run: %s", job->reader->fault);
-  }
+  if (job->group.count == 0) return ATTN2C_OK;
+  int status = attn2c_group_run(&job->group, job->context);
+  if (status != ATTN2C_OK && !attn2c_signal()) attn2c_say(job->message, "run: %s", job->reader->fault);
   if (status == ATTN2C_OK && job->prints) {
     if (!job->rank) attn2c_progress_hide();
-    status = write_answers(job, rows);
+    status = write_answers(job);
   }
   if (status == ATTN2C_OK)
-    status = attn2c_arrays_keep(job->arrays, job->reader, rows, job->outputs, job->message);
-  for (int o = 0; o < job->output_count; o++) {
-    attn2c_free(job->outputs[o]);
-    job->outputs[o] = NULL;
-  }
+    status = attn2c_arrays_keep(job->arrays, job->reader, job->group.rows, job->group.outputs, job->message);
+  attn2c_group_drop(&job->group);
   return status;
 }
 
@@ -482,11 +424,14 @@ static int run_job(job *job, FILE *notes) {
   job->prints = answers && !job->gathers;
   int status = check_usage(job);
   if (status == ATTN2C_OK) status = open_texts(job, notes);
-  if (status == ATTN2C_OK) status = attn2c_reader_create(job->model, job->facts, &job->reader, job->message);
+  if (status == ATTN2C_OK) status = attn2c_group_open(&job->group, job->model, job->message);
+  job->reader = job->group.reader;
   if (status == ATTN2C_OK) status = set_reader(job);
   if (status == ATTN2C_OK)
     status =
         attn2c_arrays_open(job->reader, arguments, job->prints, job->gathers, &job->arrays, job->message);
+  for (int o = 0; status == ATTN2C_OK && o < job->group.output_count; o++)
+    job->group.wanted[o] = (unsigned char)is_wanted(job, o);
   if (status == ATTN2C_OK && ranks) status = open_rank(job);
   if (status == ATTN2C_OK) status = open_model(job, notes);
   if (status == ATTN2C_OK && arguments->cache) status = open_cache(job, notes);
@@ -513,23 +458,18 @@ static int run_job(job *job, FILE *notes) {
 static int run(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
                attn2c_message *message) {
   job *job = calloc(1, sizeof *job);
-  int status = ATTN2C_MEMORY;
-  if (!job) return status;
+  if (!job) return ATTN2C_MEMORY;
   job->model = model, job->arguments = arguments, job->facts = model->text;
   job->out = out, job->message = message;
-  job->output_count = attn2c_primary_entry(model)->output_count;
-  job->outputs = calloc((size_t)job->output_count + 1, sizeof *job->outputs);
-  if (job->outputs) status = run_job(job, notes);
-  if (job->reader) forget_lines(job);
+  const int status = run_job(job, notes);
   attn2c_context_destroy(job->context);
   attn2c_model_close(job->opened);
   attn2c_arrays_close(job->arrays);
   attn2c_rank_close(job->rank);
   attn2c_cache_close(job->cache);
-  attn2c_reader_destroy(job->reader);
+  attn2c_group_close(&job->group);
   attn2c_text_source_close(job->source);
   attn2c_pairing_close(job->pairing);
-  free(job->outputs);
   free(job);
   return status;
 }

@@ -87,10 +87,16 @@ static int add_answer(const attn2c_view_of_text *view, attn2c_pick *picks, json_
   }
 }
 
-int attn2c_write_json(const attn2c_view_of_text *view, attn2c_pick *picks, FILE *out) {
+json_t *attn2c_view_json(const attn2c_view_of_text *view, attn2c_pick *picks) {
   json_t *object = json_object();
   int failed = view->length ? add_answer(view, picks, object) != 0
                             : json_object_set_new(object, "tokens", json_array()) != 0;
   if (view->removed) failed |= json_object_set_new(object, "truncated", json_true()) != 0;
-  return attn2c_json_line(object, failed, out);
+  if (!failed) return object;
+  json_decref(object);
+  return NULL;
+}
+
+int attn2c_write_json(const attn2c_view_of_text *view, attn2c_pick *picks, FILE *out) {
+  return attn2c_json_line(attn2c_view_json(view, picks), 0, out);
 }

@@ -48,7 +48,10 @@ const float *attn2c_view_next(const attn2c_view_of_text *view);
 /* Replaces *best by the best span of a window if that one is better, or if *best has none. */
 void attn2c_view_find(const attn2c_view_of_text *view, attn2c_found *best);
 
-/* Write an answer as lines for people and for cut(1), or as one line of JSON. `picks` has a capacity of
- * ATTN2C_MAX_TOP. Return ATTN2C_OK or _MEMORY; errors of writing are in `out`. */
+/* Returns an answer as an object; NULL without memory. `picks` has a capacity of ATTN2C_MAX_TOP. */
+json_t *attn2c_view_json(const attn2c_view_of_text *view, attn2c_pick *picks);
+
+/* Write an answer as lines for people and for cut(1), or as one line of JSON. Return ATTN2C_OK or _MEMORY;
+ * errors of writing are in `out`. */
 int attn2c_write_text(const attn2c_view_of_text *view, attn2c_pick *picks, FILE *out);
 int attn2c_write_json(const attn2c_view_of_text *view, attn2c_pick *picks, FILE *out);

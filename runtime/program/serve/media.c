@@ -1,0 +1,342 @@
+/* media.c - requests with sounds or pictures. */
+#define _GNU_SOURCE
+#include "program/serve/media.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "program/inputs.h"
+#include "program/picture/command.h"
+#include "program/serve/generate.h"
+#include "program/serve/multipart.h"
+#include "program/serve/numbers.h"
+#include "program/signals.h"
+#include "program/sound/command.h"
+#include "program/speech/command.h"
+
+enum { MOST_PARTS = 24, PATH = 32 };
+
+/* The job that is computed; of the engine's thread. */
+static const attn2c_media_job *current;
+
+static int stops(void) { return current && atomic_load(&current->job.is_cancelled); }
+
+int attn2c_media_open(attn2c_server *server, attn2c_message *message) {
+  struct attn2c_serve_media *media = server->media = calloc(1, sizeof *media);
+  if (!media) return ATTN2C_MEMORY;
+  int status = ATTN2C_OK;
+  if (server->model->continued)
+    media->context = server->generate->context;
+  else
+    status = attn2c_program_context(server->opened, &media->context);
+  if (status != ATTN2C_OK) return attn2c_fail(message, status, "serve: no memory for the arena");
+  const int copy = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+  media->notes = copy < 0 ? NULL : fdopen(copy, "w");
+  if (media->notes) {
+    setvbuf(media->notes, NULL, _IOLBF, 0);
+    server->notes = media->notes;
+  }
+  attn2c_signals_ask(stops);
+  return ATTN2C_OK;
+}
+
+void attn2c_media_close(attn2c_server *server) {
+  if (!server->media) return;
+  if (!server->model->continued) attn2c_context_destroy(server->media->context);
+  if (server->media->notes) fclose(server->media->notes);
+  server->notes = stderr;
+  free(server->media);
+}
+
+/* Calls the command that answers pictures, sounds, or speech. */
+static int answer(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
+                  attn2c_message *message) {
+  if (&attn2c_the_speech) return attn2c_the_speech->generate(model, arguments, out, notes, message);
+  if (&attn2c_the_sounds && arguments->audio_count > 0)
+    return attn2c_the_sounds->run(model, attn2c_the_sound_facts, arguments, out, notes, message);
+  return attn2c_the_pictures->run(model, attn2c_the_picture_facts, arguments, out, notes, message);
+}
+
+/* Keeps the first line of a message, in which the paths of files become "file". */
+static void keep_fault(attn2c_media_job *job, char *text) {
+  static const char begin[] = "/proc/self/fd/";
+  size_t used = 0;
+  text[strcspn(text, "\n")] = '\0';
+  for (const char *at = text; *at && used + 5 < sizeof job->fault;) {
+    const size_t length = strlen(begin);
+    if (strncmp(at, begin, length) == 0) {
+      memcpy(job->fault + used, "file", 4);
+      used += 4, at += length + strspn(at + length, "0123456789");
+    } else {
+      job->fault[used++] = *at++;
+    }
+  }
+}
+
+static void compute(attn2c_engine *engine, attn2c_job *const *jobs, int count) {
+  attn2c_media_job *job = (attn2c_media_job *)jobs[0];
+  char paths[ATTN2C_MOST_FILES][PATH], text[2000] = "";
+  const char *words[ATTN2C_MOST_FILES];
+  attn2c_message message = attn2c_message_make(text, sizeof text);
+  attn2c_arguments *arguments = &job->arguments;
+  (void)engine, (void)count;
+  for (int i = 0; i < job->count; i++) {
+    snprintf(paths[i], PATH, "/proc/self/fd/%d", job->files[i]);
+    words[i] = paths[i];
+  }
+  if (&attn2c_the_pictures)
+    arguments->images = words, arguments->image_count = job->count;
+  else
+    arguments->audios = words, arguments->audio_count = job->count;
+  arguments->context = job->job.server->media->context;
+  FILE *out = open_memstream(&job->said, &job->length), *notes = fopen("/dev/null", "w");
+  current = job;
+  job->status = ATTN2C_MEMORY;
+  if (out && notes) job->status = answer(job->job.server->model, arguments, out, notes, &message);
+  current = NULL;
+  if (out && fclose(out) != 0) job->status = ATTN2C_MEMORY;
+  if (notes) fclose(notes);
+  keep_fault(job, text);
+}
+
+static void reply(attn2c_job *given) {
+  attn2c_media_job *job = (attn2c_media_job *)given;
+  if (!given->exchange) return;
+  const int is_theirs = job->status == ATTN2C_FORMAT || job->status == ATTN2C_USAGE;
+  if (job->status == ATTN2C_OK)
+    job->reply(job);
+  else
+    attn2c_serve_refuse(given->exchange,
+                        is_theirs                      ? 400
+                        : job->status == ATTN2C_MEMORY ? 503
+                                                       : 500,
+                        NULL, NULL, "%s", *job->fault ? job->fault : attn2c_strerror(job->status));
+}
+
+static void free_job(attn2c_job *given) {
+  attn2c_media_job *job = (attn2c_media_job *)given;
+  for (int i = 0; i < job->count; i++) close(job->files[i]);
+  json_decref(job->given);
+  free(job->said);
+  free(job);
+}
+
+static const attn2c_job_kind kind = {
+    .run = compute, .most = 1, .most_weight = INT64_MAX, .done = reply, .free = free_job};
+
+/* Writes a file of a request to memory. Returns 0 after a refusal. */
+static int add_file(attn2c_request *r, attn2c_media_job *job, const void *bytes, size_t length) {
+  size_t done = 0;
+  const int file = memfd_create("request", MFD_CLOEXEC);
+  if (file >= 0) job->files[job->count++] = file;
+  while (file >= 0 && done < length) {
+    const ssize_t written = write(file, (const char *)bytes + done, length - done);
+    if (written <= 0) break;
+    done += (size_t)written;
+  }
+  job->job.bytes += length;
+  if (file >= 0 && done == length) return 1;
+  attn2c_http_add_header(r->exchange, "Retry-After", "1");
+  attn2c_serve_refuse(r->exchange, 503, NULL, NULL, "no memory for the file");
+  r->failed = 1;
+  return 0;
+}
+
+/* Reads a form: its file, and its other parts as texts. */
+static void read_form(attn2c_request *r, attn2c_media_job *job) {
+  const attn2c_exchange *exchange = r->exchange;
+  attn2c_part parts[MOST_PARTS];
+  const char *fault;
+  const int count = attn2c_multipart(attn2c_http_header(exchange, "Content-Type"), exchange->body,
+                                     exchange->length, parts, MOST_PARTS, &fault);
+  const attn2c_part *file = count < 0 ? NULL : attn2c_part_of(parts, count, "file");
+  r->failed = count < 0 || !file || file->length == 0;
+  if (count < 0) {
+    attn2c_serve_refuse(r->exchange, 400, NULL, NULL, "the body: %s", fault);
+  } else if (r->failed) {
+    attn2c_serve_refuse(r->exchange, 400, "file", NULL, "file: %s, but a part with a file is needed",
+                        file ? "an empty part" : "nothing");
+  }
+  for (int i = 0; i < count && !r->failed; i++) {
+    char name[64];
+    if (&parts[i] == file || parts[i].name_length >= sizeof name) continue;
+    memcpy(name, parts[i].name, parts[i].name_length);
+    name[parts[i].name_length] = '\0';
+    if (memchr(parts[i].data, 0, parts[i].length) || !strncmp(name, "file", 5) ||
+        json_object_set_new(job->given, name, json_stringn(parts[i].data, parts[i].length)) != 0) {
+      attn2c_serve_refuse(r->exchange, 400, NULL, NULL, "part %d of the form: a text of UTF-8 is allowed",
+                          i + 1);
+      r->failed = 1;
+    }
+  }
+  if (!r->failed) add_file(r, job, file->data, file->length);
+}
+
+/* Returns the URL of a picture in one of the forms that clients send. */
+static const char *url_of(const json_t *value) {
+  const json_t *image = json_object_get(value, "image");
+  if (!image) image = json_object_get(value, "image_url");
+  if (json_is_object(image)) image = json_object_get(image, "url");
+  return json_string_value(image ? image : value);
+}
+
+/* Reads a picture: base64 in a data URL. */
+static void add_url(attn2c_request *r, attn2c_media_job *job, const char *field, const json_t *value) {
+  const char *url = url_of(value), *comma = url ? strchr(url, ',') : NULL;
+  if (r->failed) return;
+  if (url && strncmp(url, "http", 4) == 0) {
+    attn2c_serve_refuse(
+        r->exchange, 400, field, NULL,
+        "%s: an address, but this server opens no connections; send the picture in a data URL", field);
+    r->failed = 1;
+    return;
+  }
+  if (!url || strncmp(url, "data:image/", 11) != 0 || !comma || comma - url < 7 ||
+      strncmp(comma - 7, ";base64", 7) != 0) {
+    attn2c_request_refuse(r, field, value,
+                          "a picture as data:image/png;base64,... or a list of them is allowed");
+    return;
+  }
+  const size_t length = strlen(comma + 1);
+  uint8_t *bytes = malloc(length / 4 * 3 + 4);
+  const ptrdiff_t count = bytes ? attn2c_base64_read(comma + 1, length, bytes) : -1;
+  if (count > 0)
+    add_file(r, job, bytes, (size_t)count);
+  else
+    attn2c_request_refuse(r, field, value, "base64 is needed after the comma of its data URL");
+  free(bytes);
+}
+
+/* Reads JSON: the pictures of a field. */
+static void read_json(attn2c_request *r, attn2c_media_job *job, const char *field) {
+  json_error_t error;
+  json_t *given = json_loadb(r->exchange->body, r->exchange->length, JSON_REJECT_DUPLICATES, &error);
+  if (!json_is_object(given)) {
+    attn2c_serve_refuse(r->exchange, 400, NULL, NULL,
+                        "the body: a form with a file, or an object in JSON is allowed");
+    r->failed = 1;
+    json_decref(given);
+    return;
+  }
+  json_decref(job->given);
+  r->given = job->given = given;
+  const json_t *value = attn2c_request_field(r, field);
+  job->is_single = !json_is_array(value);
+  const size_t count = job->is_single ? 1 : json_array_size(value);
+  if (count < 1 || count > ATTN2C_MOST_FILES)
+    attn2c_request_refuse(r, field, value, "1 to 16 pictures are allowed");
+  for (size_t i = 0; i < count && !r->failed; i++)
+    add_url(r, job, field, job->is_single ? value : json_array_get(value, i));
+}
+
+attn2c_media_job *attn2c_media_job_of(attn2c_server *server, attn2c_exchange *exchange, const char *field,
+                                      attn2c_request *r) {
+  const char *type = attn2c_http_header(exchange, "Content-Type");
+  const int is_form = !&attn2c_the_pictures || (type && strncasecmp(type, "multipart/", 10) == 0);
+  attn2c_media_job *job = calloc(1, sizeof *job);
+  *r = (attn2c_request){.exchange = exchange};
+  if (job) job->given = json_object();
+  if (!job || !job->given) {
+    attn2c_serve_refuse(exchange, 503, NULL, NULL, "no memory for the request");
+    free(job);
+    return NULL;
+  }
+  job->job = (attn2c_job){.kind = &kind, .server = server};
+  job->arguments = *server->arguments;
+  job->arguments.answers = ATTN2C_ANSWERS_JSONL;
+  job->is_single = 1;
+  r->given = job->given;
+  if (is_form)
+    read_form(r, job);
+  else
+    read_json(r, job, field);
+  if (!r->failed) return job;
+  free_job(&job->job);
+  return NULL;
+}
+
+void attn2c_media_job_submit(attn2c_server *server, attn2c_request *r, attn2c_media_job *job) {
+  if (r->failed)
+    free_job(&job->job);
+  else
+    attn2c_serve_submit(server, r->exchange, &job->job);
+}
+
+json_t *attn2c_media_lines(const attn2c_media_job *job) {
+  json_t *list = json_array();
+  const char *at = job->said, *end = job->said + job->length;
+  while (list && at < end) {
+    const char *line = memchr(at, '\n', (size_t)(end - at));
+    if (!line) line = end;
+    if (json_array_append_new(list, json_loadb(at, (size_t)(line - at), 0, NULL)) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+    at = line + 1;
+  }
+  return list;
+}
+
+/* Replies with the labels of each file, as TEI has them, or with its other answers. */
+static void reply_labels(attn2c_media_job *job) {
+  json_t *lines = attn2c_media_lines(job), *replies = json_array();
+  int failed = !lines || !replies;
+  for (size_t i = 0; i < json_array_size(lines); i++) {
+    json_t *line = json_array_get(lines, i), *labels = json_object_get(line, "labels");
+    json_object_del(line, &attn2c_the_pictures ? "image" : "audio");
+    failed |= json_array_append(replies, labels ? labels : line) != 0;
+  }
+  json_decref(lines);
+  if (job->is_single) {
+    json_t *only = json_incref(json_array_get(replies, 0));
+    json_decref(replies);
+    replies = only;
+  }
+  attn2c_serve_reply(job->job.exchange, 200, replies, failed);
+}
+
+void attn2c_media_predict(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
+  attn2c_request r;
+  attn2c_media_job *job = attn2c_media_job_of(server, exchange, "inputs", &r);
+  const attn2c_answer answers =
+      &attn2c_the_pictures ? attn2c_the_picture_facts->answer : attn2c_the_sound_facts->answer;
+  (void)given;
+  if (!job) return;
+  if (answers == ATTN2C_ANSWER_LABEL) job->arguments.top = ATTN2C_MAX_TOP;
+  job->reply = reply_labels;
+  attn2c_media_job_submit(server, &r, job);
+}
+
+static void reply_embeddings(attn2c_media_job *job) {
+  json_t *lines = attn2c_media_lines(job);
+  const size_t count = json_array_size(lines);
+  const size_t width = json_array_size(json_object_get(json_array_get(lines, 0), "embedding"));
+  float *values = malloc(count * width * sizeof *values + 1);
+  for (size_t i = 0; i < count && values; i++) {
+    const json_t *numbers = json_object_get(json_array_get(lines, i), "embedding");
+    for (size_t n = 0; n < width; n++)
+      values[i * width + n] = (float)json_number_value(json_array_get(numbers, n));
+  }
+  size_t length = 0;
+  char *text = values ? attn2c_embeddings_text(job->job.server->model->name, values, count, width,
+                                               job->is_base64, 0, &length)
+                      : NULL;
+  if (text)
+    attn2c_http_reply(job->job.exchange, 200, "application/json", text, length);
+  else
+    attn2c_serve_refuse(job->job.exchange, 503, NULL, NULL, "no memory for the reply");
+  free(text);
+  free(values);
+  json_decref(lines);
+}
+
+void attn2c_media_embed(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
+  attn2c_request r;
+  attn2c_media_job *job = attn2c_media_job_of(server, exchange, "input", &r);
+  (void)given;
+  if (!job) return;
+  attn2c_request_word(&r, "encoding_format", "float or base64", &job->is_base64);
+  job->reply = reply_embeddings;
+  attn2c_media_job_submit(server, &r, job);
+}

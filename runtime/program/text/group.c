@@ -1,0 +1,113 @@
+/* group.c - texts that are computed together. */
+#include "program/text/group.h"
+
+/* The most bytes of a group's outputs, unless one text has more. */
+#define VALUE_BYTES ((int64_t)64 << 20)
+
+static const attn2c_entry *entry_of(const attn2c_text_group *group) {
+  return attn2c_primary_entry(group->reader->model);
+}
+
+int attn2c_group_open(attn2c_text_group *group, const attn2c_descriptor *model, attn2c_message *message) {
+  const int status = attn2c_reader_create(model, model->text, &group->reader, message);
+  if (status != ATTN2C_OK) return status;
+  group->output_count = entry_of(group)->output_count;
+  group->wanted = calloc((size_t)group->output_count + 1, sizeof *group->wanted);
+  group->outputs = calloc((size_t)group->output_count + 1, sizeof *group->outputs);
+  return group->wanted && group->outputs ? ATTN2C_OK : ATTN2C_MEMORY;
+}
+
+void attn2c_group_close(attn2c_text_group *group) {
+  if (group->reader) attn2c_group_forget(group);
+  attn2c_reader_destroy(group->reader);
+  free(group->wanted);
+  free(group->outputs);
+}
+
+int attn2c_group_most(const attn2c_text_group *group) {
+  int64_t bytes = 1;
+  for (int o = 0; o < group->output_count; o++)
+    if (group->wanted[o])
+      bytes += 4 * attn2c_reader_elements(group->reader, o, (int64_t)group->reader->longest);
+  const int64_t most = VALUE_BYTES / bytes;
+  return most < 1 ? 1 : most > ATTN2C_GROUP_TEXTS ? ATTN2C_GROUP_TEXTS : (int)most;
+}
+
+static void *copied(const void *from, size_t bytes) {
+  void *to = malloc(bytes + 1);
+  if (to && bytes) memcpy(to, from, bytes);
+  return to;
+}
+
+int attn2c_group_add(attn2c_text_group *group, const attn2c_line *line, const attn2c_text_tokens *tokens) {
+  attn2c_reader *reader = group->reader;
+  const int status = attn2c_reader_add(reader, tokens);
+  if (status != ATTN2C_OK) return status;
+  attn2c_view_of_text *view = &group->views[group->count++];
+  *view = (attn2c_view_of_text){.reader = reader,
+                                .line = *line,
+                                .length = (int64_t)tokens->length,
+                                .slot = reader->count - 1,
+                                .is_last = 1,
+                                .removed = tokens->removed};
+  view->ids = copied(tokens->ids, tokens->length * sizeof *tokens->ids);
+  view->places = copied(tokens->places, tokens->length * sizeof *tokens->places);
+  view->sources = copied(tokens->sources, tokens->length);
+  if (view->ids && view->places && view->sources) return ATTN2C_OK;
+  snprintf(reader->fault, sizeof reader->fault, "no memory for a text's tokens");
+  return ATTN2C_MEMORY;
+}
+
+int attn2c_group_run(attn2c_text_group *group, attn2c_context *context) {
+  attn2c_reader *reader = group->reader;
+  group->rows = 1;
+  for (int i = 0; i < group->count; i++)
+    if (group->views[i].length > group->rows) group->rows = group->views[i].length;
+  for (int o = 0; o < group->output_count; o++) {
+    if (!group->wanted[o]) continue;
+    const int64_t elements = (int64_t)reader->count * attn2c_reader_elements(reader, o, group->rows);
+    group->outputs[o] = attn2c_reserve((size_t)elements * sizeof(float) + 1);
+    if (group->outputs[o]) continue;
+    snprintf(reader->fault, sizeof reader->fault, "no memory for the outputs");
+    return ATTN2C_MEMORY;
+  }
+  return attn2c_reader_run(reader, context, group->rows, group->outputs);
+}
+
+const float *attn2c_group_values(const attn2c_text_group *group, int output, size_t slot) {
+  return (const float *)group->outputs[output] +
+         (int64_t)slot * attn2c_reader_elements(group->reader, output, group->rows);
+}
+
+attn2c_view_of_text *attn2c_group_view(attn2c_text_group *group, int number) {
+  attn2c_view_of_text *view = &group->views[number];
+  const attn2c_text_facts *facts = group->reader->facts;
+  const int output = facts->output;
+  const attn2c_tensor *tensor = &group->reader->model->tensors[entry_of(group)->outputs[output]];
+  view->values = view->cached ? view->cached : attn2c_group_values(group, output, view->slot);
+  if (facts->answer == ATTN2C_ANSWER_SPAN)
+    view->second = attn2c_group_values(group, facts->second, view->slot);
+  view->rank = tensor->rank;
+  view->width = 1;
+  if (tensor->rank > 1)
+    view->width = attn2c_reader_extent(group->reader, output, tensor->rank - 1, 1, group->rows);
+  return view;
+}
+
+void attn2c_group_drop(attn2c_text_group *group) {
+  for (int o = 0; o < group->output_count && group->outputs; o++) {
+    attn2c_free(group->outputs[o]);
+    group->outputs[o] = NULL;
+  }
+}
+
+void attn2c_group_forget(attn2c_text_group *group) {
+  attn2c_group_drop(group);
+  for (int i = 0; i < group->count; i++) {
+    free(group->views[i].ids);
+    free(group->views[i].places);
+    free(group->views[i].sources);
+  }
+  group->count = 0;
+  attn2c_reader_begin(group->reader);
+}

@@ -1,0 +1,114 @@
+"""clients.py - clients from PyPI talk to servers on this machine: clients.py NAME=ADDRESS ...
+
+Names: chat (a model that writes), embed (embeddings), rank (a cross-encoder). Each client must read what curl reads.
+Needs openai, huggingface_hub, langchain-openai and litellm.
+"""
+import json
+import os
+import sys
+import urllib.request
+
+os.environ.update(LITELLM_LOCAL_MODEL_COST_MAP="True", DO_NOT_TRACK="1", LITELLM_TELEMETRY="False")
+SERVERS = dict(word.split("=", 1) for word in sys.argv[1:])
+TEXTS = ["the dog", "how do I reset my password"]
+MESSAGES = [{"role": "user", "content": "Hello"}]
+
+
+def ask(name, path, body):
+    request = urllib.request.Request(SERVERS[name] + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as reply:
+        return json.load(reply)
+
+
+def same(name, want, got):
+    if want != got:
+        sys.exit(f"clients.py: {name}: {got!r}, but {want!r} is expected")
+    print("ok", name)
+
+
+def vectors():
+    return [each["embedding"] for each in ask("embed", "/v1/embeddings", {"input": TEXTS})["data"]]
+
+
+def near(name, want, got):
+    """Lists of floats; some clients round to float32."""
+    if len(want) != len(got) or any(len(a) != len(b) or any(abs(x - y) > 1e-7 for x, y in zip(a, b))
+                                    for a, b in zip(want, got)):
+        sys.exit(f"clients.py: {name}: other numbers")
+    print("ok", name)
+
+
+def openai_client():
+    import openai
+    embed = openai.OpenAI(base_url=SERVERS["embed"] + "/v1", api_key="none", max_retries=0)
+    near("openai: embeddings in base64", vectors(),
+         [each.embedding for each in embed.embeddings.create(model="any", input=TEXTS).data])
+    short = embed.embeddings.create(model="any", input=TEXTS[0], dimensions=8, encoding_format="float")
+    same("openai: dimensions", 8, len(short.data[0].embedding))
+    same("openai: models", ["sentence"], [each.id for each in embed.models.list()])
+    try:
+        embed.embeddings.create(model="any", input=[])
+    except openai.BadRequestError as fault:
+        same("openai: a wrong field", "input", fault.body["param"])
+    try:
+        embed.chat.completions.create(model="any", messages=MESSAGES)
+    except openai.NotFoundError as fault:
+        same("openai: a route of other models", True, "/v1/embeddings" in fault.message)
+    chat = openai.OpenAI(base_url=SERVERS["chat"] + "/v1", api_key="none", max_retries=0)
+    options = {"model": "any", "messages": MESSAGES, "max_completion_tokens": 12, "temperature": 0}
+    whole = chat.chat.completions.create(**options, logprobs=True, top_logprobs=2)
+    same("openai: tokens of a chat", 12, whole.usage.completion_tokens)
+    same("openai: logprobs", 2, len(whole.choices[0].logprobs.content[0].top_logprobs))
+    pieces, usage = [], None
+    for event in chat.chat.completions.create(**options, stream=True, stream_options={"include_usage": True}):
+        pieces += [choice.delta.content or "" for choice in event.choices]
+        usage = event.usage or usage
+    same("openai: a streamed chat", whole.choices[0].message.content, "".join(pieces))
+    same("openai: usage of a stream", whole.usage.total_tokens, usage.total_tokens)
+    both = chat.completions.create(model="any", prompt="One two", max_tokens=6, n=2, seed=1, stop=["\n\n"])
+    same("openai: completions", 2, len(both.choices))
+
+
+def hub():
+    from huggingface_hub import InferenceClient
+    embed, rank, chat = (InferenceClient(SERVERS[name]) for name in ("embed", "rank", "chat"))
+    near("huggingface_hub: feature_extraction", vectors()[:1], embed.feature_extraction(TEXTS[0]).tolist())
+    similar = embed.sentence_similarity(TEXTS[0], other_sentences=TEXTS)
+    same("huggingface_hub: sentence_similarity", True, abs(similar[0] - 1) < 1e-6)
+    whole = chat.chat_completion(MESSAGES, max_tokens=12, temperature=0)
+    streamed = "".join(event.choices[0].delta.content or "" for event in
+                       chat.chat_completion(MESSAGES, max_tokens=12, temperature=0, stream=True) if event.choices)
+    same("huggingface_hub: chat_completion", whole.choices[0].message.content, streamed)
+
+
+def langchain():
+    from langchain_openai import ChatOpenAI, OpenAIEmbeddings
+    plain = OpenAIEmbeddings(base_url=SERVERS["embed"] + "/v1", api_key="none", model="any", check_embedding_ctx_length=False)
+    near("langchain-openai: embed_documents", vectors(), plain.embed_documents(TEXTS))
+    chat = ChatOpenAI(base_url=SERVERS["chat"] + "/v1", api_key="none", model="any", temperature=0, max_tokens=12)
+    whole = chat.invoke("Hello").content
+    same("langchain-openai: a streamed chat", whole, "".join(piece.content for piece in chat.stream("Hello")))
+
+
+def litellm_client():
+    import litellm
+    litellm.telemetry = False
+    made = litellm.embedding(model="openai/any", input=TEXTS, api_base=SERVERS["embed"] + "/v1", api_key="none")
+    near("litellm: embeddings", vectors(), [each["embedding"] for each in made.data])
+    whole = litellm.completion(model="openai/any", messages=MESSAGES, max_tokens=12, temperature=0,
+                               api_base=SERVERS["chat"] + "/v1", api_key="none")
+    same("litellm: a chat", 12, whole.usage.completion_tokens)
+    ranks = litellm.rerank(model="jina_ai/any", query="dog", documents=["a dog", "a cat"], top_n=2, return_documents=True,
+                           api_base=SERVERS["rank"] + "/v1/rerank", api_key="none")
+    want = ask("rank", "/v1/rerank", {"query": "dog", "documents": ["a dog", "a cat"]})["results"]
+    same("litellm: rerank", [each["index"] for each in want], [each["index"] for each in ranks.results])
+    try:
+        litellm.embedding(model="openai/any", input=["word " * 300], api_base=SERVERS["embed"] + "/v1", api_key="none",
+                          max_retries=0)
+        sys.exit("clients.py: litellm: a text that is too long is taken")
+    except litellm.exceptions.BadRequestError as fault:
+        same("litellm: a text that is too long", True, "more tokens than" in str(fault))
+
+
+for run in (openai_client, hub, langchain, litellm_client):
+    run()

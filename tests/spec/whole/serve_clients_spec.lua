@@ -1,0 +1,89 @@
+-- serve_clients_spec.lua: clients from PyPI (openai, huggingface_hub, langchain-openai, litellm) talk to programs that
+-- serve, and requests damaged at random go through a server with sanitizers; both are only in `make test-long`.
+local dkjson = require("dkjson")
+local helper = require("tests.spec.helper")
+local serving = require("tests.spec.serving")
+
+local root = helper.absolute_root()
+local folder = root .. "/out/spec/serve_clients"
+local shell = helper.shell
+local say = require("tests.say").of(folder)
+local tried = helper.is_long and it or pending
+
+local goldens = root .. "/tests/hf/texts/"
+local places = { llama = root .. "/tests/generate/llama", sentence = goldens .. "sentence",
+  reranker = goldens .. "reranker", speech = root .. "/tests/hf/speech/multilingual" }
+local words = { llama = "context=2000 sequences=4 chunk=16", sentence = "'seq=any(40)'", reranker = "'seq=any(40)'",
+  speech = "" }
+
+local function build(name, flags)
+  local line = "%s %s/gen/attn2c build %s --serve kernels=c name=%s %s -o %s >%s.log 2>&1 || { cat %s.log; exit 1; }"
+  say.sh(line:format(flags or "", shell(root), shell(places[name]), name, words[name], name, name, name))
+end
+
+local function start(name)
+  return serving.start(folder, ("%s/%s serve --weights %s"):format(name, name, shell(places[name])),
+    "--port 0 --log none", 1800)
+end
+
+describe("a server", function()
+  tried("answers clients from PyPI", function()
+    local servers, list = {}, {}
+    for name, as in pairs { llama = "chat", sentence = "embed", reranker = "rank" } do
+      build(name)
+      servers[name] = start(name)
+      list[#list + 1] = as .. "=" .. servers[name].address
+    end
+    say.sh("test -e venv/done || { python3 -m venv venv && venv/bin/pip install -q openai huggingface_hub "
+      .. "langchain-openai litellm numpy && touch venv/done; }")
+    local said = say.sh(("timeout 300 venv/bin/python %s/tests/serve/clients.py %s"):format(shell(root),
+      table.concat(list, " ")))
+    for _, client in ipairs { "openai", "huggingface_hub", "langchain%-openai", "litellm" } do
+      assert.matches("ok " .. client, said)
+    end
+    for _, server in pairs(servers) do server:stop() end
+  end)
+
+  local J = "application/json"
+  local function form(fields, data)
+    local parts = {}
+    for _, field in ipairs(fields) do
+      parts[#parts + 1] = ('--x\r\nContent-Disposition: form-data; name="%s"\r\n\r\n%s\r\n'):format(field[1], field[2])
+    end
+    return table.concat(parts) .. '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n' .. data
+      .. "\r\n--x--\r\n"
+  end
+
+  -- Sends requests damaged at random to a server with sanitizers. It must not have said anything.
+  local function damage(name, count, requests)
+    build(name, "ATTN2C_CFLAGS='-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all'")
+    local server = start(name)
+    helper.write(folder .. "/requests", dkjson.encode(requests))
+    say.sh(("timeout 1500 python3 %s/tests/serve/fuzz.py %s %d 1 requests"):format(shell(root), server.address, count))
+    local said = server:said()
+    server:stop()
+    assert.equal("", said)
+  end
+
+  tried("answers requests damaged at random, and gives others the same bits", function()
+    damage("sentence", 100000, {
+      { path = "/v1/embeddings", type = J,
+        body = '{"input":["the dog","a cat"],"encoding_format":"base64","dimensions":8}' },
+      { path = "/v1/embeddings", type = J, body = '{"input":[[1,2,3],[4]],"model":"m"}' },
+      { path = "/embed", type = J, body = '{"inputs":"the dog","normalize":true,"truncate":false}' },
+      { path = "/similarity", type = J,
+        body = '{"inputs":{"source_sentence":"a","sentences":["a","b"]},"parameters":{"truncate":true}}' },
+      { path = "/tokenize", type = J, body = '{"inputs":["a b","c"],"add_special_tokens":false}' },
+      { path = "/decode", type = J, body = '{"ids":[[5,6],[7]],"skip_special_tokens":false}' } })
+    damage("reranker", 20000, {
+      { path = "/rerank", type = J, body = '{"query":"a","texts":["b","c"],"return_text":true,"raw_scores":true}' },
+      { path = "/v1/rerank", type = J, body = '{"query":"a","documents":["b",{"text":"c"}],"top_n":1}' },
+      { path = "/predict", type = J, body = '{"inputs":[["a","b"],["c"]]}' } })
+    local samples = ("\0\1"):rep(8000)
+    local wave = "RIFF" .. string.pack("<I4", 36 + #samples) .. "WAVEfmt " .. string.pack("<I4I2I2I4I4I2I2", 16, 1, 1,
+      16000, 32000, 2, 16) .. "data" .. string.pack("<I4", #samples) .. samples
+    damage("speech", 3000, {
+      { path = "/v1/audio/transcriptions", type = "multipart/form-data; boundary=x",
+        body = form({ { "response_format", "verbose_json" }, { "temperature", "0" }, { "language", "en" } }, wave) } })
+  end)
+end)
