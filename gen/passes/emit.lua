@@ -389,7 +389,7 @@ local function model_values(state, builds)
     has_pictures = state.spec.pictures and true or false, texts = emit_picture.texts(state),
     picture_input = reserved.member(reader.graph.tensors[first_input].member), picture_height = image.height or false,
     picture_width = image.width or false, reads_ids = reader.graph.tensors[first_input].type == "i32",
-    has_chat = state.chat ~= nil, has_sound = state.spec.sound and true or false,
+    has_languages = emit_text.has_languages(state), has_chat = state.chat ~= nil, has_sound = state.spec.sound and true or false,
     has_ctc = emit_sound_facts.ctc(state.spec),
     prompt = state.spec.prompt and c.comment(('"%s"'):format(state.spec.prompt)) or false,
     prompt_names = emit_text.prompt_names(state.spec), embedding = emit_text.embedding(state),

@@ -5,7 +5,9 @@ import functools
 import inspect
 import os
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Type, TypeVar, Union
+import wave
+from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type,
+                    TypeVar, Union)
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -386,3 +388,112 @@ def _log_sum(scores: NDArray[np.float64]) -> np.float64:
     """The logarithm of the sum of the powers of e."""
     largest = scores.max()
     return np.float64(largest + np.log(np.exp(scores - largest).sum()))
+
+
+class _Writing(_Pipeline):
+    """The functions of a model that writes texts."""
+
+    def generate(self, prompts: Any, max_new_tokens: Optional[int] = None, stop: Sequence[str] = (),
+                 **options: Any) -> List[str]:
+        """The texts that the model writes after prompts, or of sources. max_new_tokens: the most tokens of each (None: what
+        the model's folder says). stop: strings that end a text. options: greedy, temperature, top_k, top_p, min_p,
+        repetition_penalty, seed and others of Model.sampler, or beams and others of Model.beam_search."""
+        made: List[str] = self.model.generate_text([prompts] if _is_one(prompts) else prompts, max_new_tokens, stop, **options)
+        return made
+
+
+class _Chatting(_Writing):
+    """The functions of a model that chats."""
+
+    def chat(self, messages: Union[str, Sequence[Mapping[str, Any]]], max_new_tokens: Optional[int] = None,
+             stop: Sequence[str] = (), **options: Any) -> str:
+        """The answer to the messages of a chat, dicts with role and content, or to one text of a user. The other
+        parameters: see generate()."""
+        said = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
+        ids = self.model.chat_tokens(said, add_generation_prompt=True).ids
+        made: str = self.model._texts_after([ids], max_new_tokens, stop, options)[0]
+        return made
+
+
+class _Translating(_Writing):
+    """The functions of a model that translates."""
+
+    def translate(self, texts: Any, source_language: Optional[str] = None, target_language: Optional[str] = None,
+                  max_new_tokens: Optional[int] = None, **options: Any) -> List[str]:
+        """Texts in another language. Languages are codes of the model, such as "de_DE", "deu_Latn" or "de"; None: the usual
+        one. options: beams and others of Model.beam_search."""
+        listed: List[Any] = [texts] if _is_one(texts) else _list("texts", texts)
+        read = [self.model._encoded(_text("texts[%d]" % i, each), 0, None, source_language, target_language)
+                for i, each in enumerate(listed)]
+        for i, (tokens, start, first) in enumerate(read):
+            if tokens.removed:
+                raise ValueError("texts[%d]: has more than %d tokens, the most of a source" % (i, self.model._source.seq))
+            options.update({name: token for name, token in (("start", start), ("forced_bos", first)) if token >= 0})
+        made = self.model.generate([tokens.ids for tokens, _, _ in read], max_new_tokens, **options)
+        return [self.model.decode(ids).strip() for ids in made]
+
+
+class _Captioning(_Pipeline):
+    """The functions of a model that writes about pictures."""
+
+    def caption(self, pictures: Sequence[ArrayLike], max_new_tokens: Optional[int] = None, **options: Any) -> List[str]:
+        """Texts about pictures, uint8 [height, width, 3], such as numpy.asarray(PIL.Image.open(...).convert("RGB")). The
+        other parameters: see Model.generate."""
+        made = self.model.generate(self.model.images(pictures), max_new_tokens, **options)
+        return [self.model.decode(ids).strip() for ids in made]
+
+
+class _Spelling(_Pipeline):
+    """The functions of a model that writes down speech by CTC."""
+
+    def transcribe(self, sound: Any) -> str:
+        """The text of a sound: a file, or the samples of one channel, floats from -1 to 1, at RATE samples a second. WAV
+        files of integers at that rate are read as they are; others need the packages soundfile and soxr."""
+        rows = self.model.features(_samples("sound", sound, self.model._sounds.rate))
+        most, name, output = self.model._table.seq, self._facts.inputs[0], self._facts.output
+        scores = [self.model.forward(**{name: [rows[i:i + most]], "out": {output: None}})[output]
+                  for i in range(0, len(rows), most)]
+        made: str = self.model.text_of(np.concatenate([each.reshape(-1, each.shape[-1]) for each in scores]))
+        return made
+
+
+def _samples(name: str, sound: Any, rate: int) -> Any:
+    """The samples of a file at a rate, or of an array."""
+    if not isinstance(sound, (str, bytes, os.PathLike)):
+        return sound
+    path = os.fsdecode(sound)
+    samples, own = _read_wave(path) or _read_sound(name, path)
+    samples = samples.mean(axis=1)
+    if own == rate:
+        return samples
+    try:
+        import soxr
+    except ImportError:
+        raise ValueError("%s: %s has %d samples a second, and the model takes %d: pip install soxr converts them"
+                         % (name, path, own, rate)) from None
+    return np.asarray(soxr.resample(samples, own, rate), "float32")
+
+
+def _read_wave(path: str) -> Optional[Tuple[NDArray[np.float32], int]]:
+    """The samples [count][channels] of a WAV file of integers, and its rate; None: it is another file."""
+    try:
+        with wave.open(path, "rb") as file:
+            width, channels, rate = file.getsampwidth(), file.getnchannels(), file.getframerate()
+            data = file.readframes(file.getnframes())
+    except (wave.Error, EOFError):
+        return None
+    count = len(data) // (width * channels) * channels
+    parts = np.frombuffer(data, "uint8", count * width).reshape(count, width)
+    padded = np.zeros((count, 4), "uint8")  # samples of any width as the high bytes of integers of 32 bits
+    padded[:, 4 - width:] = parts ^ 128 if width == 1 else parts
+    return (padded.view("<i4") / np.float32(2**31)).astype("float32").reshape(-1, channels), rate
+
+
+def _read_sound(name: str, path: str) -> Tuple[NDArray[np.float32], int]:
+    """The samples of any other file."""
+    try:
+        import soundfile
+    except ImportError:
+        raise ValueError("%s: %s is no WAV file of integers: pip install soundfile reads others" % (name, path)) from None
+    samples, rate = soundfile.read(path, dtype="float32", always_2d=True)
+    return samples, int(rate)

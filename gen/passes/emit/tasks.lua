@@ -28,12 +28,24 @@ local of = {
   },
 }
 
+-- Those of a model that writes.
+local writing = { { "Writing" }, { "generate" } }
+local chatting = { { "Chatting" }, { "generate", "chat" } }
+local translating = { { "Translating" }, { "generate", "translate" } }
+local captioning = { { "Captioning" }, { "caption" } }
+
 -- Returns the classes and functions of a model, or nil.
 local function entry_of(state)
   local spec, answer = state.spec, state.primary.graph.answer
-  if spec.processes then return nil end
+  if spec.processes or not answer then return nil end
+  if spec.symbols.past.is_open then
+    if not state.tokenizer or spec.speech then return nil end
+    if spec.pictures then return captioning end
+    if state.tokenizer.languages then return translating end
+    return state.chat and chatting or writing
+  end
   local takes = spec.pictures and "pictures" or spec.sound and "sounds" or state.tokenizer and "texts"
-  if not takes or not answer or spec.symbols.past.is_open then return nil end
+  if not takes then return nil end
   local tensor = state.primary.graph.tensors[state.primary.graph.entry.outputs[answer.output + 1]]
   local kind = answer.kind == "LABEL" and tensor.shape[#tensor.shape] == 1 and "SCORE" or answer.kind
   if kind == "SPAN" and not state.primary.spec.symbols.rows.is_open then return nil end
