@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import os
 import threading
@@ -41,13 +42,15 @@ class _Pipeline:
 
     _kind: Type[_Model]
     _facts: _Facts
-    _file: str  # the weights of a package
+    _file: str  # the weights of a package; "": they are linked in, or the model has none
 
     def __init__(self, weights: Optional[Path] = None, threads: Optional[int] = None) -> None:
         """weights: a checkpoint, or a file that `pack` wrote; None: those of the package, or linked in. threads: as of
         Model()."""
-        if weights is None and os.path.exists(self._file):
+        if weights is None and self._file:
             weights = self._file
+            if not os.path.exists(weights):
+                raise ValueError("%s: is not there; Pipeline(weights) takes a checkpoint" % os.path.basename(weights))
         self.model: Any = self._kind.__new__(self._kind)
         self.model._open_with(self._kind._library.open, weights, threads)
 
@@ -78,7 +81,8 @@ class _Packaged:
     """The pipeline with a package's own weights, which is opened by the first call of one of its functions."""
 
     def __init__(self, kind: Type[_Pipeline]) -> None:
-        self._kind, self._lock, self._made = kind, threading.Lock(), None  # type: ignore[var-annotated]
+        self._kind, self._lock = kind, threading.Lock()
+        self._made: Optional[_Pipeline] = None
 
     def _pipeline(self) -> _Pipeline:
         with self._lock:
@@ -250,7 +254,7 @@ class _Scoring(_OfTexts):
         """The documents by their score with the query, the best first: dicts with corpus_id, the place in the list,
         score, and with return_documents text. top_k: how many (None: all)."""
         listed: List[Text] = _list("documents", documents)
-        scores = self.predict([(query, each) for each in listed], batch_size)  # type: ignore[misc]
+        scores = self.predict([(query, each) for each in listed], batch_size)
         return _ranked(scores, listed, top_k, return_documents)
 
 
@@ -381,7 +385,7 @@ class _Answering(_OfTexts):
         for at in range(0, max(len(inside) - shared, 1), room - shared):
             kept = np.ones(len(tokens.ids), bool)
             kept[inside[:at]] = kept[inside[at + room:]] = False
-            yield Tokens(*(each[kept] for each in tokens[:4]), 0)  # type: ignore[arg-type]
+            yield Tokens(tokens.ids[kept], tokens.types[kept], tokens.places[kept], tokens.sources[kept], 0)
 
 
 def _log_sum(scores: NDArray[np.float64]) -> np.float64:
@@ -430,7 +434,7 @@ class _Translating(_Writing):
                 raise ValueError("texts[%d]: has more than %d tokens, the most of a source" % (i, self.model._source.seq))
             options.update({name: token for name, token in (("start", start), ("forced_bos", first)) if token >= 0})
         made = self.model.generate([tokens.ids for tokens, _, _ in read], max_new_tokens, **options)
-        return [self.model.decode(ids).strip() for ids in made]
+        return [self.model.decode(ids) for ids in made]
 
 
 class _Captioning(_Pipeline):
@@ -440,7 +444,7 @@ class _Captioning(_Pipeline):
         """Texts about pictures, uint8 [height, width, 3], such as numpy.asarray(PIL.Image.open(...).convert("RGB")). The
         other parameters: see Model.generate."""
         made = self.model.generate(self.model.images(pictures), max_new_tokens, **options)
-        return [self.model.decode(ids).strip() for ids in made]
+        return [self.model.decode(ids) for ids in made]
 
 
 class _Spelling(_Pipeline):
@@ -467,11 +471,11 @@ def _samples(name: str, sound: Any, rate: int) -> Any:
     if own == rate:
         return samples
     try:
-        import soxr
+        resample = importlib.import_module("soxr").resample
     except ImportError:
         raise ValueError("%s: %s has %d samples a second, and the model takes %d: pip install soxr converts them"
                          % (name, path, own, rate)) from None
-    return np.asarray(soxr.resample(samples, own, rate), "float32")
+    return np.asarray(resample(samples, own, rate), "float32")
 
 
 def _read_wave(path: str) -> Optional[Tuple[NDArray[np.float32], int]]:
@@ -492,8 +496,8 @@ def _read_wave(path: str) -> Optional[Tuple[NDArray[np.float32], int]]:
 def _read_sound(name: str, path: str) -> Tuple[NDArray[np.float32], int]:
     """The samples of any other file."""
     try:
-        import soundfile
+        read = importlib.import_module("soundfile").read
     except ImportError:
         raise ValueError("%s: %s is no WAV file of integers: pip install soundfile reads others" % (name, path)) from None
-    samples, rate = soundfile.read(path, dtype="float32", always_2d=True)
+    samples, rate = read(path, dtype="float32", always_2d=True)
     return samples, int(rate)
