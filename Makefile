@@ -2,7 +2,7 @@
 
 # All Debian packages, here and nowhere else: what attn2c needs once it is installed; to build from this folder; to test.
 needed_packages := gcc libc6-dev binutils lua5.4 lua-argparse lua-filesystem lua-dkjson lua-lpeg lua-luv lua-luaossl \
-  libjansson-dev libutf8proc-dev libpcre2-dev libpng-dev libjpeg62-turbo-dev zlib1g-dev libsndfile1-dev libsoxr-dev libedit2
+  libjansson-dev libutf8proc-dev libpcre2-dev libpng-dev libjpeg62-turbo-dev zlib1g-dev libsndfile1-dev libsoxr-dev libedit2 zip
 # What builds for x86 alone use, unless kernels=c; Debian 12 has it for amd64 alone.
 x86_packages   := libxsmm-dev
 own_packages   := $(if $(filter amd64,$(shell dpkg --print-architecture 2>/dev/null)),$(x86_packages))

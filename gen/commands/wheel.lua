@@ -91,7 +91,8 @@ local function fill(root, state, stage, information, made, facts)
     output_of(made.folder .. "/" .. name, { "pack", "--weights", made.weights, "-o",
       ("%s/%s/%s.weights"):format(stage, name, name) }, state.target_names[1])
   end
-  local described = { { name = "METADATA", text = metadata.text(facts) }, { name = "WHEEL", text = metadata.wheel(facts.tag) } }
+  local described = { { name = "METADATA", text = metadata.text(facts) },
+    { name = "WHEEL", text = metadata.wheel(facts.tag) } }
   if not is_bare then described[3] = { name = "entry_points.txt", text = metadata.entry_points(name) } end
   files.write_all(stage .. "/" .. information, described)
   local licenses = { { name = "NOTICES.txt", text = output_of(made.folder .. "/" .. name, { "info", "--licenses" }) } }

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calls import Outputs
-from library import _Model
+from library import _Model, _Pooled
 from text import Text, Tokens, _text, _TextModel
 from values import Path, _flag, _integer, _list, _refuse_value
 
@@ -37,8 +37,8 @@ class _Facts(NamedTuple):
     cls_token: int
 
 
-class _Pipeline:
-    """A model for its task. It is closed at the end of a `with`, by close(), or with its last reference."""
+class _Pipeline(_Pooled):
+    """A model for its task, which is closed with its Model."""
 
     _kind: Type[_Model]
     _facts: _Facts
@@ -53,16 +53,7 @@ class _Pipeline:
                 raise ValueError("%s: is not there; Pipeline(weights) takes a checkpoint" % os.path.basename(weights))
         self.model: Any = self._kind.__new__(self._kind)
         self.model._open_with(self._kind._library.open, weights, threads)
-
-    def close(self) -> None:
-        """Closes the model."""
-        self.model.close()
-
-    def __enter__(self: _Self) -> _Self:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()
+        self._library, self._pool = self.model._library, self.model._pool
 
     def _label(self, number: int) -> str:
         labels = self._facts.labels
@@ -72,9 +63,6 @@ class _Pipeline:
                  dimensions: Optional[int] = None) -> NDArray[Any]:
         """The output that answers, with a row for each text, picture or sound."""
         raise NotImplementedError
-
-
-_Self = TypeVar("_Self", bound=_Pipeline)
 
 
 class _Packaged:

@@ -34,8 +34,9 @@ function again.factors_of(state)
   return graph.smoothing and state.factors.file or nil
 end
 
---- Returns `attn2c build`, or `wheel`, with the words of a parsed command line. used: { tuning, factors }, the files that were used;
---- target: the model's target, on whichever machine the build is repeated; environment: replaces os.getenv in tests.
+--- Returns `attn2c build`, or `wheel`, with the words of a parsed command line. used: { tuning, factors }, the files
+--- that were used; target: the model's target, on whichever machine the build is repeated; environment: replaces
+--- os.getenv in tests.
 function again.line(arguments, used, target, environment)
   environment = environment or os.getenv
   local list = {}

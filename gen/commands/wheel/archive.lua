@@ -41,11 +41,12 @@ local function time_of(given)
   return math.max(FIRST_TIME, math.min(seconds, LAST_TIME))
 end
 
---- Writes RECORD in the folder `information` (NAME-VERSION.dist-info) of a folder, and the folder's files to the archive
---- `path`, which must be absolute. `programs` is the set of the files that are programs. Faults: machine, if there is no
---- zip.
+--- Writes RECORD in the folder `information` (NAME-VERSION.dist-info) of a folder, and the folder's files to the
+--- archive `path`, which must be absolute. `programs` is the set of the files that are programs. Faults: machine, if
+--- there is no zip.
 function archive.make(folder, information, path, programs)
-  local zip = process.find("zip") or faults.raise("machine", "wheel: zip is not installed: it is in Debian's package zip")
+  local zip = process.find("zip")
+    or faults.raise("machine", "wheel: zip is not installed: it is in Debian's package zip")
   local list, lines, own = paths_in(folder, "", {}), {}, information .. "/RECORD"
   for i, each in ipairs(list) do lines[i] = record(folder, each) end
   lines[#lines + 1] = field(own) .. ",,\n"

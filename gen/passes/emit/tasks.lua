@@ -28,7 +28,7 @@ local of = {
   },
 }
 
--- Those of a model that writes.
+-- Classes and functions of a model that writes.
 local writing = { { "Writing" }, { "generate" } }
 local chatting = { { "Chatting" }, { "generate", "chat" } }
 local translating = { { "Translating" }, { "generate", "translate" } }
@@ -73,7 +73,8 @@ function emit_tasks.values(state, literal, tuple)
     if tensor then inputs[#inputs + 1] = reserved_python.parameter(tensor.member) end
   end
   local tokenizer = state.tokenizer or {}
-  return { names = entry[2], list = table.concat(entry[2], "(), ") .. "()", classes = table.concat(words.map(entry[1], function(each) return "_own._" .. each end), ", "),
+  local classes = words.map(entry[1], function(each) return "_own._" .. each end)
+  return { names = entry[2], list = table.concat(entry[2], "(), ") .. "()", classes = table.concat(classes, ", "),
     facts = table.concat({ tuple(inputs), literal(output(answer.output)),
       literal(answer.kind == "SPAN" and output(answer.second) or ""), literal(functions[answer.label_function]),
       tuple(state.spec.labels or {}), literal(tokenizer.mask or -1), literal(tokenizer.cls or -1) }, ", ") }

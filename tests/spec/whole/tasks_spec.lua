@@ -43,8 +43,8 @@ describe("the functions of a module", function()
     helper.write(folder .. "/uses.py", "from typing import List\nimport sequence\nimport question\n"
       .. "a: List[object] = sequence.classify(['a'], top_k=2)\nb: str = question.answer('a', 'b')['answer']\n")
     local function mypy(file)
-      return try { "env", ("MYPYPATH=%s/sequence:%s/question"):format(folder, folder), "mypy", "--strict", "--cache-dir",
-        helper.mypy_cache, file }
+      return try { "env", ("MYPYPATH=%s/sequence:%s/question"):format(folder, folder), "mypy", "--strict",
+        "--cache-dir", helper.mypy_cache, file }
     end
     local code, output = mypy("uses.py")
     assert.equal("Success: no issues found in 1 source file\n", output)
