@@ -119,6 +119,9 @@ function wheel.run(root, arguments, tools)
   if not weights and #tools.look(list, "graph").primary.graph.weights > 0 then
     faults.raise("usage", "wheel: --weights FILE is needed: the description has no weights")
   end
+  if weights and not lfs.attributes(weights, "mode") then
+    faults.raise("io", ("--weights: %s: is not there"):format(weights))
+  end
   local folder = overrides.folder(name, list, { "wheel", arguments.embed and "embed" or nil })
   options.compile, options.is_portable, options.is_static = true, true, not state.spec.sound
   local of_build = words.merged(arguments, { overrides = list, output = folder })
