@@ -12,7 +12,7 @@ local archive = {}
 
 local FILE, PROGRAM = 420, 493 -- modes 0644 and 0755
 
--- Returns the paths of all files below a folder, sorted, without the folder itself.
+-- Returns the paths of all files below a folder, without the folder itself.
 local function paths_in(folder, below, list)
   for _, name in ipairs(files.names(folder .. below)) do
     local path = below .. "/" .. name
@@ -48,6 +48,7 @@ function archive.make(folder, information, path, programs)
   local zip = process.find("zip")
     or faults.raise("machine", "wheel: zip is not installed: it is in Debian's package zip")
   local list, lines, own = paths_in(folder, "", {}), {}, information .. "/RECORD"
+  table.sort(list)
   for i, each in ipairs(list) do lines[i] = record(folder, each) end
   lines[#lines + 1] = field(own) .. ",,\n"
   files.write_all(folder .. "/" .. information, { { name = "RECORD", text = table.concat(lines) } })
