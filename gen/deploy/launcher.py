@@ -5,7 +5,7 @@ import subprocess
 import sys
 from typing import List, Optional
 
-# What is needed, and its packages on Debian, Fedora and Alpine. Words without a blank are modules of Lua.
+# The parts that are needed, and their packages on Debian, Fedora and Alpine. Words without a blank are modules of Lua.
 _PARTS = (
     ("Lua 5.4", "lua5.4", "lua", "lua5.4"),
     ("argparse", "lua-argparse", "lua-argparse", "lua5.4-argparse"),

@@ -237,10 +237,10 @@ describe("make wheel", function()
     local folder = helper.folder()
     helper.succeeds("chmod 755 .", folder)
     local name = ("out/wheel/attn2c-%s-py3-none-any.whl"):format(version.generator)
-    for place, environment in pairs { first = "umask 077; TZ=Asia/Tokyo", ["second copy"] = "umask 002; HOME=/nowhere" } do
+    for place, environment in pairs { first = "umask 077; TZ=Asia/Tokyo", ["second copy"] = "umask 002" } do
       local copy = copy_of_checkout(folder .. "/" .. place)
       assert.equal(name .. "\n", helper.succeeds(environment .. " make -s wheel", copy))
-      assert.equal("attn2c-0.2.0-py3-none-any.whl\n", helper.succeeds("ls out/wheel", copy):gsub("%d[%d.]*%d", "0.2.0", 1))
+      assert.equal(name:match("[^/]*$") .. "\n", helper.succeeds("ls out/wheel", copy))
     end
     local first = folder .. "/first/" .. name
     assert.is_true(files.read(first) == files.read(folder .. "/second copy/" .. name), "two packages differ")
@@ -248,22 +248,23 @@ describe("make wheel", function()
       version.generator))
     helper.succeeds("/usr/bin/python3 -m pip install -q --no-index --disable-pip-version-check "
       .. "--root-user-action=ignore --target site " .. shell(first), folder)
-    helper.succeeds("chmod -R a+rX,a-w site; cp -R first/models/small.lua small.lua; rm -rf first 'second copy'", folder)
+    helper.succeeds("chmod -R a+rX,a-w site; cp first/models/small.lua .; rm -rf first 'second copy'", folder)
     local home = home_of_another(folder .. "/home")
     local code, said = as_another("PYTHONPATH=../site ../site/bin/attn2c gen ../small.lua", home)
     assert.equal(0, code, said)
     assert.equal("file", lfs.attributes(home .. "/out/small/small.c", "mode"))
-    code, said = as_another("mkdir -p empty; PYTHONPATH=../site PATH=$PWD/empty /usr/bin/python3 -m attn2c build x", home)
+    local python = "PYTHONPATH=../site /usr/bin/python3 -m attn2c "
+    code, said = as_another("mkdir -p empty; PATH=$PWD/empty " .. python .. "build x", home)
     assert.equal(6, code, said)
-    assert.matches("^attn2c: missing: Lua 5%.4, [^\n]*, a C compiler%. Debian: apt install lua5%.4 [^\n]*; Fedora: dnf install "
-      .. "[^\n]*; Alpine: apk add [^\n]*\n$", said)
+    assert.matches("^attn2c: missing: Lua 5%.4, [^\n]*, a C compiler%. Debian: apt install lua5%.4 [^\n]*; "
+      .. "Fedora: dnf install [^\n]*; Alpine: apk add [^\n]*\n$", said)
     -- Debian's names are those of the Makefile.
-    local needed = " " .. helper.read(root .. "/Makefile"):match("\nneeded_packages :=(.-[^\\])\n"):gsub("%s+", " ") .. " "
+    local needed = helper.read(root .. "/Makefile"):match("\nneeded_packages :=(.-[^\\])\n"):gsub("%s+", " ") .. " "
     for each in said:match("apt install ([^;]*);"):gmatch("%S+") do
       assert.truthy(needed:find(" " .. each .. " ", 1, true), each)
     end
-    code, said = as_another("mkdir -p few; ln -sf /usr/bin/lua5.4 /usr/bin/cc few/; PYTHONPATH=../site PATH=$PWD/few "
-      .. "LUA_CPATH='/none/?.so' /usr/bin/python3 -m attn2c keys", home)
+    code, said = as_another("mkdir -p few; ln -sf /usr/bin/lua5.4 /usr/bin/cc few/; PATH=$PWD/few "
+      .. "LUA_CPATH='/none/?.so' " .. python .. "keys", home)
     assert.equal(6, code, said)
     assert.matches("^attn2c: missing: lfs, lpeg, luv, openssl%.digest%. Debian: apt install lua%-filesystem lua%-lpeg "
       .. "lua%-luv lua%-luaossl; ", said)

@@ -17,15 +17,18 @@ end
 
 local function plain(...) return attn2c("ATTN2C_CFLAGS=" .. helper.quick, ...) end
 
-local function python(...) return runs { "env", "PYTHONDONTWRITEBYTECODE=1", "/usr/bin/python3", "-W", "error", ... } end
+local function python(...)
+  return runs { "env", "PYTHONDONTWRITEBYTECODE=1", "/usr/bin/python3", "-W", "error", ... }
+end
 
 local FILE = "sequence-2.0rc1-py3-none-manylinux_2_36_x86_64.whl"
 
 -- Makes the wheel in a folder. Returns its path.
 local function make(environment, place)
   files.make_folder(place)
-  local said = helper.succeeds(("%s env ATTN2C_CFLAGS=%s lua5.4 %s wheel %s kernels=c target=avx2,x86_64 --version 2.0rc1")
-    :format(environment, shell(helper.quick), shell(root .. "/gen/attn2c"), shell(model)), place)
+  local line = "%s env ATTN2C_CFLAGS=%s lua5.4 %s wheel %s kernels=c target=avx2,x86_64 --version 2.0rc1"
+  local command = shell(root .. "/gen/attn2c")
+  local said = helper.succeeds(line:format(environment, shell(helper.quick), command, shell(model)), place)
   assert.matches("^out/sequence/" .. FILE:gsub("%p", "%%%0") .. " %([%d,]+ bytes%)\n$", said)
   return place .. "/out/sequence/" .. FILE
 end
@@ -57,8 +60,8 @@ describe("a wheel", function()
     assert.is_nil(needed:gsub("%[libc%.so%.6%]", ""):gsub("%[libm%.so%.6%]", ""):find("%["), needed)
     assert.equal("", helper.succeeds("readelf -d sequence/sequence | grep NEEDED || true", folder .. "/parts"))
     local bill = helper.read(folder .. "/parts/" .. information .. "sboms/sequence.spdx.json")
-    assert.truthy(bill:find('"sourceInfo":"ATTN2C_CFLAGS=\'-O0 -Werror\' attn2c wheel sequence kernels=c target=avx2,x86_64'
-      .. ' --version=2.0rc1"', 1, true), bill:match('"sourceInfo":[^\n]*'))
+    assert.truthy(bill:find('"sourceInfo":"ATTN2C_CFLAGS=\'-O0 -Werror\' attn2c wheel sequence kernels=c '
+      .. 'target=avx2,x86_64 --version=2.0rc1"', 1, true), bill:match('"sourceInfo":[^\n]*'))
     local notices = helper.read(folder .. "/parts/" .. information .. "licenses/NOTICES.txt")
     for _, name in ipairs { "attn2c", "Jansson", "utf8proc", "PCRE2" } do
       assert.truthy(notices:find(name, 1, true), name)
@@ -108,8 +111,8 @@ describe("wheel refuses", function()
   end
 
   it("versions that are not canonical", function()
-    for _, version in ipairs { "", "1.0-beta", "v1.0", "1.0b", "01.0", "1..0", "1.0+", "1.0+a_b", "1.0\nX: y", "1.0.post",
-      "../1", "1.0a1b2", "1!" } do
+    for _, version in ipairs { "", "1.0-beta", "v1.0", "1.0b", "01.0", "1..0", "1.0+", "1.0+a_b", "1.0\nX: y",
+      "1.0.post", "../1", "1.0a1b2", "1!" } do
       refuses(2, "--version: ", model, "--version=" .. version)
     end
   end)
