@@ -11,13 +11,13 @@ oracle_packages := $(build_packages) python3 python3-numpy
 chat_packages  := $(build_packages) python3 python3-pip
 # Models that are divided among ranks; others need none of it.
 rank_packages  := libopenmpi-dev openmpi-bin python3-mpi4py
-# For other processors and another C library than this machine's: compilers, what emulates them, and the library of
-# JSON for the program.
-machine_packages := gcc-aarch64-linux-gnu libc6-dev-arm64-cross libjansson-dev:arm64 qemu-user gcc-riscv64-linux-gnu \
-  libc6-dev-riscv64-cross musl-tools
+# For other processors and another C library than this machine's: compilers, what emulates them, and the libraries of
+# JSON for the program and of text.
+machine_packages := gcc-aarch64-linux-gnu libc6-dev-arm64-cross libjansson-dev:arm64 libutf8proc-dev:arm64 \
+  libpcre2-dev:arm64 qemu-user gcc-riscv64-linux-gnu libc6-dev-riscv64-cross musl-tools
 test_packages  := $(build_packages) g++ clang libclang-rt-14-dev lld lua-busted lua-check clang-format \
-  libcriterion-dev cmake python3 python3-numpy python3-pip mypy python3-typeshed rustc groff-base mandoc zsh fish \
-  chromium fonts-dejavu-core \
+  libcriterion-dev cmake python3 python3-numpy python3-pip python3-venv unzip mypy python3-typeshed rustc \
+  groff-base mandoc zsh fish chromium fonts-dejavu-core \
   $(rank_packages) $(machine_packages)
 
 LUA := lua5.4
