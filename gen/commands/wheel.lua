@@ -140,17 +140,15 @@ function wheel.run(root, arguments, tools)
   facts.text = page_of(root, state, { name = name, generator = version.generator,
     has_program = not state.spec.sound, targets = table.concat(state.target_names, ", ") })
   local stage <close> = scratch.make(folder, "wheel")
-  fill(root, state, stage.path, information, made, facts)
+  fill(root, state, stage.path .. "/parts", information, made, facts)
   local path = ("%s-%s.whl"):format(file, tag)
-  local beside = lfs.currentdir() .. "/" .. folder .. "/" .. path
-  os.remove(beside)
-  archive.make(stage.path, information, beside, { [name .. "/" .. name] = true })
+  local beside = ("%s/%s/%s"):format(lfs.currentdir(), stage.path, path)
+  archive.make(stage.path .. "/parts", information, beside, { [name .. "/" .. name] = true })
   local place = arguments.output or "out/" .. name
   files.make_folder(place)
   local moved = os.rename(beside, place .. "/" .. path)
   if not moved then
     files.write_all(place, { { name = path, text = assert(files.read(beside)) } }) -- another file system
-    os.remove(beside)
   end
   return place .. "/" .. path, lfs.attributes(place .. "/" .. path, "size")
 end

@@ -474,6 +474,8 @@ def _read_wave(path: str) -> Optional[Tuple[NDArray[np.float32], int]]:
             data = file.readframes(file.getnframes())
     except (wave.Error, EOFError):
         return None
+    if width > 4:
+        return None
     count = len(data) // (width * channels) * channels
     parts = np.frombuffer(data, "uint8", count * width).reshape(count, width)
     padded = np.zeros((count, 4), "uint8")  # samples of any width as the high bytes of integers of 32 bits

@@ -1,18 +1,20 @@
 """The functions of models' modules by what the models are for, against what transformers' and sentence-transformers'
 pipelines say of the same folders (tests/hf/texts, tests/hf/translations).
 
-tasks.py BUILT TEXTS TRANSLATIONS   folders with a folder for each model
+tasks.py BUILT TEXTS TRANSLATIONS MEDIA DIGITS   folders with a folder for each model; the last is a model's own
 """
 
 import importlib
 import json
 import pathlib
 import sys
+import tempfile
+import wave
 
 import numpy as np
 from refuses import refuses
 
-BUILT, GOLDENS, TRANSLATIONS = map(pathlib.Path, sys.argv[1:4])
+BUILT, GOLDENS, TRANSLATIONS, MEDIA, DIGITS = map(pathlib.Path, sys.argv[1:6])
 
 
 def module_of(name):
@@ -149,3 +151,51 @@ for name in "m2m_100", "nllb", "mbart", "mbart_50", "marian", "t5":
         if name != "t5":
             refuses(ValueError, "no language is called xx; languages: ", of.translate, ["a"], target_language="xx")
             assert of.translate("x", None, None, 3) == of.translate(["x"], max_new_tokens=3)
+
+# Pictures and sounds: the functions give what the methods of Model give, one by one.
+pictures = [np.random.RandomState(i).randint(0, 256, (20 + 9 * i, 31 - 3 * i, 3), "uint8") for i in range(3)]
+for name in "vit_labels", "clip_image", "blip":
+    module, weights = module_of(name), MEDIA / name
+    with module.Pipeline(weights) as of:
+        images = of.model.images(pictures)
+        if name == "blip":
+            options = {"greedy": True}
+            assert of.caption(pictures, 4, **options) == [
+                of.model.decode(of.model.generate(images[i:i + 1], 4, **options)[0]) for i in range(3)]
+            continue
+        output = of._facts.output
+        rows = np.concatenate([of.model.forward(**{of._facts.inputs[0]: images[i:i + 1]})[output] for i in range(3)])
+        if name == "vit_labels":
+            shares = np.exp(rows.astype("float64")) / np.exp(rows.astype("float64")).sum(axis=1, keepdims=True)
+            got = of.classify(pictures, batch_size=2)
+            assert near([score for _, score in got], shares.max(axis=1)) and len({type(label) for label, _ in got}) == 1
+        else:
+            assert np.array_equal(of.encode(pictures, batch_size=2), rows)
+            assert of.similarity(rows, rows).shape == (3, 3)
+
+digits = module_of("digits")
+SOUND = DIGITS / "held1.wav"
+with digits.Pipeline(DIGITS) as of, wave.open(str(SOUND)) as file:
+    refuses(ValueError, "pip install soxr converts them", of.transcribe, SOUND)
+    count, rate = file.getnframes(), file.getframerate()
+    data = np.frombuffer(file.readframes(count), "<i2")
+    at = np.arange(0, count - 1, rate / digits.RATE)
+    samples = np.interp(at, np.arange(count), data / 32768).astype("float32")
+    logits = of.model.forward(**{of._facts.inputs[0]: [of.model.features(samples)]})[of._facts.output]
+    said = of.transcribe(samples)
+    assert said == of.model.text_of(logits.reshape(-1, logits.shape[-1])) and len(said.split()) > 2
+    with tempfile.TemporaryDirectory() as folder:
+        for width in 1, 2, 3, 4:
+            path = folder + "/%d.wav" % width
+            with wave.open(path, "wb") as made:
+                made.setparams((2, width, digits.RATE, 0, "NONE", ""))
+                whole = np.round(samples.astype("float64") * 2 ** (8 * width - 1)).astype("int64")
+                low = (whole + 128 if width == 1 else whole).astype("<i8").view("uint8").reshape(-1, 8)[:, :width]
+                made.writeframes(np.repeat(low, 2, axis=0).tobytes())
+            assert width == 1 or of.transcribe(path) == said, width
+            assert len(of.transcribe(path.encode()).split()) > 2
+        (pathlib.Path(folder) / "x.mp3").write_bytes(b"ID3")
+        refuses(ValueError, "x.mp3 is no WAV file of integers: pip install soundfile reads others", of.transcribe,
+                folder + "/x.mp3")
+        refuses(FileNotFoundError, "none.wav", of.transcribe, folder + "/none.wav")
+    refuses(ValueError, "samples: is int64 [3], but floats", of.transcribe, [1, 2, 3])

@@ -12,6 +12,8 @@ local try, runs = helper.runner(folder)
 local models = {
   texts = { "sequence", "entailment", "pairs", "ended", "many", "sentence", "modules", "prompt", "limited", "modern",
     "reranker", "token", "masked", "question", "windows" },
+  pictures = { "vit_labels", "clip_image" },
+  captions = { "blip" },
   translations = { "m2m_100", "nllb", "mbart", "mbart_50", "marian", "t5" },
 }
 
@@ -23,7 +25,14 @@ setup(function()
         words = { "--text", "kernels=c", ("--only=lib%s.so.%d"):format(name, version.abi) } }
     end
   end
-  files.make_folder(folder)
+  list[#list + 1] = { name = "digits", path = root .. "/models/digits", words = { "kernels=c",
+    ("--only=libdigits.so.%d"):format(version.abi) } }
+  files.make_folder(folder .. "/media")
+  for _, kind in ipairs { "pictures", "captions" } do
+    for _, name in ipairs(models[kind]) do
+      libuv.fs_symlink(("%s/tests/hf/%s/%s"):format(root, kind, name), folder .. "/media/" .. name)
+    end
+  end
   dofile(root .. "/tests/cases.lua").programs(folder, list)
   for _, each in ipairs(list) do
     libuv.fs_symlink(("lib%s.so.%d"):format(each.name, version.abi), ("%s/%s/lib%s.so"):format(folder, each.name,
@@ -36,7 +45,8 @@ teardown(function() files.remove_folder(folder) end)
 describe("the functions of a module", function()
   it("answer as the pipelines of transformers and sentence-transformers do", function()
     runs { "env", "PYTHONPATH=" .. root .. "/tests/bindings", "PYTHONDONTWRITEBYTECODE=1", "/usr/bin/python3", "-W",
-      "error", root .. "/tests/bindings/tasks.py", folder, root .. "/tests/hf/texts", root .. "/tests/hf/translations" }
+      "error", root .. "/tests/bindings/tasks.py", folder, root .. "/tests/hf/texts", root .. "/tests/hf/translations",
+      folder .. "/media", root .. "/models/digits" }
   end)
 
   it("have hints that a checker of types takes", function()
