@@ -385,7 +385,7 @@ def _log_sum(scores: NDArray[np.float64]) -> np.float64:
 class _Writing(_Pipeline):
     """The functions of a model that writes texts."""
 
-    def generate(self, prompts: Any, max_new_tokens: Optional[int] = None, stop: Sequence[str] = (),
+    def generate(self, /, prompts: Any, max_new_tokens: Optional[int] = None, stop: Sequence[str] = (),
                  **options: Any) -> List[str]:
         """The texts that the model writes after prompts, or of sources. max_new_tokens: the most tokens of each (None: what
         the model's folder says). stop: strings that end a text. options: greedy, temperature, top_k, top_p, min_p,
@@ -397,7 +397,7 @@ class _Writing(_Pipeline):
 class _Chatting(_Writing):
     """The functions of a model that chats."""
 
-    def chat(self, messages: Union[str, Sequence[Mapping[str, Any]]], max_new_tokens: Optional[int] = None,
+    def chat(self, /, messages: Union[str, Sequence[Mapping[str, Any]]], max_new_tokens: Optional[int] = None,
              stop: Sequence[str] = (), **options: Any) -> str:
         """The answer to the messages of a chat, dicts with role and content, or to one text of a user. The other
         parameters: see generate()."""
@@ -410,7 +410,7 @@ class _Chatting(_Writing):
 class _Translating(_Writing):
     """The functions of a model that translates."""
 
-    def translate(self, texts: Any, source_language: Optional[str] = None, target_language: Optional[str] = None,
+    def translate(self, /, texts: Any, source_language: Optional[str] = None, target_language: Optional[str] = None,
                   max_new_tokens: Optional[int] = None, **options: Any) -> List[str]:
         """Texts in another language. Languages are codes of the model, such as "de_DE", "deu_Latn" or "de"; None: the usual
         one. options: beams and others of Model.beam_search."""
@@ -428,7 +428,7 @@ class _Translating(_Writing):
 class _Captioning(_Pipeline):
     """The functions of a model that writes about pictures."""
 
-    def caption(self, pictures: Sequence[ArrayLike], max_new_tokens: Optional[int] = None, **options: Any) -> List[str]:
+    def caption(self, /, pictures: Sequence[ArrayLike], max_new_tokens: Optional[int] = None, **options: Any) -> List[str]:
         """Texts about pictures, uint8 [height, width, 3], such as numpy.asarray(PIL.Image.open(...).convert("RGB")). The
         other parameters: see Model.generate."""
         made = self.model.generate(self.model.images(pictures), max_new_tokens, **options)
