@@ -60,6 +60,12 @@ local function in_package(text)
     :gsub("\nfrom " .. own .. " import", "\nfrom ." .. own .. " import"))
 end
 
+-- True if a model has weights, which no formula makes.
+local function has_weights(graph)
+  for _, name in ipairs(graph.weights) do if graph.tensors[name].kind == "weight" then return true end end
+  return false
+end
+
 -- Returns the emitted file of a name.
 local function emitted(state, name)
   for _, file in ipairs(state.files) do if file.name == name then return file.text end end
@@ -116,7 +122,7 @@ function wheel.run(root, arguments, tools)
   if state.spec.processes then faults.raise("usage", "wheel: does not go with ranks and stages; ranks=1 stages=1") end
   local list, weights = with_targets(state, arguments.overrides), arguments.weights or own
   local options = arguments.embed and embed.find("f32", arguments.weights, own) or {}
-  if not weights and #tools.look(list, "graph").primary.graph.weights > 0 then
+  if not weights and has_weights(tools.look(list, "graph").primary.graph) then
     faults.raise("usage", "wheel: --weights FILE is needed: the description has no weights")
   end
   if weights and not lfs.attributes(weights, "mode") then
