@@ -454,7 +454,7 @@ def _samples(name: str, sound: Any, rate: int) -> Any:
     if not isinstance(sound, (str, bytes, os.PathLike)):
         return sound
     path = os.fsdecode(sound)
-    samples, own = _read_wave(path) or _read_sound(name, path)
+    samples, own = _wave_file(path) or _sound_file(name, path)
     samples = samples.mean(axis=1)
     if own == rate:
         return samples
@@ -466,7 +466,7 @@ def _samples(name: str, sound: Any, rate: int) -> Any:
     return np.asarray(resample(samples, own, rate), "float32")
 
 
-def _read_wave(path: str) -> Optional[Tuple[NDArray[np.float32], int]]:
+def _wave_file(path: str) -> Optional[Tuple[NDArray[np.float32], int]]:
     """The samples [count][channels] of a WAV file of integers, and its rate; None: it is another file."""
     try:
         with wave.open(path, "rb") as file:
@@ -483,7 +483,7 @@ def _read_wave(path: str) -> Optional[Tuple[NDArray[np.float32], int]]:
     return (padded.view("<i4") / np.float32(2**31)).astype("float32").reshape(-1, channels), rate
 
 
-def _read_sound(name: str, path: str) -> Tuple[NDArray[np.float32], int]:
+def _sound_file(name: str, path: str) -> Tuple[NDArray[np.float32], int]:
     """The samples of any other file."""
     try:
         read = importlib.import_module("soundfile").read
