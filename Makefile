@@ -2,7 +2,8 @@
 
 # All Debian packages, here and nowhere else: what attn2c needs once it is installed; to build from this folder; to test.
 needed_packages := gcc libc6-dev binutils lua5.4 lua-argparse lua-filesystem lua-dkjson lua-lpeg lua-luv lua-luaossl \
-  libjansson-dev libutf8proc-dev libpcre2-dev libpng-dev libjpeg62-turbo-dev zlib1g-dev libsndfile1-dev libsoxr-dev libedit2 libevent-dev
+  libjansson-dev libutf8proc-dev libpcre2-dev libpng-dev libjpeg62-turbo-dev zlib1g-dev libsndfile1-dev libsoxr-dev libedit2 \
+  libevent-dev zip
 # What builds for x86 alone use, unless kernels=c; Debian 12 has it for amd64 alone.
 x86_packages   := libxsmm-dev
 own_packages   := $(if $(filter amd64,$(shell dpkg --print-architecture 2>/dev/null)),$(x86_packages))
@@ -11,15 +12,15 @@ oracle_packages := $(build_packages) python3 python3-numpy
 chat_packages  := $(build_packages) python3 python3-pip
 # Models that are divided among ranks; others need none of it.
 rank_packages  := libopenmpi-dev openmpi-bin python3-mpi4py
-# For other processors and another C library than this machine's: compilers, what emulates them, and the library of
-# JSON for the program.
-machine_packages := gcc-aarch64-linux-gnu libc6-dev-arm64-cross libjansson-dev:arm64 qemu-user gcc-riscv64-linux-gnu \
-  libc6-dev-riscv64-cross musl-tools
+# For other processors and another C library than this machine's: compilers, what emulates them, and the libraries of
+# JSON for the program and of text.
+machine_packages := gcc-aarch64-linux-gnu libc6-dev-arm64-cross libjansson-dev:arm64 libutf8proc-dev:arm64 \
+  libpcre2-dev:arm64 qemu-user gcc-riscv64-linux-gnu libc6-dev-riscv64-cross musl-tools
 # For libraries of other operating systems: a compiler for Windows, what runs its programs, names in objects of macOS.
 system_packages := gcc-mingw-w64-x86-64 wine wine64 llvm cmake python3-venv
 test_packages  := $(build_packages) g++ clang libclang-rt-14-dev lld lua-busted lua-check clang-format \
-  libcriterion-dev cmake python3 python3-numpy python3-pip mypy python3-typeshed rustc groff-base mandoc zsh fish \
-  chromium fonts-dejavu-core \
+  libcriterion-dev cmake python3 python3-numpy python3-pip python3-venv unzip mypy python3-typeshed rustc \
+  groff-base mandoc zsh fish chromium fonts-dejavu-core \
   $(rank_packages) $(machine_packages)
 
 LUA := lua5.4

@@ -115,7 +115,7 @@ local function sbom_of(state, jobs, results, cflags, made, options)
   return { name = spec.name .. ".spdx.json", text = sbom.text { name = spec.name, providers = made.providers,
     has_text = made.has_text, has_pictures = made.has_pictures, has_sound = made.has_sound,
     has_speech = made.has_speech, has_serve = made.has_serve,
-    has_ranks = made.has_ranks, texts = made.texts, is_static = made.is_static,
+    has_ranks = made.has_ranks, texts = made.texts, is_static = made.is_static, is_portable = made.is_portable,
     flags = recipe.flags(jobs, cflags), outputs = outputs,
     line = again.line(options.arguments,
       { tuning = again.tuning_of(state), factors = again.factors_of(state) }, table.concat(state.target_names, ",")),
@@ -153,6 +153,7 @@ end
 local function jobs_of(state, tools, runtime_sources, options, library, texts)
   local spec, only = state.spec, options.only
   local made = { system = tools.system, embed = options.embed, is_static = options.is_static,
+    is_portable = options.is_portable,
     has_text = state.tokenizer ~= nil,
     has_pictures = spec.pictures and true or false, has_sound = spec.sound and true or false,
     has_speech = spec.speech and true or false, has_ctc = spec.ctc and true or false,
@@ -235,7 +236,7 @@ function build.begin(root, options) return setmetatable({ root = root, options =
 ---
 ---   only                        the name of the one result to make, or true for the program, instead of all outputs
 ---   is_libraries                makes only the libraries
----   embed, weights, is_static   choose what is linked in (embed.lua, recipe.lua)
+---   embed, weights, is_static, is_portable   choose what is linked in (embed.lua, recipe.lua)
 ---   serves                      true if the program has the command `serve`
 ---   arguments                   the parsed command line, for the line that repeats the build (again.lua)
 ---   begun                       of build.begin, if the build has begun

@@ -195,6 +195,15 @@ function run.build(root, arguments)
   return 0
 end
 
+function run.wheel(root, arguments)
+  arguments.own = paths.is_checkpoint(arguments.description) and arguments.description or nil
+  local path, bytes = require("commands.wheel").run(root, arguments, {
+    look = function(list, last) return run_passes(root, arguments, list, last) end,
+    generate = function(of_build, options) return (generate(root, of_build, options)) end })
+  output.print(("%s (%s bytes)\n"):format(terminal.safe(path), words.thousands(bytes)))
+  return 0
+end
+
 -- Checks each target of a list, or the one that ATTN2C_TARGET names. Returns the first exit code that is not 0, and
 -- the finished pipeline.
 local function check_one(root, arguments)

@@ -69,6 +69,14 @@ command("build", with_tuning, "Emit C and compile it: libraries and program.", f
   sub:flag("--serve", "Give the program the command `serve`, which answers over HTTP.")
 end)
 
+command("wheel", with_tuning, "Build a Python package (a wheel) with the weights.", function(sub)
+  sub:option("-o --output", FOLDER_HELP):argname("DIR")
+  sub:option("--chat-template", CHAT_HELP):argname("FILE")
+  sub:option("--weights", OWN_WEIGHTS_HELP):argname("FILE")
+  sub:flag("--embed", "Link the weights into library and program, instead of a file of the package.")
+  sub:option("--version", "The package's version, in the canonical form of PEP 440 (default: 1.0)."):argname("V")
+end)
+
 command("check", with_tuning, "Build, then compare every tensor with the reference.", function(sub)
   sub:option("--weights", WEIGHTS_HELP):argname("FILE")
   sub:option("--input", "An input as NAME=FILE.npy (default: seeded random)."):argname("NAME=FILE"):count("*")

@@ -366,6 +366,18 @@ local function is_of_use(target, precisions)
   return false
 end
 
+--- Returns the names of the targets of a library for all machines with a processor: those that are of use for these
+--- number types, without tiles, whose results differ. The generic target stands for a processor that has none.
+function targets.of_all_machines(machine, precisions)
+  local names = {}
+  for _, target in ipairs(targets.list) do
+    if target.machine == machine and not target.has_tiles and is_of_use(target, precisions) then
+      names[#names + 1] = target.name
+    end
+  end
+  return names[1] and names or { "generic" }
+end
+
 -- A target takes the place of one with more instructions only if its rate is this much higher: measurements differ
 -- from run to run by some percent.
 local CLEARLY = 1.1

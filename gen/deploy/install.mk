@@ -1,4 +1,4 @@
-# install.mk: defines `make install`, `make uninstall` and `make deb`.
+# install.mk: defines `make install`, `make uninstall`, `make deb` and `make wheel`.
 # The folders follow GNU's conventions: make install PREFIX=$HOME/.local, make install prefix=/usr DESTDIR=stage.
 PREFIX      = /usr/local
 prefix      = $(PREFIX)
@@ -12,7 +12,7 @@ bashdir     = $(datarootdir)/bash-completion/completions
 zshdir      = $(datarootdir)/zsh/site-functions
 fishdir     = $(datarootdir)/fish/vendor_completions.d
 
-.PHONY: install uninstall deb
+.PHONY: install uninstall deb wheel
 deb: override prefix = /usr
 deb: override zshdir = $(datarootdir)/zsh/vendor-completions
 export bindir datadir docdir mandir bashdir zshdir fishdir LUA
@@ -25,3 +25,6 @@ uninstall: ## remove the installed files
 
 deb: ## make out/deb/attn2c_VERSION_all.deb, a package for Debian 12
 	@packages='$(needed_packages)' recommended='$(x86_packages)' sh gen/deploy/deb.sh
+
+wheel: ## make out/wheel/attn2c-VERSION-py3-none-any.whl, a Python package of attn2c
+	@sh gen/deploy/wheel.sh

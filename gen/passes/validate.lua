@@ -14,6 +14,7 @@
 --                   a list, the first has a suffix too. instead: the target of the list with the same bits whose
 --                   variant is used where this target's instructions for bf16 are slower, or false
 --   state.target_names   the targets of all builds
+--   state.wanted    the set of number types of the model's products
 local dump = require("common.dump")
 local faults = require("common.faults")
 local hints = require("data.hints")
@@ -563,7 +564,7 @@ function validate.run(state)
     end
   end
   if not size then raise() end
-  state.target_names, state.builds = names, {}
+  state.target_names, state.builds, state.wanted = names, {}, wanted
   for i, name in ipairs(names) do
     local build = i == 1 and state or setmetatable({}, { __index = state })
     build.build_suffix = #names > 1 and "_" .. name or ""

@@ -65,12 +65,33 @@ int attn2c_reader_prompt(attn2c_reader *reader, const char *name) {
   return status == ATTN2C_OK ? status : fail(reader, status, attn2c_strerror(status));
 }
 
+static int find_language(attn2c_reader *reader, const char *code, int32_t *id) {
+  attn2c_message said = attn2c_message_make(reader->fault, sizeof reader->fault);
+  return attn2c_text_find_language(reader->text, code, id, &said);
+}
+
+int attn2c_reader_languages(attn2c_reader *reader, const char *source, const char *target, int32_t *start,
+                            int32_t *first) {
+  const attn2c_text_target place = attn2c_text_target_of(reader->text);
+  int32_t of_source = 0, of_target = -1;
+  int status = source ? find_language(reader, source, &of_source) : ATTN2C_OK;
+  if (status == ATTN2C_OK && target) status = find_language(reader, target, &of_target);
+  if (status != ATTN2C_OK) return status;
+  if (place == ATTN2C_TEXT_TARGET_SOURCE && source)
+    return fail(reader, ATTN2C_USAGE, "the model finds the language of the source by itself");
+  reader->language = place == ATTN2C_TEXT_TARGET_SOURCE && target ? of_target : of_source;
+  *start = place == ATTN2C_TEXT_TARGET_START ? of_target : -1;
+  *first = place == ATTN2C_TEXT_TARGET_FIRST ? of_target : -1;
+  return ATTN2C_OK;
+}
+
 int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length, const char *pair,
                          size_t pair_length, size_t most, attn2c_text_tokens *tokens) {
   if ((text == NULL && length > 0) || (pair == NULL && pair_length > 0))
     return fail(reader, ATTN2C_USAGE, "a length without a text");
   attn2c_text_input input = {
       .text = text ? text : "", .length = text ? length : 0, .pair = pair, .pair_length = pair_length};
+  input.language = reader->language;
   input.limit.tokens = most ? most : reader->longest;
   input.limit.strategy = ATTN2C_TEXT_LONGEST_FIRST;
   input.limit.from_left = attn2c_text_stated_limit(reader->text).from_left;

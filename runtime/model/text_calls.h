@@ -16,6 +16,12 @@ void attn2c_reader_destroy(attn2c_reader *reader);
  * such prompt; _MEMORY. */
 int attn2c_reader_prompt(attn2c_reader *reader, const char *name);
 
+/* Sets the languages of later texts by their codes; NULL: the usual one. Sets *start to the token that
+ * answers start after, and *first to their first token; -1: the usual ones. Returns ATTN2C_OK; _USAGE: there
+ * is no such language, or the model finds the source's by itself. */
+int attn2c_reader_languages(attn2c_reader *reader, const char *source, const char *target, int32_t *start,
+                            int32_t *first);
+
 /* Sets how many numbers of an embedding are kept, from the first; 0: the usual number. Returns ATTN2C_OK;
  * _USAGE: the embedding has fewer, or the model's answer is none. */
 int attn2c_reader_dimensions(attn2c_reader *reader, size_t count);

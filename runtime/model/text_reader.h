@@ -19,6 +19,7 @@ typedef struct attn2c_reader {
   size_t longest;    /* tokens that a call takes */
   size_t dimensions; /* numbers of an embedding that are kept; 0: all */
   attn2c_prompt prompt;
+  int32_t language;     /* of texts: attn2c_text_input */
   attn2c_padded padded; /* memory of the last text, if texts are filled up */
   struct attn2c_reader_text *texts;
   size_t count, capacity;

@@ -285,7 +285,7 @@ class Beam(NamedTuple):
     score: float  # the sum of the tokens' log-probabilities / count ** length_penalty
 
 
-_BEAM_OPTIONS = ("beams", "length_penalty", "early_stopping", "no_repeat_ngram", "min_tokens", "forced_bos")
+_BEAM_OPTIONS = ("beams", "length_penalty", "early_stopping", "no_repeat_ngram", "min_tokens", "forced_bos", "start")
 _EARLY_STOPPING = {False: 0, True: 1, "never": 2}
 
 
@@ -364,11 +364,12 @@ class _Generating(_Model):
                     n_best: int = 1, length_penalty: Optional[float] = None,
                     early_stopping: Optional[Union[bool, str]] = None, no_repeat_ngram: Optional[int] = None,
                     min_tokens: Optional[int] = None, forced_bos: Optional[int] = None,
-                    repetition_penalty: Optional[float] = None,
-                    stop_tokens: Optional[Sequence[int]] = None) -> List[List[Beam]]:
+                    repetition_penalty: Optional[float] = None, stop_tokens: Optional[Sequence[int]] = None,
+                    start: Optional[int] = None) -> List[List[Beam]]:
         """The n_best answers to each prompt that a search with `beams` beams finds, the best one first. Options that are
         None have the defaults of the model's folder; they mean what they mean in transformers (the header has the
-        definitions). early_stopping: True, False or "never". tokens: see generate()."""
+        definitions). early_stopping: True, False or "never". start: the token that answers to sources start after (None:
+        the usual ones). tokens: see generate()."""
         options = self._writer.beam_defaults()
         most = self._sequences
         given = {"no_repeat_ngram": no_repeat_ngram, "min_tokens": min_tokens}
@@ -392,6 +393,7 @@ class _Generating(_Model):
         count = _integer("n_best", n_best, 1, options.beams)
         limit = 0 if tokens is None else _integer("tokens", tokens, 1, 2**31 - 1)
         read = self._read(prompts)
+        first = self._first_ids if start is None else (_integer("start", start, 0, self._vocabulary - 1),)
         answers: List[List[Beam]] = [[] for _ in read]
         running: Dict[int, int] = {}  # the number of the prompt by place
         begun = 0
@@ -399,7 +401,8 @@ class _Generating(_Model):
             while running or begun < len(read):
                 free = [place for place in range(search.places) if place not in running][:len(read) - begun]
                 taken = read[begun:begun + len(free)]
-                for place, (ids, logits) in zip(free, self._read_prompts(state, taken, [i * options.beams for i in free])):
+                places = [i * options.beams for i in free]
+                for place, (ids, logits) in zip(free, self._read_prompts(state, taken, places, first)):
                     search.begin(place, ids, begun, logits)
                     running[place] = begun
                     begun += 1
@@ -422,8 +425,8 @@ class _Generating(_Model):
         """True if sources are no ids."""
         return self._source is not None and self._source.inputs[0].kind != "int32"
 
-    def _read_prompts(self, state: _State, given: Sequence[NDArray[Any]],
-                 sequences: Sequence[int]) -> List[Tuple[NDArray[np.int32], Optional[NDArray[np.float32]]]]:
+    def _read_prompts(self, state: _State, given: Sequence[NDArray[Any]], sequences: Sequence[int],
+                      beginning: Tuple[int, ...]) -> List[Tuple[NDArray[np.int32], Optional[NDArray[np.float32]]]]:
         """The ids of prompts with the logits after them, or None for those that are not read yet. Sources are read
         together, and the tokens that answers begin with are the prompts; one of a wrong length is left to the library,
         which says so."""
@@ -433,13 +436,13 @@ class _Generating(_Model):
         if not self._takes_arrays() and not all(1 <= ids.size <= most for ids in given):
             return [(ids, None) for ids in given]
         state.encode(given, sequences)
-        first = np.array(self._first_ids, "int32")
+        first = np.array(beginning, "int32")
         return [(first, row) for row in state.extend([first] * len(given), sequences)]
 
     def _begin(self, state: _State, sampler: _Sampler, ids: NDArray[Any], sequence: int) -> NDArray[np.float32]:
         """Reads a prompt or a source into a sequence, and returns the logits of an answer's first token."""
         state.rewind(0, sequence)
-        prompt, logits = self._read_prompts(state, [ids], [sequence])[0]
+        prompt, logits = self._read_prompts(state, [ids], [sequence], self._first_ids)[0]
         sampler.feed(prompt)
         return state.prefill(prompt, sequence) if logits is None else logits
 

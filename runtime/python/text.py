@@ -45,8 +45,9 @@ class _TextLibrary(_Library):
         self.tokenize = self.function("tokenize", status, *two, _size, _pointer)
         self.decode = self.function("detokenize", status, *two, _size, ctypes.c_int, *two)
         self.forward_text = self.function("forward_text", status, *two, _pointer, _size, *two)
-        # None: the model has no prompts, or its answer is no embedding.
+        # None: the model has no prompts or languages, or its answer is no embedding.
         self.text_prompt = self.optional("text_prompt", status, _pointer, ctypes.c_char_p)
+        self.text_languages = self.optional("text_languages", status, _pointer, ctypes.c_char_p, ctypes.c_char_p, *two)
         self.text_dimensions = self.optional("text_dimensions", status, _pointer, _size)
 
     def check_text(self, status: int, text: Any) -> None:
@@ -125,12 +126,23 @@ class _Encoder(_Pooled):
     def encode(self, text: Text, most: int = 0, prompt: Optional[str] = None) -> Tokens:
         """The tokens of a text, or of a tuple of two; cut to `most` (0: to SEQ). prompt: the name of the model's
         prompt that is put before it (None: the usual one)."""
-        into, tokens, most = _text("text", text), _Tokens(), _integer("most", most, 0, 2**31 - 1)
+        return self._encoded(_text("text", text), _integer("most", most, 0, 2**31 - 1), prompt, None, None)[0]
+
+    def _encoded(self, text: _TextIn, most: int, prompt: Optional[str], source: Optional[str],
+                 target: Optional[str]) -> Tuple[Tokens, int, int]:
+        """The tokens of a text, and those that an answer in the target's language starts after and with (-1: the usual
+        ones)."""
+        tokens, start, first, library = _Tokens(), ctypes.c_int32(-1), ctypes.c_int32(-1), self._library
+        codes = [None if each is None else _utf8(name, each, may_end=False)
+                 for name, each in (("source_language", source), ("target_language", target))]
         with self._caller() as caller:
             self._choose_prompt(caller, prompt)
-            status = self._library.tokenize(caller.text, ctypes.byref(into), most, ctypes.byref(tokens))
-            self._library.check_text(status, caller.text)
-            return _tokens(tokens)
+            if library.text_languages is not None:
+                status = library.text_languages(caller.text, *codes, ctypes.byref(start), ctypes.byref(first))
+                library.check_text(status, caller.text)
+            status = library.tokenize(caller.text, ctypes.byref(text), most, ctypes.byref(tokens))
+            library.check_text(status, caller.text)
+            return _tokens(tokens), start.value, first.value
 
     def decode(self, ids: ArrayLike, skip_special: bool = True) -> str:
         """The text of ids from 0 on, int32 [count]; ids without a token vanish."""

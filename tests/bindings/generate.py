@@ -4,6 +4,7 @@ generate.py FOLDER GOLDENS   of tests/generate/llama, and greedy.jsonl; llama.py
 """
 
 import json
+import os
 import sys
 import tempfile
 
@@ -33,6 +34,21 @@ stopped = [each for each in GOLDENS if "stop" in each["options"]]
 stops = stopped[0]["options"]["stop"]
 for row, text in zip(stopped, model.generate_text(prompts_of(stopped), 16, stop=stops, greedy=True)):
     assert text == row["text"][:min([row["text"].index(stop) for stop in stops if stop in row["text"]], default=None)]
+
+# The pipeline's functions, and chats, whose turns before are in the messages.
+with llama.Pipeline(sys.argv[1]) as pipeline:
+    row = next(each for each in GOLDENS if not each["options"])
+    assert pipeline.generate(row["prompt"], 16, greedy=True) == pipeline.generate([row["prompt"]], greedy=True) == [row["text"]]
+    with open(os.path.join(os.path.dirname(sys.argv[2]), "chat.jsonl"), encoding="utf-8") as lines:
+        chats = [json.loads(line) for line in lines]
+    for chat in chats:
+        messages = [{"role": "system", "content": chat["system"]}] * (chat["system"] is not None)
+        for asked, answered in chat["turns"]:
+            messages.append({"role": "user", "content": asked})
+            assert pipeline.chat(messages, 4, greedy=True) == answered, (messages, answered)
+            messages.append({"role": "assistant", "content": answered})
+    assert pipeline.chat("the cat", 4, greedy=True) == chats[0]["turns"][0][1]
+    refuses(ValueError, "messages[0]: 'x', but a dict with role and content is expected", pipeline.chat, ["x"])
 
 # The folder states no defaults.
 usual = model.generate_text(["the dog", "x"], 12)

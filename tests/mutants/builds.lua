@@ -71,4 +71,19 @@ return function(of, spec)
     { name = "again_target", old = "  add(\"target=\" .. target)\n", new = "",
       wrong = "another machine repeats a build for itself" },
   }
+
+  of("gen/commands/wheel/metadata.lua", spec .. "whole/wheel_spec.lua") {
+    { name = "wheel_version", old = 'if not number or number:match("^0%d") then', new = "if not number then",
+      filter = "not canonical", wrong = "a version that pip spells otherwise names a wheel" },
+  }
+
+  of("gen/commands/wheel/archive.lua", spec .. "whole/wheel_spec.lua") {
+    { name = "wheel_times", old = "    uv.fs_utime(folder .. \"/\" .. each, time, time)\n", new = "",
+      filter = "same bytes", wrong = "a wheel has the times at which it was made" },
+  }
+
+  of("gen/passes/emit/tasks.lua", spec .. "whole/tasks_spec.lua") {
+    { name = "tasks_score", old = 'shape[#tensor.shape] == 1 and "SCORE" or answer.kind', new = "shape and answer.kind",
+      filter = "answer as", wrong = "a reranker classifies" },
+  }
 end

@@ -34,8 +34,9 @@ function again.factors_of(state)
   return graph.smoothing and state.factors.file or nil
 end
 
---- Returns `attn2c build` with the words of a parsed command line. used: { tuning, factors }, the files that were used;
---- target: the model's target, on whichever machine the build is repeated; environment: replaces os.getenv in tests.
+--- Returns `attn2c build`, or `wheel`, with the words of a parsed command line. used: { tuning, factors }, the files
+--- that were used; target: the model's target, on whichever machine the build is repeated; environment: replaces
+--- os.getenv in tests.
 function again.line(arguments, used, target, environment)
   environment = environment or os.getenv
   local list = {}
@@ -45,7 +46,7 @@ function again.line(arguments, used, target, environment)
     if value and value ~= "" then list[#list + 1] = variable .. "=" .. words.shell(value) end
   end
   add("attn2c")
-  add("build")
+  add(arguments.command or "build")
   add(operand(arguments.description))
   for _, word in ipairs(arguments.overrides) do if not word:match("^target=") then add(word) end end
   add("target=" .. target)
@@ -59,10 +60,13 @@ function again.line(arguments, used, target, environment)
   if arguments.chat_template then
     add("--chat-template=" .. (arguments.chat_template == "none" and "none" or name_of(arguments.chat_template)))
   end
-  if arguments.embed then
+  if arguments.embed == true then
+    add("--embed")
+  elseif arguments.embed then
     add("--embed=" .. (forms[arguments.embed] and arguments.embed or operand(arguments.embed)))
   end
   if arguments.weights then add("--weights=" .. name_of(arguments.weights)) end
+  if arguments.version then add("--version=" .. arguments.version) end
   if arguments.static then add("--static") end
   if arguments.libraries then add("--libraries") end
   if arguments.serve then add("--serve") end

@@ -77,6 +77,9 @@ local of_source = { ["weights/projected.c"] = loops, ["packing/scale_search.c"] 
 -- nothing but libc and libm. None is needed if all kernels are in C.
 local generator_of = { libxsmm = { "-lxsmmgen" }, c = {} }
 local text_libraries = { "-lutf8proc", "-lpcre2-8" }
+-- The same for a shared library that is used on machines that lack them. Their functions are not shown.
+local inner_text_libraries = { "-Wl,-Bstatic", text_libraries, "-Wl,-Bdynamic",
+  "-Wl,--exclude-libs,libutf8proc.a:libpcre2-8.a" }
 local picture_libraries = { "-lpng", "-ljpeg", "-lz" } -- only of the program
 local sound_libraries = { "-lsndfile", "-lsoxr" } -- only of the program
 local speech_libraries = { "-lz" } -- only of the program, too
@@ -343,6 +346,7 @@ function recipe.opener(results) return results[OPENER] end
 ---   system        the operating system (data/systems.lua); nil: linux
 ---   providers     { library, program }: the provider of kernels at run time in each, "libxsmm" or "c" (none)
 ---   is_static     true if the program is static
+---   is_portable   true if the shared library needs no other one than the C library's
 ---   embed         "packed" or "stored": the form of weights that are linked in; nil: none are
 ---   has_text      true if the model takes text
 ---   has_pictures  true if it takes pictures
@@ -364,7 +368,8 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
   local runtime = runtime_objects(providers, runtime_sources, options)
   local shipped, program, own = model_objects(spec, builds, entries, options)
   local of_ranks = options.has_ranks and MPI_LIBRARIES or {}
-  local of_text = { options.has_text and text_libraries or {}, of_ranks }
+  local is_portable = options.is_portable
+  local of_text = { options.has_text and (is_portable and inner_text_libraries or text_libraries) or {}, of_ranks }
   local of_program_text = { (options.has_text or options.texts) and text_libraries or {}, of_ranks }
   local texts = options.texts and { { name = ("lib%s.a"):format(options.texts) } } or {}
   local whole = "lib" .. name .. ".o"
@@ -384,8 +389,8 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
         options.has_speech and speech_libraries or {}, options.has_serve and serve_libraries or {}, libraries } } }
   end
   local is_static = options.is_static
-  local licenses = is_static and { object("runtime", "program/licenses.c",
-    { "-Os", of_program, "-DATTN2C_STATIC", defined_by("program/licenses.c", providers),
+  local licenses = (is_static or is_portable) and { object("runtime", "program/licenses.c",
+    { "-Os", of_program, is_static and "-DATTN2C_STATIC" or {}, defined_by("program/licenses.c", providers),
       (options.has_text or options.texts) and "-DATTN2C_STATIC_TEXT" or {},
       options.has_pictures and "-DATTN2C_STATIC_PICTURES" or {},
       (options.has_pictures or options.has_speech) and "-DATTN2C_STATIC_ZLIB" or {},
@@ -409,7 +414,8 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
     archive_job(providers.program, runtime),
     { name = "lib" .. name .. ".a", is_output = true, inputs = parts, commands = { { AR, "rcsD", RESULT, INPUTS } } },
     { name = soname, is_output = true, is_program = true, inputs = parts, commands = {
-      { CC, "-shared", sharing, LDFLAGS, CFLAGS, "-o", RESULT, INPUTS, of_text, libraries } } },
+      { CC, "-shared", is_portable and { "-s", "-Wl,--gc-sections" } or {}, sharing, LDFLAGS, CFLAGS, "-o", RESULT, INPUTS,
+        of_text, libraries } } },
     final,
   }
   if is_static then

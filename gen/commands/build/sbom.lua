@@ -76,7 +76,8 @@ local function links_of(facts, kind)
   if kind == "archive" then how = "DEPENDS_ON" end
   if kind == "program" and facts.is_static then how = "STATIC_LINK" end
   local has_text = facts.has_text or facts.texts and kind == "program"
-  for _, name in ipairs(has_text and { "utf8proc", "pcre2" } or {}) do list[#list + 1] = { name, how } end
+  local of_text = kind == "shared" and facts.is_portable and "STATIC_LINK" or how
+  for _, name in ipairs(has_text and { "utf8proc", "pcre2" } or {}) do list[#list + 1] = { name, of_text } end
   local of_program = {}
   if facts.has_pictures then words.append(of_program, { "libpng", "libjpeg-turbo" }) end
   if facts.has_pictures or facts.has_speech then of_program[#of_program + 1] = "zlib" end
@@ -91,7 +92,7 @@ local function links_of(facts, kind)
 end
 
 --- Returns the text of N.spdx.json.
---- facts: { name, providers, has_text, has_pictures, has_sound, has_speech, has_serve, texts, is_static = the
+--- facts: { name, providers, has_text, has_pictures, has_sound, has_speech, has_serve, texts, is_static, is_portable = the
 --- recipe's; line = the command line that repeats the build; flags = texts; versions = the result of sbom.versions;
 --- inputs = a list of { id, name, sum = SHA-256, is_inside = true if results contain it }; outputs = a list of { id,
 --- name, text, kind }; created = a time in SPDX's format }.

@@ -41,12 +41,14 @@ local function library_text(folders, name)
 end
 
 -- Returns the path of a library's file in the first folder that has it, because the compiler's linker may not look
--- there: musl-gcc's knows only musl's folder. If no folder has it, returns a word that makes the linker look in its own
--- folders.
+-- there: musl-gcc's knows only musl's folder. If no folder has it, returns the shared library, which some systems have
+-- alone, or a word that makes the linker look in its own folders.
 local function library_file(folders, file)
-  for _, folder in ipairs(folders) do
-    local path = folder .. "/" .. file
-    if lfs.attributes(path, "mode") == "file" then return path end
+  for _, name in ipairs { file, (file:gsub("%.a$", ".so")) } do
+    for _, folder in ipairs(folders) do
+      local path = folder .. "/" .. name
+      if lfs.attributes(path, "mode") == "file" then return path end
+    end
   end
   return "-l:" .. file
 end

@@ -3,6 +3,7 @@
 -- A size of a shape is a number, or "batch", "seq" or "seq + N", which a call decides.
 local emit_lengths = require("passes.emit.lengths")
 local emit_python = require("passes.emit.python")
+local emit_tasks = require("passes.emit.tasks")
 local reserved_python = require("data.reserved_python")
 local words = require("common.words")
 
@@ -10,9 +11,16 @@ local emit_module = {}
 
 local kinds = { f32 = "float32", i32 = "int32" }
 
--- Returns a Python literal of a number or a text.
+-- Returns a Python literal of a number or a text, in ASCII: a text may be a stranger's, with any bytes.
 local function literal(value)
-  return type(value) == "string" and '"' .. value:gsub('[\\"]', "\\%0") .. '"' or tostring(value)
+  if type(value) ~= "string" then return tostring(value) end
+  local parts = {}
+  for character in value:gmatch("[\0-\x7F\xC2-\xFD][\x80-\xBF]*") do
+    local code = utf8.len(character) == 1 and utf8.codepoint(character) or 0xFFFD
+    local is_plain = code >= 32 and code < 127 and character ~= '"' and character ~= "\\"
+    parts[#parts + 1] = is_plain and character or (code < 0x10000 and "\\u%04x" or "\\U%08x"):format(code)
+  end
+  return '"' .. table.concat(parts) .. '"'
 end
 
 -- Returns a Python tuple.
@@ -100,6 +108,7 @@ function emit_module.values(state)
     each.hint = is_optional and "Optional[ArrayLike] = None" or "ArrayLike"
   end
   made.model_classes, made.tokenizer_classes, made.library_class = classes_of(state, primary.spec)
+  made.tasks = emit_tasks.values(state, literal, tuple)
   made.ranks = state.spec.processes or false
   made.source = source_of(state)
   made.shared = emit_python.name

@@ -21,6 +21,12 @@ function emit_text.prompt_names(spec)
   return words.map(words.sorted_keys(spec.prompts or {}), c.comment)
 end
 
+--- True for a model that translates, and knows languages.
+function emit_text.has_languages(state)
+  local known = state.spec.memory and state.tokenizer and state.tokenizer.languages
+  return known and #known.list > 0 or false
+end
+
 --- Returns facts of the embedding that a model makes of a text: its output's name, its width, the numbers that are
 --- usual, and whether they are scaled to a unit vector; false for other models.
 function emit_text.embedding(state)
@@ -45,6 +51,7 @@ function emit_text.values(state)
     second = answer.second, label_list = labels, label_function = "ATTN2C_" .. answer.label_function,
     prompts = prompt_rows(state.spec.prompts), dimensions = state.spec.dimensions or false,
     is_unit = answer.is_unit, embedding = emit_text.embedding(state), has_chat = state.chat ~= nil,
+    has_languages = emit_text.has_languages(state),
     mask_token = tokenizer.mask or -1, bos_token = tokenizer.bos or -1, cls_token = tokenizer.cls or -1,
     pad_token = state.spec.input.padded and tokenizer.pad or false }
 end

@@ -225,8 +225,9 @@ describe("the Python module", function()
     local model = "Model.__enter__ Model.__exit__ Model.__init__ Model.close %sModel.from_memory version\n"
     assert.equal(("speaker " .. model .. "numpy_ " .. model .. "sequence " .. model):format("Model.forward ",
       "Model.forward ", "Model.decode Model.encode Model.forward Model.forward_text ")
-      :gsub("(Model.from_memory )(version\n)$", "%1Tokenizer.__enter__ Tokenizer.__exit__ Tokenizer.__init__ "
-        .. "Tokenizer.close Tokenizer.decode Tokenizer.encode %2"),
+      :gsub("(Model.from_memory )(version\n)$", "%1Pipeline.__enter__ Pipeline.__exit__ Pipeline.__init__ "
+        .. "Pipeline.classify Pipeline.close Tokenizer.__enter__ Tokenizer.__exit__ Tokenizer.__init__ "
+        .. "Tokenizer.close Tokenizer.decode Tokenizer.encode classify %2"),
       python(folders, root .. "/tests/bindings/hints.py", "speaker", "numpy_", "sequence"))
   end)
 

@@ -229,3 +229,44 @@ describe("make deb", function()
     assert.equal("file", lfs.attributes(home .. "/out/small/small.c", "mode"))
   end)
 end)
+
+describe("make wheel", function()
+  after_each(helper.clean)
+
+  it("makes a package of the same bytes each time, which works in any folder or names what is missing", function()
+    local folder = helper.folder()
+    helper.succeeds("chmod 755 .", folder)
+    local name = ("out/wheel/attn2c-%s-py3-none-any.whl"):format(version.generator)
+    for place, environment in pairs { first = "umask 077; TZ=Asia/Tokyo", ["second copy"] = "umask 002" } do
+      local copy = copy_of_checkout(folder .. "/" .. place)
+      assert.equal(name .. "\n", helper.succeeds(environment .. " make -s wheel", copy))
+      assert.equal(name:match("[^/]*$") .. "\n", helper.succeeds("ls out/wheel", copy))
+    end
+    local first = folder .. "/first/" .. name
+    assert.is_true(files.read(first) == files.read(folder .. "/second copy/" .. name), "two packages differ")
+    helper.succeeds(("/usr/bin/python3 %s/tests/bindings/wheel.py %s attn2c %s"):format(shell(root), shell(first),
+      version.generator))
+    helper.succeeds("/usr/bin/python3 -m pip install -q --no-index --disable-pip-version-check "
+      .. "--root-user-action=ignore --target site " .. shell(first), folder)
+    helper.succeeds("chmod -R a+rX,a-w site; cp first/models/small.lua .; rm -rf first 'second copy'", folder)
+    local home = home_of_another(folder .. "/home")
+    local code, said = as_another("PYTHONPATH=../site ../site/bin/attn2c gen ../small.lua", home)
+    assert.equal(0, code, said)
+    assert.equal("file", lfs.attributes(home .. "/out/small/small.c", "mode"))
+    local python = "PYTHONPATH=../site /usr/bin/python3 -m attn2c "
+    code, said = as_another("mkdir -p empty; PATH=$PWD/empty " .. python .. "build x", home)
+    assert.equal(6, code, said)
+    assert.matches("^attn2c: missing: Lua 5%.4, [^\n]*, a C compiler%. Debian: apt install lua5%.4 [^\n]*; "
+      .. "Fedora: dnf install [^\n]*; Alpine: apk add [^\n]*\n$", said)
+    -- Debian's names are those of the Makefile.
+    local needed = helper.read(root .. "/Makefile"):match("\nneeded_packages :=(.-[^\\])\n"):gsub("%s+", " ") .. " "
+    for each in said:match("apt install ([^;]*);"):gmatch("%S+") do
+      assert.truthy(needed:find(" " .. each .. " ", 1, true), each)
+    end
+    code, said = as_another("mkdir -p few; ln -sf /usr/bin/lua5.4 /usr/bin/cc few/; PATH=$PWD/few "
+      .. "LUA_CPATH='/none/?.so' " .. python .. "keys", home)
+    assert.equal(6, code, said)
+    assert.matches("^attn2c: missing: lfs, lpeg, luv, openssl%.digest%. Debian: apt install lua%-filesystem lua%-lpeg "
+      .. "lua%-luv lua%-luaossl; ", said)
+  end)
+end)

@@ -106,6 +106,8 @@ describe("README files", function()
     assert.are.equal(block("README.md", heading, "", 2), succeeds(python .. "first.py"))
     write("texts.py", block(EXAMPLES, "Text in Python", "python"))
     assert.are.equal(block(EXAMPLES, "Text in Python", ""), succeeds(python .. "texts.py"))
+    write("tasks.py", block(EXAMPLES, "Functions by what", "python"))
+    assert.are.equal(block(EXAMPLES, "Functions by what", ""), succeeds(python .. "tasks.py"))
     write("sequences.py", block(EXAMPLES, "Sequences of different lengths", "python"))
     assert.are.equal(block(EXAMPLES, "Sequences of different lengths", ""), succeeds(python .. "sequences.py"))
     local command = block("README.md", heading, ""):match(

@@ -1,0 +1,493 @@
+# tasks.py: what a model is for, in the words that people know: classify(), encode(), generate() and so on.
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import os
+import threading
+import wave
+from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type,
+                    TypeVar, Union)
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calls import Outputs
+from library import _Model, _Pooled
+from text import Text, Tokens, _text, _TextModel
+from values import Path, _flag, _integer, _list, _refuse_value
+
+if TYPE_CHECKING:
+    from typing import Concatenate, ParamSpec
+
+    _Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
+
+
+class _Facts(NamedTuple):
+    """What tasks have to know of their model."""
+
+    inputs: Tuple[str, ...]  # the parameters of forward that take ids, then token types, or pictures or sounds
+    output: str  # that answers
+    second: str  # of a span: the scores of its end
+    function: str  # that makes probabilities of scores: softmax, sigmoid or none
+    labels: Tuple[str, ...]
+    mask_token: int
+    cls_token: int
+
+
+class _Pipeline(_Pooled):
+    """A model for its task, which is closed with its Model."""
+
+    _kind: Type[_Model]
+    _facts: _Facts
+    _file: str  # the weights of a package; "": they are linked in, or the model has none
+
+    def __init__(self, weights: Optional[Path] = None, threads: Optional[int] = None) -> None:
+        """weights: a checkpoint, or a file that `pack` wrote; None: those of the package, or linked in. threads: as of
+        Model()."""
+        if weights is None and self._file:
+            weights = self._file
+            if not os.path.exists(weights):
+                raise ValueError("%s: is not there; Pipeline(weights) takes a checkpoint" % os.path.basename(weights))
+        self.model: Any = self._kind.__new__(self._kind)
+        self.model._open_with(self._kind._library.open, weights, threads)
+        self._library, self._pool = self.model._library, self.model._pool
+
+    def _label(self, number: int) -> str:
+        labels = self._facts.labels
+        return labels[number] if number < len(labels) else "LABEL_%d" % number
+
+    def _answers(self, given: Any, batch_size: int, prompt: Optional[str] = None,
+                 dimensions: Optional[int] = None) -> NDArray[Any]:
+        """The output that answers, with a row for each text, picture or sound."""
+        raise NotImplementedError
+
+
+class _Packaged:
+    """The pipeline with a package's own weights, which is opened by the first call of one of its functions."""
+
+    def __init__(self, kind: Type[_Pipeline]) -> None:
+        self._kind, self._lock = kind, threading.Lock()
+        self._made: Optional[_Pipeline] = None
+
+    def _pipeline(self) -> _Pipeline:
+        with self._lock:
+            if self._made is None:
+                self._made = self._kind()
+            return self._made
+
+    def function(self, method: Callable[Concatenate[Any, _Parameters], _Result]) -> Callable[_Parameters, _Result]:
+        """A method of the pipeline as a function of the module."""
+        @functools.wraps(method)
+        def function(*arguments: _Parameters.args, **named: _Parameters.kwargs) -> _Result:
+            return method(self._pipeline(), *arguments, **named)
+
+        signature = inspect.signature(method)
+        own = [each for each in signature.parameters.values() if each.name != "self"]
+        function.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
+        function.__module__, function.__qualname__ = self._kind.__module__, method.__name__
+        return function
+
+
+def _is_one(given: Any) -> bool:
+    """True for one text, which stands for a list of one."""
+    return isinstance(given, (str, bytes))
+
+
+def _probabilities(scores: NDArray[Any], function: str) -> NDArray[np.float64]:
+    """Scores of labels, along the last axis, as probabilities."""
+    wide = np.asarray(scores, "float64")
+    if function == "softmax":
+        powers = np.exp(wide - wide.max(axis=-1, keepdims=True, initial=-np.inf))
+        return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
+    return np.asarray(1 / (1 + np.exp(-wide))) if function == "sigmoid" else wide
+
+
+def _best(scores: NDArray[Any], most: Optional[int]) -> List[int]:
+    """The places of the largest scores, in order; None: of all."""
+    return [int(i) for i in np.argsort(-scores, kind="stable")[:most]]
+
+
+class _OfTexts(_Pipeline):
+    """A pipeline whose model takes texts."""
+
+    def _batches(self, texts: Any, batch_size: int) -> Iterator[List[Text]]:
+        listed: List[Text] = [texts] if _is_one(texts) else _list("texts", texts)
+        size = _integer("batch_size", batch_size, 1, None)
+        for i, each in enumerate(listed):
+            _text("texts[%d]" % i, each)  # raises
+        for i in range(0, max(len(listed), 1), size):
+            yield listed[i:i + size]
+
+    def _answers(self, given: Any, batch_size: int, prompt: Optional[str] = None,
+                 dimensions: Optional[int] = None) -> NDArray[Any]:
+        name = self._facts.output
+        return np.concatenate([self.model.forward_text(each, {name: None}, prompt, dimensions)[0][name]
+                               for each in self._batches(given, batch_size)])
+
+    def _tokens(self, texts: Any, batch_size: int) -> Iterator[Tuple[Text, Tokens, NDArray[Any]]]:
+        """Each text with its tokens and their rows of scores."""
+        name, is_open = self._facts.output, self.model._table.least_seq is not None
+        for batch in self._batches(texts, batch_size):
+            read = [self.model.encode(each) for each in batch]
+            if is_open and batch:
+                rows = np.split(self._forward(read, name)[name], np.cumsum([len(each.ids) for each in read])[:-1])
+            else:
+                rows = self.model.forward_text(batch, {name: None})[0][name]
+            for text, tokens, scores in zip(batch, read, rows):
+                yield text, tokens, scores[:len(tokens.ids)]
+
+    def _forward(self, read: Sequence[Tokens], *outputs: str) -> Outputs:
+        """Some outputs of texts without padding."""
+        given = zip(self._facts.inputs, ([each.ids for each in read], [each.types for each in read]))
+        made: Outputs = self.model.forward(**dict(given), out=dict.fromkeys(outputs))
+        return made
+
+
+class _OfPictures(_Pipeline):
+    """A pipeline whose model takes pictures, uint8 [height, width, 3]."""
+
+    def _answers(self, given: Any, batch_size: int, prompt: Optional[str] = None,
+                 dimensions: Optional[int] = None) -> NDArray[Any]:
+        return _in_calls(self, self.model.images(given), batch_size)
+
+
+class _OfSounds(_Pipeline):
+    """A pipeline whose model takes sounds: files, or samples of one channel, floats from -1 to 1."""
+
+    def _answers(self, given: Any, batch_size: int, prompt: Optional[str] = None,
+                 dimensions: Optional[int] = None) -> NDArray[Any]:
+        rows = [self.model.features(_samples("sounds[%d]" % i, each, self.model._sounds.rate))
+                for i, each in enumerate(_list("sounds", given))]
+        return _in_calls(self, rows, batch_size)
+
+
+def _in_calls(of: _Pipeline, rows: Sequence[NDArray[Any]], batch_size: int) -> NDArray[Any]:
+    """The output that answers, of an array for each picture or sound; calls that have a size of their own are filled up."""
+    table, name, output = of.model._table, of._facts.inputs[0], of._facts.output
+    is_fixed = table.inputs[0].sizes[0] != "batch"
+    size = table.batch if is_fixed else _integer("batch_size", batch_size, 1, None)
+    made: List[NDArray[Any]] = []
+    for i in range(0, len(rows), size):
+        taken = list(rows[i:i + size])
+        filled = taken + [taken[0]] * (size - len(taken)) if is_fixed else taken
+        given = filled if table.inputs[0].sizes[1] == "seq" else np.stack(filled)
+        made.append(of.model.forward(**{name: given, "out": {output: None}})[output][:len(taken)])
+    return np.concatenate(made) if made else np.zeros((0, 0), "float32")
+
+
+class _Embedding(_Pipeline):
+    """The functions of a model whose answer is an embedding."""
+
+    def encode(self, texts: Any, batch_size: int = 32, prompt_name: Optional[str] = None, dimensions: Optional[int] = None,
+               normalize_embeddings: bool = False) -> NDArray[np.float32]:
+        """The embeddings of texts, pictures or sounds, float32 [texts][width]; [width] for one text. prompt_name: the
+        model's prompt that is put before each text (None: the usual one). dimensions: numbers that are kept, from the
+        first (None: the usual number). normalize_embeddings: scales each to the length 1."""
+        made = self._answers(texts, batch_size, prompt_name, dimensions)
+        if _flag("normalize_embeddings", normalize_embeddings):
+            lengths = np.linalg.norm(made, axis=1, keepdims=True)
+            made = made / np.where(lengths > 0, lengths, 1).astype("float32")
+        return np.asarray(made[0] if _is_one(texts) else made)
+
+    def similarity(self, a: ArrayLike, b: ArrayLike) -> NDArray[np.float32]:
+        """The cosine of each embedding of `a` with each of `b`, float32 [a][b]."""
+        sides = [np.atleast_2d(np.asarray(each, "float64")) for each in (a, b)]
+        for name, each in zip("ab", sides):
+            if each.ndim != 2 or each.shape[1] != sides[0].shape[1]:
+                raise ValueError("%s: is %s, but embeddings [count, %d] are expected"
+                                 % (name, list(each.shape), sides[0].shape[-1]))
+        units = [each / np.where(length > 0, length, 1)
+                 for each, length in ((each, np.linalg.norm(each, axis=1, keepdims=True)) for each in sides)]
+        return np.asarray(units[0] @ units[1].T, "float32")
+
+
+def _ranked(scores: NDArray[Any], documents: Sequence[Text], top_k: Optional[int], with_text: bool) -> List[Dict[str, Any]]:
+    """The documents by their scores, the best first."""
+    most = None if top_k is None else _integer("top_k", top_k, 1, None)
+    with_text = _flag("return_documents", with_text)
+    return [{"corpus_id": i, "score": float(scores[i]), **({"text": documents[i]} if with_text else {})}
+            for i in _best(scores, most)]
+
+
+class _Searching(_Embedding):
+    """The functions of a model that embeds texts."""
+
+    def _usual(self, names: Sequence[str]) -> Optional[str]:
+        return next((name for name in names if name in self.model._prompts), None)
+
+    def rank(self, query: Text, documents: Sequence[Text], top_k: Optional[int] = None, return_documents: bool = False,
+             batch_size: int = 32) -> List[Dict[str, Any]]:
+        """The documents by the cosine of their embeddings with the query's, the best first: dicts with corpus_id, the
+        place in the list, score, and with return_documents text. The model's prompts for queries and documents are put
+        before them, if it has any. top_k: how many (None: all)."""
+        listed: List[Text] = _list("documents", documents)
+        asked = self.encode([query], 1, self._usual(("query",)))
+        found = self.encode(listed, batch_size, self._usual(("document", "passage", "corpus")))
+        return _ranked(self.similarity(asked, found)[0], listed, top_k, return_documents)
+
+
+class _Scoring(_OfTexts):
+    """The functions of a model that gives a score to a pair of texts."""
+
+    def predict(self, pairs: Sequence[Tuple[Text, Text]], batch_size: int = 32) -> NDArray[np.float32]:
+        """The scores of pairs of texts, float32 [pairs]."""
+        scores = _probabilities(self._answers(pairs, batch_size), self._facts.function)
+        return np.asarray(scores.reshape(-1), "float32")
+
+    def rank(self, query: Text, documents: Sequence[Text], top_k: Optional[int] = None, return_documents: bool = False,
+             batch_size: int = 32) -> List[Dict[str, Any]]:
+        """The documents by their score with the query, the best first: dicts with corpus_id, the place in the list,
+        score, and with return_documents text. top_k: how many (None: all)."""
+        listed: List[Text] = _list("documents", documents)
+        scores = self.predict([(query, each) for each in listed], batch_size)
+        return _ranked(scores, listed, top_k, return_documents)
+
+
+class _Classifying(_Pipeline):
+    """The functions of a model that gives a label to a text, a picture or a sound."""
+
+    def classify(self, texts: Any, top_k: Optional[int] = None, batch_size: int = 32) -> List[Any]:
+        """The label of each text, picture or sound and its probability: [(label, score), ...]. top_k: a list of so many
+        instead of the best one, the best first: [[(label, score), ...], ...]."""
+        most = 1 if top_k is None else _integer("top_k", top_k, 1, None)
+        made = [[(self._label(i), float(row[i])) for i in _best(row, most)]
+                for row in _probabilities(self._answers(texts, batch_size), self._facts.function)]
+        return [each[0] for each in made] if top_k is None else made
+
+
+class _Tagging(_OfTexts):
+    """The functions of a model that gives labels to the tokens of a text."""
+
+    def tag(self, texts: Any, aggregation_strategy: str = "none", batch_size: int = 32) -> List[List[Dict[str, Any]]]:
+        """The tokens of each text whose label is not O: dicts with entity, score, index (of the token), word (its part of
+        the text), start and end (characters). aggregation_strategy: "simple" joins neighbours of one label, as
+        transformers does: entity_group in place of entity, and no index."""
+        if aggregation_strategy not in ("none", "simple"):
+            _refuse_value("aggregation_strategy", aggregation_strategy, "'none' or 'simple'")
+        made: List[List[Dict[str, Any]]] = []
+        for text, tokens, scores in self._tokens(texts, batch_size):
+            found = self._entities(text, tokens, _probabilities(scores, self._facts.function))
+            found = _joined(found) if aggregation_strategy == "simple" else found
+            for each in found:
+                each["word"] = _part(text, each["start"], each["end"])
+            made.append([each for each in found if each.get("entity", each.get("entity_group")) != "O"])
+        return made
+
+    def _entities(self, text: Text, tokens: Tokens, scores: NDArray[Any]) -> List[Dict[str, Any]]:
+        best = scores.argmax(axis=-1)
+        return [{"entity": self._label(int(best[i])), "score": float(scores[i, best[i]]), "index": i, "word": "",
+                 "start": int(tokens.places[i, 2]), "end": int(tokens.places[i, 3])}
+                for i in range(len(tokens.ids)) if tokens.sources[i] != 2]
+
+
+def _part(text: Text, start: int, end: int) -> str:
+    """Characters of a text, or of the first of two."""
+    first = text[0] if isinstance(text, tuple) else text
+    return (first if isinstance(first, str) else first.decode("utf-8", "replace"))[start:end]
+
+
+def _joined(entities: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
+    """Neighbouring tokens of one label as one, unless the later one begins a name (B-)."""
+    groups: List[List[Dict[str, Any]]] = []
+    for each in entities:
+        begins, name = each["entity"][:2] == "B-", each["entity"][2:] if each["entity"][:2] in ("B-", "I-") else each["entity"]
+        each["name"] = name
+        if groups and groups[-1][-1]["name"] == name and not begins:
+            groups[-1].append(each)
+        else:
+            groups.append([each])
+    return [{"entity_group": group[0]["name"], "score": float(np.mean([each["score"] for each in group])), "word": "",
+             "start": group[0]["start"], "end": group[-1]["end"]} for group in groups]
+
+
+class _Filling(_OfTexts):
+    """The functions of a model that knows what stands in a text's gaps."""
+
+    def fill(self, texts: Any, top_k: int = 5, batch_size: int = 8) -> List[Any]:
+        """For each text the best tokens in place of its mask token: dicts with score, token, token_str and sequence, the
+        text with it. Of a text with several mask tokens, a list of such lists."""
+        most, made = _integer("top_k", top_k, 1, None), []
+        for i, (_, tokens, scores) in enumerate(self._tokens(texts, batch_size)):
+            places = np.flatnonzero(tokens.ids == self._facts.mask_token)
+            if not len(places):
+                raise ValueError("texts[%d]: has no mask token, %r" % (i, self.model.decode([self._facts.mask_token], False)))
+            lists = [self._filled(tokens.ids, int(place), _probabilities(scores[place], "softmax"), most) for place in places]
+            made.append(lists[0] if len(lists) == 1 else lists)
+        return made
+
+    def _filled(self, ids: NDArray[Any], place: int, scores: NDArray[Any], most: int) -> List[Dict[str, Any]]:
+        made, text = [], ids.copy()
+        for token in _best(scores, most):
+            text[place] = token
+            made.append({"score": float(scores[token]), "token": token, "token_str": self.model.decode([token]),
+                         "sequence": self.model.decode(text)})
+        return made
+
+
+class _Answering(_OfTexts):
+    """The functions of a model that finds the answer to a question in a text."""
+
+    def answer(self, question: str, context: str, max_answer_len: int = 15,
+               doc_stride: Optional[int] = None) -> Dict[str, Any]:
+        """The part of `context` that answers the question: a dict with score, start, end (characters) and answer, which is
+        "" if there is none. A long context is read in windows, which share doc_stride tokens (None: 128, or half of a
+        window if that is less). max_answer_len: the most tokens of an answer."""
+        longest = _integer("max_answer_len", max_answer_len, 1, None)
+        stride = None if doc_stride is None else _integer("doc_stride", doc_stride, 0, None)
+        best: Dict[str, Any] = {"score": 0.0, "start": 0, "end": 0, "answer": ""}
+        for tokens in self._windows(question, context, stride):
+            begins, ends = self._spans(tokens)
+            may = tokens.sources == 1
+            none = np.flatnonzero((tokens.sources == 2) & (tokens.ids == self._facts.cls_token))[:1]
+            counted = may.copy()
+            counted[none] = True
+            if not may.any():
+                continue
+            before, after = (np.where(may, each, -np.inf) for each in (begins, ends))
+            sums = np.stack([np.concatenate([before[:len(may) - i] + after[i:], np.full(i, -np.inf)])
+                             for i in range(min(longest, len(may)))], 1)
+            first, more = divmod(int(sums.argmax()), sums.shape[1])
+            total = sum(float(_log_sum(each[counted])) for each in (begins, ends))
+            score = float(np.exp(sums[first, more] - total))
+            if score > best["score"]:
+                start, end = int(tokens.places[first, 2]), int(tokens.places[first + more, 3])
+                best = {"score": score, "start": start, "end": end, "answer": context[start:end]}
+        return best
+
+    def _spans(self, tokens: Tokens) -> List[NDArray[np.float64]]:
+        names = (self._facts.output, self._facts.second)
+        made = self._forward([tokens], *names)
+        return [np.asarray(made[name], "float64").reshape(-1) for name in names]
+
+    def _windows(self, question: str, context: str, stride: Optional[int]) -> Iterator[Tokens]:
+        most = self.model._table.seq
+        tokens = self.model.encode((question, context), 2**31 - 1)
+        inside = np.flatnonzero(tokens.sources == 1)
+        room = most - (len(tokens.ids) - len(inside))
+        if room < 1:
+            raise ValueError("question: has no room for a part of the context; a call takes %d tokens" % most)
+        shared = min(128 if stride is None else stride, room - 1 if stride is not None else room // 2)
+        for at in range(0, max(len(inside) - shared, 1), room - shared):
+            kept = np.ones(len(tokens.ids), bool)
+            kept[inside[:at]] = kept[inside[at + room:]] = False
+            yield Tokens(tokens.ids[kept], tokens.types[kept], tokens.places[kept], tokens.sources[kept], 0)
+
+
+def _log_sum(scores: NDArray[np.float64]) -> np.float64:
+    """The logarithm of the sum of the powers of e."""
+    largest = scores.max()
+    return np.float64(largest + np.log(np.exp(scores - largest).sum()))
+
+
+class _Writing(_Pipeline):
+    """The functions of a model that writes texts."""
+
+    def generate(self, /, prompts: Any, max_new_tokens: Optional[int] = None, stop: Sequence[str] = (),
+                 **options: Any) -> List[str]:
+        """The texts that the model writes after prompts, or of sources. max_new_tokens: the most tokens of each (None: what
+        the model's folder says). stop: strings that end a text. options: greedy, temperature, top_k, top_p, min_p,
+        repetition_penalty, seed and others of Model.sampler, or beams and others of Model.beam_search."""
+        made: List[str] = self.model.generate_text([prompts] if _is_one(prompts) else prompts, max_new_tokens, stop, **options)
+        return made
+
+
+class _Chatting(_Writing):
+    """The functions of a model that chats."""
+
+    def chat(self, /, messages: Union[str, Sequence[Mapping[str, Any]]], max_new_tokens: Optional[int] = None,
+             stop: Sequence[str] = (), **options: Any) -> str:
+        """The answer to the messages of a chat, dicts with role and content, or to one text of a user. The other
+        parameters: see generate()."""
+        said = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
+        ids = self.model.chat_tokens(said, add_generation_prompt=True).ids
+        made: str = self.model._texts_after([ids], max_new_tokens, stop, options)[0]
+        return made
+
+
+class _Translating(_Writing):
+    """The functions of a model that translates."""
+
+    def translate(self, /, texts: Any, source_language: Optional[str] = None, target_language: Optional[str] = None,
+                  max_new_tokens: Optional[int] = None, **options: Any) -> List[str]:
+        """Texts in another language. Languages are codes of the model, such as "de_DE", "deu_Latn" or "de"; None: the usual
+        one. options: beams and others of Model.beam_search."""
+        listed: List[Any] = [texts] if _is_one(texts) else _list("texts", texts)
+        read = [self.model._encoded(_text("texts[%d]" % i, each), 0, None, source_language, target_language)
+                for i, each in enumerate(listed)]
+        for i, (tokens, start, first) in enumerate(read):
+            if tokens.removed:
+                raise ValueError("texts[%d]: has more than %d tokens, the most of a source" % (i, self.model._source.seq))
+            options.update({name: token for name, token in (("start", start), ("forced_bos", first)) if token >= 0})
+        made = self.model.generate([tokens.ids for tokens, _, _ in read], max_new_tokens, **options)
+        return [self.model.decode(ids) for ids in made]
+
+
+class _Captioning(_Pipeline):
+    """The functions of a model that writes about pictures."""
+
+    def caption(self, /, pictures: Sequence[ArrayLike], max_new_tokens: Optional[int] = None, **options: Any) -> List[str]:
+        """Texts about pictures, uint8 [height, width, 3], such as numpy.asarray(PIL.Image.open(...).convert("RGB")). The
+        other parameters: see Model.generate."""
+        made = self.model.generate(self.model.images(pictures), max_new_tokens, **options)
+        return [self.model.decode(ids) for ids in made]
+
+
+class _Spelling(_Pipeline):
+    """The functions of a model that writes down speech by CTC."""
+
+    def transcribe(self, sound: Any) -> str:
+        """The text of a sound: a file, or the samples of one channel, floats from -1 to 1, at RATE samples a second. WAV
+        files of integers at that rate are read as they are; others need the packages soundfile and soxr."""
+        rows = self.model.features(_samples("sound", sound, self.model._sounds.rate))
+        most, name, output = self.model._table.seq, self._facts.inputs[0], self._facts.output
+        scores = [self.model.forward(**{name: [rows[i:i + most]], "out": {output: None}})[output]
+                  for i in range(0, len(rows), most)]
+        made: str = self.model.text_of(np.concatenate([each.reshape(-1, each.shape[-1]) for each in scores]))
+        return made
+
+
+def _samples(name: str, sound: Any, rate: int) -> Any:
+    """The samples of a file at a rate, or of an array."""
+    if not isinstance(sound, (str, bytes, os.PathLike)):
+        return sound
+    path = os.fsdecode(sound)
+    samples, own = _wave_file(path) or _sound_file(name, path)
+    samples = samples.mean(axis=1)
+    if own == rate:
+        return samples
+    try:
+        resample = importlib.import_module("soxr").resample
+    except ImportError:
+        raise ValueError("%s: %s has %d samples a second, and the model takes %d: pip install soxr converts them"
+                         % (name, path, own, rate)) from None
+    return np.asarray(resample(samples, own, rate), "float32")
+
+
+def _wave_file(path: str) -> Optional[Tuple[NDArray[np.float32], int]]:
+    """The samples [count][channels] of a WAV file of integers, and its rate; None: it is another file."""
+    try:
+        with wave.open(path, "rb") as file:
+            width, channels, rate = file.getsampwidth(), file.getnchannels(), file.getframerate()
+            data = file.readframes(file.getnframes())
+    except (wave.Error, EOFError):
+        return None
+    if width > 4:
+        return None
+    count = len(data) // (width * channels) * channels
+    parts = np.frombuffer(data, "uint8", count * width).reshape(count, width)
+    padded = np.zeros((count, 4), "uint8")  # samples of any width as the high bytes of integers of 32 bits
+    padded[:, 4 - width:] = parts ^ 128 if width == 1 else parts
+    return (padded.view("<i4") / np.float32(2**31)).astype("float32").reshape(-1, channels), rate
+
+
+def _sound_file(name: str, path: str) -> Tuple[NDArray[np.float32], int]:
+    """The samples of any other file."""
+    try:
+        read = importlib.import_module("soundfile").read
+    except ImportError:
+        raise ValueError("%s: %s is no WAV file of integers: pip install soundfile reads others" % (name, path)) from None
+    samples, rate = read(path, dtype="float32", always_2d=True)
+    return samples, int(rate)

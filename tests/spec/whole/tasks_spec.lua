@@ -1,0 +1,74 @@
+-- tasks_spec.lua: the functions of Python modules by what their models are for (runtime/python/tasks.py), against the
+-- pipelines of transformers and sentence-transformers, as tests/bindings/tasks.py says.
+local helper = require("tests.spec.helper")
+local files = require("common.files")
+local libuv = require("common.libuv")
+local version = require("common.version")
+
+local root = helper.absolute_root()
+local folder = root .. "/out/spec/tasks"
+local try, runs = helper.runner(folder)
+
+local models = {
+  texts = { "sequence", "entailment", "pairs", "ended", "many", "sentence", "modules", "prompt", "limited", "modern",
+    "reranker", "token", "masked", "question", "windows" },
+  pictures = { "vit_labels", "clip_image" },
+  captions = { "blip" },
+  translations = { "m2m_100", "nllb", "mbart", "mbart_50", "marian", "t5" },
+}
+
+setup(function()
+  local list = {}
+  for kind, names in pairs(models) do
+    for _, name in ipairs(names) do
+      list[#list + 1] = { name = name, path = ("%s/tests/hf/%s/%s"):format(root, kind, name),
+        words = { "--text", "kernels=c", ("--only=lib%s.so.%d"):format(name, version.abi) } }
+    end
+  end
+  list[#list + 1] = { name = "digits", path = root .. "/models/digits", words = { "kernels=c",
+    ("--only=libdigits.so.%d"):format(version.abi) } }
+  files.make_folder(folder .. "/media")
+  for _, kind in ipairs { "pictures", "captions" } do
+    for _, name in ipairs(models[kind]) do
+      libuv.fs_symlink(("%s/tests/hf/%s/%s"):format(root, kind, name), folder .. "/media/" .. name)
+    end
+  end
+  dofile(root .. "/tests/cases.lua").programs(folder, list)
+  for _, each in ipairs(list) do
+    libuv.fs_symlink(("lib%s.so.%d"):format(each.name, version.abi), ("%s/%s/lib%s.so"):format(folder, each.name,
+      each.name))
+  end
+end)
+
+teardown(function() files.remove_folder(folder) end)
+
+describe("the functions of a module", function()
+  it("answer as the pipelines of transformers and sentence-transformers do", function()
+    runs { "env", "PYTHONPATH=" .. root .. "/tests/bindings", "PYTHONDONTWRITEBYTECODE=1", "/usr/bin/python3", "-W",
+      "error", root .. "/tests/bindings/tasks.py", folder, root .. "/tests/hf/texts", root .. "/tests/hf/translations",
+      folder .. "/media", root .. "/models/digits" }
+  end)
+
+  it("have hints that a checker of types takes", function()
+    helper.write(folder .. "/uses.py", "from typing import List\nimport sequence\nimport question\n"
+      .. "a: List[object] = sequence.classify(['a'], top_k=2)\nb: str = question.answer('a', 'b')['answer']\n")
+    local function mypy(file)
+      return try { "env", ("MYPYPATH=%s/sequence:%s/question"):format(folder, folder), "mypy", "--strict",
+        "--cache-dir", helper.mypy_cache, file }
+    end
+    local code, output = mypy("uses.py")
+    assert.equal("Success: no issues found in 1 source file\n", output)
+    assert.equal(0, code)
+    helper.write(folder .. "/misuses.py", "import sequence\nsequence.classify(['a'], top='2')\n")
+    code, output = mypy("misuses.py")
+    assert.truthy(output:find("misuses.py:2: error: Unexpected keyword argument \"top\"", 1, true), output)
+    assert.equal(1, code)
+  end)
+
+  it("say what is missing if the package has no weights", function()
+    local code, _, errors = try { "env", ("PYTHONPATH=%s/sequence"):format(folder), "/usr/bin/python3", "-c",
+      "import sequence; sequence.classify(['a'])" }
+    assert.equal(1, code)
+    assert.truthy(errors:find("ValueError: sequence.weights: is not there", 1, true), errors)
+  end)
+end)
