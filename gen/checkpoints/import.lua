@@ -610,7 +610,7 @@ local function entries_of(self, stages)
     { "dimensions", self.is_sentences and self.folder.tokenizer and sentence.dimensions(self.folder) or nil },
     { "generation", said }, { "ctc", of_ctc },
     { "speech", self.context and self.folder.tokenizer and self.family.features
-      and speech.of(self.folder.generation, f.vocab, self.notes) or nil },
+      and speech.of(self.folder.generation, f.vocab, self.notes, f.median) or nil },
     { "weights", weights }, { "input_order", input_order },
     { "names", name_table(self) },
   }

@@ -169,7 +169,7 @@ local families = {
   whisper = { without = { [TRAINING] = [[activation_dropout apply_spec_augment decoder_layerdrop encoder_layerdrop
     init_std mask_feature_length mask_feature_min_masks mask_feature_prob mask_time_length mask_time_min_masks
     mask_time_prob]], [OTHER_HEADS] = "classifier_proj_size use_weighted_layer_sum",
-    ["generation_config.json says it"] = "alignment_heads forced_decoder_ids median_filter_width",
+    ["generation_config.json says it"] = "alignment_heads forced_decoder_ids",
     ["transformers computes without it"] = "scale_embedding" } },
   wav2vec2 = { without = { ["conv_dim says it"] = "num_feat_extract_layers", [TRAINING] =
     [[activation_dropout apply_spec_augment contrastive_logits_temperature ctc_loss_reduction ctc_zero_infinity
@@ -231,7 +231,7 @@ sections["config.json: quantization_config: config_groups: weights"] = { by = "c
   refused = { ["scales that go by the input are not supported"] = { dynamic = NO } } }
 
 sections["generation_config.json"] = {
-  read = [[bad_words_ids begin_suppress_tokens compression_ratio_threshold decoder_start_token_id do_sample
+  read = [[alignment_heads bad_words_ids begin_suppress_tokens compression_ratio_threshold decoder_start_token_id do_sample
     early_stopping eos_token_id forced_bos_token_id forced_decoder_ids forced_eos_token_id is_multilingual
     lang_to_id language length_penalty logprob_threshold max_initial_timestamp_index max_length max_new_tokens
     min_length min_new_tokens min_p no_repeat_ngram_size no_speech_threshold no_timestamps_token_id num_beams
@@ -241,7 +241,7 @@ sections["generation_config.json"] = {
     [ORIGIN] = "_commit_hash _from_model_config transformers_version",
     ["a call says whether speech has timestamps, and what goes before it"] =
       "condition_on_prev_tokens prompt_condition_type return_timestamps",
-    ["of the times of words, which speech is written down without"] = "alignment_heads median_filter_width",
+    ["config.json says it"] = "median_filter_width",
     [OUTPUT] = [[num_return_sequences output_attentions output_hidden_states output_logits output_scores
       return_dict_in_generate]],
     [LOADING] = [[cache_config compile_config continuous_batching_config disable_compile low_memory max_cache_len

@@ -427,7 +427,7 @@ local function encode(self, spec)
   for i = 0, self.spec.layers - 1 do
     local of_layer = self:layer(i)
     of_layer.section = "layer " .. i
-    attention.keep_source(of_layer, "l" .. i, states)
+    attention.keep_source(of_layer, "l" .. i, i, states)
   end
 end
 
@@ -449,6 +449,7 @@ local function built(state, spec)
   else
     memory(self)
     output(self, stack(self))
+    attention.show_queries(self)
   end
   orders.fold(self.graph, self.entry)
   local smoothed = smoothing.apply(self, state.factors)
