@@ -231,8 +231,8 @@ sections["config.json: quantization_config: config_groups: weights"] = { by = "c
   refused = { ["scales that go by the input are not supported"] = { dynamic = NO } } }
 
 sections["generation_config.json"] = {
-  read = [[alignment_heads bad_words_ids begin_suppress_tokens compression_ratio_threshold decoder_start_token_id do_sample
-    early_stopping eos_token_id forced_bos_token_id forced_decoder_ids forced_eos_token_id is_multilingual
+  read = [[alignment_heads bad_words_ids begin_suppress_tokens compression_ratio_threshold decoder_start_token_id
+    do_sample early_stopping eos_token_id forced_bos_token_id forced_decoder_ids forced_eos_token_id is_multilingual
     lang_to_id language length_penalty logprob_threshold max_initial_timestamp_index max_length max_new_tokens
     min_length min_new_tokens min_p no_repeat_ngram_size no_speech_threshold no_timestamps_token_id num_beams
     prev_sot_token_id renormalize_logits repetition_penalty suppress_tokens task task_to_id temperature top_k

@@ -565,8 +565,8 @@ function validate.run(state)
   if not size then raise() end
   local said = description.speech
   if type(said) == "table" and said.words == true and said.heads == nil then
-    table.insert(state.notes or {}, "speech.heads: none are stated for words: those of the upper half of the layers are "
-      .. "taken")
+    table.insert(state.notes or {}, "speech.heads: none are stated for words: all heads of the upper half of the "
+      .. "layers are taken")
   end
   state.target_names, state.builds = names, {}
   for i, name in ipairs(names) do

@@ -33,8 +33,8 @@ typedef struct attn2c_speech {
   int32_t task;                  /* the usual one, as a token; -1: the model has none */
   int32_t language_count;        /* 0: the model knows one language, which has no token */
   const attn2c_speech_language *languages; /* sorted by code */
-  /* Of a model that finds the times of words. Its queries are the last layer_count outputs of the primary
-   * entry, its keys the outputs of the entry `encode`. */
+  /* A model that finds the times of words has these. Its queries are the last layer_count outputs of the
+   * primary entry, its keys the outputs of the entry `encode`. */
   const attn2c_speech_head *heads;
   int32_t head_count, layer_count; /* 0: it finds none */
   int32_t head_width, median;      /* numbers of a head's query; rows of the median */
@@ -46,8 +46,8 @@ typedef struct attn2c_speech {
 typedef struct attn2c_speech_commands attn2c_speech_commands;
 extern const attn2c_speech_commands attn2c_speech_program;
 extern const attn2c_speech_commands *const attn2c_the_speech __attribute__((weak));
-/* Writes down the sounds of --audio (program/speech/sounds.c). attn2c_the_speech_sounds points to it in the
- * program of a model that takes sound, too. */
-struct attn2c_speech_job;
-int attn2c_speech_sounds(struct attn2c_speech_job *job);
-extern int (*const attn2c_the_speech_sounds)(struct attn2c_speech_job *job) __attribute__((weak));
+/* Reads the sounds of --audio (program/speech/sounds.c). attn2c_the_speech_sounds points to it in the program
+ * of a model that takes sound, too. */
+typedef struct attn2c_speech_sounds attn2c_speech_sounds;
+extern const attn2c_speech_sounds attn2c_speech_sounds_program;
+extern const attn2c_speech_sounds *const attn2c_the_speech_sounds __attribute__((weak));

@@ -1,5 +1,5 @@
-/* speech_times.c - the work is two arrays [tokens][rows], of one head and of all, then the costs of the ways to
- * each pair, with a row and a column before the first, and the step that leads there. */
+/* speech_times.c - the work is two arrays [tokens][rows], of one head and of all, then the costs of the ways
+ * to each pair, with a row and a column before the first, and the step that leads there. */
 #include "generate/speech_times.h"
 
 #include "generate/bits.h"
@@ -14,8 +14,8 @@ static size_t pairs(int32_t tokens, int32_t rows) { return (size_t)(tokens + 1) 
 size_t attn2c_speech_times_room(int32_t tokens, int32_t rows) { return 4 * pairs(tokens, rows); }
 
 /* Writes a head's weights of one token. */
-static void weigh(const attn2c_attended *a, const float *query, const float *keys, int32_t width, double scale,
-                  float *weights) {
+static void weigh(const attn2c_attended *a, const float *query, const float *keys, int32_t width,
+                  double scale, float *weights) {
   float best = attn2c_bits_float(ATTN2C_NEGATIVE_INFINITE_BITS);
   double sum = 0;
   for (int32_t row = 0; row < a->rows; row++) {
@@ -33,8 +33,8 @@ static void weigh(const attn2c_attended *a, const float *query, const float *key
   for (int32_t row = 0; row < a->heard; row++) weights[row] = (float)((double)weights[row] / sum);
 }
 
-/* Takes the mean over the tokens from each row, and divides by their deviation. Rows that all tokens see alike
- * become 0. */
+/* Takes the mean over the tokens from each row, and divides by their deviation. Rows that all tokens see
+ * alike become 0. */
 static void standardise(const attn2c_attended *a, float *weights) {
   for (int32_t row = 0; row < a->heard; row++) {
     double sum = 0, squares = 0;
@@ -65,7 +65,8 @@ static void add_medians(const float *values, int32_t count, int32_t width, float
 }
 
 /* Writes the step to each pair on the cheapest way there. */
-static void find_ways(const attn2c_attended *a, const float *worth, int32_t heads, float *costs, float *steps) {
+static void find_ways(const attn2c_attended *a, const float *worth, int32_t heads, float *costs,
+                      float *steps) {
   const int32_t columns = a->heard + 1;
   const float infinite = -attn2c_bits_float(ATTN2C_NEGATIVE_INFINITE_BITS);
   for (int32_t j = 0; j < columns; j++) costs[j] = j == 0 ? 0 : infinite, steps[j] = ROW;

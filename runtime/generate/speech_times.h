@@ -1,12 +1,13 @@
-/* speech_times.h - when the tokens of an answer are said, as OpenAI's Whisper finds it, and the same as Hugging
- * Face's transformers 5.24: tokens and rows of the source are aligned by the cross-attention of some heads. */
+/* speech_times.h - when the tokens of an answer are said, as OpenAI's Whisper finds it, and the same as
+ * Hugging Face's transformers 5.24: tokens and rows of the source are aligned by the cross-attention of some
+ * heads. */
 #pragma once
 
 #include "base/speech_facts.h"
 
 #include <stddef.h>
 
-/* What the cross-attentions of an answer were computed from, of each layer that has heads for it. */
+/* Queries and keys of an answer, of each layer that has heads for this. */
 typedef struct attn2c_attended {
   const float *const *queries; /* [tokens][width] */
   const float *const *keys;    /* [rows][width] */
@@ -14,7 +15,7 @@ typedef struct attn2c_attended {
   int32_t heard; /* the first rows, from 1, which are of sound; the others are of padding */
 } attn2c_attended;
 
-/* Returns the numbers of `work` for at most so many tokens and rows. */
+/* Returns the numbers that `work` holds; tokens, rows: the most of an answer. */
 size_t attn2c_speech_times_room(int32_t tokens, int32_t rows);
 
 /* Writes when each token ends, times[tokens], in rows. They never fall.

@@ -22,8 +22,8 @@ static piece of(const char *text) { return (piece){text, strlen(text)}; }
 
 /* Returns the bytes of the space at the beginning, or at the end, of a text; 0: there is none. */
 static size_t space_of(piece in, int is_end) {
-  static const char *const spaces[] = {" ",    "\t",   "\n",       "\v",          "\f",         "\r", "\x1c",
-                                       "\x1d", "\x1e", "\x1f", "\xc2\xa0", "\xe3\x80\x80"};
+  static const char *const spaces[] = {" ",    "\t",   "\n",   "\v",   "\f",       "\r",
+                                       "\x1c", "\x1d", "\x1e", "\x1f", "\xc2\xa0", "\xe3\x80\x80"};
   for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
     const size_t bytes = strlen(spaces[i]);
     if (in.length >= bytes && memcmp(in.text + (is_end ? in.length - bytes : 0), spaces[i], bytes) == 0)
@@ -52,7 +52,7 @@ static piece text_of(const attn2c_spoken_words *words, const attn2c_spoken *word
 
 static int begins_with_space(piece in) { return in.length > 0 && in.text[0] == ' '; }
 
-/* Makes room for the words of so many tokens, and for their text twice. */
+/* Makes room for `count` words, and for `length` bytes of text. */
 static int reserve(attn2c_spoken_words *words, int32_t count, size_t length) {
   if (count > words->room) {
     attn2c_spoken *moved = realloc(words->list, (size_t)count * sizeof *moved);
@@ -67,8 +67,8 @@ static int reserve(attn2c_spoken_words *words, int32_t count, size_t length) {
   return ATTN2C_OK;
 }
 
-/* Finds the parts of a text whose whole is behind the room for them: a part ends where its text, by itself,
- * is the whole's, with no character that later tokens complete. */
+/* Finds the parts of a text. A part ends where its text, by itself, is the whole's, with no character that
+ * later tokens complete. room: bytes for the text of the parts. */
 static int find_parts(attn2c_text_work *work, const int32_t *ids, int32_t count, piece whole, size_t room,
                       attn2c_spoken_words *words) {
   attn2c_spoken part = {0, 0, 0, 0};
@@ -96,8 +96,8 @@ static void join_parts(attn2c_spoken_words *words) {
   for (int32_t i = 0; i < words->count; i++) {
     const attn2c_spoken *part = &words->list[i];
     const piece text = text_of(words, part);
-    const int is_word = kept == 0 || begins_with_space(text) ||
-                        is_of(text, "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~");
+    const int is_word =
+        kept == 0 || begins_with_space(text) || is_of(text, "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~");
     if (is_word) words->list[kept++] = *part;
     if (is_word) continue;
     words->list[kept - 1].count += part->count, words->list[kept - 1].end = part->end;

@@ -40,7 +40,7 @@ typedef struct {
 
 /* The rows. Messages and help list the options of a command in their order. Rows after the last are empty,
  * and belong to no command. */
-enum { ATTN2C_OPTIONS = 120 };
+enum { ATTN2C_OPTIONS = 121 };
 extern const attn2c_option attn2c_options[ATTN2C_OPTIONS];
 
 /* True if the program's model can have the option. */

@@ -42,7 +42,7 @@ local function room_of(source) return source:match("^%w+") end
 
 -- Sources of the runtime that work on each number or byte of a file, of weights, of a text or of an answer. With -O1 a
 -- check takes 1.2 times as long.
-local computes = { "^base/", "^ranks/", "^text/", "^picture/", "^sound/", "^generate/",
+local computes = { "^base/", "^ranks/", "^text/", "^picture/", "^sound/", "^generate/", "^speech/",
   "^formats/gguf_blocks%.c$", "^formats/npy%.c$", "^formats/tensors%.c$",
   "^weights/block_reader%.c$", "^reading/coded%.c$", "^weights/constants%.c$", "^weights/orders%.c$",
   "^packing/pack%.c$", "^weights/random%.c$", "^reading/resized%.c$", "^packing/scale_", "^reading/taps%.c$",
@@ -75,7 +75,7 @@ local libraries = { "-lpthread", "-lm" }
 local text_libraries = { "-lutf8proc", "-lpcre2-8" }
 local picture_libraries = { "-lpng", "-ljpeg", "-lz" } -- only of the program
 local sound_libraries = { "-lsndfile", "-lsoxr" } -- only of the program
-local speech_libraries = { "-lz" } -- only of the program, too
+local speech_libraries = { "-lz" }
 
 -- Returns the name of a source's object: NAME.o for an emitted file, FOLDER-FILE.o for one of the runtime. No model's
 -- name has a `-`, so that an emitted file and a file of the runtime never have the same object. ending: distinguishes
@@ -338,7 +338,7 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
   local runtime = runtime_objects(providers, runtime_sources, options)
   local shipped, program, own = model_objects(spec, builds, entries, options)
   local of_ranks = options.has_ranks and MPI_LIBRARIES or {}
-  local of_text = { options.has_text and text_libraries or {}, of_ranks }
+  local of_text = { options.has_text and text_libraries or {}, options.has_speech and speech_libraries or {}, of_ranks }
   local of_program_text = { (options.has_text or options.texts) and text_libraries or {}, of_ranks }
   local texts = options.texts and { { name = ("lib%s.a"):format(options.texts) } } or {}
   local whole = "lib" .. name .. ".o"

@@ -7,7 +7,7 @@ local answer = {}
 
 -- Patterns of outputs that explain an answer and are not part of it.
 local beside = { "^attention_%d+$", "^cross_attention_%d+$", "^scores_%d+$", "^cross_scores_%d+$", "^keys_%d+$",
-  "^values_%d+$" }
+  "^values_%d+$", "^cross_queries_%d+$" }
 
 local function is_beside(member)
   for _, pattern in ipairs(beside) do if member:match(pattern) then return true end end

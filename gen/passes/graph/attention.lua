@@ -478,11 +478,12 @@ function attention.cross(self, path, layer, x)
   return close(self, a, attend(self, a))
 end
 
---- Makes the queries by which a model finds the times of words outputs. A call writes those of its last rows.
+--- Makes the queries by which a model finds the times of words outputs. A call writes the queries of its last rows.
 function attention.show_queries(self)
   for _, each in ipairs(self.queries) do
     local rows = self:op("copy", each.tensor.name .. ".asked", { x = each.tensor })
     self:expose_later(rows, "cross_queries_" .. each.layer, "bs.")
+    rows.is_exposed = true
   end
 end
 

@@ -46,7 +46,7 @@ function speech.reader(tools, read)
       list[i] = { layer, head }
     end
     if #list > 0 then return list end
-    return say(field.key, tools.show(value) .. ", but a layer and a head each such as { { 3, 1 }, { 4, 2 } } is allowed")
+    return say(field.key, tools.show(value) .. ", but layers and heads such as { { 3, 1 }, { 4, 2 } } are allowed")
   end
 
   return function(say, field, value)
@@ -79,7 +79,7 @@ local function check_token(say, spec, key, token)
   end
 end
 
--- Checks the heads that say when words are spoken, or takes those of the upper half of the layers.
+-- Checks the heads that say when words are spoken, or takes all heads of the upper half of the layers.
 local function check_words(say, spec, given)
   if given.median and given.median % 2 == 0 then say("speech.median", "is even, but an odd number is allowed") end
   for i, each in ipairs(given.heads or {}) do

@@ -59,7 +59,8 @@ describe("a model that writes down speech", function()
   setup(function()
     files.make_folder(folder)
     for _, case in ipairs(cases) do
-      sh(("%s/gen/attn2c build %s kernels=c name=%s -o %s >%s.log 2>&1 || { cat %s.log; exit 1; }"):format(shell(root),
+      sh(("%s/gen/attn2c build %s kernels=c speech.words=true name=%s -o %s "
+        .. ">%s.log 2>&1 || { cat %s.log; exit 1; }"):format(shell(root),
         shell(goldens .. "/" .. case), case, case, case, case))
     end
   end)
@@ -77,6 +78,60 @@ describe("a model that writes down speech", function()
       end)
     end
   end
+
+  for _, case in ipairs(cases) do
+    local config = dkjson.decode(helper.read(("%s/%s/generation_config.json"):format(goldens, case)))
+    for number, golden in ipairs(objects(helper.read(("%s/%s/words.jsonl"):format(goldens, case)))) do
+      it(("finds the times of tokens and words as transformers does: %s %d"):format(case, number), function()
+        if case == "multilingual" then golden.options.language = golden.options.language or "de" end
+        local said = objects(sh(line(case, golden.file, options_of(golden) .. " --words")))
+        local expected = without_pairs(golden.segments, config.no_timestamps_token_id + 1)
+        assert.equal(shown(expected), shown(said))
+        for i, each in ipairs(expected) do
+          local times, words = {}, {}
+          for k = 1, #each.ids do times[k] = each.times[k] end
+          assert.same(times, said[i].times)
+          for k, word in ipairs(each.words) do
+            words[k] = { word = word.word:gsub("^ +", ""), begin = word.begin, ["end"] = word["end"] }
+          end
+          assert.same(words, said[i].words)
+        end
+      end)
+    end
+  end
+
+  it("writes a line or a cue for each word", function()
+    local said = objects(sh(line("english", "long", "--greedy --words --format jsonl")))
+    local lines, cues = {}, {}
+    for _, each in ipairs(said) do
+      for _, word in ipairs(each.words) do
+        lines[#lines + 1] = ("%.2f\t%.2f\t%s\n"):format(word.begin, word["end"], word.word)
+        local function time(seconds) return (("00:00:%06.3f"):format(seconds):gsub("%.", ",")) end
+        cues[#cues + 1] = ("%d\n%s --> %s\n%s\n"):format(#lines, time(word.begin), time(word["end"]), word.word)
+      end
+    end
+    assert.is_true(#lines > 10)
+    assert.equal(table.concat(lines), sh(line("english", "long", "--greedy --words")))
+    assert.equal(table.concat(cues, "\n"), sh(line("english", "long", "--greedy --words --format srt")))
+  end)
+
+  it("writes down several sounds side by side, each as by itself", function()
+    local both, each = {}, {}
+    for _, file in ipairs { "long.wav", "short.wav", "long.wav" } do
+      local path = ("%s/multilingual/%s"):format(goldens, file)
+      both[#both + 1] = "--audio " .. shell(path)
+      each[#each + 1] = sh(line("multilingual", file, "--format jsonl"))
+    end
+    local command = ("multilingual/multilingual generate --weights %s --tokens 16 --format jsonl "):format(
+      shell(goldens .. "/multilingual"))
+    assert.equal(table.concat(each), sh(command .. table.concat(both, " ")))
+    -- A fault ends the run after the answers before it.
+    helper.write(folder .. "/cut.wav", helper.read(goldens .. "/english/long.wav"):sub(1, 9000))
+    local code, said = helper.run(command .. both[1] .. " --audio cut.wav " .. both[2] .. " 2>&1", folder)
+    assert.equal(3, code)
+    assert.equal(each[1] .. "multilingual: cut.wav: was cut: 8956 bytes of its 105600 bytes of samples are there\n",
+      said)
+  end)
 
   it("writes text, lines with times, and cues", function()
     local said = objects(sh(line("english", "long", "--greedy --format jsonl")))
@@ -152,6 +207,9 @@ describe("a model that writes down speech", function()
       .. "--features old/long.npy"))
     assert.equal(shown(without_pairs(golden.segments, config.no_timestamps_token_id + 1)), shown(said))
     assert.equal("de", said[1].language)
+    local code, why = helper.run("bounded/bounded generate --weights old --features old/long.npy --words", folder)
+    assert.same({ 2, "bounded: --words: this model was built without the times of words; build it with "
+      .. "speech.words=true\n" }, { code, why })
   end)
 
   it("writes all that it draws as one segment without timestamps", function()
