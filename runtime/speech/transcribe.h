@@ -32,7 +32,7 @@ typedef struct attn2c_said_word {
   double begin, end; /* seconds from the beginning of the sound */
 } attn2c_said_word;
 
-/* What is said in a segment, until the next call. */
+/* A segment, until the next call. */
 typedef struct attn2c_said {
   const char *text; /* UTF-8 of `length` bytes; NULL: the sound has ended */
   size_t length;

@@ -133,6 +133,44 @@ describe("a model that writes down speech", function()
       said)
   end)
 
+  it("writes down samples in C and in Python as the program does", function()
+    sh(("ln -sf $(ls english/libenglish.so.*) english/libspeech.so && sed 's/speech/english/g; s/SPEECH/ENGLISH/g' "
+      .. "%s/models/examples/speech.c >example.c && cc -std=c11 -Wall -Wextra -Werror -D_GNU_SOURCE -iquote english "
+      .. "-I english -o example example.c english/libenglish.a -lutf8proc -lpcre2-8 -lz -lpthread -lm"):format(
+      shell(root)))
+    sh("tail -c +45 " .. shell(goldens .. "/english/long.wav") .. " >long.raw")
+    local lines = {}
+    for _, each in ipairs(objects(sh(line("english", "long.wav", "--words --tokens 24 --format jsonl")))) do
+      lines[#lines + 1] = ("%.2f\t%.2f\t%s"):format(each.begin, each["end"], each.text)
+      for _, word in ipairs(each.words) do
+        lines[#lines + 1] = ("%.2f\t%.2f\t%s"):format(word.begin, word["end"], word.word)
+      end
+    end
+    local said = sh(("./example %s/english/model.safetensors long.raw"):format(shell(goldens)))
+    assert.equal(table.concat(lines, "\n") .. "\n", (said:gsub("\t +", "\t"):gsub("\n  ", "\n")))
+    helper.write(folder .. "/say.py", ([=[
+import sys
+sys.path.insert(0, "english")
+import english, wave, numpy
+path = %q
+with english.Model(path + "/model.safetensors") as model:
+    for s in model.transcribe(path + "/long.wav", words=True, timestamps=True):
+        print("%%.2f\t%%.2f\t%%s" %% (s.begin, s.end, s.text))
+        for word in s.words: print("%%.2f\t%%.2f\t%%s" %% (word.begin, word.end, word.text))
+    for sound in [], [0.5, float("nan")], [[0.5]], path + "/config.json", ["a"]:
+        try: list(model.transcribe(sound if isinstance(sound, str) else numpy.array(sound)))
+        except ValueError as fault: print(str(fault).replace(path, ""))
+]=]):format(goldens .. "/english"))
+    assert.equal(table.concat(lines, "\n") .. [[
+
+sound: is float64 [0], but floats [samples] are expected
+sample 1 is not a finite number
+sound: is float64 [1, 1], but floats [samples] are expected
+sound: /config.json is no WAV file of integers: file does not start with RIFF id; give other sounds as samples
+sound: is <U1 [1], but floats [samples] are expected
+]], sh("/usr/bin/python3 say.py"))
+  end)
+
   it("writes text, lines with times, and cues", function()
     local said = objects(sh(line("english", "long", "--greedy --format jsonl")))
     local text, cues, words = {}, { "WEBVTT" }, sh(line("english", "long", "--greedy"))
