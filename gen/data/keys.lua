@@ -245,7 +245,8 @@ keys.list = {
     meaning = "numbers of an embedding of a text that are kept, from the first; if the model scales embeddings to unit "
       .. "vectors, these are scaled again" },
   { key = "labels", type = "labels", default_text = "none",
-    meaning = "labels of the last output's numbers, from 0: { \"no\", \"yes\" }" },
+    meaning = "labels of the last output's numbers, from 0: { \"no\", \"yes\" }; more than 1000 in parts: { { \"no\", "
+      .. "... }, { ... } }" },
   { key = "ctc", type = "ctc", default_text = "none",
     meaning = "rows of scores of tokens become text, by connectionist temporal classification: { blank = 0 (the token "
       .. "between equal tokens), delimiter = \"|\" (the token between words), space = \" \" (its text), lower = false "

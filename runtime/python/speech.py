@@ -14,11 +14,11 @@ from library import _Library, _fields, _pointer, _size
 from sounds import _SoundModel
 from values import Path, _flag, _integer, _number, _path, _utf8
 
-_text, _real = ctypes.c_char_p, ctypes.c_double
+_chars, _real = ctypes.c_char_p, ctypes.c_double
 
 
 class _TranscribeOptions(ctypes.Structure):
-    _fields_ = _fields(language=_text, task=_text, prompt=_text, timestamps=ctypes.c_int, words=ctypes.c_int,
+    _fields_ = _fields(language=_chars, task=_chars, prompt=_chars, timestamps=ctypes.c_int, words=ctypes.c_int,
                        beams=ctypes.c_int32, tokens=ctypes.c_int32, temperature=_real, seed=ctypes.c_uint64)
 
 
@@ -28,7 +28,7 @@ class _SpokenWord(ctypes.Structure):
 
 class _Segment(ctypes.Structure):
     _fields_ = _fields(text=_pointer, length=_size, begin=_real, end=_real, ids=ctypes.POINTER(ctypes.c_int32),
-                       times=ctypes.POINTER(_real), count=ctypes.c_int32, language=_text, temperature=_real, score=_real,
+                       times=ctypes.POINTER(_real), count=ctypes.c_int32, language=_chars, temperature=_real, score=_real,
                        compression=_real, silence=_real, words=ctypes.POINTER(_SpokenWord), word_count=ctypes.c_int32)
 
 

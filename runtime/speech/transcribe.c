@@ -306,8 +306,9 @@ int attn2c_transcription_begin(attn2c_transcription *t, const float *samples, in
   t->is_begun = 0;
   if (!samples || count < 1) return attn2c_fail(message, ATTN2C_USAGE, "samples: there is none");
   for (int64_t i = 0; i < count; i++)
-    if (!isfinite(samples[i]))
-      return attn2c_fail(message, ATTN2C_FORMAT, "sample %lld is not a finite number", (long long)i);
+    if (!(fabsf(samples[i]) <= ATTN2C_LARGEST_SAMPLE))
+      return attn2c_fail(message, ATTN2C_FORMAT, "sample %lld is %g, but samples are from -1 to 1",
+                         (long long)i, (double)samples[i]);
   t->samples = attn2c_samples_of(samples, count);
   int status = attn2c_transcriber_begin(t->transcriber, "samples", t->prompt, message);
   if (status == ATTN2C_OK) status = attn2c_transcriber_samples(t->transcriber, &t->samples, 0, 0, message);

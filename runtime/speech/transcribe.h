@@ -90,7 +90,7 @@ int attn2c_transcription_create(attn2c_transcription **made, attn2c_context *con
 void attn2c_transcription_free(attn2c_transcription *transcription);
 
 /* Begins with samples, which must stay until the last segment. ATTN2C_USAGE: there is none. ATTN2C_FORMAT:
- * one is not a finite number. */
+ * one is larger than ATTN2C_LARGEST_SAMPLE, or no number. */
 int attn2c_transcription_begin(attn2c_transcription *transcription, const float *samples, int64_t count,
                                attn2c_message *message);
 

@@ -164,7 +164,7 @@ with english.Model(path + "/model.safetensors") as model:
     assert.equal(table.concat(lines, "\n") .. [[
 
 sound: is float64 [0], but floats [samples] are expected
-sample 1 is not a finite number
+sample 1 is nan, but samples are from -1 to 1
 sound: is float64 [1, 1], but floats [samples] are expected
 sound: /config.json is no WAV file of integers: file does not start with RIFF id; give other sounds as samples
 sound: is <U1 [1], but floats [samples] are expected
