@@ -179,8 +179,7 @@ local families = {
       mask_time_min_masks mask_time_min_space mask_time_other mask_time_prob mask_time_selection
       no_mask_channel_overlap no_mask_time_overlap num_negatives replace_prob]], [OTHER_HEADS] =
     [[adapter_kernel_size adapter_stride codevector_dim num_adapter_layers num_clusters num_codevector_groups
-      num_codevectors_per_group num_ctc_classes output_hidden_size proj_codevector_dim tdnn_dilation tdnn_dim
-      tdnn_kernel xvector_output_dim]] }, refused = {
+      num_codevectors_per_group num_ctc_classes output_hidden_size proj_codevector_dim]] }, refused = {
     ["a weighted sum of all layers' states is not supported"] = { use_weighted_layer_sum = NO },
     ["an adapter of convolutions after the layers is not supported"] = { add_adapter = NO },
     ["adapters of languages in each layer (MMS) are not supported"] = { adapter_attn_dim = {} },

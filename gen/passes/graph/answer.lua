@@ -76,6 +76,7 @@ local function kind_of(spec, graph, has_mask)
   if number.start_logits and number.end_logits then return "SPAN", number.start_logits, number.end_logits end
   if spec.pictures and number.pooler_output then return "EMBEDDING", number.pooler_output, 0 end
   if number.last_hidden_state then return "STATES", number.last_hidden_state, 0 end
+  if number.embeddings and not spec.labels then return "EMBEDDING", number.embeddings, 0 end
   if last == 0 then return "STATES", 0, 0 end
   local stage, is_rows = last_stage(spec), rank_of(last) == 3
   local member = graph.tensors[graph.entry.outputs[last]].member
