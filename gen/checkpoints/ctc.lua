@@ -4,7 +4,7 @@ local json = require("common.json")
 
 local ctc = {}
 
-local MOST_TOKENS = 1000 -- members that a table of a description may have
+local MOST_TOKENS, MOST_KEYS = 16000, 1000 -- of labels in parts, and members that a table of a description may have
 
 -- Returns a text of an object, which may be the content of a token; nil if it has none.
 local function text_of(config, key)
@@ -60,8 +60,11 @@ function ctc.of(read, config, width, notes)
   if width > MOST_TOKENS then
     return refuse(("vocab.json: %d tokens, but at most %d are supported"):format(width, MOST_TOKENS))
   end
-  local space = config.replace_word_delimiter_char
-  return labels, { blank = blank, delimiter = special("word_delimiter_token", "|"),
+  local space, parts = config.replace_word_delimiter_char, {}
+  for i = 1, width > MOST_KEYS and width or 0, MOST_KEYS do
+    parts[#parts + 1] = table.move(labels, i, math.min(i + MOST_KEYS - 1, width), 1, {})
+  end
+  return parts[1] and parts or labels, { blank = blank, delimiter = special("word_delimiter_token", "|"),
     space = type(space) == "string" and space or nil, lower = config.do_lower_case == true or nil,
     clean = config.clean_up_tokenization_spaces == true or nil }
 end

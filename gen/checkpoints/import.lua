@@ -145,7 +145,8 @@ local function output_stage(self, stage, number)
     return nil
   end
   local result = { stage = stage[1], over = fact_or(self, stage.over), of = stage.of, name = stage.name,
-    squeeze = stage.squeeze, mask = stage.mask, kind = stage.kind, eps = stage.eps,
+    squeeze = stage.squeeze, mask = stage.mask, kind = stage.kind, eps = stage.eps, kernel = stage.kernel,
+    dilation = stage.dilation, cut = fact_or(self, stage.cut),
     pad = stage.pad and pad_of(self) or nil }
   self.has_labels = self.has_labels or stage.to == "labels"
   self.has_similarity = self.has_similarity or stage[1] == "similarity"
@@ -171,7 +172,14 @@ end
 
 local function output_of(self, stages)
   local list = {}
-  for _, stage in ipairs(stages) do list[#list + 1] = output_stage(self, stage, #list + 1) end
+  for _, stage in ipairs(stages) do
+    -- `each` names a fact, a list of what several such stages have of their own.
+    for i, own in ipairs(stage.each and self.facts[stage.each] or { {} }) do
+      local one = words.merged(stage, own)
+      one.tensor = one.tensor and stage.each and one.tensor:gsub("%*", tostring(i - 1)) or one.tensor
+      list[#list + 1] = output_stage(self, one, #list + 1)
+    end
+  end
   return list
 end
 
@@ -610,7 +618,7 @@ local function entries_of(self, stages)
     { "dimensions", self.is_sentences and self.folder.tokenizer and sentence.dimensions(self.folder) or nil },
     { "generation", said }, { "ctc", of_ctc },
     { "speech", self.context and self.folder.tokenizer and self.family.features
-      and speech.of(self.folder.generation, f.vocab, self.notes) or nil },
+      and speech.of(self.folder.generation, f.vocab, self.notes, f.median) or nil },
     { "weights", weights }, { "input_order", input_order },
     { "names", name_table(self) },
   }

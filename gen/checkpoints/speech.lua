@@ -61,9 +61,24 @@ local function ids_of(from, key, vocab, name)
   return result
 end
 
+-- Returns the heads [[layer, head], ...] that say when words are spoken, or nil. Faults: format.
+local function heads_of(stated)
+  local list = stated.alignment_heads
+  if list == nil or list == json.null then return nil end
+  local is_list = type(list) == "table" and #list > 0
+  for _, each in ipairs(is_list and list or {}) do
+    is_list = is_list and type(each) == "table" and #each == 2 and math.type(each[1]) == "integer"
+      and math.type(each[2]) == "integer"
+  end
+  if is_list then return list end
+  faults.raise("format", ("%salignment_heads: %s, but pairs of a layer and a head are expected"):format(FILE,
+    json.shown(list)))
+end
+
 --- Returns the description's `speech`, or nil without the token before timestamps. stated: the object of
---- generation_config.json, or nil; vocab: the number of the model's tokens. Faults: format.
-function speech.of(stated, vocab, notes)
+--- generation_config.json, or nil; vocab: the number of the model's tokens; median: the width of the filter of the
+--- times of words, or nil. Faults: format.
+function speech.of(stated, vocab, notes, median)
   local without = stated and integer_of(stated, "no_timestamps_token_id", 2, vocab - 2)
   if not without then
     notes[#notes + 1] = FILE .. "no_timestamps_token_id: missing: the model is built without commands for speech"
@@ -82,7 +97,8 @@ function speech.of(stated, vocab, notes)
     compression = number_of(stated, "compression_ratio_threshold", 0, 1000),
     score = number_of(stated, "logprob_threshold", -1000, 0), silence = number_of(stated, "no_speech_threshold", 0, 1),
     languages = next(languages) and languages or nil, language = languages[language] and language or forced_language,
-    task = tasks[task] and task or forced_task }
+    task = tasks[task] and task or forced_task, heads = heads_of(stated),
+    median = median }
 end
 
 return speech

@@ -169,7 +169,7 @@ local families = {
   whisper = { without = { [TRAINING] = [[activation_dropout apply_spec_augment decoder_layerdrop encoder_layerdrop
     init_std mask_feature_length mask_feature_min_masks mask_feature_prob mask_time_length mask_time_min_masks
     mask_time_prob]], [OTHER_HEADS] = "classifier_proj_size use_weighted_layer_sum",
-    ["generation_config.json says it"] = "alignment_heads forced_decoder_ids median_filter_width",
+    ["generation_config.json says it"] = "alignment_heads forced_decoder_ids",
     ["transformers computes without it"] = "scale_embedding" } },
   wav2vec2 = { without = { ["conv_dim says it"] = "num_feat_extract_layers", [TRAINING] =
     [[activation_dropout apply_spec_augment contrastive_logits_temperature ctc_loss_reduction ctc_zero_infinity
@@ -179,8 +179,7 @@ local families = {
       mask_time_min_masks mask_time_min_space mask_time_other mask_time_prob mask_time_selection
       no_mask_channel_overlap no_mask_time_overlap num_negatives replace_prob]], [OTHER_HEADS] =
     [[adapter_kernel_size adapter_stride codevector_dim num_adapter_layers num_clusters num_codevector_groups
-      num_codevectors_per_group num_ctc_classes output_hidden_size proj_codevector_dim tdnn_dilation tdnn_dim
-      tdnn_kernel xvector_output_dim]] }, refused = {
+      num_codevectors_per_group num_ctc_classes output_hidden_size proj_codevector_dim]] }, refused = {
     ["a weighted sum of all layers' states is not supported"] = { use_weighted_layer_sum = NO },
     ["an adapter of convolutions after the layers is not supported"] = { add_adapter = NO },
     ["adapters of languages in each layer (MMS) are not supported"] = { adapter_attn_dim = {} },
@@ -231,8 +230,8 @@ sections["config.json: quantization_config: config_groups: weights"] = { by = "c
   refused = { ["scales that go by the input are not supported"] = { dynamic = NO } } }
 
 sections["generation_config.json"] = {
-  read = [[bad_words_ids begin_suppress_tokens compression_ratio_threshold decoder_start_token_id do_sample
-    early_stopping eos_token_id forced_bos_token_id forced_decoder_ids forced_eos_token_id is_multilingual
+  read = [[alignment_heads bad_words_ids begin_suppress_tokens compression_ratio_threshold decoder_start_token_id
+    do_sample early_stopping eos_token_id forced_bos_token_id forced_decoder_ids forced_eos_token_id is_multilingual
     lang_to_id language length_penalty logprob_threshold max_initial_timestamp_index max_length max_new_tokens
     min_length min_new_tokens min_p no_repeat_ngram_size no_speech_threshold no_timestamps_token_id num_beams
     prev_sot_token_id renormalize_logits repetition_penalty suppress_tokens task task_to_id temperature top_k
@@ -241,7 +240,7 @@ sections["generation_config.json"] = {
     [ORIGIN] = "_commit_hash _from_model_config transformers_version",
     ["a call says whether speech has timestamps, and what goes before it"] =
       "condition_on_prev_tokens prompt_condition_type return_timestamps",
-    ["of the times of words, which speech is written down without"] = "alignment_heads median_filter_width",
+    ["config.json says it"] = "median_filter_width",
     [OUTPUT] = [[num_return_sequences output_attentions output_hidden_states output_logits output_scores
       return_dict_in_generate]],
     [LOADING] = [[cache_config compile_config continuous_batching_config disable_compile low_memory max_cache_len

@@ -338,7 +338,8 @@ ops.table = {
     operands = { "x", "lengths" }, optional = { lengths = true }, attributes = { "kernel" },
     shape = function(a, x) return with_last(x.shape, a.kernel * x.shape[3]) end,
     equation = "each column of a row with this column of the rows around it, `kernel` in all; 0 before the first row "
-      .. "of a sequence and after its last, or after the first lengths of them",
+      .. "of a sequence and after its last, or after the first lengths of them; with the attribute dilation: the rows "
+      .. "around it, this far apart, one after the other",
     tolerance = "exact", integers = { lengths = true }, arithmetic = 0,
   },
   windows = {
@@ -528,7 +529,8 @@ ops.table = {
     equation = "mean, max, first, ... of a sequence's rows (patches: the mean from row `tokens` on; tokens: of "
       .. "those before), of the "
       .. "first lengths of them, or of those that a mask keeps; several are concatenated; with the attribute `row` "
-      .. "the result is a sequence of one row; with ids the last row is that of the last id but `pad`, or row 0",
+      .. "the result is a sequence of one row; with ids the last row is that of the last id but `pad`, or row 0; "
+      .. "with cut, mean and deviation leave out rows at both ends",
     tolerance = "pool", integers = { lengths = true, mask = true, ids = true },
   },
   argmax = {

@@ -5,7 +5,7 @@ local activations = require("data.activations")
 local stages = {}
 
 stages.pools = { mean = true, max = true, first = true, second = true, last = true, root = true, weighted = true,
-  patches = true, tokens = true, all = true }
+  patches = true, tokens = true, deviation = true, all = true }
 
 --- Returns the rows and columns of patches of an image, the input of a description.
 function stages.patches(input)
@@ -37,6 +37,10 @@ stages.constructors = {
         meaning = "width of the result" },
       bias = { type = "boolean", default = true, meaning = "whether there is a b" },
       activation = { type = "activation", place = "output", meaning = "applied to the result" },
+      kernel = { type = "integer", min = 3, max = 31, place = "output",
+        meaning = "odd: y of a row is made of `kernel` rows around it, side by side; 0 outside of the sequence" },
+      dilation = { type = "integer", min = 1, max = 64, place = "output",
+        meaning = "with kernel: rows from one of these to the next; default: 1" },
       squeeze = { type = "boolean", place = "output", meaning = "to = 1: the output has no last axis" },
       of = of_field, name = { type = "name", place = "output", meaning = name_field.meaning },
     },
@@ -116,10 +120,13 @@ stages.constructors = {
     place = "output", word = "over",
     meaning = "one row a sequence: mean, max, first, second or last of its (unpadded) rows; root: their sum / "
       .. "sqrt(rows); weighted: their mean with weights 1, 2, ...; patches: the mean of an image's patches, without "
-      .. "the tokens before them; tokens: the mean of those; a list: several, concatenated; all: the rows stay",
+      .. "the tokens before them; tokens: the mean of those; deviation: sqrt(sum of (x - mean)^2 / (rows - 1)); a "
+      .. "list: several, concatenated; all: the rows stay",
     fields = { over = { type = "pool", required = true, meaning = "mean, max, first or last" },
       mask = { type = "boolean",
         meaning = "the input pool_mask [batch][seq] has 1 where a row is taken; texts fill it with 0 for the prompt" },
+      cut = { type = "integer", min = 0, max = 1000,
+        meaning = "of mean and deviation: rows at each end that are left out; without any other row the result is 0" },
       pad = { type = "integer", min = 0, max = 16777215,
         meaning = "of last: a token id whose rows at the end are left out, as transformers' class heads do; the first "
           .. "row stays" },

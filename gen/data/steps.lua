@@ -67,6 +67,14 @@ local function pool(name, cost, equation)
     body = "attn2c_pool_" .. name .. "(y, x, rows, ${cols}, ${ldx})" }
 end
 
+-- Declares the same of the rows but `cut` at each end.
+local function pool_cut(name, cost, equation)
+  return { constants = { "cols", "ldx", "cut" }, cost = each(cost), equation = "y[j] = " .. equation,
+    operands = { { "y", "w", vector("cols") }, read(), { "rows", "value" } },
+    body = "attn2c_pool_" .. name .. "(y, x + (rows > 2 * ${cut} ? ${cut} * ${ldx} : 0), rows - 2 * ${cut}, "
+      .. "${cols}, ${ldx})" }
+end
+
 -- Declares a pool of the last row of a token that is not `pad`, among the rows that `among` names.
 local function pool_last(constants, bound, arguments, among)
   return {
@@ -274,6 +282,15 @@ steps.rows = {
     body = "attn2c_neighbours(y, x, ${rows}, valid, ${cols}, ${kernel}, ${ldx}, ${ldy})",
     equation = "y[i][j ${kernel} + t] = x[i + t - ${kernel} / 2][j], 0 outside of the first valid rows",
   },
+  dilated = {
+    constants = { "rows", "cols", "kernel", "dilation", "width", "ldx", "ldy" },
+    operands = { { "y", "w", function(c)
+      return { first = 0, { c.rows, c.ldy }, { c.kernel, c.width }, { c.cols, 1 } }
+    end }, read(), { "valid", "value" } },
+    cost = function(c) return 2 * c.rows * c.cols * c.kernel end,
+    body = "attn2c_dilated(y, x, ${rows}, valid, ${cols}, ${kernel}, ${dilation}, ${width}, ${ldx}, ${ldy})",
+    equation = "y[i][t ${width} + j] = x[i + (t - ${kernel} / 2) ${dilation}][j], 0 outside of the first valid rows",
+  },
   channel_factors = {
     constants = { "rows", "cols", "ldx", "ldy", "eps" },
     operands = { { "y", "w", function(c) return { first = 0, { 2, c.ldy }, { c.cols, 1 } } end }, read(),
@@ -389,6 +406,9 @@ steps.rows = {
     equation = "y[i] = table[ids[i]]",
   },
   pool_mean = pool("mean", 6, "mean of x[i][j] over i < rows"),
+  pool_deviation = pool("deviation", 12, "deviation of x[i][j] over i < rows"),
+  pool_mean_cut = pool_cut("mean", 6, "mean of x[i][j] over ${cut} <= i < rows - ${cut}"),
+  pool_deviation_cut = pool_cut("deviation", 12, "deviation of x[i][j] over ${cut} <= i < rows - ${cut}"),
   pool_root = pool("root", 6, "(sum of x[i][j] over i < rows) / sqrt(rows)"),
   pool_weighted = pool("weighted", 8, "mean of x[i][j] over i < rows, with weights 1, 2, ..."),
   pool_max = pool("max", 6, "max of x[i][j] over i < rows"),

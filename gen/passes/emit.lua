@@ -395,8 +395,9 @@ local function model_values(state, builds)
     prompt = state.spec.prompt and c.comment(('"%s"'):format(state.spec.prompt)) or false,
     prompt_names = emit_text.prompt_names(state.spec), embedding = emit_text.embedding(state),
     cmake_libraries = (state.tokenizer and "pthread;m;utf8proc;pcre2-8" or "pthread;m")
+      .. (state.spec.speech and ";z" or "")
       .. (of_ranks.divided and ";" .. table.concat(mpi_names(state), ";") or ""),
-    more_libraries = (state.tokenizer and " -lutf8proc -lpcre2-8" or "")
+    more_libraries = (state.tokenizer and " -lutf8proc -lpcre2-8" or "") .. (state.spec.speech and " -lz" or "")
       .. (of_ranks.divided and " -l" .. table.concat(mpi_names(state), " -l") or "") })
 end
 

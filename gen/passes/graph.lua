@@ -276,7 +276,8 @@ function output_stages.pool(self, x, stage, path)
   local mask, keeps, past = mask_of_pool(self, stage, list)
   return self:op("pool", path .. ".pool",
     { x = x, lengths = not stage.mask and lengths or nil, mask = mask, ids = stage.pad and self.ids },
-    { ["function"] = table.concat(list, " "), keeps = mask and keeps or nil, pad = stage.pad,
+    { ["function"] = table.concat(list, " "), cut = (stage.cut or 0) > 0 and stage.cut or nil,
+      keeps = mask and keeps or nil, pad = stage.pad,
       first = mask and past > 0 and past or nil,
       tokens = (words.set(list).patches or words.set(list).tokens) and tokens_of_image(self.spec.input) or nil })
 end
@@ -304,6 +305,10 @@ function output_stages.similarity(self, _, stage, path)
 end
 
 function output_stages.linear(self, x, stage, path)
+  if stage.kernel then
+    x = self:op("neighbours", path .. ".rows", { x = x, lengths = self.spec.mask.padding and self.lengths or nil },
+      { kernel = stage.kernel, dilation = stage.dilation or 1 })
+  end
   local y = self:linear(path .. ".linear", x, stage.to, stage.bias)
   if not stage.activation then return y end
   return self:op("activate", path .. "." .. stage.activation, { x = y }, { ["function"] = stage.activation })
@@ -427,7 +432,7 @@ local function encode(self, spec)
   for i = 0, self.spec.layers - 1 do
     local of_layer = self:layer(i)
     of_layer.section = "layer " .. i
-    attention.keep_source(of_layer, "l" .. i, states)
+    attention.keep_source(of_layer, "l" .. i, i, states)
   end
 end
 
@@ -449,6 +454,7 @@ local function built(state, spec)
   else
     memory(self)
     output(self, stack(self))
+    attention.show_queries(self)
   end
   orders.fold(self.graph, self.entry)
   local smoothed = smoothing.apply(self, state.factors)

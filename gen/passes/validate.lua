@@ -564,6 +564,11 @@ function validate.run(state)
     end
   end
   if not size then raise() end
+  local said = description.speech
+  if type(said) == "table" and said.words == true and said.heads == nil then
+    table.insert(state.notes or {}, "speech.heads: none are stated for words: all heads of the upper half of the "
+      .. "layers are taken")
+  end
   state.target_names, state.builds, state.wanted = names, {}, wanted
   for i, name in ipairs(names) do
     local build = i == 1 and state or setmetatable({}, { __index = state })

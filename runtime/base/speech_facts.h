@@ -13,6 +13,12 @@ typedef struct attn2c_speech_language {
   int32_t token;
 } attn2c_speech_language;
 
+/* A head of a cross-attention, by whose weights the times of words are found. */
+typedef struct attn2c_speech_head {
+  int32_t layer; /* number of its layer among those that have such heads */
+  int32_t head;
+} attn2c_speech_head;
+
 typedef struct attn2c_speech {
   int32_t start, end; /* what an answer follows, and ends with */
   int32_t no_timestamps;
@@ -27,6 +33,12 @@ typedef struct attn2c_speech {
   int32_t task;                  /* the usual one, as a token; -1: the model has none */
   int32_t language_count;        /* 0: the model knows one language, which has no token */
   const attn2c_speech_language *languages; /* sorted by code */
+  /* A model that finds the times of words has these. Its queries are the last layer_count outputs of the
+   * primary entry, its keys the outputs of the entry `encode`. */
+  const attn2c_speech_head *heads;
+  int32_t head_count, layer_count; /* 0: it finds none */
+  int32_t head_width, median;      /* numbers of a head's query; rows of the median */
+  double head_scale;               /* factor of scores */
 } attn2c_speech;
 
 /* The program's commands for speech (program/speech/command.h). In the program of a model that writes down
@@ -34,8 +46,8 @@ typedef struct attn2c_speech {
 typedef struct attn2c_speech_commands attn2c_speech_commands;
 extern const attn2c_speech_commands attn2c_speech_program;
 extern const attn2c_speech_commands *const attn2c_the_speech __attribute__((weak));
-/* Writes down the sounds of --audio (program/speech/sounds.c). attn2c_the_speech_sounds points to it in the
- * program of a model that takes sound, too. */
-struct attn2c_speech_job;
-int attn2c_speech_sounds(struct attn2c_speech_job *job);
-extern int (*const attn2c_the_speech_sounds)(struct attn2c_speech_job *job) __attribute__((weak));
+/* Reads the sounds of --audio (program/speech/sounds.c). attn2c_the_speech_sounds points to it in the program
+ * of a model that takes sound, too. */
+typedef struct attn2c_speech_sounds attn2c_speech_sounds;
+extern const attn2c_speech_sounds attn2c_speech_sounds_program;
+extern const attn2c_speech_sounds *const attn2c_the_speech_sounds __attribute__((weak));

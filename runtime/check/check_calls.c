@@ -144,8 +144,9 @@ int attn2c_checked_call_through(const attn2c_checked_call *call, attn2c_context 
                                 void *const *outputs, const char *what) {
   const void *const *in = (const void *const *)call->in;
   if (call->kept) attn2c_check_fill(context->state, call->n.count * state_floats(call));
-  const int status = call->kept ? attn2c_encode(context, call->n.count, call->slot, call->lengths, in)
-                                : attn2c_sequences_run(context, call->n.count, call->lengths, 0, in, outputs);
+  const int status =
+      call->kept ? attn2c_encode_outputs(context, call->n.count, call->slot, call->lengths, in, outputs)
+                 : attn2c_sequences_run(context, call->n.count, call->lengths, 0, in, outputs);
   keep_state(call, context->state);
   if (status != ATTN2C_OK)
     attn2c_say(call->job->message, "entry %s, %s: %s", call->job->entry->name, what, attn2c_strerror(status));

@@ -68,25 +68,26 @@ int attn2c_reference_gather_columns(const attn2c_reference_call *call) {
 }
 
 /* y[b][i][c K + t] = x[b][i + t - K / 2][c], or 0 if that is not one of the sequence's rows, or of the first
- * lengths[b] of them */
+ * lengths[b] of them; with a dilation D: y[b][i][t W + c] = x[b][i + (t - K / 2) D][c] */
 int attn2c_reference_neighbours(const attn2c_reference_call *call) {
   const int64_t kernel = attn2c_reference_count(call, "kernel", 0);
   attn2c_reference_sizes n = {['k'] = kernel};
   if (kernel < 1) return attn2c_reference_fault(call, "kernel must be at least 1");
   if (!attn2c_reference_fits(call, "brw, b -> br(kw)", n)) return ATTN2C_USAGE;
   const int64_t batch = n['b'], rows = n['r'], width = n['w'];
+  const int64_t dilation = attn2c_reference_count(call, "dilation", 0);
   if (!attn2c_reference_lengths(call, 1, batch, 0, rows)) return ATTN2C_FORMAT;
   const float *x = attn2c_reference_values(call, 0);
   const int32_t *valid = attn2c_reference_values(call, 1);
   float *y = call->tensors[call->op->result];
   for (int64_t b = 0; b < batch; b++)
     for (int64_t i = 0; i < rows; i++)
-      for (int64_t c = 0; c < width; c++)
-        for (int64_t t = 0; t < kernel; t++) {
-          const int64_t row = i + t - kernel / 2;
-          const int is_there = row >= 0 && row < (valid ? valid[b] : rows);
-          *y++ = is_there ? x[(b * rows + row) * width + c] : 0;
-        }
+      for (int64_t k = 0; k < width * kernel; k++) {
+        const int64_t t = dilation > 0 ? k / width : k % kernel, c = dilation > 0 ? k % width : k / kernel;
+        const int64_t row = i + (t - kernel / 2) * (dilation > 0 ? dilation : 1);
+        const int is_there = row >= 0 && row < (valid ? valid[b] : rows);
+        *y++ = is_there ? x[(b * rows + row) * width + c] : 0;
+      }
   return ATTN2C_OK;
 }
 

@@ -107,10 +107,11 @@ enum {
   POOL_WEIGHTED,
   POOL_PATCHES,
   POOL_TOKENS,
+  POOL_DEVIATION,
   POOLS
 };
 static const char *const pool_names[] = {"mean", "max",      "first",   "second", "last",
-                                         "root", "weighted", "patches", "tokens"};
+                                         "root", "weighted", "patches", "tokens", "deviation"};
 
 /* Writes the pools of a text such as "mean max" to list. Returns their number, or 0 if a word is not a
  * pool. */
@@ -153,12 +154,19 @@ static float pooled(int pool, const float *column, int64_t length, int64_t width
   }
   if (pool == POOL_WEIGHTED) size *= kept;
   const double root = pool == POOL_ROOT ? sqrt(kept) : 1;
+  double squares = 0;
+  for (int64_t s = 0; s < length && pool == POOL_DEVIATION; s++)
+    squares += ((double)column[s * width] - sum / kept) * ((double)column[s * width] - sum / kept);
+  const double deviation = kept > 1 ? sqrt(squares / (kept - 1)) : squares;
+  size += kept * deviation;
   if (magnitude) *magnitude = (float)fmin(size * root, FLT_MAX);
   switch (pool) {
   case POOL_MEAN:
   case POOL_PATCHES:
   case POOL_TOKENS:
     return kept > 0 ? (float)(sum / kept) : 0;
+  case POOL_DEVIATION:
+    return (float)deviation;
   case POOL_ROOT:
     return kept > 0 ? (float)(sum / root) : 0;
   case POOL_WEIGHTED:
@@ -179,6 +187,8 @@ static float pooled(int pool, const float *column, int64_t length, int64_t width
  *   mean: y[c] = sum of x[s][c] / n     max: y[c] = largest x[s][c], NaN if any is
  *   last: y[c] = the last x[s][c]       root: y[c] = sum of x[s][c] / sqrt(n)
  *   weighted: y[c] = sum of (s + 1) x[s][c] / sum of (s + 1)
+ *   deviation: y[c] = sqrt(sum of (x[s][c] - mean)^2 / (n - 1)), 0 for n < 2
+ * with the attribute cut the mean and the deviation leave out this many rows at each end;
  * and of all rows first: y[c] = x[0][c], second: y[c] = x[1][c], patches: the mean from row `tokens` on,
  * tokens: of those before.
  * Without rows the result is 0. The results of several pools follow each other. With the attribute `row` the
@@ -188,7 +198,8 @@ int attn2c_reference_pool(const attn2c_reference_call *call) {
   const int count = pools_of(attn2c_text(call->op, "function"), list);
   if (count == 0)
     return attn2c_reference_fault(
-        call, "function must be mean, max, first, second, last, root, weighted, patches or tokens");
+        call,
+        "function must be mean, max, first, second, last, root, weighted, patches, tokens or deviation");
   const int is_sequence = attn2c_reference_count(call, "row", 0) == 1;
   const int64_t first = attn2c_reference_count(call, "first", 0);
   const int keeps = attn2c_reference_count(call, "keeps", 0) == 1;
@@ -206,7 +217,7 @@ int attn2c_reference_pool(const attn2c_reference_call *call) {
   const float *x = attn2c_reference_values(call, 0);
   const int32_t *lengths = attn2c_reference_values(call, 1), *mask = attn2c_reference_values(call, 2),
                 *ids = attn2c_reference_values(call, 3);
-  const int64_t pad = attn2c_reference_count(call, "pad", -1);
+  const int64_t pad = attn2c_reference_count(call, "pad", -1), cut = attn2c_reference_count(call, "cut", 0);
   float *y = call->tensors[call->op->result];
   for (int64_t b = 0; b < batch; b++) {
     int64_t length = lengths ? lengths[b] : sequence;
@@ -218,8 +229,8 @@ int attn2c_reference_pool(const attn2c_reference_call *call) {
       const int64_t at = b * count * width + i;
       const int pool = list[i / width];
       const int is_all = pool == POOL_PATCHES || pool == POOL_TOKENS; /* whatever the lengths or the mask */
-      const int64_t skipped = pool == POOL_PATCHES ? tokens : 0;
-      const int64_t rows = pool == POOL_TOKENS ? tokens : is_all ? sequence - skipped : length;
+      const int64_t skipped = pool == POOL_PATCHES ? tokens : cut;
+      const int64_t rows = pool == POOL_TOKENS ? tokens : is_all ? sequence - skipped : length - 2 * cut;
       const float *column = x + (b * sequence + skipped) * width + i % width;
       y[at] = pooled(pool, column, rows, width, is_all ? NULL : own, keeps,
                      call->magnitude ? call->magnitude + at : NULL);

@@ -272,13 +272,13 @@ static int mean(const op_result *result) {
 static int centre(const op_result *result) { return mean(result); }
 
 /* Means have the rule of a mean, whatever their weights. Single rows are exact unless a mean is in the same
- * result. The magnitudes of a root and of a weighted mean are such that twice the bound of a mean is
- * theirs. */
+ * result. The magnitudes of a root, of a weighted mean and of a deviation are such that twice the bound of
+ * a mean is theirs. */
 static int pool(const op_result *result) {
   const char *function = attn2c_text(result->call->op, "function");
-  const int sums =
-      function && (strstr(function, "mean") || strstr(function, "root") || strstr(function, "weighted") ||
-                   strstr(function, "patches") || strstr(function, "tokens"));
+  const int sums = function && (strstr(function, "mean") || strstr(function, "root") ||
+                                strstr(function, "weighted") || strstr(function, "patches") ||
+                                strstr(function, "tokens") || strstr(function, "deviation"));
   if (!sums) return exact(result);
   const int status = mean(result);
   for (int64_t i = 0; i < result->elements && strcmp(function, "mean") != 0; i++) result->allowed[i] *= 2;

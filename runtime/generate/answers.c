@@ -105,8 +105,8 @@ void attn2c_answers_free(attn2c_answers *b) {
   attn2c_free(b);
 }
 
-void attn2c_answers_temperature(attn2c_answers *b, double temperature) {
-  for (int32_t i = 0; i < b->places; i++) attn2c_sampler_temperature(b->samplers[i], temperature);
+void attn2c_answers_temperature(attn2c_answers *b, int32_t place, double temperature) {
+  attn2c_sampler_temperature(b->samplers[place], temperature);
 }
 
 int32_t attn2c_answers_places(const attn2c_answers *b) { return b->places; }

@@ -42,9 +42,9 @@ int attn2c_answers_create(attn2c_answers **batch, const attn2c_calls *calls, con
                           const attn2c_beam_options *beam, int32_t most, attn2c_message *message);
 void attn2c_answers_free(attn2c_answers *batch);
 
-/* Draws with another temperature from now on, in a batch that was made to draw; 0: the most probable tokens
- * are taken. */
-void attn2c_answers_temperature(attn2c_answers *batch, double temperature);
+/* Draws with another temperature at a place from now on, in a batch that was made to draw; 0: the most
+ * probable tokens are taken. */
+void attn2c_answers_temperature(attn2c_answers *batch, int32_t place, double temperature);
 
 /* Returns the most answers at a time. */
 int32_t attn2c_answers_places(const attn2c_answers *batch);

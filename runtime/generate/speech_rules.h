@@ -15,11 +15,10 @@
 void attn2c_timestamps(const attn2c_speech *speech, const int32_t *ids, int32_t count, float *scores,
                        int32_t vocabulary);
 
-/* The same as a rule of answers. */
+/* The same as a rule of answers. It changes nothing after a prompt that ends with no_timestamps. */
 typedef struct attn2c_timestamp_rule {
   attn2c_rule rule;
   const attn2c_speech *speech;
-  int is_off; /* 1: answers have no timestamps, and it changes nothing */
 } attn2c_timestamp_rule;
 
 attn2c_timestamp_rule attn2c_timestamp_rule_of(const attn2c_speech *speech);

@@ -168,23 +168,38 @@ static int call_all(extension *e) {
   return status;
 }
 
+static int extend(extension *e, const int32_t *counts) {
+  const attn2c_continued *of = prepared(e->context);
+  if (!of || !e->sequences || !e->ids || e->count < 1 || e->count > of->sequences) return ATTN2C_USAGE;
+  int status = begin(e, counts);
+  if (status != ATTN2C_OK) return status;
+  status = call_all(e);
+  attn2c_model_settle(e->context->model);
+  for (int64_t i = 0; i < e->count && status == ATTN2C_OK; i++)
+    e->context->positions[e->sequences[i]] += (int32_t)e->done[i];
+  return status;
+}
+
 int attn2c_extend(attn2c_context *context, int64_t count, const int32_t *sequences, const int32_t *counts,
                   const int32_t *ids, attn2c_which_logits which, float *logits) {
-  const attn2c_continued *of = prepared(context);
-  if (!of || !sequences || !ids || count < 1 || count > of->sequences) return ATTN2C_USAGE;
   extension e = {.context = context,
                  .count = count,
                  .sequences = sequences,
                  .ids = ids,
                  .logits = logits,
                  .is_of_all = which == ATTN2C_LOGITS_ALL};
-  int status = begin(&e, counts);
-  if (status != ATTN2C_OK) return status;
-  status = call_all(&e);
-  attn2c_model_settle(context->model);
-  for (int64_t i = 0; i < count && status == ATTN2C_OK; i++)
-    context->positions[sequences[i]] += (int32_t)e.done[i];
-  return status;
+  return extend(&e, counts);
+}
+
+int attn2c_extend_outputs(attn2c_context *context, int64_t count, const int32_t *sequences,
+                          const int32_t *counts, const int32_t *ids, void *const *outputs) {
+  extension e = {.context = context,
+                 .count = count,
+                 .sequences = sequences,
+                 .ids = ids,
+                 .outputs = outputs,
+                 .is_of_all = 1};
+  return extend(&e, counts);
 }
 
 int64_t attn2c_position(const attn2c_context *context, int64_t sequence) {

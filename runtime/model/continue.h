@@ -19,6 +19,10 @@ typedef enum { ATTN2C_LOGITS_LAST, ATTN2C_LOGITS_ALL } attn2c_which_logits;
 int attn2c_extend(attn2c_context *context, int64_t count, const int32_t *sequences, const int32_t *counts,
                   const int32_t *ids, attn2c_which_logits which, float *logits);
 
+/* Does the same for all outputs of the primary entry, [tokens] of each; NULL in outputs: it is not wanted. */
+int attn2c_extend_outputs(attn2c_context *context, int64_t count, const int32_t *sequences,
+                          const int32_t *counts, const int32_t *ids, void *const *outputs);
+
 /* Adds tokens to one sequence. */
 static inline int attn2c_prefill(attn2c_context *context, int32_t sequence, const int32_t *ids, int32_t count,
                                  attn2c_which_logits which, float *logits) {

@@ -22,6 +22,11 @@ static int verify_integers(const attn2c_sequence_calls *d) {
 
 int attn2c_encode(attn2c_context *context, int64_t count, const int32_t *sequences, const int32_t *each,
                   const void *const *inputs) {
+  return attn2c_encode_outputs(context, count, sequences, each, inputs, NULL);
+}
+
+int attn2c_encode_outputs(attn2c_context *context, int64_t count, const int32_t *sequences,
+                          const int32_t *each, const void *const *inputs, void *const *outputs) {
   const attn2c_descriptor *model = context->model->descriptor;
   const attn2c_entry *entry = attn2c_encode_entry(model);
   const attn2c_lengths *lengths = entry ? attn2c_lengths_of(model, entry) : NULL;
@@ -33,7 +38,8 @@ int attn2c_encode(attn2c_context *context, int64_t count, const int32_t *sequenc
                                    .each = each,
                                    .seq = lengths ? lengths->least : 0,
                                    .slots = origins,
-                                   .inputs = inputs};
+                                   .inputs = inputs,
+                                   .outputs = outputs};
   if (!entry || !sequences || (!each && lengths->least < lengths->sizes->seq)) return ATTN2C_USAGE;
   uint8_t seen[ATTN2C_MOST_SEQUENCES] = {0};
   for (int64_t i = 0; i < count; i++) {

@@ -4,6 +4,9 @@
 
 #include "model/model.h"
 
+/* Energies of larger samples may not be finite. */
+#define ATTN2C_LARGEST_SAMPLE 1e9F
+
 typedef struct attn2c_feature_facts {
   int entry;           /* number of the entry `features` */
   int64_t length, hop; /* samples that a row is made of, and from one row to the next */

@@ -62,7 +62,7 @@ static int call_entry(const attn2c_sequence_calls *d, attn2c_call_place at, cons
                                      attn2c_elements_before(d, &d->lengths->inputs[i], entry->inputs[i], at)
                                : (const void *)open->zeros;
   for (int i = 0; i < entry->output_count; i++)
-    open->out[i] = d->outputs[i]
+    open->out[i] = d->outputs && d->outputs[i]
                        ? (uint32_t *)d->outputs[i] +
                              attn2c_elements_before(d, &d->lengths->outputs[i], entry->outputs[i], at)
                        : NULL;

@@ -30,6 +30,10 @@ int attn2c_sequences_run(attn2c_context *context, int64_t count, const int32_t *
 int attn2c_encode(attn2c_context *context, int64_t count, const int32_t *sequences, const int32_t *each,
                   const void *const *inputs);
 
+/* The same, with outputs of the entry for all sources, as inputs are; NULL: none is wanted. */
+int attn2c_encode_outputs(attn2c_context *context, int64_t count, const int32_t *sequences,
+                          const int32_t *each, const void *const *inputs, void *const *outputs);
+
 /* Return room in a prepared context for the pointers to the entry's outputs, and for the ids of a call that
  * continues sequences. */
 void **attn2c_sequences_outputs(const attn2c_context *context);

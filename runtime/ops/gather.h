@@ -93,6 +93,21 @@ ATTN2C_INLINE void attn2c_neighbours(float *y, const float *x, int rows, int val
     }
 }
 
+/* y[rows][kernel width]: row t width + j, j < cols, of row i is x[i + (t - kernel / 2) dilation][j], or 0 if
+ * that row is not one of the first `valid`. */
+ATTN2C_INLINE void attn2c_dilated(float *y, const float *x, int rows, int valid, int cols, int kernel,
+                                  int dilation, int width, int ldx, int ldy) {
+  for (int i = 0; i < rows; i++)
+    for (int t = 0; t < kernel; t++) {
+      const int row = i + (t - kernel / 2) * dilation;
+      float *out = y + (ptrdiff_t)i * ldy + (ptrdiff_t)t * width;
+      if (row >= 0 && row < valid)
+        memcpy(out, x + (ptrdiff_t)row * ldx, (size_t)cols * sizeof *out);
+      else
+        memset(out, 0, (size_t)cols * sizeof *out);
+    }
+}
+
 /* Writes the rows that a convolution reads around rows [first, first + rows) of x[all][cols]: y[i] = x[first
  * + i - kernel / 2], i < rows + kernel - 1, or 0 where x has no such row among its first `valid`. Rows are
  * ldx and ldy elements apart. */
@@ -178,6 +193,26 @@ ATTN2C_INLINE void attn2c_pool_root(float *y, const float *x, int rows, int cols
   const float root = __builtin_sqrtf(rows > 0 ? (float)rows : 1.0f);
 #pragma omp simd
   for (int j = 0; j < cols; j++) y[j] *= root;
+}
+
+/* y[cols] = the deviation of the rows of x[rows][cols], of rows - 1 degrees of freedom; 0 if there is one
+ * row, or none. */
+ATTN2C_INLINE void attn2c_pool_deviation(float *y, const float *x, int rows, int cols, int ldx) {
+  const float freedom = rows > 1 ? (float)(rows - 1) : 1.0f;
+  attn2c_pool_mean(y, x, rows, cols, ldx);
+  ATTN2C_SIMD_OUTER
+  for (int j = 0; j < cols; j++) {
+    const float mean = y[j];
+    float s0 = 0.0f, s1 = 0.0f;
+    for (int i = 0; i < rows; i++) {
+      const float d = x[(ptrdiff_t)i * ldx + j] - mean;
+      if (i % 2 == 0)
+        s0 += d * d;
+      else
+        s1 += d * d;
+    }
+    y[j] = __builtin_sqrtf((s0 + s1) / freedom);
+  }
 }
 
 /* y[cols] = the mean over the rows of x[rows][cols], row i with the weight i + 1. Without rows y is 0. */

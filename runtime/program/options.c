@@ -193,6 +193,9 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "one after the other. The sound's name comes first if there are several, or a folder. May be repeated"},
     {"--vad", NULL, NULL, GENERATE, FLAG, AT(vad), 0, 0, 0, NULL,
      "leaves out silence, as of run: each piece of speech of --audio is written down by itself"},
+    {"--words", NULL, NULL, GENERATE, FLAG, AT(words), 0, 0, 0, NULL,
+     "each word with the seconds of its begin and end, of a model of speech that was built with "
+     "speech.words=true: one line a word; with jsonl as a list; with srt and vtt a cue a word"},
     {"--features", NULL, "X.npy", GENERATE, PATH, AT(generate.features), AT(generate.feature_count), 0, 0,
      NULL,
      "for a model that writes down speech: the features of a sound, [rows][width], 100 rows a second. May be "

@@ -25,7 +25,8 @@ local function convolutions(activations, width)
   return { convolutions = list, activation = pick(activations), normalise = chance(50) or nil }
 end
 
-local function mels(width)
+-- seq: the most rows of a sequence.
+local function mels(width, seq)
   local length, rate = random(20, 150), pick { 8000, 16000 }
   return { mels = width, length = length, hop = random(60), fft = chance(50) and length + random(0, 100) or nil,
     window = pick(sounds.windows), centre = chance(50), scale = pick { 1, 32768 }, remove_mean = chance(50),
@@ -33,14 +34,20 @@ local function mels(width)
     low = chance(50) and 20 or nil, high = chance(50) and rate * 0.45 or nil, rate = rate,
     log = pick { "log10", "natural" }, least = pick { 1e-10, 1e-6 }, range = chance(30) and 8 or nil,
     mean = chance(50) and -4 or nil, std = chance(50) and 4 or nil, subtract_mean = chance(30) or nil,
-    rows = chance(40) and size(120) or nil }
+    rows = chance(40) and math.min(size(120), seq) or nil }
+end
+
+-- Returns the most rows of a sequence: of any length, or the largest of a list.
+local function rows_of(d)
+  if type(d.seq) ~= "table" then return d.seq end
+  return d.seq.any or math.max(table.unpack(d.seq))
 end
 
 --- Gives a description the key, if its model may take sound.
 function draw_sound.draw(d, activations)
   local width = width_of(d)
   if not width then return end
-  d.sound = chance(50) and convolutions(activations, width) or mels(width)
+  d.sound = chance(50) and convolutions(activations, width) or mels(width, rows_of(d))
   d.sound.rate = d.sound.rate or 16000
 end
 

@@ -279,6 +279,9 @@ CASES.update({
                   {"frames": True}),
     "wavlm_sequence": ("WavLMForSequenceClassification", {**WAV, **LABELS, "classifier_proj_size": 10}, {"frames": True}),
     "wavlm_frame": ("WavLMForAudioFrameClassification", {**WAV, **LABELS, "num_attention_heads": 2}, {"frames": True}),
+    "wavlm_xvector": ("WavLMForXVector", {**WAV, "tdnn_dim": [10, 12, 8], "tdnn_kernel": [5, 3, 1],
+                                          "tdnn_dilation": [1, 2, 1], "xvector_output_dim": 6},
+                      {"frames": True, "length": 15, "apart": True}),
     "unispeech_sat_frame": ("UniSpeechSatForAudioFrameClassification", {**WAV, **LABELS}, {"frames": True}),
 })
 
@@ -351,4 +354,4 @@ CASES.update({
         **TROCR, "use_learned_position_embeddings": False}), WRITES_ABOUT),
 })
 
-HIDDEN_ONLY = {"text_embeds", "image_embeds", "last_hidden_state", "pooler_output", "logits", "start_logits", "end_logits"}
+HIDDEN_ONLY = {"text_embeds", "image_embeds", "last_hidden_state", "pooler_output", "logits", "embeddings", "start_logits", "end_logits"}

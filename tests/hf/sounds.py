@@ -66,3 +66,30 @@ folder("layer", [30, 31, 1001, 669, 670], feat_extract_norm="layer", conv_bias=T
 extracted("whisper", hf.WhisperFeatureExtractor(feature_size=10, chunk_length=1), "input_features",
           [1, 399, 5000, 16000, 17000])
 extracted("ast", hf.ASTFeatureExtractor(num_mel_bins=12, max_length=40), "input_values", [400, 1359, 6640, 9000])
+
+
+def kaldi(samples, mels, low=20.0):
+    """Kaldi's filter banks as WeSpeaker takes them: of samples of 16 bits, frames of 25 ms every 10 ms without their mean,
+    with preemphasis and a Hamming window; the logarithm of triangles that are straight on the mel scale; each filter
+    without its mean over the sound."""
+    count, size, hop, fft = len(samples), 400, 160, 512
+    rows = 1 + (count - size) // hop
+    frames = np.stack([samples[i * hop:i * hop + size] for i in range(rows)]).astype(np.float64) * 32768
+    frames -= frames.mean(1, keepdims=True)
+    frames -= 0.97 * np.concatenate([frames[:, :1], frames[:, :-1]], 1)
+    frames *= 0.54 - 0.46 * np.cos(2 * np.pi * np.arange(size) / (size - 1))
+    power = np.abs(np.fft.rfft(frames, fft)) ** 2
+
+    def mel(hertz):
+        return 1127 * np.log(1 + hertz / 700)
+
+    step = (mel(RATE / 2) - mel(low)) / (mels + 1)
+    left = mel(low) + step * np.arange(mels)[:, None]
+    bins = mel(np.arange(fft // 2) * RATE / fft)[None]
+    weights = np.maximum(0, np.minimum((bins - left) / step, (left + 2 * step - bins) / step))
+    banks = np.log(np.maximum(power[:, :fft // 2] @ weights.T, np.finfo(np.float32).eps))
+    return banks - banks.mean(0)
+
+
+write("kaldi", [(samples, kaldi(samples, 12)) for samples in (sound(count, seed) for seed, count in enumerate(
+    [400, 720, 1359, 6640, 48000]))])

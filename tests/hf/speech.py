@@ -9,6 +9,7 @@ writes down of features with them.
     short.wav, long.wav      sounds of less than a window, and of several
     limits.json              of multilingual: keys that old folders have in generation_config.json, and the segments of
                              long.npy with these
+    words.jsonl              the same for calls with times of words: each segment's tokens with their times, and its words with theirs
     speech.jsonl             a line for each call: the file or sound, the options of `generate`, its `--prompt`, and the segments:
                              their tokens and times; without timestamps: the tokens
 
@@ -18,10 +19,13 @@ segments, a window that ends with one timestamp, text after the last pair.
     speech.py            writes all cases
     speech.py CASE ...   only these
     speech.py limits     only limits.json, with the model that is there
+    speech.py words      only words.jsonl, with the models that are there
+    speech.py splits     prints the table of words in tests/c/test_speech.c
 
 Run as captions.py.
 """
 
+import gzip
 import json
 import shutil
 import sys
@@ -32,6 +36,9 @@ from pathlib import Path
 import numpy as np
 import torch
 import transformers as hf
+from tokenizers import Tokenizer
+
+from transformers.models.whisper.tokenization_whisper import _combine_tokens_into_words
 
 from goldens import fill, opened
 
@@ -226,11 +233,89 @@ def write_limits():
     (folder / "limits.json").write_text(json.dumps({"keys": limits, "segments": answers[1]}) + "\n")
 
 
+WORDS = [("short", {}, None), ("short", {"beams": 3}, None), ("short", {}, "on the in"), ("long", {}, None),
+         ("long.wav", {}, None)]
+
+
+def words_of(made, segment, language):
+    """The words of a segment as the pipeline finds them: a token's time is when it ends."""
+    tokens, times = [int(i) for i in segment["tokens"]], [round(float(t), 2) for t in segment["token_timestamps"]]
+    places = [i for i, token in enumerate(tokens) if token < made.eos_token_id]
+    found, _, indices = _combine_tokens_into_words(made, [tokens[i] for i in places], language)
+    list_ = [{"word": word, "begin": times[places[each[0]] - 1], "end": times[places[each[-1]]]}
+             for word, each in zip(found, indices)]
+    return {"ids": tokens, "begin": round(float(segment["start"]), 2), "end": round(float(segment["end"]), 2),
+            "times": times, "words": list_}
+
+
+def write_words(name):
+    """Answers with the times of their tokens and words, which small changes of the features do not change."""
+    folder, is_english = HERE / name, name == "english"
+    model, made = opened(hf.WhisperForConditionalGeneration, folder), hf.WhisperTokenizer.from_pretrained(folder)
+    prepare = hf.WhisperFeatureExtractor.from_pretrained(folder)
+    sounds = {file: np.load(folder / f"{file}.npy") for file in ("short", "long")}
+    with wave.open(str(folder / "long.wav")) as file:
+        samples = np.frombuffer(file.readframes(file.getnframes()), np.int16).astype(np.float32) / 32768
+    sounds["long.wav"] = features_of(prepare, samples)
+    calls = WORDS + ([] if is_english else [("short", {"language": "yue"}, "on the in")])
+    lines = []
+    for file, options, prompt in calls:
+        more = {"num_beams": options["beams"]} if "beams" in options else {}
+        if prompt:
+            more["prompt_ids"] = torch.tensor(made.get_prompt_ids(prompt))
+        if not is_english:
+            more |= {"task": "transcribe", "language": options.get("language", "de")}
+
+        def answer(noise):
+            features = sounds[file] + noise * np.random.default_rng(1).standard_normal(sounds[file].shape)
+            found = model.generate(torch.tensor(features.T[None].astype(np.float32)), return_timestamps=True,
+                                   return_segments=True, return_token_timestamps=True, do_sample=False, temperature=0.0,
+                                   attention_mask=torch.ones(1, len(features), dtype=torch.long),
+                                   condition_on_prev_tokens=True, max_new_tokens=TOKENS, **more)
+            language = {"yue": "cantonese"}.get(options.get("language"), "english")
+            return [words_of(made, each, language) for each in found["segments"][0]]
+
+        segments = answer(0)
+        print(name, file, options, "same times" if segments == answer(1e-4) == answer(-1e-4) else "times that noise changes")
+        lines.append({"file": file, "options": options, "prompt": prompt, "segments": segments})
+    (folder / "words.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+SPLITS = [(False, " Hello, world (and \"you\")!"), (False, " well-known... it's 5 o'clock"), (False, "a - b -c"),
+          (False, " \u00bfQu\u00e9? \u00a1S\u00ed!"), (True, "\u4f60\u597d\u3002\u201c\u4e16\u754c\u201d"),
+          (False, "\u4f60\u597d"), (True, " a b"), (False, ""), (False, " 'x' [y] {z}"), (True, "\U0001f600\u0e01\u0e33!")]
+
+
+def print_splits():
+    """The words of texts, for the tokenizer of tests/text/goldens/gpt2.json."""
+    class Decoder:
+        file = HERE.parents[1] / "text/goldens/gpt2.json.gz"
+        read = hf.PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(gzip.open(file, "rt").read()))
+        eos_token_id = len(read)
+
+        def decode(self, ids, decode_with_timestamps):
+            return self.read.decode(ids, clean_up_tokenization_spaces=False)
+
+    def literal(text):
+        parts = ["\\%03o" % byte if byte > 126 or byte in b'"\\' else chr(byte) for byte in text.encode()]
+        return '"%s"' % "".join(parts)
+
+    for is_dense, text in SPLITS:
+        ids = Decoder.read.encode(text, add_special_tokens=False)
+        words, _, _ = _combine_tokens_into_words(Decoder(), ids, "chinese" if is_dense else "english")
+        print("    {%d, %s, %s}," % (is_dense, literal(text), literal("|".join(words))))
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
     hf.logging.set_verbosity_error()
+    if sys.argv[1:] == ["splits"]:
+        sys.exit(print_splits())
     for each in sys.argv[1:] or ["multilingual", "english"]:
-        if each != "limits":
+        if each not in ("limits", "words"):
             write(each)
-        if each != "english":
+            write_words(each)
+        if each in ("multilingual", "limits"):
             write_limits()
+        if each == "words":
+            write_words("english"), write_words("multilingual")

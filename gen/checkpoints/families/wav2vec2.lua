@@ -33,6 +33,20 @@ local function derive(f, _, names, has)
     end
     f.convolutions[i] = conv
   end
+  f.tdnn, f.tdnn_cut = {}, 0
+  for i, width in ipairs(f.tdnn_dims) do
+    local kernel, dilation = f.tdnn_kernels[i], f.tdnn_dilations[i]
+    for key, value in pairs { tdnn_dim = width, tdnn_kernel = kernel or 0, tdnn_dilation = dilation or 0 } do
+      if math.type(value) ~= "integer" or value < 1 or key == "tdnn_kernel" and value % 2 == 0 then
+        faults.raise("format", ("config.json: %s: a list of %d counts%s is expected"):format(key, #f.tdnn_dims,
+          key == "tdnn_kernel" and ", odd ones," or ""))
+      end
+    end
+    f.tdnn[i] = { to = width, kernel = kernel > 1 and kernel or nil, dilation = kernel > 1 and dilation > 1 and dilation
+      or nil }
+    f.tdnn_cut = f.tdnn_cut + (kernel - 1) // 2 * dilation
+  end
+  f.tdnn_first = f.tdnn_dims[1]
   f.features = f.widths[#f.widths] or faults.raise("format", "config.json: conv_dim: a list of counts is expected")
   -- Without its norm, as some programs save it.
   if has(CONV .. ".weight") then
@@ -82,6 +96,10 @@ return {
     { "do_stable_layer_norm", to = "stable", default = false, kind = "flag" },
     { "feat_proj_layer_norm", to = "features_norm", default = true, kind = "flag" },
     { "classifier_proj_size", to = "projection", default = 256, kind = "count" },
+    { "tdnn_dim", to = "tdnn_dims", default = { 512, 512, 512, 512, 1500 }, kind = "list" },
+    { "tdnn_kernel", to = "tdnn_kernels", default = { 5, 3, 3, 1, 1 }, kind = "list" },
+    { "tdnn_dilation", to = "tdnn_dilations", default = { 1, 2, 3, 1, 1 }, kind = "list" },
+    { "xvector_output_dim", to = "xvector", default = 512, kind = "count" },
   },
   fixed = { positions = "convolution" },
   frames = {},
@@ -97,5 +115,13 @@ return {
       { "linear", to = "labels", name = "logits", tensor = "classifier" },
     },
     ForAudioFrameClassification = heads.token_classification,
+    -- Rows at the ends, which see zeros, are left out by the pool: transformers' convolutions have no row for them.
+    ForXVector = {
+      { "linear", to = "tdnn_first", tensor = "projector" },
+      { "linear", each = "tdnn", activation = "relu", tensor = "tdnn.*.kernel" },
+      { "pool", over = { "mean", "deviation" }, cut = "tdnn_cut" },
+      { "linear", to = "xvector", name = "embeddings", tensor = "feature_extractor" },
+      { "linear", to = "xvector", name = "logits", tensor = "classifier" },
+    },
   },
 }

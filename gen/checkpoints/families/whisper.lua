@@ -17,6 +17,7 @@ return {
   config = seq2seq.config { longest = "max_target_positions", more = {
     { "max_source_positions", to = "source_rows", default = 1500, kind = "count" },
     { "num_mel_bins", to = "mels", default = 80, kind = "count" },
+    { "median_filter_width", to = "median", default = 7, kind = "count" },
   } },
   defaults = { whisper = { vocab = 51865, d_model = 384, longest = 448, encoder_layers = 4, encoder_heads = 6,
     encoder_d_ff = 1536, layers = 4, heads = 6, d_ff = 1536 } },

@@ -47,7 +47,7 @@ local function room_of(source) return source:match("^%w+") end
 
 -- Sources of the runtime that work on each number or byte of a file, of weights, of a text or of an answer. With -O1 a
 -- check takes 1.2 times as long.
-local computes = { "^base/", "^ranks/", "^text/", "^picture/", "^sound/", "^generate/",
+local computes = { "^base/", "^ranks/", "^text/", "^picture/", "^sound/", "^generate/", "^speech/",
   "^formats/gguf_blocks%.c$", "^formats/npy%.c$", "^formats/tensors%.c$",
   "^weights/block_reader%.c$", "^reading/coded%.c$", "^weights/constants%.c$", "^weights/orders%.c$",
   "^packing/pack%.c$", "^weights/random%.c$", "^reading/resized%.c$", "^packing/scale_", "^reading/taps%.c$",
@@ -71,7 +71,7 @@ local loops = { "-O3", exact }
 -- Flags of files of the runtime that are element loops. Their results are part of the weights or of beams' scores, so
 -- they have the same bits on every machine.
 local of_source = { ["weights/projected.c"] = loops, ["packing/scale_search.c"] = { "-O2", exact },
-  ["generate/beam.c"] = loops }
+  ["generate/beam.c"] = loops, ["generate/speech_times.c"] = loops }
 
 -- The generator of kernels for when a model is opened. libxsmm's is linked into the library, so that its user needs
 -- nothing but libc and libm. None is needed if all kernels are in C.
@@ -82,8 +82,8 @@ local inner_text_libraries = { "-Wl,-Bstatic", text_libraries, "-Wl,-Bdynamic",
   "-Wl,--exclude-libs,libutf8proc.a:libpcre2-8.a" }
 local picture_libraries = { "-lpng", "-ljpeg", "-lz" } -- only of the program
 local sound_libraries = { "-lsndfile", "-lsoxr" } -- only of the program
-local speech_libraries = { "-lz" } -- only of the program, too
-local serve_libraries = { "-levent_extra", "-levent_core" } -- likewise
+local speech_libraries = { "-lz" }
+local serve_libraries = { "-levent_extra", "-levent_core" } -- only of the program
 
 -- Returns the name of a source's object: NAME.o for an emitted file, FOLDER-FILE.o for one of the runtime. No model's
 -- name has a `-`, so that an emitted file and a file of the runtime never have the same object. ending: distinguishes
@@ -369,7 +369,8 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
   local shipped, program, own = model_objects(spec, builds, entries, options)
   local of_ranks = options.has_ranks and MPI_LIBRARIES or {}
   local is_portable = options.is_portable
-  local of_text = { options.has_text and (is_portable and inner_text_libraries or text_libraries) or {}, of_ranks }
+  local of_text = { options.has_text and (is_portable and inner_text_libraries or text_libraries) or {},
+    options.has_speech and speech_libraries or {}, of_ranks }
   local of_program_text = { (options.has_text or options.texts) and text_libraries or {}, of_ranks }
   local texts = options.texts and { { name = ("lib%s.a"):format(options.texts) } } or {}
   local whole = "lib" .. name .. ".o"

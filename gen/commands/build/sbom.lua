@@ -92,8 +92,8 @@ local function links_of(facts, kind)
 end
 
 --- Returns the text of N.spdx.json.
---- facts: { name, providers, has_text, has_pictures, has_sound, has_speech, has_serve, texts, is_static, is_portable = the
---- recipe's; line = the command line that repeats the build; flags = texts; versions = the result of sbom.versions;
+--- facts: { name, providers, has_text, has_pictures, has_sound, has_speech, has_serve, texts, is_static, is_portable =
+--- the recipe's; line = the command line that repeats the build; flags = texts; versions = the result of sbom.versions;
 --- inputs = a list of { id, name, sum = SHA-256, is_inside = true if results contain it }; outputs = a list of { id,
 --- name, text, kind }; created = a time in SPDX's format }.
 function sbom.text(facts)

@@ -1,5 +1,6 @@
 -- generation.lua: writes the defaults of generating text, as members of runtime/base/generation.h.
 local c = require("common.c")
+local words = require("common.words")
 
 local emit_generation = {}
 
@@ -51,14 +52,24 @@ local function speech_of(spec, said)
   local languages, usual = given.languages or {}, -1
   for i, each in ipairs(languages) do if each.code == given.language then usual = i - 1 end end
   local task = given[given.task or "transcribe"]
-  return { languages = languages, members = {
+  local heads, of_words, layers = {}, {}, 0
+  if given.words then
+    local number = {}
+    for layer = 0, spec.layers - 1 do
+      if given.layers[layer] then number[layer], layers = layers, layers + 1 end
+    end
+    heads = words.map(given.heads, function(each) return ("{ %d, %d }"):format(number[each[1]], each[2]) end)
+    of_words = { { "heads", "alignment" }, { "head_count", #heads }, { "layer_count", layers },
+      { "head_width", spec.head_dim }, { "median", given.median or 7 }, { "head_scale", c.double(spec.scale) } }
+  end
+  return { languages = languages, heads = table.concat(heads, ", "), members = words.append({
     { "start", said.start[1] }, { "end", said.stop[1] }, { "no_timestamps", given.no_timestamps },
     { "previous", given.previous }, { "no_speech", given.no_speech }, { "transcribe", given.transcribe or -1 },
     { "translate", given.translate or -1 }, { "most_initial", given.initial or -1 },
     { "most_compression", c.double(given.compression or 2.4) }, { "least_score", c.double(given.score or -1) },
     { "least_silence", c.double(given.silence or 0.6) }, { "language", usual },
     { "task", #languages > 0 and task or -1 }, { "language_count", #languages },
-  } }
+  }, of_words) }
 end
 
 --- An answer to a source begins with this token if its description says nothing.

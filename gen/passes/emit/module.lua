@@ -74,7 +74,8 @@ end
 local function classes_of(state, spec)
   local text = state.tokenizer and "Text" or ""
   local chat = state.chat and "_own._Chat, " or ""
-  local takes = (spec.pictures and "_own._PictureModel, " or "") .. (spec.sound and "_own._SoundModel, " or "")
+  local of_sound = spec.speech and "_own._SpeechModel, " or "_own._SoundModel, "
+  local takes = (spec.pictures and "_own._PictureModel, " or "") .. (spec.sound and of_sound or "")
     .. (spec.ctc and "_own._CtcModel, " or "")
   return chat .. takes .. "_own._" .. (spec.symbols.past.is_open and "Generating" .. text or text .. "Model"),
     chat .. "_own._Tokenizer", ("_%sLibrary"):format(state.chat and "Chat" or text)

@@ -7,7 +7,7 @@ local answer = {}
 
 -- Patterns of outputs that explain an answer and are not part of it.
 local beside = { "^attention_%d+$", "^cross_attention_%d+$", "^scores_%d+$", "^cross_scores_%d+$", "^keys_%d+$",
-  "^values_%d+$" }
+  "^values_%d+$", "^cross_queries_%d+$" }
 
 local function is_beside(member)
   for _, pattern in ipairs(beside) do if member:match(pattern) then return true end end
@@ -76,6 +76,7 @@ local function kind_of(spec, graph, has_mask)
   if number.start_logits and number.end_logits then return "SPAN", number.start_logits, number.end_logits end
   if spec.pictures and number.pooler_output then return "EMBEDDING", number.pooler_output, 0 end
   if number.last_hidden_state then return "STATES", number.last_hidden_state, 0 end
+  if number.embeddings and not spec.labels then return "EMBEDDING", number.embeddings, 0 end
   if last == 0 then return "STATES", 0, 0 end
   local stage, is_rows = last_stage(spec), rank_of(last) == 3
   local member = graph.tensors[graph.entry.outputs[last]].member

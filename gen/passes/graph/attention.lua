@@ -463,18 +463,35 @@ local function cross_of(self, path, memory)
     mask = { heads = spec.heads, causal = false, left = -1, right = -1 } }
 end
 
+-- True if a model finds the times of words by a layer's cross-attention: its queries and keys are outputs then.
+local function tells_times(self, layer)
+  local speech = self.model.speech
+  return speech and speech.words and speech.layers[layer] or false
+end
+
 --- Returns a layer's cross-attention from x to the memory.
 function attention.cross(self, path, layer, x)
   local a = cross_of(self, path, self.memory)
   a.layer = layer
   projections(self, a, x, self.memory.states, self.memory.states)
+  if tells_times(self, layer) then table.insert(self.queries, { layer = layer, tensor = a.q }) end
   return close(self, a, attend(self, a))
 end
 
+--- Makes the queries by which a model finds the times of words outputs. A call writes the queries of its last rows.
+function attention.show_queries(self)
+  for _, each in ipairs(self.queries) do
+    local rows = self:op("copy", each.tensor.name .. ".asked", { x = each.tensor })
+    self:expose_later(rows, "cross_queries_" .. each.layer, "bs.")
+    rows.is_exposed = true
+  end
+end
+
 --- Makes the keys and values of a source that a layer's cross-attention reads, and keeps them in the state.
-function attention.keep_source(self, path, states)
+function attention.keep_source(self, path, layer, states)
   local a = cross_of(self, path, {})
   projections(self, a, nil, states, states)
+  if tells_times(self, layer) then self:expose_later(a.k, "cross_keys_" .. layer, "b..") end
   local k, v, k_scale, v_scale = as_numbers(self, a, a.k, a.v)
   local function keep(name, x, scale)
     local y = self:op("keep", ("%s.%s.kept"):format(a.path, name), { x = x, scale = scale })

@@ -38,7 +38,7 @@ function Builder.new(spec, name, has_pairs)
     graph = { tensors = {}, order = {}, weights = {} },
     entry = { name = name, ops = {}, inputs = {}, outputs = {}, flops = 0 },
     section = "input", masks = {}, angles = {}, attention_outputs = {}, has_pairs = has_pairs, products = {},
-    ordered = {},
+    ordered = {}, queries = {},
   }, Builder)
 end
 

@@ -17,6 +17,7 @@ local function valid_rows(self, op, origin)
 end
 
 function pools.mean(self, op, origin) return "pool_mean", "rows", valid_rows(self, op, origin) end
+function pools.deviation(self, op, origin) return "pool_deviation", "rows", valid_rows(self, op, origin) end
 function pools.patches(self, op)
   local tokens = op.attributes.tokens
   return "pool_mean", "rows", self:integer(op.operands.x.shape[2] - tokens), tokens
@@ -57,7 +58,8 @@ function ops.pool(self, op, origin)
         { y = y, x = self:at(x, 0, 0, origin), ids = self:at(ids, 0, 0, origin), rows = valid_rows(self, op, origin) })
     else
       local fn, name, value, first = pools[pool](self, op, origin)
-      self:row(fn, { cols = x.shape[3], ldx = self:ld(x) },
+      local cut = op.attributes.cut
+      self:row(cut and fn .. "_cut" or fn, { cols = x.shape[3], ldx = self:ld(x), cut = cut },
         { y = y, x = self:at(x, first or 0, 0, origin), [name] = value })
     end
     column = column + x.shape[3]
@@ -233,6 +235,11 @@ end
 function ops.neighbours(self, op, origin)
   local x, y, kernel = op.operands.x, op.result, op.attributes.kernel
   each_column(self, x, origin, function(column, cols)
+    if op.attributes.dilation then
+      return self:row("dilated", { rows = x.shape[2], cols = cols, kernel = kernel, dilation = op.attributes.dilation,
+        width = x.shape[3], ldx = self:ld(x), ldy = self:ld(y) }, { y = self:at(y, 0, column, origin),
+        x = self:at(x, 0, column, origin), valid = valid_rows(self, op, origin) })
+    end
     self:row("neighbours", { rows = x.shape[2], cols = cols, kernel = kernel, ldx = self:ld(x), ldy = self:ld(y) },
       { y = self:at(y, 0, column * kernel, origin), x = self:at(x, 0, column, origin),
         valid = valid_rows(self, op, origin) })

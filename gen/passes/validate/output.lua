@@ -45,7 +45,17 @@ function checks.pool(say, key, stage, rows)
       say(key .. ".over", "tokens goes with class_token")
     end
   end
-  local input = rows.spec.input
+  local input, list = rows.spec.input, type(stage.over) == "table" and stage.over or { stage.over }
+  local spreads, others = false, false
+  for _, over in ipairs(list) do
+    spreads = spreads or over == "deviation"
+    others = others or over ~= "deviation" and over ~= "mean"
+  end
+  if stage.cut and others then say(key .. ".cut", "goes with over = \"mean\" and \"deviation\"") end
+  if (stage.cut or spreads) and (stage.mask or layers.have_mask(rows.spec, "key_padding")
+    or layers.have_mask(rows.spec, "attention_mask")) then
+    say(key, "cut and deviation do not go with a mask of rows; \"padding\" takes lengths")
+  end
   if stage.pad and (stage.over ~= "last" or input.stage ~= "tokens" or stage.pad >= input.vocab) then
     say(key .. ".pad", "is an id of input = tokens { ... }, and goes with over = \"last\"")
   end
@@ -53,6 +63,14 @@ function checks.pool(say, key, stage, rows)
     say(key, "attention_mask and key_padding each say which rows it takes; give one of them, or \"padding\", whose "
       .. "lengths say it")
   end
+end
+
+function checks.linear(say, key, stage, rows)
+  if stage.dilation and not stage.kernel then say(key .. ".dilation", "goes with kernel") end
+  if not stage.kernel then return end
+  if stage.kernel % 2 == 0 then say(key .. ".kernel", ("%d, but an odd number is allowed"):format(stage.kernel)) end
+  if rows.pooled then say(key .. ".kernel", "the rows were pooled before") end
+  if rows.spec.context then say(key .. ".kernel", "does not go with a context, as it reads rows that come later") end
 end
 
 function checks.attend(say, key, _, rows)

@@ -133,6 +133,7 @@ function read.path(say, field, value)
 end
 
 local MOST_LABEL, MOST_TEXT = 1000, 10000 -- bytes
+local MOST_LABELS = 16000
 
 function read.text(say, field, value)
   if type(value) == "string" and #value <= MOST_TEXT and utf8.len(value) and not value:find("%z") then
@@ -164,6 +165,17 @@ function read.labels(say, field, value)
     return say(field.key, show(value) .. ", but a list of texts such as { \"no\", \"yes\" } is allowed")
   end
   local result = {}
+  if type(value[1]) == "table" then -- parts of a longer list
+    local parts = {}
+    for i, part in ipairs(value) do
+      for _, label in ipairs(type(part) == "table" and part or { part }) do parts[#parts + 1] = label end
+      if #parts > MOST_LABELS or type(part) ~= "table" then
+        return say(("%s.%d"):format(field.key, i),
+          ("%s, but parts of a list of at most %d texts are allowed"):format(show(part), MOST_LABELS))
+      end
+    end
+    value = parts
+  end
   for key, label in pairs(value) do
     if math.type(key) ~= "integer" or key < 1 or key > #value or type(label) ~= "string" or #label > MOST_LABEL
       or not utf8.len(label) or label:find("%z") then

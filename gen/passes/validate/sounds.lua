@@ -118,6 +118,8 @@ function validate_sounds.check(say, spec)
   end
   if rows and sound.rows ~= rows then
     say("sound.rows", ("%s, but the input has %d"):format(sound.rows or "any number", rows))
+  elseif not rows and (sound.rows or 0) > (spec.seq or math.huge) then
+    say("sound.rows", ("%d, but a sequence has at most %d"):format(sound.rows, spec.seq))
   end
   if sound.samples and sound.samples < sound.length then
     say("sound.samples", ("%d, but a row is made of %d"):format(sound.samples, sound.length))

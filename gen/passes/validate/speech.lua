@@ -11,7 +11,8 @@ local fields = {
   no_speech = { "integer", required = true }, transcribe = { "integer" }, translate = { "integer" },
   initial = { "integer" }, compression = { "number", min = 0, max = 1000 }, score = { "number", min = -1000, max = 0 },
   silence = { "number", min = 0, max = 1 }, languages = { "languages" }, language = { "code" },
-  task = { "word", words = { "transcribe", "translate" } },
+  task = { "word", words = { "transcribe", "translate" } }, words = { "boolean" }, heads = { "heads" },
+  median = { "integer", min = 1, max = 31 },
 }
 
 --- Returns the reader of the key: a table of tokens; false for false.
@@ -35,6 +36,17 @@ function speech.reader(tools, read)
         token = read.integer(say, { key = key, min = 0, max = MOST_TOKENS }, value[code]) }
     end
     return list
+  end
+
+  function own.heads(say, field, value)
+    local list = {}
+    for i, each in ipairs(type(value) == "table" and value or {}) do
+      local layer, head = table.unpack(type(each) == "table" and each or {})
+      if math.type(layer) ~= "integer" or math.type(head) ~= "integer" then list = {} break end
+      list[i] = { layer, head }
+    end
+    if #list > 0 then return list end
+    return say(field.key, tools.show(value) .. ", but layers and heads such as { { 3, 1 }, { 4, 2 } } are allowed")
   end
 
   return function(say, field, value)
@@ -67,6 +79,27 @@ local function check_token(say, spec, key, token)
   end
 end
 
+-- Checks the heads that say when words are spoken, or takes all heads of the upper half of the layers.
+local function check_words(say, spec, given)
+  if given.median and given.median % 2 == 0 then say("speech.median", "is even, but an odd number is allowed") end
+  for i, each in ipairs(given.heads or {}) do
+    local layer, head = each[1], each[2]
+    if layer < 0 or layer >= spec.layers or head < 0 or head >= spec.heads then
+      say("speech.heads." .. i, ("layer %d, head %d, but layers 0 to %d have heads 0 to %d"):format(layer, head,
+        spec.layers - 1, spec.heads - 1))
+    end
+  end
+  if not given.words then return end
+  if given.heads == nil then
+    given.heads = {}
+    for layer = spec.layers // 2, spec.layers - 1 do
+      for head = 0, spec.heads - 1 do table.insert(given.heads, { layer, head }) end
+    end
+  end
+  given.layers = {}
+  for _, each in ipairs(given.heads) do given.layers[each[1]] = true end
+end
+
 --- Checks that the key fits the model.
 function speech.check(say, spec)
   local given, memory = spec.speech, spec.memory
@@ -78,6 +111,7 @@ function speech.check(say, spec)
   local said = spec.generation or {}
   if not (said.start and #said.start == 1) then say("generation.start", "one token is needed with speech") end
   if not (said.stop and #said.stop == 1) then say("generation.stop", "one token is needed with speech") end
+  check_words(say, spec, given)
   if not spec.input.vocab then return end
   for _, name in ipairs { "previous", "no_speech", "transcribe", "translate" } do
     check_token(say, spec, name, given[name])

@@ -8,6 +8,7 @@
 #include <soxr.h>
 #include <unistd.h>
 
+#include "model/features.h"
 #include "program/signals.h"
 
 /* Numbers of a file, of all channels, that are read at a time; rates that are taken. */
@@ -131,14 +132,20 @@ static int open_file(attn2c_sound_source *source, const char *path, attn2c_messa
   return fault ? attn2c_fail(message, ATTN2C_MEMORY, "%s: %s", path, fault) : ATTN2C_OK;
 }
 
-/* Writes the means of the channels in place. Returns ATTN2C_FORMAT if one is not finite. */
+/* Writes the means of the channels in place. Returns ATTN2C_FORMAT if one is not finite, or too large. */
 static int mix(attn2c_sound_source *source, int64_t frames, attn2c_message *message) {
   const int channels = source->info.channels;
   for (int64_t i = 0; i < frames; i++) {
     double sum = 0.0;
     for (int c = 0; c < channels; c++) sum += (double)source->block[i * channels + c];
     source->block[i] = (float)(sum / channels);
-    if (isfinite(source->block[i])) continue;
+    const float size = fabsf(source->block[i]);
+    if (size <= ATTN2C_LARGEST_SAMPLE) continue;
+    if (isfinite(size))
+      return attn2c_fail(message, ATTN2C_FORMAT,
+                         "%s: sample %lld is %g, but samples are from -1 to 1; up to %g is allowed",
+                         source->name, (long long)(source->read + i), (double)source->block[i],
+                         (double)ATTN2C_LARGEST_SAMPLE);
     return attn2c_fail(message, ATTN2C_FORMAT, "%s: sample %lld is not a finite number", source->name,
                        (long long)(source->read + i));
   }

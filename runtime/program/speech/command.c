@@ -1,206 +1,245 @@
-/* command.c - the command `generate` of a model that writes down speech: windows of a sound, one after the
- * other. The text before a window goes with it, unless a drawn answer may have spoilt it. */
+/* command.c - the command `generate` of a model that writes down speech. Several sounds are listened to side
+ * by side; what is said in one of them is written once those before it have ended. */
+#define _POSIX_C_SOURCE 200809L
 #include "program/speech/command.h"
 
 #include "formats/npy.h"
+#include "model/continue.h"
 #include "program/output.h"
 #include "program/progress.h"
 #include "program/signals.h"
 #include "program/sound/cues.h"
 #include "program/speech/job.h"
 
-/* Text that was drawn at a higher temperature is not gone on from. */
-#define MOST_TEMPERATURE 0.5
-
 typedef attn2c_speech_job job;
-
-static int no_memory(job *job) {
-  return attn2c_fail(job->message, ATTN2C_MEMORY, "no memory for what is said");
-}
-
-/* Adds tokens to what was said, of which the last ones are kept. */
-static void remember(job *job, const int32_t *ids, int64_t count) {
-  const size_t more = (size_t)count < job->capacity ? (size_t)count : job->capacity;
-  const size_t room = job->capacity - more, kept = job->before_count < room ? job->before_count : room;
-  memmove(job->before, job->before + job->before_count - kept, kept * sizeof *ids);
-  memcpy(job->before + kept, ids + (size_t)count - more, more * sizeof *ids);
-  job->before_count = kept + more;
-}
-
-int attn2c_speech_begin(job *job, const char *name) {
-  const int32_t *ids = NULL;
-  int64_t count = 0;
-  job->name = name, job->language = job->options.language;
-  job->before_count = 0, job->cues = 0, job->written = 0;
-  attn2c_cues_begin(job->options.format, job->out);
-  if (job->arguments->text_count == 0) return ATTN2C_OK;
-  const char *text = job->arguments->texts[0].word;
-  char *spaced = malloc(strlen(text) + 2);
-  if (!spaced) return no_memory(job);
-  sprintf(spaced, " %s", text + strspn(text, " "));
-  const int status = job->text->plain(job->side, spaced, &ids, &count, job->message);
-  if (status == ATTN2C_OK) remember(job, ids, count);
-  free(spaced);
-  return status;
-}
-
-static int is_blank(const attn2c_shown *shown) {
-  for (size_t i = 0; i < shown->length; i++)
-    if (!memchr(" \t\r\n", shown->text[i], 4)) return 0;
-  return 1;
-}
-
-/* Writes and remembers the segments of a window that begins at a row. */
-static int take(job *job, const attn2c_speech_part *part, const attn2c_heard *heard, int32_t count,
-                int64_t row) {
-  for (int32_t i = 0; i < count; i++) {
-    const attn2c_segment *segment = &job->segments[i];
-    const int32_t *ids = heard->ids + segment->first;
-    attn2c_shown shown = {.text = ""};
-    int status = attn2c_listener_text(job->listener, ids, segment->count, &shown);
-    if (status != ATTN2C_OK)
-      return attn2c_fail(job->message, status, "%s: no text: %s", job->name, attn2c_strerror(status));
-    if (segment->begin == segment->end || is_blank(&shown)) continue;
-    status = attn2c_speech_write(job, part, heard, segment, row, &shown);
-    if (status != ATTN2C_OK) return status;
-    remember(job, ids, segment->count);
-  }
-  if (job->is_by_line) attn2c_speech_end_line(job);
-  return attn2c_output_flush(job->out, job->message);
-}
-
-/* Divides an answer into segments. Without timestamps all of it is one, with the tokens of times in it. */
-static int32_t divide(job *job, const attn2c_heard *heard, int is_timed, int32_t rows, int32_t *next) {
-  if (is_timed) return attn2c_segments(job->speech, heard->ids, heard->count, rows, job->segments, next);
-  const int32_t end = rows / ATTN2C_TIMESTAMP_ROWS;
-  job->segments[0] = (attn2c_segment){0, heard->count, 0, end > 0 ? end : 1};
-  return 1;
-}
-
-int attn2c_speech_listen(job *job, attn2c_speech_part *part) {
-  int status = ATTN2C_OK;
-  int32_t next = 0;
-  const int is_timed = job->options.is_timed || part->is_long;
-  for (int64_t row = 0;; row += next) {
-    if (part->read) status = part->read(part, row);
-    if (status != ATTN2C_OK || row >= part->rows) break;
-    const int32_t count = (int32_t)(part->rows - row < job->rows ? part->rows - row : job->rows);
-    const float *window = part->features + (row - part->first) * job->width;
-    attn2c_heard heard;
-    attn2c_progress("listening", row, part->all);
-    if (row - part->first + job->rows > part->room) {
-      memset(job->window, 0, (size_t)(job->rows * job->width) * sizeof *window);
-      window = memcpy(job->window, window, (size_t)(count * job->width) * sizeof *window);
-    }
-    status = attn2c_listen(job->listener, window, job->before, (int32_t)job->before_count, is_timed,
-                           job->language, &heard, job->message);
-    if (status != ATTN2C_OK) break;
-    job->language = heard.language;
-    next = count;
-    if (heard.is_silent) continue;
-    const int32_t found = divide(job, &heard, is_timed, count, &next);
-    attn2c_progress_hide();
-    status = take(job, part, &heard, found, row);
-    if (heard.temperature > MOST_TEMPERATURE) job->before_count = 0;
-    if (next < 1) next = count;
-    if (status != ATTN2C_OK) break;
-  }
-  attn2c_progress_hide();
-  return status;
-}
-
-int attn2c_speech_end(job *job) {
-  attn2c_speech_end_line(job);
-  return attn2c_output_flush(job->out, job->message);
-}
+typedef attn2c_speech_place place;
 
 /* Reads the features of a sound, [rows][width] or [1][rows][width]. */
-static int read_features(job *job, const char *path, float **features, int64_t *rows) {
+static int read_features(const job *job, const char *path, float **features, int64_t *rows,
+                         attn2c_message *message) {
   attn2c_npy array;
-  int status = attn2c_npy_read(path, &array, job->message);
+  int status = attn2c_npy_read(path, &array, message);
   if (status != ATTN2C_OK) return status;
   const int rank = array.rank, first = rank - 2;
   const int fits = (rank == 2 || (rank == 3 && array.shape[0] == 1)) && array.shape[rank - 1] == job->width &&
                    array.shape[first] > 0;
   if (!fits) {
     status =
-        attn2c_fail(job->message, ATTN2C_FORMAT,
+        attn2c_fail(message, ATTN2C_FORMAT,
                     "%s: features of this model are [rows][%lld], %lld rows for a window; the array is for "
                     "another one",
                     path, (long long)job->width, (long long)job->rows);
   } else {
     *rows = array.shape[first];
     *features = malloc((size_t)array.elements * sizeof **features);
-    status = *features
-                 ? attn2c_npy_as(&array, ATTN2C_F32, rank, array.shape, "features", *features, job->message)
-                 : no_memory(job);
+    status = *features ? attn2c_npy_as(&array, ATTN2C_F32, rank, array.shape, "features", *features, message)
+                       : attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for features", path);
   }
   attn2c_npy_free(&array);
   return status;
 }
 
-static int open_job(job *job, FILE *notes) {
-  int status = job->text->open(job->model->text, job->arguments, 1, &job->side, job->message);
+/* Begins sound number `number` at a place. */
+static int begin_sound(job *job, place *p, int number, attn2c_message *message) {
+  const attn2c_arguments *arguments = job->arguments;
+  const int features = arguments->generate.feature_count;
+  int64_t rows = 0;
+  *p = (place){.transcriber = p->transcriber, .number = number};
+  int status = ATTN2C_OK;
+  if (number < features) {
+    p->name = arguments->generate.features[number];
+    status = read_features(job, p->name, &p->features, &rows, message);
+  } else {
+    status = attn2c_the_speech_sounds->open(job, p, number - features, message);
+  }
   if (status == ATTN2C_OK)
-    status = attn2c_continuing_open(job->model, job->arguments, notes, &job->opened, job->message);
+    status = attn2c_transcriber_begin(p->transcriber, p->name,
+                                      arguments->text_count > 0 ? arguments->texts[0].word : NULL, message);
+  if (status == ATTN2C_OK && p->features) attn2c_transcriber_features(p->transcriber, p->features, rows);
+  int is_end = 0;
+  if (status == ATTN2C_OK && p->sound) status = attn2c_the_speech_sounds->part(job, p, &is_end, message);
+  p->is_ended = is_end;
+  return status;
+}
+
+static void end_sound(place *p) {
+  free(p->features);
+  p->features = NULL;
+  if (p->sound) attn2c_the_speech_sounds->close(p);
+  p->number = -1;
+}
+
+/* Writes what is said at a place until the listener must step, or the sound ends. */
+static int go_on(job *job, place *p, attn2c_message *message) {
+  int status = ATTN2C_OK;
+  while (status == ATTN2C_OK && !p->is_ended) {
+    attn2c_said_state state;
+    attn2c_said said;
+    status = attn2c_transcriber_next(p->transcriber, &state, &said, message);
+    if (status == ATTN2C_OK && state == ATTN2C_SAID_LATER) return status;
+    if (status != ATTN2C_OK) break;
+    attn2c_progress_hide();
+    if (state == ATTN2C_SAID_SEGMENT) status = attn2c_speech_write(job, p, &said, message);
+    if (state == ATTN2C_SAID_WINDOW && p->is_by_line) attn2c_speech_end_line(job, p);
+    if (state == ATTN2C_SAID_WINDOW) status = attn2c_output_flush(p->out, message);
+    if (state != ATTN2C_SAID_ALL) continue;
+    if (p->sound)
+      status = attn2c_the_speech_sounds->part(job, p, &p->is_ended, message);
+    else
+      p->is_ended = 1;
+  }
+  if (status == ATTN2C_OK) attn2c_speech_end_line(job, p);
+  return status;
+}
+
+/* Does a place's part of a step. A fault ends its sound, and is said when it is its turn. */
+static void visit(job *job, place *p) {
+  attn2c_message why = attn2c_message_make(p->fault, sizeof p->fault);
+  p->status = go_on(job, p, &why);
+  if (p->status != ATTN2C_OK) p->is_ended = 1;
+}
+
+/* Opens what a sound writes to: the output if it is its turn, else memory. */
+static int open_output(const job *job, place *p, int is_turn) {
+  p->out = is_turn ? job->out : open_memstream(&p->kept, &p->size);
+  if (!p->out) return ATTN2C_MEMORY;
+  attn2c_cues_begin(job->format, p->out);
+  return ATTN2C_OK;
+}
+
+/* Makes it a place's turn: writes what it has kept. */
+static int take_turn(const job *job, place *p) {
+  if (p->out == job->out || !p->out) return ATTN2C_OK;
+  fclose(p->out);
+  fwrite(p->kept, 1, p->size, job->out);
+  free(p->kept);
+  p->kept = NULL, p->out = job->out;
+  return attn2c_output_flush(job->out, job->message);
+}
+
+/* Begins the next sound at a place. A fault waits for its turn. */
+static int begin_next(job *job, place *p, int number, int is_turn) {
+  char fault[sizeof p->fault];
+  attn2c_message why = attn2c_message_make(fault, sizeof fault);
+  const int status = begin_sound(job, p, number, &why);
+  p->status = status;
+  if (status != ATTN2C_OK) p->is_ended = 1, memcpy(p->fault, fault, sizeof fault);
+  return status == ATTN2C_OK ? open_output(job, p, is_turn) : ATTN2C_OK;
+}
+
+static void show_progress(const job *job, const place *p) {
+  int64_t all;
+  if (!p || job->place_count > 1) return;
+  const int64_t row = attn2c_transcriber_row(p->transcriber, &all);
+  attn2c_progress("listening", row, all);
+}
+
+/* Listens to all sounds. `turn`: the one whose answer is written; the next one to begin is `next`. */
+static int listen(job *job) {
+  int status = ATTN2C_OK;
+  for (int turn = 0, next = 0, is_faulty = 0; turn < job->sounds && status == ATTN2C_OK;) {
+    place *first = NULL;
+    int steps = 0;
+    for (int32_t i = 0; i < job->place_count && status == ATTN2C_OK; i++) {
+      place *p = &job->places[i];
+      if (p->number < 0 && next < job->sounds && !is_faulty) {
+        status = begin_next(job, p, next, next == turn);
+        next++;
+      }
+      if (p->number < 0 || status != ATTN2C_OK) continue;
+      if (p->number == turn) status = take_turn(job, first = p);
+      if (!p->is_ended) visit(job, p);
+      is_faulty = is_faulty || p->status != ATTN2C_OK;
+      steps += !p->is_ended;
+    }
+    if (status != ATTN2C_OK) return status;
+    if (first && first->is_ended) {
+      if (first->status != ATTN2C_OK) {
+        attn2c_say(job->message, "%s", first->fault);
+        return first->status;
+      }
+      status = attn2c_output_flush(job->out, job->message);
+      end_sound(first), turn++;
+    } else if (steps > 0) {
+      show_progress(job, first);
+      status = attn2c_signals_status(job->message);
+      if (status == ATTN2C_OK) status = attn2c_listener_step(job->listener, job->message);
+    }
+  }
+  return status;
+}
+
+static int open_places(job *job, FILE *notes) {
+  const attn2c_sound_facts *sounds = &attn2c_the_speech_sounds ? attn2c_the_speech_sounds->facts() : NULL;
+  int is_live = 0;
+  for (int i = 0; i < job->paths.count; i++) is_live = is_live || strcmp(job->paths.paths[i], "-") == 0;
+  int status = attn2c_continuing_open(job->model, job->arguments, notes, &job->opened, job->message);
   if (status == ATTN2C_OK)
-    status = attn2c_listener_create(&job->listener, &job->opened.calls, job->speech, &job->options, job->text,
-                                    job->side, job->message);
+    status = attn2c_listener_create(&job->listener, job->opened.context, &job->options,
+                                    is_live ? 1 : job->sounds, job->message);
   if (status != ATTN2C_OK) return status;
-  const attn2c_tensor *read = &job->model->tensors[attn2c_encode_entry(job->model)->inputs[0]];
-  job->rows = read->shape[1], job->width = read->shape[2];
-  job->window = malloc((size_t)(job->rows * job->width) * sizeof *job->window);
-  job->capacity = (size_t)job->opened.calls.tokens;
-  job->before = malloc(job->capacity * sizeof *job->before);
-  job->segments = malloc((size_t)(job->opened.calls.tokens / 2 + 2) * sizeof *job->segments);
-  return job->window && job->before && job->segments ? ATTN2C_OK : no_memory(job);
+  job->place_count = attn2c_listener_places(job->listener);
+  job->places = calloc((size_t)job->place_count, sizeof *job->places);
+  if (!job->places) return attn2c_fail(job->message, ATTN2C_MEMORY, "no memory for sounds");
+  for (int32_t i = 0; i < job->place_count; i++) job->places[i].number = -1;
+  for (int32_t i = 0; i < job->place_count && status == ATTN2C_OK; i++)
+    status = attn2c_transcriber_create(&job->places[i].transcriber, job->listener, i,
+                                       sounds ? sounds->made : NULL, sounds ? sounds->rate : 1, job->message);
+  return status;
+}
+
+static void close_job(job *job) {
+  for (int32_t i = 0; job->places && i < job->place_count; i++) {
+    place *p = &job->places[i];
+    if (p->number >= 0 && p->out && p->out != job->out) {
+      fclose(p->out);
+      free(p->kept);
+    }
+    end_sound(p);
+    attn2c_transcriber_free(p->transcriber);
+  }
+  free(job->places);
+  attn2c_listener_free(job->listener);
+  if (&attn2c_the_speech_sounds) attn2c_the_speech_sounds->close_paths(&job->paths);
+  attn2c_continuing_close(&job->opened);
 }
 
 static int run_job(job *job, FILE *notes) {
-  const attn2c_generate_arguments *given = &job->arguments->generate;
-  const int audios = job->arguments->audio_count;
-  int status = attn2c_speech_options_read(job->arguments, job->model, &job->options, job->message);
-  if (given->feature_count + audios == 0)
+  const attn2c_arguments *arguments = job->arguments;
+  const int features = arguments->generate.feature_count, audios = arguments->audio_count;
+  int status = attn2c_speech_options_read(arguments, job->model, &job->options, &job->format, job->message);
+  if (features + audios == 0)
     status = attn2c_fail(job->message, ATTN2C_USAGE,
                          "generate: --audio FILE or --features X.npy is needed: this "
                          "model writes down speech");
-  else if (status == ATTN2C_OK)
-    status = attn2c_cues_check(job->options.format, given->feature_count + audios, job->message);
   if (audios > 0 && !&attn2c_the_speech_sounds)
     status = attn2c_fail(job->message, ATTN2C_USAGE,
                          "--audio: this model takes no sound: its description has no key "
                          "`sound`; --features X.npy gives features");
-  if (status == ATTN2C_OK) status = open_job(job, notes);
+  if (status == ATTN2C_OK) status = attn2c_cues_check(job->format, features + audios, job->message);
+  if (status == ATTN2C_OK && audios > 0)
+    status = attn2c_the_speech_sounds->open_paths(arguments, &job->paths, job->message);
+  job->sounds = features + job->paths.count;
+  job->has_names =
+      job->sounds > 1 || (job->paths.count > 0 && attn2c_the_speech_sounds->are_several(&job->paths));
+  if (status == ATTN2C_OK) status = attn2c_cues_check(job->format, job->sounds, job->message);
+  if (status == ATTN2C_OK) status = open_places(job, notes);
   if (status == ATTN2C_OK) attn2c_signals_note();
-  job->has_names = given->feature_count + audios > 1;
-  for (int i = 0; i < given->feature_count && status == ATTN2C_OK; i++) {
-    float *features = NULL;
-    attn2c_speech_part part = {.first = 0};
-    status = read_features(job, given->features[i], &features, &part.rows);
-    part.features = features, part.room = part.all = part.rows, part.is_long = part.rows > job->rows;
-    if (status == ATTN2C_OK) status = attn2c_speech_begin(job, given->features[i]);
-    if (status == ATTN2C_OK) status = attn2c_speech_listen(job, &part);
-    if (status == ATTN2C_OK) status = attn2c_speech_end(job);
-    free(features);
-  }
-  return status == ATTN2C_OK && audios > 0 ? attn2c_the_speech_sounds(job) : status;
+  return status == ATTN2C_OK ? listen(job) : status;
 }
 
 static int generate(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
                     attn2c_message *message) {
+  const attn2c_tensor *read = &model->tensors[attn2c_encode_entry(model)->inputs[0]];
   job job = {.model = model,
              .arguments = arguments,
              .out = out,
              .message = message,
-             .speech = model->continued->generation->speech,
-             .text = attn2c_the_generation_text};
+             .rows = read->shape[1],
+             .width = read->shape[2]};
   const int status = run_job(&job, notes);
-  attn2c_listener_free(job.listener);
-  attn2c_continuing_close(&job.opened);
-  if (job.side) job.text->close(job.side);
-  free(job.window);
-  free(job.before);
-  free(job.segments);
+  attn2c_progress_hide();
+  close_job(&job);
   return status;
 }
 

@@ -1,149 +1,110 @@
-/* sounds.c - sounds become features: up to a window as transformers prepares one, a longer one window by
- * window, of which only the current one is kept. A longer file is read twice, first for its largest number.
- */
+/* sounds.c - sounds of files and of the standard input, whole or in pieces of speech. */
 #include "base/sound_facts.h"
-#include "generate/bits.h"
-#include "model/features.h"
-#include "program/sound/cues.h"
 #include "program/sound/pieces.h"
 #include "program/speech/job.h"
 
-typedef struct {
-  attn2c_speech_job *job;
+struct attn2c_speech_sound {
+  attn2c_samples samples; /* of the sound that is read, whose source `from` is this */
+  attn2c_paths path;      /* only its own */
   attn2c_sound_pieces pieces;
-  float *features; /* rows of a window, after the rows of a margin */
-  float largest;   /* number of the whole sound; -inf: each window's own counts */
-  int64_t rows;    /* of the whole sound; 0: not known */
-} sounds;
+  int is_begun; /* 1: its only part, or a piece of it */
+  int64_t end;  /* samples to drop before the next piece */
+};
 
-static attn2c_feature_facts facts(void) { return *attn2c_the_sound_facts->made; }
+static const attn2c_sound_facts *facts(void) { return attn2c_the_sound_facts; }
 
-static int no_features(const sounds *s, int status) {
-  return status == ATTN2C_OK ? status
-                             : attn2c_fail(s->job->message, status, "%s: no features: %s", s->job->name,
-                                           attn2c_strerror(status));
+static int open_paths(const attn2c_arguments *arguments, attn2c_paths *paths, attn2c_message *message) {
+  return attn2c_paths_open(&attn2c_sound_paths, arguments->audios, arguments->audio_count, paths, message);
 }
 
-static float largest_of(const float *features, int64_t count, float largest) {
-  for (int64_t i = 0; i < count; i++) largest = features[i] > largest ? features[i] : largest;
-  return largest;
-}
-
-/* Makes the features from a row of a long sound on, up to a window, whose samples it reads. Numbers are not
- * limited. */
-static int read_rows(sounds *s, attn2c_speech_part *part, int64_t row) {
-  attn2c_feature_facts made = facts();
+/* Shows the samples that are there. */
+static void show(struct attn2c_speech_sound *s) {
   const attn2c_sound *sound = &s->pieces.sound;
-  /* Rows near the beginning are made of reflected samples, with all before them. */
-  const int64_t from = row * made.hop < made.margin ? 0 : row, before = row - from;
-  made.margin = from > 0 ? 0 : made.margin;
-  const int64_t first = from * made.hop - (from > 0 ? facts().margin : 0);
-  if (first > sound->first) attn2c_sound_drop(s->pieces.source, first - sound->first, &s->pieces.sound);
-  int status =
-      attn2c_sound_fill(s->pieces.source, (row + s->job->rows) * made.hop + made.length - sound->first,
-                        &s->pieces.sound, s->job->message);
-  if (status != ATTN2C_OK) return status;
-  part->rows = sound->is_end ? (sound->first + sound->count) / made.hop : row + s->job->rows;
-  if (part->rows > row + s->job->rows) part->rows = row + s->job->rows;
-  part->first = row, part->room = part->rows - row;
-  part->features = s->features + before * s->job->width;
-  if (part->room < 1) return ATTN2C_OK;
-  made.rows = before + part->room, made.samples = made.rows * made.hop + made.length, made.range = 0;
-  status = attn2c_features(s->job->opened.context, &made, sound->samples + (first - sound->first),
-                           sound->count - (first - sound->first), s->features, made.rows);
-  return no_features(s, status);
+  s->samples.samples = sound->samples;
+  s->samples.first = sound->first, s->samples.count = sound->count;
+  s->samples.is_end = sound->is_end;
 }
 
-static int read_window(attn2c_speech_part *part, int64_t row) {
-  sounds *s = part->from;
-  const int status = read_rows(s, part, row);
-  if (status != ATTN2C_OK || part->rows <= row) return status;
-  const int64_t count = part->room * s->job->width;
-  float *window = part->features;
-  const float least = largest_of(window, count, s->largest) - facts().range;
-  for (int64_t i = 0; i < count && facts().range > 0; i++) window[i] = window[i] < least ? least : window[i];
+static int fill(attn2c_samples *samples, int64_t wanted, attn2c_message *message) {
+  struct attn2c_speech_sound *s = samples->from;
+  const int status = attn2c_sound_fill(s->pieces.source, wanted, &s->pieces.sound, message);
+  show(s);
+  return status;
+}
+
+static void drop(attn2c_samples *samples, int64_t count) {
+  struct attn2c_speech_sound *s = samples->from;
+  attn2c_sound_drop(s->pieces.source, count, &s->pieces.sound);
+  show(s);
+}
+
+static int again(attn2c_samples *samples, attn2c_message *message) {
+  struct attn2c_speech_sound *s = samples->from;
+  const int status = attn2c_sound_again(s->pieces.source, &s->pieces.sound, message);
+  show(s);
+  return status;
+}
+
+static int open_sound(attn2c_speech_job *job, attn2c_speech_place *place, int number,
+                      attn2c_message *message) {
+  struct attn2c_speech_sound *s = place->sound = calloc(1, sizeof *s);
+  if (!s) return attn2c_fail(message, ATTN2C_MEMORY, "--audio: no memory for a sound");
+  const int rate = facts()->rate;
+  s->path = (attn2c_paths){.kind = job->paths.kind, .paths = &job->paths.paths[number], .count = 1};
+  s->pieces = (attn2c_sound_pieces){.rate = rate, .most = job->rows * facts()->made->hop};
+  int status = attn2c_sound_source_open(&s->path, rate, &s->pieces.source, message);
+  if (status == ATTN2C_OK) status = attn2c_sound_pieces_begin(&s->pieces, message);
+  if (status != ATTN2C_OK) return status;
+  const attn2c_sound *sound = &s->pieces.sound;
+  s->samples =
+      (attn2c_samples){.fill = fill, .drop = drop, .again = sound->is_live ? NULL : again, .from = s};
+  show(s);
+  place->name = sound->name;
+  place->is_by_line = job->arguments->vad || sound->is_live;
   return ATTN2C_OK;
 }
 
-/* Finds the largest number of a long file, and begins it again. */
-static int find_largest(sounds *s) {
-  attn2c_speech_part part = {.first = 0};
+/* Begins the next piece of speech. */
+static int begin_piece(attn2c_speech_place *place, int *is_end, attn2c_message *message) {
+  struct attn2c_speech_sound *s = place->sound;
+  const attn2c_sound *sound = &s->pieces.sound;
+  attn2c_speech_piece piece = {0, 0};
   int status = ATTN2C_OK;
-  for (int64_t row = 0; row == part.rows; row += s->job->rows) {
-    status = read_rows(s, &part, row);
-    if (status != ATTN2C_OK) return status;
-    s->rows = part.rows;
-    s->largest = largest_of(part.features, (part.rows - row) * s->job->width, s->largest);
+  for (*is_end = 0; status == ATTN2C_OK && piece.end <= piece.begin;) {
+    if (s->is_begun) drop(&s->samples, s->end);
+    if (s->is_begun && sound->is_end && sound->count == 0) {
+      *is_end = 1;
+      return ATTN2C_OK;
+    }
+    status = attn2c_sound_pieces_next(&s->pieces, &piece, message);
+    s->is_begun = 1, s->end = piece.end;
   }
-  return attn2c_sound_again(s->pieces.source, &s->pieces.sound, s->job->message);
+  show(s);
+  return status == ATTN2C_OK
+             ? attn2c_transcriber_samples(place->transcriber, &s->samples, piece.begin, piece.end, message)
+             : status;
 }
 
-/* Writes down samples that a window holds. */
-static int listen_to(sounds *s, const attn2c_speech_piece *piece) {
-  const attn2c_feature_facts made = facts();
-  const attn2c_sound *sound = &s->pieces.sound;
-  const int64_t count = piece->end - piece->begin, rows = count / made.hop > 0 ? count / made.hop : 1;
-  attn2c_speech_part part = {.features = s->features, .rows = rows, .room = s->job->rows};
-  part.begin = (double)(sound->first + piece->begin) / s->pieces.rate;
-  if (attn2c_feature_rows(&made, count) != part.room)
-    return attn2c_fail(s->job->message, ATTN2C_FORMAT, "%s: there is no sound in it", sound->name);
-  const int status = attn2c_features(s->job->opened.context, &made, sound->samples + piece->begin, count,
-                                     s->features, part.room);
-  return status == ATTN2C_OK ? attn2c_speech_listen(s->job, &part) : no_features(s, status);
+static int begin_part(const attn2c_speech_job *job, attn2c_speech_place *place, int *is_end,
+                      attn2c_message *message) {
+  struct attn2c_speech_sound *s = place->sound;
+  if (job->arguments->vad) return begin_piece(place, is_end, message);
+  *is_end = s->is_begun;
+  s->is_begun = 1;
+  return *is_end ? ATTN2C_OK : attn2c_transcriber_samples(place->transcriber, &s->samples, 0, 0, message);
 }
 
-static int listen_to_all(sounds *s) {
-  const attn2c_feature_facts made = facts();
-  const attn2c_sound *sound = &s->pieces.sound;
-  attn2c_speech_part part = {.is_long = 1, .read = read_window, .from = s};
-  int status = attn2c_sound_fill(s->pieces.source, s->job->rows * made.hop + made.length, &s->pieces.sound,
-                                 s->job->message);
-  if (status != ATTN2C_OK) return status;
-  if (sound->is_end && sound->count / made.hop <= s->job->rows)
-    return listen_to(s, &(attn2c_speech_piece){0, sound->count});
-  s->largest = attn2c_bits_float(ATTN2C_NEGATIVE_INFINITE_BITS), s->rows = 0;
-  if (!sound->is_live && made.range > 0) status = find_largest(s);
-  part.all = s->rows;
-  return status == ATTN2C_OK ? attn2c_speech_listen(s->job, &part) : status;
+static void close_sound(attn2c_speech_place *place) {
+  if (place->sound) attn2c_sound_source_close(place->sound->pieces.source);
+  free(place->sound);
+  place->sound = NULL;
 }
 
-static int listen_to_speech(sounds *s) {
-  const attn2c_sound *sound = &s->pieces.sound;
-  attn2c_speech_piece piece;
-  int status = ATTN2C_OK;
-  while (status == ATTN2C_OK && !(sound->is_end && sound->count == 0)) {
-    status = attn2c_sound_pieces_next(&s->pieces, &piece, s->job->message);
-    if (status == ATTN2C_OK && piece.end > piece.begin) status = listen_to(s, &piece);
-    if (status == ATTN2C_OK) attn2c_sound_drop(s->pieces.source, piece.end, &s->pieces.sound);
-  }
-  return status;
-}
-
-int attn2c_speech_sounds(attn2c_speech_job *job) {
-  const attn2c_arguments *arguments = job->arguments;
-  const int64_t most = facts().margin / facts().hop + 1 + job->rows;
-  sounds s = {.job = job, .pieces = {.rate = attn2c_the_sound_facts->rate, .most = job->rows * facts().hop}};
-  attn2c_paths paths;
-  int status =
-      attn2c_paths_open(&attn2c_sound_paths, arguments->audios, arguments->audio_count, &paths, job->message);
-  if (status == ATTN2C_OK) status = attn2c_cues_check(job->options.format, paths.count, job->message);
-  if (status == ATTN2C_OK) {
-    job->has_names = job->has_names || attn2c_paths_are_several(&paths);
-    s.features = malloc((size_t)(most * job->width) * sizeof *s.features);
-    if (!s.features) status = attn2c_fail(job->message, ATTN2C_MEMORY, "--audio: no memory for features");
-  }
-  if (status == ATTN2C_OK)
-    status = attn2c_sound_source_open(&paths, s.pieces.rate, &s.pieces.source, job->message);
-  while (status == ATTN2C_OK) {
-    status = attn2c_sound_pieces_begin(&s.pieces, job->message);
-    if (status != ATTN2C_OK || !s.pieces.sound.name) break;
-    job->is_by_line = arguments->vad || s.pieces.sound.is_live;
-    status = attn2c_speech_begin(job, s.pieces.sound.name);
-    if (status == ATTN2C_OK) status = (arguments->vad ? listen_to_speech : listen_to_all)(&s);
-    if (status == ATTN2C_OK) status = attn2c_speech_end(job);
-  }
-  attn2c_sound_source_close(s.pieces.source);
-  attn2c_paths_close(&paths);
-  free(s.features);
-  return status;
-}
+const attn2c_speech_sounds attn2c_speech_sounds_program = {.kind = &attn2c_sound_paths,
+                                                           .facts = facts,
+                                                           .open_paths = open_paths,
+                                                           .close_paths = attn2c_paths_close,
+                                                           .are_several = attn2c_paths_are_several,
+                                                           .open = open_sound,
+                                                           .part = begin_part,
+                                                           .close = close_sound};

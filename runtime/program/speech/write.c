@@ -1,72 +1,89 @@
 /* write.c - writes what is said: as text, as lines or cues with times, or as JSON. */
+#include <math.h>
+
 #include "program/answers/json_line.h"
 #include "program/answers/safe.h"
 #include "program/output.h"
 #include "program/sound/cues.h"
 #include "program/speech/job.h"
 
-/* Returns the seconds of a time in a window that begins at a row of a part. */
-static double seconds(const attn2c_speech_part *part, int64_t row, int32_t time) {
-  return part->begin + (double)(row / ATTN2C_TIMESTAMP_ROWS + time) / ATTN2C_TIMESTAMPS_A_SECOND;
+/* Returns a cue without spaces at its beginning. */
+static attn2c_cue cue_of(double begin, double end, const char *text, size_t length) {
+  while (length > 0 && *text == ' ') text++, length--;
+  return (attn2c_cue){begin, end, text, length};
 }
 
-static int write_json(attn2c_speech_job *job, const attn2c_heard *heard, const attn2c_segment *segment,
-                      const attn2c_cue *cue) {
-  json_t *object = attn2c_cue_json("text", cue), *ids = json_array();
-  int failed = json_object_set_new(object, "audio", attn2c_json_text(job->name, strlen(job->name)));
-  for (int32_t i = 0; i < segment->count; i++)
-    failed |= json_array_append_new(ids, json_integer(heard->ids[segment->first + i]));
+static attn2c_cue word_of(const attn2c_said_word *word) {
+  return cue_of(word->begin, word->end, word->text, word->length);
+}
+
+static int write_json(const attn2c_speech_job *job, const attn2c_speech_place *place,
+                      const attn2c_said *said) {
+  const attn2c_cue cue = cue_of(said->begin, said->end, said->text, said->length);
+  json_t *object = attn2c_cue_json("text", &cue), *ids = json_array();
+  int failed = json_object_set_new(object, "audio", attn2c_json_text(place->name, strlen(place->name)));
+  for (int32_t i = 0; i < said->count; i++) failed |= json_array_append_new(ids, json_integer(said->ids[i]));
   failed |= json_object_set_new(object, "ids", ids);
-  if (heard->language >= 0)
-    failed |=
-        json_object_set_new(object, "language", json_string(job->speech->languages[heard->language].code));
-  failed |= json_object_set_new(object, "temperature", attn2c_json_number(heard->temperature));
-  failed |= json_object_set_new(object, "score", attn2c_json_number(heard->score));
-  failed |= json_object_set_new(object, "compression", attn2c_json_number(heard->compression));
-  failed |= json_object_set_new(object, "silence", attn2c_json_number(heard->silence));
-  return attn2c_json_line(object, failed, job->out);
+  if (said->language) failed |= json_object_set_new(object, "language", json_string(said->language));
+  failed |= json_object_set_new(object, "temperature", attn2c_json_number(said->temperature));
+  failed |= json_object_set_new(object, "score", attn2c_json_number(said->score));
+  failed |= json_object_set_new(object, "compression", attn2c_json_number(said->compression));
+  failed |= json_object_set_new(object, "silence", attn2c_json_number(said->silence));
+  json_t *words = job->options.has_words ? json_array() : NULL;
+  for (int32_t i = 0; i < said->word_count; i++) {
+    const attn2c_cue word = word_of(&said->words[i]);
+    failed |= json_array_append_new(words, attn2c_cue_json("word", &word));
+  }
+  json_t *times = said->times ? json_array() : NULL;
+  for (int32_t i = 0; times && i < said->count; i++)
+    failed |= json_array_append_new(times, attn2c_json_number(round(said->times[i] * 1000) / 1000));
+  if (times) failed |= json_object_set_new(object, "times", times);
+  if (words) failed |= json_object_set_new(object, "words", words);
+  return attn2c_json_line(object, failed, place->out);
 }
 
 /* Begins a line with the name of the sound. */
-static void begin_line(attn2c_speech_job *job) {
+static void begin_line(const attn2c_speech_job *job, const attn2c_speech_place *place) {
   if (!job->has_names) return;
-  attn2c_safe_write(job->name, strlen(job->name), job->out);
-  fputc('\t', job->out);
+  attn2c_safe_write(place->name, strlen(place->name), place->out);
+  fputc('\t', place->out);
 }
 
 /* Writes the text of a line as it comes. */
-static void write_text(attn2c_speech_job *job, const attn2c_cue *cue) {
+static void write_text(const attn2c_speech_job *job, attn2c_speech_place *place, const attn2c_said *said) {
   size_t from = 0;
-  if (job->written == 0) {
-    begin_line(job);
-    while (from < cue->length && cue->text[from] == ' ') from++;
+  if (place->written == 0) {
+    begin_line(job, place);
+    while (from < said->length && said->text[from] == ' ') from++;
   }
-  attn2c_safe_write(cue->text + from, cue->length - from, job->out);
-  job->written += cue->length;
+  attn2c_safe_write(said->text + from, said->length - from, place->out);
+  place->written += said->length;
 }
 
-int attn2c_speech_write(attn2c_speech_job *job, const attn2c_speech_part *part, const attn2c_heard *heard,
-                        const attn2c_segment *segment, int64_t row, const attn2c_shown *shown) {
-  const attn2c_answer_format format = job->options.format;
-  attn2c_cue cue = {seconds(part, row, segment->begin), seconds(part, row, segment->end), shown->text,
-                    shown->length};
+int attn2c_speech_write(const attn2c_speech_job *job, attn2c_speech_place *place, const attn2c_said *said,
+                        attn2c_message *message) {
+  const char *name = job->has_names ? place->name : NULL;
   int status = ATTN2C_OK;
-  if (format == ATTN2C_ANSWERS_TEXT && !job->options.is_timed) {
-    write_text(job, &cue);
+  if (job->format == ATTN2C_ANSWERS_JSONL) {
+    status = write_json(job, place, said);
+  } else if (job->options.has_words) {
+    for (int32_t i = 0; i < said->word_count; i++) {
+      const attn2c_cue word = word_of(&said->words[i]);
+      attn2c_cue_write(job->format, &word, ++place->cues, name, place->out);
+    }
+  } else if (job->format == ATTN2C_ANSWERS_TEXT && !job->options.is_timed) {
+    write_text(job, place, said);
   } else {
-    while (cue.length > 0 && *cue.text == ' ') cue.text++, cue.length--;
-    if (format == ATTN2C_ANSWERS_JSONL)
-      status = write_json(job, heard, segment, &cue);
-    else
-      attn2c_cue_write(format, &cue, ++job->cues, job->has_names ? job->name : NULL, job->out);
+    const attn2c_cue cue = cue_of(said->begin, said->end, said->text, said->length);
+    attn2c_cue_write(job->format, &cue, ++place->cues, name, place->out);
   }
-  return status == ATTN2C_OK ? attn2c_output_flush(job->out, job->message) : status;
+  return status == ATTN2C_OK ? attn2c_output_flush(place->out, message) : status;
 }
 
-void attn2c_speech_end_line(attn2c_speech_job *job) {
-  if (job->options.format != ATTN2C_ANSWERS_TEXT || job->options.is_timed) return;
-  if (job->written == 0 && job->is_by_line) return;
-  if (job->written == 0) begin_line(job);
-  fputc('\n', job->out);
-  job->written = 0;
+void attn2c_speech_end_line(const attn2c_speech_job *job, attn2c_speech_place *place) {
+  if (job->format != ATTN2C_ANSWERS_TEXT || job->options.is_timed) return;
+  if (place->written == 0 && place->is_by_line) return;
+  if (place->written == 0) begin_line(job, place);
+  fputc('\n', place->out);
+  place->written = 0;
 }

@@ -42,8 +42,10 @@ describe("checkpoints.ctc", function()
       assert.equal('tokenizer_config.json: target_lang: vocab.json has no tokens of "de"' .. none,
         select(3, read({ ["vocab.json"] = vocabulary }, { target_lang = "de" })))
     end
-    assert.equal("vocab.json: 1001 tokens, but at most 1000 are supported" .. none,
-      select(3, read({ ["vocab.json"] = VOCABULARY }, nil, 1001)))
+    assert.equal("vocab.json: 16001 tokens, but at most 16000 are supported" .. none,
+      select(3, read({ ["vocab.json"] = VOCABULARY }, nil, 16001)))
+    local parts = read({ ["vocab.json"] = VOCABULARY }, nil, 1001)
+    assert.same({ 2, 1000, 1 }, { #parts, #parts[1], #parts[2] })
   end)
 
   it("gives keys that are checked", function()

@@ -25,6 +25,15 @@ return function(values)
     ["output.2.over"] = "mean", ["output.3.stage"] = "linear", ["output.3.name"] = "logits", ["output.3.to"] = 2 },
     { ["output.1.linear"] = "projector", ["output.3.linear"] = "classifier" })
 
+  local spoken = class({ ["output.1.stage"] = "linear", ["output.1.to"] = 8, ["output.2.stage"] = "linear",
+    ["output.2.to"] = 8, ["output.2.kernel"] = 5, ["output.2.dilation"] = 2, ["output.2.activation"] = "relu",
+    ["output.3.stage"] = "linear", ["output.3.to"] = 9, ["output.3.activation"] = "relu", ["output.4.stage"] = "pool",
+    ["output.4.over"] = "mean deviation", ["output.4.cut"] = 4, ["output.5.stage"] = "linear", ["output.5.to"] = 6,
+    ["output.5.name"] = "embeddings", ["output.6.stage"] = "linear", ["output.6.to"] = 6,
+    ["output.6.name"] = "logits" }, { ["output.1.linear"] = "projector", ["output.2.linear"] = "tdnn.0.kernel",
+    ["output.3.linear"] = "tdnn.1.kernel", ["output.5.linear"] = "feature_extractor",
+    ["output.6.linear"] = "classifier" })
+
   local family = {
     base = like(base, {}),
     cases = {
@@ -42,6 +51,7 @@ return function(values)
       { { feat_extract_activation = "relu" }, { position_activation = "relu" } },
       { { do_stable_layer_norm = true }, { norm = "pre", final_norm = true, ["input.norm"] = NONE } },
       { { feat_proj_layer_norm = false }, { ["input.features_norm"] = NONE } },
+      { { tdnn_dim = { 8 }, tdnn_kernel = { 3 }, tdnn_dilation = { 1 }, xvector_output_dim = 6 }, {} },
       { { add_adapter = false, use_weighted_layer_sum = false, conv_pos_batch_norm = false }, {} },
     },
     classes = {
@@ -50,6 +60,8 @@ return function(values)
       ForCTC = { logits(40, "lm_head"), config = { vocab_size = 40 } },
       ForSequenceClassification = { plus(pooled, { ["output.1.to"] = 128 }), config = { classifier_proj_size = 128 } },
       ForAudioFrameClassification = { logits(2, "classifier") },
+      ForXVector = { spoken, config = { tdnn_dim = { 8, 9 }, tdnn_kernel = { 5, 1 }, tdnn_dilation = { 2, 3 },
+        xvector_output_dim = 6 } },
     },
   }
   -- WavLM has distances besides, and always a norm of the features.

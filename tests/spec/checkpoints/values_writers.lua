@@ -104,7 +104,7 @@ return function(values)
       { { hidden_size = 256, decoder_attention_heads = 4 }, { d_model = 256, heads = 4, d_ff = 1536 } },
       { { max_target_positions = 40 }, { seq = 40, max_position = 40 } },
       { { max_source_positions = 40 }, { ["memory.seq"] = 40 } },
-      { { num_mel_bins = 128 }, { ["memory.input.from"] = 128 } },
+      { { num_mel_bins = 128 }, { ["memory.input.from"] = 128 } }, { { median_filter_width = 9 }, {} },
       { { encoder_layers = 3 }, { ["memory.layers"] = 3 } }, { { num_hidden_layers = 3 }, { ["memory.layers"] = 3 } },
       { { encoder_attention_heads = 4 }, { ["memory.heads"] = 4 } },
       { { num_attention_heads = 4 }, { ["memory.heads"] = 4 } },

@@ -130,6 +130,10 @@ describe("a spec", function()
     assert.is_false(spec(more).tokenizer)
     more.labels = { "no", "yes", "perhaps" }
     assert.same({ "labels: 3, but the last output has 2 numbers" }, refusals(more))
+    more.labels = { { "no" }, { "yes" } }
+    assert.same({ "no", "yes" }, spec(more).labels)
+    more.labels = { { "no" }, "yes" }
+    assert.same({ 'labels.2: "yes", but parts of a list of at most 16000 texts are allowed' }, refusals(more))
     for _, label in ipairs { "\xff", "no\0yes", ("x"):rep(1001) } do
       more.labels = { "no", label }
       assert.matches("^labels.2: .*, but a text of at most 1000 bytes without NUL is allowed$", refusal(more))

@@ -1,6 +1,6 @@
 -- features_spec: samples become the features that transformers makes of them, in models with convolutions over samples
--- and with log-mel filters (tests/hf/sounds.py); the entry that makes them is checked as any other.
-local helper = require("tests.spec.helper")
+-- and with log-mel filters, and Kaldi's filter banks (tests/hf/sounds.py); the entry that makes them is checked as any
+-- other.
 local files = require("common.files")
 local version = require("common.version")
 
@@ -17,6 +17,9 @@ local WHISPER = [[sound = { rate = 16000, mels = 10, length = 400, hop = 160, ce
 local AST = [[sound = { rate = 16000, mels = 12, length = 400, hop = 160, fft = 512, window = "hann",
   preemphasis = 0.97, remove_mean = true, mel_scale = "kaldi", mel_norm = "none", low = 20, log = "natural",
   least = 2 ^ -23, mean = -4.2677393, std = 2 * 4.5689974, rows = 40 }]]
+local KALDI = [[sound = { rate = 16000, mels = 12, length = 400, hop = 160, fft = 512, window = "hamming",
+  scale = 32768, preemphasis = 0.97, remove_mean = true, mel_scale = "kaldi", mel_norm = "none", low = 20, log = "natural",
+  least = 2 ^ -23, subtract_mean = true }]]
 
 -- Each is a folder, or a description, that is built.
 local models = {
@@ -24,6 +27,7 @@ local models = {
   { name = "layer", width = 12, logits = 9 },
   { name = "whisper", width = 10, text = MEL:format("whisper", 10, WHISPER) },
   { name = "ast", width = 12, text = MEL:format("ast", 12, AST), is_checked = true },
+  { name = "kaldi", width = 12, text = MEL:format("kaldi", 12, KALDI) },
 }
 
 local folder
@@ -61,7 +65,7 @@ teardown(helper.clean)
 describe("features", function()
   for _, model in ipairs(models) do
     local name = model.name
-    it("of " .. name .. " are transformers'", function()
+    it("of " .. name .. " are those of the golden", function()
       runs(("gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -I%s -DMODEL=%s -DHEADER='\"%s.h\"' -DWIDTH=%d -DLOGITS=%d "
         .. "%s/tests/c/host_features.c -o host_%s %s/%s -lm -Wl,-rpath,%s/%s"):format(name, name, name, model.width,
         model.logits or 0, shell(root), name, name, library_of(name), shell(folder), name))

@@ -53,7 +53,7 @@ for _, name in ipairs(cases) do
 end
 writers = helper.sample(writers, 9, { gemma3_logits = true })
 -- The first case of each family is in every sample, and so is the one output that only it has.
-local kept, seen = { electra_discriminator = true, gguf_llama = true }, {}
+local kept, seen = { electra_discriminator = true, gguf_llama = true, wavlm_xvector = true }, {}
 for _, name in ipairs(cases) do
   local family = name:match("^[^_]+")
   kept[name], seen[family] = kept[name] or not seen[family], true

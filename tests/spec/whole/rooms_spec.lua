@@ -4,10 +4,10 @@ local helper = require("tests.spec.helper")
 local lfs = require("lfs")
 
 local runtime = { "system", "base", "ranks", "text", "chat", "picture", "sound", "ops", "formats", "generate", "packing",
-  "reading", "weights", "model", "check", "measure", "program", "tools", "python" }
+  "reading", "weights", "model", "speech", "check", "measure", "program", "tools", "python" }
 local gen = { "common", "text", "data", "kernels", "checkpoints", "passes", "pipeline", "report", "commands",
   "deploy" }
-local emitted = { "system", "base", "ranks", "picture", "sound", "ops", "generate", "model", "measure" }
+local emitted = { "system", "base", "ranks", "picture", "sound", "ops", "generate", "model", "speech", "measure" }
 
 -- Calls visit(path from the folder, file) for each file below a folder.
 local function each_file(folder, visit, below)

@@ -193,9 +193,11 @@ with tones.Model() as model:
       quiet = wav(("\0\0"):rep(8000), RATE) } do
       helper.write(("%s/%s.wav"):format(folder, name), text)
     end
-    local data = string.pack("<f", 0.5):rep(500) .. string.pack("<f", 0 / 0):rep(500)
-    data = wav(data, RATE):gsub("\1\0\1\0", "\3\0\1\0", 1):gsub("\2\0\16\0", "\4\0\32\0", 1)
-    helper.write(folder .. "/nan.wav", data)
+    for name, value in pairs { nan = 0 / 0, loud = 3e38 } do
+      local data = string.pack("<f", 0.5):rep(500) .. string.pack("<f", value):rep(500)
+      data = wav(data, RATE):gsub("\1\0\1\0", "\3\0\1\0", 1):gsub("\2\0\16\0", "\4\0\32\0", 1)
+      helper.write(("%s/%s.wav"):format(folder, name), data)
+    end
     sh("mkdir -p none two && cp short.wav two/1.wav && cp short.wav two/2.wav && head -c 801 long.raw >odd.raw")
     assert.equal("a\n", sh("tones/tones run --audio streamed.wav"))
     assert.equal("", sh("tones/tones run --vad --audio quiet.wav"))
@@ -209,6 +211,7 @@ with tones.Model() as model:
       { "wide.wav", 3, "wide.wav: 0.0013 seconds are too short: the model takes 0.0500 and more" },
       { "text.wav", 3, "text.wav: is no sound: Format not recognised." },
       { "nan.wav", 3, "nan.wav: sample 500 is not a finite number" },
+      { "loud.wav", 3, "loud.wav: sample 500 is 3e+38, but samples are from -1 to 1; up to 1e+09 is allowed" },
       { "none", 3, "--audio none: no file of this folder ends in .wav, .flac, .ogg, .oga, .opus or .mp3" },
       { "missing.wav", 4, "--audio missing.wav: No such file or directory" },
       { "- <short.wav", 3, "standard input: begins with RIFF: a file is given by its name; - takes raw samples: 16 "

@@ -59,7 +59,8 @@ describe("a model that writes down speech", function()
   setup(function()
     files.make_folder(folder)
     for _, case in ipairs(cases) do
-      sh(("%s/gen/attn2c build %s kernels=c name=%s -o %s >%s.log 2>&1 || { cat %s.log; exit 1; }"):format(shell(root),
+      sh(("%s/gen/attn2c build %s kernels=c speech.words=true name=%s -o %s "
+        .. ">%s.log 2>&1 || { cat %s.log; exit 1; }"):format(shell(root),
         shell(goldens .. "/" .. case), case, case, case, case))
     end
   end)
@@ -77,6 +78,98 @@ describe("a model that writes down speech", function()
       end)
     end
   end
+
+  for _, case in ipairs(cases) do
+    local config = dkjson.decode(helper.read(("%s/%s/generation_config.json"):format(goldens, case)))
+    for number, golden in ipairs(objects(helper.read(("%s/%s/words.jsonl"):format(goldens, case)))) do
+      it(("finds the times of tokens and words as transformers does: %s %d"):format(case, number), function()
+        if case == "multilingual" then golden.options.language = golden.options.language or "de" end
+        local said = objects(sh(line(case, golden.file, options_of(golden) .. " --words")))
+        local expected = without_pairs(golden.segments, config.no_timestamps_token_id + 1)
+        assert.equal(shown(expected), shown(said))
+        for i, each in ipairs(expected) do
+          local times, words = {}, {}
+          for k = 1, #each.ids do times[k] = each.times[k] end
+          assert.same(times, said[i].times)
+          for k, word in ipairs(each.words) do
+            words[k] = { word = word.word:gsub("^ +", ""), begin = word.begin, ["end"] = word["end"] }
+          end
+          assert.same(words, said[i].words)
+        end
+      end)
+    end
+  end
+
+  it("writes a line or a cue for each word", function()
+    local said = objects(sh(line("english", "long", "--greedy --words --format jsonl")))
+    local lines, cues = {}, {}
+    for _, each in ipairs(said) do
+      for _, word in ipairs(each.words) do
+        lines[#lines + 1] = ("%.2f\t%.2f\t%s\n"):format(word.begin, word["end"], word.word)
+        local function time(seconds) return (("00:00:%06.3f"):format(seconds):gsub("%.", ",")) end
+        cues[#cues + 1] = ("%d\n%s --> %s\n%s\n"):format(#lines, time(word.begin), time(word["end"]), word.word)
+      end
+    end
+    assert.is_true(#lines > 10)
+    assert.equal(table.concat(lines), sh(line("english", "long", "--greedy --words")))
+    assert.equal(table.concat(cues, "\n"), sh(line("english", "long", "--greedy --words --format srt")))
+  end)
+
+  it("writes down several sounds side by side, each as by itself", function()
+    local both, each = {}, {}
+    for _, file in ipairs { "long.wav", "short.wav", "long.wav" } do
+      local path = ("%s/multilingual/%s"):format(goldens, file)
+      both[#both + 1] = "--audio " .. shell(path)
+      each[#each + 1] = sh(line("multilingual", file, "--format jsonl"))
+    end
+    local command = ("multilingual/multilingual generate --weights %s --tokens 16 --format jsonl "):format(
+      shell(goldens .. "/multilingual"))
+    assert.equal(table.concat(each), sh(command .. table.concat(both, " ")))
+    -- A fault ends the run after the answers before it.
+    helper.write(folder .. "/cut.wav", helper.read(goldens .. "/english/long.wav"):sub(1, 9000))
+    local code, said = helper.run(command .. both[1] .. " --audio cut.wav " .. both[2] .. " 2>&1", folder)
+    assert.equal(3, code)
+    assert.equal(each[1] .. "multilingual: cut.wav: was cut: 8956 bytes of its 105600 bytes of samples are there\n",
+      said)
+  end)
+
+  it("writes down samples in C and in Python as the program does", function()
+    sh(("ln -sf $(ls english/libenglish.so.*) english/libspeech.so && sed 's/speech/english/g; s/SPEECH/ENGLISH/g' "
+      .. "%s/models/examples/speech.c >example.c && cc -std=c11 -Wall -Wextra -Werror -D_GNU_SOURCE -iquote english "
+      .. "-I english -o example example.c english/libenglish.a -lutf8proc -lpcre2-8 -lz -lpthread -lm"):format(
+      shell(root)))
+    sh("tail -c +45 " .. shell(goldens .. "/english/long.wav") .. " >long.raw")
+    local lines = {}
+    for _, each in ipairs(objects(sh(line("english", "long.wav", "--words --tokens 24 --format jsonl")))) do
+      lines[#lines + 1] = ("%.2f\t%.2f\t%s"):format(each.begin, each["end"], each.text)
+      for _, word in ipairs(each.words) do
+        lines[#lines + 1] = ("%.2f\t%.2f\t%s"):format(word.begin, word["end"], word.word)
+      end
+    end
+    local said = sh(("./example %s/english/model.safetensors long.raw"):format(shell(goldens)))
+    assert.equal(table.concat(lines, "\n") .. "\n", (said:gsub("\t +", "\t"):gsub("\n  ", "\n")))
+    helper.write(folder .. "/say.py", ([=[
+import sys
+sys.path.insert(0, "english")
+import english, wave, numpy
+path = %q
+with english.Model(path + "/model.safetensors") as model:
+    for s in model.transcribe(path + "/long.wav", words=True, timestamps=True):
+        print("%%.2f\t%%.2f\t%%s" %% (s.begin, s.end, s.text))
+        for word in s.words: print("%%.2f\t%%.2f\t%%s" %% (word.begin, word.end, word.text))
+    for sound in [], [0.5, float("nan")], [[0.5]], path + "/config.json", ["a"]:
+        try: list(model.transcribe(sound if isinstance(sound, str) else numpy.array(sound)))
+        except ValueError as fault: print(str(fault).replace(path, ""))
+]=]):format(goldens .. "/english"))
+    assert.equal(table.concat(lines, "\n") .. [[
+
+sound: is float64 [0], but floats [samples] are expected
+sample 1 is nan, but samples are from -1 to 1
+sound: is float64 [1, 1], but floats [samples] are expected
+sound: /config.json is no WAV file of integers: file does not start with RIFF id; give other sounds as samples
+sound: is <U1 [1], but floats [samples] are expected
+]], sh("/usr/bin/python3 say.py"))
+  end)
 
   it("writes text, lines with times, and cues", function()
     local said = objects(sh(line("english", "long", "--greedy --format jsonl")))
@@ -152,6 +245,9 @@ describe("a model that writes down speech", function()
       .. "--features old/long.npy"))
     assert.equal(shown(without_pairs(golden.segments, config.no_timestamps_token_id + 1)), shown(said))
     assert.equal("de", said[1].language)
+    local code, why = helper.run("bounded/bounded generate --weights old --features old/long.npy --words", folder)
+    assert.same({ 2, "bounded: --words: this model was built without the times of words; build it with "
+      .. "speech.words=true\n" }, { code, why })
   end)
 
   it("writes all that it draws as one segment without timestamps", function()

@@ -19,6 +19,24 @@ describe("a convolution after the first layer", function()
   end)
 end)
 
+describe("a linear layer of several rows, and a pool that leaves some out", function()
+  it("go with rows that no mask hides", function()
+    local function output(stage)
+      return { output = { { stage = "linear", to = 4, kernel = 3 }, stage } }
+    end
+    local deviation = { stage = "pool", over = { "mean", "deviation" }, cut = 2 }
+    assert.equal("", refusal(output(deviation)))
+    expect {
+      { output { stage = "linear", to = 4, kernel = 4 }, "output.2.kernel: 4, but an odd number is allowed" },
+      { output { stage = "linear", to = 4, dilation = 4 }, "output.2.dilation: goes with kernel" },
+      { output { stage = "pool", over = "max", cut = 1 }, 'output.2.cut: goes with over = "mean" and "deviation"' },
+      { { output = { deviation }, mask = "key_padding" }, "output.1: cut and deviation do not go with a mask of rows" },
+      { { output = { deviation, { stage = "linear", to = 4, kernel = 3 } } },
+        "output.2.kernel: the rows were pooled before" },
+    }
+  end)
+end)
+
 describe("frames of features", function()
   it("have no padding and no rows before the first", function()
     local frames = { stage = "frames", from = 4 }

@@ -28,6 +28,11 @@ describe("the key sound", function()
     expect({ low = 7999 }, "sound.fft: 400: no frequency of its bins is between low and high")
   end)
 
+  it("has no more rows than a sequence", function()
+    expect({ rows = 8 }, "")
+    expect({ rows = 9 }, "sound.rows: 9, but a sequence has at most 8")
+  end)
+
   it("has convolutions whose rows are made of a bounded number of samples", function()
     assert.equal("", refusal(convolutions(7, 2)))
     for _, count in ipairs { 6, 11, 64 } do

@@ -16,22 +16,25 @@ end
 describe("passes.validate.speech", function()
   it("reads every field", function()
     local result, said = read { no_timestamps = 9, previous = 7, no_speech = 8, transcribe = 5, translate = 4,
-      initial = 50, languages = { haw = 3, en = 2 }, language = "haw", task = "translate", score = -2, silence = 1 }
+      initial = 50, languages = { haw = 3, en = 2 }, language = "haw", task = "translate", score = -2, silence = 1,
+      words = true, heads = { { 1, 0 }, { 0, 3 } }, median = 5 }
     assert.same({}, said)
     assert.same({ no_timestamps = 9, previous = 7, no_speech = 8, transcribe = 5, translate = 4, initial = 50,
       languages = { { code = "en", token = 2 }, { code = "haw", token = 3 } }, language = "haw", task = "translate",
-      score = -2.0, silence = 1.0 },
+      score = -2.0, silence = 1.0, words = true, heads = { { 1, 0 }, { 0, 3 } }, median = 5 },
       result)
     assert.is_false((read(false)))
   end)
 
   it("says what is wrong", function()
     local _, said = read { no_timestamps = -1, languages = { EN = 2 }, language = 1, task = "sing", previus = 3,
-      score = 1, compression = "x" }
+      score = 1, compression = "x", heads = { { 1 } }, median = 33 }
     assert.same({
       "speech.compression: \"x\", but a number from 0 to 1000 is allowed",
+      "speech.heads: a table, but layers and heads such as { { 3, 1 }, { 4, 2 } } are allowed",
       "speech.language: 1, but the code of a language such as \"en\" is allowed",
       "speech.languages.EN: \"EN\", but the code of a language such as \"en\" is allowed",
+      "speech.median: 33, but an integer from 1 to 31 is allowed",
       "speech.no_timestamps: -1, but an integer from 0 to 1048575 is allowed",
       "speech: no field \"previus\" (did you mean previous?)",
       "speech.score: 1, but a number from -1000 to 0 is allowed",
@@ -57,6 +60,10 @@ describe("passes.validate.speech", function()
       ["generation.stop: one token is needed"] = { generation = { start = { 1 } } },
       ["speech.no_timestamps: 10, but the model's tokens are 0 to 9"] = { speech = { no_timestamps = 9, previous = 1,
         no_speech = 1 } },
+      ["speech.heads.1: layer 1, head 0, but layers 0 to 0 have heads 0 to 1"] = { speech = { no_timestamps = 8,
+        previous = 1, no_speech = 1, heads = { { 1, 0 } } } },
+      ["speech.median: is even, but an odd number is allowed"] = { speech = { no_timestamps = 8, previous = 1,
+        no_speech = 1, median = 4 } },
       ["speech.transcribe: missing: goes with languages"] = { speech = { no_timestamps = 8, previous = 1, no_speech = 1,
         languages = { en = 2 } } },
       ["speech.language: is none of speech.languages"] = { speech = { no_timestamps = 8, previous = 1, no_speech = 1,

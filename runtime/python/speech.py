@@ -1,0 +1,158 @@
+# speech.py: what is said in sounds, for models that write down speech.
+from __future__ import annotations
+
+import ctypes
+import wave
+from typing import Any, Iterator, List, NamedTuple, Optional, Tuple, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calls import _address
+from generate import _Generating, _seed
+from library import _Library, _fields, _pointer, _size
+from sounds import _SoundModel
+from values import Path, _flag, _integer, _number, _path, _utf8
+
+_chars, _real = ctypes.c_char_p, ctypes.c_double
+
+
+class _TranscribeOptions(ctypes.Structure):
+    _fields_ = _fields(language=_chars, task=_chars, prompt=_chars, timestamps=ctypes.c_int, words=ctypes.c_int,
+                       beams=ctypes.c_int32, tokens=ctypes.c_int32, temperature=_real, seed=ctypes.c_uint64)
+
+
+class _SpokenWord(ctypes.Structure):
+    _fields_ = _fields(text=_pointer, length=_size, begin=_real, end=_real)
+
+
+class _Segment(ctypes.Structure):
+    _fields_ = _fields(text=_pointer, length=_size, begin=_real, end=_real, ids=ctypes.POINTER(ctypes.c_int32),
+                       times=ctypes.POINTER(_real), count=ctypes.c_int32, language=_chars, temperature=_real, score=_real,
+                       compression=_real, silence=_real, words=ctypes.POINTER(_SpokenWord), word_count=ctypes.c_int32)
+
+
+class Word(NamedTuple):
+    """A word, and the seconds at which it begins and ends."""
+
+    text: str
+    begin: float
+    end: float
+
+
+class Segment(NamedTuple):
+    """What is said from `begin` to `end`, in seconds. times: when each token ends; words and times are empty if they are
+    not wanted. The numbers are of its window's answer, as of `generate --format jsonl`."""
+
+    text: str
+    begin: float
+    end: float
+    ids: NDArray[np.int32]
+    times: Tuple[float, ...]
+    words: Tuple[Word, ...]
+    language: Optional[str]
+    temperature: float
+    score: float
+    compression: float
+    silence: float
+
+
+class _Speech:
+    """The functions of a library that write down speech; rate: samples a second."""
+
+    def __init__(self, library: _Library, rate: int) -> None:
+        status, message = ctypes.c_int, (ctypes.c_char_p, _size)
+        self.rate = rate
+        self.defaults = library.function("transcribe_defaults", _TranscribeOptions)
+        self.create = library.function("transcribe_create", status, _pointer, _pointer, _pointer, *message)
+        self.destroy = library.function("transcribe_destroy", None, _pointer)
+        self.begin = library.function("transcribe_begin", status, _pointer, _pointer, ctypes.c_int64, *message)
+        self.next = library.function("transcribe_next", status, _pointer, _pointer, *message)
+
+
+def _read_wave(path: Path, rate: int) -> NDArray[np.float32]:
+    """The mean of the channels of a WAV file of integers."""
+    name = _path("sound", path).decode("utf-8", "replace")
+    try:
+        with wave.open(name, "rb") as file:
+            channels, width, given, count = file.getnchannels(), file.getsampwidth(), file.getframerate(), file.getnframes()
+            raw = np.frombuffer(file.readframes(count), "uint8")
+    except (wave.Error, EOFError) as fault:
+        raise ValueError("sound: %s is no WAV file of integers: %s; give other sounds as samples" % (name, fault)) from None
+    if given != rate:
+        raise ValueError("sound: %s has %d samples a second, but %d are expected; give it as samples" % (name, given, rate))
+    raw = raw[:len(raw) // (width * channels) * (width * channels)].reshape(-1, width)
+    if width == 1:
+        values = (raw[:, 0].astype("float64") - 128) / 128
+    else:  # the bytes are the highest ones of an integer of 32 bits
+        whole = np.zeros((len(raw), 4), "uint8")
+        whole[:, 4 - width:] = raw
+        values = whole.view("<i4")[:, 0] / 2.0**31
+    return np.require(values.reshape(-1, channels).mean(axis=1), "float32", ["C", "A"])
+
+
+def _said(pointer: Any, length: int) -> str:
+    return ctypes.string_at(pointer, length).decode("utf-8", "replace")
+
+
+class _SpeechModel(_SoundModel, _Generating):
+    """A model that writes down speech."""
+
+    _speech: _Speech
+
+    def transcribe(self, sound: Union[ArrayLike, Path], *, language: Optional[str] = None, task: Optional[str] = None,
+                   prompt: Optional[str] = None, timestamps: bool = False, words: bool = False,
+                   beams: Optional[int] = None, tokens: Optional[int] = None, temperature: Optional[float] = None,
+                   seed: Optional[int] = None) -> Iterator[Segment]:
+        """The segments of what is said, each once its window of the sound is read.
+
+        sound: samples of one channel, floats from -1 to 1, at RATE samples a second; or the path of a WAV file with that
+        rate. language: a code, or "auto"; task: "transcribe" or "translate"; prompt: text that is said before. timestamps:
+        segments have times also in a sound that a window holds. words: words have times, in a model that was built with
+        speech.words=true. beams, tokens: None: those of the folder. temperature: of the only attempt at a window; None: 0,
+        0.2 .. 1 until an answer is good.
+        """
+        is_path = isinstance(sound, (str, bytes)) or hasattr(sound, "__fspath__")
+        given = _read_wave(sound, self._speech.rate) if is_path else np.asarray(sound)  # type: ignore[arg-type]
+        if given.ndim != 1 or given.dtype.kind != "f" or not given.size:
+            raise ValueError("sound: is %s %s, but floats [samples] are expected" % (given.dtype, list(given.shape)))
+        options = self._speech.defaults()
+        kept = [None if each is None else _utf8(name, each, False)
+                for name, each in (("language", language), ("task", task), ("prompt", prompt))]
+        options.language, options.task, options.prompt = kept
+        options.timestamps, options.words = _flag("timestamps", timestamps), _flag("words", words)
+        if beams is not None:
+            options.beams = _integer("beams", beams, 1, self._sequences)
+        if tokens is not None:
+            options.tokens = _integer("tokens", tokens, 1, 2**31 - 1)
+        if temperature is not None:
+            options.temperature = _number("temperature", temperature)
+            if not options.temperature >= 0:
+                raise ValueError("temperature: is %g, but 0 or 0.001 to 1000 is allowed" % options.temperature)
+        options.seed = _seed(seed)
+        return self._transcribe(np.require(given, "float32", ["C", "A"]), options)
+
+    def _transcribe(self, samples: NDArray[np.float32], options: _TranscribeOptions) -> Iterator[Segment]:
+        speech, check, message = self._speech, self._library.check, ctypes.create_string_buffer(4096)
+        made, segment = ctypes.c_void_p(), _Segment()
+        size = len(message)
+        with self.state() as state:
+            check(speech.create(ctypes.byref(made), state._context(), ctypes.byref(options), message, size), message.value)
+            try:
+                check(speech.begin(made, _address(samples), len(samples), message, size), message.value)
+                while True:
+                    check(speech.next(made, ctypes.byref(segment), message, size), message.value)
+                    if not segment.text:
+                        break
+                    yield self._segment_of(segment)
+            finally:
+                speech.destroy(made)
+
+    @staticmethod
+    def _segment_of(segment: Any) -> Segment:
+        count, words = segment.count, [segment.words[i] for i in range(segment.word_count)]
+        spoken: List[Word] = [Word(_said(word.text, word.length).lstrip(" "), word.begin, word.end) for word in words]
+        return Segment(_said(segment.text, segment.length).lstrip(" "), segment.begin, segment.end,
+                       np.array(segment.ids[:count], "int32"), tuple(segment.times[:count]) if segment.times else (),
+                       tuple(spoken), None if segment.language is None else segment.language.decode("utf-8"),
+                       segment.temperature, segment.score, segment.compression, segment.silence)

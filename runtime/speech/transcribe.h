@@ -1,0 +1,99 @@
+/* transcribe.h - writes down a sound, a window after the other: segments of text with their times. The text
+ * before a window goes with it, unless a drawn answer may have spoilt it. */
+#pragma once
+
+#include "generate/speech_segments.h"
+#include "speech/listener.h"
+#include "speech/rows.h"
+
+/* Options as callers give them. */
+typedef struct attn2c_transcribe_options {
+  const char *language; /* a code, or "auto"; NULL: the model's usual one */
+  const char *task;     /* "transcribe" or "translate"; NULL: the model's usual one */
+  const char *prompt;   /* text that is said before; NULL: none */
+  int timestamps;       /* 1: segments have times also in a sound that a window holds */
+  int words;            /* 1: words have times */
+  int32_t beams;        /* 0: the model's */
+  int32_t tokens;       /* the most of a window; 0: half of the context */
+  double temperature;   /* of the only attempt; negative: 0, 0.2 .. 1 until an answer is good */
+  uint64_t seed;
+} attn2c_transcribe_options;
+
+attn2c_transcribe_options attn2c_transcribe_defaults(void);
+
+/* Reads options. prefix: of their names in messages, "--" or "". Returns ATTN2C_OK, or ATTN2C_USAGE and a
+ * line for each fault. */
+int attn2c_transcribe_read(const attn2c_descriptor *model, const attn2c_transcribe_options *given,
+                           const char *prefix, attn2c_speech_options *options, attn2c_message *message);
+
+typedef struct attn2c_said_word {
+  const char *text; /* UTF-8 of `length` bytes; it may begin with a space */
+  size_t length;
+  double begin, end; /* seconds from the beginning of the sound */
+} attn2c_said_word;
+
+/* A segment, until the next call. */
+typedef struct attn2c_said {
+  const char *text; /* UTF-8 of `length` bytes; NULL: the sound has ended */
+  size_t length;
+  double begin, end;   /* seconds from the beginning of the sound */
+  const int32_t *ids;  /* [count], with timestamps */
+  const double *times; /* [count] seconds at which each ends; NULL: words are not wanted */
+  int32_t count;
+  const char *language;                            /* a code; NULL: the model has none */
+  double temperature, score, compression, silence; /* of the window: attn2c_heard */
+  const attn2c_said_word *words;                   /* [word_count] */
+  int32_t word_count;
+} attn2c_said;
+
+typedef enum {
+  ATTN2C_SAID_LATER,   /* the listener has not heard a window: attn2c_listener_step */
+  ATTN2C_SAID_SEGMENT, /* a segment */
+  ATTN2C_SAID_WINDOW,  /* a window has ended, after its segments */
+  ATTN2C_SAID_ALL      /* so has the part of the sound */
+} attn2c_said_state;
+
+typedef struct attn2c_transcriber attn2c_transcriber;
+
+/* Makes a transcriber for a place of a listener. facts: NULL: it takes only features. rate: samples a second.
+ * Returns ATTN2C_MEMORY; *made is then NULL. */
+int attn2c_transcriber_create(attn2c_transcriber **made, attn2c_listener *listener, int32_t place,
+                              const attn2c_feature_facts *facts, int rate, attn2c_message *message);
+void attn2c_transcriber_free(attn2c_transcriber *transcriber);
+
+/* Begins a sound. Name and prompt must stay. */
+int attn2c_transcriber_begin(attn2c_transcriber *transcriber, const char *name, const char *prompt,
+                             attn2c_message *message);
+
+/* Begins a part of the sound, after which others may follow: features [rows][width]; or the samples from
+ * where they begin on; or, if end > 0, those from `begin` to before `end` of the ones that are there, which a
+ * window holds.
+ */
+void attn2c_transcriber_features(attn2c_transcriber *transcriber, const float *features, int64_t rows);
+int attn2c_transcriber_samples(attn2c_transcriber *transcriber, attn2c_samples *samples, int64_t begin,
+                               int64_t end, attn2c_message *message);
+
+/* Goes on until something is said, or until the listener must step. Returns any attn2c_status, with a line.
+ */
+int attn2c_transcriber_next(attn2c_transcriber *transcriber, attn2c_said_state *state, attn2c_said *said,
+                            attn2c_message *message);
+
+/* Returns the first row of the window; all: of the part, 0 if that is not known. */
+int64_t attn2c_transcriber_row(const attn2c_transcriber *transcriber, int64_t *all);
+
+/* A whole sound in memory. It has a listener and a transcriber of its own. */
+typedef struct attn2c_transcription attn2c_transcription;
+
+int attn2c_transcription_create(attn2c_transcription **made, attn2c_context *context,
+                                const attn2c_feature_facts *facts, int rate,
+                                const attn2c_transcribe_options *options, attn2c_message *message);
+void attn2c_transcription_free(attn2c_transcription *transcription);
+
+/* Begins with samples, which must stay until the last segment. ATTN2C_USAGE: there is none. ATTN2C_FORMAT:
+ * one is larger than ATTN2C_LARGEST_SAMPLE, or no number. */
+int attn2c_transcription_begin(attn2c_transcription *transcription, const float *samples, int64_t count,
+                               attn2c_message *message);
+
+/* Finds the next segment. */
+int attn2c_transcription_next(attn2c_transcription *transcription, attn2c_said *said,
+                              attn2c_message *message);
