@@ -31,6 +31,7 @@ local precision = require("passes.validate.precision")
 local projections = require("passes.validate.projections")
 local ranks = require("passes.validate.ranks")
 local readers = require("passes.validate.readers")
+local values = require("passes.validate.values")
 local sizes = require("passes.validate.sizes")
 local sounds = require("passes.validate.sounds")
 local speech = require("passes.validate.speech")
@@ -44,7 +45,7 @@ local words = require("common.words")
 
 local validate = {}
 
-local show = readers.show
+local show = values.show
 
 local MOST_LINES = 100
 
@@ -117,9 +118,9 @@ local function image_rows(say, input)
     return say("input.patch", ("%d does not divide the image's height %d and width %d"):format(input.patch,
       input.height, input.width))
   end
-  local values = (input.channels or 1) * input.patch * input.patch
-  if values > 65536 then
-    return say("input.patch", ("a patch has %d values, but at most 65536 are allowed"):format(values))
+  local numbers = (input.channels or 1) * input.patch * input.patch
+  if numbers > 65536 then
+    return say("input.patch", ("a patch has %d values, but at most 65536 are allowed"):format(numbers))
   end
   if input.distillation_token and not input.class_token then
     return say("input.distillation_token", "goes with class_token")
@@ -314,7 +315,7 @@ local function read_fields(say, list, description, spec)
     local value = description[field.key]
     if value == nil then value = field.default end
     if value ~= nil then
-      spec[field.key] = readers.read[field.type](say, field, value)
+      spec[field.key] = readers[field.type](say, field, value)
     elseif field.required then
       say(field.key, "missing: " .. field.meaning)
     end
@@ -352,7 +353,7 @@ local function resolve_encoder(say, description, fields)
   end
   for _, key in ipairs(words.sorted_keys(fields)) do
     if not known[key] then
-      say("memory", ("an encoder has no key %s%s"):format(show(key), readers.suggestion(say, key, names, hints.keys)))
+      say("memory", ("an encoder has no key %s%s"):format(show(key), values.suggestion(say, key, names, hints.keys)))
     end
   end
   -- Passes on only faults of the encoder's own keys; faults of inherited keys were reported for the model.
@@ -470,7 +471,7 @@ local function check_known(say, description)
   for _, key in ipairs(words.sorted_keys(description)) do
     if not known_set[key] then
       say(type(key) == "string" and key:sub(1, 60) or show(key),
-        "no such key" .. readers.suggestion(say, key, known, hints.keys))
+        "no such key" .. values.suggestion(say, key, known, hints.keys))
     end
   end
 end
