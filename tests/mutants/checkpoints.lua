@@ -168,7 +168,8 @@ return function(of, spec)
   of("gen/checkpoints/heads.lua", values) {
     { name = "heads_gelu", old = 'gelu_new = "gelu_tanh"', new = 'gelu_new = "gelu"', filter = "activations",
       wrong = "another gelu" },
-    { name = "heads_eps", old = 'default = d.eps or 1e-6', filter = "llama has", new = 'default = d.eps or 1e-5',
+    { name = "heads_eps", old = "defaults.eps and 1e-6 or nil", filter = "llama has",
+      new = "defaults.eps and 1e-5 or nil",
       wrong = "another epsilon where a folder states none" },
     { name = "heads_score", old = '{ "linear", to = "labels", bias = false, name = "logits", tensor = "score" }',
       new = '{ "linear", to = "labels", name = "logits", tensor = "score" }', filter = "llama gives the stages",

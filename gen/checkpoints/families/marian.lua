@@ -5,7 +5,6 @@ local seq2seq = require("checkpoints.seq2seq")
 return {
   known = "Marian, OPUS-MT",
   model_types = { marian = "Marian" },
-  called = { marian = "Marian" },
   prefixes = { "model.", "" },
   tensors = seq2seq.tensors,
   config = seq2seq.config { vocab = 58101, more = {

@@ -5,7 +5,6 @@ local seq2seq = require("checkpoints.seq2seq")
 return {
   known = "Pegasus: summaries",
   model_types = { pegasus = "Pegasus" },
-  called = { pegasus = "Pegasus" },
   prefixes = { "model.", "" },
   tensors = seq2seq.tensors,
   config = seq2seq.config {},

@@ -11,7 +11,6 @@ table.move(seq2seq.tensors, 1, #seq2seq.tensors, #tensors + 1, tensors)
 return {
   known = "Whisper: speech",
   model_types = { whisper = "Whisper" },
-  called = { whisper = "Whisper" },
   prefixes = { "model.", "" },
   tensors = tensors,
   config = seq2seq.config { longest = "max_target_positions", more = {
