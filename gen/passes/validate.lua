@@ -440,8 +440,7 @@ end
 
 -- Returns a description with the sizes of its entry.
 local function sized(description, size)
-  local copy = {}
-  for key, value in pairs(description) do copy[key] = value end
+  local copy = words.merged(description)
   copy.batch, copy.seq = size.batch, size.seq
   return copy
 end
@@ -465,8 +464,7 @@ local function listener(file)
 end
 
 local function check_known(say, description)
-  local known = {}
-  for _, field in ipairs(keys.list) do known[#known + 1] = field.key end
+  local known = words.map(keys.list, function(field) return field.key end)
   local known_set = words.set(known)
   for _, key in ipairs(words.sorted_keys(description)) do
     if not known_set[key] then
@@ -508,14 +506,6 @@ local function add_entry(say, raise, build, description, size, is_list)
   if encode then table.insert(build.entries, 1, add("encode", "_encode", encode)) end
 end
 
--- Returns the description for one target.
-local function aimed(description, name)
-  local copy = {}
-  for key, value in pairs(description) do copy[key] = value end
-  copy.target = name
-  return copy
-end
-
 -- Returns the first reason why a description's model does not go with any length, or nil. A description with other
 -- faults has none, so that these are reported.
 local function reason_for_one(state, description)
@@ -532,12 +522,9 @@ end
 local function with_length(state, description)
   local reason = state.length and sizes.are_open(description) and reason_for_one(state, description)
   if not reason then return description end
-  local copy = {}
-  for key, value in pairs(description) do copy[key] = value end
-  copy.seq = state.length
   table.insert(state.notes or {}, ("seq: %d in place of any(%d), seq=N changes it: %s"):format(state.length,
     description.seq.any, reason))
-  return copy
+  return words.merged(description, { seq = state.length })
 end
 
 local of_target
@@ -555,7 +542,7 @@ function validate.run(state)
   local names = targets_of(say, of_target, description.target, state.host, wanted)
   local given = sizes.without_lists(say, description)
   if not given then raise() end
-  description = with_length(state, aimed(given, names[1]))
+  description = with_length(state, words.merged(given, { target = names[1] }))
   local size = sizes.of(say, description)
   for _, key in ipairs { "ranks", "stages" } do
     if #names > 1 and description[key] ~= nil and description[key] ~= 1 then
@@ -569,7 +556,7 @@ function validate.run(state)
     local build = i == 1 and state or setmetatable({}, { __index = state })
     build.build_suffix = #names > 1 and "_" .. name or ""
     build.instead = targets.instead(name, names, wanted) or false -- others inherit from the first
-    add_entry(say, raise, build, aimed(description, name), size, given ~= state.description)
+    add_entry(say, raise, build, words.merged(description, { target = name }), size, given ~= state.description)
     state.builds[i] = build
   end
 end

@@ -82,7 +82,7 @@ return function(of, spec)
   of("gen/common/known.lua", spec .. "checkpoints/file_keys_spec.lua") {
     { name = "known_unknown", old = "unknown[#unknown + 1] = key", new = "unknown[1] = nil", filter = "it lacks",
       wrong = "unknown keys get no line" },
-    { name = "known_allowed", old = "if each == value then return true end", new = "return true",
+    { name = "known_allowed", old = "return each == value end)", new = "return true end)",
       filter = "refused: config", wrong = "values that are refused pass" },
     { name = "known_first", old = "if entry then return entry end", new = "return entry",
       wrong = "keys of all families are unknown in a family with keys of its own" },

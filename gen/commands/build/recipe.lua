@@ -179,11 +179,7 @@ local LIBRARY_ARCHIVE = "libattn2c_library.a"
 
 -- Returns the objects that are not only in the program.
 local function of_library(objects)
-  local list = {}
-  for _, job in ipairs(objects) do
-    if not of_commands[room_of(job.source)] then list[#list + 1] = job end
-  end
-  return list
+  return words.filter(objects, function(job) return not of_commands[room_of(job.source)] end)
 end
 
 -- Returns the job of the runtime's archive, with one of the providers of kernels.

@@ -83,8 +83,7 @@ end
 
 --- True if the masks of some layer have a word.
 function layers.have_mask(spec, word)
-  for _, each in ipairs(spec.each or { spec }) do if each.mask and each.mask[word] then return true end end
-  return false
+  return words.any(spec.each or { spec }, function(each) return each.mask and each.mask[word] end)
 end
 
 return layers

@@ -26,8 +26,7 @@ function read.pool(say, field, value)
   local list = words.sorted_keys(stages.pools)
   if type(value) == "string" and stages.pools[value] then return value end
   if type(value) == "table" and #value >= 1 and #value <= 8 then
-    local result = {}
-    for i, word in ipairs(value) do result[i] = word ~= "all" and stages.pools[word] and word or nil end
+    local result = words.map(value, function(word) return word ~= "all" and stages.pools[word] and word or nil end)
     if #result == #value then return result end
   end
   return say(field.key, ("%s, but %s is allowed"):format(show(value), one_of(list)))
