@@ -119,21 +119,23 @@ function heads.masked_lm(t)
   }
 end
 
-heads.bert = {
+--- Returns the heads of an encoder: those without names of their own, and `own`.
+function heads.of_encoder(own)
+  return words.merged({ Model = heads.model(), ForTokenClassification = heads.token_classification,
+    ForQuestionAnswering = heads.question_answering }, own)
+end
+
+heads.bert = heads.of_encoder {
   Model = heads.model("pooler.dense"),
   ForSequenceClassification = heads.pooled("pooler.dense"),
-  ForTokenClassification = heads.token_classification,
-  ForQuestionAnswering = heads.question_answering,
   ForMaskedLM = heads.masked_lm { transform = "cls.predictions.transform.dense",
     norm = "cls.predictions.transform.LayerNorm", vocabulary = "cls.predictions.decoder",
     bias = "cls.predictions.bias" },
 }
 
-heads.roberta = {
+heads.roberta = heads.of_encoder {
   Model = heads.model("pooler.dense"),
   ForSequenceClassification = heads.two_layers("tanh"),
-  ForTokenClassification = heads.token_classification,
-  ForQuestionAnswering = heads.question_answering,
   ForMaskedLM = heads.masked_lm { transform = "lm_head.dense", activation = "gelu", norm = "lm_head.layer_norm",
     vocabulary = "lm_head.decoder", bias = "lm_head.bias" },
 }

@@ -30,11 +30,9 @@ return {
     facts.layer_groups = {}
     for i = 0, facts.layers - 1 do facts.layer_groups[i + 1] = i * facts.groups // facts.layers end
   end,
-  heads = {
+  heads = heads.of_encoder {
     Model = heads.model("pooler"),
     ForSequenceClassification = heads.pooled("pooler"),
-    ForTokenClassification = heads.token_classification,
-    ForQuestionAnswering = heads.question_answering,
     ForMaskedLM = heads.masked_lm { transform = "predictions.dense", to = "embedding", norm = "predictions.LayerNorm",
       vocabulary = "predictions.decoder", bias = "predictions.bias" },
   },

@@ -104,15 +104,12 @@ return {
   }),
   fixed = { norm = "post" },
   derive = derive,
-  heads = {
-    Model = heads.model(),
+  heads = heads.of_encoder {
     ForSequenceClassification = {
       { "pool", over = "first" },
       { "linear", to = "d_model", activation = "pooler_activation", tensor = "pooler.dense" },
       { "linear", to = "labels", name = "logits", tensor = "classifier" },
     },
-    ForTokenClassification = heads.token_classification,
-    ForQuestionAnswering = heads.question_answering,
     ForMaskedLM = heads.masked_lm { transform = "cls.predictions.transform.dense", to = "embedding",
       norm = "cls.predictions.transform.LayerNorm", vocabulary = "cls.predictions.decoder",
       bias = "cls.predictions.bias" },

@@ -27,15 +27,12 @@ return {
     { "activation", to = "activation", default = "gelu", kind = "activation" },
   }),
   fixed = { norm = "post", eps = 1e-12 },
-  heads = {
-    Model = heads.model(),
+  heads = heads.of_encoder {
     ForSequenceClassification = {
       { "pool", over = "first" },
       { "linear", to = "d_model", activation = "relu", tensor = "pre_classifier" },
       { "linear", to = "labels", name = "logits", tensor = "classifier" },
     },
-    ForTokenClassification = heads.token_classification,
-    ForQuestionAnswering = heads.question_answering,
     ForMaskedLM = heads.masked_lm { transform = "vocab_transform", norm = "vocab_layer_norm",
       vocabulary = "vocab_projector", bias = "vocab_projector.bias" },
   },

@@ -10,11 +10,8 @@ return {
   config = heads.bert_config { vocab = 30522, types = 2, d_model = 256, layers = 12, heads = 4, d_ff = 1024,
     embedding = 128 },
   fixed = { norm = "post" },
-  heads = {
-    Model = heads.model(),
+  heads = heads.of_encoder {
     ForSequenceClassification = heads.two_layers("gelu"),
-    ForTokenClassification = heads.token_classification,
-    ForQuestionAnswering = heads.question_answering,
     ForMaskedLM = heads.masked_lm { transform = "generator_predictions.dense", to = "embedding", activation = "gelu",
       norm = "generator_predictions.LayerNorm", vocabulary = "generator_lm_head", bias = "generator_lm_head.bias" },
     ForPreTraining = {

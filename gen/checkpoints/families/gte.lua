@@ -68,12 +68,9 @@ return {
     end
     if not facts.is_packed then name_unpacked(names) end
   end,
-  heads = {
-    Model = heads.model(),
+  heads = heads.of_encoder {
     ForMaskedLM = heads.masked_lm { transform = "lm_head.dense", activation = "head_activation", norm = "lm_head.norm",
       vocabulary = "lm_head.decoder", bias = "lm_head.decoder.bias" },
     ForSequenceClassification = heads.pooled("pooler.dense"),
-    ForTokenClassification = heads.token_classification,
-    ForQuestionAnswering = heads.question_answering,
   },
 }
