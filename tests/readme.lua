@@ -2,7 +2,6 @@
 -- readme.lua: writes the tables in README.md files (`make readme`), and prints what each file does (`make files`).
 --
 -- A README has these marks, and this program writes the lines between them:
---   <!-- contents -->              links to the README's headings of the second level
 --   <!-- families -->              a row for each family of checkpoints
 --   <!-- sounds -->                a row for each field of the key `sound`
 --   <!-- end -->                   the end of the lines
@@ -135,24 +134,13 @@ function readme.anchor(heading)
   return (heading:lower():gsub("`", ""):gsub("[^%w%s_-]", ""):gsub("%s", "-"))
 end
 
--- Returns links to the headings of the second level, outside code.
-local function contents(text)
-  local rows, code = {}, false
-  for line in text:gmatch("[^\n]*") do
-    if line:match("^```") then code = not code end
-    local heading = not code and line:match("^## (.*)$")
-    if heading then rows[#rows + 1] = ("- [%s](#%s)"):format(heading, readme.anchor(heading)) end
-  end
-  return table.concat(rows, "\n")
-end
-
-local tables = { contents = contents, families = table_of_families, sounds = table_of_sounds }
+local tables = { families = table_of_families, sounds = table_of_sounds }
 
 --- Returns the text of a README with the right lines between its marks.
 function readme.render(name, text)
   return (text:gsub("<!%-%- (%l+)[^\n]- %-%->\n.-<!%-%- end %-%->", function(kind)
     local table_of = tables[kind] or error(name .. ": unknown mark " .. kind)
-    return ("<!-- %s, made by `make readme` -->\n\n%s\n\n<!-- end -->"):format(kind, table_of(text))
+    return ("<!-- %s, made by `make readme` -->\n\n%s\n\n<!-- end -->"):format(kind, table_of())
   end))
 end
 
