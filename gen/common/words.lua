@@ -128,6 +128,13 @@ function words.without_end(text, set) return text:match("^(.*[^" .. set .. "])")
 --- Returns a number with a noun: "1 line", "3 lines".
 function words.count(n, noun) return ("%d %s%s"):format(n, noun, n == 1 and "" or "s") end
 
+--- Returns shares { count, size } as text, with separators between them: "3 x 8, 7".
+function words.shares(list, separator)
+  return table.concat(words.map(list, function(share)
+    return (share.count > 1 and share.count .. " x " or "") .. share.size
+  end), separator)
+end
+
 --- Returns the number of elements of a shape.
 function words.elements(shape)
   local n = 1
