@@ -27,7 +27,7 @@ LUA := lua5.4
 SHELL := /bin/bash
 c_folders := runtime models tests
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-chat test test-long test-systems lint golden headers readme bench bench-peers bench-load bench-ops fuzz oracle mutants check-models format clean packages test-packages
+.PHONY: help demo demo-chat test test-long test-systems lint golden headers readme files bench bench-peers bench-load bench-ops fuzz oracle mutants check-models format clean packages test-packages
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -99,8 +99,12 @@ golden: packages ## write the goldens of stage dumps anew (look at the differenc
 headers: ## write the headers of the runtime that repeat tables of the compiler anew
 	@$(LUA) tests/headers.lua
 
-readme: ## write the tables of files and of contents in README.md files anew
+readme: ## write the tables in README.md files anew
 	@$(LUA) tests/readme.lua
+
+IN ?= gen runtime templates tests/spec tests/c
+files: ## print what each file is for (make files IN=gen/passes)
+	@$(LUA) tests/readme.lua --files $(IN)
 
 N    ?= 200
 SEED ?= 1

@@ -1,14 +1,12 @@
 #!/usr/bin/env lua5.4
--- readme.lua: writes the tables of contents and of files in README.md files (`make readme`).
+-- readme.lua: writes the tables in README.md files (`make readme`), and prints what each file does (`make files`).
 --
 -- A README has these marks, and this program writes the lines between them:
---   <!-- contents -->              links to the README's headings of the second level
---   <!-- files FOLDER -->          a row for each file of a folder of the repository, with the first sentence of its
---                                  opening comment; FOLDER/** also has the files of its folders
 --   <!-- families -->              a row for each family of checkpoints
 --   <!-- sounds -->                a row for each field of the key `sound`
 --   <!-- end -->                   the end of the lines
--- With --check it writes nothing, names the files that are out of date, and ends with status 1.
+-- With --check it writes nothing, names the files that are out of date, and ends with status 1. With --files FOLDER ...
+-- it prints each code file of the folders, with the first sentence of its opening comment.
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
 local root = here .. "/.."
 if not package.path:find(root .. "/gen/?.lua", 1, true) then package.path = root .. "/gen/?.lua;" .. package.path end
@@ -16,6 +14,7 @@ local families = require("checkpoints.families")
 local files = require("common.files")
 local lfs = require("lfs")
 local sounds = require("data.sounds")
+local words = require("common.words")
 
 local readme = {}
 
@@ -25,8 +24,6 @@ readme.list = { "README.md", "gen/README.md", "gen/checkpoints/README.md", "gen/
   "runtime/picture/README.md", "runtime/sound/README.md", "runtime/text/README.md", "tests/README.md",
   "tests/bench/README.md" }
 
-local MADE = "made by `make readme`"
-
 -- Returns the text of a file's opening comment, as one line, without the line of an interpreter (#!).
 local function comment_of(text)
   text = text:gsub("^#![^\n]*\n", "")
@@ -34,9 +31,9 @@ local function comment_of(text)
   if block then return (block:gsub("%s*\n[ *]*", " ")) end
   local lines = {}
   for line in text:gmatch("([^\n]*)\n") do
-    local words = line:match("^%-%-%-?%s?(.*)$") or line:match("^#%s?(.*)$") or line:match("^//%s?(.*)$")
-    if not words or words:match("^%s*$") then break end
-    lines[#lines + 1] = words
+    local row = line:match("^%-%-%-?%s?(.*)$") or line:match("^#%s?(.*)$") or line:match("^//%s?(.*)$")
+    if not row or row:match("^%s*$") then break end
+    lines[#lines + 1] = row
   end
   return table.concat(lines, " ")
 end
@@ -64,38 +61,35 @@ local function escaped(text)
   return table.concat(out)
 end
 
--- Returns the names of the code files of a folder, sorted; with `deep` also of the folders in it.
-local function code_files(folder, deep, prefix, list)
+-- Returns the names of the code files of a folder and of the folders in it, sorted.
+local function code_files(folder, prefix, list)
   for name in lfs.dir(folder) do
     local path, mode = folder .. "/" .. name, lfs.attributes(folder .. "/" .. name, "mode")
     if mode == "file" and (name:match("%.lua$") or name:match("%.[ch]$") or name:match("%.sh$") or name:match("%.py$"))
     then
       list[#list + 1] = prefix .. name
-    elseif mode == "directory" and deep and not name:match("^%.") and name ~= "__pycache__" then
-      code_files(path, deep, prefix .. name .. "/", list)
+    elseif mode == "directory" and not name:match("^%.") and name ~= "__pycache__" then
+      code_files(path, prefix .. name .. "/", list)
     end
   end
   table.sort(list)
   return list
 end
 
--- Returns the table of a folder. A header and its source are one row, which has the header's sentence.
-local function table_of(place, links)
-  local folder, deep = place:gsub("/%*%*$", "")
-  local names = code_files(root .. "/" .. folder, deep > 0, "", {})
-  local known = {}
-  for _, name in ipairs(names) do known[name] = true end
-  local rows = { "| file | purpose |", "|---|---|" }
+--- Returns a row for each code file below a folder: its path, and the first sentence of its opening comment. A header
+--- and its source are one row, which has the header's sentence.
+function readme.files(folder)
+  local names = code_files(root .. "/" .. folder, "", {})
+  local known, rows = words.set(names), {}
   for _, name in ipairs(names) do
     local stem = name:match("^(.*)%.c$")
     if not (stem and known[stem .. ".h"]) then
       local pair = name:match("^(.*)%.h$")
-      local shown = pair and known[pair .. ".c"] and pair .. ".h, .c" or name
-      local text = assert(files.read(root .. "/" .. folder .. "/" .. name))
-      rows[#rows + 1] = ("| [`%s`](%s%s) | %s |"):format(shown, links, name, escaped(readme.sentence(text)))
+      rows[#rows + 1] = { path = folder .. "/" .. (pair and known[pair .. ".c"] and pair .. ".h, .c" or name),
+        sentence = readme.sentence(assert(files.read(root .. "/" .. folder .. "/" .. name))) }
     end
   end
-  return table.concat(rows, "\n")
+  return rows
 end
 
 -- Returns the names of the families that folders may have, sorted.
@@ -140,44 +134,13 @@ function readme.anchor(heading)
   return (heading:lower():gsub("`", ""):gsub("[^%w%s_-]", ""):gsub("%s", "-"))
 end
 
--- Returns links to the headings of the second level, outside code.
-local function contents(text)
-  local rows, code = {}, false
-  for line in text:gmatch("[^\n]*") do
-    if line:match("^```") then code = not code end
-    local heading = not code and line:match("^## (.*)$")
-    if heading then rows[#rows + 1] = ("- [%s](#%s)"):format(heading, readme.anchor(heading)) end
-  end
-  return table.concat(rows, "\n")
-end
-
--- Returns a folder's path relative to the README's folder, which contains it or is next to it.
-local function relative(from, folder)
-  local base = from:match("^(.*)/[^/]*$")
-  if not base then return folder .. "/" end
-  if folder == base then return "" end
-  if folder:sub(1, #base + 1) == base .. "/" then return folder:sub(#base + 2) .. "/" end
-  return base:gsub("[^/]+", "..") .. "/" .. folder .. "/"
-end
+local tables = { families = table_of_families, sounds = table_of_sounds }
 
 --- Returns the text of a README with the right lines between its marks.
 function readme.render(name, text)
-  return (text:gsub("(<!%-%- (%l+)([^\n]-) %-%->\n).-(<!%-%- end %-%->)", function(mark, kind, place, last)
-    place = place:gsub(", " .. MADE .. "$", ""):gsub("^ ", "")
-    local middle
-    if kind == "contents" then
-      middle, mark = contents(text), ("<!-- contents, %s -->\n"):format(MADE)
-    elseif kind == "files" then
-      middle = table_of(place, relative(name, (place:gsub("/%*%*$", ""))))
-      mark = ("<!-- files %s, %s -->\n"):format(place, MADE)
-    elseif kind == "families" then
-      middle, mark = table_of_families(), ("<!-- families, %s -->\n"):format(MADE)
-    elseif kind == "sounds" then
-      middle, mark = table_of_sounds(), ("<!-- sounds, %s -->\n"):format(MADE)
-    else
-      error(name .. ": unknown mark " .. kind)
-    end
-    return mark .. "\n" .. middle .. "\n\n" .. last
+  return (text:gsub("<!%-%- (%l+)[^\n]- %-%->\n.-<!%-%- end %-%->", function(kind)
+    local table_of = tables[kind] or error(name .. ": unknown mark " .. kind)
+    return ("<!-- %s, made by `make readme` -->\n\n%s\n\n<!-- end -->"):format(kind, table_of())
   end))
 end
 
@@ -192,6 +155,13 @@ function readme.stale()
 end
 
 if not (arg and arg[0]:match("readme%.lua$")) then return readme end
+
+if arg[1] == "--files" then
+  for _, folder in ipairs { table.unpack(arg, 2) } do
+    for _, row in ipairs(readme.files(folder)) do print(("%-44s  %s"):format(row.path, row.sentence)) end
+  end
+  os.exit(0)
+end
 
 local stale, check = readme.stale(), arg[1] == "--check"
 for _, name in ipairs(stale) do

@@ -98,52 +98,36 @@ local function biases(config, file)
   config.attention_bias, config.mlp_bias = has(file, "blk.0.attn_q.bias"), has(file, "blk.0.ffn_up.bias")
 end
 
-architectures.llama = {
-  model_type = "llama", class = "LlamaForCausalLM", keys = decoder_keys {}, output = output,
-  tensors = decoder_tensors(nil, true), derive = decoder({}, biases),
-}
+-- Adds the architecture of a decoder: the usual fields, and its own.
+local function add_decoder(name, class, own)
+  architectures[name] = words.merged({ model_type = name, class = class .. "ForCausalLM", keys = decoder_keys {},
+    output = output, tensors = decoder_tensors(), derive = decoder {} }, own)
+end
 
-architectures.smollm3 = {
-  model_type = "smollm3", class = "SmolLM3ForCausalLM", keys = decoder_keys {}, output = output,
-  tensors = decoder_tensors(nil, true), derive = decoder({}, biases),
-}
+local in_pairs = { tensors = decoder_tensors(nil, true), derive = decoder({}, biases) }
+local with_biases = { derive = decoder({}, function(config, file)
+  config.attention_bias = has(file, "blk.0.attn_q.bias")
+end) }
 
-architectures.granite = {
-  model_type = "granite", class = "GraniteForCausalLM", output = output,
+add_decoder("llama", "Llama", in_pairs)
+add_decoder("smollm3", "SmolLM3", in_pairs)
+add_decoder("granite", "Granite", words.merged(in_pairs, {
   keys = decoder_keys({}, { maybe("attention.scale", "attention_multiplier", "number"),
     maybe("embedding_scale", "embedding_multiplier", "number"),
     maybe("residual_scale", "residual_multiplier", "number"), maybe("logit_scale", "logits_scaling", "number") }),
-  tensors = decoder_tensors(nil, true), derive = decoder({}, biases),
-}
-
-architectures.qwen2 = {
-  model_type = "qwen2", class = "Qwen2ForCausalLM", keys = decoder_keys {}, output = output,
-  tensors = decoder_tensors(), derive = decoder {},
-}
-
-architectures.qwen3 = {
-  model_type = "qwen3", class = "Qwen3ForCausalLM", keys = decoder_keys {}, output = output,
-  tensors = decoder_tensors(),
-  derive = decoder({}, function(config, file) config.attention_bias = has(file, "blk.0.attn_q.bias") end),
-}
-
-architectures.olmo2 = {
-  model_type = "olmo2", class = "Olmo2ForCausalLM", keys = decoder_keys {}, output = output,
+}))
+add_decoder("qwen2", "Qwen2")
+add_decoder("qwen3", "Qwen3", with_biases)
+add_decoder("olmo2", "Olmo2", words.merged(with_biases, {
   tensors = decoder_tensors { { "l*.norm1", "blk.*.post_attention_norm" }, { "l*.norm2", "blk.*.post_ffw_norm" } },
-  derive = decoder({}, function(config, file) config.attention_bias = has(file, "blk.0.attn_q.bias") end),
-}
-
-architectures.starcoder2 = {
-  model_type = "starcoder2", class = "Starcoder2ForCausalLM", keys = decoder_keys { eps = "norm_epsilon" },
-  output = output, tensors = decoder_tensors(),
+}))
+add_decoder("starcoder2", "Starcoder2", {
+  keys = decoder_keys { eps = "norm_epsilon" },
   derive = decoder({}, function(config, file) config.use_bias = has(file, "blk.0.attn_q.bias") end),
-}
+})
 
 -- llama.cpp's converter adds one to the weights of Gemma's norms, so their rules are the common ones.
-architectures.gemma = {
-  model_type = "gemma", class = "GemmaForCausalLM", keys = decoder_keys {}, output = output,
-  tensors = decoder_tensors(), derive = decoder {},
-}
+add_decoder("gemma", "Gemma")
 
 -- Returns the function that sets the scale of scores: heads' width, except in the largest model, whose number of
 -- layers tells it and whose scale is the width divided by the heads.
@@ -155,29 +139,26 @@ local function scalar(largest)
   end
 end
 
-architectures.gemma2 = {
-  model_type = "gemma2", class = "Gemma2ForCausalLM", output = output,
+add_decoder("gemma2", "Gemma2", {
   keys = decoder_keys({}, { maybe("attention.sliding_window", "sliding_window"),
     maybe("attn_logit_softcapping", "attn_logit_softcapping", "number"),
     maybe("final_logit_softcapping", "final_logit_softcapping", "number") }),
-  tensors = decoder_tensors(), derive = decoder({}, scalar(46)),
-}
+  derive = decoder({}, scalar(46)),
+})
 
-architectures.gemma3 = {
-  model_type = "gemma3_text", class = "Gemma3ForCausalLM", output = output,
+add_decoder("gemma3", "Gemma3", {
+  model_type = "gemma3_text",
   keys = decoder_keys({}, { maybe("attention.sliding_window", "sliding_window"),
     maybe("attention.sliding_window_pattern", "sliding_window_pattern"),
     maybe("final_logit_softcapping", "final_logit_softcapping", "number"),
     maybe("rope.freq_base_swa", "rope_local_base_freq", "number") }),
-  tensors = decoder_tensors(),
   derive = function(config, file)
     config.rope_theta = config.rope_theta or 1e6
     decoder({}, scalar(62))(config, file)
   end,
-}
+})
 
-architectures.phi3 = {
-  model_type = "phi3", class = "Phi3ForCausalLM", output = output,
+add_decoder("phi3", "Phi3", {
   keys = decoder_keys({}, { maybe("attention.sliding_window", "sliding_window"),
     maybe("rope.scaling.original_context_length", "original_max_position_embeddings") }),
   tensors = decoder_tensors(joined({ "heads", "kv_heads", "kv_heads" }, {
@@ -188,19 +169,19 @@ architectures.phi3 = {
     config.original_max_position_embeddings = config.original_max_position_embeddings
       or config.max_position_embeddings
   end),
-}
+})
 
 local neox = { same_heads = true, eps = "layer_norm_eps", theta = "rotary_emb_base", partial = "rotary_pct" }
 
-architectures.gptneox = {
-  model_type = "gpt_neox", class = "GPTNeoXForCausalLM", keys = decoder_keys(neox), output = output,
+add_decoder("gptneox", "GPTNeoX", {
+  model_type = "gpt_neox", keys = decoder_keys(neox),
   tensors = decoder_tensors(joined(3)),
   derive = decoder(neox, function(config, file)
     config.attention_bias = has(file, "blk.0.attn_qkv.bias")
     local is_parallel = file.metadata["gptneox.use_parallel_residual"]
     if is_parallel ~= nil then config.use_parallel_residual = is_parallel end
   end),
-}
+})
 
 architectures.gpt2 = {
   model_type = "gpt2", class = "GPT2LMHeadModel", output = output,

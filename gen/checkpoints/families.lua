@@ -2,7 +2,7 @@
 --
 --   model_types   config.json's model_type -> the beginning of its classes' names, before ForMaskedLM and so on
 --   known         models that people know, for the table of the README
---   called        model_type -> the name that people know it by, for messages
+--   called        model_type -> the name that people know it by, for messages; default: as in model_types
 --   prefixes      prefixes of the names of the model's own tensors, tried in order
 --   tensors       { path of the graph, name or rule } (names.lua); the first that fits is taken
 --   config        { key, aliases .., to = description key or fact, default =, kind = } : kind count, number, flag,
@@ -48,7 +48,7 @@ end
 function families.called()
   local result = {}
   for _, family in pairs(families.by_name) do
-    for _, name in pairs(family.called or {}) do result[#result + 1] = name end
+    for _, name in pairs(family.called or family.model_types or {}) do result[#result + 1] = name end
   end
   table.sort(result, function(a, b) return a:lower() < b:lower() end)
   return result

@@ -10,9 +10,7 @@ local MOST_LINES = 8
 local MOST_UNUSED = 5
 
 local function without_ones(shape)
-  local list = {}
-  for _, n in ipairs(shape) do if n ~= 1 then list[#list + 1] = n end end
-  return list
+  return words.filter(shape, function(n) return n ~= 1 end)
 end
 
 local function same(a, b)

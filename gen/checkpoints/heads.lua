@@ -16,6 +16,57 @@ heads.activations = {
   swish = "silu", relu = "relu", sigmoid = "sigmoid", tanh = "tanh",
 }
 
+-- The keys of config.json that many families have: { a name for a default, the key, its kind }; to: the fact, if it
+-- has another name.
+local usual = {
+  { "vocab", "vocab_size", "count" },
+  { "d_model", "hidden_size", "count" },
+  { "layers", "num_hidden_layers", "count" },
+  { "heads", "num_attention_heads", "count" },
+  { "d_ff", "intermediate_size", "count" },
+  { "activation", "hidden_act", "activation" },
+  { "max_position", "max_position_embeddings", "count" },
+  { "longest", "max_position_embeddings", "count" },
+  { "original", "original_max_position_embeddings", "count" },
+  { "eps", "layer_norm_eps", "number" },
+  { "rms_eps", "rms_norm_eps", "number", to = "eps" },
+  { "rope_theta", "rope_theta", "number" },
+  { "rope_scaling", "rope_scaling", "object" },
+  { "rope_parameters", "rope_parameters", "object" },
+  { "tied", "tie_word_embeddings", "flag" },
+  { "kv_heads", "num_key_value_heads", "count", null = false },
+  { "head_dim", "head_dim", "count" },
+  { "types", "type_vocab_size", "size" },
+  { "pad", "pad_token_id", "size" },
+  { "embedding", "embedding_size", "count" },
+  { "partial", "partial_rotary_factor", "number" },
+  { "attention_bias", "attention_bias", "flag" },
+  { "mlp_bias", "mlp_bias", "flag" },
+  { "use_window", "use_sliding_window", "flag" },
+  { "window", "sliding_window", "count", null = false },
+  { "layer_types", "layer_types", "list" },
+  { "image", "image_size", "sides" },
+  { "patch", "patch_size", "sides" },
+  { "channels", "num_channels", "count" },
+  { "qkv_bias", "qkv_bias", "flag" },
+  { "pooler_width", "pooler_output_size", "count" },
+  { "pooler_activation", "pooler_act", "activation" },
+}
+
+--- Returns a family's `config` (families.lua): the usual keys that have a default, then `others`. An entry of `others`
+--- takes the place of the usual one for the same fact.
+function heads.config(defaults, others)
+  local list, has = {}, {}
+  for _, entry in ipairs(others or {}) do has[entry.to] = true end
+  for _, each in ipairs(usual) do
+    local name, to = each[1], each.to or each[1]
+    if defaults[name] ~= nil and not has[to] then
+      list[#list + 1] = { each[2], to = to, default = defaults[name], kind = each[3], null = each.null }
+    end
+  end
+  return words.append(list, others or {})
+end
+
 --- Returns the stages of a model without a task: the hidden states, and the pooler's output if the file has a pooler.
 function heads.model(pooler)
   local stages = { { "hidden", name = "last_hidden_state" } }
@@ -68,21 +119,23 @@ function heads.masked_lm(t)
   }
 end
 
-heads.bert = {
+--- Returns the heads of an encoder: those without names of their own, and `own`.
+function heads.of_encoder(own)
+  return words.merged({ Model = heads.model(), ForTokenClassification = heads.token_classification,
+    ForQuestionAnswering = heads.question_answering }, own)
+end
+
+heads.bert = heads.of_encoder {
   Model = heads.model("pooler.dense"),
   ForSequenceClassification = heads.pooled("pooler.dense"),
-  ForTokenClassification = heads.token_classification,
-  ForQuestionAnswering = heads.question_answering,
   ForMaskedLM = heads.masked_lm { transform = "cls.predictions.transform.dense",
     norm = "cls.predictions.transform.LayerNorm", vocabulary = "cls.predictions.decoder",
     bias = "cls.predictions.bias" },
 }
 
-heads.roberta = {
+heads.roberta = heads.of_encoder {
   Model = heads.model("pooler.dense"),
   ForSequenceClassification = heads.two_layers("tanh"),
-  ForTokenClassification = heads.token_classification,
-  ForQuestionAnswering = heads.question_answering,
   ForMaskedLM = heads.masked_lm { transform = "lm_head.dense", activation = "gelu", norm = "lm_head.layer_norm",
     vocabulary = "lm_head.decoder", bias = "lm_head.bias" },
 }
@@ -152,22 +205,10 @@ function heads.bert_tensors(projection)
   return list
 end
 
---- Returns BERT's configuration keys with a family's defaults. d.types is nil if the family has no token types.
-function heads.bert_config(d)
-  local list = {
-    { "vocab_size", to = "vocab", default = d.vocab, kind = "count" },
-    { "hidden_size", to = "d_model", default = d.width, kind = "count" },
-    { "num_hidden_layers", to = "layers", default = d.layers, kind = "count" },
-    { "num_attention_heads", to = "heads", default = d.heads, kind = "count" },
-    { "intermediate_size", to = "d_ff", default = d.d_ff, kind = "count" },
-    { "hidden_act", to = "activation", default = d.activation or "gelu", kind = "activation" },
-    { "max_position_embeddings", to = "max_position", default = 512, kind = "count" },
-    { "layer_norm_eps", to = "eps", default = 1e-12, kind = "number" },
-    { "tie_word_embeddings", to = "tied", default = true, kind = "flag" },
-  }
-  if d.types then list[#list + 1] = { "type_vocab_size", to = "types", default = d.types, kind = "size" } end
-  if d.pad then list[#list + 1] = { "pad_token_id", to = "pad", default = d.pad, kind = "size" } end
-  return list
+--- Returns BERT's configuration keys with a family's defaults, and `others` (heads.config).
+function heads.bert_config(defaults, others)
+  return heads.config(words.merged({ activation = "gelu", max_position = 512, eps = 1e-12, tied = true }, defaults),
+    others)
 end
 
 --- Returns a vision transformer's tensors. class: the rule for the tokens before the patches.
@@ -189,42 +230,21 @@ function heads.vit_tensors(class)
   }
 end
 
+--- Returns the configuration keys of a tower for images with a family's defaults, and `others` (heads.config).
+function heads.image_config(defaults, others)
+  return heads.config(words.merged({ d_model = 768, layers = 12, heads = 12, d_ff = 3072, activation = "gelu",
+    eps = 1e-12, image = 224, patch = 16, channels = 3 }, defaults), others)
+end
+
 --- Returns a vision transformer's configuration keys.
 function heads.vit_config()
-  return {
-    { "hidden_size", to = "d_model", default = 768, kind = "count" },
-    { "num_hidden_layers", to = "layers", default = 12, kind = "count" },
-    { "num_attention_heads", to = "heads", default = 12, kind = "count" },
-    { "intermediate_size", to = "d_ff", default = 3072, kind = "count" },
-    { "hidden_act", to = "activation", default = "gelu", kind = "activation" },
-    { "layer_norm_eps", to = "eps", default = 1e-12, kind = "number" },
-    { "image_size", to = "image", default = 224, kind = "sides" },
-    { "patch_size", to = "patch", default = 16, kind = "sides" },
-    { "num_channels", to = "channels", default = 3, kind = "count" },
-    { "qkv_bias", to = "qkv_bias", default = true, kind = "flag" },
-    { "head_dim", to = "head_dim", default = false, kind = "count" },
-    { "pooler_output_size", to = "pooler_width", default = false, kind = "count" },
-    { "pooler_act", to = "pooler_activation", default = "tanh", kind = "activation" },
-  }
+  return heads.image_config { qkv_bias = true, head_dim = false, pooler_width = false, pooler_activation = "tanh" }
 end
 
 --- The usual activation of CLIP.
 heads.of_clip = "quick_gelu"
 
---- Returns the keys of config.json that describe a tower for texts of CLIP's kind. defaults: by facts.
-function heads.clip_texts(defaults)
-  local keys = { { "vocab_size", "vocab" }, { "hidden_size", "d_model" }, { "num_hidden_layers", "layers" },
-    { "num_attention_heads", "heads" }, { "intermediate_size", "d_ff" },
-    { "max_position_embeddings", "max_position" } }
-  local config = { { "hidden_act", to = "activation", default = defaults.activation, kind = "activation" },
-    { "layer_norm_eps", to = "eps", default = defaults.eps, kind = "number" } }
-  for _, key in ipairs(keys) do
-    config[#config + 1] = { key[1], to = key[2], default = defaults[key[2]], kind = "count" }
-  end
-  return config
-end
-
---- The tensors of such a tower that are of no layer.
+--- The tensors of a tower for texts of CLIP's kind that are of no layer.
 heads.of_clip_texts = {
   { "input.tokens", "embeddings.token_embedding" },
   { "input.positions", "embeddings.position_embedding" },
@@ -241,8 +261,6 @@ function heads.clip_layers(own)
   end
   return list
 end
-
-heads.llama_prefixes = { "model.", "transformer.", "" }
 
 heads.llama_fixed = { norm = "pre", norm_kind = "rms", final_norm = true, positions = "rope", gated = true }
 
@@ -267,35 +285,11 @@ function heads.llama_tensors(own)
   return words.append({}, own, list)
 end
 
---- Returns Llama's configuration keys with a family's defaults, followed by `more`. d.kv_heads: the default of
---- num_key_value_heads; d.activation_key, d.eps_key, d.theta_key: other names of keys; d.partial: the default of
---- partial_rotary_factor, for families that have it.
-function heads.llama_config(d, more)
-  local list = {
-    { "vocab_size", to = "vocab", default = d.vocab, kind = "count" },
-    { "hidden_size", to = "d_model", default = d.width or 4096, kind = "count" },
-    { "intermediate_size", to = "d_ff", default = d.d_ff, kind = "count" },
-    { "num_hidden_layers", to = "layers", default = d.layers or 32, kind = "count" },
-    { "num_attention_heads", to = "heads", default = d.heads or 32, kind = "count" },
-    { d.activation_key or "hidden_act", to = "activation", default = d.activation or "silu", kind = "activation" },
-    { "max_position_embeddings", to = "longest", default = d.positions, kind = "count" },
-    { "original_max_position_embeddings", to = "original", default = d.original or false, kind = "count" },
-    { d.eps_key or "rms_norm_eps", to = "eps", default = d.eps or 1e-6, kind = "number" },
-    { d.theta_key or "rope_theta", to = "rope_theta", default = d.theta or false, kind = "number" },
-    { "rope_scaling", to = "rope_scaling", default = false, kind = "object" },
-    { "rope_parameters", to = "rope_parameters", default = false, kind = "object" },
-    { "tie_word_embeddings", to = "tied", default = d.tied or false, kind = "flag" },
-  }
-  if not d.same_heads then
-    list[#list + 1] = { "num_key_value_heads", to = "kv_heads", default = d.kv_heads or false, kind = "count",
-      null = false }
-    list[#list + 1] = { "head_dim", to = "head_dim", default = d.head_dim or false, kind = "count" }
-  end
-  if d.partial then
-    list[#list + 1] = { d.partial_key or "partial_rotary_factor", to = "partial", default = d.partial, kind = "number" }
-  end
-  for _, entry in ipairs(more) do list[#list + 1] = entry end
-  return list
+--- Returns Llama's configuration keys with a family's defaults, and `others` (heads.config).
+function heads.llama_config(defaults, others)
+  return heads.config(words.merged({ d_model = 4096, layers = 32, heads = 32, activation = "silu", original = false,
+    rms_eps = not defaults.eps and 1e-6 or nil, rope_theta = false, rope_scaling = false, rope_parameters = false,
+    tied = false, kv_heads = false, head_dim = false }, defaults), others)
 end
 
 heads.llama = {
@@ -313,5 +307,17 @@ heads.decoder = {
   ForSequenceClassification = heads.last_token,
   ForTokenClassification = heads.llama.ForTokenClassification,
 }
+
+--- Returns a family that began with Llama: what `own` has, and Llama's other fields.
+function heads.llama_family(own)
+  return words.merged({ prefixes = { "model.", "transformer.", "" }, tensors = heads.llama_tensors(),
+    fixed = heads.llama_fixed, rotary = true, causal = true, heads = heads.llama }, own)
+end
+
+--- Sets the biases of a family that began with Llama.
+function heads.set_biases(facts)
+  local has = facts.attention_bias or false
+  facts.bias = { qkv = has, out = has, ff = facts.mlp_bias or false }
+end
 
 return heads

@@ -38,8 +38,7 @@ local MOST_LABELS = 1000 -- members that a table of a description may have
 -- True if the file has a tensor of the model, with or without a prefix.
 local function has(self, name)
   name = (self.folder.renamed or {})[name] or name
-  for _, prefix in ipairs(self.family.prefixes) do if self.folder.tensors[prefix .. name] then return true end end
-  return false
+  return words.any(self.family.prefixes, function(prefix) return self.folder.tensors[prefix .. name] end)
 end
 
 --- Returns a model's name made from a folder's name.
@@ -469,8 +468,7 @@ local function size_image(self, asked)
   f.sides = { asked and asked.height or usual[1], asked and asked.width or usual[2] }
   if f.sides[1] ~= usual[1] or f.sides[2] ~= usual[2] then f.resized_from = usual end
   if not f.registers and f.sides[1] == f.image[1] and f.sides[2] == f.image[2] then return end
-  local names = {}
-  for _, prefix in ipairs(self.family.prefixes) do names[#names + 1] = prefix .. rule.positions end
+  local names = words.map(self.family.prefixes, function(prefix) return prefix .. rule.positions end)
   names[#names + 1] = rule.other_positions
   names.grid = { f.image[1] // f.patch[1], f.image[2] // f.patch[2] }
   names.tokens = rule.position_tokens
@@ -483,8 +481,7 @@ end
 local function tower_of(self, sides)
   local rule, facts = self.family.pictures, require("checkpoints.facts")
   if not rule then return nil end
-  local part = self.folder.config[rule.inside]
-  if part == nil or part == json.null then part = {} end
+  local part = json.given(self.folder.config, rule.inside, {})
   if type(part) ~= "table" then
     faults.raise("format", ("config.json: %s: %s, but an object is expected"):format(rule.inside, json.shown(part)))
   end

@@ -94,13 +94,9 @@ function layers.set_angles(facts, sliding, given)
   end
 end
 
---- The keys of Qwen's windows.
-layers.qwen_keys = {
-  { "use_sliding_window", to = "use_window", default = false, kind = "flag" },
-  { "sliding_window", to = "window", default = 4096, kind = "count", null = false },
-  { "max_window_layers", to = "window_layers", default = 28, kind = "size" },
-  { "layer_types", to = "layer_types", default = false, kind = "list" },
-}
+--- The defaults of Qwen's windows, and a key that only Qwen has.
+layers.of_qwen = { use_window = false, window = 4096, layer_types = false }
+layers.qwen_keys = { { "max_window_layers", to = "window_layers", default = 28, kind = "size" } }
 
 --- Sets the windows that those keys say.
 function layers.set_qwen_windows(facts)

@@ -33,11 +33,7 @@ local function processor_of(config)
   if type(class) ~= "string" then return nil, "no image_processor_type" end
   local stem = class:match("^(%w-)ImageProcessor%w*$") or class:match("^(%w-)FeatureExtractor$")
   if not processors[stem] then return nil, ("image_processor_type: %s is not supported"):format(faults.quote(class)) end
-  return processors[stem], function(key, default)
-    local value = config[key]
-    if value == nil or value == json.null then return default end
-    return value
-  end
+  return processors[stem], function(key, default) return json.given(config, key, default) end
 end
 
 -- Returns a size { height, width } or { shortest_edge }, or nil. edge: true if a number is the shortest edge.
@@ -139,21 +135,9 @@ function pictures.is_note(note) return note:sub(-#NO_PICTURES) == NO_PICTURES en
 --- nil; sides: height and width of the model's image; notes: a list that lines for the user are added to; from: the
 --- sides that the folder states, if the model's image has others. Pictures are then resized in the same proportion.
 function pictures.of(preprocessor, sides, notes, from)
-  if not preprocessor then
-    notes[#notes + 1] = "preprocessor_config.json: missing" .. NO_PICTURES
-    return nil
-  end
-  local said, refused = {}, nil
-  known.check(preprocessor.config, preprocessor.file, { "preprocessor_config.json" }, said, nil,
-    function(line) refused = refused or line end)
-  local result, problem = steps_of(preprocessor.config, sides, from)
-  refused = problem and ("%s: %s"):format(preprocessor.file, problem) or refused
-  if refused then
-    notes[#notes + 1] = refused .. NO_PICTURES
-    return nil
-  end
-  words.append(notes, said)
-  return result
+  return known.read(preprocessor, "preprocessor_config.json", notes, NO_PICTURES, function(config)
+    return steps_of(config, sides, from)
+  end)
 end
 
 return pictures

@@ -68,8 +68,7 @@ function rotary.of(facts)
   local dictionary = facts.rope_scaling and next(facts.rope_scaling) and facts.rope_scaling
     or facts.rope_parameters or {}
   local function number(key, default)
-    local value = dictionary[key]
-    if value == nil or value == json.null then value = default end
+    local value = json.given(dictionary, key, default)
     if type(value) ~= "number" then refuse("format", key .. ": a number is expected") end
     return value
   end

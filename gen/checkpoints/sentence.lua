@@ -63,8 +63,7 @@ end
 local function check_place(module, stages)
   local name = #stages == 0 and "token_embeddings" or "sentence_embedding"
   local from = module.config.module_input_name or "sentence_embedding"
-  local to = module.config.module_output_name
-  if to == nil or to == json.null then to = from end
+  local to = json.given(module.config, "module_output_name", from)
   if from == name and to == name then return end
   refuse(("%s: from %s to %s is not supported here; supported is %s"):format(module.kind, faults.quote(from),
     faults.quote(to), name))
@@ -147,8 +146,8 @@ end
 
 --- Returns the text that encode() puts in front of each text unless its caller says otherwise, or nil.
 function sentence.prompt(folder)
-  local name, prompts = (folder.settings or {}).default_prompt_name, prompts_of(folder)
-  if name == nil or name == json.null then return nil end
+  local name, prompts = json.given(folder.settings or {}, "default_prompt_name"), prompts_of(folder)
+  if name == nil then return nil end
   if type(name) ~= "string" then
     faults.raise("format",
       SETTINGS .. "default_prompt_name: a name of prompts or null is expected")
@@ -175,8 +174,8 @@ end
 
 --- Returns the numbers of an embedding that encode() keeps, or nil for all.
 function sentence.dimensions(folder)
-  local count = (folder.settings or {}).truncate_dim
-  if count == nil or count == json.null then return nil end
+  local count = json.given(folder.settings or {}, "truncate_dim")
+  if count == nil then return nil end
   if math.type(count) ~= "integer" or count < 1 then
     faults.raise("format", SETTINGS .. "truncate_dim: a number from 1 or null is expected")
   end

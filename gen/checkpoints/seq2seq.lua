@@ -163,4 +163,11 @@ end
 --- The keys of the encoder's description, by the facts that have them.
 seq2seq.encoder = { layers = "encoder_layers", heads = "encoder_heads", d_ff = "encoder_d_ff" }
 
+--- Returns a family that began with BART: what `own` has, and the usual other fields.
+function seq2seq.family(own)
+  return words.merged({ prefixes = { "model.", "" }, tensors = seq2seq.tensors, config = seq2seq.config {},
+    encoder = seq2seq.encoder, derive = seq2seq.derive,
+    heads = { ForConditionalGeneration = seq2seq.head("final_logits_bias") } }, own)
+end
+
 return seq2seq

@@ -63,11 +63,7 @@ local function sound_of(config, model)
       return nil, ("%s: %s is not supported"):format(key, json.shown(value))
     end
   end
-  local function given(key, default)
-    local value = config[key]
-    if value == nil or value == json.null then return default end
-    return value
-  end
+  local function given(key, default) return json.given(config, key, default) end
   local sound, problem = extractor(given, model)
   if not sound then return nil, problem end
   for _, pair in ipairs { { "numbers a row", sound.mels, model.width }, { "rows", sound.rows, model.rows } } do
@@ -84,21 +80,9 @@ end
 --- notes: a list that lines for the user are added to; model: { width, rows } of what the model reads, rows nil for any
 --- number; with { convolutions, activation } of a model whose own layers read samples.
 function sounds.of(preprocessor, notes, model)
-  if not preprocessor then
-    notes[#notes + 1] = "preprocessor_config.json: missing" .. NO_SOUND
-    return nil
-  end
-  local said, refused = {}, nil
-  known.check(preprocessor.config, preprocessor.file, { "preprocessor_config.json of sound" }, said, nil,
-    function(line) refused = refused or line end)
-  local result, problem = sound_of(preprocessor.config, model)
-  refused = problem and ("%s: %s"):format(preprocessor.file, problem) or refused
-  if refused then
-    notes[#notes + 1] = refused .. NO_SOUND
-    return nil
-  end
-  words.append(notes, said)
-  return result
+  return known.read(preprocessor, "preprocessor_config.json of sound", notes, NO_SOUND, function(config)
+    return sound_of(config, model)
+  end)
 end
 
 --- True if a note says that the folder gives no sound.

@@ -6,29 +6,23 @@ local speech = {}
 
 local FILE = "generation_config.json: "
 
--- Returns an integer from `least` to `most`, or nil if it is missing. Faults: format.
-local function integer_of(from, key, least, most)
-  local value = from[key]
-  if value == nil or value == json.null then return nil end
-  if math.type(value) == "integer" and value >= least and value <= most then return value end
-  faults.raise("format", ("%s%s: %s, but an integer from %d to %d is expected"):format(FILE, key, json.shown(value),
-    least, most))
+-- Returns a number from `least` to `most`, or nil if it is missing. is_integer: an integer. Faults: format.
+local function number_of(from, key, least, most, is_integer)
+  local value = json.given(from, key)
+  local fits = type(value) == "number" and value >= least and value <= most
+  if value == nil or fits and (not is_integer or math.type(value) == "integer") then return value end
+  faults.raise("format", ("%s%s: %s, but %s from %s to %s is expected"):format(FILE, key, json.shown(value),
+    is_integer and "an integer" or "a number", least, most))
 end
 
--- Returns a number from `least` to `most`, or nil if it is missing. Faults: format.
-local function number_of(from, key, least, most)
-  local value = from[key]
-  if value == nil or value == json.null then return nil end
-  if type(value) == "number" and value >= least and value <= most then return value end
-  faults.raise("format", ("%s%s: %s, but a number from %g to %g is expected"):format(FILE, key, json.shown(value),
-    least, most))
-end
+-- Returns an integer, likewise.
+local function integer_of(from, key, least, most) return number_of(from, key, least, most, true) end
 
 -- Returns the language and the task that the list of forced tokens names, [[1, 50259], [2, 50359], [3, 50363]]; null is
 -- no token. Faults: format; usage for other tokens.
 local function forced_of(stated, languages, tasks, without)
-  local list, named, language, task = stated.forced_decoder_ids, {}, nil, nil
-  if list == nil or list == json.null then return nil, nil end
+  local list, named, language, task = json.given(stated, "forced_decoder_ids"), {}, nil, nil
+  if list == nil then return nil, nil end
   for code, token in pairs(languages) do named[token] = function() language = code end end
   for word, token in pairs(tasks) do named[token] = function() task = word end end
   named[without] = function() end -- an option says that
@@ -49,8 +43,7 @@ end
 
 -- Returns the members of an object of token ids, by what `name` makes of their names; {} if it is missing.
 local function ids_of(from, key, vocab, name)
-  local value, result = from[key], {}
-  if value == nil or value == json.null then return result end
+  local value, result = json.given(from, key, {}), {}
   if type(value) ~= "table" then
     faults.raise("format", ("%s%s: %s, but an object is expected"):format(FILE, key, json.shown(value)))
   end

@@ -25,8 +25,7 @@ local value_text
 
 -- Returns the members of a table as texts: first the list's members, then the others in the order of their keys.
 local function members(value)
-  local list = {}
-  for _, each in ipairs(value) do list[#list + 1] = value_text(each) end
+  local list = words.map(value, function(each) return value_text(each) end)
   for _, key in ipairs(words.sorted_keys(value)) do
     if type(key) == "string" and key ~= "stage" and key ~= "remark" then
       list[#list + 1] = key_text(key) .. " = " .. value_text(value[key])

@@ -26,8 +26,7 @@ local elsewhere = {
 local of_program = { text = "run", image = "run", query = "run", similar = "run", rank = "run", prompt = "generate",
   greedy = "generate", temperature = "generate", system = "chat" }
 
-local known_keys = {}
-for _, field in ipairs(keys.list) do known_keys[#known_keys + 1] = field.key end
+local known_keys = words.map(keys.list, function(field) return field.key end)
 local is_key = words.set(known_keys)
 
 -- Returns the command of a line, or nil.
@@ -56,8 +55,7 @@ end
 
 -- True if a command takes KEY=VALUE.
 local function takes_keys(command)
-  for _, argument in ipairs(command._arguments) do if argument._name == "overrides" then return true end end
-  return false
+  return words.any(command._arguments, function(argument) return argument._name == "overrides" end)
 end
 
 -- Returns the word of a line after an option, or "" if there is none or if it is an option.

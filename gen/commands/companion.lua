@@ -54,8 +54,7 @@ function companion.next(arguments, option, path)
   local list = { arg and arg[0] or "attn2c", "build", arguments.description }
   words.append(list, arguments.overrides)
   list[#list + 1] = ("--%s=%s"):format(option, path)
-  for i, word in ipairs(list) do list[i] = words.shell(word) end
-  return "next: " .. table.concat(list, " ")
+  return "next: " .. table.concat(words.map(list, words.shell), " ")
 end
 
 return companion

@@ -50,8 +50,7 @@ end
 
 -- True if a value is missing in a list.
 local function has_gap(values)
-  for _, value in ipairs(values) do if #values > 1 and not value:find("%S") then return true end end
-  return false
+  return words.any(values, function(value) return #values > 1 and not value:find("%S") end)
 end
 
 --- Refuses a key that is given twice, and a value that is twice in a list or missing in it. Refuses lists of more than

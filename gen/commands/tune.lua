@@ -72,8 +72,7 @@ local function aimed(root, arguments)
     local known = build.spec.target == name and name ~= asked and build.instead and rates()
     if known then name = targets.fastest({ name, build.instead }, { bf16 = true }, known) or name end
   end
-  local list = {}
-  for _, word in ipairs(arguments.overrides) do if not word:match("^target=") then list[#list + 1] = word end end
+  local list = words.filter(arguments.overrides, function(word) return not word:match("^target=") end)
   list[#list + 1] = "target=" .. name
   return list
 end
@@ -87,8 +86,7 @@ local function fits(choice, fixed)
 end
 
 local function new(root, arguments, start)
-  local list = {}
-  for _, word in ipairs(aimed(root, arguments)) do if not word:match("^threads=") then list[#list + 1] = word end end
+  local list = words.filter(aimed(root, arguments), function(word) return not word:match("^threads=") end)
   list[#list + 1] = "threads=1" -- tiles do not depend on the number of workers
   local planned = pipeline.run(root, arguments.description, list, "plan")
   local products, order = measure.products(planned)

@@ -170,6 +170,13 @@ function json.kind(value)
   return meta and meta.__jsontype or (#value > 0 and "array" or "object")
 end
 
+--- Returns the member of an object, or the default if it is missing or null.
+function json.given(object, key, default)
+  local value = object[key]
+  if value == nil or value == json.null then return default end
+  return value
+end
+
 --- True for an array of strings, also an empty one.
 function json.is_texts(value)
   if json.kind(value) ~= "array" then return false end

@@ -51,8 +51,7 @@ local list = {
 }
 
 local function matches(text, patterns)
-  for _, pattern in ipairs(patterns or {}) do if text:find(pattern) then return true end end
-  return false
+  return words.any(patterns or {}, function(pattern) return text:find(pattern) end)
 end
 
 --- Returns the kind of a file, { name, what, advice }, by its name, its first bytes and its size. Returns nil if the

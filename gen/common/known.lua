@@ -56,8 +56,7 @@ end
 
 local function allows(entry, value)
   if not entry.allowed or value == json.null or type(value) == "table" and next(value) == nil then return true end
-  for _, each in ipairs(entry.allowed) do if each == value then return true end end
-  return false
+  return words.any(entry.allowed, function(each) return each == value end)
 end
 
 --- Looks at the keys of an object. place: what its lines begin with, such as a file's name; sections: see known.entry;
@@ -88,6 +87,24 @@ function known.check(object, place, sections, notes, listed, refuse)
   if #unknown > MOST_LINES then
     notes[#notes + 1] = ("%s: %d more keys are not known"):format(place, #unknown - MOST_LINES)
   end
+end
+
+--- Returns make(config) of a folder's preprocessor, { file, config } or nil; or nil, with a note that ends with
+--- `without`: the file is missing, has a value that is refused, or make returned nil and why.
+function known.read(preprocessor, section, notes, without, make)
+  local said, refused = {}, nil
+  local function refuse(line) refused = refused or line end
+  if preprocessor then
+    local result, problem = make(preprocessor.config)
+    if problem then refuse(("%s: %s"):format(preprocessor.file, problem)) end
+    known.check(preprocessor.config, preprocessor.file, { section }, said, nil, refuse)
+    if not refused then
+      words.append(notes, said)
+      return result
+    end
+  end
+  notes[#notes + 1] = (refused or "preprocessor_config.json: missing") .. without
+  return nil
 end
 
 return known

@@ -83,11 +83,20 @@ function words.set(list)
   return set
 end
 
---- Returns a list without the members that are in the set `gone`.
-function words.without(list, gone)
+--- Returns the members of a list for which is(member) is true.
+function words.filter(list, is)
   local rest = {}
-  for _, member in ipairs(list) do if not gone[member] then rest[#rest + 1] = member end end
+  for _, member in ipairs(list) do if is(member) then rest[#rest + 1] = member end end
   return rest
+end
+
+--- Returns a list without the members that are in the set `gone`.
+function words.without(list, gone) return words.filter(list, function(member) return not gone[member] end) end
+
+--- True if is(member) is true for a member of a list.
+function words.any(list, is)
+  for _, member in ipairs(list) do if is(member) then return true end end
+  return false
 end
 
 --- Returns the list of of(member) for the members of a list.
@@ -118,6 +127,13 @@ function words.without_end(text, set) return text:match("^(.*[^" .. set .. "])")
 
 --- Returns a number with a noun: "1 line", "3 lines".
 function words.count(n, noun) return ("%d %s%s"):format(n, noun, n == 1 and "" or "s") end
+
+--- Returns shares { count, size } as text, with separators between them: "3 x 8, 7".
+function words.shares(list, separator)
+  return table.concat(words.map(list, function(share)
+    return (share.count > 1 and share.count .. " x " or "") .. share.size
+  end), separator)
+end
 
 --- Returns the number of elements of a shape.
 function words.elements(shape)

@@ -45,8 +45,7 @@ function formats.product(step)
 end
 
 function formats.map(step)
-  local texts = {}
-  for _, operation in ipairs(step.elementwise) do texts[#texts + 1] = operation.fn or operation.kind end
+  local texts = words.map(step.elementwise, function(operation) return operation.fn or operation.kind end)
   local text = ("%s %dx%d ld%d"):format(table.concat(texts, "+"), step.constants.rows, step.constants.cols,
     step.constants.ld)
   operands.each(step, function(operand) text = text .. "  " .. operand_text(operand) end)

@@ -362,8 +362,7 @@ end
 -- True if `target = "host"` may choose a target for products of the number types `precisions` (a set, or nil: f32).
 local function is_of_use(target, precisions)
   if not target.only_for then return true end
-  for _, type in ipairs(target.only_for) do if precisions and precisions[type] then return true end end
-  return false
+  return words.any(target.only_for, function(type) return precisions and precisions[type] end)
 end
 
 --- Returns the names of the targets of a library for all machines with a processor: those that are of use for these

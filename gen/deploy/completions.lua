@@ -2,6 +2,7 @@
 -- argparse writes the completions of commands and options. This file adds KEY=VALUE, the keys of a description, after
 -- the description's name.
 local reference = require("commands.reference")
+local words = require("common.words")
 
 local completions = {}
 
@@ -111,8 +112,7 @@ local function fill(text, of) return (text:gsub("%${(%w+)}", of)) end
 
 -- Returns the lines that line_of gives for a list's members.
 local function lines(list, line_of)
-  local parts = {}
-  for i, each in ipairs(list) do parts[i] = line_of(each) .. "\n" end
+  local parts = words.map(list, function(each) return line_of(each) .. "\n" end)
   return table.concat(parts)
 end
 
@@ -146,8 +146,7 @@ end
 --- Returns completions for fish.
 function completions.fish(parser)
   local _, values = names_and_values()
-  local seen = {}
-  for i, name in ipairs(with_overrides(parser)) do seen[i] = "__fish_attn2c_seen_command " .. name end
+  local seen = words.map(with_overrides(parser), function(name) return "__fish_attn2c_seen_command " .. name end)
   return parser:get_fish_complete() .. "\n" .. fill(fish, { seen = table.concat(seen, "; or "),
     values = lines(values, function(each)
       return ("        case '%s=*'\n            printf '%%s\\n' %s="):format(each.name, each.name)

@@ -3,6 +3,7 @@ local reference = require("commands.reference")
 local roff = require("deploy.roff")
 local statuses = require("deploy.statuses")
 local version = require("common.version")
+local words = require("common.words")
 
 local manual = {}
 
@@ -17,11 +18,7 @@ local function new_page(section, purpose)
 end
 
 -- Returns the names of an option, an element of argparse.
-local function names_of(option)
-  local names = {}
-  for i, name in ipairs(option._aliases) do names[i] = bold(name) end
-  return table.concat(names, ", ")
-end
+local function names_of(option) return table.concat(words.map(option._aliases, bold), ", ") end
 
 local function takes_value(option) return option._maxargs > 0 end
 

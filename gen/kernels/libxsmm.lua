@@ -4,6 +4,7 @@
 local lines_of_c = require("kernels.lines")
 local product = require("kernels.product")
 local types = require("data.types")
+local words = require("common.words")
 
 local libxsmm = {}
 
@@ -85,17 +86,10 @@ function libxsmm.calls(kernel, of_weights, is_fused)
   return { rows = shares, blocks = blocks, near = turn, ahead = ahead, strips = strips, number = number }
 end
 
--- Returns shares { count, size } of rows as "4 x 8 + 7 rows".
-local function rows_text(shares)
-  local parts = {}
-  for i, share in ipairs(shares) do parts[i] = (share.count > 1 and share.count .. " x " or "") .. share.size end
-  return table.concat(parts, " + ") .. " rows"
-end
-
 --- Returns calls as text.
 function libxsmm.text(calls)
   local blocks, ahead = calls.blocks, calls.ahead
-  return ("libxsmm's kernels of %s by %s%d%s inputs%s%s"):format(rows_text(calls.rows),
+  return ("libxsmm's kernels of %s by %s%d%s inputs%s%s"):format(words.shares(calls.rows, " + ") .. " rows",
     blocks.count > 1 and blocks.count .. " x " or "",
     blocks.size, blocks.tail > 0 and " + " .. blocks.tail or "",
     calls.near < blocks.count and (", %d inputs of all rows at a time"):format(calls.near * blocks.size) or "",

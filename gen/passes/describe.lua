@@ -185,8 +185,7 @@ end
 
 -- True if a key is overridden, so that what the folder says of it does not matter.
 local function is_overridden(overrides, key)
-  for _, argument in ipairs(overrides) do if argument:find("^" .. key .. "[=.]") then return true end end
-  return false
+  return words.any(overrides, function(argument) return argument:find("^" .. key .. "[=.]") end)
 end
 
 --- Runs the pass. Faults: io if the file cannot be read; usage for any other mistake in the text.

@@ -138,8 +138,7 @@ end
 
 -- True if some product takes denormals for zero.
 local function flushes(state)
-  for _, kernel in ipairs((products_of(state))) do if types.all[kernel.types.a].flushes then return true end end
-  return false
+  return words.any((products_of(state)), function(kernel) return types.all[kernel.types.a].flushes end)
 end
 
 -- Returns the number types of libxsmm's kernels in C; false if all are f32.
@@ -351,8 +350,7 @@ end
 
 -- Returns the names of MPI's libraries: those that a build links, or Open MPI's if they are not known.
 local function mpi_names(state)
-  local names = {}
-  for _, word in ipairs(state.mpi and state.mpi() or {}) do names[#names + 1] = word:match("^%-l(.+)") end
+  local names = words.map(state.mpi and state.mpi() or {}, function(word) return word:match("^%-l(.+)") end)
   return #names > 0 and names or { "mpi" }
 end
 

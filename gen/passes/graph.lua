@@ -420,10 +420,7 @@ end
 -- True if a target of the model has an instruction that multiplies pairs of bf16. The graph is the same for all
 -- targets.
 local function some_has_pairs(target_names)
-  for _, name in ipairs(target_names) do
-    if targets.by_name[name].bf16 == "pairs" then return true end
-  end
-  return false
+  return words.any(target_names, function(name) return targets.by_name[name].bf16 == "pairs" end)
 end
 
 -- Makes the keys and values of a source that each layer of a decoder reads, which the state keeps. spec: the encoder's.

@@ -32,6 +32,7 @@ local precision = require("passes.validate.precision")
 local projections = require("passes.validate.projections")
 local ranks = require("passes.validate.ranks")
 local readers = require("passes.validate.readers")
+local values = require("passes.validate.values")
 local sizes = require("passes.validate.sizes")
 local sounds = require("passes.validate.sounds")
 local speech = require("passes.validate.speech")
@@ -45,7 +46,7 @@ local words = require("common.words")
 
 local validate = {}
 
-local show = readers.show
+local show = values.show
 
 local MOST_LINES = 100
 
@@ -118,9 +119,9 @@ local function image_rows(say, input)
     return say("input.patch", ("%d does not divide the image's height %d and width %d"):format(input.patch,
       input.height, input.width))
   end
-  local values = (input.channels or 1) * input.patch * input.patch
-  if values > 65536 then
-    return say("input.patch", ("a patch has %d values, but at most 65536 are allowed"):format(values))
+  local numbers = (input.channels or 1) * input.patch * input.patch
+  if numbers > 65536 then
+    return say("input.patch", ("a patch has %d values, but at most 65536 are allowed"):format(numbers))
   end
   if input.distillation_token and not input.class_token then
     return say("input.distillation_token", "goes with class_token")
@@ -315,7 +316,7 @@ local function read_fields(say, list, description, spec)
     local value = description[field.key]
     if value == nil then value = field.default end
     if value ~= nil then
-      spec[field.key] = readers.read[field.type](say, field, value)
+      spec[field.key] = readers[field.type](say, field, value)
     elseif field.required then
       say(field.key, "missing: " .. field.meaning)
     end
@@ -353,7 +354,7 @@ local function resolve_encoder(say, description, fields)
   end
   for _, key in ipairs(words.sorted_keys(fields)) do
     if not known[key] then
-      say("memory", ("an encoder has no key %s%s"):format(show(key), readers.suggestion(say, key, names, hints.keys)))
+      say("memory", ("an encoder has no key %s%s"):format(show(key), values.suggestion(say, key, names, hints.keys)))
     end
   end
   -- Passes on only faults of the encoder's own keys; faults of inherited keys were reported for the model.
@@ -440,8 +441,7 @@ end
 
 -- Returns a description with the sizes of its entry.
 local function sized(description, size)
-  local copy = {}
-  for key, value in pairs(description) do copy[key] = value end
+  local copy = words.merged(description)
   copy.batch, copy.seq = size.batch, size.seq
   return copy
 end
@@ -465,13 +465,12 @@ local function listener(file)
 end
 
 local function check_known(say, description)
-  local known = {}
-  for _, field in ipairs(keys.list) do known[#known + 1] = field.key end
+  local known = words.map(keys.list, function(field) return field.key end)
   local known_set = words.set(known)
   for _, key in ipairs(words.sorted_keys(description)) do
     if not known_set[key] then
       say(type(key) == "string" and key:sub(1, 60) or show(key),
-        "no such key" .. readers.suggestion(say, key, known, hints.keys))
+        "no such key" .. values.suggestion(say, key, known, hints.keys))
     end
   end
 end
@@ -508,14 +507,6 @@ local function add_entry(say, raise, build, description, size, is_list)
   if encode then table.insert(build.entries, 1, add("encode", "_encode", encode)) end
 end
 
--- Returns the description for one target.
-local function aimed(description, name)
-  local copy = {}
-  for key, value in pairs(description) do copy[key] = value end
-  copy.target = name
-  return copy
-end
-
 -- Returns the first reason why a description's model does not go with any length, or nil. A description with other
 -- faults has none, so that these are reported.
 local function reason_for_one(state, description)
@@ -532,12 +523,9 @@ end
 local function with_length(state, description)
   local reason = state.length and sizes.are_open(description) and reason_for_one(state, description)
   if not reason then return description end
-  local copy = {}
-  for key, value in pairs(description) do copy[key] = value end
-  copy.seq = state.length
   table.insert(state.notes or {}, ("seq: %d in place of any(%d), seq=N changes it: %s"):format(state.length,
     description.seq.any, reason))
-  return copy
+  return words.merged(description, { seq = state.length })
 end
 
 local of_target
@@ -555,7 +543,7 @@ function validate.run(state)
   local names = targets_of(say, of_target, description.target, state.host, wanted)
   local given = sizes.without_lists(say, description)
   if not given then raise() end
-  description = with_length(state, aimed(given, names[1]))
+  description = with_length(state, words.merged(given, { target = names[1] }))
   local size = sizes.of(say, description)
   for _, key in ipairs { "ranks", "stages" } do
     if #names > 1 and description[key] ~= nil and description[key] ~= 1 then
@@ -574,7 +562,7 @@ function validate.run(state)
     local build = i == 1 and state or setmetatable({}, { __index = state })
     build.build_suffix = #names > 1 and "_" .. name or ""
     build.instead = targets.instead(name, names, wanted) or false -- others inherit from the first
-    add_entry(say, raise, build, aimed(description, name), size, given ~= state.description)
+    add_entry(say, raise, build, words.merged(description, { target = name }), size, given ~= state.description)
     state.builds[i] = build
   end
 end

@@ -29,6 +29,7 @@ local ranks = require("report.ranks")
 local roofline = require("report.roofline")
 local svg = require("report.svg")
 local time = require("report.time")
+local words = require("common.words")
 local work = require("report.work")
 
 local document = {}
@@ -45,9 +46,7 @@ local function unequal_layers(subject)
   local least, most = {}, {}
   for _, section in ipairs(time.sections(subject)) do
     if work.layer(section.name) then
-      local words = {}
-      for i, each in ipairs(section.list) do words[i] = each.work.op.op end
-      local key = table.concat(words, " ")
+      local key = table.concat(words.map(section.list, function(each) return each.work.op.op end), " ")
       least[key] = math.min(least[key] or section.ms, section.ms)
       most[key] = math.max(most[key] or section.ms, section.ms)
     end
@@ -142,8 +141,7 @@ local function summary_facts(subject)
     rows[#rows + 1] = { "opening", ("%s; the first call %s"):format(numbers.time(bench.open_ms),
       numbers.time(bench.first_ms)) }
   end
-  local texts = {}
-  for i, each in ipairs(subject.versions or {}) do texts[i] = each.name .. " " .. each.version end
+  local texts = words.map(subject.versions or {}, function(each) return each.name .. " " .. each.version end)
   rows[#rows + 1] = { "versions", table.concat(texts, ", ") }
   return rows
 end
@@ -171,8 +169,7 @@ end
 
 -- Adds the texts that all entries of a model share: its files, notes, and the commands that print its numbers.
 local function add_files(parts, subject)
-  local files = {}
-  for i, each in ipairs(subject.files) do files[i] = { each.name, numbers.whole(each.bytes) } end
+  local files = words.map(subject.files, function(each) return { each.name, numbers.whole(each.bytes) } end)
   if #files > 0 then
     parts[#parts + 1] = "<details><summary>Files, with their sizes</summary>"
       .. page.table({ { "file", words = true }, { "bytes" } }, files) .. "</details>"
@@ -561,8 +558,7 @@ end
 -- Returns the control by which the reader chooses one subject of a group.
 local function chooser(group, several)
   if #group == 1 then return nil end
-  local options = {}
-  for k, subject in ipairs(group) do options[k] = { choice = subject.choice, label = subject.label } end
+  local options = words.map(group, function(subject) return { choice = subject.choice, label = subject.label } end)
   table.sort(options, function(a, b) return a.choice < b.choice end)
   return page.chooser(group.number, several and "Numbers and pictures of " or "Numbers and pictures of an entry: ",
     options, group[1].choice)

@@ -51,11 +51,7 @@ end
 
 --- Returns the members of a list in which some query does not see some key, or some score is not emitted.
 function masks.with_something_to_see(list)
-  local some = {}
-  for _, one in ipairs(list) do
-    if one.visible < one.queries * one.keys then some[#some + 1] = one end
-  end
-  return some
+  return words.filter(list, function(one) return one.visible < one.queries * one.keys end)
 end
 
 --- Returns the range [first, last) of its own keys that a query sees.

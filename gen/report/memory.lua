@@ -66,10 +66,7 @@ local MOST_RECTS, LONG = 600, 300 -- rectangles of a picture; steps of a map in 
 
 -- Returns the items that a picture shows of steps first to last. If they are too many, it shows the largest ones.
 local function shown_of(map, first, last)
-  local list = {}
-  for _, item in ipairs(map.items) do
-    if item.first <= last and item.last >= first then list[#list + 1] = item end
-  end
+  local list = words.filter(map.items, function(item) return item.first <= last and item.last >= first end)
   if #list > MOST_RECTS then
     local function size(item) return item.bytes * (item.last - item.first + 1) end
     table.sort(list, function(a, b) return size(a) > size(b) end)

@@ -110,8 +110,7 @@ local function add_bytes(list, parts)
   -- True if a group's result leaves its tile: the last one does, and those that others read or the caller gets.
   local function leaves(group, tensor)
     if tensor == group.last or tensor.kind ~= "scratch" then return true end
-    for _, reader in ipairs(readers[tensor] or {}) do if reader ~= group.of.op then return true end end
-    return false
+    return words.any(readers[tensor] or {}, function(reader) return reader ~= group.of.op end)
   end
   for _, each in ipairs(list) do
     local group = each.fused and groups[each.fused] or { of = each, reads = {}, made = {} }

@@ -76,8 +76,7 @@ function languages.read(class, config, file, model)
   config = json.kind(config) == "object" and config or {}
   local list, ids = find(rules.code, model)
   local function refuse(key, what) faults.raise("format", ("%s: %s: %s"):format(file, key, what)) end
-  local source = rules.default and config.src_lang
-  if source == nil or source == json.null then source = rules.default end
+  local source = rules.default and json.given(config, "src_lang", rules.default)
   local id = source and ids[source] or numbers.NONE
   if rules.default and #list == 0 then refuse("tokenizer_class", class .. ", but the vocabulary has no language") end
   if source and id == numbers.NONE then
@@ -101,8 +100,7 @@ end
 
 --- Returns the codes of a list, joined by commas.
 function languages.shown(list)
-  local codes = {}
-  for i, each in ipairs(list) do codes[i] = each.code end
+  local codes = words.map(list, function(each) return each.code end)
   return table.concat(codes, ", ")
 end
 

@@ -82,7 +82,7 @@ return function(of, spec)
   of("gen/common/known.lua", spec .. "checkpoints/file_keys_spec.lua") {
     { name = "known_unknown", old = "unknown[#unknown + 1] = key", new = "unknown[1] = nil", filter = "it lacks",
       wrong = "unknown keys get no line" },
-    { name = "known_allowed", old = "if each == value then return true end", new = "return true",
+    { name = "known_allowed", old = "return each == value end)", new = "return true end)",
       filter = "refused: config", wrong = "values that are refused pass" },
     { name = "known_first", old = "if entry then return entry end", new = "return entry",
       wrong = "keys of all families are unknown in a family with keys of its own" },
@@ -168,7 +168,8 @@ return function(of, spec)
   of("gen/checkpoints/heads.lua", values) {
     { name = "heads_gelu", old = 'gelu_new = "gelu_tanh"', new = 'gelu_new = "gelu"', filter = "activations",
       wrong = "another gelu" },
-    { name = "heads_eps", old = 'default = d.eps or 1e-6', filter = "llama has", new = 'default = d.eps or 1e-5',
+    { name = "heads_eps", old = "defaults.eps and 1e-6 or nil", filter = "llama has",
+      new = "defaults.eps and 1e-5 or nil",
       wrong = "another epsilon where a folder states none" },
     { name = "heads_score", old = '{ "linear", to = "labels", bias = false, name = "logits", tensor = "score" }',
       new = '{ "linear", to = "labels", name = "logits", tensor = "score" }', filter = "llama gives the stages",

@@ -84,6 +84,13 @@ return function(of, spec)
       wrong = "the entry that reads a part is taken for the one that writes it" },
   }
 
+  of("gen/passes/validate/values.lua", spec .. "passes/validate_spec.lua") {
+    { name = "values_nan", old = "or value ~= value or value < field.min", new = "or value < field.min",
+      wrong = "NaN is a number in every range" },
+    { name = "values_required", old = "elseif field.required then", new = "elseif false then",
+      suite = spec .. "passes/validate/memory_spec.lua", wrong = "a field that must be given may be missing" },
+  }
+
   of("gen/passes/validate/context.lua", spec .. "passes/validate/context_spec.lua") {
     { name = "context_after", old = "mask.window and mask.window.right == 0", new = "mask.window",
       filter = "is refused with: mask", wrong = "a token may see keys that come only later" },

@@ -8,7 +8,7 @@ return function(of, spec)
       filter = "cannot be written", wrong = "a folder that cannot be written ends the command" },
     { name = "companion_kind", old = "begins:sub(1, #wanted) ~= wanted then", new = "false then",
       filter = "place of their kind", wrong = "any file is written over" },
-    { name = "companion_shell", old = "list[i] = words.shell(word) end", new = "list[i] = word end",
+    { name = "companion_shell", old = "words.map(list, words.shell)", new = "list",
       filter = "as a shell reads it", wrong = "the next command is taken apart at blanks" },
   }
 

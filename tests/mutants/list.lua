@@ -59,8 +59,6 @@ of("gen/passes/validate.lua", spec .. "passes/validate_spec.lua") {
 }
 
 of("gen/passes/validate/readers.lua", spec .. "passes/validate_spec.lua") {
-  { name = "readers_nan", old = "or value ~= value or value < field.min", new = "or value < field.min",
-    wrong = "NaN is a number in every range" },
   { name = "readers_divisor", old = "parameter.divides % n ~= 0", new = "n % parameter.divides ~= 0",
     filter = "tile parameters", wrong = "a padding that does not divide a line is accepted" },
   { name = "readers_none", old = "if none and some then", new = "if none and not some then", filter = "masks",

@@ -276,8 +276,8 @@ return function(of, spec)
   of("gen/text/languages.lua", translated) {
     { name = "languages_older", old = "older and rules.older or rules.around", new = "rules.around",
       filter = "nllb_legacy", wrong = "older folders have the language before the text" },
-    { name = "languages_source", old = "local source = rules.default and config.src_lang", new = "local source",
-      filter = "mbart_json", wrong = "the folder's own source language is ignored" },
+    { name = "languages_source", old = 'json.given(config, "src_lang", rules.default)',
+      new = "rules.default", filter = "mbart_json", wrong = "the folder's own source language is ignored" },
   }
 
   of("gen/text/pieces.lua", translated) {

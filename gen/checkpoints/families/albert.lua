@@ -1,11 +1,6 @@
 -- albert.lua: describes ALBERT (Lan et al. 2019): BERT with narrow tables and layers that share their weights.
 local heads = require("checkpoints.heads")
 
-local config = heads.bert_config { vocab = 30000, types = 2, width = 4096, layers = 12, heads = 64, d_ff = 16384,
-  activation = "gelu_new" }
-config[#config + 1] = { "embedding_size", to = "embedding", default = 128, kind = "count" }
-config[#config + 1] = { "num_hidden_groups", to = "groups", default = 1, kind = "count" }
-
 local layer = "encoder.albert_layer_groups.*.albert_layers.0."
 
 return {
@@ -24,7 +19,10 @@ return {
     { "l*.ff.down", layer .. "ffn_output" },
     { "l*.norm2", layer .. "full_layer_layer_norm" },
   },
-  config = config,
+  config = heads.bert_config({ vocab = 30000, types = 2, d_model = 4096, layers = 12, heads = 64, d_ff = 16384,
+    activation = "gelu_new", embedding = 128 }, {
+    { "num_hidden_groups", to = "groups", default = 1, kind = "count" },
+  }),
   fixed = { norm = "post" },
   always_projects = true,
   --- Sets the group of each layer: layer i is in group int(i / (layers / groups)).
@@ -32,11 +30,9 @@ return {
     facts.layer_groups = {}
     for i = 0, facts.layers - 1 do facts.layer_groups[i + 1] = i * facts.groups // facts.layers end
   end,
-  heads = {
+  heads = heads.of_encoder {
     Model = heads.model("pooler"),
     ForSequenceClassification = heads.pooled("pooler"),
-    ForTokenClassification = heads.token_classification,
-    ForQuestionAnswering = heads.question_answering,
     ForMaskedLM = heads.masked_lm { transform = "predictions.dense", to = "embedding", norm = "predictions.LayerNorm",
       vocabulary = "predictions.decoder", bias = "predictions.bias" },
   },

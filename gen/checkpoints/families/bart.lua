@@ -2,16 +2,10 @@
 -- embeddings.
 local seq2seq = require("checkpoints.seq2seq")
 
-return {
+return seq2seq.family {
   known = "BART: summaries",
   model_types = { bart = "Bart" },
   called = { bart = "BART" },
-  prefixes = { "model.", "" },
-  tensors = seq2seq.tensors,
-  config = seq2seq.config {},
   fixed = { norm = "post", positions = "learned", first_position = 2, input_norm = true },
-  encoder = seq2seq.encoder,
   start = 2,
-  derive = seq2seq.derive,
-  heads = { ForConditionalGeneration = seq2seq.head("final_logits_bias") },
 }

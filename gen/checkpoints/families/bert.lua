@@ -10,7 +10,7 @@ return {
   other = function(config) return config.position_embedding_type == "alibi" and "jina_bert" or nil end,
   prefixes = { "bert.", "" },
   tensors = heads.bert_tensors(),
-  config = heads.bert_config { vocab = 30522, types = 2, width = 768, layers = 12, heads = 12, d_ff = 3072 },
+  config = heads.bert_config { vocab = 30522, types = 2, d_model = 768, layers = 12, heads = 12, d_ff = 3072 },
   fixed = { norm = "post" },
   heads = heads.bert,
 }

@@ -33,7 +33,7 @@ return {
   pictures = { inside = "vision_config", usual = "blip_vision_model", names = "" },
   prefixes = { "" },
   tensors = tensors,
-  config = heads.bert_config { vocab = 30524, width = 768, layers = 12, heads = 8, d_ff = 3072 },
+  config = heads.bert_config { vocab = 30524, d_model = 768, layers = 12, heads = 8, d_ff = 3072 },
   fixed = { norm = "post" },
   --- Answers begin with bos and end with sep, and nothing but text_config is read for them.
   generation = function(config)

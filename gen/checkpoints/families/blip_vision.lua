@@ -1,9 +1,7 @@
 -- blip_vision.lua: describes the image tower of BLIP (Li et al. 2022), by itself or as the encoder of blip.lua.
 local heads = require("checkpoints.heads")
 
-local joined, config = "encoder.layers.*.self_attn.qkv", {}
-local others = { qkv_bias = true, head_dim = true, pooler_width = true, pooler_activation = true }
-for _, entry in ipairs(heads.vit_config()) do if not others[entry.to] then config[#config + 1] = entry end end
+local joined = "encoder.layers.*.self_attn.qkv"
 
 return {
   known = "BLIP: the image tower",
@@ -24,7 +22,7 @@ return {
     { "l*.norm2", "encoder.layers.*.layer_norm2" },
     { "final_norm", "post_layernorm" },
   },
-  config = config,
+  config = heads.image_config {},
   defaults = { blip_vision_model = { eps = 1e-5, image = 384 } },
   fixed = { norm = "pre", final_norm = true },
   image = { positions = "embeddings.position_embedding" },

@@ -5,10 +5,6 @@ local heads = require("checkpoints.heads")
 local projected = { { "pool", over = "last" }, { "linear", to = "projection", bias = false, tensor = "text_projection",
   name = "text_embeds" } }
 
-local config = heads.clip_texts { vocab = 49408, d_model = 512, layers = 12, heads = 8, d_ff = 2048,
-  activation = heads.of_clip, max_position = 77, eps = 1e-5 }
-config[#config + 1] = { "projection_dim", to = "projection", default = 512, kind = "count" }
-
 return {
   known = "CLIP: the text tower",
   model_types = { clip_text_model = "CLIPText", ["clip:text"] = "" },
@@ -16,7 +12,10 @@ return {
   inside = { ["clip:text"] = "text_config" },
   prefixes = { "text_model.", "" },
   tensors = heads.clip_layers(heads.of_clip_texts),
-  config = config,
+  config = heads.config({ vocab = 49408, d_model = 512, layers = 12, heads = 8, d_ff = 2048,
+    activation = heads.of_clip, max_position = 77, eps = 1e-5 }, {
+    { "projection_dim", to = "projection", default = 512, kind = "count" },
+  }),
   fixed = { norm = "pre", final_norm = true },
   causal = true,
   derive = function(facts, given)

@@ -2,14 +2,6 @@
 -- Each tower is a model of its own: a call has all pictures of its caller, whatever the number of texts.
 local heads = require("checkpoints.heads")
 
-local config = { { "projection_dim", to = "projection", default = 512, kind = "count" } }
-local other_defaults = { eps = 1e-5, patch = 32, activation = heads.of_clip }
-local others = { qkv_bias = true, head_dim = true, pooler_width = true, pooler_activation = true }
-for _, entry in ipairs(heads.vit_config()) do
-  entry.default = other_defaults[entry.to] or entry.default
-  if not others[entry.to] then config[#config + 1] = entry end
-end
-
 local pooled = { "pool", over = "first" }
 
 local function post_norm(name) return { "norm", tensor = "post_layernorm", within = true, name = name } end
@@ -33,7 +25,9 @@ return {
     { "input.patches", "embeddings.patch_embedding" },
     { "input.norm", "pre_layrnorm" },
   },
-  config = config,
+  config = heads.image_config({ eps = 1e-5, patch = 32, activation = heads.of_clip }, {
+    { "projection_dim", to = "projection", default = 512, kind = "count" },
+  }),
   fixed = { norm = "pre" },
   image = { norm = true, patch_bias = false, positions = "embeddings.position_embedding.weight" },
   derive = function(facts, given)

@@ -4,7 +4,6 @@ local heads = require("checkpoints.heads")
 return {
   known = "DeiT, with and without teacher",
   model_types = { deit = "DeiT" },
-  called = { deit = "DeiT" },
   prefixes = { "deit.", "" },
   tensors = heads.vit_tensors { join = "rows", { "embeddings.cls_token" }, { "embeddings.distillation_token" } },
   config = heads.vit_config(),

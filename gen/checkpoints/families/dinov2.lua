@@ -10,18 +10,6 @@ end
 
 local function scaled(number) return { times = "encoder.layer.*.layer_scale" .. number .. ".lambda1" } end
 
-local config = {
-  { "mlp_ratio", to = "ratio", default = 4, kind = "number" },
-  { "use_swiglu_ffn", to = "gated", default = false, kind = "flag" },
-  { "num_register_tokens", to = "registers", default = false, kind = "size" },
-}
-local other_defaults = { eps = 1e-6, patch = 14 }
-local others = { d_ff = true, pooler_width = true, pooler_activation = true }
-for _, entry in ipairs(heads.vit_config()) do
-  entry.default = other_defaults[entry.to] or entry.default
-  if not others[entry.to] then config[#config + 1] = entry end
-end
-
 return {
   known = "DINOv2, with and without registers",
   model_types = { dinov2 = "Dinov2", dinov2_with_registers = "Dinov2WithRegisters" },
@@ -44,7 +32,12 @@ return {
     { "l*.norm2", both("norm2") },
     { "final_norm", "layernorm" },
   },
-  config = config,
+  config = heads.config({ d_model = 768, layers = 12, heads = 12, activation = "gelu", eps = 1e-6, image = 224,
+    patch = 14, channels = 3, qkv_bias = true, head_dim = false }, {
+    { "mlp_ratio", to = "ratio", default = 4, kind = "number" },
+    { "use_swiglu_ffn", to = "gated", default = false, kind = "flag" },
+    { "num_register_tokens", to = "registers", default = false, kind = "size" },
+  }),
   defaults = { dinov2_with_registers = { registers = 4 } },
   fixed = { norm = "pre", final_norm = true },
   image = { any_size = true, positions = "embeddings.position_embeddings",

@@ -19,26 +19,20 @@ return {
     { "l*.ff.down", "transformer.layer.*.ffn.lin2" },
     { "l*.norm2", "transformer.layer.*.output_layer_norm" },
   },
-  config = {
-    { "vocab_size", to = "vocab", default = 30522, kind = "count" },
+    config = heads.config({ vocab = 30522, max_position = 512, tied = true }, {
     { "dim", "hidden_size", to = "d_model", default = 768, kind = "count" },
     { "n_layers", "num_hidden_layers", to = "layers", default = 6, kind = "count" },
     { "n_heads", "num_attention_heads", to = "heads", default = 12, kind = "count" },
     { "hidden_dim", "intermediate_size", to = "d_ff", default = 3072, kind = "count" },
     { "activation", to = "activation", default = "gelu", kind = "activation" },
-    { "max_position_embeddings", to = "max_position", default = 512, kind = "count" },
-    { "tie_word_embeddings", to = "tied", default = true, kind = "flag" },
-  },
+  }),
   fixed = { norm = "post", eps = 1e-12 },
-  heads = {
-    Model = heads.model(),
+  heads = heads.of_encoder {
     ForSequenceClassification = {
       { "pool", over = "first" },
       { "linear", to = "d_model", activation = "relu", tensor = "pre_classifier" },
       { "linear", to = "labels", name = "logits", tensor = "classifier" },
     },
-    ForTokenClassification = heads.token_classification,
-    ForQuestionAnswering = heads.question_answering,
     ForMaskedLM = heads.masked_lm { transform = "vocab_transform", norm = "vocab_layer_norm",
       vocabulary = "vocab_projector", bias = "vocab_projector.bias" },
   },

@@ -1,22 +1,17 @@
 -- electra.lua: describes ELECTRA (Clark et al. 2020): BERT with narrow tables and no pooler.
 local heads = require("checkpoints.heads")
 
-local config = heads.bert_config { vocab = 30522, types = 2, width = 256, layers = 12, heads = 4, d_ff = 1024 }
-config[#config + 1] = { "embedding_size", to = "embedding", default = 128, kind = "count" }
-
 return {
   known = "ELECTRA, generator and discriminator",
   model_types = { electra = "Electra" },
   called = { electra = "ELECTRA" },
   prefixes = { "electra.", "" },
   tensors = heads.bert_tensors("embeddings_project"),
-  config = config,
+  config = heads.bert_config { vocab = 30522, types = 2, d_model = 256, layers = 12, heads = 4, d_ff = 1024,
+    embedding = 128 },
   fixed = { norm = "post" },
-  heads = {
-    Model = heads.model(),
+  heads = heads.of_encoder {
     ForSequenceClassification = heads.two_layers("gelu"),
-    ForTokenClassification = heads.token_classification,
-    ForQuestionAnswering = heads.question_answering,
     ForMaskedLM = heads.masked_lm { transform = "generator_predictions.dense", to = "embedding", activation = "gelu",
       norm = "generator_predictions.LayerNorm", vocabulary = "generator_lm_head", bias = "generator_lm_head.bias" },
     ForPreTraining = {

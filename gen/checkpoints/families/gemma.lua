@@ -2,22 +2,15 @@
 local gemma = require("checkpoints.gemma")
 local heads = require("checkpoints.heads")
 
-return {
+return heads.llama_family {
   known = "Gemma 1",
   model_types = { gemma = "Gemma" },
-  called = { gemma = "Gemma" },
-  prefixes = heads.llama_prefixes,
   tensors = gemma.tensors {
     { "l*.norm1.weight", gemma.norm("layers.*.input_layernorm.weight") },
     { "l*.norm2.weight", gemma.norm("layers.*.post_attention_layernorm.weight") },
   },
-  config = heads.llama_config({ vocab = 256000, width = 3072, d_ff = 24576, layers = 28, heads = 16, kv_heads = 16,
-    head_dim = 256, activation = "gelu_pytorch_tanh", positions = 8192, tied = true }, {
-    { "attention_bias", to = "attention_bias", default = false, kind = "flag" },
-  }),
-  fixed = heads.llama_fixed,
-  rotary = true,
-  causal = true,
+  config = heads.llama_config { vocab = 256000, d_model = 3072, d_ff = 24576, layers = 28, heads = 16, kv_heads = 16,
+    head_dim = 256, activation = "gelu_pytorch_tanh", longest = 8192, tied = true, attention_bias = false },
   pad = 0,
   derive = function(facts)
     gemma.derive(facts)

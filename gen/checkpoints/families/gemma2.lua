@@ -4,25 +4,19 @@ local gemma = require("checkpoints.gemma")
 local heads = require("checkpoints.heads")
 local layers = require("checkpoints.layers")
 
-return {
+return heads.llama_family {
   known = "Gemma 2",
   model_types = { gemma2 = "Gemma2" },
   called = { gemma2 = "Gemma 2" },
-  prefixes = heads.llama_prefixes,
   tensors = gemma.tensors(gemma.sandwich),
-  config = heads.llama_config({ vocab = 256000, width = 2304, d_ff = 9216, layers = 26, heads = 8, kv_heads = 4,
-    head_dim = 256, activation_key = "hidden_activation", activation = "gelu_pytorch_tanh", positions = 8192,
-    tied = true }, {
-    { "attention_bias", to = "attention_bias", default = false, kind = "flag" },
+  config = heads.llama_config({ vocab = 256000, d_model = 2304, d_ff = 9216, layers = 26, heads = 8, kv_heads = 4,
+    head_dim = 256, longest = 8192, tied = true, attention_bias = false, window = 4096, layer_types = false }, {
+    { "hidden_activation", to = "activation", default = "gelu_pytorch_tanh", kind = "activation" },
     { "query_pre_attn_scalar", to = "scalar", default = 256, kind = "number" },
-    { "sliding_window", to = "window", default = 4096, kind = "count", null = false },
-    { "layer_types", to = "layer_types", default = false, kind = "list" },
     { "final_logit_softcapping", to = "logit_softcap", default = 30.0, kind = "number", null = false },
     { "attn_logit_softcapping", to = "softcap", default = 50.0, kind = "number", null = false },
   }),
   fixed = heads.llama_with { norm = "sandwich" },
-  rotary = true,
-  causal = true,
   pad = 0,
   derive = function(facts)
     gemma.derive(facts)

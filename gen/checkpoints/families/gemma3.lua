@@ -10,27 +10,24 @@ local tensors = { { "l*.attn.q_norm.weight", gemma.norm("layers.*.self_attn.q_no
   { "l*.attn.k_norm.weight", gemma.norm("layers.*.self_attn.k_norm.weight") } }
 table.move(gemma.sandwich, 1, #gemma.sandwich, 3, tensors)
 
-return {
+return heads.llama_family {
   known = "Gemma 3: models of text, and the text part of the others; EmbeddingGemma",
   model_types = { gemma3_text = "Gemma3", gemma3 = "Gemma3" },
   called = { gemma3_text = "Gemma 3 (its text part)" },
   inside = { gemma3 = "text_config" },
   prefixes = { "model.", "language_model.model.", "model.language_model.", "" },
   tensors = gemma.tensors(tensors),
-  config = heads.llama_config({ vocab = 262208, width = 2304, d_ff = 9216, layers = 26, heads = 8, kv_heads = 4,
-    head_dim = 256, activation_key = "hidden_activation", activation = "gelu_pytorch_tanh", positions = 131072,
-    tied = true }, {
-    { "attention_bias", to = "attention_bias", default = false, kind = "flag" },
+  config = heads.llama_config({ vocab = 262208, d_model = 2304, d_ff = 9216, layers = 26, heads = 8, kv_heads = 4,
+    head_dim = 256, longest = 131072, tied = true, attention_bias = false, window = 4096, layer_types = false }, {
+    { "hidden_activation", to = "activation", default = "gelu_pytorch_tanh", kind = "activation" },
     { "query_pre_attn_scalar", to = "scalar", default = 256, kind = "number" },
-    { "sliding_window", to = "window", default = 4096, kind = "count", null = false },
     { "sliding_window_pattern", to = "pattern", default = 6, kind = "count" },
-    { "layer_types", to = "layer_types", default = false, kind = "list" },
     { "rope_local_base_freq", to = "rope_local_base_freq", default = LOCAL, kind = "number" },
     { "use_bidirectional_attention", to = "both_sides", default = false, kind = "flag", null = false },
     { "final_logit_softcapping", to = "logit_softcap", default = false, kind = "number", null = false },
   }),
   fixed = heads.llama_with { norm = "sandwich", qk_norm = "heads" },
-  causal = true,
+  rotary = false,
   pad = 0,
   derive = function(facts, config)
     gemma.derive(facts)

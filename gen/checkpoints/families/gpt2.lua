@@ -21,8 +21,7 @@ return {
     { "l*.norm2", "h.*.ln_2" },
     { "final_norm", "ln_f" },
   },
-  config = {
-    { "vocab_size", to = "vocab", default = 50257, kind = "count" },
+    config = heads.config({ vocab = 50257, tied = true }, {
     { "n_positions", "max_position_embeddings", to = "max_position", default = 1024, kind = "count" },
     { "n_embd", "hidden_size", to = "d_model", default = 768, kind = "count" },
     { "n_layer", "num_hidden_layers", to = "layers", default = 12, kind = "count" },
@@ -31,8 +30,7 @@ return {
     { "activation_function", to = "activation", default = "gelu_new", kind = "activation" },
     { "layer_norm_epsilon", to = "eps", default = 1e-5, kind = "number" },
     { "scale_attn_by_inverse_layer_idx", to = "inverse_layers", default = false, kind = "flag" },
-    { "tie_word_embeddings", to = "tied", default = true, kind = "flag" },
-  },
+  }),
   fixed = { norm = "pre", final_norm = true },
   causal = true,
   --- Divides the scores of layer i by i + 1: its queries get that factor.

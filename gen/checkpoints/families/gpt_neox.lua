@@ -23,10 +23,11 @@ return {
     { "l*.ff.down", "layers.*.mlp.dense_4h_to_h" },
     { "final_norm", "final_layer_norm" },
   },
-  config = heads.llama_config({ vocab = 50432, width = 6144, d_ff = 24576, layers = 44, heads = 64, same_heads = true,
-    activation = "gelu", positions = 2048, eps_key = "layer_norm_eps", eps = 1e-5, theta_key = "rotary_emb_base",
-    partial_key = "rotary_pct", partial = 0.25 }, {
-    { "attention_bias", to = "attention_bias", default = true, kind = "flag" },
+  config = heads.config({ vocab = 50432, d_model = 6144, d_ff = 24576, layers = 44, heads = 64, activation = "gelu",
+    longest = 2048, original = false, eps = 1e-5, rope_scaling = false, rope_parameters = false, tied = false,
+    attention_bias = true }, {
+    { "rotary_emb_base", to = "rope_theta", default = false, kind = "number" },
+    { "rotary_pct", to = "partial", default = 0.25, kind = "number" },
     { "use_parallel_residual", to = "is_parallel", default = true, kind = "flag" },
   }),
   fixed = { norm = "pre", final_norm = true, positions = "rope" },

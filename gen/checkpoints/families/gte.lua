@@ -50,23 +50,12 @@ return {
     { "l*.ff.down", "encoder.layer.*.mlp.down_proj" },
     { "l*.norm2", "encoder.layer.*.mlp_ln" },
   },
-  config = {
-    { "vocab_size", to = "vocab", default = 250048, kind = "count" },
-    { "hidden_size", to = "d_model", default = 768, kind = "count" },
-    { "num_hidden_layers", to = "layers", default = 12, kind = "count" },
-    { "num_attention_heads", to = "heads", default = 12, kind = "count" },
-    { "intermediate_size", to = "d_ff", default = 3072, kind = "count" },
-    { "hidden_act", to = "activation", default = "gelu", kind = "activation" },
-    { "max_position_embeddings", to = "longest", default = 8192, kind = "count" },
-    { "type_vocab_size", to = "types", default = 1, kind = "size" },
-    { "layer_norm_eps", to = "eps", default = 1e-12, kind = "number" },
-    { "rope_theta", to = "rope_theta", default = 160000.0, kind = "number" },
+    config = heads.config({ vocab = 250048, d_model = 768, layers = 12, heads = 12, d_ff = 3072, activation = "gelu",
+    longest = 8192, eps = 1e-12, rope_theta = 160000.0, tied = true, head_dim = false, types = 1 }, {
     { "rope_scaling", to = "rope_scaling", default = false, kind = "object", null = false },
     { "rope_parameters", to = "rope_parameters", default = false, kind = "object", null = false },
-    { "head_dim", to = "head_dim", default = false, kind = "count" },
     { "pack_qkv", to = "is_packed", default = true, kind = "flag" },
-    { "tie_word_embeddings", to = "tied", default = true, kind = "flag" },
-  },
+  }),
   defaults = { new = { vocab = 30528, longest = 2048, rope_theta = 10000.0 } },
   fixed = { norm = "post", positions = "rope", gated = true, bias = { up = false } },
   derive = function(facts, _, names)
@@ -79,12 +68,9 @@ return {
     end
     if not facts.is_packed then name_unpacked(names) end
   end,
-  heads = {
-    Model = heads.model(),
+  heads = heads.of_encoder {
     ForMaskedLM = heads.masked_lm { transform = "lm_head.dense", activation = "head_activation", norm = "lm_head.norm",
       vocabulary = "lm_head.decoder", bias = "lm_head.decoder.bias" },
     ForSequenceClassification = heads.pooled("pooler.dense"),
-    ForTokenClassification = heads.token_classification,
-    ForQuestionAnswering = heads.question_answering,
   },
 }

@@ -11,11 +11,6 @@ local function half(version, number)
   return { layer .. "mlp.up_gated_layer.weight", part = number, parts = 2, when = { "qk_norm", "all" } }
 end
 
-local config = heads.bert_config { vocab = 30522, types = 2, width = 768, layers = 12, heads = 12, d_ff = 3072 }
-for _, entry in ipairs(config) do if entry.to == "max_position" then entry.to = "longest" end end
-config[#config + 1] = { "feed_forward_type", to = "ff", default = "original", kind = "word",
-  words = { geglu = { "gelu", true }, reglu = { "relu", true }, original = { nil, false } } }
-
 return {
   known = "jina-embeddings-v2, English, other languages and code (also of `model_type` `bert` with `alibi`)",
   model_types = { jina_bert = "JinaBert" },
@@ -39,7 +34,11 @@ return {
     { "l*.ff.down", { layer .. "mlp.wo", layer .. "mlp.down_layer", layer .. "output.dense" } },
     { "l*.norm2", { layer .. "mlp.layernorm", layer .. "layer_norm_2", layer .. "output.LayerNorm" } },
   },
-  config = config,
+  config = heads.config({ vocab = 30522, types = 2, d_model = 768, layers = 12, heads = 12, d_ff = 3072,
+    activation = "gelu", longest = 512, eps = 1e-12, tied = true }, {
+    { "feed_forward_type", to = "ff", default = "original", kind = "word",
+      words = { geglu = { "gelu", true }, reglu = { "relu", true }, original = { nil, false } } },
+  }),
   fixed = { norm = "post", positions = "alibi" },
   derive = function(facts, _, _, has)
     local activation, is_gated = table.unpack(facts.ff, 1, 2)

@@ -2,16 +2,12 @@
 -- positions from the second on.
 local seq2seq = require("checkpoints.seq2seq")
 
-return {
+return seq2seq.family {
   known = "M2M-100, WMT 21, NLLB-200 (dense)",
   model_types = { m2m_100 = "M2M100" },
   called = { m2m_100 = "M2M-100, NLLB" },
-  prefixes = { "model.", "" },
-  tensors = seq2seq.tensors,
   config = seq2seq.config { vocab = 128112, activation = "relu", scales = true },
   fixed = { norm = "pre", final_norm = true, positions = "sinusoidal", sinusoids = "fairseq", first_position = 2 },
-  encoder = seq2seq.encoder,
   start = 2,
-  derive = seq2seq.derive,
   heads = { ForConditionalGeneration = seq2seq.head() },
 }

@@ -2,17 +2,13 @@
 -- texts that are written may have vocabularies of their own.
 local seq2seq = require("checkpoints.seq2seq")
 
-return {
+return seq2seq.family {
   known = "Marian, OPUS-MT",
   model_types = { marian = "Marian" },
-  called = { marian = "Marian" },
-  prefixes = { "model.", "" },
-  tensors = seq2seq.tensors,
   config = seq2seq.config { vocab = 58101, more = {
     { "decoder_vocab_size", to = "written_vocab", default = false, kind = "count" },
     { "share_encoder_decoder_embeddings", to = "shares", default = true, kind = "flag" } } },
   fixed = { norm = "post", input_norm = false, positions = "sinusoidal", sinusoids = "halves" },
-  encoder = seq2seq.encoder,
   start = 58100,
   derive = function(facts, ...)
     seq2seq.derive(facts, ...)

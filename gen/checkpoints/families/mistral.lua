@@ -2,21 +2,12 @@
 local heads = require("checkpoints.heads")
 local layers = require("checkpoints.layers")
 
-return {
+return heads.llama_family {
   known = "Mistral 7B, with its window",
   model_types = { mistral = "Mistral" },
-  called = { mistral = "Mistral" },
-  prefixes = heads.llama_prefixes,
-  tensors = heads.llama_tensors(),
-  config = heads.llama_config({ vocab = 32000, d_ff = 14336, positions = 131072, kv_heads = 8 }, {
-    { "sliding_window", to = "window", default = 4096, kind = "count", null = false },
-  }),
-  fixed = heads.llama_fixed,
-  rotary = true,
-  causal = true,
+  config = heads.llama_config { vocab = 32000, d_ff = 14336, longest = 131072, kv_heads = 8, window = 4096 },
   derive = function(facts)
-    facts.bias = { qkv = false, out = false, ff = false }
+    heads.set_biases(facts)
     layers.set_windows(facts, layers.sliding(facts, function() return true end))
   end,
-  heads = heads.llama,
 }

@@ -4,7 +4,6 @@ local heads = require("checkpoints.heads")
 return {
   known = "MPNet, all-mpnet-base-v2, multi-qa-mpnet",
   model_types = { mpnet = "MPNet" },
-  called = { mpnet = "MPNet" },
   prefixes = { "mpnet.", "" },
   tensors = {
     { "input.tokens", "embeddings.word_embeddings" },
@@ -20,7 +19,7 @@ return {
     { "l*.ff.down", "encoder.layer.*.output.dense" },
     { "l*.norm2", "encoder.layer.*.output.LayerNorm" },
   },
-  config = heads.bert_config { vocab = 30527, width = 768, layers = 12, heads = 12, d_ff = 3072 },
+  config = heads.bert_config { vocab = 30527, d_model = 768, layers = 12, heads = 12, d_ff = 3072 },
   fixed = { norm = "post", positions = { "learned", "t5" }, first_position = 2, t5_buckets = 32, t5_distance = 128 },
   heads = heads.roberta,
 }

@@ -45,19 +45,16 @@ return {
     { "l*.ff.down", "encoder.layers.*.mlp.fc2" },
     { "l*.norm2", "encoder.layers.*.norm2" },
   },
-  config = {
-    { "vocab_size", to = "vocab", default = 30528, kind = "count" },
+    config = heads.config({ vocab = 30528, activation = "silu", rope_scaling = false, rope_parameters = false, tied =
+    true, head_dim = false, types = 2 }, {
     { "n_embd", "hidden_size", to = "d_model", default = 768, kind = "count" },
     { "n_layer", "num_hidden_layers", to = "layers", default = 12, kind = "count" },
     { "n_head", "num_attention_heads", to = "heads", default = 12, kind = "count" },
     { "n_inner", "intermediate_size", to = "d_ff", default = 3072, kind = "count", null = false },
-    { "head_dim", to = "head_dim", default = false, kind = "count" },
-    { "hidden_act", to = "activation", default = "silu", kind = "activation" },
     { "activation_function", to = "published", default = false, kind = "word", words = { swiglu = { "silu", true },
       geglu = { "gelu", true }, gelu = { "gelu", false } } },
     { "n_positions", "max_position_embeddings", to = "longest", default = 2048, kind = "count" },
     { "layer_norm_epsilon", "layer_norm_eps", to = "eps", default = 1e-12, kind = "number" },
-    { "type_vocab_size", to = "types", default = 2, kind = "size" },
     { "pad_vocab_size_multiple", to = "multiple", default = 1, kind = "count" },
     { "qkv_proj_bias", to = "qkv_proj_bias", default = false, kind = "flag" },
     { "mlp_fc1_bias", to = "mlp_fc1_bias", default = false, kind = "flag" },
@@ -65,10 +62,7 @@ return {
     { "rotary_emb_base", "rope_theta", to = "rope_theta", default = 1000.0, kind = "number" },
     { "rotary_scaling_factor", to = "scaling_factor", default = false, kind = "number", null = false },
     { "max_trained_positions", to = "trained", default = 2048, kind = "count" },
-    { "rope_parameters", to = "rope_parameters", default = false, kind = "object" },
-    { "rope_scaling", to = "rope_scaling", default = false, kind = "object" },
-    { "tie_word_embeddings", to = "tied", default = true, kind = "flag" },
-  },
+  }),
   fixed = { norm = "post", positions = "rope" },
   rotary = true,
   derive = function(facts, config)

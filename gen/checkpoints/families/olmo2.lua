@@ -2,26 +2,19 @@
 -- all queries and all keys of a token.
 local heads = require("checkpoints.heads")
 
-return {
+return heads.llama_family {
   known = "OLMo 2",
   model_types = { olmo2 = "Olmo2" },
   called = { olmo2 = "OLMo 2" },
-  prefixes = heads.llama_prefixes,
   tensors = heads.llama_tensors {
     { "l*.attn.q_norm", "layers.*.self_attn.q_norm" },
     { "l*.attn.k_norm", "layers.*.self_attn.k_norm" },
     { "l*.norm1", "layers.*.post_attention_layernorm" },
     { "l*.norm2", "layers.*.post_feedforward_layernorm" },
   },
-  config = heads.llama_config({ vocab = 50304, d_ff = 11008, positions = 2048, eps = 1e-5 }, {
-    { "attention_bias", to = "attention_bias", default = false, kind = "flag" },
-  }),
+  config = heads.llama_config { vocab = 50304, d_ff = 11008, longest = 2048, rms_eps = 1e-5, attention_bias = false },
   fixed = heads.llama_with { norm = "res_post", qk_norm = "all" },
-  rotary = true,
-  causal = true,
   pad = 1,
-  derive = function(facts)
-    facts.bias = { qkv = facts.attention_bias, out = facts.attention_bias, ff = false }
-  end,
+  derive = heads.set_biases,
   heads = { Model = heads.model(), ForCausalLM = heads.causal_lm, ForSequenceClassification = heads.last_token },
 }

@@ -2,11 +2,10 @@
 -- each head, and biases everywhere.
 local heads = require("checkpoints.heads")
 
-return {
+return heads.llama_family {
   known = "Phi 1, 1.5 and 2",
   model_types = { phi = "Phi" },
   called = { phi = "Phi 1 and 2" },
-  prefixes = heads.llama_prefixes,
   tensors = {
     { "input.tokens", "embed_tokens" },
     { "l*.attn.q_norm", "layers.*.self_attn.q_layernorm" },
@@ -20,13 +19,11 @@ return {
     { "l*.ff.down", "layers.*.mlp.fc2" },
     { "final_norm", "final_layernorm" },
   },
-  config = heads.llama_config({ vocab = 51200, width = 2048, d_ff = 8192, layers = 24, activation = "gelu_new",
-    positions = 2048, eps_key = "layer_norm_eps", eps = 1e-5, partial = 0.5 }, {
+  config = heads.llama_config({ vocab = 51200, d_model = 2048, d_ff = 8192, layers = 24, activation = "gelu_new",
+    longest = 2048, eps = 1e-5, partial = 0.5 }, {
     { "qk_layernorm", to = "qk_layernorm", default = false, kind = "flag" },
   }),
   fixed = { norm = "pre", final_norm = true, parallel = "one_norm", positions = "rope" },
-  rotary = true,
-  causal = true,
   derive = function(facts) facts.qk_norm = facts.qk_layernorm and "heads" or nil end,
   heads = {
     Model = heads.model(),

@@ -24,11 +24,10 @@ local function check_rope(facts)
   end
 end
 
-return {
+return heads.llama_family {
   known = "Phi 3, Phi 3.5 mini, Phi 4",
   model_types = { phi3 = "Phi3" },
   called = { phi3 = "Phi 3 and 4" },
-  prefixes = heads.llama_prefixes,
   tensors = heads.llama_tensors {
     { "l*.attn.q", part(1) },
     { "l*.attn.k", part(2) },
@@ -36,16 +35,11 @@ return {
     { "l*.ff.gate", { "layers.*.mlp.gate_up_proj", part = 1, parts = 2 } },
     { "l*.ff.up", { "layers.*.mlp.gate_up_proj", part = 2, parts = 2 } },
   },
-  config = heads.llama_config({ vocab = 32064, width = 3072, d_ff = 8192, positions = 4096, original = 4096, eps = 1e-5,
-    partial = 1 }, {
-    { "sliding_window", to = "window", default = false, kind = "count", null = false },
-  }),
-  fixed = heads.llama_fixed,
-  rotary = true,
-  causal = true,
+  config = heads.llama_config { vocab = 32064, d_model = 3072, d_ff = 8192, longest = 4096, original = 4096,
+    rms_eps = 1e-5, partial = 1, window = false },
   pad = 32000,
   derive = function(facts)
-    facts.bias = { qkv = false, out = false, ff = false }
+    heads.set_biases(facts)
     check_rope(facts)
     layers.set_windows(facts, layers.sliding(facts, function() return facts.window ~= false end))
   end,

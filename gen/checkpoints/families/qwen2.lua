@@ -2,20 +2,15 @@
 -- some layers.
 local heads = require("checkpoints.heads")
 local layers = require("checkpoints.layers")
+local words = require("common.words")
 
-return {
+return heads.llama_family {
   known = "Qwen 2 and 2.5",
   model_types = { qwen2 = "Qwen2" },
-  called = { qwen2 = "Qwen2" },
-  prefixes = heads.llama_prefixes,
-  tensors = heads.llama_tensors(),
-  config = heads.llama_config({ vocab = 151936, d_ff = 22016, positions = 32768, kv_heads = 32 }, layers.qwen_keys),
-  fixed = heads.llama_fixed,
-  rotary = true,
-  causal = true,
+  config = heads.llama_config(words.merged(layers.of_qwen, { vocab = 151936, d_ff = 22016, longest = 32768,
+    kv_heads = 32 }), layers.qwen_keys),
   derive = function(facts)
     facts.bias = { qkv = true, out = false, ff = false }
     layers.set_qwen_windows(facts)
   end,
-  heads = heads.llama,
 }

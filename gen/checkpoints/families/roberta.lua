@@ -9,7 +9,7 @@ return {
   called = { roberta = "RoBERTa", ["xlm-roberta"] = "XLM-RoBERTa", camembert = "CamemBERT" },
   prefixes = { "roberta.", "" },
   tensors = heads.bert_tensors(),
-  config = heads.bert_config { vocab = 50265, types = 2, width = 768, layers = 12, heads = 12, d_ff = 3072, pad = 1 },
+  config = heads.bert_config { vocab = 50265, types = 2, d_model = 768, layers = 12, heads = 12, d_ff = 3072, pad = 1 },
   defaults = { ["xlm-roberta"] = { vocab = 30522 }, camembert = { vocab = 30522 } },
   fixed = { norm = "post" },
   positions_after_pad = true,

@@ -10,10 +10,6 @@ end
 
 local pooled = projected("pooler_output")
 
-local config = heads.clip_texts { vocab = 32000, d_model = 768, layers = 12, heads = 12, d_ff = 3072,
-  activation = "gelu_pytorch_tanh", max_position = 64, eps = 1e-6 }
-config[#config + 1] = { "projection_size", to = "projection", default = false, kind = "count" }
-
 return {
   known = "SigLIP and SigLIP 2 of fixed sizes: the text tower",
   model_types = { siglip_text_model = "SiglipText", ["siglip:text"] = "" },
@@ -21,7 +17,10 @@ return {
   inside = { ["siglip:text"] = "text_config" },
   prefixes = { "text_model.", "" },
   tensors = heads.clip_layers(heads.of_clip_texts),
-  config = config,
+  config = heads.config({ vocab = 32000, d_model = 768, layers = 12, heads = 12, d_ff = 3072,
+    activation = "gelu_pytorch_tanh", max_position = 64, eps = 1e-6 }, {
+    { "projection_size", to = "projection", default = false, kind = "count" },
+  }),
   fixed = { norm = "pre", final_norm = true },
   padded = true,
   derive = function(facts) facts.projection = facts.projection or facts.d_model end,

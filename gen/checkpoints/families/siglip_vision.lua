@@ -2,14 +2,6 @@
 -- learned query that attends to the patches makes the embedding.
 local heads = require("checkpoints.heads")
 
-local config = {}
-local other_defaults = { eps = 1e-6, activation = "gelu_pytorch_tanh" }
-local others = { qkv_bias = true, head_dim = true, pooler_width = true, pooler_activation = true }
-for _, entry in ipairs(heads.vit_config()) do
-  entry.default = other_defaults[entry.to] or entry.default
-  if not others[entry.to] then config[#config + 1] = entry end
-end
-
 local function named(name, part)
   return { "vision_model.head." .. name, "head." .. name, part = part, parts = part and 3 }
 end
@@ -38,7 +30,7 @@ return {
     { "input.patches", "embeddings.patch_embedding" },
     { "final_norm", "post_layernorm" },
   },
-  config = config,
+  config = heads.image_config { eps = 1e-6, activation = "gelu_pytorch_tanh" },
   fixed = { norm = "pre", final_norm = true },
   image = { class_token = false, positions = "embeddings.position_embedding.weight", position_tokens = 0 },
   heads = {

@@ -19,33 +19,23 @@ local function rotates(facts)
   return list
 end
 
-return {
+return heads.llama_family {
   known = "SmolLM 3",
   model_types = { smollm3 = "SmolLM3" },
   called = { smollm3 = "SmolLM 3" },
-  prefixes = heads.llama_prefixes,
-  tensors = heads.llama_tensors(),
-  config = heads.llama_config({ vocab = 128256, width = 2048, d_ff = 11008, layers = 36, heads = 16, kv_heads = 4,
-    positions = 32768, theta = 2e6, tied = true }, {
-    { "attention_bias", to = "attention_bias", default = false, kind = "flag" },
-    { "mlp_bias", to = "mlp_bias", default = false, kind = "flag" },
-    { "use_sliding_window", to = "use_window", default = false, kind = "flag" },
-    { "sliding_window", to = "window", default = false, kind = "count", null = false },
-    { "layer_types", to = "layer_types", default = false, kind = "list" },
+  config = heads.llama_config({ vocab = 128256, d_model = 2048, d_ff = 11008, layers = 36, heads = 16, kv_heads = 4,
+    longest = 32768, rope_theta = 2e6, tied = true, attention_bias = false, mlp_bias = false, use_window = false,
+    window = false, layer_types = false }, {
     { "no_rope_layers", to = "no_rope_layers", default = false, kind = "list" },
     { "no_rope_layer_interval", to = "interval", default = 4, kind = "count" },
   }),
-  fixed = heads.llama_fixed,
-  rotary = true,
-  causal = true,
   pad = 128004,
   derive = function(facts)
-    local has, list = facts.attention_bias, rotates(facts)
-    facts.bias = { qkv = has, out = has, ff = facts.mlp_bias }
+    local list = rotates(facts)
+    heads.set_biases(facts)
     for i = 1, facts.layers do
       if list[i] == 0 then layers.own(facts, i - 1).rope_dim = 0 end
     end
     layers.set_used_windows(facts, layers.sliding(facts, function(i) return facts.use_window and list[i + 1] == 0 end))
   end,
-  heads = heads.llama,
 }

@@ -3,23 +3,20 @@
 local heads = require("checkpoints.heads")
 local layers = require("checkpoints.layers")
 
-return {
+return heads.llama_family {
   known = "StarCoder 2",
   model_types = { starcoder2 = "Starcoder2" },
   called = { starcoder2 = "StarCoder 2" },
-  prefixes = heads.llama_prefixes,
   tensors = heads.llama_tensors {
     { "l*.ff.up", "layers.*.mlp.c_fc" },
     { "l*.ff.down", "layers.*.mlp.c_proj" },
   },
-  config = heads.llama_config({ vocab = 49152, width = 3072, d_ff = 12288, layers = 30, heads = 24, kv_heads = 2,
-    activation = "gelu_pytorch_tanh", positions = 4096, eps_key = "norm_epsilon", eps = 1e-5, tied = true }, {
+  config = heads.llama_config({ vocab = 49152, d_model = 3072, d_ff = 12288, layers = 30, heads = 24, kv_heads = 2,
+    activation = "gelu_pytorch_tanh", longest = 4096, tied = true, window = false }, {
+    { "norm_epsilon", to = "eps", default = 1e-5, kind = "number" },
     { "use_bias", to = "use_bias", default = true, kind = "flag" },
-    { "sliding_window", to = "window", default = false, kind = "count", null = false },
   }),
   fixed = { norm = "pre", final_norm = true, positions = "rope" },
-  rotary = true,
-  causal = true,
   derive = function(facts)
     local has = facts.use_bias
     facts.bias = { qkv = has, out = has, ff = has }

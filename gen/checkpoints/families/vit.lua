@@ -4,7 +4,6 @@ local heads = require("checkpoints.heads")
 return {
   known = "ViT",
   model_types = { vit = "ViT" },
-  called = { vit = "ViT" },
   prefixes = { "vit.", "" },
   tensors = heads.vit_tensors("embeddings.cls_token"),
   config = heads.vit_config(),

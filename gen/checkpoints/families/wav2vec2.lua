@@ -76,14 +76,8 @@ return {
       tap_gain = { CONV .. ".parametrizations.weight.original0", CONV .. ".weight_g" } } },
     { "positions.conv.bias", CONV .. ".bias" },
   },
-  config = {
-    { "vocab_size", to = "vocab", default = 32, kind = "count" },
-    { "hidden_size", to = "d_model", default = 768, kind = "count" },
-    { "num_hidden_layers", to = "layers", default = 12, kind = "count" },
-    { "num_attention_heads", to = "heads", default = 12, kind = "count" },
-    { "intermediate_size", to = "d_ff", default = 3072, kind = "count" },
-    { "hidden_act", to = "activation", default = "gelu", kind = "activation" },
-    { "layer_norm_eps", to = "eps", default = 1e-5, kind = "number" },
+    config = heads.config({ vocab = 32, d_model = 768, layers = 12, heads = 12, d_ff = 3072, activation = "gelu", eps
+    = 1e-5 }, {
     { "conv_dim", to = "widths", default = { 512, 512, 512, 512, 512, 512, 512 }, kind = "list" },
     { "conv_kernel", to = "kernels", default = { 10, 3, 3, 3, 3, 2, 2 }, kind = "list" },
     { "conv_stride", to = "strides", default = { 5, 2, 2, 2, 2, 2, 2 }, kind = "list" },
@@ -100,7 +94,7 @@ return {
     { "tdnn_kernel", to = "tdnn_kernels", default = { 5, 3, 3, 1, 1 }, kind = "list" },
     { "tdnn_dilation", to = "tdnn_dilations", default = { 1, 2, 3, 1, 1 }, kind = "list" },
     { "xvector_output_dim", to = "xvector", default = 512, kind = "count" },
-  },
+  }),
   fixed = { positions = "convolution" },
   frames = {},
   notes = { ForPreTraining = "only the encoder is built, without the quantiser" },

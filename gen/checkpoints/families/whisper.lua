@@ -8,11 +8,9 @@ local tensors = {
 }
 table.move(seq2seq.tensors, 1, #seq2seq.tensors, #tensors + 1, tensors)
 
-return {
+return seq2seq.family {
   known = "Whisper: speech",
   model_types = { whisper = "Whisper" },
-  called = { whisper = "Whisper" },
-  prefixes = { "model.", "" },
   tensors = tensors,
   config = seq2seq.config { longest = "max_target_positions", more = {
     { "max_source_positions", to = "source_rows", default = 1500, kind = "count" },

@@ -202,11 +202,7 @@ local LIBRARY_ARCHIVE = "libattn2c_library.a"
 
 -- Returns the objects that are not only in the program.
 local function of_library(objects)
-  local list = {}
-  for _, job in ipairs(objects) do
-    if not of_commands[room_of(job.source)] then list[#list + 1] = job end
-  end
-  return list
+  return words.filter(objects, function(job) return not of_commands[room_of(job.source)] end)
 end
 
 -- Returns the job of the runtime's archive, with one of the providers of kernels.
@@ -415,8 +411,8 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
     archive_job(providers.program, runtime),
     { name = "lib" .. name .. ".a", is_output = true, inputs = parts, commands = { { AR, "rcsD", RESULT, INPUTS } } },
     { name = soname, is_output = true, is_program = true, inputs = parts, commands = {
-      { CC, "-shared", is_portable and { "-s", "-Wl,--gc-sections" } or {}, sharing, LDFLAGS, CFLAGS, "-o", RESULT, INPUTS,
-        of_text, libraries } } },
+      { CC, "-shared", is_portable and { "-s", "-Wl,--gc-sections" } or {}, sharing, LDFLAGS, CFLAGS, "-o", RESULT,
+        INPUTS, of_text, libraries } } },
     final,
   }
   if is_static then
@@ -429,7 +425,8 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
   local packer = program_job(name .. ".packer", { { name = name .. "_none.o" } }, {}, archive_of(providers.program), {})
   local packing = embed and weight_jobs(name, embed, packer, builds[1].target)
   return words.append({}, shipped, own, program, runtime, runtime_of_static, licenses, packing, joined, links,
-    { versions_job(spec, providers.program, options) }, options.has_text and system.has_program and opening_jobs(runtime, libraries) or nil)
+    { versions_job(spec, providers.program, options) },
+    options.has_text and system.has_program and opening_jobs(runtime, libraries) or nil)
 end
 
 --- Returns the symbolic links next to the outputs: { name, link }.

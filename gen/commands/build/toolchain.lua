@@ -131,8 +131,7 @@ function toolchain.new(environment)
   local parts = { table.concat(self.compiler, " "), hash.content(files.read(path) or ""), said, triple }
   for _, name in ipairs(VARIABLES) do parts[#parts + 1] = environment(name) or "" end
   self.identity = hash.list(parts)
-  local folders = {}
-  for _, word in ipairs(self.ldflags) do folders[#folders + 1] = word:match("^%-L(.+)") end
+  local folders = common_words.map(self.ldflags, function(word) return word:match("^%-L(.+)") end)
   local searched = asked("-print-search-dirs"):match("libraries: =([^\n]*)") or ""
   for folder in searched:gmatch("[^:]+") do folders[#folders + 1] = folder end
   function self.library(file) return library_file(folders, file) end

@@ -84,13 +84,12 @@ function try.line(state, program, folder, is_embedded)
   if example then
     list[2] = state.spec.symbols.past.is_open and "generate" or "run"
     if not is_embedded then list[3], list[4] = "--weights", folder end
-    for _, word in ipairs(example) do list[#list + 1] = word end
+    words.append(list, example)
   else
     list[2] = "info"
   end
   if example and state.spec.processes then list = ranks.typed(state.spec.processes, list) end -- `info` needs one
-  for i, word in ipairs(list) do list[i] = words.shell(word) end
-  return table.concat(list, " ")
+  return table.concat(words.map(list, words.shell), " ")
 end
 
 --- Returns a line about the keys and values that a context keeps. Returns nil for a model that keeps less than a

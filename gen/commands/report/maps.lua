@@ -8,6 +8,7 @@ local paths = require("checkpoints.paths")
 local process = require("common.process")
 local scratch = require("common.scratch")
 local tokenizer = require("text.tokenizer")
+local words = require("common.words")
 
 local maps = {}
 
@@ -28,8 +29,7 @@ end
 
 -- True if a model has weights that are not constants.
 local function has_weights(graph)
-  for _, name in ipairs(graph.weights) do if graph.tensors[name].kind == "weight" then return true end end
-  return false
+  return words.any(graph.weights, function(name) return graph.tensors[name].kind == "weight" end)
 end
 
 --- True if a variant can have the maps that a command line asks for. A run needs weights if the model has any. Inputs
@@ -47,10 +47,7 @@ end
 
 -- Returns the overrides with the attention weights of these layers as outputs.
 local function with_weights(list, layers)
-  local result = {}
-  for _, word in ipairs(list) do
-    if not word:match("^attention_output[.=]") then result[#result + 1] = word end
-  end
+  local result = words.filter(list, function(word) return not word:match("^attention_output[.=]") end)
   result[#result + 1] = ("attention_output={ kind = \"heads\", layers = { %s } }"):format(table.concat(layers, ", "))
   return result
 end
@@ -138,8 +135,7 @@ function maps.make(root, arguments, tools, variant, state)
   local given = setmetatable({ description = variant.path }, { __index = arguments })
   local program, made = tools.build(root, given, with_weights(variant.overrides, layers), true)
   local folder <close> = scratch.make(program:match("^(.*)/[^/]*$"), "maps")
-  local outputs = {}
-  for i, layer in ipairs(layers) do outputs[i] = "attention_" .. layer end
+  local outputs = words.map(layers, function(layer) return "attention_" .. layer end)
   local list, ids = words_of(arguments, variant, made.primary, outputs, folder.path)
   local code = tools.run(program, list, "output")
   if code ~= 0 then faults.pass_on(program, code) end

@@ -114,8 +114,7 @@ local function compile_all(jobs, target, compile, is_gcc, moment)
   local running, flags = {}, targets.flags(target.name, is_gcc)
   local function settle(is_over)
     process.wait(function()
-      local left = {}
-      for _, child in ipairs(running) do if not child.over then left[#left + 1] = child end end
+      local left = words.filter(running, function(child) return not child.over end)
       running = left
       return is_over() or seconds() > moment
     end)

@@ -68,8 +68,7 @@ end
 
 --- True if an attention has terms of projected distances.
 function disentangled.is_in(chain)
-  for _, op in ipairs(chain) do if op.op == "add_disentangled" then return true end end
-  return false
+  return words.any(chain, function(op) return op.op == "add_disentangled" end)
 end
 
 return disentangled

@@ -3,12 +3,7 @@ local words = require("common.words")
 
 local kernel_text = {}
 
--- Returns shares { count, size } as "3 x 8, 7".
-local function shares(list)
-  local parts = {}
-  for i, share in ipairs(list) do parts[i] = (share.count > 1 and share.count .. " x " or "") .. share.size end
-  return table.concat(parts, ", ")
-end
+local function shares(list) return words.shares(list, ", ") end
 
 -- Returns the steps and K blocks of strips in tiles as text.
 local function steps(strips)

@@ -9,14 +9,14 @@ local panel_loops = require("passes.common.panel_loops")
 local programs = require("passes.common.programs")
 local storage = require("data.storage")
 local types = require("data.types")
+local words = require("common.words")
 
 local emit_bound = {}
 
 local function braces(list) return "{ " .. table.concat(list, ", ") .. " }" end
 
 local function each_of(list, make)
-  local texts = {}
-  for i, item in ipairs(list) do texts[i] = make(item) end
+  local texts = words.map(list, make)
   return braces(texts)
 end
 
@@ -72,8 +72,7 @@ local function products_of(state)
     local product, tiles = setmetatable({ list = 0, list_count = 0 }, { __index = planned }),
       state.spec.kernels ~= "c" and planned.candidates
     if tiles and not number_of[tiles] then
-      local texts = {}
-      for at, each in ipairs(tiles) do texts[at] = emit_bound.candidate(each) end
+      local texts = words.map(tiles, emit_bound.candidate)
       lists[#lists + 1] = texts
       number_of[tiles] = #lists
     end

@@ -132,8 +132,7 @@ end
 
 -- Returns the number, from 0, of a stored tensor among the rows; a new tensor is added, with its names.
 local function stored_number(made, stored)
-  local quoted = {}
-  for _, name in ipairs(stored.names) do quoted[#quoted + 1] = c.string(name) end
+  local quoted = words.map(stored.names, function(name) return c.string(name) end)
   quoted[#quoted + 1] = "NULL"
   local text = ("%d, %s"):format(#stored.shape, braces(stored.shape))
   local key = table.concat(quoted, ", ") .. text

@@ -2,29 +2,27 @@
 -- The facts say how pixels become the model's image, and what the answer is (runtime/base/picture_facts.h).
 local c = require("common.c")
 local emit_text = require("passes.emit.text")
+local words = require("common.words")
 
 local emit_picture = {}
 
 -- Returns numbers as a list of C's floats.
 local function floats(list)
-  local texts = {}
-  for i, value in ipairs(list) do texts[i] = "(float)" .. c.double(value) end
-  return table.concat(texts, ", ")
+  return table.concat(words.map(list, function(value) return "(float)" .. c.double(value) end), ", ")
 end
 
 --- Returns the values of the template.
 function emit_picture.values(state)
-  local spec, answer, labels = state.spec, state.primary.graph.answer, {}
+  local spec, answer = state.spec, state.primary.graph.answer
   local given, image = spec.pictures, state.entries[1].spec.input -- the first entry reads pictures
-  for i, label in ipairs(spec.labels or {}) do labels[i] = c.string(label) end
   local resize = given.shortest_edge and "SHORTEST" or given.height and "EXACT" or "NONE"
   return { width = image.width, height = image.height, resize = resize,
     resize_width = given.width or given.shortest_edge or 0, resize_height = given.height or given.shortest_edge or 0,
     filter = given.filter:upper(), crops = given.crop and 1 or 0, scale = c.double(given.scale),
     mean = floats(given.mean), deviation = floats(given.std), answer = answer.kind,
     input = math.max(answer.inputs.image or 0, 0),
-    output = answer.output, similarity = answer.similarity or false, label_list = labels,
-    label_function = "ATTN2C_" .. answer.label_function }
+    output = answer.output, similarity = answer.similarity or false,
+    label_list = words.map(spec.labels or {}, c.string), label_function = "ATTN2C_" .. answer.label_function }
 end
 
 --- Returns the names of the model that embeds texts, as templates/program.c.in has them, or false: its functions and

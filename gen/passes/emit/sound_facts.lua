@@ -1,6 +1,7 @@
 -- sound_facts.lua: writes the facts of a model that takes sound or whose scores become text by CTC, as the values of
 -- templates/sound_facts.c.in (runtime/base/sound_facts.h).
 local c = require("common.c")
+local words = require("common.words")
 
 local emit_facts = {}
 
@@ -26,11 +27,11 @@ end
 
 --- Returns the values of the template.
 function emit_facts.values(state)
-  local spec, answer, labels = state.spec, state.primary.graph.answer, {}
-  for i, label in ipairs(spec.labels or {}) do labels[i] = c.string(label) end
+  local spec, answer = state.spec, state.primary.graph.answer
   local sound, least_samples, most_samples = spec.sound, false, false
   if sound then least_samples, most_samples = samples_of(sound, state.primary.spec.seq) end
-  return { ctc = emit_facts.ctc(spec), label_list = spec.ctc and {} or labels, answer = answer.kind,
+  return { ctc = emit_facts.ctc(spec), answer = answer.kind,
+    label_list = words.map(spec.ctc and {} or spec.labels or {}, c.string),
     input = math.max(answer.inputs.features or answer.inputs.hidden or 0, 0), output = answer.output,
     has_speech = spec.speech and true or false, label_function = "ATTN2C_" .. answer.label_function,
     rate = sound and sound.rate or false, hop = sound and sound.hop or false, least_samples = least_samples,

@@ -10,6 +10,7 @@ local programs = require("passes.common.programs")
 local reserved = require("data.reserved")
 local steps = require("data.steps")
 local types = require("data.types")
+local words = require("common.words")
 
 local emit_steps = {}
 
@@ -184,10 +185,7 @@ end
 local function each_used(used, text, of)
   local list = {}
   for _, parameter in ipairs(parameter_order) do
-    local bases = {}
-    for _, base in ipairs(of and of.bases or {}) do
-      if calls.pointers[base.class] == parameter then bases[#bases + 1] = base end
-    end
+    local bases = words.filter(of and of.bases or {}, function(base) return calls.pointers[base.class] == parameter end)
     if used[parameter] and (#bases == 0 or of.constant[bases[1].class]) then list[#list + 1] = text(parameter) end
     for _, base in ipairs(bases) do list[#list + 1] = text(parameter, base) end
   end

@@ -9,11 +9,9 @@ local emit_text = {}
 
 -- Returns the prompts as C strings, { name, text }, sorted by their names.
 local function prompt_rows(prompts)
-  local rows = {}
-  for i, name in ipairs(words.sorted_keys(prompts or {})) do
-    rows[i] = { name = c.string(name), text = c.string(prompts[name]) }
-  end
-  return rows
+  return words.map(words.sorted_keys(prompts or {}), function(name)
+    return { name = c.string(name), text = c.string(prompts[name]) }
+  end)
 end
 
 --- Returns the names of a spec's prompts, sorted, for a comment.
@@ -41,8 +39,7 @@ end
 --- Returns the values of the template.
 function emit_text.values(state)
   local tokenizer, answer = state.tokenizer, state.primary.graph.answer
-  local inputs, labels = answer.inputs, {}
-  for i, label in ipairs(state.spec.labels or {}) do labels[i] = c.string(label) end
+  local inputs, labels = answer.inputs, words.map(state.spec.labels or {}, c.string)
   return { tables_hash = hash.content(tokenizer.tables), tables_bytes = #tokenizer.tables,
     written_hash = tokenizer.written and hash.content(tokenizer.written) or false,
     written_bytes = tokenizer.written and #tokenizer.written or false, ids = inputs.ids,

@@ -10,8 +10,7 @@ local beside = { "^attention_%d+$", "^cross_attention_%d+$", "^scores_%d+$", "^c
   "^values_%d+$", "^cross_queries_%d+$" }
 
 local function is_beside(member)
-  for _, pattern in ipairs(beside) do if member:match(pattern) then return true end end
-  return false
+  return words.any(beside, function(pattern) return member:match(pattern) end)
 end
 
 answer.inputs = { "ids", "token_types", "lengths", "attention_mask", "pool_mask" }

@@ -6,6 +6,7 @@ local masks = require("data.masks")
 local precision = require("data.precision")
 local rope = require("passes.graph.rope")
 local types = require("data.types")
+local words = require("common.words")
 
 local attention = {}
 
@@ -49,8 +50,7 @@ end
 
 -- True if the mask of some layer has a word.
 local function have_mask(spec, word)
-  for _, each in ipairs(spec.each or { spec }) do if each.mask[word] then return true end end
-  return false
+  return words.any(spec.each or { spec }, function(each) return each.mask[word] end)
 end
 
 -- Returns the mask inputs of this layer's mask.
@@ -347,8 +347,7 @@ local function factors_of(self, a, kept)
     end
   end
   if all_one then return nil end
-  local texts = {}
-  for i, value in ipairs(values) do texts[i] = ("%.17g"):format(value) end
+  local texts = words.map(values, function(value) return ("%.17g"):format(value) end)
   return self:constant(a.path .. ".factors", { 1, #values }, "list " .. table.concat(texts, " "), values)
 end
 

@@ -23,8 +23,7 @@ function Builder.to_float(value) return (string.unpack("<f", string.pack("<f", v
 -- first.
 local function with_own_names(own, rule)
   if not own or not own.names then return own or rule end
-  local joined = {}
-  for key, value in pairs(own) do joined[key] = value end
+  local joined = words.merged(own)
   joined.names = table.move(own.names, 1, #own.names, 1, {})
   for _, name in ipairs(rule.names or {}) do joined.names[#joined.names + 1] = name end
   return joined

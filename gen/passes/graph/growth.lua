@@ -9,12 +9,7 @@ local growth = {}
 -- Constants whose last number is the first distance of their table.
 local from_first = { alibi = true, t5_buckets = true }
 
-local function with_length(spec, length)
-  local copy = {}
-  for key, value in pairs(spec) do copy[key] = value end
-  copy.seq, copy.key_seq = length, length
-  return copy
-end
+local function with_length(spec, length) return words.merged(spec, { seq = length, key_seq = length }) end
 
 --- Returns a copy of a spec whose sequences have sources of `length` rows.
 function growth.with_source(spec, length)

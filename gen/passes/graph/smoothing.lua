@@ -57,9 +57,7 @@ function smoothing.groups(entry)
       end
     end
   end
-  local list = {}
-  for _, group in ipairs(groups) do if not group.is_gone then list[#list + 1] = group end end
-  return list
+  return words.filter(groups, function(group) return not group.is_gone end)
 end
 
 -- Returns the norm that makes x only for `quantise`, or nil.

@@ -182,8 +182,7 @@ function maps:epilogue(fusion, area)
   if self.variant ~= "trace" then return self:pass(fusion, operations, area, sums) end
   local ops_in_order = { fusion.leading, table.unpack(fusion.epilogue) }
   for _, op in ipairs(ops_in_order) do
-    local own = {}
-    for _, operation in ipairs(operations) do if operation.op == op then own[#own + 1] = operation end end
+    local own = words.filter(operations, function(operation) return operation.op == op end)
     self:map(own, fusion.result, area, sums and op == ops_in_order[2] and sums or nil)
     local tensor = op.result == sums and sums or fusion.result
     self:trace_copy(op.result, self:at(tensor, area.row, area.column, area.origin), self:ld(tensor), area)

@@ -1,6 +1,7 @@
 -- inputs.lua: reads the key `inputs` of a description: names of inputs in C, in files and in messages.
 -- They replace the names that attn2c gives.
 local masks = require("data.masks")
+local values = require("passes.validate.values")
 local words = require("common.words")
 
 local known = { "ids", "token_types", "lengths", "image", "hidden", "features", "query", "key", "value", "memory",
@@ -8,24 +9,22 @@ local known = { "ids", "token_types", "lengths", "image", "hidden", "features", 
   "source_lengths", "source_image", "source_hidden", "source_features" }
 table.move(masks.members, 1, #masks.members, #known + 1, known)
 
-return function(tools, read)
-  return function(say, field, value)
-    if type(value) ~= "table" then
-      return say(field.key, tools.show(value) .. ", but a table such as { ids = \"input_ids\" } is allowed")
-    end
-    local result, taken, set = {}, {}, words.set(known)
-    for _, name in ipairs(words.sorted_keys(value)) do
-      local key = field.key .. "." .. tostring(name):gsub("%c", "?"):sub(1, 60)
-      if not set[name] then
-        say(field.key, ("no input is called %s%s"):format(tools.show(name), tools.suggestion(say, name, known)))
-      else
-        local member = read.name(say, { key = key }, value[name])
-        if member and (taken[member] or (set[member] and value[member] == nil and member ~= name)) then
-          say(key, tools.show(member) .. " is the name of another input, too")
-        end
-        if member then taken[member], result[name] = true, member end
-      end
-    end
-    return result
+return function(say, field, value)
+  if type(value) ~= "table" then
+    return say(field.key, values.show(value) .. ", but a table such as { ids = \"input_ids\" } is allowed")
   end
+  local result, taken, set = {}, {}, words.set(known)
+  for _, name in ipairs(words.sorted_keys(value)) do
+    local key = field.key .. "." .. tostring(name):gsub("%c", "?"):sub(1, 60)
+    if not set[name] then
+      say(field.key, ("no input is called %s%s"):format(values.show(name), values.suggestion(say, name, known)))
+    else
+      local member = values.read.name(say, { key = key }, value[name])
+      if member and (taken[member] or (set[member] and value[member] == nil and member ~= name)) then
+        say(key, values.show(member) .. " is the name of another input, too")
+      end
+      if member then taken[member], result[name] = true, member end
+    end
+  end
+  return result
 end

@@ -3,6 +3,7 @@
 local hints = require("data.hints")
 local keys = require("data.keys")
 local readers = require("passes.validate.readers")
+local values = require("passes.validate.values")
 local words = require("common.words")
 
 local layers = {}
@@ -19,7 +20,7 @@ local function read_again(say, list, each, given, entry)
     if value == nil then value = field.default end
     local function say_own(...) if entry[key] ~= nil or (...) == nil then return say(...) end end
     each[key] = nil
-    if value ~= nil then each[key] = readers.read[field.type](say_own, field, value) end
+    if value ~= nil then each[key] = readers[field.type](say_own, field, value) end
   end
 end
 
@@ -34,8 +35,8 @@ local function resolve_layer(say, spec, description, entry, checks)
   end
   for _, key in ipairs(words.sorted_keys(entry)) do
     if not known[key] then
-      say(readers.show(key):gsub('^"(.*)"$', "%1"), "not a key of a layer" .. readers.suggestion(say, key, names,
-        hints.keys) .. "; those are " .. readers.one_of(names))
+      say(values.show(key):gsub('^"(.*)"$', "%1"), "not a key of a layer" .. values.suggestion(say, key, names,
+        hints.keys) .. "; those are " .. values.one_of(names))
     elseif not words.set(of_mask)[key] and key ~= "bias" then
       read_again(say, { key }, each, given, entry)
     end
@@ -73,7 +74,7 @@ function layers.resolve(say, spec, description, said, checks)
       return say(place .. "." .. key, message)
     end
     if type(entry) ~= "table" then
-      say(place, readers.show(entry) .. ", but a table of the keys that differ in this layer, such as {}, is allowed")
+      say(place, values.show(entry) .. ", but a table of the keys that differ in this layer, such as {}, is allowed")
     else
       spec.each[i] = resolve_layer(say_layer, spec, description, entry, checks)
     end
@@ -82,8 +83,7 @@ end
 
 --- True if the masks of some layer have a word.
 function layers.have_mask(spec, word)
-  for _, each in ipairs(spec.each or { spec }) do if each.mask and each.mask[word] then return true end end
-  return false
+  return words.any(spec.each or { spec }, function(each) return each.mask and each.mask[word] end)
 end
 
 return layers

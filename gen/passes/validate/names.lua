@@ -2,6 +2,7 @@
 -- A table may have prefixes, modules, the form of quantised tensors, and rules (checkpoints/names.lua explains rules).
 local coded = require("checkpoints.coded")
 local names = require("checkpoints.names")
+local values = require("passes.validate.values")
 local words = require("common.words")
 
 local LONGEST = 300 -- characters of a name
@@ -41,108 +42,106 @@ local allowed = {
   join = function(value) return value == "rows" or value == "columns" end,
 }
 
-return function(tools)
-  local show, suggestion = tools.show, tools.suggestion
-  local check_rule
+local show, suggestion = values.show, values.suggestion
+local check_rule
 
-  -- Checks the members of a list: names or, in a join, rules.
-  local function check_members(say, key, rule, depth)
-    if #rule == 0 or #rule > 64 then return say(key, "a rule begins with the name of a tensor, or a list of them") end
-    for i, member in ipairs(rule) do
-      if rule.join then
-        if not check_rule(say, ("%s.%d"):format(key, i), member, depth + 1) then return nil end
-      elseif not is_text(member) then
-        return say(key, show(member) .. ", but the name of a tensor is expected")
-      end
-    end
-    return true
-  end
-
-  function check_rule(say, key, rule, depth)
-    if depth > 4 then return say(key, "rules nest deeper than 4 levels") end
-    if type(rule) == "string" and is_text(rule) then return true end
-    if type(rule) ~= "table" then
-      return say(key, show(rule) .. ", but the name of a tensor, or a rule, is expected")
-    end
-    for _, field in ipairs(words.sorted_keys(rule)) do
-      local kind = fields[field]
-      if math.type(field) == "integer" then goto next end
-      if not kind then
-        return say(key, ("a rule has no field %s%s"):format(show(field), suggestion(say, field,
-          words.sorted_keys(fields))))
-      elseif kind == "rule" then
-        if not check_rule(say, key .. "." .. field, rule[field], depth + 1) then return nil end
-      elseif not allowed[kind](rule[field]) then
-        return say(key .. "." .. field, show(rule[field]) .. " is not allowed here")
-      end
-      ::next::
-    end
-    if (rule.part == nil) ~= (rule.parts == nil) then return say(key, "part and parts go together") end
-    local count = type(rule.parts) == "table" and #rule.parts or rule.parts
-    if rule.part and (rule.part < 1 or rule.part > count) then
-      return say(key .. ".part", ("%d, but 1 to %d is allowed"):format(rule.part, count))
-    end
-    return check_members(say, key, rule, depth)
-  end
-
-  local readers = {}
-
-  function readers.prefix(say, key, value, result)
-    local list = type(value) == "table" and value or { value }
-    for _, prefix in ipairs(list) do
-      if prefix ~= "" and not is_text(prefix) then return say(key, show(prefix) .. ", but a text is expected") end
-    end
-    result.prefixes = #list > 0 and list or nil
-  end
-
-  function readers.modules(say, key, value, result)
-    if type(value) ~= "table" then return say(key, show(value) .. ", but { theirs = \"yours\" } is expected") end
-    for _, from in ipairs(words.sorted_keys(value)) do
-      if not (is_text(from) and is_text(value[from])) then
-        return say(key, "the name of a module and its other name are expected")
-      end
-      result.modules[#result.modules + 1] = { name = from, to = value[from] }
+-- Checks the members of a list: names or, in a join, rules.
+local function check_members(say, key, rule, depth)
+  if #rule == 0 or #rule > 64 then return say(key, "a rule begins with the name of a tensor, or a list of them") end
+  for i, member in ipairs(rule) do
+    if rule.join then
+      if not check_rule(say, ("%s.%d"):format(key, i), member, depth + 1) then return nil end
+    elseif not is_text(member) then
+      return say(key, show(member) .. ", but the name of a tensor is expected")
     end
   end
+  return true
+end
 
-  function readers.quantised(say, key, value, result)
-    if not coded.kinds[value] then
-      return say(key, ("%s, but %s is allowed"):format(show(value), tools.one_of(words.sorted_keys(coded.kinds))))
+function check_rule(say, key, rule, depth)
+  if depth > 4 then return say(key, "rules nest deeper than 4 levels") end
+  if type(rule) == "string" and is_text(rule) then return true end
+  if type(rule) ~= "table" then
+    return say(key, show(rule) .. ", but the name of a tensor, or a rule, is expected")
+  end
+  for _, field in ipairs(words.sorted_keys(rule)) do
+    local kind = fields[field]
+    if math.type(field) == "integer" then goto next end
+    if not kind then
+      return say(key, ("a rule has no field %s%s"):format(show(field), suggestion(say, field,
+        words.sorted_keys(fields))))
+    elseif kind == "rule" then
+      if not check_rule(say, key .. "." .. field, rule[field], depth + 1) then return nil end
+    elseif not allowed[kind](rule[field]) then
+      return say(key .. "." .. field, show(rule[field]) .. " is not allowed here")
     end
-    result.quantised = value
+    ::next::
   end
-
-  local function scheme_word(say, key, value)
-    if names.scheme(value) then return value end
-    local shown = show(type(value) == "string" and value:sub(1, 24) or value) -- the list is long
-    return say(key, ("%s, but %s is allowed%s"):format(shown, tools.one_of(names.list()),
-      suggestion(say, value, names.list())))
+  if (rule.part == nil) ~= (rule.parts == nil) then return say(key, "part and parts go together") end
+  local count = type(rule.parts) == "table" and #rule.parts or rule.parts
+  if rule.part and (rule.part < 1 or rule.part > count) then
+    return say(key .. ".part", ("%d, but 1 to %d is allowed"):format(rule.part, count))
   end
+  return check_members(say, key, rule, depth)
+end
 
-  return function(say, field, value)
-    if type(value) ~= "table" then return scheme_word(say, field.key, value) end
-    local result = { scheme = "attn2c", rules = {}, modules = {} }
-    for _, key in ipairs(words.sorted_keys(value)) do
-      local place = field.key .. "." .. tostring(key):gsub("%c", "?"):sub(1, 80)
-      if key == 1 then
-        result.scheme = scheme_word(say, field.key, value[1]) or "attn2c"
-      elseif readers[key] then
-        readers[key](say, place, value[key], result)
-      elseif not is_text(key) then
-        say(field.key, show(key) .. ", but the path of a weight (l*.attn.q) is expected")
-      elseif check_rule(say, place, value[key], 1) then
-        local rule = names.compile(key, value[key])
-        rule.path = key
-        result.rules[#result.rules + 1] = rule
-      end
+local readers = {}
+
+function readers.prefix(say, key, value, result)
+  local list = type(value) == "table" and value or { value }
+  for _, prefix in ipairs(list) do
+    if prefix ~= "" and not is_text(prefix) then return say(key, show(prefix) .. ", but a text is expected") end
+  end
+  result.prefixes = #list > 0 and list or nil
+end
+
+function readers.modules(say, key, value, result)
+  if type(value) ~= "table" then return say(key, show(value) .. ", but { theirs = \"yours\" } is expected") end
+  for _, from in ipairs(words.sorted_keys(value)) do
+    if not (is_text(from) and is_text(value[from])) then
+      return say(key, "the name of a module and its other name are expected")
     end
-    -- Puts the rule of a path without a star, which is for one weight, before those with a star.
-    table.sort(result.rules, function(a, b)
-      local a_star, b_star = a.path:find("*", 1, true) ~= nil, b.path:find("*", 1, true) ~= nil
-      if a_star ~= b_star then return b_star end
-      if #a.path ~= #b.path then return #a.path > #b.path end
-      return a.path < b.path
-    end)
-    return result
+    result.modules[#result.modules + 1] = { name = from, to = value[from] }
   end
+end
+
+function readers.quantised(say, key, value, result)
+  if not coded.kinds[value] then
+    return say(key, ("%s, but %s is allowed"):format(show(value), values.one_of(words.sorted_keys(coded.kinds))))
+  end
+  result.quantised = value
+end
+
+local function scheme_word(say, key, value)
+  if names.scheme(value) then return value end
+  local shown = show(type(value) == "string" and value:sub(1, 24) or value) -- the list is long
+  return say(key, ("%s, but %s is allowed%s"):format(shown, values.one_of(names.list()),
+    suggestion(say, value, names.list())))
+end
+
+return function(say, field, value)
+  if type(value) ~= "table" then return scheme_word(say, field.key, value) end
+  local result = { scheme = "attn2c", rules = {}, modules = {} }
+  for _, key in ipairs(words.sorted_keys(value)) do
+    local place = field.key .. "." .. tostring(key):gsub("%c", "?"):sub(1, 80)
+    if key == 1 then
+      result.scheme = scheme_word(say, field.key, value[1]) or "attn2c"
+    elseif readers[key] then
+      readers[key](say, place, value[key], result)
+    elseif not is_text(key) then
+      say(field.key, show(key) .. ", but the path of a weight (l*.attn.q) is expected")
+    elseif check_rule(say, place, value[key], 1) then
+      local rule = names.compile(key, value[key])
+      rule.path = key
+      result.rules[#result.rules + 1] = rule
+    end
+  end
+  -- Puts the rule of a path without a star, which is for one weight, before those with a star.
+  table.sort(result.rules, function(a, b)
+    local a_star, b_star = a.path:find("*", 1, true) ~= nil, b.path:find("*", 1, true) ~= nil
+    if a_star ~= b_star then return b_star end
+    if #a.path ~= #b.path then return #a.path > #b.path end
+    return a.path < b.path
+  end)
+  return result
 end

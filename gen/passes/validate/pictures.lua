@@ -1,69 +1,46 @@
 -- pictures.lua: reads the key `pictures` of a description: how the pixels of a picture become the model's image.
 -- The steps are the same as in transformers' image processors (runtime/picture/prepare.c).
-local words = require("common.words")
+local values = require("passes.validate.values")
 
 local PLANES = 3
 
--- Fields: a type of readers, and what restricts its value.
-local fields = {
-  height = { "integer", min = 1, max = 65536 },
-  width = { "integer", min = 1, max = 65536 },
-  shortest_edge = { "integer", min = 1, max = 65536 },
-  filter = { "word", words = { "bilinear", "bicubic" }, default = "bilinear" },
-  crop = { "boolean", default = false },
-  scale = { "number", min = 1e-9, max = 1e6, default = 1.0 },
-  mean = { "planes", min = -1e6, max = 1e6, default = { 0.0, 0.0, 0.0 } },
-  std = { "planes", min = 1e-6, max = 1e6, default = { 1.0, 1.0, 1.0 } },
-}
+local pictures, read = {}, values.read
 
-local pictures = {}
-
---- Returns the reader of the key: a table with all fields but the size's, which may be missing; false for false.
-function pictures.reader(tools, read)
-  local function read_planes(say, field, value)
-    if type(value) ~= "table" or #value ~= PLANES then
-      return say(field.key, ("%s, but a list of %d numbers is allowed"):format(tools.show(value), PLANES))
-    end
-    local list = {}
-    for i = 1, PLANES do
-      list[i] = read.number(say, { key = ("%s.%d"):format(field.key, i), min = field.min, max = field.max }, value[i])
-    end
-    return #list == PLANES and list or nil
+function read.planes(say, field, value)
+  if type(value) ~= "table" or #value ~= PLANES then
+    return say(field.key, ("%s, but a list of %d numbers is allowed"):format(values.show(value), PLANES))
   end
+  return values.members(say, field.key, value, function(_, key, number)
+    return read.number(say, { key = key, min = field.min, max = field.max }, number)
+  end)
+end
 
-  return function(say, field, value)
-    if value == false then return false end
-    if type(value) ~= "table" then
-      return say(field.key, tools.show(value)
-        .. ", but false or a table such as { height = 224, width = 224 } is allowed")
-    end
-    local names, result = words.sorted_keys(fields), {}
-    for name, declared in pairs(fields) do result[name] = declared.default end
-    for _, name in ipairs(words.sorted_keys(value)) do
-      local declared = fields[name]
-      if not declared then
-        say(field.key, ("no field %s%s"):format(tools.show(name), tools.suggestion(say, name, names)))
-      else
-        local reader = declared[1] == "planes" and read_planes or read[declared[1]]
-        result[name] = reader(say, { key = field.key .. "." .. name, min = declared.min, max = declared.max,
-          words = declared.words }, value[name])
-      end
-    end
-    if (result.height == nil) ~= (result.width == nil) then
-      say(field.key, "height and width go together")
-    elseif result.height and result.shortest_edge then
-      say(field.key, "shortest_edge does not go with height and width")
-    end
-    return result
+local function check_size(say, key, given)
+  if (given.height == nil) ~= (given.width == nil) then
+    say(key, "height and width go together")
+  elseif given.height and given.shortest_edge then
+    say(key, "shortest_edge does not go with height and width")
   end
 end
+
+--- Reads the key: a table with all fields but the size's, which may be missing; false for false.
+pictures.reader = values.table_reader({
+  height = { type = "integer", min = 1, max = 65536 },
+  width = { type = "integer", min = 1, max = 65536 },
+  shortest_edge = { type = "integer", min = 1, max = 65536 },
+  filter = { type = "word", words = { "bilinear", "bicubic" }, default = "bilinear" },
+  crop = { type = "boolean", default = false },
+  scale = { type = "number", min = 1e-9, max = 1e6, default = 1.0 },
+  mean = { type = "planes", min = -1e6, max = 1e6, default = { 0.0, 0.0, 0.0 } },
+  std = { type = "planes", min = 1e-6, max = 1e6, default = { 1.0, 1.0, 1.0 } },
+}, "{ height = 224, width = 224 }", true, check_size)
 
 --- Checks that the key fits the model's input.
 function pictures.check(say, spec)
   local given, input = spec.pictures, (spec.context and spec.memory and spec.memory.encoder or spec).input
   if not given then return end
   if input.stage ~= "image" then return say("pictures", "goes with input = image { ... }") end
-  if input.channels ~= PLANES then
+  if input.channels and input.channels ~= PLANES then
     return say("pictures", ("goes with %d channels, but the image has %d"):format(PLANES, input.channels))
   end
   local is_other = given.height ~= input.height or given.width ~= input.width

@@ -3,6 +3,7 @@ local libxsmm = require("kernels.libxsmm")
 local precision = require("data.precision")
 local targets = require("data.targets")
 local types = require("data.types")
+local values = require("passes.validate.values")
 local words = require("common.words")
 
 local names, parts = {}, {}
@@ -18,29 +19,11 @@ end
 
 local this = {}
 
---- Returns the reader of the key, which gives { all = a type, by_part = part -> type }; tools: of readers.lua.
-function this.reader(tools, read)
-  return function(say, field, value)
-    local result = { by_part = {} }
-    if type(value) ~= "table" then
-      result.all = read.word(say, { key = field.key, words = names }, value)
-      return result.all and result
-    end
-    result.all = "f32"
-    for _, key in ipairs(words.sorted_keys(value)) do
-      if key == 1 then
-        result.all = read.word(say, { key = field.key, words = names }, value[key])
-      elseif type(key) ~= "string" or not precision.is_part(key) then
-        say(field.key, ("no part %s; the parts are %s%s"):format(tools.show(key), tools.one_of(parts),
-          tools.suggestion(say, key, parts)))
-      else
-        local of = key == "attention" and of_attention or names
-        result.by_part[key] = read.word(say, { key = field.key .. "." .. key, words = of }, value[key])
-      end
-    end
-    return result.all and result
-  end
-end
+local of_parts = { words = names, none = "f32", is_part = precision.is_part, parts = parts,
+  words_of = { attention = of_attention } }
+
+--- Reads the key: { all = a type, by_part = part -> type }.
+function this.reader(say, field, value) return values.by_part(say, field, value, of_parts) end
 
 --- Returns the set of number types of products that a description names, right or wrong. Some targets of a machine are
 --- useful only to certain types. It includes the type that an attention's products have by default on these targets.

@@ -6,82 +6,14 @@ local faults = require("common.faults")
 local hints = require("data.hints")
 local keys = require("data.keys")
 local masks = require("data.masks")
-local reserved = require("data.reserved")
 local scale_blocks = require("data.scale_blocks")
 local stages = require("data.stages")
 local targets = require("data.targets")
+local values = require("passes.validate.values")
 local words = require("common.words")
 
-local read = {}
-
-local quote = faults.quote
-
---- Returns a value as a message shows it.
-local function show(value)
-  if type(value) == "string" then return quote(value) end
-  if type(value) == "number" or type(value) == "boolean" then return tostring(value) end
-  if value == nil then return "nothing" end
-  return "a " .. type(value)
-end
-
-local function one_of(list)
-  if #list == 1 then return list[1] end
-  return table.concat(list, ", ", 1, #list - 1) .. " or " .. list[#list]
-end
-
---- Returns " (did you mean X?)" for a word that `known` has or a candidate resembles, else "". known: a table of
---- data.hints, or nil. The result is also "" once `say` records no more lines: a description may hold a thousand
---- unknown keys, and finding the nearest word takes long.
-local function suggestion(say, word, candidates, known)
-  if type(word) ~= "string" or not say() then return "" end
-  local hint = known and hints.text(known, word)
-  if hint then return hint end
-  local near = words.nearest(word, candidates)
-  return near and (" (did you mean " .. near .. "?)") or ""
-end
-
-function read.integer(say, field, value)
-  local n = math.type(value) == "float" and math.tointeger(value) or value
-  if math.type(n) ~= "integer" or n < field.min or n > field.max then
-    return say(field.key, ("%s, but an integer from %d to %d is allowed"):format(show(value), field.min, field.max))
-  end
-  return n
-end
-
-function read.number(say, field, value)
-  if type(value) ~= "number" or value ~= value or value < field.min or value > field.max then
-    return say(field.key, ("%s, but a number from %g to %g is allowed"):format(show(value), field.min, field.max))
-  end
-  return value + 0.0
-end
-
-function read.boolean(say, field, value)
-  if type(value) ~= "boolean" then return say(field.key, show(value) .. ", but true or false is allowed") end
-  return value
-end
-
-function read.word(say, field, value)
-  if type(value) == "string" then
-    for _, word in ipairs(field.words) do if word == value then return value end end
-  end
-  return say(field.key, ("%s, but %s is allowed%s"):format(show(value), one_of(field.words),
-    type(value) == "string" and suggestion(say, value, field.words, hints.values[field.key]) or ""))
-end
-
-read.target = read.word -- one target; targets_of.lua reads lists
-
-function read.name(say, field, value)
-  local is_name = type(value) == "string" and #value <= 40 and value:match("^[a-z][a-z0-9_]*$")
-  if not is_name or (field.of_model and reserved.keywords[value]) then
-    return say(field.key, ("%s, but a name is 1 to 40 of a-z, 0-9 and _, begins with a letter%s"):format(show(value),
-      field.of_model and " and is not a word of C or C++" or ""))
-  end
-  if field.of_model and reserved.of_model(value) then
-    return say(field.key,
-      show(value) .. ", but that is the name of a header, of a library or of functions that programs are built with")
-  end
-  return value
-end
+local read, is_list = values.read, values.is_list
+local show, one_of, suggestion = values.show, values.one_of, values.suggestion
 
 function read.activation(say, field, value)
   local list = words.sorted_keys(activations.of_descriptions)
@@ -94,8 +26,7 @@ function read.pool(say, field, value)
   local list = words.sorted_keys(stages.pools)
   if type(value) == "string" and stages.pools[value] then return value end
   if type(value) == "table" and #value >= 1 and #value <= 8 then
-    local result = {}
-    for i, word in ipairs(value) do result[i] = word ~= "all" and stages.pools[word] and word or nil end
+    local result = words.map(value, function(word) return word ~= "all" and stages.pools[word] and word or nil end)
     if #result == #value then return result end
   end
   return say(field.key, ("%s, but %s is allowed"):format(show(value), one_of(list)))
@@ -126,23 +57,8 @@ function read.bias(say, field, value)
   return bias
 end
 
-function read.path(say, field, value)
-  if value == false then return false end
-  if type(value) == "string" and value ~= "" and #value < 4096 and not value:find("%z") then return value end
-  return say(field.key, show(value) .. ", but a path or false is allowed")
-end
-
-local MOST_LABEL, MOST_TEXT = 1000, 10000 -- bytes
-local MOST_LABELS = 16000
-
-function read.text(say, field, value)
-  if type(value) == "string" and #value <= MOST_TEXT and utf8.len(value) and not value:find("%z") then
-    return value ~= "" and value or nil
-  end
-  return say(field.key, ("%s, but a text of at most %d bytes without NUL is allowed"):format(show(value), MOST_TEXT))
-end
-
-local MOST_PROMPTS, MOST_NAME = 64, 100 -- prompts, and bytes of a prompt's name
+local MOST_LABEL, MOST_NAME = 1000, 100 -- bytes, of a prompt's name
+local MOST_PROMPTS, MOST_LABELS = 64, 16000
 
 --- Reads texts by name; an empty one means none.
 function read.prompts(say, field, value)
@@ -267,17 +183,6 @@ function read.mask(say, field, value)
   return mask
 end
 
--- True if a table is a list without holes; reports a fault otherwise.
-local function is_list(say, key, value, what)
-  local count, first, last = 0, 1, 0
-  for each in pairs(value) do
-    if math.type(each) ~= "integer" then return say(key, ("a list of %s has no key %s"):format(what, show(each))) end
-    count, first, last = count + 1, math.min(first, each), math.max(last, each)
-  end
-  if first ~= 1 or last ~= count then return say(key, ("the list of %s has holes"):format(what)) end
-  return true
-end
-
 --- Reads the number of layers. Differences between them are read once the stack is known (validate/layers.lua).
 function read.layers(say, field, value)
   if type(value) ~= "table" then
@@ -348,23 +253,6 @@ function read.head_mask(say, field, value)
   return fine and result or nil
 end
 
--- Returns a table's fields, each read by its type: { type, required, default, meaning, .. } by name.
-local function read_fields(say, key, value, fields)
-  local result = {}
-  for _, name in ipairs(words.sorted_keys(fields)) do
-    local field, own = fields[name], key .. "." .. name
-    if value[name] ~= nil then
-      result[name] = read[field.type](say, { key = own, min = field.min, max = field.max, words = field.words },
-        value[name])
-    elseif field.required then
-      say(own, "missing: " .. field.meaning)
-    else
-      result[name] = field.default
-    end
-  end
-  return result
-end
-
 --- Returns { encoder = fields } or { seq, width, mask }.
 function read.memory(say, field, value)
   if type(value) ~= "table" then
@@ -375,18 +263,11 @@ function read.memory(say, field, value)
     for key, each in pairs(value) do if key ~= "stage" then fields[key] = each end end
     return { encoder = fields }
   end
-  local known = {
+  return values.fields(say, field.key, value, {
     seq = { type = "integer", min = 1, max = keys.LONGEST, required = true, meaning = "rows of the memory" },
     width = { type = "integer", min = 1, max = 8192 },
     mask = { type = "word", words = { "none", "padding", "key_padding" }, default = "none" },
-  }
-  local result = read_fields(say, field.key, value, known)
-  for _, name in ipairs(words.sorted_keys(value)) do
-    if not known[name] then
-      say(field.key, ("no field %s%s"):format(show(name), suggestion(say, name, words.sorted_keys(known))))
-    end
-  end
-  return result
+  })
 end
 
 function read.plan(say, field, value)
@@ -434,23 +315,18 @@ local function read_stage(say, key, value, place)
   local stage = stages.constructors[value.stage]
   if not stage then
     local list = stages_of(place)
-    return say(key, ("no stage %s%s; %s is allowed"):format(quote(value.stage),
+    return say(key, ("no stage %s%s; %s is allowed"):format(faults.quote(value.stage),
       suggestion(say, value.stage, list, hints.activations), one_of(list)))
   end
   if stage.place ~= "both" and stage.place ~= place then
     return say(key, ("%s is allowed only in the %s"):format(value.stage, stage.place))
   end
-  local fields = {}
+  local fields, given = {}, words.merged(value)
+  given.stage = nil
   for name, field in pairs(stage.fields) do
     if not field.place or field.place == place then fields[name] = field end
   end
-  local result = read_fields(say, key, value, fields)
-  for _, name in ipairs(words.sorted_keys(value)) do
-    if name ~= "stage" and not fields[name] then
-      say(key, ("%s has no field %s%s"):format(value.stage, show(name),
-        suggestion(say, name, words.sorted_keys(fields), hints.fields)))
-    end
-  end
+  local result = values.fields(say, key, given, fields, value.stage, hints.fields)
   result.stage, result.activation = value.stage, result.activation or stage.activation
   return result
 end
@@ -496,17 +372,13 @@ function read.layer_groups(say, field, value)
   return value
 end
 
-local tools = { show = show, one_of = one_of, suggestion = suggestion }
-read.precision = require("passes.validate.precision").reader(tools, read)
-read.weights = require("passes.validate.weights").reader(tools, read, scale_blocks.words)
-read.input_order = require("passes.validate.weights").reader(tools, read, scale_blocks.order_words)
-read.ctc = require("passes.validate.ctc").reader(tools, read)
-read.names = require("passes.validate.names")(tools)
-read.inputs = require("passes.validate.inputs")(tools, read)
-read.rope_scaling = require("passes.validate.rope")(tools, read)
-read.generation = require("passes.validate.generation")(tools, read)
-read.speech = require("passes.validate.speech").reader(tools, read)
-read.pictures = require("passes.validate.pictures").reader(tools, read)
-read.sound = require("passes.validate.sounds").reader(tools, read, read_fields)
+read.weights = require("passes.validate.weights").reader(scale_blocks.words)
+read.input_order = require("passes.validate.weights").reader(scale_blocks.order_words)
+for _, key in ipairs { "ctc", "pictures", "precision", "sound", "speech" } do
+  read[key] = require("passes.validate." .. (key == "sound" and "sounds" or key)).reader
+end
+for _, key in ipairs { "generation", "inputs", "names", "rope_scaling" } do
+  read[key] = require("passes.validate." .. key)
+end
 
-return { read = read, show = show, one_of = one_of, suggestion = suggestion }
+return read

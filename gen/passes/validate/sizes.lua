@@ -84,8 +84,7 @@ function sizes.without_lists(say, description)
   if sizes.are_open(description) or type(seq) ~= "table" and type(batch) ~= "table" then return description end
   local most, sequences = largest_of(say, description, "seq"), largest_of(say, description, "batch")
   if type(seq) == "table" and not most or type(batch) == "table" and not sequences then return nil end
-  local copy = {}
-  for key, value in pairs(description) do copy[key] = value end
+  local copy = words.merged(description)
   copy.seq, copy.batch = { any = most }, nil
   return copy
 end

@@ -2,6 +2,7 @@
 -- into rows of the model's input.
 local sounds = require("data.sounds")
 local symbols = require("passes.validate.symbols")
+local values = require("passes.validate.values")
 local words = require("common.words")
 
 local validate_sounds = {}
@@ -9,43 +10,30 @@ local validate_sounds = {}
 -- Rows that a call of the entry makes: many rows share one reading of the weights, but the chunk stays in the cache.
 local CHUNK_OF_MELS, CHUNK_OF_CONVOLUTIONS = 256, 32
 
---- Returns the reader of the key: a table with all fields of its kind; false for false.
-function validate_sounds.reader(tools, read, read_fields)
-  -- Reads a table with these fields and no others.
-  local function read_table(say, key, value, fields)
-    local names = words.sorted_keys(fields)
-    for _, name in ipairs(words.sorted_keys(value)) do
-      if not fields[name] then
-        say(key, ("no field %s%s"):format(tools.show(name), tools.suggestion(say, name, names)))
-      end
-    end
-    return read_fields(say, key, value, fields)
+function values.read.convolutions(say, field, value)
+  if type(value) ~= "table" or #value < 1 or #value > 64 then
+    return say(field.key, values.show(value) .. ", but a list of 1 to 64 convolutions is allowed")
   end
+  local list = {}
+  for i, each in ipairs(value) do
+    local key = ("%s.%d"):format(field.key, i)
+    if type(each) ~= "table" then
+      return say(key, values.show(each) .. ", but a table such as { width = 512, kernel = 3, stride = 2 } is allowed")
+    end
+    list[i] = values.fields(say, key, each, sounds.of_convolution)
+    if i > 1 and list[i].norm == "group" then say(key .. ".norm", "group goes with the first convolution") end
+  end
+  return list
+end
 
-  function read.convolutions(say, field, value)
-    if type(value) ~= "table" or #value < 1 or #value > 64 then
-      return say(field.key, tools.show(value) .. ", but a list of 1 to 64 convolutions is allowed")
-    end
-    local list = {}
-    for i, each in ipairs(value) do
-      local key = ("%s.%d"):format(field.key, i)
-      if type(each) ~= "table" then
-        return say(key, tools.show(each) .. ", but a table such as { width = 512, kernel = 3, stride = 2 } is allowed")
-      end
-      list[i] = read_table(say, key, each, sounds.of_convolution)
-      if i > 1 and list[i].norm == "group" then say(key .. ".norm", "group goes with the first convolution") end
-    end
-    return list
+--- Reads the key: a table with all fields of its kind; false for false.
+function validate_sounds.reader(say, field, value)
+  if value == false then return false end
+  if type(value) ~= "table" or (value.mels ~= nil) == (value.convolutions ~= nil) then
+    return say(field.key, values.show(value) .. ", but false or a table with mels, or with convolutions, is allowed")
   end
-
-  return function(say, field, value)
-    if value == false then return false end
-    if type(value) ~= "table" or (value.mels ~= nil) == (value.convolutions ~= nil) then
-      return say(field.key, tools.show(value) .. ", but false or a table with mels, or with convolutions, is allowed")
-    end
-    return read_table(say, field.key, value, words.merged(sounds.fields, value.mels ~= nil and sounds.of_mels
-      or sounds.of_convolutions))
-  end
+  return values.fields(say, field.key, value, words.merged(sounds.fields, value.mels ~= nil and sounds.of_mels
+    or sounds.of_convolutions))
 end
 
 -- Returns the width of the input that sound fills, the key that says it, and its rows, if they are a fixed number; nil:

@@ -1,76 +1,53 @@
 -- speech.lua: reads the key `speech` of a description: the special tokens of a model that writes down speech.
+local values = require("passes.validate.values")
 local words = require("common.words")
 
-local speech = {}
+local speech, read = {}, values.read
 
 local MOST_TOKENS = (1 << 20) - 1
 
--- Fields: a type of readers, and what restricts the value.
-local fields = {
-  no_timestamps = { "integer", required = true }, previous = { "integer", required = true },
-  no_speech = { "integer", required = true }, transcribe = { "integer" }, translate = { "integer" },
-  initial = { "integer" }, compression = { "number", min = 0, max = 1000 }, score = { "number", min = -1000, max = 0 },
-  silence = { "number", min = 0, max = 1 }, languages = { "languages" }, language = { "code" },
-  task = { "word", words = { "transcribe", "translate" } }, words = { "boolean" }, heads = { "heads" },
-  median = { "integer", min = 1, max = 31 },
-}
-
---- Returns the reader of the key: a table of tokens; false for false.
-function speech.reader(tools, read)
-  local own = {}
-
-  function own.code(say, field, value)
-    if type(value) == "string" and value:find("^[%l_]+$") and #value <= 16 then return value end
-    return say(field.key, tools.show(value) .. ', but the code of a language such as "en" is allowed')
-  end
-
-  function own.languages(say, field, value)
-    if type(value) ~= "table" or next(value) == nil then
-      return say(field.key, tools.show(value) .. ", but the tokens of languages such as { en = 50259 } are allowed")
-    end
-    local list = {}
-    for _, code in ipairs(words.sorted_keys(value)) do
-      local key = ("%s.%s"):format(field.key, tostring(code):sub(1, 20))
-      own.code(say, { key = key }, code)
-      list[#list + 1] = { code = code,
-        token = read.integer(say, { key = key, min = 0, max = MOST_TOKENS }, value[code]) }
-    end
-    return list
-  end
-
-  function own.heads(say, field, value)
-    local list = {}
-    for i, each in ipairs(type(value) == "table" and value or {}) do
-      local layer, head = table.unpack(type(each) == "table" and each or {})
-      if math.type(layer) ~= "integer" or math.type(head) ~= "integer" then list = {} break end
-      list[i] = { layer, head }
-    end
-    if #list > 0 then return list end
-    return say(field.key, tools.show(value) .. ", but layers and heads such as { { 3, 1 }, { 4, 2 } } are allowed")
-  end
-
-  return function(say, field, value)
-    if value == false then return false end
-    if type(value) ~= "table" then
-      return say(field.key, tools.show(value) .. ", but false or a table such as { no_timestamps = 50363 } is allowed")
-    end
-    local names, result = words.sorted_keys(fields), {}
-    for _, name in ipairs(words.sorted_keys(value)) do
-      local declared = fields[name]
-      if not declared then
-        say(field.key, ("no field %s%s"):format(tools.show(name), tools.suggestion(say, name, names)))
-      else
-        local reader = own[declared[1]] or read[declared[1]]
-        result[name] = reader(say, { key = field.key .. "." .. name, min = declared.min or 0,
-          max = declared.max or MOST_TOKENS, words = declared.words }, value[name])
-      end
-    end
-    for _, name in ipairs(names) do
-      if fields[name].required and value[name] == nil then say(field.key .. "." .. name, "missing: a token id") end
-    end
-    return result
-  end
+function read.language_code(say, field, value)
+  if type(value) == "string" and value:find("^[%l_]+$") and #value <= 16 then return value end
+  return say(field.key, values.show(value) .. ', but the code of a language such as "en" is allowed')
 end
+
+function read.languages(say, field, value)
+  if type(value) ~= "table" or next(value) == nil then
+    return say(field.key, values.show(value) .. ", but the tokens of languages such as { en = 50259 } are allowed")
+  end
+  local list = {}
+  for _, code in ipairs(words.sorted_keys(value)) do
+    local key = ("%s.%s"):format(field.key, tostring(code):sub(1, 20))
+    read.language_code(say, { key = key }, code)
+    list[#list + 1] = { code = code,
+      token = read.integer(say, { key = key, min = 0, max = MOST_TOKENS }, value[code]) }
+  end
+  return list
+end
+
+function read.heads(say, field, value)
+  local list = {}
+  for i, each in ipairs(type(value) == "table" and value or {}) do
+    local layer, head = table.unpack(type(each) == "table" and each or {})
+    if math.type(layer) ~= "integer" or math.type(head) ~= "integer" then list = {} break end
+    list[i] = { layer, head }
+  end
+  if #list > 0 then return list end
+  return say(field.key, values.show(value) .. ", but layers and heads such as { { 3, 1 }, { 4, 2 } } are allowed")
+end
+
+local optional = { type = "integer", min = 0, max = MOST_TOKENS }
+local required = words.merged(optional, { required = true, meaning = "a token id" })
+
+--- Reads the key: a table of tokens; false for false.
+speech.reader = values.table_reader({
+  no_timestamps = required, previous = required, no_speech = required, transcribe = optional, translate = optional,
+  initial = optional, compression = { type = "number", min = 0, max = 1000 },
+  score = { type = "number", min = -1000, max = 0 }, silence = { type = "number", min = 0, max = 1 },
+  languages = { type = "languages" }, language = { type = "language_code" },
+  task = { type = "word", words = { "transcribe", "translate" } }, words = { type = "boolean" },
+  heads = { type = "heads" }, median = { type = "integer", min = 1, max = 31 },
+}, "{ no_timestamps = 50363 }", true)
 
 -- Checks that a field is below the number of tokens.
 local function check_token(say, spec, key, token)

@@ -1,7 +1,7 @@
 -- targets_of.lua: reads the targets of a description: one, or a list for a library for several machines.
 -- The library picks one of the list when a model is opened. A list is { "avx512", "avx2" } or "avx512, avx2".
 local faults = require("common.faults")
-local readers = require("passes.validate.readers")
+local values = require("passes.validate.values")
 local targets = require("data.targets")
 
 -- Returns the words of a list; nil if the value is no list.
@@ -25,7 +25,7 @@ local function read_list(say, field, list)
   end
   if count == 0 then return say(field.key, "an empty list, but the name of a target or a list of them is needed") end
   for _, word in ipairs(list) do
-    local name = readers.read.word(say, field, word)
+    local name = values.read.word(say, field, word)
     local target = targets.by_name[name]
     if not name then return nil end
     if seen[name] then return say(field.key, ("%s is given twice"):format(faults.quote(name))) end

@@ -14,8 +14,7 @@ local internal = words.set { "map_attribute", "truth" }
 -- Returns the row of a name, or nil after a refusal.
 local function row_of(c, what, name, list)
   if list[name] and not internal[name] then return list[name] end
-  local names = {}
-  for _, each in ipairs(words.sorted_keys(list)) do if not internal[each] then names[#names + 1] = each end end
+  local names = words.filter(words.sorted_keys(list), function(each) return not internal[each] end)
   return c:refuse(what, "; supported: " .. table.concat(names, ", "))
 end
 

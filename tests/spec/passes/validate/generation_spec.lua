@@ -4,7 +4,7 @@ local readers = require("passes.validate.readers")
 
 local function read(value)
   local said = {}
-  local result = readers.read.generation(function(key, message)
+  local result = readers.generation(function(key, message)
     if key then said[#said + 1] = key .. ": " .. message end
     return not key or nil
   end, { key = "generation" }, value)

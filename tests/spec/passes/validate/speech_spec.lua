@@ -6,7 +6,7 @@ local speech = require("checkpoints.speech")
 
 local function read(value)
   local said = {}
-  local result = readers.read.speech(function(key, message)
+  local result = readers.speech(function(key, message)
     if key then said[#said + 1] = key .. ": " .. message end
     return not key or nil
   end, { key = "speech" }, value)
@@ -35,11 +35,12 @@ describe("passes.validate.speech", function()
       "speech.language: 1, but the code of a language such as \"en\" is allowed",
       "speech.languages.EN: \"EN\", but the code of a language such as \"en\" is allowed",
       "speech.median: 33, but an integer from 1 to 31 is allowed",
+      "speech.no_speech: missing: a token id",
       "speech.no_timestamps: -1, but an integer from 0 to 1048575 is allowed",
+      "speech.previous: missing: a token id",
       "speech: no field \"previus\" (did you mean previous?)",
       "speech.score: 1, but a number from -1000 to 0 is allowed",
       "speech.task: \"sing\", but transcribe or translate is allowed",
-      "speech.no_speech: missing: a token id", "speech.previous: missing: a token id",
     }, said)
   end)
 
