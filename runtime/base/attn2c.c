@@ -122,6 +122,19 @@ void *attn2c_grown(void *list, size_t count, size_t size) {
   return __builtin_mul_overflow(count ? 2 * count : 1, size, &bytes) ? NULL : realloc(list, bytes);
 }
 
+int attn2c_grow(void **list, size_t *capacity, size_t need, size_t size) {
+  if (need <= *capacity && *list) return ATTN2C_OK;
+  size_t wanted = *capacity < 32 ? 32 : *capacity, bytes;
+  while (wanted < need)
+    if (__builtin_mul_overflow(wanted, 2, &wanted)) return ATTN2C_MEMORY;
+  if (__builtin_mul_overflow(wanted, size, &bytes) || bytes > PTRDIFF_MAX) return ATTN2C_MEMORY;
+  void *moved = realloc(*list, bytes);
+  if (!moved) return ATTN2C_MEMORY;
+  *list = moved;
+  *capacity = wanted;
+  return ATTN2C_OK;
+}
+
 char *attn2c_copied(const char *text, size_t length) {
   char *copy = malloc(length + 1);
   if (!copy) return NULL;

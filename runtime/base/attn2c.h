@@ -72,5 +72,9 @@ void attn2c_free(void *memory);
 /* Returns a list from malloc with room for an element after its `count` ones. It grows to powers of two.
  * NULL: there is no memory, and the list stays as it is. */
 void *attn2c_grown(void *list, size_t count, size_t size);
+/* Gives a list from malloc room for `need` elements of `size` bytes; *capacity: those that it has room for.
+ * There is a list also if need is 0. Returns ATTN2C_OK, or ATTN2C_MEMORY, with which the list stays as it is.
+ */
+int attn2c_grow(void **list, size_t *capacity, size_t need, size_t size);
 /* Returns a copy from malloc that ends with a NUL; NULL: there is no memory. */
 char *attn2c_copied(const char *text, size_t length);

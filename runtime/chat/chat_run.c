@@ -22,11 +22,10 @@ static int damaged(attn2c_chat_work *work) {
 
 static int push(attn2c_chat_work *work, chat_value value) {
   if (work->depth == work->stack_capacity) {
-    size_t capacity = work->stack_capacity ? 2 * work->stack_capacity : 64;
-    if (capacity > (1u << 20)) return chat_refuse(work, "too many values at a time");
-    chat_value *moved = realloc(work->stack, capacity * sizeof *moved);
-    if (!moved) return ATTN2C_MEMORY;
-    work->stack = moved, work->stack_capacity = capacity;
+    if (work->depth >= (1u << 20)) return chat_refuse(work, "too many values at a time");
+    const int status =
+        attn2c_grow((void **)&work->stack, &work->stack_capacity, work->depth + 1, sizeof value);
+    if (status != ATTN2C_OK) return status;
   }
   work->stack[work->depth++] = value;
   return ATTN2C_OK;
@@ -35,11 +34,8 @@ static int push(attn2c_chat_work *work, chat_value value) {
 static int add_slots(attn2c_chat_work *work, size_t count) {
   size_t need = work->slot_count + count;
   if (need > (1u << 20)) return chat_refuse(work, "too many variables");
-  if (need >= work->slot_capacity) { /* also without variables, so that there is an array */
-    chat_value *moved = realloc(work->slots, (2 * need + 1) * sizeof *moved);
-    if (!moved) return ATTN2C_MEMORY;
-    work->slots = moved, work->slot_capacity = 2 * need + 1;
-  }
+  const int status = attn2c_grow((void **)&work->slots, &work->slot_capacity, need, sizeof *work->slots);
+  if (status != ATTN2C_OK) return status;
   for (size_t i = work->slot_count; i < need; i++) work->slots[i] = (chat_value){.kind = CHAT_MISSING};
   work->slot_count = need;
   return ATTN2C_OK;

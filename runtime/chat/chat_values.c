@@ -268,12 +268,8 @@ int chat_write(attn2c_chat_work *work, const char *text, size_t length) {
   if (status != ATTN2C_OK) return status;
   if (length > work->budget.longest || output->length > work->budget.longest - length)
     return chat_refuse(work, "the text has more than %zu bytes", work->budget.longest);
-  if (length > output->capacity - output->length) {
-    size_t capacity = output->length + length + (output->length + length) / 2 + 256;
-    char *moved = realloc(output->bytes, capacity);
-    if (!moved) return ATTN2C_MEMORY;
-    output->bytes = moved, output->capacity = capacity;
-  }
+  status = attn2c_grow((void **)&output->bytes, &output->capacity, output->length + length, 1);
+  if (status != ATTN2C_OK) return status;
   if (length) memcpy(output->bytes + output->length, text, length);
   output->length += length;
   return ATTN2C_OK;

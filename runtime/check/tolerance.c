@@ -19,15 +19,19 @@ static int exact(const op_result *result) {
   return ATTN2C_OK;
 }
 
+/* Allows `factor` times the magnitude that the reference has stated. */
+static int scaled(const op_result *result, double factor) {
+  for (int64_t i = 0; i < result->elements; i++)
+    result->allowed[i] = (float)(factor * result->allowed[i] + ATTN2C_SMALLEST);
+  return ATTN2C_OK;
+}
+
 /* The rule of a product of length K: 4 sqrt(K) u (|A||B|). K roundings, each at most u of a partial sum that
  * is at most |A||B|, add up to K u at worst. Roundings go up as often as down, so sqrt(K) u is their usual
  * size and 4 of it are never met by chance. The rule uses u and not eps, since it counts roundings. A bias is
  * one more term of the sum. */
 static int product(const op_result *result, int64_t length) {
-  double factor = 4 * sqrt((double)length) * ATTN2C_ROUNDOFF;
-  for (int64_t i = 0; i < result->elements; i++)
-    result->allowed[i] = (float)(factor * result->allowed[i] + ATTN2C_SMALLEST);
-  return ATTN2C_OK;
+  return scaled(result, 4 * sqrt((double)length) * ATTN2C_ROUNDOFF);
 }
 
 /* The rule also holds for bf16 operands: their products are exact in a float, and only the sums are
@@ -81,11 +85,7 @@ static int context(const op_result *result) {
 
 /* y = sum r s + b has the rule 4 u of |sum r s| + |b|. Converting sum to a float, two products, an addition
  * and the reference's own rounding are each off by at most u of a term. */
-static int dequantise(const op_result *result) {
-  for (int64_t i = 0; i < result->elements; i++)
-    result->allowed[i] = (float)(4 * ATTN2C_ROUNDOFF * result->allowed[i] + ATTN2C_SMALLEST);
-  return ATTN2C_OK;
-}
+static int dequantise(const op_result *result) { return scaled(result, 4 * ATTN2C_ROUNDOFF); }
 
 /* The rule of a product of length D: the score is one more term of its sum. */
 static int add_relative(const op_result *result) {
@@ -100,10 +100,7 @@ static int add_relative(const op_result *result) {
  * - 4 sqrt(D) u, as for every product. */
 static int additive_scores(const op_result *result) {
   double length = (double)attn2c_reference_width(attn2c_reference_operand(result->call, 2));
-  double factor = ATTN2C_ERROR_TANH + (1 + 4 * sqrt(length)) * ATTN2C_ROUNDOFF;
-  for (int64_t i = 0; i < result->elements; i++)
-    result->allowed[i] = (float)(factor * result->allowed[i] + ATTN2C_SMALLEST);
-  return ATTN2C_OK;
+  return scaled(result, ATTN2C_ERROR_TANH + (1 + 4 * sqrt(length)) * ATTN2C_ROUNDOFF);
 }
 
 /* The rule of a (b f - 1) + 2, with sigmoids a and b of sums of length 4 D, relative to the magnitude that
@@ -111,10 +108,7 @@ static int additive_scores(const op_result *result) {
  * of weights' sums and of the last operations. */
 static int position_gates(const op_result *result) {
   const double length = 4 * (double)attn2c_reference_width(attn2c_reference_operand(result->call, 1));
-  const double factor = 2 * ATTN2C_ERROR_SIGMOID + (6 + 4 * sqrt(length)) * ATTN2C_ROUNDOFF;
-  for (int64_t i = 0; i < result->elements; i++)
-    result->allowed[i] = (float)(factor * result->allowed[i] + ATTN2C_SMALLEST);
-  return ATTN2C_OK;
+  return scaled(result, 2 * ATTN2C_ERROR_SIGMOID + (6 + 4 * sqrt(length)) * ATTN2C_ROUNDOFF);
 }
 
 /* x1 cos - x2 sin has the rule 3 u of |x1 cos| + |x2 sin|. Each product is off by at most u of itself, their
@@ -261,11 +255,7 @@ static int logarithm(const op_result *result) {
 
 /* The mean of n numbers has the rule n eps of the mean of |x|. There are n - 1 additions and a division, each
  * off by at most u. The magnitude is n times the mean of |x| already. */
-static int mean(const op_result *result) {
-  for (int64_t i = 0; i < result->elements; i++)
-    result->allowed[i] = (float)(ATTN2C_EPSILON * result->allowed[i] + ATTN2C_SMALLEST);
-  return ATTN2C_OK;
-}
+static int mean(const op_result *result) { return scaled(result, ATTN2C_EPSILON); }
 
 /* y = x - mean has the rule 2 u of |x| + |mean|, for the difference and the reference's own rounding, and n
  * eps of the mean of |x|, as every mean. The magnitude is the sum of these with n times the mean of |x|. */

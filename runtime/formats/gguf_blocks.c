@@ -1,6 +1,6 @@
-/* gguf_blocks.c - splits blocks of small integers and their scales, one after the other. In a block of 32,
- * byte i holds elements i and i + 16. A block of 256 has groups of 16 or 32 elements with scales of their
- * own, which are integers times a scale of the block. */
+/* gguf_blocks.c - splits blocks of small integers and their scales. In a block of 32, byte i holds elements i
+ * and i + 16. A block of 256 has groups of 16 or 32 elements with scales of their own, which are integers
+ * times a scale of the block. */
 #include "formats/gguf_blocks.h"
 #include "base/floats.h"
 
@@ -37,20 +37,14 @@ static void set_fours(attn2c_scale_block *y, const uint8_t *at, int below) {
   }
 }
 
-void attn2c_split_q4_0(const void *blocks, attn2c_scale_block *y, size_t count) {
-  const uint8_t *at = blocks;
-  for (size_t b = 0; b < count; b += SMALL, at += 18, y++) {
-    set(y, half_at(at), 0);
-    set_fours(y, at + 2, 8);
-  }
+void attn2c_split_q4_0(const uint8_t *at, attn2c_scale_block *y) {
+  set(y, half_at(at), 0);
+  set_fours(y, at + 2, 8);
 }
 
-void attn2c_split_q4_1(const void *blocks, attn2c_scale_block *y, size_t count) {
-  const uint8_t *at = blocks;
-  for (size_t b = 0; b < count; b += SMALL, at += 20, y++) {
-    set(y, half_at(at), half_at(at + 2));
-    set_fours(y, at + 4, 0);
-  }
+void attn2c_split_q4_1(const uint8_t *at, attn2c_scale_block *y) {
+  set(y, half_at(at), half_at(at + 2));
+  set_fours(y, at + 4, 0);
 }
 
 /* Writes 16 bytes of the low four bits, with fifth bits from `high`. */
@@ -59,28 +53,19 @@ static void set_fives(attn2c_scale_block *y, const uint8_t *low, uint32_t high, 
   for (int i = 0; i < SMALL; i++) y->integers[i] = (int8_t)(y->integers[i] + (int)((high >> i & 1) << 4));
 }
 
-void attn2c_split_q5_0(const void *blocks, attn2c_scale_block *y, size_t count) {
-  const uint8_t *at = blocks;
-  for (size_t b = 0; b < count; b += SMALL, at += 22, y++) {
-    set(y, half_at(at), 0);
-    set_fives(y, at + 6, word_at(at + 2), 16);
-  }
+void attn2c_split_q5_0(const uint8_t *at, attn2c_scale_block *y) {
+  set(y, half_at(at), 0);
+  set_fives(y, at + 6, word_at(at + 2), 16);
 }
 
-void attn2c_split_q5_1(const void *blocks, attn2c_scale_block *y, size_t count) {
-  const uint8_t *at = blocks;
-  for (size_t b = 0; b < count; b += SMALL, at += 24, y++) {
-    set(y, half_at(at), half_at(at + 2));
-    set_fives(y, at + 8, word_at(at + 4), 0);
-  }
+void attn2c_split_q5_1(const uint8_t *at, attn2c_scale_block *y) {
+  set(y, half_at(at), half_at(at + 2));
+  set_fives(y, at + 8, word_at(at + 4), 0);
 }
 
-void attn2c_split_q8_0(const void *blocks, attn2c_scale_block *y, size_t count) {
-  const uint8_t *at = blocks;
-  for (size_t b = 0; b < count; b += SMALL, at += 34, y++) {
-    set(y, half_at(at), 0);
-    memcpy(y->integers, at + 2, SMALL);
-  }
+void attn2c_split_q8_0(const uint8_t *at, attn2c_scale_block *y) {
+  set(y, half_at(at), 0);
+  memcpy(y->integers, at + 2, SMALL);
 }
 
 /* The values of the sixteen codes of IQ4_NL and IQ4_XS. */
@@ -94,48 +79,39 @@ static void set_levels(attn2c_scale_block *y, const uint8_t *codes) {
   }
 }
 
-void attn2c_split_iq4_nl(const void *blocks, attn2c_scale_block *y, size_t count) {
-  const uint8_t *at = blocks;
-  for (size_t b = 0; b < count; b += SMALL, at += 18, y++) {
-    set(y, half_at(at), 0);
-    set_levels(y, at + 2);
-  }
+void attn2c_split_iq4_nl(const uint8_t *at, attn2c_scale_block *y) {
+  set(y, half_at(at), 0);
+  set_levels(y, at + 2);
 }
 
 /* Blocks of 256 elements. */
 
 /* Scales of 4 bits and minima of 4 bits for groups of 16; the elements of two bits are in two halves of 32
  * bytes, whose bits 0 and 1 are 32 elements, bits 2 and 3 the next 32. */
-void attn2c_split_q2_k(const void *blocks, attn2c_scale_block *y, size_t count) {
-  const uint8_t *at = blocks;
-  for (size_t b = 0; b < count; b += LARGE, at += 84, y += LARGE / SMALL) {
-    const uint8_t *scales = at, *bits = at + 16;
-    const float scale = half_at(at + 80), least = half_at(at + 82);
-    for (int g = 0; g < 16; g++) {
-      y[g / 2].scale[g % 2] = scale * (float)(scales[g] & 15);
-      y[g / 2].least[g % 2] = -(least * (float)(scales[g] >> 4));
-    }
-    for (int i = 0; i < LARGE; i++)
-      y[i / SMALL].integers[i % SMALL] = (int8_t)(bits[i / 128 * 32 + i % 32] >> i / 32 % 4 * 2 & 3);
+void attn2c_split_q2_k(const uint8_t *at, attn2c_scale_block *y) {
+  const uint8_t *scales = at, *bits = at + 16;
+  const float scale = half_at(at + 80), least = half_at(at + 82);
+  for (int g = 0; g < 16; g++) {
+    y[g / 2].scale[g % 2] = scale * (float)(scales[g] & 15);
+    y[g / 2].least[g % 2] = -(least * (float)(scales[g] >> 4));
   }
+  for (int i = 0; i < LARGE; i++)
+    y[i / SMALL].integers[i % SMALL] = (int8_t)(bits[i / 128 * 32 + i % 32] >> i / 32 % 4 * 2 & 3);
 }
 
 /* Scales of 6 bits for groups of 16, 32 less than stored: four low bits in 8 bytes, two high bits in 4. A
  * third bit of each element is in `high`, where 0 subtracts 4. */
-void attn2c_split_q3_k(const void *blocks, attn2c_scale_block *y, size_t count) {
-  const uint8_t *at = blocks;
-  for (size_t b = 0; b < count; b += LARGE, at += 110, y += LARGE / SMALL) {
-    const uint8_t *high = at, *bits = at + 32, *scales = at + 96;
-    const float scale = half_at(at + 108);
-    for (int g = 0; g < 16; g++) {
-      const int low = scales[g % 8] >> g / 8 * 4 & 15, top = scales[8 + g % 4] >> g / 4 * 2 & 3;
-      y[g / 2].scale[g % 2] = scale * (float)((low | top << 4) - 32);
-      y[g / 2].least[g % 2] = 0;
-    }
-    for (int i = 0; i < LARGE; i++) {
-      const int code = bits[i / 128 * 32 + i % 32] >> i / 32 % 4 * 2 & 3;
-      y[i / SMALL].integers[i % SMALL] = (int8_t)(code - (high[i % 32] >> i / 32 & 1 ? 0 : 4));
-    }
+void attn2c_split_q3_k(const uint8_t *at, attn2c_scale_block *y) {
+  const uint8_t *high = at, *bits = at + 32, *scales = at + 96;
+  const float scale = half_at(at + 108);
+  for (int g = 0; g < 16; g++) {
+    const int low = scales[g % 8] >> g / 8 * 4 & 15, top = scales[8 + g % 4] >> g / 4 * 2 & 3;
+    y[g / 2].scale[g % 2] = scale * (float)((low | top << 4) - 32);
+    y[g / 2].least[g % 2] = 0;
+  }
+  for (int i = 0; i < LARGE; i++) {
+    const int code = bits[i / 128 * 32 + i % 32] >> i / 32 % 4 * 2 & 3;
+    y[i / SMALL].integers[i % SMALL] = (int8_t)(code - (high[i % 32] >> i / 32 & 1 ? 0 : 4));
   }
 }
 
@@ -165,46 +141,33 @@ static void split_groups(const uint8_t *at, const uint8_t *high, const uint8_t *
   }
 }
 
-void attn2c_split_q4_k(const void *blocks, attn2c_scale_block *y, size_t count) {
-  const uint8_t *at = blocks;
-  for (size_t b = 0; b < count; b += LARGE, at += 144, y += LARGE / SMALL) split_groups(at, NULL, at + 16, y);
-}
+void attn2c_split_q4_k(const uint8_t *at, attn2c_scale_block *y) { split_groups(at, NULL, at + 16, y); }
 
-void attn2c_split_q5_k(const void *blocks, attn2c_scale_block *y, size_t count) {
-  const uint8_t *at = blocks;
-  for (size_t b = 0; b < count; b += LARGE, at += 176, y += LARGE / SMALL)
-    split_groups(at, at + 16, at + 48, y);
-}
+void attn2c_split_q5_k(const uint8_t *at, attn2c_scale_block *y) { split_groups(at, at + 16, at + 48, y); }
 
 /* Scales of 8 bits for groups of 16. A half of 128 elements has 64 bytes of low bits, whose lower four bits
  * are the first 64 elements, and 32 bytes of two high bits for each quarter. */
-void attn2c_split_q6_k(const void *blocks, attn2c_scale_block *y, size_t count) {
-  const uint8_t *at = blocks;
-  for (size_t b = 0; b < count; b += LARGE, at += 210, y += LARGE / SMALL) {
-    const float scale = half_at(at + 208);
-    for (int g = 0; g < 16; g++) {
-      y[g / 2].scale[g % 2] = scale * (float)(int8_t)at[192 + g];
-      y[g / 2].least[g % 2] = 0;
-    }
-    for (int i = 0; i < LARGE; i++) {
-      const int half = i / 128, low = at[half * 64 + i % 64] >> i % 128 / 64 * 4 & 15;
-      const int top = at[128 + half * 32 + i % 32] >> i % 128 / 32 * 2 & 3;
-      y[i / SMALL].integers[i % SMALL] = (int8_t)((low | top << 4) - 32);
-    }
+void attn2c_split_q6_k(const uint8_t *at, attn2c_scale_block *y) {
+  const float scale = half_at(at + 208);
+  for (int g = 0; g < 16; g++) {
+    y[g / 2].scale[g % 2] = scale * (float)(int8_t)at[192 + g];
+    y[g / 2].least[g % 2] = 0;
+  }
+  for (int i = 0; i < LARGE; i++) {
+    const int half = i / 128, low = at[half * 64 + i % 64] >> i % 128 / 64 * 4 & 15;
+    const int top = at[128 + half * 32 + i % 32] >> i % 128 / 32 * 2 & 3;
+    y[i / SMALL].integers[i % SMALL] = (int8_t)((low | top << 4) - 32);
   }
 }
 
 /* Eight groups of 32, with scales of 6 bits, 32 less than stored: four low bits in 4 bytes, two high bits in
  * a word. */
-void attn2c_split_iq4_xs(const void *blocks, attn2c_scale_block *y, size_t count) {
-  const uint8_t *at = blocks;
-  for (size_t b = 0; b < count; b += LARGE, at += 136, y += LARGE / SMALL) {
-    const float scale = half_at(at);
-    const int high = at[2] | at[3] << 8;
-    for (int g = 0; g < 8; g++) {
-      const int of_group = (at[4 + g / 2] >> g % 2 * 4 & 15) | (high >> 2 * g & 3) << 4;
-      set(&y[g], scale * (float)(of_group - 32), 0);
-      set_levels(&y[g], at + 8 + g * 16);
-    }
+void attn2c_split_iq4_xs(const uint8_t *at, attn2c_scale_block *y) {
+  const float scale = half_at(at);
+  const int high = at[2] | at[3] << 8;
+  for (int g = 0; g < 8; g++) {
+    const int of_group = (at[4 + g / 2] >> g % 2 * 4 & 15) | (high >> 2 * g & 3) << 4;
+    set(&y[g], scale * (float)(of_group - 32), 0);
+    set_levels(&y[g], at + 8 + g * 16);
   }
 }

@@ -4,21 +4,19 @@
 
 #include "formats/scale_block.h"
 
-#include <stddef.h>
-
-/* Convert blocks of `count` elements altogether, 32 for each of y: 32 elements a block for the types whose
- * names end in _0, _1 and _nl, 256 for the others. The bytes need no alignment. A number is the product of
+/* Convert the block at `at`, 32 elements for each of y: 32 elements a block for the types whose names end in
+ * _0, _1 and _nl, 256 for the others. The bytes need no alignment. A number is the product of
  * scales and an integer, which f32 holds exactly; types with a minimum round the sum once. NaN and infinity
  * of a scale spread. */
-void attn2c_split_q4_0(const void *blocks, attn2c_scale_block *y, size_t count);
-void attn2c_split_q4_1(const void *blocks, attn2c_scale_block *y, size_t count);
-void attn2c_split_q5_0(const void *blocks, attn2c_scale_block *y, size_t count);
-void attn2c_split_q5_1(const void *blocks, attn2c_scale_block *y, size_t count);
-void attn2c_split_q8_0(const void *blocks, attn2c_scale_block *y, size_t count);
-void attn2c_split_iq4_nl(const void *blocks, attn2c_scale_block *y, size_t count);
-void attn2c_split_q2_k(const void *blocks, attn2c_scale_block *y, size_t count);
-void attn2c_split_q3_k(const void *blocks, attn2c_scale_block *y, size_t count);
-void attn2c_split_q4_k(const void *blocks, attn2c_scale_block *y, size_t count);
-void attn2c_split_q5_k(const void *blocks, attn2c_scale_block *y, size_t count);
-void attn2c_split_q6_k(const void *blocks, attn2c_scale_block *y, size_t count);
-void attn2c_split_iq4_xs(const void *blocks, attn2c_scale_block *y, size_t count);
+void attn2c_split_q4_0(const uint8_t *at, attn2c_scale_block *y);
+void attn2c_split_q4_1(const uint8_t *at, attn2c_scale_block *y);
+void attn2c_split_q5_0(const uint8_t *at, attn2c_scale_block *y);
+void attn2c_split_q5_1(const uint8_t *at, attn2c_scale_block *y);
+void attn2c_split_q8_0(const uint8_t *at, attn2c_scale_block *y);
+void attn2c_split_iq4_nl(const uint8_t *at, attn2c_scale_block *y);
+void attn2c_split_q2_k(const uint8_t *at, attn2c_scale_block *y);
+void attn2c_split_q3_k(const uint8_t *at, attn2c_scale_block *y);
+void attn2c_split_q4_k(const uint8_t *at, attn2c_scale_block *y);
+void attn2c_split_q5_k(const uint8_t *at, attn2c_scale_block *y);
+void attn2c_split_q6_k(const uint8_t *at, attn2c_scale_block *y);
+void attn2c_split_iq4_xs(const uint8_t *at, attn2c_scale_block *y);

@@ -90,7 +90,7 @@ static void widen(const attn2c_element_type *type, const unsigned char *bytes, f
     return;
   }
   for (; count > 0; count -= type->elements, bytes += type->bytes, values += type->elements) {
-    type->split(bytes, blocks, (size_t)type->elements);
+    type->split(bytes, blocks);
     for (int i = 0; i < type->elements; i++)
       values[i] = attn2c_block_number(&blocks[i / ATTN2C_BLOCK_NUMBERS], i % ATTN2C_BLOCK_NUMBERS);
   }
@@ -173,8 +173,9 @@ int attn2c_tensor_file_read_blocks(const attn2c_tensor_file *file, int index, in
     const int64_t some = count < most ? count : most, bytes = some / type->elements * type->bytes;
     const int status = attn2c_file_read(&file->file, offset, piece, (size_t)bytes, message);
     if (status) return status;
-    type->split(piece, blocks, (size_t)some);
-    blocks += some / ATTN2C_BLOCK_NUMBERS, offset += bytes, count -= some;
+    for (int64_t at = 0; at < bytes; at += type->bytes, blocks += type->elements / ATTN2C_BLOCK_NUMBERS)
+      type->split(piece + at, blocks);
+    offset += bytes, count -= some;
   }
   return ATTN2C_OK;
 }

@@ -18,8 +18,8 @@ typedef struct attn2c_element_type {
   void (*widen)(const void *elements, float *values, size_t count);
   const char *readable; /* the format's supported types, for messages */
   int is_coded;         /* 1: the tensor is made of several of the file (reading/coded.h) */
-  /* Converts blocks of `count` elements altogether to scale blocks. */
-  void (*split)(const void *blocks, attn2c_scale_block *scale_blocks, size_t count);
+  /* Converts a block to scale blocks. */
+  void (*split)(const uint8_t *block, attn2c_scale_block *scale_blocks);
 } attn2c_element_type;
 
 /* True if the values of a type can be read. */

@@ -199,21 +199,12 @@ int attn2c_reader_chat_tokens(attn2c_reader *reader, const attn2c_chat_message *
 
 void attn2c_reader_begin(attn2c_reader *reader) { reader->count = reader->used = 0; }
 
-static int grow(void **memory, size_t *capacity, size_t need, size_t size) {
-  if (need <= *capacity && *memory) return ATTN2C_OK;
-  size_t wanted = need < 64 ? 64 : need + need / 2;
-  void *moved = wanted < SIZE_MAX / size ? realloc(*memory, wanted * size) : NULL;
-  if (!moved) return ATTN2C_MEMORY;
-  *memory = moved, *capacity = wanted;
-  return ATTN2C_OK;
-}
-
 int attn2c_reader_add(attn2c_reader *reader, const attn2c_text_tokens *tokens) {
   const size_t length = tokens->length;
-  if (grow((void **)&reader->texts, &reader->capacity, reader->count + 1, sizeof *reader->texts) !=
+  if (attn2c_grow((void **)&reader->texts, &reader->capacity, reader->count + 1, sizeof *reader->texts) !=
           ATTN2C_OK ||
-      grow((void **)&reader->tokens, &reader->tokens_capacity, reader->used + 2 * length,
-           sizeof *reader->tokens) != ATTN2C_OK)
+      attn2c_grow((void **)&reader->tokens, &reader->tokens_capacity, reader->used + 2 * length,
+                  sizeof *reader->tokens) != ATTN2C_OK)
     return fail(reader, ATTN2C_MEMORY, "no memory for a text's tokens");
   if (length > reader->longest) return fail(reader, ATTN2C_USAGE, "a text has more tokens than a call takes");
   reader->texts[reader->count++] =

@@ -22,18 +22,10 @@ void attn2c_prompt_close(attn2c_prompt *prompt) {
   free(prompt->places);
 }
 
-static int grow(void **memory, size_t *size, size_t need) {
-  if (need <= *size) return ATTN2C_OK;
-  void *moved = need < SIZE_MAX / 2 ? realloc(*memory, need + need / 2) : NULL;
-  if (!moved) return ATTN2C_MEMORY;
-  *memory = moved, *size = need + need / 2;
-  return ATTN2C_OK;
-}
-
 int attn2c_prompt_add(attn2c_prompt *prompt, attn2c_text_input *input) {
   if (!prompt->text) return ATTN2C_OK;
-  if (input->length > SIZE_MAX / 4 ||
-      grow((void **)&prompt->joined, &prompt->joined_size, prompt->length + input->length + 1) != ATTN2C_OK)
+  if (input->length > SIZE_MAX / 4 || attn2c_grow((void **)&prompt->joined, &prompt->joined_size,
+                                                  prompt->length + input->length + 1, 1) != ATTN2C_OK)
     return ATTN2C_MEMORY;
   memcpy(prompt->joined, prompt->text, prompt->length);
   if (input->length) memcpy(prompt->joined + prompt->length, input->text, input->length);
@@ -47,7 +39,8 @@ static uint32_t less(uint32_t place, size_t by) { return place > by ? place - (u
 int attn2c_prompt_hide(attn2c_prompt *prompt, attn2c_text_tokens *tokens) {
   if (!prompt->text || tokens->length == 0) return ATTN2C_OK;
   const size_t bytes = tokens->length * sizeof *prompt->places;
-  if (grow((void **)&prompt->places, &prompt->places_size, bytes) != ATTN2C_OK) return ATTN2C_MEMORY;
+  if (attn2c_grow((void **)&prompt->places, &prompt->places_size, bytes, 1) != ATTN2C_OK)
+    return ATTN2C_MEMORY;
   memcpy(prompt->places, tokens->places, bytes);
   for (size_t i = 0; i < tokens->length; i++) {
     attn2c_text_place *place = &prompt->places[i];

@@ -191,20 +191,18 @@ static json_t *json_tensor(const attn2c_tensor *tensor, const attn2c_call_shape 
   json_t *shape = json_shape(call_shape);
   json_t *object = json_pack("{s:s, s:s, s:o}", "name", tensor->name, "type",
                              tensor->type == ATTN2C_F32 ? "float32" : "int32", "shape", shape);
-  if (tensor->type == ATTN2C_I32 && tensor->minimum < tensor->limit &&
-      (json_object_set_new(object, "minimum", json_integer(tensor->minimum)) != 0 ||
-       json_object_set_new(object, "maximum", json_integer(tensor->limit - 1)) != 0)) {
-    json_decref(object);
-    return NULL;
+  int failed = 0;
+  if (tensor->type == ATTN2C_I32 && tensor->minimum < tensor->limit) {
+    failed |= json_object_set_new(object, "minimum", json_integer(tensor->minimum));
+    failed |= json_object_set_new(object, "maximum", json_integer(tensor->limit - 1));
   }
   const char *what = tensor->kind == ATTN2C_SHARED_INPUT ? "shared"
                      : attn2c_is_optional(tensor)        ? "optional"
                                                          : NULL;
-  if (what && json_object_set_new(object, what, json_true()) != 0) {
-    json_decref(object);
-    return NULL;
-  }
-  return object;
+  if (what) failed |= json_object_set_new(object, what, json_true());
+  if (!failed) return object;
+  json_decref(object);
+  return NULL;
 }
 
 /* Sets object.inputs or .outputs to a list of arrays. Returns 0, or -1 without memory. */
@@ -236,28 +234,25 @@ static int json_entries(const attn2c_descriptor *model, json_t *object) {
 
 /* Adds the texts that may be put before a text, by name. */
 static int json_prompts(const attn2c_text_facts *text, json_t *object) {
-  json_t *prompts = text->prompt_count > 0 ? json_object() : NULL;
   if (text->prompt_count == 0) return 0;
-  for (int i = 0; i < text->prompt_count; i++)
-    if (json_object_set_new(prompts, text->prompts[i].name, json_string(text->prompts[i].text)) != 0) {
-      json_decref(prompts);
-      return -1;
-    }
-  return json_object_set_new(object, "prompts", prompts);
+  json_t *prompts = json_object();
+  int failed = json_object_set_new(object, "prompts", prompts);
+  for (int i = 0; i < text->prompt_count && failed == 0; i++)
+    failed = json_object_set_new(prompts, text->prompts[i].name, json_string(text->prompts[i].text));
+  return failed;
 }
 
 /* Adds the answer that the model gives for a text, and the names of labels. */
 static int json_text(const attn2c_descriptor *model, json_t *object) {
   if (!answers(model)) return 0;
   json_t *labels = json_array();
-  if (json_prompts(model->text, object) != 0) return -1;
-  if (json_object_set_new(object, "of_text", json_string(answers(model))) != 0 ||
-      (model->text->prompt && json_object_set_new(object, "prompt", json_string(model->text->prompt)) != 0) ||
-      json_object_set_new(object, "labels", labels) != 0)
-    return -1;
-  for (int i = 0; i < model->text->label_count; i++)
-    if (json_array_append_new(labels, json_string(model->text->labels[i])) != 0) return -1;
-  return 0;
+  int failed = json_prompts(model->text, object);
+  failed |= json_object_set_new(object, "of_text", json_string(answers(model)));
+  if (model->text->prompt) failed |= json_object_set_new(object, "prompt", json_string(model->text->prompt));
+  failed |= json_object_set_new(object, "labels", labels);
+  for (int i = 0; i < model->text->label_count && failed == 0; i++)
+    failed = json_array_append_new(labels, json_string(model->text->labels[i]));
+  return failed;
 }
 
 static int json_kernels(const attn2c_descriptor *model, json_t *object) {
@@ -280,11 +275,8 @@ static int json_lengths(const attn2c_program *program, json_t *object) {
   const json_int_t most = (json_int_t)lengths->sizes->seq;
   const json_int_t least = (json_int_t)least_of(program->model, lengths);
   json_t *tokens = json_pack("{s:I, s:I}", "least", least, "most", most);
-  if (program->model->is_open && json_object_set_new(tokens, "any_length", json_true()) != 0) {
-    json_decref(tokens);
-    return -1;
-  }
-  return json_object_set_new(object, "tokens", tokens);
+  const int failed = json_object_set_new(object, "tokens", tokens);
+  return failed || !program->model->is_open ? failed : json_object_set_new(tokens, "any_length", json_true());
 }
 
 /* Sets object.context to the sequences that a context keeps, and the bytes of its state. Returns 0, or -1

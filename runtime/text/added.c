@@ -11,10 +11,10 @@
 /* Records the text of the token, for decoding. */
 static int remember(attn2c_tokenizer *text, uint32_t id, const uint8_t *bytes, size_t length) {
   size_t at = text->letters_length;
-  int status = text_grow((void **)&text->letters, &text->letters_capacity, at + length, 1);
+  int status = attn2c_grow((void **)&text->letters, &text->letters_capacity, at + length, 1);
   if (status == ATTN2C_OK)
-    status = text_grow((void **)&text->spellings, &text->spellings_capacity, text->spelled + 1,
-                       sizeof *text->spellings);
+    status = attn2c_grow((void **)&text->spellings, &text->spellings_capacity, text->spelled + 1,
+                         sizeof *text->spellings);
   if (status != ATTN2C_OK) return status;
   memcpy(text->letters + at, bytes, length);
   text->letters_length += length;

@@ -15,7 +15,7 @@ static uint32_t child_of(const text_added_trie *trie, uint32_t node, uint8_t byt
 
 /* Adds a child to a node for which `child_of` finds none. */
 static int add_child(text_added_trie *trie, uint32_t node, uint8_t byte, uint32_t *child) {
-  int status = text_grow((void **)&trie->nodes, &trie->capacity, trie->count + 1, sizeof *trie->nodes);
+  int status = attn2c_grow((void **)&trie->nodes, &trie->capacity, trie->count + 1, sizeof *trie->nodes);
   if (status != ATTN2C_OK) return status;
   *child = (uint32_t)trie->count++;
   trie->nodes[*child] = (text_added_node){.token = TEXT_NONE, .byte = byte};

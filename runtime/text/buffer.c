@@ -6,27 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-int text_grow(void **memory, size_t *capacity, size_t need, size_t size) {
-  if (need <= *capacity && *memory) return ATTN2C_OK;
-  size_t wanted = *capacity < 32 ? 32 : *capacity, bytes;
-  while (wanted < need)
-    if (__builtin_mul_overflow(wanted, 2, &wanted)) return ATTN2C_MEMORY;
-  if (__builtin_mul_overflow(wanted, size, &bytes) || bytes > PTRDIFF_MAX) return ATTN2C_MEMORY;
-  void *moved = realloc(*memory, bytes);
-  if (!moved) return ATTN2C_MEMORY;
-  *memory = moved;
-  *capacity = wanted;
-  return ATTN2C_OK;
-}
-
 int text_reserve(text_buffer *buffer, size_t more) {
   size_t need = buffer->length + more, capacity = buffer->capacity;
   if (need > buffer->most) return ATTN2C_FORMAT;
   if (need <= capacity && buffer->bytes) return ATTN2C_OK;
-  int status = text_grow((void **)&buffer->bytes, &capacity, need, 1);
+  int status = attn2c_grow((void **)&buffer->bytes, &capacity, need, 1);
   if (status != ATTN2C_OK) return status;
   capacity = buffer->capacity;
-  status = text_grow((void **)&buffer->origins, &capacity, need, sizeof *buffer->origins);
+  status = attn2c_grow((void **)&buffer->origins, &capacity, need, sizeof *buffer->origins);
   if (status == ATTN2C_OK) buffer->capacity = capacity;
   return status;
 }
@@ -62,7 +49,7 @@ int text_piece_add(text_pieces *pieces, size_t begin, size_t end, uint32_t token
   if (begin == end) return ATTN2C_OK;
   if (pieces->count == pieces->capacity) {
     int status =
-        text_grow((void **)&pieces->list, &pieces->capacity, pieces->count + 1, sizeof *pieces->list);
+        attn2c_grow((void **)&pieces->list, &pieces->capacity, pieces->count + 1, sizeof *pieces->list);
     if (status != ATTN2C_OK) return status;
   }
   pieces->list[pieces->count++] = (text_piece){(uint32_t)begin, (uint32_t)end, token};
@@ -72,7 +59,7 @@ int text_piece_add(text_pieces *pieces, size_t begin, size_t end, uint32_t token
 int text_change_add(text_changes *changes, uint32_t point, int32_t change) {
   if (changes->count == changes->capacity) {
     int status =
-        text_grow((void **)&changes->list, &changes->capacity, changes->count + 1, sizeof *changes->list);
+        attn2c_grow((void **)&changes->list, &changes->capacity, changes->count + 1, sizeof *changes->list);
     if (status != ATTN2C_OK) return status;
   }
   changes->list[changes->count++] = (text_change){point, change};
@@ -107,7 +94,7 @@ int text_token_add(attn2c_text_work *work, uint32_t id, size_t begin, size_t end
   if (id >= work->text->tables.known) id = work->text->tables.settings[SETTING_UNKNOWN];
   if (tokens->count == tokens->capacity) {
     int status =
-        text_grow((void **)&tokens->list, &tokens->capacity, tokens->count + 1, sizeof *tokens->list);
+        attn2c_grow((void **)&tokens->list, &tokens->capacity, tokens->count + 1, sizeof *tokens->list);
     if (status != ATTN2C_OK) return status;
   }
   tokens->list[tokens->count++] = (text_token){id, (uint32_t)begin, (uint32_t)end};
@@ -117,7 +104,7 @@ int text_token_add(attn2c_text_work *work, uint32_t id, size_t begin, size_t end
 int text_word_bytes(text_words *words, const uint8_t *bytes, size_t length) {
   size_t need = words->text.length + length;
   if (need > words->most) return ATTN2C_FORMAT;
-  int status = text_grow((void **)&words->text.bytes, &words->text.capacity, need, 1);
+  int status = attn2c_grow((void **)&words->text.bytes, &words->text.capacity, need, 1);
   if (status != ATTN2C_OK) return status;
   if (length) memcpy(words->text.bytes + words->text.length, bytes, length);
   words->text.length += length;
@@ -125,7 +112,7 @@ int text_word_bytes(text_words *words, const uint8_t *bytes, size_t length) {
 }
 
 int text_word_end(text_words *words) {
-  int status = text_grow((void **)&words->ends, &words->capacity, words->count + 1, sizeof *words->ends);
+  int status = attn2c_grow((void **)&words->ends, &words->capacity, words->count + 1, sizeof *words->ends);
   if (status == ATTN2C_OK) words->ends[words->count++] = (uint32_t)words->text.length;
   return status;
 }

@@ -40,10 +40,6 @@ typedef struct text_changes {
   size_t count, capacity;
 } text_changes;
 
-/* Grows an array to a capacity of at least `need` elements of `size` bytes, at least doubling; its contents
- * stay. */
-int text_grow(void **memory, size_t *capacity, size_t need, size_t size);
-
 /* Reserves a capacity of `more` bytes after a buffer's. */
 int text_reserve(text_buffer *buffer, size_t more);
 void text_free(text_buffer *buffer);

@@ -6,7 +6,7 @@
  * neighbours. */
 static int add_span(text_pieces *spans, size_t begin, size_t end, uint32_t match) {
   if (spans->count == spans->capacity) {
-    int status = text_grow((void **)&spans->list, &spans->capacity, spans->count + 1, sizeof *spans->list);
+    int status = attn2c_grow((void **)&spans->list, &spans->capacity, spans->count + 1, sizeof *spans->list);
     if (status != ATTN2C_OK) return status;
   }
   spans->list[spans->count++] = (text_piece){(uint32_t)begin, (uint32_t)end, match};

@@ -1,56 +1,22 @@
 /* cut_spans.c - adds the parts of a piece: what becomes of the spans that a cutter has matched. */
 #include "text/stages.h"
 
-/* Joins a match to the part before it, unless that ends with a match. */
-static int with_previous(attn2c_text_work *work) {
-  const text_pieces *spans = &work->spans;
-  for (size_t i = 0; i < spans->count;) {
-    size_t next = i + 1;
-    if (next < spans->count && spans->list[next].token && !spans->list[i].token) next++;
-    int status =
-        text_piece_add(&work->next_pieces, spans->list[i].begin, spans->list[next - 1].end, TEXT_NONE);
-    if (status != ATTN2C_OK) return status;
-    i = next;
-  }
-  return ATTN2C_OK;
-}
-
-/* Joins a match to the part after it, unless that begins with a match. */
-static int with_next(attn2c_text_work *work) {
-  const text_pieces *spans = &work->spans;
-  for (size_t i = 0; i < spans->count;) {
-    size_t next = i + 1;
-    if (next < spans->count && spans->list[i].token && !spans->list[next].token) next++;
-    int status =
-        text_piece_add(&work->next_pieces, spans->list[i].begin, spans->list[next - 1].end, TEXT_NONE);
-    if (status != ATTN2C_OK) return status;
-    i = next;
-  }
-  return ATTN2C_OK;
-}
-
-/* Joins neighbours of one kind. */
-static int contiguous(attn2c_text_work *work) {
-  const text_pieces *spans = &work->spans;
-  for (size_t i = 0; i < spans->count;) {
-    size_t next = i + 1;
-    while (next < spans->count && spans->list[next].token == spans->list[i].token) next++;
-    int status =
-        text_piece_add(&work->next_pieces, spans->list[i].begin, spans->list[next - 1].end, TEXT_NONE);
-    if (status != ATTN2C_OK) return status;
-    i = next;
-  }
-  return ATTN2C_OK;
+/* True if a span and the one after it become one part: a match joins the part before it, unless that ends
+ * with a match, or the part after it, unless that begins with a match, or neighbours of one kind join. */
+static int joins(uint32_t behavior, const text_piece *span) {
+  if (behavior == BEHAVIOR_WITH_PREVIOUS) return span[1].token && !span->token;
+  if (behavior == BEHAVIOR_WITH_NEXT) return span->token && !span[1].token;
+  return behavior == BEHAVIOR_CONTIGUOUS && span->token == span[1].token;
 }
 
 int text_cut_spans(attn2c_text_work *work, uint32_t behavior) {
-  if (behavior == BEHAVIOR_WITH_PREVIOUS) return with_previous(work);
-  if (behavior == BEHAVIOR_WITH_NEXT) return with_next(work);
-  if (behavior == BEHAVIOR_CONTIGUOUS) return contiguous(work);
-  for (size_t i = 0; i < work->spans.count; i++) {
-    text_piece span = work->spans.list[i];
+  const text_pieces *spans = &work->spans;
+  for (size_t i = 0, next; i < spans->count; i = next) {
+    const text_piece span = spans->list[i];
+    next = i + 1;
+    while (next < spans->count && joins(behavior, &spans->list[next - 1])) next++;
     if (behavior == BEHAVIOR_REMOVED && span.token) continue;
-    int status = text_piece_add(&work->next_pieces, span.begin, span.end, TEXT_NONE);
+    int status = text_piece_add(&work->next_pieces, span.begin, spans->list[next - 1].end, TEXT_NONE);
     if (status != ATTN2C_OK) return status;
   }
   return ATTN2C_OK;

@@ -31,7 +31,7 @@ static int ends_within(const uint8_t *bytes, size_t length) {
 }
 
 static int add_byte(text_bytes *to, uint8_t byte) {
-  int status = text_grow((void **)&to->bytes, &to->capacity, to->length + 1, 1);
+  int status = attn2c_grow((void **)&to->bytes, &to->capacity, to->length + 1, 1);
   if (status == ATTN2C_OK) to->bytes[to->length++] = byte;
   return status;
 }

@@ -17,8 +17,8 @@ static int read_text(attn2c_text_work *work, const uint8_t *bytes, size_t length
   whole->shift = 0;
   int status = text_reserve(whole, length + 4);
   if (status == ATTN2C_OK)
-    status = text_grow((void **)&encoding->characters, &encoding->characters_capacity, length + 1,
-                       sizeof *encoding->characters);
+    status = attn2c_grow((void **)&encoding->characters, &encoding->characters_capacity, length + 1,
+                         sizeof *encoding->characters);
   uint32_t *characters = encoding->characters;
   for (size_t at = 0; at < length && status == ATTN2C_OK; character++) {
     uint32_t begin = (uint32_t)at;
@@ -91,13 +91,13 @@ static attn2c_text_place place_of(const attn2c_text_work *work, text_piece piece
 static int reserve_results(text_encoding *encoding, size_t need) {
   if (need <= encoding->capacity && encoding->ids) return ATTN2C_OK;
   size_t capacity = encoding->capacity;
-  int status = text_grow((void **)&encoding->ids, &capacity, need, sizeof *encoding->ids);
+  int status = attn2c_grow((void **)&encoding->ids, &capacity, need, sizeof *encoding->ids);
   capacity = encoding->capacity;
   if (status == ATTN2C_OK)
-    status = text_grow((void **)&encoding->places, &capacity, need, sizeof *encoding->places);
+    status = attn2c_grow((void **)&encoding->places, &capacity, need, sizeof *encoding->places);
   capacity = encoding->capacity;
   if (status == ATTN2C_OK)
-    status = text_grow((void **)&encoding->blanks, &capacity, need, sizeof *encoding->blanks);
+    status = attn2c_grow((void **)&encoding->blanks, &capacity, need, sizeof *encoding->blanks);
   if (status == ATTN2C_OK) encoding->capacity = capacity;
   return status;
 }

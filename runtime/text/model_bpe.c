@@ -23,7 +23,8 @@ struct text_merge_entry {
 
 static int add_symbol(attn2c_text_work *work, size_t *count, uint32_t id, size_t length) {
   if (*count >= work->budget.longest) return ATTN2C_FORMAT;
-  int status = text_grow((void **)&work->symbols, &work->symbols_capacity, *count + 1, sizeof *work->symbols);
+  int status =
+      attn2c_grow((void **)&work->symbols, &work->symbols_capacity, *count + 1, sizeof *work->symbols);
   if (status != ATTN2C_OK) return status;
   work->symbols[(*count)++] = (struct text_symbol){.id = id, .length = (uint32_t)length};
   return ATTN2C_OK;
@@ -142,7 +143,7 @@ static int push(attn2c_text_work *work, uint32_t position) {
   const struct text_symbol *symbol = &work->symbols[position];
   if (symbol->result == TEXT_NONE) return ATTN2C_OK;
   int status =
-      text_grow((void **)&work->heap, &work->heap_capacity, work->heap_count + 1, sizeof *work->heap);
+      attn2c_grow((void **)&work->heap, &work->heap_capacity, work->heap_count + 1, sizeof *work->heap);
   if (status != ATTN2C_OK) return status;
   struct text_merge_entry entry = {symbol->rank, position, symbol->result};
   size_t at = work->heap_count++;

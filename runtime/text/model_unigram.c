@@ -47,7 +47,7 @@ static int find_paths(attn2c_text_work *work, const uint8_t *bytes, size_t lengt
   const attn2c_tokenizer *text = work->text;
   const uint32_t unknown = text->tables.settings[SETTING_UNKNOWN];
   const int is_library = (text->tables.settings[SETTING_OPTIONS] & OPTION_LIBRARY) != 0;
-  int status = text_grow((void **)&work->paths, &work->paths_capacity, length + 1, sizeof *work->paths);
+  int status = attn2c_grow((void **)&work->paths, &work->paths_capacity, length + 1, sizeof *work->paths);
   if (status != ATTN2C_OK) return status;
   for (size_t i = 0; i <= length; i++) work->paths[i] = (struct text_path){.begin = NO_PATH};
   size_t width;

@@ -23,7 +23,7 @@ static int sort_marks(attn2c_text_work *work, size_t begin, size_t end) {
     }
     return ATTN2C_OK;
   }
-  int status = text_grow((void **)&work->ordered.list, &work->ordered.capacity, count, sizeof *list);
+  int status = attn2c_grow((void **)&work->ordered.list, &work->ordered.capacity, count, sizeof *list);
   if (status != ATTN2C_OK) return status;
   for (size_t i = 0; i < count; i++) starts[text_combining_class(list[i].point) + 1]++;
   for (size_t c = 1; c < 257; c++) starts[c] += starts[c - 1];

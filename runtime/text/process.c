@@ -82,12 +82,12 @@ int text_slide(text_encoding *cut, size_t stride, int from_left) {
 }
 
 static int reserve_results(attn2c_text_work *work, size_t need) {
-  int status = text_grow((void **)&work->ids, &work->results_capacity[0], need, sizeof *work->ids);
+  int status = attn2c_grow((void **)&work->ids, &work->results_capacity[0], need, sizeof *work->ids);
   if (status == ATTN2C_OK)
-    status = text_grow((void **)&work->types, &work->results_capacity[1], need, sizeof *work->types);
+    status = attn2c_grow((void **)&work->types, &work->results_capacity[1], need, sizeof *work->types);
   if (status == ATTN2C_OK)
-    status = text_grow((void **)&work->places, &work->results_capacity[2], need, sizeof *work->places);
-  if (status == ATTN2C_OK) status = text_grow((void **)&work->sources, &work->results_capacity[3], need, 1);
+    status = attn2c_grow((void **)&work->places, &work->results_capacity[2], need, sizeof *work->places);
+  if (status == ATTN2C_OK) status = attn2c_grow((void **)&work->sources, &work->results_capacity[3], need, 1);
   return status;
 }
 

@@ -53,7 +53,8 @@ void attn2c_text_stream_reset(attn2c_text_stream *stream) {
 
 static int keep(attn2c_text_stream *stream, const int32_t *ids, size_t count) {
   text_span span;
-  const int status = text_grow((void **)&stream->ids, &stream->capacity, stream->count + count, sizeof *ids);
+  const int status =
+      attn2c_grow((void **)&stream->ids, &stream->capacity, stream->count + count, sizeof *ids);
   if (status != ATTN2C_OK) return status;
   for (size_t i = 0; i < count; i++)
     if (text_has_word(stream->text, ids[i], stream->skip_special, &span))

@@ -8,10 +8,12 @@
 const char attn2c_constant_names[] =
     "sinusoidal, rope_cos, rope_sin, angle_cos, angle_sin, alibi, t5_buckets, ones or list";
 
-/* The numbers after a formula's name, read one after the other; bad once one of them is not a number. */
+/* The numbers after a formula's name, read one after the other; bad once one of them is not a number.
+ * function: of angles, in the formulas that have one. */
 typedef struct {
   const char *rest;
   int bad;
+  double (*function)(double);
 } words;
 
 static double next_number(words *from) {
@@ -71,7 +73,7 @@ static int fill_sinusoidal(words *from, const attn2c_tensor *tensor, float *valu
 }
 
 /* y[s][d] = f((first + s) theta^(-2d/R)), R = 2 x columns (Su et al. 2021, section 3.2.2) */
-static int fill_rope(words *from, const attn2c_tensor *tensor, float *values, double (*function)(double)) {
+static int fill_rope(words *from, const attn2c_tensor *tensor, float *values) {
   double theta = next_number(from);
   int64_t first = next_integer(from);
   if (!at_end(from) || !(theta > 0) || isinf(theta) || tensor->rank != 2) return 0;
@@ -79,21 +81,13 @@ static int fill_rope(words *from, const attn2c_tensor *tensor, float *values, do
   for (int64_t d = 0; values && d < width; d++) {
     double frequency = pow(theta, -2.0 * (double)d / (2.0 * (double)width));
     for (int64_t s = 0; s < rows; s++)
-      values[s * width + d] = (float)function((double)(first + s) * frequency);
+      values[s * width + d] = (float)from->function((double)(first + s) * frequency);
   }
   return 1;
 }
 
-static int fill_rope_cos(words *from, const attn2c_tensor *tensor, float *values) {
-  return fill_rope(from, tensor, values, cos);
-}
-
-static int fill_rope_sin(words *from, const attn2c_tensor *tensor, float *values) {
-  return fill_rope(from, tensor, values, sin);
-}
-
 /* y[s][d] = scale f((first + s) F_d), with listed frequencies F_d */
-static int fill_angles(words *from, const attn2c_tensor *tensor, float *values, double (*function)(double)) {
+static int fill_angles(words *from, const attn2c_tensor *tensor, float *values) {
   int64_t first = next_integer(from);
   double scale = next_number(from);
   if (tensor->rank != 2 || from->bad) return 0;
@@ -104,17 +98,9 @@ static int fill_angles(words *from, const attn2c_tensor *tensor, float *values, 
   for (int64_t d = 0; values && d < width; d++) {
     double frequency = next_number(from);
     for (int64_t s = 0; s < rows; s++)
-      values[s * width + d] = (float)(scale * function((double)(first + s) * frequency));
+      values[s * width + d] = (float)(scale * from->function((double)(first + s) * frequency));
   }
   return 1;
-}
-
-static int fill_angle_cos(words *from, const attn2c_tensor *tensor, float *values) {
-  return fill_angles(from, tensor, values, cos);
-}
-
-static int fill_angle_sin(words *from, const attn2c_tensor *tensor, float *values) {
-  return fill_angles(from, tensor, values, sin);
 }
 
 /* Returns the slope of head h of `heads`: 2^(-8 (h + 1) / heads) if heads is a power of two. Otherwise the
@@ -197,15 +183,17 @@ static int fill_ones(words *from, const attn2c_tensor *tensor, float *values) {
 static const struct {
   const char *name;
   int (*fill)(words *from, const attn2c_tensor *tensor, float *values);
-} formulas[] = {{"sinusoidal", fill_sinusoidal}, {"rope_cos", fill_rope_cos},   {"rope_sin", fill_rope_sin},
-                {"angle_cos", fill_angle_cos},   {"angle_sin", fill_angle_sin}, {"alibi", fill_alibi},
-                {"t5_buckets", fill_t5_buckets}, {"ones", fill_ones},           {"list", fill_list}};
+  double (*function)(double);
+} formulas[] = {
+    {"sinusoidal", fill_sinusoidal, NULL}, {"rope_cos", fill_rope, cos},    {"rope_sin", fill_rope, sin},
+    {"angle_cos", fill_angles, cos},       {"angle_sin", fill_angles, sin}, {"alibi", fill_alibi, NULL},
+    {"t5_buckets", fill_t5_buckets, NULL}, {"ones", fill_ones, NULL},       {"list", fill_list, NULL}};
 
 static int fill(const char *formula, const attn2c_tensor *tensor, float *values) {
   size_t length = strcspn(formula, " ");
   for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++)
     if (strlen(formulas[i].name) == length && memcmp(formulas[i].name, formula, length) == 0) {
-      words from = {formula + length, 0};
+      words from = {formula + length, 0, formulas[i].function};
       return formulas[i].fill(&from, tensor, values);
     }
   return 0;
@@ -222,7 +210,7 @@ int attn2c_constant_fill(const char *formula, const attn2c_tensor *tensor, float
 int attn2c_constant_number(const char **rest, double *number) {
   /* strtod uses the thread's locale, in which numbers may be written as 0,5. */
   const attn2c_locale before = attn2c_system_plain_locale();
-  words from = {*rest, 0};
+  words from = {.rest = *rest};
   *number = next_number(&from);
   *rest = from.rest;
   attn2c_system_restore_locale(before);

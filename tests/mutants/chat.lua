@@ -64,9 +64,12 @@ return function(of, spec)
       wrong = "a message's reasoning has one name" },
   }
 
-  of("runtime/chat/chat_run.c", goldens) {
-    { name = "chat_slots", old = "if (need >= work->slot_capacity) {", new = "if (need > work->slot_capacity) {",
+  of("runtime/base/attn2c.c", goldens) {
+    { name = "chat_slots", old = "if (need <= *capacity && *list)", new = "if (need <= *capacity)",
       filter = "every part", wrong = "a template without variables adds to a null pointer" },
+  }
+
+  of("runtime/chat/chat_run.c", goldens) {
     { name = "chat_stack", old = "if (status == ATTN2C_OK) status = push(work, chat_none());", new = "",
       filter = "every part", wrong = "a template that begins with [] takes from a null pointer" },
   }

@@ -410,8 +410,9 @@ of("runtime/weights/constants.c", "c:constants") {
     wrong = "before and after are exchanged" },
   { name = "t5_last_bucket", old = "bucket < buckets ? bucket : buckets - 1", new = "bucket",
     wrong = "far distances have a bucket that is not there" },
-  { name = "rope_first", old = "(float)function((double)(first + s) * frequency)",
-    new = "(float)function((double)(s - first) * frequency)", wrong = "angles are of positions before the first" },
+  { name = "rope_first", old = "(float)from->function((double)(first + s) * frequency)",
+    new = "(float)from->function((double)(s - first) * frequency)",
+    wrong = "angles are of positions before the first" },
 }
 
 of("runtime/weights/random.c", "c:random") {

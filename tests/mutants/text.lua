@@ -222,11 +222,10 @@ return function(of, spec)
   }
 
   of("runtime/text/cut_spans.c", goldens) {
-    { name = "cut_next", old = "spans->list[i].token && !spans->list[next].token",
-      new = "!spans->list[i].token && spans->list[next].token", filter = "split_next gives",
+    { name = "cut_next", old = "return span->token && !span[1].token;",
+      new = "return !span->token && span[1].token;", filter = "split_next gives",
       wrong = "a match joins what stands before it" },
-    { name = "cut_contiguous", old = "while (next < spans->count && spans->list[next].token == spans->list[i].token)",
-      new = "if (next < spans->count && spans->list[next].token == spans->list[i].token)",
+    { name = "cut_contiguous", old = "while (next < spans->count && joins(", new = "if (next < spans->count && joins(",
       filter = "split_contiguous gives", wrong = "two neighbours of one kind become one, not all" },
     { name = "cut_removed", old = "behavior == BEHAVIOR_REMOVED && span.token",
       new = "behavior == BEHAVIOR_REMOVED && !span.token",

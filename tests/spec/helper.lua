@@ -245,11 +245,13 @@ end
 
 --- Flags of sanitizers, and shell words in front of a build with them. They find the same faults without optimisation,
 --- which would take most of the time. The compiler and the flags are the same everywhere, so that all specs share one
---- compiled runtime. GCC's sanitizers do not find arithmetic with a null pointer; clang's do.
+--- compiled runtime. GCC's sanitizers do not find arithmetic with a null pointer; clang's do. lld links such a program
+--- in a third of the time.
+local by_lld = "ATTN2C_LDFLAGS='-fuse-ld=lld -Wl,--threads=1' "
 helper.addresses = "-fsanitize=address,undefined -fno-sanitize-recover=all"
-helper.with_addresses = "CC=clang ATTN2C_CFLAGS='-g1 -O0 -Werror " .. helper.addresses .. "'"
+helper.with_addresses = by_lld .. "CC=clang ATTN2C_CFLAGS='-g1 -O0 -Werror " .. helper.addresses .. "'"
 helper.races = "-fsanitize=thread"
-helper.with_races = "ATTN2C_CFLAGS='-g1 -O0 -Werror " .. helper.races .. "'"
+helper.with_races = by_lld .. "ATTN2C_CFLAGS='-g1 -O0 -Werror " .. helper.races .. "'"
 
 --- Linker flags of a program whose memory lies between pages without access (runtime/base/guard.h): its calls of the
 --- runtime's allocation go there. Shell words that set them in front of a build of the program alone.

@@ -304,59 +304,61 @@ static void csv_text(const char *text, FILE *out) {
   putc('"', out);
 }
 
-static int csv_group(const attn2c_bench_result *result, attn2c_profile_by by, const attn2c_profile_row *rows,
-                     int count, void *where) {
-  FILE *out = where;
-  const double total = profiled_ms(result);
-  for (int i = 0; i < count; i++) {
-    const double gflops = rate_of(rows[i].flops, rows[i].ms);
-    csv_text(attn2c_bench_label(result), out);
-    fprintf(out, ",%s,", group_names[by]);
-    csv_text(rows[i].name, out);
-    fprintf(out, ",%.6g,%.0f,%.6g,", rows[i].ms, rows[i].flops, gflops);
-    if (rows[i].flops > 0.0 && result->roof > 0.0) fprintf(out, "%.4g", fraction(gflops, result->roof));
-    fprintf(out, ",%.4g,%.6g\n", total > 0.0 ? rows[i].ms / total : 0.0, rows[i].least_ms);
+/* The columns of the csv, which are members of the rows of JSON; those that only calls with tokens have; and
+ * those of a profile. */
+#define COLUMNS                                                                                              \
+  "model,entry,threads,target,precision,ms_median,ms_min,ms_sd,ms_p95,ms_p99,reps,flops,gflops,roof_gflops," \
+  "roof_fraction,peak_gflops,arena_bytes,weight_bytes,kernels,open_ms,first_ms,open_peak_bytes"
+#define TOKEN_COLUMNS                                                                                        \
+  ",tokens,sequences,position,tokens_per_s,bytes_per_token,read_gb_per_s,memory_gb_per_s,memory_fraction"
+#define GROUP_COLUMNS "name,ms,flops,gflops,roof_fraction,share,ms_min"
+
+/* Writes a line with the members of an object that have these names, which commas separate. */
+static void csv_line(const json_t *object, const char *names, FILE *out) {
+  for (size_t length; *names != '\0'; names += length) {
+    char name[32];
+    length = strcspn(names, ",");
+    snprintf(name, sizeof name, "%.*s", (int)length, names);
+    const json_t *value = json_object_get(object, name);
+    const int is_share = strstr(name, "fraction") || strcmp(name, "share") == 0;
+    if (json_is_string(value)) csv_text(json_string_value(value), out);
+    if (json_is_integer(value)) fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    if (json_is_real(value)) fprintf(out, "%.*g", is_share ? 4 : 6, json_real_value(value));
+    putc(names[length] ? names[length++] : '\n', out);
   }
-  return ATTN2C_OK;
+}
+
+static void csv_profile(const json_t *row, FILE *out) {
+  const json_t *profile = json_object_get(row, "profile"), *each;
+  size_t i;
+  for (int by = ATTN2C_BY_KIND; by <= ATTN2C_BY_RESULT; by++) {
+    json_array_foreach(json_object_get(profile, group_lists[by]), i, each) {
+      csv_text(json_string_value(json_object_get(row, "entry")), out);
+      fprintf(out, ",%s,", group_names[by]);
+      csv_line(each, GROUP_COLUMNS, out);
+    }
+  }
 }
 
 static int report_csv(const attn2c_bench_result *results, int count, FILE *out) {
-  fprintf(out, "model,entry,threads,target,precision,ms_median,ms_min,ms_sd,ms_p95,ms_p99,reps,flops,gflops,"
-               "roof_gflops,roof_fraction,peak_gflops,arena_bytes,weight_bytes,kernels,open_ms,first_ms,open_"
-               "peak_bytes");
-  int profiled = 0, has_tokens = 0;
-  for (int i = 0; i < count; i++) has_tokens |= results[i].tokens > 0;
-  if (has_tokens) attn2c_bench_tokens_csv_names(out);
-  putc('\n', out);
-  for (int i = 0; i < count; i++) {
-    const attn2c_bench_result *r = &results[i];
-    const double gflops = rate_of(flops_of(r), r->ms.median);
-    csv_text(r->model->name, out);
-    putc(',', out);
-    csv_text(attn2c_bench_label(r), out);
-    fprintf(out, ",%d,", r->threads);
-    csv_text(r->model->target, out);
-    putc(',', out);
-    csv_text(attn2c_precision(r->model), out);
-    fprintf(out, ",%.6g,%.6g,%.6g,%.6g,%.6g,%d,%.0f,%.6g,%.6g,", r->ms.median, r->ms.minimum, r->ms.deviation,
-            r->ms.p95, r->ms.p99, r->repetitions, flops_of(r), gflops, r->roof);
-    if (r->roof > 0.0) fprintf(out, "%.4g", fraction(gflops, r->roof));
-    putc(',', out);
-    if (r->peak > 0.0) fprintf(out, "%.6g", r->peak);
-    fprintf(out, ",%" PRId64 ",%" PRId64 ",%d,%.6g,%.6g,", bytes_of(attn2c_entry_arena(r->model, r->entry)),
-            bytes_of(r->model->weight_floats), kernels_of(r->model), r->open_ms, r->first_ms);
-    if (r->open_peak_bytes > 0) fprintf(out, "%" PRId64, r->open_peak_bytes);
-    if (has_tokens) attn2c_bench_tokens_csv(r, out);
-    putc('\n', out);
-    profiled |= r->op_ms != NULL;
+  json_t *rows = json_array(), *row;
+  int status = ATTN2C_OK, is_profiled = 0, has_tokens = 0;
+  size_t at;
+  for (int i = 0; i < count && status == ATTN2C_OK; i++) {
+    has_tokens |= results[i].tokens > 0;
+    is_profiled |= results[i].op_ms != NULL;
+    status = json_row(&results[i], &row);
+    if (json_array_append_new(rows, row) != 0) status = ATTN2C_MEMORY;
   }
-  if (profiled) fprintf(out, "\nentry,by,name,ms,flops,gflops,roof_fraction,share,ms_min\n");
-  for (int i = 0; i < count; i++) {
-    if (results[i].op_ms == NULL) continue;
-    const int status = with_groups(&results[i], ATTN2C_BY_RESULT, csv_group, out);
-    if (status != ATTN2C_OK) return status;
+  if (status == ATTN2C_OK) {
+    const char *names = has_tokens ? COLUMNS TOKEN_COLUMNS : COLUMNS;
+    fprintf(out, "%s\n", names);
+    json_array_foreach(rows, at, row) csv_line(row, names, out);
+    if (is_profiled) fprintf(out, "\nentry,by," GROUP_COLUMNS "\n");
+    json_array_foreach(rows, at, row) csv_profile(row, out);
   }
-  return ATTN2C_OK;
+  json_decref(rows);
+  return status;
 }
 
 int attn2c_bench_report(const attn2c_bench_result *results, int count, attn2c_report_format format,

@@ -57,20 +57,3 @@ int attn2c_bench_tokens_json(const attn2c_bench_result *r, json_t *row) {
   json_decref(more);
   return failed;
 }
-
-void attn2c_bench_tokens_csv_names(FILE *out) {
-  fprintf(out, ",tokens,sequences,position,tokens_per_s,bytes_per_token,read_gb_per_s,memory_gb_per_s,"
-               "memory_fraction");
-}
-
-void attn2c_bench_tokens_csv(const attn2c_bench_result *r, FILE *out) {
-  const numbers n = numbers_of(r);
-  fprintf(out, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%.6g,", r->tokens, r->sequences, r->position,
-          n.per_second);
-  if (r->bytes > 0.0) fprintf(out, "%.0f,%.6g", n.bytes, n.rate);
-  if (r->bytes <= 0.0) putc(',', out);
-  putc(',', out);
-  if (r->memory > 0.0) fprintf(out, "%.6g", r->memory);
-  putc(',', out);
-  if (n.fraction > 0.0) fprintf(out, "%.4g", n.fraction);
-}

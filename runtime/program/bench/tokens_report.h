@@ -9,9 +9,5 @@
 /* Prints a table of the results that have tokens, or nothing if none has. */
 void attn2c_bench_tokens_md(const attn2c_bench_result *results, int count, FILE *out);
 
-/* Print the same numbers of one result as more fields of its line of csv, and the names of these fields. */
-void attn2c_bench_tokens_csv_names(FILE *out);
-void attn2c_bench_tokens_csv(const attn2c_bench_result *result, FILE *out);
-
 /* Adds the same numbers of one result to its row. Returns 0, or -1 without memory. */
 int attn2c_bench_tokens_json(const attn2c_bench_result *result, json_t *row);

@@ -94,13 +94,9 @@ static int put(const attn2c_rank *rank, query *of, double score, int64_t number,
 
 /* Returns the place of `count` scores after `used` ones in the array of all; NULL without memory. */
 static float *score_row(attn2c_rank *rank, size_t used, size_t count) {
-  if (used + count > rank->score_capacity) {
-    const size_t capacity = 2 * rank->score_capacity + count;
-    float *moved = realloc(rank->scores, capacity * sizeof *moved);
-    if (!moved) return NULL;
-    rank->scores = moved, rank->score_capacity = capacity;
-  }
-  return rank->scores + used;
+  const int status =
+      attn2c_grow((void **)&rank->scores, &rank->score_capacity, used + count, sizeof *rank->scores);
+  return status == ATTN2C_OK ? rank->scores + used : NULL;
 }
 
 int attn2c_rank_text(attn2c_rank *rank, const char *text, size_t length, const float *values) {

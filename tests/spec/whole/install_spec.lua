@@ -105,7 +105,8 @@ describe("make install", function()
     assert.equal(0, code, said)
     assert.truthy(said:find('name = "language"', 1, true))
     -- The file is not next to the installed description, unless that is named: then it is refused at once.
-    code, said = as_another(attn2c .. " tune " .. models .. "small.lua seq=8 layers=1 --budget 1", home)
+    code, said = as_another(attn2c .. " tune " .. models .. "small.lua seq=8 layers=1 d_model=16 d_ff=16 heads=1 kernels=c "
+      .. "--budget 1", home)
     assert.equal(0, code, said)
     assert.truthy(said:find("\nsmall.tune: ", 1, true), said)
     code, said = as_another(attn2c .. " tune " .. models .. "small.lua -o " .. models .. "small.tune", home)
@@ -200,8 +201,8 @@ describe("make deb", function()
     local first = make(copy_of_checkout(folder .. "/first"), "umask 077; TZ=Asia/Tokyo LC_ALL=C.UTF-8")
     -- A copy of the copy, backwards: other times, another order of the folders' files, other rights.
     files.make_folder(folder .. "/second copy")
-    helper.succeeds("cd first; find . -path ./out -prune -o -type f -print | sort -r | while read -r f; do cd ..; "
-      .. "install -D -m 600 \"first/$f\" \"second copy/$f\"; cd first; done", folder)
+    helper.succeeds("find . -path ./out -prune -o -type f -print | sort -r | tar -c --mode=600 -T - | "
+      .. "tar -xm -C '../second copy'", folder .. "/first")
     helper.succeeds("chmod 755 gen/attn2c; chmod 777 .", folder .. "/second copy")
     local second = make(folder .. "/second copy", "umask 002; TZ=America/Lima HOME=/nowhere")
     assert.is_true(files.read(first) == files.read(second), "two packages differ")
