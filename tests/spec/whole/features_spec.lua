@@ -2,6 +2,7 @@
 -- and with log-mel filters, and Kaldi's filter banks (tests/hf/sounds.py); the entry that makes them is checked as any
 -- other.
 local files = require("common.files")
+local helper = require("tests.spec.helper")
 local version = require("common.version")
 
 local root = helper.absolute_root()
@@ -18,8 +19,8 @@ local AST = [[sound = { rate = 16000, mels = 12, length = 400, hop = 160, fft = 
   preemphasis = 0.97, remove_mean = true, mel_scale = "kaldi", mel_norm = "none", low = 20, log = "natural",
   least = 2 ^ -23, mean = -4.2677393, std = 2 * 4.5689974, rows = 40 }]]
 local KALDI = [[sound = { rate = 16000, mels = 12, length = 400, hop = 160, fft = 512, window = "hamming",
-  scale = 32768, preemphasis = 0.97, remove_mean = true, mel_scale = "kaldi", mel_norm = "none", low = 20, log = "natural",
-  least = 2 ^ -23, subtract_mean = true }]]
+  scale = 32768, preemphasis = 0.97, remove_mean = true, mel_scale = "kaldi", mel_norm = "none", low = 20,
+  log = "natural", least = 2 ^ -23, subtract_mean = true }]]
 
 -- Each is a folder, or a description, that is built.
 local models = {

@@ -105,8 +105,8 @@ describe("make install", function()
     assert.equal(0, code, said)
     assert.truthy(said:find('name = "language"', 1, true))
     -- The file is not next to the installed description, unless that is named: then it is refused at once.
-    code, said = as_another(attn2c .. " tune " .. models .. "small.lua seq=8 layers=1 d_model=16 d_ff=16 heads=1 kernels=c "
-      .. "--budget 1", home)
+    code, said = as_another(attn2c .. " tune " .. models .. "small.lua seq=8 layers=1 d_model=16 d_ff=16 heads=1 "
+      .. "kernels=c --budget 1", home)
     assert.equal(0, code, said)
     assert.truthy(said:find("\nsmall.tune: ", 1, true), said)
     code, said = as_another(attn2c .. " tune " .. models .. "small.lua -o " .. models .. "small.tune", home)
