@@ -97,6 +97,16 @@ return function(of, spec)
       wrong = "what a single timestamp closes is listened to again" },
   }
 
+  of("runtime/generate/speech_times.c", "c:speech") {
+    { name = "times_median", old = "sorted[beside] : values[at]", new = "sorted[0] : values[at]",
+      wrong = "the least of neighbouring rows counts, and not the median" },
+  }
+
+  of("runtime/generate/speech_words.c", "c:speech") {
+    { name = "words_punctuation", old = "if (begins_with_space(text) && is_of(text", new = "if (is_of(text",
+      wrong = "quotes at the end of a word go with the next one" },
+  }
+
   of("runtime/generate/processors.c", "c:beam") {
     { name = "process_once", old = "const float score = id < vocabulary ? scores[id] : 0;",
       new = "const float score = scores[id]; scores[id] = score * by;", filter = "processors/by_hand",

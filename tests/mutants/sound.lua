@@ -23,16 +23,18 @@ return function(of)
       filter = "sound/files*", wrong = "the end of a resampled sound is missing" },
   }
 
-  of("runtime/program/speech/sounds.c", "tests/spec/whole/speech_spec.lua") {
-    { name = "speech_margin", old = "(from > 0 ? facts().margin : 0)", new = "0",
+  of("runtime/speech/rows.c", "tests/spec/whole/speech_spec.lua") {
+    { name = "speech_margin", old = "(from > 0 ? r->facts->margin : 0)", new = "0",
       filter = "what transformers does: english 9", wrong = "windows after the first begin half a row later" },
-    { name = "speech_largest", old = "largest_of(window, count, s->largest)", new = "largest_of(window, count, 99)",
+    { name = "speech_largest", old = "largest_of(window, count, r->largest)", new = "largest_of(window, count, 99)",
       filter = "what transformers does: english 9", wrong = "what is found in a long sound has another bound" },
   }
 
-  of("runtime/program/speech/window.c", "tests/spec/whole/speech_spec.lua") {
+  of("runtime/speech/listener.c", "tests/spec/whole/speech_spec.lua") {
     { name = "speech_silence", old = "heard->silence > limits->least_silence", new = "heard->silence > 0.6",
       filter = "limits of answers", wrong = "the folder's limit of silence does not count" },
+    { name = "speech_sequence", old = "(int32_t)(e - l->ears) * l->options.beam.beams", new = "0",
+      filter = "side by side", wrong = "sounds side by side read each other's windows" },
   }
 
   of("gen/checkpoints/ctc.lua", "tests/spec/checkpoints/ctc_spec.lua") {

@@ -1,6 +1,7 @@
 -- features_spec: samples become the features that transformers makes of them, in models with convolutions over samples
 -- and with log-mel filters, and Kaldi's filter banks (tests/hf/sounds.py); the entry that makes them is checked as any
 -- other.
+local helper = require("tests.spec.helper")
 local files = require("common.files")
 local helper = require("tests.spec.helper")
 local version = require("common.version")
