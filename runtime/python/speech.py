@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import ctypes
-import wave
 from typing import Any, Iterator, List, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
@@ -12,7 +11,8 @@ from calls import _address
 from generate import _Generating, _seed
 from library import _Library, _fields, _pointer, _size
 from sounds import _SoundModel
-from values import Path, _flag, _integer, _number, _path, _utf8
+from tasks import _samples
+from values import Path, _flag, _integer, _number, _utf8
 
 _chars, _real = ctypes.c_char_p, ctypes.c_double
 
@@ -70,27 +70,6 @@ class _Speech:
         self.next = library.function("transcribe_next", status, _pointer, _pointer, *message)
 
 
-def _read_wave(path: Path, rate: int) -> NDArray[np.float32]:
-    """The mean of the channels of a WAV file of integers."""
-    name = _path("sound", path).decode("utf-8", "replace")
-    try:
-        with wave.open(name, "rb") as file:
-            channels, width, given, count = file.getnchannels(), file.getsampwidth(), file.getframerate(), file.getnframes()
-            raw = np.frombuffer(file.readframes(count), "uint8")
-    except (wave.Error, EOFError) as fault:
-        raise ValueError("sound: %s is no WAV file of integers: %s; give other sounds as samples" % (name, fault)) from None
-    if given != rate:
-        raise ValueError("sound: %s has %d samples a second, but %d are expected; give it as samples" % (name, given, rate))
-    raw = raw[:len(raw) // (width * channels) * (width * channels)].reshape(-1, width)
-    if width == 1:
-        values = (raw[:, 0].astype("float64") - 128) / 128
-    else:  # the bytes are the highest ones of an integer of 32 bits
-        whole = np.zeros((len(raw), 4), "uint8")
-        whole[:, 4 - width:] = raw
-        values = whole.view("<i4")[:, 0] / 2.0**31
-    return np.require(values.reshape(-1, channels).mean(axis=1), "float32", ["C", "A"])
-
-
 def _said(pointer: Any, length: int) -> str:
     return ctypes.string_at(pointer, length).decode("utf-8", "replace")
 
@@ -106,14 +85,13 @@ class _SpeechModel(_SoundModel, _Generating):
                    seed: Optional[int] = None) -> Iterator[Segment]:
         """The segments of what is said, each once its window of the sound is read.
 
-        sound: samples of one channel, floats from -1 to 1, at RATE samples a second; or the path of a WAV file with that
-        rate. language: a code, or "auto"; task: "transcribe" or "translate"; prompt: text that is said before. timestamps:
-        segments have times also in a sound that a window holds. words: words have times, in a model that was built with
-        speech.words=true. beams, tokens: None: those of the folder. temperature: of the only attempt at a window; None: 0,
-        0.2 .. 1 until an answer is good.
+        sound: samples of one channel, floats from -1 to 1, at RATE samples a second; or a file: WAV of integers at that
+        rate, others with the packages soundfile and soxr. language: a code, or "auto"; task: "transcribe" or "translate";
+        prompt: text that is said before. timestamps: segments have times also in a sound that a window holds. words: words
+        have times, in a model that was built with speech.words=true. beams, tokens: None: those of the folder. temperature:
+        of the only attempt at a window; None: 0, 0.2 .. 1 until an answer is good.
         """
-        is_path = isinstance(sound, (str, bytes)) or hasattr(sound, "__fspath__")
-        given = _read_wave(sound, self._speech.rate) if is_path else np.asarray(sound)  # type: ignore[arg-type]
+        given = np.asarray(_samples("sound", sound, self._speech.rate))
         if given.ndim != 1 or given.dtype.kind != "f" or not given.size:
             raise ValueError("sound: is %s %s, but floats [samples] are expected" % (given.dtype, list(given.shape)))
         options = self._speech.defaults()

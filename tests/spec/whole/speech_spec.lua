@@ -157,8 +157,8 @@ with english.Model(path + "/model.safetensors") as model:
     for s in model.transcribe(path + "/long.wav", words=True, timestamps=True):
         print("%%.2f\t%%.2f\t%%s" %% (s.begin, s.end, s.text))
         for word in s.words: print("%%.2f\t%%.2f\t%%s" %% (word.begin, word.end, word.text))
-    for sound in [], [0.5, float("nan")], [[0.5]], path + "/config.json", ["a"]:
-        try: list(model.transcribe(sound if isinstance(sound, str) else numpy.array(sound)))
+    for sound in [], [0.5, float("nan")], [[0.5]], ["a"]:
+        try: list(model.transcribe(numpy.array(sound)))
         except ValueError as fault: print(str(fault).replace(path, ""))
 ]=]):format(goldens .. "/english"))
     assert.equal(table.concat(lines, "\n") .. [[
@@ -166,7 +166,6 @@ with english.Model(path + "/model.safetensors") as model:
 sound: is float64 [0], but floats [samples] are expected
 sample 1 is nan, but samples are from -1 to 1
 sound: is float64 [1, 1], but floats [samples] are expected
-sound: /config.json is no WAV file of integers: file does not start with RIFF id; give other sounds as samples
 sound: is <U1 [1], but floats [samples] are expected
 ]], sh("/usr/bin/python3 say.py"))
   end)
