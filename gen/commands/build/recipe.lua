@@ -83,6 +83,7 @@ local inner_text_libraries = { "-Wl,-Bstatic", text_libraries, "-Wl,-Bdynamic",
 local picture_libraries = { "-lpng", "-ljpeg", "-lz" } -- only of the program
 local sound_libraries = { "-lsndfile", "-lsoxr" } -- only of the program
 local speech_libraries = { "-lz" }
+local inner_speech_libraries = { "-Wl,-Bstatic", speech_libraries, "-Wl,-Bdynamic", "-Wl,--exclude-libs,libz.a" }
 local serve_libraries = { "-levent_extra", "-levent_core" } -- only of the program
 
 -- Returns the name of a source's object: NAME.o for an emitted file, FOLDER-FILE.o for one of the runtime. No model's
@@ -366,7 +367,7 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
   local of_ranks = options.has_ranks and MPI_LIBRARIES or {}
   local is_portable = options.is_portable
   local of_text = { options.has_text and (is_portable and inner_text_libraries or text_libraries) or {},
-    options.has_speech and speech_libraries or {}, of_ranks }
+    options.has_speech and (is_portable and inner_speech_libraries or speech_libraries) or {}, of_ranks }
   local of_program_text = { (options.has_text or options.texts) and text_libraries or {}, of_ranks }
   local texts = options.texts and { { name = ("lib%s.a"):format(options.texts) } } or {}
   local whole = "lib" .. name .. ".o"
