@@ -1,4 +1,5 @@
 -- systems.lua: what the compiler and the linker of an operating system need.
+--
 --   triple      a pattern that finds the system in a compiler's triple; the first that fits counts
 --   shared      form of the shared library's name, of the model's name and the interface's number
 --   link        form of a symbolic link to it; nil: none
