@@ -449,6 +449,19 @@ class _Spelling(_Pipeline):
         return made
 
 
+class _Listening(_Pipeline):
+    """The functions of a model that listens to speech and writes it down."""
+
+    def transcribe(self, /, sound: Any, language: Optional[str] = None, task: Optional[str] = None, **options: Any) -> str:
+        """The text of a sound of any length: a file, or the samples of one channel, floats from -1 to 1, at RATE samples a
+        second. WAV files of integers at that rate are read as they are; others need the packages soundfile and soxr.
+        language: a code, or "auto"; task: "transcribe" or "translate"; options: see Model.transcribe, whose segments have
+        the times."""
+        samples = _samples("sound", sound, self.model._speech.rate)
+        said = self.model.transcribe(samples, language=language, task=task, **options)
+        return " ".join(segment.text for segment in said)
+
+
 def _samples(name: str, sound: Any, rate: int) -> Any:
     """The samples of a file at a rate, or of an array."""
     if not isinstance(sound, (str, bytes, os.PathLike)):

@@ -1,7 +1,7 @@
 """The functions of models' modules by what the models are for, against what transformers' and sentence-transformers'
 pipelines say of the same folders (tests/hf/texts, tests/hf/translations).
 
-tasks.py BUILT TEXTS TRANSLATIONS MEDIA DIGITS   folders with a folder for each model; the last is a model's own
+tasks.py BUILT TEXTS TRANSLATIONS MEDIA SPEECH DIGITS   folders with a folder for each model; the last is a model's own
 """
 
 import importlib
@@ -14,7 +14,7 @@ import wave
 import numpy as np
 from refuses import refuses
 
-BUILT, GOLDENS, TRANSLATIONS, MEDIA, DIGITS = map(pathlib.Path, sys.argv[1:6])
+BUILT, GOLDENS, TRANSLATIONS, MEDIA, SPEECH, DIGITS = map(pathlib.Path, sys.argv[1:7])
 
 
 def module_of(name):
@@ -199,3 +199,9 @@ with digits.Pipeline(DIGITS) as of, wave.open(str(SOUND)) as file:
                 folder + "/x.mp3")
         refuses(FileNotFoundError, "none.wav", of.transcribe, folder + "/none.wav")
     refuses(ValueError, "samples: is int64 [3], but floats", of.transcribe, [1, 2, 3])
+
+with module_of("english").Pipeline(SPEECH / "english") as of:
+    for name in "short", "long":
+        segments = list(of.model.transcribe(SPEECH / "english" / (name + ".wav")))
+        assert segments and of.transcribe(SPEECH / "english" / (name + ".wav")) == " ".join(each.text for each in segments)
+    refuses(ValueError, "pip install soxr converts them", of.transcribe, SOUND)

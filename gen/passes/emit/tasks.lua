@@ -33,13 +33,15 @@ local writing = { { "Writing" }, { "generate" } }
 local chatting = { { "Chatting" }, { "generate", "chat" } }
 local translating = { { "Translating" }, { "generate", "translate" } }
 local captioning = { { "Captioning" }, { "caption" } }
+local listening = { { "Listening" }, { "transcribe" } }
 
 -- Returns the classes and functions of a model, or nil.
 local function entry_of(state)
   local spec, answer = state.spec, state.primary.graph.answer
   if spec.processes or not answer then return nil end
   if spec.symbols.past.is_open then
-    if not state.tokenizer or spec.speech then return nil end
+    if not state.tokenizer then return nil end
+    if spec.speech then return spec.sound and listening or nil end
     if spec.pictures then return captioning end
     if state.tokenizer.languages then return translating end
     return state.chat and chatting or writing

@@ -14,6 +14,7 @@ local models = {
     "reranker", "token", "masked", "question", "windows" },
   pictures = { "vit_labels", "clip_image" },
   captions = { "blip" },
+  speech = { "english" },
   translations = { "m2m_100", "nllb", "mbart", "mbart_50", "marian", "t5" },
 }
 
@@ -46,7 +47,7 @@ describe("the functions of a module", function()
   it("answer as the pipelines of transformers and sentence-transformers do", function()
     runs { "env", "PYTHONPATH=" .. root .. "/tests/bindings", "PYTHONDONTWRITEBYTECODE=1", "/usr/bin/python3", "-W",
       "error", root .. "/tests/bindings/tasks.py", folder, root .. "/tests/hf/texts", root .. "/tests/hf/translations",
-      folder .. "/media", root .. "/models/digits" }
+      folder .. "/media", root .. "/tests/hf/speech", root .. "/models/digits" }
   end)
 
   it("have hints that a checker of types takes", function()
