@@ -12,10 +12,13 @@ local lfs = require("lfs")
 local metadata = require("commands.wheel.metadata")
 local overrides = require("commands.overrides")
 local process = require("common.process")
+local recipe = require("commands.build.recipe")
 local scratch = require("common.scratch")
+local systems = require("data.systems")
 local targets = require("data.targets")
 local template = require("common.template")
 local terminal = require("common.terminal")
+local uv = require("common.libuv")
 local version = require("common.version")
 local words = require("common.words")
 
@@ -31,9 +34,28 @@ local function with_targets(state, list)
   return words.append({}, list, { "target=" .. table.concat(names, ",") })
 end
 
--- Returns the tag of a built model, from its bill of materials: that of the C library that it was linked with.
-local function tag_of(bill)
-  local machine, library = targets.machine(os.getenv), nil
+-- Returns the processor that a finished pipeline is for.
+local function machine_of(state)
+  return targets.by_name[state.target_names[1]].machine or targets.machine(os.getenv)
+end
+
+-- Returns the version of macOS that a library needs, as its header says; 11, the first for all processors, without one.
+local function least_macos(text)
+  local at, count = 33, #text > 32 and string.unpack("<I4", text, 17) or 0
+  for _ = 1, count do
+    if at + 15 > #text then break end
+    local command, size, _, version_of = string.unpack("<I4I4I4I4", text, at)
+    if command == 0x32 then return version_of >> 16 end
+    at = at + size
+  end
+  return 11
+end
+
+-- Returns the tag of a built model. Linux' has the version of the C library in its bill of materials.
+local function tag_of(system, machine, library_text, bill)
+  local form = system.wheel[machine]
+  if form then return "py3-none-" .. form:format(least_macos(library_text)) end
+  local library
   for _, part in ipairs(bill.packages) do library = part.name == "glibc" and part.versionInfo or library end
   if not library then
     faults.raise("machine", "wheel: the compiler's C library is not glibc, whose version the names of wheels have")
@@ -77,31 +99,42 @@ local function page_of(root, state, values)
   return template.open(root, "wheel.md.in")(words.merged(values, { tasks = tasks, list = table.concat(tasks, ", ") }))
 end
 
--- Writes the files of the package into a folder. made: { folder = the build's, weights = a path or nil }.
+-- Builds the program that packs the weights of a library for a system that has none: Linux' for the same processor. The
+-- compiler is that of the system from then on.
+local function build_packer(of_build, options, tools, machine)
+  local cross = machine ~= uv.os_uname().machine and machine .. "-linux-gnu-" or ""
+  uv.os_unsetenv("CC")
+  uv.os_setenv("CROSS", cross)
+  local folder = of_build.output .. "-packer"
+  tools.generate(words.merged(of_build, { output = folder }), words.merged(options, { is_libraries = false }))
+  return folder
+end
+
+-- Writes the files of the package into a folder. made: { library = its text, program = the folder of the program,
+-- system, weights = a path or nil, is_bare = true if the package has no program }.
 local function fill(root, state, stage, information, made, facts)
-  local name, package = state.spec.name, {}
-  local is_bare = state.spec.sound and true or false -- a program that reads sound needs libraries that are not static
+  local name, package, system, is_bare = state.spec.name, {}, systems[made.system], made.is_bare
   local module = assert(emitted(state, name .. ".py"))
   local function add(file, text, is_program) package[#package + 1] = { name = file, text = text,
     is_program = is_program } end
   add("__init__.py", in_package(module))
   add(emit_python.name .. ".py", assert(emitted(state, emit_python.name .. ".py")))
   add("py.typed", "")
-  add("lib" .. name .. ".so", assert(files.read(("%s/lib%s.so"):format(made.folder, name))))
+  add((system.link or system.shared):format(name), made.library)
   if not is_bare then
     add("__main__.py", template.open(root, "wheel_main.py.in") { name = name })
     add(name, assert(files.read(made.folder .. "/" .. name)), true)
   end
   files.write_all(stage .. "/" .. name, package)
   if made.weights then
-    output_of(made.folder .. "/" .. name, { "pack", "--weights", made.weights, "-o",
+    output_of(made.program .. "/" .. name, { "pack", "--weights", made.weights, "-o",
       ("%s/%s/%s.weights"):format(stage, name, name) }, state.target_names[1])
   end
   local described = { { name = "METADATA", text = metadata.text(facts) },
     { name = "WHEEL", text = metadata.wheel(facts.tag) } }
   if not is_bare then described[3] = { name = "entry_points.txt", text = metadata.entry_points(name) } end
   files.write_all(stage .. "/" .. information, described)
-  local licenses = { { name = "NOTICES.txt", text = output_of(made.folder .. "/" .. name, { "info", "--licenses" }) } }
+  local licenses = { { name = "NOTICES.txt", text = output_of(made.program .. "/" .. name, { "info", "--licenses" }) } }
   for _, each in ipairs(facts.folder and NOTICES or {}) do
     local text = files.read(facts.folder .. "/" .. each)
     if text then licenses[#licenses + 1] = { name = each, text = text } end
@@ -128,15 +161,24 @@ function wheel.run(root, arguments, tools)
   if weights and not lfs.attributes(weights, "mode") then
     faults.raise("io", ("--weights: %s: is not there"):format(weights))
   end
-  local folder = overrides.folder(name, list, { "wheel", arguments.embed and "embed" or nil })
+  local system = require("commands.build.toolchain").new().system
+  local has_program = systems[system].has_program
+  if arguments.embed and not has_program then
+    faults.raise("usage", ("--embed: does not go with %s, whose program would pack the weights"):format(system))
+  end
+  local folder = overrides.folder(name, list, { "wheel", system, arguments.embed and "embed" or nil })
   options.compile, options.is_portable, options.is_static = true, true, not state.spec.sound
+  options.is_libraries = not has_program
   local of_build = words.merged(arguments, { overrides = list, output = folder })
   options.arguments = of_build
   state = tools.generate(of_build, options)
   local text = assert(files.read(("%s/%s.spdx.json"):format(folder, name)))
-  local tag = tag_of(dkjson.decode(text))
+  local made_library = assert(files.read(folder .. "/" .. recipe.soname(name, system)))
+  local tag = tag_of(systems[system], machine_of(state), made_library, dkjson.decode(text))
   local file = ("%s-%s"):format(metadata.file_name(name), number)
-  local information, made = file .. ".dist-info", { folder = folder, weights = not arguments.embed and weights or nil }
+  local information, made = file .. ".dist-info", { library = made_library,
+    weights = not arguments.embed and weights or nil, system = system, is_bare = state.spec.sound or not has_program } -- no static program reads sound
+  made.program = has_program and folder or build_packer(of_build, options, tools, machine_of(state))
   local facts = { name = name, version = number, tag = tag, bill = text, folder = own
     and lfs.attributes(own, "mode") == "directory" and own or nil, requires = { "numpy" },
     summary = ("%s: a transformer, compiled by attn2c to C for exactly this model"):format(name) }
@@ -144,7 +186,7 @@ function wheel.run(root, arguments, tools)
     facts.extras, facts.requires = { "sound" }, { "numpy", 'soundfile; extra == "sound"', 'soxr; extra == "sound"' }
   end
   facts.text = page_of(root, state, { name = name, generator = version.generator,
-    has_program = not state.spec.sound, targets = table.concat(state.target_names, ", ") })
+    has_program = not made.is_bare, place = systems[system].place, targets = table.concat(state.target_names, ", ") })
   local stage <close> = scratch.make(folder, "wheel")
   fill(root, state, stage.path .. "/parts", information, made, facts)
   local path = ("%s-%s.whl"):format(file, tag)

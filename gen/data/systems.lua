@@ -10,6 +10,9 @@
 --   sharing     the linker's options for a shared library; %s is its name
 --   libraries   that each link ends with
 --   has_program true if the program is built, too
+--   wheel       tags of Python's packages by processor; %d is the version of macOS that the library needs. Linux has tags
+--               of its C library's version
+--   place       what a package runs on, as its page says
 local systems = {}
 
 systems.windows = {
@@ -23,6 +26,8 @@ systems.windows = {
   hides = {},
   sharing = { "-static-libgcc", "-s", "-Wl,--exclude-libs,ALL" },
   libraries = { "-l:libwinpthread.a", "-lm" },
+  wheel = { x86_64 = "win_amd64", aarch64 = "win_arm64" },
+  place = "Windows",
 }
 
 systems.macos = {
@@ -32,6 +37,8 @@ systems.macos = {
   object = "\xcf\xfa\xed\xfe",
   sharing = { "-Wl,-install_name,@rpath/%s" },
   libraries = { "-lpthread", "-lm" },
+  wheel = { x86_64 = "macosx_%d_0_x86_64", aarch64 = "macosx_%d_0_arm64" },
+  place = "macOS",
 }
 
 systems.linux = {
@@ -44,6 +51,8 @@ systems.linux = {
   sharing = { "-Wl,-soname,%s", "-Wl,-z,noexecstack" },
   libraries = { "-lpthread", "-lm" },
   has_program = true,
+  wheel = {},
+  place = "Linux with the C library that the name of this package has",
 }
 
 --- Returns the name of the system that a compiler with this triple makes code for.

@@ -93,3 +93,33 @@ describe("a library for macOS", function()
     assert.truthy(names > 8)
   end)
 end)
+
+describe("a Python package for", function()
+  -- Makes the package of the speaker, unpacks it, and returns the words of its tag.
+  local function wheel(environment, folder, target)
+    local said = helper.succeeds(("cd %s && %s gen/attn2c wheel models/speaker.lua --weights %s kernels=c threads=2 "
+      .. "target=%s -o %s"):format(quote(root), environment, weights, target, quote(scratch .. "/" .. folder)))
+    local path = assert(said:match("^(%g+%.whl) "))
+    helper.succeeds(("unzip -qo %s"):format(quote(path)), scratch .. "/" .. folder)
+    return path:match("py3%-none%-(.*)%.whl$")
+  end
+
+  it("Windows has a library with the bits of Linux for its packed weights, and no program", function()
+    build("", "linux", "target=avx2")
+    local expected = host("cc", "linux", "linux/libspeaker.a -lm -lpthread", "")
+    build("CROSS=x86_64-w64-mingw32-", "packed", "target=avx2") -- for the header
+    assert.equal("win_amd64", wheel("CROSS=x86_64-w64-mingw32-", "packed", "avx2"))
+    helper.succeeds("cp speaker/speaker.dll .; test ! -e speaker/speaker; test ! -e speaker/__main__.py",
+      scratch .. "/packed")
+    assert.equal(expected, host("x86_64-w64-mingw32-gcc -municode", "packed", "packed/speaker.dll", wine,
+      quote(scratch .. "/packed/speaker/speaker.weights")))
+  end)
+
+  it("macOS says which version it needs", function()
+    assert.matches("^macosx_%d%d_0_arm64$", wheel(("CC=%s"):format(quote(zig .. " cc -target aarch64-macos")), "mac",
+      "aarch64"))
+    assert.equal("macosx_13_0_arm64", wheel(("CC=%s"):format(quote(zig .. " cc -target aarch64-macos.13.0")), "mac",
+      "aarch64"))
+    helper.succeeds("test -s speaker/libspeaker.dylib -a -s speaker/speaker.weights", scratch .. "/mac")
+  end)
+end)
