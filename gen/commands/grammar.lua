@@ -74,6 +74,7 @@ command("wheel", with_tuning, "Build a Python package (a wheel) with the weights
   sub:option("--chat-template", CHAT_HELP):argname("FILE")
   sub:option("--weights", OWN_WEIGHTS_HELP):argname("FILE")
   sub:flag("--embed", "Link the weights into library and program, instead of a file of the package.")
+  sub:flag("--serve", "Give the package's program the command `serve`, which answers over HTTP.")
   sub:option("--version", "The package's version, in the canonical form of PEP 440 (default: 1.0)."):argname("V")
 end)
 

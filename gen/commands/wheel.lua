@@ -123,7 +123,7 @@ local function fill(root, state, stage, information, made, facts)
   add((system.link or system.shared):format(name), made.library)
   if not is_bare then
     add("__main__.py", template.open(root, "wheel_main.py.in") { name = name })
-    add(name, assert(files.read(made.folder .. "/" .. name)), true)
+    add(name, assert(files.read(made.program .. "/" .. name)), true)
   end
   files.write_all(stage .. "/" .. name, package)
   if made.weights then
@@ -168,7 +168,7 @@ function wheel.run(root, arguments, tools)
   end
   local folder = overrides.folder(name, list, { "wheel", system, arguments.embed and "embed" or nil })
   options.compile, options.is_portable, options.is_static = true, true, not state.spec.sound
-  options.is_libraries = not has_program
+  options.is_libraries, options.serves = not has_program, arguments.serve
   local of_build = words.merged(arguments, { overrides = list, output = folder })
   options.arguments = of_build
   state = tools.generate(of_build, options)
@@ -177,7 +177,8 @@ function wheel.run(root, arguments, tools)
   local tag = tag_of(systems[system], machine_of(state), made_library, dkjson.decode(text))
   local file = ("%s-%s"):format(metadata.file_name(name), number)
   local information, made = file .. ".dist-info", { library = made_library,
-    weights = not arguments.embed and weights or nil, system = system, is_bare = state.spec.sound or not has_program } -- no static program reads sound
+    weights = not arguments.embed and weights or nil, system = system,
+    is_bare = state.spec.sound or not has_program } -- no static program reads sound
   made.program = has_program and folder or build_packer(of_build, options, tools, machine_of(state))
   local facts = { name = name, version = number, tag = tag, bill = text, folder = own
     and lfs.attributes(own, "mode") == "directory" and own or nil, requires = { "numpy" },

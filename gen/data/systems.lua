@@ -8,10 +8,11 @@
 --   hides       options of objcopy that keep the runtime's names out of the model's one object; nil: the linker hides
 --               names, and the static library has the objects one by one
 --   sharing     the linker's options for a shared library; %s is its name
+--   portable    more of them for a library that is used on other machines
 --   libraries   that each link ends with
 --   has_program true if the program is built, too
---   wheel       tags of Python's packages by processor; %d is the version of macOS that the library needs. Linux has tags
---               of its C library's version
+--   wheel       tags of Python's packages by processor; %d is the version of macOS that the library needs. Linux has
+--               tags of its C library's version
 --   place       what a package runs on, as its page says
 local systems = {}
 
@@ -49,6 +50,7 @@ systems.linux = {
   object = "\x7fELF",
   hides = { "--localize-hidden" },
   sharing = { "-Wl,-soname,%s", "-Wl,-z,noexecstack" },
+  portable = { "-s", "-Wl,--gc-sections" },
   libraries = { "-lpthread", "-lm" },
   has_program = true,
   wheel = {},

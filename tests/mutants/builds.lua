@@ -4,7 +4,7 @@ return function(of, spec)
     { name = "recipe_fast_math", old = "{ CC, \"-shared\", ", new = "{ CC, \"-shared\", \"-ffast-math\", ",
       suite = spec .. "whole/guest_spec.lua", filter = "floating%-point environment",
       wrong = "the library changes MXCSR when it is loaded" },
-    { name = "recipe_local", old = "\"--localize-hidden\", ", new = "",
+    { name = "recipe_local", old = "OBJCOPY, system.hides, ", new = "OBJCOPY, ",
       wrong = "the runtime's names are the user's, too" },
     { name = "recipe_level", old = "if not (is_users and word:match(\"^%-O\")) then",
       new = "if not word:match(\"^%-O\") then", filter = "leaves out its levels",

@@ -77,9 +77,9 @@ local of_source = { ["weights/projected.c"] = loops, ["packing/scale_search.c"] 
 -- nothing but libc and libm. None is needed if all kernels are in C.
 local generator_of = { libxsmm = { "-lxsmmgen" }, c = {} }
 local text_libraries = { "-lutf8proc", "-lpcre2-8" }
--- The same for a shared library that is used on machines that lack them. Their functions are not shown.
-local inner_text_libraries = { "-Wl,-Bstatic", text_libraries, "-Wl,-Bdynamic",
-  "-Wl,--exclude-libs,libutf8proc.a:libpcre2-8.a" }
+-- Words before and after libraries that are put into a shared library, for machines that lack them. Their functions are
+-- not shown.
+local INNER, AFTER_INNER = "-Wl,-Bstatic", { "-Wl,-Bdynamic", "-Wl,--exclude-libs,libutf8proc.a:libpcre2-8.a:libz.a" }
 local picture_libraries = { "-lpng", "-ljpeg", "-lz" } -- only of the program
 local sound_libraries = { "-lsndfile", "-lsoxr" } -- only of the program
 local speech_libraries = { "-lz" }
@@ -366,8 +366,8 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
   local shipped, program, own = model_objects(spec, builds, entries, options)
   local of_ranks = options.has_ranks and MPI_LIBRARIES or {}
   local is_portable = options.is_portable
-  local of_text = { options.has_text and (is_portable and inner_text_libraries or text_libraries) or {},
-    options.has_speech and (is_portable and inner_speech_libraries or speech_libraries) or {}, of_ranks }
+  local own_text = { options.has_text and text_libraries or {}, options.has_speech and speech_libraries or {} }
+  local of_text = { is_portable and { INNER, own_text, AFTER_INNER } or own_text, of_ranks }
   local of_program_text = { (options.has_text or options.texts) and text_libraries or {}, of_ranks }
   local texts = options.texts and { { name = ("lib%s.a"):format(options.texts) } } or {}
   local whole = "lib" .. name .. ".o"
@@ -412,7 +412,7 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
     archive_job(providers.program, runtime),
     { name = "lib" .. name .. ".a", is_output = true, inputs = parts, commands = { { AR, "rcsD", RESULT, INPUTS } } },
     { name = soname, is_output = true, is_program = true, inputs = parts, commands = {
-      { CC, "-shared", is_portable and { "-s", "-Wl,--gc-sections" } or {}, sharing, LDFLAGS, CFLAGS, "-o", RESULT,
+      { CC, "-shared", is_portable and system.portable or {}, sharing, LDFLAGS, CFLAGS, "-o", RESULT,
         INPUTS, of_text, libraries } } },
     final,
   }
