@@ -83,7 +83,6 @@ local INNER, AFTER_INNER = "-Wl,-Bstatic", { "-Wl,-Bdynamic", "-Wl,--exclude-lib
 local picture_libraries = { "-lpng", "-ljpeg", "-lz" } -- only of the program
 local sound_libraries = { "-lsndfile", "-lsoxr" } -- only of the program
 local speech_libraries = { "-lz" }
-local inner_speech_libraries = { "-Wl,-Bstatic", speech_libraries, "-Wl,-Bdynamic", "-Wl,--exclude-libs,libz.a" }
 local serve_libraries = { "-levent_extra", "-levent_core" } -- only of the program
 
 -- Returns the name of a source's object: NAME.o for an emitted file, FOLDER-FILE.o for one of the runtime. No model's

@@ -3,7 +3,6 @@
 -- other.
 local helper = require("tests.spec.helper")
 local files = require("common.files")
-local helper = require("tests.spec.helper")
 local version = require("common.version")
 
 local root = helper.absolute_root()
