@@ -102,7 +102,7 @@ $(bin)/obj/c_test_chat.o: $(bin)/obj/chat_templates.h
 $(bin)/obj/c_test_progress.o: runtime/program/progress.c
 $(bin)/obj/c_test_program.o: runtime/program/main.c
 
-$(bin)/test_guard: tests/c/test_guard.c runtime/base/guard.c $(headers) | $(bin)/obj
+$(bin)/test_guard: tests/c/test_guard.c runtime/base/guard.c runtime/system/linux.c $(headers) | $(bin)/obj
 	$(CC) $(warnings) -O1 -iquote runtime -iquote tests/c -o $@ $(filter %.c,$^) -lcriterion
 
 # These tests are about the instructions. AVX2 and AVX-512 have -O1, with which the compiler still vectorises loops. The
