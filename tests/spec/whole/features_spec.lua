@@ -53,7 +53,8 @@ setup(function()
     list[#list + 1] = { name = model.name, path = path, words = { "--only=" .. library_of(model.name) } }
     if model.is_checked then
       -- The greatest length of a folder would take ten times as long, for the same calls.
-      list[#list + 1] = { name = model.name .. "_program", path = path, words = { "seq=any(40)", "threads=2" }, is_checked = true }
+      list[#list + 1] = { name = model.name .. "_program", path = path, is_checked = true,
+        words = { "seq=any(40)", "threads=2" } }
     end
   end
   list[#list + 1] = { name = "padded", path = goldens .. "group",
