@@ -30,7 +30,7 @@ local NOTICES = { "LICENSE", "LICENSE.md", "LICENSE.txt", "NOTICE", "NOTICE.txt"
 -- Returns the words of a model without a target, with the targets of all machines.
 local function with_targets(state, list)
   if state.description.target ~= nil then return list end
-  local names = targets.of_all_machines(targets.machine(os.getenv), state.wanted)
+  local names = targets.of_all_machines(targets.machine(os.getenv), state.product_types)
   return words.append({}, list, { "target=" .. table.concat(names, ",") })
 end
 

@@ -14,7 +14,7 @@
 --                   a list, the first has a suffix too. instead: the target of the list with the same bits whose
 --                   variant is used where this target's instructions for bf16 are slower, or false
 --   state.target_names   the targets of all builds
---   state.wanted    the set of number types of the model's products
+--   state.product_types the set of number types of the model's products
 local dump = require("common.dump")
 local faults = require("common.faults")
 local hints = require("data.hints")
@@ -557,7 +557,7 @@ function validate.run(state)
     table.insert(state.notes or {}, "speech.heads: none are stated for words: all heads of the upper half of the "
       .. "layers are taken")
   end
-  state.target_names, state.builds, state.wanted = names, {}, wanted
+  state.target_names, state.builds, state.product_types = names, {}, wanted
   for i, name in ipairs(names) do
     local build = i == 1 and state or setmetatable({}, { __index = state })
     build.build_suffix = #names > 1 and "_" .. name or ""
