@@ -238,7 +238,7 @@ describe("make wheel", function()
     local folder = helper.folder()
     helper.succeeds("chmod 755 .", folder)
     local name = ("out/wheel/attn2c-%s-py3-none-any.whl"):format(version.generator)
-    for place, environment in pairs { first = "umask 077; TZ=Asia/Tokyo", ["second copy"] = "umask 002" } do
+    for place, environment in pairs { first = "umask 077; TZ=Asia/Tokyo", ["second copy"] = "umask 002;" } do
       local copy = copy_of_checkout(folder .. "/" .. place)
       assert.equal(name .. "\n", helper.succeeds(environment .. " make -s wheel", copy))
       assert.equal(name:match("[^/]*$") .. "\n", helper.succeeds("ls out/wheel", copy))
