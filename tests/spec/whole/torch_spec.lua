@@ -48,7 +48,8 @@ describe("PyTorch's outputs", function()
   setup(function()
     local runtime = {}
     for _, name in ipairs { "formats/npy", "formats/npy_header", "formats/file", "formats/file_write",
-      "formats/new_file", "formats/place", "base/shape", "base/floats", "base/attn2c", "base/utf8" } do
+      "formats/new_file", "formats/place", "base/shape", "base/floats", "base/attn2c", "base/utf8",
+      "system/linux" } do
       runtime[#runtime + 1] = shell(("%s/runtime/%s.c"):format(root, name))
     end
     sh(("cc -std=c11 -Wall -Wextra -Werror -O1 -iquote %s %s %s -lm -o npy_difference"):format(
