@@ -286,7 +286,7 @@ describe("build --embed", function()
   it("has them read-only, at a page, and used in place", function()
     local sections = runs { "readelf", "-SW", "linked/libtiny.so.3" }
     assert.is_nil(sections:match("%.data%.[^\n]*weights"))
-    local at = tonumber(runs({ "nm", "linked/tiny" }):match("(%x+) [rR] tiny_weights_begin"), 16)
+    local at = tonumber(runs({ "nm", "linked/tiny" }):match("(%x+) [rR] tiny_weights_bytes"), 16)
     assert.equal(0, at % 4096)
     -- Nothing but the model's interface is visible.
     for symbol in runs({ "nm", "-D", "--defined-only", "linked/libtiny.so.3" }):gmatch("%x+ %u (%S+)") do
