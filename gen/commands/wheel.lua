@@ -103,7 +103,7 @@ end
 -- compiler is that of the system from then on.
 local function build_packer(of_build, options, tools, machine)
   local cross = machine ~= uv.os_uname().machine and machine .. "-linux-gnu-" or ""
-  uv.os_unsetenv("CC")
+  for _, name in ipairs { "CC", "ATTN2C_CFLAGS", "ATTN2C_LDFLAGS" } do uv.os_unsetenv(name) end
   uv.os_setenv("CROSS", cross)
   local folder = of_build.output .. "-packer"
   tools.generate(words.merged(of_build, { output = folder }), words.merged(options, { is_libraries = false }))
