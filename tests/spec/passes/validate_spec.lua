@@ -360,7 +360,7 @@ describe("stages", function()
     assert.same({ "output.1.to: 1048577, but an integer from 1 to 1048576 is allowed" },
       output({ stage = "linear", to = 1048577 }))
     assert.same({ "output.2.over: missing: mean, max, first or last" }, output({ stage = "norm" }, { stage = "pool" }))
-    assert.same({ 'output.1.over: "median", but all, first, last, max, mean, '
+    assert.same({ 'output.1.over: "median", but all, deviation, first, last, max, mean, '
         .. 'patches, root, second, tokens or weighted is allowed' },
       output({ stage = "pool", over = "median" }))
     assert.same({ "output.1: tokens is allowed only in the input" }, output({ stage = "tokens", vocab = 5 }))
