@@ -286,8 +286,10 @@ describe("a program that serves", function()
     end
     assert.is_true(counts.refused >= 1 and counts.whole >= 2, dkjson.encode(counts))
     local name = os.tmpname()
-    os.execute(("bash -c %s"):format(shell(small:curl("/v1/completions", long, "-o " .. name) .. " & sleep 0.2; kill "
-      .. small.pid .. "; wait")))
+    -- The signal comes once the model computes.
+    local asks = ("%s & for i in {1..200}; do %s | grep -q 'requests_running [1-9]' && break; sleep 0.02; done; "
+      .. "kill %s; wait"):format(small:curl("/v1/completions", long, "-o " .. name), small:curl("/metrics"), small.pid)
+    os.execute("bash -c " .. shell(asks))
     assert.equal(3, #dkjson.decode(helper.read(name)).choices)
     os.remove(name)
     small:stop()
