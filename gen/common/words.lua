@@ -99,10 +99,10 @@ function words.any(list, is)
   return false
 end
 
---- Returns the list of of(member) for the members of a list.
+--- Returns the list of of(member) for the members of a list, without those for which it is nil.
 function words.map(list, of)
   local made = {}
-  for i, member in ipairs(list) do made[i] = of(member) end
+  for _, member in ipairs(list) do made[#made + 1] = of(member) end
   return made
 end
 

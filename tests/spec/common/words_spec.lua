@@ -22,6 +22,12 @@ describe("words", function()
     assert.is_nil(words.nearest(("x"):rep(1000000), { "seq" }))
   end)
 
+  it("maps a list, and leaves out what has no result", function()
+    local function flag(word) return word:match("^%-L(.+)") end
+    assert.same({ "a", "b" }, words.map({ "-z", "-La", "-x", "-y", "-Lb" }, flag))
+    assert.same({}, words.map({}, flag))
+  end)
+
   it("leaves members out of a list", function()
     assert.same({ "a", "c" }, words.without({ "a", "b", "c" }, { b = true, d = true }))
     assert.same({}, words.without({ "b", "b" }, { b = true }))
