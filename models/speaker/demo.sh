@@ -16,7 +16,7 @@ checked=$(out/speaker/speaker check --weights $weights | tail -n 1) || { echo "$
 say "against the reference" "$checked (tensor by tensor)"
 
 # The demo reads .npy files as the program does, with the runtime's own sources.
-reading=$(echo runtime/base/*.c runtime/formats/{file,file_write,new_file,place,npy,npy_header}.c)
+reading=$(echo runtime/base/*.c runtime/system/linux.c runtime/formats/{file,file_write,new_file,place,npy,npy_header}.c)
 ${CC:-cc} -std=c11 -O1 -Iout/speaker -iquote runtime -o out/speaker/demo $here/demo.c $reading \
   out/speaker/libspeaker.a -lpthread -lm
 out/speaker/demo $weights $here/segments.npy $here/labels.npy $here/logits.npy
