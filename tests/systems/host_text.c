@@ -8,8 +8,9 @@
 
 int main(int count, char **words) {
   static const char *const sentences[] = {
-      "Kde je n\xc3\xa1dra\xc5\xbe\xc3\xad?", "Wo ist der Bahnhof?",
-      "\xd0\x93\xd0\xb4\xd0\xb5 \xd0\xb2\xd0\xbe\xd0\xba\xd0\xb7\xd0\xb0\xd0\xbb?"};
+      "Kde je n\xc3\xa1"
+      "dra\xc5\xbe\xc3\xad?",
+      "Wo ist der Bahnhof?", "\xd0\x93\xd0\xb4\xd0\xb5 \xd0\xb2\xd0\xbe\xd0\xba\xd0\xb7\xd0\xb0\xd0\xbb?"};
   char message[1000];
   language_model *model = NULL;
   language_ctx *context = NULL;
