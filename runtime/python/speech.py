@@ -88,7 +88,7 @@ class _SpeechModel(_SoundModel, _Generating):
         sound: samples of one channel, floats from -1 to 1, at RATE samples a second; or a file: WAV of integers at that
         rate, others with the packages soundfile and soxr. language: a code, or "auto"; task: "transcribe" or "translate";
         prompt: text that is said before. timestamps: segments have times also in a sound that a window holds. words: words
-        have times, in a model that was built with speech.words=true. beams, tokens: None: those of the folder. temperature:
+        have times, in a model that was built with speech.words=true. beams, tokens: None: the folder's. temperature:
         of the only attempt at a window; None: 0, 0.2 .. 1 until an answer is good.
         """
         given = np.asarray(_samples("sound", sound, self._speech.rate))

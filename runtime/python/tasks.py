@@ -45,7 +45,7 @@ class _Pipeline(_Pooled):
     _file: str  # the weights of a package; "": they are linked in, or the model has none
 
     def __init__(self, weights: Optional[Path] = None, threads: Optional[int] = None) -> None:
-        """weights: a checkpoint, or a file that `pack` wrote; None: those of the package, or linked in. threads: as of
+        """weights: a checkpoint, or a file that `pack` wrote; None: the package's, or linked in. threads: as of
         Model()."""
         if weights is None and self._file:
             weights = self._file

@@ -3,13 +3,13 @@
   page.py ADDRESS SCRIPT [--dark] [--screenshot F.png]
 
 A script has a line for each step, with tabs between its words:
-  focus ID            moves there by the key Tab alone, and fails if it cannot be reached
+  focus ID            moves there by the key Tab only, and fails if it cannot be reached
   type TEXT           writes with the keyboard
   key NAME            presses Enter, Ctrl+Enter, Space or Tab
   file ID PATH        chooses a file
   see SECTION REGEX   waits until the section's result fits
   hidden SECTION      the section is not shown
-Every element with the focus must be seen, and have a label. The page may call its own server alone, and write nothing
+Every element with the focus must be seen, and have a label. The page may call only its own server, and write nothing
 to the console.
 """
 import base64

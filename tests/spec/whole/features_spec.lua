@@ -67,7 +67,7 @@ teardown(helper.clean)
 describe("features", function()
   for _, model in ipairs(models) do
     local name = model.name
-    it("of " .. name .. " are those of the golden", function()
+    it("of " .. name .. " equal the golden's", function()
       runs(("gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -I%s -DMODEL=%s -DHEADER='\"%s.h\"' -DWIDTH=%d -DLOGITS=%d "
         .. "%s/tests/c/host_features.c -o host_%s %s/%s -lm -Wl,-rpath,%s/%s"):format(name, name, name, model.width,
         model.logits or 0, shell(root), name, name, library_of(name), shell(folder), name))
@@ -86,7 +86,7 @@ describe("features", function()
     end
   end
 
-  it("of a sound that is filled up equal those of the same sound with zeros after it", function()
+  it("of a sound that is filled up equal the features of the same sound with zeros after it", function()
     helper.write(folder .. "/padded.c", [[
 #include "padded.h"
 #include <math.h>

@@ -259,7 +259,7 @@ describe("make wheel", function()
     assert.equal(6, code, said)
     assert.matches("^attn2c: missing: Lua 5%.4, [^\n]*, a C compiler%. Debian: apt install lua5%.4 [^\n]*; "
       .. "Fedora: dnf install [^\n]*; Alpine: apk add [^\n]*\n$", said)
-    -- Debian's names are those of the Makefile.
+    -- Debian's names stand in the Makefile.
     local needed = helper.read(root .. "/Makefile"):match("\nneeded_packages :=(.-[^\\])\n"):gsub("%s+", " ") .. " "
     for each in said:match("apt install ([^;]*);"):gmatch("%S+") do
       assert.truthy(needed:find(" " .. each .. " ", 1, true), each)

@@ -55,7 +55,7 @@ teardown(function() for _, server in pairs(servers) do server:stop() end end)
 describe("embeddings over HTTP", function()
   local texts = texts_of("sentence")
 
-  it("have the bits of run --text, for requests alone, together and at once", function()
+  it("have the bits of run --text, for single requests, together and at once", function()
     local server = servers.sentence
     local options = "--text " .. shell(goldens .. "/sentence/texts.txt")
     local _, whole = server:ask("/v1/embeddings", { input = texts, truncate = true })
