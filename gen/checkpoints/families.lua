@@ -28,20 +28,27 @@
 --                 has a tensor of the model: for arithmetic that only this family has
 local families = {}
 
-local list = { "albert", "ast", "bart", "bert", "blip", "blip_vision", "clip_text", "clip_vision", "deberta_v2", "deit",
-  "dinov2", "distilbert", "electra", "gemma", "gemma2", "gemma3", "gpt2", "gpt_neox", "granite", "gte",
-  "jina_bert", "llama", "m2m_100", "marian", "mbart", "mistral", "modernbert", "mpnet", "nomic_bert",
-  "olmo2", "pegasus", "phi", "phi3", "qwen2", "qwen3", "roberta", "siglip_text", "siglip_vision",
-  "smollm3", "starcoder2", "t5", "t5_writer", "timm", "vision_gpt2", "vision_trocr", "vit", "wav2vec2", "wavlm",
-  "whisper" }
+-- The folders of families/ and the files in them; pairs are encoders with decoders.
+local folders = {
+  encoders = { "albert", "bert", "clip_text", "deberta_v2", "distilbert", "electra", "gte", "jina_bert", "modernbert",
+    "mpnet", "nomic_bert", "roberta", "siglip_text" },
+  decoders = { "gemma", "gemma2", "gemma3", "gpt2", "gpt_neox", "granite", "llama", "mistral", "olmo2", "phi", "phi3",
+    "qwen2", "qwen3", "smollm3", "starcoder2" },
+  pairs = { "bart", "blip", "m2m_100", "marian", "mbart", "pegasus", "t5", "t5_writer", "vision_gpt2",
+    "vision_trocr" },
+  pictures = { "blip_vision", "clip_vision", "deit", "dinov2", "siglip_vision", "timm", "vit" },
+  sounds = { "ast", "wav2vec2", "wavlm", "whisper" },
+}
 
 --- The families by their names, by model_type, and as naming schemes.
 families.by_name, families.by_type, families.schemes = {}, {}, {}
-for _, name in ipairs(list) do
-  local family = require("checkpoints.families." .. name)
-  family.name = name
-  families.by_name[name], families.schemes[name] = family, family
-  for model_type in pairs(family.model_types or {}) do families.by_type[model_type] = family end
+for folder, names in pairs(folders) do
+  for _, name in ipairs(names) do
+    local family = require(("checkpoints.families.%s.%s"):format(folder, name))
+    family.name = name
+    families.by_name[name], families.schemes[name] = family, family
+    for model_type in pairs(family.model_types or {}) do families.by_type[model_type] = family end
+  end
 end
 
 --- Returns the sorted names that people know the families by.

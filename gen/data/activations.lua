@@ -1,6 +1,6 @@
 -- activations.lua: lists the activations: all that the compiler and the check must know of each.
 -- Its code is attn2c_NAME in runtime/ops/elementary.h, and its plain definition is NAME in
--- runtime/check/reference_rows.c. `make headers` writes the rows that the check needs to runtime/check/ops.h.
+-- runtime/reference/rows.c. `make headers` writes the rows that the check needs to runtime/reference/table.h.
 local activations = {}
 
 --- cost: of an element, in the units of steps.lua. arithmetic: operations of an element, as ops.lua counts them.

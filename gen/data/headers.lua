@@ -219,7 +219,7 @@ headers.list = {
   { path = "runtime/formats/gguf_types.h", text = types_of_gguf },
   { path = "runtime/text/numbers.h", text = text_numbers },
   { path = "runtime/chat/chat_numbers.h", text = chat_numbers },
-  { path = "runtime/check/ops.h", text = check_ops },
+  { path = "runtime/reference/table.h", text = check_ops },
 }
 
 --- Returns the headers whose files differ from the tables: a list of { path, text }. read(path) returns a file's text.

@@ -4,7 +4,7 @@
 
 #include "check/check_report.h"
 #include "check/check_trace.h"
-#include "check/reference.h"
+#include "reference/reference.h"
 #include "check/tolerance.h"
 #include "model/model.h"
 

@@ -4,9 +4,9 @@
 #include "check/check_sources.h"
 #include "check/check_spread.h"
 #include "check/compare.h"
-#include "check/reference.h"
-#include "check/reference_ops.h"
-#include "check/reference_types.h"
+#include "reference/reference.h"
+#include "reference/ops.h"
+#include "reference/types.h"
 #include "check/tolerance.h"
 #include "packing/scale_blocks.h"
 

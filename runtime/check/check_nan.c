@@ -5,8 +5,8 @@
 #include "check/check_judge.h"
 #include "check/check_mask.h"
 #include "check/check_parts.h"
-#include "check/reference.h"
-#include "check/reference_ops.h"
+#include "reference/reference.h"
+#include "reference/ops.h"
 #include "packing/pack.h"
 
 #include <math.h>

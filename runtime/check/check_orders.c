@@ -4,7 +4,7 @@
  * weight is also read as the file has it, and every element is found there by following the graph. */
 #include "check/check_mask.h"
 #include "check/check_parts.h"
-#include "check/reference_ops.h"
+#include "reference/ops.h"
 #include "weights/orders.h"
 #include "packing/scale_blocks.h"
 

@@ -1,9 +1,9 @@
 /* check_sequence.c - finds the parts of a call's tensors that are of one sequence, by the model's table of
  * growth. */
 #include "check/check_sequence.h"
-#include "check/reference.h"
+#include "reference/reference.h"
 #include "check/check_sources.h"
-#include "check/reference_ops.h"
+#include "reference/ops.h"
 
 /* The rows of a sequence and of its source. */
 typedef struct {

@@ -3,7 +3,7 @@
  * may be padded. */
 #include "check/check_trace.h"
 #include "check/check_mask.h"
-#include "check/reference_ops.h"
+#include "reference/ops.h"
 
 #include <math.h>
 

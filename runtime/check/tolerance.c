@@ -2,7 +2,7 @@
  * roundoff, eps twice that. Ops that only move or round once are exact. For the others, the smallest normal
  * float is always allowed, since smaller results may be flushed to zero. */
 #include "check/tolerance.h"
-#include "check/reference_ops.h"
+#include "reference/ops.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 #define ATTN2C_TESTS_ONE_OP_H
 
 #include "readers.h"
-#include "check/reference.h"
+#include "reference/reference.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

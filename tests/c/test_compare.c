@@ -1,7 +1,7 @@
 /* test_compare.c - the comparison of tensors and the tolerances: what must pass passes, and every kind of
  * fault that they are there for makes them fail, with the right element named. */
 #include "check/compare.h"
-#include "check/reference.h"
+#include "reference/reference.h"
 #include "check/tolerance.h"
 
 #include <criterion/criterion.h>

@@ -1,7 +1,7 @@
 /* test_reference_types.c - the reference of rounding, row scales, integers and their sums, against numbers
  * worked out by hand. */
 #include "one_op.h"
-#include "check/reference_types.h"
+#include "reference/types.h"
 #include "ops/quantise.h"
 #include "ops/round.h"
 

@@ -1,7 +1,7 @@
 /* test_scale_blocks.c - weights in scale blocks: rounding to each type, that stored blocks stay or are
  * rounded, and the place of every bit in a panel and in a row. */
 #include "base/floats.h"
-#include "check/reference_types.h"
+#include "reference/types.h"
 #include "ops/scaled.h"
 #include "packing/pack.h"
 #include "packing/scale_blocks.h"

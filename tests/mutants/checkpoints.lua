@@ -1,7 +1,7 @@
 -- checkpoints.lua: the part of list.lua that concerns checkpoint folders: keys of config.json, names, boxes of tensors.
 -- of and spec: as in list.lua.
 return function(of, spec)
-  of("gen/checkpoints/families/t5_writer.lua", spec .. "checkpoints/values_spec.lua") {
+  of("gen/checkpoints/families/pairs/t5_writer.lua", spec .. "checkpoints/values_spec.lua") {
     { name = "t5_writer_divides", old = "if given.scale_decoder_outputs == nil then divides = facts.is_tied end",
       new = "", filter = "of t5:writer gives each key", wrong = "Flan-T5's scores are divided" },
     { name = "t5_writer_layers", old = "facts.decoder_layers or facts.layers", new = "facts.layers",
@@ -17,28 +17,28 @@ return function(of, spec)
 
   local captions = spec .. "whole/captions_spec.lua"
 
-  of("gen/checkpoints/families/blip.lua", captions) {
+  of("gen/checkpoints/families/pairs/blip.lua", captions) {
     { name = "blip_end", old = "text.sep_token_id or 102", new = "text.eos_token_id or 2", filter = "blip",
       wrong = "captions end with another token" },
   }
 
-  of("gen/checkpoints/families/blip_vision.lua", spec .. "checkpoints/values_spec.lua") {
+  of("gen/checkpoints/families/pictures/blip_vision.lua", spec .. "checkpoints/values_spec.lua") {
     { name = "blip_vision_size", old = "image = 384", new = "image = 224", filter = "blip_vision_model has",
       wrong = "pictures have another size" },
   }
 
-  of("gen/checkpoints/families/vision_gpt2.lua", captions) {
+  of("gen/checkpoints/families/pairs/vision_gpt2.lua", captions) {
     { name = "vision_gpt2_values", old = 'transposed("h.*.crossattention.c_attn", 2, 2)',
       new = 'transposed("h.*.crossattention.c_attn", 1, 2)', filter = "vit_gpt2",
       wrong = "values of pictures are their keys" },
   }
 
-  of("gen/checkpoints/families/vision_trocr.lua", captions) {
+  of("gen/checkpoints/families/pairs/vision_trocr.lua", captions) {
     { name = "vision_trocr_first", old = "or facts.pad + 1", new = "or facts.pad", filter = "deit_trocr",
       wrong = "sinusoidal positions begin one too low" },
   }
 
-  of("gen/checkpoints/families/marian.lua", spec .. "checkpoints/values_spec.lua") {
+  of("gen/checkpoints/families/pairs/marian.lua", spec .. "checkpoints/values_spec.lua") {
     { name = "marian_vocabulary", old = "if not facts.shares and facts.written_vocab then", new = "if false then",
       filter = "of marian gives each key", wrong = "texts are written with the vocabulary of sources" },
   }
@@ -178,12 +178,12 @@ return function(of, spec)
       wrong = "an answer ends where it begins" },
   }
 
-  of("gen/checkpoints/families/albert.lua", values) {
+  of("gen/checkpoints/families/encoders/albert.lua", values) {
     { name = "albert_groups", old = "i * facts.groups // facts.layers", new = "i // facts.groups",
       filter = "albert gives each", wrong = "layers share other weights" },
   }
 
-  of("gen/checkpoints/families/gpt2.lua", values) {
+  of("gen/checkpoints/families/decoders/gpt2.lua", values) {
     { name = "gpt2_inverse", old = "factor = 1 / (i + 1)", new = "factor = 1 / i", filter = "gpt2 gives each",
       wrong = "scores are divided by the number of the layer before" },
   }
@@ -194,22 +194,22 @@ return function(of, spec)
       wrong = "layers with a window have the base of the others" },
   }
 
-  of("gen/checkpoints/families/gemma3.lua", values) {
+  of("gen/checkpoints/families/decoders/gemma3.lua", values) {
     { name = "gemma3_both_sides", old = "facts.window // 2 + 1", new = "facts.window + 1",
       filter = "gemma3_text gives each", wrong = "a window to both sides is not halved" },
   }
 
-  of("gen/checkpoints/families/gte.lua", values) {
+  of("gen/checkpoints/families/encoders/gte.lua", values) {
     { name = "gte_ntk", old = "factor ^ (2 * facts.heads / facts.d_model)", new = "factor",
       filter = "of new gives each", wrong = "all frequencies are divided by the factor" },
   }
 
-  of("gen/checkpoints/families/nomic_bert.lua", values) {
+  of("gen/checkpoints/families/encoders/nomic_bert.lua", values) {
     { name = "nomic_padded", old = "(facts.vocab + facts.multiple - 1) // facts.multiple * facts.multiple",
       new = "facts.vocab", filter = "nomic_bert gives each", wrong = "the vocabulary is not padded" },
   }
 
-  of("gen/checkpoints/families/smollm3.lua", values) {
+  of("gen/checkpoints/families/decoders/smollm3.lua", values) {
     { name = "smollm3_rope", old = "i % facts.interval ~= 0 and 1 or 0",
       new = "(i - 1) % facts.interval ~= 0 and 1 or 0",
       filter = "smollm3 has", wrong = "another layer has no positions" },
@@ -225,7 +225,7 @@ return function(of, spec)
       wrong = "the first layer with a window has none" },
   }
 
-  of("gen/checkpoints/families/t5.lua", values) {
+  of("gen/checkpoints/families/pairs/t5.lua", values) {
     { name = "t5_gelu", old = 'if gated and name == "gelu" then', new = 'if name == "gelu" then',
       filter = "t5 gives each", wrong = "a gelu without a gate is the approximate one" },
   }

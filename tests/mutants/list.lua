@@ -534,19 +534,19 @@ of("runtime/check/tolerance.c", "c:compare") {
     wrong = "terms that differ are allowed what equal ones are" },
 }
 
-of("runtime/check/reference_shapes.c", "c:reference") {
+of("runtime/reference/shapes.c", "c:reference") {
   { name = "reference_sizes", old = "if (unknown == 0) return known == extent;", new = "if (unknown == 0) return 1;",
     filter = "linear/*", wrong = "sizes of one letter may differ" },
 }
 
-of("runtime/check/reference_masks.c", "c:reference_attention") {
+of("runtime/reference/masks.c", "c:reference_attention") {
   { name = "reference_extra", old = "&& j < keys - extra && from != -INFINITY", new = "&& from != -INFINITY",
     wrong = "keys after the sequence are padded, too" },
   { name = "reference_masked_stays", old = "int adds = j < over.columns && from != -INFINITY;",
     new = "int adds = j < over.columns;", wrong = "what is added brings back a masked score" },
 }
 
-of("runtime/check/reference_rows.c", "c:reference") {
+of("runtime/reference/rows.c", "c:reference") {
   { name = "reference_gelu", old = "x + 0.044715 * x * x * x", new = "x + 0.044715 * x * x",
     filter = "activate/*", wrong = "another gelu_tanh" },
 }
@@ -620,7 +620,7 @@ of("runtime/program/text/source.c", "c:text_program") {
     filter = "text_program/lines*", wrong = "a last line without its end is lost" },
 }
 
-of("runtime/model/text_calls.c", spec .. "whole/say_spec.lua") {
+of("runtime/model/text/calls.c", spec .. "whole/say_spec.lua") {
   { name = "text_calls_place", old = "(int64_t)job->part[i] * to_each", new = "i * to_each",
     filter = "keep their order", wrong = "each batch of texts takes the place of the first" },
   { name = "text_stride", old = "window / 2 < USUAL_STRIDE ? window / 2", new = "window / 2 < USUAL_STRIDE ? 0",

@@ -1,7 +1,7 @@
 -- serve.lua: the part of list.lua that concerns programs that serve. of, spec: as in list.lua.
 return function(of, spec)
   local suite = spec .. "whole/serve_spec.lua"
-  of("runtime/program/serve/generate_writer.c", suite) {
+  of("runtime/program/serve/generate/writer.c", suite) {
     { name = "serve_seed", old = "sampling.seed += (uint64_t)answer->number;", new = "",
       filter = "completes a prompt", wrong = "all answers to a request are drawn alike" },
     { name = "serve_cancelled", old = "if (!ask || !atomic_load(&ask->job.is_cancelled)) continue;",
@@ -16,7 +16,7 @@ return function(of, spec)
     { name = "serve_waiting", old = "e->waiting_count >= e->most_waiting ||", new = "",
       filter = "refuses more than may wait", wrong = "any number of requests waits" },
   }
-  of("runtime/program/serve/text_work.c", spec .. "whole/serve_calls_spec.lua") {
+  of("runtime/program/serve/text/work.c", spec .. "whole/serve_calls_spec.lua") {
     { name = "serve_cut", old = "!has_windows && !work->cuts)", new = "!has_windows && work->cuts)",
       filter = "are refused with the field", wrong = "a text that is too long is cut without being asked" },
   }

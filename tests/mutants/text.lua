@@ -211,7 +211,7 @@ return function(of, spec)
       filter = "text/added*", wrong = "of added tokens the shortest is taken" },
   }
 
-  of("runtime/text/normalize_bert.c", goldens) {
+  of("runtime/text/normalize/bert.c", goldens) {
     { name = "bert_ascii", old = "byte >= 'A' && byte <= 'Z'", new = "byte >= 'A' && byte < 'Z'",
       filter = "bert_accents gives", wrong = "Z stays" },
     { name = "bert_clean", old = "byte == 9 || byte == 10 || byte == 13", new = "byte == 9 || byte == 10",
@@ -221,7 +221,7 @@ return function(of, spec)
       filter = "bert_uncased gives", wrong = "each character beyond ASCII is a word" },
   }
 
-  of("runtime/text/cut_spans.c", goldens) {
+  of("runtime/text/cut/spans.c", goldens) {
     { name = "cut_next", old = "return span->token && !span[1].token;",
       new = "return !span->token && span[1].token;", filter = "split_next gives",
       wrong = "a match joins what stands before it" },
@@ -232,12 +232,12 @@ return function(of, spec)
       filter = "removed gives", wrong = "what is between matches is removed" },
   }
 
-  of("runtime/text/cut_bytes.c", goldens) {
+  of("runtime/text/cut/bytes.c", goldens) {
     { name = "bytes_prefix", old = "in->bytes[piece->begin] != ' '", new = "in->bytes[piece->begin] == ' '",
       filter = "bytes_prefix gives", wrong = "a space is put before a space" },
   }
 
-  of("runtime/text/cut_metaspace.c", goldens) {
+  of("runtime/text/cut/metaspace.c", goldens) {
     { name = "metaspace_first", old = "in->origins[piece.begin].from == 0", new = "in->origins[piece.begin].from < 99",
       filter = "llama_new gives", wrong = "what follows an added token begins with a space" },
   }
@@ -284,7 +284,7 @@ return function(of, spec)
       suite = spec .. "text/pieces_spec.lua", filter = "NllbTokenizer", wrong = "halves that are no pieces merge" },
   }
 
-  of("runtime/text/normalize_precompiled.c", translated) {
+  of("runtime/text/normalize/precompiled.c", translated) {
     { name = "precompiled_longest", old = "key[i] && (is_longest || !found)",
       new = "key[i] && (is_longest < 2 && !found)", filter = "texts: marian$",
       wrong = "the shortest entry of a map counts" },

@@ -40,7 +40,7 @@ local quieter = { "-Wl,--no-warnings" }
 local jansson_header = { "-idirafter", "/usr/include" }
 
 -- The runtime's folders that are only in the program.
-local of_commands = words.set { "check", "program", "measure" }
+local of_commands = words.set { "reference", "check", "program", "measure" }
 
 -- Returns the folder of a source of the runtime.
 local function room_of(source) return source:match("^%w+") end
@@ -52,8 +52,8 @@ local computes = { "^base/", "^ranks/", "^text/", "^picture/", "^sound/", "^gene
   "^weights/block_reader%.c$", "^reading/coded%.c$", "^weights/constants%.c$", "^weights/orders%.c$",
   "^packing/pack%.c$", "^weights/random%.c$", "^reading/resized%.c$", "^packing/scale_", "^reading/taps%.c$",
   "^reading/views%.c$", "^weights/weights%.c$",
-  "^model/team%.c$", "^model/text_kept%.c$",
-  "^check/reference", "^check/compare%.c$", "^check/tolerance%.c$", "^measure/", "^program/answers/similar%.c$" }
+  "^model/team%.c$", "^model/text/kept%.c$",
+  "^reference/", "^check/compare%.c$", "^check/tolerance%.c$", "^measure/", "^program/answers/similar%.c$" }
 
 -- Returns the level of a source of the runtime. In a static program, code of the commands is small rather than fast:
 -- its check takes some 15% longer.

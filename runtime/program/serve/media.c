@@ -8,7 +8,7 @@
 
 #include "program/inputs.h"
 #include "program/picture/command.h"
-#include "program/serve/generate.h"
+#include "program/serve/generate/generate.h"
 #include "program/serve/multipart.h"
 #include "program/serve/numbers.h"
 #include "program/signals.h"

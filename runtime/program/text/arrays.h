@@ -4,7 +4,7 @@
  * number of its text. */
 #pragma once
 
-#include "model/text_calls.h"
+#include "model/text/calls.h"
 #include "program/arguments.h"
 
 typedef struct attn2c_arrays attn2c_arrays;

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "model/model.h"
-#include "model/text_calls.h"
+#include "model/text/calls.h"
 
 typedef struct attn2c_cache attn2c_cache;
 

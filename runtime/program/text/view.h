@@ -2,7 +2,7 @@
  * answers. */
 #pragma once
 
-#include "model/text_calls.h"
+#include "model/text/calls.h"
 #include "program/answers/labels.h"
 #include "program/text/source.h"
 

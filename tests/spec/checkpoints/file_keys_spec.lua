@@ -24,7 +24,7 @@ local accesses = {
     ["text/specials.lua"] = { "%f[%w_]model%.(bos_[%l_]+)" },
     ["text/classes.lua"] = { "model%.(model_type)" }, ["text/pieces.lua"] = { "model%.(model_type)" } } },
   { "config.json: rope_parameters", "", { ["checkpoints/rotary.lua"] = { 'number%("([%l_]+)"', "dictionary%.([%l_]+)" },
-    ["checkpoints/families/gte.lua"] = { "given%.([%l_]+)" }, ["checkpoints/families/phi3.lua"] =
+    ["checkpoints/families/encoders/gte.lua"] = { "given%.([%l_]+)" }, ["checkpoints/families/decoders/phi3.lua"] =
     { "dictionary%.([%l_]+)" } } },
   { "config.json: quantization_config", "", { ["checkpoints/coded.lua"] = { "[( ]config%.([%l_]+)",
     "own%.([%l_]+_?method)", "own%.(config_groups)", '%(path, "([%l_]+)", config' } } },

@@ -75,7 +75,7 @@ end)
 describe("models called as a file of the runtime", function()
   it("are built and run, also above and below another one", function()
     local folder = fresh("same")
-    for _, name in ipairs { "model", "text_calls", "team", "main" } do
+    for _, name in ipairs { "model", "batches", "team", "main" } do
       local place = name == "main" and "made" or "made/model" -- made/model has model.h when main is made
       helper.write(folder .. "/tiny.lua", TINY:gsub("tiny", name))
       succeeds(folder, { "build", "tiny.lua", "kernels=c", "-o", place })

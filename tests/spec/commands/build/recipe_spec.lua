@@ -43,7 +43,7 @@ describe("the recipe", function()
   end)
 
   it("compiles calls, loops and the runtime each with their flags", function()
-    local by_name = jobs(nil, { sources = { "check/check.c", "check/compare.c", "check/reference_rows.c",
+    local by_name = jobs(nil, { sources = { "check/check.c", "check/compare.c", "reference/rows.c",
       "formats/json.c", "packing/pack.c", "weights/hints.c", "weights/projected.c", "model/team.c", "model/model.c",
       table.unpack(SOURCES) } })
     local plain = "cc -m64 -std=c11 -g0 -Wall -Wextra -fPIC -fvisibility=hidden "
@@ -57,7 +57,7 @@ describe("the recipe", function()
       assert.equal(plain .. "-Og -fno-asynchronous-unwind-tables -idirafter /usr/include -fopenmp-simd" .. tail,
         line(by_name[name]))
     end
-    for name, level in pairs { ["check-check.o"] = "-Og", ["check-reference_rows.o"] = "-O2",
+    for name, level in pairs { ["check-check.o"] = "-Og", ["reference-rows.o"] = "-O2",
       ["check-compare.o"] = "-O2" } do
       assert.truthy(line(by_name[name]):find(plain .. level .. " ", 1, true), name)
     end

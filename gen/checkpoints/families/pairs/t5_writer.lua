@@ -1,0 +1,62 @@
+-- t5_writer.lua: describes T5 with its decoder (Raffel et al. 2020), Flan-T5 and mT5: T5's encoder (t5.lua), and a
+-- decoder that writes. T5's scores are divided by sqrt(d_model), unless config.json says otherwise, or, in older
+-- folders, that tables are not tied. mT5's are not. Each layer of umT5 has a table of distances of its own.
+local encoder = require("checkpoints.families.pairs.t5")
+local seq2seq = require("checkpoints.seq2seq")
+
+local own, cross, ff = "decoder.block.*.layer.0.", "decoder.block.*.layer.1.", "decoder.block.*.layer.2."
+
+local tensors = {
+  { "input.tokens.weight", { "shared.weight", "decoder.embed_tokens.weight" } },
+  { "positions.bias.weight", "decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight" },
+  { "l*.attn.positions.bias.weight", own .. "SelfAttention.relative_attention_bias.weight" },
+  { "l*.attn.q", own .. "SelfAttention.q" },
+  { "l*.attn.k", own .. "SelfAttention.k" },
+  { "l*.attn.v", own .. "SelfAttention.v" },
+  { "l*.attn.out", own .. "SelfAttention.o" },
+  { "l*.norm1", own .. "layer_norm" },
+  { "l*.cross.q", cross .. "EncDecAttention.q" },
+  { "l*.cross.k", cross .. "EncDecAttention.k" },
+  { "l*.cross.v", cross .. "EncDecAttention.v" },
+  { "l*.cross.out", cross .. "EncDecAttention.o" },
+  { "l*.norm_cross", cross .. "layer_norm" },
+  { "l*.ff.gate", ff .. "DenseReluDense.wi_0" },
+  { "l*.ff.up.weight", { ff .. "DenseReluDense.wi_1.weight", when = { "gated", true } } },
+  { "l*.ff.up", ff .. "DenseReluDense.wi" },
+  { "l*.ff.down", ff .. "DenseReluDense.wo" },
+  { "l*.norm2", ff .. "layer_norm" },
+  { "final_norm", "decoder.final_layer_norm" },
+}
+for _, entry in ipairs(encoder.tensors) do tensors[#tensors + 1] = { "encoder." .. entry[1], entry[2] } end
+
+local config = {
+  { "num_decoder_layers", to = "decoder_layers", default = false, kind = "count" },
+  { "tie_word_embeddings", to = "is_tied", default = true, kind = "flag" },
+  { "scale_decoder_outputs", to = "divides", default = true, kind = "flag" },
+}
+table.move(encoder.config, 1, #encoder.config, #config + 1, config)
+
+local multilingual = { vocab = 250112, d_ff = 1024, layers = 8, heads = 6, ff_word = "gated-gelu" }
+
+return {
+  known = "T5, Flan-T5, mT5, umT5",
+  model_types = { ["t5:writer"] = "T5", mt5 = "MT5", umt5 = "UMT5" },
+  called = { ["t5:writer"] = "T5", mt5 = "mT5", umt5 = "umT5" },
+  prefixes = { "" },
+  tensors = tensors,
+  config = config,
+  defaults = { mt5 = multilingual, umt5 = multilingual },
+  fixed = encoder.fixed,
+  encoder = { layers = "encoder_layers" },
+  start = 0,
+  derive = function(facts, given, _, has)
+    encoder.derive(facts)
+    facts.encoder_layers, facts.layers = facts.layers, facts.decoder_layers or facts.layers
+    local divides = facts.divides
+    if given.scale_decoder_outputs == nil then divides = facts.is_tied end
+    facts.logit_scale = divides and facts.model_type ~= "mt5" and facts.d_model ^ -0.5 or nil
+    facts.tied = not has("lm_head.weight")
+    facts.t5_by_layer = facts.model_type == "umt5" or nil
+  end,
+  heads = { ForConditionalGeneration = seq2seq.head() },
+}

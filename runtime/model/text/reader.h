@@ -1,0 +1,53 @@
+/* reader.h - a caller's tokenizer with the texts of a call, and the sizes of their outputs. */
+#pragma once
+
+#include "base/text_facts.h"
+#include "chat/chat_template.h"
+#include "model/model.h"
+#include "model/text/padded.h"
+#include "model/text/prompt.h"
+#include "text/text.h"
+
+/* A caller's tokenizer, and buffers that grow with its texts. */
+typedef struct attn2c_reader {
+  const attn2c_descriptor *model;
+  const attn2c_text_facts *facts;
+  attn2c_tokenizer *text;
+  attn2c_text_work *work;
+  attn2c_tokenizer *written; /* of the texts that the model writes, if it is another one; else NULL */
+  attn2c_text_work *writing;
+  size_t longest;    /* tokens that a call takes */
+  size_t dimensions; /* numbers of an embedding that are kept; 0: all */
+  attn2c_prompt prompt;
+  int32_t language;     /* of texts: attn2c_text_input */
+  attn2c_padded padded; /* memory of the last text, if texts are filled up */
+  struct attn2c_reader_text *texts;
+  size_t count, capacity;
+  int32_t *tokens; /* ids and types of all texts */
+  size_t used, tokens_capacity;
+  attn2c_chat_work *chat;     /* NULL until the first chat */
+  attn2c_text_input windowed; /* the pair whose windows are read, and the tokens that two neighbours share */
+  size_t stride;
+  int (*stops)(void); /* asked between calls of the model; nonzero stops them. NULL: never stops */
+  char fault[256];    /* reason of the last failure */
+} attn2c_reader;
+
+/* An encoded text of a call. */
+typedef struct attn2c_reader_text {
+  size_t first; /* place in reader->tokens: `length` ids, then `length` types */
+  size_t length;
+  size_t prompt;  /* its first tokens that are of the prompt */
+  int64_t number; /* the caller's own number */
+} attn2c_reader_text;
+
+/* Copies the rows of one text of output number `output` from an array of `from_rows` rows to one of
+ * `to_rows`. */
+void attn2c_reader_place(const attn2c_reader *reader, int output, const void *from, int64_t from_rows,
+                         int64_t length, void *to, int64_t to_rows);
+
+/* Returns the extent of an axis of output number `output` for `texts` texts of `rows` rows. */
+int64_t attn2c_reader_extent(const attn2c_reader *reader, int output, int axis, int64_t texts, int64_t rows);
+
+/* Returns the elements of output number `output` for one text of `rows` rows: of an embedding, those that are
+ * kept. */
+int64_t attn2c_reader_elements(const attn2c_reader *reader, int output, int64_t rows);

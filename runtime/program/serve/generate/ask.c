@@ -1,0 +1,348 @@
+/* ask.c - reads the fields of a request, as OpenAI's clients send them, with those that other
+ * servers of open models have besides. Prompts become tokens here, before the request waits. */
+#include "program/serve/generate/generate.h"
+
+#include <math.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "generate/stop.h"
+#include "program/text/generate.h"
+
+enum { MOST_BIASES = 4096 };
+
+void attn2c_ask_free(attn2c_ask *ask) {
+  if (!ask) return;
+  for (int32_t i = 0; i < ask->answer_count; i++) {
+    free(ask->answers[i].text);
+    free(ask->answers[i].tokens);
+    free(ask->answers[i].tops);
+  }
+  for (int i = 0; i < ask->stop_count; i++) free(ask->stops[i]);
+  for (int i = 0; i < ATTN2C_ASK_PROMPTS; i++) free(ask->texts[i]);
+  free(ask->stops);
+  free(ask->answers);
+  free(ask->ids);
+  free(ask->bias_tokens);
+  free(ask->biases);
+  free(ask);
+}
+
+static void free_job(attn2c_job *job) { attn2c_ask_free((attn2c_ask *)job); }
+void attn2c_ask_told(attn2c_job *job);
+void attn2c_ask_done(attn2c_job *job);
+const attn2c_job_kind attn2c_ask_kind = {.told = attn2c_ask_told, .done = attn2c_ask_done, .free = free_job};
+
+/* Replies that there is no memory. */
+static void lack_memory(attn2c_request *r) {
+  if (!r->failed) attn2c_serve_refuse(r->exchange, 503, NULL, NULL, "no memory for the request");
+  r->failed = 1;
+}
+
+static int take_stop(void *given, const char *text, size_t length) {
+  attn2c_ask *ask = given;
+  char **stops = attn2c_grown(ask->stops, (size_t)ask->stop_count, sizeof *stops);
+  if (!stops) return ATTN2C_MEMORY;
+  ask->stops = stops;
+  if (length == 0) return ATTN2C_OK; /* clients send it for none */
+  ask->stops[ask->stop_count] = attn2c_copied(text, length);
+  return ask->stops[ask->stop_count++] ? ATTN2C_OK : ATTN2C_MEMORY;
+}
+
+/* Reads {"ID": number}. */
+static void read_biases(attn2c_request *r, attn2c_ask *ask, int32_t vocabulary) {
+  json_t *given = r->failed ? NULL : (json_t *)attn2c_request_field(r, "logit_bias"), *value;
+  const char *name;
+  if (!given) return;
+  const size_t count = json_object_size(given);
+  if (!json_is_object(given) || count > MOST_BIASES) {
+    attn2c_request_refuse(r, "logit_bias", given, "an object of at most 4096 tokens and numbers is allowed");
+    return;
+  }
+  ask->bias_tokens = calloc(count + 1, sizeof *ask->bias_tokens);
+  ask->biases = calloc(count + 1, sizeof *ask->biases);
+  if (!ask->bias_tokens || !ask->biases) {
+    lack_memory(r);
+    return;
+  }
+  json_object_foreach(given, name, value) {
+    char *rest;
+    const long id = *name >= '0' && *name <= '9' ? strtol(name, &rest, 10) : -1;
+    const double bias = json_number_value(value);
+    if (id < 0 || *rest || id >= vocabulary || !json_is_number(value) || fabs(bias) > 100) {
+      attn2c_request_refuse(r, "logit_bias", value,
+                            "a token's number in quotes with a number from -100 to 100 is allowed");
+      return;
+    }
+    ask->bias_tokens[ask->sampling.bias_count] = (int32_t)id;
+    ask->biases[ask->sampling.bias_count++] = bias == -100 ? -INFINITY : (float)bias;
+  }
+}
+
+/* Reads how tokens are chosen. Other options are as the model's folder says, as for the command generate.
+ */
+static void read_sampling(attn2c_request *r, attn2c_ask *ask, const attn2c_generation *stated) {
+  attn2c_sampling *s = &ask->sampling;
+  double temperature = stated->temperature, top_p = stated->top_p, min_p = stated->min_p;
+  int64_t top_k = stated->top_k, seed = 0;
+  int ignores_end = 0;
+  const int has_temperature = attn2c_request_real(r, "temperature", 0, 100, &temperature);
+  const int has_seed = attn2c_request_integer(r, "seed", INT64_MIN, INT64_MAX, &seed);
+  int asks = has_seed;
+  asks |= attn2c_request_real(r, "top_p", 0, 1, &top_p);
+  asks |= attn2c_request_real(r, "min_p", 0, 1, &min_p);
+  asks |= attn2c_request_integer(r, "top_k", -1, INT32_MAX, &top_k);
+  const int is_drawn = has_temperature ? temperature > 0 : asks || stated->is_drawn;
+  *s = attn2c_sampling_defaults();
+  s->greedy = !is_drawn;
+  s->repetition_penalty = is_drawn || !stated->is_usual ? stated->repetition_penalty : 1;
+  attn2c_request_real(r, "repetition_penalty", 0.01, 100, &s->repetition_penalty);
+  attn2c_request_real(r, "presence_penalty", -100, 100, &s->presence_penalty);
+  attn2c_request_real(r, "frequency_penalty", -100, 100, &s->frequency_penalty);
+  attn2c_request_flag(r, "ignore_eos", &ignores_end);
+  if (!ignores_end) s->stop_tokens = stated->stop_tokens, s->stop_count = stated->stop_count;
+  if (!is_drawn) return;
+  s->temperature = temperature, s->top_p = top_p, s->min_p = min_p, s->top_k = top_k < 0 ? 0 : top_k;
+  s->seed = (uint64_t)seed;
+  if (!has_seed && getrandom(&s->seed, sizeof s->seed, 0) != sizeof s->seed) s->seed = (uint64_t)ask->created;
+}
+
+/* Refuses what is asked for and not there, by its name. */
+static void refuse_others(attn2c_request *r) {
+  static const char *const names[] = {"functions",   "function_call", "suffix",         "audio",
+                                      "guided_json", "guided_regex",  "guided_choice",  "guided_grammar",
+                                      "grammar",     "json_schema",   "stop_token_ids", "prompt_embeds",
+                                      "bad_words"};
+  const json_t *format = attn2c_request_field(r, "response_format");
+  const char *type = json_string_value(json_object_get(format, "type"));
+  if (format && !r->failed && (!type || strcmp(type, "text") != 0)) {
+    attn2c_serve_refuse(r->exchange, 400, "response_format", "unsupported_parameter",
+                        "response_format: only {\"type\": \"text\"} is allowed: there are no grammars");
+    r->failed = 1;
+  }
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) attn2c_request_lacks(r, names[i], "");
+  const json_t *kinds = attn2c_request_field(r, "modalities");
+  for (size_t i = 0; i < json_array_size(kinds); i++) {
+    const char *kind = json_string_value(json_array_get(kinds, i));
+    if (!kind || strcmp(kind, "text") != 0)
+      attn2c_request_refuse(r, "modalities", kinds, "[\"text\"] is allowed");
+  }
+}
+
+/* Reads which log-probabilities are asked for. */
+static void read_top(attn2c_request *r, attn2c_ask *ask) {
+  int64_t top = -1;
+  int is_asked = 0;
+  ask->top = -1;
+  if (!ask->is_chat) {
+    if (json_is_false(attn2c_request_field(r, "logprobs"))) return;
+    if (attn2c_request_integer(r, "logprobs", 0, ATTN2C_ASK_TOP, &top)) ask->top = (int)top;
+    return;
+  }
+  attn2c_request_flag(r, "logprobs", &is_asked);
+  const int has_top = attn2c_request_integer(r, "top_logprobs", 0, ATTN2C_ASK_TOP, &top);
+  if (has_top && top > 0 && !is_asked)
+    attn2c_request_refuse(r, "top_logprobs", attn2c_request_field(r, "top_logprobs"),
+                          "it goes with \"logprobs\": true");
+  if (is_asked) ask->top = has_top ? (int)top : 0;
+}
+
+/* Reads stream and stream_options. */
+static void read_stream(attn2c_request *r, attn2c_ask *ask) {
+  const json_t *options = attn2c_request_field(r, "stream_options");
+  attn2c_request_flag(r, "stream", &ask->is_streamed);
+  if (options && !json_is_object(options))
+    attn2c_request_refuse(r, "stream_options", options, "an object is allowed");
+  attn2c_request inner = {.exchange = r->exchange, .given = options, .failed = r->failed};
+  if (options) attn2c_request_flag(&inner, "include_usage", &ask->with_usage);
+  r->failed = inner.failed;
+}
+
+attn2c_ask *attn2c_ask_read(attn2c_server *server, attn2c_request *r, int is_chat) {
+  const attn2c_generation *stated = server->model->continued->generation;
+  attn2c_ask *ask = calloc(1, sizeof *ask);
+  int64_t tokens = 0, n = 1, best = 1;
+  if (!ask) {
+    lack_memory(r);
+    return NULL;
+  }
+  ask->job.kind = &attn2c_ask_kind;
+  ask->is_chat = is_chat;
+  ask->created = (int64_t)time(NULL);
+  const json_t *model = attn2c_request_field(r, "model");
+  if (model && !json_is_string(model)) attn2c_request_refuse(r, "model", model, "a text is allowed");
+  refuse_others(r);
+  read_sampling(r, ask, stated);
+  read_biases(r, ask, server->generate->calls.vocabulary);
+  ask->sampling.bias_tokens = ask->bias_tokens, ask->sampling.biases = ask->biases;
+  attn2c_request_texts(r, "stop", ATTN2C_STOP_STRINGS, take_stop, ask);
+  attn2c_request_integer(r, "max_tokens", 1, INT32_MAX, &tokens);
+  attn2c_request_integer(r, "max_completion_tokens", 1, INT32_MAX, &tokens);
+  attn2c_request_integer(r, "n", 1, ATTN2C_ASK_ANSWERS, &n);
+  if (attn2c_request_integer(r, "best_of", 1, ATTN2C_ASK_ANSWERS, &best) && best != n)
+    attn2c_request_refuse(r, "best_of", attn2c_request_field(r, "best_of"), "the same as n is allowed");
+  ask->n = (int32_t)n;
+  ask->tokens = attn2c_answers_limit(stated, tokens, &ask->length);
+  /* Without any statement a chat's answer may have all that the context leaves. */
+  if (is_chat && tokens == 0 && stated->tokens == 0 && stated->length == 0) ask->tokens = INT32_MAX;
+  read_top(r, ask);
+  read_stream(r, ask);
+  if (!is_chat) attn2c_request_flag(r, "echo", &ask->echo);
+  if (ask->echo && server->generate->calls.encode)
+    attn2c_request_lacks(r, "echo", "an answer does not go on from its source");
+  char faults[600] = "";
+  attn2c_message said = attn2c_message_make(faults, sizeof faults);
+  attn2c_stop *stop = NULL;
+  int status = r->failed ? ATTN2C_OK
+                         : attn2c_sampling_check(&ask->sampling, server->generate->calls.vocabulary, &said);
+  if (status == ATTN2C_OK && !r->failed)
+    status = attn2c_stop_create(&stop, (const char *const *)ask->stops, ask->stop_count, &said);
+  attn2c_stop_free(stop);
+  if (status != ATTN2C_OK) {
+    faults[strcspn(faults, "\n")] = '\0';
+    attn2c_serve_refuse(r->exchange, status == ATTN2C_MEMORY ? 503 : 400, NULL, NULL, "%s", faults);
+    r->failed = 1;
+  }
+  if (!r->failed) return ask;
+  attn2c_ask_free(ask);
+  return NULL;
+}
+
+/* Adds the tokens of a prompt, and checks them. */
+static int add_prompt(attn2c_server *server, attn2c_request *r, attn2c_ask *ask, const char *name,
+                      const int32_t *ids, size_t count) {
+  const attn2c_calls *calls = &server->generate->calls;
+  const attn2c_entry *encode = attn2c_encode_entry(server->model);
+  const attn2c_entry *reads = encode ? encode : attn2c_primary_entry(server->model);
+  const attn2c_tensor *tensor = &server->model->tensors[reads->inputs[0]];
+  const int64_t limit = encode || tensor->limit < calls->vocabulary ? tensor->limit : calls->vocabulary;
+  const int32_t room = ask->length && ask->length <= calls->tokens ? ask->length - 1 : calls->tokens;
+  const int32_t most = calls->encode ? calls->source : room;
+  if (count < 1 || count > (size_t)most) {
+    attn2c_serve_refuse(r->exchange, 400, name, count ? "context_length_exceeded" : NULL,
+                        "%s: has %zu tokens, but 1 to %d are allowed: the model's %s", name, count, most,
+                        calls->encode ? "source" : "context");
+    r->failed = 1;
+  }
+  for (size_t i = 0; i < count && !r->failed; i++)
+    if (ids[i] < tensor->minimum || ids[i] >= limit) {
+      attn2c_serve_refuse(r->exchange, 400, name, NULL, "%s: token %d, but %lld to %lld is allowed", name,
+                          ids[i], (long long)tensor->minimum, (long long)limit - 1);
+      r->failed = 1;
+    }
+  if (r->failed) return 0;
+  int32_t *moved = realloc(ask->ids, (ask->id_count + count) * sizeof *moved);
+  if (!moved) {
+    lack_memory(r);
+    return 0;
+  }
+  ask->ids = moved;
+  memcpy(ask->ids + ask->id_count, ids, count * sizeof *ids);
+  ask->id_count += count;
+  ask->ends[ask->prompt_count++] = ask->id_count;
+  return 1;
+}
+
+int attn2c_ask_add_text(attn2c_server *server, attn2c_request *r, attn2c_ask *ask, const char *name,
+                        const char *text, size_t length) {
+  attn2c_serve_generate *g = server->generate;
+  attn2c_text_tokens tokens;
+  const char *fault;
+  const int status = attn2c_encode_all(g->reading, g->facts, text, length, ask->is_chat, 0, &tokens, &fault);
+  if (status != ATTN2C_OK) {
+    attn2c_serve_refuse(r->exchange, status == ATTN2C_MEMORY ? 503 : 400, name, NULL, "%s: %s", name, fault);
+    r->failed = 1;
+    return 0;
+  }
+  if (ask->echo && !(ask->texts[ask->prompt_count] = attn2c_copied(text, length))) {
+    lack_memory(r);
+    return 0;
+  }
+  return add_prompt(server, r, ask, name, tokens.ids, tokens.length);
+}
+
+int attn2c_ask_add_ids(attn2c_server *server, attn2c_request *r, attn2c_ask *ask, const char *name,
+                       const json_t *list) {
+  const size_t count = json_array_size(list);
+  int32_t *ids = malloc((count + 1) * sizeof *ids);
+  if (!ids) {
+    lack_memory(r);
+    return 0;
+  }
+  for (size_t i = 0; i < count && !r->failed; i++) {
+    const json_t *id = json_array_get(list, i);
+    const json_int_t number = json_integer_value(id);
+    ids[i] = (int32_t)number;
+    if (!json_is_integer(id) || number != ids[i])
+      attn2c_request_refuse(r, name, id,
+                            "a text, tokens, or a list of texts or of lists of tokens is allowed");
+  }
+  if (!r->failed && ask->echo) {
+    const char *text;
+    size_t length;
+    if (attn2c_text_decode(server->generate->showing, ids, count, 1, &text, &length) != ATTN2C_OK ||
+        !(ask->texts[ask->prompt_count] = attn2c_copied(text, length)))
+      lack_memory(r);
+  }
+  if (!r->failed) add_prompt(server, r, ask, name, ids, count);
+  free(ids);
+  return !r->failed;
+}
+
+void attn2c_ask_submit(attn2c_server *server, attn2c_request *r, attn2c_ask *ask) {
+  const int64_t count = (int64_t)ask->prompt_count * ask->n;
+  if (!r->failed && count > ATTN2C_ASK_ANSWERS) {
+    attn2c_serve_refuse(r->exchange, 400, "n", NULL, "n: %lld answers in all, but at most %d are allowed",
+                        (long long)count, ATTN2C_ASK_ANSWERS);
+    r->failed = 1;
+  }
+  ask->answers = r->failed ? NULL : calloc((size_t)count, sizeof *ask->answers);
+  if (!r->failed && !ask->answers) lack_memory(r);
+  if (r->failed) {
+    attn2c_ask_free(ask);
+    return;
+  }
+  ask->answer_count = (int32_t)count;
+  for (int32_t i = 0; i < ask->answer_count; i++) {
+    const int prompt = i / ask->n;
+    const size_t begin = prompt ? ask->ends[prompt - 1] : 0;
+    ask->answers[i] = (attn2c_asked){.ask = ask,
+                                     .number = i,
+                                     .prompt = ask->ids + begin,
+                                     .prompt_count = (int32_t)(ask->ends[prompt] - begin)};
+  }
+  snprintf(ask->id, sizeof ask->id, "%s-%llx-%llx", ask->is_chat ? "chatcmpl" : "cmpl",
+           (unsigned long long)server->started, (unsigned long long)server->generate->asks++);
+  ask->job.bytes = ask->id_count * sizeof *ask->ids + (size_t)count * sizeof *ask->answers;
+  r->exchange->read_tokens = (int64_t)ask->id_count;
+  attn2c_serve_submit(server, r->exchange, &ask->job);
+}
+
+/* Adds the prompts of a completion: a text, tokens, or a list of either. */
+static void add_prompts(attn2c_server *server, attn2c_request *r, attn2c_ask *ask) {
+  static const char allowed[] = "a text, tokens, or a list of 1 to 64 texts or of lists of tokens is allowed";
+  const json_t *given = attn2c_request_field(r, "prompt");
+  const int is_list = json_is_array(given) && !json_is_integer(json_array_get(given, 0));
+  const size_t count = is_list ? json_array_size(given) : 1;
+  if (!given || count < 1 || count > ATTN2C_ASK_PROMPTS) {
+    attn2c_request_refuse(r, "prompt", given, allowed);
+    return;
+  }
+  for (size_t i = 0; i < count && !r->failed; i++) {
+    const json_t *prompt = is_list ? json_array_get(given, i) : given;
+    if (json_is_string(prompt))
+      attn2c_ask_add_text(server, r, ask, "prompt", json_string_value(prompt), json_string_length(prompt));
+    else if (json_is_array(prompt))
+      attn2c_ask_add_ids(server, r, ask, "prompt", prompt);
+    else
+      attn2c_request_refuse(r, "prompt", prompt, allowed);
+  }
+}
+
+void attn2c_serve_completions(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
+  attn2c_request request = {.exchange = exchange, .given = given};
+  attn2c_ask *ask = attn2c_ask_read(server, &request, 0);
+  if (!ask) return;
+  add_prompts(server, &request, ask);
+  attn2c_ask_submit(server, &request, ask);
+}

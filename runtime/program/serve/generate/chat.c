@@ -1,0 +1,215 @@
+/* chat.c - the messages of a chat, which the model's chat template makes a prompt. */
+#include "chat/chat_template.h"
+#include "program/serve/generate/generate.h"
+
+enum { MOST_MESSAGES = 4096, MOST_VALUES = 1 << 16, MOST_KEYS = 256, MOST_DEPTH = 64 };
+
+/* Values of lists and objects, which are freed together. */
+typedef struct block {
+  struct block *next;
+  attn2c_chat_value values[];
+} block;
+
+/* A request's messages for the template. */
+typedef struct {
+  attn2c_chat_message *messages;
+  char **joined; /* contents that were lists of parts */
+  size_t count;
+  block *blocks;
+  json_t *parsed; /* arguments of functions, which came as texts */
+  size_t values;
+} chat;
+
+static void free_chat(chat *c) {
+  while (c->blocks) {
+    block *next = c->blocks->next;
+    free(c->blocks);
+    c->blocks = next;
+  }
+  json_decref(c->parsed);
+  for (size_t i = 0; i < c->count && c->joined; i++) free(c->joined[i]);
+  free(c->joined);
+  free(c->messages);
+}
+
+/* Joins the parts {"type": "text", "text": TEXT} of a content. Returns NULL after a fault. */
+static char *join_parts(attn2c_request *r, const json_t *parts, size_t *length) {
+  size_t all = 0;
+  for (size_t i = 0; i < json_array_size(parts); i++) {
+    const json_t *part = json_array_get(parts, i), *text = json_object_get(part, "text");
+    const char *type = json_string_value(json_object_get(part, "type"));
+    if (!type || strcmp(type, "text") != 0 || !json_is_string(text)) {
+      attn2c_request_refuse(r, "messages.content", part,
+                            "parts {\"type\": \"text\", \"text\": TEXT} are allowed");
+      return NULL;
+    }
+    all += json_string_length(text);
+  }
+  char *joined = malloc(all + 1);
+  *length = 0;
+  for (size_t i = 0; i < json_array_size(parts) && joined; i++) {
+    const json_t *text = json_object_get(json_array_get(parts, i), "text");
+    memcpy(joined + *length, json_string_value(text), json_string_length(text));
+    *length += json_string_length(text);
+  }
+  return joined;
+}
+
+static void lack_memory(attn2c_request *r) {
+  if (!r->failed) attn2c_serve_refuse(r->exchange, 503, NULL, NULL, "no memory for the request");
+  r->failed = 1;
+}
+
+static void read_value(attn2c_request *r, chat *c, const char *field, const json_t *given, int depth,
+                       attn2c_chat_value *value);
+
+/* Reads the items of a list or an object. `without`: keys that are left out, or NULL. */
+static const attn2c_chat_value *read_items(attn2c_request *r, chat *c, const char *field, const json_t *given,
+                                           int depth, const char *const *without, size_t *length) {
+  const int is_list = json_is_array(given);
+  const size_t count = is_list ? json_array_size(given) : json_object_size(given);
+  *length = 0;
+  if (depth > MOST_DEPTH || count > (is_list ? MOST_VALUES : MOST_KEYS) || (c->values += count) > MOST_VALUES)
+    attn2c_request_refuse(r, field, given,
+                          "objects of 256 keys, 64 in each other, and 65536 values are allowed at most");
+  block *made = r->failed ? NULL : malloc(sizeof *made + count * sizeof *made->values);
+  if (!made) {
+    lack_memory(r);
+    return NULL;
+  }
+  made->next = c->blocks;
+  c->blocks = made;
+  for (size_t i = 0; is_list && i < count && !r->failed; i++)
+    read_value(r, c, field, json_array_get(given, i), depth + 1, &made->values[(*length)++]);
+  const char *name;
+  json_t *item;
+  if (!is_list) json_object_foreach((json_t *)given, name, item) {
+      const char *const *left = without;
+      while (left && *left && strcmp(*left, name) != 0) left++;
+      if ((left && *left) || r->failed || (without && json_is_null(item))) continue;
+      read_value(r, c, field, item, depth + 1, &made->values[*length]);
+      made->values[(*length)++].name = name;
+    }
+  return made->values;
+}
+
+/* Returns the object that a text is; NULL if it is none. */
+static const json_t *parsed(chat *c, const json_t *text) {
+  json_t *object =
+      json_loadb(json_string_value(text), json_string_length(text), JSON_REJECT_DUPLICATES, NULL);
+  if (!c->parsed) c->parsed = json_array();
+  const int is_kept = json_array_append_new(c->parsed, object) == 0;
+  return is_kept && json_is_object(object) ? object : NULL;
+}
+
+static void read_value(attn2c_request *r, chat *c, const char *field, const json_t *given, int depth,
+                       attn2c_chat_value *value) {
+  const double real = json_real_value(given);
+  *value = (attn2c_chat_value){.kind = ATTN2C_CHAT_NONE};
+  if (json_is_string(given))
+    *value = (attn2c_chat_value){.text = json_string_value(given), .length = json_string_length(given)};
+  else if (json_is_boolean(given))
+    *value = (attn2c_chat_value){.kind = ATTN2C_CHAT_FLAG, .number = json_is_true(given)};
+  else if (json_is_integer(given))
+    *value = (attn2c_chat_value){.kind = ATTN2C_CHAT_INTEGER, .number = json_integer_value(given)};
+  else if (json_is_real(given))
+    value->kind = ATTN2C_CHAT_REAL, memcpy(&value->number, &real, sizeof real);
+  else if (json_is_array(given) || json_is_object(given)) {
+    value->kind = json_is_array(given) ? ATTN2C_CHAT_LIST : ATTN2C_CHAT_DICT;
+    value->text = read_items(r, c, field, given, depth, NULL, &value->length);
+    /* Templates write the arguments of a call as JSON, and clients send them as text. */
+    for (size_t i = 0; json_is_object(given) && i < value->length && !r->failed; i++) {
+      attn2c_chat_value *item = &((attn2c_chat_value *)value->text)[i];
+      const json_t *text = json_object_get(given, item->name);
+      const json_t *object =
+          strcmp(item->name, "arguments") == 0 && json_is_string(text) ? parsed(c, text) : NULL;
+      const char *name = item->name;
+      if (object) read_value(r, c, field, object, depth + 1, item), item->name = name;
+    }
+  }
+}
+
+static void read_message(attn2c_request *r, chat *c, const json_t *given) {
+  const json_t *role = json_object_get(given, "role"), *content = json_object_get(given, "content");
+  attn2c_chat_message *message = &c->messages[c->count];
+  if (!json_is_object(given) || !json_is_string(role)) {
+    attn2c_request_refuse(r, "messages", given, "messages {\"role\": TEXT, \"content\": TEXT} are allowed");
+    return;
+  }
+  message->role = json_string_value(role), message->role_length = json_string_length(role);
+  if (json_is_string(content)) {
+    message->content = json_string_value(content), message->content_length = json_string_length(content);
+  } else if (json_is_array(content)) {
+    message->content = c->joined[c->count] = join_parts(r, content, &message->content_length);
+    if (!message->content) lack_memory(r);
+  } else if (content && !json_is_null(content)) {
+    attn2c_request_refuse(r, "messages.content", content, "a text or a list of parts is allowed");
+  }
+  c->count++;
+  static const char *const own[] = {"role", "content", NULL};
+  if (json_object_size(given) > (content ? 2 : 1) && !r->failed)
+    message->more = read_items(r, c, "messages", given, 0, own, &message->more_count);
+}
+
+/* True if a template has a name in it. */
+static int has_word(const attn2c_chat_template *template, const char *word) {
+  for (int32_t i = 0; i < template->word_count; i++)
+    if (template->words[i].length == strlen(word) && memcmp(template->words[i].text, word, strlen(word)) == 0)
+      return 1;
+  return 0;
+}
+
+/* Reads the tools, which the template writes into the prompt. Returns 1 if there are any. */
+static int read_tools(attn2c_request *r, chat *c, const attn2c_chat_template *template,
+                      attn2c_chat_value *tools) {
+  const json_t *given = attn2c_request_field(r, "tools"), *choice = attn2c_request_field(r, "tool_choice");
+  int number = 0;
+  if (json_is_object(choice)) attn2c_request_refuse(r, "tool_choice", choice, "auto or none is allowed");
+  attn2c_request_word(r, "tool_choice", "auto or none", &number);
+  if (!given || r->failed) return 0;
+  if (!json_is_array(given))
+    attn2c_request_refuse(r, "tools", given, "a list of tools is allowed");
+  else if (json_array_size(given) > 0 && !has_word(template, "tools"))
+    attn2c_request_lacks(r, "tools", "the model's chat template has none");
+  if (r->failed || number == 1 || json_array_size(given) == 0) return 0;
+  read_value(r, c, "tools", given, 0, tools);
+  tools->name = "tools";
+  return !r->failed;
+}
+
+void attn2c_serve_chat(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
+  attn2c_request request = {.exchange = exchange, .given = given}, *r = &request;
+  attn2c_serve_generate *g = server->generate;
+  const attn2c_chat_template *template = g->facts->chat;
+  attn2c_ask *ask = attn2c_ask_read(server, r, 1);
+  if (!ask) return;
+  const json_t *list = attn2c_request_field(r, "messages");
+  const size_t count = json_array_size(list);
+  chat c = {.count = 0};
+  if (count < 1 || count > MOST_MESSAGES) {
+    attn2c_request_refuse(r, "messages", list, "a list of 1 to 4096 messages is allowed");
+  } else {
+    c.messages = calloc(count, sizeof *c.messages);
+    c.joined = calloc(count, sizeof *c.joined);
+  }
+  if (!r->failed && (!c.messages || !c.joined)) lack_memory(r);
+  for (size_t i = 0; i < count && !r->failed; i++) read_message(r, &c, json_array_get(list, i));
+  attn2c_chat_value tools;
+  const int has_tools = !r->failed && read_tools(r, &c, template, &tools);
+  const attn2c_chat_options options = {
+      .add_generation_prompt = 1, .flags = &tools, .flag_count = (size_t)has_tools};
+  const char *text;
+  size_t length;
+  char fault[300] = "";
+  const int status = r->failed ? ATTN2C_OK
+                               : template->render(template, &g->chat, c.messages, c.count, &options, &text,
+                                                  &length, fault, sizeof fault);
+  if (!r->failed && status != ATTN2C_OK) {
+    attn2c_serve_refuse(exchange, status == ATTN2C_MEMORY ? 503 : 400, "messages", NULL, "messages: %s",
+                        *fault ? fault : attn2c_strerror(status));
+    r->failed = 1;
+  }
+  if (!r->failed) attn2c_ask_add_text(server, r, ask, "messages", text, length);
+  free_chat(&c);
+  attn2c_ask_submit(server, r, ask);
+}

@@ -1,0 +1,263 @@
+/* reply.c - the replies to requests for texts: one JSON object, or events while the texts come. */
+#include <math.h>
+
+#include "program/answers/json_line.h"
+#include "program/serve/generate/generate.h"
+
+/* The news of an answer at one moment. */
+typedef struct {
+  const attn2c_asked *answer;
+  json_t *text, *logs; /* NULL: nothing new */
+  attn2c_end end;
+} news;
+
+static const char *reason_of(attn2c_end end) {
+  return end == ATTN2C_END_COUNT || end == ATTN2C_END_CONTEXT ? "length" : "stop";
+}
+
+/* Returns a token's text as JSON. */
+static json_t *token_text(const attn2c_serve_generate *g, int32_t id, json_t **bytes) {
+  const char *text = "";
+  size_t length = 0;
+  if (attn2c_text_decode(g->showing, &id, 1, 0, &text, &length) != ATTN2C_OK) length = 0;
+  if (bytes) {
+    *bytes = json_array();
+    for (size_t i = 0; i < length; i++) json_array_append_new(*bytes, json_integer((unsigned char)text[i]));
+  }
+  return attn2c_json_text(text, length);
+}
+
+static json_t *chat_token(const attn2c_serve_generate *g, int32_t id, float log_probability) {
+  json_t *bytes, *text = token_text(g, id, &bytes);
+  return json_pack("{s:o, s:o, s:o}", "token", text, "logprob", attn2c_json_number((double)log_probability),
+                   "bytes", bytes);
+}
+
+/* Returns the log-probabilities of tokens from number `first` on, in the form of chats. */
+static json_t *chat_logs(const attn2c_serve_generate *g, const attn2c_asked *answer, size_t first) {
+  json_t *list = json_array();
+  for (size_t i = first; i < answer->token_count; i++) {
+    const attn2c_asked_token *token = &answer->tokens[i];
+    json_t *one = chat_token(g, token->id, token->log_probability), *tops = json_array();
+    for (int32_t k = 0; k < token->tops; k++) {
+      const attn2c_top_token *top = &answer->tops[token->first + k];
+      json_array_append_new(tops, chat_token(g, top->id, top->log_probability));
+    }
+    json_object_set_new(one, "top_logprobs", tops);
+    json_array_append_new(list, one);
+  }
+  return json_pack("{s:o, s:n}", "content", list, "refusal");
+}
+
+/* Returns the number of characters in `length` bytes. */
+static json_int_t characters(const char *text, size_t length) {
+  json_int_t count = 0;
+  for (size_t i = 0; i < length; i++) count += ((unsigned char)text[i] & 0xc0) != 0x80;
+  return count;
+}
+
+/* Does the same in the form of completions. */
+static json_t *completion_logs(const attn2c_serve_generate *g, const attn2c_asked *answer, size_t first) {
+  json_t *tokens = json_array(), *numbers = json_array(), *lists = json_array(), *places = json_array();
+  const attn2c_ask *ask = answer->ask;
+  const char *prompt = ask->texts[answer->number / ask->n];
+  const size_t of_prompt = ask->echo ? (size_t)answer->prompt_count : 0;
+  const json_int_t before = ask->echo && prompt ? characters(prompt, strlen(prompt)) : 0;
+  json_int_t place = 0;
+  for (size_t i = first; i < answer->token_count; i++) {
+    const attn2c_asked_token *token = &answer->tokens[i];
+    json_t *text = token_text(g, token->id, NULL),
+           *tops = isnan(token->log_probability) ? json_null() : json_object();
+    for (int32_t k = 0; k < token->tops; k++) {
+      const attn2c_top_token *top = &answer->tops[token->first + k];
+      json_t *name = token_text(g, top->id, NULL);
+      if (name)
+        json_object_set_new(tops, json_string_value(name), attn2c_json_number((double)top->log_probability));
+      json_decref(name);
+    }
+    const size_t at = token->at < answer->length ? token->at : answer->length;
+    json_array_append_new(places,
+                          json_integer(i < of_prompt ? place : before + characters(answer->text, at)));
+    place += text ? characters(json_string_value(text), json_string_length(text)) : 0;
+    json_array_append_new(tokens, text);
+    json_array_append_new(numbers, attn2c_json_number((double)token->log_probability));
+    json_array_append_new(lists, tops);
+  }
+  return json_pack("{s:o, s:o, s:o, s:o}", "tokens", tokens, "token_logprobs", numbers, "top_logprobs", lists,
+                   "text_offset", places);
+}
+
+/* Takes what is new of an answer. Called with the engine's lock. */
+static news take_news(const attn2c_serve_generate *g, attn2c_asked *answer) {
+  const attn2c_ask *ask = answer->ask;
+  news n = {.answer = answer, .end = answer->end};
+  const char *prompt = ask->echo && !answer->is_begun ? ask->texts[answer->number / ask->n] : NULL;
+  const size_t length = answer->length - answer->shown;
+  if (prompt && (length > 0 || n.end != ATTN2C_END_NONE)) {
+    const size_t before = strlen(prompt);
+    char *both = malloc(before + length + 1);
+    if (both) {
+      memcpy(both, prompt, before);
+      if (length) memcpy(both + before, answer->text + answer->shown, length);
+      n.text = attn2c_json_text(both, before + length);
+    }
+    free(both);
+    answer->is_begun = 1;
+  } else if (length > 0) {
+    n.text = attn2c_json_text(answer->text + answer->shown, length);
+  }
+  answer->shown = answer->length;
+  if (ask->top >= 0 && answer->token_count > answer->shown_tokens && (n.text || n.end != ATTN2C_END_NONE)) {
+    n.logs = (ask->is_chat ? chat_logs : completion_logs)(g, answer, answer->shown_tokens);
+    answer->shown_tokens = answer->token_count;
+  }
+  return n;
+}
+
+static json_t *usage_of(const attn2c_ask *ask) {
+  json_int_t read = (json_int_t)ask->id_count, written = 0, kept = 0;
+  for (int32_t i = 0; i < ask->answer_count; i++) {
+    written += ask->answers[i].written;
+    kept += i % ask->n ? 0 : ask->answers[i].kept;
+  }
+  return json_pack("{s:I, s:I, s:I, s:{s:I}}", "prompt_tokens", read, "completion_tokens", written,
+                   "total_tokens", read + written, "prompt_tokens_details", "cached_tokens", kept);
+}
+
+/* Returns a reply or an event without its choices. */
+static json_t *frame(const attn2c_ask *ask, json_t *choices) {
+  const char *object = !ask->is_chat      ? "text_completion"
+                       : ask->is_streamed ? "chat.completion.chunk"
+                                          : "chat.completion";
+  return json_pack("{s:s, s:s, s:I, s:s, s:o}", "id", ask->id, "object", object, "created",
+                   (json_int_t)ask->created, "model", ask->job.server->model->name, "choices", choices);
+}
+
+/* Writes an event, and releases it. */
+static void write_event(attn2c_ask *ask, json_t *event) {
+  char *text = event ? json_dumps(event, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+  json_decref(event);
+  if (!text) return;
+  const size_t length = strlen(text);
+  char *line = malloc(length + 8);
+  if (line) {
+    memcpy(line, "data: ", 6);
+    memcpy(line + 6, text, length);
+    memcpy(line + 6 + length, "\n\n", 2);
+    attn2c_http_write(ask->job.exchange, line, length + 8);
+  }
+  free(line);
+  free(text);
+}
+
+/* Writes an event about an answer: a part of its text, or why it has ended. */
+static void write_choice(attn2c_ask *ask, const news *n, json_t *text, json_t *logs, const char *reason,
+                         int is_first) {
+  json_t *part;
+  if (!ask->is_chat)
+    part =
+        json_pack("{s:i, s:o, s:o, s:s?}", "index", n->answer->number, "text", text ? text : json_string(""),
+                  "logprobs", logs ? logs : json_null(), "finish_reason", reason);
+  else
+    part = json_pack("{s:i, s:o, s:o, s:s?}", "index", n->answer->number, "delta",
+                     is_first ? json_pack("{s:s, s:s}", "role", "assistant", "content", "")
+                     : text   ? json_pack("{s:o}", "content", text)
+                              : json_object(),
+                     "logprobs", logs ? logs : json_null(), "finish_reason", reason);
+  json_t *event = frame(ask, json_pack("[o]", part));
+  if (ask->with_usage && event) json_object_set_new(event, "usage", json_null());
+  write_event(ask, event);
+}
+
+/* Writes an error as the last event. */
+static void write_fault(attn2c_ask *ask, const char *fault) {
+  char *text = attn2c_serve_error(ask->job.exchange, 500, NULL, NULL, fault);
+  json_t *event = text ? json_loads(text, 0, NULL) : NULL;
+  free(text);
+  write_event(ask, event);
+}
+
+/* Begins the stream with its first answer. */
+static void begin_stream(attn2c_ask *ask) {
+  if (ask->job.exchange->status) return;
+  attn2c_http_begin(ask->job.exchange, 200, "text/event-stream");
+  for (int32_t i = 0; i < ask->answer_count && ask->is_chat && ask->job.exchange; i++) {
+    const news first = {.answer = &ask->answers[i]};
+    write_choice(ask, &first, NULL, NULL, NULL, 1);
+  }
+}
+
+/* Writes what is new of all answers as events. */
+static void write_news(attn2c_ask *ask) {
+  const attn2c_serve_generate *g = ask->job.server->generate;
+  for (int32_t i = 0; i < ask->answer_count; i++) {
+    attn2c_asked *answer = &ask->answers[i];
+    if (answer->is_ended) continue;
+    attn2c_engine_lock(ask->job.server->engine);
+    const news n = take_news(g, answer);
+    attn2c_engine_unlock(ask->job.server->engine);
+    if (n.text || n.logs) write_choice(ask, &n, n.text, n.logs, NULL, 0);
+    if (n.end == ATTN2C_END_NONE) continue;
+    answer->is_ended = 1;
+    if (n.end == ATTN2C_END_FAULT)
+      write_fault(ask, answer->fault);
+    else
+      write_choice(ask, &n, NULL, NULL, reason_of(n.end), 0);
+  }
+}
+
+void attn2c_ask_told(attn2c_job *job) {
+  attn2c_ask *ask = (attn2c_ask *)job;
+  if (!job->exchange || !ask->is_streamed) return;
+  begin_stream(ask);
+  write_news(ask);
+}
+
+static void end_stream(attn2c_ask *ask) {
+  begin_stream(ask);
+  write_news(ask);
+  if (ask->with_usage) {
+    json_t *event = frame(ask, json_array());
+    json_object_set_new(event, "usage", usage_of(ask));
+    write_event(ask, event);
+  }
+  attn2c_http_write(ask->job.exchange, "data: [DONE]\n\n", 14);
+  attn2c_http_end(ask->job.exchange);
+}
+
+/* Returns an answer of a whole reply. */
+static json_t *choice_of(const attn2c_ask *ask, const news *n) {
+  json_t *text = n->text ? n->text : json_string(""), *logs = n->logs ? n->logs : json_null();
+  if (!ask->is_chat)
+    return json_pack("{s:i, s:o, s:o, s:s}", "index", n->answer->number, "text", text, "logprobs", logs,
+                     "finish_reason", reason_of(n->end));
+  return json_pack("{s:i, s:{s:s, s:o, s:n}, s:o, s:s}", "index", n->answer->number, "message", "role",
+                   "assistant", "content", text, "refusal", "logprobs", logs, "finish_reason",
+                   reason_of(n->end));
+}
+
+void attn2c_ask_done(attn2c_job *job) {
+  attn2c_ask *ask = (attn2c_ask *)job;
+  const char *fault = NULL;
+  if (!job->exchange) return;
+  for (int32_t i = 0; i < ask->answer_count; i++) {
+    job->exchange->written_tokens += ask->answers[i].written;
+    if (ask->answers[i].end == ATTN2C_END_FAULT) fault = ask->answers[i].fault;
+  }
+  if (ask->is_streamed) {
+    end_stream(ask);
+    return;
+  }
+  if (fault) {
+    attn2c_serve_refuse(job->exchange, 500, NULL, NULL, "%s", fault);
+    return;
+  }
+  json_t *choices = json_array();
+  for (int32_t i = 0; i < ask->answer_count; i++) {
+    const news n = take_news(job->server->generate, &ask->answers[i]);
+    json_array_append_new(choices, choice_of(ask, &n));
+  }
+  const int failed = json_array_size(choices) < (size_t)ask->answer_count;
+  json_t *reply = frame(ask, choices);
+  attn2c_serve_reply(job->exchange, 200, reply, json_object_set_new(reply, "usage", usage_of(ask)) || failed);
+}

@@ -1,0 +1,132 @@
+/* reply.c - writes the replies of requests with texts. */
+#define _GNU_SOURCE
+#include "program/answers/json_line.h"
+#include "program/serve/numbers.h"
+#include "program/serve/text/routes.h"
+
+static const attn2c_text_facts *facts_of(const attn2c_text_job *job) { return job->job.server->model->text; }
+
+char *attn2c_reply_embeddings(const attn2c_text_job *job, size_t *length) {
+  const attn2c_texts_work *work = &job->work;
+  return attn2c_embeddings_text(job->job.server->model->name, work->values, work->count, work->width,
+                                job->is_base64, work->tokens, length);
+}
+
+char *attn2c_reply_lists(const attn2c_text_job *job, size_t *length) {
+  const attn2c_texts_work *work = &job->work;
+  const size_t each = work->values ? attn2c_floats_room(work->width, 0) + 1 : 1;
+  char *text = malloc(work->count * each + work->bytes + 3), *at = text;
+  const int is_list = !job->is_single;
+  if (!text) return NULL;
+  if (is_list) *at++ = '[';
+  for (size_t i = 0; i < work->count; i++) {
+    if (i) *at++ = ',';
+    if (work->values) {
+      at += attn2c_floats_text(work->values + i * work->width, work->width, 0, at);
+    } else {
+      const size_t bytes = strlen(work->answers[i]);
+      memcpy(at, work->answers[i], bytes);
+      at += bytes;
+    }
+  }
+  if (is_list) *at++ = ']';
+  *length = (size_t)(at - text);
+  return text;
+}
+
+/* Returns the text of an object, and releases it. */
+static char *text_of(json_t *object, int failed, size_t *length) {
+  char *text = object && !failed ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+  json_decref(object);
+  *length = text ? strlen(text) : 0;
+  return text;
+}
+
+/* A text of a ranking. */
+typedef struct {
+  size_t number;
+  double score;
+} place;
+
+static int by_score(const void *a, const void *b) {
+  const place *first = a, *second = b;
+  if (first->score != second->score) return first->score > second->score ? -1 : 1;
+  return first->number < second->number ? -1 : 1;
+}
+
+/* Returns the best texts, each as an object with its score under `key`. */
+static json_t *ranked(const attn2c_text_job *job, const char *key) {
+  const attn2c_texts_work *work = &job->work;
+  const attn2c_label_function function = job->is_raw ? ATTN2C_AS_IT_IS : facts_of(job)->function;
+  place *places = malloc((work->count + 1) * sizeof *places);
+  json_t *list = json_array();
+  int failed = !places;
+  for (size_t i = 0; i < work->count && !failed; i++) {
+    attn2c_pick pick;
+    attn2c_best(work->values + i, 1, function, 1, &pick);
+    places[i] = (place){i, pick.score};
+  }
+  if (!failed) qsort(places, work->count, sizeof *places, by_score);
+  for (size_t i = 0; i < work->count && i < job->top && !failed; i++) {
+    const attn2c_asked_text *asked = &work->list[places[i].number];
+    json_t *each = json_pack("{s:I, s:o}", "index", (json_int_t)places[i].number, key,
+                             attn2c_json_number(places[i].score));
+    json_t *text = job->has_texts ? json_stringn(asked->pair, asked->pair_length) : NULL;
+    if (text && *key == 's') failed |= json_object_set_new(each, "text", text) != 0;
+    if (text && *key != 's')
+      failed |= json_object_set_new(each, "document", json_pack("{s:o}", "text", text)) != 0;
+    failed |= json_array_append_new(list, each) != 0;
+  }
+  free(places);
+  if (!failed) return list;
+  json_decref(list);
+  return NULL;
+}
+
+char *attn2c_reply_ranks(const attn2c_text_job *job, size_t *length) {
+  return text_of(ranked(job, "score"), 0, length);
+}
+
+char *attn2c_reply_results(const attn2c_text_job *job, size_t *length) {
+  const json_int_t tokens = job->work.tokens;
+  json_t *object = json_pack("{s:s, s:s, s:o, s:{s:I, s:I}}", "object", "list", "model",
+                             job->job.server->model->name, "results", ranked(job, "relevance_score"), "usage",
+                             "prompt_tokens", tokens, "total_tokens", tokens);
+  return text_of(object, 0, length);
+}
+
+char *attn2c_reply_labels(const attn2c_text_job *job, size_t *length) {
+  const attn2c_texts_work *work = &job->work;
+  const struct attn2c_serve_text *text = job->job.server->text;
+  const attn2c_label_function function = job->is_raw ? ATTN2C_AS_IT_IS : facts_of(job)->function;
+  attn2c_pick *picks = malloc(ATTN2C_MAX_TOP * sizeof *picks);
+  char *whole = picks ? malloc(work->count * (text->label_bytes + 3) + 3) : NULL, *at = whole;
+  if (whole && !job->is_single) *at++ = '[';
+  for (size_t i = 0; i < work->count && whole; i++) {
+    const float *scores = work->values + i * work->width;
+    const int count = attn2c_best(scores, (int64_t)work->width, function, ATTN2C_MAX_TOP, picks);
+    if (i) *at++ = ',';
+    *at++ = '[';
+    for (int p = 0; p < count; p++) {
+      at = stpcpy(at, p ? ",{\"score\":" : "{\"score\":");
+      at += attn2c_float_text((float)picks[p].score, at);
+      at = stpcpy(stpcpy(stpcpy(at, ",\"label\":"), text->labels[picks[p].number]), "}");
+    }
+    *at++ = ']';
+  }
+  if (whole && !job->is_single) *at++ = ']';
+  *length = (size_t)(at - whole);
+  free(picks);
+  return whole;
+}
+
+char *attn2c_reply_similarities(const attn2c_text_job *job, size_t *length) {
+  const attn2c_texts_work *work = &job->work;
+  json_t *list = json_array();
+  int failed = 0;
+  for (size_t i = 1; i < work->count; i++) {
+    const double cosine = attn2c_cosine(work->values, work->values + i * work->width, (int64_t)work->width);
+    failed |= json_array_append_new(list, attn2c_json_number(cosine)) != 0;
+  }
+  return text_of(list, failed, length);
+}

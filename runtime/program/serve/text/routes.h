@@ -1,0 +1,54 @@
+/* routes.h - what the routes of texts share: a request's job, and how its reply is written. */
+#pragma once
+
+#include "program/serve/request.h"
+#include "program/serve/text/work.h"
+
+struct attn2c_serve_text {
+  attn2c_text_worker *worker;
+  attn2c_context *context; /* NULL: the model continues, and another part calls it */
+  int rows;                /* number of the output with a row for each token; -1: none */
+  size_t width;            /* numbers of an answer */
+  char **labels;           /* [width] JSON of their names, of a classifier; else NULL */
+  size_t label_bytes;      /* the most of a reply's list of all labels */
+};
+
+typedef struct attn2c_text_job attn2c_text_job;
+struct attn2c_text_job {
+  attn2c_job job;
+  attn2c_texts_work work;
+  json_t *given;     /* has the texts */
+  int32_t *ids;      /* of all lists of ids */
+  const char *field; /* that has the texts, for errors */
+  /* Makes the reply in the loop's thread; NULL without memory. */
+  char *(*write)(const attn2c_text_job *job, size_t *length);
+  int is_base64, is_raw, has_texts, is_single; /* of the reply */
+  size_t top;                                  /* texts of a ranking */
+};
+
+/* The most texts of a request. */
+enum { ATTN2C_MOST_ASKED = 2048 };
+
+/* The forms that a text may have in a request. */
+enum { ATTN2C_MAY_BE_IDS = 1, ATTN2C_MAY_BE_PAIR = 2, ATTN2C_TEXT_OBJECT = 4 };
+
+/* Begins a job for the texts of a field. first: with each text of the list as its pair; NULL: they have none.
+ * Returns NULL after a refusal. */
+attn2c_text_job *attn2c_text_job_of(attn2c_server *server, attn2c_request *r, const char *name, int forms,
+                                    const char *first);
+void attn2c_text_job_free(attn2c_job *job);
+
+/* Reads `truncate` and `prompt_name`. */
+void attn2c_text_job_options(attn2c_server *server, attn2c_request *r, attn2c_text_job *job);
+
+/* Reserves memory and submits the job, or frees it after a refusal. */
+void attn2c_text_job_submit(attn2c_server *server, attn2c_request *r, attn2c_text_job *job);
+
+/* Writers of replies (reply.c). */
+char *attn2c_reply_embeddings(const attn2c_text_job *job, size_t *length); /* of OpenAI */
+char *attn2c_reply_lists(const attn2c_text_job *job, size_t *length);   /* of TEI: values, or JSON of each */
+char *attn2c_reply_ranks(const attn2c_text_job *job, size_t *length);   /* of TEI */
+char *attn2c_reply_results(const attn2c_text_job *job, size_t *length); /* of Jina and Cohere */
+char *attn2c_reply_labels(const attn2c_text_job *job, size_t *length);  /* of TEI */
+char *attn2c_reply_similarities(const attn2c_text_job *job,
+                                size_t *length); /* of the first text with others */

@@ -1,0 +1,204 @@
+/* moves.c - the reference of ops that only move values: patches, neighbours, join, split_heads,
+ * windows, swap and gather_columns. They cut an image into patches, put rows side by side, join rows
+ * along a sequence, order rows of all heads by head, and swap two leading axes. */
+#include "reference/ops.h"
+
+#include <math.h>
+
+/* y[b][py (X/P) + px][(c P + y) P + x] = x[b][c][py P + y][px P + x] */
+int attn2c_reference_patches(const attn2c_reference_call *call) {
+  const int64_t size = attn2c_reference_count(call, "patch", 0);
+  attn2c_reference_sizes n = {['p'] = size};
+  if (size < 1) return attn2c_reference_fault(call, "patch must be at least 1");
+  if (!attn2c_reference_fits(call, "bc(yp)(xp) -> b(yx)(cpp)", n)) return ATTN2C_USAGE;
+  const int64_t batch = n['b'], channels = n['c'], down = n['y'], across = n['x'];
+  const int64_t height = down * size, width = across * size;
+  const float *image = attn2c_reference_values(call, 0);
+  float *result = call->tensors[call->op->result];
+  for (int64_t b = 0; b < batch; b++)
+    for (int64_t py = 0; py < down; py++)
+      for (int64_t px = 0; px < across; px++)
+        for (int64_t c = 0; c < channels; c++)
+          for (int64_t y = 0; y < size; y++)
+            for (int64_t x = 0; x < size; x++)
+              *result++ = image[((b * channels + c) * height + py * size + y) * width + px * size + x];
+  return ATTN2C_OK;
+}
+
+/* y[b][py across + px][y P + x] = x[b][px column_stride + x][py row_stride + y] */
+int attn2c_reference_patches_of_columns(const attn2c_reference_call *call) {
+  const int64_t size = attn2c_reference_count(call, "patch", 0);
+  const int64_t row_stride = attn2c_reference_count(call, "row_stride", 0);
+  const int64_t column_stride = attn2c_reference_count(call, "column_stride", 0);
+  attn2c_reference_sizes n = {['p'] = size};
+  if (size < 1 || row_stride < 1 || column_stride < 1)
+    return attn2c_reference_fault(call, "patch and strides must be at least 1");
+  if (!attn2c_reference_fits(call, "bwh -> br(pp)", n)) return ATTN2C_USAGE;
+  const int64_t batch = n['b'], width = n['w'], height = n['h'];
+  const int64_t down = (height - size) / row_stride + 1, across = (width - size) / column_stride + 1;
+  if (height < size || width < size || n['r'] != down * across)
+    return attn2c_reference_fault(call, "the result must have a row for each patch");
+  const float *image = attn2c_reference_values(call, 0);
+  float *result = call->tensors[call->op->result];
+  for (int64_t b = 0; b < batch; b++)
+    for (int64_t py = 0; py < down; py++)
+      for (int64_t px = 0; px < across; px++)
+        for (int64_t y = 0; y < size; y++)
+          for (int64_t x = 0; x < size; x++)
+            *result++ = image[(b * width + px * column_stride + x) * height + py * row_stride + y];
+  return ATTN2C_OK;
+}
+
+/* y[r][j] = x[r][order[j]] */
+int attn2c_reference_gather_columns(const attn2c_reference_call *call) {
+  const attn2c_tensor *order_shape = attn2c_reference_operand(call, 1);
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "*w, w -> *w", n)) return ATTN2C_USAGE;
+  const int64_t rows = n['*'], width = n['w'];
+  const float *x = attn2c_reference_values(call, 0), *order = attn2c_reference_values(call, 1);
+  float *y = call->tensors[call->op->result];
+  for (int64_t j = 0; j < width; j++) {
+    if (!(order[j] >= 0) || !(order[j] < (float)width) || order[j] != floorf(order[j]))
+      return attn2c_fail(call->message, ATTN2C_FORMAT,
+                         "%s: element %lld is %g, but must be a column from 0 to %lld", order_shape->name,
+                         (long long)j, (double)order[j], (long long)width - 1);
+    for (int64_t r = 0; r < rows; r++) y[r * width + j] = x[r * width + (int64_t)order[j]];
+  }
+  return ATTN2C_OK;
+}
+
+/* y[b][i][c K + t] = x[b][i + t - K / 2][c], or 0 if that is not one of the sequence's rows, or of the first
+ * lengths[b] of them; with a dilation D: y[b][i][t W + c] = x[b][i + (t - K / 2) D][c] */
+int attn2c_reference_neighbours(const attn2c_reference_call *call) {
+  const int64_t kernel = attn2c_reference_count(call, "kernel", 0);
+  attn2c_reference_sizes n = {['k'] = kernel};
+  if (kernel < 1) return attn2c_reference_fault(call, "kernel must be at least 1");
+  if (!attn2c_reference_fits(call, "brw, b -> br(kw)", n)) return ATTN2C_USAGE;
+  const int64_t batch = n['b'], rows = n['r'], width = n['w'];
+  const int64_t dilation = attn2c_reference_count(call, "dilation", 0);
+  if (!attn2c_reference_lengths(call, 1, batch, 0, rows)) return ATTN2C_FORMAT;
+  const float *x = attn2c_reference_values(call, 0);
+  const int32_t *valid = attn2c_reference_values(call, 1);
+  float *y = call->tensors[call->op->result];
+  for (int64_t b = 0; b < batch; b++)
+    for (int64_t i = 0; i < rows; i++)
+      for (int64_t k = 0; k < width * kernel; k++) {
+        const int64_t t = dilation > 0 ? k / width : k % kernel, c = dilation > 0 ? k % width : k / kernel;
+        const int64_t row = i + (t - kernel / 2) * (dilation > 0 ? dilation : 1);
+        const int is_there = row >= 0 && row < (valid ? valid[b] : rows);
+        *y++ = is_there ? x[(b * rows + row) * width + c] : 0;
+      }
+  return ATTN2C_OK;
+}
+
+/* y[b][i][t W + c] = x[b][S i + t][c], t < K */
+int attn2c_reference_windows(const attn2c_reference_call *call) {
+  const int64_t kernel = attn2c_reference_count(call, "kernel", 0);
+  const int64_t stride = attn2c_reference_count(call, "stride", 0);
+  attn2c_reference_sizes n = {['k'] = kernel};
+  if (kernel < 1 || stride < 1) return attn2c_reference_fault(call, "kernel and stride must be at least 1");
+  if (!attn2c_reference_fits(call, "brw -> bo(kw)", n)) return ATTN2C_USAGE;
+  const int64_t batch = n['b'], rows = n['r'], width = n['w'], windows = n['o'], row = kernel * width;
+  if (rows < kernel || windows != (rows - kernel) / stride + 1)
+    return attn2c_reference_fault(call, "the result must have a row for each window");
+  const float *x = attn2c_reference_values(call, 0);
+  float *y = call->tensors[call->op->result];
+  for (int64_t b = 0; b < batch; b++)
+    for (int64_t i = 0; i < windows; i++)
+      memcpy(y + (b * windows + i) * row, x + (b * rows + i * stride) * width, (size_t)row * sizeof *y);
+  return ATTN2C_OK;
+}
+
+int attn2c_reference_keep(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  if (!attn2c_reference_same(x_shape, y_shape, x_shape->rank))
+    return attn2c_reference_fault(call, "the result must have the shape of the operand");
+  memcpy(call->tensors[call->op->result], attn2c_reference_values(call, 0),
+         (size_t)attn2c_elements(y_shape) * sizeof(float));
+  return ATTN2C_OK;
+}
+
+/* Returns the rows of one operand of join, and 0 if it is not given. Returns -1 if it is not [n][width],
+ * [batch][n][width] or [batch][heads][n][width / heads]. */
+static int64_t rows_to_join(const attn2c_tensor *shape, int64_t batch, int64_t width) {
+  if (!shape) return 0;
+  if (shape->rank == 2 && shape->shape[1] == width) return shape->shape[0];
+  if (shape->rank == 3 && shape->shape[0] == batch && shape->shape[2] == width) return shape->shape[1];
+  if (shape->rank == 4 && shape->shape[0] == batch && shape->shape[1] * shape->shape[3] == width)
+    return shape->shape[2];
+  return -1;
+}
+
+/* Copies `rows` rows of all heads, [rows][heads][width], from an array by head, [heads][rows][width], or with
+ * `back` the other way. */
+static void copy_heads(float *to, const float *from, int64_t heads, int64_t rows, int64_t width, int back) {
+  for (int64_t h = 0; h < heads; h++)
+    for (int64_t i = 0; i < rows; i++) {
+      int64_t by_head = (h * rows + i) * width, by_row = (i * heads + h) * width;
+      memcpy(to + (back ? by_head : by_row), from + (back ? by_row : by_head), (size_t)width * sizeof *to);
+    }
+}
+
+/* y[b] = `zeros_before` rows of zeros, the rows of a, then the rows of b, then `zeros` rows of zeros. An
+ * operand without a batch is the same for every b. An operand with heads before its rows has them next to
+ * each other in y: y[b][i][h D + d] = a[b][h][i][d] */
+int attn2c_reference_join(const attn2c_reference_call *call) {
+  const attn2c_tensor *y_shape = attn2c_reference_result(call);
+  int64_t before = attn2c_reference_count(call, "zeros_before", 0);
+  int64_t zeros = attn2c_reference_count(call, "zeros", 0);
+  if (before < 0 || zeros < 0) return attn2c_reference_fault(call, "zeros must be a count");
+  if (y_shape->rank != 3) return attn2c_reference_fault(call, "the result must be [batch][rows][width]");
+  int64_t batch = y_shape->shape[0], width = y_shape->shape[2], rows[2];
+  for (int operand = 0; operand < 2; operand++) {
+    rows[operand] = rows_to_join(attn2c_reference_operand(call, operand), batch, width);
+    if (rows[operand] < 0)
+      return attn2c_reference_fault(call, "the operands must be [rows][width], [batch][rows][width] or "
+                                          "[batch][heads][rows][head_dim]");
+  }
+  if (y_shape->shape[1] != before + rows[0] + rows[1] + zeros)
+    return attn2c_reference_fault(call, "the result must have the rows of both operands, and the zeros");
+  float *y = call->tensors[call->op->result];
+  for (int64_t b = 0; b < batch; b++) {
+    for (int64_t i = 0; i < before * width; i++) *y++ = 0;
+    for (int operand = 0; operand < 2; operand++) {
+      const attn2c_tensor *shape = attn2c_reference_operand(call, operand);
+      if (!shape) continue;
+      const float *from = attn2c_reference_values(call, operand);
+      int64_t count = rows[operand] * width;
+      if (shape->rank == 4)
+        copy_heads(y, from + b * count, shape->shape[1], shape->shape[2], shape->shape[3], 0);
+      else
+        memcpy(y, from + (shape->rank == 3 ? b * count : 0), (size_t)count * sizeof *y);
+      y += count;
+    }
+    for (int64_t i = 0; i < zeros * width; i++) *y++ = 0;
+  }
+  return ATTN2C_OK;
+}
+
+/* y[b][h][i][d] = x[b][i][h D + d] */
+int attn2c_reference_split_heads(const attn2c_reference_call *call) {
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "br(hw) -> bhrw", n)) return ATTN2C_USAGE;
+  const int64_t heads = n['h'], rows = n['r'], width = n['w'];
+  const float *x = attn2c_reference_values(call, 0);
+  float *y = call->tensors[call->op->result];
+  for (int64_t b = 0; b < n['b']; b++) {
+    int64_t first = b * heads * rows * width;
+    copy_heads(y + first, x + first, heads, rows, width, 1);
+  }
+  return ATTN2C_OK;
+}
+
+/* y[j][i] = x[i][j], where each is a row */
+int attn2c_reference_swap(const attn2c_reference_call *call) {
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "abw -> baw", n)) return ATTN2C_USAGE;
+  const int64_t first = n['a'], second = n['b'], width = n['w'];
+  const float *x = attn2c_reference_values(call, 0);
+  float *y = call->tensors[call->op->result];
+  for (int64_t i = 0; i < first; i++)
+    for (int64_t j = 0; j < second; j++)
+      memcpy(y + (j * first + i) * width, x + (i * second + j) * width, (size_t)width * sizeof *y);
+  return ATTN2C_OK;
+}

@@ -1,0 +1,303 @@
+/* rows.c - the reference of ops on single rows or elements: linear, convolve, embed, add,
+ * multiply, scale, copy, activate. */
+#include "reference/ops.h"
+#include "formats/scale_block.h"
+
+#include <float.h>
+#include <math.h>
+
+/* Without OpenMP's simd pragmas the loops below are the same, only slower. */
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+
+static double dot(const float *a, const float *b, int64_t length) {
+  double sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (int64_t k = 0; k < length; k++) sum += (double)a[k] * (double)b[k];
+  return sum;
+}
+
+/* Computes the same, and the sum of the terms' absolute values. */
+static double dot_and_magnitude(const float *a, const float *b, int64_t length, double *magnitude) {
+  double sum = 0, absolutes = 0;
+#pragma omp simd reduction(+ : sum, absolutes)
+  for (int64_t k = 0; k < length; k++) {
+    double term = (double)a[k] * (double)b[k];
+    sum += term;
+    absolutes += fabs(term);
+  }
+  *magnitude = absolutes;
+  return sum;
+}
+
+/* True if a weight is in scale blocks with minima. */
+static int has_minima(const attn2c_descriptor *model, int tensor) {
+  for (int i = 0; model->packings && i < model->weight_count; i++)
+    if (model->weights[i].tensor == tensor) return attn2c_facts_of(model->packings[i].type)->has_minimum;
+  return 0;
+}
+
+/* Returns what minima add to the magnitude of a sum. A weight is then a scale's product and a minimum, which
+ * are summed apart and may cancel. The minimum of a block is at most its largest |w|, and a product at most
+ * |w| and the minimum. */
+static double of_minima(const float *x, const float *w, int64_t count) {
+  double sum = 0;
+  for (int64_t first = 0; first < count; first += ATTN2C_BLOCK_NUMBERS) {
+    double largest = 0, inputs = 0;
+    for (int64_t i = first; i < first + ATTN2C_BLOCK_NUMBERS && i < count; i++) {
+      largest = fmax(largest, fabs((double)w[i]));
+      inputs += fabs((double)x[i]);
+    }
+    sum += 2 * largest * inputs;
+  }
+  return sum;
+}
+
+/* y[r][o] = bias[o] + sum over k of x[r][k] weight[o][k]
+ * magnitude[r][o] = |bias[o]| + sum over k of |x[r][k] weight[o][k]| */
+int attn2c_reference_linear(const attn2c_reference_call *call) {
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "*i, oi, o -> *o", n)) return ATTN2C_USAGE;
+  const int64_t rows = n['*'], in = n['i'], out = n['o'];
+  const float *x = attn2c_reference_values(call, 0), *weight = attn2c_reference_values(call, 1);
+  const float *bias = attn2c_reference_values(call, 2);
+  float *y = call->tensors[call->op->result];
+  const int with_minimum = has_minima(call->model, call->op->operands[1]);
+  for (int64_t o = 0; o < out; o++)
+    for (int64_t r = 0; r < rows; r++) {
+      double shift = bias ? bias[o] : 0, absolutes;
+      if (!call->magnitude) {
+        y[r * out + o] = (float)(shift + dot(x + r * in, weight + o * in, in));
+      } else {
+        y[r * out + o] = (float)(shift + dot_and_magnitude(x + r * in, weight + o * in, in, &absolutes));
+        if (with_minimum) absolutes += of_minima(x + r * in, weight + o * in, in);
+        call->magnitude[r * out + o] = (float)fmin(fabs(shift) + absolutes, FLT_MAX);
+      }
+    }
+  return ATTN2C_OK;
+}
+
+/* Copies rows i - kernel / 2 and those after it, side by side, of the `width` columns from x on; 0 for rows
+ * that are not among the first `valid`. Rows are ld floats apart. */
+static void window(float *to, const float *x, int64_t i, int64_t valid, int64_t kernel, int64_t width,
+                   int64_t ld) {
+  for (int64_t t = 0; t < kernel; t++)
+    for (int64_t c = 0; c < width; c++) {
+      const int64_t row = i + t - kernel / 2;
+      to[t * width + c] = row >= 0 && row < valid ? x[row * ld + c] : 0;
+    }
+}
+
+/* y[b][i][g M + m] = bias[g M + m] + sum over t < K and c < W of x[b][i + t - K / 2][g W + c] weight[g M +
+ * m][t W
+ * + c], for group g of G; x is 0 before the first row of a sequence and after the first lengths[b] of them.
+ * magnitude: the same of absolute values */
+int attn2c_reference_convolve(const attn2c_reference_call *call) {
+  const int64_t kernel = attn2c_reference_count(call, "kernel", 0);
+  const int64_t groups = attn2c_reference_count(call, "groups", 0);
+  attn2c_reference_sizes n = {['k'] = kernel, ['g'] = groups};
+  if (kernel < 1 || groups < 1) return attn2c_reference_fault(call, "kernel and groups must be at least 1");
+  if (!attn2c_reference_fits(call, "br(gw), (gm)(kw), (gm), b -> br(gm)", n)) return ATTN2C_USAGE;
+  const int64_t batch = n['b'], rows = n['r'], width = n['w'], in = kernel * width, out = groups * n['m'];
+  if (!attn2c_reference_lengths(call, 3, batch, 0, rows)) return ATTN2C_FORMAT;
+  const float *x = attn2c_reference_values(call, 0), *weight = attn2c_reference_values(call, 1);
+  const float *bias = attn2c_reference_values(call, 2);
+  const int32_t *valid = attn2c_reference_values(call, 3);
+  float *y = call->tensors[call->op->result], *from = malloc((size_t)in * sizeof *from);
+  if (!from) return ATTN2C_MEMORY;
+  for (int64_t b = 0; b < batch; b++)
+    for (int64_t i = 0; i < rows; i++)
+      for (int64_t o = 0; o < out; o++) {
+        const int64_t at = (b * rows + i) * out + o;
+        if (o % (out / groups) == 0)
+          window(from, x + b * rows * groups * width + o / (out / groups) * width, i, valid ? valid[b] : rows,
+                 kernel, width, groups * width);
+        double absolutes = 0, shift = bias ? bias[o] : 0;
+        const double sum = dot_and_magnitude(from, weight + o * in, in, &absolutes);
+        y[at] = (float)(shift + sum);
+        if (call->magnitude) call->magnitude[at] = (float)fmin(fabs(shift) + absolutes, FLT_MAX);
+      }
+  free(from);
+  return ATTN2C_OK;
+}
+
+/* y[i][c] = table[ids[i]][c] scale[ids[i]] */
+int attn2c_reference_embed(const attn2c_reference_call *call) {
+  const attn2c_tensor *ids_shape = attn2c_reference_operand(call, 0);
+  const attn2c_tensor *scale_shape = attn2c_reference_operand(call, 2);
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "*, vw -> *w", n)) return ATTN2C_USAGE;
+  const int64_t count = n['*'], width = n['w'], vocabulary = n['v'];
+  if (scale_shape && attn2c_elements(scale_shape) != vocabulary)
+    return attn2c_reference_fault(call, "the scales must be one a row of the table");
+  const int32_t *ids = attn2c_reference_values(call, 0);
+  const float *table = attn2c_reference_values(call, 1), *scale = attn2c_reference_values(call, 2);
+  float *y = call->tensors[call->op->result];
+  for (int64_t i = 0; i < count; i++) {
+    if (ids[i] < 0 || ids[i] >= vocabulary)
+      return attn2c_fail(call->message, ATTN2C_FORMAT, "%s: element %lld is %ld, but must be from 0 to %lld",
+                         ids_shape->name, (long long)i, (long)ids[i], (long long)vocabulary - 1);
+    const float *row = table + ids[i] * width;
+    for (int64_t c = 0; c < width; c++)
+      y[i * width + c] = scale ? (float)((double)row[c] * (double)scale[ids[i]]) : row[c];
+  }
+  return ATTN2C_OK;
+}
+
+/* y[i] = a[i] + b[i modulo the elements of b]: b is repeated over the leading dimensions that it lacks */
+int attn2c_reference_add(const attn2c_reference_call *call) {
+  const attn2c_tensor *a_shape = attn2c_reference_operand(call, 0),
+                      *b_shape = attn2c_reference_operand(call, 1);
+  const attn2c_tensor *y_shape = attn2c_reference_result(call);
+  if (a_shape->rank != y_shape->rank || !attn2c_reference_same(a_shape, y_shape, a_shape->rank))
+    return attn2c_reference_fault(call, "the first operand must have the result's shape");
+  int suffix = b_shape->rank <= a_shape->rank;
+  for (int axis = 1; suffix && axis <= b_shape->rank; axis++)
+    suffix = b_shape->shape[b_shape->rank - axis] == a_shape->shape[a_shape->rank - axis];
+  if (!suffix)
+    return attn2c_reference_fault(call, "the second operand's shape must be a suffix of the first's");
+  const float *a = attn2c_reference_values(call, 0), *b = attn2c_reference_values(call, 1);
+  float *y = call->tensors[call->op->result];
+  int64_t period = attn2c_elements(b_shape), repeats = attn2c_elements(a_shape) / period;
+  for (int64_t repeat = 0; repeat < repeats; repeat++)
+    for (int64_t i = 0; i < period; i++)
+      y[repeat * period + i] = (float)((double)a[repeat * period + i] + (double)b[i]);
+  return ATTN2C_OK;
+}
+
+/* y[i] = a[i] b[i] */
+int attn2c_reference_multiply(const attn2c_reference_call *call) {
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "*, * -> *", n)) return ATTN2C_USAGE;
+  const float *a = attn2c_reference_values(call, 0), *b = attn2c_reference_values(call, 1);
+  float *y = call->tensors[call->op->result];
+  for (int64_t i = 0; i < n['*']; i++) y[i] = (float)((double)a[i] * (double)b[i]);
+  return ATTN2C_OK;
+}
+
+/* y[i] = factor x[i], and -inf if x[i] is -inf: a masked score stays masked, whatever the factor. factor is
+ * the emitted code's constant, a float. */
+int attn2c_reference_scale(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
+  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
+  double factor = (float)attn2c_number(call->op, "factor", NAN);
+  if (!isfinite(factor)) return attn2c_reference_fault(call, "factor must be given, and be a finite number");
+  const float *x = attn2c_reference_values(call, 0);
+  float *y = call->tensors[call->op->result];
+  int64_t count = attn2c_elements(x_shape);
+  for (int64_t i = 0; i < count; i++) y[i] = x[i] == -INFINITY ? x[i] : (float)(factor * (double)x[i]);
+  return ATTN2C_OK;
+}
+
+/* y[i] = x[i] */
+int attn2c_reference_copy(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
+  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
+  memcpy(call->tensors[call->op->result], attn2c_reference_values(call, 0),
+         (size_t)attn2c_elements(x_shape) * sizeof(float));
+  return ATTN2C_OK;
+}
+
+/* y[i] = factor ln(max(x[i], least)) + shift; NaN stays NaN. The attributes are the emitted code's constants,
+ * which are floats. */
+int attn2c_reference_logarithm(const attn2c_reference_call *call) {
+  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
+  const double least = (float)attn2c_number(call->op, "least", NAN);
+  const double factor = (float)attn2c_number(call->op, "factor", NAN);
+  const double shift = (float)attn2c_number(call->op, "shift", NAN);
+  if (!(least > 0) || !isfinite(factor) || !isfinite(shift))
+    return attn2c_reference_fault(call, "least must be positive, factor and shift finite numbers");
+  const float *x = attn2c_reference_values(call, 0);
+  float *y = call->tensors[call->op->result];
+  const int64_t count = attn2c_elements(attn2c_reference_result(call));
+  for (int64_t i = 0; i < count; i++) y[i] = (float)(factor * log(x[i] < least ? least : x[i]) + shift);
+  return ATTN2C_OK;
+}
+
+/* y[b][0][c] = gain[c] / sqrt(sum over i > 0 of x[b][i][c]^2 + eps)
+ * y[b][1][c] = bias[c] - y[b][0][c] x[b][0][c]; magnitude: the same of absolute values */
+int attn2c_reference_channel_factors(const attn2c_reference_call *call) {
+  attn2c_reference_sizes n = {['t'] = 2};
+  if (!attn2c_reference_fits(call, "brc, c, c -> btc", n)) return ATTN2C_USAGE;
+  const double eps = (float)attn2c_number(call->op, "eps", NAN);
+  if (!(eps > 0)) return attn2c_reference_fault(call, "eps must be positive");
+  const int64_t rows = n['r'], width = n['c'];
+  const float *gain = attn2c_reference_values(call, 1), *bias = attn2c_reference_values(call, 2);
+  for (int64_t at = 0; at < n['b'] * width; at++) {
+    const int64_t c = at % width;
+    const float *x = (const float *)attn2c_reference_values(call, 0) + at / width * rows * width + c;
+    double sum = eps;
+    for (int64_t i = 1; i < rows; i++) sum += (double)x[i * width] * (double)x[i * width];
+    const double scale = gain[c] / sqrt(sum);
+    float *y = (float *)call->tensors[call->op->result] + at / width * 2 * width + c;
+    y[0] = (float)scale;
+    y[width] = (float)(bias[c] - scale * x[0]);
+    if (!call->magnitude) continue;
+    float *size = call->magnitude + at / width * 2 * width + c;
+    size[0] = (float)fabs(scale);
+    size[width] = (float)fmin(fabs((double)bias[c]) + fabs(scale * x[0]), FLT_MAX);
+  }
+  return ATTN2C_OK;
+}
+
+/* y[b][i][c] = x[b][i][c] factors[b][0][c] + factors[b][1][c]; magnitude: the same of absolute values */
+int attn2c_reference_scale_columns(const attn2c_reference_call *call) {
+  attn2c_reference_sizes n = {['t'] = 2};
+  if (!attn2c_reference_fits(call, "brc, btc -> brc", n)) return ATTN2C_USAGE;
+  const float *x = attn2c_reference_values(call, 0), *factors = attn2c_reference_values(call, 1);
+  float *y = call->tensors[call->op->result];
+  const int64_t rows = n['r'], width = n['c'];
+  for (int64_t i = 0; i < n['b'] * rows * width; i++) {
+    const float *of = factors + i / (rows * width) * 2 * width + i % width;
+    const double term = (double)x[i] * (double)of[0], shift = of[width];
+    y[i] = (float)(term + shift);
+    if (call->magnitude) call->magnitude[i] = (float)fmin(fabs(term) + fabs(shift), FLT_MAX);
+  }
+  return ATTN2C_OK;
+}
+
+/* square(x) = x x */
+static double square(double x) { return x * x; }
+
+/* relu(x) = max(x, 0); NaN stays NaN */
+static double relu(double x) { return x < 0 ? 0 : x; }
+
+/* sigmoid(x) = 1 / (1 + exp(-x)) */
+static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
+
+/* silu(x) = x sigmoid(x) */
+static double silu(double x) { return x * sigmoid(x); }
+
+/* quick_gelu(x) = x sigmoid(1.702 x) */
+static double quick_gelu(double x) { return x * sigmoid(1.702 * x); }
+
+/* gelu(x) = x/2 (1 + erf(x / sqrt 2)); 1 + erf(z) is erfc(-z), which does not cancel for negative x */
+static double gelu(double x) { return 0.5 * x * erfc(-x * sqrt(0.5)); }
+
+/* gelu_tanh(x) = x/2 (1 + tanh(z)), z = sqrt(2/pi) (x + 0.044715 x^3); (1 + tanh(z)) / 2 is sigmoid(2 z),
+ * which does not cancel for negative x */
+static double gelu_tanh(double x) {
+  const double sqrt_2_over_pi = 0.79788456080286535588;
+  return x * sigmoid(2 * sqrt_2_over_pi * (x + 0.044715 * x * x * x));
+}
+
+#define ROW(name, function, relative, flushed) {#name, function},
+static const struct {
+  const char *name;
+  double (*function)(double);
+} activations[] = {ATTN2C_ACTIVATIONS(ROW)};
+
+/* y[i] = f(x[i]) */
+int attn2c_reference_activate(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
+  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
+  const char *name = attn2c_text(call->op, "function");
+  double (*function)(double) = NULL;
+  for (size_t row = 0; name && row < sizeof activations / sizeof activations[0]; row++)
+    if (strcmp(activations[row].name, name) == 0) function = activations[row].function;
+  if (!function) return attn2c_reference_fault(call, "function must be " ATTN2C_ACTIVATION_NAMES);
+  const float *x = attn2c_reference_values(call, 0);
+  float *y = call->tensors[call->op->result];
+  int64_t count = attn2c_elements(x_shape);
+  for (int64_t i = 0; i < count; i++) y[i] = (float)function(x[i]);
+  return ATTN2C_OK;
+}

@@ -1,0 +1,75 @@
+/* shapes.c - compares the shapes of an op's operands and result with a notation such as
+ * "bq(hd), bk(gd) -> bhqk". */
+#include "reference/ops.h"
+
+/* The tensor whose first `count` axes are those that `*` stands for; NULL: not known yet. */
+typedef struct {
+  const attn2c_tensor *tensor;
+  int count;
+} leading;
+
+/* Compares an axis with the letters at *at, and moves *at past them. It finds a size that is the only
+ * unknown one; several must be found before the last pass. */
+static int fits_axis(const char **at, int64_t extent, int is_last, attn2c_reference_sizes n) {
+  const int is_product = **at == '(';
+  const char *text = *at + is_product;
+  int64_t known = 1;
+  int unknown = 0, letter = 0;
+  do {
+    const int each = *text++;
+    if (each == '1') continue;
+    if (n[each] > 0)
+      known *= n[each];
+    else
+      letter = each, unknown++;
+  } while (is_product && *text != ')');
+  *at = text + is_product;
+  if (unknown == 0) return known == extent;
+  if (unknown > 1) return !is_last;
+  n[letter] = extent / known;
+  return extent % known == 0;
+}
+
+static int fits_tensor(const char *at, size_t length, const attn2c_tensor *tensor, leading *all, int is_last,
+                       attn2c_reference_sizes n) {
+  const int has_leading = *at == '*';
+  int axes = 0, is_inside = 0;
+  for (size_t i = (size_t)has_leading; i < length; i++) {
+    if (!is_inside) axes++;
+    if (at[i] == '(' || at[i] == ')') is_inside = at[i] == '(';
+  }
+  const int first = tensor->rank - axes;
+  if (first < 0 || (first > 0 && !has_leading)) return 0;
+  if (has_leading) {
+    if (all->tensor && (all->count != first || !attn2c_reference_same(all->tensor, tensor, first))) return 0;
+    *all = (leading){tensor, first};
+    n['*'] = 1;
+    for (int axis = 0; axis < first; axis++) n['*'] *= tensor->shape[axis];
+    at++;
+  }
+  for (int axis = first; axis < tensor->rank; axis++)
+    if (!fits_axis(&at, tensor->shape[axis], is_last, n)) return 0;
+  return 1;
+}
+
+int attn2c_reference_fits(const attn2c_reference_call *call, const char *shapes, attn2c_reference_sizes n) {
+  leading all = {NULL, 0};
+  int fits = 1;
+  for (int letter = 0; letter < ATTN2C_LETTERS; letter++) fits &= n[letter] >= 0;
+  for (int pass = 0; pass < 2; pass++) {
+    int position = 0;
+    for (const char *at = shapes; *at && fits; position++) {
+      const int is_result = strncmp(at, "-> ", 3) == 0;
+      if (is_result) at += 3;
+      const size_t length = strcspn(at, ", ");
+      const attn2c_tensor *tensor =
+          is_result ? attn2c_reference_result(call) : attn2c_reference_operand(call, position);
+      if (tensor && *at != '?') fits = fits_tensor(at, length, tensor, &all, pass == 1, n);
+      at += length + strspn(at + length, ", ");
+    }
+  }
+  char rule[200];
+  snprintf(rule, sizeof rule, "operands and result must have the shapes %s", shapes);
+  if (!fits) attn2c_reference_fault(call, rule);
+  return fits;
+}

@@ -1,0 +1,87 @@
+/* table.h - the operations and activations, as the reference and the tolerances read them.
+ * `make headers` writes this file from gen/data/ops.lua and gen/data/activations.lua. */
+/* clang-format off */
+#pragma once
+
+/* X(op, types of its operands, type of its result, function of the reference, tolerance) */
+#define ATTN2C_OPS(X) \
+  X(activate, "F", F32, activate, activate) \
+  X(add, "FF", F32, add, rounded_once) \
+  X(add_array, "FF", F32, add_array, rounded_once) \
+  X(add_disentangled, "FFF", F32, add_disentangled, add_relative) \
+  X(add_distance, "FF", F32, add_distance, rounded_once) \
+  X(add_gated, "FFF", F32, add_gated, dequantise) \
+  X(add_length, "FI", F32, add_length, rounded_once) \
+  X(add_relative, "FFF", F32, add_relative, add_relative) \
+  X(additive_scores, "FFFi", F32, additive_scores, additive_scores) \
+  X(argmax, "F", I32, argmax, exact) \
+  X(block_array, "FI", F32, block_array, rounded_once) \
+  X(bucket_table, "FF", F32, bucket_table, exact) \
+  X(centre, "Fi", F32, centre, centre) \
+  X(channel_factors, "FFF", F32, channel_factors, dequantise) \
+  X(column_scale, "Fi", F32, column_scale, exact) \
+  X(context, "FFif", F32, context, context) \
+  X(context_of_integers, "FFFF", F32, context_of_integers, dequantise) \
+  X(convolve, "FFfi", F32, convolve, convolve) \
+  X(copy, "F", F32, copy, exact) \
+  X(dequantise, "IFFf", F32, dequantise, dequantise) \
+  X(embed, "IFf", F32, embed, exact) \
+  X(exponentials, "F", F32, exponentials, exponentials) \
+  X(gather_columns, "FF", F32, gather_columns, exact) \
+  X(head_scale, "FF", F32, head_scale, rounded_once) \
+  X(join, "Ff", F32, join, exact) \
+  X(keep, "Ff", F32, keep, exact) \
+  X(layer_norm, "Fff", F32, layer_norm, layer_norm) \
+  X(linear, "FFf", F32, linear, linear) \
+  X(linear_integers, "FF", I32, linear_integers, exact) \
+  X(log_softmax, "F", F32, log_softmax, log_softmax) \
+  X(logarithm, "F", F32, logarithm, logarithm) \
+  X(mean_heads, "F", F32, mean_heads, mean) \
+  X(multiply, "FF", F32, multiply, rounded_once) \
+  X(neighbours, "Fi", F32, neighbours, exact) \
+  X(normalise, "F", F32, normalise, norm_without_mean) \
+  X(patches, "F", F32, patches, exact) \
+  X(patches_of_columns, "F", F32, patches_of_columns, exact) \
+  X(pool, "Fiii", F32, pool, pool) \
+  X(position_gates, "FFFF", F32, position_gates, position_gates) \
+  X(quantise, "FFf", F32, quantise, exact) \
+  X(quantise_blocks, "F", F32, quantise_blocks, exact) \
+  X(quantise_blocks_finely, "F", F32, quantise_blocks_finely, exact) \
+  X(quantise_columns, "FFi", F32, quantise_columns, exact) \
+  X(rms_norm, "Ff", F32, rms_norm, norm_without_mean) \
+  X(rotate, "FFF", F32, rotate, rotate) \
+  X(round, "F", F32, round, exact) \
+  X(round_to_bytes, "F", F32, round_to_bytes, exact) \
+  X(round_weights, "F", F32, round, exact) \
+  X(row_scale, "Fff", F32, row_scale, exact) \
+  X(scale, "F", F32, scale, rounded_once) \
+  X(scale_columns, "FF", F32, scale_columns, dequantise) \
+  X(scores, "FFif", F32, scores, scores) \
+  X(scores_of_integers, "FFFFi", F32, scores_of_integers, dequantise) \
+  X(softcap, "F", F32, softcap, softcap) \
+  X(softmax, "F", F32, softmax, softmax) \
+  X(softmax_rows, "F", F32, softmax_rows, softmax) \
+  X(split_heads, "F", F32, split_heads, exact) \
+  X(swap, "F", F32, swap, exact) \
+  X(topk_indices, "F", I32, topk, exact) \
+  X(topk_values, "F", F32, topk, exact) \
+  X(weigh, "F", F32, weigh, rounded_once) \
+  X(weight_scale, "FF", F32, weight_scale, exact) \
+  X(windows, "F", F32, windows, exact)
+
+/* X(name, function of the reference, relative error, least factor of x that is kept) */
+#define ATTN2C_ACTIVATIONS(X) \
+  X(relu, relu, 0, 0) \
+  X(gelu, gelu, 4e-6, 0x1p-126) \
+  X(gelu_rounded, gelu, 2e-4, 0x1p-25) \
+  X(gelu_tanh, gelu_tanh, 4e-5, 0x1p-126) \
+  X(quick_gelu, quick_gelu, 4e-6, 0x1p-126) \
+  X(silu, silu, 4e-6, 0x1p-126) \
+  X(sigmoid, sigmoid, 4e-6, 0) \
+  X(tanh, tanh, 4e-5, 0) \
+  X(square, square, 0x1p-24, 0)
+
+#define ATTN2C_ACTIVATION_NAMES "relu, gelu, gelu_rounded, gelu_tanh, quick_gelu, silu, sigmoid, tanh or square"
+#define ATTN2C_ERROR_SIGMOID 4e-6
+#define ATTN2C_ERROR_TANH 4e-5
+/* clang-format on */
