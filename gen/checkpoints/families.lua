@@ -30,7 +30,7 @@ local families = {}
 
 -- The folders of families/ and the files in them; pairs are encoders with decoders.
 local folders = {
-  encoders = { "albert", "bert", "clip_text", "deberta_v2", "distilbert", "electra", "gte", "jina_bert", "modernbert",
+  encoders = { "albert", "bert", "clip_text", "deberta_v2", "distilbert", "electra", "gte", "jina_bert", "jina_v3", "modernbert",
     "mpnet", "nomic_bert", "roberta", "siglip_text" },
   decoders = { "gemma", "gemma2", "gemma3", "gpt2", "gpt_neox", "granite", "llama", "mistral", "olmo2", "phi", "phi3",
     "qwen2", "qwen3", "smollm3", "starcoder2" },

@@ -3,10 +3,15 @@
 local heads = require("checkpoints.heads")
 
 return {
-  known = "RoBERTa, XLM-RoBERTa, multilingual E5 (base, large), BGE-M3 (its dense embedding), BGE rerankers, "
+  known = "RoBERTa, XLM-RoBERTa, multilingual E5 (base, large), BGE-M3, BGE rerankers, "
     .. "CamemBERT",
   model_types = { roberta = "Roberta", ["xlm-roberta"] = "XLMRoberta", camembert = "Camembert" },
   called = { roberta = "RoBERTa", ["xlm-roberta"] = "XLM-RoBERTa", camembert = "CamemBERT" },
+  --- jina-embeddings-v3's published folders have the same model_type.
+  other = function(config)
+    return config.model_type == "xlm-roberta" and config.position_embedding_type == "rotary" and "xlm-roberta:rotary"
+      or nil
+  end,
   prefixes = { "roberta.", "" },
   tensors = heads.bert_tensors(),
   config = heads.bert_config { vocab = 50265, types = 2, d_model = 768, layers = 12, heads = 12, d_ff = 3072, pad = 1 },
