@@ -14,6 +14,7 @@
 --   padded        true: texts are filled up to one length, and the model sees the padding
 --   frames        {} if rows of features come in, one for each frame of a sound
 --   inside        model_type -> the key of the part of config.json that describes the model
+--   original      another end of the names of weights, in place of "weight"
 --   sums_types    true: without an input of token types, the table of tokens has the first type added (typed_tokens)
 --   encoder       key of the encoder's description -> the fact that has it, in families whose decoder reads its states
 --   features      the fact that is the width of a source's features, in such families that read sounds
@@ -30,8 +31,8 @@ local families = {}
 
 -- The folders of families/ and the files in them; pairs are encoders with decoders.
 local folders = {
-  encoders = { "albert", "bert", "clip_text", "deberta_v2", "distilbert", "electra", "gte", "jina_bert", "jina_v3", "modernbert",
-    "mpnet", "nomic_bert", "roberta", "siglip_text" },
+  encoders = { "albert", "bert", "clip_text", "deberta_v2", "distilbert", "electra", "gte", "jina_bert", "jina_v3",
+    "modernbert", "mpnet", "nomic_bert", "roberta", "siglip_text" },
   decoders = { "gemma", "gemma2", "gemma3", "gpt2", "gpt_neox", "granite", "llama", "mistral", "olmo2", "phi", "phi3",
     "qwen2", "qwen3", "smollm3", "starcoder2" },
   pairs = { "bart", "blip", "m2m_100", "marian", "mbart", "pegasus", "t5", "t5_writer", "vision_gpt2",

@@ -38,7 +38,10 @@ local MOST_LABELS = 1000 -- members that a table of a description may have
 -- True if the file has a tensor of the model, with or without a prefix.
 local function has(self, name)
   name = (self.folder.renamed or {})[name] or name
-  return words.any(self.family.prefixes, function(prefix) return self.folder.tensors[prefix .. name] end)
+  local other = self.family.original and name:gsub("weight$", self.family.original) or name
+  return words.any(self.family.prefixes, function(prefix)
+    return self.folder.tensors[prefix .. name] or self.folder.tensors[prefix .. other]
+  end)
 end
 
 --- Returns a model's name made from a folder's name.
