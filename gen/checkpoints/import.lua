@@ -207,7 +207,7 @@ local function token_input(self, fixed)
   local width, input_norm = f.embedding and f.embedding ~= f.d_model and f.embedding or nil, fixed.input_norm
   if input_norm == nil then input_norm = f.input_norm end
   return { stage = "tokens", vocab = f.vocab, types = types > 0 and types or nil,
-    optional_types = types == 1 or nil, padded = self.family.padded,
+    optional_types = types == 1 or types > 0 and self.is_sentences or nil, padded = self.family.padded,
     norm = (input_norm or input_norm == nil and fixed.norm == "post") and true or nil,
     scale = f.embedding_scale, width = width,
     projected = f.projected }

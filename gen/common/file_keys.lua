@@ -106,6 +106,9 @@ local families = {
   dinov2 = { without = { [TRAINING] = "drop_path_rate layerscale_value use_mask_token", [OTHER_HEADS] =
     "_out_features _out_indices apply_layernorm out_features out_indices reshape_hidden_states stage_names",
     ["mlp_ratio says it"] = "intermediate_size" } },
+  ernie = { without = { [TENSORS] = "task_type_vocab_size" } },
+  eurobert = { without = { ["the class is in transformers"] = "auto_map", [TRAINING] = "hidden_dropout",
+    ["of special tokens, which the tokenizer's files name"] = "bos_token eos_token mask_token pad_token" } },
   gemma = { without = { ["transformers only reads hidden_act"] = "hidden_activation" },
     refused = { [BOTH_SIDES] = { use_bidirectional_attention = NO } } },
   gemma2 = { without = { ["transformers only reads hidden_activation"] = "hidden_act", [LOADING] =
@@ -151,6 +154,7 @@ local families = {
     "attention_bias full_attn_mod interpolate_factor lm_head_bias mlp_bias" } },
   qwen2 = { without = { ["transformers computes without it"] = "use_mrope" } },
   roberta = { without = { [AGREES] = "embedding_size" } },
+  roberta_pre = { without = { [AGREES] = "embedding_size" } },
   siglip_vision = { without = { [OTHER_HEADS] = "num_image_tokens projection_dim" },
     refused = { ["an image tower without its head"] = { vision_use_head = { true } } } },
   smollm3 = { without = { ["transformers computes without it"] = "max_window_layers" } },

@@ -354,4 +354,33 @@ CASES.update({
         **TROCR, "use_learned_position_embeddings": False}), WRITES_ABOUT),
 })
 
+ROBERTA = {**BERT, "pad_token_id": 1}
+ERNIE = {**BERT, "use_task_id": True, "task_type_vocab_size": 3}
+REMBERT = {**BERT, "input_embedding_size": 10, "output_embedding_size": 14}
+EURO = {**DECODER, "mask_token_id": 3, "rope_parameters": {"rope_type": "default", "rope_theta": 50.0}}
+CASES.update({
+    "data2vec_text_model": ("Data2VecTextModel", {**ROBERTA, "type_vocab_size": 1}, {}),
+    "data2vec_text_sequence": ("Data2VecTextForSequenceClassification", {**ROBERTA, **LABELS}, {}),
+    "xlm_roberta_xl_model": ("XLMRobertaXLModel", {**ROBERTA, "type_vocab_size": 1}, {}),
+    "xlm_roberta_xl_masked": ("XLMRobertaXLForMaskedLM", {**ROBERTA, "type_vocab_size": 1}, {}),
+    "xlm_roberta_xl_sequence": ("XLMRobertaXLForSequenceClassification", {**ROBERTA, **LABELS, "type_vocab_size": 1}, {}),
+    "roberta_prelayernorm_model": ("RobertaPreLayerNormModel", {**ROBERTA, "type_vocab_size": 2}, {}),
+    "roberta_prelayernorm_masked": ("RobertaPreLayerNormForMaskedLM", {**ROBERTA, "type_vocab_size": 1}, {}),
+    "roberta_prelayernorm_question": ("RobertaPreLayerNormForQuestionAnswering", {**ROBERTA, "hidden_act": "relu"}, {}),
+    "ernie_model": ("ErnieModel", BERT, {}),
+    "ernie_tasks": ("ErnieForMaskedLM", ERNIE, {}),
+    "ernie_sequence": ("ErnieForSequenceClassification", {**ERNIE, **LABELS, "type_vocab_size": 4}, {}),
+    "ernie_sentence": ("ErnieModel", ERNIE, {"sentence": [["mean_tokens"], None, True]}),
+    "rembert_model": ("RemBertModel", REMBERT, {}),
+    "rembert_masked": ("RemBertForMaskedLM", REMBERT, {}),
+    "rembert_sequence": ("RemBertForSequenceClassification", {**REMBERT, **LABELS}, {}),
+    "eurobert_model": ("EuroBertModel", EURO, {}),
+    "eurobert_masked": ("EuroBertForMaskedLM", {**EURO, "mlp_bias": True, "attention_bias": True}, {}),
+    "eurobert_sequence": ("EuroBertForSequenceClassification", {**EURO, **LABELS}, {}),
+    "eurobert_first": ("EuroBertForSequenceClassification", {**EURO, **LABELS, "classifier_pooling": "bos"}, {}),
+    "eurobert_mean": ("EuroBertForSequenceClassification", {**EURO, **LABELS, "classifier_pooling": "mean"},
+                      {"change": "published_eurobert"}),
+    "eurobert_token": ("EuroBertForTokenClassification", {**EURO, **LABELS}, {}),
+})
+
 HIDDEN_ONLY = {"text_embeds", "image_embeds", "last_hidden_state", "pooler_output", "logits", "embeddings", "start_logits", "end_logits"}

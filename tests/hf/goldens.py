@@ -175,6 +175,16 @@ def published_gte(folder):
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
 
 
+def published_eurobert(folder):
+    """As the published folders of EuroBERT, with code of their own."""
+    config = json.loads((folder / "config.json").read_text())
+    config.update(auto_map={"AutoModel": "modeling_eurobert.EuroBertModel"}, clf_pooling=config.pop("classifier_pooling"),
+                  rope_theta=config.pop("rope_parameters")["rope_theta"], rope_scaling=None, hidden_dropout=0.0,
+                  bos_token="<|begin_of_text|>", eos_token="<|end_of_text|>", mask_token="<|mask|>",
+                  pad_token="<|end_of_text|>")
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+
+
 def published_jina(folder):
     """As the published folders of JinaBERT, with code of their own."""
     config = json.loads((folder / "config.json").read_text())
