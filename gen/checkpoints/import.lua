@@ -2,6 +2,7 @@
 local faults = require("common.faults")
 local folder = require("checkpoints.folder")
 local generation = require("checkpoints.generation")
+local gguf = require("common.gguf")
 local heads = require("checkpoints.heads")
 local json = require("common.json")
 local keys = require("data.keys")
@@ -39,6 +40,16 @@ local MOST_LABELS = 1000 -- members that a table of a description may have
 local function has(self, name)
   name = (self.folder.renamed or {})[name] or name
   return words.any(self.family.prefixes, function(prefix) return self.folder.tensors[prefix .. name] end)
+end
+
+-- Returns the values of the first of some small tensors of the model that the file has, or nil.
+local function values_of(self, names, most)
+  for _, name in ipairs(names) do
+    for _, prefix in ipairs(self.family.prefixes) do
+      if self.folder.tensors[prefix .. name] then return gguf.floats(self.folder, prefix .. name, most) end
+    end
+  end
+  return nil
 end
 
 --- Returns a model's name made from a folder's name.
@@ -209,8 +220,7 @@ local function token_input(self, fixed)
   return { stage = "tokens", vocab = f.vocab, types = types > 0 and types or nil,
     optional_types = types == 1 or types > 0 and self.is_sentences or nil, padded = self.family.padded,
     norm = (input_norm or input_norm == nil and fixed.norm == "post") and true or nil,
-    scale = f.embedding_scale, width = width,
-    projected = f.projected }
+    scale = f.embedding_scale, width = width, dropped = f.dropped, projected = f.projected }
 end
 
 local function image_input(self)
@@ -661,7 +671,8 @@ function import.text(path, from, form, tower, sides)
     if self.family.image then size_image(self, sides) end
     self.tower_of_images = tower_of(self, sides)
     if self.family.derive then
-      self.family.derive(f, self.folder.config, self.names, function(name) return has(self, name) end)
+      self.family.derive(f, self.folder.config, self.names, function(name) return has(self, name) end,
+        function(names, most) return values_of(self, names, most) end)
     end
     local head = head_of(self, self.folder.config)
     if f.causal == nil then f.causal = self.family.causal or (self.family.encoder or self.family.pictures) ~= nil end

@@ -107,6 +107,9 @@ local families = {
     "_out_features _out_indices apply_layernorm out_features out_indices reshape_hidden_states stage_names",
     ["mlp_ratio says it"] = "intermediate_size" } },
   ernie = { without = { [TENSORS] = "task_type_vocab_size" } },
+  esm = { without = { ["the class is in transformers"] = "auto_map", ["only the class of structures reads it"] =
+    "esmfold_config", ["the tokenizer's files say it"] = "vocab_list", ["transformers computes without it"] =
+    "hidden_act" }, refused = { ["models of structures (ESMFold) are not supported"] = { is_folding_model = NO } } },
   eurobert = { without = { ["the class is in transformers"] = "auto_map", [TRAINING] = "hidden_dropout",
     ["of special tokens, which the tokenizer's files name"] = "bos_token eos_token mask_token pad_token" } },
   gemma = { without = { ["transformers only reads hidden_act"] = "hidden_activation" },

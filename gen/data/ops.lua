@@ -222,6 +222,12 @@ ops.table = {
     equation = "table[ids], times its row's scale",
     tolerance = "exact", integers = { ids = true }, arithmetic = 0,
   },
+  drop_tokens = {
+    operands = { "x", "ids", "lengths" }, optional = { lengths = true }, attributes = { "id", "share" },
+    equation = "0 in rows with this id; the others times (1 - share) / (1 - the id's share of the sequence, or of the "
+      .. "first lengths rows)",
+    tolerance = "rounded_once", integers = { ids = true, lengths = true }, arithmetic = 2,
+  },
   own_ids = {
     class = { region = "rows", of_ranks = true }, operands = { "ids" }, attributes = { "first" }, type = "i32",
     equation = "ids less the rank's first row of a table; 0 for rows of other ranks",

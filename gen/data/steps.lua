@@ -282,6 +282,13 @@ steps.rows = {
     body = "attn2c_neighbours(y, x, ${rows}, valid, ${cols}, ${kernel}, ${ldx}, ${ldy})",
     equation = "y[i][j ${kernel} + t] = x[i + t - ${kernel} / 2][j], 0 outside of the first valid rows",
   },
+  drop_tokens = {
+    constants = { "rows", "cols", "id", "share", "ldx", "ldy" },
+    operands = { written(), read(), { "ids", "r", vector("rows"), type = "i32" }, { "valid", "value" } },
+    cost = each(6),
+    body = "attn2c_drop_tokens(y, x, ids, ${rows}, valid, ${cols}, ${id}, ${share}, ${ldx}, ${ldy})",
+    equation = "y[i] = 0 if ids[i] = ${id}, else x[i] (1 - ${share}) / (1 - the id's share of the first valid ids)",
+  },
   dilated = {
     constants = { "rows", "cols", "kernel", "dilation", "width", "ldx", "ldy" },
     operands = { { "y", "w", function(c)

@@ -173,9 +173,16 @@ end
 -- The layouts of sinusoidal positions, as the formula (runtime/weights/constants.h) has them.
 local sinusoids = { pairs = 0, halves = 1, fairseq = 2 }
 
+-- The share of tokens that ESM's training masks.
+local DROPPED = 0.15 * 0.8
+
 -- Adds learned and sinusoidal positions, token types, the norm after them, and the linear layer to the layers' width.
 local function positions(self, x)
   local spec, stage, path = self.spec, self.spec.input, self.prefix .. "input"
+  if stage.dropped then
+    x = self:op("drop_tokens", path .. ".kept", { x = x, ids = self.ids,
+      lengths = spec.mask.padding and self.lengths or nil }, { id = stage.dropped, share = Builder.to_float(DROPPED) })
+  end
   local width = stage.stage == "tokens" and stage.width or spec.d_model
   local shape = { spec.seq, width }
   if spec.positions == "learned" then

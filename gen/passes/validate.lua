@@ -136,6 +136,10 @@ end
 local function resolve_input(say, spec, given)
   spec.input = spec.input or { stage = "hidden" }
   if spec.input.optional_types and spec.input.types == 0 then say("input.optional_types", "goes with types") end
+  local dropped = spec.input.dropped
+  if dropped and spec.input.vocab and dropped >= spec.input.vocab then
+    say("input.dropped", ("%d, but ids are below vocab, %d"):format(dropped, spec.input.vocab))
+  end
   local rows = spec.input.stage == "image" and image_rows(say, spec.input)
   if rows and spec.seq and spec.seq ~= rows and given.context == nil then
     say("seq", ("%d, but the image has %d rows: its patches%s"):format(spec.seq, rows,

@@ -9,7 +9,7 @@ local words = {
   add_disentangled = "add projected positions", additive_scores = "scores by tanh",
   block_array = "mask by an array", bucket_table = "table of distances", centre = "subtract the mean of rows",
   column_scale = "scale of each column", context_of_integers = "context of integers", dequantise = "apply scales",
-  embed = "look rows up", gather_columns = "columns in another order",
+  drop_tokens = "drop a token's rows", embed = "look rows up", gather_columns = "columns in another order",
   head_scale = "factor of each head", join = "join rows",
   linear_integers = "linear in integers", log_softmax = "log softmax", mean_heads = "mean over heads",
   convolve = "convolution",

@@ -303,6 +303,21 @@ ATTN2C_INLINE void attn2c_pool_last_but(float *y, const float *x, const int32_t 
   memcpy(y, x + (ptrdiff_t)last * ldx, (size_t)cols * sizeof *x);
 }
 
+/* y[i] = 0 if ids[i] is `id`, else x[i] (1 - share) / (1 - its share of the first `valid` ids), [rows][cols];
+ * 1 <= valid <= rows. */
+ATTN2C_INLINE void attn2c_drop_tokens(float *y, const float *x, const int32_t *ids, int rows, int valid,
+                                      int cols, int32_t id, float share, int ldx, int ldy) {
+  int kept = valid;
+  for (int i = 0; i < valid; i++) kept -= ids[i] == id;
+  const double factor = kept ? (1.0 - (double)share) * valid / kept : 0.0;
+  for (int i = 0; i < rows; i++) {
+    const double own = ids[i] == id ? 0.0 : factor;
+#pragma omp simd
+    for (int j = 0; j < cols; j++)
+      y[(ptrdiff_t)i * ldy + j] = (float)((double)x[(ptrdiff_t)i * ldx + j] * own);
+  }
+}
+
 /* y[cols] = x[cols], one row. */
 ATTN2C_INLINE void attn2c_pool_row(float *y, const float *x, int cols) {
   memcpy(y, x, (size_t)cols * sizeof *x);

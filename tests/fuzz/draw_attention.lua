@@ -127,6 +127,13 @@ local function draw_convolution(d)
   if chance(60) then d.conv_activation = pick { "tanh", "gelu", "relu" } end
 end
 
+-- A token whose rows are 0.
+local function draw_dropped(d)
+  local input = d.input
+  if not (input and input.stage == "tokens") or not may_convolve(d) or chance(80) then return end
+  input.dropped = random(0, math.min(input.vocab, 3) - 1)
+end
+
 local function draw_sinusoids(d)
   if d.positions ~= "sinusoidal" or chance(50) then return end
   local width = d.input and d.input.stage == "tokens" and d.input.width or d.d_model
@@ -200,6 +207,7 @@ function attention.draw_stack(d, keys)
   draw_mask(d, own)
   draw_positions(d, own)
   draw_convolution(d)
+  draw_dropped(d)
   if d.projections == false and not keys then d.kv_heads = nil
   elseif chance(35) then d.kv_heads = divisor(d.heads) end
   if chance(20) then d.qk_norm = attention.draw_qk_norm(d) end

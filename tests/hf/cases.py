@@ -358,7 +358,15 @@ ROBERTA = {**BERT, "pad_token_id": 1}
 ERNIE = {**BERT, "use_task_id": True, "task_type_vocab_size": 3}
 REMBERT = {**BERT, "input_embedding_size": 10, "output_embedding_size": 14}
 EURO = {**DECODER, "mask_token_id": 3, "rope_parameters": {"rope_type": "default", "rope_theta": 50.0}}
+# As ESM-2. Cases with drops have a mask token, 9, of which some tokens are made (goldens.py).
+ESM = {**ROBERTA, "position_embedding_type": "rotary", "mask_token_id": 9, "token_dropout": True, "emb_layer_norm_before": False}
 CASES.update({
+    "esm_model": ("EsmModel", ESM, {"masked": 9}),
+    "esm_masked": ("EsmForMaskedLM", ESM, {"masked": 9}),
+    "esm_token": ("EsmForTokenClassification", {**ESM, **LABELS, "token_dropout": False}, {}),
+    "esm_sequence": ("EsmForSequenceClassification", {**ESM, **LABELS, "position_embedding_type": "absolute",
+                                                      "emb_layer_norm_before": True}, {}),
+    "esm_old": ("EsmModel", ESM, {"change": "old_frequencies"}),
     "data2vec_text_model": ("Data2VecTextModel", {**ROBERTA, "type_vocab_size": 1}, {}),
     "data2vec_text_sequence": ("Data2VecTextForSequenceClassification", {**ROBERTA, **LABELS}, {}),
     "xlm_roberta_xl_model": ("XLMRobertaXLModel", {**ROBERTA, "type_vocab_size": 1}, {}),

@@ -175,6 +175,16 @@ def published_gte(folder):
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
 
 
+def old_frequencies(folder):
+    """As the first folders of ESM: each layer has the frequencies of the rotation, rounded to float16."""
+    tensors = load_file(folder / "model.safetensors")
+    for name in [name for name in tensors if name.endswith("rotary_embeddings.inv_freq")]:
+        values = tensors.pop(name)
+        for layer in range(2):
+            tensors[f"encoder.layer.{layer}.attention.self.rotary_embeddings.inv_freq"] = values
+    save_file(tensors, folder / "model.safetensors")
+
+
 def published_eurobert(folder):
     """As the published folders of EuroBERT, with code of their own."""
     config = json.loads((folder / "config.json").read_text())
@@ -351,6 +361,8 @@ def write(name):
         del inputs["attention_mask"]
     else:
         inputs = text_inputs(name, model.config, generator, seq)
+        if "masked" in special:
+            inputs["input_ids"][0, 2] = inputs["input_ids"][0, 5] = inputs["input_ids"][1, 1] = special["masked"]
         if "ends" in special:
             inputs["input_ids"].clamp_(max=VOCAB - 2)
             for row, length in enumerate(inputs["attention_mask"].sum(1).tolist()):
