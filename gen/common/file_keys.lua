@@ -102,6 +102,9 @@ local families = {
   blip = { without = { [TRAINING] = "label_smoothing", [AGREES] = "encoder_hidden_size", [OTHER_HEADS] =
     "projection_dim", ["the family's answers are causal"] = "is_decoder" } },
   blip_vision = { without = { [OTHER_HEADS] = "projection_dim" } },
+  deberta = { without = { [TRAINING] = "cls_dropout pooler_dropout", [OLDER] = "padding_idx",
+    ["transformers computes without it"] = "z_steps" },
+    refused = { ["heads that read each other's scores are not supported"] = { talking_head = NO } } },
   deberta_v2 = { without = { [TRAINING] = "cls_dropout pooler_dropout", [OLDER] = "z_steps" } },
   dinov2 = { without = { [TRAINING] = "drop_path_rate layerscale_value use_mask_token", [OTHER_HEADS] =
     "_out_features _out_indices apply_layernorm out_features out_indices reshape_hidden_states stage_names",

@@ -179,9 +179,10 @@ keys.list = {
     meaning = "disentangled: the last row of the table is for this distance less one, and all longer ones" },
   { key = "position_norm", type = "boolean", stack = true, default = false,
     meaning = "disentangled: a layer norm of the table of distances" },
-  { key = "position_projections", type = "word", stack = true, words = { "shared", "own" }, default = "shared",
+  { key = "position_projections", type = "word", stack = true, words = { "shared", "own", "half_biased" },
+    default = "shared",
     meaning = "disentangled: the table is projected by each layer's weights of queries and keys, or by weights of its "
-      .. "own" },
+      .. "own; half_biased: the keys' own has no bias (the first DeBERTa)" },
   { key = "position_kernel", type = "integer", stack = true, default = 128, min = 1, max = 1024,
     meaning = "convolution (wav2vec2): rows of a convolution of the states before the first layer, whose result is "
       .. "added to them" },

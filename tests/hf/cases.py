@@ -358,6 +358,19 @@ ROBERTA = {**BERT, "pad_token_id": 1}
 ERNIE = {**BERT, "use_task_id": True, "task_type_vocab_size": 3}
 REMBERT = {**BERT, "input_embedding_size": 10, "output_embedding_size": 14}
 EURO = {**DECODER, "mask_token_id": 3, "rope_parameters": {"rope_type": "default", "rope_theta": 50.0}}
+DEBERTA_1 = {key: value for key, value in DEBERTA.items() if key not in ("position_buckets", "norm_rel_ebd", "share_att_key")}
+CASES.update({
+    "deberta_model": ("DebertaModel", DEBERTA_1, {}),
+    "deberta_far": ("DebertaModel", {**DEBERTA_1, "max_relative_positions": 4, "pos_att_type": ["c2p", "p2c"],
+                                     "num_attention_heads": 3}, {}),
+    "deberta_c2p": ("DebertaForTokenClassification", {**DEBERTA_1, **LABELS, "pos_att_type": ["c2p"], "type_vocab_size": 2,
+                                                      "position_biased_input": True}, {}),
+    "deberta_masked": ("DebertaForMaskedLM", DEBERTA_1, {}),
+    "deberta_masked_new": ("DebertaForMaskedLM", {**DEBERTA_1, "legacy": False}, {}),
+    "deberta_sequence": ("DebertaForSequenceClassification", {**DEBERTA_1, **LABELS, "pos_att_type": "p2c"}, {}),
+    "deberta_question": ("DebertaForQuestionAnswering", {**DEBERTA_1, "relative_attention": False,
+                                                         "position_biased_input": True}, {}),
+})
 # As ESM-2. Cases with drops have a mask token, 9, of which some tokens are made (goldens.py).
 ESM = {**ROBERTA, "position_embedding_type": "rotary", "mask_token_id": 9, "token_dropout": True, "emb_layer_norm_before": False}
 CASES.update({

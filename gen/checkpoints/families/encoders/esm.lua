@@ -17,7 +17,7 @@ local function set_angles(f, values)
   local own, factors, differs = values(FREQUENCIES, width // 2), {}, false
   for i = 1, own and width // 2 or 0 do
     factors[i] = f.rope_theta ^ (-2 * (i - 1) / width) / (own[i] or 0)
-    differs = differs or not (math.abs(factors[i] - 1) <= SAME)
+    differs = differs or math.abs(factors[i] - 1) > SAME
   end
   if differs then
     f.rope_scale = { type = "longrope", short_factor = factors, long_factor = factors, original = f.reach }
