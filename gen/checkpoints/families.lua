@@ -32,7 +32,8 @@ local families = {}
 -- The folders of families/ and the files in them; pairs are encoders with decoders.
 local folders = {
   encoders = { "albert", "bert", "clip_text", "deberta", "deberta_v2", "distilbert", "electra", "ernie", "esm",
-    "eurobert", "gte", "jina_bert", "modernbert", "mpnet", "nomic_bert", "rembert", "roberta", "roberta_pre", "siglip_text" },
+    "eurobert", "gte", "jina_bert", "layoutlm", "modernbert", "mpnet", "nomic_bert", "rembert", "roberta",
+    "roberta_pre", "siglip_text" },
   decoders = { "gemma", "gemma2", "gemma3", "gpt2", "gpt_neox", "granite", "llama", "mistral", "olmo2", "phi", "phi3",
     "qwen2", "qwen3", "smollm3", "starcoder2" },
   pairs = { "bart", "blip", "m2m_100", "marian", "mbart", "pegasus", "t5", "t5_writer", "vision_gpt2",

@@ -42,16 +42,6 @@ local function has(self, name)
   return words.any(self.family.prefixes, function(prefix) return self.folder.tensors[prefix .. name] end)
 end
 
--- Returns the values of the first of some small tensors of the model that the file has, or nil.
-local function values_of(self, names, most)
-  for _, name in ipairs(names) do
-    for _, prefix in ipairs(self.family.prefixes) do
-      if self.folder.tensors[prefix .. name] then return gguf.floats(self.folder, prefix .. name, most) end
-    end
-  end
-  return nil
-end
-
 --- Returns a model's name made from a folder's name.
 function import.identifier(title)
   local name = title:lower():gsub("[^a-z0-9]+", "_"):gsub("^_+", ""):gsub("_+$", "")
@@ -214,13 +204,15 @@ local function token_input(self, fixed)
   if types > 0 then
     self.input_remark = "types = 0: no token_type_ids; all tokens have the first type"
   end
-  self.inputs = { ids = "input_ids", token_types = types > 0 and "token_type_ids" or nil }
+  self.inputs = { ids = "input_ids", token_types = types > 0 and "token_type_ids" or nil,
+    boxes = f.boxes and "bbox" or nil }
   local width, input_norm = f.embedding and f.embedding ~= f.d_model and f.embedding or nil, fixed.input_norm
   if input_norm == nil then input_norm = f.input_norm end
   return { stage = "tokens", vocab = f.vocab, types = types > 0 and types or nil,
     optional_types = types == 1 or types > 0 and self.is_sentences or nil, padded = self.family.padded,
     norm = (input_norm or input_norm == nil and fixed.norm == "post") and true or nil,
-    scale = f.embedding_scale, width = width, dropped = f.dropped, projected = f.projected }
+    scale = f.embedding_scale, width = width, dropped = f.dropped, boxes = f.boxes,
+    projected = f.projected }
 end
 
 local function image_input(self)
@@ -672,7 +664,7 @@ function import.text(path, from, form, tower, sides)
     self.tower_of_images = tower_of(self, sides)
     if self.family.derive then
       self.family.derive(f, self.folder.config, self.names, function(name) return has(self, name) end,
-        function(names, most) return values_of(self, names, most) end)
+        function(names, most) return gguf.first_floats(self.folder, self.family.prefixes, names, most) end)
     end
     local head = head_of(self, self.folder.config)
     if f.causal == nil then f.causal = self.family.causal or (self.family.encoder or self.family.pictures) ~= nil end

@@ -115,6 +115,7 @@ local families = {
     "hidden_act" }, refused = { ["models of structures (ESMFold) are not supported"] = { is_folding_model = NO } } },
   eurobert = { without = { ["the class is in transformers"] = "auto_map", [TRAINING] = "hidden_dropout",
     ["of special tokens, which the tokenizer's files name"] = "bos_token eos_token mask_token pad_token" } },
+  layoutlm = {},
   gemma = { without = { ["transformers only reads hidden_act"] = "hidden_activation" },
     refused = { [BOTH_SIDES] = { use_bidirectional_attention = NO } } },
   gemma2 = { without = { ["transformers only reads hidden_activation"] = "hidden_act", [LOADING] =

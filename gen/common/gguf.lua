@@ -92,4 +92,14 @@ function gguf.floats(file, name, most)
   return list
 end
 
+--- Returns the values of the first of some small tensors that is there, each after any of some prefixes, or nil.
+function gguf.first_floats(file, prefixes, names, most)
+  for _, name in ipairs(names) do
+    for _, prefix in ipairs(prefixes) do
+      if file.tensors[prefix .. name] then return gguf.floats(file, prefix .. name, most) end
+    end
+  end
+  return nil
+end
+
 return gguf

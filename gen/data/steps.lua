@@ -412,6 +412,15 @@ steps.rows = {
     operands = { written(), { "table", "r", looked_up, touched = square }, ids }, cost = each(8),
     equation = "y[i] = table[ids[i]]",
   },
+  embed_boxes = {
+    constants = { "rows", "cols", "places", "ldy" },
+    operands = { written(), { "table", "r", function(c) return { first = 0, { 4 * c.places * c.cols, 1 } } end,
+      touched = function(c) return 6 * c.rows * c.cols end }, { "boxes", "r", function(c)
+        return { first = 0, { 4 * c.rows, 1 } }
+      end, type = "i32" } }, cost = each(24),
+    body = "attn2c_embed_boxes(y, table, boxes, ${rows}, ${cols}, ${places}, ${ldy})",
+    equation = "y[i] = the rows of table for left, upper, right, lower, height and width of box i",
+  },
   pool_mean = pool("mean", 6, "mean of x[i][j] over i < rows"),
   pool_deviation = pool("deviation", 12, "deviation of x[i][j] over i < rows"),
   pool_mean_cut = pool_cut("mean", 6, "mean of x[i][j] over ${cut} <= i < rows - ${cut}"),

@@ -127,9 +127,10 @@ local function draw_convolution(d)
   if chance(60) then d.conv_activation = pick { "tanh", "gelu", "relu" } end
 end
 
--- A token whose rows are 0.
+-- A token whose rows are 0, and boxes on a page.
 local function draw_dropped(d)
   local input = d.input
+  if input and input.stage == "tokens" and chance(10) then input.boxes = pick { 1, 30, 1024 } end
   if not (input and input.stage == "tokens") or not may_convolve(d) or chance(80) then return end
   input.dropped = random(0, math.min(input.vocab, 3) - 1)
 end

@@ -45,7 +45,7 @@ local function change_output(d, before)
 end
 
 local function change_positions(d, before)
-  d.conv_kernel, d.conv_activation, d.input.dropped = nil, nil, nil
+  d.conv_kernel, d.conv_activation, d.input.dropped, d.input.boxes = nil, nil, nil, nil
   if d.positions == "t5" or d.positions == "disentangled" or d.positions == "convolution" then
     d.positions = pick { "alibi", "learned" }
   end

@@ -371,6 +371,14 @@ CASES.update({
     "deberta_question": ("DebertaForQuestionAnswering", {**DEBERTA_1, "relative_attention": False,
                                                          "position_biased_input": True}, {}),
 })
+LAYOUT = {**BERT, "max_2d_position_embeddings": 30}
+CASES.update({
+    "layoutlm_model": ("LayoutLMModel", {**LAYOUT, "max_2d_position_embeddings": 1010}, {"boxes": True}),
+    "layoutlm_token": ("LayoutLMForTokenClassification", {**LAYOUT, **LABELS, "type_vocab_size": 1}, {"boxes": True}),
+    "layoutlm_masked": ("LayoutLMForMaskedLM", {**LAYOUT, "type_vocab_size": 1}, {}),
+    "layoutlm_sequence": ("LayoutLMForSequenceClassification", {**LAYOUT, **LABELS}, {"boxes": True}),
+    "layoutlm_question": ("LayoutLMForQuestionAnswering", LAYOUT, {"boxes": True}),
+})
 # As ESM-2. Cases with drops have a mask token, 9, of which some tokens are made (goldens.py).
 ESM = {**ROBERTA, "position_embedding_type": "rotary", "mask_token_id": 9, "token_dropout": True, "emb_layer_norm_before": False}
 CASES.update({

@@ -361,6 +361,11 @@ def write(name):
         del inputs["attention_mask"]
     else:
         inputs = text_inputs(name, model.config, generator, seq)
+        if "boxes" in special:
+            last = min(1000, model.config.max_2d_position_embeddings - 1)
+            sides = torch.randint(0, last + 1, (BATCH, seq, 2, 2), generator=generator).sort(2).values
+            inputs["bbox"] = sides.flatten(2)
+            inputs["bbox"][0, 0], inputs["bbox"][0, 1] = torch.tensor([0, 0, 0, 0]), torch.tensor([0, 0, last, last])
         if "masked" in special:
             inputs["input_ids"][0, 2] = inputs["input_ids"][0, 5] = inputs["input_ids"][1, 1] = special["masked"]
         if "ends" in special:

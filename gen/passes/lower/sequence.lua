@@ -246,7 +246,7 @@ function ops.neighbours(self, op, origin)
   end)
 end
 
--- Rows without those of a token, and as large as if these were there.
+-- Rows of the other tokens than one, which are scaled for its missing rows.
 function ops.drop_tokens(self, op, origin)
   local x, y, a = op.operands.x, op.result, op.attributes
   each_column(self, x, origin, function(column, cols)
