@@ -1,6 +1,6 @@
 -- older.lua: makes the equivalent tokenizer.json for a folder with the files of older tokenizers.
--- The files are vocab.txt, which is BERT's WordPiece or ESM's letters, or vocab.json with merges.txt, which is GPT-2's or
--- RoBERTa's byte-level BPE.
+-- The files are vocab.txt, which is BERT's WordPiece or ESM's letters, or vocab.json with merges.txt, which is GPT-2's
+-- or RoBERTa's byte-level BPE.
 local faults = require("common.faults")
 local files = require("common.files")
 local json = require("common.json")
@@ -30,8 +30,8 @@ end
 
 local function choose(value, default) if value == nil then return default end return value end
 
--- Returns the tokenizer of ESM: letters that are tokens, and words of the vocabulary anywhere in a text. Neighbours that
--- are none are one unknown token.
+-- Returns the tokenizer of ESM: letters that are tokens, and words of the vocabulary anywhere in a text. Neighbours
+-- that are none are one unknown token.
 local function from_letters(ids, config)
   local cls, unknown = special(config, "cls_token", "<cls>"), special(config, "unk_token", "<unk>")
   local last, long, pieces = special(config, "eos_token", "<eos>"), {}, {}

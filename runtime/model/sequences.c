@@ -6,7 +6,7 @@ struct attn2c_open {
   const void **in; /* the arguments of a call of an entry */
   void **out;
   int32_t *first; /* [most rows of a call + 1]; of a model that continues, the ids of a call */
-  int32_t *zeros; /* as many as an input that is left out has in a call */
+  int32_t *zeros; /* of an input that is left out, of a call */
 };
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }

@@ -101,7 +101,9 @@ local function draw_disentangled(d)
   if chance(60) then d.position_distance = math.max(2, buckets // 2 + 1 + size(150)) end
   if chance(50) then d.position_norm = chance(80) end
   local projects = d.projections == nil or d.projections == true
-  if not projects or chance(50) then d.position_projections = pick { projects and "shared" or "own", "own", "half_biased" } end
+  if not projects or chance(50) then
+    d.position_projections = pick { projects and "shared" or "own", "own", "half_biased" }
+  end
   if chance(30) then d.positions = { pick { "learned", "sinusoidal" }, "disentangled" } end
 end
 
