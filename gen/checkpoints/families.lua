@@ -38,7 +38,7 @@ local folders = {
     "qwen2", "qwen3", "smollm3", "starcoder2" },
   pairs = { "bart", "blip", "m2m_100", "marian", "mbart", "pegasus", "t5", "t5_writer", "vision_gpt2",
     "vision_trocr" },
-  pictures = { "blip_vision", "clip_vision", "deit", "dinov2", "siglip_vision", "timm", "vit" },
+  pictures = { "blip_vision", "clip_vision", "deit", "dinov2", "dinov3", "siglip_vision", "timm", "vit" },
   sounds = { "ast", "wav2vec2", "wavlm", "whisper" },
 }
 

@@ -469,7 +469,8 @@ local function size_image(self, asked)
   local usual = rule.any_size and pictures.sides(self.folder.preprocessor) or f.image
   f.sides = { asked and asked.height or usual[1], asked and asked.width or usual[2] }
   if f.sides[1] ~= usual[1] or f.sides[2] ~= usual[2] then f.resized_from = usual end
-  if not f.registers and f.sides[1] == f.image[1] and f.sides[2] == f.image[2] then return end
+  local is_same = not f.registers and f.sides[1] == f.image[1] and f.sides[2] == f.image[2]
+  if is_same or not rule.positions then return end
   local names = words.map(self.family.prefixes, function(prefix) return prefix .. rule.positions end)
   names[#names + 1] = rule.other_positions
   names.grid = { f.image[1] // f.patch[1], f.image[2] // f.patch[2] }
@@ -599,7 +600,7 @@ local function entries_of(self, stages)
     { "positions", f.positions or fixed.positions }, { "max_position", f.max_position or nil },
     { "sinusoids", not f.positions and fixed.sinusoids or nil },
     { "first_position", first > 0 and first or nil }, { "rope_theta", theta }, { "rope_scaling", scaling },
-    { "rope_dim", rotated },
+    { "rope_dim", rotated }, { "rope_patches", fixed.rope_patches },
     { "t5_buckets", f.t5_buckets or fixed.t5_buckets }, { "t5_distance", f.t5_distance or fixed.t5_distance },
     { "t5_by_layer", f.t5_by_layer }, { "position_gate", fixed.position_gate },
     { "position_kernel", f.position_kernel }, { "position_groups", f.position_groups },

@@ -116,6 +116,10 @@ local families = {
   eurobert = { without = { ["the class is in transformers"] = "auto_map", [TRAINING] = "hidden_dropout",
     ["of special tokens, which the tokenizer's files name"] = "bos_token eos_token mask_token pad_token" } },
   layoutlm = {},
+  dinov3 = { without = { [TRAINING] = "drop_path_rate layerscale_value pos_embed_jitter "
+    .. "pos_embed_rescale pos_embed_shift",
+    [OTHER_HEADS] = "_out_features _out_indices apply_layernorm out_features out_indices reshape_hidden_states "
+      .. "return_class_token stage_names" } },
   gemma = { without = { ["transformers only reads hidden_act"] = "hidden_activation" },
     refused = { [BOTH_SIDES] = { use_bidirectional_attention = NO } } },
   gemma2 = { without = { ["transformers only reads hidden_activation"] = "hidden_act", [LOADING] =

@@ -166,6 +166,8 @@ local function draw_positions(d, keys)
     d.rope_dim = 2 * random(head_dim_of(d) // 2)
     if head_dim_of(d) % 2 == 0 and chance(40) then d.rope_dim = head_dim_of(d) end
     if chance(10) then d.rope_dim = 0 end
+    local is_image = d.input and d.input.stage == "image" and not d.input.row_stride
+    if is_image and d.rope_dim % 4 == 0 and chance(60) then d.rope_patches = true end
     if chance(50) then d.rope_style = pick { "halves", "pairs" } end
     if chance(30) then d.rope_theta = pick { 1, 100.5, 5e5 } end
   elseif d.positions == "disentangled" then

@@ -99,7 +99,7 @@ end
 function draw_context.add_encoder(d, draw_input)
   local e = attention.draw_encoder(d, draw_input)
   local is_image = e.input and e.input.stage == "image"
-  if is_image and e.seq < 2 then e.input = nil end
+  if is_image and e.seq < 2 then e.input, e.rope_patches = nil, nil end
   if is_image and e.input or chance(20) then change_to_one(e) else any.change(e) end
   e.head_mask = nil
   if not is_image and chance(20) then e.input = { stage = "linear", from = size(80) } end

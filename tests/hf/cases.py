@@ -379,6 +379,14 @@ CASES.update({
     "layoutlm_sequence": ("LayoutLMForSequenceClassification", {**LAYOUT, **LABELS}, {"boxes": True}),
     "layoutlm_question": ("LayoutLMForQuestionAnswering", LAYOUT, {"boxes": True}),
 })
+DINO_3 = {**VIT, "num_attention_heads": 3}
+CASES.update({
+    "dinov3_model": ("DINOv3ViTModel", {**DINO_3, "num_register_tokens": 3}, {}),
+    "dinov3_gated": ("DINOv3ViTModel", {**DINO_3, "use_gated_mlp": True, "hidden_act": "silu", "key_bias": True,
+                                        "mlp_bias": False, "proj_bias": False, "rope_theta": 30.0}, {}),
+    "dinov3_wide": ("DINOv3ViTModel", {**DINO_3, "query_bias": False, "value_bias": False, "num_register_tokens": 1,
+                                       "image_size": 224}, {"sides": (8, 20), "words": ["input.height=8", "input.width=20"]}),
+})
 # As ESM-2. Cases with drops have a mask token, 9, of which some tokens are made (goldens.py).
 ESM = {**ROBERTA, "position_embedding_type": "rotary", "mask_token_id": 9, "token_dropout": True, "emb_layer_norm_before": False}
 CASES.update({

@@ -344,7 +344,7 @@ def write(name):
         call = {"pixel_values": inputs["pixel_values"],
                 "input_ids" if class_name.startswith("Blip") else "decoder_input_ids": ids}
     elif "pixel" in model.main_input_name or name in ("clip_both_image", "siglip_both"):
-        inputs = {"pixel_values": torch.randn(BATCH, 3, 8, 8, generator=generator)}
+        inputs = {"pixel_values": torch.randn(BATCH, 3, *special.get("sides", (8, 8)), generator=generator)}
     elif name.startswith("ast_"):
         inputs = {"input_values": torch.randn(BATCH, AST["max_length"], AST["num_mel_bins"], generator=generator)}
     elif "sounds" in special:
