@@ -24,19 +24,21 @@
 --   start         in such families: the token that texts begin with if config.json does not say it
 --   heads         class suffix -> stages after the model (heads.lua)
 --   variants      value of the fact `variant` -> class suffix -> stages that replace the ones in `heads`
---   derive        a function of the facts, config.json, the names of weights, and a function that is true if the file
---                 has a tensor of the model: for arithmetic that only this family has
+--   derive        a function of the facts, config.json, the names of weights, a function that is true if the file has a
+--                 tensor of the model, and one that returns the values of the first small tensor of a list that it has:
+--                 for arithmetic that only this family has
 local families = {}
 
 -- The folders of families/ and the files in them; pairs are encoders with decoders.
 local folders = {
-  encoders = { "albert", "bert", "clip_text", "deberta_v2", "distilbert", "electra", "gte", "jina_bert", "modernbert",
-    "mpnet", "nomic_bert", "roberta", "siglip_text" },
+  encoders = { "albert", "bert", "clip_text", "deberta", "deberta_v2", "distilbert", "electra", "ernie", "esm",
+    "eurobert", "gte", "jina_bert", "layoutlm", "modernbert", "mpnet", "nomic_bert", "rembert", "roberta",
+    "roberta_pre", "siglip_text" },
   decoders = { "gemma", "gemma2", "gemma3", "gpt2", "gpt_neox", "granite", "llama", "mistral", "olmo2", "phi", "phi3",
     "qwen2", "qwen3", "smollm3", "starcoder2" },
   pairs = { "bart", "blip", "m2m_100", "marian", "mbart", "pegasus", "t5", "t5_writer", "vision_gpt2",
     "vision_trocr" },
-  pictures = { "blip_vision", "clip_vision", "deit", "dinov2", "siglip_vision", "timm", "vit" },
+  pictures = { "blip_vision", "clip_vision", "deit", "dinov2", "dinov3", "siglip_vision", "timm", "vit" },
   sounds = { "ast", "wav2vec2", "wavlm", "whisper" },
 }
 

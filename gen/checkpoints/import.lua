@@ -2,6 +2,7 @@
 local faults = require("common.faults")
 local folder = require("checkpoints.folder")
 local generation = require("checkpoints.generation")
+local gguf = require("common.gguf")
 local heads = require("checkpoints.heads")
 local json = require("common.json")
 local keys = require("data.keys")
@@ -203,13 +204,14 @@ local function token_input(self, fixed)
   if types > 0 then
     self.input_remark = "types = 0: no token_type_ids; all tokens have the first type"
   end
-  self.inputs = { ids = "input_ids", token_types = types > 0 and "token_type_ids" or nil }
+  self.inputs = { ids = "input_ids", token_types = types > 0 and "token_type_ids" or nil,
+    boxes = f.boxes and "bbox" or nil }
   local width, input_norm = f.embedding and f.embedding ~= f.d_model and f.embedding or nil, fixed.input_norm
   if input_norm == nil then input_norm = f.input_norm end
   return { stage = "tokens", vocab = f.vocab, types = types > 0 and types or nil,
-    optional_types = types == 1 or nil, padded = self.family.padded,
+    optional_types = types == 1 or types > 0 and self.is_sentences or nil, padded = self.family.padded,
     norm = (input_norm or input_norm == nil and fixed.norm == "post") and true or nil,
-    scale = f.embedding_scale, width = width,
+    scale = f.embedding_scale, width = width, dropped = f.dropped, boxes = f.boxes,
     projected = f.projected }
 end
 
@@ -467,7 +469,8 @@ local function size_image(self, asked)
   local usual = rule.any_size and pictures.sides(self.folder.preprocessor) or f.image
   f.sides = { asked and asked.height or usual[1], asked and asked.width or usual[2] }
   if f.sides[1] ~= usual[1] or f.sides[2] ~= usual[2] then f.resized_from = usual end
-  if not f.registers and f.sides[1] == f.image[1] and f.sides[2] == f.image[2] then return end
+  local is_same = not f.registers and f.sides[1] == f.image[1] and f.sides[2] == f.image[2]
+  if is_same or not rule.positions then return end
   local names = words.map(self.family.prefixes, function(prefix) return prefix .. rule.positions end)
   names[#names + 1] = rule.other_positions
   names.grid = { f.image[1] // f.patch[1], f.image[2] // f.patch[2] }
@@ -597,7 +600,7 @@ local function entries_of(self, stages)
     { "positions", f.positions or fixed.positions }, { "max_position", f.max_position or nil },
     { "sinusoids", not f.positions and fixed.sinusoids or nil },
     { "first_position", first > 0 and first or nil }, { "rope_theta", theta }, { "rope_scaling", scaling },
-    { "rope_dim", rotated },
+    { "rope_dim", rotated }, { "rope_patches", fixed.rope_patches },
     { "t5_buckets", f.t5_buckets or fixed.t5_buckets }, { "t5_distance", f.t5_distance or fixed.t5_distance },
     { "t5_by_layer", f.t5_by_layer }, { "position_gate", fixed.position_gate },
     { "position_kernel", f.position_kernel }, { "position_groups", f.position_groups },
@@ -661,7 +664,8 @@ function import.text(path, from, form, tower, sides)
     if self.family.image then size_image(self, sides) end
     self.tower_of_images = tower_of(self, sides)
     if self.family.derive then
-      self.family.derive(f, self.folder.config, self.names, function(name) return has(self, name) end)
+      self.family.derive(f, self.folder.config, self.names, function(name) return has(self, name) end,
+        function(names, most) return gguf.first_floats(self.folder, self.family.prefixes, names, most) end)
     end
     local head = head_of(self, self.folder.config)
     if f.causal == nil then f.causal = self.family.causal or (self.family.encoder or self.family.pictures) ~= nil end

@@ -102,10 +102,24 @@ local families = {
   blip = { without = { [TRAINING] = "label_smoothing", [AGREES] = "encoder_hidden_size", [OTHER_HEADS] =
     "projection_dim", ["the family's answers are causal"] = "is_decoder" } },
   blip_vision = { without = { [OTHER_HEADS] = "projection_dim" } },
+  deberta = { without = { [TRAINING] = "cls_dropout pooler_dropout", [OLDER] = "padding_idx",
+    ["transformers computes without it"] = "z_steps" },
+    refused = { ["heads that read each other's scores are not supported"] = { talking_head = NO } } },
   deberta_v2 = { without = { [TRAINING] = "cls_dropout pooler_dropout", [OLDER] = "z_steps" } },
   dinov2 = { without = { [TRAINING] = "drop_path_rate layerscale_value use_mask_token", [OTHER_HEADS] =
     "_out_features _out_indices apply_layernorm out_features out_indices reshape_hidden_states stage_names",
     ["mlp_ratio says it"] = "intermediate_size" } },
+  ernie = { without = { [TENSORS] = "task_type_vocab_size" } },
+  esm = { without = { ["the class is in transformers"] = "auto_map", ["only the class of structures reads it"] =
+    "esmfold_config", ["the tokenizer's files say it"] = "vocab_list", ["transformers computes without it"] =
+    "hidden_act" }, refused = { ["models of structures (ESMFold) are not supported"] = { is_folding_model = NO } } },
+  eurobert = { without = { ["the class is in transformers"] = "auto_map", [TRAINING] = "hidden_dropout",
+    ["of special tokens, which the tokenizer's files name"] = "bos_token eos_token mask_token pad_token" } },
+  layoutlm = {},
+  dinov3 = { without = { [TRAINING] = "drop_path_rate layerscale_value pos_embed_jitter "
+    .. "pos_embed_rescale pos_embed_shift",
+    [OTHER_HEADS] = "_out_features _out_indices apply_layernorm out_features out_indices reshape_hidden_states "
+      .. "return_class_token stage_names" } },
   gemma = { without = { ["transformers only reads hidden_act"] = "hidden_activation" },
     refused = { [BOTH_SIDES] = { use_bidirectional_attention = NO } } },
   gemma2 = { without = { ["transformers only reads hidden_activation"] = "hidden_act", [LOADING] =
@@ -151,6 +165,7 @@ local families = {
     "attention_bias full_attn_mod interpolate_factor lm_head_bias mlp_bias" } },
   qwen2 = { without = { ["transformers computes without it"] = "use_mrope" } },
   roberta = { without = { [AGREES] = "embedding_size" } },
+  roberta_pre = { without = { [AGREES] = "embedding_size" } },
   siglip_vision = { without = { [OTHER_HEADS] = "num_image_tokens projection_dim" },
     refused = { ["an image tower without its head"] = { vision_use_head = { true } } } },
   smollm3 = { without = { ["transformers computes without it"] = "max_window_layers" } },

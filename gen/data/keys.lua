@@ -156,6 +156,9 @@ keys.list = {
     meaning = "base of rotary positions" },
   { key = "rope_style", type = "word", stack = true, words = { "halves", "pairs" }, default = "halves",
     meaning = "partners of a rotation: d and d + rope_dim / 2, or 2 d and 2 d + 1" },
+  { key = "rope_patches", type = "boolean", stack = true, default = false,
+    meaning = "with input = image { ... }: half of a head's pairs are rotated by a patch's place from top to bottom, the "
+      .. "others by that from left to right, both from -1 to 1; tokens before the patches are not (DINOv3)" },
   { key = "rope_scaling", type = "rope_scaling", stack = true, layer = true, default_text = "none",
     meaning = "{ type = linear, dynamic, llama3, yarn or longrope, factor = ... }: as in transformers; false: none" },
   { key = "rope_dim", type = "integer", stack = true, layer = true, min = 0, max = 256, default_text = "head_dim",
@@ -179,9 +182,10 @@ keys.list = {
     meaning = "disentangled: the last row of the table is for this distance less one, and all longer ones" },
   { key = "position_norm", type = "boolean", stack = true, default = false,
     meaning = "disentangled: a layer norm of the table of distances" },
-  { key = "position_projections", type = "word", stack = true, words = { "shared", "own" }, default = "shared",
+  { key = "position_projections", type = "word", stack = true, words = { "shared", "own", "half_biased" },
+    default = "shared",
     meaning = "disentangled: the table is projected by each layer's weights of queries and keys, or by weights of its "
-      .. "own" },
+      .. "own; half_biased: the keys' own has no bias (the first DeBERTa)" },
   { key = "position_kernel", type = "integer", stack = true, default = 128, min = 1, max = 1024,
     meaning = "convolution (wav2vec2): rows of a convolution of the states before the first layer, whose result is "
       .. "added to them" },

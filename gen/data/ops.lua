@@ -222,6 +222,19 @@ ops.table = {
     equation = "table[ids], times its row's scale",
     tolerance = "exact", integers = { ids = true }, arithmetic = 0,
   },
+  embed_boxes = {
+    class = { region = "rows", takes_epilogue = true }, operands = { "boxes", "table" },
+    shape = function(_, boxes, tbl) return { boxes.shape[1], boxes.shape[2], tbl.shape[2] } end,
+    equation = "the sum of six rows of a table in four parts, x, y, h and w, for a box (left, upper, right, lower): "
+      .. "x[left], x[right], y[upper], y[lower], h[|lower - upper|], w[|right - left|]",
+    tolerance = "exact", integers = { boxes = true }, arithmetic = 5,
+  },
+  drop_tokens = {
+    operands = { "x", "ids", "lengths" }, optional = { lengths = true }, attributes = { "id", "share" },
+    equation = "0 in rows with this id; the others times (1 - share) / (1 - the id's share of the sequence, or of the "
+      .. "first lengths rows)",
+    tolerance = "rounded_once", integers = { ids = true, lengths = true }, arithmetic = 2,
+  },
   own_ids = {
     class = { region = "rows", of_ranks = true }, operands = { "ids" }, attributes = { "first" }, type = "i32",
     equation = "ids less the rank's first row of a table; 0 for rows of other ranks",

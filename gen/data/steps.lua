@@ -282,6 +282,13 @@ steps.rows = {
     body = "attn2c_neighbours(y, x, ${rows}, valid, ${cols}, ${kernel}, ${ldx}, ${ldy})",
     equation = "y[i][j ${kernel} + t] = x[i + t - ${kernel} / 2][j], 0 outside of the first valid rows",
   },
+  drop_tokens = {
+    constants = { "rows", "cols", "id", "share", "ldx", "ldy" },
+    operands = { written(), read(), { "ids", "r", vector("rows"), type = "i32" }, { "valid", "value" } },
+    cost = each(6),
+    body = "attn2c_drop_tokens(y, x, ids, ${rows}, valid, ${cols}, ${id}, ${share}, ${ldx}, ${ldy})",
+    equation = "y[i] = 0 if ids[i] = ${id}, else x[i] (1 - ${share}) / (1 - the id's share of the first valid ids)",
+  },
   dilated = {
     constants = { "rows", "cols", "kernel", "dilation", "width", "ldx", "ldy" },
     operands = { { "y", "w", function(c)
@@ -404,6 +411,15 @@ steps.rows = {
     constants = { "rows", "cols", "ldy" },
     operands = { written(), { "table", "r", looked_up, touched = square }, ids }, cost = each(8),
     equation = "y[i] = table[ids[i]]",
+  },
+  embed_boxes = {
+    constants = { "rows", "cols", "places", "ldy" },
+    operands = { written(), { "table", "r", function(c) return { first = 0, { 4 * c.places * c.cols, 1 } } end,
+      touched = function(c) return 6 * c.rows * c.cols end }, { "boxes", "r", function(c)
+        return { first = 0, { 4 * c.rows, 1 } }
+      end, type = "i32" } }, cost = each(24),
+    body = "attn2c_embed_boxes(y, table, boxes, ${rows}, ${cols}, ${places}, ${ldy})",
+    equation = "y[i] = the rows of table for left, upper, right, lower, height and width of box i",
   },
   pool_mean = pool("mean", 6, "mean of x[i][j] over i < rows"),
   pool_deviation = pool("deviation", 12, "deviation of x[i][j] over i < rows"),

@@ -25,7 +25,9 @@
   X(convolve, "FFfi", F32, convolve, convolve) \
   X(copy, "F", F32, copy, exact) \
   X(dequantise, "IFFf", F32, dequantise, dequantise) \
+  X(drop_tokens, "FIi", F32, drop_tokens, rounded_once) \
   X(embed, "IFf", F32, embed, exact) \
+  X(embed_boxes, "IF", F32, embed_boxes, exact) \
   X(exponentials, "F", F32, exponentials, exponentials) \
   X(gather_columns, "FF", F32, gather_columns, exact) \
   X(head_scale, "FF", F32, head_scale, rounded_once) \

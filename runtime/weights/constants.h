@@ -16,6 +16,8 @@ extern const char attn2c_constant_names[];
  *   rope_sin THETA FIRST           the same with sin
  *   angle_cos FIRST SCALE F0 F1 .. [s][n]: SCALE cos((FIRST + s) F_d), n frequencies
  *   angle_sin FIRST SCALE F0 F1 .. the same with sin
+ *   plane_cos THETA TOKENS ACROSS [s][n]: cosines of the angles of patches in a plane, after TOKENS rows
+ *   plane_sin THETA TOKENS ACROSS the same with sin
  *   alibi FIRST                    [heads][n]: -slope |d + FIRST| of the distance d + FIRST
  *   t5_buckets BUCKETS DISTANCE BIDIRECTIONAL FIRST
  *                                  [n]: T5's bucket of the distance, key minus query, d + FIRST

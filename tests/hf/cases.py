@@ -354,4 +354,70 @@ CASES.update({
         **TROCR, "use_learned_position_embeddings": False}), WRITES_ABOUT),
 })
 
+ROBERTA = {**BERT, "pad_token_id": 1}
+ERNIE = {**BERT, "use_task_id": True, "task_type_vocab_size": 3}
+REMBERT = {**BERT, "input_embedding_size": 10, "output_embedding_size": 14}
+EURO = {**DECODER, "mask_token_id": 3, "rope_parameters": {"rope_type": "default", "rope_theta": 50.0}}
+DEBERTA_1 = {key: value for key, value in DEBERTA.items() if key not in ("position_buckets", "norm_rel_ebd", "share_att_key")}
+CASES.update({
+    "deberta_model": ("DebertaModel", DEBERTA_1, {}),
+    "deberta_far": ("DebertaModel", {**DEBERTA_1, "max_relative_positions": 4, "pos_att_type": ["c2p", "p2c"],
+                                     "num_attention_heads": 3}, {}),
+    "deberta_c2p": ("DebertaForTokenClassification", {**DEBERTA_1, **LABELS, "pos_att_type": ["c2p"], "type_vocab_size": 2,
+                                                      "position_biased_input": True}, {}),
+    "deberta_masked": ("DebertaForMaskedLM", DEBERTA_1, {}),
+    "deberta_masked_new": ("DebertaForMaskedLM", {**DEBERTA_1, "legacy": False}, {}),
+    "deberta_sequence": ("DebertaForSequenceClassification", {**DEBERTA_1, **LABELS, "pos_att_type": "p2c"}, {}),
+    "deberta_question": ("DebertaForQuestionAnswering", {**DEBERTA_1, "relative_attention": False,
+                                                         "position_biased_input": True}, {}),
+})
+LAYOUT = {**BERT, "max_2d_position_embeddings": 30}
+CASES.update({
+    "layoutlm_model": ("LayoutLMModel", {**LAYOUT, "max_2d_position_embeddings": 1010}, {"boxes": True}),
+    "layoutlm_token": ("LayoutLMForTokenClassification", {**LAYOUT, **LABELS, "type_vocab_size": 1}, {"boxes": True}),
+    "layoutlm_masked": ("LayoutLMForMaskedLM", {**LAYOUT, "type_vocab_size": 1}, {}),
+    "layoutlm_sequence": ("LayoutLMForSequenceClassification", {**LAYOUT, **LABELS}, {"boxes": True}),
+    "layoutlm_question": ("LayoutLMForQuestionAnswering", LAYOUT, {"boxes": True}),
+})
+DINO_3 = {**VIT, "num_attention_heads": 3}
+CASES.update({
+    "dinov3_model": ("DINOv3ViTModel", {**DINO_3, "num_register_tokens": 3}, {}),
+    "dinov3_gated": ("DINOv3ViTModel", {**DINO_3, "use_gated_mlp": True, "hidden_act": "silu", "key_bias": True,
+                                        "mlp_bias": False, "proj_bias": False, "rope_theta": 30.0}, {}),
+    "dinov3_wide": ("DINOv3ViTModel", {**DINO_3, "query_bias": False, "value_bias": False, "num_register_tokens": 1,
+                                       "image_size": 224}, {"sides": (8, 20), "words": ["input.height=8", "input.width=20"]}),
+})
+# As ESM-2. Cases with drops have a mask token, 9, of which some tokens are made (goldens.py).
+ESM = {**ROBERTA, "position_embedding_type": "rotary", "mask_token_id": 9, "token_dropout": True, "emb_layer_norm_before": False}
+CASES.update({
+    "esm_model": ("EsmModel", ESM, {"masked": 9}),
+    "esm_masked": ("EsmForMaskedLM", ESM, {"masked": 9}),
+    "esm_token": ("EsmForTokenClassification", {**ESM, **LABELS, "token_dropout": False}, {}),
+    "esm_sequence": ("EsmForSequenceClassification", {**ESM, **LABELS, "position_embedding_type": "absolute",
+                                                      "emb_layer_norm_before": True}, {}),
+    "esm_old": ("EsmModel", ESM, {"change": "old_frequencies"}),
+    "data2vec_text_model": ("Data2VecTextModel", {**ROBERTA, "type_vocab_size": 1}, {}),
+    "data2vec_text_sequence": ("Data2VecTextForSequenceClassification", {**ROBERTA, **LABELS}, {}),
+    "xlm_roberta_xl_model": ("XLMRobertaXLModel", {**ROBERTA, "type_vocab_size": 1}, {}),
+    "xlm_roberta_xl_masked": ("XLMRobertaXLForMaskedLM", {**ROBERTA, "type_vocab_size": 1}, {}),
+    "xlm_roberta_xl_sequence": ("XLMRobertaXLForSequenceClassification", {**ROBERTA, **LABELS, "type_vocab_size": 1}, {}),
+    "roberta_prelayernorm_model": ("RobertaPreLayerNormModel", {**ROBERTA, "type_vocab_size": 2}, {}),
+    "roberta_prelayernorm_masked": ("RobertaPreLayerNormForMaskedLM", {**ROBERTA, "type_vocab_size": 1}, {}),
+    "roberta_prelayernorm_question": ("RobertaPreLayerNormForQuestionAnswering", {**ROBERTA, "hidden_act": "relu"}, {}),
+    "ernie_model": ("ErnieModel", BERT, {}),
+    "ernie_tasks": ("ErnieForMaskedLM", ERNIE, {}),
+    "ernie_sequence": ("ErnieForSequenceClassification", {**ERNIE, **LABELS, "type_vocab_size": 4}, {}),
+    "ernie_sentence": ("ErnieModel", ERNIE, {"sentence": [["mean_tokens"], None, True]}),
+    "rembert_model": ("RemBertModel", REMBERT, {}),
+    "rembert_masked": ("RemBertForMaskedLM", REMBERT, {}),
+    "rembert_sequence": ("RemBertForSequenceClassification", {**REMBERT, **LABELS}, {}),
+    "eurobert_model": ("EuroBertModel", EURO, {}),
+    "eurobert_masked": ("EuroBertForMaskedLM", {**EURO, "mlp_bias": True, "attention_bias": True}, {}),
+    "eurobert_sequence": ("EuroBertForSequenceClassification", {**EURO, **LABELS}, {}),
+    "eurobert_first": ("EuroBertForSequenceClassification", {**EURO, **LABELS, "classifier_pooling": "bos"}, {}),
+    "eurobert_mean": ("EuroBertForSequenceClassification", {**EURO, **LABELS, "classifier_pooling": "mean"},
+                      {"change": "published_eurobert"}),
+    "eurobert_token": ("EuroBertForTokenClassification", {**EURO, **LABELS}, {}),
+})
+
 HIDDEN_ONLY = {"text_embeds", "image_embeds", "last_hidden_state", "pooler_output", "logits", "embeddings", "start_logits", "end_logits"}

@@ -175,6 +175,26 @@ def published_gte(folder):
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
 
 
+def old_frequencies(folder):
+    """As the first folders of ESM: each layer has the frequencies of the rotation, rounded to float16."""
+    tensors = load_file(folder / "model.safetensors")
+    for name in [name for name in tensors if name.endswith("rotary_embeddings.inv_freq")]:
+        values = tensors.pop(name)
+        for layer in range(2):
+            tensors[f"encoder.layer.{layer}.attention.self.rotary_embeddings.inv_freq"] = values
+    save_file(tensors, folder / "model.safetensors")
+
+
+def published_eurobert(folder):
+    """As the published folders of EuroBERT, with code of their own."""
+    config = json.loads((folder / "config.json").read_text())
+    config.update(auto_map={"AutoModel": "modeling_eurobert.EuroBertModel"}, clf_pooling=config.pop("classifier_pooling"),
+                  rope_theta=config.pop("rope_parameters")["rope_theta"], rope_scaling=None, hidden_dropout=0.0,
+                  bos_token="<|begin_of_text|>", eos_token="<|end_of_text|>", mask_token="<|mask|>",
+                  pad_token="<|end_of_text|>")
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+
+
 def published_jina(folder):
     """As the published folders of JinaBERT, with code of their own."""
     config = json.loads((folder / "config.json").read_text())
@@ -324,7 +344,7 @@ def write(name):
         call = {"pixel_values": inputs["pixel_values"],
                 "input_ids" if class_name.startswith("Blip") else "decoder_input_ids": ids}
     elif "pixel" in model.main_input_name or name in ("clip_both_image", "siglip_both"):
-        inputs = {"pixel_values": torch.randn(BATCH, 3, 8, 8, generator=generator)}
+        inputs = {"pixel_values": torch.randn(BATCH, 3, *special.get("sides", (8, 8)), generator=generator)}
     elif name.startswith("ast_"):
         inputs = {"input_values": torch.randn(BATCH, AST["max_length"], AST["num_mel_bins"], generator=generator)}
     elif "sounds" in special:
@@ -341,6 +361,13 @@ def write(name):
         del inputs["attention_mask"]
     else:
         inputs = text_inputs(name, model.config, generator, seq)
+        if "boxes" in special:
+            last = min(1000, model.config.max_2d_position_embeddings - 1)
+            sides = torch.randint(0, last + 1, (BATCH, seq, 2, 2), generator=generator).sort(2).values
+            inputs["bbox"] = sides.flatten(2)
+            inputs["bbox"][0, 0], inputs["bbox"][0, 1] = torch.tensor([0, 0, 0, 0]), torch.tensor([0, 0, last, last])
+        if "masked" in special:
+            inputs["input_ids"][0, 2] = inputs["input_ids"][0, 5] = inputs["input_ids"][1, 1] = special["masked"]
         if "ends" in special:
             inputs["input_ids"].clamp_(max=VOCAB - 2)
             for row, length in enumerate(inputs["attention_mask"].sum(1).tolist()):

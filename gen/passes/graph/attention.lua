@@ -91,6 +91,7 @@ local function rotate(self, path, x, heads)
   local function angles(name)
     local formula = ("rope_%s %.17g %d"):format(name, spec.rope_theta, spec.past)
     if spec.rope_scaling then formula = rope.formula(name, spec, spec.past, x.shape[2]) end
+    if spec.rope_patches then formula = rope.of_patches(name, spec) end
     return self:constant(("%spositions.%s_%d%s"):format(self.prefix, name, x.shape[2], own), shape, formula)
   end
   return self:op("rotate", path, { x = x, cosines = angles("cos"), sines = angles("sin") },

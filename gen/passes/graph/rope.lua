@@ -1,5 +1,7 @@
 -- rope.lua: computes the frequencies of scaled rotary positions and the factor of their cosines and sines.
 -- There is one frequency for each pair of dimensions. They are computed in doubles, as transformers does.
+local stages = require("data.stages")
+
 local rope = {}
 
 -- Returns theta^(-2 i / d) for i < d / 2.
@@ -79,6 +81,12 @@ function rope.formula(name, spec, first, rows)
   local parts = { ("angle_%s %d %.17g"):format(name, first, factor or 1) }
   for i, frequency in ipairs(list) do parts[i + 1] = ("%.17g"):format(frequency) end
   return table.concat(parts, " ")
+end
+
+--- Returns the formula of a table of cosines or sines of an image's patches, by the places of their middles.
+function rope.of_patches(name, spec)
+  local down, across = stages.patches(spec.input)
+  return ("plane_%s %.17g %d %d"):format(name, spec.rope_theta, spec.seq - down * across, across)
 end
 
 return rope

@@ -165,6 +165,8 @@ describe("ops.make", function()
         { 2, 9, 16 } },
       { "windows", { x = x }, { kernel = 2, stride = 1 }, { 2, 2, 10 } },
       { "neighbours", { x = x, lengths = tensor(2) }, { kernel = 3 }, { 2, 3, 15 } },
+      { "embed_boxes", { boxes = tensor(2, 3, 4), table = tensor(80, 5) }, {}, { 2, 3, 5 } },
+      { "drop_tokens", { x = x, ids = tensor(2, 3) }, { id = 4, share = 0.5 }, { 2, 3, 5 } },
       { "rms_norm", { x = x, gain = tensor(5) }, { eps = 1e-5 }, { 2, 3, 5 } },
       { "normalise", { x = tensor(2, 5) }, { eps = 1e-12 }, { 2, 5 } },
       { "softmax_rows", { x = x }, {}, { 2, 3, 5 } },
