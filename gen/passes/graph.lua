@@ -177,6 +177,11 @@ local sinusoids = { pairs = 0, halves = 1, fairseq = 2 }
 local function positions(self, x)
   local spec, stage, path = self.spec, self.spec.input, self.prefix .. "input"
   local width = stage.stage == "tokens" and stage.width or spec.d_model
+  local is_first = width ~= spec.d_model and stage.projected == "before_positions"
+  if is_first then
+    width = spec.d_model
+    x = self:linear(path .. ".projection", x, width, false)
+  end
   local shape = { spec.seq, width }
   if spec.positions == "learned" then
     local table_ = self:weight(path .. ".positions.weight", shape, 0, 0.5,
