@@ -53,7 +53,7 @@ end
 
 -- Returns the task head of a configuration: the end of the class's name, after the family's name.
 local function head_of(self, config)
-  local classes, begin = config.architectures, self.family.model_types[self.facts.model_type]
+  local classes, begin = config.architectures, self.family.model_types[self.facts.model_type]:lower()
   local usual = self.family.heads.Model and "Model" or next(self.family.heads)
   if classes == nil or classes == json.null then return usual end
   if not json.is_texts(classes) then
@@ -62,11 +62,12 @@ local function head_of(self, config)
   end
   local class = classes[1]
   if not class then return usual end
-  local suffix = class:sub(1, #begin) == begin and class:sub(#begin + 1) or nil
+  local function after(word) return class:sub(1, #word):lower() == word and class:sub(#word + 1) or nil end
+  local suffix = after(begin) or after((self.family.class or begin):lower())
   -- Old checkpoints of one family may have the class of another family that it is derived from.
   if not suffix or not self.family.heads[suffix] then
     local list = {}
-    for word in pairs(self.family.heads) do list[#list + 1] = begin .. word end
+    for word in pairs(self.family.heads) do list[#list + 1] = self.family.model_types[self.facts.model_type] .. word end
     table.sort(list)
     faults.raise("usage", ("config.json: architectures: %s is not supported; supported are %s"):format(
       faults.quote(class), table.concat(list, ", ")))
@@ -561,7 +562,7 @@ local function entries_of(self, stages)
     or USUAL_LENGTH))
   if not self.family.image then seq, lengths_remark = length_of(self, limit_of(self, first, stages.writes)) end
   local theta, scaling, rotated = f.rope_base, f.rope_scale, nil
-  if self.family.rotary and not theta then
+  if self.family.rotary and not theta and not f.positions then
     theta, scaling, rotated = rotary.of(f)
     scaling = scaling or f.rope_scale
   end
@@ -599,8 +600,10 @@ local function entries_of(self, stages)
     { "conv_kernel", f.conv_kernel }, { "conv_activation", f.conv_activation },
     { "positions", f.positions or fixed.positions }, { "max_position", f.max_position or nil },
     { "sinusoids", not f.positions and fixed.sinusoids or nil },
-    { "first_position", first > 0 and first or nil }, { "rope_theta", theta }, { "rope_scaling", scaling },
-    { "rope_dim", rotated }, { "rope_patches", fixed.rope_patches },
+    { "first_position", first > 0 and first or nil }, { "rope_theta", theta }, { "rope_style", fixed.rope_style },
+    { "rope_scaling", scaling }, { "rope_dim", rotated }, { "rope_patches", fixed.rope_patches },
+    { "alibi_max", f.alibi_max ~= 8 and f.alibi_max or nil }, { "alibi_factor", f.alibi_factor },
+    { "qkv_limit", f.qkv_limit or nil },
     { "t5_buckets", f.t5_buckets or fixed.t5_buckets }, { "t5_distance", f.t5_distance or fixed.t5_distance },
     { "t5_by_layer", f.t5_by_layer }, { "position_gate", fixed.position_gate },
     { "position_kernel", f.position_kernel }, { "position_groups", f.position_groups },

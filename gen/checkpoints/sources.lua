@@ -5,7 +5,7 @@
 -- A source of a naming scheme:
 --   names            the names that the tensor may have, tried in order
 --   part, parts      the weight is the part-th of `parts` equal parts of the rows, or of parts of { these, sizes };
---                    the size "heads" or "kv_heads" is the width of all of these heads
+--                    the size "heads" or "kv_heads" is the width of all of these heads, or of a group's share of them
 --   groups           the number of groups of rows that each have these parts: a number, or "heads" or "kv_heads" for
 --                    the number of them; "rows": the parts alternate row by row
 --   unpair           the rotated rows of a head are stored as pairs 2 d, 2 d + 1; the model has halves
@@ -68,9 +68,9 @@ local function of_graph(tensor, axis, count)
   return list, width * source.all
 end
 
--- Returns the rows of a part.
-local function size_of(part, spec)
-  return type(part) == "string" and assert(spec[part], part) * spec.head_dim or part
+-- Returns the rows of a part in each group.
+local function size_of(part, spec, groups)
+  return type(part) == "string" and assert(spec[part], part) * spec.head_dim // (groups or 1) or part
 end
 
 local function group_count(rule, rows, spec)
@@ -89,7 +89,7 @@ local function of_parts(tensor, rule, rows, spec)
   if rows % groups ~= 0 then refuse(tensor, ("%d rows are not divisible by %d groups"):format(rows, groups)) end
   local size, before, all = rows // groups, 0, 0
   for i = 1, type(parts) == "table" and #parts or parts do
-    local each = type(parts) == "table" and size_of(parts[i], spec) or size
+    local each = type(parts) == "table" and size_of(parts[i], spec, rule.groups ~= "rows" and groups) or size
     if i < rule.part then before = before + each end
     if i == rule.part and each ~= size then
       refuse(tensor, ("part %d has %d rows, but the weight has %d%s"):format(i, each, size,

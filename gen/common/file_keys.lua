@@ -25,6 +25,7 @@ local PYTHON = "models with Python code of their own are not supported; if trans
 local LEFT_OUT = "not supported, and left out: generated texts differ from transformers'"
 local BOTH_SIDES = "attention to later tokens is not supported"
 local PARALLEL = "parallel parts are not supported"
+local NORMED = "residuals of what has a norm are not supported"
 local BY_LENGTH = "scores that go by the length are not supported"
 local NO, OFF = { false }, { 0, false }
 
@@ -164,6 +165,28 @@ local families = {
   phi3 = { without = { ["transformers has the class"] = "auto_map", ["transformers computes without it"] =
     "attention_bias full_attn_mod interpolate_factor lm_head_bias mlp_bias" } },
   qwen2 = { without = { ["transformers computes without it"] = "use_mrope" } },
+  bloom = { without = { [LOADING] = "slow_but_exact", [OLDER] = [[attention_softmax_in_fp32 bias_dropout_fusion
+      masked_softmax_fusion n_inner offset_alibi skip_bias_add skip_bias_add_qkv]] },
+    refused = { [NORMED] = { apply_residual_connection_post_layernorm = NO } } },
+  cohere2 = { without = { ["transformers computes without it"] = [[layer_switch order_of_interleaved_layers rotary_pct
+      use_embedding_sharing use_gated_activation use_parallel_block use_parallel_embedding use_qk_norm]],
+    [LOADING] = "cache_implementation" },
+    refused = { ["transformers always rotates pairs"] = { position_embedding_type = { "rope_gptj" } } } },
+  exaone4 = { read = "sliding_window_pattern" },
+  falcon = { without = { ["transformers has the class"] = "auto_map", [AGREES] = "head_dim", [OLDER] =
+    "apply_residual_connection_post_layernorm ff_factor" } },
+  gpt_neo = { without = { [TRAINING] = "embed_dropout resid_dropout", ["attention_types says it"] = "attention_layers" } },
+  gptj = { refused = { ["GPT-J without rotary positions is not supported"] = { rotary = { true } } } },
+  internlm2 = { without = { ["the class is supported here"] = "auto_map" } },
+  internlm3 = { without = { ["transformers has the class"] = "auto_map" } },
+  mpt = { without = { ["transformers has the class"] = "auto_map",
+      [TRAINING] = "emb_pdrop embedding_fraction init_config",
+      [LOADING] = "init_device verbose", [ORIGIN] = "tokenizer_name",
+      ["transformers computes without it"] = "learned_pos_emb logit_scale norm_type" },
+    refused = { ["transformers always has four times d_model"] = { expansion_ratio = { 4 } },
+      ["transformers has no biases"] = { no_bias = { true } } } },
+  opt = { without = { [TRAINING] = "init_std" },
+    refused = { ["norms without a weight are not supported"] = { layer_norm_elementwise_affine = { true } } } },
   roberta = { without = { [AGREES] = "embedding_size" } },
   roberta_pre = { without = { [AGREES] = "embedding_size" } },
   siglip_vision = { without = { [OTHER_HEADS] = "num_image_tokens projection_dim" },
@@ -210,14 +233,23 @@ sections["config.json with parts"] = {
   without = {
     [TRAINING] = "label_smoothing logit_scale_init_value",
     [OTHER_HEADS] = [[boi_token_id boi_token_index eoi_token_id eoi_token_index image_text_hidden_size image_token_id
-      image_token_index mm_tokens_per_image]],
+      image_token_index mm_tokens_per_image multimodal_projector_bias projector_hidden_act spatial_merge_size
+      vision_feature_layer]],
   },
 }
 
+sections["config.json: attn_config"] = {
+  without = { [TRAINING] = "attn_pdrop", [LOADING] = "attn_impl" },
+  refused = {
+    ["transformers computes with the other value"] = { alibi = { true }, attn_type = { "multihead_attention" },
+      attn_uses_sequence_id = NO, prefix_lm = NO, qk_ln = NO } },
+}
+
 sections["config.json: rope_parameters"] = {
-  read = [[attention_factor beta_fast beta_slow factor high_freq_factor long_factor low_freq_factor mixed_b mscale
-    mscale_all_dim original_max_position_embeddings partial_rotary_factor rope_theta rope_type short_factor truncate
-    type]],
+  read = [[attention_factor beta_fast beta_slow factor high_freq_factor llama_4_scaling_beta long_factor
+    low_freq_factor mixed_b mscale mscale_all_dim original_max_position_embeddings partial_rotary_factor
+    rope_theta rope_type short_factor truncate type]],
+  without = { [AGREES] = "max_position_embeddings" },
 }
 
 sections["config.json: quantization_config"] = {

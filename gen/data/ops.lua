@@ -283,6 +283,10 @@ ops.table = {
     equation = "function(x)",
     tolerance = "activate",
   },
+  clamp = {
+    class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "x" } },
+    attributes = { "limit" }, equation = "x, at least -limit and at most limit", tolerance = "exact", arithmetic = 2,
+  },
   multiply = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "a", "b" } },
     operands = { "a", "b" }, equation = "a b, element by element", tolerance = "rounded_once",
@@ -373,7 +377,8 @@ ops.table = {
   rms_norm = {
     class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x" } },
     operands = { "x", "gain" }, optional = { gain = true }, attributes = { "eps" },
-    equation = "x / sqrt(mean(x^2) + eps) * gain, over the last dimension, or over each of its `heads` parts",
+    equation = "x / sqrt(mean(x^2) + eps) * gain, over the last dimension, or over each of its `heads` parts; with the "
+      .. "attribute each: a gain of each part",
     tolerance = "norm_without_mean", arithmetic = 5,
   },
   normalise = {
@@ -399,7 +404,7 @@ ops.table = {
     class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x" } },
     operands = { "x", "gain", "bias" }, optional = { gain = true, bias = true }, attributes = { "eps" },
     equation = "(x - mean) / sqrt(variance + eps) * gain + bias, over the last dimension, or over each of its `heads` "
-      .. "parts",
+      .. "parts; with the attribute each: a gain of each part",
     tolerance = "layer_norm", arithmetic = 8,
   },
   scores = {

@@ -231,6 +231,10 @@ local function norms(cost, equation, operands)
     constants = { "rows", "heads", "head_dim", "ldx", "ldy", "eps", "cols" }, apart = { cols = true },
     operands = { written(), read(), table.unpack(of_heads) }, cost = each(cost),
     equation = equation .. ", each of ${heads} heads by itself",
+  }, {
+    constants = { "rows", "heads", "head_dim", "ldx", "ldy", "eps", "cols" }, apart = { cols = true },
+    operands = { written(), read(), { "gain", "r", vector("cols") } }, cost = each(cost),
+    equation = equation:gsub(" %+ bias", "") .. ", each of ${heads} heads by itself",
   }
 end
 
@@ -460,9 +464,9 @@ steps.rows = {
   },
 }
 
-steps.rows.rms_norm, steps.rows.rms_norm_heads = norms(16,
+steps.rows.rms_norm, steps.rows.rms_norm_heads, steps.rows.rms_norm_each = norms(16,
   "y[i] = x[i] / sqrt(mean of x[i]^2 + ${eps}) * gain", { gain })
-steps.rows.layer_norm, steps.rows.layer_norm_heads = norms(22,
+steps.rows.layer_norm, steps.rows.layer_norm_heads, steps.rows.layer_norm_each = norms(22,
   "y[i] = (x[i] - mean) / sqrt(variance + ${eps}) * gain + bias", { gain, bias })
 
 -- The operations of each number type but f32: in a trace, widen rows; look up rows of a table, with a scale for each if
@@ -532,6 +536,9 @@ steps.elementwise = {
   logarithm = { operands = {}, cost = each(24),
     code = "v = attn2c_log(v < ${least} ? ${least} : v) * ${factor} + ${shift};",
     equation = "${factor} ln(max(v, ${least})) + ${shift}" },
+  clamp = { operands = {}, cost = each(4),
+    code = "v = v < -${factor} ? -${factor} : v > ${factor} ? ${factor} : v;",
+    equation = "min(max(v, -${factor}), ${factor})" },
   gain = { operands = { { "r", "r", row_of_tile } }, cost = each(6), code = "v = v * %s[j];", equation = "v * %s[j]" },
   -- Operations on scores and weights follow.
   scale = { operands = {}, cost = each(2), code = "v = v * ${factor};", equation = "${factor} v" },

@@ -184,6 +184,11 @@ local function positions(self, x)
       lengths = spec.mask.padding and self.lengths or nil }, { id = stage.dropped, share = Builder.to_float(DROPPED) })
   end
   local width = stage.stage == "tokens" and stage.width or spec.d_model
+  local is_first = width ~= spec.d_model and stage.projected == "before_positions"
+  if is_first then
+    width = spec.d_model
+    x = self:linear(path .. ".projection", x, width, false)
+  end
   local shape = { spec.seq, width }
   if spec.positions == "learned" then
     local table_ = self:weight(path .. ".positions.weight", shape, 0, 0.5,

@@ -175,6 +175,9 @@ local function resolve_positions(say, spec, given)
   if not spec.rope_dim and given.rope_dim == nil then spec.rope_dim = spec.head_dim end
   disentangled.check(say, spec)
   convolutions.check(say, spec)
+  for _, key in ipairs { "alibi_max", "alibi_factor" } do
+    if given[key] ~= nil and spec.distances ~= "alibi" then say(key, "goes with positions = \"alibi\"") end
+  end
   if spec.position_gate and spec.distances ~= "t5" then
     say("position_gate", 'goes with positions = "t5", or { ..., "t5" }')
   elseif spec.position_gate and spec.heads and spec.d_model and spec.heads * spec.head_dim ~= spec.d_model then
@@ -211,6 +214,9 @@ local function check_angles(say, spec)
       say("rope_scaling." .. name, ("%d factors, but one for each of %d frequencies is expected"):format(#scaling[name],
         dim // 2))
     end
+  end
+  if scaling and (scaling.query_beta or 0) > 0 and dim ~= spec.head_dim then
+    say("rope_scaling.query_beta", "goes with rope_dim = head_dim")
   end
   if scaling and not is_rope(spec) then say("rope_scaling", "goes with positions = \"rope\"") end
 end

@@ -317,6 +317,17 @@ static const struct {
 } activations[] = {ATTN2C_ACTIVATIONS(ROW)};
 
 /* y[i] = f(x[i]) */
+int attn2c_reference_clamp(const attn2c_reference_call *call) {
+  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
+  const float limit = (float)attn2c_number(call->op, "limit", NAN);
+  if (!(limit > 0)) return attn2c_reference_fault(call, "limit must be positive");
+  const float *x = attn2c_reference_values(call, 0);
+  float *y = call->tensors[call->op->result];
+  for (int64_t i = 0, n = attn2c_elements(attn2c_reference_result(call)); i < n; i++)
+    y[i] = x[i] < -limit ? -limit : x[i] > limit ? limit : x[i];
+  return ATTN2C_OK;
+}
+
 int attn2c_reference_activate(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
   if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;

@@ -19,6 +19,7 @@
   X(bucket_table, "FF", F32, bucket_table, exact) \
   X(centre, "Fi", F32, centre, centre) \
   X(channel_factors, "FFF", F32, channel_factors, dequantise) \
+  X(clamp, "F", F32, clamp, exact) \
   X(column_scale, "Fi", F32, column_scale, exact) \
   X(context, "FFif", F32, context, context) \
   X(context_of_integers, "FFFF", F32, context_of_integers, dequantise) \

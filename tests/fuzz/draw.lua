@@ -86,7 +86,7 @@ local function draw_input(d)
     if chance(30) then d.input.norm = chance(70) end
     if chance(20) then
       d.input.width = 15 + size(60)
-      d.input.projected = pick { "after_norm", "before_norm" }
+      d.input.projected = pick { "after_norm", "before_norm", "before_positions" }
     end
   elseif way == 5 then
     draw_image(d)

@@ -27,6 +27,7 @@ function attention.draw_kind(d, qkv)
   end
   if chance(15) then d.scoring = pick { "dot", "additive", "additive" } end
   if chance(10) then d.softcap = pick { 0.5, 3, 50.0 } end
+  if chance(10) then d.qkv_limit = pick { 0.3, 1, 8.0 } end
   if chance(10) then d.projections = chance(20) end
   if qkv then d.layers = 1 end
 end
@@ -45,7 +46,7 @@ end
 function attention.draw_qk_norm(d)
   if d.projections ~= nil and d.projections ~= true then return "none" end
   local narrow = head_dim_of(d) < sizes.NARROW
-  return narrow and not (d.eps and d.eps >= 0.1) and "none" or pick { "none", "heads", "all" }
+  return narrow and not (d.eps and d.eps >= 0.1) and "none" or pick { "none", "heads", "each", "all" }
 end
 
 -- keys: rows that the attention's keys have.

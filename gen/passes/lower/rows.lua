@@ -113,7 +113,7 @@ local function norm(self, fusion, origin, block)
   local op = fusion.leading
   local o, x, heads = op.operands, op.operands.x, op.attributes.heads
   local cols = x.shape[#x.shape]
-  self:row(heads and op.op .. "_heads" or op.op,
+  self:row(op.op .. (op.attributes.each and "_each" or heads and "_heads" or ""),
     { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(fusion.result), eps = op.attributes.eps,
       heads = heads, head_dim = heads and cols // heads or nil },
     {
@@ -152,7 +152,7 @@ local function elementwise(self, fusion, origin, block)
 end
 
 leading.activate, leading.add, leading.multiply, leading.round = elementwise, elementwise, elementwise, elementwise
-leading.softcap, leading.logarithm = elementwise, elementwise
+leading.softcap, leading.logarithm, leading.clamp = elementwise, elementwise, elementwise
 
 -- Lowers rotations. The tables of angles begin again with each sequence, or one row of them is for all.
 function leading.rotate(self, fusion, origin, block)
