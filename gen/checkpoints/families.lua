@@ -32,8 +32,8 @@ local families = {}
 local folders = {
   encoders = { "albert", "bert", "clip_text", "deberta_v2", "distilbert", "electra", "gte", "jina_bert", "modernbert",
     "mpnet", "nomic_bert", "roberta", "siglip_text" },
-  decoders = { "gemma", "gemma2", "gemma3", "gpt2", "gpt_neox", "granite", "llama", "mistral", "olmo2", "phi", "phi3",
-    "qwen2", "qwen3", "smollm3", "starcoder2" },
+  decoders = { "gemma", "gemma2", "gemma3", "gpt2", "gpt_neox", "granite", "granitemoe", "llama", "mistral",
+    "mixtral", "olmo2", "olmoe", "phi", "phi3", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "smollm3", "starcoder2" },
   pairs = { "bart", "blip", "m2m_100", "marian", "mbart", "pegasus", "t5", "t5_writer", "vision_gpt2",
     "vision_trocr" },
   pictures = { "blip_vision", "clip_vision", "deit", "dinov2", "siglip_vision", "timm", "vit" },

@@ -179,7 +179,7 @@ ops.table = {
   },
   combine = {
     class = { region = "rows", takes_epilogue = true, mixes_rows = true },
-    operands = { "x", "weights", "groups" }, optional = { groups = true }, attributes = { "factor" },
+    operands = { "x", "weights", "groups" }, attributes = { "factor" },
     shape = function(_, x, weights) return with_last(x.shape, x.shape[#x.shape] // weights.shape[#weights.shape]) end,
     equation = "factor times the sum over the experts of a row of its weight times its part of x, in order",
     tolerance = "combine", integers = { groups = true }, arithmetic = 2, arithmetic_of = "x",
@@ -317,6 +317,10 @@ ops.table = {
   multiply = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "a", "b" } },
     operands = { "a", "b" }, equation = "a b, element by element", tolerance = "rounded_once",
+  },
+  gate_rows = {
+    class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "a", "b" } },
+    operands = { "a", "b" }, equation = "a times the one number of the same row of b", tolerance = "rounded_once",
   },
   logarithm = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "x" } },

@@ -511,6 +511,8 @@ steps.elementwise = {
   scale_column = { operands = { { "r", "r", row_of_tile } }, cost = each(6), code = "v = v * %s[j] * rest;",
     before = { bias = "v = v * %s[j];" }, at_end = "v = v * %s[j];", then_row = "attn2c_times_rest(%s, rest, %s);",
     equation = "v * %s[j]" },
+  gate_rows = { operands = { { "r", "r", first_column } }, cost = each(2),
+    of_row = "const float number_of_row = %s[i * ${ld}];", code = "v = v * number_of_row;", equation = "v * %s[i]" },
   bias = { operands = { { "r", "r", row_of_tile } }, cost = each(6), code = "v = v + %s[j];",
     after = { scale_column = "v = ATTN2C_FMA(v, rest, %s[j]);" }, equation = "v + %s[j]" },
   add = { operands = { { "r", "r", tile } }, cost = each(8), code = "v = v + %s[i * ${ld} + j];", reads_rows = true,

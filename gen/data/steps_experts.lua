@@ -50,7 +50,7 @@ local rows = {
     constants = { "rows", "cols", "used", "all", "ldw", "ldy", "factor" },
     operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", parts("all") },
       { "weights", "r", matrix("rows", "used", "ldw") },
-      { "place", "r", choices("rows"), type = "i32", optional = true } },
+      { "place", "r", choices("rows"), type = "i32" } },
     cost = each(8), equation = "y[i] = ${factor} sum over j of weights[i][j] x[place[i ${used} + j]]",
   },
 }

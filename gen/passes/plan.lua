@@ -166,7 +166,7 @@ local function regions_of(state, list, uses, segment)
         ops.class(op).windows or op.op == "group_rows")
       r.fusions[#r.fusions + 1] = fusion_of(state, op, epilogue, ends, rows)
       r.of_experts = r.of_experts or op.op == "group_rows"
-      r.is_ended = op.op == "combine" and op.operands.groups ~= nil
+      r.is_ended = op.op == "combine"
       i = i + 1 + #epilogue + #ends
     elseif kind == "attention" then
       i = attention_region(state, region("attention"), list, i, uses) + 1

@@ -58,8 +58,7 @@ ATTN2C_INLINE void attn2c_scatter_parts(float *y, const float *x, const int32_t 
     memcpy(y + (ptrdiff_t)order[i] * cols, x + (ptrdiff_t)i * cols, (size_t)cols * sizeof *y);
 }
 
-/* y[i] = factor times the sum over j of weights[i][j] x[place[i used + j]], in the order of j; without
- * place, parts are in the order of choices. */
+/* y[i] = factor times the sum over j of weights[i][j] x[place[i used + j]], in the order of j. */
 ATTN2C_INLINE void attn2c_combine(float *y, const float *x, const float *weights, const int32_t *place,
                                   int rows, int cols, int used, int all, int ldw, int ldy, float factor) {
   (void)all;
@@ -67,8 +66,7 @@ ATTN2C_INLINE void attn2c_combine(float *y, const float *x, const float *weights
     float *out = y + (ptrdiff_t)i * ldy;
     for (int j = 0; j < used; j++) {
       const float weight = factor * weights[(ptrdiff_t)i * ldw + j];
-      const ptrdiff_t choice = (ptrdiff_t)i * used + j;
-      const float *in = x + (place ? place[choice] : choice) * (ptrdiff_t)cols;
+      const float *in = x + (ptrdiff_t)place[(ptrdiff_t)i * used + j] * cols;
 #pragma omp simd
       for (int c = 0; c < cols; c++) out[c] = j ? ATTN2C_FMA(weight, in[c], out[c]) : weight * in[c];
     }

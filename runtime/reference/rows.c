@@ -182,6 +182,16 @@ int attn2c_reference_multiply(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
+/* y[r][c] = a[r][c] b[r] */
+int attn2c_reference_gate_rows(const attn2c_reference_call *call) {
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "*w, *1 -> *w", n)) return ATTN2C_USAGE;
+  const float *a = attn2c_reference_values(call, 0), *b = attn2c_reference_values(call, 1);
+  float *y = call->tensors[call->op->result];
+  for (int64_t i = 0; i < n['*'] * n['w']; i++) y[i] = (float)((double)a[i] * (double)b[i / n['w']]);
+  return ATTN2C_OK;
+}
+
 /* y[i] = factor x[i], and -inf if x[i] is -inf: a masked score stays masked, whatever the factor. factor is
  * the emitted code's constant, a float. */
 int attn2c_reference_scale(const attn2c_reference_call *call) {

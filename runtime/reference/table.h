@@ -20,7 +20,7 @@
   X(centre, "Fi", F32, centre, centre) \
   X(channel_factors, "FFF", F32, channel_factors, dequantise) \
   X(column_scale, "Fi", F32, column_scale, exact) \
-  X(combine, "FFi", F32, combine, combine) \
+  X(combine, "FFI", F32, combine, combine) \
   X(context, "FFif", F32, context, context) \
   X(context_of_integers, "FFFF", F32, context_of_integers, dequantise) \
   X(convolve, "FFfi", F32, convolve, convolve) \
@@ -28,6 +28,7 @@
   X(dequantise, "IFFf", F32, dequantise, dequantise) \
   X(embed, "IFf", F32, embed, exact) \
   X(exponentials, "F", F32, exponentials, exponentials) \
+  X(gate_rows, "FF", F32, gate_rows, rounded_once) \
   X(gather_columns, "FF", F32, gather_columns, exact) \
   X(group_rows, "I", I32, group_rows, exact) \
   X(head_scale, "FF", F32, head_scale, rounded_once) \

@@ -119,7 +119,7 @@ end
 --- tensor has more rows than are used; { like = path } if it is another weight's tensor; { shape } if the
 --- checkpoint's has other dimensions with the same number of elements; { taps } if it is a convolution's,
 --- [out][in][taps]; { heads, all, axis } if only some of all
---- heads' rows (axis 1) or columns (2) are taken.
+--- heads' rows (axis 1) or columns (2) are taken; { experts } if it has the rows of this many experts.
 function Builder:weight(path, shape, mean, deviation, source)
   source = source or {}
   path = self:group_path(path)
@@ -127,7 +127,7 @@ function Builder:weight(path, shape, mean, deviation, source)
   local rule = names.find(self.model.names, source.like or path, self.model)
   if source.like then rule = with_own_names(names.own(self.model.names, path, self.model), rule) end
   local tensor = self:tensor { name = path, kind = "weight", type = "f32", shape = shape, rule = rule, mean = mean,
-    deviation = deviation, source = source }
+    deviation = deviation, source = source, experts = source.experts }
   tensor.from = sources.of(tensor, rule, self.spec)
   self.graph.weights[#self.graph.weights + 1] = path
   return tensor
@@ -354,12 +354,12 @@ end
 function Builder:of_experts(path, x, groups, given)
   local from, count = x.shape[#x.shape], given.experts
   if x.groups then from = from // groups.shape[#groups.shape] end
+  local source = { experts = count }
   local weight = self:weight(path .. ".weight", { count * given.width, from }, 0,
-    (given.gain or 1) / math.sqrt(from))
-  weight.experts = count
+    (given.gain or 1) / math.sqrt(from), source)
   local rows = self:converted(path, weight, x)
   return self:op("linear_experts", path, { x = x.groups and rows or self:spread(rows, groups), groups = groups,
-    weight = weight, bias = given.bias and self:weight(path .. ".bias", { count * given.width }, 0, 0.1) or nil })
+    weight = weight, bias = given.bias and self:weight(path .. ".bias", { count * given.width }, 0, 0.1, source) or nil })
 end
 
 --- Returns a norm of the stack's kind. given: eps and kind, if they are not the stack's; heads: the number of parts of

@@ -35,7 +35,7 @@ local function shared(self, path, x, dense)
   if not e.shared_gate then return y end
   local gate = self:op("activate", path .. ".shared_gate.act",
     { x = self:router(path .. ".shared_gate", x, 1) }, { ["function"] = "sigmoid" })
-  return self:op("combine", path .. ".shared.with_gate", { x = y, weights = gate }, { factor = 1.0 })
+  return self:op("gate_rows", path .. ".shared.with_gate", { a = y, b = gate })
 end
 
 --- Returns the result of a mixture of experts. dense(path, x, width): a feed-forward of a width.

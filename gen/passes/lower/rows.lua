@@ -160,13 +160,12 @@ end
 function leading.combine(self, fusion, origin, block)
   local op, o = fusion.leading, fusion.leading.operands
   local cols, used = op.result.shape[#op.result.shape], o.weights.shape[#o.weights.shape]
-  local x = o.groups and self:at(o.x, self.block.first, 0, of_block(origin)) or self:at(o.x, block.first, 0, origin)
   row_of_all(self, "combine",
-    { rows = block.count, cols = cols, used = used, all = o.groups and self.block.count or block.count,
+    { rows = block.count, cols = cols, used = used, all = self.block.count,
       ldw = self:ld(o.weights), ldy = self:ld(fusion.result), factor = op.attributes.factor },
-    { y = self:at(fusion.result, block.first, 0, origin), x = x,
+    { y = self:at(fusion.result, block.first, 0, origin), x = self:at(o.x, self.block.first, 0, of_block(origin)),
       weights = self:at(o.weights, block.first, 0, origin),
-      place = o.groups and of_groups(self, o.groups, "place", block.first, origin) })
+      place = of_groups(self, o.groups, "place", block.first, origin) })
   self:epilogue(fusion, whole_rows(block, cols, origin))
 end
 
@@ -231,8 +230,9 @@ local function elementwise(self, fusion, origin, block)
   self:epilogue(fusion, whole_rows(block, cols, origin))
 end
 
-leading.activate, leading.add, leading.multiply, leading.round = elementwise, elementwise, elementwise, elementwise
-leading.softcap, leading.logarithm = elementwise, elementwise
+for _, op in ipairs { "activate", "add", "gate_rows", "logarithm", "multiply", "round", "softcap" } do
+  leading[op] = elementwise
+end
 
 -- Lowers rotations. The tables of angles begin again with each sequence, or one row of them is for all.
 function leading.rotate(self, fusion, origin, block)

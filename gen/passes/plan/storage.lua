@@ -244,13 +244,14 @@ local function pack_keys(state, segments, uses)
   end
 end
 
--- Sets the outputs that each panel's kernel makes. The caller's rows have no capacity for more; each panel of a unit's
+-- Sets the outputs that each panel's kernel makes. The caller's rows, and parts of rows, have no capacity for more. Each panel of a unit's
 -- rows has a tile of its own.
 local function pad_products(state, segments)
   for region in all_regions(segments) do
     for _, fusion in ipairs(region.fusions) do
       local s, widths = state.plan.storage[(fusion.sums or fusion.result).name], fusion.panels and fusion.panels.widths
-      local pad = forms.forms[s.form].class == "caller" and 1 or state.plan.parameters.pad
+      local has_room = forms.forms[s.form].class ~= "caller" and s.form ~= "grouped"
+      local pad = has_room and state.plan.parameters.pad or 1
       if widths and forms.is_of_unit(s) then
         fusion.outputs = {}
         for i, width in ipairs(widths) do fusion.outputs[i] = words.round_up(width, pad) end

@@ -216,6 +216,7 @@ describe("ops.make", function()
       { "topk_indices", { x = tensor(2, 5) }, { k = 5 }, { 2, 5 } },
       { "pick", { x = x, chosen = tensor(2, 3, 4) }, {}, { 2, 3, 4 } },
       { "share", { x = x }, {}, { 2, 3, 5 } },
+      { "gate_rows", { a = x, b = tensor(2, 3, 1) }, {}, { 2, 3, 5 } },
       { "group_rows", { chosen = tensor(2, 3, 4) }, { experts = 9 }, { 2, 3, 4 }, "i32" },
       { "spread", { x = x, groups = tensor(2, 3, 4) }, {}, { 2, 3, 20 } },
       { "combine", { x = tensor(2, 3, 20), weights = tensor(2, 3, 4), groups = tensor(2, 3, 4) }, { factor = 1.0 },
