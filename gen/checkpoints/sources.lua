@@ -7,9 +7,11 @@
 --   part, parts      the weight is the part-th of `parts` equal parts of the rows, or of parts of { these, sizes };
 --                    the size "heads" or "kv_heads" is the width of all of these heads, or of a group's share of them
 --   groups           the number of groups of rows that each have these parts: a number, or "heads" or "kv_heads" for
---                    the number of them; "rows": the parts alternate row by row
+--                    the number of them; "rows": the parts alternate row by row. An expert's rows are a group
 --   unpair           the rotated rows of a head are stored as pairs 2 d, 2 d + 1; the model has halves
 --   transpose        the tensor is stored [in][out]
+--   {expert}         in a name: its number, so that each expert of the weight is a tensor; without it, a tensor has the
+--                    experts as its first axis
 --   factor           all values are multiplied by this
 --   plus_one         1 is added to each stored value, before the factor
 --   row              the weight's rows are all this row of a tensor that may have any number of rows
@@ -24,6 +26,7 @@
 --   count            of a piece: its rows or columns, if the pieces have different sizes; the others share the rest
 local faults = require("common.faults")
 local grid = require("checkpoints.grid")
+local words = require("common.words")
 
 local sources = {}
 
@@ -138,8 +141,43 @@ local function add_taps(result, tensor, rule, size, factor)
   box { times = true, row_step = 0 }
 end
 
+local add
+
+-- Adds the boxes of a weight that has experts, each of which has the same rule.
+local function add_experts(result, tensor, rule, size, spec, target)
+  local count = tensor.source.experts
+  local own = { rows = size.rows // count, columns = size.columns, vector = size.vector, of_expert = true }
+  local function at(expert)
+    return { row = target.row + expert * own.rows, column = target.column, added = target.added,
+      factor = target.factor }
+  end
+  if rule.names[1]:find("{expert}", 1, true) then
+    for expert = 0, count - 1 do
+      local names = words.map(rule.names, function(name) return (name:gsub("{expert}", tostring(expert))) end)
+      add(result, tensor, words.merged(rule, { names = names }), own, spec, at(expert))
+    end
+    return
+  end
+  local one = { stored = {}, views = {} }
+  add(one, tensor, rule, own, spec, at(0))
+  local shape = one.stored[1].shape
+  result.stored[#result.stored + 1] = { names = rule.names, shape = { count, table.unpack(shape) } }
+  local first = one.views[1]
+  local is_whole = #one.views == 1 and first.rows * first.row_step == words.elements(shape)
+  for expert = 0, is_whole and 0 or count - 1 do
+    for _, view in ipairs(one.views) do
+      result.views[#result.views + 1] = words.merged(view, { stored = #result.stored,
+        row = view.row + expert * own.rows, first = view.first + expert * words.elements(shape),
+        rows = is_whole and size.rows or view.rows })
+    end
+  end
+end
+
 -- Adds the boxes of a rule to a result. target: the boxes' place in the weight, { row, column, added, factor }.
-local function add(result, tensor, rule, size, spec, target)
+function add(result, tensor, rule, size, spec, target)
+  if tensor.source.experts and not size.of_expert then
+    return add_experts(result, tensor, rule, size, spec, target)
+  end
   if rule.pieces then
     local by_rows, count = rule.join == "rows", #rule.pieces
     local rest = by_rows and size.rows or size.columns

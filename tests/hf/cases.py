@@ -31,6 +31,7 @@ DEBERTA = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "n
            "position_biased_input": False, "type_vocab_size": 0}
 DEBERTA_OWN = {**DEBERTA, "share_att_key": False, "norm_rel_ebd": "none"}
 DECODER = {**LLAMA, "head_dim": 8}
+EXPERTS = {"num_experts": 5, "num_local_experts": 5, "num_experts_per_tok": 2}
 # Heads of 8 dimensions of which half are rotated.
 HALF = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 3,
         "intermediate_size": WIDTH, "max_position_embeddings": 64, "pad_token_id": 0, "bos_token_id": 1,
@@ -157,6 +158,18 @@ CASES.update({
     "olmo2_logits": ("Olmo2ForCausalLM", LLAMA, LATER),
     "granite_logits": ("GraniteForCausalLM", {**LLAMA, "embedding_multiplier": 3.0, "residual_multiplier": 0.4,
                                               "attention_multiplier": 0.6, "logits_scaling": 0.5}, LATER),
+    "granitemoe_logits": ("GraniteMoeForCausalLM", {**LLAMA, **EXPERTS, "embedding_multiplier": 3.0,
+                                                    "residual_multiplier": 0.4, "attention_multiplier": 0.6,
+                                                    "logits_scaling": 0.5}, LATER),
+    "mixtral_logits": ("MixtralForCausalLM", {**LLAMA, **EXPERTS, "sliding_window": 3}, LATER),
+    "olmoe_logits": ("OlmoeForCausalLM", {**LLAMA, **EXPERTS}, LATER),
+    "qwen2_moe_logits": ("Qwen2MoeForCausalLM", {**LLAMA, **EXPERTS, "moe_intermediate_size": 20,
+                                                 "shared_expert_intermediate_size": 28}, LATER),
+    "qwen3_moe_logits": ("Qwen3MoeForCausalLM", {**DECODER, **EXPERTS, "norm_topk_prob": True,
+                                                 "moe_intermediate_size": 20, "num_hidden_layers": 3,
+                                                 "mlp_only_layers": [1]}, LATER),
+    "qwen3_moe_model": ("Qwen3MoeModel", {**DECODER, **EXPERTS, "moe_intermediate_size": WIDTH,
+                                          "decoder_sparse_step": 2}, LATER),
     "starcoder2_logits": ("Starcoder2ForCausalLM", {**LLAMA, "sliding_window": 3}, LATER),
 })
 
