@@ -223,8 +223,9 @@ function add(result, tensor, rule, size, spec, target)
       shape = { -1, all_columns }
       rows = { { at = 0, count = size.rows, from = rule.row, step = 0 } }
     end
-    result.stored[#result.stored + 1] = { names = rule.names, shape = tensor.source.shape or shape }
     local transposed = rule.transpose and not size.vector and not rule.row
+    result.stored[#result.stored + 1] = { names = rule.names, shape = tensor.source.shape or shape,
+      is_transposed = transposed }
     local row_step, column_step = transposed and 1 or all_columns, transposed and stored_rows or 1
     for _, r in ipairs(rows) do
       for _, col in ipairs(columns) do

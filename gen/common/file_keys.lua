@@ -418,6 +418,24 @@ sections["sentence_bert_config.json"] = {
 sections["sentence_bert_config.json: processor_kwargs"] = { by = "sentence-transformers", read = "model_max_length",
   without = { [PADDING] = "padding_side", [LOADING] = "trust_remote_code use_fast" } }
 
+sections["adapter_config.json"] = {
+  by = "peft",
+  read = "alpha_pattern lora_alpha peft_type r rank_pattern use_rslora",
+  without = {
+    [ORIGIN] = [[auto_mapping base_model_name_or_path corda_config eva_config init_lora_weights loftq_config
+      lora_ga_config peft_version revision task_type velora_config]],
+    [TRAINING] = "inference_mode lora_dropout monteclora_config",
+    [LOADING] = "ensure_weight_tying megatron_config megatron_core qalora_group_size runtime_config",
+    [TENSORS] = [[bias exclude_modules fan_in_fan_out layers_pattern layers_to_transform modules_to_save target_modules
+      use_dora]],
+  },
+  refused = {
+    ["adapters of this kind are not supported"] = { alora_invocation_tokens = {}, arrow_config = {}, kasa_config = {},
+      layer_replication = {}, lora_bias = NO, target_parameters = {}, trainable_token_indices = {}, use_bdlora = NO,
+      use_qalora = NO },
+  },
+}
+
 sections["config_sentence_transformers.json"] = {
   by = "sentence-transformers",
   read = "activation_fn default_prompt_name prompts truncate_dim",

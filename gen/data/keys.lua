@@ -238,6 +238,10 @@ keys.list = {
     default_text = "gguf for names of a GGUF file, else safetensors",
     meaning = "checkpoints that the library opens, next to packed weights; packed: no others, so that the library is "
       .. "smaller. The program packs checkpoints all the same" },
+  { key = "adapter", type = "path", default_text = "none",
+    meaning = "a folder with a LoRA adapter of PEFT, its path relative to the description's, or on a command line to "
+      .. "the working directory: it is a part of the model, whose program and library merge it into the weights that "
+      .. "they read; false: none" },
   { key = "tokenizer", type = "path", default_text = "none",
     meaning = "a tokenizer.json, or a folder with one (or with vocab.txt, or vocab.json and merges.txt), its path "
       .. "relative to the description's: the model takes text; false: it does not" },

@@ -428,6 +428,9 @@ local function resolve(say, spec, given)
   output.check(say, spec)
   ctc.check(say, spec)
   if spec.tokenizer and spec.input.stage ~= "tokens" then say("tokenizer", "goes with input = tokens { ... }") end
+  if spec.adapter and (spec.opens == "gguf" or type(spec.names) == "table" and spec.names.quantised) then
+    say("adapter", "does not go with GGUF files and quantised folders: give the folder of the model in floats")
+  end
   pictures.check(say, spec)
   sounds.check(say, spec)
   speech.check(say, spec)

@@ -309,6 +309,9 @@ static double square(double x) { return x * x; }
 /* relu(x) = max(x, 0); NaN stays NaN */
 static double relu(double x) { return x < 0 ? 0 : x; }
 
+/* log_relu(x) = log(1 + max(x, 0)) */
+static double log_relu(double x) { return log1p(relu(x)); }
+
 /* sigmoid(x) = 1 / (1 + exp(-x)) */
 static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 

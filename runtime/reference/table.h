@@ -88,10 +88,11 @@
   X(quick_gelu, quick_gelu, 4e-6, 0x1p-126) \
   X(silu, silu, 4e-6, 0x1p-126) \
   X(sigmoid, sigmoid, 4e-6, 0) \
+  X(log_relu, log_relu, 4e-6, 0) \
   X(tanh, tanh, 4e-5, 0) \
   X(square, square, 0x1p-24, 0)
 
-#define ATTN2C_ACTIVATION_NAMES "relu, gelu, gelu_rounded, gelu_tanh, quick_gelu, silu, sigmoid, tanh or square"
+#define ATTN2C_ACTIVATION_NAMES "relu, gelu, gelu_rounded, gelu_tanh, quick_gelu, silu, sigmoid, log_relu, tanh or square"
 #define ATTN2C_ERROR_SIGMOID 4e-6
 #define ATTN2C_ERROR_TANH 4e-5
 /* clang-format on */

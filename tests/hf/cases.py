@@ -76,6 +76,11 @@ def rope(kind):
 # `change`: a function of the folder after it was written; `sentence`: modules after the model.
 CASES = {
     "bert_model": ("BertModel", BERT, {}),
+    "bert_adapter": ("BertForMaskedLM", BERT, {"words": ["adapter=adapter"], "adapter": {
+        "r": 3, "lora_alpha": 7, "target_modules": ["query", "value", "dense", "word_embeddings"], "bias": "all",
+        "alpha_pattern": {"layer.0.attention.self.query": 5}, "rank_pattern": {"value": 5}, "use_rslora": True}}),
+    "bert_dora": ("BertModel", BERT, {"words": ["adapter=adapter"], "adapter": {
+        "r": 3, "lora_alpha": 7, "target_modules": ["key", "dense"], "bias": "lora_only", "use_dora": True}}),
     "bert_old_names": ("BertModel", BERT, {"change": "old_names"}),
     "bert_sequence": ("BertForSequenceClassification", {**BERT, **LABELS}, {}),
     "bert_token": ("BertForTokenClassification", {**BERT, "num_labels": 5}, {}),
@@ -113,6 +118,9 @@ CASES = {
     "deit_image": ("DeiTForImageClassification", {**VIT, **LABELS}, {}),
     "deit_teacher": ("DeiTForImageClassificationWithTeacher", {**VIT, **LABELS}, {}),
     "gpt2_model": ("GPT2Model", GPT2, {}),
+    "gpt2_adapter": ("GPT2LMHeadModel", GPT2, {"words": ["adapter=adapter"], "adapter": {
+        "r": 4, "lora_alpha": 8, "target_modules": ["c_attn", "c_proj"], "modules_to_save": ["ln_f"],
+        "fan_in_fan_out": True}}),
     "gpt2_logits": ("GPT2LMHeadModel", GPT2, {}),
     "gpt2_all_logits": ("GPT2LMHeadModel", GPT2, {"words": ["output.1.over=all"]}),
     "gpt2_inverse": ("GPT2Model", {**GPT2, "scale_attn_by_inverse_layer_idx": True}, {}),

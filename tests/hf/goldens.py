@@ -18,7 +18,8 @@ that a wrong rule cannot hide.
     goldens.py            writes all cases
     goldens.py CASE ...   only these
 
-Run with Python 3.11, torch 2.15.0, transformers 5.23.0, numpy 2.4.6, safetensors 0.8.0.
+Run with Python 3.11, torch 2.15.0, transformers 5.23.0, numpy 2.4.6, safetensors 0.8.0; cases with an
+adapter also with peft 0.21.2.
 """
 
 import json
@@ -389,12 +390,29 @@ def opened(model_class, folder):
     return model
 
 
+def merged(folder, model, settings, generator):
+    """A model with a random LoRA adapter, which its folder gets as well, merged into it by PEFT."""
+    from peft import LoraConfig, get_peft_model
+    adapted = get_peft_model(model, LoraConfig(**settings))
+    of_bias = {"all": "bias", "lora_only": "base_layer.bias"}.get(settings.get("bias"), "/")
+    with torch.no_grad():
+        for key, parameter in adapted.named_parameters():
+            if "lora_" in key or "modules_to_save" in key or key.endswith(of_bias):
+                values = 0.25 * torch.randn(parameter.shape, generator=generator)
+                parameter.copy_(((2 if "magnitude" in key else 0) + values).half())
+    adapted.half().save_pretrained(folder / "adapter")
+    (folder / "adapter/README.md").unlink()
+    return adapted.float().merge_and_unload().eval()
+
+
 def write(name):
     class_name, settings, special = CASES[name]
     folder = GOLDENS / name
     model, generator = save(folder, class_name, settings, special.get("shards", "1GB"))
     if "change" in special:
         globals()[special["change"]](folder)
+    if "adapter" in special:
+        model = merged(folder, model, special["adapter"], generator)
     mask, seq = None, special.get("length", SEQ)
     if "pictures" in special:
         ids = torch.randint(4, VOCAB, (BATCH, seq), generator=generator)
