@@ -84,8 +84,8 @@ int attn2c_answers_begin_sources(attn2c_answers *batch, const attn2c_answer_sour
 int attn2c_answers_go_on(attn2c_answers *batch, int32_t place, const int32_t *ids, int64_t count,
                          uint64_t seed, const float *logits, attn2c_message *message);
 
-/* Gives each answer that goes on its next token, or several. Returns the status of the decode call; on failure no answer
- * has changed. */
+/* Gives each answer that goes on its next token, or several. Returns the status of the decode call; on
+ * failure no answer has changed. */
 int attn2c_answers_step(attn2c_answers *batch, attn2c_message *message);
 
 const attn2c_answer_ids *attn2c_answers_at(const attn2c_answers *batch, int32_t place);
