@@ -23,6 +23,7 @@
 --   generation    a function of config.json and generation_config.json that returns the two that answers depend on
 --   start         in such families: the token that texts begin with if config.json does not say it
 --   heads         class suffix -> stages after the model (heads.lua)
+--   refused       class suffix -> why it is not supported
 --   variants      value of the fact `variant` -> class suffix -> stages that replace the ones in `heads`
 --   derive        a function of the facts, config.json, the names of weights, a function that is true if the file has a
 --                 tensor of the model, and one that returns the values of the first small tensor of a list that it has:
@@ -32,7 +33,7 @@ local families = {}
 -- The folders of families/ and the files in them; pairs are encoders with decoders.
 local folders = {
   encoders = { "albert", "bert", "clip_text", "deberta", "deberta_v2", "distilbert", "electra", "ernie", "esm",
-    "eurobert", "gte", "jina_bert", "layoutlm", "modernbert", "mpnet", "nomic_bert", "rembert", "roberta",
+    "eurobert", "gte", "jina_bert", "layoutlm", "longformer", "modernbert", "mpnet", "nomic_bert", "rembert", "roberta",
     "roberta_pre", "siglip_text" },
   decoders = { "gemma", "gemma2", "gemma3", "gpt2", "gpt_neox", "granite", "llama", "mistral", "olmo2", "phi", "phi3",
     "qwen2", "qwen3", "smollm3", "starcoder2" },
