@@ -69,8 +69,9 @@ local function head_of(self, config)
     local list = {}
     for word in pairs(self.family.heads) do list[#list + 1] = self.family.model_types[self.facts.model_type] .. word end
     table.sort(list)
-    faults.raise("usage", ("config.json: architectures: %s is not supported; supported are %s"):format(
-      faults.quote(class), table.concat(list, ", ")))
+    local reason = (self.family.refused or {})[suffix]
+    faults.raise("usage", ("config.json: architectures: %s is not supported%s; supported are %s"):format(
+      faults.quote(class), reason and ": " .. reason or "", table.concat(list, ", ")))
   end
   return suffix
 end

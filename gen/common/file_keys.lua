@@ -116,7 +116,7 @@ local families = {
     "hidden_act" }, refused = { ["models of structures (ESMFold) are not supported"] = { is_folding_model = NO } } },
   eurobert = { without = { ["the class is in transformers"] = "auto_map", [TRAINING] = "hidden_dropout",
     ["of special tokens, which the tokenizer's files name"] = "bos_token eos_token mask_token pad_token" } },
-  layoutlm = {},
+  longformer = { without = { [LOADING] = "onnx_export", [OLDER] = "attention_mode ignore_attention_mask" } },
   dinov3 = { without = { [TRAINING] = "drop_path_rate layerscale_value pos_embed_jitter "
     .. "pos_embed_rescale pos_embed_shift",
     [OTHER_HEADS] = "_out_features _out_indices apply_layernorm out_features out_indices reshape_hidden_states "

@@ -166,8 +166,8 @@ keys.list = {
   { key = "rope_style", type = "word", stack = true, words = { "halves", "pairs" }, default = "halves",
     meaning = "partners of a rotation: d and d + rope_dim / 2, or 2 d and 2 d + 1" },
   { key = "rope_patches", type = "boolean", stack = true, default = false,
-    meaning = "with input = image { ... }: half of a head's pairs are rotated by a patch's place from top to bottom, the "
-      .. "others by that from left to right, both from -1 to 1; tokens before the patches are not (DINOv3)" },
+    meaning = "with input = image { ... }: half of a head's pairs are rotated by a patch's place from top to bottom, "
+      .. "the others by that from left to right, both from -1 to 1; tokens before the patches are not (DINOv3)" },
   { key = "rope_scaling", type = "rope_scaling", stack = true, layer = true, default_text = "none",
     meaning = "{ type = linear, dynamic, llama3, yarn or longrope, factor = ... }: as in transformers; false: none" },
   { key = "rope_dim", type = "integer", stack = true, layer = true, min = 0, max = 256, default_text = "head_dim",
