@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-const char attn2c_constant_names[] =
-    "sinusoidal, rope_cos, rope_sin, angle_cos, angle_sin, grown_cos, grown_sin, alibi, alibi_of, t5_buckets, ones or list";
+const char attn2c_constant_names[] = "sinusoidal, rope_cos, rope_sin, angle_cos, angle_sin, grown_cos, "
+                                     "grown_sin, alibi, alibi_of, t5_buckets, ones or list";
 
 /* The numbers after a formula's name, read one after the other; bad once one of them is not a number.
  * function: of angles, in the formulas that have one. */
@@ -86,8 +86,8 @@ static int fill_rope(words *from, const attn2c_tensor *tensor, float *values) {
   return 1;
 }
 
-/* y[s][d] = scale f((first + s) F_d), with listed frequencies F_d; times 1 + beta ln(1 + floor((first + s) / long))
- * if it grows, which has beta and long after the scale */
+/* y[s][d] = scale f((first + s) F_d), with listed frequencies F_d; times 1 + beta ln(1 + floor((first + s) /
+ * long)) if it grows, which has beta and long after the scale */
 static int fill_turns(words *from, const attn2c_tensor *tensor, float *values, int grows) {
   int64_t first = next_integer(from);
   double scale = next_number(from);
@@ -125,8 +125,8 @@ static double alibi_slope(int64_t h, int64_t heads, double most) {
   return exp2(-most * (double)(2 * (h - power) + 1) / (double)(2 * power));
 }
 
-/* y[h][d] = -factor (slope of h) |d + first|; of all heads, or of the heads of a rank, which has the number of
- * its first head and of all heads after `first`. */
+/* y[h][d] = -factor (slope of h) |d + first|; of all heads, or of the heads of a rank, which has the number
+ * of its first head and of all heads after `first`. */
 static int fill_slopes(words *from, const attn2c_tensor *tensor, float *values, double most, double factor) {
   int64_t first = next_integer(from);
   const int is_part = !at_end(from);
@@ -207,9 +207,9 @@ static const struct {
   double (*function)(double);
 } formulas[] = {
     {"sinusoidal", fill_sinusoidal, NULL}, {"rope_cos", fill_rope, cos},    {"rope_sin", fill_rope, sin},
-    {"angle_cos", fill_angles, cos},       {"angle_sin", fill_angles, sin},
-    {"grown_cos", fill_grown, cos}, {"grown_sin", fill_grown, sin}, {"alibi", fill_alibi, NULL},
-    {"alibi_of", fill_alibi_of, NULL}, {"t5_buckets", fill_t5_buckets, NULL}, {"ones", fill_ones, NULL},       {"list", fill_list, NULL}};
+    {"angle_cos", fill_angles, cos},       {"angle_sin", fill_angles, sin}, {"grown_cos", fill_grown, cos},
+    {"grown_sin", fill_grown, sin},        {"alibi", fill_alibi, NULL},     {"alibi_of", fill_alibi_of, NULL},
+    {"t5_buckets", fill_t5_buckets, NULL}, {"ones", fill_ones, NULL},       {"list", fill_list, NULL}};
 
 static int fill(const char *formula, const attn2c_tensor *tensor, float *values) {
   size_t length = strcspn(formula, " ");
