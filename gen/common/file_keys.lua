@@ -44,7 +44,7 @@ sections["config.json"] = {
     [OUTPUT] = [[output_attentions output_hidden_states output_scores return_dict return_dict_in_generate
       tie_last_hidden_states]],
     [LOADING] = [[_attn_implementation _attn_implementation_autoset _attn_implementation_internal
-      _experts_implementation_internal attn_implementation chunk_size_feed_forward experts_implementation
+      _experts_implementation_internal _is_quantized attn_implementation chunk_size_feed_forward experts_implementation
       is_encoder_decoder pretraining_tp reorder_and_upcast_attn torchscript use_bfloat16 use_cache]],
     [GENERATION] = [[bad_words_ids begin_suppress_tokens diversity_penalty do_sample
       early_stopping encoder_no_repeat_ngram_size exponential_decay_length_penalty forced_bos_token_id
@@ -175,7 +175,8 @@ local families = {
   exaone4 = { read = "sliding_window_pattern" },
   falcon = { without = { ["transformers has the class"] = "auto_map", [AGREES] = "head_dim", [OLDER] =
     "apply_residual_connection_post_layernorm ff_factor" } },
-  gpt_neo = { without = { [TRAINING] = "embed_dropout resid_dropout", ["attention_types says it"] = "attention_layers" } },
+  gpt_neo = { without = { [TRAINING] = "embed_dropout resid_dropout",
+    ["attention_types says it"] = "attention_layers" } },
   gptj = { refused = { ["GPT-J without rotary positions is not supported"] = { rotary = { true } } } },
   internlm2 = { without = { ["the class is supported here"] = "auto_map" } },
   internlm3 = { without = { ["transformers has the class"] = "auto_map" } },

@@ -175,9 +175,6 @@ local function resolve_positions(say, spec, given)
   if not spec.rope_dim and given.rope_dim == nil then spec.rope_dim = spec.head_dim end
   disentangled.check(say, spec)
   convolutions.check(say, spec)
-  for _, key in ipairs { "alibi_max", "alibi_factor" } do
-    if given[key] ~= nil and spec.distances ~= "alibi" then say(key, "goes with positions = \"alibi\"") end
-  end
   if spec.position_gate and spec.distances ~= "t5" then
     say("position_gate", 'goes with positions = "t5", or { ..., "t5" }')
   elseif spec.position_gate and spec.heads and spec.d_model and spec.heads * spec.head_dim ~= spec.d_model then

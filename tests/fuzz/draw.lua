@@ -347,6 +347,7 @@ local function draw_layer(d)
   end
   if chance(60) and (d.parallel or "none") ~= "none" then layer.parallel = "none" end
   if chance(20) then layer.qk_norm = attention.draw_qk_norm(d) end
+  if chance(10) then layer.qkv_limit = pick { 0.5, 2 } end
   if chance(20) then layer.norm_kind = pick { "layer", "rms" } end
   if chance(15) and d.d_model >= NARROW then layer.eps = pick { 1e-12, 1e-3, 1 } end
   if chance(20) then layer.bias = draw_bias() end

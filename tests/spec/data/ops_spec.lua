@@ -190,6 +190,8 @@ describe("ops.make", function()
       { "copy", { x = x }, {}, { 2, 3, 5 } },
       { "activate", { x = x }, { ["function"] = "relu" }, { 2, 3, 5 } },
       { "layer_norm", { x = x }, { eps = 1e-5 }, { 2, 3, 5 } },
+      { "clamp", { x = x }, { limit = 2.0 }, { 2, 3, 5 } },
+      { "layer_norm", { x = x, gain = tensor(5, 1) }, { eps = 1e-5, heads = 5, each = true }, { 2, 3, 5 } },
       { "softcap", { x = square }, { cap = 2.0 }, { 2, 4, 3, 6 } },
       { "softmax", { scores = tensor(2, 1, 3, 3) }, { scale = 1.0 }, { 2, 1, 3, 3 } },
       { "pool", { x = x }, { ["function"] = "mean" }, { 2, 5 } },
