@@ -487,12 +487,10 @@ sections.GGUF = {
       {arch}.attention.layer_norm_epsilon {arch}.attention.layer_norm_rms_epsilon {arch}.attention.value_length
       {arch}.classifier.output_labels {arch}.embedding_length_out {arch}.tensor_data_layout
       {arch}.use_parallel_residual]],
-    ["of experts, which expert_count refuses"] = [[{arch}.expert_chunk_feed_forward_length
-      {arch}.expert_feed_forward_length {arch}.expert_gating_func {arch}.expert_group_count {arch}.expert_group_scale
-      {arch}.expert_group_used_count {arch}.expert_shared_feed_forward_length {arch}.expert_weights_norm
-      {arch}.expert_weights_scale {arch}.experts_per_group {arch}.interleave_moe_layer_step
-      {arch}.leading_dense_block_count {arch}.moe_every_n_layers {arch}.moe_latent_size
-      {arch}.router_logit_softcapping]],
+    ["of experts, where the tensors say the same"] = [[{arch}.expert_chunk_feed_forward_length
+      {arch}.expert_feed_forward_length {arch}.expert_group_scale {arch}.expert_group_used_count
+      {arch}.expert_shared_feed_forward_length {arch}.expert_weights_norm {arch}.experts_per_group
+      {arch}.moe_latent_size]],
     [OTHER_MODELS] = [[adapter.* clip.* diffusion.* tokenizer.rwkv.world xielu.* {arch}.activation_sparsity_scale
       {arch}.altup.* {arch}.attention.*_lora_rank {arch}.attention.*_mla {arch}.attention.group_norm_*
       {arch}.attention.indexer.* {arch}.attention.output_scale {arch}.attention.relative_buckets_count
@@ -514,7 +512,11 @@ sections.GGUF = {
     ["{arch}.attention.sliding_window"] = OFF, ["{arch}.attention.sliding_window_pattern"] = OFF,
     ["{arch}.attention.value_length_swa"] = OFF, ["{arch}.attn_logit_softcapping"] = OFF,
     ["{arch}.embedding_scale"] = OFF, ["{arch}.expert_count"] = OFF, ["{arch}.expert_shared_count"] = OFF,
-    ["{arch}.expert_used_count"] = OFF, ["{arch}.final_logit_softcapping"] = OFF, ["{arch}.logit_scale"] = OFF,
+    ["{arch}.expert_used_count"] = OFF, ["{arch}.expert_gating_func"] = { 0, 1 },
+    ["{arch}.expert_group_count"] = { 0, 1 }, ["{arch}.expert_weights_scale"] = { 0, 1 },
+    ["{arch}.interleave_moe_layer_step"] = { 0, 1 }, ["{arch}.leading_dense_block_count"] = OFF,
+    ["{arch}.moe_every_n_layers"] = { 0, 1 }, ["{arch}.router_logit_softcapping"] = OFF,
+    ["{arch}.final_logit_softcapping"] = OFF, ["{arch}.logit_scale"] = OFF,
     ["{arch}.residual_scale"] = OFF, ["{arch}.rope.dimension_count_swa"] = OFF,
     ["{arch}.rope.dimension_sections"] = OFF, ["{arch}.rope.freq_base_swa"] = OFF,
     ["{arch}.*_feat_in"] = OFF, ["{arch}.*_feat_out"] = OFF } },

@@ -24,6 +24,7 @@ local context = require("passes.validate.context")
 local convolutions = require("passes.validate.convolutions")
 local disentangled = require("passes.validate.disentangled")
 local encoders = require("passes.validate.encoders")
+local experts = require("passes.validate.experts")
 local layers = require("passes.validate.layers")
 local output = require("passes.validate.output")
 local ctc = require("passes.validate.ctc")
@@ -344,9 +345,9 @@ local of_input = words.set { "learned", "sinusoidal", "convolution" }
 -- Fills in an encoder's spec. Its keys default to the model's, except masks, positions of its input, and outputs.
 local function resolve_encoder(say, description, fields)
   local own = words.set { "mask", "window", "prefix", "mask_value", "max_position", "input", "seq",
-    "attention_output", "head_mask", "first_position", "head_dim", "rope_dim", "d_ff", "scale", "conv_kernel",
-    "rope_patches" }
-  local of_width = words.set { "head_dim", "rope_dim", "d_ff", "scale" } -- inherited with the width and the heads
+    "attention_output", "head_mask", "first_position", "head_dim", "rope_dim", "d_ff", "experts", "scale",
+    "conv_kernel", "rope_patches" }
+  local of_width = words.set { "head_dim", "rope_dim", "d_ff", "experts", "scale" } -- inherited with width and heads
   local merged, known, names = {}, {}, {}
   for i, field in ipairs(keys.of_encoder) do
     known[field.key], names[i] = true, field.key
@@ -446,6 +447,7 @@ local function resolve(say, spec, given)
   end
   spec.plan = spec.plan or {}
   precision.check(say, spec, given)
+  experts.check(say, spec)
   local target = targets.by_name[spec.target] -- nil if it was refused
   if target and not target.has_libxsmm then
     local of_plan = spec.plan.kernels == "libxsmm"
