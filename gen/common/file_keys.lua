@@ -409,7 +409,7 @@ sections["sentence_bert_config.json"] = {
   without = { [LOADING] = "model_args model_kwargs unpad_inputs" },
   refused = {
     ["other tasks than embeddings and scores of pairs are not supported"] = {
-      transformer_task = { "feature-extraction", "sequence-classification" } },
+      transformer_task = { "feature-extraction", "sequence-classification", "fill-mask" } },
     ["only token_embeddings and scores are supported"] = { module_output_name = { "token_embeddings", "scores" } },
   },
   told = { ["not supported, and left out: results may differ from sentence-transformers'"] = { config_args = {},
@@ -418,6 +418,16 @@ sections["sentence_bert_config.json"] = {
 }
 sections["sentence_bert_config.json: processor_kwargs"] = { by = "sentence-transformers", read = "model_max_length",
   without = { [PADDING] = "padding_side", [LOADING] = "trust_remote_code use_fast" } }
+
+sections["config.json of jina_v3"] = {
+  read = "auto_map lora_adaptations lora_alpha lora_rank position_embedding_type task_instructions",
+  without = {
+    [TRAINING] = "lora_dropout_p lora_main_params_trainable",
+    [LOADING] = "load_trained_adapters use_flash_attn use_reentrant",
+    ["of prompts and embeddings, which config_sentence_transformers.json has"] = [[emb_pooler matryoshka_dimensions
+      truncate_dim]],
+  },
+}
 
 sections["adapter_config.json"] = {
   by = "peft",
@@ -439,11 +449,17 @@ sections["adapter_config.json"] = {
 
 sections["config_sentence_transformers.json"] = {
   by = "sentence-transformers",
-  read = "activation_fn default_prompt_name prompts truncate_dim",
-  without = { [ORIGIN] = "__version__ requirements", [LOADING] = "keep_in_fp32_modules",
-    ["of comparisons of embeddings"] = "similarity_fn_name" },
-  refused = { ["supported are SentenceTransformer and CrossEncoder"] = {
-    model_type = { "SentenceTransformer", "CrossEncoder" } } },
+  read = [[activation_fn attend_to_expansion_tokens default_prompt_name do_query_expansion document_length
+    document_prefix prompts query_length query_prefix similarity_fn_name skiplist_words truncate_dim]],
+  without = { [ORIGIN] = "__version__ requirements", [LOADING] = "keep_in_fp32_modules" },
+  refused = { ["supported are SentenceTransformer, SparseEncoder, CrossEncoder and ColBERT"] = {
+    model_type = { "SentenceTransformer", "SparseEncoder", "CrossEncoder", "ColBERT" } } },
+}
+
+sections["artifact.metadata"] = {
+  by = "ColBERT",
+  read = "attend_to_mask_tokens doc_maxlen doc_token_id mask_punctuation query_maxlen query_token_id",
+  without = { ["of training and indexes"] = "*", [TENSORS] = "dim" },
 }
 
 local module_names = "module_input_name module_output_name"
@@ -452,6 +468,8 @@ for kind, section in pairs {
     pooling_mode_max_tokens pooling_mode_mean_sqrt_len_tokens pooling_mode_mean_tokens
     pooling_mode_weightedmean_tokens]],
     without = { [TENSORS] = "embedding_dimension word_embedding_dimension" } },
+  SpladePooling = { read = "activation_function pooling_strategy",
+    without = { [TENSORS] = "embedding_dimension word_embedding_dimension", [LOADING] = "chunk_size" } },
   Dense = { read = module_names .. " activation_function bias out_features", without = { [TENSORS] = "in_features" },
     refused = { ["residuals are not supported"] = { use_residual = NO } } },
   LayerNorm = { read = module_names, without = { [TENSORS] = "dimension" } },

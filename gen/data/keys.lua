@@ -265,6 +265,12 @@ keys.list = {
   { key = "dimensions", type = "integer", min = 1, max = 65536, default_text = "all",
     meaning = "numbers of an embedding of a text that are kept, from the first; if the model scales embeddings to unit "
       .. "vectors, these are scaled again" },
+  { key = "late_interaction", type = "late_interaction", default_text = "none",
+    meaning = "with an output called token_embeddings: how texts become vectors of tokens, and are compared: { "
+      .. "query_marker = \"[unused0]\", document_marker = \"[unused1]\" (a token after the first), query_length = 32, "
+      .. "document_length = 180 (tokens), expands = true (queries are filled up with the mask token), attends = false "
+      .. "(whether the others see these), skip = { \"!\" } (tokens of documents without a vector), first = 0 (rows "
+      .. "at the beginning without one), mean = false (a score is the sum of a query's best cosines; true: their mean) }" },
   { key = "labels", type = "labels", default_text = "none",
     meaning = "labels of the last output's numbers, from 0: { \"no\", \"yes\" }; more than 1000 in parts: { { \"no\", "
       .. "... }, { ... } }" },

@@ -25,6 +25,7 @@ local convolutions = require("passes.validate.convolutions")
 local disentangled = require("passes.validate.disentangled")
 local encoders = require("passes.validate.encoders")
 local experts = require("passes.validate.experts")
+local late_interaction = require("passes.validate.late_interaction")
 local layers = require("passes.validate.layers")
 local output = require("passes.validate.output")
 local ctc = require("passes.validate.ctc")
@@ -432,6 +433,7 @@ local function resolve(say, spec, given)
   pictures.check(say, spec)
   sounds.check(say, spec)
   speech.check(say, spec)
+  late_interaction.check(say, spec)
   if spec.texts and spec.pictures == nil then say("texts", "goes with pictures") end
   if not spec.pictures then spec.texts = nil end
   for _, key in ipairs { "prompt", "prompts", "dimensions" } do

@@ -146,6 +146,10 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
     {"--format", NULL, "jsonl", TEXTS, WORD, 0, 0, 0, 0, NULL, "one JSON object a line for each text"},
     {"--format", NULL, "npy", TEXTS, WORD, 0, 0, 0, 0, NULL,
      "writes the array of the answers to the standard output"},
+    {"--answer", NULL, "NAME", RUN | TEXTS, ONCE, AT(answer), 0, 0, 0, NULL,
+     "what is printed and compared: sentence_embedding, lexical_weights or token_embeddings, as the model "
+     "has "
+     "them (default: the first)"},
     {"--similar", NULL, NULL, RUN | TEXTS, FLAG, AT(similar), 0, 0, 0, NULL,
      "the cosine of each pair of embeddings, one line a text; with --query: of each query and text"},
     {"--query", NULL, "WORD", RUN | TEXTS, TEXT, AT(queries), AT(query_count), ATTN2C_TEXT_ANY, 0, NULL,
