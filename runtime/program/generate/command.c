@@ -477,6 +477,9 @@ static int open_job(job *job, FILE *notes) {
   if (job->text && status == ATTN2C_OK)
     status =
         job->text->languages(job->side, arguments, &job->options.beam.forced_bos, &job->start, job->message);
+  if (job->text && status == ATTN2C_OK)
+    status = job->text->breakers(job->side, &arguments->generate, attn2c_logits_width(job->model),
+                                 &job->options, job->message);
   const attn2c_entry *encode = attn2c_encode_entry(job->model);
   const attn2c_entry *reads = encode ? encode : attn2c_primary_entry(job->model);
   if (status == ATTN2C_OK && arguments->image_count > 0)

@@ -267,6 +267,11 @@ static int encode_plain(attn2c_text_side *side, const char *text, const int32_t 
   return status;
 }
 
+static int breakers_of_side(attn2c_text_side *side, const attn2c_generate_arguments *given,
+                            int64_t vocabulary, attn2c_generate_options *options, attn2c_message *message) {
+  return attn2c_generate_breakers(side->reading, given, vocabulary, options, message);
+}
+
 static void write_piece(const char *text, size_t length, int is_line, FILE *out) {
   if (is_line)
     attn2c_safe_write(text, length, out);
@@ -334,6 +339,7 @@ const attn2c_generation_text attn2c_generation_text_program = {.open = open_side
                                                                .token = find_token,
                                                                .languages = take_languages,
                                                                .plain = encode_plain,
+                                                               .breakers = breakers_of_side,
                                                                .json_text = attn2c_json_text,
                                                                .json_line = attn2c_json_line,
                                                                .chat = attn2c_chat_command,

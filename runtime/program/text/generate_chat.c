@@ -247,6 +247,9 @@ static int open_job(job *job) {
     status = attn2c_turns_add(job->turns, "system", given->system, strlen(given->system));
   if (status == ATTN2C_OK)
     status = attn2c_continuing_open(job->model, job->arguments, job->notes, &job->model_calls, job->message);
+  if (status == ATTN2C_OK)
+    status = attn2c_generate_breakers(job->reading, given, attn2c_logits_width(job->model), &job->options,
+                                      job->message);
   if (status != ATTN2C_OK) return status;
   job->model_calls.calls.sequences = 1; /* an answer at a time */
   job->model_calls.calls.length = job->options.length;

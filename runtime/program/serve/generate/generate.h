@@ -58,8 +58,10 @@ struct attn2c_ask {
   attn2c_sampling sampling; /* the lists are the request's own, but for stop tokens */
   int32_t *bias_tokens;
   float *biases;
-  int64_t tokens; /* the most of an answer */
-  int32_t length; /* the most of a prompt and its answer; 0: any */
+  int32_t *breakers; /* of DRY */
+  char *order;       /* of samplers */
+  int64_t tokens;    /* the most of an answer */
+  int32_t length;    /* the most of a prompt and its answer; 0: any */
   char **stops;
   int stop_count;
   int32_t *ids; /* of all prompts */
