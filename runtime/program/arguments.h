@@ -75,6 +75,7 @@ typedef struct {
   uint64_t seed;
   const char **stops, **biases, **allowed; /* in the order given */
   int stop_count, bias_count, allowed_count;
+  const char *grammar, *json_schema;                      /* files; NULL: not given */
   const char *system;                                     /* NULL: not given */
   const char *source_language, *target_language, *prefix; /* NULL: not given */
   int split;                                              /* 1: into sentences */

@@ -316,6 +316,11 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "guesses, which one call verifies: texts that repeat come faster. The text is the same as without"},
     {"--stop", NULL, "TEXT", GENERATE | CHAT, PATH, AT(generate.stops), AT(generate.stop_count), 0, 0, NULL,
      "ends an answer before this text, also if it begins in one token and ends in another. May be repeated"},
+    {"--grammar", NULL, "F", GENERATE | CHAT, ONCE, AT(generate.grammar), 0, 0, 0, NULL,
+     "a file in GBNF, as llama.cpp reads it: each answer is a text of this grammar, unless --tokens or the "
+     "context ends it before"},
+    {"--json-schema", NULL, "F", GENERATE | CHAT, ONCE, AT(generate.json_schema), 0, 0, 0, NULL,
+     "a file with a JSON schema: each answer is JSON that it allows, with properties in its order"},
     {"--format", NULL, "FORMAT", CHAT, WORD, AT(answers), 0, ATTN2C_ANSWERS_TEXT, 0, "text or jsonl",
      "text (default), or jsonl: each line is a message, {\"role\": \"user\", \"content\": TEXT}, which goes "
      "on with the chat, or {\"messages\": [...]}, a chat from its beginning. The answer to a last message "

@@ -38,7 +38,9 @@ static const char *useless(const attn2c_arguments *arguments) {
               {given->forced_bos != NULL, "--forced-bos"},
               {given->n_best > 1, "--n-best"},
               {given->guess, "--guess"},
-              {given->stop_count > 0, "--stop"}};
+              {given->stop_count > 0, "--stop"},
+              {given->grammar != NULL, "--grammar"},
+              {given->json_schema != NULL, "--json-schema"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (rows[i].is_given) return rows[i].name;
   return NULL;
