@@ -2,8 +2,6 @@
 #include "chat/chat_compare.h"
 #include "chat/chat_strings.h"
 
-#include <math.h>
-
 #define DEEPEST 100 /* values within each other that are compared */
 
 int chat_is_true(const chat_value *value) {

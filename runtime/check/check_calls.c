@@ -4,7 +4,6 @@
 #include "check/check_sequence.h"
 #include "check/check_sources.h"
 #include "check/compare.h"
-#include "reference/reference.h"
 #include "model/sequences.h"
 #include "weights/random.h"
 

@@ -8,7 +8,6 @@
 #include "reference/ops.h"
 #include "reference/types.h"
 #include "check/tolerance.h"
-#include "packing/scale_blocks.h"
 
 #include <math.h>
 

@@ -5,7 +5,6 @@
 #include "check/check_mask.h"
 #include "check/check_parts.h"
 #include "reference/ops.h"
-#include "weights/orders.h"
 #include "packing/scale_blocks.h"
 
 #include <math.h>

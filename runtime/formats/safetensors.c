@@ -1,7 +1,6 @@
 /* safetensors.c - reads and verifies the header of a safetensors file, and reads values. The layout is 8
  * bytes of little-endian length, that many bytes of JSON, the data. The checks follow the format's own list;
  * each refusal is one line that names the tensor and its offsets. */
-#include "base/readers.h"
 #include "formats/tensors.h"
 #include "base/floats.h"
 #include "formats/json.h"

@@ -12,7 +12,6 @@
 #include "program/generate/command.h"
 #include "program/output.h"
 #include "program/picture/command.h"
-#include "program/picture/texts.h"
 #include "program/sound/command.h"
 #include "program/ranks/program.h"
 #include "program/speech/command.h"

@@ -1,5 +1,4 @@
 /* options.c - the options of writing down speech, as callers give them. */
-#include "generate/processors.h"
 #include "speech/transcribe.h"
 
 attn2c_transcribe_options attn2c_transcribe_defaults(void) {

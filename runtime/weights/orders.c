@@ -1,7 +1,6 @@
 /* orders.c - reads the orders of inputs of weights in groups that are apart, and checks that weights that the
  * model has in one order have it. */
 #include "weights/orders.h"
-#include "base/shape.h"
 #include "weights/random.h"
 
 static const attn2c_tensor *tensor_of(const attn2c_descriptor *model, int weight) {

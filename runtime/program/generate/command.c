@@ -4,7 +4,6 @@
 #include "program/generate/job.h"
 
 #include "formats/npy.h"
-#include "program/inputs.h"
 #include "program/output.h"
 #include "program/signals.h"
 

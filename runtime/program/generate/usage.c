@@ -7,7 +7,6 @@
 #include "formats/file.h"
 #include "formats/place.h"
 #include "program/inputs.h"
-#include "program/output.h"
 #include "program/weights_place.h"
 
 /* Returns the reason why the array must not be written to a file; NULL: none. */

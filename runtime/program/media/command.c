@@ -10,8 +10,6 @@
 #include "model/batches.h"
 #include "model/sequences.h"
 #include "program/answers/files.h"
-#include "program/answers/json_line.h"
-#include "program/answers/safe.h"
 #include "program/inputs.h"
 #include "program/output.h"
 #include "program/media/answer.h"

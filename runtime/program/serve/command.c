@@ -4,7 +4,6 @@
 
 #include <time.h>
 
-#include "base/picture_facts.h"
 #include "program/inputs.h"
 #include "program/output.h"
 #include "program/run.h"

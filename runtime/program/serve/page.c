@@ -1,10 +1,6 @@
 /* page.c - the page that tries the model in a browser, and the list of routes that it reads. */
 #include "program/serve/page.h"
 
-#include "base/picture_facts.h"
-#include "base/sound_facts.h"
-#include "base/text_facts.h"
-
 /* The page as it is, among the constants. */
 __asm__(".pushsection .rodata\n"
         ".globl attn2c_page\n"

@@ -4,7 +4,6 @@
 #include "program/speech/command.h"
 
 #include "formats/npy.h"
-#include "model/continue.h"
 #include "program/output.h"
 #include "program/progress.h"
 #include "program/signals.h"

@@ -2,7 +2,6 @@
 #include "program/speech/options.h"
 
 #include "generate/processors.h"
-#include "model/model.h"
 #include "program/generate/options.h"
 #include "program/inputs.h"
 

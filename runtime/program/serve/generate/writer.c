@@ -8,7 +8,6 @@
 
 #include "generate/kept_ids.h"
 #include "generate/text_writer.h"
-#include "model/continue.h"
 
 enum {
   CLOSE = 16,      /* tokens that may be lost where a text goes on in the sequence of another */
