@@ -1,6 +1,6 @@
 /* check_calls.c - makes calls and compares their outputs with known rows. */
 #include "check/check_calls.h"
-#include "check/check_judge.h"
+#include "check/check_parts.h"
 #include "check/check_sequence.h"
 #include "check/check_sources.h"
 #include "check/compare.h"

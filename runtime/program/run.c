@@ -8,9 +8,7 @@
 #include <unistd.h>
 
 #include "program/inputs.h"
-#include "program/progress.h"
-#include "program/signals.h"
-#include "program/weights_place.h"
+#include "program/output.h"
 #include "model/batches.h"
 #include "model/sequences.h"
 #include "formats/file.h"

@@ -1,5 +1,5 @@
 /* padded.c - fills texts up to the length of a call. */
-#include "model/text/padded.h"
+#include "model/text/reader.h"
 
 #include "base/attn2c.h"
 

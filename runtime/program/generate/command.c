@@ -5,7 +5,6 @@
 
 #include "formats/npy.h"
 #include "program/output.h"
-#include "program/signals.h"
 
 enum { ENDED = ATTN2C_RECORD_ENDED, WAITING = ATTN2C_RECORD_WAITING };
 typedef attn2c_generate_record record;

@@ -7,7 +7,7 @@
 #include "formats/file.h"
 #include "formats/place.h"
 #include "program/inputs.h"
-#include "program/weights_place.h"
+#include "program/output.h"
 
 /* Returns the reason why the array must not be written to a file; NULL: none. */
 static const char *taken(const attn2c_arguments *arguments, const char *path) {

@@ -14,9 +14,7 @@
 #include "program/output.h"
 #include "program/media/answer.h"
 #include "program/picture/texts.h"
-#include "program/progress.h"
 #include "program/run.h"
-#include "program/signals.h"
 #include "program/answers/similar.h"
 
 /* An array of all inputs: an output of the model, or its input. */

@@ -1,5 +1,5 @@
 /* log.c - lines are written whole, so that lines of several programs do not mix. */
-#include "program/serve/log.h"
+#include "program/serve/server.h"
 
 #include <time.h>
 

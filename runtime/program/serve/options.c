@@ -1,5 +1,5 @@
 /* options.c - the options of the command `serve`, and its help. gen/deploy/program_manual.lua reads both. */
-#include "program/serve/options.h"
+#include "program/serve/command.h"
 
 enum { SERVE = 1 << ATTN2C_COMMAND_SERVE };
 

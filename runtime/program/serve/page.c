@@ -1,5 +1,5 @@
 /* page.c - the page that tries the model in a browser, and the list of routes that it reads. */
-#include "program/serve/page.h"
+#include "program/serve/server.h"
 
 /* The page as it is, among the constants. */
 __asm__(".pushsection .rodata\n"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "model/features.h"
-#include "program/signals.h"
+#include "program/output.h"
 
 /* Numbers of a file, of all channels, that are read at a time; rates that are taken. */
 enum { BLOCK = 1 << 16, LEAST_RATE = 1000, MOST_RATE = 1000000 };

@@ -5,8 +5,6 @@
 
 #include "formats/npy.h"
 #include "program/output.h"
-#include "program/progress.h"
-#include "program/signals.h"
 #include "program/sound/cues.h"
 #include "program/speech/job.h"
 

@@ -10,7 +10,6 @@
 #include "program/generate/options.h"
 #include "program/inputs.h"
 #include "program/text/generate.h"
-#include "program/text/generate_line.h"
 #include "program/text/generate_turns.h"
 
 typedef struct {

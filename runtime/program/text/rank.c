@@ -7,7 +7,6 @@
 #include "formats/npy.h"
 #include "program/answers/json_line.h"
 #include "program/answers/answer.h"
-#include "program/answers/safe.h"
 
 typedef struct {
   char *bytes;

@@ -1,7 +1,7 @@
 /* writer.c - each answer has a sequence of the context. Sequences keep their tokens when an answer
  * has ended, so that a prompt that begins alike is computed from its first other token on. A new prompt takes
  * the sequence that was used least recently. */
-#include "program/serve/generate/writer.h"
+#include "program/serve/generate/generate.h"
 
 #include <math.h>
 #include <time.h>
