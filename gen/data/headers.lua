@@ -60,7 +60,8 @@ local function text_numbers(path)
     body[#body + 1] = ""
     add_enum(body, enum)
   end
-  return header(path, "the numbers that a tokenizer's tables contain.", "gen/text/numbers.lua, which says what each means", body)
+  return header(path, "the numbers that a tokenizer's tables contain.",
+    "gen/text/numbers.lua, which says what each means", body)
 end
 
 -- Appends the names of a list as an enumeration of numbers from 0, with its count.

@@ -146,11 +146,10 @@ static int read_tensor(const attn2c_tensor_file *file, attn2c_json *json, attn2c
       return attn2c_fail(message, ATTN2C_FORMAT, "%s: \"%s\": %s is missing", path, tensor->name, keys[i]);
   tensor->type = find_type(type);
   if (!tensor->type)
-    return attn2c_fail(
-        message, ATTN2C_FORMAT,
-        "%s: \"%s\": dtype \"%s\" is not known; F64, F32, F16, BF16, F8_E4M3, F8_E5M2, I64, I32, I16, I8, "
-        "U64, U32, U16, U8 or BOOL is expected",
-        path, tensor->name, type);
+    return attn2c_fail(message, ATTN2C_FORMAT,
+                       "%s: \"%s\": dtype \"%s\" is not known; F64, F32, F16, BF16, F8_E4M3, F8_E5M2, I64, "
+                       "I32, I16, I8, U64, U32, U16, U8 or BOOL is expected",
+                       path, tensor->name, type);
   return check_tensor(file, tensor, message);
 }
 

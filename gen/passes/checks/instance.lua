@@ -150,9 +150,7 @@ end
 -- Returns a step with the values of a call's symbols.
 local function known_step(step, symbols, made)
   local arguments = {}
-  for name, operand in pairs(step.arguments) do
-    arguments[name] = operand and with_values(operand, symbols, made)
-  end
+  for name, operand in pairs(step.arguments) do arguments[name] = operand and with_values(operand, symbols, made) end
   local copy = setmetatable({ arguments = arguments }, fields_of(step, made))
   if step.kernel then
     copy.kernel = sized(step.kernel, step.sizes, symbols, made)

@@ -84,10 +84,9 @@ static int check_usage(job *job) {
                           ? "--top: goes with --query, or with models that give labels or tokens"
                           : "--top: goes with models that give labels or tokens";
   if (arguments->query_count > 0 && answer != ATTN2C_ANSWER_EMBEDDING)
-    faults[count++] = is_scorer(job)
-                          ? "--query: goes with models that give an embedding; this one scores pairs: "
-                            "--text QUERY --text-pair FILE --rank"
-                          : "--query: goes with models that give an embedding";
+    faults[count++] = is_scorer(job) ? "--query: goes with models that give an embedding; this one scores "
+                                       "pairs: --text QUERY --text-pair FILE --rank"
+                                     : "--query: goes with models that give an embedding";
   if (arguments->query_count > 0 && arguments->pair_count > 0)
     faults[count++] = "--query: does not go with --text-pair";
   if (arguments->rank && !is_scorer(job))
