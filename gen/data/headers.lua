@@ -26,7 +26,7 @@ local function header(path, purpose, from, body)
 ]]):format(name, purpose, from, table.concat(body, "\n"))
 end
 
--- Appends an enumeration in C of members, as many on a line as fit. What they mean stands in the table.
+-- Appends an enumeration in C of members; a line has what fits. The table says what they mean.
 local function add_members(body, opening, members)
   local lines, line = {}, " "
   for i, member in ipairs(members) do
