@@ -76,7 +76,8 @@ function operands.known(step, operation, wanted)
   if step.form == "product" then
     local k = step.kernel
     return { m = wanted and step.outputs or k.m, n = k.n, k = k.k, inputs = types.whole(k.k, k.types.b),
-      panel = types.panel(k.k, k.lda, k.types.a), lda = k.lda, ldb = k.ldb, ldc = k.ldc }
+      panel = types.panel(k.k, k.lda, k.types.a), lda = k.lda, ldb = k.ldb, ldc = k.ldc,
+      experts = k.experts, apart = k.apart and types.elements(k.apart, k.types.a) }
   elseif operation then
     return { rows = step.constants.rows, cols = step.constants.cols, ld = operation.ld, fn = operation.fn }
   end

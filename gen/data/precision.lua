@@ -29,7 +29,7 @@ end
 -- Returns the part of a linear layer, by its path in the graph.
 local function part_of(path)
   if path:match("%.[qkv]$") then return "qkv" end
-  return path:match("%.out$") and "out" or path:match("%.ff%.%w+$") and "ff" or nil
+  return path:match("%.out$") and "out" or path:match("%.ff%.[%w.]+$") and "ff" or nil
 end
 
 --- Returns the part of the linear layer `path` of a section ("layer 3", "output").

@@ -376,6 +376,8 @@ local function model_values(state, builds)
     vocab = state.spec.input.vocab, sequences = state.spec.sequences or false,
     generation = emit_generation.values(state.spec),
     readers = emit_readers.values(state.builds, first.described.coding and first.described.coding.reader),
+    merges = emit_readers.merges(state.adapter), adapter_hash = state.adapter and state.adapter.hash or false,
+    adapter_file = state.adapter and state.adapter.text and state.spec.name .. "_adapter" or false,
     state_bytes = types.bytes(state_floats, "f32"),
     logits_name = logits and reserved.member(logits.member) or false,
     logits_width = logits and logits.shape[#logits.shape] or false, target = table.concat(state.target_names, ", "),
@@ -442,6 +444,9 @@ function emit.run(state)
   end
   if values.has_sound or values.has_ctc then
     add(name .. "_sound_facts.c", "sound_facts.c.in", with(values.primary, emit_sound_facts.values(state)))
+  end
+  if values.adapter_file then
+    table.insert(state.files, { name = name .. ".adapter", text = state.adapter.text, is_data = true })
   end
   if values.has_text then
     add(name .. "_text.c", "text.c.in", with(values.primary, emit_text.values(state)))

@@ -109,7 +109,8 @@ end
 local function loop_name(each)
   local k, parts = each.calls[1].step.kernel, {}
   local type = k.types.a == "f32" and "" or k.types.a .. "_"
-  parts[1] = ("panels_%s%sx%dx%d"):format(type, operands.named(k).n, each.count * k.m, k.k)
+  parts[1] = ("%s_%s%sx%dx%d"):format(k.experts and "experts_" .. k.experts or "panels", type, operands.named(k).n,
+    each.count * k.m, k.k)
   for i, call in ipairs(each.calls) do
     local map = call.pair and call.pair.map or call.step.form == "map" and call.step
     local what = map and doing(map) or call.step.fn or i > 1 and "product" or nil

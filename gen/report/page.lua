@@ -116,9 +116,8 @@ function page.document(title, lead, sections, foot)
     "<title>" .. escape(title) .. "</title>", '<link rel="icon" href="data:,">', "<style>" .. style_text()
       .. "</style></head><body>",
     "<header><h1>" .. escape(title) .. "</h1>", lead, "<nav>" .. table.concat(links, " ") .. "</nav></header><main>",
-    table.concat(bodies, "\n"), "</main><footer>" .. foot .. "</footer>", "<script>" .. assert(files.read(FOLDER .. "report.js"))
-      .. "</script></body></html>" },
-    "\n") .. "\n"
+    table.concat(bodies, "\n"), "</main><footer>" .. foot .. "</footer>", "<script>"
+      .. assert(files.read(FOLDER .. "report.js")) .. "</script></body></html>" }, "\n") .. "\n"
 end
 
 return page

@@ -72,6 +72,7 @@ typedef struct {
   const char *system;                                     /* NULL: not given */
   const char *source_language, *target_language, *prefix; /* NULL: not given */
   int split;                                              /* 1: into sentences */
+  int guess;                                              /* 1: by repetitions of the text; 0: not given */
   const char **features;                                  /* arrays of sounds, in the order given */
   int feature_count;
   const char *language;        /* that is spoken; NULL: not given */

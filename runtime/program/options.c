@@ -262,6 +262,9 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "the first token of the answer to a prompt of one token, such as the language of a translation"},
     {"--n-best", NULL, "N", GENERATE, INT, AT(generate.n_best), 0, 1, ATTN2C_MOST_SEQUENCES, NULL,
      "with beams: the N best answers to each prompt, the best one first (default 1)"},
+    {"--guess", NULL, "WHAT", GENERATE | CHAT, WORD, AT(generate.guess), 0, 1, 0, "prompt",
+     "prompt: where the last tokens occur earlier in the prompt or the answer, the tokens after them are "
+     "guesses, which one call verifies: texts that repeat come faster. The text is the same as without"},
     {"--stop", NULL, "TEXT", GENERATE | CHAT, PATH, AT(generate.stops), AT(generate.stop_count), 0, 0, NULL,
      "ends an answer before this text, also if it begins in one token and ends in another. May be repeated"},
     {"--format", NULL, "FORMAT", CHAT, WORD, AT(answers), 0, ATTN2C_ANSWERS_TEXT, 0, "text or jsonl",

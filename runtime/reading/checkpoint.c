@@ -3,6 +3,7 @@
 #include "reading/checkpoint.h"
 #include "formats/file.h"
 #include "formats/safetensors_index.h"
+#include "reading/adapter.h"
 #include "reading/coded.h"
 #include "reading/kinds.h"
 #include "system/system.h"
@@ -22,6 +23,7 @@ struct attn2c_checkpoint {
   const attn2c_readers *readers;
   int file_count, count; /* files; tensors of all files */
   attn2c_coded *coded;   /* NULL: none */
+  attn2c_merged *merged; /* NULL: no adapter changes its tensors */
   int shown_count;       /* tensors of the files that are no parts of coded ones */
   int *shown;            /* if there are coded tensors: the numbers of these */
   int *number;           /* and for each tensor of the files its number among them, or -1 */
@@ -325,8 +327,8 @@ static int open_parts(const char *path, attn2c_checkpoint **checkpoint, attn2c_m
   return status;
 }
 
-/* Finds the coded tensors of an open checkpoint, and numbers the others. On failure the checkpoint is
- * closed. */
+/* Finds the coded tensors of an open checkpoint, numbers the others, and opens an adapter. On failure the
+ * checkpoint is closed. */
 static int open_coded(attn2c_checkpoint **checkpoint, attn2c_message *message) {
   attn2c_checkpoint *made = *checkpoint;
   const attn2c_coding *coding = made->readers->coding;
@@ -340,6 +342,8 @@ static int open_coded(attn2c_checkpoint **checkpoint, attn2c_message *message) {
       if (made->number[i] >= 0) made->shown[made->shown_count++] = i;
     }
   }
+  const attn2c_adapter *adapter = made->readers->adapter;
+  if (!status && adapter) status = adapter->reader->open(made, adapter, &made->merged, message);
   if (!status) return ATTN2C_OK;
   attn2c_checkpoint_close(made);
   *checkpoint = NULL;
@@ -390,6 +394,7 @@ int attn2c_checkpoint_open_memory(const void *bytes, size_t size, const attn2c_r
 void attn2c_checkpoint_close(attn2c_checkpoint *checkpoint) {
   if (!checkpoint) return;
   if (checkpoint->coded) checkpoint->readers->coding->reader->close(checkpoint->coded);
+  if (checkpoint->merged) checkpoint->readers->adapter->reader->close(checkpoint->merged);
   free(checkpoint->shown);
   free(checkpoint->number);
   for (int i = 0; i < checkpoint->file_count; i++) attn2c_tensor_file_close(checkpoint->files[i].file);
@@ -510,14 +515,24 @@ int attn2c_checkpoint_find(const attn2c_checkpoint *checkpoint, const char *name
   return checkpoint->coded && plain >= 0 ? checkpoint->number[plain] : plain;
 }
 
+/* True if the adapter changes a tensor of the files. */
+static int is_changed(const attn2c_checkpoint *checkpoint, int plain) {
+  return checkpoint->merged && checkpoint->readers->adapter->reader->changes(checkpoint->merged, plain);
+}
+
 int attn2c_checkpoint_read(const attn2c_checkpoint *checkpoint, int index, int64_t first, int64_t count,
                            float *values, attn2c_message *message) {
   const int coded = coded_number(checkpoint, index);
-  return coded >= 0 ? reader_of(checkpoint)
-                          ->read(checkpoint->coded, checkpoint, coded, is_in_groups(checkpoint, index), first,
-                                 count, values, message)
-                    : attn2c_checkpoint_plain_read(checkpoint, plain_number(checkpoint, index), first, count,
-                                                   values, message);
+  if (coded >= 0)
+    return reader_of(checkpoint)
+        ->read(checkpoint->coded, checkpoint, coded, is_in_groups(checkpoint, index), first, count, values,
+               message);
+  const int plain = plain_number(checkpoint, index);
+  const int status = attn2c_checkpoint_plain_read(checkpoint, plain, first, count, values, message);
+  return status || !is_changed(checkpoint, plain)
+             ? status
+             : checkpoint->readers->adapter->reader->apply(checkpoint->merged, checkpoint, plain, first,
+                                                           count, values, message);
 }
 
 int attn2c_checkpoint_has_blocks(const attn2c_checkpoint *checkpoint, int index, int64_t first, int64_t step,
@@ -527,8 +542,8 @@ int attn2c_checkpoint_has_blocks(const attn2c_checkpoint *checkpoint, int index,
   if (coded >= 0)
     return reader_of(checkpoint)
         ->has_blocks(checkpoint->coded, coded, is_in_groups(checkpoint, index), first, step, columns);
-  return type->split && first % type->elements == 0 && step % type->elements == 0 &&
-         columns % type->elements == 0;
+  return type->split && !is_changed(checkpoint, plain_number(checkpoint, index)) &&
+         first % type->elements == 0 && step % type->elements == 0 && columns % type->elements == 0;
 }
 
 int attn2c_checkpoint_read_blocks(const attn2c_checkpoint *checkpoint, int index, int64_t first,

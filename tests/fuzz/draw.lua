@@ -86,7 +86,7 @@ local function draw_input(d)
     if chance(30) then d.input.norm = chance(70) end
     if chance(20) then
       d.input.width = 15 + size(60)
-      d.input.projected = pick { "after_norm", "before_norm" }
+      d.input.projected = pick { "after_norm", "before_norm", "before_positions" }
     end
   elseif way == 5 then
     draw_image(d)
@@ -354,7 +354,7 @@ local function draw_layer(d)
   if chance(15) then layer.softcap = pick { 0.5, 5 } end
   if chance(10) then layer.dropout, layer.drop_path = 0.1, 0.5 end
   if chance(15) and d.positions == "rope" then layer.rope_theta = pick { 2, 500, 1e6 } end
-  if chance(15) and d.positions == "rope" then layer.rope_dim = pick { 0, 2 } end
+  if chance(15) and d.positions == "rope" then layer.rope_dim = d.rope_patches and 0 or pick { 0, 2 } end
   if chance(15) and d.positions == "rope" and layer.rope_dim == nil then layer.rope_scaling = false end
   if chance(20) and (d.projections == nil or d.projections == true) then
     layer.kv_heads = pick(divisors(d.heads, d.heads))

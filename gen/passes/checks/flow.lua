@@ -216,7 +216,8 @@ function Flow:first_panels_apart(list)
   while at <= #list do
     local panels, stop = list[at].panels, at
     while panels and list[stop + 1] and list[stop + 1].panels == panels do stop = stop + 1 end
-    for _, each in ipairs(panels and { { 0, 1 }, { 1, panels.count - 1 } } or { {} }) do
+    local parts = panels and (panels.count > 1 and { { 0, 1 }, { 1, panels.count - 1 } } or { { 0, 1 } })
+    for _, each in ipairs(parts or { {} }) do
       for i = at, stop do
         local step = panels and part(list[i], each[1], each[2]) or list[i]
         local unseen = self.unseen[list[i]]

@@ -153,7 +153,9 @@ local function known_step(step, symbols, made)
   for name, operand in pairs(step.arguments) do arguments[name] = operand and with_values(operand, symbols, made) end
   local copy = setmetatable({ arguments = arguments }, fields_of(step, made))
   if step.kernel then
-    copy.kernel = sized(step.kernel, step.sizes, symbols, made)
+    local values = symbols -- the choices of all rows
+    if step.kernel.experts then values = { n = symbols.rows and symbols.rows * step.kernel.used or step.kernel.n } end
+    copy.kernel = sized(step.kernel, step.sizes, values, made)
     copy.outputs = math.min(step.outputs, copy.kernel.m)
   end
   if step.constants then copy.constants = sized(step.constants, step.sizes, symbols, made) end

@@ -17,7 +17,7 @@ return function(state)
     for _, fusion in ipairs(region.fusions) do
       if fusion.panels then
         local leading = fusion.leading
-        expect(fusion.panels == state.weights.layouts[leading.operands.weight.name], "plan", "the panels of %s",
+        expect(fusion.panels == state.weights.layouts[leading.operands.weight.name].each, "plan", "the panels of %s",
           leading.result.name)
       end
     end

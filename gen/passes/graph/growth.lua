@@ -7,7 +7,7 @@ local words = require("common.words")
 local growth = {}
 
 -- Constants whose last number is the first distance of their table.
-local from_first = { alibi = true, t5_buckets = true }
+local from_first = { alibi = true, alibi_of = true, t5_buckets = true }
 
 local function with_length(spec, length) return words.merged(spec, { seq = length, key_seq = length }) end
 

@@ -86,6 +86,8 @@ function panel_loops.key(each)
   local parts = { ("%d panels"):format(each.count) }
   for _, call in ipairs(each.calls) do
     parts[#parts + 1] = calls.callee(call.step, call.pair)
+    local k = call.step.kernel
+    if k and k.experts then parts[#parts + 1] = ("%d experts %d apart"):format(k.experts, k.apart) end
     for _, operand in ipairs(call.operands) do
       parts[#parts + 1] = ("%d %d %d"):format(operand.parameter, operand.offset, operand.stride)
     end

@@ -154,6 +154,7 @@ end
 function address:trace_copy(tensor, tile, ld, area)
   local storage = self.storage[tensor.name]
   if self.variant ~= "trace" or not forms.is_traced(storage) then return end
+  if tensor.groups then return self:trace_parts(tensor, tile, area) end
   self:row(forms.is_widened(storage) and "widen_" .. storage.type or "copy",
     { rows = area.rows, cols = area.cols, ldx = ld, ldy = storage.width },
     { y = self:trace_at(tensor, area.row, area.column, area.origin), x = tile })

@@ -22,6 +22,8 @@ local formulas = {}
 
 function formulas.alibi(tensor, _, from) return ("%s %d %d"):format(tensor.formula, from, tensor.shape[1]) end
 
+formulas.alibi_of = formulas.alibi
+
 function formulas.list(tensor, _, from, count)
   local list = {}
   for number in tensor.formula:gmatch("%S+", 5) do list[#list + 1] = number end

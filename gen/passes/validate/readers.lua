@@ -367,7 +367,7 @@ read.input_order = require("passes.validate.weights").reader(scale_blocks.order_
 for _, key in ipairs { "ctc", "pictures", "precision", "sound", "speech" } do
   read[key] = require("passes.validate." .. (key == "sound" and "sounds" or key)).reader
 end
-for _, key in ipairs { "generation", "inputs", "names", "rope_scaling" } do
+for _, key in ipairs { "experts", "generation", "inputs", "names", "rope_scaling" } do
   read[key] = require("passes.validate." .. key)
 end
 

@@ -222,6 +222,7 @@ static int show(job *job, record *r, int32_t place, const attn2c_answer_ids *ans
     const int is_stop = answer->end == ATTN2C_END_TOKEN && r->seen == answer->count;
     if (!job->text || is_stop) continue;
     if (job->text->add(job->side, place, id, &r->shown) != ATTN2C_OK) return no_memory(job);
+    if (r->shown.is_stopped) break;
   }
   return ATTN2C_OK;
 }
@@ -269,7 +270,7 @@ static int follow(job *job) {
     const attn2c_answer_ids *answer = attn2c_answers_at(job->batch, place);
     int status = show(job, r, place, answer);
     if (status != ATTN2C_OK) return status;
-    if (r->shown.is_stopped) attn2c_answers_end(job->batch, place, ATTN2C_END_TEXT);
+    if (r->shown.is_stopped) attn2c_answers_end(job->batch, place, ATTN2C_END_TEXT, r->seen);
     if (answer->end == ATTN2C_END_NONE) continue;
     status = complete(job, r, place, answer);
     if (status == ATTN2C_OK) status = complete_others(job, r, place);
@@ -494,6 +495,8 @@ static int open_job(job *job, FILE *notes) {
   if (status == ATTN2C_OK)
     status = attn2c_answers_create(&job->batch, &job->model_calls.calls, &job->options.sampling,
                                    &job->options.beam, most, job->message);
+  if (status == ATTN2C_OK && arguments->generate.guess)
+    status = attn2c_answers_guess(job->batch, job->message);
   return status;
 }
 

@@ -105,6 +105,7 @@ static const char *against_beams(const attn2c_generate_arguments *given) {
               {given->frequency_penalty.is_given, "--frequency-penalty"},
               {given->bias_count > 0, "--logit-bias"},
               {given->allowed_count > 0, "--allow"},
+              {given->guess, "--guess"},
               {given->stop_count > 0, "--stop"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (rows[i].is_given) return rows[i].name;

@@ -29,6 +29,7 @@ static const char *useless(const attn2c_arguments *arguments) {
               {given->allowed_count > 0, "--allow"},
               {given->forced_bos != NULL, "--forced-bos"},
               {given->n_best > 1, "--n-best"},
+              {given->guess, "--guess"},
               {given->stop_count > 0, "--stop"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (rows[i].is_given) return rows[i].name;

@@ -84,11 +84,11 @@ static int write_answer(job *job) {
   int32_t seen = 0;
   int status = ATTN2C_OK;
   while (status == ATTN2C_OK) {
-    for (; seen < answer->count && status == ATTN2C_OK; seen++)
+    for (; seen < answer->count && status == ATTN2C_OK && job->writer->stopped_by < 0; seen++)
       if (answer->end != ATTN2C_END_TOKEN || seen + 1 < answer->count)
         status = attn2c_writer_add(job->writer, job->writing, answer->ids[seen]);
     if (status != ATTN2C_OK) return no_memory(job);
-    if (job->writer->stopped_by >= 0) attn2c_answers_end(job->batch, 0, ATTN2C_END_TEXT);
+    if (job->writer->stopped_by >= 0) attn2c_answers_end(job->batch, 0, ATTN2C_END_TEXT, seen);
     if (answer->end != ATTN2C_END_NONE || interrupted) break;
     status = show(job, &written);
     if (status == ATTN2C_OK) status = attn2c_answers_step(job->batch, job->message);
@@ -253,6 +253,7 @@ static int open_job(job *job) {
   const int32_t most = job->options.tokens < INT32_MAX ? (int32_t)job->options.tokens : INT32_MAX;
   status = attn2c_answers_create(&job->batch, &job->model_calls.calls, &job->options.sampling,
                                  &job->options.beam, most, job->message);
+  if (status == ATTN2C_OK && given->guess) status = attn2c_answers_guess(job->batch, job->message);
   if (status == ATTN2C_OK) job->lines = attn2c_line_reader_open();
   return status == ATTN2C_OK && !job->lines ? ATTN2C_MEMORY : status;
 }
