@@ -204,9 +204,7 @@ local function token_input(self, fixed)
     self.sums_types = f.types > 0
     if f.types == 0 then self.names["input.tokens.weight"] = table_names(self) end
   end
-  if types > 0 then
-    self.input_remark = "types = 0: no token_type_ids; all tokens have the first type"
-  end
+  if types > 0 then self.input_remark = "types = 0: no token_type_ids; all tokens have the first type" end
   self.inputs = { ids = "input_ids", token_types = types > 0 and "token_type_ids" or nil,
     boxes = f.boxes and "bbox" or nil }
   local width, input_norm = f.embedding and f.embedding ~= f.d_model and f.embedding or nil, fixed.input_norm

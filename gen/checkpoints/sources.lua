@@ -55,9 +55,7 @@ end
 -- them.
 local function of_graph(tensor, axis, count)
   local source = tensor.source
-  if source.rows and axis == 1 then
-    return { { at = 0, count = count, from = source.first, step = 1 } }, source.rows
-  end
+  if source.rows and axis == 1 then return { { at = 0, count = count, from = source.first, step = 1 } }, source.rows end
   if not source.heads or source.axis ~= axis then return whole(count), count end
   local width, list = count // #source.heads, {}
   for i, head in ipairs(source.heads) do
@@ -102,9 +100,7 @@ local function of_parts(tensor, rule, rows, spec)
   end
   if groups > 1 and size == 1 then return { { at = 0, count = rows, from = before, step = all } }, rows * all end
   local list = {}
-  for g = 0, groups - 1 do
-    list[#list + 1] = { at = g * size, count = size, from = g * all + before, step = 1 }
-  end
+  for g = 0, groups - 1 do list[#list + 1] = { at = g * size, count = size, from = g * all + before, step = 1 } end
   return list, groups * all
 end
 

@@ -302,9 +302,7 @@ local function build_of(build, add)
     if entry ~= values.primary then table.insert(values.other_entries, entry) end
   end
   values.is_teamed = #build.spec.workers > 1
-  local function one_an_entry(text)
-    return table.concat(words.map(values.entries, text), ", ")
-  end
+  local function one_an_entry(text) return table.concat(words.map(values.entries, text), ", ") end
   values.traces = one_an_entry(function(entry) return entry.linkage .. "_trace_run" end)
   values.profiles = one_an_entry(function(entry)
     return #entry.ships > 1 and "profile" .. entry.suffix or entry.linkage .. "_profile_run"

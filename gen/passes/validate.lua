@@ -128,9 +128,7 @@ local function image_rows(say, input)
   if input.distillation_token and not input.class_token then
     return say("input.distillation_token", "goes with class_token")
   end
-  if input.registers > 0 and not input.class_token then
-    return say("input.registers", "go with class_token")
-  end
+  if input.registers > 0 and not input.class_token then return say("input.registers", "go with class_token") end
   local down, across = stages.patches(input)
   return down * across + (input.class_token and 1 or 0) + (input.distillation_token and 1 or 0) + input.registers
 end

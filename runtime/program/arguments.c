@@ -6,7 +6,6 @@
 #include "base/sound_facts.h"
 #include "base/text_facts.h"
 #include "program/arguments.h"
-#include "program/nearest.h"
 #include "program/options.h"
 #include "program/serve/command.h"
 

@@ -55,3 +55,10 @@ const attn2c_option *attn2c_option_at(int i);
 
 /* True if the program's model can have the option. */
 int attn2c_option_is_offered(const attn2c_option *row);
+
+/* Finds the word that a misspelt one resembles, for "did you mean". */
+
+/* Returns the word nearest to `word` if it is near, else NULL. The candidates are of(list, 0) to of(list,
+ * count - 1). */
+const char *attn2c_nearest(const char *word, int count, const char *(*of)(const void *list, int i),
+                           const void *list);

@@ -89,9 +89,7 @@ local serve_libraries = { "-levent_extra", "-levent_core" } -- only of the progr
 -- Returns the name of a source's object: NAME.o for an emitted file, FOLDER-FILE.o for one of the runtime. No model's
 -- name has a `-`, so that an emitted file and a file of the runtime never have the same object. ending: distinguishes
 -- several objects of one source.
-local function object_name(source, ending)
-  return source:gsub("/", "-"):gsub("%.c$", "") .. (ending or "") .. ".o"
-end
+local function object_name(source, ending) return source:gsub("/", "-"):gsub("%.c$", "") .. (ending or "") .. ".o" end
 
 -- Returns the job that compiles a source of the model (`from` = "model") or of the runtime ("runtime"). name: the
 -- object's name, if it is not object_name's.

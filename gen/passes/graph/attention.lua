@@ -452,9 +452,7 @@ function attention.self(self, path, layer, x)
     a.q = rotate(self, a.path .. ".q_rotated", a.q, a.heads, true)
     a.k = rotate(self, a.path .. ".k_rotated", a.k, a.kv_heads)
   end
-  if spec.past > 0 then
-    a.k, a.v = with_past(self, a, "keys", a.k), with_past(self, a, "values", a.v)
-  end
+  if spec.past > 0 then a.k, a.v = with_past(self, a, "keys", a.k), with_past(self, a, "values", a.v) end
   a.k, a.v = with_extra(self, a, "k", a.k), with_extra(self, a, "v", a.v)
   a.factors = factors_of(self, a, kept)
   a.gates = spec.position_gate and a.distances and gates(self, a, x) or nil

@@ -45,9 +45,7 @@ end
 --- Ramps over the dimensions from those that turn beta_fast times in the original length to those that turn beta_slow
 --- times.
 function kinds.yarn(theta, dim, s)
-  local function dimension(turns)
-    return dim * math.log(s.original / (turns * 2 * math.pi)) / (2 * math.log(theta))
-  end
+  local function dimension(turns) return dim * math.log(s.original / (turns * 2 * math.pi)) / (2 * math.log(theta)) end
   local low, high = dimension(s.beta_fast), dimension(s.beta_slow)
   if s.truncate then low, high = math.floor(low), math.ceil(high) end
   low, high = math.max(low, 0), math.min(high, dim - 1)

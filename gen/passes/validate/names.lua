@@ -61,9 +61,7 @@ end
 function check_rule(say, key, rule, depth)
   if depth > 4 then return say(key, "rules nest deeper than 4 levels") end
   if type(rule) == "string" and is_text(rule) then return true end
-  if type(rule) ~= "table" then
-    return say(key, show(rule) .. ", but the name of a tensor, or a rule, is expected")
-  end
+  if type(rule) ~= "table" then return say(key, show(rule) .. ", but the name of a tensor, or a rule, is expected") end
   for _, field in ipairs(words.sorted_keys(rule)) do
     local kind = fields[field]
     if math.type(field) == "integer" then goto next end

@@ -4,9 +4,7 @@
 #include "program/generate/job.h"
 
 #include "formats/npy.h"
-#include "program/inputs.h"
 #include "program/output.h"
-#include "program/signals.h"
 
 enum { ENDED = ATTN2C_RECORD_ENDED, WAITING = ATTN2C_RECORD_WAITING };
 typedef attn2c_generate_record record;

@@ -8,7 +8,6 @@
 #include "formats/place.h"
 #include "program/inputs.h"
 #include "program/output.h"
-#include "program/weights_place.h"
 
 /* Returns the reason why the array must not be written to a file; NULL: none. */
 static const char *taken(const attn2c_arguments *arguments, const char *path) {

@@ -1,8 +1,7 @@
 /* options.c - reads the options of writing down speech, and refuses those that have no effect on it. */
-#include "program/speech/options.h"
+#include "program/speech/job.h"
 
 #include "generate/processors.h"
-#include "model/model.h"
 #include "program/generate/options.h"
 #include "program/inputs.h"
 

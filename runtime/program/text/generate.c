@@ -10,9 +10,7 @@
 #include "program/grammar/open.h"
 #include "program/text/generate.h"
 #include "program/answers/json_line.h"
-#include "program/answers/safe.h"
 #include "program/text/generate_turns.h"
-#include "program/text/sentences.h"
 #include "program/text/source.h"
 
 struct attn2c_text_side {

@@ -11,7 +11,6 @@
 #include "program/grammar/open.h"
 #include "program/inputs.h"
 #include "program/text/generate.h"
-#include "program/text/generate_line.h"
 #include "program/text/generate_turns.h"
 
 typedef struct {
@@ -223,10 +222,11 @@ static int answer_lines(job *job) {
   }
   if (is_terminal) fputc('\n', job->out);
   if (status == ATTN2C_OK && job->is_unanswered)
-    return attn2c_fail(job->message, ATTN2C_FORMAT,
-                       "standard input: line %" PRId64 ": the last message has no answer: only messages of "
-                       "the user and of tools are answered",
-                       job->lines_read);
+    return attn2c_fail(
+        job->message, ATTN2C_FORMAT,
+        "standard input: line %" PRId64
+        ": the last message has no answer: only messages of the user and of tools are answered",
+        job->lines_read);
   if (status != ATTN2C_OK || job->left_out == 0) return status;
   return attn2c_fail(job->message, ATTN2C_FORMAT, "chat: %" PRId64 " of %" PRId64 " turns have no answer",
                      job->left_out, job->turns_read);
