@@ -2,6 +2,7 @@
 local faults = require("common.faults")
 local folder = require("checkpoints.folder")
 local generation = require("checkpoints.generation")
+local gguf = require("common.gguf")
 local heads = require("checkpoints.heads")
 local json = require("common.json")
 local keys = require("data.keys")
@@ -55,7 +56,7 @@ end
 
 -- Returns the task head of a configuration: the end of the class's name, after the family's name.
 local function head_of(self, config)
-  local classes, begin = config.architectures, self.family.model_types[self.facts.model_type]
+  local classes, begin = config.architectures, self.family.model_types[self.facts.model_type]:lower()
   local usual = self.family.heads.Model and "Model" or next(self.family.heads)
   if classes == nil or classes == json.null then return usual end
   if not json.is_texts(classes) then
@@ -64,15 +65,17 @@ local function head_of(self, config)
   end
   local class = classes[1]
   if not class then return usual end
-  local suffix = class:sub(1, #begin) == begin and class:sub(#begin + 1) or nil
+  local function after(word) return class:sub(1, #word):lower() == word and class:sub(#word + 1) or nil end
+  local suffix = after(begin) or after((self.family.class or begin):lower())
   if self.is_late and class == "HF_ColBERT" then return usual end
   -- Old checkpoints of one family may have the class of another family that it is derived from.
   if not suffix or not self.family.heads[suffix] then
     local list = {}
-    for word in pairs(self.family.heads) do list[#list + 1] = begin .. word end
+    for word in pairs(self.family.heads) do list[#list + 1] = self.family.model_types[self.facts.model_type] .. word end
     table.sort(list)
-    faults.raise("usage", ("config.json: architectures: %s is not supported; supported are %s"):format(
-      faults.quote(class), table.concat(list, ", ")))
+    local reason = (self.family.refused or {})[suffix]
+    faults.raise("usage", ("config.json: architectures: %s is not supported%s; supported are %s"):format(
+      faults.quote(class), reason and ": " .. reason or "", table.concat(list, ", ")))
   end
   return suffix
 end
@@ -204,16 +207,15 @@ local function token_input(self, fixed)
     self.sums_types = f.types > 0
     if f.types == 0 then self.names["input.tokens.weight"] = table_names(self) end
   end
-  if types > 0 then
-    self.input_remark = "types = 0: no token_type_ids; all tokens have the first type"
-  end
-  self.inputs = { ids = "input_ids", token_types = types > 0 and "token_type_ids" or nil }
+  if types > 0 then self.input_remark = "types = 0: no token_type_ids; all tokens have the first type" end
+  self.inputs = { ids = "input_ids", token_types = types > 0 and "token_type_ids" or nil,
+    boxes = f.boxes and "bbox" or nil }
   local width, input_norm = f.embedding and f.embedding ~= f.d_model and f.embedding or nil, fixed.input_norm
   if input_norm == nil then input_norm = f.input_norm end
   return { stage = "tokens", vocab = f.vocab, types = types > 0 and types or nil,
-    optional_types = types == 1 or nil, padded = self.family.padded,
+    optional_types = types == 1 or types > 0 and self.is_sentences or nil, padded = self.family.padded,
     norm = (input_norm or input_norm == nil and fixed.norm == "post") and true or nil,
-    scale = f.embedding_scale, width = width,
+    scale = f.embedding_scale, width = width, dropped = f.dropped, boxes = f.boxes,
     projected = f.projected }
 end
 
@@ -462,7 +464,8 @@ local function size_image(self, asked)
   local usual = rule.any_size and pictures.sides(self.folder.preprocessor) or f.image
   f.sides = { asked and asked.height or usual[1], asked and asked.width or usual[2] }
   if f.sides[1] ~= usual[1] or f.sides[2] ~= usual[2] then f.resized_from = usual end
-  if not f.registers and f.sides[1] == f.image[1] and f.sides[2] == f.image[2] then return end
+  local is_same = not f.registers and f.sides[1] == f.image[1] and f.sides[2] == f.image[2]
+  if is_same or not rule.positions then return end
   local names = words.map(self.family.prefixes, function(prefix) return prefix .. rule.positions end)
   names[#names + 1] = rule.other_positions
   names.grid = { f.image[1] // f.patch[1], f.image[2] // f.patch[2] }
@@ -553,7 +556,7 @@ local function entries_of(self, stages)
     or USUAL_LENGTH))
   if not self.family.image then seq, lengths_remark = length_of(self, limit_of(self, first, stages.writes)) end
   local theta, scaling, rotated = f.rope_base, f.rope_scale, nil
-  if self.family.rotary and not theta then
+  if self.family.rotary and not theta and not f.positions then
     theta, scaling, rotated = rotary.of(f)
     scaling = scaling or f.rope_scale
   end
@@ -580,7 +583,8 @@ local function entries_of(self, stages)
     { "kv_heads", f.kv_heads and f.kv_heads ~= f.heads and f.kv_heads or nil },
     { "head_dim", f.head_dim and f.head_dim * f.heads ~= f.d_model and f.head_dim or nil },
     { "layers", layers_of(self, stages) }, { "layer_groups", f.layer_groups },
-    { "d_ff", f.d_ff and f.d_ff ~= 4 * f.d_model and f.d_ff or nil }, { "gated", f.gated or fixed.gated },
+    { "d_ff", f.d_ff and f.d_ff ~= 4 * f.d_model and f.d_ff or nil }, { "experts", f.experts },
+    { "gated", f.gated or fixed.gated },
     { "activation", f.activation }, { "norm", f.norm or fixed.norm }, { "parallel", f.parallel or fixed.parallel },
     { "norm_kind", fixed.norm_kind },
     { "eps", fixed.eps or f.eps }, { "final_norm", f.final_norm or fixed.final_norm },
@@ -591,8 +595,10 @@ local function entries_of(self, stages)
     { "conv_kernel", f.conv_kernel }, { "conv_activation", f.conv_activation },
     { "positions", f.positions or fixed.positions }, { "max_position", f.max_position or nil },
     { "sinusoids", not f.positions and fixed.sinusoids or nil },
-    { "first_position", first > 0 and first or nil }, { "rope_theta", theta }, { "rope_scaling", scaling },
-    { "rope_dim", rotated },
+    { "first_position", first > 0 and first or nil }, { "rope_theta", theta }, { "rope_style", fixed.rope_style },
+    { "rope_scaling", scaling }, { "rope_dim", rotated }, { "rope_patches", fixed.rope_patches },
+    { "alibi_max", f.alibi_max ~= 8 and f.alibi_max or nil }, { "alibi_factor", f.alibi_factor },
+    { "qkv_limit", f.qkv_limit or nil },
     { "t5_buckets", f.t5_buckets or fixed.t5_buckets }, { "t5_distance", f.t5_distance or fixed.t5_distance },
     { "t5_by_layer", f.t5_by_layer }, { "position_gate", fixed.position_gate },
     { "position_kernel", f.position_kernel }, { "position_groups", f.position_groups },
@@ -659,7 +665,8 @@ function import.text(path, from, form, tower, sides, asked)
     if self.family.image then size_image(self, sides) end
     self.tower_of_images = tower_of(self, sides)
     if self.family.derive then
-      self.family.derive(f, self.folder.config, self.names, function(name) return has(self, name) end)
+      self.family.derive(f, self.folder.config, self.names, function(name) return has(self, name) end,
+        function(names, most) return gguf.first_floats(self.folder, self.family.prefixes, names, most) end)
     end
     self.is_late = sentence.is_late(self.folder)
     local head = head_of(self, self.folder.config)

@@ -218,9 +218,7 @@ function describe.run(state)
   else
     state.text = read(file)
   end
-  if state.text:sub(1, 1) == "\27" then
-    faults.raise("usage", file .. ": compiled Lua is not accepted, only text")
-  end
+  if state.text:sub(1, 1) == "\27" then faults.raise("usage", file .. ": compiled Lua is not accepted, only text") end
   local budget = limits.budget()
   local ok, result = evaluate(budget, state.text, "description")
   if not ok then

@@ -302,9 +302,7 @@ local function build_of(build, add)
     if entry ~= values.primary then table.insert(values.other_entries, entry) end
   end
   values.is_teamed = #build.spec.workers > 1
-  local function one_an_entry(text)
-    return table.concat(words.map(values.entries, text), ", ")
-  end
+  local function one_an_entry(text) return table.concat(words.map(values.entries, text), ", ") end
   values.traces = one_an_entry(function(entry) return entry.linkage .. "_trace_run" end)
   values.profiles = one_an_entry(function(entry)
     return #entry.ships > 1 and "profile" .. entry.suffix or entry.linkage .. "_profile_run"
@@ -434,6 +432,7 @@ function emit.run(state)
   add(name .. ".h", "model.h.in", values)
   for _, build in ipairs(builds) do add_operations(add, build) end
   add(name .. "_model.c", "model.c.in", with(values, values.targets[1].described))
+  if values.continues then add(name .. "_sequences.c", "sequences.c.in", values) end
   for i, build in ipairs(state.builds) do add_program(add, build, builds[i], values) end
   if state.embeds then add(name .. "_weights.c", "weights.c.in", values) end
   add(name .. ".pc", "model.pc.in", values)

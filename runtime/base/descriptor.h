@@ -281,8 +281,8 @@ typedef struct {
   int grows_with; /* the number of the symbol that says how many keys there are; 0 for those with a window */
 } attn2c_state_part;
 
-/* Keys and values of layers whose queries see `left` keys before themselves. The state keeps the last ones
- * alone, `keys` of them; both are the same for all layers of a window. */
+/* Keys and values of layers whose queries see `left` keys before themselves. The state keeps only the last
+ * `keys` of them; both are the same for all layers of a window. */
 typedef struct {
   int64_t left, keys;
 } attn2c_state_window;

@@ -1,6 +1,6 @@
 /* layout.c - computes the checksum of everything that decides a packed block, field by field. It contains no
  * padding of a struct and no pointer. */
-#include "packing/layout.h"
+#include "packing/packed_header.h"
 #include "base/checksum.h"
 
 typedef attn2c_checksum_parts parts;

@@ -9,7 +9,7 @@
 #include "faults.h"
 #include "program/answers/answer.h"
 #include "program/text/rank.h"
-#include "program/answers/safe.h"
+#include "program/answers/json_line.h"
 #include "program/answers/similar.h"
 #include "program/text/source.h"
 #include "scratch.h"

@@ -15,9 +15,7 @@ local function prompt_rows(prompts)
 end
 
 --- Returns the names of a spec's prompts, sorted, for a comment.
-function emit_text.prompt_names(spec)
-  return words.map(words.sorted_keys(spec.prompts or {}), c.comment)
-end
+function emit_text.prompt_names(spec) return words.map(words.sorted_keys(spec.prompts or {}), c.comment) end
 
 --- True for a model that translates, and knows languages.
 function emit_text.has_languages(state)

@@ -56,9 +56,7 @@ local passed_over = words.set { "similarity", "softmax", "log_softmax" }
 local function last_stage(spec)
   for i = #spec.output, 1, -1 do
     local stage = spec.output[i]
-    if not passed_over[stage.stage] and (stage.stage == "linear" or not stage.activation) then
-      return stage.stage
-    end
+    if not passed_over[stage.stage] and (stage.stage == "linear" or not stage.activation) then return stage.stage end
   end
   return "hidden"
 end

@@ -42,9 +42,7 @@ function any_length.reasons(spec)
   local list, with = {}, spec.context and "a context" or "seq = any(N)" -- a context has sequences of any length, too
   local function add(key, message) list[#list + 1] = { key, message } end
   for _, each in ipairs(refused) do
-    if each[3](spec) then
-      add(each[1], ("%s: not supported with %s%s"):format(each[2], with, each[4] or ""))
-    end
+    if each[3](spec) then add(each[1], ("%s: not supported with %s%s"):format(each[2], with, each[4] or "")) end
   end
   for _, array in ipairs(masks.arrays) do
     if spec.mask[array.word] then

@@ -7,9 +7,7 @@
 #include "program/inputs.h"
 #include "measure/timing.h"
 #include "program/output.h"
-#include "program/progress.h"
 #include "program/run.h"
-#include "program/signals.h"
 #include "program/text/arrays.h"
 #include "program/text/group.h"
 #include "program/text/cache.h"
@@ -90,10 +88,9 @@ static int check_usage(job *job) {
                           ? "--top: goes with --query, or with models that give labels or tokens"
                           : "--top: goes with models that give labels or tokens";
   if (arguments->query_count > 0 && !attn2c_is_of_search(answer))
-    faults[count++] = is_scorer(job)
-                          ? "--query: goes with models that give an embedding; this one scores pairs: "
-                            "--text QUERY --text-pair FILE --rank"
-                          : "--query: goes with models that give an embedding";
+    faults[count++] = is_scorer(job) ? "--query: goes with models that give an embedding; this one scores "
+                                       "pairs: --text QUERY --text-pair FILE --rank"
+                                     : "--query: goes with models that give an embedding";
   if (arguments->query_count > 0 && arguments->pair_count > 0)
     faults[count++] = "--query: does not go with --text-pair";
   if (arguments->rank && !is_scorer(job))

@@ -6,7 +6,7 @@
 
 #include "formats/npy.h"
 #include "program/answers/json_line.h"
-#include "program/answers/safe.h"
+#include "program/answers/answer.h"
 
 typedef struct {
   char *bytes;

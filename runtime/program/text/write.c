@@ -2,7 +2,7 @@
  * token have one line a token, and an empty line after each text. */
 #include "program/text/meaning.h"
 
-#include "program/answers/safe.h"
+#include "program/answers/json_line.h"
 
 static void write_tokens(const attn2c_view_of_text *view, const float *scores, attn2c_pick *picks,
                          FILE *out) {

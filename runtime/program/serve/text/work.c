@@ -1,7 +1,7 @@
 /* work.c - computes the texts of requests. */
 #include "program/serve/text/work.h"
 
-#include "model/text/kept.h"
+#include "model/text/reader.h"
 #include "program/answers/json_line.h"
 #include "program/serve/numbers.h"
 
