@@ -1,5 +1,5 @@
--- search_spec: folders for searching: lexical weights, vectors of tokens, and scores of late interaction. Each folder of
--- tests/hf/search is built and compared with what sentence-transformers, PyLate and FlagEmbedding make of its texts.
+-- search_spec: folders for searching: lexical weights, vectors of tokens, and scores of late interaction. Each folder
+-- of tests/hf/search is built and compared with what sentence-transformers, PyLate and FlagEmbedding make of its texts.
 local helper = require("tests.spec.helper")
 local dkjson = require("dkjson")
 local files = require("common.files")
@@ -112,7 +112,8 @@ describe("a model for searching", function()
 
     if exists(golden .. "/queries.npy") then
       it("encodes queries in their own way: " .. name, function()
-        sh(line(name, ("--prompt query --text %s --output token_embeddings=%s_queries.npy"):format(texts_of(name), name)))
+        sh(line(name, ("--prompt query --text %s --output token_embeddings=%s_queries.npy"):format(texts_of(name),
+          name)))
         same(golden .. "/queries.npy", ("%s/%s_queries.npy"):format(folder, name), true)
       end)
     end
@@ -135,8 +136,9 @@ describe("a model for searching", function()
   end)
 
   it("finds no weights in a text without words", function()
-    assert.equal("-\n", output_of(line("bge_m3", "--answer lexical_weights --text-string ''")))
-    assert.equal('{"weights":[]}\n', output_of(line("bge_m3", "--answer lexical_weights --format jsonl --text-string ''")))
+    local empty = "--answer lexical_weights --text-string '' "
+    assert.equal("-\n", output_of(line("bge_m3", empty)))
+    assert.equal('{"weights":[]}\n', output_of(line("bge_m3", empty .. "--format jsonl")))
   end)
 
   it("refuses what does not go with it in a line", function()

@@ -3,7 +3,6 @@
 -- transformers 5 have a model_type of their own.
 local heads = require("checkpoints.heads")
 local rotary = require("checkpoints.rotary")
-local words = require("common.words")
 
 local LAYER = "encoder.layers.*."
 
@@ -62,5 +61,5 @@ return {
     facts.rope_base, facts.rope_scale = rotary.of(facts)
     facts.rope_base = facts.rotary_base or facts.rope_base
   end,
-  heads = words.merged(heads.roberta, { Model = model }),
+  heads = { Model = model },
 }
