@@ -689,8 +689,8 @@ of("gen/passes/emit/lengths.lua", spec .. "passes/emit/lengths_spec.lua") {
 }
 
 for _, part in ipairs { "any_length", "builds", "chat", "checkpoints", "continued", "generate", "kept", "machine",
-  "measure", "pictures", "products", "program", "python", "ranks", "serve", "sound", "sources", "team", "text",
-  "typed" } do
+  "measure", "pictures", "products", "program", "python", "ranks", "search", "serve", "sound", "sources", "team",
+  "text", "typed" } do
   require(part)(of, spec)
 end
 
