@@ -112,7 +112,8 @@ local families = {
   ernie = { without = { [TENSORS] = "task_type_vocab_size", [AGREES] = "embedding_size" } },
   layoutlm = { without = { [AGREES] = "embedding_size" } },
   rembert = { without = { [AGREES] = "embedding_size" } },
-  esm = { without = { [AGREES] = "embedding_size head_dim", ["the class is in transformers"] = "auto_map", ["only the class of structures reads it"] =
+  esm = { without = { [AGREES] = "embedding_size head_dim", ["the class is in transformers"] = "auto_map",
+    ["only the class of structures reads it"] =
     "esmfold_config", ["the tokenizer's files say it"] = "vocab_list", ["transformers computes without it"] =
     "hidden_act" }, refused = { ["models of structures (ESMFold) are not supported"] = { is_folding_model = NO } } },
   eurobert = { without = { ["the class is in transformers"] = "auto_map", [TRAINING] = "hidden_dropout",
