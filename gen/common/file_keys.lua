@@ -110,8 +110,11 @@ local families = {
   dinov2 = { without = { [TRAINING] = "drop_path_rate layerscale_value use_mask_token", [OTHER_HEADS] =
     "_out_features _out_indices apply_layernorm out_features out_indices reshape_hidden_states stage_names",
     ["mlp_ratio says it"] = "intermediate_size" } },
-  ernie = { without = { [TENSORS] = "task_type_vocab_size" } },
-  esm = { without = { ["the class is in transformers"] = "auto_map", ["only the class of structures reads it"] =
+  ernie = { without = { [TENSORS] = "task_type_vocab_size", [AGREES] = "embedding_size" } },
+  layoutlm = { without = { [AGREES] = "embedding_size" } },
+  rembert = { without = { [AGREES] = "embedding_size" } },
+  esm = { without = { [AGREES] = "embedding_size head_dim", ["the class is in transformers"] = "auto_map",
+    ["only the class of structures reads it"] =
     "esmfold_config", ["the tokenizer's files say it"] = "vocab_list", ["transformers computes without it"] =
     "hidden_act" }, refused = { ["models of structures (ESMFold) are not supported"] = { is_folding_model = NO } } },
   eurobert = { without = { ["the class is in transformers"] = "auto_map", [TRAINING] = "hidden_dropout",
