@@ -558,6 +558,12 @@ sections["GGUF of t5"] = { by = "llama.cpp", read = [[{arch}.attention.relative_
 sections["GGUF of gpt2"] = { by = "llama.cpp", refused = {
   [BOTH_SIDES] = { ["{arch}.attention.causal"] = { true } } } }
 sections["GGUF of gptneox"] = { by = "llama.cpp", read = "{arch}.use_parallel_residual" }
+for _, name in ipairs { "bloom", "mpt" } do
+  sections["GGUF of " .. name] = { by = "llama.cpp", without = { [TENSORS] = "{arch}.feed_forward_length" } }
+end
+for _, name in ipairs { "olmo2", "exaone4" } do
+  sections["GGUF of " .. name] = { by = "llama.cpp", read = "{arch}.attention.sliding_window_pattern" }
+end
 sections["GGUF of gemma2"] = { by = "llama.cpp", refused = {
   ["windows in other layers are not supported"] = { ["{arch}.attention.sliding_window_pattern"] = { 2 } } } }
 return sections
