@@ -5,7 +5,7 @@
 -- A source of a naming scheme:
 --   names            the names that the tensor may have, tried in order
 --   part, parts      the weight is the part-th of `parts` equal parts of the rows, or of parts of { these, sizes };
---                    the size "heads" or "kv_heads" is the width of all of these heads
+--                    the size "heads" or "kv_heads" is the width of all of these heads, or of a group's share of them
 --   groups           the number of groups of rows that each have these parts: a number, or "heads" or "kv_heads" for
 --                    the number of them; "rows": the parts alternate row by row. An expert's rows are a group
 --   unpair           the rotated rows of a head are stored as pairs 2 d, 2 d + 1; the model has halves
@@ -56,9 +56,7 @@ end
 -- them.
 local function of_graph(tensor, axis, count)
   local source = tensor.source
-  if source.rows and axis == 1 then
-    return { { at = 0, count = count, from = source.first, step = 1 } }, source.rows
-  end
+  if source.rows and axis == 1 then return { { at = 0, count = count, from = source.first, step = 1 } }, source.rows end
   if not source.heads or source.axis ~= axis then return whole(count), count end
   local width, list = count // #source.heads, {}
   for i, head in ipairs(source.heads) do
@@ -72,9 +70,9 @@ local function of_graph(tensor, axis, count)
   return list, width * source.all
 end
 
--- Returns the rows of a part.
-local function size_of(part, spec)
-  return type(part) == "string" and assert(spec[part], part) * spec.head_dim or part
+-- Returns the rows of a part in each group.
+local function size_of(part, spec, groups)
+  return type(part) == "string" and assert(spec[part], part) * spec.head_dim // (groups or 1) or part
 end
 
 local function group_count(rule, rows, spec)
@@ -93,7 +91,7 @@ local function of_parts(tensor, rule, rows, spec)
   if rows % groups ~= 0 then refuse(tensor, ("%d rows are not divisible by %d groups"):format(rows, groups)) end
   local size, before, all = rows // groups, 0, 0
   for i = 1, type(parts) == "table" and #parts or parts do
-    local each = type(parts) == "table" and size_of(parts[i], spec) or size
+    local each = type(parts) == "table" and size_of(parts[i], spec, rule.groups ~= "rows" and groups) or size
     if i < rule.part then before = before + each end
     if i == rule.part and each ~= size then
       refuse(tensor, ("part %d has %d rows, but the weight has %d%s"):format(i, each, size,
@@ -103,9 +101,7 @@ local function of_parts(tensor, rule, rows, spec)
   end
   if groups > 1 and size == 1 then return { { at = 0, count = rows, from = before, step = all } }, rows * all end
   local list = {}
-  for g = 0, groups - 1 do
-    list[#list + 1] = { at = g * size, count = size, from = g * all + before, step = 1 }
-  end
+  for g = 0, groups - 1 do list[#list + 1] = { at = g * size, count = size, from = g * all + before, step = 1 } end
   return list, groups * all
 end
 
@@ -225,8 +221,9 @@ function add(result, tensor, rule, size, spec, target)
       shape = { -1, all_columns }
       rows = { { at = 0, count = size.rows, from = rule.row, step = 0 } }
     end
-    result.stored[#result.stored + 1] = { names = rule.names, shape = tensor.source.shape or shape }
     local transposed = rule.transpose and not size.vector and not rule.row
+    result.stored[#result.stored + 1] = { names = rule.names, shape = tensor.source.shape or shape,
+      is_transposed = transposed }
     local row_step, column_step = transposed and 1 or all_columns, transposed and stored_rows or 1
     for _, r in ipairs(rows) do
       for _, col in ipairs(columns) do

@@ -384,9 +384,7 @@ function texts.single(step)
     .. (step.turn and (" && sequence %% %d == %d"):format(step.heads, step.turn) or "")
 end
 
-function texts.pieces(step)
-  step.position = step.continues and "at.position + n->past[at.sequence]" or "at.position"
-end
+function texts.pieces(step) step.position = step.continues and "at.position + n->past[at.sequence]" or "at.position" end
 
 --- Returns a step that begins a loop. fields: those that the form's texts name, and count, how often it runs at most;
 --- for a loop over queries also left and right, the keys before and after a query that it sees, and panel. continues:

@@ -166,9 +166,7 @@ function operands.move_alike(x, y)
 end
 
 --- True if two operands are in the same buffer and move alike with all loops.
-function operands.same_buffer(x, y)
-  return x.class == y.class and x.buffer == y.buffer and operands.move_alike(x, y)
-end
+function operands.same_buffer(x, y) return x.class == y.class and x.buffer == y.buffer and operands.move_alike(x, y) end
 
 --- Returns walk(step, visit, classes), which calls visit(operand, access, dimensions, bytes) for each operand in a
 --- buffer. dimensions: the bytes that the operand may touch, from its first on (footprint.lua); bytes: how many it

@@ -280,6 +280,19 @@ ops.table = {
     equation = "table[ids], times its row's scale",
     tolerance = "exact", integers = { ids = true }, arithmetic = 0,
   },
+  embed_boxes = {
+    class = { region = "rows", takes_epilogue = true }, operands = { "boxes", "table" },
+    shape = function(_, boxes, tbl) return { boxes.shape[1], boxes.shape[2], tbl.shape[2] } end,
+    equation = "the sum of six rows of a table in four parts, x, y, h and w, for a box (left, upper, right, lower): "
+      .. "x[left], x[right], y[upper], y[lower], h[|lower - upper|], w[|right - left|]",
+    tolerance = "exact", integers = { boxes = true }, arithmetic = 5,
+  },
+  drop_tokens = {
+    operands = { "x", "ids", "lengths" }, optional = { lengths = true }, attributes = { "id", "share" },
+    equation = "0 in rows with this id; the others times (1 - share) / (1 - the id's share of the sequence, or of the "
+      .. "first lengths rows)",
+    tolerance = "rounded_once", integers = { ids = true, lengths = true }, arithmetic = 2,
+  },
   own_ids = {
     class = { region = "rows", of_ranks = true }, operands = { "ids" }, attributes = { "first" }, type = "i32",
     equation = "ids less the rank's first row of a table; 0 for rows of other ranks",
@@ -327,6 +340,10 @@ ops.table = {
     attributes = { "function" },
     equation = "function(x)",
     tolerance = "activate",
+  },
+  clamp = {
+    class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "x" } },
+    attributes = { "limit" }, equation = "x, at least -limit and at most limit", tolerance = "exact", arithmetic = 2,
   },
   multiply = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "a", "b" } },
@@ -422,7 +439,8 @@ ops.table = {
   rms_norm = {
     class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x" } },
     operands = { "x", "gain" }, optional = { gain = true }, attributes = { "eps" },
-    equation = "x / sqrt(mean(x^2) + eps) * gain, over the last dimension, or over each of its `heads` parts",
+    equation = "x / sqrt(mean(x^2) + eps) * gain, over the last dimension, or over each of its `heads` parts; with the "
+      .. "attribute each: a gain of each part",
     tolerance = "norm_without_mean", arithmetic = 5,
   },
   normalise = {
@@ -452,7 +470,7 @@ ops.table = {
     class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x" } },
     operands = { "x", "gain", "bias" }, optional = { gain = true, bias = true }, attributes = { "eps" },
     equation = "(x - mean) / sqrt(variance + eps) * gain + bias, over the last dimension, or over each of its `heads` "
-      .. "parts",
+      .. "parts; with the attribute each: a gain of each part",
     tolerance = "layer_norm", arithmetic = 8,
   },
   scores = {

@@ -95,9 +95,7 @@ function precision.takes_factors(given)
 end
 
 --- True if all products and tables are f32.
-function precision.is_plain(given)
-  return precision.multiplies_f32(given) and precision.of_table(given) == "f32"
-end
+function precision.is_plain(given) return precision.multiplies_f32(given) and precision.of_table(given) == "f32" end
 
 --- Returns the precision as one word or a short text: "bf16", "int8, output f32".
 function precision.text(given)

@@ -236,6 +236,10 @@ local function norms(cost, equation, operands)
     constants = { "rows", "heads", "head_dim", "ldx", "ldy", "eps", "cols" }, apart = { cols = true },
     operands = { written(), read(), table.unpack(of_heads) }, cost = each(cost),
     equation = equation .. ", each of ${heads} heads by itself",
+  }, {
+    constants = { "rows", "heads", "head_dim", "ldx", "ldy", "eps", "cols" }, apart = { cols = true },
+    operands = { written(), read(), { "gain", "r", vector("cols") } }, cost = each(cost),
+    equation = equation:gsub(" %+ bias", "") .. ", each of ${heads} heads by itself",
   }
 end
 
@@ -287,6 +291,13 @@ steps.rows = {
     cost = function(c) return 8 * c.rows * c.cols * c.kernel end,
     body = "attn2c_neighbours(y, x, ${rows}, valid, ${cols}, ${kernel}, ${ldx}, ${ldy})",
     equation = "y[i][j ${kernel} + t] = x[i + t - ${kernel} / 2][j], 0 outside of the first valid rows",
+  },
+  drop_tokens = {
+    constants = { "rows", "cols", "id", "share", "ldx", "ldy" },
+    operands = { written(), read(), { "ids", "r", vector("rows"), type = "i32" }, { "valid", "value" } },
+    cost = each(6),
+    body = "attn2c_drop_tokens(y, x, ids, ${rows}, valid, ${cols}, ${id}, ${share}, ${ldx}, ${ldy})",
+    equation = "y[i] = 0 if ids[i] = ${id}, else x[i] (1 - ${share}) / (1 - the id's share of the first valid ids)",
   },
   dilated = {
     constants = { "rows", "cols", "kernel", "dilation", "width", "ldx", "ldy" },
@@ -411,6 +422,15 @@ steps.rows = {
     operands = { written(), { "table", "r", looked_up, touched = square }, ids }, cost = each(8),
     equation = "y[i] = table[ids[i]]",
   },
+  embed_boxes = {
+    constants = { "rows", "cols", "places", "ldy" },
+    operands = { written(), { "table", "r", function(c) return { first = 0, { 4 * c.places * c.cols, 1 } } end,
+      touched = function(c) return 6 * c.rows * c.cols end }, { "boxes", "r", function(c)
+        return { first = 0, { 4 * c.rows, 1 } }
+      end, type = "i32" } }, cost = each(24),
+    body = "attn2c_embed_boxes(y, table, boxes, ${rows}, ${cols}, ${places}, ${ldy})",
+    equation = "y[i] = the rows of table for left, upper, right, lower, height and width of box i",
+  },
   pool_mean = pool("mean", 6, "mean of x[i][j] over i < rows"),
   pool_deviation = pool("deviation", 12, "deviation of x[i][j] over i < rows"),
   pool_mean_cut = pool_cut("mean", 6, "mean of x[i][j] over ${cut} <= i < rows - ${cut}"),
@@ -450,9 +470,9 @@ steps.rows = {
   },
 }
 
-steps.rows.rms_norm, steps.rows.rms_norm_heads = norms(16,
+steps.rows.rms_norm, steps.rows.rms_norm_heads, steps.rows.rms_norm_each = norms(16,
   "y[i] = x[i] / sqrt(mean of x[i]^2 + ${eps}) * gain", { gain })
-steps.rows.layer_norm, steps.rows.layer_norm_heads = norms(22,
+steps.rows.layer_norm, steps.rows.layer_norm_heads, steps.rows.layer_norm_each = norms(22,
   "y[i] = (x[i] - mean) / sqrt(variance + ${eps}) * gain + bias", { gain, bias })
 
 -- The operations of each number type but f32: in a trace, widen rows; look up rows of a table, with a scale for each if
@@ -524,6 +544,9 @@ steps.elementwise = {
   logarithm = { operands = {}, cost = each(24),
     code = "v = attn2c_log(v < ${least} ? ${least} : v) * ${factor} + ${shift};",
     equation = "${factor} ln(max(v, ${least})) + ${shift}" },
+  clamp = { operands = {}, cost = each(4),
+    code = "v = v < -${factor} ? -${factor} : v > ${factor} ? ${factor} : v;",
+    equation = "min(max(v, -${factor}), ${factor})" },
   gain = { operands = { { "r", "r", row_of_tile } }, cost = each(6), code = "v = v * %s[j];", equation = "v * %s[j]" },
   -- Operations on scores and weights follow.
   scale = { operands = {}, cost = each(2), code = "v = v * ${factor};", equation = "${factor} v" },

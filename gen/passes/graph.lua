@@ -182,10 +182,22 @@ end
 -- The layouts of sinusoidal positions, as the formula (runtime/weights/constants.h) has them.
 local sinusoids = { pairs = 0, halves = 1, fairseq = 2 }
 
+-- The share of tokens that ESM's training masks, and the right and lower end of a page in LayoutLM's boxes.
+local DROPPED, MOST_PLACES = 0.15 * 0.8, 1000
+
 -- Adds learned and sinusoidal positions, token types, the norm after them, and the linear layer to the layers' width.
 local function positions(self, x)
   local spec, stage, path = self.spec, self.spec.input, self.prefix .. "input"
+  if stage.dropped then
+    x = self:op("drop_tokens", path .. ".kept", { x = x, ids = self.ids,
+      lengths = spec.mask.padding and self.lengths or nil }, { id = stage.dropped, share = Builder.to_float(DROPPED) })
+  end
   local width = stage.stage == "tokens" and stage.width or spec.d_model
+  local is_first = width ~= spec.d_model and stage.projected == "before_positions"
+  if is_first then
+    width = spec.d_model
+    x = self:linear(path .. ".projection", x, width, false)
+  end
   local shape = { spec.seq, width }
   if spec.positions == "learned" then
     local table_ = self:weight(path .. ".positions.weight", shape, 0, 0.5,
@@ -205,6 +217,14 @@ local function positions(self, x)
     local typed = self:op("embed", path .. ".typed",
       { ids = types, table = self:weight(path .. ".types.weight", { stage.types, width }, 0, 0.5) })
     x = self:op("add", path .. ".typed_states", { a = typed, b = x })
+  end
+  if stage.boxes then
+    local boxes = self:grows(self:input("boxes", "i32", { self.batch, spec.seq, 4 }, 0,
+      math.min(stage.boxes, MOST_PLACES + 1)), "bs.")
+    boxes.zeros, boxes.wide = true, true
+    local placed = self:op("embed_boxes", path .. ".placed",
+      { boxes = boxes, table = self:weight(path .. ".boxes.weight", { 4 * stage.boxes, width }, 0, 0.5) })
+    x = self:op("add", path .. ".placed_states", { a = placed, b = x })
   end
   local is_before = width ~= spec.d_model and stage.projected == "before_norm"
   if is_before then x = self:linear(path .. ".projection", x, spec.d_model, false) end

@@ -156,9 +156,7 @@ function kernels.run(state)
   each_program(state, function(program) find_panel_loops(program, state, seen) end)
   seen.namer:name_all()
   for each, fn in pairs(seen.loops) do each.name = fn.name end
-  each_program(state, function(program, entry)
-    shared.find(program, programs.places(entry, program))
-  end)
+  each_program(state, function(program, entry) shared.find(program, programs.places(entry, program)) end)
 end
 
 -- Returns a function as text: the strips of a product, its kernels of libxsmm, and where its sums are if it is fused

@@ -273,9 +273,7 @@ end
 local calls_for = { rows = "has rows", wanted = "asks for", pooled = "has sequences" }
 
 -- Returns how many rows a region's loop has, as text; "": it has none.
-local function rows_text(loop)
-  return loop and (", the number that a call %s"):format(calls_for[loop.form]) or ""
-end
+local function rows_text(loop) return loop and (", the number that a call %s"):format(calls_for[loop.form]) or "" end
 
 -- Appends the lines of a region.
 local function region_text(region, lines)

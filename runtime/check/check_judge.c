@@ -1,14 +1,11 @@
 /* check_judge.c - judges results of an entry: each op by its own tolerance, the outputs by the model's. */
-#include "check/check_judge.h"
-#include "check/check_mask.h"
+#include "check/check_parts.h"
 #include "check/check_sources.h"
-#include "check/check_spread.h"
 #include "check/compare.h"
 #include "reference/reference.h"
 #include "reference/ops.h"
 #include "reference/types.h"
 #include "check/tolerance.h"
-#include "packing/scale_blocks.h"
 
 #include <math.h>
 

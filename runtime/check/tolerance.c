@@ -190,9 +190,11 @@ static int layer_norm(const op_result *result) {
   const int64_t rows = result->rows * parts, width = result->width / parts;
   const float *gain = attn2c_reference_values(result->call, 1),
               *bias = attn2c_reference_values(result->call, 2);
+  const int each = attn2c_number(result->call->op, "each", 0) != 0;
   double eps = attn2c_number(result->call->op, "eps", 0);
   for (int64_t r = 0; r < rows; r++) {
     const float *x = (const float *)attn2c_reference_values(result->call, 0) + r * width;
+    const float *own = gain ? gain + (each ? r % parts * width : 0) : NULL;
     double mean = 0, variance = 0;
     for (int64_t i = 0; i < width; i++) mean += x[i];
     mean /= (double)width;
@@ -200,7 +202,7 @@ static int layer_norm(const op_result *result) {
     variance /= (double)width;
     double scale = 1 / sqrt(variance + eps), rms = sqrt(mean * mean + variance);
     for (int64_t i = 0; i < width; i++) {
-      double g = gain ? fabs((double)gain[i]) : 1, b = bias ? fabs((double)bias[i]) : 0;
+      double g = own ? fabs((double)own[i]) : 1, b = bias ? fabs((double)bias[i]) : 0;
       result->allowed[r * width + i] = (float)(5e-7 * (g * fabs(x[i] - mean) * scale + b) +
                                                4 * ATTN2C_ROUNDOFF * rms * scale * g + ATTN2C_SMALLEST);
     }

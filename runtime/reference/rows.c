@@ -151,6 +151,36 @@ int attn2c_reference_embed(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
+/* y[i] = x[left] + y[upper] + x[right] + y[lower] + h[|lower - upper|] + w[|right - left|] of box i, where x,
+ * y, h and w are the quarters of a table: the places of LayoutLM (Xu et al. 2019) */
+int attn2c_reference_embed_boxes(const attn2c_reference_call *call) {
+  attn2c_reference_sizes n = {['f'] = 4};
+  if (!attn2c_reference_fits(call, "*f, (fp)w -> *w", n)) return ATTN2C_USAGE;
+  const int64_t count = n['*'], places = n['p'], width = n['w'];
+  const int32_t *boxes = attn2c_reference_values(call, 0);
+  const float *table = attn2c_reference_values(call, 1);
+  float *y = call->tensors[call->op->result];
+  for (int64_t i = 0; i < count; i++, boxes += 4) {
+    const int64_t rows[] = {boxes[0],
+                            places + boxes[1],
+                            boxes[2],
+                            places + boxes[3],
+                            2 * places + labs((long)boxes[3] - boxes[1]),
+                            3 * places + labs((long)boxes[2] - boxes[0])};
+    for (int k = 0; k < 4; k++)
+      if (boxes[k] < 0 || boxes[k] >= places)
+        return attn2c_fail(
+            call->message, ATTN2C_FORMAT, "%s: box %lld has a side at %ld, but 0 to %lld is allowed",
+            attn2c_reference_operand(call, 0)->name, (long long)i, (long)boxes[k], (long long)places - 1);
+    for (int64_t c = 0; c < width; c++) {
+      double sum = 0;
+      for (int k = 0; k < 6; k++) sum += table[rows[k] * width + c];
+      y[i * width + c] = (float)sum;
+    }
+  }
+  return ATTN2C_OK;
+}
+
 /* y[i] = a[i] + b[i modulo the elements of b]: b is repeated over the leading dimensions that it lacks */
 int attn2c_reference_add(const attn2c_reference_call *call) {
   const attn2c_tensor *a_shape = attn2c_reference_operand(call, 0),
@@ -279,6 +309,9 @@ static double square(double x) { return x * x; }
 /* relu(x) = max(x, 0); NaN stays NaN */
 static double relu(double x) { return x < 0 ? 0 : x; }
 
+/* log_relu(x) = log(1 + max(x, 0)) */
+static double log_relu(double x) { return log1p(relu(x)); }
+
 /* sigmoid(x) = 1 / (1 + exp(-x)) */
 static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 
@@ -305,6 +338,17 @@ static const struct {
 } activations[] = {ATTN2C_ACTIVATIONS(ROW)};
 
 /* y[i] = f(x[i]) */
+int attn2c_reference_clamp(const attn2c_reference_call *call) {
+  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
+  const float limit = (float)attn2c_number(call->op, "limit", NAN);
+  if (!(limit > 0)) return attn2c_reference_fault(call, "limit must be positive");
+  const float *x = attn2c_reference_values(call, 0);
+  float *y = call->tensors[call->op->result];
+  for (int64_t i = 0, n = attn2c_elements(attn2c_reference_result(call)); i < n; i++)
+    y[i] = x[i] < -limit ? -limit : x[i] > limit ? limit : x[i];
+  return ATTN2C_OK;
+}
+
 int attn2c_reference_activate(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
   if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;

@@ -19,6 +19,7 @@
   X(bucket_table, "FF", F32, bucket_table, exact) \
   X(centre, "Fi", F32, centre, centre) \
   X(channel_factors, "FFF", F32, channel_factors, dequantise) \
+  X(clamp, "F", F32, clamp, exact) \
   X(column_scale, "Fi", F32, column_scale, exact) \
   X(combine, "FFI", F32, combine, combine) \
   X(context, "FFif", F32, context, context) \
@@ -27,7 +28,9 @@
   X(copy, "F", F32, copy, exact) \
   X(dequantise, "IFFf", F32, dequantise, dequantise) \
   X(dequantise_experts, "IFFIf", F32, dequantise_experts, dequantise) \
+  X(drop_tokens, "FIi", F32, drop_tokens, rounded_once) \
   X(embed, "IFf", F32, embed, exact) \
+  X(embed_boxes, "IF", F32, embed_boxes, exact) \
   X(exponentials, "F", F32, exponentials, exponentials) \
   X(gate_rows, "FF", F32, gate_rows, rounded_once) \
   X(gather_columns, "FF", F32, gather_columns, exact) \
@@ -87,10 +90,11 @@
   X(quick_gelu, quick_gelu, 4e-6, 0x1p-126) \
   X(silu, silu, 4e-6, 0x1p-126) \
   X(sigmoid, sigmoid, 4e-6, 0) \
+  X(log_relu, log_relu, 4e-6, 0) \
   X(tanh, tanh, 4e-5, 0) \
   X(square, square, 0x1p-24, 0)
 
-#define ATTN2C_ACTIVATION_NAMES "relu, gelu, gelu_rounded, gelu_tanh, quick_gelu, silu, sigmoid, tanh or square"
+#define ATTN2C_ACTIVATION_NAMES "relu, gelu, gelu_rounded, gelu_tanh, quick_gelu, silu, sigmoid, log_relu, tanh or square"
 #define ATTN2C_ERROR_SIGMOID 4e-6
 #define ATTN2C_ERROR_TANH 4e-5
 /* clang-format on */

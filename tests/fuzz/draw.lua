@@ -87,7 +87,7 @@ local function draw_input(d)
     if chance(30) then d.input.norm = chance(70) end
     if chance(20) then
       d.input.width = 15 + size(60)
-      d.input.projected = pick { "after_norm", "before_norm" }
+      d.input.projected = pick { "after_norm", "before_norm", "before_positions" }
     end
   elseif way == 5 then
     draw_image(d)
@@ -348,6 +348,7 @@ local function draw_layer(d)
   end
   if chance(60) and (d.parallel or "none") ~= "none" then layer.parallel = "none" end
   if chance(20) then layer.qk_norm = attention.draw_qk_norm(d) end
+  if chance(10) then layer.qkv_limit = pick { 0.5, 2 } end
   if chance(20) then layer.norm_kind = pick { "layer", "rms" } end
   if chance(15) and d.d_model >= NARROW then layer.eps = pick { 1e-12, 1e-3, 1 } end
   if chance(20) then layer.bias = draw_bias() end
@@ -355,7 +356,7 @@ local function draw_layer(d)
   if chance(15) then layer.softcap = pick { 0.5, 5 } end
   if chance(10) then layer.dropout, layer.drop_path = 0.1, 0.5 end
   if chance(15) and d.positions == "rope" then layer.rope_theta = pick { 2, 500, 1e6 } end
-  if chance(15) and d.positions == "rope" then layer.rope_dim = pick { 0, 2 } end
+  if chance(15) and d.positions == "rope" then layer.rope_dim = d.rope_patches and 0 or pick { 0, 2 } end
   if chance(15) and d.positions == "rope" and layer.rope_dim == nil then layer.rope_scaling = false end
   if chance(20) and (d.projections == nil or d.projections == true) then
     layer.kv_heads = pick(divisors(d.heads, d.heads))

@@ -204,9 +204,7 @@ function Flow:touch(step, section)
   self.walk(step, function(operand, access, dimensions)
     if operand == unseen then return end
     if access ~= "w" then self:read(operand, dimensions, section) end
-    if access ~= "r" then
-      written[count + 1], written[count + 2], count = operand, dimensions, count + 2
-    end
+    if access ~= "r" then written[count + 1], written[count + 2], count = operand, dimensions, count + 2 end
   end, KEPT)
   for i = 1, count, 2 do self:write(written[i], written[i + 1]) end
 end

@@ -22,8 +22,6 @@ return function(state)
       end
     end
   end
-  for _, op in ipairs(state.graph.entry.ops) do
-    expect(found[op], "plan", "%s is not planned", op.result.name)
-  end
+  for _, op in ipairs(state.graph.entry.ops) do expect(found[op], "plan", "%s is not planned", op.result.name) end
   check_storage(state)
 end

@@ -370,17 +370,20 @@ function Builder:of_experts(path, x, groups, given)
 end
 
 --- Returns a norm of the stack's kind. given: eps and kind, if they are not the stack's; heads: the number of parts of
---- a row that have a norm by themselves, with one weight; factor: of the weight and the bias.
+--- a row that have a norm by themselves, with one weight; each: they have weights of their own and no bias; factor: of
+--- the weight and the bias.
 function Builder:norm(path, x, given)
   given = given or {}
-  local width, heads = { x.shape[#x.shape] // (given.heads or 1) }, given.heads
+  local heads, each = given.heads, given.each or nil
+  local width = x.shape[#x.shape] // (heads or 1)
+  local shape = each and { heads, width } or { width }
   local rms, source = (given.kind or self.spec.norm_kind) == "rms", { factor = given.factor }
-  local has_bias = given.kind == "layer" or given.kind == nil and self.spec.bias.norm
+  local has_bias = given.kind == "layer" or given.kind == nil and self.spec.bias.norm and not each
   return self:op(rms and "rms_norm" or "layer_norm", path, {
     x = x,
-    gain = self:weight(path .. ".weight", width, 1, 0.1, source),
-    bias = has_bias and self:weight(path .. ".bias", width, 0, 0.1, source) or nil,
-  }, { eps = given.eps or self.spec.eps, heads = heads })
+    gain = self:weight(path .. ".weight", shape, 1, 0.1, source),
+    bias = has_bias and self:weight(path .. ".bias", shape, 0, 0.1, source) or nil,
+  }, { eps = given.eps or self.spec.eps, heads = heads, each = each })
 end
 
 local norm_after = words.set { "sandwich", "res_post" }

@@ -107,9 +107,7 @@ function address:packed_at(storage, row, column, origin)
 end
 
 --- Returns an operand `elements` of a type before another.
-function address.before(_, operand, elements, type)
-  return operands.moved(operand, -types.bytes(elements, type))
-end
+function address.before(_, operand, elements, type) return operands.moved(operand, -types.bytes(elements, type)) end
 
 -- Adds an operand's terms. is_whole: whether the buffer has all sequences of the batch, not a micro-batch's.
 function address:symbols(operand, storage, per_sequence, is_whole, origin)

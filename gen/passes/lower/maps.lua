@@ -14,8 +14,8 @@ local MOST_ROUNDED = 1024
 --- Returns the elementwise operation of an op that has one.
 function maps.operation_of(op)
   local a = op.attributes
-  return { op = op, kind = op.op, fn = a["function"], factor = a.cap or a.factor, least = a.least, shift = a.shift,
-    tensor = op.operands.b }
+  return { op = op, kind = op.op, fn = a["function"], factor = a.cap or a.limit or a.factor, least = a.least,
+    shift = a.shift, tensor = op.operands.b }
 end
 
 --- Returns the elementwise operations of a fusion, in order: bias for the linear; activate and add for ops of the

@@ -194,13 +194,22 @@ function leading.embed(self, fusion, origin, block)
   self:epilogue(fusion, whole_rows(block, cols, origin))
 end
 
+function leading.embed_boxes(self, fusion, origin, block)
+  local boxes, tbl = fusion.leading.operands.boxes, fusion.leading.operands.table
+  local cols = tbl.shape[2]
+  self:row("embed_boxes", { rows = block.count, cols = cols, places = tbl.shape[1] // 4, ldy = self:ld(fusion.result) },
+    { y = self:at(fusion.result, block.first, 0, origin), table = self:at(tbl, 0, 0, origin),
+      boxes = self:at(boxes, block.first, 0, origin) })
+  self:epilogue(fusion, whole_rows(block, cols, origin))
+end
+
 -- Lowers a norm: rows of x to rows of the result, with the op's gain and bias if it has them. heads: each of this many
 -- parts of a row by itself.
 local function norm(self, fusion, origin, block)
   local op = fusion.leading
   local o, x, heads = op.operands, op.operands.x, op.attributes.heads
   local cols = x.shape[#x.shape]
-  self:row(heads and op.op .. "_heads" or op.op,
+  self:row(op.op .. (op.attributes.each and "_each" or heads and "_heads" or ""),
     { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(fusion.result), eps = op.attributes.eps,
       heads = heads, head_dim = heads and cols // heads or nil },
     {
@@ -238,7 +247,7 @@ local function elementwise(self, fusion, origin, block)
   self:epilogue(fusion, whole_rows(block, cols, origin))
 end
 
-for _, op in ipairs { "activate", "add", "gate_rows", "logarithm", "multiply", "round", "softcap" } do
+for _, op in ipairs { "activate", "add", "clamp", "gate_rows", "logarithm", "multiply", "round", "softcap" } do
   leading[op] = elementwise
 end
 
