@@ -446,4 +446,20 @@ architectures["nomic-bert"] = {
   })),
 }
 
+-- The mixture of experts: every second layer has some; the other feed-forwards have no gate.
+local nomic = architectures["nomic-bert"]
+architectures["nomic-bert-moe"] = words.merged(nomic, {
+  keys = words.append({}, nomic.keys, { key("expert_count", "num_experts"), key("expert_used_count", "moe_top_k"),
+    key("moe_every_n_layers", "moe_every_n_layers") }),
+  derive = function(config, file)
+    nomic.derive(config, file)
+    config.activation_function = "gelu"
+  end,
+  tensors = words.append({}, nomic.tensors, {
+    { "l*.ff.router", "blk.*.ffn_gate_inp" },
+    { "l*.ff.experts.up", "blk.*.ffn_up_exps" },
+    { "l*.ff.experts.down", "blk.*.ffn_down_exps" },
+  }),
+})
+
 return architectures
