@@ -223,7 +223,7 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "the same as --tokens"},
     {"--greedy", NULL, NULL, GENERATE | CHAT, FLAG, AT(generate.greedy), 0, 0, 0, NULL,
      "takes the most probable token each time; the default if the folder's generation_config.json says so. "
-     "Options from --temperature to --seed, and those of llama.cpp but for DRY, draw tokens instead. If the "
+     "Options from --temperature to --seed and from --top-n-sigma to --mirostat draw tokens instead. If the "
      "folder says nothing, tokens are drawn, and "
      "a line says with which numbers"},
     {"--temperature", NULL, "T", GENERATE | CHAT, REAL, AT(generate.temperature), 0, 0, 0, NULL,
