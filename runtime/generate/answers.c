@@ -173,11 +173,12 @@ static int draw(attn2c_answers *b, int32_t place, int32_t count, float *logits, 
   const int32_t most = most_of(b, b->prompts[place]);
   const attn2c_history history = {attn2c_kept_ids_of(b->kept, place), count, b->prompts[place], most,
                                   b->calls->rule};
-  attn2c_process(&b->options, &history, logits, b->calls->vocabulary);
+  const char *lack = attn2c_process(&b->options, &history, logits, b->calls->vocabulary);
+  if (lack) return attn2c_fail(message, ATTN2C_FORMAT, "%s", lack);
   const int status = attn2c_sampler_sample(sampler, logits, token, message);
   if (status != ATTN2C_OK) return status;
   attn2c_sampler_feed(sampler, token, 1, ATTN2C_FED_GENERATED, message);
-  if (b->calls->rule) answer->score += log_probability(b, logits, *token);
+  if (b->calls->rule && b->calls->rule->is_scored) answer->score += log_probability(b, logits, *token);
   answer->count++;
   b->lasts[place] = *token;
   if (count + 1 == most || attn2c_beam_stops(&b->options, *token)) answer->end = end_of(b, *token, count + 1);

@@ -4,9 +4,7 @@
 #include "program/generate/job.h"
 
 #include "formats/npy.h"
-#include "program/inputs.h"
 #include "program/output.h"
-#include "program/signals.h"
 
 enum { ENDED = ATTN2C_RECORD_ENDED, WAITING = ATTN2C_RECORD_WAITING };
 typedef attn2c_generate_record record;
@@ -497,6 +495,11 @@ static int open_job(job *job, FILE *notes) {
   if (job->begins)
     job->model_calls.calls.start = job->begins, job->model_calls.calls.start_count = job->begin_count;
   const int32_t most = job->options.tokens < INT32_MAX ? (int32_t)job->options.tokens : INT32_MAX;
+  if (status == ATTN2C_OK && job->text)
+    status = job->text->grammar(job->side, arguments, job->model->continued->generation,
+                                job->model_calls.calls.vocabulary,
+                                most < job->model_calls.calls.tokens ? most : job->model_calls.calls.tokens,
+                                &job->model_calls.calls.rule, job->message);
   if (status == ATTN2C_OK)
     status = attn2c_answers_create(&job->batch, &job->model_calls.calls, &job->options.sampling,
                                    &job->options.beam, most, job->message);

@@ -69,8 +69,13 @@ static int is_forbidden(const attn2c_sampling *sampling, int32_t token) {
   return 0;
 }
 
-/* Refuses options that together forbid each token that they allow. */
-static int check_allowed(const attn2c_sampling *sampling, attn2c_message *message) {
+/* Refuses options that together forbid each token that they allow, or that do not go together. */
+static int check_allowed(const attn2c_generate_arguments *given, const attn2c_sampling *sampling,
+                         attn2c_message *message) {
+  if (given->grammar && given->json_schema)
+    return attn2c_fail(message, ATTN2C_USAGE, "--grammar: does not go with --json-schema");
+  if ((given->grammar || given->json_schema) && sampling->allowed_count > 0)
+    return attn2c_fail(message, ATTN2C_USAGE, "--allow: does not go with --grammar and --json-schema");
   int32_t forbidden = 0;
   for (int32_t i = 0; i < sampling->allowed_count; i++)
     forbidden += is_forbidden(sampling, sampling->allowed[i]);
@@ -301,7 +306,7 @@ int attn2c_generate_options_read(const attn2c_arguments *arguments, const attn2c
     return fault(message, "--forced-bos", given->forced_bos, "an id or a token");
   options->n_best = given->n_best > 0 ? given->n_best : 1;
   status = check_all(given, model, options, message);
-  return status != ATTN2C_OK ? status : check_allowed(sampling, message);
+  return status != ATTN2C_OK ? status : check_allowed(given, sampling, message);
 }
 
 void attn2c_generate_options_note(const attn2c_generate_options *options, const attn2c_arguments *arguments,

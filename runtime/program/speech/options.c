@@ -1,8 +1,7 @@
 /* options.c - reads the options of writing down speech, and refuses those that have no effect on it. */
-#include "program/speech/options.h"
+#include "program/speech/job.h"
 
 #include "generate/processors.h"
-#include "model/model.h"
 #include "program/generate/options.h"
 #include "program/inputs.h"
 
@@ -38,7 +37,9 @@ static const char *useless(const attn2c_arguments *arguments) {
               {given->forced_bos != NULL, "--forced-bos"},
               {given->n_best > 1, "--n-best"},
               {given->guess, "--guess"},
-              {given->stop_count > 0, "--stop"}};
+              {given->stop_count > 0, "--stop"},
+              {given->grammar != NULL, "--grammar"},
+              {given->json_schema != NULL, "--json-schema"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (rows[i].is_given) return rows[i].name;
   return NULL;

@@ -22,6 +22,7 @@ void attn2c_ask_free(attn2c_ask *ask) {
   }
   for (int i = 0; i < ask->stop_count; i++) free(ask->stops[i]);
   for (int i = 0; i < ATTN2C_ASK_PROMPTS; i++) free(ask->texts[i]);
+  attn2c_grammar_use_free(ask->grammar);
   free(ask->stops);
   free(ask->answers);
   free(ask->ids);
@@ -196,17 +197,9 @@ static void read_sampling(attn2c_request *r, attn2c_ask *ask, const attn2c_gener
 
 /* Refuses what is asked for and not there, by its name. */
 static void refuse_others(attn2c_request *r) {
-  static const char *const names[] = {"functions",   "function_call", "suffix",         "audio",
-                                      "guided_json", "guided_regex",  "guided_choice",  "guided_grammar",
-                                      "grammar",     "json_schema",   "stop_token_ids", "prompt_embeds",
-                                      "bad_words"};
-  const json_t *format = attn2c_request_field(r, "response_format");
-  const char *type = json_string_value(json_object_get(format, "type"));
-  if (format && !r->failed && (!type || strcmp(type, "text") != 0)) {
-    attn2c_serve_refuse(r->exchange, 400, "response_format", "unsupported_parameter",
-                        "response_format: only {\"type\": \"text\"} is allowed: there are no grammars");
-    r->failed = 1;
-  }
+  static const char *const names[] = {"functions",      "function_call", "suffix",        "audio",
+                                      "guided_json",    "guided_regex",  "guided_choice", "guided_grammar",
+                                      "stop_token_ids", "prompt_embeds", "bad_words"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) attn2c_request_lacks(r, names[i], "");
   const json_t *kinds = attn2c_request_field(r, "modalities");
   for (size_t i = 0; i < json_array_size(kinds); i++) {
@@ -214,6 +207,74 @@ static void refuse_others(attn2c_request *r) {
     if (!kind || strcmp(kind, "text") != 0)
       attn2c_request_refuse(r, "modalities", kinds, "[\"text\"] is allowed");
   }
+}
+
+/* The form of answers that a request asks for: GBNF, or a JSON schema. */
+typedef struct {
+  const char *name; /* of the field; NULL: none is given */
+  const char *text;
+  const json_t *schema;
+} asked_form;
+
+/* Reads response_format, and the fields grammar and json_schema of llama.cpp. */
+static asked_form read_form(attn2c_request *r, json_t *any_object) {
+  const json_t *format = attn2c_request_field(r, "response_format"),
+               *of = json_object_get(format, "json_schema");
+  const json_t *grammar = attn2c_request_field(r, "grammar"),
+               *schema = attn2c_request_field(r, "json_schema");
+  const char *type = json_string_value(json_object_get(format, "type"));
+  asked_form form = {.name = NULL};
+  int count = 0;
+  if (format &&
+      (!type || (strcmp(type, "text") && strcmp(type, "json_object") && strcmp(type, "json_schema"))))
+    attn2c_request_refuse(r, "response_format", format,
+                          "a type of text, json_object or json_schema is allowed");
+  if (type && strcmp(type, "json_object") == 0) {
+    const json_t *given = json_object_get(format, "schema");
+    form = (asked_form){"response_format.schema", NULL, given ? given : any_object};
+    count++;
+  } else if (type && strcmp(type, "json_schema") == 0) {
+    form = (asked_form){"response_format.json_schema.schema", NULL, json_object_get(of, "schema")};
+    if (!form.schema)
+      attn2c_request_refuse(r, "response_format", format, "json_schema with a schema is expected");
+    count++;
+  }
+  if (grammar && json_is_string(grammar) && json_string_length(grammar) == 0) grammar = NULL; /* for none */
+  if (grammar && !json_is_string(grammar))
+    attn2c_request_refuse(r, "grammar", grammar, "a text in GBNF is allowed");
+  if (grammar) form = (asked_form){"grammar", json_string_value(grammar), NULL}, count++;
+  if (schema) form = (asked_form){"json_schema", NULL, schema}, count++;
+  if (count > 1)
+    attn2c_request_refuse(r, grammar ? "grammar" : "json_schema", grammar ? grammar : schema,
+                          "one of response_format, grammar and json_schema is allowed");
+  return form;
+}
+
+/* Makes the grammar of a request's answers. */
+static void read_grammar(attn2c_server *server, attn2c_request *r, attn2c_ask *ask) {
+  attn2c_serve_generate *g = server->generate;
+  json_t *any_object = json_pack("{s:s}", "type", "object");
+  const asked_form form = read_form(r, any_object);
+  char faults[600] = "";
+  attn2c_message said = attn2c_message_make(faults, sizeof faults);
+  int status = any_object ? ATTN2C_OK : ATTN2C_MEMORY;
+  if (form.name && !r->failed) {
+    if (status == ATTN2C_OK && !g->vocabulary)
+      status = attn2c_vocabulary_create(g->written ? g->written : g->tokenizer, g->calls.vocabulary,
+                                        form.name, &g->vocabulary, &said);
+    const attn2c_grammar_place place = {g->vocabulary, server->model->continued->generation,
+                                        g->calls.sequences,
+                                        ask->tokens < g->calls.tokens ? ask->tokens : g->calls.tokens};
+    if (status == ATTN2C_OK)
+      status = attn2c_grammar_use_create(form.text, form.schema, form.name, &place, &ask->grammar, &said);
+    if (status == ATTN2C_MEMORY) lack_memory(r);
+    if (status != ATTN2C_OK && !r->failed) {
+      faults[strcspn(faults, "\n")] = '\0';
+      attn2c_serve_refuse(r->exchange, 400, form.name, NULL, "%s", faults);
+      r->failed = 1;
+    }
+  }
+  json_decref(any_object);
 }
 
 /* Reads which log-probabilities are asked for. */
@@ -272,6 +333,7 @@ attn2c_ask *attn2c_ask_read(attn2c_server *server, attn2c_request *r, int is_cha
   ask->tokens = attn2c_answers_limit(stated, tokens, &ask->length);
   /* Without any statement a chat's answer may have all that the context leaves. */
   if (is_chat && tokens == 0 && stated->tokens == 0 && stated->length == 0) ask->tokens = INT32_MAX;
+  read_grammar(server, r, ask);
   read_top(r, ask);
   read_stream(r, ask);
   if (!is_chat) attn2c_request_flag(r, "echo", &ask->echo);
