@@ -33,7 +33,7 @@ static int go_on(writing *w, int32_t most) {
   status = tales_guess_accept(w->guesser, 0, w->sampler, w->logits, w->ids + w->count, &taken, w->message,
                               sizeof w->message);
   w->count += taken;
-  /* What was read after the tokens that were drawn is forgotten. */
+  /* The sequence forgets guesses that it has read after the tokens that were drawn. */
   return status ? status : tales_rewind(w->context, 0, w->count - 1);
 }
 
