@@ -23,7 +23,7 @@ typedef struct {
   uint64_t seed, n;
 } drawer;
 
-static int fail(const char *why) {
+static _Noreturn void fail(const char *why) {
   fprintf(stderr, "grammar_cases: %s\n", why);
   exit(3);
 }

@@ -27,7 +27,7 @@ int attn2c_grammar_use_create(const char *text, const json_t *schema, const char
     status = attn2c_grammar_read(text, strlen(text), written ? "its grammar" : name, &u->grammar,
                                  written ? &said : message);
   if (said.used > 0)
-    attn2c_say(message, "%s: the schema refers to itself without an end, or is too large (%s)", name, why);
+    attn2c_say(message, "%s: the schema refers to itself without an end, or is too large", name);
   free(written);
   if (status == ATTN2C_OK) {
     const attn2c_grammar_options options = {u->grammar,
