@@ -144,6 +144,15 @@ Test(grammar, malformed) {
   }
 }
 
+/* Rules of few characters are part of those that call them, also within their repetitions. */
+Test(grammar, characters_are_part_of_rules) {
+  attn2c_grammar *grammar = grammar_of("root ::= s s\ns ::= \"'\" c* \"'\"\nc ::= [ab] | d d\nd ::= [cd]");
+  int calls = 0;
+  for (uint32_t i = 0; i < grammar->node_count; i++) calls += grammar->nodes[i].kind == GRAMMAR_CALL;
+  cr_assert_eq(calls, 2);
+  attn2c_grammar_free(grammar);
+}
+
 static const char json[] =
     "root ::= object\n"
     "value ::= object | array | string | number | (\"true\" | \"false\" | \"null\") ws\n"

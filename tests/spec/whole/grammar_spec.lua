@@ -114,8 +114,8 @@ describe("texts that are drawn from random schemas", function()
     files.make_folder(folder)
     for name, path in pairs { tokenizer = "models/tales/tokenizer.json", llama_old = "llama_old" } do
       helper.succeeds(("cd %s && lua5.4 tests/text/compile.lua %s %s"):format(root, path, helper.shell(folder)))
-      local said = helper.succeeds(("cd %s && /usr/bin/python3 tests/fuzz/schemas.py out/test/bin/grammar_cases %s/%s.tables "
-        .. "1536 %d 1"):format(root, helper.shell(folder), name, helper.is_long and 50000 or 100))
+      local said = helper.succeeds(("cd %s && /usr/bin/python3 tests/fuzz/schemas.py out/test/bin/grammar_cases "
+        .. "%s/%s.tables 1536 %d 1"):format(root, helper.shell(folder), name, helper.is_long and 50000 or 100))
       assert.matches("0 with faults\n$", said)
     end
   end)
