@@ -61,6 +61,8 @@ Test(grammar, texts) {
       {"root ::= [^a-c\\n]*", "xyz-", 2},
       {"root ::= [^a-c\\n]*", "xb", 0},
       {"root ::= [^a-c\\n]*", "x\n", 0},
+      {"root ::= [^\\x00-\\x1F]", "\n", 0},
+      {"root ::= \"a\"? \"b\"", "aab", 0},
       {"root ::= [a-]*", "a-a", 2},
       {"root ::= [\\]\\[\\-]*", "][-", 2},
       {"root ::= \"\\x41\\u00e4\\U0001F600\\t\\r\\n\\\\\\\"\"", "A\xc3\xa4\xf0\x9f\x98\x80\t\r\n\\\"", 2},
@@ -280,6 +282,8 @@ Test(rule, ends_and_what_is_after_them) {
   cr_assert(r.scores[0] == 0 && r.scores[1] == 1 && r.scores[b] > 0);
   ids[3] = b;
   cr_assert_eq(allowed(&r, ids, 4, 2), 1);
+  ids[4] = 1;
+  cr_assert_eq(allowed(&r, ids, 5, 2), -1); /* no text ends here */
   ids[3] = 1;
   cr_assert_eq(allowed(&r, ids, 4, 2), 2);
   ids[4] = 0;
@@ -319,7 +323,7 @@ Test(rule, the_first_token_of_a_text) {
 
 /* A rule with little memory forgets its states, and gives the same. */
 Test(rule, memory) {
-  ruled much = open_rule("gpt2", json, 0), little = open_rule("gpt2", json, 24000),
+  ruled much = open_rule("gpt2", json, 0), little = open_rule("gpt2", json, 12000),
         none = open_rule("gpt2", json, 400);
   int32_t ids[2][60] = {{5}, {5}};
   uint64_t n = 0, seed = 3;

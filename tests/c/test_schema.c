@@ -131,6 +131,8 @@ Test(schema, texts) {
        "4", 1},
       {"{\"allOf\":[{\"type\":[\"integer\",\"null\"],\"minimum\":3},{\"maximum\":5,\"type\":\"number\"}]}",
        "6", 0},
+      {"{\"allOf\":[{\"minimum\":3},{\"minimum\":5,\"type\":\"integer\"}]}", "4", 0},
+      {"{\"pattern\":\"^a.b$\"}", "\"a\"b\"", 0},
       {"{\"allOf\":[{\"enum\":[1,2,3]},{\"enum\":[3,4]}]}", "3", 1},
       {"{\"allOf\":[{\"enum\":[1,2,3]},{\"enum\":[3,4]}]}", "2", 0},
       {NODE, "{\"n\": {\"n\": {\"n\": null}}}", 1},

@@ -21,14 +21,16 @@ return function(of, spec)
       old = "node->is_whole = nodes[node->next].is_whole & nodes[g->starts[node->other]].is_whole;",
       new = "node->is_whole = nodes[node->next].is_whole;", filter = "grammar/texts",
       wrong = "a text goes on where no end is reached" },
-    { name = "grammar_hidden_recursion", old = "g->nodes[g->starts[node->other]].is_empty) ways", new = "0) ways",
-      filter = "grammar/malformed", wrong = "left recursion after a rule that may be empty is not found" },
+    { name = "grammar_hidden_recursion",
+      old = "node->kind == GRAMMAR_CALL && g->nodes[g->starts[node->other]].is_empty)",
+      new = "0)", filter = "grammar/malformed",
+      wrong = "left recursion after a rule that may be empty is not found" },
   }
   of("runtime/grammar/states.c", "c:grammar") {
     { name = "states_join", old = "made[count].stacks = join(s, left[i].stacks, right[k].stacks);", new = "{}",
       filter = "grammar/texts", wrong = "one of two ways to a rule is forgotten" },
-    { name = "states_hash", old = "if (s->words[other] != s->words[record] ||", new = "if (",
-      filter = "grammar/masks*", wrong = "a state is taken for stacks, or for a longer one" },
+    { name = "states_dead", old = "if (!n->is_whole || s->is_full) return;", new = "if (s->is_full) return;",
+      filter = "grammar/texts", wrong = "a text goes on where no end is reached" },
   }
   of("runtime/grammar/masks.c", "c:grammar") {
     { name = "masks_places", old = "state_is_open(s, state)) m->places", new = "0) m->places",
@@ -36,7 +38,7 @@ return function(of, spec)
       wrong = "no token goes on after the end of a rule" },
     { name = "masks_run", old = "    allow(m, p->order + node->first, node[1].first - node->first);\n", new = "",
       filter = "grammar/masks*", wrong = "a token that ends one byte after a rule is left out" },
-    { name = "masks_first", old = "return is_first && m->vocabulary->begins_apart ?", new = "return 0 ?",
+    { name = "masks_first", old = "return is_first && m->vocabulary->begins_apart ?", new = "return is_first < 0 ?",
       filter = "rule/the_first*", wrong = "the first token's space counts" },
   }
   of("runtime/grammar/vocabulary.c", "c:grammar") {
@@ -50,17 +52,18 @@ return function(of, spec)
     { name = "rule_after_end",
       old = "state = state == ENDED || state_accepts(&r->masks.states, state) ? ENDED : STATE_DEAD;",
       new = "state = ENDED;", filter = "rule/ends*", wrong = "an answer may end anywhere" },
-    { name = "rule_prefix", old = "memcmp(p->ids, ids, (size_t)p->count * sizeof *ids) == 0)", new = "1)",
+    { name = "rule_prefix", old = "memcmp(p->ids, ids, (size_t)p->count * sizeof *ids) == 0)", new = "ids)",
       filter = "rule/memory", wrong = "an answer goes on in the state of another" },
     { name = "rule_forget", old = "r->places[i].count = -1;\n}", new = "{}\n}", filter = "rule/memory",
       wrong = "states that are forgotten are used" },
   }
   of("runtime/program/grammar/schema.c", "c:schema") {
     { name = "schema_required", old = 'if (!must) schema_put(&rules, "| r%zu-A-%zu "',
-      new = 'schema_put(&rules, "| r%zu-A-%zu "', filter = "schema/texts", wrong = "a property that is demanded may be missing" },
+      new = 'schema_put(&rules, "| r%zu-A-%zu "', filter = "schema/texts",
+      wrong = "a property that is demanded may be missing" },
     { name = "schema_leap", old = '"\\"11\\") \\"-\\" (', new = '"\\"12\\") \\"-\\" (', filter = "schema/texts",
       wrong = "November has no days" },
-    { name = "schema_others", old = 'is_name ? "" : "| ")', new = '"| ")', filter = "schema/texts",
+    { name = "schema_others", old = 'is_name ? "" : "| ")', new = 'is_name > 1 ? "" : "| ")', filter = "schema/texts",
       wrong = "another property has the name of one that is described" },
   }
   of("runtime/program/grammar/merge.c", "c:schema") {
