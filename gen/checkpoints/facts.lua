@@ -34,6 +34,11 @@ kind("text", "a string", function(value) return type(value) == "string" end)
 kind("object", "an object", function(value) return type(value) == "table" end)
 kinds.list = kinds.object
 
+function kinds.counts(value)
+  if type(value) == "table" or kinds.count(value) then return value end
+  return nil, "an integer of at least 1 or a list of them"
+end
+
 -- Returns a set of words, of a list or of a string with | between them.
 function kinds.words(value)
   local list, set = {}, {}
@@ -172,6 +177,11 @@ function facts.read(config, tower)
     local default = defaults[entry.to]
     if default == nil then default = entry.default end
     result[entry.to] = read_entry(entry, config, default, known)
+  end
+  for key, entries in pairs(family.inner or {}) do
+    local object, inner = read_entry({ key, kind = "object" }, config, {}, known), {}
+    for _, entry in ipairs(entries) do result[entry.to] = read_entry(entry, object, entry.default, inner) end
+    known_keys.check(object, "config.json: " .. key, { inner, "config.json: " .. key, "config.json" }, notes)
   end
   -- Decoders whose tokens see both sides: transformers has this key for all of them.
   if family.causal then

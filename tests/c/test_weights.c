@@ -366,10 +366,11 @@ Test(weights, an_unknown_formula) {
   cr_assert_eq(attn2c_source_random(1, &odd, &source, &message), ATTN2C_FORMAT);
   cr_assert_str_eq(text,
                    "positions: formula cosinusoidal, but sinusoidal, rope_cos, rope_sin, angle_cos, "
-                   "angle_sin, alibi, t5_buckets, ones or list, with the numbers of its shape, is expected\n"
+                   "angle_sin, grown_cos, grown_sin, plane_cos, plane_sin, alibi, alibi_of, t5_buckets, "
+                   "ones or list, with the numbers of its shape, is expected\n"
                    "class: formula none, but sinusoidal, rope_cos, rope_sin, angle_cos, angle_sin, "
-                   "alibi, t5_buckets, ones or list, "
-                   "with the numbers of its shape, is expected");
+                   "grown_cos, grown_sin, plane_cos, plane_sin, alibi, alibi_of, t5_buckets, ones or "
+                   "list, with the numbers of its shape, is expected");
   cr_assert_null(source);
 }
 

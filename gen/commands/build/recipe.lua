@@ -89,9 +89,7 @@ local serve_libraries = { "-levent_extra", "-levent_core" } -- only of the progr
 -- Returns the name of a source's object: NAME.o for an emitted file, FOLDER-FILE.o for one of the runtime. No model's
 -- name has a `-`, so that an emitted file and a file of the runtime never have the same object. ending: distinguishes
 -- several objects of one source.
-local function object_name(source, ending)
-  return source:gsub("/", "-"):gsub("%.c$", "") .. (ending or "") .. ".o"
-end
+local function object_name(source, ending) return source:gsub("/", "-"):gsub("%.c$", "") .. (ending or "") .. ".o" end
 
 -- Returns the job that compiles a source of the model (`from` = "model") or of the runtime ("runtime"). name: the
 -- object's name, if it is not object_name's.
@@ -247,6 +245,7 @@ local function model_objects(spec, builds, entries, options)
     program[#program + 1] = object("model", name .. "_model.c", { binding, "-DATTN2C_PROGRAM" }, name .. "_reads.o")
   end
   table.insert(is_packed and own or shipped, object("model", name .. "_model.c", binding))
+  if options.has_generation then shipped[#shipped + 1] = object("model", name .. "_sequences.c", { QUICK }) end
   if options.has_text then shipped[#shipped + 1] = object("model", name .. "_text.c", { QUICK }) end
   if options.has_pictures then shipped[#shipped + 1] = object("model", name .. "_picture.c", { QUICK }) end
   if options.has_sound or options.has_ctc then

@@ -10,9 +10,7 @@
 #include "program/grammar/open.h"
 #include "program/text/generate.h"
 #include "program/answers/json_line.h"
-#include "program/answers/safe.h"
 #include "program/text/generate_turns.h"
-#include "program/text/sentences.h"
 #include "program/text/source.h"
 
 struct attn2c_text_side {
@@ -270,6 +268,11 @@ static int encode_plain(attn2c_text_side *side, const char *text, const int32_t 
   return status;
 }
 
+static int breakers_of_side(attn2c_text_side *side, const attn2c_generate_arguments *given,
+                            int64_t vocabulary, attn2c_generate_options *options, attn2c_message *message) {
+  return attn2c_generate_breakers(side->reading, given, vocabulary, options, message);
+}
+
 static int take_grammar(attn2c_text_side *side, const attn2c_arguments *arguments,
                         const attn2c_generation *stated, int32_t size, int64_t most, const attn2c_rule **rule,
                         attn2c_message *message) {
@@ -347,6 +350,7 @@ const attn2c_generation_text attn2c_generation_text_program = {.open = open_side
                                                                .token = find_token,
                                                                .languages = take_languages,
                                                                .plain = encode_plain,
+                                                               .breakers = breakers_of_side,
                                                                .grammar = take_grammar,
                                                                .json_text = attn2c_json_text,
                                                                .json_line = attn2c_json_line,

@@ -11,7 +11,6 @@
 #include "program/grammar/open.h"
 #include "program/inputs.h"
 #include "program/text/generate.h"
-#include "program/text/generate_line.h"
 #include "program/text/generate_turns.h"
 
 typedef struct {
@@ -87,11 +86,11 @@ static int write_answer(job *job) {
   int32_t seen = 0;
   int status = ATTN2C_OK;
   while (status == ATTN2C_OK) {
-    for (; seen < answer->count && status == ATTN2C_OK; seen++)
+    for (; seen < answer->count && status == ATTN2C_OK && job->writer->stopped_by < 0; seen++)
       if (answer->end != ATTN2C_END_TOKEN || seen + 1 < answer->count)
         status = attn2c_writer_add(job->writer, job->writing, answer->ids[seen]);
     if (status != ATTN2C_OK) return no_memory(job);
-    if (job->writer->stopped_by >= 0) attn2c_answers_end(job->batch, 0, ATTN2C_END_TEXT);
+    if (job->writer->stopped_by >= 0) attn2c_answers_end(job->batch, 0, ATTN2C_END_TEXT, seen);
     if (answer->end != ATTN2C_END_NONE || interrupted) break;
     status = show(job, &written);
     if (status == ATTN2C_OK) status = attn2c_answers_step(job->batch, job->message);
@@ -223,10 +222,11 @@ static int answer_lines(job *job) {
   }
   if (is_terminal) fputc('\n', job->out);
   if (status == ATTN2C_OK && job->is_unanswered)
-    return attn2c_fail(job->message, ATTN2C_FORMAT,
-                       "standard input: line %" PRId64 ": the last message has no answer: only messages of "
-                       "the user and of tools are answered",
-                       job->lines_read);
+    return attn2c_fail(
+        job->message, ATTN2C_FORMAT,
+        "standard input: line %" PRId64
+        ": the last message has no answer: only messages of the user and of tools are answered",
+        job->lines_read);
   if (status != ATTN2C_OK || job->left_out == 0) return status;
   return attn2c_fail(job->message, ATTN2C_FORMAT, "chat: %" PRId64 " of %" PRId64 " turns have no answer",
                      job->left_out, job->turns_read);
@@ -249,6 +249,9 @@ static int open_job(job *job) {
     status = attn2c_turns_add(job->turns, "system", given->system, strlen(given->system));
   if (status == ATTN2C_OK)
     status = attn2c_continuing_open(job->model, job->arguments, job->notes, &job->model_calls, job->message);
+  if (status == ATTN2C_OK)
+    status = attn2c_generate_breakers(job->reading, given, attn2c_logits_width(job->model), &job->options,
+                                      job->message);
   if (status != ATTN2C_OK) return status;
   job->model_calls.calls.sequences = 1; /* an answer at a time */
   job->model_calls.calls.length = job->options.length;
@@ -263,6 +266,7 @@ static int open_job(job *job) {
   job->model_calls.calls.rule = attn2c_grammar_use_rule(job->grammar);
   status = attn2c_answers_create(&job->batch, &job->model_calls.calls, &job->options.sampling,
                                  &job->options.beam, most, job->message);
+  if (status == ATTN2C_OK && given->guess) status = attn2c_answers_guess(job->batch, job->message);
   if (status == ATTN2C_OK) job->lines = attn2c_line_reader_open();
   return status == ATTN2C_OK && !job->lines ? ATTN2C_MEMORY : status;
 }

@@ -7,7 +7,6 @@
 #include "generate/processors.h"
 #include "model/continue.h"
 #include "model/sequences.h"
-#include "program/serve/generate/writer.h"
 
 /* Opens the tokenizers of a model. */
 static int open_text(attn2c_serve_generate *g, attn2c_message *message) {

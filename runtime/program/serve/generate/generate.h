@@ -1,5 +1,5 @@
 /* generate.h - requests for texts that a model writes: what is asked, and how it becomes known. The loop's
- * thread reads a request and writes its reply; the engine's thread writes its answers (writer.h). */
+ * thread reads a request and writes its reply; the engine's thread writes its answers (writer.c). */
 #pragma once
 
 #include "base/text_facts.h"
@@ -59,8 +59,10 @@ struct attn2c_ask {
   attn2c_sampling sampling; /* the lists are the request's own, but for stop tokens */
   int32_t *bias_tokens;
   float *biases;
-  int64_t tokens; /* the most of an answer */
-  int32_t length; /* the most of a prompt and its answer; 0: any */
+  int32_t *breakers; /* of DRY */
+  char *order;       /* of samplers */
+  int64_t tokens;    /* the most of an answer */
+  int32_t length;    /* the most of a prompt and its answer; 0: any */
   char **stops;
   int stop_count;
   attn2c_grammar_use *grammar; /* of the answers; NULL: none */
@@ -107,3 +109,16 @@ extern const attn2c_job_kind attn2c_ask_kind;
 /* The routes. */
 void attn2c_serve_completions(attn2c_server *server, attn2c_exchange *exchange, const json_t *given);
 void attn2c_serve_chat(attn2c_server *server, attn2c_exchange *exchange, const json_t *given);
+
+/* Writes the answers of all requests side by side, in the engine's thread. A step gives each answer its next
+ * token, and reads parts of new prompts in the same call of the model. */
+
+typedef struct attn2c_writing attn2c_writing;
+
+/* sequences: answers at a time. Returns ATTN2C_OK or _MEMORY. */
+int attn2c_writing_create(attn2c_server *server, int32_t sequences, attn2c_writing **writing);
+/* Frees also the requests that it has. */
+void attn2c_writing_free(attn2c_writing *writing);
+/* The two functions of attn2c_engine_writer. */
+int attn2c_writing_admit(void *writing, attn2c_job *job);
+int attn2c_writing_step(void *writing);

@@ -1,14 +1,13 @@
 /* writer.c - each answer has a sequence of the context. Sequences keep their tokens when an answer
  * has ended, so that a prompt that begins alike is computed from its first other token on. A new prompt takes
  * the sequence that was used least recently. */
-#include "program/serve/generate/writer.h"
+#include "program/serve/generate/generate.h"
 
 #include <math.h>
 #include <time.h>
 
 #include "generate/kept_ids.h"
 #include "generate/text_writer.h"
-#include "model/continue.h"
 
 enum {
   CLOSE = 16,      /* tokens that may be lost where a text goes on in the sequence of another */
