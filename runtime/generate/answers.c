@@ -6,7 +6,6 @@
 #include "generate/guess.h"
 #include "generate/kept_ids.h"
 
-#include <string.h>
 #include <time.h>
 
 enum { USUAL_TOKENS = 256 };

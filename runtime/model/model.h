@@ -2,7 +2,6 @@
  * and so on are thin wrappers of these functions. */
 #pragma once
 
-#include "base/descriptor.h"
 #include "model/kernels.h"
 #include "weights/weights.h"
 

@@ -3,7 +3,6 @@
 #include "model/saved.h"
 #include "base/checksum.h"
 #include "formats/fields.h"
-#include "formats/file.h"
 #include "model/continue.h"
 #include "model/identity.h"
 #include "model/state.h"

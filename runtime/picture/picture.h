@@ -2,7 +2,6 @@
  * turned as their Exif orientation says. Only programs link this, with libpng and libjpeg-turbo. */
 #pragma once
 
-#include "base/attn2c.h"
 #include "base/picture_facts.h"
 
 /* The most pixels of a picture: Pillow refuses larger ones as decompression bombs. */

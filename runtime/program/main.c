@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "program/arguments.h"
 #include "program/bench/bench.h"
 #include "program/commands.h"
 #include "program/generate/command.h"

@@ -3,8 +3,6 @@
 #include "speech/listener.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "base/text_facts.h"

@@ -2,7 +2,6 @@
  * like, what is wrong with which tensors, and which of its tensors are similar. */
 #pragma once
 
-#include "base/descriptor.h"
 #include "reading/checkpoint.h"
 
 typedef struct {

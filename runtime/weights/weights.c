@@ -3,7 +3,6 @@
  * meets only faults of the machine. */
 #include "base/checksum.h"
 #include "base/shape.h"
-#include "formats/place.h"
 #include "ops/elementary.h"
 #include "system/system.h"
 #include "weights/constants.h"

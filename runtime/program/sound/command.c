@@ -4,7 +4,6 @@
 
 #include "program/answers/json_line.h"
 #include "program/media/answer.h"
-#include "program/media/command.h"
 #include "program/output.h"
 #include "program/sound/cues.h"
 #include "program/sound/source.h"

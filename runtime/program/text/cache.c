@@ -6,7 +6,6 @@
 
 #include "base/checksum.h"
 #include "formats/fields.h"
-#include "formats/file.h"
 #include "formats/npy.h"
 #include "measure/timing.h"
 #include "model/identity.h"
