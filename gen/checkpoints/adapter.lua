@@ -153,6 +153,44 @@ function adapter.read(folder, notes)
   return result
 end
 
+-- The end of the names of jina-embeddings-v3's tensors before they are adapted, and of the factors of all tasks.
+local ORIGINAL, FACTORS = ".parametrizations.weight.original", ".parametrizations.weight.0.lora_"
+
+--- True if a checkpoint has adapters of its own, one for each task. tensors: as headers.read returns them.
+function adapter.has_tasks(tensors)
+  for name in pairs(tensors or {}) do if name:sub(-#ORIGINAL) == ORIGINAL then return true end end
+  return false
+end
+
+--- Returns the adapter of a checkpoint for a task, as adapter.read does, without `text`. path: the folder's, for
+--- messages; config: its config.json. Faults: usage, format.
+function adapter.of_task(path, tensors, config, task)
+  local tasks, number = config.lora_adaptations, nil
+  if not json.is_texts(tasks) then refuse("format", path, "config.json: lora_adaptations: a list is expected") end
+  for i, each in ipairs(tasks) do if each == task then number = i - 1 end end
+  if not number then
+    refuse("usage", path, ("adapter: %s, but the folder has %s"):format(faults.quote(task), table.concat(tasks, ", ")))
+  end
+  local rank = config.lora_rank
+  if math.type(rank) ~= "integer" or rank < 1 or rank > MOST_RANK then
+    refuse("format", path, ("config.json: lora_rank: %s, but an integer is expected"):format(json.shown(rank)))
+  end
+  local result = { path = path, tensors = tensors, changes = {}, is_of_task = true }
+  for _, name in ipairs(words.sorted_keys(tensors)) do
+    local module = name:sub(-#ORIGINAL) == ORIGINAL and name:sub(1, -#ORIGINAL - 1)
+    local a, b = module and module .. FACTORS .. "A", module and module .. FACTORS .. "B"
+    if module and tensors[a] and tensors[b] then
+      -- a table of embeddings is stored [inputs][outputs], and so are its factors
+      local is_table = module:find("embeddings$") ~= nil
+      result.changes[#result.changes + 1] = { target = name, inputs = is_table and b or a,
+        outputs = is_table and a or b, rank = rank, part = number,
+        scale = number_of(config, path .. "/config.json", "lora_alpha", 1) / rank }
+    end
+  end
+  result.hash = hash.text(task .. "\0" .. table.concat(tasks, "\0"))
+  return result
+end
+
 -- Returns name of a tensor of the checkpoint -> the weight of the graph that is read from it, of all entries.
 local function stored_by_name(entries)
   local by_name = {}
@@ -194,13 +232,17 @@ local function check_shapes(self, change, stored)
   return is_transposed or false
 end
 
---- Returns the rows of attn2c_merge of an adapter: its changes with `names`, those of the tensor, and is_transposed.
+--- Returns the rows of attn2c_merge of an adapter: its changes, the tensor's `names`, and is_transposed.
 --- entries: all of a model's, whose graphs are made; notes: lines for the user. Faults: usage, format.
 function adapter.rows(self, entries, notes)
   local by_name, rows, left_out = stored_by_name(entries), {}, {}
   for _, change in ipairs(self.changes) do
     local stored = by_name[change.target]
-    if stored then
+    if stored and self.is_of_task then
+      rows[#rows + 1] = words.merged(change, { names = stored.names, is_transposed = false })
+    elseif self.is_of_task then
+      left_out[#left_out + 1] = change.target
+    elseif stored then
       rows[#rows + 1] = words.merged(change, { names = stored.names,
         is_transposed = check_shapes(self, change, stored) })
     elseif change.inputs or not change.target:find("%.bias$") then

@@ -34,6 +34,11 @@ kind("text", "a string", function(value) return type(value) == "string" end)
 kind("object", "an object", function(value) return type(value) == "table" end)
 kinds.list = kinds.object
 
+function kinds.counts(value)
+  if type(value) == "table" or kinds.count(value) then return value end
+  return nil, "an integer of at least 1 or a list of them"
+end
+
 -- Returns a set of words, of a list or of a string with | between them.
 function kinds.words(value)
   local list, set = {}, {}

@@ -25,6 +25,7 @@
 --   generation    a function of config.json and generation_config.json that returns the two that answers depend on
 --   start         in such families: the token that texts begin with if config.json does not say it
 --   heads         class suffix -> stages after the model (heads.lua)
+--   refused       class suffix -> why it is not supported
 --   variants      value of the fact `variant` -> class suffix -> stages that replace the ones in `heads`
 --   derive        a function of the facts, config.json, the names of weights, a function that is true if the file has a
 --                 tensor of the model, and one that returns the values of the first small tensor of a list that it has:
@@ -34,8 +35,8 @@ local families = {}
 -- The folders of families/ and the files in them; pairs are encoders with decoders.
 local folders = {
   encoders = { "albert", "bert", "clip_text", "deberta", "deberta_v2", "distilbert", "electra", "ernie", "esm",
-    "eurobert", "gte", "jina_bert", "layoutlm", "modernbert", "mpnet", "nomic_bert", "rembert", "roberta",
-    "roberta_pre", "siglip_text" },
+    "eurobert", "gte", "jina_bert", "jina_v3", "layoutlm", "longformer", "modernbert", "mpnet", "nomic_bert",
+    "rembert", "roberta", "roberta_pre", "siglip_text" },
   decoders = { "bloom", "cohere", "cohere2", "exaone4", "falcon", "gemma", "gemma2", "gemma3", "glm4", "gpt2",
     "gpt_neo", "gpt_neox", "gptj", "granite", "granitemoe", "internlm2", "internlm3", "llama", "ministral", "mistral",
     "mistral3", "mixtral", "mpt", "olmo2", "olmo3", "olmoe", "opt", "phi", "phi3", "qwen2", "qwen2_moe", "qwen3",

@@ -44,7 +44,7 @@ sections["config.json"] = {
     [OUTPUT] = [[output_attentions output_hidden_states output_scores return_dict return_dict_in_generate
       tie_last_hidden_states]],
     [LOADING] = [[_attn_implementation _attn_implementation_autoset _attn_implementation_internal
-      _experts_implementation_internal attn_implementation chunk_size_feed_forward experts_implementation
+      _experts_implementation_internal _is_quantized attn_implementation chunk_size_feed_forward experts_implementation
       is_encoder_decoder pretraining_tp reorder_and_upcast_attn torchscript use_bfloat16 use_cache]],
     [GENERATION] = [[bad_words_ids begin_suppress_tokens diversity_penalty do_sample
       early_stopping encoder_no_repeat_ngram_size exponential_decay_length_penalty forced_bos_token_id
@@ -116,7 +116,7 @@ local families = {
     "hidden_act" }, refused = { ["models of structures (ESMFold) are not supported"] = { is_folding_model = NO } } },
   eurobert = { without = { ["the class is in transformers"] = "auto_map", [TRAINING] = "hidden_dropout",
     ["of special tokens, which the tokenizer's files name"] = "bos_token eos_token mask_token pad_token" } },
-  layoutlm = {},
+  longformer = { without = { [LOADING] = "onnx_export", [OLDER] = "attention_mode ignore_attention_mask" } },
   dinov3 = { without = { [TRAINING] = "drop_path_rate layerscale_value pos_embed_jitter "
     .. "pos_embed_rescale pos_embed_shift",
     [OTHER_HEADS] = "_out_features _out_indices apply_layernorm out_features out_indices reshape_hidden_states "
@@ -175,7 +175,8 @@ local families = {
   exaone4 = { read = "sliding_window_pattern" },
   falcon = { without = { ["transformers has the class"] = "auto_map", [AGREES] = "head_dim", [OLDER] =
     "apply_residual_connection_post_layernorm ff_factor" } },
-  gpt_neo = { without = { [TRAINING] = "embed_dropout resid_dropout", ["attention_types says it"] = "attention_layers" } },
+  gpt_neo = { without = { [TRAINING] = "embed_dropout resid_dropout",
+    ["attention_types says it"] = "attention_layers" } },
   gptj = { refused = { ["GPT-J without rotary positions is not supported"] = { rotary = { true } } } },
   internlm2 = { without = { ["the class is supported here"] = "auto_map" } },
   internlm3 = { without = { ["transformers has the class"] = "auto_map" } },
@@ -408,7 +409,7 @@ sections["sentence_bert_config.json"] = {
   without = { [LOADING] = "model_args model_kwargs unpad_inputs" },
   refused = {
     ["other tasks than embeddings and scores of pairs are not supported"] = {
-      transformer_task = { "feature-extraction", "sequence-classification" } },
+      transformer_task = { "feature-extraction", "sequence-classification", "fill-mask" } },
     ["only token_embeddings and scores are supported"] = { module_output_name = { "token_embeddings", "scores" } },
   },
   told = { ["not supported, and left out: results may differ from sentence-transformers'"] = { config_args = {},
@@ -417,6 +418,16 @@ sections["sentence_bert_config.json"] = {
 }
 sections["sentence_bert_config.json: processor_kwargs"] = { by = "sentence-transformers", read = "model_max_length",
   without = { [PADDING] = "padding_side", [LOADING] = "trust_remote_code use_fast" } }
+
+sections["config.json of jina_v3"] = {
+  read = "auto_map lora_adaptations lora_alpha lora_rank position_embedding_type task_instructions",
+  without = {
+    [TRAINING] = "lora_dropout_p lora_main_params_trainable",
+    [LOADING] = "load_trained_adapters use_flash_attn use_reentrant",
+    ["of prompts and embeddings, which config_sentence_transformers.json has"] = [[emb_pooler matryoshka_dimensions
+      truncate_dim]],
+  },
+}
 
 sections["adapter_config.json"] = {
   by = "peft",
@@ -438,11 +449,17 @@ sections["adapter_config.json"] = {
 
 sections["config_sentence_transformers.json"] = {
   by = "sentence-transformers",
-  read = "activation_fn default_prompt_name prompts truncate_dim",
-  without = { [ORIGIN] = "__version__ requirements", [LOADING] = "keep_in_fp32_modules",
-    ["of comparisons of embeddings"] = "similarity_fn_name" },
-  refused = { ["supported are SentenceTransformer and CrossEncoder"] = {
-    model_type = { "SentenceTransformer", "CrossEncoder" } } },
+  read = [[activation_fn attend_to_expansion_tokens default_prompt_name do_query_expansion document_length
+    document_prefix prompts query_length query_prefix similarity_fn_name skiplist_words truncate_dim]],
+  without = { [ORIGIN] = "__version__ requirements", [LOADING] = "keep_in_fp32_modules" },
+  refused = { ["supported are SentenceTransformer, SparseEncoder, CrossEncoder and ColBERT"] = {
+    model_type = { "SentenceTransformer", "SparseEncoder", "CrossEncoder", "ColBERT" } } },
+}
+
+sections["artifact.metadata"] = {
+  by = "ColBERT",
+  read = "attend_to_mask_tokens doc_maxlen doc_token_id mask_punctuation query_maxlen query_token_id",
+  without = { ["of training and indexes"] = "*", [TENSORS] = "dim" },
 }
 
 local module_names = "module_input_name module_output_name"
@@ -451,6 +468,8 @@ for kind, section in pairs {
     pooling_mode_max_tokens pooling_mode_mean_sqrt_len_tokens pooling_mode_mean_tokens
     pooling_mode_weightedmean_tokens]],
     without = { [TENSORS] = "embedding_dimension word_embedding_dimension" } },
+  SpladePooling = { read = "activation_function pooling_strategy",
+    without = { [TENSORS] = "embedding_dimension word_embedding_dimension", [LOADING] = "chunk_size" } },
   Dense = { read = module_names .. " activation_function bias out_features", without = { [TENSORS] = "in_features" },
     refused = { ["residuals are not supported"] = { use_residual = NO } } },
   LayerNorm = { read = module_names, without = { [TENSORS] = "dimension" } },
@@ -486,12 +505,10 @@ sections.GGUF = {
       {arch}.attention.layer_norm_epsilon {arch}.attention.layer_norm_rms_epsilon {arch}.attention.value_length
       {arch}.classifier.output_labels {arch}.embedding_length_out {arch}.tensor_data_layout
       {arch}.use_parallel_residual]],
-    ["of experts, which expert_count refuses"] = [[{arch}.expert_chunk_feed_forward_length
-      {arch}.expert_feed_forward_length {arch}.expert_gating_func {arch}.expert_group_count {arch}.expert_group_scale
-      {arch}.expert_group_used_count {arch}.expert_shared_feed_forward_length {arch}.expert_weights_norm
-      {arch}.expert_weights_scale {arch}.experts_per_group {arch}.interleave_moe_layer_step
-      {arch}.leading_dense_block_count {arch}.moe_every_n_layers {arch}.moe_latent_size
-      {arch}.router_logit_softcapping]],
+    ["of experts, where the tensors say the same"] = [[{arch}.expert_chunk_feed_forward_length
+      {arch}.expert_feed_forward_length {arch}.expert_group_scale {arch}.expert_group_used_count
+      {arch}.expert_shared_feed_forward_length {arch}.expert_weights_norm {arch}.experts_per_group
+      {arch}.moe_latent_size]],
     [OTHER_MODELS] = [[adapter.* clip.* diffusion.* tokenizer.rwkv.world xielu.* {arch}.activation_sparsity_scale
       {arch}.altup.* {arch}.attention.*_lora_rank {arch}.attention.*_mla {arch}.attention.group_norm_*
       {arch}.attention.indexer.* {arch}.attention.output_scale {arch}.attention.relative_buckets_count
@@ -513,7 +530,11 @@ sections.GGUF = {
     ["{arch}.attention.sliding_window"] = OFF, ["{arch}.attention.sliding_window_pattern"] = OFF,
     ["{arch}.attention.value_length_swa"] = OFF, ["{arch}.attn_logit_softcapping"] = OFF,
     ["{arch}.embedding_scale"] = OFF, ["{arch}.expert_count"] = OFF, ["{arch}.expert_shared_count"] = OFF,
-    ["{arch}.expert_used_count"] = OFF, ["{arch}.final_logit_softcapping"] = OFF, ["{arch}.logit_scale"] = OFF,
+    ["{arch}.expert_used_count"] = OFF, ["{arch}.expert_gating_func"] = { 0, 1 },
+    ["{arch}.expert_group_count"] = { 0, 1 }, ["{arch}.expert_weights_scale"] = { 0, 1 },
+    ["{arch}.interleave_moe_layer_step"] = { 0, 1 }, ["{arch}.leading_dense_block_count"] = OFF,
+    ["{arch}.moe_every_n_layers"] = { 0, 1 }, ["{arch}.router_logit_softcapping"] = OFF,
+    ["{arch}.final_logit_softcapping"] = OFF, ["{arch}.logit_scale"] = OFF,
     ["{arch}.residual_scale"] = OFF, ["{arch}.rope.dimension_count_swa"] = OFF,
     ["{arch}.rope.dimension_sections"] = OFF, ["{arch}.rope.freq_base_swa"] = OFF,
     ["{arch}.*_feat_in"] = OFF, ["{arch}.*_feat_out"] = OFF } },

@@ -166,8 +166,8 @@ keys.list = {
   { key = "rope_style", type = "word", stack = true, words = { "halves", "pairs" }, default = "halves",
     meaning = "partners of a rotation: d and d + rope_dim / 2, or 2 d and 2 d + 1" },
   { key = "rope_patches", type = "boolean", stack = true, default = false,
-    meaning = "with input = image { ... }: half of a head's pairs are rotated by a patch's place from top to bottom, the "
-      .. "others by that from left to right, both from -1 to 1; tokens before the patches are not (DINOv3)" },
+    meaning = "with input = image { ... }: half of a head's pairs are rotated by a patch's place from top to bottom, "
+      .. "the others by that from left to right, both from -1 to 1; tokens before the patches are not (DINOv3)" },
   { key = "rope_scaling", type = "rope_scaling", stack = true, layer = true, default_text = "none",
     meaning = "{ type = linear, dynamic, llama3, yarn or longrope, factor = ... }: as in transformers; false: none" },
   { key = "rope_dim", type = "integer", stack = true, layer = true, min = 0, max = 256, default_text = "head_dim",
@@ -265,6 +265,12 @@ keys.list = {
   { key = "dimensions", type = "integer", min = 1, max = 65536, default_text = "all",
     meaning = "numbers of an embedding of a text that are kept, from the first; if the model scales embeddings to unit "
       .. "vectors, these are scaled again" },
+  { key = "late_interaction", type = "late_interaction", default_text = "none",
+    meaning = "with an output called token_embeddings: how texts become vectors of tokens, and are compared: { "
+      .. "query_marker = \"[unused0]\", document_marker = \"[unused1]\" (a token after the first), query_length = 32, "
+      .. "document_length = 180 (tokens), expands = true (queries are filled up with the mask token), attends = false "
+      .. "(whether the others see these), skip = { \"!\" } (tokens of documents without a vector), first = 0 (rows "
+      .. "at the beginning without one), mean = false (a score is the sum of a query's best cosines; true: their mean) }" },
   { key = "labels", type = "labels", default_text = "none",
     meaning = "labels of the last output's numbers, from 0: { \"no\", \"yes\" }; more than 1000 in parts: { { \"no\", "
       .. "... }, { ... } }" },

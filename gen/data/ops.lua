@@ -19,7 +19,6 @@
 --
 --   region     "rows": the op works on single rows, of whatever sequence; "attention": it begins an attention, whose
 --              ops up to the context are planned together; nil: it takes a sequence as a whole
---   of_experts   true if its weight has an axis of experts, of which each row is multiplied by some
 --   product    true if the op multiplies rows by a packed weight; packed: the name of another operand packed in panels,
 --              one for each head if the op has the attribute `table_heads`
 --   epilogue   true if the op may be part of an epilogue: done on another op's tile while it is in the cache
@@ -140,7 +139,16 @@ end
 local function widened(shape, times) return with_last(shape, shape[#shape] * times) end
 
 -- Returns the numbers of x that each of a row's experts reads.
-local function inputs_of_expert(x, groups) return x.shape[#x.shape] // groups.shape[#groups.shape] end
+local function inputs_of_expert(x, groups) return x.shape[#x.shape] // ops.choices(groups) end
+
+local function shape_of_experts(_, _, groups, weight)
+  return with_last(groups.shape, groups.shape[#groups.shape] * (weight.shape[1] // weight.experts))
+end
+
+local function flops_of_experts(a, x, groups, weight)
+  local shape = shape_of_experts(a, x, groups, weight)
+  return 2 * rows_of(shape) * shape[#shape] * weight.shape[2]
+end
 
 ops.table = {
   linear = {
@@ -165,17 +173,23 @@ ops.table = {
     equation = "x once for each expert of a row", tolerance = "exact", integers = { groups = true }, arithmetic = 0,
   },
   linear_experts = {
-    class = { region = "rows", product = true, of_experts = true },
+    class = { region = "rows", product = true, takes_epilogue = true },
     operands = { "x", "groups", "weight", "bias" }, optional = { bias = true },
-    shape = function(_, _, groups, weight)
-      return with_last(groups.shape, groups.shape[#groups.shape] * (weight.shape[1] // weight.experts))
-    end,
-    flops = function(_, _, groups, weight)
-      return 2 * rows_of(groups.shape) * groups.shape[#groups.shape] * (weight.shape[1] // weight.experts)
-        * weight.shape[2]
-    end,
+    shape = shape_of_experts, flops = flops_of_experts,
     equation = "x · Wᵀ + b for each expert of a row, with its part of a row of x and its rows of W",
     tolerance = "linear_experts", integers = { groups = true },
+  },
+  linear_experts_integers = {
+    class = { region = "rows", product = true, takes_epilogue = true },
+    operands = { "x", "groups", "weight" }, type = "i32", wide = true,
+    shape = shape_of_experts, flops = flops_of_experts,
+    equation = "x · Wᵀ for each expert of a row, in integers", tolerance = "exact", integers = { groups = true },
+  },
+  dequantise_experts = {
+    class = { region = "rows", takes_epilogue = true, epilogue = true },
+    operands = { "x", "row_scale", "scale", "groups", "bias" }, optional = { bias = true },
+    equation = "x row_scale scale + bias for each expert of a row: scales of its part of the row, and of its columns",
+    tolerance = "dequantise", integers = { x = true, groups = true }, arithmetic = 3,
   },
   combine = {
     class = { region = "rows", takes_epilogue = true, mixes_rows = true },
@@ -635,6 +649,9 @@ function ops.inputs(op)
   if op.operands.groups then return inputs_of_expert(op.operands.x, op.operands.groups) end
   return ops.class(op).windows and op.attributes.kernel * width // op.attributes.groups or width
 end
+
+--- Returns the number of experts of a row. groups: the order of choices by expert.
+function ops.choices(groups) return groups.shape[#groups.shape] end
 
 --- Returns the outputs of a product that is an op of a graph, of experts: of each.
 function ops.outputs(op)

@@ -46,6 +46,12 @@ local rows = {
       { "order", "r", choices("rows"), type = "i32" } },
     cost = each(8), equation = "y[order[i]] = x[i], parts of ${cols} numbers",
   },
+  scatter_choices = { -- in a trace
+    constants = { "rows", "cols", "ldx", "ldy" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") },
+      { "order", "r", vector("rows"), type = "i32" } },
+    cost = function(c) return 8 * c.rows * c.cols end, equation = "y[order[i]] = x[i]",
+  },
   combine = {
     constants = { "rows", "cols", "used", "all", "ldw", "ldy", "factor" },
     operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", parts("all") },

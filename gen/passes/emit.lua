@@ -432,6 +432,7 @@ function emit.run(state)
   add(name .. ".h", "model.h.in", values)
   for _, build in ipairs(builds) do add_operations(add, build) end
   add(name .. "_model.c", "model.c.in", with(values, values.targets[1].described))
+  if values.continues then add(name .. "_sequences.c", "sequences.c.in", values) end
   for i, build in ipairs(state.builds) do add_program(add, build, builds[i], values) end
   if state.embeds then add(name .. "_weights.c", "weights.c.in", values) end
   add(name .. ".pc", "model.pc.in", values)

@@ -24,6 +24,8 @@ local context = require("passes.validate.context")
 local convolutions = require("passes.validate.convolutions")
 local disentangled = require("passes.validate.disentangled")
 local encoders = require("passes.validate.encoders")
+local experts = require("passes.validate.experts")
+local late_interaction = require("passes.validate.late_interaction")
 local layers = require("passes.validate.layers")
 local output = require("passes.validate.output")
 local ctc = require("passes.validate.ctc")
@@ -173,9 +175,6 @@ local function resolve_positions(say, spec, given)
   if not spec.rope_dim and given.rope_dim == nil then spec.rope_dim = spec.head_dim end
   disentangled.check(say, spec)
   convolutions.check(say, spec)
-  for _, key in ipairs { "alibi_max", "alibi_factor" } do
-    if given[key] ~= nil and spec.distances ~= "alibi" then say(key, "goes with positions = \"alibi\"") end
-  end
   if spec.position_gate and spec.distances ~= "t5" then
     say("position_gate", 'goes with positions = "t5", or { ..., "t5" }')
   elseif spec.position_gate and spec.heads and spec.d_model and spec.heads * spec.head_dim ~= spec.d_model then
@@ -345,9 +344,9 @@ local of_input = words.set { "learned", "sinusoidal", "convolution" }
 -- Fills in an encoder's spec. Its keys default to the model's, except masks, positions of its input, and outputs.
 local function resolve_encoder(say, description, fields)
   local own = words.set { "mask", "window", "prefix", "mask_value", "max_position", "input", "seq",
-    "attention_output", "head_mask", "first_position", "head_dim", "rope_dim", "d_ff", "scale", "conv_kernel",
-    "rope_patches" }
-  local of_width = words.set { "head_dim", "rope_dim", "d_ff", "scale" } -- inherited with the width and the heads
+    "attention_output", "head_mask", "first_position", "head_dim", "rope_dim", "d_ff", "experts", "scale",
+    "conv_kernel", "rope_patches" }
+  local of_width = words.set { "head_dim", "rope_dim", "d_ff", "experts", "scale" } -- inherited with width and heads
   local merged, known, names = {}, {}, {}
   for i, field in ipairs(keys.of_encoder) do
     known[field.key], names[i] = true, field.key
@@ -432,6 +431,7 @@ local function resolve(say, spec, given)
   pictures.check(say, spec)
   sounds.check(say, spec)
   speech.check(say, spec)
+  late_interaction.check(say, spec)
   if spec.texts and spec.pictures == nil then say("texts", "goes with pictures") end
   if not spec.pictures then spec.texts = nil end
   for _, key in ipairs { "prompt", "prompts", "dimensions" } do
@@ -447,6 +447,7 @@ local function resolve(say, spec, given)
   end
   spec.plan = spec.plan or {}
   precision.check(say, spec, given)
+  experts.check(say, spec)
   local target = targets.by_name[spec.target] -- nil if it was refused
   if target and not target.has_libxsmm then
     local of_plan = spec.plan.kernels == "libxsmm"

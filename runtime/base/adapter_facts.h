@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* A change of one tensor of the checkpoint, W [out][in]: W + scale outputs . inputs. Names are those of the
- * adapter's tensors; NULL: there is none. */
+/* A change of one tensor of the checkpoint, W [out][in]: W + scale outputs . inputs. A name is an adapter's
+ * tensor; NULL: there is none. */
 typedef struct attn2c_merge {
   const char *const *names;     /* of the tensor: the first that the checkpoint has; ended by NULL */
   const char *base;             /* takes the place of W */

@@ -310,8 +310,8 @@ static int rounded_once(const op_result *result) {
  * - embed, copy, swap, join, patches, gather_columns, pick, spread and bucket_table move; block_array moves
  * or adds;
  * - add, add_distance, add_array and add_length round one addition, correctly;
- * - multiply, gate_rows, scale, head_scale and weigh round one product. The product of two floats is exact in double, so
- * the reference also rounds once; relu takes the rounded number or 0;
+ * - multiply, gate_rows, scale, head_scale and weigh round one product. The product of two floats is exact in
+ * double, so the reference also rounds once; relu takes the rounded number or 0;
  * - round and quantise get the same number in both, which has one right rounding; row_scale and column_scale
  * divide a largest magnitude, and integers are summed, also those whose sum weight_scale divides 1 by;
  * - argmax, topk and group_rows get the same numbers that they are judged by. */

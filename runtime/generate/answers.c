@@ -1,21 +1,17 @@
 /* answers.c - a sequence of the context for each answer, or for each beam of an answer. The last token of
  * each is chosen and not yet read by the model: the next step reads it. */
-#define _GNU_SOURCE
 #include "generate/answers.h"
 
 #include "generate/guess.h"
 #include "generate/kept_ids.h"
 
-#include <time.h>
-
 enum { USUAL_TOKENS = 256 };
 
 /* The guesses of a batch, and the calls that verify them. */
 typedef struct {
-  attn2c_guesser guesser;
-  attn2c_guess guesses[ATTN2C_MOST_SEQUENCES]; /* of the answers of a call */
-  int32_t ids[ATTN2C_GUESS_ROWS];              /* of a call */
-  int32_t rows;                                /* the most of a call */
+  attn2c_guess_call call;
+  int32_t ids[ATTN2C_GUESS_ROWS]; /* of a call */
+  int32_t rows;                   /* the most of a call */
 } guessing;
 
 struct attn2c_answers {
@@ -391,36 +387,32 @@ static int accept(attn2c_answers *b, int32_t place, const attn2c_guess *guess, f
 /* Does a step with guesses: one call reads the last token of each answer and the guesses after it. */
 static int step_guessing(attn2c_answers *b) {
   guessing *g = b->guessing;
-  int32_t counts[ATTN2C_MOST_SEQUENCES], count = 0, rows = 0, tokens = 0;
+  attn2c_guess_call *call = &g->call;
+  int32_t counts[ATTN2C_MOST_SEQUENCES], count = 0, rows = 0;
   for (int32_t place = 0; place < b->places; place++) {
     if (!goes_on(b, place)) continue;
     const int32_t kept = attn2c_kept_ids_count(b->kept, place);
     attn2c_guess_find(attn2c_kept_ids_of(b->kept, place), kept, b->lasts[place],
-                      most_of(b, b->prompts[place]) - kept - 2, &g->guesses[count]);
+                      most_of(b, b->prompts[place]) - kept - 2, &call->guesses[count]);
     b->numbers[count++] = place;
   }
   if (count == 0) return ATTN2C_OK;
-  attn2c_guess_plan(&g->guesser, g->guesses, count, g->rows);
+  attn2c_guess_call_begin(call, count, g->rows);
   for (int32_t i = 0; i < count; rows += counts[i++]) {
-    const attn2c_guess *guess = &g->guesses[i];
+    const attn2c_guess *guess = &call->guesses[i];
     counts[i] = 1 + guess->count;
     g->ids[rows] = b->lasts[b->numbers[i]];
     memcpy(g->ids + rows + 1, guess->ids, (size_t)guess->count * sizeof *g->ids);
   }
-  struct timespec begun, done;
-  clock_gettime(CLOCK_MONOTONIC, &begun);
   int status = attn2c_kept_ids_extend(b->kept, count, b->numbers, counts, g->ids, 1, b->logits);
-  clock_gettime(CLOCK_MONOTONIC, &done);
+  attn2c_guess_call_end(call);
   float *logits = b->logits;
   for (int32_t i = 0, drawn; i < count && status == ATTN2C_OK; i++) {
     const attn2c_answer_ids *answer = &b->answers[b->numbers[i]];
-    status = accept(b, b->numbers[i], &g->guesses[i], logits, &drawn);
-    attn2c_guess_learn(&g->guesser, &g->guesses[i], answer->ids + answer->count - drawn, drawn);
+    status = accept(b, b->numbers[i], &call->guesses[i], logits, &drawn);
+    attn2c_guess_call_learn(call, i, answer->ids + answer->count - drawn, drawn);
     logits += (size_t)counts[i] * (size_t)b->calls->vocabulary;
-    tokens += drawn;
   }
-  attn2c_guess_time(&g->guesser, count, rows, tokens,
-                    1e9 * (double)(done.tv_sec - begun.tv_sec) + (double)(done.tv_nsec - begun.tv_nsec));
   return status;
 }
 

@@ -1,6 +1,9 @@
 /* guess.c - the longest repetition is looked for anew for each token, by a pass over the text: that takes
  * less than a thousandth of a call, and keeps nothing. */
+#define _GNU_SOURCE
 #include "generate/guess.h"
+
+#include <time.h>
 
 enum {
   LEAST = 2,    /* tokens of a match */
@@ -120,4 +123,46 @@ void attn2c_guess_time(attn2c_guesser *g, int32_t sequences, int32_t rows, int32
   const double plain = time_of(g, sequences);
   g->loss += nanoseconds - plain * tokens / sequences;
   if (g->loss < -MEMORY * plain) g->loss = -MEMORY * plain;
+}
+
+static double nanoseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
+}
+
+void attn2c_guess_call_begin(attn2c_guess_call *call, int32_t sequences, int32_t rows) {
+  attn2c_guess_plan(&call->guesser, call->guesses, sequences, rows);
+  call->sequences = call->rows = sequences;
+  call->learned = call->tokens = 0;
+  for (int32_t i = 0; i < sequences; i++) call->rows += call->guesses[i].count;
+  call->took = 0;
+  call->began = nanoseconds();
+}
+
+void attn2c_guess_call_end(attn2c_guess_call *call) {
+  if (call->took == 0) call->took = nanoseconds() - call->began;
+}
+
+void attn2c_guess_call_learn(attn2c_guess_call *call, int32_t i, const int32_t *ids, int32_t count) {
+  attn2c_guess_learn(&call->guesser, &call->guesses[i], ids, count);
+  call->tokens += count;
+  if (++call->learned == call->sequences)
+    attn2c_guess_time(&call->guesser, call->sequences, call->rows, call->tokens, call->took);
+}
+
+int attn2c_guess_call_draw(attn2c_guess_call *call, int32_t i, attn2c_sampler *sampler, const float *logits,
+                           int32_t vocabulary, int32_t *ids, int32_t *count, attn2c_message *message) {
+  const attn2c_guess *guess = &call->guesses[i];
+  int status = ATTN2C_OK, is_right = 1;
+  attn2c_guess_call_end(call);
+  for (*count = 0; *count <= guess->count && is_right; ++*count) {
+    int32_t *id = &ids[*count];
+    status = attn2c_sampler_sample(sampler, logits + (size_t)*count * (size_t)vocabulary, id, message);
+    if (status != ATTN2C_OK) break;
+    attn2c_sampler_feed(sampler, id, 1, ATTN2C_FED_GENERATED, message);
+    is_right = *count < guess->count && *id == guess->ids[*count] && !attn2c_sampler_stops(sampler, *id);
+  }
+  attn2c_guess_call_learn(call, i, ids, *count);
+  return status;
 }

@@ -8,6 +8,7 @@
  * for guesses that are certain. Answers have the same tokens as without guesses, for every seed. */
 #pragma once
 
+#include "generate/sample.h"
 #include "base/descriptor.h"
 
 /* The most guesses of a sequence; the most rows of a call; kinds of matches by their length. */
@@ -49,3 +50,29 @@ void attn2c_guess_learn(attn2c_guesser *guesser, const attn2c_guess *guess, cons
 /* Takes the time of a call of `rows` rows for some sequences, which gave `tokens` tokens. */
 void attn2c_guess_time(attn2c_guesser *guesser, int32_t sequences, int32_t rows, int32_t tokens,
                        double nanoseconds);
+
+/* The guesses of the sequences of a call. All zero at first. */
+typedef struct attn2c_guess_call {
+  attn2c_guesser guesser;
+  attn2c_guess guesses[ATTN2C_MOST_SEQUENCES];
+  int32_t sequences, rows;
+  int32_t learned, tokens; /* sequences whose tokens are known, and these tokens */
+  double began, took;      /* nanoseconds */
+} attn2c_guess_call;
+
+/* Plans a call of at most `rows` rows for the guesses that were found for `sequences` sequences, and starts
+ * its clock. Sets call->rows. */
+void attn2c_guess_call_begin(attn2c_guess_call *call, int32_t sequences, int32_t rows);
+
+/* Stops the clock of the call. */
+void attn2c_guess_call_end(attn2c_guess_call *call);
+
+/* Takes the tokens that sequence number i got by the call, each i once. */
+void attn2c_guess_call_learn(attn2c_guess_call *call, int32_t i, const int32_t *ids, int32_t count);
+
+/* Draws and feeds tokens of sequence number i while they are as guessed, from logits [1 + its
+ * guesses][vocabulary] to ids[1 + its guesses]; a stop token is the last. Returns the status of
+ * attn2c_sampler_sample; *count: tokens that were drawn. It stops the clock, and learns. */
+int attn2c_guess_call_draw(attn2c_guess_call *call, int32_t i, struct attn2c_sampler *sampler,
+                           const float *logits, int32_t vocabulary, int32_t *ids, int32_t *count,
+                           attn2c_message *message);

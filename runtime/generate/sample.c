@@ -68,10 +68,10 @@ static int has_effect(const attn2c_sampler *s, const attn2c_sampling *o, attn2c_
 /* Sets the steps of the chain, if options ask for one. */
 static void set_steps(attn2c_sampler *s, const attn2c_sampling *o) {
   uint8_t steps[ATTN2C_STEPS];
-  s->is_chained = !o->greedy && (o->order || o->top_n_sigma > 0 || o->typical_p < 1 ||
+  s->is_chained = !o->greedy && (o->sampler_order || o->top_n_sigma > 0 || o->typical_p < 1 ||
                                  o->xtc_probability > 0 || o->dynatemp_range > 0 || o->mirostat);
   if (!s->is_chained) return;
-  int count = attn2c_sampling_steps(o->order ? o->order : ATTN2C_SAMPLING_ORDER, steps);
+  int count = attn2c_sampling_steps(o->sampler_order ? o->sampler_order : ATTN2C_SAMPLING_ORDER, steps);
   if (o->mirostat) steps[3] = ATTN2C_STEP_MIROSTAT, count = 4; /* after penalties, dry and temperature */
   for (int i = 0; i < count; i++)
     if (has_effect(s, o, (attn2c_sampling_step)steps[i])) s->steps[s->step_count++] = steps[i];
@@ -87,7 +87,7 @@ int attn2c_sampler_create(attn2c_sampler **sampler, const attn2c_sampling *optio
   s->options = *options;
   s->vocabulary = (int32_t)vocabulary;
   s->blocks = (s->vocabulary + ATTN2C_SAMPLER_BLOCK - 1) / ATTN2C_SAMPLER_BLOCK;
-  s->options.order = NULL; /* the caller's */
+  s->options.sampler_order = NULL; /* the caller's */
   s->mu = 2 * options->mirostat_tau;
   s->penalties.repetition = (float)options->repetition_penalty;
   s->penalties.presence = (float)options->presence_penalty;

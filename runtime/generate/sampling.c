@@ -97,8 +97,8 @@ static void check_greedy(check *c, const attn2c_sampling *options) {
                  rows[i].value, rows[i].usual);
       c->faults++;
     }
-  if (!options->order) return;
-  attn2c_say(c->message, "order: does not go with greedy");
+  if (!options->sampler_order) return;
+  attn2c_say(c->message, "sampler_order: does not go with greedy");
   c->faults++;
 }
 
@@ -125,7 +125,7 @@ int attn2c_sampling_steps(const char *order, uint8_t steps[ATTN2C_STEPS]) {
 static void check_chain(check *c, const attn2c_sampling *o) {
   static const char from_0[] = "a finite number from 0";
   const int leaves_out = o->top_n_sigma > 0 || o->typical_p < 1 || o->xtc_probability > 0 || o->min_p > 0 ||
-                         o->top_p < 1 || o->dynatemp_range > 0 || o->order != NULL;
+                         o->top_p < 1 || o->dynatemp_range > 0 || o->sampler_order != NULL;
   uint8_t steps[ATTN2C_STEPS];
   check_range(c, "top_n_sigma", o->top_n_sigma, 0, FLT_MAX, from_0);
   check_range(c, "typical_p", o->typical_p, 0, 1, "0 to 1");
@@ -143,12 +143,12 @@ static void check_chain(check *c, const attn2c_sampling *o) {
     check_range(c, "mirostat", o->mirostat, 0, 0, "0 (none) or 2");
   else if (o->mirostat && leaves_out) {
     attn2c_say(c->message, "mirostat: 2, but with it top_p, min_p, top_n_sigma, typical_p, xtc_probability, "
-                           "dynatemp_range and order must have their defaults");
+                           "dynatemp_range and sampler_order must have their defaults");
     c->faults++;
   }
-  if (o->order && attn2c_sampling_steps(o->order, steps) < 0) {
-    attn2c_say(c->message, "order: '%s', but llama.cpp or names of %s are allowed, each once", o->order,
-               ATTN2C_SAMPLING_ORDER);
+  if (o->sampler_order && attn2c_sampling_steps(o->sampler_order, steps) < 0) {
+    attn2c_say(c->message, "sampler_order: '%s', but llama.cpp or names of %s are allowed, each once",
+               o->sampler_order, ATTN2C_SAMPLING_ORDER);
     c->faults++;
   }
   for (int32_t at = 0, count; at < o->dry_breaker_count; at += 1 + count) {

@@ -29,9 +29,10 @@ enum { ATTN2C_SAMPLING_VOCABULARY = 1 << 20 };
  * Then a token is drawn by its probability. Numbers are rounded to float, as transformers does, except top_p
  * and min_p, which are used as they are.
  *
- * The other options mean what they mean in llama.cpp (src/llama-sampling.cpp). Each of them, and `order`, has
- * the options become a chain: each takes the tokens that the one before it has left, and probabilities are
- * those of these tokens. Bias and allowed come first. The usual order is that of ATTN2C_SAMPLING_ORDER.
+ * The other options mean what they mean in llama.cpp (src/llama-sampling.cpp). Each of them, and
+ * `sampler_order`, has the options become a chain: each takes the tokens that the one before it has left, and
+ * probabilities are those of these tokens. Bias and allowed come first. The usual order is that of
+ * ATTN2C_SAMPLING_ORDER.
  *
  * - top_n_sigma: tokens stay whose logit is at least the largest minus n times the standard deviation of all
  *   logits but -inf.
@@ -82,7 +83,7 @@ typedef struct attn2c_sampling {
   int32_t dry_last_n;          /* tokens that are looked at; -1: the last 131072. Default -1 */
   int32_t dry_breaker_count;   /* numbers of the next list. Default 0 */
   const int32_t *dry_breakers; /* sequences that end a repetition: the tokens of each, after their number */
-  const char *order; /* names with ; between them, "llama.cpp", or NULL: the usual. An option that is
+  const char *sampler_order; /* names with ; between them, "llama.cpp", or NULL: the usual. An option that is
                         not named has no effect. Default NULL */
 } attn2c_sampling;
 

@@ -14,7 +14,7 @@ int grammar_states_create(grammar_states *s, const attn2c_grammar *grammar, size
   while (slots < bytes / SLOT_BYTES) slots *= 2;
   s->slot_count = slots;
   s->words = attn2c_reserve_sparse(bytes);
-  s->slots = attn2c_reserve_sparse(slots * sizeof *s->slots);
+  s->slots = calloc(slots, sizeof *s->slots); /* pages of zeros that are not touched yet */
   s->marks = attn2c_allocate(nodes * sizeof *s->marks);
   s->stacks = attn2c_reserve(nodes * sizeof *s->stacks);
   s->waits = attn2c_allocate(nodes * sizeof *s->waits);
@@ -22,13 +22,14 @@ int grammar_states_create(grammar_states *s, const attn2c_grammar *grammar, size
   s->found = attn2c_reserve(nodes * sizeof *s->found);
   if (!s->words || !s->slots || !s->marks || !s->stacks || !s->waits || !s->queue || !s->found)
     return ATTN2C_MEMORY;
-  grammar_states_forget(s);
+  s->words[0] = s->words[1] = 0; /* the record without items */
+  s->used = 2;
   return ATTN2C_OK;
 }
 
 void grammar_states_free(grammar_states *s) {
   attn2c_free(s->words);
-  attn2c_free(s->slots);
+  free(s->slots);
   attn2c_free(s->marks);
   attn2c_free(s->stacks);
   attn2c_free(s->waits);
@@ -39,7 +40,6 @@ void grammar_states_free(grammar_states *s) {
 void grammar_states_forget(grammar_states *s) {
   memset(s->slots, 0, s->slot_count * sizeof *s->slots);
   memset(s->joined, 0, sizeof s->joined);
-  s->words[0] = s->words[1] = 0; /* the record without items */
   s->used = 2;
   s->records = 0;
   s->is_full = 0;

@@ -233,8 +233,8 @@ ATTN2C_INLINE float attn2c_log(float x) {
 /* Returns max(x, 0); NaN stays NaN. */
 ATTN2C_INLINE float attn2c_relu(float x) { return x < 0.0f ? 0.0f : x; }
 
-/* Returns log(1 + max(x, 0)) (Formal et al. 2021, SPLADE); NaN stays NaN. With u the float next to 1 + x it is
- * log(u) x / (u - 1), so that the rounding of u cancels; if u is 1, it is x. */
+/* Returns log(1 + max(x, 0)) (Formal et al. 2021, SPLADE); NaN stays NaN. With u the float next to 1 + x it
+ * is log(u) x / (u - 1), so that the rounding of u cancels; if u is 1, it is x. */
 ATTN2C_INLINE float attn2c_log_relu(float x) {
   const float r = attn2c_relu(x), u = 1.0f + r, d = u - 1.0f;
   const float log_u = attn2c_log(u), gain = d < 16777216.0f ? r / d : 1.0f;

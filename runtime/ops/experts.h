@@ -12,7 +12,7 @@ ATTN2C_INLINE void attn2c_pick(float *y, const float *x, const int32_t *chosen, 
       y[(ptrdiff_t)i * ldy + j] = x[(ptrdiff_t)i * ldx + chosen[(ptrdiff_t)i * ldc + j]];
 }
 
-/* Sorts the choices of all rows by expert, those of one expert in their order. order[p] is the choice at
+/* Sorts the choices of all rows by expert, and the choices of one expert by number. order[p] is the choice at
  * place p, place[c] the place of choice c, and first[e] the first place of expert e; first has `bounds`
  * numbers, one more than there are experts. */
 ATTN2C_INLINE void attn2c_group_rows(int32_t *place, int32_t *order, int32_t *first, const int32_t *chosen,
@@ -50,12 +50,19 @@ ATTN2C_INLINE void attn2c_spread(void *y, const void *x, const int32_t *order, i
            (size_t)bytes);
 }
 
-/* y[order[i]] = x[i], parts of `cols` numbers of `rows` rows; y has those of `all` rows. */
+/* y[order[i]] = x[i], parts of `cols` numbers of `rows` rows; y has the parts of `all` rows. */
 ATTN2C_INLINE void attn2c_scatter_parts(float *y, const float *x, const int32_t *order, int rows, int cols,
                                         int used, int all) {
   (void)all;
   for (int i = 0; i < rows * used; i++)
     memcpy(y + (ptrdiff_t)order[i] * cols, x + (ptrdiff_t)i * cols, (size_t)cols * sizeof *y);
+}
+
+/* y[order[i]] = x[i], rows of `cols` numbers, which are ldx and ldy apart. */
+ATTN2C_INLINE void attn2c_scatter_choices(float *y, const float *x, const int32_t *order, int rows, int cols,
+                                          int ldx, int ldy) {
+  for (int i = 0; i < rows; i++)
+    memcpy(y + (ptrdiff_t)order[i] * ldy, x + (ptrdiff_t)i * ldx, (size_t)cols * sizeof *y);
 }
 
 /* y[i] = factor times the sum over j of weights[i][j] x[place[i used + j]], in the order of j. */

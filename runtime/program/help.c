@@ -135,9 +135,14 @@ static int is_on_page(const attn2c_option *row, unsigned page) {
 
 /* True if a model's answers to texts have what an option is about. */
 static int goes_with(const attn2c_option *row, const attn2c_text_facts *text) {
-  static const char *const of_embeddings[] = {"--similar", "--query", "--cache", "--dimensions"};
-  for (size_t i = 0; i < sizeof of_embeddings / sizeof *of_embeddings; i++)
+  static const char *const of_embeddings[] = {"--cache", "--dimensions"}, *const of_search[] = {"--similar",
+                                                                                                "--query"};
+  for (int i = 0; i < 2; i++) {
     if (strcmp(row->name, of_embeddings[i]) == 0) return text->answer == ATTN2C_ANSWER_EMBEDDING;
+    if (strcmp(row->name, of_search[i]) == 0)
+      return text->answer == ATTN2C_ANSWER_EMBEDDING || text->answer_count > 0;
+  }
+  if (strcmp(row->name, "--answer") == 0) return text->answer_count > 1;
   if (strcmp(row->name, "--prompt") == 0) return text->prompt_count > 0;
   if (strcmp(row->name, "--rank") == 0) return text->answer == ATTN2C_ANSWER_LABEL;
   if (strcmp(row->name, "--stride") == 0) return text->answer == ATTN2C_ANSWER_SPAN;

@@ -10,13 +10,14 @@
 
 #include <errno.h>
 
-enum { MOST_MODULES = 9 };
+enum { MOST_MODULES = 9, PREFIX = 24 };
 
 typedef struct {
   attn2c_tensor_file *file;
   const attn2c_format *format;
-  int first;       /* the number of its first tensor */
-  char prefix[24]; /* "2_Dense/": prefix of the tensor names of a sentence-transformers module */
+  int first;           /* the number of its first tensor */
+  char prefix[PREFIX]; /* of the tensor names: "2_Dense/", a module of sentence-transformers; "sparse_linear."
+                        */
 } one_file;
 
 struct attn2c_checkpoint {
@@ -207,6 +208,10 @@ enum { MODULE_NAME = 40 };
 /* Kinds of modules of sentence-transformers that have tensors. */
 static const char *const module_kinds[] = {"Dense", "LayerNorm"};
 
+/* Linear layers of BGE-M3, in files of their names next to the model. */
+static const char *const layers_of_tokens[] = {"sparse_linear", "colbert_linear"};
+enum { LAYERS_OF_TOKENS = 2 };
+
 /* Returns the kind of the module that sentence-transformers adds after a model as module `number`, and writes
  * the name of its file; NULL: there is none with tensors. */
 static const char *module_file(const char *folder, int number, char name[MODULE_NAME], path_text *path) {
@@ -217,23 +222,35 @@ static const char *module_file(const char *folder, int number, char name[MODULE_
   return NULL;
 }
 
-/* Adds the modules after the model, if there are any. */
-static int open_modules(const char *folder, attn2c_checkpoint **checkpoint, attn2c_message *message) {
-  char name[MODULE_NAME];
+/* Writes the name of file number `number` after the model, and the prefix of its tensors. Returns 0 if there
+ * is no such file. */
+static int file_after(const char *folder, int number, char name[MODULE_NAME], char prefix[PREFIX]) {
   path_text path;
+  if (number > MOST_MODULES) {
+    snprintf(prefix, PREFIX, "%s.", layers_of_tokens[number - MOST_MODULES - 1]);
+    snprintf(name, MODULE_NAME, "%ssafetensors", prefix);
+    return join(folder, name, &path) && attn2c_system_exists(path.text);
+  }
+  const char *kind = module_file(folder, number, name, &path);
+  if (kind) snprintf(prefix, PREFIX, "%d_%s/", number, kind);
+  return kind != NULL;
+}
+
+/* Adds the files after the model, if there are any: modules, and layers of tokens. */
+static int open_modules(const char *folder, attn2c_checkpoint **checkpoint, attn2c_message *message) {
+  char name[MODULE_NAME], prefix[PREFIX];
   int count = 0;
-  for (int i = 1; i <= MOST_MODULES; i++) count += module_file(folder, i, name, &path) != NULL;
+  for (int i = 1; i <= MOST_MODULES + LAYERS_OF_TOKENS; i++) count += file_after(folder, i, name, prefix);
   if (count == 0) return ATTN2C_OK;
   const int files = (*checkpoint)->file_count + count;
   attn2c_checkpoint *grown = realloc(*checkpoint, sizeof *grown + (size_t)files * sizeof grown->files[0]);
   if (!grown) return attn2c_file_no_memory(folder, message);
   *checkpoint = grown;
-  for (int i = 1; i <= MOST_MODULES; i++) {
-    const char *kind = module_file(folder, i, name, &path);
-    if (!kind) continue;
+  for (int i = 1; i <= MOST_MODULES + LAYERS_OF_TOKENS; i++) {
+    if (!file_after(folder, i, name, prefix)) continue;
     const int number = grown->file_count++;
     memset(&grown->files[number], 0, sizeof grown->files[number]);
-    snprintf(grown->files[number].prefix, sizeof grown->files[number].prefix, "%d_%s/", i, kind);
+    strcpy(grown->files[number].prefix, prefix);
     const int status = open_in_folder(grown, number, folder, name, message);
     if (status) return status;
   }

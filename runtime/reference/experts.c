@@ -73,6 +73,44 @@ int attn2c_reference_linear_experts(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
+/* y[r][j O + o] = sum over i of x[r][j I + i] weight[e O + o][i], of integers from -127 to 127, with e =
+ * experts[r][j]; it wraps at 32 bits */
+int attn2c_reference_linear_experts_integers(const attn2c_reference_call *call) {
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "*(ki), *k, ai -> *(ko)", n)) return ATTN2C_USAGE;
+  const int64_t in = n['i'], out = n['o'], count = n['*'] * n['k'];
+  const float *x = attn2c_reference_values(call, 0), *weight = attn2c_reference_values(call, 2);
+  const int32_t *experts = attn2c_reference_values(call, 1);
+  int32_t *y = call->tensors[call->op->result];
+  if (n['a'] % out || !are_experts(call, experts, count, n['a'] / out)) return ATTN2C_USAGE;
+  for (int64_t i = 0; i < count * out; i++) {
+    const float *row = weight + (experts[i / out] * out + i % out) * in;
+    double magnitude;
+    y[i] = (int32_t)(uint32_t)(int64_t)attn2c_reference_dot(x + i / out * in, row, in, 0, &magnitude);
+  }
+  return ATTN2C_OK;
+}
+
+/* y[r][j O + o] = x[r][j O + o] row_scale[r][j] scale[e O + o] + bias[e O + o], with e = experts[r][j]
+ * magnitude: the same of absolute values */
+int attn2c_reference_dequantise_experts(const attn2c_reference_call *call) {
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "*(ko), *k, a, *k, a -> *(ko)", n)) return ATTN2C_USAGE;
+  const int64_t out = n['o'], count = n['*'] * n['k'];
+  const int32_t *x = attn2c_reference_values(call, 0), *experts = attn2c_reference_values(call, 3);
+  const float *row_scale = attn2c_reference_values(call, 1), *scale = attn2c_reference_values(call, 2);
+  const float *bias = attn2c_reference_values(call, 4);
+  float *y = call->tensors[call->op->result];
+  if (n['a'] % out || !are_experts(call, experts, count, n['a'] / out)) return ATTN2C_USAGE;
+  for (int64_t i = 0; i < count * out; i++) {
+    const int64_t c = i / out, row = experts[c] * out + i % out;
+    const double term = x[i] * (double)row_scale[c] * (double)scale[row], shift = bias ? bias[row] : 0;
+    y[i] = (float)(term + shift);
+    if (call->magnitude) call->magnitude[i] = (float)fmin(fabs(term) + fabs(shift), FLT_MAX);
+  }
+  return ATTN2C_OK;
+}
+
 /* y[r][c] = factor times the sum over j of weights[r][j] x[r][j W + c]; magnitude: the same of absolute
  * values. factor is the emitted code's constant, a float. */
 int attn2c_reference_combine(const attn2c_reference_call *call) {

@@ -11,7 +11,8 @@
 int attn2c_reference_layer_norm(const attn2c_reference_call *call) {
   attn2c_reference_sizes n = {['h'] = attn2c_reference_count(call, "heads", 1)};
   const int each = attn2c_number(call->op, "each", 0) != 0;
-  if (!attn2c_reference_fits(call, each ? "*(hw), hw -> *(hw)" : "*(hw), w, w -> *(hw)", n)) return ATTN2C_USAGE;
+  if (!attn2c_reference_fits(call, each ? "*(hw), hw -> *(hw)" : "*(hw), w, w -> *(hw)", n))
+    return ATTN2C_USAGE;
   const int64_t rows = n['*'] * n['h'], width = n['w'];
   double eps = attn2c_number(call->op, "eps", -1);
   if (!(eps >= 0)) return attn2c_reference_fault(call, "eps must be given, and not be negative");
@@ -31,8 +32,8 @@ int attn2c_reference_layer_norm(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* y = gain x / sqrt(mean of x^2 + eps), over the last dimension, or over each of its `heads` parts, which have
- * a gain each with the attribute `each` */
+/* y = gain x / sqrt(mean of x^2 + eps), over the last dimension, or over each of its `heads` parts, which
+ * have a gain each with the attribute `each` */
 int attn2c_reference_rms_norm(const attn2c_reference_call *call) {
   attn2c_reference_sizes n = {['h'] = attn2c_reference_count(call, "heads", 1)};
   const int each = attn2c_number(call->op, "each", 0) != 0;

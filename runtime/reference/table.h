@@ -27,6 +27,7 @@
   X(convolve, "FFfi", F32, convolve, convolve) \
   X(copy, "F", F32, copy, exact) \
   X(dequantise, "IFFf", F32, dequantise, dequantise) \
+  X(dequantise_experts, "IFFIf", F32, dequantise_experts, dequantise) \
   X(drop_tokens, "FIi", F32, drop_tokens, rounded_once) \
   X(embed, "IFf", F32, embed, exact) \
   X(embed_boxes, "IF", F32, embed_boxes, exact) \
@@ -40,6 +41,7 @@
   X(layer_norm, "Fff", F32, layer_norm, layer_norm) \
   X(linear, "FFf", F32, linear, linear) \
   X(linear_experts, "FIFf", F32, linear_experts, linear_experts) \
+  X(linear_experts_integers, "FIF", I32, linear_experts_integers, exact) \
   X(linear_integers, "FF", I32, linear_integers, exact) \
   X(log_softmax, "F", F32, log_softmax, log_softmax) \
   X(logarithm, "F", F32, logarithm, logarithm) \

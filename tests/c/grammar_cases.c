@@ -1,7 +1,7 @@
 /* grammar_cases.c - draws texts of JSON schemas, and reads texts with them: grammar_cases TABLES SIZE, with
  * the tables of a tokenizer and its number of tokens. A line of the standard input is {"schema": S, "draws":
  * N, "seed": K, "accept": [TEXT, ...]}, or has "grammar" in place of "schema". The answer is a line {"texts":
- * [TEXT, ...], "open": texts that were too long, "accepted": [true, ...]}, or {"fault": LINE}. */
+ * [TEXT, ...], "open": texts that were not ended, "accepted": [true, ...]}, or {"fault": LINE}. */
 #include "formats/file.h"
 #include "generate/draw.h"
 #include "grammar/masks.h"
@@ -28,7 +28,7 @@ static int fail(const char *why) {
   exit(3);
 }
 
-/* Draws a token that the rule allows, or -1. Late tokens prefer those that close. */
+/* Draws a token that the rule allows; -1 if the tokenizer has none. Late tokens prefer those that close. */
 static int32_t draw_token(drawer *d, const attn2c_history *history) {
   const vocabulary_pieces *p = &d->vocabulary->after;
   const int is_late = history->count > 40;
@@ -38,14 +38,17 @@ static int32_t draw_token(drawer *d, const attn2c_history *history) {
     if (is_late && length > 0 && strchr("\"}]", p->bytes[begin])) d->scores[i] += length == 1 ? 3e7f : 1e7f;
   }
   if (is_late) d->scores[END] += 6e7f;
-  if (history->rule->apply(history->rule, history, d->scores, d->vocabulary->size)) return -1;
+  const char *why = history->rule->apply(history->rule, history, d->scores, d->vocabulary->size);
+  if (why && strncmp(why, "no token", 8) != 0) fail(why);
+  if (why) return -1;
   int32_t best = -1;
   for (int32_t i = 0; i < d->vocabulary->size; i++)
     if (d->scores[i] > -INFINITY && (best < 0 || d->scores[i] > d->scores[best])) best = i;
   return best;
 }
 
-/* Draws a text, which the caller frees; NULL if it was too long. */
+/* Draws a text, which the caller frees; NULL if it was too long, or the tokenizer
+ * lacks a character. */
 static json_t *draw_text(drawer *d, int is_first) {
   int32_t ids[MOST + 1] = {is_first ? END : 5};
   const char *text;
@@ -57,8 +60,9 @@ static json_t *draw_text(drawer *d, int is_first) {
   attn2c_text_stream_skip(stream, d->work, ids, 1);
   while (history.count < MOST) {
     const int32_t id = draw_token(d, &history);
-    if (id < 0) fail("no token is left");
     if (id == END) break;
+    if (id < 0) history.most = 0;
+    if (id < 0) break;
     ids[history.count++] = id;
   }
   for (int i = 1; i <= history.count; i++) {
@@ -70,7 +74,7 @@ static json_t *draw_text(drawer *d, int is_first) {
     made = longer;
   }
   attn2c_text_stream_destroy(stream);
-  if (history.count == MOST) {
+  if (history.count == history.most || history.most == 0) {
     json_decref(made);
     return NULL;
   }

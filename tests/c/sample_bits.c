@@ -40,10 +40,10 @@ static int one(uint64_t seed, int vocabulary) {
     o.dynatemp_range = draw(seed, 17, 2) ? 0 : 0.01 * (double)draw(seed, 18, 100);
     o.dynatemp_exponent = 0.01 * (double)draw(seed, 19, 300);
     o.dry_multiplier = 0.01 * (double)draw(seed, 20, 100), o.dry_allowed_length = 0;
-    o.order = draw(seed, 21, 2) ? "llama.cpp" : NULL;
+    o.sampler_order = draw(seed, 21, 2) ? "llama.cpp" : NULL;
     if (draw(seed, 22, 4) == 0) {
       o.top_n_sigma = o.xtc_probability = o.dynatemp_range = o.min_p = 0;
-      o.typical_p = o.top_p = 1, o.order = NULL, o.mirostat = 2;
+      o.typical_p = o.top_p = 1, o.sampler_order = NULL, o.mirostat = 2;
     }
   }
   if (attn2c_sampler_create(&sampler, &o, vocabulary, &message) != ATTN2C_OK) return 1;

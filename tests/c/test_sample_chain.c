@@ -62,7 +62,7 @@ static int read_line(FILE *file, attn2c_sampling *o, int32_t lists[3][LIST], int
   o->dry_breaker_count = read_list(file, lists[2]);
   o->dry_breakers = lists[2];
   cr_assert_eq(fscanf(file, " | %99s |", order), 1);
-  o->order = strcmp(order, "-") == 0 ? NULL : order;
+  o->sampler_order = strcmp(order, "-") == 0 ? NULL : order;
   o->top_k = top_k;
   return vocabulary;
 }
@@ -127,7 +127,7 @@ Test(sample_chain, is_the_same_in_the_usual_order) {
     o.min_p = seed % 5 ? 0 : 0.01;
     sampled_logits(logits, SAMPLED_PLAIN, seed, 1000, 3);
     attn2c_sampler *plain = create(&o, 1000);
-    o.order = ATTN2C_SAMPLING_ORDER;
+    o.sampler_order = ATTN2C_SAMPLING_ORDER;
     attn2c_sampler *chained = create(&o, 1000);
     cr_assert(!plain->is_chained && chained->is_chained);
     cr_assert_eq(probabilities_of(plain, logits, probabilities, &message), ATTN2C_OK);
@@ -267,8 +267,8 @@ Test(sample_chain, refuses) {
   for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
     char said[300];
     o = drawn();
-    o.order = orders[i];
-    snprintf(said, sizeof said, "order: '%s', but llama.cpp or names of %s are allowed, each once",
+    o.sampler_order = orders[i];
+    snprintf(said, sizeof said, "sampler_order: '%s', but llama.cpp or names of %s are allowed, each once",
              orders[i], ATTN2C_SAMPLING_ORDER);
     refused(&o, said);
   }
@@ -285,11 +285,11 @@ Test(sample_chain, refuses) {
   refused(
       &o,
       "mirostat: 2, but with it top_p, min_p, top_n_sigma, typical_p, xtc_probability, dynatemp_range and "
-      "order must have their defaults");
+      "sampler_order must have their defaults");
   o = attn2c_sampling_defaults();
-  o.typical_p = 0.5, o.order = "top_k";
-  refused(&o,
-          "typical_p: 0.5, but with greedy only its default 1 is allowed\norder: does not go with greedy");
+  o.typical_p = 0.5, o.sampler_order = "top_k";
+  refused(&o, "typical_p: 0.5, but with greedy only its default 1 is allowed\nsampler_order: does not go "
+              "with greedy");
 }
 
 /* Penalties in a chain may leave no finite number; options that are not named have no effect. */
@@ -298,14 +298,14 @@ Test(sample_chain, logits_that_are_refused) {
   int32_t token = -1;
   const int32_t fed[] = {0, 1};
   for (int i = 0; i < 2; i++) logits[i] = 3e38f;
-  o.repetition_penalty = 1e-30, o.order = "top_k;penalties";
+  o.repetition_penalty = 1e-30, o.sampler_order = "top_k;penalties";
   attn2c_sampler *sampler = create(&o, 2);
   cr_assert_eq(attn2c_sampler_feed(sampler, fed, 2, ATTN2C_FED_PROMPT, &message), ATTN2C_OK);
   cr_assert_eq(attn2c_sampler_sample(sampler, logits, &token, &message), ATTN2C_FORMAT);
   cr_assert_str_eq(text, "logits: the largest is +inf after penalties, but a finite number is needed");
   cr_assert_eq(token, -1);
   attn2c_sampler_free(sampler);
-  o.temperature = 1.2e-38, o.order = "top_k";
+  o.temperature = 1.2e-38, o.sampler_order = "top_k";
   sampler = create(&o, 2);
   cr_assert_eq(attn2c_sampler_feed(sampler, fed, 2, ATTN2C_FED_PROMPT, &message), ATTN2C_OK);
   cr_assert_eq(attn2c_sampler_sample(sampler, logits, &token, &message), ATTN2C_OK);

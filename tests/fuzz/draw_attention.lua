@@ -171,6 +171,9 @@ local function draw_positions(d, keys)
     if is_image and d.rope_dim % 4 == 0 and chance(60) then d.rope_patches = true end
     if chance(50) then d.rope_style = pick { "halves", "pairs" } end
     if chance(30) then d.rope_theta = pick { 1, 100.5, 5e5 } end
+  elseif d.positions == "alibi" then
+    if chance(30) then d.alibi_max = pick { 3, 16.0 } end
+    if chance(30) then d.alibi_factor = pick { 0.25, 1.5 } end
   elseif d.positions == "disentangled" then
     draw_disentangled(d)
   elseif d.positions == "convolution" then

@@ -219,7 +219,8 @@ def main():
         asked, values = case(seed)
         process.stdin.write(json.dumps(asked) + "\n")
         process.stdin.flush()
-        given = json.loads(process.stdout.readline())
+        line = process.stdout.readline()
+        given = json.loads(line) if line else {"fault": "the program has ended"}
         validator = jsonschema.Draft202012Validator(asked["schema"], format_checker=formats)
         said = []
         if "fault" in given:

@@ -23,6 +23,7 @@ ALBERT = {**BERT, "num_hidden_layers": 5, "num_hidden_groups": 2, "embedding_siz
 ELECTRA = {**BERT, "embedding_size": 10}
 MPNET = {**BERT, "max_position_embeddings": 30}
 LABELS = {"num_labels": 3}
+ROBERTA = {**BERT, "pad_token_id": 1}
 # As DeBERTa-v3: a shared table with a norm, log buckets that are shorter than the sequences, no positions in the input.
 DEBERTA = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4,
            "intermediate_size": WIDTH, "max_position_embeddings": 19, "layer_norm_eps": 1e-6,
@@ -443,7 +444,6 @@ CASES.update({
         **TROCR, "use_learned_position_embeddings": False}), WRITES_ABOUT),
 })
 
-ROBERTA = {**BERT, "pad_token_id": 1}
 ERNIE = {**BERT, "use_task_id": True, "task_type_vocab_size": 3}
 REMBERT = {**BERT, "input_embedding_size": 10, "output_embedding_size": 14}
 EURO = {**DECODER, "mask_token_id": 3, "rope_parameters": {"rope_type": "default", "rope_theta": 50.0}}
@@ -475,6 +475,12 @@ CASES.update({
                                         "mlp_bias": False, "proj_bias": False, "rope_theta": 30.0}, {}),
     "dinov3_wide": ("DINOv3ViTModel", {**DINO_3, "query_bias": False, "value_bias": False, "num_register_tokens": 1,
                                        "image_size": 224}, {"sides": (8, 20), "words": ["input.height=8", "input.width=20"]}),
+})
+LONG = {**ROBERTA, "type_vocab_size": 1, "attention_window": 4}
+CASES.update({
+    "longformer_model": ("LongformerModel", LONG, {}),
+    "longformer_masked": ("LongformerForMaskedLM", {**LONG, "attention_window": [4, 8]}, {}),
+    "longformer_token": ("LongformerForTokenClassification", {**LONG, **LABELS, "attention_window": [16, 4]}, {}),
 })
 # As ESM-2. Cases with drops have a mask token, 9, of which some tokens are made (goldens.py).
 ESM = {**ROBERTA, "position_embedding_type": "rotary", "mask_token_id": 9, "token_dropout": True, "emb_layer_norm_before": False}

@@ -245,6 +245,7 @@ local function model_objects(spec, builds, entries, options)
     program[#program + 1] = object("model", name .. "_model.c", { binding, "-DATTN2C_PROGRAM" }, name .. "_reads.o")
   end
   table.insert(is_packed and own or shipped, object("model", name .. "_model.c", binding))
+  if options.has_generation then shipped[#shipped + 1] = object("model", name .. "_sequences.c", { QUICK }) end
   if options.has_text then shipped[#shipped + 1] = object("model", name .. "_text.c", { QUICK }) end
   if options.has_pictures then shipped[#shipped + 1] = object("model", name .. "_picture.c", { QUICK }) end
   if options.has_sound or options.has_ctc then

@@ -152,10 +152,11 @@ local function known_step(step, symbols, made)
   local arguments = {}
   for name, operand in pairs(step.arguments) do arguments[name] = operand and with_values(operand, symbols, made) end
   local copy = setmetatable({ arguments = arguments }, fields_of(step, made))
+  if step.choices and not symbols.rows then return copy end -- the number of rows is known
+  -- all choices of the rows, which experts divide
+  if step.choices then symbols = { n = symbols.rows * step.choices } end
   if step.kernel then
-    local values = symbols -- the choices of all rows
-    if step.kernel.experts then values = { n = symbols.rows and symbols.rows * step.kernel.used or step.kernel.n } end
-    copy.kernel = sized(step.kernel, step.sizes, values, made)
+    copy.kernel = sized(step.kernel, step.sizes, symbols, made)
     copy.outputs = math.min(step.outputs, copy.kernel.m)
   end
   if step.constants then copy.constants = sized(step.constants, step.sizes, symbols, made) end

@@ -14,12 +14,12 @@ local function expression(operand, parameter)
   return text .. (stride == 1 and " + panel" or (" + panel * %d"):format(stride))
 end
 
--- Returns an operand of a product of experts as C: that of the current expert, whose first choice is number `at`.
-local function of_expert(text, operand, kernel)
-  if operand.name == "a" then
-    return ("%s + expert * %d"):format(text, types.elements(kernel.apart, kernel.types.a))
-  end
-  return ("%s + at * %d"):format(text, operand.name == "b" and kernel.ldb or kernel.ldc)
+-- Returns an operand as C: that of the current expert, whose first choice is number `at`.
+local function of_expert(text, operand)
+  local by_expert, by_choice = operand.operand.by_expert, operand.operand.by_choice
+  local stride = by_expert or by_choice
+  if not stride then return text end
+  return ("%s + %s * %d"):format(text, by_expert and "expert" or "at", types.elements(stride, operand.type))
 end
 
 -- Returns lines that are repeated for each expert with choices.
@@ -51,7 +51,7 @@ function emit_panel_loops.values(each)
     local list = {}
     for _, operand in ipairs(call.operands) do
       local text = expression(operand, each.parameters[operand.parameter])
-      if operand.name ~= "first" then list[#list + 1] = kernel.experts and of_expert(text, operand, kernel) or text end
+      if operand.name ~= "first" then list[#list + 1] = kernel.experts and of_expert(text, operand) or text end
     end
     lines[#lines + 1] = "    " .. calls.text(call.step, call.pair, list)
   end

@@ -235,7 +235,7 @@ end
 -- Returns the constant that the integers of a weight are multiplied with: one number a row.
 function Builder:scales_of(weight)
   local scale = self:constant(weight.name .. ".scales", { weight.shape[1] }, "scales " .. weight.name)
-  scale.scales_of = weight
+  scale.scales_of, scale.experts = weight, weight.experts
   return scale
 end
 
@@ -340,8 +340,9 @@ function Builder:router(path, x, width, bias)
     1 / math.sqrt(from)), bias = bias and self:weight(path .. ".bias", { width }, 0, 0.1) or nil })
 end
 
--- Returns x once for each expert of a row; all readers share it.
+-- Returns x once for each expert of a row, unless it has a part for each already; all readers share it.
 function Builder:spread(x, groups)
+  if x.groups then return x end
   local path = x.name .. ".spread"
   if self.graph.tensors[path] then return self.graph.tensors[path] end
   local y = self:op("spread", path, { x = x, groups = groups })
@@ -357,9 +358,15 @@ function Builder:of_experts(path, x, groups, given)
   local source = { experts = count }
   local weight = self:weight(path .. ".weight", { count * given.width, from }, 0,
     (given.gain or 1) / math.sqrt(from), source)
-  local rows = self:converted(path, weight, x)
-  return self:op("linear_experts", path, { x = x.groups and rows or self:spread(rows, groups), groups = groups,
-    weight = weight, bias = given.bias and self:weight(path .. ".bias", { count * given.width }, 0, 0.1, source) or nil })
+  local bias = given.bias and self:weight(path .. ".bias", { count * given.width }, 0, 0.1, source) or nil
+  local rows, row_scale = self:converted(path, weight, x)
+  rows, row_scale = self:spread(rows, groups), row_scale and self:spread(row_scale, groups)
+  if not row_scale then
+    return self:op("linear_experts", path, { x = rows, groups = groups, weight = weight, bias = bias })
+  end
+  local sums = self:op("linear_experts_integers", path .. ".sums", { x = rows, groups = groups, weight = weight })
+  return self:op("dequantise_experts", path, { x = sums, row_scale = row_scale, scale = self:scales_of(weight),
+    groups = groups, bias = bias })
 end
 
 --- Returns a norm of the stack's kind. given: eps and kind, if they are not the stack's; heads: the number of parts of

@@ -48,9 +48,9 @@ return function(self, path, x, gain, dense)
   local activation, y = { ["function"] = spec.activation }
   if spec.gated then
     local gate = self:of_experts(path .. ".experts.gate", x, groups, inner)
-    local up = self:of_experts(path .. ".experts.up", x, groups, inner)
     local act = self:op("activate", path .. ".act", { x = gate }, activation)
-    y = self:op("multiply", path .. ".gated", { a = act, b = up })
+    local up = self:of_experts(path .. ".experts.up", x, groups, inner)
+    y = self:op("multiply", path .. ".gated", { a = up, b = act })
   else
     y = self:op("activate", path .. ".act", { x = self:of_experts(path .. ".experts.up", x, groups, inner) },
       activation)

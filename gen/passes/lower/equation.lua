@@ -32,7 +32,8 @@ function forms.product(o, _, x)
 end
 
 forms.linear, forms.linear_integers, forms.convolve = forms.product, forms.product, forms.product
-forms.linear_experts = forms.product
+forms.linear_experts, forms.linear_experts_integers = forms.product, forms.product
+function forms.dequantise_experts(o, a, x) return forms.dequantise(o, a, x) end
 
 function forms.pick(o, _, x) return ("%s[%s]"):format(x, o.chosen.name) end
 function forms.group_rows(o) return ("choices of %s by expert"):format(o.chosen.name) end

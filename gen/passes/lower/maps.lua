@@ -27,7 +27,7 @@ function maps.operations_of(fusion)
   end
   if fusion.panels then add(fusion.leading, "bias", fusion.leading.operands.bias) end
   for _, op in ipairs(fusion.epilogue) do
-    if op.op == "dequantise" then
+    if op.op == "dequantise" or op.op == "dequantise_experts" then
       add(op, "scale_row", op.operands.row_scale)
       add(op, "scale_column", op.operands.scale)
       add(op, "bias", op.operands.bias)

@@ -4,7 +4,7 @@ local equation = require("passes.lower.equation")
 local forms = require("data.storage")
 local grouping = require("passes.common.grouping")
 local maps = require("passes.lower.maps")
-local operands = require("data.operands")
+local ops = require("data.ops")
 local types = require("data.types")
 
 local rows = {}
@@ -23,8 +23,8 @@ local leading = {}
 
 -- Lowers Y[n][m] = X[n][k] Wᵀ, a panel of W at a time. The panel is A, X is B, and Y is C.
 -- rows_at(column, body): calls body(place of X, first row, number of rows, their origin) for the panel from this column
--- of Y on; ldb: from a row of X to the next; more: of experts, { first: the place of the first choice of each, ldc }.
-local function product(self, fusion, origin, block, rows_at, ldb, more)
+-- of Y on; ldb: from a row of X to the next; first_choices: of experts, the place of the first choice of each.
+local function product(self, fusion, origin, block, rows_at, ldb, first_choices)
   local weight = fusion.leading.operands.weight
   local first_column, first_at, first_panel = 0, 0, 1
   local result, sums = fusion.result, fusion.sums or fusion.result
@@ -38,12 +38,11 @@ local function product(self, fusion, origin, block, rows_at, ldb, more)
       self:unit()
       origin.column = column
       rows_at(column, function(inputs, first, count, at)
-        self:tile(planned, { ldb = ldb, ldc = more and more.ldc or self:ld(sums) },
-          { a = { buffer = weight.name, class = "weight", offset = first_at + number * bytes }, b = inputs,
-            c = self:at(sums, first, column, at), first = more and more.first }, width)
-        if not more then
-          self:epilogue(fusion, { row = first, rows = count, column = column, cols = width, origin = at })
-        end
+        self:tile(planned, { ldb = ldb, ldc = self:ld(sums) },
+          { a = { buffer = weight.name, class = "weight", offset = first_at + number * bytes,
+            by_expert = planned.apart }, b = inputs, c = self:at(sums, first, column, at), first = first_choices },
+          width)
+        self:epilogue(fusion, { row = first, rows = count, column = column, cols = width, origin = at })
       end)
       if forms.packed(storage) then self:pack_tile(result, storage, origin, block, column, width) end
     end)
@@ -84,16 +83,14 @@ end
 
 leading.linear_integers = leading.linear
 
--- Returns the number of experts of a row, for a tensor in the order of experts.
-local function used_of(tensor) return tensor.groups.shape[#tensor.groups.shape] end
-
 -- Returns the place of a part of the order of choices: "place" and "order" of a row's choices, "first" of all experts.
 local function of_groups(self, groups, part, row, origin)
   local s = self.storage[groups.name]
-  if part == "place" then return self:at(groups, row, 0, origin) end
   local choices = s.tile_rows * s.width
   if part == "first" then return self:in_arena(groups.name, 2 * choices, "i32") end
-  return operands.moved(self:at(groups, row, 0, origin), types.bytes(choices, "i32"))
+  local place = self:at(groups, row, 0, origin)
+  if part == "order" then place.offset = place.offset + types.bytes(choices, "i32") end
+  return place
 end
 
 -- Returns the origin of a tensor's rows from the first row of a block on, in a chunk of the block's rows.
@@ -107,20 +104,26 @@ local function row_of_all(self, fn, constants, arguments)
   self:row(fn, constants, arguments, self.open and { all = "all" } or nil)
 end
 
--- Copies the parts of some rows of a block, x, to the place that the check reads, in the order of choices.
-function rows:trace_parts(tensor, x, area)
-  local s, type, used = self.storage[tensor.name], self.storage[tensor.name].type, used_of(tensor)
+-- Copies an area of a tensor in the order of experts, x with a leading dimension, to the place that the check reads, in
+-- the order of rows. Among the steps of experts, the area's rows are choices.
+function rows:trace_parts(tensor, x, ldx, area)
+  local s, used = self.storage[tensor.name], ops.choices(tensor.groups)
   local order = of_groups(self, tensor.groups, "order", area.row, area.origin)
+  local y, width = self:trace_at(tensor, self.block.first, area.column, area.origin), s.width // used
   if forms.is_widened(s) then
-    local floats = tensor.name .. "@parts"
-    self:scratch(floats, area.rows, s.width)
-    self:row("widen_" .. type, { rows = area.rows, cols = s.width, ldx = s.leading_dimension, ldy = s.width },
-      { y = self:in_arena(floats, 0, "f32"), x = x })
-    x = self:in_arena(floats, 0, "f32")
+    local floats = self:in_arena(tensor.name .. "@parts", 0, "f32")
+    floats.by_choice = types.bytes(area.cols, "f32")
+    self:scratch(floats.buffer, area.rows, area.cols)
+    self:row("widen_" .. s.type, { rows = area.rows, cols = area.cols, ldx = ldx, ldy = area.cols },
+      { y = floats, x = x })
+    x, ldx = floats, area.cols
   end
-  row_of_all(self, "scatter_parts",
-    { rows = area.rows, cols = s.width // used, used = used, all = self.block.count },
-    { y = self:trace_at(tensor, self.block.first, 0, area.origin), x = x, order = order })
+  if self.choices then
+    return self:row("scatter_choices", { rows = area.rows, cols = area.cols, ldx = ldx, ldy = width },
+      { y = y, x = x, order = order })
+  end
+  row_of_all(self, "scatter_parts", { rows = area.rows, cols = width, used = used, all = self.block.count },
+    { y = y, x = x, order = order })
 end
 
 function leading.group_rows(self, fusion, origin, block)
@@ -147,15 +150,20 @@ function leading.spread(self, fusion, origin, block)
   self:trace_copy(op.result, y, self:ld(op.result), whole_rows(block, self:ld(op.result), origin))
 end
 
+-- The steps are for one expert, whose choices are `n` rows. A loop over experts is around each panel loop.
 function leading.linear_experts(self, fusion, origin, block)
-  local o, result = fusion.leading.operands, fusion.result
-  product(self, fusion, origin, block, function(_, body)
-    body(self:at(o.x, block.first, 0, origin), block.first, block.count, origin)
-  end, self:ld(o.x) // used_of(o.x),
-    { first = of_groups(self, o.groups, "first", block.first, origin), ldc = self:ld(result) // used_of(result) })
-  self:trace_copy(result, self:at(result, block.first, 0, origin), self:ld(result),
-    whole_rows(block, self:ld(result), origin))
+  local o = fusion.leading.operands
+  local first = of_groups(self, o.groups, "first", block.first, origin)
+  self.choices = ops.choices(o.groups)
+  self:with_open({ rows = "n" }, function()
+    product(self, fusion, origin, block, function(_, body)
+      body(self:at(o.x, block.first, 0, origin), block.first, block.count * self.choices, origin)
+    end, self:ld(o.x), first)
+  end)
+  self.choices = nil
 end
+
+leading.linear_experts_integers = leading.linear_experts
 
 function leading.combine(self, fusion, origin, block)
   local op, o = fusion.leading, fusion.leading.operands

@@ -54,13 +54,13 @@ end
 -- Returns a fusion's product of experts for a block of `rows` rows and panel i: each expert has any number of the rows'
 -- choices.
 local function panel_of_experts(state, fusion, rows, i)
-  local groups = fusion.leading.operands.groups
-  local product = open_panel(state, fusion, rows * groups.shape[#groups.shape], i)
+  local choices = ops.choices(fusion.leading.operands.groups)
+  local product = open_panel(state, fusion, rows * choices, i)
   local bytes = 0
   for _, width in ipairs(fusion.panels.widths) do
     bytes = bytes + types.panel_bytes(product.k, types.whole_lines(width, "f32"), product.types.a)
   end
-  product.experts, product.apart, product.used = fusion.experts, bytes, groups.shape[#groups.shape]
+  product.experts, product.apart = fusion.experts, bytes
   return product
 end
 

@@ -38,7 +38,7 @@ local function unit_storage(state, region, fusion, x)
   local p = state.plan.parameters
   local rows, width = region.most_rows, 0
   if fusion and fusion.panels then
-    rows = region.blocks[1].count
+    rows = region.blocks[1].count * (fusion.experts and ops.choices(x.groups) or 1)
     for _, each in ipairs(fusion.panels.widths) do width = math.max(width, each) end
   elseif fusion then
     rows, width = region.loop and region.blocks[1].count or math.min(p.row_block, region.blocks[1].count),
@@ -129,7 +129,7 @@ local function store(state, entry, segments, uses)
       external(name)
     elseif op.op == "group_rows" then
       stored[name] = groups(state, op, writer[name].region)
-    elseif op.result.groups and not fused[name] then
+    elseif op.result.groups and not fused[name] and not of_units[name] then
       stored[name] = grouped(state, op.result, writer[name].region)
     else
       stored[name] = ops.class(op).keeps and state.kept.of[name] or of_units[name]
@@ -244,8 +244,8 @@ local function pack_keys(state, segments, uses)
   end
 end
 
--- Sets the outputs that each panel's kernel makes. The caller's rows, and parts of rows, have no capacity for more. Each panel of a unit's
--- rows has a tile of its own.
+-- Sets the outputs that each panel's kernel makes. Rows of the caller and parts of rows have no capacity for more. Each
+-- panel of a unit's rows has a tile of its own.
 local function pad_products(state, segments)
   for region in all_regions(segments) do
     for _, fusion in ipairs(region.fusions) do

@@ -29,6 +29,9 @@ local refused = {
     return spec.attention_output.kind ~= "none" or spec.attention_output.scores
   end },
   { "prefix", "a prefix", function(spec) return spec.mask.prefix ~= nil end },
+  { "late_interaction", "queries that are filled up with tokens that no other sees", function(spec)
+    return spec.late_interaction and spec.late_interaction.expands and not spec.late_interaction.attends
+  end },
   { "kernels", "kernels of libxsmm", function(spec)
     return spec.kernels == "libxsmm" or spec.plan.kernels == "libxsmm"
   end },

@@ -112,9 +112,9 @@ end
 
 local function scheme_word(say, key, value)
   if names.scheme(value) then return value end
-  local shown = show(type(value) == "string" and value:sub(1, 24) or value) -- the list is long
-  return say(key, ("%s, but %s is allowed%s"):format(shown, values.one_of(names.list()),
-    suggestion(say, value, names.list())))
+  local shown = show(type(value) == "string" and value:sub(1, 24) or value)
+  return say(key, ("%s, but attn2c, torch or a family (albert, bert, ... in gen/checkpoints/README.md) is allowed%s")
+    :format(shown, suggestion(say, value, names.list())))
 end
 
 return function(say, field, value)

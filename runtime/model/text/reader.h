@@ -4,22 +4,8 @@
 #include "base/text_facts.h"
 #include "chat/chat_template.h"
 #include "model/model.h"
+#include "model/text/padded.h"
 #include "text/text.h"
-
-/* Fills texts up to the length of a call with the tokenizer's padding token, for models that see it as any
- * other token. */
-
-/* The memory of a filled text. */
-typedef struct attn2c_padded {
-  int32_t *ids, *types;
-  attn2c_text_place *places;
-  uint8_t *sources;
-} attn2c_padded;
-
-/* Replaces *tokens by the same tokens with `token` after them, `length` in all. They are in the memory of
- * `padded` until the next call, and have no place in the text. Returns ATTN2C_OK or _MEMORY. */
-int attn2c_padded_fill(attn2c_padded *padded, int32_t token, size_t length, attn2c_text_tokens *tokens);
-void attn2c_padded_close(attn2c_padded *padded);
 
 /* Puts a model's prompt before each text that is encoded, like sentence-transformers. The places of tokens
  * stay as in the caller's own text. */
@@ -56,6 +42,8 @@ typedef struct attn2c_reader {
   size_t longest;    /* tokens that a call takes */
   size_t dimensions; /* numbers of an embedding that are kept; 0: all */
   attn2c_prompt prompt;
+  int is_query;         /* 1: texts are queries of late interaction, else documents */
+  size_t keys;          /* of the last text that was encoded: tokens that the others see; 0: all */
   int32_t language;     /* of texts: attn2c_text_input */
   attn2c_padded padded; /* memory of the last text, if texts are filled up */
   struct attn2c_reader_text *texts;
@@ -73,6 +61,8 @@ typedef struct attn2c_reader {
 typedef struct attn2c_reader_text {
   size_t first; /* place in reader->tokens: `length` ids, then `length` types */
   size_t length;
+  size_t keys;    /* of its tokens, those that the others see */
+  int is_query;   /* as the reader has it */
   size_t prompt;  /* its first tokens that are of the prompt */
   int64_t number; /* the caller's own number */
 } attn2c_reader_text;

@@ -475,6 +475,9 @@ static int open_job(job *job, FILE *notes) {
   if (job->text && status == ATTN2C_OK)
     status =
         job->text->languages(job->side, arguments, &job->options.beam.forced_bos, &job->start, job->message);
+  if (job->text && status == ATTN2C_OK)
+    status = job->text->breakers(job->side, &arguments->generate, attn2c_logits_width(job->model),
+                                 &job->options, job->message);
   const attn2c_entry *encode = attn2c_encode_entry(job->model);
   const attn2c_entry *reads = encode ? encode : attn2c_primary_entry(job->model);
   if (status == ATTN2C_OK && arguments->image_count > 0)
@@ -492,6 +495,11 @@ static int open_job(job *job, FILE *notes) {
   if (job->begins)
     job->model_calls.calls.start = job->begins, job->model_calls.calls.start_count = job->begin_count;
   const int32_t most = job->options.tokens < INT32_MAX ? (int32_t)job->options.tokens : INT32_MAX;
+  if (status == ATTN2C_OK && job->text)
+    status = job->text->grammar(job->side, arguments, job->model->continued->generation,
+                                job->model_calls.calls.vocabulary,
+                                most < job->model_calls.calls.tokens ? most : job->model_calls.calls.tokens,
+                                &job->model_calls.calls.rule, job->message);
   if (status == ATTN2C_OK)
     status = attn2c_answers_create(&job->batch, &job->model_calls.calls, &job->options.sampling,
                                    &job->options.beam, most, job->message);

@@ -8,6 +8,7 @@
 #include "program/generate/command.h"
 #include "program/output.h"
 #include "program/generate/options.h"
+#include "program/grammar/open.h"
 #include "program/inputs.h"
 #include "program/text/generate.h"
 #include "program/text/generate_turns.h"
@@ -25,6 +26,7 @@ typedef struct {
   attn2c_writer *writer;
   attn2c_turns *turns;
   attn2c_line_reader *lines;
+  attn2c_grammar_use *grammar; /* NULL: none */
   uint64_t answers;
   int64_t lines_read, turns_read, left_out; /* turns_read: of the user; left_out: those without an answer */
   int is_json, is_unanswered;               /* is_unanswered: the last message is not one that is answered */
@@ -247,10 +249,21 @@ static int open_job(job *job) {
     status = attn2c_turns_add(job->turns, "system", given->system, strlen(given->system));
   if (status == ATTN2C_OK)
     status = attn2c_continuing_open(job->model, job->arguments, job->notes, &job->model_calls, job->message);
+  if (status == ATTN2C_OK)
+    status = attn2c_generate_breakers(job->reading, given, attn2c_logits_width(job->model), &job->options,
+                                      job->message);
   if (status != ATTN2C_OK) return status;
   job->model_calls.calls.sequences = 1; /* an answer at a time */
   job->model_calls.calls.length = job->options.length;
   const int32_t most = job->options.tokens < INT32_MAX ? (int32_t)job->options.tokens : INT32_MAX;
+  const attn2c_grammar_place place = {
+      .stated = job->model->continued->generation,
+      .answers = 1,
+      .most = most < job->model_calls.calls.tokens ? most : job->model_calls.calls.tokens};
+  status = attn2c_grammar_use_open(job->arguments, job->tokenizer, job->model_calls.calls.vocabulary, place,
+                                   &job->grammar, job->message);
+  if (status != ATTN2C_OK) return status;
+  job->model_calls.calls.rule = attn2c_grammar_use_rule(job->grammar);
   status = attn2c_answers_create(&job->batch, &job->model_calls.calls, &job->options.sampling,
                                  &job->options.beam, most, job->message);
   if (status == ATTN2C_OK && given->guess) status = attn2c_answers_guess(job->batch, job->message);
@@ -277,6 +290,7 @@ int attn2c_chat_command(const attn2c_descriptor *model, const attn2c_arguments *
   }
   attn2c_line_reader_close(job.lines);
   attn2c_answers_free(job.batch);
+  attn2c_grammar_use_free(job.grammar);
   attn2c_continuing_close(&job.model_calls);
   attn2c_turns_free(job.turns);
   attn2c_writer_free(job.writer);

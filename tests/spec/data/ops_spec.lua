@@ -190,6 +190,8 @@ describe("ops.make", function()
       { "copy", { x = x }, {}, { 2, 3, 5 } },
       { "activate", { x = x }, { ["function"] = "relu" }, { 2, 3, 5 } },
       { "layer_norm", { x = x }, { eps = 1e-5 }, { 2, 3, 5 } },
+      { "clamp", { x = x }, { limit = 2.0 }, { 2, 3, 5 } },
+      { "layer_norm", { x = x, gain = tensor(5, 1) }, { eps = 1e-5, heads = 5, each = true }, { 2, 3, 5 } },
       { "softcap", { x = square }, { cap = 2.0 }, { 2, 4, 3, 6 } },
       { "softmax", { scores = tensor(2, 1, 3, 3) }, { scale = 1.0 }, { 2, 1, 3, 3 } },
       { "pool", { x = x }, { ["function"] = "mean" }, { 2, 5 } },
@@ -217,6 +219,8 @@ describe("ops.make", function()
       { "topk_values", { x = x }, { k = 4 }, { 2, 3, 4 } },
       { "topk_indices", { x = tensor(2, 5) }, { k = 5 }, { 2, 5 } },
       { "pick", { x = x, chosen = tensor(2, 3, 4) }, {}, { 2, 3, 4 } },
+      { "dequantise_experts", { x = x, row_scale = tensor(2, 3, 1), scale = tensor(45), groups = tensor(2, 3, 1) }, {},
+        { 2, 3, 5 } },
       { "share", { x = x }, {}, { 2, 3, 5 } },
       { "gate_rows", { a = x, b = tensor(2, 3, 1) }, {}, { 2, 3, 5 } },
       { "group_rows", { chosen = tensor(2, 3, 4) }, { experts = 9 }, { 2, 3, 4 }, "i32" },
@@ -226,7 +230,7 @@ describe("ops.make", function()
     }
     local counted, known = { linear = true, linear_integers = true, convolve = true, scores = true, context = true,
       add_relative = true, add_disentangled = true, join = true, scores_of_integers = true,
-      context_of_integers = true, linear_experts = true }, {}
+      context_of_integers = true, linear_experts = true, linear_experts_integers = true }, {}
     for _, case in ipairs(cases) do known[case[1]] = true end
     for name in pairs(ops.table) do assert.is_true(known[name] or counted[name], name) end
     for _, case in ipairs(cases) do
@@ -261,7 +265,7 @@ describe("classes", function()
     in_place = true, role = true, own_keys = true, in_chunks = true, pools = true, in_row_blocks = true,
     windows = true, ends_epilogue = true, in_place_of_floats = true, dots = true, of_ranks = true, meeting = true,
     sends = true, heads_as_rows = true, by_row = true, by_position = true, alike = true,
-    keeps = true, of_experts = true, mixes_rows = true }
+    keeps = true, mixes_rows = true }
 
   it("count the flops of experts: of the choices of all rows", function()
     local weight = { name = "w", shape = { 9 * 6, 5 }, kind = "weight", experts = 9 }

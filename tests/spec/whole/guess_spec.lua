@@ -48,6 +48,9 @@ local options = {
   "--greedy --tokens 200 --stop ' the' --stop 'x y'",
   "--temperature 0.7 --tokens 200 --stop '. She'",
   "--greedy --tokens 100000",
+  "--greedy --dry-multiplier 0.8 --tokens 120",
+  "--mirostat 2 --mirostat-tau 2 --tokens 120",
+  "--temperature 0.9 --xtc-probability 0.3 --sampler-order llama.cpp --tokens 120",
 }
 
 describe("--guess prompt", function()

@@ -1,6 +1,5 @@
 -- gpt2.lua: describes GPT-2 (Radford et al. 2019). Its linear layers are stored [in][out].
 local heads = require("checkpoints.heads")
-local words = require("common.words")
 
 local function transposed(name, part) return { name, part = part, parts = part and 3, transpose = true } end
 
@@ -44,5 +43,11 @@ return {
       end
     end
   end,
-  heads = words.merged(heads.gpt, { LMHeadModel = heads.causal_lm }),
+  heads = {
+    Model = heads.model(),
+    LMHeadModel = heads.causal_lm,
+    ForSequenceClassification = heads.last_token,
+    ForTokenClassification = heads.token_classification,
+    ForQuestionAnswering = heads.question_answering,
+  },
 }

@@ -9,7 +9,7 @@ local function types_of(facts)
   for _, item in ipairs(facts.attention_types or { { { "global", "local" }, facts.layers // 2 } }) do
     local types, times = table.unpack(type(item) == "table" and item or {})
     if type(types) ~= "table" or math.type(times) ~= "integer" then list = {} break end
-    for _ = 1, math.min(times, facts.layers) do
+    for _ = 1, math.min(times, facts.layers + 1) do
       for _, word in ipairs(types) do list[#list + 1] = word end
     end
   end
