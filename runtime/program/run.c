@@ -9,7 +9,6 @@
 
 #include "program/inputs.h"
 #include "program/output.h"
-#include "model/batches.h"
 #include "model/sequences.h"
 #include "base/shape.h"
 

@@ -1,6 +1,6 @@
 /* calls.c - encodes texts, calls the model with groups of them, and copies their rows to the outputs. */
 #include "model/text/calls.h"
-#include "model/batches.h"
+#include "model/sequences.h"
 #include "model/text/late.h"
 
 static int fail(attn2c_reader *reader, int status, const char *fault) {

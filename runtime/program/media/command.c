@@ -5,7 +5,6 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "model/batches.h"
 #include "model/sequences.h"
 #include "program/answers/files.h"
 #include "program/inputs.h"

@@ -1,6 +1,6 @@
 /* command.c - `run --audio`. Each sound is one input of the model. Speech is read in pieces: the longest that
  * a call takes, cut where it is quiet; with --vad, those that are speech. */
-#include "program/sound/command.h"
+#include "program/commands.h"
 
 #include "program/answers/json_line.h"
 #include "program/media/answer.h"

@@ -8,7 +8,7 @@
 #include "formats/fields.h"
 #include "formats/npy.h"
 #include "measure/timing.h"
-#include "model/identity.h"
+#include "model/model.h"
 #include "packing/packed_header.h"
 
 enum { FOOTER = 512, MAGIC = 24, VERSION = 1 };
