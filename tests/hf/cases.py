@@ -268,6 +268,8 @@ CASES.update({
     "nomic_bert_token": ("NomicBertForTokenClassification", {**NOMIC, **LABELS}, {}),
     "nomic_bert_sentence": ("NomicBertModel", NOMIC, {"sentence": [["mean_tokens"], None, True],
                                                       "change": "published_nomic"}),
+    "nomic_bert_experts": ("NomicMoeModel", {**NOMIC, "num_hidden_layers": 3, "num_experts": 5, "moe_top_k": 2,
+                                             "moe_every_n_layers": 2}, {"change": "published_nomic_moe"}),
     "gte_model": ("GteModel", {**GTE, "rope_parameters": {"rope_theta": 50.0, "rope_type": "default"}}, {}),
     "gte_masked": ("GteForMaskedLM", {**GTE, "type_vocab_size": 1, "hidden_act": "relu"}, {}),
     "gte_token": ("GteForTokenClassification", {**GTE, **LABELS}, {}),

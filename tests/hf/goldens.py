@@ -35,6 +35,7 @@ import transformers as hf
 from safetensors.numpy import load_file, save_file
 
 import jina
+import nomic
 from cases import (AST, BATCH, BERT, CASES, CLEAR, FRAMES, GTE, HIDDEN_ONLY, LENGTHS, NTK, PROMPT, SEQ, SOURCE,
                    VOCAB, WIDTH)
 
@@ -220,6 +221,31 @@ def published_nomic(folder):
         indent=2) + "\n")
 
 
+def published_nomic_moe(folder):
+    """The same for the mixture of experts, with the published names of tensors."""
+    own = json.loads((folder / "config.json").read_text())
+    published_nomic(folder)
+    config = json.loads((folder / "config.json").read_text())
+    config.update(activation_function="gelu", expert_choice_router=False, ffn_div=1, mlp_fc1_bias=True,
+                  mlp_fc2_bias=True, moe_normalize_expert_weights=False, num_shared_experts=0, qkv_proj_bias=True,
+                  architectures=["NomicBertModel"],
+                  **{key: own[key] for key in ("moe_every_n_layers", "moe_top_k", "num_experts")})
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    tensors, renamed = load_file(folder / "model.safetensors"), {}
+    for name, value in tensors.items():
+        if "q_proj" in name:
+            parts = [tensors[name.replace("q_proj", part)] for part in ("q_proj", "k_proj", "v_proj")]
+            name, value = name.replace("q_proj", "Wqkv"), np.concatenate(parts)
+        elif "k_proj" in name or "v_proj" in name:
+            continue
+        for old, new in (("layers.", "encoder.layers."), ("self_attn", "attn"), ("o_proj", "out_proj"),
+                         ("embeddings.LayerNorm", "emb_ln"), ("post_attention_layernorm", "norm1"),
+                         ("post_mlp_layernorm", "norm2")):
+            name = name.replace(old, new)
+        renamed[name] = value
+    save_file(renamed, folder / "model.safetensors")
+
+
 def published_gte(folder):
     """As the published folders of GTE v1.5, with code of their own. Its scaling of positions is called ntk."""
     tensors = load_file(folder / "model.safetensors")
@@ -375,7 +401,7 @@ def save(folder, class_name, settings, shards="1GB"):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     generator = torch.Generator().manual_seed(zlib.crc32(folder.name.encode()))
-    model_class = getattr(jina, class_name, None) or getattr(hf, class_name)
+    model_class = getattr(jina, class_name, None) or getattr(nomic, class_name, None) or getattr(hf, class_name)
     model = model_class(model_class.config_class(**settings))
     fill(model, generator)
     model.half().save_pretrained(folder, max_shard_size=shards)
