@@ -14,11 +14,11 @@ return function(of, spec)
   }
 
   of("runtime/reading/adapter.c", "c:adapter") {
-    { name = "adapter_scale", old = "values[j] += sum[j] * scale", new = "values[j] += sum[j]",
+    { name = "adapter_scale", old = "values[j] += sum[j] * scale", new = "values[j] += sum[j] * (scale > 0 ? 1 : -1)",
       filter = "*/changes_*", wrong = "the scale is left out" },
-    { name = "adapter_part", old = "merge->part < 0 ? 0 : merge->part * count", new = "0", filter = "*/takes_*",
+    { name = "adapter_part", old = "merge->part < 0 ? 0 : merge->part * count", new = "0 * count", filter = "*/takes_*",
       wrong = "every task has the first one's factors" },
-    { name = "adapter_lengths", old = "*gain / sqrt(squares)", new = "*gain", filter = "*/changes_*",
+    { name = "adapter_lengths", old = "*gain / sqrt(squares)", new = "*gain * (squares > 0 ? 1 : 2)", filter = "*/changes_*",
       wrong = "rows keep their length" },
   }
 
@@ -28,9 +28,9 @@ return function(of, spec)
   }
 
   of("runtime/program/text/meaning.c", "c:search") {
-    { name = "meaning_mean", old = "is_mean ? (double)query->count : 1.0", new = "1.0", filter = "*/vectors_*",
+    { name = "meaning_mean", old = "is_mean ? (double)query->count : 1.0", new = "is_mean ? 1.0 : 1.0", filter = "*/vectors_*",
       wrong = "a mean is a sum" },
-    { name = "meaning_next", old = "i += first <= second, j += second <= first", new = "i++, j++",
+    { name = "meaning_next", old = "i += first <= second, j += second <= first", new = "i += first <= second || 1, j += second <= first || 1",
       filter = "*/lexical_*", wrong = "tokens of two texts are compared by their number in the list" },
     { name = "meaning_equal", old = "return (x->id > y->id) - (x->id < y->id);", new = "return 0;",
       filter = "*/weights_*", wrong = "equal weights have any order" },
