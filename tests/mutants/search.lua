@@ -16,7 +16,7 @@ return function(of, spec)
   of("runtime/reading/adapter.c", "c:adapter") {
     { name = "adapter_scale", old = "values[j] += sum[j] * scale", new = "values[j] += sum[j] * (scale > 0 ? 1 : -1)",
       filter = "*/changes_*", wrong = "the scale is left out" },
-    { name = "adapter_part", old = "merge->part < 0 ? 0 : merge->part * count", new = "0 * count", filter = "*/takes_*",
+    { name = "adapter_part", old = "merge->part < 0 ? 0 : merge->part * count", new = "merge->part < 0 ? 0 : 0 * count", filter = "*/takes_*",
       wrong = "every task has the first one's factors" },
     { name = "adapter_lengths", old = "*gain / sqrt(squares)", new = "*gain * (squares > 0 ? 1 : 2)", filter = "*/changes_*",
       wrong = "rows keep their length" },
