@@ -180,6 +180,11 @@ function facts.read(config, tower)
     if default == nil then default = entry.default end
     result[entry.to] = read_entry(entry, config, default, known)
   end
+  for key, entries in pairs(family.inner or {}) do
+    local object, inner = read_entry({ key, kind = "object" }, config, {}, known), {}
+    for _, entry in ipairs(entries) do result[entry.to] = read_entry(entry, object, entry.default, inner) end
+    known_keys.check(object, "config.json: " .. key, { inner, "config.json: " .. key, "config.json" }, notes)
+  end
   -- Decoders whose tokens see both sides: transformers has this key for all of them.
   if family.causal then
     result.causal = read_entry({ "is_causal", default = true, kind = "flag" }, config, true, known)

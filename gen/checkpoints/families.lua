@@ -14,6 +14,8 @@
 --   padded        true: texts are filled up to one length, and the model sees the padding
 --   frames        {} if rows of features come in, one for each frame of a sound
 --   inside        model_type -> the key of the part of config.json that describes the model
+--   inner         key of an object in config.json -> its keys, as in `config`
+--   class         the beginning of the names of another family's classes, which config.json may have, too
 --   sums_types    true: without an input of token types, the table of tokens has the first type added (typed_tokens)
 --   encoder       key of the encoder's description -> the fact that has it, in families whose decoder reads its states
 --   features      the fact that is the width of a source's features, in such families that read sounds
@@ -33,10 +35,12 @@ local families = {}
 -- The folders of families/ and the files in them; pairs are encoders with decoders.
 local folders = {
   encoders = { "albert", "bert", "clip_text", "deberta", "deberta_v2", "distilbert", "electra", "ernie", "esm",
-    "eurobert", "gte", "jina_bert", "layoutlm", "longformer", "modernbert", "mpnet", "nomic_bert", "rembert", "roberta",
-    "roberta_pre", "siglip_text" },
-  decoders = { "gemma", "gemma2", "gemma3", "gpt2", "gpt_neox", "granite", "llama", "mistral", "olmo2", "phi", "phi3",
-    "qwen2", "qwen3", "smollm3", "starcoder2" },
+    "eurobert", "gte", "jina_bert", "jina_v3", "layoutlm", "longformer", "modernbert", "mpnet", "nomic_bert",
+    "rembert", "roberta", "roberta_pre", "siglip_text" },
+  decoders = { "bloom", "cohere", "cohere2", "exaone4", "falcon", "gemma", "gemma2", "gemma3", "glm4", "gpt2",
+    "gpt_neo", "gpt_neox", "gptj", "granite", "granitemoe", "internlm2", "internlm3", "llama", "ministral", "mistral",
+    "mistral3", "mixtral", "mpt", "olmo2", "olmo3", "olmoe", "opt", "phi", "phi3", "qwen2", "qwen2_moe", "qwen3",
+    "qwen3_moe", "smollm3", "stablelm", "starcoder2" },
   pairs = { "bart", "blip", "m2m_100", "marian", "mbart", "pegasus", "t5", "t5_writer", "vision_gpt2",
     "vision_trocr" },
   pictures = { "blip_vision", "clip_vision", "deit", "dinov2", "dinov3", "siglip_vision", "timm", "vit" },

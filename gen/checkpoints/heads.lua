@@ -154,6 +154,11 @@ function heads.causal_lm_named(...)
     { "vocabulary", tied = "tied", name = "logits", tensors = { weight = { ... } } } }
 end
 
+--- The same, with a bias.
+heads.causal_lm_with_bias = { writes = true, heads.causal_lm[1],
+  { "vocabulary", tied = "tied", bias = true, name = "logits",
+    tensors = { weight = { "lm_head.weight" }, bias = { "lm_head.bias" } } } }
+
 heads.last_token = {
   { "pool", over = "last", pad = true },
   { "linear", to = "labels", bias = false, name = "logits", tensor = "score" },
@@ -307,6 +312,10 @@ heads.decoder = {
   ForSequenceClassification = heads.last_token,
   ForTokenClassification = heads.llama.ForTokenClassification,
 }
+
+--- The heads of families that began with GPT-2.
+heads.gpt = words.merged(heads.decoder, { ForTokenClassification = heads.token_classification,
+  ForQuestionAnswering = heads.question_answering })
 
 --- Returns a family that began with Llama: what `own` has, and Llama's other fields.
 function heads.llama_family(own)

@@ -53,7 +53,7 @@ end
 
 -- Returns the task head of a configuration: the end of the class's name, after the family's name.
 local function head_of(self, config)
-  local classes, begin = config.architectures, self.family.model_types[self.facts.model_type]
+  local classes, begin = config.architectures, self.family.model_types[self.facts.model_type]:lower()
   local usual = self.family.heads.Model and "Model" or next(self.family.heads)
   if classes == nil or classes == json.null then return usual end
   if not json.is_texts(classes) then
@@ -62,11 +62,13 @@ local function head_of(self, config)
   end
   local class = classes[1]
   if not class then return usual end
-  local suffix = class:sub(1, #begin) == begin and class:sub(#begin + 1) or nil
+  local function after(word) return class:sub(1, #word):lower() == word and class:sub(#word + 1) or nil end
+  local suffix = after(begin) or after((self.family.class or begin):lower())
+  if self.is_late and class == "HF_ColBERT" then return usual end
   -- Old checkpoints of one family may have the class of another family that it is derived from.
   if not suffix or not self.family.heads[suffix] then
     local list = {}
-    for word in pairs(self.family.heads) do list[#list + 1] = begin .. word end
+    for word in pairs(self.family.heads) do list[#list + 1] = self.family.model_types[self.facts.model_type] .. word end
     table.sort(list)
     local reason = (self.family.refused or {})[suffix]
     faults.raise("usage", ("config.json: architectures: %s is not supported%s; supported are %s"):format(
@@ -197,14 +199,12 @@ local function token_input(self, fixed)
   local f = self.facts
   local types = f.types or 0
   -- A text of one part has no second type, and models of sentences take only such texts.
-  if (types < 2 or self.is_sentences) and not f.keeps_types then types = 0 end
+  if (types < 2 or self.is_sentences or self.is_late) and not f.keeps_types then types = 0 end
   if self.family.sums_types and types == 0 then
     self.sums_types = f.types > 0
     if f.types == 0 then self.names["input.tokens.weight"] = table_names(self) end
   end
-  if types > 0 then
-    self.input_remark = "types = 0: no token_type_ids; all tokens have the first type"
-  end
+  if types > 0 then self.input_remark = "types = 0: no token_type_ids; all tokens have the first type" end
   self.inputs = { ids = "input_ids", token_types = types > 0 and "token_type_ids" or nil,
     boxes = f.boxes and "bbox" or nil }
   local width, input_norm = f.embedding and f.embedding ~= f.d_model and f.embedding or nil, fixed.input_norm
@@ -238,30 +238,11 @@ local function frames_input(self)
   return { stage = "linear", from = f.features, features_norm = f.features_norm or nil, norm = f.input_norm }
 end
 
--- Returns the most tokens of a text that the folder's files state, with special tokens, or nil: what
--- sentence-transformers gives the tokenizer, else the tokenizer's own. Numbers beyond all integers mean none.
-local function stated_limit(self)
-  local limits, file = self.folder.limits or {}, self.folder.limits_file
-  local own, config = limits.processor_kwargs or limits.tokenizer_args, self.folder.tokenizer_config or {}
-  for _, each in ipairs { { type(own) == "table" and own or {}, "model_max_length", file },
-    { limits, "max_seq_length", file }, { config, "model_max_length", "tokenizer_config.json" },
-    { config, "max_len", "tokenizer_config.json" } } do
-    local value = each[1][each[2]]
-    local count = type(value) == "number" and value >= 1 and math.tointeger(value)
-    if count or type(value) == "number" and value >= 2 ^ 63 then return count or nil end
-    if value ~= nil and value ~= json.null then
-      self.notes[#self.notes + 1] = ("%s: %s: %s is no number of tokens, and is left out"):format(each[3], each[2],
-        json.shown(value))
-    end
-  end
-  return nil
-end
-
 -- Returns the most tokens of a sequence. A tokenizer's limit does not end the sequences of a model that writes.
 local function limit_of(self, first, writes)
   local f = self.facts
   local most = f.longest or (f.max_position and f.max_position - first) or 512
-  return writes and most or math.min(most, stated_limit(self) or most)
+  return writes and most or math.min(most, sentence.limit(self.folder, self.notes) or most)
 end
 
 -- Returns the stages of a head. If it scores the tokens that may come next, they have no pool of the last row: calls
@@ -284,6 +265,13 @@ local function length_of(self, most)
   end
   if self.form == "continued" then return nil end -- the context is no such model's; validate says why
   most = math.min(most, keys.LONGEST)
+  self.late = sentence.late(self.folder, most)
+  if self.late and self.late.document_length then
+    most = math.max(self.late.query_length, self.late.document_length)
+    if self.form == "one" or not self.folder.tokenizer then return most, "tokens of a text" end
+    self.length = most
+    return { any = most }, "tokens of a text"
+  end
   if self.family.frames and self.form == "one" then
     return FRAME_LENGTH, "frames"
   elseif self.family.frames then
@@ -389,8 +377,11 @@ end
 -- Returns what a sentence-transformers folder with a tokenizer puts before texts: the text that is there unless another
 -- is asked for, and all texts by name.
 local function prompts_of(self)
-  if not self.folder.modules or not self.folder.tokenizer then return nil, nil end
-  return sentence.prompt(self.folder), sentence.prompts(self.folder)
+  if not (self.folder.modules or self.is_late) or not self.folder.tokenizer then return nil, nil end
+  local prompts = sentence.prompts(self.folder)
+  -- a caller says by its name that a text is a query
+  if self.late and self.late.query_length then prompts = words.merged({ query = "", document = "" }, prompts or {}) end
+  return sentence.prompt(self.folder, self.asked.adapter), prompts
 end
 
 -- Returns the token that the texts of a decoder begin with, or nil without an encoder. transformers takes the first of
@@ -562,7 +553,7 @@ local function entries_of(self, stages)
     or USUAL_LENGTH))
   if not self.family.image then seq, lengths_remark = length_of(self, limit_of(self, first, stages.writes)) end
   local theta, scaling, rotated = f.rope_base, f.rope_scale, nil
-  if self.family.rotary and not theta then
+  if self.family.rotary and not theta and not f.positions then
     theta, scaling, rotated = rotary.of(f)
     scaling = scaling or f.rope_scale
   end
@@ -589,7 +580,8 @@ local function entries_of(self, stages)
     { "kv_heads", f.kv_heads and f.kv_heads ~= f.heads and f.kv_heads or nil },
     { "head_dim", f.head_dim and f.head_dim * f.heads ~= f.d_model and f.head_dim or nil },
     { "layers", layers_of(self, stages) }, { "layer_groups", f.layer_groups },
-    { "d_ff", f.d_ff and f.d_ff ~= 4 * f.d_model and f.d_ff or nil }, { "gated", f.gated or fixed.gated },
+    { "d_ff", f.d_ff and f.d_ff ~= 4 * f.d_model and f.d_ff or nil }, { "experts", f.experts },
+    { "gated", f.gated or fixed.gated },
     { "activation", f.activation }, { "norm", f.norm or fixed.norm }, { "parallel", f.parallel or fixed.parallel },
     { "norm_kind", fixed.norm_kind },
     { "eps", fixed.eps or f.eps }, { "final_norm", f.final_norm or fixed.final_norm },
@@ -600,8 +592,10 @@ local function entries_of(self, stages)
     { "conv_kernel", f.conv_kernel }, { "conv_activation", f.conv_activation },
     { "positions", f.positions or fixed.positions }, { "max_position", f.max_position or nil },
     { "sinusoids", not f.positions and fixed.sinusoids or nil },
-    { "first_position", first > 0 and first or nil }, { "rope_theta", theta }, { "rope_scaling", scaling },
-    { "rope_dim", rotated }, { "rope_patches", fixed.rope_patches },
+    { "first_position", first > 0 and first or nil }, { "rope_theta", theta }, { "rope_style", fixed.rope_style },
+    { "rope_scaling", scaling }, { "rope_dim", rotated }, { "rope_patches", fixed.rope_patches },
+    { "alibi_max", f.alibi_max ~= 8 and f.alibi_max or nil }, { "alibi_factor", f.alibi_factor },
+    { "qkv_limit", f.qkv_limit or nil },
     { "t5_buckets", f.t5_buckets or fixed.t5_buckets }, { "t5_distance", f.t5_distance or fixed.t5_distance },
     { "t5_by_layer", f.t5_by_layer }, { "position_gate", fixed.position_gate },
     { "position_kernel", f.position_kernel }, { "position_groups", f.position_groups },
@@ -612,6 +606,7 @@ local function entries_of(self, stages)
     { "position_norm", f.disentangled and f.disentangled.norm },
     { "position_projections", f.disentangled and f.disentangled.projections },
     { "input", input, self.input_remark }, { "inputs", self.inputs }, { "output", output },
+    { "late_interaction", self.folder.tokenizer and self.late or nil },
     { "labels", labels }, { "label_function", label_function },
     { "tokenizer", not self.family.image and path_of(self) or nil }, { "pictures", self.pictures },
     { "sound", self.sound }, { "texts", texts },
@@ -646,16 +641,18 @@ end
 --- form: "one": the text has that length in place of any length; "forward": calls take whole sequences, also in a model
 --- that writes; "continued": calls continue a sequence, also without a tokenizer; nil: the usual form. tower: "text",
 --- for the other of two towers. sides: { height, width } of the image that is asked for; a missing one is the folder's.
-function import.text(path, from, form, tower, sides)
+--- asked: { head = "splade": lexical weights in place of the scores of a masked language model; adapter: the task whose
+--- adapter the model gets }, or nil.
+function import.text(path, from, form, tower, sides, asked)
   local facts = require("checkpoints.facts") -- only folders need families
   local self = { notes = {}, names = {}, place = from and place_of(path, from) or "",
-    form = form, tower = tower }
+    form = form, tower = tower, asked = asked or {} }
   local place = write.remark(path):gsub("(.)/+$", "%1") .. "/"
   local done, result = pcall(function()
     self.folder = folder.read(path, function(config) facts.family(config, tower) end)
     self.facts, self.notes = facts.read(self.folder.config, tower)
     table.move(self.folder.notes or {}, 1, #(self.folder.notes or {}), #self.notes + 1, self.notes)
-    if self.folder.modules then sentence.check(self.folder, self.notes) end
+    if self.folder.modules or sentence.is_late(self.folder) then sentence.check(self.folder, self.notes) end
     self.family = self.facts.family
     local f = self.facts
     if f.d_ff == false then f.d_ff = nil end
@@ -668,6 +665,7 @@ function import.text(path, from, form, tower, sides)
       self.family.derive(f, self.folder.config, self.names, function(name) return has(self, name) end,
         function(names, most) return gguf.first_floats(self.folder, self.family.prefixes, names, most) end)
     end
+    self.is_late = sentence.is_late(self.folder)
     local head = head_of(self, self.folder.config)
     if f.causal == nil then f.causal = self.family.causal or (self.family.encoder or self.family.pictures) ~= nil end
     self.notes[#self.notes + 1] = (self.family.notes or {})[head]
@@ -676,7 +674,10 @@ function import.text(path, from, form, tower, sides)
     self.is_sentences = self.folder.modules ~= nil and not (sentence.is_cross_encoder(self.folder)
       and head == "ForSequenceClassification")
     local variant = self.family.variants and self.family.variants[f.variant] or {}
-    local stages = self.is_sentences and sentence.stages(self.folder) or variant[head] or self.family.heads[head]
+    local scores = self.family.heads.ForMaskedLM
+    local stages = (self.is_sentences or self.is_late) and sentence.stages(self.folder, scores)
+      or self.asked.head and sentence.lexical_stages(self.folder, scores) or variant[head] or self.family.heads[head]
+    self.notes[#self.notes + 1] = sentence.left_out(self.folder)
     stages = stages_of_writer(self, stages)
     local entries = entries_of(self, stages)
     local class = self.family.model_types[f.model_type]

@@ -63,6 +63,11 @@ function layers.set_used_windows(facts, sliding)
   layers.set_windows(facts, sliding)
 end
 
+--- Leaves layers without positions. rotates: a list of booleans, false for these layers.
+function layers.set_still(facts, rotates)
+  for i, each in ipairs(rotates) do if not each then layers.own(facts, i - 1).rope_dim = 0 end end
+end
+
 -- Returns rope_theta and rope_scaling of layers of a kind. Folders of transformers 4 have keys of their own for it,
 -- which are in `given`; folders of transformers 5 have rope_parameters by kind.
 local function angles(facts, kind, given)

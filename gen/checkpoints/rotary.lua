@@ -63,7 +63,8 @@ local function rotated(facts, partial)
 end
 
 --- Returns rope_theta, rope_scaling and rope_dim for a configuration's facts; nil stands for no scaling and for all
---- dimensions. facts.partial: the fraction of a head's dimensions that is rotated, for families that have it.
+--- dimensions. facts.partial: the fraction of a head's dimensions that is rotated, for families that have it;
+--- facts.grows: true if queries grow with their position.
 function rotary.of(facts)
   local dictionary = facts.rope_scaling and next(facts.rope_scaling) and facts.rope_scaling
     or facts.rope_parameters or {}
@@ -80,7 +81,12 @@ function rotary.of(facts)
   end
   local theta = number("rope_theta", facts.rope_theta or 10000)
   local original = facts.original or number("original_max_position_embeddings", facts.longest)
-  return theta, kinds[word](number, original, facts.longest, dictionary), dim
+  local scaling = kinds[word](number, original, facts.longest, dictionary)
+  if facts.grows then
+    if word ~= "yarn" then refuse("usage", ("llama_4_scaling_beta: does not go with type %s"):format(word)) end
+    scaling.query_beta = number("llama_4_scaling_beta")
+  end
+  return theta, scaling, dim
 end
 
 return rotary

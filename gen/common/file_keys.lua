@@ -25,6 +25,7 @@ local PYTHON = "models with Python code of their own are not supported; if trans
 local LEFT_OUT = "not supported, and left out: generated texts differ from transformers'"
 local BOTH_SIDES = "attention to later tokens is not supported"
 local PARALLEL = "parallel parts are not supported"
+local NORMED = "residuals of what has a norm are not supported"
 local BY_LENGTH = "scores that go by the length are not supported"
 local NO, OFF = { false }, { 0, false }
 
@@ -43,7 +44,7 @@ sections["config.json"] = {
     [OUTPUT] = [[output_attentions output_hidden_states output_scores return_dict return_dict_in_generate
       tie_last_hidden_states]],
     [LOADING] = [[_attn_implementation _attn_implementation_autoset _attn_implementation_internal
-      _experts_implementation_internal attn_implementation chunk_size_feed_forward experts_implementation
+      _experts_implementation_internal _is_quantized attn_implementation chunk_size_feed_forward experts_implementation
       is_encoder_decoder pretraining_tp reorder_and_upcast_attn torchscript use_bfloat16 use_cache]],
     [GENERATION] = [[bad_words_ids begin_suppress_tokens diversity_penalty do_sample
       early_stopping encoder_no_repeat_ngram_size exponential_decay_length_penalty forced_bos_token_id
@@ -167,6 +168,29 @@ local families = {
   phi3 = { without = { ["transformers has the class"] = "auto_map", ["transformers computes without it"] =
     "attention_bias full_attn_mod interpolate_factor lm_head_bias mlp_bias" } },
   qwen2 = { without = { ["transformers computes without it"] = "use_mrope" } },
+  bloom = { without = { [LOADING] = "slow_but_exact", [OLDER] = [[attention_softmax_in_fp32 bias_dropout_fusion
+      masked_softmax_fusion n_inner offset_alibi skip_bias_add skip_bias_add_qkv]] },
+    refused = { [NORMED] = { apply_residual_connection_post_layernorm = NO } } },
+  cohere2 = { without = { ["transformers computes without it"] = [[layer_switch order_of_interleaved_layers rotary_pct
+      use_embedding_sharing use_gated_activation use_parallel_block use_parallel_embedding use_qk_norm]],
+    [LOADING] = "cache_implementation" },
+    refused = { ["transformers always rotates pairs"] = { position_embedding_type = { "rope_gptj" } } } },
+  exaone4 = { read = "sliding_window_pattern" },
+  falcon = { without = { ["transformers has the class"] = "auto_map", [AGREES] = "head_dim", [OLDER] =
+    "apply_residual_connection_post_layernorm ff_factor" } },
+  gpt_neo = { without = { [TRAINING] = "embed_dropout resid_dropout",
+    ["attention_types says it"] = "attention_layers" } },
+  gptj = { refused = { ["GPT-J without rotary positions is not supported"] = { rotary = { true } } } },
+  internlm2 = { without = { ["the class is supported here"] = "auto_map" } },
+  internlm3 = { without = { ["transformers has the class"] = "auto_map" } },
+  mpt = { without = { ["transformers has the class"] = "auto_map",
+      [TRAINING] = "emb_pdrop embedding_fraction init_config",
+      [LOADING] = "init_device verbose", [ORIGIN] = "tokenizer_name",
+      ["transformers computes without it"] = "learned_pos_emb logit_scale norm_type" },
+    refused = { ["transformers always has four times d_model"] = { expansion_ratio = { 4 } },
+      ["transformers has no biases"] = { no_bias = { true } } } },
+  opt = { without = { [TRAINING] = "init_std" },
+    refused = { ["norms without a weight are not supported"] = { layer_norm_elementwise_affine = { true } } } },
   roberta = { without = { [AGREES] = "embedding_size" } },
   roberta_pre = { without = { [AGREES] = "embedding_size" } },
   siglip_vision = { without = { [OTHER_HEADS] = "num_image_tokens projection_dim" },
@@ -213,14 +237,23 @@ sections["config.json with parts"] = {
   without = {
     [TRAINING] = "label_smoothing logit_scale_init_value",
     [OTHER_HEADS] = [[boi_token_id boi_token_index eoi_token_id eoi_token_index image_text_hidden_size image_token_id
-      image_token_index mm_tokens_per_image]],
+      image_token_index mm_tokens_per_image multimodal_projector_bias projector_hidden_act spatial_merge_size
+      vision_feature_layer]],
   },
 }
 
+sections["config.json: attn_config"] = {
+  without = { [TRAINING] = "attn_pdrop", [LOADING] = "attn_impl" },
+  refused = {
+    ["transformers computes with the other value"] = { alibi = { true }, attn_type = { "multihead_attention" },
+      attn_uses_sequence_id = NO, prefix_lm = NO, qk_ln = NO } },
+}
+
 sections["config.json: rope_parameters"] = {
-  read = [[attention_factor beta_fast beta_slow factor high_freq_factor long_factor low_freq_factor mixed_b mscale
-    mscale_all_dim original_max_position_embeddings partial_rotary_factor rope_theta rope_type short_factor truncate
-    type]],
+  read = [[attention_factor beta_fast beta_slow factor high_freq_factor llama_4_scaling_beta long_factor
+    low_freq_factor mixed_b mscale mscale_all_dim original_max_position_embeddings partial_rotary_factor
+    rope_theta rope_type short_factor truncate type]],
+  without = { [AGREES] = "max_position_embeddings" },
 }
 
 sections["config.json: quantization_config"] = {
@@ -379,7 +412,7 @@ sections["sentence_bert_config.json"] = {
   without = { [LOADING] = "model_args model_kwargs unpad_inputs" },
   refused = {
     ["other tasks than embeddings and scores of pairs are not supported"] = {
-      transformer_task = { "feature-extraction", "sequence-classification" } },
+      transformer_task = { "feature-extraction", "sequence-classification", "fill-mask" } },
     ["only token_embeddings and scores are supported"] = { module_output_name = { "token_embeddings", "scores" } },
   },
   told = { ["not supported, and left out: results may differ from sentence-transformers'"] = { config_args = {},
@@ -389,13 +422,47 @@ sections["sentence_bert_config.json"] = {
 sections["sentence_bert_config.json: processor_kwargs"] = { by = "sentence-transformers", read = "model_max_length",
   without = { [PADDING] = "padding_side", [LOADING] = "trust_remote_code use_fast" } }
 
+sections["config.json of jina_v3"] = {
+  read = "auto_map lora_adaptations lora_alpha lora_rank position_embedding_type task_instructions",
+  without = {
+    [TRAINING] = "lora_dropout_p lora_main_params_trainable",
+    [LOADING] = "load_trained_adapters use_flash_attn use_reentrant",
+    ["of prompts and embeddings, which config_sentence_transformers.json has"] = [[emb_pooler matryoshka_dimensions
+      truncate_dim]],
+  },
+}
+
+sections["adapter_config.json"] = {
+  by = "peft",
+  read = "alpha_pattern lora_alpha peft_type r rank_pattern use_rslora",
+  without = {
+    [ORIGIN] = [[auto_mapping base_model_name_or_path corda_config eva_config init_lora_weights loftq_config
+      lora_ga_config peft_version revision task_type velora_config]],
+    [TRAINING] = "inference_mode lora_dropout monteclora_config",
+    [LOADING] = "ensure_weight_tying megatron_config megatron_core qalora_group_size runtime_config",
+    [TENSORS] = [[bias exclude_modules fan_in_fan_out layers_pattern layers_to_transform modules_to_save target_modules
+      use_dora]],
+  },
+  refused = {
+    ["adapters of this kind are not supported"] = { alora_invocation_tokens = {}, arrow_config = {}, kasa_config = {},
+      layer_replication = {}, lora_bias = NO, target_parameters = {}, trainable_token_indices = {}, use_bdlora = NO,
+      use_qalora = NO },
+  },
+}
+
 sections["config_sentence_transformers.json"] = {
   by = "sentence-transformers",
-  read = "activation_fn default_prompt_name prompts truncate_dim",
-  without = { [ORIGIN] = "__version__ requirements", [LOADING] = "keep_in_fp32_modules",
-    ["of comparisons of embeddings"] = "similarity_fn_name" },
-  refused = { ["supported are SentenceTransformer and CrossEncoder"] = {
-    model_type = { "SentenceTransformer", "CrossEncoder" } } },
+  read = [[activation_fn attend_to_expansion_tokens default_prompt_name do_query_expansion document_length
+    document_prefix prompts query_length query_prefix similarity_fn_name skiplist_words truncate_dim]],
+  without = { [ORIGIN] = "__version__ requirements", [LOADING] = "keep_in_fp32_modules" },
+  refused = { ["supported are SentenceTransformer, SparseEncoder, CrossEncoder and ColBERT"] = {
+    model_type = { "SentenceTransformer", "SparseEncoder", "CrossEncoder", "ColBERT" } } },
+}
+
+sections["artifact.metadata"] = {
+  by = "ColBERT",
+  read = "attend_to_mask_tokens doc_maxlen doc_token_id mask_punctuation query_maxlen query_token_id",
+  without = { ["of training and indexes"] = "*", [TENSORS] = "dim" },
 }
 
 local module_names = "module_input_name module_output_name"
@@ -404,6 +471,8 @@ for kind, section in pairs {
     pooling_mode_max_tokens pooling_mode_mean_sqrt_len_tokens pooling_mode_mean_tokens
     pooling_mode_weightedmean_tokens]],
     without = { [TENSORS] = "embedding_dimension word_embedding_dimension" } },
+  SpladePooling = { read = "activation_function pooling_strategy",
+    without = { [TENSORS] = "embedding_dimension word_embedding_dimension", [LOADING] = "chunk_size" } },
   Dense = { read = module_names .. " activation_function bias out_features", without = { [TENSORS] = "in_features" },
     refused = { ["residuals are not supported"] = { use_residual = NO } } },
   LayerNorm = { read = module_names, without = { [TENSORS] = "dimension" } },
@@ -439,12 +508,10 @@ sections.GGUF = {
       {arch}.attention.layer_norm_epsilon {arch}.attention.layer_norm_rms_epsilon {arch}.attention.value_length
       {arch}.classifier.output_labels {arch}.embedding_length_out {arch}.tensor_data_layout
       {arch}.use_parallel_residual]],
-    ["of experts, which expert_count refuses"] = [[{arch}.expert_chunk_feed_forward_length
-      {arch}.expert_feed_forward_length {arch}.expert_gating_func {arch}.expert_group_count {arch}.expert_group_scale
-      {arch}.expert_group_used_count {arch}.expert_shared_feed_forward_length {arch}.expert_weights_norm
-      {arch}.expert_weights_scale {arch}.experts_per_group {arch}.interleave_moe_layer_step
-      {arch}.leading_dense_block_count {arch}.moe_every_n_layers {arch}.moe_latent_size
-      {arch}.router_logit_softcapping]],
+    ["of experts, where the tensors say the same"] = [[{arch}.expert_chunk_feed_forward_length
+      {arch}.expert_feed_forward_length {arch}.expert_group_scale {arch}.expert_group_used_count
+      {arch}.expert_shared_feed_forward_length {arch}.expert_weights_norm {arch}.experts_per_group
+      {arch}.moe_latent_size]],
     [OTHER_MODELS] = [[adapter.* clip.* diffusion.* tokenizer.rwkv.world xielu.* {arch}.activation_sparsity_scale
       {arch}.altup.* {arch}.attention.*_lora_rank {arch}.attention.*_mla {arch}.attention.group_norm_*
       {arch}.attention.indexer.* {arch}.attention.output_scale {arch}.attention.relative_buckets_count
@@ -466,7 +533,11 @@ sections.GGUF = {
     ["{arch}.attention.sliding_window"] = OFF, ["{arch}.attention.sliding_window_pattern"] = OFF,
     ["{arch}.attention.value_length_swa"] = OFF, ["{arch}.attn_logit_softcapping"] = OFF,
     ["{arch}.embedding_scale"] = OFF, ["{arch}.expert_count"] = OFF, ["{arch}.expert_shared_count"] = OFF,
-    ["{arch}.expert_used_count"] = OFF, ["{arch}.final_logit_softcapping"] = OFF, ["{arch}.logit_scale"] = OFF,
+    ["{arch}.expert_used_count"] = OFF, ["{arch}.expert_gating_func"] = { 0, 1 },
+    ["{arch}.expert_group_count"] = { 0, 1 }, ["{arch}.expert_weights_scale"] = { 0, 1 },
+    ["{arch}.interleave_moe_layer_step"] = { 0, 1 }, ["{arch}.leading_dense_block_count"] = OFF,
+    ["{arch}.moe_every_n_layers"] = { 0, 1 }, ["{arch}.router_logit_softcapping"] = OFF,
+    ["{arch}.final_logit_softcapping"] = OFF, ["{arch}.logit_scale"] = OFF,
     ["{arch}.residual_scale"] = OFF, ["{arch}.rope.dimension_count_swa"] = OFF,
     ["{arch}.rope.dimension_sections"] = OFF, ["{arch}.rope.freq_base_swa"] = OFF,
     ["{arch}.*_feat_in"] = OFF, ["{arch}.*_feat_out"] = OFF } },

@@ -56,6 +56,12 @@ keys.list = {
       .. "{ {}, { mask = \"causal\" } }" },
   { key = "d_ff", type = "integer", stack = true, layer = true, min = 0, max = 65536, default_text = "4 d_model",
     meaning = "width of the feed-forward's hidden state; 0: no feed-forward" },
+  { key = "experts", type = "experts", stack = true, layer = true, default_text = "none",
+    meaning = "the feed-forward is a mixture: { count = 128 (experts), used = 8 (of them for each row), d_ff = 768 "
+      .. "(the width of each), router = \"softmax\" or \"sigmoid\", normalise = true (the weights of a row's experts "
+      .. "sum to 1), bias = false (of the router), correction = false (sigmoid: a number for each expert that only the "
+      .. "choice adds), factor = 1 (of the weights), shared = 0 (the width of an expert that all rows have), "
+      .. "shared_gate = false (a sigmoid of the row multiplies its result) }; false: it is not" },
   { key = "gated", type = "boolean", stack = true, layer = true, default = false,
     meaning = "feed-forward: down(activation(gate x) * up x)" },
   { key = "activation", type = "activation", stack = true, layer = true, default = "gelu",
@@ -94,9 +100,12 @@ keys.list = {
   { key = "projections", type = "projections", stack = true, default = true,
     meaning = "false: attention without parameters, query = key = value = the states (or the inputs of qkv()); or "
       .. "{ q =, k =, v =, out = }: one by one, false where they stay as they are" },
-  { key = "qk_norm", type = "word", stack = true, layer = true, words = { "none", "heads", "all" }, default = "none",
+  { key = "qk_norm", type = "word", stack = true, layer = true, words = { "none", "heads", "each", "all" },
+    default = "none",
     meaning = "norm of a self-attention's queries and keys before their positions: each head by itself, all with one "
-      .. "weight (Qwen 3), or all heads together (OLMo 2)" },
+      .. "weight (Qwen 3), or each with a weight of its own and no bias (Command R+); or all heads together (OLMo 2)" },
+  { key = "qkv_limit", type = "number", stack = true, layer = true, min = 1e-3, max = 1e6, default_text = "none",
+    meaning = "a self-attention's projected queries, keys and values are cut to this size, before any norm (MPT)" },
   { key = "scale", type = "scale", stack = true, layer = true, default_text = "1 / sqrt(head_dim)",
     meaning = "factor of the scores before the softmax; false: none" },
   { key = "softcap", type = "number", stack = true, layer = true, min = 1e-3, max = 1e6, default_text = "none",
@@ -163,6 +172,10 @@ keys.list = {
     meaning = "{ type = linear, dynamic, llama3, yarn or longrope, factor = ... }: as in transformers; false: none" },
   { key = "rope_dim", type = "integer", stack = true, layer = true, min = 0, max = 256, default_text = "head_dim",
     meaning = "leading dimensions of a head that are rotated; 0: none" },
+  { key = "alibi_max", type = "number", stack = true, default = 8.0, min = 0.1, max = 64,
+    meaning = "alibi: the least slope is 2 to the power of minus this" },
+  { key = "alibi_factor", type = "number", stack = true, default = 1.0, min = 1e-6, max = 1e6,
+    meaning = "alibi: factor of all slopes" },
   { key = "t5_buckets", type = "integer", stack = true, default = 32, min = 2, max = 4096,
     meaning = "number of buckets that distances are sorted into" },
   { key = "t5_distance", type = "integer", stack = true, default = 128, min = 2, max = 1048576,
@@ -225,6 +238,10 @@ keys.list = {
     default_text = "gguf for names of a GGUF file, else safetensors",
     meaning = "checkpoints that the library opens, next to packed weights; packed: no others, so that the library is "
       .. "smaller. The program packs checkpoints all the same" },
+  { key = "adapter", type = "path", default_text = "none",
+    meaning = "a folder with a LoRA adapter of PEFT, its path relative to the description's, or on a command line to "
+      .. "the working directory: it is a part of the model, whose program and library merge it into the weights that "
+      .. "they read; false: none" },
   { key = "tokenizer", type = "path", default_text = "none",
     meaning = "a tokenizer.json, or a folder with one (or with vocab.txt, or vocab.json and merges.txt), its path "
       .. "relative to the description's: the model takes text; false: it does not" },
@@ -248,6 +265,12 @@ keys.list = {
   { key = "dimensions", type = "integer", min = 1, max = 65536, default_text = "all",
     meaning = "numbers of an embedding of a text that are kept, from the first; if the model scales embeddings to unit "
       .. "vectors, these are scaled again" },
+  { key = "late_interaction", type = "late_interaction", default_text = "none",
+    meaning = "with an output called token_embeddings: how texts become vectors of tokens, and are compared: { "
+      .. "query_marker = \"[unused0]\", document_marker = \"[unused1]\" (a token after the first), query_length = 32, "
+      .. "document_length = 180 (tokens), expands = true (queries are filled up with the mask token), attends = false "
+      .. "(whether the others see these), skip = { \"!\" } (tokens of documents without a vector), first = 0 (rows "
+      .. "at the beginning without one), mean = false (a score is the sum of a query's best cosines; true: their mean) }" },
   { key = "labels", type = "labels", default_text = "none",
     meaning = "labels of the last output's numbers, from 0: { \"no\", \"yes\" }; more than 1000 in parts: { { \"no\", "
       .. "... }, { ... } }" },

@@ -20,6 +20,7 @@
 -- integer operand by its name, and the least by NAME_least.
 local activations = require("data.activations").by_name
 local footprint = require("data.footprint")
+local of_experts = require("data.steps_experts")
 local of_integers = require("data.steps_integers")
 local of_ranks = require("data.steps_ranks")
 local row_entries = require("data.row_entries")
@@ -104,14 +105,18 @@ end }
 --- Returns a constant that is a list of { column, first key, keys }; as text it is the initialiser of a C array.
 function steps.ranges(list) return setmetatable(list, triples) end
 
--- The product C[n][m] (+)= B[n][k] A[k][m]. A is a panel (types.lua).
+-- The product C[n][m] (+)= B[n][k] A[k][m]. A is a panel (types.lua). A product of experts is one for each of them,
+-- whose panels are `apart` bytes from each other: expert e has rows first[e] to first[e + 1] - 1 of the n.
 steps.product = {
   operands = {
     { "a", "r", function(c)
-      return { first = 0, { c.panel.rows, c.panel.ld }, { c.panel.whole and c.panel.ld or c.panel.group * c.m, 1 } }
+      local panel = { first = 0, { c.panel.rows, c.panel.ld },
+        { c.panel.whole and c.panel.ld or c.panel.group * c.m, 1 } }
+      return c.experts and footprint.repeated(panel, c.experts, c.apart) or panel
     end },
     { "b", "r", matrix("n", "inputs", "ldb") },
     { "c", "w", matrix("n", "m", "ldc") },
+    { "first", "r", function(c) return { first = 0, { c.experts + 1, 1 } } end, type = "i32", optional = true },
   },
   cost = function(c) return 2 * c.m * c.n * c.k end,
 }
@@ -231,6 +236,10 @@ local function norms(cost, equation, operands)
     constants = { "rows", "heads", "head_dim", "ldx", "ldy", "eps", "cols" }, apart = { cols = true },
     operands = { written(), read(), table.unpack(of_heads) }, cost = each(cost),
     equation = equation .. ", each of ${heads} heads by itself",
+  }, {
+    constants = { "rows", "heads", "head_dim", "ldx", "ldy", "eps", "cols" }, apart = { cols = true },
+    operands = { written(), read(), { "gain", "r", vector("cols") } }, cost = each(cost),
+    equation = equation:gsub(" %+ bias", "") .. ", each of ${heads} heads by itself",
   }
 end
 
@@ -257,6 +266,7 @@ steps.rows = {
     { constants = { "lo", "hi", "keep" } }),
   normalise = of_rows(16, "y[i] = x[i] / max(|x[i]|, ${eps})", { constants = { "eps" } }),
   softmax_rows = of_rows(51, "y[i][j] = exp(x[i][j] - max) / sum over j"),
+  share = of_rows(4, "y[i][j] = x[i][j] / (sum over j + 1e-20)"),
   log_softmax = of_rows(51, "y[i][j] = x[i][j] - max - log(sum over j of exp(x[i][j] - max))"),
   rotate = {
     constants = { "rows", "heads", "head_dim", "dimension", "pairs", "ldx", "ldy", "ldr", "cols" },
@@ -460,9 +470,9 @@ steps.rows = {
   },
 }
 
-steps.rows.rms_norm, steps.rows.rms_norm_heads = norms(16,
+steps.rows.rms_norm, steps.rows.rms_norm_heads, steps.rows.rms_norm_each = norms(16,
   "y[i] = x[i] / sqrt(mean of x[i]^2 + ${eps}) * gain", { gain })
-steps.rows.layer_norm, steps.rows.layer_norm_heads = norms(22,
+steps.rows.layer_norm, steps.rows.layer_norm_heads, steps.rows.layer_norm_each = norms(22,
   "y[i] = (x[i] - mean) / sqrt(variance + ${eps}) * gain + bias", { gain, bias })
 
 -- The operations of each number type but f32: in a trace, widen rows; look up rows of a table, with a scale for each if
@@ -481,7 +491,7 @@ for _, type in ipairs(types.of_weights) do
   end
 end
 
-for _, entries in ipairs { of_ranks, of_integers } do
+for _, entries in ipairs { of_experts, of_ranks, of_integers } do
   for name, entry in pairs(entries) do steps.rows[name] = entry end
 end
 for name, entry in pairs(steps.rows) do row_entries.complete(name, entry) end
@@ -521,6 +531,8 @@ steps.elementwise = {
   scale_column = { operands = { { "r", "r", row_of_tile } }, cost = each(6), code = "v = v * %s[j] * rest;",
     before = { bias = "v = v * %s[j];" }, at_end = "v = v * %s[j];", then_row = "attn2c_times_rest(%s, rest, %s);",
     equation = "v * %s[j]" },
+  gate_rows = { operands = { { "r", "r", first_column } }, cost = each(2),
+    of_row = "const float number_of_row = %s[i * ${ld}];", code = "v = v * number_of_row;", equation = "v * %s[i]" },
   bias = { operands = { { "r", "r", row_of_tile } }, cost = each(6), code = "v = v + %s[j];",
     after = { scale_column = "v = ATTN2C_FMA(v, rest, %s[j]);" }, equation = "v + %s[j]" },
   add = { operands = { { "r", "r", tile } }, cost = each(8), code = "v = v + %s[i * ${ld} + j];", reads_rows = true,
@@ -532,6 +544,9 @@ steps.elementwise = {
   logarithm = { operands = {}, cost = each(24),
     code = "v = attn2c_log(v < ${least} ? ${least} : v) * ${factor} + ${shift};",
     equation = "${factor} ln(max(v, ${least})) + ${shift}" },
+  clamp = { operands = {}, cost = each(4),
+    code = "v = v < -${factor} ? -${factor} : v > ${factor} ? ${factor} : v;",
+    equation = "min(max(v, -${factor}), ${factor})" },
   gain = { operands = { { "r", "r", row_of_tile } }, cost = each(6), code = "v = v * %s[j];", equation = "v * %s[j]" },
   -- Operations on scores and weights follow.
   scale = { operands = {}, cost = each(2), code = "v = v * ${factor};", equation = "${factor} v" },

@@ -10,6 +10,7 @@ local Builder = require("passes.graph.builder")
 local expose = require("passes.graph.exposed")
 local fits = require("checkpoints.fits")
 local growth = require("passes.graph.growth")
+local mixture = require("passes.graph.experts")
 local ops = require("data.ops")
 local orders = require("passes.graph.orders")
 local shorten = require("passes.graph.rounded")
@@ -22,22 +23,30 @@ local words = require("common.words")
 
 local graph = {}
 
-local function feed_forward(self, path, x)
+-- Returns the factor of the random weights of a feed-forward's last product.
+local function gain_of(spec) return 1 / math.sqrt(2 * math.max(1, spec.layers)) end
+
+local function dense(self, path, x, width)
   local spec = self.spec
-  local gain = 1 / math.sqrt(2 * math.max(1, spec.layers))
+  local gain = gain_of(spec)
   local activation = { ["function"] = spec.activation }
   local factor = self:residual_factor(false)
   local function down(y)
     return self:linear(path .. ".down", y, spec.d_model, spec.bias.down, gain, factor and { factor = factor })
   end
   if not spec.gated then
-    local up = self:linear(path .. ".up", x, spec.d_ff, spec.bias.up)
+    local up = self:linear(path .. ".up", x, width, spec.bias.up)
     return down(self:op("activate", path .. ".act", { x = up }, activation))
   end
-  local gate = self:linear(path .. ".gate", x, spec.d_ff, spec.bias.up)
+  local gate = self:linear(path .. ".gate", x, width, spec.bias.up)
   local gated = self:op("activate", path .. ".act", { x = gate }, activation)
-  local up = self:linear(path .. ".up", x, spec.d_ff, spec.bias.up)
+  local up = self:linear(path .. ".up", x, width, spec.bias.up)
   return down(self:op("multiply", path .. ".gated", { a = up, b = gated }))
+end
+
+local function feed_forward(self, path, x)
+  if not self.spec.experts then return dense(self, path, x, self.spec.d_ff) end
+  return mixture(self, path, x, gain_of(self.spec), function(...) return dense(self, ...) end)
 end
 
 -- norm -> true if parts have a norm before them; of pre_ff all but the self-attention.
@@ -69,7 +78,7 @@ local function parallel(self, path, index, x)
     return spec.residual and self:op("add", path .. ".attn.sum", { a = of, b = x }) or of
   end
   if not is_divided then y = with_input(y) end
-  if spec.d_ff == 0 then return y end
+  if spec.d_ff == 0 and not spec.experts then return y end
   local z = branch(self, x, path .. ".norm2", function(each) return feed_forward(self, path .. ".ff", each) end, normed)
   if is_divided then return with_input(self:op("add", path .. ".ff.sum", { a = z, b = y })) end
   return self:op("add", path .. ".ff.sum", { a = z, b = y })
@@ -86,7 +95,7 @@ local function layer(stack_builder, index, x)
     x = residual(self, x, path .. ".norm_cross", path .. ".cross.sum",
       function(y) return attention.cross(self, path, index, y) end)
   end
-  if self.spec.d_ff == 0 then return x end
+  if self.spec.d_ff == 0 and not self.spec.experts then return x end
   return residual(self, x, path .. ".norm2", path .. ".ff.sum",
     function(y) return feed_forward(self, path .. ".ff", y) end)
 end
@@ -184,6 +193,11 @@ local function positions(self, x)
       lengths = spec.mask.padding and self.lengths or nil }, { id = stage.dropped, share = Builder.to_float(DROPPED) })
   end
   local width = stage.stage == "tokens" and stage.width or spec.d_model
+  local is_first = width ~= spec.d_model and stage.projected == "before_positions"
+  if is_first then
+    width = spec.d_model
+    x = self:linear(path .. ".projection", x, width, false)
+  end
   local shape = { spec.seq, width }
   if spec.positions == "learned" then
     local table_ = self:weight(path .. ".positions.weight", shape, 0, 0.5,

@@ -24,6 +24,8 @@ local context = require("passes.validate.context")
 local convolutions = require("passes.validate.convolutions")
 local disentangled = require("passes.validate.disentangled")
 local encoders = require("passes.validate.encoders")
+local experts = require("passes.validate.experts")
+local late_interaction = require("passes.validate.late_interaction")
 local layers = require("passes.validate.layers")
 local output = require("passes.validate.output")
 local ctc = require("passes.validate.ctc")
@@ -126,9 +128,7 @@ local function image_rows(say, input)
   if input.distillation_token and not input.class_token then
     return say("input.distillation_token", "goes with class_token")
   end
-  if input.registers > 0 and not input.class_token then
-    return say("input.registers", "go with class_token")
-  end
+  if input.registers > 0 and not input.class_token then return say("input.registers", "go with class_token") end
   local down, across = stages.patches(input)
   return down * across + (input.class_token and 1 or 0) + (input.distillation_token and 1 or 0) + input.registers
 end
@@ -211,6 +211,9 @@ local function check_angles(say, spec)
       say("rope_scaling." .. name, ("%d factors, but one for each of %d frequencies is expected"):format(#scaling[name],
         dim // 2))
     end
+  end
+  if scaling and (scaling.query_beta or 0) > 0 and dim ~= spec.head_dim then
+    say("rope_scaling.query_beta", "goes with rope_dim = head_dim")
   end
   if scaling and not is_rope(spec) then say("rope_scaling", "goes with positions = \"rope\"") end
 end
@@ -341,9 +344,9 @@ local of_input = words.set { "learned", "sinusoidal", "convolution" }
 -- Fills in an encoder's spec. Its keys default to the model's, except masks, positions of its input, and outputs.
 local function resolve_encoder(say, description, fields)
   local own = words.set { "mask", "window", "prefix", "mask_value", "max_position", "input", "seq",
-    "attention_output", "head_mask", "first_position", "head_dim", "rope_dim", "d_ff", "scale", "conv_kernel",
-    "rope_patches" }
-  local of_width = words.set { "head_dim", "rope_dim", "d_ff", "scale" } -- inherited with the width and the heads
+    "attention_output", "head_mask", "first_position", "head_dim", "rope_dim", "d_ff", "experts", "scale",
+    "conv_kernel", "rope_patches" }
+  local of_width = words.set { "head_dim", "rope_dim", "d_ff", "experts", "scale" } -- inherited with width and heads
   local merged, known, names = {}, {}, {}
   for i, field in ipairs(keys.of_encoder) do
     known[field.key], names[i] = true, field.key
@@ -422,9 +425,13 @@ local function resolve(say, spec, given)
   output.check(say, spec)
   ctc.check(say, spec)
   if spec.tokenizer and spec.input.stage ~= "tokens" then say("tokenizer", "goes with input = tokens { ... }") end
+  if spec.adapter and (spec.opens == "gguf" or type(spec.names) == "table" and spec.names.quantised) then
+    say("adapter", "does not go with GGUF files and quantised folders: give the folder of the model in floats")
+  end
   pictures.check(say, spec)
   sounds.check(say, spec)
   speech.check(say, spec)
+  late_interaction.check(say, spec)
   if spec.texts and spec.pictures == nil then say("texts", "goes with pictures") end
   if not spec.pictures then spec.texts = nil end
   for _, key in ipairs { "prompt", "prompts", "dimensions" } do
@@ -440,6 +447,7 @@ local function resolve(say, spec, given)
   end
   spec.plan = spec.plan or {}
   precision.check(say, spec, given)
+  experts.check(say, spec)
   local target = targets.by_name[spec.target] -- nil if it was refused
   if target and not target.has_libxsmm then
     local of_plan = spec.plan.kernels == "libxsmm"

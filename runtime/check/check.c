@@ -6,7 +6,6 @@
 #include "check/check_parts.h"
 #include "check/check_sequence.h"
 #include "check/check_sources.h"
-#include "reference/ops.h"
 #include "reference/types.h"
 #include "model/team.h"
 #include "packing/scale_blocks.h"

@@ -4,7 +4,6 @@
  * beside other sequences, mixtures of prompts, guesses and single tokens, after going back, from a copy. A
  * sequence at its end takes no token. */
 #include "check/check_calls.h"
-#include "check/check_judge.h"
 #include "check/check_parts.h"
 #include "check/check_sequence.h"
 #include "check/check_sources.h"

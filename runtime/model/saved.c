@@ -7,7 +7,7 @@
 #include "model/continue.h"
 #include "model/identity.h"
 #include "model/state.h"
-#include "packing/layout.h"
+#include "packing/packed_header.h"
 
 enum { HEADER = 4096, MAGIC = 16, VERSION = 1 };
 

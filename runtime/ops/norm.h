@@ -158,6 +158,13 @@ ATTN2C_INLINE void attn2c_layer_norm_heads(float *y, const float *x, const float
                       head_dim, ldx, ldy, eps);
 }
 
+/* Does the same for each of `heads` parts with a gain of its own: gain[heads * head_dim], and no bias. */
+ATTN2C_INLINE void attn2c_layer_norm_each(float *y, const float *x, const float *gain, int rows, int heads,
+                                          int head_dim, int ldx, int ldy, float eps) {
+  for (ptrdiff_t at = 0; at < (ptrdiff_t)heads * head_dim; at += head_dim)
+    attn2c_layer_norm(y + at, x + at, gain + at, NULL, rows, head_dim, ldx, ldy, eps);
+}
+
 /* Returns the sum of x[j]^2 over one row x[cols]. */
 ATTN2C_INLINE float attn2c_square_sum(const float *x, int cols) {
   const int whole = cols - cols % ATTN2C_SUMS, rest = cols - whole;
@@ -210,6 +217,13 @@ ATTN2C_INLINE void attn2c_rms_norm_heads(float *y, const float *x, const float *
   for (int head = 0; head < heads; head++)
     attn2c_rms_norm(y + (ptrdiff_t)head * head_dim, x + (ptrdiff_t)head * head_dim, gain, rows, head_dim, ldx,
                     ldy, eps);
+}
+
+/* Does the same for each of `heads` parts with a gain of its own: gain[heads * head_dim]. */
+ATTN2C_INLINE void attn2c_rms_norm_each(float *y, const float *x, const float *gain, int rows, int heads,
+                                        int head_dim, int ldx, int ldy, float eps) {
+  for (ptrdiff_t at = 0; at < (ptrdiff_t)heads * head_dim; at += head_dim)
+    attn2c_rms_norm(y + at, x + at, gain + at, rows, head_dim, ldx, ldy, eps);
 }
 
 /* y = x / max(sqrt(sum of x^2), eps) for each row of x[rows][cols]. Rows are ldx and ldy floats apart, and y

@@ -2,7 +2,7 @@
  * starts. scale_search.h describes the candidates and why the result has the same bits everywhere. */
 #include "packing/scale_search.h"
 #include "formats/scale_block.h"
-#include "packing/scale_halves.h"
+#include "packing/scale_blocks.h"
 
 #include <math.h>
 

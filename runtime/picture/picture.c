@@ -2,7 +2,6 @@
 #include "picture/picture.h"
 
 #include "picture/decoders.h"
-#include "picture/prepare.h"
 
 /* Names of files that are not supported, by their first bytes. */
 static const struct {

@@ -12,7 +12,6 @@
 #include "program/generate/command.h"
 #include "program/output.h"
 #include "program/picture/command.h"
-#include "program/picture/texts.h"
 #include "program/sound/command.h"
 #include "program/ranks/program.h"
 #include "program/speech/command.h"
@@ -124,11 +123,10 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
     if (attn2c_asks_text(arguments)) {
       if (&attn2c_the_text) return attn2c_the_text->run(program->model, arguments, stdout, stderr, message);
       if (&attn2c_the_texts)
-        return attn2c_fail(
-            message, ATTN2C_USAGE,
-            "run: --text goes with --image: texts are scored for pictures; the program %s embeds "
-            "texts by themselves",
-            attn2c_the_texts->name);
+        return attn2c_fail(message, ATTN2C_USAGE,
+                           "run: --text goes with --image: texts are scored for pictures; the program %s "
+                           "embeds texts by themselves",
+                           attn2c_the_texts->name);
       return attn2c_fail(message, ATTN2C_USAGE,
                          "run: this model takes no text: it was built without a tokenizer");
     }

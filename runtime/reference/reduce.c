@@ -6,10 +6,13 @@
 #include <math.h>
 
 /* mean = sum of x / n, variance = sum of (x - mean)^2 / n,
- * y = gain (x - mean) / sqrt(variance + eps) + bias, over the last dimension, or each of its `heads` parts */
+ * y = gain (x - mean) / sqrt(variance + eps) + bias, over the last dimension, or each of its `heads` parts,
+ * which have a gain each with the attribute `each` */
 int attn2c_reference_layer_norm(const attn2c_reference_call *call) {
   attn2c_reference_sizes n = {['h'] = attn2c_reference_count(call, "heads", 1)};
-  if (!attn2c_reference_fits(call, "*(hw), w, w -> *(hw)", n)) return ATTN2C_USAGE;
+  const int each = attn2c_number(call->op, "each", 0) != 0;
+  if (!attn2c_reference_fits(call, each ? "*(hw), hw -> *(hw)" : "*(hw), w, w -> *(hw)", n))
+    return ATTN2C_USAGE;
   const int64_t rows = n['*'] * n['h'], width = n['w'];
   double eps = attn2c_number(call->op, "eps", -1);
   if (!(eps >= 0)) return attn2c_reference_fault(call, "eps must be given, and not be negative");
@@ -17,21 +20,24 @@ int attn2c_reference_layer_norm(const attn2c_reference_call *call) {
   for (int64_t r = 0; r < rows; r++) {
     const float *x = (const float *)attn2c_reference_values(call, 0) + r * width;
     float *y = (float *)call->tensors[call->op->result] + r * width;
+    const float *own = gain ? gain + (each ? r % n['h'] * width : 0) : NULL;
     double mean = 0, variance = 0;
     for (int64_t i = 0; i < width; i++) mean += x[i];
     mean /= (double)width;
     for (int64_t i = 0; i < width; i++) variance += (x[i] - mean) * (x[i] - mean);
     variance /= (double)width;
     for (int64_t i = 0; i < width; i++)
-      y[i] = (float)((x[i] - mean) / sqrt(variance + eps) * (gain ? gain[i] : 1) + (bias ? bias[i] : 0));
+      y[i] = (float)((x[i] - mean) / sqrt(variance + eps) * (own ? own[i] : 1) + (bias ? bias[i] : 0));
   }
   return ATTN2C_OK;
 }
 
-/* y = gain x / sqrt(mean of x^2 + eps), over the last dimension, or over each of its `heads` parts */
+/* y = gain x / sqrt(mean of x^2 + eps), over the last dimension, or over each of its `heads` parts, which
+ * have a gain each with the attribute `each` */
 int attn2c_reference_rms_norm(const attn2c_reference_call *call) {
   attn2c_reference_sizes n = {['h'] = attn2c_reference_count(call, "heads", 1)};
-  if (!attn2c_reference_fits(call, "*(hw), w -> *(hw)", n)) return ATTN2C_USAGE;
+  const int each = attn2c_number(call->op, "each", 0) != 0;
+  if (!attn2c_reference_fits(call, each ? "*(hw), hw -> *(hw)" : "*(hw), w -> *(hw)", n)) return ATTN2C_USAGE;
   const int64_t rows = n['*'] * n['h'], width = n['w'];
   double eps = attn2c_number(call->op, "eps", -1);
   if (!(eps >= 0)) return attn2c_reference_fault(call, "eps must be given, and not be negative");
@@ -39,10 +45,11 @@ int attn2c_reference_rms_norm(const attn2c_reference_call *call) {
   for (int64_t r = 0; r < rows; r++) {
     const float *x = (const float *)attn2c_reference_values(call, 0) + r * width;
     float *y = (float *)call->tensors[call->op->result] + r * width;
+    const float *own = gain ? gain + (each ? r % n['h'] * width : 0) : NULL;
     double squares = 0;
     for (int64_t i = 0; i < width; i++) squares += (double)x[i] * (double)x[i];
     double divisor = sqrt(squares / (double)width + eps);
-    for (int64_t i = 0; i < width; i++) y[i] = (float)(x[i] / divisor * (gain ? gain[i] : 1));
+    for (int64_t i = 0; i < width; i++) y[i] = (float)(x[i] / divisor * (own ? own[i] : 1));
   }
   return ATTN2C_OK;
 }

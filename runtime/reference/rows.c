@@ -29,8 +29,9 @@ static double dot_and_magnitude(const float *a, const float *b, int64_t length, 
   return sum;
 }
 
-/* True if a weight is in scale blocks with minima. */
-static int has_minima(const attn2c_descriptor *model, int tensor) {
+int attn2c_reference_has_minima(const attn2c_reference_call *call, int position) {
+  const attn2c_descriptor *model = call->model;
+  const int tensor = call->op->operands[position];
   for (int i = 0; model->packings && i < model->weight_count; i++)
     if (model->weights[i].tensor == tensor) return attn2c_facts_of(model->packings[i].type)->has_minimum;
   return 0;
@@ -52,6 +53,13 @@ static double of_minima(const float *x, const float *w, int64_t count) {
   return sum;
 }
 
+double attn2c_reference_dot(const float *x, const float *w, int64_t length, int with_minimum,
+                            double *magnitude) {
+  const double sum = dot_and_magnitude(x, w, length, magnitude);
+  if (with_minimum) *magnitude += of_minima(x, w, length);
+  return sum;
+}
+
 /* y[r][o] = bias[o] + sum over k of x[r][k] weight[o][k]
  * magnitude[r][o] = |bias[o]| + sum over k of |x[r][k] weight[o][k]| */
 int attn2c_reference_linear(const attn2c_reference_call *call) {
@@ -61,15 +69,15 @@ int attn2c_reference_linear(const attn2c_reference_call *call) {
   const float *x = attn2c_reference_values(call, 0), *weight = attn2c_reference_values(call, 1);
   const float *bias = attn2c_reference_values(call, 2);
   float *y = call->tensors[call->op->result];
-  const int with_minimum = has_minima(call->model, call->op->operands[1]);
+  const int with_minimum = attn2c_reference_has_minima(call, 1);
   for (int64_t o = 0; o < out; o++)
     for (int64_t r = 0; r < rows; r++) {
       double shift = bias ? bias[o] : 0, absolutes;
       if (!call->magnitude) {
         y[r * out + o] = (float)(shift + dot(x + r * in, weight + o * in, in));
       } else {
-        y[r * out + o] = (float)(shift + dot_and_magnitude(x + r * in, weight + o * in, in, &absolutes));
-        if (with_minimum) absolutes += of_minima(x + r * in, weight + o * in, in);
+        y[r * out + o] =
+            (float)(shift + attn2c_reference_dot(x + r * in, weight + o * in, in, with_minimum, &absolutes));
         call->magnitude[r * out + o] = (float)fmin(fabs(shift) + absolutes, FLT_MAX);
       }
     }
@@ -204,6 +212,16 @@ int attn2c_reference_multiply(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
+/* y[r][c] = a[r][c] b[r] */
+int attn2c_reference_gate_rows(const attn2c_reference_call *call) {
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "*w, *1 -> *w", n)) return ATTN2C_USAGE;
+  const float *a = attn2c_reference_values(call, 0), *b = attn2c_reference_values(call, 1);
+  float *y = call->tensors[call->op->result];
+  for (int64_t i = 0; i < n['*'] * n['w']; i++) y[i] = (float)((double)a[i] * (double)b[i / n['w']]);
+  return ATTN2C_OK;
+}
+
 /* y[i] = factor x[i], and -inf if x[i] is -inf: a masked score stays masked, whatever the factor. factor is
  * the emitted code's constant, a float. */
 int attn2c_reference_scale(const attn2c_reference_call *call) {
@@ -291,6 +309,9 @@ static double square(double x) { return x * x; }
 /* relu(x) = max(x, 0); NaN stays NaN */
 static double relu(double x) { return x < 0 ? 0 : x; }
 
+/* log_relu(x) = log(1 + max(x, 0)) */
+static double log_relu(double x) { return log1p(relu(x)); }
+
 /* sigmoid(x) = 1 / (1 + exp(-x)) */
 static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 
@@ -317,6 +338,17 @@ static const struct {
 } activations[] = {ATTN2C_ACTIVATIONS(ROW)};
 
 /* y[i] = f(x[i]) */
+int attn2c_reference_clamp(const attn2c_reference_call *call) {
+  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
+  const float limit = (float)attn2c_number(call->op, "limit", NAN);
+  if (!(limit > 0)) return attn2c_reference_fault(call, "limit must be positive");
+  const float *x = attn2c_reference_values(call, 0);
+  float *y = call->tensors[call->op->result];
+  for (int64_t i = 0, n = attn2c_elements(attn2c_reference_result(call)); i < n; i++)
+    y[i] = x[i] < -limit ? -limit : x[i] > limit ? limit : x[i];
+  return ATTN2C_OK;
+}
+
 int attn2c_reference_activate(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
   if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;

@@ -5,8 +5,9 @@
 
 #include <math.h>
 
-const char attn2c_constant_names[] = "sinusoidal, rope_cos, rope_sin, angle_cos, angle_sin, plane_cos, "
-                                     "plane_sin, alibi, t5_buckets, ones or list";
+const char attn2c_constant_names[] =
+    "sinusoidal, rope_cos, rope_sin, angle_cos, angle_sin, grown_cos, "
+    "grown_sin, plane_cos, plane_sin, alibi, alibi_of, t5_buckets, ones or list";
 
 /* The numbers after a formula's name, read one after the other; bad once one of them is not a number.
  * function: of angles, in the formulas that have one. */
@@ -86,19 +87,23 @@ static int fill_rope(words *from, const attn2c_tensor *tensor, float *values) {
   return 1;
 }
 
-/* y[s][d] = scale f((first + s) F_d), with listed frequencies F_d */
-static int fill_angles(words *from, const attn2c_tensor *tensor, float *values) {
+/* y[s][d] = scale f((first + s) F_d), with listed frequencies F_d; times 1 + beta ln(1 + floor((first + s) /
+ * long)) if it grows, which has beta and long after the scale */
+static int fill_turns(words *from, const attn2c_tensor *tensor, float *values, int grows) {
   int64_t first = next_integer(from);
   double scale = next_number(from);
-  if (tensor->rank != 2 || from->bad) return 0;
+  const double beta = grows ? next_number(from) : 0, length = grows ? next_number(from) : 1;
+  if (tensor->rank != 2 || from->bad || !(length > 0)) return 0;
   int64_t rows = tensor->shape[0], width = tensor->shape[1];
   words counted = *from;
   for (int64_t d = 0; d < width && !counted.bad; d++) next_number(&counted);
   if (!at_end(&counted)) return 0;
   for (int64_t d = 0; values && d < width; d++) {
     double frequency = next_number(from);
-    for (int64_t s = 0; s < rows; s++)
-      values[s * width + d] = (float)(scale * from->function((double)(first + s) * frequency));
+    for (int64_t s = 0; s < rows; s++) {
+      const double growth = grows ? 1 + beta * log1p(floor((double)(first + s) / length)) : 1;
+      values[s * width + d] = (float)(growth * scale * from->function((double)(first + s) * frequency));
+    }
   }
   return 1;
 }
@@ -123,19 +128,27 @@ static int fill_plane(words *from, const attn2c_tensor *tensor, float *values) {
   return 1;
 }
 
-/* Returns the slope of head h of `heads`: 2^(-8 (h + 1) / heads) if heads is a power of two. Otherwise the
- * first n heads have the slopes of the next smaller power n, and the others every other slope of 2n, from the
- * first on (Press et al. 2022, section 3, and its published code). */
-static double alibi_slope(int64_t h, int64_t heads) {
-  int64_t power = 1;
-  while (2 * power <= heads) power *= 2;
-  if (h < power) return exp2(-8.0 * (double)(h + 1) / (double)power);
-  return exp2(-8.0 * (double)(2 * (h - power) + 1) / (double)(2 * power));
+static int fill_angles(words *from, const attn2c_tensor *tensor, float *values) {
+  return fill_turns(from, tensor, values, 0);
 }
 
-/* y[h][d] = -(slope of h) |d + first|; of all heads, or of the heads of a rank, which has the number of its
- * first head and of all heads after `first`. */
-static int fill_alibi(words *from, const attn2c_tensor *tensor, float *values) {
+static int fill_grown(words *from, const attn2c_tensor *tensor, float *values) {
+  return fill_turns(from, tensor, values, 1);
+}
+
+/* Returns the slope of head h of `heads`: 2^(-most (h + 1) / heads) if heads is a power of two. Otherwise the
+ * first n heads have the slopes of the next smaller power n, and the others every other slope of 2n, from the
+ * first on (Press et al. 2022, section 3, and its published code, where most is 8). */
+static double alibi_slope(int64_t h, int64_t heads, double most) {
+  int64_t power = 1;
+  while (2 * power <= heads) power *= 2;
+  if (h < power) return exp2(-most * (double)(h + 1) / (double)power);
+  return exp2(-most * (double)(2 * (h - power) + 1) / (double)(2 * power));
+}
+
+/* y[h][d] = -factor (slope of h) |d + first|; of all heads, or of the heads of a rank, which has the number
+ * of its first head and of all heads after `first`. */
+static int fill_slopes(words *from, const attn2c_tensor *tensor, float *values, double most, double factor) {
   int64_t first = next_integer(from);
   const int is_part = !at_end(from);
   const int64_t before = is_part ? next_integer(from) : 0, all = is_part ? next_integer(from) : 0;
@@ -143,11 +156,20 @@ static int fill_alibi(words *from, const attn2c_tensor *tensor, float *values) {
   int64_t heads = tensor->shape[0], distances = tensor->shape[1];
   if (is_part && (before < 0 || before + heads > all)) return 0;
   for (int64_t h = 0; values && h < heads; h++) {
-    double slope = alibi_slope(before + h, is_part ? all : heads);
+    double slope = factor * alibi_slope(before + h, is_part ? all : heads, most);
     for (int64_t d = 0; d < distances; d++)
       values[h * distances + d] = (float)(-slope * fabs((double)(d + first)));
   }
   return 1;
+}
+
+static int fill_alibi(words *from, const attn2c_tensor *tensor, float *values) {
+  return fill_slopes(from, tensor, values, 8, 1);
+}
+
+static int fill_alibi_of(words *from, const attn2c_tensor *tensor, float *values) {
+  const double most = next_number(from), factor = next_number(from);
+  return fill_slopes(from, tensor, values, most, factor);
 }
 
 /* Returns the bucket of one distance. Half of the buckets (in each direction) are for one distance each; the
@@ -209,9 +231,12 @@ static const struct {
                 {"rope_sin", fill_rope, sin},
                 {"angle_cos", fill_angles, cos},
                 {"angle_sin", fill_angles, sin},
+                {"grown_cos", fill_grown, cos},
+                {"grown_sin", fill_grown, sin},
                 {"plane_cos", fill_plane, cos},
                 {"plane_sin", fill_plane, sin},
                 {"alibi", fill_alibi, NULL},
+                {"alibi_of", fill_alibi_of, NULL},
                 {"t5_buckets", fill_t5_buckets, NULL},
                 {"ones", fill_ones, NULL},
                 {"list", fill_list, NULL}};

@@ -18,7 +18,12 @@ extern const char attn2c_constant_names[];
  *   angle_sin FIRST SCALE F0 F1 .. the same with sin
  *   plane_cos THETA TOKENS ACROSS [s][n]: cosines of the angles of patches in a plane, after TOKENS rows
  *   plane_sin THETA TOKENS ACROSS the same with sin
+ *   grown_cos FIRST SCALE BETA LONG F0 ..
+ *                                  the same times 1 + BETA ln(1 + floor((FIRST + s) / LONG))
+ *   grown_sin FIRST SCALE BETA LONG F0 ..
+ *                                  the same with sin
  *   alibi FIRST                    [heads][n]: -slope |d + FIRST| of the distance d + FIRST
+ *   alibi_of MOST FACTOR FIRST     the same, with slopes times FACTOR from 2^(-MOST / heads) to 2^-MOST
  *   t5_buckets BUCKETS DISTANCE BIDIRECTIONAL FIRST
  *                                  [n]: T5's bucket of the distance, key minus query, d + FIRST
  *   ones                           any shape: all 1

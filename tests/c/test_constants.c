@@ -66,6 +66,35 @@ Test(constants, rope) {
   cr_assert_float_eq(values[1], 0.00999983333, 1e-9);
 }
 
+/* 2^-1, 2^-3 and 2^-2 for three heads whose least slope would be that of MPT with alibi_bias_max 3; halved.
+ */
+Test(constants, alibi_of) {
+  fill("alibi_of 3 0.5 -2", 2, 3, 4);
+  static const double slopes[] = {0.35355339059327376 / 2, 1. / 16, 0.59460355750136053 / 2};
+  for (int h = 0; h < 3; h++)
+    for (int d = 0; d < 4; d++)
+      cr_assert_float_eq(values[h * 4 + d], -slopes[h] * abs(d - 2), 1e-7, "%d, %d", h, d);
+  float usual[8];
+  fill("alibi -3", 2, 1, 8);
+  memcpy(usual, values, sizeof usual);
+  fill("alibi_of 8 1 -3", 2, 1, 8);
+  cr_assert_arr_eq(values, usual, sizeof usual);
+  fill("alibi_of 8 1 -1 1 4", 2, 2, 2); /* heads 1 and 2 of four */
+  cr_assert_eq(values[0], -1.0f / 16);
+  cr_assert_eq(values[2], -1.0f / 64);
+}
+
+/* 1 + 0.5 ln(1 + p // 2) times the angle's, with p = 3, 4, 5, 6. */
+Test(constants, grown) {
+  const double growth[] = {1 + 0.5 * log(2), 1 + 0.5 * log(3), 1 + 0.5 * log(3), 1 + 0.5 * log(4)};
+  fill("grown_cos 3 2 0.5 2 0.25", 2, 4, 1);
+  for (int s = 0; s < 4; s++)
+    cr_assert_float_eq(values[s], 2 * growth[s] * cos(0.25 * (3 + s)), 1e-6, "%d", s);
+  fill("grown_sin 3 2 0.5 2 0.25", 2, 4, 1);
+  for (int s = 0; s < 4; s++)
+    cr_assert_float_eq(values[s], 2 * growth[s] * sin(0.25 * (3 + s)), 1e-6, "%d", s);
+}
+
 /* The slopes of the paper's code, whose function is given there for 8 and 12 heads. */
 Test(constants, alibi) {
   static const double eight[] = {1. / 2, 1. / 4, 1. / 8, 1. / 16, 1. / 32, 1. / 64, 1. / 128, 1. / 256};
@@ -195,6 +224,11 @@ Test(constants, what_does_not_parse_is_refused) {
       {"alibi x", 2, 2, 2},
       {"alibi 0", 1, 2, 0},
       {"alibi 0,5", 2, 2, 2},
+      {"alibi_of 8 1", 2, 2, 2},
+      {"alibi_of 8 y 0", 2, 2, 2},
+      {"grown_cos 0 1 0.5 8 0.25", 2, 2, 2},
+      {"grown_cos 0 1 0.5 0 0.25 0.125", 2, 2, 2},
+      {"grown_sin 0 1 0.5 8 0.25", 1, 2, 0},
       {"t5_buckets 32 128 1", 1, 4, 0},
       {"t5_buckets 32 128 2 0", 1, 4, 0},
       {"t5_buckets 32 128 1 0", 2, 2, 2},

@@ -162,6 +162,46 @@ Test(layer_norm, of_each_head) {
   assert_near(y, (double[]){-2, 2, 2, 0}, 4, 1e-7);
 }
 
+/* The same rows with a gain of each head. */
+Test(layer_norm, of_each_head_with_a_gain_of_its_own) {
+  float x[] = {1, 3, 5, 1}, gain[] = {2, 1, -1, 4}, y[4];
+  start("layer_norm");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 1, 1, 4, 0);
+  op.operands[1] = tensor("gain", ATTN2C_F32, gain, 2, 2, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 1, 1, 4, 0);
+  attribute(0, "eps", 0, NULL);
+  attribute(1, "heads", 2, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "one gain is expected");
+  attribute(2, "each", 1, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){-2, 1, -1, -4}, 4, 1e-7);
+}
+
+Test(rms_norm, of_each_head_with_a_gain_of_its_own) {
+  float x[] = {1, -3, 5, 1}, gain[] = {2, -1, 3, 4}, y[4];
+  start("rms_norm");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 1, 1, 4, 0);
+  op.operands[1] = tensor("gain", ATTN2C_F32, gain, 2, 2, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 1, 1, 4, 0);
+  attribute(0, "eps", 12, NULL);
+  attribute(1, "heads", 2, NULL);
+  attribute(2, "each", 1, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  const double first = sqrt(17);
+  assert_near(y, (double[]){2 / first, 3 / first, 3, 0.8}, 4, 1e-7);
+}
+
+Test(clamp, limits_both_sides) {
+  float x[] = {0.5f, -0.5f, 3, -3, INFINITY, NAN}, y[6];
+  start("clamp");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 2, 3, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 2, 3, 0, 0);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "without a limit");
+  attribute(0, "limit", 2, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){0.5, -0.5, 2, -2, 2, NAN}, 6, 0);
+}
+
 Test(softcap, bends_rows) {
   float x[] = {0, 2, -2, 1e30f, -INFINITY, NAN}, y[6];
   start("softcap");

@@ -102,6 +102,12 @@ Test(rms_norm, against_double) {
   }                                                                                                          \
   NOINLINE void layer_of_##count(float *y, const float *x, const float *gain, int rows, int ld) {            \
     attn2c_layer_norm_heads(y, x, gain, gain, rows, count, 7, ld, ld, 1e-6f);                                \
+  }                                                                                                          \
+  NOINLINE void rms_of_each_##count(float *y, const float *x, const float *gain, int rows, int ld) {         \
+    attn2c_rms_norm_each(y, x, gain, rows, count, 7, ld, ld, 1e-6f);                                         \
+  }                                                                                                          \
+  NOINLINE void layer_of_each_##count(float *y, const float *x, const float *gain, int rows, int ld) {       \
+    attn2c_layer_norm_each(y, x, gain, rows, count, 7, ld, ld, 1e-6f);                                       \
   }
 #define COUNTS(each) each(3) each(5)
 COUNTS(HEADS)
@@ -134,6 +140,34 @@ Test(norms, of_heads_are_those_of_their_columns) {
       guarded_matrix_free(x, rows, cols, ld);
       guarded_matrix_free(y, rows, cols, ld);
       guarded_matrix_free(gain, 1, 7, 7);
+    }
+}
+
+Test(norms, of_heads_with_a_gain_each) {
+  static const struct {
+    int heads;
+    void (*rms)(float *, const float *, const float *, int, int);
+    void (*layer)(float *, const float *, const float *, int, int);
+  } of[] = {{3, rms_of_each_3, layer_of_each_3}, {5, rms_of_each_5, layer_of_each_5}};
+  for (size_t k = 0; k < COUNT_OF(of); k++)
+    for (int kind = 0; kind < 2; kind++) {
+      const int rows = 11, cols = 7 * of[k].heads, ld = cols + 3;
+      float *x = guarded_matrix(rows, cols, ld, 5, 0.5f, 2.0f), *y = guarded_matrix(rows, cols, ld, 5, 0, 1);
+      float *gain = guarded_matrix(1, cols, cols, 6, 1.0f, 0.5f), want[11 * 7];
+      (kind ? of[k].layer : of[k].rms)(y, x, gain, rows, ld);
+      cr_assert(guarded_padding_kept(y, rows, cols, ld));
+      for (int head = 0; head < of[k].heads; head++) {
+        if (kind)
+          attn2c_layer_norm(want, x + 7 * head, gain + 7 * head, NULL, rows, 7, ld, 7, 1e-6f);
+        else
+          attn2c_rms_norm(want, x + 7 * head, gain + 7 * head, rows, 7, ld, 7, 1e-6f);
+        for (int i = 0; i < rows; i++)
+          for (int j = 0; j < 7; j++)
+            cr_assert(fabsf(y[i * ld + 7 * head + j] - want[7 * i + j]) <= 1e-5f, "head %d", head);
+      }
+      guarded_matrix_free(x, rows, cols, ld);
+      guarded_matrix_free(y, rows, cols, ld);
+      guarded_matrix_free(gain, 1, cols, cols);
     }
 }
 

@@ -5,6 +5,7 @@ local any = require("draw_any")
 local attention = require("draw_attention")
 local checkpoint = require("draw_checkpoint")
 local context = require("draw_context")
+local experts = require("draw_experts")
 local ranks = require("draw_ranks")
 local sound = require("draw_sound")
 local sizes = require("sizes")
@@ -86,7 +87,7 @@ local function draw_input(d)
     if chance(30) then d.input.norm = chance(70) end
     if chance(20) then
       d.input.width = 15 + size(60)
-      d.input.projected = pick { "after_norm", "before_norm" }
+      d.input.projected = pick { "after_norm", "before_norm", "before_positions" }
     end
   elseif way == 5 then
     draw_image(d)
@@ -347,6 +348,7 @@ local function draw_layer(d)
   end
   if chance(60) and (d.parallel or "none") ~= "none" then layer.parallel = "none" end
   if chance(20) then layer.qk_norm = attention.draw_qk_norm(d) end
+  if chance(10) then layer.qkv_limit = pick { 0.5, 2 } end
   if chance(20) then layer.norm_kind = pick { "layer", "rms" } end
   if chance(15) and d.d_model >= NARROW then layer.eps = pick { 1e-12, 1e-3, 1 } end
   if chance(20) then layer.bias = draw_bias() end
@@ -421,7 +423,7 @@ end
 --- every description has products of bf16 or int8, and not one in four; any: every one that may is of any length, and
 --- not one in six; context: every one that may has a context, and not one in three of any length; encoder:
 --- every one that may has an encoder in addition, and not one in three; ranks: every one that may is divided among
---- ranks; exposed: its inner tensors are outputs, too.
+--- ranks, and none has experts; experts: every one that may has some, and not one in five; exposed: its inner tensors are outputs, too.
 function draw.description(seed, number, wanted)
   wanted = wanted or {}
   math.randomseed(seed, number)
@@ -469,6 +471,7 @@ function draw.description(seed, number, wanted)
     if type(d.seq) == "number" or chance(30) then d.batch = { 1, random(2, 6) } end
   end
   draw_frames(d)
+  if not wanted.ranks and (chance(20) or wanted.experts) then experts.change(d) end
   if chance(12) or wanted.ranks then ranks.change(d, wanted.exposed) end
   if chance(15) then d.unroll = pick { "all", "alike" } end
   if chance(10) then d.opens = pick { "safetensors", "gguf", "any" } end

@@ -27,6 +27,7 @@ function attention.draw_kind(d, qkv)
   end
   if chance(15) then d.scoring = pick { "dot", "additive", "additive" } end
   if chance(10) then d.softcap = pick { 0.5, 3, 50.0 } end
+  if chance(10) then d.qkv_limit = pick { 0.3, 1, 8.0 } end
   if chance(10) then d.projections = chance(20) end
   if qkv then d.layers = 1 end
 end
@@ -45,7 +46,7 @@ end
 function attention.draw_qk_norm(d)
   if d.projections ~= nil and d.projections ~= true then return "none" end
   local narrow = head_dim_of(d) < sizes.NARROW
-  return narrow and not (d.eps and d.eps >= 0.1) and "none" or pick { "none", "heads", "all" }
+  return narrow and not (d.eps and d.eps >= 0.1) and "none" or pick { "none", "heads", "each", "all" }
 end
 
 -- keys: rows that the attention's keys have.
@@ -170,6 +171,9 @@ local function draw_positions(d, keys)
     if is_image and d.rope_dim % 4 == 0 and chance(60) then d.rope_patches = true end
     if chance(50) then d.rope_style = pick { "halves", "pairs" } end
     if chance(30) then d.rope_theta = pick { 1, 100.5, 5e5 } end
+  elseif d.positions == "alibi" then
+    if chance(30) then d.alibi_max = pick { 3, 16.0 } end
+    if chance(30) then d.alibi_factor = pick { 0.25, 1.5 } end
   elseif d.positions == "disentangled" then
     draw_disentangled(d)
   elseif d.positions == "convolution" then

@@ -1,5 +1,6 @@
 -- draw_checkpoint.lua: random uses of what checkpoints brought into descriptions: layers that share
 -- weights, scaled rotations, first positions, narrow tables, pools side by side, branches, names.
+local attention = require("draw_attention")
 local sizes = require("sizes")
 
 local checkpoint = {}
@@ -19,6 +20,10 @@ local function draw_positions(d)
   if d.positions == "rope" and (d.rope_dim or 4) >= 4 and (d.rope_dim or d.head_dim or d.d_model // d.heads) >= 4
     and not d.rope_patches and chance(40) then
     d.rope_scaling = pick(scalings)()
+  end
+  if d.rope_scaling and d.rope_scaling.type == "yarn" and d.rope_dim == (d.head_dim or d.d_model // d.heads)
+    and chance(50) then
+    d.rope_scaling.query_beta = 0.3
   end
   if d.positions ~= "learned" or stage == "qkv" then return end
   if chance(40) then
@@ -42,6 +47,13 @@ end
 
 local function draw_branches(d)
   local output = d.output
+  local has_mask = attention.has_mask(d, "key_padding")
+  for _, layer in ipairs(type(d.layers) == "table" and d.layers or {}) do
+    has_mask = has_mask or attention.has_mask(layer, "key_padding")
+  end
+  for _, stage in ipairs(has_mask and output or {}) do -- a deviation takes the rows that lengths leave
+    if stage.over == "deviation" then stage.over = "mean" end
+  end
   local last = output and output[#output]
   if not last or last.stage == "argmax" or last.stage == "topk" then return end
   if last.stage == "pool" and last.over ~= "first" and not last.pad and chance(40) then

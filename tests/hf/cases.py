@@ -32,6 +32,7 @@ DEBERTA = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "n
            "position_biased_input": False, "type_vocab_size": 0}
 DEBERTA_OWN = {**DEBERTA, "share_att_key": False, "norm_rel_ebd": "none"}
 DECODER = {**LLAMA, "head_dim": 8}
+EXPERTS = {"num_experts": 5, "num_local_experts": 5, "num_experts_per_tok": 2}
 # Heads of 8 dimensions of which half are rotated.
 HALF = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 3,
         "intermediate_size": WIDTH, "max_position_embeddings": 64, "pad_token_id": 0, "bos_token_id": 1,
@@ -76,6 +77,11 @@ def rope(kind):
 # `change`: a function of the folder after it was written; `sentence`: modules after the model.
 CASES = {
     "bert_model": ("BertModel", BERT, {}),
+    "bert_adapter": ("BertForMaskedLM", BERT, {"words": ["adapter=adapter"], "adapter": {
+        "r": 3, "lora_alpha": 7, "target_modules": ["query", "value", "dense", "word_embeddings"], "bias": "all",
+        "alpha_pattern": {"layer.0.attention.self.query": 5}, "rank_pattern": {"value": 5}, "use_rslora": True}}),
+    "bert_dora": ("BertModel", BERT, {"words": ["adapter=adapter"], "adapter": {
+        "r": 3, "lora_alpha": 7, "target_modules": ["key", "dense"], "bias": "lora_only", "use_dora": True}}),
     "bert_old_names": ("BertModel", BERT, {"change": "old_names"}),
     "bert_sequence": ("BertForSequenceClassification", {**BERT, **LABELS}, {}),
     "bert_token": ("BertForTokenClassification", {**BERT, "num_labels": 5}, {}),
@@ -113,6 +119,9 @@ CASES = {
     "deit_image": ("DeiTForImageClassification", {**VIT, **LABELS}, {}),
     "deit_teacher": ("DeiTForImageClassificationWithTeacher", {**VIT, **LABELS}, {}),
     "gpt2_model": ("GPT2Model", GPT2, {}),
+    "gpt2_adapter": ("GPT2LMHeadModel", GPT2, {"words": ["adapter=adapter"], "adapter": {
+        "r": 4, "lora_alpha": 8, "target_modules": ["c_attn", "c_proj"], "modules_to_save": ["ln_f"],
+        "fan_in_fan_out": True}}),
     "gpt2_logits": ("GPT2LMHeadModel", GPT2, {}),
     "gpt2_all_logits": ("GPT2LMHeadModel", GPT2, {"words": ["output.1.over=all"]}),
     "gpt2_inverse": ("GPT2Model", {**GPT2, "scale_attn_by_inverse_layer_idx": True}, {}),
@@ -158,7 +167,87 @@ CASES.update({
     "olmo2_logits": ("Olmo2ForCausalLM", LLAMA, LATER),
     "granite_logits": ("GraniteForCausalLM", {**LLAMA, "embedding_multiplier": 3.0, "residual_multiplier": 0.4,
                                               "attention_multiplier": 0.6, "logits_scaling": 0.5}, LATER),
+    "granitemoe_logits": ("GraniteMoeForCausalLM", {**LLAMA, **EXPERTS, "embedding_multiplier": 3.0,
+                                                    "residual_multiplier": 0.4, "attention_multiplier": 0.6,
+                                                    "logits_scaling": 0.5}, LATER),
+    "mixtral_logits": ("MixtralForCausalLM", {**LLAMA, **EXPERTS, "sliding_window": 3}, LATER),
+    "olmoe_logits": ("OlmoeForCausalLM", {**LLAMA, **EXPERTS}, LATER),
+    "qwen2_moe_logits": ("Qwen2MoeForCausalLM", {**LLAMA, **EXPERTS, "moe_intermediate_size": 20,
+                                                 "shared_expert_intermediate_size": 28}, LATER),
+    "qwen3_moe_logits": ("Qwen3MoeForCausalLM", {**DECODER, **EXPERTS, "norm_topk_prob": True,
+                                                 "moe_intermediate_size": 20, "num_hidden_layers": 3,
+                                                 "mlp_only_layers": [1]}, LATER),
+    "qwen3_moe_model": ("Qwen3MoeModel", {**DECODER, **EXPERTS, "moe_intermediate_size": WIDTH,
+                                          "decoder_sparse_step": 2}, LATER),
     "starcoder2_logits": ("Starcoder2ForCausalLM", {**LLAMA, "sliding_window": 3}, LATER),
+})
+
+# Decoders of many kinds.
+OPT = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4, "ffn_dim": WIDTH,
+       "max_position_embeddings": 17, "word_embed_proj_dim": WIDTH, "eos_token_id": 36}
+OPT_350M = {**OPT, "do_layer_norm_before": False, "word_embed_proj_dim": 10}
+BLOOM = {"vocab_size": VOCAB, "hidden_size": WIDTH, "n_layer": 2, "n_head": 3}
+FALCON = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4,
+          "max_position_embeddings": 64, "bos_token_id": 1, "eos_token_id": 2}
+MPT = {"vocab_size": VOCAB, "d_model": WIDTH, "n_layers": 2, "n_heads": 3, "max_seq_len": 19}
+GPTJ = {"vocab_size": VOCAB, "n_positions": 19, "n_embd": WIDTH, "n_layer": 2, "n_head": 3, "n_inner": WIDTH, "rotary_dim": 4,
+        "bos_token_id": 1, "eos_token_id": 2}
+GPT_NEO = {"vocab_size": VOCAB, "max_position_embeddings": 19, "hidden_size": WIDTH, "num_layers": 3, "num_heads": 4,
+           "intermediate_size": WIDTH, "window_size": 3, "attention_types": [[["global", "local"], 1], [["local"], 1]],
+           "bos_token_id": 1, "eos_token_id": 2}
+STABLELM = {**HALF, "num_attention_heads": 4, "num_key_value_heads": 2, "partial_rotary_factor": 0.67}
+COHERE = {**{**LLAMA, "layer_norm_eps": 1e-6}, "logit_scale": 0.5}
+OLMO3 = {**LLAMA, "num_hidden_layers": 3, "sliding_window": 3,
+         "layer_types": ["sliding_attention", "full_attention", "sliding_attention"],
+         "rope_parameters": {"sliding_attention": {"rope_type": "default", "rope_theta": 100.0},
+                             "full_attention": {"rope_theta": 100.0, **ROPE["yarn"]}}}
+MINISTRAL3 = {**DECODER, "rope_parameters": {
+    "rope_theta": 100.0, "rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 4, "mscale": 1.0,
+    "mscale_all_dim": 1.0, "llama_4_scaling_beta": 0.4}}
+EXAONE4 = {**LLAMA, "num_hidden_layers": 3, "sliding_window": 3,
+           "layer_types": ["sliding_attention", "full_attention", "sliding_attention"]}
+GLM = {**DECODER, "partial_rotary_factor": 0.5, "attention_bias": True}
+CASES.update({
+    "opt_logits": ("OPTForCausalLM", OPT, LATER),
+    "opt_sequence": ("OPTForSequenceClassification", {**OPT, **LABELS, "enable_bias": False}, {}),
+    "opt_350m": ("OPTForCausalLM", OPT_350M, LATER),
+    "opt_350m_model": ("OPTModel", OPT_350M, {}),
+    "opt_350m_question": ("OPTForQuestionAnswering", OPT_350M, {}),
+    "bloom_logits": ("BloomForCausalLM", {**BLOOM, "tie_word_embeddings": False}, LATER),
+    "bloom_tied": ("BloomForCausalLM", BLOOM, {}),
+    "bloom_token": ("BloomForTokenClassification", {**BLOOM, **LABELS}, {}),
+    "falcon_7b": ("FalconForCausalLM", FALCON, LATER),
+    "falcon_40b": ("FalconForCausalLM", {**FALCON, "num_kv_heads": 2, "new_decoder_architecture": True, "bias": True}, LATER),
+    "falcon_11b": ("FalconModel", {**FALCON, "num_kv_heads": 2, "new_decoder_architecture": True,
+                                   "num_ln_in_parallel_attn": 1, "ffn_hidden_size": WIDTH}, {}),
+    "falcon_rw": ("FalconForCausalLM", {**FALCON, "alibi": True, "multi_query": False, "parallel_attn": False, "bias": True},
+                  LATER),
+    "mpt_logits": ("MptForCausalLM", {**MPT, "attn_config": {"clip_qkv": 0.7, "softmax_scale": 0.4}},
+                   {**LATER, "change": "published_mpt"}),
+    "mpt_sequence": ("MptForSequenceClassification", {**MPT, **LABELS, "pad_token_id": 0}, {}),
+    "gptj_logits": ("GPTJForCausalLM", GPTJ, LATER),
+    "gpt_neo_logits": ("GPTNeoForCausalLM", GPT_NEO, LATER),
+    "stablelm_logits": ("StableLmForCausalLM", {**STABLELM, "use_qkv_bias": True}, LATER),
+    "stablelm_12b": ("StableLmForCausalLM", {**STABLELM, "qk_layernorm": True, "use_parallel_residual": True}, LATER),
+    "cohere_logits": ("CohereForCausalLM", COHERE, LATER),
+    "cohere_plus": ("CohereForCausalLM", {**COHERE, "use_qk_norm": True, "attention_bias": True,
+                                          "tie_word_embeddings": False}, LATER),
+    "cohere2_logits": ("Cohere2ForCausalLM", {**COHERE, "sliding_window": 3, "layer_types": [
+        "sliding_attention", "full_attention"]}, LATER),
+    "olmo3_logits": ("Olmo3ForCausalLM", OLMO3, LATER),
+    "ministral_logits": ("MinistralForCausalLM", {**DECODER, "sliding_window": 3, "layer_types": [
+        "full_attention", "sliding_attention"]}, LATER),
+    "mistral3_whole": ("MistralForCausalLM", {**DECODER, "sliding_window": 3}, {**LATER, "change": "whole_mistral3"}),
+    "ministral3_logits": ("Ministral3ForCausalLM", MINISTRAL3, LATER),
+    "ministral3_whole": ("Ministral3ForCausalLM", MINISTRAL3, {**LATER, "change": "whole_ministral3"}),
+    "exaone4_logits": ("Exaone4ForCausalLM", EXAONE4, LATER),
+    "exaone4_small": ("Exaone4Model", {**EXAONE4, "sliding_window": None, "layer_types": ["full_attention"] * 3}, {}),
+    "glm4_logits": ("Glm4ForCausalLM", GLM, LATER),
+    "glm_logits": ("GlmForCausalLM", {**GLM, "attention_bias": False}, LATER),
+    "internlm3_logits": ("LlamaForCausalLM", {**DECODER, "attention_bias": True, "mlp_bias": True},
+                         {**LATER, "change": "published_internlm3"}),
+    "internlm2_logits": ("LlamaForCausalLM", {**FULL_HEADS, "num_key_value_heads": 2, "rope_parameters": {
+        "rope_theta": 100.0, **ROPE["dynamic"]}}, {**LATER, "change": "published_internlm2"}),
 })
 
 # Encoders after BERT.

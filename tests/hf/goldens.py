@@ -18,7 +18,8 @@ that a wrong rule cannot hide.
     goldens.py            writes all cases
     goldens.py CASE ...   only these
 
-Run with Python 3.11, torch 2.15.0, transformers 5.23.0, numpy 2.4.6, safetensors 0.8.0.
+Run with Python 3.11, torch 2.15.0, transformers 5.23.0, numpy 2.4.6, safetensors 0.8.0; cases with an
+adapter also with peft 0.21.2.
 """
 
 import json
@@ -111,7 +112,7 @@ def greedy(model, seq):
                                return_dict_in_generate=True)
         gaps = [step.topk(2).values.diff().abs().item() for step in found.logits]
         tokens = found.sequences[0, PROMPT:].tolist()
-        if min(gaps) > CLEAR and len(set(tokens)) > 3:
+        if min(gaps) > CLEAR and len(set(tokens)) > 3 and model.config.eos_token_id not in tokens:
             return [prompt[0].tolist(), tokens]
     sys.exit("every prompt leaves a greedy token in doubt")
 
@@ -124,6 +125,64 @@ def whole_gemma3(folder):
     (folder / "config.json").write_text(json.dumps(
         {"model_type": "gemma3", "architectures": ["Gemma3ForConditionalGeneration"], "text_config": config,
          "vision_config": {"model_type": "siglip_vision_model"}, "mm_tokens_per_image": 256}, indent=2) + "\n")
+
+
+def changed(folder, rename, change):
+    """A folder with its tensors' names and its configuration changed, by functions of each."""
+    tensors = load_file(folder / "model.safetensors")
+    save_file({rename(name): value for name, value in tensors.items()}, folder / "model.safetensors")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(change(config), indent=2) + "\n")
+
+
+def whole_mistral3(folder):
+    """As the folder of a model of text and images; the keys of the text part alone count."""
+    changed(folder, lambda name: "language_model." + name, lambda config: {
+        "model_type": "mistral3", "architectures": ["Mistral3ForConditionalGeneration"], "text_config": config,
+        "vision_config": {"model_type": "pixtral"}, "image_token_index": 10, "spatial_merge_size": 2})
+
+
+def whole_ministral3(folder):
+    """As the folder of a model of text and images, with queries that grow."""
+    changed(folder, lambda name: name.replace("model.", "model.language_model.", 1), lambda config: {
+        "model_type": "mistral3", "architectures": ["Mistral3ForConditionalGeneration"], "text_config": config,
+        "tie_word_embeddings": False, "vision_config": {"model_type": "pixtral"}})
+
+
+def published_mpt(folder):
+    """As the published folders of MPT, with code of their own."""
+    changed(folder, lambda name: name, lambda config: {
+        **config, "architectures": ["MPTForCausalLM"], "auto_map": {"AutoConfig": "configuration_mpt.MPTConfig"},
+        "attn_config": {**config["attn_config"], "attn_impl": "torch"}, "tokenizer_name": "EleutherAI/gpt-neox-20b"})
+
+
+def published_internlm3(folder):
+    """As the published folders of InternLM 3, with code of their own."""
+    changed(folder, lambda name: name, lambda config: {
+        **{key: value for key, value in config.items() if key not in ("attention_bias", "mlp_bias")}, "bias": True,
+        "qkv_bias": True, "model_type": "internlm3", "architectures": ["InternLM3ForCausalLM"],
+        "auto_map": {"AutoModel": "modeling_internlm3.InternLM3Model"}})
+
+
+def published_internlm2(folder):
+    """As the published folders of InternLM 2, with code of their own: each group of queries, and its key and value."""
+    tensors, config = load_file(folder / "model.safetensors"), json.loads((folder / "config.json").read_text())
+    groups, rope = config["num_key_value_heads"], config.pop("rope_parameters")
+    del config["attention_bias"], config["mlp_bias"]
+    for layer in range(config["num_hidden_layers"]):
+        path = f"model.layers.{layer}."
+        parts = [tensors.pop(f"{path}self_attn.{part}_proj.weight").reshape(groups, -1, WIDTH) for part in "qkv"]
+        tensors[path + "attention.wqkv.weight"] = np.concatenate(parts, 1).reshape(-1, WIDTH)
+    words = {"embed_tokens": "tok_embeddings", "self_attn.o_proj": "attention.wo", "input_layernorm": "attention_norm",
+             "post_attention_layernorm": "ffn_norm", "mlp.gate_proj": "feed_forward.w1", "mlp.up_proj": "feed_forward.w3",
+             "mlp.down_proj": "feed_forward.w2", "lm_head": "output"}
+    for old, new in words.items():
+        tensors = {name.replace(old, new): value for name, value in tensors.items()}
+    save_file(tensors, folder / "model.safetensors")
+    config.update(architectures=["InternLM2ForCausalLM"], auto_map={"AutoModel": "modeling_internlm2.InternLM2ForCausalLM"},
+                  bias=False, model_type="internlm2", rope_theta=rope["rope_theta"],
+                  rope_scaling={"type": "dynamic", "factor": rope["factor"]})
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
 
 
 def old_modernbert(folder):
@@ -331,12 +390,29 @@ def opened(model_class, folder):
     return model
 
 
+def merged(folder, model, settings, generator):
+    """A model with a random LoRA adapter, which its folder gets as well, merged into it by PEFT."""
+    from peft import LoraConfig, get_peft_model
+    adapted = get_peft_model(model, LoraConfig(**settings))
+    of_bias = {"all": "bias", "lora_only": "base_layer.bias"}.get(settings.get("bias"), "/")
+    with torch.no_grad():
+        for key, parameter in adapted.named_parameters():
+            if "lora_" in key or "modules_to_save" in key or key.endswith(of_bias):
+                values = 0.25 * torch.randn(parameter.shape, generator=generator)
+                parameter.copy_(((2 if "magnitude" in key else 0) + values).half())
+    adapted.half().save_pretrained(folder / "adapter")
+    (folder / "adapter/README.md").unlink()
+    return adapted.float().merge_and_unload().eval()
+
+
 def write(name):
     class_name, settings, special = CASES[name]
     folder = GOLDENS / name
     model, generator = save(folder, class_name, settings, special.get("shards", "1GB"))
     if "change" in special:
         globals()[special["change"]](folder)
+    if "adapter" in special:
+        model = merged(folder, model, special["adapter"], generator)
     mask, seq = None, special.get("length", SEQ)
     if "pictures" in special:
         ids = torch.randint(4, VOCAB, (BATCH, seq), generator=generator)

@@ -503,8 +503,8 @@ of("runtime/ops/softmax.h", "c:rowops_base") {
 }
 
 of("runtime/ops/ranges.h", "c:rowops_attention_base") {
-  { name = "repair_zero", old = "if (weight != 0.0f)\n          attn2c_add_weighted(",
-    new = "if (weight >= 0.0f)\n          attn2c_add_weighted(", wrong = "0 times NaN is added" },
+  { name = "repair_zero", old = "if (weight != 0.0f) attn2c_add_weighted(",
+    new = "if (weight >= 0.0f) attn2c_add_weighted(", wrong = "0 times NaN is added" },
 }
 
 of("runtime/ops/gather.h", "c:rowops_base") {

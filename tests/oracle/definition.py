@@ -26,6 +26,7 @@ ACTIVATIONS = {
     "relu": lambda x: np.maximum(x, 0),
     "gelu": lambda x: x / 2 * (1 + _erf(x / math.sqrt(2))),
     "gelu_tanh": lambda x: x / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3))),
+    "log_relu": lambda x: np.log1p(np.maximum(x, 0)),
     "quick_gelu": lambda x: x * sigmoid(1.702 * x),
     "silu": lambda x: x * sigmoid(x),
     "sigmoid": sigmoid,
@@ -38,7 +39,7 @@ OWN = {"mask", "window", "prefix", "mask_value", "input", "seq", "attention_outp
 OF_WIDTH = {"head_dim", "rope_dim", "d_ff", "scale"}    # taken only where the widths are the model's
 OF_STACK = {"seq", "d_model", "heads", "kv_heads", "head_dim", "layers", "d_ff", "gated", "activation", "norm",
             "norm_kind", "eps", "final_norm", "residual", "residual_scale", "parallel", "qk_norm", "bias",
-            "projections", "scale", "softcap",
+            "projections", "scale", "softcap", "qkv_limit", "alibi_max", "alibi_factor",
             "scoring", "weighting", "fully_masked", "bias_kv", "zero_attn", "positions", "rope_theta",
             "rope_style", "rope_dim", "t5_buckets", "t5_distance", "t5_by_layer", "position_terms", "position_buckets",
             "position_distance", "position_norm", "position_projections"}
@@ -64,11 +65,11 @@ def seen_statically(d, i, j):
     return "window" not in words or i - d["window"][0] <= j <= i + d["window"][1]
 
 
-def alibi_slopes(heads):
-    """Press et al. 2022, with their rule for head counts that are no power of two."""
+def alibi_slopes(heads, most):
+    """Press et al. 2022, with their rule for head counts that are no power of two; most is 8 there."""
     power = 2 ** math.floor(math.log2(heads))
-    slopes = [2.0 ** (-8 * (h + 1) / power) for h in range(power)]
-    return slopes if power == heads else slopes + alibi_slopes(2 * power)[0::2][:heads - power]
+    slopes = [2.0 ** (-most * (h + 1) / power) for h in range(power)]
+    return slopes if power == heads else slopes + alibi_slopes(2 * power, most)[0::2][:heads - power]
 
 
 def t5_bucket(distance, both_sides, buckets, largest):
@@ -163,12 +164,18 @@ class Stack:
         weight = self.given.weight(path + ".weight", width, x.shape[-1], deviation=gain * x.shape[-1] ** -0.5)
         return x @ weight.T + (self.given.weight(path + ".bias", width, deviation=0.3) if bias else 0.0)
 
+    @staticmethod
+    def normed(x, eps, kind):
+        if kind == "rms":
+            return x / np.sqrt((x ** 2).mean(-1, keepdims=True) + eps)
+        return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps)
+
     def norm(self, path, x, eps=None, kind=None):
-        eps = self.d.get("eps", 1e-5) if eps is None else eps
         gain = self.given.weight(path + ".weight", x.shape[-1], mean=1.0, deviation=0.3)
-        if (kind or self.d.get("norm_kind")) == "rms":
-            return x / np.sqrt((x ** 2).mean(-1, keepdims=True) + eps) * gain
-        y = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps) * gain
+        own = kind or self.d.get("norm_kind")
+        y = self.normed(x, self.d.get("eps", 1e-5) if eps is None else eps, own) * gain
+        if own == "rms":
+            return y
         return y + (self.given.weight(path + ".bias", x.shape[-1], deviation=0.3) if kind or self.has_bias("norm") else 0.0)
 
     def rows(self, name, rows, width):
@@ -350,7 +357,8 @@ class Stack:
         """What a position adds to a scaled score."""
         positions = self.d.get("positions")
         if positions == "alibi":
-            return -alibi_slopes(self.heads)[h] * abs(i - j)
+            slopes = alibi_slopes(self.heads, self.d.get("alibi_max", 8))
+            return -self.d.get("alibi_factor", 1) * slopes[h] * abs(i - j)
         if positions == "t5":
             return self.buckets[t5_bucket(j - i, "causal" not in mask_words(self.d), self.d.get("t5_buckets", 32),
                                           self.d.get("t5_distance", 128)), h]
@@ -396,12 +404,19 @@ class Stack:
             key = self.linear(path + ".k", key, narrow, bias, 1.5)
         if self.projects("v"):
             value = self.linear(path + ".v", value, narrow, bias)
+        limit = path.endswith(".attn") and self.d.get("qkv_limit")
+        if limit:
+            query, key, value = (np.clip(x, -limit, limit) if self.projects(part) else x
+                                 for part, x in zip("qkv", (query, key, value)))
         return split(query, self.heads), split(key, self.kv_heads), split(value, self.kv_heads)
 
     def qk_norm(self, path, x):
         """Queries or keys, [heads][rows][D], with their norm: each head by itself, or all of a row together."""
         if self.d.get("qk_norm") == "heads":
             return self.norm(path, x)
+        if self.d.get("qk_norm") == "each":
+            gain = self.given.weight(path + ".weight", x.shape[0], x.shape[2], mean=1.0, deviation=0.3)
+            return self.normed(x, self.d.get("eps", 1e-5), self.d.get("norm_kind")) * gain[:, None]
         if self.d.get("qk_norm") == "all":
             return split(self.norm(path, x.transpose(1, 0, 2).reshape(x.shape[1], -1)), x.shape[0])
         return x

@@ -251,6 +251,10 @@ FIXED = {
                                                    "output": [stage("pool", over="last", pad=1), stage("linear", to=4)]}),
     "last_but_padding_masked": ({"layers": "two"}, {"input": stage("tokens", vocab=2), "mask": ["attention_mask"],
                                                      "output": [stage("pool", over="last", pad=0)]}),
+    "norms_of_heads": ({"groups": "together", "layers": "two"}, {"qk_norm": "each"}),
+    "norms_of_heads_rms": ({"input": "tokens"}, {"qk_norm": "each", "norm_kind": "rms", "positions": "rope", "rope_dim": 2}),
+    "slopes": ({"threads": "two"}, {"positions": "alibi", "alibi_max": 3.0, "alibi_factor": 0.6}),
+    "limited": ({"groups": "together", "bias": "no_qkv"}, {"qkv_limit": 0.4, "mask": ["causal"]}),
     "patches_alone": ({"input": "gray"}, {"output": [stage("pool", over="patches")]}),
 }
 

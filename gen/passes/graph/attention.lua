@@ -39,7 +39,9 @@ local function distances(self, path)
   local shared = self.prefix .. "positions"
   if spec.distances == "alibi" then
     if spec.layers == 0 then return nil end -- nobody reads it
-    return self:constant(shared .. ".alibi", { spec.heads, count }, "alibi " .. first)
+    local is_usual = spec.alibi_max == 8 and spec.alibi_factor == 1
+    return self:constant(shared .. ".alibi", { spec.heads, count }, is_usual and "alibi " .. first
+      or ("alibi_of %.17g %.17g %d"):format(spec.alibi_max, spec.alibi_factor, first))
   end
   path = path or shared
   local index = self:constant(shared .. ".buckets", { count }, ("t5_buckets %d %d %d %d"):format(spec.t5_buckets,
@@ -83,14 +85,17 @@ function attention.inputs(self)
   self.distances = not spec.t5_by_layer and distances(self) or nil
 end
 
--- Rotates queries or keys [B][rows][heads head_dim] by their positions.
-local function rotate(self, path, x, heads)
+-- Rotates queries or keys [B][rows][heads head_dim] by their positions. of_queries: true for queries, which may have a
+-- table of their own.
+local function rotate(self, path, x, heads, of_queries)
   local spec = self.spec
   if spec.rope_dim == 0 then return x end
   local shape, own = { x.shape[2], spec.rope_dim // 2 }, self:variant_of_angles()
+  local grows = of_queries and rope.grows(spec)
+  if grows then own = own .. "_grown" end
   local function angles(name)
     local formula = ("rope_%s %.17g %d"):format(name, spec.rope_theta, spec.past)
-    if spec.rope_scaling then formula = rope.formula(name, spec, spec.past, x.shape[2]) end
+    if spec.rope_scaling then formula = rope.formula(name, spec, spec.past, x.shape[2], grows) end
     if spec.rope_patches then formula = rope.of_patches(name, spec) end
     return self:constant(("%spositions.%s_%d%s"):format(self.prefix, name, x.shape[2], own), shape, formula)
   end
@@ -306,7 +311,7 @@ end
 local function counts_heads(spec)
   return spec.kv_heads ~= spec.heads or spec.attention_output.kind ~= "none" or spec.attention_output.scores
     or spec.scoring == "additive"
-    or spec.distances or spec.qk_norm == "all" or masks.count_heads(spec.mask)
+    or spec.distances or spec.qk_norm == "all" or spec.qk_norm == "each" or masks.count_heads(spec.mask)
     or spec.bias_kv or spec.past > 0
 end
 
@@ -378,8 +383,10 @@ local function projections(self, a, query, key, value)
   local kept = a.kept
   local function project(name, x, heads)
     if not x or not attention.projects(spec, name) then return x end
-    return self:linear(a.path .. "." .. name, x, heads * spec.head_dim, spec.bias[name], 1,
+    local y = self:linear(a.path .. "." .. name, x, heads * spec.head_dim, spec.bias[name], 1,
       kept and { heads = kept, all = spec.heads, axis = 1 } or nil)
+    if not (spec.qkv_limit and a.positions) then return y end
+    return self:op("clamp", ("%s.%s_clamped"):format(a.path, name), { x = y }, { limit = to_float(spec.qkv_limit) })
   end
   a.q = project("q", query, a.heads)
   a.k = project("k", key, a.kv_heads)
@@ -437,17 +444,15 @@ function attention.self(self, path, layer, x)
     offset = spec.past > 0 and spec.past or nil, extra = extra > 0 and extra or nil }
   a.key_padding = a.masks.key_padding
   if spec.qk_norm ~= "none" then
-    local of_heads = spec.qk_norm == "heads"
-    a.q = self:norm(a.path .. ".q_norm", a.q, { heads = of_heads and a.heads or nil })
-    a.k = self:norm(a.path .. ".k_norm", a.k, { heads = of_heads and a.kv_heads or nil })
+    local of_heads, each = spec.qk_norm ~= "all", spec.qk_norm == "each"
+    a.q = self:norm(a.path .. ".q_norm", a.q, { heads = of_heads and a.heads or nil, each = each })
+    a.k = self:norm(a.path .. ".k_norm", a.k, { heads = of_heads and a.kv_heads or nil, each = each })
   end
   if spec.positions == "rope" then
-    a.q = rotate(self, a.path .. ".q_rotated", a.q, a.heads)
+    a.q = rotate(self, a.path .. ".q_rotated", a.q, a.heads, true)
     a.k = rotate(self, a.path .. ".k_rotated", a.k, a.kv_heads)
   end
-  if spec.past > 0 then
-    a.k, a.v = with_past(self, a, "keys", a.k), with_past(self, a, "values", a.v)
-  end
+  if spec.past > 0 then a.k, a.v = with_past(self, a, "keys", a.k), with_past(self, a, "values", a.v) end
   a.k, a.v = with_extra(self, a, "k", a.k), with_extra(self, a, "v", a.v)
   a.factors = factors_of(self, a, kept)
   a.gates = spec.position_gate and a.distances and gates(self, a, x) or nil

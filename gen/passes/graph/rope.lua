@@ -45,9 +45,7 @@ end
 --- Ramps over the dimensions from those that turn beta_fast times in the original length to those that turn beta_slow
 --- times.
 function kinds.yarn(theta, dim, s)
-  local function dimension(turns)
-    return dim * math.log(s.original / (turns * 2 * math.pi)) / (2 * math.log(theta))
-  end
+  local function dimension(turns) return dim * math.log(s.original / (turns * 2 * math.pi)) / (2 * math.log(theta)) end
   local low, high = dimension(s.beta_fast), dimension(s.beta_slow)
   if s.truncate then low, high = math.floor(low), math.ceil(high) end
   low, high = math.max(low, 0), math.min(high, dim - 1)
@@ -74,11 +72,21 @@ function rope.frequencies(spec, longest)
   return kinds[spec.rope_scaling.type](spec.rope_theta, spec.rope_dim, spec.rope_scaling, longest)
 end
 
+--- True if some query grows: at position p it is multiplied by 1 + beta ln(1 + floor(p / original)) (Ministral 3).
+function rope.grows(spec)
+  local s = spec.rope_scaling
+  return s and (s.query_beta or 0) > 0 and spec.symbols.tokens.most + spec.past > s.original or false
+end
+
 --- Returns the formula (runtime/weights/constants.h) of a table of cosines or sines: `rows` rows from position
---- `first` on.
-function rope.formula(name, spec, first, rows)
+--- `first` on. grows: of queries that grow.
+function rope.formula(name, spec, first, rows, grows)
   local list, factor = rope.frequencies(spec, first + rows)
   local parts = { ("angle_%s %d %.17g"):format(name, first, factor or 1) }
+  if grows then
+    parts[1] = ("grown_%s %d %.17g %.17g %.17g"):format(name, first, factor or 1, spec.rope_scaling.query_beta,
+      spec.rope_scaling.original)
+  end
   for i, frequency in ipairs(list) do parts[i + 1] = ("%.17g"):format(frequency) end
   return table.concat(parts, " ")
 end

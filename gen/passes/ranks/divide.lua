@@ -180,7 +180,9 @@ rules.add, rules.multiply = of_both, of_both
 local function by_head(self, op)
   local x, heads = by_columns(self, op.operands.x), op.attributes.heads
   if not x or not heads then return nil end
-  return columns(op, x.first), { x = true }, { heads = divisions.in_heads(x.first, op.operands.x.shape[3] // heads) }
+  local own = divisions.in_heads(x.first, op.operands.x.shape[3] // heads)
+  if op.attributes.each then self:cut(op, "gain", 1, own) end
+  return columns(op, x.first), { x = true }, { heads = own }
 end
 
 rules.rotate, rules.rms_norm, rules.layer_norm = by_head, by_head, by_head

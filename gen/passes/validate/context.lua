@@ -15,9 +15,7 @@ local refused = {
   { "input.dropped", "does not go with a context: it needs the share of all tokens", function(spec)
     return spec.input.dropped ~= nil
   end },
-  { "weighting", "a context goes with weighting = \"softmax\"", function(spec)
-    return spec.weighting ~= "softmax"
-  end },
+  { "weighting", "a context goes with weighting = \"softmax\"", function(spec) return spec.weighting ~= "softmax" end },
   { "head_mask", "factors of heads do not go with a context", function(spec)
     return spec.head_mask and spec.head_mask.kind ~= "none" or false
   end },

@@ -61,9 +61,7 @@ end
 function check_rule(say, key, rule, depth)
   if depth > 4 then return say(key, "rules nest deeper than 4 levels") end
   if type(rule) == "string" and is_text(rule) then return true end
-  if type(rule) ~= "table" then
-    return say(key, show(rule) .. ", but the name of a tensor, or a rule, is expected")
-  end
+  if type(rule) ~= "table" then return say(key, show(rule) .. ", but the name of a tensor, or a rule, is expected") end
   for _, field in ipairs(words.sorted_keys(rule)) do
     local kind = fields[field]
     if math.type(field) == "integer" then goto next end
@@ -114,9 +112,9 @@ end
 
 local function scheme_word(say, key, value)
   if names.scheme(value) then return value end
-  local shown = show(type(value) == "string" and value:sub(1, 24) or value) -- the list is long
-  return say(key, ("%s, but %s is allowed%s"):format(shown, values.one_of(names.list()),
-    suggestion(say, value, names.list())))
+  local shown = show(type(value) == "string" and value:sub(1, 24) or value)
+  return say(key, ("%s, but attn2c, torch or a family (albert, bert, ... in gen/checkpoints/README.md) is allowed%s")
+    :format(shown, suggestion(say, value, names.list())))
 end
 
 return function(say, field, value)

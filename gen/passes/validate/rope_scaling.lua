@@ -27,7 +27,7 @@ local types = {
     original = number(1, 1 << 30) },
   yarn = { factor = number(1e-3, 1e6), original = number(1, 1 << 30), beta_fast = number(1e-3, 1e6, 32.0),
     beta_slow = number(1e-3, 1e6, 1.0), attention_factor = number(1e-6, 1e6, 0.0),
-    truncate = { type = "boolean", default = true } },
+    query_beta = number(0, 1e3, 0.0), truncate = { type = "boolean", default = true } },
   longrope = { short_factor = frequencies, long_factor = frequencies, original = number(1, 1 << 30),
     attention_factor = number(1e-6, 1e6, 0.0) },
 }

@@ -1,6 +1,6 @@
 /* calls.h - runs texts through a model: encodes them, fills a batch of them up to the length of a call,
  * and copies the rows of each text to its place in the outputs. A model of any length takes several texts in
- * a call, without padding (rows.h). The library's interface for text and the program share this. */
+ * a call, without padding (rows.c). The library's interface for text and the program share this. */
 #pragma once
 
 #include "chat/chat_template.h"

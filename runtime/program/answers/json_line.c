@@ -5,7 +5,6 @@
 
 #include "base/descriptor.h"
 #include "base/utf8.h"
-#include "program/answers/safe.h"
 #include "text/unicode.h"
 
 json_t *attn2c_json_text(const char *text, size_t length) {

@@ -5,7 +5,6 @@
 #include <jansson.h>
 
 #include "measure/work.h"
-#include "program/bench/tokens_report.h"
 
 static const char *const group_names[] = {"op", "section", "result"};
 static const char *const group_lists[] = {"ops", "sections", "results"};

@@ -2,7 +2,6 @@
 #include "program/picture/command.h"
 
 #include "program/answers/json_line.h"
-#include "program/answers/safe.h"
 #include "program/media/command.h"
 #include "program/picture/source.h"
 

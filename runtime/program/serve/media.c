@@ -11,7 +11,7 @@
 #include "program/serve/generate/generate.h"
 #include "program/serve/multipart.h"
 #include "program/serve/numbers.h"
-#include "program/signals.h"
+#include "program/output.h"
 #include "program/sound/command.h"
 #include "program/speech/command.h"
 

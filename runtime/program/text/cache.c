@@ -10,7 +10,7 @@
 #include "formats/npy.h"
 #include "measure/timing.h"
 #include "model/identity.h"
-#include "packing/layout.h"
+#include "packing/packed_header.h"
 
 enum { FOOTER = 512, MAGIC = 24, VERSION = 1 };
 

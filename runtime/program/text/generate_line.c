@@ -2,7 +2,7 @@
  * program also runs where it is not installed; its functions and numbers are as in its histedit.h, version
  * 2. A static program has no editor. */
 #define _GNU_SOURCE
-#include "program/text/generate_line.h"
+#include "program/text/generate.h"
 
 #include <errno.h>
 #include <locale.h>

@@ -1,5 +1,5 @@
 /* sentences.c - finds where the sentences of a text end, by the marks of many scripts. */
-#include "program/text/sentences.h"
+#include "program/text/generate.h"
 
 #include <string.h>
 

@@ -59,7 +59,7 @@ local accesses = {
 -- Keys that are read by other means than a pattern finds: a name that is put together, a loop over names.
 local by_hand = {
   ["config.json"] = "decoder_start_token_id eos_token_id pad_token_id",
-  ["config.json: rope_parameters"] = "rope_theta",
+  ["config.json: rope_parameters"] = "llama_4_scaling_beta rope_theta",
   ["config.json: quantization_config"] = "bits checkpoint_format format pack_dtype version desc_act",
   ["generation_config.json"] = "decoder_start_token_id max_length",
   ["tokenizer_config.json"] = [[add_bos_token add_eos_token additional_special_tokens chat_template extra_ids

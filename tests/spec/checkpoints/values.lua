@@ -174,7 +174,8 @@ local function rope_cases(kv, of_40)
 end
 
 -- Default of pad_token_id, by scheme.
-local pads = { gemma = 0, gemma2 = 0, gemma3 = 0, olmo2 = 1, phi3 = 32000, smollm3 = 128004 }
+local pads = { gemma = 0, gemma2 = 0, gemma3 = 0, glm4 = 151329, internlm3 = 2, olmo2 = 1, olmo3 = 1, opt = 1,
+  phi3 = 32000, smollm3 = 128004 }
 
 local function rope_classes(scheme, mask)
   local padded = mask and { ["mask.2"] = "padding" } or { mask = "causal padding" }
@@ -594,15 +595,14 @@ values.dense = { ["torch.nn.modules.activation.Tanh"] = "tanh", ["torch.nn.modul
   ["torch.nn.modules.activation.GELU"] = "gelu", ["torch.nn.modules.activation.SiLU"] = "silu",
   ["torch.nn.modules.activation.Sigmoid"] = "sigmoid", ["torch.nn.modules.linear.Identity"] = NONE }
 
---- For values_decoders.lua, values_encoders.lua, values_later.lua, values_deberta.lua, values_towers.lua,
---- values_writers.lua and values_speech.lua.
+--- For the other files called values_*.lua.
 values.parts = { listed = listed, like = like, plus = plus, joined = joined, output = output, model = model,
   tokens = tokens, question = question, rope = rope, rope_classes = rope_classes, last = last, bert = bert,
   bert_cases = bert_cases, masked = masked, pooled = pooled, untied = untied, types_cases = types_cases,
   position_cases = position_cases, no_types = no_types, image = image, hidden = hidden,
   roberta = roberta, roberta_classes = roberta_classes, two_layers = two_layers }
 
-for _, part in ipairs { "decoders", "encoders", "later", "deberta", "towers", "speech", "writers" } do
+for _, part in ipairs { "decoders", "later", "encoders", "more", "deberta", "towers", "speech", "writers" } do
   for model_type, family in pairs(require("tests.spec.checkpoints.values_" .. part)(values)) do
     values.families[model_type] = family
   end

@@ -65,6 +65,9 @@ return function(values)
 
   local function without_bias(base) return like(parts.rope, base) end
 
+  parts.decoders = { classes = classes, tied_classes = tied_classes, sliding = sliding, common = common,
+    bias_case = bias_case, without_bias = without_bias, four = four }
+
   local families = {}
 
   families.gpt_neox = {

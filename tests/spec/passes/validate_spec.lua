@@ -30,8 +30,8 @@ describe("a spec", function()
       projections = true, scale = 1 / math.sqrt(8), scoring = "dot", weighting = "softmax", fully_masked = "zero",
       bias_kv = false, zero_attn = false, attention_output = { kind = "none" }, head_mask = { kind = "none" }, past = 0,
       mask = { causal = false, padding = false }, positions = "none", max_position = 8, rope_theta = 10000.0,
-      rope_style = "halves", rope_patches = false, rope_dim = 8, t5_buckets = 32,
-      t5_distance = 128, t5_by_layer = false,
+      rope_style = "halves", rope_patches = false, rope_dim = 8, alibi_max = 8.0, alibi_factor = 1.0,
+      t5_buckets = 32, t5_distance = 128, t5_by_layer = false,
       position_gate = false,
       conv_activation = "tanh",
       position_terms = "both", position_buckets = 256, position_distance = 512, position_norm = false,
@@ -144,7 +144,8 @@ describe("a spec", function()
 
   it("is dumped sorted", function()
     local text = require("passes.validate").dump(helper.tiny({}, "validate"))
-    assert.matches('^activation = "gelu"\nattention_output.kind = "none"\nbatch = 1\nbias.down = true\n', text)
+    assert.matches('^activation = "gelu"\nalibi_factor = 1.0\nalibi_max = 8.0\nattention_output.kind = "none"\n'
+      .. 'batch = 1\nbias.down = true\n', text)
     assert.matches('\noutput.1.stage = "hidden"\n', text)
   end)
 end)
@@ -285,7 +286,7 @@ describe("other keys' ranges", function()
   it("words, with the nearest suggested", function()
     assert.equal('norm: "prey", but post, pre, pre_ff, sandwich, res_post or none is allowed (did you mean pre?)',
       refusal({ norm = "prey" }))
-    assert.equal('activation: "gleu", but gelu, gelu_tanh, quick_gelu, relu, sigmoid, silu or tanh is allowed ' ..
+    assert.equal('activation: "gleu", but gelu, gelu_tanh, log_relu, quick_gelu, relu, sigmoid, silu or tanh is allowed ' ..
       "(did you mean gelu?)", refusal({ activation = "gleu" }))
     local schemes = require("checkpoints.names").list()
     assert.equal(('names: "keras", but %s or %s is allowed'):format(table.concat(schemes, ", ", 1, #schemes - 1),

@@ -50,7 +50,12 @@ end
 -- True if config.json of a model type may have a key without a line.
 local function is_of(word, key)
   local family, sections = families.by_type[word], { "config.json" }
-  for _, entry in ipairs(family.config) do
+  local lists = { family.config }
+  for object, entries in pairs(family.inner or {}) do -- a key of an object is called as one of the whole
+    if object == key then return true end
+    lists[#lists + 1] = entries
+  end
+  for _, entry in ipairs(words.append({}, table.unpack(lists))) do
     for i = 1, #entry do if entry[i] == key then return true end end
   end
   if family.causal and key == "is_causal" then return true end

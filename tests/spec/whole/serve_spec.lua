@@ -116,6 +116,35 @@ describe("a program that serves", function()
     assert.equal(dkjson.decode(bias).text, biased.choices[1].text)
   end)
 
+  it("takes llama.cpp's options, as `generate` does", function()
+    for words, fields in pairs {
+      ["--xtc-probability 0.5 --xtc-threshold 0.02 --top-n-sigma 2"] = { xtc_probability = 0.5, xtc_threshold = 0.02,
+        top_n_sigma = 2 },
+      ["--typical-p 0.8 --sampler-order 'typ_p;top_k'"] = { typical_p = 0.8, samplers = { "typ_p", "top_k" } },
+      ["--dynatemp-range 0.5 --dynatemp-exponent 2"] = { dynatemp_range = 0.5, dynatemp_exponent = 2 },
+      ["--mirostat 2 --mirostat-tau 3 --mirostat-eta 0.3"] = { mirostat = 2, mirostat_tau = 3, mirostat_eta = 0.3 },
+      ["--dry-multiplier 2 --dry-base 1.5 --dry-allowed-length 1 --dry-last-n 30"] = { dry_multiplier = 2, dry_base = 1.5,
+        dry_allowed_length = 1, dry_penalty_last_n = 30 },
+      ["--dry-multiplier 3 --dry-allowed-length 0 --dry-breaker e --dry-breaker 'th'"] = { dry_multiplier = 3,
+        dry_allowed_length = 0, dry_sequence_breakers = { "e", "th" } },
+    } do
+      local expected = dkjson.decode(own.sh(own.line("llama", "generate", "--prompt 'Once upon' --tokens 20 --seed 5 "
+        .. "--temperature 0.9 --format jsonl " .. words))).text
+      fields.prompt, fields.max_tokens, fields.seed, fields.temperature = "Once upon", 20, 5, 0.9
+      local status, answer = completion(fields)
+      assert.same({ 200, expected }, { status, answer.choices[1].text }, words)
+    end
+    for said, fields in pairs {
+      ["typical_p: 2, but a number from 0 to 1 is allowed"] = { typical_p = 2 },
+      ["sampler_order: 'x', but llama.cpp or names of penalties;dry;temperature;top_n_sigma;top_k;top_p;min_p;typ_p;xtc are "
+        .. "allowed, each once"] = { samplers = { "x" } },
+    } do
+      fields.prompt = "a"
+      local status, answer = completion(fields)
+      assert.same({ 400, said }, { status, answer.error.message })
+    end
+  end)
+
   -- Requests that differ in everything, with log-probabilities.
   local function requests()
     local list = {}

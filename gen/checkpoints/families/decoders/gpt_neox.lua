@@ -1,6 +1,7 @@
 -- gpt_neox.lua: describes GPT-NeoX (Black et al. 2022) and Pythia: parallel parts with two norms, rotary positions for
 -- a part of each head, and one tensor with query, key and value head by head.
 local heads = require("checkpoints.heads")
+local words = require("common.words")
 
 local function part(number)
   return { "layers.*.attention.query_key_value", part = number, parts = 3, groups = "heads" }
@@ -38,11 +39,5 @@ return {
     facts.bias = { qkv = has, out = has, ff = true }
     facts.parallel = facts.is_parallel and "two_norms" or nil
   end,
-  heads = {
-    Model = heads.model(),
-    ForCausalLM = heads.causal_lm_named("embed_out.weight", "lm_head.weight"),
-    ForSequenceClassification = heads.last_token,
-    ForTokenClassification = heads.token_classification,
-    ForQuestionAnswering = heads.question_answering,
-  },
+  heads = words.merged(heads.gpt, { ForCausalLM = heads.causal_lm_named("embed_out.weight", "lm_head.weight") }),
 }

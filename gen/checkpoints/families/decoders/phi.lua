@@ -27,12 +27,7 @@ return heads.llama_family {
   derive = function(facts) facts.qk_norm = facts.qk_layernorm and "heads" or nil end,
   heads = {
     Model = heads.model(),
-    ForCausalLM = {
-      writes = true,
-      heads.causal_lm[1],
-      { "vocabulary", tied = "tied", bias = true, name = "logits",
-        tensors = { weight = { "lm_head.weight" }, bias = { "lm_head.bias" } } },
-    },
+    ForCausalLM = heads.causal_lm_with_bias,
     ForSequenceClassification = heads.last_token,
     ForTokenClassification = heads.llama.ForTokenClassification,
   },

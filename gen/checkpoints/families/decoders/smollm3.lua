@@ -3,18 +3,15 @@ local faults = require("common.faults")
 local heads = require("checkpoints.heads")
 local layers = require("checkpoints.layers")
 
--- Returns the list of 1 for layers with rotary positions and 0 for those without.
+-- Returns a list of booleans: true for layers with rotary positions.
 local function rotates(facts)
-  local list = facts.no_rope_layers
-  if not list then
-    list = {}
-    for i = 1, facts.layers do list[i] = i % facts.interval ~= 0 and 1 or 0 end
-  end
+  local given, list = facts.no_rope_layers, {}
   for i = 1, facts.layers do
-    if list[i] ~= 0 and list[i] ~= 1 then
+    if given and given[i] ~= 0 and given[i] ~= 1 then
       faults.raise("format", ("config.json: no_rope_layers: 0 or 1 is expected for each of %d layers"):format(
         facts.layers))
     end
+    if given then list[i] = given[i] == 1 else list[i] = i % facts.interval ~= 0 end
   end
   return list
 end
@@ -33,9 +30,7 @@ return heads.llama_family {
   derive = function(facts)
     local list = rotates(facts)
     heads.set_biases(facts)
-    for i = 1, facts.layers do
-      if list[i] == 0 then layers.own(facts, i - 1).rope_dim = 0 end
-    end
-    layers.set_used_windows(facts, layers.sliding(facts, function(i) return facts.use_window and list[i + 1] == 0 end))
+    layers.set_still(facts, list)
+    layers.set_used_windows(facts, layers.sliding(facts, function(i) return facts.use_window and not list[i + 1] end))
   end,
 }

@@ -1,0 +1,54 @@
+-- falcon.lua: describes Falcon (Almazrouei et al. 2023): one tensor in which each group of queries comes before the key
+-- and value that it shares; parallel parts; rotary positions, or scores that fall with the distance (ALiBi).
+local heads = require("checkpoints.heads")
+
+local function part(number)
+  return { "h.*.self_attention.query_key_value", part = number, parts = { "heads", "kv_heads", "kv_heads" },
+    groups = "kv_heads" }
+end
+
+return {
+  known = "Falcon (7B, 40B, 11B, RW)",
+  model_types = { falcon = "Falcon" },
+  prefixes = { "transformer.", "" },
+  tensors = {
+    { "input.tokens", "word_embeddings" },
+    { "l*.attn.q", part(1) },
+    { "l*.attn.k", part(2) },
+    { "l*.attn.v", part(3) },
+    { "l*.attn.out", "h.*.self_attention.dense" },
+    { "l*.norm1", { "h.*.input_layernorm", "h.*.ln_attn" } },
+    { "l*.norm2", { "h.*.post_attention_layernorm", "h.*.ln_mlp" } },
+    { "l*.ff.up", "h.*.mlp.dense_h_to_4h" },
+    { "l*.ff.down", "h.*.mlp.dense_4h_to_h" },
+    { "final_norm", "ln_f" },
+  },
+  config = heads.config({ vocab = 65024, layers = 32, heads = 71, longest = 2048, original = false, rope_theta = false,
+    rope_scaling = false, rope_parameters = false, tied = true }, {
+    { "n_embed", "hidden_size", to = "d_model", default = 4544, kind = "count" },
+    { "ffn_hidden_size", to = "d_ff", default = false, kind = "count" },
+    { "activation", to = "activation", default = "gelu", kind = "activation" },
+    { "layer_norm_epsilon", to = "eps", default = 1e-5, kind = "number" },
+    { "num_kv_heads", to = "kv_heads", default = false, kind = "count" },
+    { "num_ln_in_parallel_attn", to = "norms", default = false, kind = "count" },
+    { "alibi", to = "has_alibi", default = false, kind = "flag" },
+    { "new_decoder_architecture", to = "is_new", default = false, kind = "flag" },
+    { "multi_query", to = "is_multi_query", default = true, kind = "flag" },
+    { "parallel_attn", to = "is_parallel", default = true, kind = "flag" },
+    { "bias", to = "has_bias", default = false, kind = "flag" },
+  }),
+  fixed = { norm = "pre", final_norm = true, positions = "rope" },
+  rotary = true,
+  causal = true,
+  derive = function(facts)
+    local has = facts.has_bias
+    facts.bias = { qkv = has, out = has, ff = has }
+    if facts.is_multi_query and not facts.is_new then facts.kv_heads = 1 end
+    facts.parallel = facts.is_new and facts.norms ~= 1 and "two_norms" or (facts.is_new or facts.is_parallel)
+      and "one_norm" or nil
+    if facts.has_alibi then -- the scores' scale is also that of the distances
+      facts.positions, facts.alibi_factor = "alibi", (facts.d_model // facts.heads) ^ -0.5
+    end
+  end,
+  heads = heads.gpt,
+}

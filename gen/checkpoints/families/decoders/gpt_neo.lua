@@ -1,0 +1,60 @@
+-- gpt_neo.lua: describes GPT-Neo (Black et al. 2021): GPT-2 with scores without a scale, and a window in some layers.
+local faults = require("common.faults")
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+
+-- Returns a list of "global" and "local", one for each layer, as attention_types has them: { { types, times }, .. }.
+local function types_of(facts)
+  local list = {}
+  for _, item in ipairs(facts.attention_types or { { { "global", "local" }, facts.layers // 2 } }) do
+    local types, times = table.unpack(type(item) == "table" and item or {})
+    if type(types) ~= "table" or math.type(times) ~= "integer" then list = {} break end
+    for _ = 1, math.min(times, facts.layers + 1) do
+      for _, word in ipairs(types) do list[#list + 1] = word end
+    end
+  end
+  for i = 1, math.max(#list, facts.layers) do
+    if list[i] ~= "global" and list[i] ~= "local" or i > facts.layers then
+      faults.raise("format", ("config.json: attention_types: global or local is expected for each of %d layers"):format(
+        facts.layers))
+    end
+  end
+  return list
+end
+
+return {
+  known = "GPT-Neo, TinyStories",
+  model_types = { gpt_neo = "GPTNeo" },
+  called = { gpt_neo = "GPT-Neo" },
+  prefixes = { "transformer.", "" },
+  tensors = {
+    { "input.tokens", "wte" },
+    { "input.positions", "wpe" },
+    { "l*.attn.q", "h.*.attn.attention.q_proj" },
+    { "l*.attn.k", "h.*.attn.attention.k_proj" },
+    { "l*.attn.v", "h.*.attn.attention.v_proj" },
+    { "l*.attn.out", "h.*.attn.attention.out_proj" },
+    { "l*.norm1", "h.*.ln_1" },
+    { "l*.norm2", "h.*.ln_2" },
+    { "l*.ff.up", "h.*.mlp.c_fc" },
+    { "l*.ff.down", "h.*.mlp.c_proj" },
+    { "final_norm", "ln_f" },
+  },
+  config = heads.config({ vocab = 50257, d_model = 2048, max_position = 2048, tied = true }, {
+    { "num_layers", "num_hidden_layers", to = "layers", default = 24, kind = "count" },
+    { "num_heads", "num_attention_heads", to = "heads", default = 16, kind = "count" },
+    { "intermediate_size", to = "d_ff", default = false, kind = "count" },
+    { "activation_function", to = "activation", default = "gelu_new", kind = "activation" },
+    { "layer_norm_epsilon", to = "eps", default = 1e-5, kind = "number" },
+    { "window_size", to = "window", default = 256, kind = "count" },
+    { "attention_types", to = "attention_types", default = false, kind = "list" },
+  }),
+  fixed = { norm = "pre", final_norm = true, bias = { qkv = false }, scale = false },
+  causal = true,
+  derive = function(facts)
+    local list = types_of(facts)
+    facts.longest = facts.max_position
+    layers.set_windows(facts, layers.sliding(facts, function(i) return list[i + 1] == "local" end))
+  end,
+  heads = heads.gpt,
+}

@@ -1,0 +1,46 @@
+-- gptj.lua: describes GPT-J (Wang and Komatsuzaki 2021): parallel parts with one norm, and neighbouring dimensions of a
+-- part of each head rotated.
+local faults = require("common.faults")
+local heads = require("checkpoints.heads")
+
+return {
+  known = "GPT-J",
+  model_types = { gptj = "GPTJ" },
+  called = { gptj = "GPT-J" },
+  prefixes = { "transformer.", "" },
+  tensors = {
+    { "input.tokens", "wte" },
+    { "l*.attn.q", "h.*.attn.q_proj" },
+    { "l*.attn.k", "h.*.attn.k_proj" },
+    { "l*.attn.v", "h.*.attn.v_proj" },
+    { "l*.attn.out", "h.*.attn.out_proj" },
+    { "l*.norm1", "h.*.ln_1" },
+    { "l*.ff.up", "h.*.mlp.fc_in" },
+    { "l*.ff.down", "h.*.mlp.fc_out" },
+    { "final_norm", "ln_f" },
+  },
+  config = heads.config({ vocab = 50400, tied = false }, {
+    { "n_positions", "max_position_embeddings", to = "longest", default = 2048, kind = "count" },
+    { "n_embd", "hidden_size", to = "d_model", default = 4096, kind = "count" },
+    { "n_layer", "num_hidden_layers", to = "layers", default = 28, kind = "count" },
+    { "n_head", "num_attention_heads", to = "heads", default = 16, kind = "count" },
+    { "n_inner", to = "d_ff", default = false, kind = "count" },
+    { "rotary_dim", to = "rotary_dim", default = 64, kind = "count", null = false },
+    { "activation_function", to = "activation", default = "gelu_new", kind = "activation" },
+    { "layer_norm_epsilon", to = "eps", default = 1e-5, kind = "number" },
+  }),
+  fixed = { norm = "pre", final_norm = true, parallel = "one_norm", positions = "rope", rope_style = "pairs",
+    bias = { qkv = false, out = false } },
+  rotary = true,
+  causal = true,
+  derive = function(facts)
+    if not facts.rotary_dim then faults.raise("usage", "config.json: rotary_dim: null is not supported") end
+    facts.partial = facts.rotary_dim / (facts.d_model // facts.heads)
+  end,
+  heads = {
+    Model = heads.model(),
+    ForCausalLM = heads.causal_lm_with_bias,
+    ForSequenceClassification = heads.last_token,
+    ForQuestionAnswering = heads.question_answering,
+  },
+}

@@ -1,0 +1,41 @@
+-- mpt.lua: describes MPT (MosaicML 2023): scores that fall with the distance (ALiBi), no biases, and in some models
+-- queries, keys and values within limits.
+local heads = require("checkpoints.heads")
+
+local function part(number) return { "blocks.*.attn.Wqkv", part = number, parts = 3 } end
+
+return {
+  known = "MPT 7B and 30B",
+  model_types = { mpt = "Mpt" },
+  called = { mpt = "MPT" },
+  prefixes = { "transformer.", "" },
+  tensors = {
+    { "input.tokens", "wte" },
+    { "l*.attn.q", part(1) },
+    { "l*.attn.k", part(2) },
+    { "l*.attn.v", part(3) },
+    { "l*.attn.out", "blocks.*.attn.out_proj" },
+    { "l*.norm1", "blocks.*.norm_1" },
+    { "l*.norm2", "blocks.*.norm_2" },
+    { "l*.ff.up", "blocks.*.ffn.up_proj" },
+    { "l*.ff.down", "blocks.*.ffn.down_proj" },
+    { "final_norm", "norm_f" },
+  },
+  config = heads.config({ vocab = 50368, tied = true }, {
+    { "d_model", "hidden_size", to = "d_model", default = 2048, kind = "count" },
+    { "n_layers", "num_hidden_layers", to = "layers", default = 24, kind = "count" },
+    { "n_heads", "num_attention_heads", to = "heads", default = 16, kind = "count" },
+    { "max_seq_len", to = "longest", default = 2048, kind = "count" },
+    { "layer_norm_epsilon", to = "eps", default = 1e-5, kind = "number" },
+  }),
+  inner = { attn_config = {
+    { "alibi_bias_max", to = "alibi_max", default = 8, kind = "count" },
+    { "clip_qkv", to = "qkv_limit", default = false, kind = "number" },
+    { "softmax_scale", to = "score_scale", default = false, kind = "number" },
+  } },
+  fixed = { norm = "pre", final_norm = true, positions = "alibi",
+    bias = { qkv = false, out = false, ff = false, norm = false } },
+  causal = true,
+  derive = function(facts) facts.score_scale, facts.activation = facts.score_scale or nil, "gelu" end,
+  heads = heads.gpt,
+}
