@@ -14,6 +14,7 @@
 --   padded        true: texts are filled up to one length, and the model sees the padding
 --   frames        {} if rows of features come in, one for each frame of a sound
 --   inside        model_type -> the key of the part of config.json that describes the model
+--   original      another end of the names of weights, in place of "weight"
 --   inner         key of an object in config.json -> its keys, as in `config`
 --   class         the beginning of the names of another family's classes, which config.json may have, too
 --   sums_types    true: without an input of token types, the table of tokens has the first type added (typed_tokens)
