@@ -30,8 +30,8 @@ end
 
 local function choose(value, default) if value == nil then return default end return value end
 
--- Returns the processor that puts a token before a text and another after it and after its pair, all of type 0. between:
--- what is between both texts, a list of tokens.
+-- Returns the processor that puts a token before a text and another after it and after its pair, all of type 0.
+-- between: the tokens between both texts, a list.
 local function around(ids, first, last, between)
   local pieces = {}
   for _, name in ipairs { first, last } do
