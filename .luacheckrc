@@ -3,7 +3,7 @@
 std = "lua54"
 max_line_length = 120
 local constructors = {
-  "linear", "tokens", "hidden", "norm", "pool", "argmax", "relu", "gelu", "gelu_tanh", "quick_gelu", "silu", "sigmoid",
+  "linear", "tokens", "hidden", "norm", "pool", "argmax", "relu", "gelu", "gelu_tanh", "quick_gelu", "log_relu", "silu", "sigmoid",
   "tanh", "huge", "pi", "qkv", "image", "encoder", "normalise", "vocabulary", "any",
 }
 files["tests"] = { std = "lua54+busted" }

@@ -2,6 +2,7 @@
 -- A pass is a file with run(state), which adds its result to the state, and dump(state), which returns it as stable
 -- text. Any pass may be the last. The checkers (checks.lua) verify a pass's result. Some passes take the whole model;
 -- others take the model for one target, or one entry of that. The longest entry comes first.
+local adapters = require("passes.common.adapters")
 local checks = require("passes.checks")
 local factors = require("passes.graph.factors")
 local libuv = require("common.libuv")
@@ -47,7 +48,15 @@ function gather.validate(state)
   state.host = function(precisions) return targets.host(machine, precisions, rates) end
 end
 
-function gather.graph(state) state.factors = factors.given(state.wanted.factors) end
+function gather.graph(state)
+  state.factors = factors.given(state.wanted.factors)
+  if state.spec.adapter then adapters.gather(state) end
+end
+
+-- The weights that an adapter changes.
+function gather.ranks(state)
+  if state.adapter then adapters.conclude(state) end
+end
 
 function gather.layout(state)
   factors.conclude(state)

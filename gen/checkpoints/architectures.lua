@@ -86,6 +86,14 @@ local function decoder_tensors(own, pairs)
     { "l*.ff.gate", "blk.*.ffn_gate" },
     { "l*.ff.up", "blk.*.ffn_up" },
     { "l*.ff.down", "blk.*.ffn_down" },
+    { "l*.ff.router", "blk.*.ffn_gate_inp" },
+    { "l*.ff.experts.gate", "blk.*.ffn_gate_exps" },
+    { "l*.ff.experts.up", "blk.*.ffn_up_exps" },
+    { "l*.ff.experts.down", "blk.*.ffn_down_exps" },
+    { "l*.ff.shared_gate", "blk.*.ffn_gate_inp_shexp" },
+    { "l*.ff.shared.gate", "blk.*.ffn_gate_shexp" },
+    { "l*.ff.shared.up", "blk.*.ffn_up_shexp" },
+    { "l*.ff.shared.down", "blk.*.ffn_down_shexp" },
     { "l*.norm2", "blk.*.ffn_norm" },
     { "l*.norm2_after", "blk.*.post_ffw_norm" },
     { "final_norm", "output_norm" },
@@ -110,13 +118,48 @@ local with_biases = { derive = decoder({}, function(config, file)
   config.attention_bias = has(file, "blk.0.attn_q.bias")
 end) }
 
-add_decoder("llama", "Llama", in_pairs)
-add_decoder("smollm3", "SmolLM3", in_pairs)
-add_decoder("granite", "Granite", words.merged(in_pairs, {
-  keys = decoder_keys({}, { maybe("attention.scale", "attention_multiplier", "number"),
-    maybe("embedding_scale", "embedding_multiplier", "number"),
-    maybe("residual_scale", "residual_multiplier", "number"), maybe("logit_scale", "logits_scaling", "number") }),
+-- Returns the keys of decoders that may have experts, and `more`.
+local function expert_keys(more)
+  return decoder_keys({}, words.append({ maybe("expert_count", "num_experts"),
+    maybe("expert_used_count", "num_experts_per_tok"), maybe("expert_feed_forward_length", "moe_intermediate_size") },
+    more))
+end
+
+-- Files of Mixtral have the architecture of Llama.
+add_decoder("llama", "Llama", words.merged(in_pairs, {
+  keys = expert_keys(),
+  derive = function(config, file)
+    in_pairs.derive(config, file)
+    if not config.num_experts then return end
+    config.model_type, config.architectures[1] = "mixtral", "MixtralForCausalLM"
+    config.attention_bias, config.mlp_bias = nil, nil
+    config.num_experts_per_tok = config.num_experts_per_tok
+      or file.refuse("llama.expert_used_count", "is missing")
+  end,
 }))
+add_decoder("smollm3", "SmolLM3", in_pairs)
+
+local granite_keys = { maybe("attention.scale", "attention_multiplier", "number"),
+  maybe("embedding_scale", "embedding_multiplier", "number"), maybe("residual_scale", "residual_multiplier", "number"),
+  maybe("logit_scale", "logits_scaling", "number") }
+add_decoder("granite", "Granite", words.merged(in_pairs, { keys = decoder_keys({}, granite_keys) }))
+add_decoder("granitemoe", "GraniteMoe", words.merged(in_pairs, { keys = expert_keys(granite_keys) }))
+
+-- llama.cpp always normalises the weights of experts of Qwen 3, and never does so for OLMoE and Qwen 2.
+add_decoder("qwen3moe", "Qwen3Moe", { model_type = "qwen3_moe", keys = expert_keys(),
+  derive = decoder({}, function(config, file)
+    config.attention_bias, config.norm_topk_prob = has(file, "blk.0.attn_q.bias"), true
+  end) })
+add_decoder("olmoe", "Olmoe", { keys = expert_keys() })
+add_decoder("qwen2moe", "Qwen2Moe", { model_type = "qwen2_moe",
+  keys = expert_keys { maybe("expert_shared_feed_forward_length", "shared_expert_intermediate_size") },
+  derive = decoder({}, function(config, file)
+    config.qkv_bias = has(file, "blk.0.attn_q.bias")
+    config.shared_expert_intermediate_size = config.shared_expert_intermediate_size
+      or file.rows("blk.0.ffn_up_shexp.weight")
+    config.moe_intermediate_size = config.moe_intermediate_size
+      or config.intermediate_size // (config.num_experts_per_tok or 1)
+  end) })
 add_decoder("qwen2", "Qwen2")
 add_decoder("qwen3", "Qwen3", with_biases)
 -- Sets which layers slide, if the file says it.
@@ -402,5 +445,21 @@ architectures["nomic-bert"] = {
     { "l*.ff.gate", "blk.*.ffn_gate" },
   })),
 }
+
+-- The mixture of experts: every second layer has some; the other feed-forwards have no gate.
+local nomic = architectures["nomic-bert"]
+architectures["nomic-bert-moe"] = words.merged(nomic, {
+  keys = words.append({}, nomic.keys, { key("expert_count", "num_experts"), key("expert_used_count", "moe_top_k"),
+    key("moe_every_n_layers", "moe_every_n_layers") }),
+  derive = function(config, file)
+    nomic.derive(config, file)
+    config.activation_function = "gelu"
+  end,
+  tensors = words.append({}, nomic.tensors, {
+    { "l*.ff.router", "blk.*.ffn_gate_inp" },
+    { "l*.ff.experts.up", "blk.*.ffn_up_exps" },
+    { "l*.ff.experts.down", "blk.*.ffn_down_exps" },
+  }),
+})
 
 return architectures

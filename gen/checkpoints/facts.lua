@@ -34,6 +34,11 @@ kind("text", "a string", function(value) return type(value) == "string" end)
 kind("object", "an object", function(value) return type(value) == "table" end)
 kinds.list = kinds.object
 
+function kinds.counts(value)
+  if type(value) == "table" or kinds.count(value) then return value end
+  return nil, "an integer of at least 1 or a list of them"
+end
+
 -- Returns a set of words, of a list or of a string with | between them.
 function kinds.words(value)
   local list, set = {}, {}
@@ -123,6 +128,8 @@ function facts.family(config, tower)
   local family, own_code = families.by_type[word], config.auto_map
   if not family then
     local is_own = type(own_code) == "table" and next(own_code) ~= nil
+    local reason = families.refused[word]
+    if reason then refuse("usage", "model_type", ("%s is not supported: %s"):format(faults.quote(word), reason)) end
     local own = is_own and ": it is Python code of its own (auto_map)" or ""
     refuse("usage", "model_type", ("%s is not supported%s; supported are %s, and similar models by a description "
       .. "(models/*.lua)"):format(faults.quote(word), own, table.concat(families.called(), ", ")))

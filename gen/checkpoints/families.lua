@@ -14,6 +14,7 @@
 --   padded        true: texts are filled up to one length, and the model sees the padding
 --   frames        {} if rows of features come in, one for each frame of a sound
 --   inside        model_type -> the key of the part of config.json that describes the model
+--   original      another end of the names of weights, in place of "weight"
 --   inner         key of an object in config.json -> its keys, as in `config`
 --   class         the beginning of the names of another family's classes, which config.json may have, too
 --   sums_types    true: without an input of token types, the table of tokens has the first type added (typed_tokens)
@@ -25,21 +26,25 @@
 --   generation    a function of config.json and generation_config.json that returns the two that answers depend on
 --   start         in such families: the token that texts begin with if config.json does not say it
 --   heads         class suffix -> stages after the model (heads.lua)
+--   refused       class suffix -> why it is not supported
 --   variants      value of the fact `variant` -> class suffix -> stages that replace the ones in `heads`
---   derive        a function of the facts, config.json, the names of weights, and a function that is true if the file
---                 has a tensor of the model: for arithmetic that only this family has
+--   derive        a function of the facts, config.json, the names of weights, a function that is true if the file has a
+--                 tensor of the model, and one that returns the values of the first small tensor of a list that it has:
+--                 for arithmetic that only this family has
 local families = {}
 
 -- The folders of families/ and the files in them; pairs are encoders with decoders.
 local folders = {
-  encoders = { "albert", "bert", "clip_text", "deberta_v2", "distilbert", "electra", "gte", "jina_bert", "modernbert",
-    "mpnet", "nomic_bert", "roberta", "siglip_text" },
+  encoders = { "albert", "bert", "clip_text", "deberta", "deberta_v2", "distilbert", "electra", "ernie", "esm",
+    "eurobert", "gte", "jina_bert", "jina_v3", "layoutlm", "longformer", "modernbert", "mpnet", "nomic_bert",
+    "rembert", "roberta", "roberta_pre", "siglip_text" },
   decoders = { "bloom", "cohere", "cohere2", "exaone4", "falcon", "gemma", "gemma2", "gemma3", "glm4", "gpt2",
-    "gpt_neo", "gpt_neox", "gptj", "granite", "internlm2", "internlm3", "llama", "ministral", "mistral", "mistral3",
-    "mpt", "olmo2", "olmo3", "opt", "phi", "phi3", "qwen2", "qwen3", "smollm3", "stablelm", "starcoder2" },
+    "gpt_neo", "gpt_neox", "gptj", "granite", "granitemoe", "internlm2", "internlm3", "llama", "ministral", "mistral",
+    "mistral3", "mixtral", "mpt", "olmo2", "olmo3", "olmoe", "opt", "phi", "phi3", "qwen2", "qwen2_moe", "qwen3",
+    "qwen3_moe", "smollm3", "stablelm", "starcoder2" },
   pairs = { "bart", "blip", "m2m_100", "marian", "mbart", "pegasus", "t5", "t5_writer", "vision_gpt2",
     "vision_trocr" },
-  pictures = { "blip_vision", "clip_vision", "deit", "dinov2", "siglip_vision", "timm", "vit" },
+  pictures = { "blip_vision", "clip_vision", "deit", "dinov2", "dinov3", "siglip_vision", "timm", "vit" },
   sounds = { "ast", "wav2vec2", "wavlm", "whisper" },
 }
 
@@ -53,6 +58,22 @@ for folder, names in pairs(folders) do
     for model_type in pairs(family.model_types or {}) do families.by_type[model_type] = family end
   end
 end
+
+local BY_BOXES = "its scores go by the boxes of two tokens; LayoutLM, the first, is supported"
+local IN_PLANE = "each layer adds numbers of its own to scores, by the distance of patches in a plane"
+local ANY_PICTURE = "it takes pictures of any shape (NaFlex), whose positions are interpolated in each call; SigLIP 2 "
+  .. "of fixed sizes has the model_type siglip"
+local NARROWING = "its layers join rows, so that a layer has fewer and wider ones than the layer before"
+
+--- model_type -> why its models are not supported.
+families.refused = {
+  layoutlmv2 = BY_BOXES, layoutlmv3 = BY_BOXES, beit = IN_PLANE, ["data2vec-vision"] = IN_PLANE,
+  siglip2 = ANY_PICTURE, siglip2_vision_model = ANY_PICTURE, swin = NARROWING, swinv2 = NARROWING,
+  funnel = "its layers pool rows, so that a layer has fewer than the layer before",
+  squeezebert = "its layers are convolutions in groups", mobilebert = "each layer has a narrow part with several "
+    .. "feed-forwards", convbert = "half of its heads are convolutions that depend on the text",
+  nystromformer = "its attention is an approximation by a few keys",
+}
 
 --- Returns the sorted names that people know the families by.
 function families.called()

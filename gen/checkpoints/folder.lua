@@ -163,6 +163,10 @@ end
 
 -- Refuses a folder without config.json. The message names an inner folder that has it, or a file of another format.
 local function refuse_folder(path)
+  if lfs.attributes(path .. "/gliner_config.json", "mode") then
+    refuse("usage", path, "is a model of GLiNER, which is not supported: a bidirectional LSTM reads the words, and the "
+      .. "labels of spans are given with each text")
+  end
   local places = { path, path .. "/snapshots" }
   for _, place in ipairs(lfs.attributes(places[2], "mode") == "directory" and places or { path }) do
     for _, name in ipairs(files.names(place)) do

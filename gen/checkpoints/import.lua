@@ -2,6 +2,7 @@
 local faults = require("common.faults")
 local folder = require("checkpoints.folder")
 local generation = require("checkpoints.generation")
+local gguf = require("common.gguf")
 local heads = require("checkpoints.heads")
 local json = require("common.json")
 local keys = require("data.keys")
@@ -38,7 +39,10 @@ local MOST_LABELS = 1000 -- members that a table of a description may have
 -- True if the file has a tensor of the model, with or without a prefix.
 local function has(self, name)
   name = (self.folder.renamed or {})[name] or name
-  return words.any(self.family.prefixes, function(prefix) return self.folder.tensors[prefix .. name] end)
+  local other = self.family.original and name:gsub("weight$", self.family.original) or name
+  return words.any(self.family.prefixes, function(prefix)
+    return self.folder.tensors[prefix .. name] or self.folder.tensors[prefix .. other]
+  end)
 end
 
 --- Returns a model's name made from a folder's name.
@@ -63,13 +67,15 @@ local function head_of(self, config)
   if not class then return usual end
   local function after(word) return class:sub(1, #word):lower() == word and class:sub(#word + 1) or nil end
   local suffix = after(begin) or after((self.family.class or begin):lower())
+  if self.is_late and class == "HF_ColBERT" then return usual end
   -- Old checkpoints of one family may have the class of another family that it is derived from.
   if not suffix or not self.family.heads[suffix] then
     local list = {}
     for word in pairs(self.family.heads) do list[#list + 1] = self.family.model_types[self.facts.model_type] .. word end
     table.sort(list)
-    faults.raise("usage", ("config.json: architectures: %s is not supported; supported are %s"):format(
-      faults.quote(class), table.concat(list, ", ")))
+    local reason = (self.family.refused or {})[suffix]
+    faults.raise("usage", ("config.json: architectures: %s is not supported%s; supported are %s"):format(
+      faults.quote(class), reason and ": " .. reason or "", table.concat(list, ", ")))
   end
   return suffix
 end
@@ -196,21 +202,20 @@ local function token_input(self, fixed)
   local f = self.facts
   local types = f.types or 0
   -- A text of one part has no second type, and models of sentences take only such texts.
-  if (types < 2 or self.is_sentences) and not f.keeps_types then types = 0 end
+  if (types < 2 or self.is_sentences or self.is_late) and not f.keeps_types then types = 0 end
   if self.family.sums_types and types == 0 then
     self.sums_types = f.types > 0
     if f.types == 0 then self.names["input.tokens.weight"] = table_names(self) end
   end
-  if types > 0 then
-    self.input_remark = "types = 0: no token_type_ids; all tokens have the first type"
-  end
-  self.inputs = { ids = "input_ids", token_types = types > 0 and "token_type_ids" or nil }
+  if types > 0 then self.input_remark = "types = 0: no token_type_ids; all tokens have the first type" end
+  self.inputs = { ids = "input_ids", token_types = types > 0 and "token_type_ids" or nil,
+    boxes = f.boxes and "bbox" or nil }
   local width, input_norm = f.embedding and f.embedding ~= f.d_model and f.embedding or nil, fixed.input_norm
   if input_norm == nil then input_norm = f.input_norm end
   return { stage = "tokens", vocab = f.vocab, types = types > 0 and types or nil,
-    optional_types = types == 1 or nil, padded = self.family.padded,
+    optional_types = types == 1 or types > 0 and self.is_sentences or nil, padded = self.family.padded,
     norm = (input_norm or input_norm == nil and fixed.norm == "post") and true or nil,
-    scale = f.embedding_scale, width = width,
+    scale = f.embedding_scale, width = width, dropped = f.dropped, boxes = f.boxes,
     projected = f.projected }
 end
 
@@ -236,30 +241,11 @@ local function frames_input(self)
   return { stage = "linear", from = f.features, features_norm = f.features_norm or nil, norm = f.input_norm }
 end
 
--- Returns the most tokens of a text that the folder's files state, with special tokens, or nil: what
--- sentence-transformers gives the tokenizer, else the tokenizer's own. Numbers beyond all integers mean none.
-local function stated_limit(self)
-  local limits, file = self.folder.limits or {}, self.folder.limits_file
-  local own, config = limits.processor_kwargs or limits.tokenizer_args, self.folder.tokenizer_config or {}
-  for _, each in ipairs { { type(own) == "table" and own or {}, "model_max_length", file },
-    { limits, "max_seq_length", file }, { config, "model_max_length", "tokenizer_config.json" },
-    { config, "max_len", "tokenizer_config.json" } } do
-    local value = each[1][each[2]]
-    local count = type(value) == "number" and value >= 1 and math.tointeger(value)
-    if count or type(value) == "number" and value >= 2 ^ 63 then return count or nil end
-    if value ~= nil and value ~= json.null then
-      self.notes[#self.notes + 1] = ("%s: %s: %s is no number of tokens, and is left out"):format(each[3], each[2],
-        json.shown(value))
-    end
-  end
-  return nil
-end
-
 -- Returns the most tokens of a sequence. A tokenizer's limit does not end the sequences of a model that writes.
 local function limit_of(self, first, writes)
   local f = self.facts
   local most = f.longest or (f.max_position and f.max_position - first) or 512
-  return writes and most or math.min(most, stated_limit(self) or most)
+  return writes and most or math.min(most, sentence.limit(self.folder, self.notes) or most)
 end
 
 -- Returns the stages of a head. If it scores the tokens that may come next, they have no pool of the last row: calls
@@ -282,6 +268,13 @@ local function length_of(self, most)
   end
   if self.form == "continued" then return nil end -- the context is no such model's; validate says why
   most = math.min(most, keys.LONGEST)
+  self.late = sentence.late(self.folder, most)
+  if self.late and self.late.document_length then
+    most = math.max(self.late.query_length, self.late.document_length)
+    if self.form == "one" or not self.folder.tokenizer then return most, "tokens of a text" end
+    self.length = most
+    return { any = most }, "tokens of a text"
+  end
   if self.family.frames and self.form == "one" then
     return FRAME_LENGTH, "frames"
   elseif self.family.frames then
@@ -344,13 +337,6 @@ end
 -- others, and without a tokenizer or pictures.
 local function texts_of(self) return self.has_similarity and self.pictures and path_of(self) or nil end
 
--- Adds a note on each step of sentence-transformers before tokenizing that models here do not take.
-local function note_texts(self)
-  if (self.folder.limits or {}).do_lower_case == true then
-    self.notes[#self.notes + 1] = self.folder.limits_file .. ": do_lower_case: give texts in lower case"
-  end
-end
-
 -- Returns label_function for what a cross-encoder's folder says of its scores, or nil if it says nothing.
 local function score_function_of(self)
   local word = sentence.score_function(self.folder)
@@ -387,8 +373,11 @@ end
 -- Returns what a sentence-transformers folder with a tokenizer puts before texts: the text that is there unless another
 -- is asked for, and all texts by name.
 local function prompts_of(self)
-  if not self.folder.modules or not self.folder.tokenizer then return nil, nil end
-  return sentence.prompt(self.folder), sentence.prompts(self.folder)
+  if not (self.folder.modules or self.is_late) or not self.folder.tokenizer then return nil, nil end
+  local prompts = sentence.prompts(self.folder)
+  -- a caller says by its name that a text is a query
+  if self.late and self.late.query_length then prompts = words.merged({ query = "", document = "" }, prompts or {}) end
+  return sentence.prompt(self.folder, self.asked.adapter), prompts
 end
 
 -- Returns the token that the texts of a decoder begin with, or nil without an encoder. transformers takes the first of
@@ -468,7 +457,8 @@ local function size_image(self, asked)
   local usual = rule.any_size and pictures.sides(self.folder.preprocessor) or f.image
   f.sides = { asked and asked.height or usual[1], asked and asked.width or usual[2] }
   if f.sides[1] ~= usual[1] or f.sides[2] ~= usual[2] then f.resized_from = usual end
-  if not f.registers and f.sides[1] == f.image[1] and f.sides[2] == f.image[2] then return end
+  local is_same = not f.registers and f.sides[1] == f.image[1] and f.sides[2] == f.image[2]
+  if is_same or not rule.positions then return end
   local names = words.map(self.family.prefixes, function(prefix) return prefix .. rule.positions end)
   names[#names + 1] = rule.other_positions
   names.grid = { f.image[1] // f.patch[1], f.image[2] // f.patch[2] }
@@ -572,7 +562,6 @@ local function entries_of(self, stages)
     labels, of_ctc = ctc.of(self.folder.read, self.folder.tokenizer_config, output[#output].to, self.notes)
   end
   if texts then label_function = self.family.similarity end
-  note_texts(self)
   local weights, input_order = blocks_of(self, output)
   local prompt, prompts = prompts_of(self)
   local said = generation_of(self)
@@ -586,7 +575,8 @@ local function entries_of(self, stages)
     { "kv_heads", f.kv_heads and f.kv_heads ~= f.heads and f.kv_heads or nil },
     { "head_dim", f.head_dim and f.head_dim * f.heads ~= f.d_model and f.head_dim or nil },
     { "layers", layers_of(self, stages) }, { "layer_groups", f.layer_groups },
-    { "d_ff", f.d_ff and f.d_ff ~= 4 * f.d_model and f.d_ff or nil }, { "gated", f.gated or fixed.gated },
+    { "d_ff", f.d_ff and f.d_ff ~= 4 * f.d_model and f.d_ff or nil }, { "experts", f.experts },
+    { "gated", f.gated or fixed.gated },
     { "activation", f.activation }, { "norm", f.norm or fixed.norm }, { "parallel", f.parallel or fixed.parallel },
     { "norm_kind", fixed.norm_kind },
     { "eps", fixed.eps or f.eps }, { "final_norm", f.final_norm or fixed.final_norm },
@@ -598,7 +588,7 @@ local function entries_of(self, stages)
     { "positions", f.positions or fixed.positions }, { "max_position", f.max_position or nil },
     { "sinusoids", not f.positions and fixed.sinusoids or nil },
     { "first_position", first > 0 and first or nil }, { "rope_theta", theta }, { "rope_style", fixed.rope_style },
-    { "rope_scaling", scaling }, { "rope_dim", rotated },
+    { "rope_scaling", scaling }, { "rope_dim", rotated }, { "rope_patches", fixed.rope_patches },
     { "alibi_max", f.alibi_max ~= 8 and f.alibi_max or nil }, { "alibi_factor", f.alibi_factor },
     { "qkv_limit", f.qkv_limit or nil },
     { "t5_buckets", f.t5_buckets or fixed.t5_buckets }, { "t5_distance", f.t5_distance or fixed.t5_distance },
@@ -611,6 +601,7 @@ local function entries_of(self, stages)
     { "position_norm", f.disentangled and f.disentangled.norm },
     { "position_projections", f.disentangled and f.disentangled.projections },
     { "input", input, self.input_remark }, { "inputs", self.inputs }, { "output", output },
+    { "late_interaction", self.folder.tokenizer and self.late or nil },
     { "labels", labels }, { "label_function", label_function },
     { "tokenizer", not self.family.image and path_of(self) or nil }, { "pictures", self.pictures },
     { "sound", self.sound }, { "texts", texts },
@@ -645,16 +636,18 @@ end
 --- form: "one": the text has that length in place of any length; "forward": calls take whole sequences, also in a model
 --- that writes; "continued": calls continue a sequence, also without a tokenizer; nil: the usual form. tower: "text",
 --- for the other of two towers. sides: { height, width } of the image that is asked for; a missing one is the folder's.
-function import.text(path, from, form, tower, sides)
+--- asked: { head = "splade": lexical weights in place of the scores of a masked language model; adapter: the task whose
+--- adapter the model gets }, or nil.
+function import.text(path, from, form, tower, sides, asked)
   local facts = require("checkpoints.facts") -- only folders need families
   local self = { notes = {}, names = {}, place = from and place_of(path, from) or "",
-    form = form, tower = tower }
+    form = form, tower = tower, asked = asked or {} }
   local place = write.remark(path):gsub("(.)/+$", "%1") .. "/"
   local done, result = pcall(function()
     self.folder = folder.read(path, function(config) facts.family(config, tower) end)
     self.facts, self.notes = facts.read(self.folder.config, tower)
     table.move(self.folder.notes or {}, 1, #(self.folder.notes or {}), #self.notes + 1, self.notes)
-    if self.folder.modules then sentence.check(self.folder, self.notes) end
+    if self.folder.modules or sentence.is_late(self.folder) then sentence.check(self.folder, self.notes) end
     self.family = self.facts.family
     local f = self.facts
     if f.d_ff == false then f.d_ff = nil end
@@ -664,8 +657,10 @@ function import.text(path, from, form, tower, sides)
     if self.family.image then size_image(self, sides) end
     self.tower_of_images = tower_of(self, sides)
     if self.family.derive then
-      self.family.derive(f, self.folder.config, self.names, function(name) return has(self, name) end)
+      self.family.derive(f, self.folder.config, self.names, function(name) return has(self, name) end,
+        function(names, most) return gguf.first_floats(self.folder, self.family.prefixes, names, most) end)
     end
+    self.is_late = sentence.is_late(self.folder)
     local head = head_of(self, self.folder.config)
     if f.causal == nil then f.causal = self.family.causal or (self.family.encoder or self.family.pictures) ~= nil end
     self.notes[#self.notes + 1] = (self.family.notes or {})[head]
@@ -674,7 +669,10 @@ function import.text(path, from, form, tower, sides)
     self.is_sentences = self.folder.modules ~= nil and not (sentence.is_cross_encoder(self.folder)
       and head == "ForSequenceClassification")
     local variant = self.family.variants and self.family.variants[f.variant] or {}
-    local stages = self.is_sentences and sentence.stages(self.folder) or variant[head] or self.family.heads[head]
+    local scores = self.family.heads.ForMaskedLM
+    local stages = (self.is_sentences or self.is_late) and sentence.stages(self.folder, scores)
+      or self.asked.head and sentence.lexical_stages(self.folder, scores) or variant[head] or self.family.heads[head]
+    self.notes[#self.notes + 1] = sentence.left_out(self.folder)
     stages = stages_of_writer(self, stages)
     local entries = entries_of(self, stages)
     local class = self.family.model_types[f.model_type]

@@ -1,8 +1,11 @@
 -- sentence.lua: turns the modules of a sentence-transformers folder into stages after the layers.
 -- The modules are pooling, dense layers, layer norms, and scaling to a unit vector. A cross-encoder has none of them.
+-- Folders of SPLADE, ColBERT and BGE-M3 give lexical weights and vectors of tokens.
 local faults = require("common.faults")
 local json = require("common.json")
 local known = require("common.known")
+local lfs = require("lfs")
+local words = require("common.words")
 
 local sentence = {}
 
@@ -69,9 +72,9 @@ local function check_place(module, stages)
     faults.quote(to), name))
 end
 
-function kinds.Dense(module, stages)
+function kinds.Dense(module, stages, _, is_of_tokens)
   local config = module.config or refuse("Dense: has no config.json")
-  check_place(module, stages)
+  if not is_of_tokens then check_place(module, stages) end
   if math.type(config.out_features) ~= "integer" then refuse("Dense: out_features is missing") end
   stages[#stages + 1] = { "linear", to = config.out_features, activation = activation_of(config.activation_function),
     bias = config.bias ~= false, tensor = module.path .. "/linear" }
@@ -95,14 +98,14 @@ local refused = {
   Asym = "texts go through different modules by their kind, and a program has one", BoW = "it counts words",
   CLIPModel = "it is a model of pictures and texts", CNN = "it convolves tokens", LSTM = "it is recurrent",
   LogitScore = "it scores pairs by the tokens yes and no", Router = "texts go through different modules by their kind, "
-    .. "and a program has one", SpladePooling = "its embeddings are sparse",
+    .. "and a program has one", SparseAutoEncoder = "it is an autoencoder",
   StaticEmbedding = "it has no transformer", WeightedLayerPooling = "it reads the states of all layers",
   WordEmbeddings = "it has no transformer", WordWeights = "it weighs words",
 }
 
 local function module_of(kind)
   return kinds[kind] or refuse(("%s is not supported%s; supported after Transformer are Pooling, Dense, LayerNorm, "
-    .. "Normalize and Dropout"):format(kind, refused[kind] and ": " .. refused[kind] or ""))
+    .. "Normalize, Dropout and SpladePooling"):format(kind, refused[kind] and ": " .. refused[kind] or ""))
 end
 
 -- Returns the object of the folder's prompts, by name; it may be empty.
@@ -136,16 +139,25 @@ function sentence.check(folder, notes)
     look(limits[key], ("%s: %s"):format(file, key), "sentence_bert_config.json: processor_kwargs")
   end
   check_modality(limits.modality_config, file)
-  for _, module in ipairs(folder.modules) do
+  if limits.do_lower_case == true then
+    notes[#notes + 1] = file .. ": do_lower_case: give texts in lower case"
+  end
+  if folder.read then look(folder.read("artifact.metadata"), "artifact.metadata") end
+  for _, module in ipairs(folder.modules or {}) do
     look(module.entry, "modules.json")
-    if kinds[module.kind] and module.path then -- a GGUF file's modules have none
+    if (kinds[module.kind] or module.kind == "SpladePooling") and module.path then -- a GGUF file's modules have none
       look(module.config, module.path .. "/config.json", "config.json of module " .. module.kind)
     end
   end
 end
 
---- Returns the text that encode() puts in front of each text unless its caller says otherwise, or nil.
-function sentence.prompt(folder)
+--- Returns the text that encode() puts in front of each text unless its caller says otherwise, or nil. task: the one
+--- whose adapter the model gets, or nil; jina-embeddings-v3 has an instruction for each.
+function sentence.prompt(folder, task)
+  local instructions = json.given(folder.config, "task_instructions", {})
+  if task and type(instructions) == "table" and type(instructions[task]) == "string" then
+    return instructions[task] ~= "" and instructions[task] or nil
+  end
   local name, prompts = json.given(folder.settings or {}, "default_prompt_name"), prompts_of(folder)
   if name == nil then return nil end
   if type(name) ~= "string" then
@@ -182,6 +194,25 @@ function sentence.dimensions(folder)
   return count
 end
 
+--- Returns the most tokens of a text that the folder's files state, with special tokens, or nil: what
+--- sentence-transformers gives the tokenizer, else the tokenizer's own. Numbers beyond all integers mean none.
+function sentence.limit(folder, notes)
+  local limits, file = folder.limits or {}, folder.limits_file
+  local own, config = limits.processor_kwargs or limits.tokenizer_args, folder.tokenizer_config or {}
+  for _, each in ipairs { { type(own) == "table" and own or {}, "model_max_length", file },
+    { limits, "max_seq_length", file }, { config, "model_max_length", "tokenizer_config.json" },
+    { config, "max_len", "tokenizer_config.json" } } do
+    local value = each[1][each[2]]
+    local count = type(value) == "number" and value >= 1 and math.tointeger(value)
+    if count or type(value) == "number" and value >= 2 ^ 63 then return count or nil end
+    if value ~= nil and value ~= json.null then
+      notes[#notes + 1] = ("%s: %s: %s is no number of tokens, and is left out"):format(each[3], each[2],
+        json.shown(value))
+    end
+  end
+  return nil
+end
+
 --- True if a folder is a cross-encoder's: its only module is the model, with its own task head.
 function sentence.is_cross_encoder(folder)
   return folder.modules ~= nil and #folder.modules == 1 and folder.modules[1].kind == "Transformer"
@@ -196,20 +227,169 @@ function sentence.score_function(folder)
   return type(path) == "string" and (path:match("([%w_]+)$") or path) or nil
 end
 
+-- Returns the stages that make lexical weights of the scores of a masked language model (Formal et al. 2021, SPLADE):
+-- the largest weight of each token. Weights grow with the scores, so the largest score is taken first. scores: the
+-- stages of the model's head; times: how often the logarithm is applied.
+local function splade_stages(scores, times)
+  local stages = {}
+  for i, stage in ipairs(scores) do stages[i] = words.merged(stage) end
+  stages[#stages].name = nil
+  stages[#stages + 1] = { "pool", over = "max" }
+  for _ = 1, times do stages[#stages + 1] = { "log_relu" } end
+  stages[#stages].name = "lexical_weights"
+  return stages
+end
+
+--- Returns the stages of lexical weights of a folder of a masked language model. scores: the stages of the family's
+--- head for such models, or nil. Faults: usage.
+function sentence.lexical_stages(folder, scores)
+  local class = (folder.config.architectures or {})[1]
+  if scores and type(class) == "string" and class:find("ForMaskedLM$") then return splade_stages(scores, 1) end
+  faults.raise("usage", "head: splade goes with a masked language model (ForMaskedLM)")
+end
+
+-- Returns the stages of SpladePooling. scores: of the model's head for masked language models, or nil.
+local function splade_of(module, scores)
+  local config = module.config or {}
+  local strategy = json.given(config, "pooling_strategy", "max")
+  local times = ({ relu = 1, log1p_relu = 2 })[json.given(config, "activation_function", "relu")]
+  if not scores then refuse("SpladePooling: goes with a masked language model (ForMaskedLM)") end
+  if strategy ~= "max" then
+    refuse(("SpladePooling: pooling_strategy %s is not supported; max is"):format(json.shown(strategy)))
+  end
+  return splade_stages(scores, times
+    or refuse(("SpladePooling: activation_function %s is not supported; relu and log1p_relu are"):format(
+      json.shown(config.activation_function))))
+end
+
+--- True if a folder's model gives vectors of tokens that are compared one by one (ColBERT): by PyLate, or in Stanford's
+--- format.
+function sentence.is_late(folder)
+  local settings, classes = folder.settings or {}, folder.config.architectures
+  return settings.similarity_fn_name == "MaxSim" or settings.query_prefix ~= nil
+    or type(classes) == "table" and classes[1] == "HF_ColBERT"
+end
+
+-- Returns the stages of vectors of tokens: the linear layers after the model, and unit length.
+local function late_stages(folder)
+  local stages = {}
+  for i = 2, #(folder.modules or {}) do
+    local module = folder.modules[i]
+    if module.kind ~= "Dense" and module.kind ~= "Normalize" then
+      refuse(module.kind .. " is not supported here; supported after Transformer is Dense")
+    end
+    if module.kind == "Dense" then kinds.Dense(module, stages, nil, true) end
+  end
+  local tensor = folder.tensors["linear.weight"]
+  if #stages == 0 then
+    if not tensor then refuse("there is no Dense, and the file has no linear.weight") end
+    stages[1] = { "linear", to = tensor.shape[1], bias = folder.tensors["linear.bias"] ~= nil, tensor = "linear" }
+  end
+  stages[#stages + 1] = { "normalise", name = "token_embeddings" }
+  return stages
+end
+
+-- Words that PyLate and ColBERT leave out of documents.
+local PUNCTUATION = {}
+for byte = 33, 126 do
+  local character = string.char(byte)
+  if not character:find("%w") then PUNCTUATION[#PUNCTUATION + 1] = character end
+end
+
+-- Returns the first value that is there of a key in a list of { object, key }.
+local function first_of(list, default)
+  for _, each in ipairs(list) do
+    local value = each[1][each[2]]
+    if value ~= nil and value ~= json.null then return value end
+  end
+  return default
+end
+
+--- Returns how a folder's vectors of tokens are compared, as the key `late_interaction` has it; nil for others. most:
+--- the most tokens of a text.
+function sentence.late(folder, most)
+  local settings = folder.settings or {}
+  if folder.tensors["colbert_linear.weight"] and folder.modules then return { first = 1, mean = true } end
+  if not sentence.is_late(folder) then return nil end
+  local old = folder.read and folder.read("artifact.metadata") or {}
+  local is_old = folder.config.architectures and folder.config.architectures[1] == "HF_ColBERT"
+  local function count(key, old_key, default)
+    local value = first_of({ { settings, key }, { old, old_key } }, default)
+    if math.type(value) ~= "integer" or value < 4 then
+      faults.raise("format", ("%s%s: %s, but a number of tokens from 4 is expected"):format(SETTINGS, key,
+        json.shown(value)))
+    end
+    return math.min(value, most)
+  end
+  local punctuation = old.mask_punctuation == false and {} or PUNCTUATION
+  local result = { query_marker = first_of({ { settings, "query_prefix" }, { old, "query_token_id" } },
+      is_old and "[unused0]" or "[Q] "),
+    document_marker = first_of({ { settings, "document_prefix" }, { old, "doc_token_id" } },
+      is_old and "[unused1]" or "[D] "),
+    query_length = count("query_length", "query_maxlen", 32),
+    document_length = count("document_length", "doc_maxlen", 180),
+    expands = first_of({ { settings, "do_query_expansion" } }, true),
+    attends = first_of({ { settings, "attend_to_expansion_tokens" }, { old, "attend_to_mask_tokens" } }, false),
+    skip = first_of({ { settings, "skiplist_words" } }, punctuation) }
+  if result.expands == false then result.attends = nil end
+  for key, value in pairs(result) do if value == false or value == "" then result[key] = nil end end
+  if #result.skip == 0 then result.skip = nil end
+  return result
+end
+
+-- The linear layers of BGE-M3 next to the model, whose files torch.save writes.
+local OF_TOKENS = { "sparse_linear", "colbert_linear" }
+
+local CONVERT = "python3 -c 'import torch, safetensors.torch as s; [s.save_file(torch.load(n + \".pt\", "
+  .. "map_location=\"cpu\", weights_only=True), n + \".safetensors\") for n in (\"sparse_linear\", "
+  .. "\"colbert_linear\")]'"
+
+-- Returns the stages of lexical weights and vectors of tokens that come before the embedding's, which then reads the
+-- model's states; none for other folders.
+local function token_stages(folder)
+  local stages = {}
+  for i, name in ipairs(OF_TOKENS) do
+    local tensor = folder.tensors[name .. ".weight"]
+    if tensor and i == 1 then
+      stages[1] = { "linear", to = 1, activation = "relu", squeeze = true, name = "lexical_weights", tensor = name }
+    elseif tensor then
+      stages[#stages + 1] = { "linear", to = tensor.shape[1], of = 0, tensor = name }
+      stages[#stages + 1] = { "normalise", name = "token_embeddings" }
+    end
+  end
+  return stages
+end
+
+--- Returns a line about layers of tokens that are left out, because their files are pickles; or nil.
+function sentence.left_out(folder)
+  for _, name in ipairs(folder.modules and OF_TOKENS or {}) do
+    if not folder.tensors[name .. ".weight"] and lfs.attributes(("%s/%s.pt"):format(folder.path, name), "mode") then
+      return name .. ".pt: PyTorch's pickle is not supported, so the model gives only the embedding; to convert the "
+        .. "layers of tokens, run in the folder: " .. CONVERT
+    end
+  end
+  return nil
+end
+
 --- Returns the stages of a folder's modules after the first, which is the model. The last stage gives
---- sentence_embedding.
-function sentence.stages(folder)
+--- sentence_embedding, lexical_weights or token_embeddings. scores: the stages of the model's head for masked language
+--- models, or nil.
+function sentence.stages(folder, scores)
+  if sentence.is_late(folder) then return late_stages(folder) end
   local stages, first = {}, folder.modules[1]
   if not first then refuse("the list is empty") end
-  if first.kind ~= "Transformer" then
+  if first.kind ~= "Transformer" and first.kind ~= "MLMTransformer" then
     refuse(("%s is not supported%s; the first module must be Transformer"):format(first.kind,
       refused[first.kind] and ": " .. refused[first.kind] or ""))
   end
-  local has_prompts = sentence.prompts(folder) ~= nil
+  local has_prompts, second = sentence.prompts(folder) ~= nil, folder.modules[2]
+  if second and second.kind == "SpladePooling" and #folder.modules == 2 then return splade_of(second, scores) end
   for i = 2, #folder.modules do module_of(folder.modules[i].kind)(folder.modules[i], stages, has_prompts) end
   if #stages == 0 then refuse("there is no Pooling") end
   stages[#stages].name = "sentence_embedding"
-  return stages
+  local of_tokens = token_stages(folder)
+  if #of_tokens > 0 then stages[1].of = 0 end
+  return words.append(of_tokens, stages)
 end
 
 return sentence

@@ -7,9 +7,12 @@
 --   part, parts      the weight is the part-th of `parts` equal parts of the rows, or of parts of { these, sizes };
 --                    the size "heads" or "kv_heads" is the width of all of these heads, or of a group's share of them
 --   groups           the number of groups of rows that each have these parts: a number, or "heads" or "kv_heads" for
---                    the number of them; "rows": the parts alternate row by row
+--                    the number of them; "rows": the parts alternate row by row. An expert's rows are a group
 --   unpair           the rotated rows of a head are stored as pairs 2 d, 2 d + 1; the model has halves
 --   transpose        the tensor is stored [in][out]
+--   {expert}         in a name: its number, so that each expert of the weight is a tensor; without it, a tensor has the
+--                    experts as its first axis
+--   flat             the experts of such a tensor follow each other in its first axis, which has no axis of their own
 --   factor           all values are multiplied by this
 --   plus_one         1 is added to each stored value, before the factor
 --   row              the weight's rows are all this row of a tensor that may have any number of rows
@@ -24,6 +27,7 @@
 --   count            of a piece: its rows or columns, if the pieces have different sizes; the others share the rest
 local faults = require("common.faults")
 local grid = require("checkpoints.grid")
+local words = require("common.words")
 
 local sources = {}
 
@@ -52,9 +56,7 @@ end
 -- them.
 local function of_graph(tensor, axis, count)
   local source = tensor.source
-  if source.rows and axis == 1 then
-    return { { at = 0, count = count, from = source.first, step = 1 } }, source.rows
-  end
+  if source.rows and axis == 1 then return { { at = 0, count = count, from = source.first, step = 1 } }, source.rows end
   if not source.heads or source.axis ~= axis then return whole(count), count end
   local width, list = count // #source.heads, {}
   for i, head in ipairs(source.heads) do
@@ -99,9 +101,7 @@ local function of_parts(tensor, rule, rows, spec)
   end
   if groups > 1 and size == 1 then return { { at = 0, count = rows, from = before, step = all } }, rows * all end
   local list = {}
-  for g = 0, groups - 1 do
-    list[#list + 1] = { at = g * size, count = size, from = g * all + before, step = 1 }
-  end
+  for g = 0, groups - 1 do list[#list + 1] = { at = g * size, count = size, from = g * all + before, step = 1 } end
   return list, groups * all
 end
 
@@ -138,8 +138,44 @@ local function add_taps(result, tensor, rule, size, factor)
   box { times = true, row_step = 0 }
 end
 
+local add
+
+-- Adds the boxes of a weight that has experts, each of which has the same rule.
+local function add_experts(result, tensor, rule, size, spec, target)
+  local count = tensor.source.experts
+  local own = { rows = size.rows // count, columns = size.columns, vector = size.vector, of_expert = true }
+  local function at(expert)
+    return { row = target.row + expert * own.rows, column = target.column, added = target.added,
+      factor = target.factor }
+  end
+  if rule.names[1]:find("{expert}", 1, true) then
+    for expert = 0, count - 1 do
+      local names = words.map(rule.names, function(name) return (name:gsub("{expert}", tostring(expert))) end)
+      add(result, tensor, words.merged(rule, { names = names }), own, spec, at(expert))
+    end
+    return
+  end
+  local one = { stored = {}, views = {} }
+  add(one, tensor, rule, own, spec, at(0))
+  local shape = one.stored[1].shape
+  local whole = rule.flat and { count * shape[1], table.unpack(shape, 2) } or { count, table.unpack(shape) }
+  result.stored[#result.stored + 1] = { names = rule.names, shape = whole }
+  local first = one.views[1]
+  local is_whole = #one.views == 1 and first.rows * first.row_step == words.elements(shape)
+  for expert = 0, is_whole and 0 or count - 1 do
+    for _, view in ipairs(one.views) do
+      result.views[#result.views + 1] = words.merged(view, { stored = #result.stored,
+        row = view.row + expert * own.rows, first = view.first + expert * words.elements(shape),
+        rows = is_whole and size.rows or view.rows })
+    end
+  end
+end
+
 -- Adds the boxes of a rule to a result. target: the boxes' place in the weight, { row, column, added, factor }.
-local function add(result, tensor, rule, size, spec, target)
+function add(result, tensor, rule, size, spec, target)
+  if tensor.source.experts and not size.of_expert then
+    return add_experts(result, tensor, rule, size, spec, target)
+  end
   if rule.pieces then
     local by_rows, count = rule.join == "rows", #rule.pieces
     local rest = by_rows and size.rows or size.columns
@@ -185,8 +221,9 @@ local function add(result, tensor, rule, size, spec, target)
       shape = { -1, all_columns }
       rows = { { at = 0, count = size.rows, from = rule.row, step = 0 } }
     end
-    result.stored[#result.stored + 1] = { names = rule.names, shape = tensor.source.shape or shape }
     local transposed = rule.transpose and not size.vector and not rule.row
+    result.stored[#result.stored + 1] = { names = rule.names, shape = tensor.source.shape or shape,
+      is_transposed = transposed }
     local row_step, column_step = transposed and 1 or all_columns, transposed and stored_rows or 1
     for _, r in ipairs(rows) do
       for _, col in ipairs(columns) do

@@ -8,10 +8,11 @@ local words = require("common.words")
 
 local stored = {}
 
--- Linear layers of a layer, and those that a factor of residuals multiplies.
+-- Linear layers of a layer, and those that a factor of residuals multiplies. The factor of experts is not in a weight.
 local layers = { "attn.q", "attn.k", "attn.v", "attn.out", "cross.q", "cross.k", "cross.v", "cross.out", "ff.gate",
-  "ff.up", "ff.down" }
-local residual = words.set { "attn.out", "ff.down" }
+  "ff.up", "ff.down", "ff.experts.gate", "ff.experts.up", "ff.experts.down", "ff.shared.gate", "ff.shared.up",
+  "ff.shared.down" }
+local residual = words.set { "attn.out", "ff.down", "ff.shared.down" }
 
 -- Returns the type of weights that holds the numbers of a tensor exactly, or nil.
 local function held_by(tensor)
@@ -27,7 +28,7 @@ local function tensor_of(folder, naming, path)
   local source = names.find(naming.scheme, path, {})
   for _, each in ipairs(source.pieces or { source }) do
     for _, name in ipairs(each.names or {}) do
-      local tensor = folder.tensors[name]
+      local tensor = folder.tensors[name:gsub("{expert}", "0")]
       if tensor then return tensor end
     end
   end

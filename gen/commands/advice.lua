@@ -115,9 +115,7 @@ local function about_negative(command, argv)
   for i, word in ipairs(argv) do
     local number = (argv[i + 1] or ""):match("^%-[%d.]+$")
     for _, option in ipairs(number and command and command._options or {}) do
-      if words.set(option._aliases)[word] and option._convert then
-        return (select(2, option._convert(number)))
-      end
+      if words.set(option._aliases)[word] and option._convert then return (select(2, option._convert(number))) end
     end
   end
   return nil

@@ -255,9 +255,7 @@ function build.make(state, folder, root, options)
     local put_back = files.keep(folder, state.files)
     local _ <close> = setmetatable({}, { __close = function(_, fault) if fault then put_back() end end })
     files.write_all(folder, state.files)
-    if options.compile or options.only then
-      system = compile(state, folder, root, options, bar)
-    end
+    if options.compile or options.only then system = compile(state, folder, root, options, bar) end
   end)
   return system
 end

@@ -186,9 +186,7 @@ end
 -- Returns the command lines of the runs whose activations are taken, and, of a text that is read as a whole, the pieces
 -- that measure the result.
 local function runs_of(arguments, groups, state, folder, weights)
-  if not arguments.text_file then
-    return { samples.words(arguments, state.graph, folder, weights) }
-  end
+  if not arguments.text_file then return { samples.words(arguments, state.graph, folder, weights) } end
   local read, measured = pieces.cut(pieces.read(arguments.text_file), numbers_of(groups), state.tokens)
   local runs = {}
   for i, piece in ipairs(read) do runs[i] = { "run", "--weights", weights, "--text-string", piece } end

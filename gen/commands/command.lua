@@ -313,9 +313,7 @@ local function wants_one(root, folder, list)
 end
 
 function run.import(root, arguments)
-  if not paths.is_checkpoint(arguments.folder) then
-    faults.raise("io", kinds.no_folder(arguments.folder))
-  end
+  if not paths.is_checkpoint(arguments.folder) then faults.raise("io", kinds.no_folder(arguments.folder)) end
   local tower_words = { arguments.tower }
   local tower = arguments.tower == "tower=text" and "text" or nil
   local text, notes = import().text(arguments.folder, arguments.output or "", nil, tower)
@@ -393,9 +391,7 @@ function command.main(root, argv)
     if faults.is(value) then return value end
     return { defect = debug.traceback(tostring(value), 2) }
   end)
-  if done then
-    return output.flushed(result)
-  end
+  if done then return output.flushed(result) end
   if faults.is(result) then
     for _, line in ipairs(result.lines) do io.stderr:write("attn2c: ", terminal.safe(line), "\n") end
     return result.code

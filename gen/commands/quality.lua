@@ -277,9 +277,7 @@ function quality.measure(arguments, weights, build, run)
   local words = samples.words(arguments, graphs.other, folder.path, weights)
   local ok, code = run_both(programs, words, function(which)
     local outputs = {}
-    for i, member in ipairs(members) do
-      outputs[i] = { member = member, path = path_of(folder.path, which, member) }
-    end
+    for i, member in ipairs(members) do outputs[i] = { member = member, path = path_of(folder.path, which, member) } end
     return outputs
   end, run)
   if not ok then return nil, code end

@@ -163,9 +163,7 @@ local function versions()
 end
 
 -- Returns the weights of a variant: the given ones, or its own if it is a checkpoint; nil: random ones.
-local function weights_of(arguments, path)
-  return arguments.weights or paths.is_checkpoint(path) and path or nil
-end
+local function weights_of(arguments, path) return arguments.weights or paths.is_checkpoint(path) and path or nil end
 
 -- Runs a program. Returns its output and its exit code, which must be one of the expected codes. Faults: the program's.
 local function output_of(tools, path, list, expected)

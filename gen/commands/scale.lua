@@ -59,9 +59,7 @@ local function rows_of(text, path)
   local of, names = {}, {}
   for line in text:gmatch("[^\n]+") do
     local row = json.decode(line)
-    if type(row) ~= "table" or not row.ms_median then
-      faults.raise("machine", ("%s printed no times"):format(path))
-    end
+    if type(row) ~= "table" or not row.ms_median then faults.raise("machine", ("%s printed no times"):format(path)) end
     of[row.entry], names[#names + 1] = row, row.entry
   end
   return of, names
@@ -195,9 +193,7 @@ function scale.run(root, arguments, tools)
   end
   local result = { model = spec.name, layers = spec.layers, predictions = {}, here = {}, measured = {} }
   for _, count in ipairs(options.counts) do
-    if count > 1 and count <= process.processors() then
-      result.measured[count] = meetings.measure(root, count)
-    end
+    if count > 1 and count <= process.processors() then result.measured[count] = meetings.measure(root, count) end
   end
   local _, pair = next(result.measured)
   result.network = network_of(options, pair or meetings.measure(root, 2))

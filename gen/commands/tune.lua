@@ -311,9 +311,7 @@ end
 function Tuner:searched()
   local text = ("%d candidates by themselves, "):format(self.alone_count or 0)
   if not self.all then return text .. ("none in the model in %.0f s"):format(self:elapsed()) end
-  if self.count >= self.all then
-    return text .. ("%d in the model in %.0f s"):format(self.count, self:elapsed())
-  end
+  if self.count >= self.all then return text .. ("%d in the model in %.0f s"):format(self.count, self:elapsed()) end
   return text .. ("%d of about %d in the model in %.0f s (--budget=%d is enough for all)"):format(self.count, self.all,
     self:elapsed(), self.whole_budget)
 end
@@ -468,9 +466,7 @@ function Tuner:table(choices, ratio)
   lines[#lines + 1] = ("%s: %s; %s. A tile is its panel and tokens. GFLOP/s are computed from the least "
     .. "times, which include the epilogue."):format(terminal.safe(self.path),
     self:searched(), #said > 0 and table.concat(said, "; ") or "the rule is kept")
-  if self:disturbed() then
-    lines[#lines + 1] = self:disturbed() .. " The next `tune` measures its choices again."
-  end
+  if self:disturbed() then lines[#lines + 1] = self:disturbed() .. " The next `tune` measures its choices again." end
   lines[#lines + 1] = next(choices) and companion.next(self.arguments, "tuning", self.path)
   return table.concat(lines, "\n") .. "\n"
 end

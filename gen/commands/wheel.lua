@@ -35,9 +35,7 @@ local function with_targets(state, list)
 end
 
 -- Returns the processor that a finished pipeline is for.
-local function machine_of(state)
-  return targets.by_name[state.target_names[1]].machine or targets.machine(os.getenv)
-end
+local function machine_of(state) return targets.by_name[state.target_names[1]].machine or targets.machine(os.getenv) end
 
 -- Returns the version of macOS that a library needs, as its header says; 11, the first for all processors, without one.
 local function least_macos(text)

@@ -100,9 +100,7 @@ function compiled.keep(write)
     for name in pairs(places) do made[name] = made[name] or entry_of(name) end
     for name in pairs(made) do names[#names + 1] = name end
     table.sort(names)
-    for i, name in ipairs(names) do
-      parts[i], index[i] = made[name], ("%d %s\n"):format(#made[name], name)
-    end
+    for i, name in ipairs(names) do parts[i], index[i] = made[name], ("%d %s\n"):format(#made[name], name) end
     write(name_of_file, string.pack("<s4s4", head, table.concat(index)) .. table.concat(parts))
   end)
 end

@@ -103,10 +103,27 @@ local families = {
   blip = { without = { [TRAINING] = "label_smoothing", [AGREES] = "encoder_hidden_size", [OTHER_HEADS] =
     "projection_dim", ["the family's answers are causal"] = "is_decoder" } },
   blip_vision = { without = { [OTHER_HEADS] = "projection_dim" } },
+  deberta = { without = { [TRAINING] = "cls_dropout pooler_dropout", [OLDER] = "padding_idx",
+    ["transformers computes without it"] = "z_steps" },
+    refused = { ["heads that read each other's scores are not supported"] = { talking_head = NO } } },
   deberta_v2 = { without = { [TRAINING] = "cls_dropout pooler_dropout", [OLDER] = "z_steps" } },
   dinov2 = { without = { [TRAINING] = "drop_path_rate layerscale_value use_mask_token", [OTHER_HEADS] =
     "_out_features _out_indices apply_layernorm out_features out_indices reshape_hidden_states stage_names",
     ["mlp_ratio says it"] = "intermediate_size" } },
+  ernie = { without = { [TENSORS] = "task_type_vocab_size", [AGREES] = "embedding_size" } },
+  layoutlm = { without = { [AGREES] = "embedding_size" } },
+  rembert = { without = { [AGREES] = "embedding_size" } },
+  esm = { without = { [AGREES] = "embedding_size head_dim", ["the class is in transformers"] = "auto_map",
+    ["only the class of structures reads it"] =
+    "esmfold_config", ["the tokenizer's files say it"] = "vocab_list", ["transformers computes without it"] =
+    "hidden_act" }, refused = { ["models of structures (ESMFold) are not supported"] = { is_folding_model = NO } } },
+  eurobert = { without = { ["the class is in transformers"] = "auto_map", [TRAINING] = "hidden_dropout",
+    ["of special tokens, which the tokenizer's files name"] = "bos_token eos_token mask_token pad_token" } },
+  longformer = { without = { [LOADING] = "onnx_export", [OLDER] = "attention_mode ignore_attention_mask" } },
+  dinov3 = { without = { [TRAINING] = "drop_path_rate layerscale_value pos_embed_jitter "
+    .. "pos_embed_rescale pos_embed_shift",
+    [OTHER_HEADS] = "_out_features _out_indices apply_layernorm out_features out_indices reshape_hidden_states "
+      .. "return_class_token stage_names" } },
   gemma = { without = { ["transformers only reads hidden_act"] = "hidden_activation" },
     refused = { [BOTH_SIDES] = { use_bidirectional_attention = NO } } },
   gemma2 = { without = { ["transformers only reads hidden_activation"] = "hidden_act", [LOADING] =
@@ -134,8 +151,7 @@ local families = {
   nomic_bert = { without = { ["the class is supported here"] = "auto_map",
     [LOADING] = "fused_bias_fc fused_dropout_add_ln use_flash_attn use_xentropy",
     [OTHER_HEADS] = "add_pooling_layer dense_seq_output",
-    ["of experts, which moe_every_n_layers refuses"] = [[expert_choice_router ffn_div moe_impl
-      moe_normalize_expert_weights moe_resid_pdrop moe_top_k num_experts num_shared_experts router_aux_loss_coef]],
+    ["of how experts are trained or computed"] = "moe_impl moe_resid_pdrop router_aux_loss_coef",
     ["the published code computes without it"] = "scale_attn_by_inverse_layer_idx" }, refused = {
     ["rotary positions for only a part of a head are not supported"] = { rotary_emb_fraction = { 1 } },
     ["pairs of neighbours are not supported"] = { rotary_emb_interleaved = NO },
@@ -146,7 +162,9 @@ local families = {
     ["causal models of this family are not supported"] = { causal = NO },
     ["shared keys and values are not supported"] = { num_heads_kv = {} },
     ["positions by heads are not supported"] = { rotary_head_dim = NO },
-    ["mixtures of experts are not supported"] = { moe_every_n_layers = { 0 } } } },
+    ["experts that choose their tokens are not supported"] = { expert_choice_router = NO },
+    ["shared experts of this family are not supported"] = { num_shared_experts = { 0 } },
+    ["experts of another width are not supported"] = { ffn_div = { 1 } } } },
   phi = { without = { ["transformers has the class"] = "auto_map" } },
   phi3 = { without = { ["transformers has the class"] = "auto_map", ["transformers computes without it"] =
     "attention_bias full_attn_mod interpolate_factor lm_head_bias mlp_bias" } },
@@ -175,6 +193,7 @@ local families = {
   opt = { without = { [TRAINING] = "init_std" },
     refused = { ["norms without a weight are not supported"] = { layer_norm_elementwise_affine = { true } } } },
   roberta = { without = { [AGREES] = "embedding_size" } },
+  roberta_pre = { without = { [AGREES] = "embedding_size" } },
   siglip_vision = { without = { [OTHER_HEADS] = "num_image_tokens projection_dim" },
     refused = { ["an image tower without its head"] = { vision_use_head = { true } } } },
   smollm3 = { without = { ["transformers computes without it"] = "max_window_layers" } },
@@ -394,7 +413,7 @@ sections["sentence_bert_config.json"] = {
   without = { [LOADING] = "model_args model_kwargs unpad_inputs" },
   refused = {
     ["other tasks than embeddings and scores of pairs are not supported"] = {
-      transformer_task = { "feature-extraction", "sequence-classification" } },
+      transformer_task = { "feature-extraction", "sequence-classification", "fill-mask" } },
     ["only token_embeddings and scores are supported"] = { module_output_name = { "token_embeddings", "scores" } },
   },
   told = { ["not supported, and left out: results may differ from sentence-transformers'"] = { config_args = {},
@@ -404,13 +423,47 @@ sections["sentence_bert_config.json"] = {
 sections["sentence_bert_config.json: processor_kwargs"] = { by = "sentence-transformers", read = "model_max_length",
   without = { [PADDING] = "padding_side", [LOADING] = "trust_remote_code use_fast" } }
 
+sections["config.json of jina_v3"] = {
+  read = "auto_map lora_adaptations lora_alpha lora_rank position_embedding_type task_instructions",
+  without = {
+    [TRAINING] = "lora_dropout_p lora_main_params_trainable",
+    [LOADING] = "load_trained_adapters use_flash_attn use_reentrant",
+    ["of prompts and embeddings, which config_sentence_transformers.json has"] = [[emb_pooler matryoshka_dimensions
+      truncate_dim]],
+  },
+}
+
+sections["adapter_config.json"] = {
+  by = "peft",
+  read = "alpha_pattern lora_alpha peft_type r rank_pattern use_rslora",
+  without = {
+    [ORIGIN] = [[auto_mapping base_model_name_or_path corda_config eva_config init_lora_weights loftq_config
+      lora_ga_config peft_version revision task_type velora_config]],
+    [TRAINING] = "inference_mode lora_dropout monteclora_config",
+    [LOADING] = "ensure_weight_tying megatron_config megatron_core qalora_group_size runtime_config",
+    [TENSORS] = [[bias exclude_modules fan_in_fan_out layers_pattern layers_to_transform modules_to_save target_modules
+      use_dora]],
+  },
+  refused = {
+    ["adapters of this kind are not supported"] = { alora_invocation_tokens = {}, arrow_config = {}, kasa_config = {},
+      layer_replication = {}, lora_bias = NO, target_parameters = {}, trainable_token_indices = {}, use_bdlora = NO,
+      use_qalora = NO },
+  },
+}
+
 sections["config_sentence_transformers.json"] = {
   by = "sentence-transformers",
-  read = "activation_fn default_prompt_name prompts truncate_dim",
-  without = { [ORIGIN] = "__version__ requirements", [LOADING] = "keep_in_fp32_modules",
-    ["of comparisons of embeddings"] = "similarity_fn_name" },
-  refused = { ["supported are SentenceTransformer and CrossEncoder"] = {
-    model_type = { "SentenceTransformer", "CrossEncoder" } } },
+  read = [[activation_fn attend_to_expansion_tokens default_prompt_name do_query_expansion document_length
+    document_prefix prompts query_length query_prefix similarity_fn_name skiplist_words truncate_dim]],
+  without = { [ORIGIN] = "__version__ requirements", [LOADING] = "keep_in_fp32_modules" },
+  refused = { ["supported are SentenceTransformer, SparseEncoder, CrossEncoder and ColBERT"] = {
+    model_type = { "SentenceTransformer", "SparseEncoder", "CrossEncoder", "ColBERT" } } },
+}
+
+sections["artifact.metadata"] = {
+  by = "ColBERT",
+  read = "attend_to_mask_tokens doc_maxlen doc_token_id mask_punctuation query_maxlen query_token_id",
+  without = { ["of training and indexes"] = "*", [TENSORS] = "dim" },
 }
 
 local module_names = "module_input_name module_output_name"
@@ -419,6 +472,8 @@ for kind, section in pairs {
     pooling_mode_max_tokens pooling_mode_mean_sqrt_len_tokens pooling_mode_mean_tokens
     pooling_mode_weightedmean_tokens]],
     without = { [TENSORS] = "embedding_dimension word_embedding_dimension" } },
+  SpladePooling = { read = "activation_function pooling_strategy",
+    without = { [TENSORS] = "embedding_dimension word_embedding_dimension", [LOADING] = "chunk_size" } },
   Dense = { read = module_names .. " activation_function bias out_features", without = { [TENSORS] = "in_features" },
     refused = { ["residuals are not supported"] = { use_residual = NO } } },
   LayerNorm = { read = module_names, without = { [TENSORS] = "dimension" } },
@@ -454,12 +509,10 @@ sections.GGUF = {
       {arch}.attention.layer_norm_epsilon {arch}.attention.layer_norm_rms_epsilon {arch}.attention.value_length
       {arch}.classifier.output_labels {arch}.embedding_length_out {arch}.tensor_data_layout
       {arch}.use_parallel_residual]],
-    ["of experts, which expert_count refuses"] = [[{arch}.expert_chunk_feed_forward_length
-      {arch}.expert_feed_forward_length {arch}.expert_gating_func {arch}.expert_group_count {arch}.expert_group_scale
-      {arch}.expert_group_used_count {arch}.expert_shared_feed_forward_length {arch}.expert_weights_norm
-      {arch}.expert_weights_scale {arch}.experts_per_group {arch}.interleave_moe_layer_step
-      {arch}.leading_dense_block_count {arch}.moe_every_n_layers {arch}.moe_latent_size
-      {arch}.router_logit_softcapping]],
+    ["of experts, where the tensors say the same"] = [[{arch}.expert_chunk_feed_forward_length
+      {arch}.expert_feed_forward_length {arch}.expert_group_scale {arch}.expert_group_used_count
+      {arch}.expert_shared_feed_forward_length {arch}.expert_weights_norm {arch}.experts_per_group
+      {arch}.moe_latent_size]],
     [OTHER_MODELS] = [[adapter.* clip.* diffusion.* tokenizer.rwkv.world xielu.* {arch}.activation_sparsity_scale
       {arch}.altup.* {arch}.attention.*_lora_rank {arch}.attention.*_mla {arch}.attention.group_norm_*
       {arch}.attention.indexer.* {arch}.attention.output_scale {arch}.attention.relative_buckets_count
@@ -481,7 +534,11 @@ sections.GGUF = {
     ["{arch}.attention.sliding_window"] = OFF, ["{arch}.attention.sliding_window_pattern"] = OFF,
     ["{arch}.attention.value_length_swa"] = OFF, ["{arch}.attn_logit_softcapping"] = OFF,
     ["{arch}.embedding_scale"] = OFF, ["{arch}.expert_count"] = OFF, ["{arch}.expert_shared_count"] = OFF,
-    ["{arch}.expert_used_count"] = OFF, ["{arch}.final_logit_softcapping"] = OFF, ["{arch}.logit_scale"] = OFF,
+    ["{arch}.expert_used_count"] = OFF, ["{arch}.expert_gating_func"] = { 0, 1 },
+    ["{arch}.expert_group_count"] = { 0, 1 }, ["{arch}.expert_weights_scale"] = { 0, 1 },
+    ["{arch}.interleave_moe_layer_step"] = { 0, 1 }, ["{arch}.leading_dense_block_count"] = OFF,
+    ["{arch}.moe_every_n_layers"] = { 0, 1 }, ["{arch}.router_logit_softcapping"] = OFF,
+    ["{arch}.final_logit_softcapping"] = OFF, ["{arch}.logit_scale"] = OFF,
     ["{arch}.residual_scale"] = OFF, ["{arch}.rope.dimension_count_swa"] = OFF,
     ["{arch}.rope.dimension_sections"] = OFF, ["{arch}.rope.freq_base_swa"] = OFF,
     ["{arch}.*_feat_in"] = OFF, ["{arch}.*_feat_out"] = OFF } },

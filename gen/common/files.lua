@@ -87,9 +87,7 @@ function files.read_some(path, most)
 end
 
 --- Returns libuv's message without the error's name and the path, as C libraries spell it.
-function files.reason(message)
-  return (message:gsub("^[A-Z0-9]+: ", ""):gsub(": .*$", ""):gsub("^%l", string.upper))
-end
+function files.reason(message) return (message:gsub("^[A-Z0-9]+: ", ""):gsub(": .*$", ""):gsub("^%l", string.upper)) end
 local reason = files.reason
 
 -- Writes the whole text into a new file. Returns nil, or the reason why it failed.

@@ -14,9 +14,7 @@ local MOST = 1 << 24 -- elements of an array
 local formats = { UINT8 = "<I1", INT8 = "<i1", UINT16 = "<I2", INT16 = "<i2", UINT32 = "<I4", INT32 = "<i4",
   FLOAT32 = "<f", STRING = "<s8", BOOL = "<I1", UINT64 = "<i8", INT64 = "<i8", FLOAT64 = "<d", F32 = "<f" }
 
-local function refuse(path, what, ...)
-  faults.raise("format", ("%s: " .. what):format((path:gsub("%c", "?")), ...))
-end
+local function refuse(path, what, ...) faults.raise("format", ("%s: " .. what):format((path:gsub("%c", "?")), ...)) end
 
 --- True if a path is a GGUF file, by its first bytes or the end of its name.
 function gguf.is(path)
@@ -72,13 +70,34 @@ function gguf.array(file, key, allowed, most)
   return values_at(file.path, array, formats[array.type], array.count)
 end
 
---- Returns the values of a small tensor of type F32 as a list. Faults: format.
+-- Returns the number of an f16's bits.
+local function of_half(bits)
+  local power, rest = bits >> 10 & 31, bits & 1023
+  local value = power == 31 and (rest == 0 and math.huge or 0 / 0) or power == 0 and rest * 2.0 ^ -24
+    or (1024 + rest) * 2.0 ^ (power - 25)
+  return bits >> 15 == 1 and -value or value
+end
+
+--- Returns the values of a small tensor of type F32 or F16 as a list. file: also a folder's contents. Faults: format.
 function gguf.floats(file, name, most)
   local tensor = file.tensors[name]
-  if tensor.dtype ~= "F32" or tensor.bytes > 4 * most then
-    refuse(file.path, "%s: at most %d values of type F32 are expected", faults.quote(name), most)
+  local width = ({ F32 = 4, F16 = 2 })[tensor.dtype]
+  if not width or tensor.bytes > width * most then
+    refuse(file.path, "%s: at most %d values of type F32 or F16 are expected", faults.quote(name), most)
   end
-  return values_at(tensor.path, tensor, formats.F32, tensor.bytes // 4)
+  local list = values_at(tensor.path, tensor, width == 4 and formats.F32 or "<I2", tensor.bytes // width)
+  if width == 2 then for i, bits in ipairs(list) do list[i] = of_half(bits) end end
+  return list
+end
+
+--- Returns the values of the first of some small tensors that is there, each after any of some prefixes, or nil.
+function gguf.first_floats(file, prefixes, names, most)
+  for _, name in ipairs(names) do
+    for _, prefix in ipairs(prefixes) do
+      if file.tensors[prefix .. name] then return gguf.floats(file, prefix .. name, most) end
+    end
+  end
+  return nil
 end
 
 return gguf

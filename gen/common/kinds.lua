@@ -22,9 +22,8 @@ end
 local list = {
   { name = "git-lfs", what = "a Git LFS pointer, not the file itself", starts = { "^version https://git%-lfs" },
     advice = "run `git lfs pull` in its folder, or download it again" },
-  { name = "adapter", what = "a LoRA adapter without its model, which is not supported",
-    ends = { "adapter_model%.safetensors$" }, advice = "merge it into its model (merge_and_unload of peft), save that, "
-      .. "and " .. FOLDER },
+  { name = "adapter", what = "a LoRA adapter without its model", ends = { "adapter_model%.safetensors$" },
+    advice = "give the folder of its model, and adapter=FOLDER for that of the adapter" },
   { name = "safetensors", what = "a file of weights (safetensors)", fits = is_safetensors, ends = { "%.safetensors$" },
     advice = FOLDER .. ", or a description, and these weights with --weights" },
   { name = "gguf", what = "a GGUF model", starts = { "^GGUF" }, ends = { "%.gguf$" },

@@ -68,9 +68,7 @@ function scratch.make(folder, name)
   sweep(folder, name)
   -- The name begins with a dot until the folder is locked. So under its final name it is always locked.
   local begun, message = uv.fs_mkdtemp(("%s/.%s-%s"):format(folder, name, RANDOM))
-  if not begun then
-    faults.raise("io", ("cannot make a folder in %s: %s"):format(folder, files.reason(message)))
-  end
+  if not begun then faults.raise("io", ("cannot make a folder in %s: %s"):format(folder, files.reason(message))) end
   local path = folder .. "/" .. begun:match("([^/]*)$"):sub(2)
   local handle = io.open(begun .. LOCK, "w")
   if handle then lfs.lock(handle, "w") end -- a file system without locks does not let others take it, either

@@ -23,6 +23,7 @@ activations.list = {
   { name = "silu", equation = "x sigmoid(x)", cost = 42, arithmetic = 16, relative = "4e-6",
     flushed = "0x1p-126" },
   { name = "sigmoid", equation = "1 / (1 + exp(-x))", cost = 38, arithmetic = 15, relative = "4e-6" },
+  { name = "log_relu", equation = "log(1 + max(x, 0))", cost = 40, arithmetic = 18, relative = "4e-6" },
   { name = "tanh", equation = "tanh(x)", cost = 38, arithmetic = 16, relative = "4e-5" },
   { name = "square", equation = "x x", cost = 2, arithmetic = 1, relative = "0x1p-24", is_inner = true },
 }

@@ -26,18 +26,16 @@ local function header(path, purpose, from, body)
 ]]):format(name, purpose, from, table.concat(body, "\n"))
 end
 
--- Appends an enumeration in C: members { name, comment }, which share lines if they have no comment.
+-- Appends an enumeration in C of members; a line has what fits. The table says what they mean.
 local function add_members(body, opening, members)
   local lines, line = {}, " "
   for i, member in ipairs(members) do
-    local text = " " .. member[1] .. (i < #members and "," or "")
-    if line ~= " " and (member[2] or line:find("*/", 1, true) or #line + #text > 110) then
-      lines[#lines + 1], line = line, " "
-    end
-    line = line .. text .. (member[2] and " /* " .. member[2] .. " */" or "")
+    local text = " " .. member .. (i < #members and "," or "")
+    if #line + #text > 110 then lines[#lines + 1], line = line, " " end
+    line = line .. text
   end
   lines[#lines + 1] = line
-  if #lines == 1 and not line:find("*/", 1, true) and #opening + #line < 106 then
+  if #lines == 1 and #opening + #line < 106 then
     body[#body + 1] = opening .. line:sub(2) .. " };"
   else
     body[#body + 1] = opening .. "\n" .. table.concat(lines, "\n") .. "\n};"
@@ -48,9 +46,9 @@ end
 local function add_enum(body, enum)
   local values, members = numbers[enum.prefix], {}
   for i, member in ipairs(enum) do
-    members[i] = { ("%s_%s = %d"):format(enum.prefix, member[1]:upper(), values[member[1]]), member[2] }
+    members[i] = ("%s_%s = %d"):format(enum.prefix, member[1]:upper(), values[member[1]])
   end
-  if enum.count then members[#members + 1] = { ("%s_%s = %d"):format(enum.prefix, enum.count, #enum) } end
+  if enum.count then members[#members + 1] = ("%s_%s = %d"):format(enum.prefix, enum.count, #enum) end
   body[#body + 1] = ("/* %s */"):format(enum.purpose:gsub("^%l", string.upper) .. ".")
   add_members(body, enum.type and ("enum %s {"):format(enum.type) or "enum {", members)
 end
@@ -62,17 +60,17 @@ local function text_numbers(path)
     body[#body + 1] = ""
     add_enum(body, enum)
   end
-  return header(path, "the numbers that a tokenizer's tables contain.", "gen/text/numbers.lua", body)
+  return header(path, "the numbers that a tokenizer's tables contain.",
+    "gen/text/numbers.lua, which says what each means", body)
 end
 
 -- Appends the names of a list as an enumeration of numbers from 0, with its count.
 local function add_names(body, prefix, list)
   local members = {}
   for i, row in ipairs(list) do
-    local name, comment = type(row) == "table" and row[1] or row, list == chat.steps and row[2] or nil
-    members[i] = { ("%s_%s"):format(prefix, name:upper()), comment }
+    members[i] = ("%s_%s"):format(prefix, (type(row) == "table" and row[1] or row):upper())
   end
-  members[#members + 1] = { prefix .. "S" }
+  members[#members + 1] = prefix .. "S"
   body[#body + 1] = ""
   add_members(body, "enum {", members)
 end
@@ -96,7 +94,7 @@ local function chat_numbers(path)
   end
   table.remove(body, 1)
   return header(path, "the numbers of steps, filters, tests and methods of chat templates.",
-    "gen/text/chat/numbers.lua", body)
+    "gen/text/chat/numbers.lua, which says what each means", body)
 end
 
 -- Appends a list of rows as a macro that calls X with each.

@@ -56,6 +56,12 @@ keys.list = {
       .. "{ {}, { mask = \"causal\" } }" },
   { key = "d_ff", type = "integer", stack = true, layer = true, min = 0, max = 65536, default_text = "4 d_model",
     meaning = "width of the feed-forward's hidden state; 0: no feed-forward" },
+  { key = "experts", type = "experts", stack = true, layer = true, default_text = "none",
+    meaning = "the feed-forward is a mixture: { count = 128 (experts), used = 8 (of them for each row), d_ff = 768 "
+      .. "(the width of each), router = \"softmax\" or \"sigmoid\", normalise = true (the weights of a row's experts "
+      .. "sum to 1), bias = false (of the router), correction = false (sigmoid: a number for each expert that only the "
+      .. "choice adds), sum_bias = false (a bias of the sum of experts), factor = 1 (of the weights), shared = 0 (the width of an expert that all rows have), "
+      .. "shared_gate = false (a sigmoid of the row multiplies its result) }; false: it is not" },
   { key = "gated", type = "boolean", stack = true, layer = true, default = false,
     meaning = "feed-forward: down(activation(gate x) * up x)" },
   { key = "activation", type = "activation", stack = true, layer = true, default = "gelu",
@@ -159,6 +165,9 @@ keys.list = {
     meaning = "base of rotary positions" },
   { key = "rope_style", type = "word", stack = true, words = { "halves", "pairs" }, default = "halves",
     meaning = "partners of a rotation: d and d + rope_dim / 2, or 2 d and 2 d + 1" },
+  { key = "rope_patches", type = "boolean", stack = true, default = false,
+    meaning = "with input = image { ... }: half of a head's pairs are rotated by a patch's place from top to bottom, "
+      .. "the others by that from left to right, both from -1 to 1; tokens before the patches are not (DINOv3)" },
   { key = "rope_scaling", type = "rope_scaling", stack = true, layer = true, default_text = "none",
     meaning = "{ type = linear, dynamic, llama3, yarn or longrope, factor = ... }: as in transformers; false: none" },
   { key = "rope_dim", type = "integer", stack = true, layer = true, min = 0, max = 256, default_text = "head_dim",
@@ -186,9 +195,10 @@ keys.list = {
     meaning = "disentangled: the last row of the table is for this distance less one, and all longer ones" },
   { key = "position_norm", type = "boolean", stack = true, default = false,
     meaning = "disentangled: a layer norm of the table of distances" },
-  { key = "position_projections", type = "word", stack = true, words = { "shared", "own" }, default = "shared",
+  { key = "position_projections", type = "word", stack = true, words = { "shared", "own", "half_biased" },
+    default = "shared",
     meaning = "disentangled: the table is projected by each layer's weights of queries and keys, or by weights of its "
-      .. "own" },
+      .. "own; half_biased: the keys' own has no bias (the first DeBERTa)" },
   { key = "position_kernel", type = "integer", stack = true, default = 128, min = 1, max = 1024,
     meaning = "convolution (wav2vec2): rows of a convolution of the states before the first layer, whose result is "
       .. "added to them" },
@@ -228,6 +238,10 @@ keys.list = {
     default_text = "gguf for names of a GGUF file, else safetensors",
     meaning = "checkpoints that the library opens, next to packed weights; packed: no others, so that the library is "
       .. "smaller. The program packs checkpoints all the same" },
+  { key = "adapter", type = "path", default_text = "none",
+    meaning = "a folder with a LoRA adapter of PEFT, its path relative to the description's, or on a command line to "
+      .. "the working directory: it is a part of the model, whose program and library merge it into the weights that "
+      .. "they read; false: none" },
   { key = "tokenizer", type = "path", default_text = "none",
     meaning = "a tokenizer.json, or a folder with one (or with vocab.txt, or vocab.json and merges.txt), its path "
       .. "relative to the description's: the model takes text; false: it does not" },
@@ -251,6 +265,13 @@ keys.list = {
   { key = "dimensions", type = "integer", min = 1, max = 65536, default_text = "all",
     meaning = "numbers of an embedding of a text that are kept, from the first; if the model scales embeddings to unit "
       .. "vectors, these are scaled again" },
+  { key = "late_interaction", type = "late_interaction", default_text = "none",
+    meaning = "with an output called token_embeddings: how texts become vectors of tokens, and are compared: { "
+      .. "query_marker = \"[unused0]\", document_marker = \"[unused1]\" (a token after the first), query_length = 32, "
+      .. "document_length = 180 (tokens), expands = true (queries are filled up with the mask token), attends = false "
+      .. "(whether the others see these), skip = { \"!\" } (tokens of documents without a vector), first = 0 (rows "
+      .. "at the beginning without one), mean = false (a score is the sum of a query's best cosines; true: the mean "
+      .. "of them) }" },
   { key = "labels", type = "labels", default_text = "none",
     meaning = "labels of the last output's numbers, from 0: { \"no\", \"yes\" }; more than 1000 in parts: { { \"no\", "
       .. "... }, { ... } }" },

@@ -44,6 +44,7 @@ end
 local function walk_blocks(step, all, symbols, body)
   walk(0, all, even(step, all), function(row, rows)
     symbols.row, symbols.rows, symbols.answer = row, rows, row
+    symbols.whole_row, symbols.all = row, rows
   end, body)
 end
 
@@ -97,19 +98,20 @@ loops.forms = {
   -- Blocks of the rows of a call, whatever sequences they are of.
   rows = {
     head = "for (ptrdiff_t row = 0${size}; row < n->rows; row += ${by}) {",
-    locals = { { "rows", "ATTN2C_LEAST(n->rows - row, ${by})" } },
+    locals = { { "rows", "ATTN2C_LEAST(n->rows - row, ${by})" }, { "all", "rows" }, { "whole_row", "row" } },
     run = function(step, call, symbols, body) walk_blocks(step, call.rows, symbols, body) end,
   },
   -- The same from the first row on whose outputs a call asks for; `answer` is the block's first row among these.
   wanted = {
     head = "for (ptrdiff_t row = n->wanted${size}; row < n->rows; row += ${by}) {",
-    locals = { { "rows", "ATTN2C_LEAST(n->rows - row, ${by})" }, { "answer", "row - n->wanted" } },
+    locals = { { "rows", "ATTN2C_LEAST(n->rows - row, ${by})" }, { "answer", "row - n->wanted" }, { "all", "rows" },
+      { "whole_row", "row" } },
     run = function(step, call, symbols, body) walk_blocks(step, call.rows, symbols, body) end,
   },
   -- Blocks of the sequences of a call, as rows of what has one row for each.
   pooled = {
     head = "for (ptrdiff_t row = 0${size}; row < n->count; row += ${by}) {",
-    locals = { { "rows", "ATTN2C_LEAST(n->count - row, ${by})" } },
+    locals = { { "rows", "ATTN2C_LEAST(n->count - row, ${by})" }, { "all", "rows" }, { "whole_row", "row" } },
     run = function(step, call, symbols, body) walk_blocks(step, #call.first - 1, symbols, body) end,
   },
   -- The rows of a block that are of one sequence: `piece` rows, `skip` rows into the block, whose first is row
@@ -271,9 +273,11 @@ loops.forms.share = {
 
 -- A block of rows, in a chunk of some panels of a product.
 loops.forms.block = {
-  head = "{", locals = { { "row", "block.row" }, { "rows", "block.rows" }, { "answer", "block.row - n->wanted" } },
+  head = "{", locals = { { "row", "block.row" }, { "rows", "block.rows" }, { "answer", "block.row - n->wanted" },
+    { "all", "rows" }, { "whole_row", "row" } },
   run = function(_, _, symbols, body)
     symbols.row, symbols.rows, symbols.answer = symbols.block.row, symbols.block.rows, symbols.block.row
+    symbols.whole_row, symbols.all = symbols.row, symbols.rows
     body()
   end,
 }
@@ -281,13 +285,15 @@ loops.forms.block = {
 -- A chunk of the rows of a block: `piece` rows, `slice` rows into the block.
 loops.forms.slices = {
   head = "{", locals = { { "slice", "(ptrdiff_t)chunk * ${piece}" }, { "row", "block.row + slice" },
-    { "rows", "ATTN2C_LEAST(block.rows - slice, ${piece})" }, { "answer", "row - n->wanted" } },
+    { "rows", "ATTN2C_LEAST(block.rows - slice, ${piece})" }, { "answer", "row - n->wanted" }, { "all", "block.rows" },
+    { "whole_row", "block.row" } },
   chunks = "(size_t)(of->block.rows + ${piece} - 1) / ${piece}",
   count = function(step, _, symbols) return (symbols.block.rows + step.piece - 1) // step.piece end,
   run = function(step, _, symbols, body)
     symbols.slice = symbols.chunk * step.piece
     symbols.row = symbols.block.row + symbols.slice
     symbols.answer = symbols.row
+    symbols.whole_row, symbols.all = symbols.block.row, symbols.block.rows
     symbols.rows = least(symbols.block.rows - symbols.slice, step.piece)
     body()
   end,
@@ -378,9 +384,7 @@ function texts.single(step)
     .. (step.turn and (" && sequence %% %d == %d"):format(step.heads, step.turn) or "")
 end
 
-function texts.pieces(step)
-  step.position = step.continues and "at.position + n->past[at.sequence]" or "at.position"
-end
+function texts.pieces(step) step.position = step.continues and "at.position + n->past[at.sequence]" or "at.position" end
 
 --- Returns a step that begins a loop. fields: those that the form's texts name, and count, how often it runs at most;
 --- for a loop over queries also left and right, the keys before and after a query that it sees, and panel. continues:

@@ -76,7 +76,8 @@ function operands.known(step, operation, wanted)
   if step.form == "product" then
     local k = step.kernel
     return { m = wanted and step.outputs or k.m, n = k.n, k = k.k, inputs = types.whole(k.k, k.types.b),
-      panel = types.panel(k.k, k.lda, k.types.a), lda = k.lda, ldb = k.ldb, ldc = k.ldc }
+      panel = types.panel(k.k, k.lda, k.types.a), lda = k.lda, ldb = k.ldb, ldc = k.ldc,
+      experts = k.experts, apart = k.apart and types.elements(k.apart, k.types.a) }
   elseif operation then
     return { rows = step.constants.rows, cols = step.constants.cols, ld = operation.ld, fn = operation.fn }
   end
@@ -165,9 +166,7 @@ function operands.move_alike(x, y)
 end
 
 --- True if two operands are in the same buffer and move alike with all loops.
-function operands.same_buffer(x, y)
-  return x.class == y.class and x.buffer == y.buffer and operands.move_alike(x, y)
-end
+function operands.same_buffer(x, y) return x.class == y.class and x.buffer == y.buffer and operands.move_alike(x, y) end
 
 --- Returns walk(step, visit, classes), which calls visit(operand, access, dimensions, bytes) for each operand in a
 --- buffer. dimensions: the bytes that the operand may touch, from its first on (footprint.lua); bytes: how many it

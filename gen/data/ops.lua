@@ -41,6 +41,7 @@
 --   by_position  true if it also reads row i of tables. A choice of the same row of all sequences, the attribute `row`,
 --              may be made before it
 --   alike      a function of the attributes that says whether all rows share the other operands; nil: they do
+--   mixes_rows   true if a row of its result reads other rows of its block, as rows that are sorted by experts do
 --   of_ranks   true if it exists only in the graph of a rank, which the reference never sees (passes/ranks.lua)
 --   meeting    true if ranks do it together: it is a region by itself
 --   sends      true if its result, which nobody reads, stands for what another stage takes
@@ -134,11 +135,68 @@ local function written_shape(a)
   return shape
 end
 
+-- Returns a shape whose rows are `times` as wide.
+local function widened(shape, times) return with_last(shape, shape[#shape] * times) end
+
+-- Returns the numbers of x that each of a row's experts reads.
+local function inputs_of_expert(x, groups) return x.shape[#x.shape] // ops.choices(groups) end
+
+local function shape_of_experts(_, _, groups, weight)
+  return with_last(groups.shape, groups.shape[#groups.shape] * (weight.shape[1] // weight.experts))
+end
+
+local function flops_of_experts(a, x, groups, weight)
+  local shape = shape_of_experts(a, x, groups, weight)
+  return 2 * rows_of(shape) * shape[#shape] * weight.shape[2]
+end
+
 ops.table = {
   linear = {
     class = { region = "rows", product = true, takes_epilogue = true, by_row = { "x" } },
     operands = { "x", "weight", "bias" }, optional = { bias = true },
     shape = product_shape, flops = product_flops, equation = "x · Wᵀ + b", tolerance = "linear",
+  },
+  pick = {
+    class = { region = "rows", by_row = { "x", "chosen" } }, operands = { "x", "chosen" },
+    shape = function(_, _, chosen) return chosen.shape end,
+    equation = "x[chosen[j]] as number j of a row", tolerance = "exact", integers = { chosen = true }, arithmetic = 0,
+  },
+  group_rows = {
+    class = { region = "rows", mixes_rows = true }, operands = { "chosen" }, attributes = { "experts" },
+    type = "i32", wide = true, shape = function(_, chosen) return chosen.shape end,
+    equation = "chosen, the experts of each row, from 0 to experts - 1; stored as the order of all choices by expert",
+    tolerance = "exact", integers = { chosen = true }, arithmetic = 4,
+  },
+  spread = {
+    class = { region = "rows", mixes_rows = true }, operands = { "x", "groups" },
+    shape = function(_, x, groups) return widened(x.shape, groups.shape[#groups.shape]) end,
+    equation = "x once for each expert of a row", tolerance = "exact", integers = { groups = true }, arithmetic = 0,
+  },
+  linear_experts = {
+    class = { region = "rows", product = true, takes_epilogue = true },
+    operands = { "x", "groups", "weight", "bias" }, optional = { bias = true },
+    shape = shape_of_experts, flops = flops_of_experts,
+    equation = "x · Wᵀ + b for each expert of a row, with its part of a row of x and its rows of W",
+    tolerance = "linear_experts", integers = { groups = true },
+  },
+  linear_experts_integers = {
+    class = { region = "rows", product = true, takes_epilogue = true },
+    operands = { "x", "groups", "weight" }, type = "i32", wide = true,
+    shape = shape_of_experts, flops = flops_of_experts,
+    equation = "x · Wᵀ for each expert of a row, in integers", tolerance = "exact", integers = { groups = true },
+  },
+  dequantise_experts = {
+    class = { region = "rows", takes_epilogue = true, epilogue = true },
+    operands = { "x", "row_scale", "scale", "groups", "bias" }, optional = { bias = true },
+    equation = "x row_scale scale + bias for each expert of a row: scales of its part of the row, and of its columns",
+    tolerance = "dequantise", integers = { x = true, groups = true }, arithmetic = 3,
+  },
+  combine = {
+    class = { region = "rows", takes_epilogue = true, mixes_rows = true },
+    operands = { "x", "weights", "groups" }, attributes = { "factor" },
+    shape = function(_, x, weights) return with_last(x.shape, x.shape[#x.shape] // weights.shape[#weights.shape]) end,
+    equation = "factor times the sum over the experts of a row of its weight times its part of x, in order",
+    tolerance = "combine", integers = { groups = true }, arithmetic = 2, arithmetic_of = "x",
   },
   round = {
     class = { region = "rows", epilogue = true, ends_epilogue = true, in_place = true, by_row = { "x" } },
@@ -222,6 +280,19 @@ ops.table = {
     equation = "table[ids], times its row's scale",
     tolerance = "exact", integers = { ids = true }, arithmetic = 0,
   },
+  embed_boxes = {
+    class = { region = "rows", takes_epilogue = true }, operands = { "boxes", "table" },
+    shape = function(_, boxes, tbl) return { boxes.shape[1], boxes.shape[2], tbl.shape[2] } end,
+    equation = "the sum of six rows of a table in four parts, x, y, h and w, for a box (left, upper, right, lower): "
+      .. "x[left], x[right], y[upper], y[lower], h[|lower - upper|], w[|right - left|]",
+    tolerance = "exact", integers = { boxes = true }, arithmetic = 5,
+  },
+  drop_tokens = {
+    operands = { "x", "ids", "lengths" }, optional = { lengths = true }, attributes = { "id", "share" },
+    equation = "0 in rows with this id; the others times (1 - share) / (1 - the id's share of the sequence, or of the "
+      .. "first lengths rows)",
+    tolerance = "rounded_once", integers = { ids = true, lengths = true }, arithmetic = 2,
+  },
   own_ids = {
     class = { region = "rows", of_ranks = true }, operands = { "ids" }, attributes = { "first" }, type = "i32",
     equation = "ids less the rank's first row of a table; 0 for rows of other ranks",
@@ -277,6 +348,10 @@ ops.table = {
   multiply = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "a", "b" } },
     operands = { "a", "b" }, equation = "a b, element by element", tolerance = "rounded_once",
+  },
+  gate_rows = {
+    class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "a", "b" } },
+    operands = { "a", "b" }, equation = "a times the one number of the same row of b", tolerance = "rounded_once",
   },
   logarithm = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "x" } },
@@ -371,6 +446,10 @@ ops.table = {
   normalise = {
     class = { region = "rows", in_place = true, by_row = { "x" } }, attributes = { "eps" },
     equation = "x / max(|x|, eps), over the last dimension", tolerance = "norm_without_mean", arithmetic = 3,
+  },
+  share = {
+    class = { region = "rows", in_place = true, by_row = { "x" } },
+    equation = "x / (sum + 1e-20), over the last dimension", tolerance = "share", arithmetic = 2,
   },
   softmax_rows = {
     class = { region = "rows", in_place = true, by_row = { "x" } },
@@ -567,7 +646,17 @@ local none = {}
 --- Returns the inputs of a product that is an op of a graph: numbers of x that an element of the result reads.
 function ops.inputs(op)
   local width = op.operands.x.shape[#op.operands.x.shape]
+  if op.operands.groups then return inputs_of_expert(op.operands.x, op.operands.groups) end
   return ops.class(op).windows and op.attributes.kernel * width // op.attributes.groups or width
+end
+
+--- Returns the number of experts of a row. groups: the order of choices by expert.
+function ops.choices(groups) return groups.shape[#groups.shape] end
+
+--- Returns the outputs of a product that is an op of a graph, of experts: of each.
+function ops.outputs(op)
+  local weight = op.operands.weight
+  return weight.shape[1] // (weight.experts or 1)
 end
 
 --- Returns the class of an op of a graph, or of the op with a name.

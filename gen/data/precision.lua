@@ -29,7 +29,7 @@ end
 -- Returns the part of a linear layer, by its path in the graph.
 local function part_of(path)
   if path:match("%.[qkv]$") then return "qkv" end
-  return path:match("%.out$") and "out" or path:match("%.ff%.%w+$") and "ff" or nil
+  return path:match("%.out$") and "out" or path:match("%.ff%.[%w.]+$") and "ff" or nil
 end
 
 --- Returns the part of the linear layer `path` of a section ("layer 3", "output").
@@ -95,9 +95,7 @@ function precision.takes_factors(given)
 end
 
 --- True if all products and tables are f32.
-function precision.is_plain(given)
-  return precision.multiplies_f32(given) and precision.of_table(given) == "f32"
-end
+function precision.is_plain(given) return precision.multiplies_f32(given) and precision.of_table(given) == "f32" end
 
 --- Returns the precision as one word or a short text: "bf16", "int8, output f32".
 function precision.text(given)

@@ -36,9 +36,7 @@ end
 --- constants, then integers that only a call knows. Constants in the set `apart` are for footprints.
 function row_entries.complete(name, entry)
   local list, values = { entry.meets and "ranks" }, {}
-  for _, operand in ipairs(entry.operands) do
-    table.insert(operand[2] == "value" and values or list, operand[1])
-  end
+  for _, operand in ipairs(entry.operands) do table.insert(operand[2] == "value" and values or list, operand[1]) end
   for _, constant in ipairs(entry.constants) do
     if not (entry.apart or {})[constant] then list[#list + 1] = "${" .. constant .. "}" end
   end

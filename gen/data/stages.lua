@@ -61,9 +61,15 @@ stages.constructors = {
       types = { type = "integer", min = 0, max = 65536, default = 0,
         meaning = "rows of a table of token types, which come in as token_types" },
       optional_types = { type = "boolean", meaning = "token_types need not be given: where they are NULL, all are 0" },
+      boxes = { type = "integer", min = 1, max = 65536,
+        meaning = "rows of each of four tables of places on a page: boxes (left, upper, right, lower) come in, from 0 "
+          .. "to 1,000, and their rows are added; where they are NULL, all are 0 (LayoutLM)" },
       norm = { type = "boolean", default = false, meaning = "a norm of the sum of token, position and type" },
       eps = { type = "number", min = 1e-30, max = 1, meaning = "eps of that norm; default: the model's" },
       scale = { type = "scale", default = 1.0, meaning = "factor of the table's rows" },
+      dropped = { type = "integer", min = 0, max = 16777215,
+        meaning = "id of the mask token, whose rows are 0; all others are multiplied by 0.88 / (1 - its share of the "
+          .. "sequence) (ESM)" },
       width = { type = "integer", min = 1, max = 8192,
         meaning = "width of the tables, if it is not d_model; a linear layer then maps it to d_model" },
       projected = { type = "word", words = { "after_norm", "before_norm", "before_positions" },

@@ -20,6 +20,7 @@
 -- integer operand by its name, and the least by NAME_least.
 local activations = require("data.activations").by_name
 local footprint = require("data.footprint")
+local of_experts = require("data.steps_experts")
 local of_integers = require("data.steps_integers")
 local of_ranks = require("data.steps_ranks")
 local row_entries = require("data.row_entries")
@@ -104,14 +105,18 @@ end }
 --- Returns a constant that is a list of { column, first key, keys }; as text it is the initialiser of a C array.
 function steps.ranges(list) return setmetatable(list, triples) end
 
--- The product C[n][m] (+)= B[n][k] A[k][m]. A is a panel (types.lua).
+-- The product C[n][m] (+)= B[n][k] A[k][m]. A is a panel (types.lua). A product of experts is one for each of them,
+-- whose panels are `apart` bytes from each other: expert e has rows first[e] to first[e + 1] - 1 of the n.
 steps.product = {
   operands = {
     { "a", "r", function(c)
-      return { first = 0, { c.panel.rows, c.panel.ld }, { c.panel.whole and c.panel.ld or c.panel.group * c.m, 1 } }
+      local panel = { first = 0, { c.panel.rows, c.panel.ld },
+        { c.panel.whole and c.panel.ld or c.panel.group * c.m, 1 } }
+      return c.experts and footprint.repeated(panel, c.experts, c.apart) or panel
     end },
     { "b", "r", matrix("n", "inputs", "ldb") },
     { "c", "w", matrix("n", "m", "ldc") },
+    { "first", "r", function(c) return { first = 0, { c.experts + 1, 1 } } end, type = "i32", optional = true },
   },
   cost = function(c) return 2 * c.m * c.n * c.k end,
 }
@@ -261,6 +266,7 @@ steps.rows = {
     { constants = { "lo", "hi", "keep" } }),
   normalise = of_rows(16, "y[i] = x[i] / max(|x[i]|, ${eps})", { constants = { "eps" } }),
   softmax_rows = of_rows(51, "y[i][j] = exp(x[i][j] - max) / sum over j"),
+  share = of_rows(4, "y[i][j] = x[i][j] / (sum over j + 1e-20)"),
   log_softmax = of_rows(51, "y[i][j] = x[i][j] - max - log(sum over j of exp(x[i][j] - max))"),
   rotate = {
     constants = { "rows", "heads", "head_dim", "dimension", "pairs", "ldx", "ldy", "ldr", "cols" },
@@ -285,6 +291,13 @@ steps.rows = {
     cost = function(c) return 8 * c.rows * c.cols * c.kernel end,
     body = "attn2c_neighbours(y, x, ${rows}, valid, ${cols}, ${kernel}, ${ldx}, ${ldy})",
     equation = "y[i][j ${kernel} + t] = x[i + t - ${kernel} / 2][j], 0 outside of the first valid rows",
+  },
+  drop_tokens = {
+    constants = { "rows", "cols", "id", "share", "ldx", "ldy" },
+    operands = { written(), read(), { "ids", "r", vector("rows"), type = "i32" }, { "valid", "value" } },
+    cost = each(6),
+    body = "attn2c_drop_tokens(y, x, ids, ${rows}, valid, ${cols}, ${id}, ${share}, ${ldx}, ${ldy})",
+    equation = "y[i] = 0 if ids[i] = ${id}, else x[i] (1 - ${share}) / (1 - the id's share of the first valid ids)",
   },
   dilated = {
     constants = { "rows", "cols", "kernel", "dilation", "width", "ldx", "ldy" },
@@ -409,6 +422,15 @@ steps.rows = {
     operands = { written(), { "table", "r", looked_up, touched = square }, ids }, cost = each(8),
     equation = "y[i] = table[ids[i]]",
   },
+  embed_boxes = {
+    constants = { "rows", "cols", "places", "ldy" },
+    operands = { written(), { "table", "r", function(c) return { first = 0, { 4 * c.places * c.cols, 1 } } end,
+      touched = function(c) return 6 * c.rows * c.cols end }, { "boxes", "r", function(c)
+        return { first = 0, { 4 * c.rows, 1 } }
+      end, type = "i32" } }, cost = each(24),
+    body = "attn2c_embed_boxes(y, table, boxes, ${rows}, ${cols}, ${places}, ${ldy})",
+    equation = "y[i] = the rows of table for left, upper, right, lower, height and width of box i",
+  },
   pool_mean = pool("mean", 6, "mean of x[i][j] over i < rows"),
   pool_deviation = pool("deviation", 12, "deviation of x[i][j] over i < rows"),
   pool_mean_cut = pool_cut("mean", 6, "mean of x[i][j] over ${cut} <= i < rows - ${cut}"),
@@ -469,7 +491,7 @@ for _, type in ipairs(types.of_weights) do
   end
 end
 
-for _, entries in ipairs { of_ranks, of_integers } do
+for _, entries in ipairs { of_experts, of_ranks, of_integers } do
   for name, entry in pairs(entries) do steps.rows[name] = entry end
 end
 for name, entry in pairs(steps.rows) do row_entries.complete(name, entry) end
@@ -509,6 +531,8 @@ steps.elementwise = {
   scale_column = { operands = { { "r", "r", row_of_tile } }, cost = each(6), code = "v = v * %s[j] * rest;",
     before = { bias = "v = v * %s[j];" }, at_end = "v = v * %s[j];", then_row = "attn2c_times_rest(%s, rest, %s);",
     equation = "v * %s[j]" },
+  gate_rows = { operands = { { "r", "r", first_column } }, cost = each(2),
+    of_row = "const float number_of_row = %s[i * ${ld}];", code = "v = v * number_of_row;", equation = "v * %s[i]" },
   bias = { operands = { { "r", "r", row_of_tile } }, cost = each(6), code = "v = v + %s[j];",
     after = { scale_column = "v = ATTN2C_FMA(v, rest, %s[j]);" }, equation = "v + %s[j]" },
   add = { operands = { { "r", "r", tile } }, cost = each(8), code = "v = v + %s[i * ${ld} + j];", reads_rows = true,

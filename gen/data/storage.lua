@@ -66,6 +66,10 @@ local function private(suffix, to, of_trace)
     pitch = leading_dimension, run = width }
 end
 
+local GROUPS = private("", "block")
+
+function GROUPS.elements(s) return 2 * rows_of_tile(s) + s.bounds end
+
 -- The caller's rows: whole, whatever the order of the axes.
 local function elements_of_caller(_, _, tensor) return words.elements(tensor.shape) end
 
@@ -241,6 +245,11 @@ storage.forms = {
   full = { class = "arena", rows = WHOLE, may_be_over = true },
   -- One block of rows at a time.
   tile = { class = "arena", rows = private("", "block"), may_be_over = true, is_traced = true },
+  -- One block of rows, in the order of experts: each row has a part for each of its experts, and a part is at the place
+  -- of its choice in this order. All parts are adjacent.
+  grouped = { class = "arena", rows = private("", "block"), is_traced = true },
+  -- That order: the place of each choice, the choice at each place, the first place of each expert.
+  groups = { class = "arena", rows = GROUPS, is_traced = true },
   -- Stored in another type: the rows and columns that one unit makes.
   unit = { class = "arena", rows = private("@unit", "unit"), is_traced = true },
   -- Keys of f32 that a product's tile is transposed to.

@@ -86,12 +86,8 @@ types.list = {
 types.all, types.of_weights, types.of_word, types.scaled, types.of_scaled = {}, {}, {}, {}, {}
 for _, each in ipairs(types.list) do
   types.all[each.name], each.group = each, each.block and types.SCALE_PAIR or GROUP * 8 // each.bits
-  if each.block then
-    types.scaled[#types.scaled + 1], types.of_scaled[each.weights] = each, each.name
-  end
-  if each.word then
-    types.of_weights[#types.of_weights + 1], types.of_word[each.word] = each, each.name
-  end
+  if each.block then types.scaled[#types.scaled + 1], types.of_scaled[each.weights] = each, each.name end
+  if each.word then types.of_weights[#types.of_weights + 1], types.of_word[each.word] = each, each.name end
 end
 
 --- The type of rows that are quantised.

@@ -1,6 +1,7 @@
 -- completions.lua: writes completions for bash, zsh and fish from the command's grammar.
 -- argparse writes the completions of commands and options. This file adds KEY=VALUE, the keys of a description, after
 -- the description's name.
+local files = require("common.files")
 local reference = require("commands.reference")
 local words = require("common.words")
 
@@ -46,69 +47,12 @@ local function names_and_values()
   return names, values
 end
 
--- bash splits words at =: after KEY= the words are KEY, = and the beginning of the value.
-local bash = [==[
-# After a description: its keys, and the values of keys with a list of words.
-_attn2c_overrides() {
-    local cur=$1 key= word before= places=0
-    [[ $cur = '=' ]] && cur=
-    [[ ${COMP_WORDS[COMP_CWORD]} = '=' ]] && key=${COMP_WORDS[COMP_CWORD-1]}
-    [[ $COMP_CWORD -gt 1 && ${COMP_WORDS[COMP_CWORD-1]} = '=' ]] && key=${COMP_WORDS[COMP_CWORD-2]}
-    case "$key" in
-${values}        ?*) return 0 ;;
-    esac
-    for word in "${COMP_WORDS[@]:2:COMP_CWORD-2}"; do
-        case "$before" in
-            ${valued}) ;;
-            *) [[ $word = -* ]] || places=$((places + 1)) ;;
-        esac
-        before=$word
-    done
-    case "$before" in
-        ${valued}) return 0 ;;
-    esac
-    [[ $places -gt 0 && $cur != -* ]] || return 0
-    COMPREPLY=($(compgen -S = -W '${names}' -- "$cur"))
-    [[ ${#COMPREPLY[@]} -eq 0 ]] || compopt -o nospace 2>/dev/null
-}
-
-_attn2c_words() {
-    _attn2c "$@"
-    case "${COMP_WORDS[1]}" in
-        ${commands}) [[ ${#COMPREPLY[@]} -gt 0 ]] || _attn2c_overrides "${COMP_WORDS[COMP_CWORD]}" ;;
-    esac
-}
-
-complete -F _attn2c_words -o bashdefault -o default attn2c
-]==]
-
-local zsh = [[
-# KEY=VALUE: the keys of a description, and the values of keys with a list of words.
-_attn2c_overrides() {
-  local -a keys
-  if compset -P 1 '*='; then
-    case ${IPREFIX%=} in
-${values}    esac
-    return 1
-  fi
-  keys=(
-${keys}  )
-  _describe -t keys 'key of the description' keys -q -S =
-}
-]]
-
-local fish = [[
-# KEY=VALUE: the keys of a description, and the values of keys with a list of words.
-function __fish_attn2c_overrides
-    switch (commandline -ct)
-${values}        case '*'
-${keys}    end
+-- Returns the text of completions.bash, .zsh or .fish, filled in. bash splits words at =: after KEY= the words are KEY,
+-- = and the beginning of the value.
+local function fill(shell, of)
+  local path = (debug.getinfo(1, "S").source:match("^@(.*%.)lua$") or "completions.") .. shell
+  return (assert(files.read(path)):gsub("%${(%w+)}", of))
 end
-
-complete -c attn2c -n '${seen}' -a '(__fish_attn2c_overrides)'
-]]
-
-local function fill(text, of) return (text:gsub("%${(%w+)}", of)) end
 
 -- Returns the lines that line_of gives for a list's members.
 local function lines(list, line_of)
@@ -122,7 +66,7 @@ function completions.bash(parser)
   -- bash completes names of files itself (-o default). A list from compgen would be split at the blanks in names.
   local text, count = parser:get_bash_complete():gsub('COMPREPLY=%(%$%(compgen %-f %-%- "%$cur"%)%)', "COMPREPLY=()")
   assert(count > 0, "argparse writes another form of completions for bash")
-  return text .. "\n" .. fill(bash, { names = table.concat(names, " "),
+  return text .. "\n" .. fill("bash", { names = table.concat(names, " "),
     commands = table.concat(with_overrides(parser), "|"), valued = table.concat(with_value(parser), "|"),
     values = lines(values, function(each)
       return ("        %s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return 0 ;;"):format(each.name, each.words)
@@ -132,7 +76,7 @@ end
 --- Returns completions for zsh.
 function completions.zsh(parser)
   local _, values = names_and_values()
-  local own = fill(zsh, { keys = lines(reference.keys(), function(row)
+  local own = fill("zsh", { keys = lines(reference.keys(), function(row)
     return "    " .. quoted(row.name .. ":" .. row.meaning)
   end), values = lines(values, function(each)
     return ("      %s) compadd -- %s; return ;;"):format(each.name, each.words)
@@ -147,7 +91,7 @@ end
 function completions.fish(parser)
   local _, values = names_and_values()
   local seen = words.map(with_overrides(parser), function(name) return "__fish_attn2c_seen_command " .. name end)
-  return parser:get_fish_complete() .. "\n" .. fill(fish, { seen = table.concat(seen, "; or "),
+  return parser:get_fish_complete() .. "\n" .. fill("fish", { seen = table.concat(seen, "; or "),
     values = lines(values, function(each)
       return ("        case '%s=*'\n            printf '%%s\\n' %s="):format(each.name, each.name)
         .. each.words:gsub(" ", " " .. each.name .. "=")

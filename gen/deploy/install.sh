@@ -63,8 +63,8 @@ $LUA gen/deploy/pages.lua "$pages" 2>"$pages/said" ||
 remove # the files of an older version
 tree gen -name '*.lua' ! -path 'gen/deploy/*'
 install -m 755 gen/attn2c "$stage$home/gen/attn2c"
-tree templates -name '*.in'
-tree runtime '(' -name '*.c' -o -name '*.h' -o -name '*.html' -o -name '*.py' ')'
+tree templates '(' -name '*.in' -o -name 'report.*' ')'
+tree runtime '(' -name '*.c' -o -name '*.h' -o -name '*.html' -o -name '*.txt' -o -name '*.py' ')'
 tree models '(' -name '*.lua' -o -name '*.json' -o -name '*.safetensors' -o -name '*.npy' \
   -o -name '*.wav' -o -path 'models/examples/*' ')'
 

@@ -77,9 +77,7 @@ function libxsmm.calls(kernel, of_weights, is_fused)
       lines = (panel // types.LINE + calls - 1) // calls }
   end
   for i, rows in ipairs(shares) do
-    local function shape(k, beta)
-      return setmetatable({ n = rows.size, k = k, beta = beta }, { __index = kernel })
-    end
+    local function shape(k, beta) return setmetatable({ n = rows.size, k = k, beta = beta }, { __index = kernel }) end
     strips[i] = { first = shape(blocks.size, kernel.beta), next = blocks.count > 1 and shape(blocks.size, 1) or nil,
       tail = blocks.tail > 0 and shape(blocks.tail, 1) or nil }
   end

@@ -107,9 +107,7 @@ end
 -- Loads C into the tiles of sums. Weights with first values begin with these.
 function Strip:load_sums()
   local function load()
-    self:each_sum(function(number, i, j)
-      self:add("attn2c_tile_load(%d, %s, c_stride);", number, c_at(i, j))
-    end)
+    self:each_sum(function(number, i, j) self:add("attn2c_tile_load(%d, %s, c_stride);", number, c_at(i, j)) end)
   end
   if not self.form.start then return load() end
   self:block("if (adds == 2)", load, function()
@@ -185,9 +183,7 @@ function tiles.text(shape)
   strip:begin_sums()
   strip:whole_steps()
   if shape.rest then strip:rest() end
-  strip:each_sum(function(number, i, j)
-    strip:add("attn2c_tile_store(%d, %s, c_stride);", number, c_at(i, j))
-  end)
+  strip:each_sum(function(number, i, j) strip:add("attn2c_tile_store(%d, %s, c_stride);", number, c_at(i, j)) end)
   strip.lines[#strip.lines + 1] = "}"
   return table.concat(strip.lines, "\n")
 end

@@ -173,6 +173,19 @@ local function tower_of(overrides)
   return tower
 end
 
+-- Returns what is asked of a folder's model: { head = in place of its own, or nil; adapter = its name, or nil }.
+local function asked_of(overrides)
+  local asked = {}
+  for _, argument in ipairs(overrides) do
+    local key, word = argument:match("^(%l+)=(.*)$")
+    if key == "head" and word ~= "splade" then
+      faults.raise("usage", ("head: %s, but splade is allowed"):format(faults.quote(word)))
+    end
+    if key == "head" or key == "adapter" then asked[key] = word end
+  end
+  return asked
+end
+
 -- Returns the sides of an image that are asked for, { height, width }; both may be nil.
 local function sides_of(overrides)
   local sides = {}
@@ -197,7 +210,7 @@ function describe.run(state)
     local notes
     if not paths.is_file(file) then state.folder = file end
     state.text, notes, state.checkpoint, state.length = import.text(file, nil, form_of(state.overrides),
-      tower_of(state.overrides), sides_of(state.overrides))
+      tower_of(state.overrides), sides_of(state.overrides), asked_of(state.overrides))
     for _, note in ipairs(notes) do
       local key = import.key_of(note)
       if not (key and is_overridden(state.overrides, key)) then table.insert(state.notes or {}, note) end
@@ -205,9 +218,7 @@ function describe.run(state)
   else
     state.text = read(file)
   end
-  if state.text:sub(1, 1) == "\27" then
-    faults.raise("usage", file .. ": compiled Lua is not accepted, only text")
-  end
+  if state.text:sub(1, 1) == "\27" then faults.raise("usage", file .. ": compiled Lua is not accepted, only text") end
   local budget = limits.budget()
   local ok, result = evaluate(budget, state.text, "description")
   if not ok then
@@ -221,7 +232,8 @@ function describe.run(state)
   state.description = result
   local weights, layers = result.weights, result.layers
   for _, argument in ipairs(state.overrides) do
-    local is_other = argument:find("^tower=") and paths.is_checkpoint(file) or texts.owns(argument) and result.texts
+    local is_of_folder = argument:find("^tower=") or argument:find("^head=")
+    local is_other = is_of_folder and paths.is_checkpoint(file) or texts.owns(argument) and result.texts
     if not is_other then override(budget, result, argument) end
     if argument:find("^seq=") then state.length = nil end
   end

@@ -302,9 +302,7 @@ local function build_of(build, add)
     if entry ~= values.primary then table.insert(values.other_entries, entry) end
   end
   values.is_teamed = #build.spec.workers > 1
-  local function one_an_entry(text)
-    return table.concat(words.map(values.entries, text), ", ")
-  end
+  local function one_an_entry(text) return table.concat(words.map(values.entries, text), ", ") end
   values.traces = one_an_entry(function(entry) return entry.linkage .. "_trace_run" end)
   values.profiles = one_an_entry(function(entry)
     return #entry.ships > 1 and "profile" .. entry.suffix or entry.linkage .. "_profile_run"
@@ -378,6 +376,8 @@ local function model_values(state, builds)
     vocab = state.spec.input.vocab, sequences = state.spec.sequences or false,
     generation = emit_generation.values(state.spec),
     readers = emit_readers.values(state.builds, first.described.coding and first.described.coding.reader),
+    merges = emit_readers.merges(state.adapter), adapter_hash = state.adapter and state.adapter.hash or false,
+    adapter_file = state.adapter and state.adapter.text and state.spec.name .. "_adapter" or false,
     state_bytes = types.bytes(state_floats, "f32"),
     logits_name = logits and reserved.member(logits.member) or false,
     logits_width = logits and logits.shape[#logits.shape] or false, target = table.concat(state.target_names, ", "),
@@ -432,6 +432,7 @@ function emit.run(state)
   add(name .. ".h", "model.h.in", values)
   for _, build in ipairs(builds) do add_operations(add, build) end
   add(name .. "_model.c", "model.c.in", with(values, values.targets[1].described))
+  if values.continues then add(name .. "_sequences.c", "sequences.c.in", values) end
   for i, build in ipairs(state.builds) do add_program(add, build, builds[i], values) end
   if state.embeds then add(name .. "_weights.c", "weights.c.in", values) end
   add(name .. ".pc", "model.pc.in", values)
@@ -444,6 +445,9 @@ function emit.run(state)
   end
   if values.has_sound or values.has_ctc then
     add(name .. "_sound_facts.c", "sound_facts.c.in", with(values.primary, emit_sound_facts.values(state)))
+  end
+  if values.adapter_file then
+    table.insert(state.files, { name = name .. ".adapter", text = state.adapter.text, is_data = true })
   end
   if values.has_text then
     add(name .. "_text.c", "text.c.in", with(values.primary, emit_text.values(state)))

@@ -10,6 +10,7 @@ local Builder = require("passes.graph.builder")
 local expose = require("passes.graph.exposed")
 local fits = require("checkpoints.fits")
 local growth = require("passes.graph.growth")
+local mixture = require("passes.graph.experts")
 local ops = require("data.ops")
 local orders = require("passes.graph.orders")
 local shorten = require("passes.graph.rounded")
@@ -22,22 +23,30 @@ local words = require("common.words")
 
 local graph = {}
 
-local function feed_forward(self, path, x)
+-- Returns the factor of the random weights of a feed-forward's last product.
+local function gain_of(spec) return 1 / math.sqrt(2 * math.max(1, spec.layers)) end
+
+local function dense(self, path, x, width)
   local spec = self.spec
-  local gain = 1 / math.sqrt(2 * math.max(1, spec.layers))
+  local gain = gain_of(spec)
   local activation = { ["function"] = spec.activation }
   local factor = self:residual_factor(false)
   local function down(y)
     return self:linear(path .. ".down", y, spec.d_model, spec.bias.down, gain, factor and { factor = factor })
   end
   if not spec.gated then
-    local up = self:linear(path .. ".up", x, spec.d_ff, spec.bias.up)
+    local up = self:linear(path .. ".up", x, width, spec.bias.up)
     return down(self:op("activate", path .. ".act", { x = up }, activation))
   end
-  local gate = self:linear(path .. ".gate", x, spec.d_ff, spec.bias.up)
+  local gate = self:linear(path .. ".gate", x, width, spec.bias.up)
   local gated = self:op("activate", path .. ".act", { x = gate }, activation)
-  local up = self:linear(path .. ".up", x, spec.d_ff, spec.bias.up)
+  local up = self:linear(path .. ".up", x, width, spec.bias.up)
   return down(self:op("multiply", path .. ".gated", { a = up, b = gated }))
+end
+
+local function feed_forward(self, path, x)
+  if not self.spec.experts then return dense(self, path, x, self.spec.d_ff) end
+  return mixture(self, path, x, gain_of(self.spec), function(...) return dense(self, ...) end)
 end
 
 -- norm -> true if parts have a norm before them; of pre_ff all but the self-attention.
@@ -69,7 +78,7 @@ local function parallel(self, path, index, x)
     return spec.residual and self:op("add", path .. ".attn.sum", { a = of, b = x }) or of
   end
   if not is_divided then y = with_input(y) end
-  if spec.d_ff == 0 then return y end
+  if spec.d_ff == 0 and not spec.experts then return y end
   local z = branch(self, x, path .. ".norm2", function(each) return feed_forward(self, path .. ".ff", each) end, normed)
   if is_divided then return with_input(self:op("add", path .. ".ff.sum", { a = z, b = y })) end
   return self:op("add", path .. ".ff.sum", { a = z, b = y })
@@ -86,7 +95,7 @@ local function layer(stack_builder, index, x)
     x = residual(self, x, path .. ".norm_cross", path .. ".cross.sum",
       function(y) return attention.cross(self, path, index, y) end)
   end
-  if self.spec.d_ff == 0 then return x end
+  if self.spec.d_ff == 0 and not self.spec.experts then return x end
   return residual(self, x, path .. ".norm2", path .. ".ff.sum",
     function(y) return feed_forward(self, path .. ".ff", y) end)
 end
@@ -173,9 +182,16 @@ end
 -- The layouts of sinusoidal positions, as the formula (runtime/weights/constants.h) has them.
 local sinusoids = { pairs = 0, halves = 1, fairseq = 2 }
 
+-- The share of tokens that ESM's training masks, and the right and lower end of a page in LayoutLM's boxes.
+local DROPPED, MOST_PLACES = 0.15 * 0.8, 1000
+
 -- Adds learned and sinusoidal positions, token types, the norm after them, and the linear layer to the layers' width.
 local function positions(self, x)
   local spec, stage, path = self.spec, self.spec.input, self.prefix .. "input"
+  if stage.dropped then
+    x = self:op("drop_tokens", path .. ".kept", { x = x, ids = self.ids,
+      lengths = spec.mask.padding and self.lengths or nil }, { id = stage.dropped, share = Builder.to_float(DROPPED) })
+  end
   local width = stage.stage == "tokens" and stage.width or spec.d_model
   local is_first = width ~= spec.d_model and stage.projected == "before_positions"
   if is_first then
@@ -201,6 +217,14 @@ local function positions(self, x)
     local typed = self:op("embed", path .. ".typed",
       { ids = types, table = self:weight(path .. ".types.weight", { stage.types, width }, 0, 0.5) })
     x = self:op("add", path .. ".typed_states", { a = typed, b = x })
+  end
+  if stage.boxes then
+    local boxes = self:grows(self:input("boxes", "i32", { self.batch, spec.seq, 4 }, 0,
+      math.min(stage.boxes, MOST_PLACES + 1)), "bs.")
+    boxes.zeros, boxes.wide = true, true
+    local placed = self:op("embed_boxes", path .. ".placed",
+      { boxes = boxes, table = self:weight(path .. ".boxes.weight", { 4 * stage.boxes, width }, 0, 0.5) })
+    x = self:op("add", path .. ".placed_states", { a = placed, b = x })
   end
   local is_before = width ~= spec.d_model and stage.projected == "before_norm"
   if is_before then x = self:linear(path .. ".projection", x, spec.d_model, false) end

@@ -109,7 +109,8 @@ end
 local function loop_name(each)
   local k, parts = each.calls[1].step.kernel, {}
   local type = k.types.a == "f32" and "" or k.types.a .. "_"
-  parts[1] = ("panels_%s%sx%dx%d"):format(type, operands.named(k).n, each.count * k.m, k.k)
+  parts[1] = ("%s_%s%sx%dx%d"):format(k.experts and "experts_" .. k.experts or "panels", type, operands.named(k).n,
+    each.count * k.m, k.k)
   for i, call in ipairs(each.calls) do
     local map = call.pair and call.pair.map or call.step.form == "map" and call.step
     local what = map and doing(map) or call.step.fn or i > 1 and "product" or nil
@@ -155,9 +156,7 @@ function kernels.run(state)
   each_program(state, function(program) find_panel_loops(program, state, seen) end)
   seen.namer:name_all()
   for each, fn in pairs(seen.loops) do each.name = fn.name end
-  each_program(state, function(program, entry)
-    shared.find(program, programs.places(entry, program))
-  end)
+  each_program(state, function(program, entry) shared.find(program, programs.places(entry, program)) end)
 end
 
 -- Returns a function as text: the strips of a product, its kernels of libxsmm, and where its sums are if it is fused

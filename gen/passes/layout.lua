@@ -5,7 +5,8 @@
 --
 -- Before: the graphs of a build's entries. After: build.parameters = the tile parameters of products
 -- (tuning.parameters); for each entry, state.weights =
---   layouts    weight -> { format, type }: "rows", unchanged, or "panels" with panel, count, tails, widths
+--   layouts    weight -> { format, type }: "rows", unchanged, or "panels" with panel, count, tails, widths, and `each`,
+--              the same for one of a weight's experts
 --   chosen_by  weight -> the name of the entry whose product decided its panels
 --   offsets    weight -> bytes from the beginning of the packed block
 --   of_contents   for an entry that others come after: what a weight is -> the names of those that are it
@@ -32,13 +33,21 @@ local function table_panel(op, tbl)
   return heads and tbl.shape[1] // heads or TABLE_PANEL
 end
 
--- Returns a function that makes panels; equal ones are one table.
+-- Returns a function that makes panels; equal ones are one table. The panels of experts have one width, the widest that
+-- divides the outputs of each. `each`: the panels of one expert.
 local function panel_maker()
   local made = {}
-  return function(weight, panel)
-    local key = ("%d %d %s"):format(weight.shape[1], panel, weight.type)
-    made[key] = made[key] or divide.panels(weight.shape[1], panel, weight.type)
+  local function panels(outputs, panel, type)
+    local key = ("%d %d %s"):format(outputs, panel, type)
+    made[key] = made[key] or divide.panels(outputs, panel, type)
     return made[key]
+  end
+  return function(weight, panel)
+    local outputs = weight.shape[1] // (weight.experts or 1)
+    while weight.experts and outputs % panel ~= 0 do panel = panel - 1 end
+    local all = panels(weight.shape[1], panel, weight.type)
+    all.each = weight.experts and panels(outputs, panel, weight.type) or all
+    return all
   end
 end
 

@@ -46,7 +46,7 @@ local operation_fields = { "kind", "fn", "argument", "ld", "factor", "value", "l
 -- Returns a function that gives equal steps one table of constants, one kernel, one list of elementwise operations.
 local function sharing()
   local kernel = alike.first_of { "m", "n", "k", "lda", "ldb", "ldc", "beta", "types", "a_room", "strips", "fetch",
-    "by_libxsmm", "open" }
+    "by_libxsmm", "open", "experts", "apart" }
   local operation, operations, constants = alike.first_of(operation_fields), alike.first_of(), {}
   for fn, entry in pairs(steps.rows) do constants[fn] = alike.first_of { "open", table.unpack(entry.constants) } end
   constants.map = alike.first_of { "open", "rows", "cols", "ld", "type" }
@@ -77,7 +77,7 @@ end
 function Lowering:emit(step)
   if self.open and (step.form == "row" or step.form == "map") then self:open_sizes(step) end
   step.op, step.unit, step.block, step.region = self.op_index, self.unit_number, self.block_index, self.region
-  step.task = self.task
+  step.task, step.choices = self.task, self.choices
   self.steps[#self.steps + 1] = step
   self.share(step)
   if calls[step.form] then self:count_step() end

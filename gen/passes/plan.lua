@@ -35,6 +35,10 @@ local storage = require("passes.plan.storage")
 
 local plan = {}
 
+-- The most rows whose choices are sorted by expert together. More rows give each expert's weights more work, and take
+-- more memory.
+local EXPERT_ROWS = 512
+
 -- Returns a fusion; its field `round` is the op that ends it and rounds each element, or `quantise` the one that turns
 -- rows into integers, if there is one.
 local function fusion_of(state, leading, epilogue, ends, rows)
@@ -49,7 +53,8 @@ local function fusion_of(state, leading, epilogue, ends, rows)
     fusion.sums = fusion.types.c ~= "f32" and leading.result or nil
     fusion.key = tuning.key(leading, epilogue, rows)
     local own = state.parameters.of(fusion.key, weight)
-    fusion.panels = state.weights.layouts[weight.name]
+    fusion.panels = state.weights.layouts[weight.name].each
+    fusion.experts = weight.experts
     own.panel = fusion.panels.panel
     fusion.parameters = own
   end
@@ -61,7 +66,8 @@ function plan.main_product(region)
   local main, most = nil, 0
   for _, fusion in ipairs(region.fusions) do
     local shape = fusion.key and fusion.leading.operands.weight.shape
-    if shape and shape[1] * shape[2] > most then main, most = fusion, shape[1] * shape[2] end
+    local size = shape and ops.outputs(fusion.leading) * shape[2] or 0
+    if size > most then main, most = fusion, size end
   end
   return main
 end
@@ -118,7 +124,8 @@ end
 -- is a row for each. A meeting takes all rows of a call.
 local function open_blocks(state, region, main)
   local most, parameters = state.spec.call_rows, main and main.parameters or state.plan.parameters
-  local count, is_of_rows = math.min(most, parameters.token_block), region.rows == state.spec.seq
+  local block = region.of_experts and EXPERT_ROWS or parameters.token_block
+  local count, is_of_rows = math.min(most, block), region.rows == state.spec.seq
   if region.is_meeting then count = most end
   assert(is_of_rows or region.rows == 1, "rows that are neither of tokens nor of sequences")
   region.loop = { form = is_of_rows and "rows" or "pooled", step = count, count = (most + count - 1) // count,
@@ -143,7 +150,7 @@ local function regions_of(state, list, uses, segment)
   local regions = {}
   local function region(kind, rows, is_meeting, begins)
     local last = regions[#regions]
-    local is_alone = is_meeting or begins or last and (last.is_meeting or last.sum)
+    local is_alone = is_meeting or begins or last and (last.is_meeting or last.sum or last.is_ended)
     if kind == "rows" and last and last.kind == "rows" and last.rows == rows and not is_alone then return last end
     regions[#regions + 1] = { kind = kind, fusions = {}, rows = rows, is_meeting = is_meeting }
     return regions[#regions]
@@ -156,8 +163,10 @@ local function regions_of(state, list, uses, segment)
       local epilogue, ends = grouping.epilogue(list, i, uses)
       local rows = grouping.rows(op, segment)
       local r = ends_with_sum(regions[#regions], op, rows) or region("rows", rows, ops.class(op).meeting,
-        ops.class(op).windows)
+        ops.class(op).windows or op.op == "group_rows")
       r.fusions[#r.fusions + 1] = fusion_of(state, op, epilogue, ends, rows)
+      r.of_experts = r.of_experts or op.op == "group_rows"
+      r.is_ended = op.op == "combine"
       i = i + 1 + #epilogue + #ends
     elseif kind == "attention" then
       i = attention_region(state, region("attention"), list, i, uses) + 1
@@ -174,7 +183,8 @@ local function regions_of(state, list, uses, segment)
     if r.kind == "rows" and state.spec.symbols.rows.is_open then
       open_blocks(state, r, main)
     elseif r.kind == "rows" then
-      local most = main and main.parameters.token_block or state.plan.parameters.token_block
+      local most = r.of_experts and EXPERT_ROWS or main and main.parameters.token_block
+        or state.plan.parameters.token_block
       r.blocks = divide.blocks(r.rows, r.is_meeting and r.rows or most)
       for _, block in ipairs(r.blocks) do
         block.row_blocks = divide.row_blocks(block.first, block.count,
@@ -263,9 +273,7 @@ end
 local calls_for = { rows = "has rows", wanted = "asks for", pooled = "has sequences" }
 
 -- Returns how many rows a region's loop has, as text; "": it has none.
-local function rows_text(loop)
-  return loop and (", the number that a call %s"):format(calls_for[loop.form]) or ""
-end
+local function rows_text(loop) return loop and (", the number that a call %s"):format(calls_for[loop.form]) or "" end
 
 -- Appends the lines of a region.
 local function region_text(region, lines)
@@ -290,6 +298,11 @@ local function region_text(region, lines)
   partition.dump(region, "        ", lines)
 end
 
+local function has_experts(segments)
+  for region in all_regions(segments) do if region.of_experts then return true end end
+  return false
+end
+
 function plan.run(state)
   state.plan = { storage = {}, parameters = state.parameters.common, memoise = alike.memoiser() }
   local entry = state.graph.entry
@@ -300,7 +313,8 @@ function plan.run(state)
   mark_answers(state.plan.storage, segments)
   products.decide(state, segments)
   fused_kernels.decide(state, segments)
-  state.plan.bound = state.primary.spec.symbols.rows.is_open and {} or bound.of(state, segments)
+  state.plan.depends_on_call = state.primary.spec.symbols.rows.is_open or has_experts(segments)
+  state.plan.bound = state.plan.depends_on_call and {} or bound.of(state, segments)
   state.plan.roof = roof.of(state.spec)
   partition.decide(state, segments)
   kinds.decide(state, segments, function(region)

@@ -179,9 +179,7 @@ local function items_of(section)
     elseif programs.is_call(step) then
       item.first = item.first or step
     end
-    if depth == 0 and item.first then
-      items[#items + 1], item = item, nil
-    end
+    if depth == 0 and item.first then items[#items + 1], item = item, nil end
   end
   return items
 end
@@ -297,9 +295,7 @@ function schedule.run(state)
   local batch, parameters = state.spec.batch, state.plan.parameters
   for _, base in ipairs(state.programs) do
     local numbers = base.variant == "ship" and workers_of(base, state.spec) or { 1 }
-    if base.variant == "ship" then
-      state.saved_by_two = saved_by_two(base, batch, parameters, cost_of)
-    end
+    if base.variant == "ship" then state.saved_by_two = saved_by_two(base, batch, parameters, cost_of) end
     for _, threads in ipairs(numbers) do
       local program = schedule_program(base, threads, batch, parameters, cost_of)
       if base.divided and parameters.stock > 0 then stocks.add(program, state.weights.offsets, parameters.stock) end

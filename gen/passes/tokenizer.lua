@@ -47,6 +47,30 @@ local function written_of(state, path, warnings)
   return tables
 end
 
+-- Returns the ids of the tokens that late interaction needs: { query_marker, document_marker, expansion, skip = ids },
+-- or nil. As in PyLate, a token to skip that the vocabulary lacks is the unknown one.
+local function late_tokens(given, made)
+  if not given then return nil end
+  local function find(token) return made.model.added_ids[token] or made.model.ids[token] end
+  local function marker(key)
+    local token = given[key]
+    if token == nil or token == "" then return nil end
+    return find(token) or faults.raise("format", ("%s: late_interaction.%s: the vocabulary has no token %s"):format(
+      made.file, key, faults.quote(token)))
+  end
+  local specials, skip, seen = made.specials, {}, {}
+  local expansion = given.expands and (specials.mask or specials.eos or specials.pad) or nil
+  if given.expands and not expansion then
+    faults.raise("format", made.file .. ": late_interaction.expands: the tokenizer has no mask, EOS or padding token")
+  end
+  for _, token in ipairs(given.skip) do
+    local id = find(token) or specials.unk
+    if id and not seen[id] then seen[id], skip[#skip + 1] = true, id end
+  end
+  return { query_marker = marker("query_marker"), document_marker = marker("document_marker"), expansion = expansion,
+    skip = skip }
+end
+
 function pass.run(state)
   local path = state.with_text and state.spec.tokenizer
   if not path and state.chat_template and state.chat_template ~= "none" then
@@ -61,6 +85,7 @@ function pass.run(state)
   state.tokenizer = { tables = tables, tokens = made.model.largest + 1,
     made = { file = made.file, components = made.components, added = made.added }, mask = made.specials.mask,
     bos = made.specials.bos, cls = made.specials.cls, pad = made.specials.pad, pads_left = made.pads_left,
+    specials = made.specials, late = late_tokens(state.spec.late_interaction, made),
     languages = made.languages }
   local written = made.has_target and written_of(state, path, warnings) or nil
   if (state.spec.input.types or 0) > 0 then warnings[#warnings + 1] = made.untyped end

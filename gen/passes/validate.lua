@@ -24,6 +24,8 @@ local context = require("passes.validate.context")
 local convolutions = require("passes.validate.convolutions")
 local disentangled = require("passes.validate.disentangled")
 local encoders = require("passes.validate.encoders")
+local experts = require("passes.validate.experts")
+local late_interaction = require("passes.validate.late_interaction")
 local layers = require("passes.validate.layers")
 local output = require("passes.validate.output")
 local ctc = require("passes.validate.ctc")
@@ -126,9 +128,7 @@ local function image_rows(say, input)
   if input.distillation_token and not input.class_token then
     return say("input.distillation_token", "goes with class_token")
   end
-  if input.registers > 0 and not input.class_token then
-    return say("input.registers", "go with class_token")
-  end
+  if input.registers > 0 and not input.class_token then return say("input.registers", "go with class_token") end
   local down, across = stages.patches(input)
   return down * across + (input.class_token and 1 or 0) + (input.distillation_token and 1 or 0) + input.registers
 end
@@ -136,6 +136,10 @@ end
 local function resolve_input(say, spec, given)
   spec.input = spec.input or { stage = "hidden" }
   if spec.input.optional_types and spec.input.types == 0 then say("input.optional_types", "goes with types") end
+  local dropped = spec.input.dropped
+  if dropped and spec.input.vocab and dropped >= spec.input.vocab then
+    say("input.dropped", ("%d, but ids are below vocab, %d"):format(dropped, spec.input.vocab))
+  end
   local rows = spec.input.stage == "image" and image_rows(say, spec.input)
   if rows and spec.seq and spec.seq ~= rows and given.context == nil then
     say("seq", ("%d, but the image has %d rows: its patches%s"):format(spec.seq, rows,
@@ -193,6 +197,14 @@ local function check_angles(say, spec)
   local dim, scaling = spec.rope_dim, spec.rope_scaling
   if is_rope(spec) and dim and spec.head_dim and (dim % 2 ~= 0 or dim > spec.head_dim) then
     say("rope_dim", ("%d, but an even number up to head_dim %d is allowed"):format(dim, spec.head_dim))
+  end
+  if spec.rope_patches then
+    if not is_rope(spec) or spec.input.stage ~= "image" or spec.input.row_stride then
+      say("rope_patches", "goes with positions = \"rope\" and input = image { ... } without strides")
+    elseif dim and dim % 4 ~= 0 then
+      say("rope_dim", ("%d, but with rope_patches a multiple of 4 is allowed"):format(dim))
+    end
+    if scaling then say("rope_scaling", "does not go with rope_patches") end
   end
   for _, name in ipairs(scaling and scaling.type == "longrope" and { "short_factor", "long_factor" } or {}) do
     if dim and dim > 0 and scaling[name] and #scaling[name] ~= dim // 2 then
@@ -332,8 +344,9 @@ local of_input = words.set { "learned", "sinusoidal", "convolution" }
 -- Fills in an encoder's spec. Its keys default to the model's, except masks, positions of its input, and outputs.
 local function resolve_encoder(say, description, fields)
   local own = words.set { "mask", "window", "prefix", "mask_value", "max_position", "input", "seq",
-    "attention_output", "head_mask", "first_position", "head_dim", "rope_dim", "d_ff", "scale", "conv_kernel" }
-  local of_width = words.set { "head_dim", "rope_dim", "d_ff", "scale" } -- inherited with the width and the heads
+    "attention_output", "head_mask", "first_position", "head_dim", "rope_dim", "d_ff", "experts", "scale",
+    "conv_kernel", "rope_patches" }
+  local of_width = words.set { "head_dim", "rope_dim", "d_ff", "experts", "scale" } -- inherited with width and heads
   local merged, known, names = {}, {}, {}
   for i, field in ipairs(keys.of_encoder) do
     known[field.key], names[i] = true, field.key
@@ -412,9 +425,13 @@ local function resolve(say, spec, given)
   output.check(say, spec)
   ctc.check(say, spec)
   if spec.tokenizer and spec.input.stage ~= "tokens" then say("tokenizer", "goes with input = tokens { ... }") end
+  if spec.adapter and (spec.opens == "gguf" or type(spec.names) == "table" and spec.names.quantised) then
+    say("adapter", "does not go with GGUF files and quantised folders: give the folder of the model in floats")
+  end
   pictures.check(say, spec)
   sounds.check(say, spec)
   speech.check(say, spec)
+  late_interaction.check(say, spec)
   if spec.texts and spec.pictures == nil then say("texts", "goes with pictures") end
   if not spec.pictures then spec.texts = nil end
   for _, key in ipairs { "prompt", "prompts", "dimensions" } do
@@ -430,6 +447,7 @@ local function resolve(say, spec, given)
   end
   spec.plan = spec.plan or {}
   precision.check(say, spec, given)
+  experts.check(say, spec)
   local target = targets.by_name[spec.target] -- nil if it was refused
   if target and not target.has_libxsmm then
     local of_plan = spec.plan.kernels == "libxsmm"

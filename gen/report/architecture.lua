@@ -81,9 +81,7 @@ local function tip_of(each)
   table.sort(reads)
   if #reads > 0 then text = text .. ", of " .. table.concat(reads, ", ") end
   if op.flops > 0 then text = text .. ", " .. numbers.flops(op.flops) end
-  if op.operands.weight then
-    text = text .. (", weight [%s]"):format(table.concat(op.operands.weight.shape, " × "))
-  end
+  if op.operands.weight then text = text .. (", weight [%s]"):format(table.concat(op.operands.weight.shape, " × ")) end
   if each.fused then text = text .. ", done on the tile of " .. each.fused.result.name end
   return text
 end

@@ -216,9 +216,7 @@ local function architecture_part(subject)
   end
   local all, emitted, seen, at_run_time = 0, 0, 0, ""
   for _, one in ipairs(shown) do
-    if #one.at_run_time > 0 then
-      at_run_time = " A call's own masks are not drawn: they differ from call to call."
-    end
+    if #one.at_run_time > 0 then at_run_time = " A call's own masks are not drawn: they differ from call to call." end
     seen = seen + one.visible * one.layers
     all, emitted = all + one.queries * one.keys * one.layers, emitted + one.emitted * one.layers
   end
@@ -336,9 +334,7 @@ end
 
 local function percentile_figure(bench)
   local list, rows = bench.ms_percentiles, {}
-  for i, ms in ipairs(list) do
-    rows[i] = { ("%d%%"):format((i - 1) * 100 // (#list - 1)), numbers.short(ms, 4) }
-  end
+  for i, ms in ipairs(list) do rows[i] = { ("%d%%"):format((i - 1) * 100 // (#list - 1)), numbers.short(ms, 4) } end
   return page.figure("Percentiles of calls", function(width) return time.percentiles(bench, width) end,
     escape(("%d samples: half take at most %s, 95 of 100 at most %s, the longest %s. A flat line means that calls take "
       .. "equal times; a steep end means that other work disturbed some.%s"):format(bench.reps,

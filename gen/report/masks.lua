@@ -156,9 +156,7 @@ function masks.picture(list, width)
     picture:add(('<text transform="translate(%d %d) rotate(-90)" text-anchor="end" font-size="10" class="soft">'
       .. "← queries</text>"):format(x - 7, y))
     picture:text(x, y + height + 15, panel.title, { width = side + 8 })
-    if panel.note then
-      picture:text(x, y + height + 29, panel.note, { width = side + 8, class = "soft", size = 10 })
-    end
+    if panel.note then picture:text(x, y + height + 29, panel.note, { width = side + 8, class = "soft", size = 10 }) end
     below = math.max(below, y + height + (panel.note and 36 or 22))
   end
   picture.height = below

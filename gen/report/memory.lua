@@ -86,9 +86,7 @@ end
 --- Returns the first and last step of a separate picture around the peak, or nil if the map shows the peak well.
 function memory.around_peak(map)
   local first, last = map.peak.step, map.peak.step
-  for _, item in ipairs(map.peak.list) do
-    first, last = math.min(first, item.first), math.max(last, item.last)
-  end
+  for _, item in ipairs(map.peak.list) do first, last = math.min(first, item.first), math.max(last, item.last) end
   -- Tensors that live through most of a call do not limit the section.
   local room = math.max(8, map.steps // 12)
   first, last = math.max(first, map.peak.step - room), math.min(last, map.peak.step + room)

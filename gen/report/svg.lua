@@ -171,9 +171,7 @@ end
 local function overlap(a, b) return a[1] < b[3] and b[1] < a[3] and a[2] < b[4] and b[2] < a[4] end
 
 --- Keeps labels (but no other texts) off the square around a point.
-function Picture:keep(x, y, radius)
-  self.kept[#self.kept + 1] = { x - radius, y - radius, x + radius, y + radius }
-end
+function Picture:keep(x, y, radius) self.kept[#self.kept + 1] = { x - radius, y - radius, x + radius, y + radius } end
 
 function Picture:is_free(box)
   if box[1] < 0 or box[2] < 0 or box[3] > self.width or self.height > 0 and box[4] > self.height then return false end
@@ -248,9 +246,7 @@ function Picture:axis_y(scale, x, title, format, grid)
     self:line(x - 4, y, x, y, "axis")
     self:text(x - 7, y + 4, format(tick), { anchor = "end", class = "soft", optional = true })
   end
-  if title then
-    self:text(4, math.min(scale.r0, scale.r1) - 10, title, { class = "soft", width = self.width - 8 })
-  end
+  if title then self:text(4, math.min(scale.r0, scale.r1) - 10, title, { class = "soft", width = self.width - 8 }) end
 end
 
 --- Adds a legend: items { { class, text, shape } } in rows from x, y on. Returns the y below them.

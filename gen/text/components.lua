@@ -165,9 +165,7 @@ function decoders.Replace(look, object, path)
   return { kind = DECODE.replace, a = pattern(look, object, path), b = look:text(object, path, "content") }
 end
 
-function decoders.BPEDecoder(look, object, path)
-  return { kind = DECODE.bpe, a = look:text(object, path, "suffix") }
-end
+function decoders.BPEDecoder(look, object, path) return { kind = DECODE.bpe, a = look:text(object, path, "suffix") } end
 
 local MOST = 64
 

@@ -42,9 +42,7 @@ local function find(pattern, model)
   local list, ids = {}, {}
   for id = 0, model.largest do
     local code = model.tokens[id] and model.tokens[id]:match(pattern)
-    if code and not ids[code] then
-      list[#list + 1], ids[code] = { code = code, id = id }, id
-    end
+    if code and not ids[code] then list[#list + 1], ids[code] = { code = code, id = id }, id end
   end
   return list, ids
 end

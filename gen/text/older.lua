@@ -1,6 +1,6 @@
 -- older.lua: makes the equivalent tokenizer.json for a folder with the files of older tokenizers.
--- The files are vocab.txt, which is BERT's WordPiece, or vocab.json with merges.txt, which is GPT-2's or RoBERTa's
--- byte-level BPE.
+-- The files are vocab.txt, which is BERT's WordPiece or ESM's letters, or vocab.json with merges.txt, which is GPT-2's
+-- or RoBERTa's byte-level BPE.
 local faults = require("common.faults")
 local files = require("common.files")
 local json = require("common.json")
@@ -30,12 +30,34 @@ end
 
 local function choose(value, default) if value == nil then return default end return value end
 
+-- Returns the tokenizer of ESM: letters that are tokens, and words of the vocabulary anywhere in a text. Neighbours
+-- that are none are one unknown token.
+local function from_letters(ids, config)
+  local cls, unknown = special(config, "cls_token", "<cls>"), special(config, "unk_token", "<unk>")
+  local last, long, pieces = special(config, "eos_token", "<eos>"), {}, {}
+  for name in pairs(ids) do if utf8.len(name) > 1 then long[#long + 1] = name end end
+  for _, name in ipairs { cls, last } do
+    pieces[name] = object { id = name, ids = array { ids[name] }, tokens = array { name } }
+  end
+  local function token(name) return object { SpecialToken = object { id = name, type_id = 0 } } end
+  local function text_of(id) return object { Sequence = object { id = id, type_id = 0 } } end
+  return object {
+    added_tokens = added(ids, long),
+    pre_tokenizer = object { type = "WhitespaceSplit" },
+    post_processor = object { type = "TemplateProcessing", special_tokens = object(pieces),
+      single = array { token(cls), text_of("A"), token(last) },
+      pair = array { token(cls), text_of("A"), token(last), text_of("B"), token(last) } },
+    model = object { type = "BPE", vocab = object(ids), merges = array {}, unk_token = unknown, fuse_unk = true },
+  }
+end
+
 local function from_vocab_txt(text, path, config)
   local ids, count = {}, 0
   for line in (text:gsub("\n$", "") .. "\n"):gmatch("([^\n]*)\n") do
     ids[words.without_end(line, " \t\r\v\f")] = count
     count = count + 1
   end
+  if ids["<cls>"] and ids["<eos>"] and ids["<unk>"] then return from_letters(ids, config) end
   local unknown, cls, sep = special(config, "unk_token", "[UNK]"), special(config, "cls_token", "[CLS]"),
     special(config, "sep_token", "[SEP]")
   for _, name in ipairs { unknown, cls, sep } do

@@ -55,9 +55,7 @@ end
 
 local function normalizer_of_albert(model, config)
   local list = { replaced({ String = "``" }, '"'), replaced({ String = "''" }, '"') }
-  if config.keep_accents ~= true then
-    list[3], list[4] = object { type = "NFKD" }, object { type = "StripAccents" }
-  end
+  if config.keep_accents ~= true then list[3], list[4] = object { type = "NFKD" }, object { type = "StripAccents" } end
   if config.do_lower_case ~= false then list[#list + 1] = object { type = "Lowercase" } end
   list[#list + 1] = map_of(model)
   return normalizers(list)
@@ -471,9 +469,7 @@ local function numbering_of(class, folder, names, model, file)
 end
 
 -- Returns a class's files for the texts that a model writes, if a folder has a vocabulary for them.
-local function for_target(class)
-  return words.merged(class, { file = "target.spm", numbers = "target_vocab.json" })
-end
+local function for_target(class) return words.merged(class, { file = "target.spm", numbers = "target_vocab.json" }) end
 
 --- True if a folder's vocabulary for sources is another one than that for the texts that the model writes.
 function pieces.has_target(config) return json.kind(config) == "object" and config.separate_vocabs == true end

@@ -259,9 +259,7 @@ function Reader:class()
         else
           to.members = to.members .. literal(first)
         end
-        if self.insensitive and first and first >= 0x80 then
-          self:refuse("ignoring the case of non-ASCII letters")
-        end
+        if self.insensitive and first and first >= 0x80 then self:refuse("ignoring the case of non-ASCII letters") end
       end
     end
   end)

@@ -281,8 +281,8 @@ typedef struct {
   int grows_with; /* the number of the symbol that says how many keys there are; 0 for those with a window */
 } attn2c_state_part;
 
-/* Keys and values of layers whose queries see `left` keys before themselves. The state keeps the last ones
- * alone, `keys` of them; both are the same for all layers of a window. */
+/* Keys and values of layers whose queries see `left` keys before themselves. The state keeps only the last
+ * `keys` of them; both are the same for all layers of a window. */
 typedef struct {
   int64_t left, keys;
 } attn2c_state_window;
@@ -366,7 +366,8 @@ typedef struct attn2c_descriptor {
   const attn2c_view *views;
   int stored_count;
   const struct attn2c_readers *readers; /* readers.h */
-  int coding; /* the number of the readers' coding, which is a part of the layout; 0: none */
+  int coding;       /* the number of the readers' coding, which is a part of the layout; 0: none */
+  uint64_t adapter; /* identifies the adapter that is merged into the weights; 0: none */
   int entry_count, tensor_count, weight_count, kernel_count;
   int own_kernel_count;        /* products that call none of `kernels` */
   int layers, threads;         /* threads 0: code for 1, 2, 4 and 8 workers */

@@ -14,8 +14,31 @@ typedef enum {
   ATTN2C_ANSWER_MASKED,    /* [batch][rows][tokens]: scores of replacements for a mask token */
   ATTN2C_ANSWER_NEXT,      /* [batch][tokens] or [batch][rows][tokens]: scores of the next token */
   ATTN2C_ANSWER_SPAN,      /* [batch][rows][1], twice: scores of where the answer begins and ends */
-  ATTN2C_ANSWER_SPEECH     /* [batch][rows][tokens]: scores of tokens and the blank of CTC */
+  ATTN2C_ANSWER_SPEECH,    /* [batch][rows][tokens]: scores of tokens and the blank of CTC */
+  ATTN2C_ANSWER_LEXICAL, /* [batch][tokens]: a weight for each token of the vocabulary; or [batch][rows]: for
+                            each token of the text */
+  ATTN2C_ANSWER_VECTORS  /* [batch][rows][width]: unit vectors, of which a query's are compared with a text's
+                          */
 } attn2c_answer;
+
+/* An answer that callers may choose. */
+typedef struct attn2c_search_answer {
+  attn2c_answer answer;
+  int output; /* index of an entry's output */
+} attn2c_search_answer;
+
+/* How texts become vectors of tokens, and are compared (late interaction: Khattab and Zaharia 2020, ColBERT).
+ */
+typedef struct attn2c_late {
+  int32_t query_marker, document_marker; /* the token after the first; -1: none */
+  int32_t expansion;                     /* fills queries up to query_length; -1: none */
+  int32_t query_length, document_length; /* most tokens; 0: a call's */
+  int attends;                           /* 1: the other tokens see those that fill up */
+  int first;                             /* rows at the beginning that have no vector */
+  int mean;            /* 1: a score is the mean of the best cosines of a query's vectors, 0: their sum */
+  const int32_t *skip; /* tokens of documents that have no vector */
+  int skip_count;
+} attn2c_late;
 
 typedef enum { ATTN2C_SOFTMAX, ATTN2C_SIGMOID, ATTN2C_AS_IT_IS } attn2c_label_function;
 
@@ -37,6 +60,11 @@ typedef struct attn2c_text_facts {
   int dimensions; /* numbers of an embedding that are kept; 0: all */
   int is_unit;    /* 1: an embedding is a unit vector, and so is one of fewer numbers */
   attn2c_answer answer;
+  const attn2c_search_answer *answers; /* all that callers may choose, `answer` first */
+  int answer_count;                    /* 0: only that one */
+  const int32_t *unweighted;           /* tokens whose lexical weight in a text is 0 */
+  int unweighted_count;
+  const attn2c_late *late;   /* NULL: vectors of all tokens, compared by the sum */
   int output, second;        /* indices of an entry's outputs; second: the end of a span */
   const char *const *labels; /* NULL: labels are numbers */
   int label_count;
@@ -50,7 +78,7 @@ typedef struct attn2c_text_facts {
   const attn2c_lengths *calls;             /* how a text of any length becomes a call */
 } attn2c_text_facts;
 
-/* The program's commands for text (program/text/command.h). In the program of a model that takes text,
+/* The program's commands for text (program/commands.h). In the program of a model that takes text,
  * attn2c_the_text points to them; other programs contain neither. */
 typedef struct attn2c_text_commands attn2c_text_commands;
 extern const attn2c_text_commands attn2c_text_program;

@@ -1,8 +1,5 @@
 /* chat_compare.c - truth, equality and order of a chat template's values. */
-#include "chat/chat_compare.h"
-#include "chat/chat_strings.h"
-
-#include <math.h>
+#include "chat/chat_calls.h"
 
 #define DEEPEST 100 /* values within each other that are compared */
 

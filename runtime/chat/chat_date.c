@@ -1,6 +1,5 @@
 /* chat_date.c - strftime_now: writes a date by a format of strftime, with the names of English. */
 #include "chat/chat_calls.h"
-#include "chat/chat_show.h"
 
 #include <time.h>
 

@@ -1,10 +1,5 @@
 /* chat_filters.c - the filters of chat templates. */
 #include "chat/chat_calls.h"
-#include "chat/chat_compare.h"
-#include "chat/chat_operators.h"
-#include "chat/chat_sort.h"
-#include "chat/chat_show.h"
-#include "chat/chat_strings.h"
 
 #include <math.h>
 

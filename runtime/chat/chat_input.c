@@ -1,5 +1,5 @@
 /* chat_input.c - makes the variables of a chat template, as transformers' apply_chat_template does. */
-#include "chat/chat_input.h"
+#include "chat/chat_calls.h"
 #include "text/unicode.h"
 
 /* Counts bytes without overflow. */

@@ -1,8 +1,5 @@
 /* chat_methods.c - the methods of texts, lists, dictionaries and `loop`. */
 #include "chat/chat_calls.h"
-#include "chat/chat_compare.h"
-#include "chat/chat_show.h"
-#include "chat/chat_strings.h"
 #include "text/unicode.h"
 
 #include <utf8proc.h>

@@ -1,58 +1,19 @@
 /* chat_numbers.h - the numbers of steps, filters, tests and methods of chat templates.
- * `make headers` writes this file from gen/text/chat/numbers.lua. */
+ * `make headers` writes this file from gen/text/chat/numbers.lua, which says what each means. */
 /* clang-format off */
 #pragma once
 
 enum {
-  CHAT_STEP_TEXT, /* writes word a */
-  CHAT_STEP_PRINT, /* writes the value */
-  CHAT_STEP_WORD, /* pushes word a */
-  CHAT_STEP_INTEGER, /* pushes a */
-  CHAT_STEP_REAL, /* pushes real number a */
-  CHAT_STEP_CONSTANT, /* pushes none, false, true, an argument that is not given, or undefined: 0 to 4 */
-  CHAT_STEP_LOAD, /* pushes slot a */
-  CHAT_STEP_LOAD_ROOT, /* pushes slot a of the template, in a macro */
-  CHAT_STEP_STORE, /* pops slot a */
-  CHAT_STEP_CLEAR, /* makes slot a undefined, of the name word b */
-  CHAT_STEP_RESOLVE, /* fills slot a with the input of the name word b */
-  CHAT_STEP_GIVEN, /* goes to step a if slot b has an argument */
-  CHAT_STEP_JUMP, /* goes to step a */
-  CHAT_STEP_JUMP_FALSE, /* pops; goes to step a if it is false */
-  CHAT_STEP_AND, /* goes to step a if the value is false, else pops */
-  CHAT_STEP_OR, /* goes to step a if the value is true, else pops */
-  CHAT_STEP_POP, /* pops a value */
-  CHAT_STEP_UNDER, /* removes the value under the last one */
+  CHAT_STEP_TEXT, CHAT_STEP_PRINT, CHAT_STEP_WORD, CHAT_STEP_INTEGER, CHAT_STEP_REAL, CHAT_STEP_CONSTANT,
+  CHAT_STEP_LOAD, CHAT_STEP_LOAD_ROOT, CHAT_STEP_STORE, CHAT_STEP_CLEAR, CHAT_STEP_RESOLVE, CHAT_STEP_GIVEN,
+  CHAT_STEP_JUMP, CHAT_STEP_JUMP_FALSE, CHAT_STEP_AND, CHAT_STEP_OR, CHAT_STEP_POP, CHAT_STEP_UNDER,
   CHAT_STEP_NOT, CHAT_STEP_NEGATIVE, CHAT_STEP_POSITIVE, CHAT_STEP_ADD, CHAT_STEP_SUBTRACT,
   CHAT_STEP_MULTIPLY, CHAT_STEP_DIVIDE, CHAT_STEP_FLOOR_DIVIDE, CHAT_STEP_REMAINDER, CHAT_STEP_POWER,
-  CHAT_STEP_JOIN, /* joins a values as text */
-  CHAT_STEP_COMPARE, /* comparison a; b: keeps the right value under the result */
-  CHAT_STEP_LIST, /* makes a list of a values */
-  CHAT_STEP_TUPLE, /* makes a tuple of a values */
-  CHAT_STEP_DICT, /* makes a dictionary of a pairs */
-  CHAT_STEP_ITEM, /* object[key] */
-  CHAT_STEP_ATTRIBUTE, /* object.word a */
-  CHAT_STEP_SLICE, /* object[start:stop:step] */
-  CHAT_STEP_FILTER, /* filter a; b: the number of its inner filter or test */
-  CHAT_STEP_TEST, /* test a */
-  CHAT_STEP_METHOD, /* method a */
-  CHAT_STEP_CALL, /* calls a value with a arguments and b named ones */
-  CHAT_STEP_MACRO, /* pushes macro a */
-  CHAT_STEP_RETURN, /* ends a macro */
-  CHAT_STEP_CAPTURE, /* begins a text that becomes a value */
-  CHAT_STEP_CAPTURED, /* pushes the text */
-  CHAT_STEP_LOOP, /* pops what a loop iterates over */
-  CHAT_STEP_NEXT, /* pushes the next item, or goes to step a */
-  CHAT_STEP_ITSELF, /* fills slot a with the loop */
-  CHAT_STEP_ROUND, /* an iteration has reached its end */
-  CHAT_STEP_END_LOOP, /* ends the loop */
-  CHAT_STEP_END_ELSE, /* ends the loop; goes to step a if an iteration reached its end */
-  CHAT_STEP_UNPACK, /* pops a values out of one */
-  CHAT_STEP_SET, /* sets attribute word a of a namespace to the value under it */
-  CHAT_STEP_APPEND, /* adds the value to the list under it; both stay */
-  CHAT_STEP_KEEP, /* pops; if it is false, removes the last value of the list */
-  CHAT_STEP_REFUSE, /* refuses the chat for the reason word a */
-  CHAT_STEP_STOP, /* ends the template */
-  CHAT_STEPS
+  CHAT_STEP_JOIN, CHAT_STEP_COMPARE, CHAT_STEP_LIST, CHAT_STEP_TUPLE, CHAT_STEP_DICT, CHAT_STEP_ITEM,
+  CHAT_STEP_ATTRIBUTE, CHAT_STEP_SLICE, CHAT_STEP_FILTER, CHAT_STEP_TEST, CHAT_STEP_METHOD, CHAT_STEP_CALL,
+  CHAT_STEP_MACRO, CHAT_STEP_RETURN, CHAT_STEP_CAPTURE, CHAT_STEP_CAPTURED, CHAT_STEP_LOOP, CHAT_STEP_NEXT,
+  CHAT_STEP_ITSELF, CHAT_STEP_ROUND, CHAT_STEP_END_LOOP, CHAT_STEP_END_ELSE, CHAT_STEP_UNPACK, CHAT_STEP_SET,
+  CHAT_STEP_APPEND, CHAT_STEP_KEEP, CHAT_STEP_REFUSE, CHAT_STEP_STOP, CHAT_STEPS
 };
 
 enum {

@@ -1,8 +1,5 @@
 /* chat_operators.c - arithmetic, indices, slices and attributes. */
-#include "chat/chat_operators.h"
-#include "chat/chat_compare.h"
-#include "chat/chat_show.h"
-#include "chat/chat_strings.h"
+#include "chat/chat_calls.h"
 #include "text/unicode.h"
 
 #include <math.h>

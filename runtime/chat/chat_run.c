@@ -1,10 +1,6 @@
 /* chat_run.c - interprets the steps of a chat template. Values are on a stack; variables have slots, the
  * slots of the template first, then of the macros that run. */
 #include "chat/chat_calls.h"
-#include "chat/chat_compare.h"
-#include "chat/chat_input.h"
-#include "chat/chat_operators.h"
-#include "chat/chat_show.h"
 #include "base/utf8.h"
 
 #define LENGTH(list) (sizeof(list) / sizeof(list)[0])

@@ -1,6 +1,5 @@
 /* chat_show.c - str, repr and json.dumps of values. */
-#include "chat/chat_show.h"
-#include "chat/chat_compare.h"
+#include "chat/chat_calls.h"
 #include "text/unicode.h"
 
 #include <math.h>

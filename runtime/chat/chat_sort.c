@@ -1,8 +1,5 @@
 /* chat_sort.c - sorts lists and dictionaries. Equal values keep their order. */
-#include "chat/chat_sort.h"
-#include "chat/chat_compare.h"
-#include "chat/chat_operators.h"
-#include "chat/chat_strings.h"
+#include "chat/chat_calls.h"
 
 int chat_sort_key(attn2c_chat_work *work, const chat_value *value, int has_case, chat_value *key) {
   if (value->kind == CHAT_STRING && !has_case) return chat_change_case(work, value, CHAT_LOWER, key);

@@ -1,6 +1,5 @@
 /* chat_strings.c - Python's functions on strings. */
-#include "chat/chat_strings.h"
-#include "chat/chat_show.h"
+#include "chat/chat_calls.h"
 #include "chat/chat_cases.h"
 #include "text/unicode.h"
 

@@ -1,7 +1,5 @@
 /* chat_tests.c - the tests of chat templates: `is defined`, `is string`. */
 #include "chat/chat_calls.h"
-#include "chat/chat_compare.h"
-#include "chat/chat_strings.h"
 #include "text/unicode.h"
 
 #include <utf8proc.h>

@@ -1,6 +1,5 @@
 /* chat_values.c - memory of a call, strings, lists and dictionaries. */
 #include "chat/chat_values.h"
-#include "base/utf8.h"
 #include "text/unicode.h"
 
 #include <math.h>

@@ -2,11 +2,9 @@
  * judged, runs the trace variant, judges each op, then the outputs end to end, then the shipped variant's
  * bits. */
 #include "check/check.h"
-#include "check/check_calls.h"
 #include "check/check_parts.h"
 #include "check/check_sequence.h"
 #include "check/check_sources.h"
-#include "reference/ops.h"
 #include "reference/types.h"
 #include "model/team.h"
 #include "packing/scale_blocks.h"

@@ -1,10 +1,8 @@
 /* check_calls.c - makes calls and compares their outputs with known rows. */
 #include "check/check_calls.h"
-#include "check/check_judge.h"
+#include "check/check_parts.h"
 #include "check/check_sequence.h"
 #include "check/check_sources.h"
-#include "check/compare.h"
-#include "reference/reference.h"
 #include "model/sequences.h"
 #include "weights/random.h"
 

@@ -1,14 +1,8 @@
 /* check_judge.c - judges results of an entry: each op by its own tolerance, the outputs by the model's. */
-#include "check/check_judge.h"
-#include "check/check_mask.h"
+#include "check/check_parts.h"
 #include "check/check_sources.h"
-#include "check/check_spread.h"
-#include "check/compare.h"
-#include "reference/reference.h"
 #include "reference/ops.h"
 #include "reference/types.h"
-#include "check/tolerance.h"
-#include "packing/scale_blocks.h"
 
 #include <math.h>
 
@@ -228,11 +222,50 @@ static double block_unit(const float *x, int64_t i, int64_t width, grid grid) {
   return grid == FINE_GRID ? scale / 128 : scale;
 }
 
+/* True if row[k] are k different numbers from 0 to cols - 1 whose x are at least `least`. */
+static int may_choose(const int32_t *row, int64_t k, const float *x, int64_t cols, double least) {
+  for (int64_t j = 0; j < k; j++) {
+    if (row[j] < 0 || row[j] >= cols || !(x[row[j]] >= least)) return 0;
+    for (int64_t other = 0; other < j; other++)
+      if (row[other] == row[j]) return 0;
+  }
+  return 1;
+}
+
+/* Replaces the choices of a row, such as its experts, by the trace's if these may be right: each chosen
+ * number and the least one that the reference chooses may be off by attn2c_tolerance_settled. A number that
+ * is nearly as large as another may be chosen in its place, and all that follows is then another computation.
+ */
+static int settle_choice(const attn2c_check_job *job, const attn2c_op *op, void *const *tensors) {
+  const int64_t k = attn2c_reference_picks(op),
+                cols = attn2c_reference_width(tensor_of(job, op->operands[0]));
+  const int64_t rows = attn2c_reference_rows(tensor_of(job, op->operands[0]));
+  const attn2c_tolerance tolerance = attn2c_tolerance_model(job->descriptor->layers);
+  const float *x = tensors[op->operands[0]];
+  const double size = root_mean_square(x, rows * cols);
+  int32_t *chosen = tensors[op->result];
+  void *copy;
+  const int32_t *traced = attn2c_check_trace_view(&job->trace, op->result, &copy);
+  if (!traced) return attn2c_check_no_memory(job, tensor_of(job, op->result)->name);
+  for (int64_t r = 0; r < rows; r++) {
+    const float *of_row = x + r * cols;
+    const double least = of_row[chosen[r * k + k - 1]];
+    const double bound = 2 * attn2c_tolerance_settled(&tolerance, least, size, 0);
+    if (may_choose(traced + r * k, k, of_row, cols, least - bound))
+      memcpy(chosen + r * k, traced + r * k, (size_t)k * sizeof *chosen);
+  }
+  attn2c_free(copy);
+  return ATTN2C_OK;
+}
+
 /* Replaces elements of a rounded tensor by the trace's elements if these may be right
- * (attn2c_tolerance_settled). Weights that are integers have the error of their polynomial, too. */
+ * (attn2c_tolerance_settled), and so choices. Weights that are integers have the error of their polynomial,
+ * too. */
 static int settle_rounded(void *of_job, const attn2c_op *op, void *const *tensors) {
   const attn2c_check_job *job = of_job;
   const grid grid = grid_of(op);
+  if (strcmp(op->op, "topk_indices") == 0 && tensor_of(job, op->result)->kind == ATTN2C_SCRATCH)
+    return settle_choice(job, op, tensors);
   if (grid == NO_GRID) return ATTN2C_OK;
   const attn2c_tensor *shape = tensor_of(job, op->result);
   const attn2c_tolerance tolerance = attn2c_tolerance_model(job->descriptor->layers);
@@ -314,8 +347,7 @@ static int judge_outputs(attn2c_check_job *job, float *const *allowed, attn2c_to
     attn2c_comparison comparison;
     judge_output(job, output, &tolerances[output], &comparison);
     if (!comparison.passed && !is_spread && shape->type == ATTN2C_F32) {
-      const int status =
-          attn2c_check_spread(job, job->descriptor->packings ? &guide : NULL, allowed, tolerances);
+      const int status = attn2c_check_spread(job, &guide, allowed, tolerances);
       if (status != ATTN2C_OK) return status;
       for (int i = 0; i < job->entry->output_count; i++) tolerances[i].allowed = allowed[i];
       is_spread = 1;

@@ -1,6 +1,6 @@
 /* check_mask.c - follows a chain of ops back to the scores at its start. The chain has ops that turn scores
  * into scores, one that turns them into weights, and ops that turn weights into weights. */
-#include "check/check_mask.h"
+#include "check/check_parts.h"
 #include "reference/ops.h"
 
 int attn2c_check_maker(const attn2c_entry *entry, int tensor) {

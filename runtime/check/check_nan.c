@@ -2,10 +2,7 @@
  * into one place at a time, and compares which outputs it reaches in the trace variant and in the shipped
  * one. The places are rows of every input, visible ones and ones hidden by each mask that is an input, rows
  * of embedding tables, and arrays that are added to scores. */
-#include "check/check_judge.h"
-#include "check/check_mask.h"
 #include "check/check_parts.h"
-#include "reference/reference.h"
 #include "reference/ops.h"
 #include "packing/pack.h"
 

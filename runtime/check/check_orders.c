@@ -2,10 +2,8 @@
  * model has their columns in the order of the groups, and brings the numbers that they meet into the same
  * order. The reference reads both orders as the model does, so that it would not see a wrong one. Here each
  * weight is also read as the file has it, and every element is found there by following the graph. */
-#include "check/check_mask.h"
 #include "check/check_parts.h"
 #include "reference/ops.h"
-#include "weights/orders.h"
 #include "packing/scale_blocks.h"
 
 #include <math.h>

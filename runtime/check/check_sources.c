@@ -1,7 +1,7 @@
 /* check_sources.c - reads the sources of a decoder's check, and keeps what the encoder's trace makes of them.
  */
 #include "check/check_sources.h"
-#include "check/check_judge.h"
+#include "check/check_parts.h"
 #include "check/check_sequence.h"
 #include "model/sequences.h"
 

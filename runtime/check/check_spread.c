@@ -1,10 +1,8 @@
 /* check_spread.c - finds by trial how far a correct run of an entry may be from the reference. The reference
  * is run again with errors of the size that each op's rule allows. Some models amplify small errors more than
  * others, for example if a norm divides the difference of nearly equal numbers, or a sum cancels. */
-#include "check/check_spread.h"
-#include "reference/reference.h"
+#include "check/check_parts.h"
 #include "reference/ops.h"
-#include "check/tolerance.h"
 #include "weights/random.h"
 
 #include <math.h>

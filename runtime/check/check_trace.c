@@ -2,7 +2,7 @@
  * are contiguous and the caller's. Other tensors are in the arena where the descriptor says, with rows that
  * may be padded. */
 #include "check/check_trace.h"
-#include "check/check_mask.h"
+#include "check/check_parts.h"
 #include "reference/ops.h"
 
 #include <math.h>

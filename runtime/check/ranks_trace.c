@@ -2,7 +2,6 @@
  * axis, or is the sum of terms, or every rank has all of it. All ranks gather it together, and all receive
  * it. */
 #include "check/check_sequence.h"
-#include "reference/ops.h"
 #include "ranks/ranks.h"
 
 #include <math.h>

@@ -40,6 +40,28 @@ static int linear(const op_result *result) {
   return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 0)));
 }
 
+static int linear_experts(const op_result *result) {
+  const attn2c_reference_call *call = result->call;
+  return product(result, attn2c_reference_width(attn2c_reference_operand(call, 0)) /
+                             attn2c_reference_width(attn2c_reference_operand(call, 1)));
+}
+
+/* The rule of a product with a term for each expert, and 2 u for the weight times the factor and for the
+ * product. */
+static int combine(const op_result *result) {
+  const double terms = (double)attn2c_reference_width(attn2c_reference_operand(result->call, 1));
+  return scaled(result, (4 * sqrt(terms) + 2) * ATTN2C_ROUNDOFF);
+}
+
+/* y = x / sum of n positive numbers: each addition, the division and the reference's own rounding are off by
+ * at most u. */
+static int share(const op_result *result) {
+  const double unit = ((double)result->width + 2) * ATTN2C_ROUNDOFF;
+  for (int64_t i = 0; i < result->elements; i++)
+    result->allowed[i] = (float)(unit * fabs((double)result->want[i]) + ATTN2C_SMALLEST);
+  return ATTN2C_OK;
+}
+
 static int convolve(const op_result *result) {
   return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 1)));
 }
@@ -285,13 +307,14 @@ static int rounded_once(const op_result *result) {
 }
 
 /* The exact ops are exact for these reasons:
- * - embed, copy, swap, join, patches, gather_columns and bucket_table move; block_array moves or adds;
+ * - embed, copy, swap, join, patches, gather_columns, pick, spread and bucket_table move; block_array moves
+ * or adds;
  * - add, add_distance, add_array and add_length round one addition, correctly;
- * - multiply, scale, head_scale and weigh round one product. The product of two floats is exact in double, so
- * the reference also rounds once; relu takes the rounded number or 0;
+ * - multiply, gate_rows, scale, head_scale and weigh round one product. The product of two floats is exact in
+ * double, so the reference also rounds once; relu takes the rounded number or 0;
  * - round and quantise get the same number in both, which has one right rounding; row_scale and column_scale
  * divide a largest magnitude, and integers are summed, also those whose sum weight_scale divides 1 by;
- * - argmax and topk get the same numbers that they are judged by. */
+ * - argmax, topk and group_rows get the same numbers that they are judged by. */
 #define ROW(op, operands, result, reference, tolerance) {#op, tolerance},
 static const struct {
   const char *name;

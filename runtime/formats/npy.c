@@ -3,7 +3,6 @@
 #include "formats/npy.h"
 #include "formats/file.h"
 #include "base/floats.h"
-#include "formats/npy_header.h"
 #include "base/shape.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "'=' in a type is read as '<'");

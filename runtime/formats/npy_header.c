@@ -1,6 +1,6 @@
 /* npy_header.c - parses the dictionary of an array file strictly: a literal with three known keys, not an
  * expression. */
-#include "formats/npy_header.h"
+#include "formats/npy.h"
 
 typedef struct {
   const char *text;

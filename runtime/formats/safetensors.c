@@ -1,7 +1,6 @@
 /* safetensors.c - reads and verifies the header of a safetensors file, and reads values. The layout is 8
  * bytes of little-endian length, that many bytes of JSON, the data. The checks follow the format's own list;
  * each refusal is one line that names the tensor and its offsets. */
-#include "base/readers.h"
 #include "formats/tensors.h"
 #include "base/floats.h"
 #include "formats/json.h"
@@ -147,11 +146,10 @@ static int read_tensor(const attn2c_tensor_file *file, attn2c_json *json, attn2c
       return attn2c_fail(message, ATTN2C_FORMAT, "%s: \"%s\": %s is missing", path, tensor->name, keys[i]);
   tensor->type = find_type(type);
   if (!tensor->type)
-    return attn2c_fail(
-        message, ATTN2C_FORMAT,
-        "%s: \"%s\": dtype \"%s\" is not known; F64, F32, F16, BF16, F8_E4M3, F8_E5M2, I64, I32, I16, I8, "
-        "U64, U32, U16, U8 or BOOL is expected",
-        path, tensor->name, type);
+    return attn2c_fail(message, ATTN2C_FORMAT,
+                       "%s: \"%s\": dtype \"%s\" is not known; F64, F32, F16, BF16, F8_E4M3, F8_E5M2, I64, "
+                       "I32, I16, I8, U64, U32, U16, U8 or BOOL is expected",
+                       path, tensor->name, type);
   return check_tensor(file, tensor, message);
 }
 

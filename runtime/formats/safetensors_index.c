@@ -71,8 +71,7 @@ static int check_entries(const char *path, attn2c_safetensors_index *index, attn
   if (index->entry_count == 0)
     return attn2c_fail(message, ATTN2C_FORMAT,
                        "%s: no weight_map, or an empty one: it is not an index of a checkpoint; give the "
-                       "checkpoint's folder, "
-                       "or model.safetensors",
+                       "checkpoint's folder, or model.safetensors",
                        path);
   qsort(index->entries, (size_t)index->entry_count, sizeof *index->entries, compare_entries);
   for (int i = 1; i < index->entry_count; i++)

@@ -2,11 +2,17 @@
  * each is chosen and not yet read by the model: the next step reads it. */
 #include "generate/answers.h"
 
+#include "generate/guess.h"
 #include "generate/kept_ids.h"
 
-#include <string.h>
-
 enum { USUAL_TOKENS = 256 };
+
+/* The guesses of a batch, and the calls that verify them. */
+typedef struct {
+  attn2c_guess_call call;
+  int32_t ids[ATTN2C_GUESS_ROWS]; /* of a call */
+  int32_t rows;                   /* the most of a call */
+} guessing;
 
 struct attn2c_answers {
   attn2c_calls own;
@@ -22,7 +28,8 @@ struct attn2c_answers {
   int32_t *ids;               /* [places][most] of answers without beams */
   int32_t *slots;             /* [sequences] which of its place's sequences each beam has */
   int32_t *numbers, *lasts;   /* [sequences] of a decode call; lasts: the last token of each beam or answer */
-  float *logits;              /* [sequences][vocabulary] */
+  float *logits;              /* [sequences or guessing->rows][vocabulary] */
+  guessing *guessing;         /* NULL: nothing is guessed */
 };
 
 int64_t attn2c_answers_limit(const attn2c_generation *stated, int64_t given, int32_t *length) {
@@ -102,7 +109,25 @@ void attn2c_answers_free(attn2c_answers *b) {
   attn2c_free(b->numbers);
   attn2c_free(b->lasts);
   attn2c_free(b->logits);
+  attn2c_free(b->guessing);
   attn2c_free(b);
+}
+
+int attn2c_answers_guess(attn2c_answers *b, attn2c_message *message) {
+  const attn2c_calls *calls = b->calls;
+  const int32_t more = b->places == 1 ? ATTN2C_GUESSES : 2 * ATTN2C_GUESSES, rows = b->places + more;
+  guessing *made = attn2c_allocate(sizeof *made);
+  if (made) made->rows = calls->rows > 0 && calls->rows < rows ? calls->rows : rows;
+  float *logits =
+      made ? attn2c_reserve((size_t)made->rows * (size_t)calls->vocabulary * sizeof *logits) : NULL;
+  if (!logits) {
+    attn2c_free(made);
+    return attn2c_fail(message, ATTN2C_MEMORY, "no memory for the logits of %d guesses", more);
+  }
+  attn2c_free(b->logits);
+  b->logits = logits;
+  b->guessing = made;
+  return ATTN2C_OK;
 }
 
 void attn2c_answers_temperature(attn2c_answers *b, int32_t place, double temperature) {
@@ -137,19 +162,21 @@ static double log_probability(const attn2c_answers *b, float *logits, int32_t to
   return (double)logits[token];
 }
 
-/* Draws the next token of an answer, and finds whether it is the last. */
-static int draw(attn2c_answers *b, int32_t place, float *logits, attn2c_message *message) {
+/* Draws the next token of an answer, and finds whether it is the last. count: tokens before it, with the
+ * prompt. */
+static int draw(attn2c_answers *b, int32_t place, int32_t count, float *logits, attn2c_message *message) {
   attn2c_answer_ids *answer = &b->answers[place];
   attn2c_sampler *sampler = b->samplers[place];
   int32_t *token = &b->ids[(size_t)place * (size_t)b->most + (size_t)answer->count];
-  const int32_t count = attn2c_kept_ids_count(b->kept, place), most = most_of(b, b->prompts[place]);
+  const int32_t most = most_of(b, b->prompts[place]);
   const attn2c_history history = {attn2c_kept_ids_of(b->kept, place), count, b->prompts[place], most,
                                   b->calls->rule};
-  attn2c_process(&b->options, &history, logits, b->calls->vocabulary);
+  const char *lack = attn2c_process(&b->options, &history, logits, b->calls->vocabulary);
+  if (lack) return attn2c_fail(message, ATTN2C_FORMAT, "%s", lack);
   const int status = attn2c_sampler_sample(sampler, logits, token, message);
   if (status != ATTN2C_OK) return status;
   attn2c_sampler_feed(sampler, token, 1, ATTN2C_FED_GENERATED, message);
-  if (b->calls->rule) answer->score += log_probability(b, logits, *token);
+  if (b->calls->rule && b->calls->rule->is_scored) answer->score += log_probability(b, logits, *token);
   answer->count++;
   b->lasts[place] = *token;
   if (count + 1 == most || attn2c_beam_stops(&b->options, *token)) answer->end = end_of(b, *token, count + 1);
@@ -185,12 +212,11 @@ static int reorder(attn2c_answers *b, int32_t place, const attn2c_beam_next *nex
 }
 
 /* Does a step of a search. */
-static int search(attn2c_answers *b, int32_t place, float *logits, attn2c_message *message) {
+static int search(attn2c_answers *b, int32_t place, int32_t count, float *logits, attn2c_message *message) {
   const int32_t width = b->options.beams, base = place * width;
   const int32_t *ids[ATTN2C_MOST_SEQUENCES];
   attn2c_beam_next next[ATTN2C_MOST_SEQUENCES];
   for (int32_t i = 0; i < width; i++) ids[i] = attn2c_kept_ids_of(b->kept, base + b->slots[base + i]);
-  const int32_t count = attn2c_kept_ids_count(b->kept, base + b->slots[base]);
   int status = attn2c_beam_step(b->beams[place], logits, ids, count, next, message);
   if (status == ATTN2C_OK && attn2c_beam_has_ended(b->beams[place]))
     attn2c_answers_rank(b, place, 0);
@@ -199,11 +225,11 @@ static int search(attn2c_answers *b, int32_t place, float *logits, attn2c_messag
   return status;
 }
 
-/* Chooses the next tokens at a place by its logits, which are changed. */
-static void choose(attn2c_answers *b, int32_t place, float *logits) {
+/* Chooses the next tokens at a place, after `count` tokens, by its logits, which are changed. */
+static void choose(attn2c_answers *b, int32_t place, int32_t count, float *logits) {
   attn2c_answer_ids *answer = &b->answers[place];
   attn2c_message message = attn2c_message_make(answer->fault, sizeof answer->fault);
-  answer->status = (b->beams ? search : draw)(b, place, logits, &message);
+  answer->status = (b->beams ? search : draw)(b, place, count, logits, &message);
   if (answer->status != ATTN2C_OK) answer->end = ATTN2C_END_FAULT;
 }
 
@@ -227,7 +253,7 @@ static void begin(attn2c_answers *b, int32_t place, int32_t count, float *logits
   if (b->beams) attn2c_beam_rule(b->beams[place], b->calls->rule);
   if (b->beams) attn2c_beam_begin(b->beams[place], count, most_of(b, count));
   for (int32_t i = 0; i < b->options.beams; i++) b->slots[base + i] = 0;
-  choose(b, place, logits);
+  choose(b, place, count, logits);
 }
 
 /* Checks a prompt, and feeds it to the sampler. */
@@ -340,28 +366,77 @@ int attn2c_answers_go_on(attn2c_answers *b, int32_t place, const int32_t *ids, i
   return ATTN2C_OK;
 }
 
-int attn2c_answers_step(attn2c_answers *b, attn2c_message *message) {
+static int goes_on(const attn2c_answers *b, int32_t place) {
+  return b->answers[place].is_used && b->answers[place].end == ATTN2C_END_NONE;
+}
+
+/* Draws tokens of an answer while they are as guessed, from the logits of a call that has read its last token
+ * and guesses. Forgets what was read after the tokens. Writes their number to *drawn. */
+static int accept(attn2c_answers *b, int32_t place, const attn2c_guess *guess, float *logits,
+                  int32_t *drawn) {
+  const attn2c_answer_ids *answer = &b->answers[place];
+  const int32_t begun = answer->count, kept = attn2c_kept_ids_count(b->kept, place) - guess->count;
+  for (int32_t i = 0; i <= guess->count; i++) {
+    choose(b, place, kept + i, logits + (size_t)i * (size_t)b->calls->vocabulary);
+    if (answer->end != ATTN2C_END_NONE || (i < guess->count && b->lasts[place] != guess->ids[i])) break;
+  }
+  *drawn = answer->count - begun;
+  return attn2c_kept_ids_rewind(b->kept, place, kept + (*drawn > 1 ? *drawn - 1 : 0));
+}
+
+/* Does a step with guesses: one call reads the last token of each answer and the guesses after it. */
+static int step_guessing(attn2c_answers *b) {
+  guessing *g = b->guessing;
+  attn2c_guess_call *call = &g->call;
+  int32_t counts[ATTN2C_MOST_SEQUENCES], count = 0, rows = 0;
+  for (int32_t place = 0; place < b->places; place++) {
+    if (!goes_on(b, place)) continue;
+    const int32_t kept = attn2c_kept_ids_count(b->kept, place);
+    attn2c_guess_find(attn2c_kept_ids_of(b->kept, place), kept, b->lasts[place],
+                      most_of(b, b->prompts[place]) - kept - 2, &call->guesses[count]);
+    b->numbers[count++] = place;
+  }
+  if (count == 0) return ATTN2C_OK;
+  attn2c_guess_call_begin(call, count, g->rows);
+  for (int32_t i = 0; i < count; rows += counts[i++]) {
+    const attn2c_guess *guess = &call->guesses[i];
+    counts[i] = 1 + guess->count;
+    g->ids[rows] = b->lasts[b->numbers[i]];
+    memcpy(g->ids + rows + 1, guess->ids, (size_t)guess->count * sizeof *g->ids);
+  }
+  int status = attn2c_kept_ids_extend(b->kept, count, b->numbers, counts, g->ids, 1, b->logits);
+  attn2c_guess_call_end(call);
+  float *logits = b->logits;
+  for (int32_t i = 0, drawn; i < count && status == ATTN2C_OK; i++) {
+    const attn2c_answer_ids *answer = &b->answers[b->numbers[i]];
+    status = accept(b, b->numbers[i], &call->guesses[i], logits, &drawn);
+    attn2c_guess_call_learn(call, i, answer->ids + answer->count - drawn, drawn);
+    logits += (size_t)counts[i] * (size_t)b->calls->vocabulary;
+  }
+  return status;
+}
+
+/* Does a step without guesses. */
+static int step_plain(attn2c_answers *b) {
   const int32_t width = b->options.beams;
   int32_t count = 0, lasts[ATTN2C_MOST_SEQUENCES];
   for (int32_t i = 0; i < b->places * width; i++) {
-    const attn2c_answer_ids *answer = &b->answers[i / width];
-    if (!answer->is_used || answer->end != ATTN2C_END_NONE) continue;
+    if (!goes_on(b, i / width)) continue;
     b->numbers[count] = i - i % width + b->slots[i];
     lasts[count++] = b->lasts[i];
   }
   if (count == 0) return ATTN2C_OK;
   const int status = attn2c_kept_ids_decode(b->kept, count, b->numbers, lasts, b->logits);
-  if (status != ATTN2C_OK) {
-    attn2c_say(message, "a decode call of %d sequences failed: %s", (int)count, attn2c_strerror(status));
-    return status;
-  }
-  float *logits = b->logits;
-  for (int32_t place = 0; place < b->places; place++) {
-    if (!b->answers[place].is_used || b->answers[place].end != ATTN2C_END_NONE) continue;
-    choose(b, place, logits);
-    logits += (size_t)width * (size_t)b->calls->vocabulary;
-  }
-  return ATTN2C_OK;
+  for (int32_t i = 0; i < count && status == ATTN2C_OK; i += width)
+    choose(b, b->numbers[i] / width, attn2c_kept_ids_count(b->kept, b->numbers[i]),
+           b->logits + (size_t)i * (size_t)b->calls->vocabulary);
+  return status;
+}
+
+int attn2c_answers_step(attn2c_answers *b, attn2c_message *message) {
+  const int status = b->guessing ? step_guessing(b) : step_plain(b);
+  if (status == ATTN2C_OK) return status;
+  return attn2c_fail(message, status, "a decode call failed: %s", attn2c_strerror(status));
 }
 
 const attn2c_answer_ids *attn2c_answers_at(const attn2c_answers *b, int32_t place) {
@@ -373,8 +448,9 @@ const int32_t *attn2c_answers_prompt(const attn2c_answers *b, int32_t place, int
   return attn2c_kept_ids_of(b->kept, place * b->options.beams);
 }
 
-void attn2c_answers_end(attn2c_answers *b, int32_t place, attn2c_end end) {
-  if (b->answers[place].end == ATTN2C_END_NONE) b->answers[place].end = end;
+void attn2c_answers_end(attn2c_answers *b, int32_t place, attn2c_end end, int32_t count) {
+  b->answers[place].end = end;
+  b->answers[place].count = count;
 }
 
 void attn2c_answers_release(attn2c_answers *b, int32_t place) { b->answers[place].is_used = 0; }

@@ -42,6 +42,11 @@ int attn2c_answers_create(attn2c_answers **batch, const attn2c_calls *calls, con
                           const attn2c_beam_options *beam, int32_t most, attn2c_message *message);
 void attn2c_answers_free(attn2c_answers *batch);
 
+/* Verifies guesses by repetitions of prompt and answer from now on (guess.h), in a batch without beams and
+ * without a rule. A step may then give an answer several tokens, the same as without guesses. Returns
+ * ATTN2C_OK or _MEMORY. */
+int attn2c_answers_guess(attn2c_answers *batch, attn2c_message *message);
+
 /* Draws with another temperature at a place from now on, in a batch that was made to draw; 0: the most
  * probable tokens are taken. */
 void attn2c_answers_temperature(attn2c_answers *batch, int32_t place, double temperature);
@@ -79,8 +84,8 @@ int attn2c_answers_begin_sources(attn2c_answers *batch, const attn2c_answer_sour
 int attn2c_answers_go_on(attn2c_answers *batch, int32_t place, const int32_t *ids, int64_t count,
                          uint64_t seed, const float *logits, attn2c_message *message);
 
-/* Gives each answer that goes on its next token. Returns the status of the decode call; on failure no answer
- * has changed. */
+/* Gives each answer that goes on its next token, or several. Returns the status of the decode call; on
+ * failure no answer has changed. */
 int attn2c_answers_step(attn2c_answers *batch, attn2c_message *message);
 
 const attn2c_answer_ids *attn2c_answers_at(const attn2c_answers *batch, int32_t place);
@@ -92,8 +97,8 @@ const int32_t *attn2c_answers_prompt(const attn2c_answers *batch, int32_t place,
  * fewer. */
 int attn2c_answers_rank(attn2c_answers *batch, int32_t place, int32_t rank);
 
-/* Ends an answer that goes on. */
-void attn2c_answers_end(attn2c_answers *batch, int32_t place, attn2c_end end);
+/* Ends an answer after its first `count` tokens, also if it has ended after more of them. */
+void attn2c_answers_end(attn2c_answers *batch, int32_t place, attn2c_end end, int32_t count);
 
 /* Makes an answer unused. */
 void attn2c_answers_release(attn2c_answers *batch, int32_t place);

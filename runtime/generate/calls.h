@@ -11,6 +11,7 @@ typedef struct attn2c_calls {
   int32_t tokens;    /* the most of a sequence */
   int32_t length;    /* the most of a prompt and its answer together, from 2; 0: not stated */
   int32_t sequences; /* that are kept, from 0 */
+  int32_t rows;      /* the most tokens of a call that is not divided; 0: any */
   /* Reads counts[i] tokens, or one if counts is NULL, of each of `count` different sequences, at its
    * position. logits: [vocabulary] for each sequence, of its last token; for each token if all; NULL: none
    * are wanted. */

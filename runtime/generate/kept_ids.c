@@ -121,6 +121,14 @@ int attn2c_kept_ids_decode(attn2c_kept_ids *kept, int32_t count, const int32_t *
   return attn2c_kept_ids_extend(kept, count, sequences, NULL, ids, 0, logits);
 }
 
+int attn2c_kept_ids_rewind(attn2c_kept_ids *kept, int32_t sequence, int32_t count) {
+  const attn2c_calls *calls = kept->calls;
+  if (kept->counts[sequence] == count) return ATTN2C_OK;
+  const int status = calls->rewind(calls->context, sequence, count);
+  if (status == ATTN2C_OK) kept->counts[sequence] = count;
+  return status;
+}
+
 void attn2c_kept_ids_adopt(attn2c_kept_ids *kept, int32_t sequence, const int32_t *ids, int32_t count) {
   memcpy(ids_of(kept, sequence), ids, (size_t)count * sizeof *ids);
   kept->counts[sequence] = count;

@@ -32,6 +32,9 @@ int attn2c_kept_ids_extend(attn2c_kept_ids *kept, int32_t count, const int32_t *
 int attn2c_kept_ids_decode(attn2c_kept_ids *kept, int32_t count, const int32_t *sequences, const int32_t *ids,
                            float *logits);
 
+/* Makes a sequence forget its ids from number `count` on. */
+int attn2c_kept_ids_rewind(attn2c_kept_ids *kept, int32_t sequence, int32_t count);
+
 /* Says that a sequence keeps these ids, from 1 to calls->tokens, in a state that came by other calls. */
 void attn2c_kept_ids_adopt(attn2c_kept_ids *kept, int32_t sequence, const int32_t *ids, int32_t count);
 

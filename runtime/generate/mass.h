@@ -34,6 +34,20 @@ static inline uint32_t attn2c_distance_units(float distance) {
 /* Returns distance * log2(e): by how many powers of two the mass is smaller than the largest. */
 static inline uint64_t attn2c_octaves(uint32_t units) { return (uint64_t)units * 3098164009u; }
 
+/* Returns log2(x) in units of 2^-32, x from 1. Each bit of the fraction is found by squaring; the error is
+ * less than 2^-26. */
+static inline uint64_t attn2c_log2(uint64_t x) {
+  int whole = 63;
+  while (!(x >> whole)) whole--;
+  uint64_t rest = x << (63 - whole) >> 32, result = (uint64_t)whole; /* rest: from 1, in units of 2^-31 */
+  for (int bit = 0; bit < 32; bit++) {
+    rest = rest * rest >> 31;
+    result = result << 1 | rest >> 32;
+    rest >>= rest >> 32;
+  }
+  return result;
+}
+
 /* Returns 2^(42 - octaves), rounded down. The relative error before rounding is 1.1e-8. 2^-f of the fraction
  * f is a number of the table times 1 - r (a - b r), r < 1/64. */
 static inline uint64_t attn2c_mass(uint64_t octaves) {

@@ -162,8 +162,8 @@ static void forbid_words(const attn2c_beam_options *o, const attn2c_history *h, 
   }
 }
 
-void attn2c_process(const attn2c_beam_options *o, const attn2c_history *h, float *scores,
-                    int32_t vocabulary) {
+const char *attn2c_process(const attn2c_beam_options *o, const attn2c_history *h, float *scores,
+                           int32_t vocabulary) {
   const int32_t begin = h->prompt + (h->prompt == 1 && o->forced_bos >= 0);
   forbid_ngrams(h, o->no_repeat_ngram, scores, vocabulary);
   forbid_words(o, h, scores);
@@ -174,5 +174,5 @@ void attn2c_process(const attn2c_beam_options *o, const attn2c_history *h, float
     force(scores, vocabulary, o->forced_eos, o->forced_eos_count);
   forbid(scores, o->suppressed, o->suppressed_count);
   if (h->count == begin) forbid(scores, o->begin_suppressed, o->begin_suppressed_count);
-  if (h->rule) h->rule->apply(h->rule, h, scores, vocabulary);
+  return h->rule ? h->rule->apply(h->rule, h, scores, vocabulary) : NULL;
 }

@@ -2,15 +2,16 @@
  * what Hugging Face's transformers calls logits processors, in its order. */
 #pragma once
 
-#include "base/attn2c.h"
 #include "base/generation.h"
 
 struct attn2c_history;
 
-/* A further processor of a model, which comes last. It begins the facts that it goes by. */
+/* A further processor, which comes last. It begins the facts that it goes by. */
 typedef struct attn2c_rule {
-  void (*apply)(const struct attn2c_rule *rule, const struct attn2c_history *history, float *scores,
-                int32_t vocabulary);
+  /* Returns NULL, or the reason why no token is left. */
+  const char *(*apply)(const struct attn2c_rule *rule, const struct attn2c_history *history, float *scores,
+                       int32_t vocabulary);
+  int is_scored; /* 1: answers have the sum of their log-probabilities */
 } attn2c_rule;
 
 /* The tokens before the one that is chosen. */
@@ -41,6 +42,6 @@ void attn2c_penalise(double penalty, const attn2c_history *history, float *score
                      float *values);
 
 /* Applies the other processors to scores[vocabulary]: a token that is not allowed gets -inf. A forced token
- * gets 0, and all others -inf. */
-void attn2c_process(const attn2c_beam_options *options, const attn2c_history *history, float *scores,
-                    int32_t vocabulary);
+ * gets 0, and all others -inf. Returns NULL, or the rule's reason why no token is left. */
+const char *attn2c_process(const attn2c_beam_options *options, const attn2c_history *history, float *scores,
+                           int32_t vocabulary);

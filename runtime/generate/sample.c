@@ -20,6 +20,7 @@ static int take_memory(attn2c_sampler *s, const attn2c_sampling *options) {
   o->biases = copy_list(options->biases, o->bias_count, sizeof *o->biases);
   o->allowed = copy_list(options->allowed, o->allowed_count, sizeof *o->allowed);
   o->stop_tokens = copy_list(options->stop_tokens, o->stop_count, sizeof *o->stop_tokens);
+  o->dry_breakers = copy_list(options->dry_breakers, o->dry_breaker_count, sizeof *o->dry_breakers);
   s->logits = attn2c_reserve(blocks * ATTN2C_SAMPLER_BLOCK * sizeof *s->logits);
   s->largest_of = attn2c_reserve(blocks * sizeof *s->largest_of);
   s->mass = attn2c_reserve(vocabulary * sizeof *s->mass);
@@ -30,9 +31,50 @@ static int take_memory(attn2c_sampler *s, const attn2c_sampling *options) {
     s->penalties.counts = attn2c_allocate(vocabulary * sizeof *s->penalties.counts);
     if (!s->penalties.tokens || !s->penalties.counts) return 0;
   }
-  return (o->bias_count == 0 || (o->bias_tokens && o->biases)) && (o->allowed_count == 0 || o->allowed) &&
+  if (options->dry_multiplier > 0 && !attn2c_dry_create(&s->dry, o, s->vocabulary)) return 0;
+  if (s->is_chained && !(s->keys = attn2c_reserve(vocabulary * sizeof *s->keys))) return 0;
+  return (o->dry_breaker_count == 0 || o->dry_breakers) &&
+         (o->bias_count == 0 || (o->bias_tokens && o->biases)) && (o->allowed_count == 0 || o->allowed) &&
          (o->stop_count == 0 || o->stop_tokens) && s->logits && s->largest_of && s->mass && s->index &&
          s->sums;
+}
+
+/* True if an option changes anything. */
+static int has_effect(const attn2c_sampler *s, const attn2c_sampling *o, attn2c_sampling_step step) {
+  switch (step) {
+  case ATTN2C_STEP_PENALTIES:
+    return s->is_penalised;
+  case ATTN2C_STEP_DRY:
+    return o->dry_multiplier > 0 && o->dry_last_n != 0;
+  case ATTN2C_STEP_TEMPERATURE:
+    return o->temperature != 1 || o->dynatemp_range > 0;
+  case ATTN2C_STEP_TOP_N_SIGMA:
+    return o->top_n_sigma > 0;
+  case ATTN2C_STEP_TOP_K:
+    return o->top_k > 0;
+  case ATTN2C_STEP_TOP_P:
+    return o->top_p < 1;
+  case ATTN2C_STEP_MIN_P:
+    return o->min_p > 0;
+  case ATTN2C_STEP_TYPICAL:
+    return o->typical_p < 1;
+  case ATTN2C_STEP_XTC:
+    return o->xtc_probability > 0;
+  default:
+    return 1;
+  }
+}
+
+/* Sets the steps of the chain, if options ask for one. */
+static void set_steps(attn2c_sampler *s, const attn2c_sampling *o) {
+  uint8_t steps[ATTN2C_STEPS];
+  s->is_chained = !o->greedy && (o->sampler_order || o->top_n_sigma > 0 || o->typical_p < 1 ||
+                                 o->xtc_probability > 0 || o->dynatemp_range > 0 || o->mirostat);
+  if (!s->is_chained) return;
+  int count = attn2c_sampling_steps(o->sampler_order ? o->sampler_order : ATTN2C_SAMPLING_ORDER, steps);
+  if (o->mirostat) steps[3] = ATTN2C_STEP_MIROSTAT, count = 4; /* after penalties, dry and temperature */
+  for (int i = 0; i < count; i++)
+    if (has_effect(s, o, (attn2c_sampling_step)steps[i])) s->steps[s->step_count++] = steps[i];
 }
 
 int attn2c_sampler_create(attn2c_sampler **sampler, const attn2c_sampling *options, int64_t vocabulary,
@@ -45,13 +87,17 @@ int attn2c_sampler_create(attn2c_sampler **sampler, const attn2c_sampling *optio
   s->options = *options;
   s->vocabulary = (int32_t)vocabulary;
   s->blocks = (s->vocabulary + ATTN2C_SAMPLER_BLOCK - 1) / ATTN2C_SAMPLER_BLOCK;
-  s->inverse = 1.0 / (double)(float)options->temperature;
+  s->options.sampler_order = NULL; /* the caller's */
+  s->mu = 2 * options->mirostat_tau;
   s->penalties.repetition = (float)options->repetition_penalty;
   s->penalties.presence = (float)options->presence_penalty;
   s->penalties.frequency = (float)options->frequency_penalty;
   s->is_penalised =
       options->repetition_penalty != 1 || options->presence_penalty != 0 || options->frequency_penalty != 0;
-  s->is_changed = s->is_penalised || options->bias_count > 0 || options->allowed_count > 0;
+  set_steps(s, options);
+  attn2c_sampler_temperature(s, options->greedy ? 0 : options->temperature);
+  s->is_changed =
+      s->is_penalised || options->dry_multiplier > 0 || options->bias_count > 0 || options->allowed_count > 0;
   if (!take_memory(s, options)) goto no_memory;
   for (int32_t i = s->vocabulary; i < s->blocks * ATTN2C_SAMPLER_BLOCK; i++)
     s->logits[i] = attn2c_bits_float(ATTN2C_NEGATIVE_INFINITE_BITS);
@@ -75,6 +121,9 @@ void attn2c_sampler_free(attn2c_sampler *s) {
   attn2c_free(s->sums);
   attn2c_free(s->penalties.tokens);
   attn2c_free(s->penalties.counts);
+  attn2c_free((void *)s->options.dry_breakers);
+  attn2c_dry_free(&s->dry);
+  attn2c_free(s->keys);
   attn2c_free(s);
 }
 
@@ -87,19 +136,22 @@ int attn2c_sampler_feed(attn2c_sampler *s, const int32_t *tokens, int64_t count,
   if (s->is_penalised)
     for (int64_t i = 0; i < count; i++)
       attn2c_penalties_feed(&s->penalties, tokens[i], from == ATTN2C_FED_GENERATED);
+  if (s->dry.capacity > 0) attn2c_dry_feed(&s->dry, tokens, count);
   return ATTN2C_OK;
 }
 
 void attn2c_sampler_reset(attn2c_sampler *s, uint64_t seed) {
   s->options.seed = seed;
   if (s->is_penalised) attn2c_penalties_reset(&s->penalties);
+  s->dry.count = 0;
   s->draws = 0;
+  s->mu = 2 * s->options.mirostat_tau;
 }
 
 void attn2c_sampler_temperature(attn2c_sampler *s, double temperature) {
   s->options.greedy = temperature == 0;
   s->options.temperature = temperature == 0 ? 1 : temperature;
-  s->inverse = 1.0 / (double)(float)s->options.temperature;
+  s->inverse = s->is_chained ? 1 : 1.0 / (double)(float)s->options.temperature;
 }
 
 /* Returns the first token with the largest logit. */
@@ -132,14 +184,19 @@ static int32_t token_at(const attn2c_sampler *s, uint64_t place) {
 }
 
 int attn2c_sampler_sample(attn2c_sampler *s, const float *logits, int32_t *token, attn2c_message *message) {
-  const int status = attn2c_sampler_logits(s, logits, message);
+  int status = attn2c_sampler_logits(s, logits, message);
   if (status != ATTN2C_OK) return status;
   if (s->options.greedy) {
     *token = largest_token(s);
     return ATTN2C_OK;
   }
-  attn2c_sampler_keep(s);
+  if (s->is_chained)
+    status = attn2c_sampler_chain(s, message);
+  else
+    attn2c_sampler_keep(s);
+  if (status != ATTN2C_OK) return status;
   *token = token_at(s, attn2c_draw_below(attn2c_draw_bits(s->options.seed, s->draws++), s->total));
+  if (s->options.mirostat) attn2c_sampler_surprise(s, *token);
   return ATTN2C_OK;
 }
 

@@ -46,14 +46,12 @@ static int32_t keep_units(attn2c_sampler *s, uint32_t first, uint32_t last) {
   return count;
 }
 
-/* Adds to the kept tokens a list's tokens at or above the border, without the first `dropped` that equal it.
- * The list may be in index[], after the kept ones. */
-static void keep_above(attn2c_sampler *s, const int32_t *list, int32_t count, uint32_t border,
-                       uint64_t dropped) {
+void attn2c_keep_above(attn2c_sampler *s, const float *logits, const int32_t *list, int32_t count,
+                       uint32_t border, uint64_t dropped) {
   int32_t kept = s->kept;
   for (int32_t i = 0; i < count; i++) {
     const int32_t token = list[i];
-    const uint32_t order = attn2c_order(s->logits[token]);
+    const uint32_t order = attn2c_order(logits[token]);
     const int is_dropped = order == border && dropped > 0;
     dropped -= (uint64_t)is_dropped;
     s->index[kept] = token;
@@ -111,12 +109,11 @@ static void keep_top_k(attn2c_sampler *s) {
   }
   const int32_t *list = s->index + s->vocabulary - near;
   const int is_short = (uint64_t)near <= k - above; /* fewer than k tokens have more than -inf */
-  keep_above(s, list, near,
-             is_short ? 0 : attn2c_select(s->logits, NULL, list, near, k - above, s->sums).order, 0);
+  attn2c_keep_above(s, s->logits, list, near,
+                    is_short ? 0 : attn2c_select(s->logits, NULL, list, near, k - above, s->sums).order, 0);
 }
 
-/* Writes the masses of the tokens in the list, and adds them up. */
-static void weigh_list(attn2c_sampler *s) {
+void attn2c_weigh_list(attn2c_sampler *s) {
   s->total = 0;
   for (int32_t i = 0; i < s->kept; i++) {
     const int32_t token = s->index[i];
@@ -131,8 +128,7 @@ static void weigh_all(attn2c_sampler *s) {
   for (int i = 0; i < EIGHTHS; i++) s->total += s->sums[i];
 }
 
-/* Returns p times the total, rounded up, from 1. */
-static uint64_t share_of(double p, uint64_t total) {
+uint64_t attn2c_share_of(double p, uint64_t total) {
   const double exact = p * (double)(int64_t)total;
   uint64_t share = (uint64_t)(int64_t)exact;
   if ((double)(int64_t)share < exact) share++;
@@ -140,8 +136,8 @@ static uint64_t share_of(double p, uint64_t total) {
   return share > 0 ? share : 1;
 }
 
-static void keep_top_p(attn2c_sampler *s) {
-  const uint64_t target = share_of(s->options.top_p, s->total);
+void attn2c_keep_top_p(attn2c_sampler *s) {
+  const uint64_t target = attn2c_share_of(s->options.top_p, s->total);
   const int is_all = s->kept == ATTN2C_KEPT_ALL;
   uint64_t above = 0;
   const int32_t count = is_all ? keep_eighths(s, target, &above) : s->kept;
@@ -150,7 +146,7 @@ static void keep_top_p(attn2c_sampler *s) {
   const attn2c_border border = attn2c_select(s->logits, s->mass, list, count, target - above, s->sums);
   const uint64_t each = attn2c_mass(attn2c_octaves(units_of(s, attn2c_from_order(border.order))));
   const uint64_t needed = (target - above - border.above + each - 1) / each;
-  keep_above(s, list, count, border.order, border.equal / each - needed);
+  attn2c_keep_above(s, s->logits, list, count, border.order, border.equal / each - needed);
   s->total = above + border.above + needed * each;
 }
 
@@ -162,9 +158,8 @@ static void keep_near(attn2c_sampler *s) {
   keep_units(s, last + 1, last + 1);
 }
 
-/* Keeps tokens of at least min_p times the largest mass. */
-static void keep_min_p(attn2c_sampler *s) {
-  const uint64_t least = share_of(s->options.min_p, (uint64_t)1 << ATTN2C_MASS_BITS);
+void attn2c_keep_min_p(attn2c_sampler *s) {
+  const uint64_t least = attn2c_share_of(s->options.min_p, (uint64_t)1 << ATTN2C_MASS_BITS);
   int32_t kept = 0;
   s->total = 0;
   for (int32_t i = 0; i < s->kept; i++) {
@@ -182,13 +177,13 @@ void attn2c_sampler_keep(attn2c_sampler *s) {
   s->kept = ATTN2C_KEPT_ALL;
   if (o->top_k > 0 && o->top_k < s->vocabulary) {
     keep_top_k(s);
-    weigh_list(s);
+    attn2c_weigh_list(s);
   } else if (o->top_p >= 1 && o->min_p > 0) {
     keep_near(s);
-    weigh_list(s);
+    attn2c_weigh_list(s);
   } else {
     weigh_all(s);
   }
-  if (o->top_p < 1) keep_top_p(s);
-  if (o->min_p > 0) keep_min_p(s);
+  if (o->top_p < 1) attn2c_keep_top_p(s);
+  if (o->min_p > 0) attn2c_keep_min_p(s);
 }

@@ -83,7 +83,8 @@ static const float *change(attn2c_sampler *s, const float *x) {
   else
     memcpy(s->logits, x, (size_t)s->vocabulary * sizeof *x);
   for (int32_t i = 0; i < o->bias_count; i++) s->logits[o->bias_tokens[i]] += o->biases[i];
-  if (s->is_penalised) attn2c_penalties_apply(&s->penalties, s->logits);
+  if (s->is_penalised && !s->is_chained) attn2c_penalties_apply(&s->penalties, s->logits);
+  if (s->dry.capacity > 0 && !s->is_chained) attn2c_dry_apply(&s->dry, s->logits);
   if (o->allowed_count > 0) equal_if_none(s);
   return s->logits;
 }

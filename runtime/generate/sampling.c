@@ -2,6 +2,7 @@
 #include "generate/sampling.h"
 
 #include "generate/bits.h"
+#include "generate/dry.h"
 
 #include <float.h>
 
@@ -13,7 +14,15 @@ attn2c_sampling attn2c_sampling_defaults(void) {
                              .min_p = 0,
                              .repetition_penalty = 1,
                              .presence_penalty = 0,
-                             .frequency_penalty = 0};
+                             .frequency_penalty = 0,
+                             .typical_p = 1,
+                             .xtc_threshold = 0.1,
+                             .dynatemp_exponent = 1,
+                             .mirostat_tau = 5,
+                             .mirostat_eta = 0.1,
+                             .dry_base = 1.75,
+                             .dry_allowed_length = 2,
+                             .dry_last_n = -1};
   return options;
 }
 
@@ -76,13 +85,82 @@ static void check_greedy(check *c, const attn2c_sampling *options) {
   } rows[] = {{"temperature", options->temperature, usual.temperature},
               {"top_k", (double)options->top_k, (double)usual.top_k},
               {"top_p", options->top_p, usual.top_p},
-              {"min_p", options->min_p, usual.min_p}};
+              {"min_p", options->min_p, usual.min_p},
+              {"top_n_sigma", options->top_n_sigma, usual.top_n_sigma},
+              {"typical_p", options->typical_p, usual.typical_p},
+              {"xtc_probability", options->xtc_probability, usual.xtc_probability},
+              {"dynatemp_range", options->dynatemp_range, usual.dynatemp_range},
+              {"mirostat", options->mirostat, usual.mirostat}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (rows[i].value != rows[i].usual) {
       attn2c_say(c->message, "%s: %g, but with greedy only its default %g is allowed", rows[i].name,
                  rows[i].value, rows[i].usual);
       c->faults++;
     }
+  if (!options->sampler_order) return;
+  attn2c_say(c->message, "sampler_order: does not go with greedy");
+  c->faults++;
+}
+
+int attn2c_sampling_steps(const char *order, uint8_t steps[ATTN2C_STEPS]) {
+  static const char *const names[] = {"penalties", "dry",   "temperature", "top_n_sigma", "top_k",
+                                      "top_p",     "min_p", "typ_p",       "xtc"};
+  const char *at = strcmp(order, "llama.cpp") == 0 ? ATTN2C_SAMPLING_LLAMA : order;
+  unsigned seen = 0;
+  for (int count = 0;; at++) {
+    const size_t size = strcspn(at, ";");
+    unsigned step = 0;
+    while (step < sizeof names / sizeof *names &&
+           (strlen(names[step]) != size || memcmp(names[step], at, size) != 0))
+      step++;
+    if (step == sizeof names / sizeof *names || seen >> step & 1) return -1;
+    seen |= 1u << step;
+    steps[count++] = (uint8_t)step;
+    at += size;
+    if (!*at) return count;
+  }
+}
+
+/* The options of chains. */
+static void check_chain(check *c, const attn2c_sampling *o) {
+  static const char from_0[] = "a finite number from 0";
+  const int leaves_out = o->top_n_sigma > 0 || o->typical_p < 1 || o->xtc_probability > 0 || o->min_p > 0 ||
+                         o->top_p < 1 || o->dynatemp_range > 0 || o->sampler_order != NULL;
+  uint8_t steps[ATTN2C_STEPS];
+  check_range(c, "top_n_sigma", o->top_n_sigma, 0, FLT_MAX, from_0);
+  check_range(c, "typical_p", o->typical_p, 0, 1, "0 to 1");
+  check_range(c, "xtc_probability", o->xtc_probability, 0, 1, "0 to 1");
+  check_range(c, "xtc_threshold", o->xtc_threshold, 0, 1, "0 to 1");
+  check_range(c, "dynatemp_range", o->dynatemp_range, 0, FLT_MAX, from_0);
+  check_range(c, "dynatemp_exponent", o->dynatemp_exponent, 0, FLT_MAX, from_0);
+  check_range(c, "mirostat_tau", o->mirostat_tau, 0, FLT_MAX, from_0);
+  check_range(c, "mirostat_eta", o->mirostat_eta, 0, FLT_MAX, from_0);
+  check_range(c, "dry_multiplier", o->dry_multiplier, 0, FLT_MAX, from_0);
+  check_range(c, "dry_base", o->dry_base, 1, FLT_MAX, "a finite number from 1");
+  check_range(c, "dry_allowed_length", o->dry_allowed_length, 0, INT32_MAX, "a number from 0");
+  check_range(c, "dry_last_n", o->dry_last_n, -1, ATTN2C_DRY_MOST, "-1 (all) to 131072");
+  if (o->mirostat != 0 && o->mirostat != 2)
+    check_range(c, "mirostat", o->mirostat, 0, 0, "0 (none) or 2");
+  else if (o->mirostat && leaves_out) {
+    attn2c_say(c->message, "mirostat: 2, but with it top_p, min_p, top_n_sigma, typical_p, xtc_probability, "
+                           "dynatemp_range and sampler_order must have their defaults");
+    c->faults++;
+  }
+  if (o->sampler_order && attn2c_sampling_steps(o->sampler_order, steps) < 0) {
+    attn2c_say(c->message, "sampler_order: '%s', but llama.cpp or names of %s are allowed, each once",
+               o->sampler_order, ATTN2C_SAMPLING_ORDER);
+    c->faults++;
+  }
+  for (int32_t at = 0, count; at < o->dry_breaker_count; at += 1 + count) {
+    count = o->dry_breakers[at];
+    const int fits = count >= 1 && count < o->dry_breaker_count - at;
+    if (!fits)
+      attn2c_say(c->message, "dry_breakers: a sequence of %d tokens, but 1 to %d are left", count,
+                 o->dry_breaker_count - at - 1);
+    c->faults += !fits;
+    if (!fits) return;
+    check_tokens(c, "dry_breakers", o->dry_breakers + at + 1, count);
+  }
 }
 
 int attn2c_sampling_check(const attn2c_sampling *options, int64_t vocabulary, attn2c_message *message) {
@@ -106,6 +184,7 @@ int attn2c_sampling_check(const attn2c_sampling *options, int64_t vocabulary, at
   check_biases(&c, options);
   check_tokens(&c, "allowed", options->allowed, options->allowed_count);
   check_tokens(&c, "stop_tokens", options->stop_tokens, options->stop_count);
+  check_chain(&c, options);
   if (options->greedy && c.faults == 0) check_greedy(&c, options);
   return c.faults ? ATTN2C_USAGE : ATTN2C_OK;
 }

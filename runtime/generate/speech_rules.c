@@ -44,13 +44,15 @@ void attn2c_timestamps(const attn2c_speech *speech, const int32_t *ids, int32_t 
   if (are_likelier(scores, first, vocabulary, largest(scores, 0, first))) forbid(scores, 0, first);
 }
 
-static void apply(const attn2c_rule *rule, const attn2c_history *history, float *scores, int32_t vocabulary) {
+static const char *apply(const attn2c_rule *rule, const attn2c_history *history, float *scores,
+                         int32_t vocabulary) {
   const attn2c_timestamp_rule *own = (const attn2c_timestamp_rule *)rule;
-  if (history->ids[history->prompt - 1] == own->speech->no_timestamps) return;
+  if (history->ids[history->prompt - 1] == own->speech->no_timestamps) return NULL;
   attn2c_timestamps(own->speech, history->ids + history->prompt, history->count - history->prompt, scores,
                     vocabulary);
+  return NULL;
 }
 
 attn2c_timestamp_rule attn2c_timestamp_rule_of(const attn2c_speech *speech) {
-  return (attn2c_timestamp_rule){{apply}, speech};
+  return (attn2c_timestamp_rule){{apply, 1}, speech};
 }

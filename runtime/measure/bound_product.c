@@ -1,8 +1,7 @@
 /* bound_product.c - walks a candidate's panels, blocks, strips and blocks of inputs, and calls a kernel for
  * each. The compiler decides how a product is divided. */
-#include "measure/bound_product.h"
+#include "measure/bound.h"
 
-#include "model/kernels.h"
 #include "ops/fetch.h"
 
 enum { LINE = 16, PANELS = 3, BLOCKS = 2, STRIPS = 2 };

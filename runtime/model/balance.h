@@ -1,5 +1,5 @@
-/* balance.h - decides from past gains and costs whether sharing a call helps. The decision depends on times
- * alone, in nanoseconds. A team (team.h) asks before a call, and settles after it. */
+/* balance.h - decides from past gains and costs whether sharing a call helps. The decision depends only on
+ * times, in nanoseconds. A team (team.h) asks before a call, and settles after it. */
 #pragma once
 
 #include <stdint.h>

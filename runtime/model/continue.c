@@ -5,8 +5,6 @@
 #include "model/sequences.h"
 #include "model/state.h"
 
-#include <string.h>
-
 /* Returns how a context's model continues, or NULL. */
 static const attn2c_continued *continued_of(const attn2c_context *context) {
   return context ? context->model->descriptor->continued : NULL;
@@ -267,6 +265,7 @@ attn2c_calls attn2c_continued_calls(attn2c_context *context) {
                         .vocabulary = (int32_t)attn2c_logits_width(model),
                         .tokens = (int32_t)model->lengths->sizes[0].seq,
                         .sequences = (int32_t)model->continued->sequences,
+                        .rows = (int32_t)model->continued->call_rows,
                         .extend = extend_any,
                         .position = position_of_any,
                         .rewind = rewind_any,

@@ -1,7 +1,6 @@
 /* model.c - opens and closes models and callers' contexts, for any descriptor. */
 #include "base/processor.h"
 #include "base/readers.h"
-#include "formats/file.h"
 #include "model/model.h"
 #include "model/load.h"
 #include "model/state.h"
@@ -85,11 +84,10 @@ static int refuse(const attn2c_descriptor *descriptor, const char *path, attn2c_
   attn2c_file file;
   if (path && !attn2c_system_exists(path) && attn2c_file_open(path, &file, message) != ATTN2C_OK)
     return ATTN2C_IO;
-  return attn2c_fail(
-      message, ATTN2C_FORMAT,
-      "%s: is not weights that are packed for %s, and this library opens no others: %s pack --weights "
-      "CHECKPOINT -o FILE makes them",
-      name, descriptor->target, descriptor->name);
+  return attn2c_fail(message, ATTN2C_FORMAT,
+                     "%s: is not weights that are packed for %s, and this library opens no others: %s pack "
+                     "--weights CHECKPOINT -o FILE makes them",
+                     name, descriptor->target, descriptor->name);
 }
 
 static int fill_given(const void *given, attn2c_model *model, attn2c_message *message) {

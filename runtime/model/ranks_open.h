@@ -17,7 +17,7 @@ int attn2c_ranks_open_model(attn2c_ranks *ranks, const attn2c_divided *divided, 
 /* Returns the facts in which the ranks of a model agree. */
 attn2c_ranks_wanted attn2c_ranks_want(const attn2c_descriptor *whole);
 
-/* Opens the part of one rank by itself, of its descriptor: its meetings move nothing (ranks/alone.h). */
+/* Opens the part of one rank by itself, of its descriptor: its meetings move nothing (ranks/open.h). */
 int attn2c_model_open_part(const attn2c_descriptor *own, attn2c_source *source, attn2c_model **model,
                            attn2c_message *message);
 

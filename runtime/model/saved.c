@@ -3,11 +3,10 @@
 #include "model/saved.h"
 #include "base/checksum.h"
 #include "formats/fields.h"
-#include "formats/file.h"
 #include "model/continue.h"
-#include "model/identity.h"
+#include "model/model.h"
 #include "model/state.h"
-#include "packing/layout.h"
+#include "packing/packed_header.h"
 
 enum { HEADER = 4096, MAGIC = 16, VERSION = 1 };
 

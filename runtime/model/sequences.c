@@ -6,23 +6,26 @@ struct attn2c_open {
   const void **in; /* the arguments of a call of an entry */
   void **out;
   int32_t *first; /* [most rows of a call + 1]; of a model that continues, the ids of a call */
-  int32_t *zeros; /* [most rows of a call], for an input that is left out */
+  int32_t *zeros; /* of an input that is left out, of a call */
 };
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 int attn2c_sequences_prepare(attn2c_context *context) {
   const attn2c_descriptor *model = context->model->descriptor;
-  int64_t most = ATTN2C_MOST_SEQUENCES, inputs = 0, outputs = 0;
+  int64_t most = ATTN2C_MOST_SEQUENCES, zeros = 0, inputs = 0, outputs = 0;
   if (context->open) return ATTN2C_OK;
   for (int i = 0; i < model->entry_count; i++) {
     const attn2c_entry *entry = &model->entries[i];
     const attn2c_lengths *lengths = attn2c_lengths_of(model, entry);
     most = larger(most, lengths ? lengths->sizes[0].seq : 0);
+    for (int k = 0; k < entry->input_count; k++)
+      if (attn2c_is_optional(&model->tensors[entry->inputs[k]]))
+        zeros = larger(zeros, attn2c_elements(&model->tensors[entry->inputs[k]]));
     inputs = larger(inputs, entry->input_count), outputs = larger(outputs, entry->output_count);
   }
   const size_t bytes = sizeof(struct attn2c_open) + (size_t)(inputs + outputs) * sizeof(void *) +
-                       (size_t)(2 * most + 1) * sizeof(int32_t);
+                       (size_t)(most + 1 + larger(zeros, most)) * sizeof(int32_t);
   struct attn2c_open *open = calloc(1, bytes);
   if (!open) return ATTN2C_MEMORY;
   open->in = (const void **)(open + 1);

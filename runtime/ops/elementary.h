@@ -233,6 +233,14 @@ ATTN2C_INLINE float attn2c_log(float x) {
 /* Returns max(x, 0); NaN stays NaN. */
 ATTN2C_INLINE float attn2c_relu(float x) { return x < 0.0f ? 0.0f : x; }
 
+/* Returns log(1 + max(x, 0)) (Formal et al. 2021, SPLADE); NaN stays NaN. With u the float next to 1 + x it
+ * is log(u) x / (u - 1), so that the rounding of u cancels; if u is 1, it is x. */
+ATTN2C_INLINE float attn2c_log_relu(float x) {
+  const float r = attn2c_relu(x), u = 1.0f + r, d = u - 1.0f;
+  const float log_u = attn2c_log(u), gain = d < 16777216.0f ? r / d : 1.0f;
+  return d > 0.0f ? log_u * gain : r;
+}
+
 /* Returns x * Phi(x) = x/2 * (1 + erf(x / sqrt 2)). The relative error is at most 2e-6 if the result is a
  * normal float, also in the tail of negative x; -inf gives NaN. x Phi(x) = max(x, 0) - a Phi(-a), a = |x|,
  * and a Phi(-a) = 2^(-c a^2) w Q(w), w = a / (a + 3.75), c = log2(e)/2. */

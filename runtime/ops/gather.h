@@ -39,7 +39,26 @@ ATTN2C_INLINE void attn2c_embed(float *y, const float *table, const int32_t *ids
     memcpy(y + (ptrdiff_t)i * ldy, table + (ptrdiff_t)ids[i] * cols, (size_t)cols * sizeof *y);
 }
 
-/* Does the same for a table of bf16, whose rows are ldt elements apart. */
+/* y[i] = the sum of table[left] + table[P + upper] + table[right] + table[P + lower] + table[2 P + |lower -
+ * upper|]
+ * + table[3 P + |right - left|] of boxes[i] = (left, upper, right, lower), in double; P: places, [4 P][cols].
+ */
+ATTN2C_INLINE void attn2c_embed_boxes(float *y, const float *table, const int32_t *boxes, int rows, int cols,
+                                      int places, int ldy) {
+  for (int i = 0; i < rows; i++, boxes += 4) {
+    const ptrdiff_t left = boxes[0], upper = boxes[1], right = boxes[2], lower = boxes[3], p = places;
+    const ptrdiff_t height = lower > upper ? lower - upper : upper - lower;
+    const ptrdiff_t width = right > left ? right - left : left - right;
+    const float *a = table + left * cols, *b = table + (p + upper) * cols, *c = table + right * cols,
+                *d = table + (p + lower) * cols, *e = table + (2 * p + height) * cols,
+                *f = table + (3 * p + width) * cols;
+#pragma omp simd
+    for (int j = 0; j < cols; j++)
+      y[(ptrdiff_t)i * ldy + j] = (float)((double)a[j] + b[j] + c[j] + d[j] + e[j] + f[j]);
+  }
+}
+
+/* attn2c_embed for a table of bf16, whose rows are ldt elements apart. */
 ATTN2C_INLINE void attn2c_embed_bf16(float *y, const uint16_t *table, const int32_t *ids, int rows, int cols,
                                      int ldt, int ldy) {
   for (int i = 0; i < rows; i++) {
@@ -301,6 +320,21 @@ ATTN2C_INLINE void attn2c_pool_last_but(float *y, const float *x, const int32_t 
   int last = rows - 1;
   while (last > 0 && (ids[last] == pad || (mask && (mask[last] != 0) != keeps))) last--;
   memcpy(y, x + (ptrdiff_t)last * ldx, (size_t)cols * sizeof *x);
+}
+
+/* y[i] = 0 if ids[i] is `id`, else x[i] (1 - share) / (1 - its share of the first `valid` ids), [rows][cols];
+ * 1 <= valid <= rows. */
+ATTN2C_INLINE void attn2c_drop_tokens(float *y, const float *x, const int32_t *ids, int rows, int valid,
+                                      int cols, int32_t id, float share, int ldx, int ldy) {
+  int kept = valid;
+  for (int i = 0; i < valid; i++) kept -= ids[i] == id;
+  const double factor = kept ? (1.0 - (double)share) * valid / kept : 0.0;
+  for (int i = 0; i < rows; i++) {
+    const double own = ids[i] == id ? 0.0 : factor;
+#pragma omp simd
+    for (int j = 0; j < cols; j++)
+      y[(ptrdiff_t)i * ldy + j] = (float)((double)x[(ptrdiff_t)i * ldx + j] * own);
+  }
 }
 
 /* y[cols] = x[cols], one row. */

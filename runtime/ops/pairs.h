@@ -13,8 +13,8 @@ ATTN2C_INLINE uint32_t attn2c_pair(float even, float odd) {
   return (uint32_t)attn2c_to_bf16(even) | (uint32_t)attn2c_to_bf16(odd) << 16;
 }
 
-/* Packs a block of pairs of columns: y[c][r] of x[rows][cols], at most ATTN2C_PAIRS_BLOCK rows and twice as
- * many columns. */
+/* Packs a block of pairs of columns: y[c][r] of x[rows][cols], at most ATTN2C_PAIRS_BLOCK rows and 2 times
+ * that number of columns. */
 ATTN2C_INLINE void attn2c_pair_block(uint16_t *y, const void *x, int is_bf16, int rows, int cols,
                                      ptrdiff_t ldx, ptrdiff_t ldy) {
   enum { BLOCK = ATTN2C_PAIRS_BLOCK };

@@ -27,8 +27,8 @@ ATTN2C_INLINE void attn2c_context_repair_nonzero(float *c, const float *p, const
     for (int i = 0; i < count; i++)
       for (int j = 0; j < ranges[i][2]; j++) {
         const float weight = p[(ptrdiff_t)r * ldp + ranges[i][0] + j];
-        if (weight != 0.0f)
-          attn2c_add_weighted(row, weight, v + (ptrdiff_t)(ranges[i][1] + j) * ldv, head_dim);
+        const float *values = v + (ptrdiff_t)(ranges[i][1] + j) * ldv;
+        if (weight != 0.0f) attn2c_add_weighted(row, weight, values, head_dim);
       }
   }
 }

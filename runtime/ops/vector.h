@@ -93,8 +93,8 @@ ATTN2C_INLINE float attn2c_sum_of_parts(const attn2c_vector part[ATTN2C_PARTS], 
   return sum;
 }
 
-/* Computes the partial sums of x[0 .. whole-1], whole a multiple of ATTN2C_SUMS; long rows use four times as
- * many. */
+/* Computes the partial sums of x[0 .. whole-1], whole a multiple of ATTN2C_SUMS; long rows use four times
+ * that number. */
 ATTN2C_INLINE void attn2c_partial_sums(attn2c_vector part[ATTN2C_PARTS], const float *x, int whole) {
   for (int p = 0; p < ATTN2C_PARTS; p++) {
     const float *from = x + p * ATTN2C_LANES;

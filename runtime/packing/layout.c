@@ -1,6 +1,6 @@
 /* layout.c - computes the checksum of everything that decides a packed block, field by field. It contains no
  * padding of a struct and no pointer. */
-#include "packing/layout.h"
+#include "packing/packed_header.h"
 #include "base/checksum.h"
 
 typedef attn2c_checksum_parts parts;
@@ -60,6 +60,7 @@ uint64_t attn2c_layout(const attn2c_descriptor *model) {
   add_number(&sum, model->weight_floats);
   for (int i = 0; i < model->weight_count; i++) add_weight(&sum, model, &model->weights[i]);
   if (model->coding) add_number(&sum, model->coding);
+  if (model->adapter) add_number(&sum, (int64_t)model->adapter);
   if (model->slices) {
     add_number(&sum, model->rank);
     add_number(&sum, model->divided->count);

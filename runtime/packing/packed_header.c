@@ -3,7 +3,6 @@
 #include "packing/packed_header.h"
 #include "base/checksum.h"
 #include "formats/fields.h"
-#include "packing/layout.h"
 
 enum { VERSION = 1 };
 

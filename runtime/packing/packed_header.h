@@ -36,3 +36,10 @@ void attn2c_packed_header_join(unsigned char header[ATTN2C_PACKED_HEADER], uint6
 /* Says "F: packed weights: WHAT; pack them again: N pack .." and returns ATTN2C_FORMAT. */
 int attn2c_packed_refuse(const attn2c_descriptor *model, const char *name, const char *what,
                          attn2c_message *message);
+
+/* Computes a number for how a model reads its weights and lays them out in its packed block. Models with the
+ * same number can use each other's blocks. */
+
+/* Covers of each weight the name, shape, formula, offset, panels, and the boxes of stored tensors that it
+ * reads. */
+uint64_t attn2c_layout(const attn2c_descriptor *model);

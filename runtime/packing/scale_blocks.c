@@ -1,11 +1,9 @@
 /* scale_blocks.c - rounds floats to scale blocks, and moves blocks to and from packed weights. */
 #include "packing/scale_blocks.h"
 #include "ops/scaled.h"
-#include "packing/scale_halves.h"
 #include "packing/scale_search.h"
 
 #include <math.h>
-#include <string.h>
 
 /* The range of a type's integers. */
 static void range(const attn2c_type_facts *facts, int *least, int *most) {

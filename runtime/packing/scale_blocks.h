@@ -37,3 +37,10 @@ void attn2c_block_put(const attn2c_type_facts *facts, const attn2c_block_place *
                       const attn2c_scale_block *block);
 void attn2c_block_get(const attn2c_type_facts *facts, const attn2c_block_place *place, int64_t number,
                       attn2c_scale_block *block);
+
+/* The floats that scale blocks have for their scales and minimums. */
+
+/* Returns the bits of the nearest f16, ties to even; finite numbers beyond its range become the largest. */
+uint16_t attn2c_to_half(float x);
+/* Returns x rounded to the floats of a type's scales. */
+float attn2c_to_scale(const attn2c_type_facts *facts, float x);

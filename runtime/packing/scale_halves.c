@@ -1,5 +1,5 @@
 /* scale_halves.c - rounds scales to the floats of their type. */
-#include "packing/scale_halves.h"
+#include "packing/scale_blocks.h"
 #include "ops/scaled.h"
 
 #include <math.h>

@@ -2,8 +2,6 @@
  * computed. */
 #include "picture/prepare.h"
 
-#include "picture/resample.h"
-
 /* Sets the sizes after resizing. */
 static void resized(const attn2c_picture_facts *facts, int64_t width, int64_t height, int64_t *to_width,
                     int64_t *to_height) {

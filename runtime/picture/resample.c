@@ -1,6 +1,6 @@
 /* resample.c - resizes 8-bit planes: one axis after the other, with weights in fixed point. Pillow
  * (src/libImaging/Resample.c) has the same arithmetic, so the bits are the same. */
-#include "picture/resample.h"
+#include "picture/prepare.h"
 
 /* Bits after the point of a weight. The sum of 8-bit values times weights, some of them negative, fits an
  * int32. */

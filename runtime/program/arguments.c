@@ -4,17 +4,14 @@
 #include "model/model.h"
 #include "base/picture_facts.h"
 #include "base/sound_facts.h"
-#include "base/text_facts.h"
 #include "program/arguments.h"
-#include "program/nearest.h"
-#include "program/options.h"
 #include "program/serve/command.h"
 
 #include <errno.h>
 #include <getopt.h>
 
 /* getopt_long returns FIRST_OPTION and the index of an option's row, or its letter. */
-enum { FIRST_OPTION = 256, ALLOWED_BYTES = 1024 };
+enum { FIRST_OPTION = 256, ALLOWED_BYTES = 2048 };
 
 typedef attn2c_option option_row;
 
@@ -324,6 +321,9 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
                                                .no_repeat_ngram = -1,
                                                .min_tokens = -1,
                                                .n_best = -1,
+                                               .mirostat = -1,
+                                               .dry_allowed_length = -1,
+                                               .dry_last_n = -1,
                                                .early_stopping = -1}};
   snprintf(arguments->program, sizeof arguments->program, "%s", name_of(arguments->path));
   attn2c_printable(arguments->program);
@@ -364,7 +364,8 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
                     (void **)&arguments->generate.biases,
                     (void **)&arguments->generate.allowed,
                     (void **)&arguments->audios,
-                    (void **)&arguments->generate.features};
+                    (void **)&arguments->generate.features,
+                    (void **)&arguments->generate.dry_breakers};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
     *lists[i] = calloc((size_t)argc, sizeof(attn2c_text_word)); /* the largest member of a list */
     if (*lists[i]) continue;
@@ -378,10 +379,10 @@ void attn2c_arguments_free(attn2c_arguments *arguments) {
   void *lists[] = {(void *)arguments->inputs, (void *)arguments->outputs, arguments->texts,
                    (void *)arguments->images, arguments->pairs,           arguments->queries,
                    (void *)generate->stops,   (void *)generate->biases,   (void *)generate->allowed,
-                   (void *)arguments->audios, (void *)generate->features};
+                   (void *)arguments->audios, (void *)generate->features, (void *)generate->dry_breakers};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) free(lists[i]);
   arguments->audios = arguments->inputs = arguments->outputs = generate->stops = generate->biases =
-      generate->allowed = generate->features = NULL;
+      generate->allowed = generate->features = generate->dry_breakers = NULL;
   arguments->texts = arguments->pairs = arguments->queries = NULL;
 }
 
@@ -389,7 +390,7 @@ int attn2c_asks_text(const attn2c_arguments *arguments) {
   return arguments->text_count > 0 || arguments->pair_count > 0 || arguments->query_count > 0 ||
          arguments->answers != ATTN2C_ANSWERS_NONE || arguments->top > 0 || arguments->similar ||
          arguments->stride >= 0 || arguments->rank || arguments->cache || arguments->prompt ||
-         arguments->dimensions > 0;
+         arguments->answer || arguments->dimensions > 0;
 }
 
 void attn2c_arguments_version(const attn2c_descriptor *model, FILE *out) {

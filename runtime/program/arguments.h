@@ -65,13 +65,21 @@ typedef struct {
   const char *forced_bos;             /* NULL: not given */
   attn2c_real temperature, top_p, min_p, repetition_penalty, presence_penalty, frequency_penalty,
       length_penalty;
+  attn2c_real top_n_sigma, typical_p, xtc_probability, xtc_threshold, dynatemp_range, dynatemp_exponent,
+      mirostat_tau, mirostat_eta, dry_multiplier, dry_base;
+  int mirostat, dry_allowed_length, dry_last_n; /* -1: not given */
+  const char **dry_breakers;                    /* in the order given */
+  int dry_breaker_count;
+  const char *sampler_order; /* NULL: not given */
   int has_seed;
   uint64_t seed;
   const char **stops, **biases, **allowed; /* in the order given */
   int stop_count, bias_count, allowed_count;
+  const char *grammar, *json_schema;                      /* files; NULL: not given */
   const char *system;                                     /* NULL: not given */
   const char *source_language, *target_language, *prefix; /* NULL: not given */
   int split;                                              /* 1: into sentences */
+  int guess;                                              /* 1: by repetitions of the text; 0: not given */
   const char **features;                                  /* arrays of sounds, in the order given */
   int feature_count;
   const char *language;        /* that is spoken; NULL: not given */
@@ -115,12 +123,12 @@ typedef struct {
   int vad, words;      /* 1 with --vad, --words */
   const char *against; /* file of embeddings that the answers' are compared with; NULL: not given */
   attn2c_answer_format answers;
-  int top;                    /* 0: not given */
-  int similar;                /* 1 with --similar */
-  int rank;                   /* 1 with --rank */
-  const char *cache, *prompt; /* NULL: not given */
-  int dimensions;             /* 0: not given */
-  int64_t stride;             /* tokens that neighbouring windows share; -1: not given */
+  int top;                             /* 0: not given */
+  int similar;                         /* 1 with --similar */
+  int rank;                            /* 1 with --rank */
+  const char *cache, *prompt, *answer; /* NULL: not given */
+  int dimensions;                      /* 0: not given */
+  int64_t stride;                      /* tokens that neighbouring windows share; -1: not given */
   attn2c_generate_arguments generate;
   struct attn2c_context *context; /* of a server, which a command calls; NULL: it opens the model itself */
   attn2c_serve_arguments serve;

@@ -139,10 +139,9 @@ int attn2c_expect_command(const attn2c_program *program, const attn2c_arguments 
   if (message->used > 0) return ATTN2C_USAGE;
   const int status = attn2c_run_arrays(program, arguments, compare_outputs, out, notes, message);
   if (status == ATTN2C_MISMATCH && program->model->packings && !tolerance->is_given)
-    fprintf(
-        notes,
-        "%s: products of this model are rounded to %s; arrays of a model in f32 may differ by more than is "
-        "allowed here. Compare a build with precision=f32, or give --tolerance\n",
-        arguments->program, program->model->precision);
+    fprintf(notes,
+            "%s: products of this model are rounded to %s; arrays of a model in f32 may differ by more than "
+            "is allowed here. Compare a build with precision=f32, or give --tolerance\n",
+            arguments->program, program->model->precision);
   return status;
 }

@@ -3,8 +3,6 @@
 #include "base/generation.h"
 #include "base/picture_facts.h"
 #include "base/sound_facts.h"
-#include "base/text_facts.h"
-#include "program/options.h"
 #include "program/serve/command.h"
 
 /* usage: the words after the command's name, one line for each form. */
@@ -118,16 +116,15 @@ static void print_wrapped(const char *text, int at, int column, FILE *out) {
 /* The part for models that take pictures. */
 static const attn2c_help_page picture_page = {
     "run", "--weights F --image FILE|DIR|- ... [OPTION...]", "Pictures instead of inputs:\n",
-    "A picture is turned as its Exif orientation says, resized, cropped and normalised as the "
-    "model's\nimage processor does. A picture that cannot be read ends the run after the answers "
-    "before it.\n"};
+    "A picture is turned as its Exif orientation says, resized, cropped and normalised as the model's\nimage "
+    "processor does. A picture that cannot be read ends the run after the answers before it.\n"};
 
 /* The part for models that take sound. */
 static const attn2c_help_page sound_page = {
     "run", "--weights F --audio FILE|DIR|- ... [OPTION...]", "Sounds instead of inputs:\n",
     "The mean of a sound's channels is resampled to the model's rate. Speech that is longer than a call "
-    "takes "
-    "is cut\nwhere it is quiet. A sound that cannot be read ends the run after the answers before it.\n"};
+    "takes is cut\nwhere it is quiet. A sound that cannot be read ends the run after the answers before "
+    "it.\n"};
 
 /* True if the help of a row is on a page: that of a command, or the part about texts. */
 static int is_on_page(const attn2c_option *row, unsigned page) {
@@ -138,9 +135,14 @@ static int is_on_page(const attn2c_option *row, unsigned page) {
 
 /* True if a model's answers to texts have what an option is about. */
 static int goes_with(const attn2c_option *row, const attn2c_text_facts *text) {
-  static const char *const of_embeddings[] = {"--similar", "--query", "--cache", "--dimensions"};
-  for (size_t i = 0; i < sizeof of_embeddings / sizeof *of_embeddings; i++)
+  static const char *const of_embeddings[] = {"--cache", "--dimensions"}, *const of_search[] = {"--similar",
+                                                                                                "--query"};
+  for (int i = 0; i < 2; i++) {
     if (strcmp(row->name, of_embeddings[i]) == 0) return text->answer == ATTN2C_ANSWER_EMBEDDING;
+    if (strcmp(row->name, of_search[i]) == 0)
+      return text->answer == ATTN2C_ANSWER_EMBEDDING || text->answer_count > 0;
+  }
+  if (strcmp(row->name, "--answer") == 0) return text->answer_count > 1;
   if (strcmp(row->name, "--prompt") == 0) return text->prompt_count > 0;
   if (strcmp(row->name, "--rank") == 0) return text->answer == ATTN2C_ANSWER_LABEL;
   if (strcmp(row->name, "--stride") == 0) return text->answer == ATTN2C_ANSWER_SPAN;

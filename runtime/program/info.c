@@ -5,7 +5,6 @@
 #include <jansson.h>
 
 #include "base/text_facts.h"
-#include "model/kernels.h"
 #include "program/inputs.h"
 #include "packing/packed_header.h"
 
@@ -27,7 +26,9 @@ static const char *answers(const attn2c_descriptor *model) {
                                       [ATTN2C_ANSWER_TOKENS] = "labels of tokens",
                                       [ATTN2C_ANSWER_MASKED] = "masked tokens",
                                       [ATTN2C_ANSWER_NEXT] = "next token",
-                                      [ATTN2C_ANSWER_SPAN] = "answer to a question"};
+                                      [ATTN2C_ANSWER_SPAN] = "answer to a question",
+                                      [ATTN2C_ANSWER_LEXICAL] = "lexical weights",
+                                      [ATTN2C_ANSWER_VECTORS] = "vectors of tokens"};
   return model->text ? names[model->text->answer] : NULL;
 }
 

@@ -1,7 +1,7 @@
 /* inputs.c - binds names to files, and reads, checks or makes the arrays of one entry. It also chooses the
  * source of the weights. */
 #include "program/inputs.h"
-#include "program/progress.h"
+#include "program/output.h"
 #include "program/ranks/program.h"
 
 #include "model/sequences.h"

@@ -6,19 +6,13 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "program/arguments.h"
 #include "program/bench/bench.h"
 #include "program/commands.h"
 #include "program/generate/command.h"
 #include "program/output.h"
-#include "program/picture/command.h"
-#include "program/picture/texts.h"
-#include "program/sound/command.h"
 #include "program/ranks/program.h"
-#include "program/speech/command.h"
 #include "program/run.h"
 #include "program/serve/command.h"
-#include "program/text/command.h"
 
 /* The programs of a model for several targets, one each, ended by NULL. Other models do not define it. */
 extern const attn2c_program *const *const attn2c_the_programs __attribute__((weak));
@@ -124,11 +118,10 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
     if (attn2c_asks_text(arguments)) {
       if (&attn2c_the_text) return attn2c_the_text->run(program->model, arguments, stdout, stderr, message);
       if (&attn2c_the_texts)
-        return attn2c_fail(
-            message, ATTN2C_USAGE,
-            "run: --text goes with --image: texts are scored for pictures; the program %s embeds "
-            "texts by themselves",
-            attn2c_the_texts->name);
+        return attn2c_fail(message, ATTN2C_USAGE,
+                           "run: --text goes with --image: texts are scored for pictures; the program %s "
+                           "embeds texts by themselves",
+                           attn2c_the_texts->name);
       return attn2c_fail(message, ATTN2C_USAGE,
                          "run: this model takes no text: it was built without a tokenizer");
     }

@@ -46,8 +46,8 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
     {"--weights", NULL, "F", PACK, ONCE, AT(weights), 0, 0, 0, NULL, "a safetensors checkpoint"},
     {"--threads", NULL, "N", RUN | CHECK | BENCH | GENERATE | CHAT | PERPLEXITY | SERVE, THREADS, AT(threads),
      0, 1, 0, NULL,
-     "threads that share a call, at most (default: the number that the model was built for, or of "
-     "cores); results have the same bits for any number"},
+     "threads that share a call, at most (default: the number that the model was built for, or of cores); "
+     "results have the same bits for any number"},
     {"--input", NULL, "[NAME=]X.npy", RUN, PATH, AT(inputs), AT(input_count), 0, 0, NULL,
      "an input, each given once; NAME= may be left out if there is only one"},
     {"--input", NULL, "[NAME=]X.npy", CHECK, PATH, AT(inputs), AT(input_count), 0, 0, NULL,
@@ -83,10 +83,9 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "channel, at the model's rate, as `arecord -t raw` writes them. May be repeated"},
     {"--vad", NULL, NULL, RUN | SOUNDS, FLAG, AT(vad), 0, 0, 0, NULL,
      "leaves out silence. A frame of 30 ms is loud from -60 dB of full scale, and -35 dB of the loudest "
-     "frame, "
-     "on; loud frames less than 300 ms apart are one piece, with 150 ms before and after it; pieces of less "
-     "than 90 ms are left out. Each piece is a text by itself; labels and embeddings are of all pieces of a "
-     "sound, joined"},
+     "frame, on; loud frames less than 300 ms apart are one piece, with 150 ms before and after it; pieces "
+     "of less than 90 ms are left out. Each piece is a text by itself; labels and embeddings are of all "
+     "pieces of a sound, joined"},
     {"--words", NULL, NULL, RUN | SOUNDS, FLAG, AT(words), 0, 0, 0, NULL,
      "for models that write text: each word with the seconds of its begin and end, one line a word; with "
      "jsonl as a list; with srt and vtt a cue a word"},
@@ -104,14 +103,12 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "the K best labels or texts, or embeddings of --against"},
     {"--format", NULL, "text", PICTURES | SOUNDS, WORD, 0, 0, 0, 0, NULL,
      "one line a file with tabs between label and probability, or the numbers of the output, or the text "
-     "that "
-     "is said; the file's name comes first if there are several, or a folder"},
+     "that is said; the file's name comes first if there are several, or a folder"},
     {"--format", NULL, "jsonl", PICTURES | SOUNDS, WORD, 0, 0, 0, 0, NULL,
      "one JSON object a line for each file"},
     {"--format", NULL, "srt", SOUNDS, WORD, 0, 0, 0, 0, NULL,
      "(or vtt) the text that is said as cues of SubRip or WebVTT: of at most 84 bytes and 7 seconds, without "
-     "a "
-     "pause of 0.7 seconds"},
+     "a pause of 0.7 seconds"},
     {"--format", NULL, "npy", PICTURES | SOUNDS, WORD, 0, 0, 0, 0, NULL,
      "writes the array of the answers to the standard output"},
     {"--similar", NULL, NULL, PICTURES | SOUNDS, FLAG, 0, 0, 0, 0, NULL,
@@ -121,8 +118,7 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "are then printed only with --format"},
     {"--output", NULL, "NAME=Y.npy", SOUNDS, PATH, 0, 0, 0, 0, NULL,
      "an output of all sounds, one row a sound; in a model of any length, the rows of all, one after the "
-     "other. "
-     "The input's name: the features. Answers are then printed only with --format"},
+     "other. The input's name: the features. Answers are then printed only with --format"},
     {"--output", NULL, "logits_per_image=Y.npy", PICTURES, PATH, 0, 0, 0, 0, NULL,
      "with --text: all logits, [pictures][texts]"},
     {"--text-file", NULL, "F", RUN | TEXTS, TEXT, AT(texts), AT(text_count), ATTN2C_TEXT_FILE, 0, NULL,
@@ -146,6 +142,10 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
     {"--format", NULL, "jsonl", TEXTS, WORD, 0, 0, 0, 0, NULL, "one JSON object a line for each text"},
     {"--format", NULL, "npy", TEXTS, WORD, 0, 0, 0, 0, NULL,
      "writes the array of the answers to the standard output"},
+    {"--answer", NULL, "NAME", RUN | TEXTS, ONCE, AT(answer), 0, 0, 0, NULL,
+     "what is printed and compared: sentence_embedding, lexical_weights or token_embeddings, as the model "
+     "has "
+     "them (default: the first)"},
     {"--similar", NULL, NULL, RUN | TEXTS, FLAG, AT(similar), 0, 0, 0, NULL,
      "the cosine of each pair of embeddings, one line a text; with --query: of each query and text"},
     {"--query", NULL, "WORD", RUN | TEXTS, TEXT, AT(queries), AT(query_count), ATTN2C_TEXT_ANY, 0, NULL,
@@ -223,7 +223,8 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "the same as --tokens"},
     {"--greedy", NULL, NULL, GENERATE | CHAT, FLAG, AT(generate.greedy), 0, 0, 0, NULL,
      "takes the most probable token each time; the default if the folder's generation_config.json says so. "
-     "Each of the next five options draws tokens instead. If the folder says nothing, tokens are drawn, and "
+     "Options from --temperature to --seed and from --top-n-sigma to --mirostat draw tokens instead. If the "
+     "folder says nothing, tokens are drawn, and "
      "a line says with which numbers"},
     {"--temperature", NULL, "T", GENERATE | CHAT, REAL, AT(generate.temperature), 0, 0, 0, NULL,
      "divides the logits (default 1)"},
@@ -244,6 +245,46 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "is subtracted from the logits of tokens that were generated (default 0)"},
     {"--frequency-penalty", NULL, "X", GENERATE | CHAT, REAL, AT(generate.frequency_penalty), 0, 0, 0, NULL,
      "is subtracted as often as the token was generated (default 0)"},
+    {"--top-n-sigma", NULL, "N", GENERATE | CHAT, REAL, AT(generate.top_n_sigma), 0, 0, 0, NULL,
+     "draws from tokens whose logit is at most N standard deviations below the largest (default 0: all). "
+     "This "
+     "and the options down to --sampler-order are llama.cpp's"},
+    {"--typical-p", NULL, "P", GENERATE | CHAT, REAL, AT(generate.typical_p), 0, 0, 0, NULL,
+     "draws from tokens whose surprise is nearest to the entropy, up to the sum P (default 1: all)"},
+    {"--xtc-probability", NULL, "P", GENERATE | CHAT, REAL, AT(generate.xtc_probability), 0, 0, 0, NULL,
+     "with this chance, of the tokens from --xtc-threshold on only the least probable one stays (default 0)"},
+    {"--xtc-threshold", NULL, "P", GENERATE | CHAT, REAL, AT(generate.xtc_threshold), 0, 0, 0, NULL,
+     "the least probability of those tokens (default 0.1; above 0.5: none)"},
+    {"--dynatemp-range", NULL, "X", GENERATE | CHAT, REAL, AT(generate.dynatemp_range), 0, 0, 0, NULL,
+     "the temperature is up to X lower or higher, by the entropy (default 0)"},
+    {"--dynatemp-exponent", NULL, "X", GENERATE | CHAT, REAL, AT(generate.dynatemp_exponent), 0, 0, 0, NULL,
+     "the power of the entropy for it (default 1)"},
+    {"--mirostat", NULL, "2", GENERATE | CHAT, INT, AT(generate.mirostat), 0, 0, 2, NULL,
+     "Mirostat 2.0: leaves out tokens such that the mean surprise is --mirostat-tau. Other options that "
+     "leave "
+     "out tokens do not go with it (default 0: none)"},
+    {"--mirostat-tau", NULL, "X", GENERATE | CHAT, REAL, AT(generate.mirostat_tau), 0, 0, 0, NULL,
+     "that surprise in bits (default 5)"},
+    {"--mirostat-eta", NULL, "X", GENERATE | CHAT, REAL, AT(generate.mirostat_eta), 0, 0, 0, NULL,
+     "how fast it follows (default 0.1)"},
+    {"--dry-multiplier", NULL, "X", GENERATE | CHAT, REAL, AT(generate.dry_multiplier), 0, 0, 0, NULL,
+     "DRY: subtracts X times --dry-base to the power n - --dry-allowed-length from the logit of a token that "
+     "would make a repetition of n tokens longer (default 0: none)"},
+    {"--dry-base", NULL, "X", GENERATE | CHAT, REAL, AT(generate.dry_base), 0, 0, 0, NULL, "(default 1.75)"},
+    {"--dry-allowed-length", NULL, "N", GENERATE | CHAT, INT, AT(generate.dry_allowed_length), 0, 0,
+     INT32_MAX, NULL, "(default 2)"},
+    {"--dry-last-n", NULL, "N", GENERATE | CHAT, INT, AT(generate.dry_last_n), 0, 0, INT32_MAX, NULL,
+     "the last tokens that are looked at, up to 131072 (default: all)"},
+    {"--dry-breaker", NULL, "TEXT", GENERATE | CHAT, PATH, AT(generate.dry_breakers),
+     AT(generate.dry_breaker_count), 0, 0, NULL,
+     "a text that ends repetitions. May be repeated; takes the place of the usual ones, which are a line "
+     "end, "
+     ": \" and *; none: there are none"},
+    {"--sampler-order", NULL, "NAMES", GENERATE | CHAT, ONCE, AT(generate.sampler_order), 0, 0, 0, NULL,
+     "the options that count, in their order, with ; between the names (default: penalties, dry, "
+     "temperature, top_n_sigma, top_k, top_p, min_p, typ_p, xtc). llama.cpp stands for its own order, in "
+     "which "
+     "temperature is the last and typ_p comes before top_p"},
     {"--logit-bias", NULL, "ID=X", GENERATE | CHAT, PATH, AT(generate.biases), AT(generate.bias_count), 0, 0,
      NULL, "adds X to the logit of a token; -inf forbids it. May be repeated"},
     {"--allow", NULL, "ID,...", GENERATE | CHAT, PATH, AT(generate.allowed), AT(generate.allowed_count), 0, 0,
@@ -266,8 +307,16 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "the first token of the answer to a prompt of one token, such as the language of a translation"},
     {"--n-best", NULL, "N", GENERATE, INT, AT(generate.n_best), 0, 1, ATTN2C_MOST_SEQUENCES, NULL,
      "with beams: the N best answers to each prompt, the best one first (default 1)"},
+    {"--guess", NULL, "WHAT", GENERATE | CHAT, WORD, AT(generate.guess), 0, 1, 0, "prompt",
+     "prompt: where the last tokens occur earlier in the prompt or the answer, the tokens after them are "
+     "guesses, which one call verifies: texts that repeat come faster. The text is the same as without"},
     {"--stop", NULL, "TEXT", GENERATE | CHAT, PATH, AT(generate.stops), AT(generate.stop_count), 0, 0, NULL,
      "ends an answer before this text, also if it begins in one token and ends in another. May be repeated"},
+    {"--grammar", NULL, "F", GENERATE | CHAT, ONCE, AT(generate.grammar), 0, 0, 0, NULL,
+     "a file in GBNF, as llama.cpp reads it: each answer is a text of this grammar, unless --tokens or the "
+     "context ends it before"},
+    {"--json-schema", NULL, "F", GENERATE | CHAT, ONCE, AT(generate.json_schema), 0, 0, 0, NULL,
+     "a file with a JSON schema: each answer is JSON that it allows, with properties in its order"},
     {"--format", NULL, "FORMAT", CHAT, WORD, AT(answers), 0, ATTN2C_ANSWERS_TEXT, 0, "text or jsonl",
      "text (default), or jsonl: each line is a message, {\"role\": \"user\", \"content\": TEXT}, which goes "
      "on with the chat, or {\"messages\": [...]}, a chat from its beginning. The answer to a last message "

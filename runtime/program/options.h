@@ -45,7 +45,7 @@ typedef struct {
 
 /* The rows. Messages and help list the options of a command in their order. Rows after the last are empty,
  * and belong to no command. */
-enum { ATTN2C_OPTIONS = 121 };
+enum { ATTN2C_OPTIONS = 139 };
 extern const attn2c_option attn2c_options[ATTN2C_OPTIONS];
 
 /* Returns row number i, from 0 to ATTN2C_ROWS - 1: the table's, then rows of a command that only some
@@ -55,3 +55,10 @@ const attn2c_option *attn2c_option_at(int i);
 
 /* True if the program's model can have the option. */
 int attn2c_option_is_offered(const attn2c_option *row);
+
+/* Finds the word that a misspelt one resembles, for "did you mean". */
+
+/* Returns the word nearest to `word` if it is near, else NULL. The candidates are of(list, 0) to of(list,
+ * count - 1). */
+const char *attn2c_nearest(const char *word, int count, const char *(*of)(const void *list, int i),
+                           const void *list);

@@ -7,13 +7,10 @@
 
 #include "base/checksum.h"
 #include "base/processor.h"
-#include "formats/new_file.h"
-#include "formats/place.h"
 #include "model/load.h"
 #include "model/team.h"
 #include "program/inputs.h"
-#include "program/progress.h"
-#include "program/weights_place.h"
+#include "program/output.h"
 #include "packing/packed_header.h"
 
 static int verify_file(const attn2c_descriptor *model, const char *path, FILE *out, attn2c_message *message) {

@@ -1,9 +1,7 @@
 /* progress.c - draws the line of progress and erases it. Its form is that of gen/common/progress.lua. */
 #define _POSIX_C_SOURCE 200809L
-#include "program/progress.h"
+#include "program/output.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "measure/timing.h"

@@ -8,14 +8,8 @@
 #include <unistd.h>
 
 #include "program/inputs.h"
-#include "program/progress.h"
-#include "program/signals.h"
-#include "program/weights_place.h"
-#include "model/batches.h"
+#include "program/output.h"
 #include "model/sequences.h"
-#include "formats/file.h"
-#include "formats/npy.h"
-#include "formats/place.h"
 #include "base/shape.h"
 
 typedef attn2c_run_array stream;
@@ -139,10 +133,9 @@ static int job_bind(job *job, const attn2c_arguments *arguments, attn2c_message 
                        "run: nothing to compute: give %s, a folder or -; or arrays with --input and --output",
                        media);
   if (job->model->text != NULL && arguments->input_count == 0 && arguments->output_count == 0)
-    return attn2c_fail(
-        message, ATTN2C_USAGE,
-        "run: nothing to compute: give --text with a text, a file of texts or -; or arrays with "
-        "--input and --output");
+    return attn2c_fail(message, ATTN2C_USAGE,
+                       "run: nothing to compute: give --text with a text, a file of texts or -; or arrays "
+                       "with --input and --output");
   const int inputs = bind_inputs(job, arguments, message);
   if (inputs != ATTN2C_OK) status = inputs;
   const int outputs = attn2c_bind(job->model, entry->outputs, entry->output_count, job->option,

@@ -1,6 +1,6 @@
 /* signals.c - signals wake a wait through a pipe, so that no signal is lost between a check and the
  * wait. */
-#include "program/signals.h"
+#include "program/output.h"
 
 #include <errno.h>
 #include <fcntl.h>

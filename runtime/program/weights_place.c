@@ -1,5 +1,5 @@
 /* weights_place.c - tells if an output file belongs to a checkpoint. */
-#include "program/weights_place.h"
+#include "program/output.h"
 
 #include <dirent.h>
 #include <sys/stat.h>

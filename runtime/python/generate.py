@@ -1,6 +1,7 @@
 # generate.py: the calls of a model that continues sequences, samplers, and the generation of ids.
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple, Union
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from calls import _address, _array, _check_range, _refuse, _Table
 from library import _Library, _Model, _Owner, _fields, _pointer, _size
 from sequences import _is_of_one_length, _of_lists, _open_structure
-from values import Path, _flag, _integer, _list, _number, _path, _refuse_value
+from values import Path, _flag, _integer, _list, _number, _path, _refuse_value, _utf8
 
 _double = ctypes.c_double
 
@@ -20,7 +21,12 @@ class _Sampling(ctypes.Structure):
     _fields_ = _fields(greedy=ctypes.c_int, temperature=_double, top_k=ctypes.c_int64, top_p=_double, min_p=_double,
                        repetition_penalty=_double, presence_penalty=_double, frequency_penalty=_double,
                        seed=ctypes.c_uint64, bias_count=ctypes.c_int32, bias_tokens=_pointer, biases=_pointer,
-                       allowed_count=ctypes.c_int32, allowed=_pointer, stop_count=ctypes.c_int32, stop_tokens=_pointer)
+                       allowed_count=ctypes.c_int32, allowed=_pointer, stop_count=ctypes.c_int32, stop_tokens=_pointer,
+                       top_n_sigma=_double, typical_p=_double, xtc_probability=_double, xtc_threshold=_double,
+                       dynatemp_range=_double, dynatemp_exponent=_double, mirostat=ctypes.c_int32, mirostat_tau=_double,
+                       mirostat_eta=_double, dry_multiplier=_double, dry_base=_double, dry_allowed_length=ctypes.c_int32,
+                       dry_last_n=ctypes.c_int32, dry_breaker_count=ctypes.c_int32, dry_breakers=_pointer,
+                       sampler_order=ctypes.c_char_p)
 
 
 class _BeamOptions(ctypes.Structure):
@@ -54,6 +60,10 @@ class _Writer:
         self.feed = library.function("sampler_feed", status, _pointer, one, number, status)
         self.sample = library.function("sample", status, _pointer, one, one, *message)
         self.stops = library.function("sampler_stops", status, _pointer, number)
+        self.guesser_create = library.function("guesser_create", status, _pointer)
+        self.guesser_destroy = library.function("guesser_destroy", None, _pointer)
+        self.guess = library.function("guess", status, _pointer, number, one, one, one, one, one)
+        self.guess_accept = library.function("guess_accept", status, _pointer, number, _pointer, one, one, one, *message)
         self.beam_defaults = library.function("beam_defaults", _BeamOptions)
         self.beam_create = library.function("beam_create", status, _pointer, _pointer, _pointer, number, *message)
         self.beam_destroy = library.function("beam_destroy", None, _pointer)
@@ -92,6 +102,34 @@ def _seed(seed: Optional[int]) -> int:
     return 0 if seed is None else _integer("seed", seed, 0, 2**64 - 1)
 
 
+# llama.cpp's options that draw tokens, those that say how, and those that are integers.
+_DRAWING = "top_n_sigma", "typical_p", "xtc_probability", "dynatemp_range", "mirostat", "sampler_order"
+_CHAINED = ("xtc_threshold", "dynatemp_exponent", "mirostat_tau", "mirostat_eta", "dry_multiplier", "dry_base",
+            "dry_allowed_length", "dry_last_n", "dry_breakers") + _DRAWING
+_WHOLE = "mirostat", "dry_allowed_length", "dry_last_n"
+
+
+def _set_chain(options: Any, chain: Mapping[str, Any], vocabulary: int) -> List[Any]:
+    """Sets llama.cpp's options. Returns what must stay while they are read."""
+    kept: List[Any] = []
+    for name, value in chain.items():
+        if name not in _CHAINED:
+            raise TypeError("sampler() has no option %r" % name)
+        if value is None:
+            continue
+        if name == "sampler_order":
+            kept.append(_utf8(name, value, False))
+            options.sampler_order = kept[-1]
+        elif name == "dry_breakers":
+            lists = [_ids(name, each, vocabulary) for each in _list(name, value)]
+            flat = np.concatenate([np.zeros(0, "int32")] + [np.append(np.int32(each.size), each) for each in lists])
+            kept.append(flat.astype("int32"))
+            options.dry_breaker_count, options.dry_breakers = len(kept[-1]), _address(kept[-1])
+        else:
+            setattr(options, name, _integer(name, value, -1, 2**31 - 1) if name in _WHOLE else _number(name, value))
+    return kept
+
+
 class _Sampler(_Owner):
     """Chooses the tokens of one sequence. Options that are None have the default of the model's folder."""
 
@@ -99,10 +137,11 @@ class _Sampler(_Owner):
                  top_p: Optional[float], min_p: Optional[float], repetition_penalty: Optional[float],
                  presence_penalty: float, frequency_penalty: float, seed: Optional[int],
                  bias: Optional[Mapping[int, float]], allowed: Optional[Sequence[int]],
-                 stop_tokens: Optional[Sequence[int]]) -> None:
+                 stop_tokens: Optional[Sequence[int]], chain: Mapping[str, Any]) -> None:
         self._of, self._library, self._made = of, of.library, ctypes.c_void_p()
-        drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
+        drawing: Dict[str, Optional[float]] = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
         asked = [name for name, value in drawing.items() if value is not None] + ["seed"] * (seed is not None)
+        asked += [name for name in _DRAWING if chain.get(name) is not None]
         if greedy is not None and _flag("greedy", greedy) and asked:
             raise ValueError("greedy: does not go with %s" % ", ".join(asked))
         is_open = greedy is None and not asked
@@ -111,6 +150,7 @@ class _Sampler(_Owner):
                                "frequency_penalty": frequency_penalty})
         self._seed = _seed(seed)
         options.seed = self._seed
+        self._kept = _set_chain(options, chain, of.vocabulary)
         biases = {} if bias is None else bias
         if not isinstance(biases, Mapping):
             _refuse_value("bias", bias, "a dict of numbers by token")
@@ -160,6 +200,36 @@ class _Sampler(_Owner):
         """True for a stop token."""
         number = _integer("token", token, 0, self._of.vocabulary - 1)
         return bool(self._of.writer.stops(self._open_handle(), number))
+
+
+_GUESSES = 16  # the most of a text in a call
+
+
+class _Guesser(_Owner):
+    """Guesses the next tokens of texts by their repetitions."""
+
+    def __init__(self, of: _Samplers) -> None:
+        self._of, self._library, self._made = of, of.library, ctypes.c_void_p()
+        of.library.check(of.writer.guesser_create(ctypes.byref(self._made)))
+        self._end = functools.partial(of.writer.guesser_destroy, self._made)
+
+    def guess(self, texts: Sequence[NDArray[np.int32]], most: Sequence[int]) -> List[NDArray[np.int32]]:
+        """For each text its last token and the guesses after it, which the next call reads."""
+        counts, most_of = (np.array(each, "int32") for each in ([text.size for text in texts], most))
+        ids = (ctypes.c_void_p * len(texts))(*map(_address, texts))
+        made, guessed = np.empty((len(texts), _GUESSES), "int32"), np.empty(len(texts), "int32")
+        self._of.library.check(self._of.writer.guess(self._made, len(texts), ids, _address(counts), _address(most_of),
+                                                     _address(made), _address(guessed)))
+        return [np.append(text[-1:], row[:count]) for text, row, count in zip(texts, made, guessed)]
+
+    def accept(self, i: int, sampler: _Sampler, rows: NDArray[np.float32]) -> List[int]:
+        """The tokens of text number i that are drawn from the logits after the call's tokens, and fed."""
+        ids, taken = np.empty(len(rows), "int32"), ctypes.c_int32()
+        message = ctypes.create_string_buffer(1024)
+        self._of.library.check(self._of.writer.guess_accept(
+            self._made, i, sampler._open_handle(), _address(rows), _address(ids), ctypes.byref(taken), message,
+            len(message)), message.value)
+        return [int(each) for each in ids[:taken.value]]
 
 
 class _State(_Owner):
@@ -353,12 +423,14 @@ class _Generating(_Model):
                 top_k: Optional[int] = None, top_p: Optional[float] = None, min_p: Optional[float] = None,
                 repetition_penalty: Optional[float] = None, presence_penalty: float = 0,
                 frequency_penalty: float = 0, seed: Optional[int] = None, bias: Optional[Mapping[int, float]] = None,
-                allowed: Optional[Sequence[int]] = None, stop_tokens: Optional[Sequence[int]] = None) -> _Sampler:
+                allowed: Optional[Sequence[int]] = None, stop_tokens: Optional[Sequence[int]] = None,
+                **chain: Any) -> _Sampler:
         """A sampler. Options that are None have the defaults of the model's folder; temperature, top_k, top_p, min_p and
         seed draw tokens. bias: number by token; allowed: the only tokens, if there are any. They mean what they mean in
-        transformers (the header has the definitions)."""
+        transformers (the header has the definitions). chain: llama.cpp's options by the names of the header, such as
+        xtc_probability, dry_multiplier and sampler_order; dry_breakers is a list of lists of tokens."""
         return _Sampler(self._samplers(), greedy, temperature, top_k, top_p, min_p, repetition_penalty,
-                        presence_penalty, frequency_penalty, seed, bias, allowed, stop_tokens)
+                        presence_penalty, frequency_penalty, seed, bias, allowed, stop_tokens, chain)
 
     def beam_search(self, prompts: Sequence[ArrayLike], tokens: Optional[int] = None, *, beams: Optional[int] = None,
                     n_best: int = 1, length_penalty: Optional[float] = None,
@@ -457,14 +529,21 @@ class _Generating(_Model):
         of beam_search(), whose best answers they are then.
 
         As many prompts as the model has sequences are answered side by side. Prompt number i, from 0, has the seed
-        `seed` + i, and its answer does not depend on the others.
+        `seed` + i, and its answer does not depend on the others. guess="prompt": tokens are guessed where a text
+        repeats itself, and one call verifies them; the answers are the same.
         """
         return self._generate(prompts, tokens, options, lambda number, ids: False)
 
     def _generate(self, prompts: Sequence[ArrayLike], tokens: Optional[int], options: Mapping[str, Any],
                   is_end: Callable[[int, List[int]], bool]) -> List[NDArray[np.int32]]:
         """The same; is_end(number of the prompt, ids of its answer so far) may end an answer without beams."""
+        options = dict(options)
+        guess = options.pop("guess", None)
+        if guess not in (None, "prompt"):
+            _refuse_value("guess", guess, "None or 'prompt'")
         if self._searches(options):
+            if guess:
+                raise ValueError("guess: does not go with beams")
             return [each[0].ids for each in self.beam_search(prompts, tokens, **options)]
         room = self._table.seq  # the tokens of a sequence before the last one of its answer
         if tokens is None and self._length:
@@ -485,22 +564,45 @@ class _Generating(_Model):
             answers[number].append(sampler.sample(logits))
             sampler.feed(answers[number][-1:], generated=True)
 
-        with self.state() as state:
+        def has_ended(sampler: _Sampler, number: int, position: int) -> bool:
+            made = answers[number]
+            return len(made) >= most or sampler.stops(made[-1]) or position >= room or is_end(number, made)
+
+        def take_guessed(guesser: _Guesser) -> None:
+            texts = [np.append(begun_with[number], np.array(answers[number], "int32")) for _, _, number in running]
+            places = [(state.position(sequence), sequence) for sequence, _, _ in running]
+            ids = guesser.guess(texts, [min(room - at - 1, most - len(answers[number]) - 1)
+                                        for (at, _), (_, _, number) in zip(places, running)])
+            rows = state.extend(ids, [sequence for _, sequence in places], all=True)
+            for i, (_, sampler, number) in enumerate(running):
+                drawn = guesser.accept(i, sampler, rows[i])
+                at, sequence = places[i]
+                state.rewind(at + len(drawn), sequence)
+                for count, each in enumerate(drawn):
+                    answers[number].append(each)
+                    if has_ended(sampler, number, at + count + 1):
+                        break
+
+        begun_with: Dict[int, NDArray[np.int32]] = {}  # the tokens of a prompt, or those that an answer to a source begins with
+        with self.state() as state, contextlib.ExitStack() as stack:
+            guesser = stack.enter_context(_Guesser(self._samplers())) if guess else None
             while running or begun < len(read):
                 while free and begun < len(read):
                     sequence, sampler = free.pop()
                     sampler.reset((seed + begun) % 2**64)
                     take(sampler, begun, self._begin(state, sampler, read[begun], sequence))
+                    first = np.array(self._first_ids, "int32")
+                    begun_with[begun] = read[begun] if self._source is None else first
                     running.append((sequence, sampler, begun))
                     begun += 1
                 for place in list(running):
                     sequence, sampler, number = place
-                    made = answers[number]
-                    if (len(made) >= most or sampler.stops(made[-1]) or state.position(sequence) >= room
-                            or is_end(number, made)):
+                    if has_ended(sampler, number, state.position(sequence)):
                         running.remove(place)
                         free.append((sequence, sampler))
-                if running:
+                if running and guesser is not None:
+                    take_guessed(guesser)
+                elif running:
                     logits = state.decode([answers[number][-1] for _, _, number in running],
                                           [sequence for sequence, _, _ in running])
                     for row, (_, sampler, number) in zip(logits, running):

@@ -1,6 +1,6 @@
 /* across.c - adds values of machines with messages of MPI, in the order of ranks: small ones are exchanged
  * whole; of large ones each rank adds a part, and gives it to the others. */
-#include "ranks/across.h"
+#include "ranks/inner.h"
 
 /* The tags of a sum's messages: its values, and the sums of its parts. */
 static int tag_of(const attn2c_ranks *ranks, const attn2c_rank_sum *sum, int is_second) {

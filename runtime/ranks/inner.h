@@ -2,10 +2,10 @@
  * shared memory, and waiting. */
 #pragma once
 
+#include "ranks/open.h"
+
 #include <stdatomic.h>
 #include <sys/types.h>
-
-#include "ranks/open.h"
 
 /* Small sums take the slots of a ring in turn. A rank may begin the sum 2 S sums after one that another rank
  * still reads, with S = ATTN2C_RANKS_SUMS: it ended the sum S before its own, so all others began that one,
@@ -131,7 +131,7 @@ struct attn2c_ranks {
   int next_sum;               /* of these, the place of the next sum */
   MPI_Request *requests;      /* [2 count], of meetings that begin and end at once */
   float *of_machine;          /* [ATTN2C_RANKS_SMALL], a small sum of one machine */
-  attn2c_rank_count *counted; /* of a rank without others (alone.h): its meetings; else NULL */
+  attn2c_rank_count *counted; /* of a rank without others (alone.c): its meetings; else NULL */
   /* A stage's ranks among themselves are ranks, too: `whole` has all, and `team` the stage's. */
   attn2c_ranks *whole, *team;
   int stages, stage, first; /* of `whole`; first: the number in `whole` of this machine's first rank */
@@ -198,3 +198,10 @@ static inline size_t attn2c_ranks_part(size_t count, int number, int n) {
   const size_t lines = (count + 15) / 16, first = lines * (size_t)number / (size_t)n * 16;
   return first < count ? first : count;
 }
+
+/* Adds values of machines: each of its ranks talks to those with its number on the others. */
+
+/* Begins to add values of all machines, in place, where that is possible without waiting. */
+void attn2c_across_begin(attn2c_ranks *ranks, attn2c_rank_sum *sum, float *values, size_t count);
+/* Ends it. */
+void attn2c_across_end(attn2c_ranks *ranks, attn2c_rank_sum *sum, float *values, size_t count);

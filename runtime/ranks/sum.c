@@ -1,7 +1,7 @@
 /* sum.c - adds values of all ranks: within a machine in shared memory, where each rank adds a part of all
  * values and writes it to all; between machines by across.c. */
 
-#include "ranks/across.h"
+#include "ranks/inner.h"
 
 /* Sums in shared memory of more floats are added in parts; fewer are copied, which takes one wait less. */
 enum { FEW = 512 };

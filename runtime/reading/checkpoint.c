@@ -3,25 +3,28 @@
 #include "reading/checkpoint.h"
 #include "formats/file.h"
 #include "formats/safetensors_index.h"
+#include "reading/adapter.h"
 #include "reading/coded.h"
 #include "reading/kinds.h"
 #include "system/system.h"
 
 #include <errno.h>
 
-enum { MOST_MODULES = 9 };
+enum { MOST_MODULES = 9, PREFIX = 24 };
 
 typedef struct {
   attn2c_tensor_file *file;
   const attn2c_format *format;
-  int first;       /* the number of its first tensor */
-  char prefix[24]; /* "2_Dense/": prefix of the tensor names of a sentence-transformers module */
+  int first;           /* the number of its first tensor */
+  char prefix[PREFIX]; /* of the tensor names: "2_Dense/", a module of sentence-transformers; "sparse_linear."
+                        */
 } one_file;
 
 struct attn2c_checkpoint {
   const attn2c_readers *readers;
   int file_count, count; /* files; tensors of all files */
   attn2c_coded *coded;   /* NULL: none */
+  attn2c_merged *merged; /* NULL: no adapter changes its tensors */
   int shown_count;       /* tensors of the files that are no parts of coded ones */
   int *shown;            /* if there are coded tensors: the numbers of these */
   int *number;           /* and for each tensor of the files its number among them, or -1 */
@@ -205,6 +208,10 @@ enum { MODULE_NAME = 40 };
 /* Kinds of modules of sentence-transformers that have tensors. */
 static const char *const module_kinds[] = {"Dense", "LayerNorm"};
 
+/* Linear layers of BGE-M3, in files of their names next to the model. */
+static const char *const layers_of_tokens[] = {"sparse_linear", "colbert_linear"};
+enum { LAYERS_OF_TOKENS = 2 };
+
 /* Returns the kind of the module that sentence-transformers adds after a model as module `number`, and writes
  * the name of its file; NULL: there is none with tensors. */
 static const char *module_file(const char *folder, int number, char name[MODULE_NAME], path_text *path) {
@@ -215,23 +222,35 @@ static const char *module_file(const char *folder, int number, char name[MODULE_
   return NULL;
 }
 
-/* Adds the modules after the model, if there are any. */
-static int open_modules(const char *folder, attn2c_checkpoint **checkpoint, attn2c_message *message) {
-  char name[MODULE_NAME];
+/* Writes the name of file number `number` after the model, and the prefix of its tensors. Returns 0 if there
+ * is no such file. */
+static int file_after(const char *folder, int number, char name[MODULE_NAME], char prefix[PREFIX]) {
   path_text path;
+  if (number > MOST_MODULES) {
+    snprintf(prefix, PREFIX, "%s.", layers_of_tokens[number - MOST_MODULES - 1]);
+    snprintf(name, MODULE_NAME, "%ssafetensors", prefix);
+    return join(folder, name, &path) && attn2c_system_exists(path.text);
+  }
+  const char *kind = module_file(folder, number, name, &path);
+  if (kind) snprintf(prefix, PREFIX, "%d_%s/", number, kind);
+  return kind != NULL;
+}
+
+/* Adds the files after the model, if there are any: modules, and layers of tokens. */
+static int open_modules(const char *folder, attn2c_checkpoint **checkpoint, attn2c_message *message) {
+  char name[MODULE_NAME], prefix[PREFIX];
   int count = 0;
-  for (int i = 1; i <= MOST_MODULES; i++) count += module_file(folder, i, name, &path) != NULL;
+  for (int i = 1; i <= MOST_MODULES + LAYERS_OF_TOKENS; i++) count += file_after(folder, i, name, prefix);
   if (count == 0) return ATTN2C_OK;
   const int files = (*checkpoint)->file_count + count;
   attn2c_checkpoint *grown = realloc(*checkpoint, sizeof *grown + (size_t)files * sizeof grown->files[0]);
   if (!grown) return attn2c_file_no_memory(folder, message);
   *checkpoint = grown;
-  for (int i = 1; i <= MOST_MODULES; i++) {
-    const char *kind = module_file(folder, i, name, &path);
-    if (!kind) continue;
+  for (int i = 1; i <= MOST_MODULES + LAYERS_OF_TOKENS; i++) {
+    if (!file_after(folder, i, name, prefix)) continue;
     const int number = grown->file_count++;
     memset(&grown->files[number], 0, sizeof grown->files[number]);
-    snprintf(grown->files[number].prefix, sizeof grown->files[number].prefix, "%d_%s/", i, kind);
+    strcpy(grown->files[number].prefix, prefix);
     const int status = open_in_folder(grown, number, folder, name, message);
     if (status) return status;
   }
@@ -325,8 +344,8 @@ static int open_parts(const char *path, attn2c_checkpoint **checkpoint, attn2c_m
   return status;
 }
 
-/* Finds the coded tensors of an open checkpoint, and numbers the others. On failure the checkpoint is
- * closed. */
+/* Finds the coded tensors of an open checkpoint, numbers the others, and opens an adapter. On failure the
+ * checkpoint is closed. */
 static int open_coded(attn2c_checkpoint **checkpoint, attn2c_message *message) {
   attn2c_checkpoint *made = *checkpoint;
   const attn2c_coding *coding = made->readers->coding;
@@ -340,6 +359,8 @@ static int open_coded(attn2c_checkpoint **checkpoint, attn2c_message *message) {
       if (made->number[i] >= 0) made->shown[made->shown_count++] = i;
     }
   }
+  const attn2c_adapter *adapter = made->readers->adapter;
+  if (!status && adapter) status = adapter->reader->open(made, adapter, &made->merged, message);
   if (!status) return ATTN2C_OK;
   attn2c_checkpoint_close(made);
   *checkpoint = NULL;
@@ -390,6 +411,7 @@ int attn2c_checkpoint_open_memory(const void *bytes, size_t size, const attn2c_r
 void attn2c_checkpoint_close(attn2c_checkpoint *checkpoint) {
   if (!checkpoint) return;
   if (checkpoint->coded) checkpoint->readers->coding->reader->close(checkpoint->coded);
+  if (checkpoint->merged) checkpoint->readers->adapter->reader->close(checkpoint->merged);
   free(checkpoint->shown);
   free(checkpoint->number);
   for (int i = 0; i < checkpoint->file_count; i++) attn2c_tensor_file_close(checkpoint->files[i].file);
@@ -510,14 +532,24 @@ int attn2c_checkpoint_find(const attn2c_checkpoint *checkpoint, const char *name
   return checkpoint->coded && plain >= 0 ? checkpoint->number[plain] : plain;
 }
 
+/* True if the adapter changes a tensor of the files. */
+static int is_changed(const attn2c_checkpoint *checkpoint, int plain) {
+  return checkpoint->merged && checkpoint->readers->adapter->reader->changes(checkpoint->merged, plain);
+}
+
 int attn2c_checkpoint_read(const attn2c_checkpoint *checkpoint, int index, int64_t first, int64_t count,
                            float *values, attn2c_message *message) {
   const int coded = coded_number(checkpoint, index);
-  return coded >= 0 ? reader_of(checkpoint)
-                          ->read(checkpoint->coded, checkpoint, coded, is_in_groups(checkpoint, index), first,
-                                 count, values, message)
-                    : attn2c_checkpoint_plain_read(checkpoint, plain_number(checkpoint, index), first, count,
-                                                   values, message);
+  if (coded >= 0)
+    return reader_of(checkpoint)
+        ->read(checkpoint->coded, checkpoint, coded, is_in_groups(checkpoint, index), first, count, values,
+               message);
+  const int plain = plain_number(checkpoint, index);
+  const int status = attn2c_checkpoint_plain_read(checkpoint, plain, first, count, values, message);
+  return status || !is_changed(checkpoint, plain)
+             ? status
+             : checkpoint->readers->adapter->reader->apply(checkpoint->merged, checkpoint, plain, first,
+                                                           count, values, message);
 }
 
 int attn2c_checkpoint_has_blocks(const attn2c_checkpoint *checkpoint, int index, int64_t first, int64_t step,
@@ -527,8 +559,8 @@ int attn2c_checkpoint_has_blocks(const attn2c_checkpoint *checkpoint, int index,
   if (coded >= 0)
     return reader_of(checkpoint)
         ->has_blocks(checkpoint->coded, coded, is_in_groups(checkpoint, index), first, step, columns);
-  return type->split && first % type->elements == 0 && step % type->elements == 0 &&
-         columns % type->elements == 0;
+  return type->split && !is_changed(checkpoint, plain_number(checkpoint, index)) &&
+         first % type->elements == 0 && step % type->elements == 0 && columns % type->elements == 0;
 }
 
 int attn2c_checkpoint_read_blocks(const attn2c_checkpoint *checkpoint, int index, int64_t first,

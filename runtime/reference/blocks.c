@@ -3,7 +3,6 @@
  * judged. */
 #include "reference/ops.h"
 #include "reference/types.h"
-#include "packing/scale_blocks.h"
 #include "packing/scale_search.h"
 
 #include <math.h>

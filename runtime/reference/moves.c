@@ -91,6 +91,30 @@ int attn2c_reference_neighbours(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
+/* y[b][i] = 0 if ids[b][i] is `id`, else x[b][i] (1 - share) / (1 - d), where d is the id's share of the
+ * first lengths[b] ids, and share a float: the token dropout of ESM (Rives et al. 2019) */
+int attn2c_reference_drop_tokens(const attn2c_reference_call *call) {
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "brw, br, b -> brw", n)) return ATTN2C_USAGE;
+  const int64_t batch = n['b'], rows = n['r'], width = n['w'], id = attn2c_reference_count(call, "id", -1);
+  const double share = (float)attn2c_number(call->op, "share", NAN);
+  if (id < 0 || !(share < 1)) return attn2c_reference_fault(call, "id and share must be given");
+  if (!attn2c_reference_lengths(call, 2, batch, 1, rows)) return ATTN2C_FORMAT;
+  const float *x = attn2c_reference_values(call, 0);
+  const int32_t *ids = attn2c_reference_values(call, 1), *lengths = attn2c_reference_values(call, 2);
+  float *y = call->tensors[call->op->result];
+  for (int64_t b = 0; b < batch; b++, ids += rows) {
+    const int64_t valid = lengths ? lengths[b] : rows;
+    int64_t dropped = 0;
+    for (int64_t i = 0; i < valid; i++) dropped += ids[i] == id;
+    for (int64_t i = 0; i < rows * width; i++, x++)
+      *y++ = ids[i / width] == id || dropped == valid
+                 ? 0.0f * *x
+                 : (float)(*x * (1 - share) / (1 - (double)dropped / (double)valid));
+  }
+  return ATTN2C_OK;
+}
+
 /* y[b][i][t W + c] = x[b][S i + t][c], t < K */
 int attn2c_reference_windows(const attn2c_reference_call *call) {
   const int64_t kernel = attn2c_reference_count(call, "kernel", 0);

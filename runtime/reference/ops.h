@@ -55,6 +55,13 @@ static inline int attn2c_reference_same(const attn2c_tensor *a, const attn2c_ten
   return 1;
 }
 
+/* True if a weight, an operand, is in scale blocks with minima. */
+int attn2c_reference_has_minima(const attn2c_reference_call *call, int position);
+
+/* Returns the sum of x[k] w[k], and the magnitude of its terms. with_minimum: of the weight. */
+double attn2c_reference_dot(const float *x, const float *w, int64_t length, int with_minimum,
+                            double *magnitude);
+
 /* Sizes of axes by their letter; 0: not known. */
 enum { ATTN2C_LETTERS = 128 };
 typedef int64_t attn2c_reference_sizes[ATTN2C_LETTERS];

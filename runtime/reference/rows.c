@@ -29,8 +29,9 @@ static double dot_and_magnitude(const float *a, const float *b, int64_t length, 
   return sum;
 }
 
-/* True if a weight is in scale blocks with minima. */
-static int has_minima(const attn2c_descriptor *model, int tensor) {
+int attn2c_reference_has_minima(const attn2c_reference_call *call, int position) {
+  const attn2c_descriptor *model = call->model;
+  const int tensor = call->op->operands[position];
   for (int i = 0; model->packings && i < model->weight_count; i++)
     if (model->weights[i].tensor == tensor) return attn2c_facts_of(model->packings[i].type)->has_minimum;
   return 0;
@@ -52,6 +53,13 @@ static double of_minima(const float *x, const float *w, int64_t count) {
   return sum;
 }
 
+double attn2c_reference_dot(const float *x, const float *w, int64_t length, int with_minimum,
+                            double *magnitude) {
+  const double sum = dot_and_magnitude(x, w, length, magnitude);
+  if (with_minimum) *magnitude += of_minima(x, w, length);
+  return sum;
+}
+
 /* y[r][o] = bias[o] + sum over k of x[r][k] weight[o][k]
  * magnitude[r][o] = |bias[o]| + sum over k of |x[r][k] weight[o][k]| */
 int attn2c_reference_linear(const attn2c_reference_call *call) {
@@ -61,15 +69,15 @@ int attn2c_reference_linear(const attn2c_reference_call *call) {
   const float *x = attn2c_reference_values(call, 0), *weight = attn2c_reference_values(call, 1);
   const float *bias = attn2c_reference_values(call, 2);
   float *y = call->tensors[call->op->result];
-  const int with_minimum = has_minima(call->model, call->op->operands[1]);
+  const int with_minimum = attn2c_reference_has_minima(call, 1);
   for (int64_t o = 0; o < out; o++)
     for (int64_t r = 0; r < rows; r++) {
       double shift = bias ? bias[o] : 0, absolutes;
       if (!call->magnitude) {
         y[r * out + o] = (float)(shift + dot(x + r * in, weight + o * in, in));
       } else {
-        y[r * out + o] = (float)(shift + dot_and_magnitude(x + r * in, weight + o * in, in, &absolutes));
-        if (with_minimum) absolutes += of_minima(x + r * in, weight + o * in, in);
+        y[r * out + o] =
+            (float)(shift + attn2c_reference_dot(x + r * in, weight + o * in, in, with_minimum, &absolutes));
         call->magnitude[r * out + o] = (float)fmin(fabs(shift) + absolutes, FLT_MAX);
       }
     }
@@ -143,6 +151,36 @@ int attn2c_reference_embed(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
+/* y[i] = x[left] + y[upper] + x[right] + y[lower] + h[|lower - upper|] + w[|right - left|] of box i, where x,
+ * y, h and w are the quarters of a table: the places of LayoutLM (Xu et al. 2019) */
+int attn2c_reference_embed_boxes(const attn2c_reference_call *call) {
+  attn2c_reference_sizes n = {['f'] = 4};
+  if (!attn2c_reference_fits(call, "*f, (fp)w -> *w", n)) return ATTN2C_USAGE;
+  const int64_t count = n['*'], places = n['p'], width = n['w'];
+  const int32_t *boxes = attn2c_reference_values(call, 0);
+  const float *table = attn2c_reference_values(call, 1);
+  float *y = call->tensors[call->op->result];
+  for (int64_t i = 0; i < count; i++, boxes += 4) {
+    const int64_t rows[] = {boxes[0],
+                            places + boxes[1],
+                            boxes[2],
+                            places + boxes[3],
+                            2 * places + labs((long)boxes[3] - boxes[1]),
+                            3 * places + labs((long)boxes[2] - boxes[0])};
+    for (int k = 0; k < 4; k++)
+      if (boxes[k] < 0 || boxes[k] >= places)
+        return attn2c_fail(
+            call->message, ATTN2C_FORMAT, "%s: box %lld has a side at %ld, but 0 to %lld is allowed",
+            attn2c_reference_operand(call, 0)->name, (long long)i, (long)boxes[k], (long long)places - 1);
+    for (int64_t c = 0; c < width; c++) {
+      double sum = 0;
+      for (int k = 0; k < 6; k++) sum += table[rows[k] * width + c];
+      y[i * width + c] = (float)sum;
+    }
+  }
+  return ATTN2C_OK;
+}
+
 /* y[i] = a[i] + b[i modulo the elements of b]: b is repeated over the leading dimensions that it lacks */
 int attn2c_reference_add(const attn2c_reference_call *call) {
   const attn2c_tensor *a_shape = attn2c_reference_operand(call, 0),
@@ -171,6 +209,16 @@ int attn2c_reference_multiply(const attn2c_reference_call *call) {
   const float *a = attn2c_reference_values(call, 0), *b = attn2c_reference_values(call, 1);
   float *y = call->tensors[call->op->result];
   for (int64_t i = 0; i < n['*']; i++) y[i] = (float)((double)a[i] * (double)b[i]);
+  return ATTN2C_OK;
+}
+
+/* y[r][c] = a[r][c] b[r] */
+int attn2c_reference_gate_rows(const attn2c_reference_call *call) {
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "*w, *1 -> *w", n)) return ATTN2C_USAGE;
+  const float *a = attn2c_reference_values(call, 0), *b = attn2c_reference_values(call, 1);
+  float *y = call->tensors[call->op->result];
+  for (int64_t i = 0; i < n['*'] * n['w']; i++) y[i] = (float)((double)a[i] * (double)b[i / n['w']]);
   return ATTN2C_OK;
 }
 
@@ -260,6 +308,9 @@ static double square(double x) { return x * x; }
 
 /* relu(x) = max(x, 0); NaN stays NaN */
 static double relu(double x) { return x < 0 ? 0 : x; }
+
+/* log_relu(x) = log(1 + max(x, 0)) */
+static double log_relu(double x) { return log1p(relu(x)); }
 
 /* sigmoid(x) = 1 / (1 + exp(-x)) */
 static double sigmoid(double x) { return 1 / (1 + exp(-x)); }

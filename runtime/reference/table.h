@@ -21,19 +21,27 @@
   X(channel_factors, "FFF", F32, channel_factors, dequantise) \
   X(clamp, "F", F32, clamp, exact) \
   X(column_scale, "Fi", F32, column_scale, exact) \
+  X(combine, "FFI", F32, combine, combine) \
   X(context, "FFif", F32, context, context) \
   X(context_of_integers, "FFFF", F32, context_of_integers, dequantise) \
   X(convolve, "FFfi", F32, convolve, convolve) \
   X(copy, "F", F32, copy, exact) \
   X(dequantise, "IFFf", F32, dequantise, dequantise) \
+  X(dequantise_experts, "IFFIf", F32, dequantise_experts, dequantise) \
+  X(drop_tokens, "FIi", F32, drop_tokens, rounded_once) \
   X(embed, "IFf", F32, embed, exact) \
+  X(embed_boxes, "IF", F32, embed_boxes, exact) \
   X(exponentials, "F", F32, exponentials, exponentials) \
+  X(gate_rows, "FF", F32, gate_rows, rounded_once) \
   X(gather_columns, "FF", F32, gather_columns, exact) \
+  X(group_rows, "I", I32, group_rows, exact) \
   X(head_scale, "FF", F32, head_scale, rounded_once) \
   X(join, "Ff", F32, join, exact) \
   X(keep, "Ff", F32, keep, exact) \
   X(layer_norm, "Fff", F32, layer_norm, layer_norm) \
   X(linear, "FFf", F32, linear, linear) \
+  X(linear_experts, "FIFf", F32, linear_experts, linear_experts) \
+  X(linear_experts_integers, "FIF", I32, linear_experts_integers, exact) \
   X(linear_integers, "FF", I32, linear_integers, exact) \
   X(log_softmax, "F", F32, log_softmax, log_softmax) \
   X(logarithm, "F", F32, logarithm, logarithm) \
@@ -43,6 +51,7 @@
   X(normalise, "F", F32, normalise, norm_without_mean) \
   X(patches, "F", F32, patches, exact) \
   X(patches_of_columns, "F", F32, patches_of_columns, exact) \
+  X(pick, "FI", F32, pick, exact) \
   X(pool, "Fiii", F32, pool, pool) \
   X(position_gates, "FFFF", F32, position_gates, position_gates) \
   X(quantise, "FFf", F32, quantise, exact) \
@@ -59,10 +68,12 @@
   X(scale_columns, "FF", F32, scale_columns, dequantise) \
   X(scores, "FFif", F32, scores, scores) \
   X(scores_of_integers, "FFFFi", F32, scores_of_integers, dequantise) \
+  X(share, "F", F32, share, share) \
   X(softcap, "F", F32, softcap, softcap) \
   X(softmax, "F", F32, softmax, softmax) \
   X(softmax_rows, "F", F32, softmax_rows, softmax) \
   X(split_heads, "F", F32, split_heads, exact) \
+  X(spread, "FI", F32, spread, exact) \
   X(swap, "F", F32, swap, exact) \
   X(topk_indices, "F", I32, topk, exact) \
   X(topk_values, "F", F32, topk, exact) \
@@ -79,10 +90,11 @@
   X(quick_gelu, quick_gelu, 4e-6, 0x1p-126) \
   X(silu, silu, 4e-6, 0x1p-126) \
   X(sigmoid, sigmoid, 4e-6, 0) \
+  X(log_relu, log_relu, 4e-6, 0) \
   X(tanh, tanh, 4e-5, 0) \
   X(square, square, 0x1p-24, 0)
 
-#define ATTN2C_ACTIVATION_NAMES "relu, gelu, gelu_rounded, gelu_tanh, quick_gelu, silu, sigmoid, tanh or square"
+#define ATTN2C_ACTIVATION_NAMES "relu, gelu, gelu_rounded, gelu_tanh, quick_gelu, silu, sigmoid, log_relu, tanh or square"
 #define ATTN2C_ERROR_SIGMOID 4e-6
 #define ATTN2C_ERROR_TANH 4e-5
 /* clang-format on */

@@ -3,14 +3,12 @@
 #include "speech/listener.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "base/text_facts.h"
 #include "generate/answers.h"
 #include "generate/speech_rules.h"
-#include "generate/speech_times.h"
+#include "generate/speech_segments.h"
 #include "model/continue.h"
 #include "model/sequences.h"
 
@@ -99,8 +97,8 @@ static int create_times(attn2c_listener *l, attn2c_message *message) {
   if (!l->options.has_words) return ATTN2C_OK;
   if (layers == 0)
     return attn2c_fail(message, ATTN2C_USAGE,
-                       "words: this model was built without what times of words are found by; "
-                       "build it with speech.words=true");
+                       "words: this model was built without what times of words are found by; build it with "
+                       "speech.words=true");
   const attn2c_tensor *keys = &l->model->tensors[encode->outputs[0]];
   l->source = (int32_t)keys->shape[1], l->width = (int32_t)keys->shape[2];
   l->queries = calloc((size_t)outputs, sizeof *l->queries);

@@ -1,5 +1,4 @@
 /* options.c - the options of writing down speech, as callers give them. */
-#include "generate/processors.h"
 #include "speech/transcribe.h"
 
 attn2c_transcribe_options attn2c_transcribe_defaults(void) {
@@ -65,9 +64,9 @@ int attn2c_transcribe_read(const attn2c_descriptor *model, const attn2c_transcri
   faults += read_task(speech, given->task, prefix, &options->task, message) != ATTN2C_OK;
   faults += read_temperature(given->temperature, prefix, options, message) != ATTN2C_OK;
   if (options->has_words && speech->layer_count == 0)
-    faults++, attn2c_say(message,
-                         "%swords: this model was built without the times of words; build it with "
-                         "speech.words=true",
-                         prefix);
+    faults++, attn2c_say(
+                  message,
+                  "%swords: this model was built without the times of words; build it with speech.words=true",
+                  prefix);
   return faults ? ATTN2C_USAGE : ATTN2C_OK;
 }

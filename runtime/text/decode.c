@@ -1,8 +1,6 @@
-/* picture.c - the last stage: ids into text. The tokens are a list of words; each decoder rewrites the list,
+/* decode.c - the last stage: ids into text. The tokens are a list of words; each decoder rewrites the list,
  * and at the end the words are joined. */
 #include "text/stages.h"
-
-#include <string.h>
 
 static text_decoder *const decoders[DECODE_KINDS] = {
     [DECODE_WORDPIECE] = text_decode_wordpiece, [DECODE_BYTES] = text_decode_bytes,
@@ -71,4 +69,29 @@ int text_decode_part(attn2c_text_work *work, const int32_t *ids, size_t count, i
 int attn2c_text_decode(attn2c_text_work *work, const int32_t *ids, size_t count, int skip_special,
                        const char **text, size_t *length) {
   return text_decode_part(work, ids, count, skip_special, 0, text, length);
+}
+
+attn2c_text_pieces attn2c_text_pieces_of(const attn2c_tokenizer *text) {
+  const text_list *list = &text->stages[STAGE_DECODE];
+  attn2c_text_pieces pieces = ATTN2C_TEXT_PIECES_SAME;
+  for (size_t i = 0, is_fused = 0; i < list->count; i++) {
+    const text_component *each = &list->list[i];
+    const int is_strip = each->kind == DECODE_STRIP;
+    if (each->kind == DECODE_BPE ||
+        (is_fused && each->kind != DECODE_FUSE && !(is_strip && each->flags == 0)))
+      return ATTN2C_TEXT_PIECES_NONE;
+    is_fused |= each->kind == DECODE_FUSE || each->kind == DECODE_BYTES;
+    if (is_strip || each->kind == DECODE_METASPACE || each->kind == DECODE_WORDPIECE ||
+        each->kind == DECODE_JOIN)
+      pieces = ATTN2C_TEXT_PIECES_FIRST;
+  }
+  return pieces;
+}
+
+int attn2c_text_piece(attn2c_text_work *work, int32_t id, int is_first, const char **bytes, size_t *length) {
+  work->is_raw = 1;
+  const int status =
+      text_decode_part(work, &id, 1, 1, is_first ? TEXT_BEFORE : TEXT_BEFORE | TEXT_AFTER, bytes, length);
+  work->is_raw = 0;
+  return status;
 }

@@ -63,7 +63,9 @@ int text_decode_bytes(attn2c_text_work *work, const text_component *component) {
     begin = end;
   }
   work->is_held |= ends_within(work->decoded.bytes, work->decoded.length);
-  if (status == ATTN2C_OK) status = add_lossy(&work->next_words, work->decoded.bytes, work->decoded.length);
+  if (status == ATTN2C_OK)
+    status = (work->is_raw ? text_word_bytes : add_lossy)(&work->next_words, work->decoded.bytes,
+                                                          work->decoded.length);
   return status == ATTN2C_OK ? text_word_end(&work->next_words) : status;
 }
 
@@ -83,7 +85,7 @@ static int byte_of(const uint8_t *word, size_t length) {
 /* Ends a run of bytes: it becomes one word if it is UTF-8, else a U+FFFD for each byte. */
 static int end_run(attn2c_text_work *work) {
   text_bytes *run = &work->decoded;
-  int valid = text_is_valid(run->bytes, run->length), status = ATTN2C_OK;
+  int valid = work->is_raw || text_is_valid(run->bytes, run->length), status = ATTN2C_OK;
   if (run->length == 0) return ATTN2C_OK;
   if (valid) {
     status = text_word_bytes(&work->next_words, run->bytes, run->length);

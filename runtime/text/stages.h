@@ -4,7 +4,6 @@
 #pragma once
 
 #include "text/buffer.h"
-#include "text/budget.h"
 #include "text/regex.h"
 #include "text/text.h"
 
@@ -135,6 +134,7 @@ struct attn2c_text_work {
   int place;    /* of the words that are decoded in their text: flags TEXT_AFTER, TEXT_BEFORE */
   int is_fused; /* 1: the words are one, which is the whole text */
   int is_held;  /* 1: the end of the text depends on the words that follow */
+  int is_raw;   /* 1: bytes stay that are not UTF-8 by themselves */
 };
 
 /* Words come before those that are decoded, or follow them. */

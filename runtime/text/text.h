@@ -109,6 +109,18 @@ int attn2c_text_encode_next(attn2c_text_work *work, const attn2c_text_input *inp
 int attn2c_text_decode(attn2c_text_work *work, const int32_t *ids, size_t count, int skip_special,
                        const char **text, size_t *length);
 
+/* Whether the bytes that a token adds to a text are known without the other tokens. */
+typedef enum attn2c_text_pieces {
+  ATTN2C_TEXT_PIECES_NONE,  /* they depend on the tokens after it */
+  ATTN2C_TEXT_PIECES_FIRST, /* they differ at the beginning of a text */
+  ATTN2C_TEXT_PIECES_SAME   /* they are the same everywhere */
+} attn2c_text_pieces;
+
+attn2c_text_pieces attn2c_text_pieces_of(const attn2c_tokenizer *text);
+/* Returns these bytes, which may be a part of a character, in the work's memory until its next call. None: of
+ * special tokens, and of ids without a token. */
+int attn2c_text_piece(attn2c_text_work *work, int32_t id, int is_first, const char **bytes, size_t *length);
+
 /* Sets a function that is called every few milliseconds while a text is encoded or ids are decoded. If it
  * returns other than 0, the call ends with ATTN2C_USAGE. NULL: no call is stopped. */
 void attn2c_text_stop_by(attn2c_text_work *work, int (*stops)(void));

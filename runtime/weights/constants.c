@@ -5,8 +5,9 @@
 
 #include <math.h>
 
-const char attn2c_constant_names[] = "sinusoidal, rope_cos, rope_sin, angle_cos, angle_sin, grown_cos, "
-                                     "grown_sin, alibi, alibi_of, t5_buckets, ones or list";
+const char attn2c_constant_names[] =
+    "sinusoidal, rope_cos, rope_sin, angle_cos, angle_sin, grown_cos, "
+    "grown_sin, plane_cos, plane_sin, alibi, alibi_of, t5_buckets, ones or list";
 
 /* The numbers after a formula's name, read one after the other; bad once one of them is not a number.
  * function: of angles, in the formulas that have one. */
@@ -104,6 +105,26 @@ static int fill_turns(words *from, const attn2c_tensor *tensor, float *values, i
       values[s * width + d] = (float)(growth * scale * from->function((double)(first + s) * frequency));
     }
   }
+  return 1;
+}
+
+/* y[s][d] = f(0) for s < tokens, then f(2 pi p theta^(-2d/n)): p is the middle of patch s - tokens, as a part
+ * of the image's height from -1 to 1 in the first half of the n columns, of its width in the other, with d
+ * counted from the half's first column; `across` patches side by side (Siméoni et al. 2025, DINOv3) */
+static int fill_plane(words *from, const attn2c_tensor *tensor, float *values) {
+  const double theta = next_number(from);
+  const int64_t tokens = next_integer(from), across = next_integer(from);
+  if (!at_end(from) || !(theta > 0) || isinf(theta) || tensor->rank != 2) return 0;
+  const int64_t rows = tensor->shape[0], width = tensor->shape[1], half = width / 2;
+  if (across < 1 || tokens < 0 || tokens > rows || (rows - tokens) % across != 0 || width % 2 != 0) return 0;
+  const int64_t down = (rows - tokens) / across;
+  for (int64_t s = 0; values && s < rows; s++)
+    for (int64_t d = 0; d < width; d++) {
+      const int64_t place = d < half ? (s - tokens) / across : (s - tokens) % across;
+      const double middle = 2 * ((double)place + 0.5) / (double)(d < half ? down : across) - 1;
+      const double frequency = pow(theta, -2.0 * (double)(d % half) / (double)width);
+      values[s * width + d] = (float)from->function(s < tokens ? 0 : 2 * acos(-1.0) * middle * frequency);
+    }
   return 1;
 }
 
@@ -205,11 +226,20 @@ static const struct {
   const char *name;
   int (*fill)(words *from, const attn2c_tensor *tensor, float *values);
   double (*function)(double);
-} formulas[] = {
-    {"sinusoidal", fill_sinusoidal, NULL}, {"rope_cos", fill_rope, cos},    {"rope_sin", fill_rope, sin},
-    {"angle_cos", fill_angles, cos},       {"angle_sin", fill_angles, sin}, {"grown_cos", fill_grown, cos},
-    {"grown_sin", fill_grown, sin},        {"alibi", fill_alibi, NULL},     {"alibi_of", fill_alibi_of, NULL},
-    {"t5_buckets", fill_t5_buckets, NULL}, {"ones", fill_ones, NULL},       {"list", fill_list, NULL}};
+} formulas[] = {{"sinusoidal", fill_sinusoidal, NULL},
+                {"rope_cos", fill_rope, cos},
+                {"rope_sin", fill_rope, sin},
+                {"angle_cos", fill_angles, cos},
+                {"angle_sin", fill_angles, sin},
+                {"grown_cos", fill_grown, cos},
+                {"grown_sin", fill_grown, sin},
+                {"plane_cos", fill_plane, cos},
+                {"plane_sin", fill_plane, sin},
+                {"alibi", fill_alibi, NULL},
+                {"alibi_of", fill_alibi_of, NULL},
+                {"t5_buckets", fill_t5_buckets, NULL},
+                {"ones", fill_ones, NULL},
+                {"list", fill_list, NULL}};
 
 static int fill(const char *formula, const attn2c_tensor *tensor, float *values) {
   size_t length = strcspn(formula, " ");

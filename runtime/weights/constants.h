@@ -16,6 +16,8 @@ extern const char attn2c_constant_names[];
  *   rope_sin THETA FIRST           the same with sin
  *   angle_cos FIRST SCALE F0 F1 .. [s][n]: SCALE cos((FIRST + s) F_d), n frequencies
  *   angle_sin FIRST SCALE F0 F1 .. the same with sin
+ *   plane_cos THETA TOKENS ACROSS [s][n]: cosines of the angles of patches in a plane, after TOKENS rows
+ *   plane_sin THETA TOKENS ACROSS the same with sin
  *   grown_cos FIRST SCALE BETA LONG F0 ..
  *                                  the same times 1 + BETA ln(1 + floor((FIRST + s) / LONG))
  *   grown_sin FIRST SCALE BETA LONG F0 ..

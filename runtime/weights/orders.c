@@ -1,7 +1,6 @@
 /* orders.c - reads the orders of inputs of weights in groups that are apart, and checks that weights that the
  * model has in one order have it. */
 #include "weights/orders.h"
-#include "base/shape.h"
 #include "weights/random.h"
 
 static const attn2c_tensor *tensor_of(const attn2c_descriptor *model, int weight) {
@@ -50,11 +49,10 @@ static int check_order(attn2c_orders *orders, int weight, int like, attn2c_messa
                       memcmp(own, orders->inputs, (size_t)count * sizeof *own) == 0;
   attn2c_free(own);
   if (status || is_same) return status;
-  return attn2c_fail(
-      message, ATTN2C_FORMAT,
-      "%s: its inputs are in other groups (g_idx) than %s has, but the model was built for one "
-      "order of both; build with input_order own for this layer",
-      tensor_of(model, weight)->name, tensor_of(model, like)->name);
+  return attn2c_fail(message, ATTN2C_FORMAT,
+                     "%s: its inputs are in other groups (g_idx) than %s has, but the model was built for "
+                     "one order of both; build with input_order own for this layer",
+                     tensor_of(model, weight)->name, tensor_of(model, like)->name);
 }
 
 static int check(attn2c_orders *orders, attn2c_message *message) {

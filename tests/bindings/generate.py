@@ -61,6 +61,20 @@ assert drawn[0] != drawn[2]
 for i, prompt in enumerate(["a cat", "x", "a cat", "the dog", "x y"]):
     assert model.generate_text([prompt], 8, temperature=1.3, top_k=0, seed=5 + i) == drawn[i:i + 1]
 
+# Guesses change nothing.
+repeating = ["the cat the cat the cat the", "x", "one two one two one two", "a dog"]
+ids = [model.encode(each).ids for each in repeating]
+for options in ({"greedy": True}, {"temperature": 0.8, "seed": 3}, {"greedy": True, "repetition_penalty": 1.2},
+                {"temperature": 0.3, "dry_multiplier": 0.5, "dry_breakers": [[5], [6, 7]]}):
+    for tokens in (1, 2, 60):
+        plain = model.generate(ids, tokens, **options)
+        guessed = model.generate(ids, tokens, guess="prompt", **options)
+        assert [each.tolist() for each in plain] == [each.tolist() for each in guessed], (options, tokens)
+plain = model.generate_text(repeating, 40, stop=["e", " c"], greedy=True)
+assert plain == model.generate_text(repeating, 40, stop=["e", " c"], greedy=True, guess="prompt")
+refuses(ValueError, "guess: 'x', but None or 'prompt'", lambda: model.generate([[1]], guess="x"))
+refuses(ValueError, "guess: does not go with beams", lambda: model.generate([[1]], guess="prompt", beams=2))
+
 # A state: its positions, and bits that do not depend on how calls divide a sequence.
 with model.state() as state:
     whole = state.prefill([1, 5, 6, 7, 8], all=True)
@@ -107,6 +121,24 @@ sampler.reset()
 assert [sampler.sample(whole[0]) for _ in range(8)] == first and len(set(first)) > 1
 refuses(ValueError, "temperature: 0, but a number from", lambda: model.sampler(temperature=0))
 refuses(ValueError, "greedy: does not go with top_k, seed", lambda: model.sampler(greedy=True, seed=1, top_k=3))
+# Options of llama.cpp.
+peaks = np.full(model._vocabulary, -20, "float32")
+peaks[[3, 4, 5]] = 12, 11.5, 9
+count = lambda **options: {model.sampler(seed=seed, **{"top_k": 0, "temperature": 1, "top_p": 1, **options}).sample(peaks) for seed in range(60)}  # noqa: E731
+assert count(xtc_probability=1, xtc_threshold=0.2) - {4, 5} == set() and 3 not in count(xtc_probability=1)
+assert count(top_n_sigma=1.0) <= {3, 4, 5} and count(typical_p=0.0) in ({3}, {4})
+assert count(sampler_order="min_p;temperature", min_p=0.9) == {3} and count(mirostat=2, mirostat_tau=0.0) == {3}
+sampler = model.sampler(greedy=True, dry_multiplier=1, dry_breakers=[])
+sampler.feed([3, 7, 8, 3, 7, 8])
+assert sampler.sample(peaks) == 4  # 1.75 is subtracted from token 3
+sampler = model.sampler(greedy=True, dry_multiplier=1, dry_breakers=[[8]])
+sampler.feed([3, 7, 8, 3, 7, 8])
+assert sampler.sample(peaks) == 3
+refuses(ValueError, "typical_p: 2, but 0 to 1 is allowed", lambda: model.sampler(typical_p=2))
+refuses(ValueError, "sampler_order: 'x', but llama.cpp or names of", lambda: model.sampler(sampler_order="x"))
+refuses(ValueError, "dry_breakers[0]: is 901, but 0 to 900", lambda: model.sampler(dry_breakers=[[901]]))
+refuses(ValueError, "greedy: does not go with typical_p", lambda: model.sampler(greedy=True, typical_p=0.5))
+refuses(TypeError, "sampler() has no option 'typical'", lambda: model.sampler(typical=0.5))
 refuses(ValueError, "logits: NaN for token 0", model.sampler().sample, np.full(model._vocabulary, np.nan))
 refuses(ValueError, "logits: is float64 [3], but float32 [901] is expected", model.sampler().sample, np.zeros(3))
 refuses(ValueError, "prompts[0]: has 0 tokens", model.generate, [[]])

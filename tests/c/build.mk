@@ -44,7 +44,7 @@ linker := -Wl,--as-needed $(if $(shell command -v ld.lld),-fuse-ld=lld -Wl$(comm
 text_programs  := $(bin)/text_cases $(bin)/text_fuzz $(bin)/text_languages
 
 .PHONY: all
-all: $(addprefix $(bin)/test_,$(tests) $(jit_tests) guard) $(element_programs) $(text_programs) $(bin)/chat_cases $(bin)/file_fuzz
+all: $(addprefix $(bin)/test_,$(tests) $(jit_tests) guard) $(element_programs) $(text_programs) $(bin)/chat_cases $(bin)/file_fuzz $(bin)/grammar_cases
 
 # kernels_*.c; and one source of the runtime by itself.
 $(bin)/obj/%.o: %.c $(headers) | $(bin)/obj
@@ -81,6 +81,9 @@ $(bin)/ranks_meetings: tests/c/ranks_meetings.c $(wildcard runtime/ranks/*.c) ru
 
 $(bin)/chat_cases: $(bin)/obj/c_chat_cases.o $(archive)
 	$(checker) $(linker) $(sanitize) -o $@ $^ -ljansson -lutf8proc -lm
+
+$(bin)/grammar_cases: $(bin)/obj/c_grammar_cases.o $(archive)
+	$(checker) $(linker) $(sanitize) -o $@ $^ -ljansson $(text_libraries) -lm
 
 $(bin)/file_fuzz: $(bin)/obj/c_file_fuzz.o $(archive)
 	$(CC) $(linker) $(sanitize) -o $@ $^ $(picture_libraries) -lm

@@ -1,7 +1,7 @@
 /* file_fuzz.c - damaged files of GGUF, PNG and JPEG: file_fuzz SEED FIRST COUNT FILE... Each case is one of
  * the files with some changes, read by the runtime's own reader in memory of exactly its size. Nothing may
- * crash, read outside or run on; the sanitizers and a clock watch. A case depends on its number and the seed
- * alone. */
+ * crash, read outside or run on; the sanitizers and a clock watch. A case depends only on its number and
+ * the seed. */
 #define _DEFAULT_SOURCE
 #include "formats/gguf.h"
 #include "picture/picture.h"

@@ -33,6 +33,19 @@ static int one(uint64_t seed, int vocabulary) {
   o.presence_penalty = 0.01 * (double)draw(seed, 8, 100);
   o.frequency_penalty = 0.01 * (double)draw(seed, 9, 100);
   o.bias_count = 2, o.bias_tokens = biased, o.biases = biases;
+  if (seed >= 60) {
+    o.top_n_sigma = draw(seed, 12, 2) ? 0 : 0.01 * (double)draw(seed, 13, 300);
+    o.typical_p = draw(seed, 14, 2) ? 1 : 0.001 * (double)draw(seed, 15, 1000);
+    o.xtc_probability = draw(seed, 16, 2) ? 0 : 0.5;
+    o.dynatemp_range = draw(seed, 17, 2) ? 0 : 0.01 * (double)draw(seed, 18, 100);
+    o.dynatemp_exponent = 0.01 * (double)draw(seed, 19, 300);
+    o.dry_multiplier = 0.01 * (double)draw(seed, 20, 100), o.dry_allowed_length = 0;
+    o.sampler_order = draw(seed, 21, 2) ? "llama.cpp" : NULL;
+    if (draw(seed, 22, 4) == 0) {
+      o.top_n_sigma = o.xtc_probability = o.dynatemp_range = o.min_p = 0;
+      o.typical_p = o.top_p = 1, o.sampler_order = NULL, o.mirostat = 2;
+    }
+  }
   if (attn2c_sampler_create(&sampler, &o, vocabulary, &message) != ATTN2C_OK) return 1;
   sampled_logits(logits, kinds[draw(seed, 10, 4)], seed, vocabulary, 1 + (double)draw(seed, 11, 10));
   printf("%d:", vocabulary);
@@ -56,6 +69,6 @@ static int one(uint64_t seed, int vocabulary) {
 int main(void) {
   static const int vocabularies[4] = {7, 64, 1001, MOST};
   int faults = 0;
-  for (int i = 0; i < 60; i++) faults += one((uint64_t)i, vocabularies[i % 4]);
+  for (int i = 0; i < 100; i++) faults += one((uint64_t)i, vocabularies[i % 4]);
   return faults != 0;
 }

@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "readers.h"
 #include "check/check.h"
-#include "check/check_mask.h"
+#include "check/check_parts.h"
 #include "check/check_trace.h"
 
 #include <criterion/criterion.h>

@@ -243,8 +243,9 @@ Test(tolerance, activations) {
   static const struct {
     const char *name;
     double relative;
-  } cases[] = {{"gelu", 4e-6},    {"gelu_rounded", 2e-4}, {"silu", 4e-6}, {"quick_gelu", 4e-6},
-               {"sigmoid", 4e-6}, {"gelu_tanh", 4e-5},    {"tanh", 4e-5}, {"relu", 0}};
+  } cases[] = {{"gelu", 4e-6},       {"gelu_rounded", 2e-4}, {"silu", 4e-6},
+               {"quick_gelu", 4e-6}, {"sigmoid", 4e-6},      {"gelu_tanh", 4e-5},
+               {"tanh", 4e-5},       {"log_relu", 4e-6},     {"relu", 0}};
   for (size_t at = 0; at < sizeof cases / sizeof cases[0]; at++) {
     float got[8];
     for (int worse = 0; worse < 3; worse++) {

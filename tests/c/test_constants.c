@@ -35,6 +35,18 @@ Test(constants, angles) {
   }
 }
 
+Test(constants, plane) {
+  for (int sine = 0; sine < 2; sine++) {
+    fill(sine ? "plane_sin 100 2 3" : "plane_cos 100 2 3", 2, 2 + 4 * 3, 6); /* 4 patches down, 3 across */
+    for (int s = 0; s < 14; s++)
+      for (int d = 0; d < 6; d++) {
+        const double y = ((s - 2) / 3 + 0.5) / 4, x = ((s + 1) % 3 + 0.5) / 3;
+        const double angle = s < 2 ? 0 : 2 * M_PI * (2 * (d < 3 ? y : x) - 1) / pow(100, d % 3 / 3.0);
+        cr_assert_float_eq(values[6 * s + d], sine ? sin(angle) : cos(angle), 1e-6, "%d %d", s, d);
+      }
+  }
+}
+
 Test(constants, rope) {
   for (int first = 0; first < 200; first += 100) {
     char formula[64];
@@ -202,6 +214,12 @@ Test(constants, what_does_not_parse_is_refused) {
       {"angle_sin 0 x 0.5 0.25", 2, 2, 2},
       {"angle_sin 0 1 0.5 y", 2, 2, 2},
       {"angle_sin 0 1 0.5", 1, 2, 0},
+      {"plane_cos 100 1", 2, 2, 2},
+      {"plane_cos 100 3 1", 2, 2, 2},
+      {"plane_cos 100 0 0", 2, 2, 2},
+      {"plane_sin 100 1 1", 2, 2, 3},
+      {"plane_sin 0 1 1", 2, 2, 2},
+      {"plane_sin 100 1 2", 2, 4, 2},
       {"alibi", 2, 2, 2},
       {"alibi x", 2, 2, 2},
       {"alibi 0", 1, 2, 0},

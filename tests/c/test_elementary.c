@@ -18,6 +18,7 @@ static double reference_quick_gelu(double x) { return x * reference_sigmoid(1.70
 static double reference_gelu_tanh(double x) {
   return x * reference_sigmoid(2 * sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x));
 }
+static double reference_log_relu(double x) { return log1p(reference_relu(x)); }
 static double reference_gelu(double x) { return 0.5 * x * erfc(-x * sqrt(0.5)); }
 
 #define LOOP_AND_CALL(name)                                                                                  \
@@ -37,6 +38,7 @@ LOOP_AND_CALL(gelu)
 LOOP_AND_CALL(gelu_rounded)
 LOOP_AND_CALL(relu)
 LOOP_AND_CALL(log)
+LOOP_AND_CALL(log_relu)
 static __attribute__((noinline)) void row_of_gelu_rounded(float *y, const float *x, int count) {
   attn2c_gelu_rounded_row(y, x, count);
 }
@@ -66,6 +68,7 @@ static const struct {
     {"gelu_rounded", loop_gelu_rounded, call_gelu_rounded, reference_gelu, 1.1e-4, 1e9, 1, 0, 0x1p-25},
     {"gelu_rounded of rows", row_of_gelu_rounded, call_gelu_rounded, reference_gelu, 1.1e-4, 1e9, 1, 0,
      0x1p-25},
+    {"log_relu", loop_log_relu, call_log_relu, reference_log_relu, 5e-7, 1e9, 2, 0, 0},
     {"relu", loop_relu, call_relu, reference_relu, 0, 0, 0, 0, 0},
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };

@@ -4,7 +4,7 @@
 #include "faults.h"
 #include "model/load.h"
 #include "ops/round.h"
-#include "packing/layout.h"
+#include "packing/packed_header.h"
 #include "packing/pack.h"
 
 #include <criterion/criterion.h>

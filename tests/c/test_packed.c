@@ -8,7 +8,6 @@
 #include "model/model.h"
 #include "safetensors_write.h"
 #include "scratch.h"
-#include "packing/layout.h"
 #include "packing/packed_header.h"
 
 #include <criterion/criterion.h>

@@ -3,7 +3,6 @@
 #include "faults.h"
 #include "picture/picture.h"
 #include "picture/prepare.h"
-#include "picture/resample.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>

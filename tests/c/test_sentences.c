@@ -1,5 +1,5 @@
 /* test_sentences.c - texts are cut where their sentences end, and nowhere else. */
-#include "program/text/sentences.h"
+#include "program/text/generate.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* test_sound.c - text from the rows of CTC models, against transformers (tests/sound/goldens.py); speech by
  * energy; and sounds of all formats, rates and channels, whole, damaged and cut. */
 #include "faults.h"
-#include "program/signals.h"
+#include "program/output.h"
 #include "program/sound/source.h"
 #include "scratch.h"
 #include "sound/ctc.h"

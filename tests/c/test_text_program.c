@@ -9,7 +9,7 @@
 #include "faults.h"
 #include "program/answers/answer.h"
 #include "program/text/rank.h"
-#include "program/answers/safe.h"
+#include "program/answers/json_line.h"
 #include "program/answers/similar.h"
 #include "program/text/source.h"
 #include "scratch.h"
@@ -93,15 +93,23 @@ Test(text_program, similar_texts_are_a_matrix) {
 static attn2c_rank *make_rank(attn2c_answer_format format, int *status) {
   static const float east[] = {1, 0}, north[] = {0, 2}, almost[] = {9, 1}, between[] = {3, 3},
                      odd[] = {NAN, 1};
-  attn2c_rank *rank = attn2c_rank_open(2, 2, format);
+  attn2c_rank *rank = attn2c_rank_open(0, 0, 2, format);
   *status = rank ? ATTN2C_OK : ATTN2C_MEMORY;
   if (!rank) return NULL;
-  *status |= attn2c_rank_query(rank, "east", 4, east);
+  attn2c_meaning of_east = {.kind = ATTN2C_ANSWER_EMBEDDING, .count = 1, .width = 2};
+  of_east.values = malloc(sizeof east);
+  if (of_east.values) memcpy(of_east.values, east, sizeof east);
+  *status |= of_east.values ? attn2c_rank_query(rank, "east", 4, &of_east) : ATTN2C_MEMORY;
+  attn2c_meaning_free(&of_east);
   if (!*status) *status = attn2c_rank_query(rank, "no\tn\033e", 6, NULL);
   const float *const values[] = {odd, between, east, NULL, almost, east, north};
   static const char *const texts[] = {"odd", "between", "first", "", "almost", "second", "north"};
   for (int i = 0; i < 7 && !*status; i++)
-    *status = attn2c_rank_text(rank, texts[i], strlen(texts[i]), values[i]);
+    *status = attn2c_rank_text(rank, texts[i], strlen(texts[i]),
+                               &(attn2c_meaning){.kind = ATTN2C_ANSWER_EMBEDDING,
+                                                 .count = 1,
+                                                 .width = 2,
+                                                 .values = (float *)(uintptr_t)values[i]});
   return rank;
 }
 

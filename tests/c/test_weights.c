@@ -364,12 +364,13 @@ Test(weights, an_unknown_formula) {
   attn2c_source *source;
   attn2c_message message = attn2c_message_make(text, sizeof text);
   cr_assert_eq(attn2c_source_random(1, &odd, &source, &message), ATTN2C_FORMAT);
-  cr_assert_str_eq(text, "positions: formula cosinusoidal, but sinusoidal, rope_cos, rope_sin, angle_cos, "
-                         "angle_sin, grown_cos, grown_sin, alibi, alibi_of, t5_buckets, ones or list, with "
-                         "the numbers of its shape, is expected\n"
-                         "class: formula none, but sinusoidal, rope_cos, rope_sin, angle_cos, angle_sin, "
-                         "grown_cos, grown_sin, alibi, alibi_of, t5_buckets, ones or list, "
-                         "with the numbers of its shape, is expected");
+  cr_assert_str_eq(text,
+                   "positions: formula cosinusoidal, but sinusoidal, rope_cos, rope_sin, angle_cos, "
+                   "angle_sin, grown_cos, grown_sin, plane_cos, plane_sin, alibi, alibi_of, t5_buckets, "
+                   "ones or list, with the numbers of its shape, is expected\n"
+                   "class: formula none, but sinusoidal, rope_cos, rope_sin, angle_cos, angle_sin, "
+                   "grown_cos, grown_sin, plane_cos, plane_sin, alibi, alibi_of, t5_buckets, ones or "
+                   "list, with the numbers of its shape, is expected");
   cr_assert_null(source);
 }
 

@@ -5,6 +5,7 @@ local any = require("draw_any")
 local attention = require("draw_attention")
 local checkpoint = require("draw_checkpoint")
 local context = require("draw_context")
+local experts = require("draw_experts")
 local ranks = require("draw_ranks")
 local sound = require("draw_sound")
 local sizes = require("sizes")
@@ -355,7 +356,7 @@ local function draw_layer(d)
   if chance(15) then layer.softcap = pick { 0.5, 5 } end
   if chance(10) then layer.dropout, layer.drop_path = 0.1, 0.5 end
   if chance(15) and d.positions == "rope" then layer.rope_theta = pick { 2, 500, 1e6 } end
-  if chance(15) and d.positions == "rope" then layer.rope_dim = pick { 0, 2 } end
+  if chance(15) and d.positions == "rope" then layer.rope_dim = d.rope_patches and 0 or pick { 0, 2 } end
   if chance(15) and d.positions == "rope" and layer.rope_dim == nil then layer.rope_scaling = false end
   if chance(20) and (d.projections == nil or d.projections == true) then
     layer.kv_heads = pick(divisors(d.heads, d.heads))
@@ -422,7 +423,7 @@ end
 --- every description has products of bf16 or int8, and not one in four; any: every one that may is of any length, and
 --- not one in six; context: every one that may has a context, and not one in three of any length; encoder:
 --- every one that may has an encoder in addition, and not one in three; ranks: every one that may is divided among
---- ranks; exposed: its inner tensors are outputs, too.
+--- ranks, and none has experts; experts: every one that may has some, and not one in five; exposed: its inner tensors are outputs, too.
 function draw.description(seed, number, wanted)
   wanted = wanted or {}
   math.randomseed(seed, number)
@@ -470,6 +471,7 @@ function draw.description(seed, number, wanted)
     if type(d.seq) == "number" or chance(30) then d.batch = { 1, random(2, 6) } end
   end
   draw_frames(d)
+  if not wanted.ranks and (chance(20) or wanted.experts) then experts.change(d) end
   if chance(12) or wanted.ranks then ranks.change(d, wanted.exposed) end
   if chance(15) then d.unroll = pick { "all", "alike" } end
   if chance(10) then d.opens = pick { "safetensors", "gguf", "any" } end

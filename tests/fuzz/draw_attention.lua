@@ -102,7 +102,9 @@ local function draw_disentangled(d)
   if chance(60) then d.position_distance = math.max(2, buckets // 2 + 1 + size(150)) end
   if chance(50) then d.position_norm = chance(80) end
   local projects = d.projections == nil or d.projections == true
-  if not projects or chance(50) then d.position_projections = projects and pick { "shared", "own" } or "own" end
+  if not projects or chance(50) then
+    d.position_projections = pick { projects and "shared" or "own", "own", "half_biased" }
+  end
   if chance(30) then d.positions = { pick { "learned", "sinusoidal" }, "disentangled" } end
 end
 
@@ -126,6 +128,14 @@ local function draw_convolution(d)
   if chance(75) then return end
   d.conv_kernel = pick { 1, 3, 3, 5, 7 }
   if chance(60) then d.conv_activation = pick { "tanh", "gelu", "relu" } end
+end
+
+-- A token whose rows are 0, and boxes on a page.
+local function draw_dropped(d)
+  local input = d.input
+  if input and input.stage == "tokens" and chance(10) then input.boxes = pick { 1, 30, 1024 } end
+  if not (input and input.stage == "tokens") or not may_convolve(d) or chance(80) then return end
+  input.dropped = random(0, math.min(input.vocab, 3) - 1)
 end
 
 local function draw_sinusoids(d)
@@ -157,6 +167,8 @@ local function draw_positions(d, keys)
     d.rope_dim = 2 * random(head_dim_of(d) // 2)
     if head_dim_of(d) % 2 == 0 and chance(40) then d.rope_dim = head_dim_of(d) end
     if chance(10) then d.rope_dim = 0 end
+    local is_image = d.input and d.input.stage == "image" and not d.input.row_stride
+    if is_image and d.rope_dim % 4 == 0 and chance(60) then d.rope_patches = true end
     if chance(50) then d.rope_style = pick { "halves", "pairs" } end
     if chance(30) then d.rope_theta = pick { 1, 100.5, 5e5 } end
   elseif d.positions == "alibi" then
@@ -204,6 +216,7 @@ function attention.draw_stack(d, keys)
   draw_mask(d, own)
   draw_positions(d, own)
   draw_convolution(d)
+  draw_dropped(d)
   if d.projections == false and not keys then d.kv_heads = nil
   elseif chance(35) then d.kv_heads = divisor(d.heads) end
   if chance(20) then d.qk_norm = attention.draw_qk_norm(d) end

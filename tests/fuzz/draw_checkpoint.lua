@@ -18,7 +18,7 @@ local scalings = {
 local function draw_positions(d)
   local stage = d.input and d.input.stage
   if d.positions == "rope" and (d.rope_dim or 4) >= 4 and (d.rope_dim or d.head_dim or d.d_model // d.heads) >= 4
-    and chance(40) then
+    and not d.rope_patches and chance(40) then
     d.rope_scaling = pick(scalings)()
   end
   if d.rope_scaling and d.rope_scaling.type == "yarn" and d.rope_dim == (d.head_dim or d.d_model // d.heads)

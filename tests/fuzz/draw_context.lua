@@ -45,7 +45,7 @@ local function change_output(d, before)
 end
 
 local function change_positions(d, before)
-  d.conv_kernel, d.conv_activation = nil, nil
+  d.conv_kernel, d.conv_activation, d.input.dropped, d.input.boxes = nil, nil, nil, nil
   if d.positions == "t5" or d.positions == "disentangled" or d.positions == "convolution" then
     d.positions = pick { "alibi", "learned" }
   end
@@ -99,7 +99,7 @@ end
 function draw_context.add_encoder(d, draw_input)
   local e = attention.draw_encoder(d, draw_input)
   local is_image = e.input and e.input.stage == "image"
-  if is_image and e.seq < 2 then e.input = nil end
+  if is_image and e.seq < 2 then e.input, e.rope_patches = nil, nil end
   if is_image and e.input or chance(20) then change_to_one(e) else any.change(e) end
   e.head_mask = nil
   if not is_image and chance(20) then e.input = { stage = "linear", from = size(80) } end

@@ -1,20 +1,9 @@
 -- draw_ranks.lua: divides a drawn description among ranks and stages if it goes with them; and the words that start its
 -- program.
-local pipeline = require("pipeline")
+local accepted = require("accepted")
 local sizes = require("sizes")
 
 local draw_ranks = {}
-
--- The passes that refuse a division.
-local refusing = { "validate", "tokenizer", "graph", "ranks" }
-
-local function is_accepted(d, exposed)
-  return pcall(function()
-    local state = { file = "drawn.lua", overrides = {}, description = d, notes = {}, exposed = exposed }
-    function state.host() return "avx2" end
-    for _, name in ipairs(refusing) do pipeline.step(state, name) end
-  end)
-end
 
 --- Gives a description ranks or stages or both, and one thread, if it goes with them. exposed: whether inner tensors
 --- are outputs, too, which most stages cannot give. Returns whether it does.
@@ -24,7 +13,7 @@ function draw_ranks.change(d, exposed)
   for _, each in ipairs(sizes.pick { { { nil, 2 }, { 2 } }, { { 2, 2 }, { 2 } }, { { 2 } }, { { 3 } }, { { 4 } },
     { { nil, 3 }, { nil, 2 }, { 2 } } }) do
     d.ranks, d.stages = each[1], each[2]
-    if is_accepted(d, exposed) then return true end
+    if accepted(d, exposed) then return true end
   end
   d.threads, d.ranks, d.stages = threads, nil, nil
   return false

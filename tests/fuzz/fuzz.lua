@@ -31,16 +31,23 @@ local function arguments()
   parser:flag("--context", "Calls that go on from those before in every case.")
   parser:flag("--encoder", "An encoder beside calls that go on, in every case.")
   parser:flag("--ranks", "Models that are divided among ranks or stages, in every case.")
+  parser:flag("--experts", "Mixtures of experts in every case that may have them.")
   parser:flag("--exposed", "Inner tensors are outputs, too, each of which is also the only one wanted.")
   parser:flag("--no-shrink", "Print a failure as it was drawn only.")
   parser:flag("-v --verbose", "A line a case.")
   return parser:parse()
 end
 
--- True if a description has what was asked: a context, an encoder beside it, ranks or stages.
+-- True if some layer of a description has experts.
+local function has_experts(d)
+  for _, layer in ipairs(type(d.layers) == "table" and d.layers or {}) do if layer.experts then return true end end
+  return d.experts and (type(d.layers) == "table" and #d.layers or d.layers) > 0
+end
+
+-- True if a description has what was asked: a context, an encoder beside it, ranks or stages, experts.
 local function has_asked(asked, d)
-  return (d.context or not asked.context and not asked.encoder) and (d.memory or not asked.encoder)
-    and (d.ranks or d.stages or not asked.ranks)
+  return (not asked.experts or has_experts(d)) and (d.context or not asked.context and not asked.encoder)
+    and (d.memory or not asked.encoder) and (d.ranks or d.stages or not asked.ranks)
 end
 
 -- The description of a number: the first of those drawn from it that is not too long and has what was asked.

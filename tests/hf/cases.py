@@ -21,8 +21,10 @@ DISTIL = {"vocab_size": VOCAB, "dim": WIDTH, "n_layers": 2, "n_heads": 4, "hidde
           "max_position_embeddings": 19}
 ALBERT = {**BERT, "num_hidden_layers": 5, "num_hidden_groups": 2, "embedding_size": 10}
 ELECTRA = {**BERT, "embedding_size": 10}
+JINA_V3 = {**BERT, "type_vocab_size": 1, "pad_token_id": 0, "rope_parameters": {"rope_type": "default", "rope_theta": 50.0}}
 MPNET = {**BERT, "max_position_embeddings": 30}
 LABELS = {"num_labels": 3}
+ROBERTA = {**BERT, "pad_token_id": 1}
 # As DeBERTa-v3: a shared table with a norm, log buckets that are shorter than the sequences, no positions in the input.
 DEBERTA = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4,
            "intermediate_size": WIDTH, "max_position_embeddings": 19, "layer_norm_eps": 1e-6,
@@ -31,6 +33,7 @@ DEBERTA = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "n
            "position_biased_input": False, "type_vocab_size": 0}
 DEBERTA_OWN = {**DEBERTA, "share_att_key": False, "norm_rel_ebd": "none"}
 DECODER = {**LLAMA, "head_dim": 8}
+EXPERTS = {"num_experts": 5, "num_local_experts": 5, "num_experts_per_tok": 2}
 # Heads of 8 dimensions of which half are rotated.
 HALF = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 3,
         "intermediate_size": WIDTH, "max_position_embeddings": 64, "pad_token_id": 0, "bos_token_id": 1,
@@ -75,6 +78,11 @@ def rope(kind):
 # `change`: a function of the folder after it was written; `sentence`: modules after the model.
 CASES = {
     "bert_model": ("BertModel", BERT, {}),
+    "bert_adapter": ("BertForMaskedLM", BERT, {"words": ["adapter=adapter"], "adapter": {
+        "r": 3, "lora_alpha": 7, "target_modules": ["query", "value", "dense", "word_embeddings"], "bias": "all",
+        "alpha_pattern": {"layer.0.attention.self.query": 5}, "rank_pattern": {"value": 5}, "use_rslora": True}}),
+    "bert_dora": ("BertModel", BERT, {"words": ["adapter=adapter"], "adapter": {
+        "r": 3, "lora_alpha": 7, "target_modules": ["key", "dense"], "bias": "lora_only", "use_dora": True}}),
     "bert_old_names": ("BertModel", BERT, {"change": "old_names"}),
     "bert_sequence": ("BertForSequenceClassification", {**BERT, **LABELS}, {}),
     "bert_token": ("BertForTokenClassification", {**BERT, "num_labels": 5}, {}),
@@ -112,6 +120,9 @@ CASES = {
     "deit_image": ("DeiTForImageClassification", {**VIT, **LABELS}, {}),
     "deit_teacher": ("DeiTForImageClassificationWithTeacher", {**VIT, **LABELS}, {}),
     "gpt2_model": ("GPT2Model", GPT2, {}),
+    "gpt2_adapter": ("GPT2LMHeadModel", GPT2, {"words": ["adapter=adapter"], "adapter": {
+        "r": 4, "lora_alpha": 8, "target_modules": ["c_attn", "c_proj"], "modules_to_save": ["ln_f"],
+        "fan_in_fan_out": True}}),
     "gpt2_logits": ("GPT2LMHeadModel", GPT2, {}),
     "gpt2_all_logits": ("GPT2LMHeadModel", GPT2, {"words": ["output.1.over=all"]}),
     "gpt2_inverse": ("GPT2Model", {**GPT2, "scale_attn_by_inverse_layer_idx": True}, {}),
@@ -123,6 +134,8 @@ CASES = {
     "llama_question": ("LlamaForQuestionAnswering", LLAMA, {}),
     "llama_shards": ("LlamaForCausalLM", LLAMA, {"shards": "10KB"}),
     **{f"llama_{kind}": ("LlamaModel", {**LLAMA, **rope(kind)}, {}) for kind in ROPE},
+    "jina_v3_model": ("JinaEmbeddingsV3Model", JINA_V3, {}),
+    "jina_v3_task": ("JinaEmbeddingsV3Model", JINA_V3, {"task": True, "words": ["adapter=separation"]}),
     "mistral_window": ("MistralForCausalLM", {**LLAMA, "sliding_window": 3}, {}),
     "qwen2_logits": ("Qwen2ForCausalLM", LLAMA, {}),
     "qwen2_window": ("Qwen2Model", {**LLAMA, "use_sliding_window": True, "sliding_window": 3,
@@ -157,6 +170,18 @@ CASES.update({
     "olmo2_logits": ("Olmo2ForCausalLM", LLAMA, LATER),
     "granite_logits": ("GraniteForCausalLM", {**LLAMA, "embedding_multiplier": 3.0, "residual_multiplier": 0.4,
                                               "attention_multiplier": 0.6, "logits_scaling": 0.5}, LATER),
+    "granitemoe_logits": ("GraniteMoeForCausalLM", {**LLAMA, **EXPERTS, "embedding_multiplier": 3.0,
+                                                    "residual_multiplier": 0.4, "attention_multiplier": 0.6,
+                                                    "logits_scaling": 0.5}, LATER),
+    "mixtral_logits": ("MixtralForCausalLM", {**LLAMA, **EXPERTS, "sliding_window": 3}, LATER),
+    "olmoe_logits": ("OlmoeForCausalLM", {**LLAMA, **EXPERTS}, LATER),
+    "qwen2_moe_logits": ("Qwen2MoeForCausalLM", {**LLAMA, **EXPERTS, "moe_intermediate_size": 20,
+                                                 "shared_expert_intermediate_size": 28}, LATER),
+    "qwen3_moe_logits": ("Qwen3MoeForCausalLM", {**DECODER, **EXPERTS, "norm_topk_prob": True,
+                                                 "moe_intermediate_size": 20, "num_hidden_layers": 3,
+                                                 "mlp_only_layers": [1]}, LATER),
+    "qwen3_moe_model": ("Qwen3MoeModel", {**DECODER, **EXPERTS, "moe_intermediate_size": WIDTH,
+                                          "decoder_sparse_step": 2}, LATER),
     "starcoder2_logits": ("Starcoder2ForCausalLM", {**LLAMA, "sliding_window": 3}, LATER),
 })
 
@@ -243,6 +268,8 @@ CASES.update({
     "nomic_bert_token": ("NomicBertForTokenClassification", {**NOMIC, **LABELS}, {}),
     "nomic_bert_sentence": ("NomicBertModel", NOMIC, {"sentence": [["mean_tokens"], None, True],
                                                       "change": "published_nomic"}),
+    "nomic_bert_experts": ("NomicMoeModel", {**NOMIC, "num_hidden_layers": 3, "num_experts": 5, "moe_top_k": 2,
+                                             "moe_every_n_layers": 2}, {"change": "published_nomic_moe"}),
     "gte_model": ("GteModel", {**GTE, "rope_parameters": {"rope_theta": 50.0, "rope_type": "default"}}, {}),
     "gte_masked": ("GteForMaskedLM", {**GTE, "type_vocab_size": 1, "hidden_act": "relu"}, {}),
     "gte_token": ("GteForTokenClassification", {**GTE, **LABELS}, {}),
@@ -420,6 +447,77 @@ CASES.update({
         "activation_function": "relu", "cross_attention_hidden_size": 20}), WRITES_ABOUT),
     "vision_wider_trocr": ("VisionEncoderDecoderModel", vision("vit", "trocr", {**VISION, "hidden_size": 20}, **{
         **TROCR, "use_learned_position_embeddings": False}), WRITES_ABOUT),
+})
+
+ERNIE = {**BERT, "use_task_id": True, "task_type_vocab_size": 3}
+REMBERT = {**BERT, "input_embedding_size": 10, "output_embedding_size": 14}
+EURO = {**DECODER, "mask_token_id": 3, "rope_parameters": {"rope_type": "default", "rope_theta": 50.0}}
+DEBERTA_1 = {key: value for key, value in DEBERTA.items() if key not in ("position_buckets", "norm_rel_ebd", "share_att_key")}
+CASES.update({
+    "deberta_model": ("DebertaModel", DEBERTA_1, {}),
+    "deberta_far": ("DebertaModel", {**DEBERTA_1, "max_relative_positions": 4, "pos_att_type": ["c2p", "p2c"],
+                                     "num_attention_heads": 3}, {}),
+    "deberta_c2p": ("DebertaForTokenClassification", {**DEBERTA_1, **LABELS, "pos_att_type": ["c2p"], "type_vocab_size": 2,
+                                                      "position_biased_input": True}, {}),
+    "deberta_masked": ("DebertaForMaskedLM", DEBERTA_1, {}),
+    "deberta_masked_new": ("DebertaForMaskedLM", {**DEBERTA_1, "legacy": False}, {}),
+    "deberta_sequence": ("DebertaForSequenceClassification", {**DEBERTA_1, **LABELS, "pos_att_type": "p2c"}, {}),
+    "deberta_question": ("DebertaForQuestionAnswering", {**DEBERTA_1, "relative_attention": False,
+                                                         "position_biased_input": True}, {}),
+})
+LAYOUT = {**BERT, "max_2d_position_embeddings": 30}
+CASES.update({
+    "layoutlm_model": ("LayoutLMModel", {**LAYOUT, "max_2d_position_embeddings": 1010}, {"boxes": True}),
+    "layoutlm_token": ("LayoutLMForTokenClassification", {**LAYOUT, **LABELS, "type_vocab_size": 1}, {"boxes": True}),
+    "layoutlm_masked": ("LayoutLMForMaskedLM", {**LAYOUT, "type_vocab_size": 1}, {}),
+    "layoutlm_sequence": ("LayoutLMForSequenceClassification", {**LAYOUT, **LABELS}, {"boxes": True}),
+    "layoutlm_question": ("LayoutLMForQuestionAnswering", LAYOUT, {"boxes": True}),
+})
+DINO_3 = {**VIT, "num_attention_heads": 3}
+CASES.update({
+    "dinov3_model": ("DINOv3ViTModel", {**DINO_3, "num_register_tokens": 3}, {}),
+    "dinov3_gated": ("DINOv3ViTModel", {**DINO_3, "use_gated_mlp": True, "hidden_act": "silu", "key_bias": True,
+                                        "mlp_bias": False, "proj_bias": False, "rope_theta": 30.0}, {}),
+    "dinov3_wide": ("DINOv3ViTModel", {**DINO_3, "query_bias": False, "value_bias": False, "num_register_tokens": 1,
+                                       "image_size": 224}, {"sides": (8, 20), "words": ["input.height=8", "input.width=20"]}),
+})
+LONG = {**ROBERTA, "type_vocab_size": 1, "attention_window": 4}
+CASES.update({
+    "longformer_model": ("LongformerModel", LONG, {}),
+    "longformer_masked": ("LongformerForMaskedLM", {**LONG, "attention_window": [4, 8]}, {}),
+    "longformer_token": ("LongformerForTokenClassification", {**LONG, **LABELS, "attention_window": [16, 4]}, {}),
+})
+# As ESM-2. Cases with drops have a mask token, 9, of which some tokens are made (goldens.py).
+ESM = {**ROBERTA, "position_embedding_type": "rotary", "mask_token_id": 9, "token_dropout": True, "emb_layer_norm_before": False}
+CASES.update({
+    "esm_model": ("EsmModel", ESM, {"masked": 9}),
+    "esm_masked": ("EsmForMaskedLM", ESM, {"masked": 9}),
+    "esm_token": ("EsmForTokenClassification", {**ESM, **LABELS, "token_dropout": False}, {}),
+    "esm_sequence": ("EsmForSequenceClassification", {**ESM, **LABELS, "position_embedding_type": "absolute",
+                                                      "emb_layer_norm_before": True}, {}),
+    "esm_old": ("EsmModel", ESM, {"change": "old_frequencies"}),
+    "data2vec_text_model": ("Data2VecTextModel", {**ROBERTA, "type_vocab_size": 1}, {}),
+    "data2vec_text_sequence": ("Data2VecTextForSequenceClassification", {**ROBERTA, **LABELS}, {}),
+    "xlm_roberta_xl_model": ("XLMRobertaXLModel", {**ROBERTA, "type_vocab_size": 1}, {}),
+    "xlm_roberta_xl_masked": ("XLMRobertaXLForMaskedLM", {**ROBERTA, "type_vocab_size": 1}, {}),
+    "xlm_roberta_xl_sequence": ("XLMRobertaXLForSequenceClassification", {**ROBERTA, **LABELS, "type_vocab_size": 1}, {}),
+    "roberta_prelayernorm_model": ("RobertaPreLayerNormModel", {**ROBERTA, "type_vocab_size": 2}, {}),
+    "roberta_prelayernorm_masked": ("RobertaPreLayerNormForMaskedLM", {**ROBERTA, "type_vocab_size": 1}, {}),
+    "roberta_prelayernorm_question": ("RobertaPreLayerNormForQuestionAnswering", {**ROBERTA, "hidden_act": "relu"}, {}),
+    "ernie_model": ("ErnieModel", BERT, {}),
+    "ernie_tasks": ("ErnieForMaskedLM", ERNIE, {}),
+    "ernie_sequence": ("ErnieForSequenceClassification", {**ERNIE, **LABELS, "type_vocab_size": 4}, {}),
+    "ernie_sentence": ("ErnieModel", ERNIE, {"sentence": [["mean_tokens"], None, True]}),
+    "rembert_model": ("RemBertModel", REMBERT, {}),
+    "rembert_masked": ("RemBertForMaskedLM", REMBERT, {}),
+    "rembert_sequence": ("RemBertForSequenceClassification", {**REMBERT, **LABELS}, {}),
+    "eurobert_model": ("EuroBertModel", EURO, {}),
+    "eurobert_masked": ("EuroBertForMaskedLM", {**EURO, "mlp_bias": True, "attention_bias": True}, {}),
+    "eurobert_sequence": ("EuroBertForSequenceClassification", {**EURO, **LABELS}, {}),
+    "eurobert_first": ("EuroBertForSequenceClassification", {**EURO, **LABELS, "classifier_pooling": "bos"}, {}),
+    "eurobert_mean": ("EuroBertForSequenceClassification", {**EURO, **LABELS, "classifier_pooling": "mean"},
+                      {"change": "published_eurobert"}),
+    "eurobert_token": ("EuroBertForTokenClassification", {**EURO, **LABELS}, {}),
 })
 
 HIDDEN_ONLY = {"text_embeds", "image_embeds", "last_hidden_state", "pooler_output", "logits", "embeddings", "start_logits", "end_logits"}

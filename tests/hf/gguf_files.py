@@ -138,16 +138,20 @@ LAYERS = {"model.layers.": DECODER, "transformer.h.": GPT2, "transformer.blocks.
 # Tensors that some architectures name differently.
 AFTER = {"post_attention_layernorm": "post_attention_norm", "post_feedforward_layernorm": "post_ffw_norm",
          "pre_feedforward_layernorm": "ffn_norm", "self_attn.q_norm": "attn_q_norm", "self_attn.k_norm": "attn_k_norm"}
+# Tensors of experts, which are the first axis; gate and up are one in memory.
+MIXTURE = {"mlp.gate": "ffn_gate_inp", "block_sparse_moe.router": "ffn_gate_inp",
+           "experts.gate": "ffn_gate_exps", "experts.up": "ffn_up_exps", "experts.down": "ffn_down_exps",
+           "mlp.shared_expert.gate_proj": "ffn_gate_shexp", "mlp.shared_expert.up_proj": "ffn_up_shexp",
+           "mlp.shared_expert.down_proj": "ffn_down_shexp", "mlp.shared_expert_gate": "ffn_gate_inp_shexp"}
 OTHER = {"gemma2": AFTER, "gemma3": AFTER, "olmo2": AFTER, "exaone4": AFTER,
          "qwen3": {key: AFTER[key] for key in list(AFTER)[3:]}, "command-r": {key: AFTER[key] for key in list(AFTER)[3:]},
          "glm4": {"post_self_attn_layernorm": "post_attention_norm", "post_mlp_layernorm": "post_ffw_norm",
                   "mlp.gate_up_proj": "ffn_up"},
          "stablelm": {"self_attn.q_layernorm": "attn_q_norm", "self_attn.k_layernorm": "attn_k_norm"},
          "phi3": {"self_attn.qkv_proj": "attn_qkv", "mlp.gate_up_proj": "ffn_up"},
-         "starcoder2": {"mlp.c_fc": "ffn_up", "mlp.c_proj": "ffn_down"}}
-
-
-PAIRED = ("llama", "granite", "internlm2", "smollm3")   # whose rotated rows are stored as pairs
+         "llama": MIXTURE, "qwen3moe": {**MIXTURE, **{key: AFTER[key] for key in list(AFTER)[3:]}},
+         "olmoe": {**MIXTURE, **{key: AFTER[key] for key in list(AFTER)[3:]}}, "qwen2moe": MIXTURE,
+         "granitemoe": MIXTURE, "starcoder2": {"mlp.c_fc": "ffn_up", "mlp.c_proj": "ffn_down"}}
 
 
 def name_of(name, arch):
@@ -156,8 +160,12 @@ def name_of(name, arch):
     for prefix, parts in LAYERS.items():
         if module.startswith(prefix):
             number, rest = module[len(prefix):].split(".", 1)
+            rest = rest[rest.find("experts."):] if "experts." in rest else rest
             return f"blk.{number}.{OTHER.get(arch, {}).get(rest) or parts[rest]}.{kind}"
     return f"{OUTSIDE[module]}.{kind}"
+
+
+IN_PAIRS = ("llama", "granite", "granitemoe", "internlm2", "smollm3")   # whose rotated rows are stored as pairs
 
 
 def to_file(values, name, arch, config):
@@ -165,7 +173,7 @@ def to_file(values, name, arch, config):
     heads = config.num_attention_heads if "q_proj" in name else getattr(config, "num_key_value_heads", 0)
     if arch == "gpt2" and values.ndim == 2 and ".h." in name:
         return np.ascontiguousarray(values.T)
-    if arch in PAIRED and ("q_proj" in name or "k_proj" in name):
+    if arch in IN_PAIRS and ("q_proj" in name or "k_proj" in name):
         return pairs(values, heads)
     if arch.startswith("gemma") and name.endswith("norm.weight"):
         return values + np.float32(1)
@@ -179,7 +187,7 @@ def to_file(values, name, arch, config):
 def from_file(values, name, arch, config):
     """The inverse of to_file."""
     heads = config.num_attention_heads if "q_proj" in name else getattr(config, "num_key_value_heads", 0)
-    if arch in PAIRED and ("q_proj" in name or "k_proj" in name):
+    if arch in IN_PAIRS and ("q_proj" in name or "k_proj" in name):
         return halves(values, heads)
     if arch.startswith("gemma") and name.endswith("norm.weight"):
         return values - np.float32(1)
@@ -193,6 +201,9 @@ def from_file(values, name, arch, config):
 SMALL = {"vocab_size": 37, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
          "num_key_value_heads": 2, "intermediate_size": 32, "max_position_embeddings": 64, "pad_token_id": 0,
          "bos_token_id": 1, "eos_token_id": 2}
+EXPERTS = {**SMALL, "hidden_size": 64, "intermediate_size": 64, "num_experts": 5, "num_local_experts": 5,
+           "num_experts_per_tok": 2}
+COUNTS = {"expert_count": 5, "expert_used_count": 2}
 
 FALCON = {"vocab_size": 37, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "ffn_hidden_size": 64,
           "max_position_embeddings": 64}
@@ -268,6 +279,19 @@ CASES = {
                         ["Q8_0", "Q4_1"], {"attention.head_count_kv": 2}, {}),
     "gguf_starcoder2": ("Starcoder2ForCausalLM", {**SMALL, "sliding_window": None}, "starcoder2", ["Q8_0", "Q5_0"],
                         {}, {}),
+    "gguf_mixtral": ("MixtralForCausalLM", {**EXPERTS, "rope_theta": 10000.0}, "llama", ["Q4_0", "Q8_0", "F16"],
+                     {**COUNTS, "rope.freq_base": 10000.0}, {}),
+    "gguf_qwen3moe": ("Qwen3MoeForCausalLM", {**EXPERTS, "head_dim": 16, "moe_intermediate_size": 128,
+                                              "norm_topk_prob": True}, "qwen3moe", ["Q4_1", "Q8_0"],
+                      {**COUNTS, "expert_feed_forward_length": 128, "attention.key_length": 16}, {}),
+    "gguf_olmoe": ("OlmoeForCausalLM", EXPERTS, "olmoe", ["Q8_0", "Q5_1"], COUNTS, {}),
+    "gguf_qwen2moe": ("Qwen2MoeForCausalLM", {**EXPERTS, "moe_intermediate_size": 64,
+                                              "shared_expert_intermediate_size": 128}, "qwen2moe", ["Q4_0", "Q5_0"],
+                      {**COUNTS, "expert_feed_forward_length": 64, "expert_shared_feed_forward_length": 128}, {}),
+    "gguf_granitemoe": ("GraniteMoeForCausalLM", {**EXPERTS, "embedding_multiplier": 3.0, "residual_multiplier": 0.5,
+                                                  "attention_multiplier": 0.25, "logits_scaling": 2.0}, "granitemoe",
+                        ["Q8_0", "Q4_1"], {**COUNTS, "attention.scale": 0.25, "embedding_scale": 3.0,
+                                           "residual_scale": 0.5, "logit_scale": 2.0}, {}),
     "gguf_gpt2": ("GPT2LMHeadModel", {"vocab_size": 37, "n_positions": 19, "n_embd": 32, "n_layer": 2, "n_head": 4,
                                       "n_inner": 64}, "gpt2", ["Q5_0", "F32", "Q4_0"], {}, {}),
     "gguf_bert": ("BertModel", {"vocab_size": 37, "hidden_size": 32, "num_hidden_layers": 2,
@@ -307,7 +331,12 @@ def parameters_of(model, arch):
     and values are one, and so are StableLM's norms of heads."""
     known = {name: parameter.detach().numpy().copy() for name, parameter in model.named_parameters()}
     for name, values in known.items():
-        if ".norms." in name:
+        if name.endswith("experts.gate_up_proj"):
+            for part, half in zip(("gate", "up"), np.split(values, 2, axis=1)):
+                yield f"{name[:-12]}{part}.weight", np.ascontiguousarray(half), [f"{name} {part}"]
+        elif name.endswith("experts.down_proj"):
+            yield name[:-5] + ".weight", values, [name]
+        elif ".norms." in name:
             before = name.split(".norms.")[0]
             parts = [each for each in known if each.startswith(before + ".norms.")]
             if name == parts[0]:
@@ -327,14 +356,18 @@ def stored_tensors(model, kinds, arch, config, random):
             continue
         kind = "F32"
         values = to_file(values, name, arch, config)
-        if values.ndim == 2 and min(values.shape) > 2 and "norm" not in name:
+        if values.ndim >= 2 and min(values.shape) > 2 and "norm" not in name:
             kind, number = kinds[number % len(kinds)], number + 1
-            if values.shape[1] % gguf.GGML_QUANT_SIZES[Type[kind]][0]:  # as llama.cpp: a type of smaller blocks
+            if values.shape[-1] % gguf.GGML_QUANT_SIZES[Type[kind]][0]:  # as llama.cpp: a type of smaller blocks
                 kind = ("Q4_0", "Q4_1", "Q5_0")[number % 3]
         data, meant = stored(kind, values, random)
         tensors[name_of(name, arch)] = (data, kind)
         for part, rows in zip(parts, np.split(from_file(meant, name, arch, config), len(parts))):
-            state[part] = torch.tensor(np.ascontiguousarray(rows)).reshape(model.get_parameter(part).shape)
+            state[part] = torch.tensor(np.ascontiguousarray(rows))
+    for name in [key[:-5] for key in state if key.endswith(" gate")]:
+        state[name] = torch.cat([state.pop(name + " gate"), state.pop(name + " up")], 1)
+    for name in state:
+        state[name] = state[name].reshape(model.get_parameter(name).shape)
     return tensors, state
 
 
@@ -348,7 +381,7 @@ def write_case(name):
     model = getattr(hf, class_name)(config).eval()
     with torch.no_grad():
         for parameter in model.parameters():
-            parameter.copy_(torch.randn(parameter.shape) * (0.1 if parameter.ndim == 2 else 0.2)
+            parameter.copy_(torch.randn(parameter.shape) * (0.1 if parameter.ndim >= 2 else 0.2)
                             + (1 if parameter.ndim == 1 else 0))
     folder = HERE / "goldens" / name
     shutil.rmtree(folder, ignore_errors=True)

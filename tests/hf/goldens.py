@@ -18,12 +18,14 @@ that a wrong rule cannot hide.
     goldens.py            writes all cases
     goldens.py CASE ...   only these
 
-Run with Python 3.11, torch 2.15.0, transformers 5.23.0, numpy 2.4.6, safetensors 0.8.0.
+Run with Python 3.11, torch 2.15.0, transformers 5.23.0, numpy 2.4.6, safetensors 0.8.0; cases with an
+adapter also with peft 0.21.2.
 """
 
 import json
 import shutil
 import sys
+import tempfile
 import zlib
 from pathlib import Path
 
@@ -33,6 +35,7 @@ import transformers as hf
 from safetensors.numpy import load_file, save_file
 
 import jina
+import nomic
 from cases import (AST, BATCH, BERT, CASES, CLEAR, FRAMES, GTE, HIDDEN_ONLY, LENGTHS, NTK, PROMPT, SEQ, SOURCE,
                    VOCAB, WIDTH)
 
@@ -218,6 +221,31 @@ def published_nomic(folder):
         indent=2) + "\n")
 
 
+def published_nomic_moe(folder):
+    """The same for the mixture of experts, with the published names of tensors."""
+    own = json.loads((folder / "config.json").read_text())
+    published_nomic(folder)
+    config = json.loads((folder / "config.json").read_text())
+    config.update(activation_function="gelu", expert_choice_router=False, ffn_div=1, mlp_fc1_bias=True,
+                  mlp_fc2_bias=True, moe_normalize_expert_weights=False, num_shared_experts=0, qkv_proj_bias=True,
+                  architectures=["NomicBertModel"],
+                  **{key: own[key] for key in ("moe_every_n_layers", "moe_top_k", "num_experts")})
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    tensors, renamed = load_file(folder / "model.safetensors"), {}
+    for name, value in tensors.items():
+        if "q_proj" in name:
+            parts = [tensors[name.replace("q_proj", part)] for part in ("q_proj", "k_proj", "v_proj")]
+            name, value = name.replace("q_proj", "Wqkv"), np.concatenate(parts)
+        elif "k_proj" in name or "v_proj" in name:
+            continue
+        for old, new in (("layers.", "encoder.layers."), ("self_attn", "attn"), ("o_proj", "out_proj"),
+                         ("embeddings.LayerNorm", "emb_ln"), ("post_attention_layernorm", "norm1"),
+                         ("post_mlp_layernorm", "norm2")):
+            name = name.replace(old, new)
+        renamed[name] = value
+    save_file(renamed, folder / "model.safetensors")
+
+
 def published_gte(folder):
     """As the published folders of GTE v1.5, with code of their own. Its scaling of positions is called ntk."""
     tensors = load_file(folder / "model.safetensors")
@@ -230,6 +258,26 @@ def published_gte(folder):
         layer_norm_type="layer_norm", logn_attention_clip1=False, logn_attention_scale=False, pack_qkv=True,
         position_embedding_type="rope", rope_theta=NTK_BASE, rope_scaling={"factor": NTK, "type": "ntk"},
         unpad_inputs=False, use_memory_efficient_attention=False)
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+
+
+def old_frequencies(folder):
+    """As the first folders of ESM: each layer has the frequencies of the rotation, rounded to float16."""
+    tensors = load_file(folder / "model.safetensors")
+    for name in [name for name in tensors if name.endswith("rotary_embeddings.inv_freq")]:
+        values = tensors.pop(name)
+        for layer in range(2):
+            tensors[f"encoder.layer.{layer}.attention.self.rotary_embeddings.inv_freq"] = values
+    save_file(tensors, folder / "model.safetensors")
+
+
+def published_eurobert(folder):
+    """As the published folders of EuroBERT, with code of their own."""
+    config = json.loads((folder / "config.json").read_text())
+    config.update(auto_map={"AutoModel": "modeling_eurobert.EuroBertModel"}, clf_pooling=config.pop("classifier_pooling"),
+                  rope_theta=config.pop("rope_parameters")["rope_theta"], rope_scaling=None, hidden_dropout=0.0,
+                  bos_token="<|begin_of_text|>", eos_token="<|end_of_text|>", mask_token="<|mask|>",
+                  pad_token="<|end_of_text|>")
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
 
 
@@ -353,7 +401,7 @@ def save(folder, class_name, settings, shards="1GB"):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     generator = torch.Generator().manual_seed(zlib.crc32(folder.name.encode()))
-    model_class = getattr(jina, class_name, None) or getattr(hf, class_name)
+    model_class = getattr(jina, class_name, None) or getattr(nomic, class_name, None) or getattr(hf, class_name)
     model = model_class(model_class.config_class(**settings))
     fill(model, generator)
     model.half().save_pretrained(folder, max_shard_size=shards)
@@ -369,12 +417,72 @@ def opened(model_class, folder):
     return model
 
 
+def merged(folder, model, settings, generator):
+    """A model with a random LoRA adapter, which its folder gets as well, merged into it by PEFT."""
+    from peft import LoraConfig, get_peft_model
+    adapted = get_peft_model(model, LoraConfig(**settings))
+    of_bias = {"all": "bias", "lora_only": "base_layer.bias"}.get(settings.get("bias"), "/")
+    with torch.no_grad():
+        for key, parameter in adapted.named_parameters():
+            if "lora_" in key or "modules_to_save" in key or key.endswith(of_bias):
+                values = 0.25 * torch.randn(parameter.shape, generator=generator)
+                parameter.copy_(((2 if "magnitude" in key else 0) + values).half())
+    adapted.half().save_pretrained(folder / "adapter")
+    (folder / "adapter/README.md").unlink()
+    return adapted.float().merge_and_unload().eval()
+
+
+TASKS, TASK, TASK_RANK, TASK_ALPHA = ["retrieval.query", "separation", "text-matching"], "separation", 2, 3
+
+
+def published_task(folder, generator):
+    """As the published folders of jina-embeddings-v3, with factors for each task. Returns the tensors that a task's
+    give, by their names without adapters."""
+    tensors, merged_tensors = {}, {}
+    for name, value in load_file(folder / "model.safetensors").items():
+        merged_tensors[name] = torch.tensor(value).float()
+        if not name.endswith(".weight") or "norm" in name or "emb_ln" in name:
+            tensors["roberta." + name] = value
+            continue
+        module, (rows, columns) = "roberta." + name.removesuffix(".weight") + ".parametrizations.weight.", value.shape
+        shapes = [(TASK_RANK, columns), (rows, TASK_RANK)]
+        is_table = "embeddings" in name
+        a, b = ((0.3 * torch.randn((len(TASKS), *shape), generator=generator)).half()
+                for shape in (reversed(shapes) if is_table else shapes))
+        tensors.update({module + "original": value, module + "0.lora_A": a.numpy(), module + "0.lora_B": b.numpy()})
+        one, other = (each[TASKS.index(TASK)].float() for each in (a, b))
+        merged_tensors[name] += (one @ other if is_table else other @ one) * (TASK_ALPHA / TASK_RANK)
+    save_file(tensors, folder / "model.safetensors")
+    config = json.loads((folder / "config.json").read_text())
+    base = config.pop("rope_parameters")["rope_theta"]
+    config.update(architectures=["XLMRobertaModel"], model_type="xlm-roberta", position_embedding_type="rotary",
+                  auto_map={"AutoModel": "jinaai/xlm-roberta-flash-implementation--modeling_lora.XLMRobertaLoRA"},
+                  rotary_emb_base=base, lora_adaptations=TASKS, lora_alpha=TASK_ALPHA, lora_rank=TASK_RANK,
+                  lora_dropout_p=0.0, task_instructions={task: "" for task in TASKS}, use_flash_attn=True)
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    return merged_tensors
+
+
+def with_task(folder, model, generator):
+    """The model of a task, which transformers opens from a folder without adapters."""
+    whole = published_task(folder, generator)
+    with tempfile.TemporaryDirectory() as place:
+        model.save_pretrained(place)
+        save_file({name: value.numpy() for name, value in whole.items()}, Path(place) / "model.safetensors",
+                  metadata={"format": "pt"})
+        return opened(type(model), Path(place))
+
+
 def write(name):
     class_name, settings, special = CASES[name]
     folder = GOLDENS / name
     model, generator = save(folder, class_name, settings, special.get("shards", "1GB"))
     if "change" in special:
         globals()[special["change"]](folder)
+    if "adapter" in special:
+        model = merged(folder, model, special["adapter"], generator)
+    if "task" in special:
+        model = with_task(folder, model, generator)
     mask, seq = None, special.get("length", SEQ)
     if "pictures" in special:
         ids = torch.randint(4, VOCAB, (BATCH, seq), generator=generator)
@@ -382,7 +490,7 @@ def write(name):
         call = {"pixel_values": inputs["pixel_values"],
                 "input_ids" if class_name.startswith("Blip") else "decoder_input_ids": ids}
     elif "pixel" in model.main_input_name or name in ("clip_both_image", "siglip_both"):
-        inputs = {"pixel_values": torch.randn(BATCH, 3, 8, 8, generator=generator)}
+        inputs = {"pixel_values": torch.randn(BATCH, 3, *special.get("sides", (8, 8)), generator=generator)}
     elif name.startswith("ast_"):
         inputs = {"input_values": torch.randn(BATCH, AST["max_length"], AST["num_mel_bins"], generator=generator)}
     elif "sounds" in special:
@@ -399,6 +507,13 @@ def write(name):
         del inputs["attention_mask"]
     else:
         inputs = text_inputs(name, model.config, generator, seq)
+        if "boxes" in special:
+            last = min(1000, model.config.max_2d_position_embeddings - 1)
+            sides = torch.randint(0, last + 1, (BATCH, seq, 2, 2), generator=generator).sort(2).values
+            inputs["bbox"] = sides.flatten(2)
+            inputs["bbox"][0, 0], inputs["bbox"][0, 1] = torch.tensor([0, 0, 0, 0]), torch.tensor([0, 0, last, last])
+        if "masked" in special:
+            inputs["input_ids"][0, 2] = inputs["input_ids"][0, 5] = inputs["input_ids"][1, 1] = special["masked"]
         if "ends" in special:
             inputs["input_ids"].clamp_(max=VOCAB - 2)
             for row, length in enumerate(inputs["attention_mask"].sum(1).tolist()):

@@ -24,13 +24,14 @@ import shutil
 import sys
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import torch
 import transformers as hf
 
+import cases
 import goldens
-from cases import MODERN
 
 HERE = Path(__file__).resolve().parent
 MOST = 40  # tokens
@@ -48,6 +49,11 @@ LONG = ("The cat sat on the mat — naïve as it was, it slept for a very long t
 LONG_QUESTIONS = ["where is the cat?", "who?", "how do I reset my password?", "what is naïve?", "is there nothing",
                   "one word"]
 LONG_CONTEXTS = [LONG * 3, " " + LONG[:120], LONG, LONG[40:] + "\t" + LONG, "x", LONG[::-1] + LONG]
+
+# Amino acids, some unknown, spaces, tokens of several characters, and a text that is cut.
+PROTEINS = ["MKTAYIAKQRQISFVKSHFSRQ", "MK<mask>AYI<mask>", "", "m K  T\tJJA JJ", "<null_1>.-XBUZO<eos>A", "é东MA<cls", "L" * 60,
+            "<mask>"]
+ACIDS = "<cls> <pad> <eos> <unk> L A G V S E R T I D P K Q N F Y M H W C X B U Z O . - <null_1> <mask>".split()
 
 
 def bert(**more):
@@ -78,7 +84,7 @@ CASES = {
     "question": ("BertForQuestionAnswering", bert(), "bert_uncased", QUESTIONS, CONTEXTS),
     "windows": ("RobertaForQuestionAnswering", ROBERTA, "roberta", LONG_QUESTIONS, LONG_CONTEXTS),
     "sentence": ("BertModel", bert(), "bert_uncased", TEXTS, None),
-    "modern": ("ModernBertModel", MODERN | {"max_position_embeddings": MOST}, "roberta", TEXTS, None),
+    "modern": ("ModernBertModel", cases.MODERN | {"max_position_embeddings": MOST}, "roberta", TEXTS, None),
     "prompt": ("BertModel", bert(), "bert_uncased", [text for text in TEXTS if text], None),
     "modules": ("BertModel", bert(), "bert_uncased", [text for text in TEXTS if text], None),
     "reranker": ("BertForSequenceClassification", bert(num_labels=1), "bert_uncased", TEXTS, PAIRS),
@@ -90,6 +96,8 @@ CASES = {
         **bert(**labels("entailment", "neutral", "contradiction")), "relative_attention": True, "position_buckets": 8,
         "norm_rel_ebd": "layer_norm", "share_att_key": True, "pos_att_type": "p2c|c2p",
         "position_biased_input": False, "type_vocab_size": 0}, "deberta", TEXTS, PAIRS),
+    "proteins": ("EsmForMaskedLM", {**bert(), "pad_token_id": 1, "mask_token_id": 32,
+                                    "token_dropout": True, "position_embedding_type": "rotary"}, "esm", PROTEINS, None),
     "ended": ("Qwen3ForSequenceClassification", {
         "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8,
         "intermediate_size": WIDTH, "max_position_embeddings": MOST, "pad_token_id": 0, **labels("no", "yes", "perhaps")},
@@ -109,6 +117,11 @@ STRIDES = {"question": [None], "windows": [None, 0, 5]} # None: the program's ow
 
 
 def tokenizer_of(folder, name, case):
+    if name == "esm":
+        (folder / "vocab.txt").write_text("\n".join(ACIDS))
+        made = hf.EsmTokenizer(str(folder / "vocab.txt"))
+        made.save_pretrained(folder)
+        return made
     text = gzip.open(HERE.parent / f"text/goldens/{name}.json.gz", "rt", encoding="utf-8").read()
     if case == "ended":
         end = json.loads(text)["added_tokens"][0]
@@ -333,6 +346,9 @@ def stride_of(tokenizer, question, stride):
 
 def encodings_of(name, tokenizer, text, pair, stride=None):
     """The calls that a text takes: one, or windows over the pair of a question."""
+    if not tokenizer.is_fast:
+        ids = tokenizer(text, truncation=True, max_length=MOST)["input_ids"]
+        return [SimpleNamespace(ids=ids)]
     if name not in STRIDES:
         return tokenizer(text, pair, truncation=True, max_length=MOST).encodings
     stride = stride_of(tokenizer, text, stride)

@@ -503,8 +503,8 @@ of("runtime/ops/softmax.h", "c:rowops_base") {
 }
 
 of("runtime/ops/ranges.h", "c:rowops_attention_base") {
-  { name = "repair_zero", old = "if (weight != 0.0f)\n          attn2c_add_weighted(",
-    new = "if (weight >= 0.0f)\n          attn2c_add_weighted(", wrong = "0 times NaN is added" },
+  { name = "repair_zero", old = "if (weight != 0.0f) attn2c_add_weighted(",
+    new = "if (weight >= 0.0f) attn2c_add_weighted(", wrong = "0 times NaN is added" },
 }
 
 of("runtime/ops/gather.h", "c:rowops_base") {
@@ -688,9 +688,9 @@ of("gen/passes/emit/lengths.lua", spec .. "passes/emit/lengths_spec.lua") {
     wrong = "the header states the shape without past keys" },
 }
 
-for _, part in ipairs { "any_length", "builds", "chat", "checkpoints", "continued", "decoders", "generate", "kept",
-  "machine", "measure", "pictures", "products", "program", "python", "ranks", "serve", "sound", "sources", "team", "text",
-  "typed" } do
+for _, part in ipairs { "any_length", "builds", "chat", "checkpoints", "continued", "decoders", "generate", "grammar",
+  "kept", "machine", "measure", "pictures", "products", "program", "python", "ranks", "serve", "sound", "sources",
+  "team", "text", "typed" } do
   require(part)(of, spec)
 end
 

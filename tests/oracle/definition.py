@@ -26,6 +26,7 @@ ACTIVATIONS = {
     "relu": lambda x: np.maximum(x, 0),
     "gelu": lambda x: x / 2 * (1 + _erf(x / math.sqrt(2))),
     "gelu_tanh": lambda x: x / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3))),
+    "log_relu": lambda x: np.log1p(np.maximum(x, 0)),
     "quick_gelu": lambda x: x * sigmoid(1.702 * x),
     "silu": lambda x: x * sigmoid(x),
     "sigmoid": sigmoid,

@@ -28,9 +28,7 @@ function opened.check(program, path, made, say)
   local code, said = run { program, path }
   if code == 0 then return end
   for _, kind in ipairs { "format", "io", "memory" } do
-    if code == faults.code[kind] then
-      faults.raise(kind, require("text.tokenizer").told(made, said:match("[^\n]*")))
-    end
+    if code == faults.code[kind] then faults.raise(kind, require("text.tokenizer").told(made, said:match("[^\n]*"))) end
   end
   say(("%s: its tables were not tested: %s"):format(made.file, code and "status " .. code or said))
 end

@@ -40,7 +40,7 @@ local quieter = { "-Wl,--no-warnings" }
 local jansson_header = { "-idirafter", "/usr/include" }
 
 -- The runtime's folders that are only in the program.
-local of_commands = words.set { "reference", "check", "program", "measure" }
+local of_commands = words.set { "reference", "check", "program", "measure", "grammar" }
 
 -- Returns the folder of a source of the runtime.
 local function room_of(source) return source:match("^%w+") end
@@ -48,6 +48,7 @@ local function room_of(source) return source:match("^%w+") end
 -- Sources of the runtime that work on each number or byte of a file, of weights, of a text or of an answer. With -O1 a
 -- check takes 1.2 times as long.
 local computes = { "^base/", "^ranks/", "^text/", "^picture/", "^sound/", "^generate/", "^speech/",
+  "^grammar/",
   "^formats/gguf_blocks%.c$", "^formats/npy%.c$", "^formats/tensors%.c$",
   "^weights/block_reader%.c$", "^reading/coded%.c$", "^weights/constants%.c$", "^weights/orders%.c$",
   "^packing/pack%.c$", "^weights/random%.c$", "^reading/resized%.c$", "^packing/scale_", "^reading/taps%.c$",
@@ -88,9 +89,7 @@ local serve_libraries = { "-levent_extra", "-levent_core" } -- only of the progr
 -- Returns the name of a source's object: NAME.o for an emitted file, FOLDER-FILE.o for one of the runtime. No model's
 -- name has a `-`, so that an emitted file and a file of the runtime never have the same object. ending: distinguishes
 -- several objects of one source.
-local function object_name(source, ending)
-  return source:gsub("/", "-"):gsub("%.c$", "") .. (ending or "") .. ".o"
-end
+local function object_name(source, ending) return source:gsub("/", "-"):gsub("%.c$", "") .. (ending or "") .. ".o" end
 
 -- Returns the job that compiles a source of the model (`from` = "model") or of the runtime ("runtime"). name: the
 -- object's name, if it is not object_name's.
@@ -124,10 +123,10 @@ local function is_of_server(source, options)
 end
 
 -- True if a source is part of a model. picture/, program/picture/ and FOLDER/picture_*.c are only for models that take
--- pictures; in the same way text is for models that take text, generate for those that continue, ranks for those that
--- are divided among ranks, sound for those that take sound, and chat/ for those with a chat template. sound/ is also
--- for those with CTC. program/answers/ is for text, pictures and sound, program/media/ for the last two. Tools are
--- separate programs.
+-- pictures; in the same way text is for models that take text, generate for those that continue, grammar for those
+-- that do both, ranks for those that are divided among ranks, sound for those that take sound, and chat/ for those with
+-- a chat template. sound/ is also for those with CTC. program/answers/ is for text, pictures and sound, program/media/
+-- for the last two. Tools are separate programs.
 local function is_wanted(source, providers, options)
   if source:match("^tools/") then return false end
   local system = source:match("^system/(%w+)%.c$")
@@ -145,6 +144,7 @@ local function is_wanted(source, providers, options)
   if is_part(source, "picture") then return options.has_pictures end
   if source:match("^sound/") then return options.has_sound or options.has_ctc end
   if is_part(source, "sound") then return options.has_sound end
+  if is_part(source, "grammar") then return options.has_text and options.has_generation end
   if is_part(source, "text") then return options.has_text end
   if source:match("^chat/") then return options.has_chat end
   if is_of_ranks(source) then return options.has_ranks end
@@ -245,6 +245,7 @@ local function model_objects(spec, builds, entries, options)
     program[#program + 1] = object("model", name .. "_model.c", { binding, "-DATTN2C_PROGRAM" }, name .. "_reads.o")
   end
   table.insert(is_packed and own or shipped, object("model", name .. "_model.c", binding))
+  if options.has_generation then shipped[#shipped + 1] = object("model", name .. "_sequences.c", { QUICK }) end
   if options.has_text then shipped[#shipped + 1] = object("model", name .. "_text.c", { QUICK }) end
   if options.has_pictures then shipped[#shipped + 1] = object("model", name .. "_picture.c", { QUICK }) end
   if options.has_sound or options.has_ctc then

@@ -39,8 +39,10 @@ local known = {} -- by folder: a command may build many variants
 function sources.of_runtime(folder)
   if not known[folder] then
     local headers, texts = files_of(folder, ".h")
-    local pages, page_texts = files_of(folder, ".html") -- which sources include, too
-    local runtime = { of_headers = sources.digest(headers, texts) .. sources.digest(pages, page_texts) }
+    local pages, page_texts = files_of(folder, ".html") -- which sources include, too, as they do notices
+    local notices, notice_texts = files_of(folder, ".txt")
+    local runtime = { of_headers = sources.digest(headers, texts) .. sources.digest(pages, page_texts)
+      .. sources.digest(notices, notice_texts) }
     runtime.names, runtime.texts = files_of(folder, ".c")
     known[folder] = runtime
   end

@@ -16,9 +16,7 @@ local VARIABLES = { "CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", 
 
 -- Returns the absolute path at which exec finds a program. It is absolute because commands run in other folders.
 local function found(word)
-  if word:find("/") then
-    return word:sub(1, 1) == "/" and word or lfs.currentdir() .. "/" .. word
-  end
+  if word:find("/") then return word:sub(1, 1) == "/" and word or lfs.currentdir() .. "/" .. word end
   return process.find(word) or word
 end
 

@@ -71,9 +71,7 @@ end
 function verdict.line(measured)
   local outputs = measured.outputs
   for _, row in ipairs(outputs) do
-    if row.is_empty then
-      return ("unknown: in f32 no number of %s is finite"):format(row.name)
-    end
+    if row.is_empty then return ("unknown: in f32 no number of %s is finite"):format(row.name) end
   end
   local word, odd = word_of(outputs, measured.language), broken(outputs)
   local of = measured.sources

@@ -35,9 +35,7 @@ end
 --- True if a variant can have the maps that a command line asks for. A run needs weights if the model has any. Inputs
 --- may be for the check only, but a text or a folder for pictures needs maps. Faults: usage.
 function maps.possible(arguments, variant, state)
-  if arguments.weights or paths.is_checkpoint(variant.path) or not has_weights(state.primary.graph) then
-    return true
-  end
+  if arguments.weights or paths.is_checkpoint(variant.path) or not has_weights(state.primary.graph) then return true end
   if arguments.text or arguments.attention then
     faults.raise("usage", (arguments.text and "--text" or "--attention")
       .. ": --weights is needed, too: maps of random weights mean nothing")

@@ -44,9 +44,7 @@ function Subject:run(built, is_verified)
   local start = clock()
   local result = measure.run(built, { repetitions = self.repetitions, is_verified = is_verified,
     cold_megabytes = self.cold_megabytes })
-  if not is_verified then
-    self.run_seconds = 0.5 * (clock() - start) + 0.5 * (self.run_seconds or clock() - start)
-  end
+  if not is_verified then self.run_seconds = 0.5 * (clock() - start) + 0.5 * (self.run_seconds or clock() - start) end
   for key, each in pairs(result.of) do each.ms = each.ms * self.products[key].flops / built.products[key].flops end
   return result
 end
@@ -82,9 +80,7 @@ end
 --- Returns the noise of a product's ratio: the spread of the rule's ratio to the mean of its neighbours in time.
 function Subject:noise(key)
   local list, history = {}, self.history[key]
-  for i = 2, #history - 1 do
-    list[#list + 1] = history[i].own / (0.5 * (history[i - 1].own + history[i + 1].own))
-  end
+  for i = 2, #history - 1 do list[#list + 1] = history[i].own / (0.5 * (history[i - 1].own + history[i + 1].own)) end
   if #list < 3 then return UNKNOWN_NOISE end
   local _, spread = search.spread(list)
   return spread

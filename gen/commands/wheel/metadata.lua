@@ -75,8 +75,6 @@ function metadata.wheel(tag)
 end
 
 --- Returns the text of entry_points.txt for one program, whose function is main() of a package's __main__.
-function metadata.entry_points(name)
-  return ("[console_scripts]\n%s = %s.__main__:main\n"):format(name, name)
-end
+function metadata.entry_points(name) return ("[console_scripts]\n%s = %s.__main__:main\n"):format(name, name) end
 
 return metadata

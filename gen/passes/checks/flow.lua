@@ -204,9 +204,7 @@ function Flow:touch(step, section)
   self.walk(step, function(operand, access, dimensions)
     if operand == unseen then return end
     if access ~= "w" then self:read(operand, dimensions, section) end
-    if access ~= "r" then
-      written[count + 1], written[count + 2], count = operand, dimensions, count + 2
-    end
+    if access ~= "r" then written[count + 1], written[count + 2], count = operand, dimensions, count + 2 end
   end, KEPT)
   for i = 1, count, 2 do self:write(written[i], written[i + 1]) end
 end
@@ -218,7 +216,8 @@ function Flow:first_panels_apart(list)
   while at <= #list do
     local panels, stop = list[at].panels, at
     while panels and list[stop + 1] and list[stop + 1].panels == panels do stop = stop + 1 end
-    for _, each in ipairs(panels and { { 0, 1 }, { 1, panels.count - 1 } } or { {} }) do
+    local parts = panels and (panels.count > 1 and { { 0, 1 }, { 1, panels.count - 1 } } or { { 0, 1 } })
+    for _, each in ipairs(parts or { {} }) do
       for i = at, stop do
         local step = panels and part(list[i], each[1], each[2]) or list[i]
         local unseen = self.unseen[list[i]]

@@ -150,10 +150,11 @@ end
 -- Returns a step with the values of a call's symbols.
 local function known_step(step, symbols, made)
   local arguments = {}
-  for name, operand in pairs(step.arguments) do
-    arguments[name] = operand and with_values(operand, symbols, made)
-  end
+  for name, operand in pairs(step.arguments) do arguments[name] = operand and with_values(operand, symbols, made) end
   local copy = setmetatable({ arguments = arguments }, fields_of(step, made))
+  if step.choices and not symbols.rows then return copy end -- the number of rows is known
+  -- all choices of the rows, which experts divide
+  if step.choices then symbols = { n = symbols.rows * step.choices } end
   if step.kernel then
     copy.kernel = sized(step.kernel, step.sizes, symbols, made)
     copy.outputs = math.min(step.outputs, copy.kernel.m)

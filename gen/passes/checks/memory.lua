@@ -46,6 +46,7 @@ local function check_bounds(state, program, call)
     rooms[operand.buffer] = size
     local low, high = operands.reach(operand, dimensions, segment.micro_batch - 1,
       state.spec.batch - segment.micro_batch)
+    if operand.experts then high = high + (operand.experts - 1) * operand.by_expert end
     if low < 0 or high >= size then
       expect(false, "memory", "a %s of %s leaves %s: bytes %d to %d of %d", step.fn or step.form, section.name,
         operand.buffer, low, high, size)

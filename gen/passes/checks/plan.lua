@@ -17,13 +17,11 @@ return function(state)
     for _, fusion in ipairs(region.fusions) do
       if fusion.panels then
         local leading = fusion.leading
-        expect(fusion.panels == state.weights.layouts[leading.operands.weight.name], "plan", "the panels of %s",
+        expect(fusion.panels == state.weights.layouts[leading.operands.weight.name].each, "plan", "the panels of %s",
           leading.result.name)
       end
     end
   end
-  for _, op in ipairs(state.graph.entry.ops) do
-    expect(found[op], "plan", "%s is not planned", op.result.name)
-  end
+  for _, op in ipairs(state.graph.entry.ops) do expect(found[op], "plan", "%s is not planned", op.result.name) end
   check_storage(state)
 end

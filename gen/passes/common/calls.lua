@@ -62,11 +62,13 @@ function calls.takes_ranks(step) return step.form == "row" and steps.rows[step.f
 function calls.symbols(list)
   local symbols, is_known = {}, {}
   for _, call in ipairs(list) do
+    if call.step.choices then goto continue end -- the loop over experts has the number of rows
     operands.each_open(call.step, function(name)
       local symbol = call.step.sizes[name]
       if not is_known[symbol] then symbols[#symbols + 1] = symbol end
       is_known[symbol] = true
     end)
+    ::continue::
   end
   return symbols
 end

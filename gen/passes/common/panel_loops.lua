@@ -35,7 +35,8 @@ function panel_loops.parts()
     made[step.panels], of[key] = of, of[key] or { count = count }
     local arguments = {}
     for name, operand in pairs(step.arguments) do arguments[name] = moved(operand, first, count == 1) end
-    return like(step, { arguments = arguments, unit = step.unit + first, panels = count > 1 and of[key] })
+    local is_loop = count > 1 or step.choices ~= nil -- a loop over experts is around one panel, too
+    return like(step, { arguments = arguments, unit = step.unit + first, panels = is_loop and of[key] or false })
   end
 end
 

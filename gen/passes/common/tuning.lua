@@ -40,7 +40,7 @@ function tuning.key(leading, epilogue, rows)
   end
   if #parts == 0 then parts[1] = "none" end
   local type = weight.type ~= "f32" and types.word(weight.type) .. " " or ""
-  return ("%dx%d %sn %d +%s"):format(weight.shape[1], weight.shape[2], type, rows, table.concat(parts, "_"))
+  return ("%dx%d %sn %d +%s"):format(ops.outputs(leading), weight.shape[2], type, rows, table.concat(parts, "_"))
 end
 
 --- Returns this machine's processor as one word.

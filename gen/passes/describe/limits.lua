@@ -69,9 +69,7 @@ local function look(budget)
   if os.clock() > budget.ends then error({ limit = TOO_LONG }, 0) end
   if collectgarbage("count") > budget.memory then
     collectgarbage()
-    if collectgarbage("count") > budget.memory then
-      error({ limit = "takes more than 16 MiB of memory" }, 0)
-    end
+    if collectgarbage("count") > budget.memory then error({ limit = "takes more than 16 MiB of memory" }, 0) end
   end
 end
 

@@ -120,9 +120,10 @@ local function row_of(step)
 end
 
 --- Returns the values of the templates: bound_products, bound_rows, each with calls as a C double;
---- bound_candidates: lists of initialisers. All are empty for an entry of any length, as its work depends on the call.
+--- bound_candidates: lists of initialisers. All are empty for an entry of any length or with experts, whose work
+--- depends on the call.
 function emit_bound.values(state)
-  if state.primary.spec.symbols.rows.is_open then
+  if state.plan.depends_on_call then
     return { bound_products = {}, bound_candidates = {}, bound_rows = {} }
   end
   local rows, by_key = {}, {}

@@ -73,9 +73,7 @@ local function loops_of(map, bounds, lanes, strip)
   if then_row then add("    " .. then_row:format(tile_row, cols)) end
   if rounds then add(("    attn2c_round_row(%s, %s, %s);"):format(tile_row, line, cols)) end
   add("  }")
-  if again then
-    add(("  for (size_t i = %s; i++) %s"):format(bounds, again:format(tile_row, tostring(cols))))
-  end
+  if again then add(("  for (size_t i = %s; i++) %s"):format(bounds, again:format(tile_row, tostring(cols)))) end
   return lines
 end
 

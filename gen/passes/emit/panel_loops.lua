@@ -14,6 +14,29 @@ local function expression(operand, parameter)
   return text .. (stride == 1 and " + panel" or (" + panel * %d"):format(stride))
 end
 
+-- Returns an operand as C: that of the current expert, whose first choice is number `at`.
+local function of_expert(text, operand)
+  local by_expert, by_choice = operand.operand.by_expert, operand.operand.by_choice
+  local stride = by_expert or by_choice
+  if not stride then return text end
+  return ("%s + %s * %d"):format(text, by_expert and "expert" or "at", types.elements(stride, operand.type))
+end
+
+-- Returns lines that are repeated for each expert with choices.
+local function each_expert(lines, kernel, each)
+  local first
+  for _, operand in ipairs(each.calls[1].operands) do
+    if operand.name == "first" then first = c.plus(each.parameters[operand.parameter].name,
+      types.elements(operand.offset, "i32")) end
+  end
+  local result = { ("  for (size_t expert = 0; expert < %d; expert++) {"):format(kernel.experts),
+    ("    const size_t at = (size_t)(%s)[expert], n = (size_t)(%s)[expert + 1] - at;"):format(first, first),
+    "    if (n == 0) continue;" }
+  for _, line in ipairs(lines) do result[#result + 1] = "  " .. line end
+  result[#result + 1] = "  }"
+  return result
+end
+
 --- Returns a panel loop (of kernels/panel_loops.lua) as a function for ops.c.in.
 function emit_panel_loops.values(each)
   local formal = { each.takes_kernels and "const attn2c_kernel *k" or nil }
@@ -23,12 +46,17 @@ function emit_panel_loops.values(each)
   end
   for _, symbol in ipairs(calls.symbols(each.calls)) do formal[#formal + 1] = "ptrdiff_t " .. symbol end
   local lines = { ("  for (size_t panel = 0; panel < %d; panel++) {"):format(each.count) }
+  local kernel = each.calls[1].step.kernel
   for _, call in ipairs(each.calls) do
     local list = {}
-    for i, operand in ipairs(call.operands) do list[i] = expression(operand, each.parameters[operand.parameter]) end
+    for _, operand in ipairs(call.operands) do
+      local text = expression(operand, each.parameters[operand.parameter])
+      if operand.name ~= "first" then list[#list + 1] = kernel.experts and of_expert(text, operand) or text end
+    end
     lines[#lines + 1] = "    " .. calls.text(call.step, call.pair, list)
   end
   lines[#lines + 1] = "  }"
+  if kernel.experts then lines = each_expert(lines, kernel, each) end
   return { name = each.name, formal = table.concat(formal, ", "), sentence = sentences.panel_loop(each), lines = lines }
 end
 

@@ -1,6 +1,8 @@
 -- readers.lua: finds the parts of the runtime that read a model's weights (runtime/base/readers.h). A library links
 -- those that its model can need.
+local c = require("common.c")
 local types = require("data.types")
+local words = require("common.words")
 
 local emit_readers = {}
 
@@ -15,6 +17,7 @@ formats.packed = formats.any -- of the program, which packs them
 local members = {
   { "orders", "check_packed", "attn2c_packed_orders_check" },
   { false, "loader", "&attn2c_checkpoint_loader" }, { false, "formats", "formats" }, { "coding", "coding" },
+  { "adapter", "adapter", "&adapter" },
   { "resized", "resized", "&attn2c_resized_reader" }, { "taps", "taps", "&attn2c_taps_reader" },
   { "projector", "projector", "&attn2c_distance_projector" }, { "orders", "orders", "&attn2c_group_order_reader" },
   { "blocks", "blocks", "&attn2c_scale_block_reader" },
@@ -35,11 +38,23 @@ local function add_needs(entry, needs)
   end
 end
 
+--- Returns the rows of attn2c_merge of an adapter in C (checkpoints/adapter.lua), or false without one.
+function emit_readers.merges(adapter)
+  return adapter and words.map(adapter.rows, function(row)
+    local names = words.map(row.names, c.string)
+    local function name(text) return text and c.string(text) or "NULL" end
+    return ("{ (const char *const[]){ %s, NULL }, %s, %s, %s, %s, %s, %d, %d, %d },"):format(table.concat(names, ", "),
+      name(row.base), name(row.outputs), name(row.inputs), name(row.lengths), c.double(row.scale or 1.0), row.rank or 0,
+      row.is_transposed and 1 or 0, row.part or -1)
+  end) or false
+end
+
 --- Returns { formats, rows, packed_rows }: the list of formats, and the members of the table of readers in C, of the
 --- program and of a library that opens only packed weights (else false). states: of all targets or ranks; coding: the
 --- runtime's name of how quantised tensors are stored, or false.
 function emit_readers.values(states, coding)
-  local needs, rows, spec = { coding = coding }, {}, states[1].spec
+  local spec = states[1].spec
+  local needs, rows = { coding = coding, adapter = spec.adapter }, {}
   for _, state in ipairs(states) do
     for _, entry in ipairs(state.entries) do add_needs(entry, needs) end
   end

@@ -31,9 +31,7 @@ end
 -- Returns the tables by which c.pointer turns operands into C.
 local function addresses_of(state, program)
   local members = {}
-  for name, tensor in pairs(state.graph.tensors) do
-    members[name] = tensor.member and reserved.member(tensor.member)
-  end
+  for name, tensor in pairs(state.graph.tensors) do members[name] = tensor.member and reserved.member(tensor.member) end
   local function unit(operand)
     local is_external = operand.class == "in" or operand.class == "out"
     return types.bytes(1, is_external and state.graph.tensors[operand.buffer].type or "f32")

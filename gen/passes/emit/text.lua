@@ -15,9 +15,7 @@ local function prompt_rows(prompts)
 end
 
 --- Returns the names of a spec's prompts, sorted, for a comment.
-function emit_text.prompt_names(spec)
-  return words.map(words.sorted_keys(spec.prompts or {}), c.comment)
-end
+function emit_text.prompt_names(spec) return words.map(words.sorted_keys(spec.prompts or {}), c.comment) end
 
 --- True for a model that translates, and knows languages.
 function emit_text.has_languages(state)
@@ -36,6 +34,27 @@ function emit_text.embedding(state)
     is_unit = graph.answer.is_unit }
 end
 
+-- Returns the special tokens, which have no lexical weight, as a list of C.
+local function unweighted(specials)
+  local list = {}
+  for _, name in ipairs { "cls", "eos", "pad", "sep", "unk" } do list[#list + 1] = specials[name] end
+  return table.concat(list, ", ")
+end
+
+-- Returns how vectors of tokens are compared, as the members of attn2c_late, or nil.
+local function late_rows(given, tokens)
+  if not given then return nil end
+  local list = {}
+  for _, each in ipairs { { "query_marker", tokens.query_marker or -1 },
+    { "document_marker", tokens.document_marker or -1 }, { "expansion", tokens.expansion or -1 },
+    { "query_length", given.query_length or 0 }, { "document_length", given.document_length or 0 },
+    { "attends", given.attends and 1 or 0 }, { "first", given.first }, { "mean", given.mean and 1 or 0 },
+    { "skip", #tokens.skip > 0 and "skipped" or "NULL" }, { "skip_count", #tokens.skip } } do
+    list[#list + 1] = (".%s = %s,"):format(each[1], each[2])
+  end
+  return list
+end
+
 --- Returns the values of the template.
 function emit_text.values(state)
   local tokenizer, answer = state.tokenizer, state.primary.graph.answer
@@ -45,6 +64,9 @@ function emit_text.values(state)
     written_bytes = tokenizer.written and #tokenizer.written or false, ids = inputs.ids,
     types = inputs.token_types, lengths = inputs.lengths, mask = inputs.attention_mask, pool_mask = inputs.pool_mask,
     prompt = state.spec.prompt and c.string(state.spec.prompt) or false, answer = answer.kind, output = answer.output,
+    answers = answer.answers or {}, late = late_rows(state.spec.late_interaction, tokenizer.late) or false,
+    skipped = tokenizer.late and table.concat(tokenizer.late.skip, ", ") or "",
+    unweighted = answer.answers and unweighted(tokenizer.specials) or "",
     second = answer.second, label_list = labels, label_function = "ATTN2C_" .. answer.label_function,
     prompts = prompt_rows(state.spec.prompts), dimensions = state.spec.dimensions or false,
     is_unit = answer.is_unit, embedding = emit_text.embedding(state), has_chat = state.chat ~= nil,

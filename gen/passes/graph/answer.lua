@@ -56,15 +56,28 @@ local passed_over = words.set { "similarity", "softmax", "log_softmax" }
 local function last_stage(spec)
   for i = #spec.output, 1, -1 do
     local stage = spec.output[i]
-    if not passed_over[stage.stage] and (stage.stage == "linear" or not stage.activation) then
-      return stage.stage
-    end
+    if not passed_over[stage.stage] and (stage.stage == "linear" or not stage.activation) then return stage.stage end
   end
   return "hidden"
 end
 
--- Returns the kind of the answer, and its outputs. has_mask: whether the tokenizer has a mask token.
-local function kind_of(spec, graph, has_mask)
+-- Outputs whose names are what a search wants, and the kinds of answers that they are, the usual one first.
+local of_search = { { "sentence_embedding", "EMBEDDING" }, { "lexical_weights", "LEXICAL" },
+  { "token_embeddings", "VECTORS" } }
+
+-- Returns the answers of a model that has lexical weights or vectors of tokens, { { kind, output } }, or nil.
+local function searched(number)
+  if not number.lexical_weights and not number.token_embeddings then return nil end
+  local list = {}
+  for _, each in ipairs(of_search) do
+    if number[each[1]] then list[#list + 1] = { kind = each[2], output = number[each[1]] } end
+  end
+  return list
+end
+
+-- Returns the kind of the answer, its outputs, and the answers that a caller may have in its place, or nil. has_mask:
+-- whether the tokenizer has a mask token.
+local function kind_of(spec, graph, has_mask, is_text)
   local number, last, similarity = {}, 0, similarity_of(graph)
   for i, name in ipairs(graph.entry.outputs) do
     local member = graph.tensors[name].member
@@ -73,6 +86,8 @@ local function kind_of(spec, graph, has_mask)
   end
   local function rank_of(i) return #graph.tensors[graph.entry.outputs[i]].shape end
   if number.start_logits and number.end_logits then return "SPAN", number.start_logits, number.end_logits end
+  local list = is_text and searched(number)
+  if list then return list[1].kind, list[1].output, 0, list end
   if spec.pictures and number.pooler_output then return "EMBEDDING", number.pooler_output, 0 end
   if number.last_hidden_state then return "STATES", number.last_hidden_state, 0 end
   if number.embeddings and not spec.labels then return "EMBEDDING", number.embeddings, 0 end
@@ -102,12 +117,13 @@ local function function_of(spec, width)
 end
 
 --- Returns { inputs = name -> number or -1, kind, output, second: numbers of outputs from 0, label_function,
---- is_unit: whether the answer is an embedding that was scaled to a unit vector, similarity: the number of the output
---- that turns its cosines into scores, or nil }.
+--- answers: a list of all answers, { kind, output }, if a caller may choose one; is_unit: whether the answer is an
+--- embedding that was scaled to a unit vector, similarity: the number of the output that turns its cosines into scores,
+--- or nil }.
 --- tokenizer: nil for a model that takes pictures or sound.
 function answer.of(spec, graph, tokenizer)
   local similarity = similarity_of(graph)
-  local kind, output, second = kind_of(spec, graph, tokenizer and tokenizer.mask ~= nil)
+  local kind, output, second, list = kind_of(spec, graph, tokenizer and tokenizer.mask ~= nil, tokenizer ~= nil)
   local shape = graph.tensors[graph.entry.outputs[output + 1]].shape
   check_dimensions(spec, kind, shape[#shape])
   check_padding(spec, kind, tokenizer)
@@ -115,8 +131,9 @@ function answer.of(spec, graph, tokenizer)
     faults.raise("usage", "ctc: goes with a last output that has a row of scores for each row of states")
   end
   return { inputs = inputs_of(spec, graph, tokenizer and answer.inputs or of_media), kind = kind,
-    output = output, second = second, label_function = function_of(spec, shape[#shape]),
-    is_unit = kind == "EMBEDDING" and last_stage(spec) == "normalise",
+    output = output, second = second, answers = list, label_function = function_of(spec, shape[#shape]),
+    is_unit = kind == "EMBEDDING" and (list and graph.entry.outputs[output + 1]:find("%.normalise$") ~= nil
+      or not list and last_stage(spec) == "normalise"),
     similarity = similarity and similarity - 1 }
 end
 

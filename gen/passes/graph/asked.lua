@@ -154,9 +154,7 @@ local function shrink(self, of, op)
     local tensor = op.operands[name]
     local maker = tensor and of.made[tensor]
     local is_there = of.set[maker] and (of.early[maker] or false) == is_early
-    if tensor and not is_fixed(tensor) and not is_there then
-      op.operands[name] = chosen(self, of, tensor, is_early)
-    end
+    if tensor and not is_fixed(tensor) and not is_there then op.operands[name] = chosen(self, of, tensor, is_early) end
   end
   if ops.class(op).by_position then op.attributes.row = ROW_OF[of.pool.attributes["function"]] end
   for i, name in ipairs(ops.table[op.op].operands) do list[i] = op.operands[name] or false end

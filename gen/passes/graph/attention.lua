@@ -96,6 +96,7 @@ local function rotate(self, path, x, heads, of_queries)
   local function angles(name)
     local formula = ("rope_%s %.17g %d"):format(name, spec.rope_theta, spec.past)
     if spec.rope_scaling then formula = rope.formula(name, spec, spec.past, x.shape[2], grows) end
+    if spec.rope_patches then formula = rope.of_patches(name, spec) end
     return self:constant(("%spositions.%s_%d%s"):format(self.prefix, name, x.shape[2], own), shape, formula)
   end
   return self:op("rotate", path, { x = x, cosines = angles("cos"), sines = angles("sin") },
@@ -451,9 +452,7 @@ function attention.self(self, path, layer, x)
     a.q = rotate(self, a.path .. ".q_rotated", a.q, a.heads, true)
     a.k = rotate(self, a.path .. ".k_rotated", a.k, a.kv_heads)
   end
-  if spec.past > 0 then
-    a.k, a.v = with_past(self, a, "keys", a.k), with_past(self, a, "values", a.v)
-  end
+  if spec.past > 0 then a.k, a.v = with_past(self, a, "keys", a.k), with_past(self, a, "values", a.v) end
   a.k, a.v = with_extra(self, a, "k", a.k), with_extra(self, a, "v", a.v)
   a.factors = factors_of(self, a, kept)
   a.gates = spec.position_gate and a.distances and gates(self, a, x) or nil

@@ -119,7 +119,7 @@ end
 --- tensor has more rows than are used; { like = path } if it is another weight's tensor; { shape } if the
 --- checkpoint's has other dimensions with the same number of elements; { taps } if it is a convolution's,
 --- [out][in][taps]; { heads, all, axis } if only some of all
---- heads' rows (axis 1) or columns (2) are taken.
+--- heads' rows (axis 1) or columns (2) are taken; { experts } if it has the rows of this many experts.
 function Builder:weight(path, shape, mean, deviation, source)
   source = source or {}
   path = self:group_path(path)
@@ -127,7 +127,7 @@ function Builder:weight(path, shape, mean, deviation, source)
   local rule = names.find(self.model.names, source.like or path, self.model)
   if source.like then rule = with_own_names(names.own(self.model.names, path, self.model), rule) end
   local tensor = self:tensor { name = path, kind = "weight", type = "f32", shape = shape, rule = rule, mean = mean,
-    deviation = deviation, source = source }
+    deviation = deviation, source = source, experts = source.experts }
   tensor.from = sources.of(tensor, rule, self.spec)
   self.graph.weights[#self.graph.weights + 1] = path
   return tensor
@@ -148,11 +148,17 @@ function Builder:kept(path, shape, type)
   return self:tensor { name = path, kind = "state", type = type, shape = shape }
 end
 
+-- Returns the tensor by which the result of an op is in the order of experts: `groups` of the op, or of its operand.
+local function groups_of(op_name, operands)
+  local from = operands.x or operands.a
+  return op_name ~= "combine" and (operands.groups or from and from.groups) or nil
+end
+
 --- Adds an op whose result is the tensor `path`.
 function Builder:op(op_name, path, operands, attributes)
   local op = ops.make(op_name, self.section, operands, attributes or {})
   op.result = self:tensor { name = path, kind = "scratch", type = op.type, shape = op.shape,
-    unbatched = op.unbatched, wide = op.wide }
+    unbatched = op.unbatched, wide = op.wide, groups = groups_of(op_name, operands) }
   self.entry.ops[#self.entry.ops + 1] = op
   self.entry.flops = self.entry.flops + op.flops
   return op.result
@@ -165,11 +171,11 @@ local function maker_of(list, tensor)
 end
 
 -- Returns the result of an op that is inserted after the op that makes the tensor `after`.
-function Builder:op_after(after, op_name, path, operands)
+function Builder:op_after(after, op_name, path, operands, attributes)
   local list, section = self.entry.ops, self.section
   local at = maker_of(list, after)
   if at then self.section = list[at].section end
-  local y = self:op(op_name, path, operands)
+  local y = self:op(op_name, path, operands, attributes)
   self.section = section
   if at then table.insert(list, at + 1, table.remove(list)) end
   return y
@@ -184,13 +190,14 @@ function Builder:round(x, type)
   return y
 end
 
---- Returns x as integers, and the scale of each row; all readers share them.
+--- Returns x as integers, and the scale of each row, or of each expert's part of it; all readers share them.
 function Builder:quantise(x)
   local path, scale_path = x.name .. "." .. types.all[types.quantised].word, x.name .. ".scale"
   local known = self.graph.tensors[path]
   if known then return known, self.graph.tensors[scale_path] end
-  local scale = self:op_after(x, "row_scale", scale_path, { x = x })
-  return self:op_after(scale, "quantise", path, { x = x, scale = scale }), scale
+  local heads = x.groups and { heads = x.groups.shape[#x.groups.shape] }
+  local scale = self:op_after(x, "row_scale", scale_path, { x = x }, heads)
+  return self:op_after(scale, "quantise", path, { x = x, scale = scale }, heads), scale
 end
 
 -- Returns x with its columns in the order of the groups of a product's weight, which then has its inputs in this order.
@@ -228,7 +235,7 @@ end
 -- Returns the constant that the integers of a weight are multiplied with: one number a row.
 function Builder:scales_of(weight)
   local scale = self:constant(weight.name .. ".scales", { weight.shape[1] }, "scales " .. weight.name)
-  scale.scales_of = weight
+  scale.scales_of, scale.experts = weight, weight.experts
   return scale
 end
 
@@ -240,23 +247,31 @@ function Builder:embed(path, ids, weight)
   return self:op("embed", path, { ids = ids, table = weight, scale = scale })
 end
 
---- Returns a product with a packed weight, x W^T + b, in the number type that the precision gives its part.
-function Builder:product(path, operands)
-  local weight = operands.weight
+-- Gives the weight of a product the number type of its part. Returns x as the product reads it, and the scale of each
+-- row if that is integers.
+function Builder:converted(path, weight, x)
   local in_blocks = scale_blocks.of_linear(self.model.weights, self.section, self:group_path(path))
   self.products[self:group_path(path)] = true
   if in_blocks then
     local is_fine = scale_blocks.has_fine_inputs(self.section, path, self.model.layers)
     weight.type = types.of_scaled[in_blocks]
-    operands.x = self:quantise_blocks(self:in_order(path, weight, operands.x), is_fine)
-    return self:op("linear", path, operands)
+    return self:quantise_blocks(self:in_order(path, weight, x), is_fine)
   end
   local word = precision.of_linear(self.model.precision, self.section, path)
   local type = types.all[types.of_word[word]]
   if type.rows then weight.type = type.name end
-  if type.rows == "round" then operands.x = self:round(operands.x, targets.rows(self.model.target, word)) end
-  if type.rows ~= "quantise" then return self:op("linear", path, operands) end
-  local x, row_scale = self:quantise(operands.x)
+  if type.rows == "round" then return self:round(x, targets.rows(self.model.target, word)) end
+  if type.rows == "quantise" then return self:quantise(x) end
+  return x
+end
+
+--- Returns a product with a packed weight, x W^T + b, in the number type that the precision gives its part.
+function Builder:product(path, operands)
+  local weight, x, row_scale = operands.weight, self:converted(path, operands.weight, operands.x)
+  if not row_scale then
+    operands.x = x
+    return self:op("linear", path, operands)
+  end
   local scale = self:scales_of(weight)
   local sums = self:op("linear_integers", path .. ".sums", { x = x, weight = weight })
   return self:op("dequantise", path, { x = sums, row_scale = row_scale, scale = scale, bias = operands.bias })
@@ -316,6 +331,42 @@ function Builder:linear(path, x, width, bias, gain, source)
     weight = self:weight(path .. ".weight", { width, from }, 0, (gain or 1) / math.sqrt(from), source or nil),
     bias = bias and self:weight(path .. ".bias", { width }, 0, 0.1, of_bias or nil) or nil,
   })
+end
+
+--- Returns the linear layer of a router. Its numbers are floats in all precisions, as the choice of experts is.
+function Builder:router(path, x, width, bias)
+  local from = x.shape[#x.shape]
+  return self:op("linear", path, { x = x, weight = self:weight(path .. ".weight", { width, from }, 0,
+    1 / math.sqrt(from)), bias = bias and self:weight(path .. ".bias", { width }, 0, 0.1) or nil })
+end
+
+-- Returns x once for each expert of a row, unless it has a part for each already; all readers share it.
+function Builder:spread(x, groups)
+  if x.groups then return x end
+  local path = x.name .. ".spread"
+  if self.graph.tensors[path] then return self.graph.tensors[path] end
+  local y = self:op("spread", path, { x = x, groups = groups })
+  y.type = x.type
+  return y
+end
+
+--- Returns the products of rows with the weights of their experts. given: { experts: their number, width: outputs of
+--- each, bias: whether there are biases, gain: as for linear }.
+function Builder:of_experts(path, x, groups, given)
+  local from, count = x.shape[#x.shape], given.experts
+  if x.groups then from = from // groups.shape[#groups.shape] end
+  local source = { experts = count }
+  local weight = self:weight(path .. ".weight", { count * given.width, from }, 0,
+    (given.gain or 1) / math.sqrt(from), source)
+  local bias = given.bias and self:weight(path .. ".bias", { count * given.width }, 0, 0.1, source) or nil
+  local rows, row_scale = self:converted(path, weight, x)
+  rows, row_scale = self:spread(rows, groups), row_scale and self:spread(row_scale, groups)
+  if not row_scale then
+    return self:op("linear_experts", path, { x = rows, groups = groups, weight = weight, bias = bias })
+  end
+  local sums = self:op("linear_experts_integers", path .. ".sums", { x = rows, groups = groups, weight = weight })
+  return self:op("dequantise_experts", path, { x = sums, row_scale = row_scale, scale = self:scales_of(weight),
+    groups = groups, bias = bias })
 end
 
 --- Returns a norm of the stack's kind. given: eps and kind, if they are not the stack's; heads: the number of parts of

@@ -39,8 +39,9 @@ local function projection_names(self, a, part, heads)
   end
   local width = heads * spec.head_dim
   path = ("%s.position_%s"):format(a.path, part)
+  local has_bias = part == "q" or spec.position_projections == "own"
   return self:weight(path .. ".weight", { width, spec.d_model }, 0, 1 / math.sqrt(spec.d_model)).name,
-    self:weight(path .. ".bias", { width }, 0, 0.1).name
+    has_bias and self:weight(path .. ".bias", { width }, 0, 0.1).name or "-"
 end
 
 -- Returns the constant of a layer's table, which the weights of `part` (q or k) project. direction: 1 if its rows are

@@ -98,9 +98,7 @@ function factors.given(asked)
   if not asked then return nil end
   local text, message = files.read_some(asked.file, MOST_BYTES + 1)
   if not text then
-    if message or asked.asked then
-      faults.raise("io", ("%s: %s"):format(asked.file, message or "is not there"))
-    end
+    if message or asked.asked then faults.raise("io", ("%s: %s"):format(asked.file, message or "is not there")) end
     return nil
   end
   if #text > MOST_BYTES then faults.raise("format", ("%s: more than %d bytes"):format(asked.file, MOST_BYTES)) end

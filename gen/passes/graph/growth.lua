@@ -12,9 +12,7 @@ local from_first = { alibi = true, alibi_of = true, t5_buckets = true }
 local function with_length(spec, length) return words.merged(spec, { seq = length, key_seq = length }) end
 
 --- Returns a copy of a spec whose sequences have sources of `length` rows.
-function growth.with_source(spec, length)
-  return words.merged(spec, { source = { least = length, seq = length } })
-end
+function growth.with_source(spec, length) return words.merged(spec, { source = { least = length, seq = length } }) end
 
 --- Returns a copy of a spec whose sequences have `length` rows.
 function growth.shortened(spec, length)

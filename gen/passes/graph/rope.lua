@@ -1,5 +1,7 @@
 -- rope.lua: computes the frequencies of scaled rotary positions and the factor of their cosines and sines.
 -- There is one frequency for each pair of dimensions. They are computed in doubles, as transformers does.
+local stages = require("data.stages")
+
 local rope = {}
 
 -- Returns theta^(-2 i / d) for i < d / 2.
@@ -43,9 +45,7 @@ end
 --- Ramps over the dimensions from those that turn beta_fast times in the original length to those that turn beta_slow
 --- times.
 function kinds.yarn(theta, dim, s)
-  local function dimension(turns)
-    return dim * math.log(s.original / (turns * 2 * math.pi)) / (2 * math.log(theta))
-  end
+  local function dimension(turns) return dim * math.log(s.original / (turns * 2 * math.pi)) / (2 * math.log(theta)) end
   local low, high = dimension(s.beta_fast), dimension(s.beta_slow)
   if s.truncate then low, high = math.floor(low), math.ceil(high) end
   low, high = math.max(low, 0), math.min(high, dim - 1)
@@ -89,6 +89,12 @@ function rope.formula(name, spec, first, rows, grows)
   end
   for i, frequency in ipairs(list) do parts[i + 1] = ("%.17g"):format(frequency) end
   return table.concat(parts, " ")
+end
+
+--- Returns the formula of a table of cosines or sines of an image's patches, by the places of their middles.
+function rope.of_patches(name, spec)
+  local down, across = stages.patches(spec.input)
+  return ("plane_%s %.17g %d %d"):format(name, spec.rope_theta, spec.seq - down * across, across)
 end
 
 return rope

@@ -86,8 +86,11 @@ function panel_loops.key(each)
   local parts = { ("%d panels"):format(each.count) }
   for _, call in ipairs(each.calls) do
     parts[#parts + 1] = calls.callee(call.step, call.pair)
+    if call.step.kernel and call.step.kernel.experts then parts[#parts + 1] = call.step.kernel.experts .. " experts" end
     for _, operand in ipairs(call.operands) do
-      parts[#parts + 1] = ("%d %d %d"):format(operand.parameter, operand.offset, operand.stride)
+      local of_experts = operand.operand.by_expert or operand.operand.by_choice
+      parts[#parts + 1] = ("%d %d %d%s"):format(operand.parameter, operand.offset, operand.stride,
+        of_experts and " " .. of_experts or "")
     end
   end
   for _, parameter in ipairs(each.parameters) do parts[#parts + 1] = parameter.type end

@@ -63,10 +63,14 @@ end
 --- answer, in place of over for an output that begins with the first wanted row; pooled, for a tensor with one row for
 --- each sequence; within, in a buffer of the rows of a block; packed, in packed keys and values; columns, the symbol
 --- that is added to the column of a trace's copy.
+--- Among the steps of experts (self.choices), whose loop is over experts, an operand also has by_choice, the bytes from
+--- choice to choice, or by_expert, the bytes from expert to expert, and the number of experts.
 function address:at(tensor, row, column, origin)
   if tensor.kind == "weight" or tensor.kind == "constant" then
-    return { buffer = tensor.name, class = "weight",
-      offset = types.bytes(row * tensor.shape[#tensor.shape] + column, self.layouts[tensor.name].type) }
+    local type, experts = self.layouts[tensor.name].type, self.choices and tensor.experts
+    return { buffer = tensor.name, class = "weight", experts = experts or nil,
+      by_expert = experts and types.bytes(tensor.shape[1] // experts, type) or nil,
+      offset = types.bytes(row * tensor.shape[#tensor.shape] + column, type) }
   end
   local storage, first_row, first_column = self.storage[tensor.name], 0, 0
   local place, home = forms.rows(storage), storage.of or tensor
@@ -74,6 +78,7 @@ function address:at(tensor, row, column, origin)
   if place.private == "unit" then first_row, first_column = origin.unit_first, origin.column end
   local operand = { buffer = home.name .. place.suffix, class = forms.class(home, self.storage[home.name]),
     offset = types.bytes(place.where(storage, row - first_row, column - first_column), storage.type) }
+  if self.choices then operand.by_choice = types.bytes(self:ld(tensor), storage.type) end
   if tensor.type == "i32" and tensor.limit then operand.least, operand.most = tensor.minimum, tensor.limit - 1 end
   if origin.over then
     add_open(operand, storage, place, origin, operand.class == "out" and self.storage[home.name].is_answer)
@@ -102,9 +107,7 @@ function address:packed_at(storage, row, column, origin)
 end
 
 --- Returns an operand `elements` of a type before another.
-function address.before(_, operand, elements, type)
-  return operands.moved(operand, -types.bytes(elements, type))
-end
+function address.before(_, operand, elements, type) return operands.moved(operand, -types.bytes(elements, type)) end
 
 -- Adds an operand's terms. is_whole: whether the buffer has all sequences of the batch, not a micro-batch's.
 function address:symbols(operand, storage, per_sequence, is_whole, origin)
@@ -114,7 +117,12 @@ function address:symbols(operand, storage, per_sequence, is_whole, origin)
   if self.segment.repeats > 1 and is_whole then operand.terms.s = per_sequence end
 end
 
-function address:ld(tensor) return self.storage[tensor.name].leading_dimension end
+--- Returns the elements from a row of a tensor to the next; among the steps of experts, from choice to choice.
+function address:ld(tensor)
+  local storage = self.storage[tensor.name]
+  local is_of_rows = self.choices and (storage.form == "grouped" or storage.form == "groups")
+  return is_of_rows and storage.leading_dimension // self.choices or storage.leading_dimension
+end
 
 --- True if the rows of a tensor, or a unit's rows, are stored.
 function address:is_stored(tensor) return forms.rows(self.storage[tensor.name]) ~= nil end
@@ -156,6 +164,7 @@ end
 function address:trace_copy(tensor, tile, ld, area)
   local storage = self.storage[tensor.name]
   if self.variant ~= "trace" or not forms.is_traced(storage) then return end
+  if tensor.groups then return self:trace_parts(tensor, tile, ld, area) end
   self:row(forms.is_widened(storage) and "widen_" .. storage.type or "copy",
     { rows = area.rows, cols = area.cols, ldx = ld, ldy = storage.width },
     { y = self:trace_at(tensor, area.row, area.column, area.origin), x = tile })

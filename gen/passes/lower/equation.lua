@@ -1,4 +1,5 @@
 -- equation.lua: writes the comment above the calls of a fusion: its equation.
+local ops = require("data.ops")
 local types = require("data.types")
 
 -- How the result of an op is written, by its name: functions (operands, attributes, x); x: the text of its operand x or
@@ -11,6 +12,7 @@ function forms.activate(_, a, x) return ("%s(%s)"):format(a["function"], x) end
 function forms.add(o, _, x) return ("%s + %s"):format(x, o.b.name) end
 function forms.scale_columns(o, _, x) return ("%s %s"):format(x, o.factors.name) end
 function forms.position_gates(o, _, x) return ("gates(%s · %s)"):format(x, o.weight.name) end
+function forms.gate_rows(o, _, x) return ("%s × %s"):format(x, o.b.name) end
 function forms.multiply(o, _, x) return ("%s × %s"):format(x, o.b.name) end
 function forms.gather_columns(o, _, x) return ("%s[%s]"):format(x, o.order.name) end
 function forms.own_ids(o) return ("own rows(%s)"):format(o.ids.name) end
@@ -22,12 +24,21 @@ function forms.embed(o)
   return o.scale and ("%s %s[%s]"):format(text, o.scale.name, o.ids.name) or text
 end
 
+function forms.embed_boxes(o) return ("%s[boxes %s]"):format(o.table.name, o.boxes.name) end
+
 function forms.product(o, _, x)
   local text = ("%s · %s"):format(x, o.weight.name)
   return o.bias and ("%s + %s"):format(text, o.bias.name) or text
 end
 
 forms.linear, forms.linear_integers, forms.convolve = forms.product, forms.product, forms.product
+forms.linear_experts, forms.linear_experts_integers = forms.product, forms.product
+function forms.dequantise_experts(o, a, x) return forms.dequantise(o, a, x) end
+
+function forms.pick(o, _, x) return ("%s[%s]"):format(x, o.chosen.name) end
+function forms.group_rows(o) return ("choices of %s by expert"):format(o.chosen.name) end
+function forms.spread(o, _, x) return ("%s, in the order of %s"):format(x, o.groups.name) end
+function forms.combine(o, _, x) return ("%s %s, summed by row"):format(x, o.weights.name) end
 
 function forms.dequantise(o, _, x)
   local text = ("(%s) %s %s"):format(x, o.row_scale.name, o.scale.name)
@@ -55,6 +66,7 @@ return function(fusion, block, rows)
   local range = rows and block.count < rows and ("[%d:%d]"):format(block.first, block.first + block.count) or ""
   text = ("%s%s = %s"):format((fusion.round or fusion.quantise or fusion).result.name, range, text)
   if not fusion.panels then return text end
-  local shape = fusion.leading.operands.weight.shape
-  return ("%s   %d x %s x %d"):format(text, shape[1], rows and block.count or "rows", shape[2])
+  local inputs = fusion.leading.operands.weight.shape[2]
+  return ("%s   %s%d x %s x %d"):format(text, fusion.experts and fusion.experts .. " experts of " or "",
+    ops.outputs(fusion.leading), rows and block.count or "rows", inputs)
 end

@@ -27,7 +27,7 @@ function maps.operations_of(fusion)
   end
   if fusion.panels then add(fusion.leading, "bias", fusion.leading.operands.bias) end
   for _, op in ipairs(fusion.epilogue) do
-    if op.op == "dequantise" then
+    if op.op == "dequantise" or op.op == "dequantise_experts" then
       add(op, "scale_row", op.operands.row_scale)
       add(op, "scale_column", op.operands.scale)
       add(op, "bias", op.operands.bias)
@@ -41,8 +41,8 @@ function maps.operations_of(fusion)
   return list
 end
 
--- Operations whose operand is a number for each column.
-local by_column = words.set { "bias", "scale_column", "gain" }
+-- Operations whose operand is a number for each column, and for each row.
+local by_column, by_row = words.set { "bias", "scale_column", "gain" }, words.set { "scale_row", "gate_rows" }
 
 -- Returns operand b of an addition at (row, column): rows of its own, or a table that repeats every sequence.
 function maps:addend(tensor, row, column, origin)
@@ -103,7 +103,7 @@ local function operation_at(self, operation, name, row, column, origin, rounds_t
   local tensor, operand, ld = operation.tensor, nil, nil
   if tensor and by_column[operation.kind] then
     operand = self:at(tensor, operation.of_row or 0, column, origin)
-  elseif tensor and operation.kind == "scale_row" then
+  elseif tensor and by_row[operation.kind] then
     operand, ld = self:at(tensor, row, 0, origin), self:ld(tensor)
   elseif tensor then
     operand, ld = self:addend(tensor, row, column, origin)

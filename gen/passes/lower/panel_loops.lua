@@ -86,7 +86,7 @@ function panel_loops:panels(count, is_even, body)
       end)
     end
     while stop < count and continues(stop) do stop = is_even and count or stop + 1 end
-    if stop - number > 1 then begin_loop(first, stop - number) end
+    if stop - number > 1 or first[1].choices then begin_loop(first, stop - number) end
     self:add_steps(first)
     self.unit_number = first[#first].unit + stop - number - 1
     number = stop

@@ -8,6 +8,7 @@ local products = {}
 local function emit(self, shape, planned, arguments, step)
   shape.a_room, shape.strips, shape.fetch, shape.open = planned.a_room, planned.strips, planned.fetch, planned.open
   shape.by_libxsmm = planned.by_libxsmm
+  shape.experts, shape.apart = planned.experts, planned.apart
   step.form, step.kernel, step.arguments = "product", shape, arguments
   step.fused_sums = self.variant == "ship" and step.fused_sums or nil
   self:emit(step)
@@ -35,7 +36,8 @@ end
 function products.tile(self, planned, strides, arguments, outputs)
   local shape = { m = planned.m, n = planned.n, k = planned.k, lda = planned.lda, ldb = strides.ldb, ldc = strides.ldc,
     beta = 0, types = planned.types }
-  emit(self, shape, planned, arguments, { outputs = outputs, sizes = planned.open and { n = self.open.rows } or nil,
+  local n = planned.open and self.open.rows
+  emit(self, shape, planned, arguments, { outputs = outputs, sizes = n and { n = n } or nil,
     fused_sums = planned.fused_sums })
 end
 

@@ -4,6 +4,7 @@ local equation = require("passes.lower.equation")
 local forms = require("data.storage")
 local grouping = require("passes.common.grouping")
 local maps = require("passes.lower.maps")
+local ops = require("data.ops")
 local types = require("data.types")
 
 local rows = {}
@@ -22,8 +23,8 @@ local leading = {}
 
 -- Lowers Y[n][m] = X[n][k] Wᵀ, a panel of W at a time. The panel is A, X is B, and Y is C.
 -- rows_at(column, body): calls body(place of X, first row, number of rows, their origin) for the panel from this column
--- of Y on; ldb: from a row of X to the next.
-local function product(self, fusion, origin, block, rows_at, ldb)
+-- of Y on; ldb: from a row of X to the next; first_choices: of experts, the place of the first choice of each.
+local function product(self, fusion, origin, block, rows_at, ldb, first_choices)
   local weight = fusion.leading.operands.weight
   local first_column, first_at, first_panel = 0, 0, 1
   local result, sums = fusion.result, fusion.sums or fusion.result
@@ -38,8 +39,9 @@ local function product(self, fusion, origin, block, rows_at, ldb)
       origin.column = column
       rows_at(column, function(inputs, first, count, at)
         self:tile(planned, { ldb = ldb, ldc = self:ld(sums) },
-          { a = { buffer = weight.name, class = "weight", offset = first_at + number * bytes }, b = inputs,
-            c = self:at(sums, first, column, at) }, width)
+          { a = { buffer = weight.name, class = "weight", offset = first_at + number * bytes,
+            by_expert = planned.apart }, b = inputs, c = self:at(sums, first, column, at), first = first_choices },
+          width)
         self:epilogue(fusion, { row = first, rows = count, column = column, cols = width, origin = at })
       end)
       if forms.packed(storage) then self:pack_tile(result, storage, origin, block, column, width) end
@@ -81,6 +83,100 @@ end
 
 leading.linear_integers = leading.linear
 
+-- Returns the place of a part of the order of choices: "place" and "order" of a row's choices, "first" of all experts.
+local function of_groups(self, groups, part, row, origin)
+  local s = self.storage[groups.name]
+  local choices = s.tile_rows * s.width
+  if part == "first" then return self:in_arena(groups.name, 2 * choices, "i32") end
+  local place = self:at(groups, row, 0, origin)
+  if part == "order" then place.offset = place.offset + types.bytes(choices, "i32") end
+  return place
+end
+
+-- Returns the origin of a tensor's rows from the first row of a block on, in a chunk of the block's rows.
+local function of_block(origin)
+  if not origin.over then return origin end
+  return { block_first = 0, unit_first = 0, over = { "whole_row" }, pooled = { "whole_row" } }
+end
+
+-- Emits a row operation that reads all rows of a block; `all` of its constants is their number.
+local function row_of_all(self, fn, constants, arguments)
+  self:row(fn, constants, arguments, self.open and { all = "all" } or nil)
+end
+
+-- Copies an area of a tensor in the order of experts, x with a leading dimension, to the place that the check reads, in
+-- the order of rows. Among the steps of experts, the area's rows are choices.
+function rows:trace_parts(tensor, x, ldx, area)
+  local s, used = self.storage[tensor.name], ops.choices(tensor.groups)
+  local order = of_groups(self, tensor.groups, "order", area.row, area.origin)
+  local y, width = self:trace_at(tensor, self.block.first, area.column, area.origin), s.width // used
+  if forms.is_widened(s) then
+    local floats = self:in_arena(tensor.name .. "@parts", 0, "f32")
+    floats.by_choice = types.bytes(area.cols, "f32")
+    self:scratch(floats.buffer, area.rows, area.cols)
+    self:row("widen_" .. s.type, { rows = area.rows, cols = area.cols, ldx = ldx, ldy = area.cols },
+      { y = floats, x = x })
+    x, ldx = floats, area.cols
+  end
+  if self.choices then
+    return self:row("scatter_choices", { rows = area.rows, cols = area.cols, ldx = ldx, ldy = width },
+      { y = y, x = x, order = order })
+  end
+  row_of_all(self, "scatter_parts", { rows = area.rows, cols = width, used = used, all = self.block.count },
+    { y = y, x = x, order = order })
+end
+
+function leading.group_rows(self, fusion, origin, block)
+  local op, chosen = fusion.leading, fusion.leading.operands.chosen
+  local used, bounds = chosen.shape[#chosen.shape], op.attributes.experts + 1
+  local function place(part) return of_groups(self, op.result, part, block.first, origin) end
+  self:row("group_rows", { rows = block.count, used = used, bounds = bounds, ldx = self:ld(chosen) },
+    { place = place "place", order = place "order", first = place "first",
+      chosen = self:at(chosen, block.first, 0, origin) })
+  if self.variant ~= "trace" then return end
+  self:row("experts_of_groups", { rows = block.count, used = used, bounds = bounds },
+    { y = self:trace_at(op.result, block.first, 0, origin), order = place "order", first = place "first" })
+end
+
+function leading.spread(self, fusion, origin, block)
+  local op = fusion.leading
+  local x, groups = op.operands.x, op.operands.groups
+  local type, y = self.storage[x.name].type, self:at(op.result, block.first, 0, origin)
+  row_of_all(self, type == "f32" and "spread" or "spread_" .. type,
+    { rows = block.count, cols = x.shape[#x.shape], used = groups.shape[#groups.shape], all = self.block.count,
+      ldx = self:ld(x) },
+    { y = y, x = self:at(x, self.block.first, 0, of_block(origin)),
+      order = of_groups(self, groups, "order", block.first, origin) })
+  self:trace_copy(op.result, y, self:ld(op.result), whole_rows(block, self:ld(op.result), origin))
+end
+
+-- The steps are for one expert, whose choices are `n` rows. A loop over experts is around each panel loop.
+function leading.linear_experts(self, fusion, origin, block)
+  local o = fusion.leading.operands
+  local first = of_groups(self, o.groups, "first", block.first, origin)
+  self.choices = ops.choices(o.groups)
+  self:with_open({ rows = "n" }, function()
+    product(self, fusion, origin, block, function(_, body)
+      body(self:at(o.x, block.first, 0, origin), block.first, block.count * self.choices, origin)
+    end, self:ld(o.x), first)
+  end)
+  self.choices = nil
+end
+
+leading.linear_experts_integers = leading.linear_experts
+
+function leading.combine(self, fusion, origin, block)
+  local op, o = fusion.leading, fusion.leading.operands
+  local cols, used = op.result.shape[#op.result.shape], o.weights.shape[#o.weights.shape]
+  row_of_all(self, "combine",
+    { rows = block.count, cols = cols, used = used, all = self.block.count,
+      ldw = self:ld(o.weights), ldy = self:ld(fusion.result), factor = op.attributes.factor },
+    { y = self:at(fusion.result, block.first, 0, origin), x = self:at(o.x, self.block.first, 0, of_block(origin)),
+      weights = self:at(o.weights, block.first, 0, origin),
+      place = of_groups(self, o.groups, "place", block.first, origin) })
+  self:epilogue(fusion, whole_rows(block, cols, origin))
+end
+
 function leading.row_scale(self, fusion, origin, block)
   local x = fusion.leading.operands.x
   self:quantise(fusion, x, whole_rows(block, x.shape[#x.shape], origin))
@@ -95,6 +191,15 @@ function leading.embed(self, fusion, origin, block)
     { rows = block.count, cols = cols, ldt = ldt, ldy = self:ld(fusion.result) },
     { y = self:at(fusion.result, block.first, 0, origin), table = self:at(tbl, 0, 0, origin),
       ids = self:at(ids, block.first, 0, origin), scale = scale and self:at(scale, 0, 0, origin) })
+  self:epilogue(fusion, whole_rows(block, cols, origin))
+end
+
+function leading.embed_boxes(self, fusion, origin, block)
+  local boxes, tbl = fusion.leading.operands.boxes, fusion.leading.operands.table
+  local cols = tbl.shape[2]
+  self:row("embed_boxes", { rows = block.count, cols = cols, places = tbl.shape[1] // 4, ldy = self:ld(fusion.result) },
+    { y = self:at(fusion.result, block.first, 0, origin), table = self:at(tbl, 0, 0, origin),
+      boxes = self:at(boxes, block.first, 0, origin) })
   self:epilogue(fusion, whole_rows(block, cols, origin))
 end
 
@@ -125,7 +230,7 @@ function leading.position_gates(self, fusion, origin, block)
 end
 
 leading.layer_norm, leading.rms_norm, leading.normalise = norm, norm, norm
-leading.softmax_rows, leading.log_softmax = norm, norm
+leading.softmax_rows, leading.log_softmax, leading.share = norm, norm, norm
 
 -- Lowers an elementwise op without a product; the first of its operations loads its rows.
 local function elementwise(self, fusion, origin, block)
@@ -142,8 +247,9 @@ local function elementwise(self, fusion, origin, block)
   self:epilogue(fusion, whole_rows(block, cols, origin))
 end
 
-leading.activate, leading.add, leading.multiply, leading.round = elementwise, elementwise, elementwise, elementwise
-leading.softcap, leading.logarithm, leading.clamp = elementwise, elementwise, elementwise
+for _, op in ipairs { "activate", "add", "clamp", "gate_rows", "logarithm", "multiply", "round", "softcap" } do
+  leading[op] = elementwise
+end
 
 -- Lowers rotations. The tables of angles begin again with each sequence, or one row of them is for all.
 function leading.rotate(self, fusion, origin, block)
@@ -250,6 +356,15 @@ for _, name in ipairs { "take_on", "take_output" } do
   leading[name] = cross(name, function(op) return op.result end)
 end
 
+function leading.pick(self, fusion, origin, block)
+  local op, x, chosen = fusion.leading, fusion.leading.operands.x, fusion.leading.operands.chosen
+  local used, y = chosen.shape[#chosen.shape], self:at(op.result, block.first, 0, origin)
+  self:row("pick", { rows = block.count, cols = x.shape[#x.shape], used = used, ldx = self:ld(x),
+    ldc = self:ld(chosen), ldy = self:ld(op.result) },
+    { y = y, x = self:at(x, block.first, 0, origin), chosen = self:at(chosen, block.first, 0, origin) })
+  self:trace_copy(op.result, y, self:ld(op.result), whole_rows(block, used, origin))
+end
+
 function leading.argmax(self, fusion, origin, block)
   local x = fusion.leading.operands.x
   self:row("argmax", { rows = block.count, cols = x.shape[#x.shape], ldx = self:ld(x) },
@@ -258,17 +373,21 @@ end
 
 local function topk(self, fusion, origin, block)
   local op = fusion.leading
-  local x = op.operands.x
-  self:row(op.op, { rows = block.count, cols = x.shape[#x.shape], k = op.attributes.k, ldx = self:ld(x),
-    ldy = self:ld(fusion.result) },
-    { y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin) })
+  local x, k, y = op.operands.x, op.attributes.k, self:at(op.result, block.first, 0, origin)
+  self:row(op.op, { rows = block.count, cols = x.shape[#x.shape], k = k, ldx = self:ld(x), ldy = self:ld(op.result) },
+    { y = y, x = self:at(x, block.first, 0, origin) })
+  self:trace_copy(op.result, y, self:ld(op.result), whole_rows(block, k, origin))
 end
 
 leading.topk_values, leading.topk_indices = topk, topk
 
+-- True if a fusion is one unit whatever the rows of its block are.
+local function is_whole(fusion) return fusion.panels ~= nil or fusion.leading.op == "group_rows" end
+
 local function open_fusion(self, region, number, origin)
   local fusion, block = region.fusions[number], region.blocks[1]
   self.op_index, self.task = self.index_of[fusion.leading], number
+  self.block = block
   self:note(equation(fusion, block))
   self:unit()
   origin.column = 0
@@ -296,8 +415,8 @@ local function open_region(self, region)
     self.task = number
     local fields = { piece = self.state.plan.parameters.row_block, count = region.loop.count }
     local of_fusion = origin()
-    if not fusion.panels then of_fusion.within = { "slice" } end
-    self:loop(fusion.panels and "block" or "slices", fields, function()
+    if not is_whole(fusion) then of_fusion.within = { "slice" } end
+    self:loop(is_whole(fusion) and "block" or "slices", fields, function()
       open_fusion(self, region, number, of_fusion)
     end)
   end
@@ -311,8 +430,8 @@ function rows:rows_region(region)
     for number, fusion in ipairs(region.fusions) do
       self.op_index, self.task = self.index_of[fusion.leading], (i - 1) * #region.fusions + number
       self:note(equation(fusion, block, region.rows))
-      local is_whole = fusion.panels or fusion.leading == region.sum
-      for _, part in ipairs(is_whole and { block } or block.row_blocks) do
+      self.block = block
+      for _, part in ipairs((is_whole(fusion) or fusion.leading == region.sum) and { block } or block.row_blocks) do
         self:unit()
         origin.unit_first, origin.column = part.first, 0
         leading[fusion.leading.op](self, fusion, origin, part)

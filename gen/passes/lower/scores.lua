@@ -17,9 +17,7 @@ function scores.key_head(at, k)
 end
 
 --- Returns the operand `columns` columns to the right in a tile of a type, by default f32.
-function scores.shifted(tile, columns, type)
-  return operands.moved(tile, types.bytes(columns, type or "f32"))
-end
+function scores.shifted(tile, columns, type) return operands.moved(tile, types.bytes(columns, type or "f32")) end
 
 local shifted = scores.shifted
 

@@ -246,6 +246,16 @@ function ops.neighbours(self, op, origin)
   end)
 end
 
+-- Rows of the other tokens than one, which are scaled for its missing rows.
+function ops.drop_tokens(self, op, origin)
+  local x, y, a = op.operands.x, op.result, op.attributes
+  each_column(self, x, origin, function(column, cols)
+    self:row("drop_tokens", { rows = x.shape[2], cols = cols, id = a.id, share = a.share, ldx = self:ld(x),
+      ldy = self:ld(y) }, { y = self:at(y, 0, column, origin), x = self:at(x, 0, column, origin),
+      ids = self:at(op.operands.ids, 0, 0, origin), valid = valid_rows(self, op, origin) })
+  end)
+end
+
 function ops.column_scale(self, op, origin)
   local x = op.operands.x
   each_column(self, x, origin, function(column, cols)

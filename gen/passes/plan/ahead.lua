@@ -87,9 +87,7 @@ end
 function ahead.of(shape, strips, parameters, lanes, stream_rows)
   local calls, groups, widest, rows = 0, 0, 0, 0
   for _, group in ipairs(strips.groups) do groups, widest = groups + group.count, math.max(widest, group.size) end
-  for _, each in ipairs(strips.strips) do
-    calls, rows = calls + each.count * groups, rows + each.count * each.size
-  end
+  for _, each in ipairs(strips.strips) do calls, rows = calls + each.count * groups, rows + each.count * each.size end
   local type = shape.types.a
   local panel = types.panel_bytes(shape.k, shape.lda, type)
   local from = (calls > 1 or strips.step) and parameters.fetch * panel or parameters.stream

@@ -12,9 +12,7 @@ local bound = {}
 -- Returns the tiles of all candidates of a product, as candidates.tiles.
 local function tiles_of(product, target)
   local list = {}
-  for i, choice in ipairs(candidates.of(product, "libxsmm")) do
-    list[i] = candidates.tiles(product, choice, target)
-  end
+  for i, choice in ipairs(candidates.of(product, "libxsmm")) do list[i] = candidates.tiles(product, choice, target) end
   return list
 end
 

@@ -70,7 +70,7 @@ function fused_kernels.decide(state, segments)
       region.fused_contexts[block] = rounds_at_once(state, region, block) and "stack" or nil
     end
     for _, fusion in ipairs(region.fusions) do
-      local place = fusion.products and takes_all_rows(fusion) and sums_of(state, fusion) or nil
+      local place = fusion.products and not fusion.experts and takes_all_rows(fusion) and sums_of(state, fusion) or nil
       for _, list in pairs(place and fusion.products or {}) do
         for _, product in ipairs(list) do
           if may_fuse(product) then product.fused_sums = place end

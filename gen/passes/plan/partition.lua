@@ -88,8 +88,9 @@ function tasks.rows(state, region, threads)
   for i, fusion in ipairs(region.fusions) do
     local is_product = ops.class(fusion.leading).product
     local before = region.fusions[i - 1]
-    of_fusion[i] = new_task(is_product and "panels" or "rows",
-      region.loop and not is_product and before and not ops.class(before.leading).product or false)
+    local mixes = ops.class(fusion.leading).mixes_rows
+    of_fusion[i] = new_task(is_product and "panels" or "rows", region.loop and not is_product and not mixes
+      and before and not ops.class(before.leading).product or false)
     add_fusion(state, of_fusion[i], fusion)
   end
   for _ in ipairs(region.blocks) do table.move(of_fusion, 1, #of_fusion, #list + 1, list) end

@@ -51,8 +51,22 @@ local function open_panel(state, fusion, rows, i)
   return product
 end
 
+-- Returns a fusion's product of experts for a block of `rows` rows and panel i: each expert has any number of the rows'
+-- choices.
+local function panel_of_experts(state, fusion, rows, i)
+  local choices = ops.choices(fusion.leading.operands.groups)
+  local product = open_panel(state, fusion, rows * choices, i)
+  local bytes = 0
+  for _, width in ipairs(fusion.panels.widths) do
+    bytes = bytes + types.panel_bytes(product.k, types.whole_lines(width, "f32"), product.types.a)
+  end
+  product.experts, product.apart = fusion.experts, bytes
+  return product
+end
+
 -- Returns a fusion's product for a block of `rows` rows and panel i.
 local function of_panel(state, region, fusion, rows, i)
+  if fusion.experts then return panel_of_experts(state, fusion, rows, i) end
   if region.loop then return open_panel(state, fusion, rows, i) end
   local p, target = fusion.parameters, target_of(state)
   local product = { m = fusion.outputs[i], n = rows, k = fusion.leading.operands.weight.shape[2],
@@ -83,8 +97,8 @@ local function of_fusion(state, region, fusion)
       local list = {}
       for i = 1, #fusion.panels.widths do
         list[i] = continues(fusion, i) and list[i - 1] or of_panel(state, region, fusion, block.count, i)
-        -- libxsmm takes no rows that overlap, as a convolution's do.
-        local overlap = ops.class(fusion.leading).windows
+        -- libxsmm takes no rows that overlap, as a convolution's do, and no number of rows that a call computes.
+        local overlap = fusion.experts or ops.class(fusion.leading).windows
           or state.plan.storage[fusion.leading.operands.x.name].form == "windows"
         list[i].by_libxsmm = not overlap and is_by_libxsmm(state, list[i], fusion.key)
       end

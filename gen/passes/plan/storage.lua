@@ -38,7 +38,7 @@ local function unit_storage(state, region, fusion, x)
   local p = state.plan.parameters
   local rows, width = region.most_rows, 0
   if fusion and fusion.panels then
-    rows = region.blocks[1].count
+    rows = region.blocks[1].count * (fusion.experts and ops.choices(x.groups) or 1)
     for _, each in ipairs(fusion.panels.widths) do width = math.max(width, each) end
   elseif fusion then
     rows, width = region.loop and region.blocks[1].count or math.min(p.row_block, region.blocks[1].count),
@@ -57,7 +57,7 @@ local function fused_and_of_units(state, segments, uses)
   local fused, of_units = {}, {}
   local function round(op, region, fusion, readers_here)
     local x = op and op.operands.x
-    if x and uses[x.name] == readers_here and x.kind == "scratch" then
+    if x and not x.groups and uses[x.name] == readers_here and x.kind == "scratch" then
       of_units[x.name] = unit_storage(state, region, fusion, x)
     end
   end
@@ -98,6 +98,20 @@ local function storage_of(state, tensor, is_fused, written, readers)
     tile_rows = form == "tile" and written.region.blocks[1].count or nil }
 end
 
+-- Returns the storage of a tensor in the order of experts: its rows' parts are adjacent.
+local function grouped(state, tensor, region)
+  local width, rows = rows_of_call(state, tensor)
+  return { form = "grouped", type = tensor.type, width = width, leading_dimension = width, rows_per_sequence = rows,
+    whole_batch = false, tile_rows = region.blocks[1].count }
+end
+
+-- Returns the storage of the order of choices.
+local function groups(state, op, region)
+  local width, rows = rows_of_call(state, op.result)
+  return { form = "groups", type = "i32", width = width, leading_dimension = width, rows_per_sequence = rows,
+    whole_batch = false, tile_rows = region.blocks[1].count, bounds = op.attributes.experts + 1 }
+end
+
 -- Plans where every tensor of the caller and every result is.
 local function store(state, entry, segments, uses)
   local stored, tensors = state.plan.storage, state.graph.tensors
@@ -113,6 +127,10 @@ local function store(state, entry, segments, uses)
     local name = op.result.name
     if op.result.kind == "output" then
       external(name)
+    elseif op.op == "group_rows" then
+      stored[name] = groups(state, op, writer[name].region)
+    elseif op.result.groups and not fused[name] and not of_units[name] then
+      stored[name] = grouped(state, op.result, writer[name].region)
     else
       stored[name] = ops.class(op).keeps and state.kept.of[name] or of_units[name]
         or storage_of(state, op.result, fused[name], writer[name], readers[name])
@@ -226,13 +244,14 @@ local function pack_keys(state, segments, uses)
   end
 end
 
--- Sets the outputs that each panel's kernel makes. The caller's rows have no capacity for more; each panel of a unit's
--- rows has a tile of its own.
+-- Sets the outputs that each panel's kernel makes. Rows of the caller and parts of rows have no capacity for more. Each
+-- panel of a unit's rows has a tile of its own.
 local function pad_products(state, segments)
   for region in all_regions(segments) do
     for _, fusion in ipairs(region.fusions) do
       local s, widths = state.plan.storage[(fusion.sums or fusion.result).name], fusion.panels and fusion.panels.widths
-      local pad = forms.forms[s.form].class == "caller" and 1 or state.plan.parameters.pad
+      local has_room = forms.forms[s.form].class ~= "caller" and s.form ~= "grouped"
+      local pad = has_room and state.plan.parameters.pad or 1
       if widths and forms.is_of_unit(s) then
         fusion.outputs = {}
         for i, width in ipairs(widths) do fusion.outputs[i] = words.round_up(width, pad) end

@@ -48,9 +48,7 @@ function cut.tensor(tensor, axis, from, count)
   end
   if tensor.row_order and axis == 1 then return own end -- its rows are among all rows
   own.from = { stored = tensor.from.stored, views = {} }
-  for _, view in ipairs(tensor.from.views) do
-    table.insert(own.from.views, cut_box(view, fields[axis], from, count))
-  end
+  for _, view in ipairs(tensor.from.views) do table.insert(own.from.views, cut_box(view, fields[axis], from, count)) end
   return own
 end
 

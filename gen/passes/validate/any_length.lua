@@ -29,6 +29,9 @@ local refused = {
     return spec.attention_output.kind ~= "none" or spec.attention_output.scores
   end },
   { "prefix", "a prefix", function(spec) return spec.mask.prefix ~= nil end },
+  { "late_interaction", "queries that are filled up with tokens that no other sees", function(spec)
+    return spec.late_interaction and spec.late_interaction.expands and not spec.late_interaction.attends
+  end },
   { "kernels", "kernels of libxsmm", function(spec)
     return spec.kernels == "libxsmm" or spec.plan.kernels == "libxsmm"
   end },
@@ -39,9 +42,7 @@ function any_length.reasons(spec)
   local list, with = {}, spec.context and "a context" or "seq = any(N)" -- a context has sequences of any length, too
   local function add(key, message) list[#list + 1] = { key, message } end
   for _, each in ipairs(refused) do
-    if each[3](spec) then
-      add(each[1], ("%s: not supported with %s%s"):format(each[2], with, each[4] or ""))
-    end
+    if each[3](spec) then add(each[1], ("%s: not supported with %s%s"):format(each[2], with, each[4] or "")) end
   end
   for _, array in ipairs(masks.arrays) do
     if spec.mask[array.word] then

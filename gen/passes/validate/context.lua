@@ -11,9 +11,11 @@ local refused = {
   { "input", "a context goes with input = tokens { ... }", function(spec) return spec.input.stage ~= "tokens" end },
   { "layers", "a context needs a layer, whose keys it keeps", function(spec) return spec.layers == 0 end },
   { "input.types", "token types do not go with a context", function(spec) return (spec.input.types or 0) > 0 end },
-  { "weighting", "a context goes with weighting = \"softmax\"", function(spec)
-    return spec.weighting ~= "softmax"
+  { "input.boxes", "boxes do not go with a context", function(spec) return spec.input.boxes ~= nil end },
+  { "input.dropped", "does not go with a context: it needs the share of all tokens", function(spec)
+    return spec.input.dropped ~= nil
   end },
+  { "weighting", "a context goes with weighting = \"softmax\"", function(spec) return spec.weighting ~= "softmax" end },
   { "head_mask", "factors of heads do not go with a context", function(spec)
     return spec.head_mask and spec.head_mask.kind ~= "none" or false
   end },

@@ -1,5 +1,5 @@
--- convolutions.lua: checks the keys of convolutions along the rows of a sequence: DeBERTa's after the first layer, and
--- wav2vec2's before it, positions = "convolution".
+-- convolutions.lua: checks what reads all rows of a sequence before or between layers: convolutions along the rows,
+-- DeBERTa's after the first layer and wav2vec2's before it, positions = "convolution", and the tokens that ESM drops.
 local masks = require("data.masks")
 
 local convolutions = {}
@@ -37,6 +37,7 @@ end
 --- Checks a stack's keys, once its sizes are known.
 function convolutions.check(say, spec)
   check_after(say, spec)
+  if spec.input.dropped then check_rows(say, spec, "input.dropped", "") end
   if spec.input.stage == "frames" then check_frames(say, spec) end
   if spec.positions ~= "convolution" then return end
   local groups, own = spec.position_groups, spec.input.stage == "tokens" and spec.input.width

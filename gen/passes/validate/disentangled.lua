@@ -15,7 +15,7 @@ function disentangled.check(say, spec)
   end
   if spec.scoring == "additive" then say("positions", "disentangled goes with scoring = \"dot\"") end
   if spec.input.stage == "qkv" then say("positions", "disentangled does not go with input = qkv()") end
-  if spec.position_projections ~= "own" and not (projections.has(spec, "q") and projections.has(spec, "k")) then
+  if spec.position_projections == "shared" and not (projections.has(spec, "q") and projections.has(spec, "k")) then
     say("position_projections", "shared goes with projections of q and k; give own")
   end
 end

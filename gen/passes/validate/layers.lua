@@ -42,9 +42,7 @@ local function resolve_layer(say, spec, description, entry, checks)
     end
   end
   if entry.bias ~= nil or entry.norm_kind ~= nil then read_again(say, { "bias" }, each, given, entry) end
-  if each.norm_kind == "rms" and each.bias then
-    each.bias = words.merged(each.bias, { norm = false })
-  end
+  if each.norm_kind == "rms" and each.bias then each.bias = words.merged(each.bias, { norm = false }) end
   if entry.mask ~= nil then given.window, given.prefix = entry.window, entry.prefix end -- bounds go with their mask
   if entry.mask ~= nil or entry.window ~= nil or entry.prefix ~= nil then
     read_again(say, of_mask, each, given, entry)

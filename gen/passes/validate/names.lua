@@ -11,7 +11,7 @@ local LONGEST = 300 -- characters of a name
 local fields = {
   part = "integer", parts = "parts", groups = "groups", unpair = "boolean", transpose = "boolean", factor = "number",
   plus_one = "boolean", row = "integer", plus = "rule", join = "join",
-  times = "rule", grid = "grid", tokens = "integer", smooth = "boolean", count = "integer",
+  flat = "boolean", times = "rule", grid = "grid", tokens = "integer", smooth = "boolean", count = "integer",
 }
 
 local function is_text(value)
@@ -61,9 +61,7 @@ end
 function check_rule(say, key, rule, depth)
   if depth > 4 then return say(key, "rules nest deeper than 4 levels") end
   if type(rule) == "string" and is_text(rule) then return true end
-  if type(rule) ~= "table" then
-    return say(key, show(rule) .. ", but the name of a tensor, or a rule, is expected")
-  end
+  if type(rule) ~= "table" then return say(key, show(rule) .. ", but the name of a tensor, or a rule, is expected") end
   for _, field in ipairs(words.sorted_keys(rule)) do
     local kind = fields[field]
     if math.type(field) == "integer" then goto next end

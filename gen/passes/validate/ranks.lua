@@ -26,6 +26,8 @@ local refused = {
     return some(spec, function(each) return each.attention_output.kind ~= "none" or each.attention_output.scores end)
   end, "each rank has the weights of its own heads" },
   { "head_mask", function(spec) return spec.head_mask.kind == "input" end, "give constant factors" },
+  { "experts", function(spec) return some(spec, function(each) return each.experts end) end,
+    "each rank would have a part of all experts" },
   { "qk_norm", function(spec) return some(spec, function(each) return each.qk_norm == "all" end) end,
     "a norm of all heads together needs all of them on one rank" },
   { "positions", function(spec) return spec.distances == "disentangled" end, "give other positions" },
@@ -44,6 +46,8 @@ local refused = {
 
 -- Keys that do not go with stages.
 local refused_by_stages = {
+  { "experts", function(spec) return some(spec, function(each) return each.experts end) end,
+    "their rows are sorted in one process" },
   { "layout", function(spec) return spec.layout == "seq_first" end, "give batch_first" },
   { "attention_output", function(spec)
     return some(spec, function(each) return each.attention_output.kind ~= "none" or each.attention_output.scores end)

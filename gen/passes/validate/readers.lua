@@ -134,9 +134,7 @@ end
 function read.window(say, field, value)
   local allowed = (", but { left, right }, integers from 0 to %d, is allowed"):format(keys.LONGEST)
   local function bound(v) return math.type(v) == "integer" and v >= 0 and v <= keys.LONGEST end
-  if type(value) ~= "table" then
-    return say(field.key, show(value) .. allowed)
-  end
+  if type(value) ~= "table" then return say(field.key, show(value) .. allowed) end
   local left, right = value[1] or value.left, value[2] or value.right
   for _, key in ipairs(words.sorted_keys(value)) do
     if key ~= 1 and key ~= 2 and key ~= "left" and key ~= "right" then
@@ -207,15 +205,11 @@ function read.attention_output(say, field, value)
       say(field.key, show(key) .. " is not part of { kind =, layers =, scores =, before_head_mask = }")
     end
   end
-  if value.scores ~= nil then
-    result.scores = read.boolean(say, { key = field.key .. ".scores" }, value.scores)
-  end
+  if value.scores ~= nil then result.scores = read.boolean(say, { key = field.key .. ".scores" }, value.scores) end
   if value.before_head_mask ~= nil then
     local at = field.key .. ".before_head_mask"
     result.before_head_mask = read.boolean(say, { key = at }, value.before_head_mask)
-    if result.before_head_mask and result.kind and result.kind ~= "heads" then
-      say(at, "goes with kind = \"heads\"")
-    end
+    if result.before_head_mask and result.kind and result.kind ~= "heads" then say(at, "goes with kind = \"heads\"") end
   end
   if value.layers == nil then return result end
   if type(value.layers) ~= "table" then
@@ -240,9 +234,7 @@ function read.head_mask(say, field, value)
   local result, fine = { kind = "constant", layers = {} }, true
   for layer, list in ipairs(value) do
     local key = ("%s.%d"):format(field.key, layer)
-    if type(list) ~= "table" then
-      return say(key, show(list) .. ", but a list of factors, one a head, is allowed")
-    end
+    if type(list) ~= "table" then return say(key, show(list) .. ", but a list of factors, one a head, is allowed") end
     if not is_list(say, key, list, "factors") then return nil end
     result.layers[layer] = {}
     for head, factor in ipairs(list) do
@@ -352,9 +344,7 @@ local of_attentions = words.set { "alibi", "t5", "disentangled" }
 function read.positions(say, field, value)
   if type(value) ~= "table" then return read.word(say, field, value) end
   local first, second = value[1], value[2]
-  if #value == 2 and of_inputs[first] and of_attentions[second] then
-    return { first, second }
-  end
+  if #value == 2 and of_inputs[first] and of_attentions[second] then return { first, second } end
   return say(field.key, "a list, but { \"learned\", \"sinusoidal\" or \"convolution\", \"alibi\", \"t5\" or "
     .. "\"disentangled\" } is allowed")
 end
@@ -374,7 +364,7 @@ end
 
 read.weights = require("passes.validate.weights").reader(scale_blocks.words)
 read.input_order = require("passes.validate.weights").reader(scale_blocks.order_words)
-for _, key in ipairs { "ctc", "pictures", "precision", "sound", "speech" } do
+for _, key in ipairs { "ctc", "experts", "late_interaction", "pictures", "precision", "sound", "speech" } do
   read[key] = require("passes.validate." .. (key == "sound" and "sounds" or key)).reader
 end
 for _, key in ipairs { "generation", "inputs", "names", "rope_scaling" } do

@@ -179,9 +179,7 @@ function sizes.resolve(say, spec)
         what))
     end
   end
-  if spec.seq < least then
-    say("output", ("pool \"second\" takes the second row, but seq is %d"):format(spec.seq))
-  end
+  if spec.seq < least then say("output", ("pool \"second\" takes the second row, but seq is %d"):format(spec.seq)) end
   if spec.any and spec.seq == least then -- a tensor's growth is found by two lengths (graph/growth.lua)
     say("seq", ("any(%d), but pool \"second\" takes sequences of %d tokens or more: write seq = %d, or any(N) with a "
       .. "larger N"):format(spec.seq, least, least))

@@ -57,9 +57,7 @@ local function check_mels(say, sound)
       sound.rate / 2))
   end
   local first, last = sounds.bins(sound)
-  if last < first then
-    say("sound.fft", ("%d: no frequency of its bins is between low and high"):format(sound.fft))
-  end
+  if last < first then say("sound.fft", ("%d: no frequency of its bins is between low and high"):format(sound.fft)) end
 end
 
 -- The most numbers of a tensor of the entry.

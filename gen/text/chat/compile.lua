@@ -62,9 +62,7 @@ end
 
 function Compiler:all(list) for _, each in ipairs(list) do self:expression(each) end end
 
-function Compiler:load(slot)
-  self:add(slot.activation == self.activation and "load" or "load_root", slot.number)
-end
+function Compiler:load(slot) self:add(slot.activation == self.activation and "load" or "load_root", slot.number) end
 
 function expressions.none(c) c:add("constant", CONSTANT.none) end
 function expressions.boolean(c, e) c:add("constant", e.value and CONSTANT.yes or CONSTANT.no) end

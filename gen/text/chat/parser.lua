@@ -94,9 +94,7 @@ statements["if"] = function(p, line)
     local body, word = read_body(p, { "elif", "else", "endif" })
     branches[#branches + 1] = { test = test, body = body }
     if word == "endif" then return node("if", line, { branches = branches }) end
-    if word == "else" then
-      return node("if", line, { branches = branches, other = read_block(p, "endif") })
-    end
+    if word == "else" then return node("if", line, { branches = branches, other = read_block(p, "endif") }) end
     test = p:tuple(false, true)
     p:expect_end()
   end

@@ -1,8 +1,7 @@
 /* calls.c - encodes texts, calls the model with groups of them, and copies their rows to the outputs. */
 #include "model/text/calls.h"
-#include "model/batches.h"
-#include "model/text/kept.h"
-#include "model/text/rows.h"
+#include "model/sequences.h"
+#include "model/text/late.h"
 
 static int fail(attn2c_reader *reader, int status, const char *fault) {
   snprintf(reader->fault, sizeof reader->fault, "%s", fault);
@@ -53,6 +52,7 @@ static int may_have_prompt(const attn2c_text_facts *facts) {
 int attn2c_reader_prompt(attn2c_reader *reader, const char *name) {
   const attn2c_text_facts *facts = reader->facts;
   const char *text = facts->prompt;
+  reader->is_query = facts->late && name && strcmp(name, "query") == 0;
   for (int i = 0; name; i++) {
     if (i == facts->prompt_count) return fail(reader, ATTN2C_USAGE, "the model has no prompt of this name");
     text = facts->prompts[i].text;
@@ -92,7 +92,10 @@ int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length,
   attn2c_text_input input = {
       .text = text ? text : "", .length = text ? length : 0, .pair = pair, .pair_length = pair_length};
   input.language = reader->language;
-  input.limit.tokens = most ? most : reader->longest;
+  const attn2c_late *late = most ? NULL : reader->facts->late;
+  input.limit.tokens = late   ? attn2c_late_limit(late, reader->is_query, reader->longest)
+                       : most ? most
+                              : reader->longest;
   input.limit.strategy = ATTN2C_TEXT_LONGEST_FIRST;
   input.limit.from_left = attn2c_text_stated_limit(reader->text).from_left;
   int status = attn2c_prompt_add(&reader->prompt, &input);
@@ -104,7 +107,11 @@ int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length,
                      : "even the special tokens are more than a call takes");
   if (status == ATTN2C_FORMAT) return fail(reader, status, attn2c_text_fault(reader->work));
   if (status == ATTN2C_OK && reader->facts->is_padded && !most)
-    status = attn2c_padded_fill(&reader->padded, reader->facts->pad_token, reader->longest, tokens);
+    status = attn2c_padded_fill(&reader->padded, reader->facts->pad_token, reader->longest, reader->longest,
+                                tokens);
+  if (status == ATTN2C_OK && late)
+    status =
+        attn2c_late_complete(late, reader->is_query, &reader->padded, reader->longest, tokens, &reader->keys);
   return status == ATTN2C_OK ? status : fail(reader, status, attn2c_strerror(status));
 }
 
@@ -208,12 +215,17 @@ int attn2c_reader_add(attn2c_reader *reader, const attn2c_text_tokens *tokens) {
     return fail(reader, ATTN2C_MEMORY, "no memory for a text's tokens");
   if (length > reader->longest) return fail(reader, ATTN2C_USAGE, "a text has more tokens than a call takes");
   reader->texts[reader->count++] =
-      (attn2c_reader_text){.first = reader->used, .length = length, .prompt = reader->prompt.tokens};
+      (attn2c_reader_text){.first = reader->used,
+                           .length = length,
+                           .keys = reader->keys && reader->keys < length ? reader->keys : length,
+                           .prompt = reader->prompt.tokens,
+                           .is_query = reader->is_query};
   if (length) {
     memcpy(reader->tokens + reader->used, tokens->ids, length * sizeof *reader->tokens);
     memcpy(reader->tokens + reader->used + length, tokens->types, length * sizeof *reader->tokens);
   }
   reader->used += 2 * length;
+  reader->keys = 0;
   return ATTN2C_OK;
 }
 
@@ -263,11 +275,11 @@ static void fill(job *job) {
   for (int64_t i = 0; i < job->count; i++) {
     const attn2c_reader_text *text = &reader->texts[job->part[i]];
     const int32_t *from = reader->tokens + text->first;
-    lengths[i] = (int32_t)text->length;
+    lengths[i] = (int32_t)text->keys;
     memcpy(ids + i * job->seq, from, text->length * sizeof *ids);
     memcpy(types + i * job->seq, from + text->length, text->length * sizeof *ids);
     for (size_t t = 0; t < text->length; t++) {
-      mask[i * job->seq + (int64_t)t] = 1;
+      mask[i * job->seq + (int64_t)t] = t < text->keys;
       pooled[i * job->seq + (int64_t)t] = t >= text->prompt;
     }
   }

@@ -1,9 +1,8 @@
 /* calls.h - runs texts through a model: encodes them, fills a batch of them up to the length of a call,
  * and copies the rows of each text to its place in the outputs. A model of any length takes several texts in
- * a call, without padding (rows.h). The library's interface for text and the program share this. */
+ * a call, without padding (rows.c). The library's interface for text and the program share this. */
 #pragma once
 
-#include "chat/chat_template.h"
 #include "model/text/reader.h"
 
 /* Creates a reader. Returns ATTN2C_OK, _MEMORY, or _FORMAT if the tables are damaged or PCRE2 refuses one of

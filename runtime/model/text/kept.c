@@ -1,5 +1,5 @@
 /* kept.c - keeps the first numbers of embeddings of texts, and scales them to unit vectors. */
-#include "model/text/kept.h"
+#include "model/text/reader.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* prompt.c - adds a model's prompt to texts, and removes it from the places of tokens. */
-#include "model/text/prompt.h"
+#include "model/text/reader.h"
 
 int attn2c_prompt_open(attn2c_prompt *prompt, attn2c_text_work *work, const char *text) {
   *prompt = (attn2c_prompt){.text = text};

@@ -1,6 +1,5 @@
 /* reader.c - the sizes of a call's outputs, and copies of the rows of one text. */
 #include "model/text/reader.h"
-#include "model/text/kept.h"
 
 static const attn2c_tensor *output_tensor(const attn2c_reader *reader, int output) {
   const attn2c_entry *primary = attn2c_primary_entry(reader->model);

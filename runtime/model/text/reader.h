@@ -5,8 +5,31 @@
 #include "chat/chat_template.h"
 #include "model/model.h"
 #include "model/text/padded.h"
-#include "model/text/prompt.h"
 #include "text/text.h"
+
+/* Puts a model's prompt before each text that is encoded, like sentence-transformers. The places of tokens
+ * stay as in the caller's own text. */
+
+typedef struct {
+  const char *text; /* NULL: the model has no prompt */
+  size_t length;    /* in bytes */
+  uint32_t characters;
+  size_t tokens; /* tokens of only the prompt, with special tokens before it and without one after it */
+  char *joined;  /* the prompt and the last text */
+  attn2c_text_place *places;       /* places of the last tokens */
+  size_t joined_size, places_size; /* bytes */
+} attn2c_prompt;
+
+/* Cuts the prompt into tokens; text may be NULL. Returns ATTN2C_OK, _FORMAT or _MEMORY. */
+int attn2c_prompt_open(attn2c_prompt *prompt, attn2c_text_work *work, const char *text);
+void attn2c_prompt_close(attn2c_prompt *prompt);
+
+/* Puts the prompt before the input's text, in the prompt's memory. Returns ATTN2C_OK or _MEMORY. */
+int attn2c_prompt_add(attn2c_prompt *prompt, attn2c_text_input *input);
+
+/* Changes the places of an input's tokens to the places in its text without the prompt. A token of the prompt
+ * is at 0. Returns ATTN2C_OK or _MEMORY. */
+int attn2c_prompt_hide(attn2c_prompt *prompt, attn2c_text_tokens *tokens);
 
 /* A caller's tokenizer, and buffers that grow with its texts. */
 typedef struct attn2c_reader {
@@ -19,6 +42,8 @@ typedef struct attn2c_reader {
   size_t longest;    /* tokens that a call takes */
   size_t dimensions; /* numbers of an embedding that are kept; 0: all */
   attn2c_prompt prompt;
+  int is_query;         /* 1: texts are queries of late interaction, else documents */
+  size_t keys;          /* of the last text that was encoded: tokens that the others see; 0: all */
   int32_t language;     /* of texts: attn2c_text_input */
   attn2c_padded padded; /* memory of the last text, if texts are filled up */
   struct attn2c_reader_text *texts;
@@ -36,6 +61,8 @@ typedef struct attn2c_reader {
 typedef struct attn2c_reader_text {
   size_t first; /* place in reader->tokens: `length` ids, then `length` types */
   size_t length;
+  size_t keys;    /* of its tokens, those that the others see */
+  int is_query;   /* as the reader has it */
   size_t prompt;  /* its first tokens that are of the prompt */
   int64_t number; /* the caller's own number */
 } attn2c_reader_text;
@@ -51,3 +78,26 @@ int64_t attn2c_reader_extent(const attn2c_reader *reader, int output, int axis, 
 /* Returns the elements of output number `output` for one text of `rows` rows: of an embedding, those that are
  * kept. */
 int64_t attn2c_reader_elements(const attn2c_reader *reader, int output, int64_t rows);
+
+/* Keeps the first numbers of embeddings of texts (Kusupati et al. 2022, "Matryoshka"). The result of a model
+ * that gives unit vectors is a unit vector again. */
+
+/* Returns the numbers of an output's embedding that are kept, or 0: it is none, or all are kept. */
+size_t attn2c_text_kept(const attn2c_reader *reader, int output);
+
+/* Copies the first `kept` numbers of an embedding; scales: 1 to make them a unit vector. */
+void attn2c_text_keep(const float *values, size_t kept, int scales, float *to);
+
+/* Computes the reader's texts with whole embeddings by `run`, and writes the numbers that are kept to the
+ * outputs. Returns `run`'s status, or ATTN2C_MEMORY. */
+typedef int attn2c_text_run(attn2c_reader *reader, attn2c_context *context, int64_t rows,
+                            void *const *outputs);
+int attn2c_text_kept_run(attn2c_reader *reader, attn2c_context *context, int64_t rows, void *const *outputs,
+                         attn2c_text_run *run);
+
+/* Calls a model of any length with texts one after the other, without padding. */
+
+/* Computes the reader's texts, and copies the rows of each to its place in the outputs, as attn2c_reader_run
+ * does. Texts are called in their order; a call takes texts that have the rows of the longest sequence at
+ * most. Returns ATTN2C_OK, _USAGE, _FORMAT or _MEMORY, with the reason in reader->fault. */
+int attn2c_text_rows_run(attn2c_reader *reader, attn2c_context *context, int64_t rows, void *const *outputs);

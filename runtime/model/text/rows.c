@@ -1,6 +1,6 @@
 /* rows.c - gathers texts into calls of a model of any length, and copies the rows of each text to its
  * place. */
-#include "model/text/rows.h"
+#include "model/text/reader.h"
 
 #include "model/sequences.h"
 

@@ -3,9 +3,8 @@
 
 #include <unistd.h>
 
-#include "formats/file.h"
 #include "program/inputs.h"
-#include "program/weights_place.h"
+#include "program/output.h"
 
 /* Writes the reason why array number `number` must not be written to its file; returns 0 if there is none. */
 static int is_taken(const attn2c_answer_files *files, const attn2c_arguments *arguments, int number,

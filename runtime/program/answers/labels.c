@@ -2,7 +2,6 @@
 #include "program/answers/labels.h"
 
 #include "program/answers/json_line.h"
-#include "program/answers/safe.h"
 #include "program/arguments.h"
 
 /* Bytes of a buffer for a label's name that is made from its number. */

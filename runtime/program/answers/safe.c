@@ -1,10 +1,9 @@
 /* safe.c - escapes a text for a line of output. */
-#include "program/answers/safe.h"
+#include "program/answers/json_line.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "text/unicode.h"
 
 /* Writes a text. plain: characters whose escapes are a backslash and the letter at the same place of

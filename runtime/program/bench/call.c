@@ -3,9 +3,7 @@
 
 #include <math.h>
 
-#include "check/check.h"
 #include "measure/timing.h"
-#include "program/bench/bench.h"
 #include "program/inputs.h"
 
 /* Returns a call of the entry's code. */

@@ -2,10 +2,7 @@
  * not available is n/a in a table, null in JSON and empty in csv. */
 #include "program/bench/report.h"
 
-#include <jansson.h>
-
 #include "measure/work.h"
-#include "program/bench/tokens_report.h"
 
 static const char *const group_names[] = {"op", "section", "result"};
 static const char *const group_lists[] = {"ops", "sections", "results"};

@@ -1,5 +1,5 @@
 /* tokens_report.c - prints tokens a second, and bytes read beside the rate of memory. */
-#include "program/bench/tokens_report.h"
+#include "program/bench/report.h"
 
 typedef struct {
   double per_second; /* tokens of all sequences */

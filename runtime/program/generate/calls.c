@@ -3,7 +3,6 @@
 
 #include "model/continue.h"
 #include "model/sequences.h"
-#include "program/inputs.h"
 #include "program/run.h"
 
 int attn2c_continuing_open(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *notes,

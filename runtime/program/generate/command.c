@@ -4,9 +4,7 @@
 #include "program/generate/job.h"
 
 #include "formats/npy.h"
-#include "program/inputs.h"
 #include "program/output.h"
-#include "program/signals.h"
 
 enum { ENDED = ATTN2C_RECORD_ENDED, WAITING = ATTN2C_RECORD_WAITING };
 typedef attn2c_generate_record record;
@@ -224,6 +222,7 @@ static int show(job *job, record *r, int32_t place, const attn2c_answer_ids *ans
     const int is_stop = answer->end == ATTN2C_END_TOKEN && r->seen == answer->count;
     if (!job->text || is_stop) continue;
     if (job->text->add(job->side, place, id, &r->shown) != ATTN2C_OK) return no_memory(job);
+    if (r->shown.is_stopped) break;
   }
   return ATTN2C_OK;
 }
@@ -271,7 +270,7 @@ static int follow(job *job) {
     const attn2c_answer_ids *answer = attn2c_answers_at(job->batch, place);
     int status = show(job, r, place, answer);
     if (status != ATTN2C_OK) return status;
-    if (r->shown.is_stopped) attn2c_answers_end(job->batch, place, ATTN2C_END_TEXT);
+    if (r->shown.is_stopped) attn2c_answers_end(job->batch, place, ATTN2C_END_TEXT, r->seen);
     if (answer->end == ATTN2C_END_NONE) continue;
     status = complete(job, r, place, answer);
     if (status == ATTN2C_OK) status = complete_others(job, r, place);
@@ -476,6 +475,9 @@ static int open_job(job *job, FILE *notes) {
   if (job->text && status == ATTN2C_OK)
     status =
         job->text->languages(job->side, arguments, &job->options.beam.forced_bos, &job->start, job->message);
+  if (job->text && status == ATTN2C_OK)
+    status = job->text->breakers(job->side, &arguments->generate, attn2c_logits_width(job->model),
+                                 &job->options, job->message);
   const attn2c_entry *encode = attn2c_encode_entry(job->model);
   const attn2c_entry *reads = encode ? encode : attn2c_primary_entry(job->model);
   if (status == ATTN2C_OK && arguments->image_count > 0)
@@ -493,9 +495,16 @@ static int open_job(job *job, FILE *notes) {
   if (job->begins)
     job->model_calls.calls.start = job->begins, job->model_calls.calls.start_count = job->begin_count;
   const int32_t most = job->options.tokens < INT32_MAX ? (int32_t)job->options.tokens : INT32_MAX;
+  if (status == ATTN2C_OK && job->text)
+    status = job->text->grammar(job->side, arguments, job->model->continued->generation,
+                                job->model_calls.calls.vocabulary,
+                                most < job->model_calls.calls.tokens ? most : job->model_calls.calls.tokens,
+                                &job->model_calls.calls.rule, job->message);
   if (status == ATTN2C_OK)
     status = attn2c_answers_create(&job->batch, &job->model_calls.calls, &job->options.sampling,
                                    &job->options.beam, most, job->message);
+  if (status == ATTN2C_OK && arguments->generate.guess)
+    status = attn2c_answers_guess(job->batch, job->message);
   return status;
 }
 

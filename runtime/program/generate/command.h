@@ -8,6 +8,7 @@
 #include "base/text_facts.h"
 #include "generate/answers.h"
 #include "model/model.h"
+#include "program/generate/options.h"
 #include "program/generate/prompts.h"
 
 /* Each writes its results to `out` and notes to `notes`. They return any attn2c_status, with one line a
@@ -70,9 +71,16 @@ struct attn2c_generation_text {
    * line. */
   int (*languages)(attn2c_text_side *side, const attn2c_arguments *arguments, int32_t *first, int32_t *start,
                    attn2c_message *message);
+  /* Makes the list of the breakers of DRY, if options have it. */
+  int (*breakers)(attn2c_text_side *side, const attn2c_generate_arguments *given, int64_t vocabulary,
+                  attn2c_generate_options *options, attn2c_message *message);
   /* Returns the ids of a text without special tokens, until the next prompt is read. */
   int (*plain)(attn2c_text_side *side, const char *text, const int32_t **ids, int64_t *count,
                attn2c_message *message);
+  /* Makes the rule of --grammar or --json-schema, which is the side's; NULL if neither is given. size: of the
+   * logits; most: tokens of an answer. Returns ATTN2C_OK, or another status and a line. */
+  int (*grammar)(attn2c_text_side *side, const attn2c_arguments *arguments, const attn2c_generation *stated,
+                 int32_t size, int64_t most, const attn2c_rule **rule, attn2c_message *message);
   json_t *(*json_text)(const char *text, size_t length);
   int (*json_line)(json_t *object, int failed, FILE *out);
   int (*chat)(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,

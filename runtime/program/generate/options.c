@@ -69,8 +69,13 @@ static int is_forbidden(const attn2c_sampling *sampling, int32_t token) {
   return 0;
 }
 
-/* Refuses options that together forbid each token that they allow. */
-static int check_allowed(const attn2c_sampling *sampling, attn2c_message *message) {
+/* Refuses options that together forbid each token that they allow, or that do not go together. */
+static int check_allowed(const attn2c_generate_arguments *given, const attn2c_sampling *sampling,
+                         attn2c_message *message) {
+  if (given->grammar && given->json_schema)
+    return attn2c_fail(message, ATTN2C_USAGE, "--grammar: does not go with --json-schema");
+  if ((given->grammar || given->json_schema) && sampling->allowed_count > 0)
+    return attn2c_fail(message, ATTN2C_USAGE, "--allow: does not go with --grammar and --json-schema");
   int32_t forbidden = 0;
   for (int32_t i = 0; i < sampling->allowed_count; i++)
     forbidden += is_forbidden(sampling, sampling->allowed[i]);
@@ -79,15 +84,37 @@ static int check_allowed(const attn2c_sampling *sampling, attn2c_message *messag
                      "--allow: allows only tokens that --logit-bias forbids with -inf");
 }
 
+/* Takes a number that is given. */
+static void take(const attn2c_real *given, double *value) {
+  if (given->is_given) *value = given->value;
+}
+
 static double number_or(const attn2c_real *given, double otherwise) {
   return given->is_given ? given->value : otherwise;
 }
 
-/* True if an option is given that has an effect only where tokens are drawn. */
-static int asks_to_draw(const attn2c_generate_arguments *given) {
-  return given->temperature.is_given || given->top_k >= 0 || given->top_p.is_given || given->min_p.is_given ||
-         given->has_seed;
+/* Returns the first option that has an effect only where tokens are drawn, or NULL. */
+static const char *drawing(const attn2c_generate_arguments *given) {
+  const struct {
+    int is_given;
+    const char *name;
+  } rows[] = {{given->temperature.is_given, "--temperature"},
+              {given->top_k >= 0, "--top-k"},
+              {given->top_p.is_given, "--top-p"},
+              {given->min_p.is_given, "--min-p"},
+              {given->has_seed, "--seed"},
+              {given->top_n_sigma.is_given, "--top-n-sigma"},
+              {given->typical_p.is_given, "--typical-p"},
+              {given->xtc_probability.is_given, "--xtc-probability"},
+              {given->dynatemp_range.is_given, "--dynatemp-range"},
+              {given->mirostat >= 0, "--mirostat"},
+              {given->sampler_order != NULL, "--sampler-order"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (rows[i].is_given) return rows[i].name;
+  return NULL;
 }
+
+static int asks_to_draw(const attn2c_generate_arguments *given) { return drawing(given) != NULL; }
 
 /* True if an option is given that chooses one token at a time, without beams. */
 static int asks_for_one(const attn2c_generate_arguments *given) {
@@ -100,11 +127,13 @@ static const char *against_beams(const attn2c_generate_arguments *given) {
     int is_given;
     const char *name;
   } rows[] = {{given->greedy, "--greedy, which takes one token each time"},
-              {asks_to_draw(given), "--temperature, --top-k, --top-p, --min-p or --seed, which draw tokens"},
+              {asks_to_draw(given), drawing(given)},
+              {given->dry_multiplier.is_given, "--dry-multiplier"},
               {given->presence_penalty.is_given, "--presence-penalty"},
               {given->frequency_penalty.is_given, "--frequency-penalty"},
               {given->bias_count > 0, "--logit-bias"},
               {given->allowed_count > 0, "--allow"},
+              {given->guess, "--guess"},
               {given->stop_count > 0, "--stop"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (rows[i].is_given) return rows[i].name;
@@ -130,6 +159,29 @@ static void set_beam(const attn2c_generate_arguments *given, const attn2c_genera
   if (given->early_stopping >= 0) beam->early_stopping = given->early_stopping;
   if (given->no_repeat_ngram >= 0) beam->no_repeat_ngram = given->no_repeat_ngram;
   if (given->min_tokens >= 0) beam->min_tokens = (int32_t)given->min_tokens, beam->min_length = 0;
+}
+
+/* Refuses options that have no effect without another one. */
+static int check_needed(const attn2c_generate_arguments *given, attn2c_message *message) {
+  const int has_mirostat = given->mirostat > 0, has_dry = given->dry_multiplier.is_given;
+  const struct {
+    int is_given, has_other;
+    const char *name, *other;
+  } rows[] = {{given->xtc_threshold.is_given, given->xtc_probability.is_given, "--xtc-threshold",
+               "--xtc-probability"},
+              {given->dynatemp_exponent.is_given, given->dynatemp_range.is_given, "--dynatemp-exponent",
+               "--dynatemp-range"},
+              {given->mirostat_tau.is_given, has_mirostat, "--mirostat-tau", "--mirostat 2"},
+              {given->mirostat_eta.is_given, has_mirostat, "--mirostat-eta", "--mirostat 2"},
+              {given->dry_base.is_given, has_dry, "--dry-base", "--dry-multiplier"},
+              {given->dry_allowed_length >= 0, has_dry, "--dry-allowed-length", "--dry-multiplier"},
+              {given->dry_last_n >= 0, has_dry, "--dry-last-n", "--dry-multiplier"},
+              {given->dry_breaker_count > 0, has_dry, "--dry-breaker", "--dry-multiplier"}};
+  int status = ATTN2C_OK;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (rows[i].is_given && !rows[i].has_other)
+      status = attn2c_fail(message, ATTN2C_USAGE, "%s: goes with %s", rows[i].name, rows[i].other);
+  return status;
 }
 
 /* Checks options of beams against others. */
@@ -167,6 +219,20 @@ void attn2c_generate_options_say(char *lines, attn2c_message *message) {
   }
 }
 
+/* Sets llama.cpp's options that draw. */
+static void set_chain(const attn2c_generate_arguments *given, attn2c_sampling *sampling) {
+  take(&given->top_n_sigma, &sampling->top_n_sigma);
+  take(&given->typical_p, &sampling->typical_p);
+  take(&given->xtc_probability, &sampling->xtc_probability);
+  take(&given->xtc_threshold, &sampling->xtc_threshold);
+  take(&given->dynatemp_range, &sampling->dynatemp_range);
+  take(&given->dynatemp_exponent, &sampling->dynatemp_exponent);
+  take(&given->mirostat_tau, &sampling->mirostat_tau);
+  take(&given->mirostat_eta, &sampling->mirostat_eta);
+  if (given->mirostat >= 0) sampling->mirostat = given->mirostat;
+  sampling->sampler_order = given->sampler_order;
+}
+
 /* Sets the numbers of sampling. */
 static void set_numbers(const attn2c_generate_arguments *given, const attn2c_generation *stated,
                         attn2c_sampling *sampling) {
@@ -176,11 +242,16 @@ static void set_numbers(const attn2c_generate_arguments *given, const attn2c_gen
       number_or(&given->repetition_penalty, is_drawn || !stated->is_usual ? stated->repetition_penalty : 1);
   sampling->presence_penalty = number_or(&given->presence_penalty, 0);
   sampling->frequency_penalty = number_or(&given->frequency_penalty, 0);
+  take(&given->dry_multiplier, &sampling->dry_multiplier);
+  take(&given->dry_base, &sampling->dry_base);
+  if (given->dry_allowed_length >= 0) sampling->dry_allowed_length = given->dry_allowed_length;
+  if (given->dry_last_n >= 0) sampling->dry_last_n = given->dry_last_n;
   if (!is_drawn) return;
+  set_chain(given, sampling);
   sampling->temperature = number_or(&given->temperature, stated->temperature);
   sampling->top_k = given->top_k >= 0 ? given->top_k : stated->top_k;
-  sampling->top_p = number_or(&given->top_p, stated->top_p);
-  sampling->min_p = number_or(&given->min_p, stated->min_p);
+  sampling->top_p = number_or(&given->top_p, sampling->mirostat ? 1 : stated->top_p);
+  sampling->min_p = number_or(&given->min_p, sampling->mirostat ? 0 : stated->min_p);
   sampling->seed = given->seed;
 }
 
@@ -212,12 +283,10 @@ int attn2c_generate_options_read(const attn2c_arguments *arguments, const attn2c
   options->biases = malloc((biases + 1) * sizeof *options->biases);
   if (!options->tokens_of || !options->biases)
     return attn2c_fail(message, ATTN2C_MEMORY, "no memory for the options");
-  int status = ATTN2C_OK;
+  int status = check_needed(given, message);
   if (given->greedy && asks_to_draw(given))
-    status = attn2c_fail(
-        message, ATTN2C_USAGE,
-        "--greedy: does not go with --temperature, --top-k, --top-p, --min-p or --seed, which draw "
-        "tokens");
+    status = attn2c_fail(message, ATTN2C_USAGE, "--greedy: does not go with %s, which draws tokens",
+                         drawing(given));
   if (read_allowed(given, options->tokens_of, &sampling->allowed_count, message) != ATTN2C_OK)
     status = ATTN2C_USAGE;
   if (read_biases(given, options->tokens_of + allowed, options->biases, message) != ATTN2C_OK)
@@ -237,7 +306,7 @@ int attn2c_generate_options_read(const attn2c_arguments *arguments, const attn2c
     return fault(message, "--forced-bos", given->forced_bos, "an id or a token");
   options->n_best = given->n_best > 0 ? given->n_best : 1;
   status = check_all(given, model, options, message);
-  return status != ATTN2C_OK ? status : check_allowed(sampling, message);
+  return status != ATTN2C_OK ? status : check_allowed(given, sampling, message);
 }
 
 void attn2c_generate_options_note(const attn2c_generate_options *options, const attn2c_arguments *arguments,
@@ -253,5 +322,6 @@ void attn2c_generate_options_note(const attn2c_generate_options *options, const 
 void attn2c_generate_options_free(attn2c_generate_options *options) {
   free(options->tokens_of);
   free(options->biases);
+  free(options->breakers);
   *options = (attn2c_generate_options){.tokens_of = NULL};
 }

@@ -16,6 +16,7 @@ typedef struct attn2c_generate_options {
   int32_t length;           /* the most of a prompt and its answer; 0: any */
   int32_t *tokens_of;       /* memory of the lists of `sampling` */
   float *biases;
+  int32_t *breakers; /* the list of breakers of DRY; NULL: there is none */
 } attn2c_generate_options;
 
 /* Reads the options, but for a word of --forced-bos that is no number. model: it continues its sequences.

@@ -11,11 +11,8 @@
 #include "formats/new_file.h"
 #include "program/generate/command.h"
 #include "program/output.h"
-#include "program/progress.h"
-#include "program/signals.h"
 #include "program/generate/compared.h"
 #include "program/inputs.h"
-#include "program/weights_place.h"
 
 enum { PART = 64 }; /* tokens whose logits are kept at a time */
 

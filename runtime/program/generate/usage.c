@@ -8,7 +8,6 @@
 #include "formats/place.h"
 #include "program/inputs.h"
 #include "program/output.h"
-#include "program/weights_place.h"
 
 /* Returns the reason why the array must not be written to a file; NULL: none. */
 static const char *taken(const attn2c_arguments *arguments, const char *path) {
@@ -72,7 +71,7 @@ static int check_pictures(const attn2c_generate_job *job, const char **faults) {
 /* Reports options that do not go together, one line each. */
 int attn2c_generate_check_usage(attn2c_generate_job *job) {
   const attn2c_arguments *arguments = job->arguments;
-  const char *faults[19];
+  const char *faults[20];
   const attn2c_generate_arguments *given = &arguments->generate;
   const int is_text = job->text && arguments->input_count == 0;
   int count = 0;
@@ -110,6 +109,11 @@ int attn2c_generate_check_usage(attn2c_generate_job *job) {
     faults[count++] = "--split: does not go with --output and --format npy; --format jsonl gives tokens";
   if (given->split && given->n_best > 1)
     faults[count++] = "--split: does not go with --n-best, as a text has one answer to each sentence";
+  if (given->dry_breaker_count > 0 && !job->text)
+    faults[count++] = "--dry-breaker: this model takes no text, as it was built without a tokenizer";
+  if ((given->grammar || given->json_schema) && !job->text)
+    faults[count++] =
+        "--grammar, --json-schema: this model gives no text, as it was built without a tokenizer";
   if (arguments->generate.stop_count > 0 && !job->text)
     faults[count++] = "--stop: this model gives no text, as it was built without a tokenizer";
   if (job->options.forced_bos && !job->text)

@@ -4,7 +4,6 @@
 
 #include "program/answers/labels.h"
 #include "program/answers/json_line.h"
-#include "program/answers/safe.h"
 
 static attn2c_labels labels_of(const attn2c_media_answer *answer) {
   return (attn2c_labels){.names = answer->media->labels,

@@ -5,20 +5,12 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "formats/npy.h"
-#include "formats/place.h"
-#include "model/batches.h"
 #include "model/sequences.h"
 #include "program/answers/files.h"
-#include "program/answers/json_line.h"
-#include "program/answers/safe.h"
 #include "program/inputs.h"
 #include "program/output.h"
 #include "program/media/answer.h"
-#include "program/picture/texts.h"
-#include "program/progress.h"
 #include "program/run.h"
-#include "program/signals.h"
 #include "program/answers/similar.h"
 
 /* An array of all inputs: an output of the model, or its input. */

@@ -1,8 +1,7 @@
 /* command.c - the pictures of `run --image` and `generate --image`. */
-#include "program/picture/command.h"
+#include "program/commands.h"
 
 #include "program/answers/json_line.h"
-#include "program/answers/safe.h"
 #include "program/media/command.h"
 #include "program/picture/source.h"
 

@@ -1,5 +1,5 @@
 /* base.c - the routes that each model has: /health, /v1/models, /metrics. */
-#include "program/serve/page.h"
+#include "program/serve/server.h"
 
 static void health(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   (void)server, (void)given;

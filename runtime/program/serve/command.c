@@ -4,13 +4,10 @@
 
 #include <time.h>
 
-#include "base/picture_facts.h"
 #include "program/inputs.h"
 #include "program/output.h"
 #include "program/run.h"
-#include "program/serve/log.h"
-#include "program/serve/options.h"
-#include "program/serve/route.h"
+#include "program/serve/server.h"
 
 enum { USUAL_PORT = 8080, USUAL_WAITING = 512, USUAL_BODY = 5 << 20, END_SECONDS = 30 };
 

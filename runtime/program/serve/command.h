@@ -14,3 +14,8 @@ typedef struct attn2c_server_command {
              attn2c_message *message);
 } attn2c_server_command;
 extern const attn2c_server_command *const attn2c_the_server __attribute__((weak));
+
+/* The options of the command `serve`, and the texts of its help. */
+
+extern const attn2c_option attn2c_server_options[ATTN2C_SERVER_OPTIONS];
+extern const attn2c_help_page attn2c_server_page;

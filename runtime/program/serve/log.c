@@ -1,5 +1,5 @@
 /* log.c - lines are written whole, so that lines of several programs do not mix. */
-#include "program/serve/log.h"
+#include "program/serve/server.h"
 
 #include <time.h>
 
@@ -7,9 +7,8 @@ void attn2c_log_write(attn2c_log_form form, const attn2c_exchange *exchange, con
   static const char *const methods[] = {"?", "GET", "POST", "HEAD", "?"};
   static const char *const forms[] = {
       [ATTN2C_LOG_TEXT] = "%s %s %s %d %.3f ms, %zu bytes, %lld tokens read, %lld written\n",
-      [ATTN2C_LOG_JSONL] =
-          "{\"time\":\"%s\",\"method\":\"%s\",\"route\":\"%s\",\"status\":%d,\"ms\":%.3f,\"bytes\":%zu,"
-          "\"prompt_tokens\":%lld,\"completion_tokens\":%lld}\n"};
+      [ATTN2C_LOG_JSONL] = "{\"time\":\"%s\",\"method\":\"%s\",\"route\":\"%s\",\"status\":%d,\"ms\":%.3f,"
+                           "\"bytes\":%zu,\"prompt_tokens\":%lld,\"completion_tokens\":%lld}\n"};
   char line[400], when[32];
   const time_t now = time(NULL);
   struct tm parts;

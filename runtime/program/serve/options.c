@@ -1,5 +1,5 @@
 /* options.c - the options of the command `serve`, and its help. gen/deploy/program_manual.lua reads both. */
-#include "program/serve/options.h"
+#include "program/serve/command.h"
 
 enum { SERVE = 1 << ATTN2C_COMMAND_SERVE };
 
@@ -17,8 +17,7 @@ const attn2c_option attn2c_server_options[ATTN2C_SERVER_OPTIONS] = {
      "listens on a socket file in place of a port"},
     {"--api-key-file", NULL, "F", SERVE, ONCE, AT(key_file), 0, 0, 0, NULL,
      "a file whose first line is the key that clients must send: `Authorization: Bearer KEY`. Without it "
-     "none "
-     "is needed. / and /health need none"},
+     "none is needed. / and /health need none"},
     {"--sequences", NULL, "S", SERVE, INT, AT(sequences), 0, 1, ATTN2C_MOST_SEQUENCES, NULL,
      "answers that are written side by side, at most (default: the sequences that the model was built for)"},
     {"--max-waiting", NULL, "Q", SERVE, INT, AT(waiting), 0, 1, 100000, NULL,

@@ -1,9 +1,5 @@
 /* page.c - the page that tries the model in a browser, and the list of routes that it reads. */
-#include "program/serve/page.h"
-
-#include "base/picture_facts.h"
-#include "base/sound_facts.h"
-#include "base/text_facts.h"
+#include "program/serve/server.h"
 
 /* The page as it is, among the constants. */
 __asm__(".pushsection .rodata\n"
@@ -20,10 +16,10 @@ extern const char attn2c_page_end[] __attribute__((visibility("hidden")));
 
 /* The policy for a browser: it runs the script and the style of the page, whose hashes these are, and calls
  * this server. */
-static const char policy[] = "default-src 'none'; connect-src 'self'; img-src data:; base-uri 'none'; "
-                             "form-action 'none'; frame-ancestors 'none'; "
-                             "script-src 'sha256-Noh92OnekH+mTgJTAMhS7rlzlWAsGM1TzOfc+OfuW80='; "
-                             "style-src 'sha256-sVdoB9FxvPcL7i3333lYTmeHsrVcxIi1/V9ea4+EYR0='";
+static const char policy[] =
+    "default-src 'none'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'; script-src 'sha256-Noh92OnekH+mTgJTAMhS7rlzlWAsGM1TzOfc+OfuW80='; style-src "
+    "'sha256-sVdoB9FxvPcL7i3333lYTmeHsrVcxIi1/V9ea4+EYR0='";
 
 void attn2c_page_reply(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   (void)server, (void)given;

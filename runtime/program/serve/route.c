@@ -1,10 +1,8 @@
 /* route.c - the table of routes is that of all parts of the program. */
-#include "program/serve/route.h"
 
 #include <strings.h>
 
-#include "formats/file.h"
-#include "program/serve/log.h"
+#include "program/serve/server.h"
 
 enum { MOST_JSON = 4 << 20, MOST_KEY = 1024 }; /* bytes */
 

@@ -1,13 +1,13 @@
 /* server.h - what the parts of the server share, and how a part adds routes. */
 #pragma once
 
-#include <jansson.h>
-
 #include "model/model.h"
 #include "program/arguments.h"
 #include "program/serve/engine.h"
 #include "program/serve/http.h"
 #include "program/serve/metrics.h"
+
+#include <jansson.h>
 
 typedef struct attn2c_server attn2c_server;
 
@@ -74,3 +74,24 @@ void attn2c_serve_refuse(attn2c_exchange *exchange, int status, const char *para
 /* Returns the error as JSON text, from malloc; NULL without memory. */
 char *attn2c_serve_error(const attn2c_exchange *exchange, int status, const char *param, const char *code,
                          const char *message);
+
+/* A line for each request on the standard error. It has no text of the client. */
+
+/* The values of --log. */
+typedef enum { ATTN2C_LOG_NONE = 1, ATTN2C_LOG_TEXT, ATTN2C_LOG_JSONL } attn2c_log_form;
+
+void attn2c_log_write(attn2c_log_form form, const attn2c_exchange *exchange, const char *route, FILE *out);
+
+/* The page that tries the model in a browser: `/`, and `/routes`, from which it knows what there is. */
+
+void attn2c_page_reply(attn2c_server *server, attn2c_exchange *exchange, const json_t *given);
+void attn2c_page_routes(attn2c_server *server, attn2c_exchange *exchange, const json_t *given);
+
+/* Finds the route of a request, checks its key, reads its JSON, and calls the route. */
+
+/* The options.handle and options.ended of http.h; the context is the server. */
+void attn2c_route_handle(void *server, attn2c_exchange *exchange);
+void attn2c_route_ended(void *server, const attn2c_exchange *exchange);
+
+/* Reads the key of --api-key-file: a line. Returns ATTN2C_OK, or another status and a line. */
+int attn2c_route_read_key(const char *path, char **key, attn2c_message *message);

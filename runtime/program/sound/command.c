@@ -1,15 +1,12 @@
 /* command.c - `run --audio`. Each sound is one input of the model. Speech is read in pieces: the longest that
  * a call takes, cut where it is quiet; with --vad, those that are speech. */
-#include "program/sound/command.h"
+#include "program/commands.h"
 
 #include "program/answers/json_line.h"
-#include "program/answers/safe.h"
 #include "program/media/answer.h"
-#include "program/media/command.h"
 #include "program/output.h"
-#include "program/signals.h"
 #include "program/sound/cues.h"
-#include "program/sound/pieces.h"
+#include "program/sound/source.h"
 #include "sound/ctc.h"
 
 /* The most bytes and seconds of a cue, and the pause that ends it. */

@@ -1,6 +1,6 @@
 /* pieces.c - a frame is loud by the loudest one of the sound. A file is read once to find it, and then again;
  * in a live sound it is the loudest so far. */
-#include "program/sound/pieces.h"
+#include "program/sound/source.h"
 
 int attn2c_sound_pieces_begin(attn2c_sound_pieces *p, attn2c_message *message) {
   p->loudest = 0.0, p->heard = 0;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "model/features.h"
-#include "program/signals.h"
+#include "program/output.h"
 
 /* Numbers of a file, of all channels, that are read at a time; rates that are taken. */
 enum { BLOCK = 1 << 16, LEAST_RATE = 1000, MOST_RATE = 1000000 };
@@ -195,11 +195,10 @@ static int check_raw(const attn2c_sound_source *source, const uint8_t *bytes, si
   static const char *const begins[] = {"RIFF", "fLaC", "OggS", "ID3"};
   for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
     if (count >= 4 && memcmp(bytes, begins[i], strlen(begins[i])) == 0)
-      return attn2c_fail(
-          message, ATTN2C_FORMAT,
-          "standard input: begins with %s: a file is given by its name; - takes raw samples: 16 "
-          "bits, little-endian, one channel, %d a second",
-          begins[i], source->rate);
+      return attn2c_fail(message, ATTN2C_FORMAT,
+                         "standard input: begins with %s: a file is given by its name; - takes raw samples: "
+                         "16 bits, little-endian, one channel, %d a second",
+                         begins[i], source->rate);
   return ATTN2C_OK;
 }
 
@@ -248,11 +247,10 @@ int attn2c_sound_next(attn2c_sound_source *source, attn2c_sound *sound, attn2c_m
   if (strcmp(path, "-") != 0)
     status = open_file(source, path, message);
   else if (isatty(STDIN_FILENO))
-    status =
-        attn2c_fail(message, ATTN2C_USAGE,
-                    "--audio -: the standard input is a terminal; give raw samples: arecord -f S16_LE -r "
-                    "%d -t raw | ...",
-                    source->rate);
+    status = attn2c_fail(
+        message, ATTN2C_USAGE,
+        "--audio -: the standard input is a terminal; give raw samples: arecord -f S16_LE -r %d -t raw | ...",
+        source->rate);
   show(source, sound);
   return status;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "program/media/paths.h"
+#include "sound/vad.h"
 
 extern const attn2c_path_kind attn2c_sound_paths;
 
@@ -36,3 +37,23 @@ int attn2c_sound_fill(attn2c_sound_source *source, int64_t wanted, attn2c_sound 
 
 /* Forgets the first samples. */
 void attn2c_sound_drop(attn2c_sound_source *source, int64_t count, attn2c_sound *sound);
+
+/* The pieces of speech of a sound, found while it is read. */
+
+typedef struct attn2c_sound_pieces {
+  attn2c_sound_source *source;
+  attn2c_sound sound; /* the one that is read */
+  int rate;
+  int64_t
+      most; /* samples of a piece that is cut; 0: pieces are whole, and so is what is known of the sound */
+  double loudest; /* energy of the loudest frame of its first `heard` samples */
+  int64_t heard;
+} attn2c_sound_pieces;
+
+/* Begins the next sound; as attn2c_sound_next. */
+int attn2c_sound_pieces_begin(attn2c_sound_pieces *pieces, attn2c_message *message);
+
+/* Finds the next piece of speech, reading on until it has ended. It is empty if no speech is left. The caller
+ * drops its samples. Returns what attn2c_sound_fill returns. */
+int attn2c_sound_pieces_next(attn2c_sound_pieces *pieces, attn2c_speech_piece *piece,
+                             attn2c_message *message);

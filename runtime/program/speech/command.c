@@ -1,13 +1,10 @@
 /* command.c - the command `generate` of a model that writes down speech. Several sounds are listened to side
  * by side; what is said in one of them is written once those before it have ended. */
 #define _POSIX_C_SOURCE 200809L
-#include "program/speech/command.h"
+#include "program/commands.h"
 
 #include "formats/npy.h"
-#include "model/continue.h"
 #include "program/output.h"
-#include "program/progress.h"
-#include "program/signals.h"
 #include "program/sound/cues.h"
 #include "program/speech/job.h"
 
@@ -24,11 +21,10 @@ static int read_features(const job *job, const char *path, float **features, int
   const int fits = (rank == 2 || (rank == 3 && array.shape[0] == 1)) && array.shape[rank - 1] == job->width &&
                    array.shape[first] > 0;
   if (!fits) {
-    status =
-        attn2c_fail(message, ATTN2C_FORMAT,
-                    "%s: features of this model are [rows][%lld], %lld rows for a window; the array is for "
-                    "another one",
-                    path, (long long)job->width, (long long)job->rows);
+    status = attn2c_fail(
+        message, ATTN2C_FORMAT,
+        "%s: features of this model are [rows][%lld], %lld rows for a window; the array is for another one",
+        path, (long long)job->width, (long long)job->rows);
   } else {
     *rows = array.shape[first];
     *features = malloc((size_t)array.elements * sizeof **features);
@@ -209,13 +205,13 @@ static int run_job(job *job, FILE *notes) {
   const int features = arguments->generate.feature_count, audios = arguments->audio_count;
   int status = attn2c_speech_options_read(arguments, job->model, &job->options, &job->format, job->message);
   if (features + audios == 0)
-    status = attn2c_fail(job->message, ATTN2C_USAGE,
-                         "generate: --audio FILE or --features X.npy is needed: this "
-                         "model writes down speech");
+    status =
+        attn2c_fail(job->message, ATTN2C_USAGE,
+                    "generate: --audio FILE or --features X.npy is needed: this model writes down speech");
   if (audios > 0 && !&attn2c_the_speech_sounds)
     status = attn2c_fail(job->message, ATTN2C_USAGE,
-                         "--audio: this model takes no sound: its description has no key "
-                         "`sound`; --features X.npy gives features");
+                         "--audio: this model takes no sound: its description has no key `sound`; --features "
+                         "X.npy gives features");
   if (status == ATTN2C_OK) status = attn2c_cues_check(job->format, features + audios, job->message);
   if (status == ATTN2C_OK && audios > 0)
     status = attn2c_the_speech_sounds->open_paths(arguments, &job->paths, job->message);

@@ -3,7 +3,8 @@
 
 #include "program/generate/command.h"
 #include "program/media/paths.h"
-#include "program/speech/options.h"
+#include "base/sound_facts.h"
+#include "speech/transcribe.h"
 
 /* The sound of a file or of the standard input, at a place of the listener. */
 typedef struct attn2c_speech_place {
@@ -59,3 +60,10 @@ int attn2c_speech_write(const attn2c_speech_job *job, attn2c_speech_place *place
                         attn2c_message *message);
 /* Ends a line of text. */
 void attn2c_speech_end_line(const attn2c_speech_job *job, attn2c_speech_place *place);
+
+/* The options of writing down speech, of the command line. */
+
+/* Reads the options. Returns ATTN2C_OK, or ATTN2C_USAGE and a line for each fault. */
+int attn2c_speech_options_read(const attn2c_arguments *arguments, const attn2c_descriptor *model,
+                               attn2c_speech_options *options, attn2c_answer_format *format,
+                               attn2c_message *message);

@@ -1,8 +1,6 @@
 /* options.c - reads the options of writing down speech, and refuses those that have no effect on it. */
-#include "program/speech/options.h"
+#include "program/speech/job.h"
 
-#include "generate/processors.h"
-#include "model/model.h"
 #include "program/generate/options.h"
 #include "program/inputs.h"
 
@@ -26,11 +24,21 @@ static const char *useless(const attn2c_arguments *arguments) {
               {given->repetition_penalty.is_given, "--repetition-penalty"},
               {given->presence_penalty.is_given, "--presence-penalty"},
               {given->frequency_penalty.is_given, "--frequency-penalty"},
+              {given->dry_multiplier.is_given, "--dry-multiplier"},
+              {given->sampler_order != NULL, "--sampler-order"},
+              {given->top_n_sigma.is_given, "--top-n-sigma"},
+              {given->typical_p.is_given, "--typical-p"},
+              {given->xtc_probability.is_given, "--xtc-probability"},
+              {given->dynatemp_range.is_given, "--dynatemp-range"},
+              {given->mirostat >= 0, "--mirostat"},
               {given->bias_count > 0, "--logit-bias"},
               {given->allowed_count > 0, "--allow"},
               {given->forced_bos != NULL, "--forced-bos"},
               {given->n_best > 1, "--n-best"},
-              {given->stop_count > 0, "--stop"}};
+              {given->guess, "--guess"},
+              {given->stop_count > 0, "--stop"},
+              {given->grammar != NULL, "--grammar"},
+              {given->json_schema != NULL, "--json-schema"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (rows[i].is_given) return rows[i].name;
   return NULL;

@@ -1,6 +1,5 @@
 /* sounds.c - sounds of files and of the standard input, whole or in pieces of speech. */
-#include "base/sound_facts.h"
-#include "program/sound/pieces.h"
+#include "program/sound/source.h"
 #include "program/speech/job.h"
 
 struct attn2c_speech_sound {

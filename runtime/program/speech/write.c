@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "program/answers/json_line.h"
-#include "program/answers/safe.h"
 #include "program/output.h"
 #include "program/sound/cues.h"
 #include "program/speech/job.h"

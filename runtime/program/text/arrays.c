@@ -4,9 +4,10 @@
 #include "program/answers/files.h"
 
 #include "formats/npy.h"
+#include "model/text/late.h"
 
 /* Numbers of arrays that are not outputs of the model. An output's array has the output's number. */
-enum { OF_LENGTHS = -1, OF_IDS = -2, OF_TYPES = -3, OF_TEXTS = -4 };
+enum { OF_LENGTHS = -1, OF_IDS = -2, OF_TYPES = -3, OF_TEXTS = -4, OF_VECTORS = -5 };
 
 typedef struct {
   const char *name;
@@ -20,6 +21,7 @@ typedef struct {
   void **values;    /* one an output; NULL: not kept */
   int32_t *lengths; /* tokens of each text */
   int32_t *numbers; /* index of the line that each text is from, from 0 */
+  int32_t *vectors; /* vectors of tokens of each text; NULL: the model has none */
   int32_t *tokens;  /* the ids of each text, then its types */
   size_t token_count;
 } kept;
@@ -40,6 +42,13 @@ static const attn2c_tensor *output_of(const attn2c_reader *reader, int output) {
   return &reader->model->tensors[attn2c_primary_entry(reader->model)->outputs[output]];
 }
 
+/* Returns the output that has vectors of tokens, or -1. */
+static int vectors_of(const attn2c_text_facts *facts) {
+  for (int i = 0; i < facts->answer_count; i++)
+    if (facts->answers[i].answer == ATTN2C_ANSWER_VECTORS) return facts->answers[i].output;
+  return -1;
+}
+
 static void list_items(attn2c_arrays *arrays, const attn2c_reader *reader) {
   const attn2c_entry *entry = attn2c_primary_entry(reader->model);
   const attn2c_text_facts *facts = reader->facts;
@@ -52,6 +61,7 @@ static void list_items(attn2c_arrays *arrays, const attn2c_reader *reader) {
   if (facts->types >= 0)
     arrays->items[arrays->item_count++] =
         (item){reader->model->tensors[entry->inputs[facts->types]].name, OF_TYPES, NULL};
+  if (vectors_of(facts) >= 0) arrays->items[arrays->item_count++] = (item){"vectors", OF_VECTORS, NULL};
   if (facts->answer == ATTN2C_ANSWER_SPAN)
     arrays->items[arrays->item_count++] = (item){"texts", OF_TEXTS, NULL};
 }
@@ -95,7 +105,7 @@ int attn2c_arrays_open(const attn2c_reader *reader, const attn2c_arguments *argu
   made->answers = prints || answer;
   made->answer = answer ? reader->facts->output : -1;
   made->prints = answer && arguments->answers == ATTN2C_ANSWERS_NPY && !arguments->similar;
-  made->items = calloc((size_t)made->output_count + 4, sizeof *made->items);
+  made->items = calloc((size_t)made->output_count + 5, sizeof *made->items);
   int status = ATTN2C_MEMORY;
   if (made->items) {
     list_items(made, reader);
@@ -116,6 +126,7 @@ void attn2c_arrays_close(attn2c_arrays *arrays) {
     free(each->values);
     free(each->lengths);
     free(each->numbers);
+    free(each->vectors);
     free(each->tokens);
   }
   free(arrays->list);
@@ -133,6 +144,25 @@ static int is_idle(const attn2c_arrays *arrays) {
   for (int i = 0; i < arrays->item_count; i++)
     if (arrays->items[i].path) return 0;
   return arrays->answer < 0;
+}
+
+/* Moves the vectors of each text to the front of its rows, and counts them. Tokens without a vector leave
+ * none. */
+static void gather_vectors(const attn2c_reader *reader, kept *of, int output) {
+  const size_t row = (size_t)attn2c_reader_elements(reader, output, 1);
+  for (size_t i = 0; i < reader->count; i++) {
+    const attn2c_reader_text *text = &reader->texts[i];
+    float *rows = of->values[output] ? (float *)of->values[output] + i * (size_t)of->rows * row : NULL;
+    size_t count = 0;
+    for (size_t t = 0; t < text->length; t++) {
+      const int32_t id = reader->tokens[text->first + t];
+      if (!attn2c_late_keeps(reader->facts->late, text->is_query, id, (int64_t)t)) continue;
+      if (rows && count < t) memcpy(rows + count * row, rows + t * row, row * sizeof *rows);
+      count++;
+    }
+    if (rows) memset(rows + count * row, 0, (text->length - count) * row * sizeof *rows);
+    of->vectors[i] = (int32_t)count;
+  }
 }
 
 int attn2c_arrays_keep(attn2c_arrays *arrays, const attn2c_reader *reader, int64_t rows, void **outputs,
@@ -156,6 +186,10 @@ int attn2c_arrays_keep(attn2c_arrays *arrays, const attn2c_reader *reader, int64
     each->lengths[i] = (int32_t)reader->texts[i].length;
     each->numbers[i] = (int32_t)reader->texts[i].number;
   }
+  const int output = vectors_of(reader->facts);
+  each->vectors = output >= 0 ? calloc(reader->count + 1, sizeof *each->vectors) : NULL;
+  if (output >= 0 && !each->vectors) goto no_memory;
+  if (output >= 0) gather_vectors(reader, each, output);
   if (reader->used) memcpy(each->tokens, reader->tokens, reader->used * sizeof *each->tokens);
   arrays->texts += each->texts;
   if (rows > arrays->rows) arrays->rows = rows;
@@ -179,14 +213,19 @@ static void join_output(const attn2c_arrays *arrays, const attn2c_reader *reader
   }
 }
 
-/* Copies lengths or line numbers [texts], or ids or types [texts][rows], to `to`. */
+/* True if an array has a number for each text. */
+static int is_one_each(int of) { return of == OF_LENGTHS || of == OF_TEXTS || of == OF_VECTORS; }
+
+/* Copies lengths, numbers of vectors or line numbers [texts], or ids or types [texts][rows], to `to`. */
 static void join_tokens(const attn2c_arrays *arrays, int of, int32_t *to) {
   for (size_t c = 0; c < arrays->count; c++) {
     const int32_t *tokens = arrays->list[c].tokens;
     for (int64_t i = 0; i < arrays->list[c].texts; i++) {
       const int32_t length = arrays->list[c].lengths[i];
-      if (of == OF_LENGTHS || of == OF_TEXTS) {
-        *to++ = of == OF_TEXTS ? arrays->list[c].numbers[i] : length;
+      if (is_one_each(of)) {
+        *to++ = of == OF_TEXTS     ? arrays->list[c].numbers[i]
+                : of == OF_VECTORS ? arrays->list[c].vectors[i]
+                                   : length;
         continue;
       }
       memcpy(to, of == OF_TYPES ? tokens + length : tokens, (size_t)length * sizeof *to);
@@ -198,7 +237,7 @@ static void join_tokens(const attn2c_arrays *arrays, int of, int32_t *to) {
 /* Sets the shape of an array of all texts and returns its rank. */
 static int shape_of(const attn2c_arrays *arrays, const attn2c_reader *reader, int of, int64_t *shape) {
   shape[0] = arrays->texts, shape[1] = arrays->rows;
-  if (of < 0) return of == OF_LENGTHS || of == OF_TEXTS ? 1 : 2;
+  if (of < 0) return is_one_each(of) ? 1 : 2;
   const attn2c_tensor *tensor = output_of(reader, of);
   for (int a = 0; a < tensor->rank; a++)
     shape[a] = attn2c_reader_extent(reader, of, a, arrays->texts, arrays->rows);

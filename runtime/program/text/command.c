@@ -1,18 +1,17 @@
 /* command.c - `run --text`. Lines that have come are encoded together, computed by length and answered
  * in their order, before more lines are waited for. The pair of a question is read in windows. */
-#include "program/text/command.h"
+#include "program/commands.h"
 
 #include <unistd.h>
 
 #include "program/inputs.h"
 #include "measure/timing.h"
 #include "program/output.h"
-#include "program/progress.h"
 #include "program/run.h"
-#include "program/signals.h"
 #include "program/text/arrays.h"
 #include "program/text/group.h"
 #include "program/text/cache.h"
+#include "program/text/meaning.h"
 #include "program/text/pairing.h"
 #include "program/text/rank.h"
 #include "program/answers/similar.h"
@@ -52,6 +51,9 @@ typedef struct {
   attn2c_cache *cache; /* embeddings of texts; NULL: no --cache */
   attn2c_pick picks[ATTN2C_MAX_TOP];
   int64_t texts, cut;
+  attn2c_text_facts own;   /* facts with the answer that was chosen */
+  attn2c_meaning *similar; /* meanings of all texts, if these are no embeddings; NULL: not kept */
+  size_t similar_count;
 } job;
 
 static const attn2c_tensor *answer_of(const job *job) {
@@ -60,7 +62,7 @@ static const attn2c_tensor *answer_of(const job *job) {
 
 static int takes_top(attn2c_answer answer) {
   return answer == ATTN2C_ANSWER_LABEL || answer == ATTN2C_ANSWER_TOKENS || answer == ATTN2C_ANSWER_MASKED ||
-         answer == ATTN2C_ANSWER_NEXT;
+         answer == ATTN2C_ANSWER_NEXT || answer == ATTN2C_ANSWER_LEXICAL;
 }
 
 /* True if the model gives one score for a text or a pair. */
@@ -85,11 +87,10 @@ static int check_usage(job *job) {
     faults[count++] = answer == ATTN2C_ANSWER_EMBEDDING
                           ? "--top: goes with --query, or with models that give labels or tokens"
                           : "--top: goes with models that give labels or tokens";
-  if (arguments->query_count > 0 && answer != ATTN2C_ANSWER_EMBEDDING)
-    faults[count++] = is_scorer(job)
-                          ? "--query: goes with models that give an embedding; this one scores pairs: "
-                            "--text QUERY --text-pair FILE --rank"
-                          : "--query: goes with models that give an embedding";
+  if (arguments->query_count > 0 && !attn2c_is_of_search(answer))
+    faults[count++] = is_scorer(job) ? "--query: goes with models that give an embedding; this one scores "
+                                       "pairs: --text QUERY --text-pair FILE --rank"
+                                     : "--query: goes with models that give an embedding";
   if (arguments->query_count > 0 && arguments->pair_count > 0)
     faults[count++] = "--query: does not go with --text-pair";
   if (arguments->rank && !is_scorer(job))
@@ -107,13 +108,15 @@ static int check_usage(job *job) {
     faults[count++] = "--top: does not go with --format npy, which gives the scores of all texts";
   if (arguments->cache && arguments->query_count == 0)
     faults[count++] = "--cache: goes with --query, whose texts' embeddings it keeps";
+  if (arguments->cache && answer != ATTN2C_ANSWER_EMBEDDING)
+    faults[count++] = "--cache: goes with models that give an embedding";
   if (arguments->dimensions > 0 && answer != ATTN2C_ANSWER_EMBEDDING)
     faults[count++] = "--dimensions: goes with models that give an embedding";
   if (arguments->prompt && job->facts->prompt_count == 0)
     faults[count++] = "--prompt: this model has no prompts; put the words before the text itself";
   if (arguments->stride >= 0 && answer != ATTN2C_ANSWER_SPAN)
     faults[count++] = "--stride: goes with models that answer questions";
-  if (arguments->similar && answer != ATTN2C_ANSWER_EMBEDDING)
+  if (arguments->similar && !attn2c_is_of_search(answer))
     faults[count++] = "--similar: goes with models that give an embedding";
   if (job->prints && answer == ATTN2C_ANSWER_SPAN && arguments->pair_count == 0)
     faults[count++] = "run: --text gives questions; --text-pair with the text that has the answer is needed";
@@ -125,6 +128,29 @@ static int check_usage(job *job) {
   const int lacks = attn2c_lacks_weights(job->model, arguments->weights, "run", job->message);
   for (int i = 0; i < count; i++) attn2c_say(job->message, "%s", faults[i]);
   return count || lacks ? ATTN2C_USAGE : ATTN2C_OK;
+}
+
+/* Takes the answer that --answer names in place of the usual one. */
+static int choose_answer(job *job) {
+  const attn2c_text_facts *facts = job->facts;
+  const char *asked = job->arguments->answer;
+  const attn2c_entry *entry = attn2c_primary_entry(job->model);
+  char names[200] = "";
+  if (!asked) return ATTN2C_OK;
+  if (facts->answer_count == 0)
+    return attn2c_fail(job->message, ATTN2C_USAGE, "--answer %.100s: this model has one kind of answer",
+                       asked);
+  for (int i = 0; i < facts->answer_count; i++) {
+    const char *name = job->model->tensors[entry->outputs[facts->answers[i].output]].name;
+    const size_t used = strlen(names);
+    snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", name);
+    if (strcmp(name, asked) != 0) continue;
+    job->own = *facts;
+    job->own.answer = facts->answers[i].answer, job->own.output = facts->answers[i].output;
+    job->facts = &job->own;
+    return ATTN2C_OK;
+  }
+  return attn2c_fail(job->message, ATTN2C_USAGE, "--answer %.100s: no such answer; it has %s", asked, names);
 }
 
 static int open_model(job *job, FILE *notes) {
@@ -286,11 +312,33 @@ static int rank_pair(job *job, const attn2c_view_of_text *view) {
 /* Keeps a query, or compares a text with all queries. */
 static int rank_text(job *job, const attn2c_view_of_text *view) {
   const attn2c_line *line = &view->line;
-  const float *values = view->length > 0 ? view->values : NULL;
+  attn2c_meaning meaning;
   if (job->pairing) return rank_pair(job, view);
-  if (line->is_query) return attn2c_rank_query(job->rank, line->text, line->length, values);
-  const int status = job->cache ? attn2c_cache_add(job->cache, line->text, line->length, values) : ATTN2C_OK;
-  return status == ATTN2C_OK ? attn2c_rank_text(job->rank, line->text, line->length, values) : status;
+  int status = attn2c_meaning_make(view, &meaning);
+  if (status != ATTN2C_OK) return status;
+  if (line->is_query) {
+    status = attn2c_rank_query(job->rank, line->text, line->length, &meaning);
+  } else {
+    if (job->cache) status = attn2c_cache_add(job->cache, line->text, line->length, meaning.values);
+    if (status == ATTN2C_OK) status = attn2c_rank_text(job->rank, line->text, line->length, &meaning);
+  }
+  attn2c_meaning_free(&meaning);
+  return status;
+}
+
+/* Keeps what a text means, until all are known. */
+static int keep_meaning(job *job, const attn2c_view_of_text *view) {
+  attn2c_meaning *grown = attn2c_grown(job->similar, job->similar_count, sizeof *grown);
+  if (!grown) return ATTN2C_MEMORY;
+  job->similar = grown;
+  const int status = attn2c_meaning_make(view, &job->similar[job->similar_count]);
+  job->similar_count += status == ATTN2C_OK;
+  return status;
+}
+
+/* True if texts are compared by what is no embedding. */
+static int compares_meanings(const job *job) {
+  return job->arguments->similar && job->facts->answer != ATTN2C_ANSWER_EMBEDDING;
 }
 
 static int write_answers(job *job) {
@@ -309,6 +357,8 @@ static int write_answers(job *job) {
     view->top = view->has_top ? job->arguments->top : is_tokens ? TOP_TOKENS : 1;
     if (job->rank)
       status = rank_text(job, view);
+    else if (compares_meanings(job))
+      status = keep_meaning(job, view);
     else
       status = job->arguments->answers == ATTN2C_ANSWERS_JSONL
                    ? attn2c_write_json(view, job->picks, job->out)
@@ -371,8 +421,16 @@ static int answer_all(job *job) {
   return status;
 }
 
+static double likeness(const void *context, int64_t i, int64_t j) {
+  const job *of = context;
+  return attn2c_likeness(&of->similar[i], &of->similar[j], of->facts->late && of->facts->late->mean);
+}
+
 static int write_similar(job *job) {
   int64_t texts;
+  if (compares_meanings(job))
+    return attn2c_similar_scores("texts", likeness, job, (int64_t)job->similar_count, job->arguments->answers,
+                                 job->out, job->message);
   const float *embeddings = attn2c_arrays_answer(job->arrays, job->reader, &texts);
   const int64_t width = attn2c_reader_elements(job->reader, job->facts->output, 1);
   return attn2c_similar_write("texts", embeddings, texts, width, job->arguments->answers, job->out,
@@ -380,9 +438,9 @@ static int write_similar(job *job) {
 }
 
 static int open_rank(job *job) {
-  const int64_t width = job->pairing ? 0 : attn2c_reader_elements(job->reader, job->facts->output, 1);
+  const int is_mean = job->facts->late && job->facts->late->mean;
   const int top = job->arguments->top > 0 ? job->arguments->top : TOP_TEXTS;
-  job->rank = attn2c_rank_open(width, top, job->arguments->answers);
+  job->rank = attn2c_rank_open(job->pairing != NULL, is_mean, top, job->arguments->answers);
   if (job->rank) return ATTN2C_OK;
   return attn2c_fail(job->message, ATTN2C_MEMORY, "run: no memory");
 }
@@ -420,12 +478,15 @@ static int run_job(job *job, FILE *notes) {
   const int is_asked = arguments->answers != ATTN2C_ANSWERS_NONE || arguments->top > 0 || arguments->similar;
   const int ranks = arguments->query_count > 0 || arguments->rank;
   const int answers = is_asked || arguments->output_count == 0;
-  job->gathers = !ranks && (arguments->similar || arguments->answers == ATTN2C_ANSWERS_NPY);
+  int status = choose_answer(job);
+  const int gathers = arguments->answers == ATTN2C_ANSWERS_NPY && !arguments->similar;
+  job->gathers = !ranks && (gathers || (arguments->similar && !compares_meanings(job)));
   job->prints = answers && !job->gathers;
-  int status = check_usage(job);
+  if (status == ATTN2C_OK) status = check_usage(job);
   if (status == ATTN2C_OK) status = open_texts(job, notes);
   if (status == ATTN2C_OK) status = attn2c_group_open(&job->group, job->model, job->message);
   job->reader = job->group.reader;
+  if (job->reader) job->reader->facts = job->facts;
   if (status == ATTN2C_OK) status = set_reader(job);
   if (status == ATTN2C_OK)
     status =
@@ -470,6 +531,8 @@ static int run(const attn2c_descriptor *model, const attn2c_arguments *arguments
   attn2c_group_close(&job->group);
   attn2c_text_source_close(job->source);
   attn2c_pairing_close(job->pairing);
+  for (size_t i = 0; i < job->similar_count; i++) attn2c_meaning_free(&job->similar[i]);
+  free(job->similar);
   free(job);
   return status;
 }

@@ -3,15 +3,13 @@
 #define _POSIX_C_SOURCE 200809L
 #include <unistd.h>
 
-#include "formats/file.h"
 #include "generate/text_writer.h"
 #include "program/generate/command.h"
 #include "program/generate/options.h"
+#include "program/grammar/open.h"
 #include "program/text/generate.h"
 #include "program/answers/json_line.h"
-#include "program/answers/safe.h"
 #include "program/text/generate_turns.h"
-#include "program/text/sentences.h"
 #include "program/text/source.h"
 
 struct attn2c_text_side {
@@ -23,13 +21,14 @@ struct attn2c_text_side {
   attn2c_turns *turns;     /* the system message, if prompts are put into the chat template; else NULL */
   attn2c_writer **writers; /* [places] */
   int32_t places;
-  int32_t language;   /* of prompts: attn2c_text_input */
-  const char *prefix; /* put in front of each prompt; NULL: none */
-  int splits;         /* 1: a prompt is a sentence of a line */
-  attn2c_line line;   /* its text: what is left of it */
-  int64_t sentence;   /* number of the last one, from 1 */
-  char *prompt;       /* the last prompt with it */
-  char fault[300];    /* of the template */
+  int32_t language;            /* of prompts: attn2c_text_input */
+  const char *prefix;          /* put in front of each prompt; NULL: none */
+  int splits;                  /* 1: a prompt is a sentence of a line */
+  attn2c_line line;            /* its text: what is left of it */
+  int64_t sentence;            /* number of the last one, from 1 */
+  char *prompt;                /* the last prompt with it */
+  char fault[300];             /* of the template */
+  attn2c_grammar_use *grammar; /* NULL: none */
 };
 
 static void close_side(attn2c_text_side *side) {
@@ -38,6 +37,7 @@ static void close_side(attn2c_text_side *side) {
   free(side->writers);
   free(side->prompt);
   attn2c_text_source_close(side->source);
+  attn2c_grammar_use_free(side->grammar);
   attn2c_turns_free(side->turns);
   attn2c_text_work_destroy(side->reading);
   attn2c_text_work_destroy(side->writing);
@@ -267,6 +267,21 @@ static int encode_plain(attn2c_text_side *side, const char *text, const int32_t 
   return status;
 }
 
+static int breakers_of_side(attn2c_text_side *side, const attn2c_generate_arguments *given,
+                            int64_t vocabulary, attn2c_generate_options *options, attn2c_message *message) {
+  return attn2c_generate_breakers(side->reading, given, vocabulary, options, message);
+}
+
+static int take_grammar(attn2c_text_side *side, const attn2c_arguments *arguments,
+                        const attn2c_generation *stated, int32_t size, int64_t most, const attn2c_rule **rule,
+                        attn2c_message *message) {
+  const attn2c_grammar_place place = {.stated = stated, .answers = side->places, .most = most};
+  const int status = attn2c_grammar_use_open(arguments, side->written ? side->written : side->tokenizer, size,
+                                             place, &side->grammar, message);
+  *rule = attn2c_grammar_use_rule(side->grammar);
+  return status;
+}
+
 static void write_piece(const char *text, size_t length, int is_line, FILE *out) {
   if (is_line)
     attn2c_safe_write(text, length, out);
@@ -334,6 +349,8 @@ const attn2c_generation_text attn2c_generation_text_program = {.open = open_side
                                                                .token = find_token,
                                                                .languages = take_languages,
                                                                .plain = encode_plain,
+                                                               .breakers = breakers_of_side,
+                                                               .grammar = take_grammar,
                                                                .json_text = attn2c_json_text,
                                                                .json_line = attn2c_json_line,
                                                                .chat = attn2c_chat_command,

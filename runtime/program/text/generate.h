@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/text_facts.h"
-#include "program/arguments.h"
+#include "program/generate/options.h"
 #include "text/text.h"
 
 /* Encodes a whole text. An empty one becomes a BOS token, so that the model has a token to go on from, as in
@@ -11,6 +11,43 @@
 int attn2c_encode_all(attn2c_text_work *work, const attn2c_text_facts *facts, const char *text, size_t length,
                       int plain, int32_t language, attn2c_text_tokens *tokens, const char **fault);
 
+/* Makes the list of the breakers of DRY, if the options have it. Returns ATTN2C_OK, or another status and a
+ * line. */
+int attn2c_generate_breakers(attn2c_text_work *work, const attn2c_generate_arguments *given,
+                             int64_t vocabulary, attn2c_generate_options *options, attn2c_message *message);
+
 /* The command `chat` (generate_chat.c). */
 int attn2c_chat_command(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,
                         FILE *notes, attn2c_message *message);
+
+/* Reads the lines of a chat: on a terminal with a line editor and its history, by libedit if this machine has
+ * it. */
+
+typedef struct attn2c_line_reader attn2c_line_reader;
+
+/* Reads standard input. Returns NULL without memory. */
+attn2c_line_reader *attn2c_line_reader_open(void);
+void attn2c_line_reader_close(attn2c_line_reader *reader);
+
+typedef enum {
+  ATTN2C_CHAT_LINE,        /* a line, without its end, until the next call */
+  ATTN2C_CHAT_END,         /* the input has ended */
+  ATTN2C_CHAT_INTERRUPTED, /* a signal came */
+  ATTN2C_CHAT_FAULT        /* errno says why */
+} attn2c_chat_state;
+
+/* Reads a line. On a terminal it shows `prompt` first. */
+attn2c_chat_state attn2c_line_reader_next(attn2c_line_reader *reader, const char *prompt, char **line,
+                                          size_t *length);
+
+/* True if lines come from a terminal. */
+int attn2c_line_reader_is_terminal(const attn2c_line_reader *reader);
+
+/* Finds where the sentences of a text end. */
+
+/* Returns the bytes of the first sentence of a text, with the blanks after it. A sentence ends with a line,
+ * and with a mark such as . ! ? and quotes or brackets after it, before a blank and no small letter of ASCII.
+ * The marks of Chinese and Japanese need no blank. A full stop after one letter or a usual abbreviation ends
+ * none.
+ */
+size_t attn2c_sentence(const char *text, size_t length);

@@ -8,9 +8,9 @@
 #include "program/generate/command.h"
 #include "program/output.h"
 #include "program/generate/options.h"
+#include "program/grammar/open.h"
 #include "program/inputs.h"
 #include "program/text/generate.h"
-#include "program/text/generate_line.h"
 #include "program/text/generate_turns.h"
 
 typedef struct {
@@ -26,6 +26,7 @@ typedef struct {
   attn2c_writer *writer;
   attn2c_turns *turns;
   attn2c_line_reader *lines;
+  attn2c_grammar_use *grammar; /* NULL: none */
   uint64_t answers;
   int64_t lines_read, turns_read, left_out; /* turns_read: of the user; left_out: those without an answer */
   int is_json, is_unanswered;               /* is_unanswered: the last message is not one that is answered */
@@ -85,11 +86,11 @@ static int write_answer(job *job) {
   int32_t seen = 0;
   int status = ATTN2C_OK;
   while (status == ATTN2C_OK) {
-    for (; seen < answer->count && status == ATTN2C_OK; seen++)
+    for (; seen < answer->count && status == ATTN2C_OK && job->writer->stopped_by < 0; seen++)
       if (answer->end != ATTN2C_END_TOKEN || seen + 1 < answer->count)
         status = attn2c_writer_add(job->writer, job->writing, answer->ids[seen]);
     if (status != ATTN2C_OK) return no_memory(job);
-    if (job->writer->stopped_by >= 0) attn2c_answers_end(job->batch, 0, ATTN2C_END_TEXT);
+    if (job->writer->stopped_by >= 0) attn2c_answers_end(job->batch, 0, ATTN2C_END_TEXT, seen);
     if (answer->end != ATTN2C_END_NONE || interrupted) break;
     status = show(job, &written);
     if (status == ATTN2C_OK) status = attn2c_answers_step(job->batch, job->message);
@@ -221,10 +222,11 @@ static int answer_lines(job *job) {
   }
   if (is_terminal) fputc('\n', job->out);
   if (status == ATTN2C_OK && job->is_unanswered)
-    return attn2c_fail(job->message, ATTN2C_FORMAT,
-                       "standard input: line %" PRId64 ": the last message has no answer: only messages of "
-                       "the user and of tools are answered",
-                       job->lines_read);
+    return attn2c_fail(
+        job->message, ATTN2C_FORMAT,
+        "standard input: line %" PRId64
+        ": the last message has no answer: only messages of the user and of tools are answered",
+        job->lines_read);
   if (status != ATTN2C_OK || job->left_out == 0) return status;
   return attn2c_fail(job->message, ATTN2C_FORMAT, "chat: %" PRId64 " of %" PRId64 " turns have no answer",
                      job->left_out, job->turns_read);
@@ -247,12 +249,24 @@ static int open_job(job *job) {
     status = attn2c_turns_add(job->turns, "system", given->system, strlen(given->system));
   if (status == ATTN2C_OK)
     status = attn2c_continuing_open(job->model, job->arguments, job->notes, &job->model_calls, job->message);
+  if (status == ATTN2C_OK)
+    status = attn2c_generate_breakers(job->reading, given, attn2c_logits_width(job->model), &job->options,
+                                      job->message);
   if (status != ATTN2C_OK) return status;
   job->model_calls.calls.sequences = 1; /* an answer at a time */
   job->model_calls.calls.length = job->options.length;
   const int32_t most = job->options.tokens < INT32_MAX ? (int32_t)job->options.tokens : INT32_MAX;
+  const attn2c_grammar_place place = {
+      .stated = job->model->continued->generation,
+      .answers = 1,
+      .most = most < job->model_calls.calls.tokens ? most : job->model_calls.calls.tokens};
+  status = attn2c_grammar_use_open(job->arguments, job->tokenizer, job->model_calls.calls.vocabulary, place,
+                                   &job->grammar, job->message);
+  if (status != ATTN2C_OK) return status;
+  job->model_calls.calls.rule = attn2c_grammar_use_rule(job->grammar);
   status = attn2c_answers_create(&job->batch, &job->model_calls.calls, &job->options.sampling,
                                  &job->options.beam, most, job->message);
+  if (status == ATTN2C_OK && given->guess) status = attn2c_answers_guess(job->batch, job->message);
   if (status == ATTN2C_OK) job->lines = attn2c_line_reader_open();
   return status == ATTN2C_OK && !job->lines ? ATTN2C_MEMORY : status;
 }
@@ -276,6 +290,7 @@ int attn2c_chat_command(const attn2c_descriptor *model, const attn2c_arguments *
   }
   attn2c_line_reader_close(job.lines);
   attn2c_answers_free(job.batch);
+  attn2c_grammar_use_free(job.grammar);
   attn2c_continuing_close(&job.model_calls);
   attn2c_turns_free(job.turns);
   attn2c_writer_free(job.writer);

@@ -2,12 +2,10 @@
  * program also runs where it is not installed; its functions and numbers are as in its histedit.h, version
  * 2. A static program has no editor. */
 #define _GNU_SOURCE
-#include "program/text/generate_line.h"
+#include "program/text/generate.h"
 
 #include <errno.h>
 #include <locale.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #ifndef ATTN2C_STATIC
 #include <dlfcn.h>

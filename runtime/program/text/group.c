@@ -49,6 +49,7 @@ int attn2c_group_add(attn2c_text_group *group, const attn2c_line *line, const at
                                 .length = (int64_t)tokens->length,
                                 .slot = reader->count - 1,
                                 .is_last = 1,
+                                .is_query = reader->is_query,
                                 .removed = tokens->removed};
   view->ids = copied(tokens->ids, tokens->length * sizeof *tokens->ids);
   view->places = copied(tokens->places, tokens->length * sizeof *tokens->places);
@@ -88,6 +89,7 @@ attn2c_view_of_text *attn2c_group_view(attn2c_text_group *group, int number) {
   if (facts->answer == ATTN2C_ANSWER_SPAN)
     view->second = attn2c_group_values(group, facts->second, view->slot);
   view->rank = tensor->rank;
+  view->has_rows = facts->calls->outputs[output].rows >= 0;
   view->width = 1;
   if (tensor->rank > 1)
     view->width = attn2c_reader_extent(group->reader, output, tensor->rank - 1, 1, group->rows);

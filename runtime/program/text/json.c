@@ -1,5 +1,5 @@
 /* json.c - writes answers as JSON, one object a line. */
-#include "program/text/view.h"
+#include "program/text/meaning.h"
 
 #include "program/answers/json_line.h"
 
@@ -41,13 +41,15 @@ static json_t *json_rows(const attn2c_view_of_text *view, attn2c_pick *picks) {
   int failed = 0;
   for (int64_t row = 0; row < view->length && !failed; row++) {
     const float *values = view->values + row * view->width;
-    if (answer == ATTN2C_ANSWER_TOKENS && view->sources[row] == 2) continue;
+    if (!attn2c_view_has_row(view, row)) continue;
     if (answer == ATTN2C_ANSWER_MASKED && view->ids[row] != view->reader->facts->mask_token) continue;
     json_t *object = json_place(view, row);
     if (answer == ATTN2C_ANSWER_TOKENS)
       failed |= !object || attn2c_labels_json(&labels, values, picks, object);
     if (answer == ATTN2C_ANSWER_MASKED)
       failed |= json_object_set_new(object, "tokens", json_tokens(view, values, picks)) != 0;
+    if (answer == ATTN2C_ANSWER_VECTORS)
+      failed |= json_object_set_new(object, "vector", attn2c_json_numbers(values, view->width)) != 0;
     if (answer == ATTN2C_ANSWER_STATES)
       failed |= json_object_set_new(object, "state", attn2c_json_numbers(values, view->width)) != 0;
     failed |= json_array_append_new(list, object) != 0;
@@ -67,6 +69,25 @@ static int add_span(const attn2c_view_of_text *view, json_t *object) {
          json_object_set_new(object, "end", json_integer(found->end));
 }
 
+/* Adds the weights of tokens, the largest first. */
+static int add_lexical(const attn2c_view_of_text *view, json_t *object) {
+  attn2c_meaning meaning;
+  if (attn2c_meaning_make(view, &meaning) != ATTN2C_OK) return 1;
+  attn2c_meaning_sort(&meaning);
+  json_t *list = json_array();
+  int failed = 0;
+  for (int64_t i = 0; i < meaning.count && (!view->has_top || i < view->top) && !failed; i++) {
+    size_t length = 0;
+    const char *token = attn2c_text_token(view->reader->text, meaning.ids[i], &length);
+    json_t *each =
+        json_pack("{s:o, s:I, s:o}", "token", attn2c_json_text(token ? token : "", length), "id",
+                  (json_int_t)meaning.ids[i], "weight", attn2c_json_number((double)meaning.values[i]));
+    failed = json_array_append_new(list, each) != 0;
+  }
+  attn2c_meaning_free(&meaning);
+  return json_object_set_new(object, "weights", list) != 0 || failed;
+}
+
 static int add_answer(const attn2c_view_of_text *view, attn2c_pick *picks, json_t *object) {
   const attn2c_labels labels = attn2c_view_labels(view);
   switch (view->reader->facts->answer) {
@@ -80,6 +101,8 @@ static int add_answer(const attn2c_view_of_text *view, attn2c_pick *picks, json_
     return json_object_set_new(object, "next", json_tokens(view, attn2c_view_next(view), picks));
   case ATTN2C_ANSWER_SPAN:
     return add_span(view, object);
+  case ATTN2C_ANSWER_LEXICAL:
+    return add_lexical(view, object);
   case ATTN2C_ANSWER_MASKED:
     return json_object_set_new(object, "masks", json_rows(view, picks));
   default:

@@ -7,7 +7,6 @@
 #include "formats/npy.h"
 #include "program/answers/json_line.h"
 #include "program/answers/answer.h"
-#include "program/answers/safe.h"
 
 typedef struct {
   char *bytes;
@@ -22,23 +21,23 @@ typedef struct {
 
 typedef struct {
   kept_text text;
-  float *values; /* the embedding; NULL: the query has no tokens */
-  place *best;   /* the best texts, descending */
+  attn2c_meaning meaning;
+  place *best; /* the best texts, descending */
   int count;
 } query;
 
 struct attn2c_rank {
-  int64_t width, query_count, texts;
-  int top;
+  int64_t query_count, texts;
+  int is_paired, is_mean, top;
   attn2c_answer_format format;
   query *queries;
   float *scores; /* only if the answer is an array: [texts][queries], or of pairs [queries][texts] */
   size_t score_capacity;
 };
 
-attn2c_rank *attn2c_rank_open(int64_t width, int top, attn2c_answer_format format) {
+attn2c_rank *attn2c_rank_open(int is_paired, int is_mean, int top, attn2c_answer_format format) {
   attn2c_rank *made = calloc(1, sizeof *made);
-  if (made) made->width = width, made->top = top, made->format = format;
+  if (made) made->is_paired = is_paired, made->is_mean = is_mean, made->top = top, made->format = format;
   return made;
 }
 
@@ -48,7 +47,7 @@ void attn2c_rank_close(attn2c_rank *rank) {
     query *each = &rank->queries[q];
     for (int i = 0; i < each->count; i++) free(each->best[i].text.bytes);
     free(each->text.bytes);
-    free(each->values);
+    attn2c_meaning_free(&each->meaning);
     free(each->best);
   }
   free(rank->queries);
@@ -63,18 +62,15 @@ static int keep(const char *text, size_t length, kept_text *kept) {
   return kept->bytes != NULL;
 }
 
-int attn2c_rank_query(attn2c_rank *rank, const char *text, size_t length, const float *values) {
+int attn2c_rank_query(attn2c_rank *rank, const char *text, size_t length, attn2c_meaning *meaning) {
   query *grown = attn2c_grown(rank->queries, (size_t)rank->query_count, sizeof *grown);
   if (!grown) return ATTN2C_MEMORY;
   rank->queries = grown;
-  const size_t bytes = (size_t)rank->width * sizeof(float);
   query *made = &rank->queries[rank->query_count++];
   *made = (query){.count = 0};
+  if (meaning) made->meaning = *meaning, *meaning = (attn2c_meaning){.count = 0};
   made->best = calloc((size_t)rank->top + 1, sizeof *made->best);
-  if (values) made->values = malloc(bytes + 1);
-  if (!made->best || (values && !made->values) || !keep(text, length, &made->text)) return ATTN2C_MEMORY;
-  if (values) memcpy(made->values, values, bytes);
-  return ATTN2C_OK;
+  return made->best && keep(text, length, &made->text) ? ATTN2C_OK : ATTN2C_MEMORY;
 }
 
 /* Inserts a text into a query's best ones, after those with the same score. NaN is worse than any number. */
@@ -99,14 +95,13 @@ static float *score_row(attn2c_rank *rank, size_t used, size_t count) {
   return status == ATTN2C_OK ? rank->scores + used : NULL;
 }
 
-int attn2c_rank_text(attn2c_rank *rank, const char *text, size_t length, const float *values) {
+int attn2c_rank_text(attn2c_rank *rank, const char *text, size_t length, const attn2c_meaning *meaning) {
   const size_t queries = (size_t)rank->query_count, used = (size_t)rank->texts++ * queries;
   float *row = rank->format == ATTN2C_ANSWERS_NPY ? score_row(rank, used, queries) : NULL;
   if (!row && rank->format == ATTN2C_ANSWERS_NPY) return ATTN2C_MEMORY;
   for (int64_t q = 0; q < rank->query_count; q++) {
     query *each = &rank->queries[q];
-    const double score =
-        values && each->values ? attn2c_cosine(each->values, values, rank->width) : (double)NAN;
+    const double score = meaning ? attn2c_likeness(&each->meaning, meaning, rank->is_mean) : (double)NAN;
     if (row)
       row[q] = (float)score;
     else if (put(rank, each, score, rank->texts, text, length) != ATTN2C_OK)
@@ -167,7 +162,7 @@ static int write_objects(const attn2c_rank *rank, FILE *out) {
 
 static int write_array(const attn2c_rank *rank, attn2c_message *message) {
   const int64_t shape[2] = {rank->query_count, rank->texts};
-  if (rank->width == 0) return attn2c_npy_write("/dev/stdout", ATTN2C_F32, 2, shape, rank->scores, message);
+  if (rank->is_paired) return attn2c_npy_write("/dev/stdout", ATTN2C_F32, 2, shape, rank->scores, message);
   float *turned = malloc((size_t)(shape[0] * shape[1]) * sizeof *turned + 1);
   if (!turned) return ATTN2C_MEMORY;
   for (int64_t q = 0; q < shape[0]; q++)
@@ -186,7 +181,7 @@ static int say_empty(const attn2c_text_word *words, attn2c_message *message) {
 int attn2c_rank_write(const attn2c_rank *rank, const attn2c_arguments *of, FILE *out,
                       attn2c_message *message) {
   int status = ATTN2C_OK;
-  if (rank->query_count == 0) return say_empty(rank->width == 0 ? of->texts : of->queries, message);
+  if (rank->query_count == 0) return say_empty(rank->is_paired ? of->texts : of->queries, message);
   if (rank->texts == 0) return say_empty(of->texts, message);
   if (rank->format == ATTN2C_ANSWERS_NPY)
     status = write_array(rank, message);

@@ -1,7 +1,5 @@
 /* sentences.c - finds where the sentences of a text end, by the marks of many scripts. */
-#include "program/text/sentences.h"
-
-#include <string.h>
+#include "program/text/generate.h"
 
 static const char *const marks[] = {".", "!", "?", "…", "؟", "۔", "।", "։", NULL};
 static const char *const wide_marks[] = {"。", "！", "？", NULL};

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "program/signals.h"
+#include "program/output.h"
 
 #define READ_BYTES   ((size_t)1 << 16)
 #define LONGEST_LINE ((size_t)1 << 30)

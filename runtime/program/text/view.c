@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "model/text/late.h"
+
 /* Most tokens of an answer to a question, as in transformers' pipeline. */
 #define LONGEST_ANSWER 15
 
@@ -13,6 +15,13 @@ attn2c_labels attn2c_view_labels(const attn2c_view_of_text *view) {
                          .function = facts->function,
                          .width = view->width,
                          .top = view->has_top ? view->top : 0};
+}
+
+int attn2c_view_has_row(const attn2c_view_of_text *view, int64_t row) {
+  const attn2c_text_facts *facts = view->reader->facts;
+  if (facts->answer == ATTN2C_ANSWER_TOKENS) return view->sources[row] != 2;
+  return facts->answer != ATTN2C_ANSWER_VECTORS ||
+         attn2c_late_keeps(facts->late, view->is_query, view->ids[row], row);
 }
 
 const char *attn2c_view_token(const attn2c_view_of_text *view, int64_t id, size_t *length) {

@@ -27,6 +27,8 @@ typedef struct attn2c_view_of_text {
   int is_last;                  /* 1: the last window of its text, or its only one */
   attn2c_found found;           /* the best answer to a question, over all windows */
   const float *values, *second; /* scores of the answer's outputs */
+  int is_query;                 /* 1: a query of late interaction */
+  int has_rows;                 /* 1: the answer has a row for each token */
   int64_t width;                /* numbers in a row */
   int rank;                     /* rank of the answer's output */
   int top;                      /* number of best labels or tokens that are wanted */
@@ -35,6 +37,9 @@ typedef struct attn2c_view_of_text {
 
 /* Returns the labels of a text or a token, without their scores. */
 attn2c_labels attn2c_view_labels(const attn2c_view_of_text *view);
+
+/* True if an answer about each token has one about this row. */
+int attn2c_view_has_row(const attn2c_view_of_text *view, int64_t row);
 
 /* Returns the text of a single token id, as decoding gives it; "" if it has none. */
 const char *attn2c_view_token(const attn2c_view_of_text *view, int64_t id, size_t *length);

@@ -1,8 +1,8 @@
 /* write.c - writes answers as text: one line a text, with tabs between its fields. Answers about each
  * token have one line a token, and an empty line after each text. */
-#include "program/text/view.h"
+#include "program/text/meaning.h"
 
-#include "program/answers/safe.h"
+#include "program/answers/json_line.h"
 
 static void write_tokens(const attn2c_view_of_text *view, const float *scores, attn2c_pick *picks,
                          FILE *out) {
@@ -46,9 +46,28 @@ static void write_span(const attn2c_view_of_text *view, FILE *out) {
   fprintf(out, "\t%" PRIu32 "\t%" PRIu32 "\n", found->begin, found->end);
 }
 
+/* Writes the weights of tokens, the largest first: all, or those that were asked for. */
+static int write_lexical(const attn2c_view_of_text *view, FILE *out) {
+  attn2c_meaning meaning;
+  const int status = attn2c_meaning_make(view, &meaning);
+  if (status != ATTN2C_OK) return status;
+  attn2c_meaning_sort(&meaning);
+  for (int64_t i = 0; i < meaning.count && (!view->has_top || i < view->top); i++) {
+    size_t length;
+    const char *token = attn2c_text_token(view->reader->text, meaning.ids[i], &length);
+    if (i) fputc('\t', out);
+    attn2c_safe_write(token ? token : "", token ? length : 0, out);
+    fprintf(out, " %.4f", (double)meaning.values[i]);
+  }
+  fputs(meaning.count ? "\n" : "-\n", out);
+  attn2c_meaning_free(&meaning);
+  return ATTN2C_OK;
+}
+
 int attn2c_write_text(const attn2c_view_of_text *view, attn2c_pick *picks, FILE *out) {
   const attn2c_answer answer = view->reader->facts->answer;
-  const int is_each = answer == ATTN2C_ANSWER_TOKENS || answer == ATTN2C_ANSWER_STATES;
+  const int is_each =
+      answer == ATTN2C_ANSWER_TOKENS || answer == ATTN2C_ANSWER_STATES || answer == ATTN2C_ANSWER_VECTORS;
   const attn2c_labels labels = attn2c_view_labels(view);
   if (view->length == 0) {
     fputs(is_each ? "\n" : "-\n", out);
@@ -74,9 +93,11 @@ int attn2c_write_text(const attn2c_view_of_text *view, attn2c_pick *picks, FILE 
   case ATTN2C_ANSWER_SPAN:
     write_span(view, out);
     break;
+  case ATTN2C_ANSWER_LEXICAL:
+    return write_lexical(view, out);
   default:
     for (int64_t row = 0; row < view->length; row++) {
-      if (answer == ATTN2C_ANSWER_TOKENS && view->sources[row] == 2) continue;
+      if (!attn2c_view_has_row(view, row)) continue;
       write_place(view, row, out);
       if (answer == ATTN2C_ANSWER_TOKENS)
         attn2c_labels_write(&labels, view->values + row * view->width, picks, out);

@@ -1,13 +1,15 @@
-"""The race of models that translate or write down speech: attn2c against CTranslate2 on the same random
+"""The race of models that translate or write down speech: attn2c against CTranslate2 or whisper.cpp on the same random
 weights, each in a process of its own on the same cores, measured in turn. Prints a table: output tokens/s of
 both, and the median of the rounds' ratios with their quartiles. Run by run.sh --translate.
 
     translate.py [--models opus,t5,bart,nllb,whisper-tiny,whisper-base,whisper-small] [--precision f32,int8]
                  [--threads 1,2] [--rounds N] [--rows one,one4,many,many4,one5] [--make | --made]
+                 [--against CTranslate2|whisper.cpp]
 
 --make only builds the models and converts their weights; --made races what was made before.
 A source has 24 tokens, and an answer exactly as many: without length of its own, it has no end token. Whisper's
-source is the features of 30 seconds, and its answer has 64 tokens; its rows are one and one5.
+source is the features of 30 seconds, and its answer has 64 tokens; its rows are one and one5. whisper.cpp has the row
+one, in f16 (against f32) and q8_0 (against int8); its decoder reads given tokens.
 Both engines have the options of search of the shape's folder, with 1 or 4 beams. The ids of both are compared
 in f32, where rounding rarely changes one: two thirds of the tokens must be equal.
 """
@@ -22,6 +24,7 @@ from contest import take_cores
 from engine_attn2c import build_words
 from models import OUT
 from process import Process
+import whisper_cpp
 
 ROWS = {"1 source, greedy": (1, 1), "1 source, 4 beams": (1, 4), "32 sources, greedy": (32, 1),
         "32 sources, 4 beams": (32, 4), "1 source, 5 beams": (1, 5)}
@@ -110,15 +113,24 @@ def make(model, precision, threads, cores):
                  f"sequences={8 if model in WHISPER else 128}", f"precision={precision}", f"threads={threads}"])
 
 
-def open_engines(model, precision, threads, cores):
+def open_peer(peer, model, precision, threads, kind_of_source):
+    if peer == "CTranslate2":
+        kind = {"f32": "float32", "int8": "int8"}[precision]
+        return Process("translate_worker.py", peer, OUT / f"translate-{model}-{kind}", kind, threads, kind_of_source)
+    kind = {"f32": "f16", "int8": "q8_0"}[precision]
+    path = OUT / f"translate-{model}-{kind}.bin"
+    if not path.exists():
+        whisper_cpp.write(OUT / f"translate-{model}", path, kind)
+    return Process("translate_worker.py", peer, path, kind, threads, kind_of_source)
+
+
+def open_engines(peer, model, precision, threads, cores):
     os.sched_setaffinity(0, cores)
     take_cores(threads)
-    kind = {"f32": "float32", "int8": "int8"}[precision]
     kind_of_source = "features" if model in WHISPER else "ids"
     return {"attn2c": Process("translate_worker.py", "attn2c", f"translate_{model}_{precision}_{threads}".replace("-", "_"),
                               OUT / f"translate-{model}", threads, kind_of_source),
-            "CTranslate2": Process("translate_worker.py", "CTranslate2", OUT / f"translate-{model}-{kind}", kind, threads,
-                                   kind_of_source)}
+            peer: open_peer(peer, model, precision, threads, kind_of_source)}
 
 
 def equal_part(workers, tokens):
@@ -140,7 +152,7 @@ def race(workers, rows, rounds, tokens):
                 ms = workers[name].ask(question)["ms"]
                 if number > 0:      # the first round warms up
                     samples[name].append(ms)
-        own, other = samples["attn2c"], samples["CTranslate2"]
+        own, other = samples.values()
         ratios = [b / a for a, b in zip(own, other)]
         yield title, [1e3 * sources * tokens / statistics.median(each) for each in (own, other)], statistics.quantiles(ratios)
 
@@ -154,24 +166,26 @@ def main():
     parser.add_argument("--rows")
     parser.add_argument("--make", action="store_true")
     parser.add_argument("--made", action="store_true")
+    parser.add_argument("--against", choices=["CTranslate2", "whisper.cpp"], default="CTranslate2")
     arguments = parser.parse_args()
     cores = os.sched_getaffinity(0)
     product, count = 1.0, 0
+    usual = USUAL_ROWS if arguments.against == "CTranslate2" else {True: "one", False: "one"}
     if not arguments.make:
-        print("| model | type | threads | | attn2c, tokens/s | CTranslate2 | attn2c against it | quartiles |")
+        print(f"| model | type | threads | | attn2c, tokens/s | {arguments.against} | attn2c against it | quartiles |")
         print("|---|---|---|---|---|---|---|---|", flush=True)
     for model in arguments.models.split(","):
         tokens = 64 if model in WHISPER else 24
-        rows = [ROW_WORDS[word] for word in (arguments.rows or USUAL_ROWS[model in WHISPER]).split(",")]
+        rows = [ROW_WORDS[word] for word in (arguments.rows or usual[model in WHISPER]).split(",")]
         for precision in arguments.precision.split(","):
             for threads in map(int, arguments.threads.split(",")):
                 if not arguments.made:
                     make(model, precision, threads, cores)
                 if arguments.make:
                     continue
-                workers = open_engines(model, precision, threads, cores)
-                same = equal_part(workers, tokens)
-                if precision == "f32" and same < LEAST_EQUAL:
+                workers = open_engines(arguments.against, model, precision, threads, cores)
+                same = equal_part(workers, tokens) if arguments.against == "CTranslate2" else None
+                if precision == "f32" and same is not None and same < LEAST_EQUAL:
                     sys.exit(f"{model}, {precision}: {same:.0%} of the engines' tokens are equal; not timed")
                 for title, (own, other), (low, middle, high) in race(workers, rows, arguments.rounds, tokens):
                     print(f"| {model} | {precision} | {threads} | {title} | {own:.0f} | {other:.0f} | {middle:.2f} | "

@@ -3,12 +3,15 @@ translate.py, a line of JSON each; answers a line of JSON each. KIND: ids, or fe
 
     translate_worker.py attn2c NAME FOLDER THREADS KIND
     translate_worker.py CTranslate2 FOLDER TYPE THREADS KIND
+    translate_worker.py whisper.cpp FILE TYPE THREADS features
 
     {"sources", "beams", "tokens"}  {"ms"} of translating all sources, each to exactly `tokens` tokens
     {"ids", "beams", "tokens"}      {"ids"} of the best answers to so few sources
 """
+import ctypes
 import json
 import sys
+import sysconfig
 import time
 
 import numpy as np
@@ -61,6 +64,28 @@ class CTranslate2:
         return [[int(word[1:]) for word in each.hypotheses[0]] for each in found]
 
 
+class WhisperCpp:
+    """One source, without beams. The binding shows one logit, so the tokens are given: choosing one takes it no time."""
+
+    def __init__(self, path, _, threads, __):
+        for name in ("ggml-base", "ggml-cpu", "ggml", "whisper"):      # the package has no path to its own libraries
+            ctypes.CDLL(f"{sysconfig.get_path('platlib')}/lib{name}.so", ctypes.RTLD_GLOBAL)
+        import _pywhispercpp
+        self.library, self.threads = _pywhispercpp, threads
+        self.model = _pywhispercpp.whisper_init_from_file_with_params(path, _pywhispercpp.whisper_context_default_params())
+
+    def translate(self, features, beams, tokens):
+        if beams > 1:
+            raise RuntimeError("beams of whisper.cpp are not raced")
+        mel = np.ascontiguousarray(features[0].T)
+        calls = [self.library.whisper_set_mel(self.model, mel.ravel(), mel.shape[1], mel.shape[0]),
+                 self.library.whisper_encode(self.model, 0, self.threads)]
+        calls += [self.library.whisper_decode(self.model, START, 1, i, self.threads) for i in range(tokens)]
+        if any(calls):
+            raise RuntimeError("a call of whisper.cpp failed")
+        return [[START] * tokens]
+
+
 def answer(engine, asked, kind):
     count, beams, tokens = asked.get("sources", asked.get("ids")), asked["beams"], asked["tokens"]
     ids = sources(count, kind)
@@ -75,7 +100,7 @@ def answer(engine, asked, kind):
 def main():
     name, *words = sys.argv[1:]
     try:
-        engine = {"attn2c": Attn2c, "CTranslate2": CTranslate2}[name](words[0], words[1], int(words[2]), words[3])
+        engine = {"attn2c": Attn2c, "CTranslate2": CTranslate2, "whisper.cpp": WhisperCpp}[name](words[0], words[1], int(words[2]), words[3])
         print(json.dumps({}), flush=True)
         for line in sys.stdin:
             print(json.dumps(answer(engine, json.loads(line), words[3])), flush=True)

@@ -9,7 +9,7 @@ local stages = require("data.stages")
 local words = require("common.words")
 
 local kinds = words.set { "count", "size", "number", "flag", "text", "object", "list", "sides", "activation",
-  "word", "integer", "words" }
+  "word", "integer", "words", "counts" }
 
 describe("a family", function()
   for name, family in pairs(families.by_name) do

@@ -165,6 +165,8 @@ describe("ops.make", function()
         { 2, 9, 16 } },
       { "windows", { x = x }, { kernel = 2, stride = 1 }, { 2, 2, 10 } },
       { "neighbours", { x = x, lengths = tensor(2) }, { kernel = 3 }, { 2, 3, 15 } },
+      { "embed_boxes", { boxes = tensor(2, 3, 4), table = tensor(80, 5) }, {}, { 2, 3, 5 } },
+      { "drop_tokens", { x = x, ids = tensor(2, 3) }, { id = 4, share = 0.5 }, { 2, 3, 5 } },
       { "rms_norm", { x = x, gain = tensor(5) }, { eps = 1e-5 }, { 2, 3, 5 } },
       { "normalise", { x = tensor(2, 5) }, { eps = 1e-12 }, { 2, 5 } },
       { "softmax_rows", { x = x }, {}, { 2, 3, 5 } },
@@ -216,10 +218,19 @@ describe("ops.make", function()
       { "argmax", { x = x }, {}, { 2, 3 } },
       { "topk_values", { x = x }, { k = 4 }, { 2, 3, 4 } },
       { "topk_indices", { x = tensor(2, 5) }, { k = 5 }, { 2, 5 } },
+      { "pick", { x = x, chosen = tensor(2, 3, 4) }, {}, { 2, 3, 4 } },
+      { "dequantise_experts", { x = x, row_scale = tensor(2, 3, 1), scale = tensor(45), groups = tensor(2, 3, 1) }, {},
+        { 2, 3, 5 } },
+      { "share", { x = x }, {}, { 2, 3, 5 } },
+      { "gate_rows", { a = x, b = tensor(2, 3, 1) }, {}, { 2, 3, 5 } },
+      { "group_rows", { chosen = tensor(2, 3, 4) }, { experts = 9 }, { 2, 3, 4 }, "i32" },
+      { "spread", { x = x, groups = tensor(2, 3, 4) }, {}, { 2, 3, 20 } },
+      { "combine", { x = tensor(2, 3, 20), weights = tensor(2, 3, 4), groups = tensor(2, 3, 4) }, { factor = 1.0 },
+        { 2, 3, 5 } },
     }
     local counted, known = { linear = true, linear_integers = true, convolve = true, scores = true, context = true,
       add_relative = true, add_disentangled = true, join = true, scores_of_integers = true,
-      context_of_integers = true }, {}
+      context_of_integers = true, linear_experts = true, linear_experts_integers = true }, {}
     for _, case in ipairs(cases) do known[case[1]] = true end
     for name in pairs(ops.table) do assert.is_true(known[name] or counted[name], name) end
     for _, case in ipairs(cases) do
@@ -254,7 +265,13 @@ describe("classes", function()
     in_place = true, role = true, own_keys = true, in_chunks = true, pools = true, in_row_blocks = true,
     windows = true, ends_epilogue = true, in_place_of_floats = true, dots = true, of_ranks = true, meeting = true,
     sends = true, heads_as_rows = true, by_row = true, by_position = true, alike = true,
-    keeps = true }
+    keeps = true, mixes_rows = true }
+
+  it("count the flops of experts: of the choices of all rows", function()
+    local weight = { name = "w", shape = { 9 * 6, 5 }, kind = "weight", experts = 9 }
+    local op = ops.make("linear_experts", "s", { x = tensor(2, 3, 20), groups = tensor(2, 3, 4), weight = weight }, {})
+    assert.same({ { 2, 3, 24 }, 2 * 2 * 3 * 4 * 6 * 5, 5, 6 }, { op.shape, op.flops, ops.inputs(op), ops.outputs(op) })
+  end)
 
   it("say no more than the table knows, of operands that are there", function()
     local roles = {}

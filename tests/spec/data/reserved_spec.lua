@@ -145,7 +145,7 @@ describe("a model's name", function()
       local bare = name:match("^([a-z][a-z0-9_]*)%.h$") or (any and name:match("^[a-z][a-z0-9_]*$"))
       if bare then list[#list + 1] = bare end
     end
-    for _, path in ipairs(lines_of("dpkg -L libc6-dev")) do
+    for _, path in ipairs(lines_of("dpkg -L libc6-dev:$(dpkg --print-architecture)")) do
       add(path:match("^/usr/include/([^/]+)$") or path:match("^/usr/include/x86_64[^/]*/([^/]+)$") or "")
     end
     local version = lines_of("g++ -dumpversion")[1]

@@ -50,11 +50,13 @@ describe("steps", function()
   it("call bodies that the runtime has, with as many arguments", function()
     local text = ""
     for _, name in ipairs { "softmax", "softmax_rows", "online", "norm", "mask", "ranges", "positions", "additive",
-      "transpose", "gather", "topk", "round", "quantise", "pairs", "quads", "scaled", "kept", "meet" } do
+      "transpose", "gather", "topk", "round", "quantise", "pairs", "quads", "scaled", "kept", "meet",
+      "experts" } do
       text = text .. helper.read(helper.root .. "/runtime/ops/" .. name .. ".h")
     end
     for fn, entry in pairs(steps.rows) do
-      local name, list = entry.body:gsub("%(const [%w_]+%[%][%[%]3]*%)%b{}", "ranges"):match("^([%w_]+)(%b())")
+      local body = entry.body:gsub("%(int%)sizeof %*%w", "size")
+      local name, list = body:gsub("%(const [%w_]+%[%][%[%]3]*%)%b{}", "ranges"):match("^([%w_]+)(%b())")
       local declared = text:match("%f[%w_]" .. name .. "(%b())")
       assert.is_string(declared, fn)
       local _, given = list:gsub(",", "")

@@ -30,6 +30,16 @@ describe("vocab.txt", function()
     assert.equal(2, read({ ["vocab.txt"] = "[UNK]\n[CLS]\n[SEP]" }).model.vocab["[SEP]"])
   end)
 
+  it("may have ESM's letters", function()
+    local root = read { ["vocab.txt"] = "<cls>\n<pad>\n<eos>\n<unk>\nL\n<null_1>\n<mask>" }
+    assert.same({ "BPE", "<unk>", true, "WhitespaceSplit" }, { root.model.type, root.model.unk_token,
+      root.model.fuse_unk, root.pre_tokenizer.type })
+    local list = {}
+    for i, token in ipairs(root.added_tokens) do list[i] = token.content end
+    assert.equal("<cls> <pad> <eos> <unk> <null_1> <mask>", table.concat(list, " "))
+    assert.equal(5, #root.post_processor.pair)
+  end)
+
   it("is not another kind of file that has its name", function()
     local pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:" .. ("0"):rep(64) .. "\nsize 231508\n"
     local refused = ": is a Git LFS pointer, not the file itself: run `git lfs pull` in its folder, or download it "

@@ -128,8 +128,7 @@ describe("beams", function()
       ["--early-stopping maybe"] = "--early-stopping: 'maybe', but false, true or never is allowed",
       ["--beams 2 --length-penalty nan"] = "--length-penalty: 'nan', but a number is allowed",
       ["--beams 2 --length-penalty 9"] = "--length-penalty: 9, but -8 to 8 is allowed",
-      ["--beams 2 --temperature 0.7"] = "--beams: 2 do not go with --temperature, --top-k, --top-p, --min-p or --seed, "
-        .. "which draw tokens; --beams 1 turns them off",
+      ["--beams 2 --temperature 0.7"] = "--beams: 2 do not go with --temperature; --beams 1 turns them off",
       ["--beams 2 --greedy"] = "--beams: 2 do not go with --greedy, which takes one token each time; --beams 1 turns "
         .. "them off",
       ["--beams 2 --logit-bias 3=1"] = "--beams: 2 do not go with --logit-bias; --beams 1 turns them off",

@@ -13,7 +13,7 @@ local targets = require("data.targets")
 local text = require("text")
 local words = require("common.words")
 
-local MANY = 1500
+local MANY = 2500
 
 local function read_back(description)
   local state = { file = helper.file(text.description(description)), overrides = {} }

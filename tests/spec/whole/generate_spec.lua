@@ -188,9 +188,18 @@ describe("generate refuses", function()
     refused(2, "--temperature: inf, but a number from 1.18e-38 to 3.4e+38 (greedy is an option of its own) is allowed",
       "--prompt x --temperature 1e999")
     refused(2, "--seed: 'abc', but 0 to 18446744073709551615 is allowed", "--prompt x --seed abc")
-    refused(2, "--greedy: does not go with --temperature, --top-k, --top-p, --min-p or --seed, which draw tokens",
+    refused(2, "--greedy: does not go with --seed, which draws tokens",
       "--prompt x --greedy --seed 3")
     refused(2, "--top-p: 2, but 0 to 1 is allowed", "--prompt x --top-p 2")
+    refused(2, "--typical-p: 2, but 0 to 1 is allowed", "--prompt x --typical-p 2")
+    refused(2, "--sampler-order: 'top_k;x', but llama.cpp or names of penalties;dry;temperature;top_n_sigma;top_k;"
+      .. "top_p;min_p;typ_p;xtc are allowed, each once", "--prompt x --sampler-order 'top_k;x'")
+    refused(2, "--mirostat: 1, but 0 (none) or 2 is allowed", "--prompt x --mirostat 1")
+    refused(2, "--xtc-threshold: goes with --xtc-probability", "--prompt x --xtc-threshold 0.1")
+    refused(2, "--dry-breaker: goes with --dry-multiplier", "--prompt x --dry-breaker ,")
+    refused(2, "--dry-breaker: an empty text, but one with bytes is allowed",
+      "--prompt x --dry-multiplier 1 --dry-breaker ''")
+    refused(2, "--greedy: does not go with --mirostat, which draws tokens", "--prompt x --greedy --mirostat 2")
     refused(2, "--allow: token 800, but 0 to 799 is allowed", "--prompt x --allow 3,800")
     refused(2, "--allow: '3,,4', but a list of ids such as 3,5,7 is allowed", "--prompt x --allow 3,,4")
     refused(2, "--allow: allows only tokens that --logit-bias forbids with -inf",

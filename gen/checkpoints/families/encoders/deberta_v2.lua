@@ -1,6 +1,7 @@
 -- deberta_v2.lua: describes DeBERTa v2 and v3 (He et al. 2021): BERT with disentangled attention.
 local faults = require("common.faults")
 local heads = require("checkpoints.heads")
+local words = require("common.words")
 
 local TABLE, TYPES = "embeddings.position_embeddings.weight", "embeddings.token_type_embeddings.weight"
 
@@ -19,7 +20,7 @@ local function set_positions(f)
   f.disentangled = {
     terms = not f.terms.p2c and "content_to_position" or not f.terms.c2p and "position_to_content" or nil,
     buckets = math.max(f.buckets, 0), distance = distance, norm = f.norms.layer_norm and true or nil,
-    projections = not f.shared and "own" or nil,
+    projections = f.projections or not f.shared and "own" or nil,
   }
 end
 
@@ -57,7 +58,20 @@ local function derive(f, _, names)
   end
 end
 
+-- Keys that the first version has, too.
+local keys = {
+  { "max_position_embeddings", to = "max_position_embeddings", default = 512, kind = "count" },
+  { "relative_attention", to = "relative_attention", default = false, kind = "flag" },
+  { "max_relative_positions", to = "max_relative", default = -1, kind = "integer" },
+  { "position_biased_input", to = "biased", default = true, kind = "flag" },
+  { "pos_att_type", to = "terms", default = "", kind = "words" },
+  { "pooler_hidden_size", to = "pooler_width", default = false, kind = "count" },
+  { "pooler_hidden_act", to = "pooler_activation", default = "gelu", kind = "activation" },
+  { "legacy", to = "legacy", default = true, kind = "flag" },
+}
+
 return {
+  keys = keys,
   known = "DeBERTa v2 and v3, mDeBERTa v3, and their NLI models and rerankers",
   model_types = { ["deberta-v2"] = "DebertaV2" },
   called = { ["deberta-v2"] = "DeBERTa v2 and v3" },
@@ -84,24 +98,16 @@ return {
     { "l*.ff.down", "encoder.layer.*.output.dense" },
     { "l*.norm2", "encoder.layer.*.output.LayerNorm" },
   },
-    config = heads.config({ vocab = 128100, d_model = 1536, layers = 24, heads = 24, d_ff = 6144, activation = "gelu",
-    eps = 1e-7, tied = true, types = 0, embedding = false }, {
-    { "max_position_embeddings", to = "max_position_embeddings", default = 512, kind = "count" },
+  config = heads.config({ vocab = 128100, d_model = 1536, layers = 24, heads = 24, d_ff = 6144, activation = "gelu",
+    eps = 1e-7, tied = true, types = 0, embedding = false }, words.append({}, keys, {
     { "attention_head_size", to = "head_dim", default = false, kind = "count" },
-    { "relative_attention", to = "relative_attention", default = false, kind = "flag" },
-    { "max_relative_positions", to = "max_relative", default = -1, kind = "integer" },
     { "position_buckets", to = "buckets", default = -1, kind = "integer" },
-    { "position_biased_input", to = "biased", default = true, kind = "flag" },
-    { "pos_att_type", to = "terms", default = "", kind = "words" },
     { "norm_rel_ebd", to = "norms", default = "none", kind = "words" },
     { "share_att_key", to = "shared", default = false, kind = "flag" },
     { "conv_kernel_size", to = "conv_kernel", default = 0, kind = "size" },
     { "conv_groups", to = "conv_groups", default = 1, kind = "count" },
     { "conv_act", to = "conv_activation", default = "tanh", kind = "activation" },
-    { "pooler_hidden_size", to = "pooler_width", default = false, kind = "count" },
-    { "pooler_hidden_act", to = "pooler_activation", default = "gelu", kind = "activation" },
-    { "legacy", to = "legacy", default = true, kind = "flag" },
-  }),
+  })),
   fixed = { norm = "post" },
   derive = derive,
   heads = heads.of_encoder {

@@ -6,10 +6,12 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "generate/breakers.h"
+#include "generate/dry.h"
 #include "generate/stop.h"
 #include "program/text/generate.h"
 
-enum { MOST_BIASES = 4096 };
+enum { MOST_BIASES = 4096, MOST_BREAKERS = 64 };
 
 void attn2c_ask_free(attn2c_ask *ask) {
   if (!ask) return;
@@ -20,11 +22,14 @@ void attn2c_ask_free(attn2c_ask *ask) {
   }
   for (int i = 0; i < ask->stop_count; i++) free(ask->stops[i]);
   for (int i = 0; i < ATTN2C_ASK_PROMPTS; i++) free(ask->texts[i]);
+  attn2c_grammar_use_free(ask->grammar);
   free(ask->stops);
   free(ask->answers);
   free(ask->ids);
   free(ask->bias_tokens);
   free(ask->biases);
+  free(ask->breakers);
+  free(ask->order);
   free(ask);
 }
 
@@ -79,9 +84,82 @@ static void read_biases(attn2c_request *r, attn2c_ask *ask, int32_t vocabulary) 
   }
 }
 
+/* Adds a name to an order of samplers. */
+static int take_sampler(void *given, const char *text, size_t length) {
+  attn2c_ask *ask = given;
+  const size_t before = ask->order ? strlen(ask->order) + 1 : 0;
+  char *moved = realloc(ask->order, before + length + 1);
+  if (!moved) return ATTN2C_MEMORY;
+  if (before) moved[before - 1] = ';';
+  memcpy(moved + before, text, length);
+  moved[before + length] = '\0';
+  ask->order = moved;
+  return ATTN2C_OK;
+}
+
+/* The texts of dry_sequence_breakers. */
+typedef struct {
+  char *texts[MOST_BREAKERS];
+  int count;
+} breaker_texts;
+
+static int take_breaker(void *given, const char *text, size_t length) {
+  breaker_texts *b = given;
+  if (length == 0) return ATTN2C_OK;
+  b->texts[b->count] = attn2c_copied(text, length);
+  return b->texts[b->count++] ? ATTN2C_OK : ATTN2C_MEMORY;
+}
+
+/* Reads DRY, by llama.cpp's names. */
+static void read_dry(attn2c_request *r, attn2c_ask *ask, const attn2c_serve_generate *g) {
+  static const char *const usual[] = {"\n", ":", "\"", "*"};
+  attn2c_sampling *s = &ask->sampling;
+  breaker_texts own = {.count = 0};
+  int64_t allowed = s->dry_allowed_length, last = s->dry_last_n;
+  attn2c_request_real(r, "dry_multiplier", 0, 1000, &s->dry_multiplier);
+  attn2c_request_real(r, "dry_base", 1, 1000, &s->dry_base);
+  attn2c_request_integer(r, "dry_allowed_length", 0, INT32_MAX, &allowed);
+  attn2c_request_integer(r, "dry_penalty_last_n", -1, ATTN2C_DRY_MOST, &last);
+  s->dry_allowed_length = (int32_t)allowed, s->dry_last_n = (int32_t)last;
+  const int is_given = attn2c_request_field(r, "dry_sequence_breakers") != NULL;
+  attn2c_request_texts(r, "dry_sequence_breakers", MOST_BREAKERS, take_breaker, &own);
+  if (!r->failed && s->dry_multiplier > 0) {
+    const int status = attn2c_dry_breakers(g->showing, g->calls.vocabulary,
+                                           is_given ? (const char *const *)own.texts : usual,
+                                           is_given ? own.count : 4, &ask->breakers, &s->dry_breaker_count);
+    if (status == ATTN2C_MEMORY) lack_memory(r);
+    if (status == ATTN2C_FORMAT)
+      attn2c_request_refuse(r, "dry_sequence_breakers", attn2c_request_field(r, "dry_sequence_breakers"),
+                            "texts that the tokenizer can encode are allowed");
+    s->dry_breakers = ask->breakers;
+  }
+  for (int i = 0; i < own.count; i++) free(own.texts[i]);
+}
+
+/* Reads llama.cpp's other options. Returns 1 if one is given that draws. */
+static int read_chain(attn2c_request *r, attn2c_ask *ask) {
+  attn2c_sampling *s = &ask->sampling;
+  int64_t mirostat = 0;
+  int asks = attn2c_request_real(r, "top_n_sigma", -1, 1000, &s->top_n_sigma);
+  if (s->top_n_sigma < 0) s->top_n_sigma = 0; /* llama.cpp's default */
+  asks |= attn2c_request_real(r, "typical_p", 0, 1, &s->typical_p);
+  asks |= attn2c_request_real(r, "xtc_probability", 0, 1, &s->xtc_probability);
+  attn2c_request_real(r, "xtc_threshold", 0, 1, &s->xtc_threshold);
+  asks |= attn2c_request_real(r, "dynatemp_range", 0, 100, &s->dynatemp_range);
+  attn2c_request_real(r, "dynatemp_exponent", 0, 100, &s->dynatemp_exponent);
+  asks |= attn2c_request_integer(r, "mirostat", 0, 2, &mirostat);
+  attn2c_request_real(r, "mirostat_tau", 0, 1000, &s->mirostat_tau);
+  attn2c_request_real(r, "mirostat_eta", 0, 1000, &s->mirostat_eta);
+  s->mirostat = (int32_t)mirostat;
+  asks |= attn2c_request_texts(r, "samplers", ATTN2C_STEPS, take_sampler, ask) > 0;
+  s->sampler_order = ask->order;
+  return asks;
+}
+
 /* Reads how tokens are chosen. Other options are as the model's folder says, as for the command generate.
  */
-static void read_sampling(attn2c_request *r, attn2c_ask *ask, const attn2c_generation *stated) {
+static void read_sampling(attn2c_request *r, attn2c_ask *ask, const attn2c_generation *stated,
+                          const attn2c_serve_generate *g) {
   attn2c_sampling *s = &ask->sampling;
   double temperature = stated->temperature, top_p = stated->top_p, min_p = stated->min_p;
   int64_t top_k = stated->top_k, seed = 0;
@@ -92,8 +170,10 @@ static void read_sampling(attn2c_request *r, attn2c_ask *ask, const attn2c_gener
   asks |= attn2c_request_real(r, "top_p", 0, 1, &top_p);
   asks |= attn2c_request_real(r, "min_p", 0, 1, &min_p);
   asks |= attn2c_request_integer(r, "top_k", -1, INT32_MAX, &top_k);
-  const int is_drawn = has_temperature ? temperature > 0 : asks || stated->is_drawn;
   *s = attn2c_sampling_defaults();
+  asks |= read_chain(r, ask);
+  const int is_drawn = has_temperature ? temperature > 0 : asks || stated->is_drawn;
+  read_dry(r, ask, g);
   s->greedy = !is_drawn;
   s->repetition_penalty = is_drawn || !stated->is_usual ? stated->repetition_penalty : 1;
   attn2c_request_real(r, "repetition_penalty", 0.01, 100, &s->repetition_penalty);
@@ -101,7 +181,15 @@ static void read_sampling(attn2c_request *r, attn2c_ask *ask, const attn2c_gener
   attn2c_request_real(r, "frequency_penalty", -100, 100, &s->frequency_penalty);
   attn2c_request_flag(r, "ignore_eos", &ignores_end);
   if (!ignores_end) s->stop_tokens = stated->stop_tokens, s->stop_count = stated->stop_count;
-  if (!is_drawn) return;
+  if (!is_drawn) {
+    const attn2c_sampling usual = attn2c_sampling_defaults();
+    s->top_n_sigma = usual.top_n_sigma, s->typical_p = usual.typical_p, s->mirostat = usual.mirostat;
+    s->xtc_probability = usual.xtc_probability, s->dynatemp_range = usual.dynatemp_range;
+    s->sampler_order = NULL;
+    return;
+  }
+  if (s->mirostat && !attn2c_request_field(r, "top_p")) top_p = 1;
+  if (s->mirostat && !attn2c_request_field(r, "min_p")) min_p = 0;
   s->temperature = temperature, s->top_p = top_p, s->min_p = min_p, s->top_k = top_k < 0 ? 0 : top_k;
   s->seed = (uint64_t)seed;
   if (!has_seed && getrandom(&s->seed, sizeof s->seed, 0) != sizeof s->seed) s->seed = (uint64_t)ask->created;
@@ -109,17 +197,9 @@ static void read_sampling(attn2c_request *r, attn2c_ask *ask, const attn2c_gener
 
 /* Refuses what is asked for and not there, by its name. */
 static void refuse_others(attn2c_request *r) {
-  static const char *const names[] = {"functions",   "function_call", "suffix",         "audio",
-                                      "guided_json", "guided_regex",  "guided_choice",  "guided_grammar",
-                                      "grammar",     "json_schema",   "stop_token_ids", "prompt_embeds",
-                                      "bad_words"};
-  const json_t *format = attn2c_request_field(r, "response_format");
-  const char *type = json_string_value(json_object_get(format, "type"));
-  if (format && !r->failed && (!type || strcmp(type, "text") != 0)) {
-    attn2c_serve_refuse(r->exchange, 400, "response_format", "unsupported_parameter",
-                        "response_format: only {\"type\": \"text\"} is allowed: there are no grammars");
-    r->failed = 1;
-  }
+  static const char *const names[] = {"functions",      "function_call", "suffix",        "audio",
+                                      "guided_json",    "guided_regex",  "guided_choice", "guided_grammar",
+                                      "stop_token_ids", "prompt_embeds", "bad_words"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) attn2c_request_lacks(r, names[i], "");
   const json_t *kinds = attn2c_request_field(r, "modalities");
   for (size_t i = 0; i < json_array_size(kinds); i++) {
@@ -127,6 +207,74 @@ static void refuse_others(attn2c_request *r) {
     if (!kind || strcmp(kind, "text") != 0)
       attn2c_request_refuse(r, "modalities", kinds, "[\"text\"] is allowed");
   }
+}
+
+/* The form of answers that a request asks for: GBNF, or a JSON schema. */
+typedef struct {
+  const char *name; /* of the field; NULL: none is given */
+  const char *text;
+  const json_t *schema;
+} asked_form;
+
+/* Reads response_format, and the fields grammar and json_schema of llama.cpp. */
+static asked_form read_form(attn2c_request *r, json_t *any_object) {
+  const json_t *format = attn2c_request_field(r, "response_format"),
+               *of = json_object_get(format, "json_schema");
+  const json_t *grammar = attn2c_request_field(r, "grammar"),
+               *schema = attn2c_request_field(r, "json_schema");
+  const char *type = json_string_value(json_object_get(format, "type"));
+  asked_form form = {.name = NULL};
+  int count = 0;
+  if (format &&
+      (!type || (strcmp(type, "text") && strcmp(type, "json_object") && strcmp(type, "json_schema"))))
+    attn2c_request_refuse(r, "response_format", format,
+                          "a type of text, json_object or json_schema is allowed");
+  if (type && strcmp(type, "json_object") == 0) {
+    const json_t *given = json_object_get(format, "schema");
+    form = (asked_form){"response_format.schema", NULL, given ? given : any_object};
+    count++;
+  } else if (type && strcmp(type, "json_schema") == 0) {
+    form = (asked_form){"response_format.json_schema.schema", NULL, json_object_get(of, "schema")};
+    if (!form.schema)
+      attn2c_request_refuse(r, "response_format", format, "json_schema with a schema is expected");
+    count++;
+  }
+  if (grammar && json_is_string(grammar) && json_string_length(grammar) == 0) grammar = NULL; /* for none */
+  if (grammar && !json_is_string(grammar))
+    attn2c_request_refuse(r, "grammar", grammar, "a text in GBNF is allowed");
+  if (grammar) form = (asked_form){"grammar", json_string_value(grammar), NULL}, count++;
+  if (schema) form = (asked_form){"json_schema", NULL, schema}, count++;
+  if (count > 1)
+    attn2c_request_refuse(r, grammar ? "grammar" : "json_schema", grammar ? grammar : schema,
+                          "one of response_format, grammar and json_schema is allowed");
+  return form;
+}
+
+/* Makes the grammar of a request's answers. */
+static void read_grammar(attn2c_server *server, attn2c_request *r, attn2c_ask *ask) {
+  attn2c_serve_generate *g = server->generate;
+  json_t *any_object = json_pack("{s:s}", "type", "object");
+  const asked_form form = read_form(r, any_object);
+  char faults[600] = "";
+  attn2c_message said = attn2c_message_make(faults, sizeof faults);
+  int status = any_object ? ATTN2C_OK : ATTN2C_MEMORY;
+  if (form.name && !r->failed) {
+    if (status == ATTN2C_OK && !g->vocabulary)
+      status = attn2c_vocabulary_create(g->written ? g->written : g->tokenizer, g->calls.vocabulary,
+                                        form.name, &g->vocabulary, &said);
+    const attn2c_grammar_place place = {g->vocabulary, server->model->continued->generation,
+                                        g->calls.sequences,
+                                        ask->tokens < g->calls.tokens ? ask->tokens : g->calls.tokens};
+    if (status == ATTN2C_OK)
+      status = attn2c_grammar_use_create(form.text, form.schema, form.name, &place, &ask->grammar, &said);
+    if (status == ATTN2C_MEMORY) lack_memory(r);
+    if (status != ATTN2C_OK && !r->failed) {
+      faults[strcspn(faults, "\n")] = '\0';
+      attn2c_serve_refuse(r->exchange, 400, form.name, NULL, "%s", faults);
+      r->failed = 1;
+    }
+  }
+  json_decref(any_object);
 }
 
 /* Reads which log-probabilities are asked for. */
@@ -172,7 +320,7 @@ attn2c_ask *attn2c_ask_read(attn2c_server *server, attn2c_request *r, int is_cha
   const json_t *model = attn2c_request_field(r, "model");
   if (model && !json_is_string(model)) attn2c_request_refuse(r, "model", model, "a text is allowed");
   refuse_others(r);
-  read_sampling(r, ask, stated);
+  read_sampling(r, ask, stated, server->generate);
   read_biases(r, ask, server->generate->calls.vocabulary);
   ask->sampling.bias_tokens = ask->bias_tokens, ask->sampling.biases = ask->biases;
   attn2c_request_texts(r, "stop", ATTN2C_STOP_STRINGS, take_stop, ask);
@@ -185,6 +333,7 @@ attn2c_ask *attn2c_ask_read(attn2c_server *server, attn2c_request *r, int is_cha
   ask->tokens = attn2c_answers_limit(stated, tokens, &ask->length);
   /* Without any statement a chat's answer may have all that the context leaves. */
   if (is_chat && tokens == 0 && stated->tokens == 0 && stated->length == 0) ask->tokens = INT32_MAX;
+  read_grammar(server, r, ask);
   read_top(r, ask);
   read_stream(r, ask);
   if (!is_chat) attn2c_request_flag(r, "echo", &ask->echo);

@@ -2,12 +2,9 @@
  */
 #include "program/serve/generate/generate.h"
 
-#include "base/generation.h"
 #include "chat/chat_template.h"
-#include "generate/processors.h"
 #include "model/continue.h"
 #include "model/sequences.h"
-#include "program/serve/generate/writer.h"
 
 /* Opens the tokenizers of a model. */
 static int open_text(attn2c_serve_generate *g, attn2c_message *message) {
@@ -51,6 +48,7 @@ static void close_part(attn2c_server *server) {
   attn2c_serve_generate *g = server->generate;
   if (!g) return;
   attn2c_writing_free(g->writing);
+  attn2c_vocabulary_free(g->vocabulary);
   attn2c_context_destroy(g->context);
   attn2c_text_work_destroy(g->reading);
   attn2c_text_work_destroy(g->showing);

@@ -1,9 +1,10 @@
 /* generate.h - requests for texts that a model writes: what is asked, and how it becomes known. The loop's
- * thread reads a request and writes its reply; the engine's thread writes its answers (writer.h). */
+ * thread reads a request and writes its reply; the engine's thread writes its answers (writer.c). */
 #pragma once
 
 #include "base/text_facts.h"
 #include "generate/answers.h"
+#include "program/grammar/open.h"
 #include "program/serve/request.h"
 #include "text/text.h"
 
@@ -58,11 +59,14 @@ struct attn2c_ask {
   attn2c_sampling sampling; /* the lists are the request's own, but for stop tokens */
   int32_t *bias_tokens;
   float *biases;
-  int64_t tokens; /* the most of an answer */
-  int32_t length; /* the most of a prompt and its answer; 0: any */
+  int32_t *breakers; /* of DRY */
+  char *order;       /* of samplers */
+  int64_t tokens;    /* the most of an answer */
+  int32_t length;    /* the most of a prompt and its answer; 0: any */
   char **stops;
   int stop_count;
-  int32_t *ids; /* of all prompts */
+  attn2c_grammar_use *grammar; /* of the answers; NULL: none */
+  int32_t *ids;                /* of all prompts */
   size_t id_count;
   size_t ends[ATTN2C_ASK_PROMPTS]; /* of each prompt in ids */
   char *texts[ATTN2C_ASK_PROMPTS]; /* of echo; NULL: none */
@@ -78,6 +82,7 @@ typedef struct attn2c_serve_generate {
   const attn2c_text_facts *facts;
   attn2c_tokenizer *tokenizer, *written; /* written: of answers, if it is another one; else NULL */
   attn2c_text_work *reading, *showing;   /* of the loop's thread */
+  attn2c_vocabulary *vocabulary;         /* of grammars; NULL before the first */
   attn2c_beam_options processors;
   struct attn2c_writing *writing;
   attn2c_calls calls;
@@ -104,3 +109,16 @@ extern const attn2c_job_kind attn2c_ask_kind;
 /* The routes. */
 void attn2c_serve_completions(attn2c_server *server, attn2c_exchange *exchange, const json_t *given);
 void attn2c_serve_chat(attn2c_server *server, attn2c_exchange *exchange, const json_t *given);
+
+/* Writes the answers of all requests side by side, in the engine's thread. A step gives each answer its next
+ * token, and reads parts of new prompts in the same call of the model. */
+
+typedef struct attn2c_writing attn2c_writing;
+
+/* sequences: answers at a time. Returns ATTN2C_OK or _MEMORY. */
+int attn2c_writing_create(attn2c_server *server, int32_t sequences, attn2c_writing **writing);
+/* Frees also the requests that it has. */
+void attn2c_writing_free(attn2c_writing *writing);
+/* The two functions of attn2c_engine_writer. */
+int attn2c_writing_admit(void *writing, attn2c_job *job);
+int attn2c_writing_step(void *writing);

@@ -1,14 +1,13 @@
 /* writer.c - each answer has a sequence of the context. Sequences keep their tokens when an answer
  * has ended, so that a prompt that begins alike is computed from its first other token on. A new prompt takes
  * the sequence that was used least recently. */
-#include "program/serve/generate/writer.h"
+#include "program/serve/generate/generate.h"
 
 #include <math.h>
 #include <time.h>
 
 #include "generate/kept_ids.h"
 #include "generate/text_writer.h"
-#include "model/continue.h"
 
 enum {
   CLOSE = 16,      /* tokens that may be lost where a text goes on in the sequence of another */
@@ -225,14 +224,16 @@ static void choose(attn2c_writing *w, place *p, float *logits) {
   attn2c_asked *answer = p->answer;
   const int32_t sequence = (int32_t)(p - w->places), count = attn2c_kept_ids_count(w->kept, sequence);
   const attn2c_beam_options *processors = &w->server->generate->processors;
+  const attn2c_rule *rule = attn2c_grammar_use_rule(answer->ask->grammar);
   const attn2c_history history = {attn2c_kept_ids_of(w->kept, sequence), count, p->prompt_count, p->most,
-                                  w->calls->rule};
+                                  rule ? rule : w->calls->rule};
   char fault[200] = "";
   attn2c_message message = attn2c_message_make(fault, sizeof fault);
   int32_t id;
   if (answer->ask->top >= 0) take_logs(w, logits);
-  attn2c_process(processors, &history, logits, w->calls->vocabulary);
-  int status = attn2c_sampler_sample(p->sampler, logits, &id, &message);
+  const char *lack = attn2c_process(processors, &history, logits, w->calls->vocabulary);
+  int status = lack ? attn2c_fail(&message, ATTN2C_FORMAT, "%s", lack)
+                    : attn2c_sampler_sample(p->sampler, logits, &id, &message);
   if (status == ATTN2C_OK && id >= w->limit)
     status = attn2c_fail(&message, ATTN2C_FORMAT, "token %d is not one that the model reads", id);
   if (status == ATTN2C_OK) status = attn2c_sampler_feed(p->sampler, &id, 1, ATTN2C_FED_GENERATED, &message);

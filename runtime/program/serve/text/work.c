@@ -1,7 +1,6 @@
 /* work.c - computes the texts of requests. */
 #include "program/serve/text/work.h"
 
-#include "model/text/kept.h"
 #include "program/answers/json_line.h"
 #include "program/serve/numbers.h"
 
@@ -76,7 +75,8 @@ static int add_ids(attn2c_text_group *group, const attn2c_asked_text *asked) {
       .length = count, .ids = asked->ids, .types = types, .places = places, .sources = sources};
   int status = types && places && sources ? ATTN2C_OK : ATTN2C_MEMORY;
   if (status == ATTN2C_OK && reader->facts->is_padded)
-    status = attn2c_padded_fill(&reader->padded, reader->facts->pad_token, reader->longest, &tokens);
+    status = attn2c_padded_fill(&reader->padded, reader->facts->pad_token, reader->longest, reader->longest,
+                                &tokens);
   if (status == ATTN2C_OK) status = attn2c_group_add(group, &(attn2c_line){.text = ""}, &tokens);
   if (status == ATTN2C_OK) reader->texts[reader->count - 1].prompt = 0;
   free(types);

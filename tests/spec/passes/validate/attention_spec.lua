@@ -186,6 +186,11 @@ describe("positions", function()
       refusal({ positions = "rope", rope_dim = 3 }))
     assert.equal("rope_dim: 10, but an even number up to head_dim 8 is allowed",
       refusal({ positions = "rope", rope_dim = 10 }))
+    local patches = { stage = "image", height = 8, width = 8, patch = 4 }
+    assert.equal("rope_patches: goes with positions = \"rope\" and input = image { ... } without strides",
+      refusal({ positions = "rope", rope_patches = true }))
+    assert.equal("rope_dim: 6, but with rope_patches a multiple of 4 is allowed",
+      refusal({ positions = "rope", rope_patches = true, rope_dim = 6, input = patches, seq = 5 }))
     assert.equal("rope_dim: 5, but an even number up to head_dim 5 is allowed",
       refusal({ positions = "rope", head_dim = 5 }))
     assert.equal(1.0, spec({ rope_theta = 1 }).rope_theta)

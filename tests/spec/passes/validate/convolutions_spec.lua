@@ -13,6 +13,10 @@ describe("a convolution after the first layer", function()
       { { conv_kernel = 4 }, "conv_kernel: 4, but an odd number is allowed" },
       { { conv_kernel = 3, norm = "none" }, "conv_kernel: goes with a norm" },
       { { conv_kernel = 3, mask = "key_padding" }, 'conv_kernel: does not go with mask = "key_padding"' },
+      { { input = { stage = "tokens", vocab = 9, dropped = 9 } }, "input.dropped: 9, but ids are below vocab, 9" },
+      { { input = { stage = "tokens", vocab = 9, dropped = 1 }, past = 2 }, "input.dropped: does not go with past" },
+      { { input = { stage = "tokens", vocab = 9, dropped = 1 }, mask = "attention_mask" },
+        'input.dropped: does not go with mask = "attention_mask"' },
       { { conv_kernel = 3, past = 2 }, "conv_kernel: does not go with past" },
     }
     assert.equal("", refusal { conv_kernel = 3, mask = "padding" })

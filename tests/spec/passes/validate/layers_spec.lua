@@ -56,7 +56,7 @@ describe("layers", function()
   end)
 
   it("are refused all at once, each with its place", function()
-    local allowed = "kv_heads, d_ff, gated, activation, norm, parallel, norm_kind, eps, residual, dropout, "
+    local allowed = "kv_heads, d_ff, experts, gated, activation, norm, parallel, norm_kind, eps, residual, dropout, "
       .. "drop_path, bias, qk_norm, qkv_limit, scale, softcap, weighting, fully_masked, mask, window, prefix, "
       .. "mask_value, rope_theta, rope_scaling or rope_dim"
     assert.same({

@@ -1,0 +1,262 @@
+-- adapter.lua: reads a LoRA adapter (Hu et al. 2021) as PEFT writes it, and finds the weights that it changes.
+-- The folder has adapter_config.json and adapter_model.safetensors. The runtime merges them when it reads a checkpoint
+-- (runtime/reading/adapter.h), so this file only names tensors, and checks their shapes.
+local faults = require("common.faults")
+local files = require("common.files")
+local hash = require("common.hash")
+local headers = require("common.headers")
+local json = require("common.json")
+local known = require("common.known")
+local lfs = require("lfs")
+local words = require("common.words")
+
+local adapter = {}
+
+local CONFIG, TENSORS = "adapter_config.json", "adapter_model.safetensors"
+local LARGEST = 1 << 20 -- bytes of the configuration
+
+local MOST_RANK = 4096
+
+local function shown(path) return (path:gsub("%c", "?")) end
+
+local function refuse(kind, path, what) faults.raise(kind, ("%s: %s"):format(shown(path), what)) end
+
+local function read_config(folder, notes)
+  local path = folder .. "/" .. CONFIG
+  local text, message = files.read_some(path, LARGEST)
+  if not text then refuse("io", path, message or "missing: an adapter's folder has it and " .. TENSORS) end
+  local config, fault = json.decode(text, json.null)
+  if fault or json.kind(config) ~= "object" then refuse("format", path, fault or "an object is expected") end
+  if config.peft_type ~= "LORA" then
+    refuse("usage", path, ("peft_type: %s is not supported; LORA is"):format(json.shown(config.peft_type)))
+  end
+  known.check(config, path, { CONFIG }, notes)
+  return config, path
+end
+
+-- Returns a number of the configuration, or its default if it is missing.
+local function number_of(config, path, key, default)
+  local value = json.given(config, key, default)
+  if type(value) ~= "number" or value ~= value or math.abs(value) > 1e6 then
+    refuse("format", path, ("%s: %s, but a number is expected"):format(key, json.shown(value)))
+  end
+  return value
+end
+
+-- Returns a function of a module's path: the number that the first pattern which fits has for it, or nil. A pattern is
+-- the end of a path; other regular expressions are refused.
+local function of_pattern(config, path, key)
+  local list, given = {}, json.given(config, key, {})
+  if type(given) ~= "table" then refuse("format", path, key .. ": an object is expected") end
+  for _, pattern in ipairs(words.sorted_keys(given)) do
+    local plain = type(pattern) == "string" and pattern:gsub("\\%.", "."):match("^^?([%w_.]+)$")
+    if not plain then
+      refuse("usage", path, ("%s: %s is not supported; supported is the end of a module's path"):format(key,
+        faults.quote(tostring(pattern))))
+    end
+    list[#list + 1] = { plain = plain, is_whole = pattern:sub(1, 1) == "^",
+      value = number_of(given, path, pattern) }
+  end
+  return function(module)
+    for _, each in ipairs(list) do
+      if module == each.plain or not each.is_whole and ("." .. module):sub(-#each.plain - 1) == "." .. each.plain then
+        return each.value
+      end
+    end
+    return nil
+  end
+end
+
+-- The ends of the names of a module's tensors, and what each is.
+local parts = {
+  { ".lora_A.weight", "inputs" }, { ".lora_B.weight", "outputs" },
+  { ".lora_embedding_A", "inputs", true }, { ".lora_embedding_B", "outputs", true },
+  { ".lora_magnitude_vector", "lengths" }, { ".lora_magnitude_vector.weight", "lengths" },
+}
+
+-- Returns the module of a tensor, what the tensor is ("base": it takes the place of the module's parameter), that
+-- parameter, and true for a table of embeddings.
+local function part_of(name)
+  local path = name:gsub("^base_model%.model%.", "")
+  for _, part in ipairs(parts) do
+    if path:sub(-#part[1]) == part[1] then return path:sub(1, -#part[1] - 1), part[2], "weight", part[3] end
+  end
+  local module, parameter = path:gsub("%.base_layer%.", "."):gsub("%.modules_to_save%.", "."):match("^(.*)%.([^.]+)$")
+  return module, "base", parameter
+end
+
+-- Returns the rank of a change, whose factors have shapes that fit together.
+local function rank_of(path, change, tensors)
+  local inputs, outputs = tensors[change.inputs], tensors[change.outputs]
+  if not inputs or not outputs then
+    refuse("format", path, ("%s has one of two factors"):format(faults.quote(change.inputs or change.outputs
+      or change.lengths)))
+  end
+  local rank = inputs.shape[1]
+  if #inputs.shape < 2 or outputs.shape[2] ~= rank or rank < 1 or rank > MOST_RANK then
+    refuse("format", path, ("%s: %s and %s do not fit together: [rank, inputs] and [outputs, rank] of rank 1 to %d are "
+      .. "expected"):format(faults.quote(change.inputs), words.shape(inputs.shape), words.shape(outputs.shape),
+      MOST_RANK))
+  end
+  return rank
+end
+
+-- Adds the scale to a change: lora_alpha divided by the rank, or by its root with use_rslora.
+local function add_scale(change, config, path, tensors, patterns)
+  local rank = rank_of(path, change, tensors)
+  local stated = patterns.rank(change.module) or number_of(config, path, "r", 8)
+  if rank ~= stated then
+    refuse("format", path, ("r: %s, but %s has the rank %d"):format(json.shown(stated), faults.quote(change.inputs),
+      rank))
+  end
+  local alpha = patterns.alpha(change.module) or number_of(config, path, "lora_alpha", 8)
+  change.rank, change.scale = rank, alpha / (json.given(config, "use_rslora", false) and math.sqrt(rank) or rank)
+end
+
+--- Returns an adapter, { path, text = the bytes of its tensors' file, hash, changes = { { target = the name of a tensor
+--- of the checkpoint, inputs, outputs, lengths, base = names of the adapter's tensors or nil, scale, rank, is_table =
+--- true for embeddings } }, tensors }. notes: lines for the user. Faults: io, format, usage.
+function adapter.read(folder, notes)
+  folder = folder:gsub("(.)/+$", "%1")
+  if lfs.attributes(folder, "mode") ~= "directory" then refuse("io", folder, "adapter: no such folder") end
+  local config, path = read_config(folder, notes)
+  local file = folder .. "/" .. TENSORS
+  if not lfs.attributes(file, "mode") then
+    refuse("io", file, "missing" .. (lfs.attributes(folder .. "/adapter_model.bin", "mode")
+      and ": PyTorch's pickle is not supported; save the adapter with safe_serialization" or ""))
+  end
+  local result = { path = folder, tensors = headers.read(file).tensors, text = files.read(file), changes = {} }
+  local by_target = {}
+  for _, name in ipairs(words.sorted_keys(result.tensors)) do
+    local module, part, parameter, is_table = part_of(name)
+    if not module then refuse("format", file, faults.quote(name) .. " belongs to no module") end
+    local target = module .. "." .. parameter
+    if not by_target[target] then
+      by_target[target] = { target = target, module = module }
+      table.insert(result.changes, by_target[target])
+    end
+    by_target[target][part] = name
+    by_target[target].is_table = by_target[target].is_table or is_table
+  end
+  local patterns = { rank = of_pattern(config, path, "rank_pattern"),
+    alpha = of_pattern(config, path, "alpha_pattern") }
+  for _, change in ipairs(result.changes) do
+    if change.inputs or change.outputs or change.lengths then
+      add_scale(change, config, path, result.tensors, patterns)
+      if change.lengths and change.is_table then
+        refuse("usage", path, "use_dora: not supported for a table of embeddings")
+      end
+    end
+  end
+  if #result.changes == 0 then refuse("format", file, "has no tensors") end
+  result.hash = hash.content(result.text)
+  return result
+end
+
+-- The end of the names of jina-embeddings-v3's tensors before they are adapted, and of the factors of all tasks.
+local ORIGINAL, FACTORS = ".parametrizations.weight.original", ".parametrizations.weight.0.lora_"
+
+--- True if a checkpoint has adapters of its own, one for each task. tensors: as headers.read returns them.
+function adapter.has_tasks(tensors)
+  for name in pairs(tensors or {}) do if name:sub(-#ORIGINAL) == ORIGINAL then return true end end
+  return false
+end
+
+--- Returns the adapter of a checkpoint for a task, as adapter.read does, without `text`. path: the folder's, for
+--- messages; config: its config.json. Faults: usage, format.
+function adapter.of_task(path, tensors, config, task)
+  local tasks, number = config.lora_adaptations, nil
+  if not json.is_texts(tasks) then refuse("format", path, "config.json: lora_adaptations: a list is expected") end
+  for i, each in ipairs(tasks) do if each == task then number = i - 1 end end
+  if not number then
+    refuse("usage", path, ("adapter: %s, but the folder has %s"):format(faults.quote(task), table.concat(tasks, ", ")))
+  end
+  local rank = config.lora_rank
+  if math.type(rank) ~= "integer" or rank < 1 or rank > MOST_RANK then
+    refuse("format", path, ("config.json: lora_rank: %s, but an integer is expected"):format(json.shown(rank)))
+  end
+  local result = { path = path, tensors = tensors, changes = {}, is_of_task = true }
+  for _, name in ipairs(words.sorted_keys(tensors)) do
+    local module = name:sub(-#ORIGINAL) == ORIGINAL and name:sub(1, -#ORIGINAL - 1)
+    local a, b = module and module .. FACTORS .. "A", module and module .. FACTORS .. "B"
+    if module and tensors[a] and tensors[b] then
+      -- a table of embeddings is stored [inputs][outputs], and so are its factors
+      local is_table = module:find("embeddings$") ~= nil
+      result.changes[#result.changes + 1] = { target = name, inputs = is_table and b or a,
+        outputs = is_table and a or b, rank = rank, part = number,
+        scale = number_of(config, path .. "/config.json", "lora_alpha", 1) / rank }
+    end
+  end
+  result.hash = hash.text(task .. "\0" .. table.concat(tasks, "\0"))
+  return result
+end
+
+-- Returns name of a tensor of the checkpoint -> the weight of the graph that is read from it, of all entries.
+local function stored_by_name(entries)
+  local by_name = {}
+  for _, entry in ipairs(entries) do
+    for _, path in ipairs(entry.graph.weights) do
+      for _, stored in ipairs((entry.graph.tensors[path].from or {}).stored or {}) do
+        for _, name in ipairs(stored.names) do by_name[name] = by_name[name] or stored end
+      end
+    end
+  end
+  return by_name
+end
+
+-- Refuses factors for a tensor of another width. A shape with -1 has any number of rows.
+local function check_shapes(self, change, stored)
+  local expected, columns = stored.shape, 1
+  for i = 2, #expected do columns = columns * expected[i] end
+  local function compare(name, count, axis)
+    if count < 0 or not name then return end
+    local shape, rest = self.tensors[name].shape, 1
+    for i = 2, #shape do rest = rest * shape[i] end
+    if (axis == 1 and shape[1] or rest) ~= count then
+      refuse("format", self.path, ("adapter: %s is %s, but the model's %s is %s"):format(faults.quote(name),
+        words.shape(shape), change.target, words.shape(expected)))
+    end
+  end
+  local is_transposed = change.is_table or stored.is_transposed
+  if change.inputs then
+    compare(change.outputs, is_transposed and columns or expected[1], 1)
+    compare(change.inputs, is_transposed and expected[1] or columns, 2)
+    if #expected < 2 then refuse("format", self.path, ("adapter: %s is no matrix"):format(change.target)) end
+  end
+  compare(change.lengths, expected[1], 1)
+  compare(change.base, expected[1], 1)
+  compare(change.base, columns, 2)
+  if change.lengths and is_transposed then
+    refuse("usage", self.path, "adapter: use_dora is not supported for weights that are stored [inputs][outputs]")
+  end
+  return is_transposed or false
+end
+
+--- Returns the rows of attn2c_merge of an adapter: its changes, the tensor's `names`, and is_transposed.
+--- entries: all of a model's, whose graphs are made; notes: lines for the user. Faults: usage, format.
+function adapter.rows(self, entries, notes)
+  local by_name, rows, left_out = stored_by_name(entries), {}, {}
+  for _, change in ipairs(self.changes) do
+    local stored = by_name[change.target]
+    if stored and self.is_of_task then
+      rows[#rows + 1] = words.merged(change, { names = stored.names, is_transposed = false })
+    elseif self.is_of_task then
+      left_out[#left_out + 1] = change.target
+    elseif stored then
+      rows[#rows + 1] = words.merged(change, { names = stored.names,
+        is_transposed = check_shapes(self, change, stored) })
+    elseif change.inputs or not change.target:find("%.bias$") then
+      refuse("usage", self.path, ("adapter: %s changes %s, which the model does not have"):format(
+        faults.quote(change.inputs or change.base), change.target))
+    else
+      left_out[#left_out + 1] = change.target
+    end
+  end
+  if #left_out > 0 then
+    notes[#notes + 1] = ("%s: the model has none of the adapter's %s"):format(shown(self.path),
+      table.concat(left_out, ", "))
+  end
+  return rows
+end
+
+return adapter

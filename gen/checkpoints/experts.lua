@@ -1,0 +1,57 @@
+-- experts.lua: holds what families of mixtures of experts share: configuration keys, tensors' names, and the key
+-- `experts` of a description.
+-- A name with {expert} stands for one tensor an expert; other tensors of experts have them as their first axis.
+local layers = require("checkpoints.layers")
+local words = require("common.words")
+
+local experts = {}
+
+-- The keys of config.json that say how many experts there are.
+local sizes = {
+  { "num_experts", "num_local_experts", to = "experts_count", default = 8, kind = "count" },
+  { "num_experts_per_tok", to = "experts_used", default = 2, kind = "count" },
+  { "moe_intermediate_size", to = "experts_width", default = false, kind = "count" },
+}
+
+--- Returns these keys with a family's defaults, by facts, and `others`.
+function experts.config(defaults, others)
+  local list = words.map(sizes, function(entry)
+    local default = defaults[entry.to]
+    return words.merged(entry, { default = default == nil and entry.default or default })
+  end)
+  return words.append(list, others)
+end
+
+--- The keys of families in which weights of chosen experts may be normalised, and of those with dense layers.
+experts.normalised = { { "norm_topk_prob", to = "normalise", default = false, kind = "flag" } }
+experts.of_qwen = words.append({
+  { "decoder_sparse_step", to = "sparse_step", default = 1, kind = "count" },
+  { "mlp_only_layers", to = "dense_layers", default = false, kind = "list" },
+}, experts.normalised)
+
+--- Returns Llama's rules of tensors in which the feed-forward is one of experts: the router's name and the names of
+--- each expert's gate, up and down, after "layers.*.".
+function experts.tensors(router, gate, up, down)
+  return {
+    { "l*.ff.router", "layers.*." .. router },
+    { "l*.ff.experts.gate", "layers.*." .. gate },
+    { "l*.ff.experts.up", "layers.*." .. up },
+    { "l*.ff.experts.down", "layers.*." .. down },
+  }
+end
+
+--- The same for families that began with Qwen.
+experts.qwen_tensors = experts.tensors("mlp.gate", "mlp.experts.{expert}.gate_proj", "mlp.experts.{expert}.up_proj",
+  "mlp.experts.{expert}.down_proj")
+
+--- Sets facts.experts, and the layers without experts. more: further fields.
+function experts.set(facts, more)
+  facts.experts = words.merged({ count = facts.experts_count, used = facts.experts_used,
+    d_ff = facts.experts_width or facts.d_ff }, more)
+  local is_dense, step = words.set(facts.dense_layers or {}), facts.sparse_step or 1
+  for i = 0, facts.layers - 1 do
+    if is_dense[i] or (i + 1) % step ~= 0 then layers.own(facts, i).experts = false end
+  end
+end
+
+return experts

@@ -1,0 +1,69 @@
+-- experts.lua: makes a feed-forward that is a mixture of experts.
+-- A router chooses some of the experts for each row. Their rows are sorted by expert, so that each expert multiplies
+-- its rows as one block. Tensors between `spread` and `combine` have a part for each expert of a row, and are stored in
+-- the order of experts (the storage `grouped`).
+local Builder = require("passes.graph.builder")
+
+-- Returns what the router says of each expert: a number for the choice, and the one that weights are made of.
+local function scores_of(self, path, x)
+  local e = self.spec.experts
+  local logits = self:router(path .. ".router", x, e.count, e.bias)
+  if e.router == "sigmoid" then
+    local y = self:op("activate", path .. ".scores", { x = logits }, { ["function"] = "sigmoid" })
+    return e.correction and self:op("add", path .. ".corrected",
+      { a = y, b = self:weight(path .. ".router.correction", { e.count }, 0, 0.1) }) or y, y
+  end
+  -- The softmax of the chosen logits equals the chosen part of a softmax of all, divided by its sum.
+  local y = e.normalise and logits or self:op("softmax_rows", path .. ".scores", { x = logits })
+  return y, y
+end
+
+-- Returns the choice of experts of each row, and their weights.
+local function routed(self, path, x)
+  local e = self.spec.experts
+  local for_choice, for_weights = scores_of(self, path, x)
+  local chosen = self:op("topk_indices", path .. ".chosen", { x = for_choice }, { k = e.used })
+  local weights = self:op("pick", path .. ".picked", { x = for_weights, chosen = chosen })
+  if not e.normalise then return chosen, weights end
+  return chosen, self:op(e.router == "sigmoid" and "share" or "softmax_rows", path .. ".weights", { x = weights })
+end
+
+-- Returns what the shared expert, a dense feed-forward, adds to each row. dense: makes one of a width.
+local function shared(self, path, x, dense)
+  local e = self.spec.experts
+  local y = dense(path .. ".shared", x, e.shared)
+  if not e.shared_gate then return y end
+  local gate = self:op("activate", path .. ".shared_gate.act",
+    { x = self:router(path .. ".shared_gate", x, 1) }, { ["function"] = "sigmoid" })
+  return self:op("gate_rows", path .. ".shared.with_gate", { a = y, b = gate })
+end
+
+--- Returns the result of a mixture of experts. dense(path, x, width): a feed-forward of a width.
+return function(self, path, x, gain, dense)
+  local spec, e = self.spec, self.spec.experts
+  local chosen, weights = routed(self, path, x)
+  local from_shared = e.shared > 0 and shared(self, path, x, dense) or nil
+  local groups = self:op("group_rows", path .. ".groups", { chosen = chosen }, { experts = e.count })
+  local inner = { experts = e.count, width = e.d_ff, bias = spec.bias.up }
+  local activation, y = { ["function"] = spec.activation }
+  if spec.gated then
+    local gate = self:of_experts(path .. ".experts.gate", x, groups, inner)
+    local act = self:op("activate", path .. ".act", { x = gate }, activation)
+    local up = self:of_experts(path .. ".experts.up", x, groups, inner)
+    y = self:op("multiply", path .. ".gated", { a = up, b = act })
+  else
+    y = self:op("activate", path .. ".act", { x = self:of_experts(path .. ".experts.up", x, groups, inner) },
+      activation)
+  end
+  y = self:of_experts(path .. ".experts.down", y, groups,
+    { experts = e.count, width = spec.d_model, bias = spec.bias.down, gain = gain })
+  local factor = (self:residual_factor(false) or 1) * e.factor
+  y = self:op("combine", path .. ".combined", { x = y, weights = weights, groups = groups },
+    { factor = Builder.to_float(factor) })
+  y.groups = nil
+  if e.sum_bias then
+    local bias = self:weight(path .. ".combined.bias", { spec.d_model }, 0, 0.1)
+    y = self:op("add", path .. ".with_bias", { a = y, b = bias })
+  end
+  return from_shared and self:op("add", path .. ".with_shared", { a = y, b = from_shared }) or y
+end

@@ -1,0 +1,109 @@
+/* open.c - reads the files of --grammar and --json-schema. */
+#include "program/grammar/open.h"
+
+#include "formats/file.h"
+#include "program/grammar/schema.h"
+
+struct attn2c_grammar_use {
+  attn2c_vocabulary *vocabulary; /* NULL: another's */
+  attn2c_grammar *grammar;
+  attn2c_grammar_rule *rule;
+};
+
+int attn2c_grammar_use_create(const char *text, const json_t *schema, const char *name,
+                              const attn2c_grammar_place *place, attn2c_grammar_use **use,
+                              attn2c_message *message) {
+  attn2c_grammar_use *u = *use = calloc(1, sizeof *u);
+  char *written = NULL;
+  int status = u ? ATTN2C_OK : attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory", name);
+  if (status == ATTN2C_OK && place->stated->stop_count == 0)
+    status = attn2c_fail(message, ATTN2C_USAGE, "%s: the model's folder states no token that ends an answer",
+                         name);
+  if (status == ATTN2C_OK && !text) status = attn2c_schema_grammar(schema, name, &written, message);
+  if (!text) text = written;
+  char why[300] = "";
+  attn2c_message said = attn2c_message_make(why, sizeof why);
+  if (status == ATTN2C_OK)
+    status = attn2c_grammar_read(text, strlen(text), written ? "its grammar" : name, &u->grammar,
+                                 written ? &said : message);
+  if (said.used > 0)
+    attn2c_say(message, "%s: the schema refers to itself without an end, or is too large", name);
+  free(written);
+  if (status == ATTN2C_OK) {
+    const attn2c_grammar_options options = {u->grammar,
+                                            place->vocabulary,
+                                            place->stated->stop_tokens,
+                                            place->stated->stop_count,
+                                            place->answers,
+                                            place->most < INT32_MAX ? (int32_t)place->most : INT32_MAX,
+                                            0};
+    status = attn2c_grammar_rule_create(&u->rule, &options);
+    if (status != ATTN2C_OK) attn2c_say(message, "%s: no memory for the grammar's states", name);
+  }
+  if (status == ATTN2C_OK) return status;
+  attn2c_grammar_use_free(u);
+  *use = NULL;
+  return status;
+}
+
+void attn2c_grammar_use_free(attn2c_grammar_use *u) {
+  if (!u) return;
+  attn2c_grammar_rule_free(u->rule);
+  attn2c_grammar_free(u->grammar);
+  attn2c_vocabulary_free(u->vocabulary);
+  free(u);
+}
+
+const attn2c_rule *attn2c_grammar_use_rule(const attn2c_grammar_use *u) {
+  return u ? attn2c_grammar_rule_of(u->rule) : NULL;
+}
+
+/* Reads a whole file, and ends it with a NUL. */
+static int read_file(const char *path, char **text, size_t *length, attn2c_message *message) {
+  attn2c_file file;
+  *text = NULL;
+  int status = attn2c_file_open(path, &file, message);
+  if (status != ATTN2C_OK) return status;
+  *length = (size_t)file.size;
+  *text = malloc(*length + 1);
+  status = *text ? attn2c_file_read(&file, 0, *text, *length, message) : attn2c_file_no_memory(path, message);
+  if (status == ATTN2C_OK) (*text)[*length] = '\0';
+  attn2c_file_close(&file);
+  if (status == ATTN2C_OK && strlen(*text) < *length)
+    status = attn2c_fail(message, ATTN2C_FORMAT, "%s: byte %zu is NUL, but a text is expected", path,
+                         strlen(*text));
+  return status;
+}
+
+int attn2c_grammar_use_open(const attn2c_arguments *arguments, const attn2c_tokenizer *text, int32_t size,
+                            attn2c_grammar_place place, attn2c_grammar_use **use, attn2c_message *message) {
+  const attn2c_generate_arguments *given = &arguments->generate;
+  const char *path = given->grammar ? given->grammar : given->json_schema;
+  attn2c_vocabulary *vocabulary = NULL;
+  json_t *schema = NULL;
+  json_error_t fault;
+  char *bytes = NULL;
+  size_t length = 0;
+  *use = NULL;
+  if (!path) return ATTN2C_OK;
+  int status = read_file(path, &bytes, &length, message);
+  if (status == ATTN2C_OK && !given->grammar) {
+    schema = json_loadb(bytes, length, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &fault);
+    if (!schema)
+      status = attn2c_fail(message, ATTN2C_FORMAT, "%s: line %d, column %d: %s", path, fault.line,
+                           fault.column, fault.text);
+  }
+  if (status == ATTN2C_OK)
+    status = attn2c_vocabulary_create(text, size, given->grammar ? "--grammar" : "--json-schema", &vocabulary,
+                                      message);
+  place.vocabulary = vocabulary;
+  if (status == ATTN2C_OK)
+    status = attn2c_grammar_use_create(given->grammar ? bytes : NULL, schema, path, &place, use, message);
+  if (status == ATTN2C_OK)
+    (*use)->vocabulary = vocabulary;
+  else
+    attn2c_vocabulary_free(vocabulary);
+  json_decref(schema);
+  free(bytes);
+  return status;
+}

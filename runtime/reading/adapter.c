@@ -1,0 +1,203 @@
+/* adapter.c - computes the rows of tensors that a LoRA adapter changes, from the factors of one tensor at a
+ * time. */
+#include "reading/adapter.h"
+#include "base/shape.h"
+
+#include <math.h>
+#include <pthread.h>
+
+struct attn2c_merged {
+  const attn2c_adapter *adapter;
+  attn2c_tensor_file *file; /* the adapter's; NULL: the checkpoint has its tensors */
+  int *merge_of;            /* for each tensor of the checkpoint its change, or -1 */
+  pthread_mutex_t lock;
+  int held;                        /* the change whose factors are in memory; -1: none */
+  int64_t rows, columns;           /* of its tensor, as stored */
+  float *left, *right, *row, *sum; /* [rows][rank], [rank][columns], [columns], [columns] */
+};
+
+static void drop(attn2c_merged *merged) {
+  free(merged->left), free(merged->right), free(merged->row), free(merged->sum);
+  merged->left = merged->right = merged->row = merged->sum = NULL;
+  merged->held = -1;
+}
+
+/* A tensor of the adapter, in its file or in the checkpoint. */
+static int find(const attn2c_merged *merged, const attn2c_checkpoint *file, const char *name) {
+  return merged->file ? attn2c_tensor_file_find(merged->file, name)
+                      : attn2c_checkpoint_find_plain(file, name);
+}
+
+static const attn2c_file_tensor *tensor_of(const attn2c_merged *merged, const attn2c_checkpoint *file,
+                                           int number) {
+  return merged->file ? &merged->file->tensors[number] : attn2c_checkpoint_plain(file, number);
+}
+
+static int read_part(const attn2c_merged *merged, const attn2c_checkpoint *file, const char *name,
+                     int64_t first, int64_t count, float *values, attn2c_message *message) {
+  const int number = find(merged, file, name);
+  return merged->file ? attn2c_tensor_file_read(merged->file, number, first, count, values, message)
+                      : attn2c_checkpoint_plain_read(file, number, first, count, values, message);
+}
+
+/* Checks that a tensor of the adapter is there with `count` elements, in each part that it has. */
+static int check(const attn2c_merged *merged, const attn2c_checkpoint *file, const attn2c_merge *merge,
+                 const char *name, int64_t count, attn2c_message *message) {
+  if (!name) return ATTN2C_OK;
+  const int number = find(merged, file, name);
+  if (number < 0) return attn2c_fail(message, ATTN2C_FORMAT, "adapter: %s: missing", name);
+  const attn2c_file_tensor *tensor = tensor_of(merged, file, number);
+  const int64_t parts = merge->part < 0 ? 1 : tensor->rank > 0 ? tensor->shape[0] : 0;
+  if (attn2c_is_readable(tensor->type) && parts > (merge->part < 0 ? 0 : merge->part) &&
+      tensor->elements == parts * count)
+    return ATTN2C_OK;
+  return attn2c_fail(message, ATTN2C_FORMAT, "adapter: %s: %s %s, but %lld numbers are expected", name,
+                     tensor->type->name, attn2c_shape_write(tensor->rank, tensor->shape).text,
+                     (long long)count);
+}
+
+/* Finds the tensor that a change is for, and checks the change. */
+static int open_one(attn2c_merged *merged, const attn2c_checkpoint *file, int number,
+                    attn2c_message *message) {
+  const attn2c_merge *merge = &merged->adapter->merges[number];
+  int plain = -1;
+  for (int i = 0; merge->names[i] && plain < 0; i++)
+    plain = attn2c_checkpoint_find_plain(file, merge->names[i]);
+  if (plain < 0) return ATTN2C_OK; /* the source reports that a weight is missing */
+  const attn2c_file_tensor *tensor = attn2c_checkpoint_plain(file, plain);
+  const int64_t rows = tensor->rank > 0 ? tensor->shape[0] : 1;
+  const int64_t columns = rows > 0 ? tensor->elements / rows : 0;
+  const int64_t out = merge->is_transposed ? columns : rows, in = merge->is_transposed ? rows : columns;
+  merged->merge_of[plain] = number;
+  int status = check(merged, file, merge, merge->outputs, out * merge->rank, message);
+  if (!status) status = check(merged, file, merge, merge->inputs, in * merge->rank, message);
+  if (!status) status = check(merged, file, merge, merge->lengths, out, message);
+  return status ? status : check(merged, file, merge, merge->base, tensor->elements, message);
+}
+
+static void close_adapter(attn2c_merged *merged) {
+  if (!merged) return;
+  drop(merged);
+  pthread_mutex_destroy(&merged->lock);
+  attn2c_tensor_file_close(merged->file);
+  free(merged->merge_of);
+  free(merged);
+}
+
+static int open_adapter(const attn2c_checkpoint *file, const attn2c_adapter *adapter, attn2c_merged **merged,
+                        attn2c_message *message) {
+  const int count = attn2c_checkpoint_plain_count(file);
+  attn2c_merged *made = *merged = calloc(1, sizeof *made);
+  if (!made) return attn2c_say_no_memory(message);
+  pthread_mutex_init(&made->lock, NULL);
+  made->adapter = adapter, made->held = -1;
+  made->merge_of = malloc(((size_t)count + 1) * sizeof *made->merge_of);
+  int status = made->merge_of ? ATTN2C_OK : attn2c_say_no_memory(message);
+  for (int i = 0; i < count && !status; i++) made->merge_of[i] = -1;
+  if (!status && adapter->begin)
+    status = attn2c_tensor_file_open_memory(&attn2c_safetensors_format, adapter->begin,
+                                            (size_t)(adapter->end - adapter->begin), &made->file, message);
+  for (int i = 0; i < adapter->count && !status; i++) status = open_one(made, file, i, message);
+  if (!status) return ATTN2C_OK;
+  close_adapter(made);
+  *merged = NULL;
+  return status;
+}
+
+static int changes(const attn2c_merged *merged, int plain) { return merged->merge_of[plain] >= 0; }
+
+/* Reads a factor [rows][columns], and transposes it if it is stored the other way. */
+static int read_factor(const attn2c_merged *merged, const attn2c_checkpoint *file, const attn2c_merge *merge,
+                       const char *name, int is_turned, int64_t rows, int64_t columns, float *values,
+                       attn2c_message *message) {
+  const int64_t count = rows * columns, first = merge->part < 0 ? 0 : merge->part * count;
+  float *stored = is_turned ? malloc((size_t)count * sizeof *stored) : values;
+  if (!stored) return attn2c_say_no_memory(message);
+  const int status = read_part(merged, file, name, first, count, stored, message);
+  for (int64_t i = 0; is_turned && !status && i < rows; i++)
+    for (int64_t j = 0; j < columns; j++) values[i * columns + j] = stored[j * rows + i];
+  if (is_turned) free(stored);
+  return status;
+}
+
+/* Reads the factors of a change in place of those that were read before. */
+static int hold(attn2c_merged *merged, const attn2c_checkpoint *file, int plain, attn2c_message *message) {
+  const int number = merged->merge_of[plain];
+  if (merged->held == number) return ATTN2C_OK;
+  const attn2c_merge *merge = &merged->adapter->merges[number];
+  const attn2c_file_tensor *tensor = attn2c_checkpoint_plain(file, plain);
+  drop(merged);
+  merged->rows = tensor->rank > 0 ? tensor->shape[0] : 1;
+  merged->columns = tensor->elements / merged->rows;
+  if (!merge->inputs) return ATTN2C_OK;
+  const size_t rank = (size_t)merge->rank, columns = (size_t)merged->columns;
+  merged->left = malloc((size_t)merged->rows * rank * sizeof(float));
+  merged->right = malloc(rank * columns * sizeof(float));
+  merged->row = malloc(columns * sizeof(float)), merged->sum = malloc(columns * sizeof(float));
+  if (!merged->left || !merged->right || !merged->row || !merged->sum) return attn2c_say_no_memory(message);
+  const int turned = merge->is_transposed;
+  int status = read_factor(merged, file, merge, turned ? merge->inputs : merge->outputs, turned, merged->rows,
+                           merge->rank, merged->left, message);
+  if (!status)
+    status = read_factor(merged, file, merge, turned ? merge->outputs : merge->inputs, turned, merge->rank,
+                         merged->columns, merged->right, message);
+  if (!status) merged->held = number;
+  return status;
+}
+
+/* Adds scale times the product of the factors to columns [first, first + count) of a row. */
+static void add_product(attn2c_merged *merged, const attn2c_merge *merge, int64_t row, int64_t first,
+                        int64_t count, float *values) {
+  const float *left = merged->left + row * merge->rank, scale = (float)merge->scale;
+  float *sum = merged->sum;
+  for (int64_t j = 0; j < count; j++) sum[j] = 0.0f;
+  for (int64_t k = 0; k < merge->rank; k++) {
+    const float *right = merged->right + k * merged->columns + first;
+    for (int64_t j = 0; j < count; j++) sum[j] += left[k] * right[j];
+  }
+  for (int64_t j = 0; j < count; j++) values[j] += sum[j] * scale;
+}
+
+/* Reads a row before its change. */
+static int read_row(const attn2c_merged *merged, const attn2c_checkpoint *file, int plain, int64_t row,
+                    float *values, attn2c_message *message) {
+  const attn2c_merge *merge = &merged->adapter->merges[merged->merge_of[plain]];
+  const int64_t first = row * merged->columns, count = merged->columns;
+  return merge->base ? read_part(merged, file, merge->base, first, count, values, message)
+                     : attn2c_checkpoint_plain_read(file, plain, first, count, values, message);
+}
+
+/* Finds what a row of the sum is multiplied by, so that its length is the one that the adapter has for it. */
+static int find_gain(attn2c_merged *merged, const attn2c_checkpoint *file, int plain, int64_t row,
+                     float *gain, attn2c_message *message) {
+  const attn2c_merge *merge = &merged->adapter->merges[merged->merge_of[plain]];
+  double squares = 0;
+  int status = read_part(merged, file, merge->lengths, row, 1, gain, message);
+  if (!status) status = read_row(merged, file, plain, row, merged->row, message);
+  if (status) return status;
+  add_product(merged, merge, row, 0, merged->columns, merged->row);
+  for (int64_t j = 0; j < merged->columns; j++) squares += (double)merged->row[j] * merged->row[j];
+  *gain = (float)(*gain / sqrt(squares));
+  return ATTN2C_OK;
+}
+
+static int apply(attn2c_merged *merged, const attn2c_checkpoint *file, int plain, int64_t first,
+                 int64_t count, float *values, attn2c_message *message) {
+  const attn2c_merge *merge = &merged->adapter->merges[merged->merge_of[plain]];
+  pthread_mutex_lock(&merged->lock);
+  int status = hold(merged, file, plain, message);
+  if (!status && merge->base) status = read_part(merged, file, merge->base, first, count, values, message);
+  while (count > 0 && !status && merge->inputs) {
+    const int64_t row = first / merged->columns, column = first % merged->columns;
+    const int64_t some = count < merged->columns - column ? count : merged->columns - column;
+    float gain = 1.0f;
+    if (merge->lengths) status = find_gain(merged, file, plain, row, &gain, message);
+    if (!status) add_product(merged, merge, row, column, some, values);
+    for (int64_t j = 0; merge->lengths && j < some; j++) values[j] *= gain;
+    first += some, count -= some, values += some;
+  }
+  pthread_mutex_unlock(&merged->lock);
+  return status;
+}
+
+const attn2c_adapter_reader attn2c_lora_reader = {open_adapter, close_adapter, changes, apply};

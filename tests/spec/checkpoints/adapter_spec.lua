@@ -1,0 +1,101 @@
+-- adapter_spec: folders of LoRA adapters: the tensors that they change and by which scale, and what is refused by name.
+-- tests/c/test_adapter.c computes with them; whole models of them are in whole/hf_spec.
+local helper = require("tests.spec.helper")
+local adapter = require("checkpoints.adapter")
+local made = require("tests.spec.checkpoints.made")
+local pipeline = require("pipeline")
+local words = require("common.words")
+
+local LAYER = "encoder.layer.0."
+local QUERY, DOWN = LAYER .. "attention.self.query", LAYER .. "output.dense"
+
+-- The tensors of an adapter for two layers. change: names -> others, or false.
+local function tensors(change)
+  local list = { [QUERY .. ".lora_A.weight"] = { 4, 8 }, [QUERY .. ".lora_B.weight"] = { 8, 4 },
+    [DOWN .. ".lora_A.weight"] = { 2, 12 }, [DOWN .. ".lora_B.weight"] = { 8, 2 } }
+  for name, value in pairs(change or {}) do list[name] = value or nil end
+  local result = {}
+  for name, value in pairs(list) do result["base_model.model." .. name] = value end
+  return result
+end
+
+local function folder(config, change)
+  local path = helper.folder()
+  made.write(path .. "/adapter_config.json", made.json(words.merged({ peft_type = "LORA", r = 4, lora_alpha = 6,
+    rank_pattern = { ["output.dense"] = 2 } }, config or {})))
+  made.write(path .. "/adapter_model.safetensors", made.safetensors(tensors(change)))
+  return path
+end
+
+-- Returns the state of a BertModel with an adapter, whose weights are known.
+local function model(config, change)
+  return pipeline.run(helper.root, made.checkpoint(made.config(), made.bert("bert.")),
+    { "seq=5", "adapter=" .. folder(config, change) }, "ranks")
+end
+
+local function refused(what, code, run, ...)
+  local fault = helper.fault(run, ...)
+  assert.is_truthy(fault, "nothing was refused: " .. what)
+  assert.equal(1, #fault.lines)
+  assert.is_truthy(fault.lines[1]:find(what, 1, true), fault.lines[1])
+  assert.equal(code, fault.code)
+end
+
+describe("an adapter", function()
+  teardown(helper.clean)
+
+  local function scales(config)
+    local result = {}
+    for _, change in ipairs(adapter.read(folder(config), {}).changes) do result[change.target] = change.scale end
+    return { result[QUERY .. ".weight"], result[DOWN .. ".weight"] }
+  end
+
+  it("has a scale for each module", function()
+    assert.same({ 1.5, 3.0 }, scales())
+    assert.same({ 3.0, 6 / math.sqrt(2) }, scales { use_rslora = true })
+    assert.same({ 1.5, 5.0 }, scales { alpha_pattern = { ["dense"] = 10 } })
+    assert.same({ 1.5, 3.0 }, scales { alpha_pattern = { ["^dense"] = 10, ["ense"] = 9 } })
+    assert.same({ 2.0, 3.0 }, scales { alpha_pattern = { ["self\\.query"] = 8 } })
+  end)
+
+  it("has tensors in place of others", function()
+    local found = adapter.read(folder({}, { ["pooler.dense.weight"] = { 8, 8 },
+      [QUERY .. ".base_layer.bias"] = { 8 }, ["head.modules_to_save.weight"] = { 2, 8 } }), {})
+    local bases = {}
+    for _, change in ipairs(found.changes) do bases[change.target] = change.base end
+    assert.same({ ["pooler.dense.weight"] = "base_model.model.pooler.dense.weight",
+      [QUERY .. ".bias"] = "base_model.model." .. QUERY .. ".base_layer.bias",
+      ["head.weight"] = "base_model.model.head.modules_to_save.weight" }, bases)
+  end)
+
+  it("is found from the folder of the model, and changes its weights", function()
+    local rows = {}
+    for _, row in ipairs(model().adapter.rows) do rows[row.target] = { row.names[1], row.rank, row.is_transposed } end
+    assert.same({ [QUERY .. ".weight"] = { "bert." .. QUERY .. ".weight", 4, false },
+      [DOWN .. ".weight"] = { "bert." .. DOWN .. ".weight", 2, false } }, rows)
+  end)
+
+  it("is refused in one line", function()
+    refused("adapter: no such folder", 4, adapter.read, "/nowhere", {})
+    refused("adapter_config.json: missing", 4, adapter.read, helper.folder(), {})
+    refused("peft_type: \"IA3\" is not supported; LORA is", 2, adapter.read, folder { peft_type = "IA3" }, {})
+    refused("rank_pattern: \"a.*b\" is not supported", 2, adapter.read, folder { rank_pattern = { ["a.*b"] = 1 } }, {})
+    refused("r: 8, but", 3, adapter.read, folder { r = 8 }, {})
+    refused("lora_alpha: \"x\", but a number is expected", 3, adapter.read, folder { lora_alpha = "x" }, {})
+    refused("lora_bias: true is not supported", 2, adapter.read, folder { lora_bias = true }, {})
+    refused("has one of two factors", 3, adapter.read, folder({}, { [QUERY .. ".lora_A.weight"] = false }), {})
+    refused("do not fit together", 3, adapter.read, folder({}, { [QUERY .. ".lora_A.weight"] = { 3, 8 } }), {})
+  end)
+
+  it("of another model is refused by its weights", function()
+    refused("changes other.weight, which the model does not have", 2, model, {}, { ["other.lora_A.weight"] = { 4, 8 },
+      ["other.lora_B.weight"] = { 8, 4 } })
+    refused("is [4, 9], but the model's " .. QUERY .. ".weight is [8, 8]", 3, model, {},
+      { [QUERY .. ".lora_A.weight"] = { 4, 9 } })
+    refused("is [9, 4], but", 3, model, {}, { [QUERY .. ".lora_B.weight"] = { 9, 4 } })
+    refused("is [7], but", 3, model, {}, { [QUERY .. ".bias"] = { 7 } })
+    refused("which the model does not have", 2, model, {}, { ["other.weight"] = { 3 } })
+    local state = model({}, { ["other.bias"] = { 3 } })
+    assert.is_truthy(state.notes[#state.notes]:find("the model has none of the adapter's other.bias", 1, true))
+  end)
+end)

@@ -1,0 +1,102 @@
+-- guess_spec.lua: programs that verify guesses (`--guess`) write what they write without: greedy and drawn texts,
+-- several prompts, chats, stop strings, processors, and models whose layers forget keys.
+local helper = require("tests.spec.helper")
+local files = require("common.files")
+
+local of = require("tests.spec.generating").new("guess", { "llama" })
+local folder, shell, sh, line, root = of.folder, helper.shell, of.sh, of.line, of.root
+
+local tales = root .. "/models/tales"
+-- Texts that repeat: the tales' own, and lists.
+local prompts = {
+  "Once upon a time there was a little mouse called Pip. Pip had a red ball. One day Pip lost the red ball. ",
+  "A cat sat. A dog sat. A cat sat. A dog sat. A cat",
+  "Once upon a time",
+  "one two three four one two three four one two three four",
+}
+
+setup(function()
+  of.build()
+  sh(("rm -rf slide.model && cp -r %s slide.model && chmod -R u+w slide.model"):format(shell(tales)))
+  local config = helper.read(tales .. "/config.json")
+  config = config:gsub('"llama"', '"mistral"'):gsub("LlamaForCausalLM", "MistralForCausalLM")
+    :gsub("{", '{\n  "sliding_window": 24,', 1)
+  files.write_all(folder .. "/slide.model", { { name = "config.json", text = config } })
+  files.write_all(folder, { { name = "prompts.txt", text = table.concat(prompts, "\n") .. "\n" } })
+  for name, model in pairs { tales = tales, slide = "slide.model" } do
+    sh(("%s build %s sequences=3 chunk=16 kernels=c name=%s -o %s >log 2>&1 || { cat log; exit 1; }"):format(
+      shell(root .. "/gen/attn2c"), shell(model), name, name))
+  end
+end)
+
+-- Checks that an option changes nothing of what a command writes.
+local function same(model, weights, words)
+  local command = ("%s/%s generate --weights %s --format jsonl %s"):format(model, model, shell(weights), words)
+  local plain = sh(command)
+  assert.is_true(#plain > 100)
+  assert.equal(plain, sh(command .. " --guess prompt"), words)
+  return plain
+end
+
+local options = {
+  "--greedy --tokens 200",
+  "--temperature 0.8 --seed 7 --tokens 200",
+  "--temperature 1.3 --top-k 20 --top-p 0.9 --min-p 0.01 --seed 3 --tokens 120",
+  "--greedy --repetition-penalty 1.2 --tokens 120",
+  "--temperature 0.5 --presence-penalty 0.2 --frequency-penalty 0.1 --tokens 120",
+  "--greedy --no-repeat-ngram 6 --min-tokens 60 --tokens 120",
+  "--greedy --tokens 200 --stop ' the' --stop 'x y'",
+  "--temperature 0.7 --tokens 200 --stop '. She'",
+  "--greedy --tokens 100000",
+  "--greedy --dry-multiplier 0.8 --tokens 120",
+  "--mirostat 2 --mirostat-tau 2 --tokens 120",
+  "--temperature 0.9 --xtc-probability 0.3 --sampler-order llama.cpp --tokens 120",
+}
+
+describe("--guess prompt", function()
+  it("changes no text of one prompt or several", function()
+    for _, words in ipairs(options) do
+      same("tales", tales, words .. " --prompt-file prompts.txt")
+      same("tales", tales, words .. " --prompt " .. shell(prompts[2]))
+    end
+  end)
+
+  it("changes no text of a model with a window", function()
+    for _, words in ipairs(options) do same("slide", "slide.model", words .. " --prompt-file prompts.txt") end
+  end)
+
+  it("changes no chat", function()
+    local lines = ("the cat the cat the cat\nthe dog\nthe cat the cat the cat\n"):rep(2)
+    files.write_all(folder, { { name = "chat.txt", text = lines } })
+    for _, words in ipairs { "--greedy", "--temperature 0.7", "--greedy --stop e" } do
+      local command = line("llama", "chat", words .. " --tokens 40")
+      assert.equal(sh(command .. " <chat.txt"), sh(command .. " --guess prompt <chat.txt"))
+    end
+  end)
+
+  it("gives text and arrays as without", function()
+    local command = "tales/tales generate --greedy --tokens 90 --prompt-file prompts.txt --weights " .. shell(tales)
+    assert.equal(sh(command), sh(command .. " --guess prompt"))
+    sh(command .. " --output generated=plain.npy")
+    sh(command .. " --output generated=guessed.npy --guess prompt")
+    assert.equal(helper.read(folder .. "/plain.npy"), helper.read(folder .. "/guessed.npy"))
+  end)
+
+  it("goes on with texts in C, as the example shows", function()
+    sh(("cc -std=c11 -Wall -Wextra -Werror -I tales -o example %s/models/examples/tales.c tales/libtales.a -lutf8proc "
+      .. "-lpcre2-8 -lpthread -lm"):format(shell(root)))
+    for _, each in ipairs(prompts) do
+      local plain = sh(("tales/tales generate --weights %s --greedy --tokens 150 --prompt %s"):format(shell(tales),
+        shell(each)))
+      assert.equal(plain:gsub("^ ", ""), (sh(("./example %s %s 150"):format(shell(tales .. "/model.safetensors"),
+        shell(each))):gsub("^ ", "")))
+    end
+  end)
+
+  it("is refused with beams and with other words", function()
+    local code, said = of.refusal(line("llama", "generate", "--prompt x --beams 2 --guess prompt"))
+    assert.same({ 2, "--beams: 2 do not go with --guess; --beams 1 turns them off\n" }, { code, said })
+    code, said = of.refusal(line("llama", "generate", "--prompt x --guess model"))
+    assert.same({ 2, "--guess: 'model', but prompt is allowed\n" }, { code, said })
+  end)
+end)
