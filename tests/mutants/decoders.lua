@@ -141,8 +141,8 @@ return function(of, spec)
   }
 
   of("runtime/weights/constants.c", "c:constants") {
-    { name = "constants_factor", old = "factor * alibi_slope(", new = "alibi_slope(h, heads, 1 / factor) * alibi_slope(", filter = "constants/alibi_of",
-      wrong = "the factor of slopes is ignored" },
+    { name = "constants_factor", old = "factor * alibi_slope(", new = "1 / factor * alibi_slope(",
+      filter = "constants/alibi_of", wrong = "slopes are divided by their factor" },
     { name = "constants_growth", old = "beta * log1p(floor(", new = "beta * log1p((", filter = "constants/grown",
       wrong = "queries grow with each position" },
   }
