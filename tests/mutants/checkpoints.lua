@@ -236,8 +236,7 @@ return function(of, spec)
   }
 
   of("gen/checkpoints/families/decoders/smollm3.lua", values) {
-    { name = "smollm3_rope", old = "i % facts.interval ~= 0 and 1 or 0",
-      new = "(i - 1) % facts.interval ~= 0 and 1 or 0",
+    { name = "smollm3_rope", old = "i % facts.interval ~= 0", new = "(i - 1) % facts.interval ~= 0",
       filter = "smollm3 has", wrong = "another layer has no positions" },
   }
 

@@ -57,11 +57,15 @@ describe("a weight", function()
     assert.matches("names: w: part 2 has 4 rows, but the weight has 5", fault.lines[1])
   end)
 
-  it("is a part of each head, or every third row", function()
+  it("is a part of each head, of groups of heads, or every third row", function()
     local rule = { names = { "t" }, part = 2, parts = 3, groups = "heads" }
     assert_elements({ 24, 5 }, rule, function(r, c) return 5 * (r // 6 * 18 + 6 + r % 6) + c end)
     rule = { names = { "t" }, part = 1, parts = { 12, 6, 6 }, groups = "kv_heads" } -- two queries, a key, a value
     assert_elements({ 24, 5 }, rule, function(r, c) return 5 * (r // 12 * 24 + r % 12) + c end)
+    rule.parts = { "heads", "kv_heads", "kv_heads" } -- a group's share of each
+    assert_elements({ 24, 5 }, rule, function(r, c) return 5 * (r // 12 * 24 + r % 12) + c end)
+    rule.part = 3
+    assert_elements({ 12, 5 }, rule, function(r, c) return 5 * (r // 6 * 24 + 18 + r % 6) + c end)
     rule = { names = { "t" }, part = 3, parts = 3, groups = "rows" }
     assert_elements({ 8, 5 }, rule, function(r, c) return 5 * (3 * r + 2) + c end)
   end)
