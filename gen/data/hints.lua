@@ -69,7 +69,8 @@ hints.keys = by_word {
   -- numbers and machines
   precision = "dtype torch_dtype quantize quantization quantized bits type compute_type",
   target = "device arch march cpu isa simd", threads = "num_threads nthreads n_threads jobs cores",
-  ["!mixtures of experts are not supported"] = "num_experts num_local_experts",
+  ["experts = { count = }"] = "num_experts num_local_experts", ["experts = { used = }"] = "num_experts_per_tok",
+  ["experts = { d_ff = }"] = "moe_intermediate_size",
 }
 
 --- Fields of the stages before and after the layers.

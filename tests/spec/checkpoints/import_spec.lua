@@ -200,8 +200,8 @@ describe("a checkpoint's folder", function()
   end)
 
   it("is of a family that is not supported, before it lacks weights", function()
-    local folder = made.folder({ ["config.json"] = made.json({ model_type = "mixtral" }) })
-    refused(folder, folder .. '/config.json: model_type: "mixtral" is not supported; supported are ALBERT', 2)
+    local folder = made.folder({ ["config.json"] = made.json({ model_type = "deepseek_v3" }) })
+    refused(folder, folder .. '/config.json: model_type: "deepseek_v3" is not supported; supported are ALBERT', 2)
   end)
 
   it("has shards whose names a file system takes", function()

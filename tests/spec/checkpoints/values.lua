@@ -601,7 +601,7 @@ values.parts = { listed = listed, like = like, plus = plus, joined = joined, out
   bert_cases = bert_cases, masked = masked, pooled = pooled, untied = untied, types_cases = types_cases,
   position_cases = position_cases, no_types = no_types, image = image, hidden = hidden }
 
-for _, part in ipairs { "decoders", "later", "encoders", "deberta", "towers", "speech", "writers" } do
+for _, part in ipairs { "decoders", "later", "experts", "encoders", "deberta", "towers", "speech", "writers" } do
   for model_type, family in pairs(require("tests.spec.checkpoints.values_" .. part)(values)) do
     values.families[model_type] = family
   end
