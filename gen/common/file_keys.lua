@@ -111,8 +111,11 @@ local families = {
   dinov2 = { without = { [TRAINING] = "drop_path_rate layerscale_value use_mask_token", [OTHER_HEADS] =
     "_out_features _out_indices apply_layernorm out_features out_indices reshape_hidden_states stage_names",
     ["mlp_ratio says it"] = "intermediate_size" } },
-  ernie = { without = { [TENSORS] = "task_type_vocab_size" } },
-  esm = { without = { ["the class is in transformers"] = "auto_map", ["only the class of structures reads it"] =
+  ernie = { without = { [TENSORS] = "task_type_vocab_size", [AGREES] = "embedding_size" } },
+  layoutlm = { without = { [AGREES] = "embedding_size" } },
+  rembert = { without = { [AGREES] = "embedding_size" } },
+  esm = { without = { [AGREES] = "embedding_size head_dim", ["the class is in transformers"] = "auto_map",
+    ["only the class of structures reads it"] =
     "esmfold_config", ["the tokenizer's files say it"] = "vocab_list", ["transformers computes without it"] =
     "hidden_act" }, refused = { ["models of structures (ESMFold) are not supported"] = { is_folding_model = NO } } },
   eurobert = { without = { ["the class is in transformers"] = "auto_map", [TRAINING] = "hidden_dropout",
@@ -558,6 +561,12 @@ sections["GGUF of t5"] = { by = "llama.cpp", read = [[{arch}.attention.relative_
 sections["GGUF of gpt2"] = { by = "llama.cpp", refused = {
   [BOTH_SIDES] = { ["{arch}.attention.causal"] = { true } } } }
 sections["GGUF of gptneox"] = { by = "llama.cpp", read = "{arch}.use_parallel_residual" }
+for _, name in ipairs { "bloom", "mpt" } do
+  sections["GGUF of " .. name] = { by = "llama.cpp", without = { [TENSORS] = "{arch}.feed_forward_length" } }
+end
+for _, name in ipairs { "olmo2", "exaone4" } do
+  sections["GGUF of " .. name] = { by = "llama.cpp", read = "{arch}.attention.sliding_window_pattern" }
+end
 sections["GGUF of gemma2"] = { by = "llama.cpp", refused = {
   ["windows in other layers are not supported"] = { ["{arch}.attention.sliding_window_pattern"] = { 2 } } } }
 return sections

@@ -271,7 +271,8 @@ keys.list = {
       .. "query_marker = \"[unused0]\", document_marker = \"[unused1]\" (a token after the first), query_length = 32, "
       .. "document_length = 180 (tokens), expands = true (queries are filled up with the mask token), attends = false "
       .. "(whether the others see these), skip = { \"!\" } (tokens of documents without a vector), first = 0 (rows "
-      .. "at the beginning without one), mean = false (a score is the sum of a query's best cosines; true: their mean) }" },
+      .. "at the beginning without one), mean = false (a score is the sum of a query's best cosines; true: the mean "
+      .. "of them) }" },
   { key = "labels", type = "labels", default_text = "none",
     meaning = "labels of the last output's numbers, from 0: { \"no\", \"yes\" }; more than 1000 in parts: { { \"no\", "
       .. "... }, { ... } }" },
