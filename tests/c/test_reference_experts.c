@@ -41,7 +41,7 @@ Test(spread, once_for_each_expert) {
   assert_near(y, (double[]){1, 2, 1, 2, 3, 4, 3, 4}, 8, 0);
 }
 
-/* Two experts of two outputs and two inputs; one row with both, in falling order. */
+/* Two experts of two outputs and two inputs; one row with both, in descending order. */
 static float parts[] = {1, 2, 3, 4}, weight[] = {1, 10, 2, 20, 3, 30, 4, 40};
 static int32_t both[] = {1, 0};
 

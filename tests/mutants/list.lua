@@ -689,8 +689,8 @@ of("gen/passes/emit/lengths.lua", spec .. "passes/emit/lengths_spec.lua") {
 }
 
 for _, part in ipairs { "any_length", "builds", "chat", "checkpoints", "continued", "experts", "generate", "grammar",
-  "kept", "machine", "measure", "pictures", "products", "program", "python", "ranks", "serve", "sound", "sources", "team",
-  "text", "typed" } do
+  "kept", "machine", "measure", "pictures", "products", "program", "python", "ranks", "serve", "sound", "sources",
+  "team", "text", "typed" } do
   require(part)(of, spec)
 end
 

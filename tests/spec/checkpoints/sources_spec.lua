@@ -72,14 +72,14 @@ describe("a weight", function()
     for r = 0, 5 do for c = 0, 4 do assert.equal((r // 2 + 1) * 1e6 + 5 * (r % 2) + c, at(r, c)) end end
     assert.same({ 3, { "a.2.w", "b2" }, { 2, 5 } }, { #from.stored, from.stored[3].names, from.stored[3].shape })
     assert_elements({ 6, 5 }, { names = { "t" } }, function(r, c) return 5 * r + c end, three)
-    _, from = weight_of({ 6, 5 }, { names = { "t" } }, three)
+    from = select(2, weight_of({ 6, 5 }, { names = { "t" } }, three))
     assert.same({ 1, { 3, 2, 5 } }, { #from.views, from.stored[1].shape })
     assert_elements({ 6 }, { names = { "t" } }, function(r) return r end, three)
     local half = { names = { "t" }, part = 2, parts = 2 }
     assert_elements({ 6, 5 }, half, function(r, c) return 5 * (r // 2 * 4 + 2 + r % 2) + c end, three)
     local turned = { names = { "t" }, flat = true, transpose = true }
     assert_elements({ 6, 5 }, turned, function(r, c) return r // 2 * 10 + 2 * c + r % 2 end, three)
-    _, from = weight_of({ 6, 5 }, turned, three)
+    from = select(2, weight_of({ 6, 5 }, turned, three))
     assert.same({ 15, 2 }, from.stored[1].shape)
   end)
 

@@ -37,7 +37,7 @@ return function(values)
       listed(4, function(i) return i == 2 and { experts = false } or {} end) },
   }
 
-  -- What follows from another width of a feed-forward, which is the experts'.
+  -- The fields that another width of a feed-forward changes: the width of the experts.
   local function with_width(list)
     local result = {}
     for _, case in ipairs(list) do
