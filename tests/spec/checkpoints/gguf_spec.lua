@@ -95,7 +95,9 @@ describe("a GGUF file in place of a folder", function()
       { ["llama.attention.layer_norm_rms_epsilon"] = { "FLOAT32", 0 } })
     refused('llama.attention.head_count_kv": layers with different values are not supported', "format",
       { ["llama.attention.head_count_kv"] = { "ARRAY INT32", { 2, 4 } } })
-    refused('llama.expert_count: 8 is not supported', "format", { ["llama.expert_count"] = { "UINT32", 8 } })
+    refused('llama.expert_used_count": is missing', "format", { ["llama.expert_count"] = { "UINT32", 8 } })
+    refused('llama.expert_gating_func: 2 is not supported', "format",
+      { ["llama.expert_gating_func"] = { "UINT32", 2 } })
     assert.truthy(text { ["llama.attention.head_count_kv"] = { "ARRAY INT32", { 2, 2 } } }:find("kv_heads = 2"))
     local _, notes = import.text(file { ["llama.colour"] = { "UINT32", 3 } })
     assert.equal('My-Model.Q4.gguf: metadata: "llama.colour": not known: results may differ from llama.cpp\'s',

@@ -503,7 +503,7 @@ describe("all faults", function()
         local description = helper.description({ [field.key] = value })
         for _, line in ipairs(helper.refusals(description)) do
           assert.is_nil(line:find("%c"))
-          assert.is_true(#line < 1000)
+          assert.is_true(#line < 500)
         end
       end
     end
