@@ -22,6 +22,7 @@ static const double WEIGHT = 4;
 /* Guesses that are less probable together than this are not verified; nor are any that gain less than this.
  */
 static const double LEAST_CHANCE = 0.02, LEAST_GAIN = 1.02;
+static const double FORGETS = 0.98;
 static const double LOSS = 0.015; /* of the time of all calls */
 
 void attn2c_guess_find(const int32_t *ids, int32_t count, int32_t last, int32_t most, attn2c_guess *guess) {
@@ -55,6 +56,8 @@ static double chance_of(const attn2c_guesser *g, int kind) {
 }
 
 void attn2c_guess_learn(attn2c_guesser *g, const attn2c_guess *guess, const int32_t *ids, int32_t count) {
+  /* A model that guesses is tried again some time after it was wrong too often. */
+  if (guess->match == 0 && guess->found == 0) g->tried[0] *= FORGETS, g->right[0] *= FORGETS;
   for (int32_t i = 0; i < guess->found && i < count; i++) {
     const int kind = kind_of(guess, i), is_right = guess->ids[i] == ids[i];
     if (g->tried[kind] >= TRIES) g->tried[kind] /= 2, g->right[kind] /= 2;
