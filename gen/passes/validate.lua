@@ -436,9 +436,7 @@ local function resolve(say, spec, given)
   if spec.draft and (not spec.context or spec.memory) then
     say("draft", "goes with context, in a model without an encoder")
   end
-  if spec.draft and (type(spec.targets) == "table" and #spec.targets > 1 or spec.processes) then
-    say("draft", "goes with one target and without ranks")
-  end
+  if spec.draft and spec.processes then say("draft", "does not go with ranks and stages") end
   if not spec.pictures then spec.texts = nil end
   for _, key in ipairs { "prompt", "prompts", "dimensions" } do
     if spec[key] and spec.tokenizer == nil then say(key, "goes with a tokenizer") end

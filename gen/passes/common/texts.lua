@@ -1,6 +1,6 @@
--- texts.lua: finds the second model of a program: one that embeds texts for a model of pictures, by the key `texts` of a
--- description, or one that guesses for a model that writes, by the key `draft`. It is a model of its own, with passes of
--- its own; the program of the first model links its library.
+-- texts.lua: finds the second model of a program: one that embeds texts for a model of pictures, by the key `texts` of
+-- a description, or one that guesses for a model that writes, by the key `draft`. It is a model of its own, with passes
+-- of its own; the program of the first model links its library.
 local faults = require("common.faults")
 local paths = require("checkpoints.paths")
 local words = require("common.words")
