@@ -38,7 +38,7 @@ static int open_part(attn2c_server *server, attn2c_message *message) {
   if (attn2c_encode_entry(model) && (!g->calls.encode || g->calls.source_values))
     return ATTN2C_OK; /* it reads pictures or sounds, which other parts take */
   if (asked) g->calls.sequences = asked;
-  status = attn2c_writing_create(server, g->calls.sequences, &g->writing);
+  status = attn2c_writing_create(server, g->calls.sequences, server->arguments->generate.guess, &g->writing);
   const attn2c_engine_writer writer = {g->writing, attn2c_writing_admit, attn2c_writing_step};
   if (status == ATTN2C_OK) attn2c_engine_set_writer(server->engine, &writer);
   return status;

@@ -115,8 +115,9 @@ void attn2c_serve_chat(attn2c_server *server, attn2c_exchange *exchange, const j
 
 typedef struct attn2c_writing attn2c_writing;
 
-/* sequences: answers at a time. Returns ATTN2C_OK or _MEMORY. */
-int attn2c_writing_create(attn2c_server *server, int32_t sequences, attn2c_writing **writing);
+/* sequences: answers at a time. is_guessed: 1: repetitions of texts are guesses (generate/guess.h). Returns
+ * ATTN2C_OK or _MEMORY. */
+int attn2c_writing_create(attn2c_server *server, int32_t sequences, int is_guessed, attn2c_writing **writing);
 /* Frees also the requests that it has. */
 void attn2c_writing_free(attn2c_writing *writing);
 /* The two functions of attn2c_engine_writer. */
