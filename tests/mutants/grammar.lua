@@ -53,7 +53,7 @@ return function(of, spec)
       old = "state = state == ENDED || state_accepts(&r->masks.states, state) ? ENDED : STATE_DEAD;",
       new = "state = ENDED;", filter = "rule/ends*", wrong = "an answer may end anywhere" },
     { name = "rule_prefix", old = "memcmp(p->ids, ids, (size_t)p->count * sizeof *ids) == 0)", new = "ids)",
-      filter = "rule/memory", wrong = "an answer goes on in the state of another" },
+      filter = "rule/ends*", wrong = "an answer goes on in the state of another" },
     { name = "rule_forget", old = "r->places[i].count = -1;\n}", new = "{}\n}", filter = "rule/memory",
       wrong = "states that are forgotten are used" },
   }
