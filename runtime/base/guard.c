@@ -4,7 +4,6 @@
 #include "base/guard.h"
 #include "system/system.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 
 /* Header at the start of the page before the memory. */

@@ -34,7 +34,7 @@ typedef struct attn2c_picture_facts {
   const attn2c_lengths *calls; /* how a number of pictures becomes calls */
 } attn2c_picture_facts;
 
-/* The program's commands for pictures (program/picture/command.h). In the program of a model that takes
+/* The program's commands for pictures (program/commands.h). In the program of a model that takes
  * pictures, attn2c_the_pictures points to them, and attn2c_the_picture_facts to the model's facts; other
  * programs contain neither. */
 typedef struct attn2c_picture_commands attn2c_picture_commands;

@@ -36,7 +36,7 @@ typedef struct attn2c_sound_facts {
   const attn2c_lengths *calls; /* how a number of sounds becomes calls; NULL: the model takes any length */
 } attn2c_sound_facts;
 
-/* The program's commands for sound (program/sound/command.h). In the program of a model that takes sound,
+/* The program's commands for sound (program/commands.h). In the program of a model that takes sound,
  * attn2c_the_sounds points to them, and attn2c_the_sound_facts to the model's facts; other programs contain
  * neither. */
 typedef struct attn2c_sound_commands attn2c_sound_commands;

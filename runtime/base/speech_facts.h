@@ -41,7 +41,7 @@ typedef struct attn2c_speech {
   double head_scale;               /* factor of scores */
 } attn2c_speech;
 
-/* The program's commands for speech (program/speech/command.h). In the program of a model that writes down
+/* The program's commands for speech (program/commands.h). In the program of a model that writes down
  * speech, attn2c_the_speech points to them; other programs contain neither. */
 typedef struct attn2c_speech_commands attn2c_speech_commands;
 extern const attn2c_speech_commands attn2c_speech_program;

@@ -78,7 +78,7 @@ typedef struct attn2c_text_facts {
   const attn2c_lengths *calls;             /* how a text of any length becomes a call */
 } attn2c_text_facts;
 
-/* The program's commands for text (program/text/command.h). In the program of a model that takes text,
+/* The program's commands for text (program/commands.h). In the program of a model that takes text,
  * attn2c_the_text points to them; other programs contain neither. */
 typedef struct attn2c_text_commands attn2c_text_commands;
 extern const attn2c_text_commands attn2c_text_program;

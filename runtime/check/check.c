@@ -2,7 +2,6 @@
  * judged, runs the trace variant, judges each op, then the outputs end to end, then the shipped variant's
  * bits. */
 #include "check/check.h"
-#include "check/check_calls.h"
 #include "check/check_parts.h"
 #include "check/check_sequence.h"
 #include "check/check_sources.h"

@@ -3,7 +3,6 @@
 #include "check/check_parts.h"
 #include "check/check_sequence.h"
 #include "check/check_sources.h"
-#include "check/compare.h"
 #include "model/sequences.h"
 #include "weights/random.h"
 

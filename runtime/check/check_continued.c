@@ -3,11 +3,9 @@
  * give the bits of that sequence: the same for some of the outputs, chunks of every size, tokens one by one
  * beside other sequences, mixtures of prompts, guesses and single tokens, after going back, from a copy. A
  * sequence at its end takes no token. */
-#include "check/check_calls.h"
 #include "check/check_parts.h"
 #include "check/check_sequence.h"
 #include "check/check_sources.h"
-#include "check/compare.h"
 #include "model/continue.h"
 #include "model/sequences.h"
 #include "weights/random.h"

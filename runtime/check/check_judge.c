@@ -1,11 +1,8 @@
 /* check_judge.c - judges results of an entry: each op by its own tolerance, the outputs by the model's. */
 #include "check/check_parts.h"
 #include "check/check_sources.h"
-#include "check/compare.h"
-#include "reference/reference.h"
 #include "reference/ops.h"
 #include "reference/types.h"
-#include "check/tolerance.h"
 
 #include <math.h>
 

@@ -3,7 +3,6 @@
  * one. The places are rows of every input, visible ones and ones hidden by each mask that is an input, rows
  * of embedding tables, and arrays that are added to scores. */
 #include "check/check_parts.h"
-#include "reference/reference.h"
 #include "reference/ops.h"
 #include "packing/pack.h"
 

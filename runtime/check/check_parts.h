@@ -2,7 +2,6 @@
 #pragma once
 
 #include "check/check_job.h"
-#include "base/descriptor.h"
 
 /* Adds rows for weights whose inputs the model has in another order than the file. */
 int attn2c_check_orders(attn2c_check_job *job);

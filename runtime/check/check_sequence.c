@@ -1,7 +1,6 @@
 /* check_sequence.c - finds the parts of a call's tensors that are of one sequence, by the model's table of
  * growth. */
 #include "check/check_sequence.h"
-#include "reference/reference.h"
 #include "check/check_sources.h"
 #include "reference/ops.h"
 

@@ -2,9 +2,7 @@
  * is run again with errors of the size that each op's rule allows. Some models amplify small errors more than
  * others, for example if a norm divides the difference of nearly equal numbers, or a sum cancels. */
 #include "check/check_parts.h"
-#include "reference/reference.h"
 #include "reference/ops.h"
-#include "check/tolerance.h"
 #include "weights/random.h"
 
 #include <math.h>

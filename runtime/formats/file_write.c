@@ -1,6 +1,5 @@
 /* file_write.c - writes files atomically (new_file.h). Anything but a regular file is a stream, which is
  * written from its current position. */
-#include "formats/file.h"
 #include "formats/new_file.h"
 #include "system/system.h"
 

@@ -4,7 +4,6 @@
 #include "formats/gguf_blocks.h"
 #include "base/floats.h"
 
-#include <stdint.h>
 #include <string.h>
 
 enum { SMALL = 32, LARGE = 256 };

@@ -2,7 +2,6 @@
  * how the list of tensors is read. */
 #pragma once
 
-#include "base/attn2c.h"
 #include "formats/file.h"
 #include "formats/scale_block.h"
 

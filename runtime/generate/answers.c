@@ -5,8 +5,6 @@
 #include "generate/guess.h"
 #include "generate/kept_ids.h"
 
-#include <string.h>
-
 enum { USUAL_TOKENS = 256 };
 
 /* The guesses of a batch, and the calls that verify them. */

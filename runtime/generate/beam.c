@@ -6,7 +6,6 @@
 #include "ops/softmax_rows.h"
 
 #include <math.h>
-#include <string.h>
 
 /* The score of a beam or an answer that is not there. A sum of log-probabilities added to it is lost by
  * rounding. */

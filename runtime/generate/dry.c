@@ -3,7 +3,6 @@
 #include "generate/dry.h"
 
 #include <float.h>
-#include <string.h>
 
 int attn2c_dry_create(attn2c_dry *d, const attn2c_sampling *o, int32_t vocabulary) {
   const int32_t capacity = o->dry_last_n < 0 ? ATTN2C_DRY_MOST : o->dry_last_n;

@@ -2,7 +2,6 @@
  * what Hugging Face's transformers calls logits processors, in its order. */
 #pragma once
 
-#include "base/attn2c.h"
 #include "base/generation.h"
 
 struct attn2c_history;

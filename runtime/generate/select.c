@@ -4,8 +4,6 @@
 
 #include "generate/bits.h"
 
-#include <string.h>
-
 attn2c_border attn2c_select(const float *logits, const uint64_t *mass, const int32_t *index, int32_t count,
                             uint64_t target, uint64_t *sums) {
   static const int widths[3] = {11, 11, 10};

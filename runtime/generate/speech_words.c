@@ -1,9 +1,6 @@
 /* speech_words.c - tokens become parts that end with a whole character, and parts become words. */
 #include "generate/speech_words.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static const char unknown[] = "\xef\xbf\xbd"; /* stands for bytes that are no character */
 
 typedef struct {

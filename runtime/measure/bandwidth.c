@@ -4,7 +4,6 @@
 #include "measure/bandwidth.h"
 
 #include <sched.h>
-#include <stdatomic.h>
 
 #include "measure/timing.h"
 #include "model/team.h"

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "model/model.h"
-#include "base/descriptor.h"
 
 /* Runs a product by itself, in the tiles of one of the compiler's candidates. It walks over all of the
  * model's weights, so that they come from the same cache or memory as in a call. */

@@ -2,7 +2,6 @@
  * each. The compiler decides how a product is divided. */
 #include "measure/bound.h"
 
-#include "model/kernels.h"
 #include "ops/fetch.h"
 
 enum { LINE = 16, PANELS = 3, BLOCKS = 2, STRIPS = 2 };

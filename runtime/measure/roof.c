@@ -3,7 +3,6 @@
 #include "measure/roof.h"
 
 #include <sched.h>
-#include <stdatomic.h>
 
 #include "measure/timing.h"
 #include "model/model.h"

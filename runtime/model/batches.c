@@ -1,5 +1,5 @@
 /* batches.c - divides sequences among calls of an entry, and copies what does not fill a call. */
-#include "model/batches.h"
+#include "model/sequences.h"
 
 /* The sequences of one call, of `count` in all. */
 typedef struct {

@@ -5,8 +5,6 @@
 #include "model/sequences.h"
 #include "model/state.h"
 
-#include <string.h>
-
 /* Returns how a context's model continues, or NULL. */
 static const attn2c_continued *continued_of(const attn2c_context *context) {
   return context ? context->model->descriptor->continued : NULL;

@@ -1,5 +1,5 @@
 /* identity.c - computes the checksum of an opened model's packed block, once for each model. */
-#include "model/identity.h"
+#include "model/model.h"
 #include "base/checksum.h"
 
 uint64_t attn2c_weights_checksum(const attn2c_model *model) {

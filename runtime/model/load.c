@@ -1,13 +1,10 @@
 /* load.c - reads a model's weights and packs them in one pass, piece by piece. The thread that holds the lock
  * reads the next piece into its own buffer, and packs it after it has released the lock. The helper threads
  * end before the load returns. */
-#include "base/readers.h"
 #include "model/load.h"
 #include "model/model.h"
 #include "model/team.h"
 #include "packing/pack.h"
-
-#include <pthread.h>
 
 enum { LINE = 16 /* floats: every weight begins at a multiple */, MOST_HELPERS = 7 };
 

@@ -1,7 +1,6 @@
 /* load.h - loads weights that are not packed, or packed for another target, into the packed block. */
 #pragma once
 
-#include "base/descriptor.h"
 #include "weights/weights.h"
 
 /* A function with which a library loads such weights. */

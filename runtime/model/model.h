@@ -2,7 +2,6 @@
  * and so on are thin wrappers of these functions. */
 #pragma once
 
-#include "base/descriptor.h"
 #include "model/kernels.h"
 #include "weights/weights.h"
 
@@ -132,3 +131,7 @@ attn2c_call attn2c_context_call(const attn2c_context *context, const void *const
 /* Makes such a call of an entry. */
 int attn2c_context_run(const attn2c_context *context, const attn2c_entry *entry, const void *const *in,
                        void *const *out);
+
+/* Returns the checksum of the packed block, for files that depend on the weights. A file of packed weights
+ * states it; else the first call reads all weights. */
+uint64_t attn2c_weights_checksum(const attn2c_model *model);

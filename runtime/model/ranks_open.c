@@ -2,7 +2,6 @@
 #include "model/ranks_open.h"
 
 #include "base/checksum.h"
-#include "ranks/open.h"
 
 /* True if all ranks of a stage have the whole of a weight. rank: one of them. */
 static int is_undivided(const attn2c_divided *divided, int rank, int weight) {

@@ -3,9 +3,8 @@
 #include "model/saved.h"
 #include "base/checksum.h"
 #include "formats/fields.h"
-#include "formats/file.h"
 #include "model/continue.h"
-#include "model/identity.h"
+#include "model/model.h"
 #include "model/state.h"
 #include "packing/packed_header.h"
 

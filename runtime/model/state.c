@@ -1,9 +1,6 @@
 /* state.c - moves and copies pages of keys and values. */
 #include "model/state.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static const attn2c_continued *continued_of(const attn2c_context *context) {
   return context->model->descriptor->continued;
 }

@@ -2,7 +2,6 @@
  * moved once, and no second copy of a weight is ever held. */
 #pragma once
 
-#include "base/descriptor.h"
 #include "base/readers.h"
 #include "formats/scale_block.h"
 

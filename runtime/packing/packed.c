@@ -2,7 +2,6 @@
 #include "packing/packed.h"
 #include "base/checksum.h"
 #include "base/readers.h"
-#include "formats/file.h"
 #include "packing/packed_header.h"
 
 struct attn2c_packed {

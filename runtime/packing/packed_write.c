@@ -1,6 +1,5 @@
 /* packed_write.c - writes files of packed weights. */
 #include "base/checksum.h"
-#include "formats/file.h"
 #include "packing/packed.h"
 #include "packing/packed_header.h"
 

@@ -4,7 +4,6 @@
 #include "packing/scale_search.h"
 
 #include <math.h>
-#include <string.h>
 
 /* The range of a type's integers. */
 static void range(const attn2c_type_facts *facts, int *least, int *most) {

@@ -7,7 +7,6 @@
 #include "formats/scale_block.h"
 
 #include <stddef.h>
-#include <stdint.h>
 
 /* Returns the blocks of a row of `columns` numbers. */
 static inline int64_t attn2c_blocks_of(int64_t columns) {

@@ -1,7 +1,6 @@
 /* scale_search.c - searches the scale and minimum of a scale block of 4 bits: least squares from several
  * starts. scale_search.h describes the candidates and why the result has the same bits everywhere. */
 #include "packing/scale_search.h"
-#include "formats/scale_block.h"
 #include "packing/scale_blocks.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* decode_jpeg.c - decodes JPEG files with libjpeg-turbo's defaults, which are also Pillow's. CMYK becomes
  * colours by Pillow's formula. */
-#include "picture/decoders.h"
+#include "picture/picture.h"
 
 #include <setjmp.h>
 

@@ -3,7 +3,7 @@
 #include <png.h>
 #include <setjmp.h>
 
-#include "picture/decoders.h"
+#include "picture/picture.h"
 
 /* The most texts of a file that are read to find XMP. */
 #define MOST_TEXTS 32

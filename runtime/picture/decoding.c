@@ -1,7 +1,7 @@
 /* decoding.c - the failure of a file that is decoded, and the memory of its pixels. */
 #include <stdarg.h>
 
-#include "picture/decoders.h"
+#include "picture/picture.h"
 #include "picture/prepare.h"
 
 int attn2c_decoding_fail(attn2c_decoding *of, int status, const char *format, ...) {

@@ -1,7 +1,7 @@
 /* orientation.c - finds the orientation of a picture in its metadata: tag 274 of Exif, or tiff:Orientation of
  * XMP. */
 
-#include "picture/decoders.h"
+#include "picture/picture.h"
 
 enum { ORIENTATION = 274, BYTE = 1, SHORT = 3, LONG = 4, ENTRY_BYTES = 12 };
 

@@ -1,7 +1,6 @@
 /* picture.c - decodes a picture by the first bytes of its file, and turns it upright. */
-#include "picture/picture.h"
 
-#include "picture/decoders.h"
+#include "picture/picture.h"
 
 /* Names of files that are not supported, by their first bytes. */
 static const struct {

@@ -2,7 +2,6 @@
  * turned as their Exif orientation says. Only programs link this, with libpng and libjpeg-turbo. */
 #pragma once
 
-#include "base/attn2c.h"
 #include "base/picture_facts.h"
 
 /* The most pixels of a picture: Pillow refuses larger ones as decompression bombs. */
@@ -21,3 +20,29 @@ typedef struct attn2c_picture {
 int attn2c_picture_decode(const uint8_t *bytes, size_t size, const attn2c_picture_facts *facts,
                           attn2c_picture *picture, char fault[ATTN2C_PICTURE_FAULT]);
 void attn2c_picture_free(attn2c_picture *picture);
+
+/* What the decoders share: a file that is decoded. The metadata are in the decoder's or the file's memory. */
+typedef struct attn2c_decoding {
+  const uint8_t *bytes;
+  size_t size, at;                   /* `at`: the next byte */
+  const attn2c_picture_facts *facts; /* of the model; NULL: none */
+  attn2c_picture picture;
+  int orientation; /* 1 to 8, as Exif numbers them */
+  int status;      /* of a failure */
+  char *fault;     /* [ATTN2C_PICTURE_FAULT] */
+} attn2c_decoding;
+
+/* Return 1 if a whole picture was decoded. */
+int attn2c_decode_png(attn2c_decoding *of);
+int attn2c_decode_jpeg(attn2c_decoding *of);
+
+/* Writes the reason of a failure. Returns 0. */
+int attn2c_decoding_fail(attn2c_decoding *of, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Allocates the pixels of a picture of this size. Returns 0 if it is too large, the model does not take it,
+ * upright or turned, or there is no memory. */
+int attn2c_decoding_open(attn2c_decoding *of, uint64_t width, uint64_t height);
+
+/* Returns the orientation that Exif data say, or, if they say none, a packet of XMP; 1: neither. */
+int attn2c_orientation(const uint8_t *exif, size_t exif_size, const uint8_t *xmp, size_t xmp_size);

@@ -4,9 +4,7 @@
 #include "model/model.h"
 #include "base/picture_facts.h"
 #include "base/sound_facts.h"
-#include "base/text_facts.h"
 #include "program/arguments.h"
-#include "program/options.h"
 #include "program/serve/command.h"
 
 #include <errno.h>

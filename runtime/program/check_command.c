@@ -4,7 +4,6 @@
 
 #include "check/check.h"
 #include "program/inputs.h"
-#include "model/model.h"
 
 /* Writes a word as a shell reads it back: plain words as they are, others in single quotes. If a terminal
  * would interpret a byte of it, bytes are written as octal numbers. */

@@ -3,6 +3,12 @@
 #pragma once
 
 #include "program/arguments.h"
+#include "base/text_facts.h"
+#include "base/sound_facts.h"
+#include "base/speech_facts.h"
+#include "base/picture_facts.h"
+
+#include <jansson.h>
 
 /* Prints what a model is, from nothing but its descriptor: --licenses, --json or the table. The caller checks
  * the stream for errors. */
@@ -27,3 +33,50 @@ int attn2c_expect_command(const attn2c_program *program, const attn2c_arguments 
 /* Writes a model's weights in their layout in memory, or verifies such a file. */
 int attn2c_pack_command(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,
                         attn2c_message *message);
+
+/* The command `run --text`: answers texts in their order, as their lines come. Arrays of all texts are
+ * written at the end. */
+
+struct attn2c_text_commands {
+  /* Writes answers to `out` and notes to `notes`. Returns any attn2c_status, with one line a fault, or 128
+   * and the number of a signal that ended the run. */
+  int (*run)(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
+             attn2c_message *message);
+};
+
+/* `run --audio`: sounds are read, resampled, turned into features, computed and answered in their order. */
+
+struct attn2c_sound_commands {
+  int (*run)(const attn2c_descriptor *model, const attn2c_sound_facts *facts,
+             const attn2c_arguments *arguments, FILE *out, FILE *notes, attn2c_message *message);
+};
+
+/* `generate` of models that write down speech: windows of sound become segments of text. */
+
+struct attn2c_speech_commands {
+  /* As of attn2c_generation_commands. */
+  int (*generate)(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
+                  attn2c_message *message);
+};
+
+/* `run --image`: pictures are decoded, prepared, computed and answered in their order; and the pictures of
+ * `generate --image`. */
+
+/* The pictures of a command line, one after the other. */
+typedef struct attn2c_pictures attn2c_pictures;
+
+struct attn2c_picture_commands {
+  int (*run)(const attn2c_descriptor *model, const attn2c_picture_facts *facts,
+             const attn2c_arguments *arguments, FILE *out, FILE *notes, attn2c_message *message);
+  /* Lists the pictures. The caller closes them in every case. */
+  int (*open)(const attn2c_picture_facts *facts, const attn2c_arguments *arguments, attn2c_pictures **made,
+              attn2c_message *message);
+  void (*close)(attn2c_pictures *pictures);
+  /* True if answers have the names of their pictures. */
+  int (*are_several)(const attn2c_pictures *pictures);
+  /* Reads the next picture. Sets *image to the input that it has become, until the next one is read, or to
+   * NULL after the last, and *name to its name. */
+  int (*next)(attn2c_pictures *pictures, const float **image, const char **name, attn2c_message *message);
+  void (*write_name)(const char *name, FILE *out);
+  json_t *(*json_name)(const char *text, size_t length);
+};

@@ -3,8 +3,6 @@
 #include "base/generation.h"
 #include "base/picture_facts.h"
 #include "base/sound_facts.h"
-#include "base/text_facts.h"
-#include "program/options.h"
 #include "program/serve/command.h"
 
 /* usage: the words after the command's name, one line for each form. */

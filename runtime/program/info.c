@@ -5,7 +5,6 @@
 #include <jansson.h>
 
 #include "base/text_facts.h"
-#include "model/kernels.h"
 #include "program/inputs.h"
 #include "packing/packed_header.h"
 

@@ -5,7 +5,6 @@
 #include "formats/npy.h"
 #include "model/model.h"
 #include "program/arguments.h"
-#include "weights/weights.h"
 
 /* The shape of an array of a call. `first` is the name of the first size if the call sets it: "rows" or
  * "sequences" in a model of any length; else NULL. The other sizes follow. */

@@ -6,18 +6,13 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "program/arguments.h"
 #include "program/bench/bench.h"
 #include "program/commands.h"
 #include "program/generate/command.h"
 #include "program/output.h"
-#include "program/picture/command.h"
-#include "program/sound/command.h"
 #include "program/ranks/program.h"
-#include "program/speech/command.h"
 #include "program/run.h"
 #include "program/serve/command.h"
-#include "program/text/command.h"
 
 /* The programs of a model for several targets, one each, ended by NULL. Other models do not define it. */
 extern const attn2c_program *const *const attn2c_the_programs __attribute__((weak));

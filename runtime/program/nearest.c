@@ -2,8 +2,6 @@
 #define _POSIX_C_SOURCE 200809L /* strnlen */
 #include "program/options.h"
 
-#include <string.h>
-
 enum { LONGEST = 32 };
 
 static int least(int a, int b) { return a < b ? a : b; }

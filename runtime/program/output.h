@@ -2,7 +2,6 @@
  */
 #pragma once
 
-#include "base/attn2c.h"
 #include "formats/place.h"
 
 #include <stdint.h>

@@ -7,8 +7,6 @@
 
 #include "base/checksum.h"
 #include "base/processor.h"
-#include "formats/new_file.h"
-#include "formats/place.h"
 #include "model/load.h"
 #include "model/team.h"
 #include "program/inputs.h"

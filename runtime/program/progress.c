@@ -2,8 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "program/output.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "measure/timing.h"

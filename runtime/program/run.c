@@ -9,11 +9,7 @@
 
 #include "program/inputs.h"
 #include "program/output.h"
-#include "model/batches.h"
 #include "model/sequences.h"
-#include "formats/file.h"
-#include "formats/npy.h"
-#include "formats/place.h"
 #include "base/shape.h"
 
 typedef attn2c_run_array stream;

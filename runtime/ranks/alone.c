@@ -1,5 +1,4 @@
 /* alone.c - a rank without others, and the meetings that it would have had. */
-#include "ranks/open.h"
 
 #include "ranks/inner.h"
 

@@ -3,14 +3,12 @@
 #include "speech/listener.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "base/text_facts.h"
 #include "generate/answers.h"
 #include "generate/speech_rules.h"
-#include "generate/speech_times.h"
+#include "generate/speech_segments.h"
 #include "model/continue.h"
 #include "model/sequences.h"
 

@@ -2,8 +2,6 @@
 #include "speech/transcribe.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Text that was drawn at a higher temperature is not gone on from. */
 #define MOST_TEMPERATURE 0.5

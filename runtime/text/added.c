@@ -5,9 +5,6 @@
 #include "text/stages.h"
 #include "text/unicode.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Records the text of the token, for decoding. */
 static int remember(attn2c_tokenizer *text, uint32_t id, const uint8_t *bytes, size_t length) {
   size_t at = text->letters_length;

@@ -3,8 +3,6 @@
  * that begins there. */
 #include "text/stages.h"
 
-#include <stdlib.h>
-
 /* Returns the child of a node by a byte; 0 if there is none. */
 static uint32_t child_of(const text_added_trie *trie, uint32_t node, uint8_t byte) {
   if (node == 0) return trie->first[byte];

@@ -3,8 +3,6 @@
 #include "text/stages.h"
 #include "text/unicode.h"
 
-#include <stdlib.h>
-
 /* A set of pairs of neighbouring characters, by hash. A pair that is not in the set is in no token. */
 #define PAIR_BITS 20
 

@@ -3,9 +3,6 @@
 #include "text/stages.h"
 #include "text/unicode.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 int text_reserve(text_buffer *buffer, size_t more) {
   size_t need = buffer->length + more, capacity = buffer->capacity;
   if (need > buffer->most) return ATTN2C_FORMAT;

@@ -2,8 +2,6 @@
  * and at the end the words are joined. */
 #include "text/stages.h"
 
-#include <string.h>
-
 static text_decoder *const decoders[DECODE_KINDS] = {
     [DECODE_WORDPIECE] = text_decode_wordpiece, [DECODE_BYTES] = text_decode_bytes,
     [DECODE_METASPACE] = text_decode_metaspace, [DECODE_BYTE_FALLBACK] = text_decode_byte_fallback,

@@ -3,8 +3,6 @@
 #include "text/stages.h"
 #include "text/unicode.h"
 
-#include <string.h>
-
 static text_span word_at(const attn2c_text_work *work, size_t i) {
   size_t begin = i ? work->words.ends[i - 1] : 0;
   return (text_span){work->words.text.bytes + begin, work->words.ends[i] - begin};

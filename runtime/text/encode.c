@@ -3,8 +3,6 @@
 #include "text/stages.h"
 #include "text/unicode.h"
 
-#include <string.h>
-
 /* Positions have 32 bits, and components may make a text several times as long. */
 #define LONGEST_TEXT ((size_t)1 << 30)
 

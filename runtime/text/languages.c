@@ -1,8 +1,6 @@
 /* languages.c - the languages of a model that translates: their codes, and the tokens that stand for them. */
 #include "text/stages.h"
 
-#include <string.h>
-
 /* Bytes of all codes in a message: NLLB has 202 of 10 bytes. */
 #define LONGEST_LIST 4096
 

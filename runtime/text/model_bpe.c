@@ -4,8 +4,6 @@
 #include "text/stages.h"
 #include "text/unicode.h"
 
-#include <string.h>
-
 #define SHORT_WORD 24
 #define NO_SYMBOL  UINT32_MAX
 /* Steps that are counted for each entry taken from the heap. */

@@ -3,8 +3,6 @@
  * token. */
 #include "text/stages.h"
 
-#include <string.h>
-
 static int is_boundary(const uint8_t *bytes, size_t length, size_t at) {
   return at == length || (bytes[at] & 0xc0) != 0x80;
 }

@@ -2,8 +2,6 @@
 #include "text/stages.h"
 #include "text/unicode.h"
 
-#include <string.h>
-
 /* Sets *id to the token that a piece of a template adds for a caller's language. Returns 0 if it adds
  * none. */
 static int added_token(const text_template *piece, int32_t language, int32_t *id) {

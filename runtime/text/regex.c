@@ -4,7 +4,6 @@
 #include "text/unicode.h"
 
 #include <pcre2.h>
-#include <stdlib.h>
 
 /* Limit of PCRE2's own steps at one place of the text: the default of PCRE2 and Oniguruma. It is higher for
  * long texts, in which PCRE2 may read megabytes of blanks one by one. */

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "text/buffer.h"
-#include "text/budget.h"
 #include "text/regex.h"
 #include "text/text.h"
 

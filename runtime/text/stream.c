@@ -4,9 +4,6 @@
 
 #include "text/stages.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct attn2c_text_stream {
   const attn2c_tokenizer *text;
   int skip_special;

@@ -3,8 +3,6 @@
  * costs only the parts that are used. The checksum is compared on request. */
 #include "text/tables.h"
 
-#include <string.h>
-
 #define HEADER_BYTES 32
 /* Most probes of a hash table before a search ends; the writer makes no longer chains. */
 #define LONGEST_CHAIN   256

@@ -3,10 +3,6 @@
 #include "text/stages.h"
 #include "text/unicode.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const uint32_t kinds[STAGE_COUNT] = {[STAGE_NORMALIZE] = NORMALIZE_KINDS,
                                             [STAGE_CUT] = CUT_KINDS,
                                             [STAGE_TRIM] = TRIM_KINDS,

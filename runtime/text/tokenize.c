@@ -2,9 +2,6 @@
  * of earlier ones, for models that are slower than a look-up. It changes no result. */
 #include "text/stages.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define CACHE_SLOTS  4096
 #define CACHE_BYTES  40 /* bytes of the longest piece that is kept */
 #define CACHE_TOKENS 10

@@ -2,7 +2,6 @@
  * most texts are, before they call these functions. */
 #include "text/unicode.h"
 #include "text/differences.h"
-#include "base/utf8.h"
 
 #include <utf8proc.h>
 

@@ -3,9 +3,6 @@
  * caller's text is checked where it is read. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/utf8.h"
 
 #define TEXT_REPLACEMENT 0xfffdu

@@ -1,9 +1,5 @@
 /* work.c - the memory of one text at a time, and the limits of its steps and bytes. */
-#include "text/regex.h"
 #include "text/stages.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 void text_bound_buffers(attn2c_text_work *work, size_t most) {
   text_buffer *buffers[] = {&work->whole,      &work->normalized, &work->scratch[0],

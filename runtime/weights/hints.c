@@ -1,6 +1,6 @@
 /* hints.c - recognises common checkpoints by the ends of their tensors' names. It also finds names that
  * differ from a missing one only by a prefix. */
-#include "weights/hints.h"
+#include "weights/weights.h"
 #include "base/shape.h"
 
 /* Number of faults with lines of their own. The lines on the kind, the count and unused tensors make it

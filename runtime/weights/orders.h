@@ -2,7 +2,6 @@
  * and whether those that the model has as one are one. */
 #pragma once
 
-#include "base/descriptor.h"
 #include "reading/checkpoint.h"
 
 /* Reads orders of a model from a file, or draws them if there is none. The owner sets all but the last two to

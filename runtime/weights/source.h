@@ -2,7 +2,6 @@
  * interface. */
 #pragma once
 
-#include "reading/checkpoint.h"
 #include "weights/orders.h"
 #include "packing/pack.h"
 #include "weights/projected.h"

@@ -3,11 +3,10 @@
  * meets only faults of the machine. */
 #include "base/checksum.h"
 #include "base/shape.h"
-#include "formats/place.h"
 #include "ops/elementary.h"
 #include "system/system.h"
 #include "weights/constants.h"
-#include "weights/hints.h"
+#include "weights/weights.h"
 #include "weights/source.h"
 
 void attn2c_source_watch(attn2c_source *source, void (*watch)(int64_t done, int64_t all)) {

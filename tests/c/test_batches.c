@@ -1,6 +1,6 @@
 /* test_batches.c - any number of sequences through an entry of 3 x 4: what is in its inputs, and what comes
  * out. The entry keeps what it is given, and writes numbers that say where. */
-#include "model/batches.h"
+#include "model/sequences.h"
 #include "faults.h"
 
 #include <criterion/criterion.h>

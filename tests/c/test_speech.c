@@ -6,7 +6,6 @@
 
 #include "generate/speech_rules.h"
 #include "generate/speech_segments.h"
-#include "generate/speech_times.h"
 #include "generate/speech_words.h"
 #include "golden_text.h"
 

@@ -1,8 +1,7 @@
 /* calls.c - encodes texts, calls the model with groups of them, and copies their rows to the outputs. */
 #include "model/text/calls.h"
-#include "model/batches.h"
+#include "model/sequences.h"
 #include "model/text/late.h"
-#include "model/text/reader.h"
 
 static int fail(attn2c_reader *reader, int status, const char *fault) {
   snprintf(reader->fault, sizeof reader->fault, "%s", fault);

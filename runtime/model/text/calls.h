@@ -3,7 +3,6 @@
  * a call, without padding (rows.c). The library's interface for text and the program share this. */
 #pragma once
 
-#include "chat/chat_template.h"
 #include "model/text/reader.h"
 
 /* Creates a reader. Returns ATTN2C_OK, _MEMORY, or _FORMAT if the tables are damaged or PCRE2 refuses one of

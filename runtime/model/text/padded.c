@@ -1,8 +1,6 @@
 /* padded.c - fills texts up to the length of a call. */
 #include "model/text/padded.h"
 
-#include "base/attn2c.h"
-
 enum { SPECIAL = 2 }; /* the source of a token that is of no text */
 
 static int make(attn2c_padded *padded, size_t length) {

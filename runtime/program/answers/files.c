@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include "formats/file.h"
 #include "program/inputs.h"
 #include "program/output.h"
 

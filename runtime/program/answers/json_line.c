@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "base/descriptor.h"
-#include "base/utf8.h"
 #include "text/unicode.h"
 
 json_t *attn2c_json_text(const char *text, size_t length) {

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "text/unicode.h"
 
 /* Writes a text. plain: characters whose escapes are a backslash and the letter at the same place of

@@ -2,7 +2,6 @@
 #include "program/bench/bench.h"
 
 #include "check/check.h"
-#include "measure/bandwidth.h"
 #include "measure/work.h"
 #include "model/sequences.h"
 #include "program/bench/compare.h"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "measure/bandwidth.h"
-#include "model/model.h"
 #include "program/bench/tokens.h"
 #include "program/sizes.h"
 

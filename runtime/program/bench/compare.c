@@ -2,10 +2,7 @@
  * slower time is no failure: the reader judges the ratio. */
 #include "program/bench/compare.h"
 
-#include <jansson.h>
 #include <math.h>
-
-#include "formats/file.h"
 
 #define LARGEST_FILE ((int64_t)16 << 20) /* bytes; a row with a profile has some thousands */
 

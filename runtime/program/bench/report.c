@@ -2,8 +2,6 @@
  * not available is n/a in a table, null in JSON and empty in csv. */
 #include "program/bench/report.h"
 
-#include <jansson.h>
-
 #include "measure/work.h"
 
 static const char *const group_names[] = {"op", "section", "result"};

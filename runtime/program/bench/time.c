@@ -4,9 +4,6 @@
 
 #include <math.h>
 
-#include "measure/bandwidth.h"
-#include "measure/bound.h"
-#include "measure/parts.h"
 #include "measure/roof.h"
 #include "program/bench/bench.h"
 #include "program/ranks/program.h"

@@ -4,7 +4,7 @@
 
 #include "program/generate/command.h"
 #include "program/generate/options.h"
-#include "program/picture/command.h"
+#include "program/commands.h"
 
 /* Places of records that have none in the batch. */
 enum { ATTN2C_RECORD_ENDED = -1, ATTN2C_RECORD_WAITING = -2 };

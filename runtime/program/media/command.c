@@ -5,15 +5,11 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "formats/npy.h"
-#include "formats/place.h"
-#include "model/batches.h"
 #include "model/sequences.h"
 #include "program/answers/files.h"
 #include "program/inputs.h"
 #include "program/output.h"
 #include "program/media/answer.h"
-#include "program/picture/texts.h"
 #include "program/run.h"
 #include "program/answers/similar.h"
 

@@ -1,5 +1,5 @@
 /* command.c - the pictures of `run --image` and `generate --image`. */
-#include "program/picture/command.h"
+#include "program/commands.h"
 
 #include "program/answers/json_line.h"
 #include "program/media/command.h"

@@ -4,7 +4,6 @@
 #include "base/rank_facts.h"
 #include "model/state.h"
 #include "model/team.h"
-#include "ranks/ranks.h"
 
 /* The most states at a time. A command has one or two. */
 enum { STATES = 8 };

@@ -3,7 +3,6 @@
 
 #include "model/ranks_open.h"
 #include "program/inputs.h"
-#include "ranks/open.h"
 
 static int choose(const void *arguments, const attn2c_descriptor *model, attn2c_source **source,
                   attn2c_message *message) {

@@ -6,7 +6,6 @@
 
 #include "program/ranks/order.h"
 #include "model/ranks_open.h"
-#include "ranks/open.h"
 
 static attn2c_rank_session session;
 

@@ -7,13 +7,11 @@
 #include <unistd.h>
 
 #include "program/inputs.h"
-#include "program/picture/command.h"
 #include "program/serve/generate/generate.h"
 #include "program/serve/multipart.h"
 #include "program/serve/numbers.h"
 #include "program/output.h"
-#include "program/sound/command.h"
-#include "program/speech/command.h"
+#include "program/commands.h"
 
 enum { MOST_PARTS = 24, PATH = 32 };
 

@@ -2,7 +2,6 @@
 
 #include <strings.h>
 
-#include "formats/file.h"
 #include "program/serve/server.h"
 
 enum { MOST_JSON = 4 << 20, MOST_KEY = 1024 }; /* bytes */

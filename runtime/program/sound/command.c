@@ -1,10 +1,9 @@
 /* command.c - `run --audio`. Each sound is one input of the model. Speech is read in pieces: the longest that
  * a call takes, cut where it is quiet; with --vad, those that are speech. */
-#include "program/sound/command.h"
+#include "program/commands.h"
 
 #include "program/answers/json_line.h"
 #include "program/media/answer.h"
-#include "program/media/command.h"
 #include "program/output.h"
 #include "program/sound/cues.h"
 #include "program/sound/source.h"

@@ -1,7 +1,7 @@
 /* command.c - the command `generate` of a model that writes down speech. Several sounds are listened to side
  * by side; what is said in one of them is written once those before it have ended. */
 #define _POSIX_C_SOURCE 200809L
-#include "program/speech/command.h"
+#include "program/commands.h"
 
 #include "formats/npy.h"
 #include "program/output.h"

@@ -4,7 +4,6 @@
 #include "program/generate/command.h"
 #include "program/media/paths.h"
 #include "base/sound_facts.h"
-#include "program/arguments.h"
 #include "speech/transcribe.h"
 
 /* The sound of a file or of the standard input, at a place of the listener. */

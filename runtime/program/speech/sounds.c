@@ -1,5 +1,4 @@
 /* sounds.c - sounds of files and of the standard input, whole or in pieces of speech. */
-#include "base/sound_facts.h"
 #include "program/sound/source.h"
 #include "program/speech/job.h"
 

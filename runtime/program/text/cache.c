@@ -6,10 +6,9 @@
 
 #include "base/checksum.h"
 #include "formats/fields.h"
-#include "formats/file.h"
 #include "formats/npy.h"
 #include "measure/timing.h"
-#include "model/identity.h"
+#include "model/model.h"
 #include "packing/packed_header.h"
 
 enum { FOOTER = 512, MAGIC = 24, VERSION = 1 };

@@ -4,7 +4,6 @@
  * model, weights, prompt and size the embeddings are, and has a checksum of all bytes. */
 #pragma once
 
-#include "model/model.h"
 #include "model/text/calls.h"
 
 typedef struct attn2c_cache attn2c_cache;

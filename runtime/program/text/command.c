@@ -1,6 +1,6 @@
 /* command.c - `run --text`. Lines that have come are encoded together, computed by length and answered
  * in their order, before more lines are waited for. The pair of a question is read in windows. */
-#include "program/text/command.h"
+#include "program/commands.h"
 
 #include <unistd.h>
 

@@ -3,7 +3,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include <unistd.h>
 
-#include "formats/file.h"
 #include "generate/text_writer.h"
 #include "program/generate/command.h"
 #include "program/generate/options.h"

@@ -5,9 +5,6 @@
 #include "program/generate/options.h"
 #include "text/text.h"
 
-#include <stdio.h>
-#include <stddef.h>
-
 /* Encodes a whole text. An empty one becomes a BOS token, so that the model has a token to go on from, as in
  * transformers. plain: no special tokens are added. language: as in attn2c_text_input. On failure *fault is
  * the reason. */

@@ -6,8 +6,6 @@
 
 #include <errno.h>
 #include <locale.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #ifndef ATTN2C_STATIC
 #include <dlfcn.h>

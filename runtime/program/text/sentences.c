@@ -1,8 +1,6 @@
 /* sentences.c - finds where the sentences of a text end, by the marks of many scripts. */
 #include "program/text/generate.h"
 
-#include <string.h>
-
 static const char *const marks[] = {".", "!", "?", "…", "؟", "۔", "।", "։", NULL};
 static const char *const wide_marks[] = {"。", "！", "？", NULL};
 static const char *const closers[] = {"\"", "'", ")", "]", "”", "’", "»", "」", "』", "）", "“", NULL};

@@ -3,8 +3,6 @@
 #include "text/stages.h"
 #include "text/unicode.h"
 
-#include <string.h>
-
 /* The letter of each byte and its width, made once for each call: 256 small steps. */
 typedef struct letters {
   uint8_t bytes[256][2], width[256];

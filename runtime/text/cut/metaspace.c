@@ -2,8 +2,6 @@
  * mark. A mark is also added before the piece. */
 #include "text/stages.h"
 
-#include <string.h>
-
 static int begins_with(const text_buffer *in, size_t begin, size_t end, text_span mark) {
   return end - begin >= mark.length && memcmp(in->bytes + begin, mark.bytes, mark.length) == 0;
 }

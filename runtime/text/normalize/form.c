@@ -4,8 +4,6 @@
 #include "text/stages.h"
 #include "text/unicode.h"
 
-#include <string.h>
-
 /* Runs of marks up to this length are sorted by insertion. */
 #define SHORT_RUN 16
 

@@ -6,8 +6,6 @@
 #include "text/stages.h"
 #include "text/unicode.h"
 
-#include <string.h>
-
 #define LONGEST_CLUSTER 5
 
 static uint32_t number(const uint8_t *bytes) {

@@ -144,8 +144,8 @@ describe("a program that serves", function()
       ["--typical-p 0.8 --sampler-order 'typ_p;top_k'"] = { typical_p = 0.8, samplers = { "typ_p", "top_k" } },
       ["--dynatemp-range 0.5 --dynatemp-exponent 2"] = { dynatemp_range = 0.5, dynatemp_exponent = 2 },
       ["--mirostat 2 --mirostat-tau 3 --mirostat-eta 0.3"] = { mirostat = 2, mirostat_tau = 3, mirostat_eta = 0.3 },
-      ["--dry-multiplier 2 --dry-base 1.5 --dry-allowed-length 1 --dry-last-n 30"] = { dry_multiplier = 2, dry_base = 1.5,
-        dry_allowed_length = 1, dry_penalty_last_n = 30 },
+      ["--dry-multiplier 2 --dry-base 1.5 --dry-allowed-length 1 --dry-last-n 30"] = { dry_multiplier = 2,
+        dry_base = 1.5, dry_allowed_length = 1, dry_penalty_last_n = 30 },
       ["--dry-multiplier 3 --dry-allowed-length 0 --dry-breaker e --dry-breaker 'th'"] = { dry_multiplier = 3,
         dry_allowed_length = 0, dry_sequence_breakers = { "e", "th" } },
     } do
@@ -157,8 +157,8 @@ describe("a program that serves", function()
     end
     for said, fields in pairs {
       ["typical_p: 2, but a number from 0 to 1 is allowed"] = { typical_p = 2 },
-      ["sampler_order: 'x', but llama.cpp or names of penalties;dry;temperature;top_n_sigma;top_k;top_p;min_p;typ_p;xtc are "
-        .. "allowed, each once"] = { samplers = { "x" } },
+      ["sampler_order: 'x', but llama.cpp or names of penalties;dry;temperature;top_n_sigma;top_k;top_p;min_p;typ_p;"
+        .. "xtc are allowed, each once"] = { samplers = { "x" } },
     } do
       fields.prompt = "a"
       local status, answer = completion(fields)

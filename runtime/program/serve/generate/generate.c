@@ -2,9 +2,7 @@
  */
 #include "program/serve/generate/generate.h"
 
-#include "base/generation.h"
 #include "chat/chat_template.h"
-#include "generate/processors.h"
 #include "model/continue.h"
 #include "model/sequences.h"
 

@@ -1,7 +1,6 @@
 /* work.c - computes the texts of requests. */
 #include "program/serve/text/work.h"
 
-#include "model/text/reader.h"
 #include "program/answers/json_line.h"
 #include "program/serve/numbers.h"
 

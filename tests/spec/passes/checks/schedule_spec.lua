@@ -60,7 +60,7 @@ describe("phases of a call of any length", function()
   end)
 
   it("leave what a later block reads", function()
-    helper.state(any { layers = 2 }, "memory") -- its checker walks calls of two blocks
+    helper.state(any { layers = 2, d_ff = 400, norm = "post" }, "memory") -- its checker walks calls of two blocks
   end)
 
   it("find keys that workers share", function()

@@ -198,5 +198,8 @@ describe("a remark after a call for panels", function()
     assert.is_nil(text:match("/%* prefetches [^\n]*l0.attn.q.weight"))
     local far = helper.emitted(tiny({ seq = 40, d_model = 192, plan = { panel = 16, fetch = 3 } }), "tiny.c")
     assert.matches(remark, far)
+    local last = helper.emitted(tiny({ seq = 40, d_model = 192, norm = "none", bias = false }), "tiny.c")
+    assert.matches("_add%([^\n]*, out%->hidden, a%); LAP%(%d+%); /%* prefetches nothing: these are the last weights",
+      last)
   end)
 end)
