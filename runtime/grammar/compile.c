@@ -136,22 +136,11 @@ static uint32_t weigh(maker *m, uint32_t at) {
 
 static uint32_t make(maker *m, uint32_t at, uint32_t next);
 
-/* True if a part of the tree may be the empty text, or may be for all that is known of other rules. */
-static int may_be_empty(const maker *m, uint32_t at) {
-  const tree_node *node = &m->tree->nodes[at];
-  if (node->kind == TREE_SET) return 0;
-  if (node->kind == TREE_RULE)
-    return m->weights[node->a] > SMALL || may_be_empty(m, m->tree->rules[node->a].tree);
-  if (node->kind == TREE_REPEAT) return node->low == 0 || may_be_empty(m, node->a);
-  if (node->kind == TREE_SEQUENCE) return may_be_empty(m, node->a) && may_be_empty(m, node->b);
-  return node->kind == TREE_EMPTY || may_be_empty(m, node->a) || may_be_empty(m, node->b);
-}
-
-/* Notes that the nodes from `first` on are alike, but for the last copies, which were made first. Each copy
- * reads a byte, so a short token of one of these ends before the last copies. */
-static void note_alike(maker *m, uint32_t body, uint32_t first, uint32_t copies) {
+/* Notes that the nodes from `first` on are alike, but for the last copies, which were made first. A copy is
+ * empty, or reads a byte: a short token of the others ends before the last copies. */
+static void note_alike(maker *m, uint32_t first, uint32_t copies) {
   attn2c_grammar *g = m->grammar;
-  if (m->status != ATTN2C_OK || copies <= GRAMMAR_SHORT || may_be_empty(m, body)) return;
+  if (m->status != ATTN2C_OK || copies <= GRAMMAR_SHORT) return;
   const uint32_t stride = (g->node_count - first) / copies, alike = first + GRAMMAR_SHORT * stride;
   for (uint32_t i = alike + stride; i < g->node_count; i++)
     if (g->nodes[i].like == i) g->nodes[i].like = alike + (i - first) % stride;
@@ -169,10 +158,10 @@ static uint32_t make_repeat(maker *m, const tree_node *node, uint32_t next) {
   uint32_t first = m->grammar->node_count;
   for (uint32_t i = 0; i < more && m->status == ATTN2C_OK; i++)
     from = add_node(m, GRAMMAR_FORK, make(m, node->a, from), next);
-  note_alike(m, node->a, first, more);
+  note_alike(m, first, more);
   first = m->grammar->node_count;
   for (uint32_t i = 0; i < node->low && m->status == ATTN2C_OK; i++) from = make(m, node->a, from);
-  note_alike(m, node->a, first, node->low);
+  note_alike(m, first, node->low);
   return from;
 }
 

@@ -15,9 +15,6 @@ return function(of, spec)
       filter = "grammar/texts", wrong = "one repetition too few is demanded" },
     { name = "grammar_alike", old = "first + GRAMMAR_SHORT * stride;", new = "first + 2 * stride;",
       filter = "grammar/masks_of_long*", wrong = "the last copies of a repetition are like those before" },
-    { name = "grammar_alike_empty", old = "copies <= GRAMMAR_SHORT || may_be_empty(m, body)",
-      new = "copies <= GRAMMAR_SHORT", filter = "grammar/masks_of_long*",
-      wrong = "copies that may be empty are alike" },
     { name = "grammar_small", old = "    if (m.weights[i] == UNKNOWN) m.weights[i]", new = "    if (0) m.weights[i]",
       filter = "grammar/characters*", wrong = "a rule of one character is called" },
   }
