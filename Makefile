@@ -19,7 +19,7 @@ machine_packages := gcc-aarch64-linux-gnu libc6-dev-arm64-cross libjansson-dev:a
 # For libraries of other operating systems: a compiler for Windows, what runs its programs, names in objects of macOS.
 system_packages := gcc-mingw-w64-x86-64 wine wine64 llvm cmake python3-venv
 test_packages  := $(build_packages) g++ clang libclang-rt-14-dev lld lua-busted lua-check clang-format \
-  libcriterion-dev cmake python3 python3-numpy python3-pip python3-venv unzip mypy python3-typeshed rustc \
+  libcriterion-dev cmake python3 python3-numpy python3-jsonschema python3-pip python3-venv unzip mypy python3-typeshed rustc \
   groff-base mandoc zsh fish chromium fonts-dejavu-core \
   $(rank_packages) $(machine_packages)
 

@@ -8,6 +8,7 @@
 --   output    a tensor's name in transformers' task head -> its name in the file
 --
 -- llama.cpp's converter stores the rows of Llama's queries and keys as pairs (unpair).
+local json = require("common.json")
 local words = require("common.words")
 
 local architectures = {}
@@ -15,15 +16,15 @@ local architectures = {}
 local function key(own, theirs, kind) return { own, theirs, kind or "count" } end
 local function maybe(own, theirs, kind) return { own, theirs, kind or "count", optional = true } end
 
--- Returns the keys of sizes, then `more`.
-local function with_sizes(more)
+-- Returns the keys of sizes, then `more`. longest, ff: other names of keys in config.json; ff = false: it has none.
+local function with_sizes(more, longest, ff)
   local list = {
     key("embedding_length", "hidden_size"),
-    key("feed_forward_length", "intermediate_size"),
     key("block_count", "num_hidden_layers"),
     key("attention.head_count", "num_attention_heads"),
-    key("context_length", "max_position_embeddings"),
+    key("context_length", longest or "max_position_embeddings"),
   }
+  if ff ~= false then table.insert(list, 2, key("feed_forward_length", ff or "intermediate_size")) end
   return words.append(list, more)
 end
 
@@ -161,9 +162,116 @@ add_decoder("qwen2moe", "Qwen2Moe", { model_type = "qwen2_moe",
   end) })
 add_decoder("qwen2", "Qwen2")
 add_decoder("qwen3", "Qwen3", with_biases)
-add_decoder("olmo2", "Olmo2", words.merged(with_biases, {
-  tensors = decoder_tensors { { "l*.norm1", "blk.*.post_attention_norm" }, { "l*.norm2", "blk.*.post_ffw_norm" } },
+-- Sets which layers slide, if the file says it.
+local function set_layer_types(config, file)
+  local list = file.flags(file.metadata["general.architecture"] .. ".attention.sliding_window_pattern")
+  config.layer_types = list and words.map(list, function(flag)
+    return flag == 1 and "sliding_attention" or "full_attention"
+  end)
+end
+
+local window = maybe("attention.sliding_window", "sliding_window")
+local norms_after = decoder_tensors { { "l*.norm1", "blk.*.post_attention_norm" },
+  { "l*.norm2", "blk.*.post_ffw_norm" } }
+
+-- OLMo 3 is OLMo 2 with windows.
+add_decoder("olmo2", "Olmo2", {
+  keys = decoder_keys({}, { window }), tensors = norms_after,
+  derive = decoder({}, function(config, file)
+    config.attention_bias = has(file, "blk.0.attn_q.bias")
+    if not config.sliding_window then return end
+    config.model_type, config.architectures[1] = "olmo3", "Olmo3ForCausalLM"
+    set_layer_types(config, file)
+  end),
+})
+
+add_decoder("exaone4", "Exaone4", {
+  keys = decoder_keys({}, { window }), tensors = norms_after,
+  derive = decoder({}, function(config, file)
+    config.sliding_window = config.sliding_window or json.null
+    set_layer_types(config, file)
+  end),
+})
+
+local of_layer_norm = { eps = "layer_norm_eps" }
+local scaled = maybe("logit_scale", "logit_scale", "number")
+
+add_decoder("command-r", "Cohere", {
+  model_type = "cohere", keys = decoder_keys(of_layer_norm, { scaled }),
+  derive = decoder({}, function(config, file)
+    config.attention_bias, config.use_qk_norm = has(file, "blk.0.attn_q.bias"), has(file, "blk.0.attn_q_norm.weight")
+  end),
+})
+add_decoder("cohere2", "Cohere2", words.merged(with_biases, {
+  keys = decoder_keys(of_layer_norm, { scaled, window }),
 }))
+
+add_decoder("stablelm", "StableLm", {
+  keys = decoder_keys(of_layer_norm),
+  derive = decoder({ partial = "partial_rotary_factor" }, function(config, file)
+    config.use_qkv_bias, config.qk_layernorm = has(file, "blk.0.attn_q.bias"), has(file, "blk.0.attn_q_norm.weight")
+    config.use_parallel_residual = not has(file, "blk.0.ffn_norm.weight")
+  end),
+})
+
+local gate_and_up = {
+  { "l*.ff.gate", { "blk.*.ffn_up", part = 1, parts = 2 } },
+  { "l*.ff.up", { "blk.*.ffn_up", part = 2, parts = 2 } },
+}
+
+add_decoder("glm4", "Glm4", {
+  tensors = decoder_tensors(gate_and_up),
+  derive = function(config, file)
+    config.head_dim = config.head_dim or config.hidden_size // config.num_attention_heads
+    decoder({ partial = "partial_rotary_factor" })(config, file)
+    config.attention_bias = has(file, "blk.0.attn_q.bias")
+  end,
+})
+
+add_decoder("internlm2", "InternLM2", words.merged(in_pairs, {
+  derive = decoder({}, function(config, file) config.bias = has(file, "blk.0.attn_q.bias") end),
+}))
+
+-- Returns a record of a family that began with GPT-2, whose file has queries, keys and values in one tensor.
+local function add_joined(name, class, parts, own)
+  architectures[name] = words.merged({ model_type = name, class = class .. "ForCausalLM", output = output,
+    tensors = decoder_tensors(joined(parts, own.rules)) }, own)
+end
+
+local function of_table(config, file)
+  config.vocab_size, config.tie_word_embeddings = file.rows("token_embd.weight"), not has(file, "output.weight")
+end
+
+local norm_eps = key("attention.layer_norm_epsilon", "layer_norm_epsilon", "number")
+
+add_joined("bloom", "Bloom", 3, {
+  keys = with_sizes({ norm_eps }, "seq_length", false), derive = of_table,
+  rules = { { "input.norm", "token_embd_norm" } },
+})
+
+-- Files have no models without ALiBi: their bias is 0, which is refused.
+add_joined("mpt", "Mpt", 3, {
+  keys = with_sizes({ norm_eps, key("attention.max_alibi_bias", "alibi_bias_max", "number"),
+    maybe("attention.clamp_kqv", "clip_qkv", "number") }, "max_seq_len", false),
+  derive = function(config, file)
+    of_table(config, file)
+    config.attn_config = { alibi_bias_max = config.alibi_bias_max, clip_qkv = config.clip_qkv }
+    config.alibi_bias_max, config.clip_qkv = nil, nil
+  end,
+})
+
+-- With two norms the first is that of the feed-forward.
+add_joined("falcon", "Falcon", { "heads", "kv_heads", "kv_heads" }, {
+  keys = with_sizes({ norm_eps, maybe("attention.head_count_kv", "num_kv_heads"),
+    maybe("rope.freq_base", "rope_theta", "number") }, nil, "ffn_hidden_size"),
+  derive = function(config, file)
+    of_table(config, file)
+    config.new_decoder_architecture = true
+    config.num_ln_in_parallel_attn = has(file, "blk.0.attn_norm_2.weight") and 2 or 1
+    file.set_rotary(config)
+  end,
+  rules = { { "l*.norm1", { "blk.*.attn_norm_2", "blk.*.attn_norm" } }, { "l*.norm2", "blk.*.attn_norm" } },
+})
 add_decoder("starcoder2", "Starcoder2", {
   keys = decoder_keys { eps = "norm_epsilon" },
   derive = decoder({}, function(config, file) config.use_bias = has(file, "blk.0.attn_q.bias") end),
@@ -204,10 +312,7 @@ add_decoder("gemma3", "Gemma3", {
 add_decoder("phi3", "Phi3", {
   keys = decoder_keys({}, { maybe("attention.sliding_window", "sliding_window"),
     maybe("rope.scaling.original_context_length", "original_max_position_embeddings") }),
-  tensors = decoder_tensors(joined({ "heads", "kv_heads", "kv_heads" }, {
-    { "l*.ff.gate", { "blk.*.ffn_up", part = 1, parts = 2 } },
-    { "l*.ff.up", { "blk.*.ffn_up", part = 2, parts = 2 } },
-  })),
+  tensors = decoder_tensors(joined({ "heads", "kv_heads", "kv_heads" }, gate_and_up)),
   derive = decoder({ partial = "partial_rotary_factor" }, function(config)
     config.original_max_position_embeddings = config.original_max_position_embeddings
       or config.max_position_embeddings
@@ -340,5 +445,21 @@ architectures["nomic-bert"] = {
     { "l*.ff.gate", "blk.*.ffn_gate" },
   })),
 }
+
+-- The mixture of experts: every second layer has some; the other feed-forwards have no gate.
+local nomic = architectures["nomic-bert"]
+architectures["nomic-bert-moe"] = words.merged(nomic, {
+  keys = words.append({}, nomic.keys, { key("expert_count", "num_experts"), key("expert_used_count", "moe_top_k"),
+    key("moe_every_n_layers", "moe_every_n_layers") }),
+  derive = function(config, file)
+    nomic.derive(config, file)
+    config.activation_function = "gelu"
+  end,
+  tensors = words.append({}, nomic.tensors, {
+    { "l*.ff.router", "blk.*.ffn_gate_inp" },
+    { "l*.ff.experts.up", "blk.*.ffn_up_exps" },
+    { "l*.ff.experts.down", "blk.*.ffn_down_exps" },
+  }),
+})
 
 return architectures

@@ -128,6 +128,8 @@ function facts.family(config, tower)
   local family, own_code = families.by_type[word], config.auto_map
   if not family then
     local is_own = type(own_code) == "table" and next(own_code) ~= nil
+    local reason = families.refused[word]
+    if reason then refuse("usage", "model_type", ("%s is not supported: %s"):format(faults.quote(word), reason)) end
     local own = is_own and ": it is Python code of its own (auto_map)" or ""
     refuse("usage", "model_type", ("%s is not supported%s; supported are %s, and similar models by a description "
       .. "(models/*.lua)"):format(faults.quote(word), own, table.concat(families.called(), ", ")))

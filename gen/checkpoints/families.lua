@@ -14,6 +14,7 @@
 --   padded        true: texts are filled up to one length, and the model sees the padding
 --   frames        {} if rows of features come in, one for each frame of a sound
 --   inside        model_type -> the key of the part of config.json that describes the model
+--   original      another end of the names of weights, in place of "weight"
 --   inner         key of an object in config.json -> its keys, as in `config`
 --   class         the beginning of the names of another family's classes, which config.json may have, too
 --   sums_types    true: without an input of token types, the table of tokens has the first type added (typed_tokens)
@@ -57,6 +58,22 @@ for folder, names in pairs(folders) do
     for model_type in pairs(family.model_types or {}) do families.by_type[model_type] = family end
   end
 end
+
+local BY_BOXES = "its scores go by the boxes of two tokens; LayoutLM, the first, is supported"
+local IN_PLANE = "each layer adds numbers of its own to scores, by the distance of patches in a plane"
+local ANY_PICTURE = "it takes pictures of any shape (NaFlex), whose positions are interpolated in each call; SigLIP 2 "
+  .. "of fixed sizes has the model_type siglip"
+local NARROWING = "its layers join rows, so that a layer has fewer and wider ones than the layer before"
+
+--- model_type -> why its models are not supported.
+families.refused = {
+  layoutlmv2 = BY_BOXES, layoutlmv3 = BY_BOXES, beit = IN_PLANE, ["data2vec-vision"] = IN_PLANE,
+  siglip2 = ANY_PICTURE, siglip2_vision_model = ANY_PICTURE, swin = NARROWING, swinv2 = NARROWING,
+  funnel = "its layers pool rows, so that a layer has fewer than the layer before",
+  squeezebert = "its layers are convolutions in groups", mobilebert = "each layer has a narrow part with several "
+    .. "feed-forwards", convbert = "half of its heads are convolutions that depend on the text",
+  nystromformer = "its attention is an approximation by a few keys",
+}
 
 --- Returns the sorted names that people know the families by.
 function families.called()

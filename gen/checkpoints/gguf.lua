@@ -127,7 +127,7 @@ local function rotary_of(self, name)
       config.rope_scaling = { rope_type = "longrope", short_factor = short, long_factor = long, factor = 1,
         original_max_position_embeddings = original,
         attention_factor = attention }
-    elseif attention ~= 1 then
+    elseif attention ~= 1 and not (kind == "yarn" and math.abs(attention - 0.1 * math.log(factor) - 1) < 1e-3) then
       self:refuse_key(name .. ".rope.scaling.attn_factor", "is only supported with factors of frequencies")
     end
   end
@@ -186,6 +186,7 @@ function gguf_model.read(path)
     return self.tensors[tensor].shape[1]
   end
   compare_rows(self, name, notes)
+  function self.flags(key) return gguf.array(self, key, { "BOOL" }, facts.most("llama", "num_hidden_layers")) end
   function self.refuse(key, what) self:refuse_key(key, what) end
   self.set_rotary = rotary_of(self, name)
   record.derive(config, self)

@@ -39,7 +39,10 @@ local MOST_LABELS = 1000 -- members that a table of a description may have
 -- True if the file has a tensor of the model, with or without a prefix.
 local function has(self, name)
   name = (self.folder.renamed or {})[name] or name
-  return words.any(self.family.prefixes, function(prefix) return self.folder.tensors[prefix .. name] end)
+  local other = self.family.original and name:gsub("weight$", self.family.original) or name
+  return words.any(self.family.prefixes, function(prefix)
+    return self.folder.tensors[prefix .. name] or self.folder.tensors[prefix .. other]
+  end)
 end
 
 --- Returns a model's name made from a folder's name.
@@ -334,13 +337,6 @@ end
 -- others, and without a tokenizer or pictures.
 local function texts_of(self) return self.has_similarity and self.pictures and path_of(self) or nil end
 
--- Adds a note on each step of sentence-transformers before tokenizing that models here do not take.
-local function note_texts(self)
-  if (self.folder.limits or {}).do_lower_case == true then
-    self.notes[#self.notes + 1] = self.folder.limits_file .. ": do_lower_case: give texts in lower case"
-  end
-end
-
 -- Returns label_function for what a cross-encoder's folder says of its scores, or nil if it says nothing.
 local function score_function_of(self)
   local word = sentence.score_function(self.folder)
@@ -566,7 +562,6 @@ local function entries_of(self, stages)
     labels, of_ctc = ctc.of(self.folder.read, self.folder.tokenizer_config, output[#output].to, self.notes)
   end
   if texts then label_function = self.family.similarity end
-  note_texts(self)
   local weights, input_order = blocks_of(self, output)
   local prompt, prompts = prompts_of(self)
   local said = generation_of(self)

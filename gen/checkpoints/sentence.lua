@@ -139,6 +139,9 @@ function sentence.check(folder, notes)
     look(limits[key], ("%s: %s"):format(file, key), "sentence_bert_config.json: processor_kwargs")
   end
   check_modality(limits.modality_config, file)
+  if limits.do_lower_case == true then
+    notes[#notes + 1] = file .. ": do_lower_case: give texts in lower case"
+  end
   if folder.read then look(folder.read("artifact.metadata"), "artifact.metadata") end
   for _, module in ipairs(folder.modules or {}) do
     look(module.entry, "modules.json")

@@ -12,6 +12,7 @@
 --   transpose        the tensor is stored [in][out]
 --   {expert}         in a name: its number, so that each expert of the weight is a tensor; without it, a tensor has the
 --                    experts as its first axis
+--   flat             the experts of such a tensor follow each other in its first axis, which has no axis of their own
 --   factor           all values are multiplied by this
 --   plus_one         1 is added to each stored value, before the factor
 --   row              the weight's rows are all this row of a tensor that may have any number of rows
@@ -157,7 +158,8 @@ local function add_experts(result, tensor, rule, size, spec, target)
   local one = { stored = {}, views = {} }
   add(one, tensor, rule, own, spec, at(0))
   local shape = one.stored[1].shape
-  result.stored[#result.stored + 1] = { names = rule.names, shape = { count, table.unpack(shape) } }
+  local whole = rule.flat and { count * shape[1], table.unpack(shape, 2) } or { count, table.unpack(shape) }
+  result.stored[#result.stored + 1] = { names = rule.names, shape = whole }
   local first = one.views[1]
   local is_whole = #one.views == 1 and first.rows * first.row_step == words.elements(shape)
   for expert = 0, is_whole and 0 or count - 1 do

@@ -110,8 +110,11 @@ local families = {
   dinov2 = { without = { [TRAINING] = "drop_path_rate layerscale_value use_mask_token", [OTHER_HEADS] =
     "_out_features _out_indices apply_layernorm out_features out_indices reshape_hidden_states stage_names",
     ["mlp_ratio says it"] = "intermediate_size" } },
-  ernie = { without = { [TENSORS] = "task_type_vocab_size" } },
-  esm = { without = { ["the class is in transformers"] = "auto_map", ["only the class of structures reads it"] =
+  ernie = { without = { [TENSORS] = "task_type_vocab_size", [AGREES] = "embedding_size" } },
+  layoutlm = { without = { [AGREES] = "embedding_size" } },
+  rembert = { without = { [AGREES] = "embedding_size" } },
+  esm = { without = { [AGREES] = "embedding_size head_dim", ["the class is in transformers"] = "auto_map",
+    ["only the class of structures reads it"] =
     "esmfold_config", ["the tokenizer's files say it"] = "vocab_list", ["transformers computes without it"] =
     "hidden_act" }, refused = { ["models of structures (ESMFold) are not supported"] = { is_folding_model = NO } } },
   eurobert = { without = { ["the class is in transformers"] = "auto_map", [TRAINING] = "hidden_dropout",
@@ -148,8 +151,7 @@ local families = {
   nomic_bert = { without = { ["the class is supported here"] = "auto_map",
     [LOADING] = "fused_bias_fc fused_dropout_add_ln use_flash_attn use_xentropy",
     [OTHER_HEADS] = "add_pooling_layer dense_seq_output",
-    ["of experts, which moe_every_n_layers refuses"] = [[expert_choice_router ffn_div moe_impl
-      moe_normalize_expert_weights moe_resid_pdrop moe_top_k num_experts num_shared_experts router_aux_loss_coef]],
+    ["of how experts are trained or computed"] = "moe_impl moe_resid_pdrop router_aux_loss_coef",
     ["the published code computes without it"] = "scale_attn_by_inverse_layer_idx" }, refused = {
     ["rotary positions for only a part of a head are not supported"] = { rotary_emb_fraction = { 1 } },
     ["pairs of neighbours are not supported"] = { rotary_emb_interleaved = NO },
@@ -160,7 +162,9 @@ local families = {
     ["causal models of this family are not supported"] = { causal = NO },
     ["shared keys and values are not supported"] = { num_heads_kv = {} },
     ["positions by heads are not supported"] = { rotary_head_dim = NO },
-    ["mixtures of experts are not supported"] = { moe_every_n_layers = { 0 } } } },
+    ["experts that choose their tokens are not supported"] = { expert_choice_router = NO },
+    ["shared experts of this family are not supported"] = { num_shared_experts = { 0 } },
+    ["experts of another width are not supported"] = { ffn_div = { 1 } } } },
   phi = { without = { ["transformers has the class"] = "auto_map" } },
   phi3 = { without = { ["transformers has the class"] = "auto_map", ["transformers computes without it"] =
     "attention_bias full_attn_mod interpolate_factor lm_head_bias mlp_bias" } },
@@ -555,6 +559,12 @@ sections["GGUF of t5"] = { by = "llama.cpp", read = [[{arch}.attention.relative_
 sections["GGUF of gpt2"] = { by = "llama.cpp", refused = {
   [BOTH_SIDES] = { ["{arch}.attention.causal"] = { true } } } }
 sections["GGUF of gptneox"] = { by = "llama.cpp", read = "{arch}.use_parallel_residual" }
+for _, name in ipairs { "bloom", "mpt" } do
+  sections["GGUF of " .. name] = { by = "llama.cpp", without = { [TENSORS] = "{arch}.feed_forward_length" } }
+end
+for _, name in ipairs { "olmo2", "exaone4" } do
+  sections["GGUF of " .. name] = { by = "llama.cpp", read = "{arch}.attention.sliding_window_pattern" }
+end
 sections["GGUF of gemma2"] = { by = "llama.cpp", refused = {
   ["windows in other layers are not supported"] = { ["{arch}.attention.sliding_window_pattern"] = { 2 } } } }
 return sections

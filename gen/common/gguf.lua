@@ -12,7 +12,7 @@ local MOST = 1 << 24 -- elements of an array
 
 -- The formats of string.unpack.
 local formats = { UINT8 = "<I1", INT8 = "<i1", UINT16 = "<I2", INT16 = "<i2", UINT32 = "<I4", INT32 = "<i4",
-  FLOAT32 = "<f", STRING = "<s8", UINT64 = "<i8", INT64 = "<i8", FLOAT64 = "<d", F32 = "<f" }
+  FLOAT32 = "<f", STRING = "<s8", BOOL = "<I1", UINT64 = "<i8", INT64 = "<i8", FLOAT64 = "<d", F32 = "<f" }
 
 local function refuse(path, what, ...) faults.raise("format", ("%s: " .. what):format((path:gsub("%c", "?")), ...)) end
 

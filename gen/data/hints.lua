@@ -69,6 +69,7 @@ hints.keys = by_word {
   -- numbers and machines
   precision = "dtype torch_dtype quantize quantization quantized bits type compute_type",
   target = "device arch march cpu isa simd", threads = "num_threads nthreads n_threads jobs cores",
+  ["!one adapter is merged into the weights; several that a call chooses are not supported"] = "adapters",
   ["!mixtures of experts are not supported"] = "num_experts num_local_experts",
 }
 

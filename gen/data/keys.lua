@@ -60,7 +60,7 @@ keys.list = {
     meaning = "the feed-forward is a mixture: { count = 128 (experts), used = 8 (of them for each row), d_ff = 768 "
       .. "(the width of each), router = \"softmax\" or \"sigmoid\", normalise = true (the weights of a row's experts "
       .. "sum to 1), bias = false (of the router), correction = false (sigmoid: a number for each expert that only the "
-      .. "choice adds), factor = 1 (of the weights), shared = 0 (the width of an expert that all rows have), "
+      .. "choice adds), sum_bias = false (a bias of the sum of experts), factor = 1 (of the weights), shared = 0 (the width of an expert that all rows have), "
       .. "shared_gate = false (a sigmoid of the row multiplies its result) }; false: it is not" },
   { key = "gated", type = "boolean", stack = true, layer = true, default = false,
     meaning = "feed-forward: down(activation(gate x) * up x)" },
@@ -270,7 +270,8 @@ keys.list = {
       .. "query_marker = \"[unused0]\", document_marker = \"[unused1]\" (a token after the first), query_length = 32, "
       .. "document_length = 180 (tokens), expands = true (queries are filled up with the mask token), attends = false "
       .. "(whether the others see these), skip = { \"!\" } (tokens of documents without a vector), first = 0 (rows "
-      .. "at the beginning without one), mean = false (a score is the sum of a query's best cosines; true: their mean) }" },
+      .. "at the beginning without one), mean = false (a score is the sum of a query's best cosines; true: the mean "
+      .. "of them) }" },
   { key = "labels", type = "labels", default_text = "none",
     meaning = "labels of the last output's numbers, from 0: { \"no\", \"yes\" }; more than 1000 in parts: { { \"no\", "
       .. "... }, { ... } }" },

@@ -38,7 +38,7 @@ local bloom = split([[ ?[^(\s|.,!?…。，、।۔،)]+]])
 --- tokenizer.ggml.pre -> its record. "default" is that of files without the name.
 gguf_patterns.list = {
   ["default"] = gpt2, ["gpt-2"] = gpt2, ["phi-2"] = gpt2, ["jina-es"] = gpt2, ["jina-de"] = gpt2,
-  ["jina-v2-es"] = gpt2, ["jina-v2-de"] = gpt2, ["roberta-bpe"] = gpt2,
+  ["jina-v2-es"] = gpt2, ["jina-v2-de"] = gpt2, ["roberta-bpe"] = gpt2, ["exaone4"] = gpt2,
   ["olmo"] = composed, ["mpt"] = composed,
   ["smollm"] = digit_words, ["starcoder"] = digit_words, ["refact"] = digit_words, ["codeshell"] = digit_words,
   ["command-r"] = { cuts = { digits, words }, normalizer = "NFC" },

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "generate/guess.h"
 
+#include <string.h>
 #include <time.h>
 
 enum {
@@ -153,8 +154,9 @@ void attn2c_guess_call_learn(attn2c_guess_call *call, int32_t i, const int32_t *
 
 int attn2c_guess_call_draw(attn2c_guess_call *call, int32_t i, attn2c_sampler *sampler, const float *logits,
                            int32_t vocabulary, int32_t *ids, int32_t *count, attn2c_message *message) {
-  const attn2c_guess *guess = &call->guesses[i];
   int status = ATTN2C_OK, is_right = 1;
+  if (!call || !sampler || !logits || !ids || !count || i < 0 || i >= call->sequences) return ATTN2C_USAGE;
+  const attn2c_guess *guess = &call->guesses[i];
   attn2c_guess_call_end(call);
   for (*count = 0; *count <= guess->count && is_right; ++*count) {
     int32_t *id = &ids[*count];
@@ -165,4 +167,27 @@ int attn2c_guess_call_draw(attn2c_guess_call *call, int32_t i, attn2c_sampler *s
   }
   attn2c_guess_call_learn(call, i, ids, *count);
   return status;
+}
+
+int attn2c_guess_call_create(attn2c_guess_call **call) {
+  if (!call) return ATTN2C_USAGE;
+  *call = attn2c_allocate(sizeof **call);
+  return *call ? ATTN2C_OK : ATTN2C_MEMORY;
+}
+
+int attn2c_guess_call_find(attn2c_guess_call *call, int32_t rows, int32_t sequences,
+                           const int32_t *const *ids, const int32_t *counts, const int32_t *most,
+                           int32_t guesses[][ATTN2C_GUESSES], int32_t *guessed) {
+  if (!call || !ids || !counts || !guesses || !guessed || sequences < 1) return ATTN2C_USAGE;
+  for (int32_t i = 0; i < sequences; i++) {
+    if (!ids[i] || counts[i] < 1) return ATTN2C_USAGE;
+    attn2c_guess_find(ids[i], counts[i] - 1, ids[i][counts[i] - 1], most ? most[i] : ATTN2C_GUESSES,
+                      &call->guesses[i]);
+  }
+  attn2c_guess_call_begin(call, sequences, rows);
+  for (int32_t i = 0; i < sequences; i++) {
+    guessed[i] = call->guesses[i].count;
+    memcpy(guesses[i], call->guesses[i].ids, sizeof guesses[i]);
+  }
+  return ATTN2C_OK;
 }

@@ -22,9 +22,9 @@ typedef struct attn2c_guess {
   int32_t match; /* tokens before them that occur earlier as well; 0: the guesses come from a model */
 } attn2c_guess;
 
-/* What is known of the calls and guesses so far. All zero: nothing. Times are in nanoseconds. */
+/* Times of the calls so far, in nanoseconds, and how often guesses were right. All zero: nothing is known. */
 typedef struct attn2c_guesser {
-  double times[ATTN2C_GUESS_ROWS + 1];     /* of a call of so many rows */
+  double times[ATTN2C_GUESS_ROWS + 1];     /* of a call, by its rows */
   uint8_t measured[ATTN2C_GUESS_ROWS + 1]; /* how often, up to 3, from which on a time is known */
   double tried[ATTN2C_GUESS_KINDS], right[ATTN2C_GUESS_KINDS];
   double all;  /* of all calls */
@@ -69,6 +69,14 @@ void attn2c_guess_call_end(attn2c_guess_call *call);
 
 /* Takes the tokens that sequence number i got by the call, each i once. */
 void attn2c_guess_call_learn(attn2c_guess_call *call, int32_t i, const int32_t *ids, int32_t count);
+
+/* The functions of the library. They return ATTN2C_USAGE for a NULL or a number that is not there. */
+int attn2c_guess_call_create(attn2c_guess_call **call);
+
+/* Finds guesses for the texts ids[i], of counts[i] tokens, and begins a call. most: of each, or NULL. */
+int attn2c_guess_call_find(attn2c_guess_call *call, int32_t rows, int32_t sequences,
+                           const int32_t *const *ids, const int32_t *counts, const int32_t *most,
+                           int32_t guesses[][ATTN2C_GUESSES], int32_t *guessed);
 
 /* Draws and feeds tokens of sequence number i while they are as guessed, from logits [1 + its
  * guesses][vocabulary] to ids[1 + its guesses]; a stop token is the last. Returns the status of

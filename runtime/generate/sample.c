@@ -190,7 +190,10 @@ int attn2c_sampler_sample(attn2c_sampler *s, const float *logits, int32_t *token
     *token = largest_token(s);
     return ATTN2C_OK;
   }
-  status = attn2c_sampler_keep(s, message);
+  if (s->is_chained)
+    status = attn2c_sampler_chain(s, message);
+  else
+    attn2c_sampler_keep(s);
   if (status != ATTN2C_OK) return status;
   *token = token_at(s, attn2c_draw_below(attn2c_draw_bits(s->options.seed, s->draws++), s->total));
   if (s->options.mirostat) attn2c_sampler_surprise(s, *token);

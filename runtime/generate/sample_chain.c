@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* Random numbers of XTC are those of another seed. */
+/* XTC draws with another seed. */
 static const uint64_t XTC_SEED = 0x5854435854435854;
 static const double OCTAVE = 0x1p-55, LOG2 = 0x1p-32; /* units of attn2c_octaves and attn2c_log2 */
 

@@ -172,9 +172,8 @@ void attn2c_keep_min_p(attn2c_sampler *s) {
   s->kept = kept;
 }
 
-int attn2c_sampler_keep(attn2c_sampler *s, attn2c_message *message) {
+void attn2c_sampler_keep(attn2c_sampler *s) {
   const attn2c_sampling *o = &s->options;
-  if (s->is_chained) return attn2c_sampler_chain(s, message);
   s->kept = ATTN2C_KEPT_ALL;
   if (o->top_k > 0 && o->top_k < s->vocabulary) {
     keep_top_k(s);
@@ -187,5 +186,4 @@ int attn2c_sampler_keep(attn2c_sampler *s, attn2c_message *message) {
   }
   if (o->top_p < 1) attn2c_keep_top_p(s);
   if (o->min_p > 0) attn2c_keep_min_p(s);
-  return ATTN2C_OK;
 }

@@ -29,10 +29,9 @@ enum { ATTN2C_SAMPLING_VOCABULARY = 1 << 20 };
  * Then a token is drawn by its probability. Numbers are rounded to float, as transformers does, except top_p
  * and min_p, which are used as they are.
  *
- * The other options mean what they mean in llama.cpp (src/llama-sampling.cpp). Each of them, and
- * `sampler_order`, has the options become a chain: each takes the tokens that the one before it has left, and
- * probabilities are those of these tokens. Bias and allowed come first. The usual order is that of
- * ATTN2C_SAMPLING_ORDER.
+ * The other options mean what they mean in llama.cpp (src/llama-sampling.cpp). With one of them, or with
+ * `sampler_order`, options are a chain: each takes the tokens that the one before it has left, and their
+ * probabilities have the sum 1. Bias and allowed come first. ATTN2C_SAMPLING_ORDER is the usual order.
  *
  * - top_n_sigma: tokens stay whose logit is at least the largest minus n times the standard deviation of all
  *   logits but -inf.
@@ -44,9 +43,10 @@ enum { ATTN2C_SAMPLING_VOCABULARY = 1 << 20 };
  *   entropy divided by its largest value, to the power dynatemp_exponent, says where. At 0 only the largest
  *   logit stays.
  * - mirostat 2: after the temperature, tokens stay whose surprise, -log2 of the probability, is at most mu;
- * at least one. mu is 2 tau at first. After each draw mu becomes mu - eta (s - tau), where s is the token's
- *   surprise among those that stayed (Basu et al. 2021). No other option that leaves out tokens counts.
- * - top_k: in a chain exactly k tokens stay; of equal ones those of the higher ids. */
+ *   the most probable one always stays. mu is 2 tau at first. After each draw mu becomes mu - eta (s - tau).
+ *   s is the token's surprise among the tokens that stayed (Basu et al. 2021). No other option that leaves
+ *   out tokens counts.
+ * - top_k: in a chain exactly k tokens stay: of equal ones the tokens of the higher ids. */
 #define ATTN2C_SAMPLING_ORDER "penalties;dry;temperature;top_n_sigma;top_k;top_p;min_p;typ_p;xtc"
 /* llama.cpp's own order, for which "llama.cpp" stands. */
 #define ATTN2C_SAMPLING_LLAMA "penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature"

@@ -193,10 +193,10 @@ int grammar_compile(const grammar_tree *tree, attn2c_grammar *g) {
   add_node(&m, GRAMMAR_UNKNOWN, 0, 0);
   add_node(&m, GRAMMAR_END, 0, 0);
   for (size_t i = 0; m.weights && i < tree->rule_count; i++) m.weights[i] = UNKNOWN;
-  for (uint32_t i = 0; i < g->rules && m.status == ATTN2C_OK; i++) {
-    m.weights[i] = (uint16_t)weigh(&m, tree->rules[i].tree);
+  for (uint32_t i = 0; i < g->rules && m.status == ATTN2C_OK; i++)
+    if (m.weights[i] == UNKNOWN) m.weights[i] = (uint16_t)weigh(&m, tree->rules[i].tree);
+  for (uint32_t i = 0; i < g->rules && m.status == ATTN2C_OK; i++)
     g->starts[i] = make(&m, tree->rules[i].tree, GRAMMAR_NODE_END);
-  }
   free(m.weights);
   return m.status;
 }

@@ -1,7 +1,7 @@
 /* grammar.c - reads a grammar, and finds what its automata have in common. */
 #include "grammar/tree.h"
 
-/* Sets is_whole and is_empty of a node by those of the nodes that it leads to. Returns whether one changed.
+/* Sets is_whole and is_empty of a node by the nodes that it leads to. Returns whether one changed.
  */
 static int look(attn2c_grammar *g, grammar_node *node) {
   const grammar_node *nodes = g->nodes, before = *node;

@@ -1,6 +1,6 @@
 /* grammar.h - reads grammars as llama.cpp writes them (GBNF), and turns them into automata over bytes.
  *
- * A file is a list of rules, NAME ::= WHAT. What a rule allows is made of "literals", classes such as [^a-z],
+ * A file is a list of rules, NAME ::= WHAT. A rule is made of "literals", classes such as [^a-z],
  * . for any character, names of rules, (groups), alternatives with |, and repetitions with ? * + {m}, {m,}
  * and {m,n}. Names have letters, digits and -. Literals and classes have the escapes \n \r \t \\ \" \[ \] \-
  * \xHH \uHHHH \UHHHHHHHH. A comment begins with # and ends with its line. A rule ends with its line, but not

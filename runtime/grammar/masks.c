@@ -1,5 +1,7 @@
-/* masks.c - the tokens of a node are a record in the states' memory: their number, the number of places, the
- * tokens, the places. Tokens are a list, or a bit each where a list would be longer. */
+/* masks.c - the tokens of a node are a record in the states' memory: their number, the number of runs, the
+ * tokens, the runs. Tokens are a list, or a bit each where a list would be longer. A run has the places of
+ * the tree that one byte leads to after the rule's end: the byte, their number, and they. Only bytes that the
+ * callers read are then looked at. */
 #include "grammar/masks.h"
 
 static uint32_t bit_words(const grammar_masks *m) { return ((uint32_t)m->vocabulary->size + 31) / 32; }
@@ -73,27 +75,62 @@ static void allow(grammar_masks *m, const uint32_t *tokens, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) m->allowed[tokens[i] / 64] |= (uint64_t)1 << tokens[i] % 64;
 }
 
+/* Writes the runs of the noted places' children; returns their words. NULL: counts only. */
+static uint32_t write_runs(const grammar_masks *m, uint32_t *words, uint32_t *runs) {
+  const vocabulary_node *nodes = m->vocabulary->after.nodes;
+  uint32_t counts[256] = {0}, at[256], used = 0;
+  for (uint32_t i = 0; i < m->place_count; i++)
+    for (uint32_t k = m->places[i] + 1; k < nodes[m->places[i]].end; k = nodes[k].end)
+      counts[nodes[k].byte]++;
+  *runs = 0;
+  for (uint32_t byte = 0; byte < 256; byte++) {
+    if (counts[byte] == 0) continue;
+    if (words) words[used] = byte, words[used + 1] = counts[byte];
+    at[byte] = used + 2;
+    used += 2 + counts[byte];
+    ++*runs;
+  }
+  for (uint32_t i = 0; words && i < m->place_count; i++)
+    for (uint32_t k = m->places[i] + 1; k < nodes[m->places[i]].end; k = nodes[k].end)
+      words[at[nodes[k].byte]++] = k;
+  return used;
+}
+
 /* Finds the tokens of a node. Returns their place, or STATE_FULL. */
 static uint32_t find_tokens(grammar_masks *m, uint32_t node) {
   grammar_states *s = &m->states;
+  uint32_t runs;
   m->token_count = m->place_count = 0;
   const uint32_t state = grammar_states_at(s, node);
   if (state == STATE_FULL || !walk(m, &m->vocabulary->after, 0, state)) return STATE_FULL;
   const int is_list = m->token_count < bit_words(m);
   const uint32_t size = is_list ? m->token_count : bit_words(m);
-  const uint32_t at = grammar_states_take(s, 2 + size + m->place_count);
+  const uint32_t at = grammar_states_take(s, 2 + size + write_runs(m, NULL, &runs));
   if (at == STATE_FULL) return at;
   uint32_t *words = s->words + at;
   words[0] = is_list ? size : UINT32_MAX;
-  words[1] = m->place_count;
+  words[1] = runs;
   if (is_list) {
     memcpy(words + 2, m->tokens, size * sizeof *words);
   } else {
     memset(words + 2, 0, size * sizeof *words);
     for (uint32_t i = 0; i < m->token_count; i++) words[2 + m->tokens[i] / 32] |= 1u << m->tokens[i] % 32;
   }
-  memcpy(words + 2 + size, m->places, m->place_count * sizeof *words);
+  write_runs(m, words + 2 + size, &runs);
   return m->of_node[node] = at;
+}
+
+/* Allows the tokens of the places that a byte leads to, and of those below them, in the state after it. */
+static int add_run(grammar_masks *m, const uint32_t *places, uint32_t count, uint32_t state) {
+  const vocabulary_pieces *p = &m->vocabulary->after;
+  for (uint32_t i = 0; i < count; i++) {
+    const vocabulary_node *node = &p->nodes[places[i]];
+    allow(m, p->order + node->first, node[1].first - node->first);
+    m->token_count = 0;
+    if (node->end > places[i] + 1 && !walk(m, p, places[i], state)) return 0;
+    allow(m, m->tokens, m->token_count);
+  }
+  return 1;
 }
 
 /* Allows the tokens that may follow at a node with its callers. */
@@ -101,20 +138,20 @@ static int add_node(grammar_masks *m, state_item item) {
   grammar_states *s = &m->states;
   const uint32_t at = m->of_node[item.node] ? m->of_node[item.node] : find_tokens(m, item.node);
   if (at == STATE_FULL) return 0;
-  const uint32_t *words = s->words + at, places = words[1];
+  const uint32_t *words = s->words + at, runs = words[1];
   const int is_list = words[0] != UINT32_MAX;
   const uint32_t size = is_list ? words[0] : bit_words(m);
   if (is_list)
     allow(m, words + 2, size);
   else
     for (uint32_t i = 0; i < size; i++) m->allowed[i / 2] |= (uint64_t)words[2 + i] << i % 2 * 32;
-  if (places == 0) return 1;
+  if (runs == 0) return 1;
   const uint32_t outside = grammar_states_return(s, item.stacks);
   if (outside == STATE_FULL) return 0;
-  for (uint32_t i = 0; i < places; i++) {
-    m->token_count = 0;
-    if (!walk(m, &m->vocabulary->after, words[2 + size + i], outside)) return 0;
-    allow(m, m->tokens, m->token_count);
+  words += 2 + size;
+  for (uint32_t i = 0; i < runs; i++, words += 2 + words[1]) {
+    const uint32_t state = state_step(s, outside, (uint8_t)words[0]);
+    if (state == STATE_FULL || (state != STATE_DEAD && !add_run(m, words + 2, words[1], state))) return 0;
   }
   return 1;
 }

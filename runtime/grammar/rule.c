@@ -6,7 +6,7 @@
 #include "grammar/masks.h"
 
 enum {
-  MEMORY = 16 << 20, /* bytes of states */
+  MEMORY = 16 << 20, /* bytes of states, if the caller does not say */
   ENDED = 1          /* the state after a token that ends the answer; no record is there */
 };
 
@@ -37,11 +37,12 @@ int attn2c_grammar_rule_create(attn2c_grammar_rule **rule, const attn2c_grammar_
   if (!r) return ATTN2C_MEMORY;
   r->rule.apply = apply;
   r->options = *options;
-  r->place_count = 2 * options->answers; /* those of a step and those of the step before */
+  r->place_count = 2 * options->answers; /* a step finds the answers of the step before */
   r->places = attn2c_allocate((size_t)r->place_count * sizeof *r->places);
   r->ends = attn2c_reserve((size_t)options->end_count * sizeof *r->ends);
   r->ids = attn2c_reserve_sparse((size_t)r->place_count * (size_t)options->most * sizeof *r->ids);
-  const int status = grammar_masks_create(&r->masks, options->grammar, options->vocabulary, MEMORY);
+  const int status = grammar_masks_create(&r->masks, options->grammar, options->vocabulary,
+                                          options->bytes ? options->bytes : MEMORY);
   if (status == ATTN2C_OK && r->places && r->ends && r->ids) {
     if (options->end_count > 0) memcpy(r->ends, options->ends, (size_t)options->end_count * sizeof *r->ends);
     for (int32_t i = 0; i < r->place_count; i++)
@@ -140,27 +141,37 @@ static void forget(attn2c_grammar_rule *r) {
   for (int32_t i = 0; i < r->place_count; i++) r->places[i].count = -1;
 }
 
+/* Forbids the tokens of a block whose bits are 0. Where most are, all are, and the others come back. */
+static void forbid(float *scores, int32_t count, uint64_t bits) {
+  const float none = attn2c_bits_float(ATTN2C_NEGATIVE_INFINITE_BITS);
+  float own[64];
+  if (count == 64 && __builtin_popcountll(bits) < 24) {
+    memcpy(own, scores, sizeof own);
+    for (int k = 0; k < 64; k++) scores[k] = none;
+    for (; bits; bits &= bits - 1) scores[__builtin_ctzll(bits)] = own[__builtin_ctzll(bits)];
+    return;
+  }
+  for (bits = ~bits; bits; bits &= bits - 1)
+    if (__builtin_ctzll(bits) < count) scores[__builtin_ctzll(bits)] = none;
+}
+
 static const char *apply(const attn2c_rule *rule, const attn2c_history *history, float *scores,
                          int32_t vocabulary) {
   attn2c_grammar_rule *r = (attn2c_grammar_rule *)rule;
-  const float none = attn2c_bits_float(ATTN2C_NEGATIVE_INFINITE_BITS);
   uint64_t any = 0;
   uint32_t state;
-  if (!find(r, history, &state)) {
+  int is_found = find(r, history, &state);
+  if (!is_found) {
     forget(r);
-    if (!find(r, history, &state)) return "the grammar needs more states than its memory has";
+    is_found = find(r, history, &state);
   }
   for (int32_t i = 0; i < vocabulary; i += 64) {
-    const int32_t count = vocabulary - i < 64 ? vocabulary - i : 64;
-    uint64_t bits = r->masks.allowed[i / 64];
+    const uint64_t bits = is_found ? r->masks.allowed[i / 64] : 0;
     any |= bits;
-    if (bits == 0)
-      for (int32_t k = 0; k < count; k++) scores[i + k] = none;
-    else
-      for (bits = ~bits; bits; bits &= bits - 1)
-        if (__builtin_ctzll(bits) < count) scores[i + __builtin_ctzll(bits)] = none;
+    forbid(scores + i, vocabulary - i < 64 ? vocabulary - i : 64, bits);
   }
   return any                   ? NULL
+         : !is_found           ? "the grammar needs more states than its memory has"
          : state == STATE_DEAD ? "the answer's tokens do not fit the grammar"
                                : "no token of this model goes on as the grammar demands";
 }

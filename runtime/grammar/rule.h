@@ -18,6 +18,7 @@ typedef struct attn2c_grammar_options {
   int32_t end_count;
   int32_t answers; /* at a time, with beams */
   int32_t most;    /* tokens of an answer */
+  size_t bytes;    /* of memory for states; 0: 16 MB */
 } attn2c_grammar_options;
 
 /* Returns ATTN2C_OK or _MEMORY; no other call allocates. */

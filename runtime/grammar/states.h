@@ -21,7 +21,7 @@ typedef struct {
   uint32_t used, capacity;
   uint32_t *slots; /* [slot_count] hash table of records; 0: none */
   uint32_t slot_count, records;
-  /* Of the state that is made, by node. */
+  /* The state that is made, by node. */
   uint32_t *marks;  /* the number of the state for which the node was reached last */
   uint32_t *stacks; /* these */
   uint32_t *waits;  /* the same number if the node waits in `queue` */

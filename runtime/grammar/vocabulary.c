@@ -4,7 +4,7 @@
 
 enum { LONGEST = 4096 /* bytes of a token; longer ones are left out */ };
 
-/* What the comparison of tokens looks at, as qsort takes no context. */
+/* A token with all that its comparison needs, as qsort takes no context. */
 typedef struct {
   const uint8_t *bytes;
   uint32_t length, token;

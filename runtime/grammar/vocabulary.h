@@ -6,7 +6,7 @@
 /* A node of a tree of tokens, in the order of a walk. Node 0 is the root. */
 typedef struct {
   uint32_t end;   /* the node after its last descendant */
-  uint32_t first; /* of its tokens in `order`; they end with those of the next node */
+  uint32_t first; /* of its tokens in `order`; the next node has the token after the last of them */
   uint16_t depth; /* bytes from the root */
   uint8_t byte;
 } vocabulary_node;

@@ -223,7 +223,7 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "the same as --tokens"},
     {"--greedy", NULL, NULL, GENERATE | CHAT, FLAG, AT(generate.greedy), 0, 0, 0, NULL,
      "takes the most probable token each time; the default if the folder's generation_config.json says so. "
-     "Options from --temperature to --seed, and those of llama.cpp but for DRY, draw tokens instead. If the "
+     "Options from --temperature to --seed and from --top-n-sigma to --mirostat draw tokens instead. If the "
      "folder says nothing, tokens are drawn, and "
      "a line says with which numbers"},
     {"--temperature", NULL, "T", GENERATE | CHAT, REAL, AT(generate.temperature), 0, 0, 0, NULL,
@@ -281,10 +281,10 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "end, "
      ": \" and *; none: there are none"},
     {"--sampler-order", NULL, "NAMES", GENERATE | CHAT, ONCE, AT(generate.sampler_order), 0, 0, 0, NULL,
-     "the order of the options, and those that count (default: "
-     "penalties;dry;temperature;top_n_sigma;top_k;top_p;min_p;typ_p;xtc); llama.cpp stands for its own "
-     "order, "
-     "in which temperature is the last and typ_p comes before top_p"},
+     "the options that count, in their order, with ; between the names (default: penalties, dry, "
+     "temperature, top_n_sigma, top_k, top_p, min_p, typ_p, xtc). llama.cpp stands for its own order, in "
+     "which "
+     "temperature is the last and typ_p comes before top_p"},
     {"--logit-bias", NULL, "ID=X", GENERATE | CHAT, PATH, AT(generate.biases), AT(generate.bias_count), 0, 0,
      NULL, "adds X to the logit of a token; -inf forbids it. May be repeated"},
     {"--allow", NULL, "ID,...", GENERATE | CHAT, PATH, AT(generate.allowed), AT(generate.allowed_count), 0, 0,

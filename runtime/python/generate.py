@@ -584,7 +584,8 @@ class _Generating(_Model):
                         break
 
         begun_with: Dict[int, NDArray[np.int32]] = {}  # the tokens of a prompt, or those that an answer to a source begins with
-        with self.state() as state, (_Guesser(self._samplers()) if guess else contextlib.nullcontext()) as guesser:
+        with self.state() as state, contextlib.ExitStack() as stack:
+            guesser = stack.enter_context(_Guesser(self._samplers())) if guess else None
             while running or begun < len(read):
                 while free and begun < len(read):
                     sequence, sampler = free.pop()

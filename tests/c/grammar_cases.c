@@ -23,7 +23,7 @@ typedef struct {
   uint64_t seed, n;
 } drawer;
 
-static int fail(const char *why) {
+static _Noreturn void fail(const char *why) {
   fprintf(stderr, "grammar_cases: %s\n", why);
   exit(3);
 }
@@ -106,7 +106,7 @@ static json_t *answer(drawer *d, const json_t *asked) {
     free(written);
     return json_pack("{s:s}", "fault", note);
   }
-  const attn2c_grammar_options options = {d->grammar, d->vocabulary, &end, 1, 1, MOST};
+  const attn2c_grammar_options options = {d->grammar, d->vocabulary, &end, 1, 1, MOST, 0};
   if (attn2c_grammar_rule_create(&d->rule, &options) != ATTN2C_OK) fail("no memory");
   json_t *texts = json_array(), *accepted = json_array();
   const int64_t draws = json_integer_value(json_object_get(asked, "draws"));

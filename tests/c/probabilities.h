@@ -19,7 +19,10 @@ static int probabilities_of(attn2c_sampler *s, const float *logits, float *proba
     probabilities[token] = 1;
     return ATTN2C_OK;
   }
-  if (attn2c_sampler_keep(s, message) != ATTN2C_OK) return ATTN2C_FORMAT;
+  if (!s->is_chained)
+    attn2c_sampler_keep(s);
+  else if (attn2c_sampler_chain(s, message) != ATTN2C_OK)
+    return ATTN2C_FORMAT;
   const int32_t count = s->kept == ATTN2C_KEPT_ALL ? s->vocabulary : s->kept;
   for (int32_t i = 0; i < count; i++) {
     const int32_t token = s->kept == ATTN2C_KEPT_ALL ? i : s->index[i];

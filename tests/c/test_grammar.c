@@ -61,6 +61,8 @@ Test(grammar, texts) {
       {"root ::= [^a-c\\n]*", "xyz-", 2},
       {"root ::= [^a-c\\n]*", "xb", 0},
       {"root ::= [^a-c\\n]*", "x\n", 0},
+      {"root ::= [^\\x00-\\x1F]", "\n", 0},
+      {"root ::= \"a\"? \"b\"", "aab", 0},
       {"root ::= [a-]*", "a-a", 2},
       {"root ::= [\\]\\[\\-]*", "][-", 2},
       {"root ::= \"\\x41\\u00e4\\U0001F600\\t\\r\\n\\\\\\\"\"", "A\xc3\xa4\xf0\x9f\x98\x80\t\r\n\\\"", 2},
@@ -144,6 +146,15 @@ Test(grammar, malformed) {
   }
 }
 
+/* Rules of few characters are part of those that call them, also within their repetitions. */
+Test(grammar, characters_are_part_of_rules) {
+  attn2c_grammar *grammar = grammar_of("root ::= s s\ns ::= \"'\" c* \"'\"\nc ::= [ab] | d d\nd ::= [cd]");
+  int calls = 0;
+  for (uint32_t i = 0; i < grammar->node_count; i++) calls += grammar->nodes[i].kind == GRAMMAR_CALL;
+  cr_assert_eq(calls, 2);
+  attn2c_grammar_free(grammar);
+}
+
 static const char json[] =
     "root ::= object\n"
     "value ::= object | array | string | number | (\"true\" | \"false\" | \"null\") ws\n"
@@ -207,4 +218,137 @@ Test(grammar, masks_are_the_tokens_that_fit) {
     draw_texts(goldens[i], "root ::= \"a\" root | root-2 root \"b\" | \"\"\nroot-2 ::= [a-z\xc3\xa4 ]",
                i + 200);
   }
+}
+
+/* A vocabulary and a rule, with what an answer's step needs. */
+typedef struct {
+  tokenizer t;
+  attn2c_vocabulary *vocabulary;
+  attn2c_grammar *grammar;
+  attn2c_grammar_rule *rule;
+  float scores[1000];
+} ruled;
+
+static ruled open_rule(const char *golden, const char *text, size_t bytes) {
+  static const int32_t ends[] = {0, 1};
+  ruled r = {.t = open_golden(golden), .grammar = grammar_of(text)};
+  message = attn2c_message_make(note, sizeof note);
+  cr_assert_eq(attn2c_vocabulary_create(r.t.text, 1000, "--grammar", &r.vocabulary, &message), ATTN2C_OK);
+  const attn2c_grammar_options options = {r.grammar, r.vocabulary, ends, 2, 2, 60, bytes};
+  cr_assert_eq(attn2c_grammar_rule_create(&r.rule, &options), ATTN2C_OK);
+  return r;
+}
+
+static void close_rule(ruled *r) {
+  attn2c_grammar_rule_free(r->rule);
+  attn2c_grammar_free(r->grammar);
+  attn2c_vocabulary_free(r->vocabulary);
+  close_golden(&r->t);
+}
+
+/* Returns the number of tokens that may follow ids[count], of which `prompt` are the prompt's; -1: none, and
+ * the reason is in the note. */
+static int allowed(ruled *r, const int32_t *ids, int32_t count, int32_t prompt) {
+  const attn2c_history history = {ids, count, prompt, 60, attn2c_grammar_rule_of(r->rule)};
+  int found = 0;
+  for (int i = 0; i < 1000; i++) r->scores[i] = (float)i;
+  const char *why = history.rule->apply(history.rule, &history, r->scores, 1000);
+  snprintf(note, sizeof note, "%s", why ? why : "");
+  for (int i = 0; i < 1000; i++) {
+    found += r->scores[i] > -INFINITY;
+    cr_assert(r->scores[i] == -INFINITY || r->scores[i] == (float)i);
+  }
+  cr_assert_eq(found == 0, why != NULL);
+  return why ? -1 : found;
+}
+
+static int32_t token_of(const ruled *r, const char *bytes) {
+  const vocabulary_pieces *p = &r->vocabulary->after;
+  for (int32_t i = 0; i < 1000; i++)
+    if (p->begins[i + 1] - p->begins[i] == strlen(bytes) &&
+        memcmp(p->bytes + p->begins[i], bytes, strlen(bytes)) == 0)
+      return i;
+  cr_assert_fail("no token '%s'", bytes);
+  return -1;
+}
+
+Test(rule, ends_and_what_is_after_them) {
+  ruled r = open_rule("gpt2", "root ::= \"a\" (\"b\" \"a\")?", 0);
+  int32_t ids[60] = {7, 8}, a = token_of(&r, "a"), b = token_of(&r, "b");
+  cr_assert_eq(allowed(&r, ids, 2, 2), 1);
+  cr_assert(r.scores[a] > 0);
+  ids[2] = a;
+  cr_assert_eq(allowed(&r, ids, 3, 2), 3); /* two ends */
+  cr_assert(r.scores[0] == 0 && r.scores[1] == 1 && r.scores[b] > 0);
+  ids[3] = b;
+  cr_assert_eq(allowed(&r, ids, 4, 2), 1);
+  ids[4] = 1;
+  cr_assert_eq(allowed(&r, ids, 5, 2), -1); /* no text ends here */
+  ids[3] = 1;
+  cr_assert_eq(allowed(&r, ids, 4, 2), 2);
+  ids[4] = 0;
+  cr_assert_eq(allowed(&r, ids, 5, 2), 2);
+  ids[5] = a;
+  cr_assert_eq(allowed(&r, ids, 6, 2), -1);
+  cr_assert_str_eq(note, "the answer's tokens do not fit the grammar");
+  close_rule(&r);
+}
+
+Test(rule, no_token_goes_on) {
+  ruled r = open_rule("llama_old", "root ::= \"a\" | \"\\U0010FFFD\"", 0);
+  const int32_t ids[] = {7};
+  cr_assert_eq(allowed(&r, ids, 1, 1), 1);
+  close_rule(&r);
+  r = open_rule("llama_old", "root ::= \"\\U0010FFFD\"", 0);
+  cr_assert_eq(allowed(&r, ids, 1, 1), -1);
+  cr_assert_str_eq(note, "no token of this model goes on as the grammar demands");
+  close_rule(&r);
+}
+
+/* Words at the beginning of a text have no space, those after other text have one. */
+Test(rule, the_first_token_of_a_text) {
+  ruled r = open_rule("llama_old", "root ::= \"w\"+", 0);
+  const int32_t special[] = {1}, text[] = {token_of(&r, "b")};
+  const int32_t a = token_of(&r, "w"), spaced = token_of(&r, " w");
+  allowed(&r, special, 1, 1);
+  cr_assert(r.scores[a] > 0 && r.scores[spaced] > 0);
+  allowed(&r, text, 1, 1);
+  cr_assert(r.scores[a] > 0 && r.scores[spaced] == -INFINITY);
+  const int32_t after[] = {1, spaced}, wrong[] = {text[0], spaced};
+  allowed(&r, after, 2, 1);
+  cr_assert(r.scores[a] > 0 && r.scores[spaced] == -INFINITY);
+  cr_assert_eq(allowed(&r, wrong, 2, 1), -1);
+  close_rule(&r);
+}
+
+/* A rule with little memory forgets its states, and gives the same. */
+Test(rule, memory) {
+  ruled much = open_rule("gpt2", json, 0), little = open_rule("gpt2", json, 12000),
+        none = open_rule("gpt2", json, 400);
+  int32_t ids[2][60] = {{5}, {5}};
+  uint64_t n = 0, seed = 3;
+  for (int32_t count = 1; count < 60; count++)
+    for (int k = 0; k < 2; k++) {
+      int left = allowed(&much, ids[k], count, 1), token = -1;
+      cr_assert(left > 0, "%s", note);
+      cr_assert_eq(allowed(&little, ids[k], count, 1), left, "%s", note);
+      cr_assert_arr_eq(little.scores, much.scores, sizeof much.scores);
+      for (left = (int)DRAW((uint64_t)left) + 1; left > 0; left -= much.scores[token] > -INFINITY) token++;
+      ids[k][count] = token;
+    }
+  cr_assert_eq(allowed(&none, ids[0], 9, 1), -1);
+  cr_assert_str_eq(note, "the grammar needs more states than its memory has");
+  close_rule(&much);
+  close_rule(&little);
+  close_rule(&none);
+}
+
+Test(rule, tokenizers_whose_tokens_have_no_text_of_their_own) {
+  tokenizer t = open_golden("suffix");
+  attn2c_vocabulary *vocabulary;
+  message = attn2c_message_make(note, sizeof note);
+  cr_assert_eq(attn2c_vocabulary_create(t.text, 1000, "--grammar", &vocabulary, &message), ATTN2C_USAGE);
+  cr_assert_str_eq(
+      note, "--grammar: not supported for this tokenizer: the text of a token depends on those after it");
+  close_golden(&t);
 }

@@ -181,7 +181,8 @@ def draw(r, depth, context):
 
 def write(r, value):
     form = r.choice([{"separators": (",", ":")}, {}, {"indent": 2}, {"indent": "\t"}])
-    return json.dumps(value, ensure_ascii=False, **form)
+    text = json.dumps(value, ensure_ascii=False, **form)
+    return json.dumps(value, ensure_ascii=False) if "\n" + 41 * " " in text or 41 * "\t" in text else text  # as much as is accepted
 
 
 def case(seed):

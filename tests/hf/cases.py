@@ -21,6 +21,7 @@ DISTIL = {"vocab_size": VOCAB, "dim": WIDTH, "n_layers": 2, "n_heads": 4, "hidde
           "max_position_embeddings": 19}
 ALBERT = {**BERT, "num_hidden_layers": 5, "num_hidden_groups": 2, "embedding_size": 10}
 ELECTRA = {**BERT, "embedding_size": 10}
+JINA_V3 = {**BERT, "type_vocab_size": 1, "pad_token_id": 0, "rope_parameters": {"rope_type": "default", "rope_theta": 50.0}}
 MPNET = {**BERT, "max_position_embeddings": 30}
 LABELS = {"num_labels": 3}
 ROBERTA = {**BERT, "pad_token_id": 1}
@@ -133,6 +134,8 @@ CASES = {
     "llama_question": ("LlamaForQuestionAnswering", LLAMA, {}),
     "llama_shards": ("LlamaForCausalLM", LLAMA, {"shards": "10KB"}),
     **{f"llama_{kind}": ("LlamaModel", {**LLAMA, **rope(kind)}, {}) for kind in ROPE},
+    "jina_v3_model": ("JinaEmbeddingsV3Model", JINA_V3, {}),
+    "jina_v3_task": ("JinaEmbeddingsV3Model", JINA_V3, {"task": True, "words": ["adapter=separation"]}),
     "mistral_window": ("MistralForCausalLM", {**LLAMA, "sliding_window": 3}, {}),
     "qwen2_logits": ("Qwen2ForCausalLM", LLAMA, {}),
     "qwen2_window": ("Qwen2Model", {**LLAMA, "use_sliding_window": True, "sliding_window": 3,
@@ -265,6 +268,8 @@ CASES.update({
     "nomic_bert_token": ("NomicBertForTokenClassification", {**NOMIC, **LABELS}, {}),
     "nomic_bert_sentence": ("NomicBertModel", NOMIC, {"sentence": [["mean_tokens"], None, True],
                                                       "change": "published_nomic"}),
+    "nomic_bert_experts": ("NomicMoeModel", {**NOMIC, "num_hidden_layers": 3, "num_experts": 5, "moe_top_k": 2,
+                                             "moe_every_n_layers": 2}, {"change": "published_nomic_moe"}),
     "gte_model": ("GteModel", {**GTE, "rope_parameters": {"rope_theta": 50.0, "rope_type": "default"}}, {}),
     "gte_masked": ("GteForMaskedLM", {**GTE, "type_vocab_size": 1, "hidden_act": "relu"}, {}),
     "gte_token": ("GteForTokenClassification", {**GTE, **LABELS}, {}),

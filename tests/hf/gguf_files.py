@@ -93,11 +93,32 @@ def parts_of_heads(values, outer, inner):
     return values.reshape(outer, inner, -1, *values.shape[1:]).swapaxes(0, 1).reshape(values.shape)
 
 
+def grouped(values, config):
+    """The rows of Falcon's queries, keys and values by groups of queries that share a key, as they are in transformers."""
+    heads, groups = config.num_attention_heads, config.num_kv_heads
+    width = values.shape[0] // (heads + 2 * groups)
+    parts = np.split(values, [heads * width, (heads + groups) * width])
+    return np.concatenate([part.reshape(groups, -1, *values.shape[1:]) for part in parts], 1).reshape(values.shape)
+
+
+def ungrouped(values, config):
+    """The inverse of grouped, as llama.cpp's converter stores them."""
+    heads, groups = config.num_attention_heads, config.num_kv_heads
+    width = values.shape[0] // (heads + 2 * groups)
+    parts = np.split(values.reshape(groups, -1, *values.shape[1:]), [heads // groups * width, (heads // groups + 1) * width], 1)
+    return np.concatenate([part.reshape(-1, *values.shape[1:]) for part in parts])
+
+
 DECODER = {"self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
            "self_attn.o_proj": "attn_output", "input_layernorm": "attn_norm", "mlp.gate_proj": "ffn_gate",
            "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down", "post_attention_layernorm": "ffn_norm"}
+JOINED = {"self_attention.query_key_value": "attn_qkv", "self_attention.dense": "attn_output",
+          "input_layernorm": "attn_norm", "mlp.dense_h_to_4h": "ffn_up", "mlp.dense_4h_to_h": "ffn_down",
+          "post_attention_layernorm": "ffn_norm", "ln_attn": "attn_norm_2", "ln_mlp": "attn_norm"}
 GPT2 = {"attn.c_attn": "attn_qkv", "attn.c_proj": "attn_output", "ln_1": "attn_norm", "mlp.c_fc": "ffn_up",
-        "mlp.c_proj": "ffn_down", "ln_2": "ffn_norm"}
+        "mlp.c_proj": "ffn_down", "ln_2": "ffn_norm", **JOINED}
+MPT = {"attn.Wqkv": "attn_qkv", "attn.out_proj": "attn_output", "norm_1": "attn_norm", "norm_2": "ffn_norm",
+       "ffn.up_proj": "ffn_up", "ffn.down_proj": "ffn_down"}
 BERT = {"attention.self.query": "attn_q", "attention.self.key": "attn_k", "attention.self.value": "attn_v",
         "attention.output.dense": "attn_output", "attention.output.LayerNorm": "attn_output_norm",
         "intermediate.dense": "ffn_up", "output.dense": "ffn_down", "output.LayerNorm": "layer_output_norm"}
@@ -108,10 +129,11 @@ NOMIC = {"self_attn.qkv_proj": "attn_qkv", "self_attn.o_proj": "attn_output",
          "mlp.down_proj": "ffn_down", "post_mlp_layernorm": "layer_output_norm"}
 OUTSIDE = {"gpt_neox.embed_in": "token_embd", "gpt_neox.final_layer_norm": "output_norm", "embed_out": "output",
            "model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output",
-           "transformer.wte": "token_embd", "transformer.wpe": "position_embd", "transformer.ln_f": "output_norm",
+           "transformer.word_embeddings": "token_embd", "transformer.word_embeddings_layernorm": "token_embd_norm",
+           "transformer.norm_f": "output_norm", "transformer.wte": "token_embd", "transformer.wpe": "position_embd", "transformer.ln_f": "output_norm",
            "embeddings.word_embeddings": "token_embd", "embeddings.position_embeddings": "position_embd",
            "embeddings.token_type_embeddings": "token_types", "embeddings.LayerNorm": "token_embd_norm"}
-LAYERS = {"model.layers.": DECODER, "transformer.h.": GPT2, "encoder.layer.": BERT, "gpt_neox.layers.": NEOX, "layers.": NOMIC}
+LAYERS = {"model.layers.": DECODER, "transformer.h.": GPT2, "transformer.blocks.": MPT, "encoder.layer.": BERT, "gpt_neox.layers.": NEOX, "layers.": NOMIC}
 
 # Tensors that some architectures name differently.
 AFTER = {"post_attention_layernorm": "post_attention_norm", "post_feedforward_layernorm": "post_ffw_norm",
@@ -121,7 +143,11 @@ MIXTURE = {"mlp.gate": "ffn_gate_inp", "block_sparse_moe.router": "ffn_gate_inp"
            "experts.gate": "ffn_gate_exps", "experts.up": "ffn_up_exps", "experts.down": "ffn_down_exps",
            "mlp.shared_expert.gate_proj": "ffn_gate_shexp", "mlp.shared_expert.up_proj": "ffn_up_shexp",
            "mlp.shared_expert.down_proj": "ffn_down_shexp", "mlp.shared_expert_gate": "ffn_gate_inp_shexp"}
-OTHER = {"gemma2": AFTER, "gemma3": AFTER, "olmo2": AFTER, "qwen3": {key: AFTER[key] for key in list(AFTER)[3:]},
+OTHER = {"gemma2": AFTER, "gemma3": AFTER, "olmo2": AFTER, "exaone4": AFTER,
+         "qwen3": {key: AFTER[key] for key in list(AFTER)[3:]}, "command-r": {key: AFTER[key] for key in list(AFTER)[3:]},
+         "glm4": {"post_self_attn_layernorm": "post_attention_norm", "post_mlp_layernorm": "post_ffw_norm",
+                  "mlp.gate_up_proj": "ffn_up"},
+         "stablelm": {"self_attn.q_layernorm": "attn_q_norm", "self_attn.k_layernorm": "attn_k_norm"},
          "phi3": {"self_attn.qkv_proj": "attn_qkv", "mlp.gate_up_proj": "ffn_up"},
          "llama": MIXTURE, "qwen3moe": {**MIXTURE, **{key: AFTER[key] for key in list(AFTER)[3:]}},
          "olmoe": {**MIXTURE, **{key: AFTER[key] for key in list(AFTER)[3:]}}, "qwen2moe": MIXTURE,
@@ -139,7 +165,7 @@ def name_of(name, arch):
     return f"{OUTSIDE[module]}.{kind}"
 
 
-IN_PAIRS = ("llama", "granite", "granitemoe", "smollm3")
+IN_PAIRS = ("llama", "granite", "granitemoe", "internlm2", "smollm3")   # whose rotated rows are stored as pairs
 
 
 def to_file(values, name, arch, config):
@@ -151,8 +177,10 @@ def to_file(values, name, arch, config):
         return pairs(values, heads)
     if arch.startswith("gemma") and name.endswith("norm.weight"):
         return values + np.float32(1)
-    if arch == "gptneox" and "query_key_value" in name:
+    if arch in ("bloom", "gptneox") and "query_key_value" in name:
         return parts_of_heads(values, config.num_attention_heads, 3)
+    if arch == "falcon" and "query_key_value" in name:
+        return ungrouped(values, config)
     return values
 
 
@@ -163,8 +191,10 @@ def from_file(values, name, arch, config):
         return halves(values, heads)
     if arch.startswith("gemma") and name.endswith("norm.weight"):
         return values - np.float32(1)
-    if arch == "gptneox" and "query_key_value" in name:
+    if arch in ("bloom", "gptneox") and "query_key_value" in name:
         return parts_of_heads(values, 3, config.num_attention_heads)
+    if arch == "falcon" and "query_key_value" in name:
+        return grouped(values, config)
     return to_file(values, name, arch, config)
 
 
@@ -174,6 +204,9 @@ SMALL = {"vocab_size": 37, "hidden_size": 32, "num_hidden_layers": 2, "num_atten
 EXPERTS = {**SMALL, "hidden_size": 64, "intermediate_size": 64, "num_experts": 5, "num_local_experts": 5,
            "num_experts_per_tok": 2}
 COUNTS = {"expert_count": 5, "expert_used_count": 2}
+
+FALCON = {"vocab_size": 37, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "ffn_hidden_size": 64,
+          "max_position_embeddings": 64}
 
 # case: class, configuration, architecture, types of matrices in turn, metadata beyond the usual, and what is
 # special: `parts`: tensors of each file; `frequencies`: factors of rotary frequencies; `biases`.
@@ -213,6 +246,37 @@ CASES = {
     "gguf_olmo2": ("Olmo2ForCausalLM", SMALL, "olmo2", ["Q8_0", "BF16"], {}, {}),
     "gguf_smollm3": ("SmolLM3ForCausalLM", {**SMALL, "num_hidden_layers": 4}, "smollm3", ["Q8_0", "Q5_0"],
                      {"rope.freq_base": 2000000.0}, {}),
+    "gguf_olmo3": ("Olmo3ForCausalLM", {**SMALL, "num_hidden_layers": 3, "sliding_window": 4, "layer_types": [
+        "full_attention", "sliding_attention", "full_attention"], "rope_theta": 500000.0, "rope_scaling": {
+            "rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 16}}, "olmo2", ["Q8_0", "F16"],
+        {"rope.freq_base": 500000.0, "attention.sliding_window": 4, "attention.sliding_window_pattern": [False, True, False],
+         "rope.scaling.factor": 8.0, "rope.scaling.type": "yarn", "rope.scaling.original_context_length": 16,
+         "rope.scaling.attn_factor": 1.2079441541679836}, {}),
+    "gguf_exaone4": ("Exaone4ForCausalLM", {**SMALL, "sliding_window": 4, "layer_types": [
+        "sliding_attention", "full_attention"]}, "exaone4", ["Q8_0", "Q5_0"],
+        {"attention.sliding_window": 4, "attention.sliding_window_pattern": [True, False]}, {}),
+    "gguf_command_r": ("CohereForCausalLM", {**SMALL, "use_qk_norm": True, "logit_scale": 0.25}, "command-r",
+                       ["Q8_0", "Q4_0"], {"logit_scale": 0.25, "rope.freq_base": 500000.0}, {}),
+    "gguf_cohere2": ("Cohere2ForCausalLM", {**SMALL, "num_hidden_layers": 4, "sliding_window": 4, "logit_scale": 0.25},
+                     "cohere2", ["Q8_0", "Q5_1"], {"logit_scale": 0.25, "attention.sliding_window": 4,
+                                                   "rope.dimension_count": 8}, {}),
+    "gguf_stablelm": ("StableLmForCausalLM", {**SMALL, "qk_layernorm": True, "use_parallel_residual": True,
+                                              "use_qkv_bias": True, "partial_rotary_factor": 0.5}, "stablelm",
+                      ["Q8_0", "Q4_1"], {"rope.dimension_count": 4}, {}),
+    "gguf_stablelm_serial": ("StableLmForCausalLM", {**SMALL, "partial_rotary_factor": 0.25}, "stablelm", ["Q5_0"],
+                             {"rope.dimension_count": 2}, {}),
+    "gguf_glm4": ("Glm4ForCausalLM", {**SMALL, "head_dim": 8, "partial_rotary_factor": 0.5}, "glm4", ["Q8_0", "F16"],
+                  {"rope.dimension_count": 4}, {}),
+    "gguf_internlm2": ("LlamaForCausalLM", SMALL, "internlm2", ["Q8_0", "Q5_0"], {"rope.freq_base": 10000.0}, {}),
+    "gguf_bloom": ("BloomForCausalLM", {"vocab_size": 37, "hidden_size": 32, "n_layer": 2, "n_head": 4,
+                                        "tie_word_embeddings": False}, "bloom", ["Q8_0", "Q5_1"], {}, {}),
+    "gguf_mpt": ("MptForCausalLM", {"vocab_size": 37, "d_model": 32, "n_layers": 2, "n_heads": 4, "max_seq_len": 64,
+                                    "attn_config": {"clip_qkv": 0.25}}, "mpt", ["Q8_0", "F16"],
+                 {"attention.max_alibi_bias": 8.0, "attention.clamp_kqv": 0.25}, {}),
+    "gguf_falcon": ("FalconForCausalLM", {**FALCON, "num_kv_heads": 1}, "falcon", ["Q8_0", "Q4_0"],
+                    {"attention.head_count_kv": 1}, {}),
+    "gguf_falcon_40b": ("FalconForCausalLM", {**FALCON, "num_kv_heads": 2, "new_decoder_architecture": True}, "falcon",
+                        ["Q8_0", "Q4_1"], {"attention.head_count_kv": 2}, {}),
     "gguf_starcoder2": ("Starcoder2ForCausalLM", {**SMALL, "sliding_window": None}, "starcoder2", ["Q8_0", "Q5_0"],
                         {}, {}),
     "gguf_mixtral": ("MixtralForCausalLM", {**EXPERTS, "rope_theta": 10000.0}, "llama", ["Q4_0", "Q8_0", "F16"],
@@ -243,11 +307,13 @@ CASES = {
 
 def write_metadata(writer, arch, config, more):
     get = lambda *names: next(getattr(config, name) for name in names if getattr(config, name, None) is not None)
+    width = get("hidden_size", "n_embd")
     writer.add_vocab_size(config.vocab_size)
     writer.add_block_count(get("num_hidden_layers", "n_layer"))
-    writer.add_context_length(get("max_position_embeddings", "n_positions"))
-    writer.add_embedding_length(get("hidden_size", "n_embd"))
-    writer.add_feed_forward_length(get("intermediate_size", "n_inner"))
+    writer.add_context_length(64 if arch == "bloom" else get("max_position_embeddings", "n_positions", "max_seq_len"))
+    writer.add_embedding_length(width)
+    writer.add_feed_forward_length(4 * width if arch in ("bloom", "mpt") else get("intermediate_size", "n_inner",
+                                                                                 "ffn_hidden_size"))
     writer.add_head_count(get("num_attention_heads", "n_head"))
     if hasattr(config, "num_key_value_heads"):
         writer.add_head_count_kv(config.num_key_value_heads)
@@ -256,12 +322,13 @@ def write_metadata(writer, arch, config, more):
     else:
         writer.add_layer_norm_eps(get("layer_norm_eps", "layer_norm_epsilon", "norm_epsilon"))
     for key, value in more.items():
-        (writer.add_float32 if isinstance(value, float) else writer.add_uint32)(f"{arch}.{key}", value)
+        add = {float: writer.add_float32, str: writer.add_string, list: writer.add_array}.get(type(value), writer.add_uint32)
+        add(f"{arch}.{key}", value)
 
 
 def parameters_of(model, arch):
     """Names and values of parameters, and the names that a tensor of several is divided into; NomicBERT's queries, keys
-    and values are one."""
+    and values are one, and so are StableLM's norms of heads."""
     known = {name: parameter.detach().numpy().copy() for name, parameter in model.named_parameters()}
     for name, values in known.items():
         if name.endswith("experts.gate_up_proj"):
@@ -269,6 +336,11 @@ def parameters_of(model, arch):
                 yield f"{name[:-12]}{part}.weight", np.ascontiguousarray(half), [f"{name} {part}"]
         elif name.endswith("experts.down_proj"):
             yield name[:-5] + ".weight", values, [name]
+        elif ".norms." in name:
+            before = name.split(".norms.")[0]
+            parts = [each for each in known if each.startswith(before + ".norms.")]
+            if name == parts[0]:
+                yield before + ".weight", np.stack([known[part] for part in parts]), parts
         elif arch != "nomic-bert" or not ("q_proj" in name or "k_proj" in name or "v_proj" in name):
             yield name, values, [name]
         elif "q_proj" in name:
@@ -284,7 +356,7 @@ def stored_tensors(model, kinds, arch, config, random):
             continue
         kind = "F32"
         values = to_file(values, name, arch, config)
-        if values.ndim >= 2 and min(values.shape) > 2:
+        if values.ndim >= 2 and min(values.shape) > 2 and "norm" not in name:
             kind, number = kinds[number % len(kinds)], number + 1
             if values.shape[-1] % gguf.GGML_QUANT_SIZES[Type[kind]][0]:  # as llama.cpp: a type of smaller blocks
                 kind = ("Q4_0", "Q4_1", "Q5_0")[number % 3]
@@ -294,6 +366,8 @@ def stored_tensors(model, kinds, arch, config, random):
             state[part] = torch.tensor(np.ascontiguousarray(rows))
     for name in [key[:-5] for key in state if key.endswith(" gate")]:
         state[name] = torch.cat([state.pop(name + " gate"), state.pop(name + " up")], 1)
+    for name in state:
+        state[name] = state[name].reshape(model.get_parameter(name).shape)
     return tensors, state
 
 

@@ -25,6 +25,7 @@ adapter also with peft 0.21.2.
 import json
 import shutil
 import sys
+import tempfile
 import zlib
 from pathlib import Path
 
@@ -34,6 +35,7 @@ import transformers as hf
 from safetensors.numpy import load_file, save_file
 
 import jina
+import nomic
 from cases import (AST, BATCH, BERT, CASES, CLEAR, FRAMES, GTE, HIDDEN_ONLY, LENGTHS, NTK, PROMPT, SEQ, SOURCE,
                    VOCAB, WIDTH)
 
@@ -219,6 +221,31 @@ def published_nomic(folder):
         indent=2) + "\n")
 
 
+def published_nomic_moe(folder):
+    """The same for the mixture of experts, with the published names of tensors."""
+    own = json.loads((folder / "config.json").read_text())
+    published_nomic(folder)
+    config = json.loads((folder / "config.json").read_text())
+    config.update(activation_function="gelu", expert_choice_router=False, ffn_div=1, mlp_fc1_bias=True,
+                  mlp_fc2_bias=True, moe_normalize_expert_weights=False, num_shared_experts=0, qkv_proj_bias=True,
+                  architectures=["NomicBertModel"],
+                  **{key: own[key] for key in ("moe_every_n_layers", "moe_top_k", "num_experts")})
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    tensors, renamed = load_file(folder / "model.safetensors"), {}
+    for name, value in tensors.items():
+        if "q_proj" in name:
+            parts = [tensors[name.replace("q_proj", part)] for part in ("q_proj", "k_proj", "v_proj")]
+            name, value = name.replace("q_proj", "Wqkv"), np.concatenate(parts)
+        elif "k_proj" in name or "v_proj" in name:
+            continue
+        for old, new in (("layers.", "encoder.layers."), ("self_attn", "attn"), ("o_proj", "out_proj"),
+                         ("embeddings.LayerNorm", "emb_ln"), ("post_attention_layernorm", "norm1"),
+                         ("post_mlp_layernorm", "norm2")):
+            name = name.replace(old, new)
+        renamed[name] = value
+    save_file(renamed, folder / "model.safetensors")
+
+
 def published_gte(folder):
     """As the published folders of GTE v1.5, with code of their own. Its scaling of positions is called ntk."""
     tensors = load_file(folder / "model.safetensors")
@@ -374,7 +401,7 @@ def save(folder, class_name, settings, shards="1GB"):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     generator = torch.Generator().manual_seed(zlib.crc32(folder.name.encode()))
-    model_class = getattr(jina, class_name, None) or getattr(hf, class_name)
+    model_class = getattr(jina, class_name, None) or getattr(nomic, class_name, None) or getattr(hf, class_name)
     model = model_class(model_class.config_class(**settings))
     fill(model, generator)
     model.half().save_pretrained(folder, max_shard_size=shards)
@@ -405,6 +432,47 @@ def merged(folder, model, settings, generator):
     return adapted.float().merge_and_unload().eval()
 
 
+TASKS, TASK, TASK_RANK, TASK_ALPHA = ["retrieval.query", "separation", "text-matching"], "separation", 2, 3
+
+
+def published_task(folder, generator):
+    """As the published folders of jina-embeddings-v3, with factors for each task. Returns the tensors that a task's
+    give, by their names without adapters."""
+    tensors, merged_tensors = {}, {}
+    for name, value in load_file(folder / "model.safetensors").items():
+        merged_tensors[name] = torch.tensor(value).float()
+        if not name.endswith(".weight") or "norm" in name or "emb_ln" in name:
+            tensors["roberta." + name] = value
+            continue
+        module, (rows, columns) = "roberta." + name.removesuffix(".weight") + ".parametrizations.weight.", value.shape
+        shapes = [(TASK_RANK, columns), (rows, TASK_RANK)]
+        is_table = "embeddings" in name
+        a, b = ((0.3 * torch.randn((len(TASKS), *shape), generator=generator)).half()
+                for shape in (reversed(shapes) if is_table else shapes))
+        tensors.update({module + "original": value, module + "0.lora_A": a.numpy(), module + "0.lora_B": b.numpy()})
+        one, other = (each[TASKS.index(TASK)].float() for each in (a, b))
+        merged_tensors[name] += (one @ other if is_table else other @ one) * (TASK_ALPHA / TASK_RANK)
+    save_file(tensors, folder / "model.safetensors")
+    config = json.loads((folder / "config.json").read_text())
+    base = config.pop("rope_parameters")["rope_theta"]
+    config.update(architectures=["XLMRobertaModel"], model_type="xlm-roberta", position_embedding_type="rotary",
+                  auto_map={"AutoModel": "jinaai/xlm-roberta-flash-implementation--modeling_lora.XLMRobertaLoRA"},
+                  rotary_emb_base=base, lora_adaptations=TASKS, lora_alpha=TASK_ALPHA, lora_rank=TASK_RANK,
+                  lora_dropout_p=0.0, task_instructions={task: "" for task in TASKS}, use_flash_attn=True)
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    return merged_tensors
+
+
+def with_task(folder, model, generator):
+    """The model of a task, which transformers opens from a folder without adapters."""
+    whole = published_task(folder, generator)
+    with tempfile.TemporaryDirectory() as place:
+        model.save_pretrained(place)
+        save_file({name: value.numpy() for name, value in whole.items()}, Path(place) / "model.safetensors",
+                  metadata={"format": "pt"})
+        return opened(type(model), Path(place))
+
+
 def write(name):
     class_name, settings, special = CASES[name]
     folder = GOLDENS / name
@@ -413,6 +481,8 @@ def write(name):
         globals()[special["change"]](folder)
     if "adapter" in special:
         model = merged(folder, model, special["adapter"], generator)
+    if "task" in special:
+        model = with_task(folder, model, generator)
     mask, seq = None, special.get("length", SEQ)
     if "pictures" in special:
         ids = torch.randint(4, VOCAB, (BATCH, seq), generator=generator)

@@ -68,6 +68,9 @@ def labels(*names):
 ROBERTA = {**bert(), "max_position_embeddings": MOST + 2, "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2,
            "type_vocab_size": 1}
 
+WRITER = {"hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+          "intermediate_size": WIDTH, "max_position_embeddings": MOST, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+
 # case: class, configuration, tokenizer, texts, pairs or None, mask token
 CASES = {
     "sequence": ("BertForSequenceClassification", bert(**labels("no", "yes", "per\u202ehaps\u001b[31m")), "bert_uncased", TEXTS,
@@ -101,6 +104,10 @@ CASES = {
         "qwen2", TEXTS, None), # the tokenizer ends texts with the padding token
     "next": ("GPT2LMHeadModel", {"n_positions": MOST, "n_embd": WIDTH, "n_layer": 2, "n_head": 4, "n_inner": WIDTH},
              "gpt2", [text for text in TEXTS if text], None),
+    **{f"next_{name.lower()}": (f"{name}ForCausalLM", {**WRITER, **more}, tokenizer, [text for text in TEXTS if text], None)
+       for name, tokenizer, more in (
+           ("Bloom", "bloom", {"n_layer": 2, "n_head": 4}),
+           ("Cohere2", "digits", {"sliding_window": 4, "layer_types": ["sliding_attention", "full_attention"]}))},
 }
 
 
@@ -207,7 +214,7 @@ def of_embedding(model, row, *_):
 
 
 ANSWERS = {"sequence": of_labels, "ended": of_labels, "pairs": of_labels, "entailment": of_labels, "many": of_labels, "token": of_tokens, "masked": of_masks,
-           "question": of_span, "windows": of_span, "next": of_next, "sentence": of_embedding, "modern": of_embedding}
+           "question": of_span, "windows": of_span, **{name: of_next for name in CASES if name.startswith("next")}, "sentence": of_embedding, "modern": of_embedding}
 
 
 def sentence_modules(folder):
@@ -322,7 +329,7 @@ def write_reranker(folder, tokenizer, texts, pairs):
 def outputs_of(name, class_name, result, length):
     """The outputs of one text by itself."""
     found = {key: result[key][0].float() for key in sorted(goldens.HIDDEN_ONLY & set(result.keys()))}
-    if "LMHead" in class_name:
+    if "LMHead" in class_name or "CausalLM" in class_name:
         found["logits"] = found["logits"][length - 1]
     if name in SENTENCES:
         mean = found["last_hidden_state"].mean(0)

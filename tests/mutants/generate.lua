@@ -47,6 +47,88 @@ return function(of, spec)
       wrong = "tokens near a border are drawn after all others" },
   }
 
+  of("runtime/generate/guess.c", "c:guess") {
+    { name = "guess_longest", old = "if (same > longest) longest = same, at = i + 1;",
+      new = "if (at == 0) longest = same, at = i + 1;", filter = "guess/the_longest*",
+      wrong = "the last repetition is taken, not the longest" },
+    { name = "guess_wraps", old = "guess->ids[at - count - 1]", new = "last", filter = "guess/the_longest*",
+      wrong = "a repetition ends at the end of the text" },
+    { name = "guess_loss", old = "spare = LOSS * g->all + plain - g->loss;", new = "spare = LOSS * 1e30 - g->loss;", filter = "guess/*", wrong = "losses have no bound" },
+    { name = "guess_known", old = "rows < twice ? rows : twice;", new = "rows < 99 * twice ? rows : twice;", filter = "guess/*",
+      wrong = "calls of any size are tried at once" },
+    { name = "guess_memory", old = "if (g->tried[kind] >= TRIES) g->tried[kind] /= 2, g->right[kind] /= 2;", new = "",
+      filter = "guess/follows*", wrong = "a text that repeats again gets no guesses" },
+    { name = "guess_chance", old = "chances[next] *= ", new = "chances[next] = chances[next] < 0 ? 0 : ",
+      filter = "guess/is_near*", wrong = "a guess counts as if those before it were right" },
+  }
+
+  of("runtime/generate/answers.c", "c:answers_guess") {
+    { name = "answers_accept", old = "|| (i < guess->count && b->lasts[place] != guess->ids[i])) break;", new = ") break;",
+      filter = "answers/guesses_change*", wrong = "wrong guesses are accepted" },
+    { name = "answers_after", old = "choose(b, place, kept + i,", new = "choose(b, place, kept + guess->count,",
+      filter = "answers/guesses_change*", wrong = "processors see guesses that are not drawn yet" },
+    { name = "answers_rewind", old = "kept + (*drawn > 1 ? *drawn - 1 : 0)", new = "kept + guess->count",
+      filter = "answers/guesses_change*", wrong = "wrong guesses stay in the sequence" },
+    { name = "answers_room", old = "most_of(b, b->prompts[place]) - kept - 2,", new = "ATTN2C_GUESSES,",
+      filter = "answers/guesses_change*", wrong = "guesses go beyond the most tokens" },
+    { name = "answers_cut", old = "b->answers[place].count = count;", new = "(void)count;",
+      filter = "answers/guesses_that*", wrong = "tokens after a stop text stay" },
+  }
+
+  of("runtime/program/generate/command.c", spec .. "whole/guess_spec.lua") {
+    { name = "command_stopped", old = "if (r->shown.is_stopped) break;", new = "", filter = "of one prompt or several",
+      wrong = "ids after a stop text are written" },
+  }
+
+  of("runtime/generate/dry.c", "c:sample_chain") {
+    { name = "dry_breaker", old = "const int32_t length = d->same[k] < most ? d->same[k] : most,",
+      new = "const int32_t length = d->same[k],", filter = "sample_chain/definitions", wrong = "breakers break nothing" },
+    { name = "dry_head", old = "if (length >= 0 && d->heads[token] < 2)", new = "if (length >= 0)",
+      filter = "sample_chain/definitions", wrong = "breakers are lowered" },
+    { name = "dry_z", old = "same[k - begin] < known - k ? same[k - begin] : known - k;", new = "same[k - begin];",
+      filter = "sample_chain/definitions", wrong = "repetitions are too long" },
+    { name = "dry_last", old = "const int32_t count = d->count < d->capacity ? d->count : d->capacity;",
+      new = "const int32_t count = d->count;", filter = "sample_chain/d*", wrong = "more than the last n tokens count" },
+    { name = "dry_again", old = "    d->longest[token] = 0;\n", new = "", filter = "sample_chain/dry*",
+      wrong = "a repetition counts in later calls" },
+  }
+
+  of("runtime/generate/breakers.c", "c:breakers") {
+    { name = "breakers_inside", old = "at + size <= length; at++)", new = "at + size <= length && at < 1; at++)",
+      filter = "breakers/by*", wrong = "a text inside a token breaks nothing" },
+    { name = "breakers_rest", old = "size - (length - at), first);", new = "0, first);", filter = "breakers/by*",
+      wrong = "the beginning of a text breaks" },
+  }
+
+  of("runtime/generate/sample_chain.c", "c:sample_chain") {
+    { name = "chain_sigma", old = "spread = s->options.top_n_sigma * spread;", new = "",
+      filter = "sample_chain/definitions", wrong = "n is always 1" },
+    { name = "chain_typical", old = "units > mean ? units - mean : mean - units", new = "units > mean ? units - mean : 0",
+      filter = "sample_chain/definitions", wrong = "all tokens that are too probable are typical" },
+    { name = "chain_mean", old = "lower += (mass & 0x1fffff) * (units >> 8);", new = "",
+      filter = "sample_chain/definitions", wrong = "improbable tokens have no part in the entropy" },
+    { name = "chain_xtc", old = "s->mass[token] < least || token == last", new = "s->mass[token] < least",
+      filter = "sample_chain/definitions", wrong = "the last token above the threshold goes, too" },
+    { name = "chain_chance", old = "* 0x1p-53 > s->options.xtc_probability", new = "* 0x1p-53 > 1",
+      filter = "sample_chain/xtc*", wrong = "XTC always acts" },
+    { name = "chain_mirostat", old = "s->mu = s->mu - step;", new = "", filter = "sample_chain/mirostat*",
+      wrong = "mu never changes" },
+    { name = "chain_power", old = "octaves = octaves * o->dynatemp_exponent;", new = "",
+      filter = "sample_chain/definitions", wrong = "the exponent is always 1" },
+    { name = "chain_top_k", old = "border.above + border.equal - k", new = "0", filter = "sample_chain/definitions",
+      wrong = "more than k tokens stay" },
+  }
+
+  of("runtime/generate/sample.c", "c:sample_chain") {
+    { name = "sample_reset", old = "  s->mu = 2 * s->options.mirostat_tau;\n}", new = "}",
+      filter = "sample_chain/mirostat*", wrong = "a reset keeps mu" },
+  }
+
+  of("runtime/generate/sampling.c", "c:sample_chain") {
+    { name = "sampling_twice", old = "|| seen >> step & 1", new = "|| (seen >> step & 1 && count > 20)", filter = "sample_chain/refuses",
+      wrong = "an order may have a name twice" },
+  }
+
   of("runtime/generate/draw.h", "c:sample") {
     { name = "draw_carry", old = "((middle & 0xffffffffu) + low * limit_high) >> 32", new = "(low * limit_high >> 32)",
       filter = "sample/bits*", wrong = "a carry of the product is lost" },

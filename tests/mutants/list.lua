@@ -688,9 +688,9 @@ of("gen/passes/emit/lengths.lua", spec .. "passes/emit/lengths_spec.lua") {
     wrong = "the header states the shape without past keys" },
 }
 
-for _, part in ipairs { "any_length", "builds", "chat", "checkpoints", "continued", "generate", "kept", "machine",
-  "measure", "pictures", "products", "program", "python", "ranks", "serve", "sound", "sources", "team", "text",
-  "typed" } do
+for _, part in ipairs { "any_length", "builds", "chat", "checkpoints", "continued", "generate", "grammar", "kept",
+  "machine", "measure", "pictures", "products", "program", "python", "ranks", "serve", "sound", "sources", "team",
+  "text", "typed" } do
   require(part)(of, spec)
 end
 

@@ -61,5 +61,9 @@ return function(self, path, x, gain, dense)
   y = self:op("combine", path .. ".combined", { x = y, weights = weights, groups = groups },
     { factor = Builder.to_float(factor) })
   y.groups = nil
+  if e.sum_bias then
+    local bias = self:weight(path .. ".combined.bias", { spec.d_model }, 0, 0.1)
+    y = self:op("add", path .. ".with_bias", { a = y, b = bias })
+  end
   return from_shared and self:op("add", path .. ".with_shared", { a = y, b = from_shared }) or y
 end

@@ -1,5 +1,5 @@
 -- late_interaction.lua: reads the key `late_interaction` of a description: how texts become vectors of tokens, and how
--- a query's vectors are compared with those of a text (Khattab and Zaharia 2020, ColBERT).
+-- the vectors of a query and a text are compared (Khattab and Zaharia 2020, ColBERT).
 local values = require("passes.validate.values")
 
 local late = {}

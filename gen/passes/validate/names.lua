@@ -11,7 +11,7 @@ local LONGEST = 300 -- characters of a name
 local fields = {
   part = "integer", parts = "parts", groups = "groups", unpair = "boolean", transpose = "boolean", factor = "number",
   plus_one = "boolean", row = "integer", plus = "rule", join = "join",
-  times = "rule", grid = "grid", tokens = "integer", smooth = "boolean", count = "integer",
+  flat = "boolean", times = "rule", grid = "grid", tokens = "integer", smooth = "boolean", count = "integer",
 }
 
 local function is_text(value)

@@ -21,7 +21,13 @@ int attn2c_grammar_use_create(const char *text, const json_t *schema, const char
                          name);
   if (status == ATTN2C_OK && !text) status = attn2c_schema_grammar(schema, name, &written, message);
   if (!text) text = written;
-  if (status == ATTN2C_OK) status = attn2c_grammar_read(text, strlen(text), name, &u->grammar, message);
+  char why[300] = "";
+  attn2c_message said = attn2c_message_make(why, sizeof why);
+  if (status == ATTN2C_OK)
+    status = attn2c_grammar_read(text, strlen(text), written ? "its grammar" : name, &u->grammar,
+                                 written ? &said : message);
+  if (said.used > 0)
+    attn2c_say(message, "%s: the schema refers to itself without an end, or is too large", name);
   free(written);
   if (status == ATTN2C_OK) {
     const attn2c_grammar_options options = {u->grammar,
@@ -29,7 +35,8 @@ int attn2c_grammar_use_create(const char *text, const json_t *schema, const char
                                             place->stated->stop_tokens,
                                             place->stated->stop_count,
                                             place->answers,
-                                            place->most < INT32_MAX ? (int32_t)place->most : INT32_MAX};
+                                            place->most < INT32_MAX ? (int32_t)place->most : INT32_MAX,
+                                            0};
     status = attn2c_grammar_rule_create(&u->rule, &options);
     if (status != ATTN2C_OK) attn2c_say(message, "%s: no memory for the grammar's states", name);
   }

@@ -57,7 +57,8 @@ int schema_no_memory(schema_reader *r) {
 
 size_t schema_enter(schema_reader *r, const char *part) {
   const size_t length = r->path.length;
-  schema_put(&r->path, "/%s", part);
+  schema_put(&r->path, "/");
+  for (; *part; part++) schema_put(&r->path, *part == '~' ? "~0" : *part == '/' ? "~1" : "%c", *part);
   return length;
 }
 

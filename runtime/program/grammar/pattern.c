@@ -1,5 +1,6 @@
 /* pattern.c - turns a regular expression into GBNF, character by character. Each character becomes what it is
- * in JSON, where some are escaped. What has no counterpart, such as a reference back, is refused by name. */
+ * in JSON, where some are escaped. A reference back, and other things without a counterpart, are refused by
+ * name. */
 #include <limits.h>
 
 #include "base/utf8.h"
@@ -36,7 +37,7 @@ static void add(pattern *p, point_set *set, uint32_t low, uint32_t high) {
   set->high[set->count++] = high;
 }
 
-/* Adds the characters between those of a set. */
+/* Adds all characters that a set does not have. */
 static void add_others(pattern *p, point_set *to, const point_set *set) {
   for (uint32_t from = 0; from <= LAST;) {
     uint32_t next = LAST + 1;
@@ -100,7 +101,8 @@ static uint32_t read_hex(pattern *p, int digits) {
   return value;
 }
 
-/* Adds the characters of \d, \w or \s; of \D, \W or \S those of ASCII that are not. Returns 0 for others. */
+/* Adds the characters of \d, \w or \s; of \D, \W or \S the other characters of ASCII. Returns 0 for others.
+ */
 static int add_class(pattern *p, point_set *set, int letter) {
   point_set own = {.count = 0};
   if (letter == 'd' || letter == 'D') {

@@ -12,7 +12,7 @@ static int is_all(const char *digits, char digit) {
   return digits[strspn(digits, (char[]){digit, 0})] == '\0';
 }
 
-/* Puts the texts of as many digits that are at least (at most) these. */
+/* Puts the numbers with N digits that are at least (at most) these N digits. */
 static void put_bounded(schema_text *to, const char *digits, int is_least) {
   if (*digits == '\0') return;
   if (is_all(digits, is_least ? '0' : '9')) {

@@ -44,9 +44,6 @@ static const struct {
 /* The most characters of a string that has bounds, and items of a list. */
 enum { MOST = 2000 };
 
-static const char *const types[] = {"object", "array", "string", "number", "integer", "boolean", "null"};
-enum { TYPES = sizeof types / sizeof *types };
-
 static size_t rule_of(schema_reader *r, const json_t *schema);
 
 /* Reads a bound that is a natural number. Returns `otherwise` if there is none. */

@@ -41,8 +41,7 @@ local accesses = {
     ["checkpoints/ctc.lua"] = { "%f[%w]config%.([%l_]+)", 'special%("([%l_]+)"' } } },
   { "special_tokens_map.json", "", { ["text/specials.lua"] = { 'find, "([%l_]+)"' } } },
   { "modules.json", "", { ["checkpoints/folder.lua"] = { "%f[%w]entry%.(path)", "%f[%w]entry%.(type)" } } },
-  { "sentence_bert_config.json", "", { ["checkpoints/import.lua"] = { "limits%.([%l_]+)" },
-    ["checkpoints/sentence.lua"] = { "limits%.([%l_]+)" } } },
+  { "sentence_bert_config.json", "", { ["checkpoints/sentence.lua"] = { "limits%.([%l_]+)" } } },
   { "config_sentence_transformers.json", "", { ["checkpoints/sentence.lua"] = { "settings or {}%)%.([%l_]+)",
     'settings or {}, "([%l_]+)"', "settings%.([%l_]+)" } } },
   { "GGUF", "tokenizer.ggml.", { ["text/gguf.lua"] = { 'value_of%(file, "([%l_.]+)"', 'list_of%(file, "([%l_.]+)"',
@@ -67,6 +66,8 @@ local by_hand = {
     truncation_side unk_token]],
   ["special_tokens_map.json"] = "eos_token sep_token unk_token",
   ["sentence_bert_config.json"] = "do_lower_case max_seq_length",
+  ["config_sentence_transformers.json"] = [[attend_to_expansion_tokens do_query_expansion document_length
+    document_prefix query_length skiplist_words]],
   GGUF = [[general.alignment split.count split.no split.tensors.count tokenizer.ggml.eom_token_id
     tokenizer.ggml.eos_token_id tokenizer.ggml.eot_token_id]],
 }
@@ -345,11 +346,11 @@ describe("the table of a checkpoint's keys", function()
       assert.same({ 2, 1 }, { fault.code, #fault.lines })
       return fault.lines[1]:match("[%w_]+%.json: .*$")
     end
-    assert.equal('config_sentence_transformers.json: model_type: "SparseEncoder" is not supported: supported are '
-      .. "SentenceTransformer and CrossEncoder", line { ["config_sentence_transformers.json"] =
-      '{"model_type":"SparseEncoder"}' })
-    assert.matches('^sentence_bert_config%.json: transformer_task: "fill%-mask" is not supported: ', line {
-      ["sentence_bert_config.json"] = '{"transformer_task":"fill-mask"}' })
+    assert.equal('config_sentence_transformers.json: model_type: "Other" is not supported: supported are '
+      .. "SentenceTransformer, SparseEncoder, CrossEncoder and ColBERT", line { ["config_sentence_transformers.json"] =
+      '{"model_type":"Other"}' })
+    assert.matches('^sentence_bert_config%.json: transformer_task: "any%-to%-any" is not supported: ', line {
+      ["sentence_bert_config.json"] = '{"transformer_task":"any-to-any"}' })
     assert.matches('^sentence_bert_config%.json: module_output_name: "x" is not supported: ', line {
       ["sentence_bert_config.json"] = '{"module_output_name":"x"}' })
     assert.equal('sentence_bert_config.json: modality_config: text: method "get_text_features" with "pooler_output" is '

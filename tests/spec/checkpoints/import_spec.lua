@@ -130,8 +130,12 @@ describe("a checkpoint's folder", function()
       hidden_act = "xielu" } do
       refused(made.checkpoint(made.config { [key] = value }), "config.json: " .. key)
     end
-    refused(made.checkpoint(made.config { model_type = "deberta" }),
-      'model_type: "deberta" is not supported; supported are ALBERT, AST, BART, BERT, BLIP, BLIP')
+    refused(made.checkpoint(made.config { model_type = "xlnet" }),
+      'model_type: "xlnet" is not supported; supported are ALBERT, AST, BART, BERT, BLIP, BLIP')
+    refused(made.checkpoint(made.config { model_type = "funnel" }), '"funnel" is not supported: its layers pool rows')
+    refused(made.checkpoint(made.config { model_type = "longformer",
+      architectures = { "LongformerForQuestionAnswering" } }),
+      '"LongformerForQuestionAnswering" is not supported: its global attention has projections of its own')
     refused(made.checkpoint(made.config { architectures = { "BertForMultipleChoice" } }),
       '"BertForMultipleChoice" is not supported; supported are BertForMaskedLM')
   end)

@@ -599,9 +599,10 @@ values.dense = { ["torch.nn.modules.activation.Tanh"] = "tanh", ["torch.nn.modul
 values.parts = { listed = listed, like = like, plus = plus, joined = joined, output = output, model = model,
   tokens = tokens, question = question, rope = rope, rope_classes = rope_classes, last = last, bert = bert,
   bert_cases = bert_cases, masked = masked, pooled = pooled, untied = untied, types_cases = types_cases,
-  position_cases = position_cases, no_types = no_types, image = image, hidden = hidden }
+  position_cases = position_cases, no_types = no_types, image = image, hidden = hidden,
+  roberta = roberta, roberta_classes = roberta_classes, two_layers = two_layers }
 
-for _, part in ipairs { "decoders", "later", "encoders", "deberta", "towers", "speech", "writers" } do
+for _, part in ipairs { "decoders", "later", "encoders", "further", "deberta", "towers", "speech", "writers" } do
   for model_type, family in pairs(require("tests.spec.checkpoints.values_" .. part)(values)) do
     values.families[model_type] = family
   end

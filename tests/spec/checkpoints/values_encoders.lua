@@ -224,6 +224,24 @@ return function(values)
     classes = gte_classes("relu"),
   }
 
+  local jina_v3 = like(parts.bert, { positions = "rope", max_position = NONE, names = "jina_v3", rope_theta = 20000.0,
+    eps = 1e-5, ["input.vocab"] = 250002, ["input.types"] = NONE, ["inputs.token_types"] = NONE, d_model = 1024,
+    heads = 16, layers = 24 })
+  for model_type, key in pairs { jina_embeddings_v3 = "rope_theta", ["xlm-roberta:rotary"] = "rotary_emb_base" } do
+    families[model_type] = {
+      base = jina_v3,
+      cases = joined(parts.bert_cases(1024), {
+        { { max_position_embeddings = 40 }, { seq = 40 } },
+        { { type_vocab_size = 2 }, with_types },
+        { { head_dim = 32 }, { head_dim = 32 } },
+        { { [key] = 500.0 }, { rope_theta = 500.0 } },
+        { { rope_parameters = { rope_theta = 700.0, rope_type = "default" } }, { rope_theta = 700.0 } },
+        { { rope_theta = 300.0, rotary_emb_base = 400.0, rope_scaling = json.null }, { rope_theta = 400.0 } },
+      }),
+      classes = { Model = parts.model("jina_v3") },
+    }
+  end
+
   local jina = like(parts.bert, { positions = "alibi", max_position = NONE, names = "jina_bert" })
   local jina_gate = { gated = true, ["bias.up"] = false }
   local qk_norm = { ["encoder.layer.0.attention.self.layer_norm_q.weight"] = { 768 } }

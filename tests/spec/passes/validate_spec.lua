@@ -286,8 +286,8 @@ describe("other keys' ranges", function()
   it("words, with the nearest suggested", function()
     assert.equal('norm: "prey", but post, pre, pre_ff, sandwich, res_post or none is allowed (did you mean pre?)',
       refusal({ norm = "prey" }))
-    assert.equal('activation: "gleu", but gelu, gelu_tanh, log_relu, quick_gelu, relu, sigmoid, silu or tanh is allowed ' ..
-      "(did you mean gelu?)", refusal({ activation = "gleu" }))
+    assert.equal('activation: "gleu", but gelu, gelu_tanh, log_relu, quick_gelu, relu, sigmoid, silu or tanh is allowed '
+      .. "(did you mean gelu?)", refusal({ activation = "gleu" }))
     local schemes = require("checkpoints.names").list()
     assert.equal(('names: "keras", but %s or %s is allowed'):format(table.concat(schemes, ", ", 1, #schemes - 1),
       schemes[#schemes]), refusal({ names = "keras" }))

@@ -192,12 +192,13 @@ describe("generate refuses", function()
       "--prompt x --greedy --seed 3")
     refused(2, "--top-p: 2, but 0 to 1 is allowed", "--prompt x --top-p 2")
     refused(2, "--typical-p: 2, but 0 to 1 is allowed", "--prompt x --typical-p 2")
-    refused(2, "--sampler-order: 'top_k;x', but llama.cpp or names of penalties;dry;temperature;top_n_sigma;top_k;top_p;min_p"
-      .. ";typ_p;xtc are allowed, each once", "--prompt x --sampler-order 'top_k;x'")
+    refused(2, "--sampler-order: 'top_k;x', but llama.cpp or names of penalties;dry;temperature;top_n_sigma;top_k;"
+      .. "top_p;min_p;typ_p;xtc are allowed, each once", "--prompt x --sampler-order 'top_k;x'")
     refused(2, "--mirostat: 1, but 0 (none) or 2 is allowed", "--prompt x --mirostat 1")
     refused(2, "--xtc-threshold: goes with --xtc-probability", "--prompt x --xtc-threshold 0.1")
     refused(2, "--dry-breaker: goes with --dry-multiplier", "--prompt x --dry-breaker ,")
-    refused(2, "--dry-breaker: an empty text, but one with bytes is allowed", "--prompt x --dry-multiplier 1 --dry-breaker ''")
+    refused(2, "--dry-breaker: an empty text, but one with bytes is allowed",
+      "--prompt x --dry-multiplier 1 --dry-breaker ''")
     refused(2, "--greedy: does not go with --mirostat, which draws tokens", "--prompt x --greedy --mirostat 2")
     refused(2, "--allow: token 800, but 0 to 799 is allowed", "--prompt x --allow 3,800")
     refused(2, "--allow: '3,,4', but a list of ids such as 3,5,7 is allowed", "--prompt x --allow 3,,4")

@@ -1,5 +1,5 @@
--- guess_spec.lua: programs that verify guesses (`--guess`) write what they write without: greedy and drawn texts, several
--- prompts, chats, stop strings, processors, and models whose layers forget keys.
+-- guess_spec.lua: programs that verify guesses (`--guess`) write what they write without: greedy and drawn texts,
+-- several prompts, chats, stop strings, processors, and models whose layers forget keys.
 local helper = require("tests.spec.helper")
 local files = require("common.files")
 
@@ -75,11 +75,22 @@ describe("--guess prompt", function()
   end)
 
   it("gives text and arrays as without", function()
-    local command = ("tales/tales generate --weights %s --greedy --tokens 90 --prompt-file prompts.txt"):format(shell(tales))
+    local command = "tales/tales generate --greedy --tokens 90 --prompt-file prompts.txt --weights " .. shell(tales)
     assert.equal(sh(command), sh(command .. " --guess prompt"))
     sh(command .. " --output generated=plain.npy")
     sh(command .. " --output generated=guessed.npy --guess prompt")
     assert.equal(helper.read(folder .. "/plain.npy"), helper.read(folder .. "/guessed.npy"))
+  end)
+
+  it("goes on with texts in C, as the example shows", function()
+    sh(("cc -std=c11 -Wall -Wextra -Werror -I tales -o example %s/models/examples/tales.c tales/libtales.a -lutf8proc "
+      .. "-lpcre2-8 -lpthread -lm"):format(shell(root)))
+    for _, each in ipairs(prompts) do
+      local plain = sh(("tales/tales generate --weights %s --greedy --tokens 150 --prompt %s"):format(shell(tales),
+        shell(each)))
+      assert.equal(plain:gsub("^ ", ""), (sh(("./example %s %s 150"):format(shell(tales .. "/model.safetensors"),
+        shell(each))):gsub("^ ", "")))
+    end
   end)
 
   it("is refused with beams and with other words", function()

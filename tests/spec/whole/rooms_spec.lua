@@ -4,7 +4,8 @@ local helper = require("tests.spec.helper")
 local lfs = require("lfs")
 
 local runtime = { "system", "base", "ranks", "text", "chat", "picture", "sound", "ops", "formats", "generate",
-  "grammar", "packing", "reading", "weights", "model", "speech", "reference", "check", "measure", "program", "tools", "python" }
+  "grammar", "packing", "reading", "weights", "model", "speech", "reference", "check", "measure", "program", "tools",
+  "python" }
 local gen = { "common", "text", "data", "kernels", "checkpoints", "passes", "pipeline", "report", "commands",
   "deploy" }
 local emitted = { "system", "base", "ranks", "picture", "sound", "ops", "generate", "model", "speech", "measure" }

@@ -3,7 +3,8 @@
 local helper = require("tests.spec.helper")
 
 local SOURCES = { "tests/c/sample_bits.c", "runtime/base/attn2c.c", "runtime/base/utf8.c", "runtime/system/linux.c" }
-for _, name in ipairs { "dry", "penalties", "sample", "sample_chain", "sample_keep", "sample_logits", "sampling", "select" } do
+for _, name in ipairs { "dry", "penalties", "sample", "sample_chain", "sample_keep", "sample_logits", "sampling",
+  "select" } do
   SOURCES[#SOURCES + 1] = "runtime/generate/" .. name .. ".c"
 end
 

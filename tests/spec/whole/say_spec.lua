@@ -47,6 +47,7 @@ local cases = {
   modern = {}, modules = { words = { "seq=40" } }, reranker = { words = { "seq=any(40)" }, pairs = true },
   untyped = { pairs = true }, limited = {}, ended = {},
   states = { words = { "mask=attention_mask" } }, next = { words = { "seq=any(40)" } },
+  next_bloom = { words = { "seq=any(40)" } }, next_cohere2 = { words = { "seq=any(40)" } },
 }
 
 -- The answers of a pipeline: as the program is run without and with a stride.

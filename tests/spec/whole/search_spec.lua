@@ -1,211 +1,158 @@
--- search_spec.lua: search as people do it: texts ranked for queries by embeddings and by a cross-encoder, as
--- sentence-transformers has it (tests/hf/texts.py); prompts, fewer dimensions, and embeddings that a file keeps.
+-- search_spec: folders for searching: lexical weights, vectors of tokens, and scores of late interaction. Each folder
+-- of tests/hf/search is built and compared with what sentence-transformers, PyLate and FlagEmbedding make of its texts.
 local helper = require("tests.spec.helper")
 local dkjson = require("dkjson")
+local files = require("common.files")
+local lfs = require("lfs")
 
 local root = helper.absolute_root()
 local folder = root .. "/out/spec/search"
-local goldens = root .. "/tests/hf/texts"
+local goldens = root .. "/tests/hf/search"
 local shell = helper.shell
+local NEAR = 1e-5 -- of values of about one, relative to larger ones
+
 local say = require("tests.say").of(folder)
 local run, sh, output_of, lines_of, npy = say.run, say.sh, say.output_of, say.lines_of, say.npy
 
-local ALLOWED = { embedding = 1e-5, score = 1e-4 } -- differences of values of about one
+local names = {}
+for name in lfs.dir(goldens) do if name:sub(1, 1) ~= "." then names[#names + 1] = name end end
+table.sort(names)
 
-local builds = { modules = { "--text", "seq=40" }, reranker = { "--text", "seq=any(40)" },
-  sentence = { "--text", "seq={8,16,24,40}", "batch={1,8}" } }
-
-local function texts_of(name) return shell(goldens .. "/" .. name .. "/texts.txt") end
-
-local function run_line(name, more)
+local function line(name, more)
   return ("%s/%s run --weights %s %s"):format(name, name, shell(goldens .. "/" .. name), more)
 end
 
+local function texts_of(name) return shell(goldens .. "/" .. name .. "/texts.txt") end
+
+-- Compares two arrays; the second may have more rows of zeros at the end of an axis.
+local function same(want_path, got_path, columns)
+  local want, shape = npy(want_path)
+  local got, got_shape = npy(got_path)
+  local rows, got_rows = {}, {}
+  for n in shape:gmatch("%d+") do rows[#rows + 1] = tonumber(n) end
+  for n in got_shape:gmatch("%d+") do got_rows[#got_rows + 1] = tonumber(n) end
+  assert.equal(#rows, #got_rows, shape .. " " .. got_shape)
+  local width = columns and rows[#rows] or 1
+  for i, value in ipairs(want) do
+    local at = i
+    if #rows == 3 then -- [texts][vectors][width]
+      local text, rest = (i - 1) // (rows[2] * width), (i - 1) % (rows[2] * width)
+      at = text * got_rows[2] * width + rest + 1
+    end
+    local apart = math.abs(value - got[at]) / math.max(1, math.abs(value))
+    assert.is_true(apart <= NEAR, ("%s [%d]: %g, not %g"):format(got_path, i, got[at], value))
+  end
+end
+
+local function exists(path) return lfs.attributes(path, "mode") ~= nil end
+
 setup(function()
   local list = {}
-  for name, words in pairs(builds) do
-    list[#list + 1] = { name = name, path = goldens .. "/" .. name, words = words }
+  files.make_folder(folder)
+  for _, name in ipairs(names) do
+    list[#list + 1] = { name = name, path = goldens .. "/" .. name, words = { "--text" } }
   end
-  require("common.files").make_folder(folder)
   dofile(root .. "/tests/cases.lua").programs(folder, list)
 end)
 
--- Compares the array all.npy with a golden's.
-local function same_array(name, file, allowed)
-  local want, want_shape = npy(("%s/%s/%s.npy"):format(goldens, name, file))
-  local got, shape = npy(folder .. "/all.npy")
-  assert.equal(want_shape, shape)
-  for i, value in ipairs(want) do assert.is_true(math.abs(value - got[i]) <= allowed, file) end
-  return want
-end
+describe("a model for searching", function()
+  for _, name in ipairs(names) do
+    local golden = goldens .. "/" .. name
+    local lexical = name == "bge_m3" and "--answer lexical_weights " or ""
+    local late = name == "bge_m3" and "--answer token_embeddings " or ""
 
-describe("texts of a model of sentence-transformers", function()
-  it("are sentence-transformers' with a prompt, with fewer numbers, and ranked", function()
-    local texts = texts_of("modules")
-    local function same(want, options)
-      sh(run_line("modules", ("--text %s --format npy %s >all.npy"):format(texts, options)))
-      same_array("modules", want, ALLOWED.embedding)
-    end
-    same("query", "--prompt query")
-    same("out_sentence_embedding", "--prompt clear")
-    same("kept", "--dimensions 8")
-    sh(("head -n 3 %s >queries"):format(texts))
-    same("ranked", "--query queries")
-    same("ranked", "--query queries --similar")
-    assert.matches("\nprompts +clear: \"\"\n +passage: \"text: \"\n +query: \"find, naïvely: \"\n",
-      sh("modules/modules info"))
-    assert.same({ clear = "", passage = "text: ", query = "find, naïvely: " },
-      dkjson.decode(sh("modules/modules info --json")).prompts)
-  end)
-
-  it("are sentence-transformers' scores of pairs, ranked", function()
-    sh(("cut -f 2 %s >texts; cut -f 1 %s | grep . | head -n 3 >queries"):format(texts_of("reranker"),
-      texts_of("reranker")))
-    local line = run_line("reranker", "--rank ")
-    sh(line .. "--text queries --text-pair texts --format npy >all.npy")
-    local want = same_array("reranker", "ranked", ALLOWED.score)
-    -- The best texts of each query, and the same from the standard input.
-    local expected = {}
-    for i = 1, 3 do
-      local best
-      for j = 1, 10 do
-        if not best or want[10 * i - 10 + j] > want[10 * i - 10 + best] then best = j end
+    it("gives the arrays of its library: " .. name, function()
+      local words = {}
+      for file in lfs.dir(golden) do
+        local output = file:match("^out_(.*)%.npy$")
+        if output then words[#words + 1] = ("--output %s=%s_%s.npy"):format(output, name, output) end
       end
-      expected[i] = best
-    end
-    local found = {}
-    for number in output_of(line .. "--text queries --text-pair texts --top 1"):gmatch("\n[%d.-]+\t(%d+)\t") do
-      found[#found + 1] = tonumber(number)
-    end
-    assert.same(expected, found)
-    local all = output_of(line .. "--text queries --text-pair texts --format jsonl")
-    assert.equal(all, output_of(line .. "--text queries --text-pair - --format jsonl <texts"))
-    assert.equal(all, output_of(line .. "--text - --text-pair texts --format jsonl <queries"))
-    assert.equal(10, #dkjson.decode(lines_of(all)[1]).texts)
-    local code, said = run(line .. "--text a --text-pair /dev/null")
-    assert.equal(3, code)
-    assert.matches("%-%-rank: %-%-text%-pair gives no text", said)
-    helper.write(folder .. "/empty", "")
-    code, said = run(line .. "--text empty --text-pair texts")
-    assert.equal(3, code)
-    assert.matches("^reranker: %-%-text empty: it has no text, but at least one line is needed\n$", said)
-  end)
-
-  it("are searched in embeddings that a file keeps, which is never used if it is not of this run", function()
-    helper.write(folder .. "/corpus", "x\nthe fox\n\nthe dog\nx\n")
-    os.remove(folder .. "/kept.npy")
-    local line = run_line("sentence", "--query 'the dog' --text-file corpus --format jsonl ")
-    local expected = output_of(line)
-    for _, words in ipairs { "--query empty --text-file corpus", "--query a --text-file empty" } do
-      helper.write(folder .. "/empty", "")
-      local code, said = run(run_line("sentence", words))
-      assert.equal(3, code)
-      local option = words:match("(%-%-[%a-]+) empty")
-      assert.equal(("sentence: %s empty: it has no text, but at least one line is needed\n"):format(option), said)
-    end
-    local function notes() return helper.read(folder .. "/notes.txt") end
-    local function kept() return helper.read(folder .. "/kept.npy") end
-    local cached = line .. "--cache kept.npy "
-    assert.equal(expected, output_of(cached))
-    local first = kept()
-    local values, shape = npy(folder .. "/kept.npy")
-    assert.equal("5, 24", shape)
-    sh(run_line("sentence", "--text corpus --format npy >all.npy"))
-    for i, value in ipairs((npy(folder .. "/all.npy"))) do assert.equal(value, values[i]) end
-    -- The file is used, and stays as it is.
-    assert.equal(expected, output_of(cached))
-    assert.equal("", notes())
-    assert.equal(first, kept())
-    -- Texts may be added, changed, moved and removed.
-    for _, text in ipairs { "the dog\nx\na fox\nthe fox\n", "x\n", "y\nthe dog and the fox\n",
-      "x\nthe fox\n\nthe dog\nx\n" } do
-      helper.write(folder .. "/corpus", text)
-      assert.equal(output_of(line), output_of(cached))
-      assert.equal("", notes())
-    end
-    assert.equal(first, kept())
-    -- Anything that decides an embedding.
-    local other = output_of(line .. "--dimensions 8")
-    assert.equal(other, output_of(cached .. "--dimensions 8"))
-    assert.matches("%-%-cache kept%.npy: its embeddings have another number of dimensions; all embeddings are "
-      .. "computed, and the file is made again\n$", notes())
-    assert.equal(expected, output_of(cached))
-    sh(("rm -rf moved && cp -r %s moved"):format(shell(goldens .. "/sentence")))
-    local weights = helper.read(folder .. "/moved/model.safetensors")
-    local place = 8 + string.unpack("<I8", weights) + 1 -- a number of the first tensor
-    helper.write(folder .. "/moved/model.safetensors", weights:sub(1, place) .. string.char(weights:byte(place + 1) ~ 8)
-      .. weights:sub(place + 2))
-    local own = shell(goldens .. "/sentence")
-    local function moved(text)
-      local at = assert(text:find(own, 1, true))
-      return text:sub(1, at - 1) .. "moved" .. text:sub(at + #own)
-    end
-    assert.equal(output_of(moved(line)), output_of(moved(cached)))
-    assert.matches("it is of other weights; all embeddings", notes())
-    assert.equal(expected, output_of(cached))
-    -- Each damaged byte, and each cut.
-    for at = 1, #first, 97 do
-      local byte = string.char(first:byte(at) ~ 16)
-      helper.write(folder .. "/kept.npy", first:sub(1, at - 1) .. byte .. first:sub(at + 1))
-      local code, said = run(cached .. " 2>notes.txt")
-      if code == 3 then
-        assert.matches("kept%.npy: is no file that %-%-cache made, or was cut; remove it, or give another", notes())
-      else
-        assert.equal(expected, said)
-        assert.matches("all embeddings are computed", notes())
-        assert.equal(first, kept())
+      if exists(golden .. "/vectors.npy") then words[#words + 1] = ("--output vectors=%s_vectors.npy"):format(name) end
+      sh(line(name, ("--text %s %s"):format(texts_of(name), table.concat(words, " "))))
+      for _, word in ipairs(words) do
+        local output = word:match("^%-%-output ([^=]*)=")
+        local want = output == "vectors" and "/vectors.npy" or ("/out_%s.npy"):format(output)
+        same(golden .. want, ("%s/%s_%s.npy"):format(folder, name, output), output == "token_embeddings")
       end
+    end)
+
+    it("scores as its library does: " .. name, function()
+      local scored = late ~= "" and late or lexical
+      sh(line(name, ("%s--query %s --text-file %s --format npy >%s_scores.npy"):format(scored, texts_of(name),
+        texts_of(name), name)))
+      same(golden .. "/scores.npy", ("%s/%s_scores.npy"):format(folder, name))
+      if exists(golden .. "/lexical_scores.npy") then
+        sh(line(name, ("%s--similar --text %s --format npy >%s_lexical.npy"):format(lexical, texts_of(name), name)))
+        same(golden .. "/lexical_scores.npy", ("%s/%s_lexical.npy"):format(folder, name))
+      end
+    end)
+
+    if exists(golden .. "/weights.jsonl") then
+      it("prints lexical weights, the largest first: " .. name, function()
+        local want = lines_of(helper.read(golden .. "/weights.jsonl"))
+        local got = lines_of(output_of(line(name, ("%s--text %s"):format(lexical, texts_of(name)))))
+        local objects = lines_of(output_of(line(name, ("%s--format jsonl --text %s"):format(lexical, texts_of(name)))))
+        assert.same({ #want, #want }, { #got, #objects })
+        for i, each in ipairs(want) do
+          local pairs_ = dkjson.decode(each)
+          local weights = dkjson.decode(objects[i]).weights
+          assert.equal(#pairs_, #weights)
+          local parts = {}
+          for k, pair in ipairs(pairs_) do
+            assert.equal(pair[1], weights[k].token)
+            assert.is_true(math.abs(pair[2] - weights[k].weight) <= NEAR)
+            parts[k] = ("%s %.4f"):format(pair[1], weights[k].weight)
+          end
+          assert.equal(#parts > 0 and table.concat(parts, "\t") or "-", got[i])
+        end
+        local best = output_of(line(name, ("%s--top 1 --text %s"):format(lexical, texts_of(name))))
+        assert.equal(dkjson.decode(want[1])[1][1], best:match("^(%S+)"))
+      end)
     end
-    for _, size in ipairs { 0, 7, 64, 600, #first - 1 } do
-      helper.write(folder .. "/kept.npy", first:sub(1, size))
-      assert.equal(3, (run(cached)), size)
-      assert.equal(first:sub(1, size), kept()) -- a file of another kind is not written over
+
+    if exists(golden .. "/queries.npy") then
+      it("encodes queries in their own way: " .. name, function()
+        sh(line(name, ("--prompt query --text %s --output token_embeddings=%s_queries.npy"):format(texts_of(name),
+          name)))
+        same(golden .. "/queries.npy", ("%s/%s_queries.npy"):format(folder, name), true)
+      end)
     end
-    assert.equal(3, (run(line .. "--cache corpus")))
-    helper.write(folder .. "/no text", "\xff\n") -- no line is read before the file is known to be writable
-    for _, words in ipairs { "--query a --cache missing/kept.npy", "--output sentence_embedding=missing/kept.npy" } do
-      local code, said = run(run_line("sentence", "--text-file 'no text' " .. words))
-      assert.equal(4, code)
-      assert.equal("sentence: missing/kept.npy: cannot be written: No such file or directory\n", said)
-    end
-    assert.equal(4, (run(line .. "--cache .")))
+  end
+
+  it("prints vectors of tokens with their places", function()
+    local got = lines_of(output_of(line("colbert", "--text 'the cat.'")))
+    assert.equal(6, #got) -- CLS, the marker, two words and SEP; the full stop has no vector
+    assert.matches("^0\t0\t%[unused1%]\t", got[2])
+    assert.matches("^4\t7\tcat\t", got[4])
+    assert.equal("", got[6])
+    local object = dkjson.decode(output_of(line("colbert", "--format jsonl --text 'the cat.'")))
+    assert.same({ 5, 16 }, { #object.tokens, #object.tokens[1].vector })
   end)
 
-  it("are kept by a run that is ended before its last text, and the next run goes on with them", function()
-    local texts = "the dog\nx\nthe fox\na fox\n"
-    local function line(more) return run_line("sentence", "--query 'the dog' --cache ended.npy " .. more) end
-    local function shape() return (select(2, npy(folder .. "/ended.npy"))) end
-    -- Runs with texts that come one by one, and ends in the way of `signal`.
-    local function ended(count, signal, seconds)
-      return run(("set -m; mkfifo pipe; %s --text-file - <pipe 2>&1 & p=$!; exec 3>pipe; rm pipe; "
-        .. "for i in $(seq %d); do sleep %s; printf '%%s\\n' the\\ dog x the\\ fox a\\ fox | sed -n $i\"p\" >&3; done; "
-        .. "sleep 0.5; kill -%s $p; wait $p"):format(line(""), count, seconds, signal))
+  it("has one answer at a time, by its name", function()
+    local usual = output_of(line("bge_m3", "--text cat"))
+    assert.equal(usual, output_of(line("bge_m3", "--text cat --answer sentence_embedding")))
+    assert.is_true(usual ~= output_of(line("bge_m3", "--text cat --answer lexical_weights")))
+  end)
+
+  it("finds no weights in a text without words", function()
+    local empty = "--answer lexical_weights --text-string '' "
+    assert.equal("-\n", output_of(line("bge_m3", empty)))
+    assert.equal('{"weights":[]}\n', output_of(line("bge_m3", empty .. "--format jsonl")))
+  end)
+
+  it("refuses what does not go with it in a line", function()
+    for _, case in ipairs {
+      { "bge_m3", "--text a --answer other", "--answer other: no such answer; it has sentence_embedding, "
+        .. "lexical_weights, token_embeddings" },
+      { "colbert", "--query a --text b --cache x.npy", "--cache: goes with models that give an embedding" },
+      { "splade", "--text a --dimensions 3", "--dimensions: goes with models that give an embedding" },
+      { "colbert", "--text a --top 3", "--top: goes with models that give labels or tokens" },
+      { "colbert", "--text a --prompt other", "the model has no prompt of this name; it has document, query" },
+    } do
+      local code, said = run(line(case[1], case[2]))
+      assert.equal(2, code, said)
+      assert.is_truthy(said:find(case[3], 1, true), said)
     end
-    os.remove(folder .. "/ended.npy")
-    for i, signal in ipairs { "INT", "TERM" } do
-      local code, said = ended(1 + i, signal, 0)
-      assert.equal(128 + (signal == "INT" and 2 or 15), code, said)
-      assert.equal(("sentence: interrupted\nsentence: --cache ended.npy: %d new embeddings are kept, and the next run "
-        .. "goes on with them\n"):format(i == 1 and 2 or 1), said)
-      assert.equal(1 + i .. ", 24", shape())
-    end
-    local text = helper.read(folder .. "/ended.npy")
-    local _, said = ended(1, "INT", 0) -- nothing new: those that were not reached stay
-    assert.equal("sentence: interrupted\n", said)
-    assert.equal(text, helper.read(folder .. "/ended.npy"))
-    helper.write(folder .. "/few", "y\nx\n") -- a text that is new, and one that the file has
-    local code
-    code, said = run(line("--text-file few --text-file /dev/null/none"))
-    assert.equal(4, code, said)
-    assert.matches("%-%-cache ended.npy: 1 new embeddings are kept", said)
-    assert.equal("4, 24", shape())
-    helper.write(folder .. "/corpus", texts)
-    assert.equal(output_of(run_line("sentence", "--query 'the dog' --text-file corpus")),
-      output_of(line("--text-file corpus")))
-    assert.equal("4, 24", shape())
-    -- Now and then even where nothing can be done at the end.
-    os.remove(folder .. "/ended.npy")
-    ended(2, "KILL", 5.2)
-    assert.equal("2, 24", shape())
   end)
 end)

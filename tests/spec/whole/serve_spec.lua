@@ -116,6 +116,27 @@ describe("a program that serves", function()
     assert.equal(dkjson.decode(bias).text, biased.choices[1].text)
   end)
 
+  it("writes texts of a grammar, and JSON that a schema allows", function()
+    local schema = { type = "object", properties = { yes = { type = "boolean" } }, required = { "yes" } }
+    local asked = { { grammar = 'root ::= "yes" | "no"' }, { json_schema = schema },
+      { response_format = { type = "json_schema", json_schema = { name = "x", schema = schema } } },
+      { response_format = { type = "json_object", schema = schema } } }
+    for i, body in ipairs(asked) do
+      body.prompt, body.n, body.seed, body.temperature, body.logprobs = "Once upon", 3, i, 2, 2
+      local status, answer = completion(body)
+      assert.equal(200, status)
+      for _, each in ipairs(answer.choices) do
+        assert.equal("stop", each.finish_reason)
+        assert.is_true((each.text == "yes" or each.text == "no") or type(dkjson.decode(each.text).yes) == "boolean")
+      end
+    end
+    local status, chat = server:ask("/v1/chat/completions", { response_format = { type = "json_object" }, top_k = 0,
+      messages = { { role = "user", content = "JSON" } }, max_tokens = 300, temperature = 2, seed = 5 })
+    local said = chat.choices[1]
+    assert.same({ 200, "{" }, { status, said.message.content:sub(1, 1) })
+    assert.is_true(said.finish_reason == "length" or type(dkjson.decode(said.message.content)) == "table")
+  end)
+
   it("takes llama.cpp's options, as `generate` does", function()
     for words, fields in pairs {
       ["--xtc-probability 0.5 --xtc-threshold 0.02 --top-n-sigma 2"] = { xtc_probability = 0.5, xtc_threshold = 0.02,
@@ -123,8 +144,8 @@ describe("a program that serves", function()
       ["--typical-p 0.8 --sampler-order 'typ_p;top_k'"] = { typical_p = 0.8, samplers = { "typ_p", "top_k" } },
       ["--dynatemp-range 0.5 --dynatemp-exponent 2"] = { dynatemp_range = 0.5, dynatemp_exponent = 2 },
       ["--mirostat 2 --mirostat-tau 3 --mirostat-eta 0.3"] = { mirostat = 2, mirostat_tau = 3, mirostat_eta = 0.3 },
-      ["--dry-multiplier 2 --dry-base 1.5 --dry-allowed-length 1 --dry-last-n 30"] = { dry_multiplier = 2, dry_base = 1.5,
-        dry_allowed_length = 1, dry_penalty_last_n = 30 },
+      ["--dry-multiplier 2 --dry-base 1.5 --dry-allowed-length 1 --dry-last-n 30"] = { dry_multiplier = 2,
+        dry_base = 1.5, dry_allowed_length = 1, dry_penalty_last_n = 30 },
       ["--dry-multiplier 3 --dry-allowed-length 0 --dry-breaker e --dry-breaker 'th'"] = { dry_multiplier = 3,
         dry_allowed_length = 0, dry_sequence_breakers = { "e", "th" } },
     } do
@@ -136,8 +157,8 @@ describe("a program that serves", function()
     end
     for said, fields in pairs {
       ["typical_p: 2, but a number from 0 to 1 is allowed"] = { typical_p = 2 },
-      ["sampler_order: 'x', but llama.cpp or names of penalties;dry;temperature;top_n_sigma;top_k;top_p;min_p;typ_p;xtc are "
-        .. "allowed, each once"] = { samplers = { "x" } },
+      ["sampler_order: 'x', but llama.cpp or names of penalties;dry;temperature;top_n_sigma;top_k;top_p;min_p;typ_p;"
+        .. "xtc are allowed, each once"] = { samplers = { "x" } },
     } do
       fields.prompt = "a"
       local status, answer = completion(fields)
@@ -152,7 +173,7 @@ describe("a program that serves", function()
       local words = ("one two three four five six seven eight nine ten "):rep(1 + i % 5):sub(1, 20 + 9 * i)
       list[i] = { "/v1/completions", { prompt = i % 6 == 0 and { words, "other" } or words, max_tokens = 3 + i % 11,
         temperature = i % 3 == 0 and 0 or 0.5 + i / 20, seed = i, logprobs = i % 4, n = 1 + (i % 5 == 0 and 2 or 0),
-        echo = i % 7 == 0, frequency_penalty = i % 2 } }
+        echo = i % 7 == 0, frequency_penalty = i % 2, grammar = i % 8 == 3 and 'root ::= [a-z ]+ "."' or nil } }
     end
     return list
   end
@@ -234,8 +255,16 @@ describe("a program that serves", function()
       { '{"prompt":"a","stop":[1]}', "stop", "stop: 1, but a text, or a list of 1 to 64 texts is allowed" },
       { '{"prompt":"a","logit_bias":{"x":1}}', "logit_bias",
         "logit_bias: 1, but a token's number in quotes with a number from -100 to 100 is allowed" },
-      { '{"prompt":"a","response_format":{"type":"json_object"}}', "response_format",
-        'response_format: only {"type": "text"} is allowed: there are no grammars' },
+      { '{"prompt":"a","response_format":{"type":"xml"}}', "response_format",
+        "response_format: an object, but a type of text, json_object or json_schema is allowed" },
+      { '{"prompt":"a","response_format":{"type":"json_schema","json_schema":{"name":"x"}}}', "response_format",
+        "response_format: an object, but json_schema with a schema is expected" },
+      { '{"prompt":"a","json_schema":{"properties":{"a":{"not":{}}}}}', "json_schema",
+        "json_schema: at /properties/a: not: is not supported" },
+      { '{"prompt":"a","grammar":"root ::= x"}', "grammar", "grammar: line 1, column 10: rule 'x' is not defined" },
+      { '{"prompt":"a","grammar":5}', "grammar", "grammar: 5, but a text in GBNF is allowed" },
+      { '{"prompt":"a","grammar":"root ::= []","json_schema":{}}', "grammar",
+        'grammar: "root ::= []", but one of response_format, grammar and json_schema is allowed' },
       { '{"prompt":"a","suffix":"b"}', "suffix", "suffix: is not supported" },
       { '{"prompt":"\\u0000"}', false, nil },
       { '{"prompt":"a"', false, nil },

@@ -29,7 +29,7 @@ return {
     { "layer_norm_epsilon", to = "eps", default = 1e-5, kind = "number" },
   }),
   inner = { attn_config = {
-    { "alibi_bias_max", to = "alibi_max", default = 8, kind = "count" },
+    { "alibi_bias_max", to = "alibi_max", default = 8, kind = "number" },
     { "clip_qkv", to = "qkv_limit", default = false, kind = "number" },
     { "softmax_scale", to = "score_scale", default = false, kind = "number" },
   } },

@@ -23,11 +23,12 @@ return heads.llama_family {
     { "use_parallel_residual", to = "is_parallel", default = false, kind = "flag" },
   }),
   fixed = { norm = "pre", final_norm = true, positions = "rope", gated = true },
-  derive = function(facts, _, names)
+  derive = function(facts, _, names, has)
     facts.bias = { qkv = facts.qkv_bias, out = false, ff = false }
     facts.parallel = facts.is_parallel and "one_norm" or nil
     if not facts.qk_layernorm then return end
     facts.qk_norm = "each"
+    if has("blk.0.attn_q_norm.weight") then return end -- a GGUF file has them in one tensor
     names["l*.attn.q_norm.weight"] = of_heads("q_layernorm", facts.heads)
     names["l*.attn.k_norm.weight"] = of_heads("k_layernorm", facts.kv_heads)
   end,

@@ -6,10 +6,13 @@ local rotary = require("checkpoints.rotary")
 
 local LAYER = "encoder.layers.*."
 
+-- The end of a weight's name in a folder with adapters.
+local ORIGINAL = "parametrizations.weight.original"
+
 -- Returns the rule of a weight, which has another name in a folder with adapters.
 local function weight(name, fields)
   local rule = fields or {}
-  rule[1], rule[2] = name .. ".parametrizations.weight.original", name .. ".weight"
+  rule[1], rule[2] = name .. "." .. ORIGINAL, name .. ".weight"
   return rule
 end
 
@@ -33,12 +36,20 @@ add("l*.attn.out", "mixer.out_proj")
 add("l*.ff.up", "mlp.fc1")
 add("l*.ff.down", "mlp.fc2")
 
+local model = heads.model("pooler.dense")
+model[3].tensors = { weight = {}, bias = { "roberta.pooler.dense.bias", "pooler.dense.bias" } }
+for i, name in ipairs { ORIGINAL, "weight" } do
+  model[3].tensors.weight[2 * i - 1] = "roberta.pooler.dense." .. name
+  model[3].tensors.weight[2 * i] = "pooler.dense." .. name
+end
+
 return {
   known = "jina-embeddings-v3, with the adapter of a task",
   model_types = { jina_embeddings_v3 = "JinaEmbeddingsV3", ["xlm-roberta:rotary"] = "XLMRoberta" },
   called = { jina_embeddings_v3 = "jina-embeddings-v3" },
   prefixes = { "roberta.", "" },
   sums_types = true,
+  original = ORIGINAL,
   tensors = tensors,
   config = heads.config({ vocab = 250002, d_model = 1024, layers = 24, heads = 16, d_ff = 4096, activation = "gelu",
     longest = 8194, eps = 1e-5, rope_theta = 20000.0, rope_scaling = false, rope_parameters = false, tied = true,
@@ -50,5 +61,5 @@ return {
     facts.rope_base, facts.rope_scale = rotary.of(facts)
     facts.rope_base = facts.rotary_base or facts.rope_base
   end,
-  heads = heads.roberta,
+  heads = { Model = model },
 }

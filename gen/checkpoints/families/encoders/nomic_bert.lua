@@ -2,6 +2,8 @@
 -- biases. Published folders have GPT-2's keys and code of their own; folders of transformers 5 have BERT's keys.
 local faults = require("common.faults")
 local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+local words = require("common.words")
 
 local function third(number) return { "encoder.layers.*.attn.Wqkv", part = number, parts = 3 } end
 
@@ -22,12 +24,24 @@ local function set_published(facts, config)
   facts.activation, facts.gated = table.unpack(facts.published)
 end
 
+-- Gives every nth layer experts, from the second on. They have no biases but one of their sum, which GGUF files leave
+-- out. has(name): whether the file has a tensor.
+local function set_experts(facts, has)
+  local step, bias = facts.sparse_step, words.merged(facts.bias, { up = false, down = false })
+  for i = 1, step > 1 and facts.layers - 1 or 0, math.max(step, 1) do
+    local own = layers.own(facts, i)
+    own.bias, own.gated = bias, false
+    own.experts = { count = facts.experts_count, used = facts.experts_used, d_ff = facts.d_ff,
+      normalise = facts.normalise, sum_bias = has(("encoder.layers.%d.mlp.experts.bias"):format(i)) }
+  end
+end
+
 local masked_lm = heads.masked_lm { transform = "cls.predictions.transform.dense", transform_bias = "head_bias",
   norm = "cls.predictions.transform.layer_norm", vocabulary = "cls.predictions.decoder", bias = "cls.predictions.bias",
   vocabulary_bias = "head_bias" }
 
 return {
-  known = "nomic-bert-2048, nomic-embed-text v1 and v1.5 (not v2, a mixture of experts)",
+  known = "nomic-bert-2048, nomic-embed-text v1 and v1.5, and v2, a mixture of experts",
   model_types = { nomic_bert = "NomicBert" },
   called = { nomic_bert = "NomicBERT" },
   prefixes = { "nomic_bert.", "bert.", "" },
@@ -44,6 +58,10 @@ return {
     { "l*.ff.up", "encoder.layers.*.mlp.fc1" },
     { "l*.ff.down", "encoder.layers.*.mlp.fc2" },
     { "l*.norm2", "encoder.layers.*.norm2" },
+    { "l*.ff.router", "encoder.layers.*.mlp.router.layer" },
+    { "l*.ff.experts.up.weight", { "encoder.layers.*.mlp.experts.mlp.w1", flat = true } },
+    { "l*.ff.experts.down.weight", { "encoder.layers.*.mlp.experts.mlp.w2", flat = true, transpose = true } },
+    { "l*.ff.combined.bias", "encoder.layers.*.mlp.experts.bias" },
   },
     config = heads.config({ vocab = 30528, activation = "silu", rope_scaling = false, rope_parameters = false, tied =
     true, head_dim = false, types = 2 }, {
@@ -62,11 +80,18 @@ return {
     { "rotary_emb_base", "rope_theta", to = "rope_theta", default = 1000.0, kind = "number" },
     { "rotary_scaling_factor", to = "scaling_factor", default = false, kind = "number", null = false },
     { "max_trained_positions", to = "trained", default = 2048, kind = "count" },
+    { "moe_every_n_layers", to = "sparse_step", default = 0, kind = "size" },
+    { "num_experts", to = "experts_count", default = 8, kind = "count" },
+    { "moe_top_k", to = "experts_used", default = 1, kind = "count" },
+    { "moe_normalize_expert_weights", to = "normalise", default = false, kind = "flag" },
   }),
   fixed = { norm = "post", positions = "rope" },
   rotary = true,
-  derive = function(facts, config)
-    if facts.published then return set_published(facts, config) end
+  derive = function(facts, config, _, has)
+    if facts.published then
+      set_published(facts, config)
+      return set_experts(facts, has)
+    end
     facts.bias = { qkv = false, out = false, ff = false }
     facts.gated, facts.head_bias = true, true
   end,

@@ -37,7 +37,7 @@ return {
     { "value_bias", to = "v_bias", default = true, kind = "flag" },
     { "proj_bias", to = "out_bias", default = true, kind = "flag" },
     { "use_gated_mlp", to = "gated", default = false, kind = "flag" },
-    { "num_register_tokens", to = "registers", default = 0, kind = "size" },
+    { "num_register_tokens", to = "registers", default = false, kind = "size" },
   }),
   fixed = { norm = "pre", final_norm = true, positions = "rope", rope_patches = true },
   image = { any_size = true },

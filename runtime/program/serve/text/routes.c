@@ -224,6 +224,13 @@ static void info(attn2c_server *server, attn2c_exchange *exchange, const json_t 
                      0);
 }
 
+/* True if an output has lexical weights. */
+static int is_lexical(const attn2c_text_facts *facts, int output) {
+  for (int i = 0; i < facts->answer_count; i++)
+    if (facts->answers[i].output == output && facts->answers[i].answer == ATTN2C_ANSWER_LEXICAL) return 1;
+  return 0;
+}
+
 /* Finds the output that has a row for each token: the answer, or another one. */
 static int find_rows(const attn2c_descriptor *model) {
   const attn2c_text_facts *facts = model->text;
@@ -232,6 +239,7 @@ static int find_rows(const attn2c_descriptor *model) {
   for (int o = entry->output_count - 1; o >= 0; o--) {
     const attn2c_axes *axes = &facts->calls->outputs[o];
     const attn2c_tensor *tensor = &model->tensors[entry->outputs[o]];
+    if (is_lexical(facts, o)) continue;
     if (tensor->type == ATTN2C_F32 && tensor->rank == 3 && axes->rows == 1 && axes->keys < 0) found = o;
   }
   if (facts->answer == ATTN2C_ANSWER_STATES) return facts->output;
