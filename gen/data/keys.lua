@@ -61,8 +61,8 @@ keys.list = {
       .. "(the width of each), router = \"softmax\" or \"sigmoid\", normalise = true (the weights of a row's experts "
       .. "sum to 1), bias = false (of the router), correction = false (sigmoid: a number for each expert that only the "
       .. "choice adds), sum_bias = false (a bias of the sum of experts), factor = 1 (of the weights), shared = 0 (the "
-      .. "width of an expert that all rows have), "
-      .. "shared_gate = false (a sigmoid of the row multiplies its result) }; false: it is not" },
+      .. "width of an expert that all rows have), shared_gate = false (a sigmoid of the row multiplies its result) }; "
+      .. "false: it is not" },
   { key = "gated", type = "boolean", stack = true, layer = true, default = false,
     meaning = "feed-forward: down(activation(gate x) * up x)" },
   { key = "activation", type = "activation", stack = true, layer = true, default = "gelu",
@@ -258,6 +258,10 @@ keys.list = {
     meaning = "with pictures: the description of a model that embeds texts, or the folder whose text tower does, its "
       .. "path relative to the description's: it is built next to this model and linked into its program, which scores "
       .. "texts for pictures; false: it is not" },
+  { key = "draft", type = "path", default_text = "none",
+    meaning = "with context: the description or folder of a smaller model with the same tokenizer, its path relative "
+      .. "to the description's: it is built next to this model, called NAME_draft, and linked into its program, where "
+      .. "it guesses (generate --draft F); draft.KEY=VALUE overrides its keys; false: there is none" },
   { key = "prompt", type = "text", default_text = "none",
     meaning = "put in front of each text before it is cut into tokens: \"query: \"" },
   { key = "prompts", type = "prompts", default_text = "none",

@@ -69,8 +69,14 @@ return function(of, spec)
       filter = "answers/guesses_change*", wrong = "processors see guesses that are not drawn yet" },
     { name = "answers_rewind", old = "kept + (*drawn > 1 ? *drawn - 1 : 0)", new = "kept + guess->count",
       filter = "answers/guesses_change*", wrong = "wrong guesses stay in the sequence" },
-    { name = "answers_room", old = "most_of(b, b->prompts[place]) - kept - 2,", new = "ATTN2C_GUESSES,",
+    { name = "answers_room", old = "most_of(b, b->prompts[place]) - kept - 2;", new = "ATTN2C_GUESSES;",
       filter = "answers/guesses_change*", wrong = "guesses go beyond the most tokens" },
+    { name = "draft_last", old = "g->text[kept] = b->lasts[place];", new = "g->text[kept] = 0;",
+      filter = "answers/drafts_change*", wrong = "a model guesses after another token" },
+    { name = "draft_room", old = "kept + asked > g->draft.tokens", new = "0", filter = "answers/drafts_change*",
+      wrong = "a text is longer than the context of the model that guesses" },
+    { name = "draft_learn", old = "guess->found = guess->count = 0;", new = "guess->count = 0;",
+      filter = "answers/drafts_*", wrong = "tokens that a model has not guessed count as guesses" },
     { name = "answers_cut", old = "b->answers[place].count = count;", new = "(void)count;",
       filter = "answers/guesses_that*", wrong = "tokens after a stop text stay" },
   }
@@ -78,6 +84,18 @@ return function(of, spec)
   of("runtime/program/generate/command.c", spec .. "whole/guess_spec.lua") {
     { name = "command_stopped", old = "if (r->shown.is_stopped) break;", new = "", filter = "of one prompt or several",
       wrong = "ids after a stop text are written" },
+  }
+
+  of("runtime/program/serve/generate/writer.c", spec .. "whole/serve_spec.lua") {
+    { name = "writer_accept", old = "count < guess->count && ids[count] == guess->ids[count];", new = "count < guess->count;",
+      filter = "same bits with guesses", wrong = "the server accepts wrong guesses" },
+    { name = "writer_rewind", old = "kept + count - 1);", new = "kept + guess->count);", filter = "same bits with guesses",
+      wrong = "wrong guesses stay in a sequence of the server" },
+  }
+
+  of("gen/passes/common/texts.lua", spec .. "whole/guess_spec.lua") {
+    { name = "texts_draft", old = 'if not own ~= not its or own and own.tables ~= its.tables then', new = "if not its then",
+      filter = "is refused where", wrong = "a model with other tokens guesses" },
   }
 
   of("runtime/generate/dry.c", "c:sample_chain") {
