@@ -48,6 +48,10 @@ static void close_part(attn2c_server *server) {
   attn2c_serve_generate *g = server->generate;
   if (!g) return;
   attn2c_writing_free(g->writing);
+  for (int i = 0; i < ATTN2C_KNOWN_GRAMMARS; i++) {
+    attn2c_grammar_use_free(g->known[i].use);
+    free(g->known[i].text);
+  }
   attn2c_vocabulary_free(g->vocabulary);
   attn2c_context_destroy(g->context);
   attn2c_text_work_destroy(g->reading);

@@ -77,12 +77,23 @@ struct attn2c_ask {
   int32_t begun, ended; /* of the engine's thread */
 };
 
+/* A grammar of earlier requests, with what is known of its states. */
+typedef struct {
+  char *text; /* of the grammar, or of the schema as JSON; NULL: none */
+  int is_schema;
+  attn2c_grammar_use *use;
+  uint64_t used; /* the number of the last request */
+} attn2c_known_grammar;
+
+enum { ATTN2C_KNOWN_GRAMMARS = 8 };
+
 /* The part of a server that writes. */
 typedef struct attn2c_serve_generate {
   const attn2c_text_facts *facts;
   attn2c_tokenizer *tokenizer, *written; /* written: of answers, if it is another one; else NULL */
   attn2c_text_work *reading, *showing;   /* of the loop's thread */
   attn2c_vocabulary *vocabulary;         /* of grammars; NULL before the first */
+  attn2c_known_grammar known[ATTN2C_KNOWN_GRAMMARS];
   attn2c_beam_options processors;
   struct attn2c_writing *writing;
   attn2c_calls calls;

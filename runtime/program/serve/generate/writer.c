@@ -4,11 +4,11 @@
 #include "program/serve/generate/generate.h"
 
 #include <math.h>
-#include <time.h>
 
 #include "generate/guess.h"
 #include "generate/kept_ids.h"
 #include "generate/text_writer.h"
+#include "system/clock.h"
 
 enum {
   CLOSE = 16,      /* tokens that may be lost where a text goes on in the sequence of another */
@@ -50,11 +50,7 @@ struct attn2c_writing {
 
 static attn2c_engine *engine_of(const attn2c_writing *w) { return w->server->engine; }
 
-static int64_t nanoseconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
+static int64_t nanoseconds(void) { return attn2c_system_clock(CLOCK_MONOTONIC); }
 
 int attn2c_writing_create(attn2c_server *server, int32_t sequences, int is_guessed,
                           attn2c_writing **writing) {
