@@ -63,6 +63,7 @@ local BY_BOXES = "its scores go by the boxes of two tokens; LayoutLM, the first,
 local IN_PLANE = "each layer adds numbers of its own to scores, by the distance of patches in a plane"
 local ANY_PICTURE = "it takes pictures of any shape (NaFlex), whose positions are interpolated in each call; SigLIP 2 "
   .. "of fixed sizes has the model_type siglip"
+local BY_LAYER = "each layer has a table of embeddings of its own, and layers share keys and values"
 local NARROWING = "its layers join rows, so that a layer has fewer and wider ones than the layer before"
 
 --- model_type -> why its models are not supported.
@@ -72,6 +73,8 @@ families.refused = {
   funnel = "its layers pool rows, so that a layer has fewer than the layer before",
   squeezebert = "its layers are convolutions in groups", mobilebert = "each layer has a narrow part with several "
     .. "feed-forwards", convbert = "half of its heads are convolutions that depend on the text",
+  gemma3n = BY_LAYER, gemma3n_text = BY_LAYER, gemma4 = BY_LAYER, gemma4_text = BY_LAYER,
+  lfm2 = "some layers are short convolutions, whose rows a context would have to keep",
   nystromformer = "its attention is an approximation by a few keys",
 }
 

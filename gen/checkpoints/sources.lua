@@ -158,8 +158,8 @@ local function add_experts(result, tensor, rule, size, spec, target)
   local one = { stored = {}, views = {} }
   add(one, tensor, rule, own, spec, at(0))
   local shape = one.stored[1].shape
-  local whole = rule.flat and { count * shape[1], table.unpack(shape, 2) } or { count, table.unpack(shape) }
-  result.stored[#result.stored + 1] = { names = rule.names, shape = whole }
+  result.stored[#result.stored + 1] = { names = rule.names,
+    shape = rule.flat and { count * shape[1], table.unpack(shape, 2) } or { count, table.unpack(shape) } }
   local first = one.views[1]
   local is_whole = #one.views == 1 and first.rows * first.row_step == words.elements(shape)
   for expert = 0, is_whole and 0 or count - 1 do

@@ -40,9 +40,10 @@ sections["config.json"] = {
     [TRAINING] = [[attention_dropout attention_probs_dropout_prob attn_pdrop classifier_dropout
       classifier_dropout_prob dropout dropout_rate embd_pdrop embedding_dropout gradient_checkpointing hidden_dropout
       hidden_dropout_prob initializer_factor initializer_range initializer_std layerdrop qa_dropout resid_pdrop
-      residual_dropout seq_classif_dropout sinusoidal_pos_embds summary_first_dropout summary_last_dropout]],
-    [OUTPUT] = [[output_attentions output_hidden_states output_scores return_dict return_dict_in_generate
-      tie_last_hidden_states]],
+      residual_dropout router_aux_loss_coef router_jitter_noise seq_classif_dropout sinusoidal_pos_embds
+      summary_first_dropout summary_last_dropout]],
+    [OUTPUT] = [[output_attentions output_hidden_states output_router_logits output_scores return_dict
+      return_dict_in_generate tie_last_hidden_states]],
     [LOADING] = [[_attn_implementation _attn_implementation_autoset _attn_implementation_internal
       _experts_implementation_internal _is_quantized attn_implementation chunk_size_feed_forward experts_implementation
       is_encoder_decoder pretraining_tp reorder_and_upcast_attn torchscript use_bfloat16 use_cache]],
@@ -151,7 +152,7 @@ local families = {
   nomic_bert = { without = { ["the class is supported here"] = "auto_map",
     [LOADING] = "fused_bias_fc fused_dropout_add_ln use_flash_attn use_xentropy",
     [OTHER_HEADS] = "add_pooling_layer dense_seq_output",
-    ["of how experts are trained or computed"] = "moe_impl moe_resid_pdrop router_aux_loss_coef",
+    ["of how experts are trained or computed"] = "moe_impl moe_resid_pdrop",
     ["the published code computes without it"] = "scale_attn_by_inverse_layer_idx" }, refused = {
     ["rotary positions for only a part of a head are not supported"] = { rotary_emb_fraction = { 1 } },
     ["pairs of neighbours are not supported"] = { rotary_emb_interleaved = NO },
@@ -165,6 +166,7 @@ local families = {
     ["experts that choose their tokens are not supported"] = { expert_choice_router = NO },
     ["shared experts of this family are not supported"] = { num_shared_experts = { 0 } },
     ["experts of another width are not supported"] = { ffn_div = { 1 } } } },
+  olmoe = { refused = { ["clamped queries, keys and values are not supported"] = { clip_qkv = {} } } },
   phi = { without = { ["transformers has the class"] = "auto_map" } },
   phi3 = { without = { ["transformers has the class"] = "auto_map", ["transformers computes without it"] =
     "attention_bias full_attn_mod interpolate_factor lm_head_bias mlp_bias" } },

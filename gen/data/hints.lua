@@ -69,8 +69,9 @@ hints.keys = by_word {
   -- numbers and machines
   precision = "dtype torch_dtype quantize quantization quantized bits type compute_type",
   target = "device arch march cpu isa simd", threads = "num_threads nthreads n_threads jobs cores",
+  ["experts = { count = }"] = "num_experts num_local_experts", ["experts = { used = }"] = "num_experts_per_tok",
+  ["experts = { d_ff = }"] = "moe_intermediate_size",
   ["!one adapter is merged into the weights; several that a call chooses are not supported"] = "adapters",
-  ["!mixtures of experts are not supported"] = "num_experts num_local_experts",
 }
 
 --- Fields of the stages before and after the layers.

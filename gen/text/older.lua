@@ -30,23 +30,32 @@ end
 
 local function choose(value, default) if value == nil then return default end return value end
 
--- Returns the tokenizer of ESM: letters that are tokens, and words of the vocabulary anywhere in a text. Neighbours
--- that are none are one unknown token.
-local function from_letters(ids, config)
-  local cls, unknown = special(config, "cls_token", "<cls>"), special(config, "unk_token", "<unk>")
-  local last, long, pieces = special(config, "eos_token", "<eos>"), {}, {}
-  for name in pairs(ids) do if utf8.len(name) > 1 then long[#long + 1] = name end end
-  for _, name in ipairs { cls, last } do
+-- Returns the processor that puts a token before a text and another after it and after its pair, all of type 0.
+-- between: the tokens between both texts, a list.
+local function around(ids, first, last, between)
+  local pieces = {}
+  for _, name in ipairs { first, last } do
     pieces[name] = object { id = name, ids = array { ids[name] }, tokens = array { name } }
   end
   local function token(name) return object { SpecialToken = object { id = name, type_id = 0 } } end
   local function text_of(id) return object { Sequence = object { id = id, type_id = 0 } } end
+  local pair = array { token(first), text_of("A") }
+  for _, name in ipairs(between) do pair[#pair + 1] = token(name) end
+  pair[#pair + 1], pair[#pair + 2] = text_of("B"), token(last)
+  return object { type = "TemplateProcessing", special_tokens = object(pieces), pair = pair,
+    single = array { token(first), text_of("A"), token(last) } }
+end
+
+-- Returns the tokenizer of ESM: letters that are tokens, and words of the vocabulary anywhere in a text. Neighbours
+-- that are none are one unknown token.
+local function from_letters(ids, config)
+  local cls, unknown = special(config, "cls_token", "<cls>"), special(config, "unk_token", "<unk>")
+  local last, long = special(config, "eos_token", "<eos>"), {}
+  for name in pairs(ids) do if utf8.len(name) > 1 then long[#long + 1] = name end end
   return object {
     added_tokens = added(ids, long),
     pre_tokenizer = object { type = "WhitespaceSplit" },
-    post_processor = object { type = "TemplateProcessing", special_tokens = object(pieces),
-      single = array { token(cls), text_of("A"), token(last) },
-      pair = array { token(cls), text_of("A"), token(last), text_of("B"), token(last) } },
+    post_processor = around(ids, cls, last, { last }),
     model = object { type = "BPE", vocab = object(ids), merges = array {}, unk_token = unknown, fuse_unk = true },
   }
 end
@@ -84,8 +93,22 @@ local function read_merges(text)
   return array(merges)
 end
 
+-- Returns the tokenizer of the first DeBERTa, whose vocabulary has [CLS]. transformers 5 has two [SEP] in a pair.
+local function from_deberta(ids, merges, config)
+  local cls, sep, mask = special(config, "cls_token", "[CLS]"), special(config, "sep_token", "[SEP]"),
+    special(config, "mask_token", "[MASK]")
+  local list = added(ids, { cls, sep, mask, special(config, "pad_token", "[PAD]"),
+    special(config, "unk_token", "[UNK]") })
+  for _, token in ipairs(list) do token.lstrip = token.content == mask end
+  local bytes = object { type = "ByteLevel", add_prefix_space = choose(config.add_prefix_space, false),
+    trim_offsets = true, use_regex = true }
+  return object { added_tokens = list, pre_tokenizer = bytes, post_processor = around(ids, cls, sep, { sep, sep }),
+    decoder = bytes, model = object { type = "BPE", vocab = object(ids), merges = merges } }
+end
+
 -- Returns GPT-2's or RoBERTa's tokenizer. RoBERTa's vocabulary has <s>, GPT-2's does not.
 local function from_vocab_json(ids, merges, config)
+  if ids["[CLS]"] and ids["[SEP]"] and not ids["<s>"] then return from_deberta(ids, merges, config) end
   local is_roberta = ids["<s>"] ~= nil and ids["</s>"] ~= nil
   local cls, sep = special(config, "cls_token", "<s>"), special(config, "sep_token", "</s>")
   local unknown = special(config, "unk_token", is_roberta and "<unk>" or "<|endoftext|>")

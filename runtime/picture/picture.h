@@ -21,7 +21,7 @@ int attn2c_picture_decode(const uint8_t *bytes, size_t size, const attn2c_pictur
                           attn2c_picture *picture, char fault[ATTN2C_PICTURE_FAULT]);
 void attn2c_picture_free(attn2c_picture *picture);
 
-/* A file that the decoders decode. The metadata are in the decoder's or the file's memory. */
+/* A file that is decoded, for all decoders. The metadata are in the decoder's or the file's memory. */
 typedef struct attn2c_decoding {
   const uint8_t *bytes;
   size_t size, at;                   /* `at`: the next byte */

@@ -1,6 +1,6 @@
 /* test_reference_rows.c - the reference of products, norms and moves of rows, against numbers worked out by
  * hand: multiply, scale, convolve, logarithm, channel_factors, scale_columns, rms_norm, normalise,
- * softmax_rows, log_softmax, patches, join and swap. */
+ * softmax_rows, log_softmax, patches, join, swap, drop_tokens and embed_boxes. */
 #include "one_op.h"
 
 Test(multiply, rounds_once) {
@@ -437,4 +437,38 @@ Test(swap, the_first_two_axes) {
   assert_near(y, (double[]){1, 2, 7, 8, 3, 4, 9, 10, 5, 6, 11, NAN}, 12, 0);
   tensors[1].shape[0] = 2, tensors[1].shape[1] = 3;
   cr_assert_eq(run(NULL), ATTN2C_USAGE);
+}
+
+/* Two sequences of ids, of which 7 is dropped: one of three tokens, and two tokens of which both are dropped.
+ */
+Test(drop_tokens, scales_what_is_left) {
+  float x[] = {1, 2, 3, 4, 5, 6}, y[6];
+  int32_t ids[] = {7, 1, 2, 7, 7, 3}, lengths[] = {3, 2};
+  start("drop_tokens");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 2, 3, 1, 0);
+  op.operands[1] = tensor("ids", ATTN2C_I32, ids, 2, 3, 0, 0);
+  op.operands[2] = tensor("lengths", ATTN2C_I32, lengths, 2, 0, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 2, 3, 1, 0);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "without an id");
+  attribute(0, "id", 7, NULL);
+  attribute(1, "share", 0.25, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){0, 2 * 0.75 * 1.5, 3 * 0.75 * 1.5, 0, 0, 0}, 6, 0);
+  lengths[1] = 4;
+  cr_assert_eq(run(NULL), ATTN2C_FORMAT);
+}
+
+/* Tables of two places: 1 and 2, 10 and 20, 100 and 200, 1000 and 2000. */
+Test(embed_boxes, six_rows_of_four_tables) {
+  float table[] = {1, 2, 10, 20, 100, 200, 1000, 2000}, y[3];
+  int32_t boxes[] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0};
+  start("embed_boxes");
+  op.operands[0] = tensor("boxes", ATTN2C_I32, boxes, 1, 3, 4, 0);
+  op.operands[1] = tensor("table", ATTN2C_F32, table, 8, 1, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 1, 3, 1, 0);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){1122, 3 + 40 + 100 + 2000, 3 + 30 + 200 + 2000}, 3, 0);
+  boxes[5] = 2;
+  cr_assert_eq(run(NULL), ATTN2C_FORMAT);
+  cr_assert_str_eq(text, "boxes: box 1 has a side at 2, but 0 to 1 is allowed");
 }

@@ -423,7 +423,8 @@ end
 --- every description has products of bf16 or int8, and not one in four; any: every one that may is of any length, and
 --- not one in six; context: every one that may has a context, and not one in three of any length; encoder:
 --- every one that may has an encoder in addition, and not one in three; ranks: every one that may is divided among
---- ranks, and none has experts; experts: every one that may has some, and not one in five; exposed: its inner tensors are outputs, too.
+--- ranks, and none has experts; experts: every one that may has some, and not one in five; exposed: its inner tensors
+--- are outputs, too.
 function draw.description(seed, number, wanted)
   wanted = wanted or {}
   math.randomseed(seed, number)

@@ -98,6 +98,9 @@ CASES = {
         "position_biased_input": False, "type_vocab_size": 0}, "deberta", TEXTS, PAIRS),
     "proteins": ("EsmForMaskedLM", {**bert(), "pad_token_id": 1, "mask_token_id": 32,
                                     "token_dropout": True, "position_embedding_type": "rotary"}, "esm", PROTEINS, None),
+    "disentangled": ("DebertaForSequenceClassification", {
+        **bert(**labels("no", "yes")), "relative_attention": True, "pos_att_type": "c2p|p2c", "type_vocab_size": 0,
+        "position_biased_input": False}, "deberta_1", TEXTS, PAIRS),
     "ended": ("Qwen3ForSequenceClassification", {
         "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8,
         "intermediate_size": WIDTH, "max_position_embeddings": MOST, "pad_token_id": 0, **labels("no", "yes", "perhaps")},
@@ -117,6 +120,15 @@ STRIDES = {"question": [None], "windows": [None, 0, 5]} # None: the program's ow
 
 
 def tokenizer_of(folder, name, case):
+    if name == "deberta_1":
+        model = json.loads(gzip.open(HERE.parent / "text/goldens/roberta.json.gz", "rt", encoding="utf-8").read())["model"]
+        renamed = {"<s>": "[CLS]", "</s>": "[SEP]", "<pad>": "[PAD]", "<unk>": "[UNK]", "<mask>": "[MASK]"}
+        vocab = {renamed.get(word, word): id for word, id in model["vocab"].items()}
+        merges = [each if isinstance(each, str) else " ".join(each) for each in model["merges"]]
+        (folder / "vocab.json").write_text(json.dumps(vocab))
+        (folder / "merges.txt").write_text("\n".join(["#version: 0.2"] + merges) + "\n")
+        (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "DebertaTokenizer"}\n')
+        return hf.DebertaTokenizer.from_pretrained(folder)
     if name == "esm":
         (folder / "vocab.txt").write_text("\n".join(ACIDS))
         made = hf.EsmTokenizer(str(folder / "vocab.txt"))
@@ -213,7 +225,7 @@ def of_embedding(model, row, *_):
     return {"embedding": row["sentence_embedding"].tolist()}
 
 
-ANSWERS = {"sequence": of_labels, "ended": of_labels, "pairs": of_labels, "entailment": of_labels, "many": of_labels, "token": of_tokens, "masked": of_masks,
+ANSWERS = {"sequence": of_labels, "ended": of_labels, "pairs": of_labels, "disentangled": of_labels, "entailment": of_labels, "many": of_labels, "token": of_tokens, "masked": of_masks,
            "question": of_span, "windows": of_span, **{name: of_next for name in CASES if name.startswith("next")}, "sentence": of_embedding, "modern": of_embedding}
 
 

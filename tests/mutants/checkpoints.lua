@@ -45,6 +45,32 @@ return function(of, spec)
 
   local values = spec .. "checkpoints/values_spec.lua"
 
+  local encoders = "gen/checkpoints/families/encoders/"
+  for file, mutant in pairs {
+    eurobert = { "facts.variant = facts.pooling", "", "eurobert gives the stages", "late pooling is not known" },
+    roberta_pre = { '== "roberta-prelayernorm"', '~= "roberta-prelayernorm"', "xlm.roberta.xl has", "norms are swapped" },
+    ernie = { "if not facts.has_tasks", "if facts.has_tasks", "ernie gives each", "tasks are added to no model" },
+    rembert = { 'dense", to = "scored"', 'dense", to = "d_model"', "rembert gives the stages", "the scoring layer is as wide as states" },
+    esm = { "f.dropped = f.mask_id", "", "esm gives each key", "masked tokens keep their rows" },
+    deberta = { "facts.bias, facts.projections = { k = false }", "facts.bias, facts.projections = nil",
+      "of deberta has", "keys have a bias" },
+    layoutlm = { "default = 1024", "default = 1000", "layoutlm has", "tables of places have fewer rows" },
+    longformer = { "window = each // 2 + 1 end", "window = each + 1 end", "longformer has", "windows are twice as wide" },
+  } do
+    of(encoders .. file .. ".lua", values) { { name = "family_" .. file, old = mutant[1], new = mutant[2],
+      filter = mutant[3], wrong = mutant[4] } }
+  end
+
+  of("gen/checkpoints/families/pictures/dinov3.lua", values) {
+    { name = "family_dinov3", old = "k = facts.k_bias", new = "k = facts.q_bias", filter = "dinov3_vit has",
+      wrong = "keys have the queries' bias" },
+  }
+
+  of("gen/text/older.lua", spec .. "text/older_spec.lua") {
+    { name = "letters_unknown", old = "fuse_unk = true", new = "fuse_unk = false", filter = "ESM's letters",
+      wrong = "each unknown letter is a token" },
+  }
+
   of("gen/checkpoints/rotary.lua", values) {
     { name = "rotary_mscale", old = "attention = grown(scale) / grown(all)", new = "attention = 0",
       filter = "rotary", wrong = "yarn's mscale is ignored" },
@@ -210,8 +236,7 @@ return function(of, spec)
   }
 
   of("gen/checkpoints/families/decoders/smollm3.lua", values) {
-    { name = "smollm3_rope", old = "i % facts.interval ~= 0 and 1 or 0",
-      new = "(i - 1) % facts.interval ~= 0 and 1 or 0",
+    { name = "smollm3_rope", old = "i % facts.interval ~= 0", new = "(i - 1) % facts.interval ~= 0",
       filter = "smollm3 has", wrong = "another layer has no positions" },
   }
 

@@ -410,6 +410,8 @@ of("runtime/weights/constants.c", "c:constants") {
     wrong = "before and after are exchanged" },
   { name = "t5_last_bucket", old = "bucket < buckets ? bucket : buckets - 1", new = "bucket",
     wrong = "far distances have a bucket that is not there" },
+  { name = "plane_halves", old = "d < half ? (s - tokens) / across", new = "d >= half ? (s - tokens) / across",
+    wrong = "rows and columns of patches are exchanged" },
   { name = "rope_first", old = "(float)from->function((double)(first + s) * frequency)",
     new = "(float)from->function((double)(s - first) * frequency)",
     wrong = "angles are of positions before the first" },
@@ -688,9 +690,9 @@ of("gen/passes/emit/lengths.lua", spec .. "passes/emit/lengths_spec.lua") {
     wrong = "the header states the shape without past keys" },
 }
 
-for _, part in ipairs { "any_length", "builds", "chat", "checkpoints", "continued", "generate", "grammar", "kept",
-  "machine", "measure", "pictures", "products", "program", "python", "ranks", "serve", "sound", "sources", "team",
-  "text", "typed" } do
+for _, part in ipairs { "any_length", "builds", "chat", "checkpoints", "continued", "decoders", "experts", "generate",
+  "grammar", "kept", "machine", "measure", "pictures", "products", "program", "python", "ranks", "search", "serve",
+  "sound", "sources", "team", "text", "typed" } do
   require(part)(of, spec)
 end
 

@@ -198,7 +198,8 @@ end
 local function write_locals(lines, at)
   local line, used, list = lines[at], {}, {}
   for i = at + 1, #lines do
-    for word in (lines[i].text or ""):gmatch("[%a_][%w_]*") do used[word] = true end
+    local code = (lines[i].text or ""):gsub("/%*.-%*/", "")
+    for word in code:gmatch("[%a_][%w_]*") do used[word] = true end
   end
   local text, indent = nil, line.text
   for _, each in ipairs(loops.locals(line.of_loop, used, steps.fill)) do
@@ -283,11 +284,14 @@ function Writer:function_of(name, title, list, within)
     last_op = of.last_op + of.members[number].first_op - of.members[1].first_op
   else
     lines, last_op = lines_of(list, addresses, profiled, of and of.members[1].first_op)
-    -- a chunk that is one sequence may need none of the sequences' sizes
-    if not lines:gsub("/%*.-%*/", ""):find("%f[%w_]n%f[^%w_]") then used.n = nil end
-    if of then of.name, of.last_op, of.reads_n = name, last_op, used.n end
+    -- a chunk that is one sequence may need none of the sequences' sizes, and products of experts no block
+    local code = lines:gsub("/%*.-%*/", "")
+    for _, parameter in ipairs { "n", "block" } do
+      if not code:find("%f[%w_]" .. parameter .. "%f[^%w_]") then used[parameter] = nil end
+    end
+    if of then of.name, of.last_op, of.reads = name, last_op, { n = used.n, block = used.block } end
   end
-  if of then used.n = of.reads_n end
+  if of then used.n, used.block = of.reads.n, of.reads.block end
   local formal = each_used(used, function(parameter, base)
     if not base then return self.declared[parameter] end
     return ("%sfloat *%s"):format(base.class == "weight" and "const " or "", base.name)

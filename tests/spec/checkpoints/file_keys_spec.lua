@@ -247,6 +247,7 @@ describe("the table of a checkpoint's keys", function()
 
   it("refuses in one line what it calls refused: GGUF", function()
     for key, value in pairs(refused("GGUF")) do
+      if key:find("expert_u?s?e?d?_?count$") then goto continue end -- files of Mixtral are of this architecture
       local own = key:gsub("^{arch}", "llama"):gsub("%*", "x")
       local bytes = gguf_file.bytes(gguf_file.llama { [own] = { "UINT32", value } })
       local fault = helper.fault(import.text, helper.file(bytes, "m.gguf"))
@@ -255,6 +256,7 @@ describe("the table of a checkpoint's keys", function()
       assert.is_truthy(fault.lines[1]:find("m.gguf: metadata: " .. own .. ": 77 is not supported", 1, true))
       assert.is_table(import.text and { import.text(helper.file(gguf_file.bytes(gguf_file.llama {
         [own] = { "UINT32", 0 } }), "m.gguf")) })
+      ::continue::
     end
   end)
 

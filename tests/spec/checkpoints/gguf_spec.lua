@@ -95,7 +95,9 @@ describe("a GGUF file in place of a folder", function()
       { ["llama.attention.layer_norm_rms_epsilon"] = { "FLOAT32", 0 } })
     refused('llama.attention.head_count_kv": layers with different values are not supported', "format",
       { ["llama.attention.head_count_kv"] = { "ARRAY INT32", { 2, 4 } } })
-    refused('llama.expert_count: 8 is not supported', "format", { ["llama.expert_count"] = { "UINT32", 8 } })
+    refused('llama.expert_used_count": is missing', "format", { ["llama.expert_count"] = { "UINT32", 8 } })
+    refused('llama.expert_gating_func: 2 is not supported', "format",
+      { ["llama.expert_gating_func"] = { "UINT32", 2 } })
     assert.truthy(text { ["llama.attention.head_count_kv"] = { "ARRAY INT32", { 2, 2 } } }:find("kv_heads = 2"))
     local _, notes = import.text(file { ["llama.colour"] = { "UINT32", 3 } })
     assert.equal('My-Model.Q4.gguf: metadata: "llama.colour": not known: results may differ from llama.cpp\'s',
@@ -158,6 +160,20 @@ describe("a GGUF file in place of a folder", function()
     refused('llama.pooling_type": 4 is not supported', "format", { ["llama.pooling_type"] = { "UINT32", 4 } })
     refused('llama.rope.scaling.attn_factor": is only supported with factors of frequencies', "format",
       { ["llama.rope.scaling.attn_factor"] = { "FLOAT32", 1.5 } })
+  end)
+
+  it("of OLMo 3 has the architecture of OLMo 2, and windows in some layers", function()
+    local function of(name)
+      return (import.text(("%s/tests/hf/goldens/gguf_%s/gguf_%s.gguf"):format(helper.root, name, name)))
+    end
+    assert.truthy(of("olmo3"):find("window = { 3, 0 }", 1, true))
+    assert.falsy(of("olmo2"):find("window", 1, true))
+    local golden = helper.read(helper.root .. "/tests/hf/goldens/gguf_olmo3/gguf_olmo3.gguf")
+    local key = string.pack("<s8I4f", "olmo2.rope.scaling.attn_factor", 6, 1.2079441541679836)
+    local at = assert(golden:find(key, 1, true))
+    local other = golden:sub(1, at - 1) .. key:sub(1, -5) .. string.pack("<f", 1.5) .. golden:sub(at + #key)
+    local line = helper.fault(import.text, helper.file(other, "o.gguf")).lines[1]
+    assert.matches("attn_factor\": is only supported with factors of frequencies", line)
   end)
 
   it("of every architecture has a naming scheme of its own", function()

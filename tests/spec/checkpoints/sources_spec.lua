@@ -57,13 +57,34 @@ describe("a weight", function()
     assert.matches("names: w: part 2 has 4 rows, but the weight has 5", fault.lines[1])
   end)
 
-  it("is a part of each head, or every third row", function()
+  it("is a part of each head, of groups of heads, or every third row", function()
     local rule = { names = { "t" }, part = 2, parts = 3, groups = "heads" }
     assert_elements({ 24, 5 }, rule, function(r, c) return 5 * (r // 6 * 18 + 6 + r % 6) + c end)
     rule = { names = { "t" }, part = 1, parts = { 12, 6, 6 }, groups = "kv_heads" } -- two queries, a key, a value
     assert_elements({ 24, 5 }, rule, function(r, c) return 5 * (r // 12 * 24 + r % 12) + c end)
+    rule.parts = { "heads", "kv_heads", "kv_heads" } -- a group's share of each
+    assert_elements({ 24, 5 }, rule, function(r, c) return 5 * (r // 12 * 24 + r % 12) + c end)
+    rule.part = 3
+    assert_elements({ 12, 5 }, rule, function(r, c) return 5 * (r // 6 * 24 + 18 + r % 6) + c end)
     rule = { names = { "t" }, part = 3, parts = 3, groups = "rows" }
     assert_elements({ 8, 5 }, rule, function(r, c) return 5 * (3 * r + 2) + c end)
+  end)
+
+  it("of experts is one tensor for each, or has them as the first axis", function()
+    local three = { experts = 3 }
+    local at, from = weight_of({ 6, 5 }, { names = { "a.{expert}.w", "b{expert}" } }, three)
+    for r = 0, 5 do for c = 0, 4 do assert.equal((r // 2 + 1) * 1e6 + 5 * (r % 2) + c, at(r, c)) end end
+    assert.same({ 3, { "a.2.w", "b2" }, { 2, 5 } }, { #from.stored, from.stored[3].names, from.stored[3].shape })
+    assert_elements({ 6, 5 }, { names = { "t" } }, function(r, c) return 5 * r + c end, three)
+    from = select(2, weight_of({ 6, 5 }, { names = { "t" } }, three))
+    assert.same({ 1, { 3, 2, 5 } }, { #from.views, from.stored[1].shape })
+    assert_elements({ 6 }, { names = { "t" } }, function(r) return r end, three)
+    local half = { names = { "t" }, part = 2, parts = 2 }
+    assert_elements({ 6, 5 }, half, function(r, c) return 5 * (r // 2 * 4 + 2 + r % 2) + c end, three)
+    local turned = { names = { "t" }, flat = true, transpose = true }
+    assert_elements({ 6, 5 }, turned, function(r, c) return r // 2 * 10 + 2 * c + r % 2 end, three)
+    from = select(2, weight_of({ 6, 5 }, turned, three))
+    assert.same({ 15, 2 }, from.stored[1].shape)
   end)
 
   it("is transposed where the rule says so, and a vector never is", function()

@@ -602,7 +602,8 @@ values.parts = { listed = listed, like = like, plus = plus, joined = joined, out
   position_cases = position_cases, no_types = no_types, image = image, hidden = hidden,
   roberta = roberta, roberta_classes = roberta_classes, two_layers = two_layers }
 
-for _, part in ipairs { "decoders", "later", "encoders", "further", "deberta", "towers", "speech", "writers" } do
+for _, part in ipairs { "decoders", "later", "experts", "encoders", "further", "deberta", "towers", "speech",
+  "writers" } do
   for model_type, family in pairs(require("tests.spec.checkpoints.values_" .. part)(values)) do
     values.families[model_type] = family
   end

@@ -132,15 +132,15 @@ return function(values)
       { { rope_parameters = { rope_theta = 700.0, rope_type = "default" } }, { rope_theta = 700.0 } },
       { { rope_scaling = { type = "linear", factor = 2.5 } }, { ["rope_scaling.type"] = "linear",
         ["rope_scaling.factor"] = 2.5 } },
-      { { original_max_position_embeddings = 8 }, {} }, { { tie_word_embeddings = true }, {} },
+      { { original_max_position_embeddings = 8 }, {} },
+      { { classifier_pooling = "mean", clf_pooling = "late" }, {} }, { { tie_word_embeddings = true }, {} },
       { { attention_bias = true }, { ["bias.qkv"] = true, ["bias.out"] = true } },
       { { mlp_bias = true }, { ["bias.ff"] = true } } },
     classes = { Model = parts.model("eurobert"), ForTokenClassification = parts.tokens("eurobert"),
       ForMaskedLM = { plus(output({ { "vocabulary", bias = true, name = "logits", tied = false } }, "eurobert",
         { ["output.1.vocabulary.weight"] = "lm_head.weight", ["output.1.vocabulary.bias"] = "lm_head.bias" }),
         { ["bias.ff"] = true }), config = { mlp_bias = true } },
-      ForSequenceClassification = { sequence({ { "pool", over = "mean" }, dense, labels }, 2),
-        config = { classifier_pooling = "mean", clf_pooling = "late" } } },
+      ForSequenceClassification = { sequence({ dense, { "pool", over = "mean" }, labels }, 1) } },
   }
 
   -- DeBERTa, the first version; v2's cases have the rest.

@@ -40,6 +40,14 @@ describe("vocab.txt", function()
     assert.equal(5, #root.post_processor.pair)
   end)
 
+  it("of the first DeBERTa has [CLS]", function()
+    local root = read({ ["merges.txt"] = "#version: 0.2\na b\n" },
+      nil, { a = 3, b = 4, ab = 5, ["[CLS]"] = 1, ["[SEP]"] = 2, ["[MASK]"] = 6 })
+    assert.equal("TemplateProcessing", root.post_processor.type)
+    assert.equal(6, #root.post_processor.pair)
+    assert.same({ "[MASK]", true }, { root.added_tokens[3].content, root.added_tokens[3].lstrip })
+  end)
+
   it("is not another kind of file that has its name", function()
     local pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:" .. ("0"):rep(64) .. "\nsize 231508\n"
     local refused = ": is a Git LFS pointer, not the file itself: run `git lfs pull` in its folder, or download it "

@@ -43,7 +43,7 @@ local cases = {
   question = { words = { "seq=40", "batch=2" }, pairs = true },
   windows = { words = { "seq={24,40}", "batch={1,4}" }, pairs = true },
   sentence = { words = { "seq={8,16,24,40}", "batch={1,8}" } }, prompt = { words = { "seq=40" } },
-  entailment = { pairs = true }, proteins = {},
+  entailment = { pairs = true }, proteins = {}, disentangled = { pairs = true },
   modern = {}, modules = { words = { "seq=40" } }, reranker = { words = { "seq=any(40)" }, pairs = true },
   untyped = { pairs = true }, limited = {}, ended = {},
   states = { words = { "mask=attention_mask" } }, next = { words = { "seq=any(40)" } },

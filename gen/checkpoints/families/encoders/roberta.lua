@@ -13,6 +13,7 @@ return {
     return config.model_type == "xlm-roberta" and config.position_embedding_type == "rotary" and "xlm-roberta:rotary"
       or nil
   end,
+  class = "Roberta",
   prefixes = { "roberta.", "data2vec_text.", "" },
   tensors = heads.bert_tensors(),
   config = heads.bert_config { vocab = 50265, types = 2, d_model = 768, layers = 12, heads = 12, d_ff = 3072, pad = 1 },

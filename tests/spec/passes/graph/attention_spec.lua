@@ -269,6 +269,31 @@ describe("positions", function()
     assert.equal(1, attributes(graph({ qk_norm = "heads", head_mask = { { 0, 1 } } }), "l0.attn.q_norm").heads)
   end)
 
+  it("rotate each head after a norm of its own, without a bias", function()
+    local state = graph({ positions = "rope", kv_heads = 1, qk_norm = "each" })
+    assert.same({ "[2, 8]", "[1, 8]" },
+      { shape(state, "l0.attn.q_norm.weight"), shape(state, "l0.attn.k_norm.weight") })
+    assert.is_nil(state.graph.tensors["l0.attn.q_norm.bias"])
+    assert.same({ 2, true }, { attributes(state, "l0.attn.q_norm").heads, attributes(state, "l0.attn.q_norm").each })
+    assert.equal("[2, 8]", shape(graph({ qk_norm = "each", head_mask = { { 0, 1 } } }), "l0.attn.q_norm.weight"))
+  end)
+
+  it("follow a limit of what a self-attention projects, and of nothing else", function()
+    local state = graph({ positions = "rope", qkv_limit = 2, qk_norm = "heads", memory = { seq = 4 },
+      projections = { v = false } })
+    assert.same({ "l0.attn.q_clamped = clamp(l0.attn.q)", "l0.attn.k_clamped = clamp(l0.attn.k)" },
+      equations(state, "clamped$"))
+    assert.equal("l0.attn.q_norm = layer_norm(l0.attn.q_clamped, l0.attn.q_norm.weight, l0.attn.q_norm.bias)",
+      equations(state, "l0.attn.q_norm$")[1])
+    assert.equal(2.0, attributes(state, "l0.attn.k_clamped").limit)
+  end)
+
+  it("fall with the distance by slopes that the description may change", function()
+    local function formula(more) return graph(more).graph.tensors["positions.alibi"].formula end
+    assert.same({ "alibi -7", "alibi_of 16 1 -7", "alibi_of 8 0.5 -7" }, { formula { positions = "alibi" },
+      formula { positions = "alibi", alibi_max = 16 }, formula { positions = "alibi", alibi_factor = 0.5 } })
+  end)
+
   it("relative to the key are a table a layer, added before the scale", function()
     local state = graph({ positions = "relative_key", max_position = 10, past = 2 })
     assert.same({ "l0.attn.distance.query = add_relative(l0.attn.scores, l0.attn.q, l0.attn.distance.weight)" },

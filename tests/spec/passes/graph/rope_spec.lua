@@ -41,6 +41,22 @@ describe("scaled rotary positions", function()
     near({ 1.13862944 }, { factor or 1 })
   end)
 
+  it("of type yarn have a table of their own for queries that grow", function()
+    local function tables(original)
+      local state = helper.tiny({ positions = "rope", d_model = 16, heads = 2, rope_scaling = { type = "yarn",
+        factor = 4.0, original = original, query_beta = 0.25 } }, "graph")
+      return helper.equations(state, "rotated$"), state.graph.tensors
+    end
+    local list, tensors = tables(4)
+    assert.same({ "l0.attn.q_rotated = rotate(l0.attn.q, positions.cos_8_grown, positions.sin_8_grown)",
+      "l0.attn.k_rotated = rotate(l0.attn.k, positions.cos_8, positions.sin_8)" }, list)
+    assert.matches("^grown_sin 0 1%.1386%d* 0%.25 4 1 ", tensors["positions.sin_8_grown"].formula)
+    assert.matches("^angle_sin 0 1%.1386%d* 1 ", tensors["positions.sin_8"].formula)
+    assert.equal("l0.attn.q_rotated = rotate(l0.attn.q, positions.cos_8, positions.sin_8)", tables(8)[1])
+    assert.same({ "rope_scaling.query_beta: goes with rope_dim = head_dim" }, helper.refusals(helper.description({
+      positions = "rope", rope_dim = 2, rope_scaling = { type = "yarn", factor = 2, original = 4, query_beta = 1 } })))
+  end)
+
   it("are refused where they are wrong", function()
     for line, scaling in pairs {
       ["rope_scaling: 5, but false or a table"] = 5, ['rope_scaling.type: "su", but'] = { type = "su" },

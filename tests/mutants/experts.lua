@@ -1,0 +1,66 @@
+-- experts.lua: the part of list.lua that concerns mixtures of experts. of and spec: as in list.lua.
+return function(of, spec)
+  local whole = spec .. "whole/experts_spec.lua"
+
+  of("runtime/ops/experts.h", "c:reference_experts") {
+    { name = "experts_sorted", old = "for (int e = bounds - 1; e > 0; e--) first[e] = first[e - 1];", new = "",
+      filter = "rows_of_experts/are*", wrong = "each expert begins where it ends" },
+    { name = "experts_place", old = "place[(ptrdiff_t)i * used + j] = at;", new = "place[(ptrdiff_t)i * used + j] = i;",
+      filter = "rows_of_experts/are*", wrong = "rows do not find their parts" },
+    { name = "experts_factor", old = "const float weight = factor * weights", new = "const float weight = weights",
+      filter = "rows_of_experts/are*", wrong = "the factor of weights is left out" },
+    { name = "experts_first_part", old = "out[c] = j ? ATTN2C_FMA(weight, in[c], out[c]) : weight * in[c];",
+      new = "out[c] = weight * in[c];", filter = "rows_of_experts/are*", wrong = "only the last expert counts" },
+  }
+
+  of("runtime/reference/experts.c", "c:reference_experts") {
+    { name = "reference_experts_range", old = "chosen[i] < 0 || chosen[i] >= experts", new = "chosen[i] > experts",
+      filter = "pick/*", wrong = "the reference reads beyond the experts" },
+    { name = "reference_experts_rows", old = "const int64_t row = experts[c] * out + o;",
+      new = "const int64_t row = experts[0] * out + o;", filter = "linear_experts/*",
+      wrong = "all parts are multiplied by the first expert's rows" },
+    { name = "reference_experts_share", old = "double sum = 1e-20;", new = "double sum = 1;", filter = "share/*",
+      wrong = "shares do not add up to 1" },
+  }
+
+  of("gen/checkpoints/sources.lua", spec .. "checkpoints/sources_spec.lua") {
+    { name = "sources_experts", old = "row = view.row + expert * own.rows, first", new = "row = view.row, first",
+      filter = "of experts", wrong = "all experts are read into the first one's rows" },
+    { name = "sources_flat", old = "rule.flat and { count * shape[1]", new = "false and { count * shape[1]",
+      filter = "of experts", wrong = "experts that follow each other are an axis" },
+  }
+
+  of("gen/passes/validate/experts.lua", whole) {
+    { name = "validate_experts_used", old = "e.used > e.count then", new = "false then", filter = "refused",
+      wrong = "more experts are used than there are" },
+    { name = "validate_experts_unit", old = "local unit = in_blocks and types.SCALE_PAIR or UNIT", new =
+      "local unit = UNIT", filter = "refused", wrong = "rows of scale blocks are cut" },
+  }
+
+  of("gen/data/steps_experts.lua", spec .. "data/steps_spec.lua") {
+    { name = "steps_experts_bytes", old = "${rows}, ${cols} * (int)sizeof *y, ${used}", new = "${rows}, ${used}",
+      filter = "bodies", wrong = "a body gets too few arguments" },
+  }
+
+  of("gen/passes/graph/experts.lua", spec .. "passes/graph/experts_spec.lua") {
+    { name = "graph_experts_normalised", old = "local y = e.normalise and logits or", new = "local y =",
+      filter = "router", wrong = "a softmax of a softmax weighs the experts" },
+    { name = "graph_experts_correction", old = "or y, y\n", new = "or y\n", filter = "router",
+      wrong = "weights have the correction, too" },
+  }
+
+  of("gen/checkpoints/experts.lua", spec .. "checkpoints/values_spec.lua") {
+    { name = "checkpoints_experts_step", old = "(i + 1) % step ~= 0", new = "i % step ~= 0", filter = "qwen3_moe",
+      wrong = "the wrong layers are dense" },
+  }
+
+  of("tests/fuzz/draw_experts.lua", spec .. "whole/fuzz_spec.lua") {
+    { name = "draw_experts_accepted", old = "if accepted(d) then return true end", new =
+      "if true then return true end", filter = "is valid", wrong = "drawn experts do not go with the other keys" },
+  }
+
+  of("runtime/check/check_judge.c", whole) {
+    { name = "judge_choice_followed", old = "if (may_choose(traced + r * k, k, of_row, cols, least - bound))",
+      new = "if (0)", equivalent = "without a tie the reference chooses the same; a run with one is rare" },
+  }
+end

@@ -1,0 +1,66 @@
+-- search.lua: the part of list.lua that concerns adapters and models for searching. of and spec: as in list.lua.
+return function(of, spec)
+  of("gen/checkpoints/adapter.lua", spec .. "checkpoints/adapter_spec.lua") {
+    { name = "adapter_root", old = "and math.sqrt(rank) or rank", new = "and rank or rank",
+      filter = "scale for each module", wrong = "rslora divides by the rank" },
+    { name = "adapter_pattern", old = 'sub(-#each.plain - 1) == "." .. each.plain', new = "sub(-#each.plain) == each.plain",
+      filter = "scale for each module", wrong = "a pattern fits the end of a module's name" },
+    { name = "adapter_width", old = "is_transposed and expected[1] or columns", new = "columns",
+      suite = spec .. "whole/hf_spec.lua", filter = "gpt2_adapter", wrong = "transposed layers have other factors" },
+    { name = "adapter_left_out", old = 'not change.target:find("%.bias$")', new = "false",
+      filter = "another model", wrong = "weights of another model are passed over" },
+    { name = "adapter_rank", old = "if rank ~= stated then", new = "if false then", filter = "refused in one line",
+      wrong = "factors of another rank are taken" },
+  }
+
+  of("runtime/reading/adapter.c", "c:adapter") {
+    { name = "adapter_scale", old = "values[j] += sum[j] * scale", new = "values[j] += sum[j] * (scale > 0 ? 1 : -1)",
+      filter = "*/changes_*", wrong = "the scale is left out" },
+    { name = "adapter_part", old = "merge->part < 0 ? 0 : merge->part * count", new = "merge->part < 0 ? 0 : 0 * count", filter = "*/takes_*",
+      wrong = "every task has the first one's factors" },
+    { name = "adapter_lengths", old = "*gain / sqrt(squares)", new = "*gain * (squares > 0 ? 1 : 2)", filter = "*/changes_*",
+      wrong = "rows keep their length" },
+  }
+
+  of("runtime/packing/layout.c", spec .. "whole/adapter_spec.lua") {
+    { name = "layout_adapter", old = "if (model->adapter) add_number", new = "if (0) add_number",
+      filter = "in packed weights", wrong = "packed weights of another adapter are taken" },
+  }
+
+  of("runtime/program/text/meaning.c", "c:search") {
+    { name = "meaning_mean", old = "is_mean ? (double)query->count : 1.0", new = "is_mean ? 1.0 : 1.0", filter = "*/vectors_*",
+      wrong = "a mean is a sum" },
+    { name = "meaning_next", old = "i += first <= second, j += second <= first", new = "i += first <= second || 1, j += second <= first || 1",
+      filter = "*/lexical_*", wrong = "tokens of two texts are compared by their number in the list" },
+    { name = "meaning_equal", old = "return (x->id > y->id) - (x->id < y->id);", new = "return 0;",
+      filter = "*/weights_*", wrong = "equal weights have any order" },
+    { name = "meaning_special", old = "is_unweighted(view->reader->facts, view->ids[row])",
+      new = "is_unweighted(view->reader->facts, -5)",
+      suite = spec .. "whole/search_spec.lua", filter = "lexical weights, the largest first: bge",
+      wrong = "special tokens have weights" },
+  }
+
+  of("runtime/model/text/late.c", "c:search") {
+    { name = "late_skip", old = "!is_query && i < late->skip_count", new = "i < late->skip_count",
+      filter = "*/some_*", wrong = "queries lose punctuation" },
+    { name = "late_keys", old = "if (late->attends) *keys = tokens->length;", new = "*keys = tokens->length;",
+      filter = "*/queries_*", wrong = "all tokens see what fills a query up" },
+    { name = "late_limit", old = "- (marker_of(late, is_query) >= 0)", new = "", filter = "*/texts_are_cut*",
+      wrong = "a marker makes a text too long" },
+  }
+
+  of("gen/passes/tokenizer.lua", spec .. "passes/validate/late_interaction_spec.lua") {
+    { name = "tokenizer_skip", old = "local id = find(token) or specials.unk", new = "local id = find(token)",
+      filter = "vocabulary", wrong = "a word that the vocabulary lacks is not skipped" },
+  }
+
+  of("gen/passes/validate/any_length.lua", spec .. "passes/validate/late_interaction_spec.lua") {
+    { name = "any_length_late", old = "spec.late_interaction.expands and not spec.late_interaction.attends", new = "false",
+      filter = "one length", wrong = "all tokens see what fills a query up" },
+  }
+
+  of("gen/checkpoints/sentence.lua", spec .. "whole/search_spec.lua") {
+    { name = "sentence_splade", old = "log1p_relu = 2", new = "log1p_relu = 1", filter = "library: splade_twice",
+      wrong = "the logarithm is applied once" },
+  }
+end
