@@ -64,9 +64,9 @@ function gather.layout(state)
   state.tuning = tuning.given(state.wanted.tuning)
 end
 
--- The model that embeds texts for the program of a model of pictures.
+-- The second model of a program: one that embeds texts for a model of pictures, or guesses for one that writes.
 function gather.emit(state)
-  if not state.spec.texts or not state.with_texts then return end
+  if not (state.spec.texts or state.spec.draft) or not state.with_texts then return end
   local path, overrides = texts.of(state)
   state.texts = pipeline.run(state.root, path, overrides, nil,
     { embeds = state.embeds, with_text = true, rates = state.wanted.rates })
@@ -107,7 +107,7 @@ end
 ---   mpi            a function that returns the words by which a build links MPI, or nil
 ---   embeds         true: weights will be linked in
 ---   with_text      true: a tokenizer's tables are made
----   with_texts     true: the model of texts of a model of pictures is made, too: state.texts
+---   with_texts     true: the second model of a program, if it has one, is made, too: state.texts
 ---   chat_template  a file in place of the folder's chat template, or "none"
 ---   exposed        true, or names of tensors that become outputs too (passes/graph/exposed.lua)
 ---   unchecked      true: no checker runs. For code that is timed and thrown away

@@ -52,7 +52,7 @@ local function context_of(state, folder, root, bar, tools)
     end }, runtime.names
 end
 
--- Gives the runner's context the library of the model of texts, which was built before into the same folder.
+-- Gives the runner's context the library of the second model, which was built before into the same folder.
 local function add_texts(context, texts, folder)
   local name = ("lib%s.a"):format(texts.spec.name)
   local path = ("%s/%s"):format(context.folders.model, name)
@@ -157,7 +157,7 @@ local function jobs_of(state, tools, runtime_sources, options, library, texts)
     has_text = state.tokenizer ~= nil,
     has_pictures = spec.pictures and true or false, has_sound = spec.sound and true or false,
     has_speech = spec.speech and true or false, has_ctc = spec.ctc and true or false,
-    texts = texts and texts.spec.name,
+    texts = texts and not spec.draft and texts.spec.name, draft = texts and spec.draft and texts.spec.name,
     has_chat = state.chat ~= nil, has_generation = spec.symbols.past.is_open,
     has_ranks = spec.processes ~= nil, has_serve = options.serves, providers = { library = library,
       program = recipe.provider(spec) } }

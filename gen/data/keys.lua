@@ -258,6 +258,10 @@ keys.list = {
     meaning = "with pictures: the description of a model that embeds texts, or the folder whose text tower does, its "
       .. "path relative to the description's: it is built next to this model and linked into its program, which scores "
       .. "texts for pictures; false: it is not" },
+  { key = "draft", type = "path", default_text = "none",
+    meaning = "with context: the description or folder of a smaller model with the same tokenizer, its path relative "
+      .. "to the description's: it is built next to this model, called NAME_draft, and linked into its program, where "
+      .. "it guesses (generate --draft F); draft.KEY=VALUE overrides its keys; false: there is none" },
   { key = "prompt", type = "text", default_text = "none",
     meaning = "put in front of each text before it is cut into tokens: \"query: \"" },
   { key = "prompts", type = "prompts", default_text = "none",

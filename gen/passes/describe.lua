@@ -233,7 +233,8 @@ function describe.run(state)
   local weights, layers = result.weights, result.layers
   for _, argument in ipairs(state.overrides) do
     local is_of_folder = argument:find("^tower=") or argument:find("^head=")
-    local is_other = is_of_folder and paths.is_checkpoint(file) or texts.owns(argument) and result.texts
+    local has_second = result.texts or result.draft
+    local is_other = is_of_folder and paths.is_checkpoint(file) or texts.owns(argument) and has_second
     if not is_other then override(budget, result, argument) end
     if argument:find("^seq=") then state.length = nil end
   end

@@ -385,6 +385,7 @@ local function model_values(state, builds)
     sound = emit_sound.values(state.entries),
     has_speech = state.spec.speech and true or false,
     has_pictures = state.spec.pictures and true or false, texts = emit_picture.texts(state),
+    draft = state.spec.draft and state.texts and state.texts.spec.name or false,
     picture_input = reserved.member(reader.graph.tensors[first_input].member), picture_height = image.height or false,
     picture_width = image.width or false, reads_ids = reader.graph.tensors[first_input].type == "i32",
     has_languages = emit_text.has_languages(state), has_chat = state.chat ~= nil,
@@ -416,6 +417,7 @@ local function add_program(add, build, values, shared)
     has_text = shared.has_text and values.is_first,
     has_pictures = shared.has_pictures and values.is_first, has_sound = shared.has_sound and values.is_first,
     texts = shared.texts and values.is_first and shared.texts,
+    draft = values.is_first and shared.draft,
     has_generation = values.continues and values.is_first,
     has_speech = shared.has_speech and values.is_first,
     targets = shared.targets }))

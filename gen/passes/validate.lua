@@ -433,6 +433,10 @@ local function resolve(say, spec, given)
   speech.check(say, spec)
   late_interaction.check(say, spec)
   if spec.texts and spec.pictures == nil then say("texts", "goes with pictures") end
+  if spec.draft and (not spec.context or spec.memory) then
+    say("draft", "goes with context, in a model without an encoder")
+  end
+  if spec.draft and spec.processes then say("draft", "does not go with ranks and stages") end
   if not spec.pictures then spec.texts = nil end
   for _, key in ipairs { "prompt", "prompts", "dimensions" } do
     if spec[key] and spec.tokenizer == nil then say(key, "goes with a tokenizer") end

@@ -27,7 +27,8 @@ local words = {
   round_to_bytes = "round weights to 0 .. 255",
   round_weights = "round weights to bf16", row_scale = "scale of each row", scores_of_integers = "scores of integers",
   softcap = "cap scores",
-  softmax_rows = "softmax of rows", spread = "place rows by expert", swap = "exchange axes", topk_indices = "places of the largest",
+  softmax_rows = "softmax of rows", spread = "place rows by expert", swap = "exchange axes",
+  topk_indices = "places of the largest",
   topk_values = "largest values", weigh = "weights without softmax",
   weight_scale = "scale of each row of weights",
 }

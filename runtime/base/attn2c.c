@@ -135,10 +135,10 @@ int attn2c_grow(void **list, size_t *capacity, size_t need, size_t size) {
   return ATTN2C_OK;
 }
 
-char *attn2c_copied(const char *text, size_t length) {
-  char *copy = malloc(length + 1);
+void *attn2c_copied(const void *from, size_t bytes) {
+  char *copy = malloc(bytes + 1);
   if (!copy) return NULL;
-  if (length) memcpy(copy, text, length);
-  copy[length] = '\0';
+  if (bytes) memcpy(copy, from, bytes);
+  copy[bytes] = '\0';
   return copy;
 }

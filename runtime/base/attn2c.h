@@ -76,5 +76,6 @@ void *attn2c_grown(void *list, size_t count, size_t size);
  * There is a list also if need is 0. Returns ATTN2C_OK, or ATTN2C_MEMORY, with which the list stays as it is.
  */
 int attn2c_grow(void **list, size_t *capacity, size_t need, size_t size);
+static inline int64_t attn2c_lesser(int64_t a, int64_t b) { return a < b ? a : b; }
 /* Returns a copy from malloc that ends with a NUL; NULL: there is no memory. */
-char *attn2c_copied(const char *text, size_t length);
+void *attn2c_copied(const void *from, size_t bytes);

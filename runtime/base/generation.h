@@ -4,6 +4,8 @@
 
 #include "base/descriptor.h"
 
+struct attn2c_calls;
+
 /* The options of a beam search, and of the processors that change a token's logits or log-probabilities for
  * it and for answers without beams. They mean what they mean in Hugging Face's transformers 5.23
  * (generate/processors.h, generate/beam.h). */
@@ -53,6 +55,17 @@ typedef struct attn2c_generation {
   const struct attn2c_speech *speech; /* of a model that writes down speech (speech_facts.h); else NULL */
   const attn2c_beam_options *beam;    /* NULL: nothing is stated; penalty and stop tokens are those above */
 } attn2c_generation;
+
+/* A smaller model with the same tokens, whose library is linked into the program, where it guesses. Only such
+ * a program has attn2c_the_draft. */
+typedef struct attn2c_draft {
+  /* Opens weights, and gives the calls of a context. threads: of attn2c_arguments. The caller closes in every
+   * case. */
+  int (*open)(const char *weights, int threads, void **model, struct attn2c_calls *calls, char *message,
+              size_t size);
+  void (*close)(void *model, void *context);
+} attn2c_draft;
+extern const attn2c_draft *const attn2c_the_draft __attribute__((weak));
 
 /* The program's commands for generation (program/generate/command.h). In the program of a model that
  * continues its sequences, attn2c_the_generation points to them, and attn2c_the_generation_text to those for

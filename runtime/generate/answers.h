@@ -47,6 +47,10 @@ void attn2c_answers_free(attn2c_answers *batch);
  * ATTN2C_OK or _MEMORY. */
 int attn2c_answers_guess(attn2c_answers *batch, attn2c_message *message);
 
+/* The same with guesses of another model, which has the same tokens, and a sequence for each place at least.
+ * The guesses are its most probable tokens. The calls are copied. */
+int attn2c_answers_draft(attn2c_answers *batch, const attn2c_calls *draft, attn2c_message *message);
+
 /* Draws with another temperature at a place from now on, in a batch that was made to draw; 0: the most
  * probable tokens are taken. */
 void attn2c_answers_temperature(attn2c_answers *batch, int32_t place, double temperature);

@@ -22,6 +22,7 @@ static const double WEIGHT = 4;
 /* Guesses that are less probable together than this are not verified; nor are any that gain less than this.
  */
 static const double LEAST_CHANCE = 0.02, LEAST_GAIN = 1.02;
+static const double FORGETS = 0.98;
 static const double LOSS = 0.015; /* of the time of all calls */
 
 void attn2c_guess_find(const int32_t *ids, int32_t count, int32_t last, int32_t most, attn2c_guess *guess) {
@@ -55,6 +56,8 @@ static double chance_of(const attn2c_guesser *g, int kind) {
 }
 
 void attn2c_guess_learn(attn2c_guesser *g, const attn2c_guess *guess, const int32_t *ids, int32_t count) {
+  /* A model that guesses is tried again some time after it was wrong too often. */
+  if (guess->match == 0 && guess->found == 0) g->tried[0] *= FORGETS, g->right[0] *= FORGETS;
   for (int32_t i = 0; i < guess->found && i < count; i++) {
     const int kind = kind_of(guess, i), is_right = guess->ids[i] == ids[i];
     if (g->tried[kind] >= TRIES) g->tried[kind] /= 2, g->right[kind] /= 2;
@@ -66,8 +69,9 @@ void attn2c_guess_learn(attn2c_guesser *g, const attn2c_guess *guess, const int3
 
 /* Returns the number of rows, from `rows` on in steps of `step`, whose time is known; 0: there is none. */
 static int32_t known(const attn2c_guesser *g, int32_t rows, int32_t step) {
-  while (rows > 0 && rows <= ATTN2C_GUESS_ROWS && g->measured[rows] < MEASURES) rows += step;
-  return rows <= ATTN2C_GUESS_ROWS ? rows : 0;
+  if (step < 0 && rows > g->largest) return g->largest;
+  while (rows > 0 && rows <= g->largest && g->measured[rows] < MEASURES) rows += step;
+  return rows <= g->largest ? rows : 0;
 }
 
 /* Returns the time of a call: between those that are known, or as far beyond them as they are apart. */
@@ -86,7 +90,7 @@ static double time_of(const attn2c_guesser *g, int32_t rows) {
 void attn2c_guess_plan(const attn2c_guesser *g, attn2c_guess *guesses, int32_t sequences, int32_t rows) {
   const double plain = time_of(g, sequences), spare = LOSS * g->all + plain - g->loss;
   double chances[ATTN2C_MOST_SEQUENCES], expected = sequences, best = LEAST_GAIN * sequences / plain;
-  const int32_t twice = 2 * known(g, ATTN2C_GUESS_ROWS, -1), most = rows < twice ? rows : twice;
+  const int32_t twice = 2 * g->largest, most = rows < twice ? rows : twice;
   int32_t kept = 0, count = 0;
   uint8_t order[ATTN2C_GUESS_ROWS]; /* the sequence of each guess, the most probable first */
   for (int32_t i = 0; i < sequences; i++) {
@@ -98,8 +102,9 @@ void attn2c_guess_plan(const attn2c_guesser *g, attn2c_guess *guesses, int32_t s
     int32_t next = 0;
     for (int32_t i = 1; i < sequences; i++)
       if (chances[i] > chances[next]) next = i;
+    if (chances[next] < LEAST_CHANCE) break;
     const double time = time_of(g, sequences + count + 1);
-    if (chances[next] < LEAST_CHANCE || time - plain > spare) break;
+    if (time - plain > spare) break;
     attn2c_guess *guess = &guesses[next];
     order[count] = (uint8_t)next;
     expected += chances[next];
@@ -118,7 +123,7 @@ void attn2c_guess_time(attn2c_guesser *g, int32_t sequences, int32_t rows, int32
     *time += (nanoseconds - *time) / MEMORY;
   else if (!g->measured[rows] || nanoseconds < *time)
     *time = nanoseconds;
-  if (g->measured[rows] < MEASURES) g->measured[rows]++;
+  if (g->measured[rows] < MEASURES && ++g->measured[rows] == MEASURES && rows > g->largest) g->largest = rows;
   g->all += nanoseconds;
   if (rows == sequences) return;
   const double plain = time_of(g, sequences);

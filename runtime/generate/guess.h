@@ -26,6 +26,7 @@ typedef struct attn2c_guess {
 typedef struct attn2c_guesser {
   double times[ATTN2C_GUESS_ROWS + 1];     /* of a call, by its rows */
   uint8_t measured[ATTN2C_GUESS_ROWS + 1]; /* how often, up to 3, from which on a time is known */
+  int32_t largest;                         /* number of rows whose time is known */
   double tried[ATTN2C_GUESS_KINDS], right[ATTN2C_GUESS_KINDS];
   double all;  /* of all calls */
   double loss; /* of calls with guesses: by how much they took longer than their tokens without guesses */

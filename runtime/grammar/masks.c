@@ -10,21 +10,28 @@ int grammar_masks_create(grammar_masks *m, const attn2c_grammar *grammar, const 
                          size_t bytes) {
   const vocabulary_pieces *after = &vocabulary->after, *beginning = &vocabulary->beginning;
   const uint32_t longest = after->longest > beginning->longest ? after->longest : beginning->longest;
+  uint32_t nodes = 0;
   memset(m, 0, sizeof *m);
   m->vocabulary = vocabulary;
   const int status = grammar_states_create(&m->states, grammar, bytes);
-  m->of_node = attn2c_allocate(grammar->node_count * sizeof *m->of_node);
+  for (int i = 0; i < VOCABULARY_TREES; i++) {
+    m->of_node[i] = attn2c_allocate(grammar->node_count * sizeof **m->of_node);
+    if (after->trees[i].node_count > nodes) nodes = after->trees[i].node_count;
+    if (beginning->trees[i].node_count > nodes) nodes = beginning->trees[i].node_count;
+  }
   m->path = attn2c_reserve((longest + 1u) * sizeof *m->path);
   m->tokens = attn2c_reserve((size_t)vocabulary->size * sizeof *m->tokens);
-  m->places = attn2c_reserve_sparse((after->node_count + beginning->node_count) * sizeof *m->places);
+  m->places = attn2c_reserve_sparse(nodes * sizeof *m->places);
   m->allowed = attn2c_reserve(((size_t)vocabulary->size + 63) / 64 * sizeof *m->allowed);
-  return status == ATTN2C_OK && m->of_node && m->path && m->tokens && m->places && m->allowed ? ATTN2C_OK
-                                                                                              : ATTN2C_MEMORY;
+  return status == ATTN2C_OK && m->of_node[0] && m->of_node[1] && m->path && m->tokens && m->places &&
+                 m->allowed
+             ? ATTN2C_OK
+             : ATTN2C_MEMORY;
 }
 
 void grammar_masks_free(grammar_masks *m) {
   grammar_states_free(&m->states);
-  attn2c_free(m->of_node);
+  for (int i = 0; i < VOCABULARY_TREES; i++) attn2c_free(m->of_node[i]);
   attn2c_free(m->path);
   attn2c_free(m->tokens);
   attn2c_free(m->places);
@@ -33,7 +40,8 @@ void grammar_masks_free(grammar_masks *m) {
 
 void grammar_masks_forget(grammar_masks *m) {
   grammar_states_forget(&m->states);
-  memset(m->of_node, 0, m->states.grammar->node_count * sizeof *m->of_node);
+  for (int i = 0; i < VOCABULARY_TREES; i++)
+    memset(m->of_node[i], 0, m->states.grammar->node_count * sizeof **m->of_node);
 }
 
 static const vocabulary_pieces *pieces_of(const grammar_masks *m, int is_first) {
@@ -51,9 +59,9 @@ uint32_t grammar_masks_advance(grammar_masks *m, uint32_t state, int32_t token, 
 
 /* Walks over what is below a node of the tree, which is in a state, and appends the tokens that fit, and the
  * places where the rule ends whose caller is not known. Returns 0 if the memory is full. */
-static int walk(grammar_masks *m, const vocabulary_pieces *p, uint32_t from, uint32_t state) {
+static int walk(grammar_masks *m, const vocabulary_tree *t, uint32_t from, uint32_t state) {
   grammar_states *s = &m->states;
-  const vocabulary_node *nodes = p->nodes;
+  const vocabulary_node *nodes = t->nodes;
   m->path[nodes[from].depth] = state;
   for (uint32_t i = from + 1, end = nodes[from].end; i < end;) {
     const vocabulary_node *node = &nodes[i];
@@ -64,7 +72,7 @@ static int walk(grammar_masks *m, const vocabulary_pieces *p, uint32_t from, uin
       continue;
     }
     m->path[node->depth] = state;
-    for (uint32_t k = node->first; k < nodes[i + 1].first; k++) m->tokens[m->token_count++] = p->order[k];
+    for (uint32_t k = node->first; k < nodes[i + 1].first; k++) m->tokens[m->token_count++] = t->order[k];
     if (node->end > i + 1 && state_is_open(s, state)) m->places[m->place_count++] = i;
     i++;
   }
@@ -76,8 +84,9 @@ static void allow(grammar_masks *m, const uint32_t *tokens, uint32_t count) {
 }
 
 /* Writes the runs of the noted places' children; returns their words. NULL: counts only. */
-static uint32_t write_runs(const grammar_masks *m, uint32_t *words, uint32_t *runs) {
-  const vocabulary_node *nodes = m->vocabulary->after.nodes;
+static uint32_t write_runs(const grammar_masks *m, const vocabulary_tree *t, uint32_t *words,
+                           uint32_t *runs) {
+  const vocabulary_node *nodes = t->nodes;
   uint32_t counts[256] = {0}, at[256], used = 0;
   for (uint32_t i = 0; i < m->place_count; i++)
     for (uint32_t k = m->places[i] + 1; k < nodes[m->places[i]].end; k = nodes[k].end)
@@ -96,16 +105,17 @@ static uint32_t write_runs(const grammar_masks *m, uint32_t *words, uint32_t *ru
   return used;
 }
 
-/* Finds the tokens of a node. Returns their place, or STATE_FULL. */
-static uint32_t find_tokens(grammar_masks *m, uint32_t node) {
+/* Finds the tokens of a node in a tree. Returns their place, or STATE_FULL. */
+static uint32_t find_tokens(grammar_masks *m, int which, uint32_t node) {
+  const vocabulary_tree *t = &m->vocabulary->after.trees[which];
   grammar_states *s = &m->states;
   uint32_t runs;
   m->token_count = m->place_count = 0;
   const uint32_t state = grammar_states_at(s, node);
-  if (state == STATE_FULL || !walk(m, &m->vocabulary->after, 0, state)) return STATE_FULL;
+  if (state == STATE_FULL || !walk(m, t, 0, state)) return STATE_FULL;
   const int is_list = m->token_count < bit_words(m);
   const uint32_t size = is_list ? m->token_count : bit_words(m);
-  const uint32_t at = grammar_states_take(s, 2 + size + write_runs(m, NULL, &runs));
+  const uint32_t at = grammar_states_take(s, 2 + size + write_runs(m, t, NULL, &runs));
   if (at == STATE_FULL) return at;
   uint32_t *words = s->words + at;
   words[0] = is_list ? size : UINT32_MAX;
@@ -116,27 +126,28 @@ static uint32_t find_tokens(grammar_masks *m, uint32_t node) {
     memset(words + 2, 0, size * sizeof *words);
     for (uint32_t i = 0; i < m->token_count; i++) words[2 + m->tokens[i] / 32] |= 1u << m->tokens[i] % 32;
   }
-  write_runs(m, words + 2 + size, &runs);
-  return m->of_node[node] = at;
+  write_runs(m, t, words + 2 + size, &runs);
+  return m->of_node[which][node] = at;
 }
 
 /* Allows the tokens of the places that a byte leads to, and of those below them, in the state after it. */
-static int add_run(grammar_masks *m, const uint32_t *places, uint32_t count, uint32_t state) {
-  const vocabulary_pieces *p = &m->vocabulary->after;
+static int add_run(grammar_masks *m, const vocabulary_tree *t, const uint32_t *places, uint32_t count,
+                   uint32_t state) {
   for (uint32_t i = 0; i < count; i++) {
-    const vocabulary_node *node = &p->nodes[places[i]];
-    allow(m, p->order + node->first, node[1].first - node->first);
+    const vocabulary_node *node = &t->nodes[places[i]];
+    allow(m, t->order + node->first, node[1].first - node->first);
     m->token_count = 0;
-    if (node->end > places[i] + 1 && !walk(m, p, places[i], state)) return 0;
+    if (node->end > places[i] + 1 && !walk(m, t, places[i], state)) return 0;
     allow(m, m->tokens, m->token_count);
   }
   return 1;
 }
 
-/* Allows the tokens that may follow at a node with its callers. */
-static int add_node(grammar_masks *m, state_item item) {
+/* Allows the tokens of a tree that may follow at a node with its callers. */
+static int add_node(grammar_masks *m, int which, uint32_t node, uint32_t stacks) {
   grammar_states *s = &m->states;
-  const uint32_t at = m->of_node[item.node] ? m->of_node[item.node] : find_tokens(m, item.node);
+  const vocabulary_tree *t = &m->vocabulary->after.trees[which];
+  const uint32_t at = m->of_node[which][node] ? m->of_node[which][node] : find_tokens(m, which, node);
   if (at == STATE_FULL) return 0;
   const uint32_t *words = s->words + at, runs = words[1];
   const int is_list = words[0] != UINT32_MAX;
@@ -146,12 +157,12 @@ static int add_node(grammar_masks *m, state_item item) {
   else
     for (uint32_t i = 0; i < size; i++) m->allowed[i / 2] |= (uint64_t)words[2 + i] << i % 2 * 32;
   if (runs == 0) return 1;
-  const uint32_t outside = grammar_states_return(s, item.stacks);
+  const uint32_t outside = grammar_states_return(s, stacks);
   if (outside == STATE_FULL) return 0;
   words += 2 + size;
   for (uint32_t i = 0; i < runs; i++, words += 2 + words[1]) {
     const uint32_t state = state_step(s, outside, (uint8_t)words[0]);
-    if (state == STATE_FULL || (state != STATE_DEAD && !add_run(m, words + 2, words[1], state))) return 0;
+    if (state == STATE_FULL || (state != STATE_DEAD && !add_run(m, t, words + 2, words[1], state))) return 0;
   }
   return 1;
 }
@@ -160,14 +171,19 @@ int grammar_masks_find(grammar_masks *m, uint32_t state, int is_first) {
   grammar_states *s = &m->states;
   memset(m->allowed, 0, ((size_t)m->vocabulary->size + 63) / 64 * sizeof *m->allowed);
   if (is_first && m->vocabulary->begins_apart) {
-    m->token_count = 0;
-    if (!walk(m, &m->vocabulary->beginning, 0, state)) return 0;
-    allow(m, m->tokens, m->token_count);
+    for (int i = 0; i < VOCABULARY_TREES; i++) {
+      m->token_count = 0;
+      if (!walk(m, &m->vocabulary->beginning.trees[i], 0, state)) return 0;
+      allow(m, m->tokens, m->token_count);
+    }
     return 1;
   }
   for (uint32_t i = 0; i < state_count(s, state); i++) {
     const state_item item = state_items(s, state)[i];
-    if (s->grammar->nodes[item.node].kind == GRAMMAR_BYTES && !add_node(m, item)) return 0;
+    const grammar_node *node = &s->grammar->nodes[item.node];
+    if (node->kind == GRAMMAR_BYTES && (!add_node(m, VOCABULARY_SHORT, node->like, item.stacks) ||
+                                        !add_node(m, VOCABULARY_LONG, item.node, item.stacks)))
+      return 0;
   }
   return 1;
 }

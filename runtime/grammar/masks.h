@@ -3,7 +3,8 @@
  * Most tokens are decided by the node alone: all their bytes are within the node's rule, or they do not fit
  * it. They are found once for each node, by a walk over the tree of tokens in a state whose caller is not
  * known. Where the rule may end inside of tokens, the walk notes the place in the tree. Only from these
- * places on, tokens are looked at with the state's own callers. */
+ * places on, tokens are looked at with the state's own callers. Short tokens are found once for all nodes
+ * that are alike. */
 #pragma once
 
 #include "grammar/states.h"
@@ -12,10 +13,11 @@
 typedef struct {
   grammar_states states;
   const attn2c_vocabulary *vocabulary;
-  uint32_t *of_node; /* place of each node's tokens in the states' memory; 0: not known */
-  uint32_t *path;    /* [longest + 1] states of a walk */
-  uint32_t *tokens;  /* [size] that a walk has found */
-  uint32_t *places;  /* [nodes of the tree] that it has noted */
+  uint32_t *of_node[VOCABULARY_TREES]; /* place of each node's tokens of a tree in the states' memory; 0: not
+                                          known */
+  uint32_t *path;                      /* [longest + 1] states of a walk */
+  uint32_t *tokens;                    /* [size] that a walk has found */
+  uint32_t *places;                    /* [nodes of the tree] that it has noted */
   uint32_t token_count, place_count;
   uint64_t *allowed; /* [(size + 63) / 64] the result: a bit a token */
 } grammar_masks;

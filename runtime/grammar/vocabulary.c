@@ -34,52 +34,62 @@ static int decode(attn2c_text_work *work, int32_t size, int is_first, vocabulary
     if (status != ATTN2C_OK) continue;
     memcpy(p->bytes + used, bytes, length);
     used += length;
-    p->count += length > 0;
+    if (length > p->longest) p->longest = (uint32_t)length;
+    p->trees[length > GRAMMAR_SHORT].count += length > 0;
   }
   if (status == ATTN2C_OK) p->begins[size] = (uint32_t)used;
   return status;
 }
 
-/* Makes the nodes of the sorted tokens. */
-static void make_nodes(vocabulary_pieces *p, const sorted_piece *sorted) {
+/* Makes the nodes of sorted tokens. */
+static void make_nodes(vocabulary_tree *t, const sorted_piece *sorted) {
   uint32_t path[LONGEST + 1] = {0}, depth = 0; /* the node at each depth of the last token */
-  p->nodes[0] = (vocabulary_node){0};
-  p->node_count = 1;
-  for (uint32_t i = 0; i < p->count; i++) {
+  t->nodes[0] = (vocabulary_node){0};
+  t->node_count = 1;
+  for (uint32_t i = 0; i < t->count; i++) {
     uint32_t same = 0;
-    while (same < depth && same < sorted[i].length && p->nodes[path[same + 1]].byte == sorted[i].bytes[same])
+    while (same < depth && same < sorted[i].length && t->nodes[path[same + 1]].byte == sorted[i].bytes[same])
       same++;
-    for (uint32_t d = same + 1; d <= depth; d++) p->nodes[path[d]].end = p->node_count;
+    for (uint32_t d = same + 1; d <= depth; d++) t->nodes[path[d]].end = t->node_count;
     for (depth = same; depth < sorted[i].length;) {
       const uint8_t byte = sorted[i].bytes[depth++];
-      path[depth] = p->node_count;
-      p->nodes[p->node_count++] = (vocabulary_node){0, i, (uint16_t)depth, byte};
+      path[depth] = t->node_count;
+      t->nodes[t->node_count++] = (vocabulary_node){0, i, (uint16_t)depth, byte};
     }
-    if (depth > p->longest) p->longest = depth;
-    p->order[i] = sorted[i].token;
+    t->order[i] = sorted[i].token;
   }
-  for (uint32_t d = 0; d <= depth; d++) p->nodes[path[d]].end = p->node_count;
-  p->nodes[p->node_count].first = p->count;
+  for (uint32_t d = 0; d <= depth; d++) t->nodes[path[d]].end = t->node_count;
+  t->nodes[t->node_count].first = t->count;
 }
 
-static int sort(vocabulary_pieces *p, int32_t size) {
-  const size_t nodes = (p->begins[size] ? p->begins[size] : 0) + (size_t)2;
-  sorted_piece *sorted = malloc((p->count + 1u) * sizeof *sorted);
-  uint32_t count = 0;
-  p->order = malloc((p->count + 1u) * sizeof *p->order);
-  p->nodes = malloc(nodes * sizeof *p->nodes);
-  const int status = sorted && p->order && p->nodes ? ATTN2C_OK : ATTN2C_MEMORY;
-  for (int32_t id = 0; id < size && status == ATTN2C_OK; id++) {
+/* Makes a tree. */
+static int sort(vocabulary_pieces *p, int32_t size, int which) {
+  vocabulary_tree *t = &p->trees[which];
+  sorted_piece *sorted = malloc((t->count + 1u) * sizeof *sorted);
+  uint32_t count = 0, bytes = 0;
+  for (int32_t id = 0; id < size && sorted; id++) {
     const uint32_t length = p->begins[id + 1] - p->begins[id];
-    if (length > 0) sorted[count++] = (sorted_piece){p->bytes + p->begins[id], length, (uint32_t)id};
+    if (length == 0 || (length > GRAMMAR_SHORT) != which) continue;
+    sorted[count++] = (sorted_piece){p->bytes + p->begins[id], length, (uint32_t)id};
+    bytes += length;
   }
+  t->order = malloc((t->count + 1u) * sizeof *t->order);
+  t->nodes = malloc((bytes + (size_t)2) * sizeof *t->nodes);
+  const int status = sorted && t->order && t->nodes ? ATTN2C_OK : ATTN2C_MEMORY;
   if (status == ATTN2C_OK) {
     qsort(sorted, count, sizeof *sorted, compare);
-    make_nodes(p, sorted);
-    vocabulary_node *fitted = realloc(p->nodes, (p->node_count + 1u) * sizeof *fitted);
-    if (fitted) p->nodes = fitted;
+    make_nodes(t, sorted);
+    vocabulary_node *fitted = realloc(t->nodes, (t->node_count + 1u) * sizeof *fitted);
+    if (fitted) t->nodes = fitted;
   }
   free(sorted);
+  return status;
+}
+
+/* Reads all tokens, and makes the trees. */
+static int read_pieces(attn2c_text_work *work, int32_t size, int is_first, vocabulary_pieces *p) {
+  int status = decode(work, size, is_first, p);
+  for (int i = 0; i < VOCABULARY_TREES && status == ATTN2C_OK; i++) status = sort(p, size, i);
   return status;
 }
 
@@ -95,10 +105,8 @@ int attn2c_vocabulary_create(const attn2c_tokenizer *text, int32_t size, const c
   attn2c_vocabulary *v = calloc(1, sizeof *v);
   int status = v ? attn2c_text_work_create(text, &work) : ATTN2C_MEMORY;
   if (v) v->size = size, v->begins_apart = pieces == ATTN2C_TEXT_PIECES_FIRST;
-  if (status == ATTN2C_OK) status = decode(work, size, 0, &v->after);
-  if (status == ATTN2C_OK) status = sort(&v->after, size);
-  if (status == ATTN2C_OK && v->begins_apart) status = decode(work, size, 1, &v->beginning);
-  if (status == ATTN2C_OK && v->begins_apart) status = sort(&v->beginning, size);
+  if (status == ATTN2C_OK) status = read_pieces(work, size, 0, &v->after);
+  if (status == ATTN2C_OK && v->begins_apart) status = read_pieces(work, size, 1, &v->beginning);
   attn2c_text_work_destroy(work);
   if (status == ATTN2C_OK)
     *vocabulary = v;
@@ -111,8 +119,10 @@ int attn2c_vocabulary_create(const attn2c_tokenizer *text, int32_t size, const c
 static void release(vocabulary_pieces *p) {
   free(p->bytes);
   free(p->begins);
-  free(p->order);
-  free(p->nodes);
+  for (int i = 0; i < VOCABULARY_TREES; i++) {
+    free(p->trees[i].order);
+    free(p->trees[i].nodes);
+  }
 }
 
 void attn2c_vocabulary_free(attn2c_vocabulary *v) {

@@ -1,6 +1,7 @@
-/* vocabulary.h - the bytes that each token of a tokenizer adds to a text, sorted, and as a tree. */
+/* vocabulary.h - the bytes that each token of a tokenizer adds to a text, sorted, and as trees. */
 #pragma once
 
+#include "grammar/automaton.h"
 #include "text/text.h"
 
 /* A node of a tree of tokens, in the order of a walk. Node 0 is the root. */
@@ -11,13 +12,22 @@ typedef struct {
   uint8_t byte;
 } vocabulary_node;
 
+/* Tokens by their bytes. */
+typedef struct {
+  uint32_t *order;        /* [count] */
+  vocabulary_node *nodes; /* [node_count + 1] */
+  uint32_t count, node_count;
+} vocabulary_tree;
+
+/* Trees of short tokens, of at most GRAMMAR_SHORT bytes, and of long ones. */
+enum { VOCABULARY_SHORT, VOCABULARY_LONG, VOCABULARY_TREES };
+
 /* The tokens of a vocabulary that have bytes. */
 typedef struct {
   uint8_t *bytes;
-  uint32_t *begins;       /* [size + 1] of each token's bytes; none: it has no text, or is special */
-  uint32_t *order;        /* [count] tokens, by their bytes */
-  vocabulary_node *nodes; /* [node_count + 1] */
-  uint32_t count, node_count, longest;
+  uint32_t *begins; /* [size + 1] of each token's bytes; none: it has no text, or is special */
+  vocabulary_tree trees[VOCABULARY_TREES];
+  uint32_t longest; /* bytes of a token */
 } vocabulary_pieces;
 
 typedef struct attn2c_vocabulary {

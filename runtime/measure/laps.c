@@ -1,13 +1,8 @@
 /* laps.c - implements the clock of a profile (ops/steps.h). */
 #include "ops/steps.h"
+#include "system/clock.h"
 
-#include <time.h>
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
+static double now(void) { return (double)attn2c_system_clock(CLOCK_MONOTONIC); }
 
 attn2c_laps attn2c_laps_start(double *nanoseconds) { return (attn2c_laps){nanoseconds, now()}; }
 

@@ -2,16 +2,12 @@
  * neighbour's burst moves a mean but not a median. */
 #define _POSIX_C_SOURCE 200809L
 #include "measure/timing.h"
+#include "system/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
-double attn2c_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
-}
+double attn2c_now(void) { return (double)attn2c_system_clock(CLOCK_MONOTONIC); }
 
 static int by_value(const void *left, const void *right) {
   const double a = *(const double *)left, b = *(const double *)right;

@@ -14,8 +14,6 @@ typedef struct {
   double mean, scale;
 } sound;
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 static int64_t frames_of(const attn2c_feature_facts *facts, int64_t count) {
   const int64_t total = (facts->samples ? facts->samples : count) + 2 * facts->margin;
   return count < 1 || total < facts->length ? 0 : (total - facts->length) / facts->hop + 1;
@@ -117,7 +115,7 @@ static int make_rows(const attn2c_context *context, const sound *s, int64_t rows
   if (facts->kernel) moments_of(s, moments);
   int status = ATTN2C_OK;
   for (int64_t done = 0; done < rows && status == ATTN2C_OK; done += facts->chunk) {
-    const int64_t last = rows - facts->chunk, first = last < 0 ? 0 : least(done, last);
+    const int64_t last = rows - facts->chunk, first = last < 0 ? 0 : attn2c_lesser(done, last);
     const void *const in[] = {chunk_at(s, first * facts->hop - facts->margin, needs, room), moments};
     void *const out[] = {last < 0 ? made : features + first * facts->width};
     status = attn2c_context_run(context, entry, in, out);
@@ -131,9 +129,9 @@ int attn2c_features(const attn2c_context *context, const attn2c_feature_facts *f
   if (!context || !samples || !features || rows < 1 || rows != attn2c_feature_rows(facts, count))
     return ATTN2C_USAGE;
   sound s = {facts, samples, count, facts->samples ? facts->samples : count, 0, 1};
-  s.count = least(s.count, s.total);
+  s.count = attn2c_lesser(s.count, s.total);
   if (facts->is_normalised) normalise(&s);
-  const int64_t made = least(rows, frames_of(facts, s.count)), width = facts->width;
+  const int64_t made = attn2c_lesser(rows, frames_of(facts, s.count)), width = facts->width;
   const int status = make_rows(context, &s, made, features);
   if (facts->range > 0) limit(features, made * width, facts->range);
   if (facts->is_centred) centre(features, made, width);

@@ -34,8 +34,6 @@ static int64_t rows_of_piece(int64_t columns) {
   return rows < LINE ? LINE : rows;
 }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 int attn2c_pieces_next(attn2c_pieces *pieces, attn2c_piece *piece) {
   if (pieces->weight == pieces->descriptor->weight_count) return 0;
   const attn2c_weight *weight = &pieces->descriptor->weights[pieces->weight];
@@ -60,7 +58,7 @@ int attn2c_pieces_next(attn2c_pieces *pieces, attn2c_piece *piece) {
     piece->offset = weight->offset + pieces->offset + (attn2c_piece_has_blocks(piece) ? 0 : piece->column);
   }
   /* A formula makes a whole constant. */
-  piece->count = weight->formula ? end - first : least(rows_of_piece(columns), end - first);
+  piece->count = weight->formula ? end - first : attn2c_lesser(rows_of_piece(columns), end - first);
   pieces->row += piece->count;
   if (pieces->row == end) {
     pieces->panel++, pieces->begin = end;
@@ -140,7 +138,7 @@ static void bf16_row(const float *row, int64_t columns, float *groups, float *sc
                      int64_t leading) {
   (void)scale, (void)before, (void)leading;
   for (int64_t i = 0; i < columns; i += CHUNK) {
-    const int count = (int)least(CHUNK, columns - i);
+    const int count = (int)attn2c_lesser(CHUNK, columns - i);
     uint16_t halves[CHUNK] = {0};
     for (int h = 0; h < count; h++) halves[h] = attn2c_to_bf16(row[i + h]);
     put(groups + i / 2, halves, count, sizeof *halves);
@@ -155,7 +153,7 @@ static void i8_row(const float *row, int64_t columns, float *groups, float *scal
   float inverse;
   *scale = attn2c_row_scale(row, NULL, (int)columns, &inverse);
   for (int64_t i = 0; i < columns; i += CHUNK) {
-    const int count = (int)least(CHUNK, columns - i);
+    const int count = (int)attn2c_lesser(CHUNK, columns - i);
     int8_t bytes[CHUNK] = {0};
     attn2c_int8_row(bytes, row + i, NULL, count, inverse, 0);
     for (int h = 0; h < count; h++) sum += bytes[h], below -= bytes[h] < 0 ? bytes[h] : 0;
@@ -212,8 +210,8 @@ void attn2c_pack(const attn2c_piece *piece, float *values, float *packed) {
   to += rows_before(piece->type) * piece->leading;
   for (int64_t i = 0; i < columns; i += LINE)
     for (int64_t j = 0; j < whole; j += LINE)
-      pack_block(values + j * columns + i, columns, least(LINE, columns - i), to + i * piece->leading + j,
-                 piece->leading);
+      pack_block(values + j * columns + i, columns, attn2c_lesser(LINE, columns - i),
+                 to + i * piece->leading + j, piece->leading);
   if (rest) pack_last_line(values + whole * columns, rest, columns, to + whole, piece->leading);
 }
 
@@ -253,7 +251,7 @@ void attn2c_unpack(const attn2c_descriptor *descriptor, int weight, const float 
   attn2c_piece piece;
   while (attn2c_pieces_next(&pieces, &piece) && piece.weight == weight) {
     const int64_t begin = first > piece.first ? first : piece.first;
-    const int64_t end = least(first + count, piece.first + piece.count);
+    const int64_t end = attn2c_lesser(first + count, piece.first + piece.count);
     if (begin < end)
       (attn2c_piece_has_blocks(&piece) ? descriptor->readers->blocks->unpack : unpack_rows)(
           &piece, packed, begin, end, values + (begin - first) * piece.columns);

@@ -79,6 +79,7 @@ typedef struct {
   const char *system;                                     /* NULL: not given */
   const char *source_language, *target_language, *prefix; /* NULL: not given */
   int split;                                              /* 1: into sentences */
+  const char *draft;                                      /* weights of a model that guesses; NULL: none */
   int guess;                                              /* 1: by repetitions of the text; 0: not given */
   const char **features;                                  /* arrays of sounds, in the order given */
   int feature_count;

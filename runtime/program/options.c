@@ -310,6 +310,10 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
     {"--guess", NULL, "WHAT", GENERATE | CHAT, WORD, AT(generate.guess), 0, 1, 0, "prompt",
      "prompt: where the last tokens occur earlier in the prompt or the answer, the tokens after them are "
      "guesses, which one call verifies: texts that repeat come faster. The text is the same as without"},
+    {"--draft", NULL, "F", GENERATE | CHAT, ONCE, AT(generate.draft), 0, 0, 0, NULL,
+     "in a program that is built with draft=PATH: the weights of this smaller model, which guesses in place "
+     "of "
+     "repetitions"},
     {"--stop", NULL, "TEXT", GENERATE | CHAT, PATH, AT(generate.stops), AT(generate.stop_count), 0, 0, NULL,
      "ends an answer before this text, also if it begins in one token and ends in another. May be repeated"},
     {"--grammar", NULL, "F", GENERATE | CHAT, ONCE, AT(generate.grammar), 0, 0, 0, NULL,

@@ -45,7 +45,7 @@ typedef struct {
 
 /* The rows. Messages and help list the options of a command in their order. Rows after the last are empty,
  * and belong to no command. */
-enum { ATTN2C_OPTIONS = 139 };
+enum { ATTN2C_OPTIONS = 140 };
 extern const attn2c_option attn2c_options[ATTN2C_OPTIONS];
 
 /* Returns row number i, from 0 to ATTN2C_ROWS - 1: the table's, then rows of a command that only some

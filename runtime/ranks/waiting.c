@@ -7,6 +7,7 @@
 
 #include "base/processor.h"
 #include "ranks/inner.h"
+#include "system/clock.h"
 
 #define MICROSECOND INT64_C(1000)
 #define MILLISECOND (1000 * MICROSECOND)
@@ -21,11 +22,7 @@ enum { SPINS = 1000 };
 /* How often a waiting rank looks if the others live. */
 #define LOOK (200 * MILLISECOND)
 
-static int64_t now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
+static int64_t now(void) { return attn2c_system_clock(CLOCK_MONOTONIC); }
 
 /* True if a rank of this machine has ended. */
 static int has_ended(const attn2c_ranks *ranks, int rank) {

@@ -3,7 +3,6 @@
  * model. */
 #define _DEFAULT_SOURCE
 #include <pthread.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/processor.h"
@@ -12,6 +11,7 @@
 #include "measure/rates.h"
 #include "measure/timing.h"
 #include "model/team.h"
+#include "system/clock.h"
 
 enum { MOST_TARGETS = 16, ROUNDS = 12, MOST_CORES = 256 };
 
@@ -90,11 +90,7 @@ static void print_levels(attn2c_level_reader read, int cores) {
 }
 
 /* Returns the nanoseconds for which this thread has had a processor. */
-static double own_time(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
-}
+static double own_time(void) { return (double)attn2c_system_clock(CLOCK_THREAD_CPUTIME_ID); }
 
 /* Uses a processor for some time. Sets the share of it that the thread did not have one. */
 static void *spin(void *lost) {

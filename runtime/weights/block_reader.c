@@ -3,8 +3,6 @@
 #include "packing/scale_blocks.h"
 #include "weights/source.h"
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* Returns the place of row `row` of a piece in scale blocks. */
 static attn2c_block_place place_of(const attn2c_piece *piece, float *packed, int64_t row) {
   float *begin = packed + piece->offset;
@@ -63,7 +61,7 @@ int attn2c_unpack_blocks(const attn2c_descriptor *descriptor, int weight, const 
   while (attn2c_pieces_next(&pieces, &piece) && piece.weight == weight) {
     if (!attn2c_piece_has_blocks(&piece)) return 0;
     const int64_t begin = first > piece.first ? first : piece.first;
-    const int64_t end = least(first + count, piece.first + piece.count);
+    const int64_t end = attn2c_lesser(first + count, piece.first + piece.count);
     if (begin < end)
       get_blocks(&piece, packed, begin, end, blocks + (begin - first) * attn2c_blocks_of(piece.columns));
   }

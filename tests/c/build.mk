@@ -9,7 +9,7 @@ sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all
 checked  := $(warnings) -g1 -O0 $(sanitize) -fopenmp-simd -iquote runtime -iquote tests/c -iquote $(bin)/obj
 loops    := $(warnings) -fno-math-errno -fno-trapping-math -ffp-contract=off -fopenmp-simd -iquote runtime -iquote tests/c
 
-wrapped := malloc calloc realloc aligned_alloc free pread write fsync close rename mmap munmap
+wrapped := malloc calloc realloc aligned_alloc free pread write fsync close rename mmap munmap clock_gettime
 comma   := ,
 wraps   := $(foreach name,$(wrapped),-Wl$(comma)--wrap=$(name))
 

@@ -1,6 +1,6 @@
 /* faults.c - the wrapped functions: -Wl,--wrap= of malloc, calloc, realloc, aligned_alloc,
- * free, pread, write, fsync, close, rename, mmap and munmap. Each counts, and then either fails as it was
- * told to or calls the real one. */
+ * free, pread, write, fsync, close, rename, mmap, munmap and clock_gettime. Each counts, and then either
+ * fails as it was told to or calls the real one. */
 #define _DEFAULT_SOURCE
 #include "faults.h"
 
@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/types.h>
+#include <time.h>
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -21,6 +22,7 @@ int __real_close(int descriptor);
 int __real_rename(const char *from, const char *to);
 void *__real_mmap(void *at, size_t size, int protection, int flags, int descriptor, off_t offset);
 int __real_munmap(void *at, size_t size);
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
 
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
@@ -34,6 +36,7 @@ int __wrap_close(int descriptor);
 int __wrap_rename(const char *from, const char *to);
 void *__wrap_mmap(void *at, size_t size, int protection, int flags, int descriptor, off_t offset);
 int __wrap_munmap(void *at, size_t size);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 
 typedef struct {
   long calls_left; /* 0: not armed */
@@ -181,4 +184,12 @@ void *__wrap_mmap(void *at, size_t size, int protection, int flags, int descript
 int __wrap_munmap(void *at, size_t size) {
   live_maps--;
   return __real_munmap(at, size);
+}
+
+long long faults_time;
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now) {
+  if (faults_time == 0) return __real_clock_gettime(clock, now);
+  *now = (struct timespec){.tv_sec = faults_time / 1000000000, .tv_nsec = faults_time % 1000000000};
+  return 0;
 }

@@ -35,4 +35,7 @@ long faults_live_blocks(void);
 long faults_live_maps(void);
 unsigned long faults_largest_block(void);
 
+/* Clocks show this number of nanoseconds; 0: the real time. */
+extern long long faults_time;
+
 #endif

@@ -141,4 +141,13 @@ Test(guess, follows_the_text) {
   cr_assert_gt(verified[0], 200 * 8);
   cr_assert_lt(verified[1], 130);
   cr_assert_gt(verified[2], 200 * 8);
+  /* Old tries count little. */
+  const attn2c_guess guess = {.found = 1, .match = 4};
+  const int32_t right = 0, wrong = 1;
+  for (int i = 0; i < 400; i++) attn2c_guess_learn(&guesser, &guess, &right, 1);
+  for (int i = 0; i < 64; i++) attn2c_guess_learn(&guesser, &guess, &wrong, 1);
+  double tried = 0, hits = 0;
+  for (int i = 0; i < ATTN2C_GUESS_KINDS; i++)
+    if (guesser.right[i] < 0.5 * guesser.tried[i]) tried += guesser.tried[i], hits += guesser.right[i];
+  cr_assert(tried > 0 && hits < 0.3 * tried);
 }

@@ -276,6 +276,7 @@ function attention.draw_encoder(d, draw_input)
   if e.layers == layers then e.layers = nil end
   -- The encoder would inherit positions that fit the model's heads and lengths, and may not fit its own.
   e.positions = e.positions or "none"
+  if d.position_gate and not e.position_gate then e.position_gate = false end
   return e
 end
 

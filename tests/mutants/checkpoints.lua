@@ -48,14 +48,17 @@ return function(of, spec)
   local encoders = "gen/checkpoints/families/encoders/"
   for file, mutant in pairs {
     eurobert = { "facts.variant = facts.pooling", "", "eurobert gives the stages", "late pooling is not known" },
-    roberta_pre = { '== "roberta-prelayernorm"', '~= "roberta-prelayernorm"', "xlm.roberta.xl has", "norms are swapped" },
+    roberta_pre = { '== "roberta-prelayernorm"', '~= "roberta-prelayernorm"', "xlm.roberta.xl has",
+      "norms are swapped" },
     ernie = { "if not facts.has_tasks", "if facts.has_tasks", "ernie gives each", "tasks are added to no model" },
-    rembert = { 'dense", to = "scored"', 'dense", to = "d_model"', "rembert gives the stages", "the scoring layer is as wide as states" },
+    rembert = { 'dense", to = "scored"', 'dense", to = "d_model"', "rembert gives the stages",
+      "the scoring layer is as wide as states" },
     esm = { "f.dropped = f.mask_id", "", "esm gives each key", "masked tokens keep their rows" },
     deberta = { "facts.bias, facts.projections = { k = false }", "facts.bias, facts.projections = nil",
       "of deberta has", "keys have a bias" },
     layoutlm = { "default = 1024", "default = 1000", "layoutlm has", "tables of places have fewer rows" },
-    longformer = { "window = each // 2 + 1 end", "window = each + 1 end", "longformer has", "windows are twice as wide" },
+    longformer = { "window = each // 2 + 1 end", "window = each + 1 end", "longformer has",
+      "windows are twice as wide" },
   } do
     of(encoders .. file .. ".lua", values) { { name = "family_" .. file, old = mutant[1], new = mutant[2],
       filter = mutant[3], wrong = mutant[4] } }

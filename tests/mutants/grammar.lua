@@ -13,6 +13,8 @@ return function(of, spec)
       filter = "grammar/texts", wrong = "a surrogate is a character" },
     { name = "grammar_least", old = "i < node->low && m->status", new = "i + 1 < node->low && m->status",
       filter = "grammar/texts", wrong = "one repetition too few is demanded" },
+    { name = "grammar_alike", old = "first + GRAMMAR_SHORT * stride;", new = "first + 2 * stride;",
+      filter = "grammar/masks_of_long*", wrong = "the last copies of a repetition are like those before" },
     { name = "grammar_small", old = "    if (m.weights[i] == UNKNOWN) m.weights[i]", new = "    if (0) m.weights[i]",
       filter = "grammar/characters*", wrong = "a rule of one character is called" },
   }
@@ -36,13 +38,13 @@ return function(of, spec)
     { name = "masks_places", old = "state_is_open(s, state)) m->places", new = "0) m->places",
       filter = "grammar/masks*",
       wrong = "no token goes on after the end of a rule" },
-    { name = "masks_run", old = "    allow(m, p->order + node->first, node[1].first - node->first);\n", new = "",
+    { name = "masks_run", old = "    allow(m, t->order + node->first, node[1].first - node->first);\n", new = "",
       filter = "grammar/masks*", wrong = "a token that ends one byte after a rule is left out" },
     { name = "masks_first", old = "return is_first && m->vocabulary->begins_apart ?", new = "return is_first < 0 ?",
       filter = "rule/the_first*", wrong = "the first token's space counts" },
   }
   of("runtime/grammar/vocabulary.c", "c:grammar") {
-    { name = "vocabulary_longest", old = "if (depth > p->longest) p->longest = depth;", new = "p->longest = depth;",
+    { name = "vocabulary_longest", old = "if (length > p->longest) p->longest", new = "p->longest",
       filter = "grammar/masks*", wrong = "the path of a walk is too short for a token" },
     { name = "vocabulary_ends", old = "for (uint32_t d = same + 1; d <= depth; d++)",
       new = "for (uint32_t d = same + 2; d <= depth; d++)", filter = "grammar/masks*",
@@ -53,7 +55,7 @@ return function(of, spec)
       old = "state = state == ENDED || state_accepts(&r->masks.states, state) ? ENDED : STATE_DEAD;",
       new = "state = ENDED;", filter = "rule/ends*", wrong = "an answer may end anywhere" },
     { name = "rule_prefix", old = "memcmp(p->ids, ids, (size_t)p->count * sizeof *ids) == 0)", new = "ids)",
-      filter = "rule/memory", wrong = "an answer goes on in the state of another" },
+      filter = "rule/ends*", wrong = "an answer goes on in the state of another" },
     { name = "rule_forget", old = "r->places[i].count = -1;\n}", new = "{}\n}", filter = "rule/memory",
       wrong = "states that are forgotten are used" },
   }

@@ -356,6 +356,7 @@ function recipe.opener(results) return results[OPENER] end
 ---   has_serve     true if the program has the command `serve`
 ---   texts         the name of the model of texts that is linked into the program, whose archive the runner is given;
 ---                 nil: none
+---   draft         the name of the model that guesses, which is linked in the same way; nil: none
 function recipe.jobs(spec, builds, runtime_sources, entries, options)
   options = options or {}
   local name, embed = spec.name, options.embed
@@ -369,7 +370,8 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
   local own_text = { options.has_text and text_libraries or {}, options.has_speech and speech_libraries or {} }
   local of_text = { is_portable and { INNER, own_text, AFTER_INNER } or own_text, of_ranks }
   local of_program_text = { (options.has_text or options.texts) and text_libraries or {}, of_ranks }
-  local texts = options.texts and { { name = ("lib%s.a"):format(options.texts) } } or {}
+  local second = options.texts or options.draft
+  local texts = second and { { name = ("lib%s.a"):format(second) } } or {}
   local whole = "lib" .. name .. ".o"
   local linked_in = embed and { { name = name .. "_weights.o" } } or {}
   -- Objects of the server, which nothing else calls: an archive would leave them out.

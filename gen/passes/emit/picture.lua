@@ -29,7 +29,7 @@ end
 --- macros, its embedding, and the width of that.
 function emit_picture.texts(state)
   local other = state.texts
-  if not other then return false end
+  if not other or state.spec.draft then return false end
   local embedding = emit_text.embedding(other)
   return { name = other.spec.name, upper = other.spec.name:upper(), output = embedding.name, width = embedding.width }
 end

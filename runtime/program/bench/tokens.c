@@ -12,16 +12,16 @@ enum { SOURCE = 32 };
 /* Tokens that are added again with the one after them, to compare its logits. */
 enum { BACK = 7 };
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 int attn2c_bench_tokens_list(const attn2c_descriptor *model, int64_t length, int32_t *ids,
                              attn2c_bench_tokens list[ATTN2C_BENCH_TOKEN_CALLS]) {
   const int64_t context = model->lengths->sizes[0].seq, sequences = model->continued->sequences;
-  const int64_t prompt = length > 0 ? length : least(PROMPT, context);
-  const int64_t later = length > 0 ? least(length, context - 1) : context > LATER ? LATER : context / 2;
+  const int64_t prompt = length > 0 ? length : attn2c_lesser(PROMPT, context);
+  const int64_t later = length > 0        ? attn2c_lesser(length, context - 1)
+                        : context > LATER ? LATER
+                                          : context / 2;
   int count = 0;
   list[count++] = (attn2c_bench_tokens){"prefill", 1, 0, prompt, ids};
-  list[count++] = (attn2c_bench_tokens){"first token", 1, 0, least(SHORT_PROMPT, context), ids};
+  list[count++] = (attn2c_bench_tokens){"first token", 1, 0, attn2c_lesser(SHORT_PROMPT, context), ids};
   for (int64_t together = 1; together > 0; together = together < sequences ? sequences : 0) {
     list[count++] = (attn2c_bench_tokens){"decode", together, 0, 1, ids};
     if (later > 0) list[count++] = (attn2c_bench_tokens){"decode", together, later, 1, ids};
@@ -42,7 +42,7 @@ void attn2c_bench_tokens_label(const attn2c_bench_tokens *of, char *label, size_
 int64_t attn2c_bench_tokens_rows_of_source(const attn2c_descriptor *model) {
   if (!attn2c_encode_entry(model)) return 0;
   const attn2c_lengths *lengths = model->continued->source_lengths;
-  return lengths->least > SOURCE ? lengths->least : least(SOURCE, lengths->sizes[0].seq);
+  return lengths->least > SOURCE ? lengths->least : attn2c_lesser(SOURCE, lengths->sizes[0].seq);
 }
 
 int attn2c_bench_tokens_source(attn2c_context *context, const void *const *inputs) {
@@ -76,7 +76,7 @@ int attn2c_bench_tokens_call(attn2c_context *context, const attn2c_bench_tokens 
 
 int attn2c_bench_tokens_otherwise(attn2c_context *context, const attn2c_bench_tokens *of, float *logits) {
   const int64_t width = attn2c_logits_width(context->model->descriptor);
-  const int64_t last = of->position + of->count - 1, back = least(last, BACK);
+  const int64_t last = of->position + of->count - 1, back = attn2c_lesser(last, BACK);
   int status = ATTN2C_OK;
   for (int64_t i = 0; i < of->sequences && status == ATTN2C_OK; i++) {
     status = attn2c_rewind(context, i, last - back);

@@ -5,6 +5,8 @@
 #include "model/sequences.h"
 #include "program/run.h"
 
+#include <string.h>
+
 int attn2c_continuing_open(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *notes,
                            attn2c_continuing *made, attn2c_message *message) {
   made->is_given = arguments->context != NULL;
@@ -23,7 +25,20 @@ int attn2c_continuing_open(const attn2c_descriptor *model, const attn2c_argument
   return status;
 }
 
+int attn2c_continuing_guess(attn2c_continuing *made, const attn2c_arguments *arguments, attn2c_answers *batch,
+                            attn2c_message *message) {
+  const char *draft = arguments->generate.draft;
+  if (!draft) return arguments->generate.guess ? attn2c_answers_guess(batch, message) : ATTN2C_OK;
+  char said[1000] = "";
+  const int status =
+      attn2c_the_draft->open(draft, arguments->threads, &made->draft_model, &made->draft, said, sizeof said);
+  if (status == ATTN2C_OK) return attn2c_answers_draft(batch, &made->draft, message);
+  said[strcspn(said, "\n")] = '\0';
+  return attn2c_fail(message, status, "--draft: %s", *said ? said : attn2c_strerror(status));
+}
+
 void attn2c_continuing_close(attn2c_continuing *made) {
+  if (made->draft_model) attn2c_the_draft->close(made->draft_model, made->draft.context);
   if (!made->is_given) attn2c_context_destroy(made->context);
   attn2c_model_close(made->opened);
 }

@@ -503,8 +503,8 @@ static int open_job(job *job, FILE *notes) {
   if (status == ATTN2C_OK)
     status = attn2c_answers_create(&job->batch, &job->model_calls.calls, &job->options.sampling,
                                    &job->options.beam, most, job->message);
-  if (status == ATTN2C_OK && arguments->generate.guess)
-    status = attn2c_answers_guess(job->batch, job->message);
+  if (status == ATTN2C_OK)
+    status = attn2c_continuing_guess(&job->model_calls, arguments, job->batch, job->message);
   return status;
 }
 

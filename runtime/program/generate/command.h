@@ -27,6 +27,8 @@ typedef struct attn2c_continuing {
   attn2c_model *opened;
   attn2c_context *context;
   attn2c_calls calls;
+  void *draft_model; /* that guesses; NULL: there is none */
+  attn2c_calls draft;
   int is_given; /* 1: the context is that of the arguments */
 } attn2c_continuing;
 
@@ -34,6 +36,10 @@ typedef struct attn2c_continuing {
 int attn2c_continuing_open(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *notes,
                            attn2c_continuing *made, attn2c_message *message);
 void attn2c_continuing_close(attn2c_continuing *made);
+
+/* Lets a batch guess as the arguments ask for. */
+int attn2c_continuing_guess(attn2c_continuing *made, const attn2c_arguments *arguments, attn2c_answers *batch,
+                            attn2c_message *message);
 
 /* Words for attn2c_end: why an answer ended. */
 extern const char *const attn2c_end_names[];

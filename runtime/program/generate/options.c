@@ -134,6 +134,7 @@ static const char *against_beams(const attn2c_generate_arguments *given) {
               {given->bias_count > 0, "--logit-bias"},
               {given->allowed_count > 0, "--allow"},
               {given->guess, "--guess"},
+              {given->draft != NULL, "--draft"},
               {given->stop_count > 0, "--stop"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (rows[i].is_given) return rows[i].name;
@@ -284,6 +285,11 @@ int attn2c_generate_options_read(const attn2c_arguments *arguments, const attn2c
   if (!options->tokens_of || !options->biases)
     return attn2c_fail(message, ATTN2C_MEMORY, "no memory for the options");
   int status = check_needed(given, message);
+  if (given->draft && !&attn2c_the_draft)
+    status = attn2c_fail(message, ATTN2C_USAGE,
+                         "--draft: this program has no second model; build it with draft=PATH");
+  if (given->draft && given->guess)
+    status = attn2c_fail(message, ATTN2C_USAGE, "--draft: does not go with --guess; one of them is allowed");
   if (given->greedy && asks_to_draw(given))
     status = attn2c_fail(message, ATTN2C_USAGE, "--greedy: does not go with %s, which draws tokens",
                          drawing(given));

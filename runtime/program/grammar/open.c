@@ -1,6 +1,8 @@
 /* open.c - reads the files of --grammar and --json-schema. */
 #include "program/grammar/open.h"
 
+#include <stdatomic.h>
+
 #include "formats/file.h"
 #include "program/grammar/schema.h"
 
@@ -8,6 +10,7 @@ struct attn2c_grammar_use {
   attn2c_vocabulary *vocabulary; /* NULL: another's */
   attn2c_grammar *grammar;
   attn2c_grammar_rule *rule;
+  atomic_int more; /* owners, but for one */
 };
 
 int attn2c_grammar_use_create(const char *text, const json_t *schema, const char *name,
@@ -46,8 +49,13 @@ int attn2c_grammar_use_create(const char *text, const json_t *schema, const char
   return status;
 }
 
+attn2c_grammar_use *attn2c_grammar_use_share(attn2c_grammar_use *u) {
+  atomic_fetch_add(&u->more, 1);
+  return u;
+}
+
 void attn2c_grammar_use_free(attn2c_grammar_use *u) {
-  if (!u) return;
+  if (!u || atomic_fetch_sub(&u->more, 1) > 0) return;
   attn2c_grammar_rule_free(u->rule);
   attn2c_grammar_free(u->grammar);
   attn2c_vocabulary_free(u->vocabulary);

@@ -23,6 +23,8 @@ typedef struct attn2c_grammar_place {
 int attn2c_grammar_use_create(const char *text, const json_t *schema, const char *name,
                               const attn2c_grammar_place *place, attn2c_grammar_use **use,
                               attn2c_message *message);
+/* Returns the same once more; each is freed. */
+attn2c_grammar_use *attn2c_grammar_use_share(attn2c_grammar_use *use);
 void attn2c_grammar_use_free(attn2c_grammar_use *use);
 const attn2c_rule *attn2c_grammar_use_rule(const attn2c_grammar_use *use);
 

@@ -129,6 +129,18 @@ static void write_values(schema_reader *r, schema_text *to, const json_t *schema
   if (count == 0) schema_fault(r, "%s: no value is left", one ? "const" : "enum");
 }
 
+/* Puts a string with bounds. Strings with the same ones share a rule, as it has a node for each character. */
+static void put_bounded_string(schema_reader *r, schema_text *to, int64_t least, int64_t most) {
+  char begin[80];
+  snprintf(begin, sizeof begin, "\nstring-%lld-%lld ::= ", (long long)least, (long long)most);
+  if (r->grammar.bytes && !strstr(r->grammar.bytes, begin)) {
+    schema_put(&r->grammar, "%s\"\\\"\" char", begin);
+    put_repeat(&r->grammar, least, most);
+    schema_put(&r->grammar, "\"\\\"\"\n");
+  }
+  schema_put(to, "string-%lld-%lld ", (long long)least, (long long)most);
+}
+
 static void write_string(schema_reader *r, schema_text *to, const json_t *schema) {
   const json_t *pattern = json_object_get(schema, "pattern"), *format = json_object_get(schema, "format");
   const int has_length = json_object_get(schema, "minLength") || json_object_get(schema, "maxLength");
@@ -140,11 +152,12 @@ static void write_string(schema_reader *r, schema_text *to, const json_t *schema
     schema_put(to, "string ");
     return;
   }
-  schema_put(to, "\"\\\"\" ");
   if (has_length) {
-    schema_put(to, "char");
-    put_repeat(to, least, most);
-  } else if (pattern && json_is_string(pattern)) {
+    put_bounded_string(r, to, least, most);
+    return;
+  }
+  schema_put(to, "\"\\\"\" ");
+  if (pattern && json_is_string(pattern)) {
     const size_t length = schema_enter(r, "pattern");
     schema_put_pattern(r, to, json_string_value(pattern), json_string_length(pattern));
     schema_leave(r, length);

@@ -1,6 +1,7 @@
 /* http.c - HTTP by libevent's evhttp. A connection without a request takes some 3 KB. All memory of
  * connections together is limited, so clients cannot fill the machine's: libevent then drops connections. */
 #include "program/serve/http.h"
+#include "system/clock.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -19,7 +20,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -98,11 +98,7 @@ size_t attn2c_http_bytes(void) { return atomic_load(&allocated); }
 
 static void say_nothing(int severity, const char *text) { (void)severity, (void)text; }
 
-double attn2c_http_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+double attn2c_http_now(void) { return 1e-9 * (double)attn2c_system_clock(CLOCK_MONOTONIC); }
 
 /* Ends an exchange: once, for its owner, for the log, and in memory. */
 static void end_exchange(attn2c_exchange *exchange) {

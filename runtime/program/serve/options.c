@@ -13,6 +13,8 @@ const attn2c_option attn2c_server_options[ATTN2C_SERVER_OPTIONS] = {
      "the address to listen on (default 127.0.0.1: only this machine; 0.0.0.0 or ::: all that reach it)"},
     {"--port", NULL, "N", SERVE, INT, AT(port), 0, 0, 65535, NULL,
      "the port (default 8080; 0: a free one). The first line of the output is the address"},
+    {"--guess", NULL, "WHAT", SERVE, WORD, offsetof(attn2c_arguments, generate.guess), 0, 1, 0, "prompt",
+     "prompt: guesses tokens of texts that repeat, as of generate; answers are the same"},
     {"--unix", NULL, "PATH", SERVE, ONCE, AT(path), 0, 0, 0, NULL,
      "listens on a socket file in place of a port"},
     {"--api-key-file", NULL, "F", SERVE, ONCE, AT(key_file), 0, 0, 0, NULL,

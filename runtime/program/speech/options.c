@@ -36,6 +36,7 @@ static const char *useless(const attn2c_arguments *arguments) {
               {given->forced_bos != NULL, "--forced-bos"},
               {given->n_best > 1, "--n-best"},
               {given->guess, "--guess"},
+              {given->draft != NULL, "--draft"},
               {given->stop_count > 0, "--stop"},
               {given->grammar != NULL, "--grammar"},
               {given->json_schema != NULL, "--json-schema"}};

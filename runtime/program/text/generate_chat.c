@@ -266,7 +266,8 @@ static int open_job(job *job) {
   job->model_calls.calls.rule = attn2c_grammar_use_rule(job->grammar);
   status = attn2c_answers_create(&job->batch, &job->model_calls.calls, &job->options.sampling,
                                  &job->options.beam, most, job->message);
-  if (status == ATTN2C_OK && given->guess) status = attn2c_answers_guess(job->batch, job->message);
+  if (status == ATTN2C_OK)
+    status = attn2c_continuing_guess(&job->model_calls, job->arguments, job->batch, job->message);
   if (status == ATTN2C_OK) job->lines = attn2c_line_reader_open();
   return status == ATTN2C_OK && !job->lines ? ATTN2C_MEMORY : status;
 }

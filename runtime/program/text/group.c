@@ -33,12 +33,6 @@ int attn2c_group_most(const attn2c_text_group *group) {
   return most < 1 ? 1 : most > ATTN2C_GROUP_TEXTS ? ATTN2C_GROUP_TEXTS : (int)most;
 }
 
-static void *copied(const void *from, size_t bytes) {
-  void *to = malloc(bytes + 1);
-  if (to && bytes) memcpy(to, from, bytes);
-  return to;
-}
-
 int attn2c_group_add(attn2c_text_group *group, const attn2c_line *line, const attn2c_text_tokens *tokens) {
   attn2c_reader *reader = group->reader;
   const int status = attn2c_reader_add(reader, tokens);
@@ -51,9 +45,9 @@ int attn2c_group_add(attn2c_text_group *group, const attn2c_line *line, const at
                                 .is_last = 1,
                                 .is_query = reader->is_query,
                                 .removed = tokens->removed};
-  view->ids = copied(tokens->ids, tokens->length * sizeof *tokens->ids);
-  view->places = copied(tokens->places, tokens->length * sizeof *tokens->places);
-  view->sources = copied(tokens->sources, tokens->length);
+  view->ids = attn2c_copied(tokens->ids, tokens->length * sizeof *tokens->ids);
+  view->places = attn2c_copied(tokens->places, tokens->length * sizeof *tokens->places);
+  view->sources = attn2c_copied(tokens->sources, tokens->length);
   if (view->ids && view->places && view->sources) return ATTN2C_OK;
   snprintf(reader->fault, sizeof reader->fault, "no memory for a text's tokens");
   return ATTN2C_MEMORY;

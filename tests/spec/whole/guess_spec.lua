@@ -100,3 +100,42 @@ describe("--guess prompt", function()
     assert.same({ 2, "--guess: 'model', but prompt is allowed\n" }, { code, said })
   end)
 end)
+
+describe("--draft", function()
+  local function build(words)
+    local command = "%s build %s sequences=3 chunk=16 kernels=c %s"
+    return helper.run(command:format(shell(root .. "/gen/attn2c"), shell(tales), words), folder)
+  end
+
+  -- The models that guess: itself, of a shorter context; and one whose layers forget keys, which guesses otherwise.
+  for name, draft in pairs { same = tales, other = folder .. "/slide.model" } do
+    it("changes no text, " .. name, function()
+      local code, said = build(("name=%s draft=%s draft.context=150 -o %s"):format(name, shell(draft), name))
+      assert.equal(0, code, said)
+      for _, words in ipairs(options) do
+        local command = ("%s/%s generate --weights %s --format jsonl %s --prompt-file prompts.txt"):format(name, name,
+          shell(tales), words)
+        assert.equal(sh(command), sh(command .. " --draft " .. shell(draft)), words)
+      end
+    end)
+  end
+
+  it("is refused where it cannot guess", function()
+    local code, said = of.refusal(line("llama", "generate", "--prompt x --draft F"))
+    assert.same({ 2, "--draft: this program has no second model; build it with draft=PATH\n" }, { code, said })
+    code, said = of.refusal(("same/same generate --weights %s --prompt x --draft none"):format(shell(tales)))
+    assert.same({ 4, "--draft: none: cannot be opened: No such file or directory\n" }, { code, said })
+    code, said = of.refusal("same/same generate --prompt x --guess prompt --draft none --weights " .. shell(tales))
+    assert.same({ 2, "--draft: does not go with --guess; one of them is allowed\n" }, { code, said })
+    for words, fault in pairs {
+      ["draft=" .. shell(of.places.llama)] = ("%s: draft: %s has another tokenizer\n"):format(tales,
+        of.places.llama),
+      ["context=false draft=" .. shell(tales)] = "",
+    } do
+      code, said = build(words .. " -o refused")
+      assert.equal(2, code)
+      assert.matches("draft: ", said)
+      if fault ~= "" then assert.equal("attn2c: " .. fault, said) end
+    end
+  end)
+end)

@@ -195,6 +195,22 @@ describe("a program that serves", function()
     fresh:stop()
   end)
 
+  it("gives the same bits with guesses", function()
+    local list = requests()
+    for i = 1, 12 do
+      list[#list + 1] = { "/v1/completions", { prompt = ("the cat sat "):rep(2 + i % 4), max_tokens = 30 + i, seed = i,
+        temperature = i % 2 == 0 and 0 or 0.4, logprobs = i % 3 == 0 and 2 or nil, stop = i % 5 == 0 and "e" or nil } }
+    end
+    local guessing = serving.start(own.folder, own.line("llama", "serve"), "--port 0 --guess prompt")
+    local together, guessed = server:ask_all(list), guessing:ask_all(list)
+    for i in ipairs(list) do assert.equal(lasting(together[i]), lasting(guessed[i])) end
+    for _, each in ipairs { list[25], list[30], list[34] } do
+      local alone = select(3, guessing:ask(each[1], each[2]))
+      assert.equal(lasting((select(3, server:ask(each[1], each[2])))), lasting(alone))
+    end
+    guessing:stop()
+  end)
+
   it("streams the same text, and ends with its usage", function()
     local body = { prompt = "Once upon", max_tokens = 16, temperature = 0 }
     local _, whole = completion(body)

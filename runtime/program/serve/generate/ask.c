@@ -250,23 +250,52 @@ static asked_form read_form(attn2c_request *r, json_t *any_object) {
   return form;
 }
 
-/* Makes the grammar of a request's answers. */
+/* Finds or makes the grammar of a form, whose text it takes. */
+static int find_grammar(attn2c_server *server, const asked_form *form, char *text, attn2c_grammar_use **use,
+                        attn2c_message *message) {
+  attn2c_serve_generate *g = server->generate;
+  attn2c_known_grammar *oldest = &g->known[0];
+  for (int i = 0; i < ATTN2C_KNOWN_GRAMMARS; i++) {
+    attn2c_known_grammar *k = &g->known[i];
+    if (k->used < oldest->used) oldest = k;
+    if (!k->text || k->is_schema != (form->schema != NULL) || strcmp(k->text, text) != 0) continue;
+    k->used = g->asks;
+    *use = attn2c_grammar_use_share(k->use);
+    free(text);
+    return ATTN2C_OK;
+  }
+  const attn2c_grammar_place place = {g->vocabulary, server->model->continued->generation, g->calls.sequences,
+                                      g->calls.tokens};
+  const int status = attn2c_grammar_use_create(form->text, form->schema, form->name, &place, use, message);
+  if (status != ATTN2C_OK) {
+    free(text);
+    return status;
+  }
+  attn2c_grammar_use_free(oldest->use);
+  free(oldest->text);
+  *oldest = (attn2c_known_grammar){text, form->schema != NULL, attn2c_grammar_use_share(*use), g->asks};
+  return ATTN2C_OK;
+}
+
+/* Reads the grammar of a request's answers. */
 static void read_grammar(attn2c_server *server, attn2c_request *r, attn2c_ask *ask) {
   attn2c_serve_generate *g = server->generate;
   json_t *any_object = json_pack("{s:s}", "type", "object");
   const asked_form form = read_form(r, any_object);
-  char faults[600] = "";
+  char faults[600] = "", *text = NULL;
   attn2c_message said = attn2c_message_make(faults, sizeof faults);
   int status = any_object ? ATTN2C_OK : ATTN2C_MEMORY;
   if (form.name && !r->failed) {
+    text = form.schema ? json_dumps(form.schema, JSON_ENCODE_ANY | JSON_COMPACT)
+                       : attn2c_copied(form.text, strlen(form.text));
+    if (!text) status = ATTN2C_MEMORY;
     if (status == ATTN2C_OK && !g->vocabulary)
       status = attn2c_vocabulary_create(g->written ? g->written : g->tokenizer, g->calls.vocabulary,
                                         form.name, &g->vocabulary, &said);
-    const attn2c_grammar_place place = {g->vocabulary, server->model->continued->generation,
-                                        g->calls.sequences,
-                                        ask->tokens < g->calls.tokens ? ask->tokens : g->calls.tokens};
     if (status == ATTN2C_OK)
-      status = attn2c_grammar_use_create(form.text, form.schema, form.name, &place, &ask->grammar, &said);
+      status = find_grammar(server, &form, text, &ask->grammar, &said);
+    else
+      free(text);
     if (status == ATTN2C_MEMORY) lack_memory(r);
     if (status != ATTN2C_OK && !r->failed) {
       faults[strcspn(faults, "\n")] = '\0';

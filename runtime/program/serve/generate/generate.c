@@ -38,7 +38,7 @@ static int open_part(attn2c_server *server, attn2c_message *message) {
   if (attn2c_encode_entry(model) && (!g->calls.encode || g->calls.source_values))
     return ATTN2C_OK; /* it reads pictures or sounds, which other parts take */
   if (asked) g->calls.sequences = asked;
-  status = attn2c_writing_create(server, g->calls.sequences, &g->writing);
+  status = attn2c_writing_create(server, g->calls.sequences, server->arguments->generate.guess, &g->writing);
   const attn2c_engine_writer writer = {g->writing, attn2c_writing_admit, attn2c_writing_step};
   if (status == ATTN2C_OK) attn2c_engine_set_writer(server->engine, &writer);
   return status;
@@ -48,6 +48,10 @@ static void close_part(attn2c_server *server) {
   attn2c_serve_generate *g = server->generate;
   if (!g) return;
   attn2c_writing_free(g->writing);
+  for (int i = 0; i < ATTN2C_KNOWN_GRAMMARS; i++) {
+    attn2c_grammar_use_free(g->known[i].use);
+    free(g->known[i].text);
+  }
   attn2c_vocabulary_free(g->vocabulary);
   attn2c_context_destroy(g->context);
   attn2c_text_work_destroy(g->reading);

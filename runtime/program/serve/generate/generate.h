@@ -77,12 +77,23 @@ struct attn2c_ask {
   int32_t begun, ended; /* of the engine's thread */
 };
 
+/* A grammar of earlier requests, with what is known of its states. */
+typedef struct {
+  char *text; /* of the grammar, or of the schema as JSON; NULL: none */
+  int is_schema;
+  attn2c_grammar_use *use;
+  uint64_t used; /* the number of the last request */
+} attn2c_known_grammar;
+
+enum { ATTN2C_KNOWN_GRAMMARS = 8 };
+
 /* The part of a server that writes. */
 typedef struct attn2c_serve_generate {
   const attn2c_text_facts *facts;
   attn2c_tokenizer *tokenizer, *written; /* written: of answers, if it is another one; else NULL */
   attn2c_text_work *reading, *showing;   /* of the loop's thread */
   attn2c_vocabulary *vocabulary;         /* of grammars; NULL before the first */
+  attn2c_known_grammar known[ATTN2C_KNOWN_GRAMMARS];
   attn2c_beam_options processors;
   struct attn2c_writing *writing;
   attn2c_calls calls;
@@ -115,8 +126,9 @@ void attn2c_serve_chat(attn2c_server *server, attn2c_exchange *exchange, const j
 
 typedef struct attn2c_writing attn2c_writing;
 
-/* sequences: answers at a time. Returns ATTN2C_OK or _MEMORY. */
-int attn2c_writing_create(attn2c_server *server, int32_t sequences, attn2c_writing **writing);
+/* sequences: answers at a time. is_guessed: 1: repetitions of texts are guesses (generate/guess.h). Returns
+ * ATTN2C_OK or _MEMORY. */
+int attn2c_writing_create(attn2c_server *server, int32_t sequences, int is_guessed, attn2c_writing **writing);
 /* Frees also the requests that it has. */
 void attn2c_writing_free(attn2c_writing *writing);
 /* The two functions of attn2c_engine_writer. */

@@ -4,10 +4,11 @@
 #include "program/serve/generate/generate.h"
 
 #include <math.h>
-#include <time.h>
 
+#include "generate/guess.h"
 #include "generate/kept_ids.h"
 #include "generate/text_writer.h"
+#include "system/clock.h"
 
 enum {
   CLOSE = 16,      /* tokens that may be lost where a text goes on in the sequence of another */
@@ -39,31 +40,32 @@ struct attn2c_writing {
   int32_t waiting;          /* these answers */
   int32_t limit;            /* of the ids that the model reads */
   uint64_t uses;
-  float *logits; /* [count or PROMPT_ROWS][vocabulary] */
-  float *row;    /* [vocabulary] */
-  int32_t *ids;  /* of a call */
+  float *logits;              /* [rows][vocabulary] */
+  int32_t rows;               /* of a call whose logits are all wanted */
+  attn2c_guess_call *guesses; /* NULL: nothing is guessed */
+  float *row;                 /* [vocabulary] */
+  int32_t *ids;               /* of a call */
   size_t id_capacity;
 };
 
 static attn2c_engine *engine_of(const attn2c_writing *w) { return w->server->engine; }
 
-static int64_t nanoseconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
+static int64_t nanoseconds(void) { return attn2c_system_clock(CLOCK_MONOTONIC); }
 
-int attn2c_writing_create(attn2c_server *server, int32_t sequences, attn2c_writing **writing) {
+int attn2c_writing_create(attn2c_server *server, int32_t sequences, int is_guessed,
+                          attn2c_writing **writing) {
   attn2c_serve_generate *g = server->generate;
   const attn2c_continued *of = server->model->continued;
-  const int64_t rows = sequences > PROMPT_ROWS ? sequences : PROMPT_ROWS;
   attn2c_writing *w = *writing = calloc(1, sizeof *w);
   if (!w) return ATTN2C_MEMORY;
   w->server = server;
   w->calls = &g->calls;
   w->count = sequences;
   w->call_rows = of->call_rows > sequences ? (int32_t)of->call_rows : sequences;
-  w->logits = attn2c_reserve((size_t)(rows * g->calls.vocabulary) * sizeof *w->logits);
+  w->rows = sequences + (sequences > 1 ? 2 : 1) * ATTN2C_GUESSES;
+  if (!is_guessed) w->rows = sequences > PROMPT_ROWS ? sequences : PROMPT_ROWS;
+  w->logits = attn2c_reserve((size_t)w->rows * (size_t)g->calls.vocabulary * sizeof *w->logits);
+  if (is_guessed && attn2c_guess_call_create(&w->guesses) != ATTN2C_OK) return ATTN2C_MEMORY;
   w->row = attn2c_reserve((size_t)g->calls.vocabulary * sizeof *w->row);
   w->limit = (int32_t)server->model->tensors[attn2c_primary_entry(server->model)->inputs[0]].limit;
   w->id_capacity = (size_t)w->call_rows + (size_t)sequences;
@@ -99,6 +101,7 @@ void attn2c_writing_free(attn2c_writing *w) {
   attn2c_text_work_destroy(w->work);
   attn2c_free(w->logits);
   attn2c_free(w->row);
+  attn2c_free(w->guesses);
   free(w->ids);
   free(w);
 }
@@ -219,10 +222,11 @@ static int note_token(attn2c_writing *w, attn2c_asked *answer, int32_t id, int i
   return is_there ? ATTN2C_OK : ATTN2C_MEMORY;
 }
 
-/* Chooses the next token of an answer by its logits, and adds its text. */
-static void choose(attn2c_writing *w, place *p, float *logits) {
+/* Chooses the next token of an answer, after `count` tokens, by its logits, and adds its text. Returns the
+ * token, or -1 after a fault. */
+static int32_t choose(attn2c_writing *w, place *p, int32_t count, float *logits) {
   attn2c_asked *answer = p->answer;
-  const int32_t sequence = (int32_t)(p - w->places), count = attn2c_kept_ids_count(w->kept, sequence);
+  const int32_t sequence = (int32_t)(p - w->places);
   const attn2c_beam_options *processors = &w->server->generate->processors;
   const attn2c_rule *rule = attn2c_grammar_use_rule(answer->ask->grammar);
   const attn2c_history history = {attn2c_kept_ids_of(w->kept, sequence), count, p->prompt_count, p->most,
@@ -240,7 +244,7 @@ static void choose(attn2c_writing *w, place *p, float *logits) {
   if (status == ATTN2C_OK && answer->ask->top >= 0) status = note_token(w, answer, id, 0, p->text->length);
   if (status != ATTN2C_OK) {
     fail(w, p, *fault ? fault : attn2c_strerror(status));
-    return;
+    return -1;
   }
   const int is_stop = attn2c_sampler_stops(p->sampler, id);
   p->last = id;
@@ -260,6 +264,7 @@ static void choose(attn2c_writing *w, place *p, float *logits) {
     fail(w, p, attn2c_strerror(status));
   else if (why != ATTN2C_END_NONE)
     end(w, p, why);
+  return id;
 }
 
 /* Returns the place for a prompt, or NULL if the answer has to wait: for a place, or for an answer to the
@@ -434,7 +439,7 @@ static void look_all(attn2c_writing *w) {
     if (status != ATTN2C_OK)
       fail(w, p, attn2c_strerror(status));
     else if (logits)
-      choose(w, p, logits);
+      choose(w, p, p->prompt_count, logits);
     tell(w, &ask, 1);
   }
 }
@@ -458,16 +463,56 @@ static batch collect(attn2c_writing *w) {
   return b;
 }
 
+/* Adds guesses to a call that has the last token of each answer. */
+static batch guess(attn2c_writing *w, const batch *plain) {
+  attn2c_guess_call *call = w->guesses;
+  batch b = {.count = 0};
+  for (int32_t i = 0; i < plain->count; i++) {
+    const place *p = &w->places[plain->sequences[i]];
+    const int32_t kept = attn2c_kept_ids_count(w->kept, plain->sequences[i]);
+    attn2c_guess_find(attn2c_kept_ids_of(w->kept, plain->sequences[i]), kept, p->last, p->most - kept - 2,
+                      &call->guesses[i]);
+  }
+  attn2c_guess_call_begin(call, plain->count, w->rows < w->call_rows ? w->rows : w->call_rows);
+  for (int32_t i = 0; i < plain->count; i++) {
+    int32_t ids[1 + ATTN2C_GUESSES] = {w->places[plain->sequences[i]].last};
+    memcpy(ids + 1, call->guesses[i].ids, sizeof call->guesses[i].ids);
+    add(w, &b, plain->sequences[i], ids, 1 + call->guesses[i].count);
+  }
+  return b;
+}
+
+/* Chooses tokens of an answer while they are as guessed. number: of the answer in the call. */
+static void accept(attn2c_writing *w, place *p, int32_t number, float *logits) {
+  const attn2c_guess *guess = &w->guesses->guesses[number];
+  const int32_t sequence = (int32_t)(p - w->places);
+  const int32_t kept = attn2c_kept_ids_count(w->kept, sequence) - guess->count;
+  int32_t ids[1 + ATTN2C_GUESSES], count = 0, is_right = 1;
+  while (count <= guess->count && is_right && p->answer) {
+    ids[count] = choose(w, p, kept + count, logits + (size_t)count * (size_t)w->calls->vocabulary);
+    is_right = count < guess->count && ids[count] == guess->ids[count];
+    count++;
+  }
+  attn2c_guess_call_learn(w->guesses, number, ids, count);
+  const int status = attn2c_kept_ids_rewind(w->kept, sequence, kept + count - 1);
+  if (status != ATTN2C_OK && p->answer) fail(w, p, attn2c_strerror(status));
+}
+
 int attn2c_writing_step(void *writing) {
   attn2c_writing *w = writing;
   attn2c_ask *asks[ATTN2C_MOST_SEQUENCES];
   drop_cancelled(w);
   fill(w);
   look_all(w);
-  const batch b = collect(w);
+  batch b = collect(w);
+  const int is_guessed = w->guesses && b.count > 0 && !b.reads;
+  if (is_guessed) b = guess(w, &b);
   if (b.count > 0) {
+    float *logits = w->logits;
     const int64_t begun = nanoseconds();
-    const int status = attn2c_kept_ids_extend(w->kept, b.count, b.sequences, b.counts, w->ids, 0, w->logits);
+    const int status =
+        attn2c_kept_ids_extend(w->kept, b.count, b.sequences, b.counts, w->ids, is_guessed, w->logits);
+    if (is_guessed) attn2c_guess_call_end(w->guesses);
     const uint64_t took = (uint64_t)(nanoseconds() - begun);
     atomic_fetch_add(
         b.reads ? &w->server->metrics.prompt_nanoseconds : &w->server->metrics.written_nanoseconds, took);
@@ -477,8 +522,11 @@ int attn2c_writing_step(void *writing) {
       asks[i] = p->answer->ask;
       if (status != ATTN2C_OK)
         fail(w, p, attn2c_strerror(status));
+      else if (is_guessed)
+        accept(w, p, i, logits);
       else if (attn2c_kept_ids_count(w->kept, b.sequences[i]) >= p->prompt_count)
-        choose(w, p, w->logits + (size_t)i * (size_t)w->calls->vocabulary);
+        choose(w, p, attn2c_kept_ids_count(w->kept, b.sequences[i]), logits);
+      logits += (size_t)(is_guessed ? b.counts[i] : 1) * (size_t)w->calls->vocabulary;
     }
     tell(w, asks, b.count);
   }
