@@ -61,6 +61,6 @@ return function(of, spec)
 
   of("runtime/check/check_judge.c", whole) {
     { name = "judge_choice_followed", old = "if (may_choose(traced + r * k, k, of_row, cols, least - bound))",
-      new = "if (0)", equivalent = "without a tie the reference chooses the same; a run with one is rare" },
+      new = "if (bound < 0)", equivalent = "without a tie the reference chooses the same; a run with one is rare" },
   }
 end
