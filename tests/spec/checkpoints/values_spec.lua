@@ -174,7 +174,7 @@ describe("config.json", function()
       { { model_type = "new", rope_scaling = { type = "ntk", factor = "x" } },
         "rope_scaling.factor: a number of at least 1 is expected" },
       { { model_type = "new", position_embedding_type = "absolute" }, 'position_embedding_type: "absolute"' },
-      { { model_type = "nomic_bert", expert_choice_router = true }, "expert_choice_router: true is not supported: exp" },
+      { { model_type = "nomic_bert", expert_choice_router = true }, "expert_choice_router: true is not supported: ex" },
       { { model_type = "nomic_bert", activation_function = "swiglu" }, "rotary_emb_fraction: 1 is expected" },
       { { model_type = "modernbert", classifier_pooling = "max" },
         'classifier_pooling: "max" is not supported; supported are cls, mean' },

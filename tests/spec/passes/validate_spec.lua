@@ -286,8 +286,8 @@ describe("other keys' ranges", function()
   it("words, with the nearest suggested", function()
     assert.equal('norm: "prey", but post, pre, pre_ff, sandwich, res_post or none is allowed (did you mean pre?)',
       refusal({ norm = "prey" }))
-    assert.equal('activation: "gleu", but gelu, gelu_tanh, log_relu, quick_gelu, relu, sigmoid, silu or tanh is allowed '
-      .. "(did you mean gelu?)", refusal({ activation = "gleu" }))
+    assert.equal('activation: "gleu", but gelu, gelu_tanh, log_relu, quick_gelu, relu, sigmoid, silu or tanh is '
+      .. "allowed (did you mean gelu?)", refusal({ activation = "gleu" }))
     assert.equal('names: "berd", but attn2c, torch or a family (albert, bert, ... in gen/checkpoints/README.md) is '
       .. "allowed (did you mean bert?)", refusal({ names = "berd" }))
     assert.equal('target: "avx51", but host, amx, avx512bf16, avx512vnni, avx512, avxvnni, avx2, ' ..

@@ -21,7 +21,8 @@ end
 
 -- Runs a program with some weights. Returns its exit code and what it says.
 local function result(program, weights, output)
-  return run(("%s/%s run --weights %s %s --output logits=%s"):format(program, program, shell(weights), inputs(), output))
+  return run(("%s/%s run --weights %s %s --output logits=%s"):format(program, program, shell(weights), inputs(),
+    output))
 end
 
 -- Builds a program with the adapter that is in FOLDER/adapter, or without one.
