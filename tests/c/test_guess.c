@@ -141,7 +141,7 @@ Test(guess, follows_the_text) {
   cr_assert_gt(verified[0], 200 * 8);
   cr_assert_lt(verified[1], 130);
   cr_assert_gt(verified[2], 200 * 8);
-  /* Old guesses count little. */
+  /* Old tries count little. */
   const attn2c_guess guess = {.found = 1, .match = 4};
   const int32_t right = 0, wrong = 1;
   for (int i = 0; i < 400; i++) attn2c_guess_learn(&guesser, &guess, &right, 1);

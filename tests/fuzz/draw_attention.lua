@@ -265,6 +265,7 @@ function attention.draw_encoder(d, draw_input)
   attention.draw_stack(e)
   if d.kv_heads then e.kv_heads = e.kv_heads or e.heads end
   if e.positions == "t5" then e.t5_buckets, e.t5_distance = e.t5_buckets or 32, e.t5_distance or 128 end
+  if d.position_gate then e.position_gate = e.position_gate or false end -- else it is the model's
   draw_mask_value(e)
   local alike = true
   for _, key in ipairs(sizes_of_stack) do alike = alike and e[key] == d[key] end
@@ -275,6 +276,7 @@ function attention.draw_encoder(d, draw_input)
   if e.layers == layers then e.layers = nil end
   -- The encoder would inherit positions that fit the model's heads and lengths, and may not fit its own.
   e.positions = e.positions or "none"
+  if d.position_gate and not e.position_gate then e.position_gate = false end
   return e
 end
 

@@ -68,9 +68,6 @@ def labels(*names):
 ROBERTA = {**bert(), "max_position_embeddings": MOST + 2, "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2,
            "type_vocab_size": 1}
 
-WRITER = {"hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
-          "intermediate_size": WIDTH, "max_position_embeddings": MOST, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
-
 # case: class, configuration, tokenizer, texts, pairs or None, mask token
 CASES = {
     "sequence": ("BertForSequenceClassification", bert(**labels("no", "yes", "per\u202ehaps\u001b[31m")), "bert_uncased", TEXTS,
@@ -107,10 +104,12 @@ CASES = {
         "qwen2", TEXTS, None), # the tokenizer ends texts with the padding token
     "next": ("GPT2LMHeadModel", {"n_positions": MOST, "n_embd": WIDTH, "n_layer": 2, "n_head": 4, "n_inner": WIDTH},
              "gpt2", [text for text in TEXTS if text], None),
-    **{f"next_{name.lower()}": (f"{name}ForCausalLM", {**WRITER, **more}, tokenizer, [text for text in TEXTS if text], None)
-       for name, tokenizer, more in (
-           ("Bloom", "bloom", {"n_layer": 2, "n_head": 4}),
-           ("Cohere2", "digits", {"sliding_window": 4, "layer_types": ["sliding_attention", "full_attention"]}))},
+    "next_bloom": ("BloomForCausalLM", {"hidden_size": WIDTH, "n_layer": 2, "n_head": 4}, "bloom",
+                   [text for text in TEXTS if text], None),
+    "next_cohere2": ("Cohere2ForCausalLM", {
+        "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+        "intermediate_size": WIDTH, "max_position_embeddings": MOST, "sliding_window": 4,
+        "layer_types": ["sliding_attention", "full_attention"]}, "digits", [text for text in TEXTS if text], None),
 }
 
 

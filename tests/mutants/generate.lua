@@ -53,8 +53,10 @@ return function(of, spec)
       wrong = "the last repetition is taken, not the longest" },
     { name = "guess_wraps", old = "guess->ids[at - count - 1]", new = "last", filter = "guess/the_longest*",
       wrong = "a repetition ends at the end of the text" },
-    { name = "guess_loss", old = "spare = LOSS * g->all + plain - g->loss;", new = "spare = LOSS * 1e30 - g->loss;", filter = "guess/*", wrong = "losses have no bound" },
-    { name = "guess_known", old = "rows < twice ? rows : twice;", new = "rows < 99 * twice ? rows : twice;", filter = "guess/*",
+    { name = "guess_loss", old = "spare = LOSS * g->all + plain - g->loss;", new = "spare = LOSS * 1e30 - g->loss;",
+      filter = "guess/*", wrong = "losses have no bound" },
+    { name = "guess_known", old = "rows < twice ? rows : twice;", new = "rows < 99 * twice ? rows : twice;",
+      filter = "guess/*",
       wrong = "calls of any size are tried at once" },
     { name = "guess_memory", old = "if (g->tried[kind] >= TRIES) g->tried[kind] /= 2, g->right[kind] /= 2;", new = "",
       filter = "guess/follows*", wrong = "a text that repeats again gets no guesses" },
@@ -63,7 +65,8 @@ return function(of, spec)
   }
 
   of("runtime/generate/answers.c", "c:answers_guess") {
-    { name = "answers_accept", old = "|| (i < guess->count && b->lasts[place] != guess->ids[i])) break;", new = ") break;",
+    { name = "answers_accept", old = "|| (i < guess->count && b->lasts[place] != guess->ids[i])) break;",
+      new = ") break;",
       filter = "answers/guesses_change*", wrong = "wrong guesses are accepted" },
     { name = "answers_after", old = "choose(b, place, kept + i,", new = "choose(b, place, kept + guess->count,",
       filter = "answers/guesses_change*", wrong = "processors see guesses that are not drawn yet" },
@@ -87,26 +90,31 @@ return function(of, spec)
   }
 
   of("runtime/program/serve/generate/writer.c", spec .. "whole/serve_spec.lua") {
-    { name = "writer_accept", old = "count < guess->count && ids[count] == guess->ids[count];", new = "count < guess->count;",
+    { name = "writer_accept", old = "count < guess->count && ids[count] == guess->ids[count];",
+      new = "count < guess->count;",
       filter = "same bits with guesses", wrong = "the server accepts wrong guesses" },
-    { name = "writer_rewind", old = "kept + count - 1);", new = "kept + guess->count);", filter = "same bits with guesses",
+    { name = "writer_rewind", old = "kept + count - 1);", new = "kept + guess->count);",
+      filter = "same bits with guesses",
       wrong = "wrong guesses stay in a sequence of the server" },
   }
 
   of("gen/passes/common/texts.lua", spec .. "whole/guess_spec.lua") {
-    { name = "texts_draft", old = 'if not own ~= not its or own and own.tables ~= its.tables then', new = "if not its then",
+    { name = "texts_draft", old = 'if not own ~= not its or own and own.tables ~= its.tables then',
+      new = "if not its then",
       filter = "is refused where", wrong = "a model with other tokens guesses" },
   }
 
   of("runtime/generate/dry.c", "c:sample_chain") {
     { name = "dry_breaker", old = "const int32_t length = d->same[k] < most ? d->same[k] : most,",
-      new = "const int32_t length = d->same[k],", filter = "sample_chain/definitions", wrong = "breakers break nothing" },
+      new = "const int32_t length = d->same[k],", filter = "sample_chain/definitions",
+      wrong = "breakers break nothing" },
     { name = "dry_head", old = "if (length >= 0 && d->heads[token] < 2)", new = "if (length >= 0)",
       filter = "sample_chain/definitions", wrong = "breakers are lowered" },
     { name = "dry_z", old = "same[k - begin] < known - k ? same[k - begin] : known - k;", new = "same[k - begin];",
       filter = "sample_chain/definitions", wrong = "repetitions are too long" },
     { name = "dry_last", old = "const int32_t count = d->count < d->capacity ? d->count : d->capacity;",
-      new = "const int32_t count = d->count;", filter = "sample_chain/d*", wrong = "more than the last n tokens count" },
+      new = "const int32_t count = d->count;", filter = "sample_chain/d*",
+      wrong = "more than the last n tokens count" },
     { name = "dry_again", old = "    d->longest[token] = 0;\n", new = "", filter = "sample_chain/dry*",
       wrong = "a repetition counts in later calls" },
   }
@@ -121,7 +129,8 @@ return function(of, spec)
   of("runtime/generate/sample_chain.c", "c:sample_chain") {
     { name = "chain_sigma", old = "spread = s->options.top_n_sigma * spread;", new = "",
       filter = "sample_chain/definitions", wrong = "n is always 1" },
-    { name = "chain_typical", old = "units > mean ? units - mean : mean - units", new = "units > mean ? units - mean : 0",
+    { name = "chain_typical", old = "units > mean ? units - mean : mean - units",
+      new = "units > mean ? units - mean : 0",
       filter = "sample_chain/definitions", wrong = "all tokens that are too probable are typical" },
     { name = "chain_mean", old = "lower += (mass & 0x1fffff) * (units >> 8);", new = "",
       filter = "sample_chain/definitions", wrong = "improbable tokens have no part in the entropy" },
@@ -143,7 +152,8 @@ return function(of, spec)
   }
 
   of("runtime/generate/sampling.c", "c:sample_chain") {
-    { name = "sampling_twice", old = "|| seen >> step & 1", new = "|| (seen >> step & 1 && count > 20)", filter = "sample_chain/refuses",
+    { name = "sampling_twice", old = "|| seen >> step & 1", new = "|| (seen >> step & 1 && count > 20)",
+      filter = "sample_chain/refuses",
       wrong = "an order may have a name twice" },
   }
 

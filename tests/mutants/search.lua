@@ -3,7 +3,8 @@ return function(of, spec)
   of("gen/checkpoints/adapter.lua", spec .. "checkpoints/adapter_spec.lua") {
     { name = "adapter_root", old = "and math.sqrt(rank) or rank", new = "and rank or rank",
       filter = "scale for each module", wrong = "rslora divides by the rank" },
-    { name = "adapter_pattern", old = 'sub(-#each.plain - 1) == "." .. each.plain', new = "sub(-#each.plain) == each.plain",
+    { name = "adapter_pattern", old = 'sub(-#each.plain - 1) == "." .. each.plain',
+      new = "sub(-#each.plain) == each.plain",
       filter = "scale for each module", wrong = "a pattern fits the end of a module's name" },
     { name = "adapter_width", old = "is_transposed and expected[1] or columns", new = "columns",
       suite = spec .. "whole/hf_spec.lua", filter = "gpt2_adapter", wrong = "transposed layers have other factors" },
@@ -14,11 +15,14 @@ return function(of, spec)
   }
 
   of("runtime/reading/adapter.c", "c:adapter") {
-    { name = "adapter_scale", old = "values[j] += sum[j] * scale", new = "values[j] += sum[j] * (scale > 0 ? 1 : -1)",
+    { name = "adapter_scale", old = "values[j] += sum[j] * scale",
+      new = "values[j] += sum[j] * (scale > 0 ? 1 : -1)",
       filter = "*/changes_*", wrong = "the scale is left out" },
-    { name = "adapter_part", old = "merge->part < 0 ? 0 : merge->part * count", new = "merge->part < 0 ? 0 : 0 * count", filter = "*/takes_*",
+    { name = "adapter_part", old = "merge->part < 0 ? 0 : merge->part * count",
+      new = "merge->part < 0 ? 0 : 0 * count", filter = "*/takes_*",
       wrong = "every task has the first one's factors" },
-    { name = "adapter_lengths", old = "*gain / sqrt(squares)", new = "*gain * (squares > 0 ? 1 : 2)", filter = "*/changes_*",
+    { name = "adapter_lengths", old = "*gain / sqrt(squares)",
+      new = "*gain * (squares > 0 ? 1 : 2)", filter = "*/changes_*",
       wrong = "rows keep their length" },
   }
 
@@ -28,9 +32,11 @@ return function(of, spec)
   }
 
   of("runtime/program/text/meaning.c", "c:search") {
-    { name = "meaning_mean", old = "is_mean ? (double)query->count : 1.0", new = "is_mean ? 1.0 : 1.0", filter = "*/vectors_*",
+    { name = "meaning_mean", old = "is_mean ? (double)query->count : 1.0",
+      new = "is_mean ? 1.0 : 1.0", filter = "*/vectors_*",
       wrong = "a mean is a sum" },
-    { name = "meaning_next", old = "i += first <= second, j += second <= first", new = "i += first <= second || 1, j += second <= first || 1",
+    { name = "meaning_next", old = "i += first <= second, j += second <= first",
+      new = "i += first <= second || 1, j += second <= first || 1",
       filter = "*/lexical_*", wrong = "tokens of two texts are compared by their number in the list" },
     { name = "meaning_equal", old = "return (x->id > y->id) - (x->id < y->id);", new = "return 0;",
       filter = "*/weights_*", wrong = "equal weights have any order" },
@@ -55,7 +61,8 @@ return function(of, spec)
   }
 
   of("gen/passes/validate/any_length.lua", spec .. "passes/validate/late_interaction_spec.lua") {
-    { name = "any_length_late", old = "spec.late_interaction.expands and not spec.late_interaction.attends", new = "false",
+    { name = "any_length_late", old = "spec.late_interaction.expands and not spec.late_interaction.attends",
+      new = "false",
       filter = "one length", wrong = "all tokens see what fills a query up" },
   }
 

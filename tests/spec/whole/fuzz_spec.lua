@@ -119,9 +119,11 @@ describe("a draw", function()
       "key generation", -- of answers
       "opens packed", -- of libraries
       "key tokenizer", "key prompt", "key prompts", "key dimensions", "key labels", "key label_function",
-      "key ctc", "key speech",
+      "key ctc", "key speech", "key late_interaction",
+      "key adapter", -- a file next to the weights
       "label_function softmax", "label_function sigmoid", "label_function none",
-      "key pictures", "key texts", "key draft" } -- compared with transformers; of text and pictures, which changes no number
+      "key pictures", "key texts", -- compared with transformers; of text and pictures, which changes no number
+      "key draft" } -- of a program's second model
     local seldom = words.set { "residual", "weighting", "fully_masked", "window", "prefix", "mask_value" } -- of layers
     local function expect(name) assert.is_true(by_intent[name] or seen[name], name .. " is never drawn") end
     for _, field in ipairs(keys.list) do

@@ -103,8 +103,8 @@ end)
 
 describe("--draft", function()
   local function build(words)
-    return helper.run(("%s build %s sequences=3 chunk=16 kernels=c %s"):format(shell(root .. "/gen/attn2c"), shell(tales),
-      words), folder)
+    local command = "%s build %s sequences=3 chunk=16 kernels=c %s"
+    return helper.run(command:format(shell(root .. "/gen/attn2c"), shell(tales), words), folder)
   end
 
   -- The models that guess: itself, of a shorter context; and one whose layers forget keys, which guesses otherwise.
@@ -125,7 +125,7 @@ describe("--draft", function()
     assert.same({ 2, "--draft: this program has no second model; build it with draft=PATH\n" }, { code, said })
     code, said = of.refusal(("same/same generate --weights %s --prompt x --draft none"):format(shell(tales)))
     assert.same({ 4, "--draft: none: cannot be opened: No such file or directory\n" }, { code, said })
-    code, said = of.refusal(("same/same generate --weights %s --prompt x --guess prompt --draft none"):format(shell(tales)))
+    code, said = of.refusal("same/same generate --prompt x --guess prompt --draft none --weights " .. shell(tales))
     assert.same({ 2, "--draft: does not go with --guess; one of them is allowed\n" }, { code, said })
     for words, fault in pairs {
       ["draft=" .. shell(of.places.llama)] = ("%s: draft: %s has another tokenizer\n"):format(tales,
@@ -134,7 +134,8 @@ describe("--draft", function()
     } do
       code, said = build(words .. " -o refused")
       assert.equal(2, code)
-      if fault ~= "" then assert.equal("attn2c: " .. fault, said) else assert.matches("draft: goes with context", said) end
+      assert.matches("draft: ", said)
+      if fault ~= "" then assert.equal("attn2c: " .. fault, said) end
     end
   end)
 end)

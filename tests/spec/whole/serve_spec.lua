@@ -205,7 +205,8 @@ describe("a program that serves", function()
     local together, guessed = server:ask_all(list), guessing:ask_all(list)
     for i in ipairs(list) do assert.equal(lasting(together[i]), lasting(guessed[i])) end
     for _, each in ipairs { list[25], list[30], list[34] } do
-      assert.equal(lasting((select(3, server:ask(each[1], each[2])))), lasting((select(3, guessing:ask(each[1], each[2])))))
+      local alone = select(3, guessing:ask(each[1], each[2]))
+      assert.equal(lasting((select(3, server:ask(each[1], each[2])))), lasting(alone))
     end
     guessing:stop()
   end)
