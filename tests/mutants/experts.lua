@@ -7,7 +7,8 @@ return function(of, spec)
       filter = "rows_of_experts/are*", wrong = "each expert begins where it ends" },
     { name = "experts_place", old = "place[(ptrdiff_t)i * used + j] = at;", new = "place[(ptrdiff_t)i * used + j] = i;",
       filter = "rows_of_experts/are*", wrong = "rows do not find their parts" },
-    { name = "experts_factor", old = "const float weight = factor * weights", new = "const float weight = weights",
+    { name = "experts_factor", old = "const float weight = factor * weights",
+      new = "const float weight = (factor > 0 ? 1 : 2) * weights",
       filter = "rows_of_experts/are*", wrong = "the factor of weights is left out" },
     { name = "experts_first_part", old = "out[c] = j ? ATTN2C_FMA(weight, in[c], out[c]) : weight * in[c];",
       new = "out[c] = weight * in[c];", filter = "rows_of_experts/are*", wrong = "only the last expert counts" },
@@ -61,6 +62,7 @@ return function(of, spec)
 
   of("runtime/check/check_judge.c", whole) {
     { name = "judge_choice_followed", old = "if (may_choose(traced + r * k, k, of_row, cols, least - bound))",
-      new = "if (bound < 0)", equivalent = "without a tie the reference chooses the same; a run with one is rare" },
+      new = "if (bound < 0 && may_choose(traced + r * k, k, of_row, cols, least - bound))",
+      equivalent = "without a tie the reference chooses the same; a run with one is rare" },
   }
 end

@@ -15,16 +15,15 @@ return function(values)
     return result
   end
 
-  -- Cases of the numbers of experts. width: the name of their width, if it is not that of the feed-forward.
-  local function of_experts(width)
-    local list = {
+  -- Cases of the numbers of experts.
+  local function of_experts()
+    return {
       { { num_experts = 20 }, { ["experts.count"] = 20 } },
       { { num_local_experts = 30 }, { ["experts.count"] = 30 } },
       { { num_experts_per_tok = 3 }, { ["experts.used"] = 3 } },
+      { { moe_intermediate_size = 44 }, { ["experts.d_ff"] = 44 } },
       { { head_dim = 96 }, { head_dim = 96 } },
     }
-    if width then list[#list + 1] = { { [width] = 44 }, { ["experts.d_ff"] = 44 } } end
-    return list
   end
 
   local normalised = { { norm_topk_prob = true }, { ["experts.normalise"] = true } }
@@ -63,7 +62,7 @@ return function(values)
   families.qwen3_moe = {
     base = like(without_bias(experts(128, 8, 768, { normalise = false })), { d_model = 2048, layers = 24, kv_heads = 4,
       d_ff = 6144, qk_norm = "heads", ["input.vocab"] = 151936, names = "qwen3_moe" }),
-    cases = joined(common { width = 2048, heads = 32, of_wide = {} }, of_experts("moe_intermediate_size"), dense,
+    cases = joined(common { width = 2048, heads = 32, of_wide = {} }, of_experts(), dense,
       { bias_case, normalised, { { sliding_window = 5 }, {} },
       { { sliding_window = 5, use_sliding_window = true },
         { mask = NONE, ["mask.1"] = "causal", ["mask.window"] = "4 0" } } }),
@@ -74,7 +73,7 @@ return function(values)
     base = like(without_bias(experts(60, 4, 1408, { normalise = false, shared = 5632, shared_gate = true })),
       { d_model = 2048, heads = 16, layers = 24, d_ff = 5632, ["bias.qkv"] = true, ["input.vocab"] = 151936,
         names = "qwen2_moe" }),
-    cases = joined(common { width = 2048, heads = 16, of_wide = {} }, of_experts("moe_intermediate_size"), dense, {
+    cases = joined(common { width = 2048, heads = 16, of_wide = {} }, of_experts(), dense, {
       normalised, { { shared_expert_intermediate_size = 48 }, { ["experts.shared"] = 48 } },
       { { qkv_bias = false }, { ["bias.qkv"] = false } },
       { { sliding_window = 0 }, {} }, { { sliding_window = 5 }, {} },
@@ -90,7 +89,7 @@ return function(values)
   families.olmoe = {
     base = like(without_bias(experts(64, 8, 2048, { normalise = false })), { d_model = 2048, heads = 16, layers = 16,
       d_ff = 2048, eps = 1e-5, qk_norm = "all", ["input.vocab"] = 50304, names = "olmoe" }),
-    cases = joined(with_width(common { width = 2048, heads = 16, of_wide = {} }), of_experts("moe_intermediate_size"),
+    cases = joined(with_width(common { width = 2048, heads = 16, of_wide = {} }), of_experts(),
       { bias_case, normalised }),
     classes = classes("olmoe", { "Model", "ForCausalLM" }),
   }
