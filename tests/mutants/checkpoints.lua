@@ -134,6 +134,8 @@ return function(of, spec)
   }
 
   of("gen/checkpoints/sentence.lua", values) {
+    { name = "import_tokenizer_limit", old = '{ config, "model_max_length", "tokenizer_config.json" },', new = "",
+      suite = spec .. "checkpoints/import_spec.lua", filter = "the limit that", wrong = "model_max_length is ignored" },
     { name = "sentence_normalise", old = "check_place({ kind = module.kind, config = module.config or {} }, stages)",
       new = "local _ = module", filter = "something else", wrong = "rows of tokens that are to be scaled are not" },
   }
@@ -160,10 +162,8 @@ return function(of, spec)
       filter = "bert gives the stages", wrong = "a decoder of its own is taken for the tokens' table" },
     { name = "import_bias", old = "f.bias or fixed.bias or", new = "fixed.bias or", filter = "qwen2 has",
       wrong = "biases that a family derives are ignored" },
-    { name = "import_sequence_length", old = "math.min(most, stated_limit(self) or most)",
-      new = "stated_limit(self) or most", filter = "bound the length", wrong = "a length beyond the positions" },
-    { name = "import_tokenizer_limit", old = '{ config, "model_max_length", "tokenizer_config.json" },', new = "",
-      suite = spec .. "checkpoints/import_spec.lua", filter = "the limit that", wrong = "model_max_length is ignored" },
+    { name = "import_sequence_length", old = "math.min(most, sentence.limit(self.folder, self.notes) or most)",
+      new = "sentence.limit(self.folder, self.notes) or most", filter = "bound the length", wrong = "a length beyond the positions" },
     { name = "import_classes", old = "if not json.is_texts(classes) then", new = 'if type(classes) ~= "table" then',
       suite = spec .. "checkpoints/import_spec.lua", filter = "list of strings",
       wrong = "a list of numbers names the class" },

@@ -146,8 +146,8 @@ return function(of, spec)
   of("runtime/program/answers/similar.c", "c:text_program") {
     { name = "similar_nan", old = "row[i] == row[i] ?", new = "row[i] != 2.0f ?", filter = "text_program/similar*",
       wrong = "what is no number is written as JSON" },
-    { name = "similar_rows", old = "embeddings + i * width, embeddings + j * width",
-      new = "embeddings + i, embeddings + j", filter = "text_program/similar*", wrong = "texts overlap" },
+    { name = "similar_rows", old = "of->values + i * of->width, of->values + j * of->width",
+      new = "of->values + i, of->values + j", filter = "text_program/similar*", wrong = "texts overlap" },
   }
 
   of("runtime/program/text/rank.c", "c:text_program") {
@@ -159,7 +159,7 @@ return function(of, spec)
       suite = spec .. "whole/search_spec.lua", filter = "fewer numbers", wrong = "scores of queries are mixed up" },
     { name = "rank_pairs", old = "(before * rank->texts + number - 1)", new = "(before + number - 1)",
       suite = spec .. "whole/search_spec.lua", filter = "scores of pairs", wrong = "queries overwrite scores" },
-    { name = "rank_empty", old = "rank->width == 0 ? of->texts : of->queries", new = "of->texts",
+    { name = "rank_empty", old = "rank->is_paired ? of->texts : of->queries", new = "of->texts",
       suite = spec .. "whole/search_spec.lua", filter = "a file keeps", wrong = "an empty file has another's name" },
   }
 

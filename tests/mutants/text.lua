@@ -12,7 +12,7 @@ return function(of, spec)
       wrong = "RoBERTa's mask leaves the space before it" },
     { name = "older_blanks", old = "if ids[name] and not seen[name] then", new = "if not seen[name] then",
       wrong = "special tokens that the vocabulary lacks are added" },
-    { name = "older_prefix", old = "choose(config.add_prefix_space, false)", new = "false",
+    { name = "older_prefix", old = "local prefix = choose(config.add_prefix_space, false)", new = "local prefix = false",
       wrong = "add_prefix_space is ignored" },
     { name = "older_longest", old = "max_input_chars_per_word = 100", new = "max_input_chars_per_word = 200",
       wrong = "words of 101 letters are cut into pieces" },

@@ -238,6 +238,7 @@ return function(values)
       cases = joined(parts.bert_cases(1024), {
         { { max_position_embeddings = 40 }, { seq = 40 } },
         { { type_vocab_size = 2 }, with_types },
+        { { hidden_size = 384 }, { d_model = 384 } },
         { { head_dim = 32 }, { head_dim = 32 } },
         { { [key] = 500.0 }, { rope_theta = 500.0 } },
         { { rope_parameters = { rope_theta = 700.0, rope_type = "default" } }, { rope_theta = 700.0 } },

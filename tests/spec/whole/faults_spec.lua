@@ -572,7 +572,8 @@ describe("the C interface", function()
     compile("interface_checked", { "bad_interface.c" }, "checked/plain", "clang", flags)
     run_all("interface_checked")
     local wraps = {}
-    for name in ("malloc calloc realloc aligned_alloc free pread write fsync close rename mmap munmap"):gmatch("%S+") do
+    for name in ("malloc calloc realloc aligned_alloc free pread write fsync close rename mmap munmap "
+      .. "clock_gettime"):gmatch("%S+") do
       wraps[#wraps + 1] = "-Wl,--wrap=" .. name
     end
     compile("faults_checked", { "faults_interface.c", "faults.c" }, "checked/plain", "clang", flags .. " " ..

@@ -54,8 +54,10 @@ end)
 describe("threads", function()
   setup(function()
     local list = { "runtime/base/attn2c.c", "runtime/base/utf8.c", "runtime/system/linux.c", "tests/c/text_threads.c" }
-    for name in lfs.dir(helper.root .. "/runtime/text") do
-      if name:find("%.c$") then list[#list + 1] = "runtime/text/" .. name end
+    for _, folder in ipairs { "runtime/text/", "runtime/text/cut/", "runtime/text/normalize/" } do
+      for name in lfs.dir(helper.root .. "/" .. folder) do
+        if name:find("%.c$") then list[#list + 1] = folder .. name end
+      end
     end
     local code, output = run("sh", "-c", ("cd %s && cc -std=c11 -g1 -O0 %s -Iruntime %s -o out/test/bin/text_threads "
       .. "-lutf8proc -lpcre2-8 -lm -lpthread"):format(helper.shell(helper.root), helper.races,
