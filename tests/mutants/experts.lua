@@ -63,6 +63,7 @@ return function(of, spec)
   of("runtime/check/check_judge.c", whole) {
     { name = "judge_choice_followed", old = "if (may_choose(traced + r * k, k, of_row, cols, least - bound))",
       new = "if (bound < 0 && may_choose(traced + r * k, k, of_row, cols, least - bound))",
+      wrong = "the reference never follows a choice",
       equivalent = "without a tie the reference chooses the same; a run with one is rare" },
   }
 end

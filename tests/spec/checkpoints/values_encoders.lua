@@ -47,7 +47,7 @@ return function(values)
     base = modernbert,
     cases = {
       { { vocab_size = 99 }, { ["input.vocab"] = 99 } },
-      { { hidden_size = 384 }, { d_model = 384 } },
+      { { hidden_size = 384 }, { d_model = 384, d_ff = 4096 } },
       { { intermediate_size = 3072 }, { d_ff = NONE } },
       { { num_hidden_layers = 3 }, modern(3, 3, 64) },
       { { num_attention_heads = 6 }, { heads = 6 } },

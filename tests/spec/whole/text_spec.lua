@@ -54,9 +54,9 @@ end)
 describe("threads", function()
   setup(function()
     local list = { "runtime/base/attn2c.c", "runtime/base/utf8.c", "runtime/system/linux.c", "tests/c/text_threads.c" }
-    for _, folder in ipairs { "runtime/text/", "runtime/text/cut/", "runtime/text/normalize/" } do
-      for name in lfs.dir(helper.root .. "/" .. folder) do
-        if name:find("%.c$") then list[#list + 1] = folder .. name end
+    for _, room in ipairs { "runtime/text/", "runtime/text/cut/", "runtime/text/normalize/" } do
+      for name in lfs.dir(helper.root .. "/" .. room) do
+        if name:find("%.c$") then list[#list + 1] = room .. name end
       end
     end
     local code, output = run("sh", "-c", ("cd %s && cc -std=c11 -g1 -O0 %s -Iruntime %s -o out/test/bin/text_threads "
