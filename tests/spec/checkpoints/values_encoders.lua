@@ -47,7 +47,7 @@ return function(values)
     base = modernbert,
     cases = {
       { { vocab_size = 99 }, { ["input.vocab"] = 99 } },
-      { { hidden_size = 384 }, { d_model = 384, d_ff = 4096 } },
+      { { hidden_size = 384 }, { d_model = 384 } },
       { { intermediate_size = 3072 }, { d_ff = NONE } },
       { { num_hidden_layers = 3 }, modern(3, 3, 64) },
       { { num_attention_heads = 6 }, { heads = 6 } },
@@ -238,7 +238,7 @@ return function(values)
       cases = joined(parts.bert_cases(1024), {
         { { max_position_embeddings = 40 }, { seq = 40 } },
         { { type_vocab_size = 2 }, with_types },
-        { { hidden_size = 384 }, { d_model = 384 } },
+        { { hidden_size = 384 }, { d_model = 384, d_ff = 4096 } },
         { { head_dim = 32 }, { head_dim = 32 } },
         { { [key] = 500.0 }, { rope_theta = 500.0 } },
         { { rope_parameters = { rope_theta = 700.0, rope_type = "default" } }, { rope_theta = 700.0 } },
