@@ -64,6 +64,7 @@ local IN_PLANE = "each layer adds numbers of its own to scores, by the distance 
 local ANY_PICTURE = "it takes pictures of any shape (NaFlex), whose positions are interpolated in each call; SigLIP 2 "
   .. "of fixed sizes has the model_type siglip"
 local BY_LAYER = "each layer has a table of embeddings of its own, and layers share keys and values"
+local LATENT = "keys and values come of a narrow part that heads share"
 local NARROWING = "its layers join rows, so that a layer has fewer and wider ones than the layer before"
 
 --- model_type -> why its models are not supported.
@@ -75,7 +76,8 @@ families.refused = {
     .. "feed-forwards", convbert = "half of its heads are convolutions that depend on the text",
   gemma3n = BY_LAYER, gemma3n_text = BY_LAYER, gemma4 = BY_LAYER, gemma4_text = BY_LAYER,
   lfm2 = "some layers are short convolutions, whose rows a context would have to keep",
-  nystromformer = "its attention is an approximation by a few keys",
+  gpt_oss = "its attention has sinks, and its experts a clamped gate and weights in MXFP4", deepseek_v2 = LATENT,
+  deepseek_v3 = LATENT, nystromformer = "its attention is an approximation by a few keys",
 }
 
 --- Returns the sorted names that people know the families by.
