@@ -21,8 +21,8 @@ local readme = {}
 --- Paths of the README files, from the top of the repository.
 readme.list = { "README.md", "gen/README.md", "gen/checkpoints/README.md", "gen/commands/README.md",
   "models/README.md", "models/examples/README.md", "runtime/README.md", "runtime/generate/README.md",
-  "runtime/picture/README.md", "runtime/sound/README.md", "runtime/text/README.md", "tests/README.md",
-  "tests/bench/README.md" }
+  "runtime/grammar/README.md", "runtime/picture/README.md", "runtime/sound/README.md", "runtime/text/README.md",
+  "tests/README.md", "tests/bench/README.md" }
 
 -- Returns the text of a file's opening comment, as one line, without the line of an interpreter (#!).
 local function comment_of(text)

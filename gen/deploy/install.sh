@@ -83,7 +83,8 @@ for name in README.md gen/README.md gen/checkpoints/README.md gen/commands/READM
   models/README.md models/digits/README.md models/examples/README.md models/examples/pipeline.svg \
   models/language/README.md \
   models/numbers/README.md models/speaker/README.md models/speaker/report.png models/tales/README.md \
-  runtime/README.md runtime/generate/README.md runtime/picture/README.md runtime/program/serve/README.md runtime/sound/README.md \
+  runtime/README.md runtime/generate/README.md runtime/grammar/README.md runtime/picture/README.md \
+  runtime/program/serve/README.md runtime/sound/README.md \
   runtime/text/README.md tests/bench/README.md tests/bench/LOG.md tests/bench/peers/README.md; do
   page "$name" "$docdir/$(dirname "$name")"
 done

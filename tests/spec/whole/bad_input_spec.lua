@@ -106,7 +106,7 @@ describe("a description's keys:", function()
     position_activation = "gelu, gelu_tanh, log_relu, quick_gelu",
     position_terms = "both, content_to_position or position_to_content",
     position_buckets = "an integer from 0 to 4096", position_distance = "an integer from 2 to 65536",
-    position_norm = "true or false", position_projections = "shared or own",
+    position_norm = "true or false", position_projections = "shared, own or half_biased",
     kv_heads = "an integer from 1 to 128", gated = "true or false", norm_kind = "layer or rms",
     residual = "true or false", dropout = "a number from 0 to 1", drop_path = "a number from 0 to 1",
     projections = "true, false or { q =", scoring = "dot or additive", weighting = "softmax, relu or none",
