@@ -71,13 +71,16 @@ static double bytes_of_weight(const attn2c_descriptor *model, int weight) {
   return (double)(next - from) * sizeof(float);
 }
 
-/* Returns the bytes that an op reads of a weight. */
+/* Returns the bytes that an op reads of a weight, if no two sequences choose the same expert. */
 static double bytes_of_operand(const attn2c_descriptor *model, const attn2c_op *op, int weight,
                                int64_t sequences) {
   const attn2c_tensor *tensor = &model->tensors[model->weights[weight].tensor];
+  const attn2c_tensor *made = &model->tensors[op->result];
+  const int is_of_experts = strncmp(op->op, "linear_experts", strlen("linear_experts")) == 0;
   const double all = bytes_of_weight(model, weight);
-  if (tensor->rank < 2 || op->flops > 0.0) return all;
-  const double rows = all / (double)tensor->shape[0] * (double)sequences;
+  if (!is_of_experts && (tensor->rank < 2 || op->flops > 0.0)) return all;
+  const double each = is_of_experts ? (double)made->shape[made->rank - 1] : 1.0; /* rows that a token reads */
+  const double rows = all / (double)tensor->shape[0] * each * (double)sequences;
   return rows < all ? rows : all;
 }
 

@@ -17,7 +17,7 @@ double attn2c_tokens_work(const attn2c_descriptor *model, const attn2c_entry *en
                           int64_t count);
 
 /* Returns the bytes of weights that a call for one token of each of some sequences reads: every product's
- * weights once, and of a table the row of each token. */
+ * weights once, but of experts only what the tokens choose at most, and of a table the row of each token. */
 double attn2c_bytes_of_weights(const attn2c_descriptor *model, const attn2c_entry *entry, int64_t sequences);
 
 /* Returns the bytes of keys and values that the last token of a sequence reads, of the `keys` that it has,

@@ -67,6 +67,21 @@ Test(work, reads_weights_once_and_rows_of_tables) {
   cr_expect_float_eq(attn2c_bytes_of_weights(&model, &entry, 50), matrix + 20 * row, 1e-9, "no row twice");
 }
 
+/* Four experts of 2 outputs, of which each row has 2. */
+Test(work, reads_the_experts_that_tokens_choose) {
+  static const attn2c_tensor of_experts[] = {{.name = "parts", .rank = 3, .shape = {1, 10, 4}},
+                                             {.name = "weight", .rank = 2, .shape = {8, 5}}};
+  static const attn2c_op op[] = {
+      {"linear_experts", "layer 0", 0, {0, 0, 1, -1, -1, -1}, none, 400.0, ATTN2C_NO_ROLE}};
+  static const attn2c_weight weight[] = {{.tensor = 1, .offset = 0}};
+  static const attn2c_entry products = {.ops = op, .op_count = 1};
+  const attn2c_descriptor mixture = {
+      .tensors = of_experts, .weights = weight, .weight_count = 1, .weight_floats = 40};
+  const double all = 40 * sizeof(float);
+  cr_expect_float_eq(attn2c_bytes_of_weights(&mixture, &products, 1), all / 2, 1e-9);
+  cr_expect_float_eq(attn2c_bytes_of_weights(&mixture, &products, 3), all, 1e-9, "no expert twice");
+}
+
 Test(work, reads_the_keys_and_values_that_a_window_leaves) {
   const double each = (64.0 + 32.0) / 16 * sizeof(float);
   cr_expect_float_eq(attn2c_bytes_of_kept(&model, &entry, 2, 0), 2 * each, 1e-9);
