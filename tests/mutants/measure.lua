@@ -55,7 +55,7 @@ return function(of)
       filter = "work/of_more*", wrong = "a token does the work of those before it again" },
     { name = "work_rows", old = "return rows < all ? rows : all;", new = "return rows;", filter = "work/reads_weights*",
       wrong = "more rows of a table are read than it has" },
-    { name = "work_experts", old = "is_of_experts ? (double)made->shape[made->rank - 1] : 1.0", new = "1.0",
+    { name = "work_experts", old = "(double)made->shape[made->rank - 1]", new = "(double)made->shape[0]",
       filter = "work/reads_the_experts*", wrong = "a token reads one row of the experts' weights" },
     { name = "work_kept", old = "left >= 0 && left + 1 < keys", new = "left > 99 && left + 1 < keys",
       filter = "work/reads_the*", wrong = "a token reads keys that its window hides" },
