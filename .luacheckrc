@@ -10,4 +10,5 @@ files["tests"] = { std = "lua54+busted" }
 files["tests/golden"] = { read_globals = constructors }
 files["tests/torch"] = { read_globals = constructors }
 files["models"] = { read_globals = constructors }
+files["tests/bench/experts.lua"] = { read_globals = constructors }
 exclude_files = { "out" }
