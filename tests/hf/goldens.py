@@ -421,6 +421,7 @@ def merged(folder, model, settings, generator):
     """A model with a random LoRA adapter, which its folder gets as well, merged into it by PEFT."""
     from peft import LoraConfig, get_peft_model
     adapted = get_peft_model(model, LoraConfig(**settings))
+    adapted.peft_config["default"].base_model_name_or_path = folder.name
     of_bias = {"all": "bias", "lora_only": "base_layer.bias"}.get(settings.get("bias"), "/")
     with torch.no_grad():
         for key, parameter in adapted.named_parameters():
