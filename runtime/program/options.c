@@ -144,8 +144,7 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "writes the array of the answers to the standard output"},
     {"--answer", NULL, "NAME", RUN | TEXTS, ONCE, AT(answer), 0, 0, 0, NULL,
      "what is printed and compared: sentence_embedding, lexical_weights or token_embeddings, as the model "
-     "has "
-     "them (default: the first)"},
+     "has them (default: the first)"},
     {"--similar", NULL, NULL, RUN | TEXTS, FLAG, AT(similar), 0, 0, 0, NULL,
      "the cosine of each pair of embeddings, one line a text; with --query: of each query and text"},
     {"--query", NULL, "WORD", RUN | TEXTS, TEXT, AT(queries), AT(query_count), ATTN2C_TEXT_ANY, 0, NULL,
@@ -247,8 +246,7 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "is subtracted as often as the token was generated (default 0)"},
     {"--top-n-sigma", NULL, "N", GENERATE | CHAT, REAL, AT(generate.top_n_sigma), 0, 0, 0, NULL,
      "draws from tokens whose logit is at most N standard deviations below the largest (default 0: all). "
-     "This "
-     "and the options down to --sampler-order are llama.cpp's"},
+     "This and the options down to --sampler-order are llama.cpp's"},
     {"--typical-p", NULL, "P", GENERATE | CHAT, REAL, AT(generate.typical_p), 0, 0, 0, NULL,
      "draws from tokens whose surprise is nearest to the entropy, up to the sum P (default 1: all)"},
     {"--xtc-probability", NULL, "P", GENERATE | CHAT, REAL, AT(generate.xtc_probability), 0, 0, 0, NULL,
@@ -261,8 +259,7 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "the power of the entropy for it (default 1)"},
     {"--mirostat", NULL, "2", GENERATE | CHAT, INT, AT(generate.mirostat), 0, 0, 2, NULL,
      "Mirostat 2.0: leaves out tokens such that the mean surprise is --mirostat-tau. Other options that "
-     "leave "
-     "out tokens do not go with it (default 0: none)"},
+     "leave out tokens do not go with it (default 0: none)"},
     {"--mirostat-tau", NULL, "X", GENERATE | CHAT, REAL, AT(generate.mirostat_tau), 0, 0, 0, NULL,
      "that surprise in bits (default 5)"},
     {"--mirostat-eta", NULL, "X", GENERATE | CHAT, REAL, AT(generate.mirostat_eta), 0, 0, 0, NULL,
@@ -283,8 +280,7 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
     {"--sampler-order", NULL, "NAMES", GENERATE | CHAT, ONCE, AT(generate.sampler_order), 0, 0, 0, NULL,
      "the options that count, in their order, with ; between the names (default: penalties, dry, "
      "temperature, top_n_sigma, top_k, top_p, min_p, typ_p, xtc). llama.cpp stands for its own order, in "
-     "which "
-     "temperature is the last and typ_p comes before top_p"},
+     "which temperature is the last and typ_p comes before top_p"},
     {"--logit-bias", NULL, "ID=X", GENERATE | CHAT, PATH, AT(generate.biases), AT(generate.bias_count), 0, 0,
      NULL, "adds X to the logit of a token; -inf forbids it. May be repeated"},
     {"--allow", NULL, "ID,...", GENERATE | CHAT, PATH, AT(generate.allowed), AT(generate.allowed_count), 0, 0,
@@ -312,8 +308,7 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "guesses, which one call verifies: texts that repeat come faster. The text is the same as without"},
     {"--draft", NULL, "F", GENERATE | CHAT, ONCE, AT(generate.draft), 0, 0, 0, NULL,
      "in a program that is built with draft=PATH: the weights of this smaller model, which guesses in place "
-     "of "
-     "repetitions"},
+     "of repetitions"},
     {"--stop", NULL, "TEXT", GENERATE | CHAT, PATH, AT(generate.stops), AT(generate.stop_count), 0, 0, NULL,
      "ends an answer before this text, also if it begins in one token and ends in another. May be repeated"},
     {"--grammar", NULL, "F", GENERATE | CHAT, ONCE, AT(generate.grammar), 0, 0, 0, NULL,

@@ -68,11 +68,11 @@ Test(answers, guesses_keep_the_distribution) {
   cr_assert_lt(steps, tokens * 9 / 10, "guesses were not accepted");
   double chi = 0, freedom = 0;
   for (int32_t pair = 0; pair < WORDS * WORDS; pair++) {
-    static fake alone;
+    static fake plain;
     float logits[VOCABULARY];
     double sum = 0, seen = 0;
-    alone = (fake){.ids = {{pair / WORDS, pair % WORDS}}, .counts = {2}, .nan_after = -1};
-    write_logits(&alone, 0, logits);
+    plain = (fake){.ids = {{pair / WORDS, pair % WORDS}}, .counts = {2}, .nan_after = -1};
+    write_logits(&plain, 0, logits);
     for (int i = 0; i < WORDS; i++) sum += exp(logits[i] / 0.7), seen += counts[pair][i];
     for (int i = 0; i < WORDS && seen > 0; i++) {
       const double expected = seen * exp(logits[i] / 0.7) / sum;
@@ -163,9 +163,9 @@ Test(answers, drafts_change_nothing) {
       const attn2c_answer_ids *b = attn2c_answers_at(batch, place);
       const int32_t count = b->count;
       memcpy(guessed, b->ids, (size_t)count * sizeof *guessed);
-      const attn2c_calls alone = calls_of(2);
+      const attn2c_calls one_calls = calls_of(2);
       model.reach = reach;
-      attn2c_answers *without = create(&alone, &sampling, TOKENS);
+      attn2c_answers *without = create(&one_calls, &sampling, TOKENS);
       cr_assert_eq(attn2c_answers_begin(without, place, prompt, 4 - place, seed, NULL, &message), ATTN2C_OK);
       while (running(without, 2)) cr_assert_eq(attn2c_answers_step(without, &message), ATTN2C_OK);
       a = *attn2c_answers_at(without, place);

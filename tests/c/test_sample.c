@@ -2,6 +2,7 @@
  * logits and options that are refused, and memory. */
 #include "generate/sample.h"
 
+#include "drawing.h"
 #include "faults.h"
 #include "generate/mass.h"
 #include "probabilities.h"
@@ -15,23 +16,6 @@
 
 enum { MOST = 50000, LIST = 128 };
 static float logits[MOST], probabilities[MOST];
-static char text[1024];
-static attn2c_message message;
-
-static attn2c_sampling drawn(void) {
-  attn2c_sampling options = attn2c_sampling_defaults();
-  options.greedy = 0;
-  options.top_k = 0;
-  return options;
-}
-
-static attn2c_sampler *create(const attn2c_sampling *options, int64_t vocabulary) {
-  attn2c_sampler *sampler;
-  message = attn2c_message_make(text, sizeof text);
-  const int status = attn2c_sampler_create(&sampler, options, vocabulary, &message);
-  cr_assert_eq(status, ATTN2C_OK, "%s", text);
-  return sampler;
-}
 
 /* One line of the goldens. */
 typedef struct golden {

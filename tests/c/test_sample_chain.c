@@ -2,6 +2,7 @@
  * the order of options, what is drawn with them, options that are refused, and memory. */
 #include "generate/sample.h"
 
+#include "drawing.h"
 #include "faults.h"
 #include "probabilities.h"
 #include "sampled.h"
@@ -12,23 +13,6 @@
 
 enum { MOST = 5000, LIST = 128 };
 static float logits[MOST], probabilities[MOST];
-static char text[1024];
-static attn2c_message message;
-
-static attn2c_sampling drawn(void) {
-  attn2c_sampling options = attn2c_sampling_defaults();
-  options.greedy = 0;
-  options.top_k = 0;
-  return options;
-}
-
-static attn2c_sampler *create(const attn2c_sampling *options, int64_t vocabulary) {
-  attn2c_sampler *sampler;
-  message = attn2c_message_make(text, sizeof text);
-  const int status = attn2c_sampler_create(&sampler, options, vocabulary, &message);
-  cr_assert_eq(status, ATTN2C_OK, "%s", text);
-  return sampler;
-}
 
 static int32_t read_list(FILE *file, int32_t *list) {
   int32_t count;

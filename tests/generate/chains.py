@@ -6,7 +6,7 @@
 
 The definitions are written anew from src/llama-sampling.cpp, in double precision: DRY looks at all pairs of places,
 typical_p sorts. Logits are float32 between options, as there. XTC always acts. A case is drawn again while small errors
-decide which tokens stay. Where llama.cpp leaves open which of equal logits stay, those of the higher ids do; typical_p
+decide which tokens stay. Of equal logits, of which llama.cpp says nothing, the tokens with higher ids stay; typical_p
 keeps all of them.
 
 A line has, each list after its length:

@@ -138,7 +138,7 @@ def changed(folder, rename, change):
 
 
 def whole_mistral3(folder):
-    """As the folder of a model of text and images; the keys of the text part alone count."""
+    """As the folder of a model of text and images; only the keys of the text part count."""
     changed(folder, lambda name: "language_model." + name, lambda config: {
         "model_type": "mistral3", "architectures": ["Mistral3ForConditionalGeneration"], "text_config": config,
         "vision_config": {"model_type": "pixtral"}, "image_token_index": 10, "spatial_merge_size": 2})
