@@ -7,8 +7,8 @@
 
 #include "base/text_facts.h"
 #include "generate/answers.h"
-#include "generate/speech_rules.h"
-#include "generate/speech_segments.h"
+#include "speech/rules.h"
+#include "speech/segments.h"
 #include "model/continue.h"
 #include "model/sequences.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/generation.h"
 #include "base/speech_facts.h"
-#include "generate/speech_words.h"
+#include "speech/words.h"
 #include "model/model.h"
 
 /* Temperatures of the attempts at a window, one after the other. */

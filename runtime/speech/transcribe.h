@@ -2,7 +2,7 @@
  * before a window goes with it, unless a drawn answer may have spoilt it. */
 #pragma once
 
-#include "generate/speech_segments.h"
+#include "speech/segments.h"
 #include "speech/listener.h"
 #include "speech/rows.h"
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "generate/speech_rules.h"
-#include "generate/speech_segments.h"
-#include "generate/speech_words.h"
+#include "speech/rules.h"
+#include "speech/segments.h"
+#include "speech/words.h"
 #include "golden_text.h"
 
 /* Text 0 to 3, end 4, start 5, no timestamps 6, timestamps from 7 on. */

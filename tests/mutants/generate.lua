@@ -195,24 +195,24 @@ return function(of, spec)
       filter = "beam/a_worse*", wrong = "a worse answer takes the place of the worst" },
   }
 
-  of("runtime/generate/speech_rules.c", "c:speech") {
+  of("runtime/speech/rules.c", "c:speech") {
     { name = "speech_pairs", old = "ends_segment ? ids[last] : ids[last] + 1", new = "ids[last] + 1",
       wrong = "the second timestamp of a pair is later than the first" },
     { name = "speech_first", old = "forbid(scores, 0, first);\n    if", new = "if",
       wrong = "an answer begins with text" },
   }
 
-  of("runtime/generate/speech_segments.c", "c:speech") {
+  of("runtime/speech/segments.c", "c:speech") {
     { name = "speech_next", old = "if (!is_closed) *next", new = "*next",
       wrong = "what a single timestamp closes is listened to again" },
   }
 
-  of("runtime/generate/speech_times.c", "c:speech") {
+  of("runtime/speech/times.c", "c:speech") {
     { name = "times_median", old = "sorted[beside] : values[at]", new = "sorted[0] : values[at]",
       wrong = "the least of neighbouring rows counts, and not the median" },
   }
 
-  of("runtime/generate/speech_words.c", "c:speech") {
+  of("runtime/speech/words.c", "c:speech") {
     { name = "words_punctuation", old = "if (begins_with_space(text) && is_of(text", new = "if (is_of(text",
       wrong = "quotes at the end of a word go with the next one" },
   }

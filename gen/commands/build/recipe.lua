@@ -72,7 +72,7 @@ local loops = { "-O3", exact }
 -- Flags of files of the runtime that are element loops. Their results are part of the weights or of beams' scores, so
 -- they have the same bits on every machine.
 local of_source = { ["weights/projected.c"] = loops, ["packing/scale_search.c"] = { "-O2", exact },
-  ["generate/beam.c"] = loops, ["generate/speech_times.c"] = loops }
+  ["generate/beam.c"] = loops, ["speech/times.c"] = loops }
 
 -- The generator of kernels for when a model is opened. libxsmm's is linked into the library, so that its user needs
 -- nothing but libc and libm. None is needed if all kernels are in C.

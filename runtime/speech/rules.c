@@ -1,6 +1,6 @@
-/* speech_rules.c - tokens are in two ranges, text and special ones before the first timestamp, and
+/* rules.c - tokens are in two ranges, text and special ones before the first timestamp, and
  * timestamps. */
-#include "generate/speech_rules.h"
+#include "speech/rules.h"
 
 #include "generate/bits.h"
 

@@ -1,5 +1,5 @@
-/* speech_segments.c - timestamps are the only tokens that are looked at. */
-#include "generate/speech_segments.h"
+/* segments.c - timestamps are the only tokens that are looked at. */
+#include "speech/segments.h"
 
 int32_t attn2c_segments(const attn2c_speech *speech, const int32_t *ids, int32_t count, int32_t rows,
                         attn2c_segment *segments, int32_t *next) {

@@ -1,4 +1,4 @@
-/* speech_segments.h - divides the answer to a window of sound into segments, and says where the next window
+/* segments.h - divides the answer to a window of sound into segments, and says where the next window
  * begins, as OpenAI's Whisper does. */
 #pragma once
 

@@ -1,6 +1,6 @@
-/* speech_times.c - the work is two arrays [tokens][rows], of one head and of all, then the costs of the ways
+/* times.c - the work is two arrays [tokens][rows], of one head and of all, then the costs of the ways
  * to each pair, with a row and a column before the first, and the step that leads there. */
-#include "generate/speech_segments.h"
+#include "speech/segments.h"
 
 #include "generate/bits.h"
 

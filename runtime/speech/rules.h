@@ -1,4 +1,4 @@
-/* speech_rules.h - which tokens of speech may follow which: OpenAI's rules of timestamps, and the same as
+/* rules.h - which tokens of speech may follow which: OpenAI's rules of timestamps, and the same as
  * Hugging Face's transformers 5.23 has them.
  *
  * An answer begins with a timestamp. Timestamps come in pairs, the end of a segment and the beginning of the

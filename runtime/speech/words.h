@@ -1,4 +1,4 @@
-/* speech_words.h - the words of tokens of speech, as OpenAI's Whisper divides them, and the same as Hugging
+/* words.h - the words of tokens of speech, as OpenAI's Whisper divides them, and the same as Hugging
  * Face's transformers 5.24: a word begins with a space, or is punctuation; languages that are written without
  * spaces have a word for each character that ends with a token. Quotes and brackets then go with the word
  * after them, other punctuation with the one before. */

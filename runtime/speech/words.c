@@ -1,5 +1,5 @@
-/* speech_words.c - tokens become parts that end with a whole character, and parts become words. */
-#include "generate/speech_words.h"
+/* words.c - tokens become parts that end with a whole character, and parts become words. */
+#include "speech/words.h"
 
 static const char unknown[] = "\xef\xbf\xbd"; /* stands for bytes that are no character */
 
