@@ -188,15 +188,20 @@ static double log_probability(const attn2c_answers *b, float *logits, int32_t to
   return (double)logits[token];
 }
 
+/* Returns the first `count` tokens at a place. */
+static attn2c_history history_of(const attn2c_answers *b, int32_t place, int32_t count) {
+  const int32_t prompt = b->prompts[place];
+  return (attn2c_history){attn2c_kept_ids_of(b->kept, place), count, prompt, most_of(b, prompt),
+                          b->calls->rule};
+}
+
 /* Draws the next token of an answer, and finds whether it is the last. count: tokens before it, with the
  * prompt. */
 static int draw(attn2c_answers *b, int32_t place, int32_t count, float *logits, attn2c_message *message) {
   attn2c_answer_ids *answer = &b->answers[place];
   attn2c_sampler *sampler = b->samplers[place];
   int32_t *token = &b->ids[(size_t)place * (size_t)b->most + (size_t)answer->count];
-  const int32_t most = most_of(b, b->prompts[place]);
-  const attn2c_history history = {attn2c_kept_ids_of(b->kept, place), count, b->prompts[place], most,
-                                  b->calls->rule};
+  const attn2c_history history = history_of(b, place, count);
   const char *lack = attn2c_process(&b->options, &history, logits, b->calls->vocabulary);
   if (lack) return attn2c_fail(message, ATTN2C_FORMAT, "%s", lack);
   const int status = attn2c_sampler_sample(sampler, logits, token, message);
@@ -205,7 +210,8 @@ static int draw(attn2c_answers *b, int32_t place, int32_t count, float *logits, 
   if (b->calls->rule && b->calls->rule->is_scored) answer->score += log_probability(b, logits, *token);
   answer->count++;
   b->lasts[place] = *token;
-  if (count + 1 == most || attn2c_beam_stops(&b->options, *token)) answer->end = end_of(b, *token, count + 1);
+  if (count + 1 == history.most || attn2c_beam_stops(&b->options, *token))
+    answer->end = end_of(b, *token, count + 1);
   return ATTN2C_OK;
 }
 
@@ -445,11 +451,12 @@ static int step_guessing(attn2c_answers *b) {
     if (!goes_on(b, place)) continue;
     const int32_t kept = attn2c_kept_ids_count(b->kept, place);
     const int32_t most = most_of(b, b->prompts[place]) - kept - 2;
+    const attn2c_history history = history_of(b, place, kept);
     attn2c_guess *guess = &call->guesses[count];
     if (g->drafted)
       *guess = (attn2c_guess){.found = most < 0 ? 0 : most < ATTN2C_GUESSES ? most : ATTN2C_GUESSES};
     else
-      attn2c_guess_find(attn2c_kept_ids_of(b->kept, place), kept, b->lasts[place], most, guess);
+      attn2c_guess_next(&history, b->lasts[place], most, guess);
     b->numbers[count++] = place;
   }
   if (count == 0) return ATTN2C_OK;

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "generate/guess.h"
 
+#include "generate/processors.h"
+
 #include <string.h>
 #include <time.h>
 
@@ -17,7 +19,7 @@ enum {
 /* Before anything is known, a row more takes this part of the time of those before it, ... */
 static const double ROW = 0.125;
 /* ... and guesses are right as often as this, by their kind, as if they had been tried WEIGHT times. */
-static const double USUAL[ATTN2C_GUESS_KINDS] = {0.7, 0.2, 0.35, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9};
+static const double USUAL[ATTN2C_GUESS_KINDS] = {0.7, 0.2, 0.35, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95};
 static const double WEIGHT = 4;
 /* Guesses that are less probable together than this are not verified; nor are any that gain less than this.
  */
@@ -41,9 +43,17 @@ void attn2c_guess_find(const int32_t *ids, int32_t count, int32_t last, int32_t 
     guess->ids[i] = at < count ? ids[at] : at == count ? last : guess->ids[at - count - 1];
 }
 
+void attn2c_guess_next(const attn2c_history *history, int32_t last, int32_t most, attn2c_guess *guess) {
+  const attn2c_rule *rule = history->rule;
+  const int32_t room = most < ATTN2C_GUESSES ? most : ATTN2C_GUESSES;
+  *guess = (attn2c_guess){.match = ATTN2C_GUESS_FORESEEN};
+  if (rule && rule->foresee && room > 0) guess->found = rule->foresee(rule, history, last, guess->ids, room);
+  if (guess->found == 0) attn2c_guess_find(history->ids, history->count, last, most, guess);
+}
+
 /* Returns the kind of the guess after `right` right ones. */
 static int kind_of(const attn2c_guess *guess, int32_t right) {
-  static const int32_t ends[ATTN2C_GUESS_KINDS - 2] = {2, 3, 4, 5, 7, 11, 15, 23};
+  static const int32_t ends[ATTN2C_GUESS_KINDS - 2] = {2, 3, 4, 5, 7, 11, 15, 23, LONGEST};
   const int32_t match = guess->match + right;
   int kind = 1;
   if (guess->match == 0) return 0;

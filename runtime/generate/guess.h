@@ -11,8 +11,10 @@
 #include "generate/sample.h"
 #include "base/descriptor.h"
 
+struct attn2c_history;
+
 /* The most guesses of a sequence; the most rows of a call; kinds of matches by their length. */
-enum { ATTN2C_GUESSES = 16, ATTN2C_GUESS_ROWS = ATTN2C_MOST_SEQUENCES + 32, ATTN2C_GUESS_KINDS = 10 };
+enum { ATTN2C_GUESSES = 16, ATTN2C_GUESS_ROWS = ATTN2C_MOST_SEQUENCES + 32, ATTN2C_GUESS_KINDS = 11 };
 
 /* Guesses of one sequence. */
 typedef struct attn2c_guess {
@@ -21,6 +23,9 @@ typedef struct attn2c_guess {
   int32_t count; /* of them that the next call verifies */
   int32_t match; /* tokens before them that occur earlier as well; 0: the guesses come from a model */
 } attn2c_guess;
+
+/* The match of guesses that a rule foresees. */
+enum { ATTN2C_GUESS_FORESEEN = 33 };
 
 /* Times of the calls so far, in nanoseconds, and how often guesses were right. All zero: nothing is known. */
 typedef struct attn2c_guesser {
@@ -36,6 +41,9 @@ typedef struct attn2c_guesser {
  * last place. The guesses are the tokens after them, at most `most`. The text is ids[count] and then `last`.
  * It takes time for each token of the text. */
 void attn2c_guess_find(const int32_t *ids, int32_t count, int32_t last, int32_t most, attn2c_guess *guess);
+
+/* Finds what the history's rule foresees, or else repetitions of its text. */
+void attn2c_guess_next(const struct attn2c_history *history, int32_t last, int32_t most, attn2c_guess *guess);
 
 /* Sets the count of each of `sequences` guesses, for one call of at most `rows` rows in all: the numbers that
  * give the most tokens for the time, by what was accepted and by the times of calls, but at most twice as

@@ -12,6 +12,10 @@ typedef struct attn2c_rule {
   const char *(*apply)(const struct attn2c_rule *rule, const struct attn2c_history *history, float *scores,
                        int32_t vocabulary);
   int is_scored; /* 1: answers have the sum of their log-probabilities */
+  /* Writes to ids[most] the tokens that probably follow token `last`, as the rule leaves one way for their
+   * text; returns their number. NULL: there are none. */
+  int32_t (*foresee)(const struct attn2c_rule *rule, const struct attn2c_history *history, int32_t last,
+                     int32_t *ids, int32_t most);
 } attn2c_rule;
 
 /* The tokens before the one that is chosen. */

@@ -12,21 +12,23 @@ typedef enum {
   GRAMMAR_CALL     /* goes on at rule number `other`, then at `next` */
 } grammar_kind;
 
+/* Spans: bytes of tokens. The copies of a long repetition are alike for tokens of a span, but for
+ * the same number of the last ones. */
+enum { GRAMMAR_SPANS = 2 };
+static const uint32_t grammar_spans[GRAMMAR_SPANS] = {24, 128};
+
 typedef struct {
   uint8_t kind;
-  uint8_t is_whole;     /* 1: a text leads from here to the rule's end */
-  uint8_t is_empty;     /* 1: the empty text does */
-  uint32_t next, other; /* of BYTES: next is `first`, other is `count` */
-  uint32_t like;        /* a node from which the same texts of GRAMMAR_SHORT bytes go on; often itself */
+  uint8_t is_whole;             /* 1: a text leads from here to the rule's end */
+  uint8_t is_empty;             /* 1: the empty text does */
+  uint32_t next, other;         /* of BYTES: next is `first`, other is `count` */
+  uint32_t like[GRAMMAR_SPANS]; /* a node from which the same texts of each span go on; often itself */
 } grammar_node;
 
 typedef struct {
   uint8_t low, high;
   uint32_t next;
 } grammar_range;
-
-/* Bytes of a short token. The copies of a long repetition are alike for them, but the last ones. */
-enum { GRAMMAR_SHORT = 24 };
 
 /* The first nodes. */
 enum { GRAMMAR_NODE_ACCEPT, GRAMMAR_NODE_UNKNOWN, GRAMMAR_NODE_END, GRAMMAR_NODES };

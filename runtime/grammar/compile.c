@@ -26,7 +26,7 @@ static uint32_t add_node(maker *m, grammar_kind kind, uint32_t next, uint32_t ot
   if (m->status == ATTN2C_OK)
     m->status = attn2c_grow((void **)&g->nodes, &m->node_capacity, g->node_count + 1, sizeof *g->nodes);
   if (m->status != ATTN2C_OK) return GRAMMAR_NODE_END;
-  g->nodes[g->node_count] = (grammar_node){(uint8_t)kind, 0, 0, next, other, g->node_count};
+  g->nodes[g->node_count] = (grammar_node){(uint8_t)kind, 0, 0, next, other, {g->node_count, g->node_count}};
   return g->node_count++;
 }
 
@@ -137,13 +137,15 @@ static uint32_t weigh(maker *m, uint32_t at) {
 static uint32_t make(maker *m, uint32_t at, uint32_t next);
 
 /* Notes that the nodes from `first` on are alike, but for the last copies, which were made first. A copy is
- * empty, or reads a byte: a short token of the others ends before the last copies. */
+ * empty, or reads a byte: a token of the others ends before the last copies. */
 static void note_alike(maker *m, uint32_t first, uint32_t copies) {
   attn2c_grammar *g = m->grammar;
-  if (m->status != ATTN2C_OK || copies <= GRAMMAR_SHORT) return;
-  const uint32_t stride = (g->node_count - first) / copies, alike = first + GRAMMAR_SHORT * stride;
-  for (uint32_t i = alike + stride; i < g->node_count; i++)
-    if (g->nodes[i].like == i) g->nodes[i].like = alike + (i - first) % stride;
+  for (int span = 0; m->status == ATTN2C_OK && span < GRAMMAR_SPANS; span++) {
+    if (copies <= grammar_spans[span]) return;
+    const uint32_t stride = (g->node_count - first) / copies, alike = first + grammar_spans[span] * stride;
+    for (uint32_t i = alike + stride; i < g->node_count; i++)
+      if (g->nodes[i].like[span] == i) g->nodes[i].like[span] = alike + (i - first) % stride;
+  }
 }
 
 static uint32_t make_repeat(maker *m, const tree_node *node, uint32_t next) {

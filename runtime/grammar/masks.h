@@ -3,7 +3,7 @@
  * Most tokens are decided by the node alone: all their bytes are within the node's rule, or they do not fit
  * it. They are found once for each node, by a walk over the tree of tokens in a state whose caller is not
  * known. Where the rule may end inside of tokens, the walk notes the place in the tree. Only from these
- * places on, tokens are looked at with the state's own callers. Short tokens are found once for all nodes
+ * places on, tokens are looked at with the state's own callers. Tokens of a span are found once for all nodes
  * that are alike. */
 #pragma once
 
@@ -28,8 +28,15 @@ int grammar_masks_create(grammar_masks *masks, const attn2c_grammar *grammar,
 void grammar_masks_free(grammar_masks *masks);
 void grammar_masks_forget(grammar_masks *masks);
 
+/* Finds the tokens of the first nodes that read many bytes, which takes longest. */
+void grammar_masks_prepare(grammar_masks *masks);
+
 /* Returns the state after a token, or STATE_FULL. */
 uint32_t grammar_masks_advance(grammar_masks *masks, uint32_t state, int32_t token, int is_first);
+
+/* Writes to ids[most] the longest tokens of the bytes that must follow in a state, while a byte must follow
+ * each; returns their number. */
+int32_t grammar_masks_foresee(grammar_masks *masks, uint32_t state, int32_t *ids, int32_t most);
 
 /* Finds the tokens that may follow in a state, in `allowed`. Returns 0 if the memory is full. */
 int grammar_masks_find(grammar_masks *masks, uint32_t state, int is_first);

@@ -31,11 +31,14 @@ struct attn2c_grammar_rule {
 
 static const char *apply(const attn2c_rule *rule, const attn2c_history *history, float *scores,
                          int32_t vocabulary);
+static int32_t foresee(const attn2c_rule *rule, const attn2c_history *history, int32_t last, int32_t *ids,
+                       int32_t most);
 
 int attn2c_grammar_rule_create(attn2c_grammar_rule **rule, const attn2c_grammar_options *options) {
   attn2c_grammar_rule *r = *rule = attn2c_allocate(sizeof *r);
   if (!r) return ATTN2C_MEMORY;
   r->rule.apply = apply;
+  r->rule.foresee = foresee;
   r->options = *options;
   r->place_count = 2 * options->answers; /* a step finds the answers of the step before */
   r->places = attn2c_allocate((size_t)r->place_count * sizeof *r->places);
@@ -44,6 +47,7 @@ int attn2c_grammar_rule_create(attn2c_grammar_rule **rule, const attn2c_grammar_
   const int status = grammar_masks_create(&r->masks, options->grammar, options->vocabulary,
                                           options->bytes ? options->bytes : MEMORY);
   if (status == ATTN2C_OK && r->places && r->ends && r->ids) {
+    grammar_masks_prepare(&r->masks);
     if (options->end_count > 0) memcpy(r->ends, options->ends, (size_t)options->end_count * sizeof *r->ends);
     for (int32_t i = 0; i < r->place_count; i++)
       r->places[i] = (place){.ids = r->ids + (size_t)i * (size_t)options->most, .count = -1};
@@ -106,18 +110,20 @@ static void keep(attn2c_grammar_rule *r, const int32_t *ids, int32_t count, int 
   oldest->used = ++r->uses;
 }
 
+/* Returns the state after one more token of an answer. */
+static uint32_t state_after(attn2c_grammar_rule *r, uint32_t state, int32_t id, int is_first_token) {
+  if (state == STATE_DEAD || state == STATE_FULL) return state;
+  if (ends(r, id)) return state == ENDED || state_accepts(&r->masks.states, state) ? ENDED : STATE_DEAD;
+  if (state == ENDED || id >= r->options.vocabulary->size) return STATE_DEAD;
+  return grammar_masks_advance(&r->masks, state, id, is_first_token);
+}
+
 /* Returns the state after the tokens of an answer. */
 static uint32_t state_of(attn2c_grammar_rule *r, const int32_t *ids, int32_t count, int is_first_text) {
   const place *p = nearest(r, ids, count, is_first_text);
   uint32_t state = p ? p->state : grammar_states_first(&r->masks.states);
-  for (int32_t i = p ? p->count : 0; i < count && state != STATE_DEAD && state != STATE_FULL; i++) {
-    if (ends(r, ids[i]))
-      state = state == ENDED || state_accepts(&r->masks.states, state) ? ENDED : STATE_DEAD;
-    else if (state != ENDED && ids[i] < r->options.vocabulary->size)
-      state = grammar_masks_advance(&r->masks, state, ids[i], is_first_text && i == 0);
-    else
-      state = STATE_DEAD;
-  }
+  for (int32_t i = p ? p->count : 0; i < count; i++)
+    state = state_after(r, state, ids[i], is_first_text && i == 0);
   if (state != STATE_FULL) keep(r, ids, count, is_first_text, state);
   return state;
 }
@@ -174,4 +180,14 @@ static const char *apply(const attn2c_rule *rule, const attn2c_history *history,
          : !is_found           ? "the grammar needs more states than its memory has"
          : state == STATE_DEAD ? "the answer's tokens do not fit the grammar"
                                : "no token of this model goes on as the grammar demands";
+}
+
+static int32_t foresee(const attn2c_rule *rule, const attn2c_history *h, int32_t last, int32_t *ids,
+                       int32_t most) {
+  attn2c_grammar_rule *r = (attn2c_grammar_rule *)rule;
+  const int32_t count = h->count - h->prompt;
+  const int is_first_text = is_first(r->options.vocabulary, h);
+  uint32_t state = state_of(r, h->ids + h->prompt, count, is_first_text);
+  state = state_after(r, state, last, is_first_text && count == 0);
+  return state == STATE_FULL || state == ENDED ? 0 : grammar_masks_foresee(&r->masks, state, ids, most);
 }

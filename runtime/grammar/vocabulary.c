@@ -19,6 +19,13 @@ static int compare(const void *left, const void *right) {
   return a->token < b->token ? -1 : a->token > b->token;
 }
 
+/* Returns the tree of tokens of a length. */
+static int tree_of(size_t length) {
+  int which = 0;
+  while (which < GRAMMAR_SPANS && length > grammar_spans[which]) which++;
+  return which;
+}
+
 /* Decodes all tokens. */
 static int decode(attn2c_text_work *work, int32_t size, int is_first, vocabulary_pieces *p) {
   size_t capacity = 0, used = 0;
@@ -35,7 +42,7 @@ static int decode(attn2c_text_work *work, int32_t size, int is_first, vocabulary
     memcpy(p->bytes + used, bytes, length);
     used += length;
     if (length > p->longest) p->longest = (uint32_t)length;
-    p->trees[length > GRAMMAR_SHORT].count += length > 0;
+    p->trees[tree_of(length)].count += length > 0;
   }
   if (status == ATTN2C_OK) p->begins[size] = (uint32_t)used;
   return status;
@@ -69,7 +76,7 @@ static int sort(vocabulary_pieces *p, int32_t size, int which) {
   uint32_t count = 0, bytes = 0;
   for (int32_t id = 0; id < size && sorted; id++) {
     const uint32_t length = p->begins[id + 1] - p->begins[id];
-    if (length == 0 || (length > GRAMMAR_SHORT) != which) continue;
+    if (length == 0 || tree_of(length) != which) continue;
     sorted[count++] = (sorted_piece){p->bytes + p->begins[id], length, (uint32_t)id};
     bytes += length;
   }

@@ -19,8 +19,8 @@ typedef struct {
   uint32_t count, node_count;
 } vocabulary_tree;
 
-/* Trees of short tokens, of at most GRAMMAR_SHORT bytes, and of long ones. */
-enum { VOCABULARY_SHORT, VOCABULARY_LONG, VOCABULARY_TREES };
+/* A tree for the tokens of each span, and one for longer ones. */
+enum { VOCABULARY_TREES = GRAMMAR_SPANS + 1 };
 
 /* The tokens of a vocabulary that have bytes. */
 typedef struct {

@@ -54,5 +54,5 @@ static const char *apply(const attn2c_rule *rule, const attn2c_history *history,
 }
 
 attn2c_timestamp_rule attn2c_timestamp_rule_of(const attn2c_speech *speech) {
-  return (attn2c_timestamp_rule){{apply, 1}, speech};
+  return (attn2c_timestamp_rule){{.apply = apply, .is_scored = 1}, speech};
 }

@@ -220,7 +220,7 @@ Test(grammar, masks_are_the_tokens_that_fit) {
   }
 }
 
-/* Copies of a repetition are alike for short tokens, but the last ones. */
+/* Copies of a repetition are alike for the tokens of a span, but the last ones. */
 Test(grammar, masks_of_long_repetitions) {
   static const char *const goldens[] = {"gpt2", "llama_new", "qwen2"};
   for (size_t i = 0; i < sizeof goldens / sizeof *goldens; i++) {
@@ -228,14 +228,19 @@ Test(grammar, masks_of_long_repetitions) {
     draw_texts(goldens[i], "root ::= ((\"a\"?){40} \",\"){26,40} [^a]{28} [ab]{1,40}", 50, i + 400);
     draw_texts(goldens[i], "root ::= ([a-z] x){0,30}\nx ::= \"a\"* | \".\" x{27}", 40, i + 500);
   }
-  attn2c_grammar *grammar = grammar_of("root ::= \"b\" .{30}");
+  draw_texts("gpt2", "root ::= \"'\" [a-z ]{120,140} \"'\" .", 60, 600);
+  attn2c_grammar *grammar = grammar_of("root ::= \"b\" .{150}");
   const grammar_node *nodes = grammar->nodes;
-  uint32_t alike = 0;
-  for (uint32_t i = 0; i < grammar->node_count; i++) {
-    alike += nodes[i].like != i;
-    cr_assert(nodes[nodes[i].like].kind == nodes[i].kind && nodes[i].like <= i);
+  for (int span = 0; span < GRAMMAR_SPANS; span++) {
+    const uint32_t own = grammar_spans[span] + 1; /* copies that have nodes of their own */
+    uint32_t alike = 0;
+    for (uint32_t i = 0; i < grammar->node_count; i++) {
+      const uint32_t like = nodes[i].like[span];
+      alike += like != i;
+      cr_assert(nodes[like].kind == nodes[i].kind && like <= i);
+    }
+    cr_assert_eq(alike, (150 - own) * ((grammar->node_count - 3 - 1) / 150));
   }
-  cr_assert_eq(alike, 5 * ((grammar->node_count - 3 - 1) / 30)); /* 25 copies have nodes of their own */
   attn2c_grammar_free(grammar);
 }
 
@@ -338,6 +343,55 @@ Test(rule, the_first_token_of_a_text) {
   cr_assert(r.scores[a] > 0 && r.scores[spaced] == -INFINITY);
   cr_assert_eq(allowed(&r, wrong, 2, 1), -1);
   close_rule(&r);
+}
+
+/* Tokens are foreseen while a byte must follow: the longest ones, and none at the end of these bytes. */
+Test(rule, foresees_what_must_follow) {
+  ruled r = open_rule("gpt2", "root ::= [ab] \" and then the other\" \"s\"? [.,] \"the end\"", 0);
+  const attn2c_rule *rule = attn2c_grammar_rule_of(r.rule);
+  const vocabulary_pieces *p = &r.vocabulary->after;
+  const int32_t text[] = {7}, a = token_of(&r, "a");
+  const attn2c_history history = {.ids = text, .count = 1, .prompt = 1, .most = 60};
+  int32_t ids[12];
+  char said[40] = "";
+  const int32_t count = rule->foresee(rule, &history, a, ids, 12);
+  cr_assert(count > 1 && count < 12);
+  for (int32_t i = 0; i < count; i++) {
+    const uint32_t length = p->begins[ids[i] + 1] - p->begins[ids[i]];
+    strncat(said, (const char *)p->bytes + p->begins[ids[i]], length);
+  }
+  cr_assert(strncmp(said, " and then the other", strlen(said)) == 0 && strlen(said) < 19, "%s", said);
+  cr_assert_lt((size_t)count, strlen(said), "the longest tokens are taken");
+  cr_assert_eq(rule->foresee(rule, &history, a, ids, 1), 1);
+  cr_assert_eq(rule->foresee(rule, &history, token_of(&r, "c"), ids, 12), 0);
+  close_rule(&r);
+  r = open_rule("gpt2", "root ::= [ab]* \"the end\"", 0);
+  rule = attn2c_grammar_rule_of(r.rule);
+  cr_assert_eq(rule->foresee(rule, &history, token_of(&r, "b"), ids, 12), 0);
+  cr_assert_eq(rule->foresee(rule, &history, token_of(&r, "t"), ids, 12) > 0, 1);
+  close_rule(&r);
+}
+
+/* The tokens of nodes that read many bytes are found before the first step. */
+Test(grammar, masks_that_are_prepared) {
+  tokenizer t = open_golden("gpt2");
+  attn2c_vocabulary *vocabulary;
+  attn2c_grammar *grammar = grammar_of("root ::= \"'\" [^']{0,200} \"'\"");
+  grammar_masks masks;
+  cr_assert_eq(attn2c_vocabulary_create(t.text, 1000, "--grammar", &vocabulary, &message), ATTN2C_OK);
+  cr_assert_eq(grammar_masks_create(&masks, grammar, vocabulary, 4 << 20), ATTN2C_OK);
+  grammar_masks_prepare(&masks);
+  uint32_t state = grammar_states_first(&masks.states);
+  state = state_step(&masks.states, state, '\'');
+  int known = 0;
+  for (uint32_t i = 0; i < state_count(&masks.states, state); i++)
+    known += masks.of_node[0][grammar->nodes[state_items(&masks.states, state)[i].node].like[0]] != 0;
+  cr_assert_eq(known, 1, "the closing quote has a node of its own");
+  compare(&masks, state, 0);
+  grammar_masks_free(&masks);
+  attn2c_vocabulary_free(vocabulary);
+  attn2c_grammar_free(grammar);
+  close_golden(&t);
 }
 
 /* A rule with little memory forgets its states, and gives the same. */

@@ -13,7 +13,7 @@ return function(of, spec)
       filter = "grammar/texts", wrong = "a surrogate is a character" },
     { name = "grammar_least", old = "i < node->low && m->status", new = "i + 1 < node->low && m->status",
       filter = "grammar/texts", wrong = "one repetition too few is demanded" },
-    { name = "grammar_alike", old = "first + GRAMMAR_SHORT * stride;", new = "first + 2 * stride;",
+    { name = "grammar_alike", old = "first + grammar_spans[span] * stride;", new = "first + 2 * stride;",
       filter = "grammar/masks_of_long*", wrong = "the last copies of a repetition are like those before" },
     { name = "grammar_small", old = "    if (m.weights[i] == UNKNOWN) m.weights[i]", new = "    if (0) m.weights[i]",
       filter = "grammar/characters*", wrong = "a rule of one character is called" },
@@ -42,6 +42,14 @@ return function(of, spec)
       filter = "grammar/masks*", wrong = "a token that ends one byte after a rule is left out" },
     { name = "masks_first", old = "return is_first && m->vocabulary->begins_apart ?", new = "return is_first < 0 ?",
       filter = "rule/the_first*", wrong = "the first token's space counts" },
+  }
+  of("runtime/grammar/masks.c", "c:grammar") {
+    { name = "masks_prepared", old = "if (bytes < MANY_BYTES ||", new = "if (bytes >= MANY_BYTES ||",
+      filter = "grammar/masks_that*", wrong = "nodes that read many bytes are met without their tokens" },
+    { name = "masks_forced", old = "if (ways != 1) break;", new = "if (ways == 0) break;",
+      filter = "rule/foresees*", wrong = "a byte that need not follow is foreseen" },
+    { name = "masks_forced_end", old = "if (length == 0 || at == end) break;", new = "if (length == 0) break;",
+      filter = "rule/foresees*", wrong = "a token is foreseen that may go on otherwise" },
   }
   of("runtime/grammar/vocabulary.c", "c:grammar") {
     { name = "vocabulary_longest", old = "if (length > p->longest) p->longest", new = "p->longest",

@@ -222,15 +222,19 @@ static int note_token(attn2c_writing *w, attn2c_asked *answer, int32_t id, int i
   return is_there ? ATTN2C_OK : ATTN2C_MEMORY;
 }
 
+/* Returns the first `count` tokens of an answer's sequence. */
+static attn2c_history history_of(const attn2c_writing *w, const place *p, int32_t count) {
+  const attn2c_rule *rule = attn2c_grammar_use_rule(p->answer->ask->grammar);
+  return (attn2c_history){attn2c_kept_ids_of(w->kept, (int32_t)(p - w->places)), count, p->prompt_count,
+                          p->most, rule ? rule : w->calls->rule};
+}
+
 /* Chooses the next token of an answer, after `count` tokens, by its logits, and adds its text. Returns the
  * token, or -1 after a fault. */
 static int32_t choose(attn2c_writing *w, place *p, int32_t count, float *logits) {
   attn2c_asked *answer = p->answer;
-  const int32_t sequence = (int32_t)(p - w->places);
   const attn2c_beam_options *processors = &w->server->generate->processors;
-  const attn2c_rule *rule = attn2c_grammar_use_rule(answer->ask->grammar);
-  const attn2c_history history = {attn2c_kept_ids_of(w->kept, sequence), count, p->prompt_count, p->most,
-                                  rule ? rule : w->calls->rule};
+  const attn2c_history history = history_of(w, p, count);
   char fault[200] = "";
   attn2c_message message = attn2c_message_make(fault, sizeof fault);
   int32_t id;
@@ -470,8 +474,8 @@ static batch guess(attn2c_writing *w, const batch *plain) {
   for (int32_t i = 0; i < plain->count; i++) {
     const place *p = &w->places[plain->sequences[i]];
     const int32_t kept = attn2c_kept_ids_count(w->kept, plain->sequences[i]);
-    attn2c_guess_find(attn2c_kept_ids_of(w->kept, plain->sequences[i]), kept, p->last, p->most - kept - 2,
-                      &call->guesses[i]);
+    const attn2c_history history = history_of(w, p, kept);
+    attn2c_guess_next(&history, p->last, p->most - kept - 2, &call->guesses[i]);
   }
   attn2c_guess_call_begin(call, plain->count, w->rows < w->call_rows ? w->rows : w->call_rows);
   for (int32_t i = 0; i < plain->count; i++) {
