@@ -1,5 +1,5 @@
--- t5.lua: describes T5's encoder (Raffel et al. 2020): RMS norms, distances in buckets, scores without a scale. Each layer
--- of umT5 has a table of distances of its own.
+-- t5.lua: describes the encoder of T5 (Raffel et al. 2020): RMS norms, distances in buckets, scores without a scale.
+-- Each layer of umT5 has a table of distances of its own.
 local faults = require("common.faults")
 local heads = require("checkpoints.heads")
 

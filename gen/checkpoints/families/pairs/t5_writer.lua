@@ -43,10 +43,10 @@ return {
   prefixes = { "" },
   tensors = tensors,
   config = config,
-  other = function(config)
-    local classes = config.architectures
+  other = function(given)
+    local classes = given.architectures
     local class = type(classes) == "table" and classes[1]
-    return type(class) == "string" and class:find("MT5EncoderModel$") and config.model_type .. ":encoder" or nil
+    return type(class) == "string" and class:find("MT5EncoderModel$") and given.model_type .. ":encoder" or nil
   end,
   defaults = { mt5 = encoder.defaults["mt5:encoder"], umt5 = encoder.defaults["umt5:encoder"] },
   fixed = encoder.fixed,
