@@ -403,26 +403,36 @@ end
 
 -- Files do not have the distance from which on all share a bucket, which is 128, nor the words of the feed-forward:
 -- with a gate it is gelu, else relu.
-architectures.t5 = {
-  model_type = "t5:writer", class = "T5ForConditionalGeneration", output = output,
-  keys = {
-    key("embedding_length", "d_model"), key("feed_forward_length", "d_ff"), key("block_count", "num_layers"),
-    maybe("decoder_block_count", "num_decoder_layers"), key("attention.head_count", "num_heads"),
-    key("attention.key_length", "d_kv"), key("attention.relative_buckets_count", "relative_attention_num_buckets"),
-    key("attention.layer_norm_rms_epsilon", "layer_norm_epsilon", "number"), maybe("context_length", "n_positions"),
-  },
-  derive = function(config, file)
-    local by_layer = has(file, "dec.blk.1.attn_rel_b.weight")
-    config.model_type, config.architectures[1] = by_layer and "umt5" or "t5",
-      by_layer and "UMT5ForConditionalGeneration" or "T5ForConditionalGeneration"
+local t5_keys = {
+  key("embedding_length", "d_model"), key("feed_forward_length", "d_ff"), key("block_count", "num_layers"),
+  key("attention.head_count", "num_heads"), key("attention.key_length", "d_kv"),
+  key("attention.relative_buckets_count", "relative_attention_num_buckets"),
+  key("attention.layer_norm_rms_epsilon", "layer_norm_epsilon", "number"), maybe("context_length", "n_positions"),
+}
+
+-- Returns the function that sets what the tensors tell. class: the end of the class's name.
+local function t5(class)
+  return function(config, file)
+    local by_layer = has(file, "enc.blk.1.attn_rel_b.weight")
+    config.model_type, config.architectures[1] = by_layer and "umt5" or "t5", (by_layer and "UMT5" or "T5") .. class
     config.vocab_size = file.rows("token_embd.weight")
     config.tie_word_embeddings = not has(file, "output.weight")
     config.feed_forward_proj = has(file, "enc.blk.0.ffn_gate.weight") and "gated-gelu" or "relu"
     config.decoder_start_token_id = file.metadata["t5.decoder_start_token_id"]
-  end,
+  end
+end
+
+architectures.t5 = {
+  model_type = "t5:writer", class = "T5ForConditionalGeneration", output = output,
+  keys = words.append({ maybe("decoder_block_count", "num_decoder_layers") }, t5_keys),
+  derive = t5("ForConditionalGeneration"),
   tensors = words.append({ { "input.tokens", "token_embd" }, { "encoder.input.tokens", "token_embd" } },
     t5_stack("", "dec.", { ["cross.q"] = "cross_attn_q", ["cross.k"] = "cross_attn_k", ["cross.v"] = "cross_attn_v",
       ["cross.out"] = "cross_attn_o", norm_cross = "cross_attn_norm" }), t5_stack("encoder.", "enc.", {})),
+}
+architectures.t5encoder = {
+  model_type = "t5", class = "T5EncoderModel", keys = t5_keys, derive = t5("EncoderModel"),
+  tensors = words.append({ { "input.tokens", "token_embd" } }, t5_stack("", "enc.", {})),
 }
 
 architectures["nomic-bert"] = {

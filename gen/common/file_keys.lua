@@ -558,6 +558,7 @@ for _, name in ipairs { "bert", "nomic-bert" } do
 end
 sections["GGUF of t5"] = { by = "llama.cpp", read = [[{arch}.attention.relative_buckets_count
   {arch}.decoder_block_count {arch}.decoder_start_token_id]] }
+sections["GGUF of t5encoder"] = { by = "llama.cpp", read = "{arch}.attention.relative_buckets_count" }
 sections["GGUF of gpt2"] = { by = "llama.cpp", refused = {
   [BOTH_SIDES] = { ["{arch}.attention.causal"] = { true } } } }
 sections["GGUF of gptneox"] = { by = "llama.cpp", read = "{arch}.use_parallel_residual" }

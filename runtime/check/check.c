@@ -203,8 +203,6 @@ int attn2c_check(const attn2c_program *program, const attn2c_model *model, attn2
     job.entry = &descriptor->entries[number];
     job.inputs = inputs;
     inputs += job.entry->input_count;
-    /* where a NaN of a source goes is not followed from entry to entry */
-    if (nan && job.entry == attn2c_encode_entry(descriptor)) continue;
     status = report_entry(&job, number, out, json, repeat_command);
     /* A wrong entry does not stop the check of the next one. */
     if (status == ATTN2C_MISMATCH) mismatch = 1, status = ATTN2C_OK;

@@ -1,7 +1,8 @@
 /* check_nan.c - checks how NaN and infinities in inputs and tables spread, against the reference. It puts one
  * into one place at a time, and compares which outputs it reaches in the trace variant and in the shipped
  * one. The places are rows of every input, visible ones and ones hidden by each mask that is an input, rows
- * of embedding tables, and arrays that are added to scores. */
+ * of embedding tables, and arrays that are added to scores. What an encoder keeps of a source counts as an
+ * output. */
 #include "check/check_parts.h"
 #include "reference/ops.h"
 #include "packing/pack.h"
@@ -17,11 +18,12 @@ typedef struct {
   const void *const *given; /* the original inputs */
   void **copies;            /* copies with the planted value, one per input */
   float *arena;             /* arena of the shipped variant */
+  float *traced_state;      /* of the entry `encode`: what the trace has kept of a source; else NULL */
   int64_t samples;          /* number of places to test in one input */
   /* The current row of the report: several places of one kind. */
   char kind[96], name[160];
   attn2c_comparison worst;
-  const attn2c_tensor *of;
+  attn2c_tensor of;
   int tried;
 } bed;
 
@@ -103,38 +105,75 @@ static void take(const attn2c_tensor *tensor, int64_t element, double want, doub
   }
 }
 
-/* Compares one output; the reference's is in job->tensors. */
-static int compare_output(bed *bed, int output, attn2c_comparison *comparison) {
+/* Compares indices. Only the index of a NaN is certain; other values may be equally large. */
+static void compare_indices(const bed *bed, const attn2c_op *op, const int32_t *got, const int32_t *shipped,
+                            attn2c_comparison *comparison) {
+  const attn2c_check_job *job = bed->job;
+  const attn2c_tensor *shape = &job->descriptor->tensors[op->result];
+  const int64_t picks = attn2c_reference_picks(op), elements = attn2c_elements(shape);
+  const int64_t width = picks > 0 ? attn2c_reference_width(&job->descriptor->tensors[op->operands[0]]) : 0;
+  const int32_t *want = job->tensors[op->result];
+  for (int64_t i = 0; i < elements; i++) {
+    if (picks > 0 && want[i] != got[i] &&
+        isnan(((const float *)job->tensors[op->operands[0]])[i / picks * width + want[i]]))
+      take(shape, i, want[i], got[i], "the index is not the NaN's", comparison);
+    if (got[i] != shipped[i]) take(shape, i, got[i], shipped[i], "shipped and trace differ", comparison);
+  }
+}
+
+/* Compares a result of the trace with the reference's, which is in job->tensors, and with the shipped
+ * variant's; NULL: the shipped variant writes it to the state only. */
+static int compare_result(const bed *bed, int tensor, const void *traced, const void *shipped_result,
+                          attn2c_comparison *comparison) {
   attn2c_check_job *job = bed->job;
-  const int tensor = job->entry->outputs[output];
   const attn2c_tensor *shape = &job->descriptor->tensors[tensor];
   const attn2c_op *op = &job->entry->ops[attn2c_check_maker(job->entry, tensor)];
-  const int64_t elements = attn2c_elements(shape);
   *comparison = (attn2c_comparison){.rank = shape->rank, .passed = 1, .why = ""};
   if (shape->type == ATTN2C_I32) {
-    /* Only the index of a NaN is certain; other values may be equally large. */
-    const int64_t picks = attn2c_reference_picks(op);
-    const int64_t width = picks > 0 ? attn2c_reference_width(&job->descriptor->tensors[op->operands[0]]) : 0;
-    const int32_t *want = job->tensors[tensor], *got = job->traced[output], *shipped = job->shipped[output];
-    for (int64_t i = 0; i < elements; i++) {
-      if (picks > 0 && want[i] != got[i] &&
-          isnan(((const float *)job->tensors[op->operands[0]])[i / picks * width + want[i]]))
-        take(shape, i, want[i], got[i], "the index is not the NaN's", comparison);
-      if (got[i] != shipped[i]) take(shape, i, got[i], shipped[i], "shipped and trace differ", comparison);
-    }
+    compare_indices(bed, op, traced, shipped_result, comparison);
     return ATTN2C_OK;
   }
   float *want = job->tensors[tensor];
-  const float *got = job->traced[output], *shipped = job->shipped[output];
+  const float *got = traced, *shipped = shipped_result;
+  const int64_t elements = attn2c_elements(shape);
   int status = attn2c_check_settle_masked(job, op, got, attn2c_reference_width(shape), want);
   if (status != ATTN2C_OK) return status;
   attn2c_check_settle_hidden(job, op, got, attn2c_reference_width(shape), want);
   for (int64_t i = 0; i < elements; i++) {
     if (!same_class(want[i], got[i])) take(shape, i, want[i], got[i], "NaN or infinity differs", comparison);
-    if (!same_bits(got[i], shipped[i]))
+    if (shipped && !same_bits(got[i], shipped[i]))
       take(shape, i, got[i], shipped[i], "shipped and trace differ", comparison);
   }
   return ATTN2C_OK;
+}
+
+/* Returns the upper half of a float, shifted up by `bits`: one of a pair of bf16. */
+static float half_of(float pair, int bits) {
+  uint32_t word;
+  memcpy(&word, &pair, sizeof word);
+  word = word << bits & 0xffff0000u;
+  memcpy(&pair, &word, sizeof pair);
+  return pair;
+}
+
+/* Compares two floats of the state, which may be pairs of bf16. */
+static int same_kept(attn2c_type type, float a, float b) {
+  if (type != ATTN2C_BF16) return same_bits(a, b);
+  return same_bits(half_of(a, 0), half_of(b, 0)) && same_bits(half_of(a, 16), half_of(b, 16));
+}
+
+/* Compares the keys and values that both variants have kept of a source. */
+static void compare_state(const bed *bed, const attn2c_tensor *shape, attn2c_comparison *comparison) {
+  const attn2c_continued *of = bed->job->descriptor->continued;
+  const int64_t pages = (of->symbols[of->source].most + of->page - 1) / of->page;
+  *comparison = (attn2c_comparison){.rank = shape->rank, .passed = 1, .why = ""};
+  for (int number = 0; number < of->kept_count; number++) {
+    const attn2c_state_part *part = &of->kept[number];
+    if (part->grows_with != of->source) continue;
+    for (int64_t i = part->offset; i < part->offset + pages * part->page_floats; i++)
+      if (!same_kept(part->type, bed->traced_state[i], bed->job->state[i]))
+        take(shape, i, bed->traced_state[i], bed->job->state[i], "shipped and trace differ", comparison);
+  }
 }
 
 /* Begins a row of the report, for all places of a kind. */
@@ -145,33 +184,71 @@ static void begin_kind(bed *bed, const char *value, const char *input, const cha
 
 static int end_kind(bed *bed) {
   if (bed->tried == 0) return ATTN2C_OK;
-  return attn2c_check_report_row(&bed->job->report, bed->name, bed->of, &bed->worst);
+  return attn2c_check_report_row(&bed->job->report, bed->name, &bed->of, &bed->worst);
 }
 
-/* Runs the reference and both variants with the copies, compares the outputs, and restores the copies. */
-static int try_place(bed *bed, int64_t place) {
+/* Adds a comparison to the row of the report, which is of the first result that differs, or of the first. */
+static void note(bed *bed, int64_t place, const attn2c_tensor *of, const attn2c_comparison *comparison) {
+  if (bed->tried > 0 && (comparison->passed || !bed->worst.passed)) return;
+  bed->worst = *comparison;
+  bed->of = *of;
+  bed->tried = 1;
+  if (comparison->passed)
+    snprintf(bed->name, sizeof bed->name, "%s", bed->kind);
+  else
+    snprintf(bed->name, sizeof bed->name, "%s, place %" PRId64 ", seen in %s", bed->kind, place, of->name);
+}
+
+/* Compares what the entry `encode` keeps: tensors of the trace with the reference's, and the states. */
+static int compare_kept(bed *bed, int64_t place) {
   attn2c_check_job *job = bed->job;
+  const attn2c_tensor state = {
+      .name = "source", .rank = 1, .shape = {job->descriptor->continued->state_floats}};
+  attn2c_comparison comparison;
+  for (int number = 0; number < job->entry->op_count; number++) {
+    const attn2c_op *op = &job->entry->ops[number];
+    void *copy;
+    if (strcmp(op->op, "keep") != 0) continue;
+    const void *traced = attn2c_check_trace_view(&job->trace, op->result, &copy);
+    const int status = traced ? compare_result(bed, op->result, traced, NULL, &comparison)
+                              : attn2c_check_no_memory(job, "planted inputs");
+    attn2c_free(copy);
+    if (status != ATTN2C_OK) return status;
+    note(bed, place, &job->descriptor->tensors[op->result], &comparison);
+  }
+  compare_state(bed, &state, &comparison);
+  note(bed, place, &state, &comparison);
+  return ATTN2C_OK;
+}
+
+/* Runs both variants with the copies. */
+static int run_variants(const bed *bed) {
+  attn2c_check_job *job = bed->job;
+  const int64_t kept = bed->traced_state ? job->descriptor->continued->state_floats : 0;
   attn2c_check_trace_fill(&job->trace);
+  attn2c_check_fill(job->state, kept);
   int status = attn2c_check_run(job, bed->trace, job->trace.arena, job->traced, "trace");
+  if (status != ATTN2C_OK) return status;
+  if (kept) memcpy(bed->traced_state, job->state, (size_t)kept * sizeof(float));
+  attn2c_check_fill(job->state, kept);
   for (int output = 0; output < job->entry->output_count; output++)
     attn2c_check_fill(job->shipped[output],
                       attn2c_elements(&job->descriptor->tensors[job->entry->outputs[output]]));
-  if (status == ATTN2C_OK)
-    status = attn2c_check_run(job, job->entry->run, bed->arena, job->shipped, "shipped");
+  return attn2c_check_run(job, job->entry->run, bed->arena, job->shipped, "shipped");
+}
+
+/* Runs the reference and both variants with the copies, compares the results, and restores the copies. */
+static int try_place(bed *bed, int64_t place) {
+  attn2c_check_job *job = bed->job;
+  int status = run_variants(bed);
   if (status == ATTN2C_OK) status = attn2c_check_run_reference(job, 0);
   for (int output = 0; output < job->entry->output_count && status == ATTN2C_OK; output++) {
+    const int tensor = job->entry->outputs[output];
     attn2c_comparison comparison;
-    status = compare_output(bed, output, &comparison);
-    if (status != ATTN2C_OK || (bed->tried > 0 && (comparison.passed || !bed->worst.passed))) continue;
-    bed->worst = comparison;
-    bed->of = &job->descriptor->tensors[job->entry->outputs[output]];
-    bed->tried = 1;
-    if (comparison.passed)
-      snprintf(bed->name, sizeof bed->name, "%s", bed->kind);
-    else
-      snprintf(bed->name, sizeof bed->name, "%s, place %" PRId64 ", seen in %s", bed->kind, place,
-               bed->of->name);
+    status = compare_result(bed, tensor, job->traced[output], job->shipped[output], &comparison);
+    if (status == ATTN2C_OK) note(bed, place, &job->descriptor->tensors[tensor], &comparison);
   }
+  if (status == ATTN2C_OK && bed->traced_state) status = compare_kept(bed, place);
   attn2c_reference_release(job->entry, job->tensors);
   restore(bed);
   return status;
@@ -370,7 +447,12 @@ int attn2c_check_nan(attn2c_check_job *job, attn2c_run trace) {
   bed bed = {.job = job, .trace = trace, .given = job->inputs, .samples = samples_for(job->entry->flops)};
   bed.copies = calloc((size_t)count + 1, sizeof *bed.copies);
   bed.arena = attn2c_allocate((size_t)(job->descriptor->arena_floats + 1) * sizeof(float));
-  int status = bed.copies && bed.arena ? ATTN2C_OK : attn2c_check_no_memory(job, "planted inputs");
+  const int keeps = job->entry == attn2c_encode_entry(job->descriptor);
+  if (keeps)
+    bed.traced_state = attn2c_allocate((size_t)job->descriptor->continued->state_floats * sizeof(float));
+  int status = bed.copies && bed.arena && (bed.traced_state || !keeps)
+                   ? ATTN2C_OK
+                   : attn2c_check_no_memory(job, "planted inputs");
   for (int input = 0; input < count && status == ATTN2C_OK; input++) {
     bed.copies[input] = attn2c_reference_allocate(input_of(&bed, input));
     if (!bed.copies[input]) status = attn2c_check_no_memory(job, input_of(&bed, input)->name);
@@ -389,5 +471,6 @@ int attn2c_check_nan(attn2c_check_job *job, attn2c_run trace) {
   for (int input = 0; bed.copies && input < count; input++) attn2c_free(bed.copies[input]);
   free(bed.copies);
   attn2c_free(bed.arena);
+  attn2c_free(bed.traced_state);
   return status;
 }

@@ -19,7 +19,8 @@ _chars, _real = ctypes.c_char_p, ctypes.c_double
 
 class _TranscribeOptions(ctypes.Structure):
     _fields_ = _fields(language=_chars, task=_chars, prompt=_chars, timestamps=ctypes.c_int, words=ctypes.c_int,
-                       beams=ctypes.c_int32, tokens=ctypes.c_int32, temperature=_real, seed=ctypes.c_uint64)
+                       beams=ctypes.c_int32, tokens=ctypes.c_int32, temperature=_real, seed=ctypes.c_uint64,
+                       vad=ctypes.c_int)
 
 
 class _SpokenWord(ctypes.Structure):
@@ -82,14 +83,15 @@ class _SpeechModel(_SoundModel, _Generating):
     def transcribe(self, sound: Union[ArrayLike, Path], *, language: Optional[str] = None, task: Optional[str] = None,
                    prompt: Optional[str] = None, timestamps: bool = False, words: bool = False,
                    beams: Optional[int] = None, tokens: Optional[int] = None, temperature: Optional[float] = None,
-                   seed: Optional[int] = None) -> Iterator[Segment]:
+                   seed: Optional[int] = None, vad: bool = False) -> Iterator[Segment]:
         """The segments of what is said, each once its window of the sound is read.
 
         sound: samples of one channel, floats from -1 to 1, at RATE samples a second; or a file: WAV of integers at that
         rate, others with the packages soundfile and soxr. language: a code, or "auto"; task: "transcribe" or "translate";
         prompt: text that is said before. timestamps: segments have times also in a sound that a window holds. words: words
         have times, in a model that was built with speech.words=true. beams, tokens: None: the folder's. temperature:
-        of the only attempt at a window; None: 0, 0.2 .. 1 until an answer is good.
+        of the only attempt at a window; None: 0, 0.2 .. 1 until an answer is good. vad: silence is left out; each piece of
+        speech, up to a window, is written down by itself.
         """
         given = np.asarray(_samples("sound", sound, self._speech.rate))
         if given.ndim != 1 or given.dtype.kind != "f" or not given.size:
@@ -99,6 +101,7 @@ class _SpeechModel(_SoundModel, _Generating):
                 for name, each in (("language", language), ("task", task), ("prompt", prompt))]
         options.language, options.task, options.prompt = kept
         options.timestamps, options.words = _flag("timestamps", timestamps), _flag("words", words)
+        options.vad = _flag("vad", vad)
         if beams is not None:
             options.beams = _integer("beams", beams, 1, self._sequences)
         if tokens is not None:

@@ -60,6 +60,7 @@ int attn2c_transcribe_read(const attn2c_descriptor *model, const attn2c_transcri
   options->is_timed = given->timestamps != 0;
   options->has_words = given->words != 0;
   options->seed = given->seed;
+  options->by_pieces = given->vad != 0;
   faults += read_language(speech, given->language, prefix, &options->language, message) != ATTN2C_OK;
   faults += read_task(speech, given->task, prefix, &options->task, message) != ATTN2C_OK;
   faults += read_temperature(given->temperature, prefix, options, message) != ATTN2C_OK;

@@ -3,25 +3,6 @@
 
 #include "generate/bits.h"
 
-static void drop_there(attn2c_samples *samples, int64_t count) {
-  samples->samples += count, samples->first += count, samples->count -= count;
-}
-
-static int begin_there(attn2c_samples *samples, attn2c_message *message) {
-  (void)message;
-  drop_there(samples, -samples->first);
-  return ATTN2C_OK;
-}
-
-attn2c_samples attn2c_samples_of(const float *samples, int64_t count) {
-  return (attn2c_samples){
-      .samples = samples, .count = count, .is_end = 1, .drop = drop_there, .again = begin_there};
-}
-
-static int fill(attn2c_samples *samples, int64_t wanted, attn2c_message *message) {
-  return samples->fill ? samples->fill(samples, wanted, message) : ATTN2C_OK;
-}
-
 int64_t attn2c_speech_rows_room(const attn2c_feature_facts *facts, int64_t window, int64_t width) {
   return (facts->margin / facts->hop + 1 + window) * width;
 }
@@ -46,7 +27,7 @@ static int read_rows(attn2c_speech_rows *r, int64_t row, const char *name, attn2
   made.margin = from > 0 ? 0 : made.margin;
   const int64_t first = from * made.hop - (from > 0 ? r->facts->margin : 0);
   if (first > s->first) s->drop(s, first - s->first);
-  int status = fill(s, (row + r->window) * made.hop + made.length - s->first, message);
+  int status = attn2c_samples_fill(s, (row + r->window) * made.hop + made.length - s->first, message);
   if (status != ATTN2C_OK) return status;
   r->count = s->is_end ? (s->first + s->count) / made.hop : row + r->window;
   if (r->count > row + r->window) r->count = row + r->window;
@@ -101,7 +82,7 @@ int attn2c_speech_rows_begin(attn2c_speech_rows *r, int64_t begin, int64_t end, 
   attn2c_samples *s = r->samples;
   r->first = r->all = 0, r->largest = attn2c_bits_float(ATTN2C_NEGATIVE_INFINITE_BITS);
   if (end > 0) return make_window(r, begin, end, name, message);
-  const int status = fill(s, r->window * r->facts->hop + r->facts->length, message);
+  const int status = attn2c_samples_fill(s, r->window * r->facts->hop + r->facts->length, message);
   if (status != ATTN2C_OK) return status;
   if (s->is_end && s->count / r->facts->hop <= r->window) return make_window(r, 0, s->count, name, message);
   r->is_long = 1, r->count = 0;

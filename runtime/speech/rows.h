@@ -4,23 +4,7 @@
 #pragma once
 
 #include "model/features.h"
-
-/* The samples of a sound, of which `count` from number `first` on are there. */
-typedef struct attn2c_samples attn2c_samples;
-struct attn2c_samples {
-  const float *samples;
-  int64_t first, count;
-  int is_end; /* 1: no more samples follow these */
-  /* Reads until there are `wanted` samples, or the end; forgets the first ones; begins again. NULL: all
-   * samples are there, the same, and the sound cannot be begun again. */
-  int (*fill)(attn2c_samples *samples, int64_t wanted, attn2c_message *message);
-  void (*drop)(attn2c_samples *samples, int64_t count);
-  int (*again)(attn2c_samples *samples, attn2c_message *message);
-  void *from;
-};
-
-/* Returns samples that are all there. They can be begun again. */
-attn2c_samples attn2c_samples_of(const float *samples, int64_t count);
+#include "sound/pieces.h"
 
 /* Features [rows][width] of a sound, or of a part of it, and where they come from. */
 typedef struct attn2c_speech_rows {

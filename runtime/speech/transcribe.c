@@ -22,12 +22,14 @@ struct attn2c_transcriber {
   int32_t found, taken;
   int32_t *plain, *places; /* tokens of text of a segment, and which of the answer's they are */
   attn2c_spoken_words words;
-  attn2c_said_word *said; /* [capacity] */
-  double *times;          /* [capacity] of tokens */
-  const char *name;       /* of the sound */
-  int32_t language;       /* index of the sound's; -1: it is not known yet */
-  uint64_t windows;       /* of the sound so far */
-  double begin;           /* seconds of the sound before the part */
+  attn2c_said_word *said;      /* [capacity] */
+  double *times;               /* [capacity] of tokens */
+  const char *name;            /* of the sound */
+  int32_t language;            /* index of the sound's; -1: it is not known yet */
+  uint64_t windows;            /* of the sound so far */
+  attn2c_speech_pieces pieces; /* of speech, if the options are for these; a piece is a sound by itself */
+  int64_t end;                 /* of the piece: samples to drop before the next one */
+  double begin;                /* seconds of the sound before the piece */
   stage stage;
   int64_t row, next; /* of the window; from it to the next one */
 };
@@ -108,8 +110,8 @@ int attn2c_transcriber_begin(attn2c_transcriber *t, const char *name, const char
   return status == ATTN2C_OK ? status : attn2c_fail(message, status, "the prompt: %s", lines);
 }
 
-/* Begins a part of the sound, whose rows are known. */
-static void begin_part(attn2c_transcriber *t, double begin) {
+/* Begins rows, of the sound or of a piece of it, which begins after some seconds. */
+static void begin_rows(attn2c_transcriber *t, double begin) {
   t->begin = begin;
   t->stage = READ;
   t->row = t->next = 0;
@@ -120,14 +122,33 @@ void attn2c_transcriber_features(attn2c_transcriber *t, const float *features, i
   t->rows.room = t->rows.count = t->rows.all = rows;
   t->rows.is_long = rows > t->rows.window;
   t->rows.samples = NULL;
-  begin_part(t, 0);
+  begin_rows(t, 0);
 }
 
-int attn2c_transcriber_samples(attn2c_transcriber *t, attn2c_samples *samples, int64_t begin, int64_t end,
-                               attn2c_message *message) {
+/* Begins the next piece of speech, if there is one. */
+static int begin_piece(attn2c_transcriber *t, int *is_end, attn2c_message *message) {
+  attn2c_samples *samples = t->rows.samples;
+  attn2c_speech_piece piece = {0, 0};
+  while (piece.end <= piece.begin) {
+    samples->drop(samples, t->end);
+    t->end = 0;
+    *is_end = samples->is_end && samples->count == 0;
+    const int status = *is_end ? ATTN2C_OK : attn2c_speech_next(&t->pieces, &piece, message);
+    if (status != ATTN2C_OK || *is_end) return status;
+    t->end = piece.end;
+  }
+  begin_rows(t, (double)(samples->first + piece.begin) / t->rate);
+  return attn2c_speech_rows_begin(&t->rows, piece.begin, piece.end, t->name, message);
+}
+
+int attn2c_transcriber_samples(attn2c_transcriber *t, attn2c_samples *samples, attn2c_message *message) {
   t->rows.samples = samples;
-  begin_part(t, end > 0 ? (double)(samples->first + begin) / t->rate : 0);
-  return attn2c_speech_rows_begin(&t->rows, begin, end, t->name, message);
+  begin_rows(t, 0);
+  if (!t->options->by_pieces) return attn2c_speech_rows_begin(&t->rows, 0, 0, t->name, message);
+  t->pieces = (attn2c_speech_pieces){
+      .samples = samples, .rate = t->rate, .most = t->rows.window * t->rows.facts->hop};
+  t->end = t->rows.count = t->rows.is_long = 0;
+  return ATTN2C_OK;
 }
 
 static int is_blank(const char *text, size_t length) {
@@ -154,10 +175,14 @@ static void divide(attn2c_transcriber *t, const attn2c_heard *heard) {
 
 /* Listens to the next window, if there is one. */
 static int listen(attn2c_transcriber *t, int *is_end, attn2c_message *message) {
-  const int64_t row = t->row + t->next;
   attn2c_speech_rows *r = &t->rows;
-  const int status = r->samples ? attn2c_speech_rows_read(r, row, t->name, message) : ATTN2C_OK;
+  int64_t row = t->row + t->next;
+  int status = r->samples ? attn2c_speech_rows_read(r, row, t->name, message) : ATTN2C_OK;
   *is_end = status == ATTN2C_OK && row >= r->count;
+  if (*is_end && r->samples && t->options->by_pieces) {
+    status = begin_piece(t, is_end, message);
+    row = 0;
+  }
   if (status != ATTN2C_OK || *is_end) return status;
   const int64_t count = r->count - row < r->window ? r->count - row : r->window;
   const float *window = r->features + (row - r->first) * r->width;
@@ -309,7 +334,7 @@ int attn2c_transcription_begin(attn2c_transcription *t, const float *samples, in
                          (long long)i, (double)samples[i]);
   t->samples = attn2c_samples_of(samples, count);
   int status = attn2c_transcriber_begin(t->transcriber, "samples", t->prompt, message);
-  if (status == ATTN2C_OK) status = attn2c_transcriber_samples(t->transcriber, &t->samples, 0, 0, message);
+  if (status == ATTN2C_OK) status = attn2c_transcriber_samples(t->transcriber, &t->samples, message);
   t->is_begun = status == ATTN2C_OK;
   return status;
 }

@@ -17,6 +17,7 @@ typedef struct attn2c_transcribe_options {
   int32_t tokens;       /* the most of a window; 0: half of the context */
   double temperature;   /* of the only attempt; negative: 0, 0.2 .. 1 until an answer is good */
   uint64_t seed;
+  int vad; /* 1: silence is left out (sound/vad.h) */
 } attn2c_transcribe_options;
 
 attn2c_transcribe_options attn2c_transcribe_defaults(void);
@@ -50,7 +51,7 @@ typedef enum {
   ATTN2C_SAID_LATER,   /* the listener has not heard a window: attn2c_listener_step */
   ATTN2C_SAID_SEGMENT, /* a segment */
   ATTN2C_SAID_WINDOW,  /* a window has ended, after its segments */
-  ATTN2C_SAID_ALL      /* so has the part of the sound */
+  ATTN2C_SAID_ALL      /* so has the sound */
 } attn2c_said_state;
 
 typedef struct attn2c_transcriber attn2c_transcriber;
@@ -65,20 +66,17 @@ void attn2c_transcriber_free(attn2c_transcriber *transcriber);
 int attn2c_transcriber_begin(attn2c_transcriber *transcriber, const char *name, const char *prompt,
                              attn2c_message *message);
 
-/* Begins a part of the sound, after which others may follow: features [rows][width]; or the samples from
- * where they begin on; or, if end > 0, those from `begin` to before `end` of the ones that are there, which a
- * window holds.
- */
+/* Gives the sound: features [rows][width], or samples from where they begin on. */
 void attn2c_transcriber_features(attn2c_transcriber *transcriber, const float *features, int64_t rows);
-int attn2c_transcriber_samples(attn2c_transcriber *transcriber, attn2c_samples *samples, int64_t begin,
-                               int64_t end, attn2c_message *message);
+int attn2c_transcriber_samples(attn2c_transcriber *transcriber, attn2c_samples *samples,
+                               attn2c_message *message);
 
 /* Goes on until something is said, or until the listener must step. Returns any attn2c_status, with a line.
  */
 int attn2c_transcriber_next(attn2c_transcriber *transcriber, attn2c_said_state *state, attn2c_said *said,
                             attn2c_message *message);
 
-/* Returns the first row of the window; all: of the part, 0 if that is not known. */
+/* Returns the first row of the window; all: of the sound or its piece, 0 if that is not known. */
 int64_t attn2c_transcriber_row(const attn2c_transcriber *transcriber, int64_t *all);
 
 /* A whole sound in memory. It has a listener and a transcriber of its own. */

@@ -103,6 +103,61 @@ static int pieces_of(const float *samples, int ms, int step, attn2c_speech_piece
   }
 }
 
+/* Samples that come as they are wanted: `from` is the number of all. */
+static int64_t most_wanted;
+
+static int come(attn2c_samples *s, int64_t wanted, attn2c_message *why) {
+  (void)why;
+  const int64_t left = *(int64_t *)s->from - s->first;
+  if (wanted > most_wanted) most_wanted = wanted;
+  if (s->count < wanted) s->count = wanted < left ? wanted : left;
+  s->is_end = s->count == left;
+  return ATTN2C_OK;
+}
+
+static void go(attn2c_samples *s, int64_t count) {
+  s->samples += count, s->first += count, s->count -= count;
+}
+
+static int come_again(attn2c_samples *s, attn2c_message *why) {
+  (void)why;
+  go(s, -s->first);
+  s->count = s->is_end = 0;
+  return ATTN2C_OK;
+}
+
+/* Expects pieces of samples, which are cut where they are longer than `most`. After a cut, frames begin
+ * elsewhere. */
+static void expect_pieces(attn2c_samples there, int64_t most, const attn2c_speech_piece *want, int count) {
+  char text[200];
+  attn2c_message why = attn2c_message_make(text, sizeof text);
+  attn2c_speech_pieces pieces = {.samples = &there, .rate = RATE, .most = most};
+  attn2c_speech_piece piece;
+  const int64_t frame = attn2c_vad_frame(RATE);
+  for (int i = 0; i < count; i++) {
+    for (int64_t at = want[i].begin; at < want[i].end - frame; there.drop(&there, piece.end)) {
+      cr_assert_eq(attn2c_speech_next(&pieces, &piece, &why), ATTN2C_OK);
+      cr_assert(llabs((long long)(there.first + piece.begin - at)) <= frame, "%d: %lld", i, (long long)at);
+      at = there.first + piece.end;
+      cr_assert(piece.end > piece.begin && piece.end - piece.begin <= most && at <= want[i].end + frame);
+    }
+  }
+  cr_assert_eq(attn2c_speech_next(&pieces, &piece, &why), ATTN2C_OK);
+  cr_expect_eq(piece.begin, piece.end);
+  cr_expect(there.is_end && piece.end == there.count);
+}
+
+/* The pieces of samples in memory, and of those that come. */
+static void expect_both(const float *samples, int64_t all, int64_t most, const attn2c_speech_piece *want,
+                        int count) {
+  expect_pieces(attn2c_samples_of(samples, all), most, want, count);
+  most_wanted = 0;
+  expect_pieces(
+      (attn2c_samples){.samples = samples, .fill = come, .drop = go, .again = come_again, .from = &all}, most,
+      want, count);
+  cr_expect(most_wanted <= 2 * most + RATE / 10, "%lld", (long long)most_wanted);
+}
+
 static void expect_near(int64_t got, int ms, int line) {
   cr_expect(llabs((long long)got - (long long)ms * RATE / 1000) <= 30 * RATE / 1000, "line %d: %lld, %d ms",
             line, (long long)got * 1000 / RATE, ms);
@@ -127,7 +182,10 @@ Test(sound, speech_is_found_by_its_energy) {
       expect_near(pieces[i].begin, expected[2 * i], __LINE__);
       expect_near(pieces[i].end, expected[2 * i + 1], __LINE__);
     }
+    expect_both(samples, 10 * RATE, 3 * RATE, pieces, 3);
   }
+  sing(samples, 100, 400, 0.005F); /* -40 dB of what comes later */
+  expect_both(samples, 10 * RATE, RATE, pieces, 3);
   memset(samples, 0, sizeof samples);
   sing(samples, 0, 10000, 5e-4F); /* loudest of all, but below -60 dB */
   cr_expect_eq(pieces_of(samples, 10000, 10000, pieces), 0);
@@ -143,6 +201,8 @@ Test(sound, long_sound_is_cut_where_it_is_quiet) {
   cr_expect(at >= 3 * RATE && at < 3 * RATE + RATE / 10, "%lld", (long long)at);
   const int64_t loud = attn2c_vad_cut(samples, 10 * RATE, RATE, 5);
   cr_expect(loud > 0 && loud <= 5);
+  const attn2c_speech_piece all = {0, 10 * RATE};
+  expect_both(samples, 10 * RATE, RATE, &all, 1);
 }
 
 static char message_text[2000];
@@ -156,28 +216,29 @@ static int read_sound(const char *path, int64_t *count) {
   attn2c_paths paths;
   attn2c_sound_source *source = NULL;
   attn2c_sound sound = {.name = NULL};
+  attn2c_samples *there = &sound.samples;
   message = attn2c_message_make(message_text, sizeof message_text);
   *count = 0;
   int status = attn2c_paths_open(&attn2c_sound_paths, words, 1, &paths, &message);
   if (status == ATTN2C_OK) status = attn2c_sound_source_open(&paths, RATE, &source, &message);
   if (status == ATTN2C_OK) status = attn2c_sound_next(source, &sound, &message);
-  while (status == ATTN2C_OK && !sound.is_end) {
-    status = attn2c_sound_fill(source, 5000, &sound, &message);
+  while (status == ATTN2C_OK && !there->is_end) {
+    status = attn2c_samples_fill(there, 5000, &message);
     if (status != ATTN2C_OK) break;
-    cr_assert_eq(sound.first, *count);
+    cr_assert_eq(there->first, *count);
     const int64_t fit = (int64_t)(sizeof samples / sizeof *samples) - *count;
-    memcpy(samples + *count, sound.samples,
-           (size_t)(sound.count < fit ? sound.count : fit) * sizeof *samples);
-    if (sound.count >= fit) break;
-    *count += sound.count;
-    attn2c_sound_drop(source, sound.count, &sound);
+    memcpy(samples + *count, there->samples,
+           (size_t)(there->count < fit ? there->count : fit) * sizeof *samples);
+    if (there->count >= fit) break;
+    *count += there->count;
+    there->drop(there, there->count);
   }
-  if (status == ATTN2C_OK && sound.is_end) {
-    status = attn2c_sound_again(source, &sound, &message);
-    if (status == ATTN2C_OK) status = attn2c_sound_fill(source, INT64_MAX, &sound, &message);
-    cr_expect_eq(sound.first + sound.count, *count, "%s", path);
-    if (sound.count == *count)
-      cr_expect(memcmp(sound.samples, samples, (size_t)*count * sizeof *samples) == 0);
+  if (status == ATTN2C_OK && there->is_end) {
+    status = there->again(there, &message);
+    if (status == ATTN2C_OK) status = attn2c_samples_fill(there, INT64_MAX, &message);
+    cr_expect_eq(there->first + there->count, *count, "%s", path);
+    if (there->count == *count)
+      cr_expect(memcmp(there->samples, samples, (size_t)*count * sizeof *samples) == 0);
   }
   attn2c_sound_source_close(source);
   attn2c_paths_close(&paths);

@@ -142,6 +142,8 @@ CASES = {
                                     "max_window_layers": 0}, {}),
     "t5_relu": ("T5EncoderModel", T5, {}),
     "t5_gated": ("T5EncoderModel", {**T5, "feed_forward_proj": "gated-gelu", "d_kv": 8}, {}),
+    "mt5_encoder": ("MT5EncoderModel", {**T5, "feed_forward_proj": "gated-gelu"}, {}),
+    "umt5_encoder": ("UMT5EncoderModel", T5, {}),
     "sentence_mean": ("BertModel", BERT, {"sentence": [["mean_tokens"], None, True]}),
     "sentence_dense": ("BertModel", BERT, {"sentence": [["cls_token"], "Tanh", True]}),
     "sentence_many": ("MPNetModel", MPNET, {"sentence": [

@@ -127,13 +127,20 @@ NEOX = {"attention.query_key_value": "attn_qkv", "attention.dense": "attn_output
 NOMIC = {"self_attn.qkv_proj": "attn_qkv", "self_attn.o_proj": "attn_output",
          "post_attention_layernorm": "attn_output_norm", "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up",
          "mlp.down_proj": "ffn_down", "post_mlp_layernorm": "layer_output_norm"}
-OUTSIDE = {"gpt_neox.embed_in": "token_embd", "gpt_neox.final_layer_norm": "output_norm", "embed_out": "output",
+T5 = {"layer.0.SelfAttention.q": "attn_q", "layer.0.SelfAttention.k": "attn_k", "layer.0.SelfAttention.v": "attn_v",
+      "layer.0.SelfAttention.o": "attn_o", "layer.0.SelfAttention.relative_attention_bias": "attn_rel_b",
+      "layer.0.layer_norm": "attn_norm", "layer.1.DenseReluDense.wi": "ffn_up",
+      "layer.1.DenseReluDense.wi_0": "ffn_gate", "layer.1.DenseReluDense.wi_1": "ffn_up",
+      "layer.1.DenseReluDense.wo": "ffn_down", "layer.1.layer_norm": "ffn_norm"}
+OUTSIDE = {"shared": "token_embd", "encoder.final_layer_norm": "enc.output_norm",
+           "gpt_neox.embed_in": "token_embd", "gpt_neox.final_layer_norm": "output_norm", "embed_out": "output",
            "model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output",
            "transformer.word_embeddings": "token_embd", "transformer.word_embeddings_layernorm": "token_embd_norm",
            "transformer.norm_f": "output_norm", "transformer.wte": "token_embd", "transformer.wpe": "position_embd", "transformer.ln_f": "output_norm",
            "embeddings.word_embeddings": "token_embd", "embeddings.position_embeddings": "position_embd",
            "embeddings.token_type_embeddings": "token_types", "embeddings.LayerNorm": "token_embd_norm"}
-LAYERS = {"model.layers.": DECODER, "transformer.h.": GPT2, "transformer.blocks.": MPT, "encoder.layer.": BERT, "gpt_neox.layers.": NEOX, "layers.": NOMIC}
+LAYERS = {"model.layers.": DECODER, "transformer.h.": GPT2, "transformer.blocks.": MPT, "encoder.layer.": BERT,
+          "encoder.block.": T5, "gpt_neox.layers.": NEOX, "layers.": NOMIC}
 
 # Tensors that some architectures name differently.
 AFTER = {"post_attention_layernorm": "post_attention_norm", "post_feedforward_layernorm": "post_ffw_norm",
@@ -161,7 +168,8 @@ def name_of(name, arch):
         if module.startswith(prefix):
             number, rest = module[len(prefix):].split(".", 1)
             rest = rest[rest.find("experts."):] if "experts." in rest else rest
-            return f"blk.{number}.{OTHER.get(arch, {}).get(rest) or parts[rest]}.{kind}"
+            stack = "enc." if parts is T5 else ""
+            return f"{stack}blk.{number}.{OTHER.get(arch, {}).get(rest) or parts[rest]}.{kind}"
     return f"{OUTSIDE[module]}.{kind}"
 
 
@@ -198,6 +206,9 @@ def from_file(values, name, arch, config):
     return to_file(values, name, arch, config)
 
 
+T5_SMALL = {"vocab_size": 37, "d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4}
+T5_KEYS = {"attention.key_length": 8, "attention.value_length": 8, "attention.relative_buckets_count": 32,
+           "attention.layer_norm_rms_epsilon": 1e-6}
 SMALL = {"vocab_size": 37, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
          "num_key_value_heads": 2, "intermediate_size": 32, "max_position_embeddings": 64, "pad_token_id": 0,
          "bos_token_id": 1, "eos_token_id": 2}
@@ -302,6 +313,10 @@ CASES = {
                                            "max_position_embeddings": 64, "layer_norm_eps": 1e-6,
                                            "rope_parameters": {"rope_theta": 50.0, "rope_type": "default"}},
                         "nomic-bert", ["Q8_0", "F16"], {"pooling_type": 1, "rope.freq_base": 50.0}, {}),
+    "gguf_t5encoder": ("T5EncoderModel", T5_SMALL, "t5encoder", ["Q8_0", "F16", "Q4_0"], {**T5_KEYS, "pooling_type": 1},
+                       {}),
+    "gguf_umt5encoder": ("UMT5EncoderModel", {**T5_SMALL, "feed_forward_proj": "gated-gelu"}, "t5encoder",
+                         ["Q5_0", "F16"], {**T5_KEYS, "pooling_type": 1}, {}),
 }
 
 
@@ -310,10 +325,11 @@ def write_metadata(writer, arch, config, more):
     width = get("hidden_size", "n_embd")
     writer.add_vocab_size(config.vocab_size)
     writer.add_block_count(get("num_hidden_layers", "n_layer"))
-    writer.add_context_length(64 if arch == "bloom" else get("max_position_embeddings", "n_positions", "max_seq_len"))
+    writer.add_context_length(64 if arch == "bloom" else get("max_position_embeddings", "n_positions", "max_seq_len",
+                                                              "relative_attention_max_distance"))
     writer.add_embedding_length(width)
     writer.add_feed_forward_length(4 * width if arch in ("bloom", "mpt") else get("intermediate_size", "n_inner",
-                                                                                 "ffn_hidden_size"))
+                                                                                 "ffn_hidden_size", "d_ff"))
     writer.add_head_count(get("num_attention_heads", "n_head"))
     if hasattr(config, "num_key_value_heads"):
         writer.add_head_count_kv(config.num_key_value_heads)
@@ -356,7 +372,7 @@ def stored_tensors(model, kinds, arch, config, random):
             continue
         kind = "F32"
         values = to_file(values, name, arch, config)
-        if values.ndim >= 2 and min(values.shape) > 2 and "norm" not in name:
+        if values.ndim >= 2 and min(values.shape) > 2 and "norm" not in name and "attention_bias" not in name:
             kind, number = kinds[number % len(kinds)], number + 1
             if values.shape[-1] % gguf.GGML_QUANT_SIZES[Type[kind]][0]:  # as llama.cpp: a type of smaller blocks
                 kind = ("Q4_0", "Q4_1", "Q5_0")[number % 3]
@@ -376,7 +392,9 @@ def write_case(name):
     seed = zlib.crc32(name.encode())
     torch.manual_seed(seed)
     random = np.random.default_rng(seed)
-    family = class_name.split("For")[0].replace("LMHeadModel", "").replace("Model", "").replace("Gemma3", "Gemma3Text")
+    family = class_name.split("For")[0].replace("Gemma3", "Gemma3Text")
+    for end in ("LMHeadModel", "EncoderModel", "Model"):
+        family = family.removesuffix(end)
     config = getattr(hf, family + "Config")(**settings)
     model = getattr(hf, class_name)(config).eval()
     with torch.no_grad():
@@ -409,12 +427,12 @@ def write_arrays(folder, model, arch, random):
     for row, length in zip(ids, lengths):
         with torch.no_grad():
             result = model(torch.tensor(row[None, :length].astype(np.int64)))
-        if arch.endswith("bert"):
+        if arch.endswith(("bert", "encoder")):
             pooled = result.last_hidden_state[0].mean(0)
             rows.append((pooled / pooled.norm()).numpy())
         else:
             rows.append(result.logits[0, -1].numpy())
-    name = "sentence_embedding" if arch.endswith("bert") else "logits"
+    name = "sentence_embedding" if arch.endswith(("bert", "encoder")) else "logits"
     np.save(folder / f"out_{name}.npy", np.stack(rows).astype(np.float32))
     (folder / "words.txt").write_text("batch=2\nseq=7\n")
 

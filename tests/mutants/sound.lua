@@ -16,6 +16,19 @@ return function(of)
       wrong = "short pauses part pieces" },
   }
 
+  of("runtime/sound/pieces.c", "c:sound") {
+    { name = "pieces_loudest", old = "if (p->most > 0 && s->again && p->heard == 0) status = hear_all(p, message);",
+      new = "(void)hear_all;", filter = "sound/speech*", wrong = "what comes before the loudest frame is loud, too" },
+    { name = "pieces_cut", old = "if (p->most > 0 && piece->end > p->most) break;", new = "", filter = "sound/long*",
+      wrong = "speech without a pause is looked at as a whole before it is cut" },
+  }
+
+  of("runtime/speech/transcribe.c", "tests/spec/whole/speech_spec.lua") {
+    { name = "speech_pieces", old = "begin_rows(t, (double)(samples->first + piece.begin) / t->rate);",
+      new = "begin_rows(t, (double)piece.begin / t->rate);", filter = "leaves out silence",
+      wrong = "times count from the silence before a piece" },
+  }
+
   of("runtime/program/sound/source.c", "c:sound") {
     { name = "source_mean", old = "(float)(sum / channels)", new = "(float)sum", filter = "sound/files*",
       wrong = "channels are added" },

@@ -15,6 +15,13 @@ return function(of, spec)
       filter = "encode/reads*", wrong = "all sources have the length of the first" },
   }
 
+  of("runtime/check/check_nan.c", spec .. "whole/sources_spec.lua") {
+    { name = "nan_kept", old = "if (strcmp(op->op, \"keep\") != 0) continue;", new = "if (op->op) continue;",
+      filter = "by both variants", wrong = "a NaN in keys of a source is not compared with the reference's" },
+    { name = "nan_state", old = "if (part->grows_with != of->source) continue;", new = "if (part->page_floats > 0) continue;",
+      filter = "by the shipped variant", wrong = "a NaN in the state of a source may be the trace's alone" },
+  }
+
   of("runtime/program/text/sentences.c", "c:sentences") {
     { name = "sentences_small", old = "next > at && !is_small(text[next])", new = "next > at",
       filter = "sentences/end_with_a_mark*", wrong = "a sentence ends before a small letter" },

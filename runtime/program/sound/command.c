@@ -18,8 +18,10 @@ typedef struct {
   const attn2c_descriptor *model;
   const attn2c_sound_facts *facts;
   const attn2c_arguments *arguments;
-  attn2c_sound_pieces pieces; /* sound.name NULL: the next one is to begin */
-  float *speech;              /* the pieces that --vad leaves, one after the other */
+  attn2c_sound_source *source;
+  attn2c_sound sound; /* name NULL: the next one is to begin */
+  attn2c_speech_pieces pieces;
+  float *speech; /* the pieces that --vad leaves, one after the other */
   char *text;
   attn2c_ctc_word *words;
   int64_t rows;   /* that `text` and `words` have memory for */
@@ -32,12 +34,12 @@ static int is_speech(const sounds *s) { return s->facts->answer == ATTN2C_ANSWER
 
 /* Finds the next samples of a sound that go together. */
 static int find_piece(sounds *s, attn2c_speech_piece *piece, attn2c_message *message) {
-  if (s->arguments->vad) return attn2c_sound_pieces_next(&s->pieces, piece, message);
+  if (s->arguments->vad) return attn2c_speech_next(&s->pieces, piece, message);
   const int64_t most = s->facts->most;
-  const int status = attn2c_sound_fill(s->pieces.source, most + 1, &s->pieces.sound, message);
-  *piece = (attn2c_speech_piece){0, s->pieces.sound.count};
-  if (is_speech(s))
-    piece->end = attn2c_vad_cut(s->pieces.sound.samples, s->pieces.sound.count, s->facts->rate, most);
+  attn2c_samples *there = &s->sound.samples;
+  const int status = attn2c_samples_fill(there, most + 1, message);
+  *piece = (attn2c_speech_piece){0, there->count};
+  if (is_speech(s)) piece->end = attn2c_vad_cut(there->samples, there->count, s->facts->rate, most);
   return status;
 }
 
@@ -50,16 +52,15 @@ static int join_speech(sounds *s, attn2c_speech_piece piece, const float **sampl
   while (status == ATTN2C_OK && piece.end > piece.begin && *count <= s->facts->most) {
     const int64_t more = piece.end - piece.begin;
     float *joined = realloc(s->speech, (size_t)(*count + more) * sizeof *joined);
-    if (!joined)
-      return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for its speech", s->pieces.sound.name);
+    if (!joined) return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for its speech", s->sound.name);
     s->speech = joined, *samples = joined;
-    memcpy(joined + *count, s->pieces.sound.samples + piece.begin, (size_t)more * sizeof *joined);
+    memcpy(joined + *count, s->sound.samples.samples + piece.begin, (size_t)more * sizeof *joined);
     *count += more;
-    attn2c_sound_drop(s->pieces.source, piece.end, &s->pieces.sound);
+    s->sound.samples.drop(&s->sound.samples, piece.end);
     status = find_piece(s, &piece, message);
   }
   if (status == ATTN2C_OK && *count == 0)
-    status = attn2c_fail(message, ATTN2C_FORMAT, "%s: --vad finds no speech", s->pieces.sound.name);
+    status = attn2c_fail(message, ATTN2C_FORMAT, "%s: --vad finds no speech", s->sound.name);
   return status;
 }
 
@@ -88,33 +89,34 @@ static int next_item(attn2c_media *media, attn2c_context *context, float *input,
                      attn2c_message *message) {
   sounds *s = media->from;
   int status = ATTN2C_OK;
-  if (!s->pieces.source) status = attn2c_cues_check(s->arguments->answers, media->paths.count, message);
-  if (!s->pieces.source && status == ATTN2C_OK)
-    status = attn2c_sound_source_open(&media->paths, s->facts->rate, &s->pieces.source, message);
+  if (!s->source) status = attn2c_cues_check(s->arguments->answers, media->paths.count, message);
+  if (!s->source && status == ATTN2C_OK)
+    status = attn2c_sound_source_open(&media->paths, s->facts->rate, &s->source, message);
   while (status == ATTN2C_OK) {
     attn2c_speech_piece piece;
-    if (!s->pieces.sound.name) {
-      status = attn2c_sound_pieces_begin(&s->pieces, message);
-      *item = (attn2c_item){.number = s->pieces.sound.number};
-      if (status != ATTN2C_OK || !s->pieces.sound.name) return status;
+    if (!s->sound.name) {
+      status = attn2c_sound_next(s->source, &s->sound, message);
+      s->pieces.samples = &s->sound.samples, s->pieces.loudest = 0, s->pieces.heard = 0;
+      *item = (attn2c_item){.number = s->sound.number};
+      if (status != ATTN2C_OK || !s->sound.name) return status;
     }
     status = find_piece(s, &piece, message);
     if (status != ATTN2C_OK) return status;
-    const float *samples = s->pieces.sound.samples + piece.begin;
+    const float *samples = s->sound.samples.samples + piece.begin;
     int64_t count = piece.end - piece.begin;
-    const int64_t first = s->pieces.sound.first + piece.begin;
-    *item = (attn2c_item){.name = s->pieces.sound.name, .number = s->pieces.sound.number};
+    const int64_t first = s->sound.samples.first + piece.begin;
+    *item = (attn2c_item){.name = s->sound.name, .number = s->sound.number};
     item->begin = seconds(s, first), item->end = seconds(s, first + count);
     if (!is_speech(s)) {
       if (s->arguments->vad) status = join_speech(s, piece, &samples, &count, message);
-      s->pieces.sound.name = NULL;
+      s->sound.name = NULL;
       return status == ATTN2C_OK ? fill_input(s, context, samples, count, input, item, message) : status;
     }
     /* The rest of a sound, or of its speech, may be too short for the model to have a row of it. */
     const int is_rest = count < s->facts->least && (first > 0 || s->arguments->vad);
     if (!is_rest) status = fill_input(s, context, samples, count, input, item, message);
-    attn2c_sound_drop(s->pieces.source, piece.end, &s->pieces.sound);
-    if (s->pieces.sound.is_end && s->pieces.sound.count == 0) s->pieces.sound.name = NULL;
+    s->sound.samples.drop(&s->sound.samples, piece.end);
+    if (s->sound.samples.is_end && s->sound.samples.count == 0) s->sound.name = NULL;
     if (!is_rest) return status;
   }
   return status;
@@ -222,7 +224,7 @@ static int run(const attn2c_descriptor *model, const attn2c_sound_facts *facts,
   if (s.cut)
     fprintf(notes, "%s: %d of %d sounds were cut to %.2f seconds\n", arguments->program, s.cut, s.all,
             seconds(&s, facts->most));
-  attn2c_sound_source_close(s.pieces.source);
+  attn2c_sound_source_close(s.source);
   free(s.speech);
   free(s.text);
   free(s.words);

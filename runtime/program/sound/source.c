@@ -227,14 +227,37 @@ static int read_raw(attn2c_sound_source *source, attn2c_message *message) {
   return ATTN2C_OK;
 }
 
-static void show(const attn2c_sound_source *source, attn2c_sound *sound) {
-  *sound = (attn2c_sound){.name = source->name,
-                          .number = source->next - 1,
-                          .samples = source->samples ? source->samples + source->dropped : NULL,
-                          .first = source->first,
-                          .count = source->count,
-                          .is_end = source->is_end,
-                          .is_live = !source->file || !source->info.seekable};
+static void show(const attn2c_sound_source *source, attn2c_samples *samples) {
+  samples->samples = source->samples ? source->samples + source->dropped : NULL;
+  samples->first = source->first, samples->count = source->count;
+  samples->is_end = source->is_end;
+}
+
+static int again(attn2c_samples *samples, attn2c_message *message) {
+  attn2c_sound_source *source = samples->from;
+  end(source);
+  const int status = open_file(source, source->paths->paths[source->next - 1], message);
+  show(source, samples);
+  return status;
+}
+
+static int fill(attn2c_samples *samples, int64_t wanted, attn2c_message *message) {
+  attn2c_sound_source *source = samples->from;
+  int status = ATTN2C_OK;
+  while (status == ATTN2C_OK && source->count < wanted && !source->is_end) {
+    status = (source->file ? read_file : read_raw)(source, message);
+    if (status == ATTN2C_OK) status = attn2c_signals_status(message);
+  }
+  if (status == ATTN2C_OK && source->is_end && source->first + source->count == 0)
+    status = attn2c_fail(message, ATTN2C_FORMAT, "%s: has no samples", source->name);
+  show(source, samples);
+  return status;
+}
+
+static void drop(attn2c_samples *samples, int64_t count) {
+  attn2c_sound_source *source = samples->from;
+  source->count -= count, source->first += count, source->dropped += count;
+  show(source, samples);
 }
 
 int attn2c_sound_next(attn2c_sound_source *source, attn2c_sound *sound, attn2c_message *message) {
@@ -251,31 +274,9 @@ int attn2c_sound_next(attn2c_sound_source *source, attn2c_sound *sound, attn2c_m
         message, ATTN2C_USAGE,
         "--audio -: the standard input is a terminal; give raw samples: arecord -f S16_LE -r %d -t raw | ...",
         source->rate);
-  show(source, sound);
+  const int is_live = !source->file || !source->info.seekable;
+  sound->name = source->name;
+  sound->samples =
+      (attn2c_samples){.fill = fill, .drop = drop, .again = is_live ? NULL : again, .from = source};
   return status;
-}
-
-int attn2c_sound_again(attn2c_sound_source *source, attn2c_sound *sound, attn2c_message *message) {
-  end(source);
-  const int status = open_file(source, source->paths->paths[source->next - 1], message);
-  show(source, sound);
-  return status;
-}
-
-int attn2c_sound_fill(attn2c_sound_source *source, int64_t wanted, attn2c_sound *sound,
-                      attn2c_message *message) {
-  int status = ATTN2C_OK;
-  while (status == ATTN2C_OK && source->count < wanted && !source->is_end) {
-    status = (source->file ? read_file : read_raw)(source, message);
-    if (status == ATTN2C_OK) status = attn2c_signals_status(message);
-  }
-  if (status == ATTN2C_OK && source->is_end && source->first + source->count == 0)
-    status = attn2c_fail(message, ATTN2C_FORMAT, "%s: has no samples", source->name);
-  show(source, sound);
-  return status;
-}
-
-void attn2c_sound_drop(attn2c_sound_source *source, int64_t count, attn2c_sound *sound) {
-  source->count -= count, source->first += count, source->dropped += count;
-  show(source, sound);
 }

@@ -52,9 +52,7 @@ static int begin_sound(job *job, place *p, int number, attn2c_message *message) 
     status = attn2c_transcriber_begin(p->transcriber, p->name,
                                       arguments->text_count > 0 ? arguments->texts[0].word : NULL, message);
   if (status == ATTN2C_OK && p->features) attn2c_transcriber_features(p->transcriber, p->features, rows);
-  int is_end = 0;
-  if (status == ATTN2C_OK && p->sound) status = attn2c_the_speech_sounds->part(job, p, &is_end, message);
-  p->is_ended = is_end;
+  if (status == ATTN2C_OK && p->sound) status = attn2c_the_speech_sounds->begin(p, message);
   return status;
 }
 
@@ -78,11 +76,7 @@ static int go_on(job *job, place *p, attn2c_message *message) {
     if (state == ATTN2C_SAID_SEGMENT) status = attn2c_speech_write(job, p, &said, message);
     if (state == ATTN2C_SAID_WINDOW && p->is_by_line) attn2c_speech_end_line(job, p);
     if (state == ATTN2C_SAID_WINDOW) status = attn2c_output_flush(p->out, message);
-    if (state != ATTN2C_SAID_ALL) continue;
-    if (p->sound)
-      status = attn2c_the_speech_sounds->part(job, p, &p->is_ended, message);
-    else
-      p->is_ended = 1;
+    p->is_ended = state == ATTN2C_SAID_ALL;
   }
   if (status == ATTN2C_OK) attn2c_speech_end_line(job, p);
   return status;

@@ -48,10 +48,10 @@ struct attn2c_speech_sounds {
   int (*open_paths)(const attn2c_arguments *arguments, attn2c_paths *paths, attn2c_message *message);
   void (*close_paths)(attn2c_paths *paths);
   int (*are_several)(const attn2c_paths *paths);
-  /* Opens file `number` of the paths, and begins its sound. */
+  /* Opens file `number` of the paths. */
   int (*open)(attn2c_speech_job *job, attn2c_speech_place *place, int number, attn2c_message *message);
-  /* Begins the next part of the sound; *is_end: there is none. */
-  int (*part)(const attn2c_speech_job *job, attn2c_speech_place *place, int *is_end, attn2c_message *message);
+  /* Gives its samples to the place's transcriber. */
+  int (*begin)(attn2c_speech_place *place, attn2c_message *message);
   void (*close)(attn2c_speech_place *place);
 };
 

@@ -72,7 +72,7 @@ int attn2c_speech_options_read(const attn2c_arguments *arguments, const attn2c_d
   attn2c_transcribe_options asked = attn2c_transcribe_defaults();
   *format = arguments->answers == ATTN2C_ANSWERS_NONE ? ATTN2C_ANSWERS_TEXT : arguments->answers;
   asked.language = given->language, asked.task = tasks[given->task];
-  asked.seed = given->seed, asked.words = arguments->words;
+  asked.seed = given->seed, asked.words = arguments->words, asked.vad = arguments->vad;
   asked.tokens = (int32_t)(given->tokens < INT32_MAX ? given->tokens : INT32_MAX);
   asked.timestamps =
       given->timestamps || arguments->words || *format == ATTN2C_ANSWERS_SRT || *format == ATTN2C_ANSWERS_VTT;

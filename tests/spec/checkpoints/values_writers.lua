@@ -77,6 +77,17 @@ return function(values)
     cases[#cases + 1] = { { scale_decoder_outputs = true, tie_word_embeddings = false }, {} }
     return { base = base, cases = cases, classes = { ForConditionalGeneration = { output } } }
   end
+  -- The same without a decoder.
+  local function encoder(more)
+    local base, cases = like(t5.base, more), {}
+    for i, case in ipairs(t5.cases) do
+      local changes = like(case[2], {})
+      if case[1].feed_forward_proj then changes.gated = changes.gated or NONE end
+      if changes.d_model then changes.d_ff, changes.head_dim = NONE, 64 end
+      cases[i] = { case[1], changes }
+    end
+    return { base = base, cases = cases, classes = t5.classes }
+  end
 
   local whisper = writes("whisper", {}, { ["output.2.vocabulary.weight"] = "proj_out.weight" })
   local spoken = plus({ seq = 128, d_model = 384, heads = 6, layers = 4, activation = "gelu", norm = "pre",
@@ -87,6 +98,8 @@ return function(values)
     ["memory.input.stage"] = "frames", ["memory.input.from"] = 80 }, whisper)
   local multilingual = { ["input.vocab"] = 250112, ["memory.input.vocab"] = 250112, d_ff = 1024, layers = 8, heads = 6,
     ["memory.layers"] = 8, head_dim = 64, gated = true, activation = "gelu_tanh" }
+  local alone = { ["input.vocab"] = 250112, d_ff = 1024, layers = 8, heads = 6, head_dim = 64, gated = true,
+    activation = "gelu_tanh" }
   return {
     bart = bart("bart", "ForConditionalGeneration", like(normed, { norm = "post" })),
     mbart = bart("mbart", "ForConditionalGeneration", like(normed, before)),
@@ -113,7 +126,8 @@ return function(values)
       { { activation_function = "relu" }, { activation = "relu" } }, { { scale_embedding = true }, {} },
       { { tie_word_embeddings = false }, { ["output.2.tied"] = false } } } },
     ["t5:writer"] = t5_family({}, 512 ^ -0.5),
-    mt5 = t5_family(multilingual),
+    mt5 = t5_family(multilingual), ["mt5:encoder"] = encoder(alone),
+    ["umt5:encoder"] = encoder(like(alone, { t5_by_layer = true })),
     umt5 = t5_family(like(multilingual, { t5_by_layer = true }), 512 ^ -0.5),
   }
 end

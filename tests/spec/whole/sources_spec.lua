@@ -58,8 +58,33 @@ describe("a model with an encoder and a context", function()
         assert.truthy(said:find("l0.cross.k.kept", 1, true) and said:find("after another source", 1, true), said)
         assert.equal(keys[1]:find("sequences", 1, true) ~= nil, said:find("beside another source", 1, true) ~= nil)
       end
-      runs("out/reader check --nan")
+      assert.truthy(runs("out/reader check --nan"):find("reader, encode, seed", 1, true))
       runs("out/reader bench -r 1") -- which compares the variants, of sequences that share a source
+    end)
+  end
+end)
+
+-- A window hides most rows of the source from the others, and with them a NaN.
+local leaks = {
+  { "_ops.c", "s/^  attn2c_context_repair(c, p, v, /&0 * /", "seen in l0.cross.k.kept", "both variants" },
+  { "_encode.c", "s/context_repair_[^;]*;//", "seen in source", "the shipped variant" },
+}
+
+describe("a NaN of a source", function()
+  setup(function() folder = helper.folder() end)
+  teardown(helper.clean)
+
+  for _, leak in ipairs(leaks) do
+    it("that is let through by " .. leak[4] .. " is found by check --nan alone", function()
+      helper.write(folder .. "/leaky.lua", [[return { name = "leaky", d_model = 24, heads = 2, layers = 1, context = 12,
+        mask = "causal", input = tokens { vocab = 9 }, output = { vocabulary {} },
+        memory = encoder { seq = any(20), layers = 1, mask = { window = { 3, 2 } } } }]])
+      runs(("%s %s/tests/program.lua leaky.lua leaky"):format(helper.spoiling(leak[1], leak[2]), root))
+      runs("leaky/leaky check")
+      local code, said = helper.run("leaky/leaky check --nan", folder)
+      assert.equal(1, code, said)
+      assert.truthy(said:match("^leaky, encode, seed 1\n.-first to diverge: NaN in source_hidden, place %d+, "
+        .. leak[3]), said)
     end)
   end
 end)

@@ -223,6 +223,27 @@ sound: is <U1 [1], but floats [samples] are expected
     assert.equal(first, listen("pieces", "--vad"):sub(1, #first))
     assert.matches("^[^\n]+\n[^\n]+\n$", listen("pieces", "--vad"))
     assert.equal("", listen("quiet", "--vad"))
+    -- A file, which is read twice, and samples in memory: what is loud goes by the loudest frame of all.
+    local samples = helper.read(folder .. "/pieces.raw")
+    local header = helper.read(goldens .. "/english/short.wav"):sub(9, 40)
+    helper.write(folder .. "/pieces.wav", "RIFF" .. ("<I4"):pack(36 + #samples) .. header .. ("<I4"):pack(#samples)
+      .. samples)
+    helper.write(folder .. "/pieces.py", ([=[
+import sys
+sys.path.insert(0, "english")
+import english
+with english.Model(%q) as model:
+    for vad in True, False:
+        for s in model.transcribe("pieces.wav", vad=vad, tokens=16, temperature=0, timestamps=True):
+            print("%%.2f\t%%.2f\t%%s" %% (s.begin, s.end, s.text))
+]=]):format(goldens .. "/english/model.safetensors"))
+    local lines = {}
+    for _, vad in ipairs { " --vad", "" } do
+      lines[#lines + 1] = sh(("english/english generate --weights %s --audio pieces.wav --tokens 16 --greedy "
+        .. "--timestamps%s"):format(shell(goldens .. "/english"), vad))
+    end
+    assert.truthy(#lines[1] > 0 and lines[1] ~= lines[2], lines[1])
+    assert.equal(table.concat(lines), sh("/usr/bin/python3 pieces.py"))
   end)
 
   it("draws again what repeats itself or is improbable, the same from run to run", function()

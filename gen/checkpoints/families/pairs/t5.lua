@@ -1,7 +1,9 @@
--- t5.lua: describes T5's encoder (Raffel et al. 2020): RMS norms, distances in buckets, scores without a scale.
+-- t5.lua: describes the encoder of T5 (Raffel et al. 2020): RMS norms, distances in buckets, scores without a scale.
+-- Each layer of umT5 has a table of distances of its own.
 local faults = require("common.faults")
 local heads = require("checkpoints.heads")
 
+local multilingual = { vocab = 250112, d_ff = 1024, layers = 8, heads = 6, ff_word = "gated-gelu" }
 local attention, ff = "encoder.block.*.layer.0.", "encoder.block.*.layer.1."
 
 -- Returns the activation of a feed_forward_proj, and true if it has a gate.
@@ -13,8 +15,8 @@ local function feed_forward(word)
 end
 
 return {
-  known = "T5 and Flan-T5: the encoder",
-  model_types = { t5 = "T5" },
+  known = "T5, Flan-T5, mT5 and umT5: the encoder",
+  model_types = { t5 = "T5", ["mt5:encoder"] = "MT5", ["umt5:encoder"] = "UMT5" },
   called = { t5 = "T5 (its encoder)" },
   other = function(config)
     local classes = config.architectures
@@ -50,6 +52,7 @@ return {
     { "layer_norm_epsilon", to = "eps", default = 1e-6, kind = "number" },
     { "feed_forward_proj", to = "ff_word", default = "relu", kind = "text" },
   },
+  defaults = { ["mt5:encoder"] = multilingual, ["umt5:encoder"] = multilingual },
   fixed = { norm = "pre", norm_kind = "rms", final_norm = true, positions = "t5", scale = false,
     bias = { qkv = false, out = false, ff = false } },
   derive = function(facts)
@@ -59,6 +62,7 @@ return {
     if not facts.activation then
       faults.raise("usage", ("config.json: feed_forward_proj: %s is not supported"):format(faults.quote(facts.ff_word)))
     end
+    facts.t5_by_layer = facts.model_type:find("^umt5") and true or nil
   end,
   heads = { EncoderModel = heads.model(), Model = heads.model() },
   notes = { Model = "only the encoder is built: T5ForConditionalGeneration has a decoder that writes" },

@@ -1,6 +1,6 @@
 -- t5_writer.lua: describes T5 with its decoder (Raffel et al. 2020), Flan-T5 and mT5: T5's encoder (t5.lua), and a
 -- decoder that writes. T5's scores are divided by sqrt(d_model), unless config.json says otherwise, or, in older
--- folders, that tables are not tied. mT5's are not. Each layer of umT5 has a table of distances of its own.
+-- folders, that tables are not tied. mT5's are not.
 local encoder = require("checkpoints.families.pairs.t5")
 local seq2seq = require("checkpoints.seq2seq")
 
@@ -36,8 +36,6 @@ local config = {
 }
 table.move(encoder.config, 1, #encoder.config, #config + 1, config)
 
-local multilingual = { vocab = 250112, d_ff = 1024, layers = 8, heads = 6, ff_word = "gated-gelu" }
-
 return {
   known = "T5, Flan-T5, mT5, umT5",
   model_types = { ["t5:writer"] = "T5", mt5 = "MT5", umt5 = "UMT5" },
@@ -45,7 +43,12 @@ return {
   prefixes = { "" },
   tensors = tensors,
   config = config,
-  defaults = { mt5 = multilingual, umt5 = multilingual },
+  other = function(given)
+    local classes = given.architectures
+    local class = type(classes) == "table" and classes[1]
+    return type(class) == "string" and class:find("MT5EncoderModel$") and given.model_type .. ":encoder" or nil
+  end,
+  defaults = { mt5 = encoder.defaults["mt5:encoder"], umt5 = encoder.defaults["umt5:encoder"] },
   fixed = encoder.fixed,
   encoder = { layers = "encoder_layers" },
   start = 0,
@@ -56,7 +59,6 @@ return {
     if given.scale_decoder_outputs == nil then divides = facts.is_tied end
     facts.logit_scale = divides and facts.model_type ~= "mt5" and facts.d_model ^ -0.5 or nil
     facts.tied = not has("lm_head.weight")
-    facts.t5_by_layer = facts.model_type == "umt5" or nil
   end,
   heads = { ForConditionalGeneration = seq2seq.head() },
 }
