@@ -74,7 +74,7 @@ static int open_side(const attn2c_text_facts *facts, const attn2c_arguments *arg
   char lines[2000];
   attn2c_message faults = attn2c_message_make(lines, sizeof lines);
   for (int32_t i = 0; i < places && status == ATTN2C_OK; i++)
-    status = attn2c_writer_create(writes, given->stops, given->stop_count, &made->writers[i], &faults);
+    status = attn2c_writer_create(writes, 1, given->stops, given->stop_count, &made->writers[i], &faults);
   if (faults.used > 0) attn2c_generate_options_say(lines, message);
   if (status == ATTN2C_OK)
     *side = made;

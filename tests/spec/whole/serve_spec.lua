@@ -325,10 +325,108 @@ describe("a program that serves", function()
       return code, said.error and said.error.param
     end
     assert.equal(200, (refused('"tool_choice":"none"')))
-    assert.same({ 400, "tool_choice" }, { refused('"tool_choice":"required"') })
+    assert.same({ 400, "tool_choice" }, { refused('"tool_choice":"any"') })
     assert.same({ 400, "tool_choice" }, { refused('"tool_choice":{"type":"function"}') })
-    status, one = server:ask("/v1/chat/completions", dkjson.encode { messages = { user }, tools = tool })
-    assert.same({ 400, "tools" }, { status, one.error.param })
+    assert.same({ 400, "tool_choice" }, { refused('"tool_choice":{"type":"function","function":{"name":"sub"}}') })
+    assert.same({ 400, "tool_choice" }, { refused('"tool_choice":"required","grammar":"root ::= []"') })
+    assert.same({ 400, "parallel_tool_calls" }, { refused('"parallel_tool_calls":"no"') })
+    for _, wrong in ipairs { tool, { { type = "function" } }, { { type = "custom", ["function"] = { name = "f" } } },
+      { { type = "function", ["function"] = { name = "a b" } } } } do
+      status, one = server:ask("/v1/chat/completions", dkjson.encode { messages = { user }, tools = wrong })
+      assert.same({ 400, "tools" }, { status, one.error.param })
+    end
+    status, one = server:ask("/v1/chat/completions", { messages = { user }, tool_choice = "required" })
+    assert.same({ 400, 'tool_choice: "required", but it goes with tools' }, { status, one.error.message })
+    status, one = server:ask("/v1/chat/completions", { messages = { user }, tool_choice = "required", tools = {
+      { type = "function", ["function"] = { name = "f", parameters = { ["not"] = {} } } } } })
+    assert.same({ 400, "tools: f: at the top: not: is not supported" }, { status, one.error.message })
+  end)
+
+  it("calls tools", function()
+    local function tool(name, parameters)
+      return { type = "function", ["function"] = { name = name, parameters = parameters } }
+    end
+    local tools = { tool("add", { type = "object", properties = { a = { type = "boolean" }, b = { ["$ref"] = "#/$defs/n" } },
+      required = { "a", "b" }, ["$defs"] = { n = { enum = { 1, 2.5 } } } }), tool("now") }
+    local body = { messages = { { role = "user", content = "Hi" } }, tools = tools, tool_choice = "required", n = 4,
+      temperature = 1.5, seed = 3, max_tokens = 2000 }
+
+    -- Checks the calls of an answer, and returns how many there are.
+    local function check(calls, names)
+      local seen = {}
+      for _, call in ipairs(calls) do
+        local arguments = dkjson.decode(call["function"].arguments)
+        assert.truthy(names[call["function"].name])
+        assert.matches("^%w%w%w%w%w%w%w%w%w$", call.id)
+        assert.is_nil(seen[call.id])
+        seen[call.id] = true
+        if call["function"].name == "add" then
+          assert.equal("boolean", type(arguments.a))
+          assert.is_true(arguments.b == 1 or arguments.b == 2.5)
+        else
+          assert.is_nil(next(arguments))
+        end
+      end
+      return #calls
+    end
+
+    -- Returns the message of each answer.
+    local function messages()
+      local status, said = server:ask("/v1/chat/completions", body)
+      assert.equal(200, status, dkjson.encode(said))
+      local list = {}
+      for i, choice in ipairs(said.choices) do
+        assert.equal("tool_calls", choice.finish_reason)
+        assert.is_true(choice.message.content == nil or choice.message.content == dkjson.null)
+        list[i] = choice.message
+      end
+      return list
+    end
+
+    local most = 0
+    for _, message in ipairs(messages()) do
+      most = math.max(most, check(message.tool_calls, { add = true, now = true }))
+    end
+    assert.is_true(most > 1)
+    local whole = messages()
+    body.stream = true
+    local _, _, text = server:ask("/v1/chat/completions", body)
+    local streamed = { {}, {}, {}, {} }
+    for line in text:gmatch("data: ([^\n]*)\n\n") do
+      local event = dkjson.decode(line)
+      local choice = event and event.choices[1]
+      for _, call in ipairs(choice and choice.delta.tool_calls or {}) do
+        local list = streamed[choice.index + 1]
+        assert.equal(#list, call.index)
+        list[#list + 1] = call
+      end
+      if choice and choice.finish_reason then assert.equal("tool_calls", choice.finish_reason) end
+    end
+    for i, message in ipairs(whole) do
+      check(streamed[i], { add = true, now = true })
+      assert.equal(#message.tool_calls, #streamed[i])
+      for k, call in ipairs(message.tool_calls) do assert.same(call["function"], streamed[i][k]["function"]) end
+    end
+    body.stream, body.parallel_tool_calls = nil, false
+    for _, message in ipairs(messages()) do
+      assert.equal(1, check(message.tool_calls, { add = true, now = true }))
+    end
+    body.tool_choice = { type = "function", ["function"] = { name = "add" } }
+    for _, message in ipairs(messages()) do assert.equal(1, check(message.tool_calls, { add = true })) end
+    body.max_tokens = 5
+    local _, cut = server:ask("/v1/chat/completions", body)
+    assert.same({ "length", nil }, { cut.choices[1].finish_reason, cut.choices[1].message.tool_calls })
+    -- A model that may call, and writes a call by a grammar.
+    body.max_tokens, body.tool_choice, body.n = 200, "auto", 1
+    body.grammar = [[root ::= "Now.\n<tool_call>\n{\"name\": \"now\", \"arguments\": {}}\n</tool_call>"]]
+    local _, auto = server:ask("/v1/chat/completions", body)
+    local message = auto.choices[1].message
+    assert.same({ "Now.", "now", "tool_calls" }, { message.content, message.tool_calls[1]["function"].name,
+      auto.choices[1].finish_reason })
+    body.tool_choice = "none"
+    _, auto = server:ask("/v1/chat/completions", body)
+    assert.same({ body.grammar:match('"(Now.*)"'):gsub("\\n", "\n"):gsub("\\(.)", "%1"), "stop" },
+      { auto.choices[1].message.content, auto.choices[1].finish_reason })
   end)
 
   it("frees the sequence of a client that goes away", function()

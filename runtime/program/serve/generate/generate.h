@@ -5,6 +5,7 @@
 #include "base/text_facts.h"
 #include "generate/answers.h"
 #include "program/grammar/open.h"
+#include "program/serve/generate/tools.h"
 #include "program/serve/request.h"
 #include "text/text.h"
 
@@ -46,6 +47,7 @@ typedef struct attn2c_asked {
   /* The loop's thread uses these. */
   size_t shown, shown_tokens; /* that are in the stream */
   int is_begun, is_ended;
+  attn2c_tool_place read; /* of the text, if there are tools */
 } attn2c_asked;
 
 /* A request. */
@@ -66,6 +68,8 @@ struct attn2c_ask {
   char **stops;
   int stop_count;
   attn2c_grammar_use *grammar; /* of the answers; NULL: none */
+  attn2c_tools tools;          /* form NULL: answers are text only */
+  uint64_t seed;               /* of the calls' ids */
   int32_t *ids;                /* of all prompts */
   size_t id_count;
   size_t ends[ATTN2C_ASK_PROMPTS]; /* of each prompt in ids */
@@ -103,8 +107,8 @@ typedef struct attn2c_serve_generate {
 } attn2c_serve_generate;
 
 /* Makes a request with all fields that chats and completions have in common; NULL after a fault, which was
- * replied. */
-attn2c_ask *attn2c_ask_read(attn2c_server *server, attn2c_request *request, int is_chat);
+ * replied. tools: of a chat, whose list the request takes; NULL: a completion. */
+attn2c_ask *attn2c_ask_read(attn2c_server *server, attn2c_request *request, const attn2c_tools *tools);
 void attn2c_ask_free(attn2c_ask *ask);
 /* Adds a prompt. Returns 0 after a fault, which was replied; name: the field it is in. */
 int attn2c_ask_add_text(attn2c_server *server, attn2c_request *request, attn2c_ask *ask, const char *name,

@@ -222,6 +222,16 @@ static int note_token(attn2c_writing *w, attn2c_asked *answer, int32_t id, int i
   return is_there ? ATTN2C_OK : ATTN2C_MEMORY;
 }
 
+/* True if a token adds to an answer's text. A special one does if it is about calls of tools. */
+static int is_shown(const attn2c_writing *w, const attn2c_ask *ask, int32_t id) {
+  const char *text;
+  size_t length;
+  if (!ask->tools.form) return 1;
+  if (attn2c_text_decode(w->work, &id, 1, 1, &text, &length) != ATTN2C_OK || length > 0) return 1;
+  return attn2c_text_decode(w->work, &id, 1, 0, &text, &length) != ATTN2C_OK || length == 0 ||
+         attn2c_tools_have(&ask->tools, text, length);
+}
+
 /* Chooses the next token of an answer, after `count` tokens, by its logits, and adds its text. Returns the
  * token, or -1 after a fault. */
 static int32_t choose(attn2c_writing *w, place *p, int32_t count, float *logits) {
@@ -252,7 +262,7 @@ static int32_t choose(attn2c_writing *w, place *p, int32_t count, float *logits)
   answer->written++;
   attn2c_engine_unlock(engine_of(w));
   atomic_fetch_add(&w->server->metrics.written_tokens, 1);
-  if (!is_stop) status = attn2c_writer_add(p->text, w->work, id);
+  if (!is_stop && is_shown(w, answer->ask, id)) status = attn2c_writer_add(p->text, w->work, id);
   attn2c_end why = is_stop                    ? ATTN2C_END_TOKEN
                    : p->text->stopped_by >= 0 ? ATTN2C_END_TEXT
                    : count + 1 >= p->most     ? ATTN2C_END_COUNT
@@ -300,8 +310,8 @@ static int prepare(attn2c_writing *w, place *p, attn2c_message *message) {
   p->most = p->prompt_count + (int32_t)(ask->tokens < most ? ask->tokens : most);
   p->is_looked = ask->echo && ask->top >= 0;
   const attn2c_serve_generate *g = w->server->generate;
-  int status = attn2c_writer_create(g->written ? g->written : g->tokenizer, (const char *const *)ask->stops,
-                                    ask->stop_count, &p->text, message);
+  int status = attn2c_writer_create(g->written ? g->written : g->tokenizer, !ask->tools.form,
+                                    (const char *const *)ask->stops, ask->stop_count, &p->text, message);
   if (status == ATTN2C_OK)
     status = attn2c_sampler_create(&p->sampler, &sampling, w->calls->vocabulary, message);
   if (status == ATTN2C_OK)
