@@ -282,6 +282,8 @@ describe("a program that serves", function()
       { '{"prompt":"a","grammar":"root ::= []","json_schema":{}}', "grammar",
         'grammar: "root ::= []", but one of response_format, grammar and json_schema is allowed' },
       { '{"prompt":"a","suffix":"b"}', "suffix", "suffix: is not supported" },
+      { '{"prompt":"a","target_language":"de"}', "target_language",
+        "target_language: is not supported: the model has no sources" },
       { '{"prompt":"\\u0000"}', false, nil },
       { '{"prompt":"a"', false, nil },
       { "[]", false, "the body: an object in JSON is expected" },
@@ -495,6 +497,45 @@ describe("a program that serves", function()
     local status = other:ask("/v1/chat/completions", { messages = { { role = "user", content = "a" } } })
     assert.equal(404, status)
     other:stop()
+  end)
+
+  -- The languages of a folder of the goldens; a fault in the last.
+  local translators = { nllb = { "eng_Latn", "fra_Latn" }, mbart_50 = { "en_XX", "de_DE" }, m2m_100 = { "en", "de" },
+    mbart = { "en_XX", "ro_RO" }, marian = { false, "fra" } };
+
+  (helper.is_long and it or pending)("translates between languages that a request names", function()
+    for name, languages in pairs(translators) do
+      local model = own.root .. "/tests/hf/translations/" .. name
+      own.sh(("%s build %s kernels=c sequences=3 --serve -o %s >log 2>&1 || cat log"):format(
+        shell(own.root .. "/gen/attn2c"), shell(model), name))
+      local line = ("%s/%s %%s --weights %s"):format(name, name, shell(model))
+      local words = (languages[1] and "--source-language " .. languages[1] or "") .. " --target-language "
+        .. languages[2]
+      local want = dkjson.decode(own.sh(line:format("generate") .. " --greedy --tokens 8 --format jsonl --prompt 'a b' "
+        .. words))
+      local other = serving.start(own.folder, line:format("serve"))
+      local function ask(fields)
+        fields.max_tokens, fields.temperature = 8, 0
+        return other:ask("/v1/completions", fields)
+      end
+      local _, said = ask { prompt = { "a b", "a b" }, source_language = languages[1] or nil,
+        target_language = languages[2] }
+      assert.same({ want.text, want.text }, { said.choices[1].text, said.choices[2].text }, name)
+      local _, plain = ask { prompt = "a b" }
+      local usual = dkjson.decode(own.sh(line:format("generate") .. " --greedy --tokens 8 --format jsonl --prompt 'a b'"))
+      assert.equal(usual.text, plain.choices[1].text)
+      local status, refused = ask { prompt = "a", target_language = "xx" }
+      assert.same({ 400, "target_language" }, { status, refused.error.param })
+      assert.matches("^target_language: no language is called xx", refused.error.message)
+      if name == "marian" then
+        status, refused = ask { prompt = { 1, 2 }, target_language = languages[2] }
+        assert.same({ 400, "target_language: goes with prompts that are texts, as its token is in front of the source" },
+          { status, refused.error.message })
+        status, refused = ask { prompt = "a", source_language = "fra" }
+        assert.same({ 400, "source_language" }, { status, refused.error.param })
+      end
+      other:stop()
+    end
   end)
 
   it("is in no other program", function()

@@ -9,7 +9,6 @@
 #include "generate/breakers.h"
 #include "generate/dry.h"
 #include "generate/stop.h"
-#include "program/text/generate.h"
 
 enum { MOST_BIASES = 4096, MOST_BREAKERS = 64 };
 
@@ -324,6 +323,29 @@ static void read_grammar(attn2c_server *server, attn2c_request *r, attn2c_ask *a
   free(calls);
 }
 
+/* Reads the languages of a source and its answer. */
+static void read_languages(attn2c_server *server, attn2c_request *r, attn2c_ask *ask) {
+  const json_t *prompt = attn2c_request_field(r, "prompt");
+  const json_t *first = json_is_array(prompt) ? json_array_get(prompt, 0) : prompt;
+  attn2c_asked_languages asked = {NULL, NULL, "source_language", "target_language",
+                                  json_is_string(first) ? NULL : "prompts that are texts"};
+  char why[4000] = "";
+  attn2c_message said = attn2c_message_make(why, sizeof why);
+  attn2c_request_text(r, asked.source_name, &asked.source);
+  attn2c_request_text(r, asked.target_name, &asked.target);
+  if (!server->generate->calls.encode) {
+    attn2c_request_lacks(r, asked.source_name, "the model has no sources");
+    attn2c_request_lacks(r, asked.target_name, "the model has no sources");
+  }
+  if (r->failed ||
+      attn2c_find_languages(server->generate->tokenizer, &asked, &ask->languages, &said) == ATTN2C_OK)
+    return;
+  const int is_of_source = strncmp(why, asked.source_name, strlen(asked.source_name)) == 0;
+  attn2c_serve_refuse(r->exchange, 400, is_of_source ? asked.source_name : asked.target_name, NULL, "%s",
+                      why);
+  r->failed = 1;
+}
+
 /* Reads which log-probabilities are asked for. */
 static void read_top(attn2c_request *r, attn2c_ask *ask) {
   int64_t top = -1;
@@ -384,6 +406,7 @@ attn2c_ask *attn2c_ask_read(attn2c_server *server, attn2c_request *r, const attn
   /* Without any statement a chat's answer may have all that the context leaves. */
   if (is_chat && tokens == 0 && stated->tokens == 0 && stated->length == 0) ask->tokens = INT32_MAX;
   read_grammar(server, r, ask);
+  read_languages(server, r, ask);
   read_top(r, ask);
   read_stream(r, ask);
   if (!is_chat) attn2c_request_flag(r, "echo", &ask->echo);
@@ -447,7 +470,8 @@ int attn2c_ask_add_text(attn2c_server *server, attn2c_request *r, attn2c_ask *as
   attn2c_serve_generate *g = server->generate;
   attn2c_text_tokens tokens;
   const char *fault;
-  const int status = attn2c_encode_all(g->reading, g->facts, text, length, ask->is_chat, 0, &tokens, &fault);
+  const int status = attn2c_encode_all(g->reading, g->facts, text, length, ask->is_chat,
+                                       ask->languages.language, &tokens, &fault);
   if (status != ATTN2C_OK) {
     attn2c_serve_refuse(r->exchange, status == ATTN2C_MEMORY ? 503 : 400, name, NULL, "%s: %s", name, fault);
     r->failed = 1;

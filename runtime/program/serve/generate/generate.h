@@ -6,6 +6,7 @@
 #include "generate/answers.h"
 #include "program/grammar/open.h"
 #include "program/serve/generate/tools.h"
+#include "program/text/generate.h"
 #include "program/serve/request.h"
 #include "text/text.h"
 
@@ -70,7 +71,8 @@ struct attn2c_ask {
   attn2c_grammar_use *grammar; /* of the answers; NULL: none */
   attn2c_tools tools;          /* form NULL: answers are text only */
   uint64_t seed;               /* of the calls' ids */
-  int32_t *ids;                /* of all prompts */
+  attn2c_language_tokens languages;
+  int32_t *ids; /* of all prompts */
   size_t id_count;
   size_t ends[ATTN2C_ASK_PROMPTS]; /* of each prompt in ids */
   char *texts[ATTN2C_ASK_PROMPTS]; /* of echo; NULL: none */

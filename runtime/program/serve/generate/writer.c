@@ -237,15 +237,16 @@ static int is_shown(const attn2c_writing *w, const attn2c_ask *ask, int32_t id) 
 static int32_t choose(attn2c_writing *w, place *p, int32_t count, float *logits) {
   attn2c_asked *answer = p->answer;
   const int32_t sequence = (int32_t)(p - w->places);
-  const attn2c_beam_options *processors = &w->server->generate->processors;
+  attn2c_beam_options processors = w->server->generate->processors;
   const attn2c_rule *rule = attn2c_grammar_use_rule(answer->ask->grammar);
   const attn2c_history history = {attn2c_kept_ids_of(w->kept, sequence), count, p->prompt_count, p->most,
                                   rule ? rule : w->calls->rule};
   char fault[200] = "";
   attn2c_message message = attn2c_message_make(fault, sizeof fault);
   int32_t id;
+  if (answer->ask->languages.first >= 0) processors.forced_bos = answer->ask->languages.first;
   if (answer->ask->top >= 0) take_logs(w, logits);
-  const char *lack = attn2c_process(processors, &history, logits, w->calls->vocabulary);
+  const char *lack = attn2c_process(&processors, &history, logits, w->calls->vocabulary);
   int status = lack ? attn2c_fail(&message, ATTN2C_FORMAT, "%s", lack)
                     : attn2c_sampler_sample(p->sampler, logits, &id, &message);
   if (status == ATTN2C_OK && id >= w->limit)
@@ -306,6 +307,7 @@ static int prepare(attn2c_writing *w, place *p, attn2c_message *message) {
   sampling.seed += (uint64_t)answer->number;
   p->prompt = w->calls->encode ? w->calls->start : answer->prompt;
   p->prompt_count = w->calls->encode ? w->calls->start_count : answer->prompt_count;
+  if (ask->languages.start >= 0) p->prompt = &ask->languages.start, p->prompt_count = 1;
   const int64_t most = (ask->length && ask->length < room ? ask->length : room) - p->prompt_count;
   p->most = p->prompt_count + (int32_t)(ask->tokens < most ? ask->tokens : most);
   p->is_looked = ask->echo && ask->top >= 0;
