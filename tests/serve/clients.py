@@ -122,7 +122,7 @@ def litellm_client():
                                api_base=SERVERS["chat"] + "/v1", api_key="none")
     same("litellm: a chat", 12, whole.usage.completion_tokens)
     called = litellm.completion(model="openai/any", messages=MESSAGES, max_tokens=200, tools=TOOLS, tool_choice="required",
-                                seed=1, api_base=SERVERS["chat"] + "/v1", api_key="none")
+                                seed=1, parallel_tool_calls=False, api_base=SERVERS["chat"] + "/v1", api_key="none")
     same("litellm: a call of a tool", ("tool_calls", "add"), (called.choices[0].finish_reason,
                                                              called.choices[0].message.tool_calls[0].function.name))
     ranks = litellm.rerank(model="jina_ai/any", query="dog", documents=["a dog", "a cat"], top_n=2, return_documents=True,

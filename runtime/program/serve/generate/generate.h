@@ -103,6 +103,8 @@ typedef struct attn2c_serve_generate {
   attn2c_beam_options processors;
   struct attn2c_writing *writing;
   attn2c_calls calls;
+  void *draft_model; /* that guesses; NULL: none */
+  attn2c_calls draft;
   attn2c_context *context;
   struct attn2c_chat_work *chat; /* of the loop's thread; NULL before the first chat */
   uint64_t asks;
@@ -132,8 +134,8 @@ void attn2c_serve_chat(attn2c_server *server, attn2c_exchange *exchange, const j
 
 typedef struct attn2c_writing attn2c_writing;
 
-/* sequences: answers at a time. is_guessed: 1: repetitions of texts are guesses (generate/guess.h). Returns
- * ATTN2C_OK or _MEMORY. */
+/* sequences: answers at a time. is_guessed: 1: repetitions of texts are guesses (generate/guess.h), or tokens
+ * of the server's second model. Returns ATTN2C_OK or _MEMORY. */
 int attn2c_writing_create(attn2c_server *server, int32_t sequences, int is_guessed, attn2c_writing **writing);
 /* Frees also the requests that it has. */
 void attn2c_writing_free(attn2c_writing *writing);

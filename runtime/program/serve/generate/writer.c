@@ -5,8 +5,7 @@
 
 #include <math.h>
 
-#include "generate/guess.h"
-#include "generate/kept_ids.h"
+#include "generate/draft.h"
 #include "generate/text_writer.h"
 #include "system/clock.h"
 
@@ -43,6 +42,7 @@ struct attn2c_writing {
   float *logits;              /* [rows][vocabulary] */
   int32_t rows;               /* of a call whose logits are all wanted */
   attn2c_guess_call *guesses; /* NULL: nothing is guessed */
+  attn2c_drafter *drafter;    /* NULL: repetitions are guesses */
   float *row;                 /* [vocabulary] */
   int32_t *ids;               /* of a call */
   size_t id_capacity;
@@ -71,6 +71,7 @@ int attn2c_writing_create(attn2c_server *server, int32_t sequences, int is_guess
   w->id_capacity = (size_t)w->call_rows + (size_t)sequences;
   w->ids = malloc(w->id_capacity * sizeof *w->ids);
   int status = attn2c_kept_ids_create(w->calls, &w->kept);
+  if (status == ATTN2C_OK && g->draft_model) status = attn2c_drafter_create(&g->draft, w->calls, &w->drafter);
   if (status == ATTN2C_OK) status = attn2c_text_work_create(g->written ? g->written : g->tokenizer, &w->work);
   return status == ATTN2C_OK && (!w->logits || !w->row || !w->ids) ? ATTN2C_MEMORY : status;
 }
@@ -102,6 +103,7 @@ void attn2c_writing_free(attn2c_writing *w) {
   attn2c_free(w->logits);
   attn2c_free(w->row);
   attn2c_free(w->guesses);
+  attn2c_drafter_free(w->drafter);
   free(w->ids);
   free(w);
 }
@@ -482,10 +484,18 @@ static batch guess(attn2c_writing *w, const batch *plain) {
   for (int32_t i = 0; i < plain->count; i++) {
     const place *p = &w->places[plain->sequences[i]];
     const int32_t kept = attn2c_kept_ids_count(w->kept, plain->sequences[i]);
-    attn2c_guess_find(attn2c_kept_ids_of(w->kept, plain->sequences[i]), kept, p->last, p->most - kept - 2,
-                      &call->guesses[i]);
+    if (w->drafter)
+      attn2c_drafter_ask(p->most - kept - 2, &call->guesses[i]);
+    else
+      attn2c_guess_find(attn2c_kept_ids_of(w->kept, plain->sequences[i]), kept, p->last, p->most - kept - 2,
+                        &call->guesses[i]);
   }
   attn2c_guess_call_begin(call, plain->count, w->rows < w->call_rows ? w->rows : w->call_rows);
+  for (int32_t i = 0; i < plain->count && w->drafter; i++) {
+    const int32_t sequence = plain->sequences[i];
+    attn2c_drafter_write(w->drafter, call, i, sequence, attn2c_kept_ids_of(w->kept, sequence),
+                         attn2c_kept_ids_count(w->kept, sequence), w->places[sequence].last);
+  }
   for (int32_t i = 0; i < plain->count; i++) {
     int32_t ids[1 + ATTN2C_GUESSES] = {w->places[plain->sequences[i]].last};
     memcpy(ids + 1, call->guesses[i].ids, sizeof call->guesses[i].ids);
