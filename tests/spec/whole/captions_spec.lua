@@ -95,6 +95,11 @@ describe("a model that writes about pictures", function()
     end
     status, said = server:ask("/v1/chat/completions", { messages = { { role = "user", content = "x" } } })
     assert.same({ 400, "messages" }, { status, said.error.param })
+    if helper.is_long then
+      helper.write(folder .. "/steps", ("hidden\tchat\nfile\tpicture-file\t%s\nfocus\tpicture-file\nkey\tTab\n"
+        .. "key\tEnter\nsee\tpicture\tt\\d+\n"):format(picture))
+      sh(("timeout 120 python3 %s/tests/serve/page.py %s steps"):format(shell(root), server.address))
+    end
     server:stop()
   end)
 

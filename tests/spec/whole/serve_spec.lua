@@ -7,6 +7,7 @@ local serving = require("tests.spec.serving")
 local own = generating.new("serve", { "llama" },
   "--serve --chat-template " .. helper.shell(helper.absolute_root() .. "/tests/chat/templates/qwen2_5.jinja"))
 local shell = helper.shell
+local tried = helper.is_long and it or pending
 
 describe("a program that serves", function()
   local server
@@ -431,6 +432,19 @@ describe("a program that serves", function()
       { auto.choices[1].message.content, auto.choices[1].finish_reason })
   end)
 
+  tried("has a page that chats and completes, by the keyboard alone", function()
+    local steps = { "hidden\trank", "hidden\tpicture", "focus\tchat-text", "type\tSay <one", "key\tCtrl+Enter",
+      "see\tchat-log\t^Say <one\\s+\\S", "idle\tchat", "focus\tchat-text", "type\tand two", "key\tCtrl+Enter",
+      "see\tchat-log\t^Say <one\\s+\\S.*and two\\s+\\S", "idle\tchat", "key\tTab", "key\tTab", "key\tEnter",
+      "see\tchat-log\t^\\s*$", "focus\tchat-text", "type\tthree", "key\tTab", "key\tEnter",
+      "see\tchat-log\t^three\\s+\\S", "idle\tchat", "focus\tcomplete-text", "type\tOnce upon", "key\tCtrl+Enter",
+      "see\tcomplete\tOnce upon.+\\S" }
+    helper.write(own.folder .. "/steps", table.concat(steps, "\n") .. "\n")
+    for _, colours in ipairs { "", "--dark" } do
+      own.sh(("timeout 120 python3 %s/tests/serve/page.py %s steps %s"):format(shell(own.root), server.address, colours))
+    end
+  end)
+
   it("frees the sequence of a client that goes away", function()
     local single = serving.start(own.folder, own.line("llama", "serve"), "--port 0 --sequences 1")
     local long = { prompt = "a", max_tokens = 19000, n = 100, ignore_eos = true, stream = true }
@@ -501,9 +515,9 @@ describe("a program that serves", function()
 
   -- The languages of a folder of the goldens; a fault in the last.
   local translators = { nllb = { "eng_Latn", "fra_Latn" }, mbart_50 = { "en_XX", "de_DE" }, m2m_100 = { "en", "de" },
-    mbart = { "en_XX", "ro_RO" }, marian = { false, "fra" } };
+    mbart = { "en_XX", "ro_RO" }, marian = { false, "fra" } }
 
-  (helper.is_long and it or pending)("translates between languages that a request names", function()
+  tried("translates between languages that a request names", function()
     for name, languages in pairs(translators) do
       local model = own.root .. "/tests/hf/translations/" .. name
       own.sh(("%s build %s kernels=c sequences=3 --serve -o %s >log 2>&1 || cat log"):format(
