@@ -46,6 +46,7 @@ extern const attn2c_picture_facts *const attn2c_the_picture_facts __attribute__(
 typedef struct attn2c_text_vectors {
   float *values; /* [count][width] */
   size_t cut;    /* texts that were longer than a call takes */
+  size_t tokens; /* of all texts, as far as they were read */
   size_t at; /* after a fault: number of the text that it is about, from 0; the count if it is about none */
 } attn2c_text_vectors;
 
@@ -55,10 +56,13 @@ extern const attn2c_texts_reader attn2c_picture_texts_program;
 
 /* The model of texts that is linked into the program of a model of pictures. Only such a program has
  * attn2c_the_texts. */
+typedef struct attn2c_texts_model attn2c_texts_model;
 typedef struct attn2c_texts {
-  /* threads: of attn2c_arguments */
-  int (*embed)(const char *weights, int threads, const char *const *texts, const size_t *lengths,
-               size_t count, attn2c_text_vectors *result, char *message, size_t size);
+  /* threads: of attn2c_arguments. The caller closes it in every case. */
+  int (*open)(const char *weights, int threads, attn2c_texts_model **opened, char *message, size_t size);
+  int (*embed)(attn2c_texts_model *opened, const char *const *texts, const size_t *lengths, size_t count,
+               attn2c_text_vectors *result, char *message, size_t size);
+  void (*close)(attn2c_texts_model *opened);
   const attn2c_texts_reader *reader;
   const char *name;
   int64_t width;  /* numbers of an embedding */

@@ -2,8 +2,7 @@
  * each is chosen and not yet read by the model: the next step reads it. */
 #include "generate/answers.h"
 
-#include "generate/guess.h"
-#include "generate/kept_ids.h"
+#include "generate/draft.h"
 
 enum { USUAL_TOKENS = 256 };
 
@@ -12,10 +11,7 @@ typedef struct {
   attn2c_guess_call call;
   int32_t ids[ATTN2C_GUESS_ROWS]; /* of a call */
   int32_t rows;                   /* the most of a call */
-  attn2c_calls draft;             /* of a model that guesses; vocabulary 0: there is none */
-  attn2c_kept_ids *drafted;
-  int32_t *text;       /* [calls->tokens + 1] */
-  float *draft_logits; /* [draft.vocabulary] */
+  attn2c_drafter *drafter;        /* NULL: repetitions are guesses */
 } guessing;
 
 struct attn2c_answers {
@@ -100,9 +96,7 @@ int attn2c_answers_create(attn2c_answers **batch, const attn2c_calls *calls, con
 
 static void free_guessing(guessing *g) {
   if (!g) return;
-  attn2c_kept_ids_free(g->drafted);
-  attn2c_free(g->text);
-  attn2c_free(g->draft_logits);
+  attn2c_drafter_free(g->drafter);
   attn2c_free(g);
 }
 
@@ -145,13 +139,9 @@ int attn2c_answers_guess(attn2c_answers *b, attn2c_message *message) {
 int attn2c_answers_draft(attn2c_answers *b, const attn2c_calls *draft, attn2c_message *message) {
   int status = attn2c_answers_guess(b, message);
   if (status != ATTN2C_OK) return status;
-  guessing *g = b->guessing;
-  g->draft = *draft;
-  g->text = attn2c_reserve(((size_t)b->calls->tokens + 1) * sizeof *g->text);
-  g->draft_logits = attn2c_reserve((size_t)draft->vocabulary * sizeof *g->draft_logits);
-  status = g->text && g->draft_logits ? attn2c_kept_ids_create(&g->draft, &g->drafted) : ATTN2C_MEMORY;
+  status = attn2c_drafter_create(draft, b->calls, &b->guessing->drafter);
   if (status == ATTN2C_OK) return status;
-  free_guessing(g);
+  free_guessing(b->guessing);
   b->guessing = NULL;
   return attn2c_fail(message, status, "no memory for guesses");
 }
@@ -416,32 +406,6 @@ static int accept(attn2c_answers *b, int32_t place, const attn2c_guess *guess, f
   return attn2c_kept_ids_rewind(b->kept, place, kept + (*drawn > 1 ? *drawn - 1 : 0));
 }
 
-static int32_t most_probable(const float *logits, int32_t count) {
-  int32_t best = 0;
-  for (int32_t i = 1; i < count; i++)
-    if (logits[i] > logits[best]) best = i;
-  return best;
-}
-
-/* Writes the guesses of another model for the answer at a place: it reads what is new of the text, and then
- * its own guesses. A fault of the model ends them. */
-static void draft(attn2c_answers *b, int32_t place, attn2c_guess *guess) {
-  guessing *g = b->guessing;
-  const int32_t kept = attn2c_kept_ids_count(b->kept, place), asked = guess->count;
-  guess->found = guess->count = 0;
-  if (asked == 0 || kept + asked > g->draft.tokens) return;
-  memcpy(g->text, attn2c_kept_ids_of(b->kept, place), (size_t)kept * sizeof *g->text);
-  g->text[kept] = b->lasts[place];
-  int status = attn2c_kept_ids_read(g->drafted, place, g->text, kept + 1, g->draft_logits, NULL);
-  while (status == ATTN2C_OK) {
-    const int32_t id = most_probable(g->draft_logits, g->draft.vocabulary);
-    if (id >= b->calls->vocabulary) return;
-    guess->ids[guess->found++] = id;
-    if (++guess->count == asked) return;
-    status = attn2c_kept_ids_decode(g->drafted, 1, &place, &id, g->draft_logits);
-  }
-}
-
 /* Does a step with guesses: one call reads the last token of each answer and the guesses after it. */
 static int step_guessing(attn2c_answers *b) {
   guessing *g = b->guessing;
@@ -453,18 +417,18 @@ static int step_guessing(attn2c_answers *b) {
     const int32_t most = most_of(b, b->prompts[place]) - kept - 2;
     const attn2c_history history = history_of(b, place, kept);
     attn2c_guess *guess = &call->guesses[count];
-    if (g->drafted)
-      *guess = (attn2c_guess){.found = most < 0 ? 0 : most < ATTN2C_GUESSES ? most : ATTN2C_GUESSES};
+    if (g->drafter)
+      attn2c_drafter_ask(most, guess);
     else
       attn2c_guess_next(&history, b->lasts[place], most, guess);
     b->numbers[count++] = place;
   }
   if (count == 0) return ATTN2C_OK;
   attn2c_guess_call_begin(call, count, g->rows);
-  for (int32_t i = 0; i < count && g->drafted; i++) {
-    call->rows -= call->guesses[i].count;
-    draft(b, b->numbers[i], &call->guesses[i]);
-    call->rows += call->guesses[i].count;
+  for (int32_t i = 0; i < count && g->drafter; i++) {
+    const int32_t place = b->numbers[i];
+    attn2c_drafter_write(g->drafter, call, i, place, attn2c_kept_ids_of(b->kept, place),
+                         attn2c_kept_ids_count(b->kept, place), b->lasts[place]);
   }
   for (int32_t i = 0; i < count; rows += counts[i++]) {
     const attn2c_guess *guess = &call->guesses[i];

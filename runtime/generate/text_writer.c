@@ -1,11 +1,11 @@
 /* text_writer.c - joins the pieces of a stream, and asks for each which bytes may be shown. */
 #include "generate/text_writer.h"
 
-int attn2c_writer_create(const attn2c_tokenizer *text, const char *const *stops, int count,
+int attn2c_writer_create(const attn2c_tokenizer *text, int skips_special, const char *const *stops, int count,
                          attn2c_writer **writer, attn2c_message *message) {
   attn2c_writer *w = *writer = attn2c_allocate(sizeof *w);
   int status = w ? attn2c_stop_create(&w->stop, stops, count, message) : ATTN2C_MEMORY;
-  if (status == ATTN2C_OK) status = attn2c_text_stream_create(text, 1, &w->stream);
+  if (status == ATTN2C_OK) status = attn2c_text_stream_create(text, skips_special, &w->stream);
   if (status == ATTN2C_OK) return status;
   if (status == ATTN2C_MEMORY && message->used == 0) attn2c_say(message, "no memory for a text");
   attn2c_writer_free(w);

@@ -14,12 +14,13 @@ typedef struct attn2c_writer {
   int stopped_by; /* number of the stop string that ended the text, or -1 */
 } attn2c_writer;
 
-/* Makes a writer. ATTN2C_USAGE: a stop string is wrong (stop.h); ATTN2C_MEMORY. *writer is then NULL. */
-int attn2c_writer_create(const attn2c_tokenizer *text, const char *const *stops, int count,
+/* Makes a writer. skips_special: special tokens add nothing to the text. ATTN2C_USAGE: a stop string is wrong
+ * (stop.h); ATTN2C_MEMORY. *writer is then NULL. */
+int attn2c_writer_create(const attn2c_tokenizer *text, int skips_special, const char *const *stops, int count,
                          attn2c_writer **writer, attn2c_message *message);
 void attn2c_writer_free(attn2c_writer *writer);
 
-/* Begins the text that follows a prompt. Special tokens add nothing to it. `work`: see text/stream.h. */
+/* Begins the text that follows a prompt. `work`: see text/stream.h. */
 int attn2c_writer_begin(attn2c_writer *writer, attn2c_text_work *work, const int32_t *prompt, size_t count);
 
 /* Adds a token. If a stop string is complete, the text ends before it. */

@@ -13,8 +13,8 @@ wrapped := malloc calloc realloc aligned_alloc free pread write fsync close rena
 comma   := ,
 wraps   := $(foreach name,$(wrapped),-Wl$(comma)--wrap=$(name))
 
-runtime  := $(wildcard runtime/*/*.c runtime/*/*/*.c)
-headers  := $(wildcard runtime/*/*.h runtime/*/*/*.h tests/c/*.h)
+runtime  := $(wildcard runtime/*/*.c runtime/*/*/*.c runtime/*/*/*/*.c)
+headers  := $(wildcard runtime/*/*.h runtime/*/*/*.h runtime/*/*/*/*.h tests/c/*.h)
 vpath %.c $(sort $(dir $(runtime)))
 helpers  := faults scratch fake_model golden_text safetensors_write
 element_tests := elementary rowops rowops_rows rowops_attention online product quantise quads kept
@@ -70,6 +70,7 @@ $(addprefix $(bin)/test_,$(tests)): $(bin)/test_%: $(bin)/obj/c_test_%.o $(helpe
 
 # Parts of the server, which the archive does not have.
 $(bin)/test_serve: $(bin)/obj/multipart.o $(bin)/obj/numbers.o
+$(bin)/test_tools: $(bin)/obj/tools.o
 
 $(text_programs): $(bin)/%: $(bin)/obj/c_%.o $(archive)
 	$(checker) $(linker) $(sanitize) -o $@ $^ $(text_libraries)

@@ -15,7 +15,7 @@ static attn2c_message message;
 static attn2c_writer *create(const tokenizer *t, const char *const *stops, int count) {
   attn2c_writer *writer;
   message = attn2c_message_make(note, sizeof note);
-  cr_assert_eq(attn2c_writer_create(t->text, stops, count, &writer, &message), ATTN2C_OK, "%s", note);
+  cr_assert_eq(attn2c_writer_create(t->text, 1, stops, count, &writer, &message), ATTN2C_OK, "%s", note);
   return writer;
 }
 
@@ -93,7 +93,7 @@ Test(writer, refused_stop_strings) {
   tokenizer t = open_golden("gpt2");
   attn2c_writer *writer;
   message = attn2c_message_make(note, sizeof note);
-  cr_assert_eq(attn2c_writer_create(t.text, empty, 1, &writer, &message), ATTN2C_USAGE);
+  cr_assert_eq(attn2c_writer_create(t.text, 1, empty, 1, &writer, &message), ATTN2C_USAGE);
   cr_assert_null(writer);
   cr_assert_neq(message.used, 0);
   close_golden(&t);

@@ -14,6 +14,10 @@ TEXTS = ["the dog", "how do I reset my password"]
 MESSAGES = [{"role": "user", "content": "Hello"}]
 
 
+TOOLS = [{"type": "function", "function": {"name": "add", "description": "Adds.", "parameters": {
+    "type": "object", "properties": {"a": {"type": "integer", "minimum": 0, "maximum": 9}}, "required": ["a"]}}}]
+
+
 def ask(name, path, body):
     request = urllib.request.Request(SERVERS[name] + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
     with urllib.request.urlopen(request, timeout=60) as reply:
@@ -65,6 +69,17 @@ def openai_client():
         usage = event.usage or usage
     same("openai: a streamed chat", whole.choices[0].message.content, "".join(pieces))
     same("openai: usage of a stream", whole.usage.total_tokens, usage.total_tokens)
+    options = {"model": "any", "messages": MESSAGES, "tools": TOOLS, "tool_choice": "required", "seed": 1,
+               "parallel_tool_calls": False, "max_tokens": 200}
+    call = chat.chat.completions.create(**options).choices[0].message.tool_calls[0]
+    same("openai: a call of a tool", ("add", {"a"}), (call.function.name, set(json.loads(call.function.arguments))))
+    with chat.chat.completions.stream(**{**options, "max_tokens": 201}) as stream:
+        same("openai: a streamed call", call.function.arguments,
+             stream.get_final_completion().choices[0].message.tool_calls[0].function.arguments)
+    after = MESSAGES + [{"role": "assistant", "tool_calls": [call.model_dump()]},
+                        {"role": "tool", "tool_call_id": call.id, "content": "5"}]
+    same("openai: after a tool's result", True,
+         len(chat.chat.completions.create(model="any", messages=after, tools=TOOLS, max_tokens=3).choices) == 1)
     both = chat.completions.create(model="any", prompt="One two", max_tokens=6, n=2, seed=1, stop=["\n\n"])
     same("openai: completions", 2, len(both.choices))
 
@@ -88,6 +103,14 @@ def langchain():
     chat = ChatOpenAI(base_url=SERVERS["chat"] + "/v1", api_key="none", model="any", temperature=0, max_tokens=12)
     whole = chat.invoke("Hello").content
     same("langchain-openai: a streamed chat", whole, "".join(piece.content for piece in chat.stream("Hello")))
+    tools = ChatOpenAI(base_url=SERVERS["chat"] + "/v1", api_key="none", model="any", max_tokens=200, seed=1).bind_tools(
+        TOOLS, tool_choice="add", parallel_tool_calls=False)
+    call = tools.invoke("Hello").tool_calls[0]
+    same("langchain-openai: a call of a tool", ("add", True), (call["name"], 0 <= call["args"]["a"] <= 9))
+    streamed = None
+    for piece in tools.stream("Hello"):
+        streamed = piece if streamed is None else streamed + piece
+    same("langchain-openai: a streamed call", call["args"], streamed.tool_calls[0]["args"])
 
 
 def litellm_client():
@@ -98,6 +121,10 @@ def litellm_client():
     whole = litellm.completion(model="openai/any", messages=MESSAGES, max_tokens=12, temperature=0,
                                api_base=SERVERS["chat"] + "/v1", api_key="none")
     same("litellm: a chat", 12, whole.usage.completion_tokens)
+    called = litellm.completion(model="openai/any", messages=MESSAGES, max_tokens=200, tools=TOOLS, tool_choice="required",
+                                seed=1, parallel_tool_calls=False, api_base=SERVERS["chat"] + "/v1", api_key="none")
+    same("litellm: a call of a tool", ("tool_calls", "add"), (called.choices[0].finish_reason,
+                                                             called.choices[0].message.tool_calls[0].function.name))
     ranks = litellm.rerank(model="jina_ai/any", query="dog", documents=["a dog", "a cat"], top_n=2, return_documents=True,
                            api_base=SERVERS["rank"] + "/v1/rerank", api_key="none")
     want = ask("rank", "/v1/rerank", {"query": "dog", "documents": ["a dog", "a cat"]})["results"]

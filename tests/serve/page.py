@@ -8,6 +8,7 @@ A script has a line for each step, with tabs between its words:
   key NAME            presses Enter, Ctrl+Enter, Space or Tab
   file ID PATH        chooses a file
   see SECTION REGEX   waits until the section's result fits
+  idle SECTION        waits until the section has its whole answer
   hidden SECTION      the section is not shown
 Every element with the focus must be seen, and have a label. The page may call only its own server, and write nothing
 to the console.
@@ -142,6 +143,8 @@ def follow(browser, step):
     elif word == "see":
         script = f"new RegExp({json.dumps(rest[1])}, 's').test(document.getElementById({json.dumps(rest[0])}).innerText)"
         browser.wait(script, " ".join(step))
+    elif word == "idle":
+        browser.wait(f"!document.querySelector('#{rest[0]} [aria-busy]')", " ".join(step))
     elif word == "hidden":
         assert browser.value(f"document.getElementById({json.dumps(rest[0])}).hidden"), rest[0] + ": is shown"
     else:

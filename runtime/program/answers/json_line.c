@@ -26,6 +26,19 @@ json_t *attn2c_json_numbers(const float *values, int64_t count) {
   return list;
 }
 
+char *attn2c_json_shortest(const json_t *value) {
+  char *text = NULL;
+  for (size_t digits = 15; digits <= 17; digits++) {
+    free(text);
+    text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(digits));
+    json_t *again = text ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
+    const int is_same = again && json_equal(again, value);
+    json_decref(again);
+    if (is_same) break;
+  }
+  return text;
+}
+
 /* Writes JSON text. Characters that JSON allows but a terminal interprets or hides occur in strings only, and
  * are escaped. */
 static void print(const char *text, FILE *out) {

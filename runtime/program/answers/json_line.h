@@ -15,6 +15,10 @@ json_t *attn2c_json_number(double value);
 /* Returns a list of such numbers; NULL without memory. */
 json_t *attn2c_json_numbers(const float *values, int64_t count);
 
+/* Returns the text of a value, whose numbers have the fewest digits that stand for them; NULL without memory.
+ */
+char *attn2c_json_shortest(const json_t *value);
+
 /* Writes an object as a line and releases it. Returns ATTN2C_MEMORY if the object is NULL or memory is
  * missing; failed: it was while the object was made. */
 int attn2c_json_line(json_t *object, int failed, FILE *out);

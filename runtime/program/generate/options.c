@@ -272,6 +272,16 @@ static int check_all(const attn2c_generate_arguments *given, const attn2c_descri
   return check_beam(given, options, message) == ATTN2C_OK ? status : ATTN2C_USAGE;
 }
 
+int attn2c_generate_check_draft(const attn2c_generate_arguments *given, attn2c_message *message) {
+  int status = ATTN2C_OK;
+  if (given->draft && !&attn2c_the_draft)
+    status = attn2c_fail(message, ATTN2C_USAGE,
+                         "--draft: this program has no second model; build it with draft=PATH");
+  if (given->draft && given->guess)
+    status = attn2c_fail(message, ATTN2C_USAGE, "--draft: does not go with --guess; one of them is allowed");
+  return status;
+}
+
 int attn2c_generate_options_read(const attn2c_arguments *arguments, const attn2c_descriptor *model,
                                  attn2c_generate_options *options, attn2c_message *message) {
   const attn2c_generate_arguments *given = &arguments->generate;
@@ -285,11 +295,7 @@ int attn2c_generate_options_read(const attn2c_arguments *arguments, const attn2c
   if (!options->tokens_of || !options->biases)
     return attn2c_fail(message, ATTN2C_MEMORY, "no memory for the options");
   int status = check_needed(given, message);
-  if (given->draft && !&attn2c_the_draft)
-    status = attn2c_fail(message, ATTN2C_USAGE,
-                         "--draft: this program has no second model; build it with draft=PATH");
-  if (given->draft && given->guess)
-    status = attn2c_fail(message, ATTN2C_USAGE, "--draft: does not go with --guess; one of them is allowed");
+  if (attn2c_generate_check_draft(given, message) != ATTN2C_OK) status = ATTN2C_USAGE;
   if (given->greedy && asks_to_draw(given))
     status = attn2c_fail(message, ATTN2C_USAGE, "--greedy: does not go with %s, which draws tokens",
                          drawing(given));

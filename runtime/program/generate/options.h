@@ -19,6 +19,9 @@ typedef struct attn2c_generate_options {
   int32_t *breakers; /* the list of breakers of DRY; NULL: there is none */
 } attn2c_generate_options;
 
+/* Returns ATTN2C_OK, or ATTN2C_USAGE and a line if --draft cannot be used. */
+int attn2c_generate_check_draft(const attn2c_generate_arguments *given, attn2c_message *message);
+
 /* Reads the options, but for a word of --forced-bos that is no number. model: it continues its sequences.
  * Returns ATTN2C_OK, _USAGE or _MEMORY; the caller frees *options in every case. */
 int attn2c_generate_options_read(const attn2c_arguments *arguments, const attn2c_descriptor *model,

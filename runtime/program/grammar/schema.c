@@ -1,6 +1,7 @@
 /* schema.c - writes a rule for each schema in a schema. A rule's name is r and the schema's number. */
 #include <math.h>
 
+#include "program/answers/json_line.h"
 #include "program/grammar/parts.h"
 
 /* What JSON is. White space is bounded, so that no model writes it for ever. */
@@ -78,17 +79,9 @@ static void put_rule(schema_reader *r, schema_text *to, const json_t *schema) {
   schema_put(to, "r%zu ", rule_of(r, schema));
 }
 
-/* Puts a value as JSON. A number has the fewest digits that stand for it. */
+/* Puts a value as JSON. */
 static void put_value(schema_reader *r, schema_text *to, const json_t *value) {
-  char *text = NULL;
-  for (size_t digits = 15; digits <= 17; digits++) {
-    free(text);
-    text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(digits));
-    json_t *again = text ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
-    const int is_same = again && json_equal(again, value);
-    json_decref(again);
-    if (is_same) break;
-  }
+  char *text = attn2c_json_shortest(value);
   if (text)
     schema_put_literal(to, text, strlen(text));
   else
@@ -584,13 +577,18 @@ static size_t rule_of(schema_reader *r, const json_t *schema) {
   return number;
 }
 
-int attn2c_schema_grammar(const json_t *schema, const char *name, char **text, attn2c_message *message) {
-  schema_reader r = {.root = schema, .name = name, .message = message, .kept = json_array()};
+int attn2c_schema_rules(const attn2c_named_schema *schemas, size_t count, const char *root, char **text,
+                        attn2c_message *message) {
+  schema_reader r = {.message = message, .kept = json_array(), .name = schemas->name};
   *text = NULL;
   if (!r.kept) schema_no_memory(&r);
   schema_put(&r.grammar, "%s", json_rules);
-  const size_t number = rule_of(&r, schema);
-  schema_put(&r.grammar, "root ::= r%zu\n", number);
+  for (size_t i = 0; i < count; i++) {
+    r.root = schemas[i].schema, r.name = schemas[i].name;
+    const size_t number = rule_of(&r, schemas[i].schema);
+    schema_put(&r.grammar, "schema%zu ::= r%zu\n", i, number);
+  }
+  schema_put(&r.grammar, "root ::= %s\n", root);
   if (r.grammar.failed || r.path.failed) schema_no_memory(&r);
   if (r.status == ATTN2C_OK)
     *text = r.grammar.bytes;
@@ -600,4 +598,8 @@ int attn2c_schema_grammar(const json_t *schema, const char *name, char **text, a
   free(r.path.bytes);
   free((void *)r.schemas);
   return r.status;
+}
+
+int attn2c_schema_grammar(const json_t *schema, const char *name, char **text, attn2c_message *message) {
+  return attn2c_schema_rules(&(attn2c_named_schema){schema, name}, 1, "schema0", text, message);
 }

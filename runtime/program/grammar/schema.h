@@ -9,3 +9,14 @@
 /* Returns the text of the grammar, which the caller frees. name: of the file or field, for messages.
  * ATTN2C_FORMAT, and a line that says where in the schema what is not supported; ATTN2C_MEMORY. */
 int attn2c_schema_grammar(const json_t *schema, const char *name, char **text, attn2c_message *message);
+
+/* A schema; its references are into itself. */
+typedef struct attn2c_named_schema {
+  const json_t *schema;
+  const char *name;
+} attn2c_named_schema;
+
+/* Does the same for several schemas. root: the body of the rule `root`, which calls the rules schema0,
+ * schema1, ... */
+int attn2c_schema_rules(const attn2c_named_schema *schemas, size_t count, const char *root, char **text,
+                        attn2c_message *message);

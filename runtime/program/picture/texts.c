@@ -54,8 +54,12 @@ static int embed(const attn2c_arguments *arguments, FILE *notes, attn2c_picture_
   if (!texts->embedded.values)
     return attn2c_fail(message, ATTN2C_MEMORY, "run: no memory for the embeddings of %zu texts",
                        texts->count);
-  const int status = model->embed(weights, arguments->threads, (const char *const *)texts->texts,
-                                  texts->lengths, texts->count, &texts->embedded, why, sizeof why);
+  attn2c_texts_model *opened;
+  int status = model->open(weights, arguments->threads, &opened, why, sizeof why);
+  if (status == ATTN2C_OK)
+    status = model->embed(opened, (const char *const *)texts->texts, texts->lengths, texts->count,
+                          &texts->embedded, why, sizeof why);
+  model->close(opened);
   if (status != ATTN2C_OK) say_fault(texts, arguments, why, message);
   if (status == ATTN2C_OK && texts->embedded.cut > 0)
     fprintf(notes, "%s: %zu of %zu texts were cut to %lld tokens\n", arguments->program, texts->embedded.cut,

@@ -50,8 +50,8 @@ static int open_server(attn2c_server *server, FILE *out, attn2c_message *message
   if (status == ATTN2C_OK) status = attn2c_server_each_part(open_part, &v);
   if (status == ATTN2C_OK && given->sequences && !server->generate)
     status = attn2c_fail(message, ATTN2C_USAGE, "--sequences: this model writes no answers to texts");
-  if (status == ATTN2C_OK && arguments->generate.guess && !server->generate)
-    status = attn2c_fail(message, ATTN2C_USAGE, "--guess: this model writes no answers to texts");
+  if (status == ATTN2C_OK && (arguments->generate.guess || arguments->generate.draft) && !server->generate)
+    status = attn2c_fail(message, ATTN2C_USAGE, "--guess, --draft: this model writes no answers to texts");
   const attn2c_http_options options = {.host = given->host ? given->host : "127.0.0.1",
                                        .port = given->port >= 0 ? given->port : USUAL_PORT,
                                        .path = given->path,

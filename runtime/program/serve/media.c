@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "program/generate/command.h"
 #include "program/inputs.h"
 #include "program/serve/generate/generate.h"
 #include "program/serve/multipart.h"
@@ -19,6 +20,18 @@ enum { MOST_PARTS = 24, PATH = 32 };
 static const attn2c_media_job *current;
 
 static int stops(void) { return current && atomic_load(&current->job.is_cancelled); }
+
+/* Opens the model of texts. */
+static int open_texts(const attn2c_arguments *arguments, struct attn2c_serve_media *media,
+                      attn2c_message *message) {
+  const char *weights = arguments->text_weights ? arguments->text_weights : arguments->weights;
+  char why[1000] = "";
+  if (!&attn2c_the_texts) return ATTN2C_OK;
+  const int status = attn2c_the_texts->open(weights, arguments->threads, &media->texts, why, sizeof why);
+  return status == ATTN2C_OK
+             ? status
+             : attn2c_fail(message, status, "serve: %s", *why ? why : attn2c_strerror(status));
+}
 
 int attn2c_media_open(attn2c_server *server, attn2c_message *message) {
   struct attn2c_serve_media *media = server->media = calloc(1, sizeof *media);
@@ -36,11 +49,12 @@ int attn2c_media_open(attn2c_server *server, attn2c_message *message) {
     server->notes = media->notes;
   }
   attn2c_signals_ask(stops);
-  return ATTN2C_OK;
+  return open_texts(server->arguments, media, message);
 }
 
 void attn2c_media_close(attn2c_server *server) {
   if (!server->media) return;
+  if (server->media->texts) attn2c_the_texts->close(server->media->texts);
   if (!server->model->continued) attn2c_context_destroy(server->media->context);
   if (server->media->notes) fclose(server->media->notes);
   server->notes = stderr;
@@ -51,9 +65,37 @@ void attn2c_media_close(attn2c_server *server) {
 static int answer(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
                   attn2c_message *message) {
   if (&attn2c_the_speech) return attn2c_the_speech->generate(model, arguments, out, notes, message);
+  if (model->continued) return attn2c_the_generation->generate(model, arguments, out, notes, message);
   if (&attn2c_the_sounds && arguments->audio_count > 0)
     return attn2c_the_sounds->run(model, attn2c_the_sound_facts, arguments, out, notes, message);
   return attn2c_the_pictures->run(model, attn2c_the_picture_facts, arguments, out, notes, message);
+}
+
+/* Embeds the texts of a request. */
+static int embed(attn2c_media_job *job, attn2c_message *message) {
+  const size_t most = json_array_size(job->texts);
+  const char **texts = calloc(most, sizeof *texts);
+  size_t *lengths = calloc(most, sizeof *lengths), count = 0, i;
+  char why[1000] = "";
+  json_t *text;
+  job->vectors.values = calloc(most * (size_t)attn2c_the_texts->width, sizeof *job->vectors.values);
+  int status = texts && lengths && job->vectors.values ? ATTN2C_OK : ATTN2C_MEMORY;
+  json_array_foreach(job->texts, i, text) if (status == ATTN2C_OK && json_is_string(text))
+      texts[count] = json_string_value(text),
+      lengths[count++] = json_string_length(text);
+  if (status == ATTN2C_OK && count > 0) {
+    status = attn2c_the_texts->embed(job->job.server->media->texts, texts, lengths, count, &job->vectors, why,
+                                     sizeof why);
+    if (status != ATTN2C_OK) attn2c_say(message, "input: %s", *why ? why : attn2c_strerror(status));
+  }
+  if (status == ATTN2C_OK && job->vectors.cut > 0 && !json_is_true(json_object_get(job->given, "truncate")))
+    status = attn2c_fail(message, ATTN2C_FORMAT,
+                         "input: %zu of the texts have more tokens than a call of the model takes, %lld; "
+                         "\"truncate\": true cuts them",
+                         job->vectors.cut, (long long)attn2c_the_texts->tokens);
+  free((void *)texts);
+  free(lengths);
+  return status;
 }
 
 /* Keeps the first line of a message, in which the paths of files become "file". */
@@ -91,7 +133,10 @@ static void compute(attn2c_engine *engine, attn2c_job *const *jobs, int count) {
   FILE *out = open_memstream(&job->said, &job->length), *notes = fopen("/dev/null", "w");
   current = job;
   job->status = ATTN2C_MEMORY;
-  if (out && notes) job->status = answer(job->job.server->model, arguments, out, notes, &message);
+  if (out && notes) job->status = ATTN2C_OK;
+  if (job->status == ATTN2C_OK && job->count > 0)
+    job->status = answer(job->job.server->model, arguments, out, notes, &message);
+  if (job->status == ATTN2C_OK && job->texts) job->status = embed(job, &message);
   current = NULL;
   if (out && fclose(out) != 0) job->status = ATTN2C_MEMORY;
   if (notes) fclose(notes);
@@ -116,6 +161,8 @@ static void free_job(attn2c_job *given) {
   attn2c_media_job *job = (attn2c_media_job *)given;
   for (int i = 0; i < job->count; i++) close(job->files[i]);
   json_decref(job->given);
+  json_decref(job->texts);
+  free(job->vectors.values);
   free(job->said);
   free(job);
 }
@@ -179,9 +226,10 @@ static const char *url_of(const json_t *value) {
   return json_string_value(image ? image : value);
 }
 
-/* Reads a picture: base64 in a data URL. */
-static void add_url(attn2c_request *r, attn2c_media_job *job, const char *field, const json_t *value) {
+void attn2c_media_add_picture(attn2c_request *r, attn2c_media_job *job, const char *field,
+                              const json_t *value) {
   const char *url = url_of(value), *comma = url ? strchr(url, ',') : NULL;
+  if (job->count == ATTN2C_MOST_FILES) attn2c_request_refuse(r, field, value, "1 to 16 pictures are allowed");
   if (r->failed) return;
   if (url && strncmp(url, "http", 4) == 0) {
     attn2c_serve_refuse(
@@ -206,8 +254,42 @@ static void add_url(attn2c_request *r, attn2c_media_job *job, const char *field,
   free(bytes);
 }
 
-/* Reads JSON: the pictures of a field. */
-static void read_json(attn2c_request *r, attn2c_media_job *job, const char *field) {
+/* Returns a text of a request with pictures: one that is no data URL, or {"text": TEXT}. */
+static const json_t *text_of(const json_t *value) {
+  if (json_is_object(value)) return json_object_get(value, "text");
+  const char *text = json_string_value(value);
+  return text && strncmp(text, "data:image/", 11) != 0 ? value : NULL;
+}
+
+/* Reads the inputs of a field: pictures, and texts if the job takes them. */
+static void read_field(attn2c_request *r, attn2c_media_job *job, const char *field) {
+  const json_t *value = attn2c_request_field(r, field);
+  job->is_single = !json_is_array(value);
+  const size_t count = job->is_single ? 1 : json_array_size(value),
+               most = job->texts ? ATTN2C_MOST_MEDIA_TEXTS : ATTN2C_MOST_FILES;
+  if (count < 1 || count > most)
+    attn2c_request_refuse(r, field, value,
+                          job->texts ? "1 to 2048 texts and pictures are allowed"
+                                     : "1 to 16 pictures are allowed");
+  for (size_t i = 0; i < count && !r->failed; i++) {
+    const json_t *each = job->is_single ? value : json_array_get(value, i),
+                 *text = job->texts ? text_of(each) : NULL;
+    if (!json_is_string(text)) attn2c_media_add_picture(r, job, field, each);
+    if (job->texts)
+      json_array_append_new(job->texts, json_is_string(text) ? json_copy((json_t *)text) : json_null());
+  }
+}
+
+static void read_inputs(attn2c_request *r, attn2c_media_job *job) { read_field(r, job, "inputs"); }
+
+static void read_embedded(attn2c_request *r, attn2c_media_job *job) {
+  if (&attn2c_the_texts) job->texts = json_array();
+  read_field(r, job, "input");
+}
+
+/* Reads JSON. */
+static void read_json(attn2c_request *r, attn2c_media_job *job,
+                      void (*read)(attn2c_request *r, attn2c_media_job *job)) {
   json_error_t error;
   json_t *given = json_loadb(r->exchange->body, r->exchange->length, JSON_REJECT_DUPLICATES, &error);
   if (!json_is_object(given)) {
@@ -219,16 +301,11 @@ static void read_json(attn2c_request *r, attn2c_media_job *job, const char *fiel
   }
   json_decref(job->given);
   r->given = job->given = given;
-  const json_t *value = attn2c_request_field(r, field);
-  job->is_single = !json_is_array(value);
-  const size_t count = job->is_single ? 1 : json_array_size(value);
-  if (count < 1 || count > ATTN2C_MOST_FILES)
-    attn2c_request_refuse(r, field, value, "1 to 16 pictures are allowed");
-  for (size_t i = 0; i < count && !r->failed; i++)
-    add_url(r, job, field, job->is_single ? value : json_array_get(value, i));
+  read(r, job);
 }
 
-attn2c_media_job *attn2c_media_job_of(attn2c_server *server, attn2c_exchange *exchange, const char *field,
+attn2c_media_job *attn2c_media_job_of(attn2c_server *server, attn2c_exchange *exchange,
+                                      void (*read)(attn2c_request *r, attn2c_media_job *job),
                                       attn2c_request *r) {
   const char *type = attn2c_http_header(exchange, "Content-Type");
   const int is_form = !&attn2c_the_pictures || (type && strncasecmp(type, "multipart/", 10) == 0);
@@ -248,7 +325,7 @@ attn2c_media_job *attn2c_media_job_of(attn2c_server *server, attn2c_exchange *ex
   if (is_form)
     read_form(r, job);
   else
-    read_json(r, job, field);
+    read_json(r, job, read);
   if (!r->failed) return job;
   free_job(&job->job);
   return NULL;
@@ -296,7 +373,7 @@ static void reply_labels(attn2c_media_job *job) {
 
 void attn2c_media_predict(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   attn2c_request r;
-  attn2c_media_job *job = attn2c_media_job_of(server, exchange, "inputs", &r);
+  attn2c_media_job *job = attn2c_media_job_of(server, exchange, read_inputs, &r);
   const attn2c_answer answers =
       &attn2c_the_pictures ? attn2c_the_picture_facts->answer : attn2c_the_sound_facts->answer;
   (void)given;
@@ -308,17 +385,24 @@ void attn2c_media_predict(attn2c_server *server, attn2c_exchange *exchange, cons
 
 static void reply_embeddings(attn2c_media_job *job) {
   json_t *lines = attn2c_media_lines(job);
-  const size_t count = json_array_size(lines);
-  const size_t width = json_array_size(json_object_get(json_array_get(lines, 0), "embedding"));
+  const size_t count = job->texts ? json_array_size(job->texts) : json_array_size(lines);
+  const size_t width = job->texts ? (size_t)attn2c_the_texts->width
+                                  : json_array_size(json_object_get(json_array_get(lines, 0), "embedding"));
   float *values = malloc(count * width * sizeof *values + 1);
-  for (size_t i = 0; i < count && values; i++) {
-    const json_t *numbers = json_object_get(json_array_get(lines, i), "embedding");
+  const float *of_texts = job->vectors.values;
+  for (size_t i = 0, line = 0; i < count && values; i++) {
+    if (json_is_string(json_array_get(job->texts, i))) {
+      memcpy(values + i * width, of_texts, width * sizeof *values);
+      of_texts += width;
+      continue;
+    }
+    const json_t *numbers = json_object_get(json_array_get(lines, line++), "embedding");
     for (size_t n = 0; n < width; n++)
       values[i * width + n] = (float)json_number_value(json_array_get(numbers, n));
   }
   size_t length = 0;
   char *text = values ? attn2c_embeddings_text(job->job.server->model->name, values, count, width,
-                                               job->is_base64, 0, &length)
+                                               job->is_base64, (int64_t)job->vectors.tokens, &length)
                       : NULL;
   if (text)
     attn2c_http_reply(job->job.exchange, 200, "application/json", text, length);
@@ -331,10 +415,11 @@ static void reply_embeddings(attn2c_media_job *job) {
 
 void attn2c_media_embed(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   attn2c_request r;
-  attn2c_media_job *job = attn2c_media_job_of(server, exchange, "input", &r);
+  attn2c_media_job *job = attn2c_media_job_of(server, exchange, read_embedded, &r);
   (void)given;
   if (!job) return;
   attn2c_request_word(&r, "encoding_format", "float or base64", &job->is_base64);
+  attn2c_request_lacks(&r, "dimensions", "embeddings are whole");
   job->reply = reply_embeddings;
   attn2c_media_job_submit(server, &r, job);
 }

@@ -2,22 +2,26 @@
  * program's own commands read them, and their answers come back as lines of JSON. */
 #pragma once
 
+#include "base/picture_facts.h"
 #include "program/serve/request.h"
 
 /* The data of the parts of sound and of pictures. */
 struct attn2c_serve_media {
   attn2c_context *context;
+  attn2c_texts_model *texts; /* that is linked into a program of pictures; NULL: none */
   FILE *notes; /* in place of the standard error, which libsndfile's users turn off for a moment */
 };
 
-/* The most files of a request. */
-enum { ATTN2C_MOST_FILES = 16 };
+/* The most files of a request, and texts. */
+enum { ATTN2C_MOST_FILES = 16, ATTN2C_MOST_MEDIA_TEXTS = 2048 };
 
 typedef struct attn2c_media_job attn2c_media_job;
 struct attn2c_media_job {
   attn2c_job job;
   int files[ATTN2C_MOST_FILES], count; /* descriptors */
   json_t *given;                       /* the fields of the request; of a form, texts */
+  json_t *texts;                       /* the inputs in their order: texts, and null for pictures; or NULL */
+  attn2c_text_vectors vectors;         /* of the texts */
   attn2c_arguments arguments;
   attn2c_text_word words[1]; /* of the arguments */
   void (*reply)(attn2c_media_job *job);
@@ -32,10 +36,14 @@ struct attn2c_media_job {
 int attn2c_media_open(attn2c_server *server, attn2c_message *message);
 void attn2c_media_close(attn2c_server *server);
 
-/* Reads a request: a form with a file of the name `file`, or JSON whose field has data URLs of pictures. Sets
- * `r` to its fields. Returns NULL after a refusal. */
-attn2c_media_job *attn2c_media_job_of(attn2c_server *server, attn2c_exchange *exchange, const char *field,
+/* Reads a request: a form with a file of the name `file`, or JSON, whose fields `read` reads. Sets `r` to its
+ * fields. Returns NULL after a refusal. */
+attn2c_media_job *attn2c_media_job_of(attn2c_server *server, attn2c_exchange *exchange,
+                                      void (*read)(attn2c_request *r, attn2c_media_job *job),
                                       attn2c_request *r);
+/* Adds a picture: a data URL, or an object with one. */
+void attn2c_media_add_picture(attn2c_request *r, attn2c_media_job *job, const char *field,
+                              const json_t *value);
 /* Submits the job, or frees it after a refusal. */
 void attn2c_media_job_submit(attn2c_server *server, attn2c_request *r, attn2c_media_job *job);
 

@@ -15,6 +15,9 @@ const attn2c_option attn2c_server_options[ATTN2C_SERVER_OPTIONS] = {
      "the port (default 8080; 0: a free one). The first line of the output is the address"},
     {"--guess", NULL, "WHAT", SERVE, WORD, offsetof(attn2c_arguments, generate.guess), 0, 1, 0, "prompt",
      "prompt: guesses tokens of texts that repeat, as of generate; answers are the same"},
+    {"--draft", NULL, "F", SERVE, ONCE, offsetof(attn2c_arguments, generate.draft), 0, 0, 0, NULL,
+     "in a program that is built with draft=PATH: the weights of this smaller model, which guesses in place "
+     "of repetitions"},
     {"--unix", NULL, "PATH", SERVE, ONCE, AT(path), 0, 0, 0, NULL,
      "listens on a socket file in place of a port"},
     {"--api-key-file", NULL, "F", SERVE, ONCE, AT(key_file), 0, 0, 0, NULL,

@@ -18,7 +18,7 @@ extern const char attn2c_page_end[] __attribute__((visibility("hidden")));
  * this server. */
 static const char policy[] =
     "default-src 'none'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'; script-src 'sha256-Noh92OnekH+mTgJTAMhS7rlzlWAsGM1TzOfc+OfuW80='; style-src "
+    "frame-ancestors 'none'; script-src 'sha256-+ao8EvfGpCtLhUfeNIaN1RZKbY6z1fe4aCudkeZucx8='; style-src "
     "'sha256-sVdoB9FxvPcL7i3333lYTmeHsrVcxIi1/V9ea4+EYR0='";
 
 void attn2c_page_reply(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {

@@ -141,7 +141,7 @@ static void read_temperature(attn2c_request *r, attn2c_arguments *arguments) {
 static void listen_to(attn2c_server *server, attn2c_exchange *exchange, int task) {
   attn2c_request r;
   int streams;
-  attn2c_media_job *job = attn2c_media_job_of(server, exchange, "file", &r);
+  attn2c_media_job *job = attn2c_media_job_of(server, exchange, NULL, &r);
   if (!job) return;
   attn2c_arguments *arguments = &job->arguments;
   attn2c_generate_arguments *generate = &arguments->generate;

@@ -74,7 +74,7 @@ static int open_side(const attn2c_text_facts *facts, const attn2c_arguments *arg
   char lines[2000];
   attn2c_message faults = attn2c_message_make(lines, sizeof lines);
   for (int32_t i = 0; i < places && status == ATTN2C_OK; i++)
-    status = attn2c_writer_create(writes, given->stops, given->stop_count, &made->writers[i], &faults);
+    status = attn2c_writer_create(writes, 1, given->stops, given->stop_count, &made->writers[i], &faults);
   if (faults.used > 0) attn2c_generate_options_say(lines, message);
   if (status == ATTN2C_OK)
     *side = made;
@@ -88,40 +88,20 @@ static int open_prompts(attn2c_text_side *side, const attn2c_arguments *argument
   return attn2c_text_source_open(arguments, notes, &side->source, message);
 }
 
-/* Finds the token of a language of an option. */
-static int find_language(const attn2c_text_side *side, const char *option, const char *code, int32_t *id,
-                         attn2c_message *message) {
-  char text[4000];
-  attn2c_message said = attn2c_message_make(text, sizeof text);
-  const int status = attn2c_text_find_language(side->tokenizer, code, id, &said);
-  return status == ATTN2C_OK ? status : attn2c_fail(message, status, "%s: %s", option, text);
-}
-
 static int take_languages(attn2c_text_side *side, const attn2c_arguments *arguments, int32_t *first,
                           int32_t *start, attn2c_message *message) {
-  const char *of_source = arguments->generate.source_language,
-             *of_target = arguments->generate.target_language;
-  const attn2c_text_target target = attn2c_text_target_of(side->tokenizer);
-  int32_t id;
-  if (arguments->input_count > 0 && of_target && target == ATTN2C_TEXT_TARGET_SOURCE)
-    return attn2c_fail(message, ATTN2C_USAGE,
-                       "--target-language: goes with --prompt, as its token is in front of the source");
-  if (of_source && target == ATTN2C_TEXT_TARGET_SOURCE)
-    return attn2c_fail(
-        message, ATTN2C_USAGE,
-        "--source-language: this model finds it by itself; --target-language chooses the other");
-  int status =
-      of_source ? find_language(side, "--source-language", of_source, &side->language, message) : ATTN2C_OK;
-  if (status != ATTN2C_OK || !of_target) return status;
-  status = find_language(side, "--target-language", of_target, &id, message);
+  const attn2c_generate_arguments *given = &arguments->generate;
+  const attn2c_asked_languages asked = {given->source_language, given->target_language, "--source-language",
+                                        "--target-language", arguments->input_count > 0 ? "--prompt" : NULL};
+  attn2c_language_tokens tokens;
+  const int status = attn2c_find_languages(side->tokenizer, &asked, &tokens, message);
   if (status != ATTN2C_OK) return status;
-  if (target == ATTN2C_TEXT_TARGET_FIRST && arguments->generate.forced_bos)
+  if (tokens.first >= 0 && given->forced_bos)
     return attn2c_fail(message, ATTN2C_USAGE,
                        "--target-language: does not go with --forced-bos, as it is one");
-  if (target == ATTN2C_TEXT_TARGET_SOURCE)
-    side->language = id;
-  else
-    *(target == ATTN2C_TEXT_TARGET_START ? start : first) = id;
+  side->language = tokens.language;
+  if (tokens.first >= 0) *first = tokens.first;
+  if (tokens.start >= 0) *start = tokens.start;
   return ATTN2C_OK;
 }
 

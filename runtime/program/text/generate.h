@@ -11,6 +11,24 @@
 int attn2c_encode_all(attn2c_text_work *work, const attn2c_text_facts *facts, const char *text, size_t length,
                       int plain, int32_t language, attn2c_text_tokens *tokens, const char **fault);
 
+/* The languages of a source and its answer, as they are asked for. NULL: not given. */
+typedef struct {
+  const char *source, *target;
+  const char *source_name, *target_name; /* of the options, for messages */
+  const char *needs;                     /* what would give a text; NULL: the source is one */
+} attn2c_asked_languages;
+
+/* Their tokens: language of attn2c_text_input, the first token of the answer, the token that it starts
+ * after. */
+typedef struct {
+  int32_t language;     /* 0: the usual one */
+  int32_t first, start; /* -1: none */
+} attn2c_language_tokens;
+
+/* Finds the tokens of languages. Returns ATTN2C_OK, or ATTN2C_USAGE and a line. */
+int attn2c_find_languages(const attn2c_tokenizer *text, const attn2c_asked_languages *asked,
+                          attn2c_language_tokens *tokens, attn2c_message *message);
+
 /* Makes the list of the breakers of DRY, if the options have it. Returns ATTN2C_OK, or another status and a
  * line. */
 int attn2c_generate_breakers(attn2c_text_work *work, const attn2c_generate_arguments *given,

@@ -241,7 +241,7 @@ static int open_job(job *job) {
   char lines[2000];
   attn2c_message faults = attn2c_message_make(lines, sizeof lines);
   if (status == ATTN2C_OK)
-    status = attn2c_writer_create(job->tokenizer, given->stops, given->stop_count, &job->writer, &faults);
+    status = attn2c_writer_create(job->tokenizer, 1, given->stops, given->stop_count, &job->writer, &faults);
   if (faults.used > 0) attn2c_generate_options_say(lines, job->message);
   if (status == ATTN2C_OK) job->turns = attn2c_turns_create(facts);
   if (status == ATTN2C_OK && !job->turns) status = ATTN2C_MEMORY;

@@ -1,6 +1,33 @@
 /* generate_encode.c - the tokens of a whole text, for the commands that generate. */
 #include "program/text/generate.h"
 
+static int find_language(const attn2c_tokenizer *text, const char *option, const char *code, int32_t *id,
+                         attn2c_message *message) {
+  char why[4000];
+  attn2c_message said = attn2c_message_make(why, sizeof why);
+  const int status = code ? attn2c_text_find_language(text, code, id, &said) : ATTN2C_OK;
+  return status == ATTN2C_OK ? status : attn2c_fail(message, status, "%s: %s", option, why);
+}
+
+int attn2c_find_languages(const attn2c_tokenizer *text, const attn2c_asked_languages *asked,
+                          attn2c_language_tokens *tokens, attn2c_message *message) {
+  const attn2c_text_target target = attn2c_text_target_of(text);
+  int32_t *of_target = target == ATTN2C_TEXT_TARGET_SOURCE  ? &tokens->language
+                       : target == ATTN2C_TEXT_TARGET_START ? &tokens->start
+                                                            : &tokens->first;
+  *tokens = (attn2c_language_tokens){0, -1, -1};
+  if (asked->target && asked->needs && target == ATTN2C_TEXT_TARGET_SOURCE)
+    return attn2c_fail(message, ATTN2C_USAGE, "%s: goes with %s, as its token is in front of the source",
+                       asked->target_name, asked->needs);
+  if (asked->source && target == ATTN2C_TEXT_TARGET_SOURCE)
+    return attn2c_fail(message, ATTN2C_USAGE, "%s: this model finds it by itself; %s chooses the other",
+                       asked->source_name, asked->target_name);
+  int status = find_language(text, asked->source_name, asked->source, &tokens->language, message);
+  if (status == ATTN2C_OK)
+    status = find_language(text, asked->target_name, asked->target, of_target, message);
+  return status;
+}
+
 int attn2c_encode_all(attn2c_text_work *work, const attn2c_text_facts *facts, const char *text, size_t length,
                       int plain, int32_t language, attn2c_text_tokens *tokens, const char **fault) {
   const attn2c_text_input input = {.text = text,

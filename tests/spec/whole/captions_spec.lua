@@ -3,6 +3,7 @@
 local helper = require("tests.spec.helper")
 local dkjson = require("dkjson")
 local files = require("common.files")
+local serving = require("tests.spec.serving")
 
 local shell = helper.shell
 local root = helper.absolute_root()
@@ -40,8 +41,8 @@ describe("a model that writes about pictures", function()
   setup(function()
     files.make_folder(folder)
     for _, case in ipairs(cases) do
-      sh(("%s/gen/attn2c build %s kernels=c sequences=6 name=%s -o %s >%s.log 2>&1 || { cat %s.log; exit 1; }"):format(
-        shell(root), shell(goldens .. "/" .. case), case, case, case, case))
+      sh(("%s/gen/attn2c build %s kernels=c sequences=6 name=%s %s -o %s >%s.log 2>&1 || { cat %s.log; exit 1; }"):format(
+        shell(root), shell(goldens .. "/" .. case), case, case == "blip" and "--serve" or "", case, case, case))
     end
   end)
 
@@ -63,6 +64,44 @@ describe("a model that writes about pictures", function()
       end)
     end
   end
+
+  it("serves chats about pictures", function()
+    local picture = pictures .. "/cmyk.jpg"
+    local url = "data:image/jpeg;base64," .. sh("base64 -w0 " .. shell(picture))
+    local server = serving.start(folder, "blip/blip serve --weights " .. shell(goldens .. "/blip"))
+    local function generated(options)
+      return dkjson.decode(sh(("blip/blip generate --weights %s --format jsonl --image %s %s"):format(
+        shell(goldens .. "/blip"), shell(picture), options)))
+    end
+    local function ask(text, fields)
+      local image = { type = "image_url", image_url = { url = url } }
+      fields.messages = { { role = "system", content = "x" },
+        { role = "user", content = text and { { type = "text", text = text }, image } or { image } } }
+      return server:ask("/v1/chat/completions", fields)
+    end
+    local want = generated("--prompt 'a picture' --greedy --tokens 6")
+    local status, said = ask("a picture", { max_tokens = 6, temperature = 0 })
+    assert.same({ 200, want.text, "length", want.prompt_tokens, #want.ids }, { status, said.choices[1].message.content,
+      said.choices[1].finish_reason, said.usage.prompt_tokens, said.usage.completion_tokens })
+    want = generated("--temperature 2 --seed 5 --top-p 0.9 --tokens 9")
+    _, said = ask(nil, { max_completion_tokens = 9, temperature = 2, seed = 5, top_p = 0.9 })
+    assert.equal(want.text, said.choices[1].message.content)
+    local _, _, text = ask(nil, { max_tokens = 9, temperature = 2, seed = 5, top_p = 0.9, stream = true })
+    local first = dkjson.decode(text:match("^data: ([^\n]*)\n\n"))
+    assert.equal(want.text, first.choices[1].delta.content)
+    assert.matches("data: %[DONE%]\n\n$", text)
+    for _, wrong in ipairs { { n = 2 }, { stop = "x" }, { temperature = -1 } } do
+      assert.equal(400, (ask(nil, wrong)))
+    end
+    status, said = server:ask("/v1/chat/completions", { messages = { { role = "user", content = "x" } } })
+    assert.same({ 400, "messages" }, { status, said.error.param })
+    if helper.is_long then
+      helper.write(folder .. "/steps", ("hidden\tchat\nfile\tpicture-file\t%s\nfocus\tpicture-file\nkey\tTab\n"
+        .. "key\tEnter\nsee\tpicture\tt\\d+\n"):format(picture))
+      sh(("timeout 120 python3 %s/tests/serve/page.py %s steps"):format(shell(root), server.address))
+    end
+    server:stop()
+  end)
 
   local function generate(more)
     return ("blip/blip generate --weights %s --tokens 3 --greedy %s"):format(shell(goldens .. "/blip"), more)

@@ -1,6 +1,7 @@
 -- guess_spec.lua: programs that verify guesses (`--guess`) write what they write without: greedy and drawn texts,
 -- several prompts, chats, stop strings, processors, and models whose layers forget keys.
 local helper = require("tests.spec.helper")
+local serving = require("tests.spec.serving")
 local files = require("common.files")
 
 local of = require("tests.spec.generating").new("guess", { "llama" })
@@ -110,7 +111,7 @@ describe("--draft", function()
   -- The models that guess: itself, of a shorter context; and one whose layers forget keys, which guesses otherwise.
   for name, draft in pairs { same = tales, other = folder .. "/slide.model" } do
     it("changes no text, " .. name, function()
-      local code, said = build(("name=%s draft=%s draft.context=150 -o %s"):format(name, shell(draft), name))
+      local code, said = build(("name=%s draft=%s draft.context=150 --serve -o %s"):format(name, shell(draft), name))
       assert.equal(0, code, said)
       for _, words in ipairs(options) do
         local command = ("%s/%s generate --weights %s --format jsonl %s --prompt-file prompts.txt"):format(name, name,
@@ -120,11 +121,40 @@ describe("--draft", function()
     end)
   end
 
+  it("changes no answer of a server", function()
+    local list = {}
+    for i = 1, 9 do
+      list[i] = { "/v1/completions", { prompt = i % 3 == 0 and { "one two", "a dog" } or ("the cat "):rep(i),
+        max_tokens = 20 + 20 * i, seed = i, temperature = i % 2 == 0 and 0 or 0.6, logprobs = i % 4 == 0 and 2 or nil,
+        n = 1 + i % 2, stop = i % 5 == 0 and "e" or nil } }
+    end
+    local texts = {}
+    for _, options in ipairs { "--port 0", "--port 0 --draft " .. shell(folder .. "/slide.model"),
+      "--port 0 --sequences 1 --draft " .. shell(folder .. "/slide.model") } do
+      local server = serving.start(folder, "other/other serve --weights " .. shell(tales), options)
+      local said = server:ask_all(list)
+      for i, text in ipairs(said) do
+        said[i] = text:gsub('"id":"[^"]*"', ""):gsub('"created":%d+', ""):gsub('"cached_tokens":%d+', "")
+      end
+      texts[#texts + 1] = said
+      server:stop()
+    end
+    assert.matches('"choices"', texts[1][1])
+    assert.same(texts[1], texts[2])
+    assert.same(texts[1], texts[3])
+  end)
+
   it("is refused where it cannot guess", function()
     local code, said = of.refusal(line("llama", "generate", "--prompt x --draft F"))
     assert.same({ 2, "--draft: this program has no second model; build it with draft=PATH\n" }, { code, said })
     code, said = of.refusal(("same/same generate --weights %s --prompt x --draft none"):format(shell(tales)))
     assert.same({ 4, "--draft: none: cannot be opened: No such file or directory\n" }, { code, said })
+    for options, fault in pairs {
+      ["--draft none"] = "--draft: none: cannot be opened: No such file or directory\n",
+      ["--draft none --guess prompt"] = "--draft: does not go with --guess; one of them is allowed\n" } do
+      assert.same(fault, select(2, of.refusal("timeout 20 same/same serve --port 0 --weights " .. shell(tales) .. " "
+        .. options)))
+    end
     code, said = of.refusal("same/same generate --prompt x --guess prompt --draft none --weights " .. shell(tales))
     assert.same({ 2, "--draft: does not go with --guess; one of them is allowed\n" }, { code, said })
     for words, fault in pairs {

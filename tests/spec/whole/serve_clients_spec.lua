@@ -13,7 +13,8 @@ local tried = helper.is_long and it or pending
 local goldens = root .. "/tests/hf/texts/"
 local places = { llama = root .. "/tests/generate/llama", sentence = goldens .. "sentence",
   reranker = goldens .. "reranker", speech = root .. "/tests/hf/speech/multilingual" }
-local words = { llama = "context=2000 sequences=4 chunk=16", sentence = "'seq=any(40)'", reranker = "'seq=any(40)'",
+local words = { llama = "context=2000 sequences=4 chunk=16 --chat-template "
+  .. shell(root .. "/tests/chat/templates/qwen2_5.jinja"), sentence = "'seq=any(40)'", reranker = "'seq=any(40)'",
   speech = "" }
 
 local function build(name, flags)
@@ -42,6 +43,33 @@ describe("a server", function()
       assert.matches("ok " .. client, said)
     end
     for _, server in pairs(servers) do server:stop() end
+  end)
+
+  tried("shows special tokens that calls of tools have, and begins a call by them", function()
+    local copy = folder .. "/mistral"
+    say.sh(("rm -rf %s && cp -r %s %s && sed -i 's/<0xFF>/[TOOL_CALLS]/g' %s/tokenizer.json"):format(shell(copy),
+      shell(places.llama), shell(copy), shell(copy)))
+    helper.write(copy .. "/chat_template.jinja", "{{ bos_token }}{% if tools %}{{ tools | tojson }}{% endif %}"
+      .. "{% for m in messages %}{{ m.content }}{% if m.tool_calls %}{{ '[TOOL_CALLS] [' }}{% endif %}{% endfor %}")
+    places.mistral, words.mistral = copy, "context=2000"
+    build("mistral")
+    local server = start("mistral")
+    local body = { messages = { { role = "user", content = "a" } }, max_tokens = 1, temperature = 0,
+      logit_bias = { ["258"] = 100 } }
+    local function ask()
+      local status, said = server:ask("/v1/chat/completions", body)
+      assert.equal(200, status, dkjson.encode(said))
+      return said.choices[1].message.content, said.usage.prompt_tokens
+    end
+    assert.equal("", (ask()))
+    body.tools = { { type = "function", ["function"] = { name = "f" } } }
+    local content, tokens = ask()
+    assert.equal("[TOOL_CALLS]", content)
+    body.logit_bias = { ["257"] = 100 }
+    assert.equal("", (ask()))
+    body.tool_choice = "required"
+    assert.equal(tokens + 1, (select(2, ask())))
+    server:stop()
   end)
 
   local J = "application/json"
@@ -75,6 +103,13 @@ describe("a server", function()
         body = '{"inputs":{"source_sentence":"a","sentences":["a","b"]},"parameters":{"truncate":true}}' },
       { path = "/tokenize", type = J, body = '{"inputs":["a b","c"],"add_special_tokens":false}' },
       { path = "/decode", type = J, body = '{"ids":[[5,6],[7]],"skip_special_tokens":false}' } })
+    local tools = '"tools":[{"type":"function","function":{"name":"f","parameters":{"properties":{"a":{"type":"null"}}}}}],'
+    damage("llama", 2000, {
+      { path = "/v1/chat/completions", type = J, body = '{"messages":[{"role":"user","content":"a"}],' .. tools
+        .. '"tool_choice":"required","max_tokens":40,"parallel_tool_calls":false}' },
+      { path = "/v1/chat/completions", type = J, body = '{"messages":[{"role":"user","content":"a"},{"role":"assistant",'
+        .. '"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\\"a\\":1}"}}]},{"role":'
+        .. '"tool","content":"b","tool_call_id":"c"}],' .. tools .. '"stream":true,"max_tokens":20,"n":2}' } })
     damage("reranker", 20000, {
       { path = "/rerank", type = J, body = '{"query":"a","texts":["b","c"],"return_text":true,"raw_scores":true}' },
       { path = "/v1/rerank", type = J, body = '{"query":"a","documents":["b",{"text":"c"}],"top_n":1}' },

@@ -7,6 +7,7 @@ local serving = require("tests.spec.serving")
 local own = generating.new("serve", { "llama" },
   "--serve --chat-template " .. helper.shell(helper.absolute_root() .. "/tests/chat/templates/qwen2_5.jinja"))
 local shell = helper.shell
+local tried = helper.is_long and it or pending
 
 describe("a program that serves", function()
   local server
@@ -282,6 +283,8 @@ describe("a program that serves", function()
       { '{"prompt":"a","grammar":"root ::= []","json_schema":{}}', "grammar",
         'grammar: "root ::= []", but one of response_format, grammar and json_schema is allowed' },
       { '{"prompt":"a","suffix":"b"}', "suffix", "suffix: is not supported" },
+      { '{"prompt":"a","target_language":"de"}', "target_language",
+        "target_language: is not supported: the model has no sources" },
       { '{"prompt":"\\u0000"}', false, nil },
       { '{"prompt":"a"', false, nil },
       { "[]", false, "the body: an object in JSON is expected" },
@@ -325,10 +328,121 @@ describe("a program that serves", function()
       return code, said.error and said.error.param
     end
     assert.equal(200, (refused('"tool_choice":"none"')))
-    assert.same({ 400, "tool_choice" }, { refused('"tool_choice":"required"') })
+    assert.same({ 400, "tool_choice" }, { refused('"tool_choice":"any"') })
     assert.same({ 400, "tool_choice" }, { refused('"tool_choice":{"type":"function"}') })
-    status, one = server:ask("/v1/chat/completions", dkjson.encode { messages = { user }, tools = tool })
-    assert.same({ 400, "tools" }, { status, one.error.param })
+    assert.same({ 400, "tool_choice" }, { refused('"tool_choice":{"type":"function","function":{"name":"sub"}}') })
+    assert.same({ 400, "tool_choice" }, { refused('"tool_choice":"required","grammar":"root ::= []"') })
+    assert.same({ 400, "parallel_tool_calls" }, { refused('"parallel_tool_calls":"no"') })
+    for _, wrong in ipairs { tool, { { type = "function" } }, { { type = "custom", ["function"] = { name = "f" } } },
+      { { type = "function", ["function"] = { name = "a b" } } } } do
+      status, one = server:ask("/v1/chat/completions", dkjson.encode { messages = { user }, tools = wrong })
+      assert.same({ 400, "tools" }, { status, one.error.param })
+    end
+    status, one = server:ask("/v1/chat/completions", { messages = { user }, tool_choice = "required" })
+    assert.same({ 400, 'tool_choice: "required", but it goes with tools' }, { status, one.error.message })
+    status, one = server:ask("/v1/chat/completions", { messages = { user }, tool_choice = "required", tools = {
+      { type = "function", ["function"] = { name = "f", parameters = { ["not"] = {} } } } } })
+    assert.same({ 400, "tools: f: at the top: not: is not supported" }, { status, one.error.message })
+  end)
+
+  it("calls tools", function()
+    local function tool(name, parameters)
+      return { type = "function", ["function"] = { name = name, parameters = parameters } }
+    end
+    local tools = { tool("add", { type = "object", properties = { a = { type = "boolean" }, b = { ["$ref"] = "#/$defs/n" } },
+      required = { "a", "b" }, ["$defs"] = { n = { enum = { 1, 2.5 } } } }), tool("now") }
+    local body = { messages = { { role = "user", content = "Hi" } }, tools = tools, tool_choice = "required", n = 4,
+      temperature = 1.5, seed = 3, max_tokens = 2000 }
+
+    -- Checks the calls of an answer, and returns how many there are.
+    local function check(calls, names)
+      local seen = {}
+      for _, call in ipairs(calls) do
+        local arguments = dkjson.decode(call["function"].arguments)
+        assert.truthy(names[call["function"].name])
+        assert.matches("^%w%w%w%w%w%w%w%w%w$", call.id)
+        assert.is_nil(seen[call.id])
+        seen[call.id] = true
+        if call["function"].name == "add" then
+          assert.equal("boolean", type(arguments.a))
+          assert.is_true(arguments.b == 1 or arguments.b == 2.5)
+        else
+          assert.is_nil(next(arguments))
+        end
+      end
+      return #calls
+    end
+
+    -- Returns the message of each answer.
+    local function messages()
+      local status, said = server:ask("/v1/chat/completions", body)
+      assert.equal(200, status, dkjson.encode(said))
+      local list = {}
+      for i, choice in ipairs(said.choices) do
+        assert.equal("tool_calls", choice.finish_reason)
+        assert.is_true(choice.message.content == nil or choice.message.content == dkjson.null)
+        list[i] = choice.message
+      end
+      return list
+    end
+
+    local most = 0
+    for _, message in ipairs(messages()) do
+      most = math.max(most, check(message.tool_calls, { add = true, now = true }))
+    end
+    assert.is_true(most > 1)
+    local whole = messages()
+    body.stream = true
+    local _, _, text = server:ask("/v1/chat/completions", body)
+    local streamed = { {}, {}, {}, {} }
+    for line in text:gmatch("data: ([^\n]*)\n\n") do
+      local event = dkjson.decode(line)
+      local choice = event and event.choices[1]
+      for _, call in ipairs(choice and choice.delta.tool_calls or {}) do
+        local list = streamed[choice.index + 1]
+        assert.equal(#list, call.index)
+        list[#list + 1] = call
+      end
+      if choice and choice.finish_reason then assert.equal("tool_calls", choice.finish_reason) end
+    end
+    for i, message in ipairs(whole) do
+      check(streamed[i], { add = true, now = true })
+      assert.equal(#message.tool_calls, #streamed[i])
+      for k, call in ipairs(message.tool_calls) do assert.same(call["function"], streamed[i][k]["function"]) end
+    end
+    body.stream, body.parallel_tool_calls = nil, false
+    for _, message in ipairs(messages()) do
+      assert.equal(1, check(message.tool_calls, { add = true, now = true }))
+    end
+    body.tool_choice = { type = "function", ["function"] = { name = "add" } }
+    for _, message in ipairs(messages()) do assert.equal(1, check(message.tool_calls, { add = true })) end
+    body.max_tokens = 5
+    local _, cut = server:ask("/v1/chat/completions", body)
+    assert.same({ "length", nil }, { cut.choices[1].finish_reason, cut.choices[1].message.tool_calls })
+    -- A model that may call, and writes a call by a grammar.
+    body.max_tokens, body.tool_choice, body.n = 200, "auto", 1
+    body.grammar = [[root ::= "Now.\n<tool_call>\n{\"name\": \"now\", \"arguments\": {}}\n</tool_call>"]]
+    local _, auto = server:ask("/v1/chat/completions", body)
+    local message = auto.choices[1].message
+    assert.same({ "Now.", "now", "tool_calls" }, { message.content, message.tool_calls[1]["function"].name,
+      auto.choices[1].finish_reason })
+    body.tool_choice = "none"
+    _, auto = server:ask("/v1/chat/completions", body)
+    assert.same({ body.grammar:match('"(Now.*)"'):gsub("\\n", "\n"):gsub("\\(.)", "%1"), "stop" },
+      { auto.choices[1].message.content, auto.choices[1].finish_reason })
+  end)
+
+  tried("has a page that chats and completes, by the keyboard alone", function()
+    local steps = { "hidden\trank", "hidden\tpicture", "focus\tchat-text", "type\tSay <one", "key\tCtrl+Enter",
+      "see\tchat-log\t^Say <one\\s+\\S", "idle\tchat", "focus\tchat-text", "type\tand two", "key\tCtrl+Enter",
+      "see\tchat-log\t^Say <one\\s+\\S.*and two\\s+\\S", "idle\tchat", "key\tTab", "key\tTab", "key\tEnter",
+      "see\tchat-log\t^\\s*$", "focus\tchat-text", "type\tthree", "key\tTab", "key\tEnter",
+      "see\tchat-log\t^three\\s+\\S", "idle\tchat", "focus\tcomplete-text", "type\tOnce upon", "key\tCtrl+Enter",
+      "see\tcomplete\tOnce upon.+\\S" }
+    helper.write(own.folder .. "/steps", table.concat(steps, "\n") .. "\n")
+    for _, colours in ipairs { "", "--dark" } do
+      own.sh(("timeout 120 python3 %s/tests/serve/page.py %s steps %s"):format(shell(own.root), server.address, colours))
+    end
   end)
 
   it("frees the sequence of a client that goes away", function()
@@ -397,6 +511,45 @@ describe("a program that serves", function()
     local status = other:ask("/v1/chat/completions", { messages = { { role = "user", content = "a" } } })
     assert.equal(404, status)
     other:stop()
+  end)
+
+  -- The languages of a folder of the goldens; a fault in the last.
+  local translators = { nllb = { "eng_Latn", "fra_Latn" }, mbart_50 = { "en_XX", "de_DE" }, m2m_100 = { "en", "de" },
+    mbart = { "en_XX", "ro_RO" }, marian = { false, "fra" } }
+
+  tried("translates between languages that a request names", function()
+    for name, languages in pairs(translators) do
+      local model = own.root .. "/tests/hf/translations/" .. name
+      own.sh(("%s build %s kernels=c sequences=3 --serve -o %s >log 2>&1 || cat log"):format(
+        shell(own.root .. "/gen/attn2c"), shell(model), name))
+      local line = ("%s/%s %%s --weights %s"):format(name, name, shell(model))
+      local words = (languages[1] and "--source-language " .. languages[1] or "") .. " --target-language "
+        .. languages[2]
+      local want = dkjson.decode(own.sh(line:format("generate") .. " --greedy --tokens 8 --format jsonl --prompt 'a b' "
+        .. words))
+      local other = serving.start(own.folder, line:format("serve"))
+      local function ask(fields)
+        fields.max_tokens, fields.temperature = 8, 0
+        return other:ask("/v1/completions", fields)
+      end
+      local _, said = ask { prompt = { "a b", "a b" }, source_language = languages[1] or nil,
+        target_language = languages[2] }
+      assert.same({ want.text, want.text }, { said.choices[1].text, said.choices[2].text }, name)
+      local _, plain = ask { prompt = "a b" }
+      local usual = dkjson.decode(own.sh(line:format("generate") .. " --greedy --tokens 8 --format jsonl --prompt 'a b'"))
+      assert.equal(usual.text, plain.choices[1].text)
+      local status, refused = ask { prompt = "a", target_language = "xx" }
+      assert.same({ 400, "target_language" }, { status, refused.error.param })
+      assert.matches("^target_language: no language is called xx", refused.error.message)
+      if name == "marian" then
+        status, refused = ask { prompt = { 1, 2 }, target_language = languages[2] }
+        assert.same({ 400, "target_language: goes with prompts that are texts, as its token is in front of the source" },
+          { status, refused.error.message })
+        status, refused = ask { prompt = "a", source_language = "fra" }
+        assert.same({ 400, "source_language" }, { status, refused.error.param })
+      end
+      other:stop()
+    end
   end)
 
   it("is in no other program", function()

@@ -1,6 +1,8 @@
 -- towers_spec.lua: models of pictures and texts: each folder of tests/hf/towers becomes both models with one build.
 -- Its program scores texts for pictures as transformers does; then formats, files, faults, and other models.
+local dkjson = require("dkjson")
 local helper = require("tests.spec.helper")
+local serving = require("tests.spec.serving")
 local files = require("common.files")
 
 local root = helper.absolute_root()
@@ -52,7 +54,36 @@ describe("a model of pictures and texts", function()
     os.execute("rm -rf " .. shell(folder))
     files.make_folder(folder)
     for _, case in ipairs { "clip", "siglip" } do
-      said[case] = sh(build(("%s -o %s kernels=c batch=3"):format(shell(goldens .. "/" .. case), case)))
+      said[case] = sh(build(("%s -o %s kernels=c batch=3 %s"):format(shell(goldens .. "/" .. case), case,
+        case == "clip" and "--serve" or "")))
+    end
+  end)
+
+  it("serves embeddings of pictures beside those of texts", function()
+    local function vector(program, options)
+      return dkjson.decode(sh(("clip/%s run --weights %s --format jsonl %s"):format(program, shell(goldens .. "/clip"),
+        options))).embedding
+    end
+    local picture = root .. "/tests/pictures/files/cmyk.jpg"
+    local url = "data:image/jpeg;base64," .. sh("base64 -w0 " .. shell(picture))
+    local server = serving.start(folder, "clip/clip serve --weights " .. shell(goldens .. "/clip"))
+    local status, said = server:ask("/v1/embeddings", { input = { "a cat", url, { text = "two dogs" },
+      { image = url } } })
+    assert.equal(200, status)
+    local want = { vector("clip_text", "--text-string 'a cat'"), vector("clip", "--image " .. shell(picture)),
+      vector("clip_text", "--text-string 'two dogs'") }
+    want[4] = want[2]
+    for i, each in ipairs(said.data) do assert.same({ i - 1, want[i] }, { each.index, each.embedding }) end
+    assert.same({ 4, 12 }, { #said.data, said.usage.prompt_tokens })
+    local _, one = server:ask("/v1/embeddings", { input = "a cat" })
+    assert.same(want[1], one.data[1].embedding)
+    local long = ("a cat "):rep(50)
+    status, said = server:ask("/v1/embeddings", { input = { "a", long } })
+    assert.same({ 400, 'input: 1 of the texts have more tokens than a call of the model takes, 12; "truncate": true '
+      .. "cuts them" }, { status, said.error.message })
+    assert.equal(200, (server:ask("/v1/embeddings", { input = { "a", long }, truncate = true })))
+    for _, wrong in ipairs { { input = {} }, { input = { 5 } }, { input = "a", dimensions = 4 } } do
+      assert.equal(400, (server:ask("/v1/embeddings", dkjson.encode(wrong))))
     end
   end)
 

@@ -9,7 +9,6 @@
 #include "generate/breakers.h"
 #include "generate/dry.h"
 #include "generate/stop.h"
-#include "program/text/generate.h"
 
 enum { MOST_BIASES = 4096, MOST_BREAKERS = 64 };
 
@@ -23,6 +22,7 @@ void attn2c_ask_free(attn2c_ask *ask) {
   for (int i = 0; i < ask->stop_count; i++) free(ask->stops[i]);
   for (int i = 0; i < ATTN2C_ASK_PROMPTS; i++) free(ask->texts[i]);
   attn2c_grammar_use_free(ask->grammar);
+  json_decref(ask->tools.list);
   free(ask->stops);
   free(ask->answers);
   free(ask->ids);
@@ -250,6 +250,20 @@ static asked_form read_form(attn2c_request *r, json_t *any_object) {
   return form;
 }
 
+/* Makes the form of an answer that must be calls; *text: to free. */
+static int read_calls(attn2c_request *r, const attn2c_ask *ask, asked_form *form, char **text,
+                      attn2c_message *message) {
+  if (r->failed || !ask->tools.is_forced) return ATTN2C_OK;
+  if (form->name)
+    attn2c_request_refuse(r, "tool_choice", attn2c_request_field(r, "tool_choice"),
+                          "response_format, grammar and json_schema do not go with required calls");
+  char why[500] = "";
+  attn2c_message said = attn2c_message_make(why, sizeof why);
+  const int status = r->failed ? ATTN2C_OK : attn2c_tools_grammar(&ask->tools, text, &said);
+  *form = (asked_form){"tools", *text, NULL};
+  return status == ATTN2C_OK ? status : attn2c_fail(message, status, "tools: %s", why);
+}
+
 /* Finds or makes the grammar of a form, whose text it takes. */
 static int find_grammar(attn2c_server *server, const asked_form *form, char *text, attn2c_grammar_use **use,
                         attn2c_message *message) {
@@ -281,14 +295,16 @@ static int find_grammar(attn2c_server *server, const asked_form *form, char *tex
 static void read_grammar(attn2c_server *server, attn2c_request *r, attn2c_ask *ask) {
   attn2c_serve_generate *g = server->generate;
   json_t *any_object = json_pack("{s:s}", "type", "object");
-  const asked_form form = read_form(r, any_object);
-  char faults[600] = "", *text = NULL;
+  asked_form form = read_form(r, any_object);
+  char faults[600] = "", *text = NULL, *calls = NULL;
   attn2c_message said = attn2c_message_make(faults, sizeof faults);
   int status = any_object ? ATTN2C_OK : ATTN2C_MEMORY;
+  if (status == ATTN2C_OK) status = read_calls(r, ask, &form, &calls, &said);
   if (form.name && !r->failed) {
-    text = form.schema ? json_dumps(form.schema, JSON_ENCODE_ANY | JSON_COMPACT)
-                       : attn2c_copied(form.text, strlen(form.text));
-    if (!text) status = ATTN2C_MEMORY;
+    if (status == ATTN2C_OK)
+      text = form.schema ? json_dumps(form.schema, JSON_ENCODE_ANY | JSON_COMPACT)
+                         : attn2c_copied(form.text, strlen(form.text));
+    if (status == ATTN2C_OK && !text) status = ATTN2C_MEMORY;
     if (status == ATTN2C_OK && !g->vocabulary)
       status = attn2c_vocabulary_create(g->written ? g->written : g->tokenizer, g->calls.vocabulary,
                                         form.name, &g->vocabulary, &said);
@@ -304,6 +320,30 @@ static void read_grammar(attn2c_server *server, attn2c_request *r, attn2c_ask *a
     }
   }
   json_decref(any_object);
+  free(calls);
+}
+
+/* Reads the languages of a source and its answer. */
+static void read_languages(attn2c_server *server, attn2c_request *r, attn2c_ask *ask) {
+  const json_t *prompt = attn2c_request_field(r, "prompt");
+  const json_t *first = json_is_array(prompt) ? json_array_get(prompt, 0) : prompt;
+  attn2c_asked_languages asked = {NULL, NULL, "source_language", "target_language",
+                                  json_is_string(first) ? NULL : "prompts that are texts"};
+  char why[4000] = "";
+  attn2c_message said = attn2c_message_make(why, sizeof why);
+  attn2c_request_text(r, asked.source_name, &asked.source);
+  attn2c_request_text(r, asked.target_name, &asked.target);
+  if (!server->generate->calls.encode) {
+    attn2c_request_lacks(r, asked.source_name, "the model has no sources");
+    attn2c_request_lacks(r, asked.target_name, "the model has no sources");
+  }
+  if (r->failed ||
+      attn2c_find_languages(server->generate->tokenizer, &asked, &ask->languages, &said) == ATTN2C_OK)
+    return;
+  const int is_of_source = strncmp(why, asked.source_name, strlen(asked.source_name)) == 0;
+  attn2c_serve_refuse(r->exchange, 400, is_of_source ? asked.source_name : asked.target_name, NULL, "%s",
+                      why);
+  r->failed = 1;
 }
 
 /* Reads which log-probabilities are asked for. */
@@ -335,14 +375,17 @@ static void read_stream(attn2c_request *r, attn2c_ask *ask) {
   r->failed = inner.failed;
 }
 
-attn2c_ask *attn2c_ask_read(attn2c_server *server, attn2c_request *r, int is_chat) {
+attn2c_ask *attn2c_ask_read(attn2c_server *server, attn2c_request *r, const attn2c_tools *tools) {
   const attn2c_generation *stated = server->model->continued->generation;
+  const int is_chat = tools != NULL;
   attn2c_ask *ask = calloc(1, sizeof *ask);
   int64_t tokens = 0, n = 1, best = 1;
   if (!ask) {
+    if (tools) json_decref(tools->list);
     lack_memory(r);
     return NULL;
   }
+  if (tools) ask->tools = *tools;
   ask->job.kind = &attn2c_ask_kind;
   ask->is_chat = is_chat;
   ask->created = (int64_t)time(NULL);
@@ -363,6 +406,7 @@ attn2c_ask *attn2c_ask_read(attn2c_server *server, attn2c_request *r, int is_cha
   /* Without any statement a chat's answer may have all that the context leaves. */
   if (is_chat && tokens == 0 && stated->tokens == 0 && stated->length == 0) ask->tokens = INT32_MAX;
   read_grammar(server, r, ask);
+  read_languages(server, r, ask);
   read_top(r, ask);
   read_stream(r, ask);
   if (!is_chat) attn2c_request_flag(r, "echo", &ask->echo);
@@ -426,7 +470,8 @@ int attn2c_ask_add_text(attn2c_server *server, attn2c_request *r, attn2c_ask *as
   attn2c_serve_generate *g = server->generate;
   attn2c_text_tokens tokens;
   const char *fault;
-  const int status = attn2c_encode_all(g->reading, g->facts, text, length, ask->is_chat, 0, &tokens, &fault);
+  const int status = attn2c_encode_all(g->reading, g->facts, text, length, ask->is_chat,
+                                       ask->languages.language, &tokens, &fault);
   if (status != ATTN2C_OK) {
     attn2c_serve_refuse(r->exchange, status == ATTN2C_MEMORY ? 503 : 400, name, NULL, "%s: %s", name, fault);
     r->failed = 1;
@@ -491,6 +536,7 @@ void attn2c_ask_submit(attn2c_server *server, attn2c_request *r, attn2c_ask *ask
   }
   snprintf(ask->id, sizeof ask->id, "%s-%llx-%llx", ask->is_chat ? "chatcmpl" : "cmpl",
            (unsigned long long)server->started, (unsigned long long)server->generate->asks++);
+  ask->seed = (uint64_t)server->started * 1000003 + server->generate->asks * ATTN2C_ASK_ANSWERS;
   ask->job.bytes = ask->id_count * sizeof *ask->ids + (size_t)count * sizeof *ask->answers;
   r->exchange->read_tokens = (int64_t)ask->id_count;
   attn2c_serve_submit(server, r->exchange, &ask->job);
@@ -519,7 +565,7 @@ static void add_prompts(attn2c_server *server, attn2c_request *r, attn2c_ask *as
 
 void attn2c_serve_completions(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   attn2c_request request = {.exchange = exchange, .given = given};
-  attn2c_ask *ask = attn2c_ask_read(server, &request, 0);
+  attn2c_ask *ask = attn2c_ask_read(server, &request, NULL);
   if (!ask) return;
   add_prompts(server, &request, ask);
   attn2c_ask_submit(server, &request, ask);

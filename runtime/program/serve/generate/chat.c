@@ -17,6 +17,7 @@ typedef struct {
   size_t count;
   block *blocks;
   json_t *parsed; /* arguments of functions, which came as texts */
+  int keeps_text; /* the template takes them as texts */
   size_t values;
 } chat;
 
@@ -121,8 +122,9 @@ static void read_value(attn2c_request *r, chat *c, const char *field, const json
     for (size_t i = 0; json_is_object(given) && i < value->length && !r->failed; i++) {
       attn2c_chat_value *item = &((attn2c_chat_value *)value->text)[i];
       const json_t *text = json_object_get(given, item->name);
-      const json_t *object =
-          strcmp(item->name, "arguments") == 0 && json_is_string(text) ? parsed(c, text) : NULL;
+      const json_t *object = !c->keeps_text && strcmp(item->name, "arguments") == 0 && json_is_string(text)
+                                 ? parsed(c, text)
+                                 : NULL;
       const char *name = item->name;
       if (object) read_value(r, c, field, object, depth + 1, item), item->name = name;
     }
@@ -144,6 +146,8 @@ static void read_message(attn2c_request *r, chat *c, const json_t *given) {
     if (!message->content) lack_memory(r);
   } else if (content && !json_is_null(content)) {
     attn2c_request_refuse(r, "messages.content", content, "a text or a list of parts is allowed");
+  } else if (json_object_get(given, "tool_calls")) {
+    message->content = ""; /* templates append it to a text */
   }
   c->count++;
   static const char *const own[] = {"role", "content", NULL};
@@ -159,33 +163,90 @@ static int has_word(const attn2c_chat_template *template, const char *word) {
   return 0;
 }
 
-/* Reads the tools, which the template writes into the prompt. Returns 1 if there are any. */
-static int read_tools(attn2c_request *r, chat *c, const attn2c_chat_template *template,
-                      attn2c_chat_value *tools) {
-  const json_t *given = attn2c_request_field(r, "tools"), *choice = attn2c_request_field(r, "tool_choice");
+/* Reads the names of tools. */
+static void check_tools(attn2c_request *r, const json_t *list) {
+  size_t i;
+  json_t *tool;
+  json_array_foreach(list, i, tool) {
+    const json_t *type = json_object_get(tool, "type");
+    const char *name = json_string_value(json_object_get(json_object_get(tool, "function"), "name"));
+    if (!name || !attn2c_tool_name(name) ||
+        strcmp(json_string_value(type) ? json_string_value(type) : "", "function"))
+      attn2c_request_refuse(
+          r, "tools", tool,
+          "{\"type\": \"function\", \"function\": {\"name\": NAME}} is allowed, with a name of "
+          "1 to 64 letters, digits, _, - and .");
+  }
+}
+
+/* Reads tool_choice. Returns 1 if the model may call. */
+static int read_choice(attn2c_request *r, attn2c_tools *tools) {
+  const json_t *choice = attn2c_request_field(r, "tool_choice");
   int number = 0;
-  if (json_is_object(choice)) attn2c_request_refuse(r, "tool_choice", choice, "auto or none is allowed");
-  attn2c_request_word(r, "tool_choice", "auto or none", &number);
-  if (!given || r->failed) return 0;
-  if (!json_is_array(given))
+  if (!json_is_object(choice)) {
+    attn2c_request_word(r, "tool_choice", "auto, none or required", &number);
+  } else {
+    const char *type = json_string_value(json_object_get(choice, "type"));
+    tools->only = json_string_value(json_object_get(json_object_get(choice, "function"), "name"));
+    if (!type || strcmp(type, "function") != 0 || !tools->only || !attn2c_tools_find(tools, tools->only))
+      attn2c_request_refuse(
+          r, "tool_choice", choice,
+          "auto, none, required or {\"type\": \"function\", \"function\": {\"name\": NAME}} with "
+          "the name of one of the tools is allowed");
+  }
+  tools->is_forced = tools->only || number == 2;
+  if (tools->is_forced && !tools->form)
+    attn2c_request_refuse(
+        r, "tool_choice", choice,
+        "only auto or none is allowed: the form of calls of the model's template is not known");
+  return number != 1;
+}
+
+/* Reads the tools. The list is a reference of its own if the model may call them. */
+static attn2c_tools read_tools(attn2c_request *r, const attn2c_chat_template *template) {
+  json_t *given = (json_t *)attn2c_request_field(r, "tools");
+  const attn2c_tools none = {.form = NULL};
+  attn2c_tools tools = {.form = attn2c_tool_form_of(template), .list = given, .is_parallel = 1};
+  if (given && !json_is_array(given))
     attn2c_request_refuse(r, "tools", given, "a list of tools is allowed");
   else if (json_array_size(given) > 0 && !has_word(template, "tools"))
     attn2c_request_lacks(r, "tools", "the model's chat template has none");
-  if (r->failed || number == 1 || json_array_size(given) == 0) return 0;
-  read_value(r, c, "tools", given, 0, tools);
-  tools->name = "tools";
-  return !r->failed;
+  check_tools(r, given);
+  attn2c_request_flag(r, "parallel_tool_calls", &tools.is_parallel);
+  const int calls = read_choice(r, &tools);
+  if (tools.is_forced && json_array_size(given) == 0)
+    attn2c_request_refuse(r, "tool_choice", attn2c_request_field(r, "tool_choice"), "it goes with tools");
+  if (r->failed || !calls || json_array_size(given) == 0) return none;
+  json_incref(given);
+  return tools;
+}
+
+/* Adds a chat's text as the prompt, with what a call begins with if one must follow. */
+static void add_prompt(attn2c_server *server, attn2c_request *r, attn2c_ask *ask, const char *text,
+                       size_t length) {
+  char opening[200];
+  const size_t more = strlen(attn2c_tools_opening(&ask->tools, opening, sizeof opening));
+  char *whole = malloc(length + more + 1);
+  if (whole) {
+    memcpy(whole, text, length);
+    memcpy(whole + length, opening, more);
+    attn2c_ask_add_text(server, r, ask, "messages", whole, length + more);
+  } else {
+    lack_memory(r);
+  }
+  free(whole);
 }
 
 void attn2c_serve_chat(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   attn2c_request request = {.exchange = exchange, .given = given}, *r = &request;
   attn2c_serve_generate *g = server->generate;
   const attn2c_chat_template *template = g->facts->chat;
-  attn2c_ask *ask = attn2c_ask_read(server, r, 1);
+  const attn2c_tools asked = read_tools(r, template);
+  attn2c_ask *ask = r->failed ? NULL : attn2c_ask_read(server, r, &asked);
   if (!ask) return;
   const json_t *list = attn2c_request_field(r, "messages");
   const size_t count = json_array_size(list);
-  chat c = {.count = 0};
+  chat c = {.keeps_text = asked.form && asked.form->takes_text};
   if (count < 1 || count > MOST_MESSAGES) {
     attn2c_request_refuse(r, "messages", list, "a list of 1 to 4096 messages is allowed");
   } else {
@@ -195,9 +256,9 @@ void attn2c_serve_chat(attn2c_server *server, attn2c_exchange *exchange, const j
   if (!r->failed && (!c.messages || !c.joined)) lack_memory(r);
   for (size_t i = 0; i < count && !r->failed; i++) read_message(r, &c, json_array_get(list, i));
   attn2c_chat_value tools;
-  const int has_tools = !r->failed && read_tools(r, &c, template, &tools);
+  if (asked.list && !r->failed) read_value(r, &c, "tools", asked.list, 0, &tools), tools.name = "tools";
   const attn2c_chat_options options = {
-      .add_generation_prompt = 1, .flags = &tools, .flag_count = (size_t)has_tools};
+      .add_generation_prompt = 1, .flags = &tools, .flag_count = asked.list != NULL};
   const char *text;
   size_t length;
   char fault[300] = "";
@@ -209,7 +270,7 @@ void attn2c_serve_chat(attn2c_server *server, attn2c_exchange *exchange, const j
                         *fault ? fault : attn2c_strerror(status));
     r->failed = 1;
   }
-  if (!r->failed) attn2c_ask_add_text(server, r, ask, "messages", text, length);
+  if (!r->failed) add_prompt(server, r, ask, text, length);
   free_chat(&c);
   attn2c_ask_submit(server, r, ask);
 }

@@ -17,6 +17,19 @@ static int open_text(attn2c_serve_generate *g, attn2c_message *message) {
                              : status;
 }
 
+/* Opens the model of --draft. */
+static int open_draft(attn2c_serve_generate *g, const attn2c_arguments *arguments, attn2c_message *message) {
+  const char *draft = arguments->generate.draft;
+  char said[1000] = "";
+  int status = attn2c_generate_check_draft(&arguments->generate, message);
+  if (!draft || status != ATTN2C_OK) return status;
+  status = attn2c_the_draft->open(draft, arguments->threads, &g->draft_model, &g->draft, said, sizeof said);
+  said[strcspn(said, "\n")] = '\0';
+  return status == ATTN2C_OK
+             ? status
+             : attn2c_fail(message, status, "--draft: %s", *said ? said : attn2c_strerror(status));
+}
+
 static int open_part(attn2c_server *server, attn2c_message *message) {
   const attn2c_descriptor *model = server->model;
   const int most = (int)model->continued->sequences, asked = server->arguments->serve.sequences;
@@ -38,7 +51,10 @@ static int open_part(attn2c_server *server, attn2c_message *message) {
   if (attn2c_encode_entry(model) && (!g->calls.encode || g->calls.source_values))
     return ATTN2C_OK; /* it reads pictures or sounds, which other parts take */
   if (asked) g->calls.sequences = asked;
-  status = attn2c_writing_create(server, g->calls.sequences, server->arguments->generate.guess, &g->writing);
+  status = open_draft(g, server->arguments, message);
+  if (status != ATTN2C_OK) return status;
+  status = attn2c_writing_create(server, g->calls.sequences,
+                                 server->arguments->generate.guess || g->draft_model, &g->writing);
   const attn2c_engine_writer writer = {g->writing, attn2c_writing_admit, attn2c_writing_step};
   if (status == ATTN2C_OK) attn2c_engine_set_writer(server->engine, &writer);
   return status;
@@ -48,6 +64,7 @@ static void close_part(attn2c_server *server) {
   attn2c_serve_generate *g = server->generate;
   if (!g) return;
   attn2c_writing_free(g->writing);
+  if (g->draft_model) attn2c_the_draft->close(g->draft_model, g->draft.context);
   for (int i = 0; i < ATTN2C_KNOWN_GRAMMARS; i++) {
     attn2c_grammar_use_free(g->known[i].use);
     free(g->known[i].text);

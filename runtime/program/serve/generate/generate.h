@@ -5,6 +5,8 @@
 #include "base/text_facts.h"
 #include "generate/answers.h"
 #include "program/grammar/open.h"
+#include "program/serve/generate/tools.h"
+#include "program/text/generate.h"
 #include "program/serve/request.h"
 #include "text/text.h"
 
@@ -46,6 +48,7 @@ typedef struct attn2c_asked {
   /* The loop's thread uses these. */
   size_t shown, shown_tokens; /* that are in the stream */
   int is_begun, is_ended;
+  attn2c_tool_place read; /* of the text, if there are tools */
 } attn2c_asked;
 
 /* A request. */
@@ -66,7 +69,10 @@ struct attn2c_ask {
   char **stops;
   int stop_count;
   attn2c_grammar_use *grammar; /* of the answers; NULL: none */
-  int32_t *ids;                /* of all prompts */
+  attn2c_tools tools;          /* form NULL: answers are text only */
+  uint64_t seed;               /* of the calls' ids */
+  attn2c_language_tokens languages;
+  int32_t *ids; /* of all prompts */
   size_t id_count;
   size_t ends[ATTN2C_ASK_PROMPTS]; /* of each prompt in ids */
   char *texts[ATTN2C_ASK_PROMPTS]; /* of echo; NULL: none */
@@ -97,14 +103,16 @@ typedef struct attn2c_serve_generate {
   attn2c_beam_options processors;
   struct attn2c_writing *writing;
   attn2c_calls calls;
+  void *draft_model; /* that guesses; NULL: none */
+  attn2c_calls draft;
   attn2c_context *context;
   struct attn2c_chat_work *chat; /* of the loop's thread; NULL before the first chat */
   uint64_t asks;
 } attn2c_serve_generate;
 
 /* Makes a request with all fields that chats and completions have in common; NULL after a fault, which was
- * replied. */
-attn2c_ask *attn2c_ask_read(attn2c_server *server, attn2c_request *request, int is_chat);
+ * replied. tools: of a chat, whose list the request takes; NULL: a completion. */
+attn2c_ask *attn2c_ask_read(attn2c_server *server, attn2c_request *request, const attn2c_tools *tools);
 void attn2c_ask_free(attn2c_ask *ask);
 /* Adds a prompt. Returns 0 after a fault, which was replied; name: the field it is in. */
 int attn2c_ask_add_text(attn2c_server *server, attn2c_request *request, attn2c_ask *ask, const char *name,
@@ -126,8 +134,8 @@ void attn2c_serve_chat(attn2c_server *server, attn2c_exchange *exchange, const j
 
 typedef struct attn2c_writing attn2c_writing;
 
-/* sequences: answers at a time. is_guessed: 1: repetitions of texts are guesses (generate/guess.h). Returns
- * ATTN2C_OK or _MEMORY. */
+/* sequences: answers at a time. is_guessed: 1: repetitions of texts are guesses (generate/guess.h), or tokens
+ * of the server's second model. Returns ATTN2C_OK or _MEMORY. */
 int attn2c_writing_create(attn2c_server *server, int32_t sequences, int is_guessed, attn2c_writing **writing);
 /* Frees also the requests that it has. */
 void attn2c_writing_free(attn2c_writing *writing);

@@ -7,12 +7,14 @@
 /* The news of an answer at one moment. */
 typedef struct {
   const attn2c_asked *answer;
-  json_t *text, *logs; /* NULL: nothing new */
+  json_t *text, *calls, *logs; /* NULL: nothing new */
   attn2c_end end;
 } news;
 
-static const char *reason_of(attn2c_end end) {
-  return end == ATTN2C_END_COUNT || end == ATTN2C_END_CONTEXT ? "length" : "stop";
+static const char *reason_of(const news *n) {
+  return n->end == ATTN2C_END_COUNT || n->end == ATTN2C_END_CONTEXT ? "length"
+         : n->answer->read.calls > 0                                ? "tool_calls"
+                                                                    : "stop";
 }
 
 /* Returns a token's text as JSON. */
@@ -87,6 +89,24 @@ static json_t *completion_logs(const attn2c_serve_generate *g, const attn2c_aske
                    "text_offset", places);
 }
 
+/* Takes the calls of an answer, and the text around them. */
+static void take_calls(news *n, attn2c_asked *answer) {
+  const attn2c_ask *ask = answer->ask;
+  char *content = malloc(answer->length - answer->read.at + 1);
+  n->calls = json_array();
+  const size_t length =
+      content && n->calls
+          ? attn2c_tools_take(&ask->tools, ask->seed + (uint64_t)answer->number, answer->text, answer->length,
+                              n->end != ATTN2C_END_NONE, &answer->read, content, n->calls)
+          : 0;
+  if (length > 0) n->text = attn2c_json_text(content, length);
+  if (json_array_size(n->calls) == 0) {
+    json_decref(n->calls);
+    n->calls = NULL;
+  }
+  free(content);
+}
+
 /* Takes what is new of an answer. Called with the engine's lock. */
 static news take_news(const attn2c_serve_generate *g, attn2c_asked *answer) {
   const attn2c_ask *ask = answer->ask;
@@ -103,11 +123,14 @@ static news take_news(const attn2c_serve_generate *g, attn2c_asked *answer) {
     }
     free(both);
     answer->is_begun = 1;
+  } else if (ask->tools.form) {
+    take_calls(&n, answer);
   } else if (length > 0) {
     n.text = attn2c_json_text(answer->text + answer->shown, length);
   }
   answer->shown = answer->length;
-  if (ask->top >= 0 && answer->token_count > answer->shown_tokens && (n.text || n.end != ATTN2C_END_NONE)) {
+  if (ask->top >= 0 && answer->token_count > answer->shown_tokens &&
+      (n.text || n.calls || n.end != ATTN2C_END_NONE)) {
     n.logs = (ask->is_chat ? chat_logs : completion_logs)(g, answer, answer->shown_tokens);
     answer->shown_tokens = answer->token_count;
   }
@@ -150,6 +173,17 @@ static void write_event(attn2c_ask *ask, json_t *event) {
   free(text);
 }
 
+/* Returns what is new of a message that is streamed. */
+static json_t *delta_of(const news *n, json_t *text) {
+  json_t *delta = json_object(), *call;
+  size_t i;
+  if (text) json_object_set_new(delta, "content", text);
+  json_array_foreach(n->calls, i, call) json_object_set_new(
+      call, "index", json_integer(n->answer->read.calls - (json_int_t)(json_array_size(n->calls) - i)));
+  if (n->calls) json_object_set_new(delta, "tool_calls", n->calls);
+  return delta;
+}
+
 /* Writes an event about an answer: a part of its text, or why it has ended. */
 static void write_choice(attn2c_ask *ask, const news *n, json_t *text, json_t *logs, const char *reason,
                          int is_first) {
@@ -159,11 +193,10 @@ static void write_choice(attn2c_ask *ask, const news *n, json_t *text, json_t *l
         json_pack("{s:i, s:o, s:o, s:s?}", "index", n->answer->number, "text", text ? text : json_string(""),
                   "logprobs", logs ? logs : json_null(), "finish_reason", reason);
   else
-    part = json_pack("{s:i, s:o, s:o, s:s?}", "index", n->answer->number, "delta",
-                     is_first ? json_pack("{s:s, s:s}", "role", "assistant", "content", "")
-                     : text   ? json_pack("{s:o}", "content", text)
-                              : json_object(),
-                     "logprobs", logs ? logs : json_null(), "finish_reason", reason);
+    part =
+        json_pack("{s:i, s:o, s:o, s:s?}", "index", n->answer->number, "delta",
+                  is_first ? json_pack("{s:s, s:s}", "role", "assistant", "content", "") : delta_of(n, text),
+                  "logprobs", logs ? logs : json_null(), "finish_reason", reason);
   json_t *event = frame(ask, json_pack("[o]", part));
   if (ask->with_usage && event) json_object_set_new(event, "usage", json_null());
   write_event(ask, event);
@@ -194,15 +227,16 @@ static void write_news(attn2c_ask *ask) {
     attn2c_asked *answer = &ask->answers[i];
     if (answer->is_ended) continue;
     attn2c_engine_lock(ask->job.server->engine);
-    const news n = take_news(g, answer);
+    news n = take_news(g, answer);
     attn2c_engine_unlock(ask->job.server->engine);
-    if (n.text || n.logs) write_choice(ask, &n, n.text, n.logs, NULL, 0);
+    if (n.text || n.calls || n.logs) write_choice(ask, &n, n.text, n.logs, NULL, 0);
+    n.calls = NULL;
     if (n.end == ATTN2C_END_NONE) continue;
     answer->is_ended = 1;
     if (n.end == ATTN2C_END_FAULT)
       write_fault(ask, answer->fault);
     else
-      write_choice(ask, &n, NULL, NULL, reason_of(n.end), 0);
+      write_choice(ask, &n, NULL, NULL, reason_of(&n), 0);
   }
 }
 
@@ -227,13 +261,17 @@ static void end_stream(attn2c_ask *ask) {
 
 /* Returns an answer of a whole reply. */
 static json_t *choice_of(const attn2c_ask *ask, const news *n) {
-  json_t *text = n->text ? n->text : json_string(""), *logs = n->logs ? n->logs : json_null();
+  json_t *text = n->text    ? n->text
+                 : n->calls ? json_null()
+                            : json_string(""),
+         *logs = n->logs ? n->logs : json_null();
   if (!ask->is_chat)
     return json_pack("{s:i, s:o, s:o, s:s}", "index", n->answer->number, "text", text, "logprobs", logs,
-                     "finish_reason", reason_of(n->end));
-  return json_pack("{s:i, s:{s:s, s:o, s:n}, s:o, s:s}", "index", n->answer->number, "message", "role",
-                   "assistant", "content", text, "refusal", "logprobs", logs, "finish_reason",
-                   reason_of(n->end));
+                     "finish_reason", reason_of(n));
+  json_t *message = json_pack("{s:s, s:o, s:n}", "role", "assistant", "content", text, "refusal");
+  if (n->calls) json_object_set_new(message, "tool_calls", n->calls);
+  return json_pack("{s:i, s:o, s:o, s:s}", "index", n->answer->number, "message", message, "logprobs", logs,
+                   "finish_reason", reason_of(n));
 }
 
 void attn2c_ask_done(attn2c_job *job) {

@@ -5,8 +5,7 @@
 
 #include <math.h>
 
-#include "generate/guess.h"
-#include "generate/kept_ids.h"
+#include "generate/draft.h"
 #include "generate/text_writer.h"
 #include "system/clock.h"
 
@@ -43,6 +42,7 @@ struct attn2c_writing {
   float *logits;              /* [rows][vocabulary] */
   int32_t rows;               /* of a call whose logits are all wanted */
   attn2c_guess_call *guesses; /* NULL: nothing is guessed */
+  attn2c_drafter *drafter;    /* NULL: repetitions are guesses */
   float *row;                 /* [vocabulary] */
   int32_t *ids;               /* of a call */
   size_t id_capacity;
@@ -71,6 +71,7 @@ int attn2c_writing_create(attn2c_server *server, int32_t sequences, int is_guess
   w->id_capacity = (size_t)w->call_rows + (size_t)sequences;
   w->ids = malloc(w->id_capacity * sizeof *w->ids);
   int status = attn2c_kept_ids_create(w->calls, &w->kept);
+  if (status == ATTN2C_OK && g->draft_model) status = attn2c_drafter_create(&g->draft, w->calls, &w->drafter);
   if (status == ATTN2C_OK) status = attn2c_text_work_create(g->written ? g->written : g->tokenizer, &w->work);
   return status == ATTN2C_OK && (!w->logits || !w->row || !w->ids) ? ATTN2C_MEMORY : status;
 }
@@ -102,6 +103,7 @@ void attn2c_writing_free(attn2c_writing *w) {
   attn2c_free(w->logits);
   attn2c_free(w->row);
   attn2c_free(w->guesses);
+  attn2c_drafter_free(w->drafter);
   free(w->ids);
   free(w);
 }
@@ -229,17 +231,28 @@ static attn2c_history history_of(const attn2c_writing *w, const place *p, int32_
                           p->most, rule ? rule : w->calls->rule};
 }
 
+/* True if a token adds to an answer's text. A special one does if it is about calls of tools. */
+static int is_shown(const attn2c_writing *w, const attn2c_ask *ask, int32_t id) {
+  const char *text;
+  size_t length;
+  if (!ask->tools.form) return 1;
+  if (attn2c_text_decode(w->work, &id, 1, 1, &text, &length) != ATTN2C_OK || length > 0) return 1;
+  return attn2c_text_decode(w->work, &id, 1, 0, &text, &length) != ATTN2C_OK || length == 0 ||
+         attn2c_tools_have(&ask->tools, text, length);
+}
+
 /* Chooses the next token of an answer, after `count` tokens, by its logits, and adds its text. Returns the
  * token, or -1 after a fault. */
 static int32_t choose(attn2c_writing *w, place *p, int32_t count, float *logits) {
   attn2c_asked *answer = p->answer;
-  const attn2c_beam_options *processors = &w->server->generate->processors;
+  attn2c_beam_options processors = w->server->generate->processors;
   const attn2c_history history = history_of(w, p, count);
   char fault[200] = "";
   attn2c_message message = attn2c_message_make(fault, sizeof fault);
   int32_t id;
+  if (answer->ask->languages.first >= 0) processors.forced_bos = answer->ask->languages.first;
   if (answer->ask->top >= 0) take_logs(w, logits);
-  const char *lack = attn2c_process(processors, &history, logits, w->calls->vocabulary);
+  const char *lack = attn2c_process(&processors, &history, logits, w->calls->vocabulary);
   int status = lack ? attn2c_fail(&message, ATTN2C_FORMAT, "%s", lack)
                     : attn2c_sampler_sample(p->sampler, logits, &id, &message);
   if (status == ATTN2C_OK && id >= w->limit)
@@ -256,7 +269,7 @@ static int32_t choose(attn2c_writing *w, place *p, int32_t count, float *logits)
   answer->written++;
   attn2c_engine_unlock(engine_of(w));
   atomic_fetch_add(&w->server->metrics.written_tokens, 1);
-  if (!is_stop) status = attn2c_writer_add(p->text, w->work, id);
+  if (!is_stop && is_shown(w, answer->ask, id)) status = attn2c_writer_add(p->text, w->work, id);
   attn2c_end why = is_stop                    ? ATTN2C_END_TOKEN
                    : p->text->stopped_by >= 0 ? ATTN2C_END_TEXT
                    : count + 1 >= p->most     ? ATTN2C_END_COUNT
@@ -300,12 +313,13 @@ static int prepare(attn2c_writing *w, place *p, attn2c_message *message) {
   sampling.seed += (uint64_t)answer->number;
   p->prompt = w->calls->encode ? w->calls->start : answer->prompt;
   p->prompt_count = w->calls->encode ? w->calls->start_count : answer->prompt_count;
+  if (ask->languages.start >= 0) p->prompt = &ask->languages.start, p->prompt_count = 1;
   const int64_t most = (ask->length && ask->length < room ? ask->length : room) - p->prompt_count;
   p->most = p->prompt_count + (int32_t)(ask->tokens < most ? ask->tokens : most);
   p->is_looked = ask->echo && ask->top >= 0;
   const attn2c_serve_generate *g = w->server->generate;
-  int status = attn2c_writer_create(g->written ? g->written : g->tokenizer, (const char *const *)ask->stops,
-                                    ask->stop_count, &p->text, message);
+  int status = attn2c_writer_create(g->written ? g->written : g->tokenizer, !ask->tools.form,
+                                    (const char *const *)ask->stops, ask->stop_count, &p->text, message);
   if (status == ATTN2C_OK)
     status = attn2c_sampler_create(&p->sampler, &sampling, w->calls->vocabulary, message);
   if (status == ATTN2C_OK)
@@ -475,9 +489,17 @@ static batch guess(attn2c_writing *w, const batch *plain) {
     const place *p = &w->places[plain->sequences[i]];
     const int32_t kept = attn2c_kept_ids_count(w->kept, plain->sequences[i]);
     const attn2c_history history = history_of(w, p, kept);
-    attn2c_guess_next(&history, p->last, p->most - kept - 2, &call->guesses[i]);
+    if (w->drafter)
+      attn2c_drafter_ask(p->most - kept - 2, &call->guesses[i]);
+    else
+      attn2c_guess_next(&history, p->last, p->most - kept - 2, &call->guesses[i]);
   }
   attn2c_guess_call_begin(call, plain->count, w->rows < w->call_rows ? w->rows : w->call_rows);
+  for (int32_t i = 0; i < plain->count && w->drafter; i++) {
+    const int32_t sequence = plain->sequences[i];
+    attn2c_drafter_write(w->drafter, call, i, sequence, attn2c_kept_ids_of(w->kept, sequence),
+                         attn2c_kept_ids_count(w->kept, sequence), w->places[sequence].last);
+  }
   for (int32_t i = 0; i < plain->count; i++) {
     int32_t ids[1 + ATTN2C_GUESSES] = {w->places[plain->sequences[i]].last};
     memcpy(ids + 1, call->guesses[i].ids, sizeof call->guesses[i].ids);

@@ -1,0 +1,294 @@
+/* test_tools.c - calls of tools in the answers of a server's chats: each form of the table, read at once and
+ * as it comes, what is no call, texts damaged at random, and the grammar of answers that must be calls. */
+#include "program/serve/generate/tools.h"
+
+#include "generate/draw.h"
+#include "grammar/states.h"
+
+#include <criterion/criterion.h>
+
+#define DRAW(limit) attn2c_draw_below(attn2c_draw_bits(11, n++), (limit))
+
+#define TOOLS                                                                                                \
+  "[{\"type\":\"function\",\"function\":{\"name\":\"add\",\"parameters\":{\"type\":\"object\","              \
+  "\"properties\":{\"a\":{\"$ref\":\"#/$defs/n\"}},\"required\":[\"a\"],\"$defs\":{\"n\":{\"type\":"         \
+  "\"number\"}}}}},{\"type\":\"function\",\"function\":{\"name\":\"no-w.1\"}}]"
+
+/* Returns the form of a template whose words are separated by '|'. */
+static const attn2c_tool_form *form_of(const char *signs) {
+  attn2c_chat_word words[4];
+  attn2c_chat_template template = {.words = words};
+  while (*signs) {
+    const size_t length = strcspn(signs, "\v");
+    words[template.word_count++] = (attn2c_chat_word){signs, (uint32_t)length};
+    signs += length + (signs[length] != '\0');
+  }
+  return attn2c_tool_form_of(&template);
+}
+
+typedef struct {
+  char content[1000];
+  size_t length;
+  json_t *calls;
+  attn2c_tool_place place;
+} reading;
+
+static void take(reading *r, const attn2c_tools *tools, const char *text, size_t length, int is_whole) {
+  char *copy = malloc(length + 1);
+  memcpy(copy, text, length);
+  r->length +=
+      attn2c_tools_take(tools, 5, copy, length, is_whole, &r->place, r->content + r->length, r->calls);
+  free(copy);
+}
+
+/* Returns "CONTENT|name arguments|...". */
+static const char *shown(reading *r) {
+  static char text[4000];
+  size_t i, used = (size_t)snprintf(text, sizeof text, "%.*s", (int)r->length, r->content);
+  json_t *call;
+  json_array_foreach(r->calls, i, call) {
+    const json_t *f = json_object_get(call, "function");
+    used += (size_t)snprintf(text + used, sizeof text - used, "|%s %s",
+                             json_string_value(json_object_get(f, "name")),
+                             json_string_value(json_object_get(f, "arguments")));
+    cr_assert_eq(json_string_length(json_object_get(call, "id")), 9);
+  }
+  json_decref(r->calls);
+  return text;
+}
+
+static const char *read_whole(const attn2c_tools *tools, const char *text) {
+  reading r = {.calls = json_array()};
+  take(&r, tools, text, strlen(text), 1);
+  cr_assert_eq(r.place.at, strlen(text));
+  return shown(&r);
+}
+
+/* Reads a text in pieces of drawn lengths, whose ends are ends of characters. */
+static const char *read_pieces(const attn2c_tools *tools, const char *text, uint64_t most, uint64_t *draws) {
+  const size_t length = strlen(text);
+  reading r = {.calls = json_array()};
+  uint64_t n = *draws;
+  for (size_t at = 0; at < length;) {
+    at += 1 + (size_t)DRAW(most);
+    if (at > length) at = length;
+    while (((unsigned char)text[at] & 0xc0) == 0x80) at++;
+    take(&r, tools, text, at, 0);
+  }
+  take(&r, tools, text, length, 1);
+  *draws = n;
+  return shown(&r);
+}
+
+#define HERMES   "\n<tool_call>\n{\"name\": \""
+#define MISTRAL  "[TOOL_CALLS] ["
+#define LLAMA    "{\"name\": \"\v\"parameters\": "
+#define DEEPSEEK "<｜tool▁call▁begin｜>\v```json"
+#define ONE      "{\"name\": \"add\", \"arguments\": {\"a\": 1}}"
+#define TWO      "{\"name\": \"no-w.1\", \"arguments\": {}}"
+#define BOTH     "|add {\"a\":1}|no-w.1 {}"
+
+static const struct {
+  const char *signs, *text, *shown;
+} cases[] = {
+    {HERMES, "no call", "no call"},
+    {HERMES, " a \n", " a \n"},
+    {HERMES, "a <tool_cal", "a <tool_cal"},
+    {HERMES, "<tool_call>\n" ONE "\n</tool_call>", "|add {\"a\":1}"},
+    {HERMES, "Let me.\n\n<tool_call>\n" ONE "\n</tool_call>\n<tool_call>" TWO "</tool_call>\n",
+     "Let me." BOTH},
+    {HERMES, "<tool_call>\n" ONE "\n</tool_call>\nSo, é!", "So, é!|add {\"a\":1}"},
+    {HERMES, "<tool_call>\n" ONE, "|add {\"a\":1}"},
+    {HERMES, "<tool_call>[" ONE "," TWO "]</tool_call>", BOTH},
+    {HERMES, "<tool_call>\n{\"name\": \"add\", \"arguments\": {\"a\": 1}",
+     "<tool_call>\n{\"name\": \"add\", "
+     "\"arguments\": {\"a\": 1}"},
+    {HERMES, "a <tool_call>{\"name\": \"sub\"}</tool_call> b",
+     "a <tool_call>{\"name\": \"sub\"}</tool_call> b"},
+    {HERMES, "<tool_call>é" ONE "</tool_call>", "<tool_call>é" ONE "</tool_call>"},
+    {HERMES, "<tool_call>{\"name\": 5}<tool_call>" ONE, "<tool_call>{\"name\": 5}|add {\"a\":1}"},
+    {HERMES, "<tool_call>{\"name\": \"add\", \"arguments\": [1]}",
+     "<tool_call>{\"name\": \"add\", \"arguments\": [1]}"},
+    {HERMES, "<tool_call>{\"name\": \"add\"}</tool_call>", "|add {}"},
+    {HERMES, "<tool_call>{\"name\": \"add\", \"arguments\": \"{\\\"a\\\": 0.1}\"}", "|add {\"a\":0.1}"},
+    {HERMES, "<tool_call>{\"name\": \"add\", \"arguments\": {\"a\": \"\\\"}</tool_call>\"}}</tool_call>",
+     "|add {\"a\":\"\\\"}</tool_call>\"}"},
+    {HERMES, "<tool_call>" ONE "," TWO "</tool_call>", "," TWO "</tool_call>|add {\"a\":1}"},
+    {HERMES, "<tool_call>[]</tool_call>", "<tool_call>[]</tool_call>"},
+    {MISTRAL, "[TOOL_CALLS] [" ONE ", " TWO "]", BOTH},
+    {MISTRAL, "[TOOL_CALLS][" ONE ", {}]", "[TOOL_CALLS][" ONE ", {}]"},
+    {MISTRAL "\v[ARGS]", "[TOOL_CALLS]add[ARGS]{\"a\": 1}[TOOL_CALLS]no-w.1[CALL_ID]abc123DEF[ARGS]{}", BOTH},
+    {MISTRAL "\v[ARGS]", "[TOOL_CALLS]add{\"a\": 1}", "[TOOL_CALLS]add{\"a\": 1}"},
+    {LLAMA, "{\"name\": \"add\", \"parameters\": {\"a\": 1}}", "|add {\"a\":1}"},
+    {LLAMA, "\n<|python_tag|>{\"name\": \"add\", \"parameters\": {\"a\": 1}}; {\"name\": \"no-w.1\"}", BOTH},
+    {LLAMA, "As JSON: {\"name\": \"add\"}", "As JSON: {\"name\": \"add\"}"},
+    {LLAMA, "{\"name\": \"Ada\", \"age\": 36}", "{\"name\": \"Ada\", \"age\": 36}"},
+    {LLAMA, "<|python_tag|>print(1)", "<|python_tag|>print(1)"},
+    {DEEPSEEK,
+     "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>add\n```json\n{\"a\": "
+     "1}\n```<｜tool▁call▁end｜>\n"
+     "<｜tool▁call▁begin｜>function<｜tool▁sep｜>no-w.1\n```json\n{}\n```<｜tool▁call▁end｜><"
+     "｜tool▁calls▁end｜>",
+     BOTH},
+    {"<｜tool▁call▁begin｜>",
+     "So.<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>add<｜tool▁sep｜>{\"a\": "
+     "1}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+     "So.|add {\"a\":1}"},
+    {"<｜tool▁call▁begin｜>", "<｜tool▁calls▁begin｜> x", "<｜tool▁calls▁begin｜> x"},
+    {"<|START_ACTION|>",
+     "<|START_ACTION|>[\n {\"tool_call_id\": \"0\", \"tool_name\": \"add\", \"parameters\": {\"a\": 1}},\n"
+     "{\"tool_name\": \"no-w.1\", \"parameters\": {}}]<|END_ACTION|>",
+     BOTH},
+    {"<|tool_call|>", "<|tool_call|>[" ONE "," TWO "]<|/tool_call|>", BOTH},
+    {"x functools[{", "functools[" ONE ", " TWO "]", BOTH},
+    {"<TOOLCALL>", "<TOOLCALL>[" ONE ", " TWO "]</TOOLCALL>", BOTH},
+    {"<tool_calls>", "<tool_calls>[" ONE ", " TWO "]</tool_calls>", BOTH},
+    {"<function_call>", "<function_call> " ONE "<function_call> " TWO, BOTH},
+    {"<tool_call>[", "<tool_call>[" ONE ", " TWO "]", BOTH},
+};
+
+static attn2c_tools tools_of(const char *signs) {
+  const attn2c_tools tools = {.form = form_of(signs), .list = json_loads(TOOLS, 0, NULL), .is_parallel = 1};
+  cr_assert(tools.form && tools.list, "%s", signs);
+  return tools;
+}
+
+Test(tools, forms) {
+  uint64_t draws = 0;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const attn2c_tools tools = tools_of(cases[i].signs);
+    cr_expect_str_eq(read_whole(&tools, cases[i].text), cases[i].shown, "%s", cases[i].text);
+    for (uint64_t most = 1; most < 40; most++)
+      cr_assert_str_eq(read_pieces(&tools, cases[i].text, most, &draws), cases[i].shown, "%s", cases[i].text);
+    json_decref(tools.list);
+  }
+}
+
+Test(tools, forms_of_templates) {
+  static const char *const none[] = {"",
+                                     "<tool_call>\v<function=",
+                                     "<tool_call>\v<arg_key>",
+                                     "[AVAILABLE_TOOLS]",
+                                     "{\"name\": \"",
+                                     "\"parameters\": ",
+                                     "<|tool_call_start|>"};
+  for (size_t i = 0; i < sizeof none / sizeof *none; i++) cr_expect_null(form_of(none[i]), "%s", none[i]);
+}
+
+/* Without parallel calls, what follows the first is left out. */
+Test(tools, one) {
+  static const char *const texts[] = {"<tool_call>" ONE "</tool_call>\n<tool_call>" TWO "</tool_call>",
+                                      "<tool_call>[" ONE "," TWO "]</tool_call> more", ("<tool_call>" ONE)};
+  uint64_t draws = 0;
+  attn2c_tools tools = tools_of(HERMES);
+  tools.is_parallel = 0;
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    cr_expect_str_eq(read_whole(&tools, texts[i]), "|add {\"a\":1}");
+    cr_expect_str_eq(read_pieces(&tools, texts[i], 3, &draws), "|add {\"a\":1}");
+  }
+  json_decref(tools.list);
+}
+
+/* Damaged texts: pieces give the same as the whole, and nothing is lost but calls and white space. */
+Test(tools, damaged) {
+  static const char *const pieces[] = {"<tool_call>", "</tool_call>", "{", "}", "\"", "\\",
+                                       " ",           "\n",           ONE, "é", "["};
+  uint64_t n = 0, draws = 1 << 20;
+  attn2c_tools all[] = {tools_of(HERMES), tools_of(MISTRAL), tools_of(LLAMA), tools_of(MISTRAL "\v[ARGS]"),
+                        tools_of(DEEPSEEK)};
+  for (int i = 0; i < 20000; i++) {
+    char text[1000];
+    size_t length = (size_t)snprintf(text, sizeof text, "%s", cases[DRAW(sizeof cases / sizeof *cases)].text),
+           used = length;
+    for (uint64_t changes = 1 + DRAW(4); changes > 0; changes--) {
+      size_t at = (size_t)DRAW(length + 1);
+      while (((unsigned char)text[at] & 0xc0) == 0x80) at--;
+      const char *piece = pieces[DRAW(sizeof pieces / sizeof *pieces)];
+      used = strlen(piece);
+      memmove(text + at + used, text + at, length - at + 1);
+      memcpy(text + at, piece, used);
+      length += used;
+    }
+    const attn2c_tools *tools = &all[DRAW(5)];
+    char whole[4000];
+    snprintf(whole, sizeof whole, "%s", read_whole(tools, text));
+    cr_assert_str_eq(read_pieces(tools, text, 1 + DRAW(30), &draws), whole, "%s", text);
+    if (!strchr(whole, '|') && !strchr(text, '|')) cr_assert_str_eq(whole, text);
+  }
+  for (size_t i = 0; i < 5; i++) json_decref(all[i].list);
+}
+
+/* Returns 1 if the grammar of required calls allows a text. */
+static int allows(const attn2c_tools *tools, const char *text) {
+  char note[500] = "", *written = NULL;
+  attn2c_message message = attn2c_message_make(note, sizeof note);
+  attn2c_grammar *grammar;
+  grammar_states states;
+  cr_assert_eq(attn2c_tools_grammar(tools, &written, &message), ATTN2C_OK, "%s", note);
+  cr_assert_eq(attn2c_grammar_read(written, strlen(written), "g", &grammar, &message), ATTN2C_OK, "%s\n%s",
+               note, written);
+  cr_assert_eq(grammar_states_create(&states, grammar, 1 << 20), ATTN2C_OK);
+  uint32_t state = grammar_states_first(&states);
+  for (; *text && state != STATE_DEAD; text++) state = state_step(&states, state, (uint8_t)*text);
+  const int result = state != STATE_DEAD && state_accepts(&states, state);
+  grammar_states_free(&states);
+  attn2c_grammar_free(grammar);
+  free(written);
+  return result;
+}
+
+/* Each text that the grammar allows is read as calls. */
+Test(tools, required) {
+  static const struct {
+    const char *signs, *opening, *one, *both;
+  } forms[] = {{HERMES, "<tool_call>", "\n" ONE "\n</tool_call>",
+                "\n" ONE "\n</tool_call>\n<tool_call>\n" TWO "\n</tool_call>"},
+               {MISTRAL, "[TOOL_CALLS]", " [" ONE "]", " [" ONE ", " TWO "]"},
+               {MISTRAL "\v[ARGS]", "[TOOL_CALLS]", "add[ARGS]{\"a\": 1}",
+                "add[ARGS]{\"a\": 1}[TOOL_CALLS]no-w.1[ARGS]{}"},
+               {LLAMA, "", "{\"name\": \"add\", \"parameters\": {\"a\": 1}}", NULL},
+               {DEEPSEEK, "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>",
+                "add\n```json\n{\"a\": 1}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+                "add\n```json\n{\"a\": "
+                "1}\n```<｜tool▁call▁end｜>\n<｜tool▁call▁begin｜>function<｜tool▁sep｜>no-w.1\n```json\n"
+                "{}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>"}};
+  uint64_t draws = 0;
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    attn2c_tools tools = tools_of(forms[i].signs);
+    char opening[200];
+    tools.is_forced = 1;
+    cr_expect_str_eq(attn2c_tools_opening(&tools, opening, sizeof opening), forms[i].opening);
+    cr_expect(allows(&tools, forms[i].one), "%s", forms[i].one);
+    cr_expect_not(allows(&tools, "") || allows(&tools, "a"));
+    cr_expect_str_eq(read_whole(&tools, forms[i].one), "|add {\"a\":1}", "%s", forms[i].one);
+    cr_expect_str_eq(read_pieces(&tools, forms[i].one, 4, &draws), "|add {\"a\":1}");
+    if (forms[i].both) cr_expect(allows(&tools, forms[i].both), "%s", forms[i].both);
+    if (forms[i].both) cr_expect_str_eq(read_whole(&tools, forms[i].both), BOTH);
+    tools.is_parallel = 0;
+    cr_expect(allows(&tools, forms[i].one));
+    if (forms[i].both) cr_expect_not(allows(&tools, forms[i].both));
+    tools.only = "no-w.1";
+    cr_expect_not(allows(&tools, forms[i].one));
+    json_decref(tools.list);
+  }
+}
+
+Test(tools, required_of_an_unsupported_schema) {
+  char note[300] = "", *text = NULL;
+  attn2c_message message = attn2c_message_make(note, sizeof note);
+  attn2c_tools tools = {.form = form_of(HERMES),
+                        .list =
+                            json_loads("[{\"function\":{\"name\":\"f\",\"parameters\":{\"properties\":{\"a\":"
+                                       "{\"not\":{}}}}}}]",
+                                       0, NULL)};
+  cr_expect_eq(attn2c_tools_grammar(&tools, &text, &message), ATTN2C_FORMAT);
+  cr_expect_str_eq(note, "f: at /properties/a: not: is not supported");
+  json_decref(tools.list);
+}
+
+Test(tools, names) {
+  static const char *const right[] = {"a", "get_weather-2.x"}, *const wrong[] = {"", "a b", "é", "a\"b",
+                                                                                 "a\n"};
+  for (size_t i = 0; i < sizeof right / sizeof *right; i++) cr_expect(attn2c_tool_name(right[i]));
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) cr_expect_not(attn2c_tool_name(wrong[i]));
+}
