@@ -10,9 +10,11 @@ local words = require("common.words")
 local pictures = {}
 
 local HALF = { 0.5, 0.5, 0.5 }
+local IMAGENET_MEAN, IMAGENET_STD = { 0.485, 0.456, 0.406 }, { 0.229, 0.224, 0.225 }
 local CLIP_MEAN, CLIP_STD = { 0.48145466, 0.4578275, 0.40821073 }, { 0.26862954, 0.26130258, 0.27577711 }
 
--- The defaults of a processor, by the beginning of its class's name. resample: the number of Pillow's filter.
+-- The defaults of a processor, by the beginning of its class's name. resample: the number of Pillow's filter;
+-- fractions: it resizes floats.
 local bit = { resample = 3, mean = CLIP_MEAN, std = CLIP_STD, size = { shortest_edge = 224 }, crop = 224, edge = true }
 local processors = {
   ViT = { resample = 2, mean = HALF, std = HALF, size = { height = 224, width = 224 } },
@@ -20,6 +22,8 @@ local processors = {
   CLIP = bit, Bit = bit,
   Blip = { resample = 3, mean = CLIP_MEAN, std = CLIP_STD, size = { height = 384, width = 384 } },
   Siglip = { resample = 3, mean = HALF, std = HALF, size = { height = 224, width = 224 }, edge = true },
+  DINOv3ViT = { resample = 2, mean = IMAGENET_MEAN, std = IMAGENET_STD, size = { height = 224, width = 224 },
+    fractions = true },
 }
 
 local filters = { [2] = "bilinear", [3] = "bicubic" }
@@ -82,6 +86,7 @@ local function steps_of(config, sides, from)
     result.filter = filters[resample]
     if not result.filter then return nil, ("resample: %s is not supported; 2 and 3 are"):format(tostring(resample)) end
     if from then size = scaled(size, from, sides) end
+    result.fractions = defaults.fractions
     result.height, result.width, result.shortest_edge = size.height, size.width, size.shortest_edge
   end
   if given("do_center_crop", defaults.crop ~= nil) then
@@ -93,6 +98,9 @@ local function steps_of(config, sides, from)
     result.crop = true
   elseif result.height and (result.height ~= sides[1] or result.width ~= sides[2]) then
     return nil, "size: other than the model's image_size"
+  end
+  if result.fractions and not given("do_rescale", true) then
+    return nil, "do_rescale: only true is supported, as integers are resized otherwise"
   end
   if given("do_rescale", true) then
     result.scale = given("rescale_factor", 1 / 255)

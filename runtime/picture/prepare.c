@@ -24,17 +24,30 @@ int attn2c_picture_fits(const attn2c_picture_facts *facts, int64_t width, int64_
 }
 
 /* Sets the window that a crop of `size` leaves of an axis, and its place in the crop. Where the axis is
- * shorter than the crop, all of it is left, and the larger half of the rest is before it. */
-static int64_t window_of(int64_t from, int64_t to, int64_t size, attn2c_resample_axis *axis) {
+ * shorter than the crop, all of it is left, and half of the rest is before it: of an odd number one more than
+ * after it, but with torchvision one less. */
+static int64_t window_of(const attn2c_picture_facts *facts, int64_t from, int64_t to, int64_t size,
+                         attn2c_resample_axis *axis) {
   const int is_short = to < size;
   *axis = (attn2c_resample_axis){from, to, is_short ? 0 : (to - size) / 2, is_short ? to : size};
-  return is_short ? (size - to + 1) / 2 : 0;
+  return is_short ? (size - to + !facts->keeps_fractions) / 2 : 0;
 }
 
-/* Writes the values that the 256 values of a pixel become. */
-static void values_of(const attn2c_picture_facts *facts, int plane, float values[256]) {
-  for (int i = 0; i < 256; i++)
-    values[i] = ((float)(i * facts->scale) - facts->mean[plane]) / facts->deviation[plane];
+/* Returns what a pixel's value becomes. */
+static float value_of(const attn2c_picture_facts *facts, int plane, double value) {
+  return ((float)(value * facts->scale) - facts->mean[plane]) / facts->deviation[plane];
+}
+
+/* Writes the window of the resized picture, [y.count][x.count][3]. */
+static int resize(const attn2c_picture_facts *facts, const uint8_t *pixels, const attn2c_resample_axis *x,
+                  const attn2c_resample_axis *y, float *window) {
+  if (facts->keeps_fractions) return attn2c_resample_floats(pixels, x, y, facts->filter, window);
+  const int64_t size = x->count * y->count * ATTN2C_PLANES;
+  uint8_t *bytes = malloc((size_t)size);
+  const int status = bytes ? attn2c_resample(pixels, x, y, facts->filter, bytes) : ATTN2C_MEMORY;
+  for (int64_t i = 0; i < size && status == ATTN2C_OK; i++) window[i] = bytes[i];
+  free(bytes);
+  return status;
 }
 
 int attn2c_picture_prepare(const attn2c_picture_facts *facts, const uint8_t *pixels, int64_t width,
@@ -44,19 +57,18 @@ int attn2c_picture_prepare(const attn2c_picture_facts *facts, const uint8_t *pix
   attn2c_resample_axis x, y;
   int64_t to_width, to_height;
   resized(facts, width, height, &to_width, &to_height);
-  const int64_t left = window_of(width, to_width, facts->width, &x);
-  const int64_t top = window_of(height, to_height, facts->height, &y);
-  uint8_t *window = malloc((size_t)(x.count * y.count * ATTN2C_PLANES));
-  const int status = window ? attn2c_resample(pixels, &x, &y, facts->filter, window) : ATTN2C_MEMORY;
+  const int64_t left = window_of(facts, width, to_width, facts->width, &x);
+  const int64_t top = window_of(facts, height, to_height, facts->height, &y);
+  float *window = malloc((size_t)(x.count * y.count * ATTN2C_PLANES) * sizeof *window);
+  const int status = window ? resize(facts, pixels, &x, &y, window) : ATTN2C_MEMORY;
   for (int plane = 0; plane < ATTN2C_PLANES && status == ATTN2C_OK; plane++) {
-    float values[256];
-    values_of(facts, plane, values);
     for (int64_t r = 0; r < facts->height; r++) {
       const int has_row = r >= top && r < top + y.count;
-      const uint8_t *row = has_row ? window + (r - top) * x.count * ATTN2C_PLANES + plane : NULL;
+      const float *row = has_row ? window + (r - top) * x.count * ATTN2C_PLANES + plane : NULL;
       for (int64_t c = 0; c < facts->width; c++) {
         const int is_inside = has_row && c >= left && c < left + x.count;
-        input[plane * area + r * facts->width + c] = values[is_inside ? row[(c - left) * ATTN2C_PLANES] : 0];
+        input[plane * area + r * facts->width + c] =
+            value_of(facts, plane, is_inside ? row[(c - left) * ATTN2C_PLANES] : 0);
       }
     }
   }

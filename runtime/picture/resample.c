@@ -1,5 +1,6 @@
 /* resample.c - resizes 8-bit planes: one axis after the other, with weights in fixed point. Pillow
- * (src/libImaging/Resample.c) has the same arithmetic, so the bits are the same. */
+ * (src/libImaging/Resample.c) has the same arithmetic, so the bits are the same. Results that keep their
+ * fractions have the same weights as floats. */
 #include "picture/prepare.h"
 
 /* Bits after the point of a weight. The sum of 8-bit values times weights, some of them negative, fits an
@@ -14,7 +15,8 @@ typedef struct {
 typedef struct {
   int64_t size; /* weights a position has room for */
   span *spans;
-  int32_t *weights;
+  double *exact;
+  int32_t *weights; /* `exact` in fixed point */
 } axis_weights;
 
 static double bilinear(double x) {
@@ -46,6 +48,7 @@ static int64_t rounded_up(double x) {
 
 static void weights_free(axis_weights *made) {
   free(made->spans);
+  free(made->exact);
   free(made->weights);
 }
 
@@ -63,7 +66,8 @@ static void weigh(double center, double stretch, int64_t inputs, attn2c_filter f
     sum += exact[k];
   }
   for (int64_t k = 0; k < to->count; k++) {
-    const double weight = (sum != 0.0 ? exact[k] / sum : exact[k]) * (1 << WEIGHT_BITS);
+    exact[k] = sum != 0.0 ? exact[k] / sum : exact[k];
+    const double weight = exact[k] * (1 << WEIGHT_BITS);
     weights[k] = (int32_t)(weight < 0 ? weight - 0.5 : weight + 0.5);
   }
 }
@@ -73,16 +77,15 @@ static int weights_make(const attn2c_resample_axis *axis, attn2c_filter filter, 
   const double scale = (double)axis->from / (double)axis->to, stretch = scale < 1 ? 1 : scale;
   made->size = 2 * rounded_up(filters[filter].support * stretch) + 1;
   made->spans = calloc((size_t)axis->count, sizeof *made->spans);
-  made->weights = made->size <= INT64_MAX / 64 / axis->count
-                      ? calloc((size_t)(axis->count * made->size), sizeof *made->weights)
-                      : NULL;
-  double *exact = calloc((size_t)made->size, sizeof *exact);
-  const int status = made->spans && made->weights && exact ? ATTN2C_OK : ATTN2C_MEMORY;
-  for (int64_t i = 0; i < axis->count && status == ATTN2C_OK; i++)
-    weigh(((double)(axis->first + i) + 0.5) * scale, stretch, axis->from, filter, &made->spans[i], exact,
-          made->weights + i * made->size);
-  free(exact);
-  return status;
+  if (made->size <= INT64_MAX / 64 / axis->count) {
+    made->exact = calloc((size_t)(axis->count * made->size), sizeof *made->exact);
+    made->weights = calloc((size_t)(axis->count * made->size), sizeof *made->weights);
+  }
+  if (!made->spans || !made->exact || !made->weights) return ATTN2C_MEMORY;
+  for (int64_t i = 0; i < axis->count; i++)
+    weigh(((double)(axis->first + i) + 0.5) * scale, stretch, axis->from, filter, &made->spans[i],
+          made->exact + i * made->size, made->weights + i * made->size);
+  return ATTN2C_OK;
 }
 
 static uint8_t clipped(int32_t sum) {
@@ -181,5 +184,42 @@ int attn2c_resample(const uint8_t *pixels, const attn2c_resample_axis *x, const 
   }
   weights_free(&of_x);
   weights_free(&of_y);
+  return status;
+}
+
+/* Sums the rows that row `at` of the result is made of: line[column] of the inputs' columns. */
+static void sum_rows(const uint8_t *pixels, int64_t width, const axis_weights *of_y, int64_t at,
+                     double *line) {
+  const uint8_t *row = pixels + of_y->spans[at].first * width;
+  for (int64_t i = 0; i < width; i++) line[i] = 0;
+  for (int64_t k = 0; k < of_y->spans[at].count; k++, row += width) {
+    const double weight = of_y->exact[at * of_y->size + k];
+    for (int64_t i = 0; i < width; i++) line[i] += weight * row[i];
+  }
+}
+
+static void sum_columns(const double *line, const axis_weights *of_x, int64_t at, float *out) {
+  for (int plane = 0; plane < ATTN2C_PLANES; plane++) {
+    const double *from = line + ATTN2C_PLANES * of_x->spans[at].first + plane;
+    double sum = 0;
+    for (int64_t k = 0; k < of_x->spans[at].count; k++)
+      sum += of_x->exact[at * of_x->size + k] * from[ATTN2C_PLANES * k];
+    out[plane] = (float)sum;
+  }
+}
+
+int attn2c_resample_floats(const uint8_t *pixels, const attn2c_resample_axis *x,
+                           const attn2c_resample_axis *y, attn2c_filter filter, float *out) {
+  axis_weights of_x = {0}, of_y = {0};
+  double *line = malloc((size_t)(ATTN2C_PLANES * x->from) * sizeof *line);
+  int status = line ? weights_make(x, filter, &of_x) : ATTN2C_MEMORY;
+  if (status == ATTN2C_OK) status = weights_make(y, filter, &of_y);
+  for (int64_t r = 0; r < y->count && status == ATTN2C_OK; r++) {
+    sum_rows(pixels, ATTN2C_PLANES * x->from, &of_y, r, line);
+    for (int64_t c = 0; c < x->count; c++, out += ATTN2C_PLANES) sum_columns(line, &of_x, c, out);
+  }
+  weights_free(&of_x);
+  weights_free(&of_y);
+  free(line);
   return status;
 }

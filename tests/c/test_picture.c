@@ -6,6 +6,7 @@
 
 #include <criterion/criterion.h>
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -286,6 +287,61 @@ Test(picture, border) {
     cr_assert_eq(input[i], i % 12 == 1 * 4 + 2 ? inside[i / 12] : outside[i / 12], "%d", i);
 }
 
+/* Results that keep their fractions round to the others, but for the half that is lost between the axes.
+ * Values are in the middle, as a cubic filter goes beyond the ends of an edge. */
+Test(picture, resized_with_fractions) {
+  static const struct {
+    int64_t width, height, to_width, to_height;
+  } sizes[] = {{37, 21, 28, 12}, {5, 7, 16, 16}, {1, 1, 3, 4}, {200, 3, 2, 9}, {8, 8, 8, 8}};
+  for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
+    const attn2c_filter filter = i % 2 ? ATTN2C_FILTER_BICUBIC : ATTN2C_FILTER_BILINEAR;
+    const attn2c_resample_axis x = {sizes[i / 2].width, sizes[i / 2].to_width, 0, sizes[i / 2].to_width},
+                               y = {sizes[i / 2].height, sizes[i / 2].to_height, 0, sizes[i / 2].to_height};
+    uint8_t *pixels = drawn(x.from, y.from, (uint32_t)i + 1), *whole = malloc((size_t)(x.to * y.to * 3));
+    float *out = malloc((size_t)(x.to * y.to * 3) * sizeof *out), *part = malloc(3 * sizeof *part);
+    for (int64_t k = 0; k < x.from * y.from * 3; k++) pixels[k] = (uint8_t)(64 + pixels[k] / 2);
+    cr_assert_eq(attn2c_resample(pixels, &x, &y, filter, whole), ATTN2C_OK);
+    cr_assert_eq(attn2c_resample_floats(pixels, &x, &y, filter, out), ATTN2C_OK);
+    double sum = 0, before = 0;
+    for (int64_t k = 0; k < x.to * y.to * 3; k++) {
+      cr_assert_leq(fabs(out[k] - whole[k]), 1.5, "%zu %ld", i, (long)k);
+      sum += out[k];
+    }
+    for (int64_t k = 0; k < x.from * y.from * 3; k++) before += pixels[k];
+    if (x.to == x.from && y.to == y.from) cr_assert_eq(sum, before); /* nothing is resized */
+    const attn2c_resample_axis one_x = {x.from, x.to, x.to / 2, 1}, one_y = {y.from, y.to, y.to / 3, 1};
+    cr_assert_eq(attn2c_resample_floats(pixels, &one_x, &one_y, filter, part), ATTN2C_OK);
+    cr_assert_eq(memcmp(part, out + ((y.to / 3) * x.to + x.to / 2) * 3, 3 * sizeof *part), 0);
+    free(pixels);
+    free(whole);
+    free(out);
+    free(part);
+  }
+}
+
+/* A row of 0 0 255 becomes two thirds as long: each result is the mean of one and a half, weighed as a tent.
+ */
+Test(picture, fractions_by_hand) {
+  const uint8_t pixels[9] = {0, 0, 0, 0, 0, 0, 255, 255, 255};
+  const attn2c_resample_axis x = {3, 2, 0, 2}, y = {1, 1, 0, 1};
+  float out[6];
+  cr_assert_eq(attn2c_resample_floats(pixels, &x, &y, ATTN2C_FILTER_BILINEAR, out), ATTN2C_OK);
+  /* distances 0.25, 0.75, 1.75 in units of a pixel, over 1.5: weights 5/6, 1/2, 0 of 4/3 */
+  cr_assert_float_eq(out[0], 0, 1e-6);
+  cr_assert_float_eq(out[3], 255 * (5. / 6) / (4. / 3), 1e-4);
+}
+
+/* torchvision has the smaller half of a border before the picture. */
+Test(picture, border_with_fractions) {
+  const attn2c_picture_facts facts = {
+      .width = 4, .height = 3, .crops = 1, .keeps_fractions = 1, .scale = 1, .deviation = {1, 1, 1}};
+  const uint8_t pixel[3] = {10, 20, 30};
+  float input[3 * 3 * 4];
+  cr_assert_eq(attn2c_picture_prepare(&facts, pixel, 1, 1, input), ATTN2C_OK);
+  for (int i = 0; i < 3 * 3 * 4; i++)
+    cr_assert_eq(input[i], i % 12 == 1 * 4 + 1 ? pixel[i / 12] : 0, "%d", i);
+}
+
 Test(picture, fits) {
   attn2c_picture_facts facts = {
       .width = 4, .height = 3, .resize = ATTN2C_RESIZE_SHORTEST, .resize_height = 3};
@@ -299,24 +355,26 @@ Test(picture, fits) {
 }
 
 Test(picture, without_memory) {
-  const attn2c_picture_facts facts = {.width = 4,
-                                      .height = 3,
-                                      .resize = ATTN2C_RESIZE_EXACT,
-                                      .resize_width = 4,
-                                      .resize_height = 3,
-                                      .filter = ATTN2C_FILTER_BICUBIC,
-                                      .scale = 1,
-                                      .deviation = {1, 1, 1}};
+  attn2c_picture_facts facts = {.width = 4,
+                                .height = 3,
+                                .resize = ATTN2C_RESIZE_EXACT,
+                                .resize_width = 4,
+                                .resize_height = 3,
+                                .filter = ATTN2C_FILTER_BICUBIC,
+                                .scale = 1,
+                                .deviation = {1, 1, 1}};
   uint8_t *pixels = drawn(9, 9, 1);
   float input[3 * 3 * 4];
-  faults_clear();
-  cr_assert_eq(attn2c_picture_prepare(&facts, pixels, 9, 9, input), ATTN2C_OK);
-  const long allocations = faults_allocations();
-  for (long n = 1; n <= allocations; n++) {
+  for (facts.keeps_fractions = 0; facts.keeps_fractions < 2; facts.keeps_fractions++) {
     faults_clear();
-    faults_allocation(n, 0);
-    cr_assert_eq(attn2c_picture_prepare(&facts, pixels, 9, 9, input), ATTN2C_MEMORY);
-    cr_assert_eq(faults_live_blocks(), 0);
+    cr_assert_eq(attn2c_picture_prepare(&facts, pixels, 9, 9, input), ATTN2C_OK);
+    const long allocations = faults_allocations();
+    for (long n = 1; n <= allocations; n++) {
+      faults_clear();
+      faults_allocation(n, 0);
+      cr_assert_eq(attn2c_picture_prepare(&facts, pixels, 9, 9, input), ATTN2C_MEMORY);
+      cr_assert_eq(faults_live_blocks(), 0);
+    }
   }
   faults_clear();
   free(pixels);

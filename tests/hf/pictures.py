@@ -22,9 +22,11 @@ from pathlib import Path
 import numpy as np
 import torch
 import transformers as hf
+from transformers.image_processing_utils import BaseImageProcessor
 from transformers.image_utils import load_image
 
-from goldens import CLIP_VISION, DINO, LABELS, VIT, fill
+from cases import CLIP_VISION, DINO, DINO_3, LABELS, VIT
+from goldens import fill
 
 HERE = Path(__file__).resolve().parent / "pictures"
 FILES = Path(__file__).resolve().parent.parent / "pictures/files"
@@ -34,7 +36,41 @@ SMALL = {**VIT, "image_size": 16}
 NAMED = {**LABELS, "id2label": {0: "cat", 1: "a \"dog\"", 2: "bïrd\n"}}
 
 
+class Fractions(BaseImageProcessor):
+    """As DINOv3ViTImageProcessor, which needs torchvision: pictures become floats before they are resized."""
+
+    def __init__(self, size, crop_size=None, resample=2):
+        super().__init__(image_processor_type="DINOv3ViTImageProcessorFast", size=size, crop_size=crop_size, resample=resample,
+                         do_center_crop=None if crop_size is None else True, do_resize=True, do_rescale=True,
+                         rescale_factor=1 / 255, do_normalize=True, image_mean=[0.485, 0.456, 0.406],
+                         image_std=[0.229, 0.224, 0.225])
+
+    def preprocess(self, image):
+        values = torch.tensor(np.array(image.convert("RGB"))).permute(2, 0, 1)[None] * self.rescale_factor
+        height, width = values.shape[2:]
+        if "shortest_edge" in self.size:
+            edge, short = self.size["shortest_edge"], min(height, width)
+            size = (int(edge * height / short), int(edge * width / short))
+        else:
+            size = (self.size["height"], self.size["width"])
+        values = torch.nn.functional.interpolate(values, size, mode={2: "bilinear", 3: "bicubic"}[self.resample],
+                                                 antialias=True)
+        if self.do_center_crop:
+            up, left = (self.crop_size["height"] - size[0]), (self.crop_size["width"] - size[1])
+            values = torch.nn.functional.pad(values, [max(0, left // 2), max(0, (left + 1) // 2), max(0, up // 2),
+                                                      max(0, (up + 1) // 2)])
+            up, left = (max(0, -up) // 2, max(0, -left) // 2)
+            values = values[:, :, up:up + self.crop_size["height"], left:left + self.crop_size["width"]]
+        mean, std = (torch.tensor(each)[:, None, None] for each in (self.image_mean, self.image_std))
+        return {"pixel_values": (values - mean) / std}
+
+    def to_dict(self):
+        return {**super().to_dict(), "image_processor_type": "DINOv3ViTImageProcessorFast"}
+
+
 def processor(family, **settings):
+    if family == "dinov3":
+        return Fractions(**settings)
     module = importlib.import_module(f"transformers.models.{family}.image_processing_pil_{family}")
     return next(value for name, value in vars(module).items() if name.endswith("ImageProcessorPil"))(**settings)
 
@@ -70,6 +106,13 @@ CASES = {
     "clip_larger": ("CLIPVisionModelWithProjection", {**CLIP_VISION, "image_size": 16},
                     ("clip", {"size": {"shortest_edge": 20}, "crop_size": {"height": 16, "width": 16}}), {},
                     (24, 24), {"size": {"shortest_edge": 30}, "crop_size": {"height": 24, "width": 24}}),
+    "dinov3_image": ("DINOv3ViTModel", {**DINO_3, "num_register_tokens": 2, "image_size": 16},
+                     ("dinov3", {"size": {"height": 16, "width": 16}}), {}),
+    "dinov3_crop": ("DINOv3ViTModel", {**DINO_3, "use_gated_mlp": True, "image_size": 224},
+                    ("dinov3", {"size": {"shortest_edge": 18}, "crop_size": {"height": 12, "width": 20},
+                                "resample": 3}), {}),
+    "dinov3_wider": ("DINOv3ViTModel", {**DINO_3, "image_size": 224},
+                     ("dinov3", {"size": {"height": 16, "width": 16}}), {}, (12, 28), {"size": {"height": 12, "width": 28}}),
     "siglip_wider": ("SiglipVisionModel", SMALL, ("siglip", {"size": {"height": 16, "width": 16}}), {},
                      (12, 24), {"size": {"height": 12, "width": 24}}),
 }
@@ -97,7 +140,7 @@ def write(name):
     images = [np.asarray(prepare(load_image(str(FILES / each)))["pixel_values"][0], np.float32) for each in PICTURES]
     pixels = torch.tensor(np.stack(images))
     with torch.no_grad():
-        result = model(pixels, interpolate_pos_encoding=True) if other else model(pixels)
+        result = model(pixels, interpolate_pos_encoding=True) if other and family != "dinov3" else model(pixels)
     found = {"pixel_values": pixels}
     for key in ["image_embeds"] if "image_embeds" in result else ("last_hidden_state", "pooler_output", "logits"):
         if result.get(key) is not None:

@@ -39,6 +39,8 @@ return function(of)
   of("runtime/picture/prepare.c", "c:picture") {
     { name = "prepare_border", old = "(size - to + 1) / 2", new = "(size - to) / 2", filter = "picture/border",
       wrong = "the larger half of a border is after the picture" },
+    { name = "prepare_torchvision", old = "size - to + !facts->keeps_fractions", new = "size - to + facts->keeps_fractions",
+      filter = "picture/border*", wrong = "a border is where Pillow's processors have it, not torchvision's" },
     { name = "prepare_shortest", old = "if (width <= height)", new = "if (width >= height)", filter = "picture/fits",
       wrong = "the longest edge gets the size of the shortest" },
   }
@@ -48,6 +50,8 @@ return function(of)
       filter = "picture/resized*", wrong = "rows are resized first where that saves little" },
     { name = "resample_window", old = "of->spans[r].first - begin) * step", new = "of->spans[r].first) * step",
       filter = "picture/resized*", wrong = "a window of rows reads others than its own" },
+    { name = "resample_columns", old = "from[ATTN2C_PLANES * k]", new = "from[ATTN2C_PLANES * (k / 2)]",
+      filter = "picture/*fractions*", wrong = "columns are summed with the weights of others" },
     { name = "resample_rounding", old = "weight < 0 ? weight - 0.5 : weight + 0.5", new = "weight + 0.5",
       filter = "picture/resized*", wrong = "negative weights are rounded up" },
   }

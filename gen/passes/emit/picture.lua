@@ -18,7 +18,8 @@ function emit_picture.values(state)
   local resize = given.shortest_edge and "SHORTEST" or given.height and "EXACT" or "NONE"
   return { width = image.width, height = image.height, resize = resize,
     resize_width = given.width or given.shortest_edge or 0, resize_height = given.height or given.shortest_edge or 0,
-    filter = given.filter:upper(), crops = given.crop and 1 or 0, scale = c.double(given.scale),
+    filter = given.filter:upper(), crops = given.crop and 1 or 0,
+    keeps_fractions = given.fractions, scale = c.double(given.scale),
     mean = floats(given.mean), deviation = floats(given.std), answer = answer.kind,
     input = math.max(answer.inputs.image or 0, 0),
     output = answer.output, similarity = answer.similarity or false,

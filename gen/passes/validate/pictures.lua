@@ -29,6 +29,7 @@ pictures.reader = values.table_reader({
   width = { type = "integer", min = 1, max = 65536 },
   shortest_edge = { type = "integer", min = 1, max = 65536 },
   filter = { type = "word", words = { "bilinear", "bicubic" }, default = "bilinear" },
+  fractions = { type = "boolean", default = false },
   crop = { type = "boolean", default = false },
   scale = { type = "number", min = 1e-9, max = 1e6, default = 1.0 },
   mean = { type = "planes", min = -1e6, max = 1e6, default = { 0.0, 0.0, 0.0 } },

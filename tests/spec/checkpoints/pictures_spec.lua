@@ -60,6 +60,9 @@ describe("checkpoints.pictures", function()
     assert.same({ 224, true }, { read({ feature_extractor_type = "CLIPFeatureExtractor", size = 224 }).shortest_edge,
       read({ feature_extractor_type = "DeiTFeatureExtractor" }).crop })
     assert.equal(224, read({ feature_extractor_type = "ViTFeatureExtractor", size = 224 }).height)
+    local dino = read { image_processor_type = "DINOv3ViTImageProcessorFast", do_center_crop = json.null }
+    assert.same({ true, 224, "bilinear", 0.456 }, { dino.fractions, dino.height, dino.filter, dino.mean[2] })
+    assert.is_nil(dino.crop)
   end)
 
   it("reads all keys", function()
@@ -82,6 +85,8 @@ describe("checkpoints.pictures", function()
         'p.json: image_processor_type: "OwlViTImageProcessor" is not supported' },
       { { image_processor_type = "ViTImageProcessor", resample = 1 },
         "p.json: resample: 1 is not supported; 2 and 3 are" },
+      { { image_processor_type = "DINOv3ViTImageProcessorFast", do_rescale = false },
+        "p.json: do_rescale: only true is supported, as integers are resized otherwise" },
       { { image_processor_type = "ViTImageProcessor", do_pad = true }, "p.json: do_pad: true is not supported" },
       { { image_processor_type = "ViTImageProcessor", size = 200 }, "p.json: size: other than the model's image_size" },
       { { image_processor_type = "ViTImageProcessor", size = { longest_edge = 3 } },

@@ -91,7 +91,9 @@ describe("a picture", function()
       for _, output in ipairs(outputs) do
         local expected = floats(("%s/%s/out_%s.npy"):format(goldens, case, output))
         local got = floats(("%s/%s/%s.npy"):format(folder, case, output))
-        local allowed = output == "pixel_values" and 0 or output == "logits" and 1e-4 or 1e-5
+        -- DINOv3's pixels keep their fractions, and torch sums them as floats.
+        local pixels = case:find("^dinov3") and 1e-5 or 0
+        local allowed = output == "pixel_values" and pixels or output == "logits" and 1e-4 or 1e-5
         local found = apart(expected, got)
         assert.is_true(found <= allowed, ("%s: %g apart"):format(output, found))
       end
