@@ -87,6 +87,10 @@ keys.list = {
       .. "layer's, and a norm follows (DeBERTa-v2); an odd number" },
   { key = "conv_activation", type = "activation", stack = true, default = "tanh",
     meaning = "the function of that convolution" },
+  { key = "short_conv", type = "integer", stack = true, layer = true, default = 0, min = 0, max = 64,
+    meaning = "in place of a self-attention, a gated convolution of each column (LFM2): out(c · conv(b · x)), where b, "
+      .. "c and x are projections of the states, and conv reads this number of rows, the last of which is its own; 0: "
+      .. "an attention" },
   { key = "residual", type = "boolean", stack = true, layer = true, default = true,
     meaning = "whether a part's input is added to its result" },
   { key = "residual_scale", type = "number", stack = true, default = 1.0, min = 1e-6, max = 1e6,
@@ -97,7 +101,7 @@ keys.list = {
     meaning = "accepted, without effect: it is for training only" },
   { key = "bias", type = "bias", stack = true, layer = true, default = true, default_text = "true",
     meaning = "true, false, or { qkv =, out =, ff =, norm = }: products and norms with a bias; q, k, v, and up (with "
-      .. "the gate) and down of ff, one by one" },
+      .. "the gate) and down of ff, one by one; qkv is also that of what a short_conv reads, and of its convolution" },
   { key = "projections", type = "projections", stack = true, default = true,
     meaning = "false: attention without parameters, query = key = value = the states (or the inputs of qkv()); or "
       .. "{ q =, k =, v =, out = }: one by one, false where they stay as they are" },

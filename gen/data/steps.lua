@@ -292,6 +292,15 @@ steps.rows = {
     body = "attn2c_neighbours(y, x, ${rows}, valid, ${cols}, ${kernel}, ${ldx}, ${ldy})",
     equation = "y[i][j ${kernel} + t] = x[i + t - ${kernel} / 2][j], 0 outside of the first valid rows",
   },
+  convolve_columns = {
+    constants = { "rows", "cols", "kernel", "width", "ldx", "ldy" },
+    operands = { written(), { "x", "r", function(c) return { first = 0, { c.before + c.rows, c.ldx }, { c.cols, 1 } } end },
+      { "weight", "r", matrix("kernel", "cols", "width") }, { "bias", "r", vector("cols"), optional = true },
+      { "before", "value" } },
+    cost = function(c) return 3 * c.rows * c.cols * c.kernel end,
+    touched = function(c) return (c.rows + c.kernel - 1) * c.cols end,
+    equation = "y[i] = bias + sum of x[before + i - ${kernel} + 1 + t] weight[t] over t, without rows before the first",
+  },
   drop_tokens = {
     constants = { "rows", "cols", "id", "share", "ldx", "ldy" },
     operands = { written(), read(), { "ids", "r", vector("rows"), type = "i32" }, { "valid", "value" } },

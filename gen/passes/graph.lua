@@ -68,11 +68,17 @@ local function residual(self, x, norm_path, sum_path, part)
   return self.spec.norm == "post" and self:norm(norm_path, y) or y
 end
 
+-- Returns what a layer mixes its rows by: its self-attention to x, or a convolution.
+local function mixed(self, path, index, x)
+  if self.spec.short_conv > 0 then return attention.short_conv(self, path, x) end
+  return attention.self(self, path, index, x)
+end
+
 -- Returns x + attention(x) + feed-forward(x). Ranks add both parts first, so that one meeting sums them.
 local function parallel(self, path, index, x)
   local spec = self.spec
   local normed = spec.parallel == "one_norm" and self:norm(path .. ".norm1", x) or nil
-  local y = branch(self, x, path .. ".norm1", function(z) return attention.self(self, path, index, z) end, normed)
+  local y = branch(self, x, path .. ".norm1", function(z) return mixed(self, path, index, z) end, normed)
   local is_divided = (self.model.ranks or 1) > 1 and spec.d_ff > 0
   local function with_input(of)
     return spec.residual and self:op("add", path .. ".attn.sum", { a = of, b = x }) or of
@@ -90,7 +96,7 @@ local function layer(stack_builder, index, x)
   self.section = self.stack_name .. "layer " .. index
   if self.spec.parallel ~= "none" then return parallel(self, path, index, x) end
   x = residual(self, x, path .. ".norm1", path .. ".attn.sum",
-    function(y) return attention.self(self, path, index, y) end)
+    function(y) return mixed(self, path, index, y) end)
   if self.memory then
     x = residual(self, x, path .. ".norm_cross", path .. ".cross.sum",
       function(y) return attention.cross(self, path, index, y) end)

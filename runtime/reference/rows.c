@@ -1,4 +1,4 @@
-/* rows.c - the reference of ops on single rows or elements: linear, convolve, embed, add,
+/* rows.c - the reference of ops on single rows or elements: linear, convolve, convolve_columns, embed, add,
  * multiply, scale, copy, activate. */
 #include "reference/ops.h"
 #include "formats/scale_block.h"
@@ -125,6 +125,30 @@ int attn2c_reference_convolve(const attn2c_reference_call *call) {
         if (call->magnitude) call->magnitude[at] = (float)fmin(fabs(shift) + absolutes, FLT_MAX);
       }
   free(from);
+  return ATTN2C_OK;
+}
+
+/* y[b][i][c] = bias[c] + sum over t < K of x[b][i - K + 1 + t][c] weight[t][c]; x is 0 before the first row
+ * magnitude: the same of absolute values */
+int attn2c_reference_convolve_columns(const attn2c_reference_call *call) {
+  const int64_t kernel = attn2c_reference_count(call, "kernel", 0);
+  attn2c_reference_sizes n = {['k'] = kernel, ['o'] = 1};
+  if (kernel < 1) return attn2c_reference_fault(call, "kernel must be at least 1");
+  if (!attn2c_reference_fits(call, "brc, o(kc), c -> brc", n)) return ATTN2C_USAGE;
+  const int64_t rows = n['r'], width = n['c'];
+  const float *x = attn2c_reference_values(call, 0), *weight = attn2c_reference_values(call, 1);
+  const float *bias = attn2c_reference_values(call, 2);
+  float *y = call->tensors[call->op->result];
+  for (int64_t at = 0; at < n['b'] * rows * width; at++) {
+    const int64_t i = at / width % rows, c = at % width;
+    double sum = bias ? bias[c] : 0, absolutes = fabs(sum);
+    for (int64_t t = i < kernel - 1 ? kernel - 1 - i : 0; t < kernel; t++) {
+      const double term = (double)x[at - (kernel - 1 - t) * width] * (double)weight[t * width + c];
+      sum += term, absolutes += fabs(term);
+    }
+    y[at] = (float)sum;
+    if (call->magnitude) call->magnitude[at] = (float)fmin(absolutes, FLT_MAX);
+  }
   return ATTN2C_OK;
 }
 

@@ -459,6 +459,23 @@ function attention.self(self, path, layer, x)
   return close(self, a, attend(self, a))
 end
 
+--- Returns a layer's gated convolution of x, which reads the rows before each.
+function attention.short_conv(self, path, x)
+  local spec, kernel, width = self.spec, self.spec.short_conv, self.spec.d_model
+  path = path .. ".conv"
+  local function project(part) return self:linear(path .. "." .. part, x, width, spec.bias.q) end
+  local b, c = project("b"), project("c")
+  local rows = self:op("multiply", path .. ".rows", { a = project("x"), b = b })
+  if spec.symbols.past.is_open then rows.kept = { role = "values", head_dim = width, grows_with = "tokens" } end
+  local y = self:op("convolve_columns", path .. ".mixed", {
+    x = rows,
+    weight = self:weight(path .. ".weight", { 1, kernel * width }, 0, 1 / math.sqrt(kernel),
+      { taps = kernel, shape = { width, 1, kernel } }),
+    bias = spec.bias.q and self:weight(path .. ".bias", { width }, 0, 0.1) or nil,
+  }, { kernel = kernel })
+  return close(self, { path = path }, self:op("multiply", path .. ".gated", { a = y, b = c }))
+end
+
 -- Returns what is the same for all uses of a layer's cross-attention: it has the memory's padding, no other mask, and
 -- all heads.
 local function cross_of(self, path, memory)

@@ -157,6 +157,7 @@ function tasks.sequence(state, region)
   if stored and stored.form == "windows" then return {} end -- they are read in place
   local task = new_task("rows")
   add_op(state, task, region.op)
+  if region.kept then add_packed(task, "writes", region.kept) end
   return { task }
 end
 
