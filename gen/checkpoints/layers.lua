@@ -7,7 +7,8 @@ local words = require("common.words")
 
 local layers = {}
 
-local kinds = words.set { "full_attention", "sliding_attention" }
+local SLIDING = "sliding_attention"
+local kinds = words.set { "full_attention", SLIDING }
 
 --- Returns the table of a layer, numbered from 0.
 function layers.own(facts, index)
@@ -18,26 +19,28 @@ function layers.own(facts, index)
   return facts.each[index + 1]
 end
 
--- Checks layer_types. Faults: usage, format.
-local function check(list, count)
+-- Checks layer_types, which has full_attention and one other kind. Faults: usage, format.
+local function check(list, count, other)
   if #list ~= count then
     faults.raise("format", ("config.json: layer_types: %d values, but one for each of %d layers is expected"):format(
       #list, count))
   end
   for _, kind in ipairs(list) do
-    if not kinds[kind] then
-      faults.raise("usage", ("config.json: layer_types: %s is not supported; supported are full_attention, "
-        .. "sliding_attention"):format(type(kind) == "string" and faults.quote(kind) or tostring(kind)))
+    if kind ~= "full_attention" and kind ~= other then
+      faults.raise("usage", ("config.json: layer_types: %s is not supported; supported are full_attention, %s"):format(
+        type(kind) == "string" and faults.quote(kind) or tostring(kind), other))
     end
   end
 end
 
---- Returns true if a layer slides: layer_types says so, or, without it, slides(index). Checks layer_types.
-function layers.sliding(facts, slides)
+--- Returns whether each layer slides, or is of another `kind` than full_attention: layer_types says so, or, without it,
+--- slides(index). Checks layer_types.
+function layers.sliding(facts, slides, kind)
   local list, result = facts.layer_types, {}
-  if list then check(list, facts.layers) end
+  kind = kind or SLIDING
+  if list then check(list, facts.layers, kind) end
   for i = 0, facts.layers - 1 do
-    if list then result[i + 1] = list[i + 1] == "sliding_attention" else result[i + 1] = slides(i) end
+    if list then result[i + 1] = list[i + 1] == kind else result[i + 1] = slides(i) end
   end
   return result
 end

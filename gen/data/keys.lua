@@ -60,7 +60,8 @@ keys.list = {
     meaning = "the feed-forward is a mixture: { count = 128 (experts), used = 8 (of them for each row), d_ff = 768 "
       .. "(the width of each), router = \"softmax\" or \"sigmoid\", normalise = true (the weights of a row's experts "
       .. "sum to 1), bias = false (of the router), correction = false (sigmoid: a number for each expert that only the "
-      .. "choice adds), sum_bias = false (a bias of the sum of experts), factor = 1 (of the weights), shared = 0 (the "
+      .. "choice adds), sum_eps = 1e-20 (sigmoid: added to the sum by which normalise divides), sum_bias = false (a bias of "
+      .. "the sum of experts), factor = 1 (of the weights), shared = 0 (the "
       .. "width of an expert that all rows have), shared_gate = false (a sigmoid of the row multiplies its result) }; "
       .. "false: it is not" },
   { key = "gated", type = "boolean", stack = true, layer = true, default = false,

@@ -456,8 +456,8 @@ ops.table = {
     equation = "x / max(|x|, eps), over the last dimension", tolerance = "norm_without_mean", arithmetic = 3,
   },
   share = {
-    class = { region = "rows", in_place = true, by_row = { "x" } },
-    equation = "x / (sum + 1e-20), over the last dimension", tolerance = "share", arithmetic = 2,
+    class = { region = "rows", in_place = true, by_row = { "x" } }, attributes = { "eps" },
+    equation = "x / (sum + eps), over the last dimension", tolerance = "share", arithmetic = 2,
   },
   softmax_rows = {
     class = { region = "rows", in_place = true, by_row = { "x" } },

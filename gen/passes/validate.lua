@@ -323,6 +323,7 @@ local function resolve_layers(say, spec, given)
     return say(key, message)
   end, spec, given)
   layers.resolve(say, spec, given, said, { heads = resolve_heads, mask = resolve_mask, attention = check_attention })
+  convolutions.check_layers(say, spec)
 end
 
 -- Reads the fields of a list from a description into a spec.
@@ -345,7 +346,7 @@ local of_input = words.set { "learned", "sinusoidal", "convolution" }
 local function resolve_encoder(say, description, fields)
   local own = words.set { "mask", "window", "prefix", "mask_value", "max_position", "input", "seq",
     "attention_output", "head_mask", "first_position", "head_dim", "rope_dim", "d_ff", "experts", "scale",
-    "conv_kernel", "rope_patches" }
+    "conv_kernel", "short_conv", "rope_patches" }
   local of_width = words.set { "head_dim", "rope_dim", "d_ff", "experts", "scale" } -- inherited with width and heads
   local merged, known, names = {}, {}, {}
   for i, field in ipairs(keys.of_encoder) do

@@ -34,6 +34,7 @@ DEBERTA = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "n
 DEBERTA_OWN = {**DEBERTA, "share_att_key": False, "norm_rel_ebd": "none"}
 DECODER = {**LLAMA, "head_dim": 8}
 EXPERTS = {"num_experts": 5, "num_local_experts": 5, "num_experts_per_tok": 2}
+LFM2 = {**LLAMA, "num_hidden_layers": 3, "layer_types": ["conv", "full_attention", "conv"]}
 # Heads of 8 dimensions of which half are rotated.
 HALF = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 3,
         "intermediate_size": WIDTH, "max_position_embeddings": 64, "pad_token_id": 0, "bos_token_id": 1,
@@ -182,6 +183,11 @@ CASES.update({
                                                  "mlp_only_layers": [1]}, LATER),
     "qwen3_moe_model": ("Qwen3MoeModel", {**DECODER, **EXPERTS, "moe_intermediate_size": WIDTH,
                                           "decoder_sparse_step": 2}, LATER),
+    "lfm2_logits": ("Lfm2ForCausalLM", {**LFM2, "conv_bias": True, "block_ff_dim": 36, "block_multiple_of": 4}, LATER),
+    "lfm2_model": ("Lfm2Model", {**LFM2, "conv_L_cache": 4, "block_auto_adjust_ff_dim": False,
+                                 "full_attn_idxs": [0, 2], "layer_types": None}, LATER),
+    "lfm2_moe_logits": ("Lfm2MoeForCausalLM", {**LFM2, **EXPERTS, "moe_intermediate_size": 20, "num_dense_layers": 1,
+                                               "routed_scaling_factor": 1.5}, LATER),
     "starcoder2_logits": ("Starcoder2ForCausalLM", {**LLAMA, "sliding_window": 3}, LATER),
 })
 
