@@ -76,11 +76,13 @@ end
 local function angles(facts, kind, given)
   local own = (facts.rope_parameters or {})[kind]
   return rotary.of { rope_theta = given.rope_theta, rope_parameters = type(own) == "table" and own or {},
-    rope_scaling = given.rope_scaling, longest = facts.longest, original = facts.original }
+    rope_scaling = given.rope_scaling, longest = facts.longest, original = facts.original, d_model = facts.d_model,
+    heads = facts.heads, head_dim = given.head_dim or facts.head_dim }
 end
 
 --- Sets the rotary positions of a family that has others in layers that slide: facts.rope_base and facts.rope_scale are
---- the first layer's, and facts.each has the other layers'. given: kind of layer -> { rope_theta, rope_scaling }.
+--- the first layer's, and facts.each has the other layers'. given: kind of layer -> { rope_theta, rope_scaling, and
+--- head_dim, if it has another than all }.
 function layers.set_angles(facts, sliding, given)
   for key in pairs(facts.rope_parameters or {}) do
     if not kinds[key] then

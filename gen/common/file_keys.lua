@@ -132,6 +132,9 @@ local families = {
   gemma3 = { without = { ["transformers computes without it"] = "attn_logit_softcapping",
     ["transformers only reads hidden_activation"] = "hidden_act", [LOADING] = "cache_implementation",
     ["sliding_window_pattern says it"] = "_sliding_window_pattern" } },
+  gemma4 = { without = { ["of experts"] = "moe_intermediate_size num_experts top_k_experts" }, refused = {
+    ["mixtures of experts of Gemma 4 (26B-A4B), which have a dense feed-forward beside the experts and norms of each, are "
+      .. "not supported"] = { enable_moe_block = NO } } },
   gpt_neox = { without = { ["the family is causal"] = "is_decoder" }, refused = {
     ["rotary positions for heads of another width are not supported"] = { head_dim = {} } } },
   gte = { without = { ["the class is in transformers"] = "auto_map", [LOADING] =

@@ -348,7 +348,8 @@ ops.table = {
   },
   multiply = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "a", "b" } },
-    operands = { "a", "b" }, equation = "a b, element by element", tolerance = "rounded_once",
+    operands = { "a", "b" }, equation = "a b, b repeated over the leading dimensions it lacks",
+    tolerance = "rounded_once",
   },
   gate_rows = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "a", "b" } },

@@ -35,6 +35,7 @@ local projections = require("passes.validate.projections")
 local ranks = require("passes.validate.ranks")
 local readers = require("passes.validate.readers")
 local values = require("passes.validate.values")
+local sharing = require("passes.validate.sharing")
 local sizes = require("passes.validate.sizes")
 local sounds = require("passes.validate.sounds")
 local speech = require("passes.validate.speech")
@@ -57,8 +58,8 @@ local function resolve_heads(say, spec)
     if spec.d_model % spec.heads ~= 0 then
       say("heads", ("d_model %d is not divisible by heads %d, and head_dim is not given"):format(spec.d_model,
         spec.heads))
-    elseif spec.d_model // spec.heads > 256 then
-      say("head_dim", ("d_model %d / heads %d gives %d, but 1 to 256 is allowed"):format(spec.d_model, spec.heads,
+    elseif spec.d_model // spec.heads > 512 then
+      say("head_dim", ("d_model %d / heads %d gives %d, but 1 to 512 is allowed"):format(spec.d_model, spec.heads,
         spec.d_model // spec.heads))
     else
       spec.head_dim = spec.d_model // spec.heads
@@ -324,6 +325,7 @@ local function resolve_layers(say, spec, given)
   end, spec, given)
   layers.resolve(say, spec, given, said, { heads = resolve_heads, mask = resolve_mask, attention = check_attention })
   convolutions.check_layers(say, spec)
+  sharing.check(say, spec)
 end
 
 -- Reads the fields of a list from a description into a spec.

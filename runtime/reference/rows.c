@@ -205,8 +205,9 @@ int attn2c_reference_embed_boxes(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* y[i] = a[i] + b[i modulo the elements of b]: b is repeated over the leading dimensions that it lacks */
-int attn2c_reference_add(const attn2c_reference_call *call) {
+/* Computes y[i] = a[i] of b[i modulo the elements of b]: b is repeated over the leading dimensions that it
+ * lacks. */
+static int of_both(const attn2c_reference_call *call, double (*of)(double a, double b)) {
   const attn2c_tensor *a_shape = attn2c_reference_operand(call, 0),
                       *b_shape = attn2c_reference_operand(call, 1);
   const attn2c_tensor *y_shape = attn2c_reference_result(call);
@@ -222,19 +223,18 @@ int attn2c_reference_add(const attn2c_reference_call *call) {
   int64_t period = attn2c_elements(b_shape), repeats = attn2c_elements(a_shape) / period;
   for (int64_t repeat = 0; repeat < repeats; repeat++)
     for (int64_t i = 0; i < period; i++)
-      y[repeat * period + i] = (float)((double)a[repeat * period + i] + (double)b[i]);
+      y[repeat * period + i] = (float)of((double)a[repeat * period + i], (double)b[i]);
   return ATTN2C_OK;
 }
 
-/* y[i] = a[i] b[i] */
-int attn2c_reference_multiply(const attn2c_reference_call *call) {
-  attn2c_reference_sizes n = {0};
-  if (!attn2c_reference_fits(call, "*, * -> *", n)) return ATTN2C_USAGE;
-  const float *a = attn2c_reference_values(call, 0), *b = attn2c_reference_values(call, 1);
-  float *y = call->tensors[call->op->result];
-  for (int64_t i = 0; i < n['*']; i++) y[i] = (float)((double)a[i] * (double)b[i]);
-  return ATTN2C_OK;
-}
+static double sum(double a, double b) { return a + b; }
+static double product(double a, double b) { return a * b; }
+
+/* y[i] = a[i] + b[i], b repeated */
+int attn2c_reference_add(const attn2c_reference_call *call) { return of_both(call, sum); }
+
+/* y[i] = a[i] b[i], b repeated */
+int attn2c_reference_multiply(const attn2c_reference_call *call) { return of_both(call, product); }
 
 /* y[r][c] = a[r][c] b[r] */
 int attn2c_reference_gate_rows(const attn2c_reference_call *call) {

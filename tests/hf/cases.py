@@ -48,6 +48,12 @@ GEMMA3 = {**DECODER, "num_hidden_layers": 3, "sliding_window": 3, "query_pre_att
           "layer_types": ["sliding_attention", "full_attention", "sliding_attention"],
           "rope_parameters": {"sliding_attention": {"rope_type": "default", "rope_theta": 20.0},
                               "full_attention": {"rope_type": "linear", "factor": 2.0, "rope_theta": 500.0}}}
+GEMMA4 = {**DECODER, "num_hidden_layers": 4, "sliding_window": 3, "global_head_dim": 12, "vocab_size_per_layer_input": VOCAB,
+          "final_logit_softcapping": 4.0,
+          "layer_types": ["sliding_attention", "full_attention", "sliding_attention", "full_attention"],
+          "rope_parameters": {"sliding_attention": {"rope_type": "default", "rope_theta": 20.0},
+                              "full_attention": {"rope_type": "proportional", "partial_rotary_factor": 0.5,
+                                                 "rope_theta": 500.0}}}
 MODERN = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 3, "num_attention_heads": 4,
           "intermediate_size": WIDTH, "max_position_embeddings": 64, "pad_token_id": 0, "bos_token_id": 1,
           "eos_token_id": 2, "cls_token_id": 1, "sep_token_id": 2, "local_attention": 4,
@@ -161,6 +167,11 @@ CASES.update({
     "gemma2_logits": ("Gemma2ForCausalLM", GEMMA2, LATER),
     "gemma3_logits": ("Gemma3ForCausalLM", GEMMA3, LATER),
     "gemma3_whole": ("Gemma3ForCausalLM", GEMMA3, {**LATER, "change": "whole_gemma3"}),
+    "gemma4_logits": ("Gemma4ForCausalLM", {**GEMMA4, "num_global_key_value_heads": 1, "attention_k_eq_v": True,
+                                            "hidden_size_per_layer_input": 0}, LATER),
+    "gemma4_shared": ("Gemma4ForCausalLM", {**GEMMA4, "num_hidden_layers": 5, "num_kv_shared_layers": 2,
+                                            "use_double_wide_mlp": True, "hidden_size_per_layer_input": 6,
+                                            "layer_types": [*GEMMA4["layer_types"], "full_attention"]}, LATER),
     "phi_logits": ("PhiForCausalLM", {**PHI, "qk_layernorm": True}, LATER),
     "phi3_logits": ("Phi3ForCausalLM", PHI3, LATER),
     "phi3_longrope": ("Phi3Model", {**LLAMA, "original_max_position_embeddings": 16, "rope_parameters": {

@@ -47,7 +47,8 @@ local function lefts_of(entry)
   each_read(entry, function(tensor, op)
     if tensor.kept.role == "keys" then left = grouping.band(op.attributes) end
     if ops.class(op).reads_before then left = op.attributes.kernel - 1 end
-    lefts[tensor.name] = left
+    local other = lefts[tensor.name] or left
+    lefts[tensor.name] = (left < 0 or other < 0) and -1 or math.max(left, other)
   end)
   return lefts
 end

@@ -40,7 +40,8 @@ end
 function convolutions.check_layers(say, spec)
   local each = spec.each or { spec }
   if not spec.layers or not words.any(each, function(layer) return (layer.short_conv or 0) > 0 end) then return end
-  for _, layer in ipairs(each) do check_rows(say, layer, "short_conv", "") end
+  local mask = words.merged(table.unpack(words.map(each, function(layer) return layer.mask or {} end)))
+  check_rows(say, words.merged(spec, { mask = mask }), "short_conv", "")
   local output = spec.attention_output
   if output and (output.kind ~= "none" or output.scores) then
     say("short_conv", "does not go with attention_output: a convolution has no weights of keys")
