@@ -2,7 +2,8 @@
 -- the names of their tensors. Each is one record.
 --
 --   class     the class of transformers, as config.json names it
---   keys      { key after "NAME.", key of config.json, kind }: kind is count or number; `optional` if it may be missing
+--   keys      { key after "NAME.", key of config.json, kind }: kind is count or number; `optional` if it may be missing;
+--             `each` if it may be a list with a number for each layer
 --   derive    a function of the configuration and the file, for what is not one key
 --   tensors   the naming scheme (names.lua) of its files
 --   output    a tensor's name in transformers' task head -> its name in the file
@@ -308,6 +309,49 @@ add_decoder("gemma3", "Gemma3", {
     decoder({}, scalar(62))(config, file)
   end,
 })
+
+-- Layers without heads of keys are convolutions.
+local of_lfm2 = {
+  keys = with_sizes { key("attention.layer_norm_rms_epsilon", "norm_eps", "number"),
+    maybe("rope.freq_base", "rope_theta", "number"), key("shortconv.l_cache", "conv_L_cache"),
+    { "attention.head_count_kv", "num_key_value_heads", "count", each = true } },
+  tensors = decoder_tensors {
+    { "l*.conv.b", { "blk.*.shortconv.in_proj", part = 1, parts = 3 } },
+    { "l*.conv.c", { "blk.*.shortconv.in_proj", part = 2, parts = 3 } },
+    { "l*.conv.x", { "blk.*.shortconv.in_proj", part = 3, parts = 3 } },
+    { "l*.conv", "blk.*.shortconv.conv" },
+    { "l*.conv.out", "blk.*.shortconv.out_proj" },
+    { "l*.ff.router.correction", "blk.*.exp_probs_b.bias" },
+    { "final_norm", "token_embd_norm" },
+  },
+  derive = function(config, file)
+    local counts, most = config.num_key_value_heads, 0
+    if type(counts) == "table" then
+      config.layer_types = words.map(counts, function(count) return count == 0 and "conv" or "full_attention" end)
+      for i, count in ipairs(counts) do
+        if count > 0 and most > 0 and count ~= most then
+          file.refuse(config.model_type .. ".attention.head_count_kv", "layers with different values are not supported")
+        end
+        most = math.max(most, count)
+        config.conv_bias = config.conv_bias or has(file, ("blk.%d.shortconv.in_proj.bias"):format(i - 1))
+      end
+      config.num_key_value_heads = most > 0 and most or nil
+    end
+    config.rope_theta, config.block_auto_adjust_ff_dim = config.rope_theta or 1e6, false
+    decoder {}(config, file)
+  end,
+}
+add_decoder("lfm2", "Lfm2", of_lfm2)
+add_decoder("lfm2moe", "Lfm2Moe", words.merged(of_lfm2, {
+  model_type = "lfm2_moe",
+  keys = words.append({ key("expert_count", "num_experts"), key("expert_used_count", "num_experts_per_tok"),
+    key("expert_feed_forward_length", "moe_intermediate_size"),
+    key("leading_dense_block_count", "num_dense_layers") }, of_lfm2.keys),
+  derive = function(config, file)
+    of_lfm2.derive(config, file)
+    config.block_auto_adjust_ff_dim = nil
+  end,
+}))
 
 add_decoder("phi3", "Phi3", {
   keys = decoder_keys({}, { maybe("attention.sliding_window", "sliding_window"),

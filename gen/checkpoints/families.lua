@@ -38,10 +38,10 @@ local folders = {
   encoders = { "albert", "bert", "clip_text", "deberta", "deberta_v2", "distilbert", "electra", "ernie", "esm",
     "eurobert", "gte", "jina_bert", "jina_v3", "layoutlm", "longformer", "modernbert", "mpnet", "nomic_bert",
     "rembert", "roberta", "roberta_pre", "siglip_text" },
-  decoders = { "bloom", "cohere", "cohere2", "exaone4", "falcon", "gemma", "gemma2", "gemma3", "glm4", "gpt2",
-    "gpt_neo", "gpt_neox", "gptj", "granite", "granitemoe", "internlm2", "internlm3", "llama", "ministral", "mistral",
-    "mistral3", "mixtral", "mpt", "olmo2", "olmo3", "olmoe", "opt", "phi", "phi3", "qwen2", "qwen2_moe", "qwen3",
-    "qwen3_moe", "smollm3", "stablelm", "starcoder2" },
+  decoders = { "bloom", "cohere", "cohere2", "exaone4", "falcon", "gemma", "gemma2", "gemma3", "gemma4", "glm4",
+    "gpt2", "gpt_neo", "gpt_neox", "gptj", "granite", "granitemoe", "internlm2", "internlm3", "lfm2", "lfm2_moe",
+    "llama", "ministral", "mistral", "mistral3", "mixtral", "mpt", "olmo2", "olmo3", "olmoe", "opt", "phi", "phi3",
+    "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "smollm3", "stablelm", "starcoder2" },
   pairs = { "bart", "blip", "m2m_100", "marian", "mbart", "pegasus", "t5", "t5_writer", "vision_gpt2",
     "vision_trocr" },
   pictures = { "blip_vision", "clip_vision", "deit", "dinov2", "dinov3", "siglip_vision", "timm", "vit" },
@@ -63,7 +63,8 @@ local BY_BOXES = "its scores go by the boxes of two tokens; LayoutLM, the first,
 local IN_PLANE = "each layer adds numbers of its own to scores, by the distance of patches in a plane"
 local ANY_PICTURE = "it takes pictures of any shape (NaFlex), whose positions are interpolated in each call; SigLIP 2 "
   .. "of fixed sizes has the model_type siglip"
-local BY_LAYER = "each layer has a table of embeddings of its own, and layers share keys and values"
+local OF_STREAMS = "each layer predicts and corrects several streams of states (AltUp), and has low-rank parts beside its "
+  .. "attention (Laurel) and feed-forwards that keep their largest values"
 local LATENT = "keys and values come of a narrow part that heads share"
 local NARROWING = "its layers join rows, so that a layer has fewer and wider ones than the layer before"
 
@@ -74,8 +75,7 @@ families.refused = {
   funnel = "its layers pool rows, so that a layer has fewer than the layer before",
   squeezebert = "its layers are convolutions in groups", mobilebert = "each layer has a narrow part with several "
     .. "feed-forwards", convbert = "half of its heads are convolutions that depend on the text",
-  gemma3n = BY_LAYER, gemma3n_text = BY_LAYER, gemma4 = BY_LAYER, gemma4_text = BY_LAYER,
-  lfm2 = "some layers are short convolutions, whose rows a context would have to keep",
+  gemma3n = OF_STREAMS, gemma3n_text = OF_STREAMS,
   gpt_oss = "its attention has sinks, and its experts a clamped gate and weights in MXFP4", deepseek_v2 = LATENT,
   deepseek_v3 = LATENT, nystromformer = "its attention is an approximation by a few keys",
 }

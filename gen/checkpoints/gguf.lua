@@ -39,14 +39,19 @@ local function config_of(self, name, record)
   local config, known = { model_type = record.model_type, architectures = { record.class } }, {}
   for _, row in ipairs(record.keys) do
     local key = name .. "." .. row[1]
-    local value = single(self, key, self.metadata[key])
+    local value = self.metadata[key]
+    if row.each and type(value) == "table" then
+      config[row[2]] = gguf.array(self, key, { "INT32", "UINT32" }, facts.most("llama", "num_hidden_layers"))
+      value = nil
+    end
+    value = single(self, key, value)
     known["{arch}." .. row[1]] = true
     if row.optional and value == 0 then value = nil end -- some files have 0 for none
-    if value == nil and not row.optional then self:refuse_key(key, "is missing") end
+    if value == nil and not row.optional and not config[row[2]] then self:refuse_key(key, "is missing") end
     local fits, expected = true, nil
     if value ~= nil then fits, expected = kinds[row[3]](value, facts.most(record.model_type, row[2])) end
     if not fits then self:refuse_key(key, ("%s, but %s is expected"):format(tostring(value), expected)) end
-    config[row[2]] = value
+    config[row[2]] = value == nil and config[row[2]] or value
   end
   return config, known
 end

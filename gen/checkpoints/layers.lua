@@ -7,7 +7,8 @@ local words = require("common.words")
 
 local layers = {}
 
-local kinds = words.set { "full_attention", "sliding_attention" }
+local SLIDING = "sliding_attention"
+local kinds = words.set { "full_attention", SLIDING }
 
 --- Returns the table of a layer, numbered from 0.
 function layers.own(facts, index)
@@ -18,26 +19,28 @@ function layers.own(facts, index)
   return facts.each[index + 1]
 end
 
--- Checks layer_types. Faults: usage, format.
-local function check(list, count)
+-- Checks layer_types, which has full_attention and one other kind. Faults: usage, format.
+local function check(list, count, other)
   if #list ~= count then
     faults.raise("format", ("config.json: layer_types: %d values, but one for each of %d layers is expected"):format(
       #list, count))
   end
   for _, kind in ipairs(list) do
-    if not kinds[kind] then
-      faults.raise("usage", ("config.json: layer_types: %s is not supported; supported are full_attention, "
-        .. "sliding_attention"):format(type(kind) == "string" and faults.quote(kind) or tostring(kind)))
+    if kind ~= "full_attention" and kind ~= other then
+      faults.raise("usage", ("config.json: layer_types: %s is not supported; supported are full_attention, %s"):format(
+        type(kind) == "string" and faults.quote(kind) or tostring(kind), other))
     end
   end
 end
 
---- Returns true if a layer slides: layer_types says so, or, without it, slides(index). Checks layer_types.
-function layers.sliding(facts, slides)
+--- Returns whether each layer slides, or is of another `kind` than full_attention: layer_types says so, or, without it,
+--- slides(index). Checks layer_types.
+function layers.sliding(facts, slides, kind)
   local list, result = facts.layer_types, {}
-  if list then check(list, facts.layers) end
+  kind = kind or SLIDING
+  if list then check(list, facts.layers, kind) end
   for i = 0, facts.layers - 1 do
-    if list then result[i + 1] = list[i + 1] == "sliding_attention" else result[i + 1] = slides(i) end
+    if list then result[i + 1] = list[i + 1] == kind else result[i + 1] = slides(i) end
   end
   return result
 end
@@ -73,11 +76,13 @@ end
 local function angles(facts, kind, given)
   local own = (facts.rope_parameters or {})[kind]
   return rotary.of { rope_theta = given.rope_theta, rope_parameters = type(own) == "table" and own or {},
-    rope_scaling = given.rope_scaling, longest = facts.longest, original = facts.original }
+    rope_scaling = given.rope_scaling, longest = facts.longest, original = facts.original, d_model = facts.d_model,
+    heads = facts.heads, head_dim = given.head_dim or facts.head_dim }
 end
 
 --- Sets the rotary positions of a family that has others in layers that slide: facts.rope_base and facts.rope_scale are
---- the first layer's, and facts.each has the other layers'. given: kind of layer -> { rope_theta, rope_scaling }.
+--- the first layer's, and facts.each has the other layers'. given: kind of layer -> { rope_theta, rope_scaling, and
+--- head_dim, if it has another than all }.
 function layers.set_angles(facts, sliding, given)
   for key in pairs(facts.rope_parameters or {}) do
     if not kinds[key] then

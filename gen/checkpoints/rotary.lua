@@ -10,10 +10,17 @@ local rotary = {}
 local function refuse(kind, what) faults.raise(kind, "config.json: rope: " .. what) end
 
 -- type -> a function that returns the description's rope_scaling. Its arguments: a getter of numbers, the original
--- length, the longest length, and the dictionary of config.json.
+-- length, the longest length, the dictionary of config.json, and a head's width.
 local kinds = {}
 
 kinds["default"] = function() return nil end
+
+-- transformers rounds down to pairs, the others of which stay.
+function kinds.proportional(number, _, _, _, width)
+  local factor = number("factor", 1)
+  return { type = "proportional", rotated = 2 * math.floor(number("partial_rotary_factor", 1) * width // 2),
+    factor = factor ~= 1 and factor or nil }
+end
 
 function kinds.linear(number) return { type = "linear", factor = number("factor") } end
 
@@ -50,10 +57,9 @@ function kinds.longrope(number, original, longest, dictionary)
 end
 
 -- Returns the dimensions of a head that are rotated, or nil for all of them. transformers rounds down.
-local function rotated(facts, partial)
+local function rotated(facts, partial, width)
   if partial == 1 then return nil end
   if not facts.partial then refuse("usage", "partial_rotary_factor is not supported") end
-  local width = facts.head_dim or facts.d_model // facts.heads
   local dim = math.floor(width * partial)
   if dim < 2 or dim % 2 ~= 0 or dim > width then
     refuse("usage", ("partial_rotary_factor: it rotates %.0f of %d dimensions of a head, but an even number is "
@@ -73,15 +79,17 @@ function rotary.of(facts)
     if type(value) ~= "number" then refuse("format", key .. ": a number is expected") end
     return value
   end
-  local dim = rotated(facts, number("partial_rotary_factor", facts.partial or 1))
   local word = dictionary.rope_type or dictionary.type or "default"
+  local width = facts.head_dim or facts.d_model // facts.heads
+  local dim = word ~= "proportional" and rotated(facts, number("partial_rotary_factor", facts.partial or 1), width)
+    or nil
   if not kinds[word] then
     local list = words.sorted_keys(kinds)
     refuse("usage", ("type %s is not supported; supported: %s"):format(faults.quote(word), table.concat(list, ", ")))
   end
   local theta = number("rope_theta", facts.rope_theta or 10000)
   local original = facts.original or number("original_max_position_embeddings", facts.longest)
-  local scaling = kinds[word](number, original, facts.longest, dictionary)
+  local scaling = kinds[word](number, original, facts.longest, dictionary, width)
   if facts.grows then
     if word ~= "yarn" then refuse("usage", ("llama_4_scaling_beta: does not go with type %s"):format(word)) end
     scaling.query_beta = number("llama_4_scaling_beta")

@@ -16,6 +16,7 @@
 --   factor           all values are multiplied by this
 --   plus_one         1 is added to each stored value, before the factor
 --   row              the weight's rows are all this row of a tensor that may have any number of rows
+--   repeated         true: the tensor has one number, which all of a vector's are
 --   plus             another source, whose values are added
 --   times            another source, a number for each row, which all values of the row are multiplied by
 --   grid             { rows, columns }: the tensor has the positions of `tokens` tokens (1) and of a grid of patches;
@@ -130,7 +131,7 @@ local function add_taps(result, tensor, rule, size, factor)
     for key, value in pairs(more) do view[key] = value end
     result.views[#result.views + 1] = view
   end
-  result.stored[#result.stored + 1] = { names = rule.names, shape = { size.rows, size.columns // taps, taps } }
+  result.stored[#result.stored + 1] = { names = rule.names, shape = tensor.source.shape or { size.rows, size.columns // taps, taps } }
   box { factor = factor }
   if not rule.tap_gain then return end
   box { times = true, unit = true }
@@ -221,6 +222,7 @@ function add(result, tensor, rule, size, spec, target)
       shape = { -1, all_columns }
       rows = { { at = 0, count = size.rows, from = rule.row, step = 0 } }
     end
+    if rule.repeated then shape, rows = { 1 }, { { at = 0, count = size.rows, from = 0, step = 0 } } end
     local transposed = rule.transpose and not size.vector and not rule.row
     result.stored[#result.stored + 1] = { names = rule.names, shape = tensor.source.shape or shape,
       is_transposed = transposed }

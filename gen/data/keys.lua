@@ -47,7 +47,7 @@ keys.list = {
   { key = "heads", type = "integer", stack = true, required = true, min = 1, max = 128, meaning = "attention heads" },
   { key = "kv_heads", type = "integer", stack = true, layer = true, min = 1, max = 128, default_text = "heads",
     meaning = "heads of keys and values, each shared by heads / kv_heads query heads" },
-  { key = "head_dim", type = "integer", stack = true, min = 1, max = 256, default_text = "d_model / heads",
+  { key = "head_dim", type = "integer", stack = true, layer = true, min = 1, max = 512, default_text = "d_model / heads",
     meaning = "width of a head's query, key and value" },
   { key = "layer_groups", type = "layer_groups", stack = true, default_text = "a group each",
     meaning = "{ 0, 0, 1, 1 }: layers of one group have the same weights, l0 and l1" },
@@ -60,7 +60,8 @@ keys.list = {
     meaning = "the feed-forward is a mixture: { count = 128 (experts), used = 8 (of them for each row), d_ff = 768 "
       .. "(the width of each), router = \"softmax\" or \"sigmoid\", normalise = true (the weights of a row's experts "
       .. "sum to 1), bias = false (of the router), correction = false (sigmoid: a number for each expert that only the "
-      .. "choice adds), sum_bias = false (a bias of the sum of experts), factor = 1 (of the weights), shared = 0 (the "
+      .. "choice adds), sum_eps = 1e-20 (sigmoid: added to the sum by which normalise divides), sum_bias = false (a bias of "
+      .. "the sum of experts), factor = 1 (of the weights), shared = 0 (the "
       .. "width of an expert that all rows have), shared_gate = false (a sigmoid of the row multiplies its result) }; "
       .. "false: it is not" },
   { key = "gated", type = "boolean", stack = true, layer = true, default = false,
@@ -87,6 +88,10 @@ keys.list = {
       .. "layer's, and a norm follows (DeBERTa-v2); an odd number" },
   { key = "conv_activation", type = "activation", stack = true, default = "tanh",
     meaning = "the function of that convolution" },
+  { key = "short_conv", type = "integer", stack = true, layer = true, default = 0, min = 0, max = 64,
+    meaning = "in place of a self-attention, a gated convolution of each column (LFM2): out(c · conv(b · x)), where b, "
+      .. "c and x are projections of the states, and conv reads this number of rows, the last of which is its own; 0: "
+      .. "an attention" },
   { key = "residual", type = "boolean", stack = true, layer = true, default = true,
     meaning = "whether a part's input is added to its result" },
   { key = "residual_scale", type = "number", stack = true, default = 1.0, min = 1e-6, max = 1e6,
@@ -97,7 +102,7 @@ keys.list = {
     meaning = "accepted, without effect: it is for training only" },
   { key = "bias", type = "bias", stack = true, layer = true, default = true, default_text = "true",
     meaning = "true, false, or { qkv =, out =, ff =, norm = }: products and norms with a bias; q, k, v, and up (with "
-      .. "the gate) and down of ff, one by one" },
+      .. "the gate) and down of ff, one by one; qkv is also that of what a short_conv reads, and of its convolution" },
   { key = "projections", type = "projections", stack = true, default = true,
     meaning = "false: attention without parameters, query = key = value = the states (or the inputs of qkv()); or "
       .. "{ q =, k =, v =, out = }: one by one, false where they stay as they are" },
@@ -105,6 +110,17 @@ keys.list = {
     default = "none",
     meaning = "norm of a self-attention's queries and keys before their positions: each head by itself, all with one "
       .. "weight (Qwen 3), or each with a weight of its own and no bias (Command R+); or all heads together (OLMo 2)" },
+  { key = "values", type = "word", stack = true, layer = true, words = { "projected", "normed", "keys" },
+    default = "projected",
+    meaning = "a self-attention's values: projections of the states; normed: each head by itself has an RMS norm "
+      .. "without a weight; keys: the projected keys with such a norm, before their own (Gemma 4)" },
+  { key = "keys_of", type = "integer", stack = true, layer = true, min = 0, max = 999, default_text = "its own",
+    meaning = "the layer before this one, numbered from 0, whose keys and values this one reads (Gemma 4)" },
+  { key = "layer_scale", type = "boolean", stack = true, layer = true, default = false,
+    meaning = "a learned number for each column multiplies the layer's result (Gemma 4)" },
+  { key = "layer_inputs", type = "integer", stack = true, min = 1, max = 4096, default_text = "none",
+    meaning = "width of a further part of each layer, which reads tokens (Gemma 4): it adds norm(project(activation("
+      .. "gate x) * (norm(linear of the embeddings) + a row of the layer's own table of tokens)))" },
   { key = "qkv_limit", type = "number", stack = true, layer = true, min = 1e-3, max = 1e6, default_text = "none",
     meaning = "a self-attention's projected queries, keys and values are cut to this size, before any norm (MPT)" },
   { key = "scale", type = "scale", stack = true, layer = true, default_text = "1 / sqrt(head_dim)",
@@ -171,7 +187,7 @@ keys.list = {
       .. "the others by that from left to right, both from -1 to 1; tokens before the patches are not (DINOv3)" },
   { key = "rope_scaling", type = "rope_scaling", stack = true, layer = true, default_text = "none",
     meaning = "{ type = linear, dynamic, llama3, yarn or longrope, factor = ... }: as in transformers; false: none" },
-  { key = "rope_dim", type = "integer", stack = true, layer = true, min = 0, max = 256, default_text = "head_dim",
+  { key = "rope_dim", type = "integer", stack = true, layer = true, min = 0, max = 512, default_text = "head_dim",
     meaning = "leading dimensions of a head that are rotated; 0: none" },
   { key = "alibi_max", type = "number", stack = true, default = 8.0, min = 0.1, max = 64,
     meaning = "alibi: the least slope is 2 to the power of minus this" },

@@ -60,7 +60,7 @@ local function past_of(call, i) return call.past and call.past[i] or 0 end
 
 local of_sequence = { { "first", "n->first[sequence]" }, { "slot", "${slot}" },
   { "past", "${past}" }, { "forgotten", "n->forgotten[${of_window}sequence]" },
-  { "fresh", "n->first[sequence + 1] - first" }, { "keys", "${keys}" } }
+  { "fresh", "n->first[sequence + 1] - first" }, { "keys", "${keys}" }, { "before", "${before}" } }
 
 -- Sets the symbols of sequence i of a call.
 local function set_sequence(step, call, i, symbols)
@@ -69,6 +69,7 @@ local function set_sequence(step, call, i, symbols)
   symbols.fresh = call.first[i + 1] - call.first[i]
   symbols.keys = step.of_source and call.source[i] or symbols.past + symbols.fresh
   symbols.forgotten = call.forgotten and call.forgotten(symbols.past, symbols.keys, step.window) or 0
+  symbols.before = symbols.past - symbols.forgotten
 end
 
 local of_query = { { "heads", "${heads}" }, { "from", "${from}" }, { "width", "${width}" },
@@ -367,6 +368,7 @@ function texts.sequences(step)
     or "n->first[sequence + 1] - first"
   step.slot = step.of_source and "n->origin[sequence]" or "n->slot[sequence]"
   step.past = step.continues and "n->past[sequence]" or "0"
+  step.before = step.window and "past - forgotten" or "past"
   step.of_window = (step.window or 0) > 0 and ("%d * n->count + "):format(step.window) or ""
 end
 

@@ -34,6 +34,7 @@
 --   in_chunks  true if its weights can be computed one chunk of keys at a time
 --   pools      true if its result has one row for each sequence
 --   keeps      true if a state keeps its result, which other entries read
+--   reads_before   true if a row of its result reads rows of x before it, which a state keeps, and none after it
 --   windows    true if a row of its result reads the rows around it, so that ops before it are in regions of their own
 --   in_row_blocks  true if it reads a whole sequence, and writes one row block of its result at a time
 --   by_row     the operands of which row i (of an attention: query i), with numbers that all rows share, makes row i
@@ -347,7 +348,8 @@ ops.table = {
   },
   multiply = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "a", "b" } },
-    operands = { "a", "b" }, equation = "a b, element by element", tolerance = "rounded_once",
+    operands = { "a", "b" }, equation = "a b, b repeated over the leading dimensions it lacks",
+    tolerance = "rounded_once",
   },
   gate_rows = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "a", "b" } },
@@ -436,6 +438,13 @@ ops.table = {
       .. "lengths of them",
     tolerance = "convolve", integers = { lengths = true },
   },
+  convolve_columns = {
+    class = { reads_before = true }, operands = { "x", "weight", "bias" }, optional = { bias = true },
+    attributes = { "kernel" }, flops = function(a, x) return 2 * rows_of(x.shape) * x.shape[3] * a.kernel end,
+    equation = "each column by itself: b and the sum over t < kernel of x[i - kernel + 1 + t] w[t], in this order, with "
+      .. "0 before the first row of a sequence",
+    tolerance = "convolve_columns",
+  },
   rms_norm = {
     class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x" } },
     operands = { "x", "gain" }, optional = { gain = true }, attributes = { "eps" },
@@ -448,8 +457,8 @@ ops.table = {
     equation = "x / max(|x|, eps), over the last dimension", tolerance = "norm_without_mean", arithmetic = 3,
   },
   share = {
-    class = { region = "rows", in_place = true, by_row = { "x" } },
-    equation = "x / (sum + 1e-20), over the last dimension", tolerance = "share", arithmetic = 2,
+    class = { region = "rows", in_place = true, by_row = { "x" } }, attributes = { "eps" },
+    equation = "x / (sum + eps), over the last dimension", tolerance = "share", arithmetic = 2,
   },
   softmax_rows = {
     class = { region = "rows", in_place = true, by_row = { "x" } },

@@ -11,7 +11,7 @@ precision.with_factors = types.words("quantise")
 --- Parts in addition to "layer N" and "encoder layer N", with the linear layers that each has.
 precision.parts = {
   { name = "input", meaning = "linear layers before the layers" },
-  { name = "qkv", meaning = "projections to queries, keys and values" },
+  { name = "qkv", meaning = "projections to queries, keys and values, or to what a short convolution reads" },
   { name = "out", meaning = "projections of attentions' results" },
   { name = "ff", meaning = "feed-forwards" },
   { name = "attention", meaning = "queries by keys, and weights by values" },
@@ -28,7 +28,7 @@ end
 
 -- Returns the part of a linear layer, by its path in the graph.
 local function part_of(path)
-  if path:match("%.[qkv]$") then return "qkv" end
+  if path:match("%.[qkv]$") or path:match("%.conv%.[bcx]$") then return "qkv" end
   return path:match("%.out$") and "out" or path:match("%.ff%.[%w.]+$") and "ff" or nil
 end
 

@@ -266,7 +266,7 @@ steps.rows = {
     { constants = { "lo", "hi", "keep" } }),
   normalise = of_rows(16, "y[i] = x[i] / max(|x[i]|, ${eps})", { constants = { "eps" } }),
   softmax_rows = of_rows(51, "y[i][j] = exp(x[i][j] - max) / sum over j"),
-  share = of_rows(4, "y[i][j] = x[i][j] / (sum over j + 1e-20)"),
+  share = of_rows(4, "y[i][j] = x[i][j] / (sum over j + ${eps})", { constants = { "eps" } }),
   log_softmax = of_rows(51, "y[i][j] = x[i][j] - max - log(sum over j of exp(x[i][j] - max))"),
   rotate = {
     constants = { "rows", "heads", "head_dim", "dimension", "pairs", "ldx", "ldy", "ldr", "cols" },
@@ -291,6 +291,15 @@ steps.rows = {
     cost = function(c) return 8 * c.rows * c.cols * c.kernel end,
     body = "attn2c_neighbours(y, x, ${rows}, valid, ${cols}, ${kernel}, ${ldx}, ${ldy})",
     equation = "y[i][j ${kernel} + t] = x[i + t - ${kernel} / 2][j], 0 outside of the first valid rows",
+  },
+  convolve_columns = {
+    constants = { "rows", "cols", "kernel", "width", "ldx", "ldy" },
+    operands = { written(), { "x", "r", function(c) return { first = 0, { c.before + c.rows, c.ldx }, { c.cols, 1 } } end },
+      { "weight", "r", matrix("kernel", "cols", "width") }, { "bias", "r", vector("cols"), optional = true },
+      { "before", "value" } },
+    cost = function(c) return 3 * c.rows * c.cols * c.kernel end,
+    touched = function(c) return (c.rows + c.kernel - 1) * c.cols end,
+    equation = "y[i] = bias + sum of x[before + i - ${kernel} + 1 + t] weight[t] over t, without rows before the first",
   },
   drop_tokens = {
     constants = { "rows", "cols", "id", "share", "ldx", "ldy" },

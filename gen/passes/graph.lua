@@ -68,11 +68,17 @@ local function residual(self, x, norm_path, sum_path, part)
   return self.spec.norm == "post" and self:norm(norm_path, y) or y
 end
 
+-- Returns what a layer mixes its rows by: its self-attention to x, or a convolution.
+local function mixed(self, path, index, x)
+  if self.spec.short_conv > 0 then return attention.short_conv(self, path, x) end
+  return attention.self(self, path, index, x)
+end
+
 -- Returns x + attention(x) + feed-forward(x). Ranks add both parts first, so that one meeting sums them.
 local function parallel(self, path, index, x)
   local spec = self.spec
   local normed = spec.parallel == "one_norm" and self:norm(path .. ".norm1", x) or nil
-  local y = branch(self, x, path .. ".norm1", function(z) return attention.self(self, path, index, z) end, normed)
+  local y = branch(self, x, path .. ".norm1", function(z) return mixed(self, path, index, z) end, normed)
   local is_divided = (self.model.ranks or 1) > 1 and spec.d_ff > 0
   local function with_input(of)
     return spec.residual and self:op("add", path .. ".attn.sum", { a = of, b = x }) or of
@@ -84,13 +90,32 @@ local function parallel(self, path, index, x)
   return self:op("add", path .. ".ff.sum", { a = z, b = y })
 end
 
-local function layer(stack_builder, index, x)
-  local self = stack_builder:layer(index)
-  local path = self.prefix .. "l" .. index
-  self.section = self.stack_name .. "layer " .. index
+-- Returns the part of a layer that reads tokens. The table of the layer and the projection of the embeddings are columns
+-- and rows of tensors of all layers. The sum of both is divided by sqrt(2).
+local function of_tokens(self, path, index, x)
+  local spec, width, half = self.spec, self.spec.layer_inputs, math.sqrt(0.5)
+  path = path .. ".tokens"
+  local function own(name, axis, factor)
+    return { like = self.prefix .. "input." .. name, heads = { index }, all = spec.layers, axis = axis,
+      factor = factor }
+  end
+  local from = self:linear(path .. ".context", self.embeddings, width, false, 1,
+    own("layers_context.weight", 1, 1 / math.sqrt(spec.d_model)))
+  local of_ids = self:embed(path .. ".embedded", self.ids, self:weight(path .. ".weight",
+    { spec.input.vocab, width }, 0, 0.5, own("layers_tokens.weight", 2, half * math.sqrt(width))))
+  local given = self:op("add", path .. ".sum", { b = of_ids,
+    a = self:norm(path .. ".context_norm", from, { factor = half }) })
+  local gate = self:op("activate", path .. ".act", { x = self:linear(path .. ".gate", x, width, false) },
+    { ["function"] = spec.activation })
+  local gated = self:op("multiply", path .. ".gated", { a = gate, b = given })
+  return self:norm(path .. ".norm", self:linear(path .. ".project", gated, spec.d_model, false, gain_of(spec)))
+end
+
+-- Returns a layer's mixing of rows, and its feed-forward.
+local function parts(self, path, index, x)
   if self.spec.parallel ~= "none" then return parallel(self, path, index, x) end
   x = residual(self, x, path .. ".norm1", path .. ".attn.sum",
-    function(y) return attention.self(self, path, index, y) end)
+    function(y) return mixed(self, path, index, y) end)
   if self.memory then
     x = residual(self, x, path .. ".norm_cross", path .. ".cross.sum",
       function(y) return attention.cross(self, path, index, y) end)
@@ -98,6 +123,19 @@ local function layer(stack_builder, index, x)
   if self.spec.d_ff == 0 and not self.spec.experts then return x end
   return residual(self, x, path .. ".norm2", path .. ".ff.sum",
     function(y) return feed_forward(self, path .. ".ff", y) end)
+end
+
+local function layer(stack_builder, index, x)
+  local self = stack_builder:layer(index)
+  local path = self.prefix .. "l" .. index
+  self.section = self.stack_name .. "layer " .. index
+  x = parts(self, path, index, x)
+  if self.spec.layer_inputs then
+    x = self:op("add", path .. ".tokens.added", { a = of_tokens(self, path, index, x), b = x })
+  end
+  if not self.spec.layer_scale then return x end
+  return self:op("multiply", path .. ".scaled", { a = x, b = self:weight(path .. ".scale.weight",
+    { self.spec.d_model }, 1, 0.1) })
 end
 
 local input_stages = {}
@@ -406,6 +444,7 @@ local function stack(self)
   local spec = self.spec
   self.section = self.stack_name .. "input"
   local x = input_stages[spec.input.stage](self, spec, spec.input)
+  self.embeddings = x
   attention.inputs(self)
   x = positions(self, x)
   for i = 0, spec.layers - 1 do

@@ -131,10 +131,10 @@ function Lowering:row(fn, constants, arguments, sizes)
 end
 
 -- Emits a loop over the sequences of a micro-batch if there is more than one. is_open: over the sequences of the call,
--- which knows their places in the state.
-function Lowering:each_sequence(body, is_open)
+-- which knows their places in the state. window: of the state that the body reads, or nil.
+function Lowering:each_sequence(body, is_open, window)
   if is_open or self.state.spec.symbols.rows.is_open then
-    return self:loop(self.divided and "each" or "sequences", { count = 1 }, function()
+    return self:loop(self.divided and "each" or "sequences", { count = 1, window = window }, function()
       body({ block_first = 0, column = 0, over = { "first" }, pooled = { "sequence" } })
     end)
   end

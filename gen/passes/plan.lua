@@ -9,7 +9,7 @@
 --   storage      tensor -> { form, type, leading_dimension, ... }: how it is stored (data/storage.lua)
 --   segments     { { name, micro_batch, repeats, sections = { { name, regions } } } }
 --                regions: { kind, fusions, blocks } of rows, with blocks of row_block rows for row operations; the
---                  regions of attention.lua; or { kind, op, row_blocks }. A fusion that is a product has panels,
+--                  regions of attention.lua; or { kind, op, row_blocks, kept: the part of the state that it reads }. A fusion that is a product has panels,
 --                  outputs (of each panel's kernel) and products (products.lua); so has an attention
 --                segments and regions have their partition (partition.lua)
 local all_regions = require("passes.common.regions")
@@ -173,6 +173,7 @@ local function regions_of(state, list, uses, segment)
     else
       local r = region("sequence")
       r.op, r.ops = op, { op }
+      r.kept = ops.class(op).reads_before and state.kept.of[op.operands.x.name] or nil
       r.row_blocks = not state.spec.symbols.rows.is_open and ops.class(op).in_row_blocks
         and divide.row_blocks(0, op.result.shape[2], state.plan.parameters.row_block)
       i = i + 1
@@ -208,14 +209,14 @@ local function segments_of(state, entry, uses)
   return segments
 end
 
--- Marks the regions of rows after the last attention of a model that continues. They only compute rows whose outputs a
+-- Marks the regions of rows after the last attention or convolution of a model that continues. They only compute rows whose outputs a
 -- call asks for. A stage before the last passes all rows on.
 local function answer_wanted(state, segments)
   if not state.spec.symbols.past.is_open then return end
   local after = {}
   for region in all_regions(segments) do
     local first = region.fusions[1]
-    local is_before = region.kind == "attention" or first and first.leading.op == "pass_on"
+    local is_before = region.kind ~= "rows" or first.leading.op == "pass_on"
     if is_before then after = {} else after[#after + 1] = region end
   end
   for _, region in ipairs(after) do region.loop.form = "wanted" end

@@ -35,6 +35,7 @@ local projections = require("passes.validate.projections")
 local ranks = require("passes.validate.ranks")
 local readers = require("passes.validate.readers")
 local values = require("passes.validate.values")
+local sharing = require("passes.validate.sharing")
 local sizes = require("passes.validate.sizes")
 local sounds = require("passes.validate.sounds")
 local speech = require("passes.validate.speech")
@@ -57,8 +58,8 @@ local function resolve_heads(say, spec)
     if spec.d_model % spec.heads ~= 0 then
       say("heads", ("d_model %d is not divisible by heads %d, and head_dim is not given"):format(spec.d_model,
         spec.heads))
-    elseif spec.d_model // spec.heads > 256 then
-      say("head_dim", ("d_model %d / heads %d gives %d, but 1 to 256 is allowed"):format(spec.d_model, spec.heads,
+    elseif spec.d_model // spec.heads > 512 then
+      say("head_dim", ("d_model %d / heads %d gives %d, but 1 to 512 is allowed"):format(spec.d_model, spec.heads,
         spec.d_model // spec.heads))
     else
       spec.head_dim = spec.d_model // spec.heads
@@ -323,6 +324,8 @@ local function resolve_layers(say, spec, given)
     return say(key, message)
   end, spec, given)
   layers.resolve(say, spec, given, said, { heads = resolve_heads, mask = resolve_mask, attention = check_attention })
+  convolutions.check_layers(say, spec)
+  sharing.check(say, spec)
 end
 
 -- Reads the fields of a list from a description into a spec.
@@ -345,7 +348,7 @@ local of_input = words.set { "learned", "sinusoidal", "convolution" }
 local function resolve_encoder(say, description, fields)
   local own = words.set { "mask", "window", "prefix", "mask_value", "max_position", "input", "seq",
     "attention_output", "head_mask", "first_position", "head_dim", "rope_dim", "d_ff", "experts", "scale",
-    "conv_kernel", "rope_patches" }
+    "conv_kernel", "short_conv", "rope_patches" }
   local of_width = words.set { "head_dim", "rope_dim", "d_ff", "experts", "scale" } -- inherited with width and heads
   local merged, known, names = {}, {}, {}
   for i, field in ipairs(keys.of_encoder) do

@@ -17,7 +17,7 @@ local words = {
   head_scale = "factor of each head", join = "join rows",
   linear_experts = "linear of experts", linear_experts_integers = "linear of experts in integers",
   linear_integers = "linear in integers", log_softmax = "log softmax", mean_heads = "mean over heads",
-  convolve = "convolution",
+  convolve = "convolution", convolve_columns = "convolution of each column",
   neighbours = "rows side by side", windows = "rows side by side",
   pick = "choose experts",
   patches = "cut into patches", patches_of_columns = "cut into patches", quantise = "round to integers",

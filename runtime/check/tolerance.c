@@ -66,6 +66,10 @@ static int convolve(const op_result *result) {
   return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 1)));
 }
 
+static int convolve_columns(const op_result *result) {
+  return product(result, (int64_t)attn2c_number(result->call->op, "kernel", 1));
+}
+
 static int scores(const op_result *result) {
   double heads = attn2c_number(result->call->op, "heads", 1);
   return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 0)) / (int64_t)heads);

@@ -81,10 +81,10 @@ ATTN2C_INLINE void attn2c_combine(float *y, const float *x, const float *weights
 }
 
 /* y[i][j] = x[i][j] / (sum over j of x[i][j] + 1e-20), as DeepSeek V3 has it. */
-ATTN2C_INLINE void attn2c_share(float *y, const float *x, int rows, int cols, int ldx, int ldy) {
+ATTN2C_INLINE void attn2c_share(float *y, const float *x, int rows, int cols, int ldx, int ldy, float eps) {
   for (int i = 0; i < rows; i++) {
     const float *in = x + (ptrdiff_t)i * ldx;
-    float sum = 1e-20f;
+    float sum = eps;
     for (int j = 0; j < cols; j++) sum += in[j];
     for (int j = 0; j < cols; j++) y[(ptrdiff_t)i * ldy + j] = in[j] / sum;
   }

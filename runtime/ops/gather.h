@@ -112,6 +112,25 @@ ATTN2C_INLINE void attn2c_neighbours(float *y, const float *x, int rows, int val
     }
 }
 
+/* y[rows][cols]: row i is bias + the sum over t of weight[t] x[before + i - kernel + 1 + t], element by
+ * element, without rows before the first. x has `before` rows before those of y. Each element's sum has one
+ * order, whatever rows a call has. bias may be NULL. */
+ATTN2C_INLINE void attn2c_convolve_columns(float *y, const float *x, const float *weight, const float *bias,
+                                           int rows, int cols, int kernel, int width, int ldx, int ldy,
+                                           int before) {
+  for (int i = 0; i < rows; i++) {
+    float *out = y + (ptrdiff_t)i * ldy;
+    for (int j = 0; j < cols; j++) out[j] = bias ? bias[j] : 0.0f;
+    for (int t = 0; t < kernel; t++) {
+      const int row = before + i - kernel + 1 + t;
+      const float *in = x + (ptrdiff_t)row * ldx, *by = weight + (ptrdiff_t)t * width;
+      if (row < 0) continue;
+#pragma omp simd
+      for (int j = 0; j < cols; j++) out[j] += by[j] * in[j];
+    }
+  }
+}
+
 /* y[rows][kernel width]: row t width + j, j < cols, of row i is x[i + (t - kernel / 2) dilation][j], or 0 if
  * that row is not one of the first `valid`. */
 ATTN2C_INLINE void attn2c_dilated(float *y, const float *x, int rows, int valid, int cols, int kernel,

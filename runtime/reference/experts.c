@@ -135,15 +135,16 @@ int attn2c_reference_combine(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* y[r][j] = x[r][j] / (sum over j of x[r][j] + 1e-20) */
+/* y[r][j] = x[r][j] / (sum over j of x[r][j] + eps) */
 int attn2c_reference_share(const attn2c_reference_call *call) {
   if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
   const attn2c_tensor *shape = attn2c_reference_result(call);
   const int64_t width = attn2c_reference_width(shape), rows = attn2c_reference_rows(shape);
   const float *x = attn2c_reference_values(call, 0);
+  const double eps = attn2c_number(call->op, "eps", 0);
   float *y = call->tensors[call->op->result];
   for (int64_t r = 0; r < rows; r++) {
-    double sum = 1e-20;
+    double sum = eps;
     for (int64_t j = 0; j < width; j++) sum += x[r * width + j];
     for (int64_t j = 0; j < width; j++) y[r * width + j] = (float)(x[r * width + j] / sum);
   }

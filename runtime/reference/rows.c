@@ -1,4 +1,4 @@
-/* rows.c - the reference of ops on single rows or elements: linear, convolve, embed, add,
+/* rows.c - the reference of ops on single rows or elements: linear, convolve, convolve_columns, embed, add,
  * multiply, scale, copy, activate. */
 #include "reference/ops.h"
 #include "formats/scale_block.h"
@@ -128,6 +128,30 @@ int attn2c_reference_convolve(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
+/* y[b][i][c] = bias[c] + sum over t < K of x[b][i - K + 1 + t][c] weight[t][c]; x is 0 before the first row
+ * magnitude: the same of absolute values */
+int attn2c_reference_convolve_columns(const attn2c_reference_call *call) {
+  const int64_t kernel = attn2c_reference_count(call, "kernel", 0);
+  attn2c_reference_sizes n = {['k'] = kernel, ['o'] = 1};
+  if (kernel < 1) return attn2c_reference_fault(call, "kernel must be at least 1");
+  if (!attn2c_reference_fits(call, "brc, o(kc), c -> brc", n)) return ATTN2C_USAGE;
+  const int64_t rows = n['r'], width = n['c'];
+  const float *x = attn2c_reference_values(call, 0), *weight = attn2c_reference_values(call, 1);
+  const float *bias = attn2c_reference_values(call, 2);
+  float *y = call->tensors[call->op->result];
+  for (int64_t at = 0; at < n['b'] * rows * width; at++) {
+    const int64_t i = at / width % rows, c = at % width;
+    double sum = bias ? bias[c] : 0, absolutes = fabs(sum);
+    for (int64_t t = i < kernel - 1 ? kernel - 1 - i : 0; t < kernel; t++) {
+      const double term = (double)x[at - (kernel - 1 - t) * width] * (double)weight[t * width + c];
+      sum += term, absolutes += fabs(term);
+    }
+    y[at] = (float)sum;
+    if (call->magnitude) call->magnitude[at] = (float)fmin(absolutes, FLT_MAX);
+  }
+  return ATTN2C_OK;
+}
+
 /* y[i][c] = table[ids[i]][c] scale[ids[i]] */
 int attn2c_reference_embed(const attn2c_reference_call *call) {
   const attn2c_tensor *ids_shape = attn2c_reference_operand(call, 0);
@@ -181,8 +205,9 @@ int attn2c_reference_embed_boxes(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* y[i] = a[i] + b[i modulo the elements of b]: b is repeated over the leading dimensions that it lacks */
-int attn2c_reference_add(const attn2c_reference_call *call) {
+/* Computes y[i] = a[i] of b[i modulo the elements of b]: b is repeated over the leading dimensions that it
+ * lacks. */
+static int of_both(const attn2c_reference_call *call, double (*of)(double a, double b)) {
   const attn2c_tensor *a_shape = attn2c_reference_operand(call, 0),
                       *b_shape = attn2c_reference_operand(call, 1);
   const attn2c_tensor *y_shape = attn2c_reference_result(call);
@@ -198,19 +223,18 @@ int attn2c_reference_add(const attn2c_reference_call *call) {
   int64_t period = attn2c_elements(b_shape), repeats = attn2c_elements(a_shape) / period;
   for (int64_t repeat = 0; repeat < repeats; repeat++)
     for (int64_t i = 0; i < period; i++)
-      y[repeat * period + i] = (float)((double)a[repeat * period + i] + (double)b[i]);
+      y[repeat * period + i] = (float)of((double)a[repeat * period + i], (double)b[i]);
   return ATTN2C_OK;
 }
 
-/* y[i] = a[i] b[i] */
-int attn2c_reference_multiply(const attn2c_reference_call *call) {
-  attn2c_reference_sizes n = {0};
-  if (!attn2c_reference_fits(call, "*, * -> *", n)) return ATTN2C_USAGE;
-  const float *a = attn2c_reference_values(call, 0), *b = attn2c_reference_values(call, 1);
-  float *y = call->tensors[call->op->result];
-  for (int64_t i = 0; i < n['*']; i++) y[i] = (float)((double)a[i] * (double)b[i]);
-  return ATTN2C_OK;
-}
+static double sum(double a, double b) { return a + b; }
+static double product(double a, double b) { return a * b; }
+
+/* y[i] = a[i] + b[i], b repeated */
+int attn2c_reference_add(const attn2c_reference_call *call) { return of_both(call, sum); }
+
+/* y[i] = a[i] b[i], b repeated */
+int attn2c_reference_multiply(const attn2c_reference_call *call) { return of_both(call, product); }
 
 /* y[r][c] = a[r][c] b[r] */
 int attn2c_reference_gate_rows(const attn2c_reference_call *call) {

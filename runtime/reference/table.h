@@ -25,6 +25,7 @@
   X(context, "FFif", F32, context, context) \
   X(context_of_integers, "FFFF", F32, context_of_integers, dequantise) \
   X(convolve, "FFfi", F32, convolve, convolve) \
+  X(convolve_columns, "FFf", F32, convolve_columns, convolve_columns) \
   X(copy, "F", F32, copy, exact) \
   X(dequantise, "IFFf", F32, dequantise, dequantise) \
   X(dequantise_experts, "IFFIf", F32, dequantise_experts, dequantise) \

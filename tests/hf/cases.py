@@ -34,6 +34,7 @@ DEBERTA = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "n
 DEBERTA_OWN = {**DEBERTA, "share_att_key": False, "norm_rel_ebd": "none"}
 DECODER = {**LLAMA, "head_dim": 8}
 EXPERTS = {"num_experts": 5, "num_local_experts": 5, "num_experts_per_tok": 2}
+LFM2 = {**LLAMA, "num_hidden_layers": 3, "layer_types": ["conv", "full_attention", "conv"]}
 # Heads of 8 dimensions of which half are rotated.
 HALF = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 3,
         "intermediate_size": WIDTH, "max_position_embeddings": 64, "pad_token_id": 0, "bos_token_id": 1,
@@ -47,6 +48,12 @@ GEMMA3 = {**DECODER, "num_hidden_layers": 3, "sliding_window": 3, "query_pre_att
           "layer_types": ["sliding_attention", "full_attention", "sliding_attention"],
           "rope_parameters": {"sliding_attention": {"rope_type": "default", "rope_theta": 20.0},
                               "full_attention": {"rope_type": "linear", "factor": 2.0, "rope_theta": 500.0}}}
+GEMMA4 = {**DECODER, "num_hidden_layers": 4, "sliding_window": 3, "global_head_dim": 12, "vocab_size_per_layer_input": VOCAB,
+          "final_logit_softcapping": 4.0,
+          "layer_types": ["sliding_attention", "full_attention", "sliding_attention", "full_attention"],
+          "rope_parameters": {"sliding_attention": {"rope_type": "default", "rope_theta": 20.0},
+                              "full_attention": {"rope_type": "proportional", "partial_rotary_factor": 0.5,
+                                                 "rope_theta": 500.0}}}
 MODERN = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 3, "num_attention_heads": 4,
           "intermediate_size": WIDTH, "max_position_embeddings": 64, "pad_token_id": 0, "bos_token_id": 1,
           "eos_token_id": 2, "cls_token_id": 1, "sep_token_id": 2, "local_attention": 4,
@@ -162,6 +169,11 @@ CASES.update({
     "gemma2_logits": ("Gemma2ForCausalLM", GEMMA2, LATER),
     "gemma3_logits": ("Gemma3ForCausalLM", GEMMA3, LATER),
     "gemma3_whole": ("Gemma3ForCausalLM", GEMMA3, {**LATER, "change": "whole_gemma3"}),
+    "gemma4_logits": ("Gemma4ForCausalLM", {**GEMMA4, "num_global_key_value_heads": 1, "attention_k_eq_v": True,
+                                            "hidden_size_per_layer_input": 0}, LATER),
+    "gemma4_shared": ("Gemma4ForCausalLM", {**GEMMA4, "num_hidden_layers": 5, "num_kv_shared_layers": 2,
+                                            "use_double_wide_mlp": True, "hidden_size_per_layer_input": 6,
+                                            "layer_types": [*GEMMA4["layer_types"], "full_attention"]}, LATER),
     "phi_logits": ("PhiForCausalLM", {**PHI, "qk_layernorm": True}, LATER),
     "phi3_logits": ("Phi3ForCausalLM", PHI3, LATER),
     "phi3_longrope": ("Phi3Model", {**LLAMA, "original_max_position_embeddings": 16, "rope_parameters": {
@@ -184,6 +196,11 @@ CASES.update({
                                                  "mlp_only_layers": [1]}, LATER),
     "qwen3_moe_model": ("Qwen3MoeModel", {**DECODER, **EXPERTS, "moe_intermediate_size": WIDTH,
                                           "decoder_sparse_step": 2}, LATER),
+    "lfm2_logits": ("Lfm2ForCausalLM", {**LFM2, "conv_bias": True, "block_ff_dim": 36, "block_multiple_of": 4}, LATER),
+    "lfm2_model": ("Lfm2Model", {**LFM2, "conv_L_cache": 4, "block_auto_adjust_ff_dim": False,
+                                 "full_attn_idxs": [0, 2], "layer_types": None}, LATER),
+    "lfm2_moe_logits": ("Lfm2MoeForCausalLM", {**LFM2, **EXPERTS, "moe_intermediate_size": 20, "num_dense_layers": 1,
+                                               "routed_scaling_factor": 1.5}, LATER),
     "starcoder2_logits": ("Starcoder2ForCausalLM", {**LLAMA, "sliding_window": 3}, LATER),
 })
 

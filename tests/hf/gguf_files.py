@@ -134,7 +134,7 @@ T5 = {"layer.0.SelfAttention.q": "attn_q", "layer.0.SelfAttention.k": "attn_k", 
       "layer.1.DenseReluDense.wo": "ffn_down", "layer.1.layer_norm": "ffn_norm"}
 OUTSIDE = {"shared": "token_embd", "encoder.final_layer_norm": "enc.output_norm",
            "gpt_neox.embed_in": "token_embd", "gpt_neox.final_layer_norm": "output_norm", "embed_out": "output",
-           "model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output",
+           "model.embed_tokens": "token_embd", "model.embedding_norm": "token_embd_norm", "model.norm": "output_norm", "lm_head": "output",
            "transformer.word_embeddings": "token_embd", "transformer.word_embeddings_layernorm": "token_embd_norm",
            "transformer.norm_f": "output_norm", "transformer.wte": "token_embd", "transformer.wpe": "position_embd", "transformer.ln_f": "output_norm",
            "embeddings.word_embeddings": "token_embd", "embeddings.position_embeddings": "position_embd",
@@ -161,6 +161,14 @@ OTHER = {"gemma2": AFTER, "gemma3": AFTER, "olmo2": AFTER, "exaone4": AFTER,
          "granitemoe": MIXTURE, "starcoder2": {"mlp.c_fc": "ffn_up", "mlp.c_proj": "ffn_down"}}
 
 
+LFM2 = {"conv.in_proj": "shortconv.in_proj", "conv.conv": "shortconv.conv", "conv.out_proj": "shortconv.out_proj",
+        "self_attn.out_proj": "attn_output", "self_attn.q_layernorm": "attn_q_norm",
+        "self_attn.k_layernorm": "attn_k_norm", "operator_norm": "attn_norm", "ffn_norm": "ffn_norm",
+        "feed_forward.w1": "ffn_gate", "feed_forward.w3": "ffn_up", "feed_forward.w2": "ffn_down",
+        "feed_forward.gate": "ffn_gate_inp", **MIXTURE}
+OTHER["lfm2"] = OTHER["lfm2moe"] = LFM2
+
+
 def name_of(name, arch):
     """A parameter's name in GGUF."""
     module, kind = name.rsplit(".", 1)
@@ -168,6 +176,8 @@ def name_of(name, arch):
         if module.startswith(prefix):
             number, rest = module[len(prefix):].split(".", 1)
             rest = rest[rest.find("experts."):] if "experts." in rest else rest
+            if kind == "expert_bias":
+                return f"blk.{number}.exp_probs_b.bias"
             stack = "enc." if parts is T5 else ""
             return f"{stack}blk.{number}.{OTHER.get(arch, {}).get(rest) or parts[rest]}.{kind}"
     return f"{OUTSIDE[module]}.{kind}"
@@ -308,6 +318,15 @@ CASES = {
     "gguf_bert": ("BertModel", {"vocab_size": 37, "hidden_size": 32, "num_hidden_layers": 2,
                                 "num_attention_heads": 4, "intermediate_size": 64, "max_position_embeddings": 19,
                                 "layer_norm_eps": 1e-6}, "bert", ["Q8_0", "BF16"], {"pooling_type": 1}, {}),
+    "gguf_lfm2": ("Lfm2ForCausalLM", {**SMALL, "num_hidden_layers": 3, "block_auto_adjust_ff_dim": False,
+                                      "layer_types": ["conv", "full_attention", "conv"]}, "lfm2", ["Q8_0", "Q4_0"],
+                  {"shortconv.l_cache": 3, "rope.freq_base": 1000000.0}, {}),
+    "gguf_lfm2_moe": ("Lfm2MoeForCausalLM", {**EXPERTS, "num_hidden_layers": 3, "moe_intermediate_size": 64,
+                                             "num_dense_layers": 1,
+                                             "layer_types": ["conv", "full_attention", "conv"]}, "lfm2moe",
+                      ["Q8_0", "Q4_0"], {**COUNTS, "shortconv.l_cache": 3, "rope.freq_base": 1000000.0,
+                                         "expert_feed_forward_length": 64, "leading_dense_block_count": 1,
+                                         "expert_gating_func": 2}, {}),
     "gguf_nomic_bert": ("NomicBertModel", {"vocab_size": 37, "hidden_size": 32, "num_hidden_layers": 2,
                                            "num_attention_heads": 4, "intermediate_size": 64,
                                            "max_position_embeddings": 64, "layer_norm_eps": 1e-6,
@@ -331,10 +350,12 @@ def write_metadata(writer, arch, config, more):
     writer.add_feed_forward_length(4 * width if arch in ("bloom", "mpt") else get("intermediate_size", "n_inner",
                                                                                  "ffn_hidden_size", "d_ff"))
     writer.add_head_count(get("num_attention_heads", "n_head"))
-    if hasattr(config, "num_key_value_heads"):
+    if arch.startswith("lfm2"):
+        writer.add_head_count_kv([config.num_key_value_heads * (kind != "conv") for kind in config.layer_types])
+    elif hasattr(config, "num_key_value_heads"):
         writer.add_head_count_kv(config.num_key_value_heads)
-    if hasattr(config, "rms_norm_eps"):
-        writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    if hasattr(config, "rms_norm_eps") or arch.startswith("lfm2"):
+        writer.add_layer_norm_rms_eps(get("rms_norm_eps", "norm_eps"))
     else:
         writer.add_layer_norm_eps(get("layer_norm_eps", "layer_norm_epsilon", "norm_epsilon"))
     for key, value in more.items():
@@ -346,6 +367,7 @@ def parameters_of(model, arch):
     """Names and values of parameters, and the names that a tensor of several is divided into; NomicBERT's queries, keys
     and values are one, and so are StableLM's norms of heads."""
     known = {name: parameter.detach().numpy().copy() for name, parameter in model.named_parameters()}
+    known.update((name, buffer.numpy().copy()) for name, buffer in model.named_buffers() if name.endswith("expert_bias"))
     for name, values in known.items():
         if name.endswith("experts.gate_up_proj"):
             for part, half in zip(("gate", "up"), np.split(values, 2, axis=1)):
@@ -383,7 +405,7 @@ def stored_tensors(model, kinds, arch, config, random):
     for name in [key[:-5] for key in state if key.endswith(" gate")]:
         state[name] = torch.cat([state.pop(name + " gate"), state.pop(name + " up")], 1)
     for name in state:
-        state[name] = state[name].reshape(model.get_parameter(name).shape)
+        state[name] = state[name].reshape(model.state_dict()[name].shape)
     return tensors, state
 
 
@@ -401,6 +423,9 @@ def write_case(name):
         for parameter in model.parameters():
             parameter.copy_(torch.randn(parameter.shape) * (0.1 if parameter.ndim >= 2 else 0.2)
                             + (1 if parameter.ndim == 1 else 0))
+        for key, buffer in model.named_buffers():
+            if key.endswith("expert_bias"):
+                buffer.copy_(torch.randn(buffer.shape) * 0.3)
     folder = HERE / "goldens" / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()

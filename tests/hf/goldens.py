@@ -50,6 +50,9 @@ def fill(model, generator):
             is_norm = parameter.dim() == 1 and name.endswith("weight")
             scale = 0.25 if parameter.dim() > 1 else 0.3
             parameter.copy_(1 + 0.3 * values if is_norm else scale * values)
+        for name, buffer in model.named_buffers():
+            if name.endswith(("expert_bias", "layer_scalar")):
+                buffer.copy_(0.3 * torch.randn(buffer.shape, generator=generator))
         if hasattr(model, "final_logits_bias"):
             model.final_logits_bias.copy_(0.3 * torch.randn(model.final_logits_bias.shape, generator=generator))
 

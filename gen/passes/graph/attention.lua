@@ -279,8 +279,11 @@ local function attend(self, a)
   local scores, k, v, k_scale, v_scale
   local in_pairs, q = is_in_pairs(self, a), a.q
   if in_pairs then q = self:round(q, "bf16") end
-  if a.k then
+  if a.shared then
+    k, v, k_scale, v_scale = table.unpack(a.shared.numbers, 1, 4)
+  elseif a.k then
     k, v, k_scale, v_scale = as_numbers(self, a, a.k, a.v)
+    a.numbers = { k, v, k_scale, v_scale }
     if spec.symbols.past.is_open then mark_kept(a, k, v, "tokens") end
   else
     k, v, k_scale, v_scale = kept_source(self, a)
@@ -389,8 +392,14 @@ local function projections(self, a, query, key, value)
     return self:op("clamp", ("%s.%s_clamped"):format(a.path, name), { x = y }, { limit = to_float(spec.qkv_limit) })
   end
   a.q = project("q", query, a.heads)
+  if a.shared then return end
   a.k = project("k", key, a.kv_heads)
-  a.v = project("v", value, a.kv_heads)
+  if not a.positions or spec.values == "projected" then
+    a.v = project("v", value, a.kv_heads)
+  else
+    local v = spec.values == "keys" and a.k or project("v", value, a.kv_heads)
+    a.v = self:op("rms_norm", a.path .. ".v_norm", { x = v }, { eps = spec.eps, heads = a.kv_heads })
+  end
 end
 
 local function close(self, a, context)
@@ -435,7 +444,8 @@ function attention.self(self, path, layer, x)
   local a = { path = path .. ".attn", layer = layer, output = "", positions = true, kept = kept,
     distances = spec.t5_by_layer and distances(self, path .. ".attn.positions") or self.distances,
     heads = kept and #kept or spec.heads, kv_heads = kept and #kept or spec.kv_heads, masks = arrays_of(self),
-    lengths = spec.mask.padding and self.lengths or nil }
+    lengths = spec.mask.padding and self.lengths or nil, shared = self.keys[spec.keys_of] }
+  self.keys[layer] = a
   local from = self.keys_from or { key = x, value = x }
   projections(self, a, x, from.key, from.value)
   a.mask = { heads = a.heads, causal = spec.mask.causal or spec.mask.prefix ~= nil,
@@ -443,20 +453,37 @@ function attention.self(self, path, layer, x)
     prefix = not spec.mask.causal and spec.mask.prefix or nil, -- a sum of masks: causal makes a prefix irrelevant
     offset = spec.past > 0 and spec.past or nil, extra = extra > 0 and extra or nil }
   a.key_padding = a.masks.key_padding
-  if spec.qk_norm ~= "none" then
-    local of_heads, each = spec.qk_norm ~= "all", spec.qk_norm == "each"
-    a.q = self:norm(a.path .. ".q_norm", a.q, { heads = of_heads and a.heads or nil, each = each })
-    a.k = self:norm(a.path .. ".k_norm", a.k, { heads = of_heads and a.kv_heads or nil, each = each })
+  local function placed(name, x, heads, of_queries)
+    if spec.qk_norm ~= "none" then
+      x = self:norm(("%s.%s_norm"):format(a.path, name), x, { heads = spec.qk_norm ~= "all" and heads or nil,
+        each = spec.qk_norm == "each" })
+    end
+    return spec.positions == "rope" and rotate(self, ("%s.%s_rotated"):format(a.path, name), x, heads, of_queries) or x
   end
-  if spec.positions == "rope" then
-    a.q = rotate(self, a.path .. ".q_rotated", a.q, a.heads, true)
-    a.k = rotate(self, a.path .. ".k_rotated", a.k, a.kv_heads)
-  end
+  a.q = placed("q", a.q, a.heads, true)
+  if a.shared then a.k, a.v = a.shared.k, a.shared.v else a.k = placed("k", a.k, a.kv_heads) end
   if spec.past > 0 then a.k, a.v = with_past(self, a, "keys", a.k), with_past(self, a, "values", a.v) end
   a.k, a.v = with_extra(self, a, "k", a.k), with_extra(self, a, "v", a.v)
   a.factors = factors_of(self, a, kept)
   a.gates = spec.position_gate and a.distances and gates(self, a, x) or nil
   return close(self, a, attend(self, a))
+end
+
+--- Returns a layer's gated convolution of x, which reads the rows before each.
+function attention.short_conv(self, path, x)
+  local spec, kernel, width = self.spec, self.spec.short_conv, self.spec.d_model
+  path = path .. ".conv"
+  local function project(part) return self:linear(path .. "." .. part, x, width, spec.bias.q) end
+  local b, c = project("b"), project("c")
+  local rows = self:op("multiply", path .. ".rows", { a = project("x"), b = b })
+  if spec.symbols.past.is_open then rows.kept = { role = "values", head_dim = width, grows_with = "tokens" } end
+  local y = self:op("convolve_columns", path .. ".mixed", {
+    x = rows,
+    weight = self:weight(path .. ".weight", { 1, kernel * width }, 0, 1 / math.sqrt(kernel),
+      { taps = kernel, shape = { width, 1, kernel } }),
+    bias = spec.bias.q and self:weight(path .. ".bias", { width }, 0, 0.1) or nil,
+  }, { kernel = kernel })
+  return close(self, { path = path }, self:op("multiply", path .. ".gated", { a = y, b = c }))
 end
 
 -- Returns what is the same for all uses of a layer's cross-attention: it has the memory's padding, no other mask, and

@@ -37,7 +37,7 @@ function Builder.new(spec, name, has_pairs)
     graph = { tensors = {}, order = {}, weights = {} },
     entry = { name = name, ops = {}, inputs = {}, outputs = {}, flops = 0 },
     section = "input", masks = {}, angles = {}, attention_outputs = {}, has_pairs = has_pairs, products = {},
-    ordered = {}, queries = {},
+    ordered = {}, queries = {}, keys = {},
   }, Builder)
 end
 
@@ -48,7 +48,7 @@ function Builder:part(spec, prefix, input_prefix, stack_name)
     spec = spec, model = self.model, batch = self.batch, prefix = prefix, input_prefix = input_prefix,
     stack_name = stack_name, graph = self.graph, entry = self.entry, section = "input",
     masks = {}, angles = {}, attention_outputs = self.attention_outputs, layout = self.spec.layout,
-    has_pairs = self.has_pairs, products = self.products, ordered = self.ordered,
+    has_pairs = self.has_pairs, products = self.products, ordered = self.ordered, keys = {},
   }, Builder)
 end
 

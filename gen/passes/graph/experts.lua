@@ -25,7 +25,8 @@ local function routed(self, path, x)
   local chosen = self:op("topk_indices", path .. ".chosen", { x = for_choice }, { k = e.used })
   local weights = self:op("pick", path .. ".picked", { x = for_weights, chosen = chosen })
   if not e.normalise then return chosen, weights end
-  return chosen, self:op(e.router == "sigmoid" and "share" or "softmax_rows", path .. ".weights", { x = weights })
+  if e.router == "softmax" then return chosen, self:op("softmax_rows", path .. ".weights", { x = weights }) end
+  return chosen, self:op("share", path .. ".weights", { x = weights }, { eps = Builder.to_float(e.sum_eps) })
 end
 
 -- Returns what the shared expert, a dense feed-forward, adds to each row. dense: makes one of a width.

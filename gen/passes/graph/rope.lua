@@ -24,6 +24,11 @@ function kinds.linear(theta, dim, s)
   return each(plain(theta, dim), function(f) return f / s.factor end)
 end
 
+--- Rotates only the first pairs, `rotated` dimensions in all.
+function kinds.proportional(theta, dim, s)
+  return each(plain(theta, dim), function(f, i) return 2 * i < s.rotated and f / s.factor or 0 end)
+end
+
 --- Raises the base with the longest sequence, once that is beyond max_position.
 function kinds.dynamic(theta, dim, s, longest)
   local length = math.max(s.longest > 0 and s.longest or longest, s.max_position)

@@ -29,21 +29,26 @@ local function room_for(kept, spec, left)
   return keys, #windows - 1
 end
 
--- Calls visit(tensor, op, scale) for each tensor of a state that an entry's attentions read; scale: of its integers.
+-- Calls visit(tensor, op, scale) for each tensor of a state that an entry's attentions and convolutions read; scale: of
+-- its integers.
 local function each_read(entry, visit)
   for _, op in ipairs(entry.ops) do
-    local role, operands = ops.class(op).role, op.operands
-    local tensor = role == "makes_scores" and operands.k or role == "reads_weights" and operands.v
+    local class, operands = ops.class(op), op.operands
+    local tensor = class.role == "makes_scores" and operands.k or class.role == "reads_weights" and operands.v
+      or class.reads_before and operands.x
     if tensor and tensor.kept then visit(tensor, op, operands.k_scale or operands.v_scale) end
   end
 end
 
--- Returns how many keys before them the queries of each attention of an entry see, by the keys or values that it reads.
+-- Returns how many rows before them the queries of each attention of an entry, or the rows of a convolution, see, by
+-- the keys, values or rows that it reads.
 local function lefts_of(entry)
   local lefts, left = {}, nil
   each_read(entry, function(tensor, op)
     if tensor.kept.role == "keys" then left = grouping.band(op.attributes) end
-    lefts[tensor.name] = left
+    if ops.class(op).reads_before then left = op.attributes.kernel - 1 end
+    local other = lefts[tensor.name] or left
+    lefts[tensor.name] = (left < 0 or other < 0) and -1 or math.max(left, other)
   end)
   return lefts
 end

@@ -569,14 +569,13 @@ local function shared_query(self, region, at)
   end)
 end
 
--- Packs the keys and values of a sequence, or adds them to its state; a source's are there.
+-- Packs the keys and values of a sequence, or adds them to its state, if they are not there.
 local function pack_open(self, region)
-  if region.open.of_source then return end
-  if region.open.continues then
+  if region.open.adds then
     self:add_rows(region.scores.operands.k, region.keys)
     self:add_rows(region.context.operands.v, region.values)
-    return
   end
+  if region.open.continues then return end
   self:pack_open_rows(region.scores.operands.k, region.keys, region.open)
   self:pack_open_rows(region.context.operands.v, region.values, region.open)
 end
@@ -590,7 +589,7 @@ end
 -- another has a unit for each head.
 local function divide_continued(self, region, at)
   local fields = sequences_of(region)
-  if not fields.of_source then
+  if region.open.adds then
     self:loop("sequences", fields, function() pack_open(self, region) end)
     self.task = self.task + 1
   end

@@ -52,6 +52,7 @@ return function(self, state)
   for region, segment in all_regions(state.plan.segments) do
     local kv_heads = self.divided and region.kind == "attention" and (region.context.attributes.kv_heads
       or region.context.attributes.heads)
+    if region.kept then add_packed(buffers, region.kept, segment.micro_batch) end
     for _, storage in pairs { region.keys, region.values } do
       if self.divided and not region.open.continues then
         add_packed(buffers, keys.of_head(storage, 0, storage.width // kv_heads), 1, "unit")

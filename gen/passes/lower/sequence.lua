@@ -1,6 +1,7 @@
 -- sequence.lua: lowers operations that read a whole sequence, or that belong to no sequence.
 -- These are pools, rows that a state keeps, rows joined, heads split off, axes swapped, patches of an image, windows
--- of rows, the mean over heads, tables of positions.
+-- of rows, convolutions of each column, the mean over heads, tables of positions.
+local forms = require("data.storage")
 local pools_of_kept = require("data.stages").pools_of_kept
 local types = require("data.types")
 
@@ -202,9 +203,9 @@ end
 local COLUMNS = 64
 
 -- Calls body(column, columns) for parts of the columns of x, each a unit. Where lengths are open, rows belong to a
--- sequence.
-local function each_column(self, x, origin, body)
-  self:with_open(origin.over and { rows = "keys" } or nil, function()
+-- sequence: all of its rows, or those of the symbol `rows`.
+local function each_column(self, x, origin, body, rows)
+  self:with_open(origin.over and { rows = rows or "keys" } or nil, function()
     for column = 0, x.shape[3] - 1, COLUMNS do
       self:unit()
       body(column, math.min(COLUMNS, x.shape[3] - column))
@@ -244,6 +245,25 @@ function ops.neighbours(self, op, origin)
       { y = self:at(y, 0, column * kernel, origin), x = self:at(x, 0, column, origin),
         valid = valid_rows(self, op, origin) })
   end)
+end
+
+-- A convolution of each column, of rows that the sequence has and those that its state has before them.
+function ops.convolve_columns(self, op, origin)
+  local x, y, kernel, o = op.operands.x, op.result, op.attributes.kernel, op.operands
+  local kept = self.region.kept
+  if kept then self:add_rows(x, kept) end
+  each_column(self, x, origin, function(column, cols)
+    local from = self:at(x, 0, column, origin)
+    if kept then
+      from = self:packed_at(kept, 0, column, origin)
+      from.terms.forgotten = nil -- the first row that the state has
+    end
+    self:row("convolve_columns", { rows = self.state.spec.call_rows or x.shape[2], cols = cols, kernel = kernel,
+      width = x.shape[3], ldx = kept and forms.packed(kept).ld(kept) or self:ld(x), ldy = self:ld(y) },
+      { y = self:at(y, 0, column, origin), x = from, weight = self:at(o.weight, 0, column, origin),
+        bias = o.bias and self:at(o.bias, 0, column, origin),
+        before = kept and self:open_value("before", kept.rows_per_sequence, 0, 0) or self:integer(0) })
+  end, "fresh")
 end
 
 -- Rows of the other tokens than one, which are scaled for its missing rows.
@@ -302,7 +322,8 @@ end
 --- Emits the steps of an op, for each sequence of the micro-batch.
 function sequences.lower(self, op)
   if op.result.unbatched and op.op ~= "swap" then return ops[op.op](self, op, { block_first = 0, column = 0 }) end
-  self:each_sequence(function(origin) ops[op.op](self, op, origin) end, op.op == "keep")
+  local kept = self.region.kept
+  self:each_sequence(function(origin) ops[op.op](self, op, origin) end, op.op == "keep", kept and kept.window)
 end
 
 return sequences

@@ -212,6 +212,7 @@ end
 --- right: the keys before and after a query that it sees, -1: all; step: the queries of a block; panel; lanes:
 --- its columns are a multiple of them; chunk_heads: the heads for which a worker packs keys and values once; continues:
 --- whether it sees keys of earlier calls; of_source: whether it sees a source's, which another entry has made;
+--- adds: whether it adds a call's keys and values to the state, as no attention before it has (plan/storage.lua);
 --- together: the heads whose one query is a row of the same product, nil: none;
 --- shares: the chunks of a group's keys that workers share for one row, nil: they do not; asked: whether a sequence has
 --- one query, as no output asks for others }. spec: has call_rows, the most rows of a call, and workers, their numbers.
@@ -248,6 +249,7 @@ function attention.dump(region, lines)
     lines[#lines + 1] = ("        %s with keys from %s to %s"):format(queries,
       o.left < 0 and "the first" or ("%d before"):format(o.left), o.right < 0 and "the last" or
       ("%d after"):format(o.right))
+    if o.continues and not o.adds and not o.of_source then lines[#lines + 1] = "        keys of an earlier layer" end
     if o.together then
       lines[#lines + 1] = ("        one query of a sequence: heads together in groups of %d"):format(o.together)
     end

@@ -118,7 +118,7 @@ local function continued_attention(state, region)
   end
   for _, op in ipairs(region.ops) do add_op(state, task, op, { k = region.keys, v = region.values }) end
   if region.round then add_op(state, task, region.round) end
-  local list = region.open.of_source and { task } or { adding, task }
+  local list = region.open.adds and { adding, task } or { task }
   for _, each in ipairs(region.open.shares and shared_query(state, region, task) or {}) do list[#list + 1] = each end
   return list
 end
@@ -157,6 +157,7 @@ function tasks.sequence(state, region)
   if stored and stored.form == "windows" then return {} end -- they are read in place
   local task = new_task("rows")
   add_op(state, task, region.op)
+  if region.kept then add_packed(task, "writes", region.kept) end
   return { task }
 end
 

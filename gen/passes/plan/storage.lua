@@ -224,7 +224,7 @@ end
 
 -- Plans the keys and values that each attention reads.
 local function pack_keys(state, segments, uses)
-  local made_by = {}
+  local made_by, is_added = {}, {}
   local function packed(region, role, tensor, heads)
     local is_alone = uses[tensor.name] == 1 and tensor.kind == "scratch"
     return packed_for(state, region, role, tensor, is_alone and made_by[tensor.name], tensor.shape[3] // heads)
@@ -240,6 +240,9 @@ local function pack_keys(state, segments, uses)
       local a = region.context.attributes
       region.keys = packed(region, "keys", region.scores.operands.k, a.kv_heads or a.heads)
       region.values = packed(region, "values", region.context.operands.v, a.kv_heads or a.heads)
+      if region.open and region.open.continues and not region.open.of_source then
+        region.open.adds, is_added[region.keys] = not is_added[region.keys], true
+      end
     end
   end
 end

@@ -1,6 +1,8 @@
--- convolutions.lua: checks what reads all rows of a sequence before or between layers: convolutions along the rows,
--- DeBERTa's after the first layer and wav2vec2's before it, positions = "convolution", and the tokens that ESM drops.
+-- convolutions.lua: checks what reads rows of a sequence next to each other: convolutions along the rows, LFM2's in
+-- place of an attention, DeBERTa's after the first layer and wav2vec2's before it, positions = "convolution", and the
+-- tokens that ESM drops.
 local masks = require("data.masks")
+local words = require("common.words")
 
 local convolutions = {}
 
@@ -32,6 +34,21 @@ local function check_frames(say, spec)
   local is_given = mask.padding
   for _, array in ipairs(masks.arrays) do is_given = is_given or mask[array.word] end
   if is_given then say("mask", "the sequences of input = frames { ... } have no padding, and no mask that is given") end
+end
+
+--- Checks the layers of a stack that convolve their rows. Padding before a sequence would be among these rows.
+function convolutions.check_layers(say, spec)
+  local each = spec.each or { spec }
+  if not spec.layers or not words.any(each, function(layer) return (layer.short_conv or 0) > 0 end) then return end
+  local mask = words.merged(table.unpack(words.map(each, function(layer) return layer.mask or {} end)))
+  check_rows(say, words.merged(spec, { mask = mask }), "short_conv", "")
+  local output = spec.attention_output
+  if output and (output.kind ~= "none" or output.scores) then
+    say("short_conv", "does not go with attention_output: a convolution has no weights of keys")
+  end
+  if spec.head_mask and spec.head_mask.kind ~= "none" then
+    say("short_conv", "does not go with head_mask: a convolution has no heads")
+  end
 end
 
 --- Checks a stack's keys, once its sizes are known.

@@ -21,6 +21,7 @@ local fields = {
   bias = { type = "boolean", default = false },
   correction = { type = "boolean", default = false },
   sum_bias = { type = "boolean", default = false },
+  sum_eps = { type = "number", min = 1e-30, max = 1, default = 1e-20 },
   factor = { type = "number", min = 1e-6, max = 1e6, default = 1.0 },
   shared = { type = "integer", min = 0, max = 65536, default = 0 },
   shared_gate = { type = "boolean", default = false },

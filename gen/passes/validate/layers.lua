@@ -52,6 +52,10 @@ local function resolve_layer(say, spec, description, entry, checks)
   local pads = each.mask and (each.mask.padding or each.mask.key_padding) or spec.memory
   if entry.mask_value ~= nil and not pads then say("mask_value", "goes with mask = \"padding\" or \"key_padding\"") end
   checks.heads(say, each)
+  if entry.head_dim ~= nil and each.head_dim then
+    if given.scale == nil then each.scale = 1 / math.sqrt(each.head_dim) end
+    if given.rope_dim == nil then each.rope_dim = each.head_dim end
+  end
   checks.attention(say, each)
   if spec.distances == "t5" and each.mask and spec.mask and each.mask.causal ~= spec.mask.causal then
     say("mask", 'causal in all layers or in none goes with positions = "t5", whose table all layers share')

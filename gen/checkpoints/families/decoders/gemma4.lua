@@ -1,0 +1,127 @@
+-- gemma4.lua: describes the text part of Gemma 4 without experts (Gemma Team 2026): layers with and without a window
+-- have heads of other widths, the last layers read keys and values of earlier ones, and each may read the tokens again.
+local faults = require("common.faults")
+local gemma = require("checkpoints.gemma")
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+
+local FULL, SLIDING = "full_attention", "sliding_attention"
+
+local function refuse(key, message) faults.raise("usage", ("config.json: %s: %s"):format(key, message)) end
+
+-- What a layer's entry of per_layer_config may say: key -> key of a description.
+local own_keys = { head_dim = "head_dim", num_key_value_heads = "kv_heads" }
+
+-- Sets the widths of heads and the numbers of key heads that differ by layer. Folders of transformers 5 list the layers;
+-- others have keys for all layers without a window.
+local function set_heads(facts, sliding)
+  if not facts.by_layer then
+    local kv_heads = facts.shares_projection and facts.full_kv_heads or facts.kv_heads
+    facts.by_layer = {}
+    for i, slides in ipairs(sliding) do
+      facts.by_layer[tostring(i - 1)] = not slides and { head_dim = facts.full_head_dim,
+        num_key_value_heads = kv_heads } or nil
+    end
+  end
+  for index, given in pairs(facts.by_layer) do
+    local layer = math.tointeger(tonumber(index))
+    if not layer or layer < 0 or layer >= facts.layers or type(given) ~= "table" then
+      refuse("per_layer_config", ("%s is not the number of a layer with its keys"):format(faults.quote(index)))
+    end
+    for key, value in pairs(given) do
+      if not own_keys[key] or math.type(value) ~= "integer" or value < 1 then
+        refuse("per_layer_config", ("%s: %s: head_dim and num_key_value_heads, integers, are supported"):format(index,
+          faults.quote(tostring(key))))
+      end
+      if value ~= facts[own_keys[key]] then layers.own(facts, layer)[own_keys[key]] = value end
+    end
+  end
+end
+
+-- Lets the last layers read the keys and values of the last layer of their kind before them.
+local function share_keys(facts, sliding)
+  local last, first = {}, facts.layers - facts.shared_layers
+  for i, slides in ipairs(sliding) do
+    if i <= first then
+      last[slides] = i - 1
+    elseif not last[slides] then
+      refuse("num_kv_shared_layers", ("%d, but no layer of this kind before layer %d has keys of its own"):format(
+        facts.shared_layers, i - 1))
+    else
+      local own = layers.own(facts, i - 1)
+      own.keys_of, own.d_ff = last[slides], facts.is_wide and 2 * facts.d_ff or nil
+    end
+  end
+end
+
+return heads.llama_family {
+  known = "Gemma 4 without experts (E2B, E4B, 31B): models of text, and the text part of the others",
+  model_types = { gemma4_text = "Gemma4", gemma4 = "Gemma4" },
+  called = { gemma4_text = "Gemma 4 (its text part)" },
+  inside = { gemma4 = "text_config" },
+  prefixes = { "model.", "model.language_model.", "" },
+  tensors = heads.llama_tensors {
+    { "l*.attn.q_norm", "layers.*.self_attn.q_norm" },
+    { "l*.attn.k_norm", "layers.*.self_attn.k_norm" },
+    { "l*.norm1_after", "layers.*.post_attention_layernorm" },
+    { "l*.norm2", "layers.*.pre_feedforward_layernorm" },
+    { "l*.norm2_after", "layers.*.post_feedforward_layernorm" },
+    { "input.layers_tokens", "embed_tokens_per_layer" },
+    { "input.layers_context", "per_layer_model_projection" },
+    { "l*.tokens.context_norm", "per_layer_projection_norm" },
+    { "l*.tokens.gate", "layers.*.per_layer_input_gate" },
+    { "l*.tokens.project", "layers.*.per_layer_projection" },
+    { "l*.tokens.norm", "layers.*.post_per_layer_input_norm" },
+    { "l*.scale.weight", { "layers.*.layer_scalar", repeated = true } },
+  },
+  config = heads.llama_config({ vocab = 262144, d_model = 2304, d_ff = 9216, layers = 30, heads = 8, kv_heads = 4,
+    head_dim = 256, longest = 131072, tied = true, attention_bias = false, window = 512, layer_types = false }, {
+    { "hidden_activation", to = "activation", default = "gelu_pytorch_tanh", kind = "activation" },
+    { "final_logit_softcapping", to = "logit_softcap", default = false, kind = "number", null = false },
+    { "use_bidirectional_attention", to = "both_sides", default = false, kind = "word", null = false,
+      words = { all = true, vision = false } },
+    { "per_layer_config", to = "by_layer", default = false, kind = "object", null = false },
+    { "global_head_dim", to = "full_head_dim", default = 512, kind = "count" },
+    { "num_global_key_value_heads", to = "full_kv_heads", default = false, kind = "count" },
+    { "attention_k_eq_v", to = "shares_projection", default = false, kind = "flag" },
+    { "num_kv_shared_layers", to = "shared_layers", default = 0, kind = "size" },
+    { "use_double_wide_mlp", to = "is_wide", default = false, kind = "flag" },
+    { "hidden_size_per_layer_input", to = "layer_inputs", default = 256, kind = "size" },
+    { "vocab_size_per_layer_input", to = "layer_vocab", default = 262144, kind = "count" },
+  }),
+  fixed = heads.llama_with { norm = "sandwich", qk_norm = "heads", values = "normed", layer_scale = true },
+  rotary = false,
+  pad = 0,
+  derive = function(facts)
+    gemma.derive(facts)
+    facts.score_scale = 1.0
+    if facts.both_sides then facts.causal, facts.window = false, facts.window and facts.window // 2 + 1 end
+    if facts.layer_inputs == 0 then facts.layer_inputs = nil end
+    if facts.layer_inputs and facts.layer_vocab ~= facts.vocab then
+      refuse("vocab_size_per_layer_input", ("%d, but vocab_size is %d"):format(facts.layer_vocab, facts.vocab))
+    end
+    local sliding = layers.sliding(facts, function(i) return (i + 1) % 6 ~= 0 end)
+    sliding[#sliding] = false -- as transformers has it
+    set_heads(facts, sliding)
+    local is_given, full = facts.rope_parameters, facts.by_layer[tostring(facts.layers - 1)] or {}
+    layers.set_angles(facts, sliding, {
+      [FULL] = { rope_theta = 1e6, head_dim = full.head_dim, rope_scaling = not is_given
+        and { rope_type = "proportional", partial_rotary_factor = 0.25 } },
+      [SLIDING] = { rope_theta = 1e4, rope_scaling = false } })
+    layers.set_windows(facts, sliding)
+    for i, slides in ipairs(sliding) do
+      if facts.shares_projection and not slides then layers.own(facts, i - 1).values = "keys" end
+    end
+    share_keys(facts, sliding)
+  end,
+  heads = {
+    TextModel = heads.model(),
+    Model = heads.model(),
+    ForCausalLM = heads.causal_lm,
+    ForConditionalGeneration = heads.causal_lm,
+  },
+  notes = {
+    Model = "only the text part is built",
+    ForConditionalGeneration = "only the text part is built; images and sounds are not supported",
+  },
+}
