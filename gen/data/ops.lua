@@ -566,8 +566,9 @@ ops.table = {
   },
   softmax = {
     class = { role = "scores_to_weights", in_chunks = true, heads_as_rows = true, by_row = { "scores" } },
-    operands = { "scores" }, attributes = { "scale" },
-    equation = "exp(scale (s - max)) / sum, by row; a row of -inf only gives 0",
+    operands = { "scores", "sinks" }, optional = { sinks = true }, attributes = { "scale" },
+    equation = "exp(scale (s - max)) / sum, by row; a row of -inf only gives 0; with sinks: exp(sink of the head) is "
+      .. "a term of the sum",
     tolerance = "softmax", arithmetic = 15,
   },
   context = {

@@ -219,7 +219,7 @@ static int softmax(const op_result *result) {
   for (int64_t r = 0; r < result->rows; r++) {
     const float *s = (const float *)attn2c_reference_values(result->call, 0) + r * result->width;
     const float *p = result->want + r * result->width;
-    double largest = 0;
+    double largest = attn2c_reference_values(result->call, 1) ? 1 : 0; /* a sink's part is at most 1 */
     for (int64_t i = 0; i < result->width; i++) largest = fmax(largest, p[i]);
     for (int64_t i = 0; i < result->width; i++) {
       double argument = p[i] > 0 ? fabs(log(p[i] / largest)) : 0;

@@ -162,7 +162,7 @@ local function weighted(self, a, scores, scale)
   local spec = self.spec
   local weights
   if spec.weighting == "softmax" then
-    weights = self:op("softmax", a.path .. ".weights", { scores = scores },
+    weights = self:op("softmax", a.path .. ".weights", { scores = scores, sinks = a.sinks },
       { scale = scale, fully_masked_nan = spec.fully_masked == "nan" and true or nil })
   else
     weights = self:op("weigh", a.path .. ".weights", { scores = scores },
@@ -312,7 +312,7 @@ local function counts_heads(spec)
   return spec.kv_heads ~= spec.heads or spec.attention_output.kind ~= "none" or spec.attention_output.scores
     or spec.scoring == "additive"
     or spec.distances or spec.qk_norm == "all" or spec.qk_norm == "each" or masks.count_heads(spec.mask)
-    or spec.bias_kv or spec.past > 0
+    or spec.bias_kv or spec.past > 0 or spec.sinks
 end
 
 -- True if layers that have the same weights also have the same heads of factor 0.
@@ -455,6 +455,7 @@ function attention.self(self, path, layer, x)
   if spec.past > 0 then a.k, a.v = with_past(self, a, "keys", a.k), with_past(self, a, "values", a.v) end
   a.k, a.v = with_extra(self, a, "k", a.k), with_extra(self, a, "v", a.v)
   a.factors = factors_of(self, a, kept)
+  a.sinks = spec.sinks and self:weight(a.path .. ".sinks", { a.heads }, 0, 1) or nil
   a.gates = spec.position_gate and a.distances and gates(self, a, x) or nil
   return close(self, a, attend(self, a))
 end
