@@ -65,6 +65,8 @@ keys.list = {
       .. "false: it is not" },
   { key = "gated", type = "boolean", stack = true, layer = true, default = false,
     meaning = "feed-forward: down(activation(gate x) * up x)" },
+  { key = "gate_limit", type = "number", stack = true, layer = true, min = 1e-3, max = 1e6, default_text = "none",
+    meaning = "gated: gate x is at most this, up x is cut to this size, and 1 is added to it (gpt-oss)" },
   { key = "activation", type = "activation", stack = true, layer = true, default = "gelu",
     meaning = "the feed-forward's function" },
   { key = "norm", type = "word", stack = true, layer = true,

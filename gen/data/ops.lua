@@ -343,11 +343,12 @@ ops.table = {
   },
   clamp = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "x" } },
-    attributes = { "limit" }, equation = "x, at least -limit and at most limit", tolerance = "exact", arithmetic = 2,
+    attributes = { "limit" }, equation = "x, at least -limit and at most limit; only_above: at most limit",
+    tolerance = "exact", arithmetic = 2,
   },
   multiply = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "a", "b" } },
-    operands = { "a", "b" }, equation = "a b, element by element", tolerance = "rounded_once",
+    operands = { "a", "b" }, equation = "a b, element by element; plus_one: (a + 1) b", tolerance = "rounded_once",
   },
   gate_rows = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "a", "b" } },

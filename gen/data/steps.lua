@@ -547,6 +547,8 @@ steps.elementwise = {
     equation = "v + %s[i][j]" },
   multiply = { operands = { { "r", "r", tile } }, cost = each(8), code = "v = v * %s[i * ${ld} + j];",
     reads_rows = true, equation = "v * %s[i][j]" },
+  multiply_more = { operands = { { "r", "r", tile } }, cost = each(10),
+    code = "v = (v + 1.0f) * %s[i * ${ld} + j];", reads_rows = true, equation = "(v + 1) * %s[i][j]" },
   activate = { operands = {}, cost = function(c) return activations[c.fn].cost * c.rows * c.cols end,
     code = "v = attn2c_${fn}(v);", equation = "${fn}(v)" },
   logarithm = { operands = {}, cost = each(24),
@@ -555,6 +557,8 @@ steps.elementwise = {
   clamp = { operands = {}, cost = each(4),
     code = "v = v < -${factor} ? -${factor} : v > ${factor} ? ${factor} : v;",
     equation = "min(max(v, -${factor}), ${factor})" },
+  at_most = { operands = {}, cost = each(2), code = "v = v > ${factor} ? ${factor} : v;",
+    equation = "min(v, ${factor})" },
   gain = { operands = { { "r", "r", row_of_tile } }, cost = each(6), code = "v = v * %s[j];", equation = "v * %s[j]" },
   -- Operations on scores and weights follow.
   scale = { operands = {}, cost = each(2), code = "v = v * ${factor};", equation = "${factor} v" },

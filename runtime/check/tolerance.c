@@ -299,10 +299,13 @@ static int pool(const op_result *result) {
   return status;
 }
 
-/* One correct rounding; but with products of bf16 the whole call flushes denormals to zero. */
+/* One correct rounding; but with products of bf16 the whole call flushes denormals to zero. (a + 1) b has
+ * two, which are eps together. */
 static int rounded_once(const op_result *result) {
   const float smallest = result->call->model->packings ? (float)ATTN2C_SMALLEST : 0;
-  for (int64_t i = 0; i < result->elements; i++) result->allowed[i] = smallest;
+  const float relative = attn2c_number(result->call->op, "plus_one", 0) != 0 ? (float)ATTN2C_EPSILON : 0;
+  for (int64_t i = 0; i < result->elements; i++)
+    result->allowed[i] = relative > 0 ? relative * fabsf(result->want[i]) + smallest : smallest;
   return ATTN2C_OK;
 }
 

@@ -202,13 +202,14 @@ int attn2c_reference_add(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* y[i] = a[i] b[i] */
+/* y[i] = a[i] b[i]; plus_one: (a[i] + 1) b[i] */
 int attn2c_reference_multiply(const attn2c_reference_call *call) {
   attn2c_reference_sizes n = {0};
   if (!attn2c_reference_fits(call, "*, * -> *", n)) return ATTN2C_USAGE;
   const float *a = attn2c_reference_values(call, 0), *b = attn2c_reference_values(call, 1);
   float *y = call->tensors[call->op->result];
-  for (int64_t i = 0; i < n['*']; i++) y[i] = (float)((double)a[i] * (double)b[i]);
+  const double more = attn2c_number(call->op, "plus_one", 0) != 0;
+  for (int64_t i = 0; i < n['*']; i++) y[i] = (float)(((double)a[i] + more) * (double)b[i]);
   return ATTN2C_OK;
 }
 
@@ -337,18 +338,20 @@ static const struct {
   double (*function)(double);
 } activations[] = {ATTN2C_ACTIVATIONS(ROW)};
 
-/* y[i] = f(x[i]) */
+/* y[i] = x[i], at most limit and, but for only_above, at least -limit */
 int attn2c_reference_clamp(const attn2c_reference_call *call) {
   if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
   const float limit = (float)attn2c_number(call->op, "limit", NAN);
   if (!(limit > 0)) return attn2c_reference_fault(call, "limit must be positive");
   const float *x = attn2c_reference_values(call, 0);
+  const float least = attn2c_number(call->op, "only_above", 0) != 0 ? -INFINITY : -limit;
   float *y = call->tensors[call->op->result];
   for (int64_t i = 0, n = attn2c_elements(attn2c_reference_result(call)); i < n; i++)
-    y[i] = x[i] < -limit ? -limit : x[i] > limit ? limit : x[i];
+    y[i] = x[i] < least ? least : x[i] > limit ? limit : x[i];
   return ATTN2C_OK;
 }
 
+/* y[i] = f(x[i]) */
 int attn2c_reference_activate(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
   if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
