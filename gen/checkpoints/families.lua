@@ -39,7 +39,7 @@ local folders = {
     "eurobert", "gte", "jina_bert", "jina_v3", "layoutlm", "longformer", "modernbert", "mpnet", "nomic_bert",
     "rembert", "roberta", "roberta_pre", "siglip_text" },
   decoders = { "bloom", "cohere", "cohere2", "exaone4", "falcon", "gemma", "gemma2", "gemma3", "glm4", "gpt2",
-    "gpt_neo", "gpt_neox", "gptj", "granite", "granitemoe", "internlm2", "internlm3", "llama", "ministral", "mistral",
+    "gpt_neo", "gpt_neox", "gpt_oss", "gptj", "granite", "granitemoe", "internlm2", "internlm3", "llama", "ministral", "mistral",
     "mistral3", "mixtral", "mpt", "olmo2", "olmo3", "olmoe", "opt", "phi", "phi3", "qwen2", "qwen2_moe", "qwen3",
     "qwen3_moe", "smollm3", "stablelm", "starcoder2" },
   pairs = { "bart", "blip", "m2m_100", "marian", "mbart", "pegasus", "t5", "t5_writer", "vision_gpt2",
@@ -76,8 +76,7 @@ families.refused = {
     .. "feed-forwards", convbert = "half of its heads are convolutions that depend on the text",
   gemma3n = BY_LAYER, gemma3n_text = BY_LAYER, gemma4 = BY_LAYER, gemma4_text = BY_LAYER,
   lfm2 = "some layers are short convolutions, whose rows a context would have to keep",
-  gpt_oss = "its attention has sinks, and its experts a clamped gate and weights in MXFP4", deepseek_v2 = LATENT,
-  deepseek_v3 = LATENT, nystromformer = "its attention is an approximation by a few keys",
+  deepseek_v2 = LATENT, deepseek_v3 = LATENT, nystromformer = "its attention is an approximation by a few keys",
 }
 
 --- Returns the sorted names that people know the families by.

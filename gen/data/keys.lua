@@ -108,7 +108,8 @@ keys.list = {
     meaning = "norm of a self-attention's queries and keys before their positions: each head by itself, all with one "
       .. "weight (Qwen 3), or each with a weight of its own and no bias (Command R+); or all heads together (OLMo 2)" },
   { key = "qkv_limit", type = "number", stack = true, layer = true, min = 1e-3, max = 1e6, default_text = "none",
-    meaning = "a self-attention's projected queries, keys and values are cut to this size, before any norm (MPT)" },
+    meaning = "a self-attention's projected queries, keys and values are cut to this size, after any norm (MPT, "
+      .. "OLMoE)" },
   { key = "scale", type = "scale", stack = true, layer = true, default_text = "1 / sqrt(head_dim)",
     meaning = "factor of the scores before the softmax; false: none" },
   { key = "softcap", type = "number", stack = true, layer = true, min = 1e-3, max = 1e6, default_text = "none",

@@ -383,10 +383,8 @@ local function projections(self, a, query, key, value)
   local kept = a.kept
   local function project(name, x, heads)
     if not x or not attention.projects(spec, name) then return x end
-    local y = self:linear(a.path .. "." .. name, x, heads * spec.head_dim, spec.bias[name], 1,
+    return self:linear(a.path .. "." .. name, x, heads * spec.head_dim, spec.bias[name], 1,
       kept and { heads = kept, all = spec.heads, axis = 1 } or nil)
-    if not (spec.qkv_limit and a.positions) then return y end
-    return self:op("clamp", ("%s.%s_clamped"):format(a.path, name), { x = y }, { limit = to_float(spec.qkv_limit) })
   end
   a.q = project("q", query, a.heads)
   a.k = project("k", key, a.kv_heads)
@@ -447,6 +445,12 @@ function attention.self(self, path, layer, x)
     local of_heads, each = spec.qk_norm ~= "all", spec.qk_norm == "each"
     a.q = self:norm(a.path .. ".q_norm", a.q, { heads = of_heads and a.heads or nil, each = each })
     a.k = self:norm(a.path .. ".k_norm", a.k, { heads = of_heads and a.kv_heads or nil, each = each })
+  end
+  for _, part in ipairs(spec.qkv_limit and { "q", "k", "v" } or {}) do
+    if attention.projects(spec, part) then
+      a[part] = self:op("clamp", ("%s.%s_clamped"):format(a.path, part), { x = a[part] },
+        { limit = to_float(spec.qkv_limit) })
+    end
   end
   if spec.positions == "rope" then
     a.q = rotate(self, a.path .. ".q_rotated", a.q, a.heads, true)
