@@ -83,8 +83,9 @@ void attn2c_block_round(const attn2c_type_facts *facts, const float *x, const si
 /* Returns how an integer of a type is stored: a byte, or four bits. */
 static int stored_of(const attn2c_type_facts *facts, int integer) {
   if (facts->scale_bytes > 1) return integer + (facts->bits == 8 ? 128 : facts->has_minimum ? 0 : 8);
+  const int size = integer < 0 ? -integer : integer;
   int code = 0;
-  while (code < 7 && integer_of(facts, code) < abs(integer)) code++;
+  while (code < 7 && integer_of(facts, code) < size) code++;
   return integer < 0 ? code + 8 : code;
 }
 

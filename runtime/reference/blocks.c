@@ -182,7 +182,7 @@ static int holds(const attn2c_type_facts *facts, const attn2c_scale_block *block
       return 0;
   }
   for (int i = 0; i < NUMBERS; i++) {
-    const int integer = block->integers[i], size = abs(integer);
+    const int integer = block->integers[i], size = integer < 0 ? -integer : integer;
     if (facts->scale_bytes == 1 ? size > 12 || (size > 4 && size % 2) || size == 10
                                 : integer < least || integer > most)
       return 0;
