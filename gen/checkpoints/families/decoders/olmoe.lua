@@ -18,9 +18,9 @@ return heads.llama_family {
       { "clip_qkv", to = "qkv_limit", default = false, kind = "number" },
     }, experts.normalised))),
   fixed = heads.llama_with { qk_norm = "all" },
-  derive = function(facts)
+  derive = function(facts, _, names, has)
     heads.set_biases(facts)
-    experts.set(facts, { normalise = facts.normalise })
+    experts.set(facts, { normalise = facts.normalise }, names, has)
   end,
   heads = { Model = heads.model(), ForCausalLM = heads.causal_lm },
 }
