@@ -186,6 +186,17 @@ add_decoder("olmo2", "Olmo2", {
   end),
 })
 
+-- Files do not say that the bounds of YaRN's ramp are not rounded.
+add_decoder("gpt-oss", "GptOss", {
+  model_type = "gpt_oss", keys = expert_keys { window },
+  tensors = decoder_tensors { { "l*.attn.sinks", "blk.*.attn_sinks.weight" },
+    { "l*.norm2", "blk.*.post_attention_norm" } },
+  derive = decoder({}, function(config, file)
+    config.attention_bias = has(file, "blk.0.attn_q.bias")
+    if config.rope_scaling then config.rope_scaling.truncate = false end
+  end),
+})
+
 add_decoder("exaone4", "Exaone4", {
   keys = decoder_keys({}, { window }), tensors = norms_after,
   derive = decoder({}, function(config, file)

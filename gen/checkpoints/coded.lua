@@ -9,12 +9,14 @@ local words = require("common.words")
 local coded = {}
 
 --- How tensors are stored: the word of a description; the runtime's name for it, and its number in the layout of packed
---- weights, which never changes.
+--- weights, which never changes. blocks: the type of weights in scale blocks that holds all tensors of the kind; nil:
+--- each tensor has its own.
 coded.kinds = {
   gptq = { reader = "&attn2c_gptq", number = 1 },
   gptq_v2 = { reader = "&attn2c_gptq_v2", number = 2 },
   awq = { reader = "&attn2c_awq", number = 3 },
   ["compressed-tensors"] = { reader = "&attn2c_compressed_tensors", number = 4 },
+  mxfp4 = { reader = "&attn2c_mxfp4", number = 5, blocks = "mxfp4" },
 }
 
 local ADVICE = "give the folder of the model before it was quantised, or a GGUF file of it"
@@ -66,6 +68,8 @@ methods["auto-round"] = function(path, config)
   if format == "auto_round:auto_awq" or format == "auto_awq" then return methods.awq(path, config) end
   refuse(path, "packing_format", format, "; supported is auto_round:auto_gptq, auto_round:auto_awq: " .. ADVICE)
 end
+
+function methods.mxfp4() return "mxfp4" end
 
 local by_group = { [true] = true, group = true, dynamic = true } -- words for inputs that are apart
 
@@ -157,7 +161,7 @@ function coded.kind(path, config, read_object)
   if not is_given(method) and type(own.config_groups) == "table" then method = "compressed-tensors" end
   if not (type(method) == "string" and methods[method]) then
     refuse(path, "quant_method", method, ("; supported are %s of 4 and 8 bits: %s"):format(
-      "gptq, awq and compressed-tensors", ADVICE))
+      "gptq, awq and compressed-tensors, and mxfp4", ADVICE))
   end
   known.check(own, "config.json: quantization_config", { "config.json: quantization_config" }, notes)
   local kind, is_ordered = methods[method](path, own, notes)
@@ -190,7 +194,10 @@ function coded.check(path, kind, is_ordered, tensors, notes)
       end
       tensor.is_coded, tensor.dtype = true, ("int%d/%d"):format(of.bits, tensor.shape[2] // of.groups)
       tensor.coded = nil
-      if of.uneven then
+      local blocks = coded.kinds[kind].blocks
+      if blocks then
+        tensor.dtype, tensor.blocks = blocks:upper(), blocks
+      elseif of.uneven then
         first, more = first or of, more and more + 1 or 0
       else
         tensor.blocks, tensor.order = weights_word(of), of.order

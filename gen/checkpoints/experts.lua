@@ -29,11 +29,11 @@ experts.of_qwen = words.append({
   { "mlp_only_layers", to = "dense_layers", default = false, kind = "list" },
 }, experts.normalised)
 
---- Returns Llama's rules of tensors in which the feed-forward is one of experts: the router's name and the names of
+--- Returns Llama's rules of tensors in which the feed-forward is one of experts: the router's names and the names of
 --- each expert's gate, up and down, after "layers.*.".
-function experts.tensors(router, gate, up, down)
+function experts.tensors(routers, gate, up, down)
   return {
-    { "l*.ff.router", "layers.*." .. router },
+    { "l*.ff.router", words.map(routers, function(router) return "layers.*." .. router end) },
     { "l*.ff.experts.gate", "layers.*." .. gate },
     { "l*.ff.experts.up", "layers.*." .. up },
     { "l*.ff.experts.down", "layers.*." .. down },
@@ -41,17 +41,40 @@ function experts.tensors(router, gate, up, down)
 end
 
 --- The same for families that began with Qwen.
-experts.qwen_tensors = experts.tensors("mlp.gate", "mlp.experts.{expert}.gate_proj", "mlp.experts.{expert}.up_proj",
+experts.qwen_tensors = experts.tensors({ "mlp.gate" }, "mlp.experts.{expert}.gate_proj", "mlp.experts.{expert}.up_proj",
   "mlp.experts.{expert}.down_proj")
 
---- Sets facts.experts, and the layers without experts. more: further fields.
-function experts.set(facts, more)
+-- Sets the names of weights of a folder that has all experts of a layer in two tensors, one with the rows of gates,
+-- then those of up, as transformers 5 has them in memory. names, has: of a family's derive.
+local function set_fused(facts, names, has)
+  local function is_in(path)
+    for i = 0, facts.layers - 1 do
+      if has(("layers.%d.%s.experts.gate_up_proj"):format(i, path)) then return true end
+    end
+    return false
+  end
+  local path = is_in("mlp") and "mlp" or is_in("block_sparse_moe") and "block_sparse_moe"
+  local function set(part, name, more)
+    names[("l*.ff.experts.%s.weight"):format(part)] = words.merged(words.map(facts.family.prefixes, function(prefix)
+      return ("%slayers.*.%s.experts.%s"):format(prefix, path, name)
+    end), more)
+  end
+  if not path then return end
+  set("gate", "gate_up_proj", { part = 1, parts = 2 })
+  set("up", "gate_up_proj", { part = 2, parts = 2 })
+  set("down", "down_proj")
+end
+
+--- Sets facts.experts, the layers without experts, and names of the weights of experts. more: further fields; names,
+--- has: of a family's derive, or nil if its files have one form.
+function experts.set(facts, more, names, has)
   facts.experts = words.merged({ count = facts.experts_count, used = facts.experts_used,
     d_ff = facts.experts_width or facts.d_ff }, more)
   local is_dense, step = words.set(facts.dense_layers or {}), facts.sparse_step or 1
   for i = 0, facts.layers - 1 do
     if is_dense[i] or (i + 1) % step ~= 0 then layers.own(facts, i).experts = false end
   end
+  if names then set_fused(facts, names, has) end
 end
 
 return experts

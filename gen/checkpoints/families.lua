@@ -39,9 +39,9 @@ local folders = {
     "eurobert", "gte", "jina_bert", "jina_v3", "layoutlm", "longformer", "modernbert", "mpnet", "nomic_bert",
     "rembert", "roberta", "roberta_pre", "siglip_text" },
   decoders = { "bloom", "cohere", "cohere2", "exaone4", "falcon", "gemma", "gemma2", "gemma3", "gemma4", "glm4",
-    "gpt2", "gpt_neo", "gpt_neox", "gptj", "granite", "granitemoe", "internlm2", "internlm3", "lfm2", "lfm2_moe",
-    "llama", "ministral", "mistral", "mistral3", "mixtral", "mpt", "olmo2", "olmo3", "olmoe", "opt", "phi", "phi3",
-    "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "smollm3", "stablelm", "starcoder2" },
+    "gpt2", "gpt_neo", "gpt_neox", "gpt_oss", "gptj", "granite", "granitemoe", "internlm2", "internlm3", "lfm2",
+    "lfm2_moe", "llama", "ministral", "mistral", "mistral3", "mixtral", "mpt", "olmo2", "olmo3", "olmoe", "opt", "phi",
+    "phi3", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "smollm3", "stablelm", "starcoder2" },
   pairs = { "bart", "blip", "m2m_100", "marian", "mbart", "pegasus", "t5", "t5_writer", "vision_gpt2",
     "vision_trocr" },
   pictures = { "blip_vision", "clip_vision", "deit", "dinov2", "dinov3", "siglip_vision", "timm", "vit" },
@@ -75,9 +75,8 @@ families.refused = {
   funnel = "its layers pool rows, so that a layer has fewer than the layer before",
   squeezebert = "its layers are convolutions in groups", mobilebert = "each layer has a narrow part with several "
     .. "feed-forwards", convbert = "half of its heads are convolutions that depend on the text",
-  gemma3n = OF_STREAMS, gemma3n_text = OF_STREAMS,
-  gpt_oss = "its attention has sinks, and its experts a clamped gate and weights in MXFP4", deepseek_v2 = LATENT,
-  deepseek_v3 = LATENT, nystromformer = "its attention is an approximation by a few keys",
+  gemma3n = OF_STREAMS, gemma3n_text = OF_STREAMS, deepseek_v2 = LATENT, deepseek_v3 = LATENT,
+  nystromformer = "its attention is an approximation by a few keys",
 }
 
 --- Returns the sorted names that people know the families by.

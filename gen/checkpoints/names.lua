@@ -18,7 +18,7 @@ local function literal(text) return (text:gsub("%%", "%%%%")) end
 
 -- The last words of paths that name one weight. Other paths name modules.
 local parameters = { weight = true, bias = true, class = true, bias_k = true, bias_v = true, factors = true,
-  correction = true }
+  correction = true, sinks = true }
 
 -- Returns the pattern of a path with *, the number of *, and true if it names a module. A module's pattern also
 -- captures the parameter.

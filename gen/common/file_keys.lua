@@ -173,7 +173,8 @@ local families = {
     ["experts that choose their tokens are not supported"] = { expert_choice_router = NO },
     ["shared experts of this family are not supported"] = { num_shared_experts = { 0 } },
     ["experts of another width are not supported"] = { ffn_div = { 1 } } } },
-  olmoe = { refused = { ["clamped queries, keys and values are not supported"] = { clip_qkv = {} } } },
+  gpt_oss = { without = { [AGREES] = "experts_per_token initial_context_length" }, refused = {
+    ["gates other than x sigmoid(1.702 x) are not supported"] = { swiglu_alpha = { 1.702 } } } },
   phi = { without = { ["transformers has the class"] = "auto_map" } },
   phi3 = { without = { ["transformers has the class"] = "auto_map", ["transformers computes without it"] =
     "attention_bias full_attn_mod interpolate_factor lm_head_bias mlp_bias" } },

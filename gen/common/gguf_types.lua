@@ -43,7 +43,7 @@ gguf_types.list = {
   { id = 30, name = "BF16", elements = 1, bytes = 2, widen = "attn2c_floats_from_bf16" },
   { id = 34, name = "TQ1_0", elements = 256, bytes = 54 },
   { id = 35, name = "TQ2_0", elements = 256, bytes = 66 },
-  { id = 39, name = "MXFP4", elements = 32, bytes = 17 },
+  { id = 39, name = "MXFP4", elements = 32, bytes = 17, split = "attn2c_split_mxfp4", type = "fp4" },
   { id = 40, name = "NVFP4", elements = 64, bytes = 36 },
   { id = 41, name = "Q1_0", elements = 128, bytes = 18 },
 }

@@ -66,6 +66,8 @@ keys.list = {
       .. "false: it is not" },
   { key = "gated", type = "boolean", stack = true, layer = true, default = false,
     meaning = "feed-forward: down(activation(gate x) * up x)" },
+  { key = "gate_limit", type = "number", stack = true, layer = true, min = 1e-3, max = 1e6, default_text = "none",
+    meaning = "gated: gate x is at most this, up x is cut to this size, and 1 is added to it (gpt-oss)" },
   { key = "activation", type = "activation", stack = true, layer = true, default = "gelu",
     meaning = "the feed-forward's function" },
   { key = "norm", type = "word", stack = true, layer = true,
@@ -122,7 +124,8 @@ keys.list = {
     meaning = "width of a further part of each layer, which reads tokens (Gemma 4): it adds norm(project(activation("
       .. "gate x) * (norm(linear of the embeddings) + a row of the layer's own table of tokens)))" },
   { key = "qkv_limit", type = "number", stack = true, layer = true, min = 1e-3, max = 1e6, default_text = "none",
-    meaning = "a self-attention's projected queries, keys and values are cut to this size, before any norm (MPT)" },
+    meaning = "a self-attention's projected queries, keys and values are cut to this size, after any norm (MPT, "
+      .. "OLMoE)" },
   { key = "scale", type = "scale", stack = true, layer = true, default_text = "1 / sqrt(head_dim)",
     meaning = "factor of the scores before the softmax; false: none" },
   { key = "softcap", type = "number", stack = true, layer = true, min = 1e-3, max = 1e6, default_text = "none",
@@ -132,6 +135,8 @@ keys.list = {
   { key = "weighting", type = "word", stack = true, layer = true,
     words = { "softmax", "relu", "none" }, default = "softmax",
     meaning = "how scores become weights; relu: max(scale s, 0); none: scale s" },
+  { key = "sinks", type = "boolean", stack = true, layer = true, default = false,
+    meaning = "each head of a self-attention has a learned score more, which only the sum of the softmax has (gpt-oss)" },
   { key = "fully_masked", type = "word", stack = true, layer = true, words = { "zero", "nan" }, default = "zero",
     meaning = "weights and context of a row that sees no key" },
   { key = "bias_kv", type = "boolean", stack = true, default = false,

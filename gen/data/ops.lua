@@ -344,11 +344,13 @@ ops.table = {
   },
   clamp = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "x" } },
-    attributes = { "limit" }, equation = "x, at least -limit and at most limit", tolerance = "exact", arithmetic = 2,
+    attributes = { "limit" }, equation = "x, at least -limit and at most limit; only_above: at most limit",
+    tolerance = "exact", arithmetic = 2,
   },
   multiply = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "a", "b" } },
-    operands = { "a", "b" }, equation = "a b, b repeated over the leading dimensions it lacks",
+    operands = { "a", "b" },
+    equation = "a b, b repeated over the leading dimensions it lacks; plus_one: (a + 1) b",
     tolerance = "rounded_once",
   },
   gate_rows = {
@@ -575,8 +577,9 @@ ops.table = {
   },
   softmax = {
     class = { role = "scores_to_weights", in_chunks = true, heads_as_rows = true, by_row = { "scores" } },
-    operands = { "scores" }, attributes = { "scale" },
-    equation = "exp(scale (s - max)) / sum, by row; a row of -inf only gives 0",
+    operands = { "scores", "sinks" }, optional = { sinks = true }, attributes = { "scale" },
+    equation = "exp(scale (s - max)) / sum, by row; a row of -inf only gives 0; with sinks: exp(sink of the head) is "
+      .. "a term of the sum",
     tolerance = "softmax", arithmetic = 15,
   },
   context = {

@@ -165,12 +165,15 @@ local function widen(y, row, column)
   }
 end
 
+-- The scores that only sums have, one for all rows, or one for each.
+local sinks = { "sinks", "r", function(c) return { first = 0, { c.rows, c.lds }, { 1, 1 } } end }
+
 -- Declares a softmax whose weights are read only as bf16.
-local function softmax_rounded(more)
+local function softmax_rounded(more, with_sinks)
   return {
-    constants = { "rows", "cols", "ld", "ldy", "scale" }, whole_vectors = true,
-    operands = { written("bf16"), { "s", "rw", matrix("rows", "cols", "ld") } }, cost = each(51),
-    equation = "y[i][j] = bf16(exp(${scale} (s[i][j] - max)) / sum over j" .. more .. ")",
+    constants = { "rows", "cols", "ld", "ldy", "scale", with_sinks and "lds" or nil }, whole_vectors = true,
+    operands = { written("bf16"), { "s", "rw", matrix("rows", "cols", "ld") }, with_sinks and sinks or nil },
+    cost = each(51), equation = "y[i][j] = bf16(exp(${scale} (s[i][j] - max)) / sum over j" .. more .. ")",
   }
 end
 
@@ -247,6 +250,9 @@ steps.rows = {
   softmax = of_scores(51, "s[i][j] = exp(${scale} (s[i][j] - max)) / sum over j",
     { constants = { "scale" }, whole_vectors = true }),
   softmax_rounded = softmax_rounded(""), softmax_nan_rounded = softmax_rounded(", NaN where all are -inf"),
+  softmax_sinks = of_scores(51, "s[i][j] = exp(${scale} (s[i][j] - max)) / (sum over j, with exp(sinks[i]))",
+    { constants = { "scale", "lds" }, operands = { sinks }, whole_vectors = true }),
+  softmax_sinks_rounded = softmax_rounded(", with exp(sinks[i])", true),
   softmax_nan = of_scores(51, "s[i][j] = exp(${scale} (s[i][j] - max)) / sum over j, NaN where all are -inf",
     { constants = { "scale" }, whole_vectors = true }),
   add_length = of_scores(3, "s[i][j] += ${value} where j >= valid",
@@ -345,6 +351,8 @@ steps.rows = {
   mask_length = of_scores(3, "s[i][j] = -inf where j >= valid",
     { operands = { { "valid", "value" } }, whole_vectors = true }),
   softmax_begin = softmax_chunk("w", 1, "max)); the state keeps max and sum"),
+  softmax_begin_sinks = of_scores(48, "s[i][j] = exp(${scale} (s[i][j] - max)); the state keeps max and sum, with "
+    .. "exp(sinks[i])", { constants = { "scale", "lds" }, operands = { { "state", "w", state(0, 3) }, sinks } }),
   softmax_more = softmax_chunk("rw", 0, "max so far)); the state keeps max, sum, and what shrinks older sums"),
   softmax_add = {
     constants = { "rows", "cols", "ldy", "ldx" },
@@ -548,6 +556,8 @@ steps.elementwise = {
     equation = "v + %s[i][j]" },
   multiply = { operands = { { "r", "r", tile } }, cost = each(8), code = "v = v * %s[i * ${ld} + j];",
     reads_rows = true, equation = "v * %s[i][j]" },
+  multiply_more = { operands = { { "r", "r", tile } }, cost = each(10),
+    code = "v = (v + 1.0f) * %s[i * ${ld} + j];", reads_rows = true, equation = "(v + 1) * %s[i][j]" },
   activate = { operands = {}, cost = function(c) return activations[c.fn].cost * c.rows * c.cols end,
     code = "v = attn2c_${fn}(v);", equation = "${fn}(v)" },
   logarithm = { operands = {}, cost = each(24),
@@ -556,6 +566,8 @@ steps.elementwise = {
   clamp = { operands = {}, cost = each(4),
     code = "v = v < -${factor} ? -${factor} : v > ${factor} ? ${factor} : v;",
     equation = "min(max(v, -${factor}), ${factor})" },
+  at_most = { operands = {}, cost = each(2), code = "v = v > ${factor} ? ${factor} : v;",
+    equation = "min(v, ${factor})" },
   gain = { operands = { { "r", "r", row_of_tile } }, cost = each(6), code = "v = v * %s[j];", equation = "v * %s[j]" },
   -- Operations on scores and weights follow.
   scale = { operands = {}, cost = each(2), code = "v = v * ${factor};", equation = "${factor} v" },

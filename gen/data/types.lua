@@ -22,6 +22,8 @@ types.SEARCHED_BITS = 4
 local function scaled(record)
   local block = record.block
   block.scales, block.minimum = block.scales or 1, block.minimum or false
+  --- Bits of an integer in products.
+  block.width = block.scale_bytes == 1 and 8 or block.bits
   --- Bytes of a block, of one output.
   block.bytes = block.scales * block.scale_bytes * (block.minimum and 2 or 1) + types.SCALE_BLOCK * block.bits // 8
   record.bits, record.c, record.rows = 8, "uint8_t", types.coarse
@@ -54,7 +56,9 @@ end
 --- these fields. Their elements are the bytes of the packed form:
 --- weights: its name in the key `weights`; rows: the type of the rows that its products usually read
 --- block: { bits: of an integer; scale_bytes: of a scale, 2 for f16 or 4 for f32; scales: of a block, 1 or 2, each for
----   an equal part of the inputs; minimum: true if each scale has a minimum: a number is scale * integer + minimum }
+---   an equal part of the inputs; minimum: true if each scale has a minimum: a number is scale * integer + minimum }.
+---   A scale of one byte is the exponent of a power of two, and integers then are codes of E2M1, whose numbers, doubled,
+---   are integers from -12 to 12 (Open Compute Project, Microscaling Formats 1.0); products have these as bytes
 --- with_factor: the type that holds such numbers times any factor, if it is not the type itself
 --- together: rows of the type have a multiple of this number of elements; apart: they may be longer by this number
 types.list = {
@@ -79,6 +83,7 @@ types.list = {
   scaled { name = "q4f", weights = "int4f", block = { bits = 4, scale_bytes = 4, minimum = true }, bit = 64 },
   scaled { name = "q8f", weights = "int8f", block = { bits = 8, scale_bytes = 4, minimum = true }, bit = 128 },
   scaled { name = "q8h", weights = "int8h", block = { bits = 8, scale_bytes = 4, scales = 2 }, bit = 256 },
+  scaled { name = "fp4", weights = "mxfp4", block = { bits = 4, scale_bytes = 1 }, bit = 512, with_factor = "q8f" },
 }
 
 --- Number types by name; weights' types, in order; names by word. Then the types of weights in scale blocks, in
@@ -154,10 +159,10 @@ function types.panel(k, lda, type)
   return { rows = panel_rows(of, k), ld = lda * of.group, group = of.group }
 end
 
---- Returns the bytes of the panel.
+--- Returns the bytes of the panel, whole cache lines.
 function types.panel_bytes(k, lda, type)
   local of = types.all[type]
-  return panel_rows(of, k) * (of.block and pair_bytes(of, lda) or lda * GROUP)
+  return types.line_bytes(panel_rows(of, k) * (of.block and pair_bytes(of, lda) or lda * GROUP))
 end
 
 --- Returns the bytes of a row of `count` elements of a weight that is kept as rows: whole groups, or scale blocks.

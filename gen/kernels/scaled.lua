@@ -42,7 +42,7 @@ end
 -- Returns the integer that a row's sum begins with, as C.
 local function zero_of(block, row, half, part)
   local at = ("b%d[%d]."):format(row, half)
-  if block.bits == 4 then return block.minimum and "0" or at .. "zero4" end
+  if block.width == 4 then return block.minimum and "0" or at .. "zero4" end
   return at .. (block.scales == 2 and ("zero8_half[%d]"):format(part) or "zero8")
 end
 
@@ -63,30 +63,31 @@ function Strip:products(half, number, vector)
     self:add("w = attn2c_words_load(%s);", at(place.words(half) + number * 4 * PANEL, vector, 4))
   elseif number % 2 == 0 then
     self:add("both = attn2c_words_load(%s);", at(place.words(half) + number // 2 * 4 * PANEL, vector, 4))
-    self:add("w = attn2c_low_fours(both);")
-  else
-    self:add("w = attn2c_high_fours(both);")
+  end
+  if block.bits == 4 then
+    local four = number % 2 == 0 and "attn2c_low_fours(both)" or "attn2c_high_fours(both)"
+    self:add("w = %s;", block.width == 8 and ("attn2c_levels(%s)"):format(four) or four)
   end
   if self.shape.rows > 1 then self:add("%sATTN2C_HOLD(w);", self.least > 1 and "" or "if (rows > 1) ") end
   self:each_row(function(row)
     if self.is_fine then
-      return { ("attn2c_fine%d_add(w, b%d[%d].x, %d, &s%d, &t%d);"):format(block.bits, row, half, number, row, row) }
+      return { ("attn2c_fine%d_add(w, b%d[%d].x, %d, &s%d, &t%d);"):format(block.width, row, half, number, row, row) }
     end
-    return { ("s%d = attn2c_scaled%d_add(w, b%d[%d].x + %d, s%d);"):format(row, block.bits, row, half, 4 * number,
+    return { ("s%d = attn2c_scaled%d_add(w, b%d[%d].x + %d, s%d);"):format(row, block.width, row, half, 4 * number,
       row) }
   end)
 end
 
 -- Returns the start of a row's integers, as C.
 function Strip:start(row, half, part)
-  local zero, bits = zero_of(self.weights, row, half, part), self.weights.bits
+  local zero, bits = zero_of(self.weights, row, half, part), self.weights.width
   if self.is_fine then return ("t%d = attn2c_integers_splat(%s);"):format(row, zero) end
   return ("s%d = attn2c_scaled%d_begin(%s);"):format(row, bits, zero)
 end
 
 -- Returns the integers of a row's part of a block, as C.
 function Strip:ended(row, half, part)
-  local bits = self.weights.bits
+  local bits = self.weights.width
   if self.is_fine then return ("attn2c_fine_end(s%d, t%d)"):format(row, row) end
   return ("attn2c_scaled%d_end(s%d%s)"):format(bits, row,
     bits == 4 and ", " .. zero_of(self.weights, row, half, part) or "")
@@ -95,7 +96,7 @@ end
 -- Adds the part of a block that shares a scale to the sums of one vector.
 function Strip:part(half, part, vector)
   local block, place = self.weights, self.places
-  local load = block.scale_bytes == 2 and "attn2c_halves_load" or "attn2c_floats_load"
+  local load = ({ "attn2c_powers_load", "attn2c_halves_load", [4] = "attn2c_floats_load" })[block.scale_bytes]
   -- gcc would keep the inputs of all rows in memory, from one vector to the next.
   if self.vectors > 1 then
     self:each_row(function(row) return { ("ATTN2C_AGAIN(b%d);"):format(row) } end)

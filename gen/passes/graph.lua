@@ -29,19 +29,17 @@ local function gain_of(spec) return 1 / math.sqrt(2 * math.max(1, spec.layers)) 
 local function dense(self, path, x, width)
   local spec = self.spec
   local gain = gain_of(spec)
-  local activation = { ["function"] = spec.activation }
   local factor = self:residual_factor(false)
   local function down(y)
     return self:linear(path .. ".down", y, spec.d_model, spec.bias.down, gain, factor and { factor = factor })
   end
   if not spec.gated then
     local up = self:linear(path .. ".up", x, width, spec.bias.up)
-    return down(self:op("activate", path .. ".act", { x = up }, activation))
+    return down(self:op("activate", path .. ".act", { x = up }, { ["function"] = spec.activation }))
   end
-  local gate = self:linear(path .. ".gate", x, width, spec.bias.up)
-  local gated = self:op("activate", path .. ".act", { x = gate }, activation)
-  local up = self:linear(path .. ".up", x, width, spec.bias.up)
-  return down(self:op("multiply", path .. ".gated", { a = up, b = gated }))
+  return down(self:gated(path, function(name)
+    return self:linear(("%s.%s"):format(path, name), x, width, spec.bias.up)
+  end))
 end
 
 local function feed_forward(self, path, x)

@@ -240,6 +240,10 @@ local function check_attention(say, spec)
   if spec.weighting ~= "softmax" and spec.fully_masked == "nan" then
     say("fully_masked", "nan goes with weighting = \"softmax\"; other weights of masked keys are 0")
   end
+  if spec.sinks and (spec.weighting ~= "softmax" or spec.fully_masked == "nan") then
+    say("sinks", "goes with weighting = \"softmax\" and fully_masked = \"zero\"")
+  end
+  if spec.gate_limit and not spec.gated then say("gate_limit", "goes with gated = true") end
   projections.check(say, spec)
   if spec.past and spec.past > 0 and spec.seq and spec.past + spec.seq > keys.LONGEST then
     say("past", ("%d + seq %d, but at most %d keys are allowed"):format(spec.past, spec.seq, keys.LONGEST))

@@ -4,8 +4,8 @@
 #pragma once
 
 /* Tensors of the graph have one of the first two types. The others are for packed weights. */
-typedef enum { ATTN2C_F32, ATTN2C_I32, ATTN2C_BF16, ATTN2C_I8, ATTN2C_Q8, ATTN2C_Q4, ATTN2C_Q4M, ATTN2C_Q4F, ATTN2C_Q8F, ATTN2C_Q8H } attn2c_type;
-#define ATTN2C_TYPES 10
+typedef enum { ATTN2C_F32, ATTN2C_I32, ATTN2C_BF16, ATTN2C_I8, ATTN2C_Q8, ATTN2C_Q4, ATTN2C_Q4M, ATTN2C_Q4F, ATTN2C_Q8F, ATTN2C_Q8H, ATTN2C_FP4 } attn2c_type;
+#define ATTN2C_TYPES 11
 
 typedef struct {
   const char *word; /* in messages */
@@ -31,6 +31,7 @@ static inline const attn2c_type_facts *attn2c_facts_of(attn2c_type type) {
     { "int4f_blocks", 0, 0, 0, 64, 4, 4, 1, 1, 24 },
     { "int8f_blocks", 0, 0, 0, 128, 8, 4, 1, 1, 40 },
     { "int8h_blocks", 0, 0, 0, 256, 8, 4, 2, 0, 40 },
+    { "mxfp4_blocks", 0, 0, 0, 512, 4, 1, 1, 0, 17 },
   };
   return &facts[type];
 }

@@ -223,7 +223,7 @@ static int softmax(const op_result *result) {
   for (int64_t r = 0; r < result->rows; r++) {
     const float *s = (const float *)attn2c_reference_values(result->call, 0) + r * result->width;
     const float *p = result->want + r * result->width;
-    double largest = 0;
+    double largest = attn2c_reference_values(result->call, 1) ? 1 : 0; /* a sink's part is at most 1 */
     for (int64_t i = 0; i < result->width; i++) largest = fmax(largest, p[i]);
     for (int64_t i = 0; i < result->width; i++) {
       double argument = p[i] > 0 ? fabs(log(p[i] / largest)) : 0;
@@ -303,10 +303,13 @@ static int pool(const op_result *result) {
   return status;
 }
 
-/* One correct rounding; but with products of bf16 the whole call flushes denormals to zero. */
+/* One correct rounding; but with products of bf16 the whole call flushes denormals to zero. (a + 1) b has
+ * two, which are eps together. */
 static int rounded_once(const op_result *result) {
   const float smallest = result->call->model->packings ? (float)ATTN2C_SMALLEST : 0;
-  for (int64_t i = 0; i < result->elements; i++) result->allowed[i] = smallest;
+  const float relative = attn2c_number(result->call->op, "plus_one", 0) != 0 ? (float)ATTN2C_EPSILON : 0;
+  for (int64_t i = 0; i < result->elements; i++)
+    result->allowed[i] = relative > 0 ? relative * fabsf(result->want[i]) + smallest : smallest;
   return ATTN2C_OK;
 }
 

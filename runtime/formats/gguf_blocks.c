@@ -4,6 +4,7 @@
 #include "formats/gguf_blocks.h"
 #include "base/floats.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { SMALL = 32, LARGE = 256 };
@@ -81,6 +82,21 @@ static void set_levels(attn2c_scale_block *y, const uint8_t *codes) {
 void attn2c_split_iq4_nl(const uint8_t *at, attn2c_scale_block *y) {
   set(y, half_at(at), 0);
   set_levels(y, at + 2);
+}
+
+/* Twice the numbers of the sixteen codes of E2M1 (Microscaling Formats 1.0). */
+static const int8_t twice[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+
+void attn2c_split_e2m1(uint8_t exponent, const uint8_t *codes, int step, int apart, attn2c_scale_block *y) {
+  set(y, exponent == 255 ? NAN : ldexpf(1, exponent - 128), 0);
+  for (int i = 0; i < 16; i++) {
+    y->integers[i * step] = twice[codes[i] & 15];
+    y->integers[i * step + apart] = twice[codes[i] >> 4];
+  }
+}
+
+void attn2c_split_mxfp4(const uint8_t *at, attn2c_scale_block *y) {
+  attn2c_split_e2m1(at[0], at + 1, 1, 16, y);
 }
 
 /* Blocks of 256 elements. */

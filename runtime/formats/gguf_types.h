@@ -36,10 +36,10 @@
   X(30, BF16, 1, 2, attn2c_floats_from_bf16, NULL) \
   X(34, TQ1_0, 256, 54, NULL, NULL) \
   X(35, TQ2_0, 256, 66, NULL, NULL) \
-  X(39, MXFP4, 32, 17, NULL, NULL) \
+  X(39, MXFP4, 32, 17, NULL, attn2c_split_mxfp4) \
   X(40, NVFP4, 64, 36, NULL, NULL) \
   X(41, Q1_0, 128, 18, NULL, NULL)
 
 /* Types with one of the functions. */
-#define ATTN2C_GGUF_READABLE "F32, F16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL, IQ4_XS, F64 or BF16"
+#define ATTN2C_GGUF_READABLE "F32, F16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL, IQ4_XS, F64, BF16 or MXFP4"
 /* clang-format on */

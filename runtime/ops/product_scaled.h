@@ -1,7 +1,7 @@
 /* product_scaled.h - multiply-adds for strips whose weights are integers in scale blocks. A panel has 16
  * outputs. For each pair of blocks, 64 inputs, it has scales[2][16], minima[2][16] if the type has them, and
  * integers in words: [2][8][16] of four int8, or [2][4][16] of eight int4. A scale of f32 may be for 16
- * inputs: [2][2][16].
+ * inputs: [2][2][16]. With scales of one byte, words have codes of numbers (scaled.h), which become int8.
  *
  * Inputs are the blocks of scaled.h. The sum of a block's products is an exact integer. It becomes a float,
  * is multiplied by both scales, and added to the output's sum. So the bits are the same on every target with
@@ -47,6 +47,12 @@ ATTN2C_INLINE attn2c_vector attn2c_halves_load(const uint8_t *at) {
 #endif
 }
 ATTN2C_INLINE attn2c_vector attn2c_floats_load(const uint8_t *at) { return attn2c_load((const float *)at); }
+ATTN2C_INLINE attn2c_vector attn2c_powers_load(const uint8_t *at) {
+  typedef uint8_t powers __attribute__((vector_size(ATTN2C_LANES)));
+  powers p;
+  memcpy(&p, at, sizeof p);
+  return (attn2c_vector)(__builtin_convertvector(p, attn2c_words) << 23);
+}
 
 ATTN2C_INLINE attn2c_vector attn2c_to_floats(attn2c_integers sum) {
   return __builtin_convertvector(sum, attn2c_vector);
@@ -57,6 +63,31 @@ ATTN2C_INLINE attn2c_integers attn2c_integers_splat(int32_t x) { return x - (att
 /* Return the low and the high four bits of each byte. */
 ATTN2C_INLINE attn2c_words attn2c_low_fours(attn2c_words w) { return w & 0x0f0f0f0fu; }
 ATTN2C_INLINE attn2c_words attn2c_high_fours(attn2c_words w) { return w >> 4 & 0x0f0f0f0fu; }
+
+/* Returns the numbers of codes from 0 to 15 plus 128, a byte each. */
+ATTN2C_INLINE attn2c_words attn2c_levels(attn2c_words codes) {
+#if (ATTN2C_LANES == 16 && defined(__AVX512BW__)) || (ATTN2C_LANES == 8 && defined(__AVX2__))
+#define ATTN2C_LEVEL(level) (char)(128 + (level))
+  typedef char bytes __attribute__((vector_size(16)));
+  static const bytes levels = {ATTN2C_LEVELS(ATTN2C_LEVEL)};
+  typedef char all __attribute__((vector_size(4 * ATTN2C_LANES)));
+  all table;
+  for (int i = 0; i < ATTN2C_LANES / 4; i++) memcpy((char *)&table + 16 * i, &levels, sizeof levels);
+#undef ATTN2C_LEVEL
+#if ATTN2C_LANES == 8
+  return (attn2c_words)__builtin_ia32_pshufb256(table, (all)codes);
+#elif defined(__clang__)
+  return (attn2c_words)__builtin_ia32_pshufb512(table, (all)codes);
+#else
+  return (attn2c_words)__builtin_ia32_pshufb512_mask(table, (all)codes, table, -1);
+#endif
+#else
+  const attn2c_bytes size = (attn2c_bytes)(codes & 0x07070707u);
+  const attn2c_bytes level = size - (attn2c_bytes)(size > 4) - (attn2c_bytes)(size > 5) - 3 * (attn2c_bytes)(size > 6);
+  const attn2c_bytes is_negative = (attn2c_bytes)((attn2c_bytes)codes > 7);
+  return (attn2c_words)((level ^ is_negative) - is_negative) ^ 0x80808080u;
+#endif
+}
 
 /* The sums of a block begin with _begin, take _add for each four inputs, and are integers after _end. */
 #if defined(__AVX512VNNI__) || defined(__AVXVNNI__)

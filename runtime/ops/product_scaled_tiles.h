@@ -23,6 +23,11 @@ ATTN2C_INLINE void attn2c_scaled_tiles_configure(int scales) {
   attn2c_tiles_configure(32, 32, ATTN2C_SCALE_BLOCK / scales);
 }
 
+/* Loads scales or minima of `bytes` bytes. */
+ATTN2C_INLINE attn2c_vector attn2c_scales_load(const uint8_t *at, int bytes) {
+  return bytes == 1 ? attn2c_powers_load(at) : bytes == 2 ? attn2c_halves_load(at) : attn2c_floats_load(at);
+}
+
 /* Writes `blocks` blocks of a panel, an even number. The other arguments are a type's record
  * (gen/data/types.lua). Prefetches the bytes that come `ahead` bytes later; 0: none. */
 ATTN2C_INLINE void attn2c_scaled_widen(attn2c_wide_block *to, const uint8_t *a, int blocks, int bits,
@@ -35,10 +40,8 @@ ATTN2C_INLINE void attn2c_scaled_widen(attn2c_wide_block *to, const uint8_t *a, 
       attn2c_wide_block *block = to + i + half;
       for (int part = 0; part < scales; part++) {
         const uint8_t *at = a + (half * scales + part) * scale;
-        block->scale[part] = scale_bytes == 2 ? attn2c_halves_load(at) : attn2c_floats_load(at);
-        at += 2 * scales * scale;
-        if (has_minimum)
-          block->least[part] = scale_bytes == 2 ? attn2c_halves_load(at) : attn2c_floats_load(at);
+        block->scale[part] = attn2c_scales_load(at, scale_bytes);
+        if (has_minimum) block->least[part] = attn2c_scales_load(at + 2 * scales * scale, scale_bytes);
       }
       const uint8_t *at = a + head + half * words;
       for (int row = 0; row < ATTN2C_SCALE_BLOCK / 4; row++) {
@@ -47,7 +50,9 @@ ATTN2C_INLINE void attn2c_scaled_widen(attn2c_wide_block *to, const uint8_t *a, 
         } else {
           const attn2c_words both = attn2c_words_load(at + 64 * (row / 2));
           const attn2c_words four = row % 2 ? attn2c_high_fours(both) : attn2c_low_fours(both);
-          block->w[row] = has_minimum ? four : (attn2c_words)((attn2c_bytes)four - (int8_t)8);
+          block->w[row] = scale_bytes == 1 ? attn2c_levels(four) ^ 0x80808080u
+                          : has_minimum    ? four
+                                           : (attn2c_words)((attn2c_bytes)four - (int8_t)8);
         }
       }
     }

@@ -290,7 +290,7 @@ ATTN2C_INLINE void attn2c_exponentials_with(float *s, int rows, int cols, int ld
     const int count = rows - begin < ATTN2C_ROWS ? rows - begin : ATTN2C_ROWS;
     float *block = s + (ptrdiff_t)begin * ld;
     float max[ATTN2C_ROWS] = {0.0f}, shift[ATTN2C_ROWS], lowest[ATTN2C_ROWS], most[ATTN2C_ROWS];
-    attn2c_softmax_largest(max, block, count, cols, ld, c);
+    attn2c_softmax_largest(max, block, NULL, count, cols, ld, c);
     attn2c_softmax_limits(shift, lowest, max, c);
 #pragma omp simd
     for (int i = 0; i < ATTN2C_ROWS; i++) {

@@ -8,6 +8,10 @@
 
 #include "ops/quantise.h"
 
+/* Twice the numbers of the sixteen codes of E2M1, as X(number). */
+#define ATTN2C_LEVELS(X)                                                                                     \
+  X(0), X(1), X(2), X(3), X(4), X(6), X(8), X(12), X(0), X(-1), X(-2), X(-3), X(-4), X(-6), X(-8), X(-12)
+
 enum { ATTN2C_SCALE_BLOCK = 32, ATTN2C_SCALE_PAIR = 2 * ATTN2C_SCALE_BLOCK, ATTN2C_FINE_PARTS = 128 };
 
 /* A scale block of a row of inputs. Input i is scale * x[i]. */
@@ -219,19 +223,29 @@ ATTN2C_INLINE float attn2c_from_half(uint16_t half) {
   return attn2c_from_bits(sign | ((size << 13) + (size < 0x7c00u ? 112u << 23 : 224u << 23)));
 }
 
-/* How a table's blocks are stored, as constants of a call: bits of an integer, bytes of a scale (2: f16, 4:
- * f32), scales of a block (1 or 2), whether a minimum follows each scale. A block is its scales, its minima,
- * then its integers: int8 + 128, or int4 + 8 in words of eight, whose low halves come first; with a minimum
- * int4 + 0. */
+/* How a table's blocks are stored, as constants of a call: bits of an integer, bytes of a scale (1: a power
+ * of two, the exponent of an f32; 2: f16; 4: f32), scales of a block (1 or 2), whether a minimum follows each
+ * scale. A block is its scales, its minima, then its integers: int8 + 128, or int4 + 8 in words of eight,
+ * whose low halves come first; with a minimum int4 + 0, and with scales of one byte the codes of
+ * ATTN2C_LEVELS. */
 ATTN2C_INLINE float attn2c_scale_at(const uint8_t *at, int bytes) {
   uint16_t half;
   float whole;
+  if (bytes == 1) return attn2c_from_bits((uint32_t)*at << 23);
   if (bytes == 4) {
     memcpy(&whole, at, sizeof whole);
     return whole;
   }
   memcpy(&half, at, sizeof half);
   return attn2c_from_half(half);
+}
+
+/* Returns the integer that is stored as a byte or as four bits. */
+ATTN2C_INLINE int attn2c_stored_integer(int stored, int bits, int scale_bytes, int has_minimum) {
+#define ATTN2C_LEVEL(level) level
+  static const signed char levels[16] = {ATTN2C_LEVELS(ATTN2C_LEVEL)};
+#undef ATTN2C_LEVEL
+  return scale_bytes == 1 ? levels[stored] : stored - (bits == 8 ? 128 : has_minimum ? 0 : 8);
 }
 
 /* Writes y[rows][cols]: row i is row ids[i] of a table in scale blocks, whose rows are ldt bytes apart. */
@@ -253,7 +267,7 @@ ATTN2C_INLINE void attn2c_embed_scaled(float *y, const uint8_t *table, const int
         const int number = half * each + l;
         const int stored = bits == 8 ? at[head + number]
                                      : at[head + number / 8 * 4 + number % 4] >> 4 * (number / 4 % 2) & 15;
-        const int integer = stored - (bits == 8 ? 128 : has_minimum ? 0 : 8);
+        const int integer = attn2c_stored_integer(stored, bits, scale_bytes, has_minimum);
         out[j + l] = has_minimum ? scale * (float)integer + least : scale * (float)integer;
       }
     }

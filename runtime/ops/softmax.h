@@ -27,17 +27,19 @@ ATTN2C_INLINE float attn2c_softmax_power(float x, float c, float shift, float lo
 }
 
 /* Writes to max[i] the largest number of row i of s[count][cols], rows ld floats apart, count <= ATTN2C_ROWS;
- * the other elements of max stay. A row whose numbers are so large that c s would be rounded too much is
- * moved first: its largest becomes 0. */
-ATTN2C_INLINE void attn2c_softmax_largest(float max[ATTN2C_ROWS], float *s, int count, int cols, int ld,
-                                          float c) {
+ * the other elements of max stay. sinks: one number more for each row, or NULL. A row whose numbers are so
+ * large that c s would be rounded too much is moved first: its largest becomes 0. */
+ATTN2C_INLINE void attn2c_softmax_largest(float max[ATTN2C_ROWS], float *s, double *sinks, int count,
+                                          int cols, int ld, float c) {
   /* The maximum starts at the lowest finite float. It skips a NaN, whose own power is NaN. */
   attn2c_largest_rows(max, s, count, cols, ld);
   for (int i = 0; i < count; i++) {
     float *row = s + (ptrdiff_t)i * ld;
+    if (sinks && sinks[i] > (double)max[i]) max[i] = (float)sinks[i];
     if (fabsf(max[i] * c) < ATTN2C_SOFTMAX_MOST) continue;
     /* At this magnitude `s - max` is exact, or its power is 0. +inf gives NaN; a row of -inf stays so. */
     const float from = max[i];
+    if (sinks) sinks[i] -= (double)from;
 #pragma omp simd
     for (int j = 0; j < cols; j++) row[j] -= from;
     max[i] = 0.0f;
@@ -61,10 +63,11 @@ ATTN2C_INLINE void attn2c_softmax_limits(float shift[ATTN2C_ROWS], float lowest[
  * own rounding error grows with it.
  * `least` is added to each sum. A sum is 2^-1/2 or more, or NaN, or 0 with all powers 0 for a row that is
  * -inf throughout: 1e-30 changes no other sum and turns 0 / 0 into zeros; 0 leaves NaN. rounded: where the
- * weights are written as bf16, rows ldr elements apart; NULL: over the scores. A sum has the same bits if
- * masked columns follow, or a multiple of 16 come before: a sequence has the same weights in any call. */
+ * weights are written as bf16, rows ldr elements apart; NULL: over the scores. sinks: scaled scores whose
+ * powers only the sums of their rows have, lds floats apart; NULL: none. A sum has the same bits if masked
+ * columns follow, or a multiple of 16 come before: a sequence has the same weights in any call. */
 ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, float scale, float least,
-                                       uint16_t *rounded, int ldr) {
+                                       uint16_t *rounded, int ldr, const float *sinks, int lds) {
   const float c = (float)((double)scale * 1.4426950408889634); /* e^(scale d) = 2^(c d) */
   const int rest = cols % ATTN2C_SUMS, whole = cols - rest;
   /* Several rows are computed together, so that they hide the latency of each other's reductions. */
@@ -72,10 +75,16 @@ ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, flo
     const int count = rows - begin < ATTN2C_ROWS ? rows - begin : ATTN2C_ROWS;
     float *block = s + (ptrdiff_t)begin * ld;
     float max[ATTN2C_ROWS] = {0.0f}, inverse[ATTN2C_ROWS] = {0.0f};
-    float shift[ATTN2C_ROWS], lowest[ATTN2C_ROWS];
+    float shift[ATTN2C_ROWS], lowest[ATTN2C_ROWS], more[ATTN2C_ROWS];
+    double of_sinks[ATTN2C_ROWS] = {0.0};
     attn2c_vector part[ATTN2C_ROWS][ATTN2C_PARTS];
-    attn2c_softmax_largest(max, block, count, cols, ld, c);
+    for (int i = 0; sinks && i < count; i++)
+      of_sinks[i] = (double)sinks[(ptrdiff_t)(begin + i) * lds] / (double)scale;
+    attn2c_softmax_largest(max, block, sinks ? of_sinks : NULL, count, cols, ld, c);
     attn2c_softmax_limits(shift, lowest, max, c);
+    for (int i = 0; i < ATTN2C_ROWS; i++) more[i] = least;
+    for (int i = 0; sinks && i < count; i++)
+      more[i] += (float)exp2((double)c * of_sinks[i] - (double)(ATTN2C_ROUNDER - shift[i]));
     for (int i = 0; i < count; i++) {
       float *row = block + (ptrdiff_t)i * ld;
       const float of_row = shift[i], from = lowest[i];
@@ -99,9 +108,10 @@ ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, flo
     if (count == ATTN2C_ROWS) {
       attn2c_fold(0, inverse, part);
 #pragma omp simd
-      for (int i = 0; i < ATTN2C_ROWS; i++) inverse[i] = 1.0f / (inverse[i] + least);
+      for (int i = 0; i < ATTN2C_ROWS; i++) inverse[i] = 1.0f / (inverse[i] + more[i]);
     } else {
-      for (int i = 0; i < count; i++) inverse[i] = 1.0f / (attn2c_sum_of_parts(part[i], NULL, 0) + least);
+      for (int i = 0; i < count; i++)
+        inverse[i] = 1.0f / (attn2c_sum_of_parts(part[i], NULL, 0) + more[i]);
     }
     for (int i = 0; i < count; i++) {
       float *row = block + (ptrdiff_t)i * ld;
@@ -121,21 +131,33 @@ ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, flo
  * the whole row NaN. The relative error of each p is at most (5 + |ln(p / pmax)| / 2) 2^-23; a p below 2^-126
  * of the largest may be 0, and below 2^-125.5 of it where denormals count as zero. */
 ATTN2C_INLINE void attn2c_softmax(float *s, int rows, int cols, int ld, float scale) {
-  attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, NULL, 0);
+  attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, NULL, 0, NULL, 0);
 }
 
 /* Does the same as attn2c_softmax, but a row that is -inf throughout gives NaN. */
 ATTN2C_INLINE void attn2c_softmax_nan(float *s, int rows, int cols, int ld, float scale) {
-  attn2c_softmax_with(s, rows, cols, ld, scale, 0.0f, NULL, 0);
+  attn2c_softmax_with(s, rows, cols, ld, scale, 0.0f, NULL, 0, NULL, 0);
 }
 
 /* y[rows][cols] = the weights of attn2c_softmax as bf16, rows ldy elements apart. s is overwritten. */
 ATTN2C_INLINE void attn2c_softmax_rounded(uint16_t *y, float *s, int rows, int cols, int ld, int ldy,
                                           float scale) {
-  attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, y, ldy);
+  attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, y, ldy, NULL, 0);
 }
 
 ATTN2C_INLINE void attn2c_softmax_nan_rounded(uint16_t *y, float *s, int rows, int cols, int ld, int ldy,
                                               float scale) {
-  attn2c_softmax_with(s, rows, cols, ld, scale, 0.0f, y, ldy);
+  attn2c_softmax_with(s, rows, cols, ld, scale, 0.0f, y, ldy, NULL, 0);
+}
+
+/* Does the same as attn2c_softmax with one score more in each sum, sinks[i lds], which scale does not
+ * multiply and which has no weight: an attention sink. A row that is -inf throughout gives zeros. */
+ATTN2C_INLINE void attn2c_softmax_sinks(float *s, const float *sinks, int rows, int cols, int ld, float scale,
+                                        int lds) {
+  attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, NULL, 0, sinks, lds);
+}
+
+ATTN2C_INLINE void attn2c_softmax_sinks_rounded(uint16_t *y, float *s, const float *sinks, int rows, int cols,
+                                                int ld, int ldy, float scale, int lds) {
+  attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, y, ldy, sinks, lds);
 }

@@ -18,7 +18,9 @@ static inline int64_t attn2c_blocks_of(int64_t columns) {
  * divided by 255 or 15, the minimum being that of the numbers. Types of 4 bits take a scale and a minimum
  * near these that have the least sum of squared errors (scale_search.h); powers[count] weighs the errors of
  * the inputs by powers of two, NULL: all alike. Scales and minima are rounded to the type's floats, and
- * integers to the nearest, ties to even. A NaN or infinity makes the block NaN. */
+ * integers to the nearest, ties to even. A type with scales of one byte has the power of two by which the
+ * largest magnitude is from 4 to 8 (Microscaling Formats 1.0, 6.3), or a little less where E2M1 ends at 6. A
+ * NaN or infinity makes the block NaN. */
 void attn2c_block_round(const attn2c_type_facts *facts, const float *x, const signed char *powers, int count,
                         attn2c_scale_block *block);
 

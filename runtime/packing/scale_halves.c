@@ -19,5 +19,6 @@ uint16_t attn2c_to_half(float x) {
 }
 
 float attn2c_to_scale(const attn2c_type_facts *facts, float x) {
+  if (facts->scale_bytes == 1) return attn2c_from_bits(attn2c_bits(x) & 0x7f800000u);
   return facts->scale_bytes == 2 ? attn2c_from_half(attn2c_to_half(x)) : x;
 }

@@ -143,12 +143,18 @@ int attn2c_reference_softmax(const attn2c_reference_call *call) {
   if (!(scale > 0)) return attn2c_reference_fault(call, "scale must be positive");
   float none = attn2c_number(call->op, "fully_masked_nan", 0) != 0 ? NAN : 0;
   int64_t rows = attn2c_reference_rows(s_shape), width = attn2c_reference_width(s_shape);
+  const float *sinks = attn2c_reference_values(call, 1);
+  const int64_t heads = s_shape->shape[1], queries = s_shape->shape[2];
+  if (sinks && attn2c_elements(attn2c_reference_operand(call, 1)) != heads)
+    return attn2c_reference_fault(call, "there must be a sink for each head");
   for (int64_t r = 0; r < rows; r++) {
     const float *s = (const float *)attn2c_reference_values(call, 0) + r * width;
     float *p = (float *)call->tensors[call->op->result] + r * width;
-    double max = -INFINITY, sum = 0;
+    const double sink = sinks ? sinks[r / queries % heads] : -INFINITY;
+    double max = sink / scale, sum = 0;
     for (int64_t j = 0; j < width; j++)
       if (isnan(s[j]) || s[j] > max) max = s[j];
+    if (sinks) sum = exp(sink - scale * max);
     for (int64_t j = 0; j < width; j++) sum += exp(scale * (s[j] - max));
     for (int64_t j = 0; j < width; j++)
       p[j] = max == -INFINITY ? none : (float)(exp(scale * (s[j] - max)) / sum);

@@ -22,7 +22,33 @@ static double nearest_half(double x) {
   return fmax(-LARGEST_HALF, fmin(LARGEST_HALF, ldexp(rint(ldexp(x, -unit)), unit)));
 }
 
+/* The magnitudes of E2M1, a code each. */
+static const double magnitudes[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+
+/* Rounds x[count] to numbers of E2M1 times a power of two, by which the largest magnitude is from 4 to 8. Of
+ * two that are as near, the one with the even code is taken. */
+static void round_e2m1(float *x, int count) {
+  double largest = 0;
+  int exponent;
+  for (int i = 0; i < count; i++) largest = isfinite(x[i]) ? fmax(largest, fabs(x[i])) : NAN;
+  frexp(largest, &exponent);
+  const double scale = ldexp(1, exponent - 3 > -125 ? exponent - 3 : -125);
+  for (int i = 0; i < count; i++) {
+    int best = 0;
+    for (int code = 1; code < 8; code++) {
+      const double away = fabs(fabs(x[i]) / scale - magnitudes[code]);
+      const double before = fabs(fabs(x[i]) / scale - magnitudes[best]);
+      if (away < before || (away == before && code % 2 == 0)) best = code;
+    }
+    x[i] = isfinite(largest) ? (float)copysign(scale * magnitudes[best], x[i]) : NAN;
+  }
+}
+
 static double on_grid(const attn2c_type_facts *facts, double x) {
+  if (facts->scale_bytes == 1) {
+    int exponent;
+    return isnormal((float)x) && frexp(x, &exponent) == 0.5 ? x : 0;
+  }
   return facts->scale_bytes == 2 ? nearest_half((float)x) : (double)(float)x;
 }
 
@@ -155,8 +181,12 @@ static int holds(const attn2c_type_facts *facts, const attn2c_scale_block *block
         (block->scale[part] != block->scale[0] || block->least[part] != block->least[0]))
       return 0;
   }
-  for (int i = 0; i < NUMBERS; i++)
-    if (block->integers[i] < least || block->integers[i] > most) return 0;
+  for (int i = 0; i < NUMBERS; i++) {
+    const int integer = block->integers[i], size = integer < 0 ? -integer : integer;
+    if (facts->scale_bytes == 1 ? size > 12 || (size > 4 && size % 2) || size == 10
+                                : integer < least || integer > most)
+      return 0;
+  }
   return 1;
 }
 
@@ -169,7 +199,9 @@ void attn2c_reference_blocks(const attn2c_type_facts *facts, const attn2c_scale_
       for (int i = 0; i < NUMBERS && first + i < columns; i++) row[first + i] = attn2c_block_number(block, i);
       continue;
     }
-    for (int64_t at = first; at < first + NUMBERS && at < columns; at += each)
+    const int64_t left = columns - first;
+    if (facts->scale_bytes == 1) round_e2m1(row + first, (int)(left < NUMBERS ? left : NUMBERS));
+    for (int64_t at = first; facts->scale_bytes > 1 && at < first + NUMBERS && at < columns; at += each)
       round_part(facts, row + at, powers ? powers + at : NULL,
                  (int)(columns - at < each ? columns - at : each));
   }

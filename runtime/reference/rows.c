@@ -229,12 +229,15 @@ static int of_both(const attn2c_reference_call *call, double (*of)(double a, dou
 
 static double sum(double a, double b) { return a + b; }
 static double product(double a, double b) { return a * b; }
+static double product_plus_one(double a, double b) { return (a + 1) * b; }
 
 /* y[i] = a[i] + b[i], b repeated */
 int attn2c_reference_add(const attn2c_reference_call *call) { return of_both(call, sum); }
 
-/* y[i] = a[i] b[i], b repeated */
-int attn2c_reference_multiply(const attn2c_reference_call *call) { return of_both(call, product); }
+/* y[i] = a[i] b[i], b repeated; plus_one: (a[i] + 1) b[i] */
+int attn2c_reference_multiply(const attn2c_reference_call *call) {
+  return of_both(call, attn2c_number(call->op, "plus_one", 0) != 0 ? product_plus_one : product);
+}
 
 /* y[r][c] = a[r][c] b[r] */
 int attn2c_reference_gate_rows(const attn2c_reference_call *call) {
@@ -361,18 +364,20 @@ static const struct {
   double (*function)(double);
 } activations[] = {ATTN2C_ACTIVATIONS(ROW)};
 
-/* y[i] = f(x[i]) */
+/* y[i] = x[i], at most limit and, but for only_above, at least -limit */
 int attn2c_reference_clamp(const attn2c_reference_call *call) {
   if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
   const float limit = (float)attn2c_number(call->op, "limit", NAN);
   if (!(limit > 0)) return attn2c_reference_fault(call, "limit must be positive");
   const float *x = attn2c_reference_values(call, 0);
+  const float least = attn2c_number(call->op, "only_above", 0) != 0 ? -INFINITY : -limit;
   float *y = call->tensors[call->op->result];
   for (int64_t i = 0, n = attn2c_elements(attn2c_reference_result(call)); i < n; i++)
-    y[i] = x[i] < -limit ? -limit : x[i] > limit ? limit : x[i];
+    y[i] = x[i] < least ? least : x[i] > limit ? limit : x[i];
   return ATTN2C_OK;
 }
 
+/* y[i] = f(x[i]) */
 int attn2c_reference_activate(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
   if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;

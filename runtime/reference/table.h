@@ -71,7 +71,7 @@
   X(scores_of_integers, "FFFFi", F32, scores_of_integers, dequantise) \
   X(share, "F", F32, share, share) \
   X(softcap, "F", F32, softcap, softcap) \
-  X(softmax, "F", F32, softmax, softmax) \
+  X(softmax, "Ff", F32, softmax, softmax) \
   X(softmax_rows, "F", F32, softmax_rows, softmax) \
   X(split_heads, "F", F32, split_heads, exact) \
   X(spread, "FI", F32, spread, exact) \

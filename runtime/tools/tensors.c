@@ -25,7 +25,8 @@ static const struct {
                {"gptq", {.formats = formats, .coding = &attn2c_gptq}},
                {"gptq_v2", {.formats = formats, .coding = &attn2c_gptq_v2}},
                {"awq", {.formats = formats, .coding = &attn2c_awq}},
-               {"compressed-tensors", {.formats = formats, .coding = &attn2c_compressed_tensors}}};
+               {"compressed-tensors", {.formats = formats, .coding = &attn2c_compressed_tensors}},
+               {"mxfp4", {.formats = formats, .coding = &attn2c_mxfp4}}};
 
 /* Prints what is between the quotes of a string. */
 static void print_escaped(const char *text, size_t size) {

@@ -10,7 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-static const attn2c_type types[] = {ATTN2C_Q8, ATTN2C_Q4, ATTN2C_Q4M, ATTN2C_Q4F, ATTN2C_Q8F, ATTN2C_Q8H};
+static const attn2c_type types[] = {ATTN2C_Q8, ATTN2C_Q4, ATTN2C_Q4M, ATTN2C_Q4F,
+                                    ATTN2C_Q8F, ATTN2C_Q8H, ATTN2C_FP4};
 enum { TYPES = sizeof types / sizeof *types, N = ATTN2C_BLOCK_NUMBERS };
 
 static uint32_t state = 1;
@@ -119,7 +120,7 @@ Test(scale_blocks, four_bits_take_the_scale_of_the_least_weighted_error_as_the_r
         cr_assert_eq(row[i], attn2c_block_number(&block, i), "%s, %d: %d is %a, the reference's %a",
                      facts->word, round, i, attn2c_block_number(&block, i), row[i]);
       /* an f16 holds only scales of some of the sizes */
-      if (facts->bits != 4 || round % 5 || round % 4 == 1 || round % 4 == 2 || count < N) continue;
+      if (facts->bits != 4 || facts->scale_bytes == 1 || round % 5 || round % 4 == 1 || round % 4 == 2 || count < N) continue;
       ratios[facts->has_minimum][is_weighed] +=
           error_of(x, powers, &block) / plain_error(facts->has_minimum, x, powers);
       blocks[facts->has_minimum][is_weighed]++;
@@ -134,7 +135,7 @@ Test(scale_blocks, four_bits_take_the_scale_of_the_least_weighted_error_as_the_r
 Test(scale_blocks, numbers_on_a_grid_of_four_bits_stay) {
   for (int t = 0; t < TYPES; t++) {
     const attn2c_type_facts *facts = attn2c_facts_of(types[t]);
-    for (int round = 0; round < 200 && facts->bits == 4; round++) {
+    for (int round = 0; round < 200 && facts->bits == 4 && facts->scale_bytes > 1; round++) {
       float x[N];
       signed char powers[N];
       attn2c_scale_block block = {.scale = {0.375f, 0.375f}}, got;
@@ -151,6 +152,31 @@ Test(scale_blocks, numbers_on_a_grid_of_four_bits_stay) {
       for (int i = 0; i < N; i++) cr_assert_eq(attn2c_block_number(&got, i), x[i], "%s", facts->word);
     }
   }
+}
+
+/* E2M1: the largest magnitude of a block is from 4 to 8 scales, and halves go to the even code. */
+Test(scale_blocks, numbers_of_four_bits_with_an_exponent) {
+  static const float meant[][2] = {{6, 6},         {0.25f, 0},    {0.75f, 1},     {1.25f, 1},  {1.75f, 2},
+                                   {2.5f, 2},      {3.5f, 4},     {5, 4},         {-5.01f, -6}, {0.26f, 0.5f},
+                                   {-0.3f, -0.5f}, {7.99f, 6},    {-4.99f, -4},   {1.5f, 1.5f}, {-3, -3}};
+  enum { COUNT = sizeof meant / sizeof *meant };
+  const attn2c_type_facts *facts = attn2c_facts_of(ATTN2C_FP4);
+  for (int power = -120; power <= 120; power += 8) {
+    float x[N] = {0};
+    attn2c_scale_block block;
+    for (int i = 0; i < COUNT; i++) x[i] = ldexpf(meant[i][0], power);
+    attn2c_block_round(facts, x, NULL, N, &block);
+    for (int i = 0; i < COUNT; i++)
+      cr_assert_eq(attn2c_block_number(&block, i), ldexpf(meant[i][1], power), "%g: %g", meant[i][0],
+                   ldexpf(attn2c_block_number(&block, i), -power));
+  }
+  attn2c_scale_block tiny = {.scale = {0x1p-126f, 0x1p-126f}, .integers = {12, -1}};
+  cr_assert(attn2c_block_fits(facts, &tiny));
+  tiny.scale[0] = tiny.scale[1] = 0x1p-127f;
+  cr_assert_not(attn2c_block_fits(facts, &tiny), "the exponent of a normal number is stored");
+  tiny.scale[0] = tiny.scale[1] = 1;
+  tiny.integers[3] = 5;
+  cr_assert_not(attn2c_block_fits(facts, &tiny), "2.5 is no number of E2M1");
 }
 
 Test(scale_blocks, parts_of_rows_zeros_and_what_is_not_finite) {

@@ -33,6 +33,10 @@ DEBERTA = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "n
            "position_biased_input": False, "type_vocab_size": 0}
 DEBERTA_OWN = {**DEBERTA, "share_att_key": False, "norm_rel_ebd": "none"}
 DECODER = {**LLAMA, "head_dim": 8}
+GPT_OSS = {**DECODER, "num_local_experts": 5, "num_experts_per_tok": 2, "num_hidden_layers": 3, "sliding_window": 3,
+           "swiglu_limit": 0.9, "rope_parameters": {"rope_type": "yarn", "rope_theta": 100.0, "factor": 4.0,
+                                                    "beta_fast": 8.0, "beta_slow": 1.0, "truncate": False,
+                                                    "original_max_position_embeddings": 8}}
 EXPERTS = {"num_experts": 5, "num_local_experts": 5, "num_experts_per_tok": 2}
 LFM2 = {**LLAMA, "num_hidden_layers": 3, "layer_types": ["conv", "full_attention", "conv"]}
 # Heads of 8 dimensions of which half are rotated.
@@ -188,12 +192,17 @@ CASES.update({
                                                     "residual_multiplier": 0.4, "attention_multiplier": 0.6,
                                                     "logits_scaling": 0.5}, LATER),
     "mixtral_logits": ("MixtralForCausalLM", {**LLAMA, **EXPERTS, "sliding_window": 3}, LATER),
-    "olmoe_logits": ("OlmoeForCausalLM", {**LLAMA, **EXPERTS}, LATER),
+    "olmoe_logits": ("OlmoeForCausalLM", {**LLAMA, **EXPERTS, "clip_qkv": 0.7}, LATER),
+    "gpt_oss_logits": ("GptOssForCausalLM", GPT_OSS, LATER),
     "qwen2_moe_logits": ("Qwen2MoeForCausalLM", {**LLAMA, **EXPERTS, "moe_intermediate_size": 20,
                                                  "shared_expert_intermediate_size": 28}, LATER),
     "qwen3_moe_logits": ("Qwen3MoeForCausalLM", {**DECODER, **EXPERTS, "norm_topk_prob": True,
                                                  "moe_intermediate_size": 20, "num_hidden_layers": 3,
                                                  "mlp_only_layers": [1]}, LATER),
+    "mixtral_fused": ("MixtralModel", {**LLAMA, **EXPERTS}, {**LATER, "fused": True}),
+    "granitemoe_fused": ("GraniteMoeModel", {**LLAMA, **EXPERTS}, {**LATER, "fused": True}),
+    "qwen3_moe_fused": ("Qwen3MoeModel", {**DECODER, **EXPERTS, "moe_intermediate_size": 20, "mlp_only_layers": [0]},
+                        {**LATER, "fused": True}),
     "qwen3_moe_model": ("Qwen3MoeModel", {**DECODER, **EXPERTS, "moe_intermediate_size": WIDTH,
                                           "decoder_sparse_step": 2}, LATER),
     "lfm2_logits": ("Lfm2ForCausalLM", {**LFM2, "conv_bias": True, "block_ff_dim": 36, "block_multiple_of": 4}, LATER),

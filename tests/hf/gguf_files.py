@@ -63,7 +63,7 @@ def write_types():
     folder.mkdir(exist_ok=True)
     random = np.random.default_rng(1)
     writer, meant = gguf.GGUFWriter(folder / "types.gguf", "none"), {}
-    for kind in TYPES:
+    for kind in [*TYPES, "MXFP4"]:
         data, meant[kind] = stored(kind, random.standard_normal((2, 256)).astype(np.float32), random)
         writer.add_tensor(kind, data, raw_dtype=None if kind in ("F32", "F16") else Type[kind])
     close(writer)
@@ -158,6 +158,8 @@ OTHER = {"gemma2": AFTER, "gemma3": AFTER, "olmo2": AFTER, "exaone4": AFTER,
          "phi3": {"self_attn.qkv_proj": "attn_qkv", "mlp.gate_up_proj": "ffn_up"},
          "llama": MIXTURE, "qwen3moe": {**MIXTURE, **{key: AFTER[key] for key in list(AFTER)[3:]}},
          "olmoe": {**MIXTURE, **{key: AFTER[key] for key in list(AFTER)[3:]}}, "qwen2moe": MIXTURE,
+         "gpt-oss": {**MIXTURE, "mlp.router": "ffn_gate_inp", "self_attn.sinks": "attn_sinks",
+                     "post_attention_layernorm": "post_attention_norm"},
          "granitemoe": MIXTURE, "starcoder2": {"mlp.c_fc": "ffn_up", "mlp.c_proj": "ffn_down"}}
 
 
@@ -313,6 +315,13 @@ CASES = {
                                                   "attention_multiplier": 0.25, "logits_scaling": 2.0}, "granitemoe",
                         ["Q8_0", "Q4_1"], {**COUNTS, "attention.scale": 0.25, "embedding_scale": 3.0,
                                            "residual_scale": 0.5, "logit_scale": 2.0}, {}),
+    "gguf_gpt_oss": ("GptOssForCausalLM", {**EXPERTS, "head_dim": 16, "sliding_window": 4, "rope_theta": 1000.0,
+                                           "rope_scaling": {"rope_type": "yarn", "factor": 8.0, "truncate": False,
+                                                            "original_max_position_embeddings": 16}},
+                     "gpt-oss", ["Q8_0", "MXFP4"],
+                     {**COUNTS, "attention.key_length": 16, "attention.sliding_window": 4, "rope.freq_base": 1000.0,
+                      "expert_feed_forward_length": 64, "rope.scaling.factor": 8.0, "rope.scaling.type": "yarn",
+                      "rope.scaling.original_context_length": 16}, {}),
     "gguf_gpt2": ("GPT2LMHeadModel", {"vocab_size": 37, "n_positions": 19, "n_embd": 32, "n_layer": 2, "n_head": 4,
                                       "n_inner": 64}, "gpt2", ["Q5_0", "F32", "Q4_0"], {}, {}),
     "gguf_bert": ("BertModel", {"vocab_size": 37, "hidden_size": 32, "num_hidden_layers": 2,
@@ -369,7 +378,16 @@ def parameters_of(model, arch):
     known = {name: parameter.detach().numpy().copy() for name, parameter in model.named_parameters()}
     known.update((name, buffer.numpy().copy()) for name, buffer in model.named_buffers() if name.endswith("expert_bias"))
     for name, values in known.items():
-        if name.endswith("experts.gate_up_proj"):
+        if arch == "gpt-oss" and "experts." in name:  # gates alternate with up; weights are [in][out]
+            values = values.swapaxes(1, 2) if values.ndim == 3 else values
+            kind, module = ("bias", name[:-5]) if name.endswith("bias") else ("weight", name)
+            for number, part in enumerate(("gate", "up") if "gate_up" in name else ("down",)):
+                own = values[:, number::2] if "gate_up" in name else values
+                yield (f"{module[:module.rfind('.')]}.{part}.{kind}", np.ascontiguousarray(own),
+                       [f"{name} {part}" if "gate_up" in name else name])
+        elif name.endswith("sinks"):
+            yield name + ".weight", values, [name]
+        elif name.endswith("experts.gate_up_proj"):
             for part, half in zip(("gate", "up"), np.split(values, 2, axis=1)):
                 yield f"{name[:-12]}{part}.weight", np.ascontiguousarray(half), [f"{name} {part}"]
         elif name.endswith("experts.down_proj"):
@@ -394,7 +412,8 @@ def stored_tensors(model, kinds, arch, config, random):
             continue
         kind = "F32"
         values = to_file(values, name, arch, config)
-        if values.ndim >= 2 and min(values.shape) > 2 and "norm" not in name and "attention_bias" not in name:
+        if (values.ndim >= 2 and min(values.shape) > 2 and "norm" not in name and "attention_bias" not in name
+                and not name.endswith("bias")):
             kind, number = kinds[number % len(kinds)], number + 1
             if values.shape[-1] % gguf.GGML_QUANT_SIZES[Type[kind]][0]:  # as llama.cpp: a type of smaller blocks
                 kind = ("Q4_0", "Q4_1", "Q5_0")[number % 3]
@@ -403,9 +422,11 @@ def stored_tensors(model, kinds, arch, config, random):
         for part, rows in zip(parts, np.split(from_file(meant, name, arch, config), len(parts))):
             state[part] = torch.tensor(np.ascontiguousarray(rows))
     for name in [key[:-5] for key in state if key.endswith(" gate")]:
-        state[name] = torch.cat([state.pop(name + " gate"), state.pop(name + " up")], 1)
+        halves = [state.pop(name + " gate"), state.pop(name + " up")]
+        state[name] = torch.stack(halves, 2).flatten(1, 2) if arch == "gpt-oss" else torch.cat(halves, 1)
     for name in state:
-        state[name] = state[name].reshape(model.state_dict()[name].shape)
+        is_turned = arch == "gpt-oss" and "experts." in name and state[name].ndim == 3
+        state[name] = (state[name].mT if is_turned else state[name]).reshape(model.state_dict()[name].shape)
     return tensors, state
 
 

@@ -399,7 +399,7 @@ def outputs_of(name, class_name, result, mask):
     return found
 
 
-def save(folder, class_name, settings, shards="1GB"):
+def save(folder, class_name, settings, shards="1GB", fused=False):
     """A random model as its folder has it, and the generator of its numbers."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -407,7 +407,7 @@ def save(folder, class_name, settings, shards="1GB"):
     model_class = getattr(jina, class_name, None) or getattr(nomic, class_name, None) or getattr(hf, class_name)
     model = model_class(model_class.config_class(**settings))
     fill(model, generator)
-    model.half().save_pretrained(folder, max_shard_size=shards)
+    model.half().save_pretrained(folder, max_shard_size=shards, save_original_format=not fused)
     return opened(model_class, folder), generator
 
 
@@ -480,7 +480,7 @@ def with_task(folder, model, generator):
 def write(name):
     class_name, settings, special = CASES[name]
     folder = GOLDENS / name
-    model, generator = save(folder, class_name, settings, special.get("shards", "1GB"))
+    model, generator = save(folder, class_name, settings, special.get("shards", "1GB"), "fused" in special)
     if "change" in special:
         globals()[special["change"]](folder)
     if "adapter" in special:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes quantised files of tests/hf in the formats of GPTQ, AWQ and compressed-tensors, with their values.
+"""Makes quantised files of tests/hf in the formats of GPTQ, AWQ, compressed-tensors and MXFP4, with their values.
 
     quantised/NAME.safetensors    one layer, "layer", as a format stores it
     quantised/meant.safetensors   the values of each layer, by its name
@@ -219,7 +219,20 @@ CASES = {
     "compressed_phi3": ("Phi3ForCausalLM", SMALL, "compressed-tensors",
                    dict(group=32, bits=4, asymmetric=True, spread=1.5), dict(asymmetric=True),
                    compressed_config(4, "group", 32, False, "pack-quantized"), ["lm_head"]),
+    "mxfp4_gpt_oss": ("GptOssForCausalLM", {
+        **SMALL, "head_dim": 16, "intermediate_size": 128, "num_local_experts": 5, "num_experts_per_tok": 2,
+        "sliding_window": 3, "swiglu_limit": 1.5}, "mxfp4", None, {},
+        {"quant_method": "mxfp4", "modules_to_not_convert": ["model.layers.*.self_attn", "model.layers.*.mlp.router",
+                                                             "model.embed_tokens", "lm_head"]}, []),
 }
+
+
+def mxfp4(random, experts, inputs, outputs):
+    """The codes and scales of experts' weights, and their values [expert][in][out] as transformers has them."""
+    from transformers.integrations.mxfp4 import convert_moe_packed_tensors
+    blocks = torch.tensor(random.integers(0, 256, (experts, outputs, inputs // 32, 16)).astype(np.uint8))
+    scales = torch.tensor(random.integers(120, 124, (experts, outputs, inputs // 32)).astype(np.uint8))
+    return blocks, scales, convert_moe_packed_tensors(blocks, scales, dtype=torch.float32)
 
 
 def reader(module):
@@ -239,7 +252,9 @@ def write_case(name):
     for key, parameter in model.named_parameters():
         value = torch.randn(parameter.shape) * 0.2 + (1 if parameter.ndim == 1 else 0)
         module = key.rsplit(".", 1)[0]
-        if parameter.ndim == 2 and "embed" not in key and not any(module.endswith(end) for end in floats):
+        if kind == "mxfp4" and parameter.ndim == 3:
+            tensors[f"{key}_blocks"], tensors[f"{key}_scales"], value = mxfp4(random, *parameter.shape)
+        elif kind != "mxfp4" and parameter.ndim == 2 and "embed" not in key and not any(module.endswith(end) for end in floats):
             settings = dict(of_layers)
             if settings.get("order") == "readers":
                 settings["order"] = reader(module)

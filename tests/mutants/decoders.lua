@@ -129,8 +129,8 @@ return function(of, spec)
   local attention = spec .. "passes/graph/attention_spec.lua"
 
   of("gen/passes/graph/attention.lua", attention) {
-    { name = "attention_limit_cross", old = "spec.qkv_limit and a.positions", new = "spec.qkv_limit", filter = "limit",
-      wrong = "what a cross-attention reads is limited, too" },
+    { name = "attention_limit_whole", old = "if attention.projects(spec, part) then", new = "if true then",
+      filter = "limit", wrong = "what nothing projects is limited, too" },
     { name = "attention_norm_each_zeros", old = 'or spec.qk_norm == "each" or', new = "or", filter = "norm of its own",
       wrong = "a head that is left out moves the others' norms" },
   }

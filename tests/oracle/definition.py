@@ -404,10 +404,6 @@ class Stack:
             key = self.linear(path + ".k", key, narrow, bias, 1.5)
         if self.projects("v"):
             value = self.linear(path + ".v", value, narrow, bias)
-        limit = path.endswith(".attn") and self.d.get("qkv_limit")
-        if limit:
-            query, key, value = (np.clip(x, -limit, limit) if self.projects(part) else x
-                                 for part, x in zip("qkv", (query, key, value)))
         return split(query, self.heads), split(key, self.kv_heads), split(value, self.kv_heads)
 
     def qk_norm(self, path, x):
@@ -484,6 +480,9 @@ class Stack:
         for b in range(self.batch):
             q, k, v = self.project(path, x[b], keys_from[b], values_from[b])
             q, k = self.qk_norm(path + ".q_norm", q), self.qk_norm(path + ".k_norm", k)
+            limit = d.get("qkv_limit")
+            if limit:
+                q, k, v = (np.clip(x, -limit, limit) if self.projects(part) else x for part, x in zip("qkv", (q, k, v)))
             if d.get("positions") == "rope":
                 q, k = rotated(d, q, past), rotated(d, k, past)
             if past:

@@ -254,7 +254,7 @@ FIXED = {
     "norms_of_heads": ({"groups": "together", "layers": "two"}, {"qk_norm": "each"}),
     "norms_of_heads_rms": ({"input": "tokens"}, {"qk_norm": "each", "norm_kind": "rms", "positions": "rope", "rope_dim": 2}),
     "slopes": ({"threads": "two"}, {"positions": "alibi", "alibi_max": 3.0, "alibi_factor": 0.6}),
-    "limited": ({"groups": "together", "bias": "no_qkv"}, {"qkv_limit": 0.4, "mask": ["causal"]}),
+    "limited": ({"groups": "together", "bias": "no_qkv", "qk_norm": "all"}, {"qkv_limit": 0.4, "mask": ["causal"]}),
     "patches_alone": ({"input": "gray"}, {"output": [stage("pool", over="patches")]}),
 }
 

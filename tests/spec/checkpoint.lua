@@ -35,7 +35,7 @@ end
 
 --- True if a folder of tests/hf has integers in groups, which a build keeps without `weights=none`.
 function checkpoint.is_quantised(name)
-  for _, method in ipairs { "gguf", "gptq", "awq", "compressed" } do
+  for _, method in ipairs { "gguf", "gptq", "awq", "compressed", "mxfp4" } do
     if name:sub(1, #method) == method then return true end
   end
   return false

@@ -8,14 +8,16 @@ local bytes_of = {}
 
 function bytes_of.rows(tensor, layout) return tensor.shape[1] * types.row_bytes(tensor.shape[2] or 1, layout.type) end
 
--- Most panels of a weight have the same width. Their bytes are proportional to the outputs that they store.
+-- Most panels of a weight have the same width, and so the same bytes.
 function bytes_of.panels(tensor, layout)
-  local outputs, last, stored = 0, nil, nil
+  local bytes, last, each = 0, nil, nil
   for _, width in ipairs(layout.widths) do
-    if width ~= last then last, stored = width, types.whole_lines(width, "f32") end
-    outputs = outputs + stored
+    if width ~= last then
+      last, each = width, types.panel_bytes(tensor.shape[2] or 1, types.whole_lines(width, "f32"), layout.type)
+    end
+    bytes = bytes + each
   end
-  return types.panel_bytes(tensor.shape[2] or 1, outputs, layout.type)
+  return bytes
 end
 
 --- Returns the bytes that a weight takes in the packed block.

@@ -162,7 +162,7 @@ local function weighted(self, a, scores, scale)
   local spec = self.spec
   local weights
   if spec.weighting == "softmax" then
-    weights = self:op("softmax", a.path .. ".weights", { scores = scores },
+    weights = self:op("softmax", a.path .. ".weights", { scores = scores, sinks = a.sinks },
       { scale = scale, fully_masked_nan = spec.fully_masked == "nan" and true or nil })
   else
     weights = self:op("weigh", a.path .. ".weights", { scores = scores },
@@ -315,7 +315,7 @@ local function counts_heads(spec)
   return spec.kv_heads ~= spec.heads or spec.attention_output.kind ~= "none" or spec.attention_output.scores
     or spec.scoring == "additive"
     or spec.distances or spec.qk_norm == "all" or spec.qk_norm == "each" or masks.count_heads(spec.mask)
-    or spec.bias_kv or spec.past > 0
+    or spec.bias_kv or spec.past > 0 or spec.sinks
 end
 
 -- True if layers that have the same weights also have the same heads of factor 0.
@@ -386,10 +386,8 @@ local function projections(self, a, query, key, value)
   local kept = a.kept
   local function project(name, x, heads)
     if not x or not attention.projects(spec, name) then return x end
-    local y = self:linear(a.path .. "." .. name, x, heads * spec.head_dim, spec.bias[name], 1,
+    return self:linear(a.path .. "." .. name, x, heads * spec.head_dim, spec.bias[name], 1,
       kept and { heads = kept, all = spec.heads, axis = 1 } or nil)
-    if not (spec.qkv_limit and a.positions) then return y end
-    return self:op("clamp", ("%s.%s_clamped"):format(a.path, name), { x = y }, { limit = to_float(spec.qkv_limit) })
   end
   a.q = project("q", query, a.heads)
   if a.shared then return end
@@ -453,18 +451,28 @@ function attention.self(self, path, layer, x)
     prefix = not spec.mask.causal and spec.mask.prefix or nil, -- a sum of masks: causal makes a prefix irrelevant
     offset = spec.past > 0 and spec.past or nil, extra = extra > 0 and extra or nil }
   a.key_padding = a.masks.key_padding
+  local function limited(name, x)
+    if not (spec.qkv_limit and attention.projects(spec, name)) then return x end
+    return self:op("clamp", ("%s.%s_clamped"):format(a.path, name), { x = x }, { limit = to_float(spec.qkv_limit) })
+  end
   local function placed(name, x, heads, of_queries)
     if spec.qk_norm ~= "none" then
       x = self:norm(("%s.%s_norm"):format(a.path, name), x, { heads = spec.qk_norm ~= "all" and heads or nil,
         each = spec.qk_norm == "each" })
     end
+    x = limited(name, x)
     return spec.positions == "rope" and rotate(self, ("%s.%s_rotated"):format(a.path, name), x, heads, of_queries) or x
   end
   a.q = placed("q", a.q, a.heads, true)
-  if a.shared then a.k, a.v = a.shared.k, a.shared.v else a.k = placed("k", a.k, a.kv_heads) end
+  if a.shared then
+    a.k, a.v = a.shared.k, a.shared.v
+  else
+    a.k, a.v = placed("k", a.k, a.kv_heads), limited("v", a.v)
+  end
   if spec.past > 0 then a.k, a.v = with_past(self, a, "keys", a.k), with_past(self, a, "values", a.v) end
   a.k, a.v = with_extra(self, a, "k", a.k), with_extra(self, a, "v", a.v)
   a.factors = factors_of(self, a, kept)
+  a.sinks = spec.sinks and self:weight(a.path .. ".sinks", { a.heads }, 0, 1) or nil
   a.gates = spec.position_gate and a.distances and gates(self, a, x) or nil
   return close(self, a, attend(self, a))
 end

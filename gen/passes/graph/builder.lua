@@ -333,6 +333,19 @@ function Builder:linear(path, x, width, bias, gain, source)
   })
 end
 
+--- Returns a feed-forward's activation of its gate, times up. product(name): makes one of these, "gate" or "up".
+function Builder:gated(path, product)
+  local limit = self.spec.gate_limit and Builder.to_float(self.spec.gate_limit)
+  local function within(name, x, only_above)
+    return limit and self:op("clamp", ("%s.%s_cut"):format(path, name), { x = x },
+      { limit = limit, only_above = only_above }) or x
+  end
+  local gate = within("gate", product("gate"), true)
+  local act = self:op("activate", path .. ".act", { x = gate }, { ["function"] = self.spec.activation })
+  return self:op("multiply", path .. ".gated", { a = within("up", product("up")), b = act },
+    { plus_one = limit and true or nil })
+end
+
 --- Returns the linear layer of a router. Its numbers are floats in all precisions, as the choice of experts is.
 function Builder:router(path, x, width, bias)
   local from = x.shape[#x.shape]

@@ -46,16 +46,9 @@ return function(self, path, x, gain, dense)
   local from_shared = e.shared > 0 and shared(self, path, x, dense) or nil
   local groups = self:op("group_rows", path .. ".groups", { chosen = chosen }, { experts = e.count })
   local inner = { experts = e.count, width = e.d_ff, bias = spec.bias.up }
-  local activation, y = { ["function"] = spec.activation }
-  if spec.gated then
-    local gate = self:of_experts(path .. ".experts.gate", x, groups, inner)
-    local act = self:op("activate", path .. ".act", { x = gate }, activation)
-    local up = self:of_experts(path .. ".experts.up", x, groups, inner)
-    y = self:op("multiply", path .. ".gated", { a = up, b = act })
-  else
-    y = self:op("activate", path .. ".act", { x = self:of_experts(path .. ".experts.up", x, groups, inner) },
-      activation)
-  end
+  local function product(name) return self:of_experts(("%s.experts.%s"):format(path, name), x, groups, inner) end
+  local y = spec.gated and self:gated(path, product)
+    or self:op("activate", path .. ".act", { x = product("up") }, { ["function"] = spec.activation })
   y = self:of_experts(path .. ".experts.down", y, groups,
     { experts = e.count, width = spec.d_model, bias = spec.bias.down, gain = gain })
   local factor = (self:residual_factor(false) or 1) * e.factor

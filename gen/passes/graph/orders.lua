@@ -8,7 +8,7 @@ local words = require("common.words")
 
 local orders = {}
 
-local elementwise = words.set { "activate", "multiply", "add" }
+local elementwise = words.set { "activate", "clamp", "multiply", "add" }
 
 -- Adds the products that make x, which nothing else reads, to a list; false if something else makes it.
 local function add_makers(self, x, list)

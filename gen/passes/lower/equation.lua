@@ -13,7 +13,7 @@ function forms.add(o, _, x) return ("%s + %s"):format(x, o.b.name) end
 function forms.scale_columns(o, _, x) return ("%s %s"):format(x, o.factors.name) end
 function forms.position_gates(o, _, x) return ("gates(%s · %s)"):format(x, o.weight.name) end
 function forms.gate_rows(o, _, x) return ("%s × %s"):format(x, o.b.name) end
-function forms.multiply(o, _, x) return ("%s × %s"):format(x, o.b.name) end
+function forms.multiply(o, a, x) return (a.plus_one and "(%s + 1) × %s" or "%s × %s"):format(x, o.b.name) end
 function forms.gather_columns(o, _, x) return ("%s[%s]"):format(x, o.order.name) end
 function forms.own_ids(o) return ("own rows(%s)"):format(o.ids.name) end
 function forms.take_on() return "take_on" end

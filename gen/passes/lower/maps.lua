@@ -14,7 +14,8 @@ local MOST_ROUNDED = 1024
 --- Returns the elementwise operation of an op that has one.
 function maps.operation_of(op)
   local a = op.attributes
-  return { op = op, kind = op.op, fn = a["function"], factor = a.cap or a.limit or a.factor, least = a.least,
+  local kind = a.only_above and "at_most" or a.plus_one and "multiply_more" or op.op
+  return { op = op, kind = kind, fn = a["function"], factor = a.cap or a.limit or a.factor, least = a.least,
     shift = a.shift, tensor = op.operands.b }
 end
 

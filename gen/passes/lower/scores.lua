@@ -102,18 +102,28 @@ local function rounds(self, at, op)
     and region.weights.op == "round_weights" and not self:is_stored(op.result)
 end
 
+-- Returns the place of the sinks of a block's rows, which are queries, or the heads of one query.
+local function sinks_at(self, at, sinks)
+  local operand = self:at(sinks, 0, at.head, at.origin)
+  operand.terms = at.shared and { group = types.bytes(1, "f32") } or nil
+  return operand
+end
+
 function score_operations.softmax(self, at, op)
-  if at.state then
-    return self:row(at.begins and "softmax_begin" or "softmax_more", { rows = at.block.count, cols = at.block.keys,
-      ld = at.tile_ld, scale = op.attributes.scale }, { s = at.tile, state = at.state })
-  end
-  local fn = op.attributes.fully_masked_nan and "softmax_nan" or "softmax"
+  local sinks = op.operands.sinks
   local constants = { rows = at.block.count, cols = at.block.keys, ld = at.tile_ld, scale = op.attributes.scale }
-  if rounds(self, at, op) then
-    constants.ldy = at.weights_ld
-    return self:row(fn .. "_rounded", constants, { y = at.weights, s = at.tile })
+  local arguments, suffix = { s = at.tile, state = at.state }, ""
+  if sinks and (at.begins or not at.state) then
+    constants.lds, arguments.sinks, suffix = at.together and 1 or 0, sinks_at(self, at, sinks), "_sinks"
   end
-  self:row(fn, constants, { s = at.tile })
+  if at.state then
+    return self:row(at.begins and "softmax_begin" .. suffix or "softmax_more", constants, arguments)
+  end
+  local fn = op.attributes.fully_masked_nan and "softmax_nan" or "softmax" .. suffix
+  if rounds(self, at, op) then
+    constants.ldy, arguments.y, fn = at.weights_ld, at.weights, fn .. "_rounded"
+  end
+  self:row(fn, constants, arguments)
 end
 
 -- Rounds the weights of the tile to bf16, in a tile of their own.

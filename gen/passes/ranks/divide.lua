@@ -235,6 +235,13 @@ function rules.add_distance(self, op)
   return { axis = 2, first = scores.first }, { scores = true, table = true }
 end
 
+function rules.softmax(self, op)
+  local scores = self.made[op.operands.scores.name]
+  if not scores then return nil end
+  self:cut(op, "sinks", 1, scores.first)
+  return { axis = 2, first = scores.first }, { scores = true }
+end
+
 function rules.head_scale(self, op)
   local weights = self.made[op.operands.weights.name]
   if not weights then return nil end

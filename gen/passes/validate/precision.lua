@@ -82,6 +82,7 @@ local not_in_integers = {
   end, of_layer = true },
   { "fully_masked", "rows of NaN where all keys are masked", function(spec) return spec.fully_masked == "nan" end,
     of_layer = true },
+  { "sinks", "sinks", function(spec) return spec.sinks end, of_layer = true },
   { "positions", "relative_key positions", function(spec)
     return type(spec.positions) == "string" and spec.positions:find("^relative_key") ~= nil
   end },

@@ -13,14 +13,14 @@ return words.merged(granite, {
   model_types = { granitemoe = "GraniteMoe" },
   called = { granitemoe = "Granite of experts" },
   tensors = heads.llama_tensors {
-    { "l*.ff.router", "layers.*.block_sparse_moe.router.layer" },
+    { "l*.ff.router", { "layers.*.block_sparse_moe.router.layer", "layers.*.block_sparse_moe.router" } },
     { "l*.ff.experts.gate", half(1) },
     { "l*.ff.experts.up", half(2) },
     { "l*.ff.experts.down", "layers.*.block_sparse_moe.output_linear" },
   },
   config = words.append(experts.config { experts_width = false }, granite.config),
-  derive = function(facts)
+  derive = function(facts, _, names, has)
     granite.derive(facts)
-    experts.set(facts)
+    experts.set(facts, nil, names, has)
   end,
 })

@@ -14,11 +14,13 @@ return heads.llama_family {
   }, experts.qwen_tensors)),
   config = heads.llama_config({ vocab = 50304, d_model = 2048, layers = 16, heads = 16, d_ff = 2048, longest = 4096,
     kv_heads = 16, attention_bias = false, rms_eps = 1e-5 },
-    experts.config({ experts_count = 64, experts_used = 8 }, experts.normalised)),
+    experts.config({ experts_count = 64, experts_used = 8 }, words.append({
+      { "clip_qkv", to = "qkv_limit", default = false, kind = "number" },
+    }, experts.normalised))),
   fixed = heads.llama_with { qk_norm = "all" },
-  derive = function(facts)
+  derive = function(facts, _, names, has)
     heads.set_biases(facts)
-    experts.set(facts, { normalise = facts.normalise })
+    experts.set(facts, { normalise = facts.normalise }, names, has)
   end,
   heads = { Model = heads.model(), ForCausalLM = heads.causal_lm },
 }

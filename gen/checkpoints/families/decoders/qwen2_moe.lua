@@ -21,9 +21,9 @@ return heads.llama_family {
     { "shared_expert_intermediate_size", to = "shared_width", default = 5632, kind = "count" },
     { "qkv_bias", to = "qkv_bias", default = true, kind = "flag" },
   }, layers.qwen_keys)),
-  derive = function(facts)
+  derive = function(facts, _, names, has)
     facts.bias = { qkv = facts.qkv_bias, out = false, ff = false }
-    experts.set(facts, { normalise = facts.normalise, shared = facts.shared_width, shared_gate = true })
+    experts.set(facts, { normalise = facts.normalise, shared = facts.shared_width, shared_gate = true }, names, has)
     if facts.window == 0 then facts.window = false end
     layers.set_qwen_windows(facts)
   end,

@@ -16,9 +16,9 @@ return heads.llama_family {
     kv_heads = 4, attention_bias = false, use_window = false, window = false },
     experts.config({ experts_count = 128, experts_used = 8, experts_width = 768 }, experts.of_qwen)),
   fixed = heads.llama_with { qk_norm = "heads" },
-  derive = function(facts)
+  derive = function(facts, _, names, has)
     heads.set_biases(facts)
-    experts.set(facts, { normalise = facts.normalise })
+    experts.set(facts, { normalise = facts.normalise }, names, has)
     layers.set_used_windows(facts, layers.sliding(facts, function() return facts.use_window and facts.window end))
   end,
   heads = heads.decoder,
