@@ -14,14 +14,13 @@ const attn2c_entry *attn2c_encode_entry(const attn2c_descriptor *model) {
   return model->continued && model->continued->source ? model->entries : NULL;
 }
 
-/* Returns the entry that adds adapters to what the primary one computes, or NULL. */
-static const attn2c_entry *adapted_entry(const attn2c_descriptor *model) {
+const attn2c_entry *attn2c_adapted_entry(const attn2c_descriptor *model) {
   return model->adapters ? attn2c_primary_entry(model) - 1 : NULL;
 }
 
 const attn2c_entry *attn2c_entry_of_call(const attn2c_descriptor *model, const attn2c_entry *entry,
                                          const void *const *inputs, int64_t count) {
-  const attn2c_entry *adapted = adapted_entry(model);
+  const attn2c_entry *adapted = attn2c_adapted_entry(model);
   const int32_t *adapters = adapted ? inputs[entry->input_count - 1] : NULL;
   if (!adapters || entry != attn2c_primary_entry(model)) return entry;
   for (int64_t i = 0; i < count; i++)
@@ -38,7 +37,7 @@ int attn2c_adapter_number(const attn2c_descriptor *model, const char *name) {
 
 const attn2c_lengths *attn2c_lengths_of(const attn2c_descriptor *model, const attn2c_entry *entry) {
   if (entry == attn2c_encode_entry(model)) return model->continued->source_lengths;
-  const int is_primary = entry == attn2c_primary_entry(model) || entry == adapted_entry(model);
+  const int is_primary = entry == attn2c_primary_entry(model) || entry == attn2c_adapted_entry(model);
   return model->is_open && is_primary ? model->lengths : NULL;
 }
 

@@ -510,6 +510,9 @@ int64_t attn2c_logits_width(const attn2c_descriptor *model);
 const attn2c_entry *attn2c_primary_entry(const attn2c_descriptor *model);
 /* Returns the entry that reads sources, or NULL: the first of a model whose state keeps what it makes. */
 const attn2c_entry *attn2c_encode_entry(const attn2c_descriptor *model);
+/* Returns the entry before the primary one that adds adapters to what that computes; NULL: no adapters are
+ * next to the weights. */
+const attn2c_entry *attn2c_adapted_entry(const attn2c_descriptor *model);
 /* Returns the entry that makes a call with these inputs, of `count` sequences, to a given entry: for the
  * primary entry of a model with adapters, whose last input has those of the sequences, the entry before it if
  * some sequence has one. All others make their calls themselves. */

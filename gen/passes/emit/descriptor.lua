@@ -211,7 +211,8 @@ local function continued(state, index_of)
   end
   local windows = words.map(kept.windows, function(window) return ("{ %d, %d },"):format(window.left, window.keys) end)
   return { rows = rows, windows = windows, symbols = symbols, page = kept.page, call_rows = spec.call_rows,
-    sequences = spec.sequences, source = number_of.source or 0, adapter = number_of.adapter or 0, logits = logits, output = output,
+    sequences = spec.sequences, source = number_of.source or 0, adapter = number_of.adapter or 0, logits = logits,
+    output = output,
     state_floats = types.elements(kept.bytes, "f32") }
 end
 

@@ -267,14 +267,13 @@ function Builder:converted(path, weight, x)
   return x
 end
 
---- Returns the input that says which adapter each sequence has, 0: none. Entries that no call with an adapter takes
---- read no such input, but have it, so that callers can give it.
+--- Returns the input that says which adapter each sequence has, 0: none. An entry that no call with an adapter takes
+--- does not read it, but has it, so that callers can give it.
 function Builder:of_sequences()
-  local graph = self.graph
+  local graph, count = self.graph, #self.model.adapters
   if not graph.adapters then
-    local input = self:grows(self:input("adapters", "i32", { self.batch }, 0, self.adapters and #self.adapters + 1 or 1),
-      "b")
-    input.zeros, graph.adapters = true, input
+    graph.adapters = self:grows(self:input("adapters", "i32", { self.batch }, 0, count + 1), "b")
+    graph.adapters.zeros = true
   end
   return graph.adapters
 end
