@@ -18,6 +18,10 @@ const attn2c_entry *attn2c_adapted_entry(const attn2c_descriptor *model) {
   return model->adapters ? attn2c_primary_entry(model) - 1 : NULL;
 }
 
+int attn2c_adapters_input(const attn2c_descriptor *model) {
+  return model->adapters ? attn2c_primary_entry(model)->input_count - 1 : -1;
+}
+
 const attn2c_entry *attn2c_entry_of_call(const attn2c_descriptor *model, const attn2c_entry *entry,
                                          const void *const *inputs, int64_t count) {
   const attn2c_entry *adapted = attn2c_adapted_entry(model);

@@ -513,6 +513,8 @@ const attn2c_entry *attn2c_encode_entry(const attn2c_descriptor *model);
 /* Returns the entry before the primary one that adds adapters to what that computes; NULL: no adapters are
  * next to the weights. */
 const attn2c_entry *attn2c_adapted_entry(const attn2c_descriptor *model);
+/* Returns the number of the primary entry's input that has the adapters of sequences: its last; or -1. */
+int attn2c_adapters_input(const attn2c_descriptor *model);
 /* Returns the entry that makes a call with these inputs, of `count` sequences, to a given entry: for the
  * primary entry of a model with adapters, whose last input has those of the sequences, the entry before it if
  * some sequence has one. All others make their calls themselves. */

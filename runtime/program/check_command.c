@@ -88,9 +88,8 @@ static int allocate_inputs(const attn2c_descriptor *model, const attn2c_argument
 /* True for the input, by its number among all entries', that has the adapters of sequences. The check chooses
  * these, unless they are given. */
 static int is_of_adapters(const attn2c_descriptor *model, int number) {
-  const int count = attn2c_inputs_of_entries(model, NULL);
-  return model->adapters &&
-         (number == count - 1 || number == count - 1 - attn2c_primary_entry(model)->input_count);
+  const int last = attn2c_inputs_of_entries(model, NULL) - 1;
+  return model->adapters && (number == last || number == last - attn2c_primary_entry(model)->input_count);
 }
 
 static int fill_inputs(const attn2c_descriptor *model, const attn2c_arguments *arguments, all_inputs *all,
