@@ -250,6 +250,10 @@ static int rewind_any(void *context, int32_t sequence, int32_t at) {
   return attn2c_rewind(context, sequence, at);
 }
 
+static int adapt_any(void *context, int32_t sequence, int32_t adapter) {
+  return attn2c_set_adapter(context, sequence, adapter);
+}
+
 static int copy_any(void *context, int32_t from, int32_t to, int32_t same, int32_t most) {
   return attn2c_sequence_copy_part(context, from, to, same, most);
 }
@@ -282,6 +286,7 @@ attn2c_calls attn2c_continued_calls(attn2c_context *context) {
                         .extend = extend_any,
                         .position = position_of_any,
                         .rewind = rewind_any,
+                        .adapt = model->continued->adapter ? adapt_any : NULL,
                         .copy = copy_any,
                         .log_softmax = model->continued->log_softmax};
 }
