@@ -16,7 +16,7 @@ local CONFIG, TENSORS = "adapter_config.json", "adapter_model.safetensors"
 local LARGEST = 1 << 20 -- bytes of the configuration
 
 local MOST_RANK = 4096
-local MOST_RANK_BESIDE = 64 -- of an adapter that is kept next to the weights: ATTN2C_ADAPTER_RANK of runtime/ops/adapt.h
+local MOST_RANK_BESIDE = 64 -- of an adapter that is kept next to the weights
 
 local function shown(path) return (path:gsub("%c", "?")) end
 
@@ -277,8 +277,8 @@ end
 function adapter.check_used(self)
   for _, change in ipairs(self.changes) do
     if not change.is_used then
-      refuse("usage", self.path, ("adapters: %s changes %s, which is no linear layer of the model, or one that adapters "
-        .. "cannot be kept next to"):format(faults.quote(change.inputs), change.target))
+      refuse("usage", self.path, ("adapters: %s changes %s, which is no linear layer of the model, or one that "
+        .. "adapters cannot be kept next to"):format(faults.quote(change.inputs), change.target))
     end
   end
 end

@@ -119,7 +119,8 @@ loops.forms = {
   pieces = {
     head = "for (attn2c_stretch at = attn2c_first_stretch(n, row, rows); at.rows > 0; "
       .. "attn2c_next_stretch(n, row, rows, &at)) {",
-    locals = { { "skip", "at.skip" }, { "sequence", "at.sequence" }, { "piece", "at.rows" }, { "position", "${position}" },
+    locals = { { "skip", "at.skip" }, { "sequence", "at.sequence" },
+      { "piece", "at.rows" }, { "position", "${position}" },
       { "length", "n->first[at.sequence + 1] - n->first[at.sequence]" } },
     run = function(_, call, symbols, body)
       for i = 1, #call.first - 1 do

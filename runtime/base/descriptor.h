@@ -299,7 +299,7 @@ typedef struct attn2c_continued {
   int symbol_count;
   const attn2c_state_window *windows;
   int window_count;
-  int source; /* the number of the symbol of a source's rows, which the entry `encode` sets; 0: none */
+  int source;  /* the number of the symbol of a source's rows, which the entry `encode` sets; 0: none */
   int adapter; /* the number of the symbol that says which adapter a sequence has; 0: none */
   /* reads sources (model/sequences.h); NULL: the model has no encoder */
   int (*encode)(struct attn2c_context *context, int64_t count, const int32_t *sequences, const int32_t *each,
@@ -515,9 +515,9 @@ const attn2c_entry *attn2c_encode_entry(const attn2c_descriptor *model);
 const attn2c_entry *attn2c_adapted_entry(const attn2c_descriptor *model);
 /* Returns the number of the primary entry's input that has the adapters of sequences: its last; or -1. */
 int attn2c_adapters_input(const attn2c_descriptor *model);
-/* Returns the entry that makes a call with these inputs, of `count` sequences, to a given entry: for the
- * primary entry of a model with adapters, whose last input has those of the sequences, the entry before it if
- * some sequence has one. All others make their calls themselves. */
+/* Returns the entry that makes a call to an entry with these inputs, of `count` sequences. A call to the
+ * primary entry in which some sequence has an adapter is made by the adapted entry; all others are made by the
+ * entry itself. */
 const attn2c_entry *attn2c_entry_of_call(const attn2c_descriptor *model, const attn2c_entry *entry,
                                          const void *const *inputs, int64_t count);
 /* Returns the number of the adapter called `name`, 0 for "none", or -1. */

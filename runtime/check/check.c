@@ -235,7 +235,8 @@ int attn2c_check(const attn2c_program *program, const attn2c_model *model, attn2
     inputs += job.entry->input_count;
     /* where a NaN of a source goes is not followed from entry to entry */
     if (nan && job.entry == attn2c_encode_entry(descriptor)) continue;
-    if (job.entry == attn2c_adapted_entry(descriptor) || (descriptor->adapters && number == attn2c_primary(descriptor)))
+    if (job.entry == attn2c_adapted_entry(descriptor) ||
+        (descriptor->adapters && number == attn2c_primary(descriptor)))
       status = report_adapters(&job, out, json, repeat_command);
     else
       status = report_entry(&job, job.entry->name, out, json, repeat_command);

@@ -9,8 +9,8 @@ enum {
 
 struct attn2c_kept_ids {
   const attn2c_calls *calls;
-  int32_t *ids;    /* [sequences][tokens] */
-  int32_t *counts; /* [sequences] */
+  int32_t *ids;      /* [sequences][tokens] */
+  int32_t *counts;   /* [sequences] */
   int32_t *adapters; /* [sequences] */
 };
 

@@ -83,7 +83,8 @@ static int call_entry(extension *e, const int64_t *rows, int64_t head, int64_t w
   attn2c_context *context = e->context;
   const attn2c_descriptor *model = context->model->descriptor;
   const attn2c_entry *entry = attn2c_primary_entry(model);
-  int32_t adapters[ATTN2C_MOST_SEQUENCES], first[ATTN2C_MOST_SEQUENCES + 1] = {0}, past[ATTN2C_MOST_SEQUENCES], slot[ATTN2C_MOST_SEQUENCES];
+  int32_t adapters[ATTN2C_MOST_SEQUENCES],
+      first[ATTN2C_MOST_SEQUENCES + 1] = {0}, past[ATTN2C_MOST_SEQUENCES], slot[ATTN2C_MOST_SEQUENCES];
   int32_t source[ATTN2C_MOST_SEQUENCES], origin[ATTN2C_MOST_SEQUENCES], *ids = attn2c_sequences_ids(context);
   const int of_source = model->continued->source, of_adapter = model->continued->adapter;
   attn2c_sequences n = {

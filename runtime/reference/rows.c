@@ -110,9 +110,9 @@ int attn2c_reference_adapt(const attn2c_reference_call *call) {
   for (int64_t row = 0; row < rows; row++) {
     const int32_t adapter = adapters[row / each];
     int64_t begin = 0, end = 0;
-    if (adapter != 0 &&
-        !(border(call, adapter - 1, n['r'], &begin) && border(call, adapter, n['r'], &end)))
-      return attn2c_reference_fault(call, "first must have a row of the factors for each adapter, and an end");
+    if (adapter != 0 && !(border(call, adapter - 1, n['r'], &begin) && border(call, adapter, n['r'], &end)))
+      return attn2c_reference_fault(call,
+                                    "first must have a row of the factors for each adapter, and an end");
     double part[MOST_RANK], magnitude[MOST_RANK];
     if (end - begin > MOST_RANK) return attn2c_reference_fault(call, "an adapter's rank is too large");
     for (int64_t k = begin; k < end; k++)

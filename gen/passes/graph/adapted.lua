@@ -1,6 +1,6 @@
 -- adapted.lua: adds what LoRA adapters (Hu et al. 2021) change in a linear layer, W x + scale B A x, where adapters are
--- kept next to the weights. The factors of all adapters of a layer are two weights: the rows of each adapter's A, and
--- those of its Bᵀ times the scale, one adapter's after another's. So adapters of any ranks go together.
+-- kept next to the weights. The factors of all adapters of a layer are two weights. One has the rows of each adapter's
+-- A, the other the columns of its B times the scale, one adapter after another. So adapters of any ranks go together.
 local adapter = require("checkpoints.adapter")
 
 local adapted = {}

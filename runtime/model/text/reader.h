@@ -62,8 +62,8 @@ typedef struct attn2c_reader {
 typedef struct attn2c_reader_text {
   size_t first; /* place in reader->tokens: `length` ids, then `length` types */
   size_t length;
-  size_t keys;    /* of its tokens, those that the others see */
-  int is_query;   /* as the reader has it */
+  size_t keys;  /* of its tokens, those that the others see */
+  int is_query; /* as the reader has it */
   int32_t adapter;
   size_t prompt;  /* its first tokens that are of the prompt */
   int64_t number; /* the caller's own number */

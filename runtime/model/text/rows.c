@@ -11,7 +11,7 @@
 typedef struct {
   attn2c_reader *reader;
   attn2c_context *context;
-  int64_t most;                   /* rows of a call of several texts */
+  int64_t most;                              /* rows of a call of several texts */
   int32_t *ids, *types, *lengths, *adapters; /* [longest] */
   const void **inputs;
   void **results;
@@ -159,9 +159,9 @@ int attn2c_text_rows_run(attn2c_reader *reader, attn2c_context *context, int64_t
     job.types = job.ids + reader->longest, job.lengths = job.types + reader->longest;
     job.adapters = job.lengths + reader->longest;
     for (int i = 0; i < entry->input_count; i++)
-      job.inputs[i] = i == reader->facts->ids                       ? job.ids
+      job.inputs[i] = i == reader->facts->ids                     ? job.ids
                       : i == attn2c_adapters_input(reader->model) ? job.adapters
-                                                                    : job.types;
+                                                                  : job.types;
     status = run_all(&job, rows, outputs);
   }
   for (int o = 0; job.buffers && o < entry->output_count; o++) attn2c_free(job.buffers[o]);

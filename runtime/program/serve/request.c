@@ -141,7 +141,7 @@ void attn2c_request_model(attn2c_request *r, const attn2c_server *server, int32_
   size_t used = (size_t)snprintf(known, sizeof known, "%s", model->name);
   for (int i = 0; model->adapters[i] && used < sizeof known; i++)
     used += (size_t)snprintf(known + used, sizeof known - used, " or %s", model->adapters[i]);
-  attn2c_serve_refuse(r->exchange, 404, "model", "model_not_found", "model: \"%.100s\", but %s is allowed", name,
-                      known);
+  attn2c_serve_refuse(r->exchange, 404, "model", "model_not_found", "model: \"%.100s\", but %s is allowed",
+                      name, known);
   r->failed = 1;
 }

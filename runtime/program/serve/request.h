@@ -26,8 +26,8 @@ int attn2c_request_flag(attn2c_request *r, const char *name, int *value);
 int attn2c_request_word(attn2c_request *r, const char *name, const char *words, int *value);
 /* Reads a text, which belongs to the JSON. */
 int attn2c_request_text(attn2c_request *r, const char *name, const char **value);
-/* Reads `model`: which adapter is asked for, by its name or MODEL:NAME. Any other name stands for the model, if
- * it has no adapters. */
+/* Reads `model`: which adapter is asked for, by its name or MODEL:NAME. Any other name stands for the model,
+ * if it has no adapters. */
 void attn2c_request_model(attn2c_request *r, const attn2c_server *server, int32_t *adapter);
 /* Returns the name of the model, or of one of its adapters, in replies. */
 const char *attn2c_served_name(const attn2c_server *server, int32_t adapter);

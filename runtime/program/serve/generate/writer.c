@@ -281,7 +281,9 @@ static place *place_for(attn2c_writing *w, const attn2c_asked *answer) {
     if (p->answer) continue;
     int32_t common = 0;
     const int is_alike = attn2c_kept_ids_adapter(w->kept, i) == answer->ask->adapter;
-    while (is_alike && common < kept && common < answer->prompt_count && ids[common] == answer->prompt[common]) common++;
+    while (is_alike && common < kept && common < answer->prompt_count &&
+           ids[common] == answer->prompt[common])
+      common++;
     if (!oldest || p->used < oldest->used) oldest = p;
     if (common > most && kept - common <= CLOSE) most = common, found = p;
   }
