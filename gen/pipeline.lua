@@ -50,13 +50,11 @@ end
 
 function gather.graph(state)
   state.factors = factors.given(state.wanted.factors)
-  if state.spec.adapter then adapters.gather(state) end
+  adapters.gather(state)
 end
 
--- The weights that an adapter changes.
-function gather.ranks(state)
-  if state.adapter then adapters.conclude(state) end
-end
+-- The weights that adapters change.
+function gather.ranks(state) adapters.conclude(state) end
 
 function gather.layout(state)
   factors.conclude(state)

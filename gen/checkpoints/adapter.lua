@@ -16,6 +16,7 @@ local CONFIG, TENSORS = "adapter_config.json", "adapter_model.safetensors"
 local LARGEST = 1 << 20 -- bytes of the configuration
 
 local MOST_RANK = 4096
+local MOST_RANK_BESIDE = 64 -- of an adapter that is kept next to the weights
 
 local function shown(path) return (path:gsub("%c", "?")) end
 
@@ -191,6 +192,33 @@ function adapter.of_task(path, tensors, config, task)
   return result
 end
 
+-- Returns why a change cannot be kept next to the weights, or nil.
+local function reason_against(change)
+  if change.lengths then return change.lengths, "use_dora: the length of the sum of both" end
+  if change.base then return change.base, "a parameter in place of the model's" end
+  if change.is_table then return change.inputs, "a change of a table of embeddings" end
+  if change.rank > MOST_RANK_BESIDE then
+    return change.inputs, ("of rank %d (1 to %d are allowed)"):format(change.rank, MOST_RANK_BESIDE)
+  end
+  return nil
+end
+
+--- Returns an adapter that is kept next to the weights: as adapter.read does, with `name`, and the changes by target,
+--- by_target. Faults: also usage, for a change of another kind than a sum.
+function adapter.beside(name, folder, notes)
+  local result = adapter.read(folder, notes)
+  result.name, result.by_target = name, {}
+  for _, change in ipairs(result.changes) do
+    local tensor, why = reason_against(change)
+    if tensor then
+      refuse("usage", result.path, ("adapters: %s is %s, which cannot be kept next to the weights; adapter=FOLDER "
+        .. "merges one adapter into them"):format(faults.quote(tensor), why))
+    end
+    result.by_target[change.target] = change
+  end
+  return result
+end
+
 -- Returns name of a tensor of the checkpoint -> the weight of the graph that is read from it, of all entries.
 local function stored_by_name(entries)
   local by_name = {}
@@ -230,6 +258,29 @@ local function check_shapes(self, change, stored)
     refuse("usage", self.path, "adapter: use_dora is not supported for weights that are stored [inputs][outputs]")
   end
   return is_transposed or false
+end
+
+--- Returns the change that an adapter makes to a tensor of a checkpoint, { names, shape, is_transposed }, or nil.
+function adapter.change_of(self, stored)
+  for _, name in ipairs(stored.names) do
+    local change = self.by_target[name]
+    if change then
+      check_shapes(self, change, stored)
+      change.is_used = true
+      return change
+    end
+  end
+  return nil
+end
+
+--- Refuses a change of what is no linear layer of a model's graphs.
+function adapter.check_used(self)
+  for _, change in ipairs(self.changes) do
+    if not change.is_used then
+      refuse("usage", self.path, ("adapters: %s changes %s, which is no linear layer of the model, or one that "
+        .. "adapters cannot be kept next to"):format(faults.quote(change.inputs), change.target))
+    end
+  end
 end
 
 --- Returns the rows of attn2c_merge of an adapter: its changes, the tensor's `names`, and is_transposed.

@@ -71,7 +71,7 @@ hints.keys = by_word {
   target = "device arch march cpu isa simd", threads = "num_threads nthreads n_threads jobs cores",
   ["experts = { count = }"] = "num_experts num_local_experts", ["experts = { used = }"] = "num_experts_per_tok",
   ["experts = { d_ff = }"] = "moe_intermediate_size",
-  ["!one adapter is merged into the weights; several that a call chooses are not supported"] = "adapters",
+  adapters = "loras lora_adapters lora_modules",
 }
 
 --- Fields of the stages before and after the layers.

@@ -120,14 +120,15 @@ loops.forms = {
   pieces = {
     head = "for (attn2c_stretch at = attn2c_first_stretch(n, row, rows); at.rows > 0; "
       .. "attn2c_next_stretch(n, row, rows, &at)) {",
-    locals = { { "skip", "at.skip" }, { "piece", "at.rows" }, { "position", "${position}" },
+    locals = { { "skip", "at.skip" }, { "sequence", "at.sequence" },
+      { "piece", "at.rows" }, { "position", "${position}" },
       { "length", "n->first[at.sequence + 1] - n->first[at.sequence]" } },
     run = function(_, call, symbols, body)
       for i = 1, #call.first - 1 do
         local from = most(symbols.row, call.first[i])
         local stop = least(symbols.row + symbols.rows, call.first[i + 1])
         if from < stop then
-          symbols.skip, symbols.piece = from - symbols.row, stop - from
+          symbols.skip, symbols.piece, symbols.sequence = from - symbols.row, stop - from, i - 1
           symbols.position = from - call.first[i] + past_of(call, i)
           symbols.length = call.first[i + 1] - call.first[i]
           body()

@@ -157,6 +157,13 @@ ops.table = {
     operands = { "x", "weight", "bias" }, optional = { bias = true },
     shape = product_shape, flops = product_flops, equation = "x · Wᵀ + b", tolerance = "linear",
   },
+  adapt = {
+    class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x", "rows" } },
+    operands = { "x", "rows", "inputs", "outputs", "adapters" }, attributes = { "first" },
+    equation = "x + rows · Aᵀ · B, with the rows of inputs (A) and outputs (B) from first[n - 1] to first[n] - 1, where n "
+      .. "is the number in adapters for the sequence of a row; x where it is 0",
+    tolerance = "adapt", integers = { adapters = true }, arithmetic = 2,
+  },
   pick = {
     class = { region = "rows", by_row = { "x", "chosen" } }, operands = { "x", "chosen" },
     shape = function(_, _, chosen) return chosen.shape end,

@@ -347,6 +347,17 @@ steps.rows = {
       { "bias", "r", function() return { first = 0, { 8, 1 } } end }, { "factors", "r", vector("heads") } },
     cost = each(24), equation = "y[i][head] = a (b factors[head] - 1) + 2, a and b gates of x[i]'s part of the head",
   },
+  adapt = {
+    constants = { "rows", "in", "cols", "ranks", "ldy", "ldx", "ldr", "lda", "first" }, apart = { ranks = true },
+    operands = { written(), read(), { "r", "r", matrix("rows", "in", "ldr") },
+      { "inputs", "r", matrix("ranks", "in", "in") }, { "outputs", "r", matrix("ranks", "cols", "cols") },
+      { "adapters", "r", function(c) return { first = 0, { c.lda > 0 and c.rows or 1, 1 } } end, type = "i32" } },
+    cost = function(c) return 8 * c.rows * (c["in"] + c.cols) end,
+    body = "attn2c_adapt(y, x, r, inputs, outputs, adapters, ${rows}, ${in}, ${cols}, ${ldy}, ${ldx}, ${ldr}, ${lda}, "
+      .. "(const int[]){${first}})",
+    equation = "y[i] = x[i] + r[i] · A · B, the rows first[n - 1] to first[n] - 1 of inputs and outputs, n = "
+      .. "adapters[i ${lda}]",
+  },
   mask_band = of_scores(6, "s[i][j] = -inf unless ${lo} + i <= j < ${hi} + i", { constants = { "lo", "hi" } }),
   mask_length = of_scores(3, "s[i][j] = -inf where j >= valid",
     { operands = { { "valid", "value" } }, whole_vectors = true }),

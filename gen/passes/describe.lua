@@ -93,14 +93,12 @@ end
 local keywords = words.set { "true", "false", "nil" }
 
 -- The keys whose values are texts, which need no quotes on a command line.
-local is_text = {}
-for _, field in ipairs(keys.list) do
-  if field.type == "name" or field.type == "path" or field.type == "text" then is_text[field.key] = true end
-end
+local is_text, of_text = {}, words.set { "adapters", "name", "path", "text" }
+for _, field in ipairs(keys.list) do is_text[field.key] = of_text[field.type] end
 
 local function parse_value(budget, argument, text)
   local is_bare = text:match("^[%w./~][^'\"{}%c]*$") and not keywords[text] and not tonumber(text)
-  if is_bare and is_text[argument:match("^([^=]*)=")] then return text end
+  if is_bare and is_text[argument:match("^[^=.]*")] then return text end
   if text:match("^[%a_][%w_]*$") and not keywords[text] then return text end
   if argument:match("^target=") and text:match("^[%w_, ]*,[%w_, ]*$") then return text end -- a list is one value
   local ok, value = evaluate(budget, "return (" .. text .. "\n)", "value")

@@ -297,10 +297,9 @@ local function build_of(build, add)
     values.entries[i] = with(with(of_entry, emit_bound.values(entry)), described.of_entries[i])
     if entry == build.primary then values.primary = values.entries[i] end
   end
-  values.other_entries = {} -- those that callers name
-  for _, entry in ipairs(values.entries) do
-    if entry ~= values.primary then table.insert(values.other_entries, entry) end
-  end
+  values.other_entries = words.filter(values.entries, function(entry) -- those that callers name
+    return entry ~= values.primary and entry.role ~= "adapted"
+  end)
   values.is_teamed = #build.spec.workers > 1
   local function one_an_entry(text) return table.concat(words.map(values.entries, text), ", ") end
   values.traces = one_an_entry(function(entry) return entry.linkage .. "_trace_run" end)
@@ -376,7 +375,8 @@ local function model_values(state, builds)
     vocab = state.spec.input.vocab, sequences = state.spec.sequences or false,
     generation = emit_generation.values(state.spec),
     readers = emit_readers.values(state.builds, first.described.coding and first.described.coding.reader),
-    merges = emit_readers.merges(state.adapter), adapter_hash = state.adapter and state.adapter.hash or false,
+    merges = emit_readers.merges(state.adapter), kept = state.adapters or false,
+    adapter_hash = (state.adapter or state.adapters or {}).hash or false,
     adapter_file = state.adapter and state.adapter.text and state.spec.name .. "_adapter" or false,
     state_bytes = types.bytes(state_floats, "f32"),
     logits_name = logits and reserved.member(logits.member) or false,
@@ -450,6 +450,9 @@ function emit.run(state)
   end
   if values.adapter_file then
     table.insert(state.files, { name = name .. ".adapter", text = state.adapter.text, is_data = true })
+  end
+  for i, each in ipairs(state.adapters or {}) do
+    table.insert(state.files, { name = ("%s.adapter%d"):format(name, i), text = each.text, is_data = true })
   end
   if values.has_text then
     add(name .. "_text.c", "text.c.in", with(values.primary, emit_text.values(state)))

@@ -509,7 +509,8 @@ end
 
 -- Returns the graph of a spec of the state's entry.
 local function built(state, spec)
-  local self = Builder.new(spec.decoder or spec, state.name, some_has_pairs(state.target_names))
+  local self = Builder.new(spec.decoder or spec, state.name, some_has_pairs(state.target_names),
+    spec.role == "adapted" and state.adapters or nil)
   if spec.role == "encode" then
     encode(self, spec)
   elseif spec.role == "features" then
@@ -517,6 +518,7 @@ local function built(state, spec)
   else
     memory(self)
     output(self, stack(self))
+    if spec.adapters then self:of_sequences() end -- the last of the inputs
     attention.show_queries(self)
   end
   orders.fold(self.graph, self.entry)

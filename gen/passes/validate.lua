@@ -420,6 +420,24 @@ local function resolve_opens(say, spec, given)
   end
 end
 
+-- Keys that do not go with adapters kept next to the weights.
+local without_adapters = {
+  { "adapter", "which is a part of the weights", function(spec) return spec.adapter end },
+  { "ranks or stages", "which divide the weights", function(spec) return (spec.ranks or 1) * (spec.stages or 1) > 1 end },
+  { "an encoder in the memory", "which has layers of its own", function(spec)
+    return spec.memory and spec.memory.encoder
+  end },
+  { "input_order", "whose products read columns in an order of their own", function(spec) return spec.input_order end },
+  { "layout = \"seq_first\"", "which takes one batch", function(spec) return spec.layout == "seq_first" end },
+  { "GGUF files", "whose tensors have other names than the adapter's", function(spec) return spec.opens == "gguf" end },
+}
+
+local function check_adapters(say, spec)
+  for _, each in ipairs(spec.adapters and without_adapters or {}) do
+    if each[3](spec) then say("adapters", ("do not go with %s, %s"):format(each[1], each[2])) end
+  end
+end
+
 local function resolve(say, spec, given)
   spec.input = spec.input or { stage = "hidden" }
   resolve_opens(say, spec, given)
@@ -435,6 +453,7 @@ local function resolve(say, spec, given)
   if spec.adapter and (spec.opens == "gguf" or type(spec.names) == "table" and spec.names.quantised) then
     say("adapter", "does not go with GGUF files and quantised folders: give the folder of the model in floats")
   end
+  check_adapters(say, spec)
   pictures.check(say, spec)
   sounds.check(say, spec)
   speech.check(say, spec)
@@ -535,6 +554,9 @@ local function add_entry(say, raise, build, description, size, is_list)
   end
   local primary = add("forward", "", spec)
   build.entries, build.primary, build.spec = { primary }, primary, spec
+  if spec.adapters then
+    table.insert(build.entries, 1, add("adapted", "_adapted", words.merged(spec, { role = "adapted" })))
+  end
   if features then table.insert(build.entries, 1, add("features", "_features", features)) end
   if encode then table.insert(build.entries, 1, add("encode", "_encode", encode)) end
 end

@@ -26,4 +26,12 @@ typedef struct attn2c_adapter {
   const unsigned char *begin, *end; /* of the adapter's safetensors file; NULL: none */
 } attn2c_adapter;
 
+/* An adapter that is kept next to the weights: its safetensors file. The model's weights are read from its
+ * tensors, too, whose names have a prefix. */
+typedef struct attn2c_kept_adapter {
+  const char *prefix; /* "NAME/"; NULL ends a list */
+  const struct attn2c_format *format;
+  const unsigned char *begin, *end;
+} attn2c_kept_adapter;
+
 extern const struct attn2c_adapter_reader attn2c_lora_reader;

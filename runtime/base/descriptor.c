@@ -14,9 +14,35 @@ const attn2c_entry *attn2c_encode_entry(const attn2c_descriptor *model) {
   return model->continued && model->continued->source ? model->entries : NULL;
 }
 
+const attn2c_entry *attn2c_adapted_entry(const attn2c_descriptor *model) {
+  return model->adapters ? attn2c_primary_entry(model) - 1 : NULL;
+}
+
+int attn2c_adapters_input(const attn2c_descriptor *model) {
+  return model->adapters ? attn2c_primary_entry(model)->input_count - 1 : -1;
+}
+
+const attn2c_entry *attn2c_entry_of_call(const attn2c_descriptor *model, const attn2c_entry *entry,
+                                         const void *const *inputs, int64_t count) {
+  const attn2c_entry *adapted = attn2c_adapted_entry(model);
+  const int32_t *adapters = adapted ? inputs[entry->input_count - 1] : NULL;
+  if (!adapters || entry != attn2c_primary_entry(model)) return entry;
+  for (int64_t i = 0; i < count; i++)
+    if (adapters[i] != 0) return adapted;
+  return entry;
+}
+
+int attn2c_adapter_number(const attn2c_descriptor *model, const char *name) {
+  if (strcmp(name, "none") == 0) return 0;
+  for (int i = 0; model->adapters && model->adapters[i]; i++)
+    if (strcmp(model->adapters[i], name) == 0) return i + 1;
+  return -1;
+}
+
 const attn2c_lengths *attn2c_lengths_of(const attn2c_descriptor *model, const attn2c_entry *entry) {
   if (entry == attn2c_encode_entry(model)) return model->continued->source_lengths;
-  return model->is_open && entry == attn2c_primary_entry(model) ? model->lengths : NULL;
+  const int is_primary = entry == attn2c_primary_entry(model) || entry == attn2c_adapted_entry(model);
+  return model->is_open && is_primary ? model->lengths : NULL;
 }
 
 int64_t attn2c_call_rows(const attn2c_descriptor *model) {

@@ -299,7 +299,8 @@ typedef struct attn2c_continued {
   int symbol_count;
   const attn2c_state_window *windows;
   int window_count;
-  int source; /* the number of the symbol of a source's rows, which the entry `encode` sets; 0: none */
+  int source;  /* the number of the symbol of a source's rows, which the entry `encode` sets; 0: none */
+  int adapter; /* the number of the symbol that says which adapter a sequence has; 0: none */
   /* reads sources (model/sequences.h); NULL: the model has no encoder */
   int (*encode)(struct attn2c_context *context, int64_t count, const int32_t *sequences, const int32_t *each,
                 const void *const *inputs);
@@ -367,7 +368,9 @@ typedef struct attn2c_descriptor {
   int stored_count;
   const struct attn2c_readers *readers; /* readers.h */
   int coding;       /* the number of the readers' coding, which is a part of the layout; 0: none */
-  uint64_t adapter; /* identifies the adapter that is merged into the weights; 0: none */
+  uint64_t adapter; /* identifies the adapters that are merged into or kept next to the weights; 0: none */
+  const char *const *adapters; /* the names of those next to the weights, ended by NULL; a sequence that has
+                                  one has its number, from 1 on. NULL: there are none */
   int entry_count, tensor_count, weight_count, kernel_count;
   int own_kernel_count;        /* products that call none of `kernels` */
   int layers, threads;         /* threads 0: code for 1, 2, 4 and 8 workers */
@@ -507,6 +510,18 @@ int64_t attn2c_logits_width(const attn2c_descriptor *model);
 const attn2c_entry *attn2c_primary_entry(const attn2c_descriptor *model);
 /* Returns the entry that reads sources, or NULL: the first of a model whose state keeps what it makes. */
 const attn2c_entry *attn2c_encode_entry(const attn2c_descriptor *model);
+/* Returns the entry before the primary one that adds adapters to what that computes; NULL: no adapters are
+ * next to the weights. */
+const attn2c_entry *attn2c_adapted_entry(const attn2c_descriptor *model);
+/* Returns the number of the primary entry's input that has the adapters of sequences: its last; or -1. */
+int attn2c_adapters_input(const attn2c_descriptor *model);
+/* Returns the entry that makes a call to an entry with these inputs, of `count` sequences. A call to the
+ * primary entry in which some sequence has an adapter is made by the adapted entry; all others are made by the
+ * entry itself. */
+const attn2c_entry *attn2c_entry_of_call(const attn2c_descriptor *model, const attn2c_entry *entry,
+                                         const void *const *inputs, int64_t count);
+/* Returns the number of the adapter called `name`, 0 for "none", or -1. */
+int attn2c_adapter_number(const attn2c_descriptor *model, const char *name);
 /* Returns the sizes of the calls of an entry that takes sequences of any length; NULL for others. */
 const attn2c_lengths *attn2c_lengths_of(const attn2c_descriptor *model, const attn2c_entry *entry);
 

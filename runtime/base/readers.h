@@ -13,6 +13,7 @@ typedef struct attn2c_readers {
   const struct attn2c_format *const *formats; /* of a checkpoint's files, ended by NULL */
   const struct attn2c_coding *coding;         /* of a checkpoint's quantised tensors */
   const struct attn2c_adapter *adapter;       /* changes a checkpoint's tensors (reading/adapter.h) */
+  const struct attn2c_kept_adapter *kept;     /* files of more tensors, which are linked in */
   const struct attn2c_view_reader *resized, *taps;
   const struct attn2c_projector *projector; /* makes tables of projected distances */
   const struct attn2c_order_reader *orders; /* reads the orders of inputs in groups that are apart */

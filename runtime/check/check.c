@@ -132,7 +132,8 @@ static int check_entry(attn2c_check_job *job, attn2c_run trace) {
   attn2c_check_sequence calls;
   attn2c_check_sources sources;
   calls.job = sources.call.job = NULL;
-  const int continues = job->descriptor->continued && job->entry == attn2c_primary_entry(job->descriptor);
+  const int continues = job->descriptor->continued && job->entry != attn2c_encode_entry(job->descriptor) &&
+                        attn2c_lengths_of(job->descriptor, job->entry);
   const int encodes = job->entry == attn2c_encode_entry(job->descriptor);
   int status = verify_inputs(job);
   if (status == ATTN2C_OK && (continues || encodes)) status = begin_state(continues ? &calls : NULL, job);
@@ -170,15 +171,44 @@ static int check_entry(attn2c_check_job *job, attn2c_run trace) {
   return status;
 }
 
-static int report_entry(attn2c_check_job *job, int number, FILE *out, int json, const char *repeat_command) {
-  int status =
-      attn2c_check_report_begin(&job->report, out, json, job->descriptor->name, job->entry->name, &job->seed);
+static int report_entry(attn2c_check_job *job, const char *name, FILE *out, int json,
+                        const char *repeat_command) {
+  const ptrdiff_t number = job->entry - job->descriptor->entries;
+  int status = attn2c_check_report_begin(&job->report, out, json, job->descriptor->name, name, &job->seed);
   if (status == ATTN2C_OK) status = check_entry(job, job->program->trace[number]);
   int end = attn2c_check_report_end(&job->report, repeat_command, status == ATTN2C_OK);
   if (end == ATTN2C_IO) attn2c_say(job->message, "the check's report could not be written");
   if ((status == ATTN2C_MEMORY || end == ATTN2C_MEMORY) && job->message && job->message->used == 0)
     (void)attn2c_check_no_memory(job, "report");
   return status != ATTN2C_OK ? status : end;
+}
+
+/* Reports an entry of a model with adapters next to its weights: the primary one without any; the other one
+ * with each of them for the first sequence, and others, or none, for those after it. Its inputs may say which
+ * instead. */
+static int report_adapters(attn2c_check_job *job, FILE *out, int json, const char *repeat_command) {
+  const attn2c_descriptor *model = job->descriptor;
+  const attn2c_entry *primary = attn2c_primary_entry(model);
+  const int last = job->entry->input_count - 1, is_primary = job->entry == primary;
+  const int64_t batch = attn2c_elements(tensor_of(job, job->entry->inputs[last]));
+  const int64_t all = tensor_of(job, job->entry->inputs[last])->limit;
+  const int is_given = !is_primary && attn2c_entry_of_call(model, primary, job->inputs, batch) != primary;
+  const void **in = calloc((size_t)last + 1, sizeof *in);
+  int32_t *adapters = calloc((size_t)batch, sizeof *adapters);
+  int status = in && adapters ? ATTN2C_OK : attn2c_check_no_memory(job, "adapters"), mismatch = 0;
+  for (int i = 0; i <= last && in; i++) in[i] = i == last && !is_given ? adapters : job->inputs[i];
+  for (int64_t n = is_primary ? 0 : 1; n < (is_primary ? 1 : is_given ? 2 : all) && !status; n++) {
+    char name[128];
+    for (int64_t i = 0; i < batch && n > 0; i++) adapters[i] = (int32_t)((n + i) % all);
+    snprintf(name, sizeof name, "%s%s%s", job->entry->name, is_primary || is_given ? "" : " ",
+             is_primary || is_given ? "" : model->adapters[n - 1]);
+    job->inputs = in;
+    status = report_entry(job, name, out, json, repeat_command);
+    if (status == ATTN2C_MISMATCH) mismatch = 1, status = ATTN2C_OK;
+  }
+  free(in);
+  free(adapters);
+  return status == ATTN2C_OK && mismatch ? ATTN2C_MISMATCH : status;
 }
 
 int attn2c_check(const attn2c_program *program, const attn2c_model *model, attn2c_source *source,
@@ -203,7 +233,11 @@ int attn2c_check(const attn2c_program *program, const attn2c_model *model, attn2
     job.entry = &descriptor->entries[number];
     job.inputs = inputs;
     inputs += job.entry->input_count;
-    status = report_entry(&job, number, out, json, repeat_command);
+    if (job.entry == attn2c_adapted_entry(descriptor) ||
+        (descriptor->adapters && number == attn2c_primary(descriptor)))
+      status = report_adapters(&job, out, json, repeat_command);
+    else
+      status = report_entry(&job, job.entry->name, out, json, repeat_command);
     /* A wrong entry does not stop the check of the next one. */
     if (status == ATTN2C_MISMATCH) mismatch = 1, status = ATTN2C_OK;
   }

@@ -93,6 +93,11 @@ int attn2c_checked_call_begin(attn2c_checked_call *call, attn2c_check_job *job, 
     for (size_t k = 0; k < elements_of(call, tensor); k++)
       ((uint32_t *)call->in[i])[k] = ((const uint32_t *)job->inputs[i])[k % known];
   }
+  /* Sequences have the adapters in turn, and none. */
+  if (job->entry == attn2c_adapted_entry(job->descriptor))
+    for (ptrdiff_t i = 1, last = job->entry->input_count - 1; i < count; i++)
+      ((int32_t *)call->in[last])[i] = (int32_t)((((const int32_t *)call->in[last])[0] + i) %
+                                                 job->descriptor->tensors[job->entry->inputs[last]].limit);
   return ATTN2C_OK;
 }
 

@@ -46,6 +46,14 @@ static int linear_experts(const op_result *result) {
                              attn2c_reference_width(attn2c_reference_operand(call, 1)));
 }
 
+/* The rules of two products, one of the other's results, as of one sum: each term has an error of both. */
+static int adapt(const op_result *result) {
+  const attn2c_reference_call *call = result->call;
+  const double in = (double)attn2c_reference_width(attn2c_reference_operand(call, 1));
+  const double ranks = (double)attn2c_reference_operand(call, 2)->shape[0];
+  return scaled(result, 4 * (sqrt(in) + sqrt(ranks + 1)) * ATTN2C_ROUNDOFF);
+}
+
 /* The rule of a product with a term for each expert, and 2 u for the weight times the factor and for the
  * product. */
 static int combine(const op_result *result) {

@@ -30,6 +30,9 @@ typedef struct attn2c_calls {
   int32_t (*position)(const void *context, int32_t sequence);
   /* Forgets the tokens from `position` on. */
   int (*rewind)(void *context, int32_t sequence, int32_t position);
+  /* Gives a sequence without tokens an adapter, 0: none. NULL: the model has no adapters next to its weights.
+   */
+  int (*adapt)(void *context, int32_t sequence, int32_t adapter);
   /* Copies what one sequence keeps to another, but for the first `same` tokens, which both have. most: tokens
    * that the copy needs; it may have more. */
   int (*copy)(void *context, int32_t from, int32_t to, int32_t same, int32_t most);

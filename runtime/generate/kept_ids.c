@@ -9,8 +9,9 @@ enum {
 
 struct attn2c_kept_ids {
   const attn2c_calls *calls;
-  int32_t *ids;    /* [sequences][tokens] */
-  int32_t *counts; /* [sequences] */
+  int32_t *ids;      /* [sequences][tokens] */
+  int32_t *counts;   /* [sequences] */
+  int32_t *adapters; /* [sequences] */
 };
 
 int attn2c_kept_ids_create(const attn2c_calls *calls, attn2c_kept_ids **kept) {
@@ -19,7 +20,8 @@ int attn2c_kept_ids_create(const attn2c_calls *calls, attn2c_kept_ids **kept) {
   const size_t sequences = (size_t)calls->sequences;
   made->calls = calls;
   made->ids = attn2c_reserve(sequences * (size_t)calls->tokens * sizeof *made->ids);
-  made->counts = attn2c_allocate(sequences * sizeof *made->counts);
+  made->counts = attn2c_allocate(2 * sequences * sizeof *made->counts);
+  made->adapters = made->counts ? made->counts + sequences : NULL;
   if (made->ids && made->counts) return ATTN2C_OK;
   attn2c_kept_ids_free(made);
   *kept = NULL;
@@ -51,6 +53,7 @@ int32_t attn2c_kept_ids_common(const attn2c_kept_ids *kept, int32_t sequence, in
   const int32_t most =
       kept->counts[sequence] < kept->counts[other] ? kept->counts[sequence] : kept->counts[other];
   int32_t n = 0;
+  if (kept->adapters[sequence] != kept->adapters[other]) return 0;
   while (n < most && ids[n] == others[n]) n++;
   return n;
 }
@@ -73,7 +76,8 @@ int attn2c_kept_ids_take(attn2c_kept_ids *kept, int32_t sequence, const int32_t 
   const attn2c_calls *calls = kept->calls;
   int32_t from = sequence, n = common(kept, sequence, ids, count);
   for (int32_t i = 0; i < calls->sequences; i++) {
-    const int32_t other = i == sequence ? 0 : common(kept, i, ids, count);
+    const int is_alike = i != sequence && kept->adapters[i] == kept->adapters[sequence];
+    const int32_t other = is_alike ? common(kept, i, ids, count) : 0;
     if (other < n + LEAST_COPY) continue;
     from = i;
     n = other;
@@ -86,6 +90,20 @@ int attn2c_kept_ids_take(attn2c_kept_ids *kept, int32_t sequence, const int32_t 
   if (status != ATTN2C_OK && n > 0) status = calls->rewind(calls->context, sequence, n = 0);
   if (status == ATTN2C_OK) kept->counts[sequence] = n;
   return status;
+}
+
+int attn2c_kept_ids_adapt(attn2c_kept_ids *kept, int32_t sequence, int32_t adapter) {
+  const attn2c_calls *calls = kept->calls;
+  if (kept->adapters[sequence] == adapter) return ATTN2C_OK;
+  int status = calls->rewind(calls->context, sequence, 0);
+  if (status == ATTN2C_OK) kept->counts[sequence] = 0;
+  if (status == ATTN2C_OK) status = calls->adapt(calls->context, sequence, adapter);
+  if (status == ATTN2C_OK) kept->adapters[sequence] = adapter;
+  return status;
+}
+
+int32_t attn2c_kept_ids_adapter(const attn2c_kept_ids *kept, int32_t sequence) {
+  return kept->adapters[sequence];
 }
 
 int attn2c_kept_ids_read(attn2c_kept_ids *kept, int32_t sequence, const int32_t *ids, int32_t count,

@@ -23,6 +23,13 @@ int attn2c_kept_ids_read(attn2c_kept_ids *kept, int32_t sequence, const int32_t 
  * attn2c_kept_ids_count says how many that are. */
 int attn2c_kept_ids_take(attn2c_kept_ids *kept, int32_t sequence, const int32_t *ids, int32_t count);
 
+/* Gives a sequence an adapter, 0: none. It then keeps nothing of another one, and takes only from sequences
+ * that have the same. */
+int attn2c_kept_ids_adapt(attn2c_kept_ids *kept, int32_t sequence, int32_t adapter);
+
+/* Returns the adapter that a sequence has been given. */
+int32_t attn2c_kept_ids_adapter(const attn2c_kept_ids *kept, int32_t sequence);
+
 /* Reads counts[i] ids of each of `count` sequences, which are there one after the other; counts NULL: one of
  * each. logits: [count][vocabulary], or of all ids if `all`. */
 int attn2c_kept_ids_extend(attn2c_kept_ids *kept, int32_t count, const int32_t *sequences,

@@ -64,7 +64,7 @@ static int call(const attn2c_context *context, const attn2c_lengths *lengths, co
     else
       out[o] = used;
   }
-  const int status = attn2c_context_run(context, entry, in, out);
+  const int status = attn2c_context_run(context, attn2c_entry_of_call(model, entry, in, p->batch), in, out);
   for (int o = 0; o < entry->output_count && status == ATTN2C_OK; o++) {
     const uint32_t *buffer = arrays[entry->input_count + o];
     if (buffer && out[o] == buffer)

@@ -81,10 +81,12 @@ static int begin(extension *e, const int32_t *counts) {
  * first. The outputs of rows from `wanted` on are written. */
 static int call_entry(extension *e, const int64_t *rows, int64_t head, int64_t wanted) {
   attn2c_context *context = e->context;
-  const attn2c_entry *entry = attn2c_primary_entry(context->model->descriptor);
-  int32_t first[ATTN2C_MOST_SEQUENCES + 1] = {0}, past[ATTN2C_MOST_SEQUENCES], slot[ATTN2C_MOST_SEQUENCES];
+  const attn2c_descriptor *model = context->model->descriptor;
+  const attn2c_entry *entry = attn2c_primary_entry(model);
+  int32_t adapters[ATTN2C_MOST_SEQUENCES],
+      first[ATTN2C_MOST_SEQUENCES + 1] = {0}, past[ATTN2C_MOST_SEQUENCES], slot[ATTN2C_MOST_SEQUENCES];
   int32_t source[ATTN2C_MOST_SEQUENCES], origin[ATTN2C_MOST_SEQUENCES], *ids = attn2c_sequences_ids(context);
-  const int of_source = continued_of(context)->source;
+  const int of_source = model->continued->source, of_adapter = model->continued->adapter;
   attn2c_sequences n = {
       .first = first, .past = past, .slot = slot, .source = source, .origin = origin, .wanted = wanted};
   for (int64_t at = 0; at < e->count; at++) {
@@ -95,17 +97,19 @@ static int call_entry(extension *e, const int64_t *rows, int64_t head, int64_t w
     past[n.count] = (int32_t)(context->positions[slot[n.count]] + e->done[i]);
     source[n.count] = of_source ? *attn2c_state_grown(context, of_source, slot[n.count]) : 0;
     origin[n.count] = context->origins[slot[n.count]];
+    adapters[n.count] = of_adapter ? *attn2c_state_grown(context, of_adapter, slot[n.count]) : 0;
     n.rows += rows[i], n.count++;
     first[n.count] = (int32_t)n.rows;
     e->done[i] += rows[i];
   }
-  const void *const in[] = {ids};
+  const void *const in[] = {ids, adapters};
   void **out = attn2c_sequences_outputs(context);
   for (int i = 0; i < entry->output_count; i++) out[i] = output_of(e, i);
   e->written += n.rows - wanted;
   n.forgotten = attn2c_state_room(context, &n);
   attn2c_call call = attn2c_context_call(context, in, out);
   call.sequences = &n;
+  entry = attn2c_entry_of_call(model, entry, in, n.count);
   return attn2c_model_begin(context->model, entry, entry->run, &call);
 }
 
@@ -204,6 +208,16 @@ int64_t attn2c_position(const attn2c_context *context, int64_t sequence) {
   return has_sequence(context, sequence) ? context->positions[sequence] : -1;
 }
 
+int attn2c_set_adapter(attn2c_context *context, int64_t sequence, int64_t adapter) {
+  const int symbol = has_sequence(context, sequence) ? continued_of(context)->adapter : 0;
+  int32_t *own = symbol ? attn2c_state_grown(context, symbol, sequence) : NULL;
+  if (!own) return has_sequence(context, sequence) && adapter == 0 ? ATTN2C_OK : ATTN2C_USAGE;
+  const int is_known = adapter >= 0 && adapter <= continued_of(context)->symbols[symbol].most;
+  if (!is_known || (*own != adapter && context->positions[sequence] > 0)) return ATTN2C_USAGE;
+  *own = (int32_t)adapter;
+  return ATTN2C_OK;
+}
+
 int attn2c_rewind(attn2c_context *context, int64_t sequence, int64_t position) {
   if (!has_sequence(context, sequence) || position < 0 || position > context->positions[sequence])
     return ATTN2C_USAGE;
@@ -235,6 +249,10 @@ static int32_t position_of_any(const void *context, int32_t sequence) {
 
 static int rewind_any(void *context, int32_t sequence, int32_t at) {
   return attn2c_rewind(context, sequence, at);
+}
+
+static int adapt_any(void *context, int32_t sequence, int32_t adapter) {
+  return attn2c_set_adapter(context, sequence, adapter);
 }
 
 static int copy_any(void *context, int32_t from, int32_t to, int32_t same, int32_t most) {
@@ -269,6 +287,7 @@ attn2c_calls attn2c_continued_calls(attn2c_context *context) {
                         .extend = extend_any,
                         .position = position_of_any,
                         .rewind = rewind_any,
+                        .adapt = model->continued->adapter ? adapt_any : NULL,
                         .copy = copy_any,
                         .log_softmax = model->continued->log_softmax};
 }
@@ -276,7 +295,7 @@ attn2c_calls attn2c_continued_calls(attn2c_context *context) {
 int attn2c_run_anew(attn2c_context *context, int64_t count, const int32_t *each, int64_t seq,
                     const void *const *inputs, void *const *outputs) {
   const attn2c_continued *of = continued_of(context);
-  const int32_t *ids = inputs[0];
+  const int32_t *ids = inputs[0], *adapters = of->adapter ? inputs[1] : NULL;
   int32_t slots[ATTN2C_MOST_SEQUENCES], counts[ATTN2C_MOST_SEQUENCES];
   int64_t written = 0;
   if (of->source && count > of->sequences) return ATTN2C_USAGE;
@@ -286,6 +305,10 @@ int attn2c_run_anew(attn2c_context *context, int64_t count, const int32_t *each,
   for (int64_t done = 0, together; done < count; done += together) {
     together = count - done < of->sequences ? count - done : of->sequences;
     for (int i = 0; i < together; i++) slots[i] = i, counts[i] = each ? each[done + i] : (int32_t)seq;
+    for (int i = 0; of->adapter && i < together; i++) {
+      context->positions[i] = 0;
+      if (attn2c_set_adapter(context, i, adapters ? adapters[done + i] : 0)) return ATTN2C_FORMAT;
+    }
     extension e = {.context = context,
                    .count = together,
                    .sequences = slots,

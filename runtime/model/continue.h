@@ -38,6 +38,10 @@ static inline int attn2c_decode(attn2c_context *context, int64_t count, const in
 /* Returns the number of tokens that a sequence has; -1 if there is no such sequence. */
 int64_t attn2c_position(const attn2c_context *context, int64_t sequence);
 
+/* Gives a sequence an adapter, by its number, or none, 0. Returns ATTN2C_USAGE if there is no such sequence
+ * or adapter, or if the sequence has tokens, whose keys were computed with another one. */
+int attn2c_set_adapter(attn2c_context *context, int64_t sequence, int64_t adapter);
+
 /* Forgets the tokens of a sequence from `position` on. Returns ATTN2C_USAGE if the sequence has fewer, or if
  * layers with a window have forgotten keys that the next token sees; 0 is always allowed. */
 int attn2c_rewind(attn2c_context *context, int64_t sequence, int64_t position);

@@ -60,6 +60,7 @@ int64_t attn2c_elements_before(const attn2c_sequence_calls *d, const attn2c_axes
 static int call_entry(const attn2c_sequence_calls *d, attn2c_call_place at, const attn2c_sequences *n) {
   struct attn2c_open *open = d->context->open;
   const attn2c_entry *entry = d->entry;
+  const attn2c_model *model = d->context->model;
   for (int i = 0; i < entry->input_count; i++)
     open->in[i] = d->inputs[i] ? (const uint32_t *)d->inputs[i] +
                                      attn2c_elements_before(d, &d->lengths->inputs[i], entry->inputs[i], at)
@@ -71,7 +72,8 @@ static int call_entry(const attn2c_sequence_calls *d, attn2c_call_place at, cons
                        : NULL;
   attn2c_call call = attn2c_context_call(d->context, open->in, open->out);
   call.sequences = n;
-  return attn2c_model_begin(d->context->model, entry, entry->run, &call);
+  entry = attn2c_entry_of_call(model->descriptor, entry, open->in, n->count);
+  return attn2c_model_begin(model, entry, entry->run, &call);
 }
 
 int attn2c_sequence_calls_verify(const attn2c_sequence_calls *d) {

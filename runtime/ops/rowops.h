@@ -3,6 +3,7 @@
  * and vectorises them for exactly that shape. They do not allocate. */
 #pragma once
 
+#include "ops/adapt.h"
 #include "ops/additive.h"
 #include "ops/elementary.h"
 #include "ops/experts.h"

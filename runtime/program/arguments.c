@@ -39,7 +39,9 @@ static const char *name_of_command(attn2c_command command) {
 static int continues(void) { return &attn2c_the_generation != NULL; }
 
 int attn2c_option_is_offered(const option_row *row) {
-  return row->kind != ATTN2C_OPTION_THREADS || attn2c_most_threads(attn2c_the_program.model) > 1;
+  const attn2c_descriptor *model = attn2c_the_program.model;
+  if (strcmp(row->name, "--adapter") == 0) return model->adapters != NULL;
+  return row->kind != ATTN2C_OPTION_THREADS || attn2c_most_threads(model) > 1;
 }
 
 static int is_option_of(const option_row *row, attn2c_command command) {

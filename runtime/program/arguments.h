@@ -128,6 +128,7 @@ typedef struct {
   int similar;                         /* 1 with --similar */
   int rank;                            /* 1 with --rank */
   const char *cache, *prompt, *answer; /* NULL: not given */
+  const char *adapter;                 /* NULL: not given */
   int dimensions;                      /* 0: not given */
   int64_t stride;                      /* tokens that neighbouring windows share; -1: not given */
   attn2c_generate_arguments generate;

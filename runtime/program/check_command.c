@@ -85,11 +85,21 @@ static int allocate_inputs(const attn2c_descriptor *model, const attn2c_argument
   return ATTN2C_OK;
 }
 
+/* True for the input, by its number among all entries', that has the adapters of sequences. The check chooses
+ * these, unless they are given. */
+static int is_of_adapters(const attn2c_descriptor *model, int number) {
+  const int last = attn2c_inputs_of_entries(model, NULL) - 1;
+  return model->adapters && (number == last || number == last - attn2c_primary_entry(model)->input_count);
+}
+
 static int fill_inputs(const attn2c_descriptor *model, const attn2c_arguments *arguments, all_inputs *all,
                        attn2c_message *message) {
   int status = attn2c_bind(model, all->tensors + all->first, all->bound, "--input", arguments->inputs,
                            arguments->input_count, all->paths + all->first, message);
   if (status != ATTN2C_OK) return status;
+  if (model->adapters && all->paths[all->count - 1])
+    return attn2c_fail(message, ATTN2C_USAGE, "--input adapters: goes with --entry %s",
+                       attn2c_adapted_entry(model)->name);
   for (int i = 0; i < all->count; i++) {
     const attn2c_tensor *tensor = &model->tensors[all->tensors[i]];
     int64_t sequences = tensor->shape[0];
@@ -100,7 +110,7 @@ static int fill_inputs(const attn2c_descriptor *model, const attn2c_arguments *a
   if (status != ATTN2C_OK) return status;
   status = attn2c_arrays_allocate(model, all->tensors, all->count, all->in, message);
   for (int i = 0; i < all->count && status == ATTN2C_OK; i++) {
-    if (all->paths[i] != NULL) continue;
+    if (all->paths[i] != NULL || is_of_adapters(model, i)) continue;
     attn2c_input_random(&model->tensors[all->tensors[i]], arguments->seed, 0, all->in[i]);
   }
   return status;

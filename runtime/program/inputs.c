@@ -94,6 +94,18 @@ int attn2c_entry_find(const attn2c_descriptor *model, const char *name, attn2c_m
   return -1;
 }
 
+int attn2c_adapter_asked(const attn2c_descriptor *model, const attn2c_arguments *arguments, int32_t *adapter,
+                         attn2c_message *message) {
+  char known[KNOWN_NAMES] = "";
+  size_t used = 0;
+  *adapter = arguments->adapter ? attn2c_adapter_number(model, arguments->adapter) : 0;
+  if (*adapter >= 0) return ATTN2C_OK;
+  for (int i = 0; model->adapters && model->adapters[i] && used < sizeof known; i++)
+    used += (size_t)snprintf(known + used, sizeof known - used, ", %s", model->adapters[i]);
+  return attn2c_fail(message, ATTN2C_USAGE, "--adapter %s: no such adapter; known: none%s",
+                     arguments->adapter, known);
+}
+
 static const char *name_of(const attn2c_descriptor *model, int tensor) {
   return tensor == ATTN2C_LENGTHS_ARRAY ? "lengths" : model->tensors[tensor].name;
 }

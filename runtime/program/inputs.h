@@ -40,6 +40,11 @@ int attn2c_lacks_weights(const attn2c_descriptor *model, const char *weights, co
  * NULL. Returns their number. */
 int attn2c_inputs_of_entries(const attn2c_descriptor *model, int *tensors);
 
+/* Finds the adapter that is asked for, 0 for none. If there is no such, says a line with all of them and
+ * returns ATTN2C_USAGE. */
+int attn2c_adapter_asked(const attn2c_descriptor *model, const attn2c_arguments *arguments, int32_t *adapter,
+                         attn2c_message *message);
+
 /* Returns the number of the entry called `name`. NULL is the last, longest one. If there is no such entry:
  * -1, and a line that begins with `--entry`. */
 int attn2c_entry_find(const attn2c_descriptor *model, const char *name, attn2c_message *message);

@@ -48,6 +48,8 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      0, 1, 0, NULL,
      "threads that share a call, at most (default: the number that the model was built for, or of cores); "
      "results have the same bits for any number"},
+    {"--adapter", NULL, "NAME", RUN | GENERATE | CHAT | PERPLEXITY, ONCE, AT(adapter), 0, 0, 0, NULL,
+     "the adapter that all sequences have, of those that are kept next to the weights (default: none)"},
     {"--input", NULL, "[NAME=]X.npy", RUN, PATH, AT(inputs), AT(input_count), 0, 0, NULL,
      "an input, each given once; NAME= may be left out if there is only one"},
     {"--input", NULL, "[NAME=]X.npy", CHECK, PATH, AT(inputs), AT(input_count), 0, 0, NULL,

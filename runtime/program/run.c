@@ -188,6 +188,21 @@ static int job_prepare(job *job, attn2c_message *message) {
   return ATTN2C_OK;
 }
 
+/* Gives all sequences the adapter that is asked for, if no array says theirs. */
+static int set_adapter(job *job, const attn2c_arguments *arguments, attn2c_message *message) {
+  const int number = attn2c_adapters_input(job->model);
+  int32_t adapter;
+  int status = attn2c_adapter_asked(job->model, arguments, &adapter, message);
+  if (status != ATTN2C_OK || adapter == 0) return status;
+  stream *input = &job->inputs[number];
+  if (input->values)
+    return attn2c_fail(message, ATTN2C_USAGE, "--adapter: does not go with --input %s", input->tensor.name);
+  input->values = attn2c_allocate((size_t)job->sizes.batch * sizeof adapter);
+  if (!input->values) return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory", job->command);
+  for (int64_t i = 0; i < job->sizes.batch; i++) ((int32_t *)input->values)[i] = adapter;
+  return ATTN2C_OK;
+}
+
 static void show_computing(int64_t done, int64_t all) { attn2c_progress("sequences", done, all); }
 
 static int job_compute(job *job, const attn2c_model *model, attn2c_message *message) {
@@ -280,6 +295,7 @@ static int run_job(job *job, const attn2c_arguments *arguments, attn2c_run_taker
   int status = job_allocate(job, message);
   if (status == ATTN2C_OK) status = job_bind(job, arguments, message);
   if (status == ATTN2C_OK) status = job_read(job, message);
+  if (status == ATTN2C_OK) status = set_adapter(job, arguments, message);
   if (status == ATTN2C_OK) status = job_prepare(job, message);
   if (status == ATTN2C_OK) status = attn2c_run_open(job->model, arguments, notes, &model, message);
   if (status != ATTN2C_OK) return status;

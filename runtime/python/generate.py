@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calls import _address, _array, _check_range, _refuse, _Table
-from library import _Library, _Model, _Owner, _fields, _pointer, _size
+from library import Adapter, _Library, _Model, _Owner, _fields, _pointer, _size
 from sequences import _is_of_one_length, _of_lists, _open_structure
 from values import Path, _flag, _integer, _list, _number, _path, _refuse_value, _utf8
 
@@ -50,6 +50,8 @@ class _Writer:
         self.position = library.function("position", number, one, number)
         self.rewind = library.function("rewind", status, one, number, number)
         self.copy = library.function("copy", status, one, number, number)
+        # None: no adapters are next to the weights.
+        self.set_adapter = library.optional("set_adapter", status, one, number, number)
         self.save = library.function("save", status, one, number, ctypes.c_char_p, *message)
         self.load = library.function("load", status, one, number, ctypes.c_char_p, *message)
         self.defaults, self.drawn, self.greedy = (library.function("sampling_" + each, _Sampling)
@@ -238,6 +240,7 @@ class _State(_Owner):
 
     def __init__(self, model: Any, of: _Samplers, sequences: int, most: int) -> None:
         self._of, self._library, self._most, self.sequences = of, of.library, most, sequences
+        self._number_of: Callable[[Optional[str]], int] = model._adapter
         self._source: Optional[_Table] = model._source
         self._with_source: Set[int] = set()  # the sequences that have one
         holder = model._caller("state")
@@ -245,6 +248,7 @@ class _State(_Owner):
         self._end = lambda: holder.__exit__(None, None, None)
         for sequence in range(sequences):
             self.rewind(0, sequence)
+            self.set_adapter(None, sequence)
 
     def _context(self) -> Any:
         self._check_open()
@@ -326,6 +330,15 @@ class _State(_Owner):
         """Forgets the tokens of a sequence from `position` on."""
         place = _integer("position", position, 0, self.position(sequence))
         self._of.library.check(self._of.writer.rewind(self._context(), self._sequence(sequence), place))
+
+    def set_adapter(self, adapter: Optional[str], sequence: int = 0) -> None:
+        """Gives a sequence without tokens an adapter, one of ADAPTERS, or none. rewind, copy, save and load keep it."""
+        number, function = self._number_of(adapter), self._of.writer.set_adapter
+        if function is None:
+            return
+        if self.position(sequence):
+            raise ValueError("sequence %d: has tokens; rewind(0, %d) comes before another adapter" % (sequence, sequence))
+        self._of.library.check(function(self._context(), self._sequence(sequence), number))
 
     def copy(self, source: int, target: int) -> None:
         """Makes sequence `target` a copy of `source`."""
@@ -437,11 +450,11 @@ class _Generating(_Model):
                     early_stopping: Optional[Union[bool, str]] = None, no_repeat_ngram: Optional[int] = None,
                     min_tokens: Optional[int] = None, forced_bos: Optional[int] = None,
                     repetition_penalty: Optional[float] = None, stop_tokens: Optional[Sequence[int]] = None,
-                    start: Optional[int] = None) -> List[List[Beam]]:
+                    start: Optional[int] = None, adapter: Optional[str] = None) -> List[List[Beam]]:
         """The n_best answers to each prompt that a search with `beams` beams finds, the best one first. Options that are
         None have the defaults of the model's folder; they mean what they mean in transformers (the header has the
         definitions). early_stopping: True, False or "never". start: the token that answers to sources start after (None:
-        the usual ones). tokens: see generate()."""
+        the usual ones). adapter: of all prompts. tokens: see generate()."""
         options = self._writer.beam_defaults()
         most = self._sequences
         given = {"no_repeat_ngram": no_repeat_ngram, "min_tokens": min_tokens}
@@ -470,6 +483,8 @@ class _Generating(_Model):
         running: Dict[int, int] = {}  # the number of the prompt by place
         begun = 0
         with self.state() as state, _Beams(self._samplers(), state._context(), options, limit) as search:
+            for sequence in range(state.sequences):
+                state.set_adapter(adapter, sequence)
             while running or begun < len(read):
                 free = [place for place in range(search.places) if place not in running][:len(read) - begun]
                 taken = read[begun:begun + len(free)]
@@ -511,9 +526,11 @@ class _Generating(_Model):
         first = np.array(beginning, "int32")
         return [(first, row) for row in state.extend([first] * len(given), sequences)]
 
-    def _begin(self, state: _State, sampler: _Sampler, ids: NDArray[Any], sequence: int) -> NDArray[np.float32]:
+    def _begin(self, state: _State, sampler: _Sampler, ids: NDArray[Any], sequence: int,
+               adapter: Optional[str]) -> NDArray[np.float32]:
         """Reads a prompt or a source into a sequence, and returns the logits of an answer's first token."""
         state.rewind(0, sequence)
+        state.set_adapter(adapter, sequence)
         prompt, logits = self._read_prompts(state, [ids], [sequence], self._first_ids)[0]
         sampler.feed(prompt)
         return state.prefill(prompt, sequence) if logits is None else logits
@@ -530,7 +547,8 @@ class _Generating(_Model):
 
         As many prompts as the model has sequences are answered side by side. Prompt number i, from 0, has the seed
         `seed` + i, and its answer does not depend on the others. guess="prompt": tokens are guessed where a text
-        repeats itself, and one call verifies them; the answers are the same.
+        repeats itself, and one call verifies them; the answers are the same. adapter: the name of one of ADAPTERS, or a
+        list with one, or None, for each prompt.
         """
         return self._generate(prompts, tokens, options, lambda number, ids: False)
 
@@ -538,13 +556,15 @@ class _Generating(_Model):
                   is_end: Callable[[int, List[int]], bool]) -> List[NDArray[np.int32]]:
         """The same; is_end(number of the prompt, ids of its answer so far) may end an answer without beams."""
         options = dict(options)
-        guess = options.pop("guess", None)
+        guess, adapter = options.pop("guess", None), options.pop("adapter", None)
         if guess not in (None, "prompt"):
             _refuse_value("guess", guess, "None or 'prompt'")
         if self._searches(options):
             if guess:
                 raise ValueError("guess: does not go with beams")
-            return [each[0].ids for each in self.beam_search(prompts, tokens, **options)]
+            if adapter is not None and not isinstance(adapter, str):
+                raise ValueError("adapter: with beams all prompts have one")
+            return [each[0].ids for each in self.beam_search(prompts, tokens, adapter=adapter, **options)]
         room = self._table.seq  # the tokens of a sequence before the last one of its answer
         if tokens is None and self._length:
             tokens = room = min(room, self._length - 1)
@@ -554,6 +574,10 @@ class _Generating(_Model):
         for i, each in enumerate(read):
             if not self._takes_arrays() and not 1 <= each.size <= longest:
                 raise ValueError("prompts[%d]: has %d tokens, but 1 to %d are allowed" % (i, each.size, longest))
+        names: List[Optional[str]] = [None] * len(read)
+        if adapter is not None:
+            numbers = self._adapters_of(adapter, len(read))
+            names = [self._adapters[number - 1] if number else None for number in ([] if numbers is None else numbers)]
         free = [(sequence, self.sampler(**options)) for sequence in range(min(self._sequences, len(read)))]
         seed = free[0][1]._seed if free else 0
         answers: List[List[int]] = [[] for _ in read]
@@ -590,7 +614,7 @@ class _Generating(_Model):
                 while free and begun < len(read):
                     sequence, sampler = free.pop()
                     sampler.reset((seed + begun) % 2**64)
-                    take(sampler, begun, self._begin(state, sampler, read[begun], sequence))
+                    take(sampler, begun, self._begin(state, sampler, read[begun], sequence, names[begun]))
                     first = np.array(self._first_ids, "int32")
                     begun_with[begun] = read[begun] if self._source is None else first
                     running.append((sequence, sampler, begun))

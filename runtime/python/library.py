@@ -7,10 +7,16 @@ import functools
 import os
 import sys
 import threading
-from typing import Any, Callable, Iterator, List, NoReturn, Optional, Sequence, Tuple, Type, TypeVar
+from typing import Any, Callable, Iterator, List, NoReturn, Optional, Sequence, Tuple, Type, TypeVar, Union
+
+import numpy as np
+from numpy.typing import NDArray
 
 from calls import Out, Outputs, _address, _Call, _Output, _Table
-from values import Path, _integer, _path
+from values import Path, _integer, _list, _path
+
+# The adapter of all sequences of a call, or of each; None: it has none.
+Adapter = Union[None, str, Sequence[Optional[str]]]
 
 _Kept = TypeVar("_Kept", bound="_Owner")
 _Made = TypeVar("_Made", bound="_Model")
@@ -181,6 +187,23 @@ class _Model(_Pooled):
 
     _table: _Table
     _most_threads = 1  # that share a call
+    _adapters: Tuple[str, ...] = ()  # names of those that a sequence may have, whose numbers begin with 1
+
+    def _adapter(self, name: Optional[str]) -> int:
+        """The number of an adapter; None: 0."""
+        if name is not None and name not in self._adapters:
+            raise ValueError("adapter: there is no adapter %r; the model's are %s"
+                             % (name, ", ".join(map(repr, self._adapters)) or "none"))
+        return 0 if name is None else self._adapters.index(name) + 1
+
+    def _adapters_of(self, adapter: Adapter, count: int) -> Optional[NDArray[np.int32]]:
+        """The adapters of sequences, as the library takes them."""
+        if adapter is None:
+            return None
+        names = [adapter] * count if isinstance(adapter, str) else list(_list("adapter", adapter))
+        if len(names) != count:
+            raise ValueError("adapter: has %d names, but there are %d sequences" % (len(names), count))
+        return np.array([self._adapter(each) for each in names], "int32")
 
     def _open_with(self, function: Any, weights: Optional[Path], threads: Optional[int]) -> None:
         """Opens a checkpoint; None: the weights that are linked in. threads: None: those of the library."""
@@ -207,7 +230,9 @@ class _Model(_Pooled):
         library = self._library
         return lambda: _Caller(library, model)
 
-    def _run(self, call: _Call, out: Optional[Out]) -> Outputs:
+    def _run(self, call: _Call, out: Optional[Out], adapter: Adapter = None) -> Outputs:
+        if adapter is not None:
+            call.arrays["adapters"] = self._adapters_of(adapter, call.batch)
         made = self._table.made(out, call)
         into = _structure(self._table)(*(_address(call.arrays[row.name]) for row in self._table.inputs))
         onto = _addresses(self._table.outputs, made)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calls import Out, Outputs, _address, _array, _check_range, _Input, _Output, _outputs, _refuse, _resolved, _Table
-from library import _addresses, _Model
+from library import Adapter, _addresses, _Model
 from masks import _counted
 from values import _list
 
@@ -178,9 +178,12 @@ def _without_padding(table: _Table, call: _Rows, made: Outputs) -> Outputs:
             for row, of in zip(rows, table.outputs) if row.name in made}
 
 
-def _run_sequences(model: _Model, given: Mapping[str, Any], lengths: Any, mask: Any, out: Optional[Out]) -> Outputs:
+def _run_sequences(model: _Model, given: Mapping[str, Any], lengths: Any, mask: Any, out: Optional[Out],
+                   adapter: Adapter = None) -> Outputs:
     table, library = model._table, model._library
     call = _rows_of(table, given, lengths, mask)
+    if adapter is not None:
+        call.arrays["adapters"] = model._adapters_of(adapter, len(call.lengths))
     made = _outputs(out, _sized(table.outputs, call, call.shape), 0, 0, list(call.arrays.values()))
     written = _without_padding(table, call, made)
     into = _open_structure(table)(len(call.lengths), _address(call.lengths),

@@ -49,6 +49,7 @@ class _TextLibrary(_Library):
         self.text_prompt = self.optional("text_prompt", status, _pointer, ctypes.c_char_p)
         self.text_languages = self.optional("text_languages", status, _pointer, ctypes.c_char_p, ctypes.c_char_p, *two)
         self.text_dimensions = self.optional("text_dimensions", status, _pointer, _size)
+        self.text_adapter = self.optional("text_adapter", status, _pointer, ctypes.c_int32)
 
     def check_text(self, status: int, text: Any) -> None:
         """Raises the error of a status, with the tokenizer's own words."""
@@ -187,17 +188,19 @@ class _TextModel(_Encoder, _Model):
                      for each in self._text_outputs), count
 
     def forward_text(self, texts: Sequence[Text], out: Optional[Out] = None, prompt: Optional[str] = None,
-                     dimensions: Optional[int] = None) -> Tuple[Outputs, NDArray[np.int32]]:
+                     dimensions: Optional[int] = None,
+                     adapter: Optional[str] = None) -> Tuple[Outputs, NDArray[np.int32]]:
         """Runs the model on texts; each is a str, or a tuple of two.
 
         Returns the outputs by name, and how many tokens each text has, int32 [texts]. `out` is as in forward. batch is
         the number of texts; arrays with rows for tokens have SEQ of them, 0 after a text's own. prompt: the name of the
         model's prompt that is put before each text (None: the usual one). dimensions: numbers of an embedding that are
-        kept, from the first (None: the usual number).
+        kept, from the first (None: the usual number). adapter: of all texts, one of ADAPTERS.
         """
         of, kept = self._kept(dimensions)
         read = [_text("texts[%d]" % i, each) for i, each in enumerate(_list("texts", texts))]
         count, choose = len(read), self._library.text_dimensions
+        number, adapt = self._adapter(adapter), self._library.text_adapter
         into = (_TextIn * count)(*read)
         made = _outputs(out, of, count, self._table.seq, [])
         lengths = np.zeros(count, "int32")
@@ -207,6 +210,8 @@ class _TextModel(_Encoder, _Model):
                 self._choose_prompt(caller, prompt)
                 if choose is not None:
                     self._library.check_text(choose(caller.text, kept), caller.text)
+                if adapt is not None:
+                    self._library.check_text(adapt(caller.text, number), caller.text)
                 status = self._library.forward_text(caller.context, caller.text, into, count, ctypes.byref(onto),
                                                     _address(lengths))
                 self._library.check_text(status, caller.text)

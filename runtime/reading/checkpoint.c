@@ -10,14 +10,14 @@
 
 #include <errno.h>
 
-enum { MOST_MODULES = 9, PREFIX = 24 };
+enum { MOST_MODULES = 9, PREFIX = 72 };
 
 typedef struct {
   attn2c_tensor_file *file;
   const attn2c_format *format;
   int first;           /* the number of its first tensor */
-  char prefix[PREFIX]; /* of the tensor names: "2_Dense/", a module of sentence-transformers; "sparse_linear."
-                        */
+  char prefix[PREFIX]; /* of the tensor names: "2_Dense/", a module of sentence-transformers;
+                          "sparse_linear."; "NAME/", an adapter */
 } one_file;
 
 struct attn2c_checkpoint {
@@ -344,12 +344,33 @@ static int open_parts(const char *path, attn2c_checkpoint **checkpoint, attn2c_m
   return status;
 }
 
-/* Finds the coded tensors of an open checkpoint, numbers the others, and opens an adapter. On failure the
+/* Adds the files of the adapters that are kept next to the weights. */
+static int open_kept(attn2c_checkpoint **checkpoint, attn2c_message *message) {
+  const attn2c_kept_adapter *kept = (*checkpoint)->readers->kept;
+  int count = (*checkpoint)->file_count, status = ATTN2C_OK;
+  for (int i = 0; kept && kept[i].prefix; i++) count++;
+  if (count == (*checkpoint)->file_count) return ATTN2C_OK;
+  attn2c_checkpoint *grown = realloc(*checkpoint, sizeof *grown + (size_t)count * sizeof grown->files[0]);
+  if (!grown) return attn2c_say_no_memory(message);
+  *checkpoint = grown;
+  for (; kept->prefix && !status; kept++) {
+    one_file *one = &grown->files[grown->file_count++];
+    *one = (one_file){.format = kept->format, .first = grown->count};
+    snprintf(one->prefix, PREFIX, "%s", kept->prefix);
+    status = attn2c_tensor_file_open_memory(kept->format, kept->begin, (size_t)(kept->end - kept->begin),
+                                            &one->file, message);
+    if (!status) grown->count += one->file->count;
+  }
+  return status;
+}
+
+/* Finds the coded tensors of an open checkpoint, numbers the others, and opens adapters. On failure the
  * checkpoint is closed. */
 static int open_coded(attn2c_checkpoint **checkpoint, attn2c_message *message) {
+  int status = open_kept(checkpoint, message);
   attn2c_checkpoint *made = *checkpoint;
   const attn2c_coding *coding = made->readers->coding;
-  int status = coding ? coding->reader->open(made, coding, &made->coded, message) : ATTN2C_OK;
+  if (!status) status = coding ? coding->reader->open(made, coding, &made->coded, message) : ATTN2C_OK;
   if (!status && made->coded) {
     made->shown = malloc(((size_t)made->count + 1) * sizeof *made->shown);
     made->number = malloc(((size_t)made->count + 1) * sizeof *made->number);

@@ -1,10 +1,13 @@
-/* rows.c - the reference of ops on single rows or elements: linear, convolve, convolve_columns, embed, add,
- * multiply, scale, copy, activate. */
+/* rows.c - the reference of ops on single rows or elements: linear, adapt, convolve, convolve_columns, embed,
+ * add, multiply, scale, copy, activate. */
 #include "reference/ops.h"
 #include "formats/scale_block.h"
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
+
+enum { MOST_RANK = 64 }; /* of an adapter */
 
 /* Without OpenMP's simd pragmas the loops below are the same, only slower. */
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
@@ -81,6 +84,49 @@ int attn2c_reference_linear(const attn2c_reference_call *call) {
         call->magnitude[r * out + o] = (float)fmin(fabs(shift) + absolutes, FLT_MAX);
       }
     }
+  return ATTN2C_OK;
+}
+
+/* Reads the number at a place of an adapter's attribute: the first rows of each, then the end. Returns 0 if
+ * there is none. */
+static int border(const attn2c_reference_call *call, int64_t place, int64_t ranks, int64_t *value) {
+  const char *text = attn2c_text(call->op, "first");
+  for (; text && place > 0; place--) text = strchr(text, ',') ? strchr(text, ',') + 1 : NULL;
+  *value = text ? strtoll(text, NULL, 10) : -1;
+  return *value >= 0 && *value <= ranks;
+}
+
+/* y[b][i][o] = x[b][i][o] + sum over k of (sum over j of rows[b][i][j] inputs[k][j]) outputs[k][o], with
+ * first[n - 1] <= k < first[n] for n = adapters[b]; no k for n = 0
+ * magnitude: the same of absolute values */
+int attn2c_reference_adapt(const attn2c_reference_call *call) {
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "*o, *i, ri, ro, b -> *o", n)) return ATTN2C_USAGE;
+  const int64_t rows = n['*'], in = n['i'], out = n['o'], each = rows / n['b'];
+  const float *x = attn2c_reference_values(call, 0), *r = attn2c_reference_values(call, 1);
+  const float *inputs = attn2c_reference_values(call, 2), *outputs = attn2c_reference_values(call, 3);
+  const int32_t *adapters = attn2c_reference_values(call, 4);
+  float *y = call->tensors[call->op->result];
+  for (int64_t row = 0; row < rows; row++) {
+    const int32_t adapter = adapters[row / each];
+    int64_t begin = 0, end = 0;
+    if (adapter != 0 && !(border(call, adapter - 1, n['r'], &begin) && border(call, adapter, n['r'], &end)))
+      return attn2c_reference_fault(call,
+                                    "first must have a row of the factors for each adapter, and an end");
+    double part[MOST_RANK], magnitude[MOST_RANK];
+    if (end - begin > MOST_RANK) return attn2c_reference_fault(call, "an adapter's rank is too large");
+    for (int64_t k = begin; k < end; k++)
+      part[k - begin] = attn2c_reference_dot(r + row * in, inputs + k * in, in, 0, &magnitude[k - begin]);
+    for (int64_t o = 0; o < out; o++) {
+      double sum = x[row * out + o], absolutes = fabs(sum);
+      for (int64_t k = begin; k < end; k++) {
+        sum += part[k - begin] * outputs[k * out + o];
+        absolutes += magnitude[k - begin] * fabs((double)outputs[k * out + o]);
+      }
+      y[row * out + o] = (float)sum;
+      if (call->magnitude) call->magnitude[row * out + o] = (float)fmin(absolutes, FLT_MAX);
+    }
+  }
   return ATTN2C_OK;
 }
 

@@ -6,6 +6,7 @@
 /* X(op, types of its operands, type of its result, function of the reference, tolerance) */
 #define ATTN2C_OPS(X) \
   X(activate, "F", F32, activate, activate) \
+  X(adapt, "FFFFI", F32, adapt, adapt) \
   X(add, "FF", F32, add, rounded_once) \
   X(add_array, "FF", F32, add_array, rounded_once) \
   X(add_disentangled, "FFF", F32, add_disentangled, add_relative) \

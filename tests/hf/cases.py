@@ -92,6 +92,11 @@ CASES = {
     "bert_adapter": ("BertForMaskedLM", BERT, {"words": ["adapter=adapter"], "adapter": {
         "r": 3, "lora_alpha": 7, "target_modules": ["query", "value", "dense", "word_embeddings"], "bias": "all",
         "alpha_pattern": {"layer.0.attention.self.query": 5}, "rank_pattern": {"value": 5}, "use_rslora": True}}),
+    "bert_adapters": ("BertForSequenceClassification", {**BERT, **LABELS}, {
+        "words": ["adapters.sql=adapters/sql", "adapters.tone=adapters/tone"], "adapters": {
+            "sql": {"r": 3, "lora_alpha": 7, "target_modules": ["query", "value", "dense", "classifier"],
+                    "rank_pattern": {"value": 5}, "use_rslora": True},
+            "tone": {"r": 2, "lora_alpha": 5, "target_modules": ["query", "key"]}}}),
     "bert_dora": ("BertModel", BERT, {"words": ["adapter=adapter"], "adapter": {
         "r": 3, "lora_alpha": 7, "target_modules": ["key", "dense"], "bias": "lora_only", "use_dora": True}}),
     "bert_old_names": ("BertModel", BERT, {"change": "old_names"}),
@@ -134,6 +139,10 @@ CASES = {
     "gpt2_adapter": ("GPT2LMHeadModel", GPT2, {"words": ["adapter=adapter"], "adapter": {
         "r": 4, "lora_alpha": 8, "target_modules": ["c_attn", "c_proj"], "modules_to_save": ["ln_f"],
         "fan_in_fan_out": True}}),
+    "gpt2_adapters": ("GPT2LMHeadModel", GPT2, {
+        "words": ["adapters.sql=adapters/sql", "adapters.tone=adapters/tone"], "adapters": {
+            "sql": {"r": 4, "lora_alpha": 8, "target_modules": ["c_attn", "c_proj"], "fan_in_fan_out": True},
+            "tone": {"r": 2, "lora_alpha": 5, "target_modules": ["c_attn", "c_fc"], "fan_in_fan_out": True}}}),
     "gpt2_logits": ("GPT2LMHeadModel", GPT2, {}),
     "gpt2_all_logits": ("GPT2LMHeadModel", GPT2, {"words": ["output.1.over=all"]}),
     "gpt2_inverse": ("GPT2Model", {**GPT2, "scale_attn_by_inverse_layer_idx": True}, {}),

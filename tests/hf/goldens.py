@@ -436,6 +436,26 @@ def merged(folder, model, settings, generator):
     return adapted.float().merge_and_unload().eval()
 
 
+def beside(folder, model, settings, generator):
+    """A model with several random LoRA adapters, which its folder gets as well. Each row of its batches has another
+    one, as PEFT's adapter_names say."""
+    from peft import LoraConfig, get_peft_model
+    adapted = None
+    for name, each in settings.items():
+        if adapted:
+            adapted.add_adapter(name, LoraConfig(**each))
+        else:
+            adapted = get_peft_model(model, LoraConfig(**each), adapter_name=name)
+        adapted.peft_config[name].base_model_name_or_path = folder.name
+    with torch.no_grad():
+        for key, parameter in adapted.named_parameters():
+            if "lora_" in key:
+                parameter.copy_((0.25 * torch.randn(parameter.shape, generator=generator)).half())
+    adapted.half().save_pretrained(folder / "adapters")
+    (folder / "adapters/README.md").unlink()
+    return adapted.float().eval()
+
+
 TASKS, TASK, TASK_RANK, TASK_ALPHA = ["retrieval.query", "separation", "text-matching"], "separation", 2, 3
 
 
@@ -485,6 +505,8 @@ def write(name):
         globals()[special["change"]](folder)
     if "adapter" in special:
         model = merged(folder, model, special["adapter"], generator)
+    if "adapters" in special:
+        model = beside(folder, model, special["adapters"], generator)
     if "task" in special:
         model = with_task(folder, model, generator)
     mask, seq = None, special.get("length", SEQ)
@@ -525,6 +547,8 @@ def write(name):
         if "left" in special:
             inputs = {key: value.flip(1) for key, value in inputs.items()}
         mask = inputs["attention_mask"]
+        if "adapters" in special:
+            inputs["adapter_names"] = list(reversed(special["adapters"]))
         if "whole" in special:  # there is no mask, and sequences have one length
             inputs, mask = {"input_ids": inputs["input_ids"]}, None
     with torch.no_grad():
@@ -548,6 +572,9 @@ def write(name):
     if mask is not None and "left" not in special:
         inputs.pop("attention_mask", None)
         inputs["lengths"] = mask.sum(1)
+    if "adapter_names" in inputs:
+        numbers = {each: i + 1 for i, each in enumerate(special["adapters"])}
+        inputs["adapters"] = torch.tensor([numbers[each] for each in inputs.pop("adapter_names")])
     for key, value in inputs.items():
         np.save(folder / f"in_{key}.npy", value.numpy().astype(np.float32 if value.is_floating_point() else np.int32))
     for key, value in expected.items():

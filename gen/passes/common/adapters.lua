@@ -1,32 +1,59 @@
--- adapters.lua: finds the LoRA adapter that a description names with the key `adapter`.
+-- adapters.lua: finds the LoRA adapters that a description names: with the key `adapter` the one that is merged into the
+-- weights, with `adapters` those that are kept next to them.
 local adapter = require("checkpoints.adapter")
+local faults = require("common.faults")
 local files = require("common.files")
+local hash = require("common.hash")
 local json = require("common.json")
 local lfs = require("lfs")
 local words = require("common.words")
 
 local adapters = {}
 
--- Returns the path of the adapter's folder. An override's path is looked for in the working directory first.
-local function path_of(state)
-  local path = state.spec.adapter
-  local is_asked = words.any(state.overrides, function(override) return override:find("^adapter=") end)
+-- Returns the path of a key's folder. An override's path is looked for in the working directory first.
+local function path_of(state, key, path)
+  local is_asked = words.any(state.overrides, function(override) return override:find("^" .. key .. "[.=]") end)
   if path:sub(1, 1) == "/" or is_asked and lfs.attributes(path, "mode") then return path end
   return (state.folder .. "/" .. path):gsub("/%.$", "")
+end
+
+-- Reads the adapters that are kept next to the weights: sets state.adapters, and their hash. Their tensors are among the
+-- checkpoint's, with NAME/ before their names.
+local function gather_beside(state)
+  if state.factors then
+    faults.raise("usage", ("%s: adapters: do not go with factors against outliers; leave these out by --factors=none")
+      :format(state.file))
+  end
+  local hashes, tensors = {}, {}
+  state.adapters = words.map(state.spec.adapters, function(each)
+    return adapter.beside(each.name, path_of(state, "adapters", each.path), state.notes)
+  end)
+  for i, each in ipairs(state.adapters) do
+    hashes[i] = each.name .. " " .. each.hash
+    for name, tensor in pairs(each.tensors) do tensors[each.name .. "/" .. name] = tensor end
+  end
+  state.adapters.hash = hash.text(table.concat(hashes, "\0"))
+  if state.checkpoint then state.checkpoint = words.merged(state.checkpoint, tensors) end
 end
 
 --- Reads the adapter: sets state.adapter (checkpoints/adapter.lua). A folder that has adapters for tasks, such as
 --- jina-embeddings-v3, takes the name of a task. Faults: io, format, usage.
 function adapters.gather(state)
+  local spec = state.spec
+  if spec.adapters then return gather_beside(state) end
+  if not spec.adapter then return end
   if adapter.has_tasks(state.checkpoint) then
     local config = json.decode(files.read(state.folder .. "/config.json") or "", json.null) or {}
-    state.adapter = adapter.of_task(state.folder, state.checkpoint, config, state.spec.adapter)
+    state.adapter = adapter.of_task(state.folder, state.checkpoint, config, spec.adapter)
   else
-    state.adapter = adapter.read(path_of(state), state.notes)
+    state.adapter = adapter.read(path_of(state, "adapter", spec.adapter), state.notes)
   end
 end
 
 --- Finds the weights that it changes, once the graphs are made: sets its rows. Faults: usage, format.
-function adapters.conclude(state) state.adapter.rows = adapter.rows(state.adapter, state.entries, state.notes) end
+function adapters.conclude(state)
+  if state.adapter then state.adapter.rows = adapter.rows(state.adapter, state.entries, state.notes) end
+  for _, each in ipairs(state.adapters or {}) do adapter.check_used(each) end
+end
 
 return adapters

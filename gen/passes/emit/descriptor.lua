@@ -200,9 +200,10 @@ local function continued(state, index_of)
   local spec, kept, rows, symbols = state.spec, state.kept, {}, {}
   if not spec.symbols.past.is_open then return false end
   for _, part in ipairs(kept.parts) do add_part(rows, kept, part, index_of[part.name]) end
-  local source = 0
-  for i, symbol in ipairs(kept.symbols) do source = symbol.name == "source" and i - 1 or source end
-  for i, symbol in ipairs(kept.symbols) do symbols[i] = ('{ "%s", %d },'):format(symbol.name, symbol.most) end
+  local number_of = {}
+  for i, symbol in ipairs(kept.symbols) do
+    number_of[symbol.name], symbols[i] = i - 1, ('{ "%s", %d },'):format(symbol.name, symbol.most)
+  end
   local logits, output
   for i, name in ipairs(state.graph.entry.outputs) do
     local tensor = state.graph.tensors[name]
@@ -210,7 +211,8 @@ local function continued(state, index_of)
   end
   local windows = words.map(kept.windows, function(window) return ("{ %d, %d },"):format(window.left, window.keys) end)
   return { rows = rows, windows = windows, symbols = symbols, page = kept.page, call_rows = spec.call_rows,
-    sequences = spec.sequences, source = source, logits = logits, output = output,
+    sequences = spec.sequences, source = number_of.source or 0, adapter = number_of.adapter or 0, logits = logits,
+    output = output,
     state_floats = types.elements(kept.bytes, "f32") }
 end
 

@@ -101,6 +101,7 @@ function emit_module.values(state)
   for i, name in ipairs(graph.entry.outputs) do
     made.outputs[i] = output_of(graph.tensors[name], primary, state.tokenizer)
   end
+  made.adapter_tuple = state.adapters and tuple(words.map(state.adapters, function(each) return each.name end)) or false
   made.prompt_tuple = tuple(words.sorted_keys(primary.spec.prompts or {}))
   made.masked = masked_of(made.inputs, graph, primary.spec) or false
   for _, each in ipairs(made.inputs) do
@@ -108,6 +109,7 @@ function emit_module.values(state)
     each.optional = is_optional and "True" or "False"
     each.hint = is_optional and "Optional[ArrayLike] = None" or "ArrayLike"
   end
+  made.arguments = state.adapters and table.move(made.inputs, 1, #made.inputs - 1, 1, {}) or made.inputs
   made.model_classes, made.tokenizer_classes, made.library_class = classes_of(state, primary.spec)
   made.tasks = emit_tasks.values(state, literal, tuple)
   made.ranks = state.spec.processes or false

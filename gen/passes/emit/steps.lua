@@ -145,8 +145,14 @@ local parameter_order = { "k", "ranks", "w", "a", "p", "kept", "in", "out", "s",
 -- Attribute of a worker's parameter that the work does not use.
 local UNUSED = "__attribute__((unused)) "
 
+-- Returns the name of the entry whose structs have a program's inputs and outputs: callers of the primary entry call the
+-- one with adapters.
+local function structs_of(state, program)
+  return state.spec.role == "adapted" and state.primary.name or program.entry.name
+end
+
 local function declared_of(state, program)
-  local name, entry = state.spec.name, program.entry.name
+  local name, entry = state.spec.name, structs_of(state, program)
   return {
     k = "const attn2c_kernel *k", ranks = "attn2c_ranks *ranks",
     w = "const float *w", a = "float *a", p = "float *p", kept = "float *kept",
@@ -564,7 +570,7 @@ function Writer:struct_of(parameter, struct, names)
     pointers[i] = ("call->%s[%d]"):format(parameter, i - 1)
     if self.has_sizes then pointers[i] = (".%s = %s"):format(self.addresses.members[name], pointers[i]) end
   end
-  return ("%s_%s_%s %s = { %s };"):format(self.name, self.entry.name, parameter, struct, table.concat(pointers, ", ")),
+  return ("%s_%s_%s %s = { %s };"):format(self.name, self.structs, parameter, struct, table.concat(pointers, ", ")),
     ("%s = &%s;"):format(self.declared[parameter], struct)
 end
 
@@ -592,7 +598,7 @@ function emit_steps.values(state, program, integers, shadowed)
   local writer = setmetatable({ program = program, addresses = addresses_of(state, program), steps = 0,
     declared = declared_of(state, program), batch = state.spec.batch, name = state.spec.name,
     has_sizes = state.spec.symbols.rows.is_open or state.spec.role == "encode",
-    entry = state.graph.entry, bases = {} }, Writer)
+    entry = state.graph.entry, structs = structs_of(state, program), bases = {} }, Writer)
   local segments = writer:segments()
   local used, of_team = {}, {} -- by all segments; by segments of a team
   for _, segment in ipairs(segments) do

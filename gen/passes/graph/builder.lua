@@ -1,5 +1,6 @@
 -- builder.lua: makes the named inputs, weights, constants, ops and outputs of a graph.
 -- One builder is for the model's stack of layers, another for that of an encoder in its memory.
+local adapted = require("passes.graph.adapted")
 local dump = require("common.dump")
 local faults = require("common.faults")
 local names = require("checkpoints.names")
@@ -29,10 +30,11 @@ local function with_own_names(own, rule)
   return joined
 end
 
---- Returns a builder for the entry of a spec. has_pairs: as for precision.of_scores.
-function Builder.new(spec, name, has_pairs)
+--- Returns a builder for the entry of a spec. has_pairs: as for precision.of_scores; adapters: those that are kept next
+--- to the weights, of an entry that reads them; else nil.
+function Builder.new(spec, name, has_pairs, adapters)
   return setmetatable({
-    spec = spec, model = spec, batch = spec.batch, prefix = "", input_prefix = "",
+    adapters = adapters, spec = spec, model = spec, batch = spec.batch, prefix = "", input_prefix = "",
     stack_name = "",
     graph = { tensors = {}, order = {}, weights = {} },
     entry = { name = name, ops = {}, inputs = {}, outputs = {}, flops = 0 },
@@ -48,7 +50,7 @@ function Builder:part(spec, prefix, input_prefix, stack_name)
     spec = spec, model = self.model, batch = self.batch, prefix = prefix, input_prefix = input_prefix,
     stack_name = stack_name, graph = self.graph, entry = self.entry, section = "input",
     masks = {}, angles = {}, attention_outputs = self.attention_outputs, layout = self.spec.layout,
-    has_pairs = self.has_pairs, products = self.products, ordered = self.ordered, keys = {},
+    adapters = self.adapters, has_pairs = self.has_pairs, products = self.products, ordered = self.ordered, keys = {},
   }, Builder)
 end
 
@@ -265,16 +267,32 @@ function Builder:converted(path, weight, x)
   return x
 end
 
---- Returns a product with a packed weight, x W^T + b, in the number type that the precision gives its part.
+--- Returns the input that says which adapter each sequence has, 0: none. An entry that no call with an adapter takes
+--- does not read it, but has it, so that callers can give it.
+function Builder:of_sequences()
+  local graph, count = self.graph, #self.model.adapters
+  if not graph.adapters then
+    graph.adapters = self:grows(self:input("adapters", "i32", { self.batch }, 0, count + 1), "b")
+    graph.adapters.zeros = true
+  end
+  return graph.adapters
+end
+
+--- Returns a product with a packed weight, x W^T + b, in the number type that the precision gives its part, with what
+--- adapters add to it.
 function Builder:product(path, operands)
-  local weight, x, row_scale = operands.weight, self:converted(path, operands.weight, operands.x)
+  local weight, change = operands.weight, adapted.change(self, path, operands)
+  local x, row_scale = self:converted(path, weight, operands.x)
+  local own, y = change and path .. ".alone" or path, nil
   if not row_scale then
     operands.x = x
-    return self:op("linear", path, operands)
+    y = self:op("linear", own, operands)
+  else
+    local scale = self:scales_of(weight)
+    local sums = self:op("linear_integers", path .. ".sums", { x = x, weight = weight })
+    y = self:op("dequantise", own, { x = sums, row_scale = row_scale, scale = scale, bias = operands.bias })
   end
-  local scale = self:scales_of(weight)
-  local sums = self:op("linear_integers", path .. ".sums", { x = x, weight = weight })
-  return self:op("dequantise", path, { x = sums, row_scale = row_scale, scale = scale, bias = operands.bias })
+  return change and change(y) or y
 end
 
 -- Returns the type of numbers of a convolution in a part: that of its products, or bf16 in place of integers, as rows

@@ -3,7 +3,8 @@
 local activations = require("data.activations")
 local words = require("common.words")
 
-local rounds = words.set { "round", "row_scale", "quantise" }
+-- An adapter's part of a sum reads the shorter form, too, so that rows without an adapter keep their bits.
+local rounds = words.set { "round", "row_scale", "quantise", "adapt" }
 
 --- Sets the function of the activations of an entry, which is not an output of the model.
 return function(entry)

@@ -219,6 +219,23 @@ local function norm(self, fusion, origin, block)
   self:epilogue(fusion, whole_rows(block, cols, origin))
 end
 
+-- Lowers what adapters add to a product: rows of one sequence at a time, or rows that are each of another sequence.
+function leading.adapt(self, fusion, origin, block)
+  local op, o = fusion.leading, fusion.leading.operands
+  local cols, inputs = op.result.shape[#op.result.shape], o.inputs.shape[2]
+  local all = self.storage[op.result.name].rows_per_sequence
+  self:each_piece(all > 1 and all or nil, origin, block.first, block.count, function(row, count, of_piece)
+    local sequence = all == 1 and row or of_piece.position and 0 or row // all
+    self:row("adapt",
+      { rows = count, ["in"] = inputs, cols = cols, ranks = o.inputs.shape[1], ldy = self:ld(fusion.result),
+        ldx = self:ld(o.x), ldr = self:ld(o.rows), lda = all == 1 and 1 or 0, first = op.attributes.first },
+      { y = self:at(fusion.result, row, 0, of_piece), x = self:at(o.x, row, 0, of_piece),
+        r = self:at(o.rows, row, 0, of_piece), inputs = self:at(o.inputs, 0, 0, of_piece),
+        outputs = self:at(o.outputs, 0, 0, of_piece), adapters = self:at(o.adapters, sequence, 0, of_piece) })
+  end)
+  self:epilogue(fusion, whole_rows(block, cols, origin))
+end
+
 function leading.position_gates(self, fusion, origin, block)
   local op, o, heads = fusion.leading, fusion.leading.operands, fusion.leading.attributes.heads
   local cols, y = o.x.shape[#o.x.shape], self:at(op.result, block.first, 0, origin)

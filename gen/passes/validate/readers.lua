@@ -76,6 +76,38 @@ function read.prompts(say, field, value)
     count > 0 and count .. " texts" or show(value), MOST_PROMPTS))
 end
 
+local MOST_ADAPTERS, MOST_ADAPTER_NAME = 64, 64
+
+-- Returns the adapter's name, the last part of a folder's path.
+local function name_of(path) return path:match("([^/]+)/*$") or path end
+
+--- Reads a folder, a list of folders, or a table of folders by name, as { { name, path } }, sorted by name if they have
+--- names; nil: there are none.
+function read.adapters(say, field, value)
+  if value == false then return nil end
+  local given, list, taken = type(value) == "string" and { value } or value, {}, {}
+  if type(given) ~= "table" or next(given) == nil then
+    return say(field.key, show(value) .. ", but a list of folders, or a table such as { sql = FOLDER }, is allowed")
+  end
+  for _, key in ipairs(words.sorted_keys(given)) do
+    local path = given[key]
+    local is_path = type(path) == "string" and path ~= "" and not path:find("%c")
+    local name = type(key) == "string" and key or is_path and name_of(path) or "?"
+    local place = ("%s.%s"):format(field.key, tostring(key):gsub("%c", "?"):sub(1, MOST_ADAPTER_NAME))
+    if not is_path then
+      say(place, show(path) .. ", but the path of a folder is allowed")
+    elseif not name:find("^[%w_][%w_.-]*$") or #name > MOST_ADAPTER_NAME or name == "none" then
+      say(place, ("the name %s, but 1 to %d letters, digits, _, . and - are allowed, and not none: { NAME = FOLDER }")
+        :format(show(name), MOST_ADAPTER_NAME))
+    elseif taken[name] then
+      say(place, ("the name %s is given twice; { NAME = FOLDER } gives another one"):format(show(name)))
+    end
+    taken[name], list[#list + 1] = true, { name = name, path = path }
+  end
+  if #list <= MOST_ADAPTERS then return list end
+  return say(field.key, ("%d adapters, but at most %d are allowed"):format(#list, MOST_ADAPTERS))
+end
+
 function read.labels(say, field, value)
   if type(value) ~= "table" or #value == 0 then
     return say(field.key, show(value) .. ", but a list of texts such as { \"no\", \"yes\" } is allowed")

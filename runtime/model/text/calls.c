@@ -219,7 +219,8 @@ int attn2c_reader_add(attn2c_reader *reader, const attn2c_text_tokens *tokens) {
                            .length = length,
                            .keys = reader->keys && reader->keys < length ? reader->keys : length,
                            .prompt = reader->prompt.tokens,
-                           .is_query = reader->is_query};
+                           .is_query = reader->is_query,
+                           .adapter = reader->adapter};
   if (length) {
     memcpy(reader->tokens + reader->used, tokens->ids, length * sizeof *reader->tokens);
     memcpy(reader->tokens + reader->used + length, tokens->types, length * sizeof *reader->tokens);
@@ -233,7 +234,7 @@ int attn2c_reader_add(attn2c_reader *reader, const attn2c_text_tokens *tokens) {
 typedef struct {
   attn2c_reader *reader;
   attn2c_context *context;
-  int32_t *arrays; /* ids, types, mask, rows that pools take, lengths */
+  int32_t *arrays; /* ids, types, mask, rows that pools take, lengths, adapters */
   const void **inputs;
   void **results;
   size_t *part;  /* numbers of the texts */
@@ -247,7 +248,8 @@ static int is_sound(attn2c_reader *reader) {
   const attn2c_entry *primary = attn2c_primary_entry(reader->model);
   for (int i = 0; i < primary->input_count; i++) {
     const int given = i == facts->ids || i == facts->types || i == facts->lengths || i == facts->mask ||
-                      (may_have_prompt(facts) && i == facts->pool_mask);
+                      (may_have_prompt(facts) && i == facts->pool_mask) ||
+                      i == attn2c_adapters_input(reader->model);
     if (given) continue;
     snprintf(reader->fault, sizeof reader->fault, "the model takes %s too, which text does not give",
              reader->model->tensors[primary->inputs[i]].name);
@@ -270,12 +272,13 @@ static void fill(job *job) {
   const attn2c_text_facts *facts = reader->facts;
   const int64_t all = job->count * job->seq;
   int32_t *ids = job->arrays, *types = ids + all, *mask = types + all, *pooled = mask + all,
-          *lengths = pooled + all;
+          *lengths = pooled + all, *adapters = lengths + job->count;
   memset(ids, 0, (size_t)(4 * all) * sizeof *ids);
   for (int64_t i = 0; i < job->count; i++) {
     const attn2c_reader_text *text = &reader->texts[job->part[i]];
     const int32_t *from = reader->tokens + text->first;
     lengths[i] = (int32_t)text->keys;
+    adapters[i] = text->adapter;
     memcpy(ids + i * job->seq, from, text->length * sizeof *ids);
     memcpy(types + i * job->seq, from + text->length, text->length * sizeof *ids);
     for (size_t t = 0; t < text->length; t++) {
@@ -289,6 +292,7 @@ static void fill(job *job) {
                      : i == facts->types                               ? types
                      : i == facts->mask                                ? mask
                      : may_have_prompt(facts) && i == facts->pool_mask ? pooled
+                     : i == attn2c_adapters_input(reader->model)       ? adapters
                                                                        : lengths;
 }
 
@@ -323,7 +327,7 @@ static int call_part(job *job, int64_t rows, void *const *outputs) {
 static int allocate(job *job, int64_t batch, void *const *outputs) {
   const attn2c_reader *reader = job->reader;
   const attn2c_entry *entry = attn2c_primary_entry(reader->model);
-  job->arrays = calloc((size_t)(batch * (4 * job->seq + 1)), sizeof *job->arrays);
+  job->arrays = calloc((size_t)(batch * (4 * job->seq + 2)), sizeof *job->arrays);
   job->part = calloc((size_t)batch, sizeof *job->part);
   job->inputs = calloc((size_t)entry->input_count + 1, sizeof *job->inputs);
   job->results = calloc((size_t)entry->output_count + 1, sizeof *job->results);

@@ -45,6 +45,7 @@ typedef struct attn2c_reader {
   int is_query;         /* 1: texts are queries of late interaction, else documents */
   size_t keys;          /* of the last text that was encoded: tokens that the others see; 0: all */
   int32_t language;     /* of texts: attn2c_text_input */
+  int32_t adapter;      /* of texts that are added; 0: none */
   attn2c_padded padded; /* memory of the last text, if texts are filled up */
   struct attn2c_reader_text *texts;
   size_t count, capacity;
@@ -61,8 +62,9 @@ typedef struct attn2c_reader {
 typedef struct attn2c_reader_text {
   size_t first; /* place in reader->tokens: `length` ids, then `length` types */
   size_t length;
-  size_t keys;    /* of its tokens, those that the others see */
-  int is_query;   /* as the reader has it */
+  size_t keys;  /* of its tokens, those that the others see */
+  int is_query; /* as the reader has it */
+  int32_t adapter;
   size_t prompt;  /* its first tokens that are of the prompt */
   int64_t number; /* the caller's own number */
 } attn2c_reader_text;

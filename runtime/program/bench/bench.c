@@ -146,7 +146,7 @@ static int prepare(job *job) {
     before = lengths_to_time(model->continued->source_lengths, job->arguments, lengths);
   else if (model->is_open && !model->continued)
     before = lengths_to_time(model->lengths, job->arguments, lengths);
-  void **own = job->in + (encode ? encode->input_count : 0);
+  void **own = job->in + attn2c_inputs_of_entries(model, NULL) - attn2c_primary_entry(model)->input_count;
   if (model->continued) attn2c_bench_tokens_list(model, job->arguments->length, own[0], tokens);
   inputs = 0;
   for (int i = 0; i < job->count && status == ATTN2C_OK; i++) {
@@ -155,9 +155,10 @@ static int prepare(job *job) {
     const int is_of_tokens = model->continued && i >= before;
     s->call = (attn2c_bench_call){
         .program = job->program, .model = job->opened, .context = job->context, .in = job->in + inputs};
-    s->call.number = is_of_tokens ? attn2c_primary(model) : model->is_open ? 0 : i;
+    const int is_primary = is_of_tokens || (model->is_open && !encode);
+    s->call.number = is_primary ? attn2c_primary(model) : model->is_open ? 0 : i;
     s->call.entry = &model->entries[s->call.number];
-    if (is_of_tokens) s->call.in = own;
+    if (is_primary) s->call.in = own;
     if (!model->is_open) inputs += s->call.entry->input_count;
     result->model = model, result->entry = s->call.entry, result->provider = job->opened->provider;
     if (is_of_tokens)

@@ -3,6 +3,7 @@
 
 #include "model/continue.h"
 #include "model/sequences.h"
+#include "program/inputs.h"
 #include "program/run.h"
 
 #include <string.h>
@@ -15,13 +16,17 @@ int attn2c_continuing_open(const attn2c_descriptor *model, const attn2c_argument
     made->calls = attn2c_continued_calls(made->context);
     return ATTN2C_OK;
   }
-  int status = attn2c_run_open(model, arguments, notes, &made->opened, message);
+  int32_t adapter;
+  int status = attn2c_adapter_asked(model, arguments, &adapter, message);
+  if (status == ATTN2C_OK) status = attn2c_run_open(model, arguments, notes, &made->opened, message);
   if (status != ATTN2C_OK) return status;
   status = attn2c_sequences_create(made->opened, &made->context);
   if (status != ATTN2C_OK)
     return attn2c_fail(message, status, "no memory for the keys and values of %lld sequences",
                        (long long)model->continued->sequences);
   made->calls = attn2c_continued_calls(made->context);
+  for (int64_t i = 0; i < model->continued->sequences && status == ATTN2C_OK; i++)
+    status = attn2c_set_adapter(made->context, i, adapter);
   return status;
 }
 

@@ -39,6 +39,7 @@ typedef struct {
   int64_t rows;        /* of all that were computed, in a model of any length */
   attn2c_item *items;  /* [batch] */
   float *input;        /* of one call */
+  int32_t *adapters;   /* [batch], the same of all inputs */
   void **outputs;      /* of one call; NULL: not wanted */
   float *against;      /* embeddings to compare with, [against_count][width]; NULL: none */
   int64_t against_count;
@@ -358,7 +359,7 @@ static int write_answers(job *job, int64_t count) {
 
 /* Computes and answers the first `count` inputs of the call. */
 static int compute(job *job, int64_t count) {
-  const void *inputs[1] = {job->input};
+  const void *inputs[] = {job->input, job->adapters};
   int status = ATTN2C_OK;
   if (count == 0) return status;
   const int64_t rows = job->items[0].rows;
@@ -437,6 +438,15 @@ static int write_all(job *job) {
                                                   : ATTN2C_OK;
 }
 
+static int set_adapter(job *job) {
+  int32_t adapter;
+  const int status = attn2c_adapter_asked(job->model, job->arguments, &adapter, job->message);
+  job->adapters = calloc((size_t)job->batch, sizeof *job->adapters);
+  if (!job->adapters) return attn2c_fail(job->message, ATTN2C_MEMORY, "run: no memory");
+  for (int64_t i = 0; i < job->batch && status == ATTN2C_OK; i++) job->adapters[i] = adapter;
+  return status;
+}
+
 static int run_job(job *job, FILE *notes) {
   const attn2c_arguments *arguments = job->arguments;
   const int is_asked = arguments->answers != ATTN2C_ANSWERS_NONE || arguments->top > 0 ||
@@ -444,6 +454,7 @@ static int run_job(job *job, FILE *notes) {
   const int gathers = arguments->similar || arguments->answers == ATTN2C_ANSWERS_NPY;
   job->prints = (is_asked || arguments->output_count == 0) && !gathers;
   int status = check_usage(job);
+  if (status == ATTN2C_OK) status = set_adapter(job);
   if (status == ATTN2C_OK)
     status = attn2c_paths_open(job->media->kind, job->media->words, job->media->word_count,
                                &job->media->paths, job->message);
@@ -482,6 +493,7 @@ int attn2c_media_run(const attn2c_descriptor *model, attn2c_media *media, const 
   free(job->logits);
   free(job->arrays);
   free(job->items);
+  free(job->adapters);
   attn2c_free(job->against);
   free(job->outputs);
   free(job);

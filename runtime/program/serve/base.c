@@ -1,5 +1,5 @@
 /* base.c - the routes that each model has: /health, /v1/models, /metrics. */
-#include "program/serve/server.h"
+#include "program/serve/request.h"
 
 static void health(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   (void)server, (void)given;
@@ -7,12 +7,14 @@ static void health(attn2c_server *server, attn2c_exchange *exchange, const json_
 }
 
 static void models(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
+  const attn2c_descriptor *model = server->model;
+  json_t *list = json_array();
   (void)given;
-  attn2c_serve_reply(exchange, 200,
-                     json_pack("{s:s, s:[{s:s, s:s, s:I, s:s}]}", "object", "list", "data", "id",
-                               server->model->name, "object", "model", "created", (json_int_t)server->started,
-                               "owned_by", "attn2c"),
-                     0);
+  for (int i = 0; i == 0 || (model->adapters && model->adapters[i - 1]); i++)
+    json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:s, s:s*}", "id", attn2c_served_name(server, i),
+                                          "object", "model", "created", (json_int_t)server->started,
+                                          "owned_by", "attn2c", "parent", i ? model->name : NULL));
+  attn2c_serve_reply(exchange, 200, json_pack("{s:s, s:o}", "object", "list", "data", list), 0);
 }
 
 static void metrics(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {

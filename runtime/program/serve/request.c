@@ -123,3 +123,25 @@ int attn2c_request_texts(attn2c_request *r, const char *name, int most,
   }
   return r->failed ? 0 : (int)count;
 }
+
+const char *attn2c_served_name(const attn2c_server *server, int32_t adapter) {
+  return adapter > 0 ? server->model->adapters[adapter - 1] : server->model->name;
+}
+
+void attn2c_request_model(attn2c_request *r, const attn2c_server *server, int32_t *adapter) {
+  const attn2c_descriptor *model = server->model;
+  const char *name = NULL;
+  *adapter = 0;
+  if (!attn2c_request_text(r, "model", &name) || !model->adapters || strcmp(name, model->name) == 0) return;
+  const size_t length = strlen(model->name);
+  const int has_model = strncmp(name, model->name, length) == 0 && name[length] == ':';
+  *adapter = attn2c_adapter_number(model, has_model ? name + length + 1 : name);
+  if (*adapter > 0 || (*adapter == 0 && has_model)) return;
+  char known[600];
+  size_t used = (size_t)snprintf(known, sizeof known, "%s", model->name);
+  for (int i = 0; model->adapters[i] && used < sizeof known; i++)
+    used += (size_t)snprintf(known + used, sizeof known - used, " or %s", model->adapters[i]);
+  attn2c_serve_refuse(r->exchange, 404, "model", "model_not_found", "model: \"%.100s\", but %s is allowed",
+                      name, known);
+  r->failed = 1;
+}

@@ -26,6 +26,11 @@ int attn2c_request_flag(attn2c_request *r, const char *name, int *value);
 int attn2c_request_word(attn2c_request *r, const char *name, const char *words, int *value);
 /* Reads a text, which belongs to the JSON. */
 int attn2c_request_text(attn2c_request *r, const char *name, const char **value);
+/* Reads `model`: which adapter is asked for, by its name or MODEL:NAME. Any other name stands for the model,
+ * if it has no adapters. */
+void attn2c_request_model(attn2c_request *r, const attn2c_server *server, int32_t *adapter);
+/* Returns the name of the model, or of one of its adapters, in replies. */
+const char *attn2c_served_name(const attn2c_server *server, int32_t adapter);
 /* A text, or a list of at most `most` texts. Calls take(context, text, length) for each; it returns a status.
  * Returns the number of texts. */
 int attn2c_request_texts(attn2c_request *r, const char *name, int most,

@@ -83,8 +83,9 @@ static void make_footer(attn2c_cache *cache, const attn2c_model *model, const at
   memcpy(footer, magic, MAGIC);
   attn2c_put_word(footer, AT_VERSION, VERSION);
   attn2c_put_number(footer, AT_WIDTH, (uint64_t)cache->width);
-  attn2c_put_number(footer, AT_LAYOUT,
-                    attn2c_checksum(attn2c_layout(of), of->generator, strlen(of->generator)));
+  attn2c_put_number(
+      footer, AT_LAYOUT,
+      attn2c_checksum(attn2c_layout(of) + (uint64_t)reader->adapter, of->generator, strlen(of->generator)));
   attn2c_put_number(footer, AT_WEIGHTS, attn2c_weights_checksum(model));
   attn2c_put_number(footer, AT_TOKENIZER, attn2c_checksum(0, reader->facts->tables, reader->facts->size));
   attn2c_put_number(footer, AT_PROMPT, prompt->text ? attn2c_checksum(1, prompt->text, prompt->length) : 0);

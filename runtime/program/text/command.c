@@ -489,6 +489,8 @@ static int run_job(job *job, FILE *notes) {
   if (job->reader) job->reader->facts = job->facts;
   if (status == ATTN2C_OK) status = set_reader(job);
   if (status == ATTN2C_OK)
+    status = attn2c_adapter_asked(job->model, arguments, &job->reader->adapter, job->message);
+  if (status == ATTN2C_OK)
     status =
         attn2c_arrays_open(job->reader, arguments, job->prints, job->gathers, &job->arrays, job->message);
   for (int o = 0; status == ATTN2C_OK && o < job->group.output_count; o++)

@@ -389,8 +389,7 @@ attn2c_ask *attn2c_ask_read(attn2c_server *server, attn2c_request *r, const attn
   ask->job.kind = &attn2c_ask_kind;
   ask->is_chat = is_chat;
   ask->created = (int64_t)time(NULL);
-  const json_t *model = attn2c_request_field(r, "model");
-  if (model && !json_is_string(model)) attn2c_request_refuse(r, "model", model, "a text is allowed");
+  attn2c_request_model(r, server, &ask->adapter);
   refuse_others(r);
   read_sampling(r, ask, stated, server->generate);
   read_biases(r, ask, server->generate->calls.vocabulary);

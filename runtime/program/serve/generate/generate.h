@@ -56,7 +56,8 @@ struct attn2c_ask {
   attn2c_job job;
   attn2c_ask *next; /* of the engine's thread */
   int is_chat, is_streamed, with_usage, echo;
-  int top; /* most probable tokens of each; -1: no log-probabilities */
+  int top;         /* most probable tokens of each; -1: no log-probabilities */
+  int32_t adapter; /* of its answers; 0: none */
   char id[48];
   int64_t created;
   attn2c_sampling sampling; /* the lists are the request's own, but for stop tokens */

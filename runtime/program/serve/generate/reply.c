@@ -153,7 +153,8 @@ static json_t *frame(const attn2c_ask *ask, json_t *choices) {
                        : ask->is_streamed ? "chat.completion.chunk"
                                           : "chat.completion";
   return json_pack("{s:s, s:s, s:I, s:s, s:o}", "id", ask->id, "object", object, "created",
-                   (json_int_t)ask->created, "model", ask->job.server->model->name, "choices", choices);
+                   (json_int_t)ask->created, "model", attn2c_served_name(ask->job.server, ask->adapter),
+                   "choices", choices);
 }
 
 /* Writes an event, and releases it. */

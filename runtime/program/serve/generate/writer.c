@@ -297,7 +297,10 @@ static place *place_for(attn2c_writing *w, const attn2c_asked *answer) {
       return NULL;
     if (p->answer) continue;
     int32_t common = 0;
-    while (common < kept && common < answer->prompt_count && ids[common] == answer->prompt[common]) common++;
+    const int is_alike = attn2c_kept_ids_adapter(w->kept, i) == answer->ask->adapter;
+    while (is_alike && common < kept && common < answer->prompt_count &&
+           ids[common] == answer->prompt[common])
+      common++;
     if (!oldest || p->used < oldest->used) oldest = p;
     if (common > most && kept - common <= CLOSE) most = common, found = p;
   }
@@ -325,6 +328,7 @@ static int prepare(attn2c_writing *w, place *p, attn2c_message *message) {
   if (status == ATTN2C_OK)
     status = attn2c_sampler_feed(p->sampler, p->prompt, p->prompt_count, ATTN2C_FED_PROMPT, message);
   if (status == ATTN2C_OK) status = attn2c_writer_begin(p->text, w->work, p->prompt, (size_t)p->prompt_count);
+  if (status == ATTN2C_OK) status = attn2c_kept_ids_adapt(w->kept, sequence, ask->adapter);
   if (status != ATTN2C_OK) return status;
   if (w->calls->encode || p->is_looked) {
     attn2c_kept_ids_forget(w->kept, sequence);

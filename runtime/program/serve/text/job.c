@@ -179,6 +179,7 @@ void attn2c_text_job_options(attn2c_server *server, attn2c_request *r, attn2c_te
   char names[200] = "no prompt";
   size_t length = 0;
   if (!job) return;
+  attn2c_request_model(r, server, &job->work.adapter);
   attn2c_request_flag(r, "truncate", &job->work.cuts);
   attn2c_request_text(r, "prompt_name", &prompt);
   for (int i = 0; prompt && i < facts->prompt_count; i++) {

@@ -8,8 +8,8 @@ static const attn2c_text_facts *facts_of(const attn2c_text_job *job) { return jo
 
 char *attn2c_reply_embeddings(const attn2c_text_job *job, size_t *length) {
   const attn2c_texts_work *work = &job->work;
-  return attn2c_embeddings_text(job->job.server->model->name, work->values, work->count, work->width,
-                                job->is_base64, work->tokens, length);
+  return attn2c_embeddings_text(attn2c_served_name(job->job.server, job->work.adapter), work->values,
+                                work->count, work->width, job->is_base64, work->tokens, length);
 }
 
 char *attn2c_reply_lists(const attn2c_text_job *job, size_t *length) {
@@ -89,9 +89,10 @@ char *attn2c_reply_ranks(const attn2c_text_job *job, size_t *length) {
 
 char *attn2c_reply_results(const attn2c_text_job *job, size_t *length) {
   const json_int_t tokens = job->work.tokens;
-  json_t *object = json_pack("{s:s, s:s, s:o, s:{s:I, s:I}}", "object", "list", "model",
-                             job->job.server->model->name, "results", ranked(job, "relevance_score"), "usage",
-                             "prompt_tokens", tokens, "total_tokens", tokens);
+  json_t *object =
+      json_pack("{s:s, s:s, s:o, s:{s:I, s:I}}", "object", "list", "model",
+                attn2c_served_name(job->job.server, job->work.adapter), "results",
+                ranked(job, "relevance_score"), "usage", "prompt_tokens", tokens, "total_tokens", tokens);
   return text_of(object, 0, length);
 }
 

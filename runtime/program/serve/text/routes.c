@@ -38,8 +38,6 @@ static int read_dimensions(const attn2c_server *server, attn2c_request *r, attn2
 
 static void embeddings(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   attn2c_request r = {exchange, given, 0};
-  const char *model;
-  attn2c_request_text(&r, "model", &model); /* any: there is one */
   attn2c_text_job *job = attn2c_text_job_of(server, &r, "input", ATTN2C_MAY_BE_IDS, NULL);
   if (!job) return;
   attn2c_text_job_options(server, &r, job);
@@ -89,14 +87,13 @@ static void embed_all(attn2c_server *server, attn2c_exchange *exchange, const js
 static void rank(attn2c_server *server, attn2c_exchange *exchange, const json_t *given, const char *texts,
                  const char *returns, char *(*write)(const attn2c_text_job *, size_t *)) {
   attn2c_request r = {exchange, given, 0};
-  const char *query = NULL, *model;
+  const char *query = NULL;
   int64_t top = ATTN2C_MOST_ASKED;
   if (!attn2c_request_text(&r, "query", &query))
     attn2c_request_refuse(&r, "query", attn2c_request_field(&r, "query"), "a text is needed");
   attn2c_text_job *job = attn2c_text_job_of(server, &r, texts, ATTN2C_TEXT_OBJECT, query);
   if (!job) return;
   attn2c_text_job_options(server, &r, job);
-  attn2c_request_text(&r, "model", &model);
   attn2c_request_integer(&r, "top_n", 1, INT32_MAX, &top);
   job->top = (size_t)top;
   attn2c_request_flag(&r, "raw_scores", &job->is_raw);

@@ -104,6 +104,7 @@ static int add_next(attn2c_text_worker *worker, attn2c_texts_work *work, int64_t
       .text = asked->text, .length = asked->length, .pair = asked->pair, .pair_length = asked->pair_length};
   const int has_windows = reader->facts->answer == ATTN2C_ANSWER_SPAN && asked->pair, first = group->count;
   attn2c_text_tokens tokens = {.length = asked->id_count};
+  reader->adapter = work->adapter;
   int status = asked->ids ? ATTN2C_OK : encode(reader, work, asked, &tokens);
   if (status == ATTN2C_OK && *rows > 0 && *rows + (int64_t)tokens.length > (int64_t)reader->longest) return 0;
   work->next++;

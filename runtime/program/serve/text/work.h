@@ -26,6 +26,7 @@ typedef struct attn2c_texts_work {
   attn2c_asked_text *list;
   size_t count;
   const char *prompt; /* its name; NULL: the usual one */
+  int32_t adapter;    /* 0: none */
   int cuts;           /* 1: a text that is too long is cut; 0: it is a fault */
   attn2c_text_result gets;
   int output;   /* number of the output */
