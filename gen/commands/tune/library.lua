@@ -62,8 +62,9 @@ local function body_of(code, calls, lanes, names)
   return table.concat(lines, "\n")
 end
 
---- Returns the C text of a library with the calls (calls.lua) of candidates of one product. lanes: floats of a vector.
-function library.text(list, lanes)
+--- Returns the C text of a library with the calls (calls.lua) of candidates of one product. lanes: floats of a vector;
+--- more: { text, names }: functions that are candidates after these, or nil.
+function library.text(list, lanes, more)
   local code, kernels, bodies, names, list_of = {}, {}, {}, { count = 0 }, {}
   local bytes = { 0, 0, 0 }
   for i, calls in ipairs(list) do
@@ -80,10 +81,12 @@ function library.text(list, lanes)
   end
   local parts = { "#include <stddef.h>", '#include "ops/steps.h"' }
   for _, file in ipairs(product.includes(kernels)) do parts[#parts + 1] = ('#include "%s"'):format(file) end
-  words.append(parts, product.strips(kernels), code, bodies)
+  more = more or { names = {} }
+  words.append(parts, product.strips(kernels), code, bodies, { more.text })
+  words.append(list_of, more.names)
   parts[#parts + 1] = ("void (*const candidates[])(const void *, const void *, void *) = { %s };"):format(
     table.concat(list_of, ", "))
-  parts[#parts + 1] = ("const int candidate_count = %d;"):format(#list)
+  parts[#parts + 1] = ("const int candidate_count = %d;"):format(#list_of)
   parts[#parts + 1] = ("const size_t operand_bytes[3] = { %s };\n"):format(table.concat(bytes, ", "))
   return table.concat(parts, "\n")
 end

@@ -8,11 +8,14 @@
 -- that, and replaces their lines; ROWS=9 leaves products of more rows out; PREPARE=2 only compiles, two products at a
 -- time, so that the machine need not be quiet for it. BETWEEN=1 takes the shapes between the list's, and
 -- DRAWN=SEED:COUNT that number of random products of each type and form, for a table of their own.
+-- FEW=1 prints a table instead: of few rows (few.lua), the rule's time against memory's rate and the multipliers'. TYPE
+-- may then be that of weights in scale blocks, by its name in gen/data/types.lua: q4, or q4fine with fine rows.
 -- LIMIT=140 begins no product after that time and exits with 1 if products are left:
 -- with KEEP=1 the next run goes on with them.
 local script = arg[0]:match("^(.*)/tests/bench/[^/]*/[^/]*$") or "."
 package.path = ("%s/gen/?.lua;%s/tests/bench/products/?.lua;"):format(script, script) .. package.path
 local facts = require("commands.machine.facts")
+local few = require("few")
 local files = require("common.files")
 local library = require("commands.tune.library")
 local losses = require("losses")
@@ -26,6 +29,9 @@ local FLAGS = "-std=c11 -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off
   .. "-iquote runtime -w"
 local ALL = { "amx:bf16", "amx:int8", "avx512:f32", "avx512:bf16", "avx512bf16:bf16", "avx512bf16:int8", "avx2:f32",
   "avx2:bf16", "avx2:int8" }
+local ALL_FEW = { "avx512bf16:q4", "avx512bf16:q4fine", "avx512bf16:q4m", "avx512bf16:q4f", "avx512bf16:q8",
+  "avx512bf16:q8fine", "avx512bf16:q8h", "avx512bf16:int8", "avx512bf16:bf16", "avx2:q4", "avx2:q4m", "avx2:q8",
+  "avx2:q8fine", "avx2:q8h", "avx2:int8" }
 local MATRICES = 72 -- of 12 layers
 local MOST_SECONDS = 6 -- of a product, in which its rounds begin
 local prepares = tonumber(os.getenv("PREPARE") or "") -- compilers at a time
@@ -60,19 +66,24 @@ local function go_on_or_end()
   end
 end
 
--- Returns the candidates of a product and the name of a library of them, which it compiles unless it is there.
+-- Returns the path of a library of this name and text, without its ending. It is compiled unless it is there.
 -- is_later: whether the compiler may still run when this returns.
-local function library_of(target, word, form, shape, is_later)
-  local list = shapes.candidates(target, word, shape, form == "open")
-  local name = ("%s_%s_%s_%dx%d_%d"):format(target, word, form, shape.outputs, shape.inputs, shape.rows)
-  local path, text = OUT .. "/" .. name, text_of(target, list)
+local function compiled(target, name, text, is_later)
+  local path = OUT .. "/" .. name
   if files.read(path .. ".c") ~= text or not files.read(path .. ".so") then
     os.remove(path .. ".so")
     files.write_all(OUT, { { name = name .. ".c", text = text } })
     run("cc %s %s -o %s.new %s.c && mv %s.new %s.so%s", FLAGS, table.concat(targets.flags(target, true), " "), path,
       path, path, path, is_later and " &" or "")
   end
-  return list, path
+  return path
+end
+
+-- Returns the candidates of a product, and the path of a library of them.
+local function library_of(target, word, form, shape, is_later)
+  local list = shapes.candidates(target, word, shape, form == "open")
+  local name = ("%s_%s_%s_%dx%d_%d"):format(target, word, form, shape.outputs, shape.inputs, shape.rows)
+  return list, compiled(target, name, text_of(target, list), is_later)
 end
 
 -- Returns the KB of weights of which a product reads one matrix after the other: more than caches hold. Small products
@@ -83,18 +94,34 @@ local function pool_of(shape, made)
   return math.min(all, math.ceil(MATRICES * types.bytes(made.elements, made.types.a) / 1024))
 end
 
+-- Returns the nanoseconds of a library's candidates. more: arguments of the timer after its rounds.
+local function times_of(path, pool_kb, more)
+  local pipe = assert(io.popen(("%s %s/time %s.so %d %s %s %s"):format(timed_by, OUT, path, pool_kb, sample, rounds,
+    more)))
+  local list = {}
+  for text in pipe:lines() do list[#list + 1] = tonumber(text) end
+  assert(pipe:close(), "the timer failed")
+  return list
+end
+
+-- Prints the table of few rows of a type on a target.
+local function print_few(target, word)
+  for _, weight in ipairs((shapes.few())) do
+    local made = few.of(target, word, weight)
+    local path = compiled(target, ("few_%s_%s_%dx%d"):format(target, word, weight[1], weight[2]), made.text)
+    local ns = times_of(path, 1024 * pool, ("%d %d"):format(MOST_SECONDS, #made.rows + few.BOUNDS))
+    print(few.line(made, target .. " " .. word, weight, ns))
+  end
+end
+
 -- Times the candidates of a product; returns a line of the table.
 local function measured(target, word, form, shape)
-  local list, name = library_of(target, word, form, shape)
-  local pipe = assert(io.popen(("%s %s/time %s.so %d %s %s %d"):format(timed_by, OUT, name,
-    pool_of(shape, list[1].calls), sample, rounds, MOST_SECONDS)))
-  local line, i = { target = target, type = word, form = form, outputs = shape.outputs, inputs = shape.inputs,
-    rows = shape.rows, ratios = {} }, 0
-  for text in pipe:lines() do
-    i = i + 1
-    list[i].ns = tonumber(text)
-  end
-  assert(pipe:close() and i == #list, "the timer failed")
+  local list, path = library_of(target, word, form, shape)
+  local ns = times_of(path, pool_of(shape, list[1].calls), MOST_SECONDS)
+  assert(#ns == #list, "the timer failed")
+  local line = { target = target, type = word, form = form, outputs = shape.outputs, inputs = shape.inputs,
+    rows = shape.rows, ratios = {} }
+  for i, each in ipairs(list) do each.ns = ns[i] end
   local best = math.huge
   for _, each in ipairs(list) do best = math.min(best, each.ns) end
   line.ns = best
@@ -139,13 +166,22 @@ local function here()
   return family and ("%s, family %s, model %s"):format(name, family, model) or name
 end
 
+run("mkdir -p %s", OUT)
+run("cc -O2 -std=gnu11 -iquote runtime -o %s/time %s/runtime/tools/products.c -ldl", OUT, script)
 local runs, wanted = targets.runs_on(targets.machine(os.getenv)), {}
+if os.getenv("FEW") then
+  print(few.head())
+  for _, each in ipairs(#arg > 0 and arg or ALL_FEW) do
+    local target, word = each:match("^(%w+):(%w+)$")
+    assert(targets.by_name[target] and shapes.knows(word), each)
+    if runs(target) then print_few(target, word) end
+  end
+  os.exit(0)
+end
 for _, each in ipairs(ALL) do
   for _, form in ipairs { "fixed", "open" } do wanted[#wanted + 1] = each .. ":" .. form end
 end
 if #arg > 0 then wanted = arg end
-run("mkdir -p %s", OUT)
-run("cc -O2 -std=gnu11 -o %s/time %s/runtime/tools/products.c -ldl", OUT, script)
 local machine, date = here(), os.date("!%Y-%m-%d")
 local path = ("%s/tests/bench/products/tables/%s%s.txt"):format(script, table_of.file_name(machine, date),
   is_between and "-between" or seed and "-drawn-" .. seed or "")

@@ -98,15 +98,36 @@ function shapes.drawn(seed, group, count)
   return list
 end
 
+-- Products of few rows: of heads, of feed-forward layers, and of a vocabulary.
+local FEW = { { 2048, 2048 }, { 8192, 2048 }, { 2048, 8192 }, { 576, 1536 }, { 1536, 576 }, { 49152, 576 } }
+local FEW_ROWS = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 24, 32 }
+
+--- Returns the weights, { outputs, inputs }, and the rows that few.lua measures.
+function shapes.few() return FEW, FEW_ROWS end
+
+-- Returns the type of weights that a word names, and whether their rows are fine: a word of descriptions; or the name of
+-- a type in scale blocks, before "fine" if the rows are.
+local function named(word)
+  local name = word:gsub("fine$", "")
+  return types.of_word[word] or types.all[name] and name, name ~= word
+end
+
+--- True if a word names a type of weights.
+function shapes.knows(word) return named(word) ~= nil end
+
 --- Returns the types of a product whose weights have a number type, named by its word, on a target.
-function shapes.types(target, word) return types.product(types.of_word[word], targets.rows(target, word)) end
+function shapes.types(target, word)
+  local type, is_fine = named(word)
+  return types.product(type, is_fine and types.fine or targets.rows(target, word))
+end
 
 --- Returns the rule's choice { panel, token_block, fetch, stream } for a product. is_open: whether only a call knows
 --- its rows; the rule is then asked for the longest call's.
 function shapes.rule(target, word, shape, is_open)
   local rows = is_open and shapes.LONGEST or shape.rows
-  local parameters = tuning.parameters { spec = { target = target, plan = {}, kernels = "c", any = is_open } }
-  return parameters.of((" n %d "):format(rows), { shape = { shape.outputs, shape.inputs }, type = types.of_word[word] })
+  local parameters = tuning.parameters { spec = { target = target, plan = {}, kernels = "c",
+    symbols = { rows = { is_open = is_open } } } }
+  return parameters.of((" n %d "):format(rows), { shape = { shape.outputs, shape.inputs }, type = (named(word)) })
 end
 
 --- Returns the calls of a product with some parameters (commands/tune/calls.lua).
