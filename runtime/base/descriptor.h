@@ -516,8 +516,8 @@ const attn2c_entry *attn2c_adapted_entry(const attn2c_descriptor *model);
 /* Returns the number of the primary entry's input that has the adapters of sequences: its last; or -1. */
 int attn2c_adapters_input(const attn2c_descriptor *model);
 /* Returns the entry that makes a call to an entry with these inputs, of `count` sequences. A call to the
- * primary entry in which some sequence has an adapter is made by the adapted entry; all others are made by the
- * entry itself. */
+ * primary entry in which some sequence has an adapter is made by the adapted entry; all others are made by
+ * the entry itself. */
 const attn2c_entry *attn2c_entry_of_call(const attn2c_descriptor *model, const attn2c_entry *entry,
                                          const void *const *inputs, int64_t count);
 /* Returns the number of the adapter called `name`, 0 for "none", or -1. */

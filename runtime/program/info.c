@@ -130,6 +130,8 @@ static void print_table(const attn2c_program *program, FILE *out) {
   fprintf(out, "%-13s%s (%s)\n", "description", model->description, model->description_hash);
   print_targets(model, out);
   fprintf(out, "%-13s%s\n", "precision", attn2c_precision(model));
+  for (int i = 0; model->adapters && model->adapters[i]; i++)
+    fprintf(out, "%-13s%s\n", i ? "" : "adapters", model->adapters[i]);
   if (model->smoothing) fprintf(out, "%-13s%s\n", "factors", model->smoothing);
   fprintf(out, "%-13s%d\n", "threads", model->threads);
   if (model->saved_by_two > 0.0)
@@ -256,6 +258,15 @@ static int json_text(const attn2c_descriptor *model, json_t *object) {
   return failed;
 }
 
+static int json_adapters(const attn2c_descriptor *model, json_t *object) {
+  if (!model->adapters) return 0;
+  json_t *list = json_array();
+  int failed = json_object_set_new(object, "adapters", list);
+  for (int i = 0; model->adapters[i] && !failed; i++)
+    failed = json_array_append_new(list, json_string(model->adapters[i]));
+  return failed;
+}
+
 static int json_kernels(const attn2c_descriptor *model, json_t *object) {
   json_t *list = json_array();
   if (json_object_set_new(object, "kernel_shapes", list) != 0) return -1;
@@ -340,8 +351,9 @@ static int print_json(const attn2c_program *program, FILE *out) {
       (!model->smoothing || json_object_set_new(object, "factors", json_string(model->smoothing)) == 0) &&
       (!attn2c_is_embedded(model) || json_object_set(object, "embedded", embedded) == 0) &&
       json_lengths(program, object) == 0 && json_context(model, object) == 0 &&
-      json_ranks(model->divided, object) == 0 && json_entries(model, object) == 0 &&
-      json_targets(model, object) == 0 && json_text(model, object) == 0 && json_kernels(model, object) == 0)
+      json_ranks(model->divided, object) == 0 && json_adapters(model, object) == 0 &&
+      json_entries(model, object) == 0 && json_targets(model, object) == 0 && json_text(model, object) == 0 &&
+      json_kernels(model, object) == 0)
     text = json_dumps(object, JSON_INDENT(2));
   json_decref(object);
   json_decref(embedded);

@@ -196,7 +196,7 @@ static int set_adapter(job *job, const attn2c_arguments *arguments, attn2c_messa
   if (status != ATTN2C_OK || adapter == 0) return status;
   stream *input = &job->inputs[number];
   if (input->values)
-    return attn2c_fail(message, ATTN2C_USAGE, "--adapter: does not go with --input %s", input->tensor.name);
+    return attn2c_fail(message, ATTN2C_USAGE, "--adapter does not go with --input %s", input->tensor.name);
   input->values = attn2c_allocate((size_t)job->sizes.batch * sizeof adapter);
   if (!input->values) return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory", job->command);
   for (int64_t i = 0; i < job->sizes.batch; i++) ((int32_t *)input->values)[i] = adapter;

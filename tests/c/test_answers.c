@@ -163,6 +163,39 @@ Test(kept, longest_beginning) {
   attn2c_kept_ids_free(kept);
 }
 
+static int adapt(void *context, int32_t sequence, int32_t adapter) {
+  const fake *m = context;
+  cr_assert_eq(m->counts[sequence], 0, "adapter %d of a sequence with tokens", (int)adapter);
+  return ATTN2C_OK;
+}
+
+/* Sequences share only the keys of one adapter, and lose theirs when they get another. */
+Test(kept, nothing_of_another_adapter) {
+  attn2c_calls calls = calls_of(4);
+  attn2c_kept_ids *kept;
+  static int32_t ids[TOKENS];
+  float logits[VOCABULARY];
+  calls.adapt = adapt;
+  for (int i = 0; i < TOKENS; i++) ids[i] = i % 37;
+  cr_assert_eq(attn2c_kept_ids_create(&calls, &kept), ATTN2C_OK);
+  cr_assert_eq(attn2c_kept_ids_read(kept, 0, ids, 100, logits, NULL), ATTN2C_OK);
+  cr_assert_eq(attn2c_kept_ids_adapt(kept, 1, 2), ATTN2C_OK);
+  cr_assert_eq(attn2c_kept_ids_read(kept, 1, ids, 100, logits, NULL), ATTN2C_OK);
+  cr_assert_eq(model.copies, 0);
+  cr_assert_eq(model.read, 200);
+  cr_assert_eq(attn2c_kept_ids_common(kept, 0, 1), 0);
+  cr_assert_eq(attn2c_kept_ids_adapt(kept, 2, 2), ATTN2C_OK);
+  cr_assert_eq(attn2c_kept_ids_adapter(kept, 2), 2);
+  cr_assert_eq(attn2c_kept_ids_read(kept, 2, ids, 120, logits, NULL), ATTN2C_OK);
+  cr_assert_eq(model.copies, 1);
+  cr_assert_eq(model.read, 220);
+  cr_assert_eq(attn2c_kept_ids_adapt(kept, 1, 2), ATTN2C_OK); /* as before: nothing is lost */
+  cr_assert_eq(attn2c_kept_ids_count(kept, 1), 100);
+  cr_assert_eq(attn2c_kept_ids_adapt(kept, 1, 0), ATTN2C_OK);
+  cr_assert_eq(attn2c_kept_ids_count(kept, 1), 0);
+  attn2c_kept_ids_free(kept);
+}
+
 Test(answers, memory_and_options) {
   attn2c_sampling sampling = drawn();
   const attn2c_calls calls = calls_of(2);

@@ -32,6 +32,34 @@ Test(scale, leaves_what_is_masked) {
   assert_near(y, (double[]){-8, -INFINITY, -INFINITY, NAN, -0.6f}, 5, 0);
 }
 
+/* Two sequences of two rows: the first has the second adapter, of rank 2; then none and the first, of rank 1.
+ */
+Test(adapt, adds_what_a_sequence_has) {
+  float x[] = {1, 2, 3, 4}, rows[] = {1, 0, 0, 1, 1, 1, 2, -1}, y[4], magnitude[4];
+  float inputs[] = {1, 2, 3, 4, 5, 6}, outputs[] = {10, 100, -1};
+  int32_t adapters[] = {2, 0};
+  start("adapt");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 2, 2, 1, 0);
+  op.operands[1] = tensor("rows", ATTN2C_F32, rows, 2, 2, 2, 0);
+  op.operands[2] = tensor("inputs", ATTN2C_F32, inputs, 3, 2, 0, 0);
+  op.operands[3] = tensor("outputs", ATTN2C_F32, outputs, 3, 1, 0, 0);
+  op.operands[4] = tensor("adapters", ATTN2C_I32, adapters, 2, 0, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 2, 2, 1, 0);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "without first");
+  attribute(0, "first", 0, "0, 1, 3");
+  cr_assert_eq(run(magnitude), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){1 + 300 - 5, 2 + 400 - 6, 3, 4}, 4, 0);
+  assert_near(magnitude, (double[]){306, 408, 3, 4}, 4, 0);
+  adapters[0] = 0, adapters[1] = 1;
+  cr_assert_eq(run(NULL), ATTN2C_OK);
+  assert_near(y, (double[]){1, 2, 33, 4}, 4, 0);
+  adapters[1] = 3;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "a third adapter");
+  attribute(0, "first", 0, "0, 1, 4");
+  adapters[1] = 2;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "a rank after the last");
+}
+
 /* Two groups of two columns, each with one output; a row reads itself and the row before it. */
 Test(convolve, reads_rows_of_the_sequence_alone) {
   float x[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, NAN, 11, 12}, weight[] = {1, 10, 100, 1000, 1, 2, 3, 4};

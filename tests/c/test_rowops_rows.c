@@ -1,6 +1,6 @@
-/* test_rowops_rows.c - norms without a mean, fills, patches, rows around rows and means over heads of
- * runtime/ops/rowops.h against plain loops in double, at odd sizes known to the compiler, with padded rows,
- * NaN and infinity, and a page without access right after every buffer. */
+/* test_rowops_rows.c - norms without a mean, adapters, fills, patches, rows around rows and means over heads
+ * of runtime/ops/rowops.h against plain loops in double, at odd sizes known to the compiler, with padded
+ * rows, NaN and infinity, and a page without access right after every buffer. */
 #define _DEFAULT_SOURCE
 #include "ops/rowops.h"
 #include "guarded.h"
@@ -210,6 +210,68 @@ Test(norms, special_values_stay_in_their_row) {
         guarded_matrix_free(x, 3, cols, cols);
         guarded_matrix_free(y, 3, cols, cols);
       }
+}
+
+enum { ADAPTERS = 3 };
+static const int first_ranks[ADAPTERS + 1] = {0, 5, 5, 69}; /* ranks 5, 0 and 64 */
+
+NOINLINE void adapt_any(float *y, const float *x, const float *r, const float *a, const float *b,
+                        const int32_t *adapters, int rows, int in, int cols, int ldy, int ldx, int ldr,
+                        int lda) {
+  attn2c_adapt(y, x, r, a, b, adapters, rows, in, cols, ldy, ldx, ldr, lda, first_ranks);
+}
+
+/* Row i of [rows][cols]; sum: what its adapter adds, in double; size: of the terms. */
+static void expect_adapted(const float *y, const float *x, const float *r, const float *a, const float *b,
+                           int adapter, int in, int cols) {
+  for (int j = 0; j < cols; j++) {
+    double sum = x[j], size = fabs(x[j]);
+    for (int k = adapter ? first_ranks[adapter - 1] : 0; k < (adapter ? first_ranks[adapter] : 0); k++) {
+      double part = 0, magnitude = 0;
+      for (int i = 0; i < in; i++)
+        part += (double)r[i] * a[k * in + i], magnitude += fabs((double)r[i] * a[k * in + i]);
+      sum += part * b[k * cols + j], size += magnitude * fabs((double)b[k * cols + j]);
+    }
+    cr_assert(fabs(y[j] - sum) <= 4e-6 * size, "column %d of %d: %.9g, not %.9g", j, cols, y[j], sum);
+  }
+}
+
+/* Rows of one sequence, and rows that are each of another one: both give the bits of a row alone, in place.
+ */
+Test(adapt, against_double) {
+  static const int counts[] = {1, 3, 8, 9, 20}, inputs[] = {1, 15, 16, 33, 100}, columns[] = {1, 17, 64, 300};
+  for (size_t n = 0; n < COUNT_OF(counts) * COUNT_OF(inputs) * COUNT_OF(columns); n++) {
+    const int rows = counts[n % 5], in = inputs[n / 5 % 5], cols = columns[n / 25],
+              all = first_ranks[ADAPTERS];
+    const uint32_t seed = (uint32_t)n;
+    float *x = guarded_matrix(rows, cols, cols, seed, 0, 1),
+          *y = guarded_matrix(rows, cols, cols + 3, seed, 0, 1);
+    float *r = guarded_matrix(rows, in, in, seed + 1, 0, 1), *a = guarded_matrix(all, in, in, seed + 2, 0, 1);
+    float *b = guarded_matrix(all, cols, cols, seed + 3, 0, 1);
+    int32_t *adapters = guarded_allocate((size_t)rows * sizeof *adapters);
+    for (int i = 0; i < rows; i++) adapters[i] = (i + (int)n) % (ADAPTERS + 1);
+    adapt_any(y, x, r, a, b, adapters, rows, in, cols, cols + 3, cols, in, 1);
+    cr_assert(guarded_padding_kept(y, rows, cols, cols + 3));
+    for (int i = 0; i < rows; i++) {
+      const float *from = x + i * cols;
+      expect_adapted(y + i * (cols + 3), from, r + i * in, a, b, adapters[i], in, cols);
+      if (adapters[i] == 0) cr_assert_arr_eq(y + i * (cols + 3), from, (size_t)cols * sizeof *x);
+    }
+    for (int32_t adapter = 0; adapter <= ADAPTERS; adapter++) {
+      float *together = guarded_matrix(rows, cols, cols, seed, 0, 1);
+      adapt_any(together, together, r, a, b, &adapter, rows, in, cols, cols, cols, in, 0);
+      for (int i = 0; i < rows; i++)
+        if (adapters[i] == adapter)
+          cr_assert_arr_eq(together + i * cols, y + i * (cols + 3), (size_t)cols * sizeof *y);
+      guarded_matrix_free(together, rows, cols, cols);
+    }
+    guarded_free(adapters, (size_t)rows * sizeof *adapters);
+    guarded_matrix_free(b, all, cols, cols);
+    guarded_matrix_free(a, all, in, in);
+    guarded_matrix_free(r, rows, in, in);
+    guarded_matrix_free(y, rows, cols, cols + 3);
+    guarded_matrix_free(x, rows, cols, cols);
+  }
 }
 
 Test(gather, fill) {

@@ -1,5 +1,6 @@
 -- case.lua: one description put to the test: compiled in this process and by the command in
 -- another, whose bytes must agree, then built with guard pages and checked.
+local beside = require("beside")
 local faults = require("common.faults")
 local facts = require("commands.machine.facts")
 local files = require("common.files")
@@ -55,6 +56,7 @@ local LISTED = 'target="avx512bf16,avx512vnni,avx2"'
 --- Emitted steps of a description, and the pipeline's state; nil, the kind of failure and its words. exposed: whether
 --- inner tensors are outputs, too. overrides: the command line's, or nil.
 function case.compile(path, exposed, overrides)
+  beside.write(case.root, path)
   local ok, result = xpcall(pipeline.run, function(value)
     return faults.is(value) and value or { defect = debug.traceback(tostring(value), 2) }
   end, case.root, path, overrides or {}, nil, { exposed = exposed, rates = facts.source(case.root) })

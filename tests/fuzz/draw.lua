@@ -3,6 +3,7 @@
 -- attentions.
 local any = require("draw_any")
 local attention = require("draw_attention")
+local beside = require("beside")
 local checkpoint = require("draw_checkpoint")
 local context = require("draw_context")
 local experts = require("draw_experts")
@@ -423,8 +424,8 @@ end
 --- every description has products of bf16 or int8, and not one in four; any: every one that may is of any length, and
 --- not one in six; context: every one that may has a context, and not one in three of any length; encoder:
 --- every one that may has an encoder in addition, and not one in three; ranks: every one that may is divided among
---- ranks, and none has experts; experts: every one that may has some, and not one in five; exposed: its inner tensors
---- are outputs, too.
+--- ranks, and none has experts; experts: every one that may has some, and not one in five; adapters: every one that may
+--- has some, and not one in seven; exposed: its inner tensors are outputs, too.
 function draw.description(seed, number, wanted)
   wanted = wanted or {}
   math.randomseed(seed, number)
@@ -477,6 +478,7 @@ function draw.description(seed, number, wanted)
   if chance(15) then d.unroll = pick { "all", "alike" } end
   if chance(10) then d.opens = pick { "safetensors", "gguf", "any" } end
   if chance(40) then sound.draw(d, activations) end
+  if beside.may(d) and (chance(15) or wanted.adapters) then beside.change(d) end
   return d
 end
 

@@ -32,6 +32,7 @@ local function arguments()
   parser:flag("--encoder", "An encoder beside calls that go on, in every case.")
   parser:flag("--ranks", "Models that are divided among ranks or stages, in every case.")
   parser:flag("--experts", "Mixtures of experts in every case that may have them.")
+  parser:flag("--adapters", "Adapters next to the weights in every case that may have them.")
   parser:flag("--exposed", "Inner tensors are outputs, too, each of which is also the only one wanted.")
   parser:flag("--no-shrink", "Print a failure as it was drawn only.")
   parser:flag("-v --verbose", "A line a case.")
@@ -47,7 +48,7 @@ end
 -- True if a description has what was asked: a context, an encoder beside it, ranks or stages, experts.
 local function has_asked(asked, d)
   return (not asked.experts or has_experts(d)) and (d.context or not asked.context and not asked.encoder)
-    and (d.memory or not asked.encoder) and (d.ranks or d.stages or not asked.ranks)
+    and (d.adapters or not asked.adapters) and (d.memory or not asked.encoder) and (d.ranks or d.stages or not asked.ranks)
 end
 
 -- The description of a number: the first of those drawn from it that is not too long and has what was asked.

@@ -99,3 +99,72 @@ describe("an adapter", function()
     assert.is_truthy(state.notes[#state.notes]:find("the model has none of the adapter's other.bias", 1, true))
   end)
 end)
+
+describe("adapters next to the weights", function()
+  teardown(helper.clean)
+
+  -- Returns the state of a BertModel with adapters, which are overrides, or the folders of two: of all tensors above,
+  -- and of the query's.
+  local function beside(...)
+    local words_ = { ... }
+    if #words_ == 0 then
+      local small = folder({ rank_pattern = {} }, { [DOWN .. ".lora_A.weight"] = false,
+        [DOWN .. ".lora_B.weight"] = false })
+      words_ = { "adapters.sql=" .. folder(), "adapters.tone=" .. small }
+    end
+    return pipeline.run(helper.root, made.checkpoint(made.config(), made.bert("bert.")), { "seq=5",
+      table.unpack(words_) }, "ranks")
+  end
+
+  it("are two weights of a linear layer, with the ranks of all", function()
+    local state = beside()
+    local graph, adapted = state.primary.graph, state.entries[#state.entries - 1].graph
+    assert.same({ "adapted", "forward" }, { adapted.entry.name, graph.entry.name })
+    local ops = {}
+    for _, op in ipairs(adapted.entry.ops) do if op.op == "adapt" then ops[op.result.name] = op end end
+    assert.same({ "l0.attn.q", "l0.ff.down" }, words.sorted_keys(ops))
+    assert.equal("0, 4, 8", ops["l0.attn.q"].attributes.first)
+    assert.equal("0, 2, 2", ops["l0.ff.down"].attributes.first)
+    local inputs, outputs = ops["l0.attn.q"].operands.inputs, ops["l0.attn.q"].operands.outputs
+    assert.same({ { 8, 8 }, { 8, 8 } }, { inputs.shape, outputs.shape })
+    assert.same({ "sql/base_model.model." .. QUERY .. ".lora_A.weight" }, inputs.from.stored[1].names)
+    local view = outputs.from.views[2]
+    assert.same({ 2, 4, 4, 1, 4, 1.5 }, { view.stored, view.row, view.rows, view.row_step, view.column_step,
+      view.factor })
+    for _, op in ipairs(graph.entry.ops) do assert.is_not.equal("adapt", op.op) end
+  end)
+
+  it("leave the code of calls without one as it is", function()
+    local function forward(...)
+      local state = pipeline.run(helper.root, made.checkpoint(made.config(), made.bert("bert.")), { "seq=5", "name=m1",
+        ... })
+      for _, file in ipairs(state.files) do
+        if file.name == "m1.c" then
+          return (file.text:gsub("^/%*.-%*/", ""):gsub("[^\n]*in%.?%->adapters[^\n]*\n", "")
+            :gsub(", call%->in%[3%]", ""))
+        end
+      end
+    end
+    assert.equal(forward(), forward("adapters.sql=" .. folder()))
+  end)
+
+  it("are refused by name where they cannot be kept so", function()
+    local function each(what, code, ...) refused(what, code, beside, "adapters.x=" .. folder(...)) end
+    each("use_dora: the length of the sum of both, which cannot be kept next to the weights", 2, {},
+      { [QUERY .. ".lora_magnitude_vector"] = { 8 } })
+    each("a parameter in place of the model's, which cannot be kept", 2, {}, { ["pooler.dense.weight"] = { 8, 8 } })
+    each("a change of a table of embeddings", 2, {}, { ["embeddings.word_embeddings.lora_embedding_A"] = { 4, 11 },
+      ["embeddings.word_embeddings.lora_embedding_B"] = { 8, 4 } })
+    each("of rank 65 (1 to 64 are allowed)", 2, { r = 65 }, { [QUERY .. ".lora_A.weight"] = { 65, 8 },
+      [QUERY .. ".lora_B.weight"] = { 8, 65 } })
+    each("changes other.weight, which is no linear layer of the model", 2, {}, { ["other.lora_A.weight"] = { 4, 8 },
+      ["other.lora_B.weight"] = { 8, 4 } })
+    each("is [4, 9], but the model's " .. QUERY .. ".weight is [8, 8]", 3, {}, { [QUERY .. ".lora_A.weight"] = { 4, 9 } })
+    refused("adapter: no such folder", 4, beside, "adapters.x=/nowhere")
+    refused("adapters.2: the name \"same\" is given twice", 2, beside, "adapters={'/a/same', '/b/same'}")
+    refused("the name \"none\", but 1 to 64 letters", 2, beside, "adapters.none=/a")
+    refused("adapters.x: 1, but the path of a folder is allowed", 2, beside, "adapters={x=1}")
+    refused("do not go with adapter, which is a part of the weights", 2, beside, "adapters.x=" .. folder(),
+      "adapter=" .. folder())
+  end)
+end)
