@@ -36,8 +36,8 @@ local families = {}
 -- The folders of families/ and the files in them; pairs are encoders with decoders.
 local folders = {
   encoders = { "albert", "bert", "clip_text", "deberta", "deberta_v2", "distilbert", "electra", "ernie", "esm",
-    "eurobert", "gte", "jina_bert", "jina_v3", "layoutlm", "longformer", "modernbert", "mpnet", "nomic_bert",
-    "rembert", "roberta", "roberta_pre", "siglip_text" },
+    "eurobert", "gte", "jina_bert", "jina_v3", "layoutlm", "layoutlmv3", "longformer", "modernbert", "mpnet",
+    "nomic_bert", "rembert", "roberta", "roberta_pre", "siglip_text" },
   decoders = { "bloom", "cohere", "cohere2", "exaone4", "falcon", "gemma", "gemma2", "gemma3", "glm4", "gpt2",
     "gpt_neo", "gpt_neox", "gptj", "granite", "granitemoe", "internlm2", "internlm3", "llama", "ministral", "mistral",
     "mistral3", "mixtral", "mpt", "olmo2", "olmo3", "olmoe", "opt", "phi", "phi3", "qwen2", "qwen2_moe", "qwen3",
@@ -59,7 +59,6 @@ for folder, names in pairs(folders) do
   end
 end
 
-local BY_BOXES = "its scores go by the boxes of two tokens; LayoutLM, the first, is supported"
 local IN_PLANE = "each layer adds numbers of its own to scores, by the distance of patches in a plane"
 local ANY_PICTURE = "it takes pictures of any shape (NaFlex), whose positions are interpolated in each call; SigLIP 2 "
   .. "of fixed sizes has the model_type siglip"
@@ -69,7 +68,8 @@ local NARROWING = "its layers join rows, so that a layer has fewer and wider one
 
 --- model_type -> why its models are not supported.
 families.refused = {
-  layoutlmv2 = BY_BOXES, layoutlmv3 = BY_BOXES, beit = IN_PLANE, ["data2vec-vision"] = IN_PLANE,
+  layoutlmv2 = "it always reads a picture, through a network of another library, detectron2; LayoutLM and LayoutLMv3 "
+    .. "are supported", beit = IN_PLANE, ["data2vec-vision"] = IN_PLANE,
   siglip2 = ANY_PICTURE, siglip2_vision_model = ANY_PICTURE, swin = NARROWING, swinv2 = NARROWING,
   funnel = "its layers pool rows, so that a layer has fewer than the layer before",
   squeezebert = "its layers are convolutions in groups", mobilebert = "each layer has a narrow part with several "

@@ -216,6 +216,7 @@ local function token_input(self, fixed)
     optional_types = types == 1 or types > 0 and self.is_sentences or nil, padded = self.family.padded,
     norm = (input_norm or input_norm == nil and fixed.norm == "post") and true or nil,
     scale = f.embedding_scale, width = width, dropped = f.dropped, boxes = f.boxes,
+    place_width = f.place_width,
     projected = f.projected }
 end
 
@@ -592,7 +593,8 @@ local function entries_of(self, stages)
     { "alibi_max", f.alibi_max ~= 8 and f.alibi_max or nil }, { "alibi_factor", f.alibi_factor },
     { "qkv_limit", f.qkv_limit or nil },
     { "t5_buckets", f.t5_buckets or fixed.t5_buckets }, { "t5_distance", f.t5_distance or fixed.t5_distance },
-    { "t5_by_layer", f.t5_by_layer }, { "position_gate", fixed.position_gate },
+    { "t5_by_layer", f.t5_by_layer }, { "box_buckets", f.box_buckets }, { "box_distance", f.box_distance },
+    { "position_gate", fixed.position_gate },
     { "position_kernel", f.position_kernel }, { "position_groups", f.position_groups },
     { "position_activation", f.position_activation },
     { "position_terms", f.disentangled and f.disentangled.terms },

@@ -281,10 +281,14 @@ ops.table = {
     tolerance = "exact", integers = { ids = true }, arithmetic = 0,
   },
   embed_boxes = {
-    class = { region = "rows", takes_epilogue = true }, operands = { "boxes", "table" },
-    shape = function(_, boxes, tbl) return { boxes.shape[1], boxes.shape[2], tbl.shape[2] } end,
+    class = { region = "rows", takes_epilogue = true }, operands = { "boxes", "table", "sizes" },
+    optional = { sizes = true },
+    shape = function(_, boxes, tbl, sizes)
+      return { boxes.shape[1], boxes.shape[2], sizes and 4 * tbl.shape[2] + 2 * sizes.shape[2] or tbl.shape[2] }
+    end,
     equation = "the sum of six rows of a table in four parts, x, y, h and w, for a box (left, upper, right, lower): "
-      .. "x[left], x[right], y[upper], y[lower], h[|lower - upper|], w[|right - left|]",
+      .. "x[left], x[right], y[upper], y[lower], h[|lower - upper|], w[|right - left|]; with sizes, which has h and w, "
+      .. "these rows side by side, x[left], y[upper] first; negative sizes count as 0",
     tolerance = "exact", integers = { boxes = true }, arithmetic = 5,
   },
   drop_tokens = {
@@ -518,6 +522,12 @@ ops.table = {
   add_gated = {
     class = { role = "scores_to_scores", own_keys = true },
     operands = { "scores", "table", "gates" }, equation = "scores + gates[query][head] table[head][distance]",
+    tolerance = "dequantise",
+  },
+  add_places = {
+    class = { role = "scores_to_scores", own_keys = true },
+    operands = { "scores", "boxes", "across", "down" }, integers = { boxes = true },
+    equation = "scores + across[head][left of the key - left of the query] + down[head][lower - lower] of boxes",
     tolerance = "dequantise",
   },
   position_gates = {

@@ -64,6 +64,9 @@ stages.constructors = {
       boxes = { type = "integer", min = 1, max = 65536,
         meaning = "rows of each of four tables of places on a page: boxes (left, upper, right, lower) come in, from 0 "
           .. "to 1,000, and their rows are added; where they are NULL, all are 0 (LayoutLM)" },
+      place_width = { type = "integer", min = 1, max = 2048,
+        meaning = "boxes: width of the tables' rows of left, upper, right and lower sides; the rows of a box are side "
+          .. "by side, height and width in equal parts of the rest (LayoutLMv3); default: they are added" },
       norm = { type = "boolean", default = false, meaning = "a norm of the sum of token, position and type" },
       eps = { type = "number", min = 1e-30, max = 1, meaning = "eps of that norm; default: the model's" },
       scale = { type = "scale", default = 1.0, meaning = "factor of the table's rows" },

@@ -221,9 +221,11 @@ local function positions(self, x)
   if stage.boxes then
     local boxes = self:grows(self:input("boxes", "i32", { self.batch, spec.seq, 4 }, 0,
       math.min(stage.boxes, MOST_PLACES + 1)), "bs.")
-    boxes.zeros, boxes.wide = true, true
-    local placed = self:op("embed_boxes", path .. ".placed",
-      { boxes = boxes, table = self:weight(path .. ".boxes.weight", { 4 * stage.boxes, width }, 0, 0.5) })
+    boxes.zeros, boxes.wide, self.boxes = true, true, boxes
+    local own = stage.place_width
+    local placed = self:op("embed_boxes", path .. ".placed", { boxes = boxes,
+      table = self:weight(path .. ".boxes.weight", { (own and 2 or 4) * stage.boxes, own or width }, 0, 0.5),
+      sizes = own and self:weight(path .. ".sizes.weight", { 2 * stage.boxes, width // 2 - 2 * own }, 0, 0.5) or nil })
     x = self:op("add", path .. ".placed_states", { a = placed, b = x })
   end
   local is_before = width ~= spec.d_model and stage.projected == "before_norm"

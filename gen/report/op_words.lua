@@ -4,7 +4,7 @@ local op_words = {}
 -- Operations that are not in this table keep their name, with blanks.
 local words = {
   activate = "activation", add_array = "add an array", add_distance = "add by distance",
-  add_gated = "add by distance, times a gate", position_gates = "gates of positions",
+  add_places = "add by boxes", add_gated = "add by distance, times a gate", position_gates = "gates of positions",
   add_length = "mask after the length", add_relative = "add relative positions",
   add_disentangled = "add projected positions", additive_scores = "scores by tanh",
   block_array = "mask by an array", bucket_table = "table of distances", centre = "subtract the mean of rows",

@@ -70,3 +70,23 @@ ATTN2C_INLINE void attn2c_bucket_table(float *y, const float *table, const float
     for (int h = 0; h < heads; h++) y[(ptrdiff_t)h * ldy + d] = row[h];
   }
 }
+
+/* s[rows][cols], rows ld floats apart: adds across[D + left of the key - left of the query] and
+ * down[D + lower of the key - lower of the query] of boxes (left, upper, right, lower). D is the middle of a
+ * table of `distances`; differences beyond its ends are its ends (Huang et al. 2022, LayoutLMv3). */
+ATTN2C_INLINE void attn2c_add_places(float *s, const int32_t *queries, const int32_t *keys,
+                                     const float *across, const float *down, int rows, int cols, int ld,
+                                     int distances) {
+  const int most = distances / 2;
+  for (int i = 0; i < rows; i++) {
+    const int left = queries[4 * i], lower = queries[4 * i + 3];
+    float *row = s + (ptrdiff_t)i * ld;
+#pragma omp simd
+    for (int j = 0; j < cols; j++) {
+      int x = keys[4 * j] - left, y = keys[4 * j + 3] - lower;
+      x = x < -most ? -most : x > most ? most : x;
+      y = y < -most ? -most : y > most ? most : y;
+      row[j] += across[most + x] + down[most + y];
+    }
+  }
+}

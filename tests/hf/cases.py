@@ -473,6 +473,22 @@ CASES.update({
     "layoutlm_sequence": ("LayoutLMForSequenceClassification", {**LAYOUT, **LABELS}, {"boxes": True}),
     "layoutlm_question": ("LayoutLMForQuestionAnswering", LAYOUT, {"boxes": True}),
 })
+# Distances of tokens and of boxes reach beyond their last buckets.
+LAYOUT_3 = {**ROBERTA, "max_2d_position_embeddings": 40, "coordinate_size": 5, "shape_size": 2, "rel_pos_bins": 8,
+            "max_rel_pos": 5, "rel_2d_pos_bins": 12, "max_rel_2d_pos": 10, "input_size": 8, "patch_size": 4}
+CASES.update({
+    "layoutlmv3_model": ("LayoutLMv3Model", {**LAYOUT_3, "max_2d_position_embeddings": 1024, "max_rel_2d_pos": 300},
+                         {"boxes": True}),
+    "layoutlmv3_token": ("LayoutLMv3ForTokenClassification", {**LAYOUT_3, **LABELS, "type_vocab_size": 1},
+                         {"boxes": True}),
+    "layoutlmv3_deep": ("LayoutLMv3ForTokenClassification", {**LAYOUT_3, "num_labels": 11, "coordinate_size": 3,
+                                                             "shape_size": 6}, {"boxes": True}),
+    "layoutlmv3_sequence": ("LayoutLMv3ForSequenceClassification", {
+        **LAYOUT_3, **LABELS, "has_spatial_attention_bias": False, "visual_embed": False}, {"boxes": True}),
+    "layoutlmv3_question": ("LayoutLMv3ForQuestionAnswering", {**LAYOUT_3, "has_relative_attention_bias": False},
+                            {"boxes": True}),
+    "layoutlmv3_nowhere": ("LayoutLMv3Model", LAYOUT_3, {}),
+})
 DINO_3 = {**VIT, "num_attention_heads": 3}
 CASES.update({
     "dinov3_model": ("DINOv3ViTModel", {**DINO_3, "num_register_tokens": 3}, {}),
