@@ -12,6 +12,7 @@
 --   other         a function of config.json: the model_type of another family that a folder with this one is of, or nil
 --   similarity    in a family of two towers: the function that makes probabilities of the scores of texts for a picture
 --   padded        true: texts are filled up to one length, and the model sees the padding
+--   patches       true: rows of features come in, one for each patch of a picture
 --   frames        {} if rows of features come in, one for each frame of a sound
 --   inside        model_type -> the key of the part of config.json that describes the model
 --   original      another end of the names of weights, in place of "weight"
@@ -44,7 +45,8 @@ local folders = {
     "qwen3_moe", "smollm3", "stablelm", "starcoder2" },
   pairs = { "bart", "blip", "m2m_100", "marian", "mbart", "pegasus", "t5", "t5_writer", "vision_gpt2",
     "vision_trocr" },
-  pictures = { "blip_vision", "clip_vision", "deit", "dinov2", "dinov3", "siglip_vision", "timm", "vit" },
+  pictures = { "blip_vision", "clip_vision", "deit", "dinov2", "dinov3", "siglip2_vision", "siglip_vision", "timm",
+    "vit" },
   sounds = { "ast", "wav2vec2", "wavlm", "whisper" },
 }
 
@@ -60,8 +62,6 @@ for folder, names in pairs(folders) do
 end
 
 local IN_PLANE = "each layer adds numbers of its own to scores, by the distance of patches in a plane"
-local ANY_PICTURE = "it takes pictures of any shape (NaFlex), whose positions are interpolated in each call; SigLIP 2 "
-  .. "of fixed sizes has the model_type siglip"
 local BY_LAYER = "each layer has a table of embeddings of its own, and layers share keys and values"
 local LATENT = "keys and values come of a narrow part that heads share"
 local NARROWING = "its layers join rows, so that a layer has fewer and wider ones than the layer before"
@@ -70,7 +70,7 @@ local NARROWING = "its layers join rows, so that a layer has fewer and wider one
 families.refused = {
   layoutlmv2 = "it always reads a picture, through a network of another library, detectron2; LayoutLM and LayoutLMv3 "
     .. "are supported", beit = IN_PLANE, ["data2vec-vision"] = IN_PLANE,
-  siglip2 = ANY_PICTURE, siglip2_vision_model = ANY_PICTURE, swin = NARROWING, swinv2 = NARROWING,
+  swin = NARROWING, swinv2 = NARROWING,
   funnel = "its layers pool rows, so that a layer has fewer than the layer before",
   squeezebert = "its layers are convolutions in groups", mobilebert = "each layer has a narrow part with several "
     .. "feed-forwards", convbert = "half of its heads are convolutions that depend on the text",

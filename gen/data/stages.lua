@@ -33,6 +33,9 @@ stages.constructors = {
         meaning = "a norm of the features, before the linear layer" },
       norm = { type = "boolean", place = "input",
         meaning = "a norm of the sum of the result and positions" },
+      grid = { type = "integer", min = 1, max = 64, place = "input",
+        meaning = "learned positions are of a square grid with this side, and are resized to that of each sequence: "
+          .. "shapes come in, its rows and columns of patches, whose product is its length (SigLIP 2)" },
       to = { type = "integer", min = 1, max = 1048576, place = "output", required = true,
         meaning = "width of the result" },
       bias = { type = "boolean", default = true, meaning = "whether there is a b" },

@@ -299,6 +299,14 @@ steps.rows = {
     body = "attn2c_neighbours(y, x, ${rows}, valid, ${cols}, ${kernel}, ${ldx}, ${ldy})",
     equation = "y[i][j ${kernel} + t] = x[i + t - ${kernel} / 2][j], 0 outside of the first valid rows",
   },
+  grid_positions = {
+    constants = { "rows", "cols", "grid", "ldt", "ldy" },
+    operands = { written(), { "table", "r", function(c)
+      return { first = 0, { c.grid * c.grid, c.ldt }, { c.cols, 1 } }
+    end }, { "shape", "r", function() return { first = 0, { 2, 1 } } end, type = "i32" } },
+    cost = each(80),
+    equation = "y[i] = the position of patch i of shape[0] x shape[1], of a table for ${grid} x ${grid}",
+  },
   drop_tokens = {
     constants = { "rows", "cols", "id", "share", "ldx", "ldy" },
     operands = { written(), read(), { "ids", "r", vector("rows"), type = "i32" }, { "valid", "value" } },

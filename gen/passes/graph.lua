@@ -199,7 +199,12 @@ local function positions(self, x)
     x = self:linear(path .. ".projection", x, width, false)
   end
   local shape = { spec.seq, width }
-  if spec.positions == "learned" then
+  if spec.positions == "learned" and stage.grid then
+    local shapes = self:grows(self:input("shapes", "i32", { self.batch, 2 }, 1, spec.seq + 1), "b.")
+    local table_ = self:weight(path .. ".positions.weight", { stage.grid * stage.grid, width }, 0, 0.5)
+    x = self:op("add", path .. ".states", { a = x, b = self:op("grid_positions", path .. ".positions",
+      { shapes = shapes, table = table_ }, { rows = spec.seq }) })
+  elseif spec.positions == "learned" then
     local table_ = self:weight(path .. ".positions.weight", shape, 0, 0.5,
       { rows = spec.max_position, first = spec.first_position + spec.past })
     x = self:op("add", path .. ".states", { a = x, b = table_ })
@@ -317,7 +322,7 @@ end
 function output_stages.attend(self, x, _, path)
   path = path .. ".attend"
   local memory = self.memory
-  self.memory = { states = x }
+  self.memory = { states = x, lengths = self.spec.mask.padding and self.lengths or nil }
   local probe = self:weight(path .. ".probe.weight", { 1, self.spec.d_model }, 0, 1)
   local query = self:op("join", path .. ".query", { a = probe }, { batch = self.batch, zeros = 0 })
   local y = attention.cross(self, path, -1, query)

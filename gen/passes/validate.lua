@@ -178,7 +178,7 @@ end
 local function resolve_positions(say, spec, given)
   if not spec.positions and given.positions == nil then
     local stage = spec.input.stage
-    spec.positions = (stage == "tokens" or stage == "image") and "learned" or "none"
+    spec.positions = (stage == "tokens" or stage == "image" or spec.input.grid) and "learned" or "none"
   end
   if type(spec.positions) == "table" then
     spec.positions, spec.distances = table.unpack(spec.positions)
@@ -189,7 +189,7 @@ local function resolve_positions(say, spec, given)
   local needed = spec.seq + (spec.past or 0) + (spec.first_position or 0)
   if spec.key_seq and spec.positions ~= "learned" then needed = math.max(needed, spec.key_seq) end
   if not spec.max_position and given.max_position == nil then spec.max_position = needed end
-  local has_table = spec.positions == "learned" or spec.distances == "disentangled" or is_relative(spec)
+  local has_table = spec.positions == "learned" and not spec.input.grid or spec.distances == "disentangled" or is_relative(spec)
   if has_table and spec.max_position and spec.max_position < needed then
     say("max_position", ("%d, but there are %d positions"):format(spec.max_position, needed))
   end
@@ -206,6 +206,7 @@ local function resolve_positions(say, spec, given)
     check_buckets(say, spec, "t5", spec.mask.causal and spec.t5_buckets or spec.t5_buckets // 2)
   end
   check_places(say, spec)
+  if spec.input.grid and spec.positions ~= "learned" then say("input.grid", 'goes with positions = "learned"') end
   if spec.box_buckets and not spec.input.boxes then
     say("box_buckets", "goes with input = tokens { boxes = ... }")
   elseif spec.box_buckets then

@@ -11,7 +11,7 @@ local words = {
   combine = "add up experts", share = "shares of the sum",
   column_scale = "scale of each column", context_of_integers = "context of integers", dequantise = "apply scales",
   dequantise_experts = "apply scales of experts",
-  drop_tokens = "drop a token's rows", embed = "look rows up",
+  grid_positions = "resize positions", drop_tokens = "drop a token's rows", embed = "look rows up",
   embed_boxes = "look boxes up", gather_columns = "columns in another order",
   gate_rows = "gate of each row", group_rows = "group rows by expert",
   head_scale = "factor of each head", join = "join rows",

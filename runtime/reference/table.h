@@ -35,6 +35,7 @@
   X(exponentials, "F", F32, exponentials, exponentials) \
   X(gate_rows, "FF", F32, gate_rows, rounded_once) \
   X(gather_columns, "FF", F32, gather_columns, exact) \
+  X(grid_positions, "IF", F32, grid_positions, dequantise) \
   X(group_rows, "I", I32, group_rows, exact) \
   X(head_scale, "FF", F32, head_scale, rounded_once) \
   X(join, "Ff", F32, join, exact) \

@@ -326,6 +326,20 @@ CASES.update({
     "siglip_text_model": ("SiglipTextModel", {**SIGLIP_TEXT, "projection_size": 10}, {"length": 9, "whole": True}),
 })
 
+# Positions of 3 x 3 patches, which are resized to more and fewer.
+SIGLIP_2 = {**{key: value for key, value in VIT.items() if key != "image_size"}, "num_patches": 9}
+CASES.update({
+    "siglip2_vision_model": ("Siglip2VisionModel", SIGLIP_2, {"grids": [(4, 3), (2, 7)], "length": 14}),
+    "siglip2_wide": ("Siglip2VisionModel", {**SIGLIP_2, "num_patches": 25}, {"grids": [(1, 11), (9, 1)], "length": 12}),
+    "siglip2_both": ("Siglip2Model", {"text_config": SIGLIP_TEXT, "vision_config": SIGLIP_2},
+                     {"tower": "get_image_features", "grids": [(3, 3), (1, 1)], "length": 10}),
+    "siglip2_labels": ("Siglip2ForImageClassification", {"text_config": SIGLIP_TEXT, "vision_config": SIGLIP_2, **LABELS},
+                       {"grids": [(5, 2), (1, 3)], "length": 10}),
+    "siglip2_both_text": ("Siglip2Model", {"text_config": SIGLIP_TEXT, "vision_config": SIGLIP_2},
+                          {"whole": True, "length": 9, "words": ["tower=text", "name=siglip2_both_text"],
+                           "tower": "get_text_features"}),
+    "siglip2_text_model": ("Siglip2TextModel", {**SIGLIP_TEXT, "projection_size": 10}, {"length": 9, "whole": True}),
+})
 CASES.update({
     "deberta_v2_model": ("DebertaV2Model", DEBERTA, {}),
     "deberta_v2_long": ("DebertaV2Model", {**DEBERTA, "position_buckets": 8}, {"length": 18}),
