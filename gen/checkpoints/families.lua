@@ -12,6 +12,7 @@
 --   other         a function of config.json: the model_type of another family that a folder with this one is of, or nil
 --   similarity    in a family of two towers: the function that makes probabilities of the scores of texts for a picture
 --   padded        true: texts are filled up to one length, and the model sees the padding
+--   patches       true: rows of features come in, one for each patch of a picture
 --   frames        {} if rows of features come in, one for each frame of a sound
 --   inside        model_type -> the key of the part of config.json that describes the model
 --   original      another end of the names of weights, in place of "weight"
@@ -36,15 +37,16 @@ local families = {}
 -- The folders of families/ and the files in them; pairs are encoders with decoders.
 local folders = {
   encoders = { "albert", "bert", "clip_text", "deberta", "deberta_v2", "distilbert", "electra", "ernie", "esm",
-    "eurobert", "gte", "jina_bert", "jina_v3", "layoutlm", "longformer", "modernbert", "mpnet", "nomic_bert",
-    "rembert", "roberta", "roberta_pre", "siglip_text" },
+    "eurobert", "gte", "jina_bert", "jina_v3", "layoutlm", "layoutlmv3", "longformer", "modernbert", "mpnet",
+    "nomic_bert", "rembert", "roberta", "roberta_pre", "siglip_text" },
   decoders = { "bloom", "cohere", "cohere2", "exaone4", "falcon", "gemma", "gemma2", "gemma3", "gemma4", "glm4",
     "gpt2", "gpt_neo", "gpt_neox", "gpt_oss", "gptj", "granite", "granitemoe", "internlm2", "internlm3", "lfm2",
     "lfm2_moe", "llama", "ministral", "mistral", "mistral3", "mixtral", "mpt", "olmo2", "olmo3", "olmoe", "opt", "phi",
     "phi3", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "smollm3", "stablelm", "starcoder2" },
   pairs = { "bart", "blip", "m2m_100", "marian", "mbart", "pegasus", "t5", "t5_writer", "vision_gpt2",
     "vision_trocr" },
-  pictures = { "blip_vision", "clip_vision", "deit", "dinov2", "dinov3", "siglip_vision", "timm", "vit" },
+  pictures = { "blip_vision", "clip_vision", "deit", "dinov2", "dinov3", "siglip2_vision", "siglip_vision", "timm",
+    "vit" },
   sounds = { "ast", "wav2vec2", "wavlm", "whisper" },
 }
 
@@ -59,19 +61,17 @@ for folder, names in pairs(folders) do
   end
 end
 
-local BY_BOXES = "its scores go by the boxes of two tokens; LayoutLM, the first, is supported"
 local IN_PLANE = "each layer adds numbers of its own to scores, by the distance of patches in a plane"
-local ANY_PICTURE = "it takes pictures of any shape (NaFlex), whose positions are interpolated in each call; SigLIP 2 "
-  .. "of fixed sizes has the model_type siglip"
-local OF_STREAMS = "each layer predicts and corrects several streams of states (AltUp), and has low-rank parts beside its "
-  .. "attention (Laurel) and feed-forwards that keep their largest values"
+local OF_STREAMS = "each layer predicts and corrects several streams of states (AltUp), and has low-rank parts beside "
+  .. "its attention (Laurel) and feed-forwards that keep their largest values"
 local LATENT = "keys and values come of a narrow part that heads share"
 local NARROWING = "its layers join rows, so that a layer has fewer and wider ones than the layer before"
 
 --- model_type -> why its models are not supported.
 families.refused = {
-  layoutlmv2 = BY_BOXES, layoutlmv3 = BY_BOXES, beit = IN_PLANE, ["data2vec-vision"] = IN_PLANE,
-  siglip2 = ANY_PICTURE, siglip2_vision_model = ANY_PICTURE, swin = NARROWING, swinv2 = NARROWING,
+  layoutlmv2 = "it always reads a picture, through a network of another library, detectron2; LayoutLM and LayoutLMv3 "
+    .. "are supported", beit = IN_PLANE, ["data2vec-vision"] = IN_PLANE,
+  swin = NARROWING, swinv2 = NARROWING,
   funnel = "its layers pool rows, so that a layer has fewer than the layer before",
   squeezebert = "its layers are convolutions in groups", mobilebert = "each layer has a narrow part with several "
     .. "feed-forwards", convbert = "half of its heads are convolutions that depend on the text",

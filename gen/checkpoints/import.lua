@@ -216,6 +216,7 @@ local function token_input(self, fixed)
     optional_types = types == 1 or types > 0 and self.is_sentences or nil, padded = self.family.padded,
     norm = (input_norm or input_norm == nil and fixed.norm == "post") and true or nil,
     scale = f.embedding_scale, width = width, dropped = f.dropped, boxes = f.boxes,
+    place_width = f.place_width,
     projected = f.projected }
 end
 
@@ -231,6 +232,14 @@ local function image_input(self)
     row_stride = rule.features and f.row_stride, column_stride = rule.features and f.column_stride,
     distillation_token = self.family.image.distillation_token, registers = f.registers or nil,
     class_token = self.family.image.class_token, norm = self.family.image.norm, bias = self.family.image.patch_bias }
+end
+
+-- Returns the stage of patches that come in, a row a patch.
+local function patches_input(self)
+  local f = self.facts
+  self.inputs = { features = "pixel_values", shapes = "spatial_shapes" }
+  self.pictures = pictures.of(self.folder.preprocessor, nil, self.notes, nil, f.patch[1])
+  return { stage = "linear", from = f.features, grid = f.grid }
 end
 
 -- Returns the stage of features that come in, a row a frame.
@@ -282,6 +291,9 @@ local function length_of(self, most)
     return { any = MOST_FRAMES }, "frames of a sequence, 50 a second"
   end
   if self.family.padded then return most, "tokens; shorter texts are filled up" end
+  if self.family.patches then
+    return pictures.patches(self.folder.preprocessor), "patches of a picture, or fewer"
+  end
   if not self.folder.tokenizer then return math.min(USUAL_LENGTH, most), ("tokens; up to %d"):format(most) end
   local length = math.min(TEXT_LENGTH, most)
   if self.form == "one" or most < 2 then return length, ("tokens of a text, or fewer; up to %d"):format(most) end
@@ -292,7 +304,7 @@ end
 
 -- Takes the output's table as the table of tokens, if the file has only the output's.
 local function check_tie(self)
-  if not self.facts.tied or self.family.image then return end
+  if not self.facts.tied or self.family.image or self.family.patches then return end
   for _, rule in ipairs(self.family.tensors) do
     if rule[1]:find("^input%.tokens") then
       local name = type(rule[2]) == "string" and rule[2] .. ".weight" or rule[2][1]
@@ -538,7 +550,7 @@ local function entries_of(self, stages)
   local f, fixed = self.facts, self.family.fixed
   local first = f.first_position or fixed.first_position or (self.family.positions_after_pad and f.pad + 1) or 0
   local input = self.family.image and image_input(self) or self.family.frames and frames_input(self)
-    or token_input(self, fixed)
+    or self.family.patches and patches_input(self) or token_input(self, fixed)
   if self.family.image and self.family.image.features then
     self.sound = sounds.of(self.folder.preprocessor, self.notes, { width = input.height, rows = input.width })
   elseif self.family.image then
@@ -593,7 +605,8 @@ local function entries_of(self, stages)
     { "alibi_max", f.alibi_max ~= 8 and f.alibi_max or nil }, { "alibi_factor", f.alibi_factor },
     { "qkv_limit", f.qkv_limit or nil },
     { "t5_buckets", f.t5_buckets or fixed.t5_buckets }, { "t5_distance", f.t5_distance or fixed.t5_distance },
-    { "t5_by_layer", f.t5_by_layer }, { "position_gate", fixed.position_gate },
+    { "t5_by_layer", f.t5_by_layer }, { "box_buckets", f.box_buckets }, { "box_distance", f.box_distance },
+    { "position_gate", fixed.position_gate },
     { "position_kernel", f.position_kernel }, { "position_groups", f.position_groups },
     { "position_activation", f.position_activation },
     { "position_terms", f.disentangled and f.disentangled.terms },
@@ -604,7 +617,8 @@ local function entries_of(self, stages)
     { "input", input, self.input_remark }, { "inputs", self.inputs }, { "output", output },
     { "late_interaction", self.folder.tokenizer and self.late or nil },
     { "labels", labels }, { "label_function", label_function },
-    { "tokenizer", not self.family.image and path_of(self) or nil }, { "pictures", self.pictures },
+    { "tokenizer", not (self.family.image or self.family.patches) and path_of(self) or nil },
+    { "pictures", self.pictures },
     { "sound", self.sound }, { "texts", texts },
     { "prompt", prompt }, { "prompts", prompts },
     { "dimensions", self.is_sentences and self.folder.tokenizer and sentence.dimensions(self.folder) or nil },

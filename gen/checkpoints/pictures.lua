@@ -14,7 +14,7 @@ local IMAGENET_MEAN, IMAGENET_STD = { 0.485, 0.456, 0.406 }, { 0.229, 0.224, 0.2
 local CLIP_MEAN, CLIP_STD = { 0.48145466, 0.4578275, 0.40821073 }, { 0.26862954, 0.26130258, 0.27577711 }
 
 -- The defaults of a processor, by the beginning of its class's name. resample: the number of Pillow's filter;
--- fractions: it resizes floats.
+-- fractions: it resizes floats; patches: the most patches that it makes of a picture of any shape.
 local bit = { resample = 3, mean = CLIP_MEAN, std = CLIP_STD, size = { shortest_edge = 224 }, crop = 224, edge = true }
 local processors = {
   ViT = { resample = 2, mean = HALF, std = HALF, size = { height = 224, width = 224 } },
@@ -24,6 +24,7 @@ local processors = {
   Siglip = { resample = 3, mean = HALF, std = HALF, size = { height = 224, width = 224 }, edge = true },
   DINOv3ViT = { resample = 2, mean = IMAGENET_MEAN, std = IMAGENET_STD, size = { height = 224, width = 224 },
     fractions = true },
+  Siglip2 = { resample = 2, mean = HALF, std = HALF, patches = 256 },
 }
 
 local filters = { [2] = "bilinear", [3] = "bicubic" }
@@ -72,19 +73,31 @@ local function scaled(size, from, to)
     shortest_edge = times(size.shortest_edge, math.max(high, wide)) }
 end
 
--- Returns the value of `pictures` for an image of `sides` { height, width }, or nil and what is not supported. from:
--- the sides that the folder's steps are for, if the image has others.
-local function steps_of(config, sides, from)
-  local defaults, given = processor_of(config)
-  if not defaults then return nil, given end -- the reason
-  local result = {}
+-- Sets the filter, or returns nil and what is not supported.
+local function set_filter(result, given, defaults)
+  local resample = given("resample", defaults.resample)
+  result.filter = filters[resample]
+  if not result.filter then return nil, ("resample: %s is not supported; 2 and 3 are"):format(tostring(resample)) end
+  return result
+end
+
+-- Sets the steps that make patches of a picture of any shape, or returns nil and what is not supported.
+local function set_patches(result, given, defaults, patch)
+  if not patch then return nil, "image_processor_type: patches do not go with this model" end
+  if not given("do_resize", true) then return nil, "do_resize: only true is supported" end
+  if given("patch_size", 16) ~= patch then return nil, "patch_size: other than the model's patch_size" end
+  return set_filter(result, given, defaults)
+end
+
+-- Sets the sizes that a picture gets, or returns nil and what is not supported. As in steps_of.
+local function set_sizes(result, given, defaults, sides, from)
+  if not sides then return nil, "image_processor_type: other than Siglip2ImageProcessor" end
   local edge = given("default_to_square", not defaults.edge) == false
   if given("do_resize", true) then
     local size = size_of(given("size", defaults.size), edge)
     if not size then return nil, "size: height and width, or shortest_edge, are supported" end
-    local resample = given("resample", defaults.resample)
-    result.filter = filters[resample]
-    if not result.filter then return nil, ("resample: %s is not supported; 2 and 3 are"):format(tostring(resample)) end
+    local made, reason = set_filter(result, given, defaults)
+    if not made then return nil, reason end
     if from then size = scaled(size, from, sides) end
     result.fractions = defaults.fractions
     result.height, result.width, result.shortest_edge = size.height, size.width, size.shortest_edge
@@ -99,6 +112,22 @@ local function steps_of(config, sides, from)
   elseif result.height and (result.height ~= sides[1] or result.width ~= sides[2]) then
     return nil, "size: other than the model's image_size"
   end
+  return result
+end
+
+-- Returns the value of `pictures` for an image of `sides` { height, width }, or nil and what is not supported. from:
+-- the sides that the folder's steps are for, if the image has others. patch: the side of a patch of a model that takes
+-- pictures of any shape, without sides.
+local function steps_of(config, sides, from, patch)
+  local defaults, given = processor_of(config)
+  if not defaults then return nil, given end -- the reason
+  local result, reason = {}, nil
+  if defaults.patches then
+    result, reason = set_patches(result, given, defaults, patch)
+  else
+    result, reason = set_sizes(result, given, defaults, sides, from)
+  end
+  if not result then return nil, reason end
   if result.fractions and not given("do_rescale", true) then
     return nil, "do_rescale: only true is supported, as integers are resized otherwise"
   end
@@ -134,6 +163,12 @@ function pictures.sides(preprocessor)
   return size and size.height and { size.height, size.width } or nil
 end
 
+--- Returns the most patches that a folder's processor makes of a picture of any shape.
+function pictures.patches(preprocessor)
+  local most = preprocessor and json.given(preprocessor.config, "max_num_patches")
+  return is_count(most) and math.min(most, 32768) or processors.Siglip2.patches
+end
+
 local NO_PICTURES = ": the model takes arrays, and no pictures"
 
 --- True if a note says that the folder gives no pictures.
@@ -142,9 +177,10 @@ function pictures.is_note(note) return note:sub(-#NO_PICTURES) == NO_PICTURES en
 --- Returns the value of the key `pictures` of a description, or nil. preprocessor: { file, config } of the folder, or
 --- nil; sides: height and width of the model's image; notes: a list that lines for the user are added to; from: the
 --- sides that the folder states, if the model's image has others. Pictures are then resized in the same proportion.
-function pictures.of(preprocessor, sides, notes, from)
+--- patch: the side of a patch of a model that takes pictures of any shape, without sides.
+function pictures.of(preprocessor, sides, notes, from, patch)
   return known.read(preprocessor, "preprocessor_config.json", notes, NO_PICTURES, function(config)
-    return steps_of(config, sides, from)
+    return steps_of(config, sides, from, patch)
   end)
 end
 

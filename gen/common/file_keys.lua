@@ -113,6 +113,8 @@ local families = {
     ["mlp_ratio says it"] = "intermediate_size" } },
   ernie = { without = { [TENSORS] = "task_type_vocab_size", [AGREES] = "embedding_size" } },
   layoutlm = { without = { [AGREES] = "embedding_size" } },
+  layoutlmv3 = { without = { [AGREES] = "embedding_size", ["pictures are left out"] = [[input_size num_channels
+    patch_size visual_embed]] }, refused = { ["a model without text is not supported"] = { text_embed = { true } } } },
   rembert = { without = { [AGREES] = "embedding_size" } },
   esm = { without = { [AGREES] = "embedding_size head_dim", ["the class is in transformers"] = "auto_map",
     ["only the class of structures reads it"] =
@@ -205,6 +207,8 @@ local families = {
   roberta = { without = { [AGREES] = "embedding_size" } },
   roberta_pre = { without = { [AGREES] = "embedding_size" } },
   siglip_vision = { without = { [OTHER_HEADS] = "num_image_tokens projection_dim" },
+    refused = { ["an image tower without its head"] = { vision_use_head = { true } } } },
+  siglip2_vision = { without = { ["the processor says the size of pictures"] = "image_size" },
     refused = { ["an image tower without its head"] = { vision_use_head = { true } } } },
   smollm3 = { without = { ["transformers computes without it"] = "max_window_layers" } },
   starcoder2 = { without = { ["the same in all folders"] =
@@ -330,7 +334,7 @@ sections["generation_config.json"] = {
 
 sections["preprocessor_config.json"] = {
   read = [[crop_size default_to_square do_center_crop do_normalize do_rescale do_resize feature_extractor_type
-    image_mean image_processor_type image_std resample rescale_factor size]],
+    image_mean image_processor_type image_std max_num_patches patch_size resample rescale_factor size]],
   without = {
     [ORIGIN] = [[_backend _processor_class _valid_kwargs_names _valid_processor_keys auto_map model_input_names
       processor_class processor_type]],

@@ -204,6 +204,12 @@ keys.list = {
     meaning = "all distances from here on share the last bucket" },
   { key = "t5_by_layer", type = "boolean", stack = true, default = false,
     meaning = "t5: each layer has a table of its own, as umT5's do" },
+  { key = "box_buckets", type = "integer", stack = true, min = 4, max = 2048, default_text = "none",
+    meaning = "with boxes: to each score are added a number of each head for the difference of both tokens' left "
+      .. "sides, and one for that of their lower sides; differences are sorted into this many buckets, as t5's "
+      .. "(LayoutLMv3)" },
+  { key = "box_distance", type = "integer", stack = true, default = 256, min = 2, max = 1000,
+    meaning = "all differences of boxes from here on share the last bucket" },
   { key = "position_gate", type = "boolean", stack = true, default = false,
     meaning = "t5: a gate of the states, a number of each query and head, multiplies what a distance adds (WavLM)" },
   { key = "position_terms", type = "word", stack = true,
@@ -274,9 +280,9 @@ keys.list = {
   { key = "pictures", type = "pictures", default_text = "none",
     meaning = "with input = image { ... } of 3 channels: the program takes PNG and JPEG files, which become images by "
       .. "these steps: { height =, width = (or shortest_edge =: resized to that), filter = \"bilinear\" or "
-      .. "\"bicubic\", fractions = false (whether resized values keep their fractions, as torchvision's of floats), crop = "
-      .. "true (the middle, as large as the image), scale = 1 / 255, mean = { 3 numbers }, std = { 3 numbers } }; "
-      .. "false: it takes only arrays" },
+      .. "\"bicubic\", fractions = false (whether resized values keep their fractions, as torchvision's of floats), "
+      .. "crop = true (the middle, as large as the image), scale = 1 / 255, mean = { 3 numbers }, std = { 3 numbers "
+      .. "} }; false: it takes only arrays" },
   { key = "sound", type = "sound", default_text = "none",
     meaning = "how samples of a sound become the rows that the model reads: a table of mels, or of convolutions "
       .. "(runtime/sound/README.md); false: the model takes only these rows" },

@@ -249,8 +249,8 @@ ops.table = {
   },
   keep = {
     class = { keeps = true }, operands = { "x", "scale" }, optional = { scale = true },
-    equation = "x, which the state of a sequence keeps for other entries; scale: of integers", tolerance = "exact",
-    arithmetic = 0,
+    equation = "x, which the state of a sequence keeps for other entries; scale: of integers",
+    tolerance = "exact", arithmetic = 0,
   },
   centre = {
     operands = { "x", "lengths" }, optional = { lengths = true },
@@ -282,18 +282,26 @@ ops.table = {
     tolerance = "dequantise", integers = { x = true }, arithmetic = 3,
   },
   embed = {
-    class = { region = "rows", takes_epilogue = true },
-    operands = { "ids", "table", "scale" }, optional = { scale = true },
+    class = { region = "rows", takes_epilogue = true }, operands = { "ids", "table", "scale" },
+    optional = { scale = true },
     shape = function(_, ids, tbl) return { ids.shape[1], ids.shape[2], tbl.shape[2] } end,
     equation = "table[ids], times its row's scale",
     tolerance = "exact", integers = { ids = true }, arithmetic = 0,
   },
   embed_boxes = {
-    class = { region = "rows", takes_epilogue = true }, operands = { "boxes", "table" },
-    shape = function(_, boxes, tbl) return { boxes.shape[1], boxes.shape[2], tbl.shape[2] } end,
+    class = { region = "rows", takes_epilogue = true },
+    operands = { "boxes", "table", "sizes" }, optional = { sizes = true },
+    shape = function(_, x, t, h) return with_last(x.shape, h and 4 * t.shape[2] + 2 * h.shape[2] or t.shape[2]) end,
     equation = "the sum of six rows of a table in four parts, x, y, h and w, for a box (left, upper, right, lower): "
-      .. "x[left], x[right], y[upper], y[lower], h[|lower - upper|], w[|right - left|]",
+      .. "x[left], x[right], y[upper], y[lower], h[|lower - upper|], w[|right - left|]; with sizes, which has h and w, "
+      .. "these rows side by side, x[left], y[upper] first; negative sizes count as 0",
     tolerance = "exact", integers = { boxes = true }, arithmetic = 5,
+  },
+  grid_positions = {
+    operands = { "shapes", "table" }, attributes = { "rows" }, integers = { shapes = true },
+    shape = function(a, shapes, tbl) return { shapes.shape[1], a.rows, tbl.shape[2] } end, arithmetic = 8,
+    equation = "a table of a square grid, resized to the rows and columns of a sequence's shape; 0 in rows after them",
+    tolerance = "dequantise",
   },
   drop_tokens = {
     operands = { "x", "ids", "lengths" }, optional = { lengths = true }, attributes = { "id", "share" },
@@ -323,8 +331,8 @@ ops.table = {
   },
   take_on = {
     class = { region = "rows", of_ranks = true, meeting = true },
-    operands = {}, attributes = { "shape" }, shape = written_shape,
-    equation = "the result of this name of the stage before", arithmetic = 0,
+    operands = {}, attributes = { "shape" }, shape = written_shape, arithmetic = 0,
+    equation = "the result of this name of the stage before",
   },
   give_output = {
     class = { region = "rows", of_ranks = true, meeting = true, sends = true },
@@ -340,14 +348,10 @@ ops.table = {
     operands = { "a", "b" }, equation = "a + b, b repeated over the leading dimensions it lacks",
     tolerance = "rounded_once",
   },
-  copy = {
-    class = { region = "rows", by_row = { "x" } }, equation = "x", tolerance = "exact", arithmetic = 0,
-  },
+  copy = { class = { region = "rows", by_row = { "x" } }, equation = "x", tolerance = "exact", arithmetic = 0 },
   activate = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "x" } },
-    attributes = { "function" },
-    equation = "function(x)",
-    tolerance = "activate",
+    attributes = { "function" }, equation = "function(x)", tolerance = "activate",
   },
   clamp = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "x" } },
@@ -536,6 +540,12 @@ ops.table = {
   add_gated = {
     class = { role = "scores_to_scores", own_keys = true },
     operands = { "scores", "table", "gates" }, equation = "scores + gates[query][head] table[head][distance]",
+    tolerance = "dequantise",
+  },
+  add_places = {
+    class = { role = "scores_to_scores", own_keys = true },
+    operands = { "scores", "boxes", "across", "down" }, integers = { boxes = true },
+    equation = "scores + across[head][left of the key - left of the query] + down[head][lower - lower] of boxes",
     tolerance = "dequantise",
   },
   position_gates = {

@@ -33,6 +33,9 @@ stages.constructors = {
         meaning = "a norm of the features, before the linear layer" },
       norm = { type = "boolean", place = "input",
         meaning = "a norm of the sum of the result and positions" },
+      grid = { type = "integer", min = 1, max = 64, place = "input",
+        meaning = "learned positions are of a square grid with this side, and are resized to that of each sequence: "
+          .. "shapes come in, its rows and columns of patches, whose product is its length (SigLIP 2)" },
       to = { type = "integer", min = 1, max = 1048576, place = "output", required = true,
         meaning = "width of the result" },
       bias = { type = "boolean", default = true, meaning = "whether there is a b" },
@@ -64,6 +67,9 @@ stages.constructors = {
       boxes = { type = "integer", min = 1, max = 65536,
         meaning = "rows of each of four tables of places on a page: boxes (left, upper, right, lower) come in, from 0 "
           .. "to 1,000, and their rows are added; where they are NULL, all are 0 (LayoutLM)" },
+      place_width = { type = "integer", min = 1, max = 2048,
+        meaning = "boxes: width of the tables' rows of left, upper, right and lower sides; the rows of a box are side "
+          .. "by side, height and width in equal parts of the rest (LayoutLMv3); default: they are added" },
       norm = { type = "boolean", default = false, meaning = "a norm of the sum of token, position and type" },
       eps = { type = "number", min = 1e-30, max = 1, meaning = "eps of that norm; default: the model's" },
       scale = { type = "scale", default = 1.0, meaning = "factor of the table's rows" },

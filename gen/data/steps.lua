@@ -44,6 +44,9 @@ local function angles(c) return { first = 0, { c.rows, c.ldr }, { c.dimension //
 
 local function image(c) return { first = 0, { c.channels * c.height * c.width, 1 } } end
 
+-- Returns the footprint of the boxes of rows, or of columns.
+local function places(count) return function(c) return { first = 0, { 4 * c[count], 1 } } end end
+
 local function planes(c) return { first = 0, { c.heads, c.stride }, { c.rows, c.ldx }, { c.cols, 1 } } end
 
 local function packed_buckets(c) return { first = 0, { c.buckets * c.rows, 1 } } end
@@ -257,6 +260,10 @@ steps.rows = {
     { constants = { "scale" }, whole_vectors = true }),
   add_length = of_scores(3, "s[i][j] += ${value} where j >= valid",
     { constants = { "value" }, operands = { { "valid", "value" } } }),
+  add_places = of_scores(20, "s[i][j] += across[left of j - left of i] + down[lower of j - lower of i]",
+    { constants = { "distances" }, operands = { { "queries", "r", places("rows"), type = "i32" },
+      { "keys", "r", places("cols"), type = "i32" }, { "across", "r", vector("distances") },
+      { "down", "r", vector("distances") } } }),
   additive_scores = {
     constants = { "rows", "cols", "head_dim", "lds", "ldq", "ldk" },
     operands = { { "s", "w", matrix("rows", "cols", "lds") }, { "q", "r", matrix("rows", "head_dim", "ldq") },
@@ -300,12 +307,21 @@ steps.rows = {
   },
   convolve_columns = {
     constants = { "rows", "cols", "kernel", "width", "ldx", "ldy" },
-    operands = { written(), { "x", "r", function(c) return { first = 0, { c.before + c.rows, c.ldx }, { c.cols, 1 } } end },
-      { "weight", "r", matrix("kernel", "cols", "width") }, { "bias", "r", vector("cols"), optional = true },
+    operands = { written(), { "x", "r", function(c)
+      return { first = 0, { c.before + c.rows, c.ldx }, { c.cols, 1 } }
+    end }, { "weight", "r", matrix("kernel", "cols", "width") }, { "bias", "r", vector("cols"), optional = true },
       { "before", "value" } },
     cost = function(c) return 3 * c.rows * c.cols * c.kernel end,
     touched = function(c) return (c.rows + c.kernel - 1) * c.cols end,
     equation = "y[i] = bias + sum of x[before + i - ${kernel} + 1 + t] weight[t] over t, without rows before the first",
+  },
+  grid_positions = {
+    constants = { "rows", "cols", "grid", "ldt", "ldy" },
+    operands = { written(), { "table", "r", function(c)
+      return { first = 0, { c.grid * c.grid, c.ldt }, { c.cols, 1 } }
+    end }, { "shape", "r", function() return { first = 0, { 2, 1 } } end, type = "i32" } },
+    cost = each(80),
+    equation = "y[i] = the position of patch i of shape[0] x shape[1], of a table for ${grid} x ${grid}",
   },
   drop_tokens = {
     constants = { "rows", "cols", "id", "share", "ldx", "ldy" },
@@ -453,11 +469,20 @@ steps.rows = {
   embed_boxes = {
     constants = { "rows", "cols", "places", "ldy" },
     operands = { written(), { "table", "r", function(c) return { first = 0, { 4 * c.places * c.cols, 1 } } end,
-      touched = function(c) return 6 * c.rows * c.cols end }, { "boxes", "r", function(c)
-        return { first = 0, { 4 * c.rows, 1 } }
-      end, type = "i32" } }, cost = each(24),
+      touched = function(c) return 6 * c.rows * c.cols end }, { "boxes", "r", places("rows"), type = "i32" } },
+    cost = each(24),
     body = "attn2c_embed_boxes(y, table, boxes, ${rows}, ${cols}, ${places}, ${ldy})",
     equation = "y[i] = the rows of table for left, upper, right, lower, height and width of box i",
+  },
+  join_boxes = {
+    constants = { "rows", "cols", "width", "places", "ldy" },
+    operands = { written(), { "table", "r", function(c) return { first = 0, { 2 * c.places * c.width, 1 } } end,
+      touched = function(c) return 4 * c.rows * c.width end }, { "sizes", "r", function(c)
+        return { first = 0, { c.places * (c.cols - 4 * c.width), 1 } }
+      end, touched = function(c) return c.rows * (c.cols - 4 * c.width) end }, { "boxes", "r", places("rows"),
+        type = "i32" } }, cost = each(8),
+    equation = "y[i] = the rows of table and sizes for left, upper, right, lower, height and width of box i, side by "
+      .. "side",
   },
   pool_mean = pool("mean", 6, "mean of x[i][j] over i < rows"),
   pool_deviation = pool("deviation", 12, "deviation of x[i][j] over i < rows"),

@@ -235,7 +235,12 @@ local function positions(self, x)
     x = self:linear(path .. ".projection", x, width, false)
   end
   local shape = { spec.seq, width }
-  if spec.positions == "learned" then
+  if spec.positions == "learned" and stage.grid then
+    local shapes = self:grows(self:input("shapes", "i32", { self.batch, 2 }, 1, spec.seq + 1), "b.")
+    local table_ = self:weight(path .. ".positions.weight", { stage.grid * stage.grid, width }, 0, 0.5)
+    x = self:op("add", path .. ".states", { a = x, b = self:op("grid_positions", path .. ".positions",
+      { shapes = shapes, table = table_ }, { rows = spec.seq }) })
+  elseif spec.positions == "learned" then
     local table_ = self:weight(path .. ".positions.weight", shape, 0, 0.5,
       { rows = spec.max_position, first = spec.first_position + spec.past })
     x = self:op("add", path .. ".states", { a = x, b = table_ })
@@ -257,9 +262,11 @@ local function positions(self, x)
   if stage.boxes then
     local boxes = self:grows(self:input("boxes", "i32", { self.batch, spec.seq, 4 }, 0,
       math.min(stage.boxes, MOST_PLACES + 1)), "bs.")
-    boxes.zeros, boxes.wide = true, true
-    local placed = self:op("embed_boxes", path .. ".placed",
-      { boxes = boxes, table = self:weight(path .. ".boxes.weight", { 4 * stage.boxes, width }, 0, 0.5) })
+    boxes.zeros, boxes.wide, self.boxes = true, true, boxes
+    local own = stage.place_width
+    local placed = self:op("embed_boxes", path .. ".placed", { boxes = boxes,
+      table = self:weight(path .. ".boxes.weight", { (own and 2 or 4) * stage.boxes, own or width }, 0, 0.5),
+      sizes = own and self:weight(path .. ".sizes.weight", { 2 * stage.boxes, width // 2 - 2 * own }, 0, 0.5) or nil })
     x = self:op("add", path .. ".placed_states", { a = placed, b = x })
   end
   local is_before = width ~= spec.d_model and stage.projected == "before_norm"
@@ -351,7 +358,7 @@ end
 function output_stages.attend(self, x, _, path)
   path = path .. ".attend"
   local memory = self.memory
-  self.memory = { states = x }
+  self.memory = { states = x, lengths = self.spec.mask.padding and self.lengths or nil }
   local probe = self:weight(path .. ".probe.weight", { 1, self.spec.d_model }, 0, 1)
   local query = self:op("join", path .. ".query", { a = probe }, { batch = self.batch, zeros = 0 })
   local y = attention.cross(self, path, -1, query)

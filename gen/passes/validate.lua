@@ -154,11 +154,32 @@ local function resolve_input(say, spec, given)
   end
 end
 
+-- Checks the buckets of distances. name: what their keys begin with; one_side: the buckets of one side.
+local function check_buckets(say, spec, name, one_side)
+  local buckets, distance = spec[name .. "_buckets"], spec[name .. "_distance"]
+  if one_side // 2 < 1 then
+    say(name .. "_buckets", ("%d, but at least 4 are needed where queries see both sides"):format(buckets))
+  elseif distance and distance <= one_side // 2 then
+    say(name .. "_distance", ("%d, but with %d buckets it must be above %d"):format(distance, buckets, one_side // 2))
+  end
+end
+
+-- Checks the widths of the six parts of a row that boxes make.
+local function check_places(say, spec)
+  local own, width = spec.input.place_width, spec.input.width or spec.d_model
+  if own and not spec.input.boxes then
+    say("input.place_width", "goes with boxes")
+  elseif own and width and (width % 2 ~= 0 or 4 * own >= width) then
+    say("input.place_width", ("%d, but four of them and two equal parts of the rest must be %d wide"):format(own,
+      width))
+  end
+end
+
 -- Checks the keys of positions, once the sizes are known.
 local function resolve_positions(say, spec, given)
   if not spec.positions and given.positions == nil then
     local stage = spec.input.stage
-    spec.positions = (stage == "tokens" or stage == "image") and "learned" or "none"
+    spec.positions = (stage == "tokens" or stage == "image" or spec.input.grid) and "learned" or "none"
   end
   if type(spec.positions) == "table" then
     spec.positions, spec.distances = table.unpack(spec.positions)
@@ -169,7 +190,7 @@ local function resolve_positions(say, spec, given)
   local needed = spec.seq + (spec.past or 0) + (spec.first_position or 0)
   if spec.key_seq and spec.positions ~= "learned" then needed = math.max(needed, spec.key_seq) end
   if not spec.max_position and given.max_position == nil then spec.max_position = needed end
-  local has_table = spec.positions == "learned" or spec.distances == "disentangled" or is_relative(spec)
+  local has_table = spec.positions == "learned" and not spec.input.grid or spec.distances == "disentangled" or is_relative(spec)
   if has_table and spec.max_position and spec.max_position < needed then
     say("max_position", ("%d, but there are %d positions"):format(spec.max_position, needed))
   end
@@ -183,13 +204,14 @@ local function resolve_positions(say, spec, given)
       spec.heads, spec.head_dim, spec.d_model))
   end
   if spec.distances == "t5" and spec.t5_buckets and spec.mask then
-    local one_side = spec.mask.causal and spec.t5_buckets or spec.t5_buckets // 2
-    if one_side // 2 < 1 then
-      say("t5_buckets", ("%d, but at least 4 are needed where queries see both sides"):format(spec.t5_buckets))
-    elseif spec.t5_distance and spec.t5_distance <= one_side // 2 then
-      say("t5_distance", ("%d, but with %d buckets it must be above %d"):format(spec.t5_distance, spec.t5_buckets,
-        one_side // 2))
-    end
+    check_buckets(say, spec, "t5", spec.mask.causal and spec.t5_buckets or spec.t5_buckets // 2)
+  end
+  check_places(say, spec)
+  if spec.input.grid and spec.positions ~= "learned" then say("input.grid", 'goes with positions = "learned"') end
+  if spec.box_buckets and not spec.input.boxes then
+    say("box_buckets", "goes with input = tokens { boxes = ... }")
+  elseif spec.box_buckets then
+    check_buckets(say, spec, "box", spec.box_buckets // 2)
   end
 end
 
@@ -352,7 +374,7 @@ local of_input = words.set { "learned", "sinusoidal", "convolution" }
 local function resolve_encoder(say, description, fields)
   local own = words.set { "mask", "window", "prefix", "mask_value", "max_position", "input", "seq",
     "attention_output", "head_mask", "first_position", "head_dim", "rope_dim", "d_ff", "experts", "scale",
-    "conv_kernel", "short_conv", "rope_patches" }
+    "conv_kernel", "short_conv", "rope_patches", "box_buckets" }
   local of_width = words.set { "head_dim", "rope_dim", "d_ff", "experts", "scale" } -- inherited with width and heads
   local merged, known, names = {}, {}, {}
   for i, field in ipairs(keys.of_encoder) do

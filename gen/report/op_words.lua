@@ -4,14 +4,14 @@ local op_words = {}
 -- Operations that are not in this table keep their name, with blanks.
 local words = {
   activate = "activation", add_array = "add an array", add_distance = "add by distance",
-  add_gated = "add by distance, times a gate", position_gates = "gates of positions",
+  add_places = "add by boxes", add_gated = "add by distance, times a gate", position_gates = "gates of positions",
   add_length = "mask after the length", add_relative = "add relative positions",
   add_disentangled = "add projected positions", additive_scores = "scores by tanh",
   block_array = "mask by an array", bucket_table = "table of distances", centre = "subtract the mean of rows",
   combine = "add up experts", share = "shares of the sum",
   column_scale = "scale of each column", context_of_integers = "context of integers", dequantise = "apply scales",
   dequantise_experts = "apply scales of experts",
-  drop_tokens = "drop a token's rows", embed = "look rows up",
+  grid_positions = "resize positions", drop_tokens = "drop a token's rows", embed = "look rows up",
   embed_boxes = "look boxes up", gather_columns = "columns in another order",
   gate_rows = "gate of each row", group_rows = "group rows by expert",
   head_scale = "factor of each head", join = "join rows",

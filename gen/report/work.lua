@@ -92,7 +92,10 @@ end
 -- scales, the row that is taken from a sequence, or all.
 local function elements_read(op, name, tensor)
   if op.op == "embed" and name == "table" then return elements(op.result) end
-  if op.op == "embed_boxes" and name == "table" then return 6 * elements(op.result) end
+  if op.op == "embed_boxes" and name == "table" then
+    return op.operands.sizes and elements(op.operands.boxes) * tensor.shape[2] or 6 * elements(op.result)
+  end
+  if op.op == "embed_boxes" and name == "sizes" then return elements(op.operands.boxes) // 2 * tensor.shape[2] end
   if op.op == "embed" and name == "scale" then return elements(op.operands.ids) end
   if op.op == "pool" and name == "x" and ways_over_all(op) == 0 then return elements(op.result) end
   return elements(tensor)

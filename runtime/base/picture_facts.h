@@ -21,8 +21,8 @@ typedef struct attn2c_picture_facts {
   int resize_width, resize_height;
   attn2c_filter filter;
   int keeps_fractions; /* 1: resized values are not rounded to whole numbers, as in torchvision's of floats */
-  int crops;    /* 1: the middle of the resized picture, width x height; beyond its edges there is 0 */
-  double scale; /* factor of a pixel's value, 0 to 255 */
+  int crops;           /* 1: the middle of the resized picture, width x height; beyond its edges there is 0 */
+  double scale;        /* factor of a pixel's value, 0 to 255 */
   float mean[ATTN2C_PLANES], deviation[ATTN2C_PLANES]; /* (value - mean) / deviation */
   int input;                                           /* index of the entry's input */
   attn2c_answer answer;

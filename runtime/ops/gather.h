@@ -58,6 +58,23 @@ ATTN2C_INLINE void attn2c_embed_boxes(float *y, const float *table, const int32_
   }
 }
 
+/* Writes y[rows][cols]: the six rows for boxes[i] = (left, upper, right, lower) side by side, table[left],
+ * table[P + upper], table[right], table[P + lower], sizes[lower - upper], sizes[P + right - left], where
+ * negative sizes are 0. P: places; table: [2 P][width]; sizes: [2 P][half of the rest of cols]. */
+ATTN2C_INLINE void attn2c_join_boxes(float *y, const float *table, const float *sizes, const int32_t *boxes,
+                                     int rows, int cols, int width, int places, int ldy) {
+  const ptrdiff_t rest = (cols - 4 * width) / 2, p = places;
+  for (int i = 0; i < rows; i++, boxes += 4) {
+    float *out = y + (ptrdiff_t)i * ldy;
+    const ptrdiff_t height = boxes[3] > boxes[1] ? boxes[3] - boxes[1] : 0;
+    const ptrdiff_t across = boxes[2] > boxes[0] ? boxes[2] - boxes[0] : 0;
+    for (int k = 0; k < 4; k++)
+      memcpy(out + k * width, table + (k % 2 * p + boxes[k]) * width, (size_t)width * sizeof *out);
+    memcpy(out + 4 * width, sizes + height * rest, (size_t)rest * sizeof *out);
+    memcpy(out + 4 * width + rest, sizes + (p + across) * rest, (size_t)rest * sizeof *out);
+  }
+}
+
 /* attn2c_embed for a table of bf16, whose rows are ldt elements apart. */
 ATTN2C_INLINE void attn2c_embed_bf16(float *y, const uint16_t *table, const int32_t *ids, int rows, int cols,
                                      int ldt, int ldy) {

@@ -70,3 +70,71 @@ ATTN2C_INLINE void attn2c_bucket_table(float *y, const float *table, const float
     for (int h = 0; h < heads; h++) y[(ptrdiff_t)h * ldy + d] = row[h];
   }
 }
+
+/* s[rows][cols], rows ld floats apart: adds across[D + left of the key - left of the query] and
+ * down[D + lower of the key - lower of the query] of boxes (left, upper, right, lower). D is the middle of a
+ * table of `distances`; differences beyond its ends are its ends (Huang et al. 2022, LayoutLMv3). */
+ATTN2C_INLINE void attn2c_add_places(float *s, const int32_t *queries, const int32_t *keys,
+                                     const float *across, const float *down, int rows, int cols, int ld,
+                                     int distances) {
+  const int most = distances / 2;
+  for (int i = 0; i < rows; i++) {
+    const int left = queries[4 * i], lower = queries[4 * i + 3];
+    float *row = s + (ptrdiff_t)i * ld;
+#pragma omp simd
+    for (int j = 0; j < cols; j++) {
+      int x = keys[4 * j] - left, y = keys[4 * j + 3] - lower;
+      x = x < -most ? -most : x > most ? most : x;
+      y = y < -most ? -most : y > most ? most : y;
+      row[j] += across[most + x] + down[most + y];
+    }
+  }
+}
+
+/* Writes the weights of `at`, of an axis of `to` places, for the `from` places of another one: bilinear with
+ * antialiasing. Places before *first and from *end on have the weight 0. */
+static inline void attn2c_grid_weights(double *weights, int from, int to, int at, int *first, int *end) {
+  const double scale = (double)from / to, support = scale > 1 ? scale : 1, middle = (at + 0.5) * scale - 0.5;
+  double sum = 0;
+  *first = from, *end = 0;
+  for (int i = 0; i < from; i++) {
+    const double apart = (i < middle ? middle - i : i - middle) / support;
+    weights[i] = apart < 1 ? 1 - apart : 0;
+    sum += weights[i];
+    if (weights[i] > 0 && *first == from) *first = i;
+    if (weights[i] > 0) *end = i + 1;
+  }
+  for (int i = *first; i < *end; i++) weights[i] /= sum;
+}
+
+/* The largest side of a grid of positions. */
+#define ATTN2C_LARGEST_GRID 64
+
+/* Writes y[rows][cols], rows ldy floats apart: row i is the position of patch i of shape[0] rows of shape[1]
+ * patches, resized from table[grid * grid], rows ldt floats apart (Tschannen et al. 2025, SigLIP 2, NaFlex).
+ * Rows after the last patch are 0. */
+ATTN2C_INLINE void attn2c_grid_positions(float *y, const float *table, const int32_t *shape, int rows, int cols,
+                                         int grid, int ldt, int ldy) {
+  const int64_t patches = (int64_t)shape[0] * shape[1];
+  double down[ATTN2C_LARGEST_GRID], across[ATTN2C_LARGEST_GRID];
+  for (int i = 0; i < rows; i++, y += ldy) {
+    if (i >= patches) {
+      memset(y, 0, (size_t)cols * sizeof *y);
+      continue;
+    }
+    int top, bottom, left, right;
+    attn2c_grid_weights(down, grid, shape[0], i / shape[1], &top, &bottom);
+    attn2c_grid_weights(across, grid, shape[1], i % shape[1], &left, &right);
+    for (int j = 0; j < cols; j += 16) {
+      const int count = cols - j < 16 ? cols - j : 16;
+      double sums[16] = {0};
+      for (int r = top; r < bottom; r++)
+        for (int c = left; c < right; c++) {
+          const float *from = table + (ptrdiff_t)(r * grid + c) * ldt + j;
+#pragma omp simd
+          for (int k = 0; k < count; k++) sums[k] += down[r] * across[c] * from[k];
+        }
+      for (int k = 0; k < count; k++) y[j + k] = (float)sums[k];
+    }
+  }
+}

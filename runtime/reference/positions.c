@@ -169,6 +169,73 @@ int attn2c_reference_add_gated(const attn2c_reference_call *call) {
   return add_distance(call, "bhqk, ht, bqh -> bhqk");
 }
 
+/* y[b][h][i][j] = s[b][h][i][j] + across[h][left of j - left of i] + down[h][lower of j - lower of i] of
+ * boxes (left, upper, right, lower), where the middle of a table is for 0, and differences beyond its ends
+ * are its ends (Huang et al. 2022, LayoutLMv3). magnitude: the same of absolute values */
+int attn2c_reference_add_places(const attn2c_reference_call *call) {
+  attn2c_reference_sizes n = {['f'] = 4};
+  int64_t own;
+  if (!read_scores(call, "bhqk, bqf, ht, ht -> bhqk", n, &own)) return ATTN2C_USAGE;
+  if (own != n['q'] || n['t'] % 2 != 1)
+    return attn2c_reference_fault(call, "each key must have a box, and a table an odd number of columns");
+  const float *s = attn2c_reference_values(call, 0);
+  const int32_t *boxes = attn2c_reference_values(call, 1);
+  const float *tables[] = {attn2c_reference_values(call, 2), attn2c_reference_values(call, 3)};
+  float *y = call->tensors[call->op->result];
+  const int64_t most = n['t'] / 2;
+  for (int64_t r = 0; r < n['b'] * n['h'] * n['q']; r++) {
+    const int64_t i = r % n['q'], h = r / n['q'] % n['h'], b = r / n['q'] / n['h'];
+    for (int64_t j = 0; j < n['k']; j++) {
+      const int64_t at = r * n['k'] + j;
+      const int stays = j >= own || s[at] == -INFINITY;
+      double sum = s[at], absolutes = stays ? 0 : fabs((double)s[at]);
+      for (int axis = 0; axis < 2 && !stays; axis++) {
+        const int side = axis == 0 ? 0 : 3;
+        int64_t d = boxes[(b * n['q'] + j) * 4 + side] - (int64_t)boxes[(b * n['q'] + i) * 4 + side];
+        d = d < -most ? -most : d > most ? most : d;
+        const double term = tables[axis][h * n['t'] + most + d];
+        sum += term, absolutes += fabs(term);
+      }
+      y[at] = (float)sum;
+      if (call->magnitude) call->magnitude[at] = (float)fmin(absolutes, FLT_MAX);
+    }
+  }
+  return ATTN2C_OK;
+}
+
+/* The weight of place i of `from` for place `at` of `to`, before weights are divided by their sum: a tent, as
+ * wide as a place of the axis that has fewer. */
+static double tent(int64_t from, int64_t to, int64_t at, int64_t i) {
+  const double scale = (double)from / (double)to, middle = ((double)at + 0.5) * scale - 0.5;
+  return fmax(0, 1 - fabs((double)i - middle) / fmax(scale, 1));
+}
+
+/* y[b][i] = sum over r, c of weight of r for row i / w of h, times weight of c for column i % w of w, times
+ * table[r G + c], for (h, w) = shapes[b]; 0 for i >= h w (Tschannen et al. 2025, SigLIP 2). magnitude: the
+ * same of absolute values */
+int attn2c_reference_grid_positions(const attn2c_reference_call *call) {
+  attn2c_reference_sizes n = {['t'] = 2};
+  if (!attn2c_reference_fits(call, "bt, gd -> brd", n)) return ATTN2C_USAGE;
+  const int64_t grid = (int64_t)llround(sqrt((double)n['g'])), width = n['d'], rows = n['r'];
+  if (grid * grid != n['g']) return attn2c_reference_fault(call, "the table must be of a square grid");
+  const int32_t *shapes = attn2c_reference_values(call, 0);
+  const float *table = attn2c_reference_values(call, 1);
+  float *y = call->tensors[call->op->result];
+  for (int64_t e = 0; e < n['b'] * rows * width; e++) {
+    const int64_t j = e % width, i = e / width % rows, h = shapes[2 * (e / width / rows)];
+    const int64_t w = shapes[2 * (e / width / rows) + 1];
+    double sum = 0, absolutes = 0, weights = 0;
+    for (int64_t place = 0; i < h * w && place < n['g']; place++) {
+      const double weight = tent(grid, h, i / w, place / grid) * tent(grid, w, i % w, place % grid);
+      const double term = weight * table[place * width + j];
+      weights += weight, sum += term, absolutes += fabs(term);
+    }
+    y[e] = (float)(i < h * w ? sum / weights : 0);
+    if (call->magnitude) call->magnitude[e] = weights > 0 ? (float)fmin(absolutes / weights, FLT_MAX) : 0;
+  }
+  return ATTN2C_OK;
+}
+
 /* Returns the sigmoid of bias[0] + .. + bias[3] + sum over d and t < 4 of x[d] weight[t][d]; *magnitude: the
  * sum of absolute values. */
 static double gate_of(const float *x, const float *weight, const float *bias, int64_t width,

@@ -221,10 +221,42 @@ int attn2c_reference_embed(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
+static int check_box(const attn2c_reference_call *call, const int32_t *box, int64_t i, int64_t places) {
+  for (int k = 0; k < 4; k++)
+    if (box[k] < 0 || box[k] >= places)
+      return attn2c_fail(
+          call->message, ATTN2C_FORMAT, "%s: box %lld has a side at %ld, but 0 to %lld is allowed",
+          attn2c_reference_operand(call, 0)->name, (long long)i, (long)box[k], (long long)places - 1);
+  return ATTN2C_OK;
+}
+
+/* y[i] = x[left], y[upper], x[right], y[lower], h[max(lower - upper, 0)] and w[max(right - left, 0)] of box i
+ * side by side, where x and y, h and w are the halves of two tables (Huang et al. 2022, LayoutLMv3) */
+static int join_boxes(const attn2c_reference_call *call) {
+  attn2c_reference_sizes n = {['f'] = 4, ['t'] = 2};
+  if (!attn2c_reference_fits(call, "*f, (tp)w, (tp)v -> *y", n)) return ATTN2C_USAGE;
+  const int64_t count = n['*'], places = n['p'], widths[] = {n['w'], n['v']};
+  if (n['y'] != 4 * n['w'] + 2 * n['v']) return attn2c_reference_fault(call, "six rows must be side by side");
+  const int32_t *boxes = attn2c_reference_values(call, 0);
+  float *y = call->tensors[call->op->result];
+  for (int64_t i = 0; i < count; i++, boxes += 4) {
+    const int64_t height = boxes[3] - (int64_t)boxes[1], width = boxes[2] - (int64_t)boxes[0];
+    const int64_t rows[] = {boxes[0],          places + boxes[1],       boxes[2],
+                            places + boxes[3], height > 0 ? height : 0, places + (width > 0 ? width : 0)};
+    if (check_box(call, boxes, i, places) != ATTN2C_OK) return ATTN2C_FORMAT;
+    for (int k = 0; k < 6; k++) {
+      const float *table = attn2c_reference_values(call, k < 4 ? 1 : 2);
+      for (int64_t c = 0; c < widths[k / 4]; c++) *y++ = table[rows[k] * widths[k / 4] + c];
+    }
+  }
+  return ATTN2C_OK;
+}
+
 /* y[i] = x[left] + y[upper] + x[right] + y[lower] + h[|lower - upper|] + w[|right - left|] of box i, where x,
  * y, h and w are the quarters of a table: the places of LayoutLM (Xu et al. 2019) */
 int attn2c_reference_embed_boxes(const attn2c_reference_call *call) {
   attn2c_reference_sizes n = {['f'] = 4};
+  if (attn2c_reference_operand(call, 2)) return join_boxes(call);
   if (!attn2c_reference_fits(call, "*f, (fp)w -> *w", n)) return ATTN2C_USAGE;
   const int64_t count = n['*'], places = n['p'], width = n['w'];
   const int32_t *boxes = attn2c_reference_values(call, 0);
@@ -237,11 +269,7 @@ int attn2c_reference_embed_boxes(const attn2c_reference_call *call) {
                             places + boxes[3],
                             2 * places + labs((long)boxes[3] - boxes[1]),
                             3 * places + labs((long)boxes[2] - boxes[0])};
-    for (int k = 0; k < 4; k++)
-      if (boxes[k] < 0 || boxes[k] >= places)
-        return attn2c_fail(
-            call->message, ATTN2C_FORMAT, "%s: box %lld has a side at %ld, but 0 to %lld is allowed",
-            attn2c_reference_operand(call, 0)->name, (long long)i, (long)boxes[k], (long long)places - 1);
+    if (check_box(call, boxes, i, places) != ATTN2C_OK) return ATTN2C_FORMAT;
     for (int64_t c = 0; c < width; c++) {
       double sum = 0;
       for (int k = 0; k < 6; k++) sum += table[rows[k] * width + c];

@@ -13,6 +13,7 @@
   X(add_distance, "FF", F32, add_distance, rounded_once) \
   X(add_gated, "FFF", F32, add_gated, dequantise) \
   X(add_length, "FI", F32, add_length, rounded_once) \
+  X(add_places, "FIFF", F32, add_places, dequantise) \
   X(add_relative, "FFF", F32, add_relative, add_relative) \
   X(additive_scores, "FFFi", F32, additive_scores, additive_scores) \
   X(argmax, "F", I32, argmax, exact) \
@@ -32,10 +33,11 @@
   X(dequantise_experts, "IFFIf", F32, dequantise_experts, dequantise) \
   X(drop_tokens, "FIi", F32, drop_tokens, rounded_once) \
   X(embed, "IFf", F32, embed, exact) \
-  X(embed_boxes, "IF", F32, embed_boxes, exact) \
+  X(embed_boxes, "IFf", F32, embed_boxes, exact) \
   X(exponentials, "F", F32, exponentials, exponentials) \
   X(gate_rows, "FF", F32, gate_rows, rounded_once) \
   X(gather_columns, "FF", F32, gather_columns, exact) \
+  X(grid_positions, "IF", F32, grid_positions, dequantise) \
   X(group_rows, "I", I32, group_rows, exact) \
   X(head_scale, "FF", F32, head_scale, rounded_once) \
   X(join, "Ff", F32, join, exact) \

@@ -165,6 +165,32 @@ Test(add_gated, times_a_number_of_the_query_and_head) {
   cr_assert_eq(run(NULL), ATTN2C_USAGE, "gates of other rows");
 }
 
+/* Two heads of three tokens: left sides 0, 7, 2 and lower sides 5, 5, 9; tables reach to 3 on each side. */
+Test(add_places, by_differences_of_boxes) {
+  float s[18], across[14], down[14], y[18], magnitude[18];
+  int32_t boxes[] = {0, 0, 9, 5, 7, 1, 9, 5, 2, 2, 9, 9};
+  static const int x[] = {0, 3, 2, -3, 0, -3, -2, 3, 0}, d[] = {0, 0, 3, 0, 0, 3, -3, -3, 0};
+  for (int i = 0; i < 18; i++) s[i] = 0.1f * (float)i;
+  s[4] = -INFINITY;
+  for (int i = 0; i < 14; i++) across[i] = (float)i, down[i] = -100 * (float)i;
+  start("add_places");
+  op.operands[0] = tensor("s", ATTN2C_F32, s, 1, 2, 3, 3);
+  op.operands[1] = tensor("boxes", ATTN2C_I32, boxes, 1, 3, 4, 0);
+  op.operands[2] = tensor("across", ATTN2C_F32, across, 2, 7, 0, 0);
+  op.operands[3] = tensor("down", ATTN2C_F32, down, 2, 7, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 1, 2, 3, 3);
+  cr_assert_eq(run(magnitude), ATTN2C_OK, "%s", text);
+  for (int i = 0; i < 18; i++) {
+    const double right = 7 * (i / 9) + 3 + x[i % 9], lower = -100.0 * (7 * (i / 9) + 3 + d[i % 9]);
+    cr_assert_eq(y[i], i == 4 ? -INFINITY : (float)(s[i] + right + lower), "%d", i);
+    cr_assert_eq(magnitude[i], i == 4 ? 0 : (float)(s[i] + right - lower), "%d", i);
+  }
+  tensors[3].shape[1] = 6, tensors[2].shape[1] = 6;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "a table without a middle");
+  tensors[3].shape[1] = 7, tensors[2].shape[1] = 7, tensors[1].shape[1] = 2;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "a key without a box");
+}
+
 /* Sums of four rows of the weight: 1 and 0 of head elements for a, 0 and 1 for g, with biases 1 and -1. */
 Test(position_gates, of_each_head_by_itself) {
   float x[] = {1, 2, -3, 0.5f, 0, 0, NAN, 1}, bias[] = {1, 0, 0, 0, 0, -2, 0, 1}, factors[] = {3, -1}, y[4];

@@ -486,6 +486,25 @@ Test(drop_tokens, scales_what_is_left) {
   cr_assert_eq(run(NULL), ATTN2C_FORMAT);
 }
 
+/* Sides of two places: (1, 2) and (3, 4) across, (5, 6) and (7, 8) down; heights 10 and 20, widths 30 and 40.
+ */
+Test(embed_boxes, side_by_side) {
+  float table[] = {1, 2, 3, 4, 5, 6, 7, 8}, sizes[] = {10, 20, 30, 40}, y[20];
+  int32_t boxes[] = {0, 1, 1, 1, 1, 1, 0, 0}; /* the second's corners change places: its sizes are 0 */
+  start("embed_boxes");
+  op.operands[0] = tensor("boxes", ATTN2C_I32, boxes, 1, 2, 4, 0);
+  op.operands[1] = tensor("table", ATTN2C_F32, table, 4, 2, 0, 0);
+  op.operands[2] = tensor("sizes", ATTN2C_F32, sizes, 4, 1, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 1, 2, 10, 0);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){1, 2, 7, 8, 3, 4, 7, 8, 10, 40, 3, 4, 7, 8, 1, 2, 5, 6, 10, 30}, 20, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 1, 2, 9, 0);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE);
+  op.result = tensor("y", ATTN2C_F32, y, 1, 2, 10, 0);
+  boxes[7] = 2;
+  cr_assert_eq(run(NULL), ATTN2C_FORMAT);
+}
+
 /* Tables of two places: 1 and 2, 10 and 20, 100 and 200, 1000 and 2000. */
 Test(embed_boxes, six_rows_of_four_tables) {
   float table[] = {1, 2, 10, 20, 100, 200, 1000, 2000}, y[3];

@@ -151,6 +151,37 @@ Test(bucket_table, heads_in_rows) {
     }
 }
 
+Test(add_places, against_double) {
+  static const int widths[] = {1, 7, 64};
+  for (size_t r = 0; r < COUNT_OF(row_counts); r++)
+    for (size_t k = 0; k < COUNT_OF(widths); k++)
+      for (int distances = 5; distances < 50; distances += 22) {
+        const int rows = row_counts[r], cols = widths[k], ld = cols + 3, all = rows + cols;
+        const int most = distances / 2;
+        float *s = guarded_matrix(rows, cols, ld, 1, 0.0f, 2.0f),
+              *before = guarded_matrix(rows, cols, ld, 1, 0.0f, 2.0f);
+        float *across = guarded_matrix(1, distances, distances, 2, 0.0f, 1.0f);
+        float *down = guarded_matrix(1, distances, distances, 3, 0.0f, 1.0f);
+        int32_t *boxes = malloc((size_t)all * 4 * sizeof *boxes);
+        for (int i = 0; i < 4 * all; i++) boxes[i] = i * 13 % 37;
+        const int32_t *keys = boxes + 4 * rows;
+        attn2c_add_places(s, boxes, keys, across, down, rows, cols, ld, distances);
+        for (int i = 0; i < rows; i++)
+          for (int j = 0; j < cols; j++) {
+            int x = keys[4 * j] - boxes[4 * i], y = keys[4 * j + 3] - boxes[4 * i + 3];
+            x = x < -most ? -most : x > most ? most : x, y = y < -most ? -most : y > most ? most : y;
+            const double want = (double)before[i * ld + j] + across[most + x] + down[most + y];
+            cr_assert_float_eq(s[i * ld + j], want, 1e-6, "%d %d", i, j);
+          }
+        cr_assert(guarded_padding_kept(s, rows, cols, ld));
+        guarded_matrix_free(s, rows, cols, ld);
+        guarded_matrix_free(before, rows, cols, ld);
+        guarded_matrix_free(across, 1, distances, distances);
+        guarded_matrix_free(down, 1, distances, distances);
+        free(boxes);
+      }
+}
+
 Test(position_gates, against_double) {
   static const int widths[] = {1, 7, 64};
   for (size_t r = 0; r < COUNT_OF(row_counts); r++)

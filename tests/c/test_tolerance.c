@@ -199,6 +199,18 @@ Test(tolerance, gates) {
     got[i] = a[i] + gates[(batch * S + row) * H + head] * b[head * (S + T - 1) + i % T - row + S - 1];
   }
   right_until_changed(9, 1e-4);
+  static int32_t boxes[B * T * 4];
+  for (int i = 0; i < B * T * 4; i++) boxes[i] = i * 7 % 11;
+  fill(gates, H * 5, 1.2, 3);
+  start("add_places");
+  op.operands[0] = tensor("s", ATTN2C_F32, a, B, H, T, T);
+  op.operands[1] = tensor("boxes", ATTN2C_I32, boxes, B, T, 4, 0);
+  op.operands[2] = tensor("across", ATTN2C_F32, b, H, 5, 0, 0);
+  op.operands[3] = tensor("down", ATTN2C_F32, gates, H, 5, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, want, B, H, T, T);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  for (int i = 0; i < B * H * T * T; i++) got[i] = want[i];
+  right_until_changed(9, 1e-4);
   fill(a, B * S * H * D, 0.7, 1), fill(weight, 8 * D, 1.3, 1), fill(bias, 8, 0.3, 1),
       fill(factors, H, 0.9, 2);
   start("position_gates");

@@ -133,7 +133,15 @@ end
 -- A token whose rows are 0, and boxes on a page.
 local function draw_dropped(d)
   local input = d.input
-  if input and input.stage == "tokens" and chance(10) then input.boxes = pick { 1, 30, 1024 } end
+  if input and input.stage == "tokens" and chance(10) then
+    input.boxes = pick { 1, 30, 1024 }
+    local width = input.width or d.d_model
+    if width % 2 == 0 and width >= 6 and chance(50) then input.place_width = random((width - 2) // 4) end
+    if d.stage ~= "encoder" and (d.ranks or 1) == 1 and (d.past or 0) == 0 and chance(60) then
+      d.box_buckets = random(4, 70)
+      d.box_distance = d.box_buckets // 2 + random(100)
+    end
+  end
   if not (input and input.stage == "tokens") or not may_convolve(d) or chance(80) then return end
   input.dropped = random(0, math.min(input.vocab, 3) - 1)
 end

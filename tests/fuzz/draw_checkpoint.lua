@@ -40,7 +40,7 @@ local function draw_tokens(d)
   if input.norm and chance(30) then input.eps = 0.5 end
   for _, stage in ipairs(d.output or {}) do if stage.stage == "vocabulary" then return end end
   if chance(20) then
-    input.width = math.max(8, d.d_model // 2)
+    input.width, input.place_width = math.max(8, d.d_model // 2), nil
     if input.norm and input.width < 16 then input.eps = 0.5 end
   end
 end

@@ -363,6 +363,20 @@ CASES.update({
     "siglip_text_model": ("SiglipTextModel", {**SIGLIP_TEXT, "projection_size": 10}, {"length": 9, "whole": True}),
 })
 
+# Positions of 3 x 3 patches, which are resized to more and fewer.
+SIGLIP_2 = {**{key: value for key, value in VIT.items() if key != "image_size"}, "num_patches": 9}
+CASES.update({
+    "siglip2_vision_model": ("Siglip2VisionModel", SIGLIP_2, {"grids": [(4, 3), (2, 7)], "length": 14}),
+    "siglip2_wide": ("Siglip2VisionModel", {**SIGLIP_2, "num_patches": 25}, {"grids": [(1, 11), (9, 1)], "length": 12}),
+    "siglip2_both": ("Siglip2Model", {"text_config": SIGLIP_TEXT, "vision_config": SIGLIP_2},
+                     {"tower": "get_image_features", "grids": [(3, 3), (1, 1)], "length": 10}),
+    "siglip2_labels": ("Siglip2ForImageClassification", {"text_config": SIGLIP_TEXT, "vision_config": SIGLIP_2, **LABELS},
+                       {"grids": [(5, 2), (1, 3)], "length": 10}),
+    "siglip2_both_text": ("Siglip2Model", {"text_config": SIGLIP_TEXT, "vision_config": SIGLIP_2},
+                          {"whole": True, "length": 9, "words": ["tower=text", "name=siglip2_both_text"],
+                           "tower": "get_text_features"}),
+    "siglip2_text_model": ("Siglip2TextModel", {**SIGLIP_TEXT, "projection_size": 10}, {"length": 9, "whole": True}),
+})
 CASES.update({
     "deberta_v2_model": ("DebertaV2Model", DEBERTA, {}),
     "deberta_v2_long": ("DebertaV2Model", {**DEBERTA, "position_buckets": 8}, {"length": 18}),
@@ -509,6 +523,22 @@ CASES.update({
     "layoutlm_masked": ("LayoutLMForMaskedLM", {**LAYOUT, "type_vocab_size": 1}, {}),
     "layoutlm_sequence": ("LayoutLMForSequenceClassification", {**LAYOUT, **LABELS}, {"boxes": True}),
     "layoutlm_question": ("LayoutLMForQuestionAnswering", LAYOUT, {"boxes": True}),
+})
+# Distances of tokens and of boxes reach beyond their last buckets.
+LAYOUT_3 = {**ROBERTA, "max_2d_position_embeddings": 40, "coordinate_size": 5, "shape_size": 2, "rel_pos_bins": 8,
+            "max_rel_pos": 5, "rel_2d_pos_bins": 12, "max_rel_2d_pos": 10, "input_size": 8, "patch_size": 4}
+CASES.update({
+    "layoutlmv3_model": ("LayoutLMv3Model", {**LAYOUT_3, "max_2d_position_embeddings": 1024, "max_rel_2d_pos": 300},
+                         {"boxes": True}),
+    "layoutlmv3_token": ("LayoutLMv3ForTokenClassification", {**LAYOUT_3, **LABELS, "type_vocab_size": 1},
+                         {"boxes": True}),
+    "layoutlmv3_deep": ("LayoutLMv3ForTokenClassification", {**LAYOUT_3, "num_labels": 11, "coordinate_size": 3,
+                                                             "shape_size": 6}, {"boxes": True}),
+    "layoutlmv3_sequence": ("LayoutLMv3ForSequenceClassification", {
+        **LAYOUT_3, **LABELS, "has_spatial_attention_bias": False, "visual_embed": False}, {"boxes": True}),
+    "layoutlmv3_question": ("LayoutLMv3ForQuestionAnswering", {**LAYOUT_3, "has_relative_attention_bias": False},
+                            {"boxes": True}),
+    "layoutlmv3_nowhere": ("LayoutLMv3Model", LAYOUT_3, {}),
 })
 DINO_3 = {**VIT, "num_attention_heads": 3}
 CASES.update({

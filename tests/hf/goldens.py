@@ -515,6 +515,12 @@ def write(name):
         inputs = {"pixel_values": torch.randn(BATCH, 3, 8, 8, generator=generator), "decoder_input_ids": ids}
         call = {"pixel_values": inputs["pixel_values"],
                 "input_ids" if class_name.startswith("Blip") else "decoder_input_ids": ids}
+    elif "grids" in special:
+        shapes = torch.tensor(special["grids"])
+        vision = getattr(model.config, "vision_config", model.config)
+        mask = (torch.arange(seq)[None] < shapes.prod(1)[:, None]).long()
+        inputs = {"pixel_values": torch.randn(BATCH, seq, 3 * vision.patch_size ** 2, generator=generator),
+                  "pixel_attention_mask": mask, "spatial_shapes": shapes}
     elif "pixel" in model.main_input_name or name in ("clip_both_image", "siglip_both"):
         inputs = {"pixel_values": torch.randn(BATCH, 3, *special.get("sides", (8, 8)), generator=generator)}
     elif name.startswith("ast_"):
@@ -570,7 +576,8 @@ def write(name):
             lines = [" ".join(map(str, line)) for line in greedy(model, seq)]
             (folder / "greedy.txt").write_text("\n".join(lines) + "\n")
     if mask is not None and "left" not in special:
-        inputs.pop("attention_mask", None)
+        for key in ("attention_mask", "pixel_attention_mask"):
+            inputs.pop(key, None)
         inputs["lengths"] = mask.sum(1)
     if "adapter_names" in inputs:
         numbers = {each: i + 1 for i, each in enumerate(special["adapters"])}

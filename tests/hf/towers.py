@@ -30,7 +30,8 @@ import transformers as hf
 from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 from transformers.image_utils import load_image
 
-from goldens import CLIP_TEXT, CLIP_VISION, VIT, fill
+from cases import CLIP_TEXT, CLIP_VISION, VIT
+from goldens import fill
 from pictures import FILES, PICTURES, processor
 
 HERE = Path(__file__).resolve().parent / "towers"

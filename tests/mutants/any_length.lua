@@ -61,6 +61,11 @@ return function(of, spec)
       wrong = "equal numbers keep the error of their mean" },
   }
 
+  of("gen/passes/lower/scores.lua", spec .. "passes/lower/options_spec.lua") {
+    { name = "scores_boxes", old = "0, at.of_keys or at.origin)", new = "0, at.origin)", filter = "boxes of any length",
+      wrong = "keys have the boxes of queries" },
+  }
+
   of("runtime/ops/gather.h", "c:rowops_rows_base") {
     { name = "pad_valid", old = "const int row = first + i - kernel / 2;\n    float *out",
       new = "const int row = 0 * first + i - kernel / 2;\n    float *out", filter = "pad/*",

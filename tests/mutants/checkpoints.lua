@@ -57,6 +57,8 @@ return function(of, spec)
     deberta = { "facts.bias, facts.projections = { k = false }", "facts.bias, facts.projections = nil",
       "of deberta has", "keys have a bias" },
     layoutlm = { "default = 1024", "default = 1000", "layoutlm has", "tables of places have fewer rows" },
+    layoutlmv3 = { "facts.by_distance and facts.by_box", "facts.by_box", "layoutlmv3 gives each",
+      "boxes count without distances" },
     longformer = { "window = each // 2 + 1 end", "window = each + 1 end", "longformer has",
       "windows are twice as wide" },
   } do

@@ -39,7 +39,8 @@ return function(of)
   of("runtime/picture/prepare.c", "c:picture") {
     { name = "prepare_border", old = "(size - to + 1) / 2", new = "(size - to) / 2", filter = "picture/border",
       wrong = "the larger half of a border is after the picture" },
-    { name = "prepare_torchvision", old = "size - to + !facts->keeps_fractions", new = "size - to + facts->keeps_fractions",
+    { name = "prepare_torchvision", old = "size - to + !facts->keeps_fractions",
+      new = "size - to + facts->keeps_fractions",
       filter = "picture/border*", wrong = "a border is where Pillow's processors have it, not torchvision's" },
     { name = "prepare_shortest", old = "if (width <= height)", new = "if (width >= height)", filter = "picture/fits",
       wrong = "the longest edge gets the size of the shortest" },

@@ -29,6 +29,24 @@ local function keys_grow(spec) return spec.input.stage ~= "qkv" or spec.keys_fol
 
 local function axes_of_keys(spec, axes) return keys_grow(spec) and axes or (axes:gsub("k", ".")) end
 
+-- Returns a table of the terms of `count` distances from key to query, [heads][count], of which the first is `first`.
+local function bucket_table(self, path, formula, first, count)
+  local index = self:constant(formula.path, { count }, ("t5_buckets %d %d %d %d"):format(formula.buckets,
+    formula.distance, formula.sees_both and 1 or 0, first))
+  local weight = self:weight(path .. ".bias.weight", { formula.buckets, self.spec.heads }, 0, 0.5)
+  return self:op("bucket_table", path .. ".table", { table = weight, index = index })
+end
+
+-- Sets the tables of the terms for differences of boxes.
+local function set_places(self)
+  local spec = self.spec
+  if not spec.box_buckets then return end
+  local path, most = self.prefix .. "places", spec.box_distance
+  local formula = { path = path .. ".buckets", buckets = spec.box_buckets, distance = most, sees_both = true }
+  self.places = { across = bucket_table(self, path .. ".across", formula, -most, 2 * most + 1),
+    down = bucket_table(self, path .. ".down", formula, -most, 2 * most + 1) }
+end
+
 -- Returns a table of the terms that are added at each distance, [heads][queries + keys - 1], or nil. The first column
 -- is for the key that is farthest before the query. path: of the table.
 local function distances(self, path)
@@ -43,11 +61,8 @@ local function distances(self, path)
     return self:constant(shared .. ".alibi", { spec.heads, count }, is_usual and "alibi " .. first
       or ("alibi_of %.17g %.17g %d"):format(spec.alibi_max, spec.alibi_factor, first))
   end
-  path = path or shared
-  local index = self:constant(shared .. ".buckets", { count }, ("t5_buckets %d %d %d %d"):format(spec.t5_buckets,
-    spec.t5_distance, spec.mask.causal and 0 or 1, first))
-  local weight = self:weight(path .. ".bias.weight", { spec.t5_buckets, spec.heads }, 0, 0.5)
-  return self:op("bucket_table", path .. ".table", { table = weight, index = index })
+  return bucket_table(self, path or shared, { path = shared .. ".buckets", buckets = spec.t5_buckets,
+    distance = spec.t5_distance, sees_both = not spec.mask.causal }, first, count)
 end
 
 -- True if the mask of some layer has a word.
@@ -83,6 +98,7 @@ function attention.inputs(self)
       "[layers][heads]"), "..")
   end
   self.distances = not spec.t5_by_layer and distances(self) or nil
+  set_places(self)
 end
 
 -- Rotates queries or keys [B][rows][heads head_dim] by their positions. of_queries: true for queries, which may have a
@@ -126,7 +142,8 @@ local function added(self, a, scores)
   local value = spec.mask_value and to_float(spec.mask_value)
   local table_ = a.distances
   local scale = spec.scale
-  local adds = spec.softcap or spec.attention_output.scores or table_ or (a.lengths and value)
+  local places = a.positions and self.places
+  local adds = spec.softcap or spec.attention_output.scores or table_ or places or (a.lengths and value)
     or (a.key_padding and value)
   for _, array in ipairs(masks.in_order) do adds = adds or (a.masks[array.word] and array.op == "add_array") end
   local function op(name, what, operands, attributes)
@@ -143,6 +160,9 @@ local function added(self, a, scores)
   end
   if table_ then
     op(a.gates and "add_gated" or "add_distance", "placed", { table = table_, gates = a.gates }, { extra = extra })
+  end
+  if places then
+    op("add_places", "boxed", { boxes = self.boxes, across = places.across, down = places.down }, { extra = extra })
   end
   for _, array in ipairs(masks.in_order) do
     local operand = a.masks[array.word]
@@ -313,8 +333,8 @@ end
 -- True if anything other than the projections depends on a head's number, or on the width of all heads.
 local function counts_heads(spec)
   return spec.kv_heads ~= spec.heads or spec.attention_output.kind ~= "none" or spec.attention_output.scores
-    or spec.scoring == "additive"
-    or spec.distances or spec.qk_norm == "all" or spec.qk_norm == "each" or masks.count_heads(spec.mask)
+    or spec.scoring == "additive" or spec.distances or spec.box_buckets
+    or spec.qk_norm == "all" or spec.qk_norm == "each" or masks.count_heads(spec.mask)
     or spec.bias_kv or spec.past > 0 or spec.sinks
 end
 

@@ -59,7 +59,8 @@ function growth.set(graph, shorter, rows, unit)
   for i, name in ipairs(graph.order) do
     local tensor, other = graph.tensors[name], shorter.tensors[shorter.order[i]]
     add_growth(tensor, other, rows, unit)
-    local more = unit == growth.OF_TOKENS and rows or 0
+    local is_longer = words.shape(tensor.shape) ~= words.shape(other.shape) -- other tables are the same for any length
+    local more = unit == growth.OF_TOKENS and is_longer and rows or 0
     if tensor.formula then assert(tensor.formula == lengthened(other.formula, more), name) end
   end
   for i, op in ipairs(graph.entry.ops) do check_op(op, shorter.entry.ops[i]) end

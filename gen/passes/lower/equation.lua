@@ -24,7 +24,10 @@ function forms.embed(o)
   return o.scale and ("%s %s[%s]"):format(text, o.scale.name, o.ids.name) or text
 end
 
-function forms.embed_boxes(o) return ("%s[boxes %s]"):format(o.table.name, o.boxes.name) end
+function forms.embed_boxes(o)
+  local sizes = o.sizes and " and " .. o.sizes.name or ""
+  return ("%s%s[boxes %s]"):format(o.table.name, sizes, o.boxes.name)
+end
 
 function forms.product(o, _, x)
   local text = ("%s · %s"):format(x, o.weight.name)

@@ -195,11 +195,12 @@ function leading.embed(self, fusion, origin, block)
 end
 
 function leading.embed_boxes(self, fusion, origin, block)
-  local boxes, tbl = fusion.leading.operands.boxes, fusion.leading.operands.table
-  local cols = tbl.shape[2]
-  self:row("embed_boxes", { rows = block.count, cols = cols, places = tbl.shape[1] // 4, ldy = self:ld(fusion.result) },
-    { y = self:at(fusion.result, block.first, 0, origin), table = self:at(tbl, 0, 0, origin),
-      boxes = self:at(boxes, block.first, 0, origin) })
+  local o, cols = fusion.leading.operands, fusion.result.shape[3]
+  local constants = { rows = block.count, cols = cols, ldy = self:ld(fusion.result),
+    places = o.table.shape[1] // (o.sizes and 2 or 4), width = o.sizes and o.table.shape[2] }
+  self:row(o.sizes and "join_boxes" or "embed_boxes", constants,
+    { y = self:at(fusion.result, block.first, 0, origin), table = self:at(o.table, 0, 0, origin),
+      sizes = o.sizes and self:at(o.sizes, 0, 0, origin), boxes = self:at(o.boxes, block.first, 0, origin) })
   self:epilogue(fusion, whole_rows(block, cols, origin))
 end
 

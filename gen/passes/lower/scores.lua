@@ -95,6 +95,14 @@ function score_operations.add_length(self, at, op)
       valid = self:value(op.operands.lengths, (op.attributes.offset or 0) - range.first_key, at.origin) })
 end
 
+function score_operations.add_places(self, at, op)
+  local range, o = at.block.ranges[1], op.operands
+  self:row("add_places", { rows = at.block.count, cols = range.keys, ld = at.tile_ld, distances = o.across.shape[2] },
+    { s = shifted(at.tile, range.column), queries = self:at(o.boxes, at.block.first, 0, at.origin),
+      keys = self:at(o.boxes, range.first_key, 0, at.of_keys or at.origin),
+      across = self:at(o.across, at.head, 0, at.origin), down = self:at(o.down, at.head, 0, at.origin) })
+end
+
 -- True if a softmax rounds its weights itself, because nobody reads them as floats.
 local function rounds(self, at, op)
   local region = at.region
@@ -270,6 +278,7 @@ function scores.describe(region)
     or ("%s · tanh(%s + %s)"):format(o.score.name, o.q.name, o.k.name)
   for _, op in ipairs(region.chain) do
     local operand = op.operands.table or op.operands.array or op.operands.lengths or op.operands.factors
+      or op.operands.boxes
     if op.op == "softmax" or op.op == "exponentials" then text = ("softmax(%s)"):format(text)
     elseif op.op == "weigh" then text = ("%s(%s)"):format(op.attributes.relu and "relu" or "", text)
     elseif op.op == "head_scale" then text = ("%s %s"):format(operand.name, text)

@@ -266,6 +266,16 @@ function ops.convolve_columns(self, op, origin)
   end, "fresh")
 end
 
+-- Positions of a picture's patches, from those of a square grid.
+function ops.grid_positions(self, op, origin)
+  local y, table_ = op.result, op.operands.table
+  each_column(self, y, origin, function(column, cols)
+    self:row("grid_positions", { rows = y.shape[2], cols = cols, grid = math.tointeger(table_.shape[1] ^ 0.5),
+      ldt = table_.shape[2], ldy = self:ld(y) }, { y = self:at(y, 0, column, origin),
+      table = self:at(table_, 0, column, origin), shape = self:at(op.operands.shapes, 0, 0, origin) })
+  end)
+end
+
 -- Rows of the other tokens than one, which are scaled for its missing rows.
 function ops.drop_tokens(self, op, origin)
   local x, y, a = op.operands.x, op.result, op.attributes

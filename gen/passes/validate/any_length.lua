@@ -9,6 +9,7 @@ local any_length = {}
 local refused = {
   { "input", "padded tokens", function(spec) return spec.input.padded end,
     ", as the model sees the padding up to one length" },
+  { "input", "a grid of positions, which each sequence resizes", function(spec) return spec.input.grid end },
   { "past", "past keys", function(spec) return (spec.past or 0) > 0 end },
   { "memory", "a memory", function(spec)
     return spec.memory ~= nil and not (spec.context and spec.memory.encoder)

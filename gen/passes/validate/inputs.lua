@@ -4,10 +4,10 @@ local masks = require("data.masks")
 local values = require("passes.validate.values")
 local words = require("common.words")
 
-local known = { "ids", "token_types", "boxes", "lengths", "image", "hidden", "features", "query", "key", "value",
-  "memory", "memory_lengths", "memory_key_padding", "head_mask", "pool_mask", "rows", "source_ids",
-  "source_token_types", "source_boxes",
-  "source_lengths", "source_image", "source_hidden", "source_features" }
+local known = { "ids", "token_types", "boxes", "shapes", "lengths", "image", "hidden", "features", "query", "key",
+  "value", "memory", "memory_lengths", "memory_key_padding", "head_mask", "pool_mask", "rows", "source_ids",
+  "source_token_types", "source_boxes", "source_shapes", "source_lengths",
+  "source_image", "source_hidden", "source_features" }
 table.move(masks.members, 1, #masks.members, #known + 1, known)
 
 return function(say, field, value)

@@ -77,7 +77,9 @@ function checks.attend(say, key, _, rows)
   if rows.pooled then say(key, "the rows were pooled before; one pool is allowed") end
   local spec = rows.spec
   local shows = spec.attention_output and (spec.attention_output.kind ~= "none" or spec.attention_output.scores)
-  if spec.input.stage ~= "image" then say(key, "goes with input = image { ... }") end
+  if spec.input.stage ~= "image" and not spec.input.grid then
+    say(key, "goes with input = image { ... }, or linear { grid = ... }")
+  end
   if rows.width ~= spec.d_model then
     say(key, ("the rows are %s wide, but d_model is expected"):format(tostring(rows.width)))
   end

@@ -32,6 +32,7 @@ local refused = {
     "a norm of all heads together needs all of them on one rank" },
   { "positions", function(spec) return spec.distances == "disentangled" end, "give other positions" },
   { "position_gate", function(spec) return spec.position_gate end, "a gate reads the states of all heads" },
+  { "box_buckets", function(spec) return spec.box_buckets end, "the tables are of all heads" },
   { "bias_kv", function(spec) return spec.bias_kv end, "the key belongs to all heads" },
   { "zero_attn", function(spec) return spec.zero_attn end, "the key belongs to all heads" },
   { "mask", function(spec) return some(spec, function(each) return masks.count_heads(each.mask) end) end,

@@ -37,6 +37,62 @@ return function(values)
     classes = bert_classes("layoutlm", "layoutlm"),
   }
 
+  -- LayoutLMv3's tables of numbers that are added to scores.
+  local biases = {}
+  for path, name in pairs { ["positions.bias"] = "rel_pos_bias", ["places.across.bias"] = "rel_pos_x_bias",
+    ["places.down.bias"] = "rel_pos_y_bias" } do
+    local rule = ("names.%s.weight."):format(path)
+    biases[path] = { [rule .. "1"] = ("layoutlmv3.encoder.%s.weight"):format(name),
+      [rule .. "2"] = ("encoder.%s.weight"):format(name), [rule .. "transpose"] = true, [rule .. "factor"] = 0.125 }
+  end
+  local function without(path)
+    local changes = {}
+    for key in pairs(biases[path]) do changes[key] = NONE end
+    return changes
+  end
+  local function divided(width) -- of heads of another width
+    local changes = {}
+    for path in pairs(biases) do changes[("names.%s.weight.factor"):format(path)] = 1 / math.sqrt(width) end
+    return changes
+  end
+  local of_no_boxes = plus(plus(without("places.across.bias"), without("places.down.bias")),
+    { box_buckets = NONE, box_distance = NONE })
+  local layout = { names = NONE, ["names.1"] = "layoutlmv3" }
+  local function of_layout(class, more) return { plus(class[1], plus(layout, more or {})) } end
+  local layout_question = of_layout({ output({ { "linear", to = 768, activation = "tanh" },
+    { "linear", to = 1, squeeze = true, name = "start_logits" },
+    { "linear", to = 1, of = 1, squeeze = true, name = "end_logits" } }, "layoutlmv3", {
+      ["output.1.linear"] = "qa_outputs.dense",
+      ["output.2.linear.1"] = "qa_outputs.out_proj", ["output.2.linear.part"] = 1, ["output.2.linear.parts"] = 2,
+      ["output.3.linear.1"] = "qa_outputs.out_proj", ["output.3.linear.part"] = 2, ["output.3.linear.parts"] = 2 }) })
+  local deep = { { architectures = { "LayoutLMv3ForTokenClassification" } },
+    plus(plus(output({ { "linear", to = 768, activation = "tanh" }, labels }, "layoutlmv3",
+      { ["output.1.linear"] = "classifier.dense", ["output.2.linear"] = "classifier.out_proj" }), layout),
+      { ["output.1.name"] = NONE }), tensors = { ["classifier.dense.weight"] = { 768, 768 } } }
+  families.layoutlmv3 = {
+    base = like(parts.roberta, plus(plus(plus(biases["positions.bias"], biases["places.across.bias"]),
+      biases["places.down.bias"]), plus(layout, { ["input.boxes"] = 1024, ["input.place_width"] = 128,
+      ["inputs.boxes"] = "bbox", positions = "learned t5", t5_buckets = 32, t5_distance = 128, box_buckets = 64,
+      box_distance = 256, eps = 1e-5 }))),
+    cases = joined(parts.bert_cases(768), parts.types_cases, parts.position_cases(2), { deep,
+      { { hidden_size = 384, coordinate_size = 40, shape_size = 112 },
+        plus({ d_model = 384, d_ff = 3072, ["input.place_width"] = 40 }, divided(32)) },
+      { { pad_token_id = 5 }, { first_position = 6 } },
+      { { max_2d_position_embeddings = 512 }, { ["input.boxes"] = 512 } },
+      { { has_relative_attention_bias = false }, plus(plus(of_no_boxes, without("positions.bias")),
+        { positions = "learned", t5_buckets = NONE, t5_distance = NONE, names = "layoutlmv3", ["names.1"] = NONE }) },
+      { { has_spatial_attention_bias = false }, of_no_boxes },
+      { { rel_pos_bins = 16, max_rel_pos = 40 }, { t5_buckets = 16, t5_distance = 40 } },
+      { { rel_2d_pos_bins = 32, max_rel_2d_pos = 100 }, { box_buckets = 32, box_distance = 100 } },
+    }),
+    classes = { Model = of_layout(parts.model("layoutlmv3")), ForTokenClassification =
+      of_layout(parts.tokens("layoutlmv3")), ForQuestionAnswering = layout_question,
+      ForSequenceClassification = of_layout(parts.roberta_classes("layoutlmv3").ForSequenceClassification) },
+  }
+  for _, case in ipairs(families.layoutlmv3.cases) do
+    if case[1].num_attention_heads then case[2] = plus(case[2], divided(192)) end
+  end
+
   families.rembert = {
     base = like(parts.bert, { names = "rembert", d_model = 1152, heads = 18, layers = 32, ["input.vocab"] = 250300,
       ["input.width"] = 256 }),

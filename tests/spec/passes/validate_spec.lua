@@ -31,7 +31,7 @@ describe("a spec", function()
       bias_kv = false, zero_attn = false, attention_output = { kind = "none" }, head_mask = { kind = "none" }, past = 0,
       mask = { causal = false, padding = false }, positions = "none", max_position = 8, rope_theta = 10000.0,
       rope_style = "halves", rope_patches = false, rope_dim = 8, alibi_max = 8.0, alibi_factor = 1.0,
-      t5_buckets = 32, t5_distance = 128, t5_by_layer = false,
+      t5_buckets = 32, t5_distance = 128, t5_by_layer = false, box_distance = 256,
       position_gate = false,
       conv_activation = "tanh",
       position_terms = "both", position_buckets = 256, position_distance = 512, position_norm = false,
@@ -159,6 +159,7 @@ describe("every integer key", function()
     past = { seq = 1 }, context = writes, sequences = writes, chunk = writes,
     first_position = { positions = "learned" }, stages = { layers = 64 }, prefix = { mask = "prefix" },
     key_seq = qkv, kdim = qkv, vdim = qkv,
+    box_buckets = { box_distance = 1000, input = { stage = "tokens", vocab = 9, boxes = 9 } },
     dimensions = { input = { stage = "tokens", vocab = 9 }, tokenizer = "../x",
       output = { { stage = "pool", over = "mean" } } },
   }

@@ -119,6 +119,7 @@ describe("a description's keys:", function()
     max_position = "an integer from 1 to 1048576", rope_theta = "a number from 1 to 1e+12",
     rope_style = "halves or pairs", rope_dim = "an integer from 0 to 256", t5_buckets = "an integer from 2 to 4096",
     t5_distance = "an integer from 2 to 1048576", t5_by_layer = "true or false",
+    box_buckets = "an integer from 4 to 2048", box_distance = "an integer from 2 to 1000",
     position_gate = "true or false",
     memory = "{ seq =, width =, mask = } or encoder { ... }",
     key_seq = "an integer from 1 to 32768", kdim = "an integer from 1 to 8192", vdim = "an integer from 1 to 8192",

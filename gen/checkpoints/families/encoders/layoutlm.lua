@@ -5,7 +5,7 @@ local words = require("common.words")
 local function places(axis) return { ("embeddings.%s_position_embeddings.weight"):format(axis) } end
 
 return {
-  known = "LayoutLM (not v2 and v3, whose scores go by the boxes of two tokens)",
+  known = "LayoutLM, the first version",
   model_types = { layoutlm = "LayoutLM" },
   prefixes = { "layoutlm.", "" },
   tensors = words.append({

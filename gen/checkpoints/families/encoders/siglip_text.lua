@@ -11,10 +11,11 @@ end
 local pooled = projected("pooler_output")
 
 return {
-  known = "SigLIP and SigLIP 2 of fixed sizes: the text tower",
-  model_types = { siglip_text_model = "SiglipText", ["siglip:text"] = "" },
-  called = { siglip_text_model = "SigLIP's text tower" },
-  inside = { ["siglip:text"] = "text_config" },
+  known = "SigLIP and SigLIP 2: the text tower",
+  model_types = { siglip_text_model = "SiglipText", ["siglip:text"] = "", siglip2_text_model = "Siglip2Text",
+    ["siglip2:text"] = "" },
+  called = { siglip_text_model = "SigLIP's text tower", siglip2_text_model = "SigLIP 2's text tower" },
+  inside = { ["siglip:text"] = "text_config", ["siglip2:text"] = "text_config" },
   prefixes = { "text_model.", "" },
   tensors = heads.clip_layers(heads.of_clip_texts),
   config = heads.config({ vocab = 32000, d_model = 768, layers = 12, heads = 12, d_ff = 3072,
@@ -25,7 +26,7 @@ return {
   padded = true,
   derive = function(facts) facts.projection = facts.projection or facts.d_model end,
   heads = {
-    SiglipModel = projected("text_embeds"),
+    SiglipModel = projected("text_embeds"), Siglip2Model = projected("text_embeds"),
     Model = { { "hidden", name = "last_hidden_state" }, table.unpack(pooled) },
   },
 }

@@ -225,6 +225,12 @@ describe("positions", function()
     assert.same({ "l1.attn.positions.table = bucket_table(l1.attn.positions.bias.weight, positions.buckets)",
       "l1.attn.placed = add_distance(l1.attn.scaled, l1.attn.positions.table)" },
       { equations(state, "^l1.attn.positions")[1], equations(state, "^l1.attn.placed")[1] }, "a table of its own")
+    state = graph({ d_model = 32, heads = 4, layers = 2, box_buckets = 8, box_distance = 20,
+      input = { stage = "tokens", vocab = 9, boxes = 30, place_width = 5 } })
+    assert.same({ "l1.attn.boxed = add_places(l1.attn.scaled, in.boxes, places.across.table, places.down.table)" },
+      equations(state, "l1%.attn%.boxed"))
+    assert.same({ "t5_buckets 8 20 1 -20", "4 41" }, { state.graph.tensors["places.buckets"].formula,
+      table.concat(state.graph.tensors["places.down.table"].shape, " ") })
     state = graph({ layers = 2, positions = { "convolution", "t5" }, position_gate = true })
     assert.same({ "l1.attn.gate = position_gates(l0.norm2, l1.attn.gate.weight, l1.attn.gate.bias, "
       .. "l1.attn.gate.factors)", "l1.attn.placed = add_gated(l1.attn.scaled, positions.table, l1.attn.gate)" },

@@ -45,6 +45,8 @@ local options = {
   { { positions = "rope" }, { ["rotate "] = 2 } },
   { { positions = "alibi" }, { ["positions.alibi+28"] = 1, ["positions.alibi+88"] = 1 } },
   { { positions = "t5" }, { ["bucket_table"] = 1, ["add_band"] = 2 } },
+  { { input = { stage = "tokens", vocab = 9, boxes = 30, place_width = 3 }, box_buckets = 8, box_distance = 20 },
+    { ["bucket_table"] = 2, ["join_boxes"] = 1, ["add_places cols=8"] = 2, ["across=places.across.table+192"] = 1 } },
   { { positions = "relative_key" }, { ["add_reversed"] = 2 } },
   { { positions = "relative_key_query" }, { ["scores@transposed"] = 4 } },
   { { scoring = "additive" }, { ["additive_scores"] = 2 } },
@@ -134,6 +136,14 @@ describe("keys and values by head", function()
       local list = list_of(more)
       assert.equal(1, #with(list, "x=in.key+160  y=input.key+32"), table.concat(list, "\n"))
     end
+  end)
+end)
+
+describe("boxes", function()
+  it("of any length are those of the block's queries and of all keys", function()
+    local input = { stage = "tokens", vocab = 9, boxes = 30 }
+    local text = with(texts({ seq = { any = 40 }, input = input, box_buckets = 8 }), "add_places")[1]
+    assert.is_truthy(text:find("keys=in.boxes+0+first*16  queries=in.boxes+0+first*16+query*16", 1, true), text)
   end)
 end)
 

@@ -1,6 +1,7 @@
 -- validate_attention_spec: the keys that say what kind of attention a layer has: their
 -- defaults, what each refuses, and which go together.
 local helper = require("tests.spec.helper")
+local words = require("common.words")
 
 local function spec(more) return helper.tiny(more, "validate").spec end
 
@@ -210,6 +211,21 @@ describe("positions", function()
       refusal({ positions = "t5", mask = "causal", t5_distance = 16 }))
     assert.same({}, refusals({ t5_distance = 2 }))
     assert.same({}, refusals({ positions = { "convolution", "t5" }, position_gate = true }))
+    local boxed = { stage = "tokens", vocab = 9, boxes = 30, place_width = 5 }
+    local function of_boxes(more, input)
+      local all = { d_model = 32, heads = 4, input = words.merged(boxed, input), box_buckets = 8 }
+      return refusal(words.merged(all, more))
+    end
+    assert.same({}, refusals({ d_model = 32, heads = 4, input = boxed, box_buckets = 8 }))
+    assert.equal("box_buckets: goes with input = tokens { boxes = ... }", refusal({ box_buckets = 8 }))
+    assert.equal("box_distance: 2, but with 8 buckets it must be above 2", of_boxes { box_distance = 2 })
+    assert.equal("box_buckets: does not go with ranks: the tables are of all heads", of_boxes { ranks = 2 })
+    assert.equal("input.place_width: 8, but four of them and two equal parts of the rest must be 32 wide",
+      of_boxes({}, { place_width = 8 }))
+    assert.equal("input.place_width: 5, but four of them and two equal parts of the rest must be 33 wide",
+      of_boxes({ d_model = 33, heads = 3 }))
+    assert.equal("input.place_width: goes with boxes",
+      refusal({ d_model = 32, heads = 4, input = { stage = "tokens", vocab = 9, place_width = 5 } }))
     assert.equal('position_gate: goes with positions = "t5", or { ..., "t5" }', refusal({ position_gate = true }))
     assert.is_truthy(refusal({ positions = "t5", position_gate = true, head_dim = 5 }):find("^position_gate: %d+ heads "
       .. "of 5 are not d_model, %d+: a gate reads a head's part of the states$"))

@@ -1,0 +1,80 @@
+-- layoutlmv3.lua: describes LayoutLMv3 (Huang et al. 2022) for text and boxes: RoBERTa whose tokens have a box on a
+-- page. Scores have numbers added for distances of tokens, and for differences of boxes. The patches of a picture,
+-- which published models read after the tokens, are not supported.
+local faults = require("common.faults")
+local heads = require("checkpoints.heads")
+local words = require("common.words")
+
+local function places(axis) return { ("embeddings.%s_position_embeddings.weight"):format(axis) } end
+
+local function refuse(key, what) faults.raise("usage", ("config.json: %s: %s"):format(key, what)) end
+
+local PREFIX = "layoutlmv3."
+
+-- Returns the rule of a table of numbers of each head, [head][bucket] in the file, which are divided like scores.
+local function biases(facts, name)
+  name = ("encoder.%s.weight"):format(name)
+  return { PREFIX .. name, name, transpose = true, factor = 1 / math.sqrt(facts.d_model // facts.heads) }
+end
+
+local function derive(facts, _, names, has)
+  local rest = facts.d_model - 4 * facts.place_width
+  if rest ~= 2 * facts.size_width then
+    refuse("coordinate_size", ("%d, but four of them and two of shape_size, %d, must be hidden_size, %d"):format(
+      facts.place_width, facts.size_width, facts.d_model))
+  end
+  facts.variant = has("classifier.dense.weight") and "deep" or nil
+  facts.positions = "learned"
+  -- transformers adds numbers for boxes only beside those for distances
+  if facts.by_distance then
+    facts.positions, names["positions.bias.weight"] = { "learned", "t5" }, biases(facts, "rel_pos_bias")
+  end
+  if facts.by_distance and facts.by_box then
+    names["places.across.bias.weight"] = biases(facts, "rel_pos_x_bias")
+    names["places.down.bias.weight"] = biases(facts, "rel_pos_y_bias")
+  else
+    facts.box_buckets, facts.box_distance = nil, nil
+  end
+  if not facts.by_distance then facts.t5_buckets, facts.t5_distance = nil, nil end
+end
+
+local NO_PATCHES = "text and boxes are read, without the patches of a picture, as by transformers without pixel_values"
+
+local answers = { "linear", to = "d_model", activation = "tanh", tensor = "qa_outputs.dense" }
+
+return {
+  known = "LayoutLMv3, for text and boxes (not v2, whose pictures go through a network of another library)",
+  model_types = { layoutlmv3 = "LayoutLMv3" },
+  prefixes = { PREFIX, "" },
+  tensors = words.append({
+    { "input.boxes.weight", { join = "rows", places "x", places "y" } },
+    { "input.sizes.weight", { join = "rows", places "h", places "w" } },
+  }, heads.bert_tensors()),
+  config = heads.bert_config({ vocab = 50265, types = 2, d_model = 768, layers = 12, heads = 12, d_ff = 3072,
+    eps = 1e-5, pad = 1 }, {
+    { "max_2d_position_embeddings", to = "boxes", default = 1024, kind = "count" },
+    { "coordinate_size", to = "place_width", default = 128, kind = "count" },
+    { "shape_size", to = "size_width", default = 128, kind = "count" },
+    { "has_relative_attention_bias", to = "by_distance", default = true, kind = "flag" },
+    { "rel_pos_bins", to = "t5_buckets", default = 32, kind = "count" },
+    { "max_rel_pos", to = "t5_distance", default = 128, kind = "count" },
+    { "has_spatial_attention_bias", to = "by_box", default = true, kind = "flag" },
+    { "rel_2d_pos_bins", to = "box_buckets", default = 64, kind = "count" },
+    { "max_rel_2d_pos", to = "box_distance", default = 256, kind = "count" },
+  }),
+  fixed = { norm = "post" },
+  positions_after_pad = true,
+  derive = derive,
+  heads = {
+    Model = heads.model(),
+    ForTokenClassification = heads.token_classification,
+    ForSequenceClassification = heads.two_layers("tanh"),
+    ForQuestionAnswering = { answers,
+      words.merged(heads.question_answering[1], { tensor = "qa_outputs.out_proj" }),
+      words.merged(heads.question_answering[2], { tensor = "qa_outputs.out_proj", of = 1 }) },
+  },
+  variants = { deep = { ForTokenClassification = words.append({}, { heads.two_layers("tanh")[2],
+    heads.two_layers("tanh")[3] }) } },
+  notes = { Model = NO_PATCHES, ForTokenClassification = NO_PATCHES, ForSequenceClassification = NO_PATCHES,
+    ForQuestionAnswering = NO_PATCHES },
+}
