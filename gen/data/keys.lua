@@ -120,7 +120,8 @@ keys.list = {
     words = { "softmax", "relu", "none" }, default = "softmax",
     meaning = "how scores become weights; relu: max(scale s, 0); none: scale s" },
   { key = "sinks", type = "boolean", stack = true, layer = true, default = false,
-    meaning = "each head of a self-attention has a learned score more, which only the sum of the softmax has (gpt-oss)" },
+    meaning = "each head of a self-attention has one learned score more, which has no key: only the softmax's sum has "
+      .. "it (gpt-oss)" },
   { key = "fully_masked", type = "word", stack = true, layer = true, words = { "zero", "nan" }, default = "zero",
     meaning = "weights and context of a row that sees no key" },
   { key = "bias_kv", type = "boolean", stack = true, default = false,
