@@ -160,8 +160,8 @@ function coded.kind(path, config, read_object)
   local method = own.quant_method
   if not is_given(method) and type(own.config_groups) == "table" then method = "compressed-tensors" end
   if not (type(method) == "string" and methods[method]) then
-    refuse(path, "quant_method", method, ("; supported are %s of 4 and 8 bits: %s"):format(
-      "gptq, awq and compressed-tensors, and mxfp4", ADVICE))
+    refuse(path, "quant_method", method, ("; supported are %s of 4 and 8 bits, and mxfp4: %s"):format(
+      "gptq, awq and compressed-tensors", ADVICE))
   end
   known.check(own, "config.json: quantization_config", { "config.json: quantization_config" }, notes)
   local kind, is_ordered = methods[method](path, own, notes)

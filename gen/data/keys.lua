@@ -136,7 +136,8 @@ keys.list = {
     words = { "softmax", "relu", "none" }, default = "softmax",
     meaning = "how scores become weights; relu: max(scale s, 0); none: scale s" },
   { key = "sinks", type = "boolean", stack = true, layer = true, default = false,
-    meaning = "each head of a self-attention has a learned score more, which only the sum of the softmax has (gpt-oss)" },
+    meaning = "each head of a self-attention has one learned score more, which has no key: only the softmax's sum has "
+      .. "it (gpt-oss)" },
   { key = "fully_masked", type = "word", stack = true, layer = true, words = { "zero", "nan" }, default = "zero",
     meaning = "weights and context of a row that sees no key" },
   { key = "bias_kv", type = "boolean", stack = true, default = false,
@@ -259,9 +260,9 @@ keys.list = {
     meaning = "naming scheme of the checkpoint's tensors: attn2c, torch, timm, a family (bert, gpt2, ...), or a table: "
       .. "{ \"torch\", [\"output.2.linear\"] = \"head\" } or "
       .. "{ \"bert\", prefix = \"model.\", modules = { encoder = \"trunk\" }, [\"l*.attn.q\"] = { \"c_attn\", "
-      .. "part = 1, parts = 3, transpose = true } }; quantised = \"gptq\", \"gptq_v2\", \"awq\" or "
-      .. "\"compressed-tensors\": how the file has quantised tensors. torch counts the members of output from 0: "
-      .. "output.0.weight in the file is that of the first stage" },
+      .. "part = 1, parts = 3, transpose = true } }; quantised = \"gptq\", \"gptq_v2\", \"awq\", "
+      .. "\"compressed-tensors\" or \"mxfp4\": how the file has quantised tensors. torch counts the members of "
+      .. "output from 0: output.0.weight in the file is that of the first stage" },
   { key = "opens", type = "word", words = { "safetensors", "gguf", "any", "packed" },
     default_text = "gguf for names of a GGUF file, else safetensors",
     meaning = "checkpoints that the library opens, next to packed weights; packed: no others, so that the library is "

@@ -57,8 +57,8 @@ end
 --- weights: its name in the key `weights`; rows: the type of the rows that its products usually read
 --- block: { bits: of an integer; scale_bytes: of a scale, 2 for f16 or 4 for f32; scales: of a block, 1 or 2, each for
 ---   an equal part of the inputs; minimum: true if each scale has a minimum: a number is scale * integer + minimum }.
----   A scale of one byte is the exponent of a power of two, and integers then are codes of E2M1, whose numbers, doubled,
----   are integers from -12 to 12 (Open Compute Project, Microscaling Formats 1.0); products have these as bytes
+---   A scale of one byte is the exponent of a power of two. Integers then are codes of E2M1 (Open Compute Project,
+---   Microscaling Formats 1.0), whose numbers, doubled, are integers from -12 to 12; products have these as bytes
 --- with_factor: the type that holds such numbers times any factor, if it is not the type itself
 --- together: rows of the type have a multiple of this number of elements; apart: they may be longer by this number
 types.list = {

@@ -265,7 +265,6 @@ local function check_attention(say, spec)
   if spec.sinks and (spec.weighting ~= "softmax" or spec.fully_masked == "nan") then
     say("sinks", "goes with weighting = \"softmax\" and fully_masked = \"zero\"")
   end
-  if spec.gate_limit and not spec.gated then say("gate_limit", "goes with gated = true") end
   projections.check(say, spec)
   if spec.past and spec.past > 0 and spec.seq and spec.past + spec.seq > keys.LONGEST then
     say("past", ("%d + seq %d, but at most %d keys are allowed"):format(spec.past, spec.seq, keys.LONGEST))
@@ -498,6 +497,9 @@ local function resolve(say, spec, given)
       .. "(projections = false, or { k = false, v = false })")
   end
   spec.plan = spec.plan or {}
+  if spec.gate_limit and not words.any(spec.each or { spec }, function(each) return each.gated end) then
+    say("gate_limit", "goes with gated = true")
+  end
   precision.check(say, spec, given)
   experts.check(say, spec)
   local target = targets.by_name[spec.target] -- nil if it was refused

@@ -348,7 +348,7 @@ static void write_scale(const bed *bed, const table_place *place, float value, c
   const attn2c_tensor *tensor = &descriptor->tensors[descriptor->weights[place->weight].tensor];
   const uint16_t half = isnan(value) ? 0x7e00u : value < 0 ? 0xfc00u : 0x7c00u;
   const uint8_t power = 255; /* of two: no number */
-  const void *from = place->size == 1   ? (const void *)&power
+  const void *from = place->size == 1 ? (const void *)&power
                      : place->is_half ? (const void *)&half
                                       : (const void *)&value;
   memcpy(place->packed, before ? before : from, place->size);

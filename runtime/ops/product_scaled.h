@@ -83,7 +83,8 @@ ATTN2C_INLINE attn2c_words attn2c_levels(attn2c_words codes) {
 #endif
 #else
   const attn2c_bytes size = (attn2c_bytes)(codes & 0x07070707u);
-  const attn2c_bytes level = size - (attn2c_bytes)(size > 4) - (attn2c_bytes)(size > 5) - 3 * (attn2c_bytes)(size > 6);
+  const attn2c_bytes level =
+      size - (attn2c_bytes)(size > 4) - (attn2c_bytes)(size > 5) - 3 * (attn2c_bytes)(size > 6);
   const attn2c_bytes is_negative = (attn2c_bytes)((attn2c_bytes)codes > 7);
   return (attn2c_words)((level ^ is_negative) - is_negative) ^ 0x80808080u;
 #endif

@@ -110,8 +110,7 @@ ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, flo
 #pragma omp simd
       for (int i = 0; i < ATTN2C_ROWS; i++) inverse[i] = 1.0f / (inverse[i] + more[i]);
     } else {
-      for (int i = 0; i < count; i++)
-        inverse[i] = 1.0f / (attn2c_sum_of_parts(part[i], NULL, 0) + more[i]);
+      for (int i = 0; i < count; i++) inverse[i] = 1.0f / (attn2c_sum_of_parts(part[i], NULL, 0) + more[i]);
     }
     for (int i = 0; i < count; i++) {
       float *row = block + (ptrdiff_t)i * ld;

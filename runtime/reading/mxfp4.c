@@ -1,13 +1,13 @@
-/* mxfp4.c - reads tensors that a folder has in MXFP4, as gpt-oss's folders have them: NAME_blocks has codes of
- * E2M1, two a byte, and NAME_scales the exponent of each 32 of them (E8M0). Both are bytes; the model sees
+/* mxfp4.c - reads tensors that a folder has in MXFP4, as gpt-oss's folders have them: NAME_blocks has codes
+ * of E2M1, two a byte, and NAME_scales the exponent of each 32 of them (E8M0). Both are bytes; the model sees
  * one tensor, NAME. */
 #include "formats/gguf_blocks.h"
 #include "reading/coded.h"
 
 enum { CODES = 16 /* bytes of a block */, PIECE = 64 /* blocks that are read at a time */ };
 
-static const attn2c_element_type of_codes = {"MXFP4", ATTN2C_BLOCK_NUMBERS, CODES + 1, NULL,
-                                             "codes", 1,                    NULL};
+static const attn2c_element_type of_codes = {"MXFP4", ATTN2C_BLOCK_NUMBERS, CODES + 1, NULL, "codes", 1,
+                                             NULL};
 
 typedef struct {
   attn2c_file_tensor tensor; /* as the model sees it */

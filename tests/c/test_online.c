@@ -12,12 +12,14 @@ enum { ROWS = 19, WIDTH = 5, LDC = 7, MOST_KEYS = 200 };
 
 #define EPSILON 0x1p-23
 
-/* Weights and context of one row in double; NaN where a score is NaN or +inf, 0 where all are -inf. */
-static void expected_row(const float *s, const float *v, int keys, double scale, double *weights,
+/* Weights and context of one row in double; NaN where a score is NaN or +inf, 0 where all are -inf. sink: a
+ * score that only the sum has, -inf: none. */
+static void expected_row(const float *s, const float *v, int keys, double scale, double sink, double *weights,
                          double *context) {
-  double max = -INFINITY, sum = 0;
+  double max = sink / scale, sum = 0;
   for (int j = 0; j < keys; j++)
     if (isnan(s[j]) || s[j] > max) max = s[j];
+  if (max > -INFINITY) sum = exp(sink - scale * max);
   for (int j = 0; j < keys; j++) sum += weights[j] = exp(scale * ((double)s[j] - max));
   for (int j = 0; j < keys; j++) weights[j] = max == -INFINITY ? 0 : weights[j] / sum;
   for (int c = 0; c < WIDTH; c++) {
@@ -36,8 +38,8 @@ static void product(const float *p, const float *v, int cols, int ld, float *y, 
     }
 }
 
-/* All of it, in blocks of at most `block` keys. */
-static void try_blocks(const float *s, const float *v, int keys, int block, float scale) {
+/* All of it, in blocks of at most `block` keys. sinks: one for each row, NULL: none. */
+static void try_blocks(const float *s, const float *v, int keys, int block, float scale, const float *sinks) {
   const int ld = block + 3;
   float *tile = guarded_matrix(ROWS, block, ld, 3, 0.0f, 1.0f),
         *state = guarded_matrix(3, ROWS, ROWS, 3, 0.0f, 1.0f);
@@ -48,7 +50,10 @@ static void try_blocks(const float *s, const float *v, int keys, int block, floa
     const int cols = keys - first < block ? keys - first : block;
     for (int i = 0; i < ROWS; i++)
       for (int j = 0; j < cols; j++) tile[i * ld + j] = s[i * keys + first + j];
-    attn2c_softmax_chunk(tile, state, ROWS, cols, ld, scale, first == 0);
+    if (sinks && first == 0)
+      attn2c_softmax_begin_sinks(tile, state, sinks, ROWS, cols, ld, scale, 1);
+    else
+      attn2c_softmax_chunk(tile, state, ROWS, cols, ld, scale, first == 0);
     product(tile, v + first * WIDTH, cols, ld, first == 0 ? y : part, LDC);
     if (first > 0) attn2c_softmax_add(y, part, state, ROWS, WIDTH, LDC, LDC);
   }
@@ -56,7 +61,7 @@ static void try_blocks(const float *s, const float *v, int keys, int block, floa
   attn2c_softmax_of(weights, s, state, ROWS, keys, keys, keys, scale);
   for (int i = 0; i < ROWS; i++) {
     double p[MOST_KEYS], context[WIDTH], size = 0;
-    expected_row(s + i * keys, v, keys, scale, p, context);
+    expected_row(s + i * keys, v, keys, scale, sinks ? (double)sinks[i] : -INFINITY, p, context);
     for (int j = 0; j < keys; j++) {
       const double got = weights[i * keys + j], limit = 16 * EPSILON * p[j] + 2 * FLT_MIN;
       cr_assert(isnan(p[j]) ? isnan(got) : fabs(got - p[j]) <= limit * (1 + 0.5 * fabs(log(p[j] + FLT_MIN))),
@@ -105,9 +110,70 @@ Test(online, is_the_softmax_of_whole_rows) {
         float *s = guarded_matrix(ROWS, keys, keys, 11, 0.0f, 4.0f),
               *v = guarded_matrix(keys, WIDTH, WIDTH, 5, 0.0f, 1.0f);
         fill_scores(s, keys, kind);
-        try_blocks(s, v, keys, blocks[b], 0.125f);
-        try_blocks(s, v, keys, blocks[b], 1.0f);
+        try_blocks(s, v, keys, blocks[b], 0.125f, NULL);
+        try_blocks(s, v, keys, blocks[b], 1.0f, NULL);
         guarded_matrix_free(s, ROWS, keys, keys);
         guarded_matrix_free(v, keys, WIDTH, WIDTH);
       }
+}
+
+/* Sinks below, between and far above the scores. */
+static void fill_sinks(float sinks[ROWS], int kind) {
+  for (int i = 0; i < ROWS; i++) sinks[i] = (float)(i - ROWS / 2) * (kind == 3 ? 1e4f : 0.7f);
+  sinks[3] = -INFINITY;
+}
+
+Test(online, sinks_are_in_the_sums) {
+  for (size_t k = 0; k < sizeof key_counts / sizeof *key_counts; k++)
+    for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++)
+      for (int kind = 0; kind < 10; kind++) {
+        const int keys = key_counts[k];
+        float *s = guarded_matrix(ROWS, keys, keys, 11, 0.0f, 4.0f), sinks[ROWS],
+              *v = guarded_matrix(keys, WIDTH, WIDTH, 5, 0.0f, 1.0f);
+        fill_scores(s, keys, kind);
+        fill_sinks(sinks, kind);
+        try_blocks(s, v, keys, blocks[b], 0.125f, sinks);
+        guarded_matrix_free(s, ROWS, keys, keys);
+        guarded_matrix_free(v, keys, WIDTH, WIDTH);
+      }
+}
+
+/* The same of whole rows, which have the same bits by themselves, with masked keys after them, and beside
+ * others. */
+Test(softmax, sinks_are_in_the_sums) {
+  enum { LD = MOST_KEYS + 16 };
+  for (size_t k = 0; k < sizeof key_counts / sizeof *key_counts; k++)
+    for (int kind = 0; kind < 10; kind++) {
+      const int keys = key_counts[k];
+      float *s = guarded_matrix(ROWS, keys, keys, 11, 0.0f, 4.0f), sinks[ROWS], own[LD], all[ROWS * LD];
+      uint16_t rounded[ROWS * LD], expected[LD];
+      const float scale = kind % 2 ? 1.0f : 0.125f, v[MOST_KEYS * WIDTH] = {0};
+      fill_scores(s, keys, kind);
+      fill_sinks(sinks, kind);
+      for (int i = 0; i < ROWS * LD; i++) all[i] = -INFINITY;
+      for (int i = 0; i < ROWS; i++) memcpy(all + i * LD, s + i * keys, (size_t)keys * sizeof *s);
+      attn2c_softmax_sinks(all, sinks, ROWS, keys + 5, LD, scale, 1);
+      for (int i = 0; i < ROWS; i++) {
+        double p[MOST_KEYS], context[WIDTH];
+        expected_row(s + i * keys, v, keys, scale, sinks[i], p, context);
+        memcpy(own, s + i * keys, (size_t)keys * sizeof *s);
+        attn2c_softmax_sinks(own, sinks + i, 1, keys, LD, scale, 0);
+        for (int j = 0; j < keys; j++) {
+          const double got = own[j], limit = 16 * EPSILON * p[j] + 2 * FLT_MIN;
+          cr_assert(isnan(p[j]) ? isnan(got)
+                                : fabs(got - p[j]) <= limit * (1 + 0.5 * fabs(log(p[j] + FLT_MIN))),
+                    "kind %d: weight %d of row %d of %d keys: %a, not %a", kind, j, i, keys, got, p[j]);
+          if (!isnan(got))
+            cr_assert_eq(all[i * LD + j], own[j], "kind %d: %d of row %d beside others", kind, j, i);
+        }
+        memcpy(own, s + i * keys, (size_t)keys * sizeof *s);
+        attn2c_softmax_sinks_rounded(rounded, own, sinks + i, 1, keys, LD, LD, scale, 0);
+        memcpy(own, s + i * keys, (size_t)keys * sizeof *s);
+        attn2c_softmax_sinks(own, sinks + i, 1, keys, LD, scale, 0);
+        attn2c_round_scaled(expected, own, 1.0f, keys);
+        cr_assert_eq(memcmp(rounded, expected, (size_t)keys * sizeof *rounded), 0, "kind %d, row %d", kind,
+                     i);
+      }
+      guarded_matrix_free(s, ROWS, keys, keys);
+    }
 }

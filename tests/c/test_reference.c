@@ -223,6 +223,27 @@ Test(softmax, rows) {
   assert_near(p, (double[]){NAN, NAN, NAN, 0, 0, 0}, 6, 0);
 }
 
+/* Two heads of two queries; a sink is a score more, which scale does not multiply. */
+Test(softmax, sinks_of_heads) {
+  float s[] = {2, 4, 0, 0, 2, 4, -INFINITY, -INFINITY}, p[8], sinks[] = {2, -INFINITY};
+  start("softmax");
+  op.operands[0] = tensor("s", ATTN2C_F32, s, 1, 2, 2, 2);
+  op.operands[1] = tensor("sinks", ATTN2C_F32, sinks, 2, 0, 0, 0);
+  op.result = tensor("p", ATTN2C_F32, p, 1, 2, 2, 2);
+  attribute(0, "scale", 0.5, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  const double e = 2.718281828459045;
+  assert_near(p,
+              (double[]){e / (e + 2 * e * e), e * e / (e + 2 * e * e), 1 / (2 + e * e), 1 / (2 + e * e),
+                         1 / (1 + e), e / (1 + e), 0, 0},
+              8, 6e-8);
+  sinks[1] = 0; /* a row without keys gives 0 */
+  cr_assert_eq(run(NULL), ATTN2C_OK);
+  assert_near(p + 6, (double[]){0, 0}, 2, 0);
+  op.operands[1] = tensor("others", ATTN2C_F32, sinks, 1, 0, 0, 0);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE);
+}
+
 /* One head of width 3, three tokens, unscaled: scores, softmax and context one after the other. */
 static void attention(double causal, float *s, float *p, float *c) {
   float q[] = {1, 0, 2, 2, 2, 2, 2, 1, 3}, k[] = {0, 1, 1, 4, 4, 0, 2, 3, 1},

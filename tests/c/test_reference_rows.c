@@ -11,6 +11,9 @@ Test(multiply, rounds_once) {
   op.result = tensor("y", ATTN2C_F32, y, 5, 0, 0, 0);
   cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
   assert_near(y, (double[]){6, -0.1f * 0.3f, NAN, INFINITY, 0}, 5, 0);
+  attribute(0, "plus_one", 1, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){8, (1 - 0.1) * 0.3, NAN, INFINITY, 1e-30}, 5, 1e-7);
   tensors[1].shape[0] = 4;
   cr_assert_eq(run(NULL), ATTN2C_USAGE);
 }
@@ -228,6 +231,9 @@ Test(clamp, limits_both_sides) {
   attribute(0, "limit", 2, NULL);
   cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
   assert_near(y, (double[]){0.5, -0.5, 2, -2, 2, NAN}, 6, 0);
+  attribute(1, "only_above", 1, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){0.5, -0.5, 2, -3, 2, NAN}, 6, 0);
 }
 
 Test(softcap, bends_rows) {

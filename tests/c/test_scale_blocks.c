@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-static const attn2c_type types[] = {ATTN2C_Q8, ATTN2C_Q4, ATTN2C_Q4M, ATTN2C_Q4F,
+static const attn2c_type types[] = {ATTN2C_Q8,  ATTN2C_Q4,  ATTN2C_Q4M, ATTN2C_Q4F,
                                     ATTN2C_Q8F, ATTN2C_Q8H, ATTN2C_FP4};
 enum { TYPES = sizeof types / sizeof *types, N = ATTN2C_BLOCK_NUMBERS };
 
@@ -120,7 +120,9 @@ Test(scale_blocks, four_bits_take_the_scale_of_the_least_weighted_error_as_the_r
         cr_assert_eq(row[i], attn2c_block_number(&block, i), "%s, %d: %d is %a, the reference's %a",
                      facts->word, round, i, attn2c_block_number(&block, i), row[i]);
       /* an f16 holds only scales of some of the sizes */
-      if (facts->bits != 4 || facts->scale_bytes == 1 || round % 5 || round % 4 == 1 || round % 4 == 2 || count < N) continue;
+      if (facts->bits != 4 || facts->scale_bytes == 1 || round % 5 || round % 4 == 1 || round % 4 == 2 ||
+          count < N)
+        continue;
       ratios[facts->has_minimum][is_weighed] +=
           error_of(x, powers, &block) / plain_error(facts->has_minimum, x, powers);
       blocks[facts->has_minimum][is_weighed]++;
@@ -156,9 +158,9 @@ Test(scale_blocks, numbers_on_a_grid_of_four_bits_stay) {
 
 /* E2M1: the largest magnitude of a block is from 4 to 8 scales, and halves go to the even code. */
 Test(scale_blocks, numbers_of_four_bits_with_an_exponent) {
-  static const float meant[][2] = {{6, 6},         {0.25f, 0},    {0.75f, 1},     {1.25f, 1},  {1.75f, 2},
-                                   {2.5f, 2},      {3.5f, 4},     {5, 4},         {-5.01f, -6}, {0.26f, 0.5f},
-                                   {-0.3f, -0.5f}, {7.99f, 6},    {-4.99f, -4},   {1.5f, 1.5f}, {-3, -3}};
+  static const float meant[][2] = {{6, 6},         {0.25f, 0}, {0.75f, 1},   {1.25f, 1},   {1.75f, 2},
+                                   {2.5f, 2},      {3.5f, 4},  {5, 4},       {-5.01f, -6}, {0.26f, 0.5f},
+                                   {-0.3f, -0.5f}, {7.99f, 6}, {-4.99f, -4}, {1.5f, 1.5f}, {-3, -3}};
   enum { COUNT = sizeof meant / sizeof *meant };
   const attn2c_type_facts *facts = attn2c_facts_of(ATTN2C_FP4);
   for (int power = -120; power <= 120; power += 8) {

@@ -273,6 +273,7 @@ local function draw_sizes(d)
   draw_heads(d)
   if chance(70) then d.d_ff = chance(85) and size(250) or 0 end
   if chance(25) then d.gated = chance(80) end
+  if d.gated and chance(30) then d.gate_limit = pick { 0.4, 3 } end
 end
 
 local norm_before = words.set { "pre", "sandwich" }
@@ -385,14 +386,14 @@ local function may_attend_in_integers(d)
       and stack.fully_masked ~= "nan" and not (type(positions) == "string" and positions:find("^relative_key"))
       and positions ~= "disentangled" and not (type(positions) == "table" and positions[2] == "disentangled")
       and not stack.past and not stack.bias_kv and not stack.zero_attn and (stack.head_mask or "none") == "none"
-      and (output or "none") == "none"
+      and (output or "none") == "none" and not stack.sinks
   end
   return is_fitting(d) and (not d.memory or is_fitting(d.memory))
 end
 
 -- Draws weights in scale blocks.
 local function draw_weights(d)
-  local types = { "int8", "int4", "int4m", "int4f", "int8f", "int8h" }
+  local types = { "int8", "int4", "int4m", "int4f", "int8f", "int8h", "mxfp4" }
   d.weights = pick(types)
   if chance(40) then d.input_order = pick { "file", "file", "own", { "file", out = "none", ff = "own" } } end
   if chance(50) then return end

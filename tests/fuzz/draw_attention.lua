@@ -28,6 +28,7 @@ function attention.draw_kind(d, qkv)
   if chance(15) then d.scoring = pick { "dot", "additive", "additive" } end
   if chance(10) then d.softcap = pick { 0.5, 3, 50.0 } end
   if chance(10) then d.qkv_limit = pick { 0.3, 1, 8.0 } end
+  if chance(15) and (d.weighting or "softmax") == "softmax" and d.fully_masked ~= "nan" then d.sinks = true end
   if chance(10) then d.projections = chance(20) end
   if qkv then d.layers = 1 end
 end
@@ -230,7 +231,7 @@ function attention.draw_stack(d, keys)
   if chance(20) then d.qk_norm = attention.draw_qk_norm(d) end
   if chance(15) and d.projections ~= false then d.bias_kv = chance(80) end
   if chance(15) then d.zero_attn = chance(80) end
-  if chance(4) and (d.weighting or "softmax") == "softmax" and d.layers <= 2 then d.fully_masked = "nan"
+  if chance(4) and (d.weighting or "softmax") == "softmax" and d.layers <= 2 and not d.sinks then d.fully_masked = "nan"
   elseif chance(10) then d.fully_masked = "zero" end
   draw_attention_output(d)
   if chance(20) then

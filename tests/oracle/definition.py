@@ -39,7 +39,7 @@ OWN = {"mask", "window", "prefix", "mask_value", "input", "seq", "attention_outp
 OF_WIDTH = {"head_dim", "rope_dim", "d_ff", "scale"}    # taken only where the widths are the model's
 OF_STACK = {"seq", "d_model", "heads", "kv_heads", "head_dim", "layers", "d_ff", "gated", "activation", "norm",
             "norm_kind", "eps", "final_norm", "residual", "residual_scale", "parallel", "qk_norm", "bias",
-            "projections", "scale", "softcap", "qkv_limit", "alibi_max", "alibi_factor",
+            "projections", "scale", "softcap", "qkv_limit", "gate_limit", "sinks", "alibi_max", "alibi_factor",
             "scoring", "weighting", "fully_masked", "bias_kv", "zero_attn", "positions", "rope_theta",
             "rope_style", "rope_dim", "t5_buckets", "t5_distance", "t5_by_layer", "position_terms", "position_buckets",
             "position_distance", "position_norm", "position_projections"}
@@ -422,7 +422,7 @@ class Stack:
             return context
         return self.linear(path + ".out", context, self.d["d_model"], self.has_bias("out"))
 
-    def context_of(self, b, q, k, v, score_of, factors):
+    def context_of(self, b, q, k, v, score_of, factors, sinks=None):
         """Rows of one sequence: its context, [rows][heads * D], its weights as they go out and its scores, [heads][rows][keys]."""
         rows, keys = q.shape[1], k.shape[1]
         scores, weights, shown = (np.zeros((self.heads, rows, keys)) for _ in range(3))
@@ -434,7 +434,7 @@ class Stack:
             for row in range(rows):
                 line = np.array([score_of(b, h, row, j, q[h, row], k[of, j]) for j in range(keys)])
                 scores[h, row] = line
-                weighed = weigh(self.d, line)
+                weighed = weigh(self.d, line) if sinks is None else weigh(self.d, np.append(line, sinks[h]))[:-1]
                 weights[h, row] = weighed * factors[h]
                 shown[h, row] = weighed if before else weights[h, row]
                 for j in range(keys):
@@ -476,6 +476,7 @@ class Stack:
         if past:
             before = [self.heads_rows(f"{self.input_prefix}past_{what}_{layer}", past, self.kv_heads,
                                       self.kv_heads * self.head_dim) for what in ("keys", "values")]
+        sinks = self.given.weight(path + ".sinks", self.heads) if d.get("sinks") else None
         results = []
         for b in range(self.batch):
             q, k, v = self.project(path, x[b], keys_from[b], values_from[b])
@@ -500,7 +501,7 @@ class Stack:
             if d.get("zero_attn"):
                 k = np.concatenate((k, np.zeros_like(k[:, :1])), 1)
                 v = np.concatenate((v, np.zeros_like(v[:, :1])), 1)
-            results.append(self.context_of(b, q, k, v, score_of, self.factors[layer]))
+            results.append(self.context_of(b, q, k, v, score_of, self.factors[layer], sinks))
         context, weights, scores = (np.stack(part) for part in zip(*results))
         for what, rows in own.items():
             self.outputs[f"{self.input_prefix}{what}_{layer}"] = np.stack(rows)
@@ -525,7 +526,11 @@ class Stack:
         act, bias = ACTIVATIONS[self.d.get("activation", "gelu")], self.has_bias("up", "ff")
         d_ff = self.d.get("d_ff", 4 * self.d["d_model"])
         up = self.linear(path + ".up", x, d_ff, bias)
-        hidden = act(self.linear(path + ".gate", x, d_ff, bias)) * up if self.d.get("gated") else act(up)
+        if self.d.get("gated"):
+            gate, limit = self.linear(path + ".gate", x, d_ff, bias), self.d.get("gate_limit")
+            hidden = act(np.minimum(gate, limit)) * (np.clip(up, -limit, limit) + 1) if limit else act(gate) * up
+        else:
+            hidden = act(up)
         return self.linear(path + ".down", hidden, self.d["d_model"], self.has_bias("down", "ff"))
 
     def branch(self, path, x, part, first=None):

@@ -255,6 +255,9 @@ FIXED = {
     "norms_of_heads_rms": ({"input": "tokens"}, {"qk_norm": "each", "norm_kind": "rms", "positions": "rope", "rope_dim": 2}),
     "slopes": ({"threads": "two"}, {"positions": "alibi", "alibi_max": 3.0, "alibi_factor": 0.6}),
     "limited": ({"groups": "together", "bias": "no_qkv", "qk_norm": "all"}, {"qkv_limit": 0.4, "mask": ["causal"]}),
+    "sinks": ({"groups": "together", "layers": "two"}, {"sinks": True, "scale": 0.7, "mask": ["causal", "padding"]}),
+    "sinks_masked": ({"threads": "two"}, {"sinks": True, "mask": ["blocked"], "attention_output": "heads"}),
+    "gate_limit": ({"d_ff": "gated"}, {"gate_limit": 0.5, "activation": "quick_gelu"}),
     "patches_alone": ({"input": "gray"}, {"output": [stage("pool", over="patches")]}),
 }
 

@@ -74,7 +74,28 @@ describe("a quantised folder", function()
       assert.is_truthy(text:find("%f[%w_]" .. kind.reader:sub(2) .. "[,;]"), kind.reader)
       numbers[kind.number] = true
     end
-    assert.same({ true, true, true, true }, numbers)
+    assert.same({ true, true, true, true, true }, numbers)
+  end)
+
+  it("in MXFP4 has one tensor for codes and exponents, with an axis for the codes of a block or without", function()
+    local function bytes(...) return { dtype = "U8", ... } end
+    local function of(blocks, scales)
+      local tensors = made.bert()
+      tensors["experts.up_blocks"], tensors["experts.up_scales"] = blocks, scales
+      return made.checkpoint(made.config { quantization_config = { quant_method = "mxfp4" } }, tensors)
+    end
+    for _, blocks in ipairs { bytes(3, 8, 2, 16), bytes(3, 8, 32) } do
+      local found = folder.read(of(blocks, bytes(3, 8, 2)))
+      assert.same({ dtype = "MXFP4", shape = { 3, 8, 64 }, is_coded = true, blocks = "mxfp4" },
+        found.tensors["experts.up"])
+      assert.equal("mxfp4", found.quantised)
+      assert.is_nil(found.tensors["experts.up_blocks"] or found.tensors["experts.up_scales"])
+    end
+    refused(of(bytes(3, 8, 2, 16)), "experts.up_scales: missing, but the tensor is one of MXFP4", 3)
+    for _, pair in ipairs { { bytes(3, 8, 2, 8), bytes(3, 8, 2) }, { bytes(3, 8, 2, 16), bytes(3, 8, 4) },
+      { bytes(8, 3, 2, 16), bytes(3, 8, 2) }, { { 3, 8, 2, 16 }, bytes(3, 8, 2) }, { bytes(16), bytes(1) } } do
+      refused(of(pair[1], pair[2]), "experts.up_blocks: 16 bytes (U8) for each of experts.up_scales are expected", 3)
+    end
   end)
 
   it("has types in scale blocks for tensors whose groups are whole ones, in their order or apart", function()
@@ -137,7 +158,7 @@ describe("a quantised folder", function()
   end)
 
   it("of another format is refused by name, with what to do", function()
-    for _, method in ipairs { "bitsandbytes", "fp8", "fbgemm_fp8", "hqq", "aqlm", "exl2", "exl3", "quanto", "mxfp4",
+    for _, method in ipairs { "bitsandbytes", "fp8", "fbgemm_fp8", "hqq", "aqlm", "exl2", "exl3", "quanto", "nvfp4",
       "torchao" } do
       refused(checkpoint("gptq", scheme(method)), ("quant_method: %q is not supported"):format(method), 2)
       refused(checkpoint("gptq", scheme(method)), "give the folder of the model before it was quantised", 2)

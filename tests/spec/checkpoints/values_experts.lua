@@ -90,8 +90,40 @@ return function(values)
     base = like(without_bias(experts(64, 8, 2048, { normalise = false })), { d_model = 2048, heads = 16, layers = 16,
       d_ff = 2048, eps = 1e-5, qk_norm = "all", ["input.vocab"] = 50304, names = "olmoe" }),
     cases = joined(with_width(common { width = 2048, heads = 16, of_wide = {} }), of_experts(),
-      { bias_case, normalised }),
+      { bias_case, normalised, { { clip_qkv = 8.0 }, { qkv_limit = 8.0 } } }),
     classes = classes("olmoe", { "Model", "ForCausalLM" }),
+  }
+
+  -- Every second layer of gpt-oss slides.
+  local function second(window) return function(i) return i % 2 == 1 and sliding(window) or {} end end
+
+  -- Where the last rows of padded sequences are taken, layers with a window hide padding, too.
+  local gpt_oss, padded = classes("gpt_oss", d.four), {}
+  for i = 1, 36, 2 do padded[("layers.%d.mask.2"):format(i)] = "padding" end
+  for _, name in ipairs { "ForCausalLM", "ForSequenceClassification" } do
+    gpt_oss[name][1] = plus(gpt_oss[name][1], padded)
+  end
+
+  -- Its experts have one activation, whatever hidden_act says.
+  local of_gpt_oss = with_width(common { width = 2880, heads = 64, own_rope = true, of_wide = {},
+    of_40 = plus(listed(0), { layers = 36 }), of = function(count) return listed(count, second(128)) end })
+  for i, case in ipairs(of_gpt_oss) do if case[1].hidden_act then of_gpt_oss[i] = { case[1], {} } end end
+
+  families.gpt_oss = {
+    base = like(without_bias(plus(listed(36, second(128)), experts(128, 4, 2880, { bias = true }))), { d_model = 2880,
+      heads = 64, kv_heads = 8, head_dim = 64, layers = NONE, d_ff = 2880, activation = "quick_gelu", gate_limit = 7.0,
+      sinks = true, eps = 1e-5, rope_theta = 150000, ["rope_scaling.type"] = "yarn", ["rope_scaling.factor"] = 32.0,
+      ["rope_scaling.original"] = 4096, ["rope_scaling.beta_fast"] = 32.0, ["rope_scaling.beta_slow"] = 1.0,
+      ["rope_scaling.truncate"] = false, ["bias.qkv"] = true, ["bias.out"] = true, ["bias.ff"] = true,
+      ["input.vocab"] = 201088, names = "gpt_oss" }),
+    cases = joined(of_gpt_oss, of_experts(), {
+      { { swiglu_limit = 3.5, swiglu_alpha = 1.702 }, { gate_limit = 3.5 } },
+      { { attention_bias = false }, { ["bias.qkv"] = false, ["bias.out"] = false } },
+      { { sliding_window = 5 }, listed(36, second(5)) },
+      { { num_hidden_layers = 2, layer_types = { "full_attention", "sliding_attention" } },
+        listed(2, function(i) return i == 2 and sliding(128) or {} end) },
+    }),
+    classes = gpt_oss,
   }
 
   families.granitemoe = {

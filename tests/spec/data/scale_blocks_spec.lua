@@ -13,7 +13,7 @@ end
 
 describe("inputs of products with weights in scale blocks", function()
   it("have 15 bits before values, queries, keys, what is after the layers, and in the last layer", function()
-    for _, weights in ipairs { "int8", "int4", "int4m", "int8h" } do
+    for _, weights in ipairs { "int8", "int4", "int4m", "int8h", "mxfp4" } do
       local found, count = rows_of { layers = 3, weights = weights }, 0
       for path, type in pairs(found) do
         local is_fine = path:find("^l2%.") or path:find("%.attn%.[qkv]$") or not path:find("^l%d")
