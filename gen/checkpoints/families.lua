@@ -63,8 +63,8 @@ local BY_BOXES = "its scores go by the boxes of two tokens; LayoutLM, the first,
 local IN_PLANE = "each layer adds numbers of its own to scores, by the distance of patches in a plane"
 local ANY_PICTURE = "it takes pictures of any shape (NaFlex), whose positions are interpolated in each call; SigLIP 2 "
   .. "of fixed sizes has the model_type siglip"
-local OF_STREAMS = "each layer predicts and corrects several streams of states (AltUp), and has low-rank parts beside its "
-  .. "attention (Laurel) and feed-forwards that keep their largest values"
+local OF_STREAMS = "each layer predicts and corrects several streams of states (AltUp), has a low-rank part beside its "
+  .. "attention (Laurel), and some feed-forwards keep only their largest values"
 local LATENT = "keys and values come of a narrow part that heads share"
 local NARROWING = "its layers join rows, so that a layer has fewer and wider ones than the layer before"
 

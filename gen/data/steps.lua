@@ -294,8 +294,9 @@ steps.rows = {
   },
   convolve_columns = {
     constants = { "rows", "cols", "kernel", "width", "ldx", "ldy" },
-    operands = { written(), { "x", "r", function(c) return { first = 0, { c.before + c.rows, c.ldx }, { c.cols, 1 } } end },
-      { "weight", "r", matrix("kernel", "cols", "width") }, { "bias", "r", vector("cols"), optional = true },
+    operands = { written(), { "x", "r", function(c)
+      return { first = 0, { c.before + c.rows, c.ldx }, { c.cols, 1 } }
+    end }, { "weight", "r", matrix("kernel", "cols", "width") }, { "bias", "r", vector("cols"), optional = true },
       { "before", "value" } },
     cost = function(c) return 3 * c.rows * c.cols * c.kernel end,
     touched = function(c) return (c.rows + c.kernel - 1) * c.cols end,

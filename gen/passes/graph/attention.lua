@@ -453,12 +453,12 @@ function attention.self(self, path, layer, x)
     prefix = not spec.mask.causal and spec.mask.prefix or nil, -- a sum of masks: causal makes a prefix irrelevant
     offset = spec.past > 0 and spec.past or nil, extra = extra > 0 and extra or nil }
   a.key_padding = a.masks.key_padding
-  local function placed(name, x, heads, of_queries)
+  local function placed(name, y, heads, of_queries)
     if spec.qk_norm ~= "none" then
-      x = self:norm(("%s.%s_norm"):format(a.path, name), x, { heads = spec.qk_norm ~= "all" and heads or nil,
+      y = self:norm(("%s.%s_norm"):format(a.path, name), y, { heads = spec.qk_norm ~= "all" and heads or nil,
         each = spec.qk_norm == "each" })
     end
-    return spec.positions == "rope" and rotate(self, ("%s.%s_rotated"):format(a.path, name), x, heads, of_queries) or x
+    return spec.positions == "rope" and rotate(self, ("%s.%s_rotated"):format(a.path, name), y, heads, of_queries) or y
   end
   a.q = placed("q", a.q, a.heads, true)
   if a.shared then a.k, a.v = a.shared.k, a.shared.v else a.k = placed("k", a.k, a.kv_heads) end
