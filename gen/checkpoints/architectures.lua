@@ -2,8 +2,8 @@
 -- the names of their tensors. Each is one record.
 --
 --   class     the class of transformers, as config.json names it
---   keys      { key after "NAME.", key of config.json, kind }: kind is count or number; `optional` if it may be missing;
---             `each` if it may be a list with a number for each layer
+--   keys      { key after "NAME.", key of config.json, kind }: kind is count or number; `optional` if it may be
+--             missing; `each` if it may be a list with a number for each layer
 --   derive    a function of the configuration and the file, for what is not one key
 --   tensors   the naming scheme (names.lua) of its files
 --   output    a tensor's name in transformers' task head -> its name in the file

@@ -62,8 +62,8 @@ for folder, names in pairs(folders) do
 end
 
 local IN_PLANE = "each layer adds numbers of its own to scores, by the distance of patches in a plane"
-local OF_STREAMS = "each layer predicts and corrects several streams of states (AltUp), and has low-rank parts beside "
-  .. "its attention (Laurel) and feed-forwards that keep their largest values"
+local OF_STREAMS = "each layer predicts and corrects several streams of states (AltUp), has a low-rank part beside its "
+  .. "attention (Laurel), and some feed-forwards keep only their largest values"
 local LATENT = "keys and values come of a narrow part that heads share"
 local NARROWING = "its layers join rows, so that a layer has fewer and wider ones than the layer before"
 

@@ -131,7 +131,8 @@ local function add_taps(result, tensor, rule, size, factor)
     for key, value in pairs(more) do view[key] = value end
     result.views[#result.views + 1] = view
   end
-  result.stored[#result.stored + 1] = { names = rule.names, shape = tensor.source.shape or { size.rows, size.columns // taps, taps } }
+  result.stored[#result.stored + 1] = { names = rule.names,
+    shape = tensor.source.shape or { size.rows, size.columns // taps, taps } }
   box { factor = factor }
   if not rule.tap_gain then return end
   box { times = true, unit = true }

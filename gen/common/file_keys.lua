@@ -135,8 +135,8 @@ local families = {
     ["transformers only reads hidden_activation"] = "hidden_act", [LOADING] = "cache_implementation",
     ["sliding_window_pattern says it"] = "_sliding_window_pattern" } },
   gemma4 = { without = { ["of experts"] = "moe_intermediate_size num_experts top_k_experts" }, refused = {
-    ["mixtures of experts of Gemma 4 (26B-A4B), which have a dense feed-forward beside the experts and norms of each, are "
-      .. "not supported"] = { enable_moe_block = NO } } },
+    ["mixtures of experts of Gemma 4 (26B-A4B), which have a dense feed-forward beside the experts and norms of each, "
+      .. "are not supported"] = { enable_moe_block = NO } } },
   gpt_neox = { without = { ["the family is causal"] = "is_decoder" }, refused = {
     ["rotary positions for heads of another width are not supported"] = { head_dim = {} } } },
   gte = { without = { ["the class is in transformers"] = "auto_map", [LOADING] =
@@ -151,7 +151,8 @@ local families = {
   modernbert = { without = { [TRAINING] = [[initializer_cutoff_factor mlp_dropout sparse_pred_ignore_index
     sparse_prediction]], [LOADING] = "deterministic_flash_attn reference_compile repad_logits_with_grad",
     [AGREES] = "head_dim", [OLDER] = "layer_norm_eps position_embedding_type" } },
-  lfm2 = { without = { [TRAINING] = "block_mlp_init_scale block_out_init_scale block_use_xavier_init conv_use_xavier_init",
+  lfm2 = { without = { [TRAINING] =
+    "block_mlp_init_scale block_out_init_scale block_use_xavier_init conv_use_xavier_init",
     [AGREES] = "block_dim conv_dim conv_dim_out num_heads", ["transformers computes without it"] =
     "block_norm_eps block_use_swiglu use_pos_enc" } },
   lfm2_moe = { without = { ["transformers computes without it"] = "use_pos_enc" } },

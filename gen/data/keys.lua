@@ -47,7 +47,8 @@ keys.list = {
   { key = "heads", type = "integer", stack = true, required = true, min = 1, max = 128, meaning = "attention heads" },
   { key = "kv_heads", type = "integer", stack = true, layer = true, min = 1, max = 128, default_text = "heads",
     meaning = "heads of keys and values, each shared by heads / kv_heads query heads" },
-  { key = "head_dim", type = "integer", stack = true, layer = true, min = 1, max = 512, default_text = "d_model / heads",
+  { key = "head_dim", type = "integer", stack = true, layer = true, min = 1, max = 512,
+    default_text = "d_model / heads",
     meaning = "width of a head's query, key and value" },
   { key = "layer_groups", type = "layer_groups", stack = true, default_text = "a group each",
     meaning = "{ 0, 0, 1, 1 }: layers of one group have the same weights, l0 and l1" },
@@ -60,10 +61,9 @@ keys.list = {
     meaning = "the feed-forward is a mixture: { count = 128 (experts), used = 8 (of them for each row), d_ff = 768 "
       .. "(the width of each), router = \"softmax\" or \"sigmoid\", normalise = true (the weights of a row's experts "
       .. "sum to 1), bias = false (of the router), correction = false (sigmoid: a number for each expert that only the "
-      .. "choice adds), sum_eps = 1e-20 (sigmoid: added to the sum by which normalise divides), sum_bias = false (a bias of "
-      .. "the sum of experts), factor = 1 (of the weights), shared = 0 (the "
-      .. "width of an expert that all rows have), shared_gate = false (a sigmoid of the row multiplies its result) }; "
-      .. "false: it is not" },
+      .. "choice adds), sum_eps = 1e-20 (sigmoid: added to the sum by which normalise divides), sum_bias = false (a "
+      .. "bias of the sum of experts), factor = 1 (of the weights), shared = 0 (the width of an expert that all rows "
+      .. "have), shared_gate = false (a sigmoid of the row multiplies its result) }; false: it is not" },
   { key = "gated", type = "boolean", stack = true, layer = true, default = false,
     meaning = "feed-forward: down(activation(gate x) * up x)" },
   { key = "gate_limit", type = "number", stack = true, layer = true, min = 1e-3, max = 1e6, default_text = "none",
@@ -117,7 +117,7 @@ keys.list = {
     meaning = "a self-attention's values: projections of the states; normed: each head by itself has an RMS norm "
       .. "without a weight; keys: the projected keys with such a norm, before their own (Gemma 4)" },
   { key = "keys_of", type = "integer", stack = true, layer = true, min = 0, max = 999, default_text = "its own",
-    meaning = "the layer before this one, numbered from 0, whose keys and values this one reads (Gemma 4)" },
+    meaning = "the number of a layer, from 0, whose keys and values the layers after it read (Gemma 4)" },
   { key = "layer_scale", type = "boolean", stack = true, layer = true, default = false,
     meaning = "a learned number for each column multiplies the layer's result (Gemma 4)" },
   { key = "layer_inputs", type = "integer", stack = true, min = 1, max = 4096, default_text = "none",

@@ -454,8 +454,8 @@ ops.table = {
   convolve_columns = {
     class = { reads_before = true }, operands = { "x", "weight", "bias" }, optional = { bias = true },
     attributes = { "kernel" }, flops = function(a, x) return 2 * rows_of(x.shape) * x.shape[3] * a.kernel end,
-    equation = "each column by itself: b and the sum over t < kernel of x[i - kernel + 1 + t] w[t], in this order, with "
-      .. "0 before the first row of a sequence",
+    equation = "each column by itself: b and the sum over t < kernel of x[i - kernel + 1 + t] w[t], in this order, "
+      .. "with 0 before the first row of a sequence",
     tolerance = "convolve_columns",
   },
   rms_norm = {

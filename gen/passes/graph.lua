@@ -88,8 +88,8 @@ local function parallel(self, path, index, x)
   return self:op("add", path .. ".ff.sum", { a = z, b = y })
 end
 
--- Returns the part of a layer that reads tokens. The table of the layer and the projection of the embeddings are columns
--- and rows of tensors of all layers. The sum of both is divided by sqrt(2).
+-- Returns the part of a layer that reads tokens. Its table and its projection of the embeddings are columns and rows of
+-- tensors of all layers. The sum of both is divided by sqrt(2).
 local function of_tokens(self, path, index, x)
   local spec, width, half = self.spec, self.spec.layer_inputs, math.sqrt(0.5)
   path = path .. ".tokens"
@@ -109,8 +109,8 @@ local function of_tokens(self, path, index, x)
   return self:norm(path .. ".norm", self:linear(path .. ".project", gated, spec.d_model, false, gain_of(spec)))
 end
 
--- Returns a layer's mixing of rows, and its feed-forward.
-local function parts(self, path, index, x)
+-- Returns x after a layer's mixing of rows and its feed-forward.
+local function whole(self, path, index, x)
   if self.spec.parallel ~= "none" then return parallel(self, path, index, x) end
   x = residual(self, x, path .. ".norm1", path .. ".attn.sum",
     function(y) return mixed(self, path, index, y) end)
@@ -127,7 +127,7 @@ local function layer(stack_builder, index, x)
   local self = stack_builder:layer(index)
   local path = self.prefix .. "l" .. index
   self.section = self.stack_name .. "layer " .. index
-  x = parts(self, path, index, x)
+  x = whole(self, path, index, x)
   if self.spec.layer_inputs then
     x = self:op("add", path .. ".tokens.added", { a = of_tokens(self, path, index, x), b = x })
   end

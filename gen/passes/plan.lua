@@ -9,8 +9,9 @@
 --   storage      tensor -> { form, type, leading_dimension, ... }: how it is stored (data/storage.lua)
 --   segments     { { name, micro_batch, repeats, sections = { { name, regions } } } }
 --                regions: { kind, fusions, blocks } of rows, with blocks of row_block rows for row operations; the
---                  regions of attention.lua; or { kind, op, row_blocks, kept: the part of the state that it reads }. A fusion that is a product has panels,
---                  outputs (of each panel's kernel) and products (products.lua); so has an attention
+--                  regions of attention.lua; or { kind, op, row_blocks, kept: the part of the state that it reads }. A
+--                  fusion that is a product has panels, outputs (of each panel's kernel) and products (products.lua);
+--                  so has an attention
 --                segments and regions have their partition (partition.lua)
 local all_regions = require("passes.common.regions")
 local alike = require("common.alike")
@@ -209,8 +210,8 @@ local function segments_of(state, entry, uses)
   return segments
 end
 
--- Marks the regions of rows after the last attention or convolution of a model that continues. They only compute rows whose outputs a
--- call asks for. A stage before the last passes all rows on.
+-- Marks the regions of rows after the last attention or convolution of a model that continues. They only compute rows
+-- whose outputs a call asks for. A stage before the last passes all rows on.
 local function answer_wanted(state, segments)
   if not state.spec.symbols.past.is_open then return end
   local after = {}

@@ -130,8 +130,8 @@ ATTN2C_INLINE void attn2c_neighbours(float *y, const float *x, int rows, int val
 }
 
 /* y[rows][cols]: row i is bias + the sum over t of weight[t] x[before + i - kernel + 1 + t], element by
- * element, without rows before the first. x has `before` rows before those of y. Each element's sum has one
- * order, whatever rows a call has. bias may be NULL. */
+ * element, without rows before the first. The first `before` rows of x precede row 0 of y. Each element's
+ * sum has one order, whatever rows a call has. bias may be NULL. */
 ATTN2C_INLINE void attn2c_convolve_columns(float *y, const float *x, const float *weight, const float *bias,
                                            int rows, int cols, int kernel, int width, int ldx, int ldy,
                                            int before) {

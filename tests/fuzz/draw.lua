@@ -7,6 +7,7 @@ local beside = require("beside")
 local checkpoint = require("draw_checkpoint")
 local context = require("draw_context")
 local experts = require("draw_experts")
+local hybrids = require("draw_hybrids")
 local ranks = require("draw_ranks")
 local sound = require("draw_sound")
 local sizes = require("sizes")
@@ -476,6 +477,7 @@ function draw.description(seed, number, wanted)
   draw_frames(d)
   if not wanted.ranks and (chance(20) or wanted.experts) then experts.change(d) end
   if chance(12) or wanted.ranks then ranks.change(d, wanted.exposed) end
+  if chance(15) then hybrids.change(d) end
   if chance(15) then d.unroll = pick { "all", "alike" } end
   if chance(10) then d.opens = pick { "safetensors", "gguf", "any" } end
   if chance(40) then sound.draw(d, activations) end

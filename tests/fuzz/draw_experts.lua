@@ -12,6 +12,7 @@ local function draw_value(unit)
   e.used, e.d_ff = random(1, math.min(e.count, chance(80) and 3 or 9)), unit * random(1, unit > 4 and 2 or 20)
   if chance(30) then e.router = pick { "softmax", "sigmoid" } end
   if e.router == "sigmoid" and chance(50) then e.correction = chance(80) end
+  if e.router == "sigmoid" and chance(50) then e.sum_eps = pick { 1e-6, 0.5 } end
   if chance(40) then e.normalise = chance(30) end
   if chance(30) then e.bias = chance(80) end
   if chance(20) then e.factor = pick { 0.5, 2.5 } end

@@ -187,6 +187,9 @@ CASES.update({
     "gemma4_shared": ("Gemma4ForCausalLM", {**GEMMA4, "num_hidden_layers": 5, "num_kv_shared_layers": 2,
                                             "use_double_wide_mlp": True, "hidden_size_per_layer_input": 6,
                                             "layer_types": [*GEMMA4["layer_types"], "full_attention"]}, LATER),
+    "gemma4_whole": ("Gemma4ForCausalLM", {**GEMMA4, "num_hidden_layers": 2, "num_kv_shared_layers": 0,
+                                           "hidden_size_per_layer_input": 6, "layer_types": GEMMA4["layer_types"][:2]},
+                     {**LATER, "change": "whole_gemma4"}),
     "phi_logits": ("PhiForCausalLM", {**PHI, "qk_layernorm": True}, LATER),
     "phi3_logits": ("Phi3ForCausalLM", PHI3, LATER),
     "phi3_longrope": ("Phi3Model", {**LLAMA, "original_max_position_embeddings": 16, "rope_parameters": {

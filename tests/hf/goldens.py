@@ -140,6 +140,13 @@ def changed(folder, rename, change):
     (folder / "config.json").write_text(json.dumps(change(config), indent=2) + "\n")
 
 
+def whole_gemma4(folder):
+    """As the folder of a model of text, images and sounds."""
+    changed(folder, lambda name: name.replace("model.", "model.language_model.", 1), lambda config: {
+        "model_type": "gemma4", "architectures": ["Gemma4ForConditionalGeneration"], "text_config": config,
+        "vision_config": {"model_type": "gemma4_vision"}})
+
+
 def whole_mistral3(folder):
     """As the folder of a model of text and images; only the keys of the text part count."""
     changed(folder, lambda name: "language_model." + name, lambda config: {

@@ -47,7 +47,7 @@ of("gen/passes/validate.lua", spec .. "passes/validate_spec.lua") {
     suite = spec .. "passes/validate/attention_spec.lua", wrong = "heads that share keys unevenly are accepted" },
   { name = "validate_d_ff", old = "spec.d_ff = 4 * spec.d_model", new = "spec.d_ff = 2 * spec.d_model",
     filter = "every default", wrong = "another default of d_ff" },
-  { name = "validate_head_dim", old = "spec.d_model // spec.heads > 256", new = "spec.d_model // spec.heads > 512",
+  { name = "validate_head_dim", old = "spec.d_model // spec.heads > 512", new = "spec.d_model // spec.heads > 1024",
     wrong = "heads wider than a kernel's are accepted" },
   { name = "validate_past", old = "spec.past + spec.seq > keys.LONGEST", new = "spec.past > keys.LONGEST",
     suite = spec .. "passes/validate/attention_spec.lua", wrong = "the new keys do not count" },

@@ -471,24 +471,22 @@ function attention.self(self, path, layer, x)
     prefix = not spec.mask.causal and spec.mask.prefix or nil, -- a sum of masks: causal makes a prefix irrelevant
     offset = spec.past > 0 and spec.past or nil, extra = extra > 0 and extra or nil }
   a.key_padding = a.masks.key_padding
-  local function limited(name, x)
-    if not (spec.qkv_limit and attention.projects(spec, name)) then return x end
-    return self:op("clamp", ("%s.%s_clamped"):format(a.path, name), { x = x }, { limit = to_float(spec.qkv_limit) })
+  if spec.qk_norm ~= "none" then
+    local of_heads, each = spec.qk_norm ~= "all", spec.qk_norm == "each"
+    a.q = self:norm(a.path .. ".q_norm", a.q, { heads = of_heads and a.heads or nil, each = each })
+    a.k = a.k and self:norm(a.path .. ".k_norm", a.k, { heads = of_heads and a.kv_heads or nil, each = each })
   end
-  local function placed(name, x, heads, of_queries)
-    if spec.qk_norm ~= "none" then
-      x = self:norm(("%s.%s_norm"):format(a.path, name), x, { heads = spec.qk_norm ~= "all" and heads or nil,
-        each = spec.qk_norm == "each" })
+  for _, part in ipairs(spec.qkv_limit and { "q", "k", "v" } or {}) do
+    if a[part] and attention.projects(spec, part) then
+      a[part] = self:op("clamp", ("%s.%s_clamped"):format(a.path, part), { x = a[part] },
+        { limit = to_float(spec.qkv_limit) })
     end
-    x = limited(name, x)
-    return spec.positions == "rope" and rotate(self, ("%s.%s_rotated"):format(a.path, name), x, heads, of_queries) or x
   end
-  a.q = placed("q", a.q, a.heads, true)
-  if a.shared then
-    a.k, a.v = a.shared.k, a.shared.v
-  else
-    a.k, a.v = placed("k", a.k, a.kv_heads), limited("v", a.v)
+  if spec.positions == "rope" then
+    a.q = rotate(self, a.path .. ".q_rotated", a.q, a.heads, true)
+    a.k = a.k and rotate(self, a.path .. ".k_rotated", a.k, a.kv_heads)
   end
+  if a.shared then a.k, a.v = a.shared.k, a.shared.v end
   if spec.past > 0 then a.k, a.v = with_past(self, a, "keys", a.k), with_past(self, a, "values", a.v) end
   a.k, a.v = with_extra(self, a, "k", a.k), with_extra(self, a, "v", a.v)
   a.factors = factors_of(self, a, kept)

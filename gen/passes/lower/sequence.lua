@@ -203,7 +203,7 @@ end
 local COLUMNS = 64
 
 -- Calls body(column, columns) for parts of the columns of x, each a unit. Where lengths are open, rows belong to a
--- sequence: all of its rows, or those of the symbol `rows`.
+-- sequence. rows: the symbol that counts them, "keys" by default.
 local function each_column(self, x, origin, body, rows)
   self:with_open(origin.over and { rows = rows or "keys" } or nil, function()
     for column = 0, x.shape[3] - 1, COLUMNS do

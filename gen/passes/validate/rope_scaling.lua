@@ -22,8 +22,8 @@ end
 local frequencies = { type = "frequencies", required = true, meaning = "a list of numbers, one a frequency" }
 local types = {
   linear = { factor = number(1e-3, 1e6) },
-  proportional = { rotated = { type = "integer", min = 0, max = 512, required = true, meaning = "the dimensions of a head "
-    .. "that rotate" }, factor = number(1e-3, 1e6, 1.0) },
+  proportional = { rotated = { type = "integer", min = 0, max = 512, required = true,
+    meaning = "the dimensions of a head that rotate" }, factor = number(1e-3, 1e6, 1.0) },
   dynamic = { factor = number(1, 1e6), max_position = number(1, 1 << 30), longest = number(0, 1 << 30, 0.0) },
   llama3 = { factor = number(1e-3, 1e6), low_freq_factor = number(1e-6, 1e6), high_freq_factor = number(1e-6, 1e6),
     original = number(1, 1 << 30) },

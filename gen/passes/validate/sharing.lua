@@ -1,20 +1,21 @@
--- sharing.lua: checks layers that read the keys and values of an earlier one (keys_of), and further parts of layers that
--- read tokens (layer_inputs).
+-- sharing.lua: checks layers that read the keys and values of an earlier one (keys_of), and further parts of layers
+-- that read tokens (layer_inputs).
 local sharing = {}
 
--- What the layers that share keys and values have in common.
+-- Keys that are the same in layers that share keys and values.
 local same = { "kv_heads", "head_dim", "values", "qk_norm", "rope_theta", "rope_dim" }
 
--- Checks a layer, whose number is `index`. each: the specs of all layers.
-local function check_layer(say, each, index)
+-- Checks a layer, whose number is `index`. each: the specs of all layers; stack: keys_of of the stack.
+local function check_layer(say, each, index, stack)
   local own = each[index + 1]
   local other = own.keys_of and each[own.keys_of + 1]
   if not own.keys_of or own.short_conv > 0 then return end
   local place = ("layers.%d.keys_of"):format(index + 1)
+  if own.keys_of >= index and own.keys_of == stack then return end -- a layer before those that read others' keys
   if own.keys_of >= index or not other then
     say(place, ("%d, but the layer is number %d, counted from 0, and reads keys of one before it"):format(own.keys_of,
       index))
-  elseif other.keys_of or other.short_conv > 0 then
+  elseif (other.keys_of or index) < own.keys_of or other.short_conv > 0 then
     say(place, ("layer %d has no keys of its own"):format(own.keys_of))
   else
     for _, key in ipairs(same) do
@@ -28,12 +29,15 @@ end
 
 --- Checks the keys of a stack, once its layers are known.
 function sharing.check(say, spec)
-  local is_shared = false
+  local is_shared = spec.keys_of ~= nil
   for i, each in ipairs(spec.each or {}) do
     is_shared = is_shared or each.keys_of ~= nil
-    check_layer(say, spec.each, i - 1)
+    check_layer(say, spec.each, i - 1, spec.keys_of)
   end
-  if spec.keys_of then say("keys_of", "is a key of a layer: give it in the list of layers") end
+  if spec.keys_of and spec.layers and spec.keys_of + 1 >= spec.layers then
+    say("keys_of", ("%d, but there are %d layers, numbered from 0, and some follow it"):format(spec.keys_of,
+      spec.layers))
+  end
   if is_shared and (spec.past or 0) > 0 then say("past", "does not go with keys_of: each layer has past keys") end
   if is_shared and spec.layer_groups then say("layer_groups", "does not go with keys_of") end
   if is_shared and (spec.stages or 1) > 1 then

@@ -174,7 +174,7 @@ local function rope_cases(kv, of_40)
 end
 
 -- Default of pad_token_id, by scheme.
-local pads = { gemma = 0, gemma2 = 0, gemma3 = 0, glm4 = 151329, internlm3 = 2, olmo2 = 1, olmo3 = 1, opt = 1,
+local pads = { gemma = 0, gemma2 = 0, gemma3 = 0, gemma4 = 0, glm4 = 151329, internlm3 = 2, olmo2 = 1, olmo3 = 1, opt = 1,
   phi3 = 32000, smollm3 = 128004 }
 
 local function rope_classes(scheme, mask)
@@ -602,7 +602,7 @@ values.parts = { listed = listed, like = like, plus = plus, joined = joined, out
   position_cases = position_cases, no_types = no_types, image = image, hidden = hidden,
   roberta = roberta, roberta_classes = roberta_classes, two_layers = two_layers }
 
-for _, part in ipairs { "decoders", "later", "experts", "encoders", "further", "deberta", "towers", "speech",
+for _, part in ipairs { "decoders", "later", "experts", "hybrids", "encoders", "further", "deberta", "towers", "speech",
   "writers" } do
   for model_type, family in pairs(require("tests.spec.checkpoints.values_" .. part)(values)) do
     values.families[model_type] = family

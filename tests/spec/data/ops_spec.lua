@@ -132,6 +132,11 @@ describe("ops.make", function()
     assert.equal(16, ops.inputs(grouped))
   end)
 
+  it("convolves each column by itself", function()
+    local columns = ops.make("convolve_columns", "input", { x = tensor(2, 3, 8), weight = tensor(1, 32) }, { kernel = 4 })
+    assert.same({ { 2, 3, 8 }, 2 * 2 * 3 * 8 * 4 }, { columns.shape, columns.flops })
+  end)
+
   it("joins rows of each sequence, and rows that all sequences share", function()
     local function shape(a, b, zeros)
       return ops.make("join", "s", { a = a, b = b }, { batch = 2, zeros = zeros }).shape
@@ -224,14 +229,14 @@ describe("ops.make", function()
       { "pick", { x = x, chosen = tensor(2, 3, 4) }, {}, { 2, 3, 4 } },
       { "dequantise_experts", { x = x, row_scale = tensor(2, 3, 1), scale = tensor(45), groups = tensor(2, 3, 1) }, {},
         { 2, 3, 5 } },
-      { "share", { x = x }, {}, { 2, 3, 5 } },
+      { "share", { x = x }, { eps = 1e-20 }, { 2, 3, 5 } },
       { "gate_rows", { a = x, b = tensor(2, 3, 1) }, {}, { 2, 3, 5 } },
       { "group_rows", { chosen = tensor(2, 3, 4) }, { experts = 9 }, { 2, 3, 4 }, "i32" },
       { "spread", { x = x, groups = tensor(2, 3, 4) }, {}, { 2, 3, 20 } },
       { "combine", { x = tensor(2, 3, 20), weights = tensor(2, 3, 4), groups = tensor(2, 3, 4) }, { factor = 1.0 },
         { 2, 3, 5 } },
     }
-    local counted, known = { linear = true, linear_integers = true, convolve = true, scores = true, context = true,
+    local counted, known = { linear = true, linear_integers = true, convolve = true, convolve_columns = true, scores = true, context = true,
       add_relative = true, add_disentangled = true, join = true, scores_of_integers = true,
       context_of_integers = true, linear_experts = true, linear_experts_integers = true }, {}
     for _, case in ipairs(cases) do known[case[1]] = true end
@@ -268,7 +273,7 @@ describe("classes", function()
     in_place = true, role = true, own_keys = true, in_chunks = true, pools = true, in_row_blocks = true,
     windows = true, ends_epilogue = true, in_place_of_floats = true, dots = true, of_ranks = true, meeting = true,
     sends = true, heads_as_rows = true, by_row = true, by_position = true, alike = true,
-    keeps = true, mixes_rows = true }
+    keeps = true, mixes_rows = true, reads_before = true }
 
   it("count the flops of experts: of the choices of all rows", function()
     local weight = { name = "w", shape = { 9 * 6, 5 }, kind = "weight", experts = 9 }

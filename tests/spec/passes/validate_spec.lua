@@ -24,7 +24,7 @@ describe("a spec", function()
       name = "a", batch = 1, seq = 8, d_model = 24, heads = 3, kv_heads = 3, head_dim = 8, layers = 2, d_ff = 96,
       gated = false, activation = "gelu", norm = "post", norm_kind = "layer", eps = 1e-5, final_norm = false,
       role = "forward",
-      residual = true, residual_scale = 1.0, parallel = "none", qk_norm = "none", dropout = 0.0, drop_path = 0.0,
+      short_conv = 0, values = "projected", layer_scale = false, residual = true, residual_scale = 1.0, parallel = "none", qk_norm = "none", dropout = 0.0, drop_path = 0.0,
       first_position = 0,
       bias = { q = true, k = true, v = true, out = true, up = true, down = true, norm = true },
       projections = true, scale = 1 / math.sqrt(8), scoring = "dot", weighting = "softmax", fully_masked = "zero",
@@ -156,6 +156,7 @@ describe("every integer key", function()
   local writes = { context = 300, mask = "causal", input = { stage = "tokens", vocab = 9 } }
   local company = {
     d_model = { heads = 1, head_dim = 1 }, heads = { head_dim = 1 }, kv_heads = { heads = 128, head_dim = 1 },
+    keys_of = { layers = 2 }, layer_inputs = { input = { stage = "tokens", vocab = 9 } },
     past = { seq = 1 }, context = writes, sequences = writes, chunk = writes,
     first_position = { positions = "learned" }, stages = { layers = 64 }, prefix = { mask = "prefix" },
     key_seq = qkv, kdim = qkv, vdim = qkv,
@@ -164,7 +165,7 @@ describe("every integer key", function()
       output = { { stage = "pool", over = "mean" } } },
   }
   -- How large each may be in company, where that is less than by itself; and what it is called in the spec.
-  local most = { past = 4095, ranks = 2 }
+  local most = { keys_of = 0, past = 4095, ranks = 2 }
   local function value_of(s, key) if key == "prefix" then return s.mask.prefix end return s[key] end
   for _, field in ipairs(keys.list) do
     if field.type == "integer" then
@@ -420,8 +421,8 @@ end)
 describe("keys that contradict one another", function()
   it("heads and d_model", function()
     assert.equal("heads: d_model 16 is not divisible by heads 3, and head_dim is not given", refusal({ heads = 3 }))
-    assert.equal("head_dim: d_model 1024 / heads 2 gives 512, but 1 to 256 is allowed", refusal({ d_model = 1024 }))
-    assert.same({}, refusals({ d_model = 512 })) -- 256 a head
+    assert.equal("head_dim: d_model 2048 / heads 2 gives 1024, but 1 to 512 is allowed", refusal({ d_model = 2048 }))
+    assert.same({}, refusals({ d_model = 1024 })) -- 512 a head
   end)
 
   it("window and mask", function()

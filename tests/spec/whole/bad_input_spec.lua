@@ -91,7 +91,7 @@ describe("a description's keys:", function()
   -- Key -> what its message must say is allowed, for a value of a wrong type.
   local allowed = {
     name = "a name is 1 to 40 of", batch = "an integer from 1 to 256", seq = "an integer from 1 to 32768",
-    d_model = "an integer from 1 to 8192", heads = "an integer from 1 to 128", head_dim = "an integer from 1 to 256",
+    d_model = "an integer from 1 to 8192", heads = "an integer from 1 to 128", head_dim = "an integer from 1 to 512",
     layers = "an integer from 0 to 1000", d_ff = "an integer from 0 to 65536",
     activation = "gelu, gelu_tanh, log_relu, quick_gelu",
     norm = "post, pre, pre_ff, sandwich, res_post or none", eps = "a number from 1e-30 to 1",
@@ -108,6 +108,8 @@ describe("a description's keys:", function()
     position_buckets = "an integer from 0 to 4096", position_distance = "an integer from 2 to 65536",
     position_norm = "true or false", position_projections = "shared, own or half_biased",
     kv_heads = "an integer from 1 to 128", gated = "true or false", norm_kind = "layer or rms",
+    short_conv = "an integer from 0 to 64", values = "projected, normed or keys",
+    keys_of = "an integer from 0 to 999", layer_scale = "true or false", layer_inputs = "an integer from 1 to 4096",
     residual = "true or false", dropout = "a number from 0 to 1", drop_path = "a number from 0 to 1",
     projections = "true, false or { q =", scoring = "dot or additive", weighting = "softmax, relu or none",
     fully_masked = "zero or nan", bias_kv = "true or false", zero_attn = "true or false",
@@ -117,7 +119,7 @@ describe("a description's keys:", function()
     past = "an integer from 0 to 32768", prefix = "an integer from 1 to 32768",
     mask_value = "a number from -1e+30 to 0",
     max_position = "an integer from 1 to 1048576", rope_theta = "a number from 1 to 1e+12",
-    rope_style = "halves or pairs", rope_dim = "an integer from 0 to 256", t5_buckets = "an integer from 2 to 4096",
+    rope_style = "halves or pairs", rope_dim = "an integer from 0 to 512", t5_buckets = "an integer from 2 to 4096",
     t5_distance = "an integer from 2 to 1048576", t5_by_layer = "true or false",
     box_buckets = "an integer from 4 to 2048", box_distance = "an integer from 2 to 1000",
     position_gate = "true or false",
@@ -240,7 +242,7 @@ describe("a description's keys:", function()
   it("contradictions are named", function()
     refused_keys("d_model = 33", { "heads: d_model 33 is not divisible by heads 2, and head_dim is not given" })
     refused_keys("d_model = 1024, heads = 1",
-      { "head_dim: d_model 1024 / heads 1 gives 1024, but 1 to 256 is allowed" })
+      { "head_dim: d_model 1024 / heads 1 gives 1024, but 1 to 512 is allowed" })
     refused_keys("mask = 'window'", { "mask: window without bounds; give window = { left, right }" })
     refused_keys("window = { 1, 2 }", { "window: given, but mask does not say window" })
     refused_keys("mask = { window = { 1 } }", { "mask.window: { 1, nothing }, but { left, right }, integers from 0" })

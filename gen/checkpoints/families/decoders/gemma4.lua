@@ -9,10 +9,10 @@ local FULL, SLIDING = "full_attention", "sliding_attention"
 
 local function refuse(key, message) faults.raise("usage", ("config.json: %s: %s"):format(key, message)) end
 
--- What a layer's entry of per_layer_config may say: key -> key of a description.
+-- Keys of a layer in per_layer_config -> keys of a description.
 local own_keys = { head_dim = "head_dim", num_key_value_heads = "kv_heads" }
 
--- Sets the widths of heads and the numbers of key heads that differ by layer. Folders of transformers 5 list the layers;
+-- Sets the widths of heads and the numbers of key heads that differ by layer. Folders of transformers 5 list layers;
 -- others have keys for all layers without a window.
 local function set_heads(facts, sliding)
   if not facts.by_layer then
@@ -74,8 +74,9 @@ return heads.llama_family {
     { "l*.tokens.norm", "layers.*.post_per_layer_input_norm" },
     { "l*.scale.weight", { "layers.*.layer_scalar", repeated = true } },
   },
-  config = heads.llama_config({ vocab = 262144, d_model = 2304, d_ff = 9216, layers = 30, heads = 8, kv_heads = 4,
-    head_dim = 256, longest = 131072, tied = true, attention_bias = false, window = 512, layer_types = false }, {
+  config = heads.config({ vocab = 262144, d_model = 2304, d_ff = 9216, layers = 30, heads = 8, kv_heads = 4,
+    head_dim = 256, longest = 131072, rms_eps = 1e-6, tied = true, attention_bias = false, window = 512,
+    layer_types = false, rope_parameters = false }, {
     { "hidden_activation", to = "activation", default = "gelu_pytorch_tanh", kind = "activation" },
     { "final_logit_softcapping", to = "logit_softcap", default = false, kind = "number", null = false },
     { "use_bidirectional_attention", to = "both_sides", default = false, kind = "word", null = false,
@@ -92,9 +93,10 @@ return heads.llama_family {
   fixed = heads.llama_with { norm = "sandwich", qk_norm = "heads", values = "normed", layer_scale = true },
   rotary = false,
   pad = 0,
-  derive = function(facts)
+  derive = function(facts, config)
     gemma.derive(facts)
     facts.score_scale = 1.0
+    if facts.model_type == "gemma4" then facts.tied = config.tie_word_embeddings ~= false end
     if facts.both_sides then facts.causal, facts.window = false, facts.window and facts.window // 2 + 1 end
     if facts.layer_inputs == 0 then facts.layer_inputs = nil end
     if facts.layer_inputs and facts.layer_vocab ~= facts.vocab then

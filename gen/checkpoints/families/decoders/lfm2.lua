@@ -1,5 +1,5 @@
--- lfm2.lua: describes LFM2 (Liquid AI 2025): decoders most of whose layers have a gated short convolution in place of an
--- attention.
+-- lfm2.lua: describes LFM2 (Liquid AI 2025): decoders most of whose layers have a gated short convolution in place of
+-- an attention.
 local heads = require("checkpoints.heads")
 local layers = require("checkpoints.layers")
 local words = require("common.words")
