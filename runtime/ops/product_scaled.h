@@ -64,7 +64,12 @@ ATTN2C_INLINE attn2c_words attn2c_high_fours(attn2c_words w) { return w >> 4 & 0
 /* Unsigned bytes of weights times signed inputs. The operands of attn2c_int8_quads are the other way round.
  */
 ATTN2C_INLINE attn2c_integers attn2c_scaled_add(attn2c_words w, const int8_t *x, attn2c_integers sum) {
+#ifdef ATTN2C_INT8_QUADS_AT
+  ATTN2C_INT8_QUADS_AT(sum, w, x);
+  return sum;
+#else
   return attn2c_int8_quads(attn2c_words_splat(x), w, sum);
+#endif
 }
 ATTN2C_INLINE attn2c_integers attn2c_scaled8_begin(int32_t zero) { return attn2c_integers_splat(zero); }
 ATTN2C_INLINE attn2c_integers attn2c_scaled4_begin(int32_t zero) { return attn2c_integers_splat(zero); }
