@@ -85,6 +85,7 @@ local targets = {}
 targets.features = {
   { name = "avx2", text = "AVX2", has = '__builtin_cpu_supports("avx2")' },
   { name = "fma", text = "FMA", has = '__builtin_cpu_supports("fma")' },
+  { name = "f16c" }, -- each processor with AVX2 has it; clang 14 cannot test it
   { name = "avx_vnni", text = "AVX-VNNI", has = "attn2c_has_avx_vnni()" },
   { name = "avx512f", text = "AVX-512 F", has = '__builtin_cpu_supports("avx512f")' },
   { name = "avx512bw", text = "AVX-512 BW", has = '__builtin_cpu_supports("avx512bw")' },
@@ -153,7 +154,7 @@ local avx512 = {
 local avx2 = {
   name = "avx2", machine = "x86_64", has_libxsmm = true, libxsmm_outputs = 32,
   vector = 8, registers = 16, has_fma = true, cut_registers = 1, bf16 = "halves", bf16_rows = "f32", int8 = "signs",
-  u8 = "halves", cflags = "-mavx2 -mfma", needs = { "avx2", "fma" },
+  u8 = "halves", cflags = "-mavx2 -mfma -mf16c", needs = { "avx2", "fma", "f16c" },
   -- A Zen 4 reads memory fastest if one or two rows ask for nothing; four need it: 1.1 to 1.2 times as long without.
   rule = rule { pad = 8, stream_rows = 3 },
   products = {
