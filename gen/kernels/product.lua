@@ -333,7 +333,7 @@ function product.body(kernel, lanes, adds, a, b, after_strip)
           i(each_row * step), j(step)), fetch.far or 0
         local is_paced = forms.all[kernel.strips.form].paced
         if forms.all[kernel.strips.form].in_blocks then
-          ahead = (", %s, %d, %d"):format(from, fetch.pace, fetch.lines)
+          ahead = (", %s, %d"):format(from, fetch.pace)
         else
           ahead = (is_paced and ", %s, %d, %d, %d, %d" or ", (const char *)(%s), %d, %d, %d, %d"):format(from,
             fetch.pace, fetch.lines, is_paced and types.elements(far, kernel.types.a) or far, fetch.nth)

@@ -53,6 +53,11 @@ ATTN2C_INLINE attn2c_integers attn2c_int8_quads(attn2c_words a, attn2c_words b, 
 #endif
 }
 
+#if defined(__AVX512VNNI__) && !defined(__clang__)
+#define ATTN2C_INT8_QUADS_AT(c, a, x)                                                                        \
+  __asm__("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(c) : "v"(a), "m"(*(const char(*)[4])(x)))
+#endif
+
 #elif defined(__AVX2__)
 
 #if ATTN2C_LANES == 16 && (defined(__clang__) || __GNUC__ > 12)

@@ -35,6 +35,15 @@ ATTN2C_INLINE attn2c_vector attn2c_halves_load(const uint8_t *at) {
   __m256i h;
   memcpy(&h, at, sizeof h);
   return (attn2c_vector)_mm512_cvtph_ps(h);
+#elif defined(__F16C__) && ATTN2C_LANES == 8
+  typedef short halves __attribute__((vector_size(16)));
+  halves h;
+  memcpy(&h, at, sizeof h);
+#if !defined(__clang__) || ATTN2C_BUILTINS
+  return (attn2c_vector)__builtin_ia32_vcvtph2ps256(h);
+#else
+  return (attn2c_vector)_mm256_cvtph_ps((__m128i)h);
+#endif
 #else
   typedef uint16_t halves __attribute__((vector_size(2 * ATTN2C_LANES)));
   halves h;
@@ -96,7 +105,12 @@ ATTN2C_INLINE attn2c_words attn2c_levels(attn2c_words codes) {
 /* Unsigned bytes of weights times signed inputs. The operands of attn2c_int8_quads are the other way round.
  */
 ATTN2C_INLINE attn2c_integers attn2c_scaled_add(attn2c_words w, const int8_t *x, attn2c_integers sum) {
+#ifdef ATTN2C_INT8_QUADS_AT
+  ATTN2C_INT8_QUADS_AT(sum, w, x);
+  return sum;
+#else
   return attn2c_int8_quads(attn2c_words_splat(x), w, sum);
+#endif
 }
 ATTN2C_INLINE attn2c_integers attn2c_scaled8_begin(int32_t zero) { return attn2c_integers_splat(zero); }
 ATTN2C_INLINE attn2c_integers attn2c_scaled4_begin(int32_t zero) { return attn2c_integers_splat(zero); }

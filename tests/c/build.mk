@@ -25,7 +25,7 @@ flags := $(shell sed -n 's/^flags[^:]*: //p;/^flags/q' /proc/cpuinfo)
 variants := base $(if $(and $(filter avx2,$(flags)),$(filter fma,$(flags))),avx2) \
   $(if $(and $(filter avx512f,$(flags)),$(filter avx512bw,$(flags)),$(filter avx512dq,$(flags)),$(filter avx512vl,$(flags))),avx512)
 flags_base   :=
-flags_avx2   := -mavx2 -mfma
+flags_avx2   := -mavx2 -mfma -mf16c
 flags_avx512 := -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512
 
 # Functions that store numbers for instructions of bf16 and int8 are tested once more if this machine has these.

@@ -182,8 +182,10 @@ of("gen/passes/plan/ahead.lua", spec .. "passes/plan/ahead_spec.lua") {
     wrong = "a strip asks for a part of its share" },
   { name = "ahead_distance", old = "parameters.fetch * panel or", new = "panel or",
     wrong = "the panel ahead is always the next" },
-  { name = "ahead_rows", old = "strips.step and 1 or stream_rows", new = "1",
+  { name = "ahead_rows", old = "strips.step and 1 or least_rows(product.types.a, stream_rows)", new = "1",
     wrong = "strips of open rows prefetch however few their rows are" },
+  { name = "ahead_pairs", old = "(panel.rows + every - 1) // every", new = "panel.rows // every",
+    wrong = "strips of scale blocks leave pairs of the next panel out" },
 }
 
 of("gen/passes/plan/attention.lua", spec .. "passes/plan/attention_spec.lua") {

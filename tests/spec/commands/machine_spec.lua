@@ -12,8 +12,8 @@ local folder = root .. "/out/spec/machine"
 local shell = helper.shell
 
 -- A Xeon whose vdpbf16ps runs at half of f32's rate, without and with AMX, and a Zen 5.
-local ALL = require("common.words").set { "avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512_vnni",
-  "avx512_bf16", "avx_vnni", "amx_tile", "amx_bf16", "amx_int8" }
+local ALL = require("common.words").set { "avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512dq", "avx512vl",
+  "avx512_vnni", "avx512_bf16", "avx_vnni", "amx_tile", "amx_bf16", "amx_int8" }
 local XEON = { avx512bf16 = { f32 = 178, bf16 = 89, int8 = 715 }, avx512vnni = { f32 = 178, bf16 = 178, int8 = 715 },
   avx512 = { f32 = 178, bf16 = 178, int8 = 300 }, avxvnni = { f32 = 89, bf16 = 89, int8 = 357 },
   avx2 = { f32 = 89, bf16 = 89, int8 = 170 }, x86_64 = { f32 = 40, bf16 = 40, int8 = 80 } }
@@ -73,7 +73,7 @@ describe("host, by the facts of a machine,", function()
     local function host(set, flags) return targets.host("x86_64", set, none, flags or ALL) end
     assert.equal("avx512", host { f32 = true })
     assert.equal("avx512", host())
-    assert.equal("avx2", host({ bf16 = true }, { avx2 = true, fma = true }))
+    assert.equal("avx2", host({ bf16 = true }, { avx2 = true, fma = true, f16c = true }))
     assert.equal(0, asked)
     assert.equal("avx512bf16", host { bf16 = true })
     assert.equal("avx512bf16", host { int8 = true, bf16 = true })

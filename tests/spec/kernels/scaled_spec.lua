@@ -84,8 +84,17 @@ describe("a strip of scale blocks", function()
     end
   end)
 
-  it("prefetches if its product does", function()
-    assert.truthy(text_of("q4", 1, 1, true):find("ahead = attn2c_ask_near(ahead, lines);", 1, true))
+  it("prefetches if its product does: the lines of a pair, at equal distances", function()
+    for _, type in ipairs(types.scaled) do
+      for vectors = 1, 2 do
+        local text, lines, most = text_of(type.name, 1, vectors, true), 0, 0
+        for number in text:gmatch("if %(asks%) ahead = attn2c_ask_near%(ahead, (%d+)%);") do
+          lines, most = lines + tonumber(number), math.max(most, tonumber(number))
+        end
+        assert.equal(types.panel(64, 16, type.name).ld // 64, lines, type.name)
+        assert.is_true(most <= (lines + 16 * vectors - 1) // (16 * vectors), type.name)
+      end
+    end
     assert.falsy(text_of("q4", 1, 1):find("ahead", 1, true))
     assert.equal("strip_x1_q4_ahead",
       scaled.name { rows = 1, vectors = 1, types = types.product("q4"), fetches = true })

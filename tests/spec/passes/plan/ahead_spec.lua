@@ -21,8 +21,8 @@ describe("what a product of one query asks for ahead", function()
 end)
 
 describe("what a product of open rows asks for ahead", function()
-  local function by_strips(parameters, stream_rows, more)
-    local product = { n = 64, k = 768, lda = 16, types = types.product("q8", "x8"),
+  local function by_strips(parameters, stream_rows, more, type)
+    local product = { n = 64, k = 768, lda = 16, types = types.product(type or "q8", "x8"),
       strips = { form = "scaled", groups = { { count = 1, size = 1 } }, strips = { { count = 1, size = 8 } } } }
     for name, value in pairs(more or {}) do product.strips[name] = value end
     return require("passes.plan.ahead").by_strips(product, parameters, 16, stream_rows)
@@ -38,10 +38,38 @@ describe("what a product of open rows asks for ahead", function()
 
   it("is for strips of `stream_rows` rows or more", function()
     assert.equal(2, by_strips({ fetch = 1, stream = 3072 }, 2).least)
-    assert.equal(8, by_strips({ fetch = 1, stream = 3072 }, 8).least)
+    assert.equal(3, by_strips({ fetch = 1, stream = 3072 }, 8).least) -- of integers of 8 bits, not more
+    assert.equal(2, by_strips({ fetch = 1, stream = 3072 }, 8, nil, "q4").least)
     assert.equal(1, by_strips({ fetch = 1, stream = 3072 }, 1).least)
-    assert.is_nil(by_strips({ fetch = 1, stream = 3072 }, 9)) -- no strip has so many
+    assert.is_nil(by_strips({ fetch = 1, stream = 3072 }, 9, { usual = 2 })) -- no strip has so many
     assert.is_nil(by_strips({ fetch = 0, stream = 0 }, 1))
+  end)
+end)
+
+describe("what strips of scale blocks ask for ahead", function()
+  local function ahead(type, k, strips)
+    return ahead_of({ k = k, lda = 16, types = types.product(type) }, { form = "scaled",
+      groups = { { count = 1, size = 1 } }, strips = { { count = strips, size = 8 } } }, { fetch = 1, stream = 10240 }, 16)
+  end
+
+  it("is a pair of blocks in every pair, where one strip reads them", function()
+    assert.same({ from = 10240, each = 12 * 576, every = 64, pace = 64, lines = 9, nth = 1 }, ahead("q4", 768, 1))
+    assert.same({ from = 10240, each = 12 * 1088, every = 64, pace = 64, lines = 17, nth = 1 }, ahead("q8", 768, 1))
+  end)
+
+  it("is all of the next panel, whatever its inputs and strips", function()
+    for _, type in ipairs(types.scaled) do
+      for _, k in ipairs { 64, 100, 576, 2048 } do
+        for strips = 2, 33 do
+          local of, panel = ahead(type.name, k, strips), types.panel(k, 16, type.name)
+          local pairs_of_k = panel.rows
+          local asked = (64 * pairs_of_k + of.every - 1) // of.every * of.lines * 64
+          assert.equal(pairs_of_k * panel.ld, of.from)
+          assert.equal(asked, of.each)
+          assert.is_true(strips * asked >= pairs_of_k * panel.ld, ("%s %d %d"):format(type.name, k, strips))
+        end
+      end
+    end
   end)
 end)
 
