@@ -74,6 +74,8 @@ return function(of, spec)
       filter = "answers/guesses_change*", wrong = "wrong guesses stay in the sequence" },
     { name = "answers_room", old = "most_of(b, b->prompts[place]) - kept - 2;", new = "ATTN2C_GUESSES;",
       filter = "answers/guesses_change*", wrong = "guesses go beyond the most tokens" },
+    { name = "answers_cut", old = "b->answers[place].count = count;", new = "(void)count;",
+      filter = "answers/guesses_that*", wrong = "tokens after a stop text stay" },
   }
   of("runtime/generate/draft.c", "c:answers_guess") {
     { name = "draft_last", old = "d->text[count] = last;", new = "d->text[count] = 0;",
