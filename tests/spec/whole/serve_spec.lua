@@ -350,7 +350,8 @@ describe("a program that serves", function()
       return { type = "function", ["function"] = { name = name, parameters = parameters } }
     end
     local tools = { tool("add", { type = "object", properties = { a = { type = "boolean" },
-      b = { ["$ref"] = "#/$defs/n" } }, required = { "a", "b" }, ["$defs"] = { n = { enum = { 1, 2.5 } } } }), tool("now") }
+      b = { ["$ref"] = "#/$defs/n" } }, required = { "a", "b" }, ["$defs"] = { n = { enum = { 1, 2.5 } } } }),
+      tool("now") }
     local body = { messages = { { role = "user", content = "Hi" } }, tools = tools, tool_choice = "required", n = 4,
       temperature = 1.5, seed = 3, max_tokens = 2000 }
 
