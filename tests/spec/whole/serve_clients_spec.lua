@@ -110,7 +110,8 @@ describe("a server", function()
         .. '"tool_choice":"required","max_tokens":40,"parallel_tool_calls":false}' },
       { path = "/v1/chat/completions", type = J, body = '{"messages":[{"role":"user","content":"a"},'
         .. '{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f",'
-        .. '"arguments":"{\\"a\\":1}"}}]},{"role":"tool","content":"b","tool_call_id":"c"}],' .. tools .. '"stream":true,"max_tokens":20,"n":2}' } })
+        .. '"arguments":"{\\"a\\":1}"}}]},{"role":"tool","content":"b","tool_call_id":"c"}],' .. tools
+        .. '"stream":true,"max_tokens":20,"n":2}' } })
     damage("reranker", 20000, {
       { path = "/rerank", type = J, body = '{"query":"a","texts":["b","c"],"return_text":true,"raw_scores":true}' },
       { path = "/v1/rerank", type = J, body = '{"query":"a","documents":["b",{"text":"c"}],"top_n":1}' },
