@@ -74,14 +74,16 @@ return function(of, spec)
       filter = "answers/guesses_change*", wrong = "wrong guesses stay in the sequence" },
     { name = "answers_room", old = "most_of(b, b->prompts[place]) - kept - 2;", new = "ATTN2C_GUESSES;",
       filter = "answers/guesses_change*", wrong = "guesses go beyond the most tokens" },
-    { name = "draft_last", old = "g->text[kept] = b->lasts[place];", new = "g->text[kept] = 0;",
+    { name = "answers_cut", old = "b->answers[place].count = count;", new = "(void)count;",
+      filter = "answers/guesses_that*", wrong = "tokens after a stop text stay" },
+  }
+  of("runtime/generate/draft.c", "c:answers_guess") {
+    { name = "draft_last", old = "d->text[count] = last;", new = "d->text[count] = 0;",
       filter = "answers/drafts_change*", wrong = "a model guesses after another token" },
-    { name = "draft_room", old = "kept + asked > g->draft.tokens", new = "0", filter = "answers/drafts_change*",
+    { name = "draft_room", old = "count + asked > d->calls.tokens", new = "0", filter = "answers/drafts_change*",
       wrong = "a text is longer than the context of the model that guesses" },
     { name = "draft_learn", old = "guess->found = guess->count = 0;", new = "guess->count = 0;",
       filter = "answers/drafts_*", wrong = "tokens that a model has not guessed count as guesses" },
-    { name = "answers_cut", old = "b->answers[place].count = count;", new = "(void)count;",
-      filter = "answers/guesses_that*", wrong = "tokens after a stop text stay" },
   }
 
   of("runtime/program/generate/command.c", spec .. "whole/guess_spec.lua") {

@@ -8,6 +8,33 @@ return function(of, spec)
       new = "if (!ask || ask) continue;", filter = "frees the sequence",
       wrong = "an answer goes on after its client has gone" },
   }
+  of("runtime/program/serve/generate/tools.c", "c:tools") {
+    { name = "tools_name", old = "&& attn2c_tools_find(a->tools, name)", new = "", filter = "tools/forms",
+      wrong = "a tool is called that the request does not have" },
+    { name = "tools_text", old = "if (is_text && c == '\\\\')", new = "if (0)", filter = "tools/forms",
+      wrong = "an escaped quote ends a text, and the object around it" },
+    { name = "tools_more", old = "while (!a->tools->is_parallel && json_array_size(calls) > count + 1)",
+      new = "while (0)", filter = "tools/one", wrong = "several calls come where one is allowed" },
+    { name = "tools_late", old = "if (left < length) return a->is_whole ? NO : LATER;",
+      new = "if (left < length) return NO;", filter = "tools/forms",
+      wrong = "the beginning of a mark is shown before the rest of it comes" },
+  }
+  of("runtime/program/serve/generate/chat.c", suite) {
+    { name = "serve_choice", old = "return number != 1;", new = "return 1;", filter = "calls tools",
+      wrong = "tools are called though tool_choice is none" },
+  }
+  of("runtime/program/serve/generate/reply.c", suite) {
+    { name = "serve_index", old = "(json_array_size(n->calls) - i)", new = "json_array_size(n->calls)",
+      filter = "calls tools", wrong = "calls of a stream have the number of the first" },
+  }
+  of("runtime/program/serve/picture.c", spec .. "whole/captions_spec.lua") {
+    { name = "serve_described", old = "if (generate->greedy) generate->temperature.is_given = 0;", new = "",
+      filter = "serves chats", wrong = "temperature 0 is refused beside greedy" },
+  }
+  of("runtime/program/serve/media.c", spec .. "whole/towers_spec.lua") {
+    { name = "serve_vectors", old = "of_texts += width;", new = "", filter = "serves embeddings",
+      wrong = "all texts beside pictures have the vector of the first" },
+  }
   of("runtime/program/serve/route.c", suite) {
     { name = "serve_key", old = "unsigned differs = length != other;", new = "unsigned differs = 0;",
       filter = "asks for its key", wrong = "a key that begins alike is taken" },

@@ -129,9 +129,9 @@ describe("--draft", function()
         n = 1 + i % 2, stop = i % 5 == 0 and "e" or nil } }
     end
     local texts = {}
-    for _, options in ipairs { "--port 0", "--port 0 --draft " .. shell(folder .. "/slide.model"),
+    for _, words in ipairs { "--port 0", "--port 0 --draft " .. shell(folder .. "/slide.model"),
       "--port 0 --sequences 1 --draft " .. shell(folder .. "/slide.model") } do
-      local server = serving.start(folder, "other/other serve --weights " .. shell(tales), options)
+      local server = serving.start(folder, "other/other serve --weights " .. shell(tales), words)
       local said = server:ask_all(list)
       for i, text in ipairs(said) do
         said[i] = text:gsub('"id":"[^"]*"', ""):gsub('"created":%d+', ""):gsub('"cached_tokens":%d+', "")
@@ -149,11 +149,11 @@ describe("--draft", function()
     assert.same({ 2, "--draft: this program has no second model; build it with draft=PATH\n" }, { code, said })
     code, said = of.refusal(("same/same generate --weights %s --prompt x --draft none"):format(shell(tales)))
     assert.same({ 4, "--draft: none: cannot be opened: No such file or directory\n" }, { code, said })
-    for options, fault in pairs {
+    for words, fault in pairs {
       ["--draft none"] = "--draft: none: cannot be opened: No such file or directory\n",
       ["--draft none --guess prompt"] = "--draft: does not go with --guess; one of them is allowed\n" } do
       assert.same(fault, select(2, of.refusal("timeout 20 same/same serve --port 0 --weights " .. shell(tales) .. " "
-        .. options)))
+        .. words)))
     end
     code, said = of.refusal("same/same generate --prompt x --guess prompt --draft none --weights " .. shell(tales))
     assert.same({ 2, "--draft: does not go with --guess; one of them is allowed\n" }, { code, said })

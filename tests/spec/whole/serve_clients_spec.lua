@@ -103,13 +103,15 @@ describe("a server", function()
         body = '{"inputs":{"source_sentence":"a","sentences":["a","b"]},"parameters":{"truncate":true}}' },
       { path = "/tokenize", type = J, body = '{"inputs":["a b","c"],"add_special_tokens":false}' },
       { path = "/decode", type = J, body = '{"ids":[[5,6],[7]],"skip_special_tokens":false}' } })
-    local tools = '"tools":[{"type":"function","function":{"name":"f","parameters":{"properties":{"a":{"type":"null"}}}}}],'
+    local tools = '"tools":[{"type":"function","function":{"name":"f","parameters":{"properties":{"a":{"type":"null"}}'
+      .. "}}}],"
     damage("llama", 2000, {
       { path = "/v1/chat/completions", type = J, body = '{"messages":[{"role":"user","content":"a"}],' .. tools
         .. '"tool_choice":"required","max_tokens":40,"parallel_tool_calls":false}' },
-      { path = "/v1/chat/completions", type = J, body = '{"messages":[{"role":"user","content":"a"},{"role":"assistant",'
-        .. '"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\\"a\\":1}"}}]},{"role":'
-        .. '"tool","content":"b","tool_call_id":"c"}],' .. tools .. '"stream":true,"max_tokens":20,"n":2}' } })
+      { path = "/v1/chat/completions", type = J, body = '{"messages":[{"role":"user","content":"a"},'
+        .. '{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f",'
+        .. '"arguments":"{\\"a\\":1}"}}]},{"role":"tool","content":"b","tool_call_id":"c"}],' .. tools
+        .. '"stream":true,"max_tokens":20,"n":2}' } })
     damage("reranker", 20000, {
       { path = "/rerank", type = J, body = '{"query":"a","texts":["b","c"],"return_text":true,"raw_scores":true}' },
       { path = "/v1/rerank", type = J, body = '{"query":"a","documents":["b",{"text":"c"}],"top_n":1}' },

@@ -349,8 +349,9 @@ describe("a program that serves", function()
     local function tool(name, parameters)
       return { type = "function", ["function"] = { name = name, parameters = parameters } }
     end
-    local tools = { tool("add", { type = "object", properties = { a = { type = "boolean" }, b = { ["$ref"] = "#/$defs/n" } },
-      required = { "a", "b" }, ["$defs"] = { n = { enum = { 1, 2.5 } } } }), tool("now") }
+    local tools = { tool("add", { type = "object", properties = { a = { type = "boolean" },
+      b = { ["$ref"] = "#/$defs/n" } }, required = { "a", "b" }, ["$defs"] = { n = { enum = { 1, 2.5 } } } }),
+      tool("now") }
     local body = { messages = { { role = "user", content = "Hi" } }, tools = tools, tool_choice = "required", n = 4,
       temperature = 1.5, seed = 3, max_tokens = 2000 }
 
@@ -441,7 +442,8 @@ describe("a program that serves", function()
       "see\tcomplete\tOnce upon.+\\S" }
     helper.write(own.folder .. "/steps", table.concat(steps, "\n") .. "\n")
     for _, colours in ipairs { "", "--dark" } do
-      own.sh(("timeout 120 python3 %s/tests/serve/page.py %s steps %s"):format(shell(own.root), server.address, colours))
+      own.sh(("timeout 120 python3 %s/tests/serve/page.py %s steps %s"):format(shell(own.root), server.address,
+        colours))
     end
   end)
 
@@ -536,15 +538,16 @@ describe("a program that serves", function()
         target_language = languages[2] }
       assert.same({ want.text, want.text }, { said.choices[1].text, said.choices[2].text }, name)
       local _, plain = ask { prompt = "a b" }
-      local usual = dkjson.decode(own.sh(line:format("generate") .. " --greedy --tokens 8 --format jsonl --prompt 'a b'"))
+      local usual = dkjson.decode(own.sh(line:format("generate")
+        .. " --greedy --tokens 8 --format jsonl --prompt 'a b'"))
       assert.equal(usual.text, plain.choices[1].text)
       local status, refused = ask { prompt = "a", target_language = "xx" }
       assert.same({ 400, "target_language" }, { status, refused.error.param })
       assert.matches("^target_language: no language is called xx", refused.error.message)
       if name == "marian" then
         status, refused = ask { prompt = { 1, 2 }, target_language = languages[2] }
-        assert.same({ 400, "target_language: goes with prompts that are texts, as its token is in front of the source" },
-          { status, refused.error.message })
+        assert.same({ 400, "target_language: goes with prompts that are texts, as its token is in front of the "
+          .. "source" }, { status, refused.error.message })
         status, refused = ask { prompt = "a", source_language = "fra" }
         assert.same({ 400, "source_language" }, { status, refused.error.param })
       end

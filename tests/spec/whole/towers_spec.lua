@@ -67,24 +67,25 @@ describe("a model of pictures and texts", function()
     local picture = root .. "/tests/pictures/files/cmyk.jpg"
     local url = "data:image/jpeg;base64," .. sh("base64 -w0 " .. shell(picture))
     local server = serving.start(folder, "clip/clip serve --weights " .. shell(goldens .. "/clip"))
-    local status, said = server:ask("/v1/embeddings", { input = { "a cat", url, { text = "two dogs" },
+    local status, got = server:ask("/v1/embeddings", { input = { "a cat", url, { text = "two dogs" },
       { image = url } } })
     assert.equal(200, status)
     local want = { vector("clip_text", "--text-string 'a cat'"), vector("clip", "--image " .. shell(picture)),
       vector("clip_text", "--text-string 'two dogs'") }
     want[4] = want[2]
-    for i, each in ipairs(said.data) do assert.same({ i - 1, want[i] }, { each.index, each.embedding }) end
-    assert.same({ 4, 12 }, { #said.data, said.usage.prompt_tokens })
+    for i, each in ipairs(got.data) do assert.same({ i - 1, want[i] }, { each.index, each.embedding }) end
+    assert.same({ 4, 12 }, { #got.data, got.usage.prompt_tokens })
     local _, one = server:ask("/v1/embeddings", { input = "a cat" })
     assert.same(want[1], one.data[1].embedding)
     local long = ("a cat "):rep(50)
-    status, said = server:ask("/v1/embeddings", { input = { "a", long } })
+    status, got = server:ask("/v1/embeddings", { input = { "a", long } })
     assert.same({ 400, 'input: 1 of the texts have more tokens than a call of the model takes, 12; "truncate": true '
-      .. "cuts them" }, { status, said.error.message })
+      .. "cuts them" }, { status, got.error.message })
     assert.equal(200, (server:ask("/v1/embeddings", { input = { "a", long }, truncate = true })))
     for _, wrong in ipairs { { input = {} }, { input = { 5 } }, { input = "a", dimensions = 4 } } do
       assert.equal(400, (server:ask("/v1/embeddings", dkjson.encode(wrong))))
     end
+    server:stop()
   end)
 
   for _, case in ipairs { "clip", "siglip" } do

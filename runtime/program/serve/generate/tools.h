@@ -48,8 +48,8 @@ typedef struct attn2c_tool_place {
 
 /* Reads a text on. is_whole: nothing will follow. Appends calls to `calls`, as objects that a reply has, and
  * writes what is none to `content`, which has the capacity length - place->at. seed: of the calls' ids.
- * Returns the bytes of the content. What may become a call is left for later, and so is white space, which
- * is dropped beside calls. */
+ * Returns the bytes of the content. Text that may become a call is left for later, and so is white space,
+ * which is dropped beside calls. */
 size_t attn2c_tools_take(const attn2c_tools *tools, uint64_t seed, const char *text, size_t length,
                          int is_whole, attn2c_tool_place *place, char *content, json_t *calls);
 
