@@ -115,6 +115,8 @@ command("report", with_tuning, "Build, check and time it, and write the results 
     "An input as NAME=FILE.npy: for the check, and for the maps of attention."):argname("NAME=FILE")
     :count("*")
   sub:option("--text", "A text whose maps of attention are shown, for models that take text."):argname("TEXT")
+  sub:option("--audio", "A sound whose maps of attention and spectrogram are shown, for models of sound."):argname(
+    "FILE")
   sub:option("--attention", "Also write the maps of attention to this folder, as PNG."):argname("FOLDER")
   sub:option("--seed", SEED_HELP):argname("K")
   sub:option("--scale", "A file of `bench --scale -o json`: also draws its predictions."):argname("FILE")

@@ -98,7 +98,8 @@ end
 
 -- The options of each command that repeats a part of a page. `report` repeats the whole.
 local options_of = {
-  report = { "tuning", "factors", "weights", "seed", "input", "text", "attention", "scale", "repetitions", "output" },
+  report = { "tuning", "factors", "weights", "seed", "input", "text", "audio", "attention", "scale", "repetitions",
+    "output" },
   check = { "tuning", "factors", "weights", "seed", "input", "entry" },
   bench = { "tuning", "factors", "weights", "repetitions" },
   quality = { "tuning", "factors", "weights", "input", "text" },
@@ -237,7 +238,7 @@ local function add_subjects(all, root, arguments, tools, variant)
   local given = words.merged(arguments, { description = variant.path })
   local program, state = tools.build(root, given, variant.overrides, true)
   local looked = maps.wanted(arguments) and maps.possible(arguments, variant, state)
-    and maps.make(root, arguments, tools, variant, state) or nil
+    and maps.make(root, arguments, tools, variant, state, program) or nil
   local checked = batches.of(arguments.input or {}, state, program:match("^(.*)/[^/]*$"))
   if checked.note then io.stderr:write("attn2c: ", checked.note, "\n") end
   local result = measure(arguments, tools, program, variant.path, state, checked)
@@ -249,6 +250,7 @@ local function add_subjects(all, root, arguments, tools, variant)
   end
   local common = { name = result.info.name, info = result.info, folder = program:match("^(.*)/[^/]*$"),
     family = family_of(state), notes = words.append({}, state.notes, { checked.note }), versions = variant.versions,
+    is_timed = next(result.benches) ~= nil,
     commands = variant_commands(arguments, variant, state, checked, against_f32 ~= nil) }
   common.files, common.emitted_bytes, common.program_bytes = files_of(common.folder, state)
   local entries = state.spec.processes and state.builds[1].entries or state.entries -- of rank 0, as in a profile
@@ -402,7 +404,7 @@ function report.run(root, arguments, tools)
   files.write(path, document.html(all, title, page_command(arguments), predictions))
   local failed, said = false, {}
   for _, subject in ipairs(all) do
-    failed = failed or subject.check and subject.check.failed > 0 or subject.info and not subject.bench
+    failed = failed or subject.check and subject.check.failed > 0 or subject.info and not subject.is_timed
     if subject.is_main then
       local label = #all > 1 and subject.label .. " " or ""
       said[#said + 1] = ("%s: %s%s\n"):format(terminal.safe(path), terminal.safe(label), document.verdict(subject))

@@ -65,7 +65,12 @@ local function facts(head)
   return entropy / math.max(1, rows), most, at_q, at_k
 end
 
-local function token(maps, index) return maps.tokens and maps.tokens[index] or tostring(index - 1) end
+-- Returns what a row or a column of a map stands for: a token, the seconds of a sound, or a number.
+local function token(maps, index)
+  local sound = maps.sound
+  if sound and sound.is_query then return ("%.2f s"):format((index - 1) * sound.seconds) end
+  return maps.tokens and maps.tokens[index] or tostring(index - 1)
+end
 
 -- Returns a picture of all heads, with one or more rows of small pictures for each layer.
 local function small(maps, list, width)
@@ -158,6 +163,68 @@ local function tables_of(maps, count)
   return table.concat(parts)
 end
 
+local MOST_COLUMNS, MOST_LINES = 200, 64 -- of a spectrogram
+
+-- Returns the features of a sound as lines of cells, the highest band first: the means of their numbers, less the
+-- least one. Also returns the columns, and the least and the largest number.
+local function lines_of(sound, variants)
+  local rows, width = sound.rows, #sound.rows[1]
+  local across, down = math.ceil(#rows * variants / MOST_COLUMNS), math.ceil(width / MOST_LINES)
+  local least, most, sums, counts = math.huge, -math.huge, {}, {}
+  for y = 1, math.ceil(width / down) do sums[y], counts[y] = {}, {} end
+  for i, row in ipairs(rows) do
+    local x = (i - 1) // across + 1
+    for band, value in ipairs(row) do
+      local y = #sums - (band - 1) // down
+      sums[y][x], counts[y][x] = (sums[y][x] or 0) + value, (counts[y][x] or 0) + 1
+      if value < least then least = value end
+      if value > most then most = value end
+    end
+  end
+  for y, line in ipairs(sums) do
+    for x, sum in ipairs(line) do line[x] = sum / counts[y][x] - least end
+  end
+  return sums, #sums[1], least, most
+end
+
+-- Returns the table of a spectrogram: the strongest band at up to 40 times.
+local function bands_of(sound, what)
+  local list, every = {}, math.ceil(#sound.rows / 40)
+  for i = 1, #sound.rows, every do
+    local row, best = sound.rows[i], 1
+    for band, value in ipairs(row) do if value > row[best] then best = band end end
+    list[#list + 1] = { ("%.2f"):format((i - 1) * sound.seconds), tostring(best), numbers.short(row[best]) }
+  end
+  return page.table({ { "seconds" }, { "strongest " .. what }, { "its number" } }, list)
+end
+
+-- Returns the figure of what a sound becomes: time goes to the right, and bands go up.
+local function spectrogram(maps)
+  local sound = maps.sound
+  if not sound then return "" end
+  local lines, columns, least, most = lines_of(sound, maps.variants or 1)
+  local id, bands = ("sound_%s"):format(maps.number or 1), #sound.rows[1]
+  local symbol = ('<svg class="store" width="0" height="0" aria-hidden="true"><symbol id="%s" viewBox="0 0 %d %d" '
+    .. 'preserveAspectRatio="none" shape-rendering="crispEdges">%s</symbol></svg>'):format(id, columns, #lines,
+    cells(lines, columns))
+  local what = sound.mels and "filter" or "channel"
+  local caption = ("What the sound becomes: %d rows, %s seconds apart, of %d %ss, of which the first is at the bottom. "
+    .. "A stronger colour is a larger number, from %s to %s.%s"):format(#sound.rows, numbers.short(sound.seconds),
+    bands, what, numbers.short(least), numbers.short(most), sound.is_query and " A row is a query, and a key." or "")
+  return symbol .. page.figure(sound.mels and "Spectrogram" or "Features", function(width)
+    local left, high = 34, 150
+    local picture = svg.picture(width, high + 50)
+    local scale = svg.linear(0, #sound.rows * sound.seconds, left, width - 10, 8)
+    picture:rect(left, 6, width - 10 - left, high, "hidden")
+    local shape = '<use href="#%s" x="%d" y="6" width="%.1f" height="%d"/>'
+    picture:add(shape:format(id, left, width - 10 - left, high))
+    picture:text(left - 6, 6 + 10, tostring(bands), { anchor = "end", class = "soft" })
+    picture:text(left - 6, 6 + high, "1", { anchor = "end", class = "soft" })
+    picture:axis_x(scale, 6 + high, "seconds", numbers.tick)
+    return picture
+  end, svg.escape(caption), bands_of(sound, what))
+end
+
 --- Returns the section of a page for a subject that has maps.
 function attention.part(subject)
   local maps = subject.maps
@@ -183,12 +250,12 @@ function attention.part(subject)
       first = first or head
     end
   end
-  local what = maps.text and ("“%s”"):format(maps.text) or "the given input"
+  local what = maps.text and ("“%s”"):format(maps.text) or maps.sound and "the sound" or "the given input"
   local caption = ("Attention weights of %s. A row is a query, a column is a key. A stronger colour is a larger "
     .. "weight, relative to the largest of its head. Tap a head to enlarge it.%s"):format(what, step > 1
       and (" A cell is the largest of %d × %d weights."):format(step, step) or "")
-  return '<svg class="store" width="0" height="0" aria-hidden="true">' .. table.concat(symbols) .. "</svg>"
-    .. page.figure("Attention of all heads", function(width) return small(maps, maps.layers, width) end,
+  return spectrogram(maps) .. '<svg class="store" width="0" height="0" aria-hidden="true">' .. table.concat(symbols)
+    .. "</svg>" .. page.figure("Attention of all heads", function(width) return small(maps, maps.layers, width) end,
       svg.escape(caption), page.table({ { "head", words = true }, { "bits a query" }, { "largest weight" },
         { "of the query", words = true }, { "at the key", words = true } }, rows))
     .. page.figure("One head enlarged", function(width) return large(maps, first, width) end,

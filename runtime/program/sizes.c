@@ -7,7 +7,7 @@
 /* Makes the axes for a program that does not state them. The leading axis is the batch if the tensor has
  * one. */
 static int own_axes(attn2c_sizes *sizes, attn2c_message *message) {
-  const attn2c_entry *entry = attn2c_primary_entry(sizes->model);
+  const attn2c_entry *entry = sizes->entry;
   const int inputs = entry->input_count, outputs = entry->output_count;
   sizes->own_axes = calloc((size_t)(inputs + outputs) + 1, sizeof *sizes->own_axes);
   if (sizes->own_axes == NULL) return attn2c_fail(message, ATTN2C_MEMORY, "run: no memory");
@@ -23,7 +23,7 @@ static int own_axes(attn2c_sizes *sizes, attn2c_message *message) {
 }
 
 int attn2c_sizes_open(const attn2c_program *program, attn2c_sizes *sizes, attn2c_message *message) {
-  *sizes = (attn2c_sizes){.model = program->model};
+  *sizes = (attn2c_sizes){.model = program->model, .entry = attn2c_primary_entry(program->model)};
   sizes->lengths = program->model->lengths ? program->model->lengths : program->lengths;
   return sizes->lengths ? ATTN2C_OK : own_axes(sizes, message);
 }
@@ -50,7 +50,7 @@ static attn2c_tensor concatenated(const attn2c_sizes *sizes, const attn2c_axes *
 }
 
 attn2c_tensor attn2c_sizes_tensor(const attn2c_sizes *sizes, int is_input, int index) {
-  const attn2c_entry *entry = attn2c_primary_entry(sizes->model);
+  const attn2c_entry *entry = sizes->entry;
   const attn2c_axes *axes = axes_of(sizes, is_input, index);
   const int number = is_input ? entry->inputs[index] : entry->outputs[index];
   if (sizes->each) return concatenated(sizes, axes, &sizes->model->tensors[number]);
@@ -106,7 +106,7 @@ static int agree_with_lengths(const attn2c_sizes *sizes, int index, const attn2c
 /* Sets the sizes from an array, or compares it with them. */
 static int agree(attn2c_sizes *sizes, int index, const attn2c_npy *array, attn2c_message *message) {
   const attn2c_axes *axes = axes_of(sizes, 1, index);
-  const attn2c_tensor *tensor = &sizes->model->tensors[attn2c_primary_entry(sizes->model)->inputs[index]];
+  const attn2c_tensor *tensor = &sizes->model->tensors[sizes->entry->inputs[index]];
   if (sizes->each) return agree_with_lengths(sizes, index, array, message);
   if (!is_alike(array, tensor, axes)) return ATTN2C_OK; /* the comparison of the whole shape reports it */
   if (axes->batch >= 0) {

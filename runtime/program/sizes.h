@@ -8,6 +8,7 @@
 /* The size of a call and its bounds. */
 typedef struct {
   const attn2c_descriptor *model;
+  const attn2c_entry *entry; /* whose inputs and outputs they are; the primary one at first */
   const attn2c_lengths *lengths;
   int64_t batch, seq;            /* sequences, and tokens of each; 0: not known yet */
   const char *batch_of, *seq_of; /* names of the inputs that set them */

@@ -36,6 +36,12 @@ return function(of)
       filter = "sound/files*", wrong = "the end of a resampled sound is missing" },
   }
 
+  of("runtime/program/bench/bench.c", "tests/spec/whole/features_spec.lua") {
+    { name = "bench_primary", old = "s->call.number = is_primary ? attn2c_primary(model) :",
+      new = "s->call.number = is_of_tokens ? attn2c_primary(model) :", filter = "operation by operation",
+      wrong = "features are timed as if they were sequences" },
+  }
+
   of("runtime/speech/rows.c", "tests/spec/whole/speech_spec.lua") {
     { name = "speech_margin", old = "(from > 0 ? r->facts->margin : 0)", new = "0",
       filter = "what transformers does: english 9", wrong = "windows after the first begin half a row later" },

@@ -7,6 +7,7 @@ local lfs = require("lfs")
 local paths = require("checkpoints.paths")
 local process = require("common.process")
 local scratch = require("common.scratch")
+local sounds = require("data.sounds")
 local tokenizer = require("text.tokenizer")
 local words = require("common.words")
 
@@ -17,14 +18,14 @@ local LEAST_SIDE = 256        -- pixels of a picture's side
 
 --- True if a command line asks for maps. Faults: usage, if it lacks something that they need.
 function maps.wanted(arguments)
-  local given = arguments.text ~= nil or #(arguments.input or {}) > 0
+  local given = words.filter({ arguments.text and "--text" or false, arguments.audio and "--audio" or false,
+    #(arguments.input or {}) > 0 and "--input" or false }, function(option) return option end)
   if arguments.attention == "" then faults.raise("usage", "--attention: an empty name, but a folder is needed") end
-  if arguments.attention and not given then
-    faults.raise("usage", "--attention: --text or --input is needed, too")
+  if arguments.attention and #given == 0 then
+    faults.raise("usage", "--attention: --text, --audio or --input is needed, too")
   end
-  if arguments.text and #(arguments.input or {}) > 0 then faults.raise("usage",
-    "--text and --input exclude each other") end
-  return given
+  if #given > 1 then faults.raise("usage", table.concat(given, " and ") .. " exclude each other") end
+  return #given > 0
 end
 
 -- True if a model has weights that are not constants.
@@ -36,8 +37,8 @@ end
 --- may be for the check only, but a text or a folder for pictures needs maps. Faults: usage.
 function maps.possible(arguments, variant, state)
   if arguments.weights or paths.is_checkpoint(variant.path) or not has_weights(state.primary.graph) then return true end
-  if arguments.text or arguments.attention then
-    faults.raise("usage", (arguments.text and "--text" or "--attention")
+  if arguments.text or arguments.audio or arguments.attention then
+    faults.raise("usage", (arguments.text and "--text" or arguments.audio and "--audio" or "--attention")
       .. ": --weights is needed, too: maps of random weights mean nothing")
   end
   return false
@@ -91,30 +92,63 @@ local function heads_of(array)
   return heads, queries, keys
 end
 
--- Returns the words of the program's command line for the input or the text; the arrays go to `folder`. For text, also
--- returns the name of the ids' array.
-local function words_of(arguments, variant, state, outputs, folder)
+-- Returns the name of the input that a text or a sound becomes, or nil: ids, or rows of features.
+local function made_of(arguments, state)
+  local width = arguments.audio and sounds.width(state.spec.sound)
+  for _, name in ipairs(state.graph.entry.inputs) do
+    local tensor = state.graph.tensors[name]
+    local is_ids = tensor.type == "i32" and (tensor.limit or 0) > 2 and #tensor.shape == 2
+    if arguments.text and is_ids or width and tensor.type == "f32" and tensor.shape[3] == width then
+      return tensor.member
+    end
+  end
+  return nil
+end
+
+-- Returns the words of the program's command line for the input, the text or the sound; the arrays go to `folder`, and
+-- what a text or a sound becomes to a file called `made`.
+local function words_of(arguments, variant, made, outputs, folder)
   local list = { "run" }
   local function add(...) table.move({ ... }, 1, select("#", ...), #list + 1, list) end
   local weights = arguments.weights or paths.is_checkpoint(variant.path) and variant.path or nil
   if weights then add("--weights", weights) end
   if arguments.text then add("--text-string", arguments.text) end
+  if arguments.audio then add("--audio", arguments.audio) end
   for _, each in ipairs(arguments.input or {}) do add("--input", each) end
   for _, name in ipairs(outputs) do add("--output", ("%s=%s/%s.npy"):format(name, folder, name)) end
-  local ids
-  for _, name in ipairs(state.graph.entry.inputs) do
-    local tensor = state.graph.tensors[name]
-    if arguments.text and tensor.type == "i32" and (tensor.limit or 0) > 2 and #tensor.shape == 2 and not ids then
-      ids = tensor.member
-    end
-  end
-  if ids then add("--output", ("%s=%s/ids.npy"):format(ids, folder)) end
-  return list, ids
+  if made then add("--output", ("%s=%s/made.npy"):format(made, folder)) end
+  return list
 end
 
---- Returns the layers whose maps are made. Faults: usage, if the model has none, or takes no text. state: the one after
---- the pass graph.
+-- Runs a program, which writes arrays.
+local function run(tools, program, list)
+  local code = tools.run(program, list, "output")
+  if code ~= 0 then faults.pass_on(program, code) end
+end
+
+-- Returns an array [rows][width], which may have one more axis, as rows.
+local function rows_of(array)
+  local width, rows = array.shape[#array.shape], {}
+  for i = 1, #array.values // width do
+    rows[i] = table.move(array.values, (i - 1) * width + 1, i * width, 1, {})
+  end
+  return rows
+end
+
+-- Returns overrides for the length that a sound has, in a model of any length: maps are of one.
+local function with_length(arguments, tools, variant, state, program)
+  if not (arguments.audio and state.primary.spec.symbols.tokens.is_open) then return variant.overrides end
+  local folder <close> = scratch.make(program:match("^(.*)/[^/]*$"), "sound")
+  run(tools, program, words_of(arguments, variant, made_of(arguments, state.primary), {}, folder.path))
+  return words.append({}, variant.overrides, { "seq=" .. #rows_of(arrays.read(folder.path .. "/made.npy")) })
+end
+
+--- Returns the layers whose maps are made. Faults: usage, if the model has none, or takes no text or sound. state: the
+--- one after the pass graph.
 function maps.verify(arguments, state)
+  if arguments.audio and not (state.spec.sound and made_of(arguments, state.primary)) then
+    faults.raise("usage", "--audio: the model takes no sound; use --input for its arrays")
+  end
   if arguments.text and not state.tokenizer then
     faults.raise("usage", "--text: the model takes no text; use --input for its arrays")
   end
@@ -127,16 +161,17 @@ function maps.verify(arguments, state)
 end
 
 --- Returns the maps of a variant for the text or the inputs of a command line: { tokens (nil if unknown), queries,
---- keys, layers = { { layer, heads } }, text }. tools: the report's.
-function maps.make(root, arguments, tools, variant, state)
-  local layers = maps.verify(arguments, state)
+--- keys, layers = { { layer, heads } }, text, sound = { rows, seconds (of a row), mels (true: of filters), is_query
+--- (true: a row is a query) } }. tools: the report's; plain: the path of the program without maps.
+function maps.make(root, arguments, tools, variant, state, plain)
   local given = setmetatable({ description = variant.path }, { __index = arguments })
-  local program, made = tools.build(root, given, with_weights(variant.overrides, layers), true)
+  local list = with_length(arguments, tools, variant, state, plain)
+  local layers = maps.verify(arguments, list == variant.overrides and state or tools.look(root, given, list))
+  local program, made = tools.build(root, given, with_weights(list, layers), true)
   local folder <close> = scratch.make(program:match("^(.*)/[^/]*$"), "maps")
   local outputs = words.map(layers, function(layer) return "attention_" .. layer end)
-  local list, ids = words_of(arguments, variant, made.primary, outputs, folder.path)
-  local code = tools.run(program, list, "output")
-  if code ~= 0 then faults.pass_on(program, code) end
+  local member = made_of(arguments, made.primary)
+  run(tools, program, words_of(arguments, variant, member, outputs, folder.path))
   local result = { layers = {}, text = arguments.text }
   for i, name in ipairs(outputs) do
     local array = arrays.read(("%s/%s.npy"):format(folder.path, name))
@@ -144,7 +179,13 @@ function maps.make(root, arguments, tools, variant, state)
     result.layers[i] = { layer = layers[i], heads = heads }
     result.queries, result.keys = queries, keys
   end
-  if ids then result.tokens = tokens_of(made, arrays.read(folder.path .. "/ids.npy")) end
+  local array = member and arrays.read(folder.path .. "/made.npy")
+  if arguments.text and array then result.tokens = tokens_of(made, array) end
+  if arguments.audio then
+    local sound, rows = made.primary.spec.sound, rows_of(array)
+    result.sound = { rows = rows, seconds = sound.hop / sound.rate, mels = sound.mels ~= nil, is_query =
+      #rows == result.queries }
+  end
   return result
 end
 

@@ -101,7 +101,7 @@ static int prepare_sequence(job *job, subject *s, attn2c_bench_result *result, i
   const attn2c_entry *entry = s->call.entry;
   const int status = attn2c_sizes_open(job->program, &s->sizes, job->message);
   if (status != ATTN2C_OK) return status;
-  s->sizes.lengths = attn2c_lengths_of(job->model, entry);
+  s->sizes.entry = entry, s->sizes.lengths = attn2c_lengths_of(job->model, entry);
   s->sizes.batch = 1, s->sizes.seq = length;
   s->first[1] = (int32_t)length;
   s->sequence = (attn2c_sequences){
@@ -137,25 +137,27 @@ static int prepare(job *job) {
   attn2c_bench_tokens tokens[ATTN2C_BENCH_TOKEN_CALLS];
   int64_t lengths[USUAL_LENGTHS + 1];
   int inputs = 0, before = 0, status = ATTN2C_OK;
-  for (int e = 0; e < model->entry_count; e++)
+  void **own = job->in; /* of the primary entry */
+  for (int e = 0; e < model->entry_count; e++) {
+    if (e == attn2c_primary(model)) own = job->in + inputs;
     for (int i = 0; i < model->entries[e].input_count; i++)
       attn2c_input_random(&model->tensors[model->entries[e].inputs[i]], job->arguments->seed, 1,
                           job->in[inputs++]);
+  }
   const attn2c_entry *encode = attn2c_encode_entry(model);
   if (encode)
     before = lengths_to_time(model->continued->source_lengths, job->arguments, lengths);
   else if (model->is_open && !model->continued)
     before = lengths_to_time(model->lengths, job->arguments, lengths);
-  void **own = job->in + attn2c_inputs_of_entries(model, NULL) - attn2c_primary_entry(model)->input_count;
   if (model->continued) attn2c_bench_tokens_list(model, job->arguments->length, own[0], tokens);
   inputs = 0;
   for (int i = 0; i < job->count && status == ATTN2C_OK; i++) {
     subject *s = &job->subjects[i];
     attn2c_bench_result *result = &job->results[i];
     const int is_of_tokens = model->continued && i >= before;
+    const int is_primary = model->is_open && (is_of_tokens || !encode);
     s->call = (attn2c_bench_call){
         .program = job->program, .model = job->opened, .context = job->context, .in = job->in + inputs};
-    const int is_primary = is_of_tokens || (model->is_open && !encode);
     s->call.number = is_primary ? attn2c_primary(model) : model->is_open ? 0 : i;
     s->call.entry = &model->entries[s->call.number];
     if (is_primary) s->call.in = own;

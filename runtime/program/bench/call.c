@@ -35,14 +35,18 @@ static attn2c_tensor output_of(const attn2c_bench_call *s, int index) {
   return tensor;
 }
 
-/* Allocates only the logits, for the tokens of a call. */
-static int allocate_logits(attn2c_bench_call *s, attn2c_message *message) {
+/* Allocates outputs for the tokens of a call: the logits are compared; a trace writes all. */
+static int allocate_of_tokens(attn2c_bench_call *s, attn2c_message *message) {
   const int logits = s->model->descriptor->continued->logits;
-  const attn2c_tensor tensor = output_of(s, logits);
-  const size_t bytes = sizeof(float) * (size_t)attn2c_elements(&tensor);
-  s->out[logits] = attn2c_allocate(bytes);
-  s->again[logits] = attn2c_allocate(bytes);
-  if (s->out[logits] != NULL && s->again[logits] != NULL) return ATTN2C_OK;
+  int is_full = 1;
+  for (int i = 0; i < s->entry->output_count; i++) {
+    const attn2c_tensor tensor = output_of(s, i);
+    const size_t bytes = sizeof(float) * (size_t)attn2c_elements(&tensor);
+    s->again[i] = attn2c_allocate(bytes);
+    if (i == logits) s->out[i] = attn2c_allocate(bytes);
+    is_full = is_full && s->again[i] != NULL;
+  }
+  if (is_full && s->out[logits] != NULL) return ATTN2C_OK;
   return attn2c_fail(message, ATTN2C_MEMORY, "bench: no memory for logits");
 }
 
@@ -52,7 +56,7 @@ int attn2c_bench_call_allocate(attn2c_bench_call *s, attn2c_message *message) {
   s->out = calloc((size_t)entry->output_count + 1, sizeof *s->out);
   s->again = calloc((size_t)entry->output_count + 1, sizeof *s->again);
   if (s->out == NULL || s->again == NULL) return attn2c_fail(message, ATTN2C_MEMORY, "bench: no memory");
-  if (s->tokens) return allocate_logits(s, message);
+  if (s->tokens) return allocate_of_tokens(s, message);
   const int status = attn2c_arrays_allocate(model, entry->outputs, entry->output_count, s->out, message);
   if (status != ATTN2C_OK) return status;
   return attn2c_arrays_allocate(model, entry->outputs, entry->output_count, s->again, message);

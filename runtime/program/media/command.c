@@ -39,6 +39,8 @@ typedef struct {
   int64_t rows;        /* of all that were computed, in a model of any length */
   attn2c_item *items;  /* [batch] */
   float *input;        /* of one call */
+  void **inputs;       /* [entry->input_count + 1] that and those that hide rows, none of which is hidden; the
+                          adapters */
   int32_t *adapters;   /* [batch], the same of all inputs */
   void **outputs;      /* of one call; NULL: not wanted */
   float *against;      /* embeddings to compare with, [against_count][width]; NULL: none */
@@ -238,6 +240,28 @@ static int is_scored(const job *job, int output) {
          (output == job->media->output || (job->media->has_similarity && output == job->media->similarity));
 }
 
+/* Makes the inputs of a call besides the one that is read. */
+static int list_inputs(job *job) {
+  const attn2c_lengths *lengths = lengths_of(job);
+  job->inputs = calloc((size_t)job->entry->input_count + 1, sizeof *job->inputs);
+  if (!job->inputs) return attn2c_fail(job->message, ATTN2C_MEMORY, "run: no memory");
+  for (int i = 0; i < job->entry->input_count; i++) {
+    const attn2c_tensor *tensor = &job->model->tensors[job->entry->inputs[i]];
+    const int hides = lengths->inputs[i].hides;
+    if (i == job->media->input) continue;
+    if (hides == ATTN2C_HIDES_NOTHING)
+      return attn2c_fail(job->message, ATTN2C_USAGE, "%s: the model has another input, too: %s",
+                         job->media->kind->option, tensor->name);
+    const int64_t count = attn2c_elements(tensor);
+    int32_t *values = job->inputs[i] = attn2c_allocate((size_t)count * sizeof *values);
+    if (!values) return attn2c_fail(job->message, ATTN2C_MEMORY, "run: no memory");
+    for (int64_t k = 0; k < count; k++)
+      values[k] = hides == ATTN2C_HIDES_AFTER ? (int32_t)lengths->sizes->seq : hides == ATTN2C_HIDES_ZEROS;
+  }
+  job->inputs[job->entry->input_count] = job->adapters;
+  return ATTN2C_OK;
+}
+
 static int open_model(job *job, FILE *notes) {
   int status = ATTN2C_OK;
   job->context = job->arguments->context;
@@ -255,7 +279,7 @@ static int open_model(job *job, FILE *notes) {
       if (!values) status = ATTN2C_MEMORY;
     }
     if (is_input)
-      job->input = values;
+      job->inputs[job->media->input] = job->input = values;
     else
       job->outputs[i] = values;
   }
@@ -359,7 +383,7 @@ static int write_answers(job *job, int64_t count) {
 
 /* Computes and answers the first `count` inputs of the call. */
 static int compute(job *job, int64_t count) {
-  const void *inputs[] = {job->input, job->adapters};
+  const void *const *inputs = (const void *const *)job->inputs;
   int status = ATTN2C_OK;
   if (count == 0) return status;
   const int64_t rows = job->items[0].rows;
@@ -459,6 +483,7 @@ static int run_job(job *job, FILE *notes) {
     status = attn2c_paths_open(job->media->kind, job->media->words, job->media->word_count,
                                &job->media->paths, job->message);
   if (status == ATTN2C_OK) status = list_arrays(job);
+  if (status == ATTN2C_OK) status = list_inputs(job);
   if (status == ATTN2C_OK) {
     answer_of(job)->is_kept = gathers && !scores_texts(job);
     status = bind(job);
@@ -488,7 +513,8 @@ int attn2c_media_run(const attn2c_descriptor *model, attn2c_media *media, const 
     free(job->arrays[i].values);
     if (job->outputs) attn2c_free(job->outputs[i]);
   }
-  attn2c_free(job->input);
+  for (int i = 0; i < job->entry->input_count && job->inputs; i++) attn2c_free(job->inputs[i]);
+  free(job->inputs);
   if (scores_texts(job) && &attn2c_the_texts) attn2c_the_texts->reader->close(&job->texts);
   free(job->logits);
   free(job->arrays);

@@ -82,6 +82,7 @@ describe("features", function()
           assert.equal(2, select(2, said:gsub("%d+ passed, 0 failed\n", "")), said)
           assert.truthy(options ~= "" or said:find("output features, end to end", 1, true), said)
         end
+        assert.truthy(runs(("%s_program/%s bench -r 1"):format(name, name)):find("forward (", 1, true))
       end)
     end
   end

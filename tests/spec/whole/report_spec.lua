@@ -28,6 +28,12 @@ return { name = "window", seq = 512, d_model = 32, heads = 2, layers = 2, mask =
   input = linear { from = 8 }, output = { pool "mean", linear { to = 3, name = "scores" } } }
 ]]
 
+local MEL = [[
+return { name = "mel", seq = any(90), d_model = 40, heads = 2, layers = 1, projections = false, d_ff = 0, norm = "none",
+  final_norm = false, mask = "padding", sound = { rate = 16000, mels = 40, length = 400, hop = 160, least = 1e-6 },
+  inputs = { hidden = "mels" } }
+]]
+
 local function chromium(...)
   return runs { "timeout", "600", "sh", "-c", 'exec chromium "$@" 2>chromium.log', "chromium", "--headless",
     "--no-sandbox",
@@ -61,11 +67,13 @@ local function open_all()
   make("lengths", "window.lua", "seq=16,32", "layers=1", "activation=relu", "norm=pre", "final_norm=true",
     "eps=1e-06") -- a folder with a long name
   make("evil", EVIL, "seq=8", "precision=int8", "--text=" .. EVIL, "--attention=png")
+  helper.write(folder .. "/mel.lua", MEL)
+  make("sound", "mel.lua", "--audio=" .. root .. "/tests/hf/speech/english/short.wav")
   runs { "sh", "-c", 'cp out/window.variants/as_described*/bench.json old.json; cp old.json new.json; cp old.json "$0"',
     LONG }
   make("files", "old.json", LONG)
   local parts = {}
-  for _, name in ipairs { "speaker", "window", "lengths", "evil", "files" } do
+  for _, name in ipairs { "speaker", "window", "lengths", "evil", "sound", "files" } do
     pages[name] = helper.read(folder .. "/page/" .. name .. ".html")
     parts[#parts + 1] = literal(name) .. ": " .. literal(pages[name])
   end
@@ -149,6 +157,7 @@ describe("a report", function()
     assert.equal("summary architecture roofline time memory exactness", ids("speaker"))
     assert.equal("comparison summary architecture roofline time memory exactness", ids("lengths"))
     assert.equal("summary architecture roofline time memory exactness attention", ids("evil"))
+    assert.equal("comparison summary architecture roofline time memory exactness attention", ids("sound"))
     assert.equal("comparison roofline", ids("files"):gsub(" ?summary", ""):match("^comparison")
       and "comparison roofline")
     for name in pairs(pages) do
@@ -189,6 +198,16 @@ describe("a report", function()
     local taps = found.evil[390].taps
     assert.equal("#" .. taps.head, taps.large)
     assert.equal(taps.head, taps.looks)
+  end)
+
+  it("draws the spectrogram of a sound, whose seconds are the labels of queries and keys", function()
+    local figure, cells = pages.sound:match("<b>Spectrogram.</b>([^<]*)"), pages.sound:match(
+      '<symbol id="sound_1" viewBox="0 0 68 40"[^>]*>(.-)</symbol>')
+    assert.matches("68 rows, 0.0100 seconds apart, of 40 filters", figure, 1, true)
+    local _, drawn = cells:gsub("M%d+ %d+h", "")
+    assert.is_true(drawn > 200)
+    assert.truthy(pages.sound:find('href="#sound_1"', 1, true))
+    assert.truthy(pages.sound:find("where 0.%d%d s looks at 0.%d%d s"))
   end)
 
   it("has what a number type loses, as quality prints it", function()
@@ -262,7 +281,10 @@ describe("the command", function()
     refused(4, "nowhere%.json: cannot be read", "nowhere.json")
     refused(3, "no%.json: object 1 is not from bench %-o json", "no.json")
     refused(3, "broken%.json: byte", "broken.json")
-    refused(2, "%-%-text or %-%-input is needed", "window.lua", "--attention=png2")
+    refused(2, "%-%-text, %-%-audio or %-%-input is needed", "window.lua", "--attention=png2")
+    refused(2, "%-%-audio: the model takes no sound", root .. "/models/speaker.lua", "--audio=a.wav",
+      "--weights=" .. root .. "/models/speaker/speaker.safetensors")
+    refused(2, "%-%-text and %-%-audio exclude each other", "window.lua", "--audio=a.wav", "--text=a")
     refused(2, "%-%-attention: %-%-weights is needed", "window.lua", "--attention=png2", "--input=features=x.npy")
     refused(2, "%-%-text and %-%-input exclude each other", "window.lua", "--text=x", "--input=a=b")
     refused(2, "9 variants, but at most 8 fit on a report", "window.lua", "seq=1,2,3,4,5,6,7,8,9")

@@ -279,6 +279,7 @@ with english.Model(%q) as model:
 
   it("is checked against the reference", function()
     sh("english/english check --weights " .. shell(goldens .. "/english"))
+    assert.truthy(sh("english/english bench -r 1"):find("first token", 1, true))
   end)
 
   local refused = {
