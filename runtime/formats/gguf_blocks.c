@@ -20,8 +20,16 @@ static uint32_t word_at(const uint8_t *bytes) {
   return word;
 }
 
+/* Sets a part's scale and minimum to integers times units. */
+static void set_part(attn2c_scale_block *y, int part, float unit, int scale, float least_unit, int least) {
+  y->unit = unit, y->least_unit = least_unit;
+  y->scale[part] = unit * (float)scale;
+  y->least[part] = least_unit * (float)least;
+}
+
 /* Sets the scale and the minimum of a whole block. */
 static void set(attn2c_scale_block *y, float scale, float least) {
+  y->unit = y->least_unit = 0;
   y->scale[0] = y->scale[1] = scale;
   y->least[0] = y->least[1] = least;
 }
@@ -91,8 +99,7 @@ void attn2c_split_q2_k(const uint8_t *at, attn2c_scale_block *y) {
   const uint8_t *scales = at, *bits = at + 16;
   const float scale = half_at(at + 80), least = half_at(at + 82);
   for (int g = 0; g < 16; g++) {
-    y[g / 2].scale[g % 2] = scale * (float)(scales[g] & 15);
-    y[g / 2].least[g % 2] = -(least * (float)(scales[g] >> 4));
+    set_part(&y[g / 2], g % 2, scale, scales[g] & 15, -least, scales[g] >> 4);
   }
   for (int i = 0; i < LARGE; i++)
     y[i / SMALL].integers[i % SMALL] = (int8_t)(bits[i / 128 * 32 + i % 32] >> i / 32 % 4 * 2 & 3);
@@ -105,8 +112,7 @@ void attn2c_split_q3_k(const uint8_t *at, attn2c_scale_block *y) {
   const float scale = half_at(at + 108);
   for (int g = 0; g < 16; g++) {
     const int low = scales[g % 8] >> g / 8 * 4 & 15, top = scales[8 + g % 4] >> g / 4 * 2 & 3;
-    y[g / 2].scale[g % 2] = scale * (float)((low | top << 4) - 32);
-    y[g / 2].least[g % 2] = 0;
+    set_part(&y[g / 2], g % 2, scale, (low | top << 4) - 32, 0, 0);
   }
   for (int i = 0; i < LARGE; i++) {
     const int code = bits[i / 128 * 32 + i % 32] >> i / 32 % 4 * 2 & 3;
@@ -132,7 +138,7 @@ static void split_groups(const uint8_t *at, const uint8_t *high, const uint8_t *
   for (int g = 0; g < 8; g++) {
     int of_group, below;
     scale_and_least(at + 4, g, &of_group, &below);
-    set(&y[g], scale * (float)of_group, -(least * (float)below));
+    for (int part = 0; part < ATTN2C_BLOCK_PARTS; part++) set_part(&y[g], part, scale, of_group, -least, below);
     for (int i = 0; i < SMALL; i++) {
       const int low = bits[g / 2 * 32 + i] >> g % 2 * 4 & 15, top = high ? high[i] >> g & 1 : 0;
       y[g].integers[i] = (int8_t)(low | top << 4);
@@ -149,8 +155,7 @@ void attn2c_split_q5_k(const uint8_t *at, attn2c_scale_block *y) { split_groups(
 void attn2c_split_q6_k(const uint8_t *at, attn2c_scale_block *y) {
   const float scale = half_at(at + 208);
   for (int g = 0; g < 16; g++) {
-    y[g / 2].scale[g % 2] = scale * (float)(int8_t)at[192 + g];
-    y[g / 2].least[g % 2] = 0;
+    set_part(&y[g / 2], g % 2, scale, (int8_t)at[192 + g], 0, 0);
   }
   for (int i = 0; i < LARGE; i++) {
     const int half = i / 128, low = at[half * 64 + i % 64] >> i % 128 / 64 * 4 & 15;
@@ -166,7 +171,7 @@ void attn2c_split_iq4_xs(const uint8_t *at, attn2c_scale_block *y) {
   const int high = at[2] | at[3] << 8;
   for (int g = 0; g < 8; g++) {
     const int of_group = (at[4 + g / 2] >> g % 2 * 4 & 15) | (high >> 2 * g & 3) << 4;
-    set(&y[g], scale * (float)(of_group - 32), 0);
+    for (int part = 0; part < ATTN2C_BLOCK_PARTS; part++) set_part(&y[g], part, scale, of_group - 32, 0, 0);
     set_levels(&y[g], at + 8 + g * 16);
   }
 }
