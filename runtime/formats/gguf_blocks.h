@@ -20,3 +20,8 @@ void attn2c_split_q4_k(const uint8_t *at, attn2c_scale_block *y);
 void attn2c_split_q5_k(const uint8_t *at, attn2c_scale_block *y);
 void attn2c_split_q6_k(const uint8_t *at, attn2c_scale_block *y);
 void attn2c_split_iq4_xs(const uint8_t *at, attn2c_scale_block *y);
+void attn2c_split_iq2_xxs(const uint8_t *at, attn2c_scale_block *y);
+void attn2c_split_iq2_xs(const uint8_t *at, attn2c_scale_block *y);
+void attn2c_split_iq2_s(const uint8_t *at, attn2c_scale_block *y);
+void attn2c_split_iq3_xxs(const uint8_t *at, attn2c_scale_block *y);
+void attn2c_split_iq3_s(const uint8_t *at, attn2c_scale_block *y);
