@@ -73,6 +73,8 @@ local thirds = { -43, -25, -8, 8, 25, 43 }
 ---   unit: bits of a scale that is an integer, 8 (signed) or 4. Eight blocks, 256 inputs, share a unit of f16: a scale
 ---   is integer * unit * step. A minimum has a unit of its own, and no step; of 4 bits it shares a byte with its scale.
 ---   step: a power of two, 1 by default; values: the numbers that integers are the indices of, at most 16 }
+--- error: mean squared error of rounded weights with a normal distribution, relative to their mean square; of the types
+---   among which the pass `sizes` chooses
 --- with_factor: the type that holds such numbers times any factor, if it is not the type itself; false: there is none
 --- together: rows of the type have a multiple of this number of elements; apart: they may be longer by this number
 types.list = {
@@ -90,22 +92,23 @@ types.list = {
   -- input, and attn2c_x15, four bytes an input.
   { name = "x8", bits = 16, c = "uint16_t", is_of_rows = true, together = 64, apart = 32 },
   { name = "x15", bits = 32, c = "uint32_t", is_of_rows = true, together = 64, apart = 32 },
-  scaled { name = "q8", weights = "int8", block = { bits = 8, scale_bytes = 2 }, bit = 8, with_factor = "q8f" },
+  scaled { name = "q8", weights = "int8", block = { bits = 8, scale_bytes = 2 }, bit = 8, error = 2.85e-5,
+    with_factor = "q8f" },
   scaled { name = "q4", weights = "int4", block = { bits = 4, scale_bytes = 2 }, bit = 16, with_factor = "q8f" },
   scaled { name = "q4m", weights = "int4m", block = { bits = 4, scale_bytes = 2, minimum = true }, bit = 32,
     with_factor = "q4f" },
   scaled { name = "q4f", weights = "int4f", block = { bits = 4, scale_bytes = 4, minimum = true }, bit = 64 },
   scaled { name = "q8f", weights = "int8f", block = { bits = 8, scale_bytes = 4, minimum = true }, bit = 128 },
   scaled { name = "q8h", weights = "int8h", block = { bits = 8, scale_bytes = 4, scales = 2 }, bit = 256 },
-  scaled { name = "q2k", weights = "int2", block = { bits = 2, scales = 2, minimum = true, unit = 4 }, bit = 1 << 10,
+  scaled { name = "q2k", weights = "int2", block = { bits = 2, scales = 2, minimum = true, unit = 4 }, bit = 1 << 10, error = 0.071,
     with_factor = false },
-  scaled { name = "q3k", weights = "int3", block = { bits = 3, scales = 2, unit = 8 }, bit = 1 << 11,
+  scaled { name = "q3k", weights = "int3", block = { bits = 3, scales = 2, unit = 8 }, bit = 1 << 11, error = 0.0205,
     with_factor = "q8h" },
   scaled { name = "q4k", weights = "int4k", block = { bits = 4, minimum = true, unit = 8 }, bit = 1 << 12,
-    with_factor = "q4f" },
+    error = 0.00492, with_factor = "q4f" },
   scaled { name = "q5k", weights = "int5k", block = { bits = 5, minimum = true, unit = 8 }, bit = 1 << 13,
-    with_factor = "q8f" },
-  scaled { name = "q6k", weights = "int6k", block = { bits = 6, scales = 2, unit = 8 }, bit = 1 << 14,
+    error = 0.00144, with_factor = "q8f" },
+  scaled { name = "q6k", weights = "int6k", block = { bits = 6, scales = 2, unit = 8 }, bit = 1 << 14, error = 3.53e-4,
     with_factor = "q8h" },
   scaled { name = "q5", weights = "int5", block = { bits = 5, scale_bytes = 2 }, bit = 1 << 21, with_factor = "q8f" },
   scaled { name = "q5m", weights = "int5m", block = { bits = 5, scale_bytes = 2, minimum = true }, bit = 1 << 22,
