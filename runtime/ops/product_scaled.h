@@ -62,18 +62,31 @@ ATTN2C_INLINE attn2c_words attn2c_plane(attn2c_words w, int from, int bits, int 
   return (from > to ? w >> (from - to) : w << (to - from)) & mask;
 }
 
-/* Loads a vector of scales that are bytes, signed or not. */
-ATTN2C_INLINE attn2c_integers attn2c_signed_load(const uint8_t *at) {
+/* Loads a vector of scales that are bytes. gcc 12 would convert them one by one. */
+ATTN2C_INLINE attn2c_integers attn2c_bytes_load(const uint8_t *at) {
+#if defined(__AVX2__) && (defined(__clang__) || __GNUC__ > 12)
+  __m128i b = _mm_setzero_si128();
+  memcpy(&b, at, ATTN2C_LANES);
+#if ATTN2C_LANES == 16
+  return (attn2c_integers)_mm512_cvtepi8_epi32(b);
+#else
+  return (attn2c_integers)_mm256_cvtepi8_epi32(b);
+#endif
+#elif defined(__AVX2__)
+  typedef char chars __attribute__((vector_size(16)));
+  chars b = {0};
+  memcpy(&b, at, ATTN2C_LANES);
+#if ATTN2C_LANES == 16
+  return __builtin_ia32_pmovsxbd512_mask(b, (attn2c_integers){0}, (short)-1);
+#else
+  return __builtin_ia32_pmovsxbd256(b);
+#endif
+#else
   typedef int8_t bytes __attribute__((vector_size(ATTN2C_LANES)));
   bytes b;
   memcpy(&b, at, sizeof b);
   return __builtin_convertvector(b, attn2c_integers);
-}
-ATTN2C_INLINE attn2c_integers attn2c_unsigned_load(const uint8_t *at) {
-  typedef uint8_t bytes __attribute__((vector_size(ATTN2C_LANES)));
-  bytes b;
-  memcpy(&b, at, sizeof b);
-  return __builtin_convertvector(b, attn2c_integers);
+#endif
 }
 
 /* Loads the scales of a part of a block, and the minima if there are any. unit: the scales' units, before
@@ -86,11 +99,11 @@ ATTN2C_INLINE void attn2c_scales_load(const attn2c_type_facts *facts, const uint
       *least = facts->scale_bytes == 2 ? attn2c_halves_load(minima) : attn2c_floats_load(minima);
     return;
   }
-  const attn2c_integers both = facts->unit == 4 ? attn2c_unsigned_load(scales) : attn2c_signed_load(scales);
+  const attn2c_integers both = attn2c_bytes_load(scales);
   *scale = attn2c_halves_load(unit) * facts->step * attn2c_to_floats(facts->unit == 4 ? both & 15 : both);
   if (facts->has_minimum)
     *least = attn2c_halves_load(unit + 2 * ATTN2C_SCALED_PANEL) *
-             attn2c_to_floats(facts->unit == 4 ? both >> 4 : attn2c_signed_load(minima));
+             attn2c_to_floats(facts->unit == 4 ? both >> 4 & 15 : attn2c_bytes_load(minima));
 }
 
 /* Returns a type's values + 128 for attn2c_values. */
