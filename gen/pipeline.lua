@@ -6,6 +6,7 @@ local adapters = require("passes.common.adapters")
 local checks = require("passes.checks")
 local factors = require("passes.graph.factors")
 local libuv = require("common.libuv")
+local sizes = require("passes.sizes")
 local targets = require("data.targets")
 local texts = require("passes.common.texts")
 local tuning = require("passes.common.tuning")
@@ -18,6 +19,7 @@ local order = {
   { "describe",  "model", 0,    "file -> plain table" },
   { "validate",  "model", 0,    "table -> spec" },
   { "tokenizer", "model", 0,    "tokenizer files -> tables" },
+  { "sizes",     "model", 0,    "bytes of weights -> their types" },
   { "graph",     "entry", 0.01, "spec -> named tensors and operations" },
   { "ranks",     "model", 0,    "graph -> a graph for each rank" },
   { "layout",    "build", 0,    "packed formats and places of weights" },
@@ -47,6 +49,8 @@ function gather.validate(state)
   local rates = machine == libuv.os_uname().machine and state.wanted.rates or nil -- they are this machine's
   state.host = function(precisions) return targets.host(machine, precisions, rates) end
 end
+
+function gather.sizes(state) state.parts = sizes.given(state.wanted.parts) end
 
 function gather.graph(state)
   state.factors = factors.given(state.wanted.factors)
@@ -101,6 +105,7 @@ end
 --- wanted, none of which must be given:
 ---   tuning         the source of measured tile parameters (tuning.given)
 ---   factors        the source of factors against outliers (factors.given)
+---   parts          the source of the divergence of each part (passes/sizes.lua)
 ---   rates          a function that returns this machine's measured rates (targets.host)
 ---   mpi            a function that returns the words by which a build links MPI, or nil
 ---   embeds         true: weights will be linked in

@@ -39,7 +39,7 @@ local function word_of(folder, naming, path, factor)
   local tensor = tensor_of(folder, naming, path)
   if not tensor then return nil end
   local type = types.all[held_by(tensor) or ""]
-  if type and factor and factor ~= 1 then type = types.all[type.with_factor] or type end
+  if type and factor and factor ~= 1 and type.with_factor ~= nil then type = types.all[type.with_factor] end
   return type and type.weights or "none"
 end
 

@@ -79,9 +79,10 @@ local function inputs_of(state, results, options)
   else
     add("description", state.file, hash.content(state.text))
   end
-  local tuning, factors = again.tuning_of(state), again.factors_of(state)
+  local tuning, factors, parts = again.tuning_of(state), again.factors_of(state), again.parts_of(state)
   if tuning then add("tuning", tuning, hash.content(files.read(tuning) or "")) end
   if factors then add("factors", factors, hash.content(files.read(factors) or "")) end
+  if parts then add("parts", parts, hash.content(files.read(parts) or "")) end
   if state.chat_template and state.chat then
     add("chat-template", state.chat_template, hash.content(files.read(state.chat_template) or ""))
   end
@@ -118,7 +119,7 @@ local function sbom_of(state, jobs, results, cflags, made, options)
     has_ranks = made.has_ranks, texts = made.texts, is_static = made.is_static, is_portable = made.is_portable,
     flags = recipe.flags(jobs, cflags), outputs = outputs,
     line = again.line(options.arguments,
-      { tuning = again.tuning_of(state), factors = again.factors_of(state) }, table.concat(state.target_names, ",")),
+      { tuning = again.tuning_of(state), factors = again.factors_of(state), parts = again.parts_of(state) }, table.concat(state.target_names, ",")),
     versions = sbom.versions(results[spec.name .. ".versions"].text), inputs = inputs_of(state, results, options),
     created = time_of(os.getenv("SOURCE_DATE_EPOCH")) } }
 end

@@ -86,7 +86,8 @@ local function run_passes(root, arguments, list, last, with_text, watch, exposed
     with_text = with_text, with_texts = with_text == "all", chat_template = arguments.chat_template, exposed = exposed,
     rates = machine_facts().source(root), mpi = mpi_libraries, watch = watch,
     tuning = companion.find(arguments.tuning, arguments.description, "tune"),
-    factors = companion.find(arguments.factors, arguments.description, "factors") })
+    factors = companion.find(arguments.factors, arguments.description, "factors"),
+    parts = companion.find(arguments.parts, arguments.description, "parts") })
 end
 
 -- Runs the passes as run_passes does, with a bar, and prints the notes. begun: the build that begins meanwhile, or nil.
@@ -116,6 +117,7 @@ end
 -- and the tensors that it makes outputs.
 local function distinctions_of(state, exposed)
   local list = { state.builds[1].parameters.hash and "tuning=" .. state.builds[1].parameters.hash }
+  if state.sizes then list[#list + 1] = "parts=" .. state.parts.hash end
   if state.primary.graph.smoothing then list[#list + 1] = "factors=" .. state.factors.hash end
   if type(exposed) == "table" then list[#list + 1] = "exposed=" .. table.concat(exposed, ",") end
   return list
@@ -272,6 +274,10 @@ end
 function run.quality(root, arguments)
   local state = pipeline.run(root, arguments.description, arguments.overrides, "validate")
   arguments.writes = require("commands.quality.language").writes(state)
+  arguments.layers = state.spec.layers
+  if arguments.by_part then
+    arguments.output = companion.place(arguments.output, arguments.description, state.spec.name, "parts")
+  end
   local text, code = require("commands.quality").run(arguments, weights_of(arguments),
     function(list, with_text, exposed, plain)
       local of = plain and words.merged(arguments, { factors = "none" }) or arguments

@@ -1,4 +1,5 @@
--- companion.lua: decides where the files are that `tune` and `calibrate` write for a model: NAME.tune, NAME.factors.
+-- companion.lua: decides where the files are that `tune` and `calibrate` write for a model: NAME.tune, NAME.factors,
+-- NAME.parts.
 -- They are next to a description in Lua, where later commands find them. A checkpoint's folder or GGUF file may be
 -- anyone's, and so may a folder that cannot be written: their files are in the working folder, and an option names
 -- them.
@@ -13,7 +14,7 @@ local companion = {}
 
 local BEGINNING = 64 -- bytes of a file that show its kind
 
---- Returns the path next to a description in Lua; nil for a checkpoint. ending: "tune" or "factors".
+--- Returns the path next to a description in Lua; nil for a checkpoint. ending: "tune", "factors" or "parts".
 function companion.beside(description, ending)
   return not paths.is_checkpoint(description) and (description:gsub("%.lua$", "")) .. "." .. ending or nil
 end
@@ -47,7 +48,7 @@ function companion.place(asked, description, name, ending)
 end
 
 --- The first words of a file, by its ending.
-companion.first = { tune = "attn2c tuning ", factors = "attn2c factors " }
+companion.first = { tune = "attn2c tuning ", factors = "attn2c factors ", parts = "attn2c parts " }
 
 --- Returns a command line that builds a model with a file, for the end of a command. option: "tuning" or "factors".
 function companion.next(arguments, option, path)

@@ -42,6 +42,8 @@ local function with_tuning(sub)
   sub:option("--factors", "Factors against outliers in " .. precision.with_factors
     .. ", and the importance of inputs, from `calibrate` (default: "
     .. "NAME.factors next to a description in Lua, if it exists). none: use none."):argname("FILE")
+  sub:option("--parts", "The divergence of each part, from `quality --by-part`, by which weights = { size = ... } "
+    .. "chooses types (default: NAME.parts next to a description in Lua, if it exists). none: use none."):argname("FILE")
   return with_description(sub)
 end
 
@@ -133,6 +135,10 @@ command("quality", with_tuning,
     .. "is from that in f32 (default: texts that it writes in f32)."):argname("FILE")
   sub:option("--labels", "The right answers, for the accuracy of both: integers in an .npy file, or one per line, "
     .. "or the model's own labels."):argname("FILE")
+  sub:flag("--by-part", "Of a model that writes: measure how far each layer, the output and the embedding by "
+    .. "themselves are from f32 with weights of 3 bits, and write that, for weights = { size = ... }.")
+  sub:option("-o --output", "The file that --by-part writes (default: NAME.parts, next to a description in Lua, else "
+    .. "in the working folder)."):argname("FILE")
   sub:flag("--untimed", "Do not time the two variants.")
   sub:flag("--json", "Print JSON.")
 end)

@@ -3,6 +3,7 @@
 -- intermediate tensors, and, with labels, the accuracy of both.
 local arrays = require("commands.quality.arrays")
 local common_words = require("common.words")
+local companion = require("commands.companion")
 local cost = require("commands.quality.cost")
 local dkjson = require("dkjson")
 local faults = require("common.faults")
@@ -16,6 +17,7 @@ local progress = require("common.progress")
 local samples = require("commands.quality.samples")
 local scale_blocks = require("data.scale_blocks")
 local scratch = require("common.scratch")
+local sizes = require("passes.sizes")
 local terminal = require("common.terminal")
 local verdict = require("commands.quality.verdict")
 
@@ -235,6 +237,11 @@ function quality.fewest_rows(outputs)
   return rows
 end
 
+local function check_weights(weights)
+  if weights then return end
+  faults.raise("usage", "quality: --weights is needed: with random weights the numbers mean nothing")
+end
+
 --- Builds and runs both models. Returns { name, precision, target, outputs = { { name, shape, cosine, relative, top,
 --- largest, accuracy, accuracy_f32 } }, within = { { name, relative } } }, with numbers as arrays.compare returns them,
 --- or nil and the exit code of a run whose code is not 0.
@@ -244,9 +251,7 @@ end
 --- which takes no factors; writes: true if the model writes.
 --- run(path, words) returns the exit code.
 function quality.measure(arguments, weights, build, run)
-  if not weights then
-    faults.raise("usage", "quality: --weights is needed: with random weights the numbers mean nothing")
-  end
+  check_weights(weights)
   local with_text, exposed = #arguments.text > 0, arguments.within or nil
   local writes = arguments.writes
   if writes then with_text, exposed = #arguments.input == 0, nil end
@@ -411,9 +416,35 @@ local function json_of(measured)
   return dkjson.encode(result, { indent = true, keyorder = KEYS }) .. "\n"
 end
 
+--- Measures the divergence from f32 of a model with one part of its weights in a few bits, and writes the file by which
+--- the pass `sizes` chooses types. Returns what to print, or nil and an exit code. arguments: as of quality.measure, and
+--- output: the path to write; layers: of the model.
+function quality.by_part(arguments, weights, build)
+  if not arguments.writes then faults.raise("usage", "--by-part: is for models that write") end
+  check_weights(weights)
+  local plain = samples.in_f32(arguments.overrides, true, false)
+  local with_text = #arguments.input == 0
+  local f32, state = build(plain, with_text, nil, "f32")
+  local list = {}
+  local folder <close> = scratch.make(f32:match("^(.*)/[^/]*$"), "quality")
+  for i, name in ipairs(sizes.parts(state.spec)) do
+    local of_part = ('weights={"none",["%s"]="%s"}'):format(name, sizes.MEASURED.weights)
+    local overrides = common_words.map(plain, function(each) return each == "weights=none" and of_part or each end)
+    local program = build(overrides, with_text)
+    local own <close> = scratch.make(folder.path, tostring(i))
+    local found, code = language.measure({ f32 = f32, other = program }, weights, arguments, own.path,
+      state.spec.tokenizer ~= nil)
+    if not found then return nil, code end
+    list[i] = { name = name, divergence = found.kl_mean }
+  end
+  files.write(arguments.output, sizes.text(list))
+  return ("%s%s\n"):format(sizes.text(list), companion.next(arguments, "parts", arguments.output))
+end
+
 --- Returns the result of quality.measure with the cost of both and a verdict, as tables, or as JSON if arguments.json.
 --- Returns nil and the exit code if a run's is not 0. gather(program, words): the program's exit code and output.
 function quality.run(arguments, weights, build, run, gather)
+  if arguments.by_part then return quality.by_part(arguments, weights, build) end
   arguments.within = true
   local measured, code = quality.measure(arguments, weights, build, run)
   if not measured then return nil, code end

@@ -147,18 +147,25 @@ local function check_ops(path)
 end
 
 local function number_types(path)
-  local names, rows = {}, {}
+  local names, rows, lists, known = {}, {}, {}, {}
   for _, each in ipairs(types.list) do
     if not each.is_of_attention and not each.is_of_rows then
-      local block = each.block or { bits = 0, scale_bytes = 0, scales = 0, bytes = 0 }
+      local block = each.block or { bits = 0, scale_bytes = 0, scales = 0, bytes = 0, unit_bytes = 0, step = 0 }
+      local values = block.values
+      if values and not known[values] then
+        known[values] = "values_of_" .. each.name
+        lists[#lists + 1] = ("  static const int8_t %s[] = {%s};"):format(known[values], table.concat(values, ", "))
+      end
       names[#names + 1] = "ATTN2C_" .. each.name:upper()
-      rows[#rows + 1] = ('    { "%s", %d, %d, %d, %d, %d, %d, %d, %d, %d },'):format(
+      rows[#rows + 1] = ('    { "%s", %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %s, %d, %s },'):format(
         each.block and types.word(each.name) or each.word or each.name, each.block and 0 or each.group, each.start or 0,
         each.scales and 1 or 0, each.bit or 0, block.bits, block.scale_bytes, block.scales, block.minimum and 1 or 0,
-        block.bytes)
+        block.bytes, block.unit or 0, block.unit_bytes, tostring(block.step), values and #values or 0, known[values] or "NULL")
     end
   end
   return header(path, "the number types of tensors and of packed weights.", "gen/data/types.lua", {
+    "#include <stddef.h>",
+    "#include <stdint.h>", "",
     "/* Tensors of the graph have one of the first two types. The others are for packed weights. */",
     ("typedef enum { %s } attn2c_type;"):format(table.concat(names, ", ")),
     ("#define ATTN2C_TYPES %d"):format(#names), "",
@@ -172,8 +179,13 @@ local function number_types(path)
     "  /* of a scale block: bits of an integer (0: the type has no blocks), bytes of a scale, scales, whether each has",
     "     a minimum, bytes in all (packing/scale_blocks.h) */",
     "  int bits, scale_bytes, scales, has_minimum, block_bytes;",
+    "  /* bits of scales that are integers times a unit of eight blocks; 0: scales are floats; bytes of the units */",
+    "  int unit, unit_bytes;",
+    "  float step; /* factor of the unit of scales */",
+    "  int value_count;      /* of the integers, which are indices of values; 0: they are numbers */",
+    "  const int8_t *values; /* ascending */",
     "} attn2c_type_facts;", "",
-    "static inline const attn2c_type_facts *attn2c_facts_of(attn2c_type type) {",
+    "static inline const attn2c_type_facts *attn2c_facts_of(attn2c_type type) {", table.concat(lists, "\n"),
     "  static const attn2c_type_facts facts[ATTN2C_TYPES] = {", table.concat(rows, "\n"), "  };",
     "  return &facts[type];", "}" })
 end

@@ -106,7 +106,6 @@ declare(types.coarse, "quantise_blocks", "y = x as bytes in scale blocks")
 declare(types.fine, "quantise_blocks_finely", "y = x as integers of 15 bits in scale blocks")
 
 for _, type in ipairs(types.scaled) do
-  local block = type.block
   rows["embed_" .. type.name] = {
     constants = { "rows", "cols", "ldt", "ldy" },
     operands = { written(),
@@ -114,8 +113,8 @@ for _, type in ipairs(types.scaled) do
         touched = function(c) return c.rows * types.row_bytes(c.cols, type.name) end },
       { "ids", "r", vector("rows"), type = "i32" } },
     cost = each(16),
-    body = ("attn2c_embed_scaled(y, table, ids, ${rows}, ${cols}, ${ldt}, ${ldy}, %d, %d, %d, %d)"):format(block.bits,
-      block.scale_bytes, block.scales, block.minimum and 1 or 0),
+    body = ("attn2c_embed_scaled(y, table, ids, ${rows}, ${cols}, ${ldt}, ${ldy}, ATTN2C_%s)"):format(
+      type.name:upper()),
     equation = "y[i] = table[ids[i]], as float",
   }
 end

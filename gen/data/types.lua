@@ -9,27 +9,42 @@ types.LINE = 64
 
 local GROUP = 4 -- bytes
 
---- Inputs of a scale block, and of the pair that a step takes; outputs of a panel of such weights.
-types.SCALE_BLOCK, types.SCALE_PAIR, types.SCALE_PANEL = 32, 64, 16
+--- Inputs of a scale block, of the pair that a step takes, and of a unit; outputs of a panel of such weights.
+types.SCALE_BLOCK, types.SCALE_PAIR, types.SCALE_UNIT, types.SCALE_PANEL = 32, 64, 256, 16
 
 --- The types of rows that products with weights in scale blocks read: integers of 8 bits, and of 15.
 types.coarse, types.fine = "x8", "x15"
 
---- Bits of an integer of the types in scale blocks whose scales packing searches (runtime/packing/scale_search.h).
+--- The most bits of an integer of the types in scale blocks whose scales packing searches
+--- (runtime/packing/scale_search.h).
 types.SEARCHED_BITS = 4
+
+-- The planes of an integer: bits of the low plane and of the high one, by all bits.
+local planes = { [2] = { 2, 0 }, [3] = { 2, 1 }, [4] = { 4, 0 }, [5] = { 4, 1 }, [6] = { 4, 2 }, [8] = { 8, 0 } }
 
 -- Completes the record of a type in scale blocks.
 local function scaled(record)
   local block = record.block
-  block.scales, block.minimum = block.scales or 1, block.minimum or false
-  --- Bits of an integer in products.
-  block.width = block.scale_bytes == 1 and 8 or block.bits
-  --- Bytes of a block, of one output.
-  block.bytes = block.scales * block.scale_bytes * (block.minimum and 2 or 1) + types.SCALE_BLOCK * block.bits // 8
+  block.scales, block.minimum, block.step = block.scales or 1, block.minimum or false, block.step or 1
+  block.planes = planes[block.bits]
+  --- Bytes of a block's minima, and of all of a block, of one output.
+  block.scale_bytes = block.unit and 1 or block.scale_bytes
+  block.minimum_bytes = block.minimum and block.unit ~= 4 and block.scales * block.scale_bytes or 0
+  block.bytes = block.scales * block.scale_bytes + block.minimum_bytes + types.SCALE_BLOCK * block.bits // 8
+  --- Bytes of the units of 256 inputs of an output, each an f16.
+  block.unit_bytes = not block.unit and 0 or block.minimum and 4 or 2
   record.bits, record.c, record.rows = 8, "uint8_t", types.coarse
   record.panel = types.SCALE_PANEL
   return record
 end
+
+-- The numbers that the integers of some formats are the indices of: those of E2M1, doubled (Open Compute Project,
+-- Microscaling Formats 1.0), and of IQ4, IQ3_S, IQ3_XXS and IQ2 of ggml.
+local e2m1 = { -12, -8, -6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6, 8, 12 }
+local levels = { -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113 }
+local odd = { -15, -13, -11, -9, -7, -5, -3, -1, 1, 3, 5, 7, 9, 11, 13, 15 }
+local eights = { -62, -52, -44, -36, -28, -20, -12, -4, 4, 12, 20, 28, 36, 44, 52, 62 }
+local thirds = { -43, -25, -8, 8, 25, 43 }
 
 --- Number types. The runtime reads them in base/number_types.h, which `make headers` writes. bits: of an element; c:
 --- the type in C. A group is the elements in 4 bytes: inputs of one output, next to each other in a panel of weights.
@@ -55,11 +70,14 @@ end
 --- Weights of integers in scale blocks, 32 inputs of one output that share a scale (runtime/ops/product_scaled.h), have
 --- these fields. Their elements are the bytes of the packed form:
 --- weights: its name in the key `weights`; rows: the type of the rows that its products usually read
---- block: { bits: of an integer; scale_bytes: of a scale, 2 for f16 or 4 for f32; scales: of a block, 1 or 2, each for
----   an equal part of the inputs; minimum: true if each scale has a minimum: a number is scale * integer + minimum }.
----   A scale of one byte is the exponent of a power of two. Integers then are codes of E2M1 (Open Compute Project,
----   Microscaling Formats 1.0), whose numbers, doubled, are integers from -12 to 12; products have these as bytes
---- with_factor: the type that holds such numbers times any factor, if it is not the type itself
+--- block: { bits: of an integer; scale_bytes: of a scale, 2 for f16, 4 for f32, or 1 for a power of two; scales: of a block, 1 or 2, each for
+---   an equal part of the inputs; minimum: true if each scale has a minimum: a number is scale * integer + minimum;
+---   unit: bits of a scale that is an integer, 8 (signed) or 4. Eight blocks, 256 inputs, share a unit of f16: a scale
+---   is integer * unit * step. A minimum has a unit of its own, and no step; of 4 bits it shares a byte with its scale.
+---   step: a power of two, 1 by default; values: the numbers that integers are the indices of, at most 16 }
+--- error: mean squared error of rounded weights with a normal distribution, relative to their mean square; of the types
+---   among which the pass `sizes` chooses
+--- with_factor: the type that holds such numbers times any factor, if it is not the type itself; false: there is none
 --- together: rows of the type have a multiple of this number of elements; apart: they may be longer by this number
 types.list = {
   { name = "f32", bits = 32, c = "float", word = "f32", also = { "fp32", "float32", "float" }, attention = true,
@@ -76,14 +94,41 @@ types.list = {
   -- input, and attn2c_x15, four bytes an input.
   { name = "x8", bits = 16, c = "uint16_t", is_of_rows = true, together = 64, apart = 32 },
   { name = "x15", bits = 32, c = "uint32_t", is_of_rows = true, together = 64, apart = 32 },
-  scaled { name = "q8", weights = "int8", block = { bits = 8, scale_bytes = 2 }, bit = 8, with_factor = "q8f" },
+  scaled { name = "q8", weights = "int8", block = { bits = 8, scale_bytes = 2 }, bit = 8, error = 2.85e-5,
+    with_factor = "q8f" },
   scaled { name = "q4", weights = "int4", block = { bits = 4, scale_bytes = 2 }, bit = 16, with_factor = "q8f" },
   scaled { name = "q4m", weights = "int4m", block = { bits = 4, scale_bytes = 2, minimum = true }, bit = 32,
     with_factor = "q4f" },
   scaled { name = "q4f", weights = "int4f", block = { bits = 4, scale_bytes = 4, minimum = true }, bit = 64 },
   scaled { name = "q8f", weights = "int8f", block = { bits = 8, scale_bytes = 4, minimum = true }, bit = 128 },
   scaled { name = "q8h", weights = "int8h", block = { bits = 8, scale_bytes = 4, scales = 2 }, bit = 256 },
-  scaled { name = "fp4", weights = "mxfp4", block = { bits = 4, scale_bytes = 1 }, bit = 512, with_factor = "q8f" },
+  scaled { name = "fp4", weights = "mxfp4", block = { bits = 4, scale_bytes = 1, values = e2m1 }, bit = 1 << 9,
+    with_factor = "q8f" },
+  scaled { name = "q2k", weights = "int2", block = { bits = 2, scales = 2, minimum = true, unit = 4 }, bit = 1 << 10, error = 0.071,
+    with_factor = false },
+  scaled { name = "q3k", weights = "int3", block = { bits = 3, scales = 2, unit = 8 }, bit = 1 << 11, error = 0.0205,
+    with_factor = "q8h" },
+  scaled { name = "q4k", weights = "int4k", block = { bits = 4, minimum = true, unit = 8 }, bit = 1 << 12,
+    error = 0.00492, with_factor = "q4f" },
+  scaled { name = "q5k", weights = "int5k", block = { bits = 5, minimum = true, unit = 8 }, bit = 1 << 13,
+    error = 0.00144, with_factor = "q8f" },
+  scaled { name = "q6k", weights = "int6k", block = { bits = 6, scales = 2, unit = 8 }, bit = 1 << 14, error = 3.53e-4,
+    with_factor = "q8h" },
+  scaled { name = "q5", weights = "int5", block = { bits = 5, scale_bytes = 2 }, bit = 1 << 21, with_factor = "q8f" },
+  scaled { name = "q5m", weights = "int5m", block = { bits = 5, scale_bytes = 2, minimum = true }, bit = 1 << 22,
+    with_factor = "q8f" },
+  scaled { name = "v4", weights = "iq4", block = { bits = 4, scale_bytes = 2, values = levels }, bit = 1 << 15,
+    with_factor = "q8f" },
+  scaled { name = "v4k", weights = "iq4k", block = { bits = 4, unit = 8, values = levels }, bit = 1 << 16,
+    with_factor = "q8f" },
+  scaled { name = "v4s", weights = "iq3s", block = { bits = 4, unit = 8, values = odd }, bit = 1 << 17,
+    with_factor = "q8f" },
+  scaled { name = "v4x", weights = "iq3", block = { bits = 4, unit = 8, step = 1 / 4, values = eights }, bit = 1 << 18,
+    with_factor = "q8f" },
+  scaled { name = "v3", weights = "iq2", block = { bits = 3, unit = 8, step = 1 / 8, values = thirds }, bit = 1 << 19,
+    with_factor = "q8f" },
+  scaled { name = "v3h", weights = "iq2h",
+    block = { bits = 3, scales = 2, unit = 8, step = 1 / 8, values = thirds }, bit = 1 << 20, with_factor = "q8h" },
 }
 
 --- Number types by name; weights' types, in order; names by word. Then the types of weights in scale blocks, in
@@ -145,32 +190,34 @@ function types.group(type) return types.all[type].group end
 -- Returns the rows of a panel of weights for k inputs.
 local function panel_rows(of, k) return (k + of.group - 1) // of.group + (of.start or 0) end
 
--- Returns the bytes of a pair of scale blocks of `lda` outputs.
-local function pair_bytes(of, lda) return 2 * of.block.bytes * lda end
+--- Returns the bytes of a pair of scale blocks of `lda` outputs.
+function types.pair_bytes(lda, type) return 2 * types.all[type].block.bytes * lda end
+
+-- Returns the bytes that `blocks` scale blocks of an output and their units take.
+local function block_bytes(block, blocks)
+  local unit = types.SCALE_UNIT // types.SCALE_BLOCK
+  return words.round_up(blocks * block.bytes + (blocks + unit - 1) // unit * block.unit_bytes, GROUP)
+end
 
 --- Returns a panel of weights for k inputs, `lda` outputs wide, [start + ceil(k / group)][lda][group], in elements:
 --- { rows, ld: from one row to the next, group: elements of an output in a row, whole: whether a product reads all of
---- a row }.
+--- a row }. Scale blocks are one row.
 function types.panel(k, lda, type)
   local of = types.all[type]
-  if of.block then
-    return { rows = panel_rows(of, k), ld = pair_bytes(of, lda), group = 2 * of.block.bytes, whole = true }
-  end
+  if of.block then return { rows = 1, ld = types.panel_bytes(k, lda, type), group = of.group, whole = true } end
   return { rows = panel_rows(of, k), ld = lda * of.group, group = of.group }
 end
 
 --- Returns the bytes of the panel, whole cache lines.
 function types.panel_bytes(k, lda, type)
   local of = types.all[type]
-  return types.line_bytes(panel_rows(of, k) * (of.block and pair_bytes(of, lda) or lda * GROUP))
+  return of.block and block_bytes(of.block, 2 * panel_rows(of, k)) * lda or panel_rows(of, k) * lda * GROUP
 end
 
 --- Returns the bytes of a row of `count` elements of a weight that is kept as rows: whole groups, or scale blocks.
 function types.row_bytes(count, type)
   local of = types.all[type]
-  if of.block then
-    return words.round_up((count + types.SCALE_BLOCK - 1) // types.SCALE_BLOCK * of.block.bytes, GROUP)
-  end
+  if of.block then return block_bytes(of.block, (count + types.SCALE_BLOCK - 1) // types.SCALE_BLOCK) end
   return (count + of.group - 1) // of.group * GROUP
 end
 
@@ -180,7 +227,9 @@ function types.bytes(count, type) return count * types.all[type].bits // 8 end
 --- Returns the bytes of `count` numbers, without padding.
 function types.number_bytes(count, type)
   local block = types.all[type].block
-  return block and (count * block.bytes + types.SCALE_BLOCK - 1) // types.SCALE_BLOCK or types.bytes(count, type)
+  if not block then return types.bytes(count, type) end
+  local each = types.SCALE_UNIT // types.SCALE_BLOCK * block.bytes + block.unit_bytes
+  return (count * each + types.SCALE_UNIT - 1) // types.SCALE_UNIT
 end
 
 --- Returns the number of elements in `bytes`, which must be whole elements.

@@ -50,7 +50,10 @@ local function add_sums(add, block, unit)
     add("  c%d = attn2c_multiply_add(attn2c_to_floats((attn2c_integers)attn2c_words_load(sums[%d].row[%d])),", row,
       turn, row)
     add("    scale * attn2c_splat(%sscale), c%d);", at, row)
-    if block.minimum then add("  c%d = attn2c_multiply_add(least, attn2c_splat(%ssum), c%d);", row, at, row) end
+    if block.minimum then
+      add("  c%d = attn2c_multiply_add(least, attn2c_splat(%ssum%s), c%d);", row, at,
+        block.scales == 2 and ("_half[%d]"):format(part) or "", row)
+    end
   end
   add("}")
 end
@@ -118,9 +121,8 @@ function scaled_tiles.body(kernel, n, adds, a, b, fetch)
   end
   local function add(format, ...) lines[#lines + 1] = by .. format:format(...) end
   local count = part < all and "blocks" or tostring(all)
-  add("attn2c_scaled_widen(wide, %s%s, %s, %d, %d, %d, %d, %d);", a,
-    part < all and (" + block / 2 * %d"):format(types.panel(kernel.k, PANEL, type).ld) or "", count, block.bits,
-    block.scale_bytes, block.scales, block.minimum and 1 or 0, fetch and fetch.from or 0)
+  add("attn2c_scaled_widen(wide, %s, %s, %s, %d, ATTN2C_%s, %d);", a, part < all and "block" or "0", count, all,
+    type:upper(), fetch and fetch.from or 0)
   add("for (ptrdiff_t row = 0; row < (ptrdiff_t)%s; row += %d) {", n, rows)
   add("  const ptrdiff_t from = row + %d <= (ptrdiff_t)%s ? row : (ptrdiff_t)%s - %d;", rows, n, n, rows)
   add("  %s(wide, %s + from * %d%s, c + from * %d, %s,", scaled_tiles.name(kernel), b, kernel.ldb,

@@ -6,6 +6,7 @@
 #include "check/check_parts.h"
 #include "reference/ops.h"
 #include "packing/pack.h"
+#include "packing/scale_blocks.h"
 
 #include <math.h>
 
@@ -324,12 +325,16 @@ static table_place place_in_table(const bed *bed, const attn2c_weight *weight, i
   }
   const attn2c_type_facts *facts = attn2c_facts_of(type);
   if (facts->bits) {
-    float *begin = bed->job->model->own + weight->offset + id * attn2c_row_floats(type, width);
+    unsigned char *begin =
+        (unsigned char *)(bed->job->model->own + weight->offset + id * attn2c_row_floats(type, width));
+    unsigned char *unit = begin + attn2c_blocks_of(width) * facts->block_bytes +
+                          column / ATTN2C_UNIT_NUMBERS * facts->unit_bytes;
+    const size_t bytes = facts->unit ? sizeof(uint16_t) : (size_t)facts->scale_bytes;
     return (table_place){(float *)bed->job->weights[weight->tensor] + id * width + column,
-                         (unsigned char *)begin + column / ATTN2C_BLOCK_NUMBERS * facts->block_bytes,
-                         (size_t)facts->scale_bytes,
+                         facts->unit ? unit : begin + column / ATTN2C_BLOCK_NUMBERS * facts->block_bytes,
+                         bytes,
                          (int)(weight - descriptor->weights),
-                         facts->scale_bytes == 2,
+                         bytes == 2,
                          id};
   }
   float *row = bed->job->model->own + weight->offset + id * attn2c_row_floats(type, width);

@@ -3,6 +3,7 @@
  * times a scale of the block. */
 #include "formats/gguf_blocks.h"
 #include "base/floats.h"
+#include "formats/gguf_grids.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,8 +22,16 @@ static uint32_t word_at(const uint8_t *bytes) {
   return word;
 }
 
+/* Sets a part's scale and minimum to integers times units. */
+static void set_part(attn2c_scale_block *y, int part, float unit, int scale, float least_unit, int least) {
+  y->unit = unit, y->least_unit = least_unit;
+  y->scale[part] = unit * (float)scale;
+  y->least[part] = least_unit * (float)least;
+}
+
 /* Sets the scale and the minimum of a whole block. */
 static void set(attn2c_scale_block *y, float scale, float least) {
+  y->unit = y->least_unit = 0;
   y->scale[0] = y->scale[1] = scale;
   y->least[0] = y->least[1] = least;
 }
@@ -107,8 +116,7 @@ void attn2c_split_q2_k(const uint8_t *at, attn2c_scale_block *y) {
   const uint8_t *scales = at, *bits = at + 16;
   const float scale = half_at(at + 80), least = half_at(at + 82);
   for (int g = 0; g < 16; g++) {
-    y[g / 2].scale[g % 2] = scale * (float)(scales[g] & 15);
-    y[g / 2].least[g % 2] = -(least * (float)(scales[g] >> 4));
+    set_part(&y[g / 2], g % 2, scale, scales[g] & 15, -least, scales[g] >> 4);
   }
   for (int i = 0; i < LARGE; i++)
     y[i / SMALL].integers[i % SMALL] = (int8_t)(bits[i / 128 * 32 + i % 32] >> i / 32 % 4 * 2 & 3);
@@ -121,8 +129,7 @@ void attn2c_split_q3_k(const uint8_t *at, attn2c_scale_block *y) {
   const float scale = half_at(at + 108);
   for (int g = 0; g < 16; g++) {
     const int low = scales[g % 8] >> g / 8 * 4 & 15, top = scales[8 + g % 4] >> g / 4 * 2 & 3;
-    y[g / 2].scale[g % 2] = scale * (float)((low | top << 4) - 32);
-    y[g / 2].least[g % 2] = 0;
+    set_part(&y[g / 2], g % 2, scale, (low | top << 4) - 32, 0, 0);
   }
   for (int i = 0; i < LARGE; i++) {
     const int code = bits[i / 128 * 32 + i % 32] >> i / 32 % 4 * 2 & 3;
@@ -148,7 +155,8 @@ static void split_groups(const uint8_t *at, const uint8_t *high, const uint8_t *
   for (int g = 0; g < 8; g++) {
     int of_group, below;
     scale_and_least(at + 4, g, &of_group, &below);
-    set(&y[g], scale * (float)of_group, -(least * (float)below));
+    for (int part = 0; part < ATTN2C_BLOCK_PARTS; part++)
+      set_part(&y[g], part, scale, of_group, -least, below);
     for (int i = 0; i < SMALL; i++) {
       const int low = bits[g / 2 * 32 + i] >> g % 2 * 4 & 15, top = high ? high[i] >> g & 1 : 0;
       y[g].integers[i] = (int8_t)(low | top << 4);
@@ -165,8 +173,7 @@ void attn2c_split_q5_k(const uint8_t *at, attn2c_scale_block *y) { split_groups(
 void attn2c_split_q6_k(const uint8_t *at, attn2c_scale_block *y) {
   const float scale = half_at(at + 208);
   for (int g = 0; g < 16; g++) {
-    y[g / 2].scale[g % 2] = scale * (float)(int8_t)at[192 + g];
-    y[g / 2].least[g % 2] = 0;
+    set_part(&y[g / 2], g % 2, scale, (int8_t)at[192 + g], 0, 0);
   }
   for (int i = 0; i < LARGE; i++) {
     const int half = i / 128, low = at[half * 64 + i % 64] >> i % 128 / 64 * 4 & 15;
@@ -182,7 +189,96 @@ void attn2c_split_iq4_xs(const uint8_t *at, attn2c_scale_block *y) {
   const int high = at[2] | at[3] << 8;
   for (int g = 0; g < 8; g++) {
     const int of_group = (at[4 + g / 2] >> g % 2 * 4 & 15) | (high >> 2 * g & 3) << 4;
-    set(&y[g], scale * (float)(of_group - 32), 0);
+    for (int part = 0; part < ATTN2C_BLOCK_PARTS; part++) set_part(&y[g], part, scale, of_group - 32, 0, 0);
     set_levels(&y[g], at + 8 + g * 16);
+  }
+}
+
+/* IQ2 and IQ3: magnitudes are entries of a codebook, and each number has a sign bit. A scale is an odd number
+ * times the unit, divided by 8 in IQ2, by 4 in IQ3_XXS. */
+
+static int odd(int stored) { return 2 * stored + 1; }
+
+/* Returns the signs of eight numbers from seven bits: the eighth makes their number even. */
+static int with_parity(uint32_t signs) {
+  const int bits = (int)(signs & 127);
+  return bits | __builtin_parity((unsigned)bits) << 7;
+}
+
+/* Writes the numbers of an entry: `count` of `bits` bits. signs: of the first in the lowest bit. */
+static void set_entry(int8_t *integers, int entry, int count, int bits, const int8_t *magnitudes, int signs) {
+  for (int i = 0; i < count; i++) {
+    const int8_t size = magnitudes[entry >> i * bits & ((1 << bits) - 1)];
+    integers[i] = signs >> i & 1 ? (int8_t)-size : size;
+  }
+}
+
+static const int8_t of_iq2[4] = {8, 25, 43, 0}, of_iq3_xxs[8] = {4, 12, 20, 28, 36, 44, 52, 62},
+                    of_iq3_s[8] = {1, 3, 5, 7, 9, 11, 13, 15};
+
+/* Sets the scales of a block of 32; step: what divides the unit. */
+static void set_odd(attn2c_scale_block *y, float unit, float step, int first, int second) {
+  set_part(y, 0, unit * step, odd(first & 15), 0, 0);
+  set_part(y, 1, unit * step, odd(second & 15), 0, 0);
+  y->unit = unit;
+}
+
+/* Each 32 numbers have four indices of 8 bits, then four times 7 signs and a scale of 4 bits. */
+void attn2c_split_iq2_xxs(const uint8_t *at, attn2c_scale_block *y) {
+  for (int g = 0; g < 8; g++) {
+    const uint8_t *indices = at + 2 + 8 * g;
+    const uint32_t signs = word_at(indices + 4);
+    set_odd(&y[g], half_at(at), 0.125f, (int)(signs >> 28), (int)(signs >> 28));
+    for (int i = 0; i < 4; i++)
+      set_entry(y[g].integers + 8 * i, attn2c_iq2_xxs_grid[indices[i]], 8, 2, of_iq2,
+                with_parity(signs >> 7 * i));
+  }
+}
+
+/* Each eight numbers have an index of 9 bits and 7 signs; each 16 a scale of 4 bits. */
+void attn2c_split_iq2_xs(const uint8_t *at, attn2c_scale_block *y) {
+  for (int g = 0; g < 8; g++) {
+    set_odd(&y[g], half_at(at), 0.125f, at[66 + g], at[66 + g] >> 4);
+    for (int i = 0; i < 4; i++) {
+      const uint8_t *code = at + 2 + 8 * g + 2 * i;
+      const int index = code[0] | (code[1] & 1) << 8;
+      set_entry(y[g].integers + 8 * i, attn2c_iq2_xs_grid[index], 8, 2, of_iq2, with_parity(code[1] >> 1));
+    }
+  }
+}
+
+/* Each eight numbers have an index of 10 bits, whose high two are apart, and 8 signs; each 16 a scale. */
+void attn2c_split_iq2_s(const uint8_t *at, attn2c_scale_block *y) {
+  for (int g = 0; g < 8; g++) {
+    set_odd(&y[g], half_at(at), 0.125f, at[74 + g], at[74 + g] >> 4);
+    for (int i = 0; i < 4; i++) {
+      const int index = at[2 + 4 * g + i] | (at[66 + g] >> 2 * i & 3) << 8;
+      set_entry(y[g].integers + 8 * i, attn2c_iq2_s_grid[index], 8, 2, of_iq2, at[34 + 4 * g + i]);
+    }
+  }
+}
+
+/* Each four numbers have an index of 8 bits; each 32 have four times 7 signs and a scale of 4 bits. */
+void attn2c_split_iq3_xxs(const uint8_t *at, attn2c_scale_block *y) {
+  for (int g = 0; g < 8; g++) {
+    const uint32_t signs = word_at(at + 66 + 4 * g);
+    set_odd(&y[g], half_at(at), 0.25f, (int)(signs >> 28), (int)(signs >> 28));
+    for (int i = 0; i < 8; i++)
+      set_entry(y[g].integers + 4 * i, attn2c_iq3_xxs_grid[at[2 + 8 * g + i]], 4, 3, of_iq3_xxs,
+                with_parity(signs >> i / 2 * 7) >> i % 2 * 4);
+  }
+}
+
+/* Each four numbers have an index of 9 bits, whose high bit is apart; each eight have 8 signs, each 32 a
+ * scale. */
+void attn2c_split_iq3_s(const uint8_t *at, attn2c_scale_block *y) {
+  for (int g = 0; g < 8; g++) {
+    const int scale = at[106 + g / 2] >> g % 2 * 4;
+    set_odd(&y[g], half_at(at), 1, scale, scale);
+    for (int i = 0; i < 8; i++) {
+      const int index = at[2 + 8 * g + i] | (at[66 + g] >> i & 1) << 8;
+      set_entry(y[g].integers + 4 * i, attn2c_iq3_s_grid[index], 4, 3, of_iq3_s,
+                at[74 + 4 * g + i / 2] >> i % 2 * 4);
+    }
   }
 }

@@ -20,6 +20,11 @@ void attn2c_split_q4_k(const uint8_t *at, attn2c_scale_block *y);
 void attn2c_split_q5_k(const uint8_t *at, attn2c_scale_block *y);
 void attn2c_split_q6_k(const uint8_t *at, attn2c_scale_block *y);
 void attn2c_split_iq4_xs(const uint8_t *at, attn2c_scale_block *y);
+void attn2c_split_iq2_xxs(const uint8_t *at, attn2c_scale_block *y);
+void attn2c_split_iq2_xs(const uint8_t *at, attn2c_scale_block *y);
+void attn2c_split_iq2_s(const uint8_t *at, attn2c_scale_block *y);
+void attn2c_split_iq3_xxs(const uint8_t *at, attn2c_scale_block *y);
+void attn2c_split_iq3_s(const uint8_t *at, attn2c_scale_block *y);
 void attn2c_split_mxfp4(const uint8_t *at, attn2c_scale_block *y);
 
 /* Converts 32 codes of E2M1 in 16 bytes whose scale is 2^(exponent - 127); 255 is NaN. Byte i has element

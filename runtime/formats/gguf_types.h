@@ -19,13 +19,13 @@
   X(13, Q5_K, 256, 176, NULL, attn2c_split_q5_k) \
   X(14, Q6_K, 256, 210, NULL, attn2c_split_q6_k) \
   X(15, Q8_K, 256, 292, NULL, NULL) \
-  X(16, IQ2_XXS, 256, 66, NULL, NULL) \
-  X(17, IQ2_XS, 256, 74, NULL, NULL) \
-  X(18, IQ3_XXS, 256, 98, NULL, NULL) \
+  X(16, IQ2_XXS, 256, 66, NULL, attn2c_split_iq2_xxs) \
+  X(17, IQ2_XS, 256, 74, NULL, attn2c_split_iq2_xs) \
+  X(18, IQ3_XXS, 256, 98, NULL, attn2c_split_iq3_xxs) \
   X(19, IQ1_S, 256, 50, NULL, NULL) \
   X(20, IQ4_NL, 32, 18, NULL, attn2c_split_iq4_nl) \
-  X(21, IQ3_S, 256, 110, NULL, NULL) \
-  X(22, IQ2_S, 256, 82, NULL, NULL) \
+  X(21, IQ3_S, 256, 110, NULL, attn2c_split_iq3_s) \
+  X(22, IQ2_S, 256, 82, NULL, attn2c_split_iq2_s) \
   X(23, IQ4_XS, 256, 136, NULL, attn2c_split_iq4_xs) \
   X(24, I8, 1, 1, NULL, NULL) \
   X(25, I16, 1, 2, NULL, NULL) \
@@ -41,5 +41,5 @@
   X(41, Q1_0, 128, 18, NULL, NULL)
 
 /* Types with one of the functions. */
-#define ATTN2C_GGUF_READABLE "F32, F16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL, IQ4_XS, F64, BF16 or MXFP4"
+#define ATTN2C_GGUF_READABLE "F32, F16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ2_XXS, IQ2_XS, IQ3_XXS, IQ4_NL, IQ3_S, IQ2_S, IQ4_XS, F64, BF16 or MXFP4"
 /* clang-format on */

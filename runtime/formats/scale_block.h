@@ -6,10 +6,14 @@
 #include <stdint.h>
 
 enum { ATTN2C_BLOCK_NUMBERS = 32, ATTN2C_BLOCK_PARTS = 2, ATTN2C_PART_NUMBERS = 16 };
+/* Blocks that share units, and their numbers. */
+enum { ATTN2C_UNIT_BLOCKS = 8, ATTN2C_UNIT_NUMBERS = 256 };
 
-/* Number i is scale[i / 16] * integers[i] + least[i / 16]. */
+/* Number i is scale[i / 16] * integers[i] + least[i / 16]. Formats whose scales and minima are integers times
+ * units have the units; others have 0. */
 typedef struct {
   float scale[ATTN2C_BLOCK_PARTS], least[ATTN2C_BLOCK_PARTS];
+  float unit, least_unit;
   int8_t integers[ATTN2C_BLOCK_NUMBERS];
 } attn2c_scale_block;
 

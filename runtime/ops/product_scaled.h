@@ -1,15 +1,17 @@
 /* product_scaled.h - multiply-adds for strips whose weights are integers in scale blocks. A panel has 16
  * outputs. For each pair of blocks, 64 inputs, it has scales[2][16], minima[2][16] if the type has them, and
- * integers in words: [2][8][16] of four int8, or [2][4][16] of eight int4. A scale of f32 may be for 16
- * inputs: [2][2][16]. With scales of one byte, words have codes of numbers (scaled.h), which become int8.
+ * integers in words: [2][8][16] of four int8, or [2][4][16] of eight int4, and so on (scaled.h). A scale may
+ * be for 16 inputs: [2][2][16]. After all pairs are units[k / 256][16], or [k / 256][2][16] if there are
+ * minima, of types whose scales are integers times a unit of f16.
  *
  * Inputs are the blocks of scaled.h. The sum of a block's products is an exact integer. It becomes a float,
  * is multiplied by both scales, and added to the output's sum. So the bits are the same on every target with
  * fused multiply-adds.
  *
  * Instructions on bytes multiply an unsigned by a signed number. Weights of int8 are stored as w + 128, those
- * of int4 as w + 8, and with a minimum as w. The sum begins with what that adds, of which each input block
- * has the value. Three ways add four products to a sum:
+ * of fewer bits as w + half of their range, and with a minimum as w. Values of a table, and integers of 5 and
+ * 6 bits, become int8 on the way. The sum begins with what that adds, of which each input block has the
+ * value. Three ways add four products to a sum:
  * - vpdpbusd.
  * - vpmaddubsw of |w| and x with w's sign; of int4 up to eight pairs are added in 16 bits, which 8 * 2 * 15 *
  * 127 does not exceed.
@@ -69,33 +71,88 @@ ATTN2C_INLINE attn2c_vector attn2c_to_floats(attn2c_integers sum) {
 
 ATTN2C_INLINE attn2c_integers attn2c_integers_splat(int32_t x) { return x - (attn2c_integers){0}; }
 
-/* Return the low and the high four bits of each byte. */
-ATTN2C_INLINE attn2c_words attn2c_low_fours(attn2c_words w) { return w & 0x0f0f0f0fu; }
-ATTN2C_INLINE attn2c_words attn2c_high_fours(attn2c_words w) { return w >> 4 & 0x0f0f0f0fu; }
+/* Returns `bits` bits of each byte, from bit `from` on, at bit `to`. */
+ATTN2C_INLINE attn2c_words attn2c_plane(attn2c_words w, int from, int bits, int to) {
+  const uint32_t mask = 0x01010101u * (((1u << bits) - 1u) << to);
+  return (from > to ? w >> (from - to) : w << (to - from)) & mask;
+}
 
-/* Returns the numbers of codes from 0 to 15 plus 128, a byte each. */
-ATTN2C_INLINE attn2c_words attn2c_levels(attn2c_words codes) {
-#if (ATTN2C_LANES == 16 && defined(__AVX512BW__)) || (ATTN2C_LANES == 8 && defined(__AVX2__))
-#define ATTN2C_LEVEL(level) (char)(128 + (level))
-  typedef char bytes __attribute__((vector_size(16)));
-  static const bytes levels = {ATTN2C_LEVELS(ATTN2C_LEVEL)};
-  typedef char all __attribute__((vector_size(4 * ATTN2C_LANES)));
-  all table;
-  for (int i = 0; i < ATTN2C_LANES / 4; i++) memcpy((char *)&table + 16 * i, &levels, sizeof levels);
-#undef ATTN2C_LEVEL
-#if ATTN2C_LANES == 8
-  return (attn2c_words)__builtin_ia32_pshufb256(table, (all)codes);
-#elif defined(__clang__)
-  return (attn2c_words)__builtin_ia32_pshufb512(table, (all)codes);
+/* Loads a vector of scales that are bytes. gcc 12 would convert them one by one. */
+ATTN2C_INLINE attn2c_integers attn2c_bytes_load(const uint8_t *at) {
+#if defined(__AVX2__) && (defined(__clang__) || __GNUC__ > 12)
+  __m128i b = _mm_setzero_si128();
+  memcpy(&b, at, ATTN2C_LANES);
+#if ATTN2C_LANES == 16
+  return (attn2c_integers)_mm512_cvtepi8_epi32(b);
 #else
-  return (attn2c_words)__builtin_ia32_pshufb512_mask(table, (all)codes, table, -1);
+  return (attn2c_integers)_mm256_cvtepi8_epi32(b);
+#endif
+#elif defined(__AVX2__)
+  typedef char chars __attribute__((vector_size(16)));
+  chars b = {0};
+  memcpy(&b, at, ATTN2C_LANES);
+#if ATTN2C_LANES == 16
+  return __builtin_ia32_pmovsxbd512_mask(b, (attn2c_integers){0}, (short)-1);
+#else
+  return __builtin_ia32_pmovsxbd256(b);
 #endif
 #else
-  const attn2c_bytes size = (attn2c_bytes)(codes & 0x07070707u);
-  const attn2c_bytes level =
-      size - (attn2c_bytes)(size > 4) - (attn2c_bytes)(size > 5) - 3 * (attn2c_bytes)(size > 6);
-  const attn2c_bytes is_negative = (attn2c_bytes)((attn2c_bytes)codes > 7);
-  return (attn2c_words)((level ^ is_negative) - is_negative) ^ 0x80808080u;
+  typedef int8_t bytes __attribute__((vector_size(ATTN2C_LANES)));
+  bytes b;
+  memcpy(&b, at, sizeof b);
+  return __builtin_convertvector(b, attn2c_integers);
+#endif
+}
+
+/* Loads the scales of a part of a block, and the minima if there are any. unit: the scales' units, before
+ * those of minima. */
+ATTN2C_INLINE void attn2c_scales_load(const attn2c_type_facts *facts, const uint8_t *scales,
+                                      const uint8_t *minima, const uint8_t *unit, attn2c_vector *scale,
+                                      attn2c_vector *least) {
+  if (!facts->unit) {
+    *scale = facts->scale_bytes == 1   ? attn2c_powers_load(scales)
+             : facts->scale_bytes == 2 ? attn2c_halves_load(scales)
+                                       : attn2c_floats_load(scales);
+    if (facts->has_minimum)
+      *least = facts->scale_bytes == 2 ? attn2c_halves_load(minima) : attn2c_floats_load(minima);
+    return;
+  }
+  const attn2c_integers both = attn2c_bytes_load(scales);
+  *scale = attn2c_halves_load(unit) * facts->step * attn2c_to_floats(facts->unit == 4 ? both & 15 : both);
+  if (facts->has_minimum)
+    *least = attn2c_halves_load(unit + 2 * ATTN2C_SCALED_PANEL) *
+             attn2c_to_floats(facts->unit == 4 ? both >> 4 & 15 : attn2c_bytes_load(minima));
+}
+
+/* Returns a type's values + 128 for attn2c_values. */
+ATTN2C_INLINE attn2c_words attn2c_values_load(const attn2c_type_facts *facts) {
+  uint8_t table[4 * ATTN2C_LANES] = {0};
+  for (int i = 0; i < 4 * ATTN2C_LANES; i++)
+    if (i % 16 < facts->value_count) table[i] = (uint8_t)(facts->values[i % 16] + 128);
+  return attn2c_words_load(table);
+}
+
+/* Returns the values of indices below 16. */
+ATTN2C_INLINE attn2c_words attn2c_values(attn2c_words table, attn2c_words indices) {
+#if defined(__AVX2__) && !defined(__clang__) && __GNUC__ <= 12
+  typedef char chars __attribute__((vector_size(sizeof table)));
+#endif
+#if defined(__AVX512BW__) && (defined(__clang__) || __GNUC__ > 12)
+  return (attn2c_words)_mm512_shuffle_epi8((__m512i)table, (__m512i)indices);
+#elif defined(__AVX512BW__)
+  return (attn2c_words)__builtin_ia32_pshufb512_mask((chars)table, (chars)indices, (chars){0}, -1);
+#elif defined(__AVX2__) && (defined(__clang__) || __GNUC__ > 12)
+  return (attn2c_words)_mm256_shuffle_epi8((__m256i)table, (__m256i)indices);
+#elif defined(__AVX2__)
+  return (attn2c_words)__builtin_ia32_pshufb256((chars)table, (chars)indices);
+#elif defined(__aarch64__)
+  return (attn2c_words)vqtbl1q_u8((uint8x16_t)table, (uint8x16_t)indices);
+#else
+  uint8_t of[sizeof table], at[sizeof table];
+  memcpy(of, &table, sizeof table);
+  memcpy(at, &indices, sizeof table);
+  for (size_t i = 0; i < sizeof table; i++) at[i] = of[at[i]];
+  return attn2c_words_load(at);
 #endif
 }
 

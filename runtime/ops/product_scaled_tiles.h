@@ -23,37 +23,38 @@ ATTN2C_INLINE void attn2c_scaled_tiles_configure(int scales) {
   attn2c_tiles_configure(32, 32, ATTN2C_SCALE_BLOCK / scales);
 }
 
-/* Loads scales or minima of `bytes` bytes. */
-ATTN2C_INLINE attn2c_vector attn2c_scales_load(const uint8_t *at, int bytes) {
-  return bytes == 1 ? attn2c_powers_load(at) : bytes == 2 ? attn2c_halves_load(at) : attn2c_floats_load(at);
-}
-
-/* Writes `blocks` blocks of a panel, an even number. The other arguments are a type's record
- * (gen/data/types.lua). Prefetches the bytes that come `ahead` bytes later; 0: none. */
-ATTN2C_INLINE void attn2c_scaled_widen(attn2c_wide_block *to, const uint8_t *a, int blocks, int bits,
-                                       int scale_bytes, int scales, int has_minimum, ptrdiff_t ahead) {
-  const ptrdiff_t scale = scale_bytes * ATTN2C_SCALED_PANEL, head = 2 * scales * scale * (1 + has_minimum);
-  const ptrdiff_t words = ATTN2C_SCALE_BLOCK * ATTN2C_SCALED_PANEL * bits / 8, pair = head + 2 * words;
+/* Writes blocks [first, first + blocks) of a panel that has `all`, even numbers. Prefetches the bytes that
+ * come `ahead` bytes later; 0: none. */
+ATTN2C_INLINE void attn2c_scaled_widen(attn2c_wide_block *to, const uint8_t *panel, int first, int blocks,
+                                       int all, attn2c_type type, ptrdiff_t ahead) {
+  const attn2c_type_facts *facts = attn2c_facts_of(type);
+  const ptrdiff_t scale = facts->scale_bytes * ATTN2C_SCALED_PANEL;
+  const ptrdiff_t words = ATTN2C_SCALE_BLOCK * ATTN2C_SCALED_PANEL * facts->bits / 8;
+  const ptrdiff_t pair = 2 * facts->block_bytes * ATTN2C_SCALED_PANEL, head = pair - 2 * words;
+  const int low = attn2c_low_plane(facts->bits), high = facts->bits - low;
+  const uint8_t *a = panel + first / 2 * pair, *units = panel + all / 2 * pair;
+  attn2c_words values = {0};
+  if (facts->value_count) values = attn2c_values_load(facts);
   for (int i = 0; i < blocks; i += 2, a += pair) {
     for (ptrdiff_t line = 0; ahead && line < pair; line += 64) __builtin_prefetch(a + ahead + line, 0, 2);
+    const uint8_t *unit = units + (first + i) / 8 * facts->unit_bytes * ATTN2C_SCALED_PANEL;
     for (int half = 0; half < 2; half++) {
       attn2c_wide_block *block = to + i + half;
-      for (int part = 0; part < scales; part++) {
-        const uint8_t *at = a + (half * scales + part) * scale;
-        block->scale[part] = attn2c_scales_load(at, scale_bytes);
-        if (has_minimum) block->least[part] = attn2c_scales_load(at + 2 * scales * scale, scale_bytes);
+      for (int part = 0; part < facts->scales; part++) {
+        const uint8_t *at = a + (half * facts->scales + part) * scale;
+        attn2c_scales_load(facts, at, at + 2 * facts->scales * scale, unit, &block->scale[part],
+                           &block->least[part]);
       }
       const uint8_t *at = a + head + half * words;
       for (int row = 0; row < ATTN2C_SCALE_BLOCK / 4; row++) {
-        if (bits == 8) {
-          block->w[row] = attn2c_words_load(at + 64 * row) ^ 0x80808080u;
-        } else {
-          const attn2c_words both = attn2c_words_load(at + 64 * (row / 2));
-          const attn2c_words four = row % 2 ? attn2c_high_fours(both) : attn2c_low_fours(both);
-          block->w[row] = scale_bytes == 1 ? attn2c_levels(four) ^ 0x80808080u
-                          : has_minimum    ? four
-                                           : (attn2c_words)((attn2c_bytes)four - (int8_t)8);
-        }
+        attn2c_words w = attn2c_plane(attn2c_words_load(at + 64 * (row * low / 8)), row * low % 8, low, 0);
+        if (high)
+          w |= attn2c_plane(attn2c_words_load(at + 64 * (low + row * high / 8)), row * high % 8, high, low);
+        if (facts->value_count)
+          w = attn2c_values(values, w) ^ 0x80808080u;
+        else
+          w = (attn2c_words)((attn2c_bytes)w - (int8_t)attn2c_integer_offset(facts));
+        block->w[row] = w;
       }
     }
   }

@@ -1,26 +1,28 @@
 /* scaled.h - rows and tables of integers in scale blocks: 32 numbers that share a scale. A row of inputs is
- * quantised to int8 or finely, to 15 bits, block by block. A table of embeddings has int8 or int4, with or
- * without a minimum.
+ * quantised to int8 or finely, to 15 bits, block by block. A table of embeddings has any of the types of
+ * weights.
  *
  * The numbers are the same on every target. How a fine block stores them depends on the target, and so does
  * `zero8`: it is where the sums of the target's products with weights of int8 begin (product_scaled.h). */
 #pragma once
 
+#include "base/number_types.h"
 #include "ops/quantise.h"
 
-/* Twice the numbers of the sixteen codes of E2M1, as X(number). */
-#define ATTN2C_LEVELS(X)                                                                                     \
-  X(0), X(1), X(2), X(3), X(4), X(6), X(8), X(12), X(0), X(-1), X(-2), X(-3), X(-4), X(-6), X(-8), X(-12)
-
-enum { ATTN2C_SCALE_BLOCK = 32, ATTN2C_SCALE_PAIR = 2 * ATTN2C_SCALE_BLOCK, ATTN2C_FINE_PARTS = 128 };
+enum {
+  ATTN2C_SCALE_BLOCK = 32,
+  ATTN2C_SCALE_PAIR = 2 * ATTN2C_SCALE_BLOCK,
+  ATTN2C_SCALE_UNIT = 256,
+  ATTN2C_FINE_PARTS = 128
+};
 
 /* A scale block of a row of inputs. Input i is scale * x[i]. */
 typedef struct {
   float scale, sum;     /* sum: scale times the sum of x */
   int32_t zero8, zero4; /* what sums with weights of int8, and of int4 without a minimum, begin with */
   int8_t x[ATTN2C_SCALE_BLOCK];
-  int32_t zero8_half[2]; /* zero8 of the first and of the last 16 inputs */
-  int32_t unused[2];
+  int32_t zero4_half[2]; /* of the first and of the last 16 inputs */
+  float sum_half[2];     /* the same */
 } attn2c_x8;
 
 /* A scale block of a fine row of inputs. Input i is scale * q[i], where q[i] has 15 bits. They are bytes:
@@ -28,7 +30,9 @@ typedef struct {
  * ATTN2C_FINE_WORDS is 1, they are words, inputs 4 i, 4 i + 2, 4 i + 1, 4 i + 3. */
 typedef struct {
   float scale, sum; /* sum: scale times the sum of q */
-  int32_t zero8, zero4, zero8_half[2], unused[10];
+  int32_t zero8, zero4, zero4_half[2];
+  float sum_half[2];
+  int32_t unused[8];
   int8_t x[2 * ATTN2C_SCALE_BLOCK] __attribute__((aligned(4)));
 } attn2c_x15;
 
@@ -67,8 +71,10 @@ ATTN2C_INLINE void attn2c_round_block(attn2c_x8 *y, const float *x, float scale,
   y->sum = scale * (float)(low + high);
   y->zero8 = -ATTN2C_SCALED_OFFSET * (low + high);
   y->zero4 = -8 * (low + high);
-  y->zero8_half[0] = -ATTN2C_SCALED_OFFSET * low;
-  y->zero8_half[1] = -ATTN2C_SCALED_OFFSET * high;
+  y->zero4_half[0] = -8 * low;
+  y->zero4_half[1] = -8 * high;
+  y->sum_half[0] = scale * (float)low;
+  y->sum_half[1] = scale * (float)high;
 }
 
 /* Writes x[count] as a block, with zeros from `count` on. The scale is the largest magnitude / 127. It is NaN
@@ -154,8 +160,10 @@ ATTN2C_INLINE void attn2c_round_fine_block(attn2c_x15 *y, const float *x, float 
   y->sum = scale * (float)(low + high);
   y->zero8 = -ATTN2C_FINE_OFFSET * (low + high);
   y->zero4 = -8 * (low + high);
-  y->zero8_half[0] = -ATTN2C_FINE_OFFSET * low;
-  y->zero8_half[1] = -ATTN2C_FINE_OFFSET * high;
+  y->zero4_half[0] = -8 * low;
+  y->zero4_half[1] = -8 * high;
+  y->sum_half[0] = scale * (float)low;
+  y->sum_half[1] = scale * (float)high;
 }
 
 /* Writes x[count] as a fine block, with zeros from `count` on. The scale is the largest magnitude / 127 /
@@ -223,15 +231,15 @@ ATTN2C_INLINE float attn2c_from_half(uint16_t half) {
   return attn2c_from_bits(sign | ((size << 13) + (size < 0x7c00u ? 112u << 23 : 224u << 23)));
 }
 
-/* How a table's blocks are stored, as constants of a call: bits of an integer, bytes of a scale (1: a power
- * of two, the exponent of an f32; 2: f16; 4: f32), scales of a block (1 or 2), whether a minimum follows each
- * scale. A block is its scales, its minima, then its integers: int8 + 128, or int4 + 8 in words of eight,
- * whose low halves come first; with a minimum int4 + 0, and with scales of one byte the codes of
- * ATTN2C_LEVELS. */
+/* How blocks are stored. A block is its scales, its minima, then its integers in words of four bytes: inputs
+ * 0 to 3, then the next four. Integers of 4 or 2 bits share a byte, those of the first inputs in its low
+ * bits; 3, 5 and 6 bits are a plane of 2 or 4 bits, then one of the high bits. After the blocks are the units
+ * of every eight (gen/data/types.lua). */
+
 ATTN2C_INLINE float attn2c_scale_at(const uint8_t *at, int bytes) {
   uint16_t half;
   float whole;
-  if (bytes == 1) return attn2c_from_bits((uint32_t)*at << 23);
+  if (bytes == 1) return attn2c_from_bits((uint32_t)*at << 23); /* the exponent of a power of two */
   if (bytes == 4) {
     memcpy(&whole, at, sizeof whole);
     return whole;
@@ -240,35 +248,61 @@ ATTN2C_INLINE float attn2c_scale_at(const uint8_t *at, int bytes) {
   return attn2c_from_half(half);
 }
 
-/* Returns the integer that is stored as a byte or as four bits. */
-ATTN2C_INLINE int attn2c_stored_integer(int stored, int bits, int scale_bytes, int has_minimum) {
-#define ATTN2C_LEVEL(level) level
-  static const signed char levels[16] = {ATTN2C_LEVELS(ATTN2C_LEVEL)};
-#undef ATTN2C_LEVEL
-  return scale_bytes == 1 ? levels[stored] : stored - (bits == 8 ? 128 : has_minimum ? 0 : 8);
+/* Reads the scale of a part of a block, and its minimum or 0. unit: the place of the scales' unit; apart:
+ * bytes from there to that of minima. */
+ATTN2C_INLINE void attn2c_scales_at(const attn2c_type_facts *facts, const uint8_t *scale,
+                                    const uint8_t *minimum, const uint8_t *unit, ptrdiff_t apart, float *of,
+                                    float *least) {
+  *least = 0.0f;
+  if (!facts->unit) {
+    *of = attn2c_scale_at(scale, facts->scale_bytes);
+    if (facts->has_minimum) *least = attn2c_scale_at(minimum, facts->scale_bytes);
+    return;
+  }
+  const int number = facts->unit == 4 ? *scale & 15 : (int8_t)*scale;
+  *of = attn2c_scale_at(unit, 2) * facts->step * (float)number;
+  if (facts->has_minimum)
+    *least = attn2c_scale_at(unit + apart, 2) * (float)(facts->unit == 4 ? *scale >> 4 : (int8_t)*minimum);
+}
+
+/* Returns the bits of an integer's low plane. */
+ATTN2C_INLINE int attn2c_low_plane(int bits) { return bits == 8 ? 8 : bits >= 4 ? 4 : 2; }
+
+/* Returns the number that is added to an integer before it is stored. */
+ATTN2C_INLINE int attn2c_integer_offset(const attn2c_type_facts *facts) {
+  return facts->bits == 8 ? 128 : facts->has_minimum ? 0 : 1 << (facts->bits - 1);
+}
+
+/* Returns integer i of a block. words: the output's first word; apart: bytes from one to the next. */
+ATTN2C_INLINE int attn2c_integer_at(const attn2c_type_facts *facts, const uint8_t *words, ptrdiff_t apart,
+                                    int i) {
+  const int low = attn2c_low_plane(facts->bits), high = facts->bits - low, four = i / 4;
+  int code = words[four * low / 8 * apart + i % 4] >> four * low % 8 & ((1 << low) - 1);
+  if (high)
+    code |= (words[(low + four * high / 8) * apart + i % 4] >> four * high % 8 & ((1 << high) - 1)) << low;
+  return facts->value_count ? facts->values[code] : code - attn2c_integer_offset(facts);
 }
 
 /* Writes y[rows][cols]: row i is row ids[i] of a table in scale blocks, whose rows are ldt bytes apart. */
 ATTN2C_INLINE void attn2c_embed_scaled(float *y, const uint8_t *table, const int32_t *ids, int rows, int cols,
-                                       int ldt, int ldy, int bits, int scale_bytes, int scales,
-                                       int has_minimum) {
-  const int head = scale_bytes * scales * (1 + has_minimum), bytes = head + ATTN2C_SCALE_BLOCK * bits / 8;
-  const int each = ATTN2C_SCALE_BLOCK / scales;
+                                       int ldt, int ldy, attn2c_type type) {
+  const attn2c_type_facts *facts = attn2c_facts_of(type);
+  const int each = ATTN2C_SCALE_BLOCK / facts->scales, scales = facts->scales * facts->scale_bytes;
+  const int words = facts->block_bytes - ATTN2C_SCALE_BLOCK * facts->bits / 8;
+  const ptrdiff_t blocks = (cols + ATTN2C_SCALE_BLOCK - 1) / ATTN2C_SCALE_BLOCK;
   for (int i = 0; i < rows; i++) {
-    const uint8_t *block = table + (ptrdiff_t)ids[i] * ldt;
+    const uint8_t *row = table + (ptrdiff_t)ids[i] * ldt, *units = row + blocks * facts->block_bytes;
     float *out = y + (ptrdiff_t)i * ldy;
     for (int j = 0; j < cols; j += each) {
-      const int half = scales == 2 ? j / each % 2 : 0, count = cols - j < each ? cols - j : each;
-      const uint8_t *at = block + (ptrdiff_t)(j / ATTN2C_SCALE_BLOCK) * bytes;
-      const float scale = attn2c_scale_at(at + scale_bytes * half, scale_bytes);
-      const float least =
-          has_minimum ? attn2c_scale_at(at + scale_bytes * (scales + half), scale_bytes) : 0.0f;
+      const int part = facts->scales == 2 ? j / each % 2 : 0, count = cols - j < each ? cols - j : each;
+      const uint8_t *block = row + (ptrdiff_t)(j / ATTN2C_SCALE_BLOCK) * facts->block_bytes;
+      const uint8_t *scale_place = block + facts->scale_bytes * part;
+      float scale, least;
+      attn2c_scales_at(facts, scale_place, scale_place + scales,
+                       units + (ptrdiff_t)(j / ATTN2C_SCALE_UNIT) * facts->unit_bytes, 2, &scale, &least);
       for (int l = 0; l < count; l++) {
-        const int number = half * each + l;
-        const int stored = bits == 8 ? at[head + number]
-                                     : at[head + number / 8 * 4 + number % 4] >> 4 * (number / 4 % 2) & 15;
-        const int integer = attn2c_stored_integer(stored, bits, scale_bytes, has_minimum);
-        out[j + l] = has_minimum ? scale * (float)integer + least : scale * (float)integer;
+        const float number = scale * (float)attn2c_integer_at(facts, block + words, 4, part * each + l);
+        out[j + l] = facts->has_minimum ? number + least : number;
       }
     }
   }

@@ -11,7 +11,7 @@ enum { LINE = 16 /* floats of a cache line */ };
 /* Numbers other than floats are kept in groups of 4 bytes, each of which takes the place of a float. */
 int64_t attn2c_row_floats(attn2c_type type, int64_t columns) {
   const attn2c_type_facts *facts = attn2c_facts_of(type);
-  if (facts->bits) return (attn2c_blocks_of(columns) * facts->block_bytes + 3) / 4;
+  if (facts->bits) return attn2c_blocks_floats(facts, attn2c_blocks_of(columns));
   return (columns + facts->group - 1) / facts->group;
 }
 
@@ -20,8 +20,7 @@ static int64_t rows_before(attn2c_type type) { return attn2c_facts_of(type)->sta
 
 int64_t attn2c_panel_floats(attn2c_type type, int64_t columns, int64_t leading) {
   const attn2c_type_facts *facts = attn2c_facts_of(type);
-  const int64_t pairs = (attn2c_blocks_of(columns) + 1) / 2;
-  if (facts->bits) return (pairs * 2 * facts->block_bytes * leading / 4 + LINE - 1) / LINE * LINE;
+  if (facts->bits) return attn2c_blocks_floats(facts, (attn2c_blocks_of(columns) + 1) / 2 * 2) * leading;
   return (rows_before(type) + attn2c_row_floats(type, columns)) * leading;
 }
 

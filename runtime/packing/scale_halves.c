@@ -1,6 +1,7 @@
 /* scale_halves.c - rounds scales to the floats of their type. */
 #include "packing/scale_blocks.h"
 #include "ops/scaled.h"
+#include "packing/scale_search.h"
 
 #include <math.h>
 
@@ -19,6 +20,6 @@ uint16_t attn2c_to_half(float x) {
 }
 
 float attn2c_to_scale(const attn2c_type_facts *facts, float x) {
-  if (facts->scale_bytes == 1) return attn2c_from_bits(attn2c_bits(x) & 0x7f800000u);
+  if (attn2c_has_powers(facts)) return attn2c_from_bits(attn2c_bits(x) & 0x7f800000u);
   return facts->scale_bytes == 2 ? attn2c_from_half(attn2c_to_half(x)) : x;
 }

@@ -1,6 +1,7 @@
-/* scale_search.c - searches the scale and minimum of a scale block of 4 bits: least squares from several
+/* scale_search.c - searches the scale and minimum of a scale block of few bits: least squares from several
  * starts. scale_search.h describes the candidates and why the result has the same bits everywhere. */
 #include "packing/scale_search.h"
+#include "ops/scaled.h"
 #include "packing/scale_blocks.h"
 
 #include <math.h>
@@ -119,7 +120,7 @@ static void follow(const attn2c_type_facts *facts, const numbers *of, double sca
 
 void attn2c_search_scale(const attn2c_type_facts *facts, const float *x, const signed char *powers, int count,
                          float *scale, float *least) {
-  numbers of = {.has_minimum = facts->has_minimum, .first = facts->has_minimum ? 0 : -8};
+  numbers of = {.has_minimum = facts->has_minimum, .first = -attn2c_integer_offset(facts)};
   double low = (double)x[0], high = low;
   int exponent;
   for (int i = 1; i < count; i++) {
@@ -129,7 +130,7 @@ void attn2c_search_scale(const attn2c_type_facts *facts, const float *x, const s
   const double widest = of.has_minimum ? high - low : high > -low ? high : low;
   if (*scale == 0 || widest == 0) return;
   frexp(widest, &exponent);
-  of.last = of.first + 15;
+  of.last = of.first + (1 << facts->bits) - 1;
   of.origin = of.has_minimum ? low : 0;
   of.unit = ldexp(1, exponent - ATTN2C_SEARCH_BITS);
   for (int i = 0; i < count; i++) of.x[i] = rint(((double)x[i] - of.origin) / of.unit);
@@ -139,7 +140,8 @@ void attn2c_search_scale(const attn2c_type_facts *facts, const float *x, const s
   const attn2c_search_start *starts = of.has_minimum ? attn2c_starts_with_minimum : attn2c_starts_without;
   const int start_count = of.has_minimum ? ATTN2C_STARTS_WITH_MINIMUM : ATTN2C_STARTS_WITHOUT;
   for (int i = 0; i < start_count; i++) {
-    const double first = rint(widest / of.unit) / (double)starts[i].parts;
+    const double most = of.has_minimum ? of.last : -of.first;
+    const double first = rint(widest / of.unit) / ((double)starts[i].sign * (most + (double)starts[i].more));
     follow(facts, &of, first, -(double)starts[i].below * first, &best);
   }
   *scale = best.scale, *least = best.least;

@@ -1,4 +1,4 @@
-/* scale_search.h - the scale and minimum of a scale block of 4 bits with a small error: candidates, and the
+/* scale_search.h - the scale and minimum of a scale block of few bits with a small error: candidates, and the
  * numbers that both packing and the reference compute with. */
 #pragma once
 
@@ -16,16 +16,28 @@
 enum { ATTN2C_SEARCH_BITS = 20, ATTN2C_SEARCH_WEIGHT_BITS = 7 };
 enum { ATTN2C_STEPS_WITH_MINIMUM = 2, ATTN2C_STEPS_WITHOUT = 1 };
 
-/* A start: with a minimum, scale = (most - least) / parts, minimum = least - below * scale; without one,
- * scale = the number of the largest magnitude / parts. */
+/* True if the scales of a type are powers of two. */
+static inline int attn2c_has_powers(const attn2c_type_facts *facts) {
+  return facts->scale_bytes == 1 && !facts->unit;
+}
+
+/* True if the scales of a type are searched. */
+static inline int attn2c_is_searched(const attn2c_type_facts *facts) {
+  return facts->bits <= 4 && facts->value_count == 0;
+}
+
+/* A start: parts = sign * (most + more), where `most` is the greatest integer, or without a minimum the
+ * magnitude of the least. With a minimum, scale = (most - least number) / parts, minimum = least - below *
+ * scale; without one, scale = the number of the largest magnitude / parts. */
 typedef struct {
-  float parts, below;
+  float sign, more, below;
 } attn2c_search_start;
 
 static const attn2c_search_start attn2c_starts_with_minimum[] = {
-    {15, 0}, {14, 0}, {14.5f, 0}, {15.5f, 0}, {16, 0.5f}};
-static const attn2c_search_start attn2c_starts_without[] = {{-8, 0}, {-9, 0}, {-8.5f, 0}, {-7.5f, 0}, {-7, 0},
-                                                            {-6, 0}, {6, 0},  {7, 0},     {7.5f, 0},  {8, 0}};
+    {1, 0, 0}, {1, -1, 0}, {1, -0.5f, 0}, {1, 0.5f, 0}, {1, 1, 0.5f}};
+static const attn2c_search_start attn2c_starts_without[] = {
+    {-1, 0, 0},  {-1, 1, 0}, {-1, 0.5f, 0}, {-1, -0.5f, 0}, {-1, -1, 0},
+    {-1, -2, 0}, {1, -2, 0}, {1, -1, 0},    {1, -0.5f, 0},  {1, 0, 0}};
 enum {
   ATTN2C_STARTS_WITH_MINIMUM = sizeof attn2c_starts_with_minimum / sizeof *attn2c_starts_with_minimum,
   ATTN2C_STARTS_WITHOUT = sizeof attn2c_starts_without / sizeof *attn2c_starts_without

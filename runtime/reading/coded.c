@@ -638,8 +638,7 @@ static void make_block(const attn2c_coded *coded, const uint8_t *codes, float sc
                        attn2c_scale_block *block) {
   const int from = coded->is_centred ? zero : coded->codes.bits == 8 ? 128 : 0;
   const float least = coded->is_centred ? 0.0f : scale * (float)(from - zero);
-  for (int part = 0; part < ATTN2C_BLOCK_PARTS; part++)
-    block->scale[part] = scale, block->least[part] = least;
+  *block = (attn2c_scale_block){.scale = {scale, scale}, .least = {least, least}};
   for (int i = 0; i < ATTN2C_BLOCK_NUMBERS; i++) block->integers[i] = (int8_t)(codes[i] - from);
 }
 

@@ -151,6 +151,7 @@ int attn2c_view_read_blocks(const attn2c_checkpoint *checkpoint, int tensor, con
     for (int64_t i = 0; i < each && view->factor != 1.0; i++)
       for (int part = 0; part < ATTN2C_BLOCK_PARTS; part++)
         to[i].scale[part] *= (float)view->factor, to[i].least[part] *= (float)view->factor;
+    for (int64_t i = 0; i < each && view->factor != 1.0; i++) to[i].unit = to[i].least_unit = 0;
   }
   *rows = end - begin;
   return ATTN2C_OK;

@@ -30,7 +30,8 @@ static const double magnitudes[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
 static void round_e2m1(float *x, int count) {
   double largest = 0;
   int exponent;
-  for (int i = 0; i < count; i++) largest = isfinite(x[i]) ? fmax(largest, fabs(x[i])) : NAN;
+  for (int i = 0; i < count; i++)
+    largest = isfinite(x[i]) && !isnan(largest) ? fmax(largest, fabs(x[i])) : NAN;
   frexp(largest, &exponent);
   const double scale = ldexp(1, exponent - 3 > -125 ? exponent - 3 : -125);
   for (int i = 0; i < count; i++) {
@@ -45,7 +46,7 @@ static void round_e2m1(float *x, int count) {
 }
 
 static double on_grid(const attn2c_type_facts *facts, double x) {
-  if (facts->scale_bytes == 1) {
+  if (attn2c_has_powers(facts)) {
     int exponent;
     return isnormal((float)x) && frexp(x, &exponent) == 0.5 ? x : 0;
   }
@@ -54,11 +55,14 @@ static double on_grid(const attn2c_type_facts *facts, double x) {
 
 /* The least and the greatest integer of a type, for numbers that are rounded. */
 static void integers_of(const attn2c_type_facts *facts, int *least, int *most) {
-  *least = facts->has_minimum ? (facts->bits == 8 ? -128 : 0) : facts->bits == 8 ? -127 : -8;
-  *most = *least + (facts->has_minimum ? (1 << facts->bits) - 1 : facts->bits == 8 ? 254 : 15);
+  const int all = 1 << facts->bits;
+  *least = facts->has_minimum && facts->bits < 8 ? 0 : -all / 2;
+  *most = *least + all - 1;
+  if (facts->bits == 8 && !facts->has_minimum) *least = -LARGEST;
+  if (facts->value_count) *least = facts->values[0], *most = facts->values[facts->value_count - 1];
 }
 
-/* A block of 4 bits in whole numbers: x = rint((float - origin) / unit), the weights of the errors, and the
+/* A block of few bits in whole numbers: x = rint((float - origin) / unit), the weights of the errors, and the
  * best scale and minimum up to now. */
 typedef struct {
   const attn2c_type_facts *facts;
@@ -132,19 +136,21 @@ static void improve(const attn2c_type_facts *facts, const float *x, const signed
   for (int i = 0; i < starts; i++) {
     const attn2c_search_start *start =
         facts->has_minimum ? &attn2c_starts_with_minimum[i] : &attn2c_starts_without[i];
-    const double first = rint(widest / of.unit) / (double)start->parts;
+    const double most = facts->has_minimum ? of.most : -of.least;
+    const double first = rint(widest / of.unit) / ((double)start->sign * (most + (double)start->more));
     judge_start(&of, first, -(double)start->below * first);
   }
   *scale = of.scale, *minimum = of.minimum;
 }
 
-/* Rounds x[count], which share a scale:
- * int8: scale = max |x| / 127; int4: scale = the x of the largest magnitude / -8
+/* Finds the scale and minimum of x[count], which share them:
+ * int8: scale = max |x| / 127; few bits: scale = the x of the largest magnitude / the least integer or value
  * with a minimum: scale = (max x - min x) / (2^bits - 1), minimum = min x - least integer * scale
- * 4 bits: the scale and minimum near these with the least sum of weighted squared errors
- * x = scale * nearest integer of (x - minimum) / scale + minimum */
-static void round_part(const attn2c_type_facts *facts, float *x, const signed char *powers, int count) {
-  double low = count > 0 ? x[0] : 0, high = low, scale, minimum = 0;
+ * up to 4 bits: the scale and minimum near these with the least sum of weighted squared errors
+ * NaN if an x is not finite */
+static void scale_of(const attn2c_type_facts *facts, const float *x, const signed char *powers, int count,
+                     double *scale, double *minimum) {
+  double low = count > 0 ? x[0] : 0, high = low;
   int least, most, all_finite = 1;
   integers_of(facts, &least, &most);
   for (int i = 0; i < count; i++) {
@@ -152,20 +158,74 @@ static void round_part(const attn2c_type_facts *facts, float *x, const signed ch
     low = fmin(low, x[i]), high = fmax(high, x[i]);
   }
   const double largest = high > -low ? high : low; /* by magnitude */
+  *minimum = 0;
   if (facts->has_minimum) {
-    scale = on_grid(facts, (high - low) / (most - least));
-    minimum = on_grid(facts, low - least * scale);
+    *scale = on_grid(facts, (high - low) / (most - least));
+    *minimum = on_grid(facts, low - least * *scale);
   } else {
-    scale = on_grid(facts, (float)(facts->bits == 8 ? fabs(largest) / LARGEST : largest / least));
+    *scale = on_grid(facts, (float)(facts->bits == 8 ? fabs(largest) / LARGEST : largest / least));
   }
-  if (facts->bits == 4 && all_finite && count > 0)
-    improve(facts, x, powers, count, low, facts->has_minimum ? high - low : largest, &scale, &minimum);
+  if (attn2c_is_searched(facts) && all_finite && count > 0)
+    improve(facts, x, powers, count, low, facts->has_minimum ? high - low : largest, scale, minimum);
+  if (!all_finite) *scale = NAN;
+}
+
+/* x = scale * q + minimum, where q is the integer nearest to (x - minimum) / scale, or the first nearest
+ * value */
+static void round_part(const attn2c_type_facts *facts, float *x, int count, double scale, double minimum) {
+  int least, most;
+  integers_of(facts, &least, &most);
   for (int i = 0; i < count; i++) {
-    double integer = scale == 0 ? 0 : rint(((double)x[i] - minimum) / scale);
-    integer = fmax(least, fmin(most, integer));
+    const double of = scale == 0 ? 0 : ((double)x[i] - minimum) / scale;
+    double integer = fmax(least, fmin(most, rint(of)));
+    for (int v = 0; v < facts->value_count; v++)
+      if (v == 0 || fabs(of - facts->values[v]) < fabs(of - integer)) integer = facts->values[v];
     const float product = (float)(scale * integer);
-    x[i] = !all_finite ? NAN : minimum == 0 ? product : (float)((double)product + minimum);
+    x[i] = isnan(scale) ? NAN : minimum == 0 ? product : (float)((double)product + minimum);
   }
+}
+
+/* Makes numbers multiples of a unit, an f16: the largest magnitude / 127; with 4 bits, the largest / 15, and
+ * of minima, of which those above 0 become 0, the least / 15. number = unit * step * nearest integer of
+ * number / unit / step */
+static void round_to_unit(const attn2c_type_facts *facts, double *numbers, int count, int are_minima) {
+  const int most = facts->unit == 8 ? 127 : 15, sign = are_minima && facts->unit == 4 ? -1 : 1;
+  const double step = are_minima ? 1 : (double)facts->step;
+  float largest = 0;
+  for (int i = 0; i < count; i++) {
+    if (isnan(numbers[i])) largest = NAN;
+    largest = fmaxf(largest, (float)(facts->unit == 8 ? fabs(numbers[i]) : sign * numbers[i])) + 0 * largest;
+  }
+  const double unit = step * sign * nearest_half((double)((float)(largest / (float)most)) / step);
+  for (int i = 0; i < count; i++) {
+    const double integer = unit == 0 ? 0 : rint(numbers[i] / unit);
+    numbers[i] = unit * fmax(facts->unit == 8 ? -128 : 0, fmin(most, integer));
+  }
+}
+
+/* Rounds x[count], whose blocks are together. */
+static void round_together(const attn2c_type_facts *facts, float *x, const signed char *powers, int count) {
+  const int each = NUMBERS / facts->scales, parts = (count + each - 1) / each;
+  double scales[ATTN2C_UNIT_BLOCKS * ATTN2C_BLOCK_PARTS], minima[ATTN2C_UNIT_BLOCKS * ATTN2C_BLOCK_PARTS];
+  if (attn2c_has_powers(facts)) {
+    round_e2m1(x, count);
+    return;
+  }
+  for (int i = 0; i < parts; i++)
+    scale_of(facts, x + i * each, powers ? powers + i * each : NULL,
+             count < (i + 1) * each ? count - i * each : each, &scales[i], &minima[i]);
+  if (facts->unit) round_to_unit(facts, scales, parts, 0);
+  if (facts->unit && facts->has_minimum) round_to_unit(facts, minima, parts, 1);
+  for (int i = 0; i < parts; i++)
+    round_part(facts, x + i * each, count < (i + 1) * each ? count - i * each : each, scales[i], minima[i]);
+}
+
+/* True if x is an integer times a unit of f16 that a type can hold. */
+static int is_in_units(const attn2c_type_facts *facts, double x, double unit, double step) {
+  if (nearest_half(unit) != unit) return 0;
+  const double integer = unit == 0 ? 0 : x / (unit * step);
+  return x == unit * step * integer && rint(integer) == integer && integer <= (facts->unit == 8 ? 127 : 15) &&
+         integer >= (facts->unit == 8 ? -128 : 0);
 }
 
 /* True if a type holds a block of a file exactly. */
@@ -174,17 +234,29 @@ static int holds(const attn2c_type_facts *facts, const attn2c_scale_block *block
   integers_of(facts, &least, &most);
   if (facts->bits == 8) least = -128;
   for (int part = 0; part < ATTN2C_BLOCK_PARTS; part++) {
-    const double minimum = block->least[part];
-    if (on_grid(facts, block->scale[part]) != (double)block->scale[part]) return 0;
+    const double minimum = block->least[part], scale = block->scale[part];
+    if (facts->unit && !is_in_units(facts, scale, block->unit, facts->step)) return 0;
+    if (facts->unit && !is_in_units(facts, minimum, block->least_unit, 1)) return 0;
+    if (on_grid(facts, scale) != scale) return 0;
     if (facts->has_minimum ? on_grid(facts, minimum) != minimum : minimum != 0) return 0;
     if (facts->scales == 1 &&
         (block->scale[part] != block->scale[0] || block->least[part] != block->least[0]))
       return 0;
   }
   for (int i = 0; i < NUMBERS; i++) {
-    const int integer = block->integers[i], size = integer < 0 ? -integer : integer;
-    if (facts->scale_bytes == 1 ? size > 12 || (size > 4 && size % 2) || size == 10
-                                : integer < least || integer > most)
+    int is_value = facts->value_count == 0;
+    for (int v = 0; v < facts->value_count; v++)
+      is_value = is_value || facts->values[v] == block->integers[i];
+    if (!is_value || block->integers[i] < least || block->integers[i] > most) return 0;
+  }
+  return 1;
+}
+
+/* True if a type holds blocks that are together. */
+static int holds_all(const attn2c_type_facts *facts, const attn2c_scale_block *blocks, int count) {
+  for (int i = 0; i < count; i++) {
+    if (!holds(facts, &blocks[i])) return 0;
+    if (facts->unit && (blocks[i].unit != blocks[0].unit || blocks[i].least_unit != blocks[0].least_unit))
       return 0;
   }
   return 1;
@@ -192,18 +264,15 @@ static int holds(const attn2c_type_facts *facts, const attn2c_scale_block *block
 
 void attn2c_reference_blocks(const attn2c_type_facts *facts, const attn2c_scale_block *stored,
                              const signed char *powers, float *row, int64_t columns) {
-  const int each = NUMBERS / facts->scales;
-  for (int64_t first = 0; first < columns; first += NUMBERS) {
-    const attn2c_scale_block *block = stored ? &stored[first / NUMBERS] : NULL;
-    if (block && holds(facts, block)) {
-      for (int i = 0; i < NUMBERS && first + i < columns; i++) row[first + i] = attn2c_block_number(block, i);
+  const int together = NUMBERS * (facts->unit ? ATTN2C_UNIT_BLOCKS : 1);
+  for (int64_t first = 0; first < columns; first += together) {
+    const attn2c_scale_block *blocks = stored ? &stored[first / NUMBERS] : NULL;
+    const int count = (int)(columns - first < together ? columns - first : together);
+    if (!blocks || !holds_all(facts, blocks, (count + NUMBERS - 1) / NUMBERS)) {
+      round_together(facts, row + first, powers ? powers + first : NULL, count);
       continue;
     }
-    const int64_t left = columns - first;
-    if (facts->scale_bytes == 1) round_e2m1(row + first, (int)(left < NUMBERS ? left : NUMBERS));
-    for (int64_t at = first; facts->scale_bytes > 1 && at < first + NUMBERS && at < columns; at += each)
-      round_part(facts, row + at, powers ? powers + at : NULL,
-                 (int)(columns - at < each ? columns - at : each));
+    for (int i = 0; i < count; i++) row[first + i] = attn2c_block_number(&blocks[i / NUMBERS], i % NUMBERS);
   }
 }
 

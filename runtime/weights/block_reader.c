@@ -6,10 +6,11 @@
 /* Returns the place of row `row` of a piece in scale blocks. */
 static attn2c_block_place place_of(const attn2c_piece *piece, float *packed, int64_t row) {
   float *begin = packed + piece->offset;
+  const int64_t blocks = attn2c_blocks_of(piece->columns);
   if (piece->leading)
-    return (attn2c_block_place){(unsigned char *)begin, piece->leading, piece->column + row};
+    return (attn2c_block_place){(unsigned char *)begin, piece->leading, piece->column + row, (blocks + 1) / 2 * 2};
   begin += row * attn2c_row_floats(piece->type, piece->columns);
-  return (attn2c_block_place){(unsigned char *)begin, 1, 0};
+  return (attn2c_block_place){(unsigned char *)begin, 1, 0, blocks};
 }
 
 static void pack_blocks(const attn2c_piece *piece, const attn2c_scale_block *blocks, float *packed) {
@@ -113,16 +114,18 @@ static const signed char *importance_of(const attn2c_descriptor *model, int inde
   return factors && factors->sign == 0 ? factors->powers : NULL;
 }
 
-/* Rounds the blocks of a row that do not fit the type. */
-static void fit_blocks(const attn2c_type_facts *facts, const signed char *powers, int64_t columns,
-                       attn2c_scale_block *blocks) {
-  for (int64_t i = 0; i < attn2c_blocks_of(columns); i++) {
-    float numbers[ATTN2C_BLOCK_NUMBERS];
-    if (attn2c_block_fits(facts, &blocks[i])) continue;
-    for (int j = 0; j < ATTN2C_BLOCK_NUMBERS; j++) numbers[j] = attn2c_block_number(&blocks[i], j);
-    const int64_t at = i * ATTN2C_BLOCK_NUMBERS, left = columns - at;
-    attn2c_block_round(facts, numbers, powers ? powers + at : NULL,
-                       (int)(left < ATTN2C_BLOCK_NUMBERS ? left : ATTN2C_BLOCK_NUMBERS), &blocks[i]);
+/* Rounds the blocks of a row, or those that do not fit the type. x: its numbers; NULL: those of the blocks. */
+static void round_row(const attn2c_type_facts *facts, const float *x, const signed char *powers, int64_t columns,
+                      attn2c_scale_block *blocks) {
+  const int64_t together = attn2c_blocks_together(facts) * ATTN2C_BLOCK_NUMBERS;
+  for (int64_t at = 0; at < columns; at += together) {
+    attn2c_scale_block *to = blocks + at / ATTN2C_BLOCK_NUMBERS;
+    const int count = (int)attn2c_lesser(together, columns - at);
+    float numbers[ATTN2C_UNIT_NUMBERS];
+    if (!x && attn2c_blocks_fit(facts, to, (int)attn2c_blocks_of(count))) continue;
+    for (int i = 0; i < count; i++)
+      numbers[i] = x ? x[at + i] : attn2c_block_number(&to[i / ATTN2C_BLOCK_NUMBERS], i % ATTN2C_BLOCK_NUMBERS);
+    attn2c_blocks_round(facts, numbers, powers ? powers + at : NULL, count, to);
   }
 }
 
@@ -131,16 +134,11 @@ static int round_rows(attn2c_source *source, int index, int64_t first, int64_t c
                       attn2c_scale_block *blocks, attn2c_message *message) {
   const attn2c_type_facts *facts = attn2c_facts_of(source->model->packings[index].type);
   const signed char *powers = importance_of(source->model, index);
-  const int64_t each = attn2c_blocks_of(columns);
   float *values = attn2c_reserve((size_t)(count * columns) * sizeof *values);
   if (!values) return attn2c_say_no_memory(message);
   const int status = attn2c_source_read_rows(source, index, first, count, values, message);
   for (int64_t r = 0; r < count && status == ATTN2C_OK; r++)
-    for (int64_t i = 0; i < each; i++) {
-      const int64_t at = i * ATTN2C_BLOCK_NUMBERS;
-      attn2c_block_round(facts, values + r * columns + at, powers ? powers + at : NULL,
-                         (int)(columns - at < 32 ? columns - at : 32), &blocks[r * each + i]);
-    }
+    round_row(facts, values + r * columns, powers, columns, blocks + r * attn2c_blocks_of(columns));
   attn2c_free(values);
   return status;
 }
@@ -155,8 +153,8 @@ static int read_blocks(attn2c_source *source, int index, int64_t first, int64_t 
   if (status) return status;
   if (!found) return round_rows(source, index, first, count, columns, blocks, message);
   for (int64_t r = 0; r < count; r++)
-    fit_blocks(attn2c_facts_of(source->model->packings[index].type), importance_of(source->model, index),
-               columns, blocks + r * attn2c_blocks_of(columns));
+    round_row(attn2c_facts_of(source->model->packings[index].type), NULL, importance_of(source->model, index),
+              columns, blocks + r * attn2c_blocks_of(columns));
   return ATTN2C_OK;
 }
 

@@ -105,7 +105,7 @@ Test(coded, values_are_those_of_the_definition) {
         const attn2c_scale_block *block = &blocks[i / ATTN2C_BLOCK_NUMBERS];
         const float number = attn2c_block_number(block, i % ATTN2C_BLOCK_NUMBERS);
         cr_assert_eq(number, expected[first + i], "%s, %lld", layers[l].name, (long long)first + i);
-        cr_assert(attn2c_block_fits(attn2c_facts_of(layers[l].blocks), block), "%s", layers[l].name);
+        cr_assert(attn2c_blocks_fit(attn2c_facts_of(layers[l].blocks), block, 1), "%s", layers[l].name);
       }
     }
     attn2c_checkpoint_close(file);
@@ -169,7 +169,7 @@ Test(coded, groups_of_whole_blocks_are_blocks_once_they_are_in_order) {
     const attn2c_scale_block *block = &blocks[i / ATTN2C_BLOCK_NUMBERS];
     cr_assert_eq(attn2c_block_number(block, i % ATTN2C_BLOCK_NUMBERS),
                  as_stored[i / IN * IN + inputs[i % IN]], "%d", i);
-    cr_assert(attn2c_block_fits(attn2c_facts_of(ATTN2C_Q4F), block));
+    cr_assert(attn2c_blocks_fit(attn2c_facts_of(ATTN2C_Q4F), block, 1));
   }
   attn2c_checkpoint_close(file);
   cr_assert_eq(attn2c_checkpoint_open(path_of("gptq_order"), readers_with(&attn2c_gptq), &file, &message),

@@ -32,8 +32,10 @@ Type = gguf.GGMLQuantizationType
 
 # Where a block's f16 scales are, for types that gguf.quants cannot write.
 SCALES = {"Q2_K": [80, 82], "Q3_K": [108], "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208], "IQ4_NL": [0],
-          "IQ4_XS": [0]}
-SIZES = {"Q2_K": 2e-2, "Q3_K": 2e-3, "Q4_K": 3e-4, "Q5_K": 2e-4, "Q6_K": 5e-5, "IQ4_NL": 1e-3, "IQ4_XS": 5e-5}
+          "IQ4_XS": [0], "IQ2_XXS": [0], "IQ2_XS": [0], "IQ2_S": [0], "IQ3_XXS": [0], "IQ3_S": [0]}
+SIZES = {"Q2_K": 2e-2, "Q3_K": 2e-3, "Q4_K": 3e-4, "Q5_K": 2e-4, "Q6_K": 5e-5, "IQ4_NL": 1e-3, "IQ4_XS": 5e-5,
+         "IQ2_XXS": 3e-4, "IQ2_XS": 3e-4, "IQ2_S": 3e-4, "IQ3_XXS": 1e-4, "IQ3_S": 1e-4}
+CODEBOOKS = ["IQ2_XXS", "IQ3_XXS", "IQ2_XS", "IQ3_S", "IQ2_S"]
 TYPES = ["F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", *SCALES]
 
 
@@ -236,9 +238,12 @@ FALCON = {"vocab_size": 37, "hidden_size": 32, "num_hidden_layers": 2, "num_atte
 CASES = {
     "gguf_llama": ("LlamaForCausalLM", {**SMALL, "hidden_size": 256, "head_dim": 8,
                                         "rope_parameters": {"rope_theta": 100.0, "rope_type": "default"}},
-                   "llama", [kind for kind in TYPES if kind != "F32"], {"rope.freq_base": 100.0,
+                   "llama", [kind for kind in TYPES if kind not in ("F32", *CODEBOOKS)], {"rope.freq_base": 100.0,
                                                                        "attention.key_length": 8,
                                                                        "rope.dimension_count": 8}, {}),
+    "gguf_codebooks": ("LlamaForCausalLM", {**SMALL, "hidden_size": 256, "head_dim": 16, "intermediate_size": 512,
+                                            "num_hidden_layers": 1}, "llama", [*CODEBOOKS, "Q2_K"],
+                       {"rope.freq_base": 10000.0, "attention.key_length": 16, "rope.dimension_count": 16}, {}),
     "gguf_llama3": ("LlamaForCausalLM", {**SMALL, "tie_word_embeddings": True, "rope_parameters": {
         "rope_theta": 10000.0, "rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
         "original_max_position_embeddings": 16}}, "llama", ["Q8_0", "Q5_1"], {}, {"frequencies": True}),

@@ -34,7 +34,10 @@ function again.factors_of(state)
   return graph.smoothing and state.factors.file or nil
 end
 
---- Returns `attn2c build`, or `wheel`, with the words of a parsed command line. used: { tuning, factors }, the files
+--- Returns the file with the divergence of each part that a finished pipeline has used, or nil.
+function again.parts_of(state) return state.sizes and state.parts.file or nil end
+
+--- Returns `attn2c build`, or `wheel`, with the words of a parsed command line. used: { tuning, factors, parts }, the files
 --- that were used; target: the model's target, on whichever machine the build is repeated; environment: replaces
 --- os.getenv in tests.
 function again.line(arguments, used, target, environment)
@@ -50,7 +53,7 @@ function again.line(arguments, used, target, environment)
   add(operand(arguments.description))
   for _, word in ipairs(arguments.overrides) do if not word:match("^target=") then add(word) end end
   add("target=" .. target)
-  for _, name in ipairs { "tuning", "factors" } do
+  for _, name in ipairs { "tuning", "factors", "parts" } do
     if used[name] then
       add(("--%s=%s"):format(name, name_of(used[name])))
     elseif arguments[name] then

@@ -1,4 +1,4 @@
--- importance.lua: gives products in scale blocks of 4 bits the importance of their inputs, so that rounding loses less.
+-- importance.lua: gives products in scale blocks of few bits the importance of their inputs, so that rounding loses less.
 -- An input's importance is the mean square of its activations, which `calibrate` measures, as a power of two. Packing
 -- weighs the squared errors of a weight's inputs by it (runtime/packing/scale_search.h). Weights keep their values.
 local faults = require("common.faults")
@@ -13,7 +13,7 @@ function importance.product_of(weight) return (weight.name:gsub("%.weight$", "")
 -- order of a checkpoint's groups are known when a model is opened, and the checkpoint's own scales are kept.
 local function is_searched(weight)
   local block = types.all[weight.type].block
-  return block ~= nil and block.bits == types.SEARCHED_BITS and not weight.in_groups
+  return block ~= nil and block.bits <= types.SEARCHED_BITS and not block.values and not weight.in_groups
 end
 
 --- Returns the inputs of such products, in order: { { x = tensor, weights, products = paths, width } }. A weight that

@@ -394,7 +394,7 @@ function read.layer_groups(say, field, value)
   return value
 end
 
-read.weights = require("passes.validate.weights").reader(scale_blocks.words)
+read.weights = require("passes.validate.weights").read
 read.input_order = require("passes.validate.weights").reader(scale_blocks.order_words)
 for _, key in ipairs { "ctc", "experts", "late_interaction", "pictures", "precision", "sound", "speech" } do
   read[key] = require("passes.validate." .. (key == "sound" and "sounds" or key)).reader

@@ -12,6 +12,9 @@ local function count(text, pattern)
   return n
 end
 
+-- The bits of the integers that are multiplied: values of a table and 5 or 6 bits become 8.
+local function width(block) return (block.values or block.bits > 4) and 8 or 4 end
+
 local function text_of(type, rows, vectors, fetches)
   return scaled.text { rows = rows, vectors = vectors, types = types.product(type), fetches = fetches }
 end
@@ -20,7 +23,7 @@ describe("a strip of scale blocks", function()
   it("adds every four inputs of a pair to each row's integers once, for each vector", function()
     for _, type in ipairs(types.scaled) do
       local text = text_of(type.name, 3, 2)
-      assert.equal(2 * 8 * 3 * 2, count(text, ("= attn2c_scaled%d_add%%("):format(type.block.bits)), type.name)
+      assert.equal(2 * 8 * 3 * 2, count(text, ("= attn2c_scaled%d_add%%("):format(width(type.block))), type.name)
       for number = 0, 7 do
         assert.equal(2 * 3 * 2, count(text, ("%%.x %%+ %d,"):format(4 * number)), type.name)
       end
@@ -45,9 +48,10 @@ describe("a strip of scale blocks", function()
       assert.equal("strip_x2_" .. type.name .. "_fine", scaled.name(shape))
       for number = 0, 7 do
         assert.equal(2 * 3 * 2, count(text, ("attn2c_fine%d_add%%(w, b%%d%%[%%d%%].x, %d, &s%%d, &t%%d%%);"):format(
-          block.bits, number)), type.name)
+          width(block), number)), type.name)
       end
-      local zero = block.bits == 8 and "zero8" or block.minimum and "0" or "zero4"
+      local zero = width(block) == 8 and (block.scales == 2 and "zero4_half" or "zero8") or block.minimum and "0"
+        or "zero4"
       local splats = count(text, "= attn2c_integers_splat%(b?%d?%[?%d?%]?%.?" .. zero)
       assert.equal(2 * 3 * 2 * block.scales, splats, type.name)
       assert.equal(2 * 3 * 2 * block.scales, count(text, "attn2c_to_floats%(attn2c_fine_end%(s%d, t%d%)%)"), type.name)
@@ -59,28 +63,47 @@ describe("a strip of scale blocks", function()
     for _, type in ipairs(types.scaled) do
       local text, block = text_of(type.name, 2, 1), type.block
       assert.equal(2 * 2 * block.scales, count(text, "scale %* attn2c_splat%("), type.name)
-      assert.equal(block.minimum and 2 * 2 or 0, count(text, "attn2c_multiply_add%(least,"), type.name)
-      local load = block.scale_bytes == 2 and "attn2c_halves_load" or "attn2c_floats_load"
-      assert.equal(2 * block.scales * (block.minimum and 2 or 1), count(text, load .. "%("), type.name)
+      assert.equal(block.minimum and 2 * 2 * block.scales or 0, count(text, "attn2c_multiply_add%(least,"), type.name)
+      local units = block.unit and "units + i / 256 * " .. 16 * block.unit_bytes or "NULL"
+      local loads = 0
+      for unit, least in text:gmatch("attn2c_scales_load%(facts, [^,]+, [^,]+, ([^,]+), &scale, ([&%a]+)%)") do
+        assert.same({ units, block.minimum and "&least" or "NULL" }, { unit, least }, type.name)
+        loads = loads + 1
+      end
+      assert.equal(2 * block.scales, loads, type.name)
     end
   end)
 
-  it("reads every byte of a pair of blocks once", function()
+  it("becomes int8 as the type says", function()
+    for _, type in ipairs(types.scaled) do
+      local text, block = text_of(type.name, 1, 1), type.block
+      assert.equal(block.values and 16 or 0, count(text, "attn2c_values%(values, "), type.name)
+      local added = text:match("%+ (0x%x%x)u %* 0x01010101u")
+      assert.equal(not block.values and block.bits > 4 and block.bits < 8 and 128 - (block.minimum and 0
+        or 1 << block.bits - 1) or nil, added and tonumber(added), type.name)
+      assert.equal(block.planes[2] > 0 and 16 or 0, count(text, "attn2c_plane%(high, "), type.name)
+    end
+  end)
+
+  it("reads every byte of a pair of blocks, and integers of two parts of it twice at most", function()
     for _, type in ipairs(types.scaled) do
       local text, block, seen = text_of(type.name, 1, 1), type.block, {}
-      local function mark(at, bytes)
+      local function mark(at, bytes, most)
         for i = at, at + bytes - 1 do
-          assert.is_nil(seen[i], ("%s: byte %d"):format(type.name, i))
-          seen[i] = true
+          seen[i] = (seen[i] or 0) + 1
+          assert.is_true(seen[i] <= most, ("%s: byte %d"):format(type.name, i))
         end
       end
-      for at in text:gmatch("attn2c_words_load%(a([^)]*)%)") do mark(tonumber(at:match("%d+") or 0), 64) end
-      for at in text:gmatch("attn2c_vector %a+ = attn2c_%a+_load%(a([^)]*)%)") do
-        mark(tonumber(at:match("%d+") or 0), block.scale_bytes * 16)
+      for at in text:gmatch("attn2c_words_load%(a([^)]*)%)") do
+        mark(tonumber(at:match("%d+") or 0), 64, block.planes[2] > 0 and block.scales or 1)
       end
-      local panel = types.panel(64, 16, type.name)
-      assert.equal(panel.ld, #seen + 1, type.name)
-      assert.truthy(text:find(("a += %d, b0 += 2"):format(panel.ld), 1, true))
+      for scale, least in text:gmatch("attn2c_scales_load%(facts, a([^,]*), ([^,]+),") do
+        mark(tonumber(scale:match("%d+") or 0), block.scale_bytes * 16, 1)
+        if least ~= "NULL" then mark(tonumber(least:match("%d+") or 0), block.scale_bytes * 16, 1) end
+      end
+      local pair = types.pair_bytes(16, type.name)
+      assert.equal(pair, #seen + 1, type.name)
+      assert.truthy(text:find(("a += %d, b0 += 2"):format(pair), 1, true))
     end
   end)
 

@@ -29,7 +29,7 @@ local function cosine(a, b)
 end
 
 -- All types of blocks; a table of embeddings and residuals with factors.
-for _, case in ipairs { "gguf_llama", "gguf_granite" } do
+for _, case in ipairs { "gguf_llama", "gguf_granite", "gguf_codebooks" } do
   describe("the GGUF file of " .. case, function()
     local path, program = goldens .. "/" .. case, ("%s/%s"):format(case, case)
     local weights = ("%s/%s.gguf"):format(path, case)

@@ -35,7 +35,7 @@ end
 
 -- Readers that few models need, and writers, by the word of the table below that stands for them.
 local optional = {
-  gguf = { "formats/gguf.c", "formats/gguf_blocks.c" },
+  gguf = { "formats/gguf.c", "formats/gguf_blocks.c", "formats/gguf_grids.c" },
   safetensors = { "formats/safetensors.c" },
   checkpoints = { "reading/checkpoint.c", "weights/weights.c", "formats/tensors.c", "model/load.c" },
   coded = { "reading/coded.c" },
