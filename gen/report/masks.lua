@@ -4,8 +4,8 @@
 local all_regions = require("passes.common.regions")
 local grouping = require("passes.common.grouping")
 local numbers = require("report.numbers")
-local ops = require("data.ops")
 local svg = require("report.svg")
+local visible = require("data.visible")
 local words = require("common.words")
 
 local masks = {}
@@ -33,7 +33,7 @@ function masks.of(entry)
         local one = { region = region, name = region.scores.result.name, queries = shape[3], keys = shape[4],
           left = left, right = right, prefix = math.min(a.prefix or 0, shape[4]), offset = a.offset or 0,
           extra = a.extra or 0, at_run_time = names, blocks = {}, emitted = 0, layers = 1,
-          visible = ops.visible_pairs(a, shape[3], shape[4]) }
+          visible = visible.pairs(a, shape[3], shape[4]) }
         for _, block in ipairs(region.blocks) do
           for _, range in ipairs(block.ranges) do
             one.blocks[#one.blocks + 1] = { query = block.first, queries = block.count, key = range.first_key,

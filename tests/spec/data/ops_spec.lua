@@ -1,6 +1,7 @@
 -- ops_spec: the table of operations: shapes, flops, equations, and the pairs that a mask leaves.
 local helper = require("tests.spec.helper")
 local ops = require("data.ops")
+local visible = require("data.visible")
 
 local function tensor(...) return { shape = { ... }, type = "f32" } end
 
@@ -24,14 +25,14 @@ local function brute_force(attributes, queries, keys)
   return n
 end
 
-describe("ops.visible_pairs", function()
+describe("visible.pairs", function()
   it("counts by formula what a loop over all pairs counts", function()
     for _, size in ipairs { 1, 2, 7, 16, 33 } do
       for _, left in ipairs { -1, 0, 1, 5, 40 } do
         for _, right in ipairs { -1, 0, 2, 40 } do
           for _, causal in ipairs { true, false } do
             local attributes = { causal = causal, left = left, right = right }
-            assert.equal(brute_force(attributes, size, size), ops.visible_pairs(attributes, size, size))
+            assert.equal(brute_force(attributes, size, size), visible.pairs(attributes, size, size))
           end
         end
       end
@@ -48,7 +49,7 @@ describe("ops.visible_pairs", function()
                 local attributes = { causal = causal, left = window[1], right = window[2], prefix = prefix or nil,
                   offset = offset or nil, extra = extra or nil }
                 local queries, keys = sizes[1], sizes[2] + (extra or 0)
-                assert.equal(brute_force(attributes, queries, keys), ops.visible_pairs(attributes, queries, keys),
+                assert.equal(brute_force(attributes, queries, keys), visible.pairs(attributes, queries, keys),
                   require("common.dump").table(attributes) .. queries .. " x " .. keys)
               end
             end
@@ -59,8 +60,8 @@ describe("ops.visible_pairs", function()
   end)
 
   it("is n (n + 1) / 2 where causal, and all without a mask", function()
-    assert.equal(36, ops.visible_pairs({ causal = true, left = -1, right = -1 }, 8, 8))
-    assert.equal(64, ops.visible_pairs({ causal = false, left = -1, right = -1 }, 8, 8))
+    assert.equal(36, visible.pairs({ causal = true, left = -1, right = -1 }, 8, 8))
+    assert.equal(64, visible.pairs({ causal = false, left = -1, right = -1 }, 8, 8))
   end)
 end)
 
