@@ -31,9 +31,6 @@ return function(of, spec)
       filter = "two weights", wrong = "an adapter next to the weights has no scale" },
     { name = "adapted_next", old = "total = total + change.rank", new = "total = change.rank",
       filter = "two weights", wrong = "factors of two adapters have the same rows" },
-    { name = "adapted_part", old = "row = first, rows = rank, column = box.view.row,",
-      new = "row = first, rows = rank, column = 0,", suite = spec .. "whole/hf_spec.lua", filter = "gpt2_adapters",
-      wrong = "parts of a layer have the first one's factors" },
   }
 
   of("runtime/ops/adapt.h", "c:rowops_rows_base") {
