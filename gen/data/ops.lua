@@ -134,8 +134,8 @@ ops.table = {
   adapt = {
     class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x", "rows" } },
     operands = { "x", "rows", "inputs", "outputs", "adapters" }, attributes = { "first" },
-    equation = "x + rows · Aᵀ · B, with the rows of inputs (A) and outputs (B) from first[n - 1] to first[n] - 1, where n "
-      .. "is the number in adapters for the sequence of a row; x where it is 0",
+    equation = "x + rows · Aᵀ · B, with the rows of inputs (A) and outputs (B) from first[n - 1] to first[n] - 1, "
+      .. "where n is the number in adapters for the sequence of a row; x where it is 0",
     tolerance = "adapt", integers = { adapters = true }, arithmetic = 2,
   },
   pick = {

@@ -444,7 +444,9 @@ end
 -- Keys that do not go with adapters kept next to the weights.
 local without_adapters = {
   { "adapter", "which is a part of the weights", function(spec) return spec.adapter end },
-  { "ranks or stages", "which divide the weights", function(spec) return (spec.ranks or 1) * (spec.stages or 1) > 1 end },
+  { "ranks or stages", "which divide the weights", function(spec)
+    return (spec.ranks or 1) * (spec.stages or 1) > 1
+  end },
   { "an encoder in the memory", "which has layers of its own", function(spec)
     return spec.memory and spec.memory.encoder
   end },

@@ -236,8 +236,8 @@ static void expect_adapted(const float *y, const float *x, const float *r, const
   }
 }
 
-/* Rows of one sequence, and rows that are each of another one: both give the bits of a row alone, in place.
- */
+/* Rows of one sequence, and rows that are each of another one, in place: a row has the bits that it has by
+ * itself. */
 Test(adapt, against_double) {
   static const int counts[] = {1, 3, 8, 9, 20}, inputs[] = {1, 15, 16, 33, 100}, columns[] = {1, 17, 64, 300};
   for (size_t n = 0; n < COUNT_OF(counts) * COUNT_OF(inputs) * COUNT_OF(columns); n++) {

@@ -41,7 +41,8 @@ local function file_of(shapes)
   local entries, at = {}, 0
   for i, name in ipairs(words.sorted_keys(shapes)) do
     local shape, stop = shapes[name], at + 2 * shapes[name][1] * shapes[name][2]
-    entries[i] = ('%q:{"dtype":"F16","shape":[%d,%d],"data_offsets":[%d,%d]}'):format(name, shape[1], shape[2], at, stop)
+    entries[i] = ('%q:{"dtype":"F16","shape":[%d,%d],"data_offsets":[%d,%d]}'):format(name, shape[1], shape[2], at,
+      stop)
     at = stop
   end
   local header = "{" .. table.concat(entries, ",") .. "}"

@@ -48,7 +48,8 @@ end
 -- True if a description has what was asked: a context, an encoder beside it, ranks or stages, experts.
 local function has_asked(asked, d)
   return (not asked.experts or has_experts(d)) and (d.context or not asked.context and not asked.encoder)
-    and (d.adapters or not asked.adapters) and (d.memory or not asked.encoder) and (d.ranks or d.stages or not asked.ranks)
+    and (d.adapters or not asked.adapters) and (d.memory or not asked.encoder)
+    and (d.ranks or d.stages or not asked.ranks)
 end
 
 -- The description of a number: the first of those drawn from it that is not too long and has what was asked.

@@ -26,6 +26,41 @@ return function(of, spec)
       wrong = "rows keep their length" },
   }
 
+  of("gen/passes/graph/adapted.lua", spec .. "checkpoints/adapter_spec.lua") {
+    { name = "adapted_scale", old = "change.scale * box.view.factor", new = "box.view.factor",
+      filter = "two weights", wrong = "an adapter next to the weights has no scale" },
+    { name = "adapted_next", old = "total = total + change.rank", new = "total = change.rank",
+      filter = "two weights", wrong = "factors of two adapters have the same rows" },
+  }
+
+  of("runtime/ops/adapt.h", "c:rowops_rows_base") {
+    { name = "adapt_rank", old = "if (i >= count) parts[i] = 0;", new = "", filter = "adapt/*",
+      wrong = "a rank that is no multiple of four has more rows" },
+    { name = "adapt_rows", old = "some = lda ? 1 : rows - row", new = "some = rows - row", filter = "adapt/*",
+      wrong = "rows have the adapter of the row before" },
+    { name = "adapt_first", old = "outputs + (ptrdiff_t)k * cols, first", new = "outputs, first", filter = "adapt/*",
+      wrong = "every adapter has the first one's outputs" },
+  }
+
+  of("runtime/reference/rows.c", "c:reference_rows") {
+    { name = "reference_adapter", old = "adapters[row / each]", new = "adapters[0 * row / each]", filter = "adapt/*",
+      wrong = "the reference has the first sequence's adapter" },
+  }
+
+  of("runtime/generate/kept_ids.c", "c:answers") {
+    { name = "kept_alike", old = "i != sequence && kept->adapters[i] == kept->adapters[sequence]",
+      new = "i != sequence", filter = "kept/*", wrong = "a prompt goes on from keys of another adapter" },
+    { name = "kept_adapt", old = "int status = calls->rewind(calls->context, sequence, 0);\n"
+      .. "  if (status == ATTN2C_OK) kept->counts[sequence] = 0;", new = "int status = ATTN2C_OK;", filter = "kept/*",
+      wrong = "a sequence keeps the keys of its last adapter" },
+  }
+
+  of("runtime/base/descriptor.c", spec .. "whole/adapters_spec.lua") {
+    { name = "descriptor_adapted", old = "if (adapters[i] != 0) return adapted;",
+      new = "if (i == 0 && adapters[i] != 0) return adapted;", filter = "rows of one call",
+      wrong = "a call has adapters only where its first sequence has one" },
+  }
+
   of("runtime/packing/layout.c", spec .. "whole/adapter_spec.lua") {
     { name = "layout_adapter", old = "if (model->adapter) add_number", new = "if (0) add_number",
       filter = "in packed weights", wrong = "packed weights of another adapter are taken" },

@@ -1,5 +1,5 @@
--- adapters.lua: finds the LoRA adapters that a description names: with the key `adapter` the one that is merged into the
--- weights, with `adapters` those that are kept next to them.
+-- adapters.lua: finds the LoRA adapters that a description names: the key `adapter` has one that is merged into the
+-- weights, `adapters` has some that are kept next to them.
 local adapter = require("checkpoints.adapter")
 local faults = require("common.faults")
 local files = require("common.files")
@@ -17,8 +17,8 @@ local function path_of(state, key, path)
   return (state.folder .. "/" .. path):gsub("/%.$", "")
 end
 
--- Reads the adapters that are kept next to the weights: sets state.adapters, and their hash. Their tensors are among the
--- checkpoint's, with NAME/ before their names.
+-- Reads the adapters that are kept next to the weights: sets state.adapters, and their hash. Their tensors are among
+-- the checkpoint's, with NAME/ before their names.
 local function gather_beside(state)
   if state.factors then
     faults.raise("usage", ("%s: adapters: do not go with factors against outliers; leave these out by --factors=none")

@@ -283,7 +283,7 @@ end
 function Builder:product(path, operands)
   local weight, change = operands.weight, adapted.change(self, path, operands)
   local x, row_scale = self:converted(path, weight, operands.x)
-  local own, y = change and path .. ".alone" or path, nil
+  local own, y = change and path .. ".alone" or path
   if not row_scale then
     operands.x = x
     y = self:op("linear", own, operands)

@@ -91,7 +91,8 @@ end
 
 --- Sets build.kept: parts = list of { name, role, form, grows_with, writer, readers, symbol and window = their numbers
 --- from 0, and the fields of a storage }, of = the parts by name, offsets = bytes from the beginning of a sequence by
---- buffer, symbols = { name, most rows }, tokens first, and adapter, that of a sequence, windows = { left, keys, page }, bytes, page = keys of a page.
+--- buffer, symbols = { name, most rows }, tokens first, and adapter, that of a sequence, windows = { left, keys,
+--- page }, bytes, page = keys of a page.
 function state_parts.decide(build)
   local kept = { parts = {}, of = {}, offsets = {}, windows = {}, symbols = {}, bytes = 0,
     page = build.parameters.common.key_block }

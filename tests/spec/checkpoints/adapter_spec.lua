@@ -159,7 +159,8 @@ describe("adapters next to the weights", function()
       [QUERY .. ".lora_B.weight"] = { 8, 65 } })
     each("changes other.weight, which is no linear layer of the model", 2, {}, { ["other.lora_A.weight"] = { 4, 8 },
       ["other.lora_B.weight"] = { 8, 4 } })
-    each("is [4, 9], but the model's " .. QUERY .. ".weight is [8, 8]", 3, {}, { [QUERY .. ".lora_A.weight"] = { 4, 9 } })
+    each("is [4, 9], but the model's " .. QUERY .. ".weight is [8, 8]", 3, {},
+      { [QUERY .. ".lora_A.weight"] = { 4, 9 } })
     refused("adapter: no such folder", 4, beside, "adapters.x=/nowhere")
     refused("adapters.2: the name \"same\" is given twice", 2, beside, "adapters={'/a/same', '/b/same'}")
     refused("the name \"none\", but 1 to 64 letters", 2, beside, "adapters.none=/a")

@@ -1,6 +1,6 @@
 -- adapters_spec.lua: a program that writes, with two adapters next to its weights: an adapter writes what a program
--- with the merged one writes; rows of one call have the bits of alone; a server answers by the adapter's name. Whole
--- models are compared with PEFT's in hf_spec.
+-- with the merged one writes; rows of one call have the bits that they have by themselves; a server answers by the
+-- adapter's name. Whole models are compared with PEFT's in hf_spec.
 local helper = require("tests.spec.helper")
 local serving = require("tests.spec.serving")
 local made = require("tests.spec.checkpoints.made")
@@ -97,10 +97,10 @@ describe("adapters next to the weights", function()
     assert.equal(tone, generated("beside", "--adapter tone"))
   end)
 
-  it("give rows of one call the bits of alone", function()
+  it("give rows of one call the bits that they have by themselves", function()
     local a, b, c = { 5, 6, 7 }, { 9, 8, 7 }, { 5, 6, 7 }
-    local alone = logits(a) .. logits(b, { 1 }) .. logits(c, { 2 })
-    assert.equal(alone, logits({ 5, 6, 7, 9, 8, 7, 5, 6, 7 }, { 0, 1, 2 }))
+    local single = logits(a) .. logits(b, { 1 }) .. logits(c, { 2 })
+    assert.equal(single, logits({ 5, 6, 7, 9, 8, 7, 5, 6, 7 }, { 0, 1, 2 }))
     assert.equal(logits(a), logits(a, { 0 }))
     assert.are_not.equal(logits(a), logits(a, { 2 }))
   end)
@@ -138,7 +138,7 @@ describe("a server with adapters", function()
 
   local function cached(reply) return reply.usage.prompt_tokens_details.cached_tokens end
 
-  it("lists them, and answers by their names, side by side as alone", function()
+  it("lists them, and answers by their names, side by side as one by one", function()
     local _, list = server:ask("/v1/models")
     local names = {}
     for i, each in ipairs(list.data) do names[i] = each.id end
