@@ -113,8 +113,8 @@ static inline void attn2c_grid_weights(double *weights, int from, int to, int at
 /* Writes y[rows][cols], rows ldy floats apart: row i is the position of patch i of shape[0] rows of shape[1]
  * patches, resized from table[grid * grid], rows ldt floats apart (Tschannen et al. 2025, SigLIP 2, NaFlex).
  * Rows after the last patch are 0. */
-ATTN2C_INLINE void attn2c_grid_positions(float *y, const float *table, const int32_t *shape, int rows, int cols,
-                                         int grid, int ldt, int ldy) {
+ATTN2C_INLINE void attn2c_grid_positions(float *y, const float *table, const int32_t *shape, int rows,
+                                         int cols, int grid, int ldt, int ldy) {
   const int64_t patches = (int64_t)shape[0] * shape[1];
   double down[ATTN2C_LARGEST_GRID], across[ATTN2C_LARGEST_GRID];
   for (int i = 0; i < rows; i++, y += ldy) {

@@ -38,9 +38,11 @@ typedef struct {
   int64_t batch, done; /* inputs of a call; inputs that were computed */
   int64_t rows;        /* of all that were computed, in a model of any length */
   attn2c_item *items;  /* [batch] */
-  float *input;        /* of one call */
-  void **outputs;      /* of one call; NULL: not wanted */
-  float *against;      /* embeddings to compare with, [against_count][width]; NULL: none */
+  int32_t *shapes;     /* [batch][2], and lengths [batch]: of a call, if the model reads them */
+  int32_t *lengths;
+  float *input;   /* of one call */
+  void **outputs; /* of one call; NULL: not wanted */
+  float *against; /* embeddings to compare with, [against_count][width]; NULL: none */
   int64_t against_count;
   attn2c_picture_texts texts; /* to score for each input */
   const char *logits_path;    /* file of all logits; NULL: none */
@@ -219,7 +221,9 @@ static int list_arrays(job *job) {
   job->arrays = calloc((size_t)job->array_count, sizeof *job->arrays);
   job->outputs = calloc((size_t)job->array_count, sizeof *job->outputs);
   job->items = calloc((size_t)job->batch, sizeof *job->items);
-  if (!job->arrays || !job->outputs || !job->items)
+  job->shapes = calloc(3 * (size_t)job->batch, sizeof *job->shapes);
+  job->lengths = job->shapes + 2 * job->batch;
+  if (!job->arrays || !job->outputs || !job->items || !job->shapes)
     return attn2c_fail(job->message, ATTN2C_MEMORY, "run: no memory");
   for (int i = 0; i < job->array_count; i++) {
     array *array = &job->arrays[i];
@@ -358,9 +362,19 @@ static int write_answers(job *job, int64_t count) {
 
 /* Computes and answers the first `count` inputs of the call. */
 static int compute(job *job, int64_t count) {
-  const void *inputs[1] = {job->input};
+  const void *inputs[3] = {job->input};
   int status = ATTN2C_OK;
   if (count == 0) return status;
+  if (job->media->has_shapes) {
+    for (int64_t i = 0; i < count; i++) {
+      const int32_t *shape = job->items[i].shape;
+      memcpy(job->shapes + 2 * i, shape, 2 * sizeof *shape);
+      job->lengths[i] = shape[0] * shape[1];
+    }
+    inputs[job->media->input] = job->input;
+    inputs[job->media->shape_input] = job->shapes;
+    inputs[job->media->length_input] = job->lengths;
+  }
   const int64_t rows = job->items[0].rows;
   status = job->model->is_open
                ? attn2c_sequences_run(job->context, count, NULL, rows, inputs, job->outputs)
@@ -482,6 +496,7 @@ int attn2c_media_run(const attn2c_descriptor *model, attn2c_media *media, const 
   free(job->logits);
   free(job->arrays);
   free(job->items);
+  free(job->shapes);
   attn2c_free(job->against);
   free(job->outputs);
   free(job);

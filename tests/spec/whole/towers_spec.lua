@@ -51,12 +51,12 @@ describe("a model of pictures and texts", function()
   setup(function()
     os.execute("rm -rf " .. shell(folder))
     files.make_folder(folder)
-    for _, case in ipairs { "clip", "siglip" } do
+    for _, case in ipairs { "clip", "siglip", "siglip2" } do
       said[case] = sh(build(("%s -o %s kernels=c batch=3"):format(shell(goldens .. "/" .. case), case)))
     end
   end)
 
-  for _, case in ipairs { "clip", "siglip" } do
+  for _, case in ipairs { "clip", "siglip", "siglip2" } do
     it("scores texts as transformers does: " .. case, function()
       assert.matches(("^%s/%s_text, .*\n%s/%s, "):format(case, case, case, case), said[case])
       assert.matches(" %-%-image picture%.jpg %-%-text 'a photo of a cat' %-%-text 'a photo of a dog'\n$", said[case])
