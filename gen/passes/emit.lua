@@ -82,7 +82,7 @@ local function members_of(state, names, program)
       comment = comment_of(tensor, shape, note),
       open_count = emit_lengths.count(tensor, state.spec), macro = tensor.member:upper(),
       macro_comment = macro_comment_of(tensor, state.spec),
-      integers = tensor.type == "i32", minimum = tensor.minimum, limit = tensor.limit,
+      integers = tensor.type == "i32", are_shapes = tensor.are_shapes or false, minimum = tensor.minimum, limit = tensor.limit,
       zeros = tensor.zeros, shadow = shadow_of(program.offsets[name]) }
   end
   return list
@@ -387,7 +387,8 @@ local function model_values(state, builds)
     has_pictures = state.spec.pictures and true or false, texts = emit_picture.texts(state),
     draft = state.spec.draft and state.texts and state.texts.spec.name or false,
     picture_input = reserved.member(reader.graph.tensors[first_input].member), picture_height = image.height or false,
-    picture_width = image.width or false, reads_ids = reader.graph.tensors[first_input].type == "i32",
+    picture_width = image.width or false, picture_patch = emit_picture.patch(image), picture_rows = reader.spec.seq,
+    reads_ids = reader.graph.tensors[first_input].type == "i32",
     has_languages = emit_text.has_languages(state), has_chat = state.chat ~= nil,
     has_sound = state.spec.sound and true or false,
     has_ctc = emit_sound_facts.ctc(state.spec),

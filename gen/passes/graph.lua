@@ -237,6 +237,7 @@ local function positions(self, x)
   local shape = { spec.seq, width }
   if spec.positions == "learned" and stage.grid then
     local shapes = self:grows(self:input("shapes", "i32", { self.batch, 2 }, 1, spec.seq + 1), "b.")
+    shapes.are_shapes = true
     local table_ = self:weight(path .. ".positions.weight", { stage.grid * stage.grid, width }, 0, 0.5)
     x = self:op("add", path .. ".states", { a = x, b = self:op("grid_positions", path .. ".positions",
       { shapes = shapes, table = table_ }, { rows = spec.seq }) })

@@ -21,8 +21,9 @@ local steps = {
 }
 
 -- The class to use in place of the one that a folder names, by the type of its model. SigLIP 2's folders of fixed sizes
--- name Gemma's class and SigLIP's type, but these models have only learned small letters.
-local other = { siglip = { GemmaTokenizer = "Siglip2Tokenizer" } }
+-- name Gemma's class and SigLIP's type, but these models have only learned small letters. Those of any shape have a
+-- type of their own, whose class AutoTokenizer takes, whatever the folder names.
+local other = { siglip = { GemmaTokenizer = "Siglip2Tokenizer" }, siglip2 = { GemmaTokenizer = "Siglip2Tokenizer" } }
 
 --- Adds a class's steps to a parsed tokenizer.json. config: tokenizer_config.json, or nil; model: config.json, or nil.
 --- Returns a line for the user if AutoTokenizer of transformers does not add them, or nil. file: the config's name.
@@ -32,7 +33,7 @@ function classes.complete(root, config, model, file)
   local class = json.kind(model) == "object" and (other[model.model_type] or {})[stated] or stated
   local add = steps[class]
   if add then add(root) end
-  return add and class ~= stated and ("%s: warning: tokenizer_class is %s in a folder of SigLIP 2: texts are put into "
+  return add and class ~= stated and model.model_type ~= "siglip2" and ("%s: warning: tokenizer_class is %s in a folder of SigLIP 2: texts are put into "
     .. "small letters, as by %s; AutoTokenizer keeps capitals"):format(file, stated, class) or nil
 end
 

@@ -18,6 +18,7 @@ typedef enum {
   ATTN2C_STATE,          /* keeps its value from call to call */
   ATTN2C_SHARED_INPUT,   /* an input without a batch axis: one for all sequences of a call */
   ATTN2C_ZEROS_INPUT,    /* optional, default: all 0 */
+  ATTN2C_SHAPES_INPUT,   /* [sequences][2], rows and columns, whose product is below the limit, too */
   ATTN2C_SQUEEZED_OUTPUT /* an output whose last axis has one element, which callers do not see */
 } attn2c_kind;
 

@@ -17,6 +17,9 @@ typedef enum { ATTN2C_FILTER_BILINEAR, ATTN2C_FILTER_BICUBIC } attn2c_filter;
 
 typedef struct attn2c_picture_facts {
   int width, height; /* of the model's input */
+  int patch;         /* not 0: the input is rows of patches of the whole picture, whose side this is */
+  int most;          /* at most this many of them */
+  int shape_input, length_input; /* with patch: indices of the inputs that say how many */
   attn2c_resize_kind resize;
   int resize_width, resize_height;
   attn2c_filter filter;

@@ -12,6 +12,13 @@ static inline int attn2c_within(const int32_t *values, size_t count, int64_t min
   return !outside;
 }
 
+/* Returns 1 if the product of each pair of `count` numbers is below a limit. */
+static inline int attn2c_shapes_within(const int32_t *values, size_t count, int64_t limit) {
+  for (size_t i = 0; i + 1 < count; i += 2)
+    if ((int64_t)values[i] * values[i + 1] >= limit) return 0;
+  return 1;
+}
+
 /* A clock that charges the time since its last lap to an op of the graph. */
 typedef struct {
   double *nanoseconds; /* one per op */

@@ -2,6 +2,8 @@
  * computed. */
 #include "picture/prepare.h"
 
+#include <math.h>
+
 /* Sets the sizes after resizing. */
 static void resized(const attn2c_picture_facts *facts, int64_t width, int64_t height, int64_t *to_width,
                     int64_t *to_height) {
@@ -16,9 +18,35 @@ static void resized(const attn2c_picture_facts *facts, int64_t width, int64_t he
     *to_height = edge, *to_width = edge * width / height;
 }
 
+/* Returns the patches along a side of a picture that is scaled. */
+static int64_t patches_along(double scale, int64_t side, int patch) {
+  const double patches = ceil((double)side * scale / patch);
+  return patches < 1 ? 1 : (int64_t)patches;
+}
+
+/* Sets the patches along both sides for the largest scale, to 1e-5, that gives no more patches than the model
+ * takes. transformers searches it by halves, too, so that the numbers are the same. Returns 0 if there is no
+ * such scale. */
+static int grid_of(const attn2c_picture_facts *facts, int64_t width, int64_t height, int64_t *across,
+                   int64_t *down) {
+  double least = 1e-5 / 10, most = 100;
+  while (most - least >= 1e-5) {
+    const double scale = (least + most) / 2;
+    const int64_t patches =
+        patches_along(scale, width, facts->patch) * patches_along(scale, height, facts->patch);
+    if (patches <= facts->most)
+      least = scale;
+    else
+      most = scale;
+  }
+  *across = patches_along(least, width, facts->patch), *down = patches_along(least, height, facts->patch);
+  return *across * *down <= facts->most;
+}
+
 int attn2c_picture_fits(const attn2c_picture_facts *facts, int64_t width, int64_t height) {
   int64_t to_width, to_height;
   if (width < 1 || height < 1 || width > ATTN2C_LONGEST_SIDE || height > ATTN2C_LONGEST_SIDE) return 0;
+  if (facts->patch) return grid_of(facts, width, height, &to_width, &to_height);
   resized(facts, width, height, &to_width, &to_height);
   return facts->crops || (to_width == facts->width && to_height == facts->height);
 }
@@ -73,5 +101,25 @@ int attn2c_picture_prepare(const attn2c_picture_facts *facts, const uint8_t *pix
     }
   }
   free(window);
+  return status;
+}
+
+int attn2c_picture_patches(const attn2c_picture_facts *facts, const uint8_t *pixels, int64_t width,
+                           int64_t height, float *patches, int32_t shape[2]) {
+  int64_t across, down;
+  if (!attn2c_picture_fits(facts, width, height) || !grid_of(facts, width, height, &across, &down))
+    return ATTN2C_USAGE;
+  const int64_t side = facts->patch, row = across * side * ATTN2C_PLANES, area = side * side * ATTN2C_PLANES;
+  const attn2c_resample_axis x = {width, across * side, 0, across * side};
+  const attn2c_resample_axis y = {height, down * side, 0, down * side};
+  uint8_t *whole = malloc((size_t)(down * side * row));
+  const int status = whole ? attn2c_resample(pixels, &x, &y, facts->filter, whole) : ATTN2C_MEMORY;
+  for (int64_t i = 0; i < facts->most * area && status == ATTN2C_OK; i++) {
+    const int64_t patch = i / area, line = i % area / (side * ATTN2C_PLANES), at = i % (side * ATTN2C_PLANES);
+    const int64_t from = (patch / across * side + line) * row + patch % across * side * ATTN2C_PLANES + at;
+    patches[i] = patch < across * down ? value_of(facts, (int)(at % ATTN2C_PLANES), whole[from]) : 0;
+  }
+  shape[0] = (int32_t)down, shape[1] = (int32_t)across;
+  free(whole);
   return status;
 }

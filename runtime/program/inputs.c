@@ -218,6 +218,12 @@ int attn2c_input_in_range(const attn2c_tensor *tensor, const int32_t *values, in
     return attn2c_fail(message, ATTN2C_FORMAT, "%s%s: %" PRId32 ", but %" PRId64 " to %" PRId64 " is allowed",
                        tensor->name, index, values[e], tensor->minimum, tensor->limit - 1);
   }
+  for (int64_t e = 0; e < count && tensor->kind == ATTN2C_SHAPES_INPUT; e += 2)
+    if ((int64_t)values[e] * values[e + 1] >= tensor->limit)
+      return attn2c_fail(message, ATTN2C_FORMAT,
+                         "%s[%" PRId64 "]: %" PRId32 " x %" PRId32 " patches, but at most %" PRId64
+                         " are allowed",
+                         tensor->name, e / 2, values[e], values[e + 1], tensor->limit - 1);
   return ATTN2C_OK;
 }
 
@@ -283,6 +289,9 @@ void attn2c_input_random(const attn2c_tensor *tensor, uint64_t seed, int full, v
     for (int64_t i = 0; i < count; i++) lengths[i] = (int32_t)(tensor->limit - 1);
   } else {
     attn2c_random_integers(seed, tensor->name, values, count, tensor->minimum, tensor->limit);
+    int32_t *shapes = values; /* whose columns are at most as many as go with the rows */
+    for (int64_t i = 0; i < count && tensor->kind == ATTN2C_SHAPES_INPUT; i += 2)
+      shapes[i + 1] = (int32_t)(1 + shapes[i + 1] % ((tensor->limit - 1) / shapes[i]));
   }
 }
 

@@ -275,6 +275,57 @@ Test(picture, resized_to_the_bits_of_pillow) {
   cr_assert_eq(seed, 28);
 }
 
+/* Pictures of any shape become as many patches as transformers makes of them, or none that the model takes.
+ */
+Test(picture, as_many_patches_as_transformers) {
+  FILE *file = fopen(FOLDER "grids.txt", "r");
+  long width, height, patch, most, across, down;
+  int count = 0;
+  cr_assert_not_null(file);
+  while (fscanf(file, "%ld %ld %ld %ld %ld %ld", &width, &height, &patch, &most, &across, &down) == 6) {
+    const attn2c_picture_facts facts = {
+        .patch = (int)patch, .most = (int)most, .scale = 1, .deviation = {1, 1, 1}};
+    const int fits = attn2c_picture_fits(&facts, width, height);
+    cr_assert_eq(fits, across * down <= most, "%ld x %ld, at most %ld", width, height, most);
+    count++;
+    if (!fits || width * height > 1000000) continue;
+    uint8_t *pixels = calloc((size_t)(width * height), 3);
+    float *patches = malloc((size_t)(most * patch * patch * 3) * sizeof *patches);
+    int32_t shape[2];
+    cr_assert_eq(attn2c_picture_patches(&facts, pixels, width, height, patches, shape), ATTN2C_OK);
+    cr_assert(shape[0] == down && shape[1] == across, "%ld x %ld, at most %ld: %d x %d", width, height, most,
+              shape[1], shape[0]);
+    free(pixels);
+    free(patches);
+  }
+  fclose(file);
+  cr_assert_eq(count, 65);
+}
+
+/* Rows of patches have their pixels row by row; rows after them are 0. A picture of 4 x 2 pixels stays one.
+ */
+Test(picture, patches_row_by_row) {
+  const attn2c_picture_facts facts = {
+      .patch = 2, .most = 3, .scale = 1, .mean = {1, 2, 3}, .deviation = {1, 1, 2}};
+  uint8_t pixels[4 * 2 * 3];
+  float patches[3 * 12];
+  int32_t shape[2];
+  for (int i = 0; i < 24; i++) pixels[i] = (uint8_t)(10 * i);
+  cr_assert_eq(attn2c_picture_patches(&facts, pixels, 4, 2, patches, shape), ATTN2C_OK);
+  cr_assert(shape[0] == 1 && shape[1] == 2);
+  for (int i = 0; i < 24; i++) {
+    const int patch = i / 12, row = i % 12 / 6, column = i % 6 / 3, plane = i % 3;
+    const float value = 10.0f * (float)(row * 12 + (2 * patch + column) * 3 + plane);
+    cr_assert_eq(patches[i], (value - (float)(plane + 1)) / (plane == 2 ? 2 : 1), "%d", i);
+  }
+  for (int i = 24; i < 36; i++) cr_assert_eq(patches[i], 0);
+  faults_clear();
+  faults_allocation(1, 0);
+  cr_assert_eq(attn2c_picture_patches(&facts, pixels, 4, 2, patches, shape), ATTN2C_MEMORY);
+  cr_assert_eq(attn2c_picture_patches(&facts, pixels, 4, 0, patches, shape), ATTN2C_USAGE);
+  faults_clear();
+}
+
 /* The crop of a picture that is smaller than it: the larger half of the border is before the picture. */
 Test(picture, border) {
   const attn2c_picture_facts facts = {

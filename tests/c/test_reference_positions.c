@@ -191,6 +191,22 @@ Test(add_places, by_differences_of_boxes) {
   cr_assert_eq(run(NULL), ATTN2C_USAGE, "a key without a box");
 }
 
+/* A grid of 2 x 2, columns 0 and 1 of each place: a picture of 1 x 3 patches, then one of 4 x 1. */
+Test(grid_positions, resized_to_each_shape) {
+  float table[] = {0, 1, 4, 1, 8, 1, 12, 1}, y[16], magnitude[16];
+  int32_t shapes[] = {1, 3, 4, 1};
+  start("grid_positions");
+  op.operands[0] = tensor("shapes", ATTN2C_I32, shapes, 2, 2, 0, 0);
+  op.operands[1] = tensor("table", ATTN2C_F32, table, 4, 2, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 2, 4, 2, 0);
+  cr_assert_eq(run(magnitude), ATTN2C_OK, "%s", text);
+  /* rows: the mean of both; columns: the ends, and halfway between them */
+  assert_near(y, (double[]){4, 1, 6, 1, 8, 1, 0, 0, 2, 1, 4, 1, 8, 1, 10, 1}, 16, 1e-6);
+  cr_assert_float_eq(magnitude[0], 4, 1e-6);
+  tensors[1].shape[0] = 3;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "no square grid");
+}
+
 /* Sums of four rows of the weight: 1 and 0 of head elements for a, 0 and 1 for g, with biases 1 and -1. */
 Test(position_gates, of_each_head_by_itself) {
   float x[] = {1, 2, -3, 0.5f, 0, 0, NAN, 1}, bias[] = {1, 0, 0, 0, 0, -2, 0, 1}, factors[] = {3, -1}, y[4];

@@ -151,6 +151,34 @@ Test(bucket_table, heads_in_rows) {
     }
 }
 
+/* Rows of other grids than the table's, against sums over all places. */
+Test(grid_positions, against_double) {
+  static const int32_t shapes[][2] = {{1, 1}, {3, 4}, {7, 2}, {1, 13}, {5, 5}};
+  const int grid = 5, rows = 13, cols = 19, ldt = 21, ldy = 23;
+  float *table = guarded_matrix(grid * grid, cols, ldt, 1, 0.0f, 1.0f);
+  for (size_t s = 0; s < COUNT_OF(shapes); s++) {
+    float *y = guarded_matrix(rows, cols, ldy, 2, 0.0f, 1.0f);
+    const int h = shapes[s][0], w = shapes[s][1];
+    attn2c_grid_positions(y, table, shapes[s], rows, cols, grid, ldt, ldy);
+    for (int i = 0; i < rows; i++)
+      for (int j = 0; j < cols; j++) {
+        double sum = 0, weights = 0;
+        for (int place = 0; place < grid * grid && i < h * w; place++) {
+          const double down =
+              fabs(place / grid - ((i / w + 0.5) * grid / h - 0.5)) / fmax(1, (double)grid / h);
+          const double across =
+              fabs(place % grid - ((i % w + 0.5) * grid / w - 0.5)) / fmax(1, (double)grid / w);
+          const double weight = fmax(0, 1 - down) * fmax(0, 1 - across);
+          sum += weight * table[place * ldt + j], weights += weight;
+        }
+        cr_assert_float_eq(y[i * ldy + j], i < h * w ? sum / weights : 0, 1e-6, "%zu %d", s, i);
+      }
+    cr_assert(guarded_padding_kept(y, rows, cols, ldy));
+    guarded_matrix_free(y, rows, cols, ldy);
+  }
+  guarded_matrix_free(table, grid * grid, cols, ldt);
+}
+
 Test(add_places, against_double) {
   static const int widths[] = {1, 7, 64};
   for (size_t r = 0; r < COUNT_OF(row_counts); r++)

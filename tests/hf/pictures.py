@@ -25,7 +25,7 @@ import transformers as hf
 from transformers.image_processing_utils import BaseImageProcessor
 from transformers.image_utils import load_image
 
-from cases import CLIP_VISION, DINO, DINO_3, LABELS, VIT
+from cases import CLIP_VISION, DINO, DINO_3, LABELS, SIGLIP_2, VIT
 from goldens import fill
 
 HERE = Path(__file__).resolve().parent / "pictures"
@@ -113,6 +113,10 @@ CASES = {
                                 "resample": 3}), {}),
     "dinov3_wider": ("DINOv3ViTModel", {**DINO_3, "image_size": 224},
                      ("dinov3", {"size": {"height": 16, "width": 16}}), {}, (12, 28), {"size": {"height": 12, "width": 28}}),
+    "siglip2_patches": ("Siglip2VisionModel", SIGLIP_2, ("siglip2", {"patch_size": 4, "max_num_patches": 20}), {}),
+    "siglip2_labels": ("Siglip2ForImageClassification", {"vision_config": {**SIGLIP_2, "num_patches": 25, "patch_size": 5},
+                                                         "text_config": {"vocab_size": 10, "hidden_size": 24}, **NAMED},
+                       ("siglip2", {"patch_size": 5, "max_num_patches": 7, "resample": 3, "image_std": [0.25, 0.5, 1.0]}), {}),
     "siglip_wider": ("SiglipVisionModel", SMALL, ("siglip", {"size": {"height": 16, "width": 16}}), {},
                      (12, 24), {"size": {"height": 12, "width": 24}}),
 }
@@ -137,14 +141,18 @@ def write(name):
         (height, width), of_other = other
         (folder / "words.txt").write_text(f"input.height={height}\ninput.width={width}\n")
         prepare = processor(family, **{**of_processor, **of_other})
-    images = [np.asarray(prepare(load_image(str(FILES / each)))["pixel_values"][0], np.float32) for each in PICTURES]
-    pixels = torch.tensor(np.stack(images))
+    made = [prepare(load_image(str(FILES / each))) for each in PICTURES]
+    pixels = torch.tensor(np.stack([np.asarray(each["pixel_values"][0], np.float32) for each in made]))
+    grids = {key: torch.tensor(np.stack([np.asarray(each[key][0]) for each in made]))
+             for key in ("pixel_attention_mask", "spatial_shapes") if key in made[0]}
     with torch.no_grad():
-        result = model(pixels, interpolate_pos_encoding=True) if other and family != "dinov3" else model(pixels)
+        result = model(pixels, **grids) if grids else model(pixels, interpolate_pos_encoding=True) if other and family != "dinov3" else model(pixels)
     found = {"pixel_values": pixels}
     for key in ["image_embeds"] if "image_embeds" in result else ("last_hidden_state", "pooler_output", "logits"):
         if result.get(key) is not None:
             found[key] = result[key].float()
+    if grids:  # rows after the last patch are of no use
+        found.pop("last_hidden_state", None)
     for key, value in found.items():
         np.save(folder / f"out_{key}.npy", value.numpy())
     (folder / "generation_config.json").unlink(missing_ok=True)

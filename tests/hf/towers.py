@@ -30,7 +30,7 @@ import transformers as hf
 from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 from transformers.image_utils import load_image
 
-from cases import CLIP_TEXT, CLIP_VISION, VIT
+from cases import CLIP_TEXT, CLIP_VISION, SIGLIP_2, VIT
 from goldens import fill
 from pictures import FILES, PICTURES, processor
 
@@ -93,6 +93,8 @@ SIGLIP_TEXT = {key: value for key, value in CLIP_TEXT.items() if key not in ("pr
 CASES = {
     "clip": (hf.CLIPModel, clip_tokenizer, CLIP_TEXT, {**CLIP_VISION, "image_size": 16}, {"projection_dim": 12},
              ("clip", {"size": {"shortest_edge": 16}, "crop_size": {"height": 16, "width": 16}}), "longest"),
+    "siglip2": (hf.Siglip2Model, siglip_tokenizer, SIGLIP_TEXT, SIGLIP_2, {},
+                ("siglip2", {"patch_size": 4, "max_num_patches": 20}), "max_length"),
     "siglip": (hf.SiglipModel, siglip_tokenizer, SIGLIP_TEXT, {**VIT, "image_size": 16}, {},
                ("siglip", {"size": {"height": 16, "width": 16}}), "max_length"),
 }
@@ -116,13 +118,14 @@ def write(name):
     model = model_class.from_pretrained(folder, dtype=torch.float32).eval()
     prepare = processor(family, **of_processor)
     prepare.save_pretrained(folder)
-    pixels = torch.tensor(np.stack(
-        [np.asarray(prepare(load_image(str(FILES / each)))["pixel_values"][0], np.float32) for each in PICTURES]))
+    made = [prepare(load_image(str(FILES / each))) for each in PICTURES]
+    images = {key: torch.tensor(np.stack([np.asarray(each[key][0]) for each in made])) for key in made[0]}
+    images["pixel_values"] = images["pixel_values"].float()
     tokens = tokenizer(TEXTS, padding=padding, truncation=True, return_tensors="pt")
     if padding == "max_length":
         tokens = {"input_ids": tokens["input_ids"]}  # as the published tokenizers: the model sees the padding
     with torch.no_grad():
-        logits = model(pixel_values=pixels, **tokens).logits_per_image
+        logits = model(**images, **tokens).logits_per_image
     ids = tokens["input_ids"].numpy().astype(np.int32)
     if "attention_mask" in tokens:
         ids[tokens["attention_mask"].numpy() == 0] = -1

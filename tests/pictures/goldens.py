@@ -6,6 +6,8 @@
     resized.txt             for each case a line: filter, width and height of a picture, width and
                             height of the result, a checksum of the result; pixels are drawn as
                             test_picture.c draws them
+    grids.txt               for each case a line: width and height of a picture, the side of a patch, the most
+                            patches, and the columns and rows of patches that SigLIP 2's processor makes
 
 Run with Python 3.11, Pillow 13.0.0, transformers 5.23.0, numpy 2.4.6.
 """
@@ -19,6 +21,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 from transformers.image_utils import load_image
+from transformers.models.siglip2.image_processing_pil_siglip2 import get_image_size_for_max_num_patches
 
 HERE = Path(__file__).resolve().parent
 FILES = HERE / "files"
@@ -157,6 +160,16 @@ def resized():
     return "\n".join(lines) + "\n"
 
 
+def grids():
+    lines = []
+    for patch, most in ((16, 256), (14, 1), (4, 20), (16, 1024), (5, 7)):
+        for width, height in ((1, 1), (16, 16), (640, 480), (480, 640), (100, 3000), (3000, 2), (5000, 5000), (333, 777),
+                              (1 << 24, 1 << 20), (17, 16), (256, 255), (4, 5), (20000, 1)):
+            down, across = get_image_size_for_max_num_patches(height, width, patch, most)
+            lines.append(f"{width} {height} {patch} {most} {across // patch} {down // patch}")
+    return "\n".join(lines) + "\n"
+
+
 def main():
     shutil.rmtree(FILES, ignore_errors=True)
     FILES.mkdir()
@@ -167,6 +180,7 @@ def main():
         header = f"P6 {image.width} {image.height} 255\n".encode()
         path.with_name(name + ".ppm").write_bytes(header + image.tobytes())
     (HERE / "resized.txt").write_text(resized())
+    (HERE / "grids.txt").write_text(grids())
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ local function type_of(tensor) return type_name(tensor.type == "i32" and "i32" o
 local function kind_of(state, tensor)
   if tensor.squeezed then return "ATTN2C_SQUEEZED_OUTPUT" end
   if tensor.zeros then return "ATTN2C_ZEROS_INPUT" end
+  if tensor.are_shapes then return "ATTN2C_SHAPES_INPUT" end
   local unbatched = tensor.unbatched or state.spec.layout == "seq_first"
   return tensor.kind == "input" and unbatched and "ATTN2C_SHARED_INPUT" or kinds[tensor.kind]
 end

@@ -2,6 +2,7 @@
 -- shapes. The rest is runtime/python (python.lua).
 -- A size of a shape is a number, or "batch", "seq" or "seq + N", which a call decides.
 local emit_lengths = require("passes.emit.lengths")
+local emit_picture = require("passes.emit.picture")
 local emit_python = require("passes.emit.python")
 local emit_tasks = require("passes.emit.tasks")
 local reserved_python = require("data.reserved_python")
@@ -75,7 +76,8 @@ local function classes_of(state, spec)
   local text = state.tokenizer and "Text" or ""
   local chat = state.chat and "_own._Chat, " or ""
   local of_sound = spec.speech and "_own._SpeechModel, " or "_own._SoundModel, "
-  local takes = (spec.pictures and "_own._PictureModel, " or "") .. (spec.sound and of_sound or "")
+  local of_pictures = spec.input.grid and "_own._PatchModel, " or "_own._PictureModel, "
+  local takes = (spec.pictures and of_pictures or "") .. (spec.sound and of_sound or "")
     .. (spec.ctc and "_own._CtcModel, " or "")
   return chat .. takes .. "_own._" .. (spec.symbols.past.is_open and "Generating" .. text or text .. "Model"),
     chat .. "_own._Tokenizer", ("_%sLibrary"):format(state.chat and "Chat" or text)
@@ -91,6 +93,16 @@ local function source_of(state)
     made.inputs[i].optional = made.inputs[i].is_optional and "True" or "False"
   end
   return made
+end
+
+-- Returns the arguments of _Patches for a model that reads patches of pictures, or false.
+local function patches_of(state, inputs)
+  local spec, answer = state.primary.spec, state.primary.graph.answer
+  if not spec.pictures or not spec.input.grid then return false end
+  local names = words.map({ "features", "lengths", "shapes" }, function(name)
+    return inputs[answer.inputs[name] + 1].name
+  end)
+  return ("%d, %d, %s"):format(spec.seq, emit_picture.patch(spec.input), tuple(names))
 end
 
 --- Returns the values of templates/module.py.in. state: the model's.
@@ -114,6 +126,7 @@ function emit_module.values(state)
   made.tasks = emit_tasks.values(state, literal, tuple)
   made.ranks = state.spec.processes or false
   made.source = source_of(state)
+  made.patches = patches_of(state, made.inputs)
   made.shared = emit_python.name
   made.first_input = made.inputs[1].name
   made.most_threads = primary.spec.workers[#primary.spec.workers]

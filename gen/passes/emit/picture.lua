@@ -11,17 +11,22 @@ local function floats(list)
   return table.concat(words.map(list, function(value) return "(float)" .. c.double(value) end), ", ")
 end
 
+--- Returns the side of the patches that a stage of rows of patches reads, or false for another stage.
+function emit_picture.patch(stage) return stage.grid and math.tointeger((stage.from // 3) ^ 0.5) or false end
+
 --- Returns the values of the template.
 function emit_picture.values(state)
   local spec, answer = state.spec, state.primary.graph.answer
   local given, image = spec.pictures, state.entries[1].spec.input -- the first entry reads pictures
   local resize = given.shortest_edge and "SHORTEST" or given.height and "EXACT" or "NONE"
-  return { width = image.width, height = image.height, resize = resize,
+  local inputs, patch = answer.inputs, image.grid and emit_picture.patch(image)
+  return { width = image.width or patch, height = image.height or patch, resize = resize,
+    patch = patch or false, most = state.entries[1].spec.seq, shapes = inputs.shapes, lengths = inputs.lengths,
     resize_width = given.width or given.shortest_edge or 0, resize_height = given.height or given.shortest_edge or 0,
     filter = given.filter:upper(), crops = given.crop and 1 or 0,
     keeps_fractions = given.fractions, scale = c.double(given.scale),
     mean = floats(given.mean), deviation = floats(given.std), answer = answer.kind,
-    input = math.max(answer.inputs.image or 0, 0),
+    input = math.max(inputs[patch and "features" or "image"] or 0, 0),
     output = answer.output, similarity = answer.similarity or false,
     label_list = words.map(spec.labels or {}, c.string), label_function = "ATTN2C_" .. answer.label_function }
 end

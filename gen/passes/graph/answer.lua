@@ -14,7 +14,7 @@ local function is_beside(member)
 end
 
 answer.inputs = { "ids", "token_types", "lengths", "attention_mask", "pool_mask" }
-local of_media = { "image", "features", "hidden" }
+local of_media = { "image", "features", "hidden", "shapes", "lengths" }
 
 -- Refuses a number of kept numbers that the answer does not have.
 local function check_dimensions(spec, kind, width)

@@ -36,10 +36,23 @@ pictures.reader = values.table_reader({
   std = { type = "planes", min = 1e-6, max = 1e6, default = { 1.0, 1.0, 1.0 } },
 }, "{ height = 224, width = 224 }", true, check_size)
 
+-- Checks the key of a model that reads rows of patches.
+local function check_patches(say, given, input)
+  local side = math.tointeger((input.from / PLANES) ^ 0.5)
+  if not side then
+    say("pictures", ("goes with rows of square patches of %d channels, but rows have %d numbers"):format(PLANES,
+      input.from))
+  end
+  if given.height or given.width or given.shortest_edge or given.crop or given.fractions then
+    say("pictures", "height, width, shortest_edge, crop and fractions do not go with patches of the whole picture")
+  end
+end
+
 --- Checks that the key fits the model's input.
 function pictures.check(say, spec)
   local given, input = spec.pictures, (spec.context and spec.memory and spec.memory.encoder or spec).input
   if not given then return end
+  if input.grid then return check_patches(say, given, input) end
   if input.stage ~= "image" then return say("pictures", "goes with input = image { ... }") end
   if input.channels and input.channels ~= PLANES then
     return say("pictures", ("goes with %d channels, but the image has %d"):format(PLANES, input.channels))

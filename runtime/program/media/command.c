@@ -39,11 +39,11 @@ typedef struct {
   int64_t rows;        /* of all that were computed, in a model of any length */
   attn2c_item *items;  /* [batch] */
   float *input;        /* of one call */
-  void **inputs;       /* [entry->input_count + 1] that and those that hide rows, none of which is hidden; the
-                          adapters */
-  int32_t *adapters;   /* [batch], the same of all inputs */
-  void **outputs;      /* of one call; NULL: not wanted */
-  float *against;      /* embeddings to compare with, [against_count][width]; NULL: none */
+  void **inputs; /* [entry->input_count + 1] that and the model's others: shapes of pictures, and those that
+                    hide rows, none of which is hidden; the adapters */
+  int32_t *adapters; /* [batch], the same of all inputs */
+  void **outputs;    /* of one call; NULL: not wanted */
+  float *against;    /* embeddings to compare with, [against_count][width]; NULL: none */
   int64_t against_count;
   attn2c_picture_texts texts; /* to score for each input */
   const char *logits_path;    /* file of all logits; NULL: none */
@@ -249,7 +249,7 @@ static int list_inputs(job *job) {
     const attn2c_tensor *tensor = &job->model->tensors[job->entry->inputs[i]];
     const int hides = lengths->inputs[i].hides;
     if (i == job->media->input) continue;
-    if (hides == ATTN2C_HIDES_NOTHING)
+    if (hides == ATTN2C_HIDES_NOTHING && !(job->media->has_shapes && i == job->media->shape_input))
       return attn2c_fail(job->message, ATTN2C_USAGE, "%s: the model has another input, too: %s",
                          job->media->kind->option, tensor->name);
     const int64_t count = attn2c_elements(tensor);
@@ -386,6 +386,13 @@ static int compute(job *job, int64_t count) {
   const void *const *inputs = (const void *const *)job->inputs;
   int status = ATTN2C_OK;
   if (count == 0) return status;
+  if (job->media->has_shapes) {
+    for (int64_t i = 0; i < count; i++) {
+      const int32_t *shape = job->items[i].shape;
+      memcpy((int32_t *)job->inputs[job->media->shape_input] + 2 * i, shape, 2 * sizeof *shape);
+      ((int32_t *)job->inputs[job->media->length_input])[i] = shape[0] * shape[1];
+    }
+  }
   const int64_t rows = job->items[0].rows;
   status = job->model->is_open
                ? attn2c_sequences_run(job->context, count, NULL, rows, inputs, job->outputs)

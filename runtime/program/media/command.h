@@ -12,6 +12,7 @@ typedef struct {
   int number;        /* of the file, from 0 */
   int64_t rows;      /* of a model of any length; 0: the model's own */
   double begin, end; /* of a sound, in seconds */
+  int32_t shape[2];  /* of a picture whose patches are the input: their rows and columns */
 } attn2c_item;
 
 struct attn2c_media_answer; /* answer.h */
@@ -23,6 +24,8 @@ typedef struct attn2c_media {
   attn2c_paths paths; /* while the command runs */
   const char *member; /* of an answer in JSON, which has the file's name: "image" */
   int input;          /* index of the entry's input */
+  int has_shapes;     /* 1: two more inputs have the items' shapes and lengths */
+  int shape_input, length_input;
   attn2c_answer answer;
   int output;                /* index of the output that answers */
   int has_similarity;        /* as in attn2c_picture_facts */

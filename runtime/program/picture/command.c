@@ -13,13 +13,14 @@ struct attn2c_pictures {
   float *image; /* of the last one, unless a caller has memory for it */
 };
 
-static int read_next(attn2c_pictures *pictures, float *image, const char **name, attn2c_message *message) {
+static int read_next(attn2c_pictures *pictures, float *image, int32_t shape[2], const char **name,
+                     attn2c_message *message) {
   const int number = pictures->next;
   *name = NULL;
   if (number >= pictures->paths.count) return ATTN2C_OK;
   pictures->next++;
   *name = attn2c_path_name(&pictures->paths, number);
-  return attn2c_picture_source_image(&pictures->paths, number, pictures->facts, image, message);
+  return attn2c_picture_source_image(&pictures->paths, number, pictures->facts, image, shape, message);
 }
 
 static int next_item(attn2c_media *media, attn2c_context *context, float *input, attn2c_item *item,
@@ -28,7 +29,7 @@ static int next_item(attn2c_media *media, attn2c_context *context, float *input,
   (void)context;
   pictures->paths = media->paths;
   *item = (attn2c_item){.number = pictures->next};
-  return read_next(pictures, input, &item->name, message);
+  return read_next(pictures, input, item->shape, &item->name, message);
 }
 
 static int run(const attn2c_descriptor *model, const attn2c_picture_facts *facts,
@@ -39,6 +40,9 @@ static int run(const attn2c_descriptor *model, const attn2c_picture_facts *facts
                         .word_count = arguments->image_count,
                         .member = "image",
                         .input = facts->input,
+                        .has_shapes = facts->patch > 0,
+                        .shape_input = facts->shape_input,
+                        .length_input = facts->length_input,
                         .answer = facts->answer,
                         .output = facts->output,
                         .has_similarity = facts->has_similarity,
@@ -75,7 +79,8 @@ static int are_several(const attn2c_pictures *pictures) { return attn2c_paths_ar
 
 static int next_picture(attn2c_pictures *pictures, const float **image, const char **name,
                         attn2c_message *message) {
-  const int status = read_next(pictures, pictures->image, name, message);
+  int32_t shape[2]; /* encoders read images of one size */
+  const int status = read_next(pictures, pictures->image, shape, name, message);
   *image = *name ? pictures->image : NULL;
   return status;
 }

@@ -12,4 +12,4 @@ int attn2c_picture_source_read(const attn2c_paths *paths, int number, const attn
 
 /* Reads a picture, and writes the input that it becomes. */
 int attn2c_picture_source_image(const attn2c_paths *paths, int number, const attn2c_picture_facts *facts,
-                                float *image, attn2c_message *message);
+                                float *image, int32_t shape[2], attn2c_message *message);

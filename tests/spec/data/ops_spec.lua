@@ -173,6 +173,7 @@ describe("ops.make", function()
       { "neighbours", { x = x, lengths = tensor(2) }, { kernel = 3 }, { 2, 3, 15 } },
       { "embed_boxes", { boxes = tensor(2, 3, 4), table = tensor(80, 5) }, {}, { 2, 3, 5 } },
       { "embed_boxes", { boxes = tensor(2, 3, 4), table = tensor(40, 5), sizes = tensor(40, 3) }, {}, { 2, 3, 26 } },
+      { "grid_positions", { shapes = tensor(2, 2), table = tensor(9, 5) }, { rows = 7 }, { 2, 7, 5 } },
       { "drop_tokens", { x = x, ids = tensor(2, 3) }, { id = 4, share = 0.5 }, { 2, 3, 5 } },
       { "rms_norm", { x = x, gain = tensor(5) }, { eps = 1e-5 }, { 2, 3, 5 } },
       { "normalise", { x = tensor(2, 5) }, { eps = 1e-12 }, { 2, 5 } },

@@ -220,6 +220,8 @@ describe("a folder", function()
     local tables, warnings = tables_of("Siglip2Tokenizer", "siglip2")
     assert.equal(expected, tables)
     assert.same({}, warnings)
+    tables, warnings = tables_of("GemmaTokenizerFast", "siglip2")
+    assert.same({ expected, {} }, { tables, warnings })
     tables, warnings = tables_of("GemmaTokenizerFast", "siglip")
     assert.equal(expected, tables)
     assert.matches("tokenizer_class is GemmaTokenizer in a folder of SigLIP 2: texts are put into small letters, as by "

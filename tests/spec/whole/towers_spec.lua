@@ -53,7 +53,7 @@ describe("a model of pictures and texts", function()
   setup(function()
     os.execute("rm -rf " .. shell(folder))
     files.make_folder(folder)
-    for _, case in ipairs { "clip", "siglip" } do
+    for _, case in ipairs { "clip", "siglip", "siglip2" } do
       said[case] = sh(build(("%s -o %s kernels=c batch=3 %s"):format(shell(goldens .. "/" .. case), case,
         case == "clip" and "--serve" or "")))
     end
@@ -88,7 +88,7 @@ describe("a model of pictures and texts", function()
     server:stop()
   end)
 
-  for _, case in ipairs { "clip", "siglip" } do
+  for _, case in ipairs { "clip", "siglip", "siglip2" } do
     it("scores texts as transformers does: " .. case, function()
       assert.matches(("^%s/%s_text, .*\n%s/%s, "):format(case, case, case, case), said[case])
       assert.matches(" %-%-image picture%.jpg %-%-text 'a photo of a cat' %-%-text 'a photo of a dog'\n$", said[case])
