@@ -18,7 +18,8 @@ local NAME = "tensors.reader"
 -- Sources of the runtime that the program consists of, and the folders of their headers.
 local SOURCES = { "tools/tensors.c", "base/attn2c.c", "base/checksum.c", "base/floats.c", "base/shape.c", "base/utf8.c",
   "formats/file.c", "formats/gguf.c", "formats/gguf_blocks.c", "formats/json.c", "formats/safetensors.c",
-  "formats/safetensors_index.c", "formats/tensors.c", "reading/checkpoint.c", "reading/coded.c", "reading/kinds.c", "reading/mxfp4.c",
+  "formats/safetensors_index.c", "formats/tensors.c", "reading/checkpoint.c", "reading/coded.c", "reading/kinds.c",
+  "reading/mxfp4.c",
   "system/linux.c" }
 local FOLDERS = { "base", "formats", "reading", "system" }
 

@@ -56,8 +56,8 @@ describe("layers", function()
   end)
 
   it("are refused all at once, each with its place", function()
-    local allowed = "kv_heads, d_ff, experts, gated, gate_limit, activation, norm, parallel, norm_kind, eps, residual, dropout, "
-      .. "drop_path, bias, qk_norm, qkv_limit, scale, softcap, weighting, sinks, fully_masked, mask, window, "
+    local allowed = "kv_heads, d_ff, experts, gated, gate_limit, activation, norm, parallel, norm_kind, eps, residual, "
+      .. "dropout, drop_path, bias, qk_norm, qkv_limit, scale, softcap, weighting, sinks, fully_masked, mask, window, "
       .. "prefix, mask_value, rope_theta, rope_scaling or rope_dim"
     assert.same({
       "layers.1.d_ff: -1, but an integer from 0 to 65536 is allowed",
