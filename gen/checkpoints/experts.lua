@@ -44,8 +44,8 @@ end
 experts.qwen_tensors = experts.tensors({ "mlp.gate" }, "mlp.experts.{expert}.gate_proj", "mlp.experts.{expert}.up_proj",
   "mlp.experts.{expert}.down_proj")
 
--- Sets the names of weights of a folder that has all experts of a layer in two tensors, one with the rows of gates,
--- then those of up, as transformers 5 has them in memory. names, has: of a family's derive.
+-- Sets the names of weights of a folder that has all experts of a layer in two tensors. One has an expert's rows of its
+-- gate, then its rows of up, as transformers 5 keeps them in memory. names, has: of a family's derive.
 local function set_fused(facts, names, has)
   local function is_in(path)
     for i = 0, facts.layers - 1 do

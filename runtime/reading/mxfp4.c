@@ -14,7 +14,7 @@ typedef struct {
   int blocks, scales;        /* numbers of the parts in the file */
 } mxfp4_tensor;
 
-/* What attn2c_coded is here. */
+/* The type behind attn2c_coded here. */
 typedef struct {
   mxfp4_tensor *tensors;
   int count;

@@ -136,6 +136,7 @@ return function(of, spec)
   }
 
   of("gen/passes/graph/builder.lua", attention) {
+    { name = "graph_gate", old = "b = act },", new = "b = gate },", wrong = "the gate has no activation" },
     { name = "builder_norm_each", old = "self.spec.bias.norm and not each", new = "self.spec.bias.norm",
       filter = "norm of its own", wrong = "norms of heads have biases" },
   }

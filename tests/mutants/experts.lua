@@ -55,6 +55,47 @@ return function(of, spec)
       wrong = "the wrong layers are dense" },
   }
 
+  local values = spec .. "checkpoints/values_spec.lua"
+  of("gen/checkpoints/families/decoders/gpt_oss.lua", values) {
+    { name = "gpt_oss_windows", old = "return i % 2 == 0 end", new = "return i % 2 == 1 end", filter = "of gpt_oss has",
+      wrong = "the other layers have windows" },
+    { name = "gpt_oss_usual", old = "facts.rope_parameters = YARN", new = "", filter = "of gpt_oss has",
+      wrong = "a folder without positions has plain ones" },
+  }
+
+  local coded = spec .. "checkpoints/coded_spec.lua"
+  of("runtime/reading/mxfp4.c", coded) {
+    { name = "mxfp4_axes", old = "axis < last; axis++)", new = "axis < 0; axis++)", filter = "MXFP4",
+      wrong = "codes of another shape are read" },
+    { name = "mxfp4_codes", old = "? blocks->shape[blocks->rank - 1] == CODES", new = "? 1", filter = "MXFP4",
+      wrong = "blocks of other sizes are read",
+      equivalent = "the number of bytes and the other axes leave no other size" },
+    { name = "mxfp4_part", old = "made->is_part[plain] = made->is_part[one->scales] = 1;",
+      new = "made->is_part[plain] = 1;", filter = "MXFP4", wrong = "scales are a tensor of their own" },
+  }
+
+  of("runtime/formats/gguf_blocks.c", "c:gguf") {
+    { name = "e2m1_exponent", old = "ldexpf(1, exponent - 128)", new = "ldexpf(1, exponent - 127)",
+      filter = "gguf/types*", wrong = "numbers are doubled" },
+  }
+
+  of("runtime/packing/scale_blocks.c", "c:scale_blocks") {
+    { name = "levels_step", old = "size < 8 ? 2 : 4", new = "size < 8 ? 2 : 2", filter = "*/numbers_of_four_bits*",
+      wrong = "10 is taken for a number of E2M1" },
+    { name = "levels_power", old = "ilogbf(largest) - 3", new = "ilogbf(largest) - 2",
+      filter = "*/numbers_of_four_bits*", wrong = "the largest numbers of a block are coarse" },
+  }
+
+  of("runtime/ops/online.h", "c:online_base") {
+    { name = "online_sinks", old = "largest[i] = here > before ? here : before;", new = "largest[i] = here;",
+      filter = "online/sinks*", wrong = "a sink above all scores overflows" },
+  }
+
+  of("runtime/ops/softmax.h", "c:online_base") {
+    { name = "softmax_sinks_moved", old = "if (sinks) sinks[i] -= (double)from;", new = "",
+      filter = "softmax/sinks*", wrong = "rows of large scores lose their sink" },
+  }
+
   of("tests/fuzz/draw_experts.lua", spec .. "whole/fuzz_spec.lua") {
     { name = "draw_experts_accepted", old = "if accepted(d) then return true end", new =
       "if true then return true end", filter = "is valid", wrong = "drawn experts do not go with the other keys" },

@@ -73,8 +73,6 @@ of("gen/passes/graph.lua", spec .. "passes/graph_spec.lua") {
     wrong = "a pre-norm stack is normed after the sum, too" },
   { name = "graph_pre_ff", old = "(self.spec.norm == \"pre_ff\" and norm_path:find(\"norm1$\"))",
     new = "(self.spec.norm == \"pre_ff\")", wrong = "the feed-forward of pre_ff has no norm" },
-  { name = "graph_gate", old = "{ a = up, b = gated }", new = "{ a = up, b = gate }",
-    suite = spec .. "passes/graph/attention_spec.lua", wrong = "the gate has no activation" },
   { name = "graph_sinusoidal", old = "spec.past + spec.first_position, sinusoids",
     new = "spec.first_position, sinusoids",
     wrong = "positions after a past begin at 0" },
@@ -251,8 +249,8 @@ of("gen/passes/lower/attention.lua", spec .. "passes/lower/attention_spec.lua") 
 of("gen/passes/common/packed.lua", spec .. "passes/memory_spec.lua") {
   { name = "memory_panels_last", old = "if width ~= last then", new = "if not last then",
     wrong = "all panels of a weight have the first one's padding" },
-  { name = "memory_panels", old = 'last, stored = width, types.whole_lines(width, "f32")',
-    new = "last, stored = width, width",
+  { name = "memory_panels", old = 'types.whole_lines(width, "f32"), layout.type)',
+    new = "width, layout.type)",
     wrong = "weights overlap by the padding of their panels" },
 }
 
@@ -499,8 +497,8 @@ of("runtime/ops/vector.h", "c:rowops_base") {
 }
 
 of("runtime/ops/softmax.h", "c:rowops_base") {
-  { name = "softmax_empty", old = "attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, NULL, 0);",
-    new = "attn2c_softmax_with(s, rows, cols, ld, scale, 0.0f, NULL, 0);", filter = "softmax/*",
+  { name = "softmax_empty", old = "attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, NULL, 0, NULL, 0);",
+    new = "attn2c_softmax_with(s, rows, cols, ld, scale, 0.0f, NULL, 0, NULL, 0);", filter = "softmax/*",
     wrong = "a row without a key is NaN" },
   { name = "softmax_far", old = "< ATTN2C_SOFTMAX_MOST) continue;", new = "< 1e30f) continue;",
     filter = "softmax/of_scores*", wrong = "scores far from zero lose the digits of their differences" },

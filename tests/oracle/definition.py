@@ -40,8 +40,8 @@ OF_WIDTH = {"head_dim", "rope_dim", "d_ff", "scale"}    # taken only where the w
 OF_STACK = {"seq", "d_model", "heads", "kv_heads", "head_dim", "layers", "d_ff", "gated", "activation", "norm",
             "norm_kind", "eps", "final_norm", "residual", "residual_scale", "parallel", "qk_norm", "bias",
             "projections", "scale", "softcap", "qkv_limit", "gate_limit", "sinks", "alibi_max", "alibi_factor",
-            "scoring", "weighting", "fully_masked", "bias_kv", "zero_attn", "positions", "rope_theta",
-            "rope_style", "rope_dim", "t5_buckets", "t5_distance", "t5_by_layer", "position_terms", "position_buckets",
+            "scoring", "weighting", "fully_masked", "bias_kv", "zero_attn", "positions", "rope_theta", "rope_style",
+            "rope_dim", "t5_buckets", "t5_distance", "t5_by_layer", "position_terms", "position_buckets",
             "position_distance", "position_norm", "position_projections"}
 DEFAULT_NAMES = {"hidden": "hidden", "norm": "hidden", "pool": "pooled", "linear": "logits",
                  "vocabulary": "logits", "normalise": "embedding", "argmax": "label", "attend": "pooled",
@@ -456,7 +456,7 @@ class Stack:
             self.outputs[f"{name}scores_{layer}"] = scores
 
     def self_attention(self, layer, path, x):
-        d, past, own = self.d, self.past, {}
+        d, past, own, limit = self.d, self.past, {}, self.d.get("qkv_limit", np.inf)
         if d.get("positions") == "t5" and d.get("t5_by_layer"):
             self.buckets = self.table_of_buckets(path + ".positions")
         keys_from = x if self.key is None else self.key
@@ -476,14 +476,11 @@ class Stack:
         if past:
             before = [self.heads_rows(f"{self.input_prefix}past_{what}_{layer}", past, self.kv_heads,
                                       self.kv_heads * self.head_dim) for what in ("keys", "values")]
-        sinks = self.given.weight(path + ".sinks", self.heads) if d.get("sinks") else None
         results = []
         for b in range(self.batch):
             q, k, v = self.project(path, x[b], keys_from[b], values_from[b])
             q, k = self.qk_norm(path + ".q_norm", q), self.qk_norm(path + ".k_norm", k)
-            limit = d.get("qkv_limit")
-            if limit:
-                q, k, v = (np.clip(x, -limit, limit) if self.projects(part) else x for part, x in zip("qkv", (q, k, v)))
+            q, k, v = (np.clip(y, -limit, limit) if self.projects(part) else y for part, y in zip("qkv", (q, k, v)))
             if d.get("positions") == "rope":
                 q, k = rotated(d, q, past), rotated(d, k, past)
             if past:
@@ -501,6 +498,7 @@ class Stack:
             if d.get("zero_attn"):
                 k = np.concatenate((k, np.zeros_like(k[:, :1])), 1)
                 v = np.concatenate((v, np.zeros_like(v[:, :1])), 1)
+            sinks = self.given.weight(path + ".sinks", self.heads) if d.get("sinks") else None
             results.append(self.context_of(b, q, k, v, score_of, self.factors[layer], sinks))
         context, weights, scores = (np.stack(part) for part in zip(*results))
         for what, rows in own.items():
@@ -526,11 +524,9 @@ class Stack:
         act, bias = ACTIVATIONS[self.d.get("activation", "gelu")], self.has_bias("up", "ff")
         d_ff = self.d.get("d_ff", 4 * self.d["d_model"])
         up = self.linear(path + ".up", x, d_ff, bias)
-        if self.d.get("gated"):
-            gate, limit = self.linear(path + ".gate", x, d_ff, bias), self.d.get("gate_limit")
-            hidden = act(np.minimum(gate, limit)) * (np.clip(up, -limit, limit) + 1) if limit else act(gate) * up
-        else:
-            hidden = act(up)
+        gated, limit = self.d.get("gated"), self.d.get("gate_limit", np.inf)
+        gate = np.minimum(self.linear(path + ".gate", x, d_ff, bias), limit) if gated else up
+        hidden = act(gate) * (np.clip(up, -limit, limit) + np.isfinite(limit)) if gated else act(up)
         return self.linear(path + ".down", hidden, self.d["d_model"], self.has_bias("down", "ff"))
 
     def branch(self, path, x, part, first=None):

@@ -5,8 +5,8 @@ local heads = require("checkpoints.heads")
 local layers = require("checkpoints.layers")
 local words = require("common.words")
 
--- Returns the rules of an expert's weights. Folders in MXFP4 have the weights as [out][in], others as [in][out]. The
--- rows of gates alternate with those of up.
+-- Returns the rules of an expert's weights. Folders in MXFP4 have the weights as [out][in], others as [in][out]. A row
+-- of the gate and a row of up alternate.
 local function weights(when)
   local list, is_stored = {}, when == nil
   for part, name in ipairs { "gate", "up" } do
