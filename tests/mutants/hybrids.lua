@@ -6,9 +6,9 @@ return function(of, spec)
 
   of("runtime/ops/gather.h", "c:rowops_rows_base") {
     { name = "convolve_first", old = "const int row = before + i - kernel + 1 + t;",
-      new = "const int row = i - kernel + 1 + t;", filter = "convolve_columns*",
+      new = "const int row = 0 * before + i - kernel + 1 + t;", filter = "convolve_columns*",
       wrong = "rows of earlier calls are not read" },
-    { name = "convolve_bias", old = "out[j] = bias ? bias[j] : 0.0f;", new = "out[j] = 0.0f;",
+    { name = "convolve_bias", old = "out[j] = bias ? bias[j] : 0.0f;", new = "out[j] = bias ? 0.0f : 0.0f;",
       filter = "convolve_columns*", wrong = "a convolution has no bias" },
   }
 
@@ -16,7 +16,7 @@ return function(of, spec)
     { name = "reference_convolve_taps", old = "weight[t * width + c];", new = "weight[(kernel - 1 - t) * width + c];",
       filter = "convolve_columns*", wrong = "the last tap is for the first row" },
     { name = "reference_multiply_repeats", old = "{ return of_both(call, product); }",
-      new = "{ return of_both(call, sum); }", filter = "multiply*", wrong = "a product is a sum" },
+      new = "{ return of_both(call, call->op ? sum : product); }", filter = "multiply*", wrong = "a product is a sum" },
   }
 
   of("gen/passes/graph/attention.lua", hybrids) {

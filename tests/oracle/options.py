@@ -255,6 +255,12 @@ FIXED = {
     "norms_of_heads_rms": ({"input": "tokens"}, {"qk_norm": "each", "norm_kind": "rms", "positions": "rope", "rope_dim": 2}),
     "slopes": ({"threads": "two"}, {"positions": "alibi", "alibi_max": 3.0, "alibi_factor": 0.6}),
     "limited": ({"groups": "together", "bias": "no_qkv"}, {"qkv_limit": 0.4, "mask": ["causal"]}),
+    "short_convolutions": ({"groups": "together", "layers": "two"}, {"short_conv": 3, "mask": ["padding"]}),
+    "shared_keys": ({"input": "tokens", "layers": "two"}, {"keys_of": 0, "values": "normed", "qk_norm": "heads",
+                                                           "positions": "rope", "rope_dim": 2, "mask": ["causal"]}),
+    "values_of_keys": ({"threads": "two"}, {"values": "keys", "norm_kind": "rms", "layer_scale": True}),
+    "tokens_again": ({"input": "tokens", "layers": "two"}, {"layer_inputs": 5, "positions": "none", "norm": "pre",
+                                                            "layer_scale": True}),
     "patches_alone": ({"input": "gray"}, {"output": [stage("pool", over="patches")]}),
 }
 

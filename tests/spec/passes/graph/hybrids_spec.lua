@@ -79,8 +79,11 @@ describe("a layer that reads the keys of another", function()
   end)
 
   it("gives a part the widest window of its readers", function()
-    local _, state = ops_of(with { layers = { { window = { 9, 0 }, mask = { "causal", "window" } }, { keys_of = 0 } } },
-      1)
+    local window = { window = { 9, 0 }, mask = { "causal", "window" }, keys_of = 0 }
+    local _, state = ops_of(with { layers = { {}, window } }, 1)
+    assert.equal("l0.attn.k_rotated state_keys 300 -", parts_of(state)[1])
+    window.keys_of = nil
+    _, state = ops_of(with { layers = { window, { keys_of = 0 } } }, 1)
     assert.equal("l0.attn.k_rotated state_keys 300 -", parts_of(state)[1])
   end)
 
