@@ -104,8 +104,12 @@ Test(share, of_the_sum) {
   start("share");
   op.operands[0] = tensor("x", ATTN2C_F32, x, 2, 2, 0, 0);
   op.result = tensor("y", ATTN2C_F32, y, 2, 2, 0, 0);
+  attribute(0, "eps", 1e-20, NULL);
   cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
   assert_near(y, (double[]){0.25, 0.75, 0, 0}, 4, 0);
+  attribute(0, "eps", 4, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){0.125, 0.375, 0, 0}, 4, 0);
 }
 
 Test(gate_rows, a_number_a_row) {
@@ -147,6 +151,6 @@ Test(rows_of_experts, are_sorted_and_moved) {
   float picked[4], numbers[] = {10, 11, 12, 13, 20, 21, 22, 23};
   attn2c_pick(picked, numbers, rows_chosen, 2, 2, 4, 3, 2);
   assert_near(picked, (double[]){13, 11, 20, 23}, 4, 0);
-  attn2c_share(picked, numbers, 1, 2, 4, 2);
+  attn2c_share(picked, numbers, 1, 2, 4, 2, 1e-20f);
   assert_near(picked, (double[]){10.0f / 21, 11.0f / 21}, 2, 1e-7);
 }

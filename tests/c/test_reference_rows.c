@@ -86,6 +86,40 @@ Test(convolve, reads_rows_of_the_sequence_alone) {
   cr_assert_eq(run(NULL), ATTN2C_USAGE);
 }
 
+/* Two sequences of three rows; the weights of the earlier tap come first. */
+Test(convolve_columns, reads_rows_before_and_none_of_others) {
+  float x[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, weight[] = {100, 1000, 1, 10}, bias[] = {0.5, -1},
+        y[12];
+  start("convolve_columns");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 2, 3, 2, 0);
+  op.operands[1] = tensor("weight", ATTN2C_F32, weight, 1, 4, 0, 0);
+  op.operands[2] = tensor("bias", ATTN2C_F32, bias, 2, 0, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 2, 3, 2, 0);
+  tensors[1].rank = 2, tensors[1].shape[0] = 1, tensors[1].shape[1] = 4;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "without a kernel");
+  attribute(0, "kernel", 2, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){1.5, 19, 103.5, 2039, 305.5, 4059, 7.5, 79, 709.5, 8099, 911.5, 10119}, 12, 0);
+  op.operands[2] = -1, x[0] = NAN;
+  cr_assert_eq(run(NULL), ATTN2C_OK);
+  assert_near(y, (double[]){NAN, 20, NAN, 2040, 305, 4060, 7, 80, 709, 8100, 911, 10120}, 12, 0);
+  tensors[1].shape[1] = 6;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE);
+}
+
+/* A factor for each column, as well as one for each element. */
+Test(multiply, repeats_its_second_operand) {
+  float x[] = {1, 2, 3, 4}, by[] = {10, -1}, y[4];
+  start("multiply");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 1, 2, 2, 0);
+  op.operands[1] = tensor("by", ATTN2C_F32, by, 2, 0, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 1, 2, 2, 0);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){10, -2, 30, -4}, 4, 0);
+  tensors[1].shape[0] = 1;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE);
+}
+
 Test(logarithm, of_what_is_not_too_small) {
   float x[] = {1, 100, 0.001f, 0, -3, -INFINITY, INFINITY, NAN}, y[8];
   start("logarithm");

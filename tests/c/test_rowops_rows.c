@@ -1,6 +1,6 @@
-/* test_rowops_rows.c - norms without a mean, adapters, fills, patches, rows around rows and means over heads
- * of runtime/ops/rowops.h against plain loops in double, at odd sizes known to the compiler, with padded
- * rows, NaN and infinity, and a page without access right after every buffer. */
+/* test_rowops_rows.c - norms without a mean, adapters, fills, patches, rows around rows, convolutions and
+ * means over heads of runtime/ops/rowops.h against plain loops in double, at odd sizes known to the compiler,
+ * with padded rows, NaN and infinity, and a page without access right after every buffer. */
 #define _DEFAULT_SOURCE
 #include "ops/rowops.h"
 #include "guarded.h"
@@ -392,4 +392,29 @@ Test(pad, rows_of_the_sequence_and_zeros) {
           guarded_matrix_free(y, rows + kernel - 1, COLS, COLS);
         }
   guarded_matrix_free(x, ALL, COLS, LDX);
+}
+
+/* Rows of whole numbers, so that every order of a sum has the same result; the last rows of a longer call. */
+Test(convolve_columns, reads_rows_before) {
+  enum { COLS = 17, KERNEL = 4, ROWS = 9, LD = COLS + 3 };
+  float x[ROWS * LD], weight[KERNEL * LD], bias[COLS], whole[ROWS * LD], some[ROWS * LD];
+  for (int i = 0; i < ROWS * LD; i++) x[i] = (float)(i * 7 % 23 - 11);
+  for (int i = 0; i < KERNEL * LD; i++) weight[i] = (float)(i * 5 % 17 - 8);
+  for (int j = 0; j < COLS; j++) bias[j] = (float)(j % 3);
+  attn2c_convolve_columns(whole, x, weight, bias, ROWS, COLS, KERNEL, LD, LD, LD, 0);
+  for (int i = 0; i < ROWS; i++)
+    for (int j = 0; j < COLS; j++) {
+      double sum = bias[j];
+      for (int t = 0; t < KERNEL; t++)
+        if (i + t >= KERNEL - 1) sum += (double)weight[t * LD + j] * x[(i + t - KERNEL + 1) * LD + j];
+      cr_assert_eq(whole[i * LD + j], (float)sum, "row %d, column %d", i, j);
+    }
+  for (int before = 0; before < ROWS; before++) {
+    attn2c_convolve_columns(some, x, weight, bias, ROWS - before, COLS, KERNEL, LD, LD, LD, before);
+    for (int i = before; i < ROWS; i++)
+      cr_assert_arr_eq(some + (i - before) * LD, whole + i * LD, COLS * sizeof *some, "%d rows before",
+                       before);
+  }
+  attn2c_convolve_columns(some, x, weight, NULL, 1, COLS, 1, LD, LD, LD, ROWS - 1);
+  for (int j = 0; j < COLS; j++) cr_assert_eq(some[j], weight[j] * x[(ROWS - 1) * LD + j]);
 }

@@ -402,8 +402,13 @@ class Stack:
             query = self.linear(path + ".q", query, wide, bias, 1.5)
         if self.projects("k"):
             key = self.linear(path + ".k", key, narrow, bias, 1.5)
-        if self.projects("v"):
+        if self.projects("v") and self.d.get("values") != "keys":
             value = self.linear(path + ".v", value, narrow, bias)
+        values = self.d.get("values", "projected") if path.endswith(".attn") else "projected"
+        if values != "projected":
+            by_head = split(key if values == "keys" else value, self.kv_heads)
+            by_head = by_head / np.sqrt((by_head ** 2).mean(-1, keepdims=True) + self.d.get("eps", 1e-5))
+            value = by_head.transpose(1, 0, 2).reshape(value.shape[0], -1)
         return split(query, self.heads), split(key, self.kv_heads), split(value, self.kv_heads)
 
     def qk_norm(self, path, x):
@@ -483,6 +488,9 @@ class Stack:
             q, k, v = (np.clip(y, -limit, limit) if self.projects(part) else y for part, y in zip("qkv", (q, k, v)))
             if d.get("positions") == "rope":
                 q, k = rotated(d, q, past), rotated(d, k, past)
+            source = self.d.get("keys_of", layer)
+            self.made[layer, b] = k, v
+            k, v = self.made[min(source, layer), b]
             if past:
                 for what, new_rows in (("keys", k), ("values", v)):
                     by_head = d.get("kv_layout") == "heads_first"
@@ -505,6 +513,33 @@ class Stack:
             self.outputs[f"{self.input_prefix}{what}_{layer}"] = np.stack(rows)
         self.show("", layer, weights, scores)
         return self.close(path, context)
+
+    def short_conv(self, path, x):
+        """Projections b, c and x: c times a convolution of b times x, each column by itself, whose last row is its own."""
+        kernel, width, bias = self.d["short_conv"], self.d["d_model"], self.has_bias("qkv")
+        b, c, y = (self.linear(f"{path}.{part}", x, width, bias) for part in "bcx")
+        weight = self.given.weight(path + ".weight", width, 1, kernel, deviation=kernel ** -0.5)[:, 0]
+        z = np.zeros_like(x) + (self.given.weight(path + ".bias", width, deviation=0.3) if bias else 0)
+        for row in range(x.shape[1]):
+            for t in range(max(0, kernel - 1 - row), kernel):
+                z[:, row] += weight[:, t] * (b * y)[:, row + t - kernel + 1]
+        return self.linear(path + ".out", c * z, width, self.has_bias("out"))
+
+    def mixed(self, layer, path, x):
+        if self.d.get("short_conv"):
+            return self.short_conv(path + ".conv", x)
+        return self.self_attention(layer, path + ".attn", x)
+
+    def of_tokens(self, layer, path, x):
+        """The part of a layer that reads tokens, in its columns of a table of all layers."""
+        width, own, layers = self.d["layer_inputs"], self.d["d_model"], self.d["layers"]
+        part = slice(layer * width, (layer + 1) * width)
+        table = self.given.weight("input.layers_tokens.weight", self.d["input"]["vocab"], layers * width, deviation=0.5)
+        matrix = self.given.weight("input.layers_context.weight", layers * width, own, deviation=1.0)
+        context = self.norm(path + ".context_norm", self.states @ matrix[part].T / math.sqrt(own))
+        given = (context + table[self.ids][..., part] * math.sqrt(width)) / math.sqrt(2)
+        gate = ACTIVATIONS[self.d.get("activation", "gelu")](self.linear(path + ".gate", x, width, False))
+        return self.norm(path + ".norm", self.linear(path + ".project", gate * given, own, False))
 
     def cross_attention(self, layer, path, x):
         def score_of(b, h, _, j, q, k):
@@ -551,7 +586,7 @@ class Stack:
     def parallel(self, layer, path, x):
         """Attention and feed-forward of the same states."""
         first = self.norm(path + ".norm1", x) if self.d["parallel"] == "one_norm" else None
-        y = self.branch(path + ".norm1", x, lambda z: self.self_attention(layer, path + ".attn", z), first)
+        y = self.branch(path + ".norm1", x, lambda z: self.mixed(layer, path, z), first)
         if self.d.get("d_ff") != 0:
             y = y + self.branch(path + ".norm2", x, lambda z: self.feed_forward(path + ".ff", z), first)
         return x + y if self.d.get("residual", True) else y
@@ -571,19 +606,23 @@ class Stack:
 
     def run(self):
         self.read_inputs()
-        x = self.states
+        x, self.made = self.states, {}
         for layer in range(self.d["layers"]):
             path, before = f"{self.prefix}l{layer}", x
             if self.d.get("parallel", "none") != "none":
                 x = self.parallel(layer, path, x)
                 continue
-            x = self.sublayer(path + ".norm1", x, lambda y: self.self_attention(layer, path + ".attn", y))
+            x = self.sublayer(path + ".norm1", x, lambda y: self.mixed(layer, path, y))
             if self.memory is not None:
                 x = self.sublayer(path + ".norm_cross", x, lambda y: self.cross_attention(layer, path + ".cross", y))
             if self.d.get("d_ff") != 0:
                 x = self.sublayer(path + ".norm2", x, lambda y: self.feed_forward(path + ".ff", y))
             if layer == 0 and "conv_kernel" in self.d:
                 x = self.convolution(before, x)
+            if "layer_inputs" in self.d:
+                x = x + self.of_tokens(layer, path + ".tokens", x)
+            if self.d.get("layer_scale"):
+                x = x * self.given.weight(path + ".scale.weight", self.d["d_model"], mean=1.0, deviation=0.3)
         return self.norm(self.prefix + "final_norm", x) if self.d.get("final_norm") else x
 
     # After the layers.

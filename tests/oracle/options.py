@@ -258,6 +258,12 @@ FIXED = {
     "sinks": ({"groups": "together", "layers": "two"}, {"sinks": True, "scale": 0.7, "mask": ["causal", "padding"]}),
     "sinks_masked": ({"threads": "two"}, {"sinks": True, "mask": ["blocked"], "attention_output": "heads"}),
     "gate_limit": ({"d_ff": "gated"}, {"gate_limit": 0.5, "activation": "quick_gelu"}),
+    "short_convolutions": ({"groups": "together", "layers": "two"}, {"short_conv": 3, "mask": ["padding"]}),
+    "shared_keys": ({"input": "tokens", "layers": "two"}, {"keys_of": 0, "values": "normed", "qk_norm": "heads",
+                                                           "positions": "rope", "rope_dim": 2, "mask": ["causal"]}),
+    "values_of_keys": ({"threads": "two"}, {"values": "keys", "norm_kind": "rms", "layer_scale": True}),
+    "tokens_again": ({"input": "tokens", "layers": "two"}, {"layer_inputs": 5, "positions": "none", "norm": "pre",
+                                                            "layer_scale": True}),
     "patches_alone": ({"input": "gray"}, {"output": [stage("pool", over="patches")]}),
 }
 

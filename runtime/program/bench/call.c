@@ -4,11 +4,13 @@
 #include <math.h>
 
 #include "measure/timing.h"
+#include "model/state.h"
 #include "program/inputs.h"
 
 /* Returns a call of the entry's code. */
 attn2c_call attn2c_bench_call_whole(const attn2c_bench_call *s, void *const *out) {
   attn2c_call made = attn2c_context_call(s->context, (const void *const *)s->in, out);
+  if (s->sequence && s->tokens) s->sequence->forgotten = attn2c_state_room(s->context, s->sequence);
   if (s->sequence) made.sequences = s->sequence;
   return made;
 }

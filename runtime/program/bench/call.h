@@ -17,7 +17,7 @@ typedef struct {
   const attn2c_sizes *sizes; /* sizes of a call that does not fill the entry; NULL: a full call */
   void **in;                 /* this entry's part of the list of all inputs */
   void **out, **again;
-  const attn2c_sequences *sequence; /* of a call of a model of any length; NULL: another model */
+  attn2c_sequences *sequence; /* of a call of a model of any length; NULL: another model */
   const attn2c_bench_tokens
       *tokens; /* of a model that continues; `sequence` is NULL if they take several calls */
   attn2c_reads

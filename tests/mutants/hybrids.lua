@@ -1,0 +1,78 @@
+-- hybrids.lua: the part of list.lua that concerns layers that convolve, that share keys, and that read tokens, and their
+-- families. of and spec: as in list.lua.
+return function(of, spec)
+  local hybrids, values = spec .. "passes/graph/hybrids_spec.lua", spec .. "checkpoints/values_spec.lua"
+  local folder = "gen/checkpoints/families/decoders/"
+
+  of("runtime/ops/gather.h", "c:rowops_rows_base") {
+    { name = "convolve_first", old = "const int row = before + i - kernel + 1 + t;",
+      new = "const int row = 0 * before + i - kernel + 1 + t;", filter = "convolve_columns*",
+      wrong = "rows of earlier calls are not read" },
+    { name = "convolve_bias", old = "out[j] = bias ? bias[j] : 0.0f;", new = "out[j] = bias ? 0.0f : 0.0f;",
+      filter = "convolve_columns*", wrong = "a convolution has no bias" },
+  }
+
+  of("runtime/reference/rows.c", "c:reference_rows") {
+    { name = "reference_convolve_taps", old = "weight[t * width + c];", new = "weight[(kernel - 1 - t) * width + c];",
+      filter = "convolve_columns*", wrong = "the last tap is for the first row" },
+    { name = "reference_multiply_repeats", old = "{ return of_both(call, product); }",
+      new = "{ return of_both(call, call->op ? sum : product); }", filter = "multiply*", wrong = "a product is a sum" },
+  }
+
+  of("gen/passes/graph/attention.lua", hybrids) {
+    { name = "hybrid_kept", old = 'rows.kept = { role = "values", head_dim = width, grows_with = "tokens" }',
+      new = "rows.kept = nil", filter = "keeps its rows", wrong = "a state keeps no rows of a convolution" },
+    { name = "hybrid_values", old = 'spec.values == "keys" and a.k or', new = 'spec.values == "never" and a.k or',
+      filter = "may have a norm", wrong = "values that are keys have a projection" },
+  }
+
+  of("gen/passes/layout/state_parts.lua", hybrids) {
+    { name = "hybrid_window", old = "left = op.attributes.kernel - 1 end", new = "left = op.attributes.kernel - 2 end",
+      filter = "keeps its rows", wrong = "a state forgets a row that a convolution reads" },
+    { name = "hybrid_widest", old = "(left < 0 or other < 0) and -1 or math.max(left, other)", new = "left",
+      filter = "widest", wrong = "a state forgets keys that another layer sees" },
+  }
+
+  of("gen/passes/plan/storage.lua", hybrids) {
+    { name = "hybrid_adds", old = "region.open.adds, is_added[region.keys] = not is_added[region.keys], true",
+      new = "region.open.adds = true", filter = "once", wrong = "each layer adds the same keys" },
+  }
+
+  of("gen/passes/graph.lua", hybrids) {
+    { name = "hybrid_tokens", old = 'own("layers_tokens.weight", 2, half * math.sqrt(width))',
+      new = 'own("layers_tokens.weight", 2, math.sqrt(width))', filter = "read the tokens",
+      wrong = "a layer's tokens are too large" },
+  }
+
+  of("gen/passes/validate/sharing.lua", hybrids) {
+    { name = "sharing_before", old = "own.keys_of >= index or not other", new = "own.keys_of > index or not other",
+      filter = "mean nothing", wrong = "a layer reads its own keys" },
+    { name = "sharing_alike", old = "if own[key] ~= other[key] then", new = "if false then", filter = "mean nothing",
+      wrong = "heads of two widths read the same keys" },
+  }
+
+  of("gen/passes/validate/convolutions.lua", hybrids) {
+    { name = "short_conv_rows", old = 'check_rows(say, words.merged(spec, { mask = mask }), "short_conv", "")',
+      new = "check_rows(say, {}, 'short_conv', '')", filter = "mean nothing",
+      wrong = "padding before a sequence is convolved" },
+  }
+
+  of(folder .. "lfm2.lua", values) {
+    { name = "lfm2_width", old = "2 * facts.d_ff // 3", new = "facts.d_ff", filter = "of lfm2 has",
+      wrong = "feed-forwards are half as wide again" },
+    { name = "lfm2_bias", old = "own.bias = { qkv = true, out = true, ff = false }", new = "own.bias = nil",
+      filter = "of lfm2 gives each", wrong = "convolutions have no bias" },
+  }
+
+  of(folder .. "lfm2_moe.lua", values) {
+    { name = "lfm2_moe_dense", old = "math.min(facts.dense_count, facts.layers) - 1", new = "-1",
+      filter = "of lfm2_moe has", wrong = "the first layers have experts" },
+  }
+
+  of(folder .. "gemma4.lua", values) {
+    { name = "gemma4_wide", old = "facts.is_wide and 2 * facts.d_ff or nil", new = "nil",
+      filter = "of gemma4_text gives each", wrong = "layers that share keys are too narrow" },
+    { name = "gemma4_kind", old = "last[slides] = i - 1", new = "last[true], last[false] = i - 1, i - 1",
+      filter = "of gemma4_text gives each", wrong = "a layer reads keys of a layer of another kind" },
+  }
+end
