@@ -208,7 +208,7 @@ local function spectrogram(maps)
     .. 'preserveAspectRatio="none" shape-rendering="crispEdges">%s</symbol></svg>'):format(id, columns, #lines,
     cells(lines, columns))
   local what = sound.mels and "filter" or "channel"
-  local caption = ("What the sound becomes: %d rows, %s seconds apart, of %d %ss, of which the first is at the bottom. "
+  local caption = ("The sound becomes %d rows, %s seconds apart, of %d %ss, of which the first is at the bottom. "
     .. "A stronger colour is a larger number, from %s to %s.%s"):format(#sound.rows, numbers.short(sound.seconds),
     bands, what, numbers.short(least), numbers.short(most), sound.is_query and " A row is a query, and a key." or "")
   return symbol .. page.figure(sound.mels and "Spectrogram" or "Features", function(width)

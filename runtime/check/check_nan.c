@@ -1,8 +1,8 @@
 /* check_nan.c - checks how NaN and infinities in inputs and tables spread, against the reference. It puts one
  * into one place at a time, and compares which outputs it reaches in the trace variant and in the shipped
  * one. The places are rows of every input, visible ones and ones hidden by each mask that is an input, rows
- * of embedding tables, and arrays that are added to scores. What an encoder keeps of a source counts as an
- * output. */
+ * of embedding tables, and arrays that are added to scores. Keys and values that an encoder keeps of a
+ * source count as outputs. */
 #include "check/check_parts.h"
 #include "reference/ops.h"
 #include "packing/pack.h"

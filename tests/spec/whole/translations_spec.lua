@@ -106,6 +106,32 @@ local function generate(words, name)
   return say.run(("%s/%s generate --weights %s %s"):format(name, name, shell(goldens .. "/" .. name), words))
 end
 
+-- Prints the milliseconds from the start of a process to its first output: the least of up to 200 processes, which end
+-- with the first that takes less than a limit, as other work may disturb each.
+local FIRST = [[
+import os, subprocess, sys, time
+limit, least = float(sys.argv[1]), 1e9
+for _ in range(200):
+    start = time.perf_counter()
+    process = subprocess.Popen(sys.argv[2:], stdout=subprocess.PIPE, bufsize=0)
+    first = process.stdout.read(1)
+    least = min(least, 1e3 * (time.perf_counter() - start))
+    process.stdout.read()
+    assert process.wait() == 0 and first
+    if least < limit: break
+print(least)
+]]
+
+describe("generate", function()
+  setup(function() helper.write(folder .. "/first.py", FIRST) end)
+
+  it("writes the first word within 10 ms of its start, where the encoder takes no time", function()
+    local least = tonumber(output_of(("/usr/bin/python3 first.py 10 marian/marian generate --weights %s --greedy "
+      .. "--prompt 'the station'"):format(shell(goldens .. "/marian"))))
+    assert.is_true(least < 10, ("%f ms"):format(least))
+  end)
+end)
+
 describe("generate --split sentences", function()
   -- A text, and its sentences.
   local text = [[Dr. A. Smith sat on the mat.  "a cat, e.g. a dog!" (Twice.) Where is it?! it is here... ]]
