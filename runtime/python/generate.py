@@ -575,9 +575,9 @@ class _Generating(_Model):
             if not self._takes_arrays() and not 1 <= each.size <= longest:
                 raise ValueError("prompts[%d]: has %d tokens, but 1 to %d are allowed" % (i, each.size, longest))
         names: List[Optional[str]] = [None] * len(read)
-        if adapter is not None:
-            numbers = self._adapters_of(adapter, len(read))
-            names = [self._adapters[number - 1] if number else None for number in ([] if numbers is None else numbers)]
+        numbers = self._adapters_of(adapter, len(read))
+        if numbers is not None:
+            names = [self._adapters[number - 1] if number else None for number in numbers.tolist()]
         free = [(sequence, self.sampler(**options)) for sequence in range(min(self._sequences, len(read)))]
         seed = free[0][1]._seed if free else 0
         answers: List[List[int]] = [[] for _ in read]

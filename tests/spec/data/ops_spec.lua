@@ -202,6 +202,8 @@ describe("ops.make", function()
       { "layer_norm", { x = x }, { eps = 1e-5 }, { 2, 3, 5 } },
       { "clamp", { x = x }, { limit = 2.0 }, { 2, 3, 5 } },
       { "layer_norm", { x = x, gain = tensor(5, 1) }, { eps = 1e-5, heads = 5, each = true }, { 2, 3, 5 } },
+      { "adapt", { x = x, rows = tensor(2, 3, 7), inputs = tensor(6, 7), outputs = tensor(6, 5), adapters = tensor(2) },
+        { first = "0, 2, 6" }, { 2, 3, 5 } },
       { "softcap", { x = square }, { cap = 2.0 }, { 2, 4, 3, 6 } },
       { "softmax", { scores = tensor(2, 1, 3, 3) }, { scale = 1.0 }, { 2, 1, 3, 3 } },
       { "pool", { x = x }, { ["function"] = "mean" }, { 2, 5 } },

@@ -113,6 +113,11 @@ describe("adapters next to the weights", function()
     assert.matches("%d+ passed, 0 failed", say.sh(line("beside", "check")))
   end)
 
+  it("are chosen by name in Python, and kept with a sequence", function()
+    assert.equal("", say.sh(("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=beside:%s /usr/bin/python3 -W error %s model %s")
+      :format(shell(root .. "/tests/bindings"), shell(root .. "/tests/bindings/adapters.py"), shell(llama))))
+  end)
+
   it("of other names are refused with those that there are", function()
     local code, said = say.run(line("beside", "generate") .. " --prompt x --tokens 1 --adapter nope")
     assert.equal(2, code, said)
