@@ -119,7 +119,8 @@ local function sbom_of(state, jobs, results, cflags, made, options)
     has_ranks = made.has_ranks, texts = made.texts, is_static = made.is_static, is_portable = made.is_portable,
     flags = recipe.flags(jobs, cflags), outputs = outputs,
     line = again.line(options.arguments,
-      { tuning = again.tuning_of(state), factors = again.factors_of(state), parts = again.parts_of(state) }, table.concat(state.target_names, ",")),
+      { tuning = again.tuning_of(state), factors = again.factors_of(state), parts = again.parts_of(state) },
+      table.concat(state.target_names, ",")),
     versions = sbom.versions(results[spec.name .. ".versions"].text), inputs = inputs_of(state, results, options),
     created = time_of(os.getenv("SOURCE_DATE_EPOCH")) } }
 end

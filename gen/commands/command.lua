@@ -117,7 +117,7 @@ end
 -- and the tensors that it makes outputs.
 local function distinctions_of(state, exposed)
   local list = { state.builds[1].parameters.hash and "tuning=" .. state.builds[1].parameters.hash }
-  if state.sizes then list[#list + 1] = "parts=" .. state.parts.hash end
+  if state.sized then list[#list + 1] = "parts=" .. state.parts.hash end
   if state.primary.graph.smoothing then list[#list + 1] = "factors=" .. state.factors.hash end
   if type(exposed) == "table" then list[#list + 1] = "exposed=" .. table.concat(exposed, ",") end
   return list
@@ -274,7 +274,6 @@ end
 function run.quality(root, arguments)
   local state = pipeline.run(root, arguments.description, arguments.overrides, "validate")
   arguments.writes = require("commands.quality.language").writes(state)
-  arguments.layers = state.spec.layers
   if arguments.by_part then
     arguments.output = companion.place(arguments.output, arguments.description, state.spec.name, "parts")
   end

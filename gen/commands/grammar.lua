@@ -43,7 +43,8 @@ local function with_tuning(sub)
     .. ", and the importance of inputs, from `calibrate` (default: "
     .. "NAME.factors next to a description in Lua, if it exists). none: use none."):argname("FILE")
   sub:option("--parts", "The divergence of each part, from `quality --by-part`, by which weights = { size = ... } "
-    .. "chooses types (default: NAME.parts next to a description in Lua, if it exists). none: use none."):argname("FILE")
+    .. "chooses types (default: NAME.parts next to a description in Lua, if it exists). none: use none.")
+    :argname("FILE")
   return with_description(sub)
 end
 

@@ -416,9 +416,9 @@ local function json_of(measured)
   return dkjson.encode(result, { indent = true, keyorder = KEYS }) .. "\n"
 end
 
---- Measures the divergence from f32 of a model with one part of its weights in a few bits, and writes the file by which
---- the pass `sizes` chooses types. Returns what to print, or nil and an exit code. arguments: as of quality.measure, and
---- output: the path to write; layers: of the model.
+--- Measures the divergence from f32 of a model with one part of its weights in a few bits, part by part, and writes the
+--- file by which the pass `sizes` chooses types. Returns what to print, or nil and an exit code. arguments: as of
+--- quality.measure, and output: the path to write.
 function quality.by_part(arguments, weights, build)
   if not arguments.writes then faults.raise("usage", "--by-part: is for models that write") end
   check_weights(weights)

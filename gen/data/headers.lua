@@ -160,7 +160,8 @@ local function number_types(path)
       rows[#rows + 1] = ('    { "%s", %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %s, %d, %s },'):format(
         each.block and types.word(each.name) or each.word or each.name, each.block and 0 or each.group, each.start or 0,
         each.scales and 1 or 0, each.bit or 0, block.bits, block.scale_bytes, block.scales, block.minimum and 1 or 0,
-        block.bytes, block.unit or 0, block.unit_bytes, tostring(block.step), values and #values or 0, known[values] or "NULL")
+        block.bytes, block.unit or 0, block.unit_bytes, tostring(block.step), values and #values or 0,
+        known[values] or "NULL")
     end
   end
   return header(path, "the number types of tensors and of packed weights.", "gen/data/types.lua", {

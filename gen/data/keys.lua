@@ -351,8 +351,8 @@ keys.list = {
     meaning = "integers in blocks of 32 that share a scale, for linear layers and tables of embeddings: "
       .. scale_blocks.text() .. "; or a table by part: { \"int4\", output = \"int4m\", [\"layer 0\"] = \"none\", "
       .. "[\"l1.attn.v\"] = \"none\" }; parts: precision's parts except attention, and paths of linear layers. The end "
-      .. "m means a minimum a block; f, minima and scales of f32; h, a scale of f32 for 16; k, and int2 and int3, scales "
-      .. "of 4 or 8 bits; iq4 and so on, the values of GGUF's types. { size = \"60 MB\" }: the types are chosen so that "
+      .. "m means a minimum a block; f, minima and scales of f32; h, a scale of f32 for 16; k, int2 and int3, scales "
+      .. "of 4 or 8 bits; iq4 and so on are values of GGUF's types. { size = \"60 MB\" }: the types are chosen so that "
       .. "all packed weights take at most that (`quality --by-part`)" },
   { key = "input_order", type = "input_order", default_text = "none",
     meaning = "of linear layers in scale blocks: file: the inputs are in the order of the groups that the checkpoint "

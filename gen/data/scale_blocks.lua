@@ -46,6 +46,18 @@ end
 --- Returns the word of the tables of token embeddings, or nil.
 function scale_blocks.of_table(given) return given and known(given.by_part.embedding or given.all) end
 
+--- Returns the number of inputs that some type of a value of `weights` rounds together.
+function scale_blocks.together(given)
+  local most = types.SCALE_BLOCK
+  local function add(word)
+    local type = types.of_scaled[word]
+    if type and types.all[type].block.unit then most = types.SCALE_UNIT end
+  end
+  add(given.all)
+  for _, word in pairs(given.by_part) do add(word) end
+  return most
+end
+
 --- Returns the paths among the parts.
 function scale_blocks.paths(given)
   local list = {}

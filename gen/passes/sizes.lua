@@ -6,7 +6,7 @@
 -- begin with the smallest type. Then, as long as bytes are left, the part and type are taken that save most divergence
 -- for a byte.
 --
--- Before: the spec. After, if spec.weights.size is given: spec.weights.all and .by_part = the types; state.sizes =
+-- Before: the spec. After, if spec.weights.size is given: spec.weights.all and .by_part = the types; state.sized =
 -- { size, bytes = of all weights, rest = of those that have no choice, parts = { { name, measured, divergence, bytes,
 -- type } } }
 local faults = require("common.faults")
@@ -170,13 +170,15 @@ function sizes.run(state)
   end
   weights.all = most.weights
   for _, part in ipairs(parts) do if part.type ~= most then weights.by_part[part.name] = part.type.weights end end
-  state.sizes = { size = weights.size, bytes = bytes, rest = rest, parts = parts }
+  state.sized = { size = weights.size, bytes = bytes, rest = rest, parts = parts }
 end
 
 function sizes.dump(state)
-  local of = state.sizes
-  if not of then return "the description's types of weights: " .. scale_blocks.text_of(state.spec.precision,
-    state.spec.weights) .. "\n" end
+  local of = state.sized
+  if not of then
+    return ("no size is asked for, so weights have the description's types: %s\n"):format(
+      scale_blocks.text_of(state.spec.precision, state.spec.weights))
+  end
   local lines = { ("%d bytes of packed weights, at most %d"):format(of.bytes, of.size),
     ("  rest: %d bytes"):format(of.rest) }
   for _, part in ipairs(of.parts) do

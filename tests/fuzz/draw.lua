@@ -9,6 +9,7 @@ local context = require("draw_context")
 local experts = require("draw_experts")
 local hybrids = require("draw_hybrids")
 local ranks = require("draw_ranks")
+local scale_blocks = require("data.scale_blocks")
 local sound = require("draw_sound")
 local sizes = require("sizes")
 local stages = require("data.stages")
@@ -394,7 +395,7 @@ end
 
 -- Draws weights in scale blocks.
 local function draw_weights(d)
-  local types = { "int8", "int4", "int4m", "int4f", "int8f", "int8h", "mxfp4" }
+  local types = { table.unpack(scale_blocks.words, 1, #scale_blocks.words - 1) }
   d.weights = pick(types)
   if chance(40) then d.input_order = pick { "file", "file", "own", { "file", out = "none", ff = "own" } } end
   if chance(50) then return end

@@ -134,8 +134,29 @@ return function(of, spec)
       wrong = "groups of other sizes are read as blocks" },
   }
 
+  of("gen/passes/sizes.lua", spec .. "passes/sizes_spec.lua") {
+    { name = "sizes_left", old = "best_step(parts, size - bytes)", new = "best_step(parts, size - rest)",
+      filter = "take at most", wrong = "weights take more bytes than were asked for" },
+    { name = "sizes_table", old = "types.row_bytes(weight.shape[2], type)", new = "types.row_bytes(1, type)",
+      filter = "take at most", wrong = "a row of a table is a block" },
+  }
+
+  of("gen/kernels/scaled.lua", spec .. "kernels/scaled_spec.lua") {
+    { name = "scaled_plane", old = "number % (BLOCK // 4 // self.weights.scales) > 0 then return end",
+      new = "number > 0 then return end", filter = "becomes int8", wrong = "the second part of a block has no high bits" },
+    { name = "scaled_offset", old = "(block.minimum and 0 or 1 << block.bits - 1))", new = "(1 << block.bits - 1))",
+      filter = "becomes int8", wrong = "integers with a minimum are read as signed" },
+  }
+
+  of("runtime/packing/scale_blocks.c", "c:scale_blocks") {
+    { name = "blocks_units", old = "(blocks[i].unit != blocks[0].unit || blocks[i].least_unit != blocks[0].least_unit)",
+      new = "0", filter = "scale_blocks/units*", wrong = "blocks of different units share one" },
+    { name = "blocks_high_plane", old = "put_plane(codes, low, high,", new = "put_plane(codes, 0, high,",
+      filter = "scale_blocks/every_block*", wrong = "high bits are the low ones" },
+  }
+
   of("gen/passes/graph/importance.lua", spec .. "passes/graph/importance_spec.lua") {
-    { name = "importance_type", old = "block.bits == types.SEARCHED_BITS", new = "block.bits > 0",
+    { name = "importance_type", old = "block.bits <= types.SEARCHED_BITS", new = "block.bits > 0",
       filter = "is one for all", wrong = "weights of 8 bits have an importance that packing does not use" },
   }
 

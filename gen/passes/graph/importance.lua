@@ -1,4 +1,4 @@
--- importance.lua: gives products in scale blocks of few bits the importance of their inputs, so that rounding loses less.
+-- importance.lua: gives products in scale blocks of few bits the importance of their inputs, for better rounding.
 -- An input's importance is the mean square of its activations, which `calibrate` measures, as a power of two. Packing
 -- weighs the squared errors of a weight's inputs by it (runtime/packing/scale_search.h). Weights keep their values.
 local faults = require("common.faults")

@@ -8,7 +8,7 @@ local divisions = require("data.divisions")
 local faults = require("common.faults")
 local grouping = require("passes.common.grouping")
 local ops = require("data.ops")
-local types = require("data.types")
+local scale_blocks = require("data.scale_blocks")
 local words = require("common.words")
 
 -- Returns the greatest common divisor.
@@ -62,7 +62,7 @@ function widths.inner(self, op)
     faults.raise("usage", ("%s: ranks: %d, but %s has %d columns; give at most that number"):format(self.file,
       self.ranks, op.result.name, width))
   end
-  local unit = self.spec.weights and types.SCALE_BLOCK or divisions.unit(width, self.ranks)
+  local unit = self.spec.weights and scale_blocks.together(self.spec.weights) or divisions.unit(width, self.ranks)
   local units = (width + unit - 1) // unit
   if units < self.ranks then
     faults.raise("usage", ("%s: ranks: %d, but the %d columns of %s are %d blocks of %d, which stay whole; give at "
@@ -134,12 +134,12 @@ end
 
 -- Numbers that share a scale are on one rank.
 function rules.quantise_blocks(self, op)
-  local x = by_columns(self, op.operands.x)
+  local x, unit = by_columns(self, op.operands.x), scale_blocks.together(self.spec.weights)
   if not x then return nil end
   for i = 2, #x.first - 1 do
-    if x.first[i] % types.SCALE_BLOCK ~= 0 then
+    if x.first[i] % unit ~= 0 then
       faults.raise("usage", ("%s: ranks: %d divide %s after %d columns, but weights in blocks need multiples of %d")
-        :format(self.file, self.ranks, op.operands.x.name, x.first[i], types.SCALE_BLOCK))
+        :format(self.file, self.ranks, op.operands.x.name, x.first[i], unit))
     end
   end
   return columns(op, x.first), { x = true }
@@ -149,8 +149,9 @@ rules.quantise_blocks_finely = rules.quantise_blocks
 -- Each rank takes its part of the new columns from all columns.
 function rules.gather_columns(self, op)
   local width = op.result.shape[#op.result.shape]
-  if not by_columns(self, op.operands.x) or width // types.SCALE_BLOCK < self.ranks then return nil end
-  local first = divisions.even(width, self.ranks, types.SCALE_BLOCK)
+  local unit = scale_blocks.together(self.spec.weights)
+  if not by_columns(self, op.operands.x) or width // unit < self.ranks then return nil end
+  local first = divisions.even(width, self.ranks, unit)
   self:cut(op, "order", 1, first)
   return columns(op, first), {}
 end

@@ -82,6 +82,9 @@ describe("a strip of scale blocks", function()
       assert.equal(not block.values and block.bits > 4 and block.bits < 8 and 128 - (block.minimum and 0
         or 1 << block.bits - 1) or nil, added and tonumber(added), type.name)
       assert.equal(block.planes[2] > 0 and 16 or 0, count(text, "attn2c_plane%(high, "), type.name)
+      -- each part of a block loads the words that it reads
+      assert.equal(block.planes[2] > 0 and 2 * math.max(block.scales, block.planes[2]) or 0,
+        count(text, "high = attn2c_words_load"), type.name)
     end
   end)
 

@@ -138,7 +138,7 @@ describe("a description's keys:", function()
     rope_scaling = "false or a table such as { type", inputs = "a table such as { ids",
     target = "host, amx, avx512bf16, avx512vnni, avx512, avxvnni, avx2, x86_64, aarch64 or generic",
     kernels = "auto, c or libxsmm", precision = "f32, bf16 or int8",
-    weights = "int8, int4, int4m, int4f, int8f, int8h, mxfp4 or none", input_order = "none, file or own",
+    weights = "int8, int4, int4m, int4f, int8f, int8h, mxfp4, int2, int3, int4k, ", input_order = "none, file or own",
     threads = "an integer from 0 to 64", reuse = "true or false",
     tokenizer = "a path or false", prompt = "a text of at most 10000 bytes without NUL",
     pictures = "false or a table such as { height", texts = "a path or false is allowed",

@@ -106,8 +106,8 @@ describe("an order of inputs", function()
   it("of what does not exist is refused", function()
     for line, more in pairs {
       ["tiny.lua: input_order: goes with weights in scale blocks (key weights)"] = { input_order = "file" },
-      ['tiny.lua: weights: "int9", but int8, int4, int4m, int4f, int8f, int8h, mxfp4 or none is allowed '
-        .. "(did you mean int8?)"] = with { weights = "int9" },
+      ['tiny.lua: weights: "int9", but ' .. require("data.scale_blocks").text()
+        .. " is allowed (did you mean int8?)"] = with { weights = "int9" },
       ['tiny.lua: input_order: "groups", but none, file or own is allowed'] = with { input_order = "groups" },
       ["input_order: l0.ff.away: the model has no such linear layer"] = with {
         input_order = { "none", ["l0.ff.away"] = "own" } },
