@@ -34,6 +34,7 @@ end
 
 local function change_positions(d)
   local kind = d.positions
+  if d.input then d.input.grid = nil end
   if type(kind) == "string" and kind:find("^relative_key") then
     d.positions = (d.weighting or "softmax") == "softmax" and "alibi" or "learned"
   end

@@ -168,6 +168,9 @@ local function draw_positions(d, keys)
   if may_convolve(d) then kinds[#kinds + 1], kinds[#kinds + 2] = "convolution", "convolution" end
   d.positions = pick(kinds)
   draw_sinusoids(d)
+  if d.positions == "learned" and d.input and d.input.stage == "linear" and chance(40) then
+    d.input.grid = pick { 1, 3, 8 }
+  end
   -- Weights that are no softmax grow with what is added to scores.
   if d.positions == "alibi" and (d.weighting or "softmax") ~= "softmax" then d.positions = "t5" end
   local needed = math.max(d.seq + (d.past or 0), keys)

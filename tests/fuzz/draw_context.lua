@@ -46,7 +46,7 @@ end
 
 local function change_positions(d, before)
   d.conv_kernel, d.conv_activation, d.input.dropped, d.input.boxes = nil, nil, nil, nil
-  d.input.place_width, d.box_buckets, d.box_distance = nil, nil, nil
+  d.input.place_width, d.input.grid, d.box_buckets, d.box_distance = nil, nil, nil, nil
   if d.positions == "t5" or d.positions == "disentangled" or d.positions == "convolution" then
     d.positions = pick { "alibi", "learned" }
   end

@@ -61,6 +61,13 @@ return function(of, spec)
       wrong = "equal numbers keep the error of their mean" },
   }
 
+  of("runtime/ops/positions.h", "c:rowops_attention_base") {
+    { name = "positions_grid", old = "scale > 1 ? scale : 1, middle", new = "1, middle", filter = "grid_positions/*",
+      wrong = "positions are resized without antialiasing" },
+    { name = "positions_boxes", old = "down[most + y]", new = "down[most + x]", filter = "add_places/*",
+      wrong = "lower sides add what left sides add" },
+  }
+
   of("gen/passes/lower/scores.lua", spec .. "passes/lower/options_spec.lua") {
     { name = "scores_boxes", old = "0, at.of_keys or at.origin)", new = "0, at.origin)", filter = "boxes of any length",
       wrong = "keys have the boxes of queries" },

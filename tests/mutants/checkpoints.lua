@@ -66,6 +66,11 @@ return function(of, spec)
       filter = mutant[3], wrong = mutant[4] } }
   end
 
+  of("gen/checkpoints/families/pictures/siglip2_vision.lua", values) {
+    { name = "family_siglip2", old = "facts.num_patches ^ 0.5", new = "facts.num_patches * 1.0",
+      filter = "siglip2_vision_model has", wrong = "the grid of positions has a side of all patches" },
+  }
+
   of("gen/checkpoints/families/pictures/dinov3.lua", values) {
     { name = "family_dinov3", old = "k = facts.k_bias", new = "k = facts.q_bias", filter = "dinov3_vit has",
       wrong = "keys have the queries' bias" },

@@ -76,6 +76,31 @@ describe("checkpoints.pictures", function()
       do_normalize = false })
   end)
 
+  it("makes patches for models that take pictures of any shape, and for no others", function()
+    local config = { image_processor_type = "Siglip2ImageProcessorFast", max_num_patches = 100, patch_size = 14 }
+    local notes = {}
+    assert.same({ filter = "bilinear", scale = 1 / 255, mean = HALF, std = HALF },
+      pictures.of({ file = "p.json", config = config }, nil, notes, nil, 14))
+    assert.same({ {}, 100, 256, 256 }, { notes, pictures.patches { config = config }, pictures.patches(nil),
+      pictures.patches { config = { max_num_patches = "many" } } })
+    local more = ": the model takes arrays, and no pictures"
+    for _, each in ipairs {
+      { config, 16, "patch_size: other than the model's patch_size" },
+      { { image_processor_type = "Siglip2ImageProcessor", do_resize = false }, 16, "do_resize: only true is supported" },
+      { { image_processor_type = "Siglip2ImageProcessor", resample = 1 }, 16,
+        "resample: 1 is not supported; 2 and 3 are" },
+      { { image_processor_type = "SiglipImageProcessor" }, 16,
+        "image_processor_type: other than Siglip2ImageProcessor" },
+      { { image_processor_type = "Siglip2ImageProcessor" }, nil,
+        "image_processor_type: patches do not go with this model" },
+    } do
+      local said = {}
+      assert.is_nil(pictures.of({ file = "p.json", config = each[1] }, not each[2] and { 224, 224 } or nil, said, nil,
+        each[2]))
+      assert.same({ "p.json: " .. each[3] .. more }, said)
+    end
+  end)
+
   it("says why a model takes no pictures", function()
     local more = ": the model takes arrays, and no pictures"
     for _, each in ipairs {

@@ -87,10 +87,10 @@ return function(values)
   end
 
   -- SigLIP's image tower, whose head has the rules of one attention.
-  local function siglip_vision()
+  local function siglip_vision(scheme)
     local function pair(name) return ("vision_model.head.%s head.%s"):format(name, name) end
-    local stages = output({ hidden, { "attend", name = "pooler_output" } }, "siglip_vision")
-    stages.names, stages["names.1"] = NONE, "siglip_vision"
+    local stages = output({ hidden, { "attend", name = "pooler_output" } }, scheme)
+    stages.names, stages["names.1"] = NONE, scheme
     local function rule(path, name, part)
       local key = "names.output.2.attend." .. path
       if not part then
@@ -113,7 +113,23 @@ return function(values)
     return { base = base, classes = { Model = { stages } }, cases = image_keys }
   end
 
+  -- SigLIP 2's of any shape: rows of patches come in.
+  local function siglip2_vision()
+    local made = siglip_vision("siglip2_vision")
+    local base = like(made.base, { ["input.class_token"] = NONE, ["input.channels"] = NONE, ["input.height"] = NONE,
+      ["input.width"] = NONE, ["input.patch"] = NONE, ["inputs.image"] = NONE, seq = 256, mask = "padding",
+      ["input.stage"] = "linear", ["input.from"] = 768, ["input.grid"] = 16, ["inputs.features"] = "pixel_values",
+      ["inputs.shapes"] = "spatial_shapes" })
+    local cases = { { { num_patches = 49 }, { ["input.grid"] = 7 } }, { { patch_size = 14 }, { ["input.from"] = 588 } },
+      { { num_channels = 1 }, { ["input.from"] = 256 } } }
+    for _, case in ipairs(image_keys) do
+      local key = next(case[1])
+      if key ~= "image_size" and key ~= "patch_size" and key ~= "num_channels" then cases[#cases + 1] = case end
+    end
+    return { base = base, classes = made.classes, cases = cases }
+  end
+
   return { blip_vision_model = blip_vision(), clip_text_model = clip_text(), clip_vision_model = clip_vision(),
-    siglip_text_model = siglip_text(),
-    siglip_vision_model = siglip_vision() }
+    siglip_text_model = siglip_text(), siglip2_text_model = siglip_text(),
+    siglip_vision_model = siglip_vision("siglip_vision"), siglip2_vision_model = siglip2_vision() }
 end

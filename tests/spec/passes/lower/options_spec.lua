@@ -47,6 +47,7 @@ local options = {
   { { positions = "t5" }, { ["bucket_table"] = 1, ["add_band"] = 2 } },
   { { input = { stage = "tokens", vocab = 9, boxes = 30, place_width = 3 }, box_buckets = 8, box_distance = 20 },
     { ["bucket_table"] = 2, ["join_boxes"] = 1, ["add_places cols=8"] = 2, ["across=places.across.table+192"] = 1 } },
+  { { input = { stage = "linear", from = 8, grid = 3 } }, { ["grid_positions cols=16 grid=3"] = 1 } },
   { { positions = "relative_key" }, { ["add_reversed"] = 2 } },
   { { positions = "relative_key_query" }, { ["scores@transposed"] = 4 } },
   { { scoring = "additive" }, { ["additive_scores"] = 2 } },

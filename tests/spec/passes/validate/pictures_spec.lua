@@ -12,11 +12,11 @@ local function refusals(pictures, more) return helper.refusals(description(pictu
 
 describe("passes.validate.pictures", function()
   it("reads every field, and has defaults", function()
-    local all = { height = 10, width = 12, filter = "bicubic", crop = true, scale = 0.5, mean = { 1, 2, 3.5 },
+    local all = { height = 10, width = 12, filter = "bicubic", fractions = true, crop = true, scale = 0.5, mean = { 1, 2, 3.5 },
       std = { 1, 1, 2 } }
     assert.same(all, helper.state(description(all), "validate").spec.pictures)
-    assert.same({ filter = "bilinear", crop = false, scale = 1.0, mean = { 0.0, 0.0, 0.0 }, std = { 1.0, 1.0, 1.0 } },
-      helper.state(description({}), "validate").spec.pictures)
+    assert.same({ filter = "bilinear", fractions = false, crop = false, scale = 1.0, mean = { 0.0, 0.0, 0.0 },
+      std = { 1.0, 1.0, 1.0 } }, helper.state(description({}), "validate").spec.pictures)
     assert.is_false(helper.state(description(false), "validate").spec.pictures)
     assert.same({}, refusals { shortest_edge = 9, crop = true })
   end)
@@ -39,6 +39,24 @@ describe("passes.validate.pictures", function()
       refusals({}, { input = { stage = "image", height = 8, width = 8, patch = 4, channels = 1 } }))
     assert.same({ "pictures: goes with input = image { ... }" },
       refusals({}, { seq = 4, input = { stage = "hidden" } }))
+  end)
+
+  it("makes rows of patches of pictures of any shape", function()
+    local function of(input, pictures, more)
+      local all = { seq = 6, mask = "padding", input = { stage = "linear", from = 48, grid = 3 } }
+      for key, value in pairs(input) do all.input[key] = value end
+      for key, value in pairs(more or {}) do all[key] = value end
+      return refusals(pictures or {}, all)
+    end
+    assert.same({}, of({}, { filter = "bicubic", mean = { 1, 2, 3 } }, { output = { { stage = "attend" } } }))
+    local sizes = "pictures: height, width, shortest_edge, crop and fractions do not go with patches of the whole picture"
+    assert.same({ sizes }, of({}, { shortest_edge = 9 }))
+    assert.same({ sizes }, of({}, { fractions = true }))
+    assert.same({ "pictures: goes with rows of square patches of 3 channels, but rows have 36 numbers" },
+      of({ from = 36 }))
+    assert.same({ 'input.grid: goes with positions = "learned"' }, of({}, nil, { positions = "none" }))
+    assert.same({ "input: a grid of positions, which each sequence resizes: not supported with seq = any(N)" },
+      of({}, nil, { seq = { any = 6 } }))
   end)
 
   it("goes before a pool by attention, where that is allowed", function()
