@@ -11,8 +11,9 @@ local models = {
   { 77, { 77, 1, 40 }, [[precision = { "int8", attention = "bf16" }, mask = { window = { 9, 5 } }]] },
   { 65, { 64, 65, 1, 2 }, [[precision = { "int8", attention = "int8" }, target = "avx2", positions = "alibi"]] },
   { 70, { 1, 9, 33, 8, 70 }, [[weights = { "int4m", qkv = "int8", ["l0.ff.down"] = "int8h" }, d_ff = 100]] },
-  { 40, { 40, 1, 5 }, [[weights = { "int4", out = "int8f" }, target = "avx2", threads = 2]] },
-  { 40, { 3, 40 }, [[weights = { "int4f", out = "int8" }, precision = "bf16", target = "x86_64"]] },
+  { 40, { 40, 1, 5 }, [[weights = { "int4", out = "int8f", ["l0.ff.up"] = "mxfp4" }, target = "avx2", threads = 2,
+    sinks = true]] },
+  { 40, { 3, 40 }, [[weights = { "int4f", out = "mxfp4" }, precision = "bf16", target = "x86_64", sinks = true]] },
   { 3, { 1, 2, 3 }, [[precision = "int8", head_dim = 7, mask = { "causal", window = { 1, 0 } }]] },
 }
 
@@ -22,7 +23,7 @@ if targets.host(targets.machine(os.getenv), { bf16 = true }) == "avx512bf16" the
   table.insert(models, { 70, { 1, 70, 33, 16, 17, 32, 5 }, [[precision = "bf16", target = "amx"]], TILES })
   table.insert(models, { 70, { 65, 48, 15 }, [[precision = { "int8", attention = "int8" }, target = "amx", d_ff = 100]],
     TILES })
-  table.insert(models, { 40, { 1, 37, 16, 40, 15 }, [[weights = { "int4m", qkv = "int8", out = "int8h" },
+  table.insert(models, { 40, { 1, 37, 16, 40, 15 }, [[weights = { "int4m", qkv = "int8", out = "int8h", ["l0.ff.up"] = "mxfp4" },
     target = "amx", d_ff = 1100]], TILES })
 end
 
