@@ -54,7 +54,8 @@ local function check_stack(say, spec, stack, path, model)
     local unit = in_blocks and types.SCALE_PAIR or UNIT
     local function hold(key, width)
       if not width or width % unit == 0 then return end
-      say(key, ("%d, but experts%s have multiples of %d"):format(width, in_blocks and " in scale blocks" or "", unit))
+      say(key, ("%d, but experts%s have multiples of %d%s"):format(width, in_blocks and " in scale blocks" or "", unit,
+        in_blocks and "; weights=none has them as floats" or ""))
     end
     if each.experts then
       if held < unit then hold(path .. "d_model", spec.d_model) end

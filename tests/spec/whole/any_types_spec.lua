@@ -13,8 +13,10 @@ local models = {
   { 70, { 1, 9, 33, 8, 70 }, [[weights = { "int4m", qkv = "int8", ["l0.ff.down"] = "int8h" }, d_ff = 100]] },
   { 30, { 30, 1, 17 }, [[weights = { "int2", ["l0.attn.q"] = "int3", ["l0.attn.k"] = "int4k", ["l0.attn.v"] = "iq4k",
     ["l0.attn.out"] = "int5k", ["l0.ff.down"] = "iq2h" }, d_ff = 300]] },
-  { 40, { 40, 1, 5 }, [[weights = { "iq3", qkv = "int6k", out = "int8f" }, target = "avx2", threads = 2]] },
-  { 40, { 3, 40 }, [[weights = { "int4f", qkv = "iq2", out = "int5m" }, precision = "bf16", target = "x86_64"]] },
+  { 40, { 40, 1, 5 }, [[weights = { "iq3", qkv = "int6k", out = "int8f", ["l0.ff.up"] = "mxfp4" }, target = "avx2",
+    threads = 2, sinks = true]] },
+  { 40, { 3, 40 }, [[weights = { "int4f", qkv = "iq2", out = "mxfp4", ["l0.ff.down"] = "int5m" }, precision = "bf16",
+    target = "x86_64", sinks = true]] },
   { 3, { 1, 2, 3 }, [[precision = "int8", head_dim = 7, mask = { "causal", window = { 1, 0 } }]] },
 }
 
@@ -25,7 +27,7 @@ if targets.host(targets.machine(os.getenv), { bf16 = true }) == "avx512bf16" the
   table.insert(models, { 70, { 65, 48, 15 }, [[precision = { "int8", attention = "int8" }, target = "amx", d_ff = 100]],
     TILES })
   table.insert(models, { 40, { 1, 37, 16, 40, 15 }, [[weights = { "int3", qkv = "int8", out = "iq4k",
-    ["l0.ff.down"] = "int2" }, target = "amx", d_ff = 1100]], TILES })
+    ["l0.ff.up"] = "mxfp4", ["l0.ff.down"] = "int2" }, target = "amx", d_ff = 1100]], TILES })
 end
 
 local folder

@@ -6,13 +6,14 @@ local checkpoint = require("tests.spec.checkpoint")
 -- The most tokens, the lengths of the sequences of a call, and what a description says in addition. 600 rows are sorted
 -- in two blocks.
 local models = {
-  { 70, { 1, 7, 33, 9, 2, 16, 70 }, [[experts = { count = 9, used = 3, d_ff = 20 }, gated = true, mask = "causal"]] },
+  { 70, { 1, 7, 33, 9, 2, 16, 70 }, [[experts = { count = 9, used = 3, d_ff = 20 }, gated = true,
+    gate_limit = 0.6, sinks = true, mask = "causal"]] },
   { 600, { 600, 5 }, [[experts = { count = 2, used = 1, d_ff = 8, router = "sigmoid" }, threads = 2]] },
   { 40, { 40, 1, 5 }, [[experts = { count = 5, used = 2, d_ff = 36, normalise = false, bias = true, factor = 2.5,
     shared = 20, shared_gate = true }, precision = "bf16", target = "avx2"]] },
   { 33, { 5, 33, 1 }, [[experts = { count = 4, used = 4, d_ff = 12, router = "sigmoid", correction = true,
     sum_bias = true }, precision = "int8", gated = true, threads = 2]] },
-  { 40, { 40, 3 }, [[experts = { count = 3, used = 2, d_ff = 64 }, weights = "int4m", gated = true]] },
+  { 40, { 40, 3 }, [[experts = { count = 3, used = 2, d_ff = 64, bias = true }, weights = "mxfp4", gated = true]] },
   { 20, { 20, 3 }, [[layers = { { experts = { count = 3, used = 2, d_ff = 64 } }, { d_ff = 100 } }, threads = 2,
     weights = { "int8", ["l0.ff.experts.down"] = "none" }]] },
 }
@@ -89,7 +90,8 @@ describe("experts", function()
     assert.equal("experts.count: 0, but an integer from 1 to 1024 is allowed", refusal(with("count", 0)))
     assert.equal("experts.count: missing: the number of experts", refusal({ used = 1, d_ff = 32 }))
     assert.equal("experts.d_ff: 33, but experts have multiples of 4", refusal(with("d_ff", 33)))
-    assert.equal("experts.d_ff: 32, but experts in scale blocks have multiples of 64", refusal(e, { weights = "int4" }))
+    assert.equal("experts.d_ff: 32, but experts in scale blocks have multiples of 64; weights=none has them as floats",
+      refusal(e, { weights = "int4" }))
     assert.equal("d_model: 6, but experts have multiples of 4", refusal(e, { d_model = 6, heads = 2 }))
     assert.equal("experts.correction: goes with router = \"sigmoid\"", refusal(with("correction", true)))
     assert.equal("experts.shared_gate: goes with shared, a width", refusal(with("shared_gate", true)))
