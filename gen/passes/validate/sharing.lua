@@ -3,7 +3,7 @@
 local sharing = {}
 
 -- Keys that are the same in layers that share keys and values.
-local same = { "kv_heads", "head_dim", "values", "qk_norm", "rope_theta", "rope_dim" }
+local same = { "kv_heads", "head_dim", "rope_theta", "rope_dim" }
 
 -- Checks a layer, whose number is `index`. each: the specs of all layers; stack: keys_of of the stack.
 local function check_layer(say, each, index, stack)

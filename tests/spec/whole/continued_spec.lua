@@ -9,7 +9,7 @@ local root = helper.shell(helper.absolute_root())
 
 -- Keys that a description has in addition. They give pages of keys that are not full, several sequences, heads that
 -- share keys, one group of these (whose keys two workers share), every kind of position, windows that differ by layer
--- and forget keys, and types of products.
+-- and forget keys, convolutions, keys that layers share, and types of products.
 local models = {
   [[layers = 2, context = 300, chunk = 40, sequences = 3, kv_heads = 2, positions = "rope", norm = "pre",
     norm_kind = "rms", gated = true, output = { vocabulary { tied = true } }, mask = "causal"]],
@@ -23,6 +23,10 @@ local models = {
     output = { vocabulary {} }]],
   [[layers = 1, context = 140, chunk = 30, kv_heads = 1, head_dim = 32, positions = "rope", mask = "causal",
     output = { vocabulary {} }]],
+  [[context = 200, chunk = 30, sequences = 2, positions = "rope", qk_norm = "heads", cache = "int8", values = "normed",
+    layers = { { mask = { window = { 20, 0 } } }, { short_conv = 3 }, { head_dim = 20, kv_heads = 1, values = "keys" },
+      { mask = { window = { 20, 0 } }, keys_of = 0 }, { head_dim = 20, kv_heads = 1, keys_of = 2 }, { short_conv = 64 } },
+    norm = "sandwich", layer_scale = true, layer_inputs = 9, mask = "causal", output = { vocabulary {} }]],
 }
 
 local folder
@@ -53,6 +57,7 @@ describe("a model that continues", function()
           and said:find("in mixed calls", 1, true))
         assert.equal(more:find("hidden") ~= nil, said:find("output states, by itself in calls ", 1, true) ~= nil)
         if threads == first then runs("out/writer check --nan") end
+        if threads == first and more:find("window") then runs("out/writer bench -r 1") end
         if threads == 1 and i == 1 then
           said = runs("out/writer info")
           assert.truthy(said:find("\ncontext      3 sequences, which calls add to; a call computes at most 40 tokens\n",
