@@ -63,8 +63,8 @@
 --                 vectors, of which a strip of one row has too few sums
 -- bytes           the entry is for weights of no more bytes. Single strips of small shallow products prefetch
 --                 nothing: in a cache they take up to 1.2 times as long on a Zen 4 if they do
--- blocks          the entry is for weights in scale blocks. Their strips prefetch 10 KB ahead: with 3 KB a Zen 5 takes 1.3
---                 to 1.6 times as long from 3 to 8 rows
+-- blocks          the entry is for weights in scale blocks. Their strips prefetch 10 KB ahead: with 3 KB a Zen 5 takes
+--                 1.2 to 1.5 times as long from 3 to 8 rows
 -- silent          the entry is for fewer rows than the target's `stream_rows`, which prefetch nothing
 -- narrow          the entry is only for weights of bf16 or int8, whose strips have fewer rows, whose panels come from
 --                 memory faster, and whose rows that wait to be quantised take less memory

@@ -67,8 +67,8 @@ local function at(bytes, vector, each)
     or ("%d * ATTN2C_LANES"):format(vector * each))
 end
 
--- Prefetches the lines of a step. The steps of a pair prefetch as many lines as it has, at equal distances: a processor
--- that is asked for all at once takes up to 1.1 times as long.
+-- Prefetches the lines of a step. The steps of a pair prefetch all its lines, at equal distances: a processor that is
+-- asked for all at once takes up to 1.1 times as long.
 function Strip:ask()
   local lines, steps = self.places.pair // types.LINE, 2 * (BLOCK // 4) * self.vectors
   local count = (self.step + 1) * lines // steps - self.step * lines // steps

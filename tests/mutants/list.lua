@@ -182,8 +182,7 @@ of("gen/passes/plan/ahead.lua", spec .. "passes/plan/ahead_spec.lua") {
     wrong = "the panel ahead is always the next" },
   { name = "ahead_rows", old = "strips.step and 1 or least_rows(product.types.a, stream_rows)", new = "1",
     wrong = "strips of open rows prefetch however few their rows are" },
-  { name = "ahead_pairs", old = "(panel.rows + every - 1) // every", new = "panel.rows // every",
-    wrong = "strips of scale blocks leave pairs of the next panel out" },
+  { name = "ahead_pairs", old = "(panel.rows + every - 1)", new = "panel.rows", wrong = "pairs are left out" },
 }
 
 of("gen/passes/plan/attention.lua", spec .. "passes/plan/attention_spec.lua") {

@@ -26,14 +26,13 @@ local function few_rows(shape)
   return width == 2 * types.LINE and type.few_rows_of_pairs or type.few_rows or 0
 end
 
--- The least rows of a single strip that prefetches weights in scale blocks, by the bits of an integer: where `stream_rows`
--- is more. A Zen 5 takes up to 1.9 times as long with three rows of int4 that prefetch nothing.
-local BLOCK_ROWS = { [4] = 2, [8] = 3 }
+-- The least rows of a single strip that prefetches weights in scale blocks, if `stream_rows` is more. A Zen 5 takes up
+-- to 1.9 times as long with three rows that prefetch nothing, 1.4 times with two.
+local BLOCK_ROWS = 2
 
 -- Returns the least rows of a single strip that prefetches weights of a type.
 local function least_rows(type, stream_rows)
-  local block = types.all[type].block
-  return block and math.min(stream_rows, BLOCK_ROWS[block.bits]) or stream_rows
+  return types.all[type].block and math.min(stream_rows, BLOCK_ROWS) or stream_rows
 end
 
 -- Returns how the strips of a product in tiles prefetch, as below.
@@ -83,7 +82,8 @@ local function in_steps(shape, of)
   return of
 end
 
--- Returns how strips of weights in scale blocks prefetch: whole pairs of blocks, one in as many pairs as there are strips.
+-- Returns how strips of weights in scale blocks prefetch: whole pairs of blocks. Of N strips, each prefetches one pair
+-- while it takes N.
 local function in_pairs(shape, calls, from)
   local inputs, panel = types.group(shape.types.a), types.panel(shape.k, shape.lda, shape.types.a)
   local every = math.min(panel.rows, calls)

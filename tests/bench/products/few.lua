@@ -30,12 +30,13 @@ local function multiplications(target, of, k)
     integers = block.bits == 4 and fours + block.scales or 2 * fours -- pairs of int4 are added in 16 bits
   end
   local floats = block.scales * (block.minimum and 3 or 2)
-  return vectors * (k + types.SCALE_BLOCK - 1) // types.SCALE_BLOCK * (integers + floats)
+  return vectors * ((k + types.SCALE_BLOCK - 1) // types.SCALE_BLOCK) * (integers + floats)
 end
 
 -- Returns the C text of the functions of both bounds.
 local function text_of_bounds(form, bytes)
-  local each = form.peak or form.in_blocks and { 4, "attn2c_few_product(a, b, c)" } or { 2, "attn2c_few_floats(a, b, c)" }
+  local each = form.peak or form.in_blocks and { 4, "attn2c_few_product(a, b, c)" }
+    or { 2, "attn2c_few_floats(a, b, c)" }
   local is_float = form.sum == "attn2c_vector"
   return ([[
 #include "measure/peak_types.h"
@@ -73,7 +74,8 @@ READ(bound_read_ahead, attn2c_ask_near((const char *)x + i + 8192, sizeof s / 64
 end
 
 --- Returns what to time for a weight { outputs, inputs } of a type, by its word, on a target: { text: of the library;
---- rows: of its first candidates, calls: those, bounds(ns): the nanoseconds of both bounds for one row, from all times }.
+--- rows: of its first candidates; elements, types: of the weight; bounds(ns): from all times, the nanoseconds of reading
+--- the weights, and of the multiplications of one row }.
 function few.of(target_name, word, weight)
   local target, of = targets.by_name[target_name], shapes.types(target_name, word)
   local _, rows = shapes.few()
@@ -85,7 +87,8 @@ function few.of(target_name, word, weight)
   local bytes = types.bytes(list[1].elements, of.a)
   local text = library.text(list, target.vector, { text = text_of_bounds(forms.of(of, target), bytes),
     names = BOUNDS })
-  local each = multiplications(target, of, weight[2]) * (weight[1] + types.SCALE_PANEL - 1) // types.SCALE_PANEL
+  local panels = (weight[1] + types.SCALE_PANEL - 1) // types.SCALE_PANEL
+  local each = multiplications(target, of, weight[2]) * panels
   return { text = text, rows = rows, elements = list[1].elements, types = of, bounds = function(ns)
     return math.min(ns[#rows + 1], ns[#rows + 2]), ns[#rows + 3] / MULTIPLICATIONS[target.vector] * each
   end }

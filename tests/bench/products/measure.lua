@@ -108,7 +108,8 @@ end
 local function print_few(target, word)
   for _, weight in ipairs((shapes.few())) do
     local made = few.of(target, word, weight)
-    local path = compiled(target, ("few_%s_%s_%dx%d"):format(target, word, weight[1], weight[2]), made.text)
+    os.remove(("%s/few.c"):format(OUT)) -- the runtime may have changed
+    local path = compiled(target, "few", made.text)
     local ns = times_of(path, 1024 * pool, ("%d %d"):format(MOST_SECONDS, #made.rows + few.BOUNDS))
     print(few.line(made, target .. " " .. word, weight, ns))
   end

@@ -105,8 +105,8 @@ local FEW_ROWS = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 24, 32 }
 --- Returns the weights, { outputs, inputs }, and the rows that few.lua measures.
 function shapes.few() return FEW, FEW_ROWS end
 
--- Returns the type of weights that a word names, and whether their rows are fine: a word of descriptions; or the name of
--- a type in scale blocks, before "fine" if the rows are.
+-- Returns the type of weights that a word names, and whether their rows are fine: a word of descriptions; or the name
+-- of a type in scale blocks, before "fine" if the rows are.
 local function named(word)
   local name = word:gsub("fine$", "")
   return types.of_word[word] or types.all[name] and name, name ~= word

@@ -23,7 +23,8 @@ end)
 describe("what a product of open rows asks for ahead", function()
   local function by_strips(parameters, stream_rows, more, type)
     local product = { n = 64, k = 768, lda = 16, types = types.product(type or "q8", "x8"),
-      strips = { form = "scaled", groups = { { count = 1, size = 1 } }, strips = { { count = 1, size = 8 } } } }
+      strips = { form = type and "bf16_pairs" or "scaled", groups = { { count = 1, size = 1 } },
+        strips = { { count = 1, size = 8 } } } }
     for name, value in pairs(more or {}) do product.strips[name] = value end
     return require("passes.plan.ahead").by_strips(product, parameters, 16, stream_rows)
   end
@@ -38,10 +39,10 @@ describe("what a product of open rows asks for ahead", function()
 
   it("is for strips of `stream_rows` rows or more", function()
     assert.equal(2, by_strips({ fetch = 1, stream = 3072 }, 2).least)
-    assert.equal(3, by_strips({ fetch = 1, stream = 3072 }, 8).least) -- of integers of 8 bits, not more
-    assert.equal(2, by_strips({ fetch = 1, stream = 3072 }, 8, nil, "q4").least)
+    assert.equal(2, by_strips({ fetch = 1, stream = 3072 }, 8).least) -- of scale blocks, not more
+    assert.equal(8, by_strips({ fetch = 1, stream = 3072 }, 8, nil, "bf16").least)
     assert.equal(1, by_strips({ fetch = 1, stream = 3072 }, 1).least)
-    assert.is_nil(by_strips({ fetch = 1, stream = 3072 }, 9, { usual = 2 })) -- no strip has so many
+    assert.is_nil(by_strips({ fetch = 1, stream = 3072 }, 9, nil, "bf16")) -- no strip has so many
     assert.is_nil(by_strips({ fetch = 0, stream = 0 }, 1))
   end)
 end)
