@@ -334,11 +334,10 @@ class _State(_Owner):
     def set_adapter(self, adapter: Optional[str], sequence: int = 0) -> None:
         """Gives a sequence without tokens an adapter, one of ADAPTERS, or none. rewind, copy, save and load keep it."""
         number, function = self._number_of(adapter), self._of.writer.set_adapter
-        if function is None:
-            return
-        if self.position(sequence):
+        if self.position(sequence) and function is not None:
             raise ValueError("sequence %d: has tokens; rewind(0, %d) comes before another adapter" % (sequence, sequence))
-        self._of.library.check(function(self._context(), self._sequence(sequence), number))
+        if function is not None:
+            self._of.library.check(function(self._context(), self._sequence(sequence), number))
 
     def copy(self, source: int, target: int) -> None:
         """Makes sequence `target` a copy of `source`."""

@@ -29,7 +29,7 @@ if hasattr(model, "state"):
 
 GOOD = {"text": "a", "texts": ["a"], "ids": [1], "logits": np.zeros(getattr(model, "_vocabulary", 1)), "token": 1,
         "path": "/nowhere/state", "position": 0, "source": 0, "target": 1, "features": np.zeros((32, 128, 40)),
-        "messages": [{"role": "user", "content": "a"}], "weights": folder}
+        "messages": [{"role": "user", "content": "a"}], "weights": folder, "adapter": None}
 
 
 def methods(owner):
