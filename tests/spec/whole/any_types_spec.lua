@@ -23,8 +23,8 @@ if targets.host(targets.machine(os.getenv), { bf16 = true }) == "avx512bf16" the
   table.insert(models, { 70, { 1, 70, 33, 16, 17, 32, 5 }, [[precision = "bf16", target = "amx"]], TILES })
   table.insert(models, { 70, { 65, 48, 15 }, [[precision = { "int8", attention = "int8" }, target = "amx", d_ff = 100]],
     TILES })
-  table.insert(models, { 40, { 1, 37, 16, 40, 15 }, [[weights = { "int4m", qkv = "int8", out = "int8h", ["l0.ff.up"] = "mxfp4" },
-    target = "amx", d_ff = 1100]], TILES })
+  table.insert(models, { 40, { 1, 37, 16, 40, 15 }, [[weights = { "int4m", qkv = "int8", out = "int8h",
+    ["l0.ff.up"] = "mxfp4" }, target = "amx", d_ff = 1100]], TILES })
 end
 
 local folder
