@@ -68,8 +68,7 @@ return function(of, spec)
     { name = "mxfp4_axes", old = "axis < last; axis++)", new = "axis < 0; axis++)", filter = "MXFP4",
       wrong = "codes of another shape are read" },
     { name = "mxfp4_codes", old = "? blocks->shape[blocks->rank - 1] == CODES", new = "? 1", filter = "MXFP4",
-      wrong = "blocks of other sizes are read",
-      equivalent = "the number of bytes and the other axes leave no other size" },
+      wrong = "blocks of other sizes are read" },
     { name = "mxfp4_part", old = "made->is_part[plain] = made->is_part[one->scales] = 1;",
       new = "made->is_part[plain] = 1;", filter = "MXFP4", wrong = "scales are a tensor of their own" },
   }

@@ -92,7 +92,7 @@ describe("a quantised folder", function()
       assert.is_nil(found.tensors["experts.up_blocks"] or found.tensors["experts.up_scales"])
     end
     refused(of(bytes(3, 8, 2, 16)), "experts.up_scales: missing, but the tensor is one of MXFP4", 3)
-    for _, pair in ipairs { { bytes(3, 8, 2, 8), bytes(3, 8, 2) }, { bytes(3, 8, 2, 16), bytes(3, 8, 4) },
+    for _, pair in ipairs { { bytes(3, 8, 4, 8), bytes(3, 8, 2) }, { bytes(3, 8, 2, 16), bytes(3, 8, 4) },
       { bytes(8, 3, 2, 16), bytes(3, 8, 2) }, { { 3, 8, 2, 16 }, bytes(3, 8, 2) }, { bytes(16), bytes(1) } } do
       refused(of(pair[1], pair[2]), "experts.up_blocks: 16 bytes (U8) for each of experts.up_scales are expected", 3)
     end
