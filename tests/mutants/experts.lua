@@ -20,8 +20,8 @@ return function(of, spec)
     { name = "reference_experts_rows", old = "const int64_t row = experts[c] * out + o;",
       new = "const int64_t row = experts[0] * out + o;", filter = "linear_experts/*",
       wrong = "all parts are multiplied by the first expert's rows" },
-    { name = "reference_experts_share", old = "double sum = eps;", new = "double sum = 1 + 0 * eps;", filter = "share/*",
-      wrong = "shares do not add up to 1" },
+    { name = "reference_experts_share", old = "double sum = eps;", new = "double sum = 1 + 0 * eps;",
+      filter = "share/*", wrong = "shares do not add up to 1" },
   }
 
   of("gen/checkpoints/sources.lua", spec .. "checkpoints/sources_spec.lua") {

@@ -1,5 +1,5 @@
--- hybrids.lua: the part of list.lua that concerns layers that convolve, that share keys, and that read tokens, and their
--- families. of and spec: as in list.lua.
+-- hybrids.lua: the part of list.lua that concerns layers that convolve, that share keys, and that read tokens, and
+-- their families. of and spec: as in list.lua.
 return function(of, spec)
   local hybrids, values = spec .. "passes/graph/hybrids_spec.lua", spec .. "checkpoints/values_spec.lua"
   local folder = "gen/checkpoints/families/decoders/"

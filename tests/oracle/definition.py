@@ -15,6 +15,8 @@ import math
 
 import numpy as np
 
+from kinds import convolution, mixed, normed, of_tokens
+
 _erf = np.vectorize(math.erf, otypes=[float])
 
 
@@ -406,9 +408,7 @@ class Stack:
             value = self.linear(path + ".v", value, narrow, bias)
         values = self.d.get("values", "projected") if path.endswith(".attn") else "projected"
         if values != "projected":
-            by_head = split(key if values == "keys" else value, self.kv_heads)
-            by_head = by_head / np.sqrt((by_head ** 2).mean(-1, keepdims=True) + self.d.get("eps", 1e-5))
-            value = by_head.transpose(1, 0, 2).reshape(value.shape[0], -1)
+            value = normed(key if values == "keys" else value, self.kv_heads, self.d.get("eps", 1e-5))
         return split(query, self.heads), split(key, self.kv_heads), split(value, self.kv_heads)
 
     def qk_norm(self, path, x):
@@ -514,33 +514,6 @@ class Stack:
         self.show("", layer, weights, scores)
         return self.close(path, context)
 
-    def short_conv(self, path, x):
-        """Projections b, c and x: c times a convolution of b times x, each column by itself, whose last row is its own."""
-        kernel, width, bias = self.d["short_conv"], self.d["d_model"], self.has_bias("qkv")
-        b, c, y = (self.linear(f"{path}.{part}", x, width, bias) for part in "bcx")
-        weight = self.given.weight(path + ".weight", width, 1, kernel, deviation=kernel ** -0.5)[:, 0]
-        z = np.zeros_like(x) + (self.given.weight(path + ".bias", width, deviation=0.3) if bias else 0)
-        for row in range(x.shape[1]):
-            for t in range(max(0, kernel - 1 - row), kernel):
-                z[:, row] += weight[:, t] * (b * y)[:, row + t - kernel + 1]
-        return self.linear(path + ".out", c * z, width, self.has_bias("out"))
-
-    def mixed(self, layer, path, x):
-        if self.d.get("short_conv"):
-            return self.short_conv(path + ".conv", x)
-        return self.self_attention(layer, path + ".attn", x)
-
-    def of_tokens(self, layer, path, x):
-        """The part of a layer that reads tokens, in its columns of a table of all layers."""
-        width, own, layers = self.d["layer_inputs"], self.d["d_model"], self.d["layers"]
-        part = slice(layer * width, (layer + 1) * width)
-        table = self.given.weight("input.layers_tokens.weight", self.d["input"]["vocab"], layers * width, deviation=0.5)
-        matrix = self.given.weight("input.layers_context.weight", layers * width, own, deviation=1.0)
-        context = self.norm(path + ".context_norm", self.states @ matrix[part].T / math.sqrt(own))
-        given = (context + table[self.ids][..., part] * math.sqrt(width)) / math.sqrt(2)
-        gate = ACTIVATIONS[self.d.get("activation", "gelu")](self.linear(path + ".gate", x, width, False))
-        return self.norm(path + ".norm", self.linear(path + ".project", gate * given, own, False))
-
     def cross_attention(self, layer, path, x):
         def score_of(b, h, _, j, q, k):
             return self.padded(self.scaled(self.raw_score(path, h, q, k), len(q)), self.memory_masks, b, j, 0)
@@ -586,23 +559,10 @@ class Stack:
     def parallel(self, layer, path, x):
         """Attention and feed-forward of the same states."""
         first = self.norm(path + ".norm1", x) if self.d["parallel"] == "one_norm" else None
-        y = self.branch(path + ".norm1", x, lambda z: self.mixed(layer, path, z), first)
+        y = self.branch(path + ".norm1", x, lambda z: mixed(self, layer, path, z), first)
         if self.d.get("d_ff") != 0:
             y = y + self.branch(path + ".norm2", x, lambda z: self.feed_forward(path + ".ff", z), first)
         return x + y if self.d.get("residual", True) else y
-
-    def convolution(self, x, y):
-        """The norm of y plus a convolution of x along the rows of each sequence, beyond whose ends there are zeros."""
-        kernel, width = self.d["conv_kernel"], self.d["d_model"]
-        weight = self.given.weight(self.prefix + "conv.weight", width, width, kernel, deviation=(width * kernel) ** -0.5)
-        z = np.zeros_like(x) + self.given.weight(self.prefix + "conv.bias", width, deviation=0.3)
-        for b in range(self.batch):
-            rows = self.masks["lengths"][b] if "lengths" in self.masks else x.shape[1]
-            for row in range(x.shape[1]):
-                for k in range(kernel):
-                    if 0 <= row + k - kernel // 2 < rows:
-                        z[b, row] += weight[:, :, k] @ x[b, row + k - kernel // 2]
-        return self.norm(self.prefix + "conv_norm", ACTIVATIONS[self.d.get("conv_activation", "tanh")](z) + y)
 
     def run(self):
         self.read_inputs()
@@ -612,15 +572,15 @@ class Stack:
             if self.d.get("parallel", "none") != "none":
                 x = self.parallel(layer, path, x)
                 continue
-            x = self.sublayer(path + ".norm1", x, lambda y: self.mixed(layer, path, y))
+            x = self.sublayer(path + ".norm1", x, lambda y: mixed(self, layer, path, y))
             if self.memory is not None:
                 x = self.sublayer(path + ".norm_cross", x, lambda y: self.cross_attention(layer, path + ".cross", y))
             if self.d.get("d_ff") != 0:
                 x = self.sublayer(path + ".norm2", x, lambda y: self.feed_forward(path + ".ff", y))
             if layer == 0 and "conv_kernel" in self.d:
-                x = self.convolution(before, x)
+                x = convolution(self, before, x, ACTIVATIONS[self.d.get("conv_activation", "tanh")])
             if "layer_inputs" in self.d:
-                x = x + self.of_tokens(layer, path + ".tokens", x)
+                x = x + of_tokens(self, layer, path + ".tokens", x, ACTIVATIONS[self.d.get("activation", "gelu")])
             if self.d.get("layer_scale"):
                 x = x * self.given.weight(path + ".scale.weight", self.d["d_model"], mean=1.0, deviation=0.3)
         return self.norm(self.prefix + "final_norm", x) if self.d.get("final_norm") else x

@@ -1,5 +1,5 @@
--- values_hybrids: the part of values for families whose layers differ in kind: LFM2 and Gemma 4. Returns a function that
--- returns them by model_type. Defaults are those of transformers 5.24.
+-- values_hybrids: the part of values for families whose layers differ in kind: LFM2 and Gemma 4. Returns a function
+-- that returns them by model_type. Defaults are those of transformers 5.24.
 local json = require("common.json")
 
 return function(values)
@@ -27,8 +27,8 @@ return function(values)
 
   local function tied(scheme, more)
     return { plus(output({ parts.last, { "vocabulary", name = "logits", tied = true } }, scheme,
-      { ["output.2.vocabulary.weight"] = "lm_head.weight" }), plus({ mask = "causal padding", ["output.2.tied"] = NONE },
-      more or {})) }
+      { ["output.2.vocabulary.weight"] = "lm_head.weight" }),
+      plus({ mask = "causal padding", ["output.2.tied"] = NONE }, more or {})) }
   end
 
   local families = {}
@@ -152,7 +152,8 @@ return function(values)
         return i % 6 == 0 and full or { ["mask.1"] = "padding", ["mask.window"] = "256 256" }
       end)) },
       { { rope_parameters = { sliding_attention = { rope_theta = 300.0, rope_type = "default" },
-        full_attention = { rope_theta = 600.0, rope_type = "proportional", partial_rotary_factor = 0.5, factor = 2.0 } } },
+        full_attention = { rope_theta = 600.0, rope_type = "proportional", partial_rotary_factor = 0.5,
+          factor = 2.0 } } },
         plus(thirty(512, { head_dim = 512, rope_theta = 600.0, ["rope_scaling.type"] = "proportional",
           ["rope_scaling.rotated"] = 256, ["rope_scaling.factor"] = 2.0 }), { rope_theta = 300.0 }) },
       pair({ global_head_dim = 64 }, plus(full, { head_dim = 64, ["rope_scaling.rotated"] = 16 })),

@@ -134,7 +134,8 @@ describe("ops.make", function()
   end)
 
   it("convolves each column by itself", function()
-    local columns = ops.make("convolve_columns", "input", { x = tensor(2, 3, 8), weight = tensor(1, 32) }, { kernel = 4 })
+    local columns = ops.make("convolve_columns", "input", { x = tensor(2, 3, 8), weight = tensor(1, 32) },
+      { kernel = 4 })
     assert.same({ { 2, 3, 8 }, 2 * 2 * 3 * 8 * 4 }, { columns.shape, columns.flops })
   end)
 
@@ -240,7 +241,8 @@ describe("ops.make", function()
       { "combine", { x = tensor(2, 3, 20), weights = tensor(2, 3, 4), groups = tensor(2, 3, 4) }, { factor = 1.0 },
         { 2, 3, 5 } },
     }
-    local counted, known = { linear = true, linear_integers = true, convolve = true, convolve_columns = true, scores = true, context = true,
+    local counted, known = { linear = true, linear_integers = true, convolve = true, convolve_columns = true,
+      scores = true, context = true,
       add_relative = true, add_disentangled = true, join = true, scores_of_integers = true,
       context_of_integers = true, linear_experts = true, linear_experts_integers = true }, {}
     for _, case in ipairs(cases) do known[case[1]] = true end
