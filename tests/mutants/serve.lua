@@ -24,8 +24,8 @@ return function(of, spec)
       wrong = "tools are called though tool_choice is none" },
   }
   of("runtime/program/serve/generate/reply.c", suite) {
-    { name = "serve_index", old = "(json_array_size(n->calls) - i)", new = "json_array_size(n->calls)",
-      filter = "calls tools", wrong = "calls of a stream have the number of the first" },
+    { name = "serve_index", old = "json_integer(n->answer->read.calls - (json_int_t)(json_array_size(n->calls) - i))",
+      new = "json_integer((json_int_t)i)", filter = "calls tools", wrong = "each event numbers its calls anew" },
   }
   of("runtime/program/serve/picture.c", spec .. "whole/captions_spec.lua") {
     { name = "serve_described", old = "if (generate->greedy) generate->temperature.is_given = 0;", new = "",

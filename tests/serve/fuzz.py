@@ -8,6 +8,7 @@ import copy
 import http.client
 import json
 import random
+import re
 import sys
 
 ALLOWED = {200, 400, 404, 405, 413, 415, 422, 503}
@@ -93,6 +94,12 @@ class Client:
                     raise
 
 
+def lasting(reply):
+    """A reply without what each one has for itself."""
+    status, text = reply
+    return status, re.sub(rb'"(id|created|cached_tokens)":("[^"]*"|\d+)', b"", text)
+
+
 def main():
     address, count, seed, path = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
     with open(path, encoding="utf-8", errors="surrogateescape") as file:
@@ -120,7 +127,7 @@ def main():
         if status not in ALLOWED or (status != 200 and b"\n" in text):
             sys.exit(f"fuzz.py: request {number} of seed {seed}: {each['path']}: {status} {text[:300]!r}: {body[:500]!r}")
     for each, want in zip(requests, wanted):
-        if client.ask(each["path"], each["type"], each["bytes"]) != want:
+        if lasting(client.ask(each["path"], each["type"], each["bytes"])) != lasting(want):
             sys.exit(f"fuzz.py: {each['path']}: its answer is another one now")
     if len(statuses) < 2:
         sys.exit(f"fuzz.py: all requests had one status: {statuses}")

@@ -107,11 +107,13 @@ describe("a server", function()
       .. "}}}],"
     damage("llama", 2000, {
       { path = "/v1/chat/completions", type = J, body = '{"messages":[{"role":"user","content":"a"}],' .. tools
-        .. '"tool_choice":"required","max_tokens":40,"parallel_tool_calls":false}' },
+        .. '"tool_choice":"required","max_tokens":40,"parallel_tool_calls":false,"temperature":0}' },
       { path = "/v1/chat/completions", type = J, body = '{"messages":[{"role":"user","content":"a"},'
         .. '{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f",'
         .. '"arguments":"{\\"a\\":1}"}}]},{"role":"tool","content":"b","tool_call_id":"c"}],' .. tools
-        .. '"stream":true,"max_tokens":20,"n":2}' } })
+        .. '"max_tokens":20,"n":2,"seed":1}' },
+      { path = "/v1/chat/completions", type = J, body = '{"messages":[{"role":"user","content":"a"}],' .. tools
+        .. '"tool_choice":"required","stream":true,"max_tokens":20,"seed":1}' } })
     damage("reranker", 20000, {
       { path = "/rerank", type = J, body = '{"query":"a","texts":["b","c"],"return_text":true,"raw_scores":true}' },
       { path = "/v1/rerank", type = J, body = '{"query":"a","documents":["b",{"text":"c"}],"top_n":1}' },
