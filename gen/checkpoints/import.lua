@@ -234,14 +234,6 @@ local function image_input(self)
     class_token = self.family.image.class_token, norm = self.family.image.norm, bias = self.family.image.patch_bias }
 end
 
--- Returns the stage of patches that come in, a row a patch.
-local function patches_input(self)
-  local f = self.facts
-  self.inputs = { features = "pixel_values", shapes = "spatial_shapes" }
-  self.pictures = pictures.of(self.folder.preprocessor, nil, self.notes, nil, f.patch[1])
-  return { stage = "linear", from = f.features, grid = f.grid }
-end
-
 -- Returns the stage of features that come in, a row a frame.
 local function frames_input(self)
   local f = self.facts
@@ -291,9 +283,7 @@ local function length_of(self, most)
     return { any = MOST_FRAMES }, "frames of a sequence, 50 a second"
   end
   if self.family.padded then return most, "tokens; shorter texts are filled up" end
-  if self.family.patches then
-    return pictures.patches(self.folder.preprocessor), "patches of a picture, or fewer"
-  end
+  if self.family.patches then return pictures.patches(self.folder.preprocessor), "patches of a picture, or fewer" end
   if not self.folder.tokenizer then return math.min(USUAL_LENGTH, most), ("tokens; up to %d"):format(most) end
   local length = math.min(TEXT_LENGTH, most)
   if self.form == "one" or most < 2 then return length, ("tokens of a text, or fewer; up to %d"):format(most) end
@@ -550,7 +540,7 @@ local function entries_of(self, stages)
   local f, fixed = self.facts, self.family.fixed
   local first = f.first_position or fixed.first_position or (self.family.positions_after_pad and f.pad + 1) or 0
   local input = self.family.image and image_input(self) or self.family.frames and frames_input(self)
-    or self.family.patches and patches_input(self) or token_input(self, fixed)
+    or self.family.patches and pictures.rows(self) or token_input(self, fixed)
   if self.family.image and self.family.image.features then
     self.sound = sounds.of(self.folder.preprocessor, self.notes, { width = input.height, rows = input.width })
   elseif self.family.image then

@@ -83,7 +83,7 @@ end
 
 -- Sets the steps that make patches of a picture of any shape, or returns nil and what is not supported.
 local function set_patches(result, given, defaults, patch)
-  if not patch then return nil, "image_processor_type: patches do not go with this model" end
+  if type(patch) == "table" then return nil, "image_processor_type: patches do not go with this model" end
   if not given("do_resize", true) then return nil, "do_resize: only true is supported" end
   if given("patch_size", 16) ~= patch then return nil, "patch_size: other than the model's patch_size" end
   return set_filter(result, given, defaults)
@@ -91,7 +91,7 @@ end
 
 -- Sets the sizes that a picture gets, or returns nil and what is not supported. As in steps_of.
 local function set_sizes(result, given, defaults, sides, from)
-  if not sides then return nil, "image_processor_type: other than Siglip2ImageProcessor" end
+  if type(sides) ~= "table" then return nil, "image_processor_type: other than Siglip2ImageProcessor" end
   local edge = given("default_to_square", not defaults.edge) == false
   if given("do_resize", true) then
     local size = size_of(given("size", defaults.size), edge)
@@ -121,13 +121,9 @@ end
 local function steps_of(config, sides, from, patch)
   local defaults, given = processor_of(config)
   if not defaults then return nil, given end -- the reason
-  local result, reason = {}, nil
-  if defaults.patches then
-    result, reason = set_patches(result, given, defaults, patch)
-  else
-    result, reason = set_sizes(result, given, defaults, sides, from)
-  end
-  if not result then return nil, reason end
+  local set, result = defaults.patches and set_patches or set_sizes, {}
+  local made, reason = set(result, given, defaults, patch or sides, from)
+  if not made then return nil, reason end
   if result.fractions and not given("do_rescale", true) then
     return nil, "do_rescale: only true is supported, as integers are resized otherwise"
   end
@@ -182,6 +178,14 @@ function pictures.of(preprocessor, sides, notes, from, patch)
   return known.read(preprocessor, "preprocessor_config.json", notes, NO_PICTURES, function(config)
     return steps_of(config, sides, from, patch)
   end)
+end
+
+--- Returns the stage of rows of patches that come in, and sets what import.lua has of the inputs and of pictures.
+function pictures.rows(import)
+  local f = import.facts
+  import.inputs = { features = "pixel_values", shapes = "spatial_shapes" }
+  import.pictures = pictures.of(import.folder.preprocessor, nil, import.notes, nil, f.patch[1])
+  return { stage = "linear", from = f.features, grid = f.grid }
 end
 
 return pictures

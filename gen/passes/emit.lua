@@ -82,8 +82,8 @@ local function members_of(state, names, program)
       comment = comment_of(tensor, shape, note),
       open_count = emit_lengths.count(tensor, state.spec), macro = tensor.member:upper(),
       macro_comment = macro_comment_of(tensor, state.spec),
-      integers = tensor.type == "i32", are_shapes = tensor.are_shapes or false, minimum = tensor.minimum, limit = tensor.limit,
-      zeros = tensor.zeros, shadow = shadow_of(program.offsets[name]) }
+      integers = tensor.type == "i32", are_shapes = tensor.are_shapes or false, minimum = tensor.minimum,
+      limit = tensor.limit, zeros = tensor.zeros, shadow = shadow_of(program.offsets[name]) }
   end
   return list
 end

@@ -190,7 +190,8 @@ local function resolve_positions(say, spec, given)
   local needed = spec.seq + (spec.past or 0) + (spec.first_position or 0)
   if spec.key_seq and spec.positions ~= "learned" then needed = math.max(needed, spec.key_seq) end
   if not spec.max_position and given.max_position == nil then spec.max_position = needed end
-  local has_table = spec.positions == "learned" and not spec.input.grid or spec.distances == "disentangled" or is_relative(spec)
+  local has_table = spec.positions == "learned" and not spec.input.grid or spec.distances == "disentangled"
+    or is_relative(spec)
   if has_table and spec.max_position and spec.max_position < needed then
     say("max_position", ("%d, but there are %d positions"):format(spec.max_position, needed))
   end

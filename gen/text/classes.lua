@@ -21,8 +21,8 @@ local steps = {
 }
 
 -- The class to use in place of the one that a folder names, by the type of its model. SigLIP 2's folders of fixed sizes
--- name Gemma's class and SigLIP's type, but these models have only learned small letters. Those of any shape have a
--- type of their own, whose class AutoTokenizer takes, whatever the folder names.
+-- name Gemma's class and SigLIP's type, but these models have only learned small letters. AutoTokenizer takes the
+-- second for the type siglip2 in any case.
 local other = { siglip = { GemmaTokenizer = "Siglip2Tokenizer" }, siglip2 = { GemmaTokenizer = "Siglip2Tokenizer" } }
 
 --- Adds a class's steps to a parsed tokenizer.json. config: tokenizer_config.json, or nil; model: config.json, or nil.
@@ -33,8 +33,9 @@ function classes.complete(root, config, model, file)
   local class = json.kind(model) == "object" and (other[model.model_type] or {})[stated] or stated
   local add = steps[class]
   if add then add(root) end
-  return add and class ~= stated and model.model_type ~= "siglip2" and ("%s: warning: tokenizer_class is %s in a folder of SigLIP 2: texts are put into "
-    .. "small letters, as by %s; AutoTokenizer keeps capitals"):format(file, stated, class) or nil
+  if not add or class == stated or model.model_type == "siglip2" then return nil end
+  return ("%s: warning: tokenizer_class is %s in a folder of SigLIP 2: texts are put into small letters, as by %s; "
+    .. "AutoTokenizer keeps capitals"):format(file, stated, class)
 end
 
 local SIDE = { right = 0, left = 1 }

@@ -17,7 +17,7 @@ int attn2c_picture_prepare(const attn2c_picture_facts *facts, const uint8_t *pix
                            int64_t height, float *input);
 
 /* Writes the patches [most][patch][patch][3] that become of `pixels`, row by row of a picture that is resized
- * to as many of them as its ratio allows, then zeros, and their rows and columns. For facts with a patch.
+ * to the most of them that its ratio allows, then zeros, and their rows and columns. For facts with a patch.
  * Returns the same. */
 int attn2c_picture_patches(const attn2c_picture_facts *facts, const uint8_t *pixels, int64_t width,
                            int64_t height, float *patches, int32_t shape[2]);

@@ -289,7 +289,7 @@ void attn2c_input_random(const attn2c_tensor *tensor, uint64_t seed, int full, v
     for (int64_t i = 0; i < count; i++) lengths[i] = (int32_t)(tensor->limit - 1);
   } else {
     attn2c_random_integers(seed, tensor->name, values, count, tensor->minimum, tensor->limit);
-    int32_t *shapes = values; /* whose columns are at most as many as go with the rows */
+    int32_t *shapes = values; /* with fewer columns if there are many rows */
     for (int64_t i = 0; i < count && tensor->kind == ATTN2C_SHAPES_INPUT; i += 2)
       shapes[i + 1] = (int32_t)(1 + shapes[i + 1] % ((tensor->limit - 1) / shapes[i]));
   }

@@ -275,7 +275,7 @@ Test(picture, resized_to_the_bits_of_pillow) {
   cr_assert_eq(seed, 28);
 }
 
-/* Pictures of any shape become as many patches as transformers makes of them, or none that the model takes.
+/* Pictures of any shape become the same number of patches as with transformers, or none that a model takes.
  */
 Test(picture, as_many_patches_as_transformers) {
   FILE *file = fopen(FOLDER "grids.txt", "r");

@@ -43,7 +43,7 @@ return function(of)
       new = "size - to + facts->keeps_fractions",
       filter = "picture/border*", wrong = "a border is where Pillow's processors have it, not torchvision's" },
     { name = "prepare_grid", old = "if (patches <= facts->most)", new = "if (patches < facts->most)",
-      filter = "picture/as_many*", wrong = "pictures never become as many patches as the model takes" },
+      filter = "picture/as_many*", wrong = "pictures never become the most patches" },
     { name = "prepare_patches", old = "patch / across * side + line", new = "patch / across * side + line / side",
       filter = "picture/patches*", wrong = "all rows of a patch are its first" },
     { name = "prepare_shortest", old = "if (width <= height)", new = "if (width >= height)", filter = "picture/fits",

@@ -266,7 +266,7 @@ function ops.convolve_columns(self, op, origin)
   end, "fresh")
 end
 
--- Positions of a picture's patches, from those of a square grid.
+-- Positions of a picture's patches: a table of a square grid is resized to them.
 function ops.grid_positions(self, op, origin)
   local y, table_ = op.result, op.operands.table
   each_column(self, y, origin, function(column, cols)

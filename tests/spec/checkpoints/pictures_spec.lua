@@ -86,7 +86,8 @@ describe("checkpoints.pictures", function()
     local more = ": the model takes arrays, and no pictures"
     for _, each in ipairs {
       { config, 16, "patch_size: other than the model's patch_size" },
-      { { image_processor_type = "Siglip2ImageProcessor", do_resize = false }, 16, "do_resize: only true is supported" },
+      { { image_processor_type = "Siglip2ImageProcessor", do_resize = false }, 16,
+        "do_resize: only true is supported" },
       { { image_processor_type = "Siglip2ImageProcessor", resample = 1 }, 16,
         "resample: 1 is not supported; 2 and 3 are" },
       { { image_processor_type = "SiglipImageProcessor" }, 16,

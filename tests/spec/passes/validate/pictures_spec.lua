@@ -12,7 +12,8 @@ local function refusals(pictures, more) return helper.refusals(description(pictu
 
 describe("passes.validate.pictures", function()
   it("reads every field, and has defaults", function()
-    local all = { height = 10, width = 12, filter = "bicubic", fractions = true, crop = true, scale = 0.5, mean = { 1, 2, 3.5 },
+    local all = { height = 10, width = 12, filter = "bicubic", fractions = true, crop = true, scale = 0.5,
+      mean = { 1, 2, 3.5 },
       std = { 1, 1, 2 } }
     assert.same(all, helper.state(description(all), "validate").spec.pictures)
     assert.same({ filter = "bilinear", fractions = false, crop = false, scale = 1.0, mean = { 0.0, 0.0, 0.0 },
@@ -49,7 +50,8 @@ describe("passes.validate.pictures", function()
       return refusals(pictures or {}, all)
     end
     assert.same({}, of({}, { filter = "bicubic", mean = { 1, 2, 3 } }, { output = { { stage = "attend" } } }))
-    local sizes = "pictures: height, width, shortest_edge, crop and fractions do not go with patches of the whole picture"
+    local sizes = "pictures: height, width, shortest_edge, crop and fractions do not go with patches of the whole "
+      .. "picture"
     assert.same({ sizes }, of({}, { shortest_edge = 9 }))
     assert.same({ sizes }, of({}, { fractions = true }))
     assert.same({ "pictures: goes with rows of square patches of 3 channels, but rows have 36 numbers" },
