@@ -451,26 +451,8 @@ local function blocks_of(self, output)
     stored.input_order(self.folder, self.facts, output, naming)
 end
 
--- Decides the size of the image: the one that is asked for, or that of the processor in families whose models take any
--- size, or that of the configuration. If it is another one than the configuration's, positions are interpolated.
-local function size_image(self, asked)
-  local f, rule = self.facts, self.family.image
-  if rule.features then f.channels, f.image = 1, { f[rule.features[1]], f[rule.features[2]] } end
-  local usual = rule.any_size and pictures.sides(self.folder.preprocessor) or f.image
-  f.sides = { asked and asked.height or usual[1], asked and asked.width or usual[2] }
-  if f.sides[1] ~= usual[1] or f.sides[2] ~= usual[2] then f.resized_from = usual end
-  local is_same = not f.registers and f.sides[1] == f.image[1] and f.sides[2] == f.image[2]
-  if is_same or not rule.positions then return end
-  local names = words.map(self.family.prefixes, function(prefix) return prefix .. rule.positions end)
-  names[#names + 1] = rule.other_positions
-  names.grid = { f.image[1] // f.patch[1], f.image[2] // f.patch[2] }
-  names.tokens = rule.position_tokens
-  names.smooth = (rule.smooth or {})[f.model_type]
-  self.names["input.positions.weight"] = names
-end
-
 -- Returns the facts of a folder's image tower, the encoder of a family that writes about pictures, as a state of its
--- own; nil for other families. sides: as in size_image. Faults: usage, format.
+-- own; nil for other families. sides: as in pictures.set_size. Faults: usage, format.
 local function tower_of(self, sides)
   local rule, facts = self.family.pictures, require("checkpoints.facts")
   if not rule then return nil end
@@ -489,7 +471,7 @@ local function tower_of(self, sides)
   for i, prefix in ipairs(family.prefixes) do prefixes[i] = rule.names .. prefix end
   local tower = setmetatable({ facts = own, names = {}, inputs = {},
     family = setmetatable({ prefixes = prefixes }, { __index = family }) }, { __index = self })
-  size_image(tower, sides)
+  pictures.set_size(tower, sides)
   if family.derive then
     family.derive(own, part, tower.names, function(name) return has(tower, name) end)
   end
@@ -659,7 +641,7 @@ function import.text(path, from, form, tower, sides, asked)
     if f.kv_heads == false then f.kv_heads = f.heads end
     f.pooler_width = f.pooler_width or f.d_model
     f.pooler_activation = f.pooler_activation or "tanh"
-    if self.family.image then size_image(self, sides) end
+    if self.family.image then pictures.set_size(self, sides) end
     self.tower_of_images = tower_of(self, sides)
     if self.family.derive then
       self.family.derive(f, self.folder.config, self.names, function(name) return has(self, name) end,

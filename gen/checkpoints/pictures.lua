@@ -188,4 +188,23 @@ function pictures.rows(import)
   return { stage = "linear", from = f.features, grid = f.grid }
 end
 
+--- Decides the size of the image: the one that is asked for, or that of the processor in families whose models take any
+--- size, or that of the configuration. If it is another one than the configuration's, positions are interpolated.
+--- asked: { height, width } or nil.
+function pictures.set_size(self, asked)
+  local f, rule = self.facts, self.family.image
+  if rule.features then f.channels, f.image = 1, { f[rule.features[1]], f[rule.features[2]] } end
+  local usual = rule.any_size and pictures.sides(self.folder.preprocessor) or f.image
+  f.sides = { asked and asked.height or usual[1], asked and asked.width or usual[2] }
+  if f.sides[1] ~= usual[1] or f.sides[2] ~= usual[2] then f.resized_from = usual end
+  local is_same = not f.registers and f.sides[1] == f.image[1] and f.sides[2] == f.image[2]
+  if is_same or not rule.positions then return end
+  local names = words.map(self.family.prefixes, function(prefix) return prefix .. rule.positions end)
+  names[#names + 1] = rule.other_positions
+  names.grid = { f.image[1] // f.patch[1], f.image[2] // f.patch[2] }
+  names.tokens = rule.position_tokens
+  names.smooth = (rule.smooth or {})[f.model_type]
+  self.names["input.positions.weight"] = names
+end
+
 return pictures

@@ -38,8 +38,8 @@ local function scaled(record)
   return record
 end
 
--- The numbers that the integers of some formats are the indices of: those of E2M1, doubled (Open Compute Project,
--- Microscaling Formats 1.0), and of IQ4, IQ3_S, IQ3_XXS and IQ2 of ggml.
+-- The numbers that the integers of some formats are the indices of: E2M1's, doubled (Open Compute Project, Microscaling
+-- Formats 1.0), and those that IQ4, IQ3_S, IQ3_XXS and IQ2 of ggml have.
 local e2m1 = { -12, -8, -6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6, 8, 12 }
 local levels = { -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113 }
 local odd = { -15, -13, -11, -9, -7, -5, -3, -1, 1, 3, 5, 7, 9, 11, 13, 15 }
@@ -70,8 +70,9 @@ local thirds = { -43, -25, -8, 8, 25, 43 }
 --- Weights of integers in scale blocks, 32 inputs of one output that share a scale (runtime/ops/product_scaled.h), have
 --- these fields. Their elements are the bytes of the packed form:
 --- weights: its name in the key `weights`; rows: the type of the rows that its products usually read
---- block: { bits: of an integer; scale_bytes: of a scale, 2 for f16, 4 for f32, or 1 for a power of two; scales: of a block, 1 or 2, each for
----   an equal part of the inputs; minimum: true if each scale has a minimum: a number is scale * integer + minimum;
+--- block: { bits: of an integer; scale_bytes: of a scale, 2 for f16, 4 for f32, or 1 for a power of two; scales: of a
+---   block, 1 or 2, each for an equal part of the inputs; minimum: true if each scale has a minimum: a number is then
+---   scale * integer + minimum;
 ---   unit: bits of a scale that is an integer, 8 (signed) or 4. Eight blocks, 256 inputs, share a unit of f16: a scale
 ---   is integer * unit * step. A minimum has a unit of its own, and no step; of 4 bits it shares a byte with its scale.
 ---   step: a power of two, 1 by default; values: the numbers that integers are the indices of, at most 16 }

@@ -104,8 +104,8 @@ ATTN2C_INLINE attn2c_integers attn2c_bytes_load(const uint8_t *at) {
 #endif
 }
 
-/* Loads the scales of a part of a block, and the minima if there are any. unit: the scales' units, before
- * those of minima. */
+/* Loads the scales of a part of a block, and the minima if there are any. unit: the scales' units, which
+ * the minima's follow. */
 ATTN2C_INLINE void attn2c_scales_load(const attn2c_type_facts *facts, const uint8_t *scales,
                                       const uint8_t *minima, const uint8_t *unit, attn2c_vector *scale,
                                       attn2c_vector *least) {

@@ -232,7 +232,7 @@ ATTN2C_INLINE float attn2c_from_half(uint16_t half) {
 }
 
 /* How blocks are stored. A block is its scales, its minima, then its integers in words of four bytes: inputs
- * 0 to 3, then the next four. Integers of 4 or 2 bits share a byte, those of the first inputs in its low
+ * 0 to 3, then the next four. Integers of 4 or 2 bits share a byte, the first inputs' in its low
  * bits; 3, 5 and 6 bits are a plane of 2 or 4 bits, then one of the high bits. After the blocks are the units
  * of every eight (gen/data/types.lua). */
 

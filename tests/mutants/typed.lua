@@ -143,7 +143,8 @@ return function(of, spec)
 
   of("gen/kernels/scaled.lua", spec .. "kernels/scaled_spec.lua") {
     { name = "scaled_plane", old = "number % (BLOCK // 4 // self.weights.scales) > 0 then return end",
-      new = "number > 0 then return end", filter = "becomes int8", wrong = "the second part of a block has no high bits" },
+      new = "number > 0 then return end", filter = "becomes int8",
+      wrong = "the second part of a block has no high bits" },
     { name = "scaled_offset", old = "(block.minimum and 0 or 1 << block.bits - 1))", new = "(1 << block.bits - 1))",
       filter = "becomes int8", wrong = "integers with a minimum are read as signed" },
   }
