@@ -160,7 +160,7 @@ ATTN2C_INLINE attn2c_words attn2c_values(attn2c_words table, attn2c_words indice
 #if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
 
 /* Unsigned bytes of weights times signed inputs. The operands of attn2c_int8_quads are the other way round.
- */
+ * ATTN2C_INT8_QUADS_AT reads the inputs itself: gcc 12 puts them into a register first. */
 ATTN2C_INLINE attn2c_integers attn2c_scaled_add(attn2c_words w, const int8_t *x, attn2c_integers sum) {
 #ifdef ATTN2C_INT8_QUADS_AT
   ATTN2C_INT8_QUADS_AT(sum, w, x);

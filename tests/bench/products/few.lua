@@ -74,8 +74,8 @@ READ(bound_read_ahead, attn2c_ask_near((const char *)x + i + 8192, sizeof s / 64
 end
 
 --- Returns what to time for a weight { outputs, inputs } of a type, by its word, on a target: { text: of the library;
---- rows: of its first candidates; elements, types: of the weight; bounds(ns): from all times, the nanoseconds of reading
---- the weights, and of the multiplications of one row }.
+--- rows: of its first candidates; elements, types: of the weight; bounds(ns): from all times, the nanoseconds of
+--- reading the weights, and of the multiplications of one row }.
 function few.of(target_name, word, weight)
   local target, of = targets.by_name[target_name], shapes.types(target_name, word)
   local _, rows = shapes.few()

@@ -50,7 +50,8 @@ end)
 describe("what strips of scale blocks ask for ahead", function()
   local function ahead(type, k, strips)
     return ahead_of({ k = k, lda = 16, types = types.product(type) }, { form = "scaled",
-      groups = { { count = 1, size = 1 } }, strips = { { count = strips, size = 8 } } }, { fetch = 1, stream = 10240 }, 16)
+      groups = { { count = 1, size = 1 } }, strips = { { count = strips, size = 8 } } },
+      { fetch = 1, stream = 10240 }, 16)
   end
 
   it("is a pair of blocks in every pair, where one strip reads them", function()
