@@ -74,7 +74,8 @@ function maps:each_piece(period, origin, first, count, body)
   if origin.over then
     local within = { "skip", table.unpack(origin.within or {}) }
     local of_piece = { block_first = origin.block_first, unit_first = origin.unit_first, column = origin.column,
-      over = { "row", "skip" }, within = within, position = "position", pooled = { "sequence" } }
+      over = { "row", "skip" }, answer = origin.answer and { "answer", "skip" }, within = within,
+      position = "position", pooled = { "sequence" } }
     return self:loop("pieces", { count = 1 }, function()
       self:with_open(setmetatable({ rows = "piece" }, { __index = self.open }), function()
         body(first, count, of_piece)
