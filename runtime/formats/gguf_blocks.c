@@ -139,7 +139,8 @@ static void split_groups(const uint8_t *at, const uint8_t *high, const uint8_t *
   for (int g = 0; g < 8; g++) {
     int of_group, below;
     scale_and_least(at + 4, g, &of_group, &below);
-    for (int part = 0; part < ATTN2C_BLOCK_PARTS; part++) set_part(&y[g], part, scale, of_group, -least, below);
+    for (int part = 0; part < ATTN2C_BLOCK_PARTS; part++)
+      set_part(&y[g], part, scale, of_group, -least, below);
     for (int i = 0; i < SMALL; i++) {
       const int low = bits[g / 2 * 32 + i] >> g % 2 * 4 & 15, top = high ? high[i] >> g & 1 : 0;
       y[g].integers[i] = (int8_t)(low | top << 4);
@@ -213,7 +214,8 @@ void attn2c_split_iq2_xxs(const uint8_t *at, attn2c_scale_block *y) {
     const uint32_t signs = word_at(indices + 4);
     set_odd(&y[g], half_at(at), 0.125f, (int)(signs >> 28), (int)(signs >> 28));
     for (int i = 0; i < 4; i++)
-      set_entry(y[g].integers + 8 * i, attn2c_iq2_xxs_grid[indices[i]], 8, 2, of_iq2, with_parity(signs >> 7 * i));
+      set_entry(y[g].integers + 8 * i, attn2c_iq2_xxs_grid[indices[i]], 8, 2, of_iq2,
+                with_parity(signs >> 7 * i));
   }
 }
 
@@ -251,7 +253,8 @@ void attn2c_split_iq3_xxs(const uint8_t *at, attn2c_scale_block *y) {
   }
 }
 
-/* Each four numbers have an index of 9 bits, whose high bit is apart; each eight have 8 signs, each 32 a scale. */
+/* Each four numbers have an index of 9 bits, whose high bit is apart; each eight have 8 signs, each 32 a
+ * scale. */
 void attn2c_split_iq3_s(const uint8_t *at, attn2c_scale_block *y) {
   for (int g = 0; g < 8; g++) {
     const int scale = at[106 + g / 2] >> g % 2 * 4;

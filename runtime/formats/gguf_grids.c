@@ -1,5 +1,5 @@
-/* gguf_grids.c - the codebooks of ggml's types IQ2 and IQ3. An entry is eight magnitudes of 2 bits, indices of
- * 8, 25 and 43; of IQ3 four magnitudes of 3 bits. The first is in the low bits. */
+/* gguf_grids.c - the codebooks of ggml's types IQ2 and IQ3. An entry is eight magnitudes of 2 bits, indices
+ * of 8, 25 and 43; of IQ3 four magnitudes of 3 bits. The first is in the low bits. */
 #include "formats/gguf_grids.h"
 
 /* clang-format off */

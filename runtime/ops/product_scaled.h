@@ -9,9 +9,9 @@
  * fused multiply-adds.
  *
  * Instructions on bytes multiply an unsigned by a signed number. Weights of int8 are stored as w + 128, those
- * of fewer bits as w + half of their range, and with a minimum as w. Values of a table, and integers of 5 and 6
- * bits, become int8 on the way. The sum begins with what that adds, of which each input block
- * has the value. Three ways add four products to a sum:
+ * of fewer bits as w + half of their range, and with a minimum as w. Values of a table, and integers of 5 and
+ * 6 bits, become int8 on the way. The sum begins with what that adds, of which each input block has the
+ * value. Three ways add four products to a sum:
  * - vpdpbusd.
  * - vpmaddubsw of |w| and x with w's sign; of int4 up to eight pairs are added in 16 bits, which 8 * 2 * 15 *
  * 127 does not exceed.
@@ -91,8 +91,9 @@ ATTN2C_INLINE attn2c_integers attn2c_bytes_load(const uint8_t *at) {
 
 /* Loads the scales of a part of a block, and the minima if there are any. unit: the scales' units, before
  * those of minima. */
-ATTN2C_INLINE void attn2c_scales_load(const attn2c_type_facts *facts, const uint8_t *scales, const uint8_t *minima,
-                                      const uint8_t *unit, attn2c_vector *scale, attn2c_vector *least) {
+ATTN2C_INLINE void attn2c_scales_load(const attn2c_type_facts *facts, const uint8_t *scales,
+                                      const uint8_t *minima, const uint8_t *unit, attn2c_vector *scale,
+                                      attn2c_vector *least) {
   if (!facts->unit) {
     *scale = facts->scale_bytes == 2 ? attn2c_halves_load(scales) : attn2c_floats_load(scales);
     if (facts->has_minimum)

@@ -25,8 +25,8 @@ ATTN2C_INLINE void attn2c_scaled_tiles_configure(int scales) {
 
 /* Writes blocks [first, first + blocks) of a panel that has `all`, even numbers. Prefetches the bytes that
  * come `ahead` bytes later; 0: none. */
-ATTN2C_INLINE void attn2c_scaled_widen(attn2c_wide_block *to, const uint8_t *panel, int first, int blocks, int all,
-                                       attn2c_type type, ptrdiff_t ahead) {
+ATTN2C_INLINE void attn2c_scaled_widen(attn2c_wide_block *to, const uint8_t *panel, int first, int blocks,
+                                       int all, attn2c_type type, ptrdiff_t ahead) {
   const attn2c_type_facts *facts = attn2c_facts_of(type);
   const ptrdiff_t scale = facts->scale_bytes * ATTN2C_SCALED_PANEL;
   const ptrdiff_t words = ATTN2C_SCALE_BLOCK * ATTN2C_SCALED_PANEL * facts->bits / 8;
@@ -50,8 +50,10 @@ ATTN2C_INLINE void attn2c_scaled_widen(attn2c_wide_block *to, const uint8_t *pan
         attn2c_words w = attn2c_plane(attn2c_words_load(at + 64 * (row * low / 8)), row * low % 8, low, 0);
         if (high)
           w |= attn2c_plane(attn2c_words_load(at + 64 * (low + row * high / 8)), row * high % 8, high, low);
-        if (facts->value_count) w = attn2c_values(values, w) ^ 0x80808080u;
-        else w = (attn2c_words)((attn2c_bytes)w - (int8_t)attn2c_integer_offset(facts));
+        if (facts->value_count)
+          w = attn2c_values(values, w) ^ 0x80808080u;
+        else
+          w = (attn2c_words)((attn2c_bytes)w - (int8_t)attn2c_integer_offset(facts));
         block->w[row] = w;
       }
     }

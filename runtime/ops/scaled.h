@@ -9,7 +9,12 @@
 #include "base/number_types.h"
 #include "ops/quantise.h"
 
-enum { ATTN2C_SCALE_BLOCK = 32, ATTN2C_SCALE_PAIR = 2 * ATTN2C_SCALE_BLOCK, ATTN2C_SCALE_UNIT = 256, ATTN2C_FINE_PARTS = 128 };
+enum {
+  ATTN2C_SCALE_BLOCK = 32,
+  ATTN2C_SCALE_PAIR = 2 * ATTN2C_SCALE_BLOCK,
+  ATTN2C_SCALE_UNIT = 256,
+  ATTN2C_FINE_PARTS = 128
+};
 
 /* A scale block of a row of inputs. Input i is scale * x[i]. */
 typedef struct {
@@ -244,8 +249,9 @@ ATTN2C_INLINE float attn2c_scale_at(const uint8_t *at, int bytes) {
 
 /* Reads the scale of a part of a block, and its minimum or 0. unit: the place of the scales' unit; apart:
  * bytes from there to that of minima. */
-ATTN2C_INLINE void attn2c_scales_at(const attn2c_type_facts *facts, const uint8_t *scale, const uint8_t *minimum,
-                                    const uint8_t *unit, ptrdiff_t apart, float *of, float *least) {
+ATTN2C_INLINE void attn2c_scales_at(const attn2c_type_facts *facts, const uint8_t *scale,
+                                    const uint8_t *minimum, const uint8_t *unit, ptrdiff_t apart, float *of,
+                                    float *least) {
   *least = 0.0f;
   if (!facts->unit) {
     *of = attn2c_scale_at(scale, facts->scale_bytes);

@@ -69,7 +69,8 @@ static int in_units(const attn2c_type_facts *facts, float x, float unit) {
 }
 
 /* Returns the unit of the scales of blocks, or of their minima. */
-static float unit_of(const attn2c_type_facts *facts, const attn2c_scale_block *blocks, int count, int of_minima) {
+static float unit_of(const attn2c_type_facts *facts, const attn2c_scale_block *blocks, int count,
+                     int of_minima) {
   const int is_least = of_minima && facts->unit == 4; /* all minima are at most 0 */
   float most = 0;
   for (int i = 0; i < count * ATTN2C_BLOCK_PARTS; i++) {
@@ -107,14 +108,20 @@ void attn2c_blocks_round(const attn2c_type_facts *facts, const float *x, const s
     for (int part = 0; part < parts; part++) {
       const int at = i * ATTN2C_BLOCK_NUMBERS + part * each, left = count - at;
       scale_part(facts, left > 0 ? x + at : x, powers && left > 0 ? powers + at : NULL,
-                 left < 0 ? 0 : left < each ? left : each, &blocks[i].scale[part], &blocks[i].least[part]);
+                 left < 0      ? 0
+                 : left < each ? left
+                               : each,
+                 &blocks[i].scale[part], &blocks[i].least[part]);
     }
     if (parts == 1) blocks[i].scale[1] = blocks[i].scale[0], blocks[i].least[1] = blocks[i].least[0];
   }
   if (facts->unit) round_to_units(facts, blocks, all);
   for (int i = 0; i < all * parts; i++) {
     const int left = count - i * each;
-    set_integers(facts, x + (left > 0 ? i * each : 0), left < 0 ? 0 : left < each ? left : each,
+    set_integers(facts, x + (left > 0 ? i * each : 0),
+                 left < 0      ? 0
+                 : left < each ? left
+                               : each,
                  blocks[i / parts].scale[i % parts], blocks[i / parts].least[i % parts],
                  blocks[i / parts].integers + i % parts * each);
   }
@@ -163,7 +170,8 @@ typedef struct {
   int64_t next_part, next_word, next_unit;
 } block_places;
 
-static block_places places_of(const attn2c_type_facts *facts, const attn2c_block_place *place, int64_t number) {
+static block_places places_of(const attn2c_type_facts *facts, const attn2c_block_place *place,
+                              int64_t number) {
   const int64_t together = place->leading == 1 ? 1 : 2, within = number % together, leading = place->leading;
   const int64_t part = leading * facts->scale_bytes, scales = together * facts->scales * part;
   const int64_t words = ATTN2C_BLOCK_NUMBERS * facts->bits / 8 * leading;
@@ -173,8 +181,10 @@ static block_places places_of(const attn2c_type_facts *facts, const attn2c_block
   return (block_places){
       .scale = own,
       .minimum = own + scales,
-      .unit = place->begin + (place->blocks * facts->block_bytes + number / ATTN2C_UNIT_BLOCKS * facts->unit_bytes) * leading +
-              2 * place->column,
+      .unit =
+          place->begin +
+          (place->blocks * facts->block_bytes + number / ATTN2C_UNIT_BLOCKS * facts->unit_bytes) * leading +
+          2 * place->column,
       .words = begin + all - together * words + within * words + 4 * place->column,
       .next_part = part,
       .next_word = 4 * leading,
@@ -224,7 +234,8 @@ void attn2c_block_put(const attn2c_type_facts *facts, const attn2c_block_place *
     if (facts->has_minimum) put_scale(facts, at.minimum + part * at.next_part, block->least[part]);
   }
   const uint16_t units[] = {attn2c_to_half(block->unit), attn2c_to_half(block->least_unit)};
-  for (int i = 0; i < facts->unit_bytes / 2; i++) memcpy(at.unit + i * at.next_unit, &units[i], sizeof *units);
+  for (int i = 0; i < facts->unit_bytes / 2; i++)
+    memcpy(at.unit + i * at.next_unit, &units[i], sizeof *units);
   for (int i = 0; i < ATTN2C_BLOCK_NUMBERS; i++) {
     int code = block->integers[i] + attn2c_integer_offset(facts);
     for (int value = 0; value < facts->value_count; value++)
@@ -241,8 +252,8 @@ void attn2c_block_get(const attn2c_type_facts *facts, const attn2c_block_place *
   memset(block, 0, sizeof *block);
   for (int part = 0; part < ATTN2C_BLOCK_PARTS; part++) {
     const int64_t stored = facts->scales == 1 ? 0 : part * at.next_part;
-    attn2c_scales_at(facts, at.scale + stored, at.minimum + stored, at.unit, at.next_unit, &block->scale[part],
-                     &block->least[part]);
+    attn2c_scales_at(facts, at.scale + stored, at.minimum + stored, at.unit, at.next_unit,
+                     &block->scale[part], &block->least[part]);
   }
   if (facts->unit) block->unit = attn2c_scale_at(at.unit, 2);
   if (facts->unit && facts->has_minimum) block->least_unit = attn2c_scale_at(at.unit + at.next_unit, 2);

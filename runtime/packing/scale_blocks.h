@@ -15,11 +15,15 @@ static inline int64_t attn2c_blocks_of(int64_t columns) {
 
 /* Returns the floats that the blocks of an output and their units take. */
 static inline int64_t attn2c_blocks_floats(const attn2c_type_facts *facts, int64_t blocks) {
-  return (blocks * facts->block_bytes + (blocks + ATTN2C_UNIT_BLOCKS - 1) / ATTN2C_UNIT_BLOCKS * facts->unit_bytes + 3) / 4;
+  return (blocks * facts->block_bytes +
+          (blocks + ATTN2C_UNIT_BLOCKS - 1) / ATTN2C_UNIT_BLOCKS * facts->unit_bytes + 3) /
+         4;
 }
 
 /* Returns the blocks that are rounded together: those that share a unit. */
-static inline int attn2c_blocks_together(const attn2c_type_facts *facts) { return facts->unit ? ATTN2C_UNIT_BLOCKS : 1; }
+static inline int attn2c_blocks_together(const attn2c_type_facts *facts) {
+  return facts->unit ? ATTN2C_UNIT_BLOCKS : 1;
+}
 
 /* Rounds x[count] to the blocks of a type that are together; the other numbers of the last block are 0. The
  * plain scale is the largest magnitude / 127 for int8; for types of few bits the number of the largest

@@ -31,8 +31,8 @@ typedef struct {
 static const attn2c_search_start attn2c_starts_with_minimum[] = {
     {1, 0, 0}, {1, -1, 0}, {1, -0.5f, 0}, {1, 0.5f, 0}, {1, 1, 0.5f}};
 static const attn2c_search_start attn2c_starts_without[] = {
-    {-1, 0, 0}, {-1, 1, 0}, {-1, 0.5f, 0}, {-1, -0.5f, 0}, {-1, -1, 0},
-    {-1, -2, 0}, {1, -2, 0}, {1, -1, 0}, {1, -0.5f, 0}, {1, 0, 0}};
+    {-1, 0, 0},  {-1, 1, 0}, {-1, 0.5f, 0}, {-1, -0.5f, 0}, {-1, -1, 0},
+    {-1, -2, 0}, {1, -2, 0}, {1, -1, 0},    {1, -0.5f, 0},  {1, 0, 0}};
 enum {
   ATTN2C_STARTS_WITH_MINIMUM = sizeof attn2c_starts_with_minimum / sizeof *attn2c_starts_with_minimum,
   ATTN2C_STARTS_WITHOUT = sizeof attn2c_starts_without / sizeof *attn2c_starts_without

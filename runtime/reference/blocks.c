@@ -143,7 +143,8 @@ static void scale_of(const attn2c_type_facts *facts, const float *x, const signe
   if (!all_finite) *scale = NAN;
 }
 
-/* x = scale * q + minimum, where q is the integer nearest to (x - minimum) / scale, or the first nearest value */
+/* x = scale * q + minimum, where q is the integer nearest to (x - minimum) / scale, or the first nearest
+ * value */
 static void round_part(const attn2c_type_facts *facts, float *x, int count, double scale, double minimum) {
   int least, most;
   integers_of(facts, &least, &most);
@@ -157,9 +158,9 @@ static void round_part(const attn2c_type_facts *facts, float *x, int count, doub
   }
 }
 
-/* Makes numbers multiples of a unit, an f16: the largest magnitude / 127; with 4 bits, the largest / 15, and of
- * minima, of which those above 0 become 0, the least / 15.
- * number = unit * step * nearest integer of number / unit / step */
+/* Makes numbers multiples of a unit, an f16: the largest magnitude / 127; with 4 bits, the largest / 15, and
+ * of minima, of which those above 0 become 0, the least / 15. number = unit * step * nearest integer of
+ * number / unit / step */
 static void round_to_unit(const attn2c_type_facts *facts, double *numbers, int count, int are_minima) {
   const int most = facts->unit == 8 ? 127 : 15, sign = are_minima && facts->unit == 4 ? -1 : 1;
   const double step = are_minima ? 1 : (double)facts->step;
@@ -180,8 +181,8 @@ static void round_together(const attn2c_type_facts *facts, float *x, const signe
   const int each = NUMBERS / facts->scales, parts = (count + each - 1) / each;
   double scales[ATTN2C_UNIT_BLOCKS * ATTN2C_BLOCK_PARTS], minima[ATTN2C_UNIT_BLOCKS * ATTN2C_BLOCK_PARTS];
   for (int i = 0; i < parts; i++)
-    scale_of(facts, x + i * each, powers ? powers + i * each : NULL, count < (i + 1) * each ? count - i * each : each,
-             &scales[i], &minima[i]);
+    scale_of(facts, x + i * each, powers ? powers + i * each : NULL,
+             count < (i + 1) * each ? count - i * each : each, &scales[i], &minima[i]);
   if (facts->unit) round_to_unit(facts, scales, parts, 0);
   if (facts->unit && facts->has_minimum) round_to_unit(facts, minima, parts, 1);
   for (int i = 0; i < parts; i++)
@@ -213,7 +214,8 @@ static int holds(const attn2c_type_facts *facts, const attn2c_scale_block *block
   }
   for (int i = 0; i < NUMBERS; i++) {
     int is_value = facts->value_count == 0;
-    for (int v = 0; v < facts->value_count; v++) is_value = is_value || facts->values[v] == block->integers[i];
+    for (int v = 0; v < facts->value_count; v++)
+      is_value = is_value || facts->values[v] == block->integers[i];
     if (!is_value || block->integers[i] < least || block->integers[i] > most) return 0;
   }
   return 1;

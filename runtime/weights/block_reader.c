@@ -8,7 +8,8 @@ static attn2c_block_place place_of(const attn2c_piece *piece, float *packed, int
   float *begin = packed + piece->offset;
   const int64_t blocks = attn2c_blocks_of(piece->columns);
   if (piece->leading)
-    return (attn2c_block_place){(unsigned char *)begin, piece->leading, piece->column + row, (blocks + 1) / 2 * 2};
+    return (attn2c_block_place){(unsigned char *)begin, piece->leading, piece->column + row,
+                                (blocks + 1) / 2 * 2};
   begin += row * attn2c_row_floats(piece->type, piece->columns);
   return (attn2c_block_place){(unsigned char *)begin, 1, 0, blocks};
 }
@@ -114,9 +115,10 @@ static const signed char *importance_of(const attn2c_descriptor *model, int inde
   return factors && factors->sign == 0 ? factors->powers : NULL;
 }
 
-/* Rounds the blocks of a row, or those that do not fit the type. x: its numbers; NULL: those of the blocks. */
-static void round_row(const attn2c_type_facts *facts, const float *x, const signed char *powers, int64_t columns,
-                      attn2c_scale_block *blocks) {
+/* Rounds the blocks of a row, or those that do not fit the type. x: its numbers; NULL: those of the blocks.
+ */
+static void round_row(const attn2c_type_facts *facts, const float *x, const signed char *powers,
+                      int64_t columns, attn2c_scale_block *blocks) {
   const int64_t together = attn2c_blocks_together(facts) * ATTN2C_BLOCK_NUMBERS;
   for (int64_t at = 0; at < columns; at += together) {
     attn2c_scale_block *to = blocks + at / ATTN2C_BLOCK_NUMBERS;
@@ -124,7 +126,8 @@ static void round_row(const attn2c_type_facts *facts, const float *x, const sign
     float numbers[ATTN2C_UNIT_NUMBERS];
     if (!x && attn2c_blocks_fit(facts, to, (int)attn2c_blocks_of(count))) continue;
     for (int i = 0; i < count; i++)
-      numbers[i] = x ? x[at + i] : attn2c_block_number(&to[i / ATTN2C_BLOCK_NUMBERS], i % ATTN2C_BLOCK_NUMBERS);
+      numbers[i] =
+          x ? x[at + i] : attn2c_block_number(&to[i / ATTN2C_BLOCK_NUMBERS], i % ATTN2C_BLOCK_NUMBERS);
     attn2c_blocks_round(facts, numbers, powers ? powers + at : NULL, count, to);
   }
 }

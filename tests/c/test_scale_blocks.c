@@ -120,7 +120,9 @@ Test(scale_blocks, four_bits_take_the_scale_of_the_least_weighted_error_as_the_r
         cr_assert_eq(row[i], attn2c_block_number(&block, i), "%s, %d: %d is %a, the reference's %a",
                      facts->word, round, i, attn2c_block_number(&block, i), row[i]);
       /* an f16 holds only scales of some of the sizes */
-      if (facts->bits != 4 || facts->value_count || facts->unit || round % 5 || round % 4 == 1 || round % 4 == 2 || count < N) continue;
+      if (facts->bits != 4 || facts->value_count || facts->unit || round % 5 || round % 4 == 1 ||
+          round % 4 == 2 || count < N)
+        continue;
       ratios[facts->has_minimum][is_weighed] +=
           error_of(x, powers, &block) / plain_error(facts->has_minimum, x, powers);
       blocks[facts->has_minimum][is_weighed]++;
@@ -135,7 +137,8 @@ Test(scale_blocks, four_bits_take_the_scale_of_the_least_weighted_error_as_the_r
 Test(scale_blocks, numbers_on_a_grid_of_four_bits_stay) {
   for (int t = FIRST; t < ATTN2C_TYPES; t++) {
     const attn2c_type_facts *facts = attn2c_facts_of((attn2c_type)t);
-    for (int round = 0; round < 200 && attn2c_is_searched(facts) && facts->bits == 4 && !facts->unit; round++) {
+    for (int round = 0; round < 200 && attn2c_is_searched(facts) && facts->bits == 4 && !facts->unit;
+         round++) {
       float x[N];
       signed char powers[N];
       attn2c_scale_block block = {.scale = {0.375f, 0.375f}}, got;
@@ -192,13 +195,15 @@ Test(scale_blocks, blocks_that_share_a_unit_are_rounded_as_the_reference_does) {
       attn2c_reference_blocks(facts, NULL, NULL, row, count);
       for (int i = 0; i < count; i++) {
         const float got = attn2c_block_number(&blocks[i / N], i % N);
-        cr_assert(isnan(row[i]) ? isnan(got) : row[i] == got, "%s, %d: %d is %a, the reference's %a", facts->word,
-                  round, i, got, row[i]);
-        error += ((double)x[i] - (double)got) * ((double)x[i] - (double)got), size += (double)x[i] * (double)x[i];
+        cr_assert(isnan(row[i]) ? isnan(got) : row[i] == got, "%s, %d: %d is %a, the reference's %a",
+                  facts->word, round, i, got, row[i]);
+        error += ((double)x[i] - (double)got) * ((double)x[i] - (double)got),
+            size += (double)x[i] * (double)x[i];
       }
       if (!isnan(error)) cr_assert(attn2c_blocks_fit(facts, blocks, (count + N - 1) / N), "%s", facts->word);
       /* minima above 0 become 0 in units of 4 bits */
-      if (!isnan(error) && count == most && round % 4 != 1) cr_assert(error <= 0.12 * size, "%s: %g of %g", facts->word, error, size);
+      if (!isnan(error) && count == most && round % 4 != 1)
+        cr_assert(error <= 0.12 * size, "%s: %g of %g", facts->word, error, size);
     }
   }
 }
