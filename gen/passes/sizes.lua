@@ -6,9 +6,9 @@
 -- begin with the smallest type. Then, as long as bytes are left, the part and type are taken that save most divergence
 -- for a byte.
 --
--- Before: the spec, and state.make_graph, which makes an entry's graph: sizes depend on shapes. After, if spec.weights.size is given: spec.weights.all and .by_part = the types; state.sized =
--- { size, bytes = of all weights, rest = of those that have no choice, parts = { { name, measured, divergence, bytes,
--- type } } }
+-- Before: the spec, and state.make_graph, which makes an entry's graph: sizes depend on shapes.
+-- After, if spec.weights.size is given: spec.weights.all and .by_part = the types; state.sized = { size, bytes = of all
+-- weights, rest = of those that have no choice, parts = { { name, measured, divergence, bytes, type } } }
 local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")
