@@ -50,7 +50,10 @@ function gather.validate(state)
   state.host = function(precisions) return targets.host(machine, precisions, rates) end
 end
 
-function gather.sizes(state) state.parts = sizes.given(state.wanted.parts) end
+function gather.sizes(state)
+  state.parts = sizes.given(state.wanted.parts)
+  state.make_graph = pipeline.run_graph
+end
 
 function gather.graph(state)
   state.factors = factors.given(state.wanted.factors)
@@ -78,6 +81,9 @@ end
 
 --- Returns the pass called `name`: a table with run and dump.
 function pipeline.pass(name) return require("passes." .. name) end
+
+--- Makes the graph of an entry before its pass, for the shapes of its weights.
+function pipeline.run_graph(entry) pipeline.pass("graph").run(entry) end
 
 -- Calls visit(state) for each unit that the pass called `name` takes: the model, each target, or each entry of each
 -- target. The last target and the longest entry come first.

@@ -6,12 +6,11 @@
 -- begin with the smallest type. Then, as long as bytes are left, the part and type are taken that save most divergence
 -- for a byte.
 --
--- Before: the spec. After, if spec.weights.size is given: spec.weights.all and .by_part = the types; state.sized =
--- { size, bytes = of all weights, rest = of those that have no choice, parts = { { name, measured, divergence, bytes,
--- type } } }
+-- Before: the spec, and state.make_graph, which makes an entry's graph: sizes depend on shapes.
+-- After, if spec.weights.size is given: spec.weights.all and .by_part = the types; state.sized = { size, bytes = of all
+-- weights, rest = of those that have no choice, parts = { { name, measured, divergence, bytes, type } } }
 local faults = require("common.faults")
 local files = require("common.files")
-local graph = require("passes.graph")
 local hash = require("common.hash")
 local scale_blocks = require("data.scale_blocks")
 local types = require("data.types")
@@ -158,7 +157,7 @@ function sizes.run(state)
   end
   local names = sizes.parts(state.spec)
   local primary = state.builds[1].primary
-  graph.run(primary)
+  state.make_graph(primary)
   local of, rest = weights_of(primary.graph, names)
   local parts, bytes = choose(state, of, rest, names)
   local count, most = {}, nil
