@@ -136,8 +136,8 @@ command("quality", with_tuning,
     .. "is from that in f32 (default: texts that it writes in f32)."):argname("FILE")
   sub:option("--labels", "The right answers, for the accuracy of both: integers in an .npy file, or one per line, "
     .. "or the model's own labels."):argname("FILE")
-  sub:flag("--by-part", "Of a model that writes: measure how far each layer, the output and the embedding by "
-    .. "themselves are from f32 with weights of 3 bits, and write that, for weights = { size = ... }.")
+  sub:flag("--by-part", "Measure how far each layer, the output and the embedding by themselves are from f32 with "
+    .. "weights of 3 bits, and write that, for weights = { size = ... }. The model must write.")
   sub:option("-o --output", "The file that --by-part writes (default: NAME.parts, next to a description in Lua, else "
     .. "in the working folder)."):argname("FILE")
   sub:flag("--untimed", "Do not time the two variants.")
