@@ -182,7 +182,8 @@ of("gen/passes/plan/ahead.lua", spec .. "passes/plan/ahead_spec.lua") {
     wrong = "the panel ahead is always the next" },
   { name = "ahead_rows", old = "strips.step and 1 or least_rows(product.types.a, stream_rows)", new = "1",
     wrong = "strips of open rows prefetch however few their rows are" },
-  { name = "ahead_pairs", old = "(panel.rows + every - 1)", new = "panel.rows", wrong = "pairs are left out" },
+  { name = "ahead_pairs", old = "(pairs_of_panel + every - 1)", new = "pairs_of_panel",
+    wrong = "pairs are left out" },
 }
 
 of("gen/passes/plan/attention.lua", spec .. "passes/plan/attention_spec.lua") {
