@@ -148,6 +148,7 @@ end
 
 local function number_types(path)
   local names, rows, lists, known = {}, {}, {}, {}
+  local unit_blocks = types.SCALE_UNIT // types.SCALE_BLOCK
   for _, each in ipairs(types.list) do
     if not each.is_of_attention and not each.is_of_rows then
       local block = each.block or { bits = 0, scale_bytes = 0, scales = 0, bytes = 0, unit_bytes = 0, step = 0 }
@@ -188,7 +189,10 @@ local function number_types(path)
     "} attn2c_type_facts;", "",
     "static inline const attn2c_type_facts *attn2c_facts_of(attn2c_type type) {", table.concat(lists, "\n"),
     "  static const attn2c_type_facts facts[ATTN2C_TYPES] = {", table.concat(rows, "\n"), "  };",
-    "  return &facts[type];", "}" })
+    "  return &facts[type];", "}", "",
+    "/* Returns the bytes that the units of an output's scale blocks take, before the first of them. */",
+    "static inline ptrdiff_t attn2c_units_bytes(const attn2c_type_facts *facts, ptrdiff_t blocks) {",
+    ("  return ((blocks + %d) / %d * facts->unit_bytes + 3) / 4 * 4;"):format(unit_blocks - 1, unit_blocks), "}" })
 end
 
 local function features_x86_64(path)

@@ -194,10 +194,12 @@ local function panel_rows(of, k) return (k + of.group - 1) // of.group + (of.sta
 --- Returns the bytes of a pair of scale blocks of `lda` outputs.
 function types.pair_bytes(lda, type) return 2 * types.all[type].block.bytes * lda end
 
--- Returns the bytes that `blocks` scale blocks of an output and their units take.
+-- Returns the bytes that the units of `blocks` scale blocks of an output and the blocks take: a panel begins with its
+-- units, so that they are read with the blocks after them.
 local function block_bytes(block, blocks)
   local unit = types.SCALE_UNIT // types.SCALE_BLOCK
-  return words.round_up(blocks * block.bytes + (blocks + unit - 1) // unit * block.unit_bytes, GROUP)
+  local units = words.round_up((blocks + unit - 1) // unit * block.unit_bytes, GROUP)
+  return units + words.round_up(blocks * block.bytes, GROUP)
 end
 
 --- Returns a panel of weights for k inputs, `lda` outputs wide, [start + ceil(k / group)][lda][group], in elements:

@@ -196,8 +196,11 @@ function scaled.text(shape)
   self:add("const attn2c_%s *b0 = attn2c_%s(b);", self.of_rows, self.is_fine and "fine_blocks" or "blocks")
   self:add("(void)lda, (void)a_lanes, (void)ld;")
   if shape.fetches then self:add("int wait = 0;") end
-  if block.unit then self:add("const uint8_t *units = a + (k + %d) / %d * %d;", PAIR - 1, PAIR, self.places.pair) end
   self:add("const attn2c_type_facts *facts = attn2c_facts_of(ATTN2C_%s);", shape.types.a:upper())
+  if block.unit then
+    self:add("const uint8_t *units = a;")
+    self:add("a += attn2c_units_bytes(facts, (k + %d) / %d) * ATTN2C_SCALED_PANEL;", BLOCK - 1, BLOCK)
+  end
   if block.values then self:add("const attn2c_words values = attn2c_values_load(facts);") end
   self:block(("for (int i = 0; i < k; i += %d, a += %d, b0 += 2)"):format(PAIR, self.places.pair), function()
     self:pair()

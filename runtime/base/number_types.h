@@ -61,4 +61,9 @@ static inline const attn2c_type_facts *attn2c_facts_of(attn2c_type type) {
   };
   return &facts[type];
 }
+
+/* Returns the bytes that the units of an output's scale blocks take, before the first of them. */
+static inline ptrdiff_t attn2c_units_bytes(const attn2c_type_facts *facts, ptrdiff_t blocks) {
+  return ((blocks + 7) / 8 * facts->unit_bytes + 3) / 4 * 4;
+}
 /* clang-format on */

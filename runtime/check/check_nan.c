@@ -327,11 +327,12 @@ static table_place place_in_table(const bed *bed, const attn2c_weight *weight, i
   if (facts->bits) {
     unsigned char *begin =
         (unsigned char *)(bed->job->model->own + weight->offset + id * attn2c_row_floats(type, width));
-    unsigned char *unit = begin + attn2c_blocks_of(width) * facts->block_bytes +
-                          column / ATTN2C_UNIT_NUMBERS * facts->unit_bytes;
+    unsigned char *unit = begin + column / ATTN2C_UNIT_NUMBERS * facts->unit_bytes;
+    unsigned char *block = begin + attn2c_units_bytes(facts, attn2c_blocks_of(width)) +
+                           column / ATTN2C_BLOCK_NUMBERS * facts->block_bytes;
     const size_t bytes = facts->unit ? sizeof(uint16_t) : (size_t)facts->scale_bytes;
     return (table_place){(float *)bed->job->weights[weight->tensor] + id * width + column,
-                         facts->unit ? unit : begin + column / ATTN2C_BLOCK_NUMBERS * facts->block_bytes,
+                         facts->unit ? unit : block,
                          bytes,
                          (int)(weight - descriptor->weights),
                          bytes == 2,

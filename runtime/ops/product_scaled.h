@@ -1,7 +1,7 @@
 /* product_scaled.h - multiply-adds for strips whose weights are integers in scale blocks. A panel has 16
  * outputs. For each pair of blocks, 64 inputs, it has scales[2][16], minima[2][16] if the type has them, and
  * integers in words: [2][8][16] of four int8, or [2][4][16] of eight int4, and so on (scaled.h). A scale may
- * be for 16 inputs: [2][2][16]. After all pairs are units[k / 256][16], or [k / 256][2][16] if there are
+ * be for 16 inputs: [2][2][16]. Before all pairs are units[k / 256][16], or [k / 256][2][16] if there are
  * minima, of types whose scales are integers times a unit of f16.
  *
  * Inputs are the blocks of scaled.h. The sum of a block's products is an exact integer. It becomes a float,

@@ -32,7 +32,8 @@ ATTN2C_INLINE void attn2c_scaled_widen(attn2c_wide_block *to, const uint8_t *pan
   const ptrdiff_t words = ATTN2C_SCALE_BLOCK * ATTN2C_SCALED_PANEL * facts->bits / 8;
   const ptrdiff_t pair = 2 * facts->block_bytes * ATTN2C_SCALED_PANEL, head = pair - 2 * words;
   const int low = attn2c_low_plane(facts->bits), high = facts->bits - low;
-  const uint8_t *a = panel + first / 2 * pair, *units = panel + all / 2 * pair;
+  const uint8_t *units = panel,
+                *a = panel + attn2c_units_bytes(facts, all) * ATTN2C_SCALED_PANEL + first / 2 * pair;
   attn2c_words values = {0};
   if (facts->value_count) values = attn2c_values_load(facts);
   for (int i = 0; i < blocks; i += 2, a += pair) {

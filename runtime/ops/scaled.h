@@ -233,8 +233,8 @@ ATTN2C_INLINE float attn2c_from_half(uint16_t half) {
 
 /* How blocks are stored. A block is its scales, its minima, then its integers in words of four bytes: inputs
  * 0 to 3, then the next four. Integers of 4 or 2 bits share a byte, the first inputs' in its low
- * bits; 3, 5 and 6 bits are a plane of 2 or 4 bits, then one of the high bits. After the blocks are the units
- * of every eight (gen/data/types.lua). */
+ * bits; 3, 5 and 6 bits are a plane of 2 or 4 bits, then one of the high bits. Before the blocks are the
+ * units of every eight (gen/data/types.lua). */
 
 ATTN2C_INLINE float attn2c_scale_at(const uint8_t *at, int bytes) {
   uint16_t half;
@@ -291,7 +291,7 @@ ATTN2C_INLINE void attn2c_embed_scaled(float *y, const uint8_t *table, const int
   const int words = facts->block_bytes - ATTN2C_SCALE_BLOCK * facts->bits / 8;
   const ptrdiff_t blocks = (cols + ATTN2C_SCALE_BLOCK - 1) / ATTN2C_SCALE_BLOCK;
   for (int i = 0; i < rows; i++) {
-    const uint8_t *row = table + (ptrdiff_t)ids[i] * ldt, *units = row + blocks * facts->block_bytes;
+    const uint8_t *units = table + (ptrdiff_t)ids[i] * ldt, *row = units + attn2c_units_bytes(facts, blocks);
     float *out = y + (ptrdiff_t)i * ldy;
     for (int j = 0; j < cols; j += each) {
       const int part = facts->scales == 2 ? j / each % 2 : 0, count = cols - j < each ? cols - j : each;

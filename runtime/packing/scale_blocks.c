@@ -184,7 +184,7 @@ int attn2c_blocks_fit(const attn2c_type_facts *facts, const attn2c_scale_block *
 }
 
 /* Places of a block. Blocks of a panel come in pairs, whose scales, minima and words are together; a row's
- * blocks come one by one. Units are after all blocks. */
+ * blocks come one by one. Units are before all blocks. */
 typedef struct {
   unsigned char *scale, *minimum, *unit; /* of the first part; the unit of scales */
   unsigned char *words;                  /* the first word of the integers */
@@ -197,19 +197,17 @@ static block_places places_of(const attn2c_type_facts *facts, const attn2c_block
   const int64_t part = leading * facts->scale_bytes, scales = together * facts->scales * part;
   const int64_t words = ATTN2C_BLOCK_NUMBERS * facts->bits / 8 * leading;
   const int64_t all = together * facts->block_bytes * leading;
-  unsigned char *begin = place->begin + number / together * all;
+  unsigned char *begin =
+      place->begin + attn2c_units_bytes(facts, place->blocks) * leading + number / together * all;
   unsigned char *own = begin + within * facts->scales * part + place->column * facts->scale_bytes;
-  return (block_places){
-      .scale = own,
-      .minimum = own + scales,
-      .unit =
-          place->begin +
-          (place->blocks * facts->block_bytes + number / ATTN2C_UNIT_BLOCKS * facts->unit_bytes) * leading +
-          2 * place->column,
-      .words = begin + all - together * words + within * words + 4 * place->column,
-      .next_part = part,
-      .next_word = 4 * leading,
-      .next_unit = 2 * leading};
+  return (block_places){.scale = own,
+                        .minimum = own + scales,
+                        .unit = place->begin + number / ATTN2C_UNIT_BLOCKS * facts->unit_bytes * leading +
+                                2 * place->column,
+                        .words = begin + all - together * words + within * words + 4 * place->column,
+                        .next_part = part,
+                        .next_word = 4 * leading,
+                        .next_unit = 2 * leading};
 }
 
 static void put_scale(const attn2c_type_facts *facts, unsigned char *at, float x) {

@@ -15,9 +15,7 @@ static inline int64_t attn2c_blocks_of(int64_t columns) {
 
 /* Returns the floats that the blocks of an output and their units take. */
 static inline int64_t attn2c_blocks_floats(const attn2c_type_facts *facts, int64_t blocks) {
-  return (blocks * facts->block_bytes +
-          (blocks + ATTN2C_UNIT_BLOCKS - 1) / ATTN2C_UNIT_BLOCKS * facts->unit_bytes + 3) /
-         4;
+  return attn2c_units_bytes(facts, blocks) / 4 + (blocks * facts->block_bytes + 3) / 4;
 }
 
 /* Returns the blocks that are rounded together: those that share a unit. */

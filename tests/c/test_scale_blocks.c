@@ -297,7 +297,7 @@ Test(scale_blocks, every_block_has_its_own_bits) {
         cr_assert_eq(memcmp(&got, &blocks[o][b], sizeof got), 0, "%s, output %d, block %d", facts->word, o,
                      b);
       }
-    const int64_t all = OUTPUTS * (BLOCKS * facts->block_bytes + (BLOCKS + 7) / 8 * facts->unit_bytes);
+    const int64_t all = OUTPUTS * (BLOCKS * facts->block_bytes + attn2c_units_bytes(facts, BLOCKS));
     cr_assert(all <= 4 * OUTPUTS * attn2c_blocks_floats(facts, BLOCKS));
     for (int64_t i = all; i < MOST; i++) cr_assert_eq(panel[i], 0xa5);
     for (int b = 0; b < BLOCKS; b++)
