@@ -200,12 +200,14 @@ local function add_all(set, more)
   for key in pairs(more) do set[key] = true end
 end
 
+-- Returns C without comments and members, whose names may be those of variables: the caller names outputs.
+local function variables_of(text) return (text:gsub("/%*.-%*/", ""):gsub("%->[%a_][%w_]*", "")) end
+
 -- Writes the locals of a loop that the lines after lines[at] need; none: the line is left out.
 local function write_locals(lines, at)
   local line, used, list = lines[at], {}, {}
   for i = at + 1, #lines do
-    local code = (lines[i].text or ""):gsub("/%*.-%*/", "")
-    for word in code:gmatch("[%a_][%w_]*") do used[word] = true end
+    for word in variables_of(lines[i].text or ""):gmatch("[%a_][%w_]*") do used[word] = true end
   end
   local text, indent = nil, line.text
   for _, each in ipairs(loops.locals(line.of_loop, used, steps.fill)) do
@@ -291,7 +293,7 @@ function Writer:function_of(name, title, list, within)
   else
     lines, last_op = lines_of(list, addresses, profiled, of and of.members[1].first_op)
     -- a chunk that is one sequence may need none of the sequences' sizes, and products of experts no block
-    local code = lines:gsub("/%*.-%*/", "")
+    local code = variables_of(lines)
     for _, parameter in ipairs { "n", "block" } do
       if not code:find("%f[%w_]" .. parameter .. "%f[^%w_]") then used[parameter] = nil end
     end

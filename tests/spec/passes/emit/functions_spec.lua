@@ -32,3 +32,16 @@ describe("a fused kernel of int8", function()
     end
   end
 end)
+
+describe("a loop", function()
+  it("has no local whose name is only that of an output", function()
+    local stages = { { stage = "silu", name = "all" } }
+    for i = 1, 3 do stages[i + 1] = { stage = "log_softmax" } end
+    local description = helper.description { d_model = 187, heads = 1, layers = 1, context = 6, mask = "causal",
+      input = { stage = "tokens", vocab = 19 }, output = stages }
+    description.seq = nil
+    local text = helper.emitted(helper.state(description), "tiny.c")
+    assert.matches("out%->all", text)
+    assert.is_nil(text:find("all = rows", 1, true))
+  end)
+end)
