@@ -231,7 +231,7 @@ Test(packed, says_what_differs) {
   } cases[] = {
       {16, &(uint32_t){2}, 4, "format 2 is not supported, only 1 is"},
       {20, &(uint32_t){3}, 4, "of type bf16, but this model's are f32"},
-      {20, &(uint32_t){1u << 20}, 4, "of type unknown"},
+      {20, &(uint32_t){1u << 30}, 4, "of type unknown"},
       {24, &(uint64_t){(uint64_t)1 << 62}, 8, "the block has 4611686018427387904 bytes"},
       {24, &(uint64_t){0}, 8, "the block has 0 bytes"},
       {40, &(uint64_t){1}, 8,

@@ -345,7 +345,7 @@ end
 local function draw_layer(d)
   local layer = {}
   if chance(30) then layer.d_ff = chance(75) and size(120) or 0 end
-  if chance(20) then layer.gated = chance(50) end
+  if chance(20) and not d.gate_limit then layer.gated = chance(50) end
   if chance(20) then layer.activation = pick(activations) end
   if chance(20) and (d.norm or "post") ~= "none" and (d.parallel or "none") == "none" and not d.residual_scale then
     layer.norm = pick { "post", "post", d.norm or "post" }
@@ -353,6 +353,8 @@ local function draw_layer(d)
   if chance(60) and (d.parallel or "none") ~= "none" then layer.parallel = "none" end
   if chance(20) then layer.qk_norm = attention.draw_qk_norm(d) end
   if chance(10) then layer.qkv_limit = pick { 0.5, 2 } end
+  if d.gated and layer.gated == nil and chance(10) then layer.gate_limit = pick { 0.5, 2 } end
+  if d.sinks and chance(30) then layer.sinks = false end
   if chance(20) then layer.norm_kind = pick { "layer", "rms" } end
   if chance(15) and d.d_model >= NARROW then layer.eps = pick { 1e-12, 1e-3, 1 } end
   if chance(20) then layer.bias = draw_bias() end

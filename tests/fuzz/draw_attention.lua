@@ -261,7 +261,8 @@ local sizes_of_stack = { "d_model", "heads", "head_dim", "d_ff" }
 --- Draws an encoder with all that it needs; then it leaves to the model what the model says alike.
 function attention.draw_encoder(d, draw_input)
   local e = { stage = "encoder", seq = size(60) }
-  for _, key in ipairs { "layers", "eps", "projections", "weighting", "scoring", table.unpack(sizes_of_stack) } do
+  for _, key in ipairs { "layers", "eps", "projections", "weighting", "scoring", "sinks",
+    table.unpack(sizes_of_stack) } do
     e[key] = d[key]
   end
   local layers = type(d.layers) == "table" and #d.layers or d.layers -- the encoder's are alike
@@ -282,7 +283,7 @@ function attention.draw_encoder(d, draw_input)
   local alike = true
   for _, key in ipairs(sizes_of_stack) do alike = alike and e[key] == d[key] end
   for _, key in ipairs(sizes_of_stack) do if alike then e[key] = nil end end
-  for _, key in ipairs { "eps", "projections", "weighting", "scoring" } do
+  for _, key in ipairs { "eps", "projections", "weighting", "scoring", "sinks" } do
     if e[key] == d[key] then e[key] = nil end
   end
   if e.layers == layers then e.layers = nil end

@@ -129,7 +129,7 @@ return function(of, spec)
   local attention = spec .. "passes/graph/attention_spec.lua"
 
   of("gen/passes/graph/attention.lua", attention) {
-    { name = "attention_limit_whole", old = "if attention.projects(spec, part) then", new = "if true then",
+    { name = "attention_limit_whole", old = "if a[part] and attention.projects(spec, part) then", new = "if true then",
       filter = "limit", wrong = "what nothing projects is limited, too" },
     { name = "attention_norm_each_zeros", old = 'or spec.qk_norm == "each" or', new = "or", filter = "norm of its own",
       wrong = "a head that is left out moves the others' norms" },

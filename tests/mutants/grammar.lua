@@ -60,8 +60,8 @@ return function(of, spec)
   }
   of("runtime/grammar/rule.c", "c:grammar") {
     { name = "rule_after_end",
-      old = "state = state == ENDED || state_accepts(&r->masks.states, state) ? ENDED : STATE_DEAD;",
-      new = "state = ENDED;", filter = "rule/ends*", wrong = "an answer may end anywhere" },
+      old = "return state == ENDED || state_accepts(&r->masks.states, state) ? ENDED : STATE_DEAD;",
+      new = "return ENDED;", filter = "rule/ends*", wrong = "an answer may end anywhere" },
     { name = "rule_prefix", old = "memcmp(p->ids, ids, (size_t)p->count * sizeof *ids) == 0)", new = "ids)",
       filter = "rule/ends*", wrong = "an answer goes on in the state of another" },
     { name = "rule_forget", old = "r->places[i].count = -1;\n}", new = "{}\n}", filter = "rule/memory",

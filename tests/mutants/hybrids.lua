@@ -15,8 +15,8 @@ return function(of, spec)
   of("runtime/reference/rows.c", "c:reference_rows") {
     { name = "reference_convolve_taps", old = "weight[t * width + c];", new = "weight[(kernel - 1 - t) * width + c];",
       filter = "convolve_columns*", wrong = "the last tap is for the first row" },
-    { name = "reference_multiply_repeats", old = "{ return of_both(call, product); }",
-      new = "{ return of_both(call, call->op ? sum : product); }", filter = "multiply*", wrong = "a product is a sum" },
+    { name = "reference_multiply_repeats", old = "!= 0 ? product_plus_one : product);",
+      new = "== 0 ? product_plus_one : product);", filter = "multiply*", wrong = "each product has one factor more by 1" },
   }
 
   of("gen/passes/graph/attention.lua", hybrids) {

@@ -37,8 +37,6 @@ return function(of)
   }
 
   of("runtime/picture/prepare.c", "c:picture") {
-    { name = "prepare_border", old = "(size - to + 1) / 2", new = "(size - to) / 2", filter = "picture/border",
-      wrong = "the larger half of a border is after the picture" },
     { name = "prepare_torchvision", old = "size - to + !facts->keeps_fractions",
       new = "size - to + facts->keeps_fractions",
       filter = "picture/border*", wrong = "a border is where Pillow's processors have it, not torchvision's" },

@@ -23,7 +23,7 @@ return function(of, spec)
     { name = "ranks_outputs", filter = "each part of a sum",
       old = 'if op.operands.a.kind == "output" or op.operands.b.kind == "output" then return false end', new = "",
       wrong = "an output that is a term is not whole" },
-    { name = "divide_scales", old = "if x.first[i] % types.SCALE_BLOCK ~= 0 then", new = "if false then",
+    { name = "divide_scales", old = "if x.first[i] % unit ~= 0 then", new = "if false then",
       filter = "share a scale", wrong = "numbers that share a scale are on two ranks" },
     { name = "divide_units", old = "if units < self.ranks then", new = "if false then", filter = "share a scale",
       wrong = "a rank has no columns of a feed-forward" },

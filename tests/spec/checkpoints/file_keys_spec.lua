@@ -31,7 +31,7 @@ local accesses = {
   { "generation_config.json", "", { ["checkpoints/generation.lua"] = { "\n  ([%l_]+) = { \"" },
     ["checkpoints/speech.lua"] = { 'stated, "([%l_]+)"', "stated%.([%l_]+)" } } },
   { "preprocessor_config.json", "", { ["checkpoints/pictures.lua"] = { 'given%("([%l_]+)"', "%f[%w]config%.([%l_]+)",
-    'planes_of%(given%("([%l_]+)"' } } },
+    'planes_of%(given%("([%l_]+)"', '%.config, "([%l_]+)"' } } },
   { "tokenizer_config.json", "", { ["text/older.lua"] = { "%f[%w]config%.([%l_]+)", 'special%(config, "([%l_]+)"' },
     ["text/pieces.lua"] = { "%f[%w]config%.([%l_]+)", '"(mask_token_sent)"' },
     ["text/languages.lua"] = { "%f[%w]config%.([%l_]+)" }, ["text/agree.lua"] = { '\n  { "([%l_]+)"',

@@ -119,6 +119,7 @@ return function(values)
     cases = joined(of_gpt_oss, of_experts(), {
       { { swiglu_limit = 3.5, swiglu_alpha = 1.702 }, { gate_limit = 3.5 } },
       { { attention_bias = false }, { ["bias.qkv"] = false, ["bias.out"] = false } },
+      { { original_max_position_embeddings = 2048 }, { ["rope_scaling.original"] = 2048 } },
       { { sliding_window = 5 }, listed(36, second(5)) },
       { { num_hidden_layers = 2, layer_types = { "full_attention", "sliding_attention" } },
         listed(2, function(i) return i == 2 and sliding(128) or {} end) },
