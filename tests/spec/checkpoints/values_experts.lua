@@ -109,6 +109,9 @@ return function(values)
     of_40 = plus(listed(0), { layers = 36 }), of = function(count) return listed(count, second(128)) end })
   for i, case in ipairs(of_gpt_oss) do if case[1].hidden_act then of_gpt_oss[i] = { case[1], {} } end end
 
+  local linear = { ["rope_scaling.type"] = "linear", ["rope_scaling.factor"] = 8.0, ["rope_scaling.original"] = NONE,
+    ["rope_scaling.beta_fast"] = NONE, ["rope_scaling.beta_slow"] = NONE, ["rope_scaling.truncate"] = NONE }
+
   families.gpt_oss = {
     base = like(without_bias(plus(listed(36, second(128)), experts(128, 4, 2880, { bias = true }))), { d_model = 2880,
       heads = 64, kv_heads = 8, head_dim = 64, layers = NONE, d_ff = 2880, activation = "quick_gelu", gate_limit = 7.0,
@@ -120,6 +123,8 @@ return function(values)
       { { swiglu_limit = 3.5, swiglu_alpha = 1.702 }, { gate_limit = 3.5 } },
       { { attention_bias = false }, { ["bias.qkv"] = false, ["bias.out"] = false } },
       { { original_max_position_embeddings = 2048 }, { ["rope_scaling.original"] = 2048 } },
+      { { rope_scaling = { rope_type = "linear", factor = 8.0 } }, linear },
+      { { rope_parameters = { rope_type = "linear", factor = 8.0, rope_theta = 150000 } }, linear },
       { { sliding_window = 5 }, listed(36, second(5)) },
       { { num_hidden_layers = 2, layer_types = { "full_attention", "sliding_attention" } },
         listed(2, function(i) return i == 2 and sliding(128) or {} end) },
