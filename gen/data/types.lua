@@ -194,6 +194,13 @@ local function panel_rows(of, k) return (k + of.group - 1) // of.group + (of.sta
 --- Returns the bytes of a pair of scale blocks of `lda` outputs.
 function types.pair_bytes(lda, type) return 2 * types.all[type].block.bytes * lda end
 
+--- Returns the cache lines that are prefetched in the time of such a pair: all lines of a panel with its units, of any
+--- number of inputs.
+function types.pair_lines(lda, type)
+  local units = types.all[type].block.unit and types.LINE or 0 -- at most
+  return (types.pair_bytes(lda, type) + units + types.LINE - 1) // types.LINE
+end
+
 -- Returns the bytes that the units of `blocks` scale blocks of an output and the blocks take: a panel begins with its
 -- units, so that they are read with the blocks after them.
 local function block_bytes(block, blocks)

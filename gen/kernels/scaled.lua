@@ -70,7 +70,7 @@ end
 -- Prefetches the lines of a step. The steps of a pair prefetch all its lines, at equal distances: a processor that is
 -- asked for all at once takes up to 1.1 times as long.
 function Strip:ask()
-  local lines, steps = self.places.pair // types.LINE, 2 * (BLOCK // 4) * self.vectors
+  local lines, steps = types.pair_lines(PANEL, self.shape.types.a), 2 * (BLOCK // 4) * self.vectors
   local count = (self.step + 1) * lines // steps - self.step * lines // steps
   self.step = self.step + 1
   if self.shape.fetches and count > 0 then self:add("if (asks) ahead = attn2c_ask_near(ahead, %d);", count) end

@@ -85,11 +85,11 @@ end
 -- Returns how strips of weights in scale blocks prefetch: whole pairs of blocks. Of N strips, each prefetches one pair
 -- while it takes N.
 local function in_pairs(shape, calls, from)
-  local inputs, bytes = types.group(shape.types.a), types.pair_bytes(shape.lda, shape.types.a)
+  local inputs, lines = types.group(shape.types.a), types.pair_lines(shape.lda, shape.types.a)
   local pairs_of_panel = (shape.k + inputs - 1) // inputs
   local every = math.min(pairs_of_panel, calls)
-  return { from = from, each = (pairs_of_panel + every - 1) // every * bytes, every = every * inputs,
-    pace = every * inputs, lines = bytes // types.LINE, nth = 1 }
+  return { from = from, each = (pairs_of_panel + every - 1) // every * lines * types.LINE,
+    every = every * inputs, pace = every * inputs, lines = lines, nth = 1 }
 end
 
 --- Returns how a product prefetches weights while it works, or false: { from, each: bytes after A where the first

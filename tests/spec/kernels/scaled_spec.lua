@@ -117,7 +117,7 @@ describe("a strip of scale blocks", function()
         for number in text:gmatch("if %(asks%) ahead = attn2c_ask_near%(ahead, (%d+)%);") do
           lines, most = lines + tonumber(number), math.max(most, tonumber(number))
         end
-        assert.equal(types.pair_bytes(16, type.name) // 64, lines, type.name)
+        assert.equal(types.pair_lines(16, type.name), lines, type.name)
         assert.is_true(most <= (lines + 16 * vectors - 1) // (16 * vectors), type.name)
       end
     end
