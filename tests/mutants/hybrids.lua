@@ -16,7 +16,8 @@ return function(of, spec)
     { name = "reference_convolve_taps", old = "weight[t * width + c];", new = "weight[(kernel - 1 - t) * width + c];",
       filter = "convolve_columns*", wrong = "the last tap is for the first row" },
     { name = "reference_multiply_repeats", old = "!= 0 ? product_plus_one : product);",
-      new = "== 0 ? product_plus_one : product);", filter = "multiply*", wrong = "each product has one factor more by 1" },
+      new = "== 0 ? product_plus_one : product);", filter = "multiply*",
+      wrong = "each product has one factor more by 1" },
   }
 
   of("gen/passes/graph/attention.lua", hybrids) {
