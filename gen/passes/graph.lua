@@ -526,7 +526,11 @@ local function built(state, spec)
   else
     memory(self)
     output(self, stack(self))
-    if spec.adapters then self:of_sequences() end -- the last of the inputs
+    if spec.adapters then -- the last of the inputs, also where what comes into the layers is adapted
+      local name, inputs = self:of_sequences().name, self.entry.inputs
+      self.entry.inputs = words.filter(inputs, function(input) return input ~= name end)
+      table.insert(self.entry.inputs, name)
+    end
     attention.show_queries(self)
   end
   orders.fold(self.graph, self.entry)
