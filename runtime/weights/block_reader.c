@@ -115,9 +115,8 @@ static const signed char *importance_of(const attn2c_descriptor *model, int inde
   return factors && factors->sign == 0 ? factors->powers : NULL;
 }
 
-/* Rounds the blocks of a row, or those that do not fit the type. x: its numbers; NULL: the numbers of the
- * blocks
- */
+/* Rounds the blocks of a row, or only blocks that do not fit the type. x: the row's numbers, or NULL: the
+ * numbers of the blocks. */
 static void round_row(const attn2c_type_facts *facts, const float *x, const signed char *powers,
                       int64_t columns, attn2c_scale_block *blocks) {
   const int64_t together = attn2c_blocks_together(facts) * ATTN2C_BLOCK_NUMBERS;

@@ -200,7 +200,7 @@ local function add_all(set, more)
   for key in pairs(more) do set[key] = true end
 end
 
--- Returns C without comments and members: the caller names outputs, and so members, as variables may be named.
+-- Returns C without comments and members. Outputs are members; a user may name one as a variable is named here.
 local function variables_of(text) return (text:gsub("/%*.-%*/", ""):gsub("%->[%a_][%w_]*", "")) end
 
 -- Writes the locals of a loop that the lines after lines[at] need; none: the line is left out.

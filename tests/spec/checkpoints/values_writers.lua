@@ -98,7 +98,7 @@ return function(values)
     ["memory.input.stage"] = "frames", ["memory.input.from"] = 80 }, whisper)
   local multilingual = { ["input.vocab"] = 250112, ["memory.input.vocab"] = 250112, d_ff = 1024, layers = 8, heads = 6,
     ["memory.layers"] = 8, head_dim = 64, gated = true, activation = "gelu_tanh" }
-  local alone = { ["input.vocab"] = 250112, d_ff = 1024, layers = 8, heads = 6, head_dim = 64, gated = true,
+  local t5_encoder = { ["input.vocab"] = 250112, d_ff = 1024, layers = 8, heads = 6, head_dim = 64, gated = true,
     activation = "gelu_tanh" }
   return {
     bart = bart("bart", "ForConditionalGeneration", like(normed, { norm = "post" })),
@@ -126,8 +126,8 @@ return function(values)
       { { activation_function = "relu" }, { activation = "relu" } }, { { scale_embedding = true }, {} },
       { { tie_word_embeddings = false }, { ["output.2.tied"] = false } } } },
     ["t5:writer"] = t5_family({}, 512 ^ -0.5),
-    mt5 = t5_family(multilingual), ["mt5:encoder"] = encoder(alone),
-    ["umt5:encoder"] = encoder(like(alone, { t5_by_layer = true })),
+    mt5 = t5_family(multilingual), ["mt5:encoder"] = encoder(t5_encoder),
+    ["umt5:encoder"] = encoder(like(t5_encoder, { t5_by_layer = true })),
     umt5 = t5_family(like(multilingual, { t5_by_layer = true }), 512 ^ -0.5),
   }
 end

@@ -1,5 +1,5 @@
--- sizes_spec.lua: types of weights for a number of bytes: the packed weights are at most that, more bytes do not make
--- the divergence larger, no change of one part alone is better, and what cannot be is refused in one line.
+-- sizes_spec.lua: types of weights for a number of bytes. The packed weights take at most that number, and with more
+-- bytes the divergence is not larger. No other type for a single part is better. A size that is too small is refused.
 local helper = require("tests.spec.helper")
 local faults = require("common.faults")
 local files = require("common.files")

@@ -141,7 +141,7 @@ describe("keys and values by head", function()
 end)
 
 describe("boxes", function()
-  it("of any length are those of the block's queries and of all keys", function()
+  it("of any length are the boxes of a block's queries and of all keys", function()
     local input = { stage = "tokens", vocab = 9, boxes = 30 }
     local text = with(texts({ seq = { any = 40 }, input = input, box_buckets = 8 }), "add_places")[1]
     assert.is_truthy(text:find("keys=in.boxes+0+first*16  queries=in.boxes+0+first*16+query*16", 1, true), text)
