@@ -38,13 +38,13 @@ local function scaled(record)
   return record
 end
 
--- The numbers that the integers of some formats are the indices of: E2M1's, doubled (Open Compute Project, Microscaling
--- Formats 1.0), and those that IQ4, IQ3_S, IQ3_XXS and IQ2 of ggml have.
-local e2m1 = { -12, -8, -6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6, 8, 12 }
-local levels = { -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113 }
-local odd = { -15, -13, -11, -9, -7, -5, -3, -1, 1, 3, 5, 7, 9, 11, 13, 15 }
-local eights = { -62, -52, -44, -36, -28, -20, -12, -4, 4, 12, 20, 28, 36, 44, 52, 62 }
-local thirds = { -43, -25, -8, 8, 25, 43 }
+-- The numbers that the integers of some types are the indices of, by the format that has them: E2M1, doubled (Open
+-- Compute Project, Microscaling Formats 1.0), and formats of ggml.
+local of_e2m1 = { -12, -8, -6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6, 8, 12 }
+local of_iq4 = { -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113 }
+local of_iq3_s = { -15, -13, -11, -9, -7, -5, -3, -1, 1, 3, 5, 7, 9, 11, 13, 15 }
+local of_iq3_xxs = { -62, -52, -44, -36, -28, -20, -12, -4, 4, 12, 20, 28, 36, 44, 52, 62 }
+local of_iq2 = { -43, -25, -8, 8, 25, 43 }
 
 --- Number types. The runtime reads them in base/number_types.h, which `make headers` writes. bits: of an element; c:
 --- the type in C. A group is the elements in 4 bytes: inputs of one output, next to each other in a panel of weights.
@@ -103,7 +103,7 @@ types.list = {
   scaled { name = "q4f", weights = "int4f", block = { bits = 4, scale_bytes = 4, minimum = true }, bit = 64 },
   scaled { name = "q8f", weights = "int8f", block = { bits = 8, scale_bytes = 4, minimum = true }, bit = 128 },
   scaled { name = "q8h", weights = "int8h", block = { bits = 8, scale_bytes = 4, scales = 2 }, bit = 256 },
-  scaled { name = "fp4", weights = "mxfp4", block = { bits = 4, scale_bytes = 1, values = e2m1 }, bit = 1 << 9,
+  scaled { name = "fp4", weights = "mxfp4", block = { bits = 4, scale_bytes = 1, values = of_e2m1 }, bit = 1 << 9,
     with_factor = "q8f" },
   scaled { name = "q2k", weights = "int2", block = { bits = 2, scales = 2, minimum = true, unit = 4 }, bit = 1 << 10,
     error = 0.071, with_factor = false },
@@ -118,18 +118,18 @@ types.list = {
   scaled { name = "q5", weights = "int5", block = { bits = 5, scale_bytes = 2 }, bit = 1 << 21, with_factor = "q8f" },
   scaled { name = "q5m", weights = "int5m", block = { bits = 5, scale_bytes = 2, minimum = true }, bit = 1 << 22,
     with_factor = "q8f" },
-  scaled { name = "v4", weights = "iq4", block = { bits = 4, scale_bytes = 2, values = levels }, bit = 1 << 15,
+  scaled { name = "v4", weights = "iq4", block = { bits = 4, scale_bytes = 2, values = of_iq4 }, bit = 1 << 15,
     with_factor = "q8f" },
-  scaled { name = "v4k", weights = "iq4k", block = { bits = 4, unit = 8, values = levels }, bit = 1 << 16,
+  scaled { name = "v4k", weights = "iq4k", block = { bits = 4, unit = 8, values = of_iq4 }, bit = 1 << 16,
     with_factor = "q8f" },
-  scaled { name = "v4s", weights = "iq3s", block = { bits = 4, unit = 8, values = odd }, bit = 1 << 17,
+  scaled { name = "v4s", weights = "iq3s", block = { bits = 4, unit = 8, values = of_iq3_s }, bit = 1 << 17,
     with_factor = "q8f" },
-  scaled { name = "v4x", weights = "iq3", block = { bits = 4, unit = 8, step = 1 / 4, values = eights }, bit = 1 << 18,
-    with_factor = "q8f" },
-  scaled { name = "v3", weights = "iq2", block = { bits = 3, unit = 8, step = 1 / 8, values = thirds }, bit = 1 << 19,
+  scaled { name = "v4x", weights = "iq3", block = { bits = 4, unit = 8, step = 1 / 4, values = of_iq3_xxs },
+    bit = 1 << 18, with_factor = "q8f" },
+  scaled { name = "v3", weights = "iq2", block = { bits = 3, unit = 8, step = 1 / 8, values = of_iq2 }, bit = 1 << 19,
     with_factor = "q8f" },
   scaled { name = "v3h", weights = "iq2h",
-    block = { bits = 3, scales = 2, unit = 8, step = 1 / 8, values = thirds }, bit = 1 << 20, with_factor = "q8h" },
+    block = { bits = 3, scales = 2, unit = 8, step = 1 / 8, values = of_iq2 }, bit = 1 << 20, with_factor = "q8h" },
 }
 
 --- Number types by name; weights' types, in order; names by word. Then the types of weights in scale blocks, in

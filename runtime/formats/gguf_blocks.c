@@ -3,6 +3,7 @@
  * times a scale of the block. */
 #include "formats/gguf_blocks.h"
 #include "base/floats.h"
+#include "base/number_types.h"
 #include "formats/gguf_grids.h"
 
 #include <math.h>
@@ -77,11 +78,9 @@ void attn2c_split_q8_0(const uint8_t *at, attn2c_scale_block *y) {
   memcpy(y->integers, at + 2, SMALL);
 }
 
-/* The values of the sixteen codes of IQ4_NL and IQ4_XS. */
-static const int8_t levels[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
-
-/* Writes 16 bytes of codes. */
+/* Writes 16 bytes of codes of IQ4_NL or IQ4_XS, as their sixteen values. */
 static void set_levels(attn2c_scale_block *y, const uint8_t *codes) {
+  const int8_t *levels = attn2c_facts_of(ATTN2C_V4)->values;
   for (int i = 0; i < 16; i++) {
     y->integers[i] = levels[codes[i] & 15];
     y->integers[i + 16] = levels[codes[i] >> 4];

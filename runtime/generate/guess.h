@@ -24,7 +24,7 @@ typedef struct attn2c_guess {
   int32_t match; /* tokens before them that occur earlier as well; 0: the guesses come from a model */
 } attn2c_guess;
 
-/* The match of guesses that a rule foresees. */
+/* The match of guesses that a rule foresees: longer than any repetition that is compared. */
 enum { ATTN2C_GUESS_FORESEEN = 33 };
 
 /* Times of the calls so far, in nanoseconds, and how often guesses were right. All zero: nothing is known. */
