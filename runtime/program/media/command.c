@@ -39,11 +39,11 @@ typedef struct {
   int64_t rows;        /* of all that were computed, in a model of any length */
   attn2c_item *items;  /* [batch] */
   float *input;        /* of one call */
-  void **inputs; /* [entry->input_count + 1] that and the model's others: shapes of pictures, and those that
-                    hide rows, none of which is hidden; the adapters */
-  int32_t *adapters; /* [batch], the same of all inputs */
-  void **outputs;    /* of one call; NULL: not wanted */
-  float *against;    /* embeddings to compare with, [against_count][width]; NULL: none */
+  void **inputs;       /* [entry->input_count] that and the model's others: adapters, shapes of pictures, and
+                          those that hide rows, none of which is hidden */
+  int32_t adapter;     /* of all inputs */
+  void **outputs;      /* of one call; NULL: not wanted */
+  float *against;      /* embeddings to compare with, [against_count][width]; NULL: none */
   int64_t against_count;
   attn2c_picture_texts texts; /* to score for each input */
   const char *logits_path;    /* file of all logits; NULL: none */
@@ -243,22 +243,25 @@ static int is_scored(const job *job, int output) {
 /* Makes the inputs of a call besides the one that is read. */
 static int list_inputs(job *job) {
   const attn2c_lengths *lengths = lengths_of(job);
-  job->inputs = calloc((size_t)job->entry->input_count + 1, sizeof *job->inputs);
+  const int adapters = attn2c_adapters_input(job->model);
+  job->inputs = calloc((size_t)job->entry->input_count, sizeof *job->inputs);
   if (!job->inputs) return attn2c_fail(job->message, ATTN2C_MEMORY, "run: no memory");
   for (int i = 0; i < job->entry->input_count; i++) {
     const attn2c_tensor *tensor = &job->model->tensors[job->entry->inputs[i]];
     const int hides = lengths->inputs[i].hides;
     if (i == job->media->input) continue;
-    if (hides == ATTN2C_HIDES_NOTHING && !(job->media->has_shapes && i == job->media->shape_input))
+    if (hides == ATTN2C_HIDES_NOTHING && i != adapters &&
+        !(job->media->has_shapes && i == job->media->shape_input))
       return attn2c_fail(job->message, ATTN2C_USAGE, "%s: the model has another input, too: %s",
                          job->media->kind->option, tensor->name);
     const int64_t count = attn2c_elements(tensor);
     int32_t *values = job->inputs[i] = attn2c_allocate((size_t)count * sizeof *values);
     if (!values) return attn2c_fail(job->message, ATTN2C_MEMORY, "run: no memory");
     for (int64_t k = 0; k < count; k++)
-      values[k] = hides == ATTN2C_HIDES_AFTER ? (int32_t)lengths->sizes->seq : hides == ATTN2C_HIDES_ZEROS;
+      values[k] = i == adapters                 ? job->adapter
+                  : hides == ATTN2C_HIDES_AFTER ? (int32_t)lengths->sizes->seq
+                                                : hides == ATTN2C_HIDES_ZEROS;
   }
-  job->inputs[job->entry->input_count] = job->adapters;
   return ATTN2C_OK;
 }
 
@@ -469,15 +472,6 @@ static int write_all(job *job) {
                                                   : ATTN2C_OK;
 }
 
-static int set_adapter(job *job) {
-  int32_t adapter;
-  const int status = attn2c_adapter_asked(job->model, job->arguments, &adapter, job->message);
-  job->adapters = calloc((size_t)job->batch, sizeof *job->adapters);
-  if (!job->adapters) return attn2c_fail(job->message, ATTN2C_MEMORY, "run: no memory");
-  for (int64_t i = 0; i < job->batch && status == ATTN2C_OK; i++) job->adapters[i] = adapter;
-  return status;
-}
-
 static int run_job(job *job, FILE *notes) {
   const attn2c_arguments *arguments = job->arguments;
   const int is_asked = arguments->answers != ATTN2C_ANSWERS_NONE || arguments->top > 0 ||
@@ -485,7 +479,7 @@ static int run_job(job *job, FILE *notes) {
   const int gathers = arguments->similar || arguments->answers == ATTN2C_ANSWERS_NPY;
   job->prints = (is_asked || arguments->output_count == 0) && !gathers;
   int status = check_usage(job);
-  if (status == ATTN2C_OK) status = set_adapter(job);
+  if (status == ATTN2C_OK) status = attn2c_adapter_asked(job->model, arguments, &job->adapter, job->message);
   if (status == ATTN2C_OK)
     status = attn2c_paths_open(job->media->kind, job->media->words, job->media->word_count,
                                &job->media->paths, job->message);
@@ -526,7 +520,6 @@ int attn2c_media_run(const attn2c_descriptor *model, attn2c_media *media, const 
   free(job->logits);
   free(job->arrays);
   free(job->items);
-  free(job->adapters);
   attn2c_free(job->against);
   free(job->outputs);
   free(job);
