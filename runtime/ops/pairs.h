@@ -34,11 +34,27 @@ ATTN2C_INLINE void attn2c_pair_block(uint16_t *y, const void *x, int is_bf16, in
   for (int j = 0; j < groups; j++) memcpy(y + 2 * j * ldy, turned + j * BLOCK, 4 * (size_t)rows);
 }
 
+/* Packs the pairs of one row, a new token's: nothing is turned. */
+ATTN2C_INLINE void attn2c_pair_row(uint16_t *y, const void *x, int is_bf16, int cols, ptrdiff_t ldy) {
+  for (int c = 0; c < cols; c += 2) {
+    uint16_t group[2] = {0};
+    if (is_bf16)
+      memcpy(group, (const uint16_t *)x + c, c + 1 < cols ? sizeof group : sizeof *group);
+    else
+      attn2c_round_row(group, (const float *)x + c, c + 1 < cols ? 2 : 1);
+    memcpy(y + c * ldy, group, sizeof group);
+  }
+}
+
 /* Packs pairs of columns, from floats or, if is_bf16, from bf16, in blocks. For blocks of heads' usual
  * widths, whole and half ones, the compiler knows the sizes, which makes them six times as fast. */
 ATTN2C_INLINE void attn2c_pair_columns(uint16_t *y, const void *x, int is_bf16, int rows, int cols, int ldx,
                                        int ldy) {
   enum { BLOCK = ATTN2C_PAIRS_BLOCK };
+  if (rows == 1) {
+    attn2c_pair_row(y, x, is_bf16, cols, ldy);
+    return;
+  }
   for (int r = 0; r < rows; r += BLOCK)
     for (int c = 0; c < cols; c += 2 * BLOCK) {
       const int height = rows - r < BLOCK ? rows - r : BLOCK,
