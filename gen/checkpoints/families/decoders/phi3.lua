@@ -1,8 +1,8 @@
--- phi3.lua: describes Phi 3 and 4 (Abdin et al. 2024): Llama with one tensor for query, key and value and one for gate
--- and up.
+-- phi3.lua: describes Phi 3 and 4 (Abdin et al. 2024): Llama with one tensor for query, key, value, one for gate, up.
 local faults = require("common.faults")
 local heads = require("checkpoints.heads")
 local layers = require("checkpoints.layers")
+local words = require("common.words")
 
 local function part(number)
   return { "layers.*.self_attn.qkv_proj", part = number, parts = { "heads", "kv_heads", "kv_heads" } }
@@ -14,10 +14,8 @@ local function check_rope(facts)
     or facts.rope_parameters or {}
   local word = dictionary.rope_type or dictionary.type or "default"
   if word == "su" or word == "yarn" then
-    local copy = {}
-    for key, value in pairs(dictionary) do copy[key] = value end
-    copy.rope_type, copy.type = "longrope", nil
-    facts.rope_scaling = copy
+    facts.rope_scaling = words.merged(dictionary, { rope_type = "longrope" })
+    facts.rope_scaling.type = nil
   elseif word ~= "default" and word ~= "longrope" then
     faults.raise("usage", ("config.json: rope: type %s is not supported; supported: default, longrope"):format(
       type(word) == "string" and faults.quote(word) or tostring(word)))
