@@ -1,6 +1,5 @@
--- names.lua: finds the tensor of a checkpoint, and the part of it, that a weight of the graph comes from.
--- A naming scheme translates the graph's paths, such as l3.attn.q.weight. It is a list of rules, and the first that
--- fits is taken.
+-- names.lua: finds the tensor of a checkpoint, and the part of it, that a weight of the graph comes from. A naming
+-- scheme translates the graph's paths, such as l3.attn.q.weight. It is a list of rules; the first that fits counts.
 --
 -- A rule has a pattern of the graph's path, a source, and optionally `when`, a condition on the spec. A source is
 -- { names } with fields that sources.lua explains: names are tried in order, and %1 .. in them are the pattern's
@@ -196,8 +195,7 @@ local function similar(path, weights)
   return words.nearest(path, modules)
 end
 
---- Checks that each rule of a description's own table was used for a weight. weights: the model's, by their paths.
---- Faults: usage.
+--- Checks that each rule of a description's own table was used for a weight. weights: by path. Faults: usage.
 function names.check_used(scheme, weights)
   local lines = {}
   for _, rule in ipairs(as_table(scheme).rules) do

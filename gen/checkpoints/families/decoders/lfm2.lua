@@ -1,5 +1,4 @@
--- lfm2.lua: describes LFM2 (Liquid AI 2025): decoders most of whose layers have a gated short convolution in place of
--- an attention.
+-- lfm2.lua: describes LFM2 (Liquid AI 2025): most layers have a gated short convolution, not an attention.
 local heads = require("checkpoints.heads")
 local layers = require("checkpoints.layers")
 local words = require("common.words")

@@ -1,6 +1,5 @@
 -- gte.lua: describes GTE v1.5 and gte-multilingual (Zhang et al. 2024): BERT with rotary positions and gated
--- feed-forwards. Published folders have the model_type "new" and code of their own; folders of transformers 5 have
--- "gte".
+-- feed-forwards. Published folders have the model_type "new" and own code; folders of transformers 5 have "gte".
 local faults = require("common.faults")
 local heads = require("checkpoints.heads")
 local rotary = require("checkpoints.rotary")
