@@ -7,6 +7,7 @@ local heads = require("checkpoints.heads")
 local json = require("common.json")
 local keys = require("data.keys")
 local ctc = require("checkpoints.ctc")
+local names = require("checkpoints.names")
 local pictures = require("checkpoints.pictures")
 local reserved = require("data.reserved")
 local rotary = require("checkpoints.rotary")
@@ -290,7 +291,7 @@ end
 -- Takes the output's table as the table of tokens, if the file has only the output's.
 local function check_tie(self)
   if not self.facts.tied or self.family.image or self.family.patches then return end
-  for _, rule in ipairs(self.family.tensors) do
+  for _, rule in ipairs(names.rules(self.family.tensors)) do
     if rule[1]:find("^input%.tokens") then
       local name = type(rule[2]) == "string" and rule[2] .. ".weight" or rule[2][1]
       if not has(self, name) and self.folder.tensors["lm_head.weight"] then
@@ -465,7 +466,7 @@ local function tower_of(self, sides)
     family.derive(own, part, tower.names, function(name) return has(tower, name) end)
   end
   for path, template in pairs(tower.names) do self.names["encoder." .. path] = template end
-  for _, entry in ipairs(family.tensors) do -- the scheme's are ViT's
+  for _, entry in ipairs(names.rules(family.tensors)) do -- the scheme's are ViT's
     if rule.kinds and entry[1] == "input.class" then
       self.names["encoder.input.class"] = seq2seq.named_after(rule.names, entry[2])
     end
@@ -634,7 +635,7 @@ function import.text(path, from, form, tower, sides, asked)
     self.tower_of_images = tower_of(self, sides)
     if self.family.derive then
       self.family.derive(f, self.folder.config, self.names, function(name) return has(self, name) end,
-        function(names, most) return gguf.first_floats(self.folder, self.family.prefixes, names, most) end)
+        function(list, most) return gguf.first_floats(self.folder, self.family.prefixes, list, most) end)
     end
     self.is_late = sentence.is_late(self.folder)
     local head = head_of(self, self.folder.config)

@@ -280,6 +280,8 @@ return function(of, spec)
   }
 
   of("gen/checkpoints/names.lua", spec .. "checkpoints/names_spec.lua") {
+    { name = "names_braces", old = 'words.list(list, "[^,]+")[i]', new = 'words.list(list, "[^,]+")[1]',
+      filter = "braces", wrong = "each of a rule's paths has the first of its names" },
     { name = "names_old", old = '"LayerNorm.gamma"', new = '"LayerNorm.beta"', filter = "old",
       wrong = "old checkpoints have another tensor as a norm's weight" },
     { name = "names_prefixes", old = "do result[#result + 1] = prefix .. name end",

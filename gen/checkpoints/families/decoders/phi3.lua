@@ -4,10 +4,6 @@ local heads = require("checkpoints.heads")
 local layers = require("checkpoints.layers")
 local words = require("common.words")
 
-local function part(number)
-  return { "layers.*.self_attn.qkv_proj", part = number, parts = { "heads", "kv_heads", "kv_heads" } }
-end
-
 -- Checks the type of scaled positions, for which transformers takes su and yarn as longrope.
 local function check_rope(facts)
   local dictionary = facts.rope_scaling and next(facts.rope_scaling) and facts.rope_scaling
@@ -27,11 +23,8 @@ return heads.llama_family {
   model_types = { phi3 = "Phi3" },
   called = { phi3 = "Phi 3 and 4" },
   tensors = heads.llama_tensors {
-    { "l*.attn.q", part(1) },
-    { "l*.attn.k", part(2) },
-    { "l*.attn.v", part(3) },
-    { "l*.ff.gate", { "layers.*.mlp.gate_up_proj", part = 1, parts = 2 } },
-    { "l*.ff.up", { "layers.*.mlp.gate_up_proj", part = 2, parts = 2 } },
+    { "l*.attn.{q,k,v}", { "layers.*.self_attn.qkv_proj", parts = { "heads", "kv_heads", "kv_heads" } } },
+    { "l*.ff.{gate,up}", { "layers.*.mlp.gate_up_proj", parts = 2 } },
   },
   config = heads.llama_config { vocab = 32064, d_model = 3072, d_ff = 8192, longest = 4096, original = 4096,
     rms_eps = 1e-5, partial = 1, window = false },
