@@ -67,7 +67,7 @@ local of_iq2 = { -43, -25, -8, 8, 25, 43 }
 ---   take 1.5 times as long on a Zen 4 if they ask for one of each pair. nil: as few_rows
 --- bit: in the field of a packed file that says which types the file contains; it never changes
 ---
---- Weights of integers in scale blocks, 32 inputs of one output that share a scale (runtime/ops/product_scaled.h), have
+--- Weights of integers in scale blocks, 32 inputs of one output that share a scale (runtime/ops/product/scaled.h), have
 --- these fields. Their elements are the bytes of the packed form:
 --- weights: its name in the key `weights`; rows: the type of the rows that its products usually read
 --- block: { bits: of an integer; scale_bytes: of a scale, 2 for f16, 4 for f32, or 1 for a power of two; scales: of a

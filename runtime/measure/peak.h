@@ -2,7 +2,7 @@
  * be faster. The loop is compiled for the model's target (attn2c_roof.c). */
 #pragma once
 
-#include "ops/product.h"
+#include "ops/product/product.h"
 
 enum { ATTN2C_PEAK_ROUNDS = 2000 };
 

@@ -117,7 +117,7 @@ ATTN2C_INLINE void attn2c_quantise_columns(int8_t *y, const float *x, const floa
 }
 
 /* Rows of a panel of keys before its groups: the scales of the keys, then the two rows that sums may begin
- * with (product_int8.h), of which a target fills its own. */
+ * with (product/int8.h), of which a target fills its own. */
 enum { ATTN2C_KEYS_SCALES = 0, ATTN2C_KEYS_START = 1, ATTN2C_KEYS_GROUPS = 3 };
 
 /* Writes a panel of keys, [3 + ceil(cols/4)][ldy][4], of integers x[rows][cols], and of their scales. Keys

@@ -3,7 +3,7 @@
  * weights.
  *
  * The numbers are the same on every target. How a fine block stores them depends on the target, and so does
- * `zero8`: it is where the sums of the target's products with weights of int8 begin (product_scaled.h). */
+ * `zero8`: it is where the sums of the target's products with weights of int8 begin (product/scaled.h). */
 #pragma once
 
 #include "base/number_types.h"

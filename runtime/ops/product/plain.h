@@ -1,4 +1,4 @@
-/* product_plain.h - implements product.h for any processor, by GNU vectors: a multiply-add rounds twice. */
+/* plain.h - implements product.h for any processor, by GNU vectors: a multiply-add rounds twice. */
 #pragma once
 
 #include "ops/vector.h"

@@ -17,16 +17,16 @@
 #pragma once
 
 #if defined(__AVX512F__)
-#include "ops/product_avx512.h"
+#include "ops/product/avx512.h"
 #elif defined(__AVX2__) && defined(__FMA__)
-#include "ops/product_avx2.h"
+#include "ops/product/avx2.h"
 #elif defined(__aarch64__)
-#include "ops/product_neon.h"
+#include "ops/product/neon.h"
 #else
-#include "ops/product_plain.h"
+#include "ops/product/plain.h"
 #endif
 
-#line __LINE__ "attn2c/runtime/ops/product.h" /* see base/processor_x86_64.h */
+#line __LINE__ "attn2c/runtime/ops/product/product.h" /* see base/processor_x86_64.h */
 
 #define ATTN2C_STRIP ATTN2C_INLINE void
 

@@ -1,9 +1,9 @@
-/* product_words.h - shared parts of bf16 and int8 strips: vectors of 4-byte groups and of integer sums. A
+/* words.h - shared parts of bf16 and int8 strips: vectors of 4-byte groups and of integer sums. A
  * group is two inputs of bf16 or four of int8. Vectors hold groups of the weights, or one group of a row in
  * every lane. Only the existing bytes of an incomplete last group are read. */
 #pragma once
 
-#include "ops/product.h"
+#include "ops/product/product.h"
 
 typedef uint32_t attn2c_words __attribute__((vector_size(4 * ATTN2C_LANES)));
 /* Not __m512i, whose elements are long: gcc 12 would copy every sum at each step. */
