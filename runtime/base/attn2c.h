@@ -1,5 +1,6 @@
-/* attn2c.h - what all runtime and emitted files share: version, statuses, messages, allocation. Generator and
- * runtime must agree on the version. The statuses are also the exit codes of emitted programs. */
+/* attn2c.h - declares what all runtime and emitted files share: version, statuses, messages, allocation.
+ * Generator and runtime must agree on the version. The statuses are also the exit codes of emitted
+ * programs. */
 #pragma once
 
 /* The headers of the C library that most files need, with what Linux has besides C11. */
@@ -19,7 +20,8 @@
 #define ATTN2C_PRINTF printf
 #endif
 
-/* The version, which emitted code compares with its generator's (gen/common/version.lua) in an #error. */
+/* The runtime's version. Emitted code compares it with its generator's (gen/common/version.lua) in an
+ * #error. */
 #define ATTN2C_RUNTIME_VERSION 201
 
 /* Alignment in bytes of every packed panel, every tensor of the arena and every row of a padded tensor. */
@@ -50,7 +52,8 @@ void attn2c_say(attn2c_message *message, const char *format, ...)
 #define attn2c_fail(message, status, ...) (attn2c_say((message), __VA_ARGS__), (int)(status))
 
 /* Replaces characters that a terminal would obey or not show by '?'. These are controls, marks of direction
- * and bytes that are not UTF-8. Text from files and command lines goes through this before it is printed. */
+ * and bytes that are not UTF-8. All text from a file or a command line goes through this before it is
+ * printed. */
 void attn2c_printable(char *text);
 
 const char *attn2c_strerror(int status);

@@ -11,7 +11,8 @@ ATTN2C_INLINE void attn2c_copy(float *y, const float *x, int rows, int cols, int
     memcpy(y + (ptrdiff_t)i * ldy, x + (ptrdiff_t)i * ldx, (size_t)cols * sizeof *x);
 }
 
-/* y[i][j] = x[i][order[j]]. The order has each column once, as a float; it is a constant of the model. */
+/* y[i][j] = x[i][order[j]]. The order has each of the columns once, as a float; it is a constant of the
+ * model. */
 ATTN2C_INLINE void attn2c_gather_columns(float *y, const float *x, const float *order, int rows, int cols,
                                          int ldx, int ldy) {
   for (int i = 0; i < rows; i++) {
@@ -30,7 +31,8 @@ ATTN2C_INLINE void attn2c_fill(float *y, int rows, int cols, int ldy, float valu
   }
 }
 
-/* Writes y[rows][cols]: row i is row ids[i] of table[][cols], which is packed. Ids are within the table. */
+/* Writes y[rows][cols]: row i is row ids[i] of table[][cols], which is packed. The ids must be within the
+ * table. */
 ATTN2C_INLINE void attn2c_embed(float *y, const float *table, const int32_t *ids, int rows, int cols,
                                 int ldy) {
   for (int i = 0; i < rows; i++)
@@ -248,7 +250,8 @@ ATTN2C_INLINE void attn2c_pool_root(float *y, const float *x, int rows, int cols
   for (int j = 0; j < cols; j++) y[j] *= root;
 }
 
-/* y[cols] = the deviation of x[rows][cols] with rows - 1 degrees of freedom; 0 of one row, or none. */
+/* y[cols] = the deviation of the rows of x[rows][cols], of rows - 1 degrees of freedom; 0 if there is one
+ * row, or none. */
 ATTN2C_INLINE void attn2c_pool_deviation(float *y, const float *x, int rows, int cols, int ldx) {
   const float freedom = rows > 1 ? (float)(rows - 1) : 1.0f;
   attn2c_pool_mean(y, x, rows, cols, ldx);
@@ -355,7 +358,8 @@ ATTN2C_INLINE void attn2c_pool_last_but(float *y, const float *x, const int32_t 
   memcpy(y, x + (ptrdiff_t)last * ldx, (size_t)cols * sizeof *x);
 }
 
-/* y[i] = 0 if ids[i] is `id`, else x[i] (1 - share) / (1 - its share of `valid` >= 1 ids), [rows][cols]. */
+/* y[i] = 0 if ids[i] is `id`, else x[i] (1 - share) / (1 - its share of the first `valid` ids), [rows][cols];
+ * 1 <= valid <= rows. */
 ATTN2C_INLINE void attn2c_drop_tokens(float *y, const float *x, const int32_t *ids, int rows, int valid,
                                       int cols, int32_t id, float share, int ldx, int ldy) {
   int kept = valid;
@@ -374,7 +378,8 @@ ATTN2C_INLINE void attn2c_pool_row(float *y, const float *x, int cols) {
   memcpy(y, x, (size_t)cols * sizeof *x);
 }
 
-/* y[i] = the index of the first largest of x[i][0 .. cols-1], x[rows][cols], cols >= 1; NaN is largest. */
+/* y[i] = the index of the first largest of x[i][0 .. cols-1], x[rows][cols], cols >= 1; NaN is larger than
+ * all. */
 ATTN2C_INLINE void attn2c_argmax(int32_t *y, const float *x, int rows, int cols, int ldx) {
   for (int i = 0; i < rows; i++) {
     const float *row = x + (ptrdiff_t)i * ldx;

@@ -15,12 +15,14 @@
  * byte, for |x| <= 127.5. */
 #define ATTN2C_INT8_ROUNDER 12582912.0f
 
-/* The smallest scale of a row. Smaller ones have few bits or none, and no inverse. It is twice the smallest
- * normal float: a denormal is less than half of it and becomes 0, whether denormals count as zero or not. */
+/* The smallest scale of a row. Smaller ones would have few bits or none, and no inverse. It is twice the
+ * smallest normal float: a denormal is less than half of it and becomes 0, whether denormals count as zero or
+ * not. */
 #define ATTN2C_INT8_LEAST_SCALE 0x1p-125f
 
 /* Split a row's scale into two factors, head and rest. So sum * head * (another scale) * rest is finite if
- * the result is: |sum| < 2^31, and no scale is more than 2^121. `rest` is a power of two: no bit is lost. */
+ * the result is: |sum| < 2^31, and no scale is more than 2^121. The factor `rest` is a power of two, so it
+ * removes no bit. */
 #define ATTN2C_INT8_LARGE_SCALE 0x1p96f
 ATTN2C_INLINE float attn2c_scale_head(float scale) {
   return scale > ATTN2C_INT8_LARGE_SCALE ? scale * 0x1p-32f : scale;
@@ -29,7 +31,8 @@ ATTN2C_INLINE float attn2c_scale_rest(float scale) {
   return scale > ATTN2C_INT8_LARGE_SCALE ? 0x1p32f : 1.0f;
 }
 
-/* x[cols] *= rest, after the loop over a row: nearly every row has 1, and takes longer with it. */
+/* x[cols] *= rest, after the loop over a row: nearly every row has 1, and a loop with this multiplication
+ * takes longer. */
 ATTN2C_INLINE void attn2c_times_rest(float *x, float rest, size_t cols) {
   if (__builtin_expect(rest != 1.0f, 0))
 #pragma omp simd
@@ -106,7 +109,8 @@ ATTN2C_INLINE void attn2c_widen_i8(float *y, const int8_t *x, int rows, int cols
   }
 }
 
-/* Writes y[rows][cols]: row i is row ids[i] of a table of integers, times its scale. ldt: of the table. */
+/* Writes y[rows][cols]: row i is row ids[i] of a table of integers, times its scale. Rows of the table are
+ * ldt elements apart. */
 ATTN2C_INLINE void attn2c_embed_i8(float *y, const int8_t *table, const float *scale, const int32_t *ids,
                                    int rows, int cols, int ldt, int ldy) {
   for (int i = 0; i < rows; i++) {

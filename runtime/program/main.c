@@ -1,4 +1,5 @@
-/* main.c - a program's main function: runs a command on its model. Faults are lines and an exit code. */
+/* main.c - the main function of an emitted program: runs one command on its model. It reports faults as lines
+ * and an exit code. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +38,8 @@ static void put(const char *words) {
   (void)written; /* a failure cannot be reported anywhere */
 }
 
-/* Ends the program at SIGBUS. A failed read of mapped weights raises it. */
+/* Ends the program at SIGBUS. Mapped weights are read when they are used, and a failed read raises this
+ * signal. */
 static void end_by_bus_error(int number) {
   (void)number;
   put(program_name);
@@ -45,7 +47,8 @@ static void end_by_bus_error(int number) {
   _exit(ATTN2C_IO);
 }
 
-/* Chooses the program for the target that is used here. Without any, info and pack still run. */
+/* Chooses the program for the target that is used here. A machine that can run none of them may still run
+ * info and pack. */
 static int choose(const attn2c_arguments *arguments, const attn2c_program **program,
                   attn2c_message *message) {
   const attn2c_descriptor *chosen;
@@ -162,7 +165,8 @@ int main(int argc, char **argv) {
   attn2c_message message = attn2c_message_make(text, sizeof text);
   attn2c_arguments arguments;
   hold_standard_descriptors();
-  /* A reader that closed its pipe and a full quota are failures of output, exit 4. They raise no signal. */
+  /* A reader that closed its pipe and a full quota are failures of output, exit 4. They must not raise a
+   * signal. */
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
   int status = attn2c_arguments_parse(argc, argv, &arguments, &message);

@@ -296,7 +296,8 @@ of("gen/common/words.lua", spec .. "commands/build/again_spec.lua") {
 
 of("gen/common/words.lua", spec .. "common/words_spec.lua") {
   { name = "words_all", old = "if not is(member) then return false end end",
-    new = "if not is(member) then break end end", filter = "asks all members", wrong = "all members of a list are what some are not" },
+    new = "if not is(member) then break end end", filter = "asks all members",
+    wrong = "all members of a list are what some are not" },
 }
 
 of("gen/deploy/roff.lua", spec .. "deploy/roff_spec.lua") {

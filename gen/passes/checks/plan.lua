@@ -4,7 +4,8 @@ local check_storage = require("passes.checks.storage")
 local each_op = require("passes.common.region_ops")
 local expect = require("passes.checks.expect")
 
---- Checks that every op is in exactly one region, products have their weights' panels, and storage is right.
+--- Checks that every op is in exactly one region, that products have the panels of their weights, and that the
+--- storage is right.
 return function(state)
   local found = {}
   local function mark(op)

@@ -258,7 +258,8 @@ local function attend_integers(self, a, lengths)
   return integer_context(self, a, scores, scale, v, v_scale)
 end
 
--- Returns keys and values as an attention multiplies or a state keeps them, and scales of integers.
+-- Returns keys and values as an attention multiplies them, or as a state keeps them, and their scales if they are
+-- integers.
 local function as_numbers(self, a, k, v)
   if precision.quantises(self.spec.cache) then
     local keys, k_scale = self:quantise_heads(a.path .. ".k", k, a.kv_heads)
@@ -511,7 +512,8 @@ function attention.short_conv(self, path, x)
   return close(self, { path = path }, self:op("multiply", path .. ".gated", { a = y, b = c }))
 end
 
--- Returns what all uses of a layer's cross-attention share: it has the memory's padding, no other mask, and all heads.
+-- Returns what is the same for all uses of a layer's cross-attention: it has the memory's padding, no other mask, and
+-- all heads.
 local function cross_of(self, path, memory)
   local spec = self.spec
   return { path = path .. ".cross", output = "cross_", heads = spec.heads, kv_heads = spec.kv_heads,

@@ -88,7 +88,8 @@ local function add_head(self, x, storage, column)
       scale = scale and self:at(scale, 0, column // storage.head_dim, origin) })
 end
 
---- Adds the rows of x of a sequence to those that its state has, in a loop over its pages; a method of the lowering.
+--- Adds the rows of x of a sequence to those that its state has, in a loop over the state's pages; a method of the
+--- lowering.
 function keys.add_rows(self, x, storage)
   local step = storage.key_block
   self:loop("pages", { step = step, count = self.state.spec.call_rows // step + 2 }, function()
@@ -101,7 +102,8 @@ function keys.add_rows(self, x, storage)
   end)
 end
 
---- Returns the storage of a head's packed keys or values, by its first column: those that a worker packs for itself.
+--- Returns the storage of the packed keys or values of one head, whose first column is given: those that a worker packs
+--- for itself.
 function keys.of_head(storage, first_column, columns)
   return storage and setmetatable({ first_column = first_column, width = columns }, { __index = storage })
 end

@@ -69,20 +69,16 @@ typedef struct attn2c_reader_text {
   int64_t number; /* the caller's own number */
 } attn2c_reader_text;
 
-/* Copies one text's rows of output `output` from an array of `from_rows` rows to one of `to_rows`. */
+/* Copies the rows of one text of output number `output` from an array of `from_rows` rows to one of
+ * `to_rows`. */
 void attn2c_reader_place(const attn2c_reader *reader, int output, const void *from, int64_t from_rows,
                          int64_t length, void *to, int64_t to_rows);
-
-/* Keeps why a text cannot be read, and returns the status. */
-static inline int attn2c_reader_fail(attn2c_reader *reader, int status, const char *fault) {
-  snprintf(reader->fault, sizeof reader->fault, "%s", fault);
-  return status;
-}
 
 /* Returns the extent of an axis of output number `output` for `texts` texts of `rows` rows. */
 int64_t attn2c_reader_extent(const attn2c_reader *reader, int output, int axis, int64_t texts, int64_t rows);
 
-/* Returns the elements of an output for one text of `rows` rows: of an embedding, those that are kept. */
+/* Returns the elements of output number `output` for one text of `rows` rows: of an embedding, those that are
+ * kept. */
 int64_t attn2c_reader_elements(const attn2c_reader *reader, int output, int64_t rows);
 
 /* Keeps the first numbers of embeddings of texts (Kusupati et al. 2022, "Matryoshka"). The result of a model

@@ -1,4 +1,5 @@
-/* rows.c - gathers texts into calls of any length, and copies the rows of each text to its place. */
+/* rows.c - gathers texts into calls of a model of any length, and copies the rows of each text to its
+ * place. */
 #include "model/text/reader.h"
 
 #include "model/sequences.h"
@@ -23,6 +24,11 @@ typedef struct {
   size_t first, end; /* texts [first, end) */
   int64_t count, rows;
 } part;
+
+static int fail(attn2c_reader *reader, int status, const char *fault) {
+  snprintf(reader->fault, sizeof reader->fault, "%s", fault);
+  return status;
+}
 
 static int output_count(const attn2c_reader *reader) {
   return attn2c_primary_entry(reader->model)->output_count;
@@ -120,7 +126,7 @@ static int run_part(job *job, part p, int64_t rows, void *const *outputs) {
     fill(job, p);
     status = attn2c_sequences_run(job->context, p.count, job->lengths, 0, job->inputs, job->results);
   }
-  if (status != ATTN2C_OK) return attn2c_reader_fail(job->reader, status, attn2c_strerror(status));
+  if (status != ATTN2C_OK) return fail(job->reader, status, attn2c_strerror(status));
   scatter(job, p, rows, outputs);
   return ATTN2C_OK;
 }
@@ -129,7 +135,7 @@ static int run_all(job *job, int64_t rows, void *const *outputs) {
   attn2c_reader *reader = job->reader;
   int status = ATTN2C_OK;
   for (size_t first = 0; first < reader->count && status == ATTN2C_OK;) {
-    if (reader->stops && reader->stops()) return attn2c_reader_fail(reader, ATTN2C_USAGE, "stopped");
+    if (reader->stops && reader->stops()) return fail(reader, ATTN2C_USAGE, "stopped");
     const part p = part_from(job, first);
     if (p.count > 0) status = run_part(job, p, rows, outputs);
     first = p.end;
@@ -148,7 +154,7 @@ int attn2c_text_rows_run(attn2c_reader *reader, attn2c_context *context, int64_t
   job.sizes = calloc(count, sizeof *job.sizes);
   int status = ATTN2C_OK;
   if (!job.ids || !job.inputs || !job.results || !job.buffers || !job.sizes) {
-    status = attn2c_reader_fail(reader, ATTN2C_MEMORY, attn2c_strerror(ATTN2C_MEMORY));
+    status = fail(reader, ATTN2C_MEMORY, attn2c_strerror(ATTN2C_MEMORY));
   } else {
     job.types = job.ids + reader->longest, job.lengths = job.types + reader->longest;
     job.adapters = job.lengths + reader->longest;
