@@ -170,8 +170,7 @@ function input_stages.tokens(self, spec, stage)
     self:weight(self.vocab_path, { stage.vocab, stage.width or spec.d_model }, 0, 1, scaled))
 end
 
--- Reads an image. A patch's linear layer is a convolution as wide as its stride: weight [d_model][channels patch
--- patch].
+-- Reads an image. A patch's layer is a convolution as wide as its stride: weight [d_model][channels patch patch].
 function input_stages.image(self, spec, stage)
   local path = self.prefix .. "input"
   local x
@@ -491,8 +490,7 @@ local function memory(self)
   end
 end
 
--- True if a target of the model has an instruction that multiplies pairs of bf16. The graph is the same for all
--- targets.
+-- True if a target has an instruction that multiplies pairs of bf16. The graph is the same for all targets.
 local function some_has_pairs(target_names)
   return words.any(target_names, function(name) return targets.by_name[name].bf16 == "pairs" end)
 end
@@ -597,10 +595,9 @@ function graph.dump(state)
       t.type == "i32" and (" from %d to %d"):format(t.minimum, t.limit - 1) or "", growth_text(t))
   end
   for _, op in ipairs(entry.ops) do
-    local operands = {}
-    for _, operand in ipairs(ops.table[op.op].operands) do
-      if op.operands[operand] then operands[#operands + 1] = op.operands[operand].name end
-    end
+    local operands = words.map(ops.table[op.op].operands, function(each)
+      return op.operands[each] and op.operands[each].name
+    end)
     lines[#lines + 1] = ("  %s = %s(%s)%s   %s   %d flops%s"):format(op.result.name, op.op,
       table.concat(operands, ", "), attributes_text(op), words.shape(op.result.shape), op.flops,
       growth_text(op.result))

@@ -1,6 +1,5 @@
-/* pairs.h - packs keys and values into groups of two bf16 numbers, which products of bf16 read. A panel's
- * groups are two elements of a key, or the same element of two values. An element without a partner is paired
- * with 0. */
+/* pairs.h - packs keys and values into groups of two bf16 numbers, which products of bf16 read. Groups are
+ * two elements of a key, or the same element of two values. An element without a partner is paired with 0. */
 #pragma once
 
 #include "ops/round.h"
@@ -78,8 +77,7 @@ ATTN2C_INLINE void attn2c_pairs_of_columns(uint16_t *y, const float *x, int rows
   attn2c_pair_columns(y, x, 0, rows, cols, ldx, ldy);
 }
 
-/* Does the same for rows that are bf16 already. The number of elements is even, or the last ones are read one
- * by one. */
+/* The same for rows of bf16. The number of elements is even, or the last ones are read one by one. */
 ATTN2C_INLINE void attn2c_pairs_of_bf16_columns(uint16_t *y, const uint16_t *x, int rows, int cols, int ldx,
                                                 int ldy) {
   attn2c_pair_columns(y, x, 1, rows, cols, ldx, ldy);
@@ -97,8 +95,7 @@ ATTN2C_INLINE void attn2c_pair_some(uint16_t *y, const uint16_t *x, int rows, in
   for (int j = 0; j < groups; j++) memcpy(y + 2 * j * ldy, turned + j * BLOCK, 4 * BLOCK);
 }
 
-/* Does the same as attn2c_pairs_of_bf16_columns; y has groups of 0 after the last row's, up to a multiple of
- * `lanes`. */
+/* As attn2c_pairs_of_bf16_columns; y has groups of 0 after the last row's, up to a multiple of `lanes`. */
 ATTN2C_INLINE void attn2c_pairs_of_bf16_keys(uint16_t *y, const uint16_t *x, int rows, int cols, int ldx,
                                              int ldy, int lanes) {
   enum { BLOCK = ATTN2C_PAIRS_BLOCK };

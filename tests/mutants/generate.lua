@@ -18,7 +18,7 @@ return function(of, spec)
   of("runtime/generate/sample_logits.c", "c:sample") {
     { name = "logits_none", old = "if (o->allowed_count > 0) equal_if_none(s);", new = "",
       filter = "sample/transformers", wrong = "allowed tokens with -inf are refused" },
-    { name = "logits_tiny", old = "if (is_infinite(s->largest) && !s->options.greedy) keep_largest(s, logits);",
+    { name = "logits_tiny", old = "if (attn2c_is_infinite(s->largest) && !s->options.greedy) keep_largest(s, logits);",
       new = "", filter = "sample/tiny*", wrong = "a tiny temperature is refused" },
   }
 

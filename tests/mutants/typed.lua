@@ -162,7 +162,7 @@ return function(of, spec)
   }
 
   of("gen/passes/plan/storage.lua", spec .. "passes/precision_spec.lua") {
-    { name = "pairs_split", old = "% rows_per_sequence % together > 0", new = "% rows_per_sequence % together > 1",
+    { name = "pairs_split", old = "% rows_per_sequence % together == 0", new = "% rows_per_sequence % together <= 1",
       filter = "packs pairs of values", wrong = "a pair of values may lie in two blocks" },
   }
 

@@ -16,12 +16,10 @@ local Builder = {}
 Builder.__index = Builder
 
 --- Returns the float nearest to a number. An op's factor must be the same in the emitted C, which prints nine digits,
---- and in the reference. Nine digits of a double may be nearer to another float than the double is; the nine digits of
---- a float are not.
+--- and in the reference. Nine digits of a double may be nearer to another float; a float's are not.
 function Builder.to_float(value) return (string.unpack("<f", string.pack("<f", value))) end
 
--- Returns the rule of a weight that uses another's tensor if the checkpoint has none of its own; its own names come
--- first.
+-- Returns the rule of a weight that uses another's tensor if the checkpoint has none of its own; its own come first.
 local function with_own_names(own, rule)
   if not own or not own.names then return own or rule end
   local joined = words.merged(own)
@@ -278,8 +276,7 @@ function Builder:of_sequences()
   return graph.adapters
 end
 
---- Returns a product with a packed weight, x W^T + b, in the number type that the precision gives its part, with what
---- adapters add to it.
+--- Returns a product with a packed weight, x W^T + b, in its part's number type, with what adapters add to it.
 function Builder:product(path, operands)
   local weight, change = operands.weight, adapted.change(self, path, operands)
   local x, row_scale = self:converted(path, weight, operands.x)
@@ -490,8 +487,7 @@ local function check_names(self, graphs)
   check_paths(self, "input_order", products)
 end
 
---- Returns the graph. others: the graphs of all other entries, if this is the last that is made; else nil. Faults:
---- usage.
+--- Returns the graph. others: the graphs of all other entries, if this is the last one; else nil. Faults: usage.
 function Builder:finish(others)
   local graph = self.graph
   graph.products = self.products
