@@ -1,17 +1,20 @@
 -- spoil.lua: runs a Lua program that builds (gen/attn2c, tests/program.lua), but treats some of the emitted files in
 -- another way. It changes those whose names end in $SPOIL_ENDING by the sed script $SPOIL_SCRIPT before they are
 -- written (helper.spoiling). It compiles all emitted files with $SPOIL_COMPILER, if that is set, and with $SPOIL_LEVEL
--- after all other flags (helper.compiling). Other builds share the runtime's objects.
+-- after all other flags (helper.compiling). It defines the macro $SPOIL_DEFINE, of processors, in emitted files and in
+-- the runtime's that ask which processor there is. Other builds share the runtime's other objects.
 --   lua5.4 tests/spoil.lua PROGRAM [WORDS ...]
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
 dofile(here .. "/../gen/common/compiled.lua").start(((here .. "/../gen"):gsub("/tests/%.%./", "/")))
 
 local build = require("commands.build")
+local files = require("common.files")
 local process = require("common.process")
 local recipe = require("commands.build.recipe")
 
 local ending, script = os.getenv("SPOIL_ENDING") or "", os.getenv("SPOIL_SCRIPT") or ""
 local compiler, level = os.getenv("SPOIL_COMPILER"), os.getenv("SPOIL_LEVEL")
+local macro = os.getenv("SPOIL_DEFINE")
 
 -- Returns a text after the sed script.
 local function spoiled(text)
@@ -34,12 +37,36 @@ function build.make(state, ...)
   return make(state, ...)
 end
 
+local is_of_processors = { ["base/processor.h"] = true } -- by the path of a file of the runtime
+
+-- True if a file of the runtime includes base/processor.h, itself or through others.
+local function sees_processor(path)
+  if is_of_processors[path] == nil then
+    is_of_processors[path] = false
+    for header in (files.read(here .. "/../runtime/" .. path) or ""):gmatch('#include "([^"\n]+)"') do
+      is_of_processors[path] = is_of_processors[path] or sees_processor(header)
+    end
+  end
+  return is_of_processors[path]
+end
+
+-- Returns the words after all others of a job's compilation.
+local function last_words(job)
+  local is_of_model = job.from == "model"
+  local has_macro = macro and (is_of_model or job.from == "runtime" and sees_processor(job.source))
+  local list = { has_macro and "-D" .. macro or nil }
+  if is_of_model then list[#list + 1] = level end
+  return list
+end
+
 function recipe.jobs(...)
   local list = jobs(...)
   for _, job in ipairs(list) do
-    for i, command in ipairs(level and job.from == "model" and job.commands or {}) do
+    local more = last_words(job)
+    for i, command in ipairs(next(more) and job.commands or {}) do
       if command[1].of == "compiler" then
-        job.commands[i] = { compiler or command[1], table.move(command, 2, #command, 1, {}), level }
+        local first = job.from == "model" and compiler or command[1]
+        job.commands[i] = { first, table.move(command, 2, #command, 1, {}), more }
       end
     end
   end
