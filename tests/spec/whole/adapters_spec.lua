@@ -190,7 +190,7 @@ describe("an adapter next to the weights of a model", function()
     image = { path = root .. "/tests/hf/pictures/vit_labels", input = root .. "/tests/pictures/files/rgb420.jpg",
       modules = { { "vit.encoder.layer.0.attention.attention.query", 24, 24 },
         { "vit.encoder.layer.1.output.dense", 24, 24 } } },
-    audio = { path = root .. "/tests/hf/sounds/layer", input = root .. "/models/digits/held1.wav",
+    audio = { path = root .. "/tests/hf/sounds/layer", input = root .. "/tests/hf/speech/english/short.wav",
       modules = { { "wav2vec2.encoder.layers.0.attention.v_proj", 16, 16 },
         { "wav2vec2.encoder.layers.0.feed_forward.output_dense", 16, 24 } } },
   }

@@ -26,7 +26,7 @@ setup(function()
   files.write_all(folder, { { name = "prompts.txt", text = table.concat(prompts, "\n") .. "\n" } })
   for name, model in pairs { tales = tales, slide = "slide.model" } do
     sh(("%s %s build %s sequences=3 chunk=16 kernels=c name=%s -o %s >log 2>&1 || { cat log; exit 1; }"):format(
-      helper.optimised, shell(root .. "/gen/attn2c"), shell(model), name, name)) -- they write some 60,000 tokens
+      helper.fast_kernels, shell(root .. "/gen/attn2c"), shell(model), name, name)) -- they write some 60,000 tokens
   end
 end)
 
@@ -105,7 +105,7 @@ end)
 describe("--draft", function()
   local function build(words)
     local command = "%s %s build %s sequences=3 chunk=16 kernels=c %s"
-    return helper.run(command:format(helper.optimised, shell(root .. "/gen/attn2c"), shell(tales), words), folder)
+    return helper.run(command:format(helper.fast_kernels, shell(root .. "/gen/attn2c"), shell(tales), words), folder)
   end
 
   -- The models that guess: itself, of a shorter context; and one whose layers forget keys, which guesses otherwise.
