@@ -16,7 +16,6 @@ local orders = require("passes.graph.orders")
 local shorten = require("passes.graph.rounded")
 local smoothing = require("passes.graph.smoothing")
 local sources = require("checkpoints.sources")
-local targets = require("data.targets")
 local sounds = require("passes.graph.sounds")
 local pools_of_kept = require("data.stages").pools_of_kept
 local words = require("common.words")
@@ -490,11 +489,6 @@ local function memory(self)
   end
 end
 
--- True if a target has an instruction that multiplies pairs of bf16. The graph is the same for all targets.
-local function some_has_pairs(target_names)
-  return words.any(target_names, function(name) return targets.by_name[name].bf16 == "pairs" end)
-end
-
 -- Makes the keys and values of a source that each layer of a decoder reads, which the state keeps. spec: the encoder's.
 local function encode(self, spec)
   local states = encoded(self, spec)
@@ -515,7 +509,7 @@ end
 
 -- Returns the graph of a spec of the state's entry.
 local function built(state, spec)
-  local self = Builder.new(spec.decoder or spec, state.name, some_has_pairs(state.target_names),
+  local self = Builder.new(spec.decoder or spec, state.name, state.target_names,
     spec.role == "adapted" and state.adapters or nil)
   if spec.role == "encode" then
     encode(self, spec)
