@@ -52,15 +52,17 @@ static const int paddings[] = {0, 3, 16};
   NOINLINE void gather_##cols(float *y, const float *x, const float *order, int rows, int ldx, int ldy) {    \
     attn2c_gather_columns(y, x, order, rows, cols, ldx, ldy);                                                \
   }                                                                                                          \
-  NOINLINE void embed_##cols(float *y, const float *table, const int32_t *ids, int rows, int ldy) {          \
-    attn2c_embed(y, table, ids, rows, cols, ldy);                                                            \
+  NOINLINE void embed_##cols(float *y, const float *table, const int32_t *ids, attn2c_table of, int rows,    \
+                             int ldy) {                                                                      \
+    attn2c_embed(y, table, ids, of, rows, cols, ldy);                                                        \
   }                                                                                                          \
-  NOINLINE void embed_bf16_##cols(float *y, const uint16_t *table, const int32_t *ids, int rows, int ldy) {  \
-    attn2c_embed_bf16(y, table, ids, rows, cols, (cols + 1) / 2 * 2, ldy);                                   \
+  NOINLINE void embed_bf16_##cols(float *y, const uint16_t *table, const int32_t *ids, attn2c_table of,      \
+                                  int rows, int ldy) {                                                       \
+    attn2c_embed_bf16(y, table, ids, of, rows, cols, ldy);                                                   \
   }                                                                                                          \
   NOINLINE void embed_i8_##cols(float *y, const int8_t *table, const float *scale, const int32_t *ids,       \
-                                int rows, int ldy) {                                                         \
-    attn2c_embed_i8(y, table, scale, ids, rows, cols, (cols + 3) / 4 * 4, ldy);                              \
+                                attn2c_table of, int rows, int ldy) {                                        \
+    attn2c_embed_i8(y, table, scale, ids, of, rows, cols, ldy);                                              \
   }                                                                                                          \
   NOINLINE void mean_##cols(float *y, const float *x, int rows, int ldx) {                                   \
     attn2c_pool_mean(y, x, rows, cols, ldx);                                                                 \
@@ -84,9 +86,9 @@ static const struct {
   void (*transpose)(float *, const float *, int, int, int);
   void (*copy)(float *, const float *, int, int, int);
   void (*gather)(float *, const float *, const float *, int, int, int);
-  void (*embed)(float *, const float *, const int32_t *, int, int);
-  void (*embed_bf16)(float *, const uint16_t *, const int32_t *, int, int);
-  void (*embed_i8)(float *, const int8_t *, const float *, const int32_t *, int, int);
+  void (*embed)(float *, const float *, const int32_t *, attn2c_table, int, int);
+  void (*embed_bf16)(float *, const uint16_t *, const int32_t *, attn2c_table, int, int);
+  void (*embed_i8)(float *, const int8_t *, const float *, const int32_t *, attn2c_table, int, int);
   void (*mean)(float *, const float *, int, int);
   void (*max)(float *, const float *, int, int);
   void (*row)(float *, const float *);
@@ -492,7 +494,7 @@ Test(gather, embed) {
     float *y = guarded_matrix(rows, cols, ld, seed + 2, 0.0f, 1.0f);
     int32_t *ids = guarded_allocate((size_t)rows * sizeof *ids);
     for (int i = 0; i < rows; i++) ids[i] = i == 0 ? VOCABULARY - 1 : (i * 31 + (int)s) % VOCABULARY;
-    sized[s].embed(y, table, ids, rows, ld);
+    sized[s].embed(y, table, ids, attn2c_table_rows(cols), rows, ld);
     for (int i = 0; i < rows; i++)
       for (int j = 0; j < cols; j++) cr_assert(same(y[i * ld + j], table[ids[i] * cols + j]));
     cr_assert(guarded_padding_kept(y, rows, cols, ld));
@@ -517,11 +519,11 @@ Test(gather, embed_types) {
     for (int i = 0; i < VOCABULARY * pairs; i++) halves[i] = (uint16_t)(0x3f00 + i * 7 % 500);
     for (int i = 0; i < VOCABULARY * fours; i++) bytes[i] = (int8_t)(i * 11 % 255 - 127);
     for (int i = 0; i < rows; i++) ids[i] = i == 0 ? VOCABULARY - 1 : (i * 31 + (int)s) % VOCABULARY;
-    sized[s].embed_bf16(y, halves, ids, rows, ld);
+    sized[s].embed_bf16(y, halves, ids, attn2c_table_rows(pairs / 2), rows, ld);
     for (int i = 0; i < rows; i++)
       for (int j = 0; j < cols; j++)
         cr_assert(same(y[i * ld + j], attn2c_from_bf16(halves[ids[i] * pairs + j])));
-    sized[s].embed_i8(y, bytes, scale, ids, rows, ld);
+    sized[s].embed_i8(y, bytes, scale, ids, attn2c_table_rows(fours / 4), rows, ld);
     for (int i = 0; i < rows; i++)
       for (int j = 0; j < cols; j++)
         cr_assert(same(y[i * ld + j], (float)bytes[ids[i] * fours + j] * scale[ids[i]]));
@@ -531,6 +533,67 @@ Test(gather, embed_types) {
     guarded_matrix_free(scale, 1, VOCABULARY, VOCABULARY);
     guarded_matrix_free(y, rows, cols, ld);
     guarded_free(ids, (size_t)rows * sizeof *ids);
+  }
+}
+
+enum { TABLE = 50 /* rows of a table in panels */ };
+
+/* Returns a table in panels, whose groups are the rows' groups; the other bytes are no numbers. */
+static uint32_t *panels_of(attn2c_table of, const uint32_t *rows, int groups, size_t *bytes) {
+  const int widths[] = {of.panel, of.panel, of.panel, of.tail, of.rest};
+  int first = 0;
+  *bytes = 0;
+  uint32_t *panels = guarded_allocate((size_t)of.groups * 2 * TABLE * sizeof *panels), *to = panels;
+  memset(panels, 0xff, (size_t)of.groups * 2 * TABLE * sizeof *panels);
+  for (int p = 3 - of.count; p < 5; p++) {
+    const int leading = (widths[p] + 15) / 16 * 16;
+    for (int i = 0; i < widths[p]; i++)
+      for (int g = 0; g < groups; g++) to[(of.start + g) * leading + i] = rows[(first + i) * groups + g];
+    first += widths[p];
+    to += of.groups * leading;
+  }
+  cr_assert_eq(first, TABLE);
+  *bytes = (size_t)of.groups * 2 * TABLE * sizeof *panels;
+  return panels;
+}
+
+/* A row in panels has the numbers of the same row in rows, in each panel and each tail. */
+Test(gather, embed_panels) {
+  static const int packings[][4] = {
+      {16, 3, 2, 0}, {48, 0, 32, 18}, {32, 1, 18, 0}, {48, 1, 2, 0}, {64, 0, 50, 0}};
+  EACH_SHAPE for (size_t p = 0; p < COUNT_OF(packings); p++) for (int each = 1; each <= 4; each *= 2) {
+    SHAPE
+    const int groups = (cols + each - 1) / each, start = each == 4 ? 2 : 0;
+    const attn2c_table of = attn2c_table_panels(groups + start, start, packings[p][0], packings[p][1],
+                                                packings[p][2], packings[p][3]);
+    const attn2c_table of_rows = attn2c_table_rows(groups);
+    float *numbers = guarded_matrix(TABLE, groups, groups, seed, 0.0f, 1.0f);
+    float *scale = guarded_matrix(1, TABLE, TABLE, seed, 0.0f, 1.0f);
+    float *y = guarded_matrix(rows, cols, ld, seed + 2, 0.0f, 1.0f),
+          *z = guarded_matrix(rows, cols, ld, seed, 0, 1);
+    int32_t *ids = guarded_allocate((size_t)rows * sizeof *ids);
+    size_t bytes;
+    uint32_t *panels = panels_of(of, (const uint32_t *)(const void *)numbers, groups, &bytes);
+    const void *wide = panels, *plain = numbers;
+    for (int i = 0; i < rows; i++) ids[i] = i == 0 ? TABLE - 1 : (i * 31 + (int)s) % TABLE;
+    for (int in_panels = 0; in_panels < 2; in_panels++) {
+      const void *table = in_panels ? wide : plain;
+      const attn2c_table packing = in_panels ? of : of_rows;
+      float *to = in_panels ? y : z;
+      if (each == 1) sized[s].embed(to, table, ids, packing, rows, ld);
+      if (each == 2) sized[s].embed_bf16(to, table, ids, packing, rows, ld);
+      if (each == 4) sized[s].embed_i8(to, table, scale, ids, packing, rows, ld);
+    }
+    for (int i = 0; i < rows; i++)
+      for (int j = 0; j < cols; j++)
+        cr_assert(same(y[i * ld + j], z[i * ld + j]), "row %d, column %d", ids[i], j);
+    cr_assert(guarded_padding_kept(y, rows, cols, ld));
+    guarded_free(panels, bytes);
+    guarded_free(ids, (size_t)rows * sizeof *ids);
+    guarded_matrix_free(numbers, TABLE, groups, groups);
+    guarded_matrix_free(scale, 1, TABLE, TABLE);
+    guarded_matrix_free(y, rows, cols, ld);
+    guarded_matrix_free(z, rows, cols, ld);
   }
 }
 

@@ -153,7 +153,7 @@ return function(of, spec)
   }
 
   of("gen/passes/layout.lua", spec .. "passes/layout_spec.lua") {
-    { name = "layout_one_place", old = "if i > 1 then note_contents(state) end", new = "state.weights.of_contents = {}",
+    { name = "layout_one_place", old = "if i < #larger then note_contents(state) end", new = "state.weights.of_contents = {}",
       filter = "one place", wrong = "what an encoder and a decoder share is packed twice" },
   }
 

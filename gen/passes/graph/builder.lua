@@ -128,6 +128,7 @@ function Builder:weight(path, shape, mean, deviation, source)
   if self.graph.tensors[path] then return self.graph.tensors[path] end
   local rule = names.find(self.model.names, source.like or path, self.model)
   if source.like then rule = with_own_names(names.own(self.model.names, path, self.model), rule) end
+  source.like = nil -- a weight is what it is read from, wherever the name comes from
   local tensor = self:tensor { name = path, kind = "weight", type = "f32", shape = shape, rule = rule, mean = mean,
     deviation = deviation, source = source, experts = source.experts }
   tensor.from = sources.of(tensor, rule, self.spec)
