@@ -51,11 +51,17 @@ describe("steps", function()
     local text = ""
     for _, name in ipairs { "softmax", "softmax_rows", "online", "norm", "mask", "ranges", "positions", "additive",
       "transpose", "gather", "topk", "round", "quantise", "pairs", "quads", "scaled", "kept", "meet",
-      "experts", "adapt" } do
+      "experts", "adapt", "table" } do
       text = text .. helper.read(helper.root .. "/runtime/ops/" .. name .. ".h")
     end
     for fn, entry in pairs(steps.rows) do
       local body = entry.body:gsub("%(int%)sizeof %*%w", "size")
+      body = body:gsub("(attn2c_table_%w+)(%b())", function(maker, list)
+        local _, given = list:gsub(",", "")
+        local _, wanted = text:match("%f[%w_]" .. maker .. "(%b())"):gsub(",", "")
+        assert.equal(wanted, given, fn)
+        return "of"
+      end)
       local name, list = body:gsub("%(const [%w_]+%[%][%[%]3]*%)%b{}", "ranges"):match("^([%w_]+)(%b())")
       local declared = text:match("%f[%w_]" .. name .. "(%b())")
       assert.is_string(declared, fn)
