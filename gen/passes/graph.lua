@@ -181,7 +181,8 @@ function input_stages.tokens(self, spec, stage)
   self.ids = ids
   local path, width, tied = self.prefix .. "input", stage.width or spec.d_model, tied_stage(self.model)
   self.vocab_path = path .. ".tokens.weight"
-  local table_ = self:weight(self.vocab_path, { stage.vocab, width }, 0, tied and vocabulary_deviation(tied, width) or 1)
+  local table_ = self:weight(self.vocab_path, { stage.vocab, width }, 0,
+    tied and vocabulary_deviation(tied, width) or 1)
   return times(self, path .. ".scaled", self:embed(path .. ".embedded", ids, table_), stage.scale)
 end
 

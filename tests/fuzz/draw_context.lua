@@ -98,7 +98,8 @@ end
 -- Makes the tables of tokens of an encoder and of its decoder one tensor, if they are as wide.
 local function share_table(d, e)
   local own, other = d.input, e.input
-  if not (own and other and own.stage == "tokens" and other.stage == "tokens") or type(d.names) == "table" then return end
+  local are_tables = own and other and own.stage == "tokens" and other.stage == "tokens"
+  if not are_tables or type(d.names) == "table" then return end
   if (own.width or d.d_model) ~= (other.width or e.d_model or d.d_model) then return end
   other.vocab = own.vocab
   d.names = { d.names, ["input.tokens.weight"] = "shared.weight", ["encoder.input.tokens.weight"] = "shared.weight" }

@@ -11,8 +11,8 @@ local function names_of(stored, tensors)
   return stored.names
 end
 
---- Returns what a weight is, apart from its name, as text: its place in a checkpoint, or a constant's formula, which may
---- be of another weight; nil: unknown. state: has the checkpoint, if it is known.
+--- Returns what a weight is, apart from its name, as text: its place in a checkpoint, or a constant's formula, which
+--- may be of another weight; nil: unknown. state: has the checkpoint, if it is known.
 function same_numbers.contents(state, tensor)
   local of = tensor.scales_of or tensor.order_of
   if of then return ("%s %s"):format(tensor.formula:match("^%S+"), same_numbers.contents(state, of)) end

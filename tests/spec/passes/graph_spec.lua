@@ -113,7 +113,8 @@ describe("the graph", function()
     assert.equal("output.1.vocabulary.capped = softcap(output.1.vocabulary)", list[#list])
     assert.equal("logits", tensors["output.1.vocabulary.capped"].member)
     assert.truthy(words.set(list)["input.scaled = scale(input.embedded)"])
-    assert.truthy(words.set(list)["output.1.vocabulary = linear(output.1.vocabulary.scaled, output.1.vocabulary.weight)"])
+    local scaled = "output.1.vocabulary.scaled, output.1.vocabulary.weight"
+    assert.truthy(words.set(list)["output.1.vocabulary = linear(" .. scaled .. ")"])
     for _, name in ipairs { "input.tokens.weight", "output.1.vocabulary.weight" } do
       assert.equal(1, tensors[name].from.views[1].factor)
       assert.equal(1 / (0.25 * 4), tensors[name].deviation)

@@ -102,7 +102,8 @@ describe("places of weights", function()
       layout.dump(laid_out {}))
     local state = laid_out {}
     state.graph.tensors[tokens].from = { stored = {} }
-    assert.matches("output.1.vocabulary.weight of forward lies over input.tokens.weight", helper.defect(checks.layout, state))
+    assert.matches("output.1.vocabulary.weight of forward lies over input.tokens.weight",
+      helper.defect(checks.layout, state))
   end)
 
   it("has one place for three uses of a table, two of them in another entry", function()
