@@ -377,8 +377,9 @@ static int try_token(bed *bed, int input, int64_t place, float value) {
   for (int64_t i = 0; i < attn2c_elements(tensor); i++)
     if (i != place && ids[i] == id) ids[i] = other;
   const table_place there = place_in_table(bed, weight, id, place % width);
-  /* A product of a block whose scale is infinite is infinite or NaN, by the order of its multiplications. */
-  if (there.weight >= 0 && weight->panel > 0 && !isnan(value)) return ATTN2C_OK;
+  /* A product of a block whose scale is infinite is infinite or NaN, by the order of its multiplications. A
+   * power of two cannot be NaN. */
+  if (there.weight >= 0 && weight->panel > 0 && (there.size == 1 || !isnan(value))) return ATTN2C_OK;
   if (there.weight >= 0) {
     unsigned char bytes[sizeof(float)];
     memcpy(bytes, there.packed, there.size);
