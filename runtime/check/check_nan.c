@@ -474,8 +474,7 @@ int attn2c_check_nan(attn2c_check_job *job, attn2c_run trace) {
   for (int input = 0; input < count && status == ATTN2C_OK; input++) status = plant_input(&bed, input);
   if (status == ATTN2C_OK && job->report.passed + job->report.failed == 0)
     status = attn2c_fail(job->message, ATTN2C_USAGE,
-                         "entry %s: no input can hold a NaN, and there is no table of several rows",
-                         job->entry->name);
+                         "entry %s: no input and no row of a table can hold a NaN", job->entry->name);
   job->inputs = job->trace.inputs = bed.given;
   for (int input = 0; bed.copies && input < count; input++) attn2c_free(bed.copies[input]);
   free(bed.copies);
