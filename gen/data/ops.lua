@@ -20,6 +20,7 @@
 --              ops up to the context are planned together; nil: it takes a sequence as a whole
 --   product    true if the op multiplies rows by a packed weight; packed: the name of another operand packed in panels,
 --              one for each head if the op has the attribute `table_heads`
+--   looks_up   the name of an operand whose rows it looks up, be they packed as rows or in a product's panels
 --   epilogue   true if the op may be part of an epilogue: done on another op's tile while it is in the cache
 --   takes_epilogue  true if the op may have an epilogue
 --   ends_epilogue  true if it may be the last of an epilogue, also if its operand is read elsewhere or has another type
@@ -254,7 +255,7 @@ ops.table = {
     tolerance = "dequantise", integers = { x = true }, arithmetic = 3,
   },
   embed = {
-    class = { region = "rows", takes_epilogue = true }, operands = { "ids", "table", "scale" },
+    class = { region = "rows", takes_epilogue = true, looks_up = "table" }, operands = { "ids", "table", "scale" },
     optional = { scale = true },
     shape = function(_, ids, tbl) return { ids.shape[1], ids.shape[2], tbl.shape[2] } end,
     equation = "table[ids], times its row's scale",
@@ -358,8 +359,9 @@ ops.table = {
     arithmetic = 2,
   },
   scale = {
-    class = { role = "scores_to_scores", heads_as_rows = true, by_row = { "x" } }, attributes = { "factor" },
-    equation = "factor x", tolerance = "rounded_once",
+    class = { role = "scores_to_scores", region = "rows", takes_epilogue = true, epilogue = true,
+      heads_as_rows = true, by_row = { "x" } },
+    attributes = { "factor" }, equation = "factor x", tolerance = "rounded_once",
   },
   swap = {
     shape = function(_, x) return { x.shape[2], x.shape[1], x.shape[3] } end,

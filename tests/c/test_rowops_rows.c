@@ -1,6 +1,6 @@
-/* test_rowops_rows.c - norms without a mean, adapters, fills, patches, rows around rows, convolutions and
- * means over heads of runtime/ops/rowops.h against plain loops in double, at odd sizes known to the compiler,
- * with padded rows, NaN and infinity, and a page without access right after every buffer. */
+/* test_rowops_rows.c - norms without a mean, tables in panels, adapters, fills, patches, rows around rows,
+ * convolutions and means over heads of runtime/ops/rowops.h against plain loops in double, at odd sizes known
+ * to the compiler, with padded rows, NaN and infinity, and a page without access right after every buffer. */
 #define _DEFAULT_SOURCE
 #include "ops/rowops.h"
 #include "guarded.h"
@@ -417,4 +417,65 @@ Test(convolve_columns, reads_rows_before) {
   }
   attn2c_convolve_columns(some, x, weight, NULL, 1, COLS, 1, LD, LD, LD, ROWS - 1);
   for (int j = 0; j < COLS; j++) cr_assert_eq(some[j], weight[j] * x[(ROWS - 1) * LD + j]);
+}
+
+enum { TABLE = 50 /* rows of a table in panels */ };
+
+/* Returns a table in panels, whose groups are the rows' groups; the other bytes are no numbers. */
+static uint32_t *panels_of(attn2c_table of, const uint32_t *rows, int groups, size_t *bytes) {
+  const int widths[] = {of.panel, of.panel, of.panel, of.tail, of.rest};
+  int first = 0;
+  *bytes = 0;
+  uint32_t *panels = guarded_allocate((size_t)of.groups * 2 * TABLE * sizeof *panels), *to = panels;
+  memset(panels, 0xff, (size_t)of.groups * 2 * TABLE * sizeof *panels);
+  for (int p = 3 - of.count; p < 5; p++) {
+    const int leading = (widths[p] + 15) / 16 * 16;
+    for (int i = 0; i < widths[p]; i++)
+      for (int g = 0; g < groups; g++) to[(of.start + g) * leading + i] = rows[(first + i) * groups + g];
+    first += widths[p];
+    to += of.groups * leading;
+  }
+  cr_assert_eq(first, TABLE);
+  *bytes = (size_t)of.groups * 2 * TABLE * sizeof *panels;
+  return panels;
+}
+
+/* A row in panels has the numbers of the same row in rows, in each panel and each tail. */
+Test(tables, panels) {
+  static const int packings[][4] = {
+      {16, 3, 2, 0}, {48, 0, 32, 18}, {32, 1, 18, 0}, {48, 1, 2, 0}, {64, 0, 50, 0}};
+  EACH_SHAPE for (size_t p = 0; p < COUNT_OF(packings); p++) for (int each = 1; each <= 4; each *= 2) {
+    SHAPE
+    const int groups = (cols + each - 1) / each, start = each == 4 ? 2 : 0;
+    const attn2c_table of = attn2c_table_panels(groups + start, start, packings[p][0], packings[p][1],
+                                                packings[p][2], packings[p][3]);
+    const attn2c_table of_rows = attn2c_table_rows(groups);
+    float *numbers = guarded_matrix(TABLE, groups, groups, seed, 0.0f, 1.0f);
+    float *scale = guarded_matrix(1, TABLE, TABLE, seed, 0.0f, 1.0f);
+    float *y = guarded_matrix(rows, cols, ld, seed + 2, 0.0f, 1.0f),
+          *z = guarded_matrix(rows, cols, ld, seed, 0, 1);
+    int32_t *ids = guarded_allocate((size_t)rows * sizeof *ids);
+    size_t bytes;
+    uint32_t *panels = panels_of(of, (const uint32_t *)(const void *)numbers, groups, &bytes);
+    const void *wide = panels, *plain = numbers;
+    for (int i = 0; i < rows; i++) ids[i] = i == 0 ? TABLE - 1 : (i * 31 + (int)s) % TABLE;
+    for (int in_panels = 0; in_panels < 2; in_panels++) {
+      const void *table = in_panels ? wide : plain;
+      const attn2c_table packing = in_panels ? of : of_rows;
+      float *to = in_panels ? y : z;
+      if (each == 1) attn2c_embed(to, table, ids, packing, rows, cols, ld);
+      if (each == 2) attn2c_embed_bf16(to, table, ids, packing, rows, cols, ld);
+      if (each == 4) attn2c_embed_i8(to, table, scale, ids, packing, rows, cols, ld);
+    }
+    for (int i = 0; i < rows; i++)
+      for (int j = 0; j < cols; j++)
+        cr_assert(same(y[i * ld + j], z[i * ld + j]), "row %d, column %d", ids[i], j);
+    cr_assert(guarded_padding_kept(y, rows, cols, ld));
+    guarded_free(panels, bytes);
+    guarded_free(ids, (size_t)rows * sizeof *ids);
+    guarded_matrix_free(numbers, TABLE, groups, groups);
+    guarded_matrix_free(scale, 1, TABLE, TABLE);
+    guarded_matrix_free(y, rows, cols, ld);
+    guarded_matrix_free(z, rows, cols, ld);
+  }
 }

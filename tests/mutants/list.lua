@@ -451,7 +451,7 @@ of("runtime/packing/pack.c", "c:load") {
 }
 
 of("runtime/packing/pack.c", "c:load") {
-  { name = "unpack_begin", old = "(begin - piece->first) * of_row", new = "0 * of_row",
+  { name = "unpack_begin", old = "return piece->offset + within + rows", new = "return piece->offset + rows",
     filter = "load/unpacking*", wrong = "rows are taken from a panel's beginning" },
 }
 

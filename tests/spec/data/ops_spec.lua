@@ -2,6 +2,7 @@
 local helper = require("tests.spec.helper")
 local ops = require("data.ops")
 local visible = require("data.visible")
+local words = require("common.words")
 
 local function tensor(...) return { shape = { ... }, type = "f32" } end
 
@@ -279,7 +280,7 @@ describe("classes", function()
     in_place = true, role = true, own_keys = true, in_chunks = true, pools = true, in_row_blocks = true,
     windows = true, ends_epilogue = true, in_place_of_floats = true, dots = true, of_ranks = true, meeting = true,
     sends = true, heads_as_rows = true, by_row = true, by_position = true, alike = true,
-    keeps = true, mixes_rows = true, reads_before = true }
+    keeps = true, mixes_rows = true, reads_before = true, looks_up = true }
 
   it("count the flops of experts: of the choices of all rows", function()
     local weight = { name = "w", shape = { 9 * 6, 5 }, kind = "weight", experts = 9 }
@@ -294,10 +295,7 @@ describe("classes", function()
       local class = ops.class(name)
       for field in pairs(class) do assert.is_true(fields[field], name .. " " .. field) end
       if class.role then assert.is_true(roles[class.role], name) end
-      if class.packed then
-        assert.truthy((" " .. table.concat(op.operands, " ") .. " "):find(" " .. class.packed .. " ", 1, true), name)
-      end
-      for _, operand in ipairs(class.by_row or {}) do
+      for _, operand in ipairs(words.append({ class.packed }, { class.looks_up }, class.by_row)) do
         assert.truthy((" " .. table.concat(op.operands, " ") .. " "):find(" " .. operand .. " ", 1, true), name)
       end
       if class.epilogue then
