@@ -360,11 +360,8 @@ add_decoder("gemma3n", "Gemma3n", {
     if config.altup_num_inputs ~= STREAMS then
       file.refuse("gemma3n.altup.num_inputs", ("%d, but %d is supported"):format(config.altup_num_inputs, STREAMS))
     end
-    local slides = file.flags("gemma3n.attention.sliding_window_pattern")
     local cutoffs = file.numbers("gemma3n.activation_sparsity_scale")
-    config.layer_types = slides and words.map(slides, function(each)
-      return each and "sliding_attention" or "full_attention"
-    end)
+    set_layer_types(config, file)
     config.activation_sparsity_pattern = cutoffs and words.map(cutoffs, normal.below)
     config.num_kv_shared_layers = config.num_kv_shared_layers or 0
     config.laurel_rank = file.rows("blk.0.laurel_l.weight")

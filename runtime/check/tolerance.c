@@ -220,11 +220,12 @@ static int layer_norm(const op_result *result) {
 }
 
 /* The rule of y = max(x - c, 0) with the cutoff c = mean + f deviation:
- * - The mean is off by 4 u rms, as in layer_norm, with rms = sqrt(mean^2 + variance). So is the deviation, which f
- * multiplies: differences from a mean that is off are off by as much.
+ * - The mean is off by 4 u rms, as in layer_norm, with rms = sqrt(mean^2 + variance). So is the deviation,
+ * which f multiplies: differences from a mean that is off are off by as much.
  * - 5e-7 of |x - mean| + |f| deviation for the roundings of the root, of each step and of the reference.
- * y depends on x and c without a jump. So a number near the cutoff may be kept in one result and not in the other, and
- * the two still differ by no more than that. A number that is farther below the cutoff must be exactly 0. */
+ * y depends on x and c without a jump. So a number near the cutoff may be kept in one result and not in the
+ * other, and the two still differ by no more than that. A number that is farther below the cutoff must be
+ * exactly 0. */
 static int sparsify(const op_result *result) {
   const double factor = attn2c_number(result->call->op, "factor", 0);
   for (int64_t r = 0; r < result->rows; r++) {

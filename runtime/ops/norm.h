@@ -101,13 +101,14 @@ ATTN2C_INLINE void attn2c_moments_rows(const float *x, int rows, int cols, ptrdi
   for (int i = 0; i < rows; i++) attn2c_moments(x + i * ld, cols, mean[i], &sum[i], &square[i]);
 }
 
-/* Computes the mean of each row of x[rows][cols], rows ld floats apart, rows <= ATTN2C_ROWS, what corrects it, and the
- * variance. The first mean is rounded, which costs mean / deviation of the accuracy. The mean of x - mean, computed in
- * the second pass, corrects it, and its square corrects the variance. The first number stands for a mean that it is
- * close to: all differences of a row of equal numbers are then 0. Several rows are computed together, so that they hide
- * the latency of each other's sums. */
-ATTN2C_INLINE void attn2c_means(float mean[ATTN2C_ROWS], float correction[ATTN2C_ROWS], float variance[ATTN2C_ROWS],
-                                const float *x, int rows, int cols, ptrdiff_t ld) {
+/* Computes the mean of each row of x[rows][cols], rows ld floats apart, rows <= ATTN2C_ROWS, what corrects
+ * it, and the variance. The first mean is rounded, which costs mean / deviation of the accuracy. The mean of
+ * x - mean, computed in the second pass, corrects it, and its square corrects the variance. The first number
+ * stands for a mean that it is close to: all differences of a row of equal numbers are then 0. Several rows
+ * are computed together, so that they hide the latency of each other's sums. */
+ATTN2C_INLINE void attn2c_means(float mean[ATTN2C_ROWS], float correction[ATTN2C_ROWS],
+                                float variance[ATTN2C_ROWS], const float *x, int rows, int cols,
+                                ptrdiff_t ld) {
   const float inverse_cols = 1.0f / (float)cols;
   float sum[ATTN2C_ROWS] = {0.0f}, square[ATTN2C_ROWS] = {0.0f}, first[ATTN2C_ROWS] = {0.0f};
   for (int i = 0; i < ATTN2C_ROWS; i++) mean[i] = 0.0f;
@@ -173,9 +174,10 @@ ATTN2C_INLINE void attn2c_layer_norm_each(float *y, const float *x, const float 
     attn2c_layer_norm(y + at, x + at, gain + at, NULL, rows, head_dim, ldx, ldy, eps);
 }
 
-/* y = max(x - mean - factor sqrt(var), 0) for each row of x[rows][cols], with the mean and variance of the row. Rows
- * are ldx and ldy floats apart, and y may be x. */
-ATTN2C_INLINE void attn2c_sparsify(float *y, const float *x, int rows, int cols, int ldx, int ldy, float factor) {
+/* y = max(x - mean - factor sqrt(var), 0) for each row of x[rows][cols], with the mean and variance of the
+ * row. Rows are ldx and ldy floats apart, and y may be x. */
+ATTN2C_INLINE void attn2c_sparsify(float *y, const float *x, int rows, int cols, int ldx, int ldy,
+                                   float factor) {
   for (int begin = 0; begin < rows; begin += ATTN2C_ROWS) {
     const int count = rows - begin < ATTN2C_ROWS ? rows - begin : ATTN2C_ROWS;
     const float *block = x + (ptrdiff_t)begin * ldx;
@@ -252,7 +254,8 @@ ATTN2C_INLINE void attn2c_rms_norm_each(float *y, const float *x, const float *g
     attn2c_rms_norm(y + at, x + at, gain + at, rows, head_dim, ldx, ldy, eps);
 }
 
-/* y[i] = |x[i]|, the root of the sum of squares of each row of x[rows][cols]. Rows are ldx and ldy floats apart. */
+/* y[i] = |x[i]|, the root of the sum of squares of each row of x[rows][cols]. Rows are ldx and ldy floats
+ * apart. */
 ATTN2C_INLINE void attn2c_row_length(float *y, const float *x, int rows, int cols, int ldx, int ldy) {
   for (int i = 0; i < rows; i++)
     y[(ptrdiff_t)i * ldy] = __builtin_sqrtf(attn2c_square_sum(x + (ptrdiff_t)i * ldx, cols));

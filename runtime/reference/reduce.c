@@ -1,5 +1,6 @@
 /* reduce.c - the reference of ops over a whole row or sequence: norms, softmax_rows, pool, argmax,
- * topk. The norms are layer_norm, rms_norm and normalise; row_length, sparsify and log_softmax are here too. */
+ * topk. The norms are layer_norm, rms_norm and normalise; row_length, sparsify and log_softmax are here too.
+ */
 #include "reference/ops.h"
 
 #include <float.h>
@@ -92,7 +93,8 @@ int attn2c_reference_row_length(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* y = max(x - mean - factor deviation, 0) over the last dimension; deviation = sqrt(sum of (x - mean)^2 / n) */
+/* y = max(x - mean - factor deviation, 0) over the last dimension; deviation = sqrt(sum of (x - mean)^2 / n)
+ */
 int attn2c_reference_sparsify(const attn2c_reference_call *call) {
   attn2c_reference_sizes n = {0};
   if (!attn2c_reference_fits(call, "*w -> *w", n)) return ATTN2C_USAGE;

@@ -27,7 +27,7 @@ static const int paddings[] = {0, 3, 16};
   NOINLINE void normalise_##cols(float *y, const float *x, int rows, int ldx, int ldy, float eps) {          \
     attn2c_normalise(y, x, rows, cols, ldx, ldy, eps);                                                       \
   }                                                                                                          \
-  NOINLINE void row_length_##cols(float *y, const float *x, int rows, int ldx, int ldy) {                     \
+  NOINLINE void row_length_##cols(float *y, const float *x, int rows, int ldx, int ldy) {                    \
     attn2c_row_length(y, x, rows, cols, ldx, ldy);                                                           \
   }                                                                                                          \
   NOINLINE void sparsify_##cols(float *y, const float *x, int rows, int ldx, int ldy, float factor) {        \
@@ -50,7 +50,8 @@ static const struct {
   void (*fill)(float *, int, int, float);
   void (*mean)(float *, const float *, int, int, int, int, int);
 } sized[] = {
-#define ENTRY(cols) {cols, rms_##cols, normalise_##cols, row_length_##cols, sparsify_##cols, fill_##cols, mean_##cols},
+#define ENTRY(cols)                                                                                          \
+  {cols, rms_##cols, normalise_##cols, row_length_##cols, sparsify_##cols, fill_##cols, mean_##cols},
     COLUMNS(ENTRY)};
 
 /* y = x / divisor * gain, where every result has the same small relative error. */
@@ -191,8 +192,8 @@ static void expect_sparse(const float *y, const float *x, int cols, double facto
     if (isnan(expected))
       cr_assert(isnan(y[j]), "%d of %d: expected NaN, got %g", j, cols, y[j]);
     else
-      cr_assert(fabs(y[j] - expected) <= (above < -off ? 0 : off), "%d of %d: expected %.9g, got %.9g", j, cols,
-                expected, y[j]);
+      cr_assert(fabs(y[j] - expected) <= (above < -off ? 0 : off), "%d of %d: expected %.9g, got %.9g", j,
+                cols, expected, y[j]);
   }
 }
 
@@ -219,11 +220,13 @@ Test(sparsify, against_double) {
 Test(row_length, against_double) {
   EACH_SHAPE {
     SHAPE
-    float *x = guarded_matrix(rows, cols, ld, seed, 0.5f, 2.0f), *y = guarded_matrix(rows, 1, 3, seed, 0.0f, 1.0f);
+    float *x = guarded_matrix(rows, cols, ld, seed, 0.5f, 2.0f),
+          *y = guarded_matrix(rows, 1, 3, seed, 0.0f, 1.0f);
     sized[s].row_length(y, x, rows, ld, 3);
     for (int i = 0; i < rows; i++) {
       const double expected = sqrt(square_sum(x + i * ld, cols));
-      cr_assert(fabs(y[i * 3] - expected) <= 5e-7 * expected, "%d: expected %.9g, got %.9g", cols, expected, y[i * 3]);
+      cr_assert(fabs(y[i * 3] - expected) <= 5e-7 * expected, "%d: expected %.9g, got %.9g", cols, expected,
+                y[i * 3]);
     }
     cr_assert(guarded_padding_kept(y, rows, 1, 3));
     guarded_matrix_free(x, rows, cols, ld);
