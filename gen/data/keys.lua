@@ -72,7 +72,7 @@ keys.list = {
     meaning = "gated: gate x is at most this, up x is cut to this size, and 1 is added to it (gpt-oss)" },
   { key = "gate_sparsity", type = "number", stack = true, layer = true, min = 0, max = 0.9999, default = 0.0,
     meaning = "gated: gate x becomes max(gate x - cutoff, 0) before the activation; the cutoff of a row is its mean "
-      .. "plus so many deviations that this share of normal numbers is below it (Gemma 3n); 0: it stays" },
+      .. "plus z deviations, and this share of normal numbers is below z (Gemma 3n); 0: it stays" },
   { key = "activation", type = "activation", stack = true, layer = true, default = "gelu",
     meaning = "the feed-forward's function" },
   { key = "norm", type = "word", stack = true, layer = true,

@@ -139,8 +139,8 @@ local function whole(self, path, index, x)
     function(y) return feed_forward(self, path .. ".ff", y, x) end)
 end
 
--- Returns the streams of states after a layer. What reads the tokens sees the stream that the layer computes, and is
--- added to all but the first.
+-- Returns the streams of states after a layer. The part that reads the tokens also reads the stream that the layer
+-- computes. Its result is added to all streams but the first.
 local function of_streams(self, path, index, list)
   local active = self.spec.streams.active + 1
   local predicted, result, more = streams.predict(self, path, list), {}, nil

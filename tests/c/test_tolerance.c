@@ -143,7 +143,7 @@ Test(tolerance, norms_without_a_mean) {
   }
 }
 
-/* Numbers around 1, with a cutoff near some of them: an element may be kept in one result only. What is
+/* Numbers around 1, with a cutoff near some of them: an element may be kept in one result only. A number that is
  * farther below the cutoff must be 0. */
 Test(tolerance, sparsify) {
   fill(a, 4 * D, 0.7, 1);
