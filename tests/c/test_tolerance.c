@@ -143,8 +143,8 @@ Test(tolerance, norms_without_a_mean) {
   }
 }
 
-/* Numbers around 1, with a cutoff near some of them: an element may be kept in one result only. A number that is
- * farther below the cutoff must be 0. */
+/* Numbers around 1, with a cutoff near some of them: an element may be kept in one result only. A number that
+ * is farther below the cutoff must be 0. */
 Test(tolerance, sparsify) {
   fill(a, 4 * D, 0.7, 1);
   for (int i = 0; i < 4 * D; i++) a[i] += 1;
