@@ -17,6 +17,8 @@ streams.reader = values.table_reader(fields, "{ count = 4 }", true, function(say
   end
 end)
 
+local LEAST_SPARSITY = 1e-4
+
 local has_norm_before = words.set { "pre", "sandwich" }
 
 -- Checks the keys of a layer, or of all. place: what the names of its keys begin with.
@@ -26,6 +28,9 @@ local function check_layer(say, each, place)
   end
   if (each.gate_sparsity or 0) > 0 and (not each.gated or each.experts) then
     say(place .. "gate_sparsity", "goes with gated = true, without experts")
+  elseif (each.gate_sparsity or 0) > 0 and each.gate_sparsity < LEAST_SPARSITY then
+    say(place .. "gate_sparsity", ("%g, but 0 or a number from %g is allowed"):format(each.gate_sparsity,
+      LEAST_SPARSITY))
   end
 end
 

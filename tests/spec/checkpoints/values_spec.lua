@@ -173,7 +173,7 @@ describe("config.json", function()
       { { model_type = "gemma3n_text", activation_sparsity_pattern = { 0.5 } },
         "activation_sparsity_pattern: 1 values, but one for each of 35 layers is expected" },
       { { model_type = "gemma3n_text", num_hidden_layers = 1, activation_sparsity_pattern = { 1.0 } },
-        "activation_sparsity_pattern: value 1 is not supported: numbers from 0 to 0.9999 are" },
+        "activation_sparsity_pattern: value 1 is not supported: 0, and numbers from 0.0001 to 0.9999 are" },
       { { model_type = "gemma3n_text", num_hidden_layers = 2, intermediate_size = { 5, 6, 7 } },
         "intermediate_size: 3 values, but one for each of 2 layers is expected" },
       { { model_type = "gemma3n_text", num_hidden_layers = 2, intermediate_size = { 5, "x" } },

@@ -7,7 +7,7 @@ local heads = require("checkpoints.heads")
 local layers = require("checkpoints.layers")
 local words = require("common.words")
 
-local MOST_STREAMS, MOST_SPARSITY = 16, 0.9999
+local MOST_STREAMS, LEAST_SPARSITY, MOST_SPARSITY = 16, 1e-4, 0.9999
 
 local tensors = words.append({
   { "l*.low_rank.left", "layers.*.laurel.linear_left" },
@@ -51,9 +51,9 @@ local function set_sparsity(facts)
   if list then check_list(facts, "activation_sparsity_pattern", list) end
   for i = 1, facts.layers do
     local share = list and list[i] or not list and facts.layers > 10 and i <= 10 and 0.95 or 0
-    if type(share) ~= "number" or not (share >= 0 and share <= MOST_SPARSITY) then
-      gemma.refuse("activation_sparsity_pattern", ("value %d is not supported: numbers from 0 to %g are"):format(i,
-        MOST_SPARSITY))
+    if type(share) ~= "number" or not (share == 0 or share >= LEAST_SPARSITY and share <= MOST_SPARSITY) then
+      gemma.refuse("activation_sparsity_pattern", ("value %d is not supported: 0, and numbers from %g to %g are")
+        :format(i, LEAST_SPARSITY, MOST_SPARSITY))
     end
     if share > 0 then layers.own(facts, i - 1).gate_sparsity = share end
   end

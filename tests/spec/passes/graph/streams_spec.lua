@@ -93,6 +93,7 @@ output.streams.mean = scale(output.streams.1.sum)]], (text:gsub("\n[^\n]*copy[^\
       ['residual_rank: goes with norm = "pre" or "sandwich"'] = { residual_rank = 4 },
       ["layers.2.residual_rank: goes with"] = { norm = "pre", layers = { {}, { residual_rank = 4, norm = "post" } } },
       ["layers.1.gate_sparsity: goes with gated = true, without experts"] = { layers = { { gate_sparsity = 0.5 } } },
+      ["gate_sparsity: 1e-20, but 0 or a number from 0.0001 is allowed"] = { gated = true, gate_sparsity = 1e-20 },
       ["gate_sparsity: goes with gated"] = { gated = true, gate_sparsity = 0.5,
         experts = { count = 2, used = 1, d_ff = 8 } },
     } do
