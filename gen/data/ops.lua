@@ -73,6 +73,10 @@ local function attention_flops(attributes, batch, queries, keys, width)
   return 2 * batch * width * visible.pairs(attributes, queries, keys)
 end
 
+-- The class of an operation on elements of scores, or of rows.
+local each_element = { role = "scores_to_scores", region = "rows", takes_epilogue = true, epilogue = true,
+  heads_as_rows = true, by_row = { "x" } }
+
 local mask_attributes = { "heads", "causal", "left", "right" }
 
 -- True if an array of scores has one row for all queries.
@@ -139,8 +143,8 @@ ops.table = {
   },
   pick = {
     class = { region = "rows", by_row = { "x", "chosen" } }, operands = { "x", "chosen" },
-    shape = function(_, _, chosen) return chosen.shape end,
-    equation = "x[chosen[j]] as number j of a row", tolerance = "exact", integers = { chosen = true }, arithmetic = 0,
+    shape = function(_, _, chosen) return chosen.shape end, integers = { chosen = true }, arithmetic = 0,
+    equation = "x[chosen[j]] as number j of a row; x may be one row for all", tolerance = "exact",
   },
   group_rows = {
     class = { region = "rows", mixes_rows = true }, operands = { "chosen" }, attributes = { "experts" },
@@ -339,7 +343,7 @@ ops.table = {
   },
   gate_rows = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "a", "b" } },
-    operands = { "a", "b" }, equation = "a times the one number of the same row of b", tolerance = "rounded_once",
+    operands = { "a", "b" }, equation = "a times number `column` (0) of a row of b", tolerance = "rounded_once",
   },
   logarithm = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "x" } },
@@ -358,11 +362,7 @@ ops.table = {
     operands = { "x", "factors" }, equation = "x times row 0 of factors + row 1", tolerance = "dequantise",
     arithmetic = 2,
   },
-  scale = {
-    class = { role = "scores_to_scores", region = "rows", takes_epilogue = true, epilogue = true,
-      heads_as_rows = true, by_row = { "x" } },
-    attributes = { "factor" }, equation = "factor x", tolerance = "rounded_once",
-  },
+  scale = { class = each_element, attributes = { "factor" }, equation = "factor x", tolerance = "rounded_once" },
   swap = {
     shape = function(_, x) return { x.shape[2], x.shape[1], x.shape[3] } end,
     equation = "x with its first two axes exchanged", tolerance = "exact", arithmetic = 0,
@@ -443,6 +443,14 @@ ops.table = {
     class = { region = "rows", in_place = true, by_row = { "x" } }, attributes = { "eps" },
     equation = "x / max(|x|, eps), over the last dimension", tolerance = "norm_without_mean", arithmetic = 3,
   },
+  row_length = {
+    class = { region = "rows", by_row = { "x" } }, shape = function(_, x) return with_last(x.shape, 1) end,
+    equation = "|x|, of each row", tolerance = "norm_without_mean", arithmetic = 2, arithmetic_of = "x",
+  },
+  sparsify = {
+    class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x" } }, attributes = { "factor" },
+    equation = "max(x - mean - factor deviation, 0), over the last dimension", tolerance = "sparsify", arithmetic = 7,
+  },
   share = {
     class = { region = "rows", in_place = true, by_row = { "x" } }, attributes = { "eps" },
     equation = "x / (sum + eps), over the last dimension", tolerance = "share", arithmetic = 2,
@@ -503,9 +511,7 @@ ops.table = {
     tolerance = "add_relative",
   },
   softcap = {
-    class = { role = "scores_to_scores", region = "rows", takes_epilogue = true, epilogue = true,
-      heads_as_rows = true, by_row = { "x" } },
-    attributes = { "cap" }, equation = "cap tanh(x / cap)", tolerance = "softcap",
+    class = each_element, attributes = { "cap" }, equation = "cap tanh(x / cap)", tolerance = "softcap",
   },
   add_distance = {
     class = { role = "scores_to_scores", own_keys = true, heads_as_rows = true },

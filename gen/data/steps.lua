@@ -268,6 +268,12 @@ steps.rows = {
     { constants = { "lo", "hi", "keep" } }),
   normalise = of_rows(16, "y[i] = x[i] / max(|x[i]|, ${eps})", { constants = { "eps" } }),
   softmax_rows = of_rows(51, "y[i][j] = exp(x[i][j] - max) / sum over j"),
+  row_length = {
+    constants = { "rows", "cols", "ldx", "ldy" },
+    operands = { { "y", "w", function(c) return { first = 0, { c.rows, c.ldy }, { 1, 1 } } end }, read() },
+    cost = each(6), equation = "y[i] = |x[i]|",
+  },
+  sparsify = of_rows(18, "y[i][j] = max(x[i][j] - mean - ${factor} deviation, 0)", { constants = { "factor" } }),
   share = of_rows(4, "y[i][j] = x[i][j] / (sum over j + ${eps})", { constants = { "eps" } }),
   log_softmax = of_rows(51, "y[i][j] = x[i][j] - max - log(sum over j of exp(x[i][j] - max))"),
   rotate = {

@@ -27,6 +27,12 @@ static const int paddings[] = {0, 3, 16};
   NOINLINE void normalise_##cols(float *y, const float *x, int rows, int ldx, int ldy, float eps) {          \
     attn2c_normalise(y, x, rows, cols, ldx, ldy, eps);                                                       \
   }                                                                                                          \
+  NOINLINE void row_length_##cols(float *y, const float *x, int rows, int ldx, int ldy) {                    \
+    attn2c_row_length(y, x, rows, cols, ldx, ldy);                                                           \
+  }                                                                                                          \
+  NOINLINE void sparsify_##cols(float *y, const float *x, int rows, int ldx, int ldy, float factor) {        \
+    attn2c_sparsify(y, x, rows, cols, ldx, ldy, factor);                                                     \
+  }                                                                                                          \
   NOINLINE void fill_##cols(float *y, int rows, int ldy, float value) {                                      \
     attn2c_fill(y, rows, cols, ldy, value);                                                                  \
   }                                                                                                          \
@@ -39,10 +45,13 @@ static const struct {
   int cols;
   void (*rms)(float *, const float *, const float *, int, int, int, float);
   void (*normalise)(float *, const float *, int, int, int, float);
+  void (*row_length)(float *, const float *, int, int, int);
+  void (*sparsify)(float *, const float *, int, int, int, float);
   void (*fill)(float *, int, int, float);
   void (*mean)(float *, const float *, int, int, int, int, int);
 } sized[] = {
-#define ENTRY(cols) {cols, rms_##cols, normalise_##cols, fill_##cols, mean_##cols},
+#define ENTRY(cols)                                                                                          \
+  {cols, rms_##cols, normalise_##cols, row_length_##cols, sparsify_##cols, fill_##cols, mean_##cols},
     COLUMNS(ENTRY)};
 
 /* y = x / divisor * gain, where every result has the same small relative error. */
@@ -169,6 +178,60 @@ Test(norms, of_heads_with_a_gain_each) {
       guarded_matrix_free(y, rows, cols, ld);
       guarded_matrix_free(gain, 1, cols, cols);
     }
+}
+
+/* The largest error of max(x - mean - factor deviation, 0), as runtime/check/tolerance.c derives it. */
+static void expect_sparse(const float *y, const float *x, int cols, double factor) {
+  double mean = 0, variance = 0;
+  for (int j = 0; j < cols; j++) mean += (double)x[j] / cols;
+  for (int j = 0; j < cols; j++) variance += (x[j] - mean) * (x[j] - mean) / cols;
+  const double spread = fabs(factor) * sqrt(variance), rms = sqrt(mean * mean + variance);
+  for (int j = 0; j < cols; j++) {
+    const double above = x[j] - mean - factor * sqrt(variance), expected = above < 0 ? 0 : above;
+    const double off = 5e-7 * (fabs(x[j] - mean) + spread) + 0x1p-22 * rms * (1 + fabs(factor)) + 1e-37;
+    if (isnan(expected))
+      cr_assert(isnan(y[j]), "%d of %d: expected NaN, got %g", j, cols, y[j]);
+    else
+      cr_assert(fabs(y[j] - expected) <= (above < -off ? 0 : off), "%d of %d: expected %.9g, got %.9g", j,
+                cols, expected, y[j]);
+  }
+}
+
+Test(sparsify, against_double) {
+  static const struct {
+    float mean, scale, factor;
+  } cases[] = {{0.0f, 1.0f, 1.6448536f}, {100.0f, 1.0f, 0.3f}, {-3.0f, 1e-3f, -1.0f}, {0.0f, 0.0f, 2.0f}};
+  EACH_SHAPE for (size_t k = 0; k < COUNT_OF(cases); k++) {
+    SHAPE
+    float *x = guarded_matrix(rows, cols, ld, seed, cases[k].mean, cases[k].scale);
+    float *y = guarded_matrix(rows, cols, ld + 1, seed, 0.0f, 1.0f);
+    if (k == 0) x[0] = NAN;
+    sized[s].sparsify(y, x, rows, ld, ld + 1, cases[k].factor);
+    for (int i = 0; i < rows; i++) expect_sparse(y + i * (ld + 1), x + i * ld, cols, (double)cases[k].factor);
+    cr_assert(guarded_padding_kept(y, rows, cols, ld + 1));
+    sized[s].sparsify(x, x, rows, ld, ld, cases[k].factor); /* in place: the same bits */
+    for (int i = 0; i < rows; i++)
+      for (int j = 0; j < cols; j++) cr_assert(same(x[i * ld + j], y[i * (ld + 1) + j]));
+    guarded_matrix_free(x, rows, cols, ld);
+    guarded_matrix_free(y, rows, cols, ld + 1);
+  }
+}
+
+Test(row_length, against_double) {
+  EACH_SHAPE {
+    SHAPE
+    float *x = guarded_matrix(rows, cols, ld, seed, 0.5f, 2.0f),
+          *y = guarded_matrix(rows, 1, 3, seed, 0.0f, 1.0f);
+    sized[s].row_length(y, x, rows, ld, 3);
+    for (int i = 0; i < rows; i++) {
+      const double expected = sqrt(square_sum(x + i * ld, cols));
+      cr_assert(fabs(y[i * 3] - expected) <= 5e-7 * expected, "%d: expected %.9g, got %.9g", cols, expected,
+                y[i * 3]);
+    }
+    cr_assert(guarded_padding_kept(y, rows, 1, 3));
+    guarded_matrix_free(x, rows, cols, ld);
+    guarded_matrix_free(y, rows, 1, 3);
+  }
 }
 
 Test(normalise, against_double) {

@@ -4,6 +4,7 @@ local adapted = require("passes.graph.adapted")
 local dump = require("common.dump")
 local faults = require("common.faults")
 local names = require("checkpoints.names")
+local normal = require("common.normal")
 local ops = require("data.ops")
 local precision = require("data.precision")
 local scale_blocks = require("data.scale_blocks")
@@ -363,14 +364,19 @@ function Builder:linear(path, x, width, bias, gain, source)
   })
 end
 
---- Returns a feed-forward's activation of its gate, times up. product(name): makes one of these, "gate" or "up".
+--- Returns a feed-forward's activation of its gate, times up. product(name): makes one of these, "gate" or "up". With
+--- gate_sparsity this share of a gate's numbers is cut off, if they are normal (statistical top-k, You et al. 2025).
 function Builder:gated(path, product)
   local limit = self.spec.gate_limit and Builder.to_float(self.spec.gate_limit)
   local function within(name, x, only_above)
     return limit and self:op("clamp", ("%s.%s_cut"):format(path, name), { x = x },
       { limit = limit, only_above = only_above }) or x
   end
-  local gate = within("gate", product("gate"), true)
+  local gate, sparsity = within("gate", product("gate"), true), self.spec.gate_sparsity or 0
+  if sparsity > 0 then
+    gate = self:op("sparsify", path .. ".gate_kept", { x = gate },
+      { factor = Builder.to_float(normal.quantile(Builder.to_float(sparsity))) })
+  end
   local act = self:op("activate", path .. ".act", { x = gate }, { ["function"] = self.spec.activation })
   return self:op("multiply", path .. ".gated", { a = within("up", product("up")), b = act },
     { plus_one = limit and true or nil })

@@ -253,6 +253,17 @@ end
 leading.layer_norm, leading.rms_norm, leading.normalise = norm, norm, norm
 leading.softmax_rows, leading.log_softmax, leading.share = norm, norm, norm
 
+-- Lowers an operation that turns rows of x into rows of its result, which may have another width.
+local function of_row(self, fusion, origin, block)
+  local op, x = fusion.leading, fusion.leading.operands.x
+  self:row(op.op, { rows = block.count, cols = x.shape[#x.shape], ldx = self:ld(x), ldy = self:ld(fusion.result),
+    factor = op.attributes.factor },
+    { y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin) })
+  self:epilogue(fusion, whole_rows(block, op.result.shape[#op.result.shape], origin))
+end
+
+leading.row_length, leading.sparsify = of_row, of_row
+
 -- Lowers an elementwise op without a product; the first of its operations loads its rows.
 local function elementwise(self, fusion, origin, block)
   local op = fusion.leading
@@ -381,9 +392,11 @@ end
 function leading.pick(self, fusion, origin, block)
   local op, x, chosen = fusion.leading, fusion.leading.operands.x, fusion.leading.operands.chosen
   local used, y = chosen.shape[#chosen.shape], self:at(op.result, block.first, 0, origin)
-  self:row("pick", { rows = block.count, cols = x.shape[#x.shape], used = used, ldx = self:ld(x),
+  local is_shared = #x.shape == 1
+  self:row("pick", { rows = block.count, cols = x.shape[#x.shape], used = used, ldx = is_shared and 0 or self:ld(x),
     ldc = self:ld(chosen), ldy = self:ld(op.result) },
-    { y = y, x = self:at(x, block.first, 0, origin), chosen = self:at(chosen, block.first, 0, origin) })
+    { y = y, x = self:at(x, is_shared and 0 or block.first, 0, origin),
+      chosen = self:at(chosen, block.first, 0, origin) })
   self:trace_copy(op.result, y, self:ld(op.result), whole_rows(block, used, origin))
 end
 
