@@ -1,15 +1,15 @@
-/* windows.c - implements system.h for Windows, with the C library of mingw-w64. Reads of pipes are not begun
- * before something has come, because nothing would interrupt them. */
+/* windows.c - implements system.h for Windows, with the C library of mingw-w64. */
 #define _CRT_RAND_S
 #include "program/system.h"
 
 #include <errno.h>
 #include <io.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <windows.h>
 
-enum { LOOK_MS = 5 /* between two looks at a pipe */, CLOSING_MS = 4000, UTF16 = 2048 /* read at a time */ };
+enum { CLOSING_MS = 4000, UTF16 = 2048 /* of a console, read at a time */ };
 
 /* Returns text of UTF-16 in UTF-8, or NULL without memory. */
 static char *narrow(const wchar_t *wide) {
@@ -94,6 +94,7 @@ static BOOL WINAPI handle(DWORD kind) {
   if (handlers[is_end].is_once) handlers[is_end].note = NULL;
   note(is_end ? SIGTERM : SIGINT);
   interrupted = 1;
+  attn2c_program_wake();
   if (is_end) Sleep(CLOSING_MS); /* the process ends when this returns */
   return TRUE;
 }
@@ -108,59 +109,86 @@ void attn2c_program_signal(int number, void (*note)(int number), int is_once, in
 }
 
 int attn2c_program_may_wake(void) { return 1; }
-void attn2c_program_wake(void) {}
 
-/* True if a descriptor is a console. */
-static int is_console(HANDLE handle_of) {
-  DWORD mode;
-  return GetConsoleMode(handle_of, &mode) != 0;
+/* What a thread of its own has read of the standard input: nothing would interrupt such a read. */
+static struct {
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  int is_begun, is_ended;
+  size_t first, end;
+  char bytes[1 << 16];
+} input = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+void attn2c_program_wake(void) {
+  pthread_mutex_lock(&input.lock);
+  pthread_cond_broadcast(&input.changed);
+  pthread_mutex_unlock(&input.lock);
+}
+
+/* Reads from a console, whose bytes are not UTF-8 whatever its code page is. Returns 0 at the end. */
+static size_t read_console(HANDLE console, char to[3 * UTF16]) {
+  wchar_t wide[UTF16];
+  DWORD count = 0, more = 0;
+  do
+    if (!ReadConsoleW(console, wide, UTF16 - 1, &count, NULL)) return 0;
+  while (count == 0); /* Ctrl-C ends a read */
+  if ((wide[count - 1] & 0xfc00) == 0xd800 && ReadConsoleW(console, wide + count, 1, &more, NULL))
+    count += more;             /* the other half of a letter */
+  if (wide[0] == 26) return 0; /* Ctrl-Z */
+  return (size_t)WideCharToMultiByte(CP_UTF8, 0, wide, (int)count, to, 3 * UTF16, NULL, NULL);
+}
+
+static void *read_input(void *unused) {
+  static char bytes[3 * UTF16];
+  const HANDLE from = (HANDLE)_get_osfhandle(0);
+  DWORD mode, got = 0;
+  const int is_console = GetConsoleMode(from, &mode) != 0;
+  (void)unused;
+  for (;;) {
+    const size_t count = is_console                                        ? read_console(from, bytes)
+                         : ReadFile(from, bytes, sizeof bytes, &got, NULL) ? got
+                                                                           : 0;
+    pthread_mutex_lock(&input.lock);
+    while (input.first < input.end && count > sizeof input.bytes - input.end)
+      pthread_cond_wait(&input.changed, &input.lock);
+    if (input.first == input.end) input.first = input.end = 0;
+    memcpy(input.bytes + input.end, bytes, count);
+    input.end += count;
+    input.is_ended = count == 0;
+    pthread_cond_broadcast(&input.changed);
+    pthread_mutex_unlock(&input.lock);
+    if (count == 0) return NULL;
+  }
+}
+
+/* True if a descriptor is read by the thread, which it starts. */
+static int is_threaded(int descriptor) {
+  pthread_t thread;
+  if (descriptor != 0 || GetFileType((HANDLE)_get_osfhandle(0)) == FILE_TYPE_DISK) return 0;
+  if (!input.is_begun) input.is_begun = attn2c_system_start(&thread, 1 << 16, read_input, NULL) == 0;
+  return input.is_begun;
 }
 
 int attn2c_program_await(int descriptor, int may_wait, const volatile sig_atomic_t *noted) {
-  const HANDLE input = (HANDLE)_get_osfhandle(descriptor);
-  DWORD there = 0;
-  if (is_console(input)) return may_wait && !*noted; /* a read waits for a whole line */
-  if (GetFileType(input) != FILE_TYPE_PIPE) return !*noted;
-  while (!*noted) {
-    if (!PeekNamedPipe(input, NULL, 0, NULL, &there, NULL) || there > 0) return 1; /* also its end */
-    if (!may_wait) return 0;
-    Sleep(LOOK_MS);
-  }
-  return 0;
-}
-
-/* Reads from a console, whose bytes are not UTF-8 whatever its code page is. Ctrl-C ends the read. */
-static int64_t read_console(HANDLE input, char *to, size_t bytes) {
-  static char kept[3 * UTF16];
-  static size_t first, end;
-  if (first == end) {
-    wchar_t wide[UTF16];
-    DWORD count = 0;
-    SetLastError(0);
-    if (!ReadConsoleW(input, wide, UTF16 - 1, &count, NULL)) return 0;
-    if (count == 0 && GetLastError() == ERROR_OPERATION_ABORTED) {
-      Sleep(10 * LOOK_MS); /* until the handler, in a thread of its own, has noted it */
-      errno = EINTR;
-      return -1;
-    }
-    if (count > 0 && (wide[count - 1] & 0xfc00) == 0xd800) { /* the other half of a letter comes next */
-      DWORD more = 0;
-      if (ReadConsoleW(input, wide + count, 1, &more, NULL)) count += more;
-    }
-    if (count > 0 && wide[0] == 26) return 0; /* Ctrl-Z */
-    first = 0;
-    end = (size_t)WideCharToMultiByte(CP_UTF8, 0, wide, (int)count, kept, sizeof kept, NULL, NULL);
-  }
-  const size_t most = end - first < bytes ? end - first : bytes;
-  memcpy(to, kept + first, most);
-  first += most;
-  return (int64_t)most;
+  if (!is_threaded(descriptor)) return !*noted;
+  pthread_mutex_lock(&input.lock);
+  while (may_wait && !*noted && input.first == input.end && !input.is_ended)
+    pthread_cond_wait(&input.changed, &input.lock);
+  const int is_there = input.first < input.end || input.is_ended;
+  pthread_mutex_unlock(&input.lock);
+  return is_there && !*noted;
 }
 
 int64_t attn2c_program_read(int descriptor, void *to, size_t bytes) {
-  const HANDLE input = (HANDLE)_get_osfhandle(descriptor);
-  if (is_console(input)) return read_console(input, to, bytes);
-  return _read(descriptor, to, bytes < INT_MAX ? (unsigned)bytes : INT_MAX);
+  if (!is_threaded(descriptor)) return _read(descriptor, to, bytes < INT_MAX ? (unsigned)bytes : INT_MAX);
+  pthread_mutex_lock(&input.lock);
+  while (input.first == input.end && !input.is_ended) pthread_cond_wait(&input.changed, &input.lock);
+  const size_t count = input.end - input.first < bytes ? input.end - input.first : bytes;
+  memcpy(to, input.bytes + input.first, count);
+  input.first += count;
+  pthread_cond_broadcast(&input.changed);
+  pthread_mutex_unlock(&input.lock);
+  return (int64_t)count;
 }
 
 static int next_byte(void) {

@@ -1,6 +1,7 @@
 /* perplexity.c - the command `perplexity`: e to the mean negative log-likelihood of the tokens of a
  * text. A text that is longer than the context is read in windows, each of which shares tokens with the one
  * before it; every token but the first of the text is predicted once. */
+#define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
