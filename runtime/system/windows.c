@@ -141,7 +141,12 @@ int attn2c_system_about_open(int descriptor, attn2c_about *about) {
     errno = EBADF;
     return -1;
   }
-  if (!GetFileInformationByHandle(handle, &found)) return fail();
+  if (!GetFileInformationByHandle(handle, &found)) {
+    if (descriptor > 2) return fail();
+    /* A standard stream that another system has opened, as wine's, is like no file. */
+    about->kind = ATTN2C_OTHER_KIND, about->device = UINT64_MAX, about->number = (uint64_t)descriptor;
+    return 0;
+  }
   about->kind = found.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY ? ATTN2C_FOLDER : ATTN2C_REGULAR;
   about->size = (int64_t)found.nFileSizeHigh << 32 | found.nFileSizeLow;
   about->device = found.dwVolumeSerialNumber;

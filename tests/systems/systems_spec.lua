@@ -8,7 +8,7 @@ local root = helper.absolute_root()
 local quote = helper.shell
 local scratch = root .. "/out/spec/systems"
 local speaker = quote(root .. "/models/speaker/speaker.safetensors")
-local wine = ("WINEPREFIX=%s WINEDEBUG=-all timeout 300 wine"):format(quote(root .. "/out/systems/wine"))
+local wine = ("env WINEPREFIX=%s WINEDEBUG=-all timeout 300 wine"):format(quote(root .. "/out/systems/wine"))
 local libraries = quote(root .. "/out/systems/windows")
 local windows = ("WINEPREFIX=%s WINEDEBUG=-all ATTN2C_CFLAGS=-I%s/include ATTN2C_LDFLAGS=-L%s/lib "):format(
   quote(root .. "/out/systems/wine"), libraries, libraries) .. "CROSS=x86_64-w64-mingw32-"
@@ -159,16 +159,17 @@ describe("a program for Windows", function()
 
   it("ends at Ctrl-C where its output is whole", function()
     local code, said = helper.script(([[
+      cd %s
       mkfifo pipe
       %s language.windows/language.exe run --weights %s --text - <pipe >output 2>errors &
       exec 3>pipe
       echo 'Wo ist es?' >&3
       for i in $(seq 200); do test -s output && break; sleep 0.05; done
-      kill -INT $(pgrep -f 'language.windows/language.exe run' | tail -n 1)
+      kill -INT $(pgrep -f '^language.windows/language.exe run')
       wait $!
       status=$?
       cat output errors >&2
-      exit $status]]):format(wine, quote(models .. "language")), folder, 60)
+      exit $status]]):format(quote(folder), wine, quote(models .. "language")), folder, 60)
     assert.equal(130, code, said)
     assert.matches("^de\t[%d.]+\n.*language: interrupted", said)
   end)
@@ -186,7 +187,7 @@ describe("a program for Windows", function()
     local _, taken = helper.run(("%s language.windows/language.exe serve --weights %s --port %s"):format(wine,
       quote(models .. "language"), server.address:match("%d+$")), folder)
     assert.matches("another process listens there", taken)
-    os.execute("kill -INT $(pgrep -f 'language.exe serve' | tail -n 1)")
+    os.execute("kill -INT $(pgrep -f '^language.windows/language.exe serve')")
     server:stop()
   end)
 
