@@ -12,7 +12,6 @@
 --   libraries   that each link ends with
 --   program     form of the program's name; nil: there are only libraries
 --   is_static   true if the program has all libraries in itself
---   header      options that find Jansson's header, after all other folders
 --   linking     the linker's options for a program
 --   wheel       tags of Python's packages by processor; %d is the version of macOS that the library needs. Linux has
 --               tags of its C library's version
@@ -32,7 +31,6 @@ systems.windows = {
   libraries = { "-l:libwinpthread.a", "-lws2_32", "-liphlpapi", "-lm" },
   program = "%s.exe",
   is_static = true,
-  header = {},
   linking = { "-Wl,--stack,8388608", "-l:program/windows.ld" }, -- bytes, as on Linux; of the runtime
   wheel = { x86_64 = "win_amd64", aarch64 = "win_arm64" },
   place = "Windows",
@@ -45,7 +43,6 @@ systems.macos = {
   object = "\xcf\xfa\xed\xfe",
   sharing = { "-Wl,-install_name,@rpath/%s" },
   libraries = { "-lpthread", "-lm" },
-  header = {},
   linking = {},
   wheel = { x86_64 = "macosx_%d_0_x86_64", aarch64 = "macosx_%d_0_arm64" },
   place = "macOS",
@@ -62,7 +59,6 @@ systems.linux = {
   portable = { "-s", "-Wl,--gc-sections" },
   libraries = { "-lpthread", "-lm" },
   program = "%s",
-  header = { "-idirafter", "/usr/include" }, -- musl-gcc looks only into musl's own folders; others look there anyway
   linking = {},
   wheel = {},
   place = "Linux with the C library that the name of this package has",

@@ -35,6 +35,10 @@ local smaller = { "-static", "-s", "-Wl,--gc-sections" }
 -- none of them.
 local quieter = { "-Wl,--no-warnings" }
 
+-- The folder of Jansson's header, after all other folders. musl-gcc looks only into musl's own folders, which still
+-- come first. Other compilers look there anyway.
+local jansson_header = { "-idirafter", "/usr/include" }
+
 -- The runtime's folders that are only in the program.
 local of_commands = words.set { "reference", "check", "program", "measure", "grammar" }
 
@@ -161,7 +165,7 @@ local function runtime_objects(providers, runtime_sources, options)
   local list = {}
   for _, source in ipairs(runtime_sources) do
     if is_wanted(source, providers, options) then
-      local more = of_commands[room_of(source)] and { of_program, systems[options.system or "linux"].header } or {}
+      local more = of_commands[room_of(source)] and { of_program, jansson_header } or {}
       list[#list + 1] = object("runtime", source, { of_source[source] or level_of(source, options.is_static), more,
         "-fopenmp-simd", defined_by(source, providers, options.is_static), is_of_ranks(source) and MPI_FLAGS or {} })
     end
@@ -283,7 +287,7 @@ end
 -- Returns the job that finds the versions of linked libraries, in the macros that their headers define.
 local function versions_job(spec, provider, options)
   return { name = spec.name .. ".versions", from = "runtime", source = "program/versions.h", is_fresh = true,
-    is_read = true, commands = { { CC, plain, systems[options.system or "linux"].header, CFLAGS,
+    is_read = true, commands = { { CC, plain, jansson_header, CFLAGS,
       provider == "libxsmm" and "-DATTN2C_WITH_LIBXSMM" or {},
       (options.has_text or options.texts) and "-DATTN2C_WITH_TEXT" or {},
       options.has_pictures and "-DATTN2C_WITH_PICTURES" or {}, options.has_sound and "-DATTN2C_WITH_SOUND" or {},
