@@ -9,7 +9,7 @@ types.LINE = 64
 
 local GROUP = 4 -- bytes
 
---- Inputs of a scale block, of the pair that a step takes, and of a unit; outputs of a panel of such weights.
+--- Inputs of a scale block, of the pair that a step takes, and of a unit; the fewest outputs of a panel of such weights.
 types.SCALE_BLOCK, types.SCALE_PAIR, types.SCALE_UNIT, types.SCALE_PANEL = 32, 64, 256, 16
 
 --- The types of rows that products with weights in scale blocks read: integers of 8 bits, and of 15.
@@ -34,7 +34,6 @@ local function scaled(record)
   --- Bytes of the units of 256 inputs of an output, each an f16.
   block.unit_bytes = not block.unit and 0 or block.minimum and 4 or 2
   record.bits, record.c, record.rows = 8, "uint8_t", types.coarse
-  record.panel = types.SCALE_PANEL
   return record
 end
 

@@ -31,11 +31,13 @@ local function lines_of(kernel)
 end
 
 -- Returns a table of what strips prefetch, by number of strips, after the entry for few rows, if there is one; and the
--- line that chooses from it. text(fetch): an entry.
+-- line that chooses from it. Its last entry is for all further numbers. text(fetch): an entry.
 local function chosen(kernel, type, text)
   local fetch, entries = kernel.fetch, {}
   if fetch.few then entries[1] = text(fetch.few) end
   for _, each in ipairs(fetch.by_strips) do entries[#entries + 1] = text(each) end
+  local least = fetch.few and 2 or 1
+  while #entries > least and entries[#entries] == entries[#entries - 1] do entries[#entries] = nil end
   local last, few = #entries - 1, fetch.few and ("n <= %d ? 0 : "):format(fetch.few_rows) or ""
   return {
     ("static const %s by_strips[%d] = { %s };"):format(type, #entries, table.concat(entries, ", ")),

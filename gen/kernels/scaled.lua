@@ -2,6 +2,9 @@
 -- A strip has some rows by all vectors of a panel. It goes over pairs of blocks, 64 inputs. For each block it adds
 -- exact integers, and multiplies their sum by the scales of the block and of the row's block
 -- (runtime/ops/product_scaled.h).
+--
+-- A joint strip takes both vectors of a panel at a time, which share what is loaded of a row. Others take one vector
+-- after the other. Each sum has the same order in both.
 local forms = require("kernels.forms")
 local types = require("data.types")
 local Writer = require("kernels.writer")
@@ -10,15 +13,27 @@ local scaled = {}
 
 local BLOCK, PAIR, PANEL = types.SCALE_BLOCK, types.SCALE_PAIR, types.SCALE_PANEL
 
---- Returns the most rows of a strip on a target: its sums, and the integers of a vector, stay in registers. rows: their
---- type; fine ones have two integers.
-function scaled.most_rows(target, rows)
-  if target.registers >= 32 then return target.vector == PANEL and 8 or 4 end
-  return target.vector == PANEL // 2 and rows ~= types.fine and 4 or 2
+-- True if strips of panels with two vectors are joint. Where vpdpbusd has vectors of 16 outputs, a strip of one vector
+-- loads as often as it multiplies: an input of each row for each of its products.
+local function is_joint(target) return target.vector == PANEL and target.int8 == "quads" and not target.has_tiles end
+
+--- Returns the outputs of a panel on a target.
+function scaled.panel(target) return is_joint(target) and 2 * PANEL or PANEL end
+
+--- Returns the most rows of a strip on a target, and whether it is joint: its sums, and the integers of the vectors that
+--- it takes at a time, stay in registers. vectors: of its panel; of: the product's types; fine rows have two integers.
+function scaled.most_rows(target, vectors, of)
+  local is_fine, block = of.b == types.fine, types.all[of.a].block
+  if vectors == 2 and is_joint(target) then
+    return is_fine and 4 or (block.planes[2] > 0 or block.values) and 5 or 6, true
+  end
+  if target.registers >= 32 then return target.vector == PANEL and 8 or 4, false end
+  return target.vector == PANEL // 2 and not is_fine and 4 or 2, false
 end
 
 --- Returns the name of a function of strips, which differ only in their rows. shape: { rows: the most, least: the
---- fewest, nil: the same, vectors, types, fetches: whether it prefetches weights }.
+--- fewest, nil: the same, vectors, joint: on a target, whether strips of so many vectors are, types, fetches: whether it
+--- prefetches weights }.
 function scaled.name(shape)
   return ("strip_x%d_%s%s%s"):format(shape.vectors, shape.types.a, shape.types.b == types.fine and "_fine" or "",
     shape.fetches and "_ahead" or "")
@@ -29,11 +44,11 @@ function scaled.asks(shape)
   return shape.fetches and { { "const void *", "ahead" }, { "int ", "every" } } or {}
 end
 
--- Returns the places in a pair of blocks, in bytes from its beginning.
-local function places(block)
-  local each = block.scale_bytes * PANEL
+-- Returns the places in a pair of blocks of `panel` outputs, in bytes from its beginning.
+local function places(block, panel)
+  local each = block.scale_bytes * panel
   local scales = 2 * block.scales * each
-  local head, words = scales + 2 * block.minimum_bytes * PANEL, BLOCK * block.bits // 8 * PANEL
+  local head, words = scales + 2 * block.minimum_bytes * panel, BLOCK * block.bits // 8 * panel
   return { pair = head + 2 * words, words = function(half) return head + half * words end,
     scale = function(half, part) return (half * block.scales + part) * each end,
     minimum = function(half, part) return scales + (half * block.scales + part) * each end }
@@ -67,10 +82,13 @@ local function at(bytes, vector, each)
     or ("%d * ATTN2C_LANES"):format(vector * each))
 end
 
+-- Returns the name of what each of the vectors that are taken at a time has.
+function Strip:of(name, vector) return self.shape.joint and name .. "_" .. vector or name end
+
 -- Prefetches the lines of a step. The steps of a pair prefetch all its lines, at equal distances: a processor that is
 -- asked for all at once takes up to 1.1 times as long.
 function Strip:ask()
-  local lines, steps = types.pair_lines(PANEL, self.shape.types.a), 2 * (BLOCK // 4) * self.vectors
+  local lines, steps = types.pair_lines(self.panel, self.shape.types.a), 2 * (BLOCK // 4) * self.vectors
   local count = (self.step + 1) * lines // steps - self.step * lines // steps
   self.step = self.step + 1
   if self.shape.fetches and count > 0 then self:add("if (asks) ahead = attn2c_ask_near(ahead, %d);", count) end
@@ -80,89 +98,131 @@ end
 -- bits: of the plane; begin: its place.
 function Strip:load_plane(name, bits, begin, number, vector)
   if number * bits % 8 > 0 and number % (BLOCK // 4 // self.weights.scales) > 0 then return end
-  self:add("%s = attn2c_words_load(%s);", name, at(begin + number * bits // 8 * 4 * PANEL, vector, 4))
+  self:add("%s = attn2c_words_load(%s);", name, at(begin + number * bits // 8 * 4 * self.panel, vector, 4))
 end
 
--- Writes the integers of four inputs of all outputs. number: of these four in the block.
+-- Writes the integers of four inputs of a vector of outputs. number: of these four in the block.
 function Strip:integers(half, number, vector)
   local block, begin = self.weights, self.places.words(half)
-  local low, high = table.unpack(block.planes)
-  if low == 8 then return self:load_plane("w", low, begin, number, vector) end
-  self:load_plane("low", low, begin, number, vector)
-  local text = ("attn2c_plane(low, %d, %d, 0)"):format(number * low % 8, low)
-  if high > 0 then
-    self:load_plane("high", high, begin + BLOCK * low // 8 * PANEL, number, vector)
-    text = ("%s | attn2c_plane(high, %d, %d, %d)"):format(text, number * high % 8, high, low)
+  local w, low, high = self:of("w", vector), self:of("low", vector), self:of("high", vector)
+  local low_bits, high_bits = table.unpack(block.planes)
+  if low_bits == 8 then return self:load_plane(w, low_bits, begin, number, vector) end
+  self:load_plane(low, low_bits, begin, number, vector)
+  local text = ("attn2c_plane(%s, %d, %d, 0)"):format(low, number * low_bits % 8, low_bits)
+  if high_bits > 0 then
+    self:load_plane(high, high_bits, begin + BLOCK * low_bits // 8 * self.panel, number, vector)
+    text = ("%s | attn2c_plane(%s, %d, %d, %d)"):format(text, high, number * high_bits % 8, high_bits, low_bits)
   end
   if block.values then
     text = ("attn2c_values(values, %s)"):format(text)
   elseif width_of(block) == 8 then
     text = ("(%s) + 0x%02xu * 0x01010101u"):format(text, 128 - (block.minimum and 0 or 1 << block.bits - 1))
   end
-  self:add("w = %s;", text)
+  self:add("%s = %s;", w, text)
 end
 
--- Adds the products of four inputs of each row to the sums. number: of these four in the block.
-function Strip:products(half, number, vector)
-  self:ask()
-  local width = width_of(self.weights)
-  self:integers(half, number, vector)
-  if self.shape.rows > 1 then self:add("%sATTN2C_HOLD(w);", self.least > 1 and "" or "if (rows > 1) ") end
-  self:each_row(function(row)
-    if self.is_fine then
-      return { ("attn2c_fine%d_add(w, b%d[%d].x, %d, &s%d, &t%d);"):format(width, row, half, number, row, row) }
+-- Adds the lines that multiply four inputs of a row, in a register, by the weights of all vectors.
+function Strip:joint_products(lines, place, sums, row)
+  lines[#lines + 1] = ("x = attn2c_words_splat(%s);"):format(place)
+  lines[#lines + 1] = "ATTN2C_HOLD(x);"
+  for vector = 0, self.vectors - 1 do
+    local sum = self:of(sums .. row, vector)
+    lines[#lines + 1] = ("%s = attn2c_int8_quads(x, %s, %s);"):format(sum, self:of("w", vector), sum)
+  end
+end
+
+-- Returns the lines that add the products of four inputs of a row to its sums.
+function Strip:products_of_row(half, number, row)
+  local width, place = width_of(self.weights), ("b%d[%d].x"):format(row, half)
+  if self.shape.joint then
+    local lines = {}
+    self:joint_products(lines, ("%s + %d"):format(place, 4 * number), "s", row)
+    if self.is_fine then self:joint_products(lines, ("%s + %d"):format(place, BLOCK + 4 * number), "t", row) end
+    return lines
+  elseif self.is_fine then
+    return { ("attn2c_fine%d_add(w, %s, %d, &s%d, &t%d);"):format(width, place, number, row, row) }
+  end
+  return { ("s%d = attn2c_scaled%d_add(w, %s + %d, s%d);"):format(row, width, place, 4 * number, row) }
+end
+
+-- Adds the products of four inputs of each row to the sums of some vectors. number: of these four in the block.
+function Strip:products(half, number, vectors)
+  for _, vector in ipairs(vectors) do
+    self:ask()
+    self:integers(half, number, vector)
+    if self.shape.rows > 1 then
+      self:add("%sATTN2C_HOLD(%s);", self.least > 1 and "" or "if (rows > 1) ", self:of("w", vector))
     end
-    return { ("s%d = attn2c_scaled%d_add(w, b%d[%d].x + %d, s%d);"):format(row, width, row, half, 4 * number, row) }
-  end)
+  end
+  self:each_row(function(row) return self:products_of_row(half, number, row) end)
 end
 
 -- Returns the start of a row's integers, as C.
-function Strip:start(row, half, part)
+function Strip:start(row, half, part, vector)
   local zero, bits = self:zero(row, half, part), width_of(self.weights)
-  if self.is_fine then return ("t%d = attn2c_integers_splat(%s);"):format(row, zero) end
-  return ("s%d = attn2c_scaled%d_begin(%s);"):format(row, bits, zero)
+  if self.is_fine then return ("%s = attn2c_integers_splat(%s);"):format(self:of("t" .. row, vector), zero) end
+  return ("%s = attn2c_scaled%d_begin(%s);"):format(self:of("s" .. row, vector), bits, zero)
 end
 
 -- Returns the integers of a row's part of a block, as C.
-function Strip:ended(row, half, part)
-  local bits = width_of(self.weights)
-  if self.is_fine then return ("attn2c_fine_end(s%d, t%d)"):format(row, row) end
-  return ("attn2c_scaled%d_end(s%d%s)"):format(bits, row,
-    bits == SMALL and ", " .. self:zero(row, half, part) or "")
+function Strip:ended(row, half, part, vector)
+  local bits, sum = width_of(self.weights), self:of("s" .. row, vector)
+  if self.is_fine then return ("attn2c_fine_end(%s, %s)"):format(sum, self:of("t" .. row, vector)) end
+  return ("attn2c_scaled%d_end(%s%s)"):format(bits, sum, bits == SMALL and ", " .. self:zero(row, half, part) or "")
 end
 
 -- Writes the load of the scales of a part of a block, and of the minima if there are any.
 function Strip:scales(half, part, vector)
   local block, place = self.weights, self.places
+  local scale, least = self:of("scale", vector), self:of("least", vector)
   local function from(bytes) return at(bytes, vector, block.scale_bytes) end
-  self:add("attn2c_vector scale%s;", block.minimum and ", least" or "")
-  self:add("attn2c_scales_load(facts, %s, %s, %s, &scale, %s);", from(place.scale(half, part)),
+  self:add("attn2c_vector %s%s;", scale, block.minimum and ", " .. least or "")
+  self:add("attn2c_scales_load(facts, %s, %s, %s, %d, &%s, %s);", from(place.scale(half, part)),
     block.minimum_bytes > 0 and from(place.minimum(half, part)) or "NULL",
-    block.unit and ("units + i / %d * %d%s"):format(types.SCALE_UNIT, block.unit_bytes * PANEL, at(0, vector, 2):sub(2))
-    or "NULL", block.minimum and "&least" or "NULL")
+    block.unit and ("units + i / %d * %d%s"):format(types.SCALE_UNIT, block.unit_bytes * self.panel,
+      at(0, vector, 2):sub(2)) or "NULL", 2 * self.panel, scale, block.minimum and "&" .. least or "NULL")
 end
 
--- Adds the part of a block that shares a scale to the sums of one vector.
-function Strip:part(half, part, vector)
+-- Adds the part of a block that shares a scale to the sums of some vectors.
+function Strip:part(half, part, vectors)
   local block = self.weights
   -- gcc would keep the inputs of all rows in memory, from one vector to the next.
-  if self.vectors > 1 then
+  if self.vectors > #vectors then
     self:each_row(function(row) return { ("ATTN2C_AGAIN(b%d);"):format(row) } end)
   end
-  for row = 0, self.shape.rows - 1 do
-    self:add(self.is_fine and "attn2c_integers s%d = {0}, t%d = {0};" or "attn2c_integers s%d = {0};", row, row)
+  local function each_vector(text_of)
+    return self.join(#vectors, " ", function(i) return text_of(vectors[i + 1]) end)
   end
-  self:each_row(function(row) return { self:start(row, half, part) } end)
-  self:add("attn2c_words w%s%s;", block.planes[1] < 8 and ", low" or "", block.planes[2] > 0 and ", high" or "")
-  local count = BLOCK // 4 // block.scales
-  for number = part * count, (part + 1) * count - 1 do self:products(half, number, vector) end
-  self:scales(half, part, vector)
+  for row = 0, self.shape.rows - 1 do
+    self:add("%s", each_vector(function(vector)
+      return ("attn2c_integers %s = {0}%s;"):format(self:of("s" .. row, vector),
+        self.is_fine and (", %s = {0}"):format(self:of("t" .. row, vector)) or "")
+    end))
+  end
   self:each_row(function(row)
-    local sum = ("c%d_%d"):format(row, vector)
-    return { ("%s = attn2c_multiply_add(attn2c_to_floats(%s),"):format(sum, self:ended(row, half, part)),
-      ("  scale * attn2c_splat(b%d[%d].scale), %s);"):format(row, half, sum), block.minimum
-        and ("%s = attn2c_multiply_add(least, attn2c_splat(b%d[%d].sum%s), %s);"):format(sum, row, half,
-        block.scales == 2 and ("_half[%d]"):format(part) or "", sum) or nil }
+    return { each_vector(function(vector) return self:start(row, half, part, vector) end) }
+  end)
+  if self.shape.joint then self:add("attn2c_words x;") end
+  for _, vector in ipairs(vectors) do
+    self:add("attn2c_words %s%s%s;", self:of("w", vector), block.planes[1] < 8 and ", " .. self:of("low", vector) or "",
+      block.planes[2] > 0 and ", " .. self:of("high", vector) or "")
+  end
+  local count = BLOCK // 4 // block.scales
+  for number = part * count, (part + 1) * count - 1 do self:products(half, number, vectors) end
+  for _, vector in ipairs(vectors) do self:scales(half, part, vector) end
+  self:each_row(function(row)
+    local lines = {}
+    for _, vector in ipairs(vectors) do
+      local sum = ("c%d_%d"):format(row, vector)
+      lines[#lines + 1] = ("%s = attn2c_multiply_add(attn2c_to_floats(%s),"):format(sum,
+        self:ended(row, half, part, vector))
+      lines[#lines + 1] = ("  %s * attn2c_splat(b%d[%d].scale), %s);"):format(self:of("scale", vector), row, half, sum)
+      if block.minimum then
+        lines[#lines + 1] = ("%s = attn2c_multiply_add(%s, attn2c_splat(b%d[%d].sum%s), %s);"):format(sum,
+          self:of("least", vector), row, half, block.scales == 2 and ("_half[%d]"):format(part) or "", sum)
+      end
+    end
+    return lines
   end)
 end
 
@@ -176,8 +236,8 @@ function Strip:pair()
   for row = 1, self.shape.rows - 1 do self:add("const attn2c_%s *b%d = b0 + %d * ld;", self.of_rows, row, row) end
   for half = 0, 1 do
     for part = 0, self.weights.scales - 1 do
-      for vector = 0, self.vectors - 1 do
-        self:block("", function() self:part(half, part, vector) end)
+      for _, vectors in ipairs(self.turns) do
+        self:block("", function() self:part(half, part, vectors) end)
       end
     end
   end
@@ -185,11 +245,15 @@ end
 
 --- Returns the function of strips as C.
 function scaled.text(shape)
-  local block = types.all[shape.types.a].block
-  local self = setmetatable({ weights = block, places = places(block), vectors = shape.vectors,
-    of_rows = shape.types.b, is_fine = shape.types.b == types.fine }, Strip):begin(shape)
-  self:add("/* %s rows%s by %d vectors of outputs, weights of %s in scale blocks%s. */", self:rows_text(),
-    self.is_fine and " of 15 bits" or "", shape.vectors, types.all[shape.types.a].weights,
+  local block, panel = types.all[shape.types.a].block, shape.joint and shape.vectors * PANEL or PANEL
+  local self = setmetatable({ weights = block, panel = panel, places = places(block, panel), vectors = shape.vectors,
+    turns = {}, of_rows = shape.types.b, is_fine = shape.types.b == types.fine }, Strip):begin(shape)
+  for vector = 0, shape.vectors - 1 do
+    if shape.joint and vector > 0 then table.insert(self.turns[1], vector) else self.turns[vector + 1] = { vector } end
+  end
+  self:add("/* %s rows%s by %d vectors of outputs%s, weights of %s in scale blocks%s. */", self:rows_text(),
+    self.is_fine and " of 15 bits" or "", shape.vectors, shape.joint and " at a time" or "",
+    types.all[shape.types.a].weights,
     shape.fetches and ", prefetching a pair of blocks from `ahead` on every `every` inputs" or "")
   self:head(scaled.name(shape), shape.types, scaled.asks(shape), forms.all.f32)
   self:add("const ptrdiff_t ld = ldb / ATTN2C_SCALE_BLOCK;")
@@ -199,7 +263,7 @@ function scaled.text(shape)
   self:add("const attn2c_type_facts *facts = attn2c_facts_of(ATTN2C_%s);", shape.types.a:upper())
   if block.unit then
     self:add("const uint8_t *units = a;")
-    self:add("a += attn2c_units_bytes(facts, (k + %d) / %d) * ATTN2C_SCALED_PANEL;", BLOCK - 1, BLOCK)
+    self:add("a += attn2c_units_bytes(facts, (k + %d) / %d) * %d;", BLOCK - 1, BLOCK, panel)
   end
   if block.values then self:add("const attn2c_words values = attn2c_values_load(facts);") end
   self:block(("for (int i = 0; i < k; i += %d, a += %d, b0 += 2)"):format(PAIR, self.places.pair), function()

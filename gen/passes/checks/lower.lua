@@ -119,10 +119,11 @@ local function check_registers(k, target, name)
   end)
 end
 
--- Checks that a strip of weights in scale blocks has all vectors of a panel, and that its sums, a vector's integers and
--- four more values fit the registers.
+-- Checks that a strip of weights in scale blocks has all vectors of a panel, and that its sums, the integers of the
+-- vectors that it takes at a time and four more values fit the registers.
 local function check_blocks(k, target, name)
-  expect(#k.strips.groups == 1 and k.strips.groups[1].count == 1 and k.lda == types.SCALE_PANEL, "lower",
+  local panel = k.strips.joint and 2 * target.vector or types.SCALE_PANEL
+  expect(#k.strips.groups == 1 and k.strips.groups[1].count == 1 and k.lda == panel, "lower",
     "%s: a panel of scale blocks is divided", name)
   local many = forms.all[k.strips.many or k.strips.form].takes_tiles
   expect(not many or target.has_tiles and (k.strips.many_rows or k.n) >= scaled_tiles.ROWS, "lower",
@@ -134,7 +135,7 @@ local function check_blocks(k, target, name)
     return
   end
   each_strip(k, function(high, wide)
-    local used = high * wide + high + 4
+    local used = high * wide + high * (k.strips.joint and wide or 1) + 4
     expect(high >= 1 and used <= target.registers, "lower", "%s: a strip of %d x %d needs %d of %d registers", name,
       high, wide, used, target.registers)
   end)

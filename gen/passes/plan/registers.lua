@@ -104,11 +104,13 @@ end
 -- Returns the strips of a product whose weights are in scale blocks. In tiles, they have the rows of a tile; a product
 -- of fewer rows has none. many: in an open product, the form of the strips from `many_rows` rows on.
 local function strips_of_blocks(m, n, target, most, product_types, is_open)
-  local groups = shares((m + target.vector - 1) // target.vector, types.SCALE_PANEL)
+  local vectors = (m + target.vector - 1) // target.vector
   local in_tiles = product_types.b ~= types.fine and forms.in_tiles(product_types, target) or nil
-  local rows = math.min(most, scaled.most_rows(target, product_types.b))
+  local rows, joint = scaled.most_rows(target, vectors, product_types)
+  rows = math.min(most, rows)
   local many = in_tiles and most >= scaled_tiles.ROWS and n >= scaled_tiles.ROWS
-  local strips = { groups = groups, rows_held = false, form = forms.of(product_types, target).name }
+  local strips = { groups = { { count = 1, size = vectors } }, rows_held = false, joint = joint or nil,
+    form = forms.of(product_types, target).name }
   if is_open then
     strips.strips, strips.is_open = each_size(rows), true
     if many then strips.many, strips.many_rows = in_tiles.name, scaled_tiles.ROWS end

@@ -15,8 +15,8 @@ end
 -- The bits of the integers that are multiplied: values of a table and 5 or 6 bits become 8.
 local function width(block) return (block.values or block.bits > 4) and 8 or 4 end
 
-local function text_of(type, rows, vectors, fetches)
-  return scaled.text { rows = rows, vectors = vectors, types = types.product(type), fetches = fetches }
+local function text_of(type, rows, vectors, fetches, joint)
+  return scaled.text { rows = rows, vectors = vectors, joint = joint, types = types.product(type), fetches = fetches }
 end
 
 describe("a strip of scale blocks", function()
@@ -66,7 +66,7 @@ describe("a strip of scale blocks", function()
       assert.equal(block.minimum and 2 * 2 * block.scales or 0, count(text, "attn2c_multiply_add%(least,"), type.name)
       local units = block.unit and "units + i / 256 * " .. 16 * block.unit_bytes or "NULL"
       local loads = 0
-      for unit, least in text:gmatch("attn2c_scales_load%(facts, [^,]+, [^,]+, ([^,]+), &scale, ([&%a]+)%)") do
+      for unit, least in text:gmatch("attn2c_scales_load%(facts, [^,]+, [^,]+, ([^,]+), 32, &scale, ([&%a]+)%)") do
         assert.same({ units, block.minimum and "&least" or "NULL" }, { unit, least }, type.name)
         loads = loads + 1
       end
@@ -126,12 +126,61 @@ describe("a strip of scale blocks", function()
       scaled.name { rows = 1, vectors = 1, types = types.product("q4"), fetches = true })
   end)
 
-  it("has rows whose sums and integers fit the registers", function()
+  it("takes both vectors of a panel at a time where it is joint, and loads four inputs of a row once for both", function()
+    for _, type in ipairs(types.scaled) do
+      for _, rows in ipairs { "x8", "x15" } do
+        local shape = { rows = 3, vectors = 2, joint = true, types = types.product(type.name, rows) }
+        local text, block, bytes = scaled.text(shape), type.block, rows == types.fine and 2 or 1
+        assert.equal(2 * 8 * 3 * bytes, count(text, "x = attn2c_words_splat%("), type.name)
+        for vector = 0, 1 do
+          for _, sum in ipairs { "s", bytes == 2 and "t" or nil } do
+            local pattern = ("(%s%%d_%d) = attn2c_int8_quads%%(x, w_%d, %%1%%);"):format(sum, vector, vector)
+            assert.equal(2 * 8 * 3, count(text, pattern), type.name)
+          end
+          local sum = ("(c%%d_%d) = attn2c_multiply_add%%(attn2c_to_floats%%([^;]*s%%d_%d[^;]*, %%1%%);"):format(vector,
+            vector)
+          assert.equal(2 * 3 * block.scales, count(text, sum), type.name)
+          assert.equal(block.minimum and 2 * 3 * block.scales or 0,
+            count(text, ("(c%%d_%d) = attn2c_multiply_add%%(least_%d, [^;]*, %%1%%);"):format(vector, vector)), type.name)
+        end
+      end
+    end
+  end)
+
+  it("reads every byte of a pair of blocks of both vectors", function()
+    for _, type in ipairs(types.scaled) do
+      local text, block, seen = text_of(type.name, 1, 2, false, true), type.block, {}
+      local function mark(place, each, bytes)
+        local vector = place:find("ATTN2C_LANES", 1, true) and 1 or 0
+        local at = tonumber(place:gsub("%+ [%d* ]*ATTN2C_LANES", ""):match("%d+") or 0)
+        for i = at + vector * 16 * each, at + vector * 16 * each + bytes - 1 do seen[i] = true end
+      end
+      for at in text:gmatch("attn2c_words_load%(a([^)]*)%)") do mark(at, 4, 64) end
+      for scale, least in text:gmatch("attn2c_scales_load%(facts, a([^,]*), ([^,]+),") do
+        mark(scale, block.scale_bytes, block.scale_bytes * 16)
+        if least ~= "NULL" then mark(least:sub(2), block.scale_bytes, block.scale_bytes * 16) end
+      end
+      local pair = types.pair_bytes(32, type.name)
+      assert.equal(pair, #seen + 1, type.name)
+      assert.truthy(text:find(("a += %d, b0 += 2"):format(pair), 1, true))
+    end
+  end)
+
+  it("has rows whose sums and integers fit the registers, and is joint where vpdpbusd has whole vectors", function()
     for _, target in ipairs(targets.list) do
-      local rows, vectors = scaled.most_rows(target), types.SCALE_PANEL // target.vector
-      assert.is_true(rows * vectors + rows + 4 <= target.registers, target.name)
-      local fine = scaled.most_rows(target, types.fine)
-      assert.is_true(fine * vectors + 2 * fine + 4 <= target.registers, target.name)
+      for _, type in ipairs(types.scaled) do
+        for _, of in ipairs { types.product(type.name), types.product(type.name, types.fine) } do
+          local vectors = scaled.panel(target) // target.vector
+          local rows, joint = scaled.most_rows(target, vectors, of)
+          local integers = (of.b == types.fine and 2 or 1) * rows * (joint and vectors or 1)
+          assert.is_true(rows * vectors + integers + 4 <= target.registers, target.name)
+          assert.equal(joint, target.name == "avx512bf16" or target.name == "avx512vnni")
+          assert.equal(joint and 32 or 16, scaled.panel(target))
+        end
+      end
+      if scaled.panel(target) == 32 then
+        assert.same({ 8, false }, { scaled.most_rows(target, 1, types.product("q4")) })
+      end
     end
   end)
 end)
