@@ -9,7 +9,7 @@ types.LINE = 64
 
 local GROUP = 4 -- bytes
 
---- Inputs of a scale block, of the pair that a step takes, and of a unit; the fewest outputs of a panel of such weights.
+--- Inputs of a scale block, of the pair that a step takes, and of a unit; outputs of a panel of such weights.
 types.SCALE_BLOCK, types.SCALE_PAIR, types.SCALE_UNIT, types.SCALE_PANEL = 32, 64, 256, 16
 
 --- The types of rows that products with weights in scale blocks read: integers of 8 bits, and of 15.
@@ -34,6 +34,7 @@ local function scaled(record)
   --- Bytes of the units of 256 inputs of an output, each an f16.
   block.unit_bytes = not block.unit and 0 or block.minimum and 4 or 2
   record.bits, record.c, record.rows = 8, "uint8_t", types.coarse
+  record.panel = types.SCALE_PANEL
   return record
 end
 
@@ -186,6 +187,9 @@ function types.word(type) return types.all[type].word or types.all[type].weights
 
 --- Returns the number of inputs of one output that are next to each other in a panel, and that a step takes.
 function types.group(type) return types.all[type].group end
+
+--- Returns the elements from one output of a panel of weights for k inputs to the next; of scale blocks, on average.
+function types.apart(k, type) return types.all[type].block and types.panel_bytes(k, 1, type) or types.group(type) end
 
 -- Returns the rows of a panel of weights for k inputs.
 local function panel_rows(of, k) return (k + of.group - 1) // of.group + (of.start or 0) end

@@ -79,7 +79,7 @@ function open.prefetches(kernel, rows) return kernel.fetch and rows.size >= (ker
 -- among all.
 local function call_of(kernel, choice, adds, a, b, group, number, after)
   local k, list = operands.named(kernel), kernel.strips.strips
-  local inputs, more = types.group(kernel.types.a), after or {}
+  local inputs, more = types.apart(kernel.k, kernel.types.a), after or {}
   local function at(pointer, terms)
     for _, term in ipairs(terms) do if term ~= "0" then pointer = pointer .. " + " .. term end end
     return pointer
@@ -204,7 +204,8 @@ end
 local function of_tall_strips(kernel)
   local fetch = kernel.fetch and kernel.fetch.tall
   return setmetatable({ strips = kernel.strips.tall,
-    fetch = fetch and { by_strips = { fetch }, lines = fetch.lines, least = 1 } or false }, { __index = kernel })
+    fetch = fetch and { by_strips = { fetch }, lines = fetch.lines, least = kernel.fetch.least } or false },
+    { __index = kernel })
 end
 
 --- Returns the kernels of the strips of a kernel: itself, and one with its tall strips if it has some.

@@ -218,7 +218,7 @@ end
 -- same rows of C, or "group": all strips the same place.
 local function call_of(name, kernel, lanes, a, b, row, rows, group, more, c_name, one_strip)
   local i, j = loops_of(rows, group)
-  local inputs, wide = types.group(kernel.types.a), group.size * lanes
+  local inputs, wide = types.apart(kernel.k, kernel.types.a), group.size * lanes
   return {
     ("%s(%d, %s, %s, %s,"):format(name, rows.size, address(a, group.first * lanes * inputs, j(wide * inputs)),
       address(b, row * kernel.ldb, i(rows.size * kernel.ldb)),

@@ -3,7 +3,7 @@
 -- exact integers, and multiplies their sum by the scales of the block and of the row's block
 -- (runtime/ops/product_scaled.h).
 --
--- A joint strip takes both vectors of a panel at a time, which share what is loaded of a row. Others take one vector
+-- A joint strip takes two panels of one vector at a time, which share what is loaded of a row. Others take one vector
 -- after the other. Each sum has the same order in both.
 local forms = require("kernels.forms")
 local types = require("data.types")
@@ -13,30 +13,54 @@ local scaled = {}
 
 local BLOCK, PAIR, PANEL = types.SCALE_BLOCK, types.SCALE_PAIR, types.SCALE_PANEL
 
--- True if strips of panels with two vectors are joint. Where vpdpbusd has vectors of 16 outputs, a strip of one vector
--- loads as often as it multiplies: an input of each row for each of its products.
-local function is_joint(target) return target.vector == PANEL and target.int8 == "quads" and not target.has_tiles end
+-- The most bits of integers whose products are added in 16 bits (runtime/ops/product_scaled.h). Other integers, and
+-- values of a table, are bytes + 128.
+local SMALL = 4
 
---- Returns the outputs of a panel on a target.
-function scaled.panel(target) return is_joint(target) and 2 * PANEL or PANEL end
+-- True if strips of a type may be joint. Where vpdpbusd has vectors of 16 outputs, a strip of one vector loads as often
+-- as it multiplies: an input of each row for each of its products. A joint strip has fewer rows. So it gains nothing if
+-- the integers take many instructions to widen, or blocks have two scales. Two panels of 8 bits leave the first-level
+-- cache, and strips of nine rows then take 1.25 times as long.
+local function may_join(target, type)
+  local block = types.all[type].block
+  return target.vector == PANEL and target.int8 == "quads" and not target.has_tiles
+    and block and block.bits == SMALL and block.scales == 1 and not block.values
+end
 
---- Returns the most rows of a strip on a target, and whether it is joint: its sums, and the integers of the vectors that
---- it takes at a time, stay in registers. vectors: of its panel; of: the product's types; fine rows have two integers.
-function scaled.most_rows(target, vectors, of)
-  local is_fine, block = of.b == types.fine, types.all[of.a].block
-  if vectors == 2 and is_joint(target) then
-    return is_fine and 4 or (block.planes[2] > 0 or block.values) and 5 or 6, true
+--- Returns the panels that a product takes at a time: those of its weights, or { panel, widths, pairs_of: those of its
+--- weights }, where two are one for joint strips.
+function scaled.panels(panels, target)
+  if not may_join(target, panels.type) then return panels end
+  local widths, list = {}, panels.widths
+  for i, width in ipairs(list) do
+    local is_second = width == PANEL and widths[#widths] == PANEL and list[i - 1] == PANEL
+    if is_second then widths[#widths] = 2 * PANEL else widths[#widths + 1] = width end
   end
-  if target.registers >= 32 then return target.vector == PANEL and 8 or 4, false end
-  return target.vector == PANEL // 2 and not is_fine and 4 or 2, false
+  if #widths == #list then return panels end
+  return setmetatable({ panel = 2 * PANEL, widths = widths, pairs_of = panels }, { __index = panels })
+end
+
+--- Returns the most rows of a strip on a target: its sums, and the integers of the vectors that it takes at a time, stay
+--- in registers. rows: their type; fine ones have two integers.
+function scaled.most_rows(target, rows, is_joint)
+  if is_joint then return rows == types.fine and 4 or 6 end
+  if target.registers >= 32 then return target.vector == PANEL and 8 or 4 end
+  return target.vector == PANEL // 2 and rows ~= types.fine and 4 or 2
+end
+
+--- Returns the shape and the strips of one panel, of a product of several that come one after the other.
+function scaled.each_panel(shape, strips)
+  local count = types.all[shape.types.a].block and strips.groups[1].count or 1
+  if count == 1 then return shape, strips end
+  return setmetatable({ lda = shape.lda // count }, { __index = shape }),
+    setmetatable({ groups = { { count = 1, size = 1 } } }, { __index = strips })
 end
 
 --- Returns the name of a function of strips, which differ only in their rows. shape: { rows: the most, least: the
---- fewest, nil: the same, vectors, joint: on a target, whether strips of so many vectors are, types, fetches: whether it
---- prefetches weights }.
+--- fewest, nil: the same, vectors, joint: whether each is a panel, types, fetches: whether it prefetches weights }.
 function scaled.name(shape)
-  return ("strip_x%d_%s%s%s"):format(shape.vectors, shape.types.a, shape.types.b == types.fine and "_fine" or "",
-    shape.fetches and "_ahead" or "")
+  return ("strip_x%d_%s%s%s%s"):format(shape.vectors, shape.types.a, shape.types.b == types.fine and "_fine" or "",
+    shape.joint and "_joint" or "", shape.fetches and "_ahead" or "")
 end
 
 --- Returns the parameters of such a function that say how it prefetches: { type, name }.
@@ -44,19 +68,15 @@ function scaled.asks(shape)
   return shape.fetches and { { "const void *", "ahead" }, { "int ", "every" } } or {}
 end
 
--- Returns the places in a pair of blocks of `panel` outputs, in bytes from its beginning.
-local function places(block, panel)
-  local each = block.scale_bytes * panel
+-- Returns the places in a pair of blocks, in bytes from its beginning.
+local function places(block)
+  local each = block.scale_bytes * PANEL
   local scales = 2 * block.scales * each
-  local head, words = scales + 2 * block.minimum_bytes * panel, BLOCK * block.bits // 8 * panel
+  local head, words = scales + 2 * block.minimum_bytes * PANEL, BLOCK * block.bits // 8 * PANEL
   return { pair = head + 2 * words, words = function(half) return head + half * words end,
     scale = function(half, part) return (half * block.scales + part) * each end,
     minimum = function(half, part) return scales + (half * block.scales + part) * each end }
 end
-
--- The most bits of integers whose products are added in 16 bits (runtime/ops/product_scaled.h). Other integers, and
--- values of a table, are bytes + 128.
-local SMALL = 4
 
 -- Returns the bits of the integers that are multiplied: 4 or 8.
 local function width_of(block) return (block.values or block.bits > SMALL) and 8 or SMALL end
@@ -75,9 +95,10 @@ function Strip:zero(row, half, part)
     or ("%s * (ATTN2C_%s_OFFSET / 8)"):format(four, self.is_fine and "FINE" or "SCALED")
 end
 
--- Returns `pointer + bytes`, and an offset of a number of elements of `each` bytes for a vector.
-local function at(bytes, vector, each)
-  local text = "a" .. (bytes > 0 and " + " .. bytes or "")
+-- Returns `pointer + bytes`, and an offset of a number of elements of `each` bytes for a vector, or of a panel.
+function Strip:at(pointer, bytes, vector, each)
+  local text = pointer .. (bytes > 0 and " + " .. bytes or "")
+  if self.shape.joint then return vector == 0 and text or text .. " + apart" end
   return vector == 0 and text or ("%s + %s"):format(text, vector * each == 1 and "ATTN2C_LANES"
     or ("%d * ATTN2C_LANES"):format(vector * each))
 end
@@ -98,7 +119,7 @@ end
 -- bits: of the plane; begin: its place.
 function Strip:load_plane(name, bits, begin, number, vector)
   if number * bits % 8 > 0 and number % (BLOCK // 4 // self.weights.scales) > 0 then return end
-  self:add("%s = attn2c_words_load(%s);", name, at(begin + number * bits // 8 * 4 * self.panel, vector, 4))
+  self:add("%s = attn2c_words_load(%s);", name, self:at("a", begin + number * bits // 8 * 4 * PANEL, vector, 4))
 end
 
 -- Writes the integers of four inputs of a vector of outputs. number: of these four in the block.
@@ -110,7 +131,7 @@ function Strip:integers(half, number, vector)
   self:load_plane(low, low_bits, begin, number, vector)
   local text = ("attn2c_plane(%s, %d, %d, 0)"):format(low, number * low_bits % 8, low_bits)
   if high_bits > 0 then
-    self:load_plane(high, high_bits, begin + BLOCK * low_bits // 8 * self.panel, number, vector)
+    self:load_plane(high, high_bits, begin + BLOCK * low_bits // 8 * PANEL, number, vector)
     text = ("%s | attn2c_plane(%s, %d, %d, %d)"):format(text, high, number * high_bits % 8, high_bits, low_bits)
   end
   if block.values then
@@ -175,12 +196,12 @@ end
 function Strip:scales(half, part, vector)
   local block, place = self.weights, self.places
   local scale, least = self:of("scale", vector), self:of("least", vector)
-  local function from(bytes) return at(bytes, vector, block.scale_bytes) end
+  local function from(bytes) return self:at("a", bytes, vector, block.scale_bytes) end
   self:add("attn2c_vector %s%s;", scale, block.minimum and ", " .. least or "")
-  self:add("attn2c_scales_load(facts, %s, %s, %s, %d, &%s, %s);", from(place.scale(half, part)),
+  self:add("attn2c_scales_load(facts, %s, %s, %s, &%s, %s);", from(place.scale(half, part)),
     block.minimum_bytes > 0 and from(place.minimum(half, part)) or "NULL",
-    block.unit and ("units + i / %d * %d%s"):format(types.SCALE_UNIT, block.unit_bytes * self.panel,
-      at(0, vector, 2):sub(2)) or "NULL", 2 * self.panel, scale, block.minimum and "&" .. least or "NULL")
+    block.unit and self:at(("units + i / %d * %d"):format(types.SCALE_UNIT, block.unit_bytes * PANEL), 0, vector, 2)
+    or "NULL", scale, block.minimum and "&" .. least or "NULL")
 end
 
 -- Adds the part of a block that shares a scale to the sums of some vectors.
@@ -245,14 +266,14 @@ end
 
 --- Returns the function of strips as C.
 function scaled.text(shape)
-  local block, panel = types.all[shape.types.a].block, shape.joint and shape.vectors * PANEL or PANEL
-  local self = setmetatable({ weights = block, panel = panel, places = places(block, panel), vectors = shape.vectors,
-    turns = {}, of_rows = shape.types.b, is_fine = shape.types.b == types.fine }, Strip):begin(shape)
+  local block, pair = types.all[shape.types.a].block, types.pair_bytes(PANEL, shape.types.a)
+  local self = setmetatable({ weights = block, places = places(block), vectors = shape.vectors, turns = {},
+    panel = shape.joint and shape.vectors * PANEL or PANEL, of_rows = shape.types.b, is_fine = shape.types.b == types.fine }, Strip):begin(shape)
   for vector = 0, shape.vectors - 1 do
     if shape.joint and vector > 0 then table.insert(self.turns[1], vector) else self.turns[vector + 1] = { vector } end
   end
   self:add("/* %s rows%s by %d vectors of outputs%s, weights of %s in scale blocks%s. */", self:rows_text(),
-    self.is_fine and " of 15 bits" or "", shape.vectors, shape.joint and " at a time" or "",
+    self.is_fine and " of 15 bits" or "", shape.vectors, shape.joint and " of two panels" or "",
     types.all[shape.types.a].weights,
     shape.fetches and ", prefetching a pair of blocks from `ahead` on every `every` inputs" or "")
   self:head(scaled.name(shape), shape.types, scaled.asks(shape), forms.all.f32)
@@ -261,9 +282,13 @@ function scaled.text(shape)
   self:add("(void)lda, (void)a_lanes, (void)ld;")
   if shape.fetches then self:add("int wait = 0;") end
   self:add("const attn2c_type_facts *facts = attn2c_facts_of(ATTN2C_%s);", shape.types.a:upper())
+  local units = ("attn2c_units_bytes(facts, (k + %d) / %d) * ATTN2C_SCALED_PANEL"):format(BLOCK - 1, BLOCK)
+  if shape.joint then
+    self:add("const ptrdiff_t apart = (k + %d) / %d * %d%s;", PAIR - 1, PAIR, pair, block.unit and " + " .. units or "")
+  end
   if block.unit then
     self:add("const uint8_t *units = a;")
-    self:add("a += attn2c_units_bytes(facts, (k + %d) / %d) * %d;", BLOCK - 1, BLOCK, panel)
+    self:add("a += %s;", units)
   end
   if block.values then self:add("const attn2c_words values = attn2c_values_load(facts);") end
   self:block(("for (int i = 0; i < k; i += %d, a += %d, b0 += 2)"):format(PAIR, self.places.pair), function()

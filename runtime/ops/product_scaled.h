@@ -1,8 +1,8 @@
 /* product_scaled.h - multiply-adds for strips whose weights are integers in scale blocks. A panel has 16
- * outputs, or 32. For each pair of blocks, 64 inputs, it has scales[2][16], minima[2][16] if the type has
- * them, and integers in words: [2][8][16] of four int8, or [2][4][16] of eight int4, and so on (scaled.h). A
- * scale may be for 16 inputs: [2][2][16]. Before all pairs are units[k / 256][16], or [k / 256][2][16] if
- * there are minima, of types whose scales are integers times a unit of f16.
+ * outputs. For each pair of blocks, 64 inputs, it has scales[2][16], minima[2][16] if the type has them, and
+ * integers in words: [2][8][16] of four int8, or [2][4][16] of eight int4, and so on (scaled.h). A scale may
+ * be for 16 inputs: [2][2][16]. Before all pairs are units[k / 256][16], or [k / 256][2][16] if there are
+ * minima, of types whose scales are integers times a unit of f16.
  *
  * Inputs are the blocks of scaled.h. The sum of a block's products is an exact integer. It becomes a float,
  * is multiplied by both scales, and added to the output's sum. So the bits are the same on every target with
@@ -104,11 +104,11 @@ ATTN2C_INLINE attn2c_integers attn2c_bytes_load(const uint8_t *at) {
 #endif
 }
 
-/* Loads the scales of a part of a block, and the minima if there are any. unit: the scales' units; apart:
- * bytes from there to those of minima. */
+/* Loads the scales of a part of a block, and the minima if there are any. unit: the scales' units, which
+ * the minima's follow. */
 ATTN2C_INLINE void attn2c_scales_load(const attn2c_type_facts *facts, const uint8_t *scales,
-                                      const uint8_t *minima, const uint8_t *unit, ptrdiff_t apart,
-                                      attn2c_vector *scale, attn2c_vector *least) {
+                                      const uint8_t *minima, const uint8_t *unit, attn2c_vector *scale,
+                                      attn2c_vector *least) {
   if (!facts->unit) {
     *scale = facts->scale_bytes == 1   ? attn2c_powers_load(scales)
              : facts->scale_bytes == 2 ? attn2c_halves_load(scales)
@@ -120,7 +120,7 @@ ATTN2C_INLINE void attn2c_scales_load(const attn2c_type_facts *facts, const uint
   const attn2c_integers both = attn2c_bytes_load(scales);
   *scale = attn2c_halves_load(unit) * facts->step * attn2c_to_floats(facts->unit == 4 ? both & 15 : both);
   if (facts->has_minimum)
-    *least = attn2c_halves_load(unit + apart) *
+    *least = attn2c_halves_load(unit + 2 * ATTN2C_SCALED_PANEL) *
              attn2c_to_floats(facts->unit == 4 ? both >> 4 & 15 : attn2c_bytes_load(minima));
 }
 

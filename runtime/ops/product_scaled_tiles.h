@@ -43,8 +43,8 @@ ATTN2C_INLINE void attn2c_scaled_widen(attn2c_wide_block *to, const uint8_t *pan
       attn2c_wide_block *block = to + i + half;
       for (int part = 0; part < facts->scales; part++) {
         const uint8_t *at = a + (half * facts->scales + part) * scale;
-        attn2c_scales_load(facts, at, at + 2 * facts->scales * scale, unit, 2 * ATTN2C_SCALED_PANEL,
-                           &block->scale[part], &block->least[part]);
+        attn2c_scales_load(facts, at, at + 2 * facts->scales * scale, unit, &block->scale[part],
+                           &block->least[part]);
       }
       const uint8_t *at = a + head + half * words;
       for (int row = 0; row < ATTN2C_SCALE_BLOCK / 4; row++) {

@@ -12,7 +12,6 @@ local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")
 local ops = require("data.ops")
-local scaled = require("kernels.scaled")
 local targets = require("data.targets")
 local terminal = require("common.terminal")
 local types = require("data.types")
@@ -247,7 +246,7 @@ function tuning.parameters(state)
       local name = tuning.names[i]
       own[name] = state.spec.plan[name] or choice[name] or common[name]
     end
-    if types.all[weight.type].block then own.panel = scaled.panel(target) end
+    own.panel = types.all[weight.type].panel or own.panel
     if weight.groups then own.panel = panel_of_groups(weight, own.panel) end
     return own
   end
