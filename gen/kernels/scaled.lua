@@ -40,8 +40,8 @@ function scaled.panels(panels, target)
   return setmetatable({ panel = 2 * PANEL, widths = widths, pairs_of = panels }, { __index = panels })
 end
 
---- Returns the most rows of a strip on a target: its sums, and the integers of the vectors that it takes at a time, stay
---- in registers. rows: their type; fine ones have two integers.
+--- Returns the most rows of a strip on a target: its sums, and the integers of the vectors that it takes at a time,
+--- stay in registers. rows: their type; fine ones have two integers.
 function scaled.most_rows(target, rows, is_joint)
   if is_joint then return rows == types.fine and 4 or 6 end
   if target.registers >= 32 then return target.vector == PANEL and 8 or 4 end
@@ -268,7 +268,8 @@ end
 function scaled.text(shape)
   local block, pair = types.all[shape.types.a].block, types.pair_bytes(PANEL, shape.types.a)
   local self = setmetatable({ weights = block, places = places(block), vectors = shape.vectors, turns = {},
-    panel = shape.joint and shape.vectors * PANEL or PANEL, of_rows = shape.types.b, is_fine = shape.types.b == types.fine }, Strip):begin(shape)
+    panel = shape.joint and shape.vectors * PANEL or PANEL, of_rows = shape.types.b,
+    is_fine = shape.types.b == types.fine }, Strip):begin(shape)
   for vector = 0, shape.vectors - 1 do
     if shape.joint and vector > 0 then table.insert(self.turns[1], vector) else self.turns[vector + 1] = { vector } end
   end

@@ -66,8 +66,8 @@ end
 -- Checks the weights that strips prefetch. They are after the weights in use: together a later panel, each line once;
 -- or, if one strip reads the whole panel, any distance ahead of it, and perhaps one line of each pair.
 local function check_ahead(k, name)
-  local fetch, strips, of = k.fetch, 0, nil
-  k, of = scaled.each_panel(k, k.strips)
+  local of, strips, fetch = k.strips, 0, k.fetch
+  k, of = scaled.each_panel(k, of)
   for _, rows in ipairs(of.strips) do
     for _, group in ipairs(of.groups) do strips = strips + rows.count * group.count end
   end
