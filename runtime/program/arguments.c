@@ -367,7 +367,8 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
                     (void **)&arguments->generate.allowed,
                     (void **)&arguments->audios,
                     (void **)&arguments->generate.features,
-                    (void **)&arguments->generate.dry_breakers};
+                    (void **)&arguments->generate.dry_breakers,
+                    (void **)&arguments->labels};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
     *lists[i] = calloc((size_t)argc, sizeof(attn2c_text_word)); /* the largest member of a list */
     if (*lists[i]) continue;
@@ -381,10 +382,11 @@ void attn2c_arguments_free(attn2c_arguments *arguments) {
   void *lists[] = {(void *)arguments->inputs, (void *)arguments->outputs, arguments->texts,
                    (void *)arguments->images, arguments->pairs,           arguments->queries,
                    (void *)generate->stops,   (void *)generate->biases,   (void *)generate->allowed,
-                   (void *)arguments->audios, (void *)generate->features, (void *)generate->dry_breakers};
+                   (void *)arguments->audios, (void *)generate->features, (void *)generate->dry_breakers,
+                   (void *)arguments->labels};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) free(lists[i]);
-  arguments->audios = arguments->inputs = arguments->outputs = generate->stops = generate->biases =
-      generate->allowed = generate->features = generate->dry_breakers = NULL;
+  arguments->labels = arguments->audios = arguments->inputs = arguments->outputs = generate->stops =
+      generate->biases = generate->allowed = generate->features = generate->dry_breakers = NULL;
   arguments->texts = arguments->pairs = arguments->queries = NULL;
 }
 
@@ -392,7 +394,7 @@ int attn2c_asks_text(const attn2c_arguments *arguments) {
   return arguments->text_count > 0 || arguments->pair_count > 0 || arguments->query_count > 0 ||
          arguments->answers != ATTN2C_ANSWERS_NONE || arguments->top > 0 || arguments->similar ||
          arguments->stride >= 0 || arguments->rank || arguments->cache || arguments->prompt ||
-         arguments->answer || arguments->dimensions > 0;
+         arguments->answer || arguments->dimensions > 0 || arguments->label_count > 0;
 }
 
 void attn2c_arguments_version(const attn2c_descriptor *model, FILE *out) {

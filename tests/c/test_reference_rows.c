@@ -507,6 +507,39 @@ Test(swap, the_first_two_axes) {
   cr_assert_eq(run(NULL), ATTN2C_USAGE);
 }
 
+/* One unit of an LSTM in two directions, whose second row is passed over. */
+Test(recurrent, follows_states_and_their_errors) {
+  float x[24], weight[] = {0.5f, 0.25f, -1, 2, -0.5f, 1, 0.75f, 0.125f}, y[6], magnitude[6];
+  int32_t marks[] = {1, 0, 1}, lengths[] = {3};
+  for (int i = 0; i < 24; i++) x[i] = (float)(i % 5 - 2) / 4;
+  start("recurrent");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 1, 3, 8, 0);
+  op.operands[1] = tensor("weight", ATTN2C_F32, weight, 2, 4, 0, 0);
+  op.operands[2] = tensor("lengths", ATTN2C_I32, lengths, 1, 0, 0, 0);
+  op.operands[3] = tensor("marks", ATTN2C_I32, marks, 1, 3, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 1, 3, 2, 0);
+  attribute(0, "directions", 2, NULL);
+  cr_assert_eq(run(magnitude), ATTN2C_OK, "%s", text);
+  double h = 0, cell = 0;
+  for (int row = 0; row < 3; row += 2) {
+    const float *z = x + 8 * row;
+    cell = cell / (1 + exp(-z[1] - 0.25 * h)) + tanh(z[2] - h) / (1 + exp(-z[0] - 0.5 * h));
+    h = tanh(cell) / (1 + exp(-z[3] - 2 * h));
+    cr_assert_float_eq(y[2 * row], h, 1e-6);
+    cr_assert(magnitude[2 * row] > 0 && magnitude[2 * row] < 1e-3);
+  }
+  cr_assert(y[2] == 0 && y[3] == 0 && magnitude[2] == 0 && magnitude[3] == 0);
+  cr_assert(magnitude[4] > magnitude[0] && magnitude[1] > magnitude[5], "errors go on to later rows");
+  lengths[0] = 1, marks[2] = 1;
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  cr_assert(y[4] == 0 && y[5] == 0, "after the length");
+  lengths[0] = 4;
+  cr_assert_eq(run(NULL), ATTN2C_FORMAT);
+  lengths[0] = 3;
+  attribute(0, "directions", 3, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE);
+}
+
 /* Two sequences of ids, of which 7 is dropped: one of three tokens, and two tokens of which both are dropped.
  */
 Test(drop_tokens, scales_what_is_left) {
