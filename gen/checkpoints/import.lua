@@ -589,7 +589,7 @@ local function entries_of(self, stages)
     { "position_projections", f.disentangled and f.disentangled.projections },
     { "input", input, self.input_remark }, { "inputs", self.inputs }, { "output", output },
     { "late_interaction", self.folder.tokenizer and self.late or nil },
-    { "spans", self.folder.tokenizer and self.folder.spans and spans.of(self.folder) or nil },
+    { "spans", self.folder.spans and spans.of(self.folder) or nil },
     { "labels", labels }, { "label_function", label_function },
     { "tokenizer", not (self.family.image or self.family.patches) and path_of(self) or nil },
     { "pictures", self.pictures },

@@ -44,8 +44,12 @@ function spans.check(folder, notes)
   end
 end
 
---- Returns the family of an encoder, whose tensors have other names in a folder of GLiNER.
+--- Returns the family of an encoder, whose tensors have other names in a folder of GLiNER. Faults: usage.
 function spans.family(family)
+  if family.encoder or family.causal or family.image or family.frames or family.patches then
+    refuse("usage", ("encoder_config: models of the family %s are not supported; encoders of texts are"):format(
+      family.name))
+  end
   return setmetatable({ prefixes = words.map(family.prefixes, function(prefix) return ENCODER .. prefix end) },
     { __index = family })
 end

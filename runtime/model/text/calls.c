@@ -2,7 +2,6 @@
 #include "model/text/calls.h"
 #include "model/sequences.h"
 #include "model/text/late.h"
-#include "model/text/spans.h"
 
 static int fail(attn2c_reader *reader, int status, const char *fault) {
   snprintf(reader->fault, sizeof reader->fault, "%s", fault);
@@ -386,4 +385,34 @@ int attn2c_reader_run(attn2c_reader *reader, attn2c_context *context, int64_t ro
   const int answer = reader->facts->output;
   if (!outputs[answer] || !attn2c_text_kept(reader, answer)) return run_whole(reader, context, rows, outputs);
   return attn2c_text_kept_run(reader, context, rows, outputs, run_whole);
+}
+
+int attn2c_reader_spans(attn2c_reader *reader, attn2c_context *context, const char *text, size_t length,
+                        const attn2c_found_span **spans, size_t *count) {
+  const attn2c_text_facts *facts = reader->facts;
+  const int used[] = {facts->output, facts->second, facts->spans->labels};
+  const size_t outputs = (size_t)attn2c_primary_entry(reader->model)->output_count;
+  attn2c_text_tokens tokens;
+  attn2c_reader_begin(reader);
+  int status = attn2c_reader_encode(reader, text, length, NULL, 0, 0, &tokens);
+  if (status == ATTN2C_OK) status = attn2c_reader_add(reader, &tokens);
+  if (status != ATTN2C_OK) return status;
+  void **arrays = calloc(outputs, sizeof *arrays);
+  if (!arrays) status = ATTN2C_MEMORY;
+  for (int i = 0; i < 3 && status == ATTN2C_OK; i++) {
+    const int64_t elements = attn2c_reader_elements(reader, used[i], (int64_t)tokens.length);
+    arrays[used[i]] = attn2c_reserve((size_t)elements * sizeof(float));
+    if (!arrays[used[i]]) status = ATTN2C_MEMORY;
+  }
+  if (status == ATTN2C_OK) status = attn2c_reader_run(reader, context, (int64_t)tokens.length, arrays);
+  if (status == ATTN2C_OK) {
+    const attn2c_span_rows rows = {
+        tokens.ids,      tokens.places,   tokens.sources,  (int64_t)tokens.length,
+        arrays[used[0]], arrays[used[1]], arrays[used[2]], attn2c_reader_elements(reader, used[0], 1)};
+    status = attn2c_spans_find(reader, &rows, spans, count);
+  }
+  if (status == ATTN2C_MEMORY) fail(reader, status, attn2c_strerror(status));
+  for (int i = 0; i < 3 && arrays; i++) attn2c_free(arrays[used[i]]);
+  free(arrays);
+  return status;
 }

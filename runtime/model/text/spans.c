@@ -182,8 +182,8 @@ static int take_labels(attn2c_reader *reader, const char *const *labels, size_t 
     status = take_label(reader, labels[i], i, count);
     if (status == ATTN2C_OK && work->used + work->after + 1 >= reader->longest) {
       snprintf(reader->fault, sizeof reader->fault,
-               "%zu of %zu labels take %zu tokens or more, and a call takes %zu: no text fits next to them", i + 1,
-               count, work->used + work->after + 1, reader->longest);
+               "%zu of %zu labels take %zu tokens or more, and a call takes %zu: no text fits next to them",
+               i + 1, count, work->used + work->after + 1, reader->longest);
       return ATTN2C_USAGE;
     }
   }
@@ -425,35 +425,5 @@ int attn2c_spans_find(attn2c_reader *reader, const attn2c_span_rows *rows, const
   free(t.labels);
   free(t.hidden);
   *spans = work->found, *count = status == ATTN2C_OK ? (size_t)kept : 0;
-  return status;
-}
-
-int attn2c_reader_spans(attn2c_reader *reader, attn2c_context *context, const char *text, size_t length,
-                        const attn2c_found_span **spans, size_t *count) {
-  const attn2c_text_facts *facts = reader->facts;
-  const int used[] = {facts->output, facts->second, facts->spans->labels};
-  const size_t outputs = (size_t)attn2c_primary_entry(reader->model)->output_count;
-  attn2c_text_tokens tokens;
-  attn2c_reader_begin(reader);
-  int status = attn2c_reader_encode(reader, text, length, NULL, 0, 0, &tokens);
-  if (status == ATTN2C_OK) status = attn2c_reader_add(reader, &tokens);
-  if (status != ATTN2C_OK) return status;
-  void **arrays = calloc(outputs, sizeof *arrays);
-  if (!arrays) status = ATTN2C_MEMORY;
-  for (int i = 0; i < 3 && status == ATTN2C_OK; i++) {
-    const int64_t elements = attn2c_reader_elements(reader, used[i], (int64_t)tokens.length);
-    arrays[used[i]] = attn2c_reserve((size_t)elements * sizeof(float));
-    if (!arrays[used[i]]) status = ATTN2C_MEMORY;
-  }
-  if (status == ATTN2C_OK) status = attn2c_reader_run(reader, context, (int64_t)tokens.length, arrays);
-  if (status == ATTN2C_OK) {
-    const attn2c_span_rows rows = {
-        tokens.ids,      tokens.places,   tokens.sources,  (int64_t)tokens.length,
-        arrays[used[0]], arrays[used[1]], arrays[used[2]], attn2c_reader_elements(reader, used[0], 1)};
-    status = attn2c_spans_find(reader, &rows, spans, count);
-  }
-  if (status == ATTN2C_MEMORY) fail(reader, status, attn2c_strerror(status));
-  for (int i = 0; i < 3 && arrays; i++) attn2c_free(arrays[used[i]]);
-  free(arrays);
   return status;
 }

@@ -46,7 +46,3 @@ typedef struct attn2c_span_rows {
  * Returns ATTN2C_OK or _MEMORY. */
 int attn2c_spans_find(attn2c_reader *reader, const attn2c_span_rows *rows, const attn2c_found_span **spans,
                       size_t *count);
-
-/* Computes a text, and finds its spans. Returns a status of attn2c_reader_run, or of the functions above. */
-int attn2c_reader_spans(attn2c_reader *reader, attn2c_context *context, const char *text, size_t length,
-                        const attn2c_found_span **spans, size_t *count);
