@@ -484,8 +484,8 @@ sections["gliner_config.json"] = {
       loss_* lr_* max_neg_type_ratio max_types neg_spans_ratio negatives num_steps prev_path random_drop
       relation_loss_coef root_dir save_total_limit scheduler_type shuffle_types size_sup span_loss_coef
       token_loss_coef train_* val_data_dir warmup_ratio weight_decay_*]],
-    [LOADING] = "_attn_implementation architectures id2label label2id output_attentions output_hidden_states "
-      .. "problem_type return_dict chunk_size_feed_forward is_encoder_decoder",
+    [LOADING] = [[_attn_implementation architectures chunk_size_feed_forward id2label is_encoder_decoder label2id
+      output_attentions output_hidden_states problem_type return_dict]],
     ["the token of labels is found by its text"] = "class_token_index",
     ["with no post_fusion_schema"] = "num_post_fusion_layers",
   },

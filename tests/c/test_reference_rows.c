@@ -511,7 +511,7 @@ Test(swap, the_first_two_axes) {
 Test(recurrent, follows_states_and_their_errors) {
   float x[24], weight[] = {0.5f, 0.25f, -1, 2, -0.5f, 1, 0.75f, 0.125f}, y[6], magnitude[6];
   int32_t marks[] = {1, 0, 1}, lengths[] = {3};
-  for (int i = 0; i < 24; i++) x[i] = (float)(i % 5 - 2) / 4;
+  for (int i = 0; i < 24; i++) x[i] = (float)(2 * (i % 5) - 3) / 8;
   start("recurrent");
   op.operands[0] = tensor("x", ATTN2C_F32, x, 1, 3, 8, 0);
   op.operands[1] = tensor("weight", ATTN2C_F32, weight, 2, 4, 0, 0);

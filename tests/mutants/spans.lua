@@ -19,7 +19,7 @@ return function(of, spec)
       filter = "outputs", wrong = "labels may be as wide as starts" },
   }
 
-  of("runtime/ops/recurrent.h", "c:rowops_rows") {
+  of("runtime/ops/recurrent.h", "c:rowops_rows_base") {
     { name = "recurrent_marks", old = "(marks && marks[i] != 1)", new = "(marks && marks[i] == 0)",
       filter = "recurrent/*", wrong = "every mark but 0 counts" },
     { name = "recurrent_backward", old = "backward ? rows - 1 - t : t", new = "backward ? t : t",
