@@ -168,6 +168,7 @@ end
 -- Checks the widths of the six parts of a row that boxes make.
 local function check_places(say, spec)
   local own, width = spec.input.place_width, spec.input.width or spec.d_model
+  if spec.input.projected == "before_positions" then width = spec.d_model end
   if own and not spec.input.boxes then
     say("input.place_width", "goes with boxes")
   elseif own and width and (width % 2 ~= 0 or 4 * own >= width) then
