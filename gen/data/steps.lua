@@ -310,6 +310,15 @@ steps.rows = {
     touched = function(c) return (c.rows + c.kernel - 1) * c.cols end,
     equation = "y[i] = bias + sum of x[before + i - ${kernel} + 1 + t] weight[t] over t, without rows before the first",
   },
+  recurrent = {
+    constants = { "rows", "width", "ldx", "ldy", "backward" },
+    operands = { { "y", "w", matrix("rows", "width", "ldy") },
+      { "x", "r", function(c) return { first = 0, { c.rows, c.ldx }, { 4 * c.width, 1 } } end },
+      { "weight", "r", function(c) return { first = 0, { 4 * c.width * c.width, 1 } } end },
+      { "marks", "r", vector("rows"), type = "i32", optional = true }, { "valid", "value" } },
+    cost = function(c) return c.rows * c.width * (8 * c.width + 200) end,
+    equation = "y[i] = the state of an LSTM after row i of the first valid, of those with marks[i] = 1",
+  },
   grid_positions = {
     constants = { "rows", "cols", "grid", "ldt", "ldy" },
     operands = { written(), { "table", "r", function(c)

@@ -441,6 +441,20 @@ function output_stages.linear(self, x, stage, path)
   return self:op("activate", path .. "." .. stage.activation, { x = y }, { ["function"] = stage.activation })
 end
 
+-- An LSTM. Its products with rows of x are a linear layer before it.
+function output_stages.recurrent(self, x, stage, path)
+  path = path .. ".recurrent"
+  local directions = stage.both and 2 or 1
+  local width, marks = stage.to // directions, nil
+  if stage.marked then
+    self.marks = self.marks or self:grows(self:input("marks", "i32", { self.batch, self.spec.seq }, 0, 3), "bs")
+    marks = self.marks
+  end
+  return self:op("recurrent", path, { x = self:linear(path .. ".gates", x, 4 * stage.to, true),
+    weight = self:weight(path .. ".weight", { stage.to, 4 * width }, 0, 1 / math.sqrt(width)), marks = marks,
+    lengths = self.spec.mask.padding and self.lengths or nil }, { directions = directions })
+end
+
 function output_stages.argmax(self, x, _, path) return self:op("argmax", path .. ".argmax", { x = x }) end
 
 -- Adds two results: the values and their indices.
@@ -450,7 +464,7 @@ function output_stages.topk(self, x, stage, path)
 end
 
 local default_output_names = { hidden = "hidden", norm = "hidden", pool = "pooled", linear = "logits",
-  vocabulary = "logits", normalise = "embedding", attend = "pooled", argmax = "label",
+  vocabulary = "logits", normalise = "embedding", attend = "pooled", argmax = "label", recurrent = "hidden",
   similarity = "similarity",
   softmax = "probabilities", log_softmax = "log_probabilities", topk = "top" }
 

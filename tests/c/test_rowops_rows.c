@@ -457,6 +457,37 @@ Test(pad, rows_of_the_sequence_and_zeros) {
   guarded_matrix_free(x, ALL, COLS, LDX);
 }
 
+/* Both directions of an LSTM against plain doubles; rows that are passed over are as if they were not there.
+ */
+Test(recurrent, passes_rows_over) {
+  enum { ROWS = 9, WIDTH = 5, LDX = 4 * WIDTH + 3, LDY = WIDTH + 2 };
+  float x[ROWS * LDX], weight[WIDTH * 4 * WIDTH], y[ROWS * LDY];
+  static const int32_t marks[ROWS] = {1, 0, 1, 2, 1, 1, 0, 1, 1};
+  for (int i = 0; i < ROWS * LDX; i++) x[i] = (float)(i * 7 % 23 - 11) / 8;
+  for (int i = 0; i < WIDTH * 4 * WIDTH; i++) weight[i] = (float)(i * 5 % 17 - 8) / 8;
+  for (int way = 0; way < 4; way++) {
+    const int backward = way & 1, valid = way & 2 ? 8 : ROWS;
+    double h[WIDTH] = {0}, cell[WIDTH] = {0};
+    attn2c_recurrent(y, x, weight, way ? marks : NULL, ROWS, WIDTH, LDX, LDY, backward, valid);
+    for (int t = 0; t < ROWS; t++) {
+      const int i = backward ? ROWS - 1 - t : t, is_read = i < valid && (!way || marks[i] == 1);
+      double next[WIDTH];
+      for (int j = 0; j < WIDTH && is_read; j++) {
+        double z[4];
+        for (int g = 0; g < 4; g++) {
+          z[g] = x[i * LDX + g * WIDTH + j];
+          for (int k = 0; k < WIDTH; k++) z[g] += h[k] * weight[k * 4 * WIDTH + g * WIDTH + j];
+        }
+        cell[j] = cell[j] / (1 + exp(-z[1])) + tanh(z[2]) / (1 + exp(-z[0]));
+        next[j] = tanh(cell[j]) / (1 + exp(-z[3]));
+      }
+      if (is_read) memcpy(h, next, sizeof h);
+      for (int j = 0; j < WIDTH; j++)
+        cr_assert_float_eq(y[i * LDY + j], is_read ? h[j] : 0, 1e-5, "way %d, row %d, column %d", way, i, j);
+    }
+  }
+}
+
 /* Rows of whole numbers, so that every order of a sum has the same result; the last rows of a longer call. */
 Test(convolve_columns, reads_rows_before) {
   enum { COLS = 17, KERNEL = 4, ROWS = 9, LD = COLS + 3 };

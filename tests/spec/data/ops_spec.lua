@@ -140,6 +140,12 @@ describe("ops.make", function()
     assert.same({ { 2, 3, 8 }, 2 * 2 * 3 * 8 * 4 }, { columns.shape, columns.flops })
   end)
 
+  it("counts the products of an LSTM's state", function()
+    local states = ops.make("recurrent", "output", { x = tensor(2, 3, 40), weight = tensor(10, 20),
+      marks = tensor(2, 3) }, { directions = 2 })
+    assert.same({ { 2, 3, 10 }, 2 * 2 * 3 * 2 * 20 * 5 }, { states.shape, states.flops })
+  end)
+
   it("joins rows of each sequence, and rows that all sequences share", function()
     local function shape(a, b, zeros)
       return ops.make("join", "s", { a = a, b = b }, { batch = 2, zeros = zeros }).shape
@@ -246,6 +252,7 @@ describe("ops.make", function()
         { 2, 3, 5 } },
     }
     local counted, known = { linear = true, linear_integers = true, convolve = true, convolve_columns = true,
+      recurrent = true,
       scores = true, context = true,
       add_relative = true, add_disentangled = true, join = true, scores_of_integers = true,
       context_of_integers = true, linear_experts = true, linear_experts_integers = true }, {}
