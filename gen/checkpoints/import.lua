@@ -558,6 +558,7 @@ local function entries_of(self, stages)
     { "residual_scale", f.residual_scale },
     { "bias", f.bias or fixed.bias or (f.qkv_bias == false and { qkv = false } or nil) },
     { "values", fixed.values }, { "layer_scale", fixed.layer_scale }, { "layer_inputs", f.layer_inputs },
+    { "residual_rank", f.residual_rank }, { "streams", f.streams },
     { "qk_norm", f.qk_norm or fixed.qk_norm }, { "scale", f.score_scale or fixed.scale },
     { "softcap", f.softcap or nil }, { "sinks", fixed.sinks }, { "mask", mask }, { "memory", memory },
     { "conv_kernel", f.conv_kernel }, { "conv_activation", f.conv_activation },

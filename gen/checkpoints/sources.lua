@@ -6,6 +6,7 @@
 --   names            the names that the tensor may have, tried in order
 --   part, parts      the weight is the part-th of `parts` equal parts of the rows, or of parts of { these, sizes };
 --                    the size "heads" or "kv_heads" is the width of all of these heads, or of a group's share of them
+--   stacked          true: the tensor has the parts as its first axis
 --   across           true: the parts are of the columns
 --   groups           the number of groups of rows that each have these parts: a number, or "heads" or "kv_heads" for
 --                    the number of them; "rows": the parts alternate row by row. An expert's rows are a group
@@ -223,6 +224,7 @@ function add(result, tensor, rule, size, spec, target)
     rows = through(through(rows, of_pairs(tensor, rule, all_rows, spec)), inner)
     local shape = size.vector and { stored_rows } or rule.transpose and { all_columns, stored_rows }
       or { stored_rows, all_columns }
+    if rule.stacked then shape = { rule.parts, stored_rows // rule.parts, all_columns } end
     if rule.row then
       shape = { -1, all_columns }
       rows = { { at = 0, count = size.rows, from = rule.row, step = 0 } }

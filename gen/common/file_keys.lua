@@ -133,9 +133,7 @@ local families = {
   gemma3 = { without = { ["transformers computes without it"] = "attn_logit_softcapping",
     ["transformers only reads hidden_activation"] = "hidden_act", [LOADING] = "cache_implementation",
     ["sliding_window_pattern says it"] = "_sliding_window_pattern" } },
-  gemma4 = { without = { ["of experts"] = "moe_intermediate_size num_experts top_k_experts" }, refused = {
-    ["mixtures of experts of Gemma 4 (26B-A4B), which have a dense feed-forward beside the experts and norms of each, "
-      .. "are not supported"] = { enable_moe_block = NO } } },
+  gemma3n = { without = { [TRAINING] = "altup_coef_clip" } },
   gpt_neox = { without = { ["the family is causal"] = "is_decoder" }, refused = {
     ["rotary positions for heads of another width are not supported"] = { head_dim = {} } } },
   gte = { without = { ["the class is in transformers"] = "auto_map", [LOADING] =
@@ -251,9 +249,10 @@ sections["config.json with parts"] = {
     vision_config_dict]],
   without = {
     [TRAINING] = "label_smoothing logit_scale_init_value",
-    [OTHER_HEADS] = [[boi_token_id boi_token_index eoi_token_id eoi_token_index image_text_hidden_size image_token_id
-      image_token_index mm_tokens_per_image multimodal_projector_bias projector_hidden_act spatial_merge_size
-      vision_feature_layer]],
+    [OTHER_HEADS] = [[audio_config audio_soft_tokens_per_image audio_token_id boa_token_id boi_token_id boi_token_index
+      eoa_token_id eoa_token_index eoi_token_id eoi_token_index image_text_hidden_size image_token_id image_token_index
+      mm_tokens_per_image multimodal_projector_bias projector_hidden_act spatial_merge_size video_token_id
+      vision_feature_layer vision_soft_tokens_per_image]],
   },
 }
 
@@ -611,6 +610,8 @@ end
 for _, name in ipairs { "olmo2", "exaone4" } do
   sections["GGUF of " .. name] = { by = "llama.cpp", read = "{arch}.attention.sliding_window_pattern" }
 end
+sections["GGUF of gemma3n"] = { by = "llama.cpp",
+  read = "{arch}.activation_sparsity_scale {arch}.attention.sliding_window_pattern" }
 sections["GGUF of lfm2moe"] = { by = "llama.cpp", refused = {
   ["other routers than a sigmoid are not supported"] = { ["{arch}.expert_gating_func"] = { 2 } } } }
 sections["GGUF of gemma2"] = { by = "llama.cpp", refused = {

@@ -20,6 +20,7 @@
 --              ops up to the context are planned together; nil: it takes a sequence as a whole
 --   product    true if the op multiplies rows by a packed weight; packed: the name of another operand packed in panels,
 --              one for each head if the op has the attribute `table_heads`
+--   looks_up   the name of an operand whose rows it looks up, be they packed as rows or in a product's panels
 --   epilogue   true if the op may be part of an epilogue: done on another op's tile while it is in the cache
 --   takes_epilogue  true if the op may have an epilogue
 --   ends_epilogue  true if it may be the last of an epilogue, also if its operand is read elsewhere or has another type
@@ -71,6 +72,10 @@ end
 local function attention_flops(attributes, batch, queries, keys, width)
   return 2 * batch * width * visible.pairs(attributes, queries, keys)
 end
+
+-- The class of an operation on elements of scores, or of rows.
+local each_element = { role = "scores_to_scores", region = "rows", takes_epilogue = true, epilogue = true,
+  heads_as_rows = true, by_row = { "x" } }
 
 local mask_attributes = { "heads", "causal", "left", "right" }
 
@@ -139,7 +144,7 @@ ops.table = {
   pick = {
     class = { region = "rows", by_row = { "x", "chosen" } }, operands = { "x", "chosen" }, tolerance = "exact",
     shape = function(_, _, chosen) return chosen.shape end, integers = { chosen = true }, arithmetic = 0,
-    equation = "x[chosen[j]] as number j of a row",
+    equation = "x[chosen[j]] as number j of a row; x may be one row for all",
   },
   group_rows = {
     class = { region = "rows", mixes_rows = true }, operands = { "chosen" }, attributes = { "experts" },
@@ -254,7 +259,7 @@ ops.table = {
     tolerance = "dequantise", integers = { x = true }, arithmetic = 3,
   },
   embed = {
-    class = { region = "rows", takes_epilogue = true }, operands = { "ids", "table", "scale" },
+    class = { region = "rows", takes_epilogue = true, looks_up = "table" }, operands = { "ids", "table", "scale" },
     optional = { scale = true }, integers = { ids = true }, arithmetic = 0,
     shape = function(_, ids, tbl) return { ids.shape[1], ids.shape[2], tbl.shape[2] } end,
     equation = "table[ids], times its row's scale", tolerance = "exact",
@@ -336,7 +341,7 @@ ops.table = {
   },
   gate_rows = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "a", "b" } },
-    operands = { "a", "b" }, equation = "a times the one number of the same row of b", tolerance = "rounded_once",
+    operands = { "a", "b" }, equation = "a times number `column` (0) of a row of b", tolerance = "rounded_once",
   },
   logarithm = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "x" } },
@@ -355,10 +360,7 @@ ops.table = {
     operands = { "x", "factors" }, equation = "x times row 0 of factors + row 1", tolerance = "dequantise",
     arithmetic = 2,
   },
-  scale = {
-    class = { role = "scores_to_scores", heads_as_rows = true, by_row = { "x" } }, attributes = { "factor" },
-    equation = "factor x", tolerance = "rounded_once",
-  },
+  scale = { class = each_element, attributes = { "factor" }, equation = "factor x", tolerance = "rounded_once" },
   swap = {
     shape = function(_, x) return { x.shape[2], x.shape[1], x.shape[3] } end,
     equation = "x with its first two axes exchanged", tolerance = "exact", arithmetic = 0,
@@ -448,6 +450,14 @@ ops.table = {
     class = { region = "rows", in_place = true, by_row = { "x" } }, attributes = { "eps" },
     equation = "x / max(|x|, eps), over the last dimension", tolerance = "norm_without_mean", arithmetic = 3,
   },
+  row_length = {
+    class = { region = "rows", by_row = { "x" } }, shape = function(_, x) return with_last(x.shape, 1) end,
+    equation = "|x|, of each row", tolerance = "norm_without_mean", arithmetic = 2, arithmetic_of = "x",
+  },
+  sparsify = {
+    class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x" } }, attributes = { "factor" },
+    equation = "max(x - mean - factor deviation, 0), over the last dimension", tolerance = "sparsify", arithmetic = 7,
+  },
   share = {
     class = { region = "rows", in_place = true, by_row = { "x" } }, attributes = { "eps" },
     equation = "x / (sum + eps), over the last dimension", tolerance = "share", arithmetic = 2,
@@ -508,9 +518,7 @@ ops.table = {
     tolerance = "add_relative",
   },
   softcap = {
-    class = { role = "scores_to_scores", region = "rows", takes_epilogue = true, epilogue = true,
-      heads_as_rows = true, by_row = { "x" } },
-    attributes = { "cap" }, equation = "cap tanh(x / cap)", tolerance = "softcap",
+    class = each_element, attributes = { "cap" }, equation = "cap tanh(x / cap)", tolerance = "softcap",
   },
   add_distance = {
     class = { role = "scores_to_scores", own_keys = true, heads_as_rows = true },

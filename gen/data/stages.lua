@@ -185,7 +185,7 @@ stages.constructors = {
     fields = {
       tied = { type = "boolean", default = true, meaning = "by the table itself; else by a weight of its own" },
       bias = { type = "boolean", default = false, meaning = "whether there is a bias" },
-      scale = { type = "scale", default = 1.0, meaning = "factor of the weight" },
+      scale = { type = "scale", default = 1.0, meaning = "factor of the scores, before softcap" },
       softcap = { type = "number", min = 1e-3, max = 1e6, meaning = "scores s become c tanh(s / c), with this c" },
       name = name_field,
     },

@@ -40,6 +40,7 @@ local sharing = require("passes.validate.sharing")
 local sizes = require("passes.validate.sizes")
 local sounds = require("passes.validate.sounds")
 local speech = require("passes.validate.speech")
+local streams = require("passes.validate.streams")
 local symbols = require("passes.validate.symbols")
 local targets_of = require("passes.validate.targets_of")
 local targets = require("data.targets")
@@ -354,6 +355,7 @@ local function resolve_layers(say, spec, given)
   layers.resolve(say, spec, given, said, { heads = resolve_heads, mask = resolve_mask, attention = check_attention })
   convolutions.check_layers(say, spec)
   sharing.check(say, spec)
+  streams.check(say, spec)
 end
 
 -- Reads the fields of a list from a description into a spec.

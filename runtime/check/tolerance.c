@@ -210,16 +210,37 @@ static int layer_norm(const op_result *result) {
   for (int64_t r = 0; r < rows; r++) {
     const float *x = (const float *)attn2c_reference_values(result->call, 0) + r * width;
     const float *own = gain ? gain + (each ? r % parts * width : 0) : NULL;
-    double mean = 0, variance = 0;
-    for (int64_t i = 0; i < width; i++) mean += x[i];
-    mean /= (double)width;
-    for (int64_t i = 0; i < width; i++) variance += (x[i] - mean) * (x[i] - mean);
-    variance /= (double)width;
+    double variance;
+    const double mean = attn2c_reference_mean(x, width, &variance);
     double scale = 1 / sqrt(variance + eps), rms = sqrt(mean * mean + variance);
     for (int64_t i = 0; i < width; i++) {
       double g = own ? fabs((double)own[i]) : 1, b = bias ? fabs((double)bias[i]) : 0;
       result->allowed[r * width + i] = (float)(5e-7 * (g * fabs(x[i] - mean) * scale + b) +
                                                4 * ATTN2C_ROUNDOFF * rms * scale * g + ATTN2C_SMALLEST);
+    }
+  }
+  return ATTN2C_OK;
+}
+
+/* The rule of y = max(x - c, 0) with the cutoff c = mean + f deviation:
+ * - The mean is off by 4 u rms, as in layer_norm, with rms = sqrt(mean^2 + variance). So is the deviation,
+ * which f multiplies: differences from a mean that is off are off by as much.
+ * - 5e-7 of |x - mean| + |f| deviation for the roundings of the root, of each step and of the reference.
+ * y depends on x and c without a jump. So a number near the cutoff may be kept in one result and not in the
+ * other, and the two still differ by no more than that. A number that is farther below the cutoff must be
+ * exactly 0. */
+static int sparsify(const op_result *result) {
+  const double factor = attn2c_number(result->call->op, "factor", 0);
+  for (int64_t r = 0; r < result->rows; r++) {
+    const float *x = (const float *)attn2c_reference_values(result->call, 0) + r * result->width;
+    double variance;
+    const double mean = attn2c_reference_mean(x, result->width, &variance);
+    const double spread = fabs(factor) * sqrt(variance), rms = sqrt(mean * mean + variance);
+    for (int64_t i = 0; i < result->width; i++) {
+      const double above = x[i] - mean - factor * sqrt(variance);
+      const double off = 5e-7 * (fabs(x[i] - mean) + spread) +
+                         4 * ATTN2C_ROUNDOFF * rms * (1 + fabs(factor)) + ATTN2C_SMALLEST;
+      result->allowed[r * result->width + i] = above < -off ? 0 : (float)off;
     }
   }
   return ATTN2C_OK;

@@ -311,13 +311,16 @@ int attn2c_reference_multiply(const attn2c_reference_call *call) {
   return of_both(call, attn2c_number(call->op, "plus_one", 0) != 0 ? product_plus_one : product);
 }
 
-/* y[r][c] = a[r][c] b[r] */
+/* y[r][c] = a[r][c] b[r][column] */
 int attn2c_reference_gate_rows(const attn2c_reference_call *call) {
   attn2c_reference_sizes n = {0};
-  if (!attn2c_reference_fits(call, "*w, *1 -> *w", n)) return ATTN2C_USAGE;
-  const float *a = attn2c_reference_values(call, 0), *b = attn2c_reference_values(call, 1);
+  if (!attn2c_reference_fits(call, "*w, *k -> *w", n)) return ATTN2C_USAGE;
+  const int64_t column = attn2c_reference_count(call, "column", 0), width = n['w'];
+  if (column < 0 || column >= n['k']) return attn2c_reference_fault(call, "the column is out of range");
+  const float *a = attn2c_reference_values(call, 0),
+              *b = (const float *)attn2c_reference_values(call, 1) + column;
   float *y = call->tensors[call->op->result];
-  for (int64_t i = 0; i < n['*'] * n['w']; i++) y[i] = (float)((double)a[i] * (double)b[i / n['w']]);
+  for (int64_t i = 0; i < n['*'] * width; i++) y[i] = (float)((double)a[i] * (double)b[i / width * n['k']]);
   return ATTN2C_OK;
 }
 

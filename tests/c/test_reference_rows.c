@@ -320,6 +320,30 @@ Test(normalise, length_one_but_for_next_to_nothing) {
   cr_assert_eq(run(NULL), ATTN2C_USAGE, "zeros would be divided by 0");
 }
 
+Test(row_length, of_each_row) {
+  float x[] = {3, -4, 0, 0, NAN, 1}, y[3];
+  start("row_length");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 3, 2, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 3, 1, 0, 0);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){5, 0, NAN}, 3, 0);
+}
+
+/* Mean 3, deviation 2; equal numbers, which exceed no cutoff; NaN. */
+Test(sparsify, keeps_what_exceeds_the_cutoff) {
+  float x[] = {1, 1, 5, 5, 7, 7, 7, 7, 0, NAN, 0, 0}, y[12];
+  start("sparsify");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 3, 4, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 3, 4, 0, 0);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "without a factor");
+  attribute(0, "factor", 0.5, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){0, 0, 1, 1, 0, 0, 0, 0, NAN, NAN, NAN, NAN}, 12, 0);
+  attribute(0, "factor", -2, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){2, 2, 6, 6, 0, 0, 0, 0, NAN, NAN, NAN, NAN}, 12, 0);
+}
+
 /* exp(x): 1, 3; 2, 2, 1 of five; a lead that leaves nothing of the others; NaN and infinities. */
 Test(softmax_rows, and_its_logarithm_by_hand) {
   float x[] = {0, 0,   1.0986123f, 0.69314718f, 0.69314718f, 0,        90, -110,      90,

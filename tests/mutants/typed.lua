@@ -179,8 +179,8 @@ return function(of, spec)
   }
 
   of("gen/passes/lower/maps.lua", spec .. "passes/lower_spec.lua") {
-    { name = "scale_of_row", old = "operand, ld = self:at(tensor, row, 0, origin)",
-      new = "operand, ld = self:at(tensor, 0, 0, origin)", filter = "the row's own scale",
+    { name = "scale_of_row", old = "self:at(tensor, row, operation.column or 0, origin)",
+      new = "self:at(tensor, 0, operation.column or 0, origin)", filter = "the row's own scale",
       wrong = "all rows have the scale of the first" },
   }
 

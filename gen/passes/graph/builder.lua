@@ -4,6 +4,7 @@ local adapted = require("passes.graph.adapted")
 local dump = require("common.dump")
 local faults = require("common.faults")
 local names = require("checkpoints.names")
+local normal = require("common.normal")
 local ops = require("data.ops")
 local precision = require("data.precision")
 local scale_blocks = require("data.scale_blocks")
@@ -30,10 +31,10 @@ end
 
 -- Returns whether a target has an instruction that multiplies pairs of bf16 (precision.of_scores), and whether targets
 -- store the rows that products of bf16 read in different types. The graph is the same for all targets.
-local function of_targets(names)
+local function of_targets(target_names)
   local function stored(name) return targets.rows(name, "bf16") end
-  return words.any(names, function(name) return targets.by_name[name].bf16 == "pairs" end),
-    words.any(names, function(name) return stored(name) ~= stored(names[1]) end)
+  return words.any(target_names, function(name) return targets.by_name[name].bf16 == "pairs" end),
+    words.any(target_names, function(name) return stored(name) ~= stored(target_names[1]) end)
 end
 
 --- Returns a builder for the entry of a spec. adapters: those that are kept next to the weights, of an entry that reads
@@ -136,6 +137,7 @@ function Builder:weight(path, shape, mean, deviation, source)
   if self.graph.tensors[path] then return self.graph.tensors[path] end
   local rule = names.find(self.model.names, source.like or path, self.model)
   if source.like then rule = with_own_names(names.own(self.model.names, path, self.model), rule) end
+  source.like = nil -- a weight is what it is read from, wherever the name comes from
   local tensor = self:tensor { name = path, kind = "weight", type = "f32", shape = shape, rule = rule, mean = mean,
     deviation = deviation, source = source, experts = source.experts }
   tensor.from = sources.of(tensor, rule, self.spec)
@@ -362,14 +364,19 @@ function Builder:linear(path, x, width, bias, gain, source)
   })
 end
 
---- Returns a feed-forward's activation of its gate, times up. product(name): makes one of these, "gate" or "up".
+--- Returns a feed-forward's activation of its gate, times up. product(name): makes one of these, "gate" or "up". With
+--- gate_sparsity this share of a gate's numbers is cut off, if they are normal (statistical top-k, You et al. 2025).
 function Builder:gated(path, product)
   local limit = self.spec.gate_limit and Builder.to_float(self.spec.gate_limit)
   local function within(name, x, only_above)
     return limit and self:op("clamp", ("%s.%s_cut"):format(path, name), { x = x },
       { limit = limit, only_above = only_above }) or x
   end
-  local gate = within("gate", product("gate"), true)
+  local gate, sparsity = within("gate", product("gate"), true), self.spec.gate_sparsity or 0
+  if sparsity > 0 then
+    gate = self:op("sparsify", path .. ".gate_kept", { x = gate },
+      { factor = Builder.to_float(normal.quantile(Builder.to_float(sparsity))) })
+  end
   local act = self:op("activate", path .. ".act", { x = gate }, { ["function"] = self.spec.activation })
   return self:op("multiply", path .. ".gated", { a = within("up", product("up")), b = act },
     { plus_one = limit and true or nil })

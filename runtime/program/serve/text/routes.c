@@ -274,7 +274,7 @@ static int name_labels(struct attn2c_serve_text *text, const attn2c_text_facts *
   text->labels = calloc(text->width + 1, sizeof *text->labels);
   for (size_t i = 0; i < text->width && text->labels; i++) {
     const char *known = facts->labels && i < (size_t)facts->label_count ? facts->labels[i] : NULL;
-    json_t *name = known ? attn2c_json_text(known, strlen(known)) : json_sprintf("LABEL_%zu", i);
+    json_t *name = known ? attn2c_json_text(known, strlen(known)) : json_sprintf("LABEL_%d", (int)i);
     text->labels[i] = name ? json_dumps(name, JSON_ENCODE_ANY) : NULL;
     json_decref(name);
     if (!text->labels[i]) return ATTN2C_MEMORY;
@@ -321,4 +321,5 @@ static const attn2c_route routes[] = {
     {ATTN2C_HTTP_GET, "/info", info, ATTN2C_ERRORS_TEI, ATTN2C_TAKES_NOTHING, 0, NULL},
     {0}};
 
-const attn2c_server_part attn2c_server_text = {.open = open_text, .close = close_text, .routes = routes};
+const attn2c_server_part ATTN2C_DEFINES(attn2c_server_text) = {
+    .open = open_text, .close = close_text, .routes = routes};
