@@ -69,11 +69,10 @@ function stored.weights(folder, f, output, naming)
   end
   local all = most_common(list)
   for _, each in ipairs(list) do if each[2] ~= all then value[each[1]] = each[2] end end
-  local embedding, result = word_of(folder, naming, "input.tokens.weight", f.embedding_scale), "none"
+  local embedding, result = word_of(folder, naming, "input.tokens.weight"), "none"
   for i, stage in ipairs(output) do
     if stage.stage == "vocabulary" then
-      result = word_of(folder, naming, ("output.%d.vocabulary.weight"):format(i), f.logit_scale)
-        or word_of(folder, naming, "input.tokens.weight", f.logit_scale)
+      result = word_of(folder, naming, ("output.%d.vocabulary.weight"):format(i)) or embedding
     end
   end
   if embedding ~= all then value.embedding = embedding end

@@ -323,6 +323,10 @@ keys.list = {
       .. "(whether the others see these), skip = { \"!\" } (tokens of documents without a vector), first = 0 (rows "
       .. "at the beginning without one), mean = false (a score is the sum of a query's best cosines; true: the mean "
       .. "of them) }" },
+  { key = "spans", type = "spans", default_text = "none",
+    meaning = "with outputs called starts, ends and labels: texts get spans of labels that come with them (GLiNER): { "
+      .. "label = \"<<ENT>>\" (the token before each label), separator = \"<<SEP>>\" (the token after the last one), "
+      .. "width = 12 (the most words of a span), words = 384 (of a text) }" },
   { key = "labels", type = "labels", default_text = "none",
     meaning = "labels of the last output's numbers, from 0: { \"no\", \"yes\" }; more than 1000 in parts: { { \"no\", "
       .. "... }, { ... } }" },

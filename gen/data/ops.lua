@@ -20,6 +20,7 @@
 --              ops up to the context are planned together; nil: it takes a sequence as a whole
 --   product    true if the op multiplies rows by a packed weight; packed: the name of another operand packed in panels,
 --              one for each head if the op has the attribute `table_heads`
+--   looks_up   the name of an operand whose rows it looks up, be they packed as rows or in a product's panels
 --   epilogue   true if the op may be part of an epilogue: done on another op's tile while it is in the cache
 --   takes_epilogue  true if the op may have an epilogue
 --   ends_epilogue  true if it may be the last of an epilogue, also if its operand is read elsewhere or has another type
@@ -141,9 +142,9 @@ ops.table = {
     tolerance = "adapt", integers = { adapters = true }, arithmetic = 2,
   },
   pick = {
-    class = { region = "rows", by_row = { "x", "chosen" } }, operands = { "x", "chosen" },
+    class = { region = "rows", by_row = { "x", "chosen" } }, operands = { "x", "chosen" }, tolerance = "exact",
     shape = function(_, _, chosen) return chosen.shape end, integers = { chosen = true }, arithmetic = 0,
-    equation = "x[chosen[j]] as number j of a row; x may be one row for all", tolerance = "exact",
+    equation = "x[chosen[j]] as number j of a row; x may be one row for all",
   },
   group_rows = {
     class = { region = "rows", mixes_rows = true }, operands = { "chosen" }, attributes = { "experts" },
@@ -152,9 +153,9 @@ ops.table = {
     tolerance = "exact", integers = { chosen = true }, arithmetic = 4,
   },
   spread = {
-    class = { region = "rows", mixes_rows = true }, operands = { "x", "groups" },
+    class = { region = "rows", mixes_rows = true }, operands = { "x", "groups" }, tolerance = "exact",
     shape = function(_, x, groups) return widened(x.shape, groups.shape[#groups.shape]) end,
-    equation = "x once for each expert of a row", tolerance = "exact", integers = { groups = true }, arithmetic = 0,
+    equation = "x once for each expert of a row", integers = { groups = true }, arithmetic = 0,
   },
   linear_experts = {
     class = { region = "rows", product = true, takes_epilogue = true },
@@ -258,20 +259,18 @@ ops.table = {
     tolerance = "dequantise", integers = { x = true }, arithmetic = 3,
   },
   embed = {
-    class = { region = "rows", takes_epilogue = true }, operands = { "ids", "table", "scale" },
-    optional = { scale = true },
+    class = { region = "rows", takes_epilogue = true, looks_up = "table" }, operands = { "ids", "table", "scale" },
+    optional = { scale = true }, integers = { ids = true }, arithmetic = 0,
     shape = function(_, ids, tbl) return { ids.shape[1], ids.shape[2], tbl.shape[2] } end,
-    equation = "table[ids], times its row's scale",
-    tolerance = "exact", integers = { ids = true }, arithmetic = 0,
+    equation = "table[ids], times its row's scale", tolerance = "exact",
   },
   embed_boxes = {
-    class = { region = "rows", takes_epilogue = true },
-    operands = { "boxes", "table", "sizes" }, optional = { sizes = true },
+    class = { region = "rows", takes_epilogue = true }, operands = { "boxes", "table", "sizes" },
+    optional = { sizes = true }, integers = { boxes = true }, tolerance = "exact", arithmetic = 5,
     shape = function(_, x, t, h) return with_last(x.shape, h and 4 * t.shape[2] + 2 * h.shape[2] or t.shape[2]) end,
     equation = "the sum of six rows of a table in four parts, x, y, h and w, for a box (left, upper, right, lower): "
       .. "x[left], x[right], y[upper], y[lower], h[|lower - upper|], w[|right - left|]; with sizes, which has h and w, "
       .. "these rows side by side, x[left], y[upper] first; negative sizes count as 0",
-    tolerance = "exact", integers = { boxes = true }, arithmetic = 5,
   },
   grid_positions = {
     operands = { "shapes", "table" }, attributes = { "rows" }, integers = { shapes = true },
@@ -430,6 +429,15 @@ ops.table = {
     equation = "each column by itself: b and the sum over t < kernel of x[i - kernel + 1 + t] w[t], in this order, "
       .. "with 0 before the first row of a sequence",
     tolerance = "convolve_columns",
+  },
+  recurrent = {
+    operands = { "x", "weight", "lengths", "marks" }, optional = { lengths = true, marks = true },
+    attributes = { "directions" }, integers = { lengths = true, marks = true }, tolerance = "recurrent",
+    shape = function(_, x) return with_last(x.shape, x.shape[3] // 4) end,
+    flops = function(a, x, weight) return 2 * rows_of(x.shape) * x.shape[3] * weight.shape[1] // a.directions end,
+    equation = "for each direction h = s(o) tanh(c), where c = s(f) c' + s(i) tanh(g), with the sigmoid s and "
+      .. "(i, f, g, o) = x + h' · W; h' and c' are of the row before, for the second direction of the row after; rows "
+      .. "whose mark is not 1, and those after lengths, are passed over, and are 0",
   },
   rms_norm = {
     class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x" } },

@@ -199,14 +199,30 @@ function input_stages.frames(self, spec, stage)
   return x
 end
 
+-- Returns the vocabulary stage of a model's output that multiplies by the table of tokens, or nil.
+local function tied_stage(model)
+  for _, stage in ipairs(model.output or {}) do
+    if stage.stage == "vocabulary" and stage.tied then return stage end
+  end
+  return nil
+end
+
+-- Returns the deviation of the random values of a vocabulary's weight with `inputs` inputs: logits vary by about 1.
+local function vocabulary_deviation(stage, inputs) return 1 / (stage.scale * math.sqrt(inputs)) end
+
+-- Returns x times a factor. It is no part of a table or of a vocabulary's weight, so that both may be one tensor.
+local function times(self, path, x, factor)
+  return factor == 1.0 and x or self:op("scale", path, { x = x }, { factor = Builder.to_float(factor) })
+end
+
 function input_stages.tokens(self, spec, stage)
   local ids = self:grows(self:input("ids", "i32", { self.batch, spec.seq }, 0, stage.vocab), "bs")
   self.ids = ids
-  local path = self.prefix .. "input"
+  local path, width, tied = self.prefix .. "input", stage.width or spec.d_model, tied_stage(self.model)
   self.vocab_path = path .. ".tokens.weight"
-  local scaled = stage.scale ~= 1.0 and { factor = stage.scale } or nil
-  return self:embed(path .. ".embedded", ids,
-    self:weight(self.vocab_path, { stage.vocab, stage.width or spec.d_model }, 0, 1, scaled))
+  local table_ = self:weight(self.vocab_path, { stage.vocab, width }, 0,
+    tied and vocabulary_deviation(tied, width) or 1)
+  return times(self, path .. ".scaled", self:embed(path .. ".embedded", ids, table_), stage.scale)
 end
 
 -- Reads an image. A patch's layer is a convolution as wide as its stride: weight [d_model][channels patch patch].
@@ -345,14 +361,14 @@ function output_stages.log_softmax(self, x, _, path)
 end
 
 -- Multiplies by the vocabulary's weight. A tied head is a second weight that reads the token table's tensor: one is
--- looked up by rows, the other multiplied.
+-- looked up by rows, the other multiplied. The layout gives both one place if they have the same numbers.
 function output_stages.vocabulary(self, x, stage, path)
   path = path .. ".vocabulary"
   local vocab, from = self.spec.input.vocab, x.shape[#x.shape]
   local y = self:product(path, {
-    x = x,
-    weight = self:weight(path .. ".weight", { vocab, from }, 0, 1 / math.sqrt(from),
-      { like = stage.tied and self.vocab_path or nil, factor = stage.scale ~= 1.0 and stage.scale or nil }),
+    x = times(self, path .. ".scaled", x, stage.scale),
+    weight = self:weight(path .. ".weight", { vocab, from }, 0, vocabulary_deviation(stage, from),
+      { like = stage.tied and self.vocab_path or nil }),
     bias = stage.bias and self:weight(path .. ".bias", { vocab }, 0, 0.1) or nil,
   })
   if not stage.softcap then return y end
@@ -425,6 +441,20 @@ function output_stages.linear(self, x, stage, path)
   return self:op("activate", path .. "." .. stage.activation, { x = y }, { ["function"] = stage.activation })
 end
 
+-- An LSTM. Its products with rows of x are a linear layer before it.
+function output_stages.recurrent(self, x, stage, path)
+  path = path .. ".recurrent"
+  local directions = stage.both and 2 or 1
+  local width, marks = stage.to // directions, nil
+  if stage.marked then
+    self.marks = self.marks or self:grows(self:input("marks", "i32", { self.batch, self.spec.seq }, 0, 3), "bs")
+    marks = self.marks
+  end
+  return self:op("recurrent", path, { x = self:linear(path .. ".gates", x, 4 * stage.to, true),
+    weight = self:weight(path .. ".weight", { stage.to, 4 * width }, 0, 1 / math.sqrt(width)), marks = marks,
+    lengths = self.spec.mask.padding and self.lengths or nil }, { directions = directions })
+end
+
 function output_stages.argmax(self, x, _, path) return self:op("argmax", path .. ".argmax", { x = x }) end
 
 -- Adds two results: the values and their indices.
@@ -434,7 +464,7 @@ function output_stages.topk(self, x, stage, path)
 end
 
 local default_output_names = { hidden = "hidden", norm = "hidden", pool = "pooled", linear = "logits",
-  vocabulary = "logits", normalise = "embedding", attend = "pooled", argmax = "label",
+  vocabulary = "logits", normalise = "embedding", attend = "pooled", argmax = "label", recurrent = "hidden",
   similarity = "similarity",
   softmax = "probabilities", log_softmax = "log_probabilities", topk = "top" }
 

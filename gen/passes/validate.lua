@@ -26,6 +26,7 @@ local disentangled = require("passes.validate.disentangled")
 local encoders = require("passes.validate.encoders")
 local experts = require("passes.validate.experts")
 local late_interaction = require("passes.validate.late_interaction")
+local spans = require("passes.validate.spans")
 local layers = require("passes.validate.layers")
 local output = require("passes.validate.output")
 local ctc = require("passes.validate.ctc")
@@ -168,6 +169,7 @@ end
 -- Checks the widths of the six parts of a row that boxes make.
 local function check_places(say, spec)
   local own, width = spec.input.place_width, spec.input.width or spec.d_model
+  if spec.input.projected == "before_positions" then width = spec.d_model end
   if own and not spec.input.boxes then
     say("input.place_width", "goes with boxes")
   elseif own and width and (width % 2 ~= 0 or 4 * own >= width) then
@@ -484,6 +486,7 @@ local function resolve(say, spec, given)
   sounds.check(say, spec)
   speech.check(say, spec)
   late_interaction.check(say, spec)
+  spans.check(say, spec)
   if spec.texts and spec.pictures == nil then say("texts", "goes with pictures") end
   if spec.draft and (not spec.context or spec.memory) then
     say("draft", "goes with context, in a model without an encoder")

@@ -75,6 +75,13 @@ static int convolve_columns(const op_result *result) {
   return product(result, (int64_t)attn2c_number(result->call->op, "kernel", 1));
 }
 
+/* The reference has followed the errors of each row into the rows after it; its own rounding is u. */
+static int recurrent(const op_result *result) {
+  for (int64_t i = 0; i < result->elements; i++)
+    result->allowed[i] += (float)(ATTN2C_ROUNDOFF * fabs((double)result->want[i]) + ATTN2C_SMALLEST);
+  return ATTN2C_OK;
+}
+
 static int scores(const op_result *result) {
   double heads = attn2c_number(result->call->op, "heads", 1);
   return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 0)) / (int64_t)heads);

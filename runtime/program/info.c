@@ -28,7 +28,8 @@ static const char *answers(const attn2c_descriptor *model) {
                                       [ATTN2C_ANSWER_NEXT] = "next token",
                                       [ATTN2C_ANSWER_SPAN] = "answer to a question",
                                       [ATTN2C_ANSWER_LEXICAL] = "lexical weights",
-                                      [ATTN2C_ANSWER_VECTORS] = "vectors of tokens"};
+                                      [ATTN2C_ANSWER_VECTORS] = "vectors of tokens",
+                                      [ATTN2C_ANSWER_SPANS] = "spans of labels"};
   return model->text ? names[model->text->answer] : NULL;
 }
 

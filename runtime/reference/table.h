@@ -62,6 +62,7 @@
   X(quantise_blocks, "F", F32, quantise_blocks, exact) \
   X(quantise_blocks_finely, "F", F32, quantise_blocks_finely, exact) \
   X(quantise_columns, "FFi", F32, quantise_columns, exact) \
+  X(recurrent, "FFii", F32, recurrent, recurrent) \
   X(rms_norm, "Ff", F32, rms_norm, norm_without_mean) \
   X(rotate, "FFF", F32, rotate, rotate) \
   X(round, "F", F32, round, exact) \

@@ -451,7 +451,7 @@ of("runtime/packing/pack.c", "c:load") {
 }
 
 of("runtime/packing/pack.c", "c:load") {
-  { name = "unpack_begin", old = "(begin - piece->first) * of_row", new = "0 * of_row",
+  { name = "unpack_begin", old = "return piece->offset + within + rows", new = "return piece->offset + rows",
     filter = "load/unpacking*", wrong = "rows are taken from a panel's beginning" },
 }
 
@@ -657,7 +657,7 @@ of("gen/passes/emit/lengths.lua", spec .. "passes/emit/lengths_spec.lua") {
 
 for _, part in ipairs { "any_length", "builds", "chat", "checkpoints", "continued", "decoders", "experts", "generate",
   "grammar", "hybrids", "kept", "machine", "measure", "pictures", "products", "program", "python", "ranks", "report",
-  "search", "serve", "sound", "sources", "team", "text", "typed" } do
+  "search", "serve", "sound", "sources", "spans", "team", "text", "typed" } do
   require(part)(of, spec)
 end
 

@@ -31,10 +31,10 @@ end
 
 -- Returns whether a target has an instruction that multiplies pairs of bf16 (precision.of_scores), and whether targets
 -- store the rows that products of bf16 read in different types. The graph is the same for all targets.
-local function of_targets(names)
+local function of_targets(target_names)
   local function stored(name) return targets.rows(name, "bf16") end
-  return words.any(names, function(name) return targets.by_name[name].bf16 == "pairs" end),
-    words.any(names, function(name) return stored(name) ~= stored(names[1]) end)
+  return words.any(target_names, function(name) return targets.by_name[name].bf16 == "pairs" end),
+    words.any(target_names, function(name) return stored(name) ~= stored(target_names[1]) end)
 end
 
 --- Returns a builder for the entry of a spec. adapters: those that are kept next to the weights, of an entry that reads
@@ -137,6 +137,7 @@ function Builder:weight(path, shape, mean, deviation, source)
   if self.graph.tensors[path] then return self.graph.tensors[path] end
   local rule = names.find(self.model.names, source.like or path, self.model)
   if source.like then rule = with_own_names(names.own(self.model.names, path, self.model), rule) end
+  source.like = nil -- a weight is what it is read from, wherever the name comes from
   local tensor = self:tensor { name = path, kind = "weight", type = "f32", shape = shape, rule = rule, mean = mean,
     deviation = deviation, source = source, experts = source.experts }
   tensor.from = sources.of(tensor, rule, self.spec)

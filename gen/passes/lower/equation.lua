@@ -10,6 +10,7 @@ function forms.row_scale(_, _, x) return x end
 function forms.round(_, _, x) return ("bf16(%s)"):format(x) end
 function forms.activate(_, a, x) return ("%s(%s)"):format(a["function"], x) end
 function forms.add(o, _, x) return ("%s + %s"):format(x, o.b.name) end
+function forms.scale(_, a, x) return ("%s × %.9g"):format(x, a.factor) end
 function forms.scale_columns(o, _, x) return ("%s %s"):format(x, o.factors.name) end
 function forms.position_gates(o, _, x) return ("gates(%s · %s)"):format(x, o.weight.name) end
 function forms.gate_rows(o, a, x)

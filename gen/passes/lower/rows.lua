@@ -182,13 +182,16 @@ function leading.row_scale(self, fusion, origin, block)
   self:quantise(fusion, x, whole_rows(block, x.shape[#x.shape], origin))
 end
 
+-- Looks rows up in a table, wherever the layout has them: in rows, or in the panels of a product that shares it.
 function leading.embed(self, fusion, origin, block)
   local ids, tbl, scale = fusion.leading.operands.ids, fusion.leading.operands.table, fusion.leading.operands.scale
-  local cols, type = tbl.shape[2], self.layouts[tbl.name].type
-  local is_plain = type == "f32"
-  local ldt = not is_plain and types.elements(types.row_bytes(cols, type), type) or nil
-  self:row(is_plain and "embed" or "embed_" .. type,
-    { rows = block.count, cols = cols, ldt = ldt, ldy = self:ld(fusion.result) },
+  local cols, layout = tbl.shape[2], self.layouts[tbl.name]
+  local in_panels, type = layout.format == "panels", layout.type
+  local bytes = in_panels and types.panel_bytes(cols, 1, type) or types.row_bytes(cols, type)
+  self:row((in_panels and "embed_panels" or "embed") .. (type == "f32" and "" or "_" .. type),
+    { rows = block.count, cols = cols, ldy = self:ld(fusion.result), groups = types.elements(bytes, "f32"),
+      panel = layout.panel, count = layout.count, tail = in_panels and (layout.tails[1] or 0) or nil,
+      rest = in_panels and (layout.tails[2] or 0) or nil },
     { y = self:at(fusion.result, block.first, 0, origin), table = self:at(tbl, 0, 0, origin),
       ids = self:at(ids, block.first, 0, origin), scale = scale and self:at(scale, 0, 0, origin) })
   self:epilogue(fusion, whole_rows(block, cols, origin))

@@ -16,7 +16,7 @@ local models = {
     sum_bias = true }, precision = "int8", gated = true, threads = 2]] },
   { 40, { 40, 3 }, [[experts = { count = 3, used = 2, d_ff = 64, bias = true }, weights = "mxfp4", gated = true]] },
   { 20, { 20, 3 }, [[layers = { { experts = { count = 3, used = 2, d_ff = 64 } }, { d_ff = 100 } }, threads = 2,
-    weights = { "int8", ["l0.ff.experts.down"] = "none" }]] },
+    weights = { "int4", ["l0.ff.experts.down"] = "none" }]] },
 }
 
 local folder
