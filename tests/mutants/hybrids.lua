@@ -104,7 +104,8 @@ return function(of, spec)
   }
 
   of("runtime/check/tolerance.c", "c:tolerance") {
-    { name = "tolerance_sparsify", old = "above < -off ? 0 : (float)off", new = "(float)(above < -off ? off : off)", filter = "*sparsify",
+    { name = "tolerance_sparsify", old = "above < -off ? 0 : (float)off",
+      new = "(float)(above < -off ? off : off)", filter = "*sparsify",
       wrong = "numbers below the cutoff may be other than 0" },
   }
 
