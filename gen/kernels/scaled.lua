@@ -1,7 +1,7 @@
 -- scaled.lua: writes the C function of strips whose weights are integers in scale blocks.
 -- A strip has some rows by all vectors of a panel. It goes over pairs of blocks, 64 inputs. For each block it adds
 -- exact integers, and multiplies their sum by the scales of the block and of the row's block
--- (runtime/ops/product_scaled.h).
+-- (runtime/ops/product/scaled.h).
 --
 -- A joint strip takes two panels of one vector at a time, which share what is loaded of a row. Others take one vector
 -- after the other. Each sum has the same order in both.
@@ -13,7 +13,7 @@ local scaled = {}
 
 local BLOCK, PAIR, PANEL = types.SCALE_BLOCK, types.SCALE_PAIR, types.SCALE_PANEL
 
--- The most bits of integers whose products are added in 16 bits (runtime/ops/product_scaled.h). Other integers, and
+-- The most bits of integers whose products are added in 16 bits (runtime/ops/product/scaled.h). Other integers, and
 -- values of a table, are bytes + 128.
 local SMALL = 4
 
