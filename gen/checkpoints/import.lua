@@ -7,6 +7,7 @@ local heads = require("checkpoints.heads")
 local json = require("common.json")
 local keys = require("data.keys")
 local ctc = require("checkpoints.ctc")
+local names = require("checkpoints.names")
 local pictures = require("checkpoints.pictures")
 local reserved = require("data.reserved")
 local rotary = require("checkpoints.rotary")
@@ -27,8 +28,7 @@ local MOST_TOKENS = 512
 -- tokenizer. Both are at most the model's longest.
 local TEXT_LENGTH, USUAL_LENGTH = 256, 128
 
--- A model of frames takes up to 30 seconds at 50 frames a second; or exactly 10 seconds if it does not go with any
--- length.
+-- A model of frames takes up to 30 seconds at 50 frames a second; exactly 10 if it does not go with any length.
 local MOST_FRAMES, FRAME_LENGTH = 1499, 499
 
 -- A model that writes has sequences of up to this many tokens, or up to its longest, and this many of them.
@@ -70,9 +70,8 @@ local function head_of(self, config)
   if self.is_late and class == "HF_ColBERT" then return usual end
   -- Old checkpoints of one family may have the class of another family that it is derived from.
   if not suffix or not self.family.heads[suffix] then
-    local list = {}
-    for word in pairs(self.family.heads) do list[#list + 1] = self.family.model_types[self.facts.model_type] .. word end
-    table.sort(list)
+    local prefix = self.family.model_types[self.facts.model_type]
+    local list = words.map(words.sorted_keys(self.family.heads), function(word) return prefix .. word end)
     local reason = (self.family.refused or {})[suffix]
     faults.raise("usage", ("config.json: architectures: %s is not supported%s; supported are %s"):format(
       faults.quote(class), reason and ": " .. reason or "", table.concat(list, ", ")))
@@ -191,10 +190,7 @@ end
 
 -- True if a head pools only the rows before each sequence's end.
 local function needs_lengths(stages)
-  for _, stage in ipairs(stages) do
-    if stage[1] == "pool" and stage.over ~= "first" and stage.over ~= "all" then return true end
-  end
-  return false
+  return words.any(stages, function(each) return each[1] == "pool" and each.over ~= "first" and each.over ~= "all" end)
 end
 
 -- Returns the stage of token inputs: tables, token types and norm. It sets the names of the inputs.
@@ -295,7 +291,7 @@ end
 -- Takes the output's table as the table of tokens, if the file has only the output's.
 local function check_tie(self)
   if not self.facts.tied or self.family.image or self.family.patches then return end
-  for _, rule in ipairs(self.family.tensors) do
+  for _, rule in ipairs(names.rules(self.family.tensors)) do
     if rule[1]:find("^input%.tokens") then
       local name = type(rule[2]) == "string" and rule[2] .. ".weight" or rule[2][1]
       if not has(self, name) and self.folder.tensors["lm_head.weight"] then
@@ -412,14 +408,8 @@ local function head_lines(self, class)
   local lines = { ("%s: %s of transformers' family %s, from its %s."):format(f.title, class, self.family.name,
     f.is_file and "GGUF file" or "folder") }
   local count, types = 0, {}
-  for _, tensor in pairs(f.tensors) do
-    count = count + 1
-    types[tensor.dtype] = true
-  end
-  local list = {}
-  for word in pairs(types) do list[#list + 1] = word end
-  table.sort(list)
-  lines[#lines + 1] = ("%d tensors of type %s."):format(count, table.concat(list, ", "))
+  for _, tensor in pairs(f.tensors) do count, types[tensor.dtype] = count + 1, true end
+  lines[#lines + 1] = ("%d tensors of type %s."):format(count, table.concat(words.sorted_keys(types), ", "))
   if f.is_file or f.quantised then lines[#lines + 1] = stored.said(f) end
   for _, note in ipairs(self.notes) do lines[#lines + 1] = note end
   return lines
@@ -476,7 +466,7 @@ local function tower_of(self, sides)
     family.derive(own, part, tower.names, function(name) return has(tower, name) end)
   end
   for path, template in pairs(tower.names) do self.names["encoder." .. path] = template end
-  for _, entry in ipairs(family.tensors) do -- the scheme's are ViT's
+  for _, entry in ipairs(names.rules(family.tensors)) do -- the scheme's are ViT's
     if rule.kinds and entry[1] == "input.class" then
       self.names["encoder.input.class"] = seq2seq.named_after(rule.names, entry[2])
     end
@@ -645,7 +635,7 @@ function import.text(path, from, form, tower, sides, asked)
     self.tower_of_images = tower_of(self, sides)
     if self.family.derive then
       self.family.derive(f, self.folder.config, self.names, function(name) return has(self, name) end,
-        function(names, most) return gguf.first_floats(self.folder, self.family.prefixes, names, most) end)
+        function(list, most) return gguf.first_floats(self.folder, self.family.prefixes, list, most) end)
     end
     self.is_late = sentence.is_late(self.folder)
     local head = head_of(self, self.folder.config)

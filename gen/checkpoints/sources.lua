@@ -53,8 +53,7 @@ local function through(outer, inner)
   return list
 end
 
--- Returns the rows (axis 1) or columns (2) of the whole weight that the graph uses, and the whole weight's number of
--- them.
+-- Returns the rows (axis 1) or columns (2) of the whole weight that the graph uses, and the whole number of them.
 local function of_graph(tensor, axis, count)
   local source = tensor.source
   if source.rows and axis == 1 then return { { at = 0, count = count, from = source.first, step = 1 } }, source.rows end

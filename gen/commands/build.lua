@@ -125,8 +125,7 @@ local function sbom_of(state, jobs, results, cflags, made, options)
     created = time_of(os.getenv("SOURCE_DATE_EPOCH")) } }
 end
 
--- Returns the model for each target, as recipe.jobs takes it. Faults: usage, if the compiler makes code for another
--- processor.
+-- Returns the model for each target, as recipe.jobs takes it. Faults: usage, if the compiler is for another processor.
 local function builds_of(state, tools)
   local list = {}
   for i, each in ipairs(state.builds) do

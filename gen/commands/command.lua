@@ -126,8 +126,7 @@ end
 -- The number of ranks of programs that are divided among several, by path.
 local ranks_of = {}
 
--- Builds the program of a variant in its own folder. Returns its path and the finished pipeline. exposed: that of
--- pipeline.run.
+-- Builds the program of a variant in its own folder. Returns its path and the pipeline. exposed: of pipeline.run.
 local function build_variant(root, arguments, list, with_text, exposed)
   local options = { only = true }
   local begun <close> = builder().begin(root, options)
@@ -309,8 +308,7 @@ end
 
 function run.tune(root, arguments) return require("commands.tune").run(root, arguments) end
 
--- True if a folder's model does not go with any length. A folder that the compiler refuses goes with it: the message is
--- that of the build.
+-- True if a folder's model does not go with any length. A refused folder goes with it: the build says why.
 local function wants_one(root, folder, list)
   local done, state = pcall(pipeline.run, root, folder, list, "validate")
   if not done and not faults.is(state) then error(state, 0) end

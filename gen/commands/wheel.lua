@@ -82,8 +82,7 @@ end
 
 -- True if a model has weights, which no formula makes.
 local function has_weights(graph)
-  for _, name in ipairs(graph.weights) do if graph.tensors[name].kind == "weight" then return true end end
-  return false
+  return words.any(graph.weights, function(name) return graph.tensors[name].kind == "weight" end)
 end
 
 -- Returns the emitted file of a name.

@@ -79,10 +79,9 @@ sections["config.json"] = {
   },
 }
 
--- Each family has keys in addition, which come first. Keys that the family's file lists are read, whatever is here.
--- Returns the keys of a family that began with BART. Its class has norms in fixed places, whatever the keys say. norms:
--- before or after each part; final: one after the layers; embedding: one of the embeddings; is_static: positions are
--- sinusoidal.
+-- Each family has keys in addition, which come first. Keys in the family's file are read, whatever is here. Returns the
+-- keys of a family that began with BART. Its class has norms in fixed places, whatever the keys say. norms: before or
+-- after each part; final: one after the layers; embedding: one of the embeddings; is_static: positions are sinusoidal.
 local function of_bart(norms, final, embedding, is_static)
   return { without = {
     [TRAINING] = "activation_dropout classif_dropout decoder_layerdrop encoder_layerdrop init_std",

@@ -6,8 +6,7 @@
 --
 -- The usual operand is x, there are no attributes, and the result has the shape of the first operand.
 --
--- wide: true if the op's result is integers whose last dimension is the width of a row; otherwise each integer is a
--- row.
+-- wide: true if the op's result is integers whose last dimension is the width of a row; else each is a row.
 --
 -- tolerance: the rule of runtime/check/tolerance.c for the error that the op's result may have
 -- reference: the name of its function in runtime/check (attn2c_reference_NAME), if it is not the op's own
@@ -49,6 +48,7 @@
 --   sends      true if its result, which nobody reads, stands for what another stage takes
 local types = require("data.types")
 local visible = require("data.visible")
+local words = require("common.words")
 
 local ops = {}
 
@@ -106,9 +106,7 @@ end
 
 -- The shape that an attribute gives: numbers with commas between them.
 local function written_shape(a)
-  local shape = {}
-  for size in a.shape:gmatch("%d+") do shape[#shape + 1] = math.tointeger(tonumber(size)) end
-  return shape
+  return words.map(words.list(a.shape, "%d+"), function(size) return math.tointeger(tonumber(size)) end)
 end
 
 -- Returns a shape whose rows are `times` as wide.

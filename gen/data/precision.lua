@@ -78,11 +78,7 @@ function precision.quantises(word) return word ~= nil and types.all[types.of_wor
 
 --- Returns the words of the types that an attention's keys and values may have, in order.
 function precision.words_of_attention()
-  local list = {}
-  for _, each in ipairs(types.of_weights) do
-    if each.attention then list[#list + 1] = each.word end
-  end
-  return list
+  return words.map(types.of_weights, function(each) return each.attention and each.word or nil end)
 end
 
 --- True if some product's inputs may have factors against outliers.

@@ -226,8 +226,7 @@ local gain, bias = { "gain", "r", vector("cols"), optional = true }, { "bias", "
 
 -- Declares a norm, of whole rows and of each of their heads. operands: of the norm of a row.
 local function norms(cost, equation, operands)
-  local of_heads = {}
-  for i, each_ in ipairs(operands) do of_heads[i] = { each_[1], "r", vector("head_dim"), optional = true } end
+  local of_heads = words.map(operands, function(of) return { of[1], "r", vector("head_dim"), optional = true } end)
   return of_rows(cost, equation, { constants = { "eps" }, operands = operands }), {
     constants = { "rows", "heads", "head_dim", "ldx", "ldy", "eps", "cols" }, apart = { cols = true },
     operands = { written(), read(), table.unpack(of_heads) }, cost = each(cost),

@@ -1,7 +1,7 @@
 -- scaled.lua: writes the C function of strips whose weights are integers in scale blocks.
 -- A strip has some rows by all vectors of a panel. It goes over pairs of blocks, 64 inputs. For each block it adds
 -- exact integers, and multiplies their sum by the scales of the block and of the row's block
--- (runtime/ops/product_scaled.h).
+-- (runtime/ops/product/scaled.h).
 local forms = require("kernels.forms")
 local types = require("data.types")
 local Writer = require("kernels.writer")
@@ -39,7 +39,7 @@ local function places(block)
     minimum = function(half, part) return scales + (half * block.scales + part) * each end }
 end
 
--- The most bits of integers whose products are added in 16 bits (runtime/ops/product_scaled.h). Other integers, and
+-- The most bits of integers whose products are added in 16 bits (runtime/ops/product/scaled.h). Other integers, and
 -- values of a table, are bytes + 128.
 local SMALL = 4
 

@@ -312,8 +312,7 @@ local function build_of(build, add)
   return values
 end
 
--- Returns the suffix of the first target whose list called `name` equals this one's, so that equal lists are emitted
--- once.
+-- Returns the suffix of the first target whose list called `name` equals this one's; equal lists are emitted once.
 local function first_with(builds, name, values)
   local text = table.concat(values.described[name], "\n")
   for _, build in ipairs(builds) do

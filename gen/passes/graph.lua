@@ -16,7 +16,6 @@ local orders = require("passes.graph.orders")
 local shorten = require("passes.graph.rounded")
 local smoothing = require("passes.graph.smoothing")
 local sources = require("checkpoints.sources")
-local targets = require("data.targets")
 local sounds = require("passes.graph.sounds")
 local pools_of_kept = require("data.stages").pools_of_kept
 local words = require("common.words")
@@ -186,8 +185,7 @@ function input_stages.tokens(self, spec, stage)
   return times(self, path .. ".scaled", self:embed(path .. ".embedded", ids, table_), stage.scale)
 end
 
--- Reads an image. A patch's linear layer is a convolution as wide as its stride: weight [d_model][channels patch
--- patch].
+-- Reads an image. A patch's layer is a convolution as wide as its stride: weight [d_model][channels patch patch].
 function input_stages.image(self, spec, stage)
   local path = self.prefix .. "input"
   local x
@@ -507,12 +505,6 @@ local function memory(self)
   end
 end
 
--- True if a target of the model has an instruction that multiplies pairs of bf16. The graph is the same for all
--- targets.
-local function some_has_pairs(target_names)
-  return words.any(target_names, function(name) return targets.by_name[name].bf16 == "pairs" end)
-end
-
 -- Makes the keys and values of a source that each layer of a decoder reads, which the state keeps. spec: the encoder's.
 local function encode(self, spec)
   local states = encoded(self, spec)
@@ -533,7 +525,7 @@ end
 
 -- Returns the graph of a spec of the state's entry.
 local function built(state, spec)
-  local self = Builder.new(spec.decoder or spec, state.name, some_has_pairs(state.target_names),
+  local self = Builder.new(spec.decoder or spec, state.name, state.target_names,
     spec.role == "adapted" and state.adapters or nil)
   if spec.role == "encode" then
     encode(self, spec)
@@ -613,10 +605,9 @@ function graph.dump(state)
       t.type == "i32" and (" from %d to %d"):format(t.minimum, t.limit - 1) or "", growth_text(t))
   end
   for _, op in ipairs(entry.ops) do
-    local operands = {}
-    for _, operand in ipairs(ops.table[op.op].operands) do
-      if op.operands[operand] then operands[#operands + 1] = op.operands[operand].name end
-    end
+    local operands = words.map(ops.table[op.op].operands, function(each)
+      return op.operands[each] and op.operands[each].name
+    end)
     lines[#lines + 1] = ("  %s = %s(%s)%s   %s   %d flops%s"):format(op.result.name, op.op,
       table.concat(operands, ", "), attributes_text(op), words.shape(op.result.shape), op.flops,
       growth_text(op.result))

@@ -163,10 +163,7 @@ local function note_contents(state)
   local of = {}
   for _, name in ipairs(state.graph.weights) do
     local contents = contents_of(state, state.graph.tensors[name])
-    if contents then
-      of[contents] = of[contents] or {}
-      table.insert(of[contents], name)
-    end
+    if contents then words.add(of, contents, name) end
   end
   state.weights.of_contents = of
 end

@@ -1,4 +1,6 @@
 -- op_words.lua: gives operations plain words on a page, in place of the graph's names.
+local common_words = require("common.words")
+
 local op_words = {}
 
 -- Operations that are not in this table keep their name, with blanks.
@@ -37,11 +39,6 @@ local words = {
 function op_words.of(name) return words[name] or (name:gsub("_", " ")) end
 
 --- Returns the names that have words of their own.
-function op_words.names()
-  local list = {}
-  for name in pairs(words) do list[#list + 1] = name end
-  table.sort(list)
-  return list
-end
+function op_words.names() return common_words.sorted_keys(words) end
 
 return op_words

@@ -1,5 +1,4 @@
-/* text_facts.h - declares the facts of a model that takes text: its tokenizer, the inputs for tokens, its
- * answer. */
+/* text_facts.h - facts of a model that takes text: its tokenizer, the inputs for tokens, its answer. */
 #pragma once
 
 #include "base/descriptor.h"

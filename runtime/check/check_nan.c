@@ -395,8 +395,7 @@ static int try_token(bed *bed, int input, int64_t place, float value) {
   return status;
 }
 
-/* Plants one value in sampled places of one input, with the given masks (mask -1) or where one mask hides
- * it. */
+/* Plants one value in sampled places of one input, with the given masks (-1) or where one mask hides it. */
 static int plant(bed *bed, int input, role of, float value, const char *word, int mask, role mask_role) {
   const attn2c_tensor *tensor = input_of(bed, input);
   const int by_rows = of == VALUES && tensor->rank > 1;

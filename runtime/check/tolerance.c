@@ -34,8 +34,7 @@ static int product(const op_result *result, int64_t length) {
   return scaled(result, 4 * sqrt((double)length) * ATTN2C_ROUNDOFF);
 }
 
-/* The rule also holds for bf16 operands: their products are exact in a float, and only the sums are
- * rounded. */
+/* It also holds for bf16 operands: their products are exact in a float, and only the sums are rounded. */
 static int linear(const op_result *result) {
   return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 0)));
 }
@@ -54,15 +53,13 @@ static int adapt(const op_result *result) {
   return scaled(result, 4 * (sqrt(in) + sqrt(ranks + 1)) * ATTN2C_ROUNDOFF);
 }
 
-/* The rule of a product with a term for each expert, and 2 u for the weight times the factor and for the
- * product. */
+/* A product with a term for each expert, and 2 u for the weight times the factor and for the product. */
 static int combine(const op_result *result) {
   const double terms = (double)attn2c_reference_width(attn2c_reference_operand(result->call, 1));
   return scaled(result, (4 * sqrt(terms) + 2) * ATTN2C_ROUNDOFF);
 }
 
-/* y = x / sum of n positive numbers: each addition, the division and the reference's own rounding are off by
- * at most u. */
+/* y = x / sum of n positive numbers: each operation and the reference's rounding are off by at most u. */
 static int share(const op_result *result) {
   const double unit = ((double)result->width + 2) * ATTN2C_ROUNDOFF;
   for (int64_t i = 0; i < result->elements; i++)
@@ -83,8 +80,7 @@ static int scores(const op_result *result) {
   return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 0)) / (int64_t)heads);
 }
 
-/* Returns the longest run of consecutive keys, among those with a weight, that have the same weight and
- * value. */
+/* Returns the longest run of keys, among those with a weight, that have the same weight and value. */
 static int64_t longest_run(const float *weights, const float *values, int64_t keys, int64_t stride) {
   int64_t longest = 1, run = 0, before = 0;
   for (int64_t j = 0; j < keys; j++) {
@@ -259,7 +255,7 @@ static int exponentials(const op_result *result) {
 }
 
 /* y = t - log(sum of exp(t)) with t = x - max has two terms of one sign. Each is rounded once, and so is
- * their sum: 2 u |y|. As in a softmax, the sum is off by at most 10 eps of itself, and its logarithm by 10
+ * their sum: 2 u |y|. As in a softmax, the sum is off by at most 10 eps of itself, its logarithm by 10
  * eps. */
 static int log_softmax(const op_result *result) {
   for (int64_t i = 0; i < result->elements; i++) {

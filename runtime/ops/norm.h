@@ -1,6 +1,5 @@
-/* norm.h - norms of rows: layer norm, norm by the root of the mean square, and scaling to length one. The
- * layer norm takes two passes over a row in cache, and stays accurate if the mean is large against the
- * deviation. */
+/* norm.h - norms of rows: layer norm, root of the mean square, scaling to length one. The layer norm takes
+ * two passes over a row in cache, and stays accurate if the mean is large against the deviation. */
 #pragma once
 
 #include "ops/fold.h"
@@ -22,8 +21,7 @@ ATTN2C_INLINE void attn2c_channel_factors(float *y, const float *x, const float 
   }
 }
 
-/* Computes the partial sums of d = x - mean over x[0 .. whole-1], and of d^2; whole is a multiple of
- * ATTN2C_SUMS. */
+/* Partial sums of d = x - mean over x[0 .. whole-1], and of d^2; whole is a multiple of ATTN2C_SUMS. */
 ATTN2C_INLINE void attn2c_partial_moments(attn2c_vector sums[ATTN2C_PARTS],
                                           attn2c_vector squares[ATTN2C_PARTS], const float *x, int whole,
                                           float mean) {

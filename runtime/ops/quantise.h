@@ -5,7 +5,7 @@
 #include "ops/table.h"
 #include "ops/vector.h"
 
-/* The byte that represents 0 in a row of inputs (product_int8.h). */
+/* The byte that represents 0 in a row of inputs (product/int8.h). */
 #if defined(__AVX512VNNI__) || defined(__AVXVNNI__) || defined(__SSE2__) && !defined(__AVX2__)
 #define ATTN2C_INT8_ZERO 128
 #else

@@ -3,7 +3,7 @@
  * weights.
  *
  * The numbers are the same on every target. How a fine block stores them depends on the target, and so does
- * `zero8`: it is where the sums of the target's products with weights of int8 begin (product_scaled.h). */
+ * `zero8`: it is where the sums of the target's products with weights of int8 begin (product/scaled.h). */
 #pragma once
 
 #include "base/number_types.h"
@@ -223,8 +223,7 @@ ATTN2C_INLINE void attn2c_widen_x8(float *y, const uint16_t *x, int rows, int co
   }
 }
 
-/* Returns the float of an f16's bits; exact. A denormal is made without one of f32, which a processor may
- * take for zero. */
+/* Returns the float of an f16's bits; exact. A denormal is made without f32's, which may be flushed. */
 ATTN2C_INLINE float attn2c_from_half(uint16_t half) {
   const uint32_t sign = (uint32_t)(half & 0x8000u) << 16, size = half & 0x7fffu;
   if (size < 0x400u) return attn2c_from_bits(sign | attn2c_bits((float)size * 0x1p-24f));

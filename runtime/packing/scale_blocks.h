@@ -1,5 +1,5 @@
 /* scale_blocks.h - weights of integers in scale blocks: rounds floats to blocks of a number type, and writes
- * and reads blocks in packed weights. The layout is that of ops/product_scaled.h for panels of 16 outputs,
+ * and reads blocks in packed weights. The layout is that of ops/product/scaled.h for panels of 16 outputs,
  * and of ops/scaled.h for rows of a table. */
 #pragma once
 

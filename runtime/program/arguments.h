@@ -1,6 +1,5 @@
-/* arguments.h - the command line of an emitted program: its command, its options, and their help. Nothing is
- * opened here. Wrong usage (exit 2) is reported with one line a fault, which names the option and what is
- * allowed. */
+/* arguments.h - the command line of a program: its command, its options, their help. Nothing is opened here.
+ * Wrong usage (exit 2) is reported with one line a fault, which names the option and what is allowed. */
 #pragma once
 
 #include "base/descriptor.h"

@@ -57,8 +57,7 @@ static char *repeat_command(const attn2c_descriptor *model, const attn2c_argumen
   return text;
 }
 
-/* The inputs of all entries, one list after the other. They come from the files that are given for one of the
- * entries; the others are random. */
+/* The inputs of all entries, list after list: from files that are given for one entry, else random. */
 typedef struct {
   int count;
   int first, bound; /* inputs of the entry that files are given for: index of the first, and their number */
@@ -85,8 +84,7 @@ static int allocate_inputs(const attn2c_descriptor *model, const attn2c_argument
   return ATTN2C_OK;
 }
 
-/* True for the input, by its number among all entries', that has the adapters of sequences. The check chooses
- * these, unless they are given. */
+/* True for the input, numbered among all entries', with sequences' adapters, which the check may choose. */
 static int is_of_adapters(const attn2c_descriptor *model, int number) {
   const int last = attn2c_inputs_of_entries(model, NULL) - 1;
   return model->adapters && (number == last || number == last - attn2c_primary_entry(model)->input_count);

@@ -1,5 +1,4 @@
-/* pack_command.c - the command `pack`. It needs none of the target's instructions: weights may be packed on
- * one machine for another. */
+/* pack_command.c - the command `pack`. Any machine may pack for any target. */
 #include "program/commands.h"
 
 #include <errno.h>
@@ -177,8 +176,7 @@ static int has_weights(const attn2c_arguments *arguments, const char *path, cons
          content_of(path) != PACKED_WEIGHTS;
 }
 
-/* Refuses a rank's file that exists and has no packed weights, as the user did not name it, and one that the
- * weights are read from. */
+/* Refuses a rank's file that has no packed weights, as the user did not name it, or that is read. */
 static int verify_part(const attn2c_arguments *arguments, const char *path, attn2c_message *message) {
   attn2c_place place;
   attn2c_place_find(path, &place);

@@ -10,8 +10,7 @@ static size_t folder_length(const char *path) {
   return slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
 }
 
-/* True for an index, and for a part of a GGUF model (-00001-of-00003.gguf): other files next to it belong to
- * the checkpoint. */
+/* True for an index, and for a part of a GGUF model (-00001-of-00003.gguf): other files belong to it. */
 static int is_of_several(const char *path) {
   const size_t length = strlen(path);
   if (length > 5 && strcmp(path + length - 5, ".json") == 0) return 1;

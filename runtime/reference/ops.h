@@ -84,8 +84,7 @@ int attn2c_reference_keeps_shape(const attn2c_reference_call *call);
 int attn2c_reference_lengths(const attn2c_reference_call *call, int position, int64_t batch, int64_t minimum,
                              int64_t limit);
 
-/* Returns a count attribute, or `otherwise` if the op does not have it. Returns -1 if it is not an integer
- * from 0 to 2^31 - 1. */
+/* Returns a count attribute, or `otherwise` if the op does not have it. -1: no integer from 0 to 2^31 - 1. */
 int64_t attn2c_reference_count(const attn2c_reference_call *call, const char *name, int64_t otherwise);
 
 /* The part of a mask that is known when the model is built. Query i is at position offset + i of the keys. It

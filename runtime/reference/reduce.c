@@ -120,8 +120,7 @@ enum {
 static const char *const pool_names[] = {"mean", "max",      "first",   "second", "last",
                                          "root", "weighted", "patches", "tokens", "deviation"};
 
-/* Writes the pools of a text such as "mean max" to list. Returns their number, or 0 if a word is not a
- * pool. */
+/* Writes the pools of a text such as "mean max" to list. Returns their number, or 0: a word is no pool. */
 static int pools_of(const char *text, int list[8]) {
   int count = 0;
   while (text && *text) {
@@ -141,8 +140,7 @@ static int pools_of(const char *text, int list[8]) {
 static int takes(const int32_t *mask, int keeps, int64_t row) { return !mask || (mask[row] != 0) == keeps; }
 
 /* Computes one pool of one column of `length` rows, `width` apart, over the rows that the mask keeps. Without
- * rows the result is 0. magnitude, which may be NULL, gets the number that the rounding error of a sum is
- * proportional to. */
+ * rows the result is 0. magnitude, if not NULL, gets what a sum's rounding error is proportional to. */
 static float pooled(int pool, const float *column, int64_t length, int64_t width, const int32_t *mask,
                     int keeps, float *magnitude) {
   double sum = 0, size = 0, weights = 0, kept = 0;
@@ -262,15 +260,13 @@ int attn2c_reference_argmax(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* True if number i of a row comes before number j in descending order: NaN before all, the first of equals
- * first. */
+/* True if number i of a row comes before number j in descending order: NaN first, and equals by number. */
 static int stands_before(const float *x, int64_t i, int64_t j) {
   if (isnan(x[i]) || isnan(x[j])) return isnan(x[i]) && (!isnan(x[j]) || i < j);
   return x[i] > x[j] || (x[i] == x[j] && i < j);
 }
 
-/* Writes the k first of each row, descending, as values or as indices. Each is the first of those after the
- * one before. */
+/* Writes the k first of each row, descending, as values or indices. Each is the first after the last. */
 int attn2c_reference_topk(const attn2c_reference_call *call) {
   const int64_t k = attn2c_reference_count(call, "k", -1);
   attn2c_reference_sizes n = {['k'] = k};

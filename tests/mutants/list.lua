@@ -294,6 +294,12 @@ of("gen/common/words.lua", spec .. "commands/build/again_spec.lua") {
     filter = "word of a shell", wrong = "a quote ends a word of a shell early" },
 }
 
+of("gen/common/words.lua", spec .. "common/words_spec.lua") {
+  { name = "words_all", old = "if not is(member) then return false end end",
+    new = "if not is(member) then break end end", filter = "asks all members",
+    wrong = "all members of a list are what some are not" },
+}
+
 of("gen/deploy/roff.lua", spec .. "deploy/roff_spec.lua") {
   { name = "roff_request", old = "if line == \"\" and word:match(\"^[.']\") then word", new = "if false then word",
     wrong = "a word of a text is a request" },

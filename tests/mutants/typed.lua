@@ -23,6 +23,13 @@ return function(of, spec)
       filter = "rounds in the map", wrong = "what is rounded is rounded where it is read first" },
   }
 
+  of("gen/passes/graph/builder.lua", spec .. "passes/graph/attention_spec.lua") {
+    { name = "round_for_all", old = 'self.rows_differ and ".bf16_pairs" or nil', new = "nil",
+      filter = "by the same operations", wrong = "a list's targets share what is rounded if they store it alike" },
+    { name = "round_for_one", old = 'self.rows_differ and ".bf16_pairs" or nil', new = '".bf16_pairs"',
+      filter = "are rounded once", wrong = "what a product and an attention read is rounded twice" },
+  }
+
   of("gen/passes/graph/rounded.lua", spec .. "passes/graph/rounded_spec.lua") {
     { name = "rounded_readers", old = "or not rounds[op.op] end", new = "or false end", filter = "keep theirs",
       wrong = "an activation whose result is multiplied as floats has the short form" },
@@ -162,7 +169,7 @@ return function(of, spec)
   }
 
   of("gen/passes/plan/storage.lua", spec .. "passes/precision_spec.lua") {
-    { name = "pairs_split", old = "% rows_per_sequence % together > 0", new = "% rows_per_sequence % together > 1",
+    { name = "pairs_split", old = "% rows_per_sequence % together == 0", new = "% rows_per_sequence % together <= 1",
       filter = "packs pairs of values", wrong = "a pair of values may lie in two blocks" },
   }
 

@@ -99,8 +99,8 @@ end
 local function op_rows(entry, index_of, lists, list_of, suffix)
   local rows = {}
   for _, op in ipairs(entry.ops) do
-    local parts = {}
-    for _, key in ipairs(words.sorted_keys(op.attributes)) do parts[#parts + 1] = attribute(key, op.attributes[key]) end
+    local all = op.attributes
+    local parts = words.map(words.sorted_keys(all), function(key) return attribute(key, all[key]) end)
     parts[#parts + 1] = "{ NULL, 0, NULL }"
     local text = table.concat(parts, ", ")
     if not list_of[text] then
@@ -175,9 +175,8 @@ end
 -- Returns the rows of one entry.
 local function entry_of(state, index_of, lists, list_of, suffix)
   local entry, own = state.graph.entry, index_of[state]
-  local inputs, outputs = {}, {}
-  for i, name in ipairs(entry.inputs) do inputs[i] = own[name] end
-  for i, name in ipairs(entry.outputs) do outputs[i] = own[name] end
+  local function number_of(name) return own[name] end
+  local inputs, outputs = words.map(entry.inputs, number_of), words.map(entry.outputs, number_of)
   return { op_rows = op_rows(entry, own, lists, list_of, suffix), input_list = table.concat(inputs, ", "),
     output_list = table.concat(outputs, ", "), flops_literal = c.double(entry.flops) }
 end
@@ -262,10 +261,9 @@ local function factor_rows(weights)
 end
 
 local function has_unbatched(state)
-  for _, name in ipairs(state.graph.entry.inputs) do
-    if kind_of(state, state.graph.tensors[name]) == "ATTN2C_SHARED_INPUT" then return true end
-  end
-  return false
+  return words.any(state.graph.entry.inputs, function(name)
+    return kind_of(state, state.graph.tensors[name]) == "ATTN2C_SHARED_INPUT"
+  end)
 end
 
 -- Returns how a checkpoint's quantised tensors are stored, as checkpoints/coded.lua has it, or false.

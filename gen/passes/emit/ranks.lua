@@ -133,8 +133,7 @@ local function runs_of(state, builds)
   for k, build in ipairs(state.builds) do
     for _, member in ipairs(build.members) do
       for i, entry in ipairs(build.entries) do
-        runs[entry.name] = runs[entry.name] or {}
-        table.insert(runs[entry.name], { rank = member.rank, linkage = builds[k].entries[i].linkage })
+        words.add(runs, entry.name, { rank = member.rank, linkage = builds[k].entries[i].linkage })
       end
     end
   end

@@ -36,9 +36,7 @@ end
 
 -- Returns the special tokens, which have no lexical weight, as a list of C.
 local function unweighted(specials)
-  local list = {}
-  for _, name in ipairs { "cls", "eos", "pad", "sep", "unk" } do list[#list + 1] = specials[name] end
-  return table.concat(list, ", ")
+  return table.concat(words.map({ "cls", "eos", "pad", "sep", "unk" }, function(name) return specials[name] end), ", ")
 end
 
 -- Returns how vectors of tokens are compared, as the members of attn2c_late, or nil.

@@ -19,8 +19,7 @@ function maps.operation_of(op)
     shift = a.shift, tensor = op.operands.b }
 end
 
---- Returns the elementwise operations of a fusion, in order: bias for the linear; activate and add for ops of the
---- epilogue.
+--- Returns the elementwise operations of a fusion, in order: bias of the linear; activate and add of the epilogue.
 function maps.operations_of(fusion)
   local list = {}
   local function add(op, kind, tensor, of_row)
@@ -54,8 +53,7 @@ function maps:addend(tensor, row, column, origin)
   return self:at(tensor, row, column, origin), self:ld(tensor)
 end
 
--- Returns the rows of a table of positions among the addends, which begins again with each sequence; nil: there is
--- none.
+-- Returns the rows of a table of positions among the addends, which begins again with each sequence; or nil.
 local function period_of(operations)
   local period
   for _, operation in ipairs(operations) do

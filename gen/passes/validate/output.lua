@@ -12,8 +12,7 @@ local quote = faults.quote
 local taken_outputs = { "^attention_%d+$", "^cross_attention_%d+$", "^source_attention_%d+$", "^scores_%d+$",
   "^cross_scores_%d+$", "^source_scores_%d+$", "^keys_%d+$", "^values_%d+$" }
 
--- Returns the arrays that the program writes in addition to the outputs of texts, by name: token counts, ids, token
--- types.
+-- Returns the arrays that the program writes besides the outputs of texts, by name: token counts, ids, token types.
 local function arrays_of_text(spec)
   if not spec.tokenizer or spec.input.stage ~= "tokens" then return {} end
   local inputs, named = spec.inputs or {}, { lengths = "how many tokens each has" }

@@ -179,8 +179,7 @@ function read.window(say, field, value)
   return { left = left, right = right }
 end
 
---- Returns { causal, padding, window, prefix, key_padding, ... }; wants_window, wants_prefix: named here, given
---- elsewhere.
+--- Returns { causal, padding, window, prefix, key_padding, ... }; wants_window, wants_prefix: given elsewhere.
 function read.mask(say, field, value)
   local mask = { causal = false, padding = false }
   local none, some = false, false
@@ -362,11 +361,9 @@ function read.output(say, field, value)
   if type(value) ~= "table" then return say(field.key, show(value) .. ", but a list of stages is allowed") end
   if not is_list(say, field.key, value, "stages") then return nil end
   if #value > 64 then return say(field.key, ("%d stages, but at most 64 are allowed"):format(#value)) end
-  local list = {}
-  for i, stage in ipairs(value) do
-    list[i] = read_stage(say, field.key .. "." .. i, stage, "output") or { stage = "hidden" }
-  end
-  return list
+  return words.map(value, function(stage, i)
+    return read_stage(say, field.key .. "." .. i, stage, "output") or { stage = "hidden" }
+  end)
 end
 
 local of_inputs = words.set { "learned", "sinusoidal", "convolution" }

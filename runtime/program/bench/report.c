@@ -301,8 +301,7 @@ static void csv_text(const char *text, FILE *out) {
   putc('"', out);
 }
 
-/* The columns of the csv, which are members of the rows of JSON; columns that only calls with tokens have;
- * and columns of a profile. */
+/* Columns of the csv, members of JSON's rows; more for calls with tokens, and for a profile. */
 #define COLUMNS                                                                                              \
   "model,entry,threads,target,precision,ms_median,ms_min,ms_sd,ms_p95,ms_p99,reps,flops,gflops,roof_gflops," \
   "roof_fraction,peak_gflops,arena_bytes,weight_bytes,kernels,open_ms,first_ms,open_peak_bytes"

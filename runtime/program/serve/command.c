@@ -1,5 +1,4 @@
-/* command.c - the command `serve`: opens the model and the parts of the server, and serves until a signal
- * ends it. */
+/* command.c - the command `serve`: opens model and parts, and serves until a signal ends it. */
 #include "program/serve/command.h"
 
 #include <time.h>

@@ -183,8 +183,7 @@ static int add_file(attn2c_request *r, attn2c_media_job *job, const void *bytes,
   job->job.bytes += length;
   if (file >= 0 && done == length) return 1;
   attn2c_http_add_header(r->exchange, "Retry-After", "1");
-  attn2c_serve_refuse(r->exchange, 503, NULL, NULL, "no memory for the file");
-  r->failed = 1;
+  attn2c_request_fail(r, 503, NULL, NULL, "no memory for the file");
   return 0;
 }
 
@@ -196,24 +195,19 @@ static void read_form(attn2c_request *r, attn2c_media_job *job) {
   const int count = attn2c_multipart(attn2c_http_header(exchange, "Content-Type"), exchange->body,
                                      exchange->length, parts, MOST_PARTS, &fault);
   const attn2c_part *file = count < 0 ? NULL : attn2c_part_of(parts, count, "file");
-  r->failed = count < 0 || !file || file->length == 0;
-  if (count < 0) {
-    attn2c_serve_refuse(r->exchange, 400, NULL, NULL, "the body: %s", fault);
-  } else if (r->failed) {
-    attn2c_serve_refuse(r->exchange, 400, "file", NULL, "file: %s, but a part with a file is needed",
+  if (count < 0)
+    attn2c_request_fail(r, 400, NULL, NULL, "the body: %s", fault);
+  else if (!file || file->length == 0)
+    attn2c_request_fail(r, 400, "file", NULL, "file: %s, but a part with a file is needed",
                         file ? "an empty part" : "nothing");
-  }
   for (int i = 0; i < count && !r->failed; i++) {
     char name[64];
     if (&parts[i] == file || parts[i].name_length >= sizeof name) continue;
     memcpy(name, parts[i].name, parts[i].name_length);
     name[parts[i].name_length] = '\0';
     if (memchr(parts[i].data, 0, parts[i].length) || !strncmp(name, "file", 5) ||
-        json_object_set_new(job->given, name, json_stringn(parts[i].data, parts[i].length)) != 0) {
-      attn2c_serve_refuse(r->exchange, 400, NULL, NULL, "part %d of the form: a text of UTF-8 is allowed",
-                          i + 1);
-      r->failed = 1;
-    }
+        json_object_set_new(job->given, name, json_stringn(parts[i].data, parts[i].length)) != 0)
+      attn2c_request_fail(r, 400, NULL, NULL, "part %d of the form: a text of UTF-8 is allowed", i + 1);
   }
   if (!r->failed) add_file(r, job, file->data, file->length);
 }
@@ -232,10 +226,9 @@ void attn2c_media_add_picture(attn2c_request *r, attn2c_media_job *job, const ch
   if (job->count == ATTN2C_MOST_FILES) attn2c_request_refuse(r, field, value, "1 to 16 pictures are allowed");
   if (r->failed) return;
   if (url && strncmp(url, "http", 4) == 0) {
-    attn2c_serve_refuse(
-        r->exchange, 400, field, NULL,
+    attn2c_request_fail(
+        r, 400, field, NULL,
         "%s: an address, but this server opens no connections; send the picture in a data URL", field);
-    r->failed = 1;
     return;
   }
   if (!url || strncmp(url, "data:image/", 11) != 0 || !comma || comma - url < 7 ||
@@ -293,9 +286,7 @@ static void read_json(attn2c_request *r, attn2c_media_job *job,
   json_error_t error;
   json_t *given = json_loadb(r->exchange->body, r->exchange->length, JSON_REJECT_DUPLICATES, &error);
   if (!json_is_object(given)) {
-    attn2c_serve_refuse(r->exchange, 400, NULL, NULL,
-                        "the body: a form with a file, or an object in JSON is allowed");
-    r->failed = 1;
+    attn2c_request_fail(r, 400, NULL, NULL, "the body: a form with a file, or an object in JSON is allowed");
     json_decref(given);
     return;
   }

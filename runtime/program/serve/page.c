@@ -14,8 +14,7 @@ __asm__(".pushsection .rodata\n"
 extern const char attn2c_page[] __attribute__((visibility("hidden")));
 extern const char attn2c_page_end[] __attribute__((visibility("hidden")));
 
-/* The policy for a browser: it runs the script and the style of the page, whose hashes these are, and calls
- * this server. */
+/* The policy for a browser: it runs the page's script and style, of these hashes, and calls this server. */
 static const char policy[] =
     "default-src 'none'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'; script-src 'sha256-+ao8EvfGpCtLhUfeNIaN1RZKbY6z1fe4aCudkeZucx8='; style-src "

@@ -78,8 +78,7 @@ static int reserve(attn2c_sound_source *source, int64_t more, attn2c_message *me
   return ATTN2C_OK;
 }
 
-/* Turns off the standard error, to which the decoder of MP3 writes about each damaged frame. Returns what
- * turns it on again. */
+/* Turns off the standard error: the decoder of MP3 writes there. Returns what turns it on again. */
 static int silence(void) {
   const int kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
   const int nowhere = kept < 0 ? -1 : open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -91,8 +90,7 @@ static void end_silence(int kept) {
   if (kept >= 0) dup2(kept, STDERR_FILENO), close(kept);
 }
 
-/* Refuses a WAV file that says that it has more data than there are. A file that was written to a pipe says
- * that it has the most. */
+/* Refuses a WAV file that says that it has more data than there are; one of a pipe says the most. */
 static int check_whole(const attn2c_sound_source *source, attn2c_message *message) {
   char log[4096] = "";
   sf_command(source->file, SFC_GET_LOG_INFO, log, sizeof log);

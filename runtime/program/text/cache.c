@@ -1,5 +1,4 @@
-/* cache.c - keeps embeddings of texts in a file. A text is known by its length and two hashes of its
- * bytes. */
+/* cache.c - keeps embeddings of texts in a file. A text is known by its length and two hashes. */
 #include "program/text/cache.h"
 
 #include <sys/stat.h>
@@ -17,8 +16,7 @@ enum { FOOTER = 512, MAGIC = 24, VERSION = 1 };
 #define WRITE_EVERY 5e9
 #define WRITE_SHARE 20
 
-/* Offsets of the footer's fields; all other bytes are zero. The fields [AT_IDENTITY, AT_TEXTS) decide an
- * embedding. */
+/* Offsets of the footer's fields; all other bytes are zero. [AT_IDENTITY, AT_TEXTS) decide embeddings. */
 enum {
   AT_VERSION = MAGIC,
   AT_IDENTITY = 32,
@@ -62,8 +60,7 @@ struct attn2c_cache {
   double next_write;           /* time from which they are written though the run goes on; 0: not known */
 };
 
-/* FNV-1a. It has nothing in common with the checksum, so both are equal for different texts in one case of
- * 2^128. */
+/* FNV-1a. It is unlike the checksum: both are equal for different texts in one case of 2^128. */
 static uint64_t second_hash(const char *text, size_t length) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3u;

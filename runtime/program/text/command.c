@@ -187,8 +187,7 @@ static int encode_line(job *job, attn2c_text_tokens *tokens) {
                               tokens);
 }
 
-/* Makes a text without tokens a BOS token, so that the model has a next token to predict. transformers
- * generates so, too. */
+/* Makes a text without tokens a BOS token, after which a token is predicted, as in transformers. */
 static int begin_empty(job *job, attn2c_text_tokens *tokens) {
   static const attn2c_text_place nowhere;
   static const uint8_t special = 2;

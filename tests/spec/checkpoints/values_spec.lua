@@ -2,6 +2,7 @@
 -- description of a configuration that states its family alone, and the changes that each key makes. Nothing is built.
 local helper = require("tests.spec.helper")
 local families = require("checkpoints.families")
+local headers = require("common.headers")
 local heads = require("checkpoints.heads")
 local json = require("common.json")
 local made = require("tests.spec.checkpoints.made")
@@ -25,9 +26,23 @@ local function flat(value, path, into)
   return into
 end
 
+-- Most folders here have a file without tensors, which is read once: the program that reads it takes half the time of a
+-- case.
+local read, has_none, is_read = headers.read, {}, false
+headers.read = function(path, ...) -- luacheck: ignore
+  if has_none[path] and is_read then return { metadata = {}, tensors = {} } end
+  local found = read(path, ...)
+  if has_none[path] then
+    assert.same({ metadata = {}, tensors = {} }, found)
+    is_read = true
+  end
+  return found
+end
+
 -- The description of a folder with a configuration; tensors: name -> shape; more: files.
 local function described(config, tensors, more)
   local folder = made.checkpoint(made.json(config), tensors or {}, more)
+  has_none[folder] = not more and next(tensors or {}) == nil
   local description = pipeline.run(helper.root, folder, {}, "describe").description
   description.name = nil
   return flat(description, nil, {})

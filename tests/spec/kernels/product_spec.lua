@@ -298,7 +298,7 @@ describe("the body of a product", function()
       end)
     end
     text = table.move(text, 1, #text, 2, { table.concat(product.strips(kernels), "\n") })
-    table.insert(text, 1, '#include "ops/product.h"')
+    table.insert(text, 1, '#include "ops/product/product.h"')
     local path = helper.file(table.concat(text, "\n") .. "\n", "products.c")
     for _, compiler in ipairs { "gcc", "clang" } do
       assert.equal("", helper.succeeds(("%s -std=c11 -Wall -Wextra -Werror -Wmissing-prototypes -fopenmp-simd -mavx2 "

@@ -545,3 +545,26 @@ describe("a head over the vocabulary", function()
     assert.equal("output.2.vocabulary.weight", state.graph.tensors["output.2.vocabulary.weight"].rule.names[1])
   end)
 end)
+
+describe("rows that an attention and products round", function()
+  local function operations(target, more)
+    local given = { precision = "bf16", kernels = "c", target = target }
+    for key, value in pairs(more) do given[key] = value end
+    return helper.tiny(given, "emit")
+  end
+
+  it("are rounded once", function()
+    local rounded = equations(operations("avx512bf16", { projections = { k = false } }), "^in%.hidden")
+    assert.same({ "in.hidden.bf16 = round(in.hidden)" }, rounded)
+  end)
+
+  it("are rounded by the same operations on all targets of a list, which may store them differently", function()
+    for _, more in ipairs { { projections = { k = false } }, { projections = { q = false } },
+      { projections = { v = false } }, { projections = { q = false, v = false }, layers = 2 },
+      { memory = { seq = 6, width = 16 }, projections = { k = false }, mask = "causal", layers = 2 } } do
+      for _, target in ipairs { "avx512bf16, avx512vnni, avx2", "avx512bf16, x86_64" } do
+        assert.matches("tiny", operations(target, more).files[1].text)
+      end
+    end
+  end)
+end)

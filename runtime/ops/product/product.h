@@ -17,16 +17,16 @@
 #pragma once
 
 #if defined(__AVX512F__)
-#include "ops/product_avx512.h"
+#include "ops/product/avx512.h"
 #elif defined(__AVX2__) && defined(__FMA__)
-#include "ops/product_avx2.h"
+#include "ops/product/avx2.h"
 #elif defined(__aarch64__)
-#include "ops/product_neon.h"
+#include "ops/product/neon.h"
 #else
-#include "ops/product_plain.h"
+#include "ops/product/plain.h"
 #endif
 
-#line __LINE__ "attn2c/runtime/ops/product.h" /* see base/processor_x86_64.h */
+#line __LINE__ "attn2c/runtime/ops/product/product.h" /* see base/processor_x86_64.h */
 
 #define ATTN2C_STRIP ATTN2C_INLINE void
 
@@ -36,8 +36,7 @@
 
 /* How the strips of a product of any number of rows prefetch: elements after A where the first begins,
  * elements from strip to strip; the elements from request to request, or with scale blocks the inputs between
- * two; the cache lines of a request; the elements from these to further ones, or 0; and nth: every nth line
- * is prefetched. */
+ * two; the cache lines of a request; the elements from these to further ones, or 0; nth: every nth line. */
 typedef struct {
   int from, each, pace, lines, far, nth;
 } attn2c_ahead;
@@ -122,8 +121,7 @@ ATTN2C_INLINE void attn2c_store_first(float *y, attn2c_vector v, int count) {
 }
 #endif
 
-/* Prefetches every nth of `lines` cache lines from x on into the second-level cache. It reads nothing: x may
- * be any address. */
+/* Prefetches every nth of `lines` cache lines from x on into the second-level cache. x may be any address. */
 ATTN2C_INLINE void attn2c_ask(const void *x, int lines, int nth) {
   for (int i = 0; i < lines; i += nth) __builtin_prefetch((const char *)x + 64 * i, 0, 2);
 }

@@ -1,5 +1,4 @@
-/* product_plain.h - implements product.h for any processor, by GNU vectors: a multiply-add has two
- * roundings. */
+/* plain.h - implements product.h for any processor, by GNU vectors: a multiply-add rounds twice. */
 #pragma once
 
 #include "ops/vector.h"

@@ -1,4 +1,4 @@
-/* product_avx512.h - implements product.h for AVX-512. */
+/* avx512.h - implements product.h for AVX-512. */
 #pragma once
 
 #include "ops/vector.h"

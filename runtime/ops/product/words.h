@@ -1,16 +1,15 @@
-/* product_words.h - shared parts of bf16 and int8 strips: vectors of 4-byte groups and of integer sums. A
+/* words.h - shared parts of bf16 and int8 strips: vectors of 4-byte groups and of integer sums. A
  * group is two inputs of bf16 or four of int8. Vectors hold groups of the weights, or one group of a row in
  * every lane. Only the existing bytes of an incomplete last group are read. */
 #pragma once
 
-#include "ops/product.h"
+#include "ops/product/product.h"
 
 typedef uint32_t attn2c_words __attribute__((vector_size(4 * ATTN2C_LANES)));
 /* Not __m512i, whose elements are long: gcc 12 would copy every sum at each step. */
 typedef int32_t attn2c_integers __attribute__((vector_size(4 * ATTN2C_LANES)));
 
-/* Load a vector of groups, or the first `count` groups followed by zeros. Loads and stores of floats keep the
- * bits. */
+/* Load a vector of groups, or the first `count` and zeros. Loads and stores of floats keep the bits. */
 ATTN2C_INLINE attn2c_words attn2c_words_load(const void *x) {
   return (attn2c_words)attn2c_load((const float *)x);
 }
@@ -52,8 +51,7 @@ ATTN2C_INLINE void attn2c_integers_store_first(int32_t *y, attn2c_integers v, in
   attn2c_store_first((float *)y, (attn2c_vector)v, count);
 }
 
-/* Between the parts of a step: makes the compiler read the values again, instead of keeping them in
- * registers. */
+/* Between the parts of a step: makes the compiler read the values again, not keep them. */
 #define ATTN2C_AGAIN(pointer) __asm__("" : "+r"(pointer))
 
 /* Prefetches x[rows][cols], rows ld floats apart, which a map reads after the current strip. */

@@ -1,4 +1,4 @@
-/* product_bf16.h - multiply-adds for strips of bf16: sums in f32, of pairs of inputs.
+/* bf16.h - multiply-adds for strips of bf16: sums in f32, of pairs of inputs.
  *
  * A pair is two fused multiply-adds, the odd (second) input first, each rounded to nearest even; denormals
  * count as zero, as operands and as results. This is vdpbf16ps's definition, and other targets do the same:
@@ -13,10 +13,10 @@
  * - A processor without flush bits (target generic) keeps denormals. */
 #pragma once
 
-#include "ops/product_words.h"
+#include "ops/product/words.h"
 
 #if defined(__AVX512BF16__) && !defined(__clang__) && __GNUC__ < 13
-/* Sums pairs in one instruction; gcc's builtin as in product_avx512.h. */
+/* Sums pairs in one instruction; gcc's builtin as in avx512.h. */
 typedef short attn2c_bf16s __attribute__((vector_size(4 * ATTN2C_LANES)));
 ATTN2C_INLINE attn2c_vector attn2c_bf16_pairs(attn2c_words a, attn2c_words b, attn2c_vector c) {
   return (attn2c_vector)__builtin_ia32_dpbf16ps_v16sf(c, (attn2c_bf16s)b, (attn2c_bf16s)a);

@@ -2,9 +2,9 @@
  * since a virtual machine may offer tiles that do not work. */
 #pragma once
 
-#include "ops/product_tiles.h"
+#include "ops/product/tiles.h"
 
-#line __LINE__ "attn2c/runtime/ops/tiles_proof.h" /* see base/processor_x86_64.h */
+#line __LINE__ "attn2c/runtime/ops/product/tiles_proof.h" /* see base/processor_x86_64.h */
 
 enum { ATTN2C_TILES_PROOF_SIDE = 16 };
 

@@ -1,4 +1,4 @@
-/* product_avx2.h - implements product.h for AVX2 with FMA. */
+/* avx2.h - implements product.h for AVX2 with FMA. */
 #pragma once
 
 #include "ops/vector.h"

@@ -4,7 +4,7 @@
  * a caller that has set these bits (base/processor.h). */
 #pragma once
 
-#include "ops/product_bf16.h"
+#include "ops/product/bf16.h"
 
 /* The functions are not inline, as kernels call them in many places. */
 #define ATTN2C_TILE static __attribute__((noinline, unused))

@@ -1,4 +1,4 @@
-/* product_int8.h - multiply-adds for strips of int8: exact sums in s32, in groups of four inputs. Neither
+/* int8.h - multiply-adds for strips of int8: exact sums in s32, in groups of four inputs. Neither
  * weights nor inputs are -128.
  *
  * Instructions on bytes need one unsigned factor. Making a factor unsigned changes a sum by a number that
@@ -18,7 +18,7 @@
  * AVX2 they are added by halves, as a pair of such products may exceed 16 bits. */
 #pragma once
 
-#include "ops/product_words.h"
+#include "ops/product/words.h"
 #include "ops/quantise.h"
 
 #if defined(__SSE2__) && (defined(__clang__) || __GNUC__ > 12)

@@ -1,4 +1,4 @@
-/* product_neon.h - implements product.h for aarch64. */
+/* neon.h - implements product.h for aarch64. */
 #pragma once
 
 #include <arm_neon.h>

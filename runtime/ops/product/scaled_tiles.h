@@ -1,16 +1,16 @@
-/* product_scaled_tiles.h - products of many rows with weights in scale blocks, in tiles of AMX. A panel's
+/* scaled_tiles.h - products of many rows with weights in scale blocks, in tiles of AMX. A panel's
  * weights are widened once a call, to what a tile reads: signed bytes of 16 outputs, and scales of f32. A
  * strip of 16 rows (gen/kernels/scaled_tiles.lua) then sums the integers of a block in a tile, and adds the
- * sums to the outputs' sums as product_scaled.h does. So the bits are the same as with strips without tiles.
+ * sums to the outputs' sums as scaled.h does. So the bits are the same as with strips without tiles.
  *
  * A block takes half of a tile's inputs, as each block has a scale of its own. If it has two scales, each
  * takes a quarter. */
 #pragma once
 
-#include "ops/product_scaled.h"
-#include "ops/product_tiles.h"
+#include "ops/product/scaled.h"
+#include "ops/product/tiles.h"
 
-#line __LINE__ "attn2c/runtime/ops/product_scaled_tiles.h" /* see base/processor_x86_64.h */
+#line __LINE__ "attn2c/runtime/ops/product/scaled_tiles.h" /* see base/processor_x86_64.h */
 
 /* A block of a panel: eight rows of a tile, then scales and minima, of 16 inputs each if there are two. */
 typedef struct {

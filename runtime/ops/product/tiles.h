@@ -1,4 +1,4 @@
-/* product_tiles.h - parts of AMX strips (gen/kernels/tiles.lua): up to 32 rows by 32 outputs, summed in four
+/* tiles.h - parts of AMX strips (gen/kernels/tiles.lua): up to 32 rows by 32 outputs, summed in four
  * tiles.
  *
  * Tiles 0 to 3 are sums, [row tile][output tile]. Tiles 4 and 5 are inputs, 16 rows of up to 64 bytes. Tiles
@@ -8,17 +8,17 @@
  *
  * A product of bf16 tiles sums the even inputs from zero, and the odd ones, each by fused multiply-adds; then
  * it computes sum + (even + odd). Denormals are zeros, whatever the processor's modes. So these sums have
- * other bits than product_bf16.h. int8 has unsigned inputs, like vpdpbusd (product_int8.h), and the
+ * other bits than bf16.h. int8 has unsigned inputs, like vpdpbusd (int8.h), and the
  * same sums.
  *
  * Instructions are written as assembly that clobbers all memory: gcc 12's intrinsics do not say that they
  * read memory. */
 #pragma once
 
-#include "ops/product_words.h"
+#include "ops/product/words.h"
 #include "ops/quantise.h"
 
-#line __LINE__ "attn2c/runtime/ops/product_tiles.h" /* see base/processor_x86_64.h */
+#line __LINE__ "attn2c/runtime/ops/product/tiles.h" /* see base/processor_x86_64.h */
 
 /* The operand of ldtilecfg: for each tile the bytes of a row, and the number of rows. */
 typedef struct {
@@ -28,7 +28,7 @@ typedef struct {
 } attn2c_tiles;
 
 #ifdef ATTN2C_TILES_EMULATED
-#include "ops/tiles_emulated.h"
+#include "ops/product/tiles_emulated.h"
 #else
 ATTN2C_INLINE void attn2c_tiles_set(const attn2c_tiles *set) {
   __asm__ volatile("ldtilecfg %0" : : "m"(*set) : "memory");
@@ -89,7 +89,7 @@ ATTN2C_INLINE void attn2c_tile_weights(attn2c_tile_copy *copy, const void *a, pt
   }
 }
 
-/* Writes the start of int8 sums that are added to C: the panel's start (product_int8.h) plus C. */
+/* Writes the start of int8 sums that are added to C: the panel's start (int8.h) plus C. */
 ATTN2C_INLINE void attn2c_tile_sums(attn2c_tile_copy *copy, const int8_t *start, const int32_t *c,
                                     ptrdiff_t ldc, int rows, int outputs) {
   uint32_t before[16];

@@ -1,12 +1,12 @@
-/* product_scaled.h - multiply-adds for strips whose weights are integers in scale blocks. A panel has 16
+/* scaled.h - multiply-adds for strips whose weights are integers in scale blocks. A panel has 16
  * outputs. For each pair of blocks, 64 inputs, it has scales[2][16], minima[2][16] if the type has them, and
- * integers in words: [2][8][16] of four int8, or [2][4][16] of eight int4, and so on (scaled.h). A scale may
- * be for 16 inputs: [2][2][16]. Before all pairs are units[k / 256][16], or [k / 256][2][16] if there are
+ * integers in words: [2][8][16] of four int8, or [2][4][16] of eight int4, and so on (ops/scaled.h). A scale
+ * may be for 16 inputs: [2][2][16]. Before all pairs are units[k / 256][16], or [k / 256][2][16] if there are
  * minima, of types whose scales are integers times a unit of f16.
  *
- * Inputs are the blocks of scaled.h. The sum of a block's products is an exact integer. It becomes a float,
- * is multiplied by both scales, and added to the output's sum. So the bits are the same on every target with
- * fused multiply-adds.
+ * Inputs are the blocks of ops/scaled.h. The sum of a block's products is an exact integer. It becomes a
+ * float, is multiplied by both scales, and added to the output's sum. So the bits are the same on every
+ * target with fused multiply-adds.
  *
  * Instructions on bytes multiply an unsigned by a signed number. Weights of int8 are stored as w + 128, those
  * of fewer bits as w + half of their range, and with a minimum as w. Values of a table, and integers of 5 and
@@ -21,7 +21,7 @@
  * they are words, and vpmaddwd sums even inputs and odd ones. */
 #pragma once
 
-#include "ops/product_int8.h"
+#include "ops/product/int8.h"
 #include "ops/scaled.h"
 
 enum { ATTN2C_SCALED_PANEL = 16 /* outputs */ };
