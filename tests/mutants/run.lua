@@ -2,8 +2,8 @@
 -- run.lua: applies the small wrong changes of list.lua, one at a time, to a copy of the project,
 -- and runs the suite that must fail. Prints which survive. Exit 1 where one does, or where an
 -- entry is no longer right: its text is not there once, or its suite fails, or is empty, without it.
--- Each processor has a copy, and takes the changes of one suite after another. What is killed is noted in
--- out/mutants.txt, so that a run goes on where one before was ended.
+-- Each processor has a copy, and takes the changes of one suite after another. The file out/mutants.txt notes verdicts,
+-- so that a run goes on where one before was ended.
 --   lua5.4 tests/mutants/run.lua [NAME ...]     all, or the named ones in any case
 --   lua5.4 tests/mutants/run.lua --in COPY NAME ...     in a copy that is there: a processor's share
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
@@ -73,7 +73,8 @@ function mutants.key(entry, folder)
   return hash.list(parts)
 end
 
---- Returns the verdicts of earlier runs by key. path: of the notes, a line "KEY VERDICT NAME" each; the last one counts.
+--- Returns the verdicts of earlier runs by key. path: of the notes, a line "KEY VERDICT NAME" each, of which the last
+--- counts.
 function mutants.noted(path)
   local verdicts = {}
   for line in (files.read(path) or ""):gmatch("[^\n]+") do
