@@ -196,8 +196,8 @@ function helper.entries(folder)
   return list
 end
 
---- Removes the folders of helper.file and helper.folder. Only what is left then takes a program, which would take longer
---- than most folders.
+--- Removes the folders of helper.file and helper.folder. Only what is left then takes a program, whose start would take
+--- longer than most folders.
 function helper.clean()
   for _, folder in ipairs(made) do
     pcall(files.remove_folder, folder)
