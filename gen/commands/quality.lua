@@ -257,7 +257,7 @@ function quality.measure(arguments, weights, build, run)
   if writes then with_text, exposed = #arguments.input == 0, nil end
   local asked, state = build(arguments.overrides, with_text, exposed)
   local cache = state.spec.cache
-  if precision.is_plain(state.spec.precision) and not state.spec.weights and not precision.quantises(cache) then
+  if precision.is_plain(state.spec.precision) and not state.spec.weights and not precision.cache_bits(cache) then
     faults.raise("usage",
       "quality: all is f32; name a type to compare with it: precision=bf16, or weights=" .. scale_blocks.words[1])
   end
