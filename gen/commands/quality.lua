@@ -372,6 +372,7 @@ local function tables_of(measured)
     add("| milliseconds, least of several | %.3f | %.3f |", c.ms, c.ms_f32)
     add("| packed weights, MB | %.2f | %.2f |", c.weight_bytes / 1e6, c.weight_bytes_f32 / 1e6)
     add("| arena, MB | %.2f | %.2f |", c.arena_bytes / 1e6, c.arena_bytes_f32 / 1e6)
+    if c.state_bytes then add("| state, MB | %.2f | %.2f |", c.state_bytes / 1e6, c.state_bytes_f32 / 1e6) end
     if c.disturbed then add("\n%s", c.disturbed) end
   end
   if #(measured.within or {}) > 0 then

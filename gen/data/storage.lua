@@ -227,7 +227,7 @@ local SCALE, BYTES = types.bytes(1, "f32"), 4
 local LANES = 16
 
 -- each(s): the bytes of a key in a page, without its scale; of_page(s, key, column): the place of an integer, in bytes
--- after the scales.
+-- after the scales. Steps are given the beginning of a page, so places do not count the scales of their page.
 local function integers_of_head(each, of_page)
   local place = { together = 1 }
   function place.panel(s) return s.key_block end
@@ -236,7 +236,7 @@ local function integers_of_head(each, of_page)
   function place.sequence(s) return whole_pages(s) * place.each_key(s) end
   function place.where(s, row, column)
     local panel = s.key_block
-    return row // panel * panel * place.each_key(s) + SCALE * panel + of_page(s, row % panel, column)
+    return row // panel * panel * place.each_key(s) + of_page(s, row % panel, column)
   end
   return place
 end

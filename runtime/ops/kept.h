@@ -275,34 +275,37 @@ ATTN2C_INLINE void attn2c_scores_of_keys(float *s, const int8_t *q, const int8_t
     }
 }
 
-/* Calls one(row, rows, whether these are the first) for rows in groups; `rows` is a constant of each call. */
+/* Scores of `rows` queries with the first keys of a page. */
+ATTN2C_INLINE void attn2c_scores_of_rows(float *s, const int8_t *q, const int8_t *page, int rows, int keys,
+                                         int cols, int lds, int ldq, int panel, int bits, int fetches) {
+  int key = 0;
+  for (; key + 2 * ATTN2C_LANES <= keys; key += 2 * ATTN2C_LANES)
+    attn2c_scores_of_keys(s, q, page, key, rows, 2, cols, lds, ldq, panel, bits, fetches);
+  if (key < keys) attn2c_scores_of_keys(s, q, page, key, rows, 1, cols, lds, ldq, panel, bits, fetches);
+}
+
+/* Calls one(row, count, whether these are the first) for groups of rows; each call has a constant count. */
 #define ATTN2C_KEPT_EACH(rows, one)                                                                          \
-  for (int row = 0; row < (rows); row += ATTN2C_KEPT_ROWS) {                                                 \
-    const int left = (rows)-row;                                                                             \
-    if (left >= ATTN2C_KEPT_ROWS)                                                                            \
-      one(row, ATTN2C_KEPT_ROWS, row == 0);                                                                  \
-    else if (left == 1)                                                                                      \
-      one(row, 1, row == 0);                                                                                 \
-    else if (left == 2)                                                                                      \
-      one(row, (ATTN2C_KEPT_ROWS > 2 ? 2 : 1), row == 0);                                                    \
-    else                                                                                                     \
-      one(row, (ATTN2C_KEPT_ROWS > 2 ? 3 : 1), row == 0);                                                    \
-  }
+  do {                                                                                                       \
+    int row = 0;                                                                                             \
+    if ((rows) >= ATTN2C_KEPT_ROWS) {                                                                        \
+      one(0, ATTN2C_KEPT_ROWS, 1);                                                                           \
+      for (row = ATTN2C_KEPT_ROWS; row + ATTN2C_KEPT_ROWS <= (rows); row += ATTN2C_KEPT_ROWS)                \
+        one(row, ATTN2C_KEPT_ROWS, 0);                                                                       \
+    }                                                                                                        \
+    if ((rows)-row == 3) one(row, ATTN2C_LANES == 16 ? 3 : 1, 1);                                            \
+    if ((rows)-row == 2) one(row, ATTN2C_LANES == 16 ? 2 : 1, 1);                                            \
+    if ((rows)-row == 1) one(row, 1, 1);                                                                     \
+  } while (0)
 
 /* s[rows][keys] = q · the first keys of a page, times the scales of both. q: rows of integers, ldq bytes
  * apart; keys is a multiple of whole vectors of every target. */
 ATTN2C_INLINE void attn2c_scores_of_page(float *s, const int8_t *q, const int8_t *page, int rows, int keys,
                                          int cols, int lds, int ldq, int panel, int bits) {
 #define ATTN2C_KEPT_SCORES(row, count, is_first)                                                             \
-  for (int key = 0; key < keys; key += 2 * ATTN2C_LANES) {                                                   \
-    float *to = s + (ptrdiff_t)(row)*lds;                                                                    \
-    const int8_t *from = q + (ptrdiff_t)(row)*ldq;                                                           \
-    if (key + 2 * ATTN2C_LANES <= keys)                                                                      \
-      attn2c_scores_of_keys(to, from, page, key, count, 2, cols, lds, ldq, panel, bits, is_first);           \
-    else                                                                                                     \
-      attn2c_scores_of_keys(to, from, page, key, count, 1, cols, lds, ldq, panel, bits, is_first);           \
-  }
-  ATTN2C_KEPT_EACH(rows, ATTN2C_KEPT_SCORES)
+  attn2c_scores_of_rows(s + (ptrdiff_t)(row)*lds, q + (ptrdiff_t)(row)*ldq, page, count, keys, cols, lds,    \
+                        ldq, panel, bits, is_first)
+  ATTN2C_KEPT_EACH(rows, ATTN2C_KEPT_SCORES);
 #undef ATTN2C_KEPT_SCORES
 }
 
@@ -383,7 +386,7 @@ ATTN2C_INLINE void attn2c_context_of_page(float *c, const float *p, const int8_t
 #define ATTN2C_KEPT_CONTEXT(row, count, is_first)                                                            \
   attn2c_context_of_rows(c + (ptrdiff_t)(row)*ldc, p + (ptrdiff_t)(row)*ldp, page, count, 0, keys, cols,     \
                          ldc, ldp, panel, bits, is_first)
-  ATTN2C_KEPT_EACH(rows, ATTN2C_KEPT_CONTEXT)
+  ATTN2C_KEPT_EACH(rows, ATTN2C_KEPT_CONTEXT);
 #undef ATTN2C_KEPT_CONTEXT
 }
 

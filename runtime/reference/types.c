@@ -196,7 +196,7 @@ void attn2c_reference_packed(const attn2c_descriptor *model, int weight, void *c
   float *values = tensors[model->weights[weight].tensor];
   for (int64_t r = 0; r < rows; r++) {
     const float scale =
-        model->packings[weight].type == ATTN2C_I8 ? scale_of(values + r * width, NULL, width) : 0;
+        model->packings[weight].type == ATTN2C_I8 ? attn2c_reference_byte_scale(values + r * width, width) : 0;
     for (int64_t i = r * width; i < (r + 1) * width; i++)
       values[i] = model->packings[weight].type == ATTN2C_I8 ? integer_of(values[i], scale)
                                                             : attn2c_reference_bf16(values[i]);
