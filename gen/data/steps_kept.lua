@@ -1,5 +1,5 @@
--- steps_kept.lua: declares the row operations of keys and values that a state keeps as integers (runtime/ops/kept.h), as
--- steps.lua declares others. They add rows to a page, and multiply queries and weights with a page.
+-- steps_kept.lua: declares the row operations of keys and values that a state keeps as integers, as steps.lua declares
+-- others. They add rows to a page, and multiply queries and weights with a page (runtime/ops/kept.h).
 local footprint = require("data.footprint")
 local row_entries = require("data.row_entries")
 local types = require("data.types")

@@ -79,15 +79,15 @@ static int convolve_columns(const op_result *result) {
 }
 
 /* Returns what it adds to the error of a sum that numbers, whose largest is given, are rounded to integers of
- * 23 bits (ops/kept.h): half a unit of each, and a 64th for the roundings of the unit and of the quotient. Each
- * is multiplied with a number; `others` is the sum of these numbers' magnitudes. */
+ * 23 bits (ops/kept.h): half a unit of each, and a 64th for the roundings of the unit and of the quotient.
+ * Each is multiplied with a number; `others` is the sum of these numbers' magnitudes. */
 static double of_integers(double largest, double others) {
   const double unit = fmax(largest / 127 / (1 << 15), 0x1p-125);
   return (0.5 + 0x1p-6) * unit * others;
 }
 
-/* The roundings of a sum of integers beyond those of a sum of floats: of two parts to floats, of their sum, of
- * the scales' product and of the product with it. */
+/* The roundings of a sum of integers beyond those of a sum of floats: of two parts to floats, of their sum,
+ * of the scales' product and of the product with it. */
 enum { OF_SCALES = 5 };
 
 /* Returns the largest magnitude of x[count], and the sum of magnitudes. */
@@ -104,7 +104,8 @@ static double largest_of(const float *x, int64_t count, double *sum) {
 /* The rule of a product. With integers as keys, queries are rounded, too. */
 static int scores(const op_result *result) {
   const attn2c_reference_call *call = result->call;
-  const attn2c_tensor *q_shape = attn2c_reference_operand(call, 0), *k_shape = attn2c_reference_operand(call, 1);
+  const attn2c_tensor *q_shape = attn2c_reference_operand(call, 0),
+                      *k_shape = attn2c_reference_operand(call, 1);
   const float *q = attn2c_reference_values(call, 0), *k = attn2c_reference_values(call, 1);
   const float *scale = attn2c_reference_values(call, 3);
   const int64_t heads = attn2c_reference_count(call, "heads", 1);
@@ -120,9 +121,10 @@ static int scores(const op_result *result) {
     double of_query, of_key;
     const double largest = largest_of(q + ((b * queries + query) * heads + head) * width, width, &of_query);
     largest_of(k + row * width, width, &of_key);
-    result->allowed[i] = (float)(roundings * ATTN2C_ROUNDOFF * result->allowed[i] +
-                                 of_integers(largest, isfinite(scale[row]) ? of_key * (double)scale[row] : 0) +
-                                 ATTN2C_SMALLEST);
+    result->allowed[i] =
+        (float)(roundings * ATTN2C_ROUNDOFF * result->allowed[i] +
+                of_integers(largest, isfinite(scale[row]) ? of_key * (double)scale[row] : 0) +
+                ATTN2C_SMALLEST);
   }
   return ATTN2C_OK;
 }
@@ -150,9 +152,9 @@ static int64_t longest_run(const float *weights, const float *values, int64_t ke
 /* The most keys whose weights are rounded together: ATTN2C_KEPT_KEYS (ops/kept.h). */
 enum { KEPT_KEYS = 64 };
 
-/* Returns what rounding weights adds to the error of an element of a context whose values are integers. Weights
- * times the scales of values are rounded together for some keys of a page; keys without a weight do not count.
- * stride: from a key's value to the next; of_scales: from its scale. */
+/* Returns what rounding weights adds to the error of an element of a context whose values are integers.
+ * Weights times the scales of values are rounded together for some keys of a page; keys without a weight do
+ * not count. stride: from a key's value to the next; of_scales: from its scale. */
 static double of_weights(const attn2c_descriptor *model, const float *weights, const float *values,
                          const float *scale, int64_t keys, int64_t stride, int64_t of_scales) {
   const int64_t page = model->continued ? model->continued->page : KEPT_KEYS;
@@ -182,12 +184,14 @@ static int context(const op_result *result) {
     const float *of_query = weights + ((b * heads + head) * queries + query % queries) * keys;
     const int64_t key_head = head / (heads / key_heads);
     const float *of_head = values + b * keys * stride + key_head * width + i % width;
-    const double roundings = 4 * sqrt((double)keys) +
-                             (double)longest_run(of_query, of_head, keys, stride) - 1 + (scale ? OF_SCALES : 0);
-    const double rounded = scale ? of_weights(call->model, of_query, of_head, scale + b * keys * key_heads + key_head,
-                                              keys, stride, key_heads)
-                                 : 0;
-    result->allowed[i] = (float)(roundings * ATTN2C_ROUNDOFF * result->allowed[i] + rounded + ATTN2C_SMALLEST);
+    const double roundings = 4 * sqrt((double)keys) + (double)longest_run(of_query, of_head, keys, stride) -
+                             1 + (scale ? OF_SCALES : 0);
+    const double rounded = scale
+                               ? of_weights(call->model, of_query, of_head,
+                                            scale + b * keys * key_heads + key_head, keys, stride, key_heads)
+                               : 0;
+    result->allowed[i] =
+        (float)(roundings * ATTN2C_ROUNDOFF * result->allowed[i] + rounded + ATTN2C_SMALLEST);
   }
   return ATTN2C_OK;
 }

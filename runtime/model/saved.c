@@ -38,8 +38,9 @@ static uint64_t layout_of(const attn2c_descriptor *model) {
   sum = add_number(add_number(sum, of->state_floats), of->page);
   for (int i = 0; i < of->kept_count; i++) {
     const attn2c_state_part *kept = &of->kept[i];
-    const int64_t numbers[] = {kept->tensor,        kept->column, kept->offset, kept->page_floats,
-                               kept->is_transposed, kept->window, kept->type,   kept->grows_with, kept->bits};
+    const int64_t numbers[] = {kept->tensor,      kept->column,        kept->offset,
+                               kept->page_floats, kept->is_transposed, kept->window,
+                               kept->type,        kept->grows_with,    kept->bits};
     for (size_t j = 0; j < sizeof numbers / sizeof *numbers; j++) sum = add_number(sum, numbers[j]);
   }
   for (int i = 0; i < of->window_count; i++)
@@ -124,10 +125,10 @@ static int64_t floats_of(const attn2c_continued *of, const contents *has) {
 }
 
 /* Copies the first keys of a page's numbers, of size bytes, and leaves the places of others as they are. Keys
- * that are transposed have `unit` bytes each, one after the other, in every row of a page. Others are in groups
- * of `group` keys, `unit` bytes of each by turns. */
-static void copy_numbers(const unsigned char *from, unsigned char *to, int64_t size, int64_t page, int64_t keys,
-                         int64_t unit, int64_t group, int is_transposed) {
+ * that are transposed have `unit` bytes each, one after the other, in every row of a page. Others are in
+ * groups of `group` keys, `unit` bytes of each by turns. */
+static void copy_numbers(const unsigned char *from, unsigned char *to, int64_t size, int64_t page,
+                         int64_t keys, int64_t unit, int64_t group, int is_transposed) {
   if (is_transposed) {
     for (int64_t at = 0; at < size; at += page * unit) memcpy(to + at, from + at, (size_t)(keys * unit));
     return;
@@ -147,7 +148,8 @@ static void copy_keys(const attn2c_state_part *kept, int64_t page, int64_t keys,
   const int64_t word = kept->is_transposed ? (int64_t)sizeof(float) : 0; /* of a key of any type */
   if (kept->bits) {
     memcpy(out, in, (size_t)keys * sizeof(float));
-    copy_numbers(in + scales, out + scales, size - scales, page, keys, word ? word : 1, 4, kept->is_transposed);
+    copy_numbers(in + scales, out + scales, size - scales, page, keys, word ? word : 1, 4,
+                 kept->is_transposed);
   } else if (kept->type == ATTN2C_BF16) {
     copy_numbers(in, out, size, page, keys, word ? word : (int64_t)sizeof(uint16_t), 2, kept->is_transposed);
   } else {

@@ -22,11 +22,11 @@
 #include <math.h>
 
 enum {
-  ATTN2C_KEPT_KEYS = 64,    /* whose weights have one scale */
-  ATTN2C_KEPT_LANES = 16,   /* columns of values are a multiple of these */
+  ATTN2C_KEPT_KEYS = 64,       /* whose weights have one scale */
+  ATTN2C_KEPT_LANES = 16,      /* columns of values are a multiple of these */
   ATTN2C_KEPT_PARTS = 1 << 15, /* of a unit of 8 bits is a unit of 23 */
-  ATTN2C_KEPT_HEAD = 16, /* bytes of a row of integers before these: its scale, the sums of parts */
-  ATTN2C_KEPT_EACH_BYTES = 4, /* and for each */
+  ATTN2C_KEPT_HEAD = 16,       /* bytes of a row of integers before these: its scale, the sums of parts */
+  ATTN2C_KEPT_EACH_BYTES = 4,  /* and for each */
   ATTN2C_KEPT_ROWS = ATTN2C_LANES == 16 ? 4 : 2 /* that are multiplied together */
 };
 
@@ -118,8 +118,8 @@ ATTN2C_INLINE void attn2c_quantise_odd(int8_t *y, float *scale, const float *x, 
 
 /* Writes a row x[cols] as integers: its scale, the sums of the integers' upper and lower parts, then `all`
  * integers, of which those after the first cols are 0. The lower part is from -128 to 127, the upper one has
- * the rest, divided by 256. A scale is not finite, and all its integers are 0, if the row has a number that is
- * not. all <= 512 is a multiple of 8. */
+ * the rest, divided by 256. A scale is not finite, and all its integers are 0, if the row has a number that
+ * is not. all <= 512 is a multiple of 8. */
 ATTN2C_INLINE void attn2c_kept_row(int8_t *y, const float *x, int cols, int all) {
   float inverse, scale = attn2c_row_scale(x, NULL, cols, &inverse);
   const float least = ATTN2C_INT8_LEAST_SCALE * ATTN2C_KEPT_PARTS;

@@ -70,8 +70,8 @@ static void print_lengths(const attn2c_program *program, FILE *out) {
 /* Returns the bytes that a context keeps of one sequence. */
 static int64_t state_bytes(const attn2c_continued *of) { return bytes_of(of->state_floats); }
 
-/* Returns the numbers of the keys that a context keeps. Other parts of a state, such as rows of a convolution,
- * may be floats. */
+/* Returns the numbers of the keys that a context keeps. Other parts of a state, such as rows of a
+ * convolution, may be floats. */
 static const char *word_of_cache(const attn2c_continued *of) {
   int keys = 0;
   while (keys + 1 < of->kept_count && !of->kept[keys].is_transposed) keys++;
@@ -308,8 +308,8 @@ static int json_context(const attn2c_descriptor *model, json_t *object) {
       object, "context",
       json_pack("{s:I, s:I, s:I, s:s, s:I, s:I}", "tokens", (json_int_t)model->lengths->sizes[0].seq,
                 "sequences", (json_int_t)of->sequences, "call_tokens", (json_int_t)of->call_rows, "cache",
-                word_of_cache(of), "sequence_bytes", (json_int_t)state_bytes(of),
-                "state_bytes", (json_int_t)(of->sequences * state_bytes(of))));
+                word_of_cache(of), "sequence_bytes", (json_int_t)state_bytes(of), "state_bytes",
+                (json_int_t)(of->sequences * state_bytes(of))));
 }
 
 /* Sets object.targets to the names of the targets, if there are several. It also sets object.in_use to the

@@ -474,8 +474,8 @@ static int is_odd(int64_t x) {
   return odd;
 }
 
-/* y[i] = the sum over j of (-1)^(the bits that i and j share) x[j] / sqrt(block), for each `block` numbers of a
- * head: Sylvester's Hadamard matrix. magnitude: the sum of |x[j]| / sqrt(block) */
+/* y[i] = the sum over j of (-1)^(the bits that i and j share) x[j] / sqrt(block), for each `block` numbers of
+ * a head: Sylvester's Hadamard matrix. magnitude: the sum of |x[j]| / sqrt(block) */
 int attn2c_reference_hadamard(const attn2c_reference_call *call) {
   const int64_t heads = attn2c_reference_count(call, "heads", 0),
                 block = attn2c_reference_count(call, "block", 0);

@@ -115,13 +115,13 @@ int attn2c_reference_row_scale(const attn2c_reference_call *call) {
   float *y = call->tensors[call->op->result];
   const int most = attn2c_number(call->op, "bits", 8) == ODD_BITS ? ODD_LARGEST : INT8_LARGEST;
   for (int64_t r = 0; r < rows; r++)
-    y[r] = guard && !are_finite(guard + r * width, width) ? NAN
-                                                          : scale_of(x + r * width, factors, width, most);
+    y[r] =
+        guard && !are_finite(guard + r * width, width) ? NAN : scale_of(x + r * width, factors, width, most);
   return ATTN2C_OK;
 }
 
-/* y[r][j] = x[r][j] factors[j] (1 / scale[r]) to the nearest integer, 0 if the scale is not finite; with bits 4
- * to the nearest odd integer */
+/* y[r][j] = x[r][j] factors[j] (1 / scale[r]) to the nearest integer, 0 if the scale is not finite; with bits
+ * 4 to the nearest odd integer */
 int attn2c_reference_quantise(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   const attn2c_tensor *scale_shape = attn2c_reference_operand(call, 1);
@@ -195,8 +195,9 @@ void attn2c_reference_packed(const attn2c_descriptor *model, int weight, void *c
   const int64_t rows = attn2c_reference_rows(tensor), width = attn2c_reference_width(tensor);
   float *values = tensors[model->weights[weight].tensor];
   for (int64_t r = 0; r < rows; r++) {
-    const float scale =
-        model->packings[weight].type == ATTN2C_I8 ? attn2c_reference_byte_scale(values + r * width, width) : 0;
+    const float scale = model->packings[weight].type == ATTN2C_I8
+                            ? attn2c_reference_byte_scale(values + r * width, width)
+                            : 0;
     for (int64_t i = r * width; i < (r + 1) * width; i++)
       values[i] = model->packings[weight].type == ATTN2C_I8 ? integer_of(values[i], scale)
                                                             : attn2c_reference_bf16(values[i]);

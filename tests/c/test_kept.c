@@ -29,7 +29,8 @@ typedef struct {
 
 typedef void (*add_rows)(int8_t *, const int8_t *, const float *, int, int, int, int, int, int, int);
 
-/* Adds keys of random integers, `step` at a time; a key with the number `odd` has a scale that is infinite. */
+/* Adds keys of random integers, `step` at a time; a key with the number `odd` has a scale that is infinite.
+ */
 static void fill(kept *k, add_rows add, int keys, int step, int odd) {
   for (int first = 0; first < keys; first += step) {
     const int rows = keys - first < step ? keys - first : step, ldx = k->cols + 3, lds = 2;
@@ -43,11 +44,11 @@ static void fill(kept *k, add_rows add, int keys, int step, int odd) {
         k->number[first + i][j] = first + i == odd ? NAN : (float)integer * scale[i * lds];
       }
     }
-    for (int i = 0; i < rows;) { /* those of one page at a time */
+    for (int i = 0; i < rows;) { /* the rows of one page at a time */
       const int key = first + i, left = k->panel - key % k->panel;
       const int count = rows - i < left ? rows - i : left;
-      add(k->pages + key / k->panel * k->page, x + i * ldx, scale + i * lds, key % k->panel, count, k->cols, ldx,
-          lds, k->panel, k->bits);
+      add(k->pages + key / k->panel * k->page, x + i * ldx, scale + i * lds, key % k->panel, count, k->cols,
+          ldx, lds, k->panel, k->bits);
       i += count;
     }
     guarded_free(x, (size_t)((rows - 1) * ldx + k->cols));
@@ -68,19 +69,17 @@ static void begin(kept *k, int cols, int bits, int panel, int are_keys) {
       each(33, 4, 128) each(48, 8, 128) each(1, 8, 16) each(40, 4, 64)
 
 #define FUNCTIONS(cols, bits, panel)                                                                         \
-  __attribute__((noinline)) static void scores_##cols##_##bits(float *s, const int8_t *q,                    \
-                                                               const int8_t *page, int rows, int keys,       \
-                                                               int lds, int ldq) {                           \
+  __attribute__((noinline)) static void scores_##cols##_##bits(                                              \
+      float *s, const int8_t *q, const int8_t *page, int rows, int keys, int lds, int ldq) {                 \
     attn2c_scores_of_page(s, q, page, rows, keys, cols, lds, ldq, panel, bits);                              \
   }                                                                                                          \
-  __attribute__((noinline)) static void context_##cols##_##bits(float *c, const float *p,                    \
-                                                                const int8_t *page, int rows, int keys,      \
-                                                                int ldc, int ldp) {                          \
+  __attribute__((noinline)) static void context_##cols##_##bits(                                             \
+      float *c, const float *p, const int8_t *page, int rows, int keys, int ldc, int ldp) {                  \
     attn2c_context_of_page(c, p, page, rows, keys, cols, ldc, ldp, panel, bits);                             \
   }                                                                                                          \
-  __attribute__((noinline)) static void repair_##cols##_##bits(                                              \
-      float *c, const float *p, const int8_t *v, int rows, int keys, int ldc, int ldp, int lo, int hi,       \
-      int valid) {                                                                                           \
+  __attribute__((noinline)) static void repair_##cols##_##bits(float *c, const float *p, const int8_t *v,    \
+                                                               int rows, int keys, int ldc, int ldp, int lo, \
+                                                               int hi, int valid) {                          \
     attn2c_context_repair_bytes(c, p, v, rows, keys, cols, ldc, ldp, panel, bits, lo, hi, valid);            \
   }
 SHAPES(FUNCTIONS)
@@ -128,7 +127,8 @@ Test(kept, scores_are_those_of_the_keys_that_were_added) {
           double sum = 0;
           for (int j = 0; j < cols; j++) sum += (double)q[r * cols + j] * (double)k.number[key][j];
           const float got = s[r * lds + key];
-          cr_assert(key == 5 ? isnan(got) : fabs((double)got - sum) <= limit(q + r * cols, k.number[key], cols, 1),
+          cr_assert(key == 5 ? isnan(got)
+                             : fabs((double)got - sum) <= limit(q + r * cols, k.number[key], cols, 1),
                     "shape %d, row %d of %d, key %d: %.9g, not %.9g", shape, r, rows, key, (double)got, sum);
         }
       guarded_free(q, (size_t)(rows * cols) * sizeof *q);
@@ -184,8 +184,8 @@ Test(kept, contexts_are_those_of_the_values_that_were_added) {
           for (int key = 0; key < keys; key++)
             allowed += 12 * 6e-8 * fabs((double)p[r * keys + key] * (double)k.number[key][j]);
           const float got = c[r * ldc + j];
-          cr_assert(fabs((double)got - sum) <= allowed, "shape %d, row %d of %d, column %d: %.9g, not %.9g", shape,
-                    r, rows, j, (double)got, sum);
+          cr_assert(fabs((double)got - sum) <= allowed, "shape %d, row %d of %d, column %d: %.9g, not %.9g",
+                    shape, r, rows, j, (double)got, sum);
         }
       const float *last = p + (rows - 1) * keys;
       shapes[shape].context(alone, last, k.pages, 1, panel, cols, keys);
@@ -220,8 +220,8 @@ Test(kept, a_context_is_repaired_over_the_keys_that_its_mask_keeps) {
       shapes[shape].context(want, seen, k.pages, 1, panel, cols, keys);
       shapes[shape].context(want, seen + panel, k.pages + k.page, 1, panel, cols, keys);
       for (int j = 0; j < cols; j++)
-        cr_assert(c[r * cols + j] == (r == 1 ? 7.0f : want[j]), "shape %d, row %d, column %d: %a, not %a", shape, r,
-                  j, (double)c[r * cols + j], (double)want[j]);
+        cr_assert(c[r * cols + j] == (r == 1 ? 7.0f : want[j]), "shape %d, row %d, column %d: %a, not %a",
+                  shape, r, j, (double)c[r * cols + j], (double)want[j]);
     }
     guarded_free(k.pages, (size_t)(PAGES * k.page));
   }
@@ -274,7 +274,8 @@ Test(hadamard, turns_each_block_and_undoes_itself) {
           sum += __builtin_parity((unsigned)(i % block & j)) ? -(double)in[j] : (double)in[j];
           magnitude += fabs((double)in[j]);
         }
-        cr_assert(fabs((double)y[r * ld + i] - sum * (double)factor) <= 12 * 6e-8 * magnitude * (double)factor);
+        cr_assert(fabs((double)y[r * ld + i] - sum * (double)factor) <=
+                  12 * 6e-8 * magnitude * (double)factor);
       }
     attn2c_hadamard(y, y, 2, heads, width, block, factor, ld, ld);
     for (int r = 0; r < 2; r++)

@@ -85,7 +85,8 @@ Test(int8, rows_are_those_of_emitted_code) {
     cr_assert_eq(y[i], back[i], "%a: %g, and %g", (double)x[i], (double)back[i], (double)y[i]);
 }
 
-/* Odd integers of 4 bits: of rows of every size, and as the emitted loop has them, also where two are as near. */
+/* Odd integers of 4 bits: of rows of every size, and as the emitted loop has them, also where two are as
+ * near. */
 Test(int4, rows_become_the_nearest_odd_integers) {
   enum { ROWS = 6, COLS = 16 };
   const float largest[ROWS] = {0, 0x1p-126f, 1, 15, FLT_MAX, INFINITY};

@@ -289,8 +289,8 @@ Test(tolerance, mean_heads) {
   right_until_changed(3, 1e-5);
 }
 
-/* Queries and weights are rounded to integers of 23 bits where these are multiplied with integers. So numbers of
- * half a unit, beside a largest one that is multiplied with 0, may be 0, but not two units. */
+/* Queries and weights are rounded to integers of 23 bits where these are multiplied with integers. So numbers
+ * of half a unit, beside a largest one that is multiplied with 0, may be 0, but not two units. */
 Test(tolerance, scores_and_contexts_of_integers) {
   const double unit = 1.0 / 127 / 32768;
   float x[T * D], numbers[T * D], scale[T];
@@ -301,10 +301,12 @@ Test(tolerance, scores_and_contexts_of_integers) {
     for (int i = 1; i < count; i++) numbers[i * stride] = (float)(120 + i);
     for (int i = 0; i < T; i++) scale[i] = 0.5f;
     start(is_context ? "context" : "scores");
-    op.operands[0] = is_context ? tensor("p", ATTN2C_F32, x, 1, 1, 1, T) : tensor("q", ATTN2C_F32, x, 1, 1, D, 0);
+    op.operands[0] =
+        is_context ? tensor("p", ATTN2C_F32, x, 1, 1, 1, T) : tensor("q", ATTN2C_F32, x, 1, 1, D, 0);
     op.operands[1] = tensor("kept", ATTN2C_F32, numbers, 1, T, D, 0);
     op.operands[3] = tensor("scale", ATTN2C_F32, scale, 1, T, 1, 0);
-    op.result = is_context ? tensor("c", ATTN2C_F32, want, 1, 1, D, 0) : tensor("s", ATTN2C_F32, want, 1, 1, 1, T);
+    op.result =
+        is_context ? tensor("c", ATTN2C_F32, want, 1, 1, D, 0) : tensor("s", ATTN2C_F32, want, 1, 1, 1, T);
     attribute(0, "heads", 1, NULL);
     attribute(1, "left", -1, NULL);
     attribute(2, "right", -1, NULL);

@@ -19,7 +19,8 @@ end
 
 --- Times both programs in turn, with the longest entry, and again where other work disturbs them. Returns { ms, ms_f32,
 --- weight_bytes, weight_bytes_f32, arena_bytes, arena_bytes_f32, state_bytes, state_bytes_f32 (nil: no state), entry,
---- disturbed = a sentence, or nil }, or nil if bench fails. programs: { f32, other }; run(program, words): returns the exit code and the output.
+--- disturbed = a sentence, or nil }, or nil if bench fails. programs: { f32, other }; run(program, words): returns the
+--- exit code and the output.
 function cost.measure(programs, weights, run)
   local least, last, quiet, why = {}, {}, 0, nil
   for _ = 1, MOST_TURNS do

@@ -211,8 +211,8 @@ end
 -- Bytes of a row of queries as integers: before these, and for each column of whole groups (runtime/ops/kept.h).
 local ROW_HEAD, ROW_EACH, ROW_GROUP = 16, 4, 8
 
--- Emits query · key for an open block whose keys are in pages of integers: the queries as integers, then a row operation
--- for each page.
+-- Emits query · key for an open block whose keys are in pages of integers: the queries as integers, then a row
+-- operation for each page.
 local function scores_of_pages(self, at, q, k_column)
   local region, head_dim = at.region, at.head_dim
   local bytes = ROW_HEAD + ROW_EACH * words.round_up(head_dim, ROW_GROUP)
