@@ -27,7 +27,7 @@ enum {
   ATTN2C_KEPT_PARTS = 1 << 15, /* of a unit of 8 bits is a unit of 23 */
   ATTN2C_KEPT_HEAD = 16,       /* bytes of a row of integers before these: its scale, the sums of parts */
   ATTN2C_KEPT_EACH_BYTES = 4,  /* and for each */
-  ATTN2C_KEPT_ROWS = ATTN2C_LANES == 16 ? 4 : 2 /* that are multiplied together */
+  ATTN2C_KEPT_ROWS = 4         /* that are multiplied together */
 };
 
 /* Returns how many columns' integers are in the bytes of a page's row of values, in whole vectors. */
@@ -181,32 +181,36 @@ ATTN2C_INLINE attn2c_kept_bytes attn2c_kept_split(attn2c_words w) {
 #endif
 }
 
-/* Adds the products of four integers of a row, from number 4 g on, to a sum. x: the row's integers. */
-ATTN2C_INLINE void attn2c_kept_add(attn2c_kept_sum *sum, attn2c_kept_bytes w, const int8_t *x, int all,
-                                   int g) {
+/* Returns a sum plus the products of four integers of a row, from number 4 g on. x: the row's integers. */
+ATTN2C_INLINE attn2c_kept_sum attn2c_kept_add(attn2c_kept_sum sum, attn2c_kept_bytes w, const int8_t *x,
+                                              int all, int g) {
+  attn2c_integers high = sum.high, middle = sum.middle, low = sum.low;
 #if defined(ATTN2C_INT8_SUMS)
   const int8_t *at = x + 4 * ATTN2C_KEPT_EACH_BYTES * (ptrdiff_t)g;
   (void)all;
-  sum->middle = attn2c_int8_halves(w.even, attn2c_words_splat(at), sum->middle);
-  sum->middle = attn2c_int8_halves(w.odd, attn2c_words_splat(at + 4), sum->middle);
-  sum->low = attn2c_int8_halves(w.even, attn2c_words_splat(at + 8), sum->low);
-  sum->low = attn2c_int8_halves(w.odd, attn2c_words_splat(at + 12), sum->low);
+  middle = attn2c_int8_halves(w.even, attn2c_words_splat(at), middle);
+  middle = attn2c_int8_halves(w.odd, attn2c_words_splat(at + 4), middle);
+  low = attn2c_int8_halves(w.even, attn2c_words_splat(at + 8), low);
+  low = attn2c_int8_halves(w.odd, attn2c_words_splat(at + 12), low);
 #elif defined(ATTN2C_INT8_QUADS_AT)
-  ATTN2C_INT8_QUADS_AT(sum->high, w.even, x + 4 * (ptrdiff_t)g);
-  ATTN2C_INT8_QUADS_AT(sum->middle, w.even, x + all + 4 * (ptrdiff_t)g);
-  ATTN2C_INT8_QUADS_AT(sum->low, w.even, x + 2 * all + 4 * (ptrdiff_t)g);
+  const int8_t *at = x + 4 * (ptrdiff_t)g;
+  ATTN2C_INT8_QUADS_AT(high, w.even, at);
+  ATTN2C_INT8_QUADS_AT(middle, w.even, at + all);
+  ATTN2C_INT8_QUADS_AT(low, w.even, at + 2 * all);
 #elif defined(__AVX512VNNI__) || defined(__AVXVNNI__)
-  sum->high = attn2c_int8_quads(attn2c_words_splat(x + 4 * (ptrdiff_t)g), w.even, sum->high);
-  sum->middle = attn2c_int8_quads(attn2c_words_splat(x + all + 4 * (ptrdiff_t)g), w.even, sum->middle);
-  sum->low = attn2c_int8_quads(attn2c_words_splat(x + 2 * all + 4 * (ptrdiff_t)g), w.even, sum->low);
+  const int8_t *at = x + 4 * (ptrdiff_t)g;
+  high = attn2c_int8_quads(attn2c_words_splat(at), w.even, high);
+  middle = attn2c_int8_quads(attn2c_words_splat(at + all), w.even, middle);
+  low = attn2c_int8_quads(attn2c_words_splat(at + 2 * all), w.even, low);
 #else
   for (int i = 0; i < 4; i++) {
     const int j = 4 * g + i;
     const attn2c_integers bytes = (attn2c_integers)(w.even >> 8 * i & 0xffu);
-    sum->middle += bytes * (256 * x[j] + x[j + all]);
-    sum->low += bytes * x[j + 2 * all];
+    middle += bytes * (256 * x[j] + x[j + all]);
+    low += bytes * x[j + 2 * all];
   }
 #endif
+  return (attn2c_kept_sum){high, middle, low};
 }
 
 /* Returns one of a sum's numbers without what the place of 0 adds. of_row: the sum of a row's integers. The
@@ -243,45 +247,47 @@ ATTN2C_INLINE void attn2c_integers_of_queries(int8_t *y, const float *x, int row
     attn2c_kept_row(y + (ptrdiff_t)i * ldy, x + (ptrdiff_t)i * ldx, cols, attn2c_kept_all(cols));
 }
 
-/* Scores of `rows` queries with `vectors` vectors of keys, from key number `key` on. */
+/* Do something for each of the rows that are multiplied together, and make their sums. These are variables:
+ * gcc 12 would keep an array in memory. */
+#define ATTN2C_KEPT_FOUR(each) each(0) each(1) each(2) each(3)
+#define ATTN2C_KEPT_BEGIN(r)   attn2c_kept_sum sum##r = attn2c_kept_begin();
+
+/* Scores of `rows` queries with a vector of keys, from key number `key` on. */
 ATTN2C_INLINE void attn2c_scores_of_keys(float *s, const int8_t *q, const int8_t *page, int key, int rows,
-                                         int vectors, int cols, int lds, int ldq, int panel, int bits,
-                                         int fetches) {
-  attn2c_kept_sum sum[ATTN2C_KEPT_ROWS][2];
+                                         int cols, int lds, int ldq, int panel, int bits, int fetches) {
   const int all = attn2c_kept_all(cols), each = bits == 4 ? 8 : 4;
   const uint8_t *at = attn2c_kept_integers(page, panel) + 4 * (ptrdiff_t)key;
-  for (int r = 0; r < rows; r++)
-    for (int v = 0; v < vectors; v++) sum[r][v] = attn2c_kept_begin();
-  for (int g = 0; g < (cols + each - 1) / each; g++, at += 4 * (ptrdiff_t)panel)
-    for (int v = 0; v < vectors; v++) {
-      const uint8_t *of_vector = at + (ptrdiff_t)v * 4 * ATTN2C_LANES;
-      const attn2c_words w = attn2c_words_load(of_vector);
-      if (fetches) __builtin_prefetch(of_vector + attn2c_kept_key_page(cols, bits, panel), 0, 3);
-      const attn2c_kept_bytes low = attn2c_kept_split(bits == 4 ? w & 0x0f0f0f0fu : w);
-      const attn2c_kept_bytes high = attn2c_kept_split(w >> 4 & 0x0f0f0f0fu);
-      for (int r = 0; r < rows; r++) {
-        const int8_t *row = q + (ptrdiff_t)r * ldq + ATTN2C_KEPT_HEAD;
-        attn2c_kept_add(&sum[r][v], low, row, all, bits == 4 ? 2 * g : g);
-        if (bits == 4) attn2c_kept_add(&sum[r][v], high, row, all, 2 * g + 1);
-      }
-    }
-  for (int r = 0; r < rows; r++)
-    for (int v = 0; v < vectors; v++) {
-      const int8_t *row = q + (ptrdiff_t)r * ldq;
-      const int first = key + v * ATTN2C_LANES;
-      const attn2c_vector scales = attn2c_load((const float *)(const void *)page + first);
-      attn2c_store(s + (ptrdiff_t)r * lds + first,
-                   attn2c_kept_total(sum[r][v], row, bits) * (scales * attn2c_kept_scale(row)));
-    }
+  const attn2c_vector scales = attn2c_load((const float *)(const void *)page + key);
+  ATTN2C_KEPT_FOUR(ATTN2C_KEPT_BEGIN)
+  for (int g = 0; g < (cols + each - 1) / each; g++, at += 4 * (ptrdiff_t)panel) {
+    const attn2c_words w = attn2c_words_load(at);
+    const attn2c_kept_bytes low = attn2c_kept_split(bits == 4 ? w & 0x0f0f0f0fu : w);
+    const attn2c_kept_bytes high = attn2c_kept_split(w >> 4 & 0x0f0f0f0fu);
+    if (fetches) __builtin_prefetch(at + attn2c_kept_key_page(cols, bits, panel), 0, 3);
+#define ATTN2C_KEPT_ADD(r)                                                                                   \
+  if ((r) < rows) {                                                                                          \
+    const int8_t *row = q + (ptrdiff_t)(r)*ldq + ATTN2C_KEPT_HEAD;                                           \
+    sum##r = attn2c_kept_add(sum##r, low, row, all, bits == 4 ? 2 * g : g);                                  \
+    if (bits == 4) sum##r = attn2c_kept_add(sum##r, high, row, all, 2 * g + 1);                              \
+  }
+    ATTN2C_KEPT_FOUR(ATTN2C_KEPT_ADD)
+#undef ATTN2C_KEPT_ADD
+  }
+#define ATTN2C_KEPT_END(r)                                                                                   \
+  if ((r) < rows) {                                                                                          \
+    const int8_t *row = q + (ptrdiff_t)(r)*ldq;                                                              \
+    attn2c_store(s + (ptrdiff_t)(r)*lds + key,                                                               \
+                 attn2c_kept_total(sum##r, row, bits) * (scales * attn2c_kept_scale(row)));                  \
+  }
+  ATTN2C_KEPT_FOUR(ATTN2C_KEPT_END)
+#undef ATTN2C_KEPT_END
 }
 
 /* Scores of `rows` queries with the first keys of a page. */
 ATTN2C_INLINE void attn2c_scores_of_rows(float *s, const int8_t *q, const int8_t *page, int rows, int keys,
                                          int cols, int lds, int ldq, int panel, int bits, int fetches) {
-  int key = 0;
-  for (; key + 2 * ATTN2C_LANES <= keys; key += 2 * ATTN2C_LANES)
-    attn2c_scores_of_keys(s, q, page, key, rows, 2, cols, lds, ldq, panel, bits, fetches);
-  if (key < keys) attn2c_scores_of_keys(s, q, page, key, rows, 1, cols, lds, ldq, panel, bits, fetches);
+  for (int key = 0; key < keys; key += ATTN2C_LANES)
+    attn2c_scores_of_keys(s, q, page, key, rows, cols, lds, ldq, panel, bits, fetches);
 }
 
 /* Calls one(row, count, whether these are the first) for groups of rows; each call has a constant count. */
@@ -293,9 +299,9 @@ ATTN2C_INLINE void attn2c_scores_of_rows(float *s, const int8_t *q, const int8_t
       for (row = ATTN2C_KEPT_ROWS; row + ATTN2C_KEPT_ROWS <= (rows); row += ATTN2C_KEPT_ROWS)                \
         one(row, ATTN2C_KEPT_ROWS, 0);                                                                       \
     }                                                                                                        \
-    if ((rows)-row == 3) one(row, ATTN2C_LANES == 16 ? 3 : 1, 1);                                            \
-    if ((rows)-row == 2) one(row, ATTN2C_LANES == 16 ? 2 : 1, 1);                                            \
-    if ((rows)-row == 1) one(row, 1, 1);                                                                     \
+    if ((rows)-row == 3) one(row, 3, row == 0);                                                              \
+    if ((rows)-row == 2) one(row, 2, row == 0);                                                              \
+    if ((rows)-row == 1) one(row, 1, row == 0);                                                              \
   } while (0)
 
 /* s[rows][keys] = q · the first keys of a page, times the scales of both. q: rows of integers, ldq bytes
@@ -317,38 +323,27 @@ ATTN2C_INLINE void attn2c_kept_to(float *c, attn2c_kept_sum sum, const int8_t *r
   attn2c_store_first(c, attn2c_vector_fma(total, scale, attn2c_load_first(c, count)), count);
 }
 
-/* Adds weights times `vectors` vectors of values, from column j on, to c. at: the integers; x: `rows` rows of
- * integers of the weights. */
-ATTN2C_INLINE void attn2c_context_of_columns(float *c, const int8_t *x, const uint8_t *at, int j, int rows,
-                                             int vectors, int groups, int cols, int ldc, int ldx, int bits,
-                                             ptrdiff_t next) {
-  attn2c_kept_sum low[ATTN2C_KEPT_ROWS][2], high[ATTN2C_KEPT_ROWS][2];
-  const int half = attn2c_kept_half(cols, bits), wide = attn2c_kept_wide(cols, bits);
-  for (int r = 0; r < rows; r++)
-    for (int v = 0; v < vectors; v++) {
-      low[r][v] = high[r][v] = attn2c_kept_begin();
-    }
-  for (int g = 0; g < groups; g++)
-    for (int v = 0; v < vectors; v++) {
-      const uint8_t *of_vector = at + 4 * ((ptrdiff_t)g * wide + j + (ptrdiff_t)v * ATTN2C_LANES);
-      const attn2c_words w = attn2c_words_load(of_vector);
-      if (next) __builtin_prefetch(of_vector + next, 0, 3);
-      const attn2c_kept_bytes of_low = attn2c_kept_split(bits == 4 ? w & 0x0f0f0f0fu : w);
-      const attn2c_kept_bytes of_high = attn2c_kept_split(w >> 4 & 0x0f0f0f0fu);
-      for (int r = 0; r < rows; r++) {
-        const int8_t *row = x + (ptrdiff_t)r * ldx + ATTN2C_KEPT_HEAD;
-        attn2c_kept_add(&low[r][v], of_low, row, ATTN2C_KEPT_KEYS, g);
-        if (bits == 4) attn2c_kept_add(&high[r][v], of_high, row, ATTN2C_KEPT_KEYS, g);
-      }
-    }
-  for (int r = 0; r < rows; r++)
-    for (int v = 0; v < vectors; v++) {
-      const int8_t *row = x + (ptrdiff_t)r * ldx;
-      const int first = j + v * ATTN2C_LANES;
-      float *to = c + (ptrdiff_t)r * ldc + first;
-      attn2c_kept_to(to, low[r][v], row, bits, half - first);
-      if (bits == 4) attn2c_kept_to(to + half, high[r][v], row, bits, cols - half - first);
-    }
+/* Adds weights times a vector of values to the first `count` columns of c. at: the integers, wide * 4 bytes
+ * from group to group, of which the bits from `shift` on count; x: `rows` rows of integers of the weights. */
+ATTN2C_INLINE void attn2c_context_of_columns(float *c, const int8_t *x, const uint8_t *at, int rows,
+                                             int groups, int wide, int shift, int count, int ldc, int ldx,
+                                             int bits, ptrdiff_t next) {
+  if (count <= 0) return;
+  ATTN2C_KEPT_FOUR(ATTN2C_KEPT_BEGIN)
+  for (int g = 0; g < groups; g++, at += 4 * (ptrdiff_t)wide) {
+    const attn2c_words w = attn2c_words_load(at);
+    const attn2c_kept_bytes bytes = attn2c_kept_split(bits == 4 ? w >> shift & 0x0f0f0f0fu : w);
+    if (next && shift == 0) __builtin_prefetch(at + next, 0, 3);
+#define ATTN2C_KEPT_ADD(r)                                                                                   \
+  if ((r) < rows)                                                                                            \
+    sum##r = attn2c_kept_add(sum##r, bytes, x + (ptrdiff_t)(r)*ldx + ATTN2C_KEPT_HEAD, ATTN2C_KEPT_KEYS, g);
+    ATTN2C_KEPT_FOUR(ATTN2C_KEPT_ADD)
+#undef ATTN2C_KEPT_ADD
+  }
+#define ATTN2C_KEPT_END(r)                                                                                   \
+  if ((r) < rows) attn2c_kept_to(c + (ptrdiff_t)(r)*ldc, sum##r, x + (ptrdiff_t)(r)*ldx, bits, count);
+  ATTN2C_KEPT_FOUR(ATTN2C_KEPT_END)
+#undef ATTN2C_KEPT_END
 }
 
 /* Adds weights times values of the keys [from, to) of a page to `rows` rows of a context. */
@@ -356,7 +351,7 @@ ATTN2C_INLINE void attn2c_context_of_rows(float *c, const float *p, const int8_t
                                           int to, int cols, int ldc, int ldp, int panel, int bits,
                                           int fetches) {
   enum { ROW = ATTN2C_KEPT_HEAD + ATTN2C_KEPT_EACH_BYTES * ATTN2C_KEPT_KEYS };
-  const int vectors = bits == 4 ? 1 : 2, wide = attn2c_kept_wide(cols, bits);
+  const int half = attn2c_kept_half(cols, bits), wide = attn2c_kept_wide(cols, bits);
   const float *scale = (const float *)(const void *)page;
   for (int first = 0; first < to; first += ATTN2C_KEPT_KEYS) {
     int8_t x[ATTN2C_KEPT_ROWS * ROW];
@@ -371,12 +366,10 @@ ATTN2C_INLINE void attn2c_context_of_rows(float *c, const float *p, const int8_t
     }
     const uint8_t *at = attn2c_kept_integers(page, panel) + (ptrdiff_t)first * wide;
     const ptrdiff_t next = fetches ? attn2c_kept_value_page(cols, bits, panel) : 0;
-    for (int j = 0; j < wide; j += vectors * ATTN2C_LANES) {
-      if (vectors == 2 && j + 2 * ATTN2C_LANES <= wide)
-        attn2c_context_of_columns(c, x, at, j, rows, 2, (end + 3) / 4, cols, ldc, ROW, bits, next);
-      else
-        attn2c_context_of_columns(c, x, at, j, rows, 1, (end + 3) / 4, cols, ldc, ROW, bits, next);
-    }
+    for (int j = 0; j < wide; j += ATTN2C_LANES)
+      for (int part = 0; part < 8 / bits; part++)
+        attn2c_context_of_columns(c + part * half + j, x, at + 4 * (ptrdiff_t)j, rows, (end + 3) / 4, wide,
+                                  4 * part, (part == 0 ? half : cols - half) - j, ldc, ROW, bits, next);
   }
 }
 

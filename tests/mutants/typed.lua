@@ -314,8 +314,8 @@ return function(of, spec)
   }
 
   of("gen/passes/graph/attention.lua", spec .. "passes/graph/sources_spec.lua") {
-    { name = "turned_back", old = "return v_scale and turned(self, a.path .. \".context.turned\", result, a.heads) or result",
-      new = "return result", filter = "turn heads", wrong = "the context is not turned back" },
+    { name = "turned_back", old = "return v_scale and turned(self,", new = "return false and turned(self,",
+      filter = "turn heads", wrong = "the context is not turned back" },
   }
 
   of("runtime/ops/vector.h", spec .. "whole/same_spec.lua") {

@@ -85,7 +85,8 @@ describe("forms of storage", function()
           for column = 0, 2 * width - 1 do
             local at = place.where(s, row, column)
             count[at] = (count[at] or 0) + 1
-            assert.is_true(count[at] <= 8 // form.bits and at % of_page < of_page - 16 * 4 and at < place.sequence(s), name)
+            assert.is_true(count[at] <= 8 // form.bits and at % of_page < of_page - 16 * 4, name)
+            assert.is_true(at < place.sequence(s), name)
             assert.equal(place.where(s, row % 16, column) + row // 16 * of_page, at, name)
           end
         end
