@@ -37,7 +37,7 @@ return {
     constants = { "rows", "heads", "width", "ldx", "ldy", "lds", "cols" }, apart = { cols = true },
     operands = { written(types.quantised), { "scale", "w", matrix("rows", "heads", "lds") }, read() },
     cost = each(16),
-    equation = "y[i] = x[i] / scale[i][head] as odd integers, scale[i][head] = max |x[i]| / 15 over the head",
+    equation = "y[i] = x[i] / scale[i][head] as odd integers, scale[i][head] = max |x[i]| / 16 over the head",
   },
   add_bytes_of_keys = add_bytes("keys"),
   add_bytes_of_values = add_bytes("values"),

@@ -36,9 +36,9 @@ int attn2c_reference_round(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* The integers of int8 go from -127 to 127, odd ones of 4 bits from -15 to 15. A row's scale is its largest
- * magnitude / the largest integer. */
-enum { INT8_LARGEST = 127, ODD_LARGEST = 15, ODD_BITS = 4 };
+/* The integers of int8 go from -127 to 127, and a row's scale is its largest magnitude / 127. Odd integers of
+ * 4 bits go from -15 to 15, and the scale is the largest magnitude / 16. */
+enum { INT8_LARGEST = 127, ODD_PARTS = 16, ODD_BITS = 4 };
 
 /* The smallest scale: rounding to it is then off by at most half of it, the smallest normal float. */
 static const double LEAST_SCALE = 0x1p-125;
@@ -65,12 +65,13 @@ static float integer_of(float x, float scale) {
   return (float)rint(product) + 0.0f; /* no -0 */
 }
 
-/* Returns x / scale, rounded to the nearest odd integer; of two that are as near, the one whose half is next
- * to an even number. x / (2 scale) - 1/2 is computed in floats. */
+/* Returns x / scale, rounded to the nearest odd integer from -15 to 15; of two that are as near, the one
+ * whose half is next to an even number. x / (2 scale) - 1/2 is computed in floats. */
 static float odd_of(float x, float scale) {
   const float inverse = isfinite(scale) ? (float)(0.5 / (double)scale) : 0;
   const float product = isfinite(scale) ? (float)((double)x * (double)inverse) : 0;
-  return 2 * (float)rint((double)(float)((double)product - 0.5)) + 1;
+  const double half = (double)(float)((double)product - 0.5);
+  return 2 * (float)rint(fmin(fmax(half, -8), 7)) + 1;
 }
 
 float attn2c_reference_byte_scale(const float *x, int64_t count) {
@@ -100,7 +101,7 @@ static int are_finite(const float *x, int64_t count) {
   return 1;
 }
 
-/* y[r] = max over j of |x[r][j] factors[j]| / 127, or / 15 with bits 4, and at least 2^-125; r is a row, or a
+/* y[r] = max over j of |x[r][j] factors[j]| / 127, or / 16 with bits 4, and at least 2^-125; r is a row, or a
  * head's part of it. NaN if the guard, of the shape of x, has a number in r that is not finite. */
 int attn2c_reference_row_scale(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
@@ -113,7 +114,7 @@ int attn2c_reference_row_scale(const attn2c_reference_call *call) {
   const float *x = attn2c_reference_values(call, 0), *factors = attn2c_reference_values(call, 1),
               *guard = attn2c_reference_values(call, 2);
   float *y = call->tensors[call->op->result];
-  const int most = attn2c_number(call->op, "bits", 8) == ODD_BITS ? ODD_LARGEST : INT8_LARGEST;
+  const int most = attn2c_number(call->op, "bits", 8) == ODD_BITS ? ODD_PARTS : INT8_LARGEST;
   for (int64_t r = 0; r < rows; r++)
     y[r] =
         guard && !are_finite(guard + r * width, width) ? NAN : scale_of(x + r * width, factors, width, most);

@@ -244,7 +244,7 @@ Test(kept, rows_become_odd_integers) {
         cr_assert(isnan(own));
         continue;
       }
-      cr_assert_float_eq(own, fmax(largest / 15, 0x1p-125), largest * 1e-7);
+      cr_assert_float_eq(own, fmax(largest / 16, 0x1p-125), largest * 1e-7);
       for (int j = 0; j < WIDTH; j++) {
         const int integer = (int8_t)(uint8_t)((uint8_t)y[r * LDY + h * WIDTH + j] - ATTN2C_INT8_ZERO);
         cr_assert(integer % 2 != 0 && integer >= -15 && integer <= 15, "%d", integer);

@@ -89,10 +89,11 @@ Test(int8, rows_are_those_of_emitted_code) {
  * near. */
 Test(int4, rows_become_the_nearest_odd_integers) {
   enum { ROWS = 6, COLS = 16 };
-  const float largest[ROWS] = {0, 0x1p-126f, 1, 15, FLT_MAX, INFINITY};
+  const float largest[ROWS] = {0, 0x1p-126f, 1, 16, FLT_MAX, INFINITY};
   float x[ROWS * COLS], scale[ROWS], y[ROWS * COLS], emitted_scale[ROWS], back[ROWS * COLS];
   int8_t emitted[ROWS * COLS];
-  for (int i = 0; i < ROWS * COLS; i++) x[i] = largest[i / COLS] * (float)(2 * (i % COLS) - 15) / 15;
+  for (int i = 0; i < ROWS * COLS; i++) x[i] = largest[i / COLS] * (float)(2 * (i % COLS) - 15) / 16;
+  x[2 * COLS] = -1, x[3 * COLS] = 16;
   x[3 * COLS + 8] = 2, x[3 * COLS + 9] = -4, x[3 * COLS + 10] = 0;
   attn2c_quantise_odd(emitted, emitted_scale, x, ROWS, 1, COLS, COLS, COLS, 1);
   attn2c_widen_i8(back, emitted, ROWS, COLS, COLS, COLS);

@@ -287,7 +287,7 @@ return function(of, spec)
       filter = "kept/scores_are*", wrong = "lower bytes above 127 are taken for negative numbers" },
     { name = "kept_zero", old = "(bits == 4 ? 15 : 128)", new = "(bits == 4 ? 16 : 128)", filter = "kept/scores_are*",
       wrong = "integers of 4 bits have another place of 0" },
-    { name = "kept_odd", old = "(from[j] * inverse - 0.5f)", new = "(from[j] * inverse)", filter = "kept/rows*",
+    { name = "kept_odd", old = "from[j] * inverse - 0.5f;", new = "from[j] * inverse;", filter = "kept/rows*",
       wrong = "numbers become the odd integer above them" },
     { name = "kept_chunk", old = "attn2c_between(to - first, 0, ATTN2C_KEPT_KEYS)", new = "ATTN2C_KEPT_KEYS",
       filter = "kept/a_context*", wrong = "a repair reads keys after the last that a row sees" },
