@@ -283,8 +283,8 @@ return function(of, spec)
   }
 
   of("runtime/ops/kept.h", "c:kept_base") {
-    { name = "kept_low", old = "lower[i] = (int32_t)(bits << 24) >> 24;", new = "lower[i] = (int32_t)(bits & 0xffu);",
-      filter = "kept/scores_are*", wrong = "lower bytes above 127 are taken for negative numbers" },
+    { name = "kept_upper", old = "upper[i] = (number - lower[i]) >> 8;", new = "upper[i] = number >> 8;",
+      filter = "kept/scores_are*", wrong = "a negative lower byte leaves the upper part too small" },
     { name = "kept_zero", old = "(bits == 4 ? 15 : 128)", new = "(bits == 4 ? 16 : 128)", filter = "kept/scores_are*",
       wrong = "integers of 4 bits have another place of 0" },
     { name = "kept_odd", old = "from[j] * inverse - 0.5f;", new = "from[j] * inverse;", filter = "kept/rows*",
@@ -308,9 +308,9 @@ return function(of, spec)
       wrong = "a sum of 8 numbers has more roundings" },
   }
 
-  of("gen/data/steps_kept.lua", spec .. "passes/lower/head_loops_spec.lua") {
+  of("gen/data/steps_kept.lua", spec .. "passes/layout/state_parts_spec.lua") {
     { name = "kept_page", old = "{ c.page * (keys", new = "{ 2 * c.page * (keys",
-      wrong = "pages are said to be twice as long, and nobody sees that the last is outside of the state" },
+      filter = "pages of integers", wrong = "nobody sees that pages that are twice as long leave the state" },
   }
 
   of("gen/passes/graph/attention.lua", spec .. "passes/graph/sources_spec.lua") {
