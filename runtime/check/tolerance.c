@@ -86,8 +86,8 @@ static double of_integers(double largest, double others) {
   return (0.5 + 0x1p-6) * unit * others;
 }
 
-/* The roundings of a sum of integers beyond those of a sum of floats: of two parts to floats, of their sum,
- * of the scales' product and of the product with it. */
+/* A sum of integers has these roundings in addition: its two parts become floats, these are added, the scales
+ * are multiplied, and the sum is multiplied by their product. */
 enum { OF_SCALES = 5 };
 
 /* Returns the largest magnitude of x[count], and the sum of magnitudes. */
