@@ -170,10 +170,10 @@ keys.list = {
       .. "on from the keys and values of the calls before, which the caller's context keeps" },
   { key = "sequences", type = "integer", min = 1, max = 128, default_text = "1 with context",
     meaning = "with context: the sequences that a caller's context keeps" },
-  { key = "cache", type = "word", words = precision.words_of_attention(),
+  { key = "cache", type = "word", words = precision.words_of_cache(),
     default_text = "the attention's of `precision`",
     meaning = "with context: numbers of the keys and values that are kept, which the attention multiplies; integers "
-      .. "have a scale for each head of a row, and are multiplied as f32" },
+      .. "have a scale for each head of a row, which a Hadamard matrix turns first" },
   { key = "chunk", type = "integer", min = 1, max = 4096, default_text = "256 with context",
     meaning = "with context: the most tokens of a call; longer prompts take several" },
   { key = "mask", type = "mask", stack = true, layer = true, default_text = "none",

@@ -197,7 +197,7 @@ ops.table = {
     operands = { "x", "factors", "guard" }, optional = { factors = true, guard = true },
     shape = function(a, x) return with_last(x.shape, a.heads or 1) end,
     equation = "max |x factors| / 127, over the last dimension (or over a head's part of it), and at least 2^-125; a "
-      .. "factor a column; NaN where the guard has a number that is not finite",
+      .. "factor a column; NaN where the guard has a number that is not finite; bits 4: / 16",
     tolerance = "exact", arithmetic = 2, arithmetic_of = "x",
   },
   gather_columns = {
@@ -221,7 +221,7 @@ ops.table = {
     class = { region = "rows", in_place_of_floats = true, by_row = { "x", "scale" } },
     operands = { "x", "scale", "factors" }, optional = { factors = true }, type = types.quantised,
     equation = "x factors (1 / scale of its row, or of a head's part of it) rounded to the nearest integer, ties to "
-      .. "even; 0 where the scale is not finite",
+      .. "even; 0 where the scale is not finite; bits 4: to the nearest odd integer from -15 to 15, then 1",
     tolerance = "exact", arithmetic = 3,
   },
   keep = {
@@ -476,6 +476,12 @@ ops.table = {
     operands = { "x", "cosines", "sines" }, attributes = { "heads", "pairs" },
     equation = "pairs of a head's dimensions rotated by an angle of their position, or of position `row`",
     tolerance = "rotate", arithmetic = 3,
+  },
+  hadamard = {
+    class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x" } },
+    attributes = { "heads", "block" },
+    equation = "x with each `block` numbers of a head multiplied by the Hadamard matrix of that size / sqrt(block)",
+    tolerance = "hadamard", arithmetic = 7,
   },
   layer_norm = {
     class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x" } },

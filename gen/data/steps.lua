@@ -22,6 +22,7 @@ local activations = require("data.activations").by_name
 local footprint = require("data.footprint")
 local of_experts = require("data.steps_experts")
 local of_integers = require("data.steps_integers")
+local of_kept = require("data.steps_kept")
 local of_ranks = require("data.steps_ranks")
 local of_tables = require("data.steps_tables")
 local row_entries = require("data.row_entries")
@@ -119,11 +120,6 @@ steps.product = {
 local function column_pairs(c) return { first = 0, { (c.cols + 1) // 2, 2 * c.ldy }, { 2 * c.rows, 1 } } end
 local function row_pairs(c) return { first = 0, { (c.rows + 1) // 2, 2 * c.ldy }, { 2 * c.cols, 1 } } end
 
--- Returns the footprint of pages of keys or values in int8 (data/storage.lua).
-local function pages_of_bytes(keys, columns, panel)
-  return { first = 0, { words.round_up(keys, panel) * (types.bytes(1, "f32") + columns), 1 } }
-end
-
 -- Declares the packing of keys or values in pairs.
 local function pairs_of(equation, touched, type)
   return {
@@ -135,28 +131,6 @@ end
 -- Returns the operand of a scale for each row.
 local function row_scales(access)
   return { "scale", access, function(c) return { first = 0, { c.rows, c.lds }, { 1, 1 } } end }
-end
-
--- Declares the adding of rows of a head to a page of integers, after the scales of its keys.
-local function add_bytes(of, element)
-  return {
-    constants = { "rows", "cols", "ldx", "lds", "panel" },
-    operands = { { "y", "w", function(c) return pages_of_bytes(1, c.cols, c.panel) end, type = types.quantised },
-      read(types.quantised), row_scales("r"), { "first", "value" } },
-    cost = each(8),
-    body = ("attn2c_add_bytes_of_%s(y, x, scale, first, ${rows}, ${cols}, ${ldx}, ${lds}, ${panel})"):format(of),
-    equation = element .. " = x[i][j], scale[i]",
-  }
-end
-
--- Declares the widening of a page of integers. y: the footprint of the result.
-local function widen(y, row, column)
-  return {
-    constants = { "rows", "cols", "panel" },
-    operands = { { "y", "w", y },
-      { "x", "r", function(c) return pages_of_bytes(1, c.cols, c.panel) end, type = types.quantised } },
-    cost = each(6), equation = ("y[%s][%s] = x[%s][%s] scale[i]"):format(row, column, row, column),
-  }
 end
 
 -- The scores that only sums have, one for all rows, or one for each.
@@ -282,6 +256,11 @@ steps.rows = {
     operands = { written(), read(), { "cosines", "r", angles }, { "sines", "r", angles } }, cost = each(16),
     equation = "y[i] = x[i] with its pairs of dimensions rotated by the angles of row i",
   },
+  hadamard = {
+    constants = { "rows", "heads", "width", "block", "factor", "ldx", "ldy", "cols" }, apart = { cols = true },
+    operands = { written(), read() }, cost = each(20),
+    equation = "y[i] = ${factor} H x[i] for each ${block} numbers, H the Hadamard matrix",
+  },
   patches = {
     constants = { "channels", "height", "width", "patch", "first", "rows", "ldy", "cols" }, apart = { cols = true },
     operands = { written(), { "x", "r", image } }, cost = each(6),
@@ -404,8 +383,6 @@ steps.rows = {
   context_repair_pairs = context_repair(function(c)
     return { first = 0, { (c.cols + 1) // 2, 2 * c.ldv }, { 2 * c.head_dim, 1 } }
   end, "ldv", "bf16"),
-  context_repair_bytes = context_repair(function(c) return pages_of_bytes(c.cols, c.head_dim, c.panel) end, "panel",
-    types.quantised),
   context_repair_nonzero = context_repair_nonzero("context_repair_nonzero", nil, 1),
   context_repair_nonzero_pairs = context_repair_nonzero("context_repair_nonzero_pairs", "bf16", 2),
   transpose = {
@@ -450,10 +427,6 @@ steps.rows = {
     cost = each(8), body = "attn2c_add_pairs_of_bf16_rows(y, x, first, ${rows}, ${cols}, ${ldx}, ${ldy})",
     equation = "y[(first + i) / 2][j][(first + i) % 2] = x[i][j]",
   },
-  add_bytes_of_keys = add_bytes("keys", "y[j][first + i]"),
-  add_bytes_of_values = add_bytes("values", "y[first + i][j]"),
-  widen_keys = widen(matrix("cols", "rows", "panel"), "j", "i"),
-  widen_values = widen(matrix("rows", "cols", "cols"), "i", "j"),
   quantise = {
     constants = { "rows", "cols", "ldx", "ldy", "lds" },
     operands = { written(types.quantised), row_scales("w"), read() }, cost = each(12),
@@ -534,7 +507,7 @@ for _, type in ipairs(types.of_weights) do
   end
 end
 
-for _, entries in ipairs { of_experts, of_ranks, of_integers, of_tables } do
+for _, entries in ipairs { of_experts, of_ranks, of_integers, of_kept, of_tables } do
   for name, entry in pairs(entries) do steps.rows[name] = entry end
 end
 for name, entry in pairs(steps.rows) do row_entries.complete(name, entry) end

@@ -11,6 +11,7 @@
 #include "ops/fetch.h"
 #include "ops/gather.h"
 #include "ops/gelu.h"
+#include "ops/hadamard.h"
 #include "ops/kept.h"
 #include "ops/mask.h"
 #include "ops/norm.h"

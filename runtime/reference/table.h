@@ -39,6 +39,7 @@
   X(gather_columns, "FF", F32, gather_columns, exact) \
   X(grid_positions, "IF", F32, grid_positions, dequantise) \
   X(group_rows, "I", I32, group_rows, exact) \
+  X(hadamard, "F", F32, hadamard, hadamard) \
   X(head_scale, "FF", F32, head_scale, rounded_once) \
   X(join, "Ff", F32, join, exact) \
   X(keep, "Ff", F32, keep, exact) \

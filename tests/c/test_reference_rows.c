@@ -631,3 +631,22 @@ Test(embed_boxes, six_rows_of_four_tables) {
   cr_assert_eq(run(NULL), ATTN2C_FORMAT);
   cr_assert_str_eq(text, "boxes: box 1 has a side at 2, but 0 to 1 is allowed");
 }
+
+Test(hadamard, by_hand_a_block_at_a_time) {
+  float x[] = {1, 2, 3, 4, 5, -6, 7, 0.5f}, y[8], magnitude[8];
+  start("hadamard");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 1, 8, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 1, 8, 0, 0);
+  attribute(0, "heads", 2, NULL);
+  attribute(1, "block", 4, NULL);
+  cr_assert_eq(run(magnitude), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){5, -1, -2, 0, 3.25, 8.75, -4.25, 2.25}, 8, 0);
+  assert_near(magnitude, (double[]){5, 5, 5, 5, 9.25, 9.25, 9.25, 9.25}, 8, 0);
+  attribute(1, "block", 2, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){3 * sqrt(0.5), -sqrt(0.5), 7 * sqrt(0.5), -sqrt(0.5)}, 4, 1e-6);
+  attribute(1, "block", 8, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "more than a head has");
+  attribute(1, "block", 3, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "no power of two");
+}

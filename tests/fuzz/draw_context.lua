@@ -61,7 +61,7 @@ end
 
 local function change_precision(d)
   if type(d.precision) == "table" and d.precision.attention then
-    d.precision.attention = d.cache == "int8" and "f32" or d.cache
+    d.precision.attention = d.cache and d.cache:find("^int") and "f32" or d.cache
   end
 end
 
@@ -127,7 +127,7 @@ function draw_context.change(d)
   if chance(80) then d.chunk = math.min(4096, size(math.max(2, math.min(before, 100)))) end
   if (d.chunk or 256) > before and d.context > before then d.chunk = before end
   if chance(70) then d.sequences = math.min(d.context, pick { 1, 2, 3, math.random(32), 32 }) end
-  if chance(85) then d.cache = pick { "f32", "bf16", "int8" } end
+  if chance(85) then d.cache = pick { "f32", "bf16", "int8", "int4" } end
   d.head_mask, d.fully_masked, d.mask_value = nil, nil, nil
   change_masks(d)
   change_output(d, before)

@@ -296,6 +296,42 @@ return function(of, spec)
       wrong = "a key whose values are not finite is an ordinary one" },
   }
 
+  of("runtime/ops/kept.h", "c:kept_base") {
+    { name = "kept_upper", old = "upper[i] = (number - lower[i]) >> 8;", new = "upper[i] = number >> 8;",
+      filter = "kept/scores_are*", wrong = "a negative lower byte leaves the upper part too small" },
+    { name = "kept_zero", old = "(bits == 4 ? 15 : 128)", new = "(bits == 4 ? 16 : 128)", filter = "kept/scores_are*",
+      wrong = "integers of 4 bits have another place of 0" },
+    { name = "kept_odd", old = "from[j] * inverse - 0.5f;", new = "from[j] * inverse;", filter = "kept/rows*",
+      wrong = "numbers become the odd integer above them" },
+    { name = "kept_chunk", old = "attn2c_between(to - first, 0, ATTN2C_KEPT_KEYS)", new = "ATTN2C_KEPT_KEYS",
+      filter = "kept/a_context*", wrong = "a repair reads keys after the last that a row sees" },
+  }
+
+  of("runtime/ops/hadamard.h", "c:kept_base") {
+    { name = "hadamard_order", old = "to[i + half] = from[2 * i] - from[2 * i + 1];",
+      new = "to[i + half] = from[2 * i + 1] - from[2 * i];", filter = "hadamard/*",
+      wrong = "the matrix does not undo itself" },
+  }
+
+  of("runtime/check/tolerance.c", "c:tolerance") {
+    { name = "tolerance_integers", old = "return (0.5 + 0x1p-6) * unit * others;",
+      new = "return (0.5 + 0x1p-6) * unit * others * 2.1;", filter = "tolerance/scores_and*",
+      wrong = "queries may be rounded to a bit less" },
+    { name = "tolerance_hadamard", old = "(log2(attn2c_number(result->call->op, \"block\", 1)) + 3)",
+      new = "(attn2c_number(result->call->op, \"block\", 1) + 3)", filter = "tolerance/hadamard*",
+      wrong = "a sum of 8 numbers has more roundings" },
+  }
+
+  of("gen/data/steps_kept.lua", spec .. "passes/layout/state_parts_spec.lua") {
+    { name = "kept_page", old = "{ c.page * (keys", new = "{ 2 * c.page * (keys",
+      filter = "pages of integers", wrong = "nobody sees that pages that are twice as long leave the state" },
+  }
+
+  of("gen/passes/graph/attention.lua", spec .. "passes/graph/sources_spec.lua") {
+    { name = "turned_back", old = "return v_scale and turned(self,", new = "return false and turned(self,",
+      filter = "turn heads", wrong = "the context is not turned back" },
+  }
+
   of("runtime/ops/vector.h", spec .. "whole/same_spec.lua") {
     { name = "sums_by_width", old = "s = (s + t) + (u + v);",
       new = "s = ATTN2C_LANES == 16 ? (s + t) + (u + v) : (s + u) + (t + v);", filter = "has the same bits on",

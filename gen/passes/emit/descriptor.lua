@@ -185,10 +185,11 @@ end
 local function add_part(rows, kept, part, index)
   local place, first = storage.packed(part), kept.offsets[part.buffer]
   for column = 0, part.width - 1, part.head_dim do
-    rows[#rows + 1] = ("{ %d, %d, %d, %d, %d, %d, %s, %d },"):format(index, column,
+    rows[#rows + 1] = ("{ %d, %d, %d, %d, %d, %d, %s, %d, %d },"):format(index, column,
       types.elements(first + column // part.head_dim * types.bytes(place.of_head(part), part.type), "f32"),
       types.elements(types.bytes(kept.page * place.each_key(part), part.type), "f32"),
-      part.role == "keys" and 1 or 0, part.window or -1, type_name(part.type), part.symbol)
+      part.role == "keys" and 1 or 0, part.window or -1, type_name(part.type), part.symbol,
+      storage.bits(part) or 0)
   end
 end
 

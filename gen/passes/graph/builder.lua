@@ -241,11 +241,12 @@ function Builder:quantise_blocks(x, fine)
     or self:op_after(x, fine and "quantise_blocks_finely" or "quantise_blocks", path, { x = x })
 end
 
---- Returns x as integers with a scale for each head of a row, and the scales. guard: of row_scale, or nil.
-function Builder:quantise_heads(path, x, heads, guard)
-  local scale = self:op("row_scale", path .. ".scale", { x = x, guard = guard }, { heads = heads })
-  return self:op("quantise", path .. "." .. types.all[types.quantised].word, { x = x, scale = scale },
-    { heads = heads }), scale
+--- Returns x as integers with a scale for each head of a row, and the scales. guard: of row_scale, or nil; bits: of the
+--- integers, 8 by default.
+function Builder:quantise_heads(path, x, heads, guard, bits)
+  local attributes = { heads = heads, bits = bits ~= 8 and bits or nil }
+  local scale = self:op("row_scale", path .. ".scale", { x = x, guard = guard }, attributes)
+  return self:op("quantise", ("%s.int%d"):format(path, bits or 8), { x = x, scale = scale }, attributes), scale
 end
 
 -- Returns the constant that the integers of a weight are multiplied with: one number a row.

@@ -1,6 +1,5 @@
 -- equation.lua: writes the comment above the calls of a fusion: its equation.
 local ops = require("data.ops")
-local types = require("data.types")
 
 -- How the result of an op is written, by its name: functions (operands, attributes, x); x: the text of its operand x or
 -- a. Ops that have no entry are written as op(x).
@@ -69,8 +68,7 @@ return function(fusion, block, rows)
   if fusion.round then text = text_of(fusion.round, text) end
   if fusion.quantise then
     local factors = fusion.quantise.operands.factors
-    text = ("%s(%s%s)"):format(types.all[fusion.quantise.result.type].word, text,
-      factors and " × " .. factors.name or "")
+    text = ("int%d(%s%s)"):format(fusion.quantise.attributes.bits or 8, text, factors and " × " .. factors.name or "")
   end
   local range = rows and block.count < rows and ("[%d:%d]"):format(block.first, block.first + block.count) or ""
   text = ("%s%s = %s"):format((fusion.round or fusion.quantise or fusion).result.name, range, text)

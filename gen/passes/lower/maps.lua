@@ -202,9 +202,10 @@ function maps:quantise(fusion, x, area)
     lds = self:ld(scale) }
   local arguments = { y = y, scale = of_row, x = self:at(x, area.row, 0, origin),
     factors = factors and self:at(factors, 0, 0, origin), guard = guard and self:at(guard, area.row, 0, origin) }
-  if guard or heads > 1 then
+  local is_odd = op.attributes.bits == 4
+  if guard or heads > 1 or is_odd then
     constants.heads, constants.width, constants.ldg = heads, cols // heads, guard and self:ld(guard)
-    self:row(guard and "quantise_guarded" or "quantise_heads", constants, arguments)
+    self:row(guard and "quantise_guarded" or is_odd and "quantise_odd" or "quantise_heads", constants, arguments)
   else
     self:row(factors and "quantise_smoothed" or "quantise", constants, arguments)
   end

@@ -304,6 +304,14 @@ function leading.rotate(self, fusion, origin, block)
   self:epilogue(fusion, whole_rows(block, x.shape[3], origin))
 end
 
+function leading.hadamard(self, fusion, origin, block)
+  local x, a = fusion.leading.operands.x, fusion.leading.attributes
+  self:row("hadamard", { rows = block.count, heads = a.heads, width = x.shape[3] // a.heads, block = a.block,
+    factor = 1 / math.sqrt(a.block), ldx = self:ld(x), ldy = self:ld(fusion.result), cols = x.shape[3] },
+    { y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin) })
+  self:epilogue(fusion, whole_rows(block, x.shape[3], origin))
+end
+
 local function quantise_blocks(self, fusion, origin, block)
   local op = fusion.leading
   local x, cols = op.operands.x, op.operands.x.shape[#op.operands.x.shape]

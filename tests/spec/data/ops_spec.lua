@@ -188,6 +188,7 @@ describe("ops.make", function()
       { "softmax_rows", { x = x }, {}, { 2, 3, 5 } },
       { "log_softmax", { x = tensor(2, 5) }, {}, { 2, 5 } },
       { "rotate", { x = x, cosines = tensor(3, 1), sines = tensor(3, 1) }, { heads = 1, pairs = true }, { 2, 3, 5 } },
+      { "hadamard", { x = tensor(2, 3, 8) }, { heads = 2, block = 4 }, { 2, 3, 8 } },
       { "additive_scores", { q = tensor(2, 3, 8), k = tensor(2, 6, 8), score = tensor(4, 2) }, additive,
         { 2, 4, 3, 6 } },
       { "add_distance", { scores = square, table = tensor(4, 8) }, {}, { 2, 4, 3, 6 } },

@@ -116,7 +116,7 @@ describe("a description's keys:", function()
     projections = "true, false or { q =", scoring = "dot or additive", weighting = "softmax, relu or none",
     fully_masked = "zero or nan", bias_kv = "true or false", zero_attn = "true or false",
     attention_output = "none, heads or mean", head_mask = "none, input or a list of a list of factors a layer",
-    context = "an integer from 2 to 131072", sequences = "an integer from 1 to 128", cache = "f32, bf16 or int8",
+    context = "an integer from 2 to 131072", sequences = "an integer from 1 to 128", cache = "f32, bf16, int8 or int4",
     chunk = "an integer from 1 to 4096", generation = "a table such as { temperature",
     past = "an integer from 0 to 32768", prefix = "an integer from 1 to 32768",
     mask_value = "a number from -1e+30 to 0",
