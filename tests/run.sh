@@ -83,7 +83,7 @@ until_end() {
 }
 
 # The longest suites start first, so that no processor waits for the last: this list, the other suites of the whole,
-# lint, then the C tests. Suites that need the same objects of the runtime at once share the work
+# the specs of modules, lint, then the C tests. Suites that need the same objects of the runtime at once share the work
 # (gen/common/store).
 longest=$(printf 'tests/spec/%s_spec.lua\n' passes/common/tuning \
   whole/{models,builds,hf,bad_input,install,machines,say,calibrate,precision,guest,divided,bindings,faults,report} \
@@ -99,13 +99,16 @@ until_end c_tests # some of the next suites need these programs
 for file in $whole; do
   beside "$(name_of "$file")" lua5.4 /usr/bin/busted -o TAP "$file"
 done
+# Most specs of modules take less time than to start busted and to compile the modules: a folder's share a process.
+units=$(find tests/spec -name '*_spec.lua' ! -path '*/whole/*' | sort | grep -vxF "$longest")
+for folder in $(xargs dirname <<<"$units" | sort -u); do
+  name=${folder#tests/}
+  beside "${name//\//_}" lua5.4 /usr/bin/busted -o TAP $(grep -x "$folder/[^/]*" <<<"$units")
+done
 beside lint tests/lint.sh
 for program in out/test/bin/test_*; do
   case $program in *.d | *.o) continue ;; esac
   beside "c_$(basename "$program")" "$program" --tap --jobs 1 --color=never
-done
-for file in $(find tests/spec -name '*_spec.lua' ! -path '*/whole/*' | sort | grep -vxF "$longest"); do
-  beside "$(name_of "$file")" lua5.4 /usr/bin/busted -o TAP "$file"
 done
 while [ "${#names[@]}" -gt 0 ]; do
   wait -n

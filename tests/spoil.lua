@@ -1,17 +1,20 @@
 -- spoil.lua: runs a Lua program that builds (gen/attn2c, tests/program.lua), but treats some of the emitted files in
 -- another way. It changes those whose names end in $SPOIL_ENDING by the sed script $SPOIL_SCRIPT before they are
 -- written (helper.spoiling). It compiles all emitted files with $SPOIL_COMPILER, if that is set, and with $SPOIL_LEVEL
--- after all other flags (helper.compiling). Other builds share the runtime's objects.
+-- after all other flags (helper.compiling), or only those whose names match the pattern $SPOIL_SOURCES. It defines the macro $SPOIL_DEFINE, of processors, in emitted files and in
+-- the runtime's that ask which processor there is. Other builds share the runtime's other objects.
 --   lua5.4 tests/spoil.lua PROGRAM [WORDS ...]
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
 dofile(here .. "/../gen/common/compiled.lua").start(((here .. "/../gen"):gsub("/tests/%.%./", "/")))
 
 local build = require("commands.build")
+local files = require("common.files")
 local process = require("common.process")
 local recipe = require("commands.build.recipe")
 
 local ending, script = os.getenv("SPOIL_ENDING") or "", os.getenv("SPOIL_SCRIPT") or ""
 local compiler, level = os.getenv("SPOIL_COMPILER"), os.getenv("SPOIL_LEVEL")
+local macro, sources = os.getenv("SPOIL_DEFINE"), os.getenv("SPOIL_SOURCES") or ""
 
 -- Returns a text after the sed script.
 local function spoiled(text)
@@ -25,7 +28,7 @@ local function spoiled(text)
   return child.output
 end
 
-local make, jobs = build.make, recipe.jobs
+local make, jobs, words = build.make, recipe.jobs, recipe.words
 
 function build.make(state, ...)
   for _, file in ipairs(ending ~= "" and state.files or {}) do
@@ -34,15 +37,42 @@ function build.make(state, ...)
   return make(state, ...)
 end
 
+local is_of_processors = { ["base/processor.h"] = true } -- by the path of a file of the runtime
+
+-- True if a file of the runtime includes base/processor.h, itself or through others.
+local function sees_processor(path)
+  if is_of_processors[path] == nil then
+    is_of_processors[path] = false
+    for header in (files.read(here .. "/../runtime/" .. path) or ""):gmatch('#include "([^"\n]+)"') do
+      is_of_processors[path] = is_of_processors[path] or sees_processor(header)
+    end
+  end
+  return is_of_processors[path]
+end
+
+-- True if the macro is for a job.
+local function has_macro(job)
+  return macro and (job.from == "model" or job.from == "runtime" and sees_processor(job.source))
+end
+
 function recipe.jobs(...)
   local list = jobs(...)
   for _, job in ipairs(list) do
-    for i, command in ipairs(level and job.from == "model" and job.commands or {}) do
+    local is_of_model = job.from == "model" and job.source:find(sources) ~= nil
+    for i, command in ipairs((is_of_model or has_macro(job)) and job.commands or {}) do
       if command[1].of == "compiler" then
-        job.commands[i] = { compiler or command[1], table.move(command, 2, #command, 1, {}), level }
+        job.commands[i] = { is_of_model and compiler or command[1], table.move(command, 2, #command, 1, {}),
+          has_macro(job) and "-D" .. macro or {}, level = is_of_model and level or nil }
       end
     end
   end
+  return list
+end
+
+-- The user's level, which the environment of specs has, replaces all others in a command.
+function recipe.words(command, of)
+  local list = words(command, of)
+  list[#list + 1] = command.level
   return list
 end
 

@@ -10,6 +10,7 @@
 --
 -- llama.cpp's converter stores the rows of Llama's queries and keys as pairs (unpair).
 local json = require("common.json")
+local normal = require("common.normal")
 local words = require("common.words")
 
 local architectures = {}
@@ -64,11 +65,7 @@ end
 
 -- Returns the rules of queries, keys and values that are the parts of one tensor, then `more`.
 local function joined(parts, more)
-  local list = {}
-  for part, path in ipairs { "l*.attn.q", "l*.attn.k", "l*.attn.v" } do
-    list[part] = { path, { "blk.*.attn_qkv", part = part, parts = parts } }
-  end
-  return words.append(list, more)
+  return words.append({ { "l*.attn.{q,k,v}", { "blk.*.attn_qkv", parts = parts } } }, more)
 end
 
 -- Returns the naming scheme of decoders. own: rules that come before the usual ones of the same paths; pairs: true if
@@ -76,27 +73,14 @@ end
 local function decoder_tensors(own, pairs)
   local list = {
     { "input.tokens", "token_embd" },
-    { "l*.attn.q", { "blk.*.attn_q", unpair = pairs } },
-    { "l*.attn.k", { "blk.*.attn_k", unpair = pairs } },
-    { "l*.attn.v", "blk.*.attn_v" },
-    { "l*.attn.q_norm", "blk.*.attn_q_norm" },
-    { "l*.attn.k_norm", "blk.*.attn_k_norm" },
-    { "l*.attn.out", "blk.*.attn_output" },
-    { "l*.norm1", "blk.*.attn_norm" },
-    { "l*.norm1_after", "blk.*.post_attention_norm" },
-    { "l*.ff.gate", "blk.*.ffn_gate" },
-    { "l*.ff.up", "blk.*.ffn_up" },
-    { "l*.ff.down", "blk.*.ffn_down" },
-    { "l*.ff.router", "blk.*.ffn_gate_inp" },
-    { "l*.ff.experts.gate", "blk.*.ffn_gate_exps" },
-    { "l*.ff.experts.up", "blk.*.ffn_up_exps" },
-    { "l*.ff.experts.down", "blk.*.ffn_down_exps" },
+    { "l*.attn.{q,k}", { "blk.*.attn_{q,k}", unpair = pairs } },
+    { "l*.attn.{v,q_norm,k_norm,out}", "blk.*.attn_{v,q_norm,k_norm,output}" },
+    { "l*.{norm1,norm1_after}", "blk.*.{attn,post_attention}_norm" },
+    { "l*.ff.{gate,up,down,router}", "blk.*.ffn_{gate,up,down,gate_inp}" },
+    { "l*.ff.experts.{gate,up,down}", "blk.*.ffn_{gate,up,down}_exps" },
     { "l*.ff.shared_gate", "blk.*.ffn_gate_inp_shexp" },
-    { "l*.ff.shared.gate", "blk.*.ffn_gate_shexp" },
-    { "l*.ff.shared.up", "blk.*.ffn_up_shexp" },
-    { "l*.ff.shared.down", "blk.*.ffn_down_shexp" },
-    { "l*.norm2", "blk.*.ffn_norm" },
-    { "l*.norm2_after", "blk.*.post_ffw_norm" },
+    { "l*.ff.shared.{gate,up,down}", "blk.*.ffn_{gate,up,down}_shexp" },
+    { "l*.{norm2,norm2_after}", "blk.*.{ffn,post_ffw}_norm" },
     { "final_norm", "output_norm" },
   }
   return words.append({}, own, list)
@@ -227,8 +211,7 @@ add_decoder("stablelm", "StableLm", {
 })
 
 local gate_and_up = {
-  { "l*.ff.gate", { "blk.*.ffn_up", part = 1, parts = 2 } },
-  { "l*.ff.up", { "blk.*.ffn_up", part = 2, parts = 2 } },
+  { "l*.ff.{gate,up}", { "blk.*.ffn_up", parts = 2 } },
 }
 
 add_decoder("glm4", "Glm4", {
@@ -321,15 +304,63 @@ add_decoder("gemma3", "Gemma3", {
   end,
 })
 
+-- llama.cpp's converter stacks the layers that make other streams, of which it has three.
+local STREAMS = 4
+local of_gemma3n = {
+  { "input.layers_tokens", "per_layer_token_embd" },
+  { "input.layers_context", "per_layer_model_proj" },
+  { "l*.tokens.context_norm", "per_layer_proj_norm" },
+  { "l*.tokens.gate", "blk.*.inp_gate" },
+  { "l*.tokens.project", "blk.*.proj" },
+  { "l*.tokens.norm", "blk.*.post_norm" },
+  { "l*.low_rank.left", "blk.*.laurel_l" },
+  { "l*.low_rank.right", "blk.*.laurel_r" },
+  { "l*.low_rank.norm", "blk.*.laurel_post_norm" },
+  { "l*.streams.norm", "blk.*.altup_router_norm" },
+  { "l*.streams.router", "blk.*.altup_router" },
+  { "l*.streams.predict", "blk.*.altup_predict_coef" },
+  { "l*.streams.correct", "blk.*.altup_correct_coef" },
+  { "l*.streams.scale", "blk.*.altup_correct_scale" },
+}
+for i = 1, STREAMS - 1 do
+  for path, name in pairs { ["input.streams.%d"] = "altup_proj", ["output.streams.%d"] = "altup_unembd_proj" } do
+    of_gemma3n[#of_gemma3n + 1] = { path:format(i), { name, part = i, parts = STREAMS - 1, stacked = true } }
+  end
+end
+
+-- The file has the cutoffs of gates as numbers of deviations, and -inf for none.
+add_decoder("gemma3n", "Gemma3n", {
+  model_type = "gemma3n_text",
+  keys = decoder_keys({}, { maybe("attention.sliding_window", "sliding_window"),
+    maybe("attention.shared_kv_layers", "num_kv_shared_layers"),
+    key("embedding_length_per_layer_input", "hidden_size_per_layer_input"),
+    key("altup.num_inputs", "altup_num_inputs"), maybe("altup.active_idx", "altup_active_idx"),
+    maybe("final_logit_softcapping", "final_logit_softcapping", "number"),
+    maybe("rope.freq_base_swa", "rope_local_base_freq", "number") }),
+  tensors = decoder_tensors(of_gemma3n),
+  derive = function(config, file)
+    if config.altup_num_inputs ~= STREAMS then
+      file.refuse("gemma3n.altup.num_inputs", ("%d, but %d is supported"):format(config.altup_num_inputs, STREAMS))
+    end
+    local cutoffs = file.numbers("gemma3n.activation_sparsity_scale")
+    set_layer_types(config, file)
+    config.activation_sparsity_pattern = cutoffs and words.map(cutoffs, normal.below)
+    config.num_kv_shared_layers = config.num_kv_shared_layers or 0
+    config.laurel_rank = file.rows("blk.0.laurel_l.weight")
+    config.vocab_size_per_layer_input = file.rows("per_layer_token_embd.weight")
+    config.rope_theta = config.rope_theta or 1e6
+    decoder({}, biases)(config, file)
+    config.mlp_bias = nil
+  end,
+})
+
 -- Layers without heads of keys are convolutions.
 local of_lfm2 = {
   keys = with_sizes { key("attention.layer_norm_rms_epsilon", "norm_eps", "number"),
     maybe("rope.freq_base", "rope_theta", "number"), key("shortconv.l_cache", "conv_L_cache"),
     { "attention.head_count_kv", "num_key_value_heads", "count", each = true } },
   tensors = decoder_tensors {
-    { "l*.conv.b", { "blk.*.shortconv.in_proj", part = 1, parts = 3 } },
-    { "l*.conv.c", { "blk.*.shortconv.in_proj", part = 2, parts = 3 } },
-    { "l*.conv.x", { "blk.*.shortconv.in_proj", part = 3, parts = 3 } },
+    { "l*.conv.{b,c,x}", { "blk.*.shortconv.in_proj", parts = 3 } },
     { "l*.conv", "blk.*.shortconv.conv" },
     { "l*.conv.out", "blk.*.shortconv.out_proj" },
     { "l*.ff.router.correction", "blk.*.exp_probs_b.bias" },
@@ -411,17 +442,10 @@ end
 -- Returns the naming scheme of encoders, with rules of their own first.
 local function encoder_tensors(own)
   local list = {
-    { "input.tokens", "token_embd" },
-    { "input.types", "token_types" },
-    { "input.norm", "token_embd_norm" },
-    { "l*.attn.q", "blk.*.attn_q" },
-    { "l*.attn.k", "blk.*.attn_k" },
-    { "l*.attn.v", "blk.*.attn_v" },
-    { "l*.attn.out", "blk.*.attn_output" },
-    { "l*.norm1", "blk.*.attn_output_norm" },
-    { "l*.ff.up", "blk.*.ffn_up" },
-    { "l*.ff.down", "blk.*.ffn_down" },
-    { "l*.norm2", "blk.*.layer_output_norm" },
+    { "input.{tokens,types,norm}", "token_{embd,types,embd_norm}" },
+    { "l*.attn.{q,k,v,out}", "blk.*.attn_{q,k,v,output}" },
+    { "l*.{norm1,norm2}", "blk.*.{attn,layer}_output_norm" },
+    { "l*.ff.{up,down}", "blk.*.ffn_{up,down}" },
   }
   return words.append(own, list)
 end
@@ -441,19 +465,15 @@ architectures.bert = {
 }
 
 -- The rules of a stack of T5; path: before the graph's names, name: before the file's.
-local function t5_stack(path, name, more)
-  local list = {
+local function t5_stack(path, name)
+  return {
     { path .. "positions.bias.weight", name .. "blk.0.attn_rel_b.weight" },
     { path .. "l*.attn.positions.bias.weight", name .. "blk.*.attn_rel_b.weight" },
-    { path .. "l*.norm1", name .. "blk.*.attn_norm" },
+    { path .. "l*.attn.{q,k,v,out}", name .. "blk.*.attn_{q,k,v,o}" },
+    { path .. "l*.ff.{gate,up,down}", name .. "blk.*.ffn_{gate,up,down}" },
+    { path .. "l*.{norm1,norm2}", name .. "blk.*.{attn,ffn}_norm" },
     { path .. "final_norm", name .. "output_norm" },
   }
-  local parts = { ["attn.q"] = "attn_q", ["attn.k"] = "attn_k", ["attn.v"] = "attn_v", ["attn.out"] = "attn_o",
-    ["ff.gate"] = "ffn_gate", ["ff.up"] = "ffn_up", ["ff.down"] = "ffn_down", norm2 = "ffn_norm" }
-  for _, part in ipairs(words.sorted_keys(words.merged(parts, more))) do
-    list[#list + 1] = { path .. "l*." .. part, name .. "blk.*." .. (parts[part] or more[part]) }
-  end
-  return list
 end
 
 -- Files do not have the distance from which on all share a bucket, which is 128, nor the words of the feed-forward:
@@ -481,13 +501,13 @@ architectures.t5 = {
   model_type = "t5:writer", class = "T5ForConditionalGeneration", output = output,
   keys = words.append({ maybe("decoder_block_count", "num_decoder_layers") }, t5_keys),
   derive = t5("ForConditionalGeneration"),
-  tensors = words.append({ { "input.tokens", "token_embd" }, { "encoder.input.tokens", "token_embd" } },
-    t5_stack("", "dec.", { ["cross.q"] = "cross_attn_q", ["cross.k"] = "cross_attn_k", ["cross.v"] = "cross_attn_v",
-      ["cross.out"] = "cross_attn_o", norm_cross = "cross_attn_norm" }), t5_stack("encoder.", "enc.", {})),
+  tensors = words.append({ { "{input,encoder.input}.tokens", "token_embd" },
+    { "l*.{cross.q,cross.k,cross.v,cross.out,norm_cross}", "dec.blk.*.cross_attn_{q,k,v,o,norm}" } },
+    t5_stack("", "dec."), t5_stack("encoder.", "enc.")),
 }
 architectures.t5encoder = {
   model_type = "t5", class = "T5EncoderModel", keys = t5_keys, derive = t5("EncoderModel"),
-  tensors = words.append({ { "input.tokens", "token_embd" } }, t5_stack("", "enc.", {})),
+  tensors = words.append({ { "input.tokens", "token_embd" } }, t5_stack("", "enc.")),
 }
 
 architectures["nomic-bert"] = {
@@ -522,8 +542,7 @@ architectures["nomic-bert-moe"] = words.merged(nomic, {
   end,
   tensors = words.append({}, nomic.tensors, {
     { "l*.ff.router", "blk.*.ffn_gate_inp" },
-    { "l*.ff.experts.up", "blk.*.ffn_up_exps" },
-    { "l*.ff.experts.down", "blk.*.ffn_down_exps" },
+    { "l*.ff.experts.{up,down}", "blk.*.ffn_{up,down}_exps" },
   }),
 })
 

@@ -30,19 +30,16 @@ experts.of_qwen = words.append({
 }, experts.normalised)
 
 --- Returns Llama's rules of tensors in which the feed-forward is one of experts: the router's names and the names of
---- each expert's gate, up and down, after "layers.*.".
-function experts.tensors(routers, gate, up, down)
+--- each expert's gate, up and down (in braces), after "layers.*.".
+function experts.tensors(routers, parts)
   return {
     { "l*.ff.router", words.map(routers, function(router) return "layers.*." .. router end) },
-    { "l*.ff.experts.gate", "layers.*." .. gate },
-    { "l*.ff.experts.up", "layers.*." .. up },
-    { "l*.ff.experts.down", "layers.*." .. down },
+    { "l*.ff.experts.{gate,up,down}", "layers.*." .. parts },
   }
 end
 
 --- The same for families that began with Qwen.
-experts.qwen_tensors = experts.tensors({ "mlp.gate" }, "mlp.experts.{expert}.gate_proj", "mlp.experts.{expert}.up_proj",
-  "mlp.experts.{expert}.down_proj")
+experts.qwen_tensors = experts.tensors({ "mlp.gate" }, "mlp.experts.{expert}.{gate,up,down}_proj")
 
 -- Sets the names of weights of a folder that has all experts of a layer in two tensors. One has an expert's rows of its
 -- gate, then its rows of up, as transformers 5 keeps them in memory. names, has: of a family's derive.

@@ -17,8 +17,7 @@ local function flag(value) return type(value) == "boolean" end
 local function penalty(value) return is_number(value) and value >= -8 and value <= 8 end
 local function stops(value) return flag(value) or value == "never" end
 
--- transformers' key -> the field of a description's `generation`, whether a value is allowed, and the usual value,
--- which is left out.
+-- transformers' key -> the field of `generation`, whether a value is allowed, and the usual value, which is left out.
 local keys = {
   do_sample = { "draw", flag, false },
   temperature = { "temperature", positive, 1 },

@@ -184,23 +184,16 @@ function heads.bert_tables(others)
     -- Without token types as an input, all tokens have the first type.
     { "input.positions.weight", { "embeddings.position_embeddings.weight", plus = {
       "embeddings.token_type_embeddings.weight", row = 0 }, when = { "input.types", 0 } } },
-    { "input.positions", "embeddings.position_embeddings" },
-    { "input.types", "embeddings.token_type_embeddings" },
-    { "input.norm", "embeddings.LayerNorm" },
+    { "input.{positions,types,norm}", "embeddings.{position_embeddings,token_type_embeddings,LayerNorm}" },
   }
   return words.append(list, others)
 end
 
 --- The tensors of BERT's layers.
 heads.bert_layers = {
-  { "l*.attn.q", "encoder.layer.*.attention.self.query" },
-  { "l*.attn.k", "encoder.layer.*.attention.self.key" },
-  { "l*.attn.v", "encoder.layer.*.attention.self.value" },
-  { "l*.attn.out", "encoder.layer.*.attention.output.dense" },
-  { "l*.norm1", "encoder.layer.*.attention.output.LayerNorm" },
-  { "l*.ff.up", "encoder.layer.*.intermediate.dense" },
-  { "l*.ff.down", "encoder.layer.*.output.dense" },
-  { "l*.norm2", "encoder.layer.*.output.LayerNorm" },
+  { "l*.attn.{q,k,v,out}", "encoder.layer.*.attention.{self.query,self.key,self.value,output.dense}" },
+  { "l*.{norm1,norm2}", "encoder.layer.*.{attention.output,output}.LayerNorm" },
+  { "l*.ff.{up,down}", "encoder.layer.*.{intermediate,output}.dense" },
 }
 
 --- Returns BERT's tensors. projection: the name of the projection from narrow tables to d_model, or nil.
@@ -223,14 +216,10 @@ function heads.vit_tensors(class)
     { "input.class", class },
     { "input.positions.weight", "embeddings.position_embeddings" },
     { "input.patches", "embeddings.patch_embeddings.projection" },
-    { "l*.attn.q", both("attention.attention.query", "attention.q_proj") },
-    { "l*.attn.k", both("attention.attention.key", "attention.k_proj") },
-    { "l*.attn.v", both("attention.attention.value", "attention.v_proj") },
+    { "l*.attn.{q,k,v}", both("attention.attention.{query,key,value}", "attention.{q,k,v}_proj") },
     { "l*.attn.out", both("attention.output.dense", "attention.o_proj") },
-    { "l*.norm1", both("layernorm_before", "layernorm_before") },
-    { "l*.ff.up", both("intermediate.dense", "mlp.fc1") },
-    { "l*.ff.down", both("output.dense", "mlp.fc2") },
-    { "l*.norm2", both("layernorm_after", "layernorm_after") },
+    { "l*.{norm1,norm2}", both("layernorm_{before,after}", "layernorm_{before,after}") },
+    { "l*.ff.{up,down}", both("{intermediate,output}.dense", "mlp.{fc1,fc2}") },
     { "final_norm", "layernorm" },
   }
 end
@@ -251,20 +240,17 @@ heads.of_clip = "quick_gelu"
 
 --- The tensors of a tower for texts of CLIP's kind that are of no layer.
 heads.of_clip_texts = {
-  { "input.tokens", "embeddings.token_embedding" },
-  { "input.positions", "embeddings.position_embedding" },
+  { "input.{tokens,positions}", "embeddings.{token,position}_embedding" },
   { "final_norm", "final_layer_norm" },
 }
 
 --- Returns the tensors of a tower of CLIP, after `own`.
 function heads.clip_layers(own)
-  local layer, list = "encoder.layers.*.", words.append({}, own)
-  for _, each in ipairs { { "attn.q", "self_attn.q_proj" }, { "attn.k", "self_attn.k_proj" },
-    { "attn.v", "self_attn.v_proj" }, { "attn.out", "self_attn.out_proj" }, { "norm1", "layer_norm1" },
-    { "ff.up", "mlp.fc1" }, { "ff.down", "mlp.fc2" }, { "norm2", "layer_norm2" } } do
-    list[#list + 1] = { "l*." .. each[1], layer .. each[2] }
-  end
-  return list
+  return words.append({}, own, {
+    { "l*.attn.{q,k,v,out}", "encoder.layers.*.self_attn.{q,k,v,out}_proj" },
+    { "l*.ff.{up,down}", "encoder.layers.*.mlp.{fc1,fc2}" },
+    { "l*.{norm1,norm2}", "encoder.layers.*.{layer_norm1,layer_norm2}" },
+  })
 end
 
 heads.llama_fixed = { norm = "pre", norm_kind = "rms", final_norm = true, positions = "rope", gated = true }
@@ -276,15 +262,9 @@ function heads.llama_with(more) return words.merged(heads.llama_fixed, more) end
 function heads.llama_tensors(own)
   local list = {
     { "input.tokens", "embed_tokens" },
-    { "l*.attn.q", "layers.*.self_attn.q_proj" },
-    { "l*.attn.k", "layers.*.self_attn.k_proj" },
-    { "l*.attn.v", "layers.*.self_attn.v_proj" },
-    { "l*.attn.out", "layers.*.self_attn.o_proj" },
-    { "l*.norm1", "layers.*.input_layernorm" },
-    { "l*.ff.gate", "layers.*.mlp.gate_proj" },
-    { "l*.ff.up", "layers.*.mlp.up_proj" },
-    { "l*.ff.down", "layers.*.mlp.down_proj" },
-    { "l*.norm2", "layers.*.post_attention_layernorm" },
+    { "l*.attn.{q,k,v,out}", "layers.*.self_attn.{q,k,v,o}_proj" },
+    { "l*.{norm1,norm2}", "layers.*.{input,post_attention}_layernorm" },
+    { "l*.ff.{gate,up,down}", "layers.*.mlp.{gate,up,down}_proj" },
     { "final_norm", "norm" },
   }
   return words.append({}, own, list)

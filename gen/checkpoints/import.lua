@@ -7,12 +7,14 @@ local heads = require("checkpoints.heads")
 local json = require("common.json")
 local keys = require("data.keys")
 local ctc = require("checkpoints.ctc")
+local names = require("checkpoints.names")
 local pictures = require("checkpoints.pictures")
 local reserved = require("data.reserved")
 local rotary = require("checkpoints.rotary")
 local seq2seq = require("checkpoints.seq2seq")
 local sentence = require("checkpoints.sentence")
 local sounds = require("checkpoints.sounds")
+local spans = require("checkpoints.spans")
 local speech = require("checkpoints.speech")
 local stored = require("checkpoints.stored")
 local words = require("common.words")
@@ -27,8 +29,7 @@ local MOST_TOKENS = 512
 -- tokenizer. Both are at most the model's longest.
 local TEXT_LENGTH, USUAL_LENGTH = 256, 128
 
--- A model of frames takes up to 30 seconds at 50 frames a second; or exactly 10 seconds if it does not go with any
--- length.
+-- A model of frames takes up to 30 seconds at 50 frames a second; exactly 10 if it does not go with any length.
 local MOST_FRAMES, FRAME_LENGTH = 1499, 499
 
 -- A model that writes has sequences of up to this many tokens, or up to its longest, and this many of them.
@@ -70,9 +71,8 @@ local function head_of(self, config)
   if self.is_late and class == "HF_ColBERT" then return usual end
   -- Old checkpoints of one family may have the class of another family that it is derived from.
   if not suffix or not self.family.heads[suffix] then
-    local list = {}
-    for word in pairs(self.family.heads) do list[#list + 1] = self.family.model_types[self.facts.model_type] .. word end
-    table.sort(list)
+    local prefix = self.family.model_types[self.facts.model_type]
+    local list = words.map(words.sorted_keys(self.family.heads), function(word) return prefix .. word end)
     local reason = (self.family.refused or {})[suffix]
     faults.raise("usage", ("config.json: architectures: %s is not supported%s; supported are %s"):format(
       faults.quote(class), reason and ": " .. reason or "", table.concat(list, ", ")))
@@ -114,7 +114,7 @@ local function add_names(self, path, stage, without_bias)
   end
   for parameter, template in pairs(tensors or {}) do
     local rule = renamed(self, template)
-    local plain = #rule == 1 and type(rule[1]) == "string" and next(rule, 1) == nil
+    local plain = #words.sorted_keys(rule) == 1 and type(rule[1]) == "string"
     if parameter ~= "bias" or not without_bias then self.names[path .. "." .. parameter] = plain and rule[1] or rule end
   end
 end
@@ -152,7 +152,7 @@ local function output_stage(self, stage, number)
   end
   local result = { stage = stage[1], over = fact_or(self, stage.over), of = stage.of, name = stage.name,
     squeeze = stage.squeeze, mask = stage.mask, kind = stage.kind, eps = stage.eps, kernel = stage.kernel,
-    dilation = stage.dilation, cut = fact_or(self, stage.cut),
+    dilation = stage.dilation, cut = fact_or(self, stage.cut), both = stage.both, marked = stage.marked,
     pad = stage.pad and pad_of(self) or nil }
   self.has_labels = self.has_labels or stage.to == "labels"
   self.has_similarity = self.has_similarity or stage[1] == "similarity"
@@ -191,10 +191,7 @@ end
 
 -- True if a head pools only the rows before each sequence's end.
 local function needs_lengths(stages)
-  for _, stage in ipairs(stages) do
-    if stage[1] == "pool" and stage.over ~= "first" and stage.over ~= "all" then return true end
-  end
-  return false
+  return words.any(stages, function(each) return each[1] == "pool" and each.over ~= "first" and each.over ~= "all" end)
 end
 
 -- Returns the stage of token inputs: tables, token types and norm. It sets the names of the inputs.
@@ -202,7 +199,7 @@ local function token_input(self, fixed)
   local f = self.facts
   local types = f.types or 0
   -- A text of one part has no second type, and models of sentences take only such texts.
-  if (types < 2 or self.is_sentences or self.is_late) and not f.keeps_types then types = 0 end
+  if (types < 2 or self.is_sentences or self.is_late or self.folder.spans) and not f.keeps_types then types = 0 end
   if self.family.sums_types and types == 0 then
     self.sums_types = f.types > 0
     if f.types == 0 then self.names["input.tokens.weight"] = table_names(self) end
@@ -295,7 +292,7 @@ end
 -- Takes the output's table as the table of tokens, if the file has only the output's.
 local function check_tie(self)
   if not self.facts.tied or self.family.image or self.family.patches then return end
-  for _, rule in ipairs(self.family.tensors) do
+  for _, rule in ipairs(names.rules(self.family.tensors)) do
     if rule[1]:find("^input%.tokens") then
       local name = type(rule[2]) == "string" and rule[2] .. ".weight" or rule[2][1]
       if not has(self, name) and self.folder.tensors["lm_head.weight"] then
@@ -412,14 +409,8 @@ local function head_lines(self, class)
   local lines = { ("%s: %s of transformers' family %s, from its %s."):format(f.title, class, self.family.name,
     f.is_file and "GGUF file" or "folder") }
   local count, types = 0, {}
-  for _, tensor in pairs(f.tensors) do
-    count = count + 1
-    types[tensor.dtype] = true
-  end
-  local list = {}
-  for word in pairs(types) do list[#list + 1] = word end
-  table.sort(list)
-  lines[#lines + 1] = ("%d tensors of type %s."):format(count, table.concat(list, ", "))
+  for _, tensor in pairs(f.tensors) do count, types[tensor.dtype] = count + 1, true end
+  lines[#lines + 1] = ("%d tensors of type %s."):format(count, table.concat(words.sorted_keys(types), ", "))
   if f.is_file or f.quantised then lines[#lines + 1] = stored.said(f) end
   for _, note in ipairs(self.notes) do lines[#lines + 1] = note end
   return lines
@@ -438,7 +429,7 @@ end
 local function name_table(self)
   local scheme = scheme_of(self)
   if next(self.names) == nil and not self.folder.quantised then return scheme end
-  local result = { scheme, quantised = self.folder.quantised }
+  local result = { scheme, quantised = self.folder.quantised, prefix = self.folder.spans and self.family.prefixes }
   for path, rule in pairs(self.names) do result[path] = rule end
   return result
 end
@@ -476,7 +467,7 @@ local function tower_of(self, sides)
     family.derive(own, part, tower.names, function(name) return has(tower, name) end)
   end
   for path, template in pairs(tower.names) do self.names["encoder." .. path] = template end
-  for _, entry in ipairs(family.tensors) do -- the scheme's are ViT's
+  for _, entry in ipairs(names.rules(family.tensors)) do -- the scheme's are ViT's
     if rule.kinds and entry[1] == "input.class" then
       self.names["encoder.input.class"] = seq2seq.named_after(rule.names, entry[2])
     end
@@ -567,6 +558,7 @@ local function entries_of(self, stages)
     { "residual_scale", f.residual_scale },
     { "bias", f.bias or fixed.bias or (f.qkv_bias == false and { qkv = false } or nil) },
     { "values", fixed.values }, { "layer_scale", fixed.layer_scale }, { "layer_inputs", f.layer_inputs },
+    { "residual_rank", f.residual_rank }, { "streams", f.streams },
     { "qk_norm", f.qk_norm or fixed.qk_norm }, { "scale", f.score_scale or fixed.scale },
     { "softcap", f.softcap or nil }, { "sinks", fixed.sinks }, { "mask", mask }, { "memory", memory },
     { "conv_kernel", f.conv_kernel }, { "conv_activation", f.conv_activation },
@@ -588,6 +580,7 @@ local function entries_of(self, stages)
     { "position_projections", f.disentangled and f.disentangled.projections },
     { "input", input, self.input_remark }, { "inputs", self.inputs }, { "output", output },
     { "late_interaction", self.folder.tokenizer and self.late or nil },
+    { "spans", self.folder.spans and spans.of(self.folder) or nil },
     { "labels", labels }, { "label_function", label_function },
     { "tokenizer", not (self.family.image or self.family.patches) and path_of(self) or nil },
     { "pictures", self.pictures },
@@ -636,6 +629,10 @@ function import.text(path, from, form, tower, sides, asked)
     table.move(self.folder.notes or {}, 1, #(self.folder.notes or {}), #self.notes + 1, self.notes)
     if self.folder.modules or sentence.is_late(self.folder) then sentence.check(self.folder, self.notes) end
     self.family = self.facts.family
+    if self.folder.spans then
+      spans.check(self.folder, self.notes)
+      self.family = spans.family(self.family)
+    end
     local f = self.facts
     if f.d_ff == false then f.d_ff = nil end
     if f.kv_heads == false then f.kv_heads = f.heads end
@@ -645,7 +642,7 @@ function import.text(path, from, form, tower, sides, asked)
     self.tower_of_images = tower_of(self, sides)
     if self.family.derive then
       self.family.derive(f, self.folder.config, self.names, function(name) return has(self, name) end,
-        function(names, most) return gguf.first_floats(self.folder, self.family.prefixes, names, most) end)
+        function(list, most) return gguf.first_floats(self.folder, self.family.prefixes, list, most) end)
     end
     self.is_late = sentence.is_late(self.folder)
     local head = head_of(self, self.folder.config)
@@ -657,18 +654,21 @@ function import.text(path, from, form, tower, sides, asked)
       and head == "ForSequenceClassification")
     local variant = self.family.variants and self.family.variants[f.variant] or {}
     local scores = self.family.heads.ForMaskedLM
-    local stages = (self.is_sentences or self.is_late) and sentence.stages(self.folder, scores)
+    local stages = self.folder.spans and spans.stages(self.folder)
+      or (self.is_sentences or self.is_late) and sentence.stages(self.folder, scores)
       or self.asked.head and sentence.lexical_stages(self.folder, scores) or variant[head] or self.family.heads[head]
     self.notes[#self.notes + 1] = sentence.left_out(self.folder)
     stages = stages_of_writer(self, stages)
     local entries = entries_of(self, stages)
     local class = self.family.model_types[f.model_type]
-      .. (self.is_sentences and "Model, of sentence-transformers" or head)
+      .. (self.is_sentences and "Model, of sentence-transformers" or self.folder.spans and "Model, of GLiNER" or head)
     return write.description(head_lines(self, class), entries)
   end)
   local lines = done and self.notes or faults.is(result) and result.lines or {}
   for i, line in ipairs(lines) do
-    if line:find("^[%w_/]+%.json: ") and line:sub(1, #place) ~= place then lines[i] = place .. line end
+    if self.folder and self.folder.spans then line = spans.said(line) end
+    if line:find("^[%w_/]+%.json: ") and line:sub(1, #place) ~= place then line = place .. line end
+    lines[i] = line
   end
   if done then return result, lines, self.folder.tensors, self.length end
   error(result, 0)

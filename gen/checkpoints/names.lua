@@ -1,12 +1,13 @@
--- names.lua: finds the tensor of a checkpoint, and the part of it, that a weight of the graph comes from.
--- A naming scheme translates the graph's paths, such as l3.attn.q.weight. It is a list of rules, and the first that
--- fits is taken.
+-- names.lua: finds the tensor of a checkpoint, and the part of it, that a weight of the graph comes from. A naming
+-- scheme translates the graph's paths, such as l3.attn.q.weight. It is a list of rules; the first that fits counts.
 --
 -- A rule has a pattern of the graph's path, a source, and optionally `when`, a condition on the spec. A source is
 -- { names } with fields that sources.lua explains: names are tried in order, and %1 .. in them are the pattern's
 -- captures. Families of Hugging Face and descriptions write rules without patterns:
 --   ["l*.attn.q"] = "encoder.layer.*.attention.self.query"       * is the layer; for .weight and .bias
 --   ["l*.attn.q"] = { "h.*.attn.c_attn", part = 1, parts = 3, transpose = true }
+-- In a family's rule, words in braces stand for a rule each; parts without a part are of one name:
+--   { "l*.attn.{q,k,v}", "layers.*.{q,k,v}_proj" }   or   { "l*.attn.{q,k,v}", { "layers.*.qkv", parts = 3 } }
 local faults = require("common.faults")
 local torch = require("checkpoints.torch")
 local words = require("common.words")
@@ -75,6 +76,29 @@ local function compiled(path, template)
   return { pattern = pattern, source = source, when = when }
 end
 
+-- Returns a path or a template with the word of number i of all that are in braces.
+local function chosen(of, i)
+  if type(of) == "string" then
+    return (of:gsub("{([^{}]+,[^{}]+)}", function(list) return words.list(list, "[^,]+")[i] end))
+  elseif type(of) ~= "table" then
+    return of
+  end
+  local copy = { part = of.parts and i }
+  for key, value in pairs(of) do copy[key] = chosen(value, i) end
+  return copy
+end
+
+--- Returns a family's rules without braces.
+function names.rules(tensors)
+  local list = {}
+  for _, entry in ipairs(tensors) do
+    for i in ipairs(words.list(entry[1], "[^,]+")) do
+      list[#list + 1] = { chosen(entry[1], i), chosen(entry[2], i) }
+    end
+  end
+  return list
+end
+
 local own_names = { { pattern = "^(.*)$", source = { names = { "%1" } } } }
 
 -- name -> rules; further fields: adapt(found names, spec), prefixes.
@@ -96,7 +120,7 @@ function names.scheme(name)
   local record = not schemes[name] and records_by_name()[name]
   if record then
     local rules = { prefixes = record.prefixes }
-    for _, entry in ipairs(record.tensors) do rules[#rules + 1] = compiled(entry[1], entry[2]) end
+    for _, rule in ipairs(names.rules(record.tensors)) do rules[#rules + 1] = compiled(rule[1], rule[2]) end
     rules[#rules + 1] = own_names[1] -- for weights that the family has no name for
     schemes[name] = rules
   end
@@ -196,8 +220,7 @@ local function similar(path, weights)
   return words.nearest(path, modules)
 end
 
---- Checks that each rule of a description's own table was used for a weight. weights: the model's, by their paths.
---- Faults: usage.
+--- Checks that each rule of a description's own table was used for a weight. weights: by path. Faults: usage.
 function names.check_used(scheme, weights)
   local lines = {}
   for _, rule in ipairs(as_table(scheme).rules) do

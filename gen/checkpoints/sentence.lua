@@ -218,8 +218,7 @@ function sentence.is_cross_encoder(folder)
   return folder.modules ~= nil and #folder.modules == 1 and folder.modules[1].kind == "Transformer"
 end
 
---- Returns the last part of the path of the function that a cross-encoder applies to its scores, or nil if its folder
---- names none.
+--- Returns the last part of the path of the function of a cross-encoder's scores, or nil if its folder names none.
 function sentence.score_function(folder)
   local of_config, settings = folder.config.sentence_transformers, folder.settings or {}
   local path = type(of_config) == "table" and of_config.activation_fn
@@ -262,8 +261,7 @@ local function splade_of(module, scores)
       json.shown(config.activation_function))))
 end
 
---- True if a folder's model gives vectors of tokens that are compared one by one (ColBERT): by PyLate, or in Stanford's
---- format.
+--- True if a folder's model gives vectors of tokens compared one by one (ColBERT), by PyLate or in Stanford's format.
 function sentence.is_late(folder)
   local settings, classes = folder.settings or {}, folder.config.architectures
   return settings.similarity_fn_name == "MaxSim" or settings.query_prefix ~= nil

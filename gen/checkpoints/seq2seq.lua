@@ -23,16 +23,10 @@ local function add_stack(list, path, name, rules)
 end
 
 local layer = {
-  { "l*.attn.q", "layers.*.self_attn.q_proj" },
-  { "l*.attn.k", "layers.*.self_attn.k_proj" },
-  { "l*.attn.v", "layers.*.self_attn.v_proj" },
-  { "l*.attn.out", "layers.*.self_attn.out_proj" },
-  { "l*.norm1", "layers.*.self_attn_layer_norm" },
-  { "l*.ff.up", "layers.*.fc1" },
-  { "l*.ff.down", "layers.*.fc2" },
-  { "l*.norm2", "layers.*.final_layer_norm" },
-  { "input.norm", "layernorm_embedding" },
-  { "input.positions", "embed_positions" },
+  { "l*.attn.{q,k,v,out}", "layers.*.self_attn.{q,k,v,out}_proj" },
+  { "l*.{norm1,norm2}", "layers.*.{self_attn,final}_layer_norm" },
+  { "l*.ff.{up,down}", "layers.*.{fc1,fc2}" },
+  { "input.{norm,positions}", "{layernorm_embedding,embed_positions}" },
   { "final_norm", "layer_norm" },
 }
 
@@ -40,10 +34,7 @@ local layer = {
 seq2seq.decoder = {}
 add_stack(seq2seq.decoder, "", "decoder.", layer)
 add_stack(seq2seq.decoder, "", "decoder.", {
-  { "l*.cross.q", "layers.*.encoder_attn.q_proj" },
-  { "l*.cross.k", "layers.*.encoder_attn.k_proj" },
-  { "l*.cross.v", "layers.*.encoder_attn.v_proj" },
-  { "l*.cross.out", "layers.*.encoder_attn.out_proj" },
+  { "l*.cross.{q,k,v,out}", "layers.*.encoder_attn.{q,k,v,out}_proj" },
   { "l*.norm_cross", "layers.*.encoder_attn_layer_norm" },
 })
 

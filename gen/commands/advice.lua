@@ -102,15 +102,12 @@ end
 
 -- Returns advice on the value of an option with a list of values, or nil.
 local function about_choice(argv, option, listed)
-  local choices = {}
-  for choice in listed:gmatch("'([^']*)'") do choices[#choices + 1] = choice end
-  local value = value_after(argv, option)
+  local choices, value = words.list(listed, "'([^']*)'"), value_after(argv, option)
   local near = #choices > 3 and value ~= "" and words.nearest(value, choices)
   return near and ("did you mean %s?"):format(near) or nil
 end
 
--- Returns what an option says of a negative number after it, which argparse takes for options of one letter; nil if it
--- says nothing.
+-- Returns what an option says of a negative number after it, which argparse takes for options of one letter, or nil.
 local function about_negative(command, argv)
   for i, word in ipairs(argv) do
     local number = (argv[i + 1] or ""):match("^%-[%d.]+$")

@@ -1,6 +1,8 @@
 -- bench_table.lua: joins the benches of several variants into one table.
 -- Each program's rows are kept as printed. Columns in front of them name the keys that vary, unless the program prints
 -- them itself.
+local words = require("common.words")
+
 local bench_table = {}
 
 local join = {}
@@ -13,8 +15,7 @@ local function missing(results, has)
 end
 
 local function lines_of(text)
-  local list = {}
-  for line in text:gmatch("([^\n]*)\n?") do list[#list + 1] = line end
+  local list = words.list(text, "([^\n]*)\n?")
   if list[#list] == "" then list[#list] = nil end
   return list
 end
@@ -26,9 +27,7 @@ local function front(result, keys, before, between)
 end
 
 local function names(result, keys)
-  local list = {}
-  for n, i in ipairs(keys) do list[n] = result.varied[i].key end
-  return list
+  return words.map(keys, function(i) return result.varied[i].key end)
 end
 
 -- Joins the first tables of all results into one. The texts below them follow, each under its variant's values.
@@ -41,8 +40,7 @@ function join.md(results)
   end
   local lines, below = { titles .. first[1], rule .. first[2] }, {}
   for _, result in ipairs(results) do
-    local varied = {}
-    for _, each in ipairs(result.varied) do varied[#varied + 1] = each.key .. "=" .. each.value end
+    local varied = words.map(result.varied, function(each) return each.key .. "=" .. each.value end)
     local list, i = lines_of(result.text), 3
     while list[i] and list[i]:sub(1, 1) == "|" do
       lines[#lines + 1] = front(result, keys, "| ", " ") .. list[i]
@@ -103,10 +101,9 @@ function join.json(results)
   local keys = missing(results, function(key) return results[1].text:find('"' .. key .. '": ', 1, true) end)
   local list = {}
   for _, result in ipairs(results) do
-    local members = {}
-    for _, i in ipairs(keys) do
-      members[#members + 1] = ('"%s": %s, '):format(result.varied[i].key, json_value(result.varied[i].value))
-    end
+    local members = words.map(keys, function(i)
+      return ('"%s": %s, '):format(result.varied[i].key, json_value(result.varied[i].value))
+    end)
     for _, line in ipairs(lines_of(result.text)) do
       list[#list + 1] = (line:gsub("^%s*{%s*", function() return "{" .. table.concat(members) end))
     end

@@ -126,8 +126,7 @@ end
 -- The number of ranks of programs that are divided among several, by path.
 local ranks_of = {}
 
--- Builds the program of a variant in its own folder. Returns its path and the finished pipeline. exposed: that of
--- pipeline.run.
+-- Builds the program of a variant in its own folder. Returns its path and the pipeline. exposed: of pipeline.run.
 local function build_variant(root, arguments, list, with_text, exposed)
   local options = { only = true }
   local begun <close> = builder().begin(root, options)
@@ -135,8 +134,7 @@ local function build_variant(root, arguments, list, with_text, exposed)
   local state = compile(root, arguments, list, nil, with_text, exposed, begun)
   local folder = overrides.folder(state.spec.name, list, distinctions_of(state, exposed))
     .. (exposed and "-exposed" or "")
-  builder().make(state, folder, root, options)
-  local path = folder .. "/" .. state.spec.name
+  local path = folder .. "/" .. systems.program_of(state.spec.name, builder().make(state, folder, root, options))
   ranks_of[path] = state.spec.processes
   return path, state
 end
@@ -173,7 +171,7 @@ local function made_list(state, arguments, system)
   local name, about = state.spec.name, systems[system]
   local made = { ("lib%s.a"):format(name), (about.link or about.shared):format(name), name .. ".h", name .. ".pc",
     reserved_python.module(name) .. ".py", emit_python.name .. ".py", name .. "-config.cmake", name .. ".spdx.json" }
-  if not arguments.libraries then table.insert(made, 1, name) end
+  if not arguments.libraries then table.insert(made, 1, systems.program_of(name, system)) end
   return table.concat(made, ", ")
 end
 
@@ -189,10 +187,10 @@ function run.build(root, arguments)
   end
   if state.texts then name_files(state.texts) end
   name_files(state)
-  local path, try = folder .. "/" .. name, require("commands.build.try")
+  local path, try = folder .. "/" .. systems.program_of(name, system), require("commands.build.try")
   local kept = try.kept(state)
   if kept then output.print(kept .. "\n") end
-  local line = not arguments.libraries and try.line(state, path, own, options.embed ~= nil)
+  local line = not arguments.libraries and system == "linux" and try.line(state, path, own, options.embed ~= nil)
   if line then output.print(("try: %s\n"):format(line)) end
   return 0
 end
@@ -309,8 +307,7 @@ end
 
 function run.tune(root, arguments) return require("commands.tune").run(root, arguments) end
 
--- True if a folder's model does not go with any length. A folder that the compiler refuses goes with it: the message is
--- that of the build.
+-- True if a folder's model does not go with any length. A refused folder goes with it: the build says why.
 local function wants_one(root, folder, list)
   local done, state = pcall(pipeline.run, root, folder, list, "validate")
   if not done and not faults.is(state) then error(state, 0) end

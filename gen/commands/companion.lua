@@ -19,8 +19,7 @@ function companion.beside(description, ending)
   return not paths.is_checkpoint(description) and (description:gsub("%.lua$", "")) .. "." .. ending or nil
 end
 
---- Returns the file that a command uses: { file, asked = true if an option names it }, or nil. asked: the option's
---- value, or nil.
+--- Returns the file that a command uses: { file, asked = true if an option names it }, or nil. asked: the option's.
 function companion.find(asked, description, ending)
   local file = asked or companion.beside(description, ending)
   return asked ~= "none" and file and { file = file, asked = asked ~= nil } or nil

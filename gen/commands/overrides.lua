@@ -77,8 +77,7 @@ function overrides.check(list, lists)
   end
 end
 
---- Returns all combinations of listed values, { { overrides, varied = { { key, value } } } }. The last key changes
---- fastest.
+--- Returns combinations of listed values, { { overrides, varied = { { key, value } } } }. The last key changes fastest.
 function overrides.combinations(list)
   local all = { { overrides = {}, varied = {} } }
   for _, word in ipairs(list) do

@@ -49,8 +49,7 @@ local function labels_of_lines(text, path, names)
   return list
 end
 
---- Returns the labels of a file: integers of an .npy file or one per line, or words of the description's labels.
---- Faults: io, format.
+--- Returns a file's labels: integers of an .npy file or one per line, or words of the description. Faults: io, format.
 function quality.labels(path, names)
   local text = files.read_asked(path, "--labels: ")
   local list, wrong
@@ -108,11 +107,9 @@ local function worst_within(programs, graphs, spec, arguments, weights, folder, 
   end
   local words = samples.words(given, graphs.f32, folder, weights)
   local ok, code = run_both(programs, words, function(which)
-    local outputs = {}
-    for i, each in ipairs(list) do
-      outputs[i] = { member = each[which], path = path_of(folder, which, "within_" .. i) }
-    end
-    return outputs
+    return common_words.map(list, function(each, i)
+      return { member = each[which], path = path_of(folder, which, "within_" .. i) }
+    end)
   end, run)
   if not ok then return nil, code end
   local told = padding.of(words, spec)
@@ -132,8 +129,7 @@ local function worst_within(programs, graphs, spec, arguments, weights, folder, 
   return worst
 end
 
--- Removes `top` from all rows if an output in f32 has no finite number. Integers that come from NaN are equal in both,
--- and mean nothing.
+-- Removes `top` from all rows if an output in f32 has no finite number. Integers from NaN are equal in both.
 local function without_numbers(rows)
   local is_empty = false
   for _, row in ipairs(rows) do is_empty = is_empty or row.is_empty end
@@ -281,9 +277,9 @@ function quality.measure(arguments, weights, build, run)
   end
   local words = samples.words(arguments, graphs.other, folder.path, weights)
   local ok, code = run_both(programs, words, function(which)
-    local outputs = {}
-    for i, member in ipairs(members) do outputs[i] = { member = member, path = path_of(folder.path, which, member) } end
-    return outputs
+    return common_words.map(members, function(member)
+      return { member = member, path = path_of(folder.path, which, member) }
+    end)
   end, run)
   if not ok then return nil, code end
   local outputs, within = compare(graphs.other, graphs.f32, labels, folder.path, padding.of(words, state.spec)), nil

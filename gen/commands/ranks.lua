@@ -1,5 +1,4 @@
--- ranks.lua: starts the programs of models that are divided among ranks by MPI's mpirun, and refuses what does not go
--- with them.
+-- ranks.lua: starts programs of several ranks by MPI's mpirun, and refuses what does not go with them.
 local common_words = require("common.words")
 local faults = require("common.faults")
 local libuv = require("common.libuv")

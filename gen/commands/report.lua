@@ -40,8 +40,7 @@ function report.sort_words(arguments)
   arguments.overrides, arguments.others = list, more
 end
 
--- Returns the value of a program's output. Members that are null are left out, because pictures test if there is a
--- number.
+-- Returns the value of a program's output. Null members are left out, as pictures test if there is a number.
 local function decoded(text, what)
   local value, wrong = json.decode(text)
   return value or faults.raise("machine", ("%s printed text that is not JSON: %s"):format(what, wrong))
@@ -108,8 +107,7 @@ local options_of = {
 -- Environment variables that a build and a run depend on (README.md of this folder, "Environment and cache").
 local environment = { "CC", "CROSS", "ATTN2C_CFLAGS", "ATTN2C_LDFLAGS", "ATTN2C_MPI", "ATTN2C_MPIRUN", "ATTN2C_TARGET" }
 
--- Returns the command line of a command, as a list of quoted words. It has the words of `list` and this command's
--- options.
+-- Returns a command line as a list of quoted words. It has the words of `list` and this command's options.
 local function line_of(name, list, arguments, more)
   local parts = {}
   local function add(word) parts[#parts + 1] = words.shell(word) end
@@ -207,8 +205,7 @@ local function entry_of(list, name)
   return nil
 end
 
--- Compares the outputs of a variant with those in f32. Returns nil if the variant is in f32, or if its weights are
--- random.
+-- Compares the outputs of a variant with those in f32. Returns nil in f32, or if its weights are random.
 local function quality_of(root, arguments, tools, variant, state)
   local weights = weights_of(arguments, variant.path)
   if not weights or precision.is_plain(state.spec.precision) then return nil end

@@ -116,11 +116,9 @@ function Programs:part(rank)
   local part = rank and { "--part", tostring(rank) } or {}
   local built, names = self:bench(self.path, true, table.unpack(part))
   local half = self.half and self:bench(self.half_path, true, table.unpack(part))
-  local rows = {}
-  for i, name in ipairs(names) do
-    rows[i] = extended(half and half[name], built[name], self.half, self.built, self.layers)
-  end
-  return rows
+  return words.map(names, function(name)
+    return extended(half and half[name], built[name], self.half, self.built, self.layers)
+  end)
 end
 
 -- Returns the rows of the slowest parts: ranks of one kind have equal parts, and one of them stands for all.

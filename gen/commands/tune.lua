@@ -41,8 +41,7 @@ end
 local Tuner = {}
 Tuner.__index = Tuner
 
--- Returns the arguments with the one target in use here. Only that target is built and measured, because a tuning file
--- is for one target.
+-- Returns the arguments with the one target in use here. A tuning file is for one target.
 local function aimed(root, arguments)
   local machine = targets.machine(os.getenv)
   if machine ~= uv.os_uname().machine then
@@ -79,10 +78,7 @@ end
 
 -- True if a choice has the parameters that are fixed.
 local function fits(choice, fixed)
-  for _, name in ipairs(tuning.names) do
-    if fixed[name] ~= nil and choice[name] ~= fixed[name] then return false end
-  end
-  return true
+  return words.all(tuning.names, function(name) return fixed[name] == nil or choice[name] == fixed[name] end)
 end
 
 local function new(root, arguments, start)
@@ -264,8 +260,7 @@ function Tuner:confirm()
   end
 end
 
--- Builds and times the choices of `choice_of(product)`, and takes those that are better. by: the time that decides,
--- "own" or "region".
+-- Builds and times the choices of `choice_of(product)`, and takes those that are better. by: "own" or "region" time.
 function Tuner:try(choice_of, by)
   local choices = {}
   for _, product in ipairs(self.order) do choices[product.key] = choice_of(product) end

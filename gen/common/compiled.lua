@@ -1,8 +1,7 @@
--- compiled.lua: loads the compiler's own modules, and keeps them as bytecode, which Lua loads in a tenth of the time.
--- A file of the user's cache has those that commands have loaded, and the templates (common/template.lua). Bytecode is
+-- compiled.lua: loads the compiler's own modules, and keeps them as bytecode, which Lua loads in a tenth of the time. A
+-- file of the user's cache has those that commands have loaded, and the templates (common/template.lua). Bytecode is
 -- used only if its source and Lua itself are what they were, and if its two copies agree, so that damage is found. The
--- file appears by one rename. If processes write it at once, the last one wins, and what the others have added is added
--- again later.
+-- file appears by one rename. If processes write it at once, the last one wins, and others add again later.
 local lfs = require("lfs")
 
 local compiled = {}
@@ -60,8 +59,7 @@ local function entry_of(name)
   return handle and handle:seek("set", at.at) and handle:read(at.size)
 end
 
---- Returns the function that a text is compiled to: from its bytecode, if the cache has that in the entry `name`, else
---- by compile().
+--- Returns the function that a text is compiled to: from bytecode in the cache's entry `name`, else by compile().
 function compiled.chunk(name, source, compile)
   local is_whole, same, code, copy = pcall(string.unpack, ENTRY, entry_of(name) or "")
   local chunk = is_whole and same == source and code == copy and load(code, name, "b")

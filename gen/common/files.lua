@@ -71,8 +71,7 @@ function files.names(folder)
   return names
 end
 
---- Returns at most `most` bytes of a regular file. Returns nil if there is no such file, nil and a message if it cannot
---- be read.
+--- Returns at most `most` bytes of a regular file. Returns nil: there is none; nil, message: it cannot be read.
 function files.read_some(path, most)
   if not lfs.attributes(path, "mode") then return nil end
   local handle, message = files.open(path)

@@ -38,8 +38,7 @@ function known.section(name)
   return keys, patterns
 end
 
---- Returns the entry of a key in the first of the sections that has it, or nil. A section is a name, or a set of keys
---- that are read.
+--- Returns the entry of a key in the first of the sections that has it, or nil. A section is a name, or a set of keys.
 function known.entry(key, sections)
   for _, section in ipairs(sections) do
     if type(section) == "table" then

@@ -71,8 +71,7 @@ local function raise_asked()
   error(signal == "sigint" and "interrupted!" or "terminated!", 0)
 end
 
---- Raises "interrupted!" or "terminated!" if a signal has asked for it since the first child was started; "late!" as
---- above.
+--- Raises "interrupted!" or "terminated!" if a signal has come since the first child was started; "late!" as above.
 function process.poll()
   if is_watching then uv.run("nowait") end
   if is_asked_to_end() then raise_asked() end

@@ -27,8 +27,7 @@ local function time_text(seconds)
   return ("%.0f min"):format(seconds / 60)
 end
 
--- True if the bar has to be drawn now. Short work needs neither the clock nor the terminal, so that libuv is not loaded
--- for it.
+-- True if the bar has to be drawn now. Short work needs neither the clock nor the terminal, so libuv is not loaded.
 local function is_due(self)
   if not self.clock then
     if os.time() - self.second < SHOWN_AFTER then return false end

@@ -32,8 +32,7 @@ function store.is_private(path)
   return true
 end
 
---- Makes a private folder and its parents. Returns its path, or nil and the reason, which is "is not there" if nothing
---- could be made.
+--- Makes a private folder and its parents. Returns its path, or nil and why: "is not there" if none could be made.
 function store.private_folder(path)
   local above = path:match("^(.*)/[^/]*$")
   if above and above ~= "" then pcall(files.make_folder, above) end

@@ -18,8 +18,7 @@ local function distance(a, b)
   return row[#b]
 end
 
---- Returns a table with the keys of several tables, each of which may be nil. The last one that has a key gives its
---- value.
+--- Returns a table with the keys of several tables, each of which may be nil. The last with a key gives its value.
 function words.merged(...)
   local result = {}
   for i = 1, select("#", ...) do
@@ -69,10 +68,10 @@ function words.append(list, ...)
   return list
 end
 
---- Returns the words of a text, which have blanks between them.
-function words.list(text)
+--- Returns the matches of a pattern in a text; without a pattern its words, which have blanks between them.
+function words.list(text, pattern)
   local list = {}
-  for word in text:gmatch("%S+") do list[#list + 1] = word end
+  for word in text:gmatch(pattern or "%S+") do list[#list + 1] = word end
   return list
 end
 
@@ -99,11 +98,37 @@ function words.any(list, is)
   return false
 end
 
---- Returns the list of of(member) for the members of a list, without those for which it is nil.
+--- True if is(member) is true for all members of a list.
+function words.all(list, is)
+  for _, member in ipairs(list) do if not is(member) then return false end end
+  return true
+end
+
+--- Returns the list of of(member, index) for the members of a list, without those for which it is nil.
 function words.map(list, of)
   local made = {}
-  for _, member in ipairs(list) do made[#made + 1] = of(member) end
+  for i, member in ipairs(list) do made[#made + 1] = of(member, i) end
   return made
+end
+
+--- Returns the sum of of(member) for the members of a list; without `of`, of the members.
+function words.sum(list, of)
+  local sum = 0
+  for _, member in ipairs(list) do sum = sum + (of and of(member) or member) end
+  return sum
+end
+
+--- Returns the largest of(member) for the members of a list, or 0; without `of`, the largest member.
+function words.most(list, of)
+  local most = 0
+  for _, member in ipairs(list) do most = math.max(most, of and of(member) or member) end
+  return most
+end
+
+--- Adds a member to the list that a table has at a key, which is made if it is missing.
+function words.add(lists, key, member)
+  lists[key] = lists[key] or {}
+  table.insert(lists[key], member)
 end
 
 --- Returns an integer with commas: 1234567 -> 1,234,567.

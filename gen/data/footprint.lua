@@ -54,8 +54,7 @@ function footprint.repeated(dimensions, count, stride)
   return result
 end
 
--- Returns the first element, and the dimensions with positive strides in ascending order, without dimensions of one
--- element.
+-- Returns the first element, and the dimensions with positive strides in ascending order, but the ones of one element.
 local function in_order(dimensions)
   local first, list = dimensions.first, {}
   for _, dimension in ipairs(dimensions) do

@@ -66,10 +66,9 @@ end
 
 -- Appends the names of a list as an enumeration of numbers from 0, with its count.
 local function add_names(body, prefix, list)
-  local members = {}
-  for i, row in ipairs(list) do
-    members[i] = ("%s_%s"):format(prefix, (type(row) == "table" and row[1] or row):upper())
-  end
+  local members = words.map(list, function(row)
+    return ("%s_%s"):format(prefix, (type(row) == "table" and row[1] or row):upper())
+  end)
   members[#members + 1] = prefix .. "S"
   body[#body + 1] = ""
   add_members(body, "enum {", members)

@@ -234,8 +234,7 @@ loops.forms = {
       end
     end,
   },
-  -- Panels of the keys that a block of queries sees; `taken` is the number of a panel's keys, `padded` the same in
-  -- whole vectors.
+  -- Panels of the keys that a block of queries sees; `taken`: a panel's keys, `padded`: in whole vectors.
   seen = {
     head = "for (ptrdiff_t key = ${start}; key < ${stop}; key += ${step}) {",
     locals = { { "taken", "ATTN2C_LEAST(${stop} - key, ${step})" },

@@ -84,12 +84,8 @@ function precision.cache_bits(word) return kept_bits[word] end
 
 --- Returns the words of the numbers that a state may keep, in order.
 function precision.words_of_cache()
-  local list = {}
-  for _, each in ipairs(types.of_weights) do
-    if each.attention then list[#list + 1] = each.word end
-  end
-  list[#list + 1] = "int4"
-  return list
+  return words.append(words.map(types.of_weights, function(each) return each.attention and each.word or nil end),
+    { "int4" })
 end
 
 --- True if some product's inputs may have factors against outliers.

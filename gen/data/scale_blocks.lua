@@ -32,10 +32,9 @@ function scale_blocks.of_linear(given, section, path)
   return known(of[path] or of[section] or of[precision.part_of(section, path)] or given.all)
 end
 
--- The parts whose products have fine inputs. The products of the last layer have them, too: nothing after it evens
--- their rounding out. The rest takes two thirds of a divergence from floats away, and a token is hardly slower
--- (models/README.md has what each part gives). A token's weights are read once for both bytes, and a prompt has one row
--- of logits.
+-- The parts whose products have fine inputs. The products of the last layer have them, too: nothing evens it out later.
+-- The rest takes two thirds of a divergence from floats away, and a token is hardly slower (models/README.md has what
+-- each part gives). A token's weights are read once for both bytes, and a prompt has one row of logits.
 local FINE = { output = true, qkv = true }
 
 --- Returns whether the inputs of a product with weights in scale blocks have 15 bits. layers: of the model.

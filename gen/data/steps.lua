@@ -24,6 +24,7 @@ local of_experts = require("data.steps_experts")
 local of_integers = require("data.steps_integers")
 local of_kept = require("data.steps_kept")
 local of_ranks = require("data.steps_ranks")
+local of_tables = require("data.steps_tables")
 local row_entries = require("data.row_entries")
 local types = require("data.types")
 local words = require("common.words")
@@ -33,8 +34,6 @@ local steps = {}
 local matrix, vector = footprint.matrix, footprint.vector
 local each, of_rows, of_scores, written, read = row_entries.each, row_entries.of_rows, row_entries.of_scores,
   row_entries.written, row_entries.read
-
-local function square(c) return c.rows * c.cols end
 
 -- Returns the footprint of an online softmax's state, which has three rows; those before `to` and from `from` on.
 local function state(from, to)
@@ -52,18 +51,10 @@ local function planes(c) return { first = 0, { c.heads, c.stride }, { c.rows, c.
 
 local function packed_buckets(c) return { first = 0, { c.buckets * c.rows, 1 } } end
 
--- Returns the footprint of rows of x that the integer operand `name` may choose, `ld` (a constant) apart.
-local function chosen(name, ld)
-  return function(c)
-    local least = c[name .. "_least"]
-    return { first = least * c[ld], { c[name] - least + 1, c[ld] }, { c.cols, 1 } }
-  end
+-- Returns the footprint of the rows of x that the integer operand `row` may choose.
+local function one_row(c)
+  return { first = c.row_least * c.ldx, { c.row - c.row_least + 1, c.ldx }, { c.cols, 1 } }
 end
-
-local looked_up, one_row, looked_up_apart = chosen("ids", "cols"), chosen("row", "ldx"), chosen("ids", "ldt")
-
--- Footprint of one element for each id that is possible.
-local function looked_up_scale(c) return { first = c.ids_least, { c.ids - c.ids_least + 1, 1 } } end
 
 -- Declares a pool of the first rows: the cost of an element, its equation.
 local function pool(name, cost, equation)
@@ -206,12 +197,10 @@ local function context_repair_nonzero(name, type, together)
 end
 
 local gain, bias = { "gain", "r", vector("cols"), optional = true }, { "bias", "r", vector("cols"), optional = true }
-local ids = { "ids", "r", vector("rows"), type = "i32" }
 
 -- Declares a norm, of whole rows and of each of their heads. operands: of the norm of a row.
 local function norms(cost, equation, operands)
-  local of_heads = {}
-  for i, each_ in ipairs(operands) do of_heads[i] = { each_[1], "r", vector("head_dim"), optional = true } end
+  local of_heads = words.map(operands, function(of) return { of[1], "r", vector("head_dim"), optional = true } end)
   return of_rows(cost, equation, { constants = { "eps" }, operands = operands }), {
     constants = { "rows", "heads", "head_dim", "ldx", "ldy", "eps", "cols" }, apart = { cols = true },
     operands = { written(), read(), table.unpack(of_heads) }, cost = each(cost),
@@ -253,6 +242,12 @@ steps.rows = {
     { constants = { "lo", "hi", "keep" } }),
   normalise = of_rows(16, "y[i] = x[i] / max(|x[i]|, ${eps})", { constants = { "eps" } }),
   softmax_rows = of_rows(51, "y[i][j] = exp(x[i][j] - max) / sum over j"),
+  row_length = {
+    constants = { "rows", "cols", "ldx", "ldy" },
+    operands = { { "y", "w", function(c) return { first = 0, { c.rows, c.ldy }, { 1, 1 } } end }, read() },
+    cost = each(6), equation = "y[i] = |x[i]|",
+  },
+  sparsify = of_rows(18, "y[i][j] = max(x[i][j] - mean - ${factor} deviation, 0)", { constants = { "factor" } }),
   share = of_rows(4, "y[i][j] = x[i][j] / (sum over j + ${eps})", { constants = { "eps" } }),
   log_softmax = of_rows(51, "y[i][j] = x[i][j] - max - log(sum over j of exp(x[i][j] - max))"),
   rotate = {
@@ -293,6 +288,15 @@ steps.rows = {
     cost = function(c) return 3 * c.rows * c.cols * c.kernel end,
     touched = function(c) return (c.rows + c.kernel - 1) * c.cols end,
     equation = "y[i] = bias + sum of x[before + i - ${kernel} + 1 + t] weight[t] over t, without rows before the first",
+  },
+  recurrent = {
+    constants = { "rows", "width", "ldx", "ldy", "backward" },
+    operands = { { "y", "w", matrix("rows", "width", "ldy") },
+      { "x", "r", function(c) return { first = 0, { c.rows, c.ldx }, { 4 * c.width, 1 } } end },
+      { "weight", "r", function(c) return { first = 0, { 4 * c.width * c.width, 1 } } end },
+      { "marks", "r", vector("rows"), type = "i32", optional = true }, { "valid", "value" } },
+    cost = function(c) return c.rows * c.width * (8 * c.width + 200) end,
+    equation = "y[i] = the state of an LSTM after row i of the first valid, of those with marks[i] = 1",
   },
   grid_positions = {
     constants = { "rows", "cols", "grid", "ldt", "ldy" },
@@ -434,11 +438,6 @@ steps.rows = {
     cost = each(14),
     equation = "y[i] = x[i] factors / scale[i] as integers, scale[i] = max |x[i] factors| / 127",
   },
-  embed = {
-    constants = { "rows", "cols", "ldy" },
-    operands = { written(), { "table", "r", looked_up, touched = square }, ids }, cost = each(8),
-    equation = "y[i] = table[ids[i]]",
-  },
   embed_boxes = {
     constants = { "rows", "cols", "places", "ldy" },
     operands = { written(), { "table", "r", function(c) return { first = 0, { 4 * c.places * c.cols, 1 } } end,
@@ -501,23 +500,14 @@ steps.rows.rms_norm, steps.rows.rms_norm_heads, steps.rows.rms_norm_each = norms
 steps.rows.layer_norm, steps.rows.layer_norm_heads, steps.rows.layer_norm_each = norms(22,
   "y[i] = (x[i] - mean) / sqrt(variance + ${eps}) * gain + bias", { gain, bias })
 
--- The operations of each number type but f32: in a trace, widen rows; look up rows of a table, with a scale for each if
--- the type has scales.
+-- The operation of each number type but f32 that widens rows in a trace.
 for _, type in ipairs(types.of_weights) do
-  local name, scales = type.name, type.scales
   if type.rows then
-    steps.rows["widen_" .. name] = of_rows(6, scales and "y = x, as float" or "y = x", nil, name)
-    local operands = { written(), { "table", "r", looked_up_apart, touched = square, type = name }, ids }
-    local scale = { "scale", "r", looked_up_scale, touched = function(c) return c.rows end }
-    if scales then table.insert(operands, 3, scale) end
-    steps.rows["embed_" .. name] = {
-      constants = { "rows", "cols", "ldt", "ldy" }, operands = operands, cost = each(8),
-      equation = scales and "y[i] = scale[ids[i]] table[ids[i]]" or "y[i] = table[ids[i]], as float",
-    }
+    steps.rows["widen_" .. type.name] = of_rows(6, type.scales and "y = x, as float" or "y = x", nil, type.name)
   end
 end
 
-for _, entries in ipairs { of_experts, of_ranks, of_integers, of_kept } do
+for _, entries in ipairs { of_experts, of_ranks, of_integers, of_kept, of_tables } do
   for name, entry in pairs(entries) do steps.rows[name] = entry end
 end
 for name, entry in pairs(steps.rows) do row_entries.complete(name, entry) end

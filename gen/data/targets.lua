@@ -72,8 +72,7 @@
 -- weights         the entry is only for weights of this number type: panels of int8 are half as long as bf16's
 -- open            the entry is for products whose rows only a call knows. Their panels suit few and many rows
 --
--- Measured on machines of Zen 4 and Zen 5 and on a Xeon with AMX: tests/bench/products/fit.lua prints what the rule
--- loses on each.
+-- Measured on machines of Zen 4 and Zen 5 and on a Xeon with AMX: tests/bench/products/fit.lua prints its losses.
 local libuv = require("common.libuv")
 local words = require("common.words")
 
@@ -200,8 +199,7 @@ local avx512bf16 = extended(avx512, { name = "avx512bf16", bf16 = "pairs", bf16_
   -- A Zen 4 reads memory fastest if few rows ask for nothing. Xeons with these instructions have AMX, and ask.
   rule = rule { pad = 16, stream_rows = 4, near = 0 } })
 
--- Strips in AMX have two tiles of 16 outputs and two of 16 rows. So panels are one or two strips, and token blocks
--- whole ones.
+-- Strips in AMX have two tiles of 16 outputs and two of 16 rows. Panels are one or two strips, token blocks whole ones.
 local amx = extended(avx512bf16, {
   name = "amx", has_tiles = true, rule = avx512.rule, cflags = "-mamx-tile -mamx-bf16 -mamx-int8",
   needs = { "amx_tile", "amx_bf16", "amx_int8" },
@@ -291,8 +289,7 @@ targets.parameters = {
 }
 
 --- Returns the processor that code is made for, in the form that begins a compiler's triple. It is that of CROSS
---- (aarch64-linux-gnu-), of CC (clang --target=aarch64-linux-gnu), or this machine's. environment: os.getenv, except
---- in tests.
+--- (aarch64-linux-gnu-), of CC (clang --target=aarch64-linux-gnu), or this machine's. environment: os.getenv.
 function targets.machine(environment)
   local prefix, compiler = environment("CROSS") or "", environment("CC") or ""
   return prefix:match("([%w_]+)%-[^/]*$") or compiler:match("%-%-target=([%w_]+)")
@@ -334,14 +331,12 @@ local function flags_here()
 end
 
 local function has_all(flags, target)
-  for _, flag in ipairs(target.needs) do if not flags[flag] then return false end end
-  return true
+  return words.all(target.needs, function(flag) return flags[flag] end)
 end
 
 --- Returns the target of a list that gives the same bits as a target whose instructions may be slow on some machines,
 --- without them: the same vectors, and the same instructions for other types. Returns nil if there is none, or if the
---- model has no products of bf16. names: those with the most instructions first; precisions: a set, as targets.host has
---- it.
+--- model has no products of bf16. names: those with the most instructions first; precisions: of targets.host.
 function targets.instead(name, names, precisions)
   local target, is_after = targets.by_name[name], false
   if not target.is_measured or target.has_tiles or not precisions.bf16 then return nil end

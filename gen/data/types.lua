@@ -67,7 +67,7 @@ local of_iq2 = { -43, -25, -8, 8, 25, 43 }
 ---   take 1.5 times as long on a Zen 4 if they ask for one of each pair. nil: as few_rows
 --- bit: in the field of a packed file that says which types the file contains; it never changes
 ---
---- Weights of integers in scale blocks, 32 inputs of one output that share a scale (runtime/ops/product_scaled.h), have
+--- Weights of integers in scale blocks, 32 inputs of one output that share a scale (runtime/ops/product/scaled.h), have
 --- these fields. Their elements are the bytes of the packed form:
 --- weights: its name in the key `weights`; rows: the type of the rows that its products usually read
 --- block: { bits: of an integer; scale_bytes: of a scale, 2 for f16, 4 for f32, or 1 for a power of two; scales: of a
@@ -144,8 +144,7 @@ end
 --- The type of rows that are quantised.
 types.quantised = "i8"
 
--- Types of products, by the type of the weights: with rows of the same type, with rows of floats that are on its grid,
--- and with fine rows.
+-- Types of products, by the type of the weights: with rows of this type, with floats on its grid, with fine rows.
 local products, products_of_floats, products_of_fine = {}, {}, {}
 for _, each in ipairs(types.of_weights) do
   local name, sum = each.name, each.sum or "f32"
@@ -173,10 +172,9 @@ types.f32_product = products.f32
 
 --- Returns the words of the types of weights as a text, "bf16 or int8". rows: only of those with this field `rows`.
 function types.words(rows)
-  local list = {}
-  for _, each in ipairs(types.of_weights) do
-    if not rows or each.rows == rows then list[#list + 1] = each.word end
-  end
+  local list = words.map(types.of_weights, function(each)
+    return (not rows or each.rows == rows) and each.word or nil
+  end)
   return (table.concat(list, ", "):gsub(", ([^,]*)$", " or %1"))
 end
 
@@ -188,14 +186,16 @@ function types.word(type) return types.all[type].word or types.all[type].weights
 --- Returns the number of inputs of one output that are next to each other in a panel, and that a step takes.
 function types.group(type) return types.all[type].group end
 
+--- Returns the elements from one output of a panel of weights for k inputs to the next; of scale blocks, on average.
+function types.apart(k, type) return types.all[type].block and types.panel_bytes(k, 1, type) or types.group(type) end
+
 -- Returns the rows of a panel of weights for k inputs.
 local function panel_rows(of, k) return (k + of.group - 1) // of.group + (of.start or 0) end
 
 --- Returns the bytes of a pair of scale blocks of `lda` outputs.
 function types.pair_bytes(lda, type) return 2 * types.all[type].block.bytes * lda end
 
---- Returns the cache lines that are prefetched in the time of such a pair: all lines of a panel with its units, of any
---- number of inputs.
+--- Returns the cache lines prefetched in a pair's time: all lines of a panel with its units, of any number of inputs.
 function types.pair_lines(lda, type)
   local units = types.all[type].block.unit and types.LINE or 0 -- at most
   return (types.pair_bytes(lda, type) + units + types.LINE - 1) // types.LINE

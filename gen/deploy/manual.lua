@@ -47,11 +47,7 @@ end
 
 -- Returns the options except --help, which all commands have.
 local function own_options(parser)
-  local list = {}
-  for _, option in ipairs(parser._options) do
-    if option._name ~= "-h" and option._aliases[1] ~= "-h" then list[#list + 1] = option end
-  end
-  return list
+  return words.filter(parser._options, function(option) return option._name ~= "-h" and option._aliases[1] ~= "-h" end)
 end
 
 -- Returns the words after a command's name.

@@ -1,5 +1,5 @@
 -- forms.lua: describes how a strip multiplies and adds f32, bf16 and int8 on each target, and the cost of that.
--- A form names the functions of runtime/ops/product*.h that a step is made of. `forms.of` chooses it by the types of
+-- A form names the functions of runtime/ops/product/*.h that a step is made of. `forms.of` chooses it by the types of
 -- a product and by the target's instructions.
 --
 -- A step takes a group of inputs, 4 bytes, of a row of B and of each output in A: 1 of f32, 2 of bf16, 4 of int8. All
@@ -21,8 +21,8 @@
 -- include         the runtime's file that declares them
 -- peak            the loop that measures the multipliers' peak: { inputs of a lane, a multiply-add of the words a, b to
 --                 the sum c }; absent: f32's; for tiles { inputs of a step, a product of three tiles }
--- proof           function of measure/proofs.h or ops/tiles_proof.h that compares the form's instructions with plain C.
---                 Forms without one have instructions that every build relies on
+-- proof           function of measure/proofs.h or ops/product/tiles_proof.h that compares the form's instructions with
+--                 plain C. Forms without one have instructions that every build relies on
 -- paced           true if a strip prefetches once every few steps, of which the code has copies, not in each step;
 --                 copied: the most sums of a strip with copies, of more of which gcc 12 keeps some in memory
 -- in_tiles        true if sums are tiles (kernels/tiles.lua), whose step has up to 64 bytes of a row; such a form has
@@ -53,7 +53,7 @@ local function form(more)
 end
 
 local function int8(more)
-  more.label, more.include = "_int8", "ops/product_int8.h"
+  more.label, more.include = "_int8", "ops/product/int8.h"
   more.sum, more.zero, more.start = "attn2c_integers", "attn2c_integers_zero()", "attn2c_int8_start"
   more.c_load, more.c_first = "attn2c_integers_load", "attn2c_integers_load_first"
   more.c_store, more.c_store_first = "attn2c_integers_store", "attn2c_integers_store_first"
@@ -63,18 +63,18 @@ end
 forms.all = {
   -- Measured fractions of the multipliers' peak: steps of 8, 10, 11 and 12 sums 0.92, 0.89, 0.88 and 0.99; 3 held
   -- rows by 4 vectors 0.98.
-  f32 = form { include = "ops/product.h", factor = "attn2c_vector", load = "attn2c_load", first = "attn2c_load_first",
-    splat = "attn2c_splat", at = "attn2c_multiply_add_at", half = "attn2c_multiply_add_half", few = 12,
-    held_work = 0.2, paced = true },
+  f32 = form { include = "ops/product/product.h", factor = "attn2c_vector", load = "attn2c_load",
+    first = "attn2c_load_first", splat = "attn2c_splat", at = "attn2c_multiply_add_at",
+    half = "attn2c_multiply_add_half", few = 12, held_work = 0.2, paced = true },
   -- This form uses vdpbf16ps, whose latency is six cycles.
-  bf16_pairs = form { label = "_bf16", include = "ops/product_bf16.h", multiply_add = "attn2c_bf16_pairs", latency = 15,
+  bf16_pairs = form { label = "_bf16", include = "ops/product/bf16.h", multiply_add = "attn2c_bf16_pairs", latency = 15,
     peak = { 2, "attn2c_bf16_pairs(a, b, c)" }, proof = "attn2c_proof_bf16" },
   -- Widens to f32 on the way: fused multiply-adds of the odd inputs, then of the even ones.
-  bf16_halves = form { label = "_bf16", include = "ops/product_bf16.h", factor = "attn2c_vector",
+  bf16_halves = form { label = "_bf16", include = "ops/product/bf16.h", factor = "attn2c_vector",
     parts = { { a = "attn2c_bf16_odd", b = "attn2c_bf16_odd" }, { a = "attn2c_bf16_even", b = "attn2c_bf16_even" } },
     a_work = 0.25, b_work = 1, registers = 2 },
   -- Multiplies in the same way, with rows of B that were widened before.
-  bf16_floats = form { label = "_bf16_floats", include = "ops/product_bf16.h", factor = "attn2c_vector",
+  bf16_floats = form { label = "_bf16_floats", include = "ops/product/bf16.h", factor = "attn2c_vector",
     parts = { { a = "attn2c_bf16_masked", mask = "attn2c_bf16_upper", splat = "attn2c_bf16_odd_input",
       splat_cut = "attn2c_bf16_odd_input_cut" },
       { a = "attn2c_bf16_even", splat = "attn2c_bf16_even_input", splat_cut = "attn2c_bf16_even_input_cut" } },
@@ -89,10 +89,10 @@ forms.all = {
     multiply_add = "attn2c_int8_signs", peak = { 4, "attn2c_int8_signs(a, b, b, c)" }, work = 2,
     a_work = 0.5, registers = 3, factors = 2, paced = true, copied = 12 },
   -- These forms use tiles of AMX.
-  bf16_tiles = { label = "_bf16_tiles", include = "ops/product_tiles.h", in_tiles = true,
+  bf16_tiles = { label = "_bf16_tiles", include = "ops/product/tiles.h", in_tiles = true,
     multiply_add = "attn2c_tile_bf16", peak = { 32, "attn2c_tile_bf16" },
     proof = "attn2c_tiles_are_right" },
-  int8_tiles = { label = "_int8_tiles", include = "ops/product_tiles.h", in_tiles = true, start = true,
+  int8_tiles = { label = "_int8_tiles", include = "ops/product/tiles.h", in_tiles = true, start = true,
     multiply_add = "attn2c_tile_int8", peak = { 64, "attn2c_tile_int8" },
     proof = "attn2c_tiles_are_right" },
   -- Uses multiply-adds of 16 bits: of the odd inputs, then of the even ones.
@@ -115,11 +115,11 @@ forms.all.u8_halves = u8 { parts = { { a = "attn2c_int8_odd", b = "attn2c_int8_o
   peak = { 2, "attn2c_int8_halves(a, b, c)" }, a_work = 1, b_work = 0.5, registers = 3 }
 forms.all.u8_products = u8 { multiply_add = "attn2c_u8_products", peak = { 4, "attn2c_u8_products(a, b, c)" },
   work = 6, registers = 4 }
-forms.all.u8_tiles = { label = "_u8_tiles", include = "ops/product_tiles.h", in_tiles = true,
+forms.all.u8_tiles = { label = "_u8_tiles", include = "ops/product/tiles.h", in_tiles = true,
   multiply_add = "attn2c_tile_int8", peak = { 64, "attn2c_tile_int8" }, proof = "attn2c_tiles_are_right" }
 -- Products of weights in scale blocks (kernels/scaled.lua).
-forms.all.scaled = { label = "_scaled", include = "ops/product_scaled.h", in_blocks = true }
-forms.all.scaled_tiles = { label = "_scaled_tiles", include = "ops/product_scaled_tiles.h", in_blocks = true,
+forms.all.scaled = { label = "_scaled", include = "ops/product/scaled.h", in_blocks = true }
+forms.all.scaled_tiles = { label = "_scaled_tiles", include = "ops/product/scaled_tiles.h", in_blocks = true,
   takes_tiles = true }
 for name, each in pairs(forms.all) do each.name = name end
 

@@ -1,5 +1,5 @@
 -- scaled_tiles.lua: writes products of many rows whose weights are integers in scale blocks, in tiles of AMX.
--- A strip has 16 rows by a panel's 16 outputs. Its weights were widened before (runtime/ops/product_scaled_tiles.h). A
+-- A strip has 16 rows by a panel's 16 outputs. Its weights were widened before (runtime/ops/product/scaled_tiles.h). A
 -- tile sums the exact integers of a block. The strip multiplies them by the scales of the block and of the row's
 -- block, and adds them to its sums, in the order of the strips of scaled.lua. So the bits are the same.
 local lines_of_c = require("kernels.lines")

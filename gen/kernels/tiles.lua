@@ -1,5 +1,5 @@
 -- tiles.lua: writes the C function of a strip in tiles of AMX: up to 32 rows by two vectors of outputs.
--- A strip has one or two tiles of rows by one or two of outputs (runtime/ops/product_tiles.h). Panels and rows are
+-- A strip has one or two tiles of rows by one or two of outputs (runtime/ops/product/tiles.h). Panels and rows are
 -- read in place, since a tile is loaded with a stride. Only the last inputs, where they do not fill a step, are
 -- copied and padded with zeros.
 local forms = require("kernels.forms")

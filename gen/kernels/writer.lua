@@ -2,6 +2,7 @@
 -- The latter has the code of the most rows. Its parameter `rows` is a constant of each call, into which the compiler
 -- puts the function, so a strip of fewer rows has no code of the others.
 local types = require("data.types")
+local words = require("common.words")
 
 local Writer = {}
 Writer.__index = Writer
@@ -64,9 +65,7 @@ end
 
 --- Returns parameters { type, name } as text; they come after others.
 function Writer.asks_text(asks)
-  local parts = {}
-  for i, ask in ipairs(asks) do parts[i] = ", " .. ask[1] .. ask[2] end
-  return table.concat(parts)
+  return table.concat(words.map(asks, function(ask) return ", " .. ask[1] .. ask[2] end))
 end
 
 --- Returns `count` texts, made by make(0), make(1), ..., with separators between them.

@@ -23,8 +23,7 @@ local words = require("common.words")
 
 local describe = {}
 
--- The largest description in models/ has 2 KB. A quarter of a MiB holds factors of 50,000 heads; more can be made by
--- a loop.
+-- The largest description in models/ has 2 KB. A quarter of a MiB holds factors of 50,000 heads.
 local LARGEST = 256 << 10 -- bytes
 
 -- These bounds allow the longest lists: factors of 128 heads in each of 1000 layers.
@@ -117,8 +116,7 @@ local function override(budget, description, argument)
       ("%s: an override is KEY=VALUE, with dots between nested keys"):format(faults.quote(argument)))
   end
   local value = parse_value(budget, argument, text)
-  local parts = {}
-  for key in path:gmatch("[^.]+") do parts[#parts + 1] = math.tointeger(tonumber(key)) or key end
+  local parts = words.map(words.list(path, "[^.]+"), function(key) return math.tointeger(tonumber(key)) or key end)
   local holder = description
   for i = 1, #parts - 1 do
     local inner = holder[parts[i]]

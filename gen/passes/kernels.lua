@@ -159,8 +159,7 @@ function kernels.run(state)
   each_program(state, function(program, entry) shared.find(program, programs.places(entry, program)) end)
 end
 
--- Returns a function as text: the strips of a product, its kernels of libxsmm, and where its sums are if it is fused
--- with a map.
+-- Returns a function as text: the strips of a product, its kernels of libxsmm, and its sums' place if it is fused.
 local function function_text(fn)
   local kernel = fn.step.kernel
   return ("function %s%s%s%s"):format(fn.name, kernel and ": " .. kernel_text.of(kernel) or "",

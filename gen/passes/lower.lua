@@ -89,8 +89,7 @@ function Lowering:count_step()
   if self.lines > self.budget then self:over_budget() end
 end
 
--- Refuses a model over its budget. The number of its steps is estimated from the ops lowered so far, as layers are
--- alike.
+-- Refuses a model over its budget. The number of its steps is estimated from the ops lowered so far, layers are alike.
 function Lowering:over_budget()
   local done, all = 0, 0
   for i, op in ipairs(self.entry.ops) do
@@ -124,8 +123,7 @@ end
 
 function Lowering:note(text) self:emit { form = "note", text = text } end
 
---- Emits a row operation of steps.rows. sizes: the constants that are open, with their symbols, apart from rows and
---- columns.
+--- Emits a row operation of steps.rows. sizes: the open constants, with symbols, but rows and columns.
 function Lowering:row(fn, constants, arguments, sizes)
   self:emit { form = "row", fn = fn, constants = constants, arguments = arguments, sizes = sizes }
 end

@@ -21,8 +21,7 @@ local BUCKET = 64 -- steps; adjacent times are looked up by bucket
 local function widen(life, loops)
   local at = {} -- moment -> the lifetimes that begin or end there
   local function mark(l, moment)
-    at[moment] = at[moment] or {}
-    table.insert(at[moment], l)
+    words.add(at, moment, l)
   end
   for _, l in pairs(life) do
     mark(l, l.first)
@@ -89,15 +88,11 @@ local function lifetimes(program)
   return life
 end
 
--- Returns one item for the items of several layers that have the same tensor, bytes and owner, and are used only in
--- their layer.
+-- Returns one item for several layers' items with the same tensor, bytes and owner, used only in their layer.
 local function merge_layers(items)
   local merged, by_key = {}, {}
   local function is_free(of, span)
-    for _, each in ipairs(of.spans) do
-      if each.first <= span.last and span.first <= each.last then return false end
-    end
-    return true
+    return words.all(of.spans, function(each) return each.first > span.last or span.first > each.last end)
   end
   for _, item in ipairs(items) do
     local stack, tensor = item.slot:match("^(%a+)%d+%.(.*)$")
@@ -204,10 +199,7 @@ local function assign(items, order)
     end
     item.offset = offset
     size = math.max(size, offset + item.bytes)
-    each_bucket(item, function(bucket)
-      buckets[bucket] = buckets[bucket] or {}
-      table.insert(buckets[bucket], item)
-    end)
+    each_bucket(item, function(bucket) words.add(buckets, bucket, item) end)
   end
   return size
 end

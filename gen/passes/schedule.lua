@@ -199,8 +199,7 @@ local function divide_units(phase, threads, parameters, cost_of)
 end
 
 -- Returns the phases of a segment whose sizes a call knows. A block of rows goes through the phases of its region
--- (their stretch) before the next. Scopes whose chunks a call counts are a phase each, or go on with the chunks of the
--- scope before.
+-- (their stretch) before the next. Scopes with chunks that a call counts are a phase each, or go on with those before.
 local function open_phases(segment, threads, parameters, cost_of)
   local phases, record = {}, nil
   for _, section in ipairs(segment.sections) do
@@ -322,8 +321,7 @@ local function traffic(program, lines)
   end
 end
 
---- Returns the shipped programs' steps in order, numbered, a list for each phase and chunk; then the bytes moved by
---- each op.
+--- Returns the shipped programs' steps in order, numbered, by phase and chunk; then the bytes moved by each op.
 function schedule.dump(state)
   local lines = {}
   for _, program in ipairs(state.programs) do

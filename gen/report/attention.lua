@@ -127,8 +127,7 @@ end
 local MOST_QUERIES, LEAST_QUERIES = 64, 4 -- queries of a table
 local MOST_ROWS = 6000                    -- rows of all tables of a page
 
--- Returns the rows of a head's table, one for each of the first queries: the query and the keys with the largest
--- weights.
+-- Returns a head's table, a row for each of the first queries: the query and the keys with the largest weights.
 local function looks(maps, head, most)
   local rows = {}
   for q = 1, math.min(#head.rows, most) do

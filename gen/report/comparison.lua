@@ -41,8 +41,7 @@ local bench_numbers = { "ms_median", "flops", "gflops", "roof_gflops", "ms_min",
 local NEEDED = 4
 local MOST_OPERATIONS, MOST_BYTES = 100, 100 -- operations of a profile; bytes of a text
 
---- Returns a row of bench from an object of a user's file, or nil if it is not one. Members of another type are left
---- out.
+--- Returns a row of bench from an object of a user's file, or nil if it is not one. Other members are left out.
 function comparison.bench(object)
   if type(object) ~= "table" then return nil end
   local row = {}
@@ -64,8 +63,7 @@ function comparison.bench(object)
   return row
 end
 
--- Returns the measures that at least one subject has: { title, values (nil if a subject has none), format, better,
--- differs }.
+-- Returns the measures that some subject has: { title, values (nil if a subject has none), format, better, differs }.
 local function measured(all)
   local list = {}
   local function add(title, format, better, value_of)

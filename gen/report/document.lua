@@ -100,11 +100,9 @@ function document.verdict(subject)
 end
 
 local function shape_text(list)
-  local texts = {}
-  for i, each in ipairs(list) do
-    texts[i] = ("%s %s [%s]"):format(each.name, each.type, table.concat(each.shape, " × "))
-  end
-  return table.concat(texts, ", ")
+  return table.concat(words.map(list, function(each)
+    return ("%s %s [%s]"):format(each.name, each.type, table.concat(each.shape, " × "))
+  end), ", ")
 end
 
 local value = page.value
@@ -199,10 +197,8 @@ local function heading(subject, several) return several and "<h3>" .. escape(sub
 
 local function architecture_part(subject)
   local list, all_masks = subject.work, masks.of(subject.state)
-  local groups, repeats = architecture.groups(list), 0
-  for _, group in ipairs(groups) do if group.first then repeats = repeats + group.repeats end end
-  local fused = 0
-  for _, each in ipairs(list) do if each.fused then fused = fused + 1 end end
+  local repeats = words.sum(architecture.groups(list), function(group) return group.first and group.repeats or 0 end)
+  local fused = #words.filter(list, function(each) return each.fused end)
   local html = page.figure("The graph: " .. subject.label, function(width)
     return architecture.picture(subject.state, list, width)
   end, escape(("The graph has %d operations. Equal layers are drawn once (%d in all). %d operations are done on the "
@@ -273,11 +269,9 @@ local function roofline_part(all)
 end
 
 local function group_rows(list, total)
-  local rows = {}
-  for i, each in ipairs(list) do
-    rows[i] = { op_words.of(each.name), numbers.short(each.ms), numbers.percent(each.ms / total) }
-  end
-  return rows
+  return words.map(list, function(each)
+    return { op_words.of(each.name), numbers.short(each.ms), numbers.percent(each.ms / total) }
+  end)
 end
 
 local function thread_figure(bench)
@@ -454,8 +448,7 @@ local function exactness_part(subject)
   if not check then return nil end
   local rows, others = exactness.rows(check)
   local listed, left_out = exactness.table(check)
-  local exact, end_to_end = 0, nil
-  for _, row in ipairs(rows) do if row.error == 0 then exact = exact + 1 end end
+  local exact, end_to_end = #words.filter(rows, function(row) return row.error == 0 end), nil
   for _, row in ipairs(others) do
     if row.name:find("end to end", 1, true) and (not end_to_end
       or row.share > end_to_end.share) then end_to_end = row end
@@ -525,20 +518,16 @@ local function add_parts(lists, group, subject, several, most)
     end
   end
   if sum > most then return nil end
-  for id, html in pairs(parts) do
-    lists[id] = lists[id] or {}
-    table.insert(lists[id], html)
-  end
+  for id, html in pairs(parts) do words.add(lists, id, html) end
   return sum
 end
 
 --- Returns the sections of groups of subjects by id, each a list of HTML, and the labels of subjects that do not fit
 --- into `bytes`. The first subject is never left out. Each group begins with its main subject.
 function document.details(groups, bytes)
-  local lists, left_out, turn, most = {}, {}, 1, 0
+  local lists, left_out = {}, {}
   local several = #groups > 1 or groups[1] and #groups[1] > 1
-  for _, group in ipairs(groups) do most = math.max(most, #group) end
-  while turn <= most do -- the main ones come before the others
+  for turn = 1, words.most(groups, function(group) return #group end) do -- the main ones come before the others
     for g, group in ipairs(groups) do
       local subject = group[turn]
       local is_first = g == 1 and turn == 1
@@ -546,7 +535,6 @@ function document.details(groups, bytes)
       if subject and not sum then left_out[#left_out + 1] = subject.label end
       bytes = bytes + (sum or 0)
     end
-    turn = turn + 1
   end
   return lists, left_out
 end
@@ -616,8 +604,8 @@ end
 --- whose main subject has `info` have details; other subjects are only compared. predictions: for numbers of ranks
 --- (ranks.read), or nil.
 function document.html(all, title, command, predictions)
-  local groups, with_info = groups_of(all), {}
-  for _, group in ipairs(groups) do if group[1].info then with_info[#with_info + 1] = group end end
+  local groups = groups_of(all)
+  local with_info = words.filter(groups, function(group) return group[1].info end)
   local sections, bytes = {}, 0
   local function add(id, heading_text, html)
     if not html or html == "" then return end

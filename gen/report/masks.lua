@@ -83,8 +83,7 @@ local function outline(one, x, y, side_x, side_y)
   return down
 end
 
---- Draws the picture of a mask with its corner at x, y. It is at most `side` wide and high, and has tips. Returns its
---- width and height.
+--- Draws a mask with its corner at x, y, at most `side` wide and high, and with tips. Returns its width and height.
 function masks.draw(picture, one, x, y, side)
   local largest = math.max(one.queries, one.keys)
   local width = math.max(24, side * one.keys / largest)

@@ -77,10 +77,9 @@ end
 
 -- True if some of the larger tensors of the peak are too narrow in the whole map to be readable.
 local function has_narrow(map)
-  for _, item in ipairs(map.peak.list) do
-    if item.bytes > 0.05 * map.peak.bytes and item.last - item.first + 1 < 0.1 * map.steps then return true end
-  end
-  return false
+  return words.any(map.peak.list, function(item)
+    return item.bytes > 0.05 * map.peak.bytes and item.last - item.first + 1 < 0.1 * map.steps
+  end)
 end
 
 --- Returns the first and last step of a separate picture around the peak, or nil if the map shows the peak well.
@@ -99,8 +98,7 @@ function memory.picture(map, width, first, last)
   first, last = first or 1, last or map.steps
   local left, right = 62, width - 14
   local picture = svg.picture(width, 0)
-  local items = {}
-  for i, text in ipairs(memory.kinds) do items[i] = { class = "t" .. i, text = text } end
+  local items = words.map(memory.kinds, function(text, i) return { class = "t" .. i, text = text } end)
   local top = picture:legend(6, 14, items) + 42
   local height = 300
   local x = svg.linear(first - 1, last, left, right, 5)
@@ -167,11 +165,12 @@ end
 
 --- Returns packed bytes and parameters of an entry's weights by layer, in order: { { name, bytes, parameters,
 --- plain_bytes and constant_bytes = the bytes of parameters and constants without padding, each in its number type,
---- kinds } }.
+--- kinds } }. A table at the place of a product's weight is counted there.
 function memory.weights(entry)
   local rows, at, tables = {}, {}, {}
   for _, op in ipairs(entry.graph.entry.ops) do if op.operands.table then tables[op.operands.table] = true end end
-  for _, name in ipairs(entry.graph.weights) do
+  local own = words.filter(entry.graph.weights, function(name) return not entry.weights.home[name] end)
+  for _, name in ipairs(own) do
     local tensor = entry.graph.tensors[name]
     local stack, layer = name:match("^(.-)l(%d+)%.")
     local key = layer and stack .. "layer " .. layer or name:match("^output") and "output" or "input"

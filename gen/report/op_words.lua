@@ -1,4 +1,6 @@
 -- op_words.lua: gives operations plain words on a page, in place of the graph's names.
+local common_words = require("common.words")
+
 local op_words = {}
 
 -- Operations that are not in this table keep their name, with blanks.
@@ -16,18 +18,20 @@ local words = {
   gate_rows = "gate of each row", group_rows = "group rows by expert",
   head_scale = "factor of each head", join = "join rows",
   linear_experts = "linear of experts", linear_experts_integers = "linear of experts in integers",
-  linear_integers = "linear in integers", log_softmax = "log softmax", mean_heads = "mean over heads",
+  linear_integers = "linear in integers", log_softmax = "log softmax", row_length = "length of each row",
+  mean_heads = "mean over heads",
   convolve = "convolution", convolve_columns = "convolution of each column",
   neighbours = "rows side by side", windows = "rows side by side",
   pick = "choose experts",
   patches = "cut into patches", patches_of_columns = "cut into patches", quantise = "round to integers",
   quantise_columns = "round columns to integers",
   rms_norm = "RMS norm",
-  hadamard = "turn by a Hadamard matrix", rotate = "rotate by position", round = "round to bf16",
+  hadamard = "turn by a Hadamard matrix", recurrent = "LSTM", rotate = "rotate by position", round = "round to bf16",
   round_to_bytes = "round weights to 0 .. 255",
   round_weights = "round weights to bf16", row_scale = "scale of each row", scores_of_integers = "scores of integers",
   softcap = "cap scores",
-  softmax_rows = "softmax of rows", spread = "place rows by expert", swap = "exchange axes",
+  softmax_rows = "softmax of rows", sparsify = "keep the largest",
+  spread = "place rows by expert", swap = "exchange axes",
   topk_indices = "places of the largest",
   topk_values = "largest values", weigh = "weights without softmax",
   weight_scale = "scale of each row of weights",
@@ -37,11 +41,6 @@ local words = {
 function op_words.of(name) return words[name] or (name:gsub("_", " ")) end
 
 --- Returns the names that have words of their own.
-function op_words.names()
-  local list = {}
-  for name in pairs(words) do list[#list + 1] = name end
-  table.sort(list)
-  return list
-end
+function op_words.names() return common_words.sorted_keys(words) end
 
 return op_words

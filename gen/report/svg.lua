@@ -1,6 +1,7 @@
 -- svg.lua: draws pictures as SVG: scales, axes, text that is escaped and fits, labels that do not overlap.
 -- A picture has no colours, only classes. The page gives classes colours for its light and its dark setting.
 local terminal = require("common.terminal")
+local words = require("common.words")
 
 local svg = {}
 
@@ -11,9 +12,8 @@ local entities = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&qu
 function svg.escape(text) return (terminal.safe(text):gsub("[&<>\"']", entities)) end
 
 -- Widths of characters as fractions of the font's size, a little above common fonts' widths.
-local narrow, wide = {}, {}
-for c in (" .,:;'|!ijlI[]()tfr-/"):gmatch(".") do narrow[c] = true end
-for c in ("mwMW@%—"):gmatch(utf8.charpattern) do wide[c] = true end
+local narrow = words.set(words.list(" .,:;'|!ijlI[]()tfr-/", "."))
+local wide = words.set(words.list("mwMW@%—", utf8.charpattern))
 
 local function width_of_character(c)
   if narrow[c] then return 0.42 end
@@ -156,8 +156,7 @@ end
 
 --- Adds a line through points { { x, y } }, or an area if `closed`.
 function Picture:path(points, class, closed, tip)
-  local list = {}
-  for i, point in ipairs(points) do list[i] = place(point[1]) .. " " .. place(point[2]) end
+  local list = words.map(points, function(point) return place(point[1]) .. " " .. place(point[2]) end)
   self:element("path", (' d="M%s%s"'):format(table.concat(list, "L"), closed and "z" or ""), class, tip)
 end
 

@@ -2,12 +2,12 @@
 local bars = require("report.bars")
 local numbers = require("report.numbers")
 local svg = require("report.svg")
+local words = require("common.words")
 local work = require("report.work")
 
 local time = {}
 
--- The parts of bars: kinds of operations with their colours. Attention's softmax and the operations around it are one
--- kind.
+-- The parts of bars: kinds of operations with their colours. Attention's softmax and what is around it are one kind.
 local parts = { { name = "product", colour = 1 }, { name = "scores and context", colour = 2 },
   { name = "softmax", colour = 5 }, { name = "norm", colour = 3 }, { name = "other", colour = 4 } }
 local colour = {}
@@ -39,8 +39,7 @@ end
 
 --- Draws one bar per section.
 function time.bars(sections, width)
-  local most = 0
-  for _, section in ipairs(sections) do most = math.max(most, section.ms) end
+  local most = words.most(sections, function(section) return section.ms end)
   return bars.picture(sections, { parts = parts, left = 84, unit = numbers.time_unit(most), text = numbers.time },
     width)
 end
@@ -117,8 +116,7 @@ function time.percentiles(bench, width)
   local function place(ms) return y:at(math.min(ms, cut) * unit.scale) end
   picture:axis_x(x, bottom, "per cent of calls that take no longer", numbers.tick, top)
   picture:axis_y(y, left, unit.title .. " per call", numbers.tick, right)
-  local points = {}
-  for i, ms in ipairs(list) do points[i] = { x:at((i - 1) / (#list - 1) * 100), place(ms) } end
+  local points = words.map(list, function(ms, i) return { x:at((i - 1) / (#list - 1) * 100), place(ms) } end)
   picture:path(points, "s1")
   for i, point in ipairs(points) do -- labels keep off the line
     local next_one = points[i + 1] or point
@@ -198,8 +196,7 @@ local MOST_ROWS = 16
 
 --- Draws two bars per role: the measured time and its bound.
 function time.bound_bars(rows, width)
-  local most = 0
-  for _, row in ipairs(rows) do most = math.max(most, row.ms, row.bound) end
+  local most = words.most(rows, function(row) return math.max(row.ms, row.bound) end)
   local unit = numbers.time_unit(most)
   return bars.rows(rows, { left = width > 500 and 150 or 104, right = 60, title = unit.title, step = 23,
     most = MOST_ROWS, legend = { { class = "t1", text = "measured" }, { class = "k6", text = "bound" } },

@@ -21,9 +21,7 @@ local taken = { first = true, second = true, last = true }
 
 -- Returns the number of an operation's poolings that read all rows of a sequence.
 local function ways_over_all(op)
-  local count = 0
-  for way in op.attributes["function"]:gmatch("%S+") do if not taken[way] then count = count + 1 end end
-  return count
+  return #words.without(words.list(op.attributes["function"]), taken)
 end
 
 -- Returns the arithmetic of an operation. emitted: the fraction of the result that is computed.
@@ -52,8 +50,7 @@ function work.number_type(op)
   return "f32"
 end
 
--- Calls visit(step, times) for each call of a program's list. times: the number of times that a call of the model runs
--- it.
+-- Calls visit(step, times) for each call of a program's list. times: how often a call of the model runs it.
 local function each_call(program, visit)
   local inside = {}
   programs.each(program, function(step, _, segment, worker)
@@ -65,8 +62,7 @@ local function each_call(program, visit)
   end)
 end
 
--- Returns the name of a step in bench --bound (passes/emit/bound.lua), or nil for the steps of products, which are
--- found by their key.
+-- Returns the name of a step in bench --bound (passes/emit/bound.lua), or nil for steps of products, found by key.
 local function part_of(step)
   local k = step.form == "product" and step.kernel
   if not k then return step.function_name end
@@ -74,8 +70,7 @@ local function part_of(step)
   return ("attention %d x %d x %d"):format(k.m, k.n, k.k)
 end
 
--- Returns the fraction of each attention's scores that is emitted, by tensor. Scores that a mask removes are neither
--- read nor written.
+-- Returns the fraction of each attention's scores that is emitted, by tensor. Others are neither read nor written.
 local function emitted_parts(entry)
   local part_of_tensor = {}
   for region in all_regions(entry.plan.segments) do
@@ -106,10 +101,7 @@ end
 local function add_bytes(list, parts)
   local groups, readers = {}, {}
   for _, each in ipairs(list) do
-    for _, tensor in pairs(each.op.operands) do
-      readers[tensor] = readers[tensor] or {}
-      table.insert(readers[tensor], each.fused or each.op)
-    end
+    for _, tensor in pairs(each.op.operands) do words.add(readers, tensor, each.fused or each.op) end
   end
   -- True if a group's result leaves its tile: the last one does, and those that others read or the caller gets.
   local function leaves(group, tensor)
@@ -220,13 +212,11 @@ end
 function work.by_role(list)
   local rows, at = {}, {}
   for i, each in ipairs(list) do
-    local row = at[each.role]
-    if not row then
-      row = { role = each.role, kind = each.kind, type = each.type, members = {} }
-      at[each.role] = row
-      rows[#rows + 1] = row
+    if not at[each.role] then
+      at[each.role] = { role = each.role, kind = each.kind, type = each.type, members = {} }
+      rows[#rows + 1] = at[each.role]
     end
-    row.members[#row.members + 1] = i
+    table.insert(at[each.role].members, i)
   end
   return rows
 end

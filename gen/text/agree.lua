@@ -23,8 +23,7 @@ end
 -- The classes of transformers 4 and 5 that follow tokenizer.json.
 local follows = { PreTrainedTokenizerFast = true, TokenizersBackend = true }
 
--- Each row: a key of the config, the component's tokenizer stage, its kind, its key, and the default of transformers'
--- classes.
+-- A key of the config, the component's tokenizer stage, its kind, its key, and the default of transformers' classes.
 local compared = {
   { "do_lower_case", "normalizer", "BertNormalizer", "lowercase", true },
   { "strip_accents", "normalizer", "BertNormalizer", "strip_accents", nil },

@@ -3,6 +3,7 @@
 local faults = require("common.faults")
 local json = require("common.json")
 local numbers = require("text.numbers")
+local words = require("common.words")
 
 local model = {}
 
@@ -205,9 +206,7 @@ function model.add(look, root, made)
       made.largest = math.max(made.largest, id)
     end
   end
-  local added = {}
-  for i, id in ipairs(order) do added[i] = by_id[id] end
-  return added
+  return words.map(order, function(id) return by_id[id] end)
 end
 
 return model

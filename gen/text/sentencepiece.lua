@@ -1,5 +1,4 @@
--- sentencepiece.lua: reads a SentencePiece model, a message of Protocol Buffers: pieces with scores, and how texts are
--- normalised.
+-- sentencepiece.lua: reads a SentencePiece model (Protocol Buffers): pieces with scores, and how texts are normalised.
 local faults = require("common.faults")
 
 local sentencepiece = {}

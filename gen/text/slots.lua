@@ -37,9 +37,8 @@ local function try(count, size, place, entry)
   return list
 end
 
---- Returns the bytes of a table with open addressing, or nil if the places of many entries are equal. entry(i), for i
---- from 1 to count in order, goes into the first free slot from place(i) on. The table has at least four slots for
---- three entries.
+--- Returns the bytes of a table with open addressing, or nil if the places of many entries are equal. entry(i), i from
+--- 1 to count, goes into the first free slot from place(i) on. The table has at least four slots for three entries.
 function slots.fill(count, place, entry, empty)
   if count == 0 then return "" end
   local size = 4

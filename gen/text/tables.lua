@@ -102,8 +102,7 @@ local function pack_list(format, list)
   return table.concat(parts)
 end
 
--- Writes the texts of all ids up to the largest into the pool. Returns their places, their flags and the longest
--- token's length.
+-- Writes all ids' texts into the pool. Returns their places, their flags and the longest token's length.
 local function write_tokens(made, added, pool)
   local special, places, bits, longest = {}, {}, {}, 0
   for _, token in ipairs(added) do if token.flags & numbers.ADDED.special ~= 0 then special[token.text] = true end end

@@ -7,8 +7,7 @@
 #include <stdarg.h>
 
 /* Blocks of at least HUGE_BLOCK bytes are aligned to huge pages. A model's weights are streamed once per
- * call, and each miss of the address translation then costs time. Smaller blocks would waste most of a
- * page. */
+ * call: each miss of the address translation costs time. Smaller blocks would waste most of a page. */
 #define PAGE       ((size_t)4096)
 #define HUGE_PAGE  ((size_t)2 << 20)
 #define HUGE_BLOCK ((size_t)4 << 20)
@@ -22,8 +21,7 @@ attn2c_message attn2c_message_make(char *text, size_t size) {
   return message;
 }
 
-/* Replaces characters as attn2c_printable does. `cut`: the text did not fit, so its last character may be
- * incomplete. */
+/* Replaces characters as attn2c_printable does. `cut`: the last character may be incomplete. */
 static void make_printable(char *text, size_t length, int cut) {
   size_t to = 0;
   for (size_t at = 0; at < length;) {
@@ -76,8 +74,7 @@ const char *attn2c_strerror(int status) {
 static void *reserve_at(size_t bytes, size_t alignment, attn2c_advice advice) {
   size_t rounded;
   if (bytes == 0) bytes = 1;
-  /* The overflow check comes before the rounding: a sum that wrapped would round to a small number and
-   * pass. */
+  /* Overflow is checked before rounding: a sum that wrapped would round to a small number and pass. */
   if (__builtin_add_overflow(bytes, alignment - 1, &rounded)) return NULL;
   rounded -= rounded % alignment;
   if (rounded > PTRDIFF_MAX) return NULL;

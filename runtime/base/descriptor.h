@@ -1,6 +1,5 @@
-/* descriptor.h - declares the constant data that describe an emitted model: tensors, ops, weights, entries,
- * sizes. Generic code (the reference, the checks, the bench, info, packing) reads it and knows nothing else
- * about a model. */
+/* descriptor.h - the data that describe an emitted model: tensors, ops, weights, entries, sizes. Generic code
+ * (the reference, the checks, the bench, info, packing) reads it and knows nothing else about a model. */
 #pragma once
 
 #include "base/attn2c.h"
@@ -30,8 +29,7 @@ typedef struct {
   int64_t shape[ATTN2C_MAX_RANK]; /* row-major, with the whole batch */
   int64_t minimum, limit;         /* for an i32 input: minimum <= value < limit */
   /* The tensor's place in the trace's arena. Element 0 is at this float offset, and rows (all dimensions but
-   * the last) are leading_dimension floats apart. Offset -1: not in the arena (input, output, weight,
-   * constant). */
+   * the last) are leading_dimension apart. Offset -1: not in the arena. */
   int64_t trace_offset, trace_leading_dimension;
 } attn2c_tensor;
 
@@ -46,8 +44,7 @@ typedef struct {
   const char *text; /* value of a textual attribute, else NULL */
 } attn2c_attribute;
 
-/* An op's role in attention scores, from its class in gen/data/ops.lua. A static mask belongs to the op that
- * makes the scores. */
+/* An op's role in attention (gen/data/ops.lua). A static mask belongs to the op that makes the scores. */
 typedef enum {
   ATTN2C_NO_ROLE,
   ATTN2C_MAKES_SCORES,
@@ -124,17 +121,15 @@ typedef struct {
   int64_t panel, panel_count, tail[2];
 } attn2c_weight;
 
-/* The number type of a packed weight. A type packs g numbers into one group of 4 bytes (bf16: 2, i8: 4). A
- * panel is [ceil(in / g)][width, whole cache lines][g], and inputs after the last one are zero. Before the
- * groups of i8 are two rows of s32, [2][width, whole cache lines]: -128 times the sum of an output's numbers,
- * and the sum of the magnitudes of those below 0. Without panels each row is whole groups, [ceil(in /
- * g)][g]. */
+/* The number type of a packed weight. g numbers are one group of 4 bytes (bf16: 2, i8: 4). A panel is
+ * [ceil(in / g)][width, whole cache lines][g], and inputs after the last one are zero. Before the groups of
+ * i8 are two rows of s32, [2][width, whole cache lines]: -128 times the sum of an output's numbers, and the
+ * sum of the magnitudes of those below 0. Without panels each row is whole groups, [ceil(in / g)][g]. */
 typedef struct {
   attn2c_type
       type; /* ATTN2C_F32: as in attn2c_weight; ATTN2C_BF16: rounded; ATTN2C_I8: integers from -127 to 127 */
-  /* For ATTN2C_I8: the index of the weight that holds the scales, one float per output, rows as they are. No
-   * source contains them: packing makes them, the largest magnitude of an output divided by 127. Otherwise
-   * -1. */
+  /* For ATTN2C_I8: the index of the weight that holds the scales, a float for each output. No source contains
+   * them: packing makes them, the largest magnitude of an output divided by 127. Otherwise -1. */
   int scales;
 } attn2c_packing;
 
@@ -202,8 +197,7 @@ typedef struct {
   double *nanoseconds;               /* only of a profile, which adds the time spent in op i to [i] */
 } attn2c_call;
 
-/* Makes a call. It does not allocate, read or write files. It returns ATTN2C_FORMAT if a token id or length
- * is out of range. */
+/* Makes a call. No memory or file is used. ATTN2C_FORMAT: a token id or length is out of range. */
 typedef int (*attn2c_run)(const attn2c_call *call);
 
 typedef struct {
@@ -329,8 +323,7 @@ typedef struct {
   double (*own)(void), (*other)(void);
 } attn2c_rival;
 
-/* The place of a rank's weight in the whole model's, which has `columns` columns (the product of all axes but
- * the first). */
+/* The place of a rank's weight in the whole one, which has `columns` columns (all axes but the first). */
 typedef struct {
   int64_t row, column, columns;
   int is_zero; /* 1: another rank adds the weight; this one has zeros in its place */
@@ -488,8 +481,7 @@ int attn2c_ranks_trace(const attn2c_call *call, const attn2c_program *const *pro
 const char *attn2c_precision(const attn2c_descriptor *model);
 /* Returns the index of the weight whose scales (attn2c_packing) `weight` holds, or -1. */
 int attn2c_scaled_by(const attn2c_descriptor *model, int weight);
-/* Returns the weight whose order of inputs the rows of a weight, or the elements of a constant, are in; or
- * -1. */
+/* Returns the weight whose order of inputs rows of a weight, or elements of a constant, have; or -1. */
 int attn2c_ordered_by(const attn2c_descriptor *model, int weight);
 /* Returns the number of a weight's inputs, of all ranks. */
 int64_t attn2c_inputs_of_all(const attn2c_descriptor *model, int weight);
@@ -512,14 +504,12 @@ int64_t attn2c_logits_width(const attn2c_descriptor *model);
 const attn2c_entry *attn2c_primary_entry(const attn2c_descriptor *model);
 /* Returns the entry that reads sources, or NULL: the first of a model whose state keeps what it makes. */
 const attn2c_entry *attn2c_encode_entry(const attn2c_descriptor *model);
-/* Returns the entry before the primary one that adds adapters to what that computes; NULL: no adapters are
- * next to the weights. */
+/* Returns the entry before the primary one that adds adapters to what that computes; NULL: there are none. */
 const attn2c_entry *attn2c_adapted_entry(const attn2c_descriptor *model);
 /* Returns the number of the primary entry's input that has the adapters of sequences: its last; or -1. */
 int attn2c_adapters_input(const attn2c_descriptor *model);
-/* Returns the entry that makes a call to an entry with these inputs, of `count` sequences. A call to the
- * primary entry in which some sequence has an adapter is made by the adapted entry; all others are made by
- * the entry itself. */
+/* Returns the entry that makes a call of `count` sequences. A call to the primary entry in which some
+ * sequence has an adapter is made by the adapted entry; all others are made by the entry itself. */
 const attn2c_entry *attn2c_entry_of_call(const attn2c_descriptor *model, const attn2c_entry *entry,
                                          const void *const *inputs, int64_t count);
 /* Returns the number of the adapter called `name`, 0 for "none", or -1. */

@@ -1,5 +1,4 @@
-/* floats.c - converts f64, f16 and bf16 to f32 by their bits. It needs no instruction set, and gives the same
- * values on every machine. */
+/* floats.c - converts f64, f16 and bf16 to f32 by their bits. Values are the same on every machine. */
 #include "base/floats.h"
 
 #include <stdint.h>

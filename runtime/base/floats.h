@@ -1,5 +1,4 @@
-/* floats.h - converts the floating-point types of checkpoints and arrays to f32. The bytes need no
- * alignment. */
+/* floats.h - converts floats of checkpoints and arrays to f32. The bytes need no alignment. */
 #pragma once
 
 #include <stddef.h>

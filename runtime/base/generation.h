@@ -1,5 +1,4 @@
-/* generation.h - declares the facts of a model that continues its sequences: what its folder says about
- * generating text. */
+/* generation.h - facts of a model that continues: what its folder says about generating. */
 #pragma once
 
 #include "base/descriptor.h"
@@ -59,8 +58,7 @@ typedef struct attn2c_generation {
 /* A smaller model with the same tokens, whose library is linked into the program, where it guesses. Only such
  * a program has attn2c_the_draft. */
 typedef struct attn2c_draft {
-  /* Opens weights, and gives the calls of a context. threads: of attn2c_arguments. The caller closes in every
-   * case. */
+  /* Opens weights, and gives the calls of a context. The caller closes in every case. */
   int (*open)(const char *weights, int threads, void **model, struct attn2c_calls *calls, char *message,
               size_t size);
   void (*close)(void *model, void *context);

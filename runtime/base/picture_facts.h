@@ -1,5 +1,4 @@
-/* picture_facts.h - declares the facts of a model that takes pictures: how pixels become its input, and its
- * answer. */
+/* picture_facts.h - facts of a model that takes pictures: how pixels become its input, and its answer. */
 #pragma once
 
 #include "base/text_facts.h"
@@ -58,8 +57,7 @@ typedef struct attn2c_text_vectors {
 typedef struct attn2c_texts_reader attn2c_texts_reader;
 extern const attn2c_texts_reader attn2c_picture_texts_program;
 
-/* The model of texts that is linked into the program of a model of pictures. Only such a program has
- * attn2c_the_texts. */
+/* The model of texts in the program of a model of pictures; others have no attn2c_the_texts. */
 typedef struct attn2c_texts_model attn2c_texts_model;
 typedef struct attn2c_texts {
   /* threads: of attn2c_arguments. The caller closes it in every case. */

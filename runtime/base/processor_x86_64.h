@@ -38,16 +38,14 @@ static inline void attn2c_flush_restore(attn2c_flush before) {
 
 static inline void attn2c_pause(void) { __builtin_ia32_pause(); }
 
-/* Ends wide vector code: kernels leave the upper halves of vector registers in use, which slows SSE code that
- * follows. */
+/* Ends wide vector code: kernels leave the upper halves of vector registers in use, which slows SSE code. */
 static inline void attn2c_leave(void) {
 #ifdef __AVX__
   __builtin_ia32_vzeroupper();
 #endif
 }
 
-/* True if the processor has AVX-VNNI: bit 4 of EAX of CPUID's leaf 7, 1. gcc 12 and clang 14 have no name for
- * it. */
+/* True with AVX-VNNI: bit 4 of EAX of CPUID's leaf 7, 1. gcc 12 and clang 14 have no name for it. */
 static inline int attn2c_has_avx_vnni(void) {
   unsigned a = 0, b, c = 0, d;
   __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));

@@ -1,6 +1,5 @@
 /* readers.h - names the parts of the runtime that read a model's weights. The compiler writes a table for
- * each model, which has those that the model can need. So a library contains no others: nothing else refers
- * to them. */
+ * each model, of those that it can need. So a library contains no others: nothing else refers to them. */
 #pragma once
 
 #include "base/descriptor.h"

@@ -1,5 +1,4 @@
-/* sound_facts.h - declares the facts of a model that takes sound: its samples, how they become its input, and
- * its answer. */
+/* sound_facts.h - facts of a model of sound: its samples, how they become its input, and its answer. */
 #pragma once
 
 #include "base/text_facts.h"
@@ -37,8 +36,7 @@ typedef struct attn2c_sound_facts {
 } attn2c_sound_facts;
 
 /* The program's commands for sound (program/commands.h). In the program of a model that takes sound,
- * attn2c_the_sounds points to them, and attn2c_the_sound_facts to the model's facts; other programs contain
- * neither. */
+ * attn2c_the_sounds points to them, and attn2c_the_sound_facts to the model's facts; others have neither. */
 typedef struct attn2c_sound_commands attn2c_sound_commands;
 extern const attn2c_sound_commands attn2c_sound_program;
 extern const attn2c_sound_commands *const attn2c_the_sounds __attribute__((weak));

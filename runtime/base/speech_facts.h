@@ -1,6 +1,5 @@
-/* speech_facts.h - declares the facts of a model that writes down speech: its special tokens. An answer has
- * text tokens, which are below `end`, and timestamps, which follow no_timestamps: number n stands for n *
- * 0.02 seconds. */
+/* speech_facts.h - facts of a model that writes down speech: its special tokens. An answer has text tokens,
+ * which are below `end`, and timestamps, which follow no_timestamps: number n stands for n * 0.02 seconds. */
 #pragma once
 
 #include <stdint.h>

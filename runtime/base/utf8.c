@@ -1,5 +1,4 @@
-/* utf8.c - tests for well-formed UTF-8 (Unicode 15, table 3-7) and for characters that a terminal does not
- * show. */
+/* utf8.c - well-formed UTF-8 (Unicode 15, table 3-7), and characters that terminals do not show. */
 #include "base/utf8.h"
 
 size_t attn2c_utf8_width(const char *text, size_t available) {

@@ -16,8 +16,7 @@ typedef struct attn2c_chat_step {
   int32_t a, b;
 } attn2c_chat_step;
 
-/* A macro: the word of its name, its first step, its parameters (`count` of the template's list), and its
- * slots. */
+/* A macro: the word of its name, its first step, its parameters (`count` of the list), and its slots. */
 typedef struct attn2c_chat_macro {
   int32_t name, entry, first, count, slots;
 } attn2c_chat_macro;

@@ -1,6 +1,5 @@
-/* check.c - checks a program against the reference, entry by entry. It verifies that everything can be
- * judged, runs the trace variant, judges each op, then the outputs end to end, then the shipped variant's
- * bits. */
+/* check.c - checks a program against the reference, entry by entry. It sees that all can be judged, runs the
+ * trace variant, judges each op, then the outputs end to end, then the shipped variant's bits. */
 #include "check/check.h"
 #include "check/check_parts.h"
 #include "check/check_sequence.h"
@@ -8,10 +7,6 @@
 #include "reference/types.h"
 #include "model/team.h"
 #include "packing/scale_blocks.h"
-
-static const attn2c_tensor *tensor_of(const attn2c_check_job *job, int tensor) {
-  return &job->descriptor->tensors[tensor];
-}
 
 static void *allocate_floats(int64_t floats) {
   size_t bytes;
@@ -21,7 +16,7 @@ static void *allocate_floats(int64_t floats) {
 
 /* Rounds a weight in scale blocks, row by row. */
 static int round_blocks(attn2c_check_job *job, attn2c_source *source, int number) {
-  const attn2c_tensor *tensor = tensor_of(job, job->descriptor->weights[number].tensor);
+  const attn2c_tensor *tensor = attn2c_check_tensor(job, job->descriptor->weights[number].tensor);
   const attn2c_type_facts *facts = attn2c_facts_of(job->descriptor->packings[number].type);
   const attn2c_factors *factors = job->descriptor->factors ? &job->descriptor->factors[number] : NULL;
   const signed char *powers = factors && factors->sign == 0 ? factors->powers : NULL;
@@ -44,8 +39,8 @@ static int round_blocks(attn2c_check_job *job, attn2c_source *source, int number
 static int read_weights(attn2c_check_job *job, attn2c_source *source) {
   for (int number = 0; number < job->descriptor->weight_count; number++) {
     int tensor = job->descriptor->weights[number].tensor;
-    job->weights[tensor] = attn2c_reference_allocate(tensor_of(job, tensor));
-    if (!job->weights[tensor]) return attn2c_check_no_memory(job, tensor_of(job, tensor)->name);
+    job->weights[tensor] = attn2c_reference_allocate(attn2c_check_tensor(job, tensor));
+    if (!job->weights[tensor]) return attn2c_check_no_memory(job, attn2c_check_tensor(job, tensor)->name);
     int status = attn2c_source_read(source, number, job->weights[tensor], job->message);
     if (status != ATTN2C_OK) return status;
     attn2c_reference_packed(job->descriptor, number, job->weights);
@@ -59,7 +54,7 @@ static int read_weights(attn2c_check_job *job, attn2c_source *source) {
 /* Checks that integer inputs are within their tensor's range, like the model itself. */
 static int verify_inputs(const attn2c_check_job *job) {
   for (int input = 0; input < job->entry->input_count; input++) {
-    const attn2c_tensor *tensor = tensor_of(job, job->entry->inputs[input]);
+    const attn2c_tensor *tensor = attn2c_check_tensor(job, job->entry->inputs[input]);
     const int32_t *values = job->inputs[input];
     int64_t elements = attn2c_elements(tensor);
     for (int64_t i = 0; tensor->type == ATTN2C_I32 && i < elements; i++) {
@@ -72,8 +67,7 @@ static int verify_inputs(const attn2c_check_job *job) {
   return ATTN2C_OK;
 }
 
-/* Checks that the reference knows every op: an op that cannot be judged must never look like one that
- * passed. */
+/* The reference must know every op: one that is not judged must not look like one that passed. */
 static int verify_ops(const attn2c_check_job *job) {
   for (int number = 0; number < job->entry->op_count; number++) {
     const attn2c_op *op = &job->entry->ops[number];
@@ -100,7 +94,7 @@ static int allocate_outputs(attn2c_check_job *job, void ***outputs) {
   *outputs = calloc((size_t)job->entry->output_count + 1, sizeof **outputs);
   if (!*outputs) return attn2c_check_no_memory(job, "outputs");
   for (int output = 0; output < job->entry->output_count; output++) {
-    const attn2c_tensor *shape = tensor_of(job, job->entry->outputs[output]);
+    const attn2c_tensor *shape = attn2c_check_tensor(job, job->entry->outputs[output]);
     (*outputs)[output] = attn2c_reference_allocate(shape);
     if (!(*outputs)[output]) return attn2c_check_no_memory(job, shape->name);
   }
@@ -117,8 +111,7 @@ static int begin_state(attn2c_check_sequence *calls, attn2c_check_job *job) {
   return job->state ? ATTN2C_OK : attn2c_check_no_memory(job, "state");
 }
 
-/* Says that there is no memory for the trace, and returns ATTN2C_MEMORY. It has tensors of queries times
- * keys. */
+/* Says that the trace has no memory, and returns ATTN2C_MEMORY. It has tensors of queries times keys. */
 static int no_trace(const attn2c_check_job *job, int64_t floats) {
   return attn2c_fail(job->message, ATTN2C_MEMORY,
                      "trace arena: no memory for the check, which keeps every tensor: %.1f GB%s",
@@ -190,8 +183,8 @@ static int report_adapters(attn2c_check_job *job, FILE *out, int json, const cha
   const attn2c_descriptor *model = job->descriptor;
   const attn2c_entry *primary = attn2c_primary_entry(model);
   const int last = job->entry->input_count - 1, is_primary = job->entry == primary;
-  const int64_t batch = attn2c_elements(tensor_of(job, job->entry->inputs[last]));
-  const int64_t all = tensor_of(job, job->entry->inputs[last])->limit;
+  const int64_t batch = attn2c_elements(attn2c_check_tensor(job, job->entry->inputs[last]));
+  const int64_t all = attn2c_check_tensor(job, job->entry->inputs[last])->limit;
   const int is_given = !is_primary && attn2c_entry_of_call(model, primary, job->inputs, batch) != primary;
   const void **in = calloc((size_t)last + 1, sizeof *in);
   int32_t *adapters = calloc((size_t)batch, sizeof *adapters);

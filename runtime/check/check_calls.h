@@ -52,15 +52,13 @@ ptrdiff_t attn2c_check_draw_lengths(uint64_t seed, int64_t least, int64_t most, 
  * all but one. The others are NULL. Returns the words of the call's rows; NULL: there is no such call. */
 const char *attn2c_check_some_outputs(const attn2c_check_job *job, int number, void *const *all, void **some);
 
-/* Repeats the known call for some of the outputs. The others are then in the arena, where they overlap other
- * data. */
+/* Repeats the known call for some outputs. The others overlap other data in the arena. */
 int attn2c_check_some(const attn2c_checked_call *known, attn2c_context *context, float *arena);
 
 /* Checks the longest call of an entry: each op and output of the trace, and that the shipped variant repeats
  * the outputs. `made` becomes the shipped variant's call, which the caller ends in every case. */
 int attn2c_check_longest(attn2c_check_job *job, attn2c_run trace, attn2c_checked_call *made);
 
-/* Checks a call of several sequences of a model of any length in the same way. Their lengths are drawn. Each
- * must also have the same bits by itself, in another order, beside other sequences, and in calls that are
- * divided. */
+/* Checks a call of several sequences of any length in the same way. Their lengths are drawn. Each must also
+ * have the same bits by itself, in another order, beside other sequences, and in calls that are divided. */
 int attn2c_check_mixed(attn2c_check_job *job, attn2c_run trace);

@@ -15,9 +15,8 @@ enum { MOST_DRAWN = 64, GUESS = 4 };
 
 /* A step of a script: ADD: the tokens of a sequence from its position to `to` are added in one call; the
  * logits of the last are compared. OTHERS: a call with other tokens. TOO_MANY: a call with one token more
- * than there is room for, which is refused. BACK: the sequence goes back to `to`. COPY: it becomes a copy of
- * sequence `to`. SOURCE: it begins anew with the source that all logits are for; OTHER_SOURCE: with another
- * one. */
+ * than there is room for, refused. BACK: the sequence goes back to `to`. COPY: it becomes a copy of sequence
+ * `to`. SOURCE: it begins anew with the source that all logits are for; OTHER_SOURCE: with another one. */
 typedef enum { ADD, OTHERS, TOO_MANY, BACK, COPY, SOURCE, OTHER_SOURCE } verb;
 typedef struct {
   verb verb;
@@ -213,8 +212,7 @@ static int check_steps(script *s) {
   return status == ATTN2C_OK ? run_script(s, "after a refusal", end, sizeof end / sizeof *end) : status;
 }
 
-/* Scripts of sources: another one and the first again; a sequence that gets another one, and its copy, which
- * keeps the first. */
+/* Scripts of sources: another and the first again; a sequence with another, and its copy with the first. */
 static int check_source_steps(script *s) {
   const int64_t last = s->of->sequences - 1, all = s->count, middle = 1 + s->drawn[4] % (all - 1);
   const step other[] = {{BACK, 0, 0},     {ADD, 0, middle}, {OTHER_SOURCE, 0, 0},
@@ -280,8 +278,7 @@ static float *kept_of(const script *s, int number) {
   return rows;
 }
 
-/* Compares the outputs of the whole sequence, and the keys and values that it left in the state, with the
- * reference. */
+/* Compares the whole sequence's outputs, and its keys and values in the state, with the reference. */
 static int compare_whole(script *s, int *outputs, void **got) {
   attn2c_check_job *job = s->job;
   const attn2c_entry *own = job->entry;
@@ -344,8 +341,7 @@ static int run_whole(script *s) {
                              : status;
 }
 
-/* True if an entry rounds to bf16 or to integers. Its roundings are followed by a trace, which shows one
- * call. */
+/* True if an entry rounds to bf16 or to integers. Its roundings are followed by a trace of one call. */
 static int rounds(const attn2c_entry *entry) {
   for (int i = 0; i < entry->op_count; i++)
     if (strncmp(entry->ops[i].op, "round", 5) == 0 || strncmp(entry->ops[i].op, "quantise", 8) == 0) return 1;

@@ -1,5 +1,4 @@
-/* check_job.h - declares what the parts of a check share: the program, the entry, its arrays, the trace, the
- * report. */
+/* check_job.h - what parts of a check share: the program, the entry, its arrays, trace and report. */
 #pragma once
 
 #include "check/check_report.h"
@@ -32,6 +31,10 @@ typedef struct {
   int kept_outputs; /* the number of keys and values that a state keeps: the last outputs of the entry */
   int nan;          /* 1: NaN and infinity are planted */
 } attn2c_check_job;
+
+static inline const attn2c_tensor *attn2c_check_tensor(const attn2c_check_job *job, int tensor) {
+  return &job->descriptor->tensors[tensor];
+}
 
 /* Says that there is no memory for `what`, and returns ATTN2C_MEMORY. */
 static inline int attn2c_check_no_memory(const attn2c_check_job *job, const char *what) {

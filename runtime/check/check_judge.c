@@ -9,10 +9,6 @@
 /* Size of row names: of the tensor, and what is compared. */
 #define NAME_SIZE 160
 
-static const attn2c_tensor *tensor_of(const attn2c_check_job *job, int tensor) {
-  return &job->descriptor->tensors[tensor];
-}
-
 int attn2c_check_run(const attn2c_check_job *job, attn2c_run run, float *arena, void *const *outputs,
                      const char *variant) {
   const attn2c_lengths *lengths = attn2c_lengths_of(job->descriptor, job->entry);
@@ -49,13 +45,13 @@ int attn2c_check_run(const attn2c_check_job *job, attn2c_run run, float *arena, 
  * writes its weight, and none reads it. */
 int attn2c_check_settle_masked(const attn2c_check_job *job, const attn2c_op *op, const float *got,
                                int64_t leading_dimension, float *want) {
-  const attn2c_tensor *shape = tensor_of(job, op->result);
+  const attn2c_tensor *shape = attn2c_check_tensor(job, op->result);
   int64_t width = attn2c_reference_width(shape), elements = attn2c_elements(shape);
   int tensor = attn2c_check_scores_of(job->entry, op);
   if (tensor < 0) return ATTN2C_OK;
   void *copy;
   const float *scores = attn2c_check_trace_view(&job->trace, tensor, &copy);
-  if (!scores) return attn2c_check_no_memory(job, tensor_of(job, tensor)->name);
+  if (!scores) return attn2c_check_no_memory(job, attn2c_check_tensor(job, tensor)->name);
   for (int64_t i = 0; i < elements; i++)
     if (isnan(want[i]) && scores[i] == -INFINITY && got[i / width * leading_dimension + i % width] == 0)
       want[i] = 0;
@@ -67,7 +63,7 @@ int attn2c_check_settle_masked(const attn2c_check_job *job, const attn2c_op *op,
 void attn2c_check_settle_hidden(const attn2c_check_job *job, const attn2c_op *op, const float *got,
                                 int64_t leading_dimension, float *want) {
   const attn2c_op *scores = attn2c_check_mask_of_weights(job->entry, (int)(op - job->entry->ops));
-  const attn2c_tensor *shape = tensor_of(job, op->result);
+  const attn2c_tensor *shape = attn2c_check_tensor(job, op->result);
   if (!scores || shape->rank < 2) return;
   attn2c_reference_mask mask = attn2c_reference_mask_of(scores);
   int64_t queries = shape->shape[shape->rank - 2], keys = shape->shape[shape->rank - 1];
@@ -84,10 +80,9 @@ static int is_of_terms(const attn2c_check_job *job, int tensor) {
   return divided && tensor >= 0 && divided->divisions[tensor].axis == ATTN2C_TERMS;
 }
 
-/* Allows a sum of two tensors of which ranks have terms the error of another order: each rank adds its own
- * terms first. */
+/* Allows a sum of two tensors of terms the error of another order: each rank adds its own first. */
 static void allow_terms(const attn2c_check_job *job, const attn2c_op *op, float *allowed) {
-  const attn2c_tensor *shape = tensor_of(job, op->result);
+  const attn2c_tensor *shape = attn2c_check_tensor(job, op->result);
   const int64_t width = attn2c_reference_width(shape), elements = attn2c_elements(shape);
   const double unit = 2 * (job->descriptor->divided->count + 1) * 0x1p-24;
   for (int operand = 0; operand < 2; operand++) {
@@ -117,15 +112,15 @@ static float largest(const attn2c_tensor *shape, const float *x, int64_t leading
  * the trace if an operand is so large that a sum of products may be beyond all floats. */
 static void note_overflow(attn2c_check_job *job, const attn2c_op *op, const float *got,
                           int64_t leading_dimension) {
-  const attn2c_tensor *shape = tensor_of(job, op->result);
+  const attn2c_tensor *shape = attn2c_check_tensor(job, op->result);
   if (job->nan || job->report.overflow) return;
   const int is_wanted = isinf(largest(shape, job->tensors[op->result], attn2c_reference_width(shape), 0));
   if (!is_wanted && !isinf(largest(shape, got, leading_dimension, 0))) return;
   float most = 0;
   for (int operand = 0; operand < ATTN2C_MAX_OPERANDS; operand++) {
     const int tensor = op->operands[operand];
-    if (tensor < 0 || tensor_of(job, tensor)->type != ATTN2C_F32) continue;
-    const attn2c_tensor *of = tensor_of(job, tensor);
+    if (tensor < 0 || attn2c_check_tensor(job, tensor)->type != ATTN2C_F32) continue;
+    const attn2c_tensor *of = attn2c_check_tensor(job, tensor);
     most = fmaxf(most, largest(of, job->tensors[tensor], attn2c_reference_width(of), 1));
   }
   if (isfinite(most) && (is_wanted || most > 0x1p56f)) job->report.overflow = shape->name;
@@ -134,7 +129,7 @@ static void note_overflow(attn2c_check_job *job, const attn2c_op *op, const floa
 /* Judges a float result; its operands and the reference's result are in job->tensors. */
 static int judge_floats(attn2c_check_job *job, const attn2c_op *op, float *allowed,
                         attn2c_comparison *comparison) {
-  const attn2c_tensor *shape = tensor_of(job, op->result);
+  const attn2c_tensor *shape = attn2c_check_tensor(job, op->result);
   int64_t leading_dimension;
   const float *got = attn2c_check_trace_find(&job->trace, op->result, &leading_dimension);
   float *want = job->tensors[op->result];
@@ -156,15 +151,15 @@ static int judge_floats(attn2c_check_job *job, const attn2c_op *op, float *allow
 
 static int judge_indices(attn2c_check_job *job, const attn2c_op *op, attn2c_comparison *comparison) {
   void *copy, *got = attn2c_check_trace_view(&job->trace, op->result, &copy);
-  if (!got) return attn2c_check_no_memory(job, tensor_of(job, op->result)->name);
-  attn2c_compare_indices(tensor_of(job, op->result), job->tensors[op->result], got, NULL, 0, 1, 0,
+  if (!got) return attn2c_check_no_memory(job, attn2c_check_tensor(job, op->result)->name);
+  attn2c_compare_indices(attn2c_check_tensor(job, op->result), job->tensors[op->result], got, NULL, 0, 1, 0,
                          comparison);
   attn2c_free(copy);
   return ATTN2C_OK;
 }
 
 int attn2c_check_op(attn2c_check_job *job, const attn2c_op *op) {
-  const attn2c_tensor *shape = tensor_of(job, op->result);
+  const attn2c_tensor *shape = attn2c_check_tensor(job, op->result);
   void *copies[ATTN2C_MAX_OPERANDS] = {NULL};
   float *allowed = attn2c_reference_allocate(shape);
   void *want = attn2c_reference_allocate(shape);
@@ -173,7 +168,7 @@ int attn2c_check_op(attn2c_check_job *job, const attn2c_op *op) {
     int tensor = op->operands[operand];
     if (tensor < 0) continue;
     job->tensors[tensor] = attn2c_check_trace_view(&job->trace, tensor, &copies[operand]);
-    if (!job->tensors[tensor]) status = attn2c_check_no_memory(job, tensor_of(job, tensor)->name);
+    if (!job->tensors[tensor]) status = attn2c_check_no_memory(job, attn2c_check_tensor(job, tensor)->name);
   }
   job->tensors[op->result] = want;
   attn2c_comparison comparison;
@@ -239,15 +234,15 @@ static int may_choose(const int32_t *row, int64_t k, const float *x, int64_t col
  */
 static int settle_choice(const attn2c_check_job *job, const attn2c_op *op, void *const *tensors) {
   const int64_t k = attn2c_reference_picks(op),
-                cols = attn2c_reference_width(tensor_of(job, op->operands[0]));
-  const int64_t rows = attn2c_reference_rows(tensor_of(job, op->operands[0]));
+                cols = attn2c_reference_width(attn2c_check_tensor(job, op->operands[0]));
+  const int64_t rows = attn2c_reference_rows(attn2c_check_tensor(job, op->operands[0]));
   const attn2c_tolerance tolerance = attn2c_tolerance_model(job->descriptor->layers);
   const float *x = tensors[op->operands[0]];
   const double size = root_mean_square(x, rows * cols);
   int32_t *chosen = tensors[op->result];
   void *copy;
   const int32_t *traced = attn2c_check_trace_view(&job->trace, op->result, &copy);
-  if (!traced) return attn2c_check_no_memory(job, tensor_of(job, op->result)->name);
+  if (!traced) return attn2c_check_no_memory(job, attn2c_check_tensor(job, op->result)->name);
   for (int64_t r = 0; r < rows; r++) {
     const float *of_row = x + r * cols;
     const double least = of_row[chosen[r * k + k - 1]];
@@ -260,15 +255,14 @@ static int settle_choice(const attn2c_check_job *job, const attn2c_op *op, void 
 }
 
 /* Replaces elements of a rounded tensor by the trace's elements if these may be right
- * (attn2c_tolerance_settled), and so choices. Weights that are integers have the error of their polynomial,
- * too. */
+ * (attn2c_tolerance_settled), and so choices. Integer weights have the error of their polynomial. */
 static int settle_rounded(void *of_job, const attn2c_op *op, void *const *tensors) {
   const attn2c_check_job *job = of_job;
   const grid grid = grid_of(op);
-  if (strcmp(op->op, "topk_indices") == 0 && tensor_of(job, op->result)->kind == ATTN2C_SCRATCH)
+  if (strcmp(op->op, "topk_indices") == 0 && attn2c_check_tensor(job, op->result)->kind == ATTN2C_SCRATCH)
     return settle_choice(job, op, tensors);
   if (grid == NO_GRID) return ATTN2C_OK;
-  const attn2c_tensor *shape = tensor_of(job, op->result);
+  const attn2c_tensor *shape = attn2c_check_tensor(job, op->result);
   const attn2c_tolerance tolerance = attn2c_tolerance_model(job->descriptor->layers);
   const int64_t elements = attn2c_elements(shape);
   const float *x = tensors[op->operands[0]];
@@ -280,7 +274,8 @@ static int settle_rounded(void *of_job, const attn2c_op *op, void *const *tensor
   const int64_t width = attn2c_reference_width(shape);
   const int64_t sequence = grid == COLUMN_GRID ? shape->shape[1] * width : 0; /* elements of one */
   const float *scales = has_scales ? tensors[op->operands[1]] : NULL;
-  const int64_t shared = grid == ROW_GRID ? elements / attn2c_elements(tensor_of(job, op->operands[1])) : 1;
+  const int64_t shared =
+      grid == ROW_GRID ? elements / attn2c_elements(attn2c_check_tensor(job, op->operands[1])) : 1;
   const double step = attn2c_number(op, "bits", 8) == 4 ? 2 : 1; /* odd integers are two units apart */
   const float *factors = grid == ROW_GRID && op->operands[2] >= 0 ? tensors[op->operands[2]] : NULL;
   float *y = tensors[op->result];
@@ -307,15 +302,15 @@ static int is_kept(const attn2c_check_job *job, int output) {
 /* Returns the limits of an output. The absolute limit of a model is for numbers of size 1, as hidden states
  * are after a norm. Keys and values are k = W x of such a state, and are as large as W makes them: elements
  * of x of deviation s give elements of k of deviation |w| s, with w a row of W. An error d in each element of
- * x gives one of deviation |w| d, in the same way, however small an element of k itself is. So an error in k
- * is d / s of the root mean square of k, and the limit is that much of it. If a model amplifies errors more,
- * as strong attention does between two keys of nearly the same score, a trial measures how much: see
- * judge_outputs. */
+ * x gives one of deviation |w| d, in the same way, however small it is. So an error in k is d / s of the root
+ * mean square of k, and the limit is that much of it. If a model amplifies errors more, as strong attention
+ * does between two keys of nearly the same score, a trial measures how much: see judge_outputs. */
 static attn2c_tolerance limits_of(const attn2c_check_job *job, int output) {
   const int tensor = job->entry->outputs[output];
   attn2c_tolerance tolerance = attn2c_tolerance_model(job->descriptor->layers);
   if (is_kept(job, output))
-    tolerance.absolute *= root_mean_square(job->tensors[tensor], attn2c_elements(tensor_of(job, tensor)));
+    tolerance.absolute *=
+        root_mean_square(job->tensors[tensor], attn2c_elements(attn2c_check_tensor(job, tensor)));
   return tolerance;
 }
 
@@ -323,7 +318,7 @@ static attn2c_tolerance limits_of(const attn2c_check_job *job, int output) {
 static void judge_output(attn2c_check_job *job, int output, const attn2c_tolerance *tolerance,
                          attn2c_comparison *comparison) {
   const int tensor = job->entry->outputs[output];
-  const attn2c_tensor *shape = tensor_of(job, tensor);
+  const attn2c_tensor *shape = attn2c_check_tensor(job, tensor);
   const attn2c_op *op = &job->entry->ops[attn2c_check_maker(job->entry, tensor)];
   if (shape->type == ATTN2C_F32) {
     int64_t width = attn2c_reference_width(shape);
@@ -333,7 +328,7 @@ static void judge_output(attn2c_check_job *job, int output, const attn2c_toleran
   }
   /* Two indices are equally good if the difference of their values is less than its own error. */
   const int64_t picks = attn2c_reference_picks(op);
-  const attn2c_tensor *values = picks > 0 ? tensor_of(job, op->operands[0]) : NULL;
+  const attn2c_tensor *values = picks > 0 ? attn2c_check_tensor(job, op->operands[0]) : NULL;
   attn2c_compare_indices(
       shape, job->tensors[tensor], job->traced[output], values ? job->tensors[op->operands[0]] : NULL,
       values ? values->shape[values->rank - 1] : 0, picks, 2 * tolerance->absolute, comparison);
@@ -346,7 +341,7 @@ static int judge_outputs(attn2c_check_job *job, float *const *allowed, attn2c_to
   const attn2c_reference_guide guide = {settle_rounded, job};
   int is_spread = 0;
   for (int output = 0; output < job->entry->output_count; output++) {
-    const attn2c_tensor *shape = tensor_of(job, job->entry->outputs[output]);
+    const attn2c_tensor *shape = attn2c_check_tensor(job, job->entry->outputs[output]);
     attn2c_comparison comparison;
     judge_output(job, output, &tolerances[output], &comparison);
     if (!comparison.passed && !is_spread && shape->type == ATTN2C_F32) {
@@ -373,7 +368,7 @@ int attn2c_check_outputs(attn2c_check_job *job, const char *what) {
   float **allowed = calloc((size_t)count + 1, sizeof *allowed);
   int status = tolerances && allowed ? ATTN2C_OK : attn2c_check_no_memory(job, job->entry->name);
   for (int i = 0; i < count && status == ATTN2C_OK; i++) {
-    const attn2c_tensor *shape = tensor_of(job, job->entry->outputs[i]);
+    const attn2c_tensor *shape = attn2c_check_tensor(job, job->entry->outputs[i]);
     tolerances[i] = limits_of(job, i);
     allowed[i] = attn2c_reference_allocate(shape);
     if (!allowed[i]) status = attn2c_check_no_memory(job, shape->name);

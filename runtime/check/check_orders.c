@@ -11,10 +11,6 @@
 /* A product is added to a minimum: three roundings. */
 #define ALLOWED_ROUNDINGS (3 * 0x1p-24f)
 
-static const attn2c_tensor *tensor_of(const attn2c_check_job *job, int tensor) {
-  return &job->descriptor->tensors[tensor];
-}
-
 /* Returns the number of the weight that a tensor is, or -1. */
 static int weight_of(const attn2c_check_job *job, int tensor) {
   for (int i = 0; i < job->descriptor->weight_count; i++)
@@ -39,7 +35,7 @@ static int find_columns(const attn2c_check_job *job, int tensor, int64_t width, 
 /* Sets columns to -1 where a second operand has others. */
 static int compare_columns(const attn2c_check_job *job, int tensor, int64_t width, int32_t *columns) {
   int32_t *others = malloc((size_t)width * sizeof *others);
-  if (!others) return attn2c_check_no_memory(job, tensor_of(job, tensor)->name);
+  if (!others) return attn2c_check_no_memory(job, attn2c_check_tensor(job, tensor)->name);
   const int status = find_columns(job, tensor, width, others);
   for (int64_t j = 0; j < width && !status; j++)
     if (columns[j] != others[j]) columns[j] = -1;
@@ -85,7 +81,7 @@ static void free_numbers(numbers *n) {
 }
 
 static int make_numbers(const attn2c_check_job *job, int weight, numbers *n) {
-  const attn2c_tensor *tensor = tensor_of(job, job->descriptor->weights[weight].tensor);
+  const attn2c_tensor *tensor = attn2c_check_tensor(job, job->descriptor->weights[weight].tensor);
   *n = (numbers){
       .weight = weight, .rows = tensor->shape[0], .width = attn2c_elements(tensor) / tensor->shape[0]};
   n->got = attn2c_reference_allocate(tensor), n->own = attn2c_reference_allocate(tensor);
@@ -119,7 +115,7 @@ static int read_row(const attn2c_check_job *job, const numbers *n, int64_t row, 
 
 /* Compares a weight or a bias with the file's, and adds a row. */
 static int compare(attn2c_check_job *job, const numbers *n) {
-  const attn2c_tensor *tensor = tensor_of(job, job->descriptor->weights[n->weight].tensor);
+  const attn2c_tensor *tensor = attn2c_check_tensor(job, job->descriptor->weights[n->weight].tensor);
   attn2c_scale_block *blocks = malloc((size_t)attn2c_blocks_of(n->width) * sizeof *blocks);
   int status = blocks ? ATTN2C_OK : attn2c_check_no_memory(job, tensor->name);
   for (int64_t r = 0; r < n->rows && !status; r++) status = read_row(job, n, r, blocks);

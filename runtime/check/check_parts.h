@@ -51,8 +51,7 @@ attn2c_masked attn2c_check_masked(const attn2c_entry *entry, int number, const a
  * weights or their mean over the heads. */
 const attn2c_op *attn2c_check_mask_of_weights(const attn2c_entry *entry, int number);
 
-/* Returns the tensor of the scores, of the same shape, that an op's weights are made from. Returns -1 if its
- * result is not weights. */
+/* Returns the scores, of the same shape, that an op's weights are made from; -1: its result is no weights. */
 int attn2c_check_scores_of(const attn2c_entry *entry, const attn2c_op *op);
 
 /* Returns the number of the entry's op whose result is the tensor; -1: none. */

@@ -1,5 +1,4 @@
-/* check_sequence.c - finds the parts of a call's tensors that are of one sequence, by the model's table of
- * growth. */
+/* check_sequence.c - finds the parts of a call's tensors of one sequence, by the model's table of growth. */
 #include "check/check_sequence.h"
 #include "check/check_sources.h"
 #include "reference/ops.h"
@@ -97,8 +96,7 @@ static int is_read_by(const attn2c_entry *entry, int tensor) {
   return 0;
 }
 
-/* Gives the job a sequence's weights: those that grow are copied; and what a sequence's state has of its
- * source. */
+/* Gives the job a sequence's weights: those that grow are copied; and what its state has of its source. */
 static int take_weights(attn2c_check_sequence *self, const attn2c_sequences *n, ptrdiff_t sequence) {
   const attn2c_check_job *job = self->job;
   const attn2c_descriptor *model = self->descriptor;

@@ -32,8 +32,7 @@ static int take(attn2c_check_sources *sources, ptrdiff_t sequence) {
   return ATTN2C_OK;
 }
 
-/* Returns the inputs of a sequence of n, which divides the rows of the sources, or NULL. The caller frees the
- * array. */
+/* Returns a sequence's inputs by n, which divides the sources' rows, or NULL. The caller frees them. */
 static const void **inputs_of(const attn2c_check_sources *sources, const attn2c_sequences *n,
                               ptrdiff_t number) {
   const attn2c_check_job *job = &sources->job;

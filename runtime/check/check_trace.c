@@ -1,6 +1,5 @@
 /* check_trace.c - finds, fills and reads the tensors of a trace variant's run. Inputs, outputs and weights
- * are contiguous and the caller's. Other tensors are in the arena where the descriptor says, with rows that
- * may be padded. */
+ * are contiguous and the caller's. Others are in the arena where the descriptor says, in padded rows. */
 #include "check/check_trace.h"
 #include "check/check_parts.h"
 #include "reference/ops.h"

@@ -19,8 +19,7 @@ typedef struct {
 int attn2c_check_trace_verify(const attn2c_check_trace *trace, attn2c_message *message);
 
 /* Fills arena and outputs with NaN, so that elements that no step writes are seen. Elements that a static
- * mask removes, which no step writes either, get their defined values: -inf in scores and in their sums, 0 in
- * weights. */
+ * mask removes get their defined values: -inf in scores and in their sums, 0 in weights. */
 void attn2c_check_trace_fill(const attn2c_check_trace *trace);
 /* Does the same for only the arena. */
 void attn2c_check_trace_fill_arena(const attn2c_check_trace *trace);

@@ -1,7 +1,7 @@
 /* compare.c - compares one tensor with the reference's. An element's badness is its error divided by the
- * allowed error, so that the worst element is the worst under its own tolerance, and not the one with the
- * largest numbers. */
+ * allowed error, so that the worst element is the worst under its own tolerance, not the largest. */
 #include "check/compare.h"
+#include "reference/ops.h"
 
 #include <float.h>
 #include <math.h>
@@ -15,10 +15,6 @@ typedef struct {
   double error_squares, want_squares;
   int64_t element, zeros;
 } progress;
-
-static int64_t last_dimension(const attn2c_tensor *tensor) {
-  return tensor->rank > 0 ? tensor->shape[tensor->rank - 1] : 1;
-}
 
 static void locate(const attn2c_tensor *tensor, int64_t element, int64_t *where) {
   for (int axis = tensor->rank - 1; axis >= 0; axis--) {
@@ -77,7 +73,7 @@ void attn2c_compare(const attn2c_tensor *tensor, const float *want, const float 
                     attn2c_comparison *comparison) {
   progress state;
   start(tensor, &state, comparison);
-  int64_t elements = attn2c_elements(tensor), width = last_dimension(tensor), other_class = 0;
+  int64_t elements = attn2c_elements(tensor), width = attn2c_reference_width(tensor), other_class = 0;
   for (int64_t i = 0; i < elements; i++) {
     double w = want[i], g = got[i / width * leading_dimension + i % width];
     if (!isfinite(w) || !isfinite(g)) {
@@ -146,7 +142,7 @@ void attn2c_compare_bits(const attn2c_tensor *tensor, const void *want, const vo
 
 void attn2c_compare_row_sums(const attn2c_tensor *tensor, const float *want, const float *got,
                              int64_t leading_dimension, double limit, attn2c_comparison *comparison) {
-  int64_t width = last_dimension(tensor), rows = attn2c_elements(tensor) / width;
+  int64_t width = attn2c_reference_width(tensor), rows = attn2c_elements(tensor) / width;
   for (int64_t r = 0; r < rows; r++) {
     double want_sum = 0, got_sum = 0;
     for (int64_t i = 0; i < width; i++) {

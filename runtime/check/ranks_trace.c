@@ -1,6 +1,5 @@
 /* ranks_trace.c - gathers the tensors that the traces of all ranks have made. A tensor is divided along one
- * axis, or is the sum of terms, or every rank has all of it. All ranks gather it together, and all receive
- * it. */
+ * axis, or is the sum of terms, or all ranks have it. All ranks gather it together, and all receive it. */
 #include "check/check_sequence.h"
 #include "ranks/ranks.h"
 

@@ -34,8 +34,7 @@ static int product(const op_result *result, int64_t length) {
   return scaled(result, 4 * sqrt((double)length) * ATTN2C_ROUNDOFF);
 }
 
-/* The rule also holds for bf16 operands: their products are exact in a float, and only the sums are
- * rounded. */
+/* It also holds for bf16 operands: their products are exact in a float, and only the sums are rounded. */
 static int linear(const op_result *result) {
   return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 0)));
 }
@@ -54,15 +53,13 @@ static int adapt(const op_result *result) {
   return scaled(result, 4 * (sqrt(in) + sqrt(ranks + 1)) * ATTN2C_ROUNDOFF);
 }
 
-/* The rule of a product with a term for each expert, and 2 u for the weight times the factor and for the
- * product. */
+/* A product with a term for each expert, and 2 u for the weight times the factor and for the product. */
 static int combine(const op_result *result) {
   const double terms = (double)attn2c_reference_width(attn2c_reference_operand(result->call, 1));
   return scaled(result, (4 * sqrt(terms) + 2) * ATTN2C_ROUNDOFF);
 }
 
-/* y = x / sum of n positive numbers: each addition, the division and the reference's own rounding are off by
- * at most u. */
+/* y = x / sum of n positive numbers: each operation and the reference's rounding are off by at most u. */
 static int share(const op_result *result) {
   const double unit = ((double)result->width + 2) * ATTN2C_ROUNDOFF;
   for (int64_t i = 0; i < result->elements; i++)
@@ -76,6 +73,13 @@ static int convolve(const op_result *result) {
 
 static int convolve_columns(const op_result *result) {
   return product(result, (int64_t)attn2c_number(result->call->op, "kernel", 1));
+}
+
+/* The reference has followed the errors of each row into the rows after it; its own rounding is u. */
+static int recurrent(const op_result *result) {
+  for (int64_t i = 0; i < result->elements; i++)
+    result->allowed[i] += (float)(ATTN2C_ROUNDOFF * fabs((double)result->want[i]) + ATTN2C_SMALLEST);
+  return ATTN2C_OK;
 }
 
 /* Returns what it adds to the error of a sum that numbers, whose largest is given, are rounded to integers of
@@ -135,8 +139,7 @@ static int hadamard(const op_result *result) {
   return scaled(result, (log2(attn2c_number(result->call->op, "block", 1)) + 3) * ATTN2C_ROUNDOFF);
 }
 
-/* Returns the longest run of consecutive keys, among those with a weight, that have the same weight and
- * value. */
+/* Returns the longest run of keys, among those with a weight, that have the same weight and value. */
 static int64_t longest_run(const float *weights, const float *values, int64_t keys, int64_t stride) {
   int64_t longest = 1, run = 0, before = 0;
   for (int64_t j = 0; j < keys; j++) {
@@ -286,16 +289,37 @@ static int layer_norm(const op_result *result) {
   for (int64_t r = 0; r < rows; r++) {
     const float *x = (const float *)attn2c_reference_values(result->call, 0) + r * width;
     const float *own = gain ? gain + (each ? r % parts * width : 0) : NULL;
-    double mean = 0, variance = 0;
-    for (int64_t i = 0; i < width; i++) mean += x[i];
-    mean /= (double)width;
-    for (int64_t i = 0; i < width; i++) variance += (x[i] - mean) * (x[i] - mean);
-    variance /= (double)width;
+    double variance;
+    const double mean = attn2c_reference_mean(x, width, &variance);
     double scale = 1 / sqrt(variance + eps), rms = sqrt(mean * mean + variance);
     for (int64_t i = 0; i < width; i++) {
       double g = own ? fabs((double)own[i]) : 1, b = bias ? fabs((double)bias[i]) : 0;
       result->allowed[r * width + i] = (float)(5e-7 * (g * fabs(x[i] - mean) * scale + b) +
                                                4 * ATTN2C_ROUNDOFF * rms * scale * g + ATTN2C_SMALLEST);
+    }
+  }
+  return ATTN2C_OK;
+}
+
+/* The rule of y = max(x - c, 0) with the cutoff c = mean + f deviation:
+ * - The mean is off by 4 u rms, as in layer_norm, with rms = sqrt(mean^2 + variance). So is the deviation,
+ * which f multiplies: differences from a mean that is off are off by as much.
+ * - 5e-7 of |x - mean| + |f| deviation for the roundings of the root, of each step and of the reference.
+ * y depends on x and c without a jump. So a number near the cutoff may be kept in one result and not in the
+ * other, and the two still differ by no more than that. A number that is farther below the cutoff must be
+ * exactly 0. */
+static int sparsify(const op_result *result) {
+  const double factor = attn2c_number(result->call->op, "factor", 0);
+  for (int64_t r = 0; r < result->rows; r++) {
+    const float *x = (const float *)attn2c_reference_values(result->call, 0) + r * result->width;
+    double variance;
+    const double mean = attn2c_reference_mean(x, result->width, &variance);
+    const double spread = fabs(factor) * sqrt(variance), rms = sqrt(mean * mean + variance);
+    for (int64_t i = 0; i < result->width; i++) {
+      const double above = x[i] - mean - factor * sqrt(variance);
+      const double off = 5e-7 * (fabs(x[i] - mean) + spread) +
+                         4 * ATTN2C_ROUNDOFF * rms * (1 + fabs(factor)) + ATTN2C_SMALLEST;
+      result->allowed[r * result->width + i] = above < -off ? 0 : (float)off;
     }
   }
   return ATTN2C_OK;
@@ -338,7 +362,7 @@ static int exponentials(const op_result *result) {
 }
 
 /* y = t - log(sum of exp(t)) with t = x - max has two terms of one sign. Each is rounded once, and so is
- * their sum: 2 u |y|. As in a softmax, the sum is off by at most 10 eps of itself, and its logarithm by 10
+ * their sum: 2 u |y|. As in a softmax, the sum is off by at most 10 eps of itself, its logarithm by 10
  * eps. */
 static int log_softmax(const op_result *result) {
   for (int64_t i = 0; i < result->elements; i++) {

@@ -5,8 +5,7 @@
 
 #include <errno.h>
 
-/* The largest transfer of one call: Linux moves at most 0x7ffff000 bytes at a time, others refuse above
- * INT_MAX. */
+/* The largest transfer of one call: Linux moves at most 0x7ffff000 bytes, others refuse above INT_MAX. */
 #define LARGEST_TRANSFER ((size_t)1 << 30)
 
 int attn2c_file_open(const char *path, attn2c_file *file, attn2c_message *message) {

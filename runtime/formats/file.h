@@ -44,6 +44,5 @@ typedef struct attn2c_file_part {
   size_t size;
 } attn2c_file_part;
 int attn2c_file_write(const char *path, const attn2c_file_part *parts, int count, attn2c_message *message);
-/* Finds out, before long work, if the folder of `path` takes a file, and leaves none. Returns ATTN2C_OK or
- * _IO. */
+/* Finds early if the folder of `path` takes a file, and leaves none. Returns ATTN2C_OK or _IO. */
 int attn2c_file_check(const char *path, attn2c_message *message);

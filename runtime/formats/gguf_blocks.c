@@ -181,8 +181,7 @@ void attn2c_split_q6_k(const uint8_t *at, attn2c_scale_block *y) {
   }
 }
 
-/* Eight groups of 32, with scales of 6 bits, 32 less than stored: four low bits in 4 bytes, two high bits in
- * a word. */
+/* Eight groups of 32, scales of 6 bits, stored plus 32: four low bits in 4 bytes, two high in a word. */
 void attn2c_split_iq4_xs(const uint8_t *at, attn2c_scale_block *y) {
   const float scale = half_at(at);
   const int high = at[2] | at[3] << 8;
@@ -268,8 +267,7 @@ void attn2c_split_iq3_xxs(const uint8_t *at, attn2c_scale_block *y) {
   }
 }
 
-/* Each four numbers have an index of 9 bits, whose high bit is apart; each eight have 8 signs, each 32 a
- * scale. */
+/* Four numbers have an index of 9 bits, the high one apart; each eight have 8 signs, each 32 a scale. */
 void attn2c_split_iq3_s(const uint8_t *at, attn2c_scale_block *y) {
   for (int g = 0; g < 8; g++) {
     const int scale = at[106 + g / 2] >> g % 2 * 4;

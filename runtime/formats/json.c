@@ -1,5 +1,4 @@
-/* json.c - implements the strict JSON reader (RFC 8259). A decoded string is never longer than its text, so
- * it is decoded in place. */
+/* json.c - the strict JSON reader (RFC 8259). Strings are decoded in place: they never grow. */
 #include "formats/json.h"
 #include "base/utf8.h"
 
@@ -60,8 +59,7 @@ static int32_t take_hex(attn2c_json *json) {
   return value;
 }
 
-/* Returns the code point after "\u", which may be a pair of surrogates. Returns 0, which is refused as well,
- * at a fault. */
+/* Returns the code point after "\u", maybe a pair of surrogates; at a fault 0, which is refused, too. */
 static int32_t take_code_point(attn2c_json *json) {
   int32_t high = take_hex(json);
   if (high < 0) return refuse(json, "\\u needs four hexadecimal digits");

@@ -22,8 +22,7 @@ int attn2c_json_enter(attn2c_json *json, char bracket);
 int attn2c_json_string(attn2c_json *json, const char **value);
 /* Takes a string and the colon after it. */
 int attn2c_json_key(attn2c_json *json, const char **value);
-/* Takes an integer from 0 to 2^53, which every writer can represent; fractions, exponents and signs are
- * refused. */
+/* Takes an integer from 0 to 2^53, which all writers have; fractions, exponents and signs are refused. */
 int attn2c_json_integer(attn2c_json *json, int64_t *value);
 /* Takes any value of at most 100 nested objects and lists, and drops it. A number is any run of the
  * characters that numbers consist of. */

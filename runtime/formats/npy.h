@@ -31,8 +31,7 @@ typedef struct attn2c_npy {
   char *path; /* owned, for messages */
 } attn2c_npy;
 
-/* Reads an array. Returns ATTN2C_OK, _FORMAT, _IO or _MEMORY; on failure one line says why and nothing needs
- * to be freed. */
+/* Reads an array. Returns ATTN2C_OK, _FORMAT, _IO or _MEMORY; a line says why, and nothing is to free. */
 int attn2c_npy_read(const char *path, attn2c_npy *array, attn2c_message *message);
 void attn2c_npy_free(attn2c_npy *array);
 
@@ -66,6 +65,5 @@ typedef struct attn2c_npy_header {
   int64_t shape[ATTN2C_NPY_MAX_RANK];
 } attn2c_npy_header;
 
-/* Parses the header. Returns NULL, or what is wrong. It reads at most `size` bytes; the text need not be
- * terminated. */
+/* Parses the header. Returns NULL, or what is wrong. It reads at most `size` bytes. */
 const char *attn2c_npy_parse(const char *text, size_t size, attn2c_npy_header *header);

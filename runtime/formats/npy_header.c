@@ -1,5 +1,4 @@
-/* npy_header.c - parses the dictionary of an array file strictly: a literal with three known keys, not an
- * expression. */
+/* npy_header.c - parses the dictionary of an array file strictly: a literal with three known keys. */
 #include "formats/npy.h"
 
 typedef struct {

@@ -203,8 +203,7 @@ static int compare_ranges(const void *left, const void *right) {
   return (a->end > b->end) - (a->end < b->end);
 }
 
-/* Checks that every byte of the data belongs to exactly one tensor. The tensors must be sorted by their
- * ranges. */
+/* Checks that every byte of the data belongs to exactly one tensor. The tensors are sorted by range. */
 static int check_ranges(const attn2c_tensor_file *file, attn2c_message *message) {
   const char *path = file->name;
   int64_t size = file->file.size - file->start, claimed = 0;

@@ -1,6 +1,5 @@
 /* safetensors_index.c - reads a checkpoint's index strictly: an object with a weight_map and optional
- * metadata. The form is {"metadata": {anything}, "weight_map": {tensor: file, ...}}, in either order, and
- * nothing else. */
+ * metadata. The form is {"metadata": {anything}, "weight_map": {tensor: file, ...}}, in any order. */
 #include "formats/safetensors_index.h"
 #include "formats/file.h"
 #include "formats/json.h"
@@ -15,8 +14,7 @@ static int is_plain(const char *name) {
   return name[0] != '\0' && name[0] != '.' && strpbrk(name, "/\\") == NULL;
 }
 
-/* Returns the index of a file's name, which is added if it is new. Returns -1 if there is no memory, -2 if
- * there are too many files. */
+/* Returns the index of a file's name, adding a new one. -1: no memory; -2: too many files. */
 static int file_number(attn2c_safetensors_index *index, const char *name) {
   for (int i = index->file_count - 1; i >= 0; i--)
     if (strcmp(index->files[i], name) == 0) return i;

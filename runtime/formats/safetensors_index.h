@@ -17,7 +17,6 @@ typedef struct {
   int entry_count;
 } attn2c_safetensors_index;
 
-/* Reads and verifies the file. Returns ATTN2C_OK, _FORMAT, _IO or _MEMORY; on failure nothing needs to be
- * freed and one line says why. */
+/* Reads and verifies the file. Returns ATTN2C_OK, _FORMAT, _IO or _MEMORY; on failure a line says why. */
 int attn2c_safetensors_index_read(const char *path, attn2c_safetensors_index *index, attn2c_message *message);
 void attn2c_safetensors_index_free(attn2c_safetensors_index *index);

@@ -12,8 +12,7 @@
 typedef struct attn2c_element_type {
   const char *name;    /* the format's own */
   int elements, bytes; /* of a block */
-  /* Converts `count` elements that are each by themselves to f32. A type that has neither this function nor
-   * `split` is not supported. */
+  /* Converts `count` single elements to f32. A type with neither this nor `split` is not supported. */
   void (*widen)(const void *elements, float *values, size_t count);
   const char *readable; /* the format's supported types, for messages */
   int is_coded;         /* 1: the tensor is made of several of the file (reading/coded.h) */
@@ -63,8 +62,7 @@ typedef struct attn2c_format {
   int (*part)(const char *first, int number, int count, char *path, size_t size);
 } attn2c_format;
 
-/* Returns the first of several formats, ended by NULL, that a file may have which begins with these bytes;
- * NULL: it has none of them. */
+/* Returns the first of several formats, ended by NULL, of a file that begins so; NULL: none. */
 const attn2c_format *attn2c_format_of(const attn2c_format *const *formats, const void *bytes, size_t size);
 
 /* Opens a file of a format. Returns a status like `load`; on failure *file is NULL and one line says why. */

@@ -185,8 +185,7 @@ static attn2c_history history_of(const attn2c_answers *b, int32_t place, int32_t
                           b->calls->rule};
 }
 
-/* Draws the next token of an answer, and finds whether it is the last. count: tokens before it, with the
- * prompt. */
+/* Draws an answer's next token, and finds if it is the last. count: tokens before it, with the prompt. */
 static int draw(attn2c_answers *b, int32_t place, int32_t count, float *logits, attn2c_message *message) {
   attn2c_answer_ids *answer = &b->answers[place];
   attn2c_sampler *sampler = b->samplers[place];
@@ -294,8 +293,7 @@ static int feed(attn2c_answers *b, int32_t place, const int32_t *ids, int64_t co
   return attn2c_sampler_feed(b->samplers[place], ids, count, ATTN2C_FED_PROMPT, message);
 }
 
-/* Says that the sequence of a place's first beam keeps a prompt that came by other calls, and that the others
- * keep nothing. */
+/* Says that a place's first sequence keeps a prompt of other calls, and the others nothing. */
 static void adopt(attn2c_answers *b, int32_t place, const int32_t *ids, int32_t count) {
   const int32_t width = b->options.beams, base = place * width;
   attn2c_kept_ids_adopt(b->kept, base, ids, count);

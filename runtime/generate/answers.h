@@ -51,8 +51,7 @@ int attn2c_answers_guess(attn2c_answers *batch, attn2c_message *message);
  * The guesses are its most probable tokens. The calls are copied. */
 int attn2c_answers_draft(attn2c_answers *batch, const attn2c_calls *draft, attn2c_message *message);
 
-/* Draws with another temperature at a place from now on, in a batch that was made to draw; 0: the most
- * probable tokens are taken. */
+/* Draws with another temperature at a place from now on, in a batch that draws; 0: the most probable. */
 void attn2c_answers_temperature(attn2c_answers *batch, int32_t place, double temperature);
 
 /* Returns the most answers at a time. */
@@ -82,9 +81,8 @@ typedef struct attn2c_answer_source {
 int attn2c_answers_begin_sources(attn2c_answers *batch, const attn2c_answer_source *sources, int32_t count,
                                  attn2c_message *message);
 
-/* Does the same where a sequence has read its prompt by other calls: sequence number place * beams. ids: what
- * the processors take for the prompt, from 1 to the sequence's position. logits: those after the prompt,
- * [vocabulary]. */
+/* The same where other calls have read the prompt: sequence number place * beams. ids: what the processors
+ * take for the prompt, from 1 to the sequence's position. logits: those after the prompt, [vocabulary]. */
 int attn2c_answers_go_on(attn2c_answers *batch, int32_t place, const int32_t *ids, int64_t count,
                          uint64_t seed, const float *logits, attn2c_message *message);
 
@@ -97,8 +95,7 @@ const attn2c_answer_ids *attn2c_answers_at(const attn2c_answers *batch, int32_t 
 /* Returns the ids of an answer's prompt, and writes their number. */
 const int32_t *attn2c_answers_prompt(const attn2c_answers *batch, int32_t place, int32_t *count);
 
-/* Makes the answer at a place that has ended the search's number `rank`, 0 the best. Returns 0 if there are
- * fewer. */
+/* Makes the answer at an ended place the search's number `rank`, from 0. Returns 0 if there are fewer. */
 int attn2c_answers_rank(attn2c_answers *batch, int32_t place, int32_t rank);
 
 /* Ends an answer after its first `count` tokens, also if it has ended after more of them. */

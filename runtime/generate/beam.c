@@ -7,8 +7,7 @@
 
 #include <math.h>
 
-/* The score of a beam or an answer that is not there. A sum of log-probabilities added to it is lost by
- * rounding. */
+/* The score of a beam or an answer that is not there. Log-probabilities added to it are rounded off. */
 #define NO_SCORE (-1e9f)
 
 enum { BLOCK = 64 }; /* tokens that are left out at once */

@@ -20,6 +20,10 @@ static inline float attn2c_bits_float(uint32_t bits) {
   return x;
 }
 
+static inline int attn2c_is_infinite(float x) {
+  return (attn2c_float_bits(x) & 0x7fffffffu) == ATTN2C_INFINITE_BITS;
+}
+
 static inline int attn2c_bits_are_nan(uint32_t bits) { return (bits & 0x7fffffffu) > ATTN2C_INFINITE_BITS; }
 
 static inline int attn2c_is_nan_double(double x) {

@@ -36,8 +36,7 @@ typedef struct attn2c_calls {
   /* Copies what one sequence keeps to another, but for the first `same` tokens, which both have. most: tokens
    * that the copy needs; it may have more. */
   int (*copy)(void *context, int32_t from, int32_t to, int32_t same, int32_t most);
-  /* Turns a row of logits into logarithms of probabilities, faster than code for any machine; NULL: there is
-   * none. */
+  /* Turns a row of logits into logarithms of probabilities, fast on this machine; NULL: there is none. */
   void (*log_softmax)(float *row, int32_t count);
   const struct attn2c_rule *rule; /* of each answer's next token (processors.h); NULL: there is none */
 } attn2c_calls;

@@ -16,8 +16,7 @@ static inline uint64_t attn2c_draw_bits(uint64_t seed, uint64_t n) {
   return attn2c_draw_mix(attn2c_draw_mix(seed) + (n + 1) * 0x9e3779b97f4a7c15u);
 }
 
-/* Returns a number below `limit`: bits * limit / 2^64. A range of numbers is hit more or less often than its
- * size by at most 2^-64. */
+/* Returns a number below `limit`: bits * limit / 2^64. Ranges are uneven by at most 2^-64. */
 static inline uint64_t attn2c_draw_below(uint64_t bits, uint64_t limit) {
   const uint64_t low = bits & 0xffffffffu, high = bits >> 32;
   const uint64_t limit_low = limit & 0xffffffffu, limit_high = limit >> 32;

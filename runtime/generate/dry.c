@@ -1,5 +1,4 @@
-/* dry.c - the repetitions of a text's end are found by the Z algorithm, backwards: its time grows as the
- * number of tokens. */
+/* dry.c - the repetitions of a text's end are found by the Z algorithm, backwards: its time is linear. */
 #include "generate/dry.h"
 
 #include <float.h>

@@ -24,8 +24,7 @@ static const uint64_t attn2c_mass_table[64] = {
     2553802834, 2526293303, 2499080105, 2472160047, 2445529972, 2419186755, 2393127307, 2367348571,
     2341847524, 2316621173, 2291666561, 2266980759, 2242560872, 2218404036, 2194507417, 2170868212};
 
-/* Returns distance * 2^24 as an integer, 0 <= distance. The product is exact, and distances from 0.5 on lose
- * nothing. */
+/* Returns distance * 2^24 as an integer, 0 <= distance. The product is exact, exact from 0.5 on. */
 static inline uint32_t attn2c_distance_units(float distance) {
   const float cut = distance < ATTN2C_MASS_FARTHEST ? distance : ATTN2C_MASS_FARTHEST;
   return (uint32_t)(int32_t)(cut * 16777216.0f);
@@ -34,8 +33,7 @@ static inline uint32_t attn2c_distance_units(float distance) {
 /* Returns distance * log2(e): by how many powers of two the mass is smaller than the largest. */
 static inline uint64_t attn2c_octaves(uint32_t units) { return (uint64_t)units * 3098164009u; }
 
-/* Returns log2(x) in units of 2^-32, x from 1. Each bit of the fraction is found by squaring; the error is
- * less than 2^-26. */
+/* Returns log2(x) in units of 2^-32, x from 1. Squaring finds each bit of the fraction; error below 2^-26. */
 static inline uint64_t attn2c_log2(uint64_t x) {
   int whole = 63;
   while (!(x >> whole)) whole--;

@@ -13,8 +13,6 @@ static const double OCTAVE = 0x1p-55, LOG2 = 0x1p-32; /* units of attn2c_octaves
 
 static float negative_infinity(void) { return attn2c_bits_float(ATTN2C_NEGATIVE_INFINITE_BITS); }
 
-static int is_infinite(float x) { return (attn2c_float_bits(x) & 0x7fffffffu) == ATTN2C_INFINITE_BITS; }
-
 static void find_largest(attn2c_sampler *s) {
   uint32_t order = 0;
   for (int32_t i = 0; i < s->kept; i++) {
@@ -86,8 +84,8 @@ static void forbid_below_sigma(attn2c_sampler *s) {
     if ((double)s->logits[s->index[i]] < least) s->logits[s->index[i]] = negative_infinity();
 }
 
-/* -log p - entropy is distance - mean distance: the sum's logarithm is part of both. Keys are floats with the
- * order of integers. */
+/* -log p - entropy is distance - mean distance: the sum's logarithm is in both. Keys are floats ordered as
+ * integers. */
 static void keep_typical(attn2c_sampler *s) {
   const int64_t mean = (int64_t)mean_distance(s);
   for (int32_t i = 0; i < s->kept; i++) {
@@ -128,7 +126,7 @@ static void divide(attn2c_sampler *s, double temperature) {
   const uint32_t largest = attn2c_order(s->largest);
   const int is_least = (float)temperature < 1.2e-38f;
   const double inverse = is_least ? 0 : 1.0 / (double)(float)temperature;
-  const int is_cut = is_least || is_infinite((float)((double)s->largest * inverse));
+  const int is_cut = is_least || attn2c_is_infinite((float)((double)s->largest * inverse));
   for (int32_t i = 0; i < s->kept; i++) {
     float *logit = &s->logits[s->index[i]];
     if (is_cut)
@@ -228,7 +226,7 @@ int attn2c_sampler_chain(attn2c_sampler *s, attn2c_message *message) {
   for (int i = 0; i <= s->step_count; i++) {
     const int is_last = i == s->step_count;
     find_largest(s);
-    if (is_infinite(s->largest))
+    if (attn2c_is_infinite(s->largest))
       return attn2c_fail(message, ATTN2C_FORMAT,
                          "logits: the largest is %s after penalties, but a finite number is needed",
                          s->largest > 0 ? "+inf" : "-inf");

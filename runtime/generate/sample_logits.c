@@ -57,8 +57,6 @@ static int scale(attn2c_sampler *s, const float *x) {
   return nan >> 31 != 0;
 }
 
-static int is_infinite(float x) { return (attn2c_float_bits(x) & 0x7fffffffu) == ATTN2C_INFINITE_BITS; }
-
 /* Copies the logits of allowed tokens; the others get -inf. All are 0 if all would be -inf. */
 static void copy_allowed(attn2c_sampler *s, const float *x) {
   const attn2c_sampling *o = &s->options;
@@ -96,7 +94,7 @@ static void keep_largest(attn2c_sampler *s, const float *logits) {
   s->inverse = 1;
   scale(s, change(s, logits));
   const uint32_t order = attn2c_order(s->largest);
-  if (!is_infinite(s->largest)) {
+  if (!attn2c_is_infinite(s->largest)) {
     for (int32_t i = 0; i < s->vocabulary; i++)
       s->logits[i] = attn2c_order(s->logits[i]) == order ? 0 : NEGATIVE_INFINITY;
     scale(s, s->logits);
@@ -111,8 +109,8 @@ int attn2c_sampler_logits(attn2c_sampler *s, const float *logits, attn2c_message
     if (first_nan(logits, s->vocabulary) >= 0) return say_nan(s, logits, "", message);
     return say_nan(s, s->logits, " after bias and penalties", message);
   }
-  if (is_infinite(s->largest) && !s->options.greedy) keep_largest(s, logits);
-  if (!is_infinite(s->largest)) return ATTN2C_OK;
+  if (attn2c_is_infinite(s->largest) && !s->options.greedy) keep_largest(s, logits);
+  if (!attn2c_is_infinite(s->largest)) return ATTN2C_OK;
   if (s->largest < 0)
     return attn2c_fail(message, ATTN2C_FORMAT,
                        "logits: -inf for all tokens that are allowed, but one other number is needed");

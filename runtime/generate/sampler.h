@@ -45,8 +45,7 @@ int attn2c_sampler_logits(attn2c_sampler *s, const float *logits, attn2c_message
 /* Finds the tokens that top_k, top_p and min_p leave, their masses and the total. */
 void attn2c_sampler_keep(attn2c_sampler *s);
 
-/* Does the same by the steps of a chain. Returns ATTN2C_OK, or ATTN2C_FORMAT and a line if its penalties
- * leave no finite logit. */
+/* The same by the steps of a chain. ATTN2C_FORMAT, with a line: penalties leave no finite logit. */
 int attn2c_sampler_chain(attn2c_sampler *s, attn2c_message *message);
 
 /* Takes the token that was drawn for mirostat. */

@@ -1,5 +1,4 @@
-/* select.c - a selection by digits: the first pass finds the leading 11 bits of the border, the second and
- * third pass the bits after them. */
+/* select.c - a selection by digits: three passes find the border's 11 leading bits, and those after them. */
 #include "generate/select.h"
 
 #include "generate/bits.h"

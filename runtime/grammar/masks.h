@@ -34,8 +34,7 @@ void grammar_masks_prepare(grammar_masks *masks);
 /* Returns the state after a token, or STATE_FULL. */
 uint32_t grammar_masks_advance(grammar_masks *masks, uint32_t state, int32_t token, int is_first);
 
-/* Writes to ids[most] the longest tokens of the bytes that must follow in a state, while a byte must follow
- * each; returns their number. */
+/* Writes the longest tokens of the bytes that must follow in a state to ids[most]; returns their number. */
 int32_t grammar_masks_foresee(grammar_masks *masks, uint32_t state, int32_t *ids, int32_t most);
 
 /* Finds the tokens that may follow in a state, in `allowed`. Returns 0 if the memory is full. */

@@ -1,5 +1,4 @@
-/* bandwidth.c - measures the bandwidth of memory: each thread reads its own part of one block, all at
- * once. */
+/* bandwidth.c - measures memory's bandwidth: each thread reads its own part of one block, all at once. */
 #define _POSIX_C_SOURCE 200809L
 #include "measure/bandwidth.h"
 

@@ -1,5 +1,4 @@
-/* bandwidth.h - measures the rate at which threads read memory that no cache holds, the other roof of a
- * roofline. */
+/* bandwidth.h - the rate at which threads read memory that no cache holds, the other roof of a roofline. */
 #pragma once
 
 #include <stddef.h>

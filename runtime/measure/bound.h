@@ -19,9 +19,8 @@ typedef struct {
 
 typedef struct attn2c_tiled_product attn2c_tiled_product;
 
-/* Dispatches the candidate's kernels; candidate NULL: the product's own, which it must have. Returns
- * ATTN2C_OK; ATTN2C_MACHINE if a kernel cannot be made, or a panel is larger than all weights;
- * ATTN2C_MEMORY. */
+/* Dispatches the candidate's kernels; candidate NULL: the product's own. Returns ATTN2C_OK; ATTN2C_MACHINE if
+ * a kernel cannot be made, or a panel is larger than all weights; ATTN2C_MEMORY. */
 int attn2c_tiled_product_open(const attn2c_part_product *product, const attn2c_candidate *candidate,
                               const char *target, int64_t weight_floats, attn2c_tiled_product **tiled);
 /* Computes the whole product once. */

@@ -1,5 +1,4 @@
-/* levels.h - measures the levels of memory that one core sees: the caches, as the system lists them, and
- * memory after them. */
+/* levels.h - the memory that one core sees: the caches, as the system lists them, and memory after them. */
 #pragma once
 
 #include <stddef.h>

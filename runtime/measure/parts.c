@@ -1,5 +1,4 @@
-/* parts.c - records a call's chunks. Threads are numbered in the order in which they first do one; the caller
- * is 0. */
+/* parts.c - records a call's chunks. Threads are numbered in the order of their first; the caller is 0. */
 #include "measure/parts.h"
 
 #include <stdatomic.h>

@@ -1,9 +1,8 @@
-/* peak.h - measures the multiply-add rate of one core with all operands in registers. No matrix product on
- * that core can be faster, whatever its strips. The loop is compiled for the model's target
- * (attn2c_roof.c). */
+/* peak.h - measures the multiply-add rate of one core with operands in registers. No matrix product on it can
+ * be faster. The loop is compiled for the model's target (attn2c_roof.c). */
 #pragma once
 
-#include "ops/product.h"
+#include "ops/product/product.h"
 
 enum { ATTN2C_PEAK_ROUNDS = 2000 };
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "measure/peak.h"
-#include "ops/product_tiles.h"
+#include "ops/product/tiles.h"
 
 /* product: attn2c_tile_bf16 or attn2c_tile_int8; inputs: inputs per row of a tile. */
 #define ATTN2C_PEAK_TILES(name, product, inputs)                                                             \

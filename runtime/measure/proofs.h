@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/processor.h"
-#include "ops/product_words.h"
+#include "ops/product/words.h"
 
 enum { ATTN2C_PROOFS = 64 };
 
@@ -20,14 +20,14 @@ ATTN2C_INLINE attn2c_words attn2c_proof_words(uint32_t *state) {
 }
 
 #ifdef __AVX512BF16__
-#include "ops/product_bf16.h"
+#include "ops/product/bf16.h"
 
 /* Returns pairs of bf16 between 2^-31 and 2^33: their sums are finite and not denormal. */
 ATTN2C_INLINE attn2c_words attn2c_proof_pairs(uint32_t *state) {
   return (attn2c_proof_words(state) & 0x9fff9fffu) + 0x30003000u;
 }
 
-/* True if pairs of bf16 give the bits of widened numbers (product_bf16.h). */
+/* True if pairs of bf16 give the bits of widened numbers (product/bf16.h). */
 ATTN2C_INLINE int attn2c_proof_bf16(void) {
   uint32_t state = 2463534242u;
   attn2c_vector pairs = attn2c_zero(), widened = attn2c_zero();
@@ -46,7 +46,7 @@ ATTN2C_INLINE int attn2c_proof_bf16(void) {
 #endif
 
 #if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
-#include "ops/product_int8.h"
+#include "ops/product/int8.h"
 
 /* True if sums of unsigned by signed bytes are exact. */
 ATTN2C_INLINE int attn2c_proof_int8(void) {

@@ -1,7 +1,7 @@
 /* reading.h - reads memory as fast as a target's vectors allow. */
 #pragma once
 
-#include "ops/product_words.h"
+#include "ops/product/words.h"
 
 /* Eight vectors a turn are at most 512 bytes. */
 ATTN2C_INLINE uint32_t attn2c_reading(const void *from, size_t bytes) {

@@ -98,8 +98,7 @@ static double rate(const attn2c_kernel_shape *shape, attn2c_kernel kernel, const
   return sum;
 }
 
-/* Fills x with numbers that repeat after `period`: the bits of the first, and larger lower bits in both
- * halves. */
+/* Fills x with numbers of this period: the bits of the first, and larger lower bits in both halves. */
 static void fill(float *x, int count, int period, uint32_t first) {
   for (int i = 0; i < count; i++) {
     const uint32_t bits = first + 0x10001u * (uint32_t)(i % period);
@@ -112,8 +111,7 @@ static int operands_allocate(operands *x) {
   x->b = attn2c_allocate(sizeof(float) * ATTN2C_ROOF_LDB * WIDEST);
   x->c = attn2c_allocate(sizeof(float) * WIDEST * WIDEST);
   if (x->a == NULL || x->b == NULL || x->c == NULL) return ATTN2C_MEMORY;
-  /* The values have ordinary sizes, as floats and as two bf16: zeros could use less power, and denormals are
-   * slower. */
+  /* Values are ordinary floats, and two bf16: zeros could use less power, and denormals are slower. */
   fill(x->a, ATTN2C_ROOF_K * WIDEST, 97, 0x3f003e80u);
   fill(x->b, ATTN2C_ROOF_LDB * WIDEST, 89, 0xbd003c80u);
   return ATTN2C_OK;

@@ -19,8 +19,7 @@ typedef struct attn2c_roof attn2c_roof;
  * each for about 2 ms, and keeps the best two. If no kernel can be dispatched, *roof is valid and its rate 0.
  * Returns ATTN2C_OK or _MEMORY. */
 int attn2c_roof_open(const char *target, const attn2c_roofs *roofs, int threads, attn2c_roof **roof);
-/* Adds a sample: times the best shapes for about 1 ms in all. After a fixed number of samples the oldest is
- * overwritten. */
+/* Times the best shapes for some 1 ms in all. After a fixed number of samples the oldest is overwritten. */
 void attn2c_roof_sample(attn2c_roof *roof);
 /* Returns GFLOP/s: the median of the samples, each from the better of the two shapes; 0: not available. */
 double attn2c_roof_rate(attn2c_roof *roof);

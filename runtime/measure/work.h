@@ -4,8 +4,7 @@
 
 #include "base/descriptor.h"
 
-/* Return the operations of an op, and of all ops of an entry, for one sequence of `length` tokens; 0: for the
- * entry's own size. */
+/* Return the operations of an op, and of an entry, for a sequence of `length` tokens; 0: its own. */
 double attn2c_op_work(const attn2c_descriptor *model, const attn2c_op *op, int64_t length);
 double attn2c_entry_work(const attn2c_descriptor *model, const attn2c_entry *entry, int64_t length);
 

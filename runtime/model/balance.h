@@ -11,8 +11,7 @@ typedef struct {
 } attn2c_balance;
 
 /* Times and counts of a call. computed: the caller's own time on a core while it shared. waited: its time
- * waiting for others. alone: all time in which it shared nothing. mine, others: parts that the caller and
- * others did. */
+ * waiting for others. alone: all time in which it shared nothing. mine, others: parts done. */
 typedef struct {
   int64_t computed, waited, alone;
   int64_t mine, others;

@@ -6,8 +6,7 @@ typedef struct {
   int64_t count, first, taken, batch;
 } share;
 
-/* An array of the entry: `outer` boxes of a batch of sequences with `inner` elements each; outer 0: all
- * sequences share it. */
+/* An array of the entry: `outer` boxes of a batch with `inner` elements each; outer 0: shared. */
 typedef struct {
   int64_t outer, inner;
 } boxes;

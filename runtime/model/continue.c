@@ -46,8 +46,7 @@ typedef struct {
   float *logits;
   int is_of_all;   /* 1: outputs are of all tokens, 0: of the last one of each sequence */
   int64_t written; /* rows of outputs that calls have written */
-  /* By sequence: its first token in ids, and one more; the tokens that calls have added; those that only the
-   * last call takes. */
+  /* By sequence: its first in ids, and one more; tokens that calls added; the last call's. */
   int64_t first[ATTN2C_MOST_SEQUENCES + 1], done[ATTN2C_MOST_SEQUENCES], last[ATTN2C_MOST_SEQUENCES];
 } extension;
 

@@ -19,12 +19,10 @@ void attn2c_code_free(attn2c_code *code);
 /* Returns what this machine lacks for a model's target, or NULL. */
 const char *attn2c_machine_missing(const attn2c_descriptor *model);
 
-/* True if this machine has the instructions of the model's target, and they prove right; otherwise says a
- * line. */
+/* True if this machine has the target's instructions, and they prove right; else says a line. */
 int attn2c_machine_runs(const attn2c_descriptor *model, attn2c_message *message);
 
-/* True if `other` clearly runs faster than `own`: the best of several samples in turn, in some 0.3 ms. ticks:
- * a clock in any unit. */
+/* True if `other` clearly runs faster than `own`: the best of samples in turn, in 0.3 ms. ticks: a clock. */
 int attn2c_machine_prefers(const attn2c_rival *rival, unsigned long long (*ticks)(void));
 
 /* Chooses the variant of the model that is used here. It is the one that ATTN2C_TARGET names in the

@@ -95,8 +95,7 @@ static void generate_all(draft *d, const attn2c_kernel_shape *shapes, const attn
   pthread_mutex_unlock(&generator);
 }
 
-/* Returns the draft as executable, read-only code; NULL if the system does not allow it, or there is no
- * memory. */
+/* Returns the draft as executable, read-only code; NULL if the system forbids it, or without memory. */
 static attn2c_code *make_executable(const draft *d) {
   attn2c_code *code = d->used > 0 ? malloc(sizeof *code) : NULL;
   if (!code) return NULL;

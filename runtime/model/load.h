@@ -5,8 +5,7 @@
 
 /* A function with which a library loads such weights. */
 typedef struct attn2c_loader {
-  /* Opens what was given, and packs its weights into `packed`. Returns a status like attn2c_source_open and
-   * attn2c_load_weights. */
+  /* Opens what was given, and packs its weights into `packed`. Returns the status of opening or loading. */
   int (*load)(const attn2c_given *given, const attn2c_descriptor *descriptor, float *packed, int workers,
               attn2c_message *message);
 } attn2c_loader;

@@ -7,8 +7,7 @@
 #include "model/team.h"
 #include "system/system.h"
 
-/* Returns the number of workers. For threads 0 it is the largest emitted number (1, 2, 4, 8) that the cores
- * allow. */
+/* Returns the number of workers. For threads 0 the largest emitted (1, 2, 4, 8) that the cores allow. */
 static int workers_for(int threads) {
   if (threads > 0) return threads;
   const int processors = attn2c_processors();

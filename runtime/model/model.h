@@ -28,8 +28,7 @@ typedef struct {
   /* Return memory for an arena, as attn2c_allocate does, and free it. */
   void *(*allocate)(const struct attn2c_model *model, size_t bytes);
   void (*free)(const struct attn2c_model *model, void *arena);
-  /* In a program, rank 0 leads: these make the other ranks do the same. NULL: all ranks make the same calls
-   * by themselves. */
+  /* In a program, rank 0 leads: these make the other ranks do the same. NULL: all make the same calls. */
   int (*run)(const struct attn2c_model *model, attn2c_run run, const attn2c_call *call);
   /* Returns when the outputs of all calls are there, of which other stages have made some. */
   void (*settle)(const struct attn2c_model *model);

@@ -1,5 +1,4 @@
-/* ranks_open.h - opens a model that is divided among ranks: every rank opens its part, and all get the same
- * status. */
+/* ranks_open.h - opens a model of ranks: each opens its part, and all get the same status. */
 #pragma once
 
 #include "model/model.h"

@@ -162,8 +162,7 @@ static uint64_t add_floats(uint64_t sum, const float *floats, int64_t count) {
   return attn2c_checksum(sum, floats, (size_t)count * sizeof(float));
 }
 
-/* Makes the list of a file's parts, [1 + 2 kept_count], and its header. last: zeros, for pages that are not
- * full. */
+/* Lists a file's parts, [1 + 2 kept_count], and its header. last: zeros, for pages that are not full. */
 static void make_parts(const attn2c_context *context, int64_t sequence, unsigned char *header, float *last,
                        attn2c_file_part *parts) {
   const attn2c_continued *of = context->model->descriptor->continued;

@@ -1,5 +1,4 @@
-/* sequences.h - runs calls of an entry that takes sequences of any length: rows one after the other, without
- * padding. */
+/* sequences.h - calls of an entry with sequences of any length: rows one after the other, without padding. */
 #pragma once
 
 #include "model/model.h"
@@ -34,8 +33,7 @@ int attn2c_encode(attn2c_context *context, int64_t count, const int32_t *sequenc
 int attn2c_encode_outputs(attn2c_context *context, int64_t count, const int32_t *sequences,
                           const int32_t *each, const void *const *inputs, void *const *outputs);
 
-/* Return room in a prepared context for the pointers to the entry's outputs, and for the ids of a call that
- * continues sequences. */
+/* Return a prepared context's memory for pointers to the entry's outputs, and for ids of a call. */
 void **attn2c_sequences_outputs(const attn2c_context *context);
 int32_t *attn2c_sequences_ids(const attn2c_context *context);
 

@@ -1,11 +1,9 @@
-/* state.h - the memory of a context's sequences: keys and values by pages, of which layers with a window keep
- * only the last. */
+/* state.h - the memory of a context's sequences: keys and values by pages; a window keeps the last. */
 #pragma once
 
 #include "model/model.h"
 
-/* Allocates the state of a new context whose model continues; does nothing for others. Returns ATTN2C_OK or
- * _MEMORY. */
+/* Allocates a new context's state if its model continues. Returns ATTN2C_OK or _MEMORY. */
 int attn2c_state_create(attn2c_context *context);
 void attn2c_state_destroy(attn2c_context *context);
 
@@ -29,8 +27,7 @@ static inline float *attn2c_state_part_of(const attn2c_context *context, int64_t
   return context->state + place * context->model->descriptor->continued->state_floats + part->offset;
 }
 
-/* Finds places for the keys of new sources of different sequences: origins[i] is one that no other sequence
- * reads. */
+/* Finds places for the keys of new sources of different sequences: no other sequence reads origins[i]. */
 void attn2c_state_origins(const attn2c_context *context, int64_t count, const int32_t *sequences,
                           int32_t *origins);
 

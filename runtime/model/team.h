@@ -1,7 +1,6 @@
-/* team.h - manages the threads that share one context's calls. A call is a list of phases, which follow one
- * another, and a phase is a list of chunks. Any thread may claim any chunk. So the bits depend neither on
- * which thread does a chunk, nor on the number of threads. Emitted code for several workers includes this
- * header. */
+/* team.h - manages the threads that share one context's calls. A call is a list of phases in order, and a
+ * phase is a list of chunks. Any thread may claim any chunk. So the bits depend neither on which thread does
+ * a chunk, nor on the number of threads. Emitted code for several workers includes this header. */
 #pragma once
 
 #include "base/descriptor.h"
@@ -39,16 +38,14 @@ int attn2c_team_threads(const attn2c_team *team);
 /* Begins a call: runs that share one account of what sharing gains and costs. It reads the time that a thread
  * has computed, which takes as long as a barrier. Only one caller may use a team at a time. */
 void attn2c_team_begin(attn2c_team *team);
-/* Runs all chunks of all phases, one phase after the other, and returns when the last is done. A phase of one
- * chunk is done by the thread that ends the phase before it. Without a team (NULL) the caller runs all
- * chunks. */
+/* Runs all chunks of all phases, phase after phase, and returns when the last is done. A phase of one chunk
+ * is done by the thread that ends the phase before it. Without a team (NULL) the caller runs all chunks. */
 void attn2c_team_run(attn2c_team *team, attn2c_work work, const void *call, attn2c_phases phases);
 
 /* Ends a call. */
 void attn2c_team_settle(attn2c_team *team);
 
-/* Starts a thread with a small stack that handles no signal. Returns 0, or an error number like
- * pthread_create. */
+/* Starts a thread with a small stack that handles no signal. Returns 0 or an errno. */
 int attn2c_thread_start(pthread_t *thread, void *(*body)(void *), void *argument);
 
 /* Returns the cores that this process may use, 1 or more. */

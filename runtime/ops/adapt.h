@@ -65,9 +65,8 @@ ATTN2C_INLINE void attn2c_adapter_rows(float *y, const float *r, const float *a,
                            cols - j < ATTN2C_ADAPTER_COLS ? cols - j : ATTN2C_ADAPTER_COLS, cols, ranks - k);
 }
 
-/* y[i] = x[i] + r[i] A B, for rows with the adapter n = adapters[i lda], n > 0; y[i] = x[i] for others. A and
- * B are the rows first[n - 1] to first[n] - 1 of inputs, [ranks][in], and of outputs, [ranks][cols]. y may be
- * x. */
+/* y[i] = x[i] + r[i] A B, for rows with the adapter n = adapters[i lda], n > 0; for others x[i]. A and B are
+ * the rows first[n - 1] to first[n] - 1 of inputs, [ranks][in], and of outputs, [ranks][cols]. y may be x. */
 ATTN2C_INLINE void attn2c_adapt(float *y, const float *x, const float *r, const float *inputs,
                                 const float *outputs, const int32_t *adapters, int rows, int in, int cols,
                                 int ldy, int ldx, int ldr, int lda, const int *first) {

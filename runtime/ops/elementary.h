@@ -1,13 +1,11 @@
-/* elementary.h - exp, erf, tanh and activations for floats, without branches, so that loops with them
- * vectorise. NaN and infinity give the results of the equation in IEEE arithmetic. Results never depend on
- * inlining. */
+/* elementary.h - exp, erf, tanh and activations for floats, without branches: loops with them vectorise. NaN
+ * and infinity give the results of the equation in IEEE arithmetic. Results never depend on inlining. */
 #pragma once
 
 #include <stdint.h>
 #include <string.h>
 
-/* Inlining adapts a body to the sizes of its call. Without optimisation it gains nothing, and each copy would
- * be compiled in full. */
+/* Inlining adapts a body to the sizes of its call. Without optimisation it only costs. */
 #ifdef __OPTIMIZE__
 #define ATTN2C_INLINE static inline __attribute__((always_inline))
 #else
@@ -67,13 +65,11 @@ ATTN2C_INLINE float attn2c_with_sign(float magnitude, float x) {
   return attn2c_from_bits(attn2c_bits(magnitude) | (attn2c_bits(x) & 0x80000000u));
 }
 
-/* Returns 2^n for rounded = n + ATTN2C_ROUNDER, or = 2n + ATTN2C_EVEN_ROUNDER. -127 <= n <= 127; n = -127
- * gives 0. */
+/* Returns 2^n for rounded = n + ATTN2C_ROUNDER or 2n + ATTN2C_EVEN_ROUNDER. |n| <= 127; -127 gives 0. */
 ATTN2C_INLINE float attn2c_power(float rounded) { return attn2c_from_bits(attn2c_bits(rounded) << 23); }
 
 /* Returns (2^r - 1) / r for |r| <= 1/2 with relative error 2.1e-8. So 2^r = 1 + r P(r) is exact at 0 and 2^r
- * - 1 does not cancel. All polynomials here are relative minimax fits (Remez exchange) by
- * tests/bench/fit.py. */
+ * - 1 does not cancel. All polynomials here are relative minimax fits by tests/bench/fit.py. */
 ATTN2C_INLINE float attn2c_exp2_slope(float r) {
   float p = 0.000154035122f;
   p = ATTN2C_FMA(p, r, 0.00133907353f);
@@ -181,27 +177,23 @@ ATTN2C_INLINE float attn2c_gate(float x, float y, float c, float c_low) {
   return x * g * g / ATTN2C_FMA(h, h, 1.0f);
 }
 
-/* Returns 1 / (1 + e^-x). The relative error is at most 7e-7 if the result is a normal float; smaller results
- * underflow gradually. */
+/* Returns 1 / (1 + e^-x). Relative error: at most 7e-7 of normal results; others underflow. */
 ATTN2C_INLINE float attn2c_sigmoid(float x) {
   return attn2c_gate(1.0f, x, 0.5f * ATTN2C_LOG2E_HIGH, 0.5f * ATTN2C_LOG2E_LOW);
 }
 
-/* Returns x * sigmoid(x) = x / (1 + e^-x). The relative error is at most 7e-7 if the result is a normal
- * float; -inf gives NaN. */
+/* Returns x * sigmoid(x) = x / (1 + e^-x). Relative error: at most 7e-7 of normal results; -inf gives NaN. */
 ATTN2C_INLINE float attn2c_silu(float x) {
   return attn2c_gate(x, x, 0.5f * ATTN2C_LOG2E_HIGH, 0.5f * ATTN2C_LOG2E_LOW);
 }
 
-/* Returns x * sigmoid(1.702 x). The relative error is at most 7e-7 if the result is a normal float; -inf
- * gives NaN. */
+/* Returns x * sigmoid(1.702 x). Relative error: at most 7e-7 of normal results; -inf gives NaN. */
 ATTN2C_INLINE float attn2c_quick_gelu(float x) {
   return attn2c_gate(x, x, 1.22773349f, -1.30547493e-08f); /* 1.702 log2(e) / 2 */
 }
 
-/* Returns x/2 * (1 + tanh(u)) = x * sigmoid(2u), u = sqrt(2/pi) (x + 0.044715 x^3). If the result is a normal
- * float, the relative error is at most 2e-5 (from the rounding of a large u), and 1e-6 for x > -4; -inf gives
- * NaN. */
+/* Returns x/2 * (1 + tanh(u)) = x * sigmoid(2u), u = sqrt(2/pi) (x + 0.044715 x^3). The relative error of
+ * normal results is at most 2e-5 (from the rounding of a large u), and 1e-6 for x > -4; -inf gives NaN. */
 ATTN2C_INLINE float attn2c_gelu_tanh(float x) {
   /* y = u log2(e) */
   float y = x * ATTN2C_FMA(x * x, 0.0514716208f, 1.15110409f);

@@ -5,8 +5,7 @@
 #include "ops/vector.h"
 
 /* Number of rows that are folded together. Reducing one row takes an instruction or two for each halving, and
- * waits for each. With eight rows, shuffles put the halves of two rows into one vector, so that one
- * instruction reduces both. */
+ * waits for each. With eight rows, shuffles join halves of two rows, which one instruction reduces. */
 #define ATTN2C_ROWS 8
 
 /* Returns a + b in each lane, or the larger if is_largest. */

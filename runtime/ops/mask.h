@@ -8,8 +8,7 @@
 ATTN2C_INLINE int attn2c_between(int x, int low, int high) { return x < low ? low : x > high ? high : x; }
 
 /* Masks one row: columns j of [from, to) that are not first <= j < last become -inf. It stores whole vectors,
- * so that the softmax that follows does not load a vector stored in pieces; from is a multiple of the
- * vector. */
+ * as the softmax after it loads them; from is a multiple of the vector. */
 ATTN2C_INLINE void attn2c_mask_columns(float *row, int cols, int from, int to, int first, int last) {
   int j = from;
   for (; j < to && j + ATTN2C_LANES <= cols; j += ATTN2C_LANES)
@@ -41,8 +40,7 @@ ATTN2C_INLINE void attn2c_mask_columns_behind(float *row, int cols, int from, in
   for (; j < to; j++) row[j] = (j >= first && j < last) || j < keep ? row[j] : -__builtin_inff();
 }
 
-/* Does the same as attn2c_mask_band, but all rows also keep the columns j < keep. keep may be <= 0 or >=
- * cols. */
+/* As attn2c_mask_band, but all rows also keep the columns j < keep. keep may be <= 0 or >= cols. */
 ATTN2C_INLINE void attn2c_mask_band_prefix(float *s, int rows, int cols, int ld, int lo, int hi, int keep) {
   const int kept = attn2c_between(keep, 0, cols);
   for (int r = 0; r < rows; r++) {
@@ -87,10 +85,9 @@ ATTN2C_INLINE void attn2c_add_weighted(float *row, float weight, const float *va
   for (int d = 0; d < head_dim; d++) row[d] = ATTN2C_FMA(weight, value[d], row[d]);
 }
 
-/* Repairs c[rows][head_dim] = p[rows][cols] . v[cols][head_dim], which has been computed, with leading
- * dimensions ldc, ldp, ldv. Each row r of c that holds an infinity or NaN is computed again over the keys
- * that its mask keeps: c[r] = sum of p[r][j] v[j] over 0 <= j < cols with lo + r <= j < hi + r and j <
- * valid. */
+/* Repairs c[rows][head_dim] = p[rows][cols] . v[cols][head_dim], computed before, with leading dimensions
+ * ldc, ldp, ldv. Each row r of c that holds an infinity or NaN is computed again over the keys that its mask
+ * keeps: c[r] = sum of p[r][j] v[j] over 0 <= j < cols with lo + r <= j < hi + r and j < valid. */
 ATTN2C_INLINE void attn2c_context_repair(float *c, const float *p, const float *v, int rows, int cols,
                                          int head_dim, int ldc, int ldp, int ldv, int lo, int hi, int valid) {
   for (int r = 0; r < rows; r++) {

@@ -6,9 +6,8 @@
 
 #include <math.h>
 
-/* The state of `rows` rows is float state[3][rows]. It holds the largest score so far, the sum of powers, and
- * the factor by which the last chunk scaled the earlier sums. Milakov, Gimelshein: Online normalizer
- * calculation for softmax, 2018. */
+/* The state of `rows` rows is float state[3][rows]. It has the largest score so far, the sum of powers, and
+ * the factor of earlier sums. Milakov, Gimelshein: Online normalizer calculation for softmax, 2018. */
 
 /* Computes one chunk: p[j] = e^(scale (s[j] - max)) in place of s[rows][cols]. Rows are ld floats apart; max
  * is the largest score so far. `first`: the first chunk of a row, which begins its state. 1e-30 <= scale <=

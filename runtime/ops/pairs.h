@@ -1,6 +1,5 @@
-/* pairs.h - packs keys and values into groups of two bf16 numbers, which products of bf16 read. A panel's
- * groups are two elements of a key, or the same element of two values. An element without a partner is paired
- * with 0. */
+/* pairs.h - packs keys and values into groups of two bf16 numbers, which products of bf16 read. Groups are
+ * two elements of a key, or the same element of two values. An element without a partner is paired with 0. */
 #pragma once
 
 #include "ops/round.h"
@@ -34,11 +33,27 @@ ATTN2C_INLINE void attn2c_pair_block(uint16_t *y, const void *x, int is_bf16, in
   for (int j = 0; j < groups; j++) memcpy(y + 2 * j * ldy, turned + j * BLOCK, 4 * (size_t)rows);
 }
 
+/* Packs the pairs of one row, a new token's: nothing is turned. */
+ATTN2C_INLINE void attn2c_pair_row(uint16_t *y, const void *x, int is_bf16, int cols, ptrdiff_t ldy) {
+  for (int c = 0; c < cols; c += 2) {
+    uint16_t group[2] = {0};
+    if (is_bf16)
+      memcpy(group, (const uint16_t *)x + c, c + 1 < cols ? sizeof group : sizeof *group);
+    else
+      attn2c_round_row(group, (const float *)x + c, c + 1 < cols ? 2 : 1);
+    memcpy(y + c * ldy, group, sizeof group);
+  }
+}
+
 /* Packs pairs of columns, from floats or, if is_bf16, from bf16, in blocks. For blocks of heads' usual
  * widths, whole and half ones, the compiler knows the sizes, which makes them six times as fast. */
 ATTN2C_INLINE void attn2c_pair_columns(uint16_t *y, const void *x, int is_bf16, int rows, int cols, int ldx,
                                        int ldy) {
   enum { BLOCK = ATTN2C_PAIRS_BLOCK };
+  if (rows == 1) {
+    attn2c_pair_row(y, x, is_bf16, cols, ldy);
+    return;
+  }
   for (int r = 0; r < rows; r += BLOCK)
     for (int c = 0; c < cols; c += 2 * BLOCK) {
       const int height = rows - r < BLOCK ? rows - r : BLOCK,
@@ -62,8 +77,7 @@ ATTN2C_INLINE void attn2c_pairs_of_columns(uint16_t *y, const float *x, int rows
   attn2c_pair_columns(y, x, 0, rows, cols, ldx, ldy);
 }
 
-/* Does the same for rows that are bf16 already. The number of elements is even, or the last ones are read one
- * by one. */
+/* The same for rows of bf16. The number of elements is even, or the last ones are read one by one. */
 ATTN2C_INLINE void attn2c_pairs_of_bf16_columns(uint16_t *y, const uint16_t *x, int rows, int cols, int ldx,
                                                 int ldy) {
   attn2c_pair_columns(y, x, 1, rows, cols, ldx, ldy);
@@ -81,8 +95,7 @@ ATTN2C_INLINE void attn2c_pair_some(uint16_t *y, const uint16_t *x, int rows, in
   for (int j = 0; j < groups; j++) memcpy(y + 2 * j * ldy, turned + j * BLOCK, 4 * BLOCK);
 }
 
-/* Does the same as attn2c_pairs_of_bf16_columns; y has groups of 0 after the last row's, up to a multiple of
- * `lanes`. */
+/* As attn2c_pairs_of_bf16_columns; y has groups of 0 after the last row's, up to a multiple of `lanes`. */
 ATTN2C_INLINE void attn2c_pairs_of_bf16_keys(uint16_t *y, const uint16_t *x, int rows, int cols, int ldx,
                                              int ldy, int lanes) {
   enum { BLOCK = ATTN2C_PAIRS_BLOCK };

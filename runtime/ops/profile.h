@@ -7,8 +7,7 @@
 
 #ifdef ATTN2C_PROFILE
 
-/* The caller's clock for the current call. Threads that help it have none, so that the laps add up to the
- * time of the call. */
+/* The caller's clock for the current call. Its helpers have none: the laps add up to the call's time. */
 static _Thread_local attn2c_laps *attn2c_running;
 
 #define ATTN2C_RUN(NAME) NAME##_profile_run
@@ -22,8 +21,7 @@ static _Thread_local int attn2c_first_op __attribute__((unused));
 #define LAPS_FROM(OP)    attn2c_first_op = (OP)
 #define LAP_AFTER(COUNT) attn2c_lap(attn2c_running, attn2c_first_op + (COUNT))
 
-/* The profile records who does which part of a call (measure/parts.h). team.h, which is included later,
- * declares it. */
+/* The profile records who does which part of a call (measure/parts.h). team.h declares it later. */
 #define attn2c_team_run attn2c_team_run_recorded
 
 #else

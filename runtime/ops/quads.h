@@ -117,12 +117,11 @@ ATTN2C_INLINE void attn2c_quantise_columns(int8_t *y, const float *x, const floa
 }
 
 /* Rows of a panel of keys before its groups: the scales of the keys, then the two rows that sums may begin
- * with (product_int8.h), of which a target fills its own. */
+ * with (product/int8.h), of which a target fills its own. */
 enum { ATTN2C_KEYS_SCALES = 0, ATTN2C_KEYS_START = 1, ATTN2C_KEYS_GROUPS = 3 };
 
-/* Writes a panel of keys, [3 + ceil(cols/4)][ldy][4], of x[rows][cols], integers as in rows of inputs, and of
- * their scales. Keys from `rows` up to a multiple of `lanes` are zeros. Rows of x are ldx elements apart,
- * scales lds. */
+/* Writes a panel of keys, [3 + ceil(cols/4)][ldy][4], of integers x[rows][cols], and of their scales. Keys
+ * from `rows` up to a multiple of `lanes` are zeros. Rows of x are ldx elements apart, scales lds. */
 ATTN2C_INLINE void attn2c_quads_of_keys(int8_t *y, const int8_t *x, const float *scale, int rows, int cols,
                                         int ldx, int lds, int ldy, int lanes) {
   const int all = (rows + lanes - 1) / lanes * lanes, groups = (cols + 3) / 4;
@@ -193,8 +192,7 @@ ATTN2C_INLINE float attn2c_scale_of_weights(float sum) { return 1.0f / (sum < 1.
 /* 2^x with a factor: a polynomial of the fraction, [constant, r, r^2, ...]. */
 enum { ATTN2C_WEIGHT_TERMS = 4 };
 
-/* term[i] = factor times the terms of 2^r, |r| <= 1/2, whose relative error is 7.5e-5: a 26th of half a unit
- * of 255. */
+/* term[i] = factor times the terms of 2^r, |r| <= 1/2, off by 7.5e-5: a 26th of half a unit of 255. */
 ATTN2C_INLINE void attn2c_weight_terms(float term[ATTN2C_WEIGHT_TERMS], float factor) {
   static const float of_power[ATTN2C_WEIGHT_TERMS] = {0.999928057f, 0.693260968f, 0.242611125f,
                                                       0.0551716685f};

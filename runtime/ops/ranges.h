@@ -4,8 +4,7 @@
 
 #include "ops/mask.h"
 
-/* Adds value to the columns j >= valid of s[rows][cols], rows ld floats apart. valid may be <= 0 or >=
- * cols. */
+/* Adds value to the columns j >= valid of s[rows][cols], rows ld apart. valid may be <= 0 or >= cols. */
 ATTN2C_INLINE void attn2c_add_length(float *s, int rows, int cols, int ld, float value, int valid) {
   const int first = attn2c_between(valid, 0, cols);
   for (int r = 0; r < rows; r++) {

@@ -11,8 +11,7 @@
 #include <immintrin.h>
 #endif
 
-/* Returns x rounded to bf16. A denormal becomes a zero of its sign; a NaN keeps its upper half and becomes
- * quiet. */
+/* Returns x rounded to bf16. A denormal becomes a zero of its sign; a NaN its upper half, quiet. */
 ATTN2C_INLINE float attn2c_on_bf16(float x) {
   const uint32_t bits = attn2c_bits(x);
   const uint32_t nearest = bits + 0x7fffu + (bits >> 16 & 1);
@@ -25,8 +24,7 @@ ATTN2C_INLINE uint16_t attn2c_to_bf16(float x) { return (uint16_t)(attn2c_bits(a
 ATTN2C_INLINE float attn2c_from_bf16(uint16_t x) { return attn2c_from_bits((uint32_t)x << 16); }
 
 #ifdef __AVX512BF16__
-/* Vectors of bf16 from two vectors, the first in the lower half, and from one. gcc's builtins as in
- * product_avx512.h. */
+/* bf16 of two vectors, the first in the lower half, and of one. gcc's builtins as in product/avx512.h. */
 typedef short attn2c_bf16_two __attribute__((vector_size(4 * ATTN2C_LANES)));
 typedef short attn2c_bf16_one __attribute__((vector_size(2 * ATTN2C_LANES)));
 typedef short attn2c_bf16_two_in_array __attribute__((vector_size(4 * ATTN2C_LANES), aligned(2), may_alias));

@@ -1,12 +1,10 @@
-/* softmax_rows.h - the softmax of rows and its logarithm for a model's outputs: finite numbers, without
- * masks. */
+/* softmax_rows.h - softmax of rows and its logarithm for outputs: finite numbers, without masks. */
 #pragma once
 
 #include "ops/elementary.h"
 #include "ops/vector.h"
 
-/* Returns the sum of e^(x[j] - from) over one row, where `from` is its largest. It stores the powers of one
- * piece at a time. */
+/* Returns the sum of e^(x[j] - from) over a row, `from` its largest. It stores powers piece by piece. */
 ATTN2C_INLINE float attn2c_power_sum(const float *x, int cols, float from) {
   enum { PIECE = 256 };
   float powers[PIECE], sum = 0.0f;

@@ -1,5 +1,4 @@
-/* steps.h - declares helpers of the emitted list of steps: the check of integer inputs and the laps of a
- * profile. */
+/* steps.h - helpers of the emitted steps: the check of integer inputs and the laps of a profile. */
 #pragma once
 
 #include "base/descriptor.h"

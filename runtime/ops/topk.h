@@ -26,8 +26,7 @@ ATTN2C_INLINE void attn2c_topk_row(int32_t *index, const float *x, int cols, int
   }
 }
 
-/* Writes the indices of the k largest of each row of x[rows][cols] to y[rows][k]; rows are ldx and ldy
- * apart. */
+/* Writes the indices of the k largest of each row x[rows][cols] to y[rows][k]; rows are ldx and ldy apart. */
 ATTN2C_INLINE void attn2c_topk_indices(int32_t *y, const float *x, int rows, int cols, int k, int ldx,
                                        int ldy) {
   for (int i = 0; i < rows; i++) attn2c_topk_row(y + (ptrdiff_t)i * ldy, x + (ptrdiff_t)i * ldx, cols, k);

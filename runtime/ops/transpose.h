@@ -14,9 +14,8 @@
       *place_ = (value);                                                                                     \
   } while (0)
 
-/* Each block is y[c][r] = x[r][c], or y[c][r] += x[r][c], rows ldx and ldy floats apart. Neighbouring rows
- * are interleaved by elements, then by pairs, which transposes within groups of four rows; then groups are
- * exchanged. */
+/* Each block is y[c][r] = x[r][c], or y[c][r] += x[r][c], rows ldx and ldy floats apart. Rows are interleaved
+ * by elements, then by pairs, which transposes within groups of four rows; then groups are exchanged. */
 ATTN2C_INLINE void attn2c_transpose_block4(float *y, const float *x, ptrdiff_t ldx, ptrdiff_t ldy, int adds) {
   attn2c_vector4 a[4], t[4], u[4];
   for (int i = 0; i < 4; i++) a[i] = *(const attn2c_vector4_in_array *)(x + i * ldx);
@@ -69,8 +68,7 @@ ATTN2C_INLINE void attn2c_transpose_block16(float *y, const float *x, ptrdiff_t 
       u[i + 2 * h + 1] = __builtin_shufflevector(t[i + h], t[i + h + 2], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11,
                                                  26, 27, 14, 15, 30, 31);
     }
-  /* u[4g + c] has column 4q + c of rows 4g .. 4g + 3 in its quarter q: a 4 x 4 transpose of quarters over g
-   * and q */
+  /* u[4g + c] has column 4q + c of rows 4g .. 4g + 3 in its quarter q: a 4 x 4 transpose over g and q */
   for (int c = 0; c < 4; c++) {
     for (int h = 0; h < 2; h++) {
       t[2 * h] = __builtin_shufflevector(u[c + 8 * h], u[c + 8 * h + 4], 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18,
@@ -96,8 +94,7 @@ ATTN2C_INLINE void attn2c_transpose_1(float *y, const float *x, int rows, int co
     for (int r = 0; r < rows; r++) ATTN2C_PUT(float, y + c * ldy + r, x[r * ldx + c], adds);
 }
 
-/* Transposes whole blocks of one size, then the columns right of them and the rows below them in the next
- * smaller size. */
+/* Transposes whole blocks of one size, then the rest right of and below them in the next size. */
 #define ATTN2C_TRANSPOSE_IN_BLOCKS(size, smaller)                                                            \
   ATTN2C_INLINE void attn2c_transpose_##size(float *y, const float *x, int rows, int cols, ptrdiff_t ldx,    \
                                              ptrdiff_t ldy, int adds) {                                      \

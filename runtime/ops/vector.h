@@ -24,8 +24,7 @@
 #define ATTN2C_BUILTINS (__GNUC__ <= 12)
 #endif
 
-/* Before a loop around another loop: gcc vectorises it if it is told to; clang 14 does not, and warns of
- * it. */
+/* Before a loop around another loop: gcc vectorises it if it is told to; clang 14 only warns. */
 #ifdef __clang__
 #define ATTN2C_SIMD_OUTER
 #else
@@ -93,8 +92,7 @@ ATTN2C_INLINE float attn2c_sum_of_parts(const attn2c_vector part[ATTN2C_PARTS], 
   return sum;
 }
 
-/* Computes the partial sums of x[0 .. whole-1], whole a multiple of ATTN2C_SUMS; long rows use four times
- * that number. */
+/* The partial sums of x[0 .. whole-1], whole a multiple of ATTN2C_SUMS; long rows have 4 times more. */
 ATTN2C_INLINE void attn2c_partial_sums(attn2c_vector part[ATTN2C_PARTS], const float *x, int whole) {
   for (int p = 0; p < ATTN2C_PARTS; p++) {
     const float *from = x + p * ATTN2C_LANES;
@@ -132,8 +130,7 @@ ATTN2C_INLINE attn2c_vector attn2c_load_some(const float *x, int count, int p) {
 #endif
 }
 
-/* Returns the sum of x[0 .. count-1], which does not depend on zeros after it, nor on a multiple of
- * ATTN2C_SUMS of them before it. */
+/* Returns the sum of x[0 .. count-1], whatever zeros follow it, or ATTN2C_SUMS of them precede it. */
 ATTN2C_INLINE float attn2c_sum_of_any(const float *x, int count) {
   const int rest = count % ATTN2C_SUMS, whole = count - rest;
   attn2c_vector part[ATTN2C_PARTS];
@@ -153,8 +150,7 @@ ATTN2C_INLINE float attn2c_sum(const float *x, int count) {
   return attn2c_sum_of_parts(part, x + whole, count - whole);
 }
 
-/* Returns the larger of a and b in each lane; b where a is NaN. clang compiles the last form to one
- * instruction, gcc 12 to two. */
+/* Returns the larger of a and b in each lane; b where a is NaN. clang takes one instruction, gcc 12 two. */
 ATTN2C_INLINE attn2c_vector attn2c_larger(attn2c_vector a, attn2c_vector b) {
 #if defined(__AVX512F__) && !defined(__clang__)
   return __builtin_ia32_maxps512_mask(a, b, a, (short)-1, 4);

@@ -1,5 +1,5 @@
 /* scale_blocks.h - weights of integers in scale blocks: rounds floats to blocks of a number type, and writes
- * and reads blocks in packed weights. The layout is that of ops/product_scaled.h for panels of 16 outputs,
+ * and reads blocks in packed weights. The layout is that of ops/product/scaled.h for panels of 16 outputs,
  * and of ops/scaled.h for rows of a table. */
 #pragma once
 
@@ -52,6 +52,10 @@ void attn2c_block_put(const attn2c_type_facts *facts, const attn2c_block_place *
                       const attn2c_scale_block *block);
 void attn2c_block_get(const attn2c_type_facts *facts, const attn2c_block_place *place, int64_t number,
                       attn2c_scale_block *block);
+
+/* Returns the place of the unit of a block's scales, or of its first scale if the type has no units. */
+unsigned char *attn2c_block_scale(const attn2c_type_facts *facts, const attn2c_block_place *place,
+                                  int64_t number);
 
 /* The floats that scale blocks have for their scales and minimums. */
 

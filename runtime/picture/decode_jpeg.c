@@ -6,8 +6,7 @@
 
 #include <jpeglib.h>
 
-/* A progressive file of more scans, or of more pixels in all of them, takes long to decode and is no picture
- * that a program would write. */
+/* A progressive file of more scans, or pixels in all, takes long, and no program writes it. */
 #define MOST_SCANS   500
 #define MOST_SCANNED ((uint64_t)1 << 32)
 

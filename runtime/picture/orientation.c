@@ -1,5 +1,4 @@
-/* orientation.c - finds the orientation of a picture in its metadata: tag 274 of Exif, or tiff:Orientation of
- * XMP. */
+/* orientation.c - a picture's orientation in its metadata: tag 274 of Exif, or tiff:Orientation of XMP. */
 
 #include "picture/picture.h"
 

@@ -1,5 +1,4 @@
-/* prepare.c - turns pixels into a model's input. Only the part of the resized picture that the crop leaves is
- * computed. */
+/* prepare.c - turns pixels into a model's input. Only what the crop leaves is computed. */
 #include "picture/prepare.h"
 
 #include <math.h>

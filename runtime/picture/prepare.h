@@ -16,9 +16,8 @@ int attn2c_picture_fits(const attn2c_picture_facts *facts, int64_t width, int64_
 int attn2c_picture_prepare(const attn2c_picture_facts *facts, const uint8_t *pixels, int64_t width,
                            int64_t height, float *input);
 
-/* Writes the patches [most][patch][patch][3] that become of `pixels`, row by row of a picture that is resized
- * to the most of them that its ratio allows, then zeros, and their rows and columns. For facts with a patch.
- * Returns the same. */
+/* Writes the patches [most][patch][patch][3] that become of `pixels`, row by row, resized to the most of them
+ * that its ratio allows, then zeros, and their rows and columns. For facts with a patch. Returns the same. */
 int attn2c_picture_patches(const attn2c_picture_facts *facts, const uint8_t *pixels, int64_t width,
                            int64_t height, float *patches, int32_t shape[2]);
 

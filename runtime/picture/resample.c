@@ -3,8 +3,7 @@
  * fractions have the same weights as floats. */
 #include "picture/prepare.h"
 
-/* Bits after the point of a weight. The sum of 8-bit values times weights, some of them negative, fits an
- * int32. */
+/* Bits after the point of a weight. A sum of 8-bit values times weights, some negative, fits an int32. */
 #define WEIGHT_BITS 22
 
 /* The weights of one axis: the result's position i is the sum over `count` inputs from `first` on. */
@@ -151,8 +150,7 @@ static void resize_rows(const uint8_t *from, int64_t step, int64_t width, int64_
   }
 }
 
-/* The order decides the last bit of values. Pillow 13 takes rows first where that saves much; older ones
- * never do. */
+/* The order decides last bits. Pillow 13 takes rows first where that saves much; older ones never do. */
 static int takes_rows_first(const attn2c_resample_axis *x, const attn2c_resample_axis *y) {
   return y->from > y->to && y->from - y->to > 2 * (x->from - x->to);
 }

@@ -6,6 +6,7 @@
 #include "base/sound_facts.h"
 #include "program/arguments.h"
 #include "program/serve/command.h"
+#include "system/system.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -51,7 +52,7 @@ static int is_option_of(const option_row *row, attn2c_command command) {
 /* Returns the last part of a path, or "attn2c" if it has none. */
 static const char *name_of(const char *path) {
   if (path == NULL) return "attn2c";
-  const char *slash = strrchr(path, '/');
+  const char *slash = attn2c_system_slash(path);
   const char *name = slash == NULL ? path : slash + 1;
   return *name == '\0' ? "attn2c" : name;
 }
@@ -73,6 +74,13 @@ static const char *shown(const option_row *row) {
 }
 
 static void *at(attn2c_arguments *arguments, size_t place) { return (char *)arguments + place; }
+
+/* Returns the place of the list that option number i fills; NULL: it fills none. Options may share one. */
+static void **list_at(attn2c_arguments *arguments, int i) {
+  const option_row *row = attn2c_option_at(i);
+  const int is_list = row->kind == ATTN2C_OPTION_PATH || row->kind == ATTN2C_OPTION_TEXT;
+  return is_list && row->place ? at(arguments, row->place) : NULL;
+}
 
 static int read_flag(const option_row *row, const char *value, attn2c_arguments *arguments,
                      attn2c_message *message) {
@@ -356,43 +364,27 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
                  continues() ? ", pack, generate, chat and perplexity" : " and pack", also_served());
     return ATTN2C_USAGE;
   }
-  void **lists[] = {(void **)&arguments->inputs,
-                    (void **)&arguments->outputs,
-                    (void **)&arguments->texts,
-                    (void **)&arguments->pairs,
-                    (void **)&arguments->queries,
-                    (void **)&arguments->generate.stops,
-                    (void **)&arguments->images,
-                    (void **)&arguments->generate.biases,
-                    (void **)&arguments->generate.allowed,
-                    (void **)&arguments->audios,
-                    (void **)&arguments->generate.features,
-                    (void **)&arguments->generate.dry_breakers};
-  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-    *lists[i] = calloc((size_t)argc, sizeof(attn2c_text_word)); /* the largest member of a list */
-    if (*lists[i]) continue;
-    return attn2c_fail(message, ATTN2C_MEMORY, "no memory for %d arguments", argc);
+  for (int i = 0; i < ATTN2C_ROWS; i++) {
+    void **list = list_at(arguments, i);
+    if (!list || *list) continue;
+    *list = calloc((size_t)argc, sizeof(attn2c_text_word)); /* the largest member of a list */
+    if (!*list) return attn2c_fail(message, ATTN2C_MEMORY, "no memory for %d arguments", argc);
   }
   return parse_options(argc - 1, argv + 1, arguments, message);
 }
 
 void attn2c_arguments_free(attn2c_arguments *arguments) {
-  attn2c_generate_arguments *generate = &arguments->generate;
-  void *lists[] = {(void *)arguments->inputs, (void *)arguments->outputs, arguments->texts,
-                   (void *)arguments->images, arguments->pairs,           arguments->queries,
-                   (void *)generate->stops,   (void *)generate->biases,   (void *)generate->allowed,
-                   (void *)arguments->audios, (void *)generate->features, (void *)generate->dry_breakers};
-  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) free(lists[i]);
-  arguments->audios = arguments->inputs = arguments->outputs = generate->stops = generate->biases =
-      generate->allowed = generate->features = generate->dry_breakers = NULL;
-  arguments->texts = arguments->pairs = arguments->queries = NULL;
+  for (int i = 0; i < ATTN2C_ROWS; i++) {
+    void **list = list_at(arguments, i);
+    if (list) free(*list), *list = NULL;
+  }
 }
 
 int attn2c_asks_text(const attn2c_arguments *arguments) {
   return arguments->text_count > 0 || arguments->pair_count > 0 || arguments->query_count > 0 ||
          arguments->answers != ATTN2C_ANSWERS_NONE || arguments->top > 0 || arguments->similar ||
          arguments->stride >= 0 || arguments->rank || arguments->cache || arguments->prompt ||
-         arguments->answer || arguments->dimensions > 0;
+         arguments->answer || arguments->dimensions > 0 || arguments->label_count > 0;
 }
 
 void attn2c_arguments_version(const attn2c_descriptor *model, FILE *out) {

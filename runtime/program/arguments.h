@@ -1,6 +1,5 @@
-/* arguments.h - the command line of an emitted program: its command, its options, and their help. Nothing is
- * opened here. Wrong usage (exit 2) is reported with one line a fault, which names the option and what is
- * allowed. */
+/* arguments.h - the command line of a program: its command, its options, their help. Nothing is opened here.
+ * Wrong usage (exit 2) is reported with one line a fault, which names the option and what is allowed. */
 #pragma once
 
 #include "base/descriptor.h"
@@ -129,6 +128,10 @@ typedef struct {
   int rank;                            /* 1 with --rank */
   const char *cache, *prompt, *answer; /* NULL: not given */
   const char *adapter;                 /* NULL: not given */
+  const char **labels;                 /* words with commas between labels, in the order given */
+  int label_count;                     /* of these words */
+  attn2c_real threshold;               /* of scores of spans */
+  int nested, multi_label;             /* 1 with --nested, --multi-label */
   int dimensions;                      /* 0: not given */
   int64_t stride;                      /* tokens that neighbouring windows share; -1: not given */
   attn2c_generate_arguments generate;

@@ -4,6 +4,7 @@
 
 #include "check/check.h"
 #include "program/inputs.h"
+#include "program/system.h"
 
 /* Writes a word as a shell reads it back: plain words as they are, others in single quotes. If a terminal
  * would interpret a byte of it, bytes are written as octal numbers. */
@@ -31,7 +32,7 @@ static void quote(const char *word, FILE *out) {
 static char *repeat_command(const attn2c_descriptor *model, const attn2c_arguments *arguments) {
   char *text = NULL;
   size_t size;
-  FILE *stream = open_memstream(&text, &size);
+  FILE *stream = attn2c_program_gather(&text, &size);
   if (stream == NULL) return NULL;
   if (model->variants) fprintf(stream, "ATTN2C_TARGET=%s ", model->target);
   quote(arguments->path, stream);
@@ -50,15 +51,14 @@ static char *repeat_command(const attn2c_descriptor *model, const attn2c_argumen
     quote(arguments->inputs[i], stream);
   }
   const int failed = ferror(stream);
-  if (fclose(stream) != 0 || failed) {
+  if (attn2c_program_gathered(stream, &text, &size) != 0 || failed) {
     free(text);
     return NULL;
   }
   return text;
 }
 
-/* The inputs of all entries, one list after the other. They come from the files that are given for one of the
- * entries; the others are random. */
+/* The inputs of all entries, list after list: from files that are given for one entry, else random. */
 typedef struct {
   int count;
   int first, bound; /* inputs of the entry that files are given for: index of the first, and their number */
@@ -85,8 +85,7 @@ static int allocate_inputs(const attn2c_descriptor *model, const attn2c_argument
   return ATTN2C_OK;
 }
 
-/* True for the input, by its number among all entries', that has the adapters of sequences. The check chooses
- * these, unless they are given. */
+/* True for the input, numbered among all entries', with sequences' adapters, which the check may choose. */
 static int is_of_adapters(const attn2c_descriptor *model, int number) {
   const int last = attn2c_inputs_of_entries(model, NULL) - 1;
   return model->adapters && (number == last || number == last - attn2c_primary_entry(model)->input_count);

@@ -18,8 +18,7 @@ int attn2c_info_command(const attn2c_program *program, const attn2c_arguments *a
 /* Prints the notices that the licences of the linked libraries require. */
 void attn2c_licenses(FILE *out);
 
-/* Compares every tensor with the reference (check.h), on given or random inputs. Returns ATTN2C_MISMATCH if a
- * tensor fails. */
+/* Compares every tensor with the reference (check.h), on given or random inputs. ATTN2C_MISMATCH: not all. */
 int attn2c_check_command(const attn2c_program *program, const attn2c_arguments *arguments, FILE *out,
                          attn2c_message *message);
 
@@ -34,8 +33,7 @@ int attn2c_expect_command(const attn2c_program *program, const attn2c_arguments 
 int attn2c_pack_command(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,
                         attn2c_message *message);
 
-/* The command `run --text`: answers texts in their order, as their lines come. Arrays of all texts are
- * written at the end. */
+/* The command `run --text`: answers lines in their order, as they come; arrays of all at the end. */
 
 struct attn2c_text_commands {
   /* Writes answers to `out` and notes to `notes`. Returns any attn2c_status, with one line a fault, or 128
@@ -59,8 +57,7 @@ struct attn2c_speech_commands {
                   attn2c_message *message);
 };
 
-/* `run --image`: pictures are decoded, prepared, computed and answered in their order; and the pictures of
- * `generate --image`. */
+/* `run --image`: pictures are decoded, computed and answered in order; also of `generate --image`. */
 
 /* The pictures of a command line, one after the other. */
 typedef struct attn2c_pictures attn2c_pictures;

@@ -1,7 +1,6 @@
-/* fortified.c - three functions that Debian's archive of Jansson calls and that only glibc has. Jansson there
- * is compiled with _FORTIFY_SOURCE. Programs that are linked with another C library (musl) use these
- * functions. They end the process if a buffer would overflow, as glibc's do. With glibc this file is
- * empty. */
+/* fortified.c - three functions of glibc that Debian's archive of Jansson calls. Jansson there is compiled
+ * with _FORTIFY_SOURCE. Programs that are linked with another C library (musl) use these functions. They end
+ * the process if a buffer would overflow, as glibc's do. With glibc this file is empty. */
 #include <stdio.h>
 
 #ifndef __GLIBC__
@@ -9,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `level` asks glibc to refuse %n in formats that can be written to. Jansson's formats are constants, so that
- * it is ignored here. */
+/* `level` asks glibc to refuse %n in formats that can be written to. Jansson's are constants. */
 int __vsnprintf_chk(char *text, size_t size, int level, size_t capacity, const char *format, va_list values);
 int __snprintf_chk(char *text, size_t size, int level, size_t capacity, const char *format, ...);
 char *__strncpy_chk(char *text, const char *from, size_t size, size_t capacity);

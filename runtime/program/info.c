@@ -28,7 +28,8 @@ static const char *answers(const attn2c_descriptor *model) {
                                       [ATTN2C_ANSWER_NEXT] = "next token",
                                       [ATTN2C_ANSWER_SPAN] = "answer to a question",
                                       [ATTN2C_ANSWER_LEXICAL] = "lexical weights",
-                                      [ATTN2C_ANSWER_VECTORS] = "vectors of tokens"};
+                                      [ATTN2C_ANSWER_VECTORS] = "vectors of tokens",
+                                      [ATTN2C_ANSWER_SPANS] = "spans of labels"};
   return model->text ? names[model->text->answer] : NULL;
 }
 
@@ -287,8 +288,7 @@ static int json_kernels(const attn2c_descriptor *model, json_t *object) {
   return 0;
 }
 
-/* Sets object.tokens to the least and the most tokens of a sequence; any_length: true without padding.
- * Returns 0, or -1 without memory. */
+/* Sets object.tokens to a sequence's least and most; any_length: true without padding. -1: no memory. */
 static int json_lengths(const attn2c_program *program, json_t *object) {
   const attn2c_lengths *lengths = lengths_of(program);
   if (!lengths) return 0;
@@ -299,8 +299,7 @@ static int json_lengths(const attn2c_program *program, json_t *object) {
   return failed || !program->model->is_open ? failed : json_object_set_new(tokens, "any_length", json_true());
 }
 
-/* Sets object.context to the sequences that a context keeps, and the bytes of its state. Returns 0, or -1
- * without memory. */
+/* Sets object.context to the sequences that a context keeps, and the bytes of its state. -1: no memory. */
 static int json_context(const attn2c_descriptor *model, json_t *object) {
   const attn2c_continued *of = model->continued;
   if (!of) return 0;
@@ -312,8 +311,7 @@ static int json_context(const attn2c_descriptor *model, json_t *object) {
                 (json_int_t)(of->sequences * state_bytes(of))));
 }
 
-/* Sets object.targets to the names of the targets, if there are several. It also sets object.in_use to the
- * one in use, or null. */
+/* Sets object.targets to several targets' names, and object.in_use to the one in use, or null. */
 static int json_targets(const attn2c_descriptor *model, json_t *object) {
   if (!model->variants) return 0;
   json_t *list = json_array();

@@ -124,8 +124,7 @@ static void list_names(const char *const *names, int count, char *text, size_t s
   }
 }
 
-/* Returns the length of NAME in NAME=PATH, or -1. The text before '=' is part of the path if it has a
- * slash. */
+/* Returns the length of NAME in NAME=PATH, or -1. A text with a slash before '=' is of the path. */
 static ptrdiff_t name_length(const char *word) {
   const char *equals = strchr(word, '='), *slash = strchr(word, '/');
   if (equals == NULL || (slash != NULL && slash < equals)) return -1;

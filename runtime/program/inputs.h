@@ -40,8 +40,7 @@ int attn2c_lacks_weights(const attn2c_descriptor *model, const char *weights, co
  * NULL. Returns their number. */
 int attn2c_inputs_of_entries(const attn2c_descriptor *model, int *tensors);
 
-/* Finds the adapter that is asked for, 0 for none. If there is no such, says a line with all of them and
- * returns ATTN2C_USAGE. */
+/* Finds the adapter that is asked for, 0 for none. ATTN2C_USAGE: none; a line has all. */
 int attn2c_adapter_asked(const attn2c_descriptor *model, const attn2c_arguments *arguments, int32_t *adapter,
                          attn2c_message *message);
 
@@ -49,8 +48,7 @@ int attn2c_adapter_asked(const attn2c_descriptor *model, const attn2c_arguments 
  * -1, and a line that begins with `--entry`. */
 int attn2c_entry_find(const attn2c_descriptor *model, const char *name, attn2c_message *message);
 
-/* In a list of tensors for attn2c_bind: the array called `lengths`, which says how many rows each sequence of
- * a call of any length has. */
+/* In a list of tensors for attn2c_bind: the array `lengths`, the rows of each sequence of a call. */
 enum { ATTN2C_LENGTHS_ARRAY = -1 };
 
 /* Returns the path of a [NAME=]PATH word. */
@@ -86,8 +84,7 @@ int attn2c_input_read(const attn2c_tensor *tensor, const char *path, int64_t *se
  * array. The caller frees *values with attn2c_free; on failure it is NULL. */
 int attn2c_array_take(attn2c_npy *array, const attn2c_tensor *tensor, void **values, attn2c_message *message);
 
-/* Checks minimum <= value < limit for `sequences` sequences. The line names the index of the first value
- * outside. */
+/* Checks minimum <= value < limit for `sequences` sequences. The line names the first one outside. */
 int attn2c_input_in_range(const attn2c_tensor *tensor, const int32_t *values, int64_t sequences,
                           attn2c_message *message);
 
@@ -103,8 +100,7 @@ void attn2c_arrays_free(void **arrays, int count);
  * input of one count a sequence (i32, rank 1) is limit - 1, so that no work is left out. */
 void attn2c_input_random(const attn2c_tensor *tensor, uint64_t seed, int full, void *values);
 
-/* Opens the model, from a source that attn2c_source_choose chose. All ranks of a model of several open it,
- * each from its own source. */
+/* Opens the model, from a source that attn2c_source_choose chose. Each rank opens it from its own source. */
 /* Creates a context for calls of the model, whose lengths may be any. Returns ATTN2C_OK or _MEMORY. */
 int attn2c_program_context(const attn2c_model *model, attn2c_context **context);
 

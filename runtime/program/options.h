@@ -43,13 +43,11 @@ typedef struct {
   const char *command, *usage, *text, *notes;
 } attn2c_help_page;
 
-/* The rows. Messages and help list the options of a command in their order. Rows after the last are empty,
- * and belong to no command. */
+/* The rows. Messages and help list a command's options in their order. Rows after the last are empty. */
 enum { ATTN2C_OPTIONS = 140 };
 extern const attn2c_option attn2c_options[ATTN2C_OPTIONS];
 
-/* Returns row number i, from 0 to ATTN2C_ROWS - 1: the table's, then rows of a command that only some
- * programs have. */
+/* Returns row number i, from 0 to ATTN2C_ROWS - 1: the table's, then the ones of `serve`. */
 enum { ATTN2C_SERVER_OPTIONS = 16, ATTN2C_ROWS = ATTN2C_OPTIONS + ATTN2C_SERVER_OPTIONS };
 const attn2c_option *attn2c_option_at(int i);
 
@@ -58,7 +56,6 @@ int attn2c_option_is_offered(const attn2c_option *row);
 
 /* Finds the word that a misspelt one resembles, for "did you mean". */
 
-/* Returns the word nearest to `word` if it is near, else NULL. The candidates are of(list, 0) to of(list,
- * count - 1). */
+/* Returns the word near to `word`, or NULL, of the candidates of(list, 0) to of(list, count - 1). */
 const char *attn2c_nearest(const char *word, int count, const char *(*of)(const void *list, int i),
                            const void *list);

@@ -6,8 +6,7 @@
 
 #include <stdint.h>
 
-/* Writes what is left in the buffer of `out`. Returns ATTN2C_IO, and a line, if this or an earlier write
- * failed. */
+/* Writes what is left in the buffer of `out`. ATTN2C_IO, and a line: this or an earlier write failed. */
 int attn2c_output_flush(FILE *out, attn2c_message *message);
 
 /* A line about work that takes more than two seconds: what part of it is done, and the time left. It is drawn
@@ -28,15 +27,13 @@ int attn2c_progress_is_seen(void);
 
 /* Notes SIGINT and SIGTERM from now on. If that fails, they end the program as always. */
 void attn2c_signals_note(void);
-/* Notes none from now on: another part of the program takes them. A command ends as by SIGTERM once `stops`
- * returns other than 0. */
+/* Notes none from now on: others take them. A command ends as by SIGTERM once `stops` returns not 0. */
 void attn2c_signals_ask(int (*stops)(void));
 /* Returns the signal that came, or 0. */
 int attn2c_signal(void);
 /* Returns ATTN2C_OK, or 128 and the number of the signal that came, with a line. */
 int attn2c_signals_status(attn2c_message *message);
-/* Returns 1 if the descriptor can be read; with may_wait it waits for that. Returns 0 if it cannot, or if a
- * signal came. */
+/* Returns 1 if the descriptor can be read; with may_wait it waits. 0: it cannot, or a signal came. */
 int attn2c_signals_wait(int descriptor, int may_wait);
 
 /* Tells if an output file would overwrite weights, or is in the folder of their checkpoint. */

@@ -1,9 +1,7 @@
-/* pack_command.c - the command `pack`. It needs none of the target's instructions: weights may be packed on
- * one machine for another. */
+/* pack_command.c - the command `pack`. Any machine may pack for any target. */
 #include "program/commands.h"
 
 #include <errno.h>
-#include <sys/stat.h>
 
 #include "base/checksum.h"
 #include "base/processor.h"
@@ -12,6 +10,7 @@
 #include "program/inputs.h"
 #include "program/output.h"
 #include "packing/packed_header.h"
+#include "system/system.h"
 
 static int verify_file(const attn2c_descriptor *model, const char *path, FILE *out, attn2c_message *message) {
   attn2c_packed *packed;
@@ -161,24 +160,24 @@ typedef enum { NOTHING /* it is empty, or cannot be read */, PACKED_WEIGHTS, SOM
 
 static content content_of(const char *path) {
   unsigned char start[ATTN2C_PACKED_MAGIC];
-  FILE *file = fopen(path, "rb");
-  if (!file) return NOTHING;
-  const size_t size = fread(start, 1, sizeof start, file);
-  fclose(file);
-  return size == 0 ? NOTHING : attn2c_packed_begins(start, size) ? PACKED_WEIGHTS : SOMETHING_ELSE;
+  attn2c_message quiet = attn2c_message_make(NULL, 0);
+  attn2c_file file;
+  if (attn2c_file_open(path, &file, &quiet) != ATTN2C_OK) return NOTHING;
+  const int64_t size = attn2c_system_read(file.descriptor, start, sizeof start, 0);
+  attn2c_file_close(&file);
+  return size <= 0 ? NOTHING : attn2c_packed_begins(start, (size_t)size) ? PACKED_WEIGHTS : SOMETHING_ELSE;
 }
 
 /* True if a file must not be overwritten, as weights are read from it. A file that was packed into a
  * checkpoint's folder is no part of the checkpoint. */
 static int has_weights(const attn2c_arguments *arguments, const char *path, const attn2c_place *place) {
-  struct stat about;
+  attn2c_about about;
   if (!attn2c_place_has_weights(place, arguments->weights)) return 0;
-  return stat(arguments->weights, &about) != 0 || !S_ISDIR(about.st_mode) ||
+  return attn2c_system_about(arguments->weights, 0, &about) != 0 || about.kind != ATTN2C_FOLDER ||
          content_of(path) != PACKED_WEIGHTS;
 }
 
-/* Refuses a rank's file that exists and has no packed weights, as the user did not name it, and one that the
- * weights are read from. */
+/* Refuses a rank's file that has no packed weights, as the user did not name it, or that is read. */
 static int verify_part(const attn2c_arguments *arguments, const char *path, attn2c_message *message) {
   attn2c_place place;
   attn2c_place_find(path, &place);

@@ -50,8 +50,7 @@ static void streams_describe(const job *job, stream *streams, int is_input, int 
   }
 }
 
-/* True if the path is "-". The array is then printed on the standard output: its name and shape, then one
- * line a row. */
+/* True if the path is "-". The array is then printed: its name and shape, then a line a row. */
 static int is_text(const char *path) { return strcmp(path, "-") == 0; }
 
 /* Finds the file that an output is written to; "-" is the standard output. */

@@ -40,7 +40,6 @@ int attn2c_run_command(const attn2c_program *program, const attn2c_arguments *ar
                        attn2c_message *message);
 
 /* Opens the model with the weights that the arguments name. With -v, prints the tensors of the checkpoint
- * that the model does not use, mostly heads of another task. Returns any attn2c_status, with one line a
- * fault. */
+ * that the model does not use, mostly heads of another task. Returns any status, with one line a fault. */
 int attn2c_run_open(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *notes,
                     attn2c_model **opened, attn2c_message *message);

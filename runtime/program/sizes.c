@@ -4,8 +4,7 @@
 #include "base/shape.h"
 #include "program/inputs.h"
 
-/* Makes the axes for a program that does not state them. The leading axis is the batch if the tensor has
- * one. */
+/* Makes the axes for a program that does not state them. A leading axis is the batch. */
 static int own_axes(attn2c_sizes *sizes, attn2c_message *message) {
   const attn2c_entry *entry = sizes->entry;
   const int inputs = entry->input_count, outputs = entry->output_count;
@@ -83,8 +82,7 @@ static int disagree(const char *name, int64_t size, const char *what, const char
                      other, other_size);
 }
 
-/* True if an array has the tensor's rank and extents. Axes that change with the call's size may have other
- * extents. */
+/* True if an array has the tensor's rank and extents. Axes that change with a call may differ. */
 static int is_alike(const attn2c_npy *array, const attn2c_tensor *tensor, const attn2c_axes *axes) {
   if (array->rank != tensor->rank) return 0;
   for (int i = 0; i < tensor->rank; i++) {

@@ -19,8 +19,8 @@ typedef struct {
   attn2c_size own_size;
 } attn2c_sizes;
 
-/* Prepares the sizes. If the program does not say how arrays grow, only their leading dimension may differ.
- * Returns ATTN2C_OK or _MEMORY. */
+/* Prepares the sizes. Unless the program says how arrays grow, only leading dimensions may differ. ATTN2C_OK
+ * or _MEMORY. */
 int attn2c_sizes_open(const attn2c_program *program, attn2c_sizes *sizes, attn2c_message *message);
 void attn2c_sizes_close(attn2c_sizes *sizes);
 

@@ -2,10 +2,6 @@
 
 #include "ranks/inner.h"
 
-static void publish(_Atomic uint64_t *counter, uint64_t number) {
-  atomic_store_explicit(counter, number, memory_order_release);
-}
-
 /* Waits until nobody reads this rank's stage any more. */
 static void wait_for_stage(const attn2c_ranks *ranks) {
   for (int i = 0; i < ranks->node_count; i++)
@@ -45,7 +41,7 @@ static void gather_piece(attn2c_ranks *ranks, const matrix *m, const piece *p) {
   const uint64_t number = ++ranks->staged;
   const uint32_t *from = m->own + p->row * m->own_step + p->column;
   copy_rows((uint32_t *)(void *)own->stage, own_width, from, m->own_step, own_width, p->rows);
-  publish(&own->staged, number);
+  attn2c_ranks_publish(&own->staged, number);
   for (int i = 0; i < ranks->count; i++) {
     const int r = (ranks->own + i) % ranks->count;
     const size_t width = width_of(m->first, r, p);
@@ -58,7 +54,7 @@ static void gather_piece(attn2c_ranks *ranks, const matrix *m, const piece *p) {
     copy_rows(to, m->all_step, (const uint32_t *)(const void *)ranks->windows[r]->stage, width, width,
               p->rows);
   }
-  publish(&own->finished, number);
+  attn2c_ranks_publish(&own->finished, number);
 }
 
 static void gather_staged(attn2c_ranks *ranks, const matrix *m, size_t rows) {
@@ -132,8 +128,8 @@ static void broadcast_staged(attn2c_ranks *ranks, int root, char *bytes, size_t 
       attn2c_ranks_until(ranks, &from->staged, number);
       memcpy(bytes + done, from->stage, some);
     }
-    publish(&own->staged, number);
-    publish(&own->finished, number);
+    attn2c_ranks_publish(&own->staged, number);
+    attn2c_ranks_publish(&own->finished, number);
   }
 }
 
@@ -152,7 +148,7 @@ static void tell(attn2c_ranks *ranks, const char *bytes, size_t count) {
     for (int i = 1; i < ranks->count && told + some > ATTN2C_RANKS_AHEAD; i++)
       attn2c_ranks_until(ranks, &ranks->windows[i]->heard, told + some - ATTN2C_RANKS_AHEAD);
     memcpy(own->ahead + told % ATTN2C_RANKS_AHEAD, bytes + done, some);
-    publish(&own->told, told += some);
+    attn2c_ranks_publish(&own->told, told += some);
   }
 }
 
@@ -164,7 +160,7 @@ static void hear(attn2c_ranks *ranks, char *bytes, size_t count) {
     const uint64_t told = atomic_load_explicit(&first->told, memory_order_acquire);
     some = in_ring(heard, count - done < told - heard ? count - done : (size_t)(told - heard));
     memcpy(bytes + done, first->ahead + heard % ATTN2C_RANKS_AHEAD, some);
-    publish(&own->heard, heard += some);
+    attn2c_ranks_publish(&own->heard, heard += some);
   }
 }
 

@@ -1,5 +1,4 @@
-/* inner.h - declares what the files of this folder share: how ranks are placed on machines, their windows of
- * shared memory, and waiting. */
+/* inner.h - what this folder shares: ranks' places on machines, windows of shared memory, waiting. */
 #pragma once
 
 #include "ranks/open.h"
@@ -173,8 +172,7 @@ typedef struct {
   int64_t since, looked; /* nanoseconds of the monotonic clock; 0: not yet read */
 } attn2c_patience;
 
-/* Waits a little: spins, then yields, then sleeps for at most half a millisecond. Ends the process if a rank
- * of this machine has ended. */
+/* Waits a little: spins, then yields, then sleeps. Ends the process if a rank of this machine has ended. */
 void attn2c_ranks_rest(const attn2c_ranks *ranks, attn2c_patience *patience);
 
 /* Waits until a counter has reached a number. */
@@ -188,8 +186,7 @@ static inline void attn2c_ranks_made(const attn2c_ranks *ranks, int error) {
   if (error != MPI_SUCCESS) attn2c_ranks_end(ranks, ATTN2C_IO, "a message could not be sent or received");
 }
 
-/* Adds from[0 .. n - 1] in the order of ranks (ranks.h), and writes the sums to to[0 .. to_count - 1]. A
- * destination may be a source. */
+/* Adds from[0 .. n - 1] in ranks' order (ranks.h), into to[0 .. to_count - 1], which may be sources. */
 void attn2c_ranks_add(int to_count, float *const *to, int n, const float *const *from, size_t count);
 
 /* Returns the first element of the part `number` of n of `count` elements; parts begin at whole cache lines.
@@ -205,3 +202,8 @@ static inline size_t attn2c_ranks_part(size_t count, int number, int n) {
 void attn2c_across_begin(attn2c_ranks *ranks, attn2c_rank_sum *sum, float *values, size_t count);
 /* Ends it. */
 void attn2c_across_end(attn2c_ranks *ranks, attn2c_rank_sum *sum, float *values, size_t count);
+
+/* Sets a counter that other ranks wait for. */
+static inline void attn2c_ranks_publish(_Atomic uint64_t *counter, uint64_t number) {
+  atomic_store_explicit(counter, number, memory_order_release);
+}

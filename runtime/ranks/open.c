@@ -1,5 +1,4 @@
-/* open.c - opens the ranks of a communicator: compares them, finds out which share a machine, and makes their
- * windows of shared memory. */
+/* open.c - opens a communicator's ranks: compares them, finds which share a machine, makes their windows. */
 #define _GNU_SOURCE
 #include "ranks/open.h"
 
@@ -24,8 +23,7 @@ static int check_count(MPI_Comm communicator, const attn2c_ranks_wanted *wanted,
                      wanted->count, count, count == 1 ? "is" : "are", wanted->count);
 }
 
-/* True if a machine has all ranks, or ranks that follow each other, in a number that is a power of 2, from a
- * multiple of it on. */
+/* True if a machine has all ranks, or consecutive ones, a power of 2 of them, from a multiple of it on. */
 static int is_aligned(const attn2c_ranks *ranks, int least) {
   const int n = ranks->node_count;
   if (n == ranks->count) return 1;

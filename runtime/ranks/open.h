@@ -1,5 +1,4 @@
-/* open.h - opens the ranks of a communicator of MPI for one model. Only files that are built with MPI include
- * this header. */
+/* open.h - opens the ranks of a communicator of MPI for one model. Only files built with MPI include it. */
 #pragma once
 
 #include "ranks/ranks.h"
@@ -26,8 +25,7 @@ int attn2c_ranks_open(MPI_Comm communicator, const attn2c_ranks_wanted *wanted, 
 /* A collective call, too; NULL is allowed. */
 void attn2c_ranks_close(attn2c_ranks *ranks);
 
-/* One rank of several that computes its part by itself: its meetings move nothing and are counted. `bench
- * --part` times parts so. */
+/* A rank that computes by itself for `bench --part`: its meetings move nothing and are counted. */
 
 /* Returns rank `own` of `count`, without a communicator; NULL: no memory. Sums leave the rank's own terms; a
  * gather copies the rank's own columns; rank 0's bytes reach nobody. attn2c_ranks_close frees it. */

@@ -95,8 +95,7 @@ int attn2c_ranks_compare(attn2c_ranks *ranks, uint64_t identity, const char *wha
 _Noreturn void attn2c_ranks_end(const attn2c_ranks *ranks, int status, const char *what);
 
 /* Return memory as attn2c_allocate does, and free it. Sums of values in it need no copies on one machine. All
- * ranks allocate and free in the same order; `bytes` may differ. Returns NULL on this rank if it has no
- * memory. */
+ * ranks allocate and free in the same order; `bytes` may differ. Returns NULL on a rank without memory. */
 void *attn2c_ranks_allocate(attn2c_ranks *ranks, size_t bytes);
 void attn2c_ranks_free(attn2c_ranks *ranks, void *memory);
 

@@ -17,10 +17,6 @@ static attn2c_rank_window *own_window(const attn2c_ranks *ranks) { return ranks-
   for (int each = 0; each < (ranks)->node_count; each++)                                                     \
   attn2c_ranks_until(ranks, &(ranks)->windows[each]->counter, number)
 
-static void publish(_Atomic uint64_t *counter, uint64_t number) {
-  atomic_store_explicit(counter, number, memory_order_release);
-}
-
 /* Returns the shared memory that has these values; -1: none has. */
 static int block_of(const attn2c_ranks *ranks, const float *values, size_t count) {
   const char *begin = (const char *)values, *end = (const char *)(values + count);
@@ -56,14 +52,14 @@ static void tell(attn2c_ranks *ranks, attn2c_rank_sum *sum) {
   sum->among = atomic_load_explicit(&own->begun, memory_order_relaxed) + 1;
   atomic_store_explicit(&own->what[sum->among % ATTN2C_RANKS_RING],
                         (uint64_t)sum->count * 4 + (uint64_t)sum->kind, memory_order_relaxed);
-  publish(&own->begun, sum->among);
+  attn2c_ranks_publish(&own->begun, sum->among);
 }
 
 static void begin_small(attn2c_ranks *ranks, attn2c_rank_sum *sum) {
   attn2c_rank_window *own = own_window(ranks);
   sum->number = ++ranks->small;
   memcpy(own->ring[sum->number % ATTN2C_RANKS_RING], sum->values, sum->count * sizeof(float));
-  publish(&own->small, sum->number);
+  attn2c_ranks_publish(&own->small, sum->number);
 }
 
 static void end_small(attn2c_ranks *ranks, attn2c_rank_sum *sum) {
@@ -86,8 +82,8 @@ static void begin_shared(attn2c_ranks *ranks, attn2c_rank_sum *sum, int block) {
   const size_t offset = (size_t)((char *)sum->values - ranks->blocks[block].own);
   sum->block = block;
   sum->number = ++ranks->shared;
-  publish(&own->offset[sum->number % ATTN2C_RANKS_RING], offset);
-  publish(&own->shared, sum->number);
+  attn2c_ranks_publish(&own->offset[sum->number % ATTN2C_RANKS_RING], offset);
+  attn2c_ranks_publish(&own->shared, sum->number);
 }
 
 static void end_shared(attn2c_ranks *ranks, attn2c_rank_sum *sum) {
@@ -99,7 +95,7 @@ static void end_shared(attn2c_ranks *ranks, attn2c_rank_sum *sum) {
     at[i] = (float *)(void *)(ranks->blocks[sum->block].parts[i] + offset);
   }
   add_part(ranks, sum, at, sum->count);
-  publish(&own_window(ranks)->added, sum->number);
+  attn2c_ranks_publish(&own_window(ranks)->added, sum->number);
   UNTIL_ALL(ranks, added, sum->number);
 }
 
@@ -113,10 +109,10 @@ static void end_staged(attn2c_ranks *ranks, attn2c_rank_sum *sum) {
     UNTIL_ALL(ranks, finished, ranks->staged);
     const uint64_t number = ++ranks->staged;
     memcpy(own->stage, sum->values + done, some * sizeof(float));
-    publish(&own->staged, number);
+    attn2c_ranks_publish(&own->staged, number);
     UNTIL_ALL(ranks, staged, number);
     add_part(ranks, sum, at, some);
-    publish(&own->finished, number);
+    attn2c_ranks_publish(&own->finished, number);
     UNTIL_ALL(ranks, finished, number);
     memcpy(sum->values + done, own->stage, some * sizeof(float));
     done += some;

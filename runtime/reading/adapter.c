@@ -1,5 +1,4 @@
-/* adapter.c - computes the rows of tensors that a LoRA adapter changes, from the factors of one tensor at a
- * time. */
+/* adapter.c - rows of tensors that a LoRA adapter changes, from the factors of one tensor at a time. */
 #include "reading/adapter.h"
 #include "base/shape.h"
 

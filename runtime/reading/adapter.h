@@ -7,8 +7,7 @@
 
 typedef struct attn2c_merged attn2c_merged;
 
-/* The functions that read an adapter. Statuses are ATTN2C_OK, _FORMAT, _IO and _MEMORY; on failure one line
- * says why. */
+/* The functions that read an adapter. Statuses: ATTN2C_OK, _FORMAT, _IO, _MEMORY; a line says why. */
 typedef struct attn2c_adapter_reader {
   /* Finds the tensors of an open checkpoint and of the adapter, and checks that their shapes fit. */
   int (*open)(const attn2c_checkpoint *file, const attn2c_adapter *adapter, attn2c_merged **merged,
@@ -16,8 +15,7 @@ typedef struct attn2c_adapter_reader {
   void (*close)(attn2c_merged *merged);
   /* True if the adapter changes tensor `plain` of the checkpoint. */
   int (*changes)(const attn2c_merged *merged, int plain);
-  /* Changes elements [first, first + count) of it, which have been read. The factors of the tensor that was
-   * changed last stay in memory. */
+  /* Changes elements [first, first + count) that were read. The last tensor's factors stay in memory. */
   int (*apply)(attn2c_merged *merged, const attn2c_checkpoint *file, int plain, int64_t first, int64_t count,
                float *values, attn2c_message *message);
 } attn2c_adapter_reader;

@@ -47,7 +47,7 @@ static attn2c_checkpoint *make(const attn2c_readers *readers, int files) {
 }
 
 static int say_pickle(const char *path, attn2c_message *message) {
-  const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+  const char *slash = attn2c_system_slash(path), *name = slash ? slash + 1 : path;
   return attn2c_fail(
       message, ATTN2C_FORMAT,
       "%s: is a PyTorch pickle, which is not supported; convert it, in its folder: python3 -c 'import torch, "
@@ -57,9 +57,8 @@ static int say_pickle(const char *path, attn2c_message *message) {
       path, name);
 }
 
-/* True if a folder's file is in the folder when all links are followed. It may also be in the store of
- * Hugging Face's cache that the folder belongs to: snapshots/REVISION/model.safetensors is a link to
- * ../../blobs/HASH. */
+/* True if a folder's file is in the folder, all links followed. It may be in the store of Hugging Face's
+ * cache that the folder belongs to: snapshots/REVISION/model.safetensors is a link to ../../blobs/HASH. */
 static int is_within(const char *folder, const char *path) {
   path_text blobs, root, file;
   if (!attn2c_system_real_path(path, file.text)) return 1; /* the opening reports the fault */
@@ -172,7 +171,7 @@ static int open_index(const attn2c_readers *readers, const char *path, attn2c_ch
                       attn2c_message *message) {
   attn2c_safetensors_index index;
   path_text folder;
-  const char *slash = strrchr(path, '/');
+  const char *slash = attn2c_system_slash(path);
   const int length = slash ? (int)(slash - path) : 0;
   const size_t said = message ? message->used : 0;
   int status = attn2c_safetensors_index_read(path, &index, message);
@@ -222,8 +221,7 @@ static const char *module_file(const char *folder, int number, char name[MODULE_
   return NULL;
 }
 
-/* Writes the name of file number `number` after the model, and the prefix of its tensors. Returns 0 if there
- * is no such file. */
+/* Writes the name of file number `number` after the model, and the prefix of its tensors. 0: no such file. */
 static int file_after(const char *folder, int number, char name[MODULE_NAME], char prefix[PREFIX]) {
   path_text path;
   if (number > MOST_MODULES) {
@@ -364,8 +362,7 @@ static int open_kept(attn2c_checkpoint **checkpoint, attn2c_message *message) {
   return status;
 }
 
-/* Finds the coded tensors of an open checkpoint, numbers the others, and opens adapters. On failure the
- * checkpoint is closed. */
+/* Finds an open checkpoint's coded tensors, numbers the others, and opens adapters. A failure closes it. */
 static int open_coded(attn2c_checkpoint **checkpoint, attn2c_message *message) {
   int status = open_kept(checkpoint, message);
   attn2c_checkpoint *made = *checkpoint;

@@ -462,8 +462,7 @@ static int read_order(const attn2c_checkpoint *file, const coded_tensor *of, int
   return ATTN2C_OK;
 }
 
-/* True if blocks need no minimum: all scales are f16, and codes less their zero points fit the type's
- * integers. */
+/* True if blocks need no minimum: scales are f16, and codes less zero points fit the type's integers. */
 static int is_centred(const coded_tensor *of, const int16_t *zeros) {
   const int64_t count = of->tensor.shape[0] * of->groups;
   int is = of->has_halves;
@@ -632,8 +631,7 @@ static int has_blocks(const attn2c_coded *coded, int index, int in_groups, int64
          step % ATTN2C_BLOCK_NUMBERS == 0 && columns % ATTN2C_BLOCK_NUMBERS == 0;
 }
 
-/* Writes the block of 32 codes that share a scale and a zero point. Products of the scale and a small integer
- * are exact. */
+/* Writes a block of 32 codes with one scale and zero point. The scale times a small integer is exact. */
 static void make_block(const attn2c_coded *coded, const uint8_t *codes, float scale, int zero,
                        attn2c_scale_block *block) {
   const int from = coded->is_centred ? zero : coded->codes.bits == 8 ? 128 : 0;

@@ -8,8 +8,7 @@
 typedef struct attn2c_coding attn2c_coding;
 typedef struct attn2c_coded attn2c_coded;
 
-/* The codes of one tensor: value (i, j) is scales[i][g] times (codes[i][j] - zeros[i][g]), g the group of
- * column j. */
+/* A tensor's codes: value (i, j) is scales[i][g] (codes[i][j] - zeros[i][g]), g the group of column j. */
 typedef struct attn2c_codes {
   int64_t rows, columns, groups;
   int bits;
@@ -34,8 +33,7 @@ typedef struct attn2c_coded_facts {
 /* The functions that read coded tensors. `index`: the number of one, in the order of their names. Statuses
  * are ATTN2C_OK, _FORMAT, _IO and _MEMORY; on failure one line says why. */
 typedef struct attn2c_coded_reader {
-  /* Finds the coded tensors of an open checkpoint, and checks that their parts fit together. *coded is NULL
-   * if there are none. */
+  /* Finds an open checkpoint's coded tensors, and checks that their parts fit. *coded NULL: none. */
   int (*open)(const attn2c_checkpoint *file, const attn2c_coding *coding, attn2c_coded **coded,
               attn2c_message *message);
   void (*close)(attn2c_coded *coded);

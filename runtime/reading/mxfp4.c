@@ -30,8 +30,7 @@ static void close_mxfp4(attn2c_coded *coded) {
   free(made);
 }
 
-/* Sets the shape of a tensor by its parts. The codes of a block have an axis of their own, or follow each
- * other in a row. */
+/* Sets the shape of a tensor by its parts. A block's codes have an axis, or follow each other in a row. */
 static int set_shape(const attn2c_checkpoint *file, mxfp4_tensor *made, attn2c_message *message) {
   const attn2c_file_tensor *blocks = attn2c_checkpoint_plain(file, made->blocks);
   const attn2c_file_tensor *scales = attn2c_checkpoint_plain(file, made->scales);

@@ -1,13 +1,11 @@
 /* views.h - reads boxes of a checkpoint's tensors as rows of a weight: sliced, transposed, scaled, added.
- * Rows are read when they are needed. A transposed tensor is read in bands of several rows, so that each read
- * is a long one. */
+ * Rows are read when needed, a transposed tensor's in bands, so that reads are long. */
 #pragma once
 
 #include "base/descriptor.h"
 #include "reading/checkpoint.h"
 
-/* A band of a transposed view that has been read: `length` elements of each of its columns. Begins as
- * zeros. */
+/* A band of a transposed view: `length` elements of each of its columns. Begins as zeros. */
 typedef struct {
   const attn2c_view *view;    /* the band's view; NULL: none */
   int64_t row, rows;          /* range of rows of the view */
@@ -41,8 +39,7 @@ int attn2c_view_read(const attn2c_checkpoint *checkpoint, int tensor, const attn
                      attn2c_message *message);
 
 /* Reads the same rows as scale blocks, [count][blocks of a row]. *rows is the number of rows that it wrote:
- * all of the view's, or 0 if the tensor's format has no blocks, or the view does not keep whole rows of
- * blocks. */
+ * all of the view's, or 0 if the tensor's format has no blocks, or the view does not keep rows of blocks. */
 int attn2c_view_read_blocks(const attn2c_checkpoint *checkpoint, int tensor, const attn2c_view *view,
                             int64_t first, int64_t count, int64_t columns, attn2c_scale_block *blocks,
                             int64_t *rows, attn2c_message *message);

@@ -133,9 +133,8 @@ int attn2c_reference_additive_scores(const attn2c_reference_call *call) {
   return fill_scores(call, &size, NULL, attn2c_reference_values(call, 2));
 }
 
-/* p[j] = exp(scale (s[j] - max)) / sum over j of the same, over the last dimension. A row of only -inf gives
- * zeros, or NaN with fully_masked_nan, and a row with a NaN gives NaN. scale is the emitted code's constant,
- * a float. */
+/* p[j] = exp(scale (s[j] - max)) / sum over j of the same. A row of only -inf gives zeros, or NaN with
+ * fully_masked_nan, and a row with a NaN gives NaN. scale is the emitted code's constant, a float. */
 int attn2c_reference_softmax(const attn2c_reference_call *call) {
   const attn2c_tensor *s_shape = attn2c_reference_operand(call, 0);
   if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;

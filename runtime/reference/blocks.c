@@ -170,8 +170,7 @@ static void scale_of(const attn2c_type_facts *facts, const float *x, const signe
   if (!all_finite) *scale = NAN;
 }
 
-/* x = scale * q + minimum, where q is the integer nearest to (x - minimum) / scale, or the first nearest
- * value */
+/* x = scale * q + minimum, q the integer nearest to (x - minimum) / scale, or the nearest value */
 static void round_part(const attn2c_type_facts *facts, float *x, int count, double scale, double minimum) {
   int least, most;
   integers_of(facts, &least, &most);
@@ -185,9 +184,8 @@ static void round_part(const attn2c_type_facts *facts, float *x, int count, doub
   }
 }
 
-/* Makes numbers multiples of a unit, an f16: the largest magnitude / 127; with 4 bits, the largest / 15, and
- * of minima, of which those above 0 become 0, the least / 15. number = unit * step * nearest integer of
- * number / unit / step */
+/* Makes numbers multiples of a unit, an f16: the largest magnitude / 127; with 4 bits, the largest / 15; of
+ * minima, at most 0, the least / 15. number = unit * step * nearest integer of number / unit / step */
 static void round_to_unit(const attn2c_type_facts *facts, double *numbers, int count, int are_minima) {
   const int most = facts->unit == 8 ? 127 : 15, sign = are_minima && facts->unit == 4 ? -1 : 1;
   const double step = are_minima ? 1 : (double)facts->step;

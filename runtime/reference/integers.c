@@ -116,8 +116,7 @@ int attn2c_reference_exponentials(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* y[r] = 1 / the sum over j of w[r][j], 1 if the sum is 0; NaN if some x[r][j], which were rounded to w, is
- * NaN */
+/* y[r] = 1 / the sum over j of w[r][j], 1 if that is 0; NaN if some x[r][j], unrounded, is NaN */
 int attn2c_reference_weight_scale(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
   const int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);

@@ -120,8 +120,7 @@ int attn2c_reference_softcap(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* y = scale s, with relu max(scale s, 0), and 0 where s is -inf. scale is the emitted code's constant, a
- * float. */
+/* y = scale s, with relu max(scale s, 0), and 0 where s is -inf. scale: the emitted float. */
 int attn2c_reference_weigh(const attn2c_reference_call *call) {
   attn2c_reference_sizes n = {0};
   if (!attn2c_reference_fits(call, "bhqk -> bhqk", n)) return ATTN2C_USAGE;

@@ -62,6 +62,9 @@ int attn2c_reference_has_minima(const attn2c_reference_call *call, int position)
 double attn2c_reference_dot(const float *x, const float *w, int64_t length, int with_minimum,
                             double *magnitude);
 
+/* Returns the mean of a row, and computes its variance. */
+double attn2c_reference_mean(const float *x, int64_t width, double *variance);
+
 /* Sizes of axes by their letter; 0: not known. */
 enum { ATTN2C_LETTERS = 128 };
 typedef int64_t attn2c_reference_sizes[ATTN2C_LETTERS];
@@ -84,8 +87,7 @@ int attn2c_reference_keeps_shape(const attn2c_reference_call *call);
 int attn2c_reference_lengths(const attn2c_reference_call *call, int position, int64_t batch, int64_t minimum,
                              int64_t limit);
 
-/* Returns a count attribute, or `otherwise` if the op does not have it. Returns -1 if it is not an integer
- * from 0 to 2^31 - 1. */
+/* Returns a count attribute, or `otherwise` if the op does not have it. -1: no integer from 0 to 2^31 - 1. */
 int64_t attn2c_reference_count(const attn2c_reference_call *call, const char *name, int64_t otherwise);
 
 /* The part of a mask that is known when the model is built. Query i is at position offset + i of the keys. It

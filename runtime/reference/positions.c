@@ -43,8 +43,7 @@ int attn2c_reference_rotate(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* Compares the shapes of an op that adds to scores, "bhqk", some of its columns: `own`, without the last
- * `extra` ones. */
+/* Compares the shapes of an op that adds to columns of scores, "bhqk": `own`, without the last `extra`. */
 static int read_scores(const attn2c_reference_call *call, const char *shapes, attn2c_reference_sizes n,
                        int64_t *own) {
   const int64_t extra = attn2c_reference_count(call, "extra", 0);

@@ -7,8 +7,7 @@
 #include "base/descriptor.h"
 
 /* Tensors are an array of pointers by tensor index, row-major and contiguous. Elements are float, or int32_t
- * for ids, lengths and the result of argmax. Every op computes in double and rounds its result to float
- * once. */
+ * for ids, lengths and indices. Every op computes in double and rounds its result to float once. */
 
 /* True if the reference has an op of this name. */
 int attn2c_reference_knows(const char *op);
@@ -25,8 +24,7 @@ int attn2c_reference_op(const attn2c_descriptor *model, const attn2c_op *op, voi
 /* Returns the number of indices that an op gives for each row of its operand, or 0. */
 int64_t attn2c_reference_picks(const attn2c_op *op);
 
-/* A function that may change an op's result before others read it: settle(of, op, tensors) returns a
- * status. */
+/* May change an op's result before others read it: settle(of, op, tensors) returns a status. */
 typedef struct {
   int (*settle)(void *of, const attn2c_op *op, void *const *tensors);
   void *of;

@@ -40,9 +40,8 @@ int attn2c_reference_has_minima(const attn2c_reference_call *call, int position)
   return 0;
 }
 
-/* Returns what minima add to the magnitude of a sum. A weight is then a scale's product and a minimum, which
- * are summed apart and may cancel. The minimum of a block is at most its largest |w|, and a product at most
- * |w| and the minimum. */
+/* Returns what minima add to the magnitude of a sum. A weight is a product with a scale and a minimum, summed
+ * apart. The minimum of a block is at most its largest |w|, and a product at most |w| and the minimum. */
 static double of_minima(const float *x, const float *w, int64_t count) {
   double sum = 0;
   for (int64_t first = 0; first < count; first += ATTN2C_BLOCK_NUMBERS) {
@@ -279,8 +278,7 @@ int attn2c_reference_embed_boxes(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* Computes y[i] = a[i] of b[i modulo the elements of b]: b is repeated over the leading dimensions that it
- * lacks. */
+/* y[i] = a[i] of b[i modulo b's elements]: b is repeated over the leading dimensions that it lacks. */
 static int of_both(const attn2c_reference_call *call, double (*of)(double a, double b)) {
   const attn2c_tensor *a_shape = attn2c_reference_operand(call, 0),
                       *b_shape = attn2c_reference_operand(call, 1);
@@ -313,13 +311,16 @@ int attn2c_reference_multiply(const attn2c_reference_call *call) {
   return of_both(call, attn2c_number(call->op, "plus_one", 0) != 0 ? product_plus_one : product);
 }
 
-/* y[r][c] = a[r][c] b[r] */
+/* y[r][c] = a[r][c] b[r][column] */
 int attn2c_reference_gate_rows(const attn2c_reference_call *call) {
   attn2c_reference_sizes n = {0};
-  if (!attn2c_reference_fits(call, "*w, *1 -> *w", n)) return ATTN2C_USAGE;
-  const float *a = attn2c_reference_values(call, 0), *b = attn2c_reference_values(call, 1);
+  if (!attn2c_reference_fits(call, "*w, *k -> *w", n)) return ATTN2C_USAGE;
+  const int64_t column = attn2c_reference_count(call, "column", 0), width = n['w'];
+  if (column < 0 || column >= n['k']) return attn2c_reference_fault(call, "the column is out of range");
+  const float *a = attn2c_reference_values(call, 0),
+              *b = (const float *)attn2c_reference_values(call, 1) + column;
   float *y = call->tensors[call->op->result];
-  for (int64_t i = 0; i < n['*'] * n['w']; i++) y[i] = (float)((double)a[i] * (double)b[i / n['w']]);
+  for (int64_t i = 0; i < n['*'] * width; i++) y[i] = (float)((double)a[i] * (double)b[i / width * n['k']]);
   return ATTN2C_OK;
 }
 
@@ -346,8 +347,7 @@ int attn2c_reference_copy(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* y[i] = factor ln(max(x[i], least)) + shift; NaN stays NaN. The attributes are the emitted code's constants,
- * which are floats. */
+/* y[i] = factor ln(max(x[i], least)) + shift; NaN stays NaN. The attributes are the emitted floats. */
 int attn2c_reference_logarithm(const attn2c_reference_call *call) {
   if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
   const double least = (float)attn2c_number(call->op, "least", NAN);

@@ -86,8 +86,7 @@ static int are_factors(const attn2c_reference_call *call, int operand, int64_t w
   return !factors || attn2c_elements(factors) == width;
 }
 
-/* Returns the numbers that share one of `scale`'s scales: the numbers of a row of x, or of a head's part of
- * it; 0 if the shapes do not fit. */
+/* Returns the numbers that share one of `scale`: of a row of x, or a head's part; 0: shapes do not fit. */
 static int64_t shared(const attn2c_tensor *x, const attn2c_tensor *scale) {
   const int64_t scales = attn2c_elements(scale), rows = attn2c_reference_rows(x);
   if (scales < 1 || scales % rows != 0 || attn2c_elements(x) % scales != 0) return 0;

@@ -4,8 +4,7 @@
 #include "base/descriptor.h"
 #include "formats/scale_block.h"
 
-/* Returns x rounded to bf16: to nearest, ties to even. Denormals become zero, and numbers that are too large
- * infinity. */
+/* Returns x rounded to bf16: to nearest, ties to even. Denormals become zero, too large numbers infinity. */
 float attn2c_reference_bf16(float x);
 /* Returns the distance of neighbours on the grid around a number. */
 double attn2c_reference_bf16_unit(double x);

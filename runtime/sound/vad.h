@@ -19,8 +19,7 @@ int64_t attn2c_vad_frame(int rate);
 double attn2c_vad_loudest(const float *samples, int64_t count, int rate, double loudest);
 
 /* Finds the first piece of speech. is_end: no samples come after these; else a piece counts only if 300 ms
- * after it are quiet. Returns 1 with the piece; or 0, and *piece is empty at a place before which there is no
- * speech. */
+ * after it are quiet. Returns 1 with the piece; or 0, and an empty *piece before which there is none. */
 int attn2c_vad_next(const float *samples, int64_t count, int rate, double loudest, int is_end,
                     attn2c_speech_piece *piece);
 

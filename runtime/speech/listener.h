@@ -1,6 +1,5 @@
-/* listener.h - what is said in windows of sound, several side by side: tokens, found by OpenAI's rules. An
- * attempt whose text repeats itself, or is improbable, is followed by one that is drawn at a higher
- * temperature. */
+/* listener.h - what is said in windows of sound, several side by side: tokens, found by OpenAI's rules. After
+ * a text that repeats itself, or is improbable, one is drawn at a higher temperature. */
 #pragma once
 
 #include "base/generation.h"

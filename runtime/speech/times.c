@@ -33,8 +33,7 @@ static void weigh(const attn2c_attended *a, const float *query, const float *key
   for (int32_t row = 0; row < a->heard; row++) weights[row] = (float)((double)weights[row] / sum);
 }
 
-/* Takes the mean over the tokens from each row, and divides by their deviation. Rows that all tokens see
- * alike become 0. */
+/* Takes the mean over tokens from each row, and divides by their deviation, or is 0. */
 static void standardise(const attn2c_attended *a, float *weights) {
   for (int32_t row = 0; row < a->heard; row++) {
     double sum = 0, squares = 0;

@@ -22,8 +22,7 @@ typedef struct attn2c_transcribe_options {
 
 attn2c_transcribe_options attn2c_transcribe_defaults(void);
 
-/* Reads options. prefix: of their names in messages, "--" or "". Returns ATTN2C_OK, or ATTN2C_USAGE and a
- * line for each fault. */
+/* Reads options. prefix: of their names in messages, "--" or "". Returns a status; a line a fault. */
 int attn2c_transcribe_read(const attn2c_descriptor *model, const attn2c_transcribe_options *given,
                            const char *prefix, attn2c_speech_options *options, attn2c_message *message);
 

@@ -1,7 +1,6 @@
 /* added.c - added tokens: texts that become one token wherever they occur, before the other stages. Added
  * tokens that are not normalized are searched in the caller's text. The others are searched in the normalized
- * text, by their own normalized text. The leftmost match is taken, and the longest of several at one
- * place. */
+ * text, by their own normalized text. The leftmost match is taken, the longest of several at one place. */
 #include "text/stages.h"
 #include "text/unicode.h"
 
@@ -25,8 +24,7 @@ static int by_text(const void *a, const void *b) {
   return memcmp(first->bytes, second->bytes, first->length);
 }
 
-/* Marks spellings as special. The library looks the written text up to decide whether it is a special
- * token's. */
+/* Marks spellings as special. The library looks the text up to see if it is a special token's. */
 static int mark_special(attn2c_tokenizer *text) {
   text_span *special = malloc((text->added + 1) * sizeof *special);
   size_t count = 0;
@@ -162,8 +160,7 @@ static void leave_out_end(const uint8_t *bytes, size_t begin, size_t end, size_t
   }
 }
 
-/* Adds a part of the caller's text that has no added token. A code at its beginning, >>xxx<<, is one token,
- * if the tokenizer knows codes. */
+/* Adds a part of the caller's text that has no added token. A code at its beginning, >>xxx<<, may be one. */
 static int add_part(attn2c_text_work *work, const uint8_t *bytes, size_t begin, size_t end, int is_raw,
                     text_pieces *pieces) {
   const text_tables *tables = &work->text->tables;

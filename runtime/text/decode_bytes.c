@@ -36,8 +36,7 @@ static int add_byte(text_bytes *to, uint8_t byte) {
   return status;
 }
 
-/* Appends the bytes of a word's letters. If a character of the word is no letter, the word is added
- * unchanged. */
+/* Appends the bytes of a word's letters. A word with a character that is no letter is added unchanged. */
 static int add_letters(text_bytes *to, const uint8_t *word, size_t length) {
   size_t before = to->length, width;
   int is_letters = text_is_valid(word, length), status = ATTN2C_OK;

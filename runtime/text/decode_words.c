@@ -40,8 +40,7 @@ static const char *const cleanups[][2] = {
     {" 'm", "'m"}, {" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"},
 };
 
-/* Applies the replacements to the text from `begin` on, in place. No replacement is longer than the text that
- * it replaces. */
+/* Applies the replacements to the text from `begin` on, in place. None is longer than what it replaces. */
 static void clean_up(text_words *words, size_t begin) {
   for (size_t c = 0; c < sizeof cleanups / sizeof cleanups[0]; c++) {
     text_span from = literal(cleanups[c][0]), to = literal(cleanups[c][1]);
@@ -111,8 +110,7 @@ int text_decode_strip(attn2c_text_work *work, const text_component *component) {
   return status;
 }
 
-/* Replaces matches of a pattern. Patterns see well-formed text only; malformed words of a damaged vocabulary
- * stay unchanged. */
+/* Replaces matches of a pattern. Malformed words of a damaged vocabulary stay unchanged. */
 int text_decode_replace(attn2c_text_work *work, const text_component *component) {
   text_words *words = &work->next_words;
   for (size_t i = 0; i < work->words.count; i++) {

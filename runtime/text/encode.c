@@ -124,8 +124,7 @@ static int tokenize_piece(attn2c_text_work *work, text_piece piece) {
   return text_tokenize(work, work->normalized.bytes + piece.begin, piece.end - piece.begin);
 }
 
-/* Bytes of a text that are read first, for each token that is needed. They grow by a factor if they give
- * fewer tokens. */
+/* Bytes of a text that are read first, for each needed token. They grow by a factor if they give fewer. */
 #define FIRST_BYTES 256
 #define TOKEN_BYTES 8
 #define PART_GROWTH 4

@@ -45,8 +45,7 @@ static uint32_t letter(const attn2c_tokenizer *text, const uint8_t *bytes, size_
   return text_find(&text->tables, head, rest, hash);
 }
 
-/* Adds the bytes of an unknown character, with its prefix and suffix, as tokens of one byte. If one of them
- * is missing, it adds none. */
+/* Adds an unknown character's bytes, with prefix and suffix, as tokens; none if one is missing. */
 static int add_bytes(attn2c_text_work *work, size_t *count, const uint8_t *bytes, size_t width, int is_first,
                      int is_last, int *added) {
   const attn2c_tokenizer *text = work->text;

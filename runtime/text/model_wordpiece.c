@@ -1,14 +1,12 @@
 /* model_wordpiece.c - WordPiece: takes the longest token at the word's start, then the longest continuation,
- * to the end. A continuation has a prefix. A word that is too long or has a rest becomes one unknown
- * token. */
+ * to the end. A continuation has a prefix. A word that is too long or has a rest is one unknown token. */
 #include "text/stages.h"
 
 static int is_boundary(const uint8_t *bytes, size_t length, size_t at) {
   return at == length || (bytes[at] & 0xc0) != 0x80;
 }
 
-/* Finds the longest token at `begin`, and sets its end, or `begin`. One pass computes the hashes of all
- * candidates. */
+/* Finds the longest token at `begin`, and sets its end, or `begin`. One pass hashes all candidates. */
 static int longest_at(attn2c_text_work *work, const uint8_t *bytes, size_t length, size_t begin, uint32_t *id,
                       size_t *end) {
   const attn2c_tokenizer *text = work->text;

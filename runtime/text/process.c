@@ -2,8 +2,7 @@
 #include "text/stages.h"
 #include "text/unicode.h"
 
-/* Sets *id to the token that a piece of a template adds for a caller's language. Returns 0 if it adds
- * none. */
+/* Sets *id to the token that a piece of a template adds for a caller's language. 0: it adds none. */
 static int added_token(const text_template *piece, int32_t language, int32_t *id) {
   *id = piece->kind == TEMPLATE_LANGUAGE && language ? language : (int32_t)piece->id;
   return piece->kind == TEMPLATE_TOKEN || (piece->kind == TEMPLATE_LANGUAGE && *id >= 0);
@@ -39,8 +38,7 @@ static size_t longest_first(text_encoding *a, text_encoding *b, size_t most, int
   return shorten(a, swapped ? n2 : n1, from_left) + shorten(b, swapped ? n1 : n2, from_left);
 }
 
-/* Applies the limit. If the special tokens by themselves are more than the limit, nothing is removed, as in
- * the library. */
+/* Applies the limit. If special tokens are more than that, nothing is removed, as in the library. */
 int text_limit(attn2c_text_work *work, const attn2c_text_input *input, int has_pair, size_t *removed) {
   attn2c_text_limit limit = input->limit;
   text_encoding *a = &work->encodings[0], *b = &work->encodings[1];

@@ -11,8 +11,7 @@
 #define STEPS_PER_BYTE 16
 #define HEAP_KIB       (256u << 10)
 
-/* Bytes of the text that a search sees at first, and PCRE2's steps at one place. Both grow by factors if they
- * are not enough. */
+/* Bytes of the text that a search sees at first, and PCRE2's steps at one place. Both may grow by factors. */
 #define WINDOW        256
 #define WINDOW_GROWTH 4
 #define FIRST_STEPS   1024u
@@ -21,8 +20,7 @@
 /* Steps that a search counts in addition to the bytes that it reads. */
 #define SEARCH_STEPS 16
 
-/* The exact pattern, and a faster one for texts that do not have certain bytes. If there are no such bytes,
- * there is one pattern. */
+/* The exact pattern, and a faster one for texts without certain bytes, if there are such bytes. */
 struct text_regex {
   pcre2_code *exact, *plain;
   uint8_t rare[256];
@@ -51,8 +49,7 @@ static int compile(text_span pattern, int jit, const char *place, pcre2_code **c
   return ATTN2C_FORMAT;
 }
 
-/* Layout of a packed pattern (gen/text/regex.lua): the plain pattern's length, a set of 256 bits, the two
- * patterns. */
+/* A packed pattern (gen/text/regex.lua): the plain one's length, a set of 256 bits, the two patterns. */
 #define SET_BYTES  32
 #define PACK_BYTES (4 + SET_BYTES)
 
@@ -167,8 +164,7 @@ static int pass(text_search *search, size_t end, limits *now) {
   return 0;
 }
 
-/* Widens the window, because more text could change the match that begins at `begin`. Returns 1 if there is
- * none. */
+/* Widens the window, as more text could change the match at `begin`. Returns 1 if there is none. */
 static int widen(text_search *search, size_t begin, size_t end, limits *now) {
   if (begin > search->at && begin <= end) search->at = begin;
   if (end == search->length) return search->settled = search->at, 1;

@@ -1,7 +1,6 @@
 /* regex.h - patterns, matched by PCRE2. They come from the tables, where gen/text/regex.lua wrote them in
  * PCRE2's dialect. A match sees the text through a window, which grows as long as more of the text could
- * change the match. So its cost depends on the text that it reads. Matching counts its steps in the text's
- * budget. */
+ * change the match. So the cost is of the text that it reads. Steps count in the text's budget. */
 #pragma once
 
 #include "text/budget.h"

@@ -45,8 +45,7 @@ struct attn2c_tokenizer {
   text_list stages[STAGE_COUNT];
   text_added_trie raw, normalized;
   size_t added;
-  /* Added tokens whose normalized text differs from their own, ascending by id, and the bytes of these
-   * texts. */
+  /* Added tokens whose normalized text differs from their own, ascending by id, and these texts' bytes. */
   text_spelling *spellings;
   size_t spelled, spellings_capacity;
   uint8_t *letters;
@@ -157,13 +156,11 @@ int text_normalize(attn2c_text_work *work, const text_buffer *from, size_t begin
                    text_buffer *to);
 
 /* Cuts the work's pieces, and may rewrite its text; pieces that are tokens stay. If the work is open, the
- * last piece is the beginning of one. A cutter that does not support this leaves it out and closes the
- * work. */
+ * last piece is the beginning of one. Cutters without support leave it out and close the work. */
 typedef int text_cutter(attn2c_text_work *work, const text_component *component);
 text_cutter text_cut_characters, text_cut_pattern, text_cut_bytes, text_cut_metaspace;
 int text_cut(attn2c_text_work *work);
-/* Adds the parts of a piece to next_pieces, by spans. A span's token is 1 for a match, 0 for the text between
- * matches. */
+/* Adds the parts of a piece to next_pieces, by spans. A span's token is 1 for a match, 0 between matches. */
 int text_cut_spans(attn2c_text_work *work, uint32_t behavior);
 /* True if a piece is the last one of a work that is open. */
 static inline int text_is_open_piece(const attn2c_text_work *work, size_t index) {
@@ -181,8 +178,7 @@ static inline int text_has_enough(attn2c_text_work *work, size_t pieces) {
  * leaves out the bytes that the text after `end` could change. */
 int text_split_added(attn2c_text_work *work, const text_buffer *buffer, size_t begin, size_t end,
                      const text_added_trie *trie, text_pieces *pieces);
-/* Adds a text to a trie. If two texts are equal, the first counts; the library uses any of them, a different
- * one in each process. */
+/* Adds a text to a trie. If two texts are equal, the first counts; the library uses any of them. */
 int text_trie_insert(text_added_trie *trie, const uint8_t *bytes, size_t length, uint32_t token);
 /* Prepares a trie for searches. */
 int text_trie_close(text_added_trie *trie);
@@ -216,8 +212,7 @@ int text_encode_one(attn2c_text_work *work, const char *bytes, size_t length, si
 /* Returns the number of special tokens around one text or a pair. language: as the caller's input has it. */
 size_t text_special_tokens(const text_tables *tables, int32_t language, int has_pair);
 int text_limit(attn2c_text_work *work, const attn2c_text_input *input, int has_pair, size_t *removed);
-/* Moves to the next window over an encoding that the limit cut. Returns 0 if the last window reached its
- * end. */
+/* Moves to the next window over an encoding that the limit cut. Returns 0 if the last one reached its end. */
 int text_slide(text_encoding *cut, size_t stride, int from_left);
 int text_assemble(attn2c_text_work *work, const attn2c_text_input *input, int has_pair);
 /* Counts the white characters at a token's ends. */

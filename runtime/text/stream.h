@@ -12,8 +12,8 @@
 
 typedef struct attn2c_text_stream attn2c_text_stream;
 
-/* Creates a stream, or returns ATTN2C_MEMORY. skip_special: special tokens add nothing. The tokenizer must
- * stay open. */
+/* Creates a stream; ATTN2C_OK or _MEMORY. skip_special: special tokens add nothing. The tokenizer must stay
+ * open. */
 int attn2c_text_stream_create(const attn2c_tokenizer *text, int skip_special, attn2c_text_stream **stream);
 void attn2c_text_stream_destroy(attn2c_text_stream *stream);
 

@@ -17,8 +17,7 @@ static int has_pattern(uint32_t stage, const text_component *component) {
          (component->kind == CUT_PATTERN || (component->kind == CUT_BYTES && component->a.length));
 }
 
-/* True if the numbers and texts of a component are safe to use. Patterns are checked when they are
- * compiled. */
+/* True if the numbers and texts of a component are safe to use. Compiling checks patterns. */
 static int is_sound(uint32_t stage, const text_component *component) {
   int valid_a = has_pattern(stage, component) || text_is_valid(component->a.bytes, component->a.length);
   int valid_b = text_is_valid(component->b.bytes, component->b.length);

@@ -12,9 +12,8 @@ typedef struct attn2c_text_work attn2c_text_work;
 #define ATTN2C_TEXT_JIT    1u /* compile patterns to machine code if memory may become executable */
 #define ATTN2C_TEXT_VERIFY 2u /* read all tables and compare their checksum */
 
-/* Uses the tables in place: they must stay until the tokenizer is closed. They need not be aligned or
- * trusted: whatever they hold, nothing outside of them is read. Returns ATTN2C_FORMAT if they are damaged or
- * of another version. */
+/* Uses the tables in place, until the tokenizer is closed. They need not be aligned or trusted: whatever they
+ * hold, nothing outside of them is read. Returns ATTN2C_FORMAT if they are damaged or of another version. */
 int attn2c_text_open(const void *tables, size_t size, unsigned flags, attn2c_tokenizer **text,
                      attn2c_message *message);
 void attn2c_text_close(attn2c_tokenizer *text);
@@ -51,12 +50,10 @@ typedef enum attn2c_text_target {
 } attn2c_text_target;
 
 attn2c_text_target attn2c_text_target_of(const attn2c_tokenizer *text);
-/* Returns the code of a language, and sets *id to its token; NULL if there are no more. It is not
- * terminated. */
+/* Returns the code of a language, and sets *id to its token; NULL: no more. It is not terminated. */
 const char *attn2c_text_language(const attn2c_tokenizer *text, size_t index, size_t *length, int32_t *id);
 
-/* Sets *id to the token of the language with a code. Returns ATTN2C_USAGE if there is none; the message has
- * all codes. */
+/* Sets *id to the token of the language with a code. ATTN2C_USAGE: none; the message has all. */
 int attn2c_text_find_language(const attn2c_tokenizer *text, const char *code, int32_t *id,
                               attn2c_message *message);
 
@@ -104,8 +101,7 @@ int attn2c_text_encode(attn2c_text_work *work, const attn2c_text_input *input, a
 int attn2c_text_encode_next(attn2c_text_work *work, const attn2c_text_input *input, size_t stride,
                             attn2c_text_tokens *tokens);
 
-/* Turns ids into text, in the work's memory until its next call. The text is not terminated. Ids without a
- * token add nothing. */
+/* Turns ids into text, in the work's memory until its next call, not terminated. Unknown ids add nothing. */
 int attn2c_text_decode(attn2c_text_work *work, const int32_t *ids, size_t count, int skip_special,
                        const char **text, size_t *length);
 

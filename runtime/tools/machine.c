@@ -1,6 +1,5 @@
 /* machine.c - a program that measures this machine and prints the facts as JSON. `gen/attn2c machine`
- * compiles it with the loops of each target (templates/rates.c.in) and runs it once. It is not a part of any
- * model. */
+ * compiles it with the loops of each target (templates/rates.c.in) and runs it once. It is in no model. */
 #define _DEFAULT_SOURCE
 #include <pthread.h>
 #include <unistd.h>

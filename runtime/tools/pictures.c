@@ -44,8 +44,7 @@ static void append(png_structp png, png_bytep data, png_size_t count) {
 
 static void flush(png_structp png) { (void)png; }
 
-/* Writes one picture, with its maker directly after its size: this is how gen/attn2c recognises its own
- * pictures. */
+/* Writes one picture, with its maker after its size, by which gen/attn2c knows its own pictures. */
 static void write_picture(png_structp png, png_infop info, const unsigned char *grey, unsigned width,
                           unsigned height) {
   png_text made_by = {.compression = PNG_TEXT_COMPRESSION_NONE,

@@ -1,5 +1,4 @@
-/* constants.h - computes a model's constants from formulas: tables of positions and of distances, lists of
- * numbers. */
+/* constants.h - constants from formulas: tables of positions and of distances, lists of numbers. */
 #pragma once
 
 #include "base/descriptor.h"
@@ -32,6 +31,5 @@ extern const char attn2c_constant_names[];
  * Words are separated by one or more spaces; numbers are written as in C, whatever the locale. */
 int attn2c_constant_fill(const char *formula, const attn2c_tensor *tensor, float *values);
 
-/* Reads the next number of a formula, whatever the locale, and moves *rest to its end. Returns 0 if there is
- * none. */
+/* Reads the next number of a formula, whatever the locale, and moves *rest to its end. 0: none. */
 int attn2c_constant_number(const char **rest, double *number);

@@ -3,8 +3,7 @@
 #include "weights/weights.h"
 #include "base/shape.h"
 
-/* Number of faults with lines of their own. The lines on the kind, the count and unused tensors make it
- * eleven. */
+/* Faults with lines of their own. The lines on the kind, the count and unused tensors make it eleven. */
 enum { MOST_FAULTS = 8 };
 
 /* Number of tensors that the line of unused tensors names. */

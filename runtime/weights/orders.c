@@ -1,5 +1,4 @@
-/* orders.c - reads the orders of inputs of weights in groups that are apart, and checks that weights that the
- * model has in one order have it. */
+/* orders.c - reads weights' orders of inputs in groups that are apart, and checks orders that must agree. */
 #include "weights/orders.h"
 #include "weights/random.h"
 

@@ -16,8 +16,7 @@ typedef struct {
 } attn2c_orders;
 
 typedef struct attn2c_order_reader {
-  /* Reads the order of a weight's inputs on all ranks into `inputs`. Returns a status; says a line on
-   * failure. */
+  /* Reads the order of a weight's inputs on all ranks into `inputs`. Returns a status, with a line. */
   int (*read)(attn2c_orders *orders, int weight, attn2c_message *message);
   /* Checks that weights that the model has in one order have it in the file. Does the same. */
   int (*check)(attn2c_orders *orders, attn2c_message *message);

@@ -70,9 +70,8 @@ int attn2c_projected_parse(const attn2c_descriptor *model, const attn2c_weight *
   return rest[strspn(rest, " ")] == '\0';
 }
 
-/* Returns the bucket of a distance of at least half the buckets. A border may be an integer, so this computes
- * in float32 in the order in which models were trained (make_log_bucket_position of Hugging Face's
- * DeBERTa-v2). */
+/* Returns the bucket of a distance of at least half the buckets. Borders may be integers, so it computes in
+ * float32 in the order of training (make_log_bucket_position of Hugging Face's DeBERTa-v2). */
 static int64_t far_bucket(int64_t distance, int64_t buckets, int64_t farthest) {
   const int64_t middle = buckets / 2;
   float share = logf((float)distance / (float)middle);

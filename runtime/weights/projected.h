@@ -31,8 +31,7 @@ static inline int attn2c_is_projected(const attn2c_weight *weight) {
   return weight->formula && strncmp(weight->formula, ATTN2C_PROJECTED, sizeof ATTN2C_PROJECTED - 1) == 0;
 }
 
-/* Reads the formula of a weight. Returns 1, or 0 if it does not parse, names no weight of the model, or does
- * not fit the shapes. */
+/* Reads the formula of a weight. 0: it does not parse, names no weight, or does not fit the shapes. */
 int attn2c_projected_parse(const attn2c_descriptor *model, const attn2c_weight *weight,
                            attn2c_projected *projected);
 

@@ -12,8 +12,7 @@ static uint64_t mix(uint64_t value) {
   return value ^ value >> 31;
 }
 
-/* Hashes the name by FNV-1a and mixes the seed separately, so that adding to one cannot compensate for the
- * other. */
+/* Hashes the name by FNV-1a and mixes the seed separately, so that one cannot compensate for the other. */
 static uint64_t stream_key(uint64_t seed, const char *name) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (; *name; name++) hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
@@ -50,8 +49,7 @@ void attn2c_random_integers(uint64_t seed, const char *name, int32_t *values, in
   const uint64_t range = limit > minimum ? (uint64_t)(limit - minimum) : 1;
   const uint64_t key = stream_key(seed, name);
   for (int64_t i = 0; i < count; i++) {
-    /* The upper 32 bits are scaled to a range of at most 2^32. This needs no division, and is uneven by at
-     * most 2^-32 of the range. */
+    /* The upper 32 bits are scaled to a range of at most 2^32. Uneven by at most 2^-32 of the range. */
     uint64_t upper = mix(key + (uint64_t)i * GOLDEN_GAMMA) >> 32;
     values[i] = (int32_t)(minimum + (int64_t)(upper * range >> 32));
   }

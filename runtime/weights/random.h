@@ -5,15 +5,13 @@
 
 #include <stdint.h>
 
-/* Fills values[0 .. count) with nearly normal numbers of this mean and deviation, never further from the mean
- * than 4.9 deviations. */
+/* Fills values[0 .. count) with nearly normal numbers, never further from the mean than 4.9 deviations. */
 void attn2c_random_fill(uint64_t seed, const char *name, float *values, int64_t count, double mean,
                         double deviation);
 /* Writes the same values from number `first` on. */
 void attn2c_random_part(uint64_t seed, const char *name, int64_t first, float *values, int64_t count,
                         double mean, double deviation);
 
-/* Fills values[0 .. count) with uniform integers, minimum <= value < limit, both within int32; an empty range
- * gives minimum. */
+/* Fills values[0 .. count) with uniform integers, minimum <= value < limit; an empty range gives minimum. */
 void attn2c_random_integers(uint64_t seed, const char *name, int32_t *values, int64_t count, int64_t minimum,
                             int64_t limit);

@@ -1,5 +1,4 @@
-/* source.h - a source of weights, for the files that read one kind of weights each. weights.h has its
- * interface. */
+/* source.h - a source of weights, for files that read one kind each. weights.h has its interface. */
 #pragma once
 
 #include "weights/orders.h"
@@ -47,8 +46,7 @@ static inline int64_t attn2c_source_row_of_all(const attn2c_source *source, int 
   return (source->model->slices ? source->model->slices[index].row : 0) + row;
 }
 
-/* Returns the row of the file that is row `row` of a weight in the order of another one's inputs, which an
- * attn2c_order_reader has read. */
+/* Returns the file's row for row `row` of a weight in the order of another's inputs (attn2c_order_reader). */
 static inline int64_t attn2c_source_ordered_row(const attn2c_source *source, int index, int64_t row) {
   return source->orders.inputs[attn2c_source_row_of_all(source, index, row)];
 }

@@ -16,8 +16,7 @@ int attn2c_source_open(const attn2c_given *given, const attn2c_descriptor *model
  * tensor is a line of message. Returns ATTN2C_OK, _FORMAT, _IO or _MEMORY; on failure *source is NULL. */
 int attn2c_source_file(const char *path, const attn2c_descriptor *model, attn2c_source **source,
                        attn2c_message *message);
-/* Writes the path of the packed weights of one of several ranks: "PATH.rank1". A rank's source of the file
- * PATH is that file if it exists. */
+/* Writes the path of a rank's packed weights, "PATH.rank1". A rank's source of PATH is that if it exists. */
 void attn2c_source_of_rank(const char *path, int rank, char *own, size_t size);
 /* Opens bytes in memory, which must stay valid until the source is closed. */
 int attn2c_source_memory(const void *bytes, size_t size, const attn2c_descriptor *model,
@@ -30,8 +29,7 @@ int attn2c_source_random(uint64_t seed, const attn2c_descriptor *model, attn2c_s
 /* Writes weight number `index` of the model as f32, unpacked and row-major. f64, f16 and bf16 of a file are
  * converted. `values` holds attn2c_elements() floats. A constant is computed from its formula. */
 int attn2c_source_read(attn2c_source *source, int index, float *values, attn2c_message *message);
-/* Writes `count` of its rows, from row `first` on; the first axis gives the rows. A constant gives all of its
- * rows or none. */
+/* Writes `count` of its rows, from row `first` on (of the first axis). A constant gives all or none. */
 int attn2c_source_read_rows(attn2c_source *source, int index, int64_t first, int64_t count, float *values,
                             attn2c_message *message);
 /* True if the source is a file, which may have the inputs of weights in an order of its own. */
@@ -49,8 +47,7 @@ int attn2c_source_stored_blocks(attn2c_source *source, int index, int64_t first,
  * fit the type stay as they are; other numbers are rounded to it. */
 int attn2c_source_read_blocks(attn2c_source *source, int index, int64_t first, int64_t count,
                               attn2c_scale_block *blocks, attn2c_message *message);
-/* Returns the packed weights that the source holds, for any of the model's variants; NULL for other
- * sources. */
+/* Returns the packed weights that the source holds, for any variant; NULL for other sources. */
 attn2c_packed *attn2c_source_packed(const attn2c_source *source);
 /* Return the number, and (index < number) the names, of the file's tensors that the model does not use. */
 int attn2c_source_unused(const attn2c_source *source);

@@ -1,6 +1,6 @@
 /* product_bits.c - runs products as the compiler emits them (products.lua) on numbers of all sizes and
  * signs, and writes what they made, byte for byte: compiled in several ways, it must write the same. */
-#include "ops/product.h"
+#include "ops/product/product.h"
 
 #include <stdint.h>
 #include <stdio.h>

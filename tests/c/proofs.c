@@ -1,10 +1,10 @@
-/* proofs.c - runs the proofs of instructions (measure/proofs.h, ops/tiles_proof.h), with emulated tiles. With
- * BREAK=n one of them computes a wrong result. Exit code: bit 0: pairs of bf16 are wrong; bit 1: sums of
- * int8; bit 2: tiles. */
+/* proofs.c - runs the proofs of instructions (measure/proofs.h, ops/product/tiles_proof.h), with emulated
+ * tiles. With BREAK=n one of them computes a wrong result. Exit code: bit 0: pairs of bf16 are wrong; bit 1:
+ * sums of int8; bit 2: tiles. */
 #define ATTN2C_TILES_EMULATED
-#include "ops/product_bf16.h"
-#include "ops/product_int8.h"
-#include "ops/product_tiles.h"
+#include "ops/product/bf16.h"
+#include "ops/product/int8.h"
+#include "ops/product/tiles.h"
 
 #ifndef BREAK
 #define BREAK 0
@@ -47,7 +47,7 @@ static void tile_signed(int sum, int inputs, int weights) {
 #define attn2c_tile_int8   tile_int8
 #define attn2c_tile_signed tile_signed
 #include "measure/proofs.h"
-#include "ops/tiles_proof.h"
+#include "ops/product/tiles_proof.h"
 
 int main(void) {
   const int pairs = attn2c_proof_bf16(), quads = attn2c_proof_int8(), tiles = attn2c_tiles_are_right();

@@ -2,7 +2,7 @@
  * within the bound of a dot product on random numbers, at odd sizes, with guarded buffers
  * and with NaN and infinity. */
 #define _DEFAULT_SOURCE
-#include "ops/product.h"
+#include "ops/product/product.h"
 #include "guarded.h"
 
 #include <criterion/criterion.h>

@@ -144,6 +144,31 @@ Test(tolerance, norms_without_a_mean) {
   }
 }
 
+/* Numbers around 1, with a cutoff near some of them: an element may be kept in one result only. A number that
+ * is farther below the cutoff must be 0. */
+Test(tolerance, sparsify) {
+  fill(a, 4 * D, 0.7, 1);
+  for (int i = 0; i < 4 * D; i++) a[i] += 1;
+  start("sparsify");
+  op.operands[0] = tensor("x", ATTN2C_F32, a, 4, D, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, want, 4, D, 0, 0);
+  attribute(0, "factor", 0.5, NULL);
+  int above = -1, below = -1;
+  for (int r = 0; r < 4; r++) {
+    float mean = 0, squares = 0;
+    for (int i = 0; i < D; i++) mean += a[r * D + i] / D;
+    for (int i = 0; i < D; i++) squares += (a[r * D + i] - mean) * (a[r * D + i] - mean);
+    const float cutoff = mean + 0.5f * sqrtf(squares / D);
+    for (int i = 0; i < D; i++) {
+      got[r * D + i] = fmaxf(a[r * D + i] - cutoff, 0);
+      *(got[r * D + i] > 0.1f ? &above : &below) = r * D + i;
+    }
+  }
+  right_until_changed(above, 1e-5);
+  got[below] = 1e-6f;
+  cr_assert_not(judge().passed);
+}
+
 Test(tolerance, softmax_of_rows) {
   fill(a, 4 * D, 0.7, 3);
   for (int form = 0; form < 2; form++) {

@@ -2,10 +2,8 @@
  * as it comes, what is no call, texts damaged at random, and the grammar of answers that must be calls. */
 #include "program/serve/generate/tools.h"
 
+#include "allows.h"
 #include "generate/draw.h"
-#include "grammar/states.h"
-
-#include <criterion/criterion.h>
 
 #define DRAW(limit) attn2c_draw_below(attn2c_draw_bits(11, n++), (limit))
 
@@ -222,19 +220,8 @@ Test(tools, damaged) {
 static int allows(const attn2c_tools *tools, const char *text) {
   char note[500] = "", *written = NULL;
   attn2c_message message = attn2c_message_make(note, sizeof note);
-  attn2c_grammar *grammar;
-  grammar_states states;
   cr_assert_eq(attn2c_tools_grammar(tools, &written, &message), ATTN2C_OK, "%s", note);
-  cr_assert_eq(attn2c_grammar_read(written, strlen(written), "g", &grammar, &message), ATTN2C_OK, "%s\n%s",
-               note, written);
-  cr_assert_eq(grammar_states_create(&states, grammar, 1 << 20), ATTN2C_OK);
-  uint32_t state = grammar_states_first(&states);
-  for (; *text && state != STATE_DEAD; text++) state = state_step(&states, state, (uint8_t)*text);
-  const int result = state != STATE_DEAD && state_accepts(&states, state);
-  grammar_states_free(&states);
-  attn2c_grammar_free(grammar);
-  free(written);
-  return result;
+  return grammar_allows(written, text, "tools");
 }
 
 /* Each text that the grammar allows is read as calls. */

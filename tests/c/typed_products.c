@@ -54,7 +54,7 @@ static void fail(const char *type, const product *p, int set, int row, int colum
 }
 
 /* vdpbf16ps, by its exact semantics: two fused multiply-adds, the odd elements first; denormals are zeros of
- * their sign. Other targets compute the same (product_bf16.h). */
+ * their sign. Other targets compute the same (product/bf16.h). */
 static float without_denormals(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0.0f, x) : x; }
 
 #ifdef __aarch64__

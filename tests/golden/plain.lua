@@ -22,7 +22,7 @@ plain.models = {
 -- Returns the names that emitted C takes from the runtime, sorted. A further name is an option that left a trace.
 local function runtime_names(text, taken)
   for name in text:gmatch("attn2c_[%w_]+") do taken[name] = true end
-  for name in text:gmatch('#include "([%w_]+/[%w_]+%.h)"') do taken[name] = true end
+  for name in text:gmatch('#include "([%w_]+/[%w_/]+%.h)"') do taken[name] = true end
 end
 
 -- Words in lines of at most 120 characters, each after two spaces.

@@ -28,8 +28,8 @@ return function(of, spec)
   }
 
   of("gen/checkpoints/families/pairs/vision_gpt2.lua", captions) {
-    { name = "vision_gpt2_values", old = 'transposed("h.*.crossattention.c_attn", 2, 2)',
-      new = 'transposed("h.*.crossattention.c_attn", 1, 2)', filter = "vit_gpt2",
+    { name = "vision_gpt2_values", old = '"h.*.crossattention.c_attn", parts = 2,',
+      new = '"h.*.crossattention.c_attn", part = 1, parts = 2,', filter = "vit_gpt2",
       wrong = "values of pictures are their keys" },
   }
 
@@ -280,6 +280,8 @@ return function(of, spec)
   }
 
   of("gen/checkpoints/names.lua", spec .. "checkpoints/names_spec.lua") {
+    { name = "names_braces", old = 'words.list(list, "[^,]+")[i]', new = 'words.list(list, "[^,]+")[1]',
+      filter = "braces", wrong = "each of a rule's paths has the first of its names" },
     { name = "names_old", old = '"LayerNorm.gamma"', new = '"LayerNorm.beta"', filter = "old",
       wrong = "old checkpoints have another tensor as a norm's weight" },
     { name = "names_prefixes", old = "do result[#result + 1] = prefix .. name end",
@@ -362,8 +364,8 @@ return function(of, spec)
   }
 
   of("gen/checkpoints/architectures.lua", spec .. "checkpoints/gguf_spec.lua") {
-    { name = "gguf_pairs", old = '{ "l*.attn.q", { "blk.*.attn_q", unpair = pairs } }',
-      new = '{ "l*.attn.q", { "blk.*.attn_q" } }', filter = "is compiled as far",
+    { name = "gguf_pairs", old = '{ "blk.*.attn_{q,k}", unpair = pairs }', new = '{ "blk.*.attn_{q,k}" }',
+      filter = "is compiled as far",
       wrong = "Llama's queries keep the order of pairs" },
   }
 

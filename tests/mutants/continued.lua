@@ -109,8 +109,8 @@ return function(of, spec)
   }
 
   of("runtime/check/check_judge.c", spec .. "whole/continued_spec.lua") {
-    { name = "judge_kept_size", old = "tolerance.absolute *= root_mean_square(",
-      new = "tolerance.absolute += root_mean_square(", filter = "strong attention",
+    { name = "judge_kept_size", old = "tolerance.absolute *=", new = "tolerance.absolute +=",
+      filter = "strong attention",
       wrong = "any kept value passes that is no further off than the values are large" },
     { name = "judge_kept_trial", old = "i < job->entry->output_count; i++) tolerances[i].allowed",
       new = "i < job->entry->output_count - job->kept_outputs; i++) tolerances[i].allowed",

@@ -18,7 +18,7 @@ return function(of, spec)
   of("runtime/generate/sample_logits.c", "c:sample") {
     { name = "logits_none", old = "if (o->allowed_count > 0) equal_if_none(s);", new = "",
       filter = "sample/transformers", wrong = "allowed tokens with -inf are refused" },
-    { name = "logits_tiny", old = "if (is_infinite(s->largest) && !s->options.greedy) keep_largest(s, logits);",
+    { name = "logits_tiny", old = "if (attn2c_is_infinite(s->largest) && !s->options.greedy) keep_largest(s, logits);",
       new = "", filter = "sample/tiny*", wrong = "a tiny temperature is refused" },
   }
 
@@ -78,7 +78,7 @@ return function(of, spec)
       filter = "answers/guesses_that*", wrong = "tokens after a stop text stay" },
   }
   of("runtime/generate/draft.c", "c:answers_guess") {
-    { name = "draft_last", old = "d->text[count] = last;", new = "d->text[count] = 0;",
+    { name = "draft_last", old = "d->text[count] = last;", new = "d->text[count] = last * 0;",
       filter = "answers/drafts_change*", wrong = "a model guesses after another token" },
     { name = "draft_room", old = "count + asked > d->calls.tokens", new = "0", filter = "answers/drafts_change*",
       wrong = "a text is longer than the context of the model that guesses" },

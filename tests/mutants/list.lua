@@ -66,8 +66,8 @@ of("gen/passes/validate/readers.lua", spec .. "passes/validate_spec.lua") {
 }
 
 of("gen/passes/graph.lua", spec .. "passes/graph_spec.lua") {
-  { name = "graph_parallel", old = "function(each) return feed_forward(self, path .. \".ff\", each) end, normed)",
-    new = "function(each) return feed_forward(self, path .. \".ff\", each) end)",
+  { name = "graph_parallel", old = "function(each) return feed_forward(self, path .. \".ff\", each, x) end, normed)",
+    new = "function(each) return feed_forward(self, path .. \".ff\", each, x) end)",
     wrong = "the feed-forward of a parallel layer has a norm of its own" },
   { name = "graph_norm", old = "return self.spec.norm == \"post\" and", new = "return self.spec.norm ~= \"none\" and",
     wrong = "a pre-norm stack is normed after the sum, too" },
@@ -294,6 +294,12 @@ of("gen/common/words.lua", spec .. "commands/build/again_spec.lua") {
     filter = "word of a shell", wrong = "a quote ends a word of a shell early" },
 }
 
+of("gen/common/words.lua", spec .. "common/words_spec.lua") {
+  { name = "words_all", old = "if not is(member) then return false end end",
+    new = "if not is(member) then break end end", filter = "asks all members",
+    wrong = "all members of a list are what some are not" },
+}
+
 of("gen/deploy/roff.lua", spec .. "deploy/roff_spec.lua") {
   { name = "roff_request", old = "if line == \"\" and word:match(\"^[.']\") then word", new = "if false then word",
     wrong = "a word of a text is a request" },
@@ -445,7 +451,7 @@ of("runtime/packing/pack.c", "c:load") {
 }
 
 of("runtime/packing/pack.c", "c:load") {
-  { name = "unpack_begin", old = "(begin - piece->first) * of_row", new = "0 * of_row",
+  { name = "unpack_begin", old = "return piece->offset + within + rows", new = "return piece->offset + rows",
     filter = "load/unpacking*", wrong = "rows are taken from a panel's beginning" },
 }
 
@@ -651,7 +657,7 @@ of("gen/passes/emit/lengths.lua", spec .. "passes/emit/lengths_spec.lua") {
 
 for _, part in ipairs { "any_length", "builds", "chat", "checkpoints", "continued", "decoders", "experts", "generate",
   "grammar", "hybrids", "kept", "machine", "measure", "pictures", "products", "program", "python", "ranks", "report",
-  "search", "serve", "sound", "sources", "team", "text", "typed" } do
+  "search", "serve", "sound", "sources", "spans", "team", "text", "typed" } do
   require(part)(of, spec)
 end
 

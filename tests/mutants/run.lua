@@ -2,15 +2,21 @@
 -- run.lua: applies the small wrong changes of list.lua, one at a time, to a copy of the project,
 -- and runs the suite that must fail. Prints which survive. Exit 1 where one does, or where an
 -- entry is no longer right: its text is not there once, or its suite fails, or is empty, without it.
+-- Each processor has a copy, and takes the changes of one suite after another. What is killed is noted in
+-- out/mutants.txt, so that a run goes on where one before was ended.
+--   lua5.4 tests/mutants/run.lua [NAME ...]     all, or the named ones in any case
+--   lua5.4 tests/mutants/run.lua --in COPY NAME ...     in a copy that is there: a processor's share
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
 local root = here .. "/../.."
 package.path = here .. "/?.lua;" .. root .. "/gen/?.lua;" .. package.path
 
 local files = require("common.files")
+local hash = require("common.hash")
 local lfs = require("lfs")
 local process = require("common.process")
 
 local BIN = "out/test/bin"
+local NOTES = "out/mutants.txt"
 
 -- The parts of the project that suites need, with what its tests have compiled, so that one change compiles little.
 local PARTS = { "gen", "runtime", "templates", "models", "tests", "Makefile", "README.md", "LICENSE", ".luacheckrc",
@@ -54,6 +60,35 @@ function mutants.suite_file(entry)
   return name and ("tests/c/test_%s.c"):format(name:gsub("_base$", "")) or entry.suite
 end
 
+-- Files that suites read besides their own.
+local HELPERS = { "tests/spec/helper.lua", "tests/c/build.mk", "tests/mutants/run.lua" }
+
+--- Returns a hash of what an entry's verdict depends on most: the entry, its file, its suite, and what helps suites.
+--- folder: of the project.
+function mutants.key(entry, folder)
+  local parts = { entry.file, entry.old, entry.new, entry.suite, entry.filter or "", entry.equivalent or "" }
+  for _, name in ipairs { entry.file, mutants.suite_file(entry), table.unpack(HELPERS) } do
+    parts[#parts + 1] = files.read(folder .. "/" .. name) or ""
+  end
+  return hash.list(parts)
+end
+
+--- Returns the verdicts of earlier runs by key. path: of the notes, a line "KEY VERDICT NAME" each; the last one counts.
+function mutants.noted(path)
+  local verdicts = {}
+  for line in (files.read(path) or ""):gmatch("[^\n]+") do
+    local key, verdict = line:match("^(%x+) (%l+) ")
+    if key then verdicts[key] = verdict end
+  end
+  return verdicts
+end
+
+--- Adds an entry's verdict to the notes. The line is one write, so that several processes may add lines.
+function mutants.note(path, key, verdict, entry)
+  local handle <close> = assert(io.open(path, "a"))
+  assert(handle:write(("%s %s %s\n"):format(key, verdict, entry.name)))
+end
+
 -- Runs words in the copy, for so long; returns the exit status and what was said.
 local function run(copy, words)
   local child = process.run { words = { "env", "XDG_CACHE_HOME=" .. copy .. "/out/test/cache",
@@ -62,25 +97,31 @@ local function run(copy, words)
   return child.signal == 0 and child.code or 128 + child.signal, child.output .. child.errors
 end
 
--- "passes", "fails", "empty" (no test ran) or "does not compile", and what was said.
-local function run_suite(copy, entry)
-  local name = entry.suite:match("^c:(.*)$")
+-- Runs the suite of an entry. Returns "passes", "fails" or "does not compile", and what was said. is_whole: without
+-- the entry's filter.
+local function run_suite(copy, entry, is_whole)
+  local name, filter = entry.suite:match("^c:(.*)$"), not is_whole and entry.filter or nil
   local words
   if name then
     local program = ("%s/test_%s"):format(BIN, name)
     local code, said = run(copy, { "make", "-s", "-f", "tests/c/build.mk", program })
     if code ~= 0 then return "does not compile", said end
-    words = { program, "--tap", "--jobs", "2", "--color=never", entry.filter and "--filter=" .. entry.filter or nil }
+    words = { program, "--tap", "--jobs", "2", "--color=never", filter and "--filter=" .. filter or nil }
   else
     words = { "lua5.4", "/usr/bin/busted", "-o", "TAP", entry.suite }
-    if entry.filter then table.move({ "--filter", entry.filter }, 1, 2, #words + 1, words) end
+    if filter then table.move({ "--filter", filter }, 1, 2, #words + 1, words) end
   end
   local code, said = run(copy, words)
-  if code ~= 0 then return "fails", said end
+  return code == 0 and "passes" or "fails", said
+end
+
+-- True if some test ran, of a spec one whose name matches a pattern.
+local function has_result(said, pattern)
   for line in said:gmatch("[^\n]+") do
-    if line:match("^ok ") and not line:match("# SKIP") then return "passes", said end
+    local name = line:match("^ok %d* ?%-? ?(.*)$")
+    if name and not line:match("# SKIP") and (not pattern or name:find(pattern)) then return true end
   end
-  return "empty", said
+  return false
 end
 
 local function new_folder()
@@ -143,17 +184,27 @@ local function restore(copy, entry, text, times)
   if entry.file:match("^runtime/") then os.remove(("%s/%s/runtime/libchecked.a"):format(copy, BIN)) end
 end
 
+-- Returns nil if an entry's suite passes without the entry, else what is wrong with it. A spec for one module runs once
+-- for all its entries, whatever their filters; others take too long. known: results of suites that were run before.
+local function unfit(copy, entry, known)
+  local is_whole = not compiles(entry)
+  local key = is_whole and entry.suite or entry.suite .. " " .. (entry.filter or "")
+  if not known[key] then
+    local state, said = run_suite(copy, entry, is_whole)
+    known[key] = { state = state, said = said }
+    if state ~= "passes" then io.write(said) end
+  end
+  local state = known[key].state
+  if state == "passes" and not has_result(known[key].said, is_whole and entry.filter or nil) then state = "is empty" end
+  if state == "passes" then return nil end
+  return ("without it, its suite %s (%s %s)"):format(state, entry.suite, entry.filter or "")
+end
+
 -- "killed", "survived" or "equivalent", or nil and what is wrong with the entry. known: suites that were run before.
 local function try(copy, entry, known)
   local new, message = mutants.apply(entry, copy)
-  if not new then return nil, message end
-  local key = entry.suite .. " " .. (entry.filter or "")
-  if not known[key] then
-    local state, said = run_suite(copy, entry)
-    known[key] = state
-    if state ~= "passes" then io.write(said) end
-  end
-  if known[key] ~= "passes" then return nil, ("without it, its suite %s (%s)"):format(known[key], key) end
+  message = message or unfit(copy, entry, known)
+  if message then return nil, message end
   local path = copy .. "/" .. entry.file
   local text, times = files.read(path), lfs.attributes(path)
   write(path, new)
@@ -176,37 +227,105 @@ local function chosen(list, names)
   return some
 end
 
---- Runs the named mutants of a list, or all; returns how many were { killed, survived, equivalent, wrong }.
-function mutants.run(list, names)
-  local counts = { killed = 0, survived = 0, equivalent = 0, wrong = 0 }
-  local wanted = chosen(list, names)
-  local copy = new_folder()
-  local _ <close> = setmetatable({}, { __close = function() files.remove_folder(copy) end })
-  copy_project(copy, wanted)
-  local known = {}
-  for _, entry in ipairs(wanted) do
+local function new_counts() return { killed = 0, survived = 0, equivalent = 0, wrong = 0 } end
+
+-- Makes copies of the project for entries, which vanish with the list.
+local function new_copies(count, entries)
+  local copies = setmetatable({}, { __close = function(list)
+    for _, copy in ipairs(list) do files.remove_folder(copy) end
+  end })
+  for i = 1, count do
+    copies[i] = new_folder()
+    copy_project(copies[i], entries)
+  end
+  return copies
+end
+
+--- Runs entries of the list in a copy of the project; returns how many were { killed, survived, equivalent, wrong }.
+--- copy: nil for a new one; note(entry, verdict): is called after each, or nil.
+function mutants.run(entries, copy, note)
+  local counts, known = new_counts(), {}
+  local copies <close> = new_copies(copy and 0 or 1, entries)
+  for _, entry in ipairs(entries) do
     local begin = os.time()
-    local verdict, message = try(copy, entry, known)
+    local verdict, message = try(copy or copies[1], entry, known)
     counts[verdict or "wrong"] = counts[verdict or "wrong"] + 1
     io.write(("%-10s %3d s  %s: %s%s\n"):format(verdict == "survived" and "SURVIVED" or verdict or "WRONG",
       os.time() - begin, entry.name, entry.wrong, message and ": " .. message or
       verdict == "equivalent" and ": " .. entry.equivalent or ""))
     io.flush()
+    if note then note(entry, verdict or "wrong") end
   end
   return counts
 end
 
+--- Returns the entries of a list that the notes do not have as killed or equivalent, in groups of one suite.
+function mutants.left(list, noted, folder)
+  local groups, of = {}, {}
+  for _, entry in ipairs(list) do
+    local verdict = noted[mutants.key(entry, folder)]
+    if verdict ~= "killed" and verdict ~= "equivalent" then
+      if not of[entry.suite] then
+        of[entry.suite] = {}
+        groups[#groups + 1] = of[entry.suite]
+      end
+      table.insert(of[entry.suite], entry)
+    end
+  end
+  return groups
+end
+
+-- Runs groups of entries, one on each processor at a time. Each runs in a process of its own, which notes verdicts.
+local function run_groups(groups)
+  local all, next_group, busy = {}, 1, {}
+  for _, group in ipairs(groups) do table.move(group, 1, #group, #all + 1, all) end
+  local copies <close> = new_copies(math.min(#groups, process.processors()), all)
+  local function start(i)
+    local group = groups[next_group]
+    next_group = next_group + 1
+    local words = { "lua5.4", here .. "/run.lua", "--in", copies[i] }
+    for _, entry in ipairs(group or {}) do words[#words + 1] = entry.name end
+    busy[i] = group and assert(process.start { words = words }) or nil
+  end
+  for i = 1, #copies do start(i) end
+  while next(busy) do
+    process.wait(function()
+      for _, child in pairs(busy) do if child.over then return true end end
+      return false
+    end)
+    for i = 1, #copies do if busy[i] and busy[i].over then start(i) end end
+  end
+end
+
 local function main()
-  local ok, counts = pcall(mutants.run, require("list"), arg)
-  if not ok then
-    io.stderr:write(tostring(counts), "\n")
-    os.exit(counts == "interrupted!" and 130 or 2, true)
+  local list = require("list")
+  if arg[1] == "--in" then
+    mutants.run(chosen(list, table.move(arg, 3, #arg, 1, {})), arg[2], function(entry, verdict)
+      mutants.note(root .. "/" .. NOTES, mutants.key(entry, root), verdict, entry)
+    end)
+    return true
+  end
+  local wanted, counts = chosen(list, arg), new_counts()
+  files.make_folder(root .. "/out")
+  run_groups(mutants.left(wanted, #arg == 0 and mutants.noted(root .. "/" .. NOTES) or {}, root))
+  local noted = mutants.noted(root .. "/" .. NOTES)
+  for _, entry in ipairs(wanted) do
+    local verdict = noted[mutants.key(entry, root)] or "wrong"
+    counts[verdict] = counts[verdict] + 1
+    if verdict == "survived" then print("SURVIVED: " .. entry.name) end
   end
   if counts.wrong > 0 then print(("%d entries are wrong"):format(counts.wrong)) end
   print(("%d killed, %d survived, %d equivalent"):format(counts.killed, counts.survived, counts.equivalent))
-  os.exit(counts.survived == 0 and counts.wrong == 0, true)
+  return counts.survived == 0 and counts.wrong == 0
 end
 
-if arg and arg[0] and arg[0]:match("mutants/run%.lua$") then main() end
+if arg and arg[0] and arg[0]:match("mutants/run%.lua$") then
+  local ok, value = pcall(main)
+  if not ok then
+    io.stderr:write(tostring(value), "\n")
+    os.exit(value == "interrupted!" and 130 or 2, true)
+  end
+  os.exit(value, true)
+end
 
 return mutants

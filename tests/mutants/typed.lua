@@ -23,6 +23,13 @@ return function(of, spec)
       filter = "rounds in the map", wrong = "what is rounded is rounded where it is read first" },
   }
 
+  of("gen/passes/graph/builder.lua", spec .. "passes/graph/attention_spec.lua") {
+    { name = "round_for_all", old = 'self.rows_differ and ".bf16_pairs" or nil', new = "nil",
+      filter = "by the same operations", wrong = "a list's targets share what is rounded if they store it alike" },
+    { name = "round_for_one", old = 'self.rows_differ and ".bf16_pairs" or nil', new = '".bf16_pairs"',
+      filter = "are rounded once", wrong = "what a product and an attention read is rounded twice" },
+  }
+
   of("gen/passes/graph/rounded.lua", spec .. "passes/graph/rounded_spec.lua") {
     { name = "rounded_readers", old = "or not rounds[op.op] end", new = "or false end", filter = "keep theirs",
       wrong = "an activation whose result is multiplied as floats has the short form" },
@@ -162,7 +169,7 @@ return function(of, spec)
   }
 
   of("gen/passes/plan/storage.lua", spec .. "passes/precision_spec.lua") {
-    { name = "pairs_split", old = "% rows_per_sequence % together > 0", new = "% rows_per_sequence % together > 1",
+    { name = "pairs_split", old = "% rows_per_sequence % together == 0", new = "% rows_per_sequence % together <= 1",
       filter = "packs pairs of values", wrong = "a pair of values may lie in two blocks" },
   }
 
@@ -172,8 +179,8 @@ return function(of, spec)
   }
 
   of("gen/passes/lower/maps.lua", spec .. "passes/lower_spec.lua") {
-    { name = "scale_of_row", old = "operand, ld = self:at(tensor, row, 0, origin)",
-      new = "operand, ld = self:at(tensor, 0, 0, origin)", filter = "the row's own scale",
+    { name = "scale_of_row", old = "self:at(tensor, row, operation.column or 0, origin)",
+      new = "self:at(tensor, 0, operation.column or 0, origin)", filter = "the row's own scale",
       wrong = "all rows have the scale of the first" },
   }
 

@@ -11,10 +11,20 @@ helper.root = here .. "/../.."
 package.path = helper.root .. "/gen/?.lua;" .. package.path
 
 -- busted forgets a spec's modules at its end. luv's loop is freed with its module, but luv would still use it for the
--- next spec of the same process.
+-- next spec of the same process. The next spec also takes the modules as they were compiled for this one.
 local registry = debug.getregistry()
-registry["attn2c luv"] = registry["attn2c luv"] or require("luv")
+if not registry["attn2c luv"] then
+  registry["attn2c luv"] = require("luv")
+  local chunks = {}
+  table.insert(package.searchers, 2, function(name)
+    local path = package.searchpath(name, package.path)
+    if path and not chunks[path] then chunks[path] = loadfile(path) end
+    return chunks[path], path
+  end)
+end
 package.loaded.luv = registry["attn2c luv"]
+
+collectgarbage("incremental", 300) -- as in gen/attn2c
 
 local faults = require("common.faults")
 local files = require("common.files")
@@ -40,10 +50,9 @@ function helper.sample(list, step, kept)
   return some
 end
 
---- Shell words in front of a build that is optimised, as a user's builds are; and the flags of emulated tiles of AMX.
---- Specs share these, as each other set of flags compiles the runtime once more.
+--- Shell words in front of a build that is optimised, as a user's builds are. Specs share them, as each other set of
+--- flags compiles the runtime once more.
 helper.optimised = "ATTN2C_CFLAGS=-Werror"
-helper.emulated_tiles = "-O0 -Werror -DATTN2C_TILES_EMULATED"
 
 --- Returns a small valid description with a fixed target; `more` replaces or adds keys.
 function helper.description(more)
@@ -190,7 +199,7 @@ end
 --- Removes the folders of helper.file and helper.folder.
 function helper.clean()
   for _, folder in ipairs(made) do
-    os.execute("rm -rf " .. helper.shell(folder))
+    if require("lfs").attributes(folder, "mode") then files.remove_folder(folder) end
   end
   made = {}
 end
@@ -267,6 +276,13 @@ end
 --- Shell words in front of gen/attn2c or tests/program.lua whose runtime is that of `helper.optimised`, so that the
 --- reference is fast, but whose emitted files are not optimised: that would take longer than it saves in small models.
 helper.optimised_runtime = spoil(helper.optimised .. " SPOIL_LEVEL=-O0")
+
+--- Shell words in front of gen/attn2c or tests/program.lua that optimise the kernels alone, for programs that compute
+--- much: a token then takes a sixth of the time, and a build a second more.
+helper.fast_kernels = spoil("SPOIL_LEVEL=-O1 SPOIL_SOURCES='_[ko]%l+s%.c$'")
+
+--- Shell words in front of gen/attn2c or tests/program.lua that emulate tiles of AMX.
+helper.emulated_tiles = spoil("SPOIL_DEFINE=ATTN2C_TILES_EMULATED")
 
 --- Returns shell words in front of gen/attn2c or tests/program.lua that change emitted files before these are compiled:
 --- a sed script changes the files with an ending. The memory of the program is guarded.

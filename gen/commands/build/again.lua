@@ -38,8 +38,7 @@ end
 function again.parts_of(state) return state.sized and state.parts.file or nil end
 
 --- Returns `attn2c build`, or `wheel`, with the words of a parsed command line. used: { tuning, factors, parts }, the
---- files that were used; target: the model's target, on whichever machine the build is repeated; environment: replaces
---- os.getenv in tests.
+--- files that were used; target: the model's target, on any machine; environment: replaces os.getenv in tests.
 function again.line(arguments, used, target, environment)
   environment = environment or os.getenv
   local list = {}

@@ -31,8 +31,7 @@ local of_program = { "-fno-asynchronous-unwind-tables" }
 -- Flags of a static program, which has no symbols, and only the sections that it calls.
 local smaller = { "-static", "-s", "-Wl,--gc-sections" }
 
--- The server's library has functions that look up names, which the linker says need shared libraries. The server calls
--- none of them.
+-- The server's library looks up names, which the linker says needs shared libraries. The server calls none of them.
 local quieter = { "-Wl,--no-warnings" }
 
 -- The folder of Jansson's header, after all other folders. musl-gcc looks only into musl's own folders, which still
@@ -64,8 +63,7 @@ local function level_of(source, is_static)
   return QUICK
 end
 
--- Flags of element loops, which the compiler vectorises. None of them lets it change the effect of NaN, infinity or
--- rounding.
+-- Flags of element loops, which the compiler vectorises. None lets it change NaN, infinity or rounding.
 local exact = { "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fopenmp-simd" }
 local loops = { "-O3", exact }
 
@@ -116,21 +114,19 @@ local of_server = { generate = { "has_generation", "has_text" }, text = { "has_t
 local function is_of_server(source, options)
   local is_media = options.has_pictures or options.has_sound
   if source == "program/serve/media.c" then return options.has_serve and is_media end
-  for _, needed in ipairs(of_server[source:match("^program/serve/(%l+)")] or {}) do
-    if not options[needed] then return false end
-  end
-  return options.has_serve
+  local needed = of_server[source:match("^program/serve/(%l+)")] or {}
+  return words.all(needed, function(name) return options[name] end) and options.has_serve
 end
 
 -- True if a source is part of a model. picture/, program/picture/ and FOLDER/picture_*.c are only for models that take
 -- pictures; in the same way text is for models that take text, generate for those that continue, grammar for those
 -- that do both, ranks for those that are divided among ranks, sound for those that take sound, and chat/ for those with
 -- a chat template. sound/ is also for those with CTC. program/answers/ is for text, pictures and sound, program/media/
--- for the last two. Tools are separate programs.
+-- for the last two. A file with the name of a system is for that system. Tools are separate programs.
 local function is_wanted(source, providers, options)
   if source:match("^tools/") then return false end
-  local system = source:match("^system/(%w+)%.c$")
-  if system then return system == (options.system or "linux") end
+  local system = source:match("(%w+)%.c$")
+  if systems[system] and system ~= (options.system or "linux") then return false end
   if source:match("^program/serve/") then return is_of_server(source, options) end
   if source:match("generate") and not options.has_generation then return false end
   if of_texts[source] and options.texts then return true end
@@ -321,14 +317,12 @@ end
 --- Returns the shared library's name at run time, on a system of data/systems.lua (default: linux).
 function recipe.soname(name, system) return (systems[system or "linux"].shared:format(name, version.abi)) end
 
---- Returns the program that opens a tokenizer's tables (runtime/tools/open_tables.c) from the results of a model with
---- text.
+--- Returns the program that opens tables (runtime/tools/open_tables.c) from the results of a model with text.
 function recipe.opener(results) return results[OPENER] end
 
 --- Returns all jobs of a model with these entries. NAME_text.c includes NAME.tables, and has its hash.
 ---
---- builds: for each target { target, suffix = the end of its files' names, flags = the compiler's }. Weights are packed
---- for the first.
+--- builds: for each target { target, suffix = the end of its files' names, flags = the compiler's }. The first packs.
 ---
 --- A job:
 ---   name          its result
@@ -375,40 +369,38 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
   local whole = "lib" .. name .. ".o"
   local linked_in = embed and { { name = name .. "_weights.o" } } or {}
   -- Objects of the server, which nothing else calls: an archive would leave them out.
-  local server = {}
-  for _, job in ipairs(runtime) do
-    if job.source:match("^program/serve/") then server[#server + 1] = job end
-  end
+  local server = words.filter(runtime, function(job) return job.source:match("^program/serve/") end)
   local function program_job(job_name, weights, more, archive, static)
     return { name = job_name, is_program = true,
       inputs = names_of(shipped, program, weights, more, server,
         { { name = object_name("program/main.c") }, { name = object_name("program/fortified.c") },
           { name = archive } }, texts),
-      commands = { { CC, LDFLAGS, CFLAGS, static, "-o", RESULT, INPUTS, generator_of[providers.program], JANSSON,
-        of_program_text, options.has_pictures and picture_libraries or {}, options.has_sound and sound_libraries or {},
-        options.has_speech and speech_libraries or {}, options.has_serve and serve_libraries or {}, libraries } } }
+      commands = { { CC, LDFLAGS, CFLAGS, static,
+        #system.linking > 0 and { "-L", RUNTIME, system.linking } or {}, "-o", RESULT, INPUTS,
+        generator_of[providers.program], JANSSON, of_program_text, options.has_pictures and picture_libraries or {},
+        options.has_sound and sound_libraries or {}, options.has_speech and speech_libraries or {},
+        options.has_serve and serve_libraries or {}, libraries } } }
   end
   local is_static = options.is_static
   local licenses = (is_static or is_portable) and { object("runtime", "program/licenses.c",
     { "-Os", of_program, is_static and "-DATTN2C_STATIC" or {}, defined_by("program/licenses.c", providers),
       (options.has_text or options.texts) and "-DATTN2C_STATIC_TEXT" or {},
       options.has_pictures and "-DATTN2C_STATIC_PICTURES" or {},
+      is_static and options.has_sound and "-DATTN2C_STATIC_SOUND" or {},
       (options.has_pictures or options.has_speech) and "-DATTN2C_STATIC_ZLIB" or {},
       options.has_serve and "-DATTN2C_STATIC_SERVE" or {} },
     object_name("program/licenses.c", "-static")) } or {}
   local runtime_of_static = is_static and static_objects(providers, runtime_sources, options) or {}
   local archive = is_static and "libattn2c_static.a" or archive_of(providers.program)
   local static = is_static and { smaller, options.has_serve and quieter or {} } or {}
-  local final = program_job(name, linked_in, licenses, archive, static)
+  local final = program_job(systems.program_of(name, options.system), linked_in, licenses, archive, static)
   final.is_output = true
-  -- One object with only the model's own interface, so that two models, or two versions of the runtime, fit in one
-  -- program.
+  -- One object with only the model's own interface, so that two models, or versions of the runtime, fit in one program.
   local joined = system.hides and { { name = whole, inputs = names_of(shipped, own, { { name = LIBRARY_ARCHIVE } }),
     commands = { { CC, "-r", "-nostdlib", "-o", "all.o", INPUTS, generator_of[providers.library] },
       { OBJCOPY, system.hides, "--wildcard", "--keep-global-symbol=" .. name .. "_*", "all.o", RESULT } } } }
   local parts = names_of(joined or words.append({}, shipped, own, of_library(runtime)), linked_in)
-  local sharing = {}
-  for i, option in ipairs(system.sharing) do sharing[i] = option:format(soname) end
+  local sharing = words.map(system.sharing, function(option) return option:format(soname) end)
   local links = {
     archive_job(providers.library, of_library(runtime), LIBRARY_ARCHIVE),
     archive_job(providers.program, runtime),
@@ -429,7 +421,7 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
   local packing = embed and weight_jobs(name, embed, packer, builds[1].target)
   return words.append({}, shipped, own, program, runtime, runtime_of_static, licenses, packing, joined, links,
     { versions_job(spec, providers.program, options) },
-    options.has_text and system.has_program and opening_jobs(runtime, libraries) or nil)
+    options.has_text and system.program and opening_jobs(runtime, libraries) or nil)
 end
 
 --- Returns the symbolic links next to the outputs: { name, link }.

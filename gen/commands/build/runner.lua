@@ -100,8 +100,7 @@ local function finish(self, job, result, weight)
   self.done = self.done + weight
 end
 
--- Prints a tool's output, made safe for a terminal. If the model's own program has succeeded, it prints only its
--- errors.
+-- Prints a tool's output, made safe for a terminal. If the model's program succeeds, only its errors.
 local function say(child, is_ours)
   local said = child.errors .. (is_ours and "" or child.output)
   if said ~= "" then io.stderr:write((said:gsub("[^\n]+", terminal.safe))) end

@@ -5,8 +5,7 @@ local lfs = require("lfs")
 
 local sources = {}
 
--- Returns the files in the runtime's folders whose names have this ending: a sorted list of their paths, and their
--- texts by path.
+-- Returns the runtime's files with this ending: a sorted list of their paths, and their texts by path.
 local function files_of(folder, ending)
   local list, texts = {}, {}
   local function look(below)
@@ -34,8 +33,7 @@ end
 
 local known = {} -- by folder: a command may build many variants
 
---- Returns the runtime in a folder: { names = its sources, texts = their texts by name, of_headers = a hash of
---- all headers }.
+--- Returns the runtime in a folder: { names = its sources, texts = texts by name, of_headers = all headers' hash }.
 function sources.of_runtime(folder)
   if not known[folder] then
     local headers, texts = files_of(folder, ".h")

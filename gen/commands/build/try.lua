@@ -92,9 +92,8 @@ function try.line(state, program, folder, is_embedded)
   return table.concat(words.map(list, words.shell), " ")
 end
 
---- Returns a line about the keys and values that a context keeps. Returns nil for a model that keeps less than a
---- megabyte, and for ranks, whose `info` has them. The line names a smaller type if nobody has chosen the one of 32
---- bits.
+--- Returns a line about a context's keys and values. Returns nil for a model that keeps less than a megabyte, and for
+--- ranks, whose `info` has them. The line names a smaller type if nobody has chosen the one of 32 bits.
 function try.kept(state)
   local spec, most = state.spec, 0
   if not spec.symbols.past.is_open or spec.processes then return nil end

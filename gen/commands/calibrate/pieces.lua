@@ -11,8 +11,7 @@ local NUMBERS_OF_PIECE = 1 << 25 -- of activations
 local NUMBERS = 1 << 28         -- of activations in all
 local MEASURED = 5              -- one piece of this number is not read, but measures the result
 
--- Returns the end of a piece that begins at `first` and has at most `most` bytes: after a line, else a word, else a
--- character.
+-- Returns the end of a piece from `first` with at most `most` bytes: after a line, else a word, else a character.
 local function end_of(text, first, most)
   local last = first + most - 1
   if last >= #text then return #text end

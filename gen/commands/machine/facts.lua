@@ -1,7 +1,6 @@
--- facts.lua: keeps the measured facts of this machine in the user's cache, and measures them if they are not there.
--- The file's name is a hash of what is measured: the processor, its microcode, its instructions and the targets. So a
--- home that moves to another machine is measured again there. The file is JSON, and only a complete one of the same
--- machine is used.
+-- facts.lua: keeps the measured facts of this machine in the user's cache, and measures them if they are not there. The
+-- file's name is a hash of what is measured: the processor, its microcode, its instructions and the targets. So a home
+-- that moves to another machine is measured again there. Only a complete file, JSON, of this machine is used.
 local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")
@@ -15,6 +14,7 @@ local store = require("common.store")
 local targets = require("data.targets")
 local types = require("data.types")
 local terminal = require("common.terminal")
+local words = require("common.words")
 
 local facts = {}
 
@@ -55,10 +55,7 @@ end
 local function is_target(each)
   if type(each) ~= "table" then return false end
   if each.missing ~= nil then return type(each.missing) == "string" end
-  for _, type in ipairs(types.of_weights) do
-    if not is_number(each[type.word]) and each[type.word] ~= "wrong" then return false end
-  end
-  return true
+  return words.all(types.of_weights, function(type) return is_number(each[type.word]) or each[type.word] == "wrong" end)
 end
 
 --- Returns the measured values of a text that measure.run gives: { targets = name -> { f32, bf16, int8: 10^9 operations

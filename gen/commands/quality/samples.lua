@@ -70,8 +70,7 @@ local function first_lines(text, count)
   return table.concat(lines)
 end
 
---- Returns the arguments with the first `count` sequences of each array that has a batch, or lines of each file of
---- texts.
+--- Returns the arguments with the first `count` sequences of each array with a batch, or lines of each file of texts.
 function samples.first(arguments, graph, folder, count)
   local result = { input = {}, text = {}, text_option = arguments.text_option }
   for i, input in ipairs(arguments.input) do

@@ -205,8 +205,7 @@ local function grey_of(head, side)
   return ("%d %d\n"):format(#head.rows[1] * side, #head.rows * side) .. table.concat(lines)
 end
 
--- Compiles runtime/tools/pictures.c into a folder for this machine, whatever machine the model is for. Returns the
--- program's path.
+-- Compiles runtime/tools/pictures.c into a folder, for this machine. Returns the program's path.
 local function compile_tool(root, folder)
   local path = folder .. "/pictures"
   process.output({ process.compiler(), "-std=c11", "-O1", root .. "/runtime/tools/pictures.c", "-o", path, "-lpng" },

@@ -34,17 +34,14 @@ local is_timed = words.set { "f32", "bf16", "i8" }
 
 -- Returns the rows of the calls that a product's candidates are timed with.
 local function rows_of(product)
-  local list = {}
-  for _, rows in ipairs(product.is_continued and CONTINUED_ROWS or product.is_open and OPEN_ROWS or {}) do
-    if rows < product.rows then list[#list + 1] = rows end
-  end
+  local sizes = product.is_continued and CONTINUED_ROWS or product.is_open and OPEN_ROWS or {}
+  local list = words.filter(sizes, function(rows) return rows < product.rows end)
   list[#list + 1] = product.rows
   return list
 end
 
 --- Returns the candidates of a product (measure.products) as { choice, calls, same }, and nil if it is only timed in
---- the model. There is one for all that make the same calls, and `same` has the choices of these. The first is the
---- rule's.
+--- the model. There is one for those with the same calls; `same` has their choices. The first is the rule's.
 function alone.candidates(product, target)
   if not (product.types and is_timed[product.types.a]) or product.fixed.kernels == "libxsmm" then return nil end
   local list, seen = {}, {}
@@ -138,8 +135,7 @@ local function timed(job, program, pool_bytes, slice)
   local each = #job.list[1].calls
   local child = process.run { words = { program, job.path .. ".so", ("%d"):format(pool_bytes // 1024),
     tostring(SAMPLE_MS), tostring(ROUNDS), ("%.1f"):format(slice), ("%d"):format(each) }, gather = "all" }
-  local times = {}
-  for line in child.output:gmatch("[^\n]+") do times[#times + 1] = tonumber(line) end
+  local times = words.map(words.list(child.output, "[^\n]+"), function(line) return (tonumber(line)) end)
   if child.code ~= 0 or child.signal ~= 0 or #times ~= each * #job.list then return nil end
   local list = {}
   for i, candidate in ipairs(job.list) do

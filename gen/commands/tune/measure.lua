@@ -98,8 +98,7 @@ end
 --- Compiles what all models share, so that other builds only compile what is their own.
 function measure.prepare(root, state, folder) build.make(state, folder, root, { only = recipe.runtime(state.spec) }) end
 
---- Emits and builds a model with these choices in a folder. Returns { state, folder, products }. is_draft: no checker
---- runs.
+--- Emits and builds a model with these choices in a folder. Returns { state, folder, products }. is_draft: unchecked.
 function measure.build(root, arguments, overrides, choices, folder, is_draft)
   local state = measure.emit(root, arguments, overrides, choices, is_draft)
   build.make(state, folder, root, { only = true })

@@ -15,8 +15,7 @@ search.signature = candidates.signature
 local function apart(x, y) return math.abs(math.log(x / y)) end
 
 local function same(x, y, names)
-  for _, name in ipairs(names) do if x[name] ~= y[name] then return false end end
-  return true
+  return words.all(names, function(name) return x[name] == y[name] end)
 end
 
 -- The rounds. alike: the parameters that a round varies. Among candidates with the same values of these, it tries the

@@ -38,8 +38,7 @@ function shorter.count(layers, products, cache)
   return count <= MOST_PART * layers and count or nil
 end
 
---- True if `few` of `all` layers have the same products as all of them: the same number in each layer, and the others
---- as often.
+--- True if `few` of `all` layers have the products of all: the same number in each layer, and the others as often.
 function shorter.is_alike(products, of_few, few, all)
   for key, product in pairs(of_few) do
     local whole = products[key]

@@ -1,7 +1,6 @@
--- flow.lua: checks that every value in the arena is read as it was last written, by walking the steps in order.
--- The walk keeps which bytes of each buffer hold a value, from the operands of each step. A write makes a value, and
--- ends the values of all buffers that overlap it. In a buffer that overlaps another on purpose (`over`) only the same
--- elements end.
+-- flow.lua: checks that every value in the arena is read as it was last written, by walking the steps in order. The
+-- walk keeps which bytes of each buffer hold a value, from the operands of each step. A write makes a value, and ends
+-- the values of all buffers that overlap it. In a buffer `over` another only the same elements end.
 --
 -- A step inside a loop means all its iterations. Bytes that move with a loop's symbol are kept for the first
 -- iteration, and count for all of them once the loop has ended. A loop is walked twice, so that an iteration sees the
@@ -99,8 +98,7 @@ function Flow:holds(record, rectangle, terms)
   return true
 end
 
--- Checks a read. An operand that is read again before any value of its buffer has ended (by many panels' products) is
--- still there.
+-- Checks a read. One read again (by many panels' products) before any value of its buffer ended is still there.
 function Flow:read(operand, dimensions, section)
   local record, terms = self.records[operand.buffer], operand.terms or NO_TERMS
   if record.last == dimensions and record.last_offset == operand.offset and record.last_loop == self.loop

@@ -50,8 +50,7 @@ function instance.calls(program, spec, windows)
   end
   local largest, of_rows, of_sequences, of_chunks = steps_of(program)
   local block, source = math.min(most, largest + 1), spec.symbols.source
-  -- The lengths of the sources of a call: the most and the least in turn; a call whose loops are all unrolled has more
-  -- than a block.
+  -- The lengths of the sources of a call: the most and the least in turn; an unrolled call has more than a block.
   local function sources(count, flows)
     local longest = source and (flows and math.min(source.most, largest + 1) or source.most)
     local of_calls = {}

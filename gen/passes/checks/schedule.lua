@@ -62,9 +62,8 @@ local function distances(segment, batch)
   return list
 end
 
--- Checks groups of sequences on several workers. Writes to a buffer of all sequences move with them, and another
--- micro-batch neither reads nor writes those bytes. A buffer that does not move is each worker's own (checked with
--- its offset).
+-- Checks groups of sequences on several workers. Writes to a buffer of all sequences move with them, and no other
+-- micro-batch has those bytes. A buffer that does not move is each worker's own (checked with its offset).
 local function check_micro_batches(segment, program, batch)
   local sets, strides, section_of, walk = {}, {}, {}, operands.walk()
   for _, section in ipairs(segment.sections) do

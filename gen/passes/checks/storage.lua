@@ -24,8 +24,7 @@ local function check_form(tensor, s)
   end
 end
 
--- Checks that an op that overwrites a tensor is the last that reads it, and that the rows fit. readers: its readers,
--- in order.
+-- Checks that an op that overwrites a tensor reads it last, and that the rows fit. readers: its readers, in order.
 local function check_over(op, storage, readers)
   local to = storage[op.result.name]
   if not to.over then return end

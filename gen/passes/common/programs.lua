@@ -6,8 +6,7 @@ local programs = {}
 --- True if a step is a call, not a note or a loop's bracket.
 function programs.is_call(step) return step.form == "product" or step.form == "map" or step.form == "row" end
 
---- Returns place_of(operand): the bytes from the packed weights, the arena, a worker's part of it or the state to an
---- operand there.
+--- Returns place_of(operand): its bytes from the packed weights, the arena, a worker's part or the state on.
 function programs.places(state, program)
   local first = { weight = state.weights.offsets, arena = program.offsets, state = state.kept.offsets }
   return function(operand) return first[operand.class][operand.buffer] + operand.offset end

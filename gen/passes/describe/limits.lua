@@ -2,9 +2,9 @@
 -- One budget covers a file and all overrides together.
 --
 -- A hook counts the instructions, but nothing interrupts the parser or one long instruction. So the parser gets its
--- text in small pieces, and the limits are checked between them. Everything that makes one instruction long is
--- forbidden: methods of strings (("x"):rep(1e9)), arithmetic on strings (which reads a number as long as the file),
--- and concatenation.
+-- text in small pieces, and the limits are checked between them. All that makes one instruction long is forbidden:
+-- methods of strings (("x"):rep(1e9)), arithmetic on strings (which reads a number as long as the file), and
+-- concatenation.
 local limits = {}
 
 limits.SECONDS = 1.0 -- processor time; a description takes some thousandths

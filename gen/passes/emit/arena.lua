@@ -32,8 +32,7 @@ local function rows_of(program)
   return rows
 end
 
---- Returns a program's buffers as lines, by offset: buffers that all workers share follow a, and each worker's
---- follow p.
+--- Returns a program's buffers as lines, by offset: those that workers share follow a, and each worker's p.
 function arena.map(program)
   local lines, rows = {}, rows_of(program)
   table.sort(rows, function(x, y)

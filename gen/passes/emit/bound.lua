@@ -29,8 +29,7 @@ function emit_bound.candidate(tiles)
   return braces { c.string(tiles.text), panels, blocks, braces { k.size, k.count, k.tail }, tiles.ahead }
 end
 
--- Returns a product as calls on memory of its own: { calls = lines of C on k, w, x and y; floats = the size of its
--- weights; text }.
+-- Returns a product as calls on own memory: { calls = lines of C on k, w, x and y; floats = of its weights; text }.
 local function own_of(state, fusion, region)
   local op, calls, shape = nil, {}, nil
   for i, each in ipairs(state.graph.entry.ops) do if each == fusion.leading then op = i end end

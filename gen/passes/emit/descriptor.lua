@@ -75,18 +75,17 @@ local function growth_row(tensor)
 end
 
 -- Adds an entry's tensors to the rows and to the rows of their growth, and their indices to index_of[state]; adds the
--- model's weights, which entries share, to weights = { { state, name } }.
-local function add_tensors(state, index_of, larger, rows, growth, weights)
-  local trace, own = trace_of(state), {}
+-- model's weights, which entries and operations share, to weights = { { state, name, index } }. shared: by index, the
+-- graph's tensors that are this weight.
+local function add_tensors(state, index_of, larger, rows, growth, weights, shared)
+  local trace, own, at = trace_of(state), {}, {}
   index_of[state] = own
   for _, name in ipairs(state.graph.order) do
-    local tensor = state.graph.tensors[name]
-    own[name] = known_weight(state, name, index_of, larger)
+    local tensor, place = state.graph.tensors[name], state.weights.offsets[name]
+    own[name] = place and at[place] or known_weight(state, name, index_of, larger)
     if not own[name] then
       own[name] = #rows
-      if tensor.kind == "weight" or tensor.kind == "constant" then
-        weights[#weights + 1] = { state = state, name = name }
-      end
+      if place then weights[#weights + 1] = { state = state, name = name, index = #rows } end
       local offset, ld = -1, 0
       if tensor.kind == "scratch" and not tensor.of_rank then
         offset, ld = place_in_trace(state, trace, name, tensor)
@@ -95,6 +94,10 @@ local function add_tensors(state, index_of, larger, rows, growth, weights)
         kind_of(state, tensor), type_of(tensor), #tensor.shape, braces(tensor.shape), tensor.minimum or 0,
         tensor.limit or 0, offset, ld)
       growth[#rows] = growth_row(tensor)
+    end
+    if place then
+      at[place], shared[own[name]] = own[name], shared[own[name]] or {}
+      table.insert(shared[own[name]], tensor)
     end
   end
 end
@@ -109,8 +112,8 @@ end
 local function op_rows(entry, index_of, lists, list_of, suffix)
   local rows = {}
   for _, op in ipairs(entry.ops) do
-    local parts = {}
-    for _, key in ipairs(words.sorted_keys(op.attributes)) do parts[#parts + 1] = attribute(key, op.attributes[key]) end
+    local all = op.attributes
+    local parts = words.map(words.sorted_keys(all), function(key) return attribute(key, all[key]) end)
     parts[#parts + 1] = "{ NULL, 0, NULL }"
     local text = table.concat(parts, ", ")
     if not list_of[text] then
@@ -155,7 +158,15 @@ local function view_row(view, number, in_groups)
     view.column, view.columns, view.first, view.row_step, view.column_step, c.double(view.factor + 0.0))
 end
 
-local function weight_rows(weights, index_of, suffix)
+-- Returns a stored tensor with those of its names under which all weights of a place look for it.
+local function common_names(tensors, number)
+  local first = tensors[1].from.stored[number]
+  return { shape = first.shape, names = words.filter(first.names, function(name)
+    return not words.any(tensors, function(other) return not words.set(other.from.stored[number].names)[name] end)
+  end) }
+end
+
+local function weight_rows(weights, index_of, suffix, shared)
   local rows, views, stored = {}, {}, { rows = {}, names = {}, number_of = {}, suffix = suffix }
   for i, weight in ipairs(weights) do
     local state, path = weight.state, weight.name
@@ -163,7 +174,8 @@ local function weight_rows(weights, index_of, suffix)
     local layout = state.weights.layouts[path]
     local first, formula = #views, tensor.formula and c.string(tensor.formula) or "NULL"
     for _, view in ipairs(tensor.from and tensor.from.views or {}) do
-      views[#views + 1] = view_row(view, stored_number(stored, tensor.from.stored[view.stored]), tensor.in_groups)
+      views[#views + 1] = view_row(view, stored_number(stored, common_names(shared[weight.index], view.stored)),
+        tensor.in_groups)
     end
     local panels = layout.format == "rows" and "0, 0, { 0, 0 }" or ("%d, %d, { %d, %d }"):format(layout.panel,
       layout.count, layout.tails[1] or 0, layout.tails[2] or 0)
@@ -177,9 +189,8 @@ end
 -- Returns the rows of one entry.
 local function entry_of(state, index_of, lists, list_of, suffix)
   local entry, own = state.graph.entry, index_of[state]
-  local inputs, outputs = {}, {}
-  for i, name in ipairs(entry.inputs) do inputs[i] = own[name] end
-  for i, name in ipairs(entry.outputs) do outputs[i] = own[name] end
+  local function number_of(name) return own[name] end
+  local inputs, outputs = words.map(entry.inputs, number_of), words.map(entry.outputs, number_of)
   return { op_rows = op_rows(entry, own, lists, list_of, suffix), input_list = table.concat(inputs, ", "),
     output_list = table.concat(outputs, ", "), flops_literal = c.double(entry.flops) }
 end
@@ -265,10 +276,9 @@ local function factor_rows(weights)
 end
 
 local function has_unbatched(state)
-  for _, name in ipairs(state.graph.entry.inputs) do
-    if kind_of(state, state.graph.tensors[name]) == "ATTN2C_SHARED_INPUT" then return true end
-  end
-  return false
+  return words.any(state.graph.entry.inputs, function(name)
+    return kind_of(state, state.graph.tensors[name]) == "ATTN2C_SHARED_INPUT"
+  end)
 end
 
 -- Returns how a checkpoint's quantised tensors are stored, as checkpoints/coded.lua has it, or false.
@@ -295,10 +305,10 @@ end
 function emit_descriptor.values(state, suffix)
   suffix = suffix or ""
   local index_of, tensors, growth, lists, list_of = {}, {}, {}, {}, {}
-  local of_entry, larger = {}, {}
+  local of_entry, larger, shared = {}, {}, {}
   for i = #state.entries, 1, -1 do
     of_entry[i] = {}
-    add_tensors(state.entries[i], index_of, larger, tensors, growth, of_entry[i])
+    add_tensors(state.entries[i], index_of, larger, tensors, growth, of_entry[i], shared)
     larger[#larger + 1] = state.entries[i]
   end
   -- Weights of smaller entries come first. So a longer table at the place of a shorter one is read after it; zeros
@@ -310,7 +320,7 @@ function emit_descriptor.values(state, suffix)
     of_entries[i] = entry_of(entry, index_of, lists, list_of, suffix)
     unbatched = unbatched or has_unbatched(entry)
   end
-  local rows, views, stored = weight_rows(weights, index_of, suffix)
+  local rows, views, stored = weight_rows(weights, index_of, suffix, shared)
   local factors, powers = factor_rows(weights)
   return { of_entries = of_entries, tensor_rows = tensors, attribute_lists = lists, weight_rows = rows,
     packing_rows = packing_rows(weights), order_rows = order_rows(weights), factor_rows = factors, power_lists = powers,

@@ -140,11 +140,10 @@ local function with_ld_of_sums(map, ld)
   return setmetatable({ elementwise = list }, { __index = map })
 end
 
--- Returns the C function of a product fused with the map after it. A function for the map of some rows comes before
--- it. A strip's sums are on the stack if only the map reads them, else in the map's tile. If a call knows the number of
+-- Returns the C function of a product fused with the map after it. A function for the map of some rows comes before it.
+-- A strip's sums are on the stack if only the map reads them, else in the map's tile. If a call knows the number of
 -- rows, it is the product's n. Otherwise the map has a copy for each row of a strip. The compiler then finds that the
--- map loads what the strip stores, and keeps the sums in registers. Storing a vector costs as much as 1.5 multiply-adds
--- of bytes (Zen 4).
+-- map loads what the strip stores, and keeps the sums in registers. Storing costs 1.5 multiply-adds of bytes (Zen 4).
 local function fused_kernel_of(fn, lanes)
   local k, map = fn.step.kernel, fn.fused_kernel.map
   local formal = { ("const %s *a"):format(types.c(k.types.a)), ("const %s *b"):format(types.c(k.types.b)) }

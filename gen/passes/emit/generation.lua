@@ -44,8 +44,7 @@ local function beam_of(said)
   return { members = numbers, lists = lists }
 end
 
--- Returns the facts of a model that writes down speech, as members of runtime/base/speech_facts.h, and its languages;
--- false for others.
+-- Returns the facts of a model that writes down speech, as members of base/speech_facts.h, and its languages; or false.
 local function speech_of(spec, said)
   local given = spec.speech
   if not given then return false end
@@ -78,8 +77,7 @@ emit_generation.start = { 0 }
 --- Returns { is_drawn, is_usual, usual = a text, members = list of { name, value }, stops = list of ids, stop_list =
 --- the same as text, start = the ids that an answer to a source begins with, beam = the options of beams as beam_of has
 --- them, speech = facts as speech_of has them, limit = the line of a Python module about an answer's tokens, or nil };
---- false if the model continues no sequences. Without words to the contrary, a model with an encoder takes the most
---- probable tokens.
+--- false if the model continues no sequences. Usually, a model with an encoder takes the most probable tokens.
 function emit_generation.values(spec)
   if not spec.symbols.past.is_open then return false end
   local said = spec.generation or {}

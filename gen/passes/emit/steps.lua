@@ -19,9 +19,10 @@ local WIDTH = 92
 
 -- Returns the weights in the order of the packed block: { name, first, stop }.
 local function weights_in_order(state)
-  local list, offsets = {}, state.weights.offsets
-  for i, name in ipairs(state.graph.weights) do
-    local bytes = packed.bytes(state.graph.tensors[name], state.weights.layouts[name])
+  local own, list = state.weights, {}
+  local offsets = own.offsets
+  for i, name in ipairs(words.filter(state.graph.weights, function(name) return not own.home[name] end)) do
+    local bytes = packed.bytes(state.graph.tensors[name], own.layouts[name])
     list[i] = { name = name, first = offsets[name], stop = offsets[name] + types.line_bytes(bytes) }
   end
   table.sort(list, function(x, y) return x.first < y.first end)
@@ -90,8 +91,7 @@ local function names_between(list, from, upto, but)
   return names
 end
 
--- Returns the stretch of the packed block that a product prefetches with panel `number` of its loop; nil if it has none
--- but its own panel.
+-- Returns the stretch of the packed block that a product prefetches with panel `number` of its loop; nil: only its own.
 local function prefetched_by(step, number, addresses)
   local a, ahead = step.arguments.a, step.kernel.fetch
   local bytes = types.panel_bytes(step.kernel.k, step.kernel.lda, step.kernel.types.a)
@@ -128,10 +128,9 @@ local function write_call(step, addresses)
     return calls.text(step, program.fused_kernels[step], list), step.form == "product" and remark(step, addresses) or ""
   end
   if each.takes_kernels then table.insert(list, 1, "k") end
-  local remarks = {}
-  for _, call in ipairs(each.calls) do
-    if call.step.form == "product" then remarks[#remarks + 1] = remark(call.step, addresses) end
-  end
+  local remarks = words.map(each.calls, function(call)
+    return call.step.form == "product" and remark(call.step, addresses) or nil
+  end)
   for _, symbol in ipairs(calls.symbols(each.calls)) do list[#list + 1] = symbol end
   return ("%s(%s);"):format(each.name, table.concat(list, ", ")), table.concat(remarks)
 end

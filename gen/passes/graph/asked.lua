@@ -46,10 +46,7 @@ local function look_at(entry)
   local made, readers = {}, {}
   for _, op in ipairs(entry.ops) do
     made[op.result] = op
-    for _, tensor in pairs(op.operands) do
-      readers[tensor] = readers[tensor] or {}
-      table.insert(readers[tensor], op)
-    end
+    for _, tensor in pairs(op.operands) do words.add(readers, tensor, op) end
   end
   return made, readers
 end
@@ -222,10 +219,9 @@ local function apply(self, choice)
   local set = ops_of_choice(self.entry, made, readers, choice)
   local of = { made = made, readers = readers, set = set, early = early_ops(self.entry, set, made),
     chosen = {}, queries = {}, of_queries = {}, of_rows = {}, gone = {} }
-  local pools = {}
-  for _, op in ipairs(self.entry.ops) do
-    if choice_of(op) == choice and set[made[op.operands.x]] then pools[#pools + 1] = op end
-  end
+  local pools = words.filter(self.entry.ops, function(op)
+    return choice_of(op) == choice and set[made[op.operands.x]]
+  end)
   if #pools == 0 then return end
   of.pool = pools[1]
   local list = self.entry.ops

@@ -284,7 +284,7 @@ local function as_numbers(self, a, k, v)
     local values, v_scale = quantised(".v", v)
     return keys, values, k_scale, v_scale
   end
-  if is_in_pairs(self, a) then return self:round(k, "bf16"), self:round(v, "bf16") end
+  if is_in_pairs(self, a) then return self:round_for_attention(k), self:round_for_attention(v) end
   return k, v
 end
 
@@ -317,7 +317,7 @@ local function attend(self, a)
   if is_of_integers(self) then return attend_integers(self, a, lengths) end
   local scores, k, v, k_scale, v_scale
   local in_pairs, q = is_in_pairs(self, a), a.q
-  if in_pairs then q = self:round(q, "bf16") end
+  if in_pairs then q = self:round_for_attention(q) end
   if a.shared then
     k, v, k_scale, v_scale = table.unpack(a.shared.numbers, 1, 4)
   elseif a.k then

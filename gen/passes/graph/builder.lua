@@ -4,6 +4,7 @@ local adapted = require("passes.graph.adapted")
 local dump = require("common.dump")
 local faults = require("common.faults")
 local names = require("checkpoints.names")
+local normal = require("common.normal")
 local ops = require("data.ops")
 local precision = require("data.precision")
 local scale_blocks = require("data.scale_blocks")
@@ -16,12 +17,10 @@ local Builder = {}
 Builder.__index = Builder
 
 --- Returns the float nearest to a number. An op's factor must be the same in the emitted C, which prints nine digits,
---- and in the reference. Nine digits of a double may be nearer to another float than the double is; the nine digits of
---- a float are not.
+--- and in the reference. Nine digits of a double may be nearer to another float; a float's are not.
 function Builder.to_float(value) return (string.unpack("<f", string.pack("<f", value))) end
 
--- Returns the rule of a weight that uses another's tensor if the checkpoint has none of its own; its own names come
--- first.
+-- Returns the rule of a weight that uses another's tensor if the checkpoint has none of its own; its own come first.
 local function with_own_names(own, rule)
   if not own or not own.names then return own or rule end
   local joined = words.merged(own)
@@ -30,16 +29,25 @@ local function with_own_names(own, rule)
   return joined
 end
 
---- Returns a builder for the entry of a spec. has_pairs: as for precision.of_scores; adapters: those that are kept next
---- to the weights, of an entry that reads them; else nil.
-function Builder.new(spec, name, has_pairs, adapters)
+-- Returns whether a target has an instruction that multiplies pairs of bf16 (precision.of_scores), and whether targets
+-- store the rows that products of bf16 read in different types. The graph is the same for all targets.
+local function of_targets(target_names)
+  local function stored(name) return targets.rows(name, "bf16") end
+  return words.any(target_names, function(name) return targets.by_name[name].bf16 == "pairs" end),
+    words.any(target_names, function(name) return stored(name) ~= stored(target_names[1]) end)
+end
+
+--- Returns a builder for the entry of a spec. adapters: those that are kept next to the weights, of an entry that reads
+--- them; else nil.
+function Builder.new(spec, name, target_names, adapters)
+  local has_pairs, rows_differ = of_targets(target_names)
   return setmetatable({
     adapters = adapters, spec = spec, model = spec, batch = spec.batch, prefix = "", input_prefix = "",
     stack_name = "",
     graph = { tensors = {}, order = {}, weights = {} },
     entry = { name = name, ops = {}, inputs = {}, outputs = {}, flops = 0 },
-    section = "input", masks = {}, angles = {}, attention_outputs = {}, has_pairs = has_pairs, products = {},
-    ordered = {}, queries = {}, keys = {},
+    section = "input", masks = {}, angles = {}, attention_outputs = {}, has_pairs = has_pairs,
+    rows_differ = rows_differ, products = {}, ordered = {}, queries = {}, keys = {},
   }, Builder)
 end
 
@@ -50,7 +58,8 @@ function Builder:part(spec, prefix, input_prefix, stack_name)
     spec = spec, model = self.model, batch = self.batch, prefix = prefix, input_prefix = input_prefix,
     stack_name = stack_name, graph = self.graph, entry = self.entry, section = "input",
     masks = {}, angles = {}, attention_outputs = self.attention_outputs, layout = self.spec.layout,
-    adapters = self.adapters, has_pairs = self.has_pairs, products = self.products, ordered = self.ordered, keys = {},
+    adapters = self.adapters, has_pairs = self.has_pairs, rows_differ = self.rows_differ, products = self.products,
+    ordered = self.ordered, keys = {},
   }, Builder)
 end
 
@@ -128,6 +137,7 @@ function Builder:weight(path, shape, mean, deviation, source)
   if self.graph.tensors[path] then return self.graph.tensors[path] end
   local rule = names.find(self.model.names, source.like or path, self.model)
   if source.like then rule = with_own_names(names.own(self.model.names, path, self.model), rule) end
+  source.like = nil -- a weight is what it is read from, wherever the name comes from
   local tensor = self:tensor { name = path, kind = "weight", type = "f32", shape = shape, rule = rule, mean = mean,
     deviation = deviation, source = source, experts = source.experts }
   tensor.from = sources.of(tensor, rule, self.spec)
@@ -183,14 +193,18 @@ function Builder:op_after(after, op_name, path, operands, attributes)
   return y
 end
 
---- Returns x rounded to bf16, stored as a type, bf16 or f32; all its readers share it.
-function Builder:round(x, type)
-  local path = x.name .. (type == "f32" and ".bf16_floats" or ".bf16")
+--- Returns x rounded to bf16, stored as a type, bf16 or f32; all its readers share it. suffix: of its path, or nil.
+function Builder:round(x, type, suffix)
+  local path = x.name .. (suffix or type == "f32" and ".bf16_floats" or ".bf16")
   if self.graph.tensors[path] then return self.graph.tensors[path] end
   local y = self:op_after(x, "round", path, { x = x })
   y.type = type
   return y
 end
+
+--- Returns x rounded to bf16 as an attention multiplies it. Products share it, unless some target stores their rows as
+--- floats and another does not: then all targets have both.
+function Builder:round_for_attention(x) return self:round(x, "bf16", self.rows_differ and ".bf16_pairs" or nil) end
 
 --- Returns x as integers, and the scale of each row, or of each expert's part of it; all readers share them.
 function Builder:quantise(x)
@@ -279,8 +293,7 @@ function Builder:of_sequences()
   return graph.adapters
 end
 
---- Returns a product with a packed weight, x W^T + b, in the number type that the precision gives its part, with what
---- adapters add to it.
+--- Returns a product with a packed weight, x W^T + b, in its part's number type, with what adapters add to it.
 function Builder:product(path, operands)
   local weight, change = operands.weight, adapted.change(self, path, operands)
   local x, row_scale = self:converted(path, weight, operands.x)
@@ -352,14 +365,19 @@ function Builder:linear(path, x, width, bias, gain, source)
   })
 end
 
---- Returns a feed-forward's activation of its gate, times up. product(name): makes one of these, "gate" or "up".
+--- Returns a feed-forward's activation of its gate, times up. product(name): makes one of these, "gate" or "up". With
+--- gate_sparsity this share of a gate's numbers is cut off, if they are normal (statistical top-k, You et al. 2025).
 function Builder:gated(path, product)
   local limit = self.spec.gate_limit and Builder.to_float(self.spec.gate_limit)
   local function within(name, x, only_above)
     return limit and self:op("clamp", ("%s.%s_cut"):format(path, name), { x = x },
       { limit = limit, only_above = only_above }) or x
   end
-  local gate = within("gate", product("gate"), true)
+  local gate, sparsity = within("gate", product("gate"), true), self.spec.gate_sparsity or 0
+  if sparsity > 0 then
+    gate = self:op("sparsify", path .. ".gate_kept", { x = gate },
+      { factor = Builder.to_float(normal.quantile(Builder.to_float(sparsity))) })
+  end
   local act = self:op("activate", path .. ".act", { x = gate }, { ["function"] = self.spec.activation })
   return self:op("multiply", path .. ".gated", { a = within("up", product("up")), b = act },
     { plus_one = limit and true or nil })
@@ -491,8 +509,7 @@ local function check_names(self, graphs)
   check_paths(self, "input_order", products)
 end
 
---- Returns the graph. others: the graphs of all other entries, if this is the last that is made; else nil. Faults:
---- usage.
+--- Returns the graph. others: the graphs of all other entries, if this is the last one; else nil. Faults: usage.
 function Builder:finish(others)
   local graph = self.graph
   graph.products = self.products

@@ -14,8 +14,7 @@ local function axes_of(self, tensor, is_pooled, of_memory)
   return is_of_entry and "bs." or "b.."
 end
 
--- True if a tensor has the rows of an encoder or a memory. op: the op that makes it from only such rows;
--- nil for an input.
+-- True if a tensor has the rows of an encoder or a memory. op: makes it from only such rows; nil: an input.
 local function is_of_memory(tensor, op, of_memory)
   if tensor.name:find("^encoder%.") then return true end
   if not op then return tensor.grows == "b.." or tensor.grows == ".b." end

@@ -72,15 +72,11 @@ function orders.fold(graph, entry)
   local gathers, list = {}, {}
   for _, op in ipairs(entry.ops) do
     self.made[op.result.name] = op
-    for _, tensor in pairs(op.operands) do
-      self.readers[tensor.name] = self.readers[tensor.name] or {}
-      table.insert(self.readers[tensor.name], op)
-    end
+    for _, tensor in pairs(op.operands) do words.add(self.readers, tensor.name, op) end
     local order = op.op == "gather_columns" and op.operands.order
     if order then
       if not gathers[order] then list[#list + 1] = order end
-      gathers[order] = gathers[order] or {}
-      table.insert(gathers[order], op)
+      words.add(gathers, order, op)
     end
   end
   for _, order in ipairs(list) do

@@ -47,8 +47,7 @@ function kinds.llama3(theta, dim, s)
   end)
 end
 
---- Ramps over the dimensions from those that turn beta_fast times in the original length to those that turn beta_slow
---- times.
+--- Ramps over the dimensions from those that turn beta_fast times in the original length to beta_slow times.
 function kinds.yarn(theta, dim, s)
   local function dimension(turns) return dim * math.log(s.original / (turns * 2 * math.pi)) / (2 * math.log(theta)) end
   local low, high = dimension(s.beta_fast), dimension(s.beta_slow)
@@ -71,8 +70,7 @@ function kinds.longrope(theta, dim, s, longest)
   return list, s.attention_factor > 0 and s.attention_factor or 1
 end
 
---- Returns the frequencies of a spec's rotary positions and the factor of their cosines and sines. longest: positions
---- in use.
+--- Returns the frequencies of a spec's rotary positions and the factor of their cosines and sines. longest: in use.
 function rope.frequencies(spec, longest)
   return kinds[spec.rope_scaling.type](spec.rope_theta, spec.rope_dim, spec.rope_scaling, longest)
 end

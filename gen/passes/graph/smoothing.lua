@@ -29,10 +29,7 @@ function smoothing.groups(entry)
   local scale_of, readers, of_weight, groups = {}, {}, {}, {}
   for _, op in ipairs(entry.ops) do
     if op.op == "row_scale" then scale_of[op.result] = op end
-    if op.op == "linear_integers" then
-      readers[op.operands.x] = readers[op.operands.x] or {}
-      table.insert(readers[op.operands.x], op.operands.weight)
-    end
+    if op.op == "linear_integers" then words.add(readers, op.operands.x, op.operands.weight) end
   end
   for _, op in ipairs(entry.ops) do
     local read_by = op.op == "quantise" and readers[op.result]

@@ -21,11 +21,8 @@ local of_origin = words.set { "op", "unit", "block", "task" }
 function shared.loop_text(step) return words.plain_members(step, of_origin) end
 
 local function terms_text(operand)
-  local parts = {}
-  for _, symbol in ipairs(words.sorted_keys(operand.terms or {})) do
-    parts[#parts + 1] = symbol .. operand.terms[symbol]
-  end
-  return table.concat(parts, " ")
+  local terms = operand.terms or {}
+  return table.concat(words.map(words.sorted_keys(terms), function(symbol) return symbol .. terms[symbol] end), " ")
 end
 
 -- Returns a list of steps as { list, section, key, first_op, places }; lists with one key are alike. places: of buffers
@@ -104,8 +101,7 @@ function shared.set_bases(of, is_added)
 end
 
 --- Sets program.shared: list -> { of: the function of alike lists, { members, bases, base_of, constant }, number: the
---- list's among them }. Their regions are of one kind (plan/kinds.lua). place_of(operand): its bytes from its
---- pointer on.
+--- list's among them }. Regions are of one kind (plan/kinds.lua). place_of(operand): its bytes from its pointer on.
 function shared.find(program, place_of)
   local by_key, found = {}, {}
   program.shared, program.shared_stretches = {}, {}

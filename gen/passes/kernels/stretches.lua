@@ -1,7 +1,6 @@
--- stretches.lua: finds the stretches of phases that one function runs, such as the stretches of alike layers.
--- Stretches are alike if their phases have the same loops and chunks, and these call the same functions of alike lists
--- with the same distances between their bases. A stretch's function has bases of its own, from which it computes those
--- of its lists.
+-- stretches.lua: finds the stretches of phases that one function runs, such as the stretches of alike layers. Stretches
+-- are alike if their phases have the same loops and chunks, and these call the same functions of alike lists with the
+-- same distances between their bases. A function has own bases, which give its lists' bases.
 
 local programs = require("passes.common.programs")
 

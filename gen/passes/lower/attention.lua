@@ -262,8 +262,7 @@ local function dot_scores(self, at)
   end
 end
 
--- Emits query · key of integers, and their scales, for each key block of the block. Scales of keys are before the
--- groups of a panel.
+-- Emits query · key of integers, and scales, for each key block. Scales of keys are before a panel's groups.
 local function integer_scores(self, at)
   local region, o = at.region, at.region.scores.operands
   local k_column, place = score_ops.key_head(at, o.k) * at.head_dim, forms.packed(region.keys)
@@ -502,8 +501,7 @@ local function single_query(self, region, at, first, count, turn)
 end
 
 -- Emits the heads of a sequence, first the heads of one query if they are computed together. A trace has each by
--- itself. is_divided: for the one head that a unit has; the units of heads that are computed together share the
--- sequences.
+-- itself. is_divided: for the one head that a unit has; units of heads computed together share the sequences.
 local function all_heads(self, region, at, first, last, is_divided)
   local together = self.variant ~= "trace" and region.open.together
   if not together then return open_heads(self, region, at, first, last) end

@@ -16,11 +16,10 @@ function maps.operation_of(op)
   local a = op.attributes
   local kind = a.only_above and "at_most" or a.plus_one and "multiply_more" or op.op
   return { op = op, kind = kind, fn = a["function"], factor = a.cap or a.limit or a.factor, least = a.least,
-    shift = a.shift, tensor = op.operands.b }
+    shift = a.shift, column = a.column, tensor = op.operands.b }
 end
 
---- Returns the elementwise operations of a fusion, in order: bias for the linear; activate and add for ops of the
---- epilogue.
+--- Returns the elementwise operations of a fusion, in order: bias of the linear; activate and add of the epilogue.
 function maps.operations_of(fusion)
   local list = {}
   local function add(op, kind, tensor, of_row)
@@ -54,8 +53,7 @@ function maps:addend(tensor, row, column, origin)
   return self:at(tensor, row, column, origin), self:ld(tensor)
 end
 
--- Returns the rows of a table of positions among the addends, which begins again with each sequence; nil: there is
--- none.
+-- Returns the rows of a table of positions among the addends, which begins again with each sequence; or nil.
 local function period_of(operations)
   local period
   for _, operation in ipairs(operations) do
@@ -106,7 +104,7 @@ local function operation_at(self, operation, name, row, column, origin, rounds_t
   if tensor and by_column[operation.kind] then
     operand = self:at(tensor, operation.of_row or 0, column, origin)
   elseif tensor and by_row[operation.kind] then
-    operand, ld = self:at(tensor, row, 0, origin), self:ld(tensor)
+    operand, ld = self:at(tensor, row, operation.column or 0, origin), self:ld(tensor)
   elseif tensor then
     operand, ld = self:addend(tensor, row, column, origin)
   end

@@ -20,6 +20,7 @@ local divide = require("passes.common.divide")
 local forms = require("data.storage")
 local ops = require("data.ops")
 local programs = require("passes.common.programs")
+local words = require("common.words")
 
 local partition = {}
 
@@ -245,10 +246,7 @@ local function region_text(region, records)
 end
 
 local function numbers_of(partitions)
-  local numbers = {}
-  for threads in pairs(partitions) do numbers[#numbers + 1] = threads end
-  table.sort(numbers)
-  return numbers
+  return words.sorted_keys(partitions)
 end
 
 --- Appends the partition of a segment or region to lines of a dump, a line for each number of workers.

@@ -188,10 +188,7 @@ end
 
 -- True if no block divides rows of a sequence that must be packed together.
 local function keeps_together(region, rows_per_sequence, together)
-  for _, block in ipairs(region.blocks) do
-    if block.first % rows_per_sequence % together > 0 then return false end
-  end
-  return true
+  return words.all(region.blocks, function(block) return block.first % rows_per_sequence % together == 0 end)
 end
 
 -- Returns the keys or values, in the form that the scores or the context of a region read; nil: as rows. If the region

@@ -1,4 +1,6 @@
 -- cut.lua: cuts a rank's part out of a weight or constant: its shape, the boxes that it is read from, its formula.
+local words = require("common.words")
+
 local cut = {}
 
 -- Returns a box that is moved and cut to rows (columns) [from, from + count) of its weight; nil if nothing is left.
@@ -7,8 +9,7 @@ local function cut_box(view, names, from, count)
   local first = math.max(view[at], from)
   local stop = math.min(view[at] + view[size], from + count)
   if first >= stop then return nil end
-  local own = {}
-  for key, value in pairs(view) do own[key] = value end
+  local own = words.merged(view)
   own.first = view.first + (first - view[at]) * view[step]
   own[at], own[size] = first - from, stop - first
   return own
@@ -16,8 +17,7 @@ end
 
 local fields = { { "row", "rows", "row_step" }, { "column", "columns", "column_step" } }
 
--- Functions by the first word of a formula: each returns the formula of elements [from, from + count) of an axis of a
--- constant.
+-- Functions by the first word of a formula: the formula of elements [from, from + count) of an axis of a constant.
 local formulas = {}
 
 function formulas.alibi(tensor, _, from) return ("%s %d %d"):format(tensor.formula, from, tensor.shape[1]) end
@@ -36,8 +36,7 @@ function formulas.order(tensor) return tensor.formula end
 
 --- Returns elements [from, from + count) of an axis of a weight or constant, as a tensor of its own.
 function cut.tensor(tensor, axis, from, count)
-  local own = {}
-  for key, value in pairs(tensor) do own[key] = value end
+  local own = words.merged(tensor)
   own.shape = table.move(tensor.shape, 1, #tensor.shape, 1, {})
   own.shape[axis] = count
   own.cut = { of = tensor, axis = axis, from = from }
@@ -54,8 +53,7 @@ end
 
 --- Returns a weight of zeros, in place of one that another rank adds.
 function cut.zeros(tensor)
-  local own = {}
-  for key, value in pairs(tensor) do own[key] = value end
+  local own = words.merged(tensor)
   own.is_zero = true
   return own
 end

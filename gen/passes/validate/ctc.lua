@@ -3,8 +3,7 @@ local values = require("passes.validate.values")
 
 local ctc = {}
 
---- Reads the key: a table with all fields, of which `delimiter` may be missing; false for false. A delimiter or space
---- may be empty.
+--- Reads the key: a table with all fields, of which `delimiter` may be missing; false for false. Texts may be empty.
 ctc.reader = values.table_reader({
   blank = { type = "integer", min = 0, max = 65535, default = 0 },
   delimiter = { type = "any_text" },

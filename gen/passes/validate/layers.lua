@@ -24,11 +24,9 @@ local function read_again(say, list, each, given, entry)
   end
 end
 
--- Returns the spec of a layer: spec, the stack's, with the keys of `entry`. checks: the checks of validate.lua for a
--- stack.
+-- Returns the spec of a layer: spec, the stack's, with the keys of `entry`. checks: validate.lua's for a stack.
 local function resolve_layer(say, spec, description, entry, checks)
-  local each, given = {}, {}
-  for key, value in pairs(spec) do each[key] = value end
+  local each, given = words.merged(spec), {}
   for _, field in ipairs(keys.of_layer) do
     given[field.key] = entry[field.key]
     if given[field.key] == nil then given[field.key] = description[field.key] end

@@ -12,8 +12,7 @@ local quote = faults.quote
 local taken_outputs = { "^attention_%d+$", "^cross_attention_%d+$", "^source_attention_%d+$", "^scores_%d+$",
   "^cross_scores_%d+$", "^source_scores_%d+$", "^keys_%d+$", "^values_%d+$" }
 
--- Returns the arrays that the program writes in addition to the outputs of texts, by name: token counts, ids, token
--- types.
+-- Returns the arrays that the program writes besides the outputs of texts, by name: token counts, ids, token types.
 local function arrays_of_text(spec)
   if not spec.tokenizer or spec.input.stage ~= "tokens" then return {} end
   local inputs, named = spec.inputs or {}, { lengths = "how many tokens each has" }
@@ -71,6 +70,18 @@ function checks.linear(say, key, stage, rows)
   if stage.kernel % 2 == 0 then say(key .. ".kernel", ("%d, but an odd number is allowed"):format(stage.kernel)) end
   if rows.pooled then say(key .. ".kernel", "the rows were pooled before") end
   if rows.spec.context then say(key .. ".kernel", "does not go with a context, as it reads rows that come later") end
+end
+
+function checks.recurrent(say, key, stage, rows)
+  if stage.both and stage.to and stage.to % 2 ~= 0 then
+    say(key .. ".to", ("%d, but an even number goes with both"):format(stage.to))
+  end
+  if stage.to and stage.to > (stage.both and 2048 or 1024) then
+    say(key .. ".to", ("%d, but one LSTM has at most 1024"):format(stage.to))
+  end
+  if rows.pooled then say(key, "the rows were pooled before") end
+  if rows.spec.context then say(key, "does not go with a context, which would have to keep its state") end
+  if rows.spec.input.stage == "qkv" then say(key, "does not go with input = qkv()") end
 end
 
 function checks.attend(say, key, _, rows)

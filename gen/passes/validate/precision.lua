@@ -6,16 +6,12 @@ local types = require("data.types")
 local values = require("passes.validate.values")
 local words = require("common.words")
 
-local names, parts = {}, {}
-for i, type in ipairs(types.of_weights) do names[i] = type.word end
-for i, part in ipairs(precision.parts) do parts[i] = part.name end
+local names = words.map(types.of_weights, function(type) return type.word end)
+local parts = words.map(precision.parts, function(part) return part.name end)
 table.insert(parts, '"layer N"')
 table.insert(parts, '"encoder layer N"')
 
-local of_attention = {}
-for _, type in ipairs(types.of_weights) do
-  if type.attention then of_attention[#of_attention + 1] = type.word end
-end
+local of_attention = words.map(types.of_weights, function(type) return type.attention and type.word or nil end)
 
 local this = {}
 

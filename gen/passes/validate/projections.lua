@@ -80,8 +80,7 @@ function projections.check_widths(say, spec)
   end
 end
 
---- Returns the width of the rows after the layers; with qkv() it may differ from d_model if nothing projects them to
---- it.
+--- Returns the width of the rows after the layers; with qkv() it may differ from d_model if nothing projects them.
 function projections.result_width(spec)
   if spec.input.stage ~= "qkv" or has(spec, "out") or spec.residual or spec.d_ff ~= 0 then return spec.d_model end
   if not (spec.heads and spec.kv_heads and spec.head_dim and spec.vdim) then return nil end

@@ -1,5 +1,4 @@
--- ranks.lua: checks a spec that is divided among ranks, ranks = 4 or stages = 2: what does not go with that is refused
--- by name.
+-- ranks.lua: checks a spec that is divided among ranks, ranks = 4 or stages = 2: what does not go with it is refused.
 local divisions = require("data.divisions")
 local masks = require("data.masks")
 local precision = require("data.precision")

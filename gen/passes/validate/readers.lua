@@ -179,8 +179,7 @@ function read.window(say, field, value)
   return { left = left, right = right }
 end
 
---- Returns { causal, padding, window, prefix, key_padding, ... }; wants_window, wants_prefix: named here, given
---- elsewhere.
+--- Returns { causal, padding, window, prefix, key_padding, ... }; wants_window, wants_prefix: given elsewhere.
 function read.mask(say, field, value)
   local mask = { causal = false, padding = false }
   local none, some = false, false
@@ -362,11 +361,9 @@ function read.output(say, field, value)
   if type(value) ~= "table" then return say(field.key, show(value) .. ", but a list of stages is allowed") end
   if not is_list(say, field.key, value, "stages") then return nil end
   if #value > 64 then return say(field.key, ("%d stages, but at most 64 are allowed"):format(#value)) end
-  local list = {}
-  for i, stage in ipairs(value) do
-    list[i] = read_stage(say, field.key .. "." .. i, stage, "output") or { stage = "hidden" }
-  end
-  return list
+  return words.map(value, function(stage, i)
+    return read_stage(say, field.key .. "." .. i, stage, "output") or { stage = "hidden" }
+  end)
 end
 
 local of_inputs = words.set { "learned", "sinusoidal", "convolution" }
@@ -396,7 +393,8 @@ end
 
 read.weights = require("passes.validate.weights").read
 read.input_order = require("passes.validate.weights").reader(scale_blocks.order_words)
-for _, key in ipairs { "ctc", "experts", "late_interaction", "pictures", "precision", "sound", "speech" } do
+for _, key in ipairs { "ctc", "experts", "late_interaction", "pictures", "precision", "sound", "spans", "speech",
+  "streams" } do
   read[key] = require("passes.validate." .. (key == "sound" and "sounds" or key)).reader
 end
 for _, key in ipairs { "generation", "inputs", "names", "rope_scaling" } do

@@ -114,8 +114,7 @@ function validate_sounds.check(say, spec)
   if spec.layout == "seq_first" then say("sound", "does not go with layout = \"seq_first\"") end
 end
 
---- Returns the spec of the entry `features` of a resolved spec, or nil. Its fields beyond the model's: samples, those
---- of a chunk.
+--- Returns the spec of the entry `features` of a resolved spec, or nil. More than the model's: samples, of a chunk.
 function validate_sounds.entry(spec)
   local sound = spec.sound
   if not sound then return nil end

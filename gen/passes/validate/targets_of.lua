@@ -3,13 +3,12 @@
 local faults = require("common.faults")
 local values = require("passes.validate.values")
 local targets = require("data.targets")
+local words = require("common.words")
 
 -- Returns the words of a list; nil if the value is no list.
 local function words_of(value)
   if type(value) == "string" and value:find(",", 1, true) then
-    local list = {}
-    for word in (value .. ","):gmatch("%s*([^,]-)%s*,") do list[#list + 1] = word end
-    return list
+    return words.list(value .. ",", "%s*([^,]-)%s*,")
   end
   return type(value) == "table" and value or nil
 end
@@ -43,8 +42,7 @@ local function read_list(say, field, list)
 end
 
 --- Returns the names of a description's targets, those with the most instructions first; the machine's own for f32
---- after a fault. host: state.host; precisions: the set of number types of the model's products; field: of the table of
---- keys.
+--- after a fault. host: state.host; precisions: the set of the products' number types; field: of the table of keys.
 return function(say, field, value, host, precisions)
   if value == nil then value = field.default end
   local list = words_of(value)

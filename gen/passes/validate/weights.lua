@@ -4,14 +4,13 @@ local precision = require("data.precision")
 local scale_blocks = require("data.scale_blocks")
 local types = require("data.types")
 local values = require("passes.validate.values")
+local words = require("common.words")
 
 local this = {}
 
-local parts = {}
-for _, part in ipairs(precision.parts) do
-  if part.name ~= "attention" then parts[#parts + 1] = part.name end
-end
-for _, each in ipairs { '"layer N"', '"encoder layer N"', '"l0.attn.q"' } do parts[#parts + 1] = each end
+local parts = words.append(words.map(precision.parts, function(part)
+  return part.name ~= "attention" and part.name or nil
+end), { '"layer N"', '"encoder layer N"', '"l0.attn.q"' })
 
 local UNITS = { B = 1, KB = 1e3, MB = 1e6, GB = 1e9, KiB = 1 << 10, MiB = 1 << 20, GiB = 1 << 30 }
 

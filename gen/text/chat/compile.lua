@@ -301,8 +301,7 @@ local function walk(tree, visit)
   for _, each in pairs(tree) do if type(each) == "table" then walk(each, visit) end end
 end
 
--- Refuses a condition of a loop that reads what the loop's body changes: the condition is evaluated for all items
--- before the body.
+-- Refuses a condition of a loop that reads what the loop's body changes: it is evaluated for all items before that.
 local function check_condition(c, s)
   local changed = {}
   walk(s.body, function(n) if n.kind == "namespace" then changed[n.name] = true end end)
@@ -413,8 +412,7 @@ end
 
 --- Compiles the statements of a template. Returns { steps = { { name, a, b, line } }, words, reals, parameters (words
 --- of macros' parameters), macros = { { name, entry, first, count, slots } }, slots, refusals = { { line, what } } of
---- what a chat may reach }. fail(line, what) is called for what is always reached and is not supported, and must not
---- return.
+--- what a chat may reach }. fail(line, what) is called for what is always reached and unsupported, and must not return.
 local function compile(tree, fail)
   local root_slots = { count = 0 }
   local c = setmetatable({ fail = fail, steps = {}, words = {}, word_of = {}, reals = {}, macros = {}, parameters = {},

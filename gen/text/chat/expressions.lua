@@ -165,8 +165,7 @@ function Expressions:subscript(object, line)
   return node("item", line, { object = object, key = parts[1] })
 end
 
--- Returns the arguments of a call: a list, and a list of { name, value }, whose field `refused` says what is not
--- supported.
+-- Returns the arguments of a call: a list, and a list of { name, value }, with `refused`: what is not supported.
 function Expressions:arguments()
   local list, named, seen = {}, {}, {}
   self:expect("(")

@@ -125,8 +125,7 @@ local function trimmed(text, mark, kind, is_line)
 end
 
 --- Returns the tokens of a template: a list of { kind, value, line }. Kinds: data, block, variable (the beginning of a
---- tag), end (of a tag), name, string, integer, float, operator. fail(line, what) is called for a fault and must not
---- return.
+--- tag), end (of a tag), name, string, integer, float, operator. fail(line, what) must not return.
 function lexer.read(source, fail_at)
   source = source:gsub("\r\n?", "\n"):gsub("\n$", "")
   local line_of = line_counter(source)

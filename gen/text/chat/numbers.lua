@@ -85,8 +85,7 @@ numbers.tests = {
   { "odd" }, { "sameas", "!other" }, { "sequence" }, { "string" }, { "true" }, { "undefined" }, { "upper" },
 }
 
---- Methods of texts, dictionaries, lists and `loop`. A method that changes a list or dictionary is not allowed by
---- transformers.
+--- Methods of texts, dictionaries, lists and `loop`. transformers allows none that changes a list or dictionary.
 numbers.methods = {
   { "capitalize" }, { "count", "!sub" }, { "cycle", "!values" }, { "endswith", "!suffix" }, { "find", "!sub" },
   { "get", "!key", "default" }, { "index", "!value" }, { "isdigit" }, { "isspace" }, { "items" },

@@ -39,8 +39,7 @@ char *attn2c_json_shortest(const json_t *value) {
   return text;
 }
 
-/* Writes JSON text. Characters that JSON allows but a terminal interprets or hides occur in strings only, and
- * are escaped. */
+/* Writes JSON text. Characters of strings that a terminal interprets or hides are escaped. */
 static void print(const char *text, FILE *out) {
   const uint8_t *bytes = (const uint8_t *)text;
   for (size_t width; *bytes; bytes += width) {

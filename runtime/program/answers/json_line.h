@@ -23,8 +23,7 @@ char *attn2c_json_shortest(const json_t *value);
  * missing; failed: it was while the object was made. */
 int attn2c_json_line(json_t *object, int failed, FILE *out);
 
-/* Escapes a text for a line of output. The text stays one line, has no tab, and a terminal interprets nothing
- * in it. */
+/* Escapes a text for a line of output. It stays one line, has no tab, and nothing for a terminal. */
 
 /* Writes the bytes as UTF-8. Escapes are \n, \r, \t and
  * for those characters, \u{202E} for other control and invisible characters; malformed bytes become

@@ -22,7 +22,6 @@ void attn2c_numbers_write(const float *values, int64_t count, FILE *out);
 /* Writes a text with its score. */
 void attn2c_pick_write(const char *text, size_t length, double score, FILE *out);
 
-/* Add the same to an object: the best label, or the list of labels if there may be several. Return nonzero if
- * there is no memory. */
+/* Add the same to an object: the best label, or a list if there may be several. Nonzero: no memory. */
 int attn2c_labels_json(const attn2c_labels *labels, const float *scores, attn2c_pick *picks, json_t *object);
 int attn2c_label_json(const attn2c_labels *labels, const float *index, json_t *object);

@@ -69,8 +69,7 @@ void attn2c_bench_call_free(attn2c_bench_call *s) {
   attn2c_arrays_free(s->again, s->entry->output_count);
 }
 
-/* Fills the outputs with one byte, a different one for each call, so that elements that are not written
- * differ. */
+/* Fills the outputs with one byte, a different one for each call, so that elements not written differ. */
 static void spoil(const attn2c_bench_call *s, void **arrays, int byte) {
   for (int i = 0; i < s->entry->output_count; i++) {
     if (arrays[i] == NULL) continue;

@@ -1,5 +1,4 @@
-/* compare.h - `bench --compare OLD.json`: prints new times next to the times of an earlier `bench -o
- * json`. */
+/* compare.h - `bench --compare OLD.json`: prints new times and the ones of an earlier `bench -o json`. */
 #pragma once
 
 #include "program/bench/report.h"

@@ -301,8 +301,7 @@ static void csv_text(const char *text, FILE *out) {
   putc('"', out);
 }
 
-/* The columns of the csv, which are members of the rows of JSON; columns that only calls with tokens have;
- * and columns of a profile. */
+/* Columns of the csv, members of JSON's rows; more for calls with tokens, and for a profile. */
 #define COLUMNS                                                                                              \
   "model,entry,threads,target,precision,ms_median,ms_min,ms_sd,ms_p95,ms_p99,reps,flops,gflops,roof_gflops," \
   "roof_fraction,peak_gflops,arena_bytes,weight_bytes,kernels,open_ms,first_ms,open_peak_bytes"
@@ -319,7 +318,7 @@ static void csv_line(const json_t *object, const char *names, FILE *out) {
     const json_t *value = json_object_get(object, name);
     const int is_share = strstr(name, "fraction") || strcmp(name, "share") == 0;
     if (json_is_string(value)) csv_text(json_string_value(value), out);
-    if (json_is_integer(value)) fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    if (json_is_integer(value)) fprintf(out, "%" PRId64, (int64_t)json_integer_value(value));
     if (json_is_real(value)) fprintf(out, "%.*g", is_share ? 4 : 6, json_real_value(value));
     putc(names[length] ? names[length++] : '\n', out);
   }

@@ -68,8 +68,7 @@ typedef struct {
  * op_count. Returns the number of rows. */
 int attn2c_profile_group(const attn2c_bench_result *result, attn2c_profile_by by, attn2c_profile_row *rows);
 
-/* Prints one row an entry, and their profiles if they have any. Returns ATTN2C_OK or _MEMORY; the caller
- * checks the stream for errors. */
+/* Prints a row an entry, and profiles. Returns ATTN2C_OK or _MEMORY; the caller checks the stream. */
 int attn2c_bench_report(const attn2c_bench_result *results, int count, attn2c_report_format format,
                         FILE *out);
 

@@ -63,8 +63,7 @@ static int measure(const attn2c_bench_call *s, const attn2c_arguments *arguments
       attn2c_roof_sample(roof);
       if (bound != NULL) attn2c_bound_sample(bound);
       attn2c_reads_sample(s->reads);
-      /* The roof's operands are in the cache now. A short model would be slowed down by that in its next
-       * sample only. */
+      /* The roof's operands are in the cache now. That slows the next sample of a short model only. */
       if (sample_nanoseconds < ROOF_EVERY) attn2c_bench_call_make(s, s->out);
     }
     samples[i] = time_calls(s, calls) / ATTN2C_NS_IN_MS;

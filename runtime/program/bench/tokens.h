@@ -25,12 +25,10 @@ void attn2c_bench_tokens_label(const attn2c_bench_tokens *of, char *label, size_
 /* Returns the rows of the source that sequences have; 0: the model has no encoder. */
 int64_t attn2c_bench_tokens_rows_of_source(const attn2c_descriptor *model);
 
-/* Reads a source into sequence 0, whose tokens are forgotten. inputs: of the entry `encode`. Returns the
- * model's status. */
+/* Reads a source into sequence 0, and forgets its tokens. inputs: of `encode`. Returns the status. */
 int attn2c_bench_tokens_source(attn2c_context *context, const void *const *inputs);
 
-/* Gives the sequences of a call the tokens before it, and what sequence 0 has of a source. Returns the
- * model's status. */
+/* Gives a call's sequences the tokens before it, and sequence 0's source. Returns the model's status. */
 int attn2c_bench_tokens_prepare(attn2c_context *context, const attn2c_bench_tokens *of);
 
 /* Makes a call, for the logits [sequences][vocabulary] of each sequence's last token. It takes back the

@@ -176,8 +176,7 @@ static attn2c_prompt_state next_picture(job *job, attn2c_prompt_ids *prompt, int
   return ATTN2C_PROMPT_READ;
 }
 
-/* Reads prompts until `count` wait, and all sentences of the last one's text. It waits for the first if no
- * answer goes on. */
+/* Reads prompts until `count` wait, with all sentences of the last. It waits if no answer goes on. */
 static int read_prompts(job *job, int32_t count) {
   int is_whole = 1;
   for (const record *r = job->first; r; r = r->next) count -= r->place == WAITING && r->prompt_ids != NULL;

@@ -51,8 +51,7 @@ typedef struct attn2c_shown {
   int is_stopped; /* 1: a stop string ended it */
 } attn2c_shown;
 
-/* The part for text (program/text/generate.c). A side has the tokenizer, the source of prompts and a writer
- * for each place of a batch. */
+/* The part for text (program/text/generate.c). A side has tokenizer, prompts, and a writer for each place. */
 typedef struct attn2c_text_side attn2c_text_side;
 struct attn2c_generation_text {
   int (*open)(const attn2c_text_facts *facts, const attn2c_arguments *arguments, int32_t places,
@@ -73,8 +72,7 @@ struct attn2c_generation_text {
   int (*token)(attn2c_text_side *side, const char *option, const char *word, int32_t *id,
                attn2c_message *message);
   /* Takes the languages of the arguments. Sets *first to the token that an answer begins with, or *start to
-   * the one that it is written after; both stay if there is none. Returns ATTN2C_OK, or ATTN2C_USAGE and a
-   * line. */
+   * the one before it; both stay if there is none. Returns ATTN2C_OK, or ATTN2C_USAGE and a line. */
   int (*languages)(attn2c_text_side *side, const attn2c_arguments *arguments, int32_t *first, int32_t *start,
                    attn2c_message *message);
   /* Makes the list of the breakers of DRY, if options have it. */

@@ -14,8 +14,7 @@ typedef struct {
   double cosine, relative_error; /* of all logits */
 } attn2c_text_comparison;
 
-/* Two streams must have the same facts to be compared. A text that is not longer than the context is one
- * window. */
+/* Compared streams have the same facts. A text that is not longer than the context is one window. */
 typedef struct {
   int64_t tokens;         /* of the text */
   int64_t window, stride; /* tokens of a window, and those that neighbours share; 0 with one window */

@@ -245,8 +245,7 @@ static int is_outside(const json_t *value, const json_t *schema) {
   return !may || (count >= 0 && fits == 0);
 }
 
-/* True if objects of both schemas differ: in a property that both demand, or that one demands and the other
- * forbids. */
+/* True if objects of both schemas differ: in a property that both demand, or one demands and one forbids. */
 static int differ_in_property(schema_reader *r, const json_t *a, const json_t *b, int depth) {
   const json_t *required = json_object_get(a, "required"), *others = json_object_get(b, "required");
   for (size_t i = 0; i < json_array_size(required); i++) {

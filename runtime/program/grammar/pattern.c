@@ -1,6 +1,5 @@
 /* pattern.c - turns a regular expression into GBNF, character by character. Each character becomes what it is
- * in JSON, where some are escaped. A reference back, and other things without a counterpart, are refused by
- * name. */
+ * in JSON, where some are escaped. References back, and others without a counterpart, are refused by name. */
 #include <limits.h>
 
 #include "base/utf8.h"

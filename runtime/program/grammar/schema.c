@@ -359,8 +359,7 @@ static json_t *all_properties(schema_reader *r, const json_t *schema) {
   return r->status == ATTN2C_OK ? all : NULL;
 }
 
-/* Writes an object. Rule A-i has the members from number i on, of which none came before; rule B-i the same
- * after others. */
+/* Writes an object. Rule A-i has the members from number i on, none before; B-i after others. */
 static void write_object(schema_reader *r, schema_text *to, const json_t *schema, size_t number) {
   const json_t *more = json_object_get(schema, "additionalProperties");
   const json_t *required = json_object_get(schema, "required");

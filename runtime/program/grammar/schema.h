@@ -16,7 +16,6 @@ typedef struct attn2c_named_schema {
   const char *name;
 } attn2c_named_schema;
 
-/* Does the same for several schemas. root: the body of the rule `root`, which calls the rules schema0,
- * schema1, ... */
+/* The same for several. root: the body of the rule `root`, which calls the rules schema0, schema1, ... */
 int attn2c_schema_rules(const attn2c_named_schema *schemas, size_t count, const char *root, char **text,
                         attn2c_message *message);

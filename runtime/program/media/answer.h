@@ -28,8 +28,7 @@ int attn2c_media_write_similar(const attn2c_media_answer *answer, const attn2c_p
 int attn2c_media_write_json_similar(const attn2c_media_answer *answer, const attn2c_pick *picks, int count,
                                     FILE *out);
 
-/* Write the best texts for an input. `picks` has their numbers from 0, and probabilities; logits: of all
- * texts. */
+/* Write an input's best texts. `picks`: their numbers from 0, and probabilities; logits: of all texts. */
 int attn2c_media_write_texts(const attn2c_media_answer *answer, const attn2c_picture_texts *texts,
                              const attn2c_pick *picks, int count, FILE *out);
 int attn2c_media_write_json_texts(const attn2c_media_answer *answer, const attn2c_picture_texts *texts,

@@ -1,5 +1,4 @@
-/* command.h - `run` of pictures and sounds: files become inputs, which are computed and answered in their
- * order. */
+/* command.h - `run` of pictures and sounds: files become inputs, computed and answered in order. */
 #pragma once
 
 #include "base/picture_facts.h"

@@ -1,5 +1,4 @@
-/* paths.h - the files that an option such as --image names: files, all files of a folder that end in a way,
- * the standard input. */
+/* paths.h - the files that an option such as --image names: files, a folder's files, the standard input. */
 #pragma once
 
 #include "program/arguments.h"

@@ -95,8 +95,7 @@ static void *output_of(follower *f, int i, size_t bytes) {
   return f->out[i];
 }
 
-/* Returns the arena of a call. Sums within it are the same kind of sums on all ranks only if it is shared, or
- * private, on all of them. */
+/* Returns the arena of a call. Its sums are of one kind only if it is shared, or private, on all ranks. */
 static float *arena_of(follower *f, const attn2c_order *order) {
   const size_t floats = (size_t)f->session->model->descriptor->arena_floats;
   if (order->variant != ATTN2C_RUN_TRACE && !order->is_private) return f->session->arena;

@@ -1,5 +1,4 @@
-/* order.h - the orders that rank 0 of a program gives to the others, and the model that each rank has
- * opened. */
+/* order.h - orders of rank 0 of a program to the others, and the model that each rank has opened. */
 #pragma once
 
 #include "model/model.h"

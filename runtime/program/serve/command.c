@@ -1,5 +1,4 @@
-/* command.c - the command `serve`: opens the model and the parts of the server, and serves until a signal
- * ends it. */
+/* command.c - the command `serve`: opens model and parts, and serves until a signal ends it. */
 #include "program/serve/command.h"
 
 #include <time.h>
@@ -93,4 +92,4 @@ static const attn2c_server_command command = {
     .options = attn2c_server_options,
     .run = run,
 };
-const attn2c_server_command *const attn2c_the_server = &command;
+const attn2c_server_command *const ATTN2C_DEFINES(attn2c_the_server) = &command;

@@ -48,8 +48,8 @@ typedef struct attn2c_engine_writer {
   int (*step)(void *context);
 } attn2c_engine_writer;
 
-/* most_waiting: jobs that may wait. wake(context): makes the loop call attn2c_engine_collect. Returns
- * ATTN2C_OK or _MEMORY. */
+/* most_waiting: jobs that may wait. wake(context): the loop calls attn2c_engine_collect. ATTN2C_OK or
+ * _MEMORY. */
 int attn2c_engine_create(int most_waiting, void (*wake)(void *), void *context, attn2c_engine **engine);
 void attn2c_engine_set_writer(attn2c_engine *engine, const attn2c_engine_writer *writer);
 /* Starts the thread; ends it once its step is done, and frees the engine with jobs that are left. */

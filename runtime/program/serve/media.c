@@ -1,11 +1,7 @@
 /* media.c - requests with sounds or pictures. */
-#define _GNU_SOURCE
 #include "program/serve/media.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
+#include "formats/new_file.h"
 #include "program/generate/command.h"
 #include "program/inputs.h"
 #include "program/serve/generate/generate.h"
@@ -14,7 +10,7 @@
 #include "program/output.h"
 #include "program/commands.h"
 
-enum { MOST_PARTS = 24, PATH = 32 };
+enum { MOST_PARTS = 24 };
 
 /* The job that is computed; of the engine's thread. */
 static const attn2c_media_job *current;
@@ -42,7 +38,7 @@ int attn2c_media_open(attn2c_server *server, attn2c_message *message) {
   else
     status = attn2c_program_context(server->opened, &media->context);
   if (status != ATTN2C_OK) return attn2c_fail(message, status, "serve: no memory for the arena");
-  const int copy = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+  const int copy = attn2c_system_again(STDERR_FILENO);
   media->notes = copy < 0 ? NULL : fdopen(copy, "w");
   if (media->notes) {
     setvbuf(media->notes, NULL, _IOLBF, 0);
@@ -100,14 +96,17 @@ static int embed(attn2c_media_job *job, attn2c_message *message) {
 
 /* Keeps the first line of a message, in which the paths of files become "file". */
 static void keep_fault(attn2c_media_job *job, char *text) {
-  static const char begin[] = "/proc/self/fd/";
   size_t used = 0;
   text[strcspn(text, "\n")] = '\0';
   for (const char *at = text; *at && used + 5 < sizeof job->fault;) {
-    const size_t length = strlen(begin);
-    if (strncmp(at, begin, length) == 0) {
+    size_t length = 0;
+    for (int i = 0; i < job->count; i++) { /* a path may be the beginning of another */
+      const size_t of_path = strlen(job->files[i].path);
+      if (of_path > length && strncmp(at, job->files[i].path, of_path) == 0) length = of_path;
+    }
+    if (length > 0) {
       memcpy(job->fault + used, "file", 4);
-      used += 4, at += length + strspn(at + length, "0123456789");
+      used += 4, at += length;
     } else {
       job->fault[used++] = *at++;
     }
@@ -116,21 +115,18 @@ static void keep_fault(attn2c_media_job *job, char *text) {
 
 static void compute(attn2c_engine *engine, attn2c_job *const *jobs, int count) {
   attn2c_media_job *job = (attn2c_media_job *)jobs[0];
-  char paths[ATTN2C_MOST_FILES][PATH], text[2000] = "";
+  char text[2000] = "";
   const char *words[ATTN2C_MOST_FILES];
   attn2c_message message = attn2c_message_make(text, sizeof text);
   attn2c_arguments *arguments = &job->arguments;
   (void)engine, (void)count;
-  for (int i = 0; i < job->count; i++) {
-    snprintf(paths[i], PATH, "/proc/self/fd/%d", job->files[i]);
-    words[i] = paths[i];
-  }
+  for (int i = 0; i < job->count; i++) words[i] = job->files[i].path;
   if (&attn2c_the_pictures)
     arguments->images = words, arguments->image_count = job->count;
   else
     arguments->audios = words, arguments->audio_count = job->count;
   arguments->context = job->job.server->media->context;
-  FILE *out = open_memstream(&job->said, &job->length), *notes = fopen("/dev/null", "w");
+  FILE *out = attn2c_program_gather(&job->said, &job->length), *notes = fopen(ATTN2C_NULL_PATH, "w");
   current = job;
   job->status = ATTN2C_MEMORY;
   if (out && notes) job->status = ATTN2C_OK;
@@ -138,7 +134,7 @@ static void compute(attn2c_engine *engine, attn2c_job *const *jobs, int count) {
     job->status = answer(job->job.server->model, arguments, out, notes, &message);
   if (job->status == ATTN2C_OK && job->texts) job->status = embed(job, &message);
   current = NULL;
-  if (out && fclose(out) != 0) job->status = ATTN2C_MEMORY;
+  if (out && attn2c_program_gathered(out, &job->said, &job->length) != 0) job->status = ATTN2C_MEMORY;
   if (notes) fclose(notes);
   keep_fault(job, text);
 }
@@ -159,7 +155,7 @@ static void reply(attn2c_job *given) {
 
 static void free_job(attn2c_job *given) {
   attn2c_media_job *job = (attn2c_media_job *)given;
-  for (int i = 0; i < job->count; i++) close(job->files[i]);
+  for (int i = 0; i < job->count; i++) attn2c_program_scratch_end(&job->files[i]);
   json_decref(job->given);
   json_decref(job->texts);
   free(job->vectors.values);
@@ -172,19 +168,13 @@ static const attn2c_job_kind kind = {
 
 /* Writes a file of a request to memory. Returns 0 after a refusal. */
 static int add_file(attn2c_request *r, attn2c_media_job *job, const void *bytes, size_t length) {
-  size_t done = 0;
-  const int file = memfd_create("request", MFD_CLOEXEC);
-  if (file >= 0) job->files[job->count++] = file;
-  while (file >= 0 && done < length) {
-    const ssize_t written = write(file, (const char *)bytes + done, length - done);
-    if (written <= 0) break;
-    done += (size_t)written;
-  }
+  attn2c_scratch *file = &job->files[job->count];
+  const int is_made = attn2c_program_scratch(file) == 0;
+  job->count += is_made;
   job->job.bytes += length;
-  if (file >= 0 && done == length) return 1;
+  if (is_made && attn2c_write_whole(file->descriptor, bytes, length) == 0) return 1;
   attn2c_http_add_header(r->exchange, "Retry-After", "1");
-  attn2c_serve_refuse(r->exchange, 503, NULL, NULL, "no memory for the file");
-  r->failed = 1;
+  attn2c_request_fail(r, 503, NULL, NULL, "no memory for the file");
   return 0;
 }
 
@@ -196,24 +186,19 @@ static void read_form(attn2c_request *r, attn2c_media_job *job) {
   const int count = attn2c_multipart(attn2c_http_header(exchange, "Content-Type"), exchange->body,
                                      exchange->length, parts, MOST_PARTS, &fault);
   const attn2c_part *file = count < 0 ? NULL : attn2c_part_of(parts, count, "file");
-  r->failed = count < 0 || !file || file->length == 0;
-  if (count < 0) {
-    attn2c_serve_refuse(r->exchange, 400, NULL, NULL, "the body: %s", fault);
-  } else if (r->failed) {
-    attn2c_serve_refuse(r->exchange, 400, "file", NULL, "file: %s, but a part with a file is needed",
+  if (count < 0)
+    attn2c_request_fail(r, 400, NULL, NULL, "the body: %s", fault);
+  else if (!file || file->length == 0)
+    attn2c_request_fail(r, 400, "file", NULL, "file: %s, but a part with a file is needed",
                         file ? "an empty part" : "nothing");
-  }
   for (int i = 0; i < count && !r->failed; i++) {
     char name[64];
     if (&parts[i] == file || parts[i].name_length >= sizeof name) continue;
     memcpy(name, parts[i].name, parts[i].name_length);
     name[parts[i].name_length] = '\0';
     if (memchr(parts[i].data, 0, parts[i].length) || !strncmp(name, "file", 5) ||
-        json_object_set_new(job->given, name, json_stringn(parts[i].data, parts[i].length)) != 0) {
-      attn2c_serve_refuse(r->exchange, 400, NULL, NULL, "part %d of the form: a text of UTF-8 is allowed",
-                          i + 1);
-      r->failed = 1;
-    }
+        json_object_set_new(job->given, name, json_stringn(parts[i].data, parts[i].length)) != 0)
+      attn2c_request_fail(r, 400, NULL, NULL, "part %d of the form: a text of UTF-8 is allowed", i + 1);
   }
   if (!r->failed) add_file(r, job, file->data, file->length);
 }
@@ -232,10 +217,9 @@ void attn2c_media_add_picture(attn2c_request *r, attn2c_media_job *job, const ch
   if (job->count == ATTN2C_MOST_FILES) attn2c_request_refuse(r, field, value, "1 to 16 pictures are allowed");
   if (r->failed) return;
   if (url && strncmp(url, "http", 4) == 0) {
-    attn2c_serve_refuse(
-        r->exchange, 400, field, NULL,
+    attn2c_request_fail(
+        r, 400, field, NULL,
         "%s: an address, but this server opens no connections; send the picture in a data URL", field);
-    r->failed = 1;
     return;
   }
   if (!url || strncmp(url, "data:image/", 11) != 0 || !comma || comma - url < 7 ||
@@ -293,9 +277,7 @@ static void read_json(attn2c_request *r, attn2c_media_job *job,
   json_error_t error;
   json_t *given = json_loadb(r->exchange->body, r->exchange->length, JSON_REJECT_DUPLICATES, &error);
   if (!json_is_object(given)) {
-    attn2c_serve_refuse(r->exchange, 400, NULL, NULL,
-                        "the body: a form with a file, or an object in JSON is allowed");
-    r->failed = 1;
+    attn2c_request_fail(r, 400, NULL, NULL, "the body: a form with a file, or an object in JSON is allowed");
     json_decref(given);
     return;
   }

@@ -1,5 +1,4 @@
-/* multipart.h - the parts of a form with files, multipart/form-data (RFC 7578). They stay where they are in
- * the body: nothing is copied. */
+/* multipart.h - the parts of a form with files, multipart/form-data (RFC 7578). They stay in the body. */
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,4 @@
-/* numbers.c - floats in answers. An answer has hundreds of floats, and printf would take longer for them than
- * all the rest of a request. */
+/* numbers.c - floats in answers. For hundreds of floats printf would take longer than all else. */
 #include "program/serve/numbers.h"
 
 #include <inttypes.h>
@@ -26,8 +25,7 @@ static double scaled(double value, int power) {
   return power >= 0 ? value * powers[power] : value / powers[-power];
 }
 
-/* Writes digits with a point after the first `whole` of them, which may be 0 or less. Zeros at the end are
- * left out. */
+/* Writes digits with a point after the first `whole`, 0 or less too. Trailing zeros are left out. */
 static size_t write_plain(const char *digits, int count, int whole, char *to) {
   char *at = to;
   if (whole <= 0) {

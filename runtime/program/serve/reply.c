@@ -1,6 +1,4 @@
 /* reply.c - replies of JSON, and errors in the forms of OpenAI and of text-embeddings-inference. */
-#include <stdarg.h>
-
 #include "program/serve/server.h"
 
 void attn2c_serve_reply(attn2c_exchange *exchange, int status, json_t *body, int failed) {
@@ -44,11 +42,16 @@ char *attn2c_serve_error(const attn2c_exchange *exchange, int status, const char
 
 void attn2c_serve_refuse(attn2c_exchange *exchange, int status, const char *param, const char *code,
                          const char *format, ...) {
-  char line[600];
   va_list values;
   va_start(values, format);
-  vsnprintf(line, sizeof line, format, values);
+  attn2c_serve_refuse_with(exchange, status, param, code, format, values);
   va_end(values);
+}
+
+void attn2c_serve_refuse_with(attn2c_exchange *exchange, int status, const char *param, const char *code,
+                              const char *format, va_list values) {
+  char line[600];
+  vsnprintf(line, sizeof line, format, values);
   attn2c_printable(line);
   char *text = attn2c_serve_error(exchange, status, param, code, line);
   const char *body = text ? text : "{\"error\":{\"message\":\"no memory\",\"type\":\"server_error\"}}";

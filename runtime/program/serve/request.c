@@ -8,7 +8,26 @@ const json_t *attn2c_request_field(const attn2c_request *r, const char *name) {
   return json_is_null(value) ? NULL : value;
 }
 
-void attn2c_request_refuse(attn2c_request *r, const char *name, const json_t *value, const char *allowed) {
+void attn2c_request_fail(attn2c_request *r, int status, const char *param, const char *code,
+                         const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  if (!r->failed) attn2c_serve_refuse_with(r->exchange, status, param, code, format, values);
+  va_end(values);
+  r->failed = 1;
+}
+
+void attn2c_request_no_memory(attn2c_request *r) {
+  attn2c_request_fail(r, 503, NULL, NULL, "no memory for the request");
+}
+
+void attn2c_request_refuse(attn2c_request *r, const char *name, const json_t *value, const char *allowed,
+                           ...) {
+  char line[400];
+  va_list values;
+  va_start(values, allowed);
+  vsnprintf(line, sizeof line, allowed, values);
+  va_end(values);
   char *text = json_is_object(value) || json_is_array(value)
                    ? NULL
                    : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
@@ -16,18 +35,15 @@ void attn2c_request_refuse(attn2c_request *r, const char *name, const json_t *va
                      : json_is_object(value) ? "an object"
                      : json_is_array(value)  ? "a list"
                                              : "nothing";
-  if (!r->failed)
-    attn2c_serve_refuse(r->exchange, 400, name, NULL, "%s: %.60s%s, but %s", name, came,
-                        strlen(came) > 60 ? "..." : "", allowed);
-  r->failed = 1;
+  attn2c_request_fail(r, 400, name, NULL, "%s: %.60s%s, but %s", name, came, strlen(came) > 60 ? "..." : "",
+                      line);
   free(text);
 }
 
 void attn2c_request_lacks(attn2c_request *r, const char *name, const char *why) {
-  if (r->failed || !attn2c_request_field(r, name)) return;
-  attn2c_serve_refuse(r->exchange, 400, name, "unsupported_parameter", "%s: is not supported%s%s", name,
-                      *why ? ": " : "", why);
-  r->failed = 1;
+  if (attn2c_request_field(r, name))
+    attn2c_request_fail(r, 400, name, "unsupported_parameter", "%s: is not supported%s%s", name,
+                        *why ? ": " : "", why);
 }
 
 int attn2c_request_integer(attn2c_request *r, const char *name, int64_t least, int64_t most, int64_t *value) {
@@ -43,10 +59,8 @@ int attn2c_request_integer(attn2c_request *r, const char *name, int64_t least, i
     *value = number;
     return 1;
   }
-  char allowed[100];
-  snprintf(allowed, sizeof allowed, "a whole number from %lld to %lld is allowed", (long long)least,
-           (long long)most);
-  attn2c_request_refuse(r, name, given, allowed);
+  attn2c_request_refuse(r, name, given, "a whole number from %lld to %lld is allowed", (long long)least,
+                        (long long)most);
   return 0;
 }
 
@@ -58,9 +72,7 @@ int attn2c_request_real(attn2c_request *r, const char *name, double least, doubl
     *value = number;
     return 1;
   }
-  char allowed[100];
-  snprintf(allowed, sizeof allowed, "a number from %g to %g is allowed", least, most);
-  attn2c_request_refuse(r, name, given, allowed);
+  attn2c_request_refuse(r, name, given, "a number from %g to %g is allowed", least, most);
   return 0;
 }
 
@@ -89,9 +101,7 @@ int attn2c_request_word(attn2c_request *r, const char *name, const char *words, 
     word += length + strspn(word + length, ", ");
     if (strncmp(word, "or ", 3) == 0) word += 3;
   }
-  char allowed[200];
-  snprintf(allowed, sizeof allowed, "%s is allowed", words);
-  attn2c_request_refuse(r, name, given, allowed);
+  attn2c_request_refuse(r, name, given, "%s is allowed", words);
   return 0;
 }
 
@@ -107,19 +117,16 @@ int attn2c_request_texts(attn2c_request *r, const char *name, int most,
                          int (*take)(void *context, const char *text, size_t length), void *context) {
   const json_t *given = r->failed ? NULL : attn2c_request_field(r, name);
   if (!given) return 0;
-  char allowed[100];
-  snprintf(allowed, sizeof allowed, "a text, or a list of 1 to %d texts is allowed", most);
   const int is_list = json_is_array(given);
   const size_t count = is_list ? json_array_size(given) : 1;
-  if (count < 1 || count > (size_t)most) attn2c_request_refuse(r, name, given, allowed);
+  static const char allowed[] = "a text, or a list of 1 to %d texts is allowed";
+  if (count < 1 || count > (size_t)most) attn2c_request_refuse(r, name, given, allowed, most);
   for (size_t i = 0; i < count && !r->failed; i++) {
     const json_t *text = is_list ? json_array_get(given, i) : given;
     if (!json_is_string(text))
-      attn2c_request_refuse(r, name, text, allowed);
-    else if (take(context, json_string_value(text), json_string_length(text)) != ATTN2C_OK) {
-      attn2c_serve_refuse(r->exchange, 503, name, NULL, "no memory for the request");
-      r->failed = 1;
-    }
+      attn2c_request_refuse(r, name, text, allowed, most);
+    else if (take(context, json_string_value(text), json_string_length(text)) != ATTN2C_OK)
+      attn2c_request_fail(r, 503, name, NULL, "no memory for the request");
   }
   return r->failed ? 0 : (int)count;
 }
@@ -141,7 +148,6 @@ void attn2c_request_model(attn2c_request *r, const attn2c_server *server, int32_
   size_t used = (size_t)snprintf(known, sizeof known, "%s", model->name);
   for (int i = 0; model->adapters[i] && used < sizeof known; i++)
     used += (size_t)snprintf(known + used, sizeof known - used, " or %s", model->adapters[i]);
-  attn2c_serve_refuse(r->exchange, 404, "model", "model_not_found", "model: \"%.100s\", but %s is allowed",
-                      name, known);
-  r->failed = 1;
+  attn2c_request_fail(r, 404, "model", "model_not_found", "model: \"%.100s\", but %s is allowed", name,
+                      known);
 }

@@ -8,6 +8,7 @@
 #include "program/serve/metrics.h"
 
 #include <jansson.h>
+#include <stdarg.h>
 
 typedef struct attn2c_server attn2c_server;
 
@@ -20,8 +21,7 @@ typedef enum {
 typedef struct attn2c_route {
   attn2c_http_method method;
   const char *path;
-  /* Replies, or submits a job. given: the body's JSON, an object, of a route that takes one; else NULL. It is
-   * released after the call. */
+  /* Replies, or submits a job. given: the body's object of JSON, or NULL; it is released after the call. */
   void (*handle)(attn2c_server *server, attn2c_exchange *exchange, const json_t *given);
   attn2c_error_form errors;
   enum { ATTN2C_TAKES_NOTHING, ATTN2C_TAKES_JSON, ATTN2C_TAKES_BYTES } takes;
@@ -68,9 +68,11 @@ void attn2c_serve_submit(attn2c_server *server, attn2c_exchange *exchange, attn2
 
 /* Writes a reply of JSON, and releases it; NULL, or failed: 500. */
 void attn2c_serve_reply(attn2c_exchange *exchange, int status, json_t *body, int failed);
-/* Replies with an error in the form of the exchange's route. param, code: may be NULL. */
+/* Reply with an error in the form of the exchange's route. param, code: may be NULL. */
 void attn2c_serve_refuse(attn2c_exchange *exchange, int status, const char *param, const char *code,
-                         const char *format, ...) __attribute__((format(printf, 5, 6)));
+                         const char *format, ...) __attribute__((format(ATTN2C_PRINTF, 5, 6)));
+void attn2c_serve_refuse_with(attn2c_exchange *exchange, int status, const char *param, const char *code,
+                              const char *format, va_list values) __attribute__((format(ATTN2C_PRINTF, 5, 0)));
 /* Returns the error as JSON text, from malloc; NULL without memory. */
 char *attn2c_serve_error(const attn2c_exchange *exchange, int status, const char *param, const char *code,
                          const char *message);

@@ -23,8 +23,7 @@ static int embeds(const attn2c_server *server) {
 
 static int predicts(const attn2c_server *server) { return !writes(server) && !embeds(server); }
 
-/* Returns what the command wrote as lines of text (json_line.h), as it was said: in one line, without
- * escapes. */
+/* Returns what the command wrote as lines of text (json_line.h), as said: one line, without escapes. */
 static json_t *text_of(const attn2c_media_job *job) {
   const char *at = job->said, *end = job->said + job->length;
   char *text = malloc(job->length + 1);
@@ -186,5 +185,5 @@ static const attn2c_route routes[] = {
     {ATTN2C_HTTP_POST, "/predict", attn2c_media_predict, BYTES(ATTN2C_ERRORS_TEI), predicts},
     {0}};
 
-const attn2c_server_part attn2c_server_sound = {
+const attn2c_server_part ATTN2C_DEFINES(attn2c_server_sound) = {
     .open = attn2c_media_open, .close = attn2c_media_close, .routes = routes, .most_body = (size_t)26 << 20};

@@ -43,8 +43,7 @@ static int find_piece(sounds *s, attn2c_speech_piece *piece, attn2c_message *mes
   return status;
 }
 
-/* Joins all pieces of speech of a sound, up to what a call takes and more, in place of which `*samples` and
- * `*count` are. */
+/* Joins all pieces of speech of a sound, up to more than a call takes, as `*samples` and `*count`. */
 static int join_speech(sounds *s, attn2c_speech_piece piece, const float **samples, int64_t *count,
                        attn2c_message *message) {
   int status = ATTN2C_OK;

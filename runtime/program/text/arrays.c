@@ -146,8 +146,7 @@ static int is_idle(const attn2c_arrays *arrays) {
   return arrays->answer < 0;
 }
 
-/* Moves the vectors of each text to the front of its rows, and counts them. Tokens without a vector leave
- * none. */
+/* Moves the vectors of each text to the front of its rows, and counts them. Some tokens have none. */
 static void gather_vectors(const attn2c_reader *reader, kept *of, int output) {
   const size_t row = (size_t)attn2c_reader_elements(reader, output, 1);
   for (size_t i = 0; i < reader->count; i++) {

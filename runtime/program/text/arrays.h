@@ -18,8 +18,7 @@ void attn2c_arrays_close(attn2c_arrays *arrays);
 /* True if the output of that number is kept. */
 int attn2c_arrays_wants(const attn2c_arrays *arrays, int output);
 
-/* Keeps the outputs of one call of the reader, as arrays of `rows` rows. Arrays that are kept are moved out
- * of `outputs`. */
+/* Keeps the outputs of a call, as arrays of `rows` rows. Kept ones are moved out of `outputs`. */
 int attn2c_arrays_keep(attn2c_arrays *arrays, const attn2c_reader *reader, int64_t rows, void **outputs,
                        attn2c_message *message);
 

@@ -1,8 +1,5 @@
-/* cache.c - keeps embeddings of texts in a file. A text is known by its length and two hashes of its
- * bytes. */
+/* cache.c - keeps embeddings of texts in a file. A text is known by its length and two hashes. */
 #include "program/text/cache.h"
-
-#include <sys/stat.h>
 
 #include "base/checksum.h"
 #include "formats/fields.h"
@@ -10,6 +7,7 @@
 #include "measure/timing.h"
 #include "model/model.h"
 #include "packing/packed_header.h"
+#include "system/system.h"
 
 enum { FOOTER = 512, MAGIC = 24, VERSION = 1 };
 
@@ -17,8 +15,7 @@ enum { FOOTER = 512, MAGIC = 24, VERSION = 1 };
 #define WRITE_EVERY 5e9
 #define WRITE_SHARE 20
 
-/* Offsets of the footer's fields; all other bytes are zero. The fields [AT_IDENTITY, AT_TEXTS) decide an
- * embedding. */
+/* Offsets of the footer's fields; all other bytes are zero. [AT_IDENTITY, AT_TEXTS) decide embeddings. */
 enum {
   AT_VERSION = MAGIC,
   AT_IDENTITY = 32,
@@ -62,8 +59,7 @@ struct attn2c_cache {
   double next_write;           /* time from which they are written though the run goes on; 0: not known */
 };
 
-/* FNV-1a. It has nothing in common with the checksum, so both are equal for different texts in one case of
- * 2^128. */
+/* FNV-1a. It is unlike the checksum: both are equal for different texts in one case of 2^128. */
 static uint64_t second_hash(const char *text, size_t length) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3u;
@@ -190,7 +186,7 @@ static int read_file(attn2c_cache *cache, const attn2c_file *file, attn2c_messag
 
 int attn2c_cache_open(const char *path, const attn2c_model *model, const attn2c_reader *reader, int64_t width,
                       attn2c_cache **cache, const char **why, attn2c_message *message) {
-  struct stat found;
+  attn2c_about found;
   attn2c_file file;
   int status = ATTN2C_OK;
   *why = NULL;
@@ -199,7 +195,7 @@ int attn2c_cache_open(const char *path, const attn2c_model *model, const attn2c_
   (*cache)->path = path, (*cache)->width = width;
   make_footer(*cache, model, reader);
   status = attn2c_file_check(path, message);
-  if (status != ATTN2C_OK || stat(path, &found) != 0) return status;
+  if (status != ATTN2C_OK || attn2c_system_about(path, 0, &found) != 0) return status;
   status = attn2c_file_open(path, &file, message);
   if (status != ATTN2C_OK) return status;
   status = read_file(*cache, &file, message);

@@ -18,8 +18,7 @@ typedef struct {
   const char *needs;                     /* what would give a text; NULL: the source is one */
 } attn2c_asked_languages;
 
-/* Their tokens: language of attn2c_text_input, the first token of the answer, the token that it starts
- * after. */
+/* Tokens: language of attn2c_text_input, the first token of the answer, the token that it starts after. */
 typedef struct {
   int32_t language;     /* 0: the usual one */
   int32_t first, start; /* -1: none */
@@ -29,8 +28,7 @@ typedef struct {
 int attn2c_find_languages(const attn2c_tokenizer *text, const attn2c_asked_languages *asked,
                           attn2c_language_tokens *tokens, attn2c_message *message);
 
-/* Makes the list of the breakers of DRY, if the options have it. Returns ATTN2C_OK, or another status and a
- * line. */
+/* Lists the breakers of DRY, if the options have it. Returns ATTN2C_OK, or another status and a line. */
 int attn2c_generate_breakers(attn2c_text_work *work, const attn2c_generate_arguments *given,
                              int64_t vocabulary, attn2c_generate_options *options, attn2c_message *message);
 
@@ -38,8 +36,7 @@ int attn2c_generate_breakers(attn2c_text_work *work, const attn2c_generate_argum
 int attn2c_chat_command(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,
                         FILE *notes, attn2c_message *message);
 
-/* Reads the lines of a chat: on a terminal with a line editor and its history, by libedit if this machine has
- * it. */
+/* Reads the lines of a chat: on a terminal with a line editor and its history, by libedit if it is there. */
 
 typedef struct attn2c_line_reader attn2c_line_reader;
 

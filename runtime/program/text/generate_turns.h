@@ -18,8 +18,7 @@ int attn2c_turns_add(attn2c_turns *turns, const char *role, const char *text, si
 int attn2c_turns_read(attn2c_turns *turns, const char *line, size_t length, const char *system, int *is_asked,
                       const char **fault);
 
-/* Removes the oldest turn of a user and what follows before the next one. Returns 0 if only the last turn is
- * left. */
+/* Removes a user's oldest turn and what follows before the next. Returns 0 if only the last is left. */
 int attn2c_turns_forget(attn2c_turns *turns);
 
 /* Removes the last turn. */

@@ -17,8 +17,7 @@ typedef struct attn2c_text_group {
   void **outputs;        /* of the last call; NULL: not wanted, or a caller has taken it */
 } attn2c_text_group;
 
-/* Creates the reader and the lists. Returns ATTN2C_OK, _FORMAT or _MEMORY; the caller closes it in every
- * case. */
+/* Creates the reader and the lists. Returns ATTN2C_OK, _FORMAT or _MEMORY; it is closed in every case. */
 int attn2c_group_open(attn2c_text_group *group, const attn2c_descriptor *model, attn2c_message *message);
 void attn2c_group_close(attn2c_text_group *group);
 

@@ -1,5 +1,4 @@
-/* pairing.c - pairs each query with every text. The texts stay in memory, since each query needs all of
- * them. */
+/* pairing.c - pairs each query with every text. The texts stay in memory: each query needs all. */
 #include "program/text/pairing.h"
 
 struct attn2c_pairing {

@@ -6,8 +6,7 @@
 
 typedef struct attn2c_pairing attn2c_pairing;
 
-/* Opens the words of --text as queries, and reads the words of --text-pair. Returns ATTN2C_OK, _USAGE,
- * _FORMAT, _IO or _MEMORY. */
+/* Opens the words of --text as queries, and reads the ones of --text-pair. Returns any status. */
 int attn2c_pairing_open(const attn2c_arguments *arguments, FILE *notes, attn2c_pairing **pairing,
                         attn2c_message *message);
 void attn2c_pairing_close(attn2c_pairing *pairing);

@@ -1,5 +1,4 @@
-/* characters.c - BertPreTokenizer, WhitespaceSplit, Punctuation, Digits: each character of a class is one
- * match. */
+/* characters.c - BertPreTokenizer, WhitespaceSplit, Punctuation, Digits: characters of a class match. */
 #include "text/stages.h"
 #include "text/unicode.h"
 

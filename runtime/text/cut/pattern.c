@@ -1,9 +1,7 @@
-/* pattern.c - Split and Whitespace: cuts pieces by the matches of a pattern. An empty match cuts at its
- * place. */
+/* pattern.c - Split and Whitespace: cuts pieces by the matches of a pattern. An empty match cuts, too. */
 #include "text/stages.h"
 
-/* Adds a span. It may be empty, as the span of an empty match is; that matters if matches are joined to
- * neighbours. */
+/* Adds a span, which may be empty, as an empty match is; that matters if matches are joined to neighbours. */
 static int add_span(text_pieces *spans, size_t begin, size_t end, uint32_t match) {
   if (spans->count == spans->capacity) {
     int status = attn2c_grow((void **)&spans->list, &spans->capacity, spans->count + 1, sizeof *spans->list);
@@ -13,8 +11,7 @@ static int add_span(text_pieces *spans, size_t begin, size_t end, uint32_t match
   return ATTN2C_OK;
 }
 
-/* Finds the spans of a piece. If the piece is open, only spans that the text after it cannot change are
- * added. */
+/* Finds the spans of a piece. An open piece gives only spans that later text cannot change. */
 static int find_spans(attn2c_text_work *work, const text_component *component, text_piece piece,
                       int is_open) {
   const int invert = (component->flags & CUT_INVERT) != 0;

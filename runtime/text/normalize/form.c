@@ -78,8 +78,7 @@ static void compose(text_changes *changes) {
   changes->count = made;
 }
 
-/* True if the text is already normal: below U+00A0 nothing decomposes, and below U+0300 everything is
- * composed. */
+/* True if the text is normal: nothing decomposes below U+00A0, and all is composed below U+0300. */
 static int has_nothing_to_do(const text_buffer *in, uint32_t flags) {
   uint8_t least = flags == FORM_COMPOSED ? 0xcc : 0xc2;
   for (size_t at = 0; at < in->length; at++)

@@ -1,5 +1,4 @@
-/* normalize.c - the first stage: runs the normalizers, one after another, on each part of a text between
- * added tokens. */
+/* normalize.c - the first stage: runs the normalizers in order on each part between added tokens. */
 #include "text/stages.h"
 
 static text_normalizer *const normalizers[NORMALIZE_KINDS] = {

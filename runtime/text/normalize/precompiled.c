@@ -26,8 +26,7 @@ static int unit_at(const charsmap *map, size_t index, uint32_t *unit) {
 
 static size_t offset(uint32_t unit) { return (size_t)(unit >> 10) << ((unit & 0x200) >> 6); }
 
-/* Finds the text that replaces the shortest entry at the start of `key`, or the longest. Returns the entry's
- * bytes, or 0 if there is none. */
+/* Finds the text for the shortest entry at `key`'s start, or the longest. Returns the entry's bytes, or 0. */
 static size_t look_up(const charsmap *map, const uint8_t *key, size_t length, int is_longest,
                       text_span *text) {
   size_t node = 0, found = 0;

@@ -60,8 +60,7 @@ int text_normalize_prepend(attn2c_text_work *work, const text_component *compone
   return text_copy(out, in, 0, in->length);
 }
 
-/* True if sentencepiece's nmt rules remove the character; the next function is true if they make it a
- * space. */
+/* True if sentencepiece's nmt rules remove the character; the next: if they make it a space. */
 static int nmt_removes(uint32_t point) {
   return (point >= 1 && point <= 8) || point == 0xb || (point >= 0xe && point <= 0x1f) || point == 0x7f ||
          point == 0x8f || point == 0x9f;

@@ -1,5 +1,6 @@
 """The race of families: attn2c, OpenVINO and ONNX Runtime on whole models of transformers with random weights, in the
-shapes of ModernBERT-base, nomic-embed-text, DeBERTa-v3-small, CLIP ViT-B/32 and DINOv2-small.
+shapes of ModernBERT-base, nomic-embed-text, DeBERTa-v3-small, ESM-2 (35M), EuroBERT-210M, BGE-M3, CLIP ViT-B/32,
+DINOv2-small and wav2vec 2.0 base.
 
     families.py [--models A,B] [--sizes 128,224] [--threads 1,2] [--rounds N] [--make | --table]
 
@@ -35,7 +36,7 @@ class Model:
     class_name: str         # of transformers
     settings: dict = field(default_factory=dict)    # of its configuration; what is not named is the family's default
     sizes: tuple = (128, 512)
-    unit: str = "tokens"    # or px: an image of this height and width
+    unit: str = "tokens"    # or px: an image of this height and width; or seconds of sound
     output: str = "last_hidden_state"
     last: int = 0           # the last token of a text, if the model looks for it
 
@@ -44,17 +45,30 @@ DEBERTA = {"vocab_size": 30522, "hidden_size": 768, "num_hidden_layers": 6, "num
            "intermediate_size": 3072, "max_position_embeddings": 512, "relative_attention": True,
            "max_relative_positions": -1, "position_buckets": 256, "norm_rel_ebd": "layer_norm",
            "share_att_key": True, "pos_att_type": "p2c|c2p", "position_biased_input": False, "type_vocab_size": 0}
+ESM2 = {"vocab_size": 33, "hidden_size": 480, "num_hidden_layers": 12, "num_attention_heads": 20, "intermediate_size": 1920,
+        "max_position_embeddings": 1026, "position_embedding_type": "rotary", "token_dropout": True, "mask_token_id": 32,
+        "pad_token_id": 1}
+BGE_M3 = {"vocab_size": 250002, "hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16,
+          "intermediate_size": 4096, "max_position_embeddings": 8194, "type_vocab_size": 1, "pad_token_id": 1}
 DINOV2 = {"hidden_size": 384, "num_attention_heads": 6, "patch_size": 14}
+RATE, FRAMES = 16000, 50        # samples and frames of a second of sound
 MODELS = {
     "modernbert": Model("ModernBERT-base, 22 x 768", "ModernBertModel"),
     "nomic": Model("nomic-embed-text, 12 x 768", "NomicBertModel"),
     "deberta": Model("DeBERTa-v3-small, 6 x 768", "DebertaV2Model", DEBERTA),
+    "esm2": Model("ESM-2 35M, 12 x 480", "EsmModel", ESM2),
+    "eurobert": Model("EuroBERT-210M, 12 x 768", "EuroBertModel"),
+    "bgem3": Model("BGE-M3, 24 x 1,024", "XLMRobertaModel", BGE_M3),
     "clip": Model("CLIP ViT-B/32, images, 12 x 768", "CLIPVisionModelWithProjection", sizes=(224,), unit="px",
                   output="image_embeds"),
     "cliptext": Model("CLIP ViT-B/32, texts, 12 x 512", "CLIPTextModelWithProjection", sizes=(77,),
                       output="text_embeds", last=49407),
     "dinov2": Model("DINOv2-small, 12 x 384", "Dinov2Model", DINOV2, sizes=(224, 518), unit="px"),
+    "wav2vec2": Model("wav2vec 2.0 base, CTC, 12 x 768", "Wav2Vec2ForCTC", sizes=(2, 10), unit="seconds", output="logits"),
 }
+SOUND = {"feature_extractor_type": "Wav2Vec2FeatureExtractor", "feature_size": 1, "sampling_rate": RATE,
+         "do_normalize": False, "return_attention_mask": False, "padding_value": 0.0, "padding_side": "right"}
+ARGUMENTS = {"tokens": "input_ids", "px": "pixel_values", "seconds": "input_values"}     # of transformers' models
 
 
 def built_name(name, size, threads):
@@ -73,16 +87,20 @@ def checkpoint(name, size):
         model_class = getattr(transformers, model.class_name)
         torch.manual_seed(0)
         model_class(model_class.config_class(**settings)).save_pretrained(folder)
+        if model.unit == "seconds":
+            (folder / "preprocessor_config.json").write_text(json.dumps(SOUND))
     return folder
 
 
 def input_of(model, size):
-    """Seeded ids or an image, as a tensor."""
+    """Seeded ids, an image or sound, as a tensor."""
     import torch
     seeded = torch.Generator().manual_seed(0)
     if model.unit == "px":
         return torch.randn((1, 3, size, size), generator=seeded)
-    ids = torch.randint(4, TOKENS, (1, size), generator=seeded)
+    if model.unit == "seconds":
+        return torch.randn((1, RATE * size), generator=seeded)
+    ids = torch.randint(4, min(TOKENS, model.settings.get("vocab_size", TOKENS) - 1), (1, size), generator=seeded)
     if model.last:
         ids[0, -1] = model.last
     return ids
@@ -93,7 +111,7 @@ def export(name, size, folder):
     import openvino
     import torch
     import transformers
-    model, argument = MODELS[name], "pixel_values" if MODELS[name].unit == "px" else "input_ids"
+    model, argument = MODELS[name], ARGUMENTS[MODELS[name].unit]
 
     class Output(torch.nn.Module):
         def __init__(self):
@@ -120,7 +138,8 @@ def make(name, size, threads):
         export(name, size, folder)
     built = built_name(name, size, threads)
     if not (ROOT / "out" / built / f"lib{built}.so").exists():
-        sizes = [f"seq={size}"] if MODELS[name].unit == "tokens" else [f"input.height={size}", f"input.width={size}"]
+        sizes = {"tokens": [f"seq={size}"], "px": [f"input.height={size}", f"input.width={size}"],
+                 "seconds": [f"seq={FRAMES * size - 1}"]}[MODELS[name].unit]
         build_words([str(checkpoint(name, size)), f"name={built}", f"threads={threads}", *sizes])
     return folder
 

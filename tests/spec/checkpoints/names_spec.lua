@@ -25,6 +25,15 @@ describe("names", function()
       names.find("torch", "l0.attn.q.bias"))
   end)
 
+  it("of words in braces are several, and parts are numbered by them", function()
+    local when = { "gated", true }
+    assert.same({ { "l*.q.weight", { "a.c", "b", part = 1, parts = { "x", "y" }, when = when } },
+      { "l*.k.weight", { "a.d", "b", part = 2, parts = { "x", "y" }, when = when } }, { "n", "{expert}.n" },
+      { "up", { { "e.up.w" }, join = "rows" } }, { "down", { { "e.down.w" }, join = "rows" } } },
+      names.rules { { "l*.{q,k}.weight", { "a.{c,d}", "b", parts = { "x", "y" }, when = when } },
+        { "n", "{expert}.n" }, { "{up,down}", { { "e.{up,down}.w" }, join = "rows" } } })
+  end)
+
   it("know each other part of torch's module", function()
     local expected = {
       ["l2.attn.out.bias"] = "encoder.layers.2.self_attn.out_proj.bias",

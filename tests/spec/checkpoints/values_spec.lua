@@ -2,6 +2,7 @@
 -- description of a configuration that states its family alone, and the changes that each key makes. Nothing is built.
 local helper = require("tests.spec.helper")
 local families = require("checkpoints.families")
+local headers = require("common.headers")
 local heads = require("checkpoints.heads")
 local json = require("common.json")
 local made = require("tests.spec.checkpoints.made")
@@ -25,9 +26,23 @@ local function flat(value, path, into)
   return into
 end
 
+-- Most folders here have a file without tensors, which is read once: the program that reads it takes half the time of a
+-- case.
+local read, has_none, is_read = headers.read, {}, false
+headers.read = function(path, ...) -- luacheck: ignore
+  if has_none[path] and is_read then return { metadata = {}, tensors = {} } end
+  local found = read(path, ...)
+  if has_none[path] then
+    assert.same({ metadata = {}, tensors = {} }, found)
+    is_read = true
+  end
+  return found
+end
+
 -- The description of a folder with a configuration; tensors: name -> shape; more: files.
 local function described(config, tensors, more)
   local folder = made.checkpoint(made.json(config), tensors or {}, more)
+  has_none[folder] = not more and next(tensors or {}) == nil
   local description = pipeline.run(helper.root, folder, {}, "describe").description
   description.name = nil
   return flat(description, nil, {})
@@ -170,6 +185,23 @@ describe("config.json", function()
         'rope: type "linear" is not supported; supported: default, longrope' },
       { { model_type = "gemma3_text", rope_parameters = { rope_theta = 5.0 } },
         'rope_parameters: "rope_theta" is not supported; supported are full_attention, sliding_attention' },
+      { { model_type = "gemma3n_text", activation_sparsity_pattern = { 0.5 } },
+        "activation_sparsity_pattern: 1 values, but one for each of 35 layers is expected" },
+      { { model_type = "gemma3n_text", num_hidden_layers = 1, activation_sparsity_pattern = { 1.0 } },
+        "activation_sparsity_pattern: value 1 is not supported: 0, and numbers from 0.0001 to 0.9999 are" },
+      { { model_type = "gemma3n_text", num_hidden_layers = 2, intermediate_size = { 5, 6, 7 } },
+        "intermediate_size: 3 values, but one for each of 2 layers is expected" },
+      { { model_type = "gemma3n_text", num_hidden_layers = 2, intermediate_size = { 5, "x" } },
+        "intermediate_size: value 2 is no integer of at least 1" },
+      { { model_type = "gemma3n_text", altup_num_inputs = 17 }, "altup_num_inputs: 17 is not supported: 2 to 16 are" },
+      { { model_type = "gemma3n_text", altup_active_idx = 4 }, "altup_active_idx: 4, but altup_num_inputs is 4" },
+      { { model_type = "gemma3n_text", vocab_size = 9 }, "vocab_size_per_layer_input: 262144, but vocab_size is 9" },
+      { { model_type = "gemma3n_text", num_hidden_layers = 4 },
+        "num_kv_shared_layers: 15, but no layer of this kind before layer 0 has keys of its own" },
+      { { model_type = "gemma4_text", enable_moe_block = true },
+        "num_experts: missing, but enable_moe_block is true" },
+      { { model_type = "gemma4_text", enable_moe_block = true, num_experts = 3, top_k_experts = 2 },
+        "moe_intermediate_size: missing, but enable_moe_block is true" },
       { { model_type = "new", rope_scaling = { type = "linear", factor = 2.0 } },
         'rope_scaling: type "linear" is not supported; supported is ntk without mixed_b' },
       { { model_type = "new", rope_scaling = { type = "ntk", factor = "x" } },

@@ -26,6 +26,24 @@ describe("words", function()
     local function flag(word) return word:match("^%-L(.+)") end
     assert.same({ "a", "b" }, words.map({ "-z", "-La", "-x", "-y", "-Lb" }, flag))
     assert.same({}, words.map({}, flag))
+    assert.same({ "b1", "a2" }, words.map({ "b", "a" }, function(word, i) return word .. i end))
+  end)
+
+  it("asks all members of a list, sums them and finds the most", function()
+    local function half(n) return n / 2 end
+    local function is_even(n) return n % 2 == 0 end
+    assert.same({ true, false, true }, { words.all({ 2, 4 }, is_even), words.all({ 2, 3 }, is_even),
+      words.all({}, is_even) })
+    assert.same({ 0, 6, 3 }, { words.sum {}, words.sum { 1, 2, 3 }, words.sum({ 1, 2, 3 }, half) })
+    assert.same({ 0, 3, 1.5 }, { words.most {}, words.most { 1, 3, 2 }, words.most({ 1, 3, 2 }, half) })
+  end)
+
+  it("takes a text apart, and collects members by a key", function()
+    assert.same({ "a,b", "c" }, words.list(" a,b  c "))
+    assert.same({ "a", "b  c" }, words.list("a,b  c", "[^,]+"))
+    local lists = {}
+    for _, word in ipairs { "bat", "ape", "bee" } do words.add(lists, word:sub(1, 1), word) end
+    assert.same({ a = { "ape" }, b = { "bat", "bee" } }, lists)
   end)
 
   it("leaves members out of a list", function()

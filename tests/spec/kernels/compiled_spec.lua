@@ -208,7 +208,7 @@ describe("products in C", function()
   it("in tiles are the instructions of AMX, by both compilers", function()
     if targets.machine(os.getenv) ~= "x86_64" then return end
     helper.write(folder .. "/tiles.c", [[
-#include "ops/product_tiles.h"
+#include "ops/product/tiles.h"
 #include <immintrin.h>
 void own(void *p, void *q, long s) {
   attn2c_tiles_set(p); attn2c_tile_zero(1); attn2c_tile_load(6, p, s); attn2c_tile_store(2, q, s);

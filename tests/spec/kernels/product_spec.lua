@@ -228,7 +228,7 @@ describe("the body of a product", function()
           assert.is_true(steps * step >= tonumber(each) and step % 4 == 0 and step <= 64 * lines)
           assert.equal(64 * 2 * k, tonumber(from))
         end
-        assert.equal(15, number)
+        assert.equal(k == 5 and 10 or 15, number) -- equal ones at the end are one
       end
     end
   end)
@@ -298,7 +298,7 @@ describe("the body of a product", function()
       end)
     end
     text = table.move(text, 1, #text, 2, { table.concat(product.strips(kernels), "\n") })
-    table.insert(text, 1, '#include "ops/product.h"')
+    table.insert(text, 1, '#include "ops/product/product.h"')
     local path = helper.file(table.concat(text, "\n") .. "\n", "products.c")
     for _, compiler in ipairs { "gcc", "clang" } do
       assert.equal("", helper.succeeds(("%s -std=c11 -Wall -Wextra -Werror -Wmissing-prototypes -fopenmp-simd -mavx2 "

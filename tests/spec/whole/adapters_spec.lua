@@ -1,6 +1,6 @@
 -- adapters_spec.lua: a program that writes, with two adapters next to its weights: an adapter writes what a program
 -- with the merged one writes; rows of one call have the bits that they have by themselves; a server answers by the
--- adapter's name. Whole models are compared with PEFT's in hf_spec.
+-- adapter's name. So do programs of pictures and of sounds. Whole models are compared with PEFT's in hf_spec.
 local helper = require("tests.spec.helper")
 local serving = require("tests.spec.serving")
 local made = require("tests.spec.checkpoints.made")
@@ -14,20 +14,18 @@ local say = require("tests.say").of(folder)
 local LAYERS, WIDTH = 2, 24
 local OUTPUTS = { ["self_attn.q_proj"] = 24, ["self_attn.v_proj"] = 12, ["mlp.gate_proj"] = 40 }
 
--- Writes an adapter of random numbers for some modules.
+-- Writes an adapter of random numbers. modules: { path, outputs, inputs } each
 local function write_adapter(name, rank, modules)
   local tensors, shapes, config = {}, {}, { peft_type = "LORA", r = rank, lora_alpha = 2 * rank }
   local function add(module, end_, rows, columns)
-    local key, numbers = ("base_model.model.model.layers.%s.lora_%s.weight"):format(module, end_), {}
+    local key, numbers = ("base_model.model.%s.lora_%s.weight"):format(module, end_), {}
     for i = 1, rows * columns do numbers[i] = string.pack("<f", (math.random() - 0.5) * 0.6) end
     shapes[#shapes + 1] = { key, rows, columns }
     tensors[#tensors + 1] = table.concat(numbers)
   end
-  for i = 0, LAYERS - 1 do
-    for _, module in ipairs(modules) do
-      add(i .. "." .. module, "A", rank, WIDTH)
-      add(i .. "." .. module, "B", OUTPUTS[module], rank)
-    end
+  for _, module in ipairs(modules) do
+    add(module[1], "A", rank, module[3])
+    add(module[1], "B", module[2], rank)
   end
   local at, parts = 0, {}
   for i, shape in ipairs(shapes) do
@@ -40,6 +38,17 @@ local function write_adapter(name, rank, modules)
   require("common.files").make_folder(path)
   helper.write(path .. "/adapter_config.json", made.json(config))
   helper.write(path .. "/adapter_model.safetensors", string.pack("<s8", header) .. table.concat(tensors))
+end
+
+-- Returns these modules of each layer of the llama.
+local function of_layers(names)
+  local list = {}
+  for i = 0, LAYERS - 1 do
+    for _, name in ipairs(names) do
+      list[#list + 1] = { ("model.layers.%d.%s"):format(i, name), OUTPUTS[name], WIDTH }
+    end
+  end
+  return list
 end
 
 local function line(program, words) return ("%s/model %s --weights %s"):format(program, words, shell(llama)) end
@@ -80,8 +89,8 @@ end
 setup(function()
   say.run("true")
   math.randomseed(7)
-  write_adapter("sql", 4, { "self_attn.q_proj", "self_attn.v_proj" })
-  write_adapter("tone", 9, { "self_attn.v_proj", "mlp.gate_proj" })
+  write_adapter("sql", 4, of_layers { "self_attn.q_proj", "self_attn.v_proj" })
+  write_adapter("tone", 9, of_layers { "self_attn.v_proj", "mlp.gate_proj" })
   build("beside", "--serve adapters.sql=sql adapters.tone=tone")
   build("none", "")
   build("sql_merged", "adapter=sql")
@@ -171,4 +180,54 @@ describe("a server with adapters", function()
       assert.is_truthy(text:find("tone", 1, true))
     end
   end)
+end)
+
+describe("an adapter next to the weights of a model", function()
+  local APART = 1e-4 -- of logits, as in hf_spec: a merged adapter is rounded with the weights
+
+  -- Models by their option: the folder, what is read, and modules with their outputs and inputs.
+  local models = {
+    image = { path = root .. "/tests/hf/pictures/vit_labels", input = root .. "/tests/pictures/files/rgb420.jpg",
+      modules = { { "vit.encoder.layer.0.attention.attention.query", 24, 24 },
+        { "vit.encoder.layer.1.output.dense", 24, 24 } } },
+    audio = { path = root .. "/tests/hf/sounds/layer", input = root .. "/tests/hf/speech/english/short.wav",
+      modules = { { "wav2vec2.encoder.layers.0.attention.v_proj", 16, 16 },
+        { "wav2vec2.encoder.layers.0.feed_forward.output_dense", 16, 24 } } },
+  }
+
+  setup(function()
+    local list = {}
+    for option, model in pairs(models) do
+      write_adapter("of_" .. option, 3, model.modules)
+      for kind, key in pairs { beside = "adapters.tone", merged = "adapter" } do
+        list[#list + 1] = { name = ("%s_%s"):format(option, kind), path = model.path,
+          words = { "name=model", ("%s=of_%s"):format(key, option) } }
+      end
+    end
+    dofile(root .. "/tests/cases.lua").programs(folder, list)
+  end)
+
+  for option, model in pairs(models) do
+    it(("is chosen with --%s, and gives what the merged one does"):format(option), function()
+      local function answer(kind, more)
+        say.sh(("%s_%s/model run --weights %s --%s %s --output logits=logits.npy %s"):format(option, kind,
+          shell(model.path), option, shell(model.input), more or ""))
+        return (say.npy(folder .. "/logits.npy"))
+      end
+      local function apart(expected, got)
+        local largest = #expected == #got and 0 or math.huge
+        for i, number in ipairs(expected) do
+          largest = math.max(largest, math.abs(number - got[i]) / math.max(1, math.abs(number)))
+        end
+        return largest
+      end
+      local merged, beside, none = answer("merged"), answer("beside", "--adapter tone"), answer("beside")
+      assert.is_true(apart(merged, beside) <= APART, apart(merged, beside))
+      assert.is_true(apart(merged, none) > 100 * APART, apart(merged, none))
+      local code, said = say.run(("%s_beside/model run --weights %s --%s %s --adapter nope"):format(option,
+        shell(model.path), option, shell(model.input)))
+      assert.equal(2, code, said)
+      assert.is_truthy(said:find("tone", 1, true), said)
+    end)
+  end
 end)

@@ -21,7 +21,7 @@ local models = {
 }
 
 -- Tiles of AMX are emulated, by instructions of AVX-512: strips of two tiles of rows, of one, and less.
-local TILES = ("ATTN2C_TARGET=amx ATTN2C_CFLAGS='%s'"):format(helper.emulated_tiles)
+local TILES = "ATTN2C_TARGET=amx"
 if targets.host(targets.machine(os.getenv), { bf16 = true }) == "avx512bf16" then
   table.insert(models, { 70, { 1, 70, 33, 16, 17, 32, 5 }, [[precision = "bf16", target = "amx"]], TILES })
   table.insert(models, { 70, { 65, 48, 15 }, [[precision = { "int8", attention = "int8" }, target = "amx", d_ff = 100]],
@@ -45,7 +45,7 @@ describe("a model of any length", function()
 
   for i, model in ipairs(helper.sample(models, 3)) do
     local most, lengths, more, flags = table.unpack(model)
-    local start = flags and flags .. " lua5.4" or helper.optimised_runtime
+    local start = flags and helper.emulated_tiles or helper.optimised_runtime
     flags = flags or ""
     it("in " .. more .. " is right, and a sequence has the same bits alone and next to others", function()
       local name, root = "any" .. i, helper.shell(helper.absolute_root())

@@ -110,6 +110,8 @@ describe("a description's keys:", function()
     kv_heads = "an integer from 1 to 128", gated = "true or false", norm_kind = "layer or rms",
     short_conv = "an integer from 0 to 64", values = "projected, normed or keys",
     keys_of = "an integer from 0 to 999", layer_scale = "true or false", layer_inputs = "an integer from 1 to 4096",
+    residual_rank = "an integer from 1 to 4096", streams = "false or a table such as { count",
+    gate_sparsity = "a number from 0 to 0.9999",
     residual = "true or false", dropout = "a number from 0 to 1", drop_path = "a number from 0 to 1",
     projections = "true, false or { q =", scoring = "dot or additive", weighting = "softmax, relu or none",
     fully_masked = "zero or nan", bias_kv = "true or false", zero_attn = "true or false",
@@ -148,6 +150,7 @@ describe("a description's keys:", function()
     labels = "a list of texts", label_function = "softmax, sigmoid or none",
     sinusoids = "pairs, halves or fairseq", rope_patches = "true or false",
     experts = "false or a table such as { count", late_interaction = "a table such as { query_marker",
+    spans = "a table such as { label",
     adapter = "a path", adapters = "a list of folders, or a table such as { sql", draft = "a path",
     unroll = "alike or all", max_lines = "an integer from 1 to 10000000", plan = "a table of tile parameters",
   }

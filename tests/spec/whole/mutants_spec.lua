@@ -9,11 +9,11 @@ local list = require("list")
 local mutants = require("run")
 local process = require("common.process")
 
--- Returns the text that a run of a list prints, and its counts.
-local function run(entries)
+-- Returns the text that a run of a list prints, and its counts. note: as for mutants.run.
+local function run(entries, note)
   local said, write = {}, io.write
   io.write = function(...) said[#said + 1] = table.concat({ ... }) end -- luacheck: ignore
-  local ok, counts = pcall(mutants.run, entries, {})
+  local ok, counts = pcall(mutants.run, entries, nil, note)
   io.write = write -- luacheck: ignore
   assert(ok, counts)
   return counts, table.concat(said)
@@ -72,6 +72,29 @@ describe("a run of mutants", function()
     assert.same({ killed = 1, survived = 1, equivalent = 1, wrong = 0 }, counts)
     assert.matches("killed .*one: w\nSURVIVED .*two: w\nequivalent .*three: w: brackets\n$", said)
     assert.equal(before, files.read(helper.root .. "/" .. file))
+  end)
+
+  it("goes on after those that an earlier run killed, as long as their files are as they were", function()
+    local notes, folder = helper.folder() .. "/notes.txt", helper.folder()
+    local function key(each) return mutants.key(each, helper.root) end
+    local all = { entry(), entry { name = "two", new = "n % (number) and 1" },
+      entry { name = "three", suite = "tests/spec/common/words_spec.lua" } }
+    local function left(root)
+      local names = {}
+      for i, group in ipairs(mutants.left(all, mutants.noted(notes), root or helper.root)) do
+        names[i] = {}
+        for k, each in ipairs(group) do names[i][k] = each.name end
+      end
+      return names
+    end
+    assert.same({ { "one", "two" }, { "three" } }, left())
+    run({ all[1], all[2] }, function(each, verdict) mutants.note(notes, key(each), verdict, each) end)
+    assert.same({ { "two" }, { "three" } }, left()) -- it survived
+    mutants.note(notes, key(all[3]), "equivalent", all[3])
+    assert.same({ { "two" } }, left())
+    assert.same({ { "one", "two" }, { "three" } }, left(folder)) -- where the files are others
+    mutants.note(notes, key(all[1]), "survived", all[1])
+    assert.same({ { "one", "two" } }, left())
   end)
 
   it("takes nothing for killed that is wrong in itself", function()

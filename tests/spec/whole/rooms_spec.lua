@@ -47,7 +47,7 @@ end
 
 -- True if a file stands beside others of which one is compiled.
 local function is_one_of_many(path)
-  return path:match("^ops/product") or path:match("^base/processor_")
+  return path:match("^ops/product/") or path:match("^base/processor_")
     or path:match("^system/") and path ~= "system/system.h"
 end
 

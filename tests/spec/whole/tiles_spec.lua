@@ -10,14 +10,14 @@ local golden = root .. "/tests/torch/goldens/torch_causal70"
 local shell = helper.shell
 
 local is_real = os.getenv("ATTN2C_TILES") == "real"
-local FLAGS = is_real and helper.quick or helper.emulated_tiles
+local START = is_real and "lua5.4" or helper.emulated_tiles -- in front of what builds
 local WEIGHTS, INPUT = shell(golden .. "/model.safetensors"), shell(golden .. "/hidden.npy")
 
 local function sh(command) return helper.succeeds(command, folder) end
 
 -- Builds the golden's model with other keys.
-local function build(flags, name, words)
-  sh(("ATTN2C_CFLAGS=%s lua5.4 %s build %s name=%s plan.least_phase=0 plan.least_team=0 %s -o %s"):format(shell(flags),
+local function build(start, name, words)
+  sh(("%s %s build %s name=%s plan.least_phase=0 plan.least_team=0 %s -o %s"):format(start,
     shell(root .. "/gen/attn2c"), shell(golden .. "/description.lua"), name, words, name))
 end
 
@@ -50,7 +50,7 @@ describe("where there are no tiles", function()
 
   it("a library goes on to its next target, and one for amx alone is refused in a line", function()
     if is_real then return end
-    build(helper.quick, "plain", "'target=amx, avx2' precision=int8")
+    build("lua5.4", "plain", "'target=amx, avx2' precision=int8")
     if sh("plain/plain info"):find("in use       amx;", 1, true) then return end -- it has some
     assert.truthy(sh("plain/plain info"):find("in use       avx2;", 1, true))
     assert.is_true(answer("", "plain", WEIGHTS) == answer("avx2", "plain", WEIGHTS))
@@ -71,8 +71,8 @@ describe(is_real and "in this processor's tiles," or "in emulated tiles,", funct
 
   setup(function()
     files.make_folder(folder)
-    build(FLAGS, "crew", "'target=amx, avx2' threads=3 'precision={\"bf16\", attention=\"bf16\"}'")
-    build(FLAGS, "other", "target=amx precision=int8 --embed=" .. WEIGHTS)
+    build(START, "crew", "'target=amx, avx2' threads=3 'precision={\"bf16\", attention=\"bf16\"}'")
+    build(START, "other", "target=amx precision=int8 --embed=" .. WEIGHTS)
     crew, other = answer("amx", "crew", WEIGHTS), answer("amx", "other")
     helper.write(folder .. "/crew.npy", crew)
     helper.write(folder .. "/other.npy", other)
@@ -108,7 +108,7 @@ describe(is_real and "in this processor's tiles," or "in emulated tiles,", funct
   it("models give what PyTorch does, within what is known of it", function()
     for _, case in ipairs { "bf16_wide", "int8_wide" } do
       local from = root .. "/tests/torch/goldens/" .. case
-      sh(("ATTN2C_CFLAGS=%s lua5.4 %s %s %s target=amx"):format(shell(FLAGS), shell(root .. "/tests/program.lua"),
+      sh(("%s %s %s %s target=amx"):format(START, shell(root .. "/tests/program.lua"),
         shell(from .. "/description.lua"), case))
       assert.truthy(files.read(("%s/%s/%s_kernels.c"):format(folder, case, case)):find("attn2c_tile_", 1, true))
       sh(("%s/%s run --weights %s --input %s --output %s.npy"):format(case, case, shell(from .. "/model.safetensors"),

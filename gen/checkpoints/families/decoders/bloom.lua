@@ -2,26 +2,17 @@
 -- and one tensor with query, key and value head by head.
 local heads = require("checkpoints.heads")
 
-local function part(number)
-  return { "h.*.self_attention.query_key_value", part = number, parts = 3, groups = "heads" }
-end
-
 return {
   known = "BLOOM, BLOOMZ",
   model_types = { bloom = "Bloom" },
   called = { bloom = "BLOOM" },
   prefixes = { "transformer.", "" },
   tensors = {
-    { "input.tokens", "word_embeddings" },
-    { "input.norm", "word_embeddings_layernorm" },
-    { "l*.attn.q", part(1) },
-    { "l*.attn.k", part(2) },
-    { "l*.attn.v", part(3) },
+    { "input.{tokens,norm}", "word_{embeddings,embeddings_layernorm}" },
+    { "l*.attn.{q,k,v}", { "h.*.self_attention.query_key_value", parts = 3, groups = "heads" } },
     { "l*.attn.out", "h.*.self_attention.dense" },
-    { "l*.norm1", "h.*.input_layernorm" },
-    { "l*.norm2", "h.*.post_attention_layernorm" },
-    { "l*.ff.up", "h.*.mlp.dense_h_to_4h" },
-    { "l*.ff.down", "h.*.mlp.dense_4h_to_h" },
+    { "l*.{norm1,norm2}", "h.*.{input,post_attention}_layernorm" },
+    { "l*.ff.{up,down}", "h.*.mlp.dense_{h_to_4h,4h_to_h}" },
     { "final_norm", "ln_f" },
   },
   config = heads.config({ vocab = 250880, tied = true }, {

@@ -2,25 +2,18 @@
 -- and value that it shares; parallel parts; rotary positions, or scores that fall with the distance (ALiBi).
 local heads = require("checkpoints.heads")
 
-local function part(number)
-  return { "h.*.self_attention.query_key_value", part = number, parts = { "heads", "kv_heads", "kv_heads" },
-    groups = "kv_heads" }
-end
-
 return {
   known = "Falcon (7B, 40B, 11B, RW)",
   model_types = { falcon = "Falcon" },
   prefixes = { "transformer.", "" },
   tensors = {
     { "input.tokens", "word_embeddings" },
-    { "l*.attn.q", part(1) },
-    { "l*.attn.k", part(2) },
-    { "l*.attn.v", part(3) },
+    { "l*.attn.{q,k,v}", { "h.*.self_attention.query_key_value",
+      parts = { "heads", "kv_heads", "kv_heads" }, groups = "kv_heads" } },
     { "l*.attn.out", "h.*.self_attention.dense" },
     { "l*.norm1", { "h.*.input_layernorm", "h.*.ln_attn" } },
     { "l*.norm2", { "h.*.post_attention_layernorm", "h.*.ln_mlp" } },
-    { "l*.ff.up", "h.*.mlp.dense_h_to_4h" },
-    { "l*.ff.down", "h.*.mlp.dense_4h_to_h" },
+    { "l*.ff.{up,down}", "h.*.mlp.dense_{h_to_4h,4h_to_h}" },
     { "final_norm", "ln_f" },
   },
   config = heads.config({ vocab = 65024, layers = 32, heads = 71, longest = 2048, original = false, rope_theta = false,

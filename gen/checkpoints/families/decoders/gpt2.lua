@@ -1,7 +1,7 @@
 -- gpt2.lua: describes GPT-2 (Radford et al. 2019). Its linear layers are stored [in][out].
 local heads = require("checkpoints.heads")
 
-local function transposed(name, part) return { name, part = part, parts = part and 3, transpose = true } end
+local function transposed(name, parts) return { name, parts = parts, transpose = true } end
 
 return {
   known = "GPT-2, DistilGPT2",
@@ -9,16 +9,11 @@ return {
   called = { gpt2 = "GPT-2" },
   prefixes = { "transformer.", "" },
   tensors = {
-    { "input.tokens", "wte" },
-    { "input.positions", "wpe" },
-    { "l*.attn.q", transposed("h.*.attn.c_attn", 1) },
-    { "l*.attn.k", transposed("h.*.attn.c_attn", 2) },
-    { "l*.attn.v", transposed("h.*.attn.c_attn", 3) },
+    { "input.{tokens,positions}", "{wte,wpe}" },
+    { "l*.attn.{q,k,v}", transposed("h.*.attn.c_attn", 3) },
     { "l*.attn.out", transposed("h.*.attn.c_proj") },
-    { "l*.norm1", "h.*.ln_1" },
-    { "l*.ff.up", transposed("h.*.mlp.c_fc") },
-    { "l*.ff.down", transposed("h.*.mlp.c_proj") },
-    { "l*.norm2", "h.*.ln_2" },
+    { "l*.{norm1,norm2}", "h.*.ln_{1,2}" },
+    { "l*.ff.{up,down}", transposed("h.*.mlp.c_{fc,proj}") },
     { "final_norm", "ln_f" },
   },
     config = heads.config({ vocab = 50257, tied = true }, {

@@ -3,10 +3,6 @@
 local heads = require("checkpoints.heads")
 local words = require("common.words")
 
-local function part(number)
-  return { "layers.*.attention.query_key_value", part = number, parts = 3, groups = "heads" }
-end
-
 return {
   known = "GPT-NeoX, Pythia",
   model_types = { gpt_neox = "GPTNeoX" },
@@ -14,14 +10,10 @@ return {
   prefixes = { "gpt_neox.", "" },
   tensors = {
     { "input.tokens", "embed_in" },
-    { "l*.attn.q", part(1) },
-    { "l*.attn.k", part(2) },
-    { "l*.attn.v", part(3) },
+    { "l*.attn.{q,k,v}", { "layers.*.attention.query_key_value", parts = 3, groups = "heads" } },
     { "l*.attn.out", "layers.*.attention.dense" },
-    { "l*.norm1", "layers.*.input_layernorm" },
-    { "l*.norm2", "layers.*.post_attention_layernorm" },
-    { "l*.ff.up", "layers.*.mlp.dense_h_to_4h" },
-    { "l*.ff.down", "layers.*.mlp.dense_4h_to_h" },
+    { "l*.{norm1,norm2}", "layers.*.{input,post_attention}_layernorm" },
+    { "l*.ff.{up,down}", "layers.*.mlp.dense_{h_to_4h,4h_to_h}" },
     { "final_norm", "final_layer_norm" },
   },
   config = heads.config({ vocab = 50432, d_model = 6144, d_ff = 24576, layers = 44, heads = 64, activation = "gelu",

@@ -8,18 +8,16 @@ local words = require("common.words")
 -- Returns the rules of an expert's weights. Folders in MXFP4 have the weights as [out][in], others as [in][out]. A row
 -- of the gate and a row of up alternate.
 local function weights(when)
-  local list, is_stored = {}, when == nil
-  for part, name in ipairs { "gate", "up" } do
-    list[part] = { ("l*.ff.experts.%s.weight"):format(name), { "layers.*.mlp.experts.gate_up_proj", part = part,
-      parts = 2, groups = "rows", transpose = is_stored, when = when } }
-  end
-  list[3] = { "l*.ff.experts.down.weight", { "layers.*.mlp.experts.down_proj", transpose = is_stored, when = when } }
-  return list
+  local is_stored = when == nil
+  return {
+    { "l*.ff.experts.{gate,up}.weight", { "layers.*.mlp.experts.gate_up_proj", parts = 2, groups = "rows",
+      transpose = is_stored, when = when } },
+    { "l*.ff.experts.down.weight", { "layers.*.mlp.experts.down_proj", transpose = is_stored, when = when } },
+  }
 end
 
 local tensors = words.append(weights { "names.quantised", "mxfp4" }, weights(), {
-  { "l*.ff.experts.gate.bias", { "layers.*.mlp.experts.gate_up_proj_bias", part = 1, parts = 2, groups = "rows" } },
-  { "l*.ff.experts.up.bias", { "layers.*.mlp.experts.gate_up_proj_bias", part = 2, parts = 2, groups = "rows" } },
+  { "l*.ff.experts.{gate,up}.bias", { "layers.*.mlp.experts.gate_up_proj_bias", parts = 2, groups = "rows" } },
   { "l*.ff.experts.down.bias", "layers.*.mlp.experts.down_proj_bias" },
   { "l*.ff.router", "layers.*.mlp.router" },
   { "l*.attn.sinks", "layers.*.self_attn.sinks" },

@@ -10,13 +10,9 @@ return {
   prefixes = { "transformer.", "" },
   tensors = {
     { "input.tokens", "wte" },
-    { "l*.attn.q", "h.*.attn.q_proj" },
-    { "l*.attn.k", "h.*.attn.k_proj" },
-    { "l*.attn.v", "h.*.attn.v_proj" },
-    { "l*.attn.out", "h.*.attn.out_proj" },
+    { "l*.attn.{q,k,v,out}", "h.*.attn.{q,k,v,out}_proj" },
     { "l*.norm1", "h.*.ln_1" },
-    { "l*.ff.up", "h.*.mlp.fc_in" },
-    { "l*.ff.down", "h.*.mlp.fc_out" },
+    { "l*.ff.{up,down}", "h.*.mlp.fc_{in,out}" },
     { "final_norm", "ln_f" },
   },
   config = heads.config({ vocab = 50400, tied = false }, {

@@ -1,5 +1,4 @@
--- lfm2.lua: describes LFM2 (Liquid AI 2025): decoders most of whose layers have a gated short convolution in place of
--- an attention.
+-- lfm2.lua: describes LFM2 (Liquid AI 2025): most layers have a gated short convolution, not an attention.
 local heads = require("checkpoints.heads")
 local layers = require("checkpoints.layers")
 local words = require("common.words")
@@ -7,23 +6,14 @@ local words = require("common.words")
 local lfm2 = {}
 
 -- Returns the rule of one of the three projections that a convolution reads.
-local function projected(part) return { "layers.*.conv.in_proj", part = part, parts = 3 } end
-
 --- The names of a layer's tensors that differ from Llama's.
 lfm2.layer_tensors = {
-  { "l*.conv.b", projected(1) },
-  { "l*.conv.c", projected(2) },
-  { "l*.conv.x", projected(3) },
+  { "l*.conv.{b,c,x}", { "layers.*.conv.in_proj", parts = 3 } },
   { "l*.conv", "layers.*.conv.conv" },
   { "l*.conv.out", "layers.*.conv.out_proj" },
-  { "l*.attn.q_norm", "layers.*.self_attn.q_layernorm" },
-  { "l*.attn.k_norm", "layers.*.self_attn.k_layernorm" },
-  { "l*.attn.out", "layers.*.self_attn.out_proj" },
-  { "l*.norm1", "layers.*.operator_norm" },
-  { "l*.ff.gate", "layers.*.feed_forward.w1" },
-  { "l*.ff.up", "layers.*.feed_forward.w3" },
-  { "l*.ff.down", "layers.*.feed_forward.w2" },
-  { "l*.norm2", "layers.*.ffn_norm" },
+  { "l*.attn.{q_norm,k_norm,out}", "layers.*.self_attn.{q_layernorm,k_layernorm,out_proj}" },
+  { "l*.{norm1,norm2}", "layers.*.{operator,ffn}_norm" },
+  { "l*.ff.{gate,up,down}", "layers.*.feed_forward.{w1,w3,w2}" },
   { "final_norm", "embedding_norm" },
 }
 

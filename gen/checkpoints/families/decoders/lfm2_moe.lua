@@ -11,8 +11,7 @@ return heads.llama_family {
   called = { lfm2_moe = "LFM2 of experts" },
   tensors = heads.llama_tensors(words.append({
     { "l*.ff.router.correction", "layers.*.feed_forward.expert_bias" },
-  }, experts.tensors({ "feed_forward.gate" }, "feed_forward.experts.{expert}.w1", "feed_forward.experts.{expert}.w3",
-    "feed_forward.experts.{expert}.w2"), lfm2.layer_tensors)),
+  }, experts.tensors({ "feed_forward.gate" }, "feed_forward.experts.{expert}.{w1,w3,w2}"), lfm2.layer_tensors)),
   config = lfm2.config_of({ d_model = 2048, d_ff = 7168 }, experts.config({ experts_count = 32, experts_used = 4,
     experts_width = 1792 }, {
     { "norm_topk_prob", to = "normalise", default = true, kind = "flag" },

@@ -2,8 +2,6 @@
 -- queries, keys and values within limits.
 local heads = require("checkpoints.heads")
 
-local function part(number) return { "blocks.*.attn.Wqkv", part = number, parts = 3 } end
-
 return {
   known = "MPT 7B and 30B",
   model_types = { mpt = "Mpt" },
@@ -11,14 +9,10 @@ return {
   prefixes = { "transformer.", "" },
   tensors = {
     { "input.tokens", "wte" },
-    { "l*.attn.q", part(1) },
-    { "l*.attn.k", part(2) },
-    { "l*.attn.v", part(3) },
+    { "l*.attn.{q,k,v}", { "blocks.*.attn.Wqkv", parts = 3 } },
     { "l*.attn.out", "blocks.*.attn.out_proj" },
-    { "l*.norm1", "blocks.*.norm_1" },
-    { "l*.norm2", "blocks.*.norm_2" },
-    { "l*.ff.up", "blocks.*.ffn.up_proj" },
-    { "l*.ff.down", "blocks.*.ffn.down_proj" },
+    { "l*.{norm1,norm2}", "blocks.*.norm_{1,2}" },
+    { "l*.ff.{up,down}", "blocks.*.ffn.{up,down}_proj" },
     { "final_norm", "norm_f" },
   },
   config = heads.config({ vocab = 50368, tied = true }, {

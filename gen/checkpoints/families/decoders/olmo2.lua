@@ -7,10 +7,8 @@ return heads.llama_family {
   model_types = { olmo2 = "Olmo2" },
   called = { olmo2 = "OLMo 2" },
   tensors = heads.llama_tensors {
-    { "l*.attn.q_norm", "layers.*.self_attn.q_norm" },
-    { "l*.attn.k_norm", "layers.*.self_attn.k_norm" },
-    { "l*.norm1", "layers.*.post_attention_layernorm" },
-    { "l*.norm2", "layers.*.post_feedforward_layernorm" },
+    { "l*.attn.{q,k}_norm", "layers.*.self_attn.{q,k}_norm" },
+    { "l*.{norm1,norm2}", "layers.*.post_{attention,feedforward}_layernorm" },
   },
   config = heads.llama_config { vocab = 50304, d_ff = 11008, longest = 2048, rms_eps = 1e-5, attention_bias = false },
   fixed = heads.llama_with { norm = "res_post", qk_norm = "all" },

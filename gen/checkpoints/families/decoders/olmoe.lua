@@ -9,8 +9,7 @@ return heads.llama_family {
   model_types = { olmoe = "Olmoe" },
   called = { olmoe = "OLMoE" },
   tensors = heads.llama_tensors(words.append({
-    { "l*.attn.q_norm", "layers.*.self_attn.q_norm" },
-    { "l*.attn.k_norm", "layers.*.self_attn.k_norm" },
+    { "l*.attn.{q,k}_norm", "layers.*.self_attn.{q,k}_norm" },
   }, experts.qwen_tensors)),
   config = heads.llama_config({ vocab = 50304, d_model = 2048, layers = 16, heads = 16, d_ff = 2048, longest = 4096,
     kv_heads = 16, attention_bias = false, rms_eps = 1e-5 },

@@ -1,12 +1,8 @@
--- phi3.lua: describes Phi 3 and 4 (Abdin et al. 2024): Llama with one tensor for query, key and value and one for gate
--- and up.
+-- phi3.lua: describes Phi 3 and 4 (Abdin et al. 2024): Llama with one tensor for query, key, value, one for gate, up.
 local faults = require("common.faults")
 local heads = require("checkpoints.heads")
 local layers = require("checkpoints.layers")
-
-local function part(number)
-  return { "layers.*.self_attn.qkv_proj", part = number, parts = { "heads", "kv_heads", "kv_heads" } }
-end
+local words = require("common.words")
 
 -- Checks the type of scaled positions, for which transformers takes su and yarn as longrope.
 local function check_rope(facts)
@@ -14,10 +10,8 @@ local function check_rope(facts)
     or facts.rope_parameters or {}
   local word = dictionary.rope_type or dictionary.type or "default"
   if word == "su" or word == "yarn" then
-    local copy = {}
-    for key, value in pairs(dictionary) do copy[key] = value end
-    copy.rope_type, copy.type = "longrope", nil
-    facts.rope_scaling = copy
+    facts.rope_scaling = words.merged(dictionary, { rope_type = "longrope" })
+    facts.rope_scaling.type = nil
   elseif word ~= "default" and word ~= "longrope" then
     faults.raise("usage", ("config.json: rope: type %s is not supported; supported: default, longrope"):format(
       type(word) == "string" and faults.quote(word) or tostring(word)))
@@ -29,11 +23,8 @@ return heads.llama_family {
   model_types = { phi3 = "Phi3" },
   called = { phi3 = "Phi 3 and 4" },
   tensors = heads.llama_tensors {
-    { "l*.attn.q", part(1) },
-    { "l*.attn.k", part(2) },
-    { "l*.attn.v", part(3) },
-    { "l*.ff.gate", { "layers.*.mlp.gate_up_proj", part = 1, parts = 2 } },
-    { "l*.ff.up", { "layers.*.mlp.gate_up_proj", part = 2, parts = 2 } },
+    { "l*.attn.{q,k,v}", { "layers.*.self_attn.qkv_proj", parts = { "heads", "kv_heads", "kv_heads" } } },
+    { "l*.ff.{gate,up}", { "layers.*.mlp.gate_up_proj", parts = 2 } },
   },
   config = heads.llama_config { vocab = 32064, d_model = 3072, d_ff = 8192, longest = 4096, original = 4096,
     rms_eps = 1e-5, partial = 1, window = false },

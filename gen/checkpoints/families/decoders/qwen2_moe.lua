@@ -9,9 +9,7 @@ return heads.llama_family {
   model_types = { qwen2_moe = "Qwen2Moe" },
   called = { qwen2_moe = "Qwen 1.5 and 2 of experts" },
   tensors = heads.llama_tensors(words.append({
-    { "l*.ff.shared.gate", "layers.*.mlp.shared_expert.gate_proj" },
-    { "l*.ff.shared.up", "layers.*.mlp.shared_expert.up_proj" },
-    { "l*.ff.shared.down", "layers.*.mlp.shared_expert.down_proj" },
+    { "l*.ff.shared.{gate,up,down}", "layers.*.mlp.shared_expert.{gate,up,down}_proj" },
     { "l*.ff.shared_gate", "layers.*.mlp.shared_expert_gate" },
   }, experts.qwen_tensors)),
   config = heads.llama_config(words.merged(layers.of_qwen, { vocab = 151936, d_model = 2048, layers = 24, heads = 16,

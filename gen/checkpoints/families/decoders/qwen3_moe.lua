@@ -9,8 +9,7 @@ return heads.llama_family {
   model_types = { qwen3_moe = "Qwen3Moe" },
   called = { qwen3_moe = "Qwen 3 of experts" },
   tensors = heads.llama_tensors(words.append({
-    { "l*.attn.q_norm", "layers.*.self_attn.q_norm" },
-    { "l*.attn.k_norm", "layers.*.self_attn.k_norm" },
+    { "l*.attn.{q,k}_norm", "layers.*.self_attn.{q,k}_norm" },
   }, experts.qwen_tensors)),
   config = heads.llama_config({ vocab = 151936, d_model = 2048, layers = 24, d_ff = 6144, longest = 32768,
     kv_heads = 4, attention_bias = false, use_window = false, window = false },

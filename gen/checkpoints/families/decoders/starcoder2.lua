@@ -8,8 +8,7 @@ return heads.llama_family {
   model_types = { starcoder2 = "Starcoder2" },
   called = { starcoder2 = "StarCoder 2" },
   tensors = heads.llama_tensors {
-    { "l*.ff.up", "layers.*.mlp.c_fc" },
-    { "l*.ff.down", "layers.*.mlp.c_proj" },
+    { "l*.ff.{up,down}", "layers.*.mlp.c_{fc,proj}" },
   },
   config = heads.llama_config({ vocab = 49152, d_model = 3072, d_ff = 12288, layers = 30, heads = 24, kv_heads = 2,
     activation = "gelu_pytorch_tanh", longest = 4096, tied = true, window = false }, {

@@ -10,14 +10,9 @@ return {
   prefixes = { "albert.", "" },
   tensors = heads.bert_tables {
     { "input.projection", "encoder.embedding_hidden_mapping_in" },
-    { "l*.attn.q", layer .. "attention.query" },
-    { "l*.attn.k", layer .. "attention.key" },
-    { "l*.attn.v", layer .. "attention.value" },
-    { "l*.attn.out", layer .. "attention.dense" },
-    { "l*.norm1", layer .. "attention.LayerNorm" },
-    { "l*.ff.up", layer .. "ffn" },
-    { "l*.ff.down", layer .. "ffn_output" },
-    { "l*.norm2", layer .. "full_layer_layer_norm" },
+    { "l*.attn.{q,k,v,out}", layer .. "attention.{query,key,value,dense}" },
+    { "l*.{norm1,norm2}", layer .. "{attention.LayerNorm,full_layer_layer_norm}" },
+    { "l*.ff.{up,down}", layer .. "{ffn,ffn_output}" },
   },
   config = heads.bert_config({ vocab = 30000, types = 2, d_model = 4096, layers = 12, heads = 64, d_ff = 16384,
     activation = "gelu_new", embedding = 128 }, {

@@ -1,11 +1,8 @@
 -- gte.lua: describes GTE v1.5 and gte-multilingual (Zhang et al. 2024): BERT with rotary positions and gated
--- feed-forwards. Published folders have the model_type "new" and code of their own; folders of transformers 5 have
--- "gte".
+-- feed-forwards. Published folders have the model_type "new" and own code; folders of transformers 5 have "gte".
 local faults = require("common.faults")
 local heads = require("checkpoints.heads")
 local rotary = require("checkpoints.rotary")
-
-local function third(number) return { "encoder.layer.*.attention.qkv_proj", part = number, parts = 3 } end
 
 -- Returns rope_theta and rope_scaling of a published folder. Its only scaling is called ntk: a base that is greater by
 -- the factor, and frequencies that are less by a root of it.
@@ -40,15 +37,11 @@ return {
   sums_types = true,
   tensors = heads.typed_tokens {
     { "input.norm", "embeddings.LayerNorm" },
-    { "l*.attn.q", third(1) },
-    { "l*.attn.k", third(2) },
-    { "l*.attn.v", third(3) },
+    { "l*.attn.{q,k,v}", { "encoder.layer.*.attention.qkv_proj", parts = 3 } },
     { "l*.attn.out", "encoder.layer.*.attention.o_proj" },
-    { "l*.norm1", "encoder.layer.*.attn_ln" },
-    { "l*.ff.up", { "encoder.layer.*.mlp.up_gate_proj", part = 1, parts = 2 } },
-    { "l*.ff.gate", { "encoder.layer.*.mlp.up_gate_proj", part = 2, parts = 2 } },
+    { "l*.{norm1,norm2}", "encoder.layer.*.{attn,mlp}_ln" },
+    { "l*.ff.{up,gate}", { "encoder.layer.*.mlp.up_gate_proj", parts = 2 } },
     { "l*.ff.down", "encoder.layer.*.mlp.down_proj" },
-    { "l*.norm2", "encoder.layer.*.mlp_ln" },
   },
     config = heads.config({ vocab = 250048, d_model = 768, layers = 12, heads = 12, d_ff = 3072, activation = "gelu",
     longest = 8192, eps = 1e-12, rope_theta = 160000.0, tied = true, head_dim = false, types = 1 }, {

@@ -19,11 +19,7 @@ return {
   sums_types = true,
   tensors = heads.typed_tokens {
     { "input.norm", "embeddings.LayerNorm" },
-    { "l*.attn.q", layer .. "attention.self.query" },
-    { "l*.attn.k", layer .. "attention.self.key" },
-    { "l*.attn.v", layer .. "attention.self.value" },
-    { "l*.attn.q_norm", layer .. "attention.self.layer_norm_q" },
-    { "l*.attn.k_norm", layer .. "attention.self.layer_norm_k" },
+    { "l*.attn.{q,k,v,q_norm,k_norm}", layer .. "attention.self.{query,key,value,layer_norm_q,layer_norm_k}" },
     { "l*.attn.out", layer .. "attention.output.dense" },
     { "l*.norm1", { layer .. "attention.output.LayerNorm", layer .. "layer_norm_1" } },
     { "l*.ff.gate.weight", half(2, 2) },

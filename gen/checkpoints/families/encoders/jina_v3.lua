@@ -22,19 +22,13 @@ local tensors = {
     { plus = weight("embeddings.token_type_embeddings", { row = 0 }), when = { "input.types", 0 } }) },
   { "input.tokens.weight", weight("embeddings.word_embeddings") },
   { "input.types.weight", weight("embeddings.token_type_embeddings") },
-  { "input.norm", "emb_ln" }, { "l*.norm1", LAYER .. "norm1" }, { "l*.norm2", LAYER .. "norm2" },
+  { "input.norm", "emb_ln" },
+  { "l*.{norm1,norm2}", LAYER .. "{norm1,norm2}" },
+  { "l*.attn.{q,k,v}.weight", weight(LAYER .. "mixer.Wqkv", { parts = 3 }) },
+  { "l*.attn.{q,k,v}.bias", { LAYER .. "mixer.Wqkv.bias", parts = 3 } },
+  { "l*.{attn.out,ff.up,ff.down}.weight", weight(LAYER .. "{mixer.out_proj,mlp.fc1,mlp.fc2}") },
+  { "l*.{attn.out,ff.up,ff.down}.bias", LAYER .. "{mixer.out_proj,mlp.fc1,mlp.fc2}.bias" },
 }
-
-local function add(path, name, part)
-  local parts = part and 3 or nil
-  tensors[#tensors + 1] = { path .. ".weight", weight(LAYER .. name, { part = part, parts = parts }) }
-  tensors[#tensors + 1] = { path .. ".bias", { LAYER .. name .. ".bias", part = part, parts = parts } }
-end
-
-for part, path in ipairs { "l*.attn.q", "l*.attn.k", "l*.attn.v" } do add(path, "mixer.Wqkv", part) end
-add("l*.attn.out", "mixer.out_proj")
-add("l*.ff.up", "mlp.fc1")
-add("l*.ff.down", "mlp.fc2")
 
 local model = heads.model("pooler.dense")
 model[3].tensors = { weight = {}, bias = { "roberta.pooler.dense.bias", "pooler.dense.bias" } }

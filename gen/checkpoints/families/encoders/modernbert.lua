@@ -11,25 +11,18 @@ local dense = { "linear", to = "d_model", activation = "classifier_activation", 
 local norm = { "norm", tensor = "head.norm" }
 local pool = { "pool", over = "pooling" }
 
-local function part(name, number) return { name, part = number, parts = number and 3 } end
-
 return {
   known = "ModernBERT, gte-modernbert, modernbert-embed, and their rerankers",
   model_types = { modernbert = "ModernBert" },
   called = { modernbert = "ModernBERT" },
   prefixes = { "model.", "" },
   tensors = {
-    { "input.tokens", "embeddings.tok_embeddings" },
-    { "input.norm", "embeddings.norm" },
-    { "l*.attn.q", part("layers.*.attn.Wqkv", 1) },
-    { "l*.attn.k", part("layers.*.attn.Wqkv", 2) },
-    { "l*.attn.v", part("layers.*.attn.Wqkv", 3) },
+    { "input.{tokens,norm}", "embeddings.{tok_embeddings,norm}" },
+    { "l*.attn.{q,k,v}", { "layers.*.attn.Wqkv", parts = 3 } },
     { "l*.attn.out", "layers.*.attn.Wo" },
-    { "l*.norm1", "layers.*.attn_norm" },
-    { "l*.ff.gate", { "layers.*.mlp.Wi", part = 1, parts = 2 } },
-    { "l*.ff.up", { "layers.*.mlp.Wi", part = 2, parts = 2 } },
+    { "l*.{norm1,norm2}", "layers.*.{attn,mlp}_norm" },
+    { "l*.ff.{gate,up}", { "layers.*.mlp.Wi", parts = 2 } },
     { "l*.ff.down", "layers.*.mlp.Wo" },
-    { "l*.norm2", "layers.*.mlp_norm" },
     { "final_norm", "final_norm" },
   },
     config = heads.config({ vocab = 50368, d_model = 768, layers = 22, heads = 12, d_ff = 1152, longest = 8192,

@@ -5,8 +5,6 @@ local heads = require("checkpoints.heads")
 local layers = require("checkpoints.layers")
 local words = require("common.words")
 
-local function third(number) return { "encoder.layers.*.attn.Wqkv", part = number, parts = 3 } end
-
 -- Sets what the published code takes for keys that a folder does not have.
 local function set_published(facts, config)
   local function flag(key) return config[key] == nil or config[key] == true end
@@ -48,16 +46,12 @@ return {
   sums_types = true,
   tensors = heads.typed_tokens {
     { "input.norm", "emb_ln" },
-    { "l*.attn.q", third(1) },
-    { "l*.attn.k", third(2) },
-    { "l*.attn.v", third(3) },
+    { "l*.attn.{q,k,v}", { "encoder.layers.*.attn.Wqkv", parts = 3 } },
     { "l*.attn.out", "encoder.layers.*.attn.out_proj" },
-    { "l*.norm1", "encoder.layers.*.norm1" },
+    { "l*.{norm1,norm2}", "encoder.layers.*.{norm1,norm2}" },
     { "l*.ff.gate", "encoder.layers.*.mlp.fc12" },
     { "l*.ff.up", { "encoder.layers.*.mlp.fc11", when = { "gated", true } } },
-    { "l*.ff.up", "encoder.layers.*.mlp.fc1" },
-    { "l*.ff.down", "encoder.layers.*.mlp.fc2" },
-    { "l*.norm2", "encoder.layers.*.norm2" },
+    { "l*.ff.{up,down}", "encoder.layers.*.mlp.{fc1,fc2}" },
     { "l*.ff.router", "encoder.layers.*.mlp.router.layer" },
     { "l*.ff.experts.up.weight", { "encoder.layers.*.mlp.experts.mlp.w1", flat = true } },
     { "l*.ff.experts.down.weight", { "encoder.layers.*.mlp.experts.mlp.w2", flat = true, transpose = true } },

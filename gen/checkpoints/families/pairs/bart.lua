@@ -1,5 +1,4 @@
--- bart.lua: describes BART (Lewis et al. 2019), which writes summaries: norms after each part, and one of the
--- embeddings.
+-- bart.lua: describes BART (Lewis et al. 2019): summaries; norms after each part, and of the embeddings.
 local seq2seq = require("checkpoints.seq2seq")
 
 return seq2seq.family {

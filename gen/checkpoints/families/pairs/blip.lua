@@ -7,13 +7,8 @@ local seq2seq = require("checkpoints.seq2seq")
 local cross, predictions = "encoder.layer.*.crossattention.", "text_decoder.cls.predictions."
 
 local tensors = seq2seq.add_part({}, "", "text_decoder.bert.", {
-  { "input.tokens", "embeddings.word_embeddings" },
-  { "input.positions", "embeddings.position_embeddings" },
-  { "input.norm", "embeddings.LayerNorm" },
-  { "l*.cross.q", cross .. "self.query" },
-  { "l*.cross.k", cross .. "self.key" },
-  { "l*.cross.v", cross .. "self.value" },
-  { "l*.cross.out", cross .. "output.dense" },
+  { "input.{tokens,positions,norm}", "embeddings.{word_embeddings,position_embeddings,LayerNorm}" },
+  { "l*.cross.{q,k,v,out}", cross .. "{self.query,self.key,self.value,output.dense}" },
   { "l*.norm_cross", cross .. "output.LayerNorm" },
   table.unpack(heads.bert_layers),
 })

@@ -2,13 +2,9 @@
 local gpt2 = require("checkpoints.families.decoders.gpt2")
 local seq2seq = require("checkpoints.seq2seq")
 
-local function transposed(name, part, parts) return { name, part = part, parts = parts, transpose = true } end
-
 local cross = {
-  { "l*.cross.q", transposed("h.*.crossattention.q_attn") },
-  { "l*.cross.k", transposed("h.*.crossattention.c_attn", 1, 2) },
-  { "l*.cross.v", transposed("h.*.crossattention.c_attn", 2, 2) },
-  { "l*.cross.out", transposed("h.*.crossattention.c_proj") },
+  { "l*.cross.{q,out}", { "h.*.crossattention.{q_attn,c_proj}", transpose = true } },
+  { "l*.cross.{k,v}", { "h.*.crossattention.c_attn", parts = 2, transpose = true } },
   { "l*.norm_cross", "h.*.ln_cross_attn" },
 }
 

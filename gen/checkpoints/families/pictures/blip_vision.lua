@@ -1,8 +1,6 @@
 -- blip_vision.lua: describes the image tower of BLIP (Li et al. 2022), by itself or as the encoder of blip.lua.
 local heads = require("checkpoints.heads")
 
-local joined = "encoder.layers.*.self_attn.qkv"
-
 return {
   known = "BLIP: the image tower",
   model_types = { blip_vision_model = "BlipVision" },
@@ -12,14 +10,10 @@ return {
     { "input.class", "embeddings.class_embedding" },
     { "input.positions.weight", "embeddings.position_embedding" },
     { "input.patches", "embeddings.patch_embedding" },
-    { "l*.attn.q", { joined, part = 1, parts = 3 } },
-    { "l*.attn.k", { joined, part = 2, parts = 3 } },
-    { "l*.attn.v", { joined, part = 3, parts = 3 } },
+    { "l*.attn.{q,k,v}", { "encoder.layers.*.self_attn.qkv", parts = 3 } },
     { "l*.attn.out", "encoder.layers.*.self_attn.projection" },
-    { "l*.norm1", "encoder.layers.*.layer_norm1" },
-    { "l*.ff.up", "encoder.layers.*.mlp.fc1" },
-    { "l*.ff.down", "encoder.layers.*.mlp.fc2" },
-    { "l*.norm2", "encoder.layers.*.layer_norm2" },
+    { "l*.{norm1,norm2}", "encoder.layers.*.layer_{norm1,norm2}" },
+    { "l*.ff.{up,down}", "encoder.layers.*.mlp.{fc1,fc2}" },
     { "final_norm", "post_layernorm" },
   },
   config = heads.image_config {},

@@ -20,9 +20,7 @@ return {
   other = function(given, tower) return given.model_type == "clip" and tower == "text" and "clip:text" or nil end,
   prefixes = { "vision_model.", "" },
   tensors = heads.clip_layers {
-    { "input.class", "embeddings.class_embedding" },
-    { "input.positions", "embeddings.position_embedding" },
-    { "input.patches", "embeddings.patch_embedding" },
+    { "input.{class,positions,patches}", "embeddings.{class,position,patch}_embedding" },
     { "input.norm", "pre_layrnorm" },
   },
   config = heads.image_config({ eps = 1e-5, patch = 32, activation = heads.of_clip }, {

@@ -26,8 +26,7 @@ return {
   other = function(given, tower) return given.model_type == "siglip" and tower == "text" and "siglip:text" or nil end,
   prefixes = { "vision_model.", "" },
   tensors = heads.clip_layers {
-    { "input.positions", "embeddings.position_embedding" },
-    { "input.patches", "embeddings.patch_embedding" },
+    { "input.{positions,patches}", "embeddings.{position,patch}_embedding" },
     { "final_norm", "post_layernorm" },
   },
   config = heads.image_config { eps = 1e-6, activation = "gelu_pytorch_tanh" },

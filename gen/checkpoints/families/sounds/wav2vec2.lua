@@ -2,20 +2,18 @@
 -- UniSpeech-SAT. Convolutions over samples make the features, which the encoder reads.
 local faults = require("common.faults")
 local heads = require("checkpoints.heads")
+local words = require("common.words")
 
 local CONV = "encoder.pos_conv_embed.conv"
 local PREFIXES = { "wav2vec2.", "hubert.", "unispeech.", "unispeech_sat.", "wavlm.", "" }
 
 -- Tensors of each layer, with the same names in all of these models.
 local function layers(list)
-  for path, name in pairs { ["attn.q"] = "attention.q_proj", ["attn.k"] = "attention.k_proj",
-    ["attn.v"] = "attention.v_proj", ["attn.out"] = "attention.out_proj", norm1 = "layer_norm",
-    ["ff.up"] = "feed_forward.intermediate_dense", ["ff.down"] = "feed_forward.output_dense",
-    norm2 = "final_layer_norm" } do
-    list[#list + 1] = { "l*." .. path, "encoder.layers.*." .. name }
-  end
-  table.sort(list, function(a, b) return a[1] < b[1] end)
-  return list
+  return words.append(list, {
+    { "l*.attn.{q,k,v,out}", "encoder.layers.*.attention.{q,k,v,out}_proj" },
+    { "l*.ff.{up,down}", "encoder.layers.*.feed_forward.{intermediate,output}_dense" },
+    { "l*.{norm1,norm2}", "encoder.layers.*.{layer_norm,final_layer_norm}" },
+  })
 end
 
 local function derive(f, _, names, has)
@@ -68,8 +66,7 @@ return {
   tensors = layers {
     { "sound.*", "feature_extractor.conv_layers.*.conv" },
     { "sound.*.norm", "feature_extractor.conv_layers.*.layer_norm" },
-    { "input.features_norm", "feature_projection.layer_norm" },
-    { "input.linear", "feature_projection.projection" },
+    { "input.{features_norm,linear}", "feature_projection.{layer_norm,projection}" },
     { "input.norm", "encoder.layer_norm" },
     { "final_norm", "encoder.layer_norm" },
     { "positions.conv.weight", { CONV .. ".parametrizations.weight.original1", CONV .. ".weight_v",

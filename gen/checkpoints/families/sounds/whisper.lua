@@ -3,8 +3,7 @@
 local seq2seq = require("checkpoints.seq2seq")
 
 local tensors = {
-  { "encoder.input.conv1", "encoder.conv1" },
-  { "encoder.input.conv2", "encoder.conv2" },
+  { "encoder.input.{conv1,conv2}", "encoder.{conv1,conv2}" },
 }
 table.move(seq2seq.tensors, 1, #seq2seq.tensors, #tensors + 1, tensors)
 

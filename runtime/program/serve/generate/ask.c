@@ -3,12 +3,12 @@
 #include "program/serve/generate/generate.h"
 
 #include <math.h>
-#include <sys/random.h>
 #include <time.h>
 
 #include "generate/breakers.h"
 #include "generate/dry.h"
 #include "generate/stop.h"
+#include "program/system.h"
 
 enum { MOST_BIASES = 4096, MOST_BREAKERS = 64 };
 
@@ -38,12 +38,6 @@ void attn2c_ask_told(attn2c_job *job);
 void attn2c_ask_done(attn2c_job *job);
 const attn2c_job_kind attn2c_ask_kind = {.told = attn2c_ask_told, .done = attn2c_ask_done, .free = free_job};
 
-/* Replies that there is no memory. */
-static void lack_memory(attn2c_request *r) {
-  if (!r->failed) attn2c_serve_refuse(r->exchange, 503, NULL, NULL, "no memory for the request");
-  r->failed = 1;
-}
-
 static int take_stop(void *given, const char *text, size_t length) {
   attn2c_ask *ask = given;
   char **stops = attn2c_grown(ask->stops, (size_t)ask->stop_count, sizeof *stops);
@@ -67,7 +61,7 @@ static void read_biases(attn2c_request *r, attn2c_ask *ask, int32_t vocabulary) 
   ask->bias_tokens = calloc(count + 1, sizeof *ask->bias_tokens);
   ask->biases = calloc(count + 1, sizeof *ask->biases);
   if (!ask->bias_tokens || !ask->biases) {
-    lack_memory(r);
+    attn2c_request_no_memory(r);
     return;
   }
   json_object_foreach(given, name, value) {
@@ -127,7 +121,7 @@ static void read_dry(attn2c_request *r, attn2c_ask *ask, const attn2c_serve_gene
     const int status = attn2c_dry_breakers(g->showing, g->calls.vocabulary,
                                            is_given ? (const char *const *)own.texts : usual,
                                            is_given ? own.count : 4, &ask->breakers, &s->dry_breaker_count);
-    if (status == ATTN2C_MEMORY) lack_memory(r);
+    if (status == ATTN2C_MEMORY) attn2c_request_no_memory(r);
     if (status == ATTN2C_FORMAT)
       attn2c_request_refuse(r, "dry_sequence_breakers", attn2c_request_field(r, "dry_sequence_breakers"),
                             "texts that the tokenizer can encode are allowed");
@@ -192,7 +186,7 @@ static void read_sampling(attn2c_request *r, attn2c_ask *ask, const attn2c_gener
   if (s->mirostat && !attn2c_request_field(r, "min_p")) min_p = 0;
   s->temperature = temperature, s->top_p = top_p, s->min_p = min_p, s->top_k = top_k < 0 ? 0 : top_k;
   s->seed = (uint64_t)seed;
-  if (!has_seed && getrandom(&s->seed, sizeof s->seed, 0) != sizeof s->seed) s->seed = (uint64_t)ask->created;
+  if (!has_seed && !attn2c_program_random(&s->seed, sizeof s->seed)) s->seed = (uint64_t)ask->created;
 }
 
 /* Refuses what is asked for and not there, by its name. */
@@ -312,12 +306,9 @@ static void read_grammar(attn2c_server *server, attn2c_request *r, attn2c_ask *a
       status = find_grammar(server, &form, text, &ask->grammar, &said);
     else
       free(text);
-    if (status == ATTN2C_MEMORY) lack_memory(r);
-    if (status != ATTN2C_OK && !r->failed) {
-      faults[strcspn(faults, "\n")] = '\0';
-      attn2c_serve_refuse(r->exchange, 400, form.name, NULL, "%s", faults);
-      r->failed = 1;
-    }
+    if (status == ATTN2C_MEMORY) attn2c_request_no_memory(r);
+    faults[strcspn(faults, "\n")] = '\0';
+    if (status != ATTN2C_OK) attn2c_request_fail(r, 400, form.name, NULL, "%s", faults);
   }
   json_decref(any_object);
   free(calls);
@@ -341,9 +332,7 @@ static void read_languages(attn2c_server *server, attn2c_request *r, attn2c_ask 
       attn2c_find_languages(server->generate->tokenizer, &asked, &ask->languages, &said) == ATTN2C_OK)
     return;
   const int is_of_source = strncmp(why, asked.source_name, strlen(asked.source_name)) == 0;
-  attn2c_serve_refuse(r->exchange, 400, is_of_source ? asked.source_name : asked.target_name, NULL, "%s",
-                      why);
-  r->failed = 1;
+  attn2c_request_fail(r, 400, is_of_source ? asked.source_name : asked.target_name, NULL, "%s", why);
 }
 
 /* Reads which log-probabilities are asked for. */
@@ -382,7 +371,7 @@ attn2c_ask *attn2c_ask_read(attn2c_server *server, attn2c_request *r, const attn
   int64_t tokens = 0, n = 1, best = 1;
   if (!ask) {
     if (tools) json_decref(tools->list);
-    lack_memory(r);
+    attn2c_request_no_memory(r);
     return NULL;
   }
   if (tools) ask->tools = *tools;
@@ -419,11 +408,9 @@ attn2c_ask *attn2c_ask_read(attn2c_server *server, attn2c_request *r, const attn
   if (status == ATTN2C_OK && !r->failed)
     status = attn2c_stop_create(&stop, (const char *const *)ask->stops, ask->stop_count, &said);
   attn2c_stop_free(stop);
-  if (status != ATTN2C_OK) {
-    faults[strcspn(faults, "\n")] = '\0';
-    attn2c_serve_refuse(r->exchange, status == ATTN2C_MEMORY ? 503 : 400, NULL, NULL, "%s", faults);
-    r->failed = 1;
-  }
+  faults[strcspn(faults, "\n")] = '\0';
+  if (status != ATTN2C_OK)
+    attn2c_request_fail(r, status == ATTN2C_MEMORY ? 503 : 400, NULL, NULL, "%s", faults);
   if (!r->failed) return ask;
   attn2c_ask_free(ask);
   return NULL;
@@ -439,24 +426,17 @@ static int add_prompt(attn2c_server *server, attn2c_request *r, attn2c_ask *ask,
   const int64_t limit = encode || tensor->limit < calls->vocabulary ? tensor->limit : calls->vocabulary;
   const int32_t room = ask->length && ask->length <= calls->tokens ? ask->length - 1 : calls->tokens;
   const int32_t most = calls->encode ? calls->source : room;
-  if (count < 1 || count > (size_t)most) {
-    attn2c_serve_refuse(r->exchange, 400, name, count ? "context_length_exceeded" : NULL,
+  if (count < 1 || count > (size_t)most)
+    attn2c_request_fail(r, 400, name, count ? "context_length_exceeded" : NULL,
                         "%s: has %zu tokens, but 1 to %d are allowed: the model's %s", name, count, most,
                         calls->encode ? "source" : "context");
-    r->failed = 1;
-  }
   for (size_t i = 0; i < count && !r->failed; i++)
-    if (ids[i] < tensor->minimum || ids[i] >= limit) {
-      attn2c_serve_refuse(r->exchange, 400, name, NULL, "%s: token %d, but %lld to %lld is allowed", name,
-                          ids[i], (long long)tensor->minimum, (long long)limit - 1);
-      r->failed = 1;
-    }
+    if (ids[i] < tensor->minimum || ids[i] >= limit)
+      attn2c_request_fail(r, 400, name, NULL, "%s: token %d, but %lld to %lld is allowed", name, ids[i],
+                          (long long)tensor->minimum, (long long)limit - 1);
   if (r->failed) return 0;
   int32_t *moved = realloc(ask->ids, (ask->id_count + count) * sizeof *moved);
-  if (!moved) {
-    lack_memory(r);
-    return 0;
-  }
+  if (!moved) return attn2c_request_no_memory(r), 0;
   ask->ids = moved;
   memcpy(ask->ids + ask->id_count, ids, count * sizeof *ids);
   ask->id_count += count;
@@ -471,26 +451,18 @@ int attn2c_ask_add_text(attn2c_server *server, attn2c_request *r, attn2c_ask *as
   const char *fault;
   const int status = attn2c_encode_all(g->reading, g->facts, text, length, ask->is_chat,
                                        ask->languages.language, &tokens, &fault);
-  if (status != ATTN2C_OK) {
-    attn2c_serve_refuse(r->exchange, status == ATTN2C_MEMORY ? 503 : 400, name, NULL, "%s: %s", name, fault);
-    r->failed = 1;
-    return 0;
-  }
-  if (ask->echo && !(ask->texts[ask->prompt_count] = attn2c_copied(text, length))) {
-    lack_memory(r);
-    return 0;
-  }
-  return add_prompt(server, r, ask, name, tokens.ids, tokens.length);
+  if (status != ATTN2C_OK)
+    attn2c_request_fail(r, status == ATTN2C_MEMORY ? 503 : 400, name, NULL, "%s: %s", name, fault);
+  else if (ask->echo && !(ask->texts[ask->prompt_count] = attn2c_copied(text, length)))
+    attn2c_request_no_memory(r);
+  return !r->failed && add_prompt(server, r, ask, name, tokens.ids, tokens.length);
 }
 
 int attn2c_ask_add_ids(attn2c_server *server, attn2c_request *r, attn2c_ask *ask, const char *name,
                        const json_t *list) {
   const size_t count = json_array_size(list);
   int32_t *ids = malloc((count + 1) * sizeof *ids);
-  if (!ids) {
-    lack_memory(r);
-    return 0;
-  }
+  if (!ids) return attn2c_request_no_memory(r), 0;
   for (size_t i = 0; i < count && !r->failed; i++) {
     const json_t *id = json_array_get(list, i);
     const json_int_t number = json_integer_value(id);
@@ -504,7 +476,7 @@ int attn2c_ask_add_ids(attn2c_server *server, attn2c_request *r, attn2c_ask *ask
     size_t length;
     if (attn2c_text_decode(server->generate->showing, ids, count, 1, &text, &length) != ATTN2C_OK ||
         !(ask->texts[ask->prompt_count] = attn2c_copied(text, length)))
-      lack_memory(r);
+      attn2c_request_no_memory(r);
   }
   if (!r->failed) add_prompt(server, r, ask, name, ids, count);
   free(ids);
@@ -513,13 +485,11 @@ int attn2c_ask_add_ids(attn2c_server *server, attn2c_request *r, attn2c_ask *ask
 
 void attn2c_ask_submit(attn2c_server *server, attn2c_request *r, attn2c_ask *ask) {
   const int64_t count = (int64_t)ask->prompt_count * ask->n;
-  if (!r->failed && count > ATTN2C_ASK_ANSWERS) {
-    attn2c_serve_refuse(r->exchange, 400, "n", NULL, "n: %lld answers in all, but at most %d are allowed",
+  if (count > ATTN2C_ASK_ANSWERS)
+    attn2c_request_fail(r, 400, "n", NULL, "n: %lld answers in all, but at most %d are allowed",
                         (long long)count, ATTN2C_ASK_ANSWERS);
-    r->failed = 1;
-  }
   ask->answers = r->failed ? NULL : calloc((size_t)count, sizeof *ask->answers);
-  if (!r->failed && !ask->answers) lack_memory(r);
+  if (!r->failed && !ask->answers) attn2c_request_no_memory(r);
   if (r->failed) {
     attn2c_ask_free(ask);
     return;

@@ -56,11 +56,6 @@ static char *join_parts(attn2c_request *r, const json_t *parts, size_t *length) 
   return joined;
 }
 
-static void lack_memory(attn2c_request *r) {
-  if (!r->failed) attn2c_serve_refuse(r->exchange, 503, NULL, NULL, "no memory for the request");
-  r->failed = 1;
-}
-
 static void read_value(attn2c_request *r, chat *c, const char *field, const json_t *given, int depth,
                        attn2c_chat_value *value);
 
@@ -75,7 +70,7 @@ static const attn2c_chat_value *read_items(attn2c_request *r, chat *c, const cha
                           "objects of 256 keys, 64 in each other, and 65536 values are allowed at most");
   block *made = r->failed ? NULL : malloc(sizeof *made + count * sizeof *made->values);
   if (!made) {
-    lack_memory(r);
+    attn2c_request_no_memory(r);
     return NULL;
   }
   made->next = c->blocks;
@@ -143,7 +138,7 @@ static void read_message(attn2c_request *r, chat *c, const json_t *given) {
     message->content = json_string_value(content), message->content_length = json_string_length(content);
   } else if (json_is_array(content)) {
     message->content = c->joined[c->count] = join_parts(r, content, &message->content_length);
-    if (!message->content) lack_memory(r);
+    if (!message->content) attn2c_request_no_memory(r);
   } else if (content && !json_is_null(content)) {
     attn2c_request_refuse(r, "messages.content", content, "a text or a list of parts is allowed");
   } else if (json_object_get(given, "tool_calls")) {
@@ -232,7 +227,7 @@ static void add_prompt(attn2c_server *server, attn2c_request *r, attn2c_ask *ask
     memcpy(whole + length, opening, more);
     attn2c_ask_add_text(server, r, ask, "messages", whole, length + more);
   } else {
-    lack_memory(r);
+    attn2c_request_no_memory(r);
   }
   free(whole);
 }
@@ -253,7 +248,7 @@ void attn2c_serve_chat(attn2c_server *server, attn2c_exchange *exchange, const j
     c.messages = calloc(count, sizeof *c.messages);
     c.joined = calloc(count, sizeof *c.joined);
   }
-  if (!r->failed && (!c.messages || !c.joined)) lack_memory(r);
+  if (!r->failed && (!c.messages || !c.joined)) attn2c_request_no_memory(r);
   for (size_t i = 0; i < count && !r->failed; i++) read_message(r, &c, json_array_get(list, i));
   attn2c_chat_value tools;
   if (asked.list && !r->failed) read_value(r, &c, "tools", asked.list, 0, &tools), tools.name = "tools";
@@ -265,11 +260,9 @@ void attn2c_serve_chat(attn2c_server *server, attn2c_exchange *exchange, const j
   const int status = r->failed ? ATTN2C_OK
                                : template->render(template, &g->chat, c.messages, c.count, &options, &text,
                                                   &length, fault, sizeof fault);
-  if (!r->failed && status != ATTN2C_OK) {
-    attn2c_serve_refuse(exchange, status == ATTN2C_MEMORY ? 503 : 400, "messages", NULL, "messages: %s",
+  if (status != ATTN2C_OK)
+    attn2c_request_fail(r, status == ATTN2C_MEMORY ? 503 : 400, "messages", NULL, "messages: %s",
                         *fault ? fault : attn2c_strerror(status));
-    r->failed = 1;
-  }
   if (!r->failed) add_prompt(server, r, ask, text, length);
   free_chat(&c);
   attn2c_ask_submit(server, r, ask);

@@ -8,11 +8,11 @@
 #include "generate/draw.h"
 #include "program/answers/json_line.h"
 #include "program/grammar/parts.h"
+#include "program/system.h"
 
 enum { MOST_NAME = 64, ID = 9 };
 
-/* A template has the first form whose signs are in it. Rows without `begin` are forms whose arguments are no
- * JSON. */
+/* A template has the first form whose signs are in it. Without `begin`, arguments are no JSON. */
 static const attn2c_tool_form forms[] = {
     /* Qwen3-Coder, GLM 4.5, LFM2 */
     {.signs = {"<function="}},

@@ -421,8 +421,7 @@ static void add(attn2c_writing *w, batch *b, int32_t sequence, const int32_t *id
   b->rows += count;
 }
 
-/* Reads a part of a prompt whose logits are asked for. Returns the row of its last token if the prompt is
- * read, else NULL. */
+/* Reads a part of a prompt whose logits are asked for. Returns its last row once all is read, or NULL. */
 static float *look(attn2c_writing *w, place *p, int *status) {
   const int32_t sequence = (int32_t)(p - w->places), at = attn2c_kept_ids_count(w->kept, sequence);
   const int32_t left = p->prompt_count - at, count = left < PROMPT_ROWS ? left : PROMPT_ROWS;
@@ -466,8 +465,7 @@ static void look_all(attn2c_writing *w) {
   }
 }
 
-/* Collects the tokens of a call: one of each answer that is written, then parts of prompts as far as they
- * fit. */
+/* Collects the tokens of a call: one of each answer, then parts of prompts as far as they fit. */
 static batch collect(attn2c_writing *w) {
   batch b = {.count = 0};
   for (int32_t i = 0; i < w->count; i++) {

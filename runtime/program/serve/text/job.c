@@ -143,13 +143,11 @@ attn2c_text_job *attn2c_text_job_of(attn2c_server *server, attn2c_request *r, co
   const size_t count = is_single ? 1 : json_array_size(value);
   if (r->failed) return NULL;
   if (!value || count == 0 || (is_single && (forms & ATTN2C_TEXT_OBJECT))) {
-    attn2c_request_refuse(r, name, value, expected(forms));
+    attn2c_request_refuse(r, name, value, "%s", expected(forms));
     return NULL;
   }
   if (count > ATTN2C_MOST_ASKED) {
-    char most[60];
-    snprintf(most, sizeof most, "at most %d texts are allowed", ATTN2C_MOST_ASKED);
-    attn2c_request_refuse(r, name, value, most);
+    attn2c_request_refuse(r, name, value, "at most %d texts are allowed", ATTN2C_MOST_ASKED);
     return NULL;
   }
   attn2c_text_job *job = calloc(1, sizeof *job);
@@ -162,12 +160,10 @@ attn2c_text_job *attn2c_text_job_of(attn2c_server *server, attn2c_request *r, co
     job->ids = malloc((count_ids(value) + 1) * sizeof *job->ids);
     job->given = json_incref((json_t *)r->given);
   }
-  if (!job || !job->work.list || !job->ids) {
-    attn2c_serve_refuse(r->exchange, 503, NULL, NULL, "no memory for the texts");
-    r->failed = 1;
-  } else if (!read_all(server->model, job, value, forms, first)) {
-    attn2c_request_refuse(r, name, value, expected(forms));
-  }
+  if (!job || !job->work.list || !job->ids)
+    attn2c_request_fail(r, 503, NULL, NULL, "no memory for the texts");
+  else if (!read_all(server->model, job, value, forms, first))
+    attn2c_request_refuse(r, name, value, "%s", expected(forms));
   if (!r->failed) return job;
   if (job) attn2c_text_job_free(&job->job);
   return NULL;
@@ -189,9 +185,7 @@ void attn2c_text_job_options(attn2c_server *server, attn2c_request *r, attn2c_te
                                  facts->prompts[i].name);
   }
   if (!prompt || job->work.prompt) return;
-  char allowed[240];
-  snprintf(allowed, sizeof allowed, "%s is allowed", names);
-  attn2c_request_refuse(r, "prompt_name", attn2c_request_field(r, "prompt_name"), allowed);
+  attn2c_request_refuse(r, "prompt_name", attn2c_request_field(r, "prompt_name"), "%s is allowed", names);
 }
 
 void attn2c_text_job_submit(attn2c_server *server, attn2c_request *r, attn2c_text_job *job) {

@@ -536,12 +536,35 @@ describe("a head over the vocabulary", function()
     local tokens = { stage = "tokens", vocab = 9 }
     local state = graph({ layers = 0, input = tokens, output = { { stage = "vocabulary", bias = true } } })
     local weight = state.graph.tensors["output.1.vocabulary.weight"]
-    assert.same({ { 9, 16 }, { like = "input.tokens.weight" }, "input.tokens.weight" },
+    assert.same({ { 9, 16 }, {}, "input.tokens.weight" },
       { weight.shape, weight.source, weight.rule.names[1] })
     assert.same({ "logits f32 [1, 8, 9]" }, members(state, "outputs"))
     state = graph({ layers = 0, input = tokens,
       output = { { stage = "linear", to = 5 }, { stage = "vocabulary", tied = false } } })
     assert.equal("[9, 5]", shape(state, "output.2.vocabulary.weight"))
     assert.equal("output.2.vocabulary.weight", state.graph.tensors["output.2.vocabulary.weight"].rule.names[1])
+  end)
+end)
+
+describe("rows that an attention and products round", function()
+  local function operations(target, more)
+    local given = { precision = "bf16", kernels = "c", target = target }
+    for key, value in pairs(more) do given[key] = value end
+    return helper.tiny(given, "emit")
+  end
+
+  it("are rounded once", function()
+    local rounded = equations(operations("avx512bf16", { projections = { k = false } }), "^in%.hidden")
+    assert.same({ "in.hidden.bf16 = round(in.hidden)" }, rounded)
+  end)
+
+  it("are rounded by the same operations on all targets of a list, which may store them differently", function()
+    for _, more in ipairs { { projections = { k = false } }, { projections = { q = false } },
+      { projections = { v = false } }, { projections = { q = false, v = false }, layers = 2 },
+      { memory = { seq = 6, width = 16 }, projections = { k = false }, mask = "causal", layers = 2 } } do
+      for _, target in ipairs { "avx512bf16, avx512vnni, avx2", "avx512bf16, x86_64" } do
+        assert.matches("tiny", operations(target, more).files[1].text)
+      end
+    end
   end)
 end)
