@@ -1,8 +1,9 @@
 -- spoil.lua: runs a Lua program that builds (gen/attn2c, tests/program.lua), but treats some of the emitted files in
 -- another way. It changes those whose names end in $SPOIL_ENDING by the sed script $SPOIL_SCRIPT before they are
--- written (helper.spoiling). It compiles all emitted files with $SPOIL_COMPILER, if that is set, and with $SPOIL_LEVEL
--- after all other flags (helper.compiling), or only those whose names match the pattern $SPOIL_SOURCES. It defines the macro $SPOIL_DEFINE, of processors, in emitted files and in
--- the runtime's that ask which processor there is. Other builds share the runtime's other objects.
+-- written (helper.spoiling). It compiles all emitted files, or those whose names match the pattern $SPOIL_SOURCES, with
+-- $SPOIL_COMPILER, if that is set, and with the level $SPOIL_LEVEL (helper.compiling). It defines the macro
+-- $SPOIL_DEFINE in emitted files, and in files of the runtime that ask for the processor. Other builds share the
+-- runtime's other objects.
 --   lua5.4 tests/spoil.lua PROGRAM [WORDS ...]
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
 dofile(here .. "/../gen/common/compiled.lua").start(((here .. "/../gen"):gsub("/tests/%.%./", "/")))
@@ -58,11 +59,11 @@ end
 function recipe.jobs(...)
   local list = jobs(...)
   for _, job in ipairs(list) do
-    local is_of_model = job.from == "model" and job.source:find(sources) ~= nil
-    for i, command in ipairs((is_of_model or has_macro(job)) and job.commands or {}) do
+    local is_chosen = job.from == "model" and job.source:find(sources) ~= nil
+    for i, command in ipairs((is_chosen or has_macro(job)) and job.commands or {}) do
       if command[1].of == "compiler" then
-        job.commands[i] = { is_of_model and compiler or command[1], table.move(command, 2, #command, 1, {}),
-          has_macro(job) and "-D" .. macro or {}, level = is_of_model and level or nil }
+        job.commands[i] = { is_chosen and compiler or command[1], table.move(command, 2, #command, 1, {}),
+          has_macro(job) and "-D" .. macro or {}, level = is_chosen and level or nil }
       end
     end
   end

@@ -57,7 +57,7 @@ end
 --- Returns a line about the encoder's configuration with its place.
 function spans.said(line) return (line:gsub("^config%.json: ", FILE .. ": encoder_config: ")) end
 
--- Returns the names of an LSTM's weights: a direction's rows are after those of the one before.
+-- Returns the names of an LSTM's weights: the second direction's rows follow the first one's.
 local function names_of_lstm(layer)
   local function both(name, plus, transpose)
     local pieces = { join = "rows" }

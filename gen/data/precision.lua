@@ -84,8 +84,9 @@ function precision.cache_bits(word) return kept_bits[word] end
 
 --- Returns the words of the numbers that a state may keep, in order.
 function precision.words_of_cache()
-  return words.append(words.map(types.of_weights, function(each) return each.attention and each.word or nil end),
-    { "int4" })
+  local list = words.map(types.of_weights, function(each) return each.attention and each.word or nil end)
+  list[#list + 1] = "int4"
+  return list
 end
 
 --- True if some product's inputs may have factors against outliers.

@@ -164,8 +164,8 @@ local function weight_kind(name, tensor, tables)
 end
 
 --- Returns packed bytes and parameters of an entry's weights by layer, in order: { { name, bytes, parameters,
---- plain_bytes and constant_bytes = the bytes of parameters and constants without padding, each in its number type,
---- kinds } }. A table at the place of a product's weight is counted there.
+--- plain_bytes, constant_bytes = of parameters and constants without padding, in their number type, kinds } }. A table
+--- at the place of a product's weight is counted there.
 function memory.weights(entry)
   local rows, at, tables = {}, {}, {}
   for _, op in ipairs(entry.graph.entry.ops) do if op.operands.table then tables[op.operands.table] = true end end

@@ -6,8 +6,8 @@
 
 enum { ATTN2C_RECURRENT_WIDTH = 1024 }; /* the most: checks.recurrent of gen/passes/validate/output.lua */
 
-/* Computes a row: h and cell are those of the row before, and become this one's. gates: the sums of the gates
- * i, f, g and o, each [width]. */
+/* Computes a row: h and cell are the states after the row before, and become the states after this one.
+ * gates: the sums of the gates i, f, g and o, each [width]. */
 ATTN2C_INLINE void attn2c_recurrent_row(float *h, float *cell, const float *gates, int width) {
   const float *forget = gates + width, *candidate = gates + 2 * width, *out = gates + 3 * width;
 #pragma omp simd

@@ -99,12 +99,13 @@ return function(of, spec)
   }
 
   of("runtime/ops/norm.h", "c:rowops_rows_base") {
-    { name = "sparsify_cutoff", old = "attn2c_relu(in[j] - m - above)", new = "attn2c_relu(in[j] - above)",
+    { name = "sparsify_cutoff", old = "attn2c_relu(in[j] - m - above)", new = "attn2c_relu(in[j] - 0.0f * m - above)",
       filter = "sparsify*", wrong = "the mean is no part of the cutoff" },
   }
 
   of("runtime/check/tolerance.c", "c:tolerance") {
-    { name = "tolerance_sparsify", old = "above < -off ? 0 : (float)off", new = "(float)off", filter = "*sparsify",
+    { name = "tolerance_sparsify", old = "above < -off ? 0 : (float)off",
+      new = "(float)(above < -off ? off : off)", filter = "*sparsify",
       wrong = "numbers below the cutoff may be other than 0" },
   }
 

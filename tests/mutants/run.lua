@@ -2,8 +2,8 @@
 -- run.lua: applies the small wrong changes of list.lua, one at a time, to a copy of the project,
 -- and runs the suite that must fail. Prints which survive. Exit 1 where one does, or where an
 -- entry is no longer right: its text is not there once, or its suite fails, or is empty, without it.
--- Each processor has a copy, and takes the changes of one suite after another. What is killed is noted in
--- out/mutants.txt, so that a run goes on where one before was ended.
+-- Each processor has a copy, and takes the changes of one suite after another. The file out/mutants.txt notes verdicts,
+-- so that a run goes on where one before was ended.
 --   lua5.4 tests/mutants/run.lua [NAME ...]     all, or the named ones in any case
 --   lua5.4 tests/mutants/run.lua --in COPY NAME ...     in a copy that is there: a processor's share
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
@@ -73,7 +73,8 @@ function mutants.key(entry, folder)
   return hash.list(parts)
 end
 
---- Returns the verdicts of earlier runs by key. path: of the notes, a line "KEY VERDICT NAME" each; the last one counts.
+--- Returns the verdicts of earlier runs by key. path: of the notes, a line "KEY VERDICT NAME" each, of which the last
+--- counts.
 function mutants.noted(path)
   local verdicts = {}
   for line in (files.read(path) or ""):gmatch("[^\n]+") do
@@ -229,23 +230,27 @@ end
 
 local function new_counts() return { killed = 0, survived = 0, equivalent = 0, wrong = 0 } end
 
--- Makes copies of the project for entries, which vanish with the list.
-local function new_copies(count, entries)
-  local copies = setmetatable({}, { __close = function(list)
-    for _, copy in ipairs(list) do files.remove_folder(copy) end
+-- Returns a list for copies of the project, which vanish with it, even if what they are for is interrupted.
+local function vanishing()
+  return setmetatable({}, { __close = function(list)
+    for _, copy in ipairs(list) do pcall(files.remove_folder, copy) end
   end })
+end
+
+-- Adds copies of the project for entries to such a list.
+local function add_copies(list, count, entries)
   for i = 1, count do
-    copies[i] = new_folder()
-    copy_project(copies[i], entries)
+    list[i] = new_folder()
+    copy_project(list[i], entries)
   end
-  return copies
 end
 
 --- Runs entries of the list in a copy of the project; returns how many were { killed, survived, equivalent, wrong }.
 --- copy: nil for a new one; note(entry, verdict): is called after each, or nil.
 function mutants.run(entries, copy, note)
   local counts, known = new_counts(), {}
-  local copies <close> = new_copies(copy and 0 or 1, entries)
+  local copies <close> = vanishing()
+  add_copies(copies, copy and 0 or 1, entries)
   for _, entry in ipairs(entries) do
     local begin = os.time()
     local verdict, message = try(copy or copies[1], entry, known)
@@ -279,7 +284,8 @@ end
 local function run_groups(groups)
   local all, next_group, busy = {}, 1, {}
   for _, group in ipairs(groups) do table.move(group, 1, #group, #all + 1, all) end
-  local copies <close> = new_copies(math.min(#groups, process.processors()), all)
+  local copies <close> = vanishing()
+  add_copies(copies, math.min(#groups, process.processors()), all)
   local function start(i)
     local group = groups[next_group]
     next_group = next_group + 1

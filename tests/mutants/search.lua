@@ -42,6 +42,11 @@ return function(of, spec)
       wrong = "every adapter has the first one's outputs" },
   }
 
+  of("runtime/program/media/command.c", spec .. "whole/adapters_spec.lua") {
+    { name = "media_adapter", old = "? job->adapter", new = "? 0 * job->adapter", filter = "is chosen with",
+      wrong = "a picture's or sound's adapter is none" },
+  }
+
   of("runtime/reference/rows.c", "c:reference_rows") {
     { name = "reference_adapter", old = "adapters[row / each]", new = "adapters[0 * row / each]", filter = "adapt/*",
       wrong = "the reference has the first sequence's adapter" },

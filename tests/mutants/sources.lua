@@ -154,7 +154,8 @@ return function(of, spec)
 
   of("gen/passes/layout.lua", spec .. "passes/layout_spec.lua") {
     { name = "layout_one_place", old = "if i < #larger then note_contents(state) end",
-      new = "state.weights.of_contents = {}", filter = "one place", wrong = "what an encoder and a decoder share is packed twice" },
+      new = "state.weights.of_contents = {}", filter = "one place",
+      wrong = "what an encoder and a decoder share is packed twice" },
     { name = "layout_home", old = "if tbl.state == other.state and not own.home[name] then", new = "if false then",
       filter = "tied to it", wrong = "a tied table has the vocabulary's panels, but a place of its own" },
   }

@@ -152,6 +152,13 @@ return function(of, spec)
     { name = "scaled_plane", old = "number % (BLOCK // 4 // self.weights.scales) > 0 then return end",
       new = "number > 0 then return end", filter = "becomes int8",
       wrong = "the second part of a block has no high bits" },
+    { name = "scaled_apart", old = 'text .. " + apart"', new = "text", filter = "reads the same bytes",
+      wrong = "a joint strip reads the first panel twice" },
+    { name = "scaled_pairs", old = "width == PANEL and widths[#widths] == PANEL and",
+      new = "widths[#widths] == PANEL and", filter = "two whole panels",
+      wrong = "a panel that is not whole is taken with another" },
+    { name = "scaled_each_panel", old = "{ lda = shape.lda // count }", new = "{}", filter = "one after the other",
+      wrong = "strips of one panel prefetch two" },
     { name = "scaled_offset", old = "(block.minimum and 0 or 1 << block.bits - 1))", new = "(1 << block.bits - 1))",
       filter = "becomes int8", wrong = "integers with a minimum are read as signed" },
   }

@@ -196,10 +196,12 @@ function helper.entries(folder)
   return list
 end
 
---- Removes the folders of helper.file and helper.folder.
+--- Removes the folders of helper.file and helper.folder. Only what is left then takes a program, whose start would take
+--- longer than most folders.
 function helper.clean()
   for _, folder in ipairs(made) do
-    if require("lfs").attributes(folder, "mode") then files.remove_folder(folder) end
+    pcall(files.remove_folder, folder)
+    if require("lfs").attributes(folder, "mode") then os.execute("rm -rf " .. helper.shell(folder)) end
   end
   made = {}
 end

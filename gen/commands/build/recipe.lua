@@ -362,7 +362,8 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
   local of_ranks = options.has_ranks and MPI_LIBRARIES or {}
   local is_portable = options.is_portable
   local own_text = { options.has_text and text_libraries or {}, options.has_speech and speech_libraries or {} }
-  local of_text = { is_portable and { INNER, own_text, AFTER_INNER } or own_text, of_ranks }
+  local has_own = options.has_text or options.has_speech
+  local of_text = { is_portable and has_own and { INNER, own_text, AFTER_INNER } or own_text, of_ranks }
   local of_program_text = { (options.has_text or options.texts) and text_libraries or {}, of_ranks }
   local second = options.texts or options.draft
   local texts = second and { { name = ("lib%s.a"):format(second) } } or {}

@@ -38,22 +38,6 @@ local function trace_of(state)
   return nil
 end
 
--- Returns the index of a weight that another entry has too, in the same shape and at the same offset, if only with
--- another name; else nil.
-local function known_weight(state, name, index_of, larger)
-  local mine, offset = state.graph.tensors[name], state.weights.offsets[name]
-  for _, other in ipairs(offset and larger or {}) do
-    for _, theirs in ipairs(other.graph.tensors[name] and { name } or other.graph.weights) do
-      if offset == other.weights.offsets[theirs]
-        and words.shape(mine.shape) == words.shape(other.graph.tensors[theirs].shape)
-        and mine.kind == other.graph.tensors[theirs].kind then
-        return index_of[other][theirs]
-      end
-    end
-  end
-  return nil
-end
-
 -- Returns where a tensor is in the trace's arena: its first element, and the elements from row to row. state.gathered:
 -- the first elements of tensors that all ranks have parts of.
 local function place_in_trace(state, trace, name, tensor)
@@ -75,17 +59,24 @@ local function growth_row(tensor)
 end
 
 -- Adds an entry's tensors to the rows and to the rows of their growth, and their indices to index_of[state]; adds the
--- model's weights, which entries and operations share, to weights = { { state, name, index } }. shared: by index, the
--- graph's tensors that are this weight.
-local function add_tensors(state, index_of, larger, rows, growth, weights, shared)
-  local trace, own, at = trace_of(state), {}, {}
+-- model's weights to weights = { { state, name, index, all = the graphs' tensors that are this weight } }. known: the
+-- weights by place, shape and kind; entries and operations share those that are alike.
+local function add_tensors(state, index_of, known, rows, growth, weights)
+  local trace, own = trace_of(state), {}
   index_of[state] = own
   for _, name in ipairs(state.graph.order) do
     local tensor, place = state.graph.tensors[name], state.weights.offsets[name]
-    own[name] = place and at[place] or known_weight(state, name, index_of, larger)
-    if not own[name] then
+    local key = place and ("%d %s %s"):format(place, words.shape(tensor.shape), tensor.kind)
+    local weight = known[key or ""]
+    if weight then
+      own[name] = weight.index
+      table.insert(weight.all, tensor)
+    else
       own[name] = #rows
-      if place then weights[#weights + 1] = { state = state, name = name, index = #rows } end
+      if key then
+        known[key] = { state = state, name = name, index = #rows, all = { tensor } }
+        weights[#weights + 1] = known[key]
+      end
       local offset, ld = -1, 0
       if tensor.kind == "scratch" and not tensor.of_rank then
         offset, ld = place_in_trace(state, trace, name, tensor)
@@ -94,10 +85,6 @@ local function add_tensors(state, index_of, larger, rows, growth, weights, share
         kind_of(state, tensor), type_of(tensor), #tensor.shape, braces(tensor.shape), tensor.minimum or 0,
         tensor.limit or 0, offset, ld)
       growth[#rows] = growth_row(tensor)
-    end
-    if place then
-      at[place], shared[own[name]] = own[name], shared[own[name]] or {}
-      table.insert(shared[own[name]], tensor)
     end
   end
 end
@@ -166,7 +153,7 @@ local function common_names(tensors, number)
   end) }
 end
 
-local function weight_rows(weights, index_of, suffix, shared)
+local function weight_rows(weights, suffix)
   local rows, views, stored = {}, {}, { rows = {}, names = {}, number_of = {}, suffix = suffix }
   for i, weight in ipairs(weights) do
     local state, path = weight.state, weight.name
@@ -174,12 +161,11 @@ local function weight_rows(weights, index_of, suffix, shared)
     local layout = state.weights.layouts[path]
     local first, formula = #views, tensor.formula and c.string(tensor.formula) or "NULL"
     for _, view in ipairs(tensor.from and tensor.from.views or {}) do
-      views[#views + 1] = view_row(view, stored_number(stored, common_names(shared[weight.index], view.stored)),
-        tensor.in_groups)
+      views[#views + 1] = view_row(view, stored_number(stored, common_names(weight.all, view.stored)), tensor.in_groups)
     end
     local panels = layout.format == "rows" and "0, 0, { 0, 0 }" or ("%d, %d, { %d, %d }"):format(layout.panel,
       layout.count, layout.tails[1] or 0, layout.tails[2] or 0)
-    rows[i] = ("{ %d, %d, %d, %s, %s, %s, %d, %s },"):format(index_of[state][path], first, #views - first, formula,
+    rows[i] = ("{ %d, %d, %d, %s, %s, %s, %d, %s },"):format(weight.index, first, #views - first, formula,
       c.double(tensor.mean), c.double(tensor.deviation), types.elements(state.weights.offsets[path], "f32"),
       panels)
   end
@@ -305,11 +291,10 @@ end
 function emit_descriptor.values(state, suffix)
   suffix = suffix or ""
   local index_of, tensors, growth, lists, list_of = {}, {}, {}, {}, {}
-  local of_entry, larger, shared = {}, {}, {}
+  local of_entry, known = {}, {}
   for i = #state.entries, 1, -1 do
     of_entry[i] = {}
-    add_tensors(state.entries[i], index_of, larger, tensors, growth, of_entry[i], shared)
-    larger[#larger + 1] = state.entries[i]
+    add_tensors(state.entries[i], index_of, known, tensors, growth, of_entry[i])
   end
   -- Weights of smaller entries come first. So a longer table at the place of a shorter one is read after it; zeros
   -- follow a weight's last row.
@@ -320,7 +305,7 @@ function emit_descriptor.values(state, suffix)
     of_entries[i] = entry_of(entry, index_of, lists, list_of, suffix)
     unbatched = unbatched or has_unbatched(entry)
   end
-  local rows, views, stored = weight_rows(weights, index_of, suffix, shared)
+  local rows, views, stored = weight_rows(weights, suffix)
   local factors, powers = factor_rows(weights)
   return { of_entries = of_entries, tensor_rows = tensors, attribute_lists = lists, weight_rows = rows,
     packing_rows = packing_rows(weights), order_rows = order_rows(weights), factor_rows = factors, power_lists = powers,

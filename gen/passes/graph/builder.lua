@@ -31,10 +31,10 @@ end
 
 -- Returns whether a target has an instruction that multiplies pairs of bf16 (precision.of_scores), and whether targets
 -- store the rows that products of bf16 read in different types. The graph is the same for all targets.
-local function of_targets(target_names)
+local function of_targets(list)
   local function stored(name) return targets.rows(name, "bf16") end
-  return words.any(target_names, function(name) return targets.by_name[name].bf16 == "pairs" end),
-    words.any(target_names, function(name) return stored(name) ~= stored(target_names[1]) end)
+  return words.any(list, function(name) return targets.by_name[name].bf16 == "pairs" end),
+    words.any(list, function(name) return stored(name) ~= stored(list[1]) end)
 end
 
 --- Returns a builder for the entry of a spec. adapters: those that are kept next to the weights, of an entry that reads

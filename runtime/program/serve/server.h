@@ -72,7 +72,8 @@ void attn2c_serve_reply(attn2c_exchange *exchange, int status, json_t *body, int
 void attn2c_serve_refuse(attn2c_exchange *exchange, int status, const char *param, const char *code,
                          const char *format, ...) __attribute__((format(ATTN2C_PRINTF, 5, 6)));
 void attn2c_serve_refuse_with(attn2c_exchange *exchange, int status, const char *param, const char *code,
-                              const char *format, va_list values) __attribute__((format(ATTN2C_PRINTF, 5, 0)));
+                              const char *format, va_list values)
+    __attribute__((format(ATTN2C_PRINTF, 5, 0)));
 /* Returns the error as JSON text, from malloc; NULL without memory. */
 char *attn2c_serve_error(const attn2c_exchange *exchange, int status, const char *param, const char *code,
                          const char *message);

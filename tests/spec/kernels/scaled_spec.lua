@@ -2,6 +2,7 @@
 -- what a type's record says about the text.
 local helper = require("tests.spec.helper")
 local scaled = require("kernels.scaled")
+local ahead = require("passes.plan.ahead")
 local divide = require("passes.common.divide")
 local registers = require("passes.plan.registers")
 local targets = require("data.targets")
@@ -221,5 +222,12 @@ describe("a strip of scale blocks", function()
     assert.same({ true, { { count = 1, size = 2 } }, { { count = 1, size = 5 }, { count = 1, size = 4 } } },
       { of_rows(9).joint, of_rows(9).groups, of_rows(9).strips })
     assert.equal(4, registers.strips(32, 64, 64, target, 4096, false, types.product("q4", types.fine)).strips[1].size)
+    local function fetch(m, strips)
+      local product = { m = m, n = 512, k = 2048, lda = m, types = of, strips = strips }
+      return ahead.by_strips(product, { fetch = 1, stream = 10240 }, 16, 1)
+    end
+    local single = fetch(16, registers.open_strips(16, 2048, target, 4096, false, of))
+    assert.same(single.by_strips[1], fetch(32, open).tall) -- as much as a product of one panel
+    assert.equal(2 * single.by_strips[3].each, fetch(32, open).by_strips[3].each)
   end)
 end)

@@ -90,13 +90,30 @@ describe("a model of bf16 and int8", function()
     end
   end)
 
+  -- Returns a compiler's path by which it notes its words in PATH.log.
+  local function noting(compiler)
+    local path = helper.folder() .. "/compiler"
+    helper.write(path, ('#!/bin/sh\necho "$*" >>%s.log\nexec %s "$@"\n'):format(shell(path), compiler))
+    helper.succeeds("chmod +x " .. shell(path))
+    return path
+  end
+
+  teardown(helper.clean)
+
   it("has them with one worker, as gcc and clang optimise it", function()
     expect("as it was", answers("", "same"))
     for _, way in ipairs(WAYS) do
       local name, compiler, level, target = table.unpack(way)
       target = runnable({ target })[1] or WIDE[1] or "host"
       describe_model(name, ('"%s"'):format(target), 1)
-      build(name, helper.compiling(compiler, level))
+      local noted = noting(compiler)
+      build(name, helper.compiling(shell(noted), level))
+      local count = 0
+      for line in helper.read(noted .. ".log"):gmatch("[^\n]+") do
+        assert.equal(level, line:match("%S+$")) -- of several levels the last one counts
+        count = count + 1
+      end
+      assert.is_true(count > 3)
       expect(("%s %s, %s"):format(compiler, level, target), answers("", name))
     end
   end)

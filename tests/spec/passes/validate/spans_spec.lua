@@ -45,8 +45,8 @@ describe("spans of labels", function()
 
   it("are refused without these outputs or tokens", function()
     refused("spans: goes with an output called starts, a linear layer", 2, { "output.2.name=other" })
-    refused("the output ends has 11 numbers, but 12 are expected: those of starts", 2, { "output.3.to=11" })
-    refused("the output labels has 12 numbers, but 13 are expected: those of starts, and one more", 2,
+    refused("the output ends has 11 numbers, but 12 are expected, as in starts", 2, { "output.3.to=11" })
+    refused("the output labels has 12 numbers, but 13 are expected, one more than in starts", 2,
       { "output.4.to=12" })
     refused('spans.label: the vocabulary has no token "b"', 3, { "spans.label=b" })
     refused("spans: does not go with input = tokens { types = ... }", 2, { "input.types=2" })
