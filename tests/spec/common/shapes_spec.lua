@@ -1,3 +1,5 @@
+require("tests.spec.helper")
+
 local shapes = require("common.shapes")
 
 describe("shapes", function()
