@@ -203,7 +203,11 @@ function maps:quantise(fusion, x, area)
   local arguments = { y = y, scale = of_row, x = self:at(x, area.row, 0, origin),
     factors = factors and self:at(factors, 0, 0, origin), guard = guard and self:at(guard, area.row, 0, origin) }
   if guard or heads > 1 then
-    constants.heads, constants.width, constants.ldg = heads, cols // heads, guard and self:ld(guard)
+    constants.heads, constants.width = heads, cols // heads
+    if guard then
+      constants.guard_cols, constants.ldg = guard.shape[#guard.shape], self:ld(guard)
+      constants.guarded = constants.guard_cols // heads
+    end
     self:row(guard and "quantise_guarded" or "quantise_heads", constants, arguments)
   else
     self:row(factors and "quantise_smoothed" or "quantise", constants, arguments)
