@@ -89,7 +89,7 @@ static int are_finite(const float *x, int64_t count) {
 }
 
 /* y[r] = max over j of |x[r][j] factors[j]| / 127, and at least 2^-125; r is a row, or a head's part of it.
- * NaN if the guard, whose rows have as many parts, has a number in r that is not finite. */
+ * NaN if the guard has a number that is not finite in the same row, or in its part of the head. */
 int attn2c_reference_row_scale(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   const attn2c_tensor *guard_shape = attn2c_reference_operand(call, 2);
@@ -97,7 +97,7 @@ int attn2c_reference_row_scale(const attn2c_reference_call *call) {
   const int64_t guarded = guard_shape ? shared(guard_shape, y_shape) : 1;
   if (width == 0 || guarded == 0 || !are_factors(call, 1, width))
     return attn2c_reference_fault(call, "the result must be one a row or head, factors one a column, and a "
-                                        "guard with as many parts");
+                                        "guard that has one part for each");
   const float *x = attn2c_reference_values(call, 0), *factors = attn2c_reference_values(call, 1),
               *guard = attn2c_reference_values(call, 2);
   float *y = call->tensors[call->op->result];
