@@ -16,8 +16,8 @@ rank_packages  := libopenmpi-dev openmpi-bin python3-mpi4py
 # JSON for the program and of text.
 machine_packages := gcc-aarch64-linux-gnu libc6-dev-arm64-cross libjansson-dev:arm64 libutf8proc-dev:arm64 \
   libpcre2-dev:arm64 qemu-user gcc-riscv64-linux-gnu libc6-dev-riscv64-cross musl-tools
-# For libraries of other operating systems: a compiler for Windows, what runs its programs, names in objects of macOS.
-system_packages := gcc-mingw-w64-x86-64 wine wine64 llvm cmake python3-venv
+# For other operating systems: a compiler for Windows, what runs its programs, names in objects of macOS.
+system_packages := gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 wine wine64 llvm cmake dpkg-dev python3-venv
 test_packages  := $(build_packages) g++ clang libclang-rt-14-dev lld lua-busted lua-check clang-format \
   libcriterion-dev cmake python3 python3-numpy python3-jsonschema python3-pip python3-venv unzip mypy python3-typeshed rustc \
   groff-base mandoc zsh fish chromium fonts-dejavu-core \
@@ -27,7 +27,7 @@ LUA := lua5.4
 SHELL := /bin/bash
 c_folders := runtime models tests
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-chat test test-long test-systems lint golden headers readme files bench bench-peers bench-load bench-ops fuzz oracle mutants check-models format clean packages test-packages
+.PHONY: help demo demo-chat test test-long test-systems windows-libraries lint golden headers readme files bench bench-peers bench-load bench-ops fuzz oracle mutants check-models format clean packages test-packages
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -77,11 +77,14 @@ test: test-packages ## everything: specs, runtime, goldens, fuzzer, bad input, s
 test-long: test-packages test-systems ## the same with every case of the long lists, of which `make test` has samples
 	@ATTN2C_TEST_LONG=1 bash tests/run.sh
 
-test-systems: test-packages ## libraries for Windows, run by wine, and for macOS, compiled by PyPI's ziglang
+windows-libraries: ## build the libraries that programs for Windows need, from Debian's sources, in out/systems/windows
+	$(call install,$(system_packages))
+	@sh tests/systems/libraries.sh out/systems/windows
+
+test-systems: test-packages windows-libraries ## programs for Windows, run by wine, and libraries for macOS, compiled by PyPI's ziglang
 	$(call install,$(system_packages))
 	@test -x out/systems/bin/python || python3 -m venv out/systems
 	@out/systems/bin/pip install -q --disable-pip-version-check ziglang==0.17.1
-	@sh tests/systems/libraries.sh out/systems/windows
 	@$(LUA) /usr/bin/busted tests/systems/systems_spec.lua
 
 lint: test-packages ## clang-format and luacheck

@@ -10,6 +10,7 @@
 --
 -- llama.cpp's converter stores the rows of Llama's queries and keys as pairs (unpair).
 local json = require("common.json")
+local normal = require("common.normal")
 local words = require("common.words")
 
 local architectures = {}
@@ -300,6 +301,56 @@ add_decoder("gemma3", "Gemma3", {
   derive = function(config, file)
     config.rope_theta = config.rope_theta or 1e6
     decoder({}, scalar(62))(config, file)
+  end,
+})
+
+-- llama.cpp's converter stacks the layers that make other streams, of which it has three.
+local STREAMS = 4
+local of_gemma3n = {
+  { "input.layers_tokens", "per_layer_token_embd" },
+  { "input.layers_context", "per_layer_model_proj" },
+  { "l*.tokens.context_norm", "per_layer_proj_norm" },
+  { "l*.tokens.gate", "blk.*.inp_gate" },
+  { "l*.tokens.project", "blk.*.proj" },
+  { "l*.tokens.norm", "blk.*.post_norm" },
+  { "l*.low_rank.left", "blk.*.laurel_l" },
+  { "l*.low_rank.right", "blk.*.laurel_r" },
+  { "l*.low_rank.norm", "blk.*.laurel_post_norm" },
+  { "l*.streams.norm", "blk.*.altup_router_norm" },
+  { "l*.streams.router", "blk.*.altup_router" },
+  { "l*.streams.predict", "blk.*.altup_predict_coef" },
+  { "l*.streams.correct", "blk.*.altup_correct_coef" },
+  { "l*.streams.scale", "blk.*.altup_correct_scale" },
+}
+for i = 1, STREAMS - 1 do
+  for path, name in pairs { ["input.streams.%d"] = "altup_proj", ["output.streams.%d"] = "altup_unembd_proj" } do
+    of_gemma3n[#of_gemma3n + 1] = { path:format(i), { name, part = i, parts = STREAMS - 1, stacked = true } }
+  end
+end
+
+-- The file has the cutoffs of gates as numbers of deviations, and -inf for none.
+add_decoder("gemma3n", "Gemma3n", {
+  model_type = "gemma3n_text",
+  keys = decoder_keys({}, { maybe("attention.sliding_window", "sliding_window"),
+    maybe("attention.shared_kv_layers", "num_kv_shared_layers"),
+    key("embedding_length_per_layer_input", "hidden_size_per_layer_input"),
+    key("altup.num_inputs", "altup_num_inputs"), maybe("altup.active_idx", "altup_active_idx"),
+    maybe("final_logit_softcapping", "final_logit_softcapping", "number"),
+    maybe("rope.freq_base_swa", "rope_local_base_freq", "number") }),
+  tensors = decoder_tensors(of_gemma3n),
+  derive = function(config, file)
+    if config.altup_num_inputs ~= STREAMS then
+      file.refuse("gemma3n.altup.num_inputs", ("%d, but %d is supported"):format(config.altup_num_inputs, STREAMS))
+    end
+    local cutoffs = file.numbers("gemma3n.activation_sparsity_scale")
+    set_layer_types(config, file)
+    config.activation_sparsity_pattern = cutoffs and words.map(cutoffs, normal.below)
+    config.num_kv_shared_layers = config.num_kv_shared_layers or 0
+    config.laurel_rank = file.rows("blk.0.laurel_l.weight")
+    config.vocab_size_per_layer_input = file.rows("per_layer_token_embd.weight")
+    config.rope_theta = config.rope_theta or 1e6
+    decoder({}, biases)(config, file)
+    config.mlp_bias = nil
   end,
 })
 

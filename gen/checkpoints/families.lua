@@ -39,8 +39,8 @@ local folders = {
   encoders = { "albert", "bert", "clip_text", "deberta", "deberta_v2", "distilbert", "electra", "ernie", "esm",
     "eurobert", "gte", "jina_bert", "jina_v3", "layoutlm", "layoutlmv3", "longformer", "modernbert", "mpnet",
     "nomic_bert", "rembert", "roberta", "roberta_pre", "siglip_text" },
-  decoders = { "bloom", "cohere", "cohere2", "exaone4", "falcon", "gemma", "gemma2", "gemma3", "gemma4", "glm4",
-    "gpt2", "gpt_neo", "gpt_neox", "gpt_oss", "gptj", "granite", "granitemoe", "internlm2", "internlm3", "lfm2",
+  decoders = { "bloom", "cohere", "cohere2", "exaone4", "falcon", "gemma", "gemma2", "gemma3", "gemma3n", "gemma4",
+    "glm4", "gpt2", "gpt_neo", "gpt_neox", "gpt_oss", "gptj", "granite", "granitemoe", "internlm2", "internlm3", "lfm2",
     "lfm2_moe", "llama", "ministral", "mistral", "mistral3", "mixtral", "mpt", "olmo2", "olmo3", "olmoe", "opt", "phi",
     "phi3", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "smollm3", "stablelm", "starcoder2" },
   pairs = { "bart", "blip", "m2m_100", "marian", "mbart", "pegasus", "t5", "t5_writer", "vision_gpt2",
@@ -62,8 +62,6 @@ for folder, names in pairs(folders) do
 end
 
 local IN_PLANE = "each layer adds numbers of its own to scores, by the distance of patches in a plane"
-local OF_STREAMS = "each layer predicts and corrects several streams of states (AltUp), has a low-rank part beside its "
-  .. "attention (Laurel), and some feed-forwards keep only their largest values"
 local LATENT = "keys and values come of a narrow part that heads share"
 local NARROWING = "its layers join rows, so that a layer has fewer and wider ones than the layer before"
 
@@ -75,7 +73,7 @@ families.refused = {
   funnel = "its layers pool rows, so that a layer has fewer than the layer before",
   squeezebert = "its layers are convolutions in groups", mobilebert = "each layer has a narrow part with several "
     .. "feed-forwards", convbert = "half of its heads are convolutions that depend on the text",
-  gemma3n = OF_STREAMS, gemma3n_text = OF_STREAMS, deepseek_v2 = LATENT, deepseek_v3 = LATENT,
+  deepseek_v2 = LATENT, deepseek_v3 = LATENT,
   nystromformer = "its attention is an approximation by a few keys",
 }
 

@@ -12,6 +12,7 @@ local kinds = require("common.kinds")
 local lfs = require("lfs")
 local paths = require("checkpoints.paths")
 local pieces = require("text.pieces")
+local spans = require("checkpoints.spans")
 local uv = require("common.libuv")
 local words = require("common.words")
 
@@ -163,10 +164,6 @@ end
 
 -- Refuses a folder without config.json. The message names an inner folder that has it, or a file of another format.
 local function refuse_folder(path)
-  if lfs.attributes(path .. "/gliner_config.json", "mode") then
-    refuse("usage", path, "is a model of GLiNER, which is not supported: a bidirectional LSTM reads the words, and the "
-      .. "labels of spans are given with each text")
-  end
   local places = { path, path .. "/snapshots" }
   for _, place in ipairs(lfs.attributes(places[2], "mode") == "directory" and places or { path }) do
     for _, name in ipairs(files.names(place)) do
@@ -188,16 +185,17 @@ end
 --- sentence-transformers. tokenizer_config, generation: the objects of tokenizer_config.json and
 --- generation_config.json, or nil. preprocessor: { file, config } about pictures or sounds, or nil. quantised: how
 --- quantised tensors are stored (coded.lua), or nil; notes: for the user. tokenizer: the inner folder of its files, ""
---- for the folder itself, or nil. read: returns the object of another file by its name, or nil. look: a function of
---- config.json that may refuse it before its tensors are looked for, or nil. Faults: io, format. A GGUF file's table
---- has more fields (gguf.lua).
+--- for the folder itself, or nil. spans: GLiNER's own configuration, or nil; config is its encoder's then. read:
+--- returns the object of another file by its name, or nil. look: a function of config.json that may refuse it before
+--- its tensors are looked for, or nil. Faults: io, format. A GGUF file's table has more fields (gguf.lua).
 function folder.read(path, look)
   if gguf.is(path) then return require("checkpoints.gguf").read(path) end -- loaded only then
   path = path:gsub("(.)/+$", "%1")
   local modules = read_modules(path)
   local main = path
   if modules and modules[1] and modules[1].path ~= "" then main = path .. "/" .. modules[1].path end
-  local config = read_object(main .. "/config.json")
+  local of_spans = read_object(main .. "/gliner_config.json")
+  local config = of_spans and spans.encoder(of_spans) or read_object(main .. "/config.json")
   if not config then refuse_folder(path) end
   if look then look(config) end
   check_there(main)
@@ -218,7 +216,7 @@ function folder.read(path, look)
   local limits, limits_file = nil, nil
   if modules then limits, limits_file = read_limits(main) end
   return {
-    path = path, title = paths.title(path), config = config, tensors = tensors, modules = modules,
+    path = path, title = paths.title(path), config = config, tensors = tensors, modules = modules, spans = of_spans,
     quantised = kind, notes = with_tokenizer_notes(notes, main, has),
     settings = modules and read_object(path .. "/config_sentence_transformers.json"),
     limits = limits, limits_file = limits_file, tokenizer_config = stated,

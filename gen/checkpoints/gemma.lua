@@ -1,6 +1,9 @@
 -- gemma.lua: holds the data that the Gemma families share.
 -- Their RMS norms multiply by one more than the stored weight, and their embeddings are scaled by sqrt(d_model).
+local faults = require("common.faults")
 local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+local words = require("common.words")
 
 local gemma = {}
 
@@ -23,6 +26,42 @@ function gemma.tensors(norms)
     if not entry[1]:find("norm", 1, true) then list[#list + 1] = entry end
   end
   return list
+end
+
+--- The tensors that Gemma 3n and 4 have in addition to Llama's: norms, which multiply by the stored weight, and the
+--- part of a layer that reads tokens.
+gemma.later = {
+  { "l*.attn.q_norm", "layers.*.self_attn.q_norm" },
+  { "l*.attn.k_norm", "layers.*.self_attn.k_norm" },
+  { "l*.norm1_after", "layers.*.post_attention_layernorm" },
+  { "l*.norm2", "layers.*.pre_feedforward_layernorm" },
+  { "l*.norm2_after", "layers.*.post_feedforward_layernorm" },
+  { "input.layers_tokens", "embed_tokens_per_layer" },
+  { "input.layers_context", "per_layer_model_projection" },
+  { "l*.tokens.context_norm", "per_layer_projection_norm" },
+  { "l*.tokens.gate", "layers.*.per_layer_input_gate" },
+  { "l*.tokens.project", "layers.*.per_layer_projection" },
+  { "l*.tokens.norm", "layers.*.post_per_layer_input_norm" },
+}
+
+function gemma.refuse(key, message) faults.raise("usage", ("config.json: %s: %s"):format(key, message)) end
+
+--- Lets the last layers read the keys and values of the last layer of their kind before them. With facts.is_wide their
+--- feed-forward is twice as wide. sliding: whether each layer has a window.
+function gemma.share_keys(facts, sliding)
+  local last, first = {}, facts.layers - facts.shared_layers
+  for i, slides in ipairs(sliding) do
+    if i <= first then
+      last[slides] = i - 1
+    elseif not last[slides] then
+      gemma.refuse("num_kv_shared_layers", ("%d, but no layer of this kind before layer %d has keys of its own"):format(
+        facts.shared_layers, i - 1))
+    else
+      local own = layers.own(facts, i - 1)
+      own.keys_of, own.d_ff = last[slides], facts.is_wide and 2 * facts.d_ff or own.d_ff
+      own.experts = facts.is_wide and facts.experts and words.merged(facts.experts, { shared = 2 * facts.d_ff }) or nil
+    end
+  end
 end
 
 --- Sets the facts that follow from others.

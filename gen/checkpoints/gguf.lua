@@ -192,6 +192,7 @@ function gguf_model.read(path)
   end
   compare_rows(self, name, notes)
   function self.flags(key) return gguf.array(self, key, { "BOOL" }, facts.most("llama", "num_hidden_layers")) end
+  function self.numbers(key) return gguf.array(self, key, { "FLOAT32" }, facts.most("llama", "num_hidden_layers")) end
   function self.refuse(key, what) self:refuse_key(key, what) end
   self.set_rotary = rotary_of(self, name)
   record.derive(config, self)

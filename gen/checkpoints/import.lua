@@ -14,6 +14,7 @@ local rotary = require("checkpoints.rotary")
 local seq2seq = require("checkpoints.seq2seq")
 local sentence = require("checkpoints.sentence")
 local sounds = require("checkpoints.sounds")
+local spans = require("checkpoints.spans")
 local speech = require("checkpoints.speech")
 local stored = require("checkpoints.stored")
 local words = require("common.words")
@@ -113,7 +114,7 @@ local function add_names(self, path, stage, without_bias)
   end
   for parameter, template in pairs(tensors or {}) do
     local rule = renamed(self, template)
-    local plain = #rule == 1 and type(rule[1]) == "string" and next(rule, 1) == nil
+    local plain = #words.sorted_keys(rule) == 1 and type(rule[1]) == "string"
     if parameter ~= "bias" or not without_bias then self.names[path .. "." .. parameter] = plain and rule[1] or rule end
   end
 end
@@ -151,7 +152,7 @@ local function output_stage(self, stage, number)
   end
   local result = { stage = stage[1], over = fact_or(self, stage.over), of = stage.of, name = stage.name,
     squeeze = stage.squeeze, mask = stage.mask, kind = stage.kind, eps = stage.eps, kernel = stage.kernel,
-    dilation = stage.dilation, cut = fact_or(self, stage.cut),
+    dilation = stage.dilation, cut = fact_or(self, stage.cut), both = stage.both, marked = stage.marked,
     pad = stage.pad and pad_of(self) or nil }
   self.has_labels = self.has_labels or stage.to == "labels"
   self.has_similarity = self.has_similarity or stage[1] == "similarity"
@@ -198,7 +199,7 @@ local function token_input(self, fixed)
   local f = self.facts
   local types = f.types or 0
   -- A text of one part has no second type, and models of sentences take only such texts.
-  if (types < 2 or self.is_sentences or self.is_late) and not f.keeps_types then types = 0 end
+  if (types < 2 or self.is_sentences or self.is_late or self.folder.spans) and not f.keeps_types then types = 0 end
   if self.family.sums_types and types == 0 then
     self.sums_types = f.types > 0
     if f.types == 0 then self.names["input.tokens.weight"] = table_names(self) end
@@ -428,7 +429,7 @@ end
 local function name_table(self)
   local scheme = scheme_of(self)
   if next(self.names) == nil and not self.folder.quantised then return scheme end
-  local result = { scheme, quantised = self.folder.quantised }
+  local result = { scheme, quantised = self.folder.quantised, prefix = self.folder.spans and self.family.prefixes }
   for path, rule in pairs(self.names) do result[path] = rule end
   return result
 end
@@ -557,6 +558,7 @@ local function entries_of(self, stages)
     { "residual_scale", f.residual_scale },
     { "bias", f.bias or fixed.bias or (f.qkv_bias == false and { qkv = false } or nil) },
     { "values", fixed.values }, { "layer_scale", fixed.layer_scale }, { "layer_inputs", f.layer_inputs },
+    { "residual_rank", f.residual_rank }, { "streams", f.streams },
     { "qk_norm", f.qk_norm or fixed.qk_norm }, { "scale", f.score_scale or fixed.scale },
     { "softcap", f.softcap or nil }, { "sinks", fixed.sinks }, { "mask", mask }, { "memory", memory },
     { "conv_kernel", f.conv_kernel }, { "conv_activation", f.conv_activation },
@@ -578,6 +580,7 @@ local function entries_of(self, stages)
     { "position_projections", f.disentangled and f.disentangled.projections },
     { "input", input, self.input_remark }, { "inputs", self.inputs }, { "output", output },
     { "late_interaction", self.folder.tokenizer and self.late or nil },
+    { "spans", self.folder.spans and spans.of(self.folder) or nil },
     { "labels", labels }, { "label_function", label_function },
     { "tokenizer", not (self.family.image or self.family.patches) and path_of(self) or nil },
     { "pictures", self.pictures },
@@ -626,6 +629,10 @@ function import.text(path, from, form, tower, sides, asked)
     table.move(self.folder.notes or {}, 1, #(self.folder.notes or {}), #self.notes + 1, self.notes)
     if self.folder.modules or sentence.is_late(self.folder) then sentence.check(self.folder, self.notes) end
     self.family = self.facts.family
+    if self.folder.spans then
+      spans.check(self.folder, self.notes)
+      self.family = spans.family(self.family)
+    end
     local f = self.facts
     if f.d_ff == false then f.d_ff = nil end
     if f.kv_heads == false then f.kv_heads = f.heads end
@@ -647,18 +654,21 @@ function import.text(path, from, form, tower, sides, asked)
       and head == "ForSequenceClassification")
     local variant = self.family.variants and self.family.variants[f.variant] or {}
     local scores = self.family.heads.ForMaskedLM
-    local stages = (self.is_sentences or self.is_late) and sentence.stages(self.folder, scores)
+    local stages = self.folder.spans and spans.stages(self.folder)
+      or (self.is_sentences or self.is_late) and sentence.stages(self.folder, scores)
       or self.asked.head and sentence.lexical_stages(self.folder, scores) or variant[head] or self.family.heads[head]
     self.notes[#self.notes + 1] = sentence.left_out(self.folder)
     stages = stages_of_writer(self, stages)
     local entries = entries_of(self, stages)
     local class = self.family.model_types[f.model_type]
-      .. (self.is_sentences and "Model, of sentence-transformers" or head)
+      .. (self.is_sentences and "Model, of sentence-transformers" or self.folder.spans and "Model, of GLiNER" or head)
     return write.description(head_lines(self, class), entries)
   end)
   local lines = done and self.notes or faults.is(result) and result.lines or {}
   for i, line in ipairs(lines) do
-    if line:find("^[%w_/]+%.json: ") and line:sub(1, #place) ~= place then lines[i] = place .. line end
+    if self.folder and self.folder.spans then line = spans.said(line) end
+    if line:find("^[%w_/]+%.json: ") and line:sub(1, #place) ~= place then line = place .. line end
+    lines[i] = line
   end
   if done then return result, lines, self.folder.tensors, self.length end
   error(result, 0)

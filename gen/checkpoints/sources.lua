@@ -6,6 +6,8 @@
 --   names            the names that the tensor may have, tried in order
 --   part, parts      the weight is the part-th of `parts` equal parts of the rows, or of parts of { these, sizes };
 --                    the size "heads" or "kv_heads" is the width of all of these heads, or of a group's share of them
+--   stacked          true: the tensor has the parts as its first axis
+--   across           true: the parts are of the columns
 --   groups           the number of groups of rows that each have these parts: a number, or "heads" or "kv_heads" for
 --                    the number of them; "rows": the parts alternate row by row. An expert's rows are a group
 --   unpair           the rotated rows of a head are stored as pairs 2 d, 2 d + 1; the model has halves
@@ -214,10 +216,15 @@ function add(result, tensor, rule, size, spec, target)
     local factor = target.factor * (rule.factor or 1)
     local rows, all_rows = of_graph(tensor, 1, size.rows)
     local columns, all_columns = of_graph(tensor, 2, size.columns)
-    local inner, stored_rows = of_parts(tensor, rule, all_rows, spec)
+    local inner, stored_rows = of_parts(tensor, rule.across and {} or rule, all_rows, spec)
+    if rule.across then
+      local parts, stored_columns = of_parts(tensor, rule, all_columns, spec)
+      columns, all_columns = through(columns, parts), stored_columns
+    end
     rows = through(through(rows, of_pairs(tensor, rule, all_rows, spec)), inner)
     local shape = size.vector and { stored_rows } or rule.transpose and { all_columns, stored_rows }
       or { stored_rows, all_columns }
+    if rule.stacked then shape = { rule.parts, stored_rows // rule.parts, all_columns } end
     if rule.row then
       shape = { -1, all_columns }
       rows = { { at = 0, count = size.rows, from = rule.row, step = 0 } }

@@ -11,7 +11,9 @@ local stored = {}
 -- Linear layers of a layer, and those that a factor of residuals multiplies. The factor of experts is not in a weight.
 local layers = { "attn.q", "attn.k", "attn.v", "attn.out", "cross.q", "cross.k", "cross.v", "cross.out", "ff.gate",
   "ff.up", "ff.down", "ff.experts.gate", "ff.experts.up", "ff.experts.down", "ff.shared.gate", "ff.shared.up",
-  "ff.shared.down" }
+  "ff.shared.down", "low_rank.left", "low_rank.right", "tokens.gate", "tokens.project", "tokens.context" }
+-- Parts whose weights are rows of one tensor for all layers.
+local of_all_layers = { ["tokens.context"] = "input.layers_context.weight" }
 local residual = words.set { "attn.out", "ff.down", "ff.shared.down" }
 
 -- Returns the type of weights that holds the numbers of a tensor exactly, or nil.
@@ -60,21 +62,28 @@ function stored.weights(folder, f, output, naming)
   for i = 0, f.layers + (f.encoder_layers or 0) - 1 do
     for _, part in ipairs(layers) do
       local path = i < f.layers and ("l%d.%s"):format(i, part) or ("encoder.l%d.%s"):format(i - f.layers, part)
-      local word = word_of(folder, naming, path .. ".weight", residual[part] and f.residual_scale)
+      local word = word_of(folder, naming, of_all_layers[part] or path .. ".weight",
+        residual[part] and f.residual_scale)
       if word then list[#list + 1] = { path, word } end
     end
   end
   local all = most_common(list)
   for _, each in ipairs(list) do if each[2] ~= all then value[each[1]] = each[2] end end
-  local embedding, result = word_of(folder, naming, "input.tokens.weight", f.embedding_scale), "none"
+  local embedding, result = word_of(folder, naming, "input.tokens.weight"), "none"
   for i, stage in ipairs(output) do
     if stage.stage == "vocabulary" then
-      result = word_of(folder, naming, ("output.%d.vocabulary.weight"):format(i), f.logit_scale)
-        or word_of(folder, naming, "input.tokens.weight", f.logit_scale)
+      result = word_of(folder, naming, ("output.%d.vocabulary.weight"):format(i)) or embedding
     end
   end
   if embedding ~= all then value.embedding = embedding end
   if result ~= all then value.output = result end
+  for i = 1, f.streams and f.streams.count - 1 or 0 do
+    for place, usual in pairs { input = all, output = result } do
+      local path = ("%s.streams.%d"):format(place, i)
+      local word = word_of(folder, naming, path .. ".weight")
+      if word ~= usual then value[path] = word end
+    end
+  end
   if all == "none" then
     local some = false
     for _, word in pairs(value) do some = some or word ~= "none" end

@@ -108,8 +108,8 @@ end
 -- Returns the text of NAME.spdx.json for finished jobs.
 local function sbom_of(state, jobs, results, cflags, made, options)
   local spec, outputs = state.spec, {}
-  for _, each in ipairs { { "program", spec.name }, { "archive", "lib" .. spec.name .. ".a" },
-    { "shared", recipe.soname(spec.name, made.system) } } do
+  for _, each in ipairs { { "program", systems.program_of(spec.name, made.system) },
+    { "archive", "lib" .. spec.name .. ".a" }, { "shared", recipe.soname(spec.name, made.system) } } do
     local result = results[each[2]]
     if result then outputs[#outputs + 1] = { id = each[1], kind = each[1], name = each[2], sum = result.sum } end
   end
@@ -141,10 +141,10 @@ end
 
 -- Returns a function that removes the program of an older build, for use after a build of only the libraries, to which
 -- the program does not belong. If the older build's list does not have its hash, the function says that it is kept.
-local function older_program(folder, name)
-  local path = ("%s/%s"):format(folder, name)
+local function older_program(folder, name, system)
+  local path = ("%s/%s"):format(folder, systems.program_of(name, system))
   if lfs.symlinkattributes(path, "mode") ~= "file" then return function() end end
-  local listed = files.read(path .. ".spdx.json") or ""
+  local listed = files.read(("%s/%s.spdx.json"):format(folder, name)) or ""
   if listed:find(hash.content(files.read(path) or ""), 1, true) then return function() os.remove(path) end end
   return function() say(path .. ": is kept, because no older build made it; it does not belong to these libraries") end
 end
@@ -153,8 +153,8 @@ end
 -- the library; texts: the finished pipeline of the model of texts that is linked in, or nil.
 local function jobs_of(state, tools, runtime_sources, options, library, texts)
   local spec, only = state.spec, options.only
-  local made = { system = tools.system, embed = options.embed, is_static = options.is_static,
-    is_portable = options.is_portable,
+  local made = { system = tools.system, embed = options.embed,
+    is_static = options.is_static or systems[tools.system].is_static, is_portable = options.is_portable,
     has_text = state.tokenizer ~= nil,
     has_pictures = spec.pictures and true or false, has_sound = spec.sound and true or false,
     has_speech = spec.speech and true or false, has_ctc = spec.ctc and true or false,
@@ -163,7 +163,7 @@ local function jobs_of(state, tools, runtime_sources, options, library, texts)
     has_ranks = spec.processes ~= nil, has_serve = options.serves, providers = { library = library,
       program = recipe.provider(spec) } }
   local jobs = recipe.jobs(spec, builds_of(state, tools), runtime_sources, state.entries, made)
-  if only then jobs = recipe.needed(jobs, only == true and spec.name or only) end
+  if only then jobs = recipe.needed(jobs, only == true and systems.program_of(spec.name, tools.system) or only) end
   if options.is_libraries then jobs = recipe.of_libraries(jobs, spec, tools.system) end
   return jobs, made
 end
@@ -172,7 +172,7 @@ end
 local function compile(state, folder, root, options, bar)
   local spec, only = state.spec, options.only
   local tools = options.begun and options.begun.toolchain or toolchain.new()
-  if not options.is_libraries and not systems[tools.system].has_program then
+  if not options.is_libraries and not systems[tools.system].program then
     faults.raise("usage", ("the compiler makes code for %s, for which there are only libraries: build --libraries")
       :format(tools.system))
   end
@@ -193,7 +193,7 @@ local function compile(state, folder, root, options, bar)
     end
   end
   if not only then outputs[#outputs + 1] = sbom_of(state, jobs, results, context.toolchain.cflags, made, options) end
-  local finish_program = options.is_libraries and older_program(folder, spec.name)
+  local finish_program = options.is_libraries and older_program(folder, spec.name, tools.system)
   files.write_all(folder, outputs)
   if finish_program then finish_program() end
   context.store:sweep()

@@ -134,8 +134,7 @@ local function build_variant(root, arguments, list, with_text, exposed)
   local state = compile(root, arguments, list, nil, with_text, exposed, begun)
   local folder = overrides.folder(state.spec.name, list, distinctions_of(state, exposed))
     .. (exposed and "-exposed" or "")
-  builder().make(state, folder, root, options)
-  local path = folder .. "/" .. state.spec.name
+  local path = folder .. "/" .. systems.program_of(state.spec.name, builder().make(state, folder, root, options))
   ranks_of[path] = state.spec.processes
   return path, state
 end
@@ -172,7 +171,7 @@ local function made_list(state, arguments, system)
   local name, about = state.spec.name, systems[system]
   local made = { ("lib%s.a"):format(name), (about.link or about.shared):format(name), name .. ".h", name .. ".pc",
     reserved_python.module(name) .. ".py", emit_python.name .. ".py", name .. "-config.cmake", name .. ".spdx.json" }
-  if not arguments.libraries then table.insert(made, 1, name) end
+  if not arguments.libraries then table.insert(made, 1, systems.program_of(name, system)) end
   return table.concat(made, ", ")
 end
 
@@ -188,10 +187,10 @@ function run.build(root, arguments)
   end
   if state.texts then name_files(state.texts) end
   name_files(state)
-  local path, try = folder .. "/" .. name, require("commands.build.try")
+  local path, try = folder .. "/" .. systems.program_of(name, system), require("commands.build.try")
   local kept = try.kept(state)
   if kept then output.print(kept .. "\n") end
-  local line = not arguments.libraries and try.line(state, path, own, options.embed ~= nil)
+  local line = not arguments.libraries and system == "linux" and try.line(state, path, own, options.embed ~= nil)
   if line then output.print(("try: %s\n"):format(line)) end
   return 0
 end

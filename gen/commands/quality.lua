@@ -253,7 +253,7 @@ function quality.measure(arguments, weights, build, run)
   if writes then with_text, exposed = #arguments.input == 0, nil end
   local asked, state = build(arguments.overrides, with_text, exposed)
   local cache = state.spec.cache
-  if precision.is_plain(state.spec.precision) and not state.spec.weights and not precision.quantises(cache) then
+  if precision.is_plain(state.spec.precision) and not state.spec.weights and not precision.cache_bits(cache) then
     faults.raise("usage",
       "quality: all is f32; name a type to compare with it: precision=bf16, or weights=" .. scale_blocks.words[1])
   end
@@ -368,6 +368,7 @@ local function tables_of(measured)
     add("| milliseconds, least of several | %.3f | %.3f |", c.ms, c.ms_f32)
     add("| packed weights, MB | %.2f | %.2f |", c.weight_bytes / 1e6, c.weight_bytes_f32 / 1e6)
     add("| arena, MB | %.2f | %.2f |", c.arena_bytes / 1e6, c.arena_bytes_f32 / 1e6)
+    if c.state_bytes then add("| state, MB | %.2f | %.2f |", c.state_bytes / 1e6, c.state_bytes_f32 / 1e6) end
     if c.disturbed then add("\n%s", c.disturbed) end
   end
   if #(measured.within or {}) > 0 then

@@ -108,7 +108,7 @@ local function build_packer(of_build, options, tools, machine)
 end
 
 -- Writes the files of the package into a folder. made: { library = its text, program = the folder of the program,
--- system, weights = a path or nil, is_bare = true if the package has no program }.
+-- runs_on = its system, system, weights = a path or nil, is_bare = true if the package has no program }.
 local function fill(root, state, stage, information, made, facts)
   local name, package, system, is_bare = state.spec.name, {}, systems[made.system], made.is_bare
   local module = assert(emitted(state, name .. ".py"))
@@ -118,20 +118,22 @@ local function fill(root, state, stage, information, made, facts)
   add(emit_python.name .. ".py", assert(emitted(state, emit_python.name .. ".py")))
   add("py.typed", "")
   add((system.link or system.shared):format(name), made.library)
+  local program = systems.program_of(name, made.runs_on)
+  local function output(list, target) return output_of(made.program .. "/" .. program, list, target) end
   if not is_bare then
-    add("__main__.py", template.open(root, "wheel_main.py.in") { name = name })
-    add(name, assert(files.read(made.program .. "/" .. name)), true)
+    add("__main__.py", template.open(root, "wheel_main.py.in") { name = name, program = program })
+    add(program, assert(files.read(made.program .. "/" .. program)), true)
   end
   files.write_all(stage .. "/" .. name, package)
   if made.weights then
-    output_of(made.program .. "/" .. name, { "pack", "--weights", made.weights, "-o",
+    output({ "pack", "--weights", made.weights, "-o",
       ("%s/%s/%s.weights"):format(stage, name, name) }, state.target_names[1])
   end
   local described = { { name = "METADATA", text = metadata.text(facts) },
     { name = "WHEEL", text = metadata.wheel(facts.tag) } }
   if not is_bare then described[3] = { name = "entry_points.txt", text = metadata.entry_points(name) } end
   files.write_all(stage .. "/" .. information, described)
-  local licenses = { { name = "NOTICES.txt", text = output_of(made.program .. "/" .. name, { "info", "--licenses" }) } }
+  local licenses = { { name = "NOTICES.txt", text = output { "info", "--licenses" } } }
   for _, each in ipairs(facts.folder and NOTICES or {}) do
     local text = files.read(facts.folder .. "/" .. each)
     if text then licenses[#licenses + 1] = { name = each, text = text } end
@@ -159,7 +161,7 @@ function wheel.run(root, arguments, tools)
     faults.raise("io", ("--weights: %s: is not there"):format(weights))
   end
   local system = require("commands.build.toolchain").new().system
-  local has_program = systems[system].has_program
+  local has_program = systems[system].program ~= nil
   if arguments.embed and not has_program then
     faults.raise("usage", ("--embed: does not go with %s, whose program would pack the weights"):format(system))
   end
@@ -175,7 +177,8 @@ function wheel.run(root, arguments, tools)
   local file = ("%s-%s"):format(metadata.file_name(name), number)
   local information, made = file .. ".dist-info", { library = made_library,
     weights = not arguments.embed and weights or nil, system = system,
-    is_bare = state.spec.sound or not has_program } -- no static program reads sound
+    is_bare = not has_program or state.spec.sound and not systems[system].is_static }
+  made.runs_on = has_program and system or "linux"
   made.program = has_program and folder or build_packer(of_build, options, tools, machine_of(state))
   local facts = { name = name, version = number, tag = tag, bill = text, folder = own
     and lfs.attributes(own, "mode") == "directory" and own or nil, requires = { "numpy" },
@@ -189,7 +192,8 @@ function wheel.run(root, arguments, tools)
   fill(root, state, stage.path .. "/parts", information, made, facts)
   local path = ("%s-%s.whl"):format(file, tag)
   local beside = ("%s/%s/%s"):format(lfs.currentdir(), stage.path, path)
-  archive.make(stage.path .. "/parts", information, beside, { [name .. "/" .. name] = true })
+  archive.make(stage.path .. "/parts", information, beside,
+    { [name .. "/" .. systems.program_of(name, made.runs_on)] = true })
   local place = arguments.output or "out/" .. name
   files.make_folder(place)
   local moved = os.rename(beside, place .. "/" .. path)

@@ -133,9 +133,7 @@ local families = {
   gemma3 = { without = { ["transformers computes without it"] = "attn_logit_softcapping",
     ["transformers only reads hidden_activation"] = "hidden_act", [LOADING] = "cache_implementation",
     ["sliding_window_pattern says it"] = "_sliding_window_pattern" } },
-  gemma4 = { without = { ["of experts"] = "moe_intermediate_size num_experts top_k_experts" }, refused = {
-    ["mixtures of experts of Gemma 4 (26B-A4B), which have a dense feed-forward beside the experts and norms of each, "
-      .. "are not supported"] = { enable_moe_block = NO } } },
+  gemma3n = { without = { [TRAINING] = "altup_coef_clip" } },
   gpt_neox = { without = { ["the family is causal"] = "is_decoder" }, refused = {
     ["rotary positions for heads of another width are not supported"] = { head_dim = {} } } },
   gte = { without = { ["the class is in transformers"] = "auto_map", [LOADING] =
@@ -251,9 +249,10 @@ sections["config.json with parts"] = {
     vision_config_dict]],
   without = {
     [TRAINING] = "label_smoothing logit_scale_init_value",
-    [OTHER_HEADS] = [[boi_token_id boi_token_index eoi_token_id eoi_token_index image_text_hidden_size image_token_id
-      image_token_index mm_tokens_per_image multimodal_projector_bias projector_hidden_act spatial_merge_size
-      vision_feature_layer]],
+    [OTHER_HEADS] = [[audio_config audio_soft_tokens_per_image audio_token_id boa_token_id boi_token_id boi_token_index
+      eoa_token_id eoa_token_index eoi_token_id eoi_token_index image_text_hidden_size image_token_id image_token_index
+      mm_tokens_per_image multimodal_projector_bias projector_hidden_act spatial_merge_size video_token_id
+      vision_feature_layer vision_soft_tokens_per_image]],
   },
 }
 
@@ -474,6 +473,37 @@ sections["config_sentence_transformers.json"] = {
     model_type = { "SentenceTransformer", "SparseEncoder", "CrossEncoder", "ColBERT" } } },
 }
 
+sections["gliner_config.json"] = {
+  by = "GLiNER",
+  read = "encoder_config ent_token hidden_size max_len max_width num_rnn_layers sep_token vocab_size",
+  without = {
+    [ORIGIN] = "_name_or_path dtype model_name name torch_dtype transformers_version",
+    [TRAINING] = [[adjacency_loss_coef dropout eval_every fine_tune freeze_* id_to_classes label_smoothing log_dir
+      loss_* lr_* max_neg_type_ratio max_types neg_spans_ratio negatives num_steps prev_path random_drop
+      relation_loss_coef root_dir save_total_limit scheduler_type shuffle_types size_sup span_loss_coef
+      token_loss_coef train_* val_data_dir warmup_ratio weight_decay_*]],
+    [LOADING] = [[_attn_implementation architectures chunk_size_feed_forward id2label is_encoder_decoder label2id
+      output_attentions output_hidden_states problem_type return_dict]],
+    ["the token of labels is found by its text"] = "class_token_index",
+    ["with no post_fusion_schema"] = "num_post_fusion_layers",
+  },
+  refused = {
+    ["markerV0 is; token_level reads each token with each label in a layer of its own"] = {
+      span_mode = { "markerV0" } },
+    ["only models of spans with one encoder are"] = { model_type = { "gliner", "gliner_uni_encoder_span" } },
+    ["models with several encoders, decoders, or relations are not supported"] = { labels_encoder = {},
+      labels_encoder_config = {}, labels_decoder = {}, relations_layer = {} },
+    ["the states of several layers are not summed"] = { fuse_layers = NO },
+    ["cross-attention of words and labels is not supported"] = { post_fusion_schema = { "" } },
+    ["a word's first token is"] = { subtoken_pooling = { "first" } },
+    ["whitespace is"] = { words_splitter_type = { "whitespace" } },
+    ["labels are read at their own token"] = { embed_ent_token = { true } },
+    ["an encoder of words is not supported"] = { span_encoder_config = {} },
+    ["labels are part of each text"] = { precomputed_prompts_mode = NO },
+    ["spans of a model of tokens are not supported"] = { represent_spans = NO },
+  },
+}
+
 sections["artifact.metadata"] = {
   by = "ColBERT",
   read = "attend_to_mask_tokens doc_maxlen doc_token_id mask_punctuation query_maxlen query_token_id",
@@ -580,6 +610,8 @@ end
 for _, name in ipairs { "olmo2", "exaone4" } do
   sections["GGUF of " .. name] = { by = "llama.cpp", read = "{arch}.attention.sliding_window_pattern" }
 end
+sections["GGUF of gemma3n"] = { by = "llama.cpp",
+  read = "{arch}.activation_sparsity_scale {arch}.attention.sliding_window_pattern" }
 sections["GGUF of lfm2moe"] = { by = "llama.cpp", refused = {
   ["other routers than a sigmoid are not supported"] = { ["{arch}.expert_gating_func"] = { 2 } } } }
 sections["GGUF of gemma2"] = { by = "llama.cpp", refused = {

@@ -71,6 +71,7 @@ hints.keys = by_word {
   target = "device arch march cpu isa simd", threads = "num_threads nthreads n_threads jobs cores",
   ["experts = { count = }"] = "num_experts num_local_experts", ["experts = { used = }"] = "num_experts_per_tok",
   ["experts = { d_ff = }"] = "moe_intermediate_size",
+  streams = "altup_num_inputs", residual_rank = "laurel_rank", gate_sparsity = "activation_sparsity_pattern",
   adapters = "loras lora_adapters lora_modules",
 }
 

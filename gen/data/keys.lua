@@ -63,11 +63,16 @@ keys.list = {
       .. "sum to 1), bias = false (of the router), correction = false (sigmoid: a number for each expert that only the "
       .. "choice adds), sum_eps = 1e-20 (sigmoid: added to the sum by which normalise divides), sum_bias = false (a "
       .. "bias of the sum of experts), factor = 1 (of the weights), shared = 0 (the width of an expert that all rows "
-      .. "have), shared_gate = false (a sigmoid of the row multiplies its result) }; false: it is not" },
+      .. "have), shared_gate = false (a sigmoid of the row multiplies its result), scales = false (a learned number of "
+      .. "each expert multiplies its weights), own_norms = false (router and experts have norms of the states "
+      .. "themselves, and both results have a norm; Gemma 4) }; false: it is not" },
   { key = "gated", type = "boolean", stack = true, layer = true, default = false,
     meaning = "feed-forward: down(activation(gate x) * up x)" },
   { key = "gate_limit", type = "number", stack = true, layer = true, min = 1e-3, max = 1e6, default_text = "none",
     meaning = "gated: gate x is at most this, up x is cut to this size, and 1 is added to it (gpt-oss)" },
+  { key = "gate_sparsity", type = "number", stack = true, layer = true, min = 0, max = 0.9999, default = 0.0,
+    meaning = "gated: gate x becomes max(gate x - cutoff, 0) before the activation; the cutoff of a row is its mean "
+      .. "plus z deviations, and this share of normal numbers is below z (Gemma 3n); 0: it stays" },
   { key = "activation", type = "activation", stack = true, layer = true, default = "gelu",
     meaning = "the feed-forward's function" },
   { key = "norm", type = "word", stack = true, layer = true,
@@ -123,6 +128,13 @@ keys.list = {
   { key = "layer_inputs", type = "integer", stack = true, min = 1, max = 4096, default_text = "none",
     meaning = "width of a further part of each layer, which reads tokens (Gemma 4): it adds norm(project(activation("
       .. "gate x) * (norm(linear of the embeddings) + a row of the layer's own table of tokens)))" },
+  { key = "residual_rank", type = "integer", stack = true, layer = true, min = 1, max = 4096, default_text = "none",
+    meaning = "rank of a learned residual next to the attention, which reads y, the norm of the states x (Gemma 3n): "
+      .. "(x + attention(y) + y + norm(right(left y))) / sqrt(2)" },
+  { key = "streams", type = "streams", stack = true, default_text = "none",
+    meaning = "parallel streams of states: { count = 4, active = 0 (the one that layers compute), scaled = false (a "
+      .. "learned number for each column multiplies what layer_inputs reads) }. Each layer predicts and corrects them "
+      .. "(AltUp; Gemma 3n); false: none" },
   { key = "qkv_limit", type = "number", stack = true, layer = true, min = 1e-3, max = 1e6, default_text = "none",
     meaning = "a self-attention's projected queries, keys and values are cut to this size, after any norm (MPT, "
       .. "OLMoE)" },
@@ -158,10 +170,10 @@ keys.list = {
       .. "on from the keys and values of the calls before, which the caller's context keeps" },
   { key = "sequences", type = "integer", min = 1, max = 128, default_text = "1 with context",
     meaning = "with context: the sequences that a caller's context keeps" },
-  { key = "cache", type = "word", words = precision.words_of_attention(),
+  { key = "cache", type = "word", words = precision.words_of_cache(),
     default_text = "the attention's of `precision`",
     meaning = "with context: numbers of the keys and values that are kept, which the attention multiplies; integers "
-      .. "have a scale for each head of a row, and are multiplied as f32" },
+      .. "have a scale for each head of a row, which a Hadamard matrix turns first" },
   { key = "chunk", type = "integer", min = 1, max = 4096, default_text = "256 with context",
     meaning = "with context: the most tokens of a call; longer prompts take several" },
   { key = "mask", type = "mask", stack = true, layer = true, default_text = "none",
@@ -311,6 +323,10 @@ keys.list = {
       .. "(whether the others see these), skip = { \"!\" } (tokens of documents without a vector), first = 0 (rows "
       .. "at the beginning without one), mean = false (a score is the sum of a query's best cosines; true: the mean "
       .. "of them) }" },
+  { key = "spans", type = "spans", default_text = "none",
+    meaning = "with outputs called starts, ends and labels: texts get spans of labels that come with them (GLiNER): { "
+      .. "label = \"<<ENT>>\" (the token before each label), separator = \"<<SEP>>\" (the token after the last one), "
+      .. "width = 12 (the most words of a span), words = 384 (of a text) }" },
   { key = "labels", type = "labels", default_text = "none",
     meaning = "labels of the last output's numbers, from 0: { \"no\", \"yes\" }; more than 1000 in parts: { { \"no\", "
       .. "... }, { ... } }" },

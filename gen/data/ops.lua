@@ -20,6 +20,7 @@
 --              ops up to the context are planned together; nil: it takes a sequence as a whole
 --   product    true if the op multiplies rows by a packed weight; packed: the name of another operand packed in panels,
 --              one for each head if the op has the attribute `table_heads`
+--   looks_up   the name of an operand whose rows it looks up, be they packed as rows or in a product's panels
 --   epilogue   true if the op may be part of an epilogue: done on another op's tile while it is in the cache
 --   takes_epilogue  true if the op may have an epilogue
 --   ends_epilogue  true if it may be the last of an epilogue, also if its operand is read elsewhere or has another type
@@ -71,6 +72,10 @@ end
 local function attention_flops(attributes, batch, queries, keys, width)
   return 2 * batch * width * visible.pairs(attributes, queries, keys)
 end
+
+-- The class of an operation on elements of scores, or of rows.
+local each_element = { role = "scores_to_scores", region = "rows", takes_epilogue = true, epilogue = true,
+  heads_as_rows = true, by_row = { "x" } }
 
 local mask_attributes = { "heads", "causal", "left", "right" }
 
@@ -137,9 +142,9 @@ ops.table = {
     tolerance = "adapt", integers = { adapters = true }, arithmetic = 2,
   },
   pick = {
-    class = { region = "rows", by_row = { "x", "chosen" } }, operands = { "x", "chosen" },
-    shape = function(_, _, chosen) return chosen.shape end,
-    equation = "x[chosen[j]] as number j of a row", tolerance = "exact", integers = { chosen = true }, arithmetic = 0,
+    class = { region = "rows", by_row = { "x", "chosen" } }, operands = { "x", "chosen" }, tolerance = "exact",
+    shape = function(_, _, chosen) return chosen.shape end, integers = { chosen = true }, arithmetic = 0,
+    equation = "x[chosen[j]] as number j of a row; x may be one row for all",
   },
   group_rows = {
     class = { region = "rows", mixes_rows = true }, operands = { "chosen" }, attributes = { "experts" },
@@ -148,9 +153,9 @@ ops.table = {
     tolerance = "exact", integers = { chosen = true }, arithmetic = 4,
   },
   spread = {
-    class = { region = "rows", mixes_rows = true }, operands = { "x", "groups" },
+    class = { region = "rows", mixes_rows = true }, operands = { "x", "groups" }, tolerance = "exact",
     shape = function(_, x, groups) return widened(x.shape, groups.shape[#groups.shape]) end,
-    equation = "x once for each expert of a row", tolerance = "exact", integers = { groups = true }, arithmetic = 0,
+    equation = "x once for each expert of a row", integers = { groups = true }, arithmetic = 0,
   },
   linear_experts = {
     class = { region = "rows", product = true, takes_epilogue = true },
@@ -192,7 +197,7 @@ ops.table = {
     operands = { "x", "factors", "guard" }, optional = { factors = true, guard = true },
     shape = function(a, x) return with_last(x.shape, a.heads or 1) end,
     equation = "max |x factors| / 127, over the last dimension (or over a head's part of it), and at least 2^-125; a "
-      .. "factor a column; NaN where the guard has a number that is not finite",
+      .. "factor a column; NaN where the guard has a number that is not finite; bits 4: / 16",
     tolerance = "exact", arithmetic = 2, arithmetic_of = "x",
   },
   gather_columns = {
@@ -216,7 +221,7 @@ ops.table = {
     class = { region = "rows", in_place_of_floats = true, by_row = { "x", "scale" } },
     operands = { "x", "scale", "factors" }, optional = { factors = true }, type = types.quantised,
     equation = "x factors (1 / scale of its row, or of a head's part of it) rounded to the nearest integer, ties to "
-      .. "even; 0 where the scale is not finite",
+      .. "even; 0 where the scale is not finite; bits 4: to the nearest odd integer from -15 to 15, then 1",
     tolerance = "exact", arithmetic = 3,
   },
   keep = {
@@ -254,20 +259,18 @@ ops.table = {
     tolerance = "dequantise", integers = { x = true }, arithmetic = 3,
   },
   embed = {
-    class = { region = "rows", takes_epilogue = true }, operands = { "ids", "table", "scale" },
-    optional = { scale = true },
+    class = { region = "rows", takes_epilogue = true, looks_up = "table" }, operands = { "ids", "table", "scale" },
+    optional = { scale = true }, integers = { ids = true }, arithmetic = 0,
     shape = function(_, ids, tbl) return { ids.shape[1], ids.shape[2], tbl.shape[2] } end,
-    equation = "table[ids], times its row's scale",
-    tolerance = "exact", integers = { ids = true }, arithmetic = 0,
+    equation = "table[ids], times its row's scale", tolerance = "exact",
   },
   embed_boxes = {
-    class = { region = "rows", takes_epilogue = true },
-    operands = { "boxes", "table", "sizes" }, optional = { sizes = true },
+    class = { region = "rows", takes_epilogue = true }, operands = { "boxes", "table", "sizes" },
+    optional = { sizes = true }, integers = { boxes = true }, tolerance = "exact", arithmetic = 5,
     shape = function(_, x, t, h) return with_last(x.shape, h and 4 * t.shape[2] + 2 * h.shape[2] or t.shape[2]) end,
     equation = "the sum of six rows of a table in four parts, x, y, h and w, for a box (left, upper, right, lower): "
       .. "x[left], x[right], y[upper], y[lower], h[|lower - upper|], w[|right - left|]; with sizes, which has h and w, "
       .. "these rows side by side, x[left], y[upper] first; negative sizes count as 0",
-    tolerance = "exact", integers = { boxes = true }, arithmetic = 5,
   },
   grid_positions = {
     operands = { "shapes", "table" }, attributes = { "rows" }, integers = { shapes = true },
@@ -338,7 +341,7 @@ ops.table = {
   },
   gate_rows = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "a", "b" } },
-    operands = { "a", "b" }, equation = "a times the one number of the same row of b", tolerance = "rounded_once",
+    operands = { "a", "b" }, equation = "a times number `column` (0) of a row of b", tolerance = "rounded_once",
   },
   logarithm = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "x" } },
@@ -357,10 +360,7 @@ ops.table = {
     operands = { "x", "factors" }, equation = "x times row 0 of factors + row 1", tolerance = "dequantise",
     arithmetic = 2,
   },
-  scale = {
-    class = { role = "scores_to_scores", heads_as_rows = true, by_row = { "x" } }, attributes = { "factor" },
-    equation = "factor x", tolerance = "rounded_once",
-  },
+  scale = { class = each_element, attributes = { "factor" }, equation = "factor x", tolerance = "rounded_once" },
   swap = {
     shape = function(_, x) return { x.shape[2], x.shape[1], x.shape[3] } end,
     equation = "x with its first two axes exchanged", tolerance = "exact", arithmetic = 0,
@@ -430,6 +430,15 @@ ops.table = {
       .. "with 0 before the first row of a sequence",
     tolerance = "convolve_columns",
   },
+  recurrent = {
+    operands = { "x", "weight", "lengths", "marks" }, optional = { lengths = true, marks = true },
+    attributes = { "directions" }, integers = { lengths = true, marks = true }, tolerance = "recurrent",
+    shape = function(_, x) return with_last(x.shape, x.shape[3] // 4) end,
+    flops = function(a, x, weight) return 2 * rows_of(x.shape) * x.shape[3] * weight.shape[1] // a.directions end,
+    equation = "for each direction h = s(o) tanh(c), where c = s(f) c' + s(i) tanh(g), with the sigmoid s and "
+      .. "(i, f, g, o) = x + h' · W; h' and c' are of the row before, for the second direction of the row after; rows "
+      .. "whose mark is not 1, and those after lengths, are passed over, and are 0",
+  },
   rms_norm = {
     class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x" } },
     operands = { "x", "gain" }, optional = { gain = true }, attributes = { "eps" },
@@ -440,6 +449,14 @@ ops.table = {
   normalise = {
     class = { region = "rows", in_place = true, by_row = { "x" } }, attributes = { "eps" },
     equation = "x / max(|x|, eps), over the last dimension", tolerance = "norm_without_mean", arithmetic = 3,
+  },
+  row_length = {
+    class = { region = "rows", by_row = { "x" } }, shape = function(_, x) return with_last(x.shape, 1) end,
+    equation = "|x|, of each row", tolerance = "norm_without_mean", arithmetic = 2, arithmetic_of = "x",
+  },
+  sparsify = {
+    class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x" } }, attributes = { "factor" },
+    equation = "max(x - mean - factor deviation, 0), over the last dimension", tolerance = "sparsify", arithmetic = 7,
   },
   share = {
     class = { region = "rows", in_place = true, by_row = { "x" } }, attributes = { "eps" },
@@ -459,6 +476,12 @@ ops.table = {
     operands = { "x", "cosines", "sines" }, attributes = { "heads", "pairs" },
     equation = "pairs of a head's dimensions rotated by an angle of their position, or of position `row`",
     tolerance = "rotate", arithmetic = 3,
+  },
+  hadamard = {
+    class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x" } },
+    attributes = { "heads", "block" },
+    equation = "x with each `block` numbers of a head multiplied by the Hadamard matrix of that size / sqrt(block)",
+    tolerance = "hadamard", arithmetic = 7,
   },
   layer_norm = {
     class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x" } },
@@ -501,9 +524,7 @@ ops.table = {
     tolerance = "add_relative",
   },
   softcap = {
-    class = { role = "scores_to_scores", region = "rows", takes_epilogue = true, epilogue = true,
-      heads_as_rows = true, by_row = { "x" } },
-    attributes = { "cap" }, equation = "cap tanh(x / cap)", tolerance = "softcap",
+    class = each_element, attributes = { "cap" }, equation = "cap tanh(x / cap)", tolerance = "softcap",
   },
   add_distance = {
     class = { role = "scores_to_scores", own_keys = true, heads_as_rows = true },

@@ -76,9 +76,17 @@ end
 --- True if numbers of the type with this word are integers with a scale for each row.
 function precision.quantises(word) return word ~= nil and types.all[types.of_word[word]].rows == "quantise" end
 
---- Returns the words of the types that an attention's keys and values may have, in order.
-function precision.words_of_attention()
-  return words.map(types.of_weights, function(each) return each.attention and each.word or nil end)
+-- The bits of integers that a state keeps, by the word of the key `cache`.
+local kept_bits = { int8 = 8, int4 = 4 }
+
+--- Returns the bits of the integers that a state keeps as keys and values; nil: it keeps floats.
+function precision.cache_bits(word) return kept_bits[word] end
+
+--- Returns the words of the numbers that a state may keep, in order.
+function precision.words_of_cache()
+  local list = words.map(types.of_weights, function(each) return each.attention and each.word or nil end)
+  list[#list + 1] = "int4"
+  return list
 end
 
 --- True if some product's inputs may have factors against outliers.

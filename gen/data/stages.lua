@@ -129,6 +129,18 @@ stages.constructors = {
       eps = { type = "number", min = 1e-30, max = 1, meaning = "default: the model's eps" }, name = name_field,
     },
   },
+  recurrent = {
+    place = "output", word = "to",
+    meaning = "the states of an LSTM over the rows (Hochreiter and Schmidhuber 1997), with torch's gates",
+    fields = {
+      to = { type = "integer", min = 1, max = 2048, required = true, meaning = "width of the result" },
+      both = { type = "boolean", meaning = "a second LSTM reads the rows from the last to the first; each makes half "
+        .. "of the result" },
+      marked = { type = "boolean", meaning = "the input marks [batch][seq] has 1 where a row is read; others are "
+        .. "passed over, and their states are 0. Texts with spans fill it with 1 for the first token of a word" },
+      of = of_field, name = name_field,
+    },
+  },
   pool = {
     place = "output", word = "over",
     meaning = "one row a sequence: mean, max, first, second or last of its (unpadded) rows; root: their sum / "
@@ -173,7 +185,7 @@ stages.constructors = {
     fields = {
       tied = { type = "boolean", default = true, meaning = "by the table itself; else by a weight of its own" },
       bias = { type = "boolean", default = false, meaning = "whether there is a bias" },
-      scale = { type = "scale", default = 1.0, meaning = "factor of the weight" },
+      scale = { type = "scale", default = 1.0, meaning = "factor of the scores, before softcap" },
       softcap = { type = "number", min = 1e-3, max = 1e6, meaning = "scores s become c tanh(s / c), with this c" },
       name = name_field,
     },

@@ -22,7 +22,9 @@ local activations = require("data.activations").by_name
 local footprint = require("data.footprint")
 local of_experts = require("data.steps_experts")
 local of_integers = require("data.steps_integers")
+local of_kept = require("data.steps_kept")
 local of_ranks = require("data.steps_ranks")
+local of_tables = require("data.steps_tables")
 local row_entries = require("data.row_entries")
 local types = require("data.types")
 local words = require("common.words")
@@ -32,8 +34,6 @@ local steps = {}
 local matrix, vector = footprint.matrix, footprint.vector
 local each, of_rows, of_scores, written, read = row_entries.each, row_entries.of_rows, row_entries.of_scores,
   row_entries.written, row_entries.read
-
-local function square(c) return c.rows * c.cols end
 
 -- Returns the footprint of an online softmax's state, which has three rows; those before `to` and from `from` on.
 local function state(from, to)
@@ -51,18 +51,10 @@ local function planes(c) return { first = 0, { c.heads, c.stride }, { c.rows, c.
 
 local function packed_buckets(c) return { first = 0, { c.buckets * c.rows, 1 } } end
 
--- Returns the footprint of rows of x that the integer operand `name` may choose, `ld` (a constant) apart.
-local function chosen(name, ld)
-  return function(c)
-    local least = c[name .. "_least"]
-    return { first = least * c[ld], { c[name] - least + 1, c[ld] }, { c.cols, 1 } }
-  end
+-- Returns the footprint of the rows of x that the integer operand `row` may choose.
+local function one_row(c)
+  return { first = c.row_least * c.ldx, { c.row - c.row_least + 1, c.ldx }, { c.cols, 1 } }
 end
-
-local looked_up, one_row, looked_up_apart = chosen("ids", "cols"), chosen("row", "ldx"), chosen("ids", "ldt")
-
--- Footprint of one element for each id that is possible.
-local function looked_up_scale(c) return { first = c.ids_least, { c.ids - c.ids_least + 1, 1 } } end
 
 -- Declares a pool of the first rows: the cost of an element, its equation.
 local function pool(name, cost, equation)
@@ -128,11 +120,6 @@ steps.product = {
 local function column_pairs(c) return { first = 0, { (c.cols + 1) // 2, 2 * c.ldy }, { 2 * c.rows, 1 } } end
 local function row_pairs(c) return { first = 0, { (c.rows + 1) // 2, 2 * c.ldy }, { 2 * c.cols, 1 } } end
 
--- Returns the footprint of pages of keys or values in int8 (data/storage.lua).
-local function pages_of_bytes(keys, columns, panel)
-  return { first = 0, { words.round_up(keys, panel) * (types.bytes(1, "f32") + columns), 1 } }
-end
-
 -- Declares the packing of keys or values in pairs.
 local function pairs_of(equation, touched, type)
   return {
@@ -144,28 +131,6 @@ end
 -- Returns the operand of a scale for each row.
 local function row_scales(access)
   return { "scale", access, function(c) return { first = 0, { c.rows, c.lds }, { 1, 1 } } end }
-end
-
--- Declares the adding of rows of a head to a page of integers, after the scales of its keys.
-local function add_bytes(of, element)
-  return {
-    constants = { "rows", "cols", "ldx", "lds", "panel" },
-    operands = { { "y", "w", function(c) return pages_of_bytes(1, c.cols, c.panel) end, type = types.quantised },
-      read(types.quantised), row_scales("r"), { "first", "value" } },
-    cost = each(8),
-    body = ("attn2c_add_bytes_of_%s(y, x, scale, first, ${rows}, ${cols}, ${ldx}, ${lds}, ${panel})"):format(of),
-    equation = element .. " = x[i][j], scale[i]",
-  }
-end
-
--- Declares the widening of a page of integers. y: the footprint of the result.
-local function widen(y, row, column)
-  return {
-    constants = { "rows", "cols", "panel" },
-    operands = { { "y", "w", y },
-      { "x", "r", function(c) return pages_of_bytes(1, c.cols, c.panel) end, type = types.quantised } },
-    cost = each(6), equation = ("y[%s][%s] = x[%s][%s] scale[i]"):format(row, column, row, column),
-  }
 end
 
 -- The scores that only sums have, one for all rows, or one for each.
@@ -232,7 +197,6 @@ local function context_repair_nonzero(name, type, together)
 end
 
 local gain, bias = { "gain", "r", vector("cols"), optional = true }, { "bias", "r", vector("cols"), optional = true }
-local ids = { "ids", "r", vector("rows"), type = "i32" }
 
 -- Declares a norm, of whole rows and of each of their heads. operands: of the norm of a row.
 local function norms(cost, equation, operands)
@@ -278,6 +242,12 @@ steps.rows = {
     { constants = { "lo", "hi", "keep" } }),
   normalise = of_rows(16, "y[i] = x[i] / max(|x[i]|, ${eps})", { constants = { "eps" } }),
   softmax_rows = of_rows(51, "y[i][j] = exp(x[i][j] - max) / sum over j"),
+  row_length = {
+    constants = { "rows", "cols", "ldx", "ldy" },
+    operands = { { "y", "w", function(c) return { first = 0, { c.rows, c.ldy }, { 1, 1 } } end }, read() },
+    cost = each(6), equation = "y[i] = |x[i]|",
+  },
+  sparsify = of_rows(18, "y[i][j] = max(x[i][j] - mean - ${factor} deviation, 0)", { constants = { "factor" } }),
   share = of_rows(4, "y[i][j] = x[i][j] / (sum over j + ${eps})", { constants = { "eps" } }),
   log_softmax = of_rows(51, "y[i][j] = x[i][j] - max - log(sum over j of exp(x[i][j] - max))"),
   rotate = {
@@ -285,6 +255,11 @@ steps.rows = {
     apart = { cols = true },
     operands = { written(), read(), { "cosines", "r", angles }, { "sines", "r", angles } }, cost = each(16),
     equation = "y[i] = x[i] with its pairs of dimensions rotated by the angles of row i",
+  },
+  hadamard = {
+    constants = { "rows", "heads", "width", "block", "factor", "ldx", "ldy", "cols" }, apart = { cols = true },
+    operands = { written(), read() }, cost = each(20),
+    equation = "y[i] = ${factor} H x[i] for each ${block} numbers, H the Hadamard matrix",
   },
   patches = {
     constants = { "channels", "height", "width", "patch", "first", "rows", "ldy", "cols" }, apart = { cols = true },
@@ -313,6 +288,15 @@ steps.rows = {
     cost = function(c) return 3 * c.rows * c.cols * c.kernel end,
     touched = function(c) return (c.rows + c.kernel - 1) * c.cols end,
     equation = "y[i] = bias + sum of x[before + i - ${kernel} + 1 + t] weight[t] over t, without rows before the first",
+  },
+  recurrent = {
+    constants = { "rows", "width", "ldx", "ldy", "backward" },
+    operands = { { "y", "w", matrix("rows", "width", "ldy") },
+      { "x", "r", function(c) return { first = 0, { c.rows, c.ldx }, { 4 * c.width, 1 } } end },
+      { "weight", "r", function(c) return { first = 0, { 4 * c.width * c.width, 1 } } end },
+      { "marks", "r", vector("rows"), type = "i32", optional = true }, { "valid", "value" } },
+    cost = function(c) return c.rows * c.width * (8 * c.width + 200) end,
+    equation = "y[i] = the state of an LSTM after row i of the first valid, of those with marks[i] = 1",
   },
   grid_positions = {
     constants = { "rows", "cols", "grid", "ldt", "ldy" },
@@ -399,8 +383,6 @@ steps.rows = {
   context_repair_pairs = context_repair(function(c)
     return { first = 0, { (c.cols + 1) // 2, 2 * c.ldv }, { 2 * c.head_dim, 1 } }
   end, "ldv", "bf16"),
-  context_repair_bytes = context_repair(function(c) return pages_of_bytes(c.cols, c.head_dim, c.panel) end, "panel",
-    types.quantised),
   context_repair_nonzero = context_repair_nonzero("context_repair_nonzero", nil, 1),
   context_repair_nonzero_pairs = context_repair_nonzero("context_repair_nonzero_pairs", "bf16", 2),
   transpose = {
@@ -445,10 +427,6 @@ steps.rows = {
     cost = each(8), body = "attn2c_add_pairs_of_bf16_rows(y, x, first, ${rows}, ${cols}, ${ldx}, ${ldy})",
     equation = "y[(first + i) / 2][j][(first + i) % 2] = x[i][j]",
   },
-  add_bytes_of_keys = add_bytes("keys", "y[j][first + i]"),
-  add_bytes_of_values = add_bytes("values", "y[first + i][j]"),
-  widen_keys = widen(matrix("cols", "rows", "panel"), "j", "i"),
-  widen_values = widen(matrix("rows", "cols", "cols"), "i", "j"),
   quantise = {
     constants = { "rows", "cols", "ldx", "ldy", "lds" },
     operands = { written(types.quantised), row_scales("w"), read() }, cost = each(12),
@@ -459,11 +437,6 @@ steps.rows = {
     operands = { written(types.quantised), row_scales("w"), read(), { "factors", "r", vector("cols") } },
     cost = each(14),
     equation = "y[i] = x[i] factors / scale[i] as integers, scale[i] = max |x[i] factors| / 127",
-  },
-  embed = {
-    constants = { "rows", "cols", "ldy" },
-    operands = { written(), { "table", "r", looked_up, touched = square }, ids }, cost = each(8),
-    equation = "y[i] = table[ids[i]]",
   },
   embed_boxes = {
     constants = { "rows", "cols", "places", "ldy" },
@@ -527,23 +500,14 @@ steps.rows.rms_norm, steps.rows.rms_norm_heads, steps.rows.rms_norm_each = norms
 steps.rows.layer_norm, steps.rows.layer_norm_heads, steps.rows.layer_norm_each = norms(22,
   "y[i] = (x[i] - mean) / sqrt(variance + ${eps}) * gain + bias", { gain, bias })
 
--- The operations of each number type but f32: in a trace, widen rows; look up rows of a table, with a scale for each if
--- the type has scales.
+-- The operation of each number type but f32 that widens rows in a trace.
 for _, type in ipairs(types.of_weights) do
-  local name, scales = type.name, type.scales
   if type.rows then
-    steps.rows["widen_" .. name] = of_rows(6, scales and "y = x, as float" or "y = x", nil, name)
-    local operands = { written(), { "table", "r", looked_up_apart, touched = square, type = name }, ids }
-    local scale = { "scale", "r", looked_up_scale, touched = function(c) return c.rows end }
-    if scales then table.insert(operands, 3, scale) end
-    steps.rows["embed_" .. name] = {
-      constants = { "rows", "cols", "ldt", "ldy" }, operands = operands, cost = each(8),
-      equation = scales and "y[i] = scale[ids[i]] table[ids[i]]" or "y[i] = table[ids[i]], as float",
-    }
+    steps.rows["widen_" .. type.name] = of_rows(6, type.scales and "y = x, as float" or "y = x", nil, type.name)
   end
 end
 
-for _, entries in ipairs { of_experts, of_ranks, of_integers } do
+for _, entries in ipairs { of_experts, of_ranks, of_integers, of_kept, of_tables } do
   for name, entry in pairs(entries) do steps.rows[name] = entry end
 end
 for name, entry in pairs(steps.rows) do row_entries.complete(name, entry) end

@@ -76,18 +76,11 @@ local rows = {
 -- In a trace, the numbers of an attention in int8 as floats.
 for _, type in ipairs { "u8", "s8" } do rows["widen_" .. type] = of_rows(6, "y = x, as float", nil, type) end
 
--- Numbers in scale blocks: rows are quantised to int8, widened in a trace, and looked up in tables of embeddings.
+-- Numbers in scale blocks: rows are quantised to int8, and widened in a trace.
 
 -- Returns the footprint of rows that are stored as blocks.
 local function blocks(ld, type)
   return function(c) return { first = 0, { c.rows, c[ld] }, { types.whole(c.cols, type), 1 } } end
-end
-
--- Returns the footprint of the rows of a table that ids may choose.
-local function looked_up(type)
-  return function(c)
-    return { first = c.ids_least * c.ldt, { c.ids - c.ids_least + 1, c.ldt }, { types.row_bytes(c.cols, type), 1 } }
-  end
 end
 
 -- Declares the operations of a type of rows.
@@ -106,19 +99,5 @@ end
 
 declare(types.coarse, "quantise_blocks", "y = x as bytes in scale blocks")
 declare(types.fine, "quantise_blocks_finely", "y = x as integers of 15 bits in scale blocks")
-
-for _, type in ipairs(types.scaled) do
-  rows["embed_" .. type.name] = {
-    constants = { "rows", "cols", "ldt", "ldy" },
-    operands = { written(),
-      { "table", "r", looked_up(type.name), type = type.name,
-        touched = function(c) return c.rows * types.row_bytes(c.cols, type.name) end },
-      { "ids", "r", vector("rows"), type = "i32" } },
-    cost = each(16),
-    body = ("attn2c_embed_scaled(y, table, ids, ${rows}, ${cols}, ${ldt}, ${ldy}, ATTN2C_%s)"):format(
-      type.name:upper()),
-    equation = "y[i] = table[ids[i]], as float",
-  }
-end
 
 return rows

@@ -12,7 +12,7 @@
 --                call to call; nil if it has none
 --   rows         the place of its rows, as steps read and write them; nil if it has none
 --   packed       the place where an attention reads it as keys or values; nil if it reads rows
---   widened      the row operation that widens a page to floats, which products read; nil: products read the page
+--   bits         of the integers of a page, which row operations multiply; nil: products read the page
 --   is_traced    true if no buffer of a trace has all rows, and so a trace copies them out
 --   may_be_over  true if an op may write its result over an operand in this form
 -- Fields of a place:
@@ -219,24 +219,42 @@ function VALUE_QUADS.where(s, row, column)
     + key // group * VALUE_QUADS.pitch(s) + column % s.head_dim * group + key % group
 end
 
--- Keys of a head in int8, by page: a scale in f32 for each key, then [columns][key_block]. Values: the scales, then
--- [key_block][columns].
-local SCALE = types.bytes(1, "f32")
+-- Keys and values of a head as integers of some bits, by page (runtime/ops/kept.h): a scale in f32 for each key, then
+-- the integers, in groups of four bytes. A byte has two integers of 4 bits: of columns that are apart.
+local SCALE, BYTES = types.bytes(1, "f32"), 4
 
-local function bytes_of_head(first)
+-- Columns of values are filled up to whole vectors of every target.
+local LANES = 16
+
+-- each(s): the bytes of a key in a page, without its scale; of_page(s, key, column): the place of an integer, in bytes
+-- after the scales. Steps are given the beginning of a page, so places do not count the scales of their page.
+local function integers_of_head(each, of_page)
   local place = { together = 1 }
   function place.panel(s) return s.key_block end
-  function place.each_key(s) return SCALE + s.width end
+  function place.each_key(s) return SCALE + each(s) end
   place.pitch = place.each_key
   function place.sequence(s) return whole_pages(s) * place.each_key(s) end
   function place.where(s, row, column)
-    return row // s.key_block * s.key_block * place.each_key(s) + first(s, row % s.key_block, column)
+    local panel = s.key_block
+    return row // panel * panel * place.each_key(s) + of_page(s, row % panel, column)
   end
   return place
 end
 
-local KEYS_IN_BYTES = bytes_of_head(function(s, key, column) return column * s.key_block + key end)
-local VALUES_IN_BYTES = bytes_of_head(function(s, key, column) return key * s.width + column end)
+local function keys_as_integers(bits)
+  local columns = BYTES * 8 // bits -- of a key that are next to each other
+  return integers_of_head(function(s) return (s.width + columns - 1) // columns * BYTES end, function(s, key, column)
+    return (column // columns * s.key_block + key) * BYTES + column % BYTES
+  end)
+end
+
+local function values_as_integers(bits)
+  local function half(s) return (s.width * bits + 7) // 8 end
+  local function wide(s) return words.round_up(half(s), LANES) end
+  return integers_of_head(wide, function(s, key, column)
+    return (key // BYTES * wide(s) + column % half(s)) * BYTES + key % BYTES
+  end)
+end
 
 storage.forms = {
   -- The caller's memory: an input or output.
@@ -268,11 +286,15 @@ storage.forms = {
   state_values = { class = "state", is_traced = true, packed = of_state(ROWS, "copy") },
   -- The same in bf16, in pairs of rows.
   state_value_pairs = { class = "state", is_traced = true, packed = of_state(PAIRS_OF_HEAD, "add_pairs_of_bf16_rows") },
-  -- Keys and values of int8 that it keeps, each page with the scales of its keys.
-  state_key_bytes = { class = "state", is_traced = true, packed = of_state(KEYS_IN_BYTES, "add_bytes_of_keys"),
-    widened = "widen_keys" },
-  state_value_bytes = { class = "state", is_traced = true, packed = of_state(VALUES_IN_BYTES, "add_bytes_of_values"),
-    widened = "widen_values" },
+  -- Keys and values that it keeps as integers, each page with the scales of its keys.
+  state_key_bytes = { class = "state", is_traced = true, packed = of_state(keys_as_integers(8), "add_bytes_of_keys"),
+    bits = 8 },
+  state_value_bytes = { class = "state", is_traced = true,
+    packed = of_state(values_as_integers(8), "add_bytes_of_values"), bits = 8 },
+  state_key_nibbles = { class = "state", is_traced = true, packed = of_state(keys_as_integers(4), "add_bytes_of_keys"),
+    bits = 4 },
+  state_value_nibbles = { class = "state", is_traced = true,
+    packed = of_state(values_as_integers(4), "add_bytes_of_values"), bits = 4 },
   -- Keys and values of int8 in groups of four: of columns, and of rows.
   key_quads = { class = "arena", packed = KEY_QUADS },
   value_quads = { class = "arena", packed = VALUE_QUADS },
@@ -288,14 +310,17 @@ storage.forms = {
 storage.read_as = { keys = { f32 = "transposed", bf16 = "key_pairs", [types.quantised] = "key_quads" },
   values = { bf16 = "value_pairs", s8 = "value_quads" } }
 
---- The form in which a state keeps them.
-storage.kept_as = {
-  keys = { f32 = "state_keys", bf16 = "state_key_pairs", [types.quantised] = "state_key_bytes" },
-  values = { f32 = "state_values", bf16 = "state_value_pairs", [types.quantised] = "state_value_bytes" },
+-- The form in which a state keeps them, by type, and by the bits of integers.
+local kept_as = {
+  keys = { f32 = "state_keys", bf16 = "state_key_pairs", [8] = "state_key_bytes", [4] = "state_key_nibbles" },
+  values = { f32 = "state_values", bf16 = "state_value_pairs", [8] = "state_value_bytes", [4] = "state_value_nibbles" },
 }
 
---- Returns the row operation that widens a page to floats before each product that reads it; nil: products read it.
-function storage.widened(s) return s and storage.forms[s.form].widened end
+--- Returns the form in which a state keeps a tensor.
+function storage.kept_as(tensor) return kept_as[tensor.kept.role][tensor.kept.bits or tensor.type] end
+
+--- Returns the bits of the integers in the pages of keys or values, whose steps are not products; nil: they are.
+function storage.bits(s) return s and storage.forms[s.form].bits end
 
 --- Returns the place of the rows of a storage, or nil.
 function storage.rows(s) return storage.forms[s.form].rows end

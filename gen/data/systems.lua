@@ -10,7 +10,9 @@
 --   sharing     the linker's options for a shared library; %s is its name
 --   portable    more of them for a library that is used on other machines
 --   libraries   that each link ends with
---   has_program true if the program is built, too
+--   program     form of the program's name; nil: there are only libraries
+--   is_static   true if the program has all libraries in itself
+--   linking     the linker's options for a program
 --   wheel       tags of Python's packages by processor; %d is the version of macOS that the library needs. Linux has
 --               tags of its C library's version
 --   place       what a package runs on, as its page says
@@ -22,11 +24,14 @@ systems.windows = {
   -- C99's formats, files beyond 2 GiB, vectors on a stack that Windows aligns to 16 bytes only, libraries of texts that
   -- are linked in, and attributes that it does not have.
   flags = { "-D__USE_MINGW_ANSI_STDIO=1", "-D_FILE_OFFSET_BITS=64", "-Wa,-muse-unaligned-vector-move",
-    "-DUTF8PROC_STATIC", "-DPCRE2_STATIC", "-Wno-attributes" },
+    "-DUTF8PROC_STATIC", "-DPCRE2_STATIC", "-D_POSIX_THREAD_SAFE_FUNCTIONS=200112L", "-Wno-attributes" },
   object = "\x64\x86",
   hides = {},
   sharing = { "-static-libgcc", "-s", "-Wl,--exclude-libs,ALL" },
-  libraries = { "-l:libwinpthread.a", "-lm" },
+  libraries = { "-l:libwinpthread.a", "-lws2_32", "-liphlpapi", "-lm" },
+  program = "%s.exe",
+  is_static = true,
+  linking = { "-Wl,--stack,8388608", "-l:program/windows.ld" }, -- bytes, as on Linux; of the runtime
   wheel = { x86_64 = "win_amd64", aarch64 = "win_arm64" },
   place = "Windows",
 }
@@ -38,6 +43,7 @@ systems.macos = {
   object = "\xcf\xfa\xed\xfe",
   sharing = { "-Wl,-install_name,@rpath/%s" },
   libraries = { "-lpthread", "-lm" },
+  linking = {},
   wheel = { x86_64 = "macosx_%d_0_x86_64", aarch64 = "macosx_%d_0_arm64" },
   place = "macOS",
 }
@@ -52,7 +58,8 @@ systems.linux = {
   sharing = { "-Wl,-soname,%s", "-Wl,-z,noexecstack" },
   portable = { "-s", "-Wl,--gc-sections" },
   libraries = { "-lpthread", "-lm" },
-  has_program = true,
+  program = "%s",
+  linking = {},
   wheel = {},
   place = "Linux with the C library that the name of this package has",
 }
@@ -66,5 +73,8 @@ function systems.of(triple)
   end
   return "linux"
 end
+
+--- Returns the name of a model's program on a system (default: linux).
+function systems.program_of(name, system) return (systems[system or "linux"].program or "%s"):format(name) end
 
 return systems

@@ -186,6 +186,9 @@ function types.word(type) return types.all[type].word or types.all[type].weights
 --- Returns the number of inputs of one output that are next to each other in a panel, and that a step takes.
 function types.group(type) return types.all[type].group end
 
+--- Returns the elements from one output of a panel of weights for k inputs to the next; of scale blocks, on average.
+function types.apart(k, type) return types.all[type].block and types.panel_bytes(k, 1, type) or types.group(type) end
+
 -- Returns the rows of a panel of weights for k inputs.
 local function panel_rows(of, k) return (k + of.group - 1) // of.group + (of.start or 0) end
 

@@ -31,11 +31,13 @@ local function lines_of(kernel)
 end
 
 -- Returns a table of what strips prefetch, by number of strips, after the entry for few rows, if there is one; and the
--- line that chooses from it. text(fetch): an entry.
+-- line that chooses from it. Its last entry is for all further numbers. text(fetch): an entry.
 local function chosen(kernel, type, text)
   local fetch, entries = kernel.fetch, {}
   if fetch.few then entries[1] = text(fetch.few) end
   for _, each in ipairs(fetch.by_strips) do entries[#entries + 1] = text(each) end
+  local least = fetch.few and 2 or 1
+  while #entries > least and entries[#entries] == entries[#entries - 1] do entries[#entries] = nil end
   local last, few = #entries - 1, fetch.few and ("n <= %d ? 0 : "):format(fetch.few_rows) or ""
   return {
     ("static const %s by_strips[%d] = { %s };"):format(type, #entries, table.concat(entries, ", ")),
@@ -77,7 +79,7 @@ function open.prefetches(kernel, rows) return kernel.fetch and rows.size >= (ker
 -- among all.
 local function call_of(kernel, choice, adds, a, b, group, number, after)
   local k, list = operands.named(kernel), kernel.strips.strips
-  local inputs, more = types.group(kernel.types.a), after or {}
+  local inputs, more = types.apart(kernel.k, kernel.types.a), after or {}
   local function at(pointer, terms)
     for _, term in ipairs(terms) do if term ~= "0" then pointer = pointer .. " + " .. term end end
     return pointer
@@ -202,7 +204,8 @@ end
 local function of_tall_strips(kernel)
   local fetch = kernel.fetch and kernel.fetch.tall
   return setmetatable({ strips = kernel.strips.tall,
-    fetch = fetch and { by_strips = { fetch }, lines = fetch.lines, least = 1 } or false }, { __index = kernel })
+    fetch = fetch and { by_strips = { fetch }, lines = fetch.lines, least = kernel.fetch.least } or false },
+    { __index = kernel })
 end
 
 --- Returns the kernels of the strips of a kernel: itself, and one with its tall strips if it has some.

@@ -43,7 +43,7 @@ local function shape_of(kernel, rows, group)
   end
   local fetch = open.prefetches(kernel, rows) and kernel.fetch
   if forms.all[kernel.strips.form].in_blocks then
-    return { rows = rows.size, vectors = group.size, fetches = fetch and true or false,
+    return { rows = rows.size, vectors = group.size, joint = kernel.strips.joint, fetches = fetch and true or false,
       form = kernel.strips.form, types = kernel.types }
   end
   local inputs, is_open = types.group(kernel.types.a), operands.named(kernel).k == "k"
@@ -218,7 +218,7 @@ end
 -- same rows of C, or "group": all strips the same place.
 local function call_of(name, kernel, lanes, a, b, row, rows, group, more, c_name, one_strip)
   local i, j = loops_of(rows, group)
-  local inputs, wide = types.group(kernel.types.a), group.size * lanes
+  local inputs, wide = types.apart(kernel.k, kernel.types.a), group.size * lanes
   return {
     ("%s(%d, %s, %s, %s,"):format(name, rows.size, address(a, group.first * lanes * inputs, j(wide * inputs)),
       address(b, row * kernel.ldb, i(rows.size * kernel.ldb)),

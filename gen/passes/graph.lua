@@ -17,6 +17,7 @@ local shorten = require("passes.graph.rounded")
 local smoothing = require("passes.graph.smoothing")
 local sources = require("checkpoints.sources")
 local sounds = require("passes.graph.sounds")
+local streams = require("passes.graph.streams")
 local pools_of_kept = require("data.stages").pools_of_kept
 local words = require("common.words")
 
@@ -41,9 +42,10 @@ local function dense(self, path, x, width)
   end))
 end
 
-local function feed_forward(self, path, x)
+-- Returns the feed-forward of x, the states with the norm before it if there is one.
+local function feed_forward(self, path, x, states)
   if not self.spec.experts then return dense(self, path, x, self.spec.d_ff) end
-  return mixture(self, path, x, gain_of(self.spec), function(...) return dense(self, ...) end)
+  return mixture(self, path, x, states, gain_of(self.spec), function(...) return dense(self, ...) end)
 end
 
 -- norm -> true if parts have a norm before them; of pre_ff all but the self-attention.
@@ -82,7 +84,8 @@ local function parallel(self, path, index, x)
   end
   if not is_divided then y = with_input(y) end
   if spec.d_ff == 0 and not spec.experts then return y end
-  local z = branch(self, x, path .. ".norm2", function(each) return feed_forward(self, path .. ".ff", each) end, normed)
+  local z = branch(self, x, path .. ".norm2",
+    function(each) return feed_forward(self, path .. ".ff", each, x) end, normed)
   if is_divided then return with_input(self:op("add", path .. ".ff.sum", { a = z, b = y })) end
   return self:op("add", path .. ".ff.sum", { a = z, b = y })
 end
@@ -108,24 +111,61 @@ local function of_tokens(self, path, index, x)
   return self:norm(path .. ".norm", self:linear(path .. ".project", gated, spec.d_model, false, gain_of(spec)))
 end
 
+-- Returns (x + attention(y) + y + norm(B A y)) / sqrt(2), where y is the norm of x, with the norms of the attention: a
+-- learned residual of low rank (LAuReL, Menghani et al. 2024).
+local function with_low_rank(self, path, index, x)
+  local y, own = self:norm(path .. ".norm1", x), path .. ".low_rank"
+  local sum = self:op("add", path .. ".attn.sum",
+    { a = branch(self, x, path .. ".norm1", function(z) return mixed(self, path, index, z) end, y), b = x })
+  local low = self:linear(own .. ".right", self:linear(own .. ".left", y, self.spec.residual_rank, false),
+    self.spec.d_model, false)
+  low = self:op("add", own .. ".sum", { a = self:norm(own .. ".norm", low), b = y })
+  return self:op("scale", path .. ".attn.halved", { x = self:op("add", path .. ".attn.with_low_rank",
+    { a = low, b = sum }) }, { factor = Builder.to_float(math.sqrt(0.5)) })
+end
+
 -- Returns x after a layer's mixing of rows and its feed-forward.
 local function whole(self, path, index, x)
   if self.spec.parallel ~= "none" then return parallel(self, path, index, x) end
-  x = residual(self, x, path .. ".norm1", path .. ".attn.sum",
-    function(y) return mixed(self, path, index, y) end)
+  x = self.spec.residual_rank and with_low_rank(self, path, index, x)
+    or residual(self, x, path .. ".norm1", path .. ".attn.sum", function(y) return mixed(self, path, index, y) end)
   if self.memory then
     x = residual(self, x, path .. ".norm_cross", path .. ".cross.sum",
       function(y) return attention.cross(self, path, index, y) end)
   end
   if self.spec.d_ff == 0 and not self.spec.experts then return x end
   return residual(self, x, path .. ".norm2", path .. ".ff.sum",
-    function(y) return feed_forward(self, path .. ".ff", y) end)
+    function(y) return feed_forward(self, path .. ".ff", y, x) end)
 end
 
+-- Returns the streams of states after a layer. The part that reads the tokens also reads the stream that the layer
+-- computes. Its result is added to all streams but the first.
+local function of_streams(self, path, index, list)
+  local active = self.spec.streams.active + 1
+  local predicted, result, more = streams.predict(self, path, list), {}, nil
+  local corrected = streams.correction(self, path, predicted, whole(self, path, index, predicted[active]))
+  result[active] = corrected(active)
+  if self.spec.layer_inputs then
+    local x = result[active]
+    if self.spec.streams.scaled then
+      x = self:op("multiply", path .. ".streams.scaled", { a = x,
+        b = self:weight(path .. ".streams.scale.weight", { self.spec.d_model }, 1, 0.1) })
+    end
+    more = of_tokens(self, path, index, x)
+  end
+  for i = 1, #list do
+    local x = result[i] or corrected(i)
+    result[i] = more and i > 1 and self:op("add", ("%s.tokens.added.%d"):format(path, i - 1), { a = x, b = more }) or x
+  end
+  return result
+end
+
+-- Returns the states after a layer, or the list of streams.
 local function layer(stack_builder, index, x)
   local self = stack_builder:layer(index)
   local path = self.prefix .. "l" .. index
   self.section = self.stack_name .. "layer " .. index
+  if self.spec.streams then return of_streams(self, path, index, x) end
   x = whole(self, path, index, x)
   if self.spec.layer_inputs then
     x = self:op("add", path .. ".tokens.added", { a = of_tokens(self, path, index, x), b = x })
@@ -159,14 +199,30 @@ function input_stages.frames(self, spec, stage)
   return x
 end
 
+-- Returns the vocabulary stage of a model's output that multiplies by the table of tokens, or nil.
+local function tied_stage(model)
+  for _, stage in ipairs(model.output or {}) do
+    if stage.stage == "vocabulary" and stage.tied then return stage end
+  end
+  return nil
+end
+
+-- Returns the deviation of the random values of a vocabulary's weight with `inputs` inputs: logits vary by about 1.
+local function vocabulary_deviation(stage, inputs) return 1 / (stage.scale * math.sqrt(inputs)) end
+
+-- Returns x times a factor. It is no part of a table or of a vocabulary's weight, so that both may be one tensor.
+local function times(self, path, x, factor)
+  return factor == 1.0 and x or self:op("scale", path, { x = x }, { factor = Builder.to_float(factor) })
+end
+
 function input_stages.tokens(self, spec, stage)
   local ids = self:grows(self:input("ids", "i32", { self.batch, spec.seq }, 0, stage.vocab), "bs")
   self.ids = ids
-  local path = self.prefix .. "input"
+  local path, width, tied = self.prefix .. "input", stage.width or spec.d_model, tied_stage(self.model)
   self.vocab_path = path .. ".tokens.weight"
-  local scaled = stage.scale ~= 1.0 and { factor = stage.scale } or nil
-  return self:embed(path .. ".embedded", ids,
-    self:weight(self.vocab_path, { stage.vocab, stage.width or spec.d_model }, 0, 1, scaled))
+  local table_ = self:weight(self.vocab_path, { stage.vocab, width }, 0,
+    tied and vocabulary_deviation(tied, width) or 1)
+  return times(self, path .. ".scaled", self:embed(path .. ".embedded", ids, table_), stage.scale)
 end
 
 -- Reads an image. A patch's layer is a convolution as wide as its stride: weight [d_model][channels patch patch].
@@ -305,14 +361,14 @@ function output_stages.log_softmax(self, x, _, path)
 end
 
 -- Multiplies by the vocabulary's weight. A tied head is a second weight that reads the token table's tensor: one is
--- looked up by rows, the other multiplied.
+-- looked up by rows, the other multiplied. The layout gives both one place if they have the same numbers.
 function output_stages.vocabulary(self, x, stage, path)
   path = path .. ".vocabulary"
   local vocab, from = self.spec.input.vocab, x.shape[#x.shape]
   local y = self:product(path, {
-    x = x,
-    weight = self:weight(path .. ".weight", { vocab, from }, 0, 1 / math.sqrt(from),
-      { like = stage.tied and self.vocab_path or nil, factor = stage.scale ~= 1.0 and stage.scale or nil }),
+    x = times(self, path .. ".scaled", x, stage.scale),
+    weight = self:weight(path .. ".weight", { vocab, from }, 0, vocabulary_deviation(stage, from),
+      { like = stage.tied and self.vocab_path or nil }),
     bias = stage.bias and self:weight(path .. ".bias", { vocab }, 0, 0.1) or nil,
   })
   if not stage.softcap then return y end
@@ -385,6 +441,20 @@ function output_stages.linear(self, x, stage, path)
   return self:op("activate", path .. "." .. stage.activation, { x = y }, { ["function"] = stage.activation })
 end
 
+-- An LSTM. Its products with rows of x are a linear layer before it.
+function output_stages.recurrent(self, x, stage, path)
+  path = path .. ".recurrent"
+  local directions = stage.both and 2 or 1
+  local width, marks = stage.to // directions, nil
+  if stage.marked then
+    self.marks = self.marks or self:grows(self:input("marks", "i32", { self.batch, self.spec.seq }, 0, 3), "bs")
+    marks = self.marks
+  end
+  return self:op("recurrent", path, { x = self:linear(path .. ".gates", x, 4 * stage.to, true),
+    weight = self:weight(path .. ".weight", { stage.to, 4 * width }, 0, 1 / math.sqrt(width)), marks = marks,
+    lengths = self.spec.mask.padding and self.lengths or nil }, { directions = directions })
+end
+
 function output_stages.argmax(self, x, _, path) return self:op("argmax", path .. ".argmax", { x = x }) end
 
 -- Adds two results: the values and their indices.
@@ -394,7 +464,7 @@ function output_stages.topk(self, x, stage, path)
 end
 
 local default_output_names = { hidden = "hidden", norm = "hidden", pool = "pooled", linear = "logits",
-  vocabulary = "logits", normalise = "embedding", attend = "pooled", argmax = "label",
+  vocabulary = "logits", normalise = "embedding", attend = "pooled", argmax = "label", recurrent = "hidden",
   similarity = "similarity",
   softmax = "probabilities", log_softmax = "log_probabilities", topk = "top" }
 
@@ -451,12 +521,14 @@ local function stack(self)
   self.embeddings = x
   attention.inputs(self)
   x = positions(self, x)
+  if spec.streams then x = streams.begin(self, x) end
   for i = 0, spec.layers - 1 do
     local y = layer(self, i, x)
     x = i == 0 and spec.conv_kernel and convolved(self, x, y) or y
   end
+  if spec.streams or spec.final_norm then self.section = self.stack_name .. "output" end
+  if spec.streams then x = streams.join(self, x) end
   if spec.final_norm then
-    self.section = self.stack_name .. "output"
     x = self:norm(self.prefix .. "final_norm", x)
   end
   return x

@@ -2,12 +2,15 @@
 -- block, and the state that a caller's context keeps of a sequence (layout/state_parts.lua).
 -- Entries share one packed copy. The largest entry that reads a weight decides how wide its panels are. Each weight is
 -- placed after the weights of larger entries, unless one of these entries has the same weight.
+-- Operations share one, too: a table of embeddings that is also a product's weight, with the same numbers in the same
+-- type, is in that product's panels, from which rows are looked up. Tables with the same numbers are one table.
 --
 -- Before: the graphs of a build's entries. After: build.parameters = the tile parameters of products
 -- (tuning.parameters); for each entry, state.weights =
 --   layouts    weight -> { format, type }: "rows", unchanged, or "panels" with panel, count, tails, widths, and `each`,
 --              the same for one of a weight's experts
 --   chosen_by  weight -> the name of the entry whose product decided its panels
+--   home       table, or its scales -> the weight of the same entry, or its scales, whose place it has
 --   offsets    weight -> bytes from the beginning of the packed block
 --   of_contents   for an entry that others come after: what a weight is -> the names of those that are it
 --   bytes      the bytes of the packed block
@@ -17,10 +20,13 @@ local dump = require("common.dump")
 local grouping = require("passes.common.grouping")
 local ops = require("data.ops")
 local packed = require("passes.common.packed")
+local same_numbers = require("passes.common.same_numbers")
 local state_parts = require("passes.layout.state_parts")
 local tuning = require("passes.common.tuning")
 local types = require("data.types")
 local words = require("common.words")
+
+local contents_of = same_numbers.contents
 
 local layout = {}
 
@@ -87,21 +93,54 @@ local function decide(state, panels)
       end
     end
   end
-  for _, name in ipairs(state.graph.weights) do -- weights that no product reads stay rows
-    own.layouts[name] = own.layouts[name] or { format = "rows", type = state.graph.tensors[name].type }
+end
+
+-- Returns the weights that products multiply by, then the tables that rows are looked up in, of all entries: { { state,
+-- weight, scale = the scales of a table, or nil } }; then the number of products.
+local function weights_and_tables(build)
+  local list, tables = {}, {}
+  for _, state in ipairs(build.entries) do
+    for _, op in ipairs(state.graph.entry.ops) do
+      local class = ops.class(op)
+      local weight, tbl = class.product and op.operands.weight, op.operands[class.looks_up or ""]
+      if weight then list[#list + 1] = { state = state, weight = weight } end
+      if tbl then tables[#tables + 1] = { state = state, weight = tbl, scale = op.operands.scale } end
+    end
+  end
+  local products = #list
+  return words.append(list, tables), products
+end
+
+-- Gives tables the layouts, and in one entry the places, of the first weights with the same numbers. Other weights that
+-- no product reads stay rows.
+local function share_tables(build)
+  local list, products = weights_and_tables(build)
+  for i = products + 1, #list do
+    local tbl, own = list[i], list[i].state.weights
+    local name = tbl.weight.name
+    for j = 1, i - 1 do
+      local other, theirs = list[j], list[j].state.weights
+      if tbl.weight ~= other.weight and same_numbers.when_packed(build, tbl.weight, other.weight) then
+        own.layouts[name] = own.layouts[name] or theirs.layouts[other.weight.name]
+        own.chosen_by[name] = own.chosen_by[name] or theirs.chosen_by[other.weight.name]
+        if tbl.state == other.state and not own.home[name] then
+          own.home[name] = other.weight.name
+          if tbl.scale then own.home[tbl.scale.name] = other.weight.name .. ".scales" end
+        end
+      end
+    end
+  end
+  for _, state in ipairs(build.entries) do
+    for _, name in ipairs(state.graph.weights) do
+      state.weights.layouts[name] = state.weights.layouts[name]
+        or { format = "rows", type = state.graph.tensors[name].type }
+    end
   end
 end
 
--- Returns what a weight is, apart from its name, as text: its place in a checkpoint, or a constant's formula, which may
--- be of another weight.
-local function contents_of(tensor)
-  local of = tensor.scales_of or tensor.order_of
-  if of then return ("%s %s"):format(tensor.formula:match("^%S+"), contents_of(of)) end
-  return tensor.formula or tensor.from and dump.table(tensor.from)
-end
-
-local function same_source(a, b)
-  return a.kind == b.kind and a.part == b.part and (a.formula == b.formula or contents_of(a) == contents_of(b))
+local function same_source(state, a, b)
+  return a.kind == b.kind and a.part == b.part
+    and (a.formula == b.formula or contents_of(state, a) == contents_of(state, b))
     and dump.table(a.source or {}) == dump.table(b.source or {})
     and dump.table(a.factors or {}) == dump.table(b.factors or {})
 end
@@ -110,7 +149,7 @@ end
 -- constants are the same if their formulas are.
 local function is_shared(state, name, other, their_name)
   local mine, theirs = state.graph.tensors[name], other.graph.tensors[their_name]
-  if not (theirs and other.weights.offsets[their_name] and same_source(mine, theirs)) then return false end
+  if not (theirs and other.weights.offsets[their_name] and same_source(state, mine, theirs)) then return false end
   local own, their_own = state.weights.layouts[name], other.weights.layouts[their_name]
   if words.shape(mine.shape) == words.shape(theirs.shape) then
     return own == their_own or dump.table(own) == dump.table(their_own)
@@ -123,7 +162,7 @@ end
 local function note_contents(state)
   local of = {}
   for _, name in ipairs(state.graph.weights) do
-    local contents = contents_of(state.graph.tensors[name])
+    local contents = contents_of(state, state.graph.tensors[name])
     if contents then words.add(of, contents, name) end
   end
   state.weights.of_contents = of
@@ -135,7 +174,7 @@ local function alike_in(state, name, other)
   local mine = state.graph.tensors[name]
   local list = { other.weights.offsets[name] and name }
   local is_table = mine.formula and not mine.scales_of and not mine.order_of -- it may be the first rows of another
-  local of_contents = other.weights.of_contents[contents_of(mine) or ""]
+  local of_contents = other.weights.of_contents[contents_of(state, mine) or ""]
   for _, theirs in ipairs(is_table and other.graph.weights or of_contents or {}) do
     if not state.graph.tensors[theirs] then list[#list + 1] = theirs end
   end
@@ -171,16 +210,18 @@ local function in_order(state)
   return list
 end
 
--- Places an entry's weights that no larger entry has from `bytes` on; returns the bytes of the block so far.
+-- Places an entry's weights that no larger entry has from `bytes` on; returns the bytes of the block so far. A table of
+-- another weight is where that is, in the order of products.
 local function place(state, larger, bytes)
   local own = state.weights
   for _, name in ipairs(in_order(state)) do
-    own.offsets[name] = shared_offset(state, name, larger)
-    if not own.offsets[name] then
-      own.offsets[name] = bytes
+    local shared = shared_offset(state, name, larger)
+    if not own.home[name] then own.offsets[name] = shared or bytes end
+    if not (own.home[name] or shared) then
       bytes = bytes + types.line_bytes(packed.bytes(state.graph.tensors[name], own.layouts[name]))
     end
   end
+  for name, home in pairs(own.home) do own.offsets[name] = own.offsets[home] end
   return bytes
 end
 
@@ -190,12 +231,15 @@ function layout.run(build)
   local larger, panels, bytes = {}, panel_maker(), 0
   for i = #build.entries, 1, -1 do
     local state = build.entries[i]
-    state.weights = { layouts = {}, chosen_by = {}, offsets = {} }
+    state.weights = { layouts = {}, chosen_by = {}, home = {}, offsets = {} }
     inherit(state, larger)
     decide(state, panels)
-    bytes = place(state, larger, bytes)
     larger[#larger + 1] = state
-    if i > 1 then note_contents(state) end
+  end
+  share_tables(build)
+  for i, state in ipairs(larger) do
+    bytes = place(state, table.move(larger, 1, i - 1, 1, {}), bytes)
+    if i < #larger then note_contents(state) end
   end
   for _, state in ipairs(larger) do state.weights.bytes = bytes end
   state_parts.decide(build)
@@ -214,6 +258,7 @@ function layout.dump(build)
       local text = of.type == "f32" and "" or " of " .. of.type
       if of.format == "panels" then text = ("%s in panels of %s"):format(text, table.concat(of.widths, " ")) end
       if own.chosen_by[name] and #build.entries > 1 then text = text .. ", chosen by " .. own.chosen_by[name] end
+      if own.home[name] then text = text .. ", at the place of " .. own.home[name] end
       lines[#lines + 1] = ("  %10d %s %s%s"):format(own.offsets[name], name,
         words.shape(state.graph.tensors[name].shape), text)
     end

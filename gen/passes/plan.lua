@@ -28,6 +28,8 @@ local ops = require("data.ops")
 local partition = require("passes.plan.partition")
 local products = require("passes.plan.products")
 local roof = require("passes.plan.roof")
+local scaled = require("kernels.scaled")
+local targets = require("data.targets")
 local tuning = require("passes.common.tuning")
 local types = require("data.types")
 local words = require("common.words")
@@ -54,7 +56,7 @@ local function fusion_of(state, leading, epilogue, ends, rows)
     fusion.sums = fusion.types.c ~= "f32" and leading.result or nil
     fusion.key = tuning.key(leading, epilogue, rows)
     local own = state.parameters.of(fusion.key, weight)
-    fusion.panels = state.weights.layouts[weight.name].each
+    fusion.panels = scaled.panels(state.weights.layouts[weight.name].each, targets.by_name[state.spec.target])
     fusion.experts = weight.experts
     own.panel = fusion.panels.panel
     fusion.parameters = own

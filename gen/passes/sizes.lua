@@ -4,14 +4,16 @@
 -- the divergence from f32 of the model with one part in MEASURED, all else in f32. Another type changes a part's
 -- divergence as it changes the mean squared error of weights (`error` of data/types.lua), and parts add. All parts
 -- begin with the smallest type. Then, as long as bytes are left, the part and type are taken that save most divergence
--- for a byte.
+-- for a byte. A table of embeddings that is the output's weight has its type, as both are then one tensor (layout.lua).
 --
 -- Before: the spec, and state.make_graph, which makes an entry's graph: sizes depend on shapes.
 -- After, if spec.weights.size is given: spec.weights.all and .by_part = the types; state.sized = { size, bytes = of all
--- weights, rest = of those that have no choice, parts = { { name, measured, divergence, bytes, type } } }
+-- weights, rest = of those that have no choice, parts = { { name, with = another part that has its type, or false,
+-- measured, divergence, bytes, type } } }
 local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")
+local same_numbers = require("passes.common.same_numbers")
 local scale_blocks = require("data.scale_blocks")
 local types = require("data.types")
 local words = require("common.words")
@@ -78,10 +80,17 @@ local function bytes_in(weight, is_table, type)
   return types.panel_bytes(weight.shape[2], words.round_up(weight.shape[1], types.SCALE_PANEL), type)
 end
 
--- Returns the weights of each part, { weight, is_table }, and the bytes of the rest. made: a graph whose products have
--- weights in scale blocks.
-local function weights_of(made, names)
-  local of, part_of, rest = {}, {}, 0
+-- True if a table has the same numbers as a product's weight: in one type they are one.
+local function is_tied(state, made, tbl)
+  return words.any(made.entry.ops, function(op)
+    return op.operands.weight and same_numbers.are_one(state, tbl, op.operands.weight)
+  end)
+end
+
+-- Returns the weights of each part, { weight, is_table }, the bytes of the rest, and whether the table of embeddings is
+-- the output's weight, whose type it then has. made: a graph whose products have weights in scale blocks.
+local function weights_of(state, made, names)
+  local of, part_of, rest, tied = {}, {}, 0, false
   for _, name in ipairs(names) do of[name] = {} end
   for _, op in ipairs(made.entry.ops) do
     local is_table = op.op == "embed"
@@ -89,14 +98,16 @@ local function weights_of(made, names)
     local part = is_table and "embedding" or op.section
     if weight and types.all[weight.type].block and of[part] and not part_of[weight] then
       part_of[weight] = part
-      table.insert(of[part], { weight = weight, is_table = is_table })
+      local is_one = is_table and is_tied(state, made, weight)
+      tied = tied or is_one
+      if not is_one then table.insert(of[part], { weight = weight, is_table = is_table }) end
     end
   end
   for _, name in ipairs(made.weights) do
     local tensor = made.tensors[name]
     if not part_of[tensor] then rest = rest + types.line_bytes(types.bytes(words.elements(tensor.shape), "f32")) end
   end
-  return of, rest
+  return of, rest, tied
 end
 
 -- Returns the step that saves most divergence for a byte, { part, type, bytes }, within `left` bytes; nil: none.
@@ -115,11 +126,19 @@ local function best_step(parts, left)
   return best
 end
 
--- Returns the parts with their types, and the bytes of all. Faults: usage, if not even the smallest types fit.
-local function choose(state, of, rest, names)
+-- Returns the divergence of a part that was measured. Faults: usage.
+local function measured_of(state, name)
+  return state.parts.of[name] or faults.raise("usage",
+    ("%s: weights: size: %s has no %s: measure again: quality --by-part"):format(state.file, state.parts.file,
+      faults.quote(name)))
+end
+
+-- Returns the parts with their types, and the bytes of all. tied: whether the output's type is the embedding's, too.
+-- Faults: usage, if not even the smallest types fit.
+local function choose(state, of, rest, names, tied)
   local parts, bytes, size = {}, rest, state.spec.weights.size
   for _, name in ipairs(names) do
-    local part = { name = name, measured = state.parts.of[name], type = choices[1], bytes_in = {} }
+    local part = { name = name, type = choices[1], bytes_in = {}, with = tied and name == "output" and "embedding" }
     for _, type in ipairs(choices) do
       part.bytes_in[type.name] = 0
       for _, each in ipairs(of[name]) do
@@ -127,10 +146,7 @@ local function choose(state, of, rest, names)
       end
     end
     if #of[name] > 0 then
-      if not part.measured then
-        faults.raise("usage", ("%s: weights: size: %s has no %s: measure again: quality --by-part"):format(state.file,
-          state.parts.file, faults.quote(name)))
-      end
+      part.measured = measured_of(state, name) + (part.with and measured_of(state, part.with) or 0)
       parts[#parts + 1], bytes = part, bytes + part.bytes_in[part.type.name]
     end
   end
@@ -158,8 +174,8 @@ function sizes.run(state)
   local names = sizes.parts(state.spec)
   local primary = state.builds[1].primary
   state.make_graph(primary)
-  local of, rest = weights_of(primary.graph, names)
-  local parts, bytes = choose(state, of, rest, names)
+  local of, rest, tied = weights_of(state, primary.graph, names)
+  local parts, bytes = choose(state, of, rest, names, tied)
   local count, most = {}, nil
   for _, part in ipairs(parts) do
     count[part.type] = (count[part.type] or 0) + 1
@@ -168,7 +184,11 @@ function sizes.run(state)
     part.bytes = part.bytes_in[part.type.name]
   end
   weights.all = most.weights
-  for _, part in ipairs(parts) do if part.type ~= most then weights.by_part[part.name] = part.type.weights end end
+  for _, part in ipairs(parts) do
+    local own = part.type ~= most and part.type.weights or nil
+    weights.by_part[part.name] = own
+    if part.with then weights.by_part[part.with] = own end
+  end
   state.sized = { size = weights.size, bytes = bytes, rest = rest, parts = parts }
 end
 
@@ -181,8 +201,9 @@ function sizes.dump(state)
   local lines = { ("%d bytes of packed weights, at most %d"):format(of.bytes, of.size),
     ("  rest: %d bytes"):format(of.rest) }
   for _, part in ipairs(of.parts) do
-    lines[#lines + 1] = ("  %s: %s, %d bytes, divergence %.3g; in %s %.3g"):format(part.name, part.type.weights,
-      part.bytes, part.divergence, sizes.MEASURED.weights, part.measured)
+    lines[#lines + 1] = ("  %s%s: %s, %d bytes, divergence %.3g; in %s %.3g"):format(part.name,
+      part.with and " and " .. part.with or "", part.type.weights, part.bytes, part.divergence, sizes.MEASURED.weights,
+      part.measured)
   end
   return table.concat(lines, "\n") .. "\n"
 end

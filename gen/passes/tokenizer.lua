@@ -71,6 +71,17 @@ local function late_tokens(given, made)
     skip = skip }
 end
 
+-- Returns the ids of the tokens around labels, { label, separator }, or nil.
+local function span_tokens(given, made)
+  if not given then return nil end
+  local result = {}
+  for _, key in ipairs { "label", "separator" } do
+    result[key] = made.model.added_ids[given[key]] or made.model.ids[given[key]] or faults.raise("format",
+      ("%s: spans.%s: the vocabulary has no token %s"):format(made.file, key, faults.quote(given[key])))
+  end
+  return result
+end
+
 function pass.run(state)
   local path = state.with_text and state.spec.tokenizer
   if not path and state.chat_template and state.chat_template ~= "none" then
@@ -86,6 +97,7 @@ function pass.run(state)
     made = { file = made.file, components = made.components, added = made.added }, mask = made.specials.mask,
     bos = made.specials.bos, cls = made.specials.cls, pad = made.specials.pad, pads_left = made.pads_left,
     specials = made.specials, late = late_tokens(state.spec.late_interaction, made),
+    spans = span_tokens(state.spec.spans, made),
     languages = made.languages }
   local written = made.has_target and written_of(state, path, warnings) or nil
   if (state.spec.input.types or 0) > 0 then warnings[#warnings + 1] = made.untyped end

@@ -26,6 +26,7 @@ local disentangled = require("passes.validate.disentangled")
 local encoders = require("passes.validate.encoders")
 local experts = require("passes.validate.experts")
 local late_interaction = require("passes.validate.late_interaction")
+local spans = require("passes.validate.spans")
 local layers = require("passes.validate.layers")
 local output = require("passes.validate.output")
 local ctc = require("passes.validate.ctc")
@@ -39,6 +40,7 @@ local sharing = require("passes.validate.sharing")
 local sizes = require("passes.validate.sizes")
 local sounds = require("passes.validate.sounds")
 local speech = require("passes.validate.speech")
+local streams = require("passes.validate.streams")
 local symbols = require("passes.validate.symbols")
 local targets_of = require("passes.validate.targets_of")
 local targets = require("data.targets")
@@ -167,6 +169,7 @@ end
 -- Checks the widths of the six parts of a row that boxes make.
 local function check_places(say, spec)
   local own, width = spec.input.place_width, spec.input.width or spec.d_model
+  if spec.input.projected == "before_positions" then width = spec.d_model end
   if own and not spec.input.boxes then
     say("input.place_width", "goes with boxes")
   elseif own and width and (width % 2 ~= 0 or 4 * own >= width) then
@@ -352,6 +355,7 @@ local function resolve_layers(say, spec, given)
   layers.resolve(say, spec, given, said, { heads = resolve_heads, mask = resolve_mask, attention = check_attention })
   convolutions.check_layers(say, spec)
   sharing.check(say, spec)
+  streams.check(say, spec)
 end
 
 -- Reads the fields of a list from a description into a spec.
@@ -482,6 +486,7 @@ local function resolve(say, spec, given)
   sounds.check(say, spec)
   speech.check(say, spec)
   late_interaction.check(say, spec)
+  spans.check(say, spec)
   if spec.texts and spec.pictures == nil then say("texts", "goes with pictures") end
   if spec.draft and (not spec.context or spec.memory) then
     say("draft", "goes with context, in a model without an encoder")

@@ -164,11 +164,13 @@ local function weight_kind(name, tensor, tables)
 end
 
 --- Returns packed bytes and parameters of an entry's weights by layer, in order: { { name, bytes, parameters,
---- plain_bytes, constant_bytes = of parameters and constants without padding, in their number type, kinds } }.
+--- plain_bytes, constant_bytes = of parameters and constants without padding, in their number type, kinds } }. A table
+--- at the place of a product's weight is counted there.
 function memory.weights(entry)
   local rows, at, tables = {}, {}, {}
   for _, op in ipairs(entry.graph.entry.ops) do if op.operands.table then tables[op.operands.table] = true end end
-  for _, name in ipairs(entry.graph.weights) do
+  local own = words.filter(entry.graph.weights, function(name) return not entry.weights.home[name] end)
+  for _, name in ipairs(own) do
     local tensor = entry.graph.tensors[name]
     local stack, layer = name:match("^(.-)l(%d+)%.")
     local key = layer and stack .. "layer " .. layer or name:match("^output") and "output" or "input"

@@ -20,6 +20,14 @@
 #define ATTN2C_PRINTF printf
 #endif
 
+/* The name of a symbol that is declared as weak, where it is defined. Windows' linker does not find weak
+ * definitions everywhere. */
+#ifdef _WIN32
+#define ATTN2C_DEFINES(symbol) symbol##_here __asm__(#symbol)
+#else
+#define ATTN2C_DEFINES(symbol) symbol
+#endif
+
 /* The runtime's version. Emitted code compares it with its generator's (gen/common/version.lua) in an
  * #error. */
 #define ATTN2C_RUNTIME_VERSION 201

@@ -271,9 +271,10 @@ typedef struct {
   int is_transposed;           /* 1: a page is [columns][keys of a page], as keys are; 0: [keys][columns] */
   int window;                  /* of which the state keeps the last ones; -1: it keeps all */
   /* of its numbers; bf16 is in pairs: of columns if the page is transposed, else of keys; a page of
-   * integers begins with a scale in f32 for each key */
+   * integers (ops/kept.h) begins with a scale in f32 for each key */
   attn2c_type type;
   int grows_with; /* the number of the symbol that says how many keys there are; 0 for those with a window */
+  int bits;       /* of integers, 8 or 4; 0: the numbers are floats */
 } attn2c_state_part;
 
 /* Keys and values of layers whose queries see `left` keys before themselves. The state keeps only the last

@@ -16,8 +16,9 @@ typedef enum {
   ATTN2C_ANSWER_SPEECH,    /* [batch][rows][tokens]: scores of tokens and the blank of CTC */
   ATTN2C_ANSWER_LEXICAL, /* [batch][tokens]: a weight for each token of the vocabulary; or [batch][rows]: for
                             each token of the text */
-  ATTN2C_ANSWER_VECTORS  /* [batch][rows][width]: unit vectors, of which a query's are compared with a text's
+  ATTN2C_ANSWER_VECTORS, /* [batch][rows][width]: unit vectors, of which a query's are compared with a text's
                           */
+  ATTN2C_ANSWER_SPANS    /* [batch][rows][width], three times: of first and last words, and of labels */
 } attn2c_answer;
 
 /* An answer that callers may choose. */
@@ -38,6 +39,14 @@ typedef struct attn2c_late {
   const int32_t *skip; /* tokens of documents that have no vector */
   int skip_count;
 } attn2c_late;
+
+/* How spans of labels are found, which come with a text (Zaratiana et al. 2023, GLiNER). */
+typedef struct attn2c_spans {
+  int32_t label, separator; /* the tokens before each label, and after the last one */
+  int width, words;         /* most words of a span, and of a text */
+  int marks;                /* index of an entry's input: 1 for the first token of a word; -1: it has none */
+  int labels;               /* index of an entry's output, after `output` and `second` */
+} attn2c_spans;
 
 typedef enum { ATTN2C_SOFTMAX, ATTN2C_SIGMOID, ATTN2C_AS_IT_IS } attn2c_label_function;
 
@@ -64,6 +73,7 @@ typedef struct attn2c_text_facts {
   const int32_t *unweighted;           /* tokens whose lexical weight in a text is 0 */
   int unweighted_count;
   const attn2c_late *late;   /* NULL: vectors of all tokens, compared by the sum */
+  const attn2c_spans *spans; /* NULL: labels are not given with texts */
   int output, second;        /* indices of an entry's outputs; second: the end of a span */
   const char *const *labels; /* NULL: labels are numbers */
   int label_count;

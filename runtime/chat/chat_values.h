@@ -122,7 +122,7 @@ struct attn2c_chat_work {
 };
 
 /* Sets the reason of a failure, with the line of the template; returns ATTN2C_FORMAT. */
-int chat_refuse(attn2c_chat_work *work, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int chat_refuse(attn2c_chat_work *work, const char *format, ...) __attribute__((format(ATTN2C_PRINTF, 2, 3)));
 
 /* Returns the bytes of a string that a fault quotes. */
 static inline int chat_name_length(const chat_value *name) {

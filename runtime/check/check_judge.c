@@ -276,6 +276,7 @@ static int settle_rounded(void *of_job, const attn2c_op *op, void *const *tensor
   const float *scales = has_scales ? tensors[op->operands[1]] : NULL;
   const int64_t shared =
       grid == ROW_GRID ? elements / attn2c_elements(attn2c_check_tensor(job, op->operands[1])) : 1;
+  const double step = attn2c_number(op, "bits", 8) == 4 ? 2 : 1; /* odd integers are two units apart */
   const float *factors = grid == ROW_GRID && op->operands[2] >= 0 ? tensors[op->operands[2]] : NULL;
   float *y = tensors[op->result];
   for (int64_t i = 0; i < elements; i++) {
@@ -287,7 +288,8 @@ static int settle_rounded(void *of_job, const attn2c_op *op, void *const *tensor
                                                                   : 1;
     const double meant = has_scales ? traced[i] * unit : traced[i];
     const double own = grid == INTEGER_GRID ? ATTN2C_EXPONENTIAL_ERROR * fabs(x[i]) : 0;
-    if (fabs(meant - x[i]) <= attn2c_tolerance_settled(&tolerance, x[i], size, unit) + own) y[i] = traced[i];
+    if (fabs(meant - x[i]) <= attn2c_tolerance_settled(&tolerance, x[i], size, step * unit) + own)
+      y[i] = traced[i];
   }
   attn2c_free(copy);
   return ATTN2C_OK;

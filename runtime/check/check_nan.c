@@ -286,13 +286,13 @@ static int64_t sample(const bed *bed, int64_t number, int64_t of) {
   return samples < 2 ? 0 : number * (of - 1) / (samples - 1);
 }
 
-/* Returns the embedding table whose rows the ids select, as it is in the packed block; or NULL. */
+/* Returns the embedding table whose rows the ids select; or NULL. */
 static const attn2c_weight *table_of(const bed *bed, int input) {
   int position;
   const attn2c_op *op = reader_of(bed->job->entry, bed->job->entry->inputs[input], &position);
   for (int number = 0; number < bed->job->descriptor->weight_count; number++) {
     const attn2c_weight *weight = &bed->job->descriptor->weights[number];
-    if (weight->tensor == op->operands[1] && weight->panel == 0) return weight;
+    if (weight->tensor == op->operands[1]) return weight;
   }
   return NULL;
 }
@@ -311,37 +311,34 @@ typedef struct {
 static table_place place_in_table(const bed *bed, const attn2c_weight *weight, int64_t id, int64_t column) {
   const attn2c_descriptor *descriptor = bed->job->descriptor;
   const int64_t width = attn2c_reference_width(&descriptor->tensors[weight->tensor]);
-  const attn2c_packing *packing =
-      descriptor->packings ? &descriptor->packings[weight - descriptor->weights] : NULL;
-  const attn2c_type type = packing ? packing->type : ATTN2C_F32;
-  if (attn2c_facts_of(type)->has_scales) {
-    const attn2c_weight *scales = &descriptor->weights[packing->scales];
+  const int number = (int)(weight - descriptor->weights);
+  const attn2c_piece piece = attn2c_piece_of(descriptor, number, id);
+  const attn2c_type_facts *facts = attn2c_facts_of(piece.type);
+  float *packed = bed->job->model->own, *unpacked = bed->job->weights[weight->tensor];
+  if (facts->has_scales) {
+    const attn2c_weight *scales = &descriptor->weights[descriptor->packings[number].scales];
     return (table_place){(float *)bed->job->weights[scales->tensor] + id,
-                         (unsigned char *)(bed->job->model->own + scales->offset + id),
+                         (unsigned char *)(packed + scales->offset + id),
                          sizeof(float),
                          -1,
                          0,
                          id};
   }
-  const attn2c_type_facts *facts = attn2c_facts_of(type);
   if (facts->bits) {
-    unsigned char *begin =
-        (unsigned char *)(bed->job->model->own + weight->offset + id * attn2c_row_floats(type, width));
-    unsigned char *unit = begin + column / ATTN2C_UNIT_NUMBERS * facts->unit_bytes;
-    unsigned char *block = begin + attn2c_units_bytes(facts, attn2c_blocks_of(width)) +
-                           column / ATTN2C_BLOCK_NUMBERS * facts->block_bytes;
+    const attn2c_block_place blocks = attn2c_piece_blocks(&piece, packed, id);
     const size_t bytes = facts->unit ? sizeof(uint16_t) : (size_t)facts->scale_bytes;
-    return (table_place){(float *)bed->job->weights[weight->tensor] + id * width + column,
-                         facts->unit ? unit : block,
+    return (table_place){unpacked + id * width + column,
+                         attn2c_block_scale(facts, &blocks, column / ATTN2C_BLOCK_NUMBERS),
                          bytes,
-                         (int)(weight - descriptor->weights),
+                         number,
                          bytes == 2,
                          id};
   }
-  float *row = bed->job->model->own + weight->offset + id * attn2c_row_floats(type, width);
-  const size_t size = sizeof(float) / (size_t)attn2c_facts_of(type)->group;
-  return (table_place){(float *)bed->job->weights[weight->tensor] + id * width + column,
-                       (unsigned char *)row + (size_t)column * size,
+  int64_t next;
+  const float *row = packed + attn2c_piece_row(&piece, id, &next) + column / facts->group * next;
+  const size_t size = sizeof(float) / (size_t)facts->group;
+  return (table_place){unpacked + id * width + column,
+                       (unsigned char *)row + (size_t)(column % facts->group) * size,
                        size,
                        -1,
                        0,
@@ -380,6 +377,9 @@ static int try_token(bed *bed, int input, int64_t place, float value) {
   for (int64_t i = 0; i < attn2c_elements(tensor); i++)
     if (i != place && ids[i] == id) ids[i] = other;
   const table_place there = place_in_table(bed, weight, id, place % width);
+  /* A product of a block whose scale is infinite is infinite or NaN, by the order of its multiplications. A
+   * power of two cannot be NaN. */
+  if (there.weight >= 0 && weight->panel > 0 && (there.size == 1 || !isnan(value))) return ATTN2C_OK;
   if (there.weight >= 0) {
     unsigned char bytes[sizeof(float)];
     memcpy(bytes, there.packed, there.size);
@@ -473,8 +473,7 @@ int attn2c_check_nan(attn2c_check_job *job, attn2c_run trace) {
   for (int input = 0; input < count && status == ATTN2C_OK; input++) status = plant_input(&bed, input);
   if (status == ATTN2C_OK && job->report.passed + job->report.failed == 0)
     status = attn2c_fail(job->message, ATTN2C_USAGE,
-                         "entry %s: no input can hold a NaN, and there is no table of several rows",
-                         job->entry->name);
+                         "entry %s: no input and no row of a table can hold a NaN", job->entry->name);
   job->inputs = job->trace.inputs = bed.given;
   for (int input = 0; bed.copies && input < count; input++) attn2c_free(bed.copies[input]);
   free(bed.copies);

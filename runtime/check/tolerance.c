@@ -75,9 +75,68 @@ static int convolve_columns(const op_result *result) {
   return product(result, (int64_t)attn2c_number(result->call->op, "kernel", 1));
 }
 
+/* The reference has followed the errors of each row into the rows after it; its own rounding is u. */
+static int recurrent(const op_result *result) {
+  for (int64_t i = 0; i < result->elements; i++)
+    result->allowed[i] += (float)(ATTN2C_ROUNDOFF * fabs((double)result->want[i]) + ATTN2C_SMALLEST);
+  return ATTN2C_OK;
+}
+
+/* Returns what it adds to the error of a sum that numbers, whose largest is given, are rounded to integers of
+ * 23 bits (ops/kept.h): half a unit of each, and a 64th for the roundings of the unit and of the quotient.
+ * Each is multiplied with a number; `others` is the sum of these numbers' magnitudes. */
+static double of_integers(double largest, double others) {
+  const double unit = fmax(largest / 127 / (1 << 15), 0x1p-125);
+  return (0.5 + 0x1p-6) * unit * others;
+}
+
+/* A sum of integers has these roundings in addition: its two parts become floats, these are added, the scales
+ * are multiplied, and the sum is multiplied by their product. */
+enum { OF_SCALES = 5 };
+
+/* Returns the largest magnitude of x[count], and the sum of magnitudes. */
+static double largest_of(const float *x, int64_t count, double *sum) {
+  double largest = 0;
+  *sum = 0;
+  for (int64_t i = 0; i < count; i++) {
+    largest = fmax(largest, fabs((double)x[i]));
+    *sum += fabs((double)x[i]);
+  }
+  return largest;
+}
+
+/* The rule of a product. With integers as keys, queries are rounded, too. */
 static int scores(const op_result *result) {
-  double heads = attn2c_number(result->call->op, "heads", 1);
-  return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 0)) / (int64_t)heads);
+  const attn2c_reference_call *call = result->call;
+  const attn2c_tensor *q_shape = attn2c_reference_operand(call, 0),
+                      *k_shape = attn2c_reference_operand(call, 1);
+  const float *q = attn2c_reference_values(call, 0), *k = attn2c_reference_values(call, 1);
+  const float *scale = attn2c_reference_values(call, 3);
+  const int64_t heads = attn2c_reference_count(call, "heads", 1);
+  const int64_t width = attn2c_reference_width(q_shape) / heads;
+  if (!scale) return product(result, width);
+  const int64_t key_heads = attn2c_reference_width(k_shape) / width;
+  const int64_t queries = q_shape->shape[1], keys = k_shape->shape[1];
+  const double roundings = 4 * sqrt((double)width) + OF_SCALES;
+  for (int64_t i = 0; i < result->elements; i++) {
+    const int64_t key = i % keys, query = i / keys % queries, head = i / keys / queries % heads;
+    const int64_t b = i / keys / queries / heads;
+    const int64_t row = (b * keys + key) * key_heads + head / (heads / key_heads);
+    double of_query, of_key;
+    const double largest = largest_of(q + ((b * queries + query) * heads + head) * width, width, &of_query);
+    largest_of(k + row * width, width, &of_key);
+    result->allowed[i] =
+        (float)(roundings * ATTN2C_ROUNDOFF * result->allowed[i] +
+                of_integers(largest, isfinite(scale[row]) ? of_key * (double)scale[row] : 0) +
+                ATTN2C_SMALLEST);
+  }
+  return ATTN2C_OK;
+}
+
+/* The rule of log2(block) additions, each off by at most u of the magnitude, and 3 u for the factor, the
+ * product and the reference's own rounding. */
+static int hadamard(const op_result *result) {
+  return scaled(result, (log2(attn2c_number(result->call->op, "block", 1)) + 3) * ATTN2C_ROUNDOFF);
 }
 
 /* Returns the longest run of keys, among those with a weight, that have the same weight and value. */
@@ -93,22 +152,49 @@ static int64_t longest_run(const float *weights, const float *values, int64_t ke
   return longest;
 }
 
+/* The most keys whose weights are rounded together: ATTN2C_KEPT_KEYS (ops/kept.h). */
+enum { KEPT_KEYS = 64 };
+
+/* Returns what rounding weights adds to the error of an element of a context whose values are integers.
+ * Weights times the scales of values are rounded together for some keys of a page; keys without a weight do
+ * not count. stride: from a key's value to the next; of_scales: from its scale. */
+static double of_weights(const attn2c_descriptor *model, const float *weights, const float *values,
+                         const float *scale, int64_t keys, int64_t stride, int64_t of_scales) {
+  const int64_t page = model->continued ? model->continued->page : KEPT_KEYS;
+  double error = 0, largest = 0, others = 0;
+  for (int64_t j = 0; j < keys; j++) {
+    if (j % page % KEPT_KEYS == 0) error += of_integers(largest, others), largest = others = 0;
+    if (weights[j] == 0) continue;
+    largest = fmax(largest, fabs((double)weights[j] * (double)scale[j * of_scales]));
+    others += fabs((double)values[j * stride]);
+  }
+  return error + of_integers(largest, others);
+}
+
 /* The rule of a product, with one difference: roundings of equal terms do not go up as often as down. While
  * the sum stays between two powers of two, each addition of an equal term has the same error, at most u of
- * |A||B|. Values are equal if only one channel was normalised: the norm's bias is all that remains. */
+ * |A||B|. Values are equal if only one channel was normalised: the norm's bias is all that remains. With
+ * integers as values, weights are rounded, too. */
 static int context(const op_result *result) {
   const attn2c_reference_call *call = result->call;
   const attn2c_tensor *p = attn2c_reference_operand(call, 0);
   const float *weights = attn2c_reference_values(call, 0), *values = attn2c_reference_values(call, 1);
+  const float *scale = attn2c_reference_values(call, 3);
   const int64_t heads = p->shape[1], queries = p->shape[2], keys = p->shape[3], width = result->width / heads;
   const int64_t key_heads = attn2c_reference_count(call, "kv_heads", heads), stride = key_heads * width;
   for (int64_t i = 0; i < result->elements; i++) {
     const int64_t query = i / result->width, b = query / queries, head = i % result->width / width;
     const float *of_query = weights + ((b * heads + head) * queries + query % queries) * keys;
-    const float *of_head = values + b * keys * stride + head / (heads / key_heads) * width + i % width;
-    const double roundings =
-        4 * sqrt((double)keys) + (double)longest_run(of_query, of_head, keys, stride) - 1;
-    result->allowed[i] = (float)(roundings * ATTN2C_ROUNDOFF * result->allowed[i] + ATTN2C_SMALLEST);
+    const int64_t key_head = head / (heads / key_heads);
+    const float *of_head = values + b * keys * stride + key_head * width + i % width;
+    const double roundings = 4 * sqrt((double)keys) + (double)longest_run(of_query, of_head, keys, stride) -
+                             1 + (scale ? OF_SCALES : 0);
+    const double rounded = scale
+                               ? of_weights(call->model, of_query, of_head,
+                                            scale + b * keys * key_heads + key_head, keys, stride, key_heads)
+                               : 0;
+    result->allowed[i] =
+        (float)(roundings * ATTN2C_ROUNDOFF * result->allowed[i] + rounded + ATTN2C_SMALLEST);
   }
   return ATTN2C_OK;
 }
@@ -203,16 +289,37 @@ static int layer_norm(const op_result *result) {
   for (int64_t r = 0; r < rows; r++) {
     const float *x = (const float *)attn2c_reference_values(result->call, 0) + r * width;
     const float *own = gain ? gain + (each ? r % parts * width : 0) : NULL;
-    double mean = 0, variance = 0;
-    for (int64_t i = 0; i < width; i++) mean += x[i];
-    mean /= (double)width;
-    for (int64_t i = 0; i < width; i++) variance += (x[i] - mean) * (x[i] - mean);
-    variance /= (double)width;
+    double variance;
+    const double mean = attn2c_reference_mean(x, width, &variance);
     double scale = 1 / sqrt(variance + eps), rms = sqrt(mean * mean + variance);
     for (int64_t i = 0; i < width; i++) {
       double g = own ? fabs((double)own[i]) : 1, b = bias ? fabs((double)bias[i]) : 0;
       result->allowed[r * width + i] = (float)(5e-7 * (g * fabs(x[i] - mean) * scale + b) +
                                                4 * ATTN2C_ROUNDOFF * rms * scale * g + ATTN2C_SMALLEST);
+    }
+  }
+  return ATTN2C_OK;
+}
+
+/* The rule of y = max(x - c, 0) with the cutoff c = mean + f deviation:
+ * - The mean is off by 4 u rms, as in layer_norm, with rms = sqrt(mean^2 + variance). So is the deviation,
+ * which f multiplies: differences from a mean that is off are off by as much.
+ * - 5e-7 of |x - mean| + |f| deviation for the roundings of the root, of each step and of the reference.
+ * y depends on x and c without a jump. So a number near the cutoff may be kept in one result and not in the
+ * other, and the two still differ by no more than that. A number that is farther below the cutoff must be
+ * exactly 0. */
+static int sparsify(const op_result *result) {
+  const double factor = attn2c_number(result->call->op, "factor", 0);
+  for (int64_t r = 0; r < result->rows; r++) {
+    const float *x = (const float *)attn2c_reference_values(result->call, 0) + r * result->width;
+    double variance;
+    const double mean = attn2c_reference_mean(x, result->width, &variance);
+    const double spread = fabs(factor) * sqrt(variance), rms = sqrt(mean * mean + variance);
+    for (int64_t i = 0; i < result->width; i++) {
+      const double above = x[i] - mean - factor * sqrt(variance);
+      const double off = 5e-7 * (fabs(x[i] - mean) + spread) +
+                         4 * ATTN2C_ROUNDOFF * rms * (1 + fabs(factor)) + ATTN2C_SMALLEST;
+      result->allowed[r * result->width + i] = above < -off ? 0 : (float)off;
     }
   }
   return ATTN2C_OK;

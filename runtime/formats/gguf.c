@@ -55,7 +55,7 @@ typedef struct {
 static int64_t bytes_left(const reader *r) { return r->file->size - r->at; }
 
 /* Sets the status, and adds a line unless there is one. */
-__attribute__((format(printf, 2, 3))) static void refuse(reader *r, const char *format, ...) {
+__attribute__((format(ATTN2C_PRINTF, 2, 3))) static void refuse(reader *r, const char *format, ...) {
   char text[300];
   va_list arguments;
   if (r->status) return;

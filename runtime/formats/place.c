@@ -49,7 +49,7 @@ static int descriptor_of(const char *folder, const char *name) {
 /* Divides a path into the folder, without links, and the last name; returns 0, or errno. */
 static int divide(const char *path, char folder[ATTN2C_PATH_SIZE], const char **name) {
   char before[ATTN2C_PATH_SIZE];
-  const char *slash = strrchr(path, '/');
+  const char *slash = attn2c_system_slash(path);
   *name = slash ? slash + 1 : path;
   if (strlen(path) >= sizeof before) return ENAMETOOLONG;
   if (**name == '\0') return *path == '\0' ? ENOENT : EISDIR;
@@ -124,7 +124,12 @@ static int follow(attn2c_place *place) {
 }
 
 void attn2c_place_find(const char *path, attn2c_place *place) {
+  const int stream = attn2c_system_stream(path);
   *place = (attn2c_place){.descriptor = -1};
+  if (stream >= 0) {
+    attn2c_place_descriptor(stream, place);
+    return;
+  }
   if (strlen(path) >= sizeof place->path) {
     fail(place, ENAMETOOLONG);
     return;

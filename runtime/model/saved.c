@@ -38,8 +38,9 @@ static uint64_t layout_of(const attn2c_descriptor *model) {
   sum = add_number(add_number(sum, of->state_floats), of->page);
   for (int i = 0; i < of->kept_count; i++) {
     const attn2c_state_part *kept = &of->kept[i];
-    const int64_t numbers[] = {kept->tensor,        kept->column, kept->offset, kept->page_floats,
-                               kept->is_transposed, kept->window, kept->type,   kept->grows_with};
+    const int64_t numbers[] = {kept->tensor,      kept->column,        kept->offset,
+                               kept->page_floats, kept->is_transposed, kept->window,
+                               kept->type,        kept->grows_with,    kept->bits};
     for (size_t j = 0; j < sizeof numbers / sizeof *numbers; j++) sum = add_number(sum, numbers[j]);
   }
   for (int i = 0; i < of->window_count; i++)
@@ -123,32 +124,37 @@ static int64_t floats_of(const attn2c_continued *of, const contents *has) {
   return floats;
 }
 
-/* Does what copy_keys does for a page of integers, which begins with the scales of its keys. */
-static void copy_bytes(const attn2c_state_part *kept, int64_t page, int64_t keys, const unsigned char *from,
-                       unsigned char *to) {
-  const int64_t scales = page * (int64_t)sizeof(float);
-  const int64_t all = kept->page_floats * (int64_t)sizeof(float) - scales, columns = all / page;
-  memcpy(to, from, (size_t)keys * sizeof(float));
-  if (!kept->is_transposed) memcpy(to + scales, from + scales, (size_t)(keys * columns));
-  for (int64_t at = scales; at < scales + all && kept->is_transposed; at += page)
-    memcpy(to + at, from + at, (size_t)keys);
+/* Copies the first keys of a page's numbers, of size bytes, and leaves the places of others as they are. Keys
+ * that are transposed have `unit` bytes each, one after the other, in every row of a page. Others are in
+ * groups of `group` keys, `unit` bytes of each by turns. */
+static void copy_numbers(const unsigned char *from, unsigned char *to, int64_t size, int64_t page,
+                         int64_t keys, int64_t unit, int64_t group, int is_transposed) {
+  if (is_transposed) {
+    for (int64_t at = 0; at < size; at += page * unit) memcpy(to + at, from + at, (size_t)(keys * unit));
+    return;
+  }
+  const int64_t row = size / page * group, whole = keys / group * row;
+  memcpy(to, from, (size_t)whole);
+  for (int64_t i = whole; keys % group != 0 && i < whole + row; i += unit * group)
+    memcpy(to + i, from + i, (size_t)(unit * (keys % group)));
 }
 
 /* Copies the first keys of a page, and leaves the places of others as they are, which are zeros. */
 static void copy_keys(const attn2c_state_part *kept, int64_t page, int64_t keys, const float *from,
                       float *to) {
-  if (attn2c_facts_of(kept->type)->has_scales)
-    return copy_bytes(kept, page, keys, (const unsigned char *)from, (unsigned char *)to);
-  const size_t group = kept->type == ATTN2C_BF16 && !kept->is_transposed ? 2 : 1;
-  const size_t whole = (size_t)keys / group, row = (size_t)kept->page_floats * group / (size_t)page;
-  if (kept->is_transposed) {
-    for (int64_t at = 0; at < kept->page_floats; at += page)
-      memcpy(to + at, from + at, (size_t)keys * sizeof(float));
-    return;
+  const unsigned char *in = (const unsigned char *)from;
+  unsigned char *out = (unsigned char *)to;
+  const int64_t size = kept->page_floats * (int64_t)sizeof(float), scales = page * (int64_t)sizeof(float);
+  const int64_t word = kept->is_transposed ? (int64_t)sizeof(float) : 0; /* of a key of any type */
+  if (kept->bits) {
+    memcpy(out, in, (size_t)keys * sizeof(float));
+    copy_numbers(in + scales, out + scales, size - scales, page, keys, word ? word : 1, 4,
+                 kept->is_transposed);
+  } else if (kept->type == ATTN2C_BF16) {
+    copy_numbers(in, out, size, page, keys, word ? word : (int64_t)sizeof(uint16_t), 2, kept->is_transposed);
+  } else {
+    copy_numbers(in, out, size, page, keys, (int64_t)sizeof(float), 1, kept->is_transposed);
   }
-  memcpy(to, from, whole * row * sizeof(float));
-  for (size_t i = whole * row; (size_t)keys % group != 0 && i < (whole + 1) * row; i++)
-    memcpy(to + i, from + i, sizeof(float) / 2);
 }
 
 /* Adds a part of the data to the checksum of those before. */

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ops/round.h"
+#include "ops/table.h"
 #include "ops/vector.h"
 
 /* y[rows][cols] = x[rows][cols], which do not overlap. */
@@ -31,12 +32,18 @@ ATTN2C_INLINE void attn2c_fill(float *y, int rows, int cols, int ldy, float valu
   }
 }
 
-/* Writes y[rows][cols]: row i is row ids[i] of table[][cols], which is packed. The ids must be within the
- * table. */
-ATTN2C_INLINE void attn2c_embed(float *y, const float *table, const int32_t *ids, int rows, int cols,
-                                int ldy) {
-  for (int i = 0; i < rows; i++)
-    memcpy(y + (ptrdiff_t)i * ldy, table + (ptrdiff_t)ids[i] * cols, (size_t)cols * sizeof *y);
+/* Writes y[rows][cols]: row i is row ids[i] of a table. The ids must be within the table. */
+ATTN2C_INLINE void attn2c_embed(float *y, const float *table, const int32_t *ids, attn2c_table of, int rows,
+                                int cols, int ldy) {
+  for (int i = 0; i < rows; i++) {
+    const attn2c_table_row row = attn2c_table_find(of, ids[i]);
+    const float *in = table + attn2c_table_first(of, row);
+    float *out = y + (ptrdiff_t)i * ldy;
+    if (row.leading == 1)
+      memcpy(out, in, (size_t)cols * sizeof *out);
+    else
+      for (int j = 0; j < cols; j++) out[j] = in[j * row.leading];
+  }
 }
 
 /* y[i] = the sum of table[left] + table[P + upper] + table[right] + table[P + lower] + table[2 P + |lower -
@@ -75,14 +82,19 @@ ATTN2C_INLINE void attn2c_join_boxes(float *y, const float *table, const float *
   }
 }
 
-/* attn2c_embed for a table of bf16, whose rows are ldt elements apart. */
-ATTN2C_INLINE void attn2c_embed_bf16(float *y, const uint16_t *table, const int32_t *ids, int rows, int cols,
-                                     int ldt, int ldy) {
+/* attn2c_embed for a table of bf16. */
+ATTN2C_INLINE void attn2c_embed_bf16(float *y, const uint16_t *table, const int32_t *ids, attn2c_table of,
+                                     int rows, int cols, int ldy) {
   for (int i = 0; i < rows; i++) {
+    const attn2c_table_row row = attn2c_table_find(of, ids[i]);
+    const uint16_t *in = table + 2 * attn2c_table_first(of, row);
     float *out = y + (ptrdiff_t)i * ldy;
-    const uint16_t *in = table + (ptrdiff_t)ids[i] * ldt;
+    if (row.leading == 1) {
 #pragma omp simd
-    for (int j = 0; j < cols; j++) out[j] = attn2c_from_bf16(in[j]);
+      for (int j = 0; j < cols; j++) out[j] = attn2c_from_bf16(in[j]);
+    } else {
+      for (int j = 0; j < cols; j++) out[j] = attn2c_from_bf16(in[j / 2 * 2 * row.leading + j % 2]);
+    }
   }
 }
 

@@ -99,35 +99,44 @@ ATTN2C_INLINE void attn2c_moments_rows(const float *x, int rows, int cols, ptrdi
   for (int i = 0; i < rows; i++) attn2c_moments(x + i * ld, cols, mean[i], &sum[i], &square[i]);
 }
 
+/* Computes the mean of each row of x[rows][cols], rows ld floats apart, rows <= ATTN2C_ROWS, what corrects
+ * it, and the variance. The first mean is rounded, which costs mean / deviation of the accuracy. The mean of
+ * x - mean, computed in the second pass, corrects it, and its square corrects the variance. The first number
+ * stands for a mean that it is close to: all differences of a row of equal numbers are then 0. Several rows
+ * are computed together, so that they hide the latency of each other's sums. */
+ATTN2C_INLINE void attn2c_means(float mean[ATTN2C_ROWS], float correction[ATTN2C_ROWS],
+                                float variance[ATTN2C_ROWS], const float *x, int rows, int cols,
+                                ptrdiff_t ld) {
+  const float inverse_cols = 1.0f / (float)cols;
+  float sum[ATTN2C_ROWS] = {0.0f}, square[ATTN2C_ROWS] = {0.0f}, first[ATTN2C_ROWS] = {0.0f};
+  for (int i = 0; i < ATTN2C_ROWS; i++) mean[i] = 0.0f;
+  attn2c_sum_rows(mean, x, rows, cols, ld);
+  for (int i = 0; i < rows; i++) first[i] = x[i * ld];
+#pragma omp simd
+  for (int i = 0; i < ATTN2C_ROWS; i++) {
+    const float m = mean[i] * inverse_cols;
+    mean[i] = __builtin_fabsf(first[i] - m) < __builtin_fabsf(m) * 0x1p-16f ? first[i] : m;
+  }
+  attn2c_moments_rows(x, rows, cols, ld, mean, sum, square);
+#pragma omp simd
+  for (int i = 0; i < ATTN2C_ROWS; i++) {
+    correction[i] = sum[i] * inverse_cols;
+    const float found = square[i] * inverse_cols - correction[i] * correction[i];
+    variance[i] = found < 0.0f ? 0.0f : found; /* only rounding makes it negative */
+  }
+}
+
 /* y = (x - mean) / sqrt(var + eps) * gain + bias for each row of x[rows][cols]. var = mean of (x - mean)^2;
- * rows are ldx and ldy floats apart, and y may be x. gain[cols] and bias[cols] may be NULL. The first mean is
- * rounded, which costs mean / deviation of the accuracy. The mean of x - mean, computed in the second pass,
- * corrects it, and its square corrects var. The first number stands for a mean that it is close to: all
- * differences of a row of equal numbers are then 0. Several rows are computed together, so that they hide the
- * latency of each other's sums. */
+ * rows are ldx and ldy floats apart, and y may be x. gain[cols] and bias[cols] may be NULL. */
 ATTN2C_INLINE void attn2c_layer_norm(float *y, const float *x, const float *gain, const float *bias, int rows,
                                      int cols, int ldx, int ldy, float eps) {
-  const float inverse_cols = 1.0f / (float)cols;
   for (int begin = 0; begin < rows; begin += ATTN2C_ROWS) {
     const int count = rows - begin < ATTN2C_ROWS ? rows - begin : ATTN2C_ROWS;
     const float *block = x + (ptrdiff_t)begin * ldx;
-    float mean[ATTN2C_ROWS] = {0.0f}, sum[ATTN2C_ROWS] = {0.0f}, square[ATTN2C_ROWS] = {0.0f};
-    float first[ATTN2C_ROWS] = {0.0f}, correction[ATTN2C_ROWS], scale[ATTN2C_ROWS];
-    attn2c_sum_rows(mean, block, count, cols, ldx);
-    for (int i = 0; i < count; i++) first[i] = block[(ptrdiff_t)i * ldx];
+    float mean[ATTN2C_ROWS], correction[ATTN2C_ROWS], variance[ATTN2C_ROWS], scale[ATTN2C_ROWS];
+    attn2c_means(mean, correction, variance, block, count, cols, ldx);
 #pragma omp simd
-    for (int i = 0; i < ATTN2C_ROWS; i++) {
-      const float m = mean[i] * inverse_cols;
-      mean[i] = __builtin_fabsf(first[i] - m) < __builtin_fabsf(m) * 0x1p-16f ? first[i] : m;
-    }
-    attn2c_moments_rows(block, count, cols, ldx, mean, sum, square);
-#pragma omp simd
-    for (int i = 0; i < ATTN2C_ROWS; i++) {
-      correction[i] = sum[i] * inverse_cols;
-      const float variance = square[i] * inverse_cols - correction[i] * correction[i];
-      const float positive = variance < 0.0f ? 0.0f : variance; /* only rounding makes it negative */
-      scale[i] = 1.0f / __builtin_sqrtf(positive + eps);
-    }
+    for (int i = 0; i < ATTN2C_ROWS; i++) scale[i] = 1.0f / __builtin_sqrtf(variance[i] + eps);
     for (int i = 0; i < count; i++) {
       const float *in = block + (ptrdiff_t)i * ldx;
       float *out = y + (ptrdiff_t)(begin + i) * ldy;
@@ -161,6 +170,25 @@ ATTN2C_INLINE void attn2c_layer_norm_each(float *y, const float *x, const float 
                                           int head_dim, int ldx, int ldy, float eps) {
   for (ptrdiff_t at = 0; at < (ptrdiff_t)heads * head_dim; at += head_dim)
     attn2c_layer_norm(y + at, x + at, gain + at, NULL, rows, head_dim, ldx, ldy, eps);
+}
+
+/* y = max(x - mean - factor sqrt(var), 0) for each row of x[rows][cols], with the mean and variance of the
+ * row. Rows are ldx and ldy floats apart, and y may be x. */
+ATTN2C_INLINE void attn2c_sparsify(float *y, const float *x, int rows, int cols, int ldx, int ldy,
+                                   float factor) {
+  for (int begin = 0; begin < rows; begin += ATTN2C_ROWS) {
+    const int count = rows - begin < ATTN2C_ROWS ? rows - begin : ATTN2C_ROWS;
+    const float *block = x + (ptrdiff_t)begin * ldx;
+    float mean[ATTN2C_ROWS], correction[ATTN2C_ROWS], variance[ATTN2C_ROWS];
+    attn2c_means(mean, correction, variance, block, count, cols, ldx);
+    for (int i = 0; i < count; i++) {
+      const float *in = block + (ptrdiff_t)i * ldx;
+      float *out = y + (ptrdiff_t)(begin + i) * ldy;
+      const float m = mean[i], above = ATTN2C_FMA(factor, __builtin_sqrtf(variance[i]), correction[i]);
+#pragma omp simd
+      for (int j = 0; j < cols; j++) out[j] = attn2c_relu(in[j] - m - above);
+    }
+  }
 }
 
 /* Returns the sum of x[j]^2 over one row x[cols]. */
@@ -222,6 +250,13 @@ ATTN2C_INLINE void attn2c_rms_norm_each(float *y, const float *x, const float *g
                                         int head_dim, int ldx, int ldy, float eps) {
   for (ptrdiff_t at = 0; at < (ptrdiff_t)heads * head_dim; at += head_dim)
     attn2c_rms_norm(y + at, x + at, gain + at, rows, head_dim, ldx, ldy, eps);
+}
+
+/* y[i] = |x[i]|, the root of the sum of squares of each row of x[rows][cols]. Rows are ldx and ldy floats
+ * apart. */
+ATTN2C_INLINE void attn2c_row_length(float *y, const float *x, int rows, int cols, int ldx, int ldy) {
+  for (int i = 0; i < rows; i++)
+    y[(ptrdiff_t)i * ldy] = __builtin_sqrtf(attn2c_square_sum(x + (ptrdiff_t)i * ldx, cols));
 }
 
 /* y = x / max(sqrt(sum of x^2), eps) for each row of x[rows][cols]. Rows are ldx and ldy floats apart, and y

@@ -2,6 +2,7 @@
  * The bits are the same on every target, except for ATTN2C_INT8_ZERO, which represents 0 in a row. */
 #pragma once
 
+#include "ops/table.h"
 #include "ops/vector.h"
 
 /* The byte that represents 0 in a row of inputs (product/int8.h). */
@@ -109,15 +110,19 @@ ATTN2C_INLINE void attn2c_widen_i8(float *y, const int8_t *x, int rows, int cols
   }
 }
 
-/* Writes y[rows][cols]: row i is row ids[i] of a table of integers, times its scale. Rows of the table are
- * ldt elements apart. */
+/* attn2c_embed of ops/gather.h for a table of integers, whose rows are multiplied by their scales. */
 ATTN2C_INLINE void attn2c_embed_i8(float *y, const int8_t *table, const float *scale, const int32_t *ids,
-                                   int rows, int cols, int ldt, int ldy) {
+                                   attn2c_table of, int rows, int cols, int ldy) {
   for (int i = 0; i < rows; i++) {
+    const attn2c_table_row row = attn2c_table_find(of, ids[i]);
+    const int8_t *in = table + 4 * attn2c_table_first(of, row);
     float *out = y + (ptrdiff_t)i * ldy;
-    const int8_t *in = table + (ptrdiff_t)ids[i] * ldt;
     const float factor = scale[ids[i]];
+    if (row.leading == 1) {
 #pragma omp simd
-    for (int j = 0; j < cols; j++) out[j] = (float)in[j] * factor;
+      for (int j = 0; j < cols; j++) out[j] = (float)in[j] * factor;
+    } else {
+      for (int j = 0; j < cols; j++) out[j] = (float)in[j / 4 * 4 * row.leading + j % 4] * factor;
+    }
   }
 }

@@ -282,26 +282,38 @@ ATTN2C_INLINE int attn2c_integer_at(const attn2c_type_facts *facts, const uint8_
   return facts->value_count ? facts->values[code] : code - attn2c_integer_offset(facts);
 }
 
-/* Writes y[rows][cols]: row i is row ids[i] of a table in scale blocks, whose rows are ldt bytes apart. */
-ATTN2C_INLINE void attn2c_embed_scaled(float *y, const uint8_t *table, const int32_t *ids, int rows, int cols,
-                                       int ldt, int ldy, attn2c_type type) {
+/* attn2c_embed of ops/gather.h for a table in scale blocks. In panels, blocks come in pairs, whose scales,
+ * minima and words are together. */
+ATTN2C_INLINE void attn2c_embed_scaled(float *y, const uint8_t *table, const int32_t *ids, attn2c_table of,
+                                       int rows, int cols, int ldy, attn2c_type type) {
   const attn2c_type_facts *facts = attn2c_facts_of(type);
-  const int each = ATTN2C_SCALE_BLOCK / facts->scales, scales = facts->scales * facts->scale_bytes;
-  const int words = facts->block_bytes - ATTN2C_SCALE_BLOCK * facts->bits / 8;
-  const ptrdiff_t blocks = (cols + ATTN2C_SCALE_BLOCK - 1) / ATTN2C_SCALE_BLOCK;
+  const int each = ATTN2C_SCALE_BLOCK / facts->scales, together = of.line == 1 ? 1 : 2;
+  const ptrdiff_t blocks = (cols + ATTN2C_SCALE_BLOCK * together - 1) / (ATTN2C_SCALE_BLOCK * together);
+  const ptrdiff_t units_bytes = attn2c_units_bytes(facts, blocks * together);
   for (int i = 0; i < rows; i++) {
-    const uint8_t *units = table + (ptrdiff_t)ids[i] * ldt, *row = units + attn2c_units_bytes(facts, blocks);
+    const attn2c_table_row row = attn2c_table_find(of, ids[i]);
+    const ptrdiff_t leading = row.leading, part_bytes = leading * facts->scale_bytes;
+    const ptrdiff_t scales = facts->scales * part_bytes,
+                    words = ATTN2C_SCALE_BLOCK * facts->bits / 8 * leading;
+    const uint8_t *units = table + 4 * row.panel;
     float *out = y + (ptrdiff_t)i * ldy;
     for (int j = 0; j < cols; j += each) {
+      const int number = j / ATTN2C_SCALE_BLOCK, within = number % together;
       const int part = facts->scales == 2 ? j / each % 2 : 0, count = cols - j < each ? cols - j : each;
-      const uint8_t *block = row + (ptrdiff_t)(j / ATTN2C_SCALE_BLOCK) * facts->block_bytes;
-      const uint8_t *scale_place = block + facts->scale_bytes * part;
+      const uint8_t *pair = units + units_bytes * leading +
+                            (ptrdiff_t)(number / together) * together * facts->block_bytes * leading;
+      const uint8_t *scale_place =
+          pair + within * scales + part * part_bytes + row.column * facts->scale_bytes;
+      const uint8_t *integers = pair + together * (facts->block_bytes * leading - words) + within * words;
       float scale, least;
-      attn2c_scales_at(facts, scale_place, scale_place + scales,
-                       units + (ptrdiff_t)(j / ATTN2C_SCALE_UNIT) * facts->unit_bytes, 2, &scale, &least);
+      attn2c_scales_at(facts, scale_place, scale_place + together * scales,
+                       units + (ptrdiff_t)(j / ATTN2C_SCALE_UNIT) * facts->unit_bytes * leading +
+                           2 * row.column,
+                       2 * leading, &scale, &least);
       for (int l = 0; l < count; l++) {
-        const float number = scale * (float)attn2c_integer_at(facts, block + words, 4, part * each + l);
-        out[j + l] = facts->has_minimum ? number + least : number;
+        const float of_integer =
+            scale * (float)attn2c_integer_at(facts, integers + 4 * row.column, 4 * leading, part * each + l);
+        out[j + l] = facts->has_minimum ? of_integer + least : of_integer;
       }
     }
   }

@@ -215,6 +215,31 @@ void attn2c_pack(const attn2c_piece *piece, float *values, float *packed) {
   if (rest) pack_last_line(values + whole * columns, rest, columns, to + whole, piece->leading);
 }
 
+attn2c_piece attn2c_piece_of(const attn2c_descriptor *descriptor, int weight, int64_t row) {
+  attn2c_pieces pieces = {.descriptor = descriptor, .weight = weight};
+  attn2c_piece piece;
+  do attn2c_pieces_next(&pieces, &piece);
+  while (row >= piece.first + piece.count);
+  return piece;
+}
+
+int64_t attn2c_piece_row(const attn2c_piece *piece, int64_t row, int64_t *next) {
+  const int64_t within = row - piece->first, leading = piece->leading;
+  *next = leading ? leading : 1;
+  if (!leading) return piece->offset + within * attn2c_row_floats(piece->type, piece->columns);
+  return piece->offset + within + rows_before(piece->type) * leading;
+}
+
+attn2c_block_place attn2c_piece_blocks(const attn2c_piece *piece, float *packed, int64_t row) {
+  const int64_t blocks = attn2c_blocks_of(piece->columns), within = row - piece->first;
+  float *begin = packed + piece->offset;
+  if (piece->leading)
+    return (attn2c_block_place){(unsigned char *)begin, piece->leading, piece->column + within,
+                                (blocks + 1) / 2 * 2};
+  begin += within * attn2c_row_floats(piece->type, piece->columns);
+  return (attn2c_block_place){(unsigned char *)begin, 1, 0, blocks};
+}
+
 /* Reads rows [begin, end) of the weight, which are in the piece. */
 static void unpack_rows(const attn2c_piece *piece, const float *packed, int64_t begin, int64_t end,
                         float *values) {
@@ -226,9 +251,8 @@ static void unpack_rows(const attn2c_piece *piece, const float *packed, int64_t 
   }
   /* Distances from one row's groups to the next row's, and from one group to the next. */
   const int64_t of_row = leading ? 1 : attn2c_row_floats(piece->type, columns);
-  const int64_t of_group = leading ? leading : 1;
-  const float *from =
-      packed + piece->offset + (begin - piece->first) * of_row + rows_before(piece->type) * leading;
+  int64_t of_group;
+  const float *from = packed + attn2c_piece_row(piece, begin, &of_group);
   if (piece->type == ATTN2C_F32) {
     for (int64_t i = 0; i < columns; i++)
       for (int64_t j = 0; j < rows; j++) values[j * columns + i] = from[i * leading + j];

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/readers.h"
-#include "formats/scale_block.h"
+#include "packing/scale_blocks.h"
 
 /* Some rows of one weight, all within one panel if the weight has panels. */
 typedef struct {
@@ -44,6 +44,13 @@ static inline int attn2c_piece_has_blocks(const attn2c_piece *piece) {
 }
 /* Returns 0 after the last piece. */
 int attn2c_pieces_next(attn2c_pieces *pieces, attn2c_piece *piece);
+/* Returns the piece of a weight that has a row of it. */
+attn2c_piece attn2c_piece_of(const attn2c_descriptor *descriptor, int weight, int64_t row);
+/* Returns the place of the first group of a row of a piece, in floats from the start of the packed block, for
+ * a type without scale blocks. *next: floats from one group to the next. */
+int64_t attn2c_piece_row(const attn2c_piece *piece, int64_t row, int64_t *next);
+/* Returns the place of a row of a piece in scale blocks. */
+attn2c_block_place attn2c_piece_blocks(const attn2c_piece *piece, float *packed, int64_t row);
 /* Returns the floats of the largest piece that must be packed, as rows or as scale blocks. */
 int64_t attn2c_pieces_largest(const attn2c_descriptor *descriptor);
 

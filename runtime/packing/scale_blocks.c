@@ -210,6 +210,12 @@ static block_places places_of(const attn2c_type_facts *facts, const attn2c_block
                         .next_unit = 2 * leading};
 }
 
+unsigned char *attn2c_block_scale(const attn2c_type_facts *facts, const attn2c_block_place *place,
+                                  int64_t number) {
+  const block_places at = places_of(facts, place, number);
+  return facts->unit ? at.unit : at.scale;
+}
+
 static void put_scale(const attn2c_type_facts *facts, unsigned char *at, float x) {
   const uint16_t half = attn2c_to_half(x);
   if (facts->scale_bytes == 1)

@@ -53,6 +53,10 @@ void attn2c_block_put(const attn2c_type_facts *facts, const attn2c_block_place *
 void attn2c_block_get(const attn2c_type_facts *facts, const attn2c_block_place *place, int64_t number,
                       attn2c_scale_block *block);
 
+/* Returns the place of the unit of a block's scales, or of its first scale if the type has no units. */
+unsigned char *attn2c_block_scale(const attn2c_type_facts *facts, const attn2c_block_place *place,
+                                  int64_t number);
+
 /* The floats that scale blocks have for their scales and minimums. */
 
 /* Returns the bits of the nearest f16, ties to even; finite numbers beyond its range become the largest. */

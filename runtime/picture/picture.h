@@ -38,7 +38,7 @@ int attn2c_decode_jpeg(attn2c_decoding *of);
 
 /* Writes the reason of a failure. Returns 0. */
 int attn2c_decoding_fail(attn2c_decoding *of, int status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+    __attribute__((format(ATTN2C_PRINTF, 3, 4)));
 
 /* Allocates the pixels of a picture of this size. Returns 0 if it is too large, the model does not take it,
  * upright or turned, or there is no memory. */

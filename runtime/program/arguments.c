@@ -6,6 +6,7 @@
 #include "base/sound_facts.h"
 #include "program/arguments.h"
 #include "program/serve/command.h"
+#include "system/system.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -51,7 +52,7 @@ static int is_option_of(const option_row *row, attn2c_command command) {
 /* Returns the last part of a path, or "attn2c" if it has none. */
 static const char *name_of(const char *path) {
   if (path == NULL) return "attn2c";
-  const char *slash = strrchr(path, '/');
+  const char *slash = attn2c_system_slash(path);
   const char *name = slash == NULL ? path : slash + 1;
   return *name == '\0' ? "attn2c" : name;
 }
@@ -383,7 +384,7 @@ int attn2c_asks_text(const attn2c_arguments *arguments) {
   return arguments->text_count > 0 || arguments->pair_count > 0 || arguments->query_count > 0 ||
          arguments->answers != ATTN2C_ANSWERS_NONE || arguments->top > 0 || arguments->similar ||
          arguments->stride >= 0 || arguments->rank || arguments->cache || arguments->prompt ||
-         arguments->answer || arguments->dimensions > 0;
+         arguments->answer || arguments->dimensions > 0 || arguments->label_count > 0;
 }
 
 void attn2c_arguments_version(const attn2c_descriptor *model, FILE *out) {

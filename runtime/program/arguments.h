@@ -128,6 +128,10 @@ typedef struct {
   int rank;                            /* 1 with --rank */
   const char *cache, *prompt, *answer; /* NULL: not given */
   const char *adapter;                 /* NULL: not given */
+  const char **labels;                 /* words with commas between labels, in the order given */
+  int label_count;                     /* of these words */
+  attn2c_real threshold;               /* of scores of spans */
+  int nested, multi_label;             /* 1 with --nested, --multi-label */
   int dimensions;                      /* 0: not given */
   int64_t stride;                      /* tokens that neighbouring windows share; -1: not given */
   attn2c_generate_arguments generate;

@@ -4,6 +4,7 @@
 
 #include "check/check.h"
 #include "program/inputs.h"
+#include "program/system.h"
 
 /* Writes a word as a shell reads it back: plain words as they are, others in single quotes. If a terminal
  * would interpret a byte of it, bytes are written as octal numbers. */
@@ -31,7 +32,7 @@ static void quote(const char *word, FILE *out) {
 static char *repeat_command(const attn2c_descriptor *model, const attn2c_arguments *arguments) {
   char *text = NULL;
   size_t size;
-  FILE *stream = open_memstream(&text, &size);
+  FILE *stream = attn2c_program_gather(&text, &size);
   if (stream == NULL) return NULL;
   if (model->variants) fprintf(stream, "ATTN2C_TARGET=%s ", model->target);
   quote(arguments->path, stream);
@@ -50,7 +51,7 @@ static char *repeat_command(const attn2c_descriptor *model, const attn2c_argumen
     quote(arguments->inputs[i], stream);
   }
   const int failed = ferror(stream);
-  if (fclose(stream) != 0 || failed) {
+  if (attn2c_program_gathered(stream, &text, &size) != 0 || failed) {
     free(text);
     return NULL;
   }

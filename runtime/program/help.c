@@ -137,6 +137,7 @@ static int is_on_page(const attn2c_option *row, unsigned page) {
 static int goes_with(const attn2c_option *row, const attn2c_text_facts *text) {
   static const char *const of_embeddings[] = {"--cache", "--dimensions"}, *const of_search[] = {"--similar",
                                                                                                 "--query"};
+  static const char *const of_spans[] = {"--labels", "--threshold", "--nested", "--multi-label"};
   for (int i = 0; i < 2; i++) {
     if (strcmp(row->name, of_embeddings[i]) == 0) return text->answer == ATTN2C_ANSWER_EMBEDDING;
     if (strcmp(row->name, of_search[i]) == 0)
@@ -146,6 +147,8 @@ static int goes_with(const attn2c_option *row, const attn2c_text_facts *text) {
   if (strcmp(row->name, "--prompt") == 0) return text->prompt_count > 0;
   if (strcmp(row->name, "--rank") == 0) return text->answer == ATTN2C_ANSWER_LABEL;
   if (strcmp(row->name, "--stride") == 0) return text->answer == ATTN2C_ANSWER_SPAN;
+  for (size_t i = 0; i < sizeof of_spans / sizeof *of_spans; i++)
+    if (strcmp(row->name, of_spans[i]) == 0) return text->spans != NULL;
   return 1;
 }
 

@@ -28,7 +28,8 @@ static const char *answers(const attn2c_descriptor *model) {
                                       [ATTN2C_ANSWER_NEXT] = "next token",
                                       [ATTN2C_ANSWER_SPAN] = "answer to a question",
                                       [ATTN2C_ANSWER_LEXICAL] = "lexical weights",
-                                      [ATTN2C_ANSWER_VECTORS] = "vectors of tokens"};
+                                      [ATTN2C_ANSWER_VECTORS] = "vectors of tokens",
+                                      [ATTN2C_ANSWER_SPANS] = "spans of labels"};
   return model->text ? names[model->text->answer] : NULL;
 }
 
@@ -70,6 +71,14 @@ static void print_lengths(const attn2c_program *program, FILE *out) {
 /* Returns the bytes that a context keeps of one sequence. */
 static int64_t state_bytes(const attn2c_continued *of) { return bytes_of(of->state_floats); }
 
+/* Returns the numbers of the keys that a context keeps. Other parts of a state, such as rows of a
+ * convolution, may be floats. */
+static const char *word_of_cache(const attn2c_continued *of) {
+  int keys = 0;
+  while (keys + 1 < of->kept_count && !of->kept[keys].is_transposed) keys++;
+  return of->kept[keys].bits == 4 ? "int4" : attn2c_facts_of(of->kept[keys].type)->word;
+}
+
 /* Prints what a context keeps from call to call, of a model that continues. */
 static void print_state(const attn2c_descriptor *model, FILE *out) {
   const attn2c_continued *of = model->continued;
@@ -79,7 +88,7 @@ static void print_state(const attn2c_descriptor *model, FILE *out) {
           "context", of->sequences, of->sequences == 1 ? "" : "s", of->call_rows);
   print_bytes("state", of->sequences * state_bytes(of), out);
   fprintf(out, "  %-11s%" PRId64 " bytes\n", "a sequence", state_bytes(of));
-  fprintf(out, "  %-11s%s\n", "numbers", attn2c_facts_of(of->kept[0].type)->word);
+  fprintf(out, "  %-11s%s\n", "numbers", word_of_cache(of));
 }
 
 /* Returns the size of the weights that are linked in, in bytes. */
@@ -298,8 +307,8 @@ static int json_context(const attn2c_descriptor *model, json_t *object) {
       object, "context",
       json_pack("{s:I, s:I, s:I, s:s, s:I, s:I}", "tokens", (json_int_t)model->lengths->sizes[0].seq,
                 "sequences", (json_int_t)of->sequences, "call_tokens", (json_int_t)of->call_rows, "cache",
-                attn2c_facts_of(of->kept[0].type)->word, "sequence_bytes", (json_int_t)state_bytes(of),
-                "state_bytes", (json_int_t)(of->sequences * state_bytes(of))));
+                word_of_cache(of), "sequence_bytes", (json_int_t)state_bytes(of), "state_bytes",
+                (json_int_t)(of->sequences * state_bytes(of))));
 }
 
 /* Sets object.targets to several targets' names, and object.in_use to the one in use, or null. */

@@ -1,11 +1,5 @@
 /* main.c - the main function of an emitted program: runs one command on its model. It reports faults as lines
  * and an exit code. */
-#define _POSIX_C_SOURCE 200809L
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <unistd.h>
-
 #include "program/bench/bench.h"
 #include "program/commands.h"
 #include "program/generate/command.h"
@@ -13,23 +7,13 @@
 #include "program/ranks/program.h"
 #include "program/run.h"
 #include "program/serve/command.h"
+#include "program/system.h"
 
 /* The programs of a model for several targets, one each, ended by NULL. Other models do not define it. */
 extern const attn2c_program *const *const attn2c_the_programs __attribute__((weak));
 
 /* Messages; large enough for one line for each weight of a large checkpoint. */
 static char text[1 << 20];
-
-/* Opens /dev/null for standard descriptors that are closed at the start. Otherwise the first file that is
- * opened would get such a number, and messages would be written into that file. /dev/null is opened in the
- * direction in which the program's reads or writes fail, as they do on a closed descriptor. */
-static void hold_standard_descriptors(void) {
-  for (int descriptor = 0; descriptor <= 2; descriptor++) {
-    if (fcntl(descriptor, F_GETFD) == -1 && errno == EBADF) {
-      if (open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY) != descriptor) return;
-    }
-  }
-}
 
 static char program_name[sizeof((attn2c_arguments){0}.program)]; /* for the handler below */
 
@@ -38,10 +22,8 @@ static void put(const char *words) {
   (void)written; /* a failure cannot be reported anywhere */
 }
 
-/* Ends the program at SIGBUS. Mapped weights are read when they are used, and a failed read raises this
- * signal. */
-static void end_by_bus_error(int number) {
-  (void)number;
+/* Ends the program if its mapped weights cannot be read. */
+static void end_by_lost_file(void) {
   put(program_name);
   put(": the file of the weights cannot be read any more: it was cut, or its disk fails\n");
   _exit(ATTN2C_IO);
@@ -164,14 +146,9 @@ static void print_lines(const char *program, const char *lines) {
 int main(int argc, char **argv) {
   attn2c_message message = attn2c_message_make(text, sizeof text);
   attn2c_arguments arguments;
-  hold_standard_descriptors();
-  /* A reader that closed its pipe and a full quota are failures of output, exit 4. They must not raise a
-   * signal. */
-  signal(SIGPIPE, SIG_IGN);
-  signal(SIGXFSZ, SIG_IGN);
+  argv = attn2c_program_begin(&argc, argv, end_by_lost_file);
   int status = attn2c_arguments_parse(argc, argv, &arguments, &message);
   memcpy(program_name, arguments.program, sizeof program_name);
-  signal(SIGBUS, end_by_bus_error);
   const int rank = &attn2c_the_ranks ? attn2c_the_ranks->begin() : 0;
   if (status == ATTN2C_OK && &attn2c_the_ranks)
     status = run_on_ranks(rank, &arguments, &message);

@@ -162,6 +162,16 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
     {"--prompt", NULL, "NAME", RUN | TEXTS, ONCE, AT(prompt), 0, 0, 0, NULL,
      "the model's prompt that is put before each text, by its name (info lists them); with --query: before "
      "each query, whose usual prompt is query, while texts have document, passage or corpus"},
+    {"--labels", NULL, "A,B,...", RUN | TEXTS, PATH, AT(labels), AT(label_count), 0, 0, NULL,
+     "for a model that finds spans of labels: the labels, with commas between them. May be repeated. A span "
+     "has one line with first and last byte, text, label and score, and there is an empty line after each "
+     "text"},
+    {"--threshold", NULL, "X", RUN | TEXTS, REAL, AT(threshold), 0, 0, 0, NULL,
+     "the score that spans are above, 0 to 1 (default: 0.5)"},
+    {"--nested", NULL, NULL, RUN | TEXTS, FLAG, AT(nested), 0, 0, 0, NULL,
+     "gives spans within others, too; without it the best of spans that overlap"},
+    {"--multi-label", NULL, NULL, RUN | TEXTS, FLAG, AT(multi_label), 0, 0, 0, NULL,
+     "gives a span all its labels that are above the threshold"},
     {"--dimensions", NULL, "N", RUN | TEXTS, INT, AT(dimensions), 0, 1, INT32_MAX, NULL,
      "the first N numbers of each embedding, scaled to a unit vector if the model does so"},
     {"--output", NULL, "NAME=Y.npy", TEXTS, PATH, 0, 0, 0, 0, NULL,

@@ -2,7 +2,6 @@
 #include "program/commands.h"
 
 #include <errno.h>
-#include <sys/stat.h>
 
 #include "base/checksum.h"
 #include "base/processor.h"
@@ -11,6 +10,7 @@
 #include "program/inputs.h"
 #include "program/output.h"
 #include "packing/packed_header.h"
+#include "system/system.h"
 
 static int verify_file(const attn2c_descriptor *model, const char *path, FILE *out, attn2c_message *message) {
   attn2c_packed *packed;
@@ -160,19 +160,20 @@ typedef enum { NOTHING /* it is empty, or cannot be read */, PACKED_WEIGHTS, SOM
 
 static content content_of(const char *path) {
   unsigned char start[ATTN2C_PACKED_MAGIC];
-  FILE *file = fopen(path, "rb");
-  if (!file) return NOTHING;
-  const size_t size = fread(start, 1, sizeof start, file);
-  fclose(file);
-  return size == 0 ? NOTHING : attn2c_packed_begins(start, size) ? PACKED_WEIGHTS : SOMETHING_ELSE;
+  attn2c_message quiet = attn2c_message_make(NULL, 0);
+  attn2c_file file;
+  if (attn2c_file_open(path, &file, &quiet) != ATTN2C_OK) return NOTHING;
+  const int64_t size = attn2c_system_read(file.descriptor, start, sizeof start, 0);
+  attn2c_file_close(&file);
+  return size <= 0 ? NOTHING : attn2c_packed_begins(start, (size_t)size) ? PACKED_WEIGHTS : SOMETHING_ELSE;
 }
 
 /* True if a file must not be overwritten, as weights are read from it. A file that was packed into a
  * checkpoint's folder is no part of the checkpoint. */
 static int has_weights(const attn2c_arguments *arguments, const char *path, const attn2c_place *place) {
-  struct stat about;
+  attn2c_about about;
   if (!attn2c_place_has_weights(place, arguments->weights)) return 0;
-  return stat(arguments->weights, &about) != 0 || !S_ISDIR(about.st_mode) ||
+  return attn2c_system_about(arguments->weights, 0, &about) != 0 || about.kind != ATTN2C_FOLDER ||
          content_of(path) != PACKED_WEIGHTS;
 }
 

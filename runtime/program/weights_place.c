@@ -1,12 +1,10 @@
 /* weights_place.c - tells if an output file belongs to a checkpoint. */
 #include "program/output.h"
-
-#include <dirent.h>
-#include <sys/stat.h>
+#include "program/system.h"
 
 /* Returns the length of the path's folder; 0 for the working directory. */
 static size_t folder_length(const char *path) {
-  const char *slash = strrchr(path, '/');
+  const char *slash = attn2c_system_slash(path);
   return slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
 }
 
@@ -18,19 +16,26 @@ static int is_of_several(const char *path) {
          strncmp(path + length - 14, "-of-", 4) == 0;
 }
 
+typedef struct {
+  const char *folder, *prefix;
+  const attn2c_place *place;
+} search;
+
+static int is_found(void *context, const char *name) {
+  const search *s = context;
+  char path[2 * ATTN2C_PATH_SIZE];
+  attn2c_about about;
+  if (strncmp(name, s->prefix, strlen(s->prefix)) != 0) return 0;
+  snprintf(path, sizeof path, "%s/%s", s->folder, name);
+  return attn2c_system_about(path, 0, &about) == 0 && about.device == s->place->device &&
+         about.number == s->place->number;
+}
+
 /* Returns 1 if a folder has the file, under its own name or as a link to it. The name begins with `prefix`.
  */
 static int folder_has(const char *folder, const char *prefix, const attn2c_place *place) {
-  DIR *opened = opendir(folder);
-  int found = 0;
-  for (struct dirent *each; opened && !found && (each = readdir(opened));) {
-    struct stat about;
-    found = strncmp(each->d_name, prefix, strlen(prefix)) == 0 &&
-            fstatat(dirfd(opened), each->d_name, &about, 0) == 0 && about.st_dev == place->device &&
-            about.st_ino == place->number;
-  }
-  if (opened) closedir(opened);
-  return found;
+  search s = {folder, prefix, place};
+  return attn2c_program_names(folder, is_found, &s) > 0;
 }
 
 static void folder_of(const char *path, char *folder) {
@@ -44,7 +49,7 @@ static void folder_of(const char *path, char *folder) {
 static int has_part(const char *weights, const attn2c_place *place) {
   char folder[ATTN2C_PATH_SIZE], prefix[ATTN2C_PATH_SIZE + 8];
   const size_t length = folder_length(weights);
-  const char *name = weights + length + (weights[length] == '/' ? 1 : 0);
+  const char *name = weights + length + (weights[length] == '/' || weights[length] == '\\' ? 1 : 0);
   if (*name == '\0') return 0;
   folder_of(weights, folder);
   snprintf(prefix, sizeof prefix, "%s.rank", name);

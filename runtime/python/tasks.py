@@ -283,6 +283,19 @@ class _Tagging(_OfTexts):
                 for i in range(len(tokens.ids)) if tokens.sources[i] != 2]
 
 
+class _Labelling(_OfTexts):
+    """The functions of a model that finds spans of labels that come with each text."""
+
+    def tag(self, texts: Any, labels: Sequence[str], threshold: float = 0.5, nested: bool = False,
+            multi_label: bool = False) -> List[List[Dict[str, Any]]]:
+        """The parts of each text that have one of the labels: dicts with label, score, text, start and end (characters).
+        threshold, nested, multi_label: as of Model.spans."""
+        listed: List[Text] = [texts] if _is_one(texts) else _list("texts", texts)
+        return [[{"label": labels[each.label], "score": each.score, "text": _part(text, each.begin, each.end),
+                  "start": each.begin, "end": each.end} for each in found]
+                for text, found in zip(listed, self.model.spans(listed, labels, threshold, nested, multi_label))]
+
+
 def _part(text: Text, start: int, end: int) -> str:
     """Characters of a text, or of the first of two."""
     first = text[0] if isinstance(text, tuple) else text

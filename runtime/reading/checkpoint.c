@@ -47,7 +47,7 @@ static attn2c_checkpoint *make(const attn2c_readers *readers, int files) {
 }
 
 static int say_pickle(const char *path, attn2c_message *message) {
-  const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+  const char *slash = attn2c_system_slash(path), *name = slash ? slash + 1 : path;
   return attn2c_fail(
       message, ATTN2C_FORMAT,
       "%s: is a PyTorch pickle, which is not supported; convert it, in its folder: python3 -c 'import torch, "
@@ -171,7 +171,7 @@ static int open_index(const attn2c_readers *readers, const char *path, attn2c_ch
                       attn2c_message *message) {
   attn2c_safetensors_index index;
   path_text folder;
-  const char *slash = strrchr(path, '/');
+  const char *slash = attn2c_system_slash(path);
   const int length = slash ? (int)(slash - path) : 0;
   const size_t said = message ? message->used : 0;
   int status = attn2c_safetensors_index_read(path, &index, message);

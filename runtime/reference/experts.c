@@ -16,15 +16,16 @@ static int are_experts(const attn2c_reference_call *call, const int32_t *chosen,
   return 1;
 }
 
-/* y[r][j] = x[r][chosen[r][j]] */
+/* y[r][j] = x[r][chosen[r][j]]; x of one dimension is that of all rows */
 int attn2c_reference_pick(const attn2c_reference_call *call) {
   attn2c_reference_sizes n = {0};
-  if (!attn2c_reference_fits(call, "*w, *k -> *k", n)) return ATTN2C_USAGE;
+  const int is_shared = attn2c_reference_operand(call, 0)->rank == 1;
+  if (!attn2c_reference_fits(call, is_shared ? "w, *k -> *k" : "*w, *k -> *k", n)) return ATTN2C_USAGE;
   const float *x = attn2c_reference_values(call, 0);
   const int32_t *chosen = attn2c_reference_values(call, 1);
   float *y = call->tensors[call->op->result];
   if (!are_experts(call, chosen, n['*'] * n['k'], n['w'])) return ATTN2C_USAGE;
-  for (int64_t i = 0; i < n['*'] * n['k']; i++) y[i] = x[i / n['k'] * n['w'] + chosen[i]];
+  for (int64_t i = 0; i < n['*'] * n['k']; i++) y[i] = x[(is_shared ? 0 : i / n['k'] * n['w']) + chosen[i]];
   return ATTN2C_OK;
 }
 

@@ -62,6 +62,9 @@ int attn2c_reference_has_minima(const attn2c_reference_call *call, int position)
 double attn2c_reference_dot(const float *x, const float *w, int64_t length, int with_minimum,
                             double *magnitude);
 
+/* Returns the mean of a row, and computes its variance. */
+double attn2c_reference_mean(const float *x, int64_t width, double *variance);
+
 /* Sizes of axes by their letter; 0: not known. */
 enum { ATTN2C_LETTERS = 128 };
 typedef int64_t attn2c_reference_sizes[ATTN2C_LETTERS];

@@ -1,9 +1,19 @@
 /* reduce.c - the reference of ops over a whole row or sequence: norms, softmax_rows, pool, argmax,
- * topk. The norms are layer_norm, rms_norm and normalise; log_softmax is here too. */
+ * topk. The norms are layer_norm, rms_norm and normalise; row_length, sparsify and log_softmax are here too.
+ */
 #include "reference/ops.h"
 
 #include <float.h>
 #include <math.h>
+
+double attn2c_reference_mean(const float *x, int64_t width, double *variance) {
+  double sum = 0, squares = 0;
+  for (int64_t i = 0; i < width; i++) sum += x[i];
+  const double mean = sum / (double)width;
+  for (int64_t i = 0; i < width; i++) squares += (x[i] - mean) * (x[i] - mean);
+  *variance = squares / (double)width;
+  return mean;
+}
 
 /* mean = sum of x / n, variance = sum of (x - mean)^2 / n,
  * y = gain (x - mean) / sqrt(variance + eps) + bias, over the last dimension, or each of its `heads` parts,
@@ -21,11 +31,8 @@ int attn2c_reference_layer_norm(const attn2c_reference_call *call) {
     const float *x = (const float *)attn2c_reference_values(call, 0) + r * width;
     float *y = (float *)call->tensors[call->op->result] + r * width;
     const float *own = gain ? gain + (each ? r % n['h'] * width : 0) : NULL;
-    double mean = 0, variance = 0;
-    for (int64_t i = 0; i < width; i++) mean += x[i];
-    mean /= (double)width;
-    for (int64_t i = 0; i < width; i++) variance += (x[i] - mean) * (x[i] - mean);
-    variance /= (double)width;
+    double variance;
+    const double mean = attn2c_reference_mean(x, width, &variance);
     for (int64_t i = 0; i < width; i++)
       y[i] = (float)((x[i] - mean) / sqrt(variance + eps) * (own ? own[i] : 1) + (bias ? bias[i] : 0));
   }
@@ -68,6 +75,40 @@ int attn2c_reference_normalise(const attn2c_reference_call *call) {
     for (int64_t i = 0; i < width; i++) squares += (double)x[i] * (double)x[i];
     double norm = sqrt(squares);
     for (int64_t i = 0; i < width; i++) y[i] = (float)(x[i] / (norm < eps ? eps : norm));
+  }
+  return ATTN2C_OK;
+}
+
+/* y[r] = sqrt(sum of x[r]^2) */
+int attn2c_reference_row_length(const attn2c_reference_call *call) {
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "*w -> *1", n)) return ATTN2C_USAGE;
+  const float *x = attn2c_reference_values(call, 0);
+  float *y = call->tensors[call->op->result];
+  for (int64_t r = 0; r < n['*']; r++) {
+    double squares = 0;
+    for (int64_t i = 0; i < n['w']; i++) squares += (double)x[r * n['w'] + i] * (double)x[r * n['w'] + i];
+    y[r] = (float)sqrt(squares);
+  }
+  return ATTN2C_OK;
+}
+
+/* y = max(x - mean - factor deviation, 0) over the last dimension; deviation = sqrt(sum of (x - mean)^2 / n)
+ */
+int attn2c_reference_sparsify(const attn2c_reference_call *call) {
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "*w -> *w", n)) return ATTN2C_USAGE;
+  const double factor = (float)attn2c_number(call->op, "factor", NAN);
+  if (!isfinite(factor)) return attn2c_reference_fault(call, "factor must be given, and be a finite number");
+  for (int64_t r = 0; r < n['*']; r++) {
+    const float *x = (const float *)attn2c_reference_values(call, 0) + r * n['w'];
+    float *y = (float *)call->tensors[call->op->result] + r * n['w'];
+    double variance;
+    const double mean = attn2c_reference_mean(x, n['w'], &variance);
+    for (int64_t i = 0; i < n['w']; i++) {
+      const double above = x[i] - mean - factor * sqrt(variance);
+      y[i] = (float)(above < 0 ? 0 : above);
+    }
   }
   return ATTN2C_OK;
 }

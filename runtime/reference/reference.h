@@ -14,10 +14,10 @@ int attn2c_reference_knows(const char *op);
 
 /* Runs one op: reads tensors[] of its operands, writes tensors[op->result]. magnitude may be NULL; otherwise
  * it has one float per element of the result. linear, scores, additive_scores, add_relative, context, rotate,
- * mean_heads and the mean of pool write the number there that their rounding error is proportional to: the
- * sum of the absolute values of the terms. Other ops do not write it. Returns ATTN2C_OK; _USAGE: an unknown
- * op or attribute, or shapes that do not fit; _FORMAT: a token id or length out of range. Each failure gives
- * one line of message that names the op and the tensor. */
+ * hadamard, mean_heads and the mean of pool write the number there that their rounding error is proportional
+ * to: the sum of the absolute values of the terms. Other ops do not write it. Returns ATTN2C_OK; _USAGE: an
+ * unknown op or attribute, or shapes that do not fit; _FORMAT: a token id or length out of range. Each
+ * failure gives one line of message that names the op and the tensor. */
 int attn2c_reference_op(const attn2c_descriptor *model, const attn2c_op *op, void *const *tensors,
                         float *magnitude, attn2c_message *message);
 

@@ -1,5 +1,5 @@
 /* rows.c - the reference of ops on single rows or elements: linear, adapt, convolve, convolve_columns, embed,
- * add, multiply, scale, copy, activate. */
+ * add, multiply, scale, copy, activate, hadamard. */
 #include "reference/ops.h"
 #include "formats/scale_block.h"
 
@@ -311,13 +311,16 @@ int attn2c_reference_multiply(const attn2c_reference_call *call) {
   return of_both(call, attn2c_number(call->op, "plus_one", 0) != 0 ? product_plus_one : product);
 }
 
-/* y[r][c] = a[r][c] b[r] */
+/* y[r][c] = a[r][c] b[r][column] */
 int attn2c_reference_gate_rows(const attn2c_reference_call *call) {
   attn2c_reference_sizes n = {0};
-  if (!attn2c_reference_fits(call, "*w, *1 -> *w", n)) return ATTN2C_USAGE;
-  const float *a = attn2c_reference_values(call, 0), *b = attn2c_reference_values(call, 1);
+  if (!attn2c_reference_fits(call, "*w, *k -> *w", n)) return ATTN2C_USAGE;
+  const int64_t column = attn2c_reference_count(call, "column", 0), width = n['w'];
+  if (column < 0 || column >= n['k']) return attn2c_reference_fault(call, "the column is out of range");
+  const float *a = attn2c_reference_values(call, 0),
+              *b = (const float *)attn2c_reference_values(call, 1) + column;
   float *y = call->tensors[call->op->result];
-  for (int64_t i = 0; i < n['*'] * n['w']; i++) y[i] = (float)((double)a[i] * (double)b[i / n['w']]);
+  for (int64_t i = 0; i < n['*'] * width; i++) y[i] = (float)((double)a[i] * (double)b[i / width * n['k']]);
   return ATTN2C_OK;
 }
 
@@ -461,5 +464,38 @@ int attn2c_reference_activate(const attn2c_reference_call *call) {
   float *y = call->tensors[call->op->result];
   int64_t count = attn2c_elements(x_shape);
   for (int64_t i = 0; i < count; i++) y[i] = (float)function(x[i]);
+  return ATTN2C_OK;
+}
+
+/* True if an odd number of bits of x are 1. */
+static int is_odd(int64_t x) {
+  int odd = 0;
+  for (; x > 0; x /= 2) odd ^= (int)(x % 2);
+  return odd;
+}
+
+/* y[i] = the sum over j of (-1)^(the bits that i and j share) x[j] / sqrt(block), for each `block` numbers of
+ * a head: Sylvester's Hadamard matrix. magnitude: the sum of |x[j]| / sqrt(block) */
+int attn2c_reference_hadamard(const attn2c_reference_call *call) {
+  const int64_t heads = attn2c_reference_count(call, "heads", 0),
+                block = attn2c_reference_count(call, "block", 0);
+  const attn2c_tensor *shape = attn2c_reference_operand(call, 0);
+  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
+  if (heads < 1 || block < 1 || (block & (block - 1)) != 0 || attn2c_reference_width(shape) % heads != 0 ||
+      attn2c_reference_width(shape) / heads % block != 0)
+    return attn2c_reference_fault(call, "block must be a power of two that divides a head");
+  const double factor = 1 / sqrt((double)block);
+  for (int64_t first = 0; first < attn2c_elements(shape); first += block) {
+    const float *x = (const float *)attn2c_reference_values(call, 0) + first;
+    float *y = (float *)call->tensors[call->op->result] + first;
+    double absolutes = 0;
+    for (int64_t j = 0; j < block; j++) absolutes += fabs((double)x[j]);
+    for (int64_t i = 0; i < block; i++) {
+      double sum = 0;
+      for (int64_t j = 0; j < block; j++) sum += is_odd(i & j) ? -(double)x[j] : (double)x[j];
+      y[i] = (float)(sum * factor);
+      if (call->magnitude) call->magnitude[first + i] = (float)fmin(absolutes * factor, FLT_MAX);
+    }
+  }
   return ATTN2C_OK;
 }

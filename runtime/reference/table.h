@@ -39,6 +39,7 @@
   X(gather_columns, "FF", F32, gather_columns, exact) \
   X(grid_positions, "IF", F32, grid_positions, dequantise) \
   X(group_rows, "I", I32, group_rows, exact) \
+  X(hadamard, "F", F32, hadamard, hadamard) \
   X(head_scale, "FF", F32, head_scale, rounded_once) \
   X(join, "Ff", F32, join, exact) \
   X(keep, "Ff", F32, keep, exact) \
@@ -62,11 +63,13 @@
   X(quantise_blocks, "F", F32, quantise_blocks, exact) \
   X(quantise_blocks_finely, "F", F32, quantise_blocks_finely, exact) \
   X(quantise_columns, "FFi", F32, quantise_columns, exact) \
+  X(recurrent, "FFii", F32, recurrent, recurrent) \
   X(rms_norm, "Ff", F32, rms_norm, norm_without_mean) \
   X(rotate, "FFF", F32, rotate, rotate) \
   X(round, "F", F32, round, exact) \
   X(round_to_bytes, "F", F32, round_to_bytes, exact) \
   X(round_weights, "F", F32, round, exact) \
+  X(row_length, "F", F32, row_length, norm_without_mean) \
   X(row_scale, "Fff", F32, row_scale, exact) \
   X(scale, "F", F32, scale, rounded_once) \
   X(scale_columns, "FF", F32, scale_columns, dequantise) \
@@ -76,6 +79,7 @@
   X(softcap, "F", F32, softcap, softcap) \
   X(softmax, "Ff", F32, softmax, softmax) \
   X(softmax_rows, "F", F32, softmax_rows, softmax) \
+  X(sparsify, "F", F32, sparsify, sparsify) \
   X(split_heads, "F", F32, split_heads, exact) \
   X(spread, "FI", F32, spread, exact) \
   X(swap, "F", F32, swap, exact) \

@@ -36,8 +36,9 @@ int attn2c_reference_round(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* The integers of int8 go from -127 to 127; a row's scale is its largest magnitude / 127. */
-enum { INT8_LARGEST = 127 };
+/* The integers of int8 go from -127 to 127, and a row's scale is its largest magnitude / 127. Odd integers of
+ * 4 bits go from -15 to 15, and the scale is the largest magnitude / 16. */
+enum { INT8_LARGEST = 127, ODD_PARTS = 16, ODD_BITS = 4 };
 
 /* The smallest scale: rounding to it is then off by at most half of it, the smallest normal float. */
 static const double LEAST_SCALE = 0x1p-125;
@@ -47,14 +48,14 @@ static float smoothed(const float *x, const float *factors, int64_t i) {
   return factors ? (float)((double)x[i] * (double)factors[i]) : x[i];
 }
 
-/* Returns the largest magnitude / 127; a NaN makes it NaN. */
-static float scale_of(const float *x, const float *factors, int64_t count) {
+/* Returns the largest magnitude / most; a NaN makes it NaN. */
+static float scale_of(const float *x, const float *factors, int64_t count, int most) {
   double largest = 0;
   for (int64_t i = 0; i < count; i++) {
     if (isnan(x[i])) return NAN;
     largest = fmax(largest, fabs((double)smoothed(x, factors, i)));
   }
-  return (float)fmax(largest / INT8_LARGEST, LEAST_SCALE);
+  return (float)fmax(largest / most, LEAST_SCALE);
 }
 
 /* Returns x (1 / scale), rounded to the nearest integer; the quotient and the product are floats. */
@@ -64,7 +65,18 @@ static float integer_of(float x, float scale) {
   return (float)rint(product) + 0.0f; /* no -0 */
 }
 
-float attn2c_reference_byte_scale(const float *x, int64_t count) { return scale_of(x, NULL, count); }
+/* Returns x / scale, rounded to the nearest odd integer from -15 to 15; of two that are as near, the one
+ * whose half is next to an even number. x / (2 scale) - 1/2 is computed in floats. */
+static float odd_of(float x, float scale) {
+  const float inverse = isfinite(scale) ? (float)(0.5 / (double)scale) : 0;
+  const float product = isfinite(scale) ? (float)((double)x * (double)inverse) : 0;
+  const double half = (double)(float)((double)product - 0.5);
+  return 2 * (float)rint(fmin(fmax(half, -8), 7)) + 1;
+}
+
+float attn2c_reference_byte_scale(const float *x, int64_t count) {
+  return scale_of(x, NULL, count, INT8_LARGEST);
+}
 
 float attn2c_reference_byte(float x, float scale) { return integer_of(x, scale); }
 
@@ -88,8 +100,9 @@ static int are_finite(const float *x, int64_t count) {
   return 1;
 }
 
-/* y[r] = max over j of |x[r][j] factors[j]| / 127, and at least 2^-125; r is a row, or a head's part of it.
- * NaN if the guard has a number that is not finite in the same row, or in its part of the head. */
+/* y[r] = max over j of |x[r][j] factors[j]| / 127, or / 16 with bits 4, and at least 2^-125; r is a row, or a
+ * head's part of it. NaN if the guard has a number that is not finite in that row, or in its part of the
+ * head. */
 int attn2c_reference_row_scale(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   const attn2c_tensor *guard_shape = attn2c_reference_operand(call, 2);
@@ -101,12 +114,15 @@ int attn2c_reference_row_scale(const attn2c_reference_call *call) {
   const float *x = attn2c_reference_values(call, 0), *factors = attn2c_reference_values(call, 1),
               *guard = attn2c_reference_values(call, 2);
   float *y = call->tensors[call->op->result];
+  const int most = attn2c_number(call->op, "bits", 8) == ODD_BITS ? ODD_PARTS : INT8_LARGEST;
   for (int64_t r = 0; r < rows; r++)
-    y[r] = guard && !are_finite(guard + r * guarded, guarded) ? NAN : scale_of(x + r * width, factors, width);
+    y[r] = guard && !are_finite(guard + r * guarded, guarded) ? NAN
+                                                              : scale_of(x + r * width, factors, width, most);
   return ATTN2C_OK;
 }
 
-/* y[r][j] = x[r][j] factors[j] (1 / scale[r]) to the nearest integer, 0 if the scale is not finite */
+/* y[r][j] = x[r][j] factors[j] (1 / scale[r]) to the nearest integer, 0 if the scale is not finite; with bits
+ * 4 to the nearest odd integer */
 int attn2c_reference_quantise(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   const attn2c_tensor *scale_shape = attn2c_reference_operand(call, 1);
@@ -117,9 +133,12 @@ int attn2c_reference_quantise(const attn2c_reference_call *call) {
   const float *x = attn2c_reference_values(call, 0), *scale = attn2c_reference_values(call, 1),
               *factors = attn2c_reference_values(call, 2);
   float *y = call->tensors[call->op->result];
+  const int is_odd = attn2c_number(call->op, "bits", 8) == ODD_BITS;
   for (int64_t r = 0; r < rows; r++)
-    for (int64_t j = 0; j < width; j++)
-      y[r * width + j] = integer_of(smoothed(x + r * width, factors, j), scale[r]);
+    for (int64_t j = 0; j < width; j++) {
+      const float number = smoothed(x + r * width, factors, j);
+      y[r * width + j] = is_odd ? odd_of(number, scale[r]) : integer_of(number, scale[r]);
+    }
   return ATTN2C_OK;
 }
 
@@ -177,8 +196,9 @@ void attn2c_reference_packed(const attn2c_descriptor *model, int weight, void *c
   const int64_t rows = attn2c_reference_rows(tensor), width = attn2c_reference_width(tensor);
   float *values = tensors[model->weights[weight].tensor];
   for (int64_t r = 0; r < rows; r++) {
-    const float scale =
-        model->packings[weight].type == ATTN2C_I8 ? scale_of(values + r * width, NULL, width) : 0;
+    const float scale = model->packings[weight].type == ATTN2C_I8
+                            ? attn2c_reference_byte_scale(values + r * width, width)
+                            : 0;
     for (int64_t i = r * width; i < (r + 1) * width; i++)
       values[i] = model->packings[weight].type == ATTN2C_I8 ? integer_of(values[i], scale)
                                                             : attn2c_reference_bf16(values[i]);

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #ifdef __APPLE__
@@ -40,6 +41,13 @@ int attn2c_system_protect(void *pages, size_t bytes, attn2c_access access) {
 }
 
 void attn2c_system_release(void *pages, size_t bytes) { munmap(pages, bytes); }
+
+int attn2c_system_stream(const char *path) {
+  (void)path;
+  return -1;
+}
+
+const char *attn2c_system_slash(const char *path) { return strrchr(path, '/'); }
 
 int attn2c_system_open(const char *path, int flags) { return open(path, flags | O_CLOEXEC, 0666); }
 

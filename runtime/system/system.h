@@ -46,6 +46,10 @@ typedef enum attn2c_access { ATTN2C_NO_ACCESS, ATTN2C_READ_ONLY, ATTN2C_READ_WRI
 int attn2c_system_protect(void *pages, size_t bytes, attn2c_access access);
 void attn2c_system_release(void *pages, size_t bytes);
 
+/* Returns the descriptor that a path stands for (/dev/stdout) where the system has no such files, or -1. */
+int attn2c_system_stream(const char *path);
+/* Returns the last slash of a path, or NULL. */
+const char *attn2c_system_slash(const char *path);
 /* Opens a file as open does, for bytes; a new one gets the usual permissions. */
 int attn2c_system_open(const char *path, int flags);
 /* Opens a new file without a name in a folder; -1 if that is not supported. Gives such a file a name. */

@@ -25,7 +25,8 @@ static int fail(void) {
     DWORD error;
     int number;
   } known[] = {{ERROR_FILE_NOT_FOUND, ENOENT},    {ERROR_PATH_NOT_FOUND, ENOENT},
-               {ERROR_ACCESS_DENIED, EACCES},     {ERROR_DISK_FULL, ENOSPC},
+               {ERROR_ACCESS_DENIED, EACCES},     {ERROR_SHARING_VIOLATION, EACCES},
+               {ERROR_USER_MAPPED_FILE, EACCES},  {ERROR_DISK_FULL, ENOSPC},
                {ERROR_NOT_ENOUGH_MEMORY, ENOMEM}, {ERROR_HANDLE_EOF, 0}};
   const DWORD error = GetLastError();
   errno = EIO;
@@ -67,6 +68,15 @@ int attn2c_system_protect(void *pages, size_t bytes, attn2c_access access) {
 void attn2c_system_release(void *pages, size_t bytes) {
   (void)bytes;
   VirtualFree(pages, 0, MEM_RELEASE);
+}
+
+int attn2c_system_stream(const char *path) {
+  return strcmp(path, "/dev/stdout") == 0 ? 1 : strcmp(path, "/dev/stderr") == 0 ? 2 : -1;
+}
+
+const char *attn2c_system_slash(const char *path) {
+  const char *slash = strrchr(path, '/'), *back = strrchr(path, '\\');
+  return !slash || (back && back > slash) ? back : slash;
 }
 
 int attn2c_system_open(const char *path, int flags) {
@@ -131,7 +141,12 @@ int attn2c_system_about_open(int descriptor, attn2c_about *about) {
     errno = EBADF;
     return -1;
   }
-  if (!GetFileInformationByHandle(handle, &found)) return fail();
+  if (!GetFileInformationByHandle(handle, &found)) {
+    if (descriptor > 2) return fail();
+    /* A standard stream that another system has opened, as wine's, is like no file. */
+    about->kind = ATTN2C_OTHER_KIND, about->device = UINT64_MAX, about->number = (uint64_t)descriptor;
+    return 0;
+  }
   about->kind = found.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY ? ATTN2C_FOLDER : ATTN2C_REGULAR;
   about->size = (int64_t)found.nFileSizeHigh << 32 | found.nFileSizeLow;
   about->device = found.dwVolumeSerialNumber;
@@ -171,6 +186,7 @@ int64_t attn2c_system_read_link(const char *path, char *to, size_t bytes) {
 char *attn2c_system_real_path(const char *path, char *to) {
   wchar_t wide[PATH_MAX], whole[PATH_MAX];
   if (!widen(path, wide) || _waccess(wide, F_OK) != 0) return NULL;
+  if (wide[0] && wcscmp(wide + 1, L":") == 0) wcscat(wide, L"/"); /* not the working folder of a drive */
   const DWORD length = GetFullPathNameW(wide, PATH_MAX, whole, NULL);
   if (length == 0 || length >= PATH_MAX) return NULL;
   for (wchar_t *at = whole; *at; at++)

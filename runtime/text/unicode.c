@@ -78,6 +78,12 @@ int text_is_number(uint32_t point) {
   return (c >= UTF8PROC_CATEGORY_ND && c <= UTF8PROC_CATEGORY_NO) ^ DIFFERS(number, point);
 }
 
+int text_is_word(uint32_t point) {
+  const utf8proc_category_t c = category(point);
+  return point == '_' || (c >= UTF8PROC_CATEGORY_LU && c <= UTF8PROC_CATEGORY_LO) ||
+         (c >= UTF8PROC_CATEGORY_ND && c <= UTF8PROC_CATEGORY_NO);
+}
+
 size_t text_lower(uint32_t point, uint32_t lower[2]) {
   if (point == 0x130) return lower[0] = 'i', lower[1] = 0x307, 2;
   lower[0] = (uint32_t)utf8proc_tolower((utf8proc_int32_t)point);

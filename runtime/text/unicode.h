@@ -55,6 +55,7 @@ int text_is_nonspacing(uint32_t point);  /* Mn */
 int text_is_mark(uint32_t point);        /* Mn, Mc, Me */
 int text_is_punctuation(uint32_t point); /* P, and all symbols of ASCII */
 int text_is_number(uint32_t point);      /* Nd, Nl, No */
+int text_is_word(uint32_t point);        /* Python's \w: letters, numbers and _ */
 
 /* Writes the lower case, one or two code points, and returns their number. */
 size_t text_lower(uint32_t point, uint32_t lower[2]);

@@ -3,17 +3,6 @@
 #include "packing/scale_blocks.h"
 #include "weights/source.h"
 
-/* Returns the place of row `row` of a piece in scale blocks. */
-static attn2c_block_place place_of(const attn2c_piece *piece, float *packed, int64_t row) {
-  float *begin = packed + piece->offset;
-  const int64_t blocks = attn2c_blocks_of(piece->columns);
-  if (piece->leading)
-    return (attn2c_block_place){(unsigned char *)begin, piece->leading, piece->column + row,
-                                (blocks + 1) / 2 * 2};
-  begin += row * attn2c_row_floats(piece->type, piece->columns);
-  return (attn2c_block_place){(unsigned char *)begin, 1, 0, blocks};
-}
-
 static void pack_blocks(const attn2c_piece *piece, const attn2c_scale_block *blocks, float *packed) {
   const attn2c_type_facts *facts = attn2c_facts_of(piece->type);
   const int64_t each = attn2c_blocks_of(piece->columns), row = attn2c_row_floats(piece->type, piece->columns);
@@ -23,7 +12,7 @@ static void pack_blocks(const attn2c_piece *piece, const attn2c_scale_block *blo
   if (!piece->leading) /* the bytes after a row's last block */
     for (int64_t j = 0; j < piece->count; j++) packed[piece->offset + (j + 1) * row - 1] = 0;
   for (int64_t j = 0; j < piece->count; j++) {
-    const attn2c_block_place place = place_of(piece, packed, j);
+    const attn2c_block_place place = attn2c_piece_blocks(piece, packed, piece->first + j);
     for (int64_t i = 0; i < each; i++) attn2c_block_put(facts, &place, i, &blocks[j * each + i]);
   }
   if (!piece->leading && piece->is_last)
@@ -35,7 +24,7 @@ static void get_blocks(const attn2c_piece *piece, const float *packed, int64_t b
                        attn2c_scale_block *blocks) {
   const int64_t each = attn2c_blocks_of(piece->columns);
   for (int64_t row = begin; row < end; row++) {
-    const attn2c_block_place place = place_of(piece, (float *)packed, row - piece->first);
+    const attn2c_block_place place = attn2c_piece_blocks(piece, (float *)packed, row);
     for (int64_t i = 0; i < each; i++)
       attn2c_block_get(attn2c_facts_of(piece->type), &place, i, blocks + (row - begin) * each + i);
   }
@@ -46,7 +35,7 @@ static void unpack_blocks(const attn2c_piece *piece, const float *packed, int64_
                           float *values) {
   attn2c_scale_block block;
   for (int64_t row = begin; row < end; row++) {
-    const attn2c_block_place place = place_of(piece, (float *)packed, row - piece->first);
+    const attn2c_block_place place = attn2c_piece_blocks(piece, (float *)packed, row);
     for (int64_t j = 0; j < piece->columns; j++) {
       const int within = (int)(j % ATTN2C_BLOCK_NUMBERS);
       if (within == 0)

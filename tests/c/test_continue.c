@@ -66,8 +66,8 @@ static int run(const attn2c_call *call) {
 
 static const int inputs[] = {0}, outputs[] = {1, 2};
 static const attn2c_entry entry = {"forward", NULL, 0, inputs, outputs, 1, 2, 1, run};
-static const attn2c_state_part kept[] = {{0, 0, 0, PAGE *KEYS, 1, -1, ATTN2C_F32, 0},
-                                         {0, 0, PLACE_OF_VALUES, PAGE, 0, -1, ATTN2C_F32, 0}};
+static const attn2c_state_part kept[] = {{0, 0, 0, PAGE *KEYS, 1, -1, ATTN2C_F32, 0, 0},
+                                         {0, 0, PLACE_OF_VALUES, PAGE, 0, -1, ATTN2C_F32, 0, 0}};
 static const attn2c_state_symbol symbols[] = {{"tokens", CONTEXT}, {"source", 2 * PAGE}};
 static const attn2c_continued continued = {.call_rows = CALL_ROWS,
                                            .sequences = SEQUENCES,

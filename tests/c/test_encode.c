@@ -75,8 +75,8 @@ static int forward(const attn2c_call *call) {
 static const int source_inputs[] = {0, 1, 2}, inputs[] = {3}, outputs[] = {4};
 static const attn2c_entry entries[] = {{"encode", NULL, 0, source_inputs, NULL, 3, 0, 1, encode},
                                        {"forward", NULL, 0, inputs, outputs, 1, 1, 1, forward}};
-static const attn2c_state_part kept[] = {{3, 0, 0, PAGE, 0, -1, ATTN2C_F32, 0},
-                                         {0, 0, PLACE_OF_SOURCE, PAGE, 0, -1, ATTN2C_F32, 1}};
+static const attn2c_state_part kept[] = {{3, 0, 0, PAGE, 0, -1, ATTN2C_F32, 0, 0},
+                                         {0, 0, PLACE_OF_SOURCE, PAGE, 0, -1, ATTN2C_F32, 1, 0}};
 static const attn2c_state_symbol symbols[] = {{"tokens", CONTEXT}, {"source", SOURCE}};
 static const attn2c_continued continued = {.call_rows = CALL_ROWS,
                                            .sequences = SEQUENCES,

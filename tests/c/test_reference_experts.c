@@ -122,6 +122,30 @@ Test(gate_rows, a_number_a_row) {
   assert_near(y, (double[]){2, 4, -3, -4}, 4, 0);
 }
 
+Test(gate_rows, a_column_of_numbers) {
+  float a[] = {1, 2, 3, 4}, b[] = {7, 2, 8, -1}, y[4];
+  start("gate_rows");
+  op.operands[0] = tensor("a", ATTN2C_F32, a, 2, 2, 0, 0);
+  op.operands[1] = tensor("b", ATTN2C_F32, b, 2, 2, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 2, 2, 0, 0);
+  attribute(0, "column", 1, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){2, 4, -3, -4}, 4, 0);
+  attribute(0, "column", 2, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "there are two columns");
+}
+
+Test(pick, from_numbers_of_all_rows) {
+  float x[] = {5, 6, 7}, y[4];
+  int32_t chosen[] = {2, 0, 1, 1};
+  start("pick");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 3, 0, 0, 0);
+  op.operands[1] = tensor("chosen", ATTN2C_I32, chosen, 2, 2, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 2, 2, 0, 0);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){7, 5, 6, 6}, 4, 0);
+}
+
 /* Three rows with two of four experts each; expert 2 has none. */
 static const int32_t rows_chosen[] = {3, 1, 99, 0, 3, 99, 3, 1, 99};
 

@@ -1,7 +1,8 @@
 /* test_reference_rows.c - the reference of products, norms and moves of rows, against numbers worked out by
  * hand: multiply, scale, convolve, logarithm, channel_factors, scale_columns, rms_norm, normalise,
- * softmax_rows, log_softmax, patches, join, swap, drop_tokens and embed_boxes. */
+ * softmax_rows, log_softmax, patches, join, swap, recurrent, drop_tokens and embed_boxes. */
 #include "one_op.h"
+#include "reference/table.h"
 
 Test(multiply, rounds_once) {
   float a[] = {3, -0.1f, NAN, 1e30f, 1e-30f}, b[] = {2, 0.3f, 0, 1e30f, 1e-30f}, y[5];
@@ -319,6 +320,30 @@ Test(normalise, length_one_but_for_next_to_nothing) {
   cr_assert_eq(run(NULL), ATTN2C_USAGE, "zeros would be divided by 0");
 }
 
+Test(row_length, of_each_row) {
+  float x[] = {3, -4, 0, 0, NAN, 1}, y[3];
+  start("row_length");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 3, 2, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 3, 1, 0, 0);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){5, 0, NAN}, 3, 0);
+}
+
+/* Mean 3, deviation 2; equal numbers, which exceed no cutoff; NaN. */
+Test(sparsify, keeps_what_exceeds_the_cutoff) {
+  float x[] = {1, 1, 5, 5, 7, 7, 7, 7, 0, NAN, 0, 0}, y[12];
+  start("sparsify");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 3, 4, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 3, 4, 0, 0);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "without a factor");
+  attribute(0, "factor", 0.5, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){0, 0, 1, 1, 0, 0, 0, 0, NAN, NAN, NAN, NAN}, 12, 0);
+  attribute(0, "factor", -2, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){2, 2, 6, 6, 0, 0, 0, 0, NAN, NAN, NAN, NAN}, 12, 0);
+}
+
 /* exp(x): 1, 3; 2, 2, 1 of five; a lead that leaves nothing of the others; NaN and infinities. */
 Test(softmax_rows, and_its_logarithm_by_hand) {
   float x[] = {0, 0,   1.0986123f, 0.69314718f, 0.69314718f, 0,        90, -110,      90,
@@ -507,6 +532,53 @@ Test(swap, the_first_two_axes) {
   cr_assert_eq(run(NULL), ATTN2C_USAGE);
 }
 
+/* One unit of an LSTM in two directions, whose second row is passed over. */
+Test(recurrent, follows_states_and_their_errors) {
+  float x[24], weight[] = {0.5f, 0.25f, -1, 2, -0.5f, 1, 0.75f, 0.125f}, y[6], magnitude[6];
+  int32_t marks[] = {1, 0, 1}, lengths[] = {3};
+  for (int i = 0; i < 24; i++) x[i] = (float)(2 * (i % 5) - 3) / 8;
+  start("recurrent");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 1, 3, 8, 0);
+  op.operands[1] = tensor("weight", ATTN2C_F32, weight, 2, 4, 0, 0);
+  op.operands[2] = tensor("lengths", ATTN2C_I32, lengths, 1, 0, 0, 0);
+  op.operands[3] = tensor("marks", ATTN2C_I32, marks, 1, 3, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 1, 3, 2, 0);
+  attribute(0, "directions", 2, NULL);
+  cr_assert_eq(run(magnitude), ATTN2C_OK, "%s", text);
+  for (int d = 0; d < 2; d++) {
+    double h = 0, cell = 0, h_error = 0, cell_error = 0;
+    for (int t = 0; t < 3; t += 2) { /* the row in the middle is passed over */
+      const int row = d ? 2 - t : t;
+      const float *z = x + 8 * row + 4 * d, *w = weight + 4 * d;
+      double sum[4], error[4], s[4], e[4];
+      for (int g = 0; g < 4; g++) {
+        const double rounding = 4 * sqrt(2.0) * 0x1p-24 * (fabs((double)z[g]) + fabs(h * (double)w[g]));
+        sum[g] = (double)z[g] + h * (double)w[g], error[g] = hypot((double)w[g] * h_error, rounding);
+        s[g] = g == 2 ? tanh(sum[g]) : 1 / (1 + exp(-sum[g]));
+        e[g] = g == 2 ? ATTN2C_ERROR_TANH * fabs(s[g]) + (1 - s[g] * s[g]) * error[g]
+                      : ATTN2C_ERROR_SIGMOID * s[g] + s[g] * (1 - s[g]) * error[g];
+      }
+      cell_error = fabs(s[0]) * e[2] + fabs(s[2]) * e[0] + s[1] * cell_error + fabs(cell) * e[1];
+      cell = s[1] * cell + s[0] * s[2];
+      h = s[3] * tanh(cell);
+      h_error = s[3] * (ATTN2C_ERROR_TANH * fabs(tanh(cell)) + (1 - tanh(cell) * tanh(cell)) * cell_error) +
+                fabs(tanh(cell)) * e[3];
+      cr_assert_float_eq((double)y[2 * row + d], h, 1e-6, "row %d, direction %d", row, d);
+      cr_assert_float_eq((double)magnitude[2 * row + d], h_error, 0.01 * h_error, "row %d, direction %d", row,
+                         d);
+    }
+  }
+  cr_assert(y[2] == 0 && y[3] == 0 && magnitude[2] == 0 && magnitude[3] == 0);
+  lengths[0] = 1, marks[2] = 1;
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  cr_assert(y[4] == 0 && y[5] == 0, "after the length");
+  lengths[0] = 4;
+  cr_assert_eq(run(NULL), ATTN2C_FORMAT);
+  lengths[0] = 3;
+  attribute(0, "directions", 3, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE);
+}
+
 /* Two sequences of ids, of which 7 is dropped: one of three tokens, and two tokens of which both are dropped.
  */
 Test(drop_tokens, scales_what_is_left) {
@@ -558,4 +630,23 @@ Test(embed_boxes, six_rows_of_four_tables) {
   boxes[5] = 2;
   cr_assert_eq(run(NULL), ATTN2C_FORMAT);
   cr_assert_str_eq(text, "boxes: box 1 has a side at 2, but 0 to 1 is allowed");
+}
+
+Test(hadamard, by_hand_a_block_at_a_time) {
+  float x[] = {1, 2, 3, 4, 5, -6, 7, 0.5f}, y[8], magnitude[8];
+  start("hadamard");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 1, 8, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 1, 8, 0, 0);
+  attribute(0, "heads", 2, NULL);
+  attribute(1, "block", 4, NULL);
+  cr_assert_eq(run(magnitude), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){5, -1, -2, 0, 3.25, 8.75, -4.25, 2.25}, 8, 0);
+  assert_near(magnitude, (double[]){5, 5, 5, 5, 9.25, 9.25, 9.25, 9.25}, 8, 0);
+  attribute(1, "block", 2, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){3 * sqrt(0.5), -sqrt(0.5), 7 * sqrt(0.5), -sqrt(0.5)}, 4, 1e-6);
+  attribute(1, "block", 8, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "more than a head has");
+  attribute(1, "block", 3, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "no power of two");
 }

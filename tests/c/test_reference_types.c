@@ -2,6 +2,7 @@
  * worked out by hand. */
 #include "one_op.h"
 #include "reference/types.h"
+#include "ops/kept.h"
 #include "ops/quantise.h"
 #include "ops/round.h"
 
@@ -82,6 +83,37 @@ Test(int8, rows_are_those_of_emitted_code) {
                  (double)scale[i]);
   for (int i = 0; i < ROWS * COLS; i++)
     cr_assert_eq(y[i], back[i], "%a: %g, and %g", (double)x[i], (double)back[i], (double)y[i]);
+}
+
+/* Odd integers of 4 bits: of rows of every size, and as the emitted loop has them, also where two are as
+ * near. */
+Test(int4, rows_become_the_nearest_odd_integers) {
+  enum { ROWS = 6, COLS = 16 };
+  const float largest[ROWS] = {0, 0x1p-126f, 1, 16, FLT_MAX, INFINITY};
+  float x[ROWS * COLS], scale[ROWS], y[ROWS * COLS], emitted_scale[ROWS], back[ROWS * COLS];
+  int8_t emitted[ROWS * COLS];
+  for (int i = 0; i < ROWS * COLS; i++) x[i] = largest[i / COLS] * (float)(2 * (i % COLS) - 15) / 16;
+  x[2 * COLS] = -1, x[3 * COLS] = 16;
+  x[3 * COLS + 8] = 2, x[3 * COLS + 9] = -4, x[3 * COLS + 10] = 0;
+  attn2c_quantise_odd(emitted, emitted_scale, x, ROWS, 1, COLS, COLS, COLS, 1);
+  attn2c_widen_i8(back, emitted, ROWS, COLS, COLS, COLS);
+  start("row_scale");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, ROWS, COLS, 0, 0);
+  op.result = tensor("s", ATTN2C_F32, scale, ROWS, 1, 0, 0);
+  attribute(0, "bits", 4, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  start("quantise");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, ROWS, COLS, 0, 0);
+  op.operands[1] = tensor("s", ATTN2C_F32, scale, ROWS, 1, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, ROWS, COLS, 0, 0);
+  attribute(0, "bits", 4, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  for (int i = 0; i < ROWS; i++) cr_assert_eq(scale[i], emitted_scale[i], "%a", (double)largest[i]);
+  for (int i = 0; i < ROWS * COLS; i++)
+    cr_assert_eq(y[i], back[i], "%a: %g, and %g", (double)x[i], (double)back[i], (double)y[i]);
+  for (int i = 0; i < COLS; i++) cr_assert_eq(y[2 * COLS + i], 2 * i - 15, "%g", (double)y[2 * COLS + i]);
+  cr_assert_eq(scale[3], 1);
+  assert_near(y + 3 * COLS + 8, (double[]){1, -3, 1}, 3, 0);
 }
 
 Test(int8, a_factor_a_column_comes_first) {

@@ -52,15 +52,17 @@ static const int paddings[] = {0, 3, 16};
   NOINLINE void gather_##cols(float *y, const float *x, const float *order, int rows, int ldx, int ldy) {    \
     attn2c_gather_columns(y, x, order, rows, cols, ldx, ldy);                                                \
   }                                                                                                          \
-  NOINLINE void embed_##cols(float *y, const float *table, const int32_t *ids, int rows, int ldy) {          \
-    attn2c_embed(y, table, ids, rows, cols, ldy);                                                            \
+  NOINLINE void embed_##cols(float *y, const float *table, const int32_t *ids, attn2c_table of, int rows,    \
+                             int ldy) {                                                                      \
+    attn2c_embed(y, table, ids, of, rows, cols, ldy);                                                        \
   }                                                                                                          \
-  NOINLINE void embed_bf16_##cols(float *y, const uint16_t *table, const int32_t *ids, int rows, int ldy) {  \
-    attn2c_embed_bf16(y, table, ids, rows, cols, (cols + 1) / 2 * 2, ldy);                                   \
+  NOINLINE void embed_bf16_##cols(float *y, const uint16_t *table, const int32_t *ids, attn2c_table of,      \
+                                  int rows, int ldy) {                                                       \
+    attn2c_embed_bf16(y, table, ids, of, rows, cols, ldy);                                                   \
   }                                                                                                          \
   NOINLINE void embed_i8_##cols(float *y, const int8_t *table, const float *scale, const int32_t *ids,       \
-                                int rows, int ldy) {                                                         \
-    attn2c_embed_i8(y, table, scale, ids, rows, cols, (cols + 3) / 4 * 4, ldy);                              \
+                                attn2c_table of, int rows, int ldy) {                                        \
+    attn2c_embed_i8(y, table, scale, ids, of, rows, cols, ldy);                                              \
   }                                                                                                          \
   NOINLINE void mean_##cols(float *y, const float *x, int rows, int ldx) {                                   \
     attn2c_pool_mean(y, x, rows, cols, ldx);                                                                 \
@@ -84,9 +86,9 @@ static const struct {
   void (*transpose)(float *, const float *, int, int, int);
   void (*copy)(float *, const float *, int, int, int);
   void (*gather)(float *, const float *, const float *, int, int, int);
-  void (*embed)(float *, const float *, const int32_t *, int, int);
-  void (*embed_bf16)(float *, const uint16_t *, const int32_t *, int, int);
-  void (*embed_i8)(float *, const int8_t *, const float *, const int32_t *, int, int);
+  void (*embed)(float *, const float *, const int32_t *, attn2c_table, int, int);
+  void (*embed_bf16)(float *, const uint16_t *, const int32_t *, attn2c_table, int, int);
+  void (*embed_i8)(float *, const int8_t *, const float *, const int32_t *, attn2c_table, int, int);
   void (*mean)(float *, const float *, int, int);
   void (*max)(float *, const float *, int, int);
   void (*row)(float *, const float *);
@@ -492,7 +494,7 @@ Test(gather, embed) {
     float *y = guarded_matrix(rows, cols, ld, seed + 2, 0.0f, 1.0f);
     int32_t *ids = guarded_allocate((size_t)rows * sizeof *ids);
     for (int i = 0; i < rows; i++) ids[i] = i == 0 ? VOCABULARY - 1 : (i * 31 + (int)s) % VOCABULARY;
-    sized[s].embed(y, table, ids, rows, ld);
+    sized[s].embed(y, table, ids, attn2c_table_rows(cols), rows, ld);
     for (int i = 0; i < rows; i++)
       for (int j = 0; j < cols; j++) cr_assert(same(y[i * ld + j], table[ids[i] * cols + j]));
     cr_assert(guarded_padding_kept(y, rows, cols, ld));
@@ -517,11 +519,11 @@ Test(gather, embed_types) {
     for (int i = 0; i < VOCABULARY * pairs; i++) halves[i] = (uint16_t)(0x3f00 + i * 7 % 500);
     for (int i = 0; i < VOCABULARY * fours; i++) bytes[i] = (int8_t)(i * 11 % 255 - 127);
     for (int i = 0; i < rows; i++) ids[i] = i == 0 ? VOCABULARY - 1 : (i * 31 + (int)s) % VOCABULARY;
-    sized[s].embed_bf16(y, halves, ids, rows, ld);
+    sized[s].embed_bf16(y, halves, ids, attn2c_table_rows(pairs / 2), rows, ld);
     for (int i = 0; i < rows; i++)
       for (int j = 0; j < cols; j++)
         cr_assert(same(y[i * ld + j], attn2c_from_bf16(halves[ids[i] * pairs + j])));
-    sized[s].embed_i8(y, bytes, scale, ids, rows, ld);
+    sized[s].embed_i8(y, bytes, scale, ids, attn2c_table_rows(fours / 4), rows, ld);
     for (int i = 0; i < rows; i++)
       for (int j = 0; j < cols; j++)
         cr_assert(same(y[i * ld + j], (float)bytes[ids[i] * fours + j] * scale[ids[i]]));

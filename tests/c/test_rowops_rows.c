@@ -1,6 +1,6 @@
-/* test_rowops_rows.c - norms without a mean, adapters, fills, patches, rows around rows, convolutions and
- * means over heads of runtime/ops/rowops.h against plain loops in double, at odd sizes known to the compiler,
- * with padded rows, NaN and infinity, and a page without access right after every buffer. */
+/* test_rowops_rows.c - norms without a mean, tables in panels, adapters, fills, patches, rows around rows,
+ * convolutions and means over heads of runtime/ops/rowops.h against plain loops in double, at odd sizes known
+ * to the compiler, with padded rows, NaN and infinity, and a page without access right after every buffer. */
 #define _DEFAULT_SOURCE
 #include "ops/rowops.h"
 #include "guarded.h"
@@ -27,6 +27,12 @@ static const int paddings[] = {0, 3, 16};
   NOINLINE void normalise_##cols(float *y, const float *x, int rows, int ldx, int ldy, float eps) {          \
     attn2c_normalise(y, x, rows, cols, ldx, ldy, eps);                                                       \
   }                                                                                                          \
+  NOINLINE void row_length_##cols(float *y, const float *x, int rows, int ldx, int ldy) {                    \
+    attn2c_row_length(y, x, rows, cols, ldx, ldy);                                                           \
+  }                                                                                                          \
+  NOINLINE void sparsify_##cols(float *y, const float *x, int rows, int ldx, int ldy, float factor) {        \
+    attn2c_sparsify(y, x, rows, cols, ldx, ldy, factor);                                                     \
+  }                                                                                                          \
   NOINLINE void fill_##cols(float *y, int rows, int ldy, float value) {                                      \
     attn2c_fill(y, rows, cols, ldy, value);                                                                  \
   }                                                                                                          \
@@ -39,10 +45,13 @@ static const struct {
   int cols;
   void (*rms)(float *, const float *, const float *, int, int, int, float);
   void (*normalise)(float *, const float *, int, int, int, float);
+  void (*row_length)(float *, const float *, int, int, int);
+  void (*sparsify)(float *, const float *, int, int, int, float);
   void (*fill)(float *, int, int, float);
   void (*mean)(float *, const float *, int, int, int, int, int);
 } sized[] = {
-#define ENTRY(cols) {cols, rms_##cols, normalise_##cols, fill_##cols, mean_##cols},
+#define ENTRY(cols)                                                                                          \
+  {cols, rms_##cols, normalise_##cols, row_length_##cols, sparsify_##cols, fill_##cols, mean_##cols},
     COLUMNS(ENTRY)};
 
 /* y = x / divisor * gain, where every result has the same small relative error. */
@@ -169,6 +178,60 @@ Test(norms, of_heads_with_a_gain_each) {
       guarded_matrix_free(y, rows, cols, ld);
       guarded_matrix_free(gain, 1, cols, cols);
     }
+}
+
+/* The largest error of max(x - mean - factor deviation, 0), as runtime/check/tolerance.c derives it. */
+static void expect_sparse(const float *y, const float *x, int cols, double factor) {
+  double mean = 0, variance = 0;
+  for (int j = 0; j < cols; j++) mean += (double)x[j] / cols;
+  for (int j = 0; j < cols; j++) variance += (x[j] - mean) * (x[j] - mean) / cols;
+  const double spread = fabs(factor) * sqrt(variance), rms = sqrt(mean * mean + variance);
+  for (int j = 0; j < cols; j++) {
+    const double above = x[j] - mean - factor * sqrt(variance), expected = above < 0 ? 0 : above;
+    const double off = 5e-7 * (fabs(x[j] - mean) + spread) + 0x1p-22 * rms * (1 + fabs(factor)) + 1e-37;
+    if (isnan(expected))
+      cr_assert(isnan(y[j]), "%d of %d: expected NaN, got %g", j, cols, y[j]);
+    else
+      cr_assert(fabs(y[j] - expected) <= (above < -off ? 0 : off), "%d of %d: expected %.9g, got %.9g", j,
+                cols, expected, y[j]);
+  }
+}
+
+Test(sparsify, against_double) {
+  static const struct {
+    float mean, scale, factor;
+  } cases[] = {{0.0f, 1.0f, 1.6448536f}, {100.0f, 1.0f, 0.3f}, {-3.0f, 1e-3f, -1.0f}, {0.0f, 0.0f, 2.0f}};
+  EACH_SHAPE for (size_t k = 0; k < COUNT_OF(cases); k++) {
+    SHAPE
+    float *x = guarded_matrix(rows, cols, ld, seed, cases[k].mean, cases[k].scale);
+    float *y = guarded_matrix(rows, cols, ld + 1, seed, 0.0f, 1.0f);
+    if (k == 0) x[0] = NAN;
+    sized[s].sparsify(y, x, rows, ld, ld + 1, cases[k].factor);
+    for (int i = 0; i < rows; i++) expect_sparse(y + i * (ld + 1), x + i * ld, cols, (double)cases[k].factor);
+    cr_assert(guarded_padding_kept(y, rows, cols, ld + 1));
+    sized[s].sparsify(x, x, rows, ld, ld, cases[k].factor); /* in place: the same bits */
+    for (int i = 0; i < rows; i++)
+      for (int j = 0; j < cols; j++) cr_assert(same(x[i * ld + j], y[i * (ld + 1) + j]));
+    guarded_matrix_free(x, rows, cols, ld);
+    guarded_matrix_free(y, rows, cols, ld + 1);
+  }
+}
+
+Test(row_length, against_double) {
+  EACH_SHAPE {
+    SHAPE
+    float *x = guarded_matrix(rows, cols, ld, seed, 0.5f, 2.0f),
+          *y = guarded_matrix(rows, 1, 3, seed, 0.0f, 1.0f);
+    sized[s].row_length(y, x, rows, ld, 3);
+    for (int i = 0; i < rows; i++) {
+      const double expected = sqrt(square_sum(x + i * ld, cols));
+      cr_assert(fabs(y[i * 3] - expected) <= 5e-7 * expected, "%d: expected %.9g, got %.9g", cols, expected,
+                y[i * 3]);
+    }
+    cr_assert(guarded_padding_kept(y, rows, 1, 3));
+    guarded_matrix_free(x, rows, cols, ld);
+    guarded_matrix_free(y, rows, 1, 3);
+  }
 }
 
 Test(normalise, against_double) {
@@ -394,6 +457,37 @@ Test(pad, rows_of_the_sequence_and_zeros) {
   guarded_matrix_free(x, ALL, COLS, LDX);
 }
 
+/* Both directions of an LSTM against plain doubles; rows that are passed over are as if they were not there.
+ */
+Test(recurrent, passes_rows_over) {
+  enum { ROWS = 9, WIDTH = 5, LDX = 4 * WIDTH + 3, LDY = WIDTH + 2 };
+  float x[ROWS * LDX], weight[WIDTH * 4 * WIDTH], y[ROWS * LDY];
+  static const int32_t marks[ROWS] = {1, 0, 1, 2, 1, 1, 0, 1, 1};
+  for (int i = 0; i < ROWS * LDX; i++) x[i] = (float)(i * 7 % 23 - 11) / 8;
+  for (int i = 0; i < WIDTH * 4 * WIDTH; i++) weight[i] = (float)(i * 5 % 17 - 8) / 8;
+  for (int way = 0; way < 4; way++) {
+    const int backward = way & 1, valid = way & 2 ? 8 : ROWS;
+    double h[WIDTH] = {0}, cell[WIDTH] = {0};
+    attn2c_recurrent(y, x, weight, way ? marks : NULL, ROWS, WIDTH, LDX, LDY, backward, valid);
+    for (int t = 0; t < ROWS; t++) {
+      const int i = backward ? ROWS - 1 - t : t, is_read = i < valid && (!way || marks[i] == 1);
+      double next[WIDTH];
+      for (int j = 0; j < WIDTH && is_read; j++) {
+        double z[4];
+        for (int g = 0; g < 4; g++) {
+          z[g] = x[i * LDX + g * WIDTH + j];
+          for (int k = 0; k < WIDTH; k++) z[g] += h[k] * weight[k * 4 * WIDTH + g * WIDTH + j];
+        }
+        cell[j] = cell[j] / (1 + exp(-z[1])) + tanh(z[2]) / (1 + exp(-z[0]));
+        next[j] = tanh(cell[j]) / (1 + exp(-z[3]));
+      }
+      if (is_read) memcpy(h, next, sizeof h);
+      for (int j = 0; j < WIDTH; j++)
+        cr_assert_float_eq(y[i * LDY + j], is_read ? h[j] : 0, 1e-5, "way %d, row %d, column %d", way, i, j);
+    }
+  }
+}
+
 /* Rows of whole numbers, so that every order of a sum has the same result; the last rows of a longer call. */
 Test(convolve_columns, reads_rows_before) {
   enum { COLS = 17, KERNEL = 4, ROWS = 9, LD = COLS + 3 };
@@ -417,4 +511,65 @@ Test(convolve_columns, reads_rows_before) {
   }
   attn2c_convolve_columns(some, x, weight, NULL, 1, COLS, 1, LD, LD, LD, ROWS - 1);
   for (int j = 0; j < COLS; j++) cr_assert_eq(some[j], weight[j] * x[(ROWS - 1) * LD + j]);
+}
+
+enum { TABLE = 50 /* rows of a table in panels */ };
+
+/* Returns a table in panels, whose groups are the rows' groups; the other bytes are no numbers. */
+static uint32_t *panels_of(attn2c_table of, const uint32_t *rows, int groups, size_t *bytes) {
+  const int widths[] = {of.panel, of.panel, of.panel, of.tail, of.rest};
+  int first = 0;
+  *bytes = 0;
+  uint32_t *panels = guarded_allocate((size_t)of.groups * 2 * TABLE * sizeof *panels), *to = panels;
+  memset(panels, 0xff, (size_t)of.groups * 2 * TABLE * sizeof *panels);
+  for (int p = 3 - of.count; p < 5; p++) {
+    const int leading = (widths[p] + 15) / 16 * 16;
+    for (int i = 0; i < widths[p]; i++)
+      for (int g = 0; g < groups; g++) to[(of.start + g) * leading + i] = rows[(first + i) * groups + g];
+    first += widths[p];
+    to += of.groups * leading;
+  }
+  cr_assert_eq(first, TABLE);
+  *bytes = (size_t)of.groups * 2 * TABLE * sizeof *panels;
+  return panels;
+}
+
+/* A row in panels has the numbers of the same row in rows, in each panel and each tail. */
+Test(tables, panels) {
+  static const int packings[][4] = {
+      {16, 3, 2, 0}, {48, 0, 32, 18}, {32, 1, 18, 0}, {48, 1, 2, 0}, {64, 0, 50, 0}};
+  EACH_SHAPE for (size_t p = 0; p < COUNT_OF(packings); p++) for (int each = 1; each <= 4; each *= 2) {
+    SHAPE
+    const int groups = (cols + each - 1) / each, start = each == 4 ? 2 : 0;
+    const attn2c_table of = attn2c_table_panels(groups + start, start, packings[p][0], packings[p][1],
+                                                packings[p][2], packings[p][3]);
+    const attn2c_table of_rows = attn2c_table_rows(groups);
+    float *numbers = guarded_matrix(TABLE, groups, groups, seed, 0.0f, 1.0f);
+    float *scale = guarded_matrix(1, TABLE, TABLE, seed, 0.0f, 1.0f);
+    float *y = guarded_matrix(rows, cols, ld, seed + 2, 0.0f, 1.0f),
+          *z = guarded_matrix(rows, cols, ld, seed, 0, 1);
+    int32_t *ids = guarded_allocate((size_t)rows * sizeof *ids);
+    size_t bytes;
+    uint32_t *panels = panels_of(of, (const uint32_t *)(const void *)numbers, groups, &bytes);
+    const void *wide = panels, *plain = numbers;
+    for (int i = 0; i < rows; i++) ids[i] = i == 0 ? TABLE - 1 : (i * 31 + (int)s) % TABLE;
+    for (int in_panels = 0; in_panels < 2; in_panels++) {
+      const void *table = in_panels ? wide : plain;
+      const attn2c_table packing = in_panels ? of : of_rows;
+      float *to = in_panels ? y : z;
+      if (each == 1) attn2c_embed(to, table, ids, packing, rows, cols, ld);
+      if (each == 2) attn2c_embed_bf16(to, table, ids, packing, rows, cols, ld);
+      if (each == 4) attn2c_embed_i8(to, table, scale, ids, packing, rows, cols, ld);
+    }
+    for (int i = 0; i < rows; i++)
+      for (int j = 0; j < cols; j++)
+        cr_assert(same(y[i * ld + j], z[i * ld + j]), "row %d, column %d", ids[i], j);
+    cr_assert(guarded_padding_kept(y, rows, cols, ld));
+    guarded_free(panels, bytes);
+    guarded_free(ids, (size_t)rows * sizeof *ids);
+    guarded_matrix_free(numbers, TABLE, groups, groups);
+    guarded_matrix_free(scale, 1, TABLE, TABLE);
+    guarded_matrix_free(y, rows, cols, ld);
+    guarded_matrix_free(z, rows, cols, ld);
+  }
 }

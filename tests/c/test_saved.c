@@ -26,10 +26,10 @@ static const attn2c_lengths lengths = {axes, axes, sizes, 1, NULL};
 static const int inputs[] = {0}, outputs[] = {1};
 static const attn2c_entry entry = {"forward", NULL, 0, inputs, outputs, 1, 1, 1, NULL};
 static const attn2c_state_part kept[PARTS] = {
-    {1, 0, 0, KEYS, 1, -1, ATTN2C_F32, 0},
-    {1, 0, PAGES *KEYS, VALUES, 0, -1, ATTN2C_F32, 0},
-    {2, 0, PAGES *(KEYS + VALUES), PAIRS_OF_KEYS, 1, -1, ATTN2C_BF16, 0},
-    {2, 0, PAGES *(KEYS + VALUES + PAIRS_OF_KEYS), PAIRS_OF_VALUES, 0, -1, ATTN2C_BF16, 0}};
+    {1, 0, 0, KEYS, 1, -1, ATTN2C_F32, 0, 0},
+    {1, 0, PAGES *KEYS, VALUES, 0, -1, ATTN2C_F32, 0, 0},
+    {2, 0, PAGES *(KEYS + VALUES), PAIRS_OF_KEYS, 1, -1, ATTN2C_BF16, 0, 0},
+    {2, 0, PAGES *(KEYS + VALUES + PAIRS_OF_KEYS), PAIRS_OF_VALUES, 0, -1, ATTN2C_BF16, 0, 0}};
 
 /* A model that tests may change. */
 static attn2c_state_part own_kept[PARTS];
@@ -153,13 +153,15 @@ static unsigned char byte_of(const float *state, int part, int key, int column) 
       (const unsigned char *)(state + kept[part].offset + (int64_t)(key / PAGE) * kept[part].page_floats);
   const int columns = 4 * (int)kept[part].page_floats / PAGE - 4;
   if (column >= columns) return page[4 * (key % PAGE) + column - columns];
-  return page[4 * PAGE +
-              (kept[part].is_transposed ? column * PAGE + key % PAGE : key % PAGE * columns + column)];
+  const int place = kept[part].is_transposed ? (column / 4 * PAGE + key % PAGE) * 4 + column % 4
+                                             : (key % PAGE / 4 * columns + column) * 4 + key % 4;
+  return page[4 * PAGE + place];
 }
 
 Test(saved, pages_of_integers_come_back, .init = open, .fini = close) {
   static const float zeros[STATE];
   own_kept[0].type = own_kept[1].type = ATTN2C_I8;
+  own_kept[0].bits = own_kept[1].bits = 8;
   for (int tokens = 0; tokens <= CONTEXT; tokens++) {
     const char *path = scratch_path("state");
     fill(1, tokens, 7), fill(0, 3, 8);

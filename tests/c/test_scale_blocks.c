@@ -302,11 +302,17 @@ Test(scale_blocks, every_block_has_its_own_bits) {
     for (int64_t i = all; i < MOST; i++) cr_assert_eq(panel[i], 0xa5);
     for (int b = 0; b < BLOCKS; b++)
       attn2c_block_put(facts, &(attn2c_block_place){row, 1, 0, BLOCKS}, b, &blocks[2][b]);
-    const int32_t id = 0;
-    float values[BLOCKS * N - 3];
-    attn2c_embed_scaled(values, row, &id, 1, BLOCKS * N - 3, 0, 0, (attn2c_type)t);
-    for (int i = 0; i < BLOCKS * N - 3; i++)
-      cr_assert_eq(values[i], attn2c_block_number(&blocks[2][i / N], i % N), "%s, %d", facts->word, i);
+    const int groups = (int)attn2c_blocks_floats(facts, BLOCKS);
+    const attn2c_table packings[] = {attn2c_table_rows(groups),
+                                     attn2c_table_panels(groups, 0, OUTPUTS, 1, 0, 0)};
+    const int32_t ids[] = {0, 2};
+    for (int p = 0; p < 2; p++) {
+      float values[BLOCKS * N - 3];
+      attn2c_embed_scaled(values, p ? panel : row, &ids[p], packings[p], 1, BLOCKS * N - 3, 0,
+                          (attn2c_type)t);
+      for (int i = 0; i < BLOCKS * N - 3; i++)
+        cr_assert_eq(values[i], attn2c_block_number(&blocks[2][i / N], i % N), "%s, %d", facts->word, i);
+    }
   }
 }
 

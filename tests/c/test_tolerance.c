@@ -2,6 +2,7 @@
  * passes, and a small fault fails. */
 #include "one_op.h"
 #include "check/tolerance.h"
+#include "ops/hadamard.h"
 
 #include <float.h>
 
@@ -141,6 +142,31 @@ Test(tolerance, norms_without_a_mean) {
     }
     right_until_changed(D + 3, 1e-6);
   }
+}
+
+/* Numbers around 1, with a cutoff near some of them: an element may be kept in one result only. A number that
+ * is farther below the cutoff must be 0. */
+Test(tolerance, sparsify) {
+  fill(a, 4 * D, 0.7, 1);
+  for (int i = 0; i < 4 * D; i++) a[i] += 1;
+  start("sparsify");
+  op.operands[0] = tensor("x", ATTN2C_F32, a, 4, D, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, want, 4, D, 0, 0);
+  attribute(0, "factor", 0.5, NULL);
+  int above = -1, below = -1;
+  for (int r = 0; r < 4; r++) {
+    float mean = 0, squares = 0;
+    for (int i = 0; i < D; i++) mean += a[r * D + i] / D;
+    for (int i = 0; i < D; i++) squares += (a[r * D + i] - mean) * (a[r * D + i] - mean);
+    const float cutoff = mean + 0.5f * sqrtf(squares / D);
+    for (int i = 0; i < D; i++) {
+      got[r * D + i] = fmaxf(a[r * D + i] - cutoff, 0);
+      *(got[r * D + i] > 0.1f ? &above : &below) = r * D + i;
+    }
+  }
+  right_until_changed(above, 1e-5);
+  got[below] = 1e-6f;
+  cr_assert_not(judge().passed);
 }
 
 Test(tolerance, softmax_of_rows) {
@@ -286,4 +312,52 @@ Test(tolerance, mean_heads) {
   for (int e = 0; e < B * S * T; e++)
     got[e] = (a[e / (S * T) * H * S * T + e % (S * T)] + a[(e / (S * T) * H + 1) * S * T + e % (S * T)]) / H;
   right_until_changed(3, 1e-5);
+}
+
+/* Queries and weights are rounded to integers of 23 bits where these are multiplied with integers. So numbers
+ * of half a unit, beside a largest one that is multiplied with 0, may be 0, but not two units. */
+Test(tolerance, scores_and_contexts_of_integers) {
+  const double unit = 1.0 / 127 / 32768;
+  float x[T * D], numbers[T * D], scale[T];
+  for (int is_context = 0; is_context < 2; is_context++) {
+    const int count = is_context ? T : D, stride = is_context ? D : 1;
+    memset(numbers, 0, sizeof numbers);
+    for (int i = 0; i < count; i++) x[i] = i == 0 ? 0.75f : (float)(0.75 * unit / 2);
+    for (int i = 1; i < count; i++) numbers[i * stride] = (float)(120 + i);
+    for (int i = 0; i < T; i++) scale[i] = 0.5f;
+    start(is_context ? "context" : "scores");
+    op.operands[0] =
+        is_context ? tensor("p", ATTN2C_F32, x, 1, 1, 1, T) : tensor("q", ATTN2C_F32, x, 1, 1, D, 0);
+    op.operands[1] = tensor("kept", ATTN2C_F32, numbers, 1, T, D, 0);
+    op.operands[3] = tensor("scale", ATTN2C_F32, scale, 1, T, 1, 0);
+    op.result =
+        is_context ? tensor("c", ATTN2C_F32, want, 1, 1, D, 0) : tensor("s", ATTN2C_F32, want, 1, 1, 1, T);
+    attribute(0, "heads", 1, NULL);
+    attribute(1, "left", -1, NULL);
+    attribute(2, "right", -1, NULL);
+    memset(got, 0, sizeof got);
+    cr_assert(judge().passed, "%s", op.op);
+    cr_assert_gt(want[0], 0);
+    got[0] = -want[0];
+    cr_assert_not(judge().passed, "%s", op.op);
+    op.operands[3] = -1; /* floats are not rounded */
+    got[0] = 0;
+    cr_assert_not(judge().passed, "%s", op.op);
+  }
+}
+
+/* log2(block) + 3 roundings of the sum of magnitudes. */
+Test(tolerance, hadamard) {
+  enum { BLOCK = 8 };
+  fill(a, ROWS, 0.7, 1);
+  start("hadamard");
+  op.operands[0] = tensor("x", ATTN2C_F32, a, B, S, H * D, 0);
+  op.result = tensor("y", ATTN2C_F32, want, B, S, H * D, 0);
+  attribute(0, "heads", H, NULL);
+  attribute(1, "block", BLOCK, NULL);
+  attn2c_hadamard(got, a, B * S, H, D, BLOCK, (float)(1 / sqrt(BLOCK)), H * D, H * D);
+  right_until_changed(9, 1e-5);
+  double size = 0;
+  for (int i = 0; i < BLOCK; i++) size += fabs((double)a[BLOCK + i]) / sqrt(BLOCK);
+  cr_assert_float_eq(allowed[9] / (6 * ATTN2C_ROUNDOFF * size), 1, 1e-6);
 }

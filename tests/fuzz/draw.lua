@@ -171,6 +171,15 @@ local function draw_seldom(d)
   for _, stage in ipairs(d.output or {}) do
     pooled = pooled or stage.stage == "attend" or stage.stage == "pool" and stage.over ~= "all"
   end
+  local may_follow = not last or last.stage ~= "argmax" and last.stage ~= "topk"
+  if not pooled and may_follow and not d.context and not (d.input and d.input.stage == "qkv") and chance(12) then
+    local both = chance(50)
+    d.output = d.output or {}
+    d.output[#d.output + 1] = { stage = "recurrent", to = both and 2 * size(30) or size(60), both = both,
+      marked = chance(50) }
+    if chance(30) then d.output[#d.output + 1] = { stage = "linear", to = size(40) } end
+    return
+  end
   if pooled and last.stage ~= "argmax" and last.stage ~= "topk" and not d.context
     and not (type(d.seq) == "table" and d.seq.any) and chance(25) then
     d.output[#d.output + 1] = { stage = "similarity", bias = chance(50) }

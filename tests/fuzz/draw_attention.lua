@@ -136,7 +136,7 @@ local function draw_dropped(d)
   local input = d.input
   if input and input.stage == "tokens" and chance(10) then
     input.boxes = pick { 1, 30, 1024 }
-    local width = input.width or d.d_model
+    local width = input.projected ~= "before_positions" and input.width or d.d_model
     if width % 2 == 0 and width >= 6 and chance(50) then input.place_width = random((width - 2) // 4) end
     if d.stage ~= "encoder" and (d.ranks or 1) == 1 and (d.past or 0) == 0 and chance(60) then
       d.box_buckets = random(4, 70)

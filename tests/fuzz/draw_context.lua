@@ -61,7 +61,7 @@ end
 
 local function change_precision(d)
   if type(d.precision) == "table" and d.precision.attention then
-    d.precision.attention = d.cache == "int8" and "f32" or d.cache
+    d.precision.attention = d.cache and d.cache:find("^int") and "f32" or d.cache
   end
 end
 
@@ -95,6 +95,16 @@ local function change_to_one(e)
   if e.input and e.input.stage == "image" then e.seq = nil else e.seq = math.max(2, e.seq) end
 end
 
+-- Makes the tables of tokens of an encoder and of its decoder one tensor, if they are as wide.
+local function share_table(d, e)
+  local own, other = d.input, e.input
+  local are_tables = own and other and own.stage == "tokens" and other.stage == "tokens"
+  if not are_tables or type(d.names) == "table" then return end
+  if (own.width or d.d_model) ~= (other.width or e.d_model or d.d_model) then return end
+  other.vocab = own.vocab
+  d.names = { d.names, ["input.tokens.weight"] = "shared.weight", ["encoder.input.tokens.weight"] = "shared.weight" }
+end
+
 --- Gives a description with a context an encoder, whose sources have any length, or one. draw_input(d): what comes into
 --- it.
 function draw_context.add_encoder(d, draw_input)
@@ -104,6 +114,7 @@ function draw_context.add_encoder(d, draw_input)
   if is_image and e.input or chance(20) then change_to_one(e) else any.change(e) end
   e.head_mask = nil
   if not is_image and chance(20) then e.input = { stage = "linear", from = size(80) } end
+  if chance(50) then share_table(d, e) end
   d.memory = e
 end
 
@@ -116,7 +127,7 @@ function draw_context.change(d)
   if chance(80) then d.chunk = math.min(4096, size(math.max(2, math.min(before, 100)))) end
   if (d.chunk or 256) > before and d.context > before then d.chunk = before end
   if chance(70) then d.sequences = math.min(d.context, pick { 1, 2, 3, math.random(32), 32 }) end
-  if chance(85) then d.cache = pick { "f32", "bf16", "int8" } end
+  if chance(85) then d.cache = pick { "f32", "bf16", "int8", "int4" } end
   d.head_mask, d.fully_masked, d.mask_value = nil, nil, nil
   change_masks(d)
   change_output(d, before)

@@ -20,6 +20,8 @@ local function draw_value(unit)
     e.shared = sizes.size(60)
     if chance(50) then e.shared_gate = chance(80) end
   end
+  if chance(20) then e.scales = chance(80) end
+  if chance(20) then e.own_norms = chance(80) end
   return e
 end
 

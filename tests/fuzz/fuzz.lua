@@ -33,6 +33,7 @@ local function arguments()
   parser:flag("--ranks", "Models that are divided among ranks or stages, in every case.")
   parser:flag("--experts", "Mixtures of experts in every case that may have them.")
   parser:flag("--adapters", "Adapters next to the weights in every case that may have them.")
+  parser:flag("--tied", "A vocabulary that multiplies by the table of tokens in every case.")
   parser:flag("--exposed", "Inner tensors are outputs, too, each of which is also the only one wanted.")
   parser:flag("--no-shrink", "Print a failure as it was drawn only.")
   parser:flag("-v --verbose", "A line a case.")
@@ -45,18 +46,26 @@ local function has_experts(d)
   return d.experts and (type(d.layers) == "table" and #d.layers or d.layers) > 0
 end
 
+-- True if the vocabulary of a description is the table of tokens.
+local function is_tied(d)
+  for _, stage in ipairs(d.output or {}) do
+    if stage.stage == "vocabulary" and stage.tied ~= false then return true end
+  end
+  return false
+end
+
 -- True if a description has what was asked: a context, an encoder beside it, ranks or stages, experts.
 local function has_asked(asked, d)
   return (not asked.experts or has_experts(d)) and (d.context or not asked.context and not asked.encoder)
     and (d.adapters or not asked.adapters) and (d.memory or not asked.encoder)
-    and (d.ranks or d.stages or not asked.ranks)
+    and (d.ranks or d.stages or not asked.ranks) and (not asked.tied or is_tied(d))
 end
 
 -- The description of a number: the first of those drawn from it that is not too long and has what was asked.
 local function drawn(asked, number)
   local folder = asked.folder
   local path = folder .. "/drawn.lua"
-  for attempt = 0, 99 do
+  for attempt = 0, 999 do
     local description = draw.description(asked.seed, number + (attempt << 32), asked)
     if has_asked(asked, description) then
       files.write_all(folder, { { name = "drawn.lua", text = text.description(description) } })

@@ -58,6 +58,17 @@ GEMMA4 = {**DECODER, "num_hidden_layers": 4, "sliding_window": 3, "global_head_d
           "rope_parameters": {"sliding_attention": {"rope_type": "default", "rope_theta": 20.0},
                               "full_attention": {"rope_type": "proportional", "partial_rotary_factor": 0.5,
                                                  "rope_theta": 500.0}}}
+GEMMA4_EXPERTS = {**GEMMA4, "num_hidden_layers": 3, "num_kv_shared_layers": 1, "use_double_wide_mlp": True,
+                  "layer_types": ["full_attention", "sliding_attention", "full_attention"], "enable_moe_block": True,
+                  "num_experts": 5, "top_k_experts": 2, "moe_intermediate_size": 20, "hidden_size_per_layer_input": 6}
+# Tokens from 30 on read the first row of the layers' tables.
+GEMMA3N = {**DECODER, "num_hidden_layers": 4, "num_kv_shared_layers": 2, "sliding_window": 3,
+           "intermediate_size": [24, 24, 24, 32], "activation_sparsity_pattern": [0.6, 0.3, 0.0, 0.95],
+           "vocab_size_per_layer_input": 30, "hidden_size_per_layer_input": 6, "laurel_rank": 5, "altup_num_inputs": 3,
+           "final_logit_softcapping": 4.0, "attention_bias": True,
+           "layer_types": ["sliding_attention", "full_attention", "sliding_attention", "full_attention"],
+           "rope_parameters": {"sliding_attention": {"rope_type": "default", "rope_theta": 20.0},
+                               "full_attention": {"rope_type": "linear", "factor": 2.0, "rope_theta": 500.0}}}
 MODERN = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 3, "num_attention_heads": 4,
           "intermediate_size": WIDTH, "max_position_embeddings": 64, "pad_token_id": 0, "bos_token_id": 1,
           "eos_token_id": 2, "cls_token_id": 1, "sep_token_id": 2, "local_attention": 4,
@@ -190,6 +201,13 @@ CASES.update({
     "gemma4_whole": ("Gemma4ForCausalLM", {**GEMMA4, "num_hidden_layers": 2, "num_kv_shared_layers": 0,
                                            "hidden_size_per_layer_input": 6, "layer_types": GEMMA4["layer_types"][:2]},
                      {**LATER, "change": "whole_gemma4"}),
+    "gemma4_experts": ("Gemma4ForCausalLM", GEMMA4_EXPERTS, LATER),
+    "gemma3n_logits": ("Gemma3nForCausalLM", GEMMA3N, LATER),
+    "gemma3n_whole": ("Gemma3nForCausalLM", {**GEMMA3N, "num_hidden_layers": 3, "num_kv_shared_layers": 0,
+                                             "layer_types": GEMMA3N["layer_types"][:3], "intermediate_size": 24,
+                                             "activation_sparsity_pattern": [0.0, 0.5, 0.0], "altup_num_inputs": 2,
+                                             "altup_active_idx": 1, "altup_correct_scale": False,
+                                             "vocab_size_per_layer_input": VOCAB}, {**LATER, "change": "whole_gemma3n"}),
     "phi_logits": ("PhiForCausalLM", {**PHI, "qk_layernorm": True}, LATER),
     "phi3_logits": ("Phi3ForCausalLM", PHI3, LATER),
     "phi3_longrope": ("Phi3Model", {**LLAMA, "original_max_position_embeddings": 16, "rope_parameters": {

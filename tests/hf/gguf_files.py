@@ -15,6 +15,7 @@ names and order of rows.
 Run with Python 3.11, torch 2.15.0, transformers 5.23.0, numpy 2.4.6, gguf 0.19.0, safetensors 0.8.0.
 """
 
+import re
 import shutil
 import sys
 import zlib
@@ -173,6 +174,18 @@ LFM2 = {"conv.in_proj": "shortconv.in_proj", "conv.conv": "shortconv.conv", "con
 OTHER["lfm2"] = OTHER["lfm2moe"] = LFM2
 
 
+GEMMA3N = {**AFTER, "laurel.linear_left": "laurel_l", "laurel.linear_right": "laurel_r",
+           "laurel.post_laurel_norm": "laurel_post_norm", "altup.router_norm": "altup_router_norm",
+           "altup.modality_router": "altup_router", "altup.prediction_coefs": "altup_predict_coef",
+           "altup.correction_coefs": "altup_correct_coef", "altup.correct_output_scale": "altup_correct_scale",
+           "per_layer_input_gate": "inp_gate", "per_layer_projection": "proj", "post_per_layer_input_norm": "post_norm"}
+OTHER["gemma3n"] = GEMMA3N
+OUTSIDE.update({"model.embed_tokens_per_layer": "per_layer_token_embd",
+                "model.per_layer_model_projection": "per_layer_model_proj",
+                "model.per_layer_projection_norm": "per_layer_proj_norm",
+                "model.altup_projections": "altup_proj", "model.altup_unembed_projections": "altup_unembd_proj"})
+
+
 def name_of(name, arch):
     """A parameter's name in GGUF."""
     module, kind = name.rsplit(".", 1)
@@ -197,7 +210,7 @@ def to_file(values, name, arch, config):
         return np.ascontiguousarray(values.T)
     if arch in IN_PAIRS and ("q_proj" in name or "k_proj" in name):
         return pairs(values, heads)
-    if arch.startswith("gemma") and name.endswith("norm.weight"):
+    if arch in ("gemma", "gemma2", "gemma3") and name.endswith("norm.weight"):
         return values + np.float32(1)
     if arch in ("bloom", "gptneox") and "query_key_value" in name:
         return parts_of_heads(values, config.num_attention_heads, 3)
@@ -211,7 +224,7 @@ def from_file(values, name, arch, config):
     heads = config.num_attention_heads if "q_proj" in name else getattr(config, "num_key_value_heads", 0)
     if arch in IN_PAIRS and ("q_proj" in name or "k_proj" in name):
         return halves(values, heads)
-    if arch.startswith("gemma") and name.endswith("norm.weight"):
+    if arch in ("gemma", "gemma2", "gemma3") and name.endswith("norm.weight"):
         return values - np.float32(1)
     if arch in ("bloom", "gptneox") and "query_key_value" in name:
         return parts_of_heads(values, 3, config.num_attention_heads)
@@ -332,6 +345,16 @@ CASES = {
     "gguf_bert": ("BertModel", {"vocab_size": 37, "hidden_size": 32, "num_hidden_layers": 2,
                                 "num_attention_heads": 4, "intermediate_size": 64, "max_position_embeddings": 19,
                                 "layer_norm_eps": 1e-6}, "bert", ["Q8_0", "BF16"], {"pooling_type": 1}, {}),
+    "gguf_gemma3n": ("Gemma3nForCausalLM", {**SMALL, "num_hidden_layers": 4, "head_dim": 8, "sliding_window": 4,
+                                            "num_kv_shared_layers": 2, "laurel_rank": 32, "vocab_size_per_layer_input": 37,
+                                            "hidden_size_per_layer_input": 32, "altup_num_inputs": 4,
+                                            "activation_sparsity_pattern": [0.95, 0.5, 0.0, 0.0], "layer_types": [
+                                                "sliding_attention", "full_attention"] * 2}, "gemma3n",
+                     ["Q8_0", "F16", "Q5_0"],
+                     {"attention.key_length": 8, "attention.sliding_window": 4, "attention.shared_kv_layers": 2,
+                      "attention.sliding_window_pattern": [True, False] * 2, "rope.freq_base": 1000000.0,
+                      "embedding_length_per_layer_input": 32, "altup.num_inputs": 4, "altup.active_idx": 0,
+                      "activation_sparsity_scale": [1.6448533535003662, 0.0, float("-inf"), float("-inf")]}, {}),
     "gguf_lfm2": ("Lfm2ForCausalLM", {**SMALL, "num_hidden_layers": 3, "block_auto_adjust_ff_dim": False,
                                       "layer_types": ["conv", "full_attention", "conv"]}, "lfm2", ["Q8_0", "Q4_0"],
                   {"shortconv.l_cache": 3, "rope.freq_base": 1000000.0}, {}),
@@ -397,9 +420,11 @@ def parameters_of(model, arch):
                 yield f"{name[:-12]}{part}.weight", np.ascontiguousarray(half), [f"{name} {part}"]
         elif name.endswith("experts.down_proj"):
             yield name[:-5] + ".weight", values, [name]
-        elif ".norms." in name:
-            before = name.split(".norms.")[0]
-            parts = [each for each in known if each.startswith(before + ".norms.")]
+        elif name.endswith("correct_output_scale"):
+            yield name + ".weight", values, [name]
+        elif ".norms." in name or "projections." in name:
+            before = name.split(".norms.")[0] if ".norms." in name else name.split("projections.")[0] + "projections"
+            parts = [each for each in known if each.startswith(name[:-len("0.weight")])]
             if name == parts[0]:
                 yield before + ".weight", np.stack([known[part] for part in parts]), parts
         elif arch != "nomic-bert" or not ("q_proj" in name or "k_proj" in name or "v_proj" in name):
@@ -417,7 +442,7 @@ def stored_tensors(model, kinds, arch, config, random):
             continue
         kind = "F32"
         values = to_file(values, name, arch, config)
-        if (values.ndim >= 2 and min(values.shape) > 2 and "norm" not in name and "attention_bias" not in name
+        if (values.ndim >= 2 and min(values.shape) > 2 and values.shape[-1] >= 32 and "norm" not in name and "attention_bias" not in name
                 and not name.endswith("bias")):
             kind, number = kinds[number % len(kinds)], number + 1
             if values.shape[-1] % gguf.GGML_QUANT_SIZES[Type[kind]][0]:  # as llama.cpp: a type of smaller blocks
@@ -440,7 +465,7 @@ def write_case(name):
     seed = zlib.crc32(name.encode())
     torch.manual_seed(seed)
     random = np.random.default_rng(seed)
-    family = class_name.split("For")[0].replace("Gemma3", "Gemma3Text")
+    family = re.sub("^Gemma3n?$", "\\g<0>Text", class_name.split("For")[0])
     for end in ("LMHeadModel", "EncoderModel", "Model"):
         family = family.removesuffix(end)
     config = getattr(hf, family + "Config")(**settings)

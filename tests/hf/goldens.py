@@ -42,13 +42,19 @@ from cases import (AST, BATCH, BERT, CASES, CLEAR, FRAMES, GTE, HIDDEN_ONLY, LEN
 GOLDENS = Path(__file__).resolve().parent / "goldens"
 
 
+# Weights of routers whose inputs have a small factor: numbers that make up for it.
+ROUTERS = {"modality_router.weight": 0.25 * WIDTH, "router.proj.weight": 0.25 * WIDTH ** 0.5}
+
+
 def fill(model, generator):
     """Random values for all of a model's parameters: nothing zero, one or symmetric."""
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             values = torch.randn(parameter.shape, generator=generator)
-            is_norm = parameter.dim() == 1 and name.endswith("weight")
+            is_norm = parameter.dim() == 1 and name.endswith(("weight", "router.scale", "per_expert_scale"))
             scale = 0.25 if parameter.dim() > 1 else 0.3
+            for end, own in ROUTERS.items():
+                scale = own if name.endswith(end) else scale
             parameter.copy_(1 + 0.3 * values if is_norm else scale * values)
         for name, buffer in model.named_buffers():
             if name.endswith(("expert_bias", "layer_scalar")):
@@ -145,6 +151,14 @@ def whole_gemma4(folder):
     changed(folder, lambda name: name.replace("model.", "model.language_model.", 1), lambda config: {
         "model_type": "gemma4", "architectures": ["Gemma4ForConditionalGeneration"], "text_config": config,
         "vision_config": {"model_type": "gemma4_vision"}})
+
+
+def whole_gemma3n(folder):
+    """The same of Gemma 3n."""
+    changed(folder, lambda name: name.replace("language_model.", "").replace("model.", "model.language_model.", 1),
+            lambda config: {
+        "model_type": "gemma3n", "architectures": ["Gemma3nForConditionalGeneration"], "text_config": config,
+        "vision_config": {"model_type": "gemma3n_vision"}, "audio_config": {"model_type": "gemma3n_audio"}})
 
 
 def whole_mistral3(folder):

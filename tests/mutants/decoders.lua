@@ -150,8 +150,8 @@ return function(of, spec)
 
   of("runtime/reference/reduce.c", "c:reference_rows") {
     { name = "reference_each",
-      old = "const float *own = gain ? gain + (each ? r % n['h'] * width : 0) : NULL;\n    double mean",
-      new = "const float *own = gain;\n    double mean", filter = "layer_norm/of_each_head_with*",
+      old = "const float *own = gain ? gain + (each ? r % n['h'] * width : 0) : NULL;\n    double variance",
+      new = "const float *own = gain;\n    double variance", filter = "layer_norm/of_each_head_with*",
       wrong = "all heads have the first one's norm" },
   }
 

@@ -70,8 +70,60 @@ return function(of, spec)
       filter = "of lfm2_moe has", wrong = "the first layers have experts" },
   }
 
-  of(folder .. "gemma4.lua", values) {
-    { name = "gemma4_wide", old = "facts.is_wide and 2 * facts.d_ff or nil", new = "nil",
+  local streams = spec .. "passes/graph/streams_spec.lua"
+  of("gen/passes/graph/streams.lua", streams) {
+    { name = "streams_length", old = "math.sqrt(LEAST * width)", new = "LEAST", filter = "begin as long",
+      wrong = "short rows become as long as others" },
+    { name = "streams_column", old = "(i - 1) * #list + j - 1, x)", new = "(j - 1) * #list + i - 1, x)",
+      filter = "predicted from all", wrong = "coefficients are transposed" },
+    { name = "streams_change", old = "{ factor = -1.0 }", new = "{ factor = 1.0 }", suite = spec .. "whole/hf_spec.lua",
+      filter = "gemma3n_logits", wrong = "a stream is corrected by a sum" },
+  }
+
+  of("gen/passes/validate/streams.lua", streams) {
+    { name = "streams_active", old = "s.active >= s.count", new = "s.active > s.count", filter = "mean nothing",
+      wrong = "a stream that there is not is computed" },
+    { name = "streams_rank", old = "not has_norm_before[each.norm] or", new = "", filter = "mean nothing",
+      wrong = "a residual of low rank reads a norm that there is not" },
+  }
+
+  of("gen/common/normal.lua", streams) {
+    { name = "normal_series", old = "term * x * x / odd", new = "term * x * x / (odd + 2)", filter = "share of normal",
+      wrong = "quantiles are wrong" },
+  }
+
+  of("gen/passes/graph/experts.lua", spec .. "passes/graph/experts_spec.lua") {
+    { name = "experts_own_norms", old = 'self:norm(path .. ".experts.norm", states)',
+      new = 'self:norm(path .. ".experts.norm", x)', filter = "norms of its own",
+      wrong = "experts read the norm of a norm" },
+  }
+
+  of("runtime/ops/norm.h", "c:rowops_rows_base") {
+    { name = "sparsify_cutoff", old = "attn2c_relu(in[j] - m - above)", new = "attn2c_relu(in[j] - 0.0f * m - above)",
+      filter = "sparsify*", wrong = "the mean is no part of the cutoff" },
+  }
+
+  of("runtime/check/tolerance.c", "c:tolerance") {
+    { name = "tolerance_sparsify", old = "above < -off ? 0 : (float)off",
+      new = "(float)(above < -off ? off : off)", filter = "*sparsify",
+      wrong = "numbers below the cutoff may be other than 0" },
+  }
+
+  of("runtime/reference/rows.c", "c:reference_experts") {
+    { name = "reference_gate_column", old = "attn2c_reference_values(call, 1) + column;",
+      new = "attn2c_reference_values(call, 1) + 0 * column;", filter = "gate_rows*",
+      wrong = "a gate reads the first column" },
+  }
+
+  of(folder .. "gemma3n.lua", values) {
+    { name = "gemma3n_sparsity", old = "facts.layers > 10 and i <= 10", new = "i <= 10",
+      filter = "of gemma3n_text gives each", wrong = "short models have sparse gates" },
+    { name = "gemma3n_rows", old = "words.merged(from, { row = 0 })", new = "words.merged(from, { row = 1 })",
+      suite = spec .. "whole/hf_spec.lua", filter = "gemma3n_logits", wrong = "later tokens have another row" },
+  }
+
+  of("gen/checkpoints/gemma.lua", values) {
+    { name = "gemma4_wide", old = "facts.is_wide and 2 * facts.d_ff or own.d_ff", new = "own.d_ff",
       filter = "of gemma4_text gives each", wrong = "layers that share keys are too narrow" },
     { name = "gemma4_kind", old = "last[slides] = i - 1", new = "last[true], last[false] = i - 1, i - 1",
       filter = "of gemma4_text gives each", wrong = "a layer reads keys of a layer of another kind" },

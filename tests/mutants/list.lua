@@ -66,8 +66,8 @@ of("gen/passes/validate/readers.lua", spec .. "passes/validate_spec.lua") {
 }
 
 of("gen/passes/graph.lua", spec .. "passes/graph_spec.lua") {
-  { name = "graph_parallel", old = "function(each) return feed_forward(self, path .. \".ff\", each) end, normed)",
-    new = "function(each) return feed_forward(self, path .. \".ff\", each) end)",
+  { name = "graph_parallel", old = "function(each) return feed_forward(self, path .. \".ff\", each, x) end, normed)",
+    new = "function(each) return feed_forward(self, path .. \".ff\", each, x) end)",
     wrong = "the feed-forward of a parallel layer has a norm of its own" },
   { name = "graph_norm", old = "return self.spec.norm == \"post\" and", new = "return self.spec.norm ~= \"none\" and",
     wrong = "a pre-norm stack is normed after the sum, too" },
@@ -451,7 +451,7 @@ of("runtime/packing/pack.c", "c:load") {
 }
 
 of("runtime/packing/pack.c", "c:load") {
-  { name = "unpack_begin", old = "(begin - piece->first) * of_row", new = "0 * of_row",
+  { name = "unpack_begin", old = "return piece->offset + within + rows", new = "return piece->offset + rows",
     filter = "load/unpacking*", wrong = "rows are taken from a panel's beginning" },
 }
 
@@ -657,7 +657,7 @@ of("gen/passes/emit/lengths.lua", spec .. "passes/emit/lengths_spec.lua") {
 
 for _, part in ipairs { "any_length", "builds", "chat", "checkpoints", "continued", "decoders", "experts", "generate",
   "grammar", "hybrids", "kept", "machine", "measure", "pictures", "products", "program", "python", "ranks", "report",
-  "search", "serve", "sound", "sources", "team", "text", "typed" } do
+  "search", "serve", "sound", "sources", "spans", "team", "text", "typed" } do
   require(part)(of, spec)
 end
 

@@ -207,6 +207,11 @@ return function(of, spec)
       wrong = "a file that is only checked is written" },
   }
 
+  of("runtime/program/linux.c", spec .. "whole/generate_spec.lua") {
+    { name = "line_end", old = "*is_ended = count < 0 && feof(stdin);", new = "*is_ended = 0;",
+      filter = "ends a chat after", wrong = "a chat whose input ends is a fault" },
+  }
+
   of("runtime/program/weights_place.c", "c:program") {
     { name = "place_same", old = "if (attn2c_place_same(place, &of_weights)) return 1;", new = "",
       filter = "program/refuses_wrong*", wrong = "packed weights are written over those that are read" },

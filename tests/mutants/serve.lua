@@ -39,6 +39,10 @@ return function(of, spec)
     { name = "serve_key", old = "unsigned differs = length != other;", new = "unsigned differs = 0;",
       filter = "asks for its key", wrong = "a key that begins alike is taken" },
   }
+  of("runtime/program/serve/linux.c", suite) {
+    { name = "serve_stale", old = "is_socket && !answers && errno == ECONNREFUSED", new = "is_socket && answers",
+      filter = "takes a socket file", wrong = "a socket file that nobody listens on is kept" },
+  }
   of("runtime/program/serve/engine.c", suite) {
     { name = "serve_waiting", old = "e->waiting_count >= e->most_waiting ||", new = "",
       filter = "refuses more than may wait", wrong = "any number of requests waits" },

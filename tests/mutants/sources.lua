@@ -153,11 +153,40 @@ return function(of, spec)
   }
 
   of("gen/passes/layout.lua", spec .. "passes/layout_spec.lua") {
-    { name = "layout_one_place", old = "if i > 1 then note_contents(state) end", new = "state.weights.of_contents = {}",
-      filter = "one place", wrong = "what an encoder and a decoder share is packed twice" },
+    { name = "layout_one_place", old = "if i < #larger then note_contents(state) end",
+      new = "state.weights.of_contents = {}", filter = "one place",
+      wrong = "what an encoder and a decoder share is packed twice" },
+    { name = "layout_home", old = "if tbl.state == other.state and not own.home[name] then", new = "if false then",
+      filter = "tied to it", wrong = "a tied table has the vocabulary's panels, but a place of its own" },
+  }
+
+  of("gen/passes/common/same_numbers.lua", spec .. "passes/common/same_numbers_spec.lua") {
+    { name = "same_types", old = "return a.type == b.type and", new = "return", filter = "same bytes",
+      wrong = "a table of f32 is read from panels of int8" },
+    { name = "same_names", old = "if tensors[name] then return { name } end", new = "return { name }",
+      filter = "same names", wrong = "the first of several names counts, whether the checkpoint has it or not" },
+    { name = "same_order", old = "or not (is_in_order(a) and is_in_order(b))", new = "", filter = "place and order",
+      wrong = "rows are read from columns in another order" },
+  }
+
+  of("gen/passes/sizes.lua", spec .. "passes/sizes_spec.lua") {
+    { name = "sizes_tied", old = "tied = tied or is_one", new = "tied = false", filter = "become words of parts",
+      wrong = "a tied table has another type than the vocabulary" },
+  }
+
+  of("gen/data/steps_tables.lua", spec .. "data/steps_spec.lua") {
+    { name = "tables_tail", old = "if c.ids >= tails then", new = "if false then", filter = "bodies touch",
+      wrong = "a row of a last, narrow panel is beyond the table" },
+  }
+
+  of("runtime/ops/table.h", "c:rowops_rows_base") {
+    { name = "table_tail", old = "if (of.tail == 0 || id < tails)", new = "if (1)", filter = "tables/panels",
+      wrong = "rows of a narrow last panel are looked up as in a wide one" },
   }
 
   of("gen/passes/emit/descriptor.lua", spec .. "passes/emit/sources_spec.lua") {
+    { name = "descriptor_names", old = "return not words.set(other.from.stored[number].names)[name] end)",
+      new = "return false end)", filter = "several uses", wrong = "a name of one use is looked for by all" },
     { name = "descriptor_source", old = "source = number_of.source or 0", new = "source = 0",
       filter = "sizes of its calls", wrong = "a model with an encoder has no call that reads sources" },
   }

@@ -158,6 +158,13 @@ return function(of, spec)
     { name = "scaled_plane", old = "number % (BLOCK // 4 // self.weights.scales) > 0 then return end",
       new = "number > 0 then return end", filter = "becomes int8",
       wrong = "the second part of a block has no high bits" },
+    { name = "scaled_apart", old = 'text .. " + apart"', new = "text", filter = "reads the same bytes",
+      wrong = "a joint strip reads the first panel twice" },
+    { name = "scaled_pairs", old = "width == PANEL and widths[#widths] == PANEL and",
+      new = "widths[#widths] == PANEL and", filter = "two whole panels",
+      wrong = "a panel that is not whole is taken with another" },
+    { name = "scaled_each_panel", old = "{ lda = shape.lda // count }", new = "{}", filter = "one after the other",
+      wrong = "strips of one panel prefetch two" },
     { name = "scaled_offset", old = "(block.minimum and 0 or 1 << block.bits - 1))", new = "(1 << block.bits - 1))",
       filter = "becomes int8", wrong = "integers with a minimum are read as signed" },
   }
@@ -185,8 +192,8 @@ return function(of, spec)
   }
 
   of("gen/passes/lower/maps.lua", spec .. "passes/lower_spec.lua") {
-    { name = "scale_of_row", old = "operand, ld = self:at(tensor, row, 0, origin)",
-      new = "operand, ld = self:at(tensor, 0, 0, origin)", filter = "the row's own scale",
+    { name = "scale_of_row", old = "self:at(tensor, row, operation.column or 0, origin)",
+      new = "self:at(tensor, 0, operation.column or 0, origin)", filter = "the row's own scale",
       wrong = "all rows have the scale of the first" },
   }
 
@@ -293,6 +300,42 @@ return function(of, spec)
       filter = "quads/weights*", wrong = "a row of scores with NaN has finite weights" },
     { name = "quads_guard", old = "own = NAN, inverse = 0.0f;", new = "inverse = 0.0f;", filter = "quads/rows*",
       wrong = "a key whose values are not finite is an ordinary one" },
+  }
+
+  of("runtime/ops/kept.h", "c:kept_base") {
+    { name = "kept_upper", old = "upper[i] = (number - lower[i]) >> 8;", new = "upper[i] = number >> 8;",
+      filter = "kept/scores_are*", wrong = "a negative lower byte leaves the upper part too small" },
+    { name = "kept_zero", old = "(bits == 4 ? 15 : 128)", new = "(bits == 4 ? 16 : 128)", filter = "kept/scores_are*",
+      wrong = "integers of 4 bits have another place of 0" },
+    { name = "kept_odd", old = "from[j] * inverse - 0.5f;", new = "from[j] * inverse;", filter = "kept/rows*",
+      wrong = "numbers become the odd integer above them" },
+    { name = "kept_chunk", old = "attn2c_between(to - first, 0, ATTN2C_KEPT_KEYS)", new = "ATTN2C_KEPT_KEYS",
+      filter = "kept/a_context*", wrong = "a repair reads keys after the last that a row sees" },
+  }
+
+  of("runtime/ops/hadamard.h", "c:kept_base") {
+    { name = "hadamard_order", old = "to[i + half] = from[2 * i] - from[2 * i + 1];",
+      new = "to[i + half] = from[2 * i + 1] - from[2 * i];", filter = "hadamard/*",
+      wrong = "the matrix does not undo itself" },
+  }
+
+  of("runtime/check/tolerance.c", "c:tolerance") {
+    { name = "tolerance_integers", old = "return (0.5 + 0x1p-6) * unit * others;",
+      new = "return (0.5 + 0x1p-6) * unit * others * 2.1;", filter = "tolerance/scores_and*",
+      wrong = "queries may be rounded to a bit less" },
+    { name = "tolerance_hadamard", old = "(log2(attn2c_number(result->call->op, \"block\", 1)) + 3)",
+      new = "(attn2c_number(result->call->op, \"block\", 1) + 3)", filter = "tolerance/hadamard*",
+      wrong = "a sum of 8 numbers has more roundings" },
+  }
+
+  of("gen/data/steps_kept.lua", spec .. "passes/layout/state_parts_spec.lua") {
+    { name = "kept_page", old = "{ c.page * (keys", new = "{ 2 * c.page * (keys",
+      filter = "pages of integers", wrong = "nobody sees that pages that are twice as long leave the state" },
+  }
+
+  of("gen/passes/graph/attention.lua", spec .. "passes/graph/sources_spec.lua") {
+    { name = "turned_back", old = "return v_scale and turned(self,", new = "return false and turned(self,",
+      filter = "turn heads", wrong = "the context is not turned back" },
   }
 
   of("runtime/ops/vector.h", spec .. "whole/same_spec.lua") {

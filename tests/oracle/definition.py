@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from kinds import convolution, mixed, normed, of_tokens
+from kinds import convolution, mixed, normed, of_tokens, recurrent
 
 _erf = np.vectorize(math.erf, otypes=[float])
 
@@ -47,7 +47,7 @@ OF_STACK = {"seq", "d_model", "heads", "kv_heads", "head_dim", "layers", "d_ff",
             "position_distance", "position_norm", "position_projections"}
 DEFAULT_NAMES = {"hidden": "hidden", "norm": "hidden", "pool": "pooled", "linear": "logits",
                  "vocabulary": "logits", "normalise": "embedding", "argmax": "label", "attend": "pooled",
-                 "similarity": "similarity",
+                 "similarity": "similarity", "recurrent": "hidden",
                  "softmax": "probabilities", "log_softmax": "log_probabilities", "topk": "top"}
 
 
@@ -624,8 +624,9 @@ class Stack:
         if kind == "attend":
             return self.attend(path + ".attend", x)
         if kind == "similarity":
-            numbers = self.given.weight(path + ".similarity.weight", 1, 2 if stage.get("bias") else 1)
-            return np.repeat(numbers, self.batch, 0)
+            return np.repeat(self.given.weight(path + ".similarity.weight", 1, 1 + stage.get("bias", False)), self.batch, 0)
+        if kind == "recurrent":
+            return recurrent(self, path + ".recurrent", stage, x)
         if kind == "norm":
             return self.norm(path + ".norm", x, stage.get("eps"), stage.get("kind"))
         if kind == "pool":

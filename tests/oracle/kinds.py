@@ -57,3 +57,29 @@ def convolution(self, x, y, act):
                 if 0 <= row + k - kernel // 2 < rows:
                     z[b, row] += weight[:, :, k] @ x[b, row + k - kernel // 2]
     return self.norm(self.prefix + "conv_norm", act(z) + y)
+
+
+def recurrent(self, path, stage, x):
+    """The states of an LSTM over the rows of each sequence, and of one that begins at the end, side by side."""
+    directions = 2 if stage.get("both") else 1
+    width = stage["to"] // directions
+    gates = self.linear(path + ".gates", x, 4 * stage["to"], True).reshape(*x.shape[:2], directions, 4, width)
+    weight = self.given.weight(path + ".weight", stage["to"], 4 * width, deviation=width ** -0.5)
+    weight = weight.reshape(directions, width, 4, width)
+    y = np.zeros((*x.shape[:2], directions, width))
+    is_read = np.ones(x.shape[:2], bool)
+    if stage.get("marked"):
+        is_read = self.given.integers("marks", 0, 3, *x.shape[:2]) == 1
+    if "lengths" in self.masks:
+        is_read &= np.arange(x.shape[1]) < np.asarray(self.masks["lengths"])[:, None]
+    for b in range(len(x)):
+        for d in range(directions):
+            h, cell = np.zeros(width), np.zeros(width)
+            for row in (range(x.shape[1]), range(x.shape[1] - 1, -1, -1))[d]:
+                if not is_read[b, row]:
+                    continue
+                i, f, g, o = gates[b, row, d] + np.einsum("k,kgw->gw", h, weight[d])
+                cell = cell / (1 + np.exp(-f)) + np.tanh(g) / (1 + np.exp(-i))
+                h = np.tanh(cell) / (1 + np.exp(-o))
+                y[b, row, d] = h
+    return y.reshape(*x.shape[:2], stage["to"])

@@ -264,6 +264,11 @@ FIXED = {
     "values_of_keys": ({"threads": "two"}, {"values": "keys", "norm_kind": "rms", "layer_scale": True}),
     "tokens_again": ({"input": "tokens", "layers": "two"}, {"layer_inputs": 5, "positions": "none", "norm": "pre",
                                                             "layer_scale": True}),
+    "recurrent": ({"groups": "together"}, {"output": [stage("recurrent", to=5, name="states"), stage("linear", to=3)]}),
+    "recurrent_both": ({"input": "tokens", "layers": "two"}, {"mask": ["padding"], "output": [
+        stage("recurrent", to=14, both=True), stage("recurrent", to=6, both=True, marked=True)]}),
+    "recurrent_marked": ({"threads": "two"}, {"mask": ["causal"], "output": [
+        stage("recurrent", to=17, marked=True), stage("pool", over="max")]}),
     "patches_alone": ({"input": "gray"}, {"output": [stage("pool", over="patches")]}),
 }
 

@@ -122,11 +122,11 @@ end
 -- pictures; in the same way text is for models that take text, generate for those that continue, grammar for those
 -- that do both, ranks for those that are divided among ranks, sound for those that take sound, and chat/ for those with
 -- a chat template. sound/ is also for those with CTC. program/answers/ is for text, pictures and sound, program/media/
--- for the last two. Tools are separate programs.
+-- for the last two. A file with the name of a system is for that system. Tools are separate programs.
 local function is_wanted(source, providers, options)
   if source:match("^tools/") then return false end
-  local system = source:match("^system/(%w+)%.c$")
-  if system then return system == (options.system or "linux") end
+  local system = source:match("(%w+)%.c$")
+  if systems[system] and system ~= (options.system or "linux") then return false end
   if source:match("^program/serve/") then return is_of_server(source, options) end
   if source:match("generate") and not options.has_generation then return false end
   if of_texts[source] and options.texts then return true end
@@ -362,7 +362,8 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
   local of_ranks = options.has_ranks and MPI_LIBRARIES or {}
   local is_portable = options.is_portable
   local own_text = { options.has_text and text_libraries or {}, options.has_speech and speech_libraries or {} }
-  local of_text = { is_portable and { INNER, own_text, AFTER_INNER } or own_text, of_ranks }
+  local has_own = options.has_text or options.has_speech
+  local of_text = { is_portable and has_own and { INNER, own_text, AFTER_INNER } or own_text, of_ranks }
   local of_program_text = { (options.has_text or options.texts) and text_libraries or {}, of_ranks }
   local second = options.texts or options.draft
   local texts = second and { { name = ("lib%s.a"):format(second) } } or {}
@@ -375,22 +376,25 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
       inputs = names_of(shipped, program, weights, more, server,
         { { name = object_name("program/main.c") }, { name = object_name("program/fortified.c") },
           { name = archive } }, texts),
-      commands = { { CC, LDFLAGS, CFLAGS, static, "-o", RESULT, INPUTS, generator_of[providers.program], JANSSON,
-        of_program_text, options.has_pictures and picture_libraries or {}, options.has_sound and sound_libraries or {},
-        options.has_speech and speech_libraries or {}, options.has_serve and serve_libraries or {}, libraries } } }
+      commands = { { CC, LDFLAGS, CFLAGS, static,
+        #system.linking > 0 and { "-L", RUNTIME, system.linking } or {}, "-o", RESULT, INPUTS,
+        generator_of[providers.program], JANSSON, of_program_text, options.has_pictures and picture_libraries or {},
+        options.has_sound and sound_libraries or {}, options.has_speech and speech_libraries or {},
+        options.has_serve and serve_libraries or {}, libraries } } }
   end
   local is_static = options.is_static
   local licenses = (is_static or is_portable) and { object("runtime", "program/licenses.c",
     { "-Os", of_program, is_static and "-DATTN2C_STATIC" or {}, defined_by("program/licenses.c", providers),
       (options.has_text or options.texts) and "-DATTN2C_STATIC_TEXT" or {},
       options.has_pictures and "-DATTN2C_STATIC_PICTURES" or {},
+      is_static and options.has_sound and "-DATTN2C_STATIC_SOUND" or {},
       (options.has_pictures or options.has_speech) and "-DATTN2C_STATIC_ZLIB" or {},
       options.has_serve and "-DATTN2C_STATIC_SERVE" or {} },
     object_name("program/licenses.c", "-static")) } or {}
   local runtime_of_static = is_static and static_objects(providers, runtime_sources, options) or {}
   local archive = is_static and "libattn2c_static.a" or archive_of(providers.program)
   local static = is_static and { smaller, options.has_serve and quieter or {} } or {}
-  local final = program_job(name, linked_in, licenses, archive, static)
+  local final = program_job(systems.program_of(name, options.system), linked_in, licenses, archive, static)
   final.is_output = true
   -- One object with only the model's own interface, so that two models, or versions of the runtime, fit in one program.
   local joined = system.hides and { { name = whole, inputs = names_of(shipped, own, { { name = LIBRARY_ARCHIVE } }),
@@ -418,7 +422,7 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
   local packing = embed and weight_jobs(name, embed, packer, builds[1].target)
   return words.append({}, shipped, own, program, runtime, runtime_of_static, licenses, packing, joined, links,
     { versions_job(spec, providers.program, options) },
-    options.has_text and system.has_program and opening_jobs(runtime, libraries) or nil)
+    options.has_text and system.program and opening_jobs(runtime, libraries) or nil)
 end
 
 --- Returns the symbolic links next to the outputs: { name, link }.

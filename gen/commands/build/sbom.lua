@@ -25,7 +25,9 @@ function sbom.versions(text)
   end
   local compiler_name = macros.__clang__ and "clang" or macros.__GNUC__ and "gcc" or "cc"
   return { compiler = macros.__VERSION__, compiler_name = compiler_name,
-    glibc = joined("__GLIBC__", "__GLIBC_MINOR__"), jansson = macros.JANSSON_VERSION,
+    glibc = joined("__GLIBC__", "__GLIBC_MINOR__"),
+    ["mingw-w64"] = joined("__MINGW64_VERSION_MAJOR", "__MINGW64_VERSION_MINOR", "__MINGW64_VERSION_BUGFIX"),
+    jansson = macros.JANSSON_VERSION,
     openmpi = joined("OMPI_MAJOR_VERSION", "OMPI_MINOR_VERSION", "OMPI_RELEASE_VERSION"), mpich = macros.MPICH_VERSION,
     libxsmm = macros.LIBXSMM_CONFIG_VERSION, pcre2 = joined("PCRE2_MAJOR", "PCRE2_MINOR"),
     libpng = macros.PNG_LIBPNG_VER_STRING, zlib = macros.ZLIB_VERSION, ["libjpeg-turbo"] = macros.LIBJPEG_TURBO_VERSION,
@@ -34,7 +36,8 @@ function sbom.versions(text)
 end
 
 local licenses = {
-  attn2c = "MIT", openmpi = "BSD-3-Clause", mpich = "mpich2", libxsmm = "BSD-3-Clause", jansson = "MIT",
+  attn2c = "MIT", ["mingw-w64"] = "ZPL-2.1 AND MIT",
+  openmpi = "BSD-3-Clause", mpich = "mpich2", libxsmm = "BSD-3-Clause", jansson = "MIT",
   utf8proc = "MIT AND Unicode-DFS-2015",
   libsndfile = "LGPL-2.1-or-later", libsoxr = "LGPL-2.1-or-later", libevent = "BSD-3-Clause",
   libpng = "libpng-2.0", zlib = "Zlib", ["libjpeg-turbo"] = "IJG AND BSD-3-Clause",
@@ -49,7 +52,8 @@ local homes = {
   libpng = "http://www.libpng.org/pub/png/libpng.html", zlib = "https://zlib.net/",
   ["libjpeg-turbo"] = "https://libjpeg-turbo.org/", libsndfile = "https://libsndfile.github.io/libsndfile/",
   libsoxr = "https://sourceforge.net/projects/soxr/", libevent = "https://libevent.org/",
-  glibc = "https://www.gnu.org/software/libc/", gcc = "https://gcc.gnu.org/", clang = "https://clang.llvm.org/",
+  glibc = "https://www.gnu.org/software/libc/", ["mingw-w64"] = "https://www.mingw-w64.org/",
+  gcc = "https://gcc.gnu.org/", clang = "https://clang.llvm.org/",
 }
 
 -- The order of the keys in the file.
@@ -87,7 +91,9 @@ local function links_of(facts, kind)
   -- no macro has the name of another MPI
   local mpi = facts.versions.openmpi and "openmpi" or facts.versions.mpich and "mpich" or "mpi"
   if facts.has_ranks then list[#list + 1] = { mpi, how } end
-  list[#list + 1] = { facts.versions.glibc and "glibc" or "libc", how } -- no macro has the version of another C library
+  -- no macro has the version of another C library
+  local libc = facts.versions.glibc and "glibc" or facts.versions["mingw-w64"] and "mingw-w64" or "libc"
+  list[#list + 1] = { libc, how }
   return list
 end
 

@@ -1,4 +1,5 @@
--- cost.lua: measures the cost of two variants of a model: milliseconds of a call, bytes of weights and arena.
+-- cost.lua: measures the cost of two variants of a model: milliseconds of a call, bytes of weights, arena
+-- and state.
 local dkjson = require("dkjson")
 local document = require("report.document")
 
@@ -17,8 +18,9 @@ local function bench_of(program, weights, run)
 end
 
 --- Times both programs in turn, with the longest entry, and again where other work disturbs them. Returns { ms, ms_f32,
---- weight_bytes, weight_bytes_f32, arena_bytes, arena_bytes_f32, entry, disturbed = a sentence, or nil }, or nil if
---- bench fails. programs: { f32, other }; run(program, words): returns the exit code and the output.
+--- weight_bytes, weight_bytes_f32, arena_bytes, arena_bytes_f32, state_bytes, state_bytes_f32 (nil: no state), entry,
+--- disturbed = a sentence, or nil }, or nil if bench fails. programs: { f32, other }; run(program, words): returns the
+--- exit code and the output.
 function cost.measure(programs, weights, run)
   local least, last, quiet, why = {}, {}, 0, nil
   for _ = 1, MOST_TURNS do
@@ -35,7 +37,8 @@ function cost.measure(programs, weights, run)
   end
   return { entry = last.other.entry, ms = least.other, ms_f32 = least.f32, weight_bytes = last.other.weight_bytes,
     weight_bytes_f32 = last.f32.weight_bytes, arena_bytes = last.other.arena_bytes,
-    arena_bytes_f32 = last.f32.arena_bytes, disturbed = quiet < TURNS and why or nil }
+    arena_bytes_f32 = last.f32.arena_bytes, state_bytes = last.other.state_bytes,
+    state_bytes_f32 = last.f32.state_bytes, disturbed = quiet < TURNS and why or nil }
 end
 
 return cost

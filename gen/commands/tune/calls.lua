@@ -3,6 +3,7 @@
 local ahead = require("passes.plan.ahead")
 local divide = require("passes.common.divide")
 local registers = require("passes.plan.registers")
+local scaled = require("kernels.scaled")
 local types = require("data.types")
 
 local calls = {}
@@ -40,7 +41,7 @@ end
 --- signature }. `at` is in elements of A, `column` in C; an open product has rows 0. Equal signatures are equal calls.
 function calls.of(target, shape, choice, is_open)
   local of = shape.types
-  local divided = divide.panels(shape.outputs, choice.panel, of.a)
+  local divided = scaled.panels(divide.panels(shape.outputs, choice.panel, of.a), target)
   local ldc = divide.leading_dimension(shape.outputs, target.rule, of.c)
   local ldb = divide.leading_dimension(shape.inputs, target.rule, of.b)
   local outputs = divide.padded(divided.widths, ldc, target.rule.pad)

@@ -1,7 +1,7 @@
 -- layout.lua: checks the layouts and places of packed weights.
-local dump = require("common.dump")
 local expect = require("passes.checks.expect")
 local packed = require("passes.common.packed")
+local same_numbers = require("passes.common.same_numbers")
 local storage = require("data.storage")
 local types = require("data.types")
 local words = require("common.words")
@@ -30,24 +30,29 @@ local function places_of(state)
   return list
 end
 
--- Checks that two entries have the same weight, or its first rows, at one offset of the packed block.
+-- Checks that two places that overlap, of the same entry or of two, are one weight, or its first rows.
+local function check_one(state, here, other, there)
+  local a, b = state.graph.tensors[here.name], other.graph.tensors[there.name]
+  local of_a, of_b = state.weights.layouts[here.name], other.weights.layouts[there.name]
+  local whole = words.shape(a.shape) == words.shape(b.shape)
+  local contents = a.from and same_numbers.contents(state, a)
+  local is_one = here.name == there.name or a.formula or contents and contents == same_numbers.contents(state, b)
+  local are_made_alike = a.formula == b.formula or a.scales_of ~= nil and b.scales_of ~= nil
+  expect(is_one and here.first == there.first and are_made_alike
+    and (whole or a.shape[1] < b.shape[1] and a.shape[#a.shape] == b.shape[#b.shape])
+    and of_a.format == of_b.format and of_a.type == of_b.type
+    and table.concat(of_a.widths or {}, " ") == table.concat(of_b.widths or {}, " "), "layout",
+    "%s of %s lies over %s of %s", here.name, state.name, there.name, other.name)
+end
+
+-- Checks the places of two entries that overlap.
 local function check_shared(state, mine, other, theirs)
   local next_one = 1
   for _, here in ipairs(mine) do
     while theirs[next_one] and theirs[next_one].stop <= here.first do next_one = next_one + 1 end
     for i = next_one, #theirs do
-      local there = theirs[i]
-      if there.first >= here.stop then break end
-      local a, b = state.graph.tensors[here.name], other.graph.tensors[there.name]
-      local of_a, of_b = state.weights.layouts[here.name], other.weights.layouts[there.name]
-      local whole = words.shape(a.shape) == words.shape(b.shape)
-      local is_one = here.name == there.name or a.formula or a.from and dump.table(a.from) == dump.table(b.from or {})
-      local are_made_alike = a.formula == b.formula or a.scales_of ~= nil and b.scales_of ~= nil
-      expect(is_one and here.first == there.first and are_made_alike
-        and (whole or a.shape[1] < b.shape[1] and a.shape[#a.shape] == b.shape[#b.shape])
-        and of_a.format == of_b.format and of_a.type == of_b.type
-        and table.concat(of_a.widths or {}, " ") == table.concat(of_b.widths or {}, " "), "layout",
-        "%s of %s lies over %s of %s", here.name, state.name, there.name, other.name)
+      if theirs[i].first >= here.stop then break end
+      check_one(state, here, other, theirs[i])
     end
   end
 end
@@ -55,8 +60,9 @@ end
 -- Checks that packed weights follow each other, on whole lines.
 local function check_places(state, places)
   local stop = 0
-  for _, place in ipairs(places) do
-    expect(place.first % types.LINE == 0 and place.first >= stop, "layout", "the offset of %s", place.name)
+  for i, place in ipairs(places) do
+    expect(place.first % types.LINE == 0, "layout", "the offset of %s", place.name)
+    if place.first < stop then check_one(state, place, state, places[i - 1]) end
     stop = place.stop
   end
   expect(stop <= state.weights.bytes, "layout", "the weights leave their %d bytes", state.weights.bytes)

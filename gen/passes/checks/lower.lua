@@ -5,6 +5,7 @@ local forms = require("kernels.forms")
 local operands = require("data.operands")
 local kernel_tiles = require("kernels.tiles")
 local programs = require("passes.common.programs")
+local scaled = require("kernels.scaled")
 local scaled_tiles = require("kernels.scaled_tiles")
 local steps = require("data.steps")
 local targets = require("data.targets")
@@ -65,9 +66,10 @@ end
 -- Checks the weights that strips prefetch. They are after the weights in use: together a later panel, each line once;
 -- or, if one strip reads the whole panel, any distance ahead of it, and perhaps one line of each pair.
 local function check_ahead(k, name)
-  local fetch, strips = k.fetch, 0
-  for _, rows in ipairs(k.strips.strips) do
-    for _, group in ipairs(k.strips.groups) do strips = strips + rows.count * group.count end
+  local of, strips, fetch = k.strips, 0, k.fetch
+  k, of = scaled.each_panel(k, of)
+  for _, rows in ipairs(of.strips) do
+    for _, group in ipairs(of.groups) do strips = strips + rows.count * group.count end
   end
   local panel = types.panel_bytes(k.k, k.lda, k.types.a)
   expect(fetch.from > 0 and fetch.from % LINE == 0 and (strips == 1 or fetch.from % panel == 0), "lower",
@@ -119,11 +121,12 @@ local function check_registers(k, target, name)
   end)
 end
 
--- Checks that a strip of weights in scale blocks has all vectors of a panel, and that its sums, a vector's integers and
--- four more values fit the registers.
+-- Checks that a strip of weights in scale blocks has all vectors of a panel, or two panels if it is joint, and that its
+-- sums, the integers of the vectors that it takes at a time and four more values fit the registers.
 local function check_blocks(k, target, name)
-  expect(#k.strips.groups == 1 and k.strips.groups[1].count == 1 and k.lda == types.SCALE_PANEL, "lower",
-    "%s: a panel of scale blocks is divided", name)
+  local group = k.strips.groups[1]
+  expect(#k.strips.groups == 1 and k.lda == (group.count > 1 and group.count or k.strips.joint and group.size or 1)
+    * types.SCALE_PANEL, "lower", "%s: a panel of scale blocks is divided", name)
   local many = forms.all[k.strips.many or k.strips.form].takes_tiles
   expect(not many or target.has_tiles and (k.strips.many_rows or k.n) >= scaled_tiles.ROWS, "lower",
     "%s: strips of scale blocks in tiles", name)
@@ -134,7 +137,7 @@ local function check_blocks(k, target, name)
     return
   end
   each_strip(k, function(high, wide)
-    local used = high * wide + high + 4
+    local used = high * wide + high * (k.strips.joint and wide or 1) + 4
     expect(high >= 1 and used <= target.registers, "lower", "%s: a strip of %d x %d needs %d of %d registers", name,
       high, wide, used, target.registers)
   end)
@@ -164,7 +167,7 @@ local function check_strips(k, target, name)
     expect(#rows == 2 and rows[1].size == 2 * kernel_tiles.SIDE and rows[2].size == kernel_tiles.SIDE,
       "lower", "%s: an open product in tiles lacks strips", name)
   elseif open.n == "n" then
-    check_each_size(rows, name, k.strips.above)
+    check_each_size(rows, name, k.strips.joint and (rows[1].size - 1) // 2 or k.strips.above)
   end
   if open.m == "m" then check_powers(groups, name) end
   expect((open.n == "n" or sum_of(rows) == k.n)
@@ -182,7 +185,8 @@ local function check_product(k, target, name)
   local tall = k.strips.tall
   if tall then
     check_strips(setmetatable({ strips = tall }, { __index = k }), target, name)
-    expect(tall.above == k.strips.strips[1].size, "lower", "%s: an open product lacks tall strips", name)
+    expect(tall.above == (k.strips.joint and 0 or k.strips.strips[1].size), "lower",
+      "%s: an open product lacks tall strips", name)
   end
   local function check_strips_ahead(count, fetch, of)
     local strips = { groups = of.groups, strips = { { count = count, size = of.strips[1].size } }, step = of.step }

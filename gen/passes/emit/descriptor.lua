@@ -38,22 +38,6 @@ local function trace_of(state)
   return nil
 end
 
--- Returns the index of a weight that another entry has too, in the same shape and at the same offset, if only with
--- another name; else nil.
-local function known_weight(state, name, index_of, larger)
-  local mine, offset = state.graph.tensors[name], state.weights.offsets[name]
-  for _, other in ipairs(offset and larger or {}) do
-    for _, theirs in ipairs(other.graph.tensors[name] and { name } or other.graph.weights) do
-      if offset == other.weights.offsets[theirs]
-        and words.shape(mine.shape) == words.shape(other.graph.tensors[theirs].shape)
-        and mine.kind == other.graph.tensors[theirs].kind then
-        return index_of[other][theirs]
-      end
-    end
-  end
-  return nil
-end
-
 -- Returns where a tensor is in the trace's arena: its first element, and the elements from row to row. state.gathered:
 -- the first elements of tensors that all ranks have parts of.
 local function place_in_trace(state, trace, name, tensor)
@@ -75,17 +59,23 @@ local function growth_row(tensor)
 end
 
 -- Adds an entry's tensors to the rows and to the rows of their growth, and their indices to index_of[state]; adds the
--- model's weights, which entries share, to weights = { { state, name } }.
-local function add_tensors(state, index_of, larger, rows, growth, weights)
+-- model's weights to weights = { { state, name, index, all = the graphs' tensors that are this weight } }. known: the
+-- weights by place, shape and kind; entries and operations share those that are alike.
+local function add_tensors(state, index_of, known, rows, growth, weights)
   local trace, own = trace_of(state), {}
   index_of[state] = own
   for _, name in ipairs(state.graph.order) do
-    local tensor = state.graph.tensors[name]
-    own[name] = known_weight(state, name, index_of, larger)
-    if not own[name] then
+    local tensor, place = state.graph.tensors[name], state.weights.offsets[name]
+    local key = place and ("%d %s %s"):format(place, words.shape(tensor.shape), tensor.kind)
+    local weight = known[key or ""]
+    if weight then
+      own[name] = weight.index
+      table.insert(weight.all, tensor)
+    else
       own[name] = #rows
-      if tensor.kind == "weight" or tensor.kind == "constant" then
-        weights[#weights + 1] = { state = state, name = name }
+      if key then
+        known[key] = { state = state, name = name, index = #rows, all = { tensor } }
+        weights[#weights + 1] = known[key]
       end
       local offset, ld = -1, 0
       if tensor.kind == "scratch" and not tensor.of_rank then
@@ -155,7 +145,15 @@ local function view_row(view, number, in_groups)
     view.column, view.columns, view.first, view.row_step, view.column_step, c.double(view.factor + 0.0))
 end
 
-local function weight_rows(weights, index_of, suffix)
+-- Returns a stored tensor with those of its names under which all weights of a place look for it.
+local function common_names(tensors, number)
+  local first = tensors[1].from.stored[number]
+  return { shape = first.shape, names = words.filter(first.names, function(name)
+    return not words.any(tensors, function(other) return not words.set(other.from.stored[number].names)[name] end)
+  end) }
+end
+
+local function weight_rows(weights, suffix)
   local rows, views, stored = {}, {}, { rows = {}, names = {}, number_of = {}, suffix = suffix }
   for i, weight in ipairs(weights) do
     local state, path = weight.state, weight.name
@@ -163,11 +161,11 @@ local function weight_rows(weights, index_of, suffix)
     local layout = state.weights.layouts[path]
     local first, formula = #views, tensor.formula and c.string(tensor.formula) or "NULL"
     for _, view in ipairs(tensor.from and tensor.from.views or {}) do
-      views[#views + 1] = view_row(view, stored_number(stored, tensor.from.stored[view.stored]), tensor.in_groups)
+      views[#views + 1] = view_row(view, stored_number(stored, common_names(weight.all, view.stored)), tensor.in_groups)
     end
     local panels = layout.format == "rows" and "0, 0, { 0, 0 }" or ("%d, %d, { %d, %d }"):format(layout.panel,
       layout.count, layout.tails[1] or 0, layout.tails[2] or 0)
-    rows[i] = ("{ %d, %d, %d, %s, %s, %s, %d, %s },"):format(index_of[state][path], first, #views - first, formula,
+    rows[i] = ("{ %d, %d, %d, %s, %s, %s, %d, %s },"):format(weight.index, first, #views - first, formula,
       c.double(tensor.mean), c.double(tensor.deviation), types.elements(state.weights.offsets[path], "f32"),
       panels)
   end
@@ -187,10 +185,11 @@ end
 local function add_part(rows, kept, part, index)
   local place, first = storage.packed(part), kept.offsets[part.buffer]
   for column = 0, part.width - 1, part.head_dim do
-    rows[#rows + 1] = ("{ %d, %d, %d, %d, %d, %d, %s, %d },"):format(index, column,
+    rows[#rows + 1] = ("{ %d, %d, %d, %d, %d, %d, %s, %d, %d },"):format(index, column,
       types.elements(first + column // part.head_dim * types.bytes(place.of_head(part), part.type), "f32"),
       types.elements(types.bytes(kept.page * place.each_key(part), part.type), "f32"),
-      part.role == "keys" and 1 or 0, part.window or -1, type_name(part.type), part.symbol)
+      part.role == "keys" and 1 or 0, part.window or -1, type_name(part.type), part.symbol,
+      storage.bits(part) or 0)
   end
 end
 
@@ -292,11 +291,10 @@ end
 function emit_descriptor.values(state, suffix)
   suffix = suffix or ""
   local index_of, tensors, growth, lists, list_of = {}, {}, {}, {}, {}
-  local of_entry, larger = {}, {}
+  local of_entry, known = {}, {}
   for i = #state.entries, 1, -1 do
     of_entry[i] = {}
-    add_tensors(state.entries[i], index_of, larger, tensors, growth, of_entry[i])
-    larger[#larger + 1] = state.entries[i]
+    add_tensors(state.entries[i], index_of, known, tensors, growth, of_entry[i])
   end
   -- Weights of smaller entries come first. So a longer table at the place of a shorter one is read after it; zeros
   -- follow a weight's last row.
@@ -307,7 +305,7 @@ function emit_descriptor.values(state, suffix)
     of_entries[i] = entry_of(entry, index_of, lists, list_of, suffix)
     unbatched = unbatched or has_unbatched(entry)
   end
-  local rows, views, stored = weight_rows(weights, index_of, suffix)
+  local rows, views, stored = weight_rows(weights, suffix)
   local factors, powers = factor_rows(weights)
   return { of_entries = of_entries, tensor_rows = tensors, attribute_lists = lists, weight_rows = rows,
     packing_rows = packing_rows(weights), order_rows = order_rows(weights), factor_rows = factors, power_lists = powers,

@@ -113,6 +113,7 @@ function emit_module.values(state)
   for i, name in ipairs(graph.entry.outputs) do
     made.outputs[i] = output_of(graph.tensors[name], primary, state.tokenizer)
   end
+  made.finds_spans = state.tokenizer ~= nil and state.spec.spans ~= nil
   made.adapter_tuple = state.adapters and tuple(words.map(state.adapters, function(each) return each.name end)) or false
   made.prompt_tuple = tuple(words.sorted_keys(primary.spec.prompts or {}))
   made.masked = masked_of(made.inputs, graph, primary.spec) or false

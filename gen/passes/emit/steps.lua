@@ -19,9 +19,10 @@ local WIDTH = 92
 
 -- Returns the weights in the order of the packed block: { name, first, stop }.
 local function weights_in_order(state)
-  local list, offsets = {}, state.weights.offsets
-  for i, name in ipairs(state.graph.weights) do
-    local bytes = packed.bytes(state.graph.tensors[name], state.weights.layouts[name])
+  local own, list = state.weights, {}
+  local offsets = own.offsets
+  for i, name in ipairs(words.filter(state.graph.weights, function(name) return not own.home[name] end)) do
+    local bytes = packed.bytes(state.graph.tensors[name], own.layouts[name])
     list[i] = { name = name, first = offsets[name], stop = offsets[name] + types.line_bytes(bytes) }
   end
   table.sort(list, function(x, y) return x.first < y.first end)

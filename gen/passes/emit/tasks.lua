@@ -16,6 +16,7 @@ local of = {
     TOKENS = { { "Tagging" }, { "tag" } },
     MASKED = { { "Filling" }, { "fill" } },
     SPAN = { { "Answering" }, { "answer" } },
+    SPANS = { { "Labelling" }, { "tag" } },
   },
   pictures = {
     EMBEDDING = { { "Embedding", "OfPictures" }, { "encode", "similarity" } },

@@ -53,6 +53,15 @@ local function late_rows(given, tokens)
   return list
 end
 
+-- Returns how spans are found, as the members of attn2c_spans, or false.
+local function span_rows(spec, answer, tokens)
+  local given = spec.spans
+  if not given then return false end
+  return { (".label = %d,"):format(tokens.label), (".separator = %d,"):format(tokens.separator),
+    (".width = %d,"):format(given.width), (".words = %d,"):format(given.words),
+    (".marks = %d,"):format(answer.inputs.marks), (".labels = %d,"):format(answer.third) }
+end
+
 --- Returns the values of the template.
 function emit_text.values(state)
   local tokenizer, answer = state.tokenizer, state.primary.graph.answer
@@ -63,6 +72,7 @@ function emit_text.values(state)
     types = inputs.token_types, lengths = inputs.lengths, mask = inputs.attention_mask, pool_mask = inputs.pool_mask,
     prompt = state.spec.prompt and c.string(state.spec.prompt) or false, answer = answer.kind, output = answer.output,
     answers = answer.answers or {}, late = late_rows(state.spec.late_interaction, tokenizer.late) or false,
+    spans = span_rows(state.spec, answer, tokenizer.spans),
     skipped = tokenizer.late and table.concat(tokenizer.late.skip, ", ") or "",
     unweighted = answer.answers and unweighted(tokenizer.specials) or "",
     second = answer.second, label_list = labels, label_function = "ATTN2C_" .. answer.label_function,

@@ -13,7 +13,7 @@ local function is_beside(member)
   return words.any(beside, function(pattern) return member:match(pattern) end)
 end
 
-answer.inputs = { "ids", "token_types", "lengths", "attention_mask", "pool_mask" }
+answer.inputs = { "ids", "token_types", "lengths", "attention_mask", "pool_mask", "marks" }
 local of_media = { "image", "features", "hidden", "shapes", "lengths" }
 
 -- Refuses a number of kept numbers that the answer does not have.
@@ -86,6 +86,7 @@ local function kind_of(spec, graph, has_mask, is_text)
   end
   local function rank_of(i) return #graph.tensors[graph.entry.outputs[i]].shape end
   if number.start_logits and number.end_logits then return "SPAN", number.start_logits, number.end_logits end
+  if is_text and spec.spans then return "SPANS", number.starts, number.ends end
   local list = is_text and searched(number)
   if list then return list[1].kind, list[1].output, 0, list end
   if spec.pictures and number.pooler_output then return "EMBEDDING", number.pooler_output, 0 end
@@ -116,7 +117,14 @@ local function function_of(spec, width)
   return width == 1 and "SIGMOID" or "SOFTMAX"
 end
 
+-- Returns the number, from 0, of the output of this name; nil if there is none.
+local function output_called(graph, member)
+  for i, name in ipairs(graph.entry.outputs) do if graph.tensors[name].member == member then return i - 1 end end
+  return nil
+end
+
 --- Returns { inputs = name -> number or -1, kind, output, second: numbers of outputs from 0, label_function,
+--- third: of spans, the number of the output for labels;
 --- answers: a list of all answers, { kind, output }, if a caller may choose one; is_unit: whether the answer is an
 --- embedding that was scaled to a unit vector, similarity: the number of the output that turns its cosines into scores,
 --- or nil }.
@@ -131,7 +139,8 @@ function answer.of(spec, graph, tokenizer)
     faults.raise("usage", "ctc: goes with a last output that has a row of scores for each row of states")
   end
   return { inputs = inputs_of(spec, graph, tokenizer and answer.inputs or of_media), kind = kind,
-    output = output, second = second, answers = list, label_function = function_of(spec, shape[#shape]),
+    output = output, second = second, third = kind == "SPANS" and output_called(graph, "labels") or nil,
+    answers = list, label_function = function_of(spec, shape[#shape]),
     is_unit = kind == "EMBEDDING" and (list and graph.entry.outputs[output + 1]:find("%.normalise$") ~= nil
       or not list and last_stage(spec) == "normalise"),
     similarity = similarity and similarity - 1 }
@@ -140,7 +149,8 @@ end
 --- Returns an answer as lines of text.
 function answer.dump(made)
   local lines = { ("  answer %s of output %d%s, %s"):format(made.kind, made.output,
-    made.kind == "SPAN" and " and " .. made.second or "", made.label_function) }
+    made.kind == "SPAN" and " and " .. made.second or made.third and (", %d and %d"):format(made.second, made.third)
+    or "", made.label_function) }
   for _, name in ipairs(answer.inputs) do
     if (made.inputs[name] or -1) >= 0 then
       lines[#lines + 1] = ("  text fills input %d, %s"):format(made.inputs[name], name)

@@ -258,12 +258,30 @@ local function attend_integers(self, a, lengths)
   return integer_context(self, a, scores, scale, v, v_scale)
 end
 
+-- The most numbers that a Hadamard matrix mixes: ATTN2C_HADAMARD_MOST of runtime/ops/hadamard.h.
+local MOST_TURNED = 256
+
+-- Returns x with each head turned by a Hadamard matrix, if a state keeps integers. That spreads a head's outliers over
+-- its numbers, so that all can share a scale (QuaRot, Ashkboos et al. 2024). Queries by keys stay as they were, and the
+-- context is turned back. The matrix has the largest power of two that divides the head.
+local function turned(self, path, x, heads)
+  local width = x.shape[3] // heads
+  local block = math.min(width & -width, MOST_TURNED)
+  if not precision.cache_bits(self.spec.cache) or block == 1 then return x end
+  return self:op("hadamard", path, { x = x }, { heads = heads, block = block })
+end
+
 -- Returns keys and values as an attention multiplies them, or as a state keeps them, and their scales if they are
 -- integers.
 local function as_numbers(self, a, k, v)
-  if precision.quantises(self.spec.cache) then
-    local keys, k_scale = self:quantise_heads(a.path .. ".k", k, a.kv_heads)
-    local values, v_scale = self:quantise_heads(a.path .. ".v", v, a.kv_heads)
+  local bits = precision.cache_bits(self.spec.cache)
+  if bits then
+    local function quantised(name, x)
+      return self:quantise_heads(a.path .. name, turned(self, a.path .. name .. ".turned", x, a.kv_heads), a.kv_heads,
+        nil, bits)
+    end
+    local keys, k_scale = quantised(".k", k)
+    local values, v_scale = quantised(".v", v)
     return keys, values, k_scale, v_scale
   end
   if is_in_pairs(self, a) then return self:round_for_attention(k), self:round_for_attention(v) end
@@ -271,23 +289,24 @@ local function as_numbers(self, a, k, v)
 end
 
 -- Marks keys and values that a state keeps, which grow with a symbol.
-local function mark_kept(a, k, v, symbol)
-  k.kept = { role = "keys", head_dim = k.shape[3] // a.kv_heads, grows_with = symbol }
-  v.kept = { role = "values", head_dim = v.shape[3] // a.kv_heads, grows_with = symbol }
+local function mark_kept(self, a, k, v, symbol)
+  local bits = precision.cache_bits(self.spec.cache)
+  k.kept = { role = "keys", head_dim = k.shape[3] // a.kv_heads, grows_with = symbol, bits = bits }
+  v.kept = { role = "values", head_dim = v.shape[3] // a.kv_heads, grows_with = symbol, bits = bits }
 end
 
 -- Returns the keys and values of a source that the entry `encode` has made, and their scales if they are integers.
 local function kept_source(self, a)
   local spec, rows = self.spec, self.memory.rows
-  local is_of_bytes = precision.quantises(spec.cache)
-  local type = is_of_bytes and types.quantised or is_in_pairs(self, a) and "bf16" or "f32"
+  local has_scales = precision.cache_bits(spec.cache)
+  local type = has_scales and types.quantised or is_in_pairs(self, a) and "bf16" or "f32"
   local function kept(name, width, of)
     return self:kept(("%s.%s"):format(a.path, name), { self.batch, rows, width }, of)
   end
   local width = a.kv_heads * spec.head_dim
   local k, v = kept("k.kept", width, type), kept("v.kept", width, type)
-  mark_kept(a, k, v, "source")
-  if not is_of_bytes then return k, v end
+  mark_kept(self, a, k, v, "source")
+  if not has_scales then return k, v end
   return k, v, kept("k.scale", a.kv_heads, "f32"), kept("v.scale", a.kv_heads, "f32")
 end
 
@@ -304,10 +323,11 @@ local function attend(self, a)
   elseif a.k then
     k, v, k_scale, v_scale = as_numbers(self, a, a.k, a.v)
     a.numbers = { k, v, k_scale, v_scale }
-    if spec.symbols.past.is_open then mark_kept(a, k, v, "tokens") end
+    if spec.symbols.past.is_open then mark_kept(self, a, k, v, "tokens") end
   else
     k, v, k_scale, v_scale = kept_source(self, a)
   end
+  if k_scale then q = turned(self, a.path .. ".q.turned", q, a.heads) end
   if spec.scoring == "additive" then
     local score = self:weight(a.path .. ".score.weight", { a.heads, spec.head_dim }, 0, 1 / math.sqrt(spec.head_dim))
     scores = self:op("additive_scores", a.path .. ".scores", { q = a.q, k = a.k, score = score, lengths = lengths },
@@ -327,7 +347,7 @@ local function attend(self, a)
   local result = self:op("context", a.path .. ".context", { weights = weighs, v = v, lengths = lengths,
     v_scale = v_scale }, of_context)
   show(self, a, scores, weights, unmasked)
-  return result
+  return v_scale and turned(self, a.path .. ".context.turned", result, a.heads) or result
 end
 
 -- True if anything other than the projections depends on a head's number, or on the width of all heads.
@@ -556,7 +576,7 @@ function attention.keep_source(self, path, layer, states)
     y.type = x.type
     return y
   end
-  mark_kept(a, keep("k", k, k_scale), keep("v", v, v_scale), "source")
+  mark_kept(self, a, keep("k", k, k_scale), keep("v", v, v_scale), "source")
 end
 
 return attention

@@ -4,6 +4,7 @@ local adapted = require("passes.graph.adapted")
 local dump = require("common.dump")
 local faults = require("common.faults")
 local names = require("checkpoints.names")
+local normal = require("common.normal")
 local ops = require("data.ops")
 local precision = require("data.precision")
 local scale_blocks = require("data.scale_blocks")
@@ -136,6 +137,7 @@ function Builder:weight(path, shape, mean, deviation, source)
   if self.graph.tensors[path] then return self.graph.tensors[path] end
   local rule = names.find(self.model.names, source.like or path, self.model)
   if source.like then rule = with_own_names(names.own(self.model.names, path, self.model), rule) end
+  source.like = nil -- a weight is what it is read from, wherever the name comes from
   local tensor = self:tensor { name = path, kind = "weight", type = "f32", shape = shape, rule = rule, mean = mean,
     deviation = deviation, source = source, experts = source.experts }
   tensor.from = sources.of(tensor, rule, self.spec)
@@ -239,11 +241,12 @@ function Builder:quantise_blocks(x, fine)
     or self:op_after(x, fine and "quantise_blocks_finely" or "quantise_blocks", path, { x = x })
 end
 
---- Returns x as integers with a scale for each head of a row, and the scales. guard: of row_scale, or nil.
-function Builder:quantise_heads(path, x, heads, guard)
-  local scale = self:op("row_scale", path .. ".scale", { x = x, guard = guard }, { heads = heads })
-  return self:op("quantise", path .. "." .. types.all[types.quantised].word, { x = x, scale = scale },
-    { heads = heads }), scale
+--- Returns x as integers with a scale for each head of a row, and the scales. guard: of row_scale, or nil; bits: of the
+--- integers, 8 by default.
+function Builder:quantise_heads(path, x, heads, guard, bits)
+  local attributes = { heads = heads, bits = bits ~= 8 and bits or nil }
+  local scale = self:op("row_scale", path .. ".scale", { x = x, guard = guard }, attributes)
+  return self:op("quantise", ("%s.int%d"):format(path, bits or 8), { x = x, scale = scale }, attributes), scale
 end
 
 -- Returns the constant that the integers of a weight are multiplied with: one number a row.
@@ -362,14 +365,19 @@ function Builder:linear(path, x, width, bias, gain, source)
   })
 end
 
---- Returns a feed-forward's activation of its gate, times up. product(name): makes one of these, "gate" or "up".
+--- Returns a feed-forward's activation of its gate, times up. product(name): makes one of these, "gate" or "up". With
+--- gate_sparsity this share of a gate's numbers is cut off, if they are normal (statistical top-k, You et al. 2025).
 function Builder:gated(path, product)
   local limit = self.spec.gate_limit and Builder.to_float(self.spec.gate_limit)
   local function within(name, x, only_above)
     return limit and self:op("clamp", ("%s.%s_cut"):format(path, name), { x = x },
       { limit = limit, only_above = only_above }) or x
   end
-  local gate = within("gate", product("gate"), true)
+  local gate, sparsity = within("gate", product("gate"), true), self.spec.gate_sparsity or 0
+  if sparsity > 0 then
+    gate = self:op("sparsify", path .. ".gate_kept", { x = gate },
+      { factor = Builder.to_float(normal.quantile(Builder.to_float(sparsity))) })
+  end
   local act = self:op("activate", path .. ".act", { x = gate }, { ["function"] = self.spec.activation })
   return self:op("multiply", path .. ".gated", { a = within("up", product("up")), b = act },
     { plus_one = limit and true or nil })

@@ -76,7 +76,7 @@ end
 -- Adds the part that keeps a tensor, which is read by queries that see `left` keys before them.
 local function add(kept, spec, tensor, scale, left)
   local of, width = tensor.kept, tensor.shape[#tensor.shape]
-  local form = forms.kept_as[of.role][tensor.type]
+  local form = forms.kept_as(tensor)
   local place = forms.forms[form].packed
   local rows, window = tensor.shape[2], nil
   if of.grows_with == "tokens" then rows, window = room_for(kept, spec, left) end

@@ -7,6 +7,7 @@ local operands = require("data.operands")
 local score_ops = require("passes.lower.scores")
 local step_forms = require("data.steps")
 local types = require("data.types")
+local words = require("common.words")
 
 local attention = {}
 
@@ -62,8 +63,8 @@ local function values_at(self, region, key, column, origin)
   return self:at(region.context.operands.v, key, column, origin)
 end
 
--- Returns the type of the floats that products with keys or values read: a widened page has floats.
-local function multiplied(storage, tensor) return forms.widened(storage) and "f32" or tensor.type end
+-- Returns the type of what multiplies keys or values: floats if their pages have integers.
+local function multiplied(storage, tensor) return forms.bits(storage) and "f32" or tensor.type end
 
 local function values_ld(self, region)
   return region.values and forms.packed(region.values).ld(region.values) or self:ld(region.context.operands.v)
@@ -71,7 +72,7 @@ end
 
 -- Returns the end of the name of a repair: how values are stored.
 local function suffix_of(region)
-  if forms.widened(region.values) then return "_bytes" end
+  if forms.bits(region.values) then return "_bytes" end
   return types.group(region.context.operands.v.type) > 1 and "_pairs" or ""
 end
 
@@ -79,12 +80,12 @@ end
 local function repair_open(self, at, v_column, head_dim, c, ldc)
   local range = at.block.ranges[1]
   if not range.cut then return end
-  local widened, v = forms.widened(at.region.values), at.region.context.operands.v
+  local has_pages, v = forms.bits(at.region.values), at.region.context.operands.v
   each_query(self, at, function(row, rows)
+    local constants = has_pages and keys.page(at.region.values) or { ldv = values_ld(self, at.region) }
     self:row("context_repair" .. suffix_of(at.region),
-      { rows = rows, cols = range.keys, head_dim = head_dim, ldc = ldc, ldp = at.weights_ld,
-        ldv = not widened and values_ld(self, at.region) or nil, panel = widened and at.region.key_block or nil,
-        lo = range.cut.lo, hi = range.cut.hi },
+      words.merged(constants, { rows = rows, cols = range.keys, head_dim = head_dim, ldc = ldc, ldp = at.weights_ld,
+        lo = range.cut.lo, hi = range.cut.hi }),
       { c = operands.moved(c, types.bytes(row * ldc, "f32")),
         p = operands.moved(at.weights, types.bytes(row * at.weights_ld, multiplied(at.region.values, v))),
         v = values_at(self, at.region, 0, v_column, at.of_keys), valid = self:open_value("width", range.keys) },
@@ -166,32 +167,24 @@ local function each_open_panel(self, at, body, form)
   end)
 end
 
--- Returns the place of a panel of keys or values as a product reads it. column: the head's first. A panel of integers
--- is widened to floats that the worker keeps.
-local function panel_of(self, at, storage, column, of_panel)
-  local panel, widened = self:packed_at(storage, 0, column, of_panel), forms.widened(storage)
-  if not widened then return panel end
-  local floats = self:in_arena(at.region.scores.result.name .. "@widened", 0, "f32")
-  self:scratch(floats.buffer, storage.head_dim, storage.key_block)
-  self:with_open({ rows = "padded" }, function()
-    self:row(widened, { rows = storage.key_block, cols = storage.head_dim, panel = storage.key_block },
-      { y = floats, x = panel })
+-- Emits a row operation on pages of keys or values, whose columns are open: `cols` is their symbol.
+local function with_page(self, fn, storage, cols, constants, arguments)
+  self:with_open({ rows = self.open.rows, cols = cols }, function()
+    self:row(fn, words.merged(keys.page(storage), constants), arguments)
   end)
-  return floats
 end
 
--- Emits weights · values, a product for each panel of values, which are widened first.
-local function widened_context(self, at, c, ldc)
-  local region = at.region
+-- Emits weights · values in pages of integers, a row operation for each page.
+local function context_of_pages(self, at, c, ldc)
+  local region, values = at.region, at.region.values
   local head_dim, v_column = context_at(self, at)
   self:with_open(open_rows(self), function()
     self:row("fill", { rows = at.block.count, cols = head_dim, ldy = ldc, value = 0.0 }, { y = c })
   end)
   each_open_panel(self, at, function(tile, of_panel)
-    self:product({ m = head_dim, n = at.block.count, k = region.key_block, lda = head_dim, ldb = at.weights_ld,
-      ldc = ldc, beta = 1, types = types.f32_product },
-      { a = panel_of(self, at, region.values, v_column, of_panel), b = tile, c = c },
-      { sizes = { n = self.open.rows, k = "taken" } })
+    with_page(self, "context_of_page", values, "taken",
+      { rows = at.block.count, cols = region.key_block, ldc = ldc, ldp = at.weights_ld },
+      { c = c, p = tile, v = self:packed_at(values, 0, v_column, of_panel) })
   end)
   repair(self, at, v_column, head_dim, c, ldc)
 end
@@ -200,7 +193,7 @@ end
 local function context(self, at, c, ldc)
   local region, block, origin = at.region, at.block, at.origin
   if region.weight_scale then return integer_context(self, at, c, ldc) end
-  if forms.widened(region.values) then return widened_context(self, at, c, ldc) end
+  if forms.bits(region.values) then return context_of_pages(self, at, c, ldc) end
   local v = region.context.operands.v
   local head_dim, v_column = context_at(self, at)
   local beta = 0
@@ -215,14 +208,37 @@ local function context(self, at, c, ldc)
   repair(self, at, v_column, head_dim, c, ldc)
 end
 
+-- Bytes of a row of queries as integers: before these, and for each column of whole groups (runtime/ops/kept.h).
+local ROW_HEAD, ROW_EACH, ROW_GROUP = 16, 4, 8
+
+-- Emits query · key for an open block whose keys are in pages of integers: the queries as integers, then a row
+-- operation for each page.
+local function scores_of_pages(self, at, q, k_column)
+  local region, head_dim = at.region, at.head_dim
+  local bytes = ROW_HEAD + ROW_EACH * words.round_up(head_dim, ROW_GROUP)
+  local integers = self:in_arena(region.scores.result.name .. "@queries", 0, types.quantised)
+  self:scratch(integers.buffer, region.most_rows, bytes, types.quantised)
+  self:with_open(open_rows(self), function()
+    self:row("integers_of_queries", { rows = at.block.count, cols = head_dim,
+      ldx = at.together and head_dim or self:ld(q), ldy = bytes },
+      { y = integers, x = self:at(q, 0, at.head * head_dim, at.origin) })
+  end)
+  each_open_panel(self, at, function(tile, of_panel)
+    with_page(self, "scores_of_page", region.keys, "padded",
+      { rows = at.block.count, cols = region.key_block, lds = at.tile_ld, ldq = bytes },
+      { s = tile, q = integers, k = self:packed_at(region.keys, 0, k_column, of_panel) })
+  end, at.shared and "share")
+end
+
 -- Emits query · key for an open block, a product for each panel.
 local function open_scores(self, at, q, k, k_column)
   local region, open = at.region, at.region.open
+  if forms.bits(region.keys) then return scores_of_pages(self, at, q, k_column) end
   each_open_panel(self, at, function(tile, of_panel)
     self:product({ m = open.panel, n = at.block.count, k = at.head_dim, lda = region.key_block,
       ldb = at.together and at.head_dim or self:ld(q), ldc = at.tile_ld, beta = 0,
-      types = types.product(multiplied(region.keys, k)) },
-      { a = panel_of(self, at, region.keys, k_column, of_panel), b = self:at(q, 0, at.head * at.head_dim, at.origin),
+      types = types.product(k.type) },
+      { a = self:packed_at(region.keys, 0, k_column, of_panel), b = self:at(q, 0, at.head * at.head_dim, at.origin),
         c = tile },
       { a_room = true, sizes = { n = self.open.rows, m = "padded" } })
   end, at.shared and "share")

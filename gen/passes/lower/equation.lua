@@ -1,6 +1,5 @@
 -- equation.lua: writes the comment above the calls of a fusion: its equation.
 local ops = require("data.ops")
-local types = require("data.types")
 
 -- How the result of an op is written, by its name: functions (operands, attributes, x); x: the text of its operand x or
 -- a. Ops that have no entry are written as op(x).
@@ -10,9 +9,15 @@ function forms.row_scale(_, _, x) return x end
 function forms.round(_, _, x) return ("bf16(%s)"):format(x) end
 function forms.activate(_, a, x) return ("%s(%s)"):format(a["function"], x) end
 function forms.add(o, _, x) return ("%s + %s"):format(x, o.b.name) end
+function forms.scale(_, a, x) return ("%s × %.9g"):format(x, a.factor) end
 function forms.scale_columns(o, _, x) return ("%s %s"):format(x, o.factors.name) end
 function forms.position_gates(o, _, x) return ("gates(%s · %s)"):format(x, o.weight.name) end
-function forms.gate_rows(o, _, x) return ("%s × %s"):format(x, o.b.name) end
+function forms.gate_rows(o, a, x)
+  return ("%s × %s%s"):format(x, o.b.name, a.column and ("[%d]"):format(a.column) or "")
+end
+
+function forms.scale(_, a, x) return ("%.9g %s"):format(a.factor, x) end
+function forms.row_length(_, _, x) return ("|%s|"):format(x) end
 function forms.multiply(o, a, x) return (a.plus_one and "(%s + 1) × %s" or "%s × %s"):format(x, o.b.name) end
 function forms.gather_columns(o, _, x) return ("%s[%s]"):format(x, o.order.name) end
 function forms.own_ids(o) return ("own rows(%s)"):format(o.ids.name) end
@@ -63,8 +68,7 @@ return function(fusion, block, rows)
   if fusion.round then text = text_of(fusion.round, text) end
   if fusion.quantise then
     local factors = fusion.quantise.operands.factors
-    text = ("%s(%s%s)"):format(types.all[fusion.quantise.result.type].word, text,
-      factors and " × " .. factors.name or "")
+    text = ("int%d(%s%s)"):format(fusion.quantise.attributes.bits or 8, text, factors and " × " .. factors.name or "")
   end
   local range = rows and block.count < rows and ("[%d:%d]"):format(block.first, block.first + block.count) or ""
   text = ("%s%s = %s"):format((fusion.round or fusion.quantise or fusion).result.name, range, text)

@@ -81,9 +81,10 @@ local function add_head(self, x, storage, column)
   local first = place.each_added == nil and { symbol = "into", plus = 0, least = 0, most = step - 1 } or nil
   if not first then to.terms.into = types.bytes(place.each_added(storage), storage.type) end
   local origin = { over = { "first", "added" } }
-  local scale = storage.scale
+  local scale, bits = storage.scale, forms.bits(storage)
   self:row(place.added, { rows = step, cols = storage.head_dim, ldx = self:ld(x), ldy = place.ld and place.ld(storage),
-    panel = first and step or nil, lds = scale and self:ld(scale) },
+    panel = first and step or nil, lds = scale and self:ld(scale), bits = bits,
+    page = bits and step * place.each_key(storage) },
     { y = to, x = self:at(x, 0, column, origin), first = first,
       scale = scale and self:at(scale, 0, column // storage.head_dim, origin) })
 end
@@ -100,6 +101,13 @@ function keys.add_rows(self, x, storage)
       end)
     end)
   end)
+end
+
+--- Returns the constants by which a row operation reads pages of integers: the keys of a page, their bits, its bytes.
+function keys.page(storage)
+  local panel = storage.key_block
+  return { head_dim = storage.head_dim, panel = panel, bits = forms.bits(storage),
+    page = panel * forms.packed(storage).each_key(storage) }
 end
 
 --- Returns the storage of the packed keys or values of one head, whose first column is given: those that a worker packs

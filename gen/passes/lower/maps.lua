@@ -16,7 +16,7 @@ function maps.operation_of(op)
   local a = op.attributes
   local kind = a.only_above and "at_most" or a.plus_one and "multiply_more" or op.op
   return { op = op, kind = kind, fn = a["function"], factor = a.cap or a.limit or a.factor, least = a.least,
-    shift = a.shift, tensor = op.operands.b }
+    shift = a.shift, column = a.column, tensor = op.operands.b }
 end
 
 --- Returns the elementwise operations of a fusion, in order: bias of the linear; activate and add of the epilogue.
@@ -104,7 +104,7 @@ local function operation_at(self, operation, name, row, column, origin, rounds_t
   if tensor and by_column[operation.kind] then
     operand = self:at(tensor, operation.of_row or 0, column, origin)
   elseif tensor and by_row[operation.kind] then
-    operand, ld = self:at(tensor, row, 0, origin), self:ld(tensor)
+    operand, ld = self:at(tensor, row, operation.column or 0, origin), self:ld(tensor)
   elseif tensor then
     operand, ld = self:addend(tensor, row, column, origin)
   end
@@ -202,13 +202,14 @@ function maps:quantise(fusion, x, area)
     lds = self:ld(scale) }
   local arguments = { y = y, scale = of_row, x = self:at(x, area.row, 0, origin),
     factors = factors and self:at(factors, 0, 0, origin), guard = guard and self:at(guard, area.row, 0, origin) }
-  if guard or heads > 1 then
+  local is_odd = op.attributes.bits == 4
+  if guard or heads > 1 or is_odd then
     constants.heads, constants.width = heads, cols // heads
     if guard then
       constants.guard_cols, constants.ldg = guard.shape[#guard.shape], self:ld(guard)
       constants.guarded = constants.guard_cols // heads
     end
-    self:row(guard and "quantise_guarded" or "quantise_heads", constants, arguments)
+    self:row(guard and "quantise_guarded" or is_odd and "quantise_odd" or "quantise_heads", constants, arguments)
   else
     self:row(factors and "quantise_smoothed" or "quantise", constants, arguments)
   end

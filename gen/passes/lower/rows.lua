@@ -182,13 +182,16 @@ function leading.row_scale(self, fusion, origin, block)
   self:quantise(fusion, x, whole_rows(block, x.shape[#x.shape], origin))
 end
 
+-- Looks rows up in a table, wherever the layout has them: in rows, or in the panels of a product that shares it.
 function leading.embed(self, fusion, origin, block)
   local ids, tbl, scale = fusion.leading.operands.ids, fusion.leading.operands.table, fusion.leading.operands.scale
-  local cols, type = tbl.shape[2], self.layouts[tbl.name].type
-  local is_plain = type == "f32"
-  local ldt = not is_plain and types.elements(types.row_bytes(cols, type), type) or nil
-  self:row(is_plain and "embed" or "embed_" .. type,
-    { rows = block.count, cols = cols, ldt = ldt, ldy = self:ld(fusion.result) },
+  local cols, layout = tbl.shape[2], self.layouts[tbl.name]
+  local in_panels, type = layout.format == "panels", layout.type
+  local bytes = in_panels and types.panel_bytes(cols, 1, type) or types.row_bytes(cols, type)
+  self:row((in_panels and "embed_panels" or "embed") .. (type == "f32" and "" or "_" .. type),
+    { rows = block.count, cols = cols, ldy = self:ld(fusion.result), groups = types.elements(bytes, "f32"),
+      panel = layout.panel, count = layout.count, tail = in_panels and (layout.tails[1] or 0) or nil,
+      rest = in_panels and (layout.tails[2] or 0) or nil },
     { y = self:at(fusion.result, block.first, 0, origin), table = self:at(tbl, 0, 0, origin),
       ids = self:at(ids, block.first, 0, origin), scale = scale and self:at(scale, 0, 0, origin) })
   self:epilogue(fusion, whole_rows(block, cols, origin))
@@ -250,6 +253,17 @@ end
 leading.layer_norm, leading.rms_norm, leading.normalise = norm, norm, norm
 leading.softmax_rows, leading.log_softmax, leading.share = norm, norm, norm
 
+-- Lowers an operation that turns rows of x into rows of its result, which may have another width.
+local function of_row(self, fusion, origin, block)
+  local op, x = fusion.leading, fusion.leading.operands.x
+  self:row(op.op, { rows = block.count, cols = x.shape[#x.shape], ldx = self:ld(x), ldy = self:ld(fusion.result),
+    factor = op.attributes.factor },
+    { y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin) })
+  self:epilogue(fusion, whole_rows(block, op.result.shape[#op.result.shape], origin))
+end
+
+leading.row_length, leading.sparsify = of_row, of_row
+
 -- Lowers an elementwise op without a product; the first of its operations loads its rows.
 local function elementwise(self, fusion, origin, block)
   local op = fusion.leading
@@ -265,7 +279,8 @@ local function elementwise(self, fusion, origin, block)
   self:epilogue(fusion, whole_rows(block, cols, origin))
 end
 
-for _, op in ipairs { "activate", "add", "clamp", "gate_rows", "logarithm", "multiply", "round", "softcap" } do
+for _, op in ipairs { "activate", "add", "clamp", "gate_rows", "logarithm", "multiply", "round", "scale",
+  "softcap" } do
   leading[op] = elementwise
 end
 
@@ -286,6 +301,14 @@ function leading.rotate(self, fusion, origin, block)
       { y = self:at(fusion.result, row, 0, of_piece), x = self:at(x, row, 0, of_piece),
         cosines = angles(cosines, row, of_piece), sines = angles(op.operands.sines, row, of_piece) })
   end)
+  self:epilogue(fusion, whole_rows(block, x.shape[3], origin))
+end
+
+function leading.hadamard(self, fusion, origin, block)
+  local x, a = fusion.leading.operands.x, fusion.leading.attributes
+  self:row("hadamard", { rows = block.count, heads = a.heads, width = x.shape[3] // a.heads, block = a.block,
+    factor = 1 / math.sqrt(a.block), ldx = self:ld(x), ldy = self:ld(fusion.result), cols = x.shape[3] },
+    { y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin) })
   self:epilogue(fusion, whole_rows(block, x.shape[3], origin))
 end
 
@@ -377,9 +400,11 @@ end
 function leading.pick(self, fusion, origin, block)
   local op, x, chosen = fusion.leading, fusion.leading.operands.x, fusion.leading.operands.chosen
   local used, y = chosen.shape[#chosen.shape], self:at(op.result, block.first, 0, origin)
-  self:row("pick", { rows = block.count, cols = x.shape[#x.shape], used = used, ldx = self:ld(x),
+  local is_shared = #x.shape == 1
+  self:row("pick", { rows = block.count, cols = x.shape[#x.shape], used = used, ldx = is_shared and 0 or self:ld(x),
     ldc = self:ld(chosen), ldy = self:ld(op.result) },
-    { y = y, x = self:at(x, block.first, 0, origin), chosen = self:at(chosen, block.first, 0, origin) })
+    { y = y, x = self:at(x, is_shared and 0 or block.first, 0, origin),
+      chosen = self:at(chosen, block.first, 0, origin) })
   self:trace_copy(op.result, y, self:ld(op.result), whole_rows(block, used, origin))
 end
 

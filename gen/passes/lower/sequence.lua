@@ -266,6 +266,21 @@ function ops.convolve_columns(self, op, origin)
   end, "fresh")
 end
 
+-- An LSTM, each direction of which is a unit.
+function ops.recurrent(self, op, origin)
+  local x, y, o, directions = op.operands.x, op.result, op.operands, op.attributes.directions
+  local width = y.shape[3] // directions
+  self:with_open(origin.over and { rows = "keys" } or nil, function()
+    for d = 0, directions - 1 do
+      self:unit()
+      self:row("recurrent", { rows = x.shape[2], width = width, backward = d, ldx = self:ld(x), ldy = self:ld(y) },
+        { y = self:at(y, 0, d * width, origin), x = self:at(x, 0, d * 4 * width, origin),
+          weight = self:at(o.weight, d * width, 0, origin), marks = o.marks and self:at(o.marks, 0, 0, origin),
+          valid = valid_rows(self, op, origin) })
+    end
+  end)
+end
+
 -- Positions of a picture's patches: a table of a square grid is resized to them.
 function ops.grid_positions(self, op, origin)
   local y, table_ = op.result, op.operands.table

@@ -107,19 +107,20 @@ local function of_fusion(state, region, fusion)
   end
 end
 
--- Calls visit(what, m, n, k, types, a_room) for each product of scores and context of a block.
+-- Calls visit(what, m, n, k, types, a_room) for each product of scores and context of a block. Pages of integers have
+-- none.
 local function each_of_block(region, block, visit)
+  if forms.bits(region.keys) then return end
   local scores, context = region.scores, region.context
   local v, heads = context.operands.v, context.attributes.kv_heads or context.attributes.heads
-  local of = types.product(forms.widened(region.values) and "f32" or v.type)
-  local of_scores = types.product(forms.widened(region.keys) and "f32" or scores.operands.k.type)
+  local of = types.product(v.type)
+  local of_scores = types.product(scores.operands.k.type)
   for _, range in ipairs(block.ranges) do
     for _, key_block in ipairs(ops.class(scores).dots and range.key_blocks or {}) do
       visit("scores", key_block.outputs, block.count, products.depth(region), of_scores,
         key_block.first % region.key_block % types.per_line("f32") == 0)
     end
-    local keys = forms.widened(region.values) and region.key_block or range.keys
-    visit("context", v.shape[3] // heads, block.count, keys, of, false)
+    visit("context", v.shape[3] // heads, block.count, range.keys, of, false)
   end
 end
 
@@ -175,7 +176,7 @@ local function of_attention(state, region)
     product.by_libxsmm = is_by_libxsmm(state, product)
     if region.open then
       cut_open(state, product)
-      product.fetch = is_together and not forms.widened(region.keys) and ahead.near(product, p.near) or nil
+      product.fetch = is_together and ahead.near(product, p.near) or nil
       return
     end
     cut(state, product, p)

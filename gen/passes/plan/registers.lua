@@ -84,10 +84,10 @@ local function tile_strips(m, n, k, target, most, product_types)
     form = form.name, step = tiles.step(k, type), block = tiles.block(k, type), is_open = not n or nil }
 end
 
--- Returns one share of each size from `most` to 1.
-local function each_size(most)
+-- Returns one share of each size from `most` to `least`, by default 1.
+local function each_size(most, least)
   local list = {}
-  for size = most, 1, -1 do list[#list + 1] = { count = 1, size = size } end
+  for size = most, least or 1, -1 do list[#list + 1] = { count = 1, size = size } end
   return list
 end
 
@@ -102,19 +102,30 @@ local function powers_below(most)
 end
 
 -- Returns the strips of a product whose weights are in scale blocks. In tiles, they have the rows of a tile; a product
--- of fewer rows has none. many: in an open product, the form of the strips from `many_rows` rows on.
+-- of fewer rows has none. many: in an open product, the form of the strips from `many_rows` rows on. Of two panels
+-- (scaled.panels), strips are joint; products of few rows have strips of one panel, which read the weights once.
 local function strips_of_blocks(m, n, target, most, product_types, is_open)
-  local groups = shares((m + target.vector - 1) // target.vector, types.SCALE_PANEL)
+  local vectors, is_pair = (m + target.vector - 1) // target.vector, m > types.SCALE_PANEL
   local in_tiles = product_types.b ~= types.fine and forms.in_tiles(product_types, target) or nil
-  local rows = math.min(most, scaled.most_rows(target, product_types.b))
+  local single = math.min(most, scaled.most_rows(target, product_types.b, false))
+  local rows = is_pair and math.min(most, scaled.most_rows(target, product_types.b, true)) or single
   local many = in_tiles and most >= scaled_tiles.ROWS and n >= scaled_tiles.ROWS
-  local strips = { groups = groups, rows_held = false, form = forms.of(product_types, target).name }
+  local strips = { groups = { { count = 1, size = vectors } }, rows_held = false, joint = is_pair or nil,
+    form = forms.of(product_types, target).name }
+  local narrow = is_pair and { groups = { { count = vectors, size = 1 } }, rows_held = false, form = strips.form }
   if is_open then
-    strips.strips, strips.is_open = each_size(rows), true
+    strips.strips, strips.is_open = each_size(rows, is_pair and (rows + 1) // 2), true -- of several strips
     if many then strips.many, strips.many_rows = in_tiles.name, scaled_tiles.ROWS end
+    if is_pair then
+      narrow.strips, narrow.above, narrow.is_open = each_size(single), 0, true
+      strips.tall = narrow
+    end
   elseif many then
     strips.strips, strips.form = { { count = n // scaled_tiles.ROWS, size = scaled_tiles.ROWS } }, in_tiles.name
     if n % scaled_tiles.ROWS > 0 then strips.strips[2] = { count = 1, size = n % scaled_tiles.ROWS } end
+  elseif is_pair and n <= single then
+    narrow.strips = shares(n, single)
+    return narrow
   else
     strips.strips = shares(n, rows)
   end
@@ -216,7 +227,7 @@ end
 function registers.open_panel(m, k, target, most, product_types)
   local strips = tile_strips(m, nil, k, target, most, product_types)
     or registers.open_strips(m, k, target, most, false, product_types, false)
-  strips.tall = strips.usual and tall_strips(strips, most) or nil -- not in tiles, nor of weights in scale blocks
+  if strips.usual then strips.tall = tall_strips(strips, most) end -- not in tiles, nor of weights in scale blocks
   return strips
 end
 

@@ -186,7 +186,7 @@ local function by_head(self, op)
   return columns(op, x.first), { x = true }, { heads = own }
 end
 
-rules.rotate, rules.rms_norm, rules.layer_norm = by_head, by_head, by_head
+rules.rotate, rules.hadamard, rules.rms_norm, rules.layer_norm = by_head, by_head, by_head, by_head
 
 -- A scale for each head of a row, and the integers.
 function rules.row_scale(self, op)

@@ -70,10 +70,10 @@ function context.resolve(say, spec)
     if stage.stage == "pool" then say(("output.%d"):format(i), "a pool over rows does not go with a context") end
   end
   local by_part = spec.precision.by_part
-  local multiplied = precision.quantises(spec.cache) and "f32" or spec.cache -- the type of the attention's products
+  local multiplied = precision.cache_bits(spec.cache) and "f32" or spec.cache -- the type of the attention's products
   if spec.cache and by_part.attention and by_part.attention ~= multiplied then
     say("cache", ("%s, but precision says attention = \"%s\"; %s"):format(spec.cache, by_part.attention,
-      spec.cache == multiplied and "both are one choice" or "integers are multiplied as f32"))
+      spec.cache == multiplied and "both are one choice" or "with integers an attention is f32"))
   end
   for i, id in ipairs(spec.generation and spec.generation.stop or {}) do
     if id >= (spec.input.vocab or 0) then

@@ -25,6 +25,8 @@ local fields = {
   factor = { type = "number", min = 1e-6, max = 1e6, default = 1.0 },
   shared = { type = "integer", min = 0, max = 65536, default = 0 },
   shared_gate = { type = "boolean", default = false },
+  scales = { type = "boolean", default = false },
+  own_norms = { type = "boolean", default = false },
 }
 
 local function check(say, key, e)

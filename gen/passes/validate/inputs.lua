@@ -5,7 +5,7 @@ local values = require("passes.validate.values")
 local words = require("common.words")
 
 local known = { "ids", "token_types", "boxes", "shapes", "lengths", "image", "hidden", "features", "query", "key",
-  "value", "memory", "memory_lengths", "memory_key_padding", "head_mask", "pool_mask", "rows", "source_ids",
+  "value", "memory", "memory_lengths", "memory_key_padding", "head_mask", "pool_mask", "marks", "rows", "source_ids",
   "source_token_types", "source_boxes", "source_shapes", "source_lengths",
   "source_image", "source_hidden", "source_features" }
 table.move(masks.members, 1, #masks.members, #known + 1, known)

@@ -11,7 +11,8 @@ local LONGEST = 300 -- characters of a name
 local fields = {
   part = "integer", parts = "parts", groups = "groups", unpair = "boolean", transpose = "boolean", factor = "number",
   plus_one = "boolean", row = "integer", plus = "rule", join = "join",
-  flat = "boolean", times = "rule", grid = "grid", tokens = "integer", smooth = "boolean", count = "integer",
+  flat = "boolean", across = "boolean",
+  times = "rule", grid = "grid", tokens = "integer", smooth = "boolean", count = "integer",
 }
 
 local function is_text(value)

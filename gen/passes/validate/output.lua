@@ -72,6 +72,18 @@ function checks.linear(say, key, stage, rows)
   if rows.spec.context then say(key .. ".kernel", "does not go with a context, as it reads rows that come later") end
 end
 
+function checks.recurrent(say, key, stage, rows)
+  if stage.both and stage.to and stage.to % 2 ~= 0 then
+    say(key .. ".to", ("%d, but an even number goes with both"):format(stage.to))
+  end
+  if stage.to and stage.to > (stage.both and 2048 or 1024) then
+    say(key .. ".to", ("%d, but one LSTM has at most 1024"):format(stage.to))
+  end
+  if rows.pooled then say(key, "the rows were pooled before") end
+  if rows.spec.context then say(key, "does not go with a context, which would have to keep its state") end
+  if rows.spec.input.stage == "qkv" then say(key, "does not go with input = qkv()") end
+end
+
 function checks.attend(say, key, _, rows)
   if rows.pooled then say(key, "the rows were pooled before; one pool is allowed") end
   local spec = rows.spec

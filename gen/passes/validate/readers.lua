@@ -393,7 +393,8 @@ end
 
 read.weights = require("passes.validate.weights").read
 read.input_order = require("passes.validate.weights").reader(scale_blocks.order_words)
-for _, key in ipairs { "ctc", "experts", "late_interaction", "pictures", "precision", "sound", "speech" } do
+for _, key in ipairs { "ctc", "experts", "late_interaction", "pictures", "precision", "sound", "spans", "speech",
+  "streams" } do
   read[key] = require("passes.validate." .. (key == "sound" and "sounds" or key)).reader
 end
 for _, key in ipairs { "generation", "inputs", "names", "rope_scaling" } do

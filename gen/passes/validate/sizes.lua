@@ -166,6 +166,9 @@ function sizes.resolve(say, spec)
     sees = sees or spec.layers > 0 and sees_padding(each, spec.keys_follow, is_of_integers)
   end
   local is_convolved = spec.conv_kernel ~= nil and spec.layers > 0 or spec.positions == "convolution"
+  for _, stage in ipairs(spec.output) do
+    is_convolved = is_convolved or stage.stage == "recurrent" and stage.both and not stage.marked
+  end
   sees = sees or is_convolved and not spec.mask.padding
   spec.pool_mask = mask_of_pools(spec)
   local asks, least = look_at_pools(spec)

@@ -17,6 +17,7 @@ int attn2c_reader_create(const attn2c_descriptor *model, const attn2c_text_facts
   made->facts = facts;
   made->longest = (size_t)facts->calls->sizes->seq;
   made->dimensions = (size_t)facts->dimensions;
+  made->span_options = (attn2c_span_options)ATTN2C_SPANS_USUAL;
   int status = attn2c_text_open(facts->tables, facts->size, ATTN2C_TEXT_JIT, &made->text, message);
   if (status == ATTN2C_OK) status = attn2c_text_work_create(made->text, &made->work);
   if (status == ATTN2C_OK && facts->written)
@@ -38,6 +39,7 @@ void attn2c_reader_destroy(attn2c_reader *reader) {
   attn2c_text_close(reader->text);
   attn2c_prompt_close(&reader->prompt);
   attn2c_padded_close(&reader->padded);
+  attn2c_spans_close(reader->spans);
   if (reader->chat) reader->facts->chat->release(reader->chat);
   free(reader->texts);
   free(reader->tokens);
@@ -89,6 +91,7 @@ int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length,
                          size_t pair_length, size_t most, attn2c_text_tokens *tokens) {
   if ((text == NULL && length > 0) || (pair == NULL && pair_length > 0))
     return fail(reader, ATTN2C_USAGE, "a length without a text");
+  if (reader->facts->spans && !most) return attn2c_spans_encode(reader, text, length, pair, tokens);
   attn2c_text_input input = {
       .text = text ? text : "", .length = text ? length : 0, .pair = pair, .pair_length = pair_length};
   input.language = reader->language;
@@ -248,7 +251,7 @@ static int is_sound(attn2c_reader *reader) {
   const attn2c_entry *primary = attn2c_primary_entry(reader->model);
   for (int i = 0; i < primary->input_count; i++) {
     const int given = i == facts->ids || i == facts->types || i == facts->lengths || i == facts->mask ||
-                      (may_have_prompt(facts) && i == facts->pool_mask) ||
+                      (may_have_prompt(facts) && i == facts->pool_mask) || attn2c_is_marks(facts, i) ||
                       i == attn2c_adapters_input(reader->model);
     if (given) continue;
     snprintf(reader->fault, sizeof reader->fault, "the model takes %s too, which text does not give",
@@ -289,7 +292,7 @@ static void fill(job *job) {
   const attn2c_entry *primary = attn2c_primary_entry(reader->model);
   for (int i = 0; i < primary->input_count; i++)
     job->inputs[i] = i == facts->ids                                   ? ids
-                     : i == facts->types                               ? types
+                     : i == facts->types || attn2c_is_marks(facts, i)  ? types
                      : i == facts->mask                                ? mask
                      : may_have_prompt(facts) && i == facts->pool_mask ? pooled
                      : i == attn2c_adapters_input(reader->model)       ? adapters
@@ -382,4 +385,34 @@ int attn2c_reader_run(attn2c_reader *reader, attn2c_context *context, int64_t ro
   const int answer = reader->facts->output;
   if (!outputs[answer] || !attn2c_text_kept(reader, answer)) return run_whole(reader, context, rows, outputs);
   return attn2c_text_kept_run(reader, context, rows, outputs, run_whole);
+}
+
+int attn2c_reader_spans(attn2c_reader *reader, attn2c_context *context, const char *text, size_t length,
+                        const attn2c_found_span **spans, size_t *count) {
+  const attn2c_text_facts *facts = reader->facts;
+  const int used[] = {facts->output, facts->second, facts->spans->labels};
+  const size_t outputs = (size_t)attn2c_primary_entry(reader->model)->output_count;
+  attn2c_text_tokens tokens;
+  attn2c_reader_begin(reader);
+  int status = attn2c_reader_encode(reader, text, length, NULL, 0, 0, &tokens);
+  if (status == ATTN2C_OK) status = attn2c_reader_add(reader, &tokens);
+  if (status != ATTN2C_OK) return status;
+  void **arrays = calloc(outputs, sizeof *arrays);
+  if (!arrays) status = ATTN2C_MEMORY;
+  for (int i = 0; i < 3 && status == ATTN2C_OK; i++) {
+    const int64_t elements = attn2c_reader_elements(reader, used[i], (int64_t)tokens.length);
+    arrays[used[i]] = attn2c_reserve((size_t)elements * sizeof(float));
+    if (!arrays[used[i]]) status = ATTN2C_MEMORY;
+  }
+  if (status == ATTN2C_OK) status = attn2c_reader_run(reader, context, (int64_t)tokens.length, arrays);
+  if (status == ATTN2C_OK) {
+    const attn2c_span_rows rows = {
+        tokens.ids,      tokens.places,   tokens.sources,  (int64_t)tokens.length,
+        arrays[used[0]], arrays[used[1]], arrays[used[2]], attn2c_reader_elements(reader, used[0], 1)};
+    status = attn2c_spans_find(reader, &rows, spans, count);
+  }
+  if (status == ATTN2C_MEMORY) fail(reader, status, attn2c_strerror(status));
+  for (int i = 0; i < 3 && arrays; i++) attn2c_free(arrays[used[i]]);
+  free(arrays);
+  return status;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "model/text/reader.h"
+#include "model/text/spans.h"
 
 /* Creates a reader. Returns ATTN2C_OK, _MEMORY, or _FORMAT if the tables are damaged or PCRE2 refuses one of
  * their patterns, which the message says; then *reader is NULL. */
@@ -65,3 +66,7 @@ int attn2c_reader_add(attn2c_reader *reader, const attn2c_text_tokens *tokens);
  * rows. A text without tokens has zeros only. Returns ATTN2C_OK, _USAGE if the model has inputs that text
  * does not give, _FORMAT or _MEMORY. */
 int attn2c_reader_run(attn2c_reader *reader, attn2c_context *context, int64_t rows, void *const *outputs);
+
+/* Computes a text, and finds its spans. Returns a status of attn2c_reader_run, or of the functions above. */
+int attn2c_reader_spans(attn2c_reader *reader, attn2c_context *context, const char *text, size_t length,
+                        const attn2c_found_span **spans, size_t *count);

@@ -31,6 +31,13 @@ int attn2c_prompt_add(attn2c_prompt *prompt, attn2c_text_input *input);
  * is at 0. Returns ATTN2C_OK or _MEMORY. */
 int attn2c_prompt_hide(attn2c_prompt *prompt, attn2c_text_tokens *tokens);
 
+/* Which spans are given: those with a larger score than the threshold. The best of spans that overlap stays;
+ * nested: spans within others stay, too; several: a span may have several labels. */
+typedef struct attn2c_span_options {
+  float threshold;
+  int nested, several;
+} attn2c_span_options;
+
 /* A caller's tokenizer, and buffers that grow with its texts. */
 typedef struct attn2c_reader {
   const attn2c_descriptor *model;
@@ -55,7 +62,9 @@ typedef struct attn2c_reader {
   attn2c_text_input windowed; /* the pair whose windows are read, and the tokens that two neighbours share */
   size_t stride;
   int (*stops)(void); /* asked between calls of the model; nonzero stops them. NULL: never stops */
-  char fault[256];    /* reason of the last failure */
+  struct attn2c_span_work *spans; /* labels of texts; NULL until there are any */
+  attn2c_span_options span_options;
+  char fault[256]; /* reason of the last failure */
 } attn2c_reader;
 
 /* An encoded text of a call. */

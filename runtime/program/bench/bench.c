@@ -8,6 +8,7 @@
 #include "program/bench/time.h"
 #include "program/inputs.h"
 #include "program/ranks/program.h"
+#include "program/system.h"
 
 /* Tokens of the sequences that are timed by default in a model of any length, in addition to the most. */
 static const int64_t usual_lengths[] = {8, 32, 128};
@@ -52,11 +53,11 @@ static int verify_in_full(const job *job) {
   if (flops >= ATTN2C_BENCH_FULL_CHECK || arguments->part || arguments->brief) return ATTN2C_OK;
   char *table = NULL;
   size_t size;
-  FILE *stream = open_memstream(&table, &size);
+  FILE *stream = attn2c_program_gather(&table, &size);
   if (stream == NULL) return attn2c_fail(job->message, ATTN2C_MEMORY, "bench: no memory");
   const int status = attn2c_check(job->program, job->opened, job->source, (const void *const *)job->in,
                                   arguments->seed, 0, stream, 0, arguments->path, job->message);
-  fclose(stream);
+  (void)attn2c_program_gathered(stream, &table, &size);
   free(table);
   if (status == ATTN2C_MISMATCH)
     attn2c_say(job->message, "bench: differs from the reference; not timed; '%s check' names the tensor",

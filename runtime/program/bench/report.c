@@ -318,7 +318,7 @@ static void csv_line(const json_t *object, const char *names, FILE *out) {
     const json_t *value = json_object_get(object, name);
     const int is_share = strstr(name, "fraction") || strcmp(name, "share") == 0;
     if (json_is_string(value)) csv_text(json_string_value(value), out);
-    if (json_is_integer(value)) fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    if (json_is_integer(value)) fprintf(out, "%" PRId64, (int64_t)json_integer_value(value));
     if (json_is_real(value)) fprintf(out, "%.*g", is_share ? 4 : 6, json_real_value(value));
     putc(names[length] ? names[length++] : '\n', out);
   }

@@ -2,6 +2,7 @@
  * stream begins with the mark and four numbers: the tokens of the text, of a window, of those that two
  * windows share, and of the vocabulary. Each predicted token follows: its id, then the logits. */
 #include "program/generate/compared.h"
+#include "system/system.h"
 
 #include <errno.h>
 #include <math.h>
@@ -73,7 +74,8 @@ int attn2c_compared_open(const char *path, const attn2c_logits_facts *facts, att
   }
   if (!self || !self->other || !self->divergence)
     return attn2c_fail(message, ATTN2C_MEMORY, "--compare: out of memory");
-  self->in = fopen(path, "rb");
+  const int descriptor = attn2c_system_open(path, O_RDONLY);
+  self->in = descriptor < 0 ? NULL : fdopen(descriptor, "rb");
   if (!self->in) return attn2c_fail(message, ATTN2C_IO, "--compare: %s: %s", path, strerror(errno));
   return read_head(self, message);
 }

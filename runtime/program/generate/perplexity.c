@@ -3,16 +3,15 @@
  * before it; every token but the first of the text is predicted once. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdbool.h>
-#include <unistd.h>
 
 #include "formats/new_file.h"
 #include "program/generate/command.h"
 #include "program/output.h"
 #include "program/generate/compared.h"
 #include "program/inputs.h"
+#include "program/system.h"
 
 enum { PART = 64 }; /* tokens whose logits are kept at a time */
 
@@ -221,7 +220,7 @@ static int open_logits(job *job, const attn2c_arguments *arguments) {
   int status = attn2c_new_file_begin(path, 0, &job->file, job->message);
   job->is_file = status == ATTN2C_OK;
   if (job->is_file)
-    descriptor = fcntl(job->file.file.descriptor, F_DUPFD_CLOEXEC, 0);
+    descriptor = attn2c_system_again(job->file.file.descriptor);
   else if (status == ATTN2C_USAGE)
     status = attn2c_stream_open(path, &job->file.place, &descriptor, job->message);
   if (status != ATTN2C_OK) return status;

@@ -12,7 +12,7 @@ typedef struct {
   int failed; /* 1: there was no memory */
 } schema_text;
 
-void schema_put(schema_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void schema_put(schema_text *text, const char *format, ...) __attribute__((format(ATTN2C_PRINTF, 2, 3)));
 /* Puts a literal of GBNF with these bytes. */
 void schema_put_literal(schema_text *text, const char *bytes, size_t length);
 /* Puts characters of a class of GBNF. */
@@ -34,7 +34,7 @@ typedef struct {
 enum { SCHEMA_DEPTH = 100 };
 
 /* Notes a fault at the path: "NAME: at PATH: ...". Only the first is said. Returns 0. */
-int schema_fault(schema_reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int schema_fault(schema_reader *r, const char *format, ...) __attribute__((format(ATTN2C_PRINTF, 2, 3)));
 /* Does the same for what there is no memory for. */
 int schema_no_memory(schema_reader *r);
 /* Appends a part to the path, and returns the length that it had. */

@@ -1,11 +1,10 @@
 /* paths.c - lists the files that an option names. */
 #include "program/media/paths.h"
 
-#include <dirent.h>
+#include "program/system.h"
+
 #include <errno.h>
-#include <limits.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 static int no_memory(const attn2c_paths *paths, attn2c_message *message) {
   return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for the list of %s", paths->kind->option,
@@ -39,15 +38,24 @@ static int by_bytes(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+typedef struct {
+  attn2c_paths *paths;
+  const char *path;
+  attn2c_message *message;
+} folder_list;
+
+static int add_named(void *context, const char *name) {
+  const folder_list *list = context;
+  if (!has_ending(name, list->paths->kind->endings)) return ATTN2C_OK;
+  return add(list->paths, list->path, name, list->message);
+}
+
 static int add_folder(attn2c_paths *paths, const char *path, attn2c_message *message) {
   const int first = paths->count;
-  int status = ATTN2C_OK;
-  DIR *folder = opendir(path);
-  if (!folder)
+  folder_list list = {paths, path, message};
+  const int status = attn2c_program_names(path, add_named, &list);
+  if (status < 0)
     return attn2c_fail(message, ATTN2C_IO, "%s %s: %s", paths->kind->option, path, strerror(errno));
-  for (struct dirent *entry; status == ATTN2C_OK && (entry = readdir(folder));)
-    if (has_ending(entry->d_name, paths->kind->endings)) status = add(paths, path, entry->d_name, message);
-  closedir(folder);
   if (status != ATTN2C_OK) return status;
   if (paths->count == first)
     return attn2c_fail(message, ATTN2C_FORMAT, "%s %s: no file of this folder ends in %s",
@@ -63,16 +71,16 @@ int attn2c_paths_open(const attn2c_path_kind *kind, const char *const *words, in
   *paths = (attn2c_paths){.kind = kind};
   for (int i = 0; i < count && status == ATTN2C_OK; i++) {
     const char *word = words[i];
-    struct stat facts;
+    attn2c_about facts;
     const int is_input = strcmp(word, "-") == 0;
     if (is_input && inputs++)
       status = attn2c_fail(message, ATTN2C_USAGE, "%s -: given twice, but the standard input has one %s",
                            kind->option, kind->one);
-    else if (!is_input && stat(word, &facts) != 0)
+    else if (!is_input && attn2c_system_about(word, 0, &facts) != 0)
       status = attn2c_fail(message, ATTN2C_IO, "%s %s: %s", kind->option, word, strerror(errno));
     else
-      status = !is_input && S_ISDIR(facts.st_mode) ? add_folder(paths, word, message)
-                                                   : add(paths, "", word, message);
+      status = !is_input && facts.kind == ATTN2C_FOLDER ? add_folder(paths, word, message)
+                                                        : add(paths, "", word, message);
   }
   return status;
 }

@@ -1,8 +1,8 @@
 /* source.c - reads the files of pictures. */
 #include "program/picture/source.h"
+#include "program/system.h"
 
 #include <errno.h>
-#include <unistd.h>
 
 #include "formats/file.h"
 #include "picture/prepare.h"
@@ -27,7 +27,7 @@ static int read_input(uint8_t **bytes, size_t *size, attn2c_message *message) {
                            "standard input: no memory for a picture of more than %zu bytes", *size);
       *bytes = moved;
     }
-    const ssize_t got = read(STDIN_FILENO, *bytes + *size, capacity - *size);
+    const int64_t got = attn2c_program_read(STDIN_FILENO, *bytes + *size, capacity - *size);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return attn2c_fail(message, ATTN2C_IO, "standard input: %s", strerror(errno));
     if (got == 0) return ATTN2C_OK;

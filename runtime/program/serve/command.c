@@ -92,4 +92,4 @@ static const attn2c_server_command command = {
     .options = attn2c_server_options,
     .run = run,
 };
-const attn2c_server_command *const attn2c_the_server = &command;
+const attn2c_server_command *const ATTN2C_DEFINES(attn2c_the_server) = &command;

@@ -1,9 +1,9 @@
 /* http.c - HTTP by libevent's evhttp. A connection without a request takes some 3 KB. All memory of
  * connections together is limited, so clients cannot fill the machine's: libevent then drops connections. */
 #include "program/serve/http.h"
+#include "program/serve/sockets.h"
 #include "system/clock.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -12,15 +12,8 @@
 #include <event2/http_struct.h>
 #include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <sys/eventfd.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 enum {
   MOST_HEADERS = 16 << 10, /* bytes of a request's headers */
@@ -35,7 +28,8 @@ enum {
 /* A request that comes. libevent does not say when a connection ends, and another may get its number. */
 struct coming {
   double begun; /* when its first byte came; 0: there is none */
-  ino_t socket; /* whose it is */
+  evutil_socket_t socket;
+  uint64_t identity; /* of the socket */
 };
 
 struct attn2c_http {
@@ -44,15 +38,14 @@ struct attn2c_http {
   struct evhttp *server;
   struct evconnlistener *listener;
   struct event *wake, *sweep, *again, *signals[2];
-  int waker; /* eventfd */
+  evutil_socket_t waker[2];
   int open, is_ending, signal_count;
   double last; /* when it ends at the latest */
   int most_seconds;
-  struct coming *coming; /* [files] by descriptor */
+  struct coming *coming; /* [files] by the sockets' rows */
   int files;
   char address[128];
-  dev_t device; /* of the socket file */
-  ino_t number;
+  attn2c_socket_file file;
 };
 
 /* An exchange with its parts of libevent. */
@@ -69,7 +62,7 @@ static own_exchange *own(attn2c_exchange *exchange) { return (own_exchange *)exc
 static atomic_size_t allocated;
 
 static void *count(void *memory) {
-  if (memory) atomic_fetch_add(&allocated, malloc_usable_size(memory));
+  if (memory) atomic_fetch_add(&allocated, attn2c_memory_bytes(memory));
   return memory;
 }
 
@@ -82,7 +75,7 @@ static int is_full(size_t bytes) {
 static void *take(size_t bytes) { return is_full(bytes) ? NULL : count(malloc(bytes)); }
 
 static void *retake(void *memory, size_t bytes) {
-  const size_t before = memory ? malloc_usable_size(memory) : 0;
+  const size_t before = memory ? attn2c_memory_bytes(memory) : 0;
   if (bytes > before && is_full(bytes - before)) return NULL;
   void *moved = realloc(memory, bytes);
   if (moved || bytes == 0) atomic_fetch_sub(&allocated, before);
@@ -90,7 +83,7 @@ static void *retake(void *memory, size_t bytes) {
 }
 
 static void give(void *memory) {
-  if (memory) atomic_fetch_sub(&allocated, malloc_usable_size(memory));
+  if (memory) atomic_fetch_sub(&allocated, attn2c_memory_bytes(memory));
   free(memory);
 }
 
@@ -164,7 +157,6 @@ static void handle(struct evhttp_request *request, void *given) {
   const size_t length = evbuffer_get_length(input);
   /* The NUL after the body, so that all of it is in one piece. */
   const char *body = e && evbuffer_add(input, "", 1) == 0 ? (const char *)evbuffer_pullup(input, -1) : NULL;
-  const int file = e ? bufferevent_getfd(evhttp_connection_get_bufferevent(connection)) : -1;
   if (!body) {
     free(e);
     evhttp_send_error(request, HTTP_SERVUNAVAIL, NULL);
@@ -180,7 +172,7 @@ static void handle(struct evhttp_request *request, void *given) {
                                   .body = body,
                                   .length = length,
                                   .seconds = attn2c_http_now()};
-  if (file >= 0 && file < http->files) http->coming[file].begun = 0;
+  http->coming[attn2c_socket_row(bufferevent_getfd(e->stream), http->files)].begun = 0;
   http->open++;
   evhttp_connection_set_closecb(connection, note_gone, e);
   evhttp_request_set_on_complete_cb(request, note_written, e);
@@ -251,7 +243,7 @@ void attn2c_http_write(attn2c_exchange *exchange, const void *piece, size_t leng
   if (!failed) evhttp_send_reply_chunk(e->request, buffer);
   if (buffer) evbuffer_free(buffer);
   /* The end of the connection comes as an event, not within this call. */
-  if (failed) shutdown(bufferevent_getfd(e->stream), SHUT_RDWR);
+  if (failed) attn2c_socket_end(bufferevent_getfd(e->stream));
 }
 
 void attn2c_http_end(attn2c_exchange *exchange) {
@@ -264,14 +256,13 @@ static attn2c_http *serving;
 
 /* Notes when the first byte of a request comes. */
 static void note_bytes(struct evbuffer *input, const struct evbuffer_cb_info *info, void *stream) {
-  const int file = bufferevent_getfd(stream);
+  const evutil_socket_t socket = bufferevent_getfd(stream);
+  const uint64_t identity = serving && info->n_added > 0 ? attn2c_socket_identity(socket) : 0;
   (void)input;
-  struct stat found;
-  if (!serving || info->n_added == 0 || file < 0 || file >= serving->files || fstat(file, &found) != 0)
-    return;
-  struct coming *coming = &serving->coming[file];
-  if (coming->begun > 0 && coming->socket == found.st_ino) return;
-  *coming = (struct coming){attn2c_http_now(), found.st_ino};
+  if (!identity) return;
+  struct coming *coming = &serving->coming[attn2c_socket_row(socket, serving->files)];
+  if (coming->begun > 0 && coming->identity == identity) return;
+  *coming = (struct coming){attn2c_http_now(), socket, identity};
 }
 
 static struct bufferevent *new_stream(struct event_base *base, void *given) {
@@ -291,9 +282,8 @@ static void sweep(evutil_socket_t file, short what, void *given) {
   (void)file, (void)what;
   for (int i = 0; i < http->files; i++) {
     struct coming *coming = &http->coming[i];
-    struct stat found;
     if (coming->begun == 0 || coming->begun > last) continue;
-    if (fstat(i, &found) == 0 && found.st_ino == coming->socket) shutdown(i, SHUT_RDWR);
+    if (attn2c_socket_identity(coming->socket) == coming->identity) attn2c_socket_end(coming->socket);
     coming->begun = 0;
   }
 }
@@ -314,32 +304,19 @@ static void listen_again(evutil_socket_t file, short what, void *given) {
 
 static void note_wake(evutil_socket_t file, short what, void *given) {
   attn2c_http *http = given;
-  uint64_t times;
-  (void)what;
-  if (read(file, &times, sizeof times) == sizeof times) http->options.woken(http->options.context);
+  (void)file, (void)what;
+  if (attn2c_waker_take(http->waker)) http->options.woken(http->options.context);
 }
 
-void attn2c_http_wake(attn2c_http *http) {
-  const uint64_t once = 1;
-  const ssize_t written = write(http->waker, &once, sizeof once);
-  (void)written; /* a counter that is full wakes, too */
-}
-
-/* Removes the socket file, if it is still this server's. */
-static void remove_file(attn2c_http *http) {
-  struct stat found;
-  if (!http->number || lstat(http->options.path, &found) != 0) return;
-  if (found.st_dev == http->device && found.st_ino == http->number) unlink(http->options.path);
-  http->number = 0;
-}
+void attn2c_http_wake(attn2c_http *http) { attn2c_waker_wake(http->waker); }
 
 void attn2c_http_stop(attn2c_http *http) {
   const struct timeval most = {.tv_sec = http->most_seconds};
   if (http->is_ending) return;
   http->is_ending = 1;
-  remove_file(http);
+  attn2c_socket_file_remove(http->options.path, &http->file);
   evconnlistener_disable(http->listener);
-  shutdown(evconnlistener_get_fd(http->listener), SHUT_RDWR);
+  attn2c_socket_end(evconnlistener_get_fd(http->listener));
   if (http->open == 0)
     event_base_loopexit(http->base, NULL);
   else
@@ -355,20 +332,23 @@ static void note_signal(evutil_socket_t number, short what, void *given) {
   attn2c_http_stop(http);
 }
 
-/* Returns a socket that listens on an address, or -1. */
-static int listen_at(const struct sockaddr *address, socklen_t length, const char *name,
-                     attn2c_message *message) {
-  const int on = 1, file = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (file >= 0 && address->sa_family != AF_UNIX) setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (file >= 0 && bind(file, address, length) == 0 && listen(file, BACKLOG) == 0) return file;
+evutil_socket_t attn2c_listen(const struct sockaddr *address, int length, int waiting, const char *name,
+                              attn2c_message *message) {
+  const evutil_socket_t made = (evutil_socket_t)socket(address->sa_family, SOCK_STREAM, 0);
+  if (made >= 0 && evutil_make_socket_closeonexec(made) == 0 && evutil_make_socket_nonblocking(made) == 0) {
+    if (address->sa_family != AF_UNIX) attn2c_socket_claim(made);
+    if (bind(made, address, (socklen_t)length) == 0 && listen(made, waiting) == 0) return made;
+  }
+  const int error = evutil_socket_geterror(made);
   attn2c_say(message, "%s: %s", name,
-             errno == EADDRINUSE ? "another process listens there" : strerror(errno));
-  if (file >= 0) close(file);
+             error == ATTN2C_ADDRESS_IS_TAKEN ? "another process listens there"
+                                              : evutil_socket_error_to_string(error));
+  if (made >= 0) evutil_closesocket(made);
   return -1;
 }
 
 /* Sets *status if the address is none. */
-static int listen_at_port(attn2c_http *http, int *status, attn2c_message *message) {
+static evutil_socket_t listen_at_port(attn2c_http *http, int *status, attn2c_message *message) {
   const attn2c_http_options *o = &http->options;
   const char *host = strcmp(o->host, "localhost") == 0 ? "127.0.0.1" : o->host;
   struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons((uint16_t)o->port)};
@@ -381,56 +361,14 @@ static int listen_at_port(attn2c_http *http, int *status, attn2c_message *messag
     return -1;
   }
   snprintf(http->address, sizeof http->address, is_four ? "%s:%d" : "[%s]:%d", host, o->port);
-  const int file = is_four ? listen_at((struct sockaddr *)&four, sizeof four, http->address, message)
-                           : listen_at((struct sockaddr *)&six, sizeof six, http->address, message);
+  const struct sockaddr *address = is_four ? (struct sockaddr *)&four : (struct sockaddr *)&six;
+  const evutil_socket_t file =
+      attn2c_listen(address, is_four ? sizeof four : sizeof six, BACKLOG, http->address, message);
   socklen_t length = sizeof six; /* the port is at the same place in both */
   if (file < 0 || getsockname(file, (struct sockaddr *)&six, &length) != 0) return file;
   snprintf(http->address, sizeof http->address, is_four ? "http://%s:%d" : "http://[%s]:%d", host,
            ntohs(six.sin6_port));
   return file;
-}
-
-static int listen_at_file(attn2c_http *http, int *status, attn2c_message *message) {
-  const char *path = http->options.path;
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
-  struct stat found;
-  if (*path == '\0' || strlen(path) >= sizeof address.sun_path) {
-    *status = ATTN2C_USAGE;
-    attn2c_say(message, "--unix %s: a path of 1 to %zu bytes is allowed", path, sizeof address.sun_path - 1);
-    return -1;
-  }
-  memcpy(address.sun_path, path, strlen(path) + 1);
-  if (lstat(path, &found) == 0) {
-    const int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const int is_socket = S_ISSOCK(found.st_mode);
-    const int answers = is_socket && connect(file, (struct sockaddr *)&address, sizeof address) == 0;
-    const int is_stale = is_socket && !answers && errno == ECONNREFUSED;
-    if (file >= 0) close(file);
-    if (!is_stale || unlink(path) != 0) {
-      attn2c_say(message, "--unix %s: %s", path,
-                 !is_socket ? "a file that is no socket is there"
-                 : answers  ? "another process listens there"
-                            : strerror(errno));
-      return -1;
-    }
-  }
-  const int file = listen_at((struct sockaddr *)&address, sizeof address, path, message);
-  if (file < 0 || lstat(path, &found) != 0) return file;
-  http->device = found.st_dev, http->number = found.st_ino;
-  snprintf(http->address, sizeof http->address, "unix:%s", path);
-  return file;
-}
-
-/* Raises the number of descriptors to the limit of the system, up to MOST_FILES. Returns their number. */
-static int raise_limit(void) {
-  struct rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
-  if (limit.rlim_cur < limit.rlim_max && limit.rlim_cur < MOST_FILES) {
-    limit.rlim_cur = limit.rlim_max < MOST_FILES ? limit.rlim_max : MOST_FILES;
-    setrlimit(RLIMIT_NOFILE, &limit);
-    getrlimit(RLIMIT_NOFILE, &limit);
-  }
-  return limit.rlim_cur < MOST_FILES ? (int)limit.rlim_cur : MOST_FILES;
 }
 
 /* Makes all that libevent has of the server. */
@@ -448,7 +386,7 @@ static int make(attn2c_http *http) {
   evhttp_set_bevcb(http->server, new_stream, http);
   evhttp_set_gencb(http->server, handle, http);
   evhttp_set_allowed_methods(http->server, 0xffff); /* the caller refuses those that it does not have */
-  http->wake = event_new(http->base, http->waker, EV_READ | EV_PERSIST, note_wake, http);
+  http->wake = event_new(http->base, http->waker[0], EV_READ | EV_PERSIST, note_wake, http);
   http->sweep = event_new(http->base, -1, EV_PERSIST, sweep, http);
   http->again = evtimer_new(http->base, listen_again, http);
   for (int i = 0; i < 2; i++)
@@ -469,13 +407,17 @@ int attn2c_http_create(const attn2c_http_options *options, attn2c_http **made, a
   attn2c_http *http = calloc(1, sizeof *http);
   if (!http) return ATTN2C_MEMORY;
   http->options = *options;
-  http->files = raise_limit();
-  http->coming = calloc((size_t)http->files, sizeof *http->coming);
-  http->waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  int status = http->coming && http->waker >= 0 ? make(http) : ATTN2C_MEMORY;
-  const int file = status != ATTN2C_OK ? -1
-                   : options->path     ? listen_at_file(http, &status, message)
-                                       : listen_at_port(http, &status, message);
+  http->files = attn2c_sockets_begin(MOST_FILES);
+  http->waker[0] = http->waker[1] = -1;
+  if (http->files > 0) http->coming = calloc((size_t)http->files, sizeof *http->coming);
+  int status = http->coming && attn2c_waker_open(http->waker) == 0 ? make(http) : ATTN2C_MEMORY;
+  evutil_socket_t file = -1;
+  if (status == ATTN2C_OK && options->path) {
+    file = attn2c_socket_file_open(options->path, BACKLOG, &http->file, &status, message);
+    snprintf(http->address, sizeof http->address, "unix:%s", options->path);
+  } else if (status == ATTN2C_OK) {
+    file = listen_at_port(http, &status, message);
+  }
   if (status == ATTN2C_OK && file < 0) status = ATTN2C_IO;
   if (status == ATTN2C_OK) {
     http->listener =
@@ -503,13 +445,13 @@ int attn2c_http_open(const attn2c_http *http) { return http->open; }
 void attn2c_http_free(attn2c_http *http) {
   if (!http) return;
   serving = NULL;
-  remove_file(http);
+  attn2c_socket_file_remove(http->options.path, &http->file);
   if (http->server) evhttp_free(http->server); /* with its listener and connections */
   struct event *events[] = {http->wake, http->sweep, http->again, http->signals[0], http->signals[1]};
   for (size_t i = 0; i < sizeof events / sizeof *events; i++)
     if (events[i]) event_free(events[i]);
   if (http->base) event_base_free(http->base);
-  if (http->waker >= 0) close(http->waker);
+  attn2c_waker_close(http->waker);
   free(http->coming);
   free(http);
 }

@@ -1,11 +1,7 @@
 /* media.c - requests with sounds or pictures. */
-#define _GNU_SOURCE
 #include "program/serve/media.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
+#include "formats/new_file.h"
 #include "program/generate/command.h"
 #include "program/inputs.h"
 #include "program/serve/generate/generate.h"
@@ -14,7 +10,7 @@
 #include "program/output.h"
 #include "program/commands.h"
 
-enum { MOST_PARTS = 24, PATH = 32 };
+enum { MOST_PARTS = 24 };
 
 /* The job that is computed; of the engine's thread. */
 static const attn2c_media_job *current;
@@ -42,7 +38,7 @@ int attn2c_media_open(attn2c_server *server, attn2c_message *message) {
   else
     status = attn2c_program_context(server->opened, &media->context);
   if (status != ATTN2C_OK) return attn2c_fail(message, status, "serve: no memory for the arena");
-  const int copy = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+  const int copy = attn2c_system_again(STDERR_FILENO);
   media->notes = copy < 0 ? NULL : fdopen(copy, "w");
   if (media->notes) {
     setvbuf(media->notes, NULL, _IOLBF, 0);
@@ -100,14 +96,17 @@ static int embed(attn2c_media_job *job, attn2c_message *message) {
 
 /* Keeps the first line of a message, in which the paths of files become "file". */
 static void keep_fault(attn2c_media_job *job, char *text) {
-  static const char begin[] = "/proc/self/fd/";
   size_t used = 0;
   text[strcspn(text, "\n")] = '\0';
   for (const char *at = text; *at && used + 5 < sizeof job->fault;) {
-    const size_t length = strlen(begin);
-    if (strncmp(at, begin, length) == 0) {
+    size_t length = 0;
+    for (int i = 0; i < job->count; i++) { /* a path may be the beginning of another */
+      const size_t of_path = strlen(job->files[i].path);
+      if (of_path > length && strncmp(at, job->files[i].path, of_path) == 0) length = of_path;
+    }
+    if (length > 0) {
       memcpy(job->fault + used, "file", 4);
-      used += 4, at += length + strspn(at + length, "0123456789");
+      used += 4, at += length;
     } else {
       job->fault[used++] = *at++;
     }
@@ -116,21 +115,18 @@ static void keep_fault(attn2c_media_job *job, char *text) {
 
 static void compute(attn2c_engine *engine, attn2c_job *const *jobs, int count) {
   attn2c_media_job *job = (attn2c_media_job *)jobs[0];
-  char paths[ATTN2C_MOST_FILES][PATH], text[2000] = "";
+  char text[2000] = "";
   const char *words[ATTN2C_MOST_FILES];
   attn2c_message message = attn2c_message_make(text, sizeof text);
   attn2c_arguments *arguments = &job->arguments;
   (void)engine, (void)count;
-  for (int i = 0; i < job->count; i++) {
-    snprintf(paths[i], PATH, "/proc/self/fd/%d", job->files[i]);
-    words[i] = paths[i];
-  }
+  for (int i = 0; i < job->count; i++) words[i] = job->files[i].path;
   if (&attn2c_the_pictures)
     arguments->images = words, arguments->image_count = job->count;
   else
     arguments->audios = words, arguments->audio_count = job->count;
   arguments->context = job->job.server->media->context;
-  FILE *out = open_memstream(&job->said, &job->length), *notes = fopen("/dev/null", "w");
+  FILE *out = attn2c_program_gather(&job->said, &job->length), *notes = fopen(ATTN2C_NULL_PATH, "w");
   current = job;
   job->status = ATTN2C_MEMORY;
   if (out && notes) job->status = ATTN2C_OK;
@@ -138,7 +134,7 @@ static void compute(attn2c_engine *engine, attn2c_job *const *jobs, int count) {
     job->status = answer(job->job.server->model, arguments, out, notes, &message);
   if (job->status == ATTN2C_OK && job->texts) job->status = embed(job, &message);
   current = NULL;
-  if (out && fclose(out) != 0) job->status = ATTN2C_MEMORY;
+  if (out && attn2c_program_gathered(out, &job->said, &job->length) != 0) job->status = ATTN2C_MEMORY;
   if (notes) fclose(notes);
   keep_fault(job, text);
 }
@@ -159,7 +155,7 @@ static void reply(attn2c_job *given) {
 
 static void free_job(attn2c_job *given) {
   attn2c_media_job *job = (attn2c_media_job *)given;
-  for (int i = 0; i < job->count; i++) close(job->files[i]);
+  for (int i = 0; i < job->count; i++) attn2c_program_scratch_end(&job->files[i]);
   json_decref(job->given);
   json_decref(job->texts);
   free(job->vectors.values);
@@ -172,16 +168,11 @@ static const attn2c_job_kind kind = {
 
 /* Writes a file of a request to memory. Returns 0 after a refusal. */
 static int add_file(attn2c_request *r, attn2c_media_job *job, const void *bytes, size_t length) {
-  size_t done = 0;
-  const int file = memfd_create("request", MFD_CLOEXEC);
-  if (file >= 0) job->files[job->count++] = file;
-  while (file >= 0 && done < length) {
-    const ssize_t written = write(file, (const char *)bytes + done, length - done);
-    if (written <= 0) break;
-    done += (size_t)written;
-  }
+  attn2c_scratch *file = &job->files[job->count];
+  const int is_made = attn2c_program_scratch(file) == 0;
+  job->count += is_made;
   job->job.bytes += length;
-  if (file >= 0 && done == length) return 1;
+  if (is_made && attn2c_write_whole(file->descriptor, bytes, length) == 0) return 1;
   attn2c_http_add_header(r->exchange, "Retry-After", "1");
   attn2c_request_fail(r, 503, NULL, NULL, "no memory for the file");
   return 0;

@@ -4,6 +4,7 @@
 
 #include "base/picture_facts.h"
 #include "program/serve/request.h"
+#include "program/system.h"
 
 /* The data of the parts of sound and of pictures. */
 struct attn2c_serve_media {
@@ -18,10 +19,11 @@ enum { ATTN2C_MOST_FILES = 16, ATTN2C_MOST_MEDIA_TEXTS = 2048 };
 typedef struct attn2c_media_job attn2c_media_job;
 struct attn2c_media_job {
   attn2c_job job;
-  int files[ATTN2C_MOST_FILES], count; /* descriptors */
-  json_t *given;                       /* the fields of the request; of a form, texts */
-  json_t *texts;                       /* the inputs in their order: texts, and null for pictures; or NULL */
-  attn2c_text_vectors vectors;         /* of the texts */
+  attn2c_scratch files[ATTN2C_MOST_FILES];
+  int count;                   /* of files */
+  json_t *given;               /* the fields of the request; of a form, texts */
+  json_t *texts;               /* the inputs in their order: texts, and null for pictures; or NULL */
+  attn2c_text_vectors vectors; /* of the texts */
   attn2c_arguments arguments;
   attn2c_text_word words[1]; /* of the arguments */
   void (*reply)(attn2c_media_job *job);

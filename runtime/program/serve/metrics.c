@@ -1,5 +1,6 @@
 /* metrics.c - a histogram of durations for each route. */
 #include "program/serve/metrics.h"
+#include "program/system.h"
 
 static const double bounds[ATTN2C_METRIC_BOUNDS] = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
                                                     0.25,  0.5,    1,     2.5,  5,     10,   60};
@@ -30,7 +31,7 @@ static void write_one(FILE *out, const char *name, const char *kind, const char 
 char *attn2c_metrics_text(const attn2c_metrics *m, int waiting, int running, int open, size_t bytes,
                           size_t *length) {
   char *text = NULL;
-  FILE *out = open_memstream(&text, length);
+  FILE *out = attn2c_program_gather(&text, length);
   if (!out) return NULL;
   write_head(out, "requests_total", "counter", "Requests that have ended. Status 0: the client has gone.");
   for (int i = 0; i < ATTN2C_METRIC_ROUTES && m->routes[i].route; i++)
@@ -61,5 +62,5 @@ char *attn2c_metrics_text(const attn2c_metrics *m, int waiting, int running, int
   write_one(out, "generated_seconds_total", "counter", "Time of steps that only wrote.",
             1e-9 * (double)m->written_nanoseconds);
   write_one(out, "steps_total", "counter", "Calls of the model for all that write.", (double)m->steps);
-  return fclose(out) == 0 ? text : (free(text), NULL);
+  return attn2c_program_gathered(out, &text, length) == 0 ? text : (free(text), NULL);
 }

@@ -1,6 +1,7 @@
 /* multipart.c - finds the parts of a form with files. */
 #define _GNU_SOURCE
 #include "program/serve/multipart.h"
+#include "program/system.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,18 +1,9 @@
 /* page.c - the page that tries the model in a browser, and the list of routes that it reads. */
 #include "program/serve/server.h"
+#include "system/bytes.h"
 
-/* The page as it is, among the constants. */
-__asm__(".pushsection .rodata\n"
-        ".globl attn2c_page\n"
-        ".hidden attn2c_page\n"
-        "attn2c_page:\n"
-        ".incbin \"program/serve/page.html\"\n"
-        ".globl attn2c_page_end\n"
-        ".hidden attn2c_page_end\n"
-        "attn2c_page_end:\n"
-        ".popsection\n");
-extern const char attn2c_page[] __attribute__((visibility("hidden")));
-extern const char attn2c_page_end[] __attribute__((visibility("hidden")));
+/* The page as it is. */
+ATTN2C_BYTES(attn2c_page, "program/serve/page.html");
 
 /* The policy for a browser: it runs the page's script and style, of these hashes, and calls this server. */
 static const char policy[] =

@@ -129,5 +129,5 @@ static const attn2c_route routes[] = {
     {ATTN2C_HTTP_POST, "/v1/chat/completions", describe, ATTN2C_ERRORS_OPENAI, ATTN2C_TAKES_BYTES, 0, writes},
     {0}};
 
-const attn2c_server_part attn2c_server_picture = {
+const attn2c_server_part ATTN2C_DEFINES(attn2c_server_picture) = {
     .open = attn2c_media_open, .close = attn2c_media_close, .routes = routes, .most_body = (size_t)26 << 20};

@@ -15,12 +15,12 @@ const json_t *attn2c_request_field(const attn2c_request *r, const char *name);
 
 /* Replies with an error as attn2c_serve_refuse does, if no fault was replied before. */
 void attn2c_request_fail(attn2c_request *r, int status, const char *param, const char *code,
-                         const char *format, ...) __attribute__((format(printf, 5, 6)));
+                         const char *format, ...) __attribute__((format(ATTN2C_PRINTF, 5, 6)));
 /* Replies that there is no memory. */
 void attn2c_request_no_memory(attn2c_request *r);
 /* Replies that a field is wrong, and what is allowed. */
 void attn2c_request_refuse(attn2c_request *r, const char *name, const json_t *value, const char *allowed, ...)
-    __attribute__((format(printf, 4, 5)));
+    __attribute__((format(ATTN2C_PRINTF, 4, 5)));
 /* Replies that a field of this name is not supported, if it is given. */
 void attn2c_request_lacks(attn2c_request *r, const char *name, const char *why);
 

@@ -70,9 +70,10 @@ void attn2c_serve_submit(attn2c_server *server, attn2c_exchange *exchange, attn2
 void attn2c_serve_reply(attn2c_exchange *exchange, int status, json_t *body, int failed);
 /* Reply with an error in the form of the exchange's route. param, code: may be NULL. */
 void attn2c_serve_refuse(attn2c_exchange *exchange, int status, const char *param, const char *code,
-                         const char *format, ...) __attribute__((format(printf, 5, 6)));
+                         const char *format, ...) __attribute__((format(ATTN2C_PRINTF, 5, 6)));
 void attn2c_serve_refuse_with(attn2c_exchange *exchange, int status, const char *param, const char *code,
-                              const char *format, va_list values) __attribute__((format(printf, 5, 0)));
+                              const char *format, va_list values)
+    __attribute__((format(ATTN2C_PRINTF, 5, 0)));
 /* Returns the error as JSON text, from malloc; NULL without memory. */
 char *attn2c_serve_error(const attn2c_exchange *exchange, int status, const char *param, const char *code,
                          const char *message);

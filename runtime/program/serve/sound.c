@@ -185,5 +185,5 @@ static const attn2c_route routes[] = {
     {ATTN2C_HTTP_POST, "/predict", attn2c_media_predict, BYTES(ATTN2C_ERRORS_TEI), predicts},
     {0}};
 
-const attn2c_server_part attn2c_server_sound = {
+const attn2c_server_part ATTN2C_DEFINES(attn2c_server_sound) = {
     .open = attn2c_media_open, .close = attn2c_media_close, .routes = routes, .most_body = (size_t)26 << 20};

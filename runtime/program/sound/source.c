@@ -2,14 +2,13 @@
 #include "program/sound/source.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <sndfile.h>
 #include <soxr.h>
-#include <unistd.h>
 
 #include "model/features.h"
 #include "program/output.h"
+#include "program/sound/file.h"
+#include "program/system.h"
 
 /* Numbers of a file, of all channels, that are read at a time; rates that are taken. */
 enum { BLOCK = 1 << 16, LEAST_RATE = 1000, MOST_RATE = 1000000 };
@@ -80,8 +79,8 @@ static int reserve(attn2c_sound_source *source, int64_t more, attn2c_message *me
 
 /* Turns off the standard error: the decoder of MP3 writes there. Returns what turns it on again. */
 static int silence(void) {
-  const int kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-  const int nowhere = kept < 0 ? -1 : open("/dev/null", O_WRONLY | O_CLOEXEC);
+  const int kept = attn2c_system_again(STDERR_FILENO);
+  const int nowhere = kept < 0 ? -1 : attn2c_system_open(ATTN2C_NULL_PATH, O_WRONLY);
   if (nowhere >= 0) dup2(nowhere, STDERR_FILENO), close(nowhere);
   return kept;
 }
@@ -105,7 +104,7 @@ static int check_whole(const attn2c_sound_source *source, attn2c_message *messag
 static int open_file(attn2c_sound_source *source, const char *path, attn2c_message *message) {
   source->info = (SF_INFO){.format = 0};
   const int kept = silence();
-  source->file = sf_open(path, SFM_READ, &source->info);
+  source->file = attn2c_sound_file(path, &source->info);
   const int why = errno;
   end_silence(kept);
   const SF_INFO *info = &source->info;
@@ -203,7 +202,8 @@ static int check_raw(const attn2c_sound_source *source, const uint8_t *bytes, si
 static int read_raw(attn2c_sound_source *source, attn2c_message *message) {
   uint8_t *bytes = (uint8_t *)source->raw;
   if (!attn2c_signals_wait(STDIN_FILENO, 1)) return attn2c_signals_status(message);
-  const ssize_t got = read(STDIN_FILENO, bytes + source->raw_bytes, sizeof source->raw - source->raw_bytes);
+  const int64_t got =
+      attn2c_program_read(STDIN_FILENO, bytes + source->raw_bytes, sizeof source->raw - source->raw_bytes);
   if (got < 0 && errno == EINTR) return ATTN2C_OK;
   if (got < 0) return attn2c_fail(message, ATTN2C_IO, "standard input: %s", strerror(errno));
   const size_t there = source->raw_bytes + (size_t)got;

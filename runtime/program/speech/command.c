@@ -7,6 +7,7 @@
 #include "program/output.h"
 #include "program/sound/cues.h"
 #include "program/speech/job.h"
+#include "program/system.h"
 
 typedef attn2c_speech_job job;
 typedef attn2c_speech_place place;
@@ -91,7 +92,7 @@ static void visit(job *job, place *p) {
 
 /* Opens what a sound writes to: the output if it is its turn, else memory. */
 static int open_output(const job *job, place *p, int is_turn) {
-  p->out = is_turn ? job->out : open_memstream(&p->kept, &p->size);
+  p->out = is_turn ? job->out : attn2c_program_gather(&p->kept, &p->size);
   if (!p->out) return ATTN2C_MEMORY;
   attn2c_cues_begin(job->format, p->out);
   return ATTN2C_OK;
@@ -100,7 +101,7 @@ static int open_output(const job *job, place *p, int is_turn) {
 /* Makes it a place's turn: writes what it has kept. */
 static int take_turn(const job *job, place *p) {
   if (p->out == job->out || !p->out) return ATTN2C_OK;
-  fclose(p->out);
+  (void)attn2c_program_gathered(p->out, &p->kept, &p->size);
   fwrite(p->kept, 1, p->size, job->out);
   free(p->kept);
   p->kept = NULL, p->out = job->out;
@@ -182,7 +183,7 @@ static void close_job(job *job) {
   for (int32_t i = 0; job->places && i < job->place_count; i++) {
     place *p = &job->places[i];
     if (p->number >= 0 && p->out && p->out != job->out) {
-      fclose(p->out);
+      (void)attn2c_program_gathered(p->out, &p->kept, &p->size);
       free(p->kept);
     }
     end_sound(p);

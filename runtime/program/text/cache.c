@@ -1,14 +1,13 @@
 /* cache.c - keeps embeddings of texts in a file. A text is known by its length and two hashes. */
 #include "program/text/cache.h"
 
-#include <sys/stat.h>
-
 #include "base/checksum.h"
 #include "formats/fields.h"
 #include "formats/npy.h"
 #include "measure/timing.h"
 #include "model/model.h"
 #include "packing/packed_header.h"
+#include "system/system.h"
 
 enum { FOOTER = 512, MAGIC = 24, VERSION = 1 };
 
@@ -187,7 +186,7 @@ static int read_file(attn2c_cache *cache, const attn2c_file *file, attn2c_messag
 
 int attn2c_cache_open(const char *path, const attn2c_model *model, const attn2c_reader *reader, int64_t width,
                       attn2c_cache **cache, const char **why, attn2c_message *message) {
-  struct stat found;
+  attn2c_about found;
   attn2c_file file;
   int status = ATTN2C_OK;
   *why = NULL;
@@ -196,7 +195,7 @@ int attn2c_cache_open(const char *path, const attn2c_model *model, const attn2c_
   (*cache)->path = path, (*cache)->width = width;
   make_footer(*cache, model, reader);
   status = attn2c_file_check(path, message);
-  if (status != ATTN2C_OK || stat(path, &found) != 0) return status;
+  if (status != ATTN2C_OK || attn2c_system_about(path, 0, &found) != 0) return status;
   status = attn2c_file_open(path, &file, message);
   if (status != ATTN2C_OK) return status;
   status = read_file(*cache, &file, message);

@@ -14,6 +14,7 @@
 #include "program/text/meaning.h"
 #include "program/text/pairing.h"
 #include "program/text/rank.h"
+#include "program/text/spans.h"
 #include "program/answers/similar.h"
 
 /* Limits of the lines that are computed together: their number and their bytes. */
@@ -121,8 +122,10 @@ static int check_usage(job *job) {
   if (job->prints && answer == ATTN2C_ANSWER_SPAN && arguments->pair_count == 0)
     faults[count++] = "run: --text gives questions; --text-pair with the text that has the answer is needed";
   if (arguments->answers >= ATTN2C_ANSWERS_SRT) faults[count++] = "--format srt and vtt: go with --audio";
-  if (arguments->answers == ATTN2C_ANSWERS_NPY && answer == ATTN2C_ANSWER_SPAN)
-    faults[count++] = "--format npy: this model's answers are two arrays; --output NAME=F.npy writes each";
+  if (arguments->answers == ATTN2C_ANSWERS_NPY &&
+      (answer == ATTN2C_ANSWER_SPAN || answer == ATTN2C_ANSWER_SPANS))
+    faults[count++] =
+        "--format npy: this model's answers are several arrays; --output NAME=F.npy writes each";
   if (arguments->answers == ATTN2C_ANSWERS_NPY && isatty(STDOUT_FILENO))
     faults[count++] = "--format npy: the standard output is a terminal; give a file or a pipe";
   const int lacks = attn2c_lacks_weights(job->model, arguments->weights, "run", job->message);
@@ -161,13 +164,8 @@ static int open_model(job *job, FILE *notes) {
   return status;
 }
 
-static int is_answer(const job *job, int output) {
-  return output == job->facts->output ||
-         (job->facts->answer == ATTN2C_ANSWER_SPAN && output == job->facts->second);
-}
-
 static int is_wanted(const job *job, int output) {
-  return attn2c_arrays_wants(job->arrays, output) || (job->prints && is_answer(job, output));
+  return attn2c_arrays_wants(job->arrays, output) || (job->prints && attn2c_answer_reads(job->facts, output));
 }
 
 static void forget_lines(job *job) {
@@ -469,7 +467,8 @@ static int set_reader(job *job) {
   const int count = job->arguments->dimensions;
   if (count > 0 && attn2c_reader_dimensions(job->reader, (size_t)count) != ATTN2C_OK)
     return attn2c_fail(job->message, ATTN2C_USAGE, "--dimensions %d: %s", count, job->reader->fault);
-  return choose_prompt(job, 1);
+  const int status = attn2c_spans_asked(job->reader, job->arguments, job->message);
+  return status == ATTN2C_OK ? choose_prompt(job, 1) : status;
 }
 
 static int run_job(job *job, FILE *notes) {

@@ -1,8 +1,6 @@
 /* generate_chat.c - the command `chat`. Each turn is written by the model's chat template with all turns
  * before it; the model reads what it does not keep already. */
-#define _GNU_SOURCE
 #include <errno.h>
-#include <signal.h>
 
 #include "generate/text_writer.h"
 #include "program/generate/command.h"
@@ -10,6 +8,7 @@
 #include "program/generate/options.h"
 #include "program/grammar/open.h"
 #include "program/inputs.h"
+#include "program/system.h"
 #include "program/text/generate.h"
 #include "program/text/generate_turns.h"
 
@@ -43,12 +42,8 @@ static int is_interrupted(void) { return interrupted; }
 /* Ctrl-C ends what is going on: an answer, or a line that is typed. SIGTERM ends the chat after it, and a
  * second one at once. Reading is not restarted. */
 static void catch_interrupts(void) {
-  static const int numbers[] = {SIGINT, SIGTERM};
-  for (int i = 0; i < 2; i++) {
-    struct sigaction old, action = {.sa_handler = note_interrupt, .sa_flags = i ? SA_RESETHAND : 0};
-    if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN) continue;
-    sigaction(numbers[i], &action, NULL);
-  }
+  attn2c_program_signal(SIGINT, note_interrupt, 0, 0);
+  attn2c_program_signal(SIGTERM, note_interrupt, 1, 0);
 }
 
 /* Returns the status of a chat that a signal ends. */

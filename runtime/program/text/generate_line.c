@@ -1,12 +1,11 @@
 /* generate_line.c - lines by libedit, or as they are. libedit is loaded when a chat begins, so that a
  * program also runs where it is not installed; its functions and numbers are as in its histedit.h, version
- * 2. A static program has no editor. */
-#define _GNU_SOURCE
+ * 2. A static program has no editor, and Windows' consoles have their own. */
 #include "program/text/generate.h"
+#include "program/system.h"
 
 #include <errno.h>
 #include <locale.h>
-#include <unistd.h>
 #ifndef ATTN2C_STATIC
 #include <dlfcn.h>
 #endif
@@ -132,9 +131,9 @@ attn2c_chat_state attn2c_line_reader_next(attn2c_line_reader *reader, const char
     fflush(stdout);
   }
   errno = 0;
-  const ssize_t count = getline(&reader->line, &reader->capacity, stdin);
+  int is_ended;
+  const int64_t count = attn2c_program_line(&reader->line, &reader->capacity, &is_ended);
   if (count >= 0) return cut(reader->line, (size_t)count, line, length);
-  if (feof(stdin)) return ATTN2C_CHAT_END;
-  clearerr(stdin);
+  if (is_ended) return ATTN2C_CHAT_END;
   return errno == EINTR ? ATTN2C_CHAT_INTERRUPTED : ATTN2C_CHAT_FAULT;
 }

@@ -80,8 +80,10 @@ attn2c_view_of_text *attn2c_group_view(attn2c_text_group *group, int number) {
   const int output = facts->output;
   const attn2c_tensor *tensor = &group->reader->model->tensors[entry_of(group)->outputs[output]];
   view->values = view->cached ? view->cached : attn2c_group_values(group, output, view->slot);
-  if (facts->answer == ATTN2C_ANSWER_SPAN)
+  if (facts->answer == ATTN2C_ANSWER_SPAN || facts->answer == ATTN2C_ANSWER_SPANS)
     view->second = attn2c_group_values(group, facts->second, view->slot);
+  if (facts->answer == ATTN2C_ANSWER_SPANS)
+    view->third = attn2c_group_values(group, facts->spans->labels, view->slot);
   view->rank = tensor->rank;
   view->has_rows = facts->calls->outputs[output].rows >= 0;
   view->width = 1;

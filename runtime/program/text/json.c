@@ -1,5 +1,6 @@
 /* json.c - writes answers as JSON, one object a line. */
 #include "program/text/meaning.h"
+#include "program/text/spans.h"
 
 #include "program/answers/json_line.h"
 
@@ -103,6 +104,8 @@ static int add_answer(const attn2c_view_of_text *view, attn2c_pick *picks, json_
     return add_span(view, object);
   case ATTN2C_ANSWER_LEXICAL:
     return add_lexical(view, object);
+  case ATTN2C_ANSWER_SPANS:
+    return json_object_set_new(object, "spans", attn2c_spans_json(view));
   case ATTN2C_ANSWER_MASKED:
     return json_object_set_new(object, "masks", json_rows(view, picks));
   default:

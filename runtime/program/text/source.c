@@ -3,11 +3,9 @@
 #include "program/text/source.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "program/output.h"
+#include "program/system.h"
 
 #define READ_BYTES   ((size_t)1 << 16)
 #define LONGEST_LINE ((size_t)1 << 30)
@@ -35,10 +33,10 @@ struct attn2c_text_source {
 };
 
 static int is_stream(const attn2c_text_word *word) {
-  struct stat found;
+  attn2c_about found;
   if (word->kind != ATTN2C_TEXT_ANY) return word->kind == ATTN2C_TEXT_FILE;
   if (strcmp(word->word, "-") == 0) return 1;
-  return stat(word->word, &found) == 0 && !S_ISDIR(found.st_mode);
+  return attn2c_system_about(word->word, 0, &found) == 0 && found.kind != ATTN2C_FOLDER;
 }
 
 /* True if a word may be meant as a file: it has no blank, and a slash or an extension. */
@@ -65,12 +63,13 @@ static void note_words(const attn2c_arguments *arguments, const stream *s, FILE 
  * read, which is reported when it is opened. */
 static int64_t count_file(const char *path) {
   static const size_t size = READ_BYTES;
-  struct stat found;
+  attn2c_about found;
   int64_t lines = 0;
   char *bytes = malloc(size), last = '\n';
-  const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  const int descriptor = attn2c_system_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
   ssize_t count = -1;
-  if (bytes && descriptor >= 0 && fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode)) {
+  if (bytes && descriptor >= 0 && attn2c_system_about_open(descriptor, &found) == 0 &&
+      found.kind == ATTN2C_REGULAR) {
     while ((count = read(descriptor, bytes, size)) > 0) {
       for (const char *at = bytes; (at = memchr(at, '\n', (size_t)(bytes + count - at))); at++) lines++;
       last = bytes[count - 1];
@@ -186,7 +185,7 @@ static const char *keep(attn2c_text_source *source, const char *bytes, size_t le
 
 static int stream_begin(stream *s, const char *word, attn2c_message *message) {
   const int is_input = strcmp(word, "-") == 0 && s->words[s->at].kind != ATTN2C_TEXT_STRING;
-  s->descriptor = is_input ? STDIN_FILENO : open(word, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  s->descriptor = is_input ? STDIN_FILENO : attn2c_system_open(word, O_RDONLY | O_NOCTTY);
   s->file = is_input ? "standard input" : word;
   s->number = 0;
   s->is_ended = 0;
@@ -209,9 +208,10 @@ static int stream_fill(stream *s, attn2c_message *message) {
     }
     s->bytes = moved, s->capacity = capacity;
   }
-  ssize_t count;
-  do count = read(s->descriptor, s->bytes + s->end, s->capacity - s->end);
+  int64_t count;
+  do count = attn2c_program_read(s->descriptor, s->bytes + s->end, s->capacity - s->end);
   while (count < 0 && errno == EINTR && !attn2c_signal());
+  if (count < 0 && errno == EINTR) count = 0;
   if (count < 0) return attn2c_fail(message, ATTN2C_IO, "%s: %s", s->file, strerror(errno));
   s->end += (size_t)count;
   s->is_ended = count == 0;

@@ -47,6 +47,12 @@ const float *attn2c_view_next(const attn2c_view_of_text *view) {
   return view->rank == 3 ? view->values + (view->length - 1) * view->width : view->values;
 }
 
+int attn2c_answer_reads(const attn2c_text_facts *facts, int output) {
+  const int is_span = facts->answer == ATTN2C_ANSWER_SPAN || facts->answer == ATTN2C_ANSWER_SPANS;
+  return output == facts->output || (is_span && output == facts->second) ||
+         (facts->answer == ATTN2C_ANSWER_SPANS && output == facts->spans->labels);
+}
+
 /* Probabilities are within each window, and its token for no answer counts, as in transformers'
  * pipeline. */
 void attn2c_view_find(const attn2c_view_of_text *view, attn2c_found *best) {

@@ -24,15 +24,15 @@ typedef struct attn2c_view_of_text {
   attn2c_text_place *places;
   uint8_t *sources;
   size_t removed;
-  int is_last;                  /* 1: the last window of its text, or its only one */
-  attn2c_found found;           /* the best answer to a question, over all windows */
-  const float *values, *second; /* scores of the answer's outputs */
-  int is_query;                 /* 1: a query of late interaction */
-  int has_rows;                 /* 1: the answer has a row for each token */
-  int64_t width;                /* numbers in a row */
-  int rank;                     /* rank of the answer's output */
-  int top;                      /* number of best labels or tokens that are wanted */
-  int has_top;                  /* 1: the user gave --top */
+  int is_last;                          /* 1: the last window of its text, or its only one */
+  attn2c_found found;                   /* the best answer to a question, over all windows */
+  const float *values, *second, *third; /* of the answer's outputs */
+  int is_query;                         /* 1: a query of late interaction */
+  int has_rows;                         /* 1: the answer has a row for each token */
+  int64_t width;                        /* numbers in a row */
+  int rank;                             /* rank of the answer's output */
+  int top;                              /* number of best labels or tokens that are wanted */
+  int has_top;                          /* 1: the user gave --top */
 } attn2c_view_of_text;
 
 /* Returns the labels of a text or a token, without their scores. */
@@ -49,6 +49,9 @@ const char *attn2c_view_source(const attn2c_view_of_text *view, int64_t row, siz
 
 /* Returns the scores of the next token. */
 const float *attn2c_view_next(const attn2c_view_of_text *view);
+
+/* True if an answer is made from this output. */
+int attn2c_answer_reads(const attn2c_text_facts *facts, int output);
 
 /* Replaces *best by the best span of a window if that one is better, or if *best has none. */
 void attn2c_view_find(const attn2c_view_of_text *view, attn2c_found *best);

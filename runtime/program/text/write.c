@@ -1,6 +1,7 @@
 /* write.c - writes answers as text: one line a text, with tabs between its fields. Answers about each
  * token have one line a token, and an empty line after each text. */
 #include "program/text/meaning.h"
+#include "program/text/spans.h"
 
 #include "program/answers/json_line.h"
 
@@ -95,6 +96,8 @@ int attn2c_write_text(const attn2c_view_of_text *view, attn2c_pick *picks, FILE 
     break;
   case ATTN2C_ANSWER_LEXICAL:
     return write_lexical(view, out);
+  case ATTN2C_ANSWER_SPANS:
+    return attn2c_spans_write(view, out);
   default:
     for (int64_t row = 0; row < view->length; row++) {
       if (!attn2c_view_has_row(view, row)) continue;

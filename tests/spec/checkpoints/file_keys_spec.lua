@@ -44,6 +44,8 @@ local accesses = {
   { "sentence_bert_config.json", "", { ["checkpoints/sentence.lua"] = { "limits%.([%l_]+)" } } },
   { "config_sentence_transformers.json", "", { ["checkpoints/sentence.lua"] = { "settings or {}%)%.([%l_]+)",
     'settings or {}, "([%l_]+)"', "settings%.([%l_]+)" } } },
+  { "gliner_config.json", "", { ["checkpoints/spans.lua"] = { 'count%(config, "([%l_]+)"', 'own, "([%l_]+)"',
+    'token%("([%l_]+)"' } } },
   { "GGUF", "tokenizer.ggml.", { ["text/gguf.lua"] = { 'value_of%(file, "([%l_.]+)"', 'list_of%(file, "([%l_.]+)"',
     'id_of%(file, self, "([%l_.]+)"', 'wanted%("([%l_.]+)"', 'tokenizer%.ggml%.([%l_]+)"%]' } } },
   { "GGUF", "{arch}.", { ["checkpoints/gguf.lua"] = { '[^(]number%("([%l_.]+)"', 'name %.%. "%.([%l_.]+)"%]',

@@ -174,7 +174,8 @@ local function rope_cases(kv, of_40)
 end
 
 -- Default of pad_token_id, by scheme.
-local pads = { gemma = 0, gemma2 = 0, gemma3 = 0, gemma4 = 0, glm4 = 151329, internlm3 = 2, olmo2 = 1, olmo3 = 1,
+local pads = { gemma = 0, gemma2 = 0, gemma3 = 0, gemma3n = 0, gemma4 = 0,
+  glm4 = 151329, internlm3 = 2, olmo2 = 1, olmo3 = 1,
   opt = 1, phi3 = 32000, smollm3 = 128004 }
 
 local function rope_classes(scheme, mask)

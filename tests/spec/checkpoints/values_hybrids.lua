@@ -1,4 +1,4 @@
--- values_hybrids: the part of values for families whose layers differ in kind: LFM2 and Gemma 4. Returns a function
+-- values_hybrids: the part of values for families whose layers differ in kind: LFM2, Gemma 3n and 4. Returns a function
 -- that returns them by model_type. Defaults are those of transformers 5.24.
 local json = require("common.json")
 
@@ -12,7 +12,8 @@ return function(values)
     local result = { layers = NONE }
     for i = 1, 40 do
       for key in pairs { ["mask.1"] = 1, ["mask.window"] = 1, head_dim = 1, kv_heads = 1, rope_theta = 1, values = 1,
-        ["rope_scaling.type"] = 1, ["rope_scaling.rotated"] = 1, ["rope_scaling.factor"] = 1, experts = 1 } do
+        ["rope_scaling.type"] = 1, ["rope_scaling.rotated"] = 1, ["rope_scaling.factor"] = 1, experts = 1,
+        gate_sparsity = 1, keys_of = 1, d_ff = 1 } do
         result[("layers.%d.%s"):format(i, key)] = NONE
       end
       for key, value in pairs(i <= count and of_layer(i) or {}) do result[("layers.%d.%s"):format(i, key)] = value end
@@ -130,6 +131,10 @@ return function(values)
   local causal = tied("gemma4", padded)
   local model = d.classes("gemma4", { "Model" }).Model
 
+  local mixture = { enable_moe_block = true, num_experts = 5, top_k_experts = 2, moe_intermediate_size = 704 }
+  local of_mixture = { ["experts.count"] = 5, ["experts.used"] = 2, ["experts.d_ff"] = 704, ["experts.shared"] = 9216,
+    ["experts.own_norms"] = true, ["experts.scales"] = true }
+
   families.gemma4_text = {
     base = gemma4,
     cases = {
@@ -162,6 +167,13 @@ return function(values)
       pair({ per_layer_config = { ["1"] = { head_dim = 64, num_key_value_heads = 1 } } },
         plus(full, { head_dim = 64, kv_heads = 1, ["rope_scaling.rotated"] = 16 })),
       { { hidden_size_per_layer_input = 0 }, { layer_inputs = NONE } },
+      { mixture, of_mixture }, { plus(mixture, { num_experts = 7 }), plus(of_mixture, { ["experts.count"] = 7 }) },
+      case(plus(mixture, { num_kv_shared_layers = 2, use_double_wide_mlp = true, layer_types = { "sliding_attention",
+        "full_attention", "sliding_attention", "full_attention" } }), 4, function(i)
+        local wide = { keys_of = i - 3, d_ff = 18432, ["experts.count"] = 5, ["experts.used"] = 2,
+          ["experts.d_ff"] = 704, ["experts.shared"] = 18432, ["experts.own_norms"] = true, ["experts.scales"] = true }
+        return plus(i % 2 == 1 and d.sliding(512) or full, i > 2 and wide or {})
+      end, of_mixture),
       case({ num_kv_shared_layers = 2, use_double_wide_mlp = true, layer_types = { "sliding_attention",
         "full_attention", "sliding_attention", "full_attention" } }, 4, function(i)
         local shared = i > 2 and { keys_of = i - 3, d_ff = 18432 } or {}
@@ -169,6 +181,73 @@ return function(values)
       end),
     },
     classes = { Model = model, TextModel = model, ForCausalLM = causal, ForConditionalGeneration = causal },
+  }
+
+  -- Gemma 3n: every fifth layer has no window, the first ten have sparse gates, the last fifteen share keys.
+  local function fifths(window)
+    return listed(35, function(i)
+      local own = i % 5 == 0 and { rope_theta = 1e6 } or window and d.sliding(window) or {}
+      return plus(own, { gate_sparsity = i <= 10 and 0.95 or nil,
+        keys_of = i > 20 and (i % 5 == 0 and 19 or 18) or nil })
+    end)
+  end
+  -- The names of the layers' tables, in which tokens from `count` on have the first row; 0: no such names.
+  local function names_of(count)
+    local result, path = { names = "gemma3n", ["names.1"] = NONE }, "names.input.layers_tokens.weight."
+    if count > 0 then result = { names = NONE, ["names.1"] = "gemma3n" } end
+    for i, prefix in ipairs { "model.", "model.language_model.", "" } do
+      local name = prefix .. "embed_tokens_per_layer.weight"
+      for piece = 1, 2 do result[("%s%d.%d"):format(path, piece, i)] = count > 0 and name or NONE end
+    end
+    result[path .. "join"], result[path .. "1.count"] = count > 0 and "rows" or NONE, count > 0 and count or NONE
+    result[path .. "2.row"] = count > 0 and 0 or NONE
+    return result
+  end
+  local two = { num_kv_shared_layers = 0, layer_types = { "sliding_attention", "full_attention" } }
+  local function of_two(config, of_first, more, of_second)
+    return case(plus(two, config), 2, function(i)
+      return i == 1 and plus(d.sliding(512), of_first or {}) or plus({ rope_theta = 1e6 }, of_second or {})
+    end, more)
+  end
+  local padded_too = plus(names_of(262144), { mask = "causal padding", ["output.2.softcap"] = 30.0 })
+  for i = 1, 35 do if i % 5 ~= 0 then padded_too[("layers.%d.mask.2"):format(i)] = "padding" end end
+  local writer, states = tied("gemma3n", padded_too), { plus(model[1], names_of(262144)) }
+
+  families.gemma3n_text = {
+    base = like(d.without_bias {}, plus(plus(fifths(512), names_of(262144)), { d_model = 2048, heads = 8, kv_heads = 2,
+      d_ff = 16384, activation = "gelu_tanh", norm = "sandwich", scale = 1.0, qk_norm = "heads", values = "normed",
+      layer_inputs = 256, residual_rank = 64, ["streams.count"] = 4, ["streams.active"] = 0, ["streams.scaled"] = true,
+      ["input.vocab"] = 262400, ["input.scale"] = math.sqrt(2048) })),
+    cases = {
+      { { vocab_size = 99, vocab_size_per_layer_input = 99 }, plus({ ["input.vocab"] = 99 }, names_of(0)) },
+      { { vocab_size_per_layer_input = 70 }, names_of(70) },
+      { { hidden_size = 4096 }, { d_model = 4096, d_ff = NONE, head_dim = 256, ["input.scale"] = 64.0 } },
+      { { intermediate_size = 100 }, { d_ff = 100 } },
+      of_two({ intermediate_size = { 100, 200 } }, {}, { d_ff = 100 }, { d_ff = 200 }),
+      of_two({ intermediate_size = { 100, 100 } }, {}, { d_ff = 100 }),
+      { { num_attention_heads = 16 }, { heads = 16, head_dim = 256 } },
+      { { num_key_value_heads = 4 }, { kv_heads = 4 } },
+      { { head_dim = 128 }, { head_dim = 128 } },
+      { { hidden_activation = "relu" }, { activation = "relu" } },
+      { { max_position_embeddings = 40 }, plus(fifths(nil), { seq = 40 }) },
+      { { rms_norm_eps = 1e-4 }, { eps = 1e-4 } },
+      { { tie_word_embeddings = false }, {} }, d.bias_case,
+      { { sliding_window = 5 }, fifths(5) }, { { sliding_window = json.null }, fifths(nil) },
+      { { final_logit_softcapping = 20.0 }, {} },
+      { { hidden_size_per_layer_input = 16 }, { layer_inputs = 16 } },
+      { { laurel_rank = 8 }, { residual_rank = 8 } },
+      { { altup_num_inputs = 2 }, { ["streams.count"] = 2 } }, { { altup_active_idx = 1 }, { ["streams.active"] = 1 } },
+      { { altup_correct_scale = false }, { ["streams.scaled"] = false } },
+      of_two({}), of_two({ activation_sparsity_pattern = { 0.5, 0.0 } }, { gate_sparsity = 0.5 }),
+      of_two({ rope_theta = 500.0 }, {}, {}, { rope_theta = 500.0 }),
+      of_two({ rope_local_base_freq = 50.0 }, {}, { rope_theta = 50.0 }),
+      of_two({ rope_scaling = { rope_type = "linear", factor = 2.0 } }, {}, {}, { ["rope_scaling.type"] = "linear",
+        ["rope_scaling.factor"] = 2.0 }),
+      of_two({ rope_parameters = { sliding_attention = { rope_theta = 300.0, rope_type = "default" },
+        full_attention = { rope_theta = 600.0, rope_type = "default" } } }, {}, { rope_theta = 300.0 },
+        { rope_theta = 600.0 }),
+    },
+    classes = { Model = states, TextModel = states, ForCausalLM = writer, ForConditionalGeneration = writer },
   }
   return families
 end

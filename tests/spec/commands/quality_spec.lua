@@ -373,7 +373,7 @@ describe("the cost of two variants", function()
       turns = turns + (program == "plain" and 1 or 0)
       local ms = program == "plain" and 4 or 1
       return 0, dkjson.encode { entry = "e", ms_min = turns > busy and ms or 2 * ms, ms_median = turns > busy and ms
-        or 3 * ms, weight_bytes = 1, arena_bytes = 1 }
+        or 3 * ms, weight_bytes = 1, arena_bytes = 1, state_bytes = program == "plain" and 8 or 2 }
     end)
     return found, turns
   end
@@ -381,7 +381,7 @@ describe("the cost of two variants", function()
   it("is timed twice, and again where other work disturbs that, which is said at last", function()
     for busy, wanted in pairs { [0] = 2, 3, 4, 5 } do
       local found, turns = measured(busy)
-      assert.same({ wanted, 1, 4 }, { turns, found.ms, found.ms_f32 })
+      assert.same({ wanted, 1, 4, 2, 8 }, { turns, found.ms, found.ms_f32, found.state_bytes, found.state_bytes_f32 })
       assert.is_nil(found.disturbed)
     end
     local found, turns = measured(9)

@@ -11,6 +11,9 @@ local function program(number)
   return helper.file("\x7fELF\2\1\1" .. ("\0"):rep(9) .. string.pack("<I2I2", 2, number), "program")
 end
 
+-- The head of a program for Windows.
+local windows = "MZ\x90\0\3" .. ("\0"):rep(20)
+
 local function there(name) return "/bin/" .. name end
 local function no_static(name) return name:find("-static", 1, true) and "/bin/" .. name or nil end
 local function nowhere() return nil end
@@ -50,5 +53,12 @@ describe("a built program", function()
           fault.lines[1])
       end
     end
+  end)
+
+  it("for Windows is started by wine", function()
+    local path = helper.file(windows, "program.exe")
+    assert.same({ "/bin/wine", path, "check" }, emulator.words({ path, "check" }, there))
+    assert.matches("program.exe: is for Windows, which this machine does not run; wine does, of Debian's package wine$",
+      helper.fault(emulator.words, { path }, nowhere).lines[1])
   end)
 end)

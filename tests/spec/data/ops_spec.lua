@@ -2,6 +2,7 @@
 local helper = require("tests.spec.helper")
 local ops = require("data.ops")
 local visible = require("data.visible")
+local words = require("common.words")
 
 local function tensor(...) return { shape = { ... }, type = "f32" } end
 
@@ -139,6 +140,12 @@ describe("ops.make", function()
     assert.same({ { 2, 3, 8 }, 2 * 2 * 3 * 8 * 4 }, { columns.shape, columns.flops })
   end)
 
+  it("counts the products of an LSTM's state", function()
+    local states = ops.make("recurrent", "output", { x = tensor(2, 3, 40), weight = tensor(10, 20),
+      marks = tensor(2, 3) }, { directions = 2 })
+    assert.same({ { 2, 3, 10 }, 2 * 2 * 3 * 2 * 20 * 5 }, { states.shape, states.flops })
+  end)
+
   it("joins rows of each sequence, and rows that all sequences share", function()
     local function shape(a, b, zeros)
       return ops.make("join", "s", { a = a, b = b }, { batch = 2, zeros = zeros }).shape
@@ -181,6 +188,7 @@ describe("ops.make", function()
       { "softmax_rows", { x = x }, {}, { 2, 3, 5 } },
       { "log_softmax", { x = tensor(2, 5) }, {}, { 2, 5 } },
       { "rotate", { x = x, cosines = tensor(3, 1), sines = tensor(3, 1) }, { heads = 1, pairs = true }, { 2, 3, 5 } },
+      { "hadamard", { x = tensor(2, 3, 8) }, { heads = 2, block = 4 }, { 2, 3, 8 } },
       { "additive_scores", { q = tensor(2, 3, 8), k = tensor(2, 6, 8), score = tensor(4, 2) }, additive,
         { 2, 4, 3, 6 } },
       { "add_distance", { scores = square, table = tensor(4, 8) }, {}, { 2, 4, 3, 6 } },
@@ -236,12 +244,16 @@ describe("ops.make", function()
         { 2, 3, 5 } },
       { "share", { x = x }, { eps = 1e-20 }, { 2, 3, 5 } },
       { "gate_rows", { a = x, b = tensor(2, 3, 1) }, {}, { 2, 3, 5 } },
+      { "gate_rows", { a = x, b = tensor(2, 3, 9) }, { column = 8 }, { 2, 3, 5 } },
+      { "row_length", { x = x }, {}, { 2, 3, 1 } },
+      { "sparsify", { x = x }, { factor = 1.5 }, { 2, 3, 5 } },
       { "group_rows", { chosen = tensor(2, 3, 4) }, { experts = 9 }, { 2, 3, 4 }, "i32" },
       { "spread", { x = x, groups = tensor(2, 3, 4) }, {}, { 2, 3, 20 } },
       { "combine", { x = tensor(2, 3, 20), weights = tensor(2, 3, 4), groups = tensor(2, 3, 4) }, { factor = 1.0 },
         { 2, 3, 5 } },
     }
     local counted, known = { linear = true, linear_integers = true, convolve = true, convolve_columns = true,
+      recurrent = true,
       scores = true, context = true,
       add_relative = true, add_disentangled = true, join = true, scores_of_integers = true,
       context_of_integers = true, linear_experts = true, linear_experts_integers = true }, {}
@@ -279,7 +291,7 @@ describe("classes", function()
     in_place = true, role = true, own_keys = true, in_chunks = true, pools = true, in_row_blocks = true,
     windows = true, ends_epilogue = true, in_place_of_floats = true, dots = true, of_ranks = true, meeting = true,
     sends = true, heads_as_rows = true, by_row = true, by_position = true, alike = true,
-    keeps = true, mixes_rows = true, reads_before = true }
+    keeps = true, mixes_rows = true, reads_before = true, looks_up = true }
 
   it("count the flops of experts: of the choices of all rows", function()
     local weight = { name = "w", shape = { 9 * 6, 5 }, kind = "weight", experts = 9 }
@@ -294,10 +306,7 @@ describe("classes", function()
       local class = ops.class(name)
       for field in pairs(class) do assert.is_true(fields[field], name .. " " .. field) end
       if class.role then assert.is_true(roles[class.role], name) end
-      if class.packed then
-        assert.truthy((" " .. table.concat(op.operands, " ") .. " "):find(" " .. class.packed .. " ", 1, true), name)
-      end
-      for _, operand in ipairs(class.by_row or {}) do
+      for _, operand in ipairs(words.append({ class.packed }, { class.looks_up }, class.by_row)) do
         assert.truthy((" " .. table.concat(op.operands, " ") .. " "):find(" " .. operand .. " ", 1, true), name)
       end
       if class.epilogue then

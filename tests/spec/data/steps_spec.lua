@@ -51,11 +51,17 @@ describe("steps", function()
     local text = ""
     for _, name in ipairs { "softmax", "softmax_rows", "online", "norm", "mask", "ranges", "positions", "additive",
       "transpose", "gather", "topk", "round", "quantise", "pairs", "quads", "scaled", "kept", "meet",
-      "experts", "adapt" } do
+      "experts", "adapt", "table", "recurrent" } do
       text = text .. helper.read(helper.root .. "/runtime/ops/" .. name .. ".h")
     end
     for fn, entry in pairs(steps.rows) do
       local body = entry.body:gsub("%(int%)sizeof %*%w", "size")
+      body = body:gsub("(attn2c_table_%w+)(%b())", function(maker, list)
+        local _, given = list:gsub(",", "")
+        local _, wanted = text:match("%f[%w_]" .. maker .. "(%b())"):gsub(",", "")
+        assert.equal(wanted, given, fn)
+        return "of"
+      end)
       local name, list = body:gsub("%(const [%w_]+%[%][%[%]3]*%)%b{}", "ranges"):match("^([%w_]+)(%b())")
       local declared = text:match("%f[%w_]" .. name .. "(%b())")
       assert.is_string(declared, fn)
@@ -78,6 +84,14 @@ describe("steps", function()
       { ldv = 6, head_dim = 4, ranges = { { 0, 1, 2 }, { 2, 7, 3 } } }))
     assert.same({ { first = 32, rows = 2, cols = 7, ld = 16 } },
       of("pool_row", "x", { row = 3, row_least = 2, ldx = 16, cols = 7 }))
+    -- Ids up to 4 of a table in rows; in panels of 16 outputs, one of 3 and one of 2, up to the last id's panel.
+    assert.same({ { first = 0, rows = 5, cols = 6, ld = 8 } },
+      of("embed_bf16", "table", { ids = 4, ids_least = 0, groups = 4, cols = 6 }))
+    for id, panels in pairs { [15] = 1, [16] = 2, [31] = 2, [32] = 3, [34] = 3, [35] = 4, [36] = 4 } do
+      local known = { ids = id, ids_least = 0, groups = 5, cols = 12, panel = 16, count = 2, tail = 3, rest = 2 }
+      local boxes = of("embed_panels_i8", "table", known)
+      assert.same({ { first = 0, rows = 1, cols = panels * 16 * 5 * 4, ld = 0 } }, boxes)
+    end
   end)
 
   it("are read in the order of their call, what is left out apart", function()

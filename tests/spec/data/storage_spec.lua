@@ -76,6 +76,26 @@ describe("forms of storage", function()
     end
   end)
 
+  it("give every integer that a state keeps a place in its page, two of 4 bits a byte", function()
+    for name, form in pairs(storage.forms) do
+      for _, width in ipairs(form.bits and { 1, 7, 24, 66 } or {}) do
+        local s = record(name, types.quantised, 32, 2 * width, { head_dim = width })
+        local place, count, of_page = form.packed, {}, 16 * form.packed.each_key(s)
+        for row = 0, 31 do
+          for column = 0, 2 * width - 1 do
+            local at = place.where(s, row, column)
+            count[at] = (count[at] or 0) + 1
+            assert.is_true(count[at] <= 8 // form.bits and at % of_page < of_page - 16 * 4, name)
+            assert.is_true(at < place.sequence(s), name)
+            assert.equal(place.where(s, row % 16, column) + row // 16 * of_page, at, name)
+          end
+        end
+      end
+    end
+    assert.equal("state_key_nibbles", storage.kept_as { type = "i8", kept = { role = "keys", bits = 4 } })
+    assert.equal("state_value_pairs", storage.kept_as { type = "bf16", kept = { role = "values" } })
+  end)
+
   it("read rows that are by head where the input has them", function()
     local s = record("by_head", "f32", 3, 8, { leading_dimension = 4 })
     local place = storage.rows(s)

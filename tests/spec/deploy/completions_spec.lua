@@ -69,8 +69,8 @@ describe("completions", function()
       end
       -- Keys without words are numbers, names, paths and tables.
       local free = row.range:find("^[%d-]") or ({ name = 1, path = 1, text = 1, labels = 1, layers = 1, pictures = 1,
-        ctc = 1, experts = 1, late_interaction = 1, sound = 1, speech = 1, layer_groups = 1, scale = 1, window = 1,
-        rope_scaling = 1, generation = 1, prompts = 1, adapters = 1,
+        ctc = 1, experts = 1, late_interaction = 1, spans = 1, sound = 1, speech = 1, streams = 1, layer_groups = 1,
+        scale = 1, window = 1, rope_scaling = 1, generation = 1, prompts = 1, adapters = 1,
         memory = 1, input = 1, output = 1, inputs = 1, plan = 1 })[row.type]
       assert.is_truthy(free or row.words, row.name)
     end

@@ -228,7 +228,7 @@ describe("the body of a product", function()
           assert.is_true(steps * step >= tonumber(each) and step % 4 == 0 and step <= 64 * lines)
           assert.equal(64 * 2 * k, tonumber(from))
         end
-        assert.equal(15, number)
+        assert.equal(k == 5 and 10 or 15, number) -- equal ones at the end are one
       end
     end
   end)

@@ -2,6 +2,9 @@
 -- what a type's record says about the text.
 local helper = require("tests.spec.helper")
 local scaled = require("kernels.scaled")
+local ahead = require("passes.plan.ahead")
+local divide = require("passes.common.divide")
+local registers = require("passes.plan.registers")
 local targets = require("data.targets")
 local types = require("data.types")
 
@@ -126,12 +129,105 @@ describe("a strip of scale blocks", function()
       scaled.name { rows = 1, vectors = 1, types = types.product("q4"), fetches = true })
   end)
 
+  it("takes both of two panels at a time where it is joint, and loads four inputs of a row once for both", function()
+    for _, type in ipairs(types.scaled) do
+      for _, rows in ipairs { "x8", "x15" } do
+        local shape = { rows = 3, vectors = 2, joint = true, types = types.product(type.name, rows) }
+        local text, block, is_fine = scaled.text(shape), type.block, rows == types.fine
+        assert.equal(2 * 8 * 3 * (is_fine and 2 or 1), count(text, "x = attn2c_words_splat%("), type.name)
+        for vector = 0, 1 do
+          for _, sum in ipairs { "s", is_fine and "t" or nil } do
+            local pattern = ("(%s%%d_%d) = attn2c_int8_quads%%(x, w_%d, %%1%%);"):format(sum, vector, vector)
+            assert.equal(2 * 8 * 3, count(text, pattern), type.name)
+          end
+          local sum = ("(c%%d_%d) = attn2c_multiply_add%%(attn2c_to_floats%%([^;]*s%%d_%d[^;]*, %%1%%);"):format(vector,
+            vector)
+          assert.equal(2 * 3 * block.scales, count(text, sum), type.name)
+          local least = ("(c%%d_%d) = attn2c_multiply_add%%(least_%d, [^;]*, %%1%%);"):format(vector, vector)
+          assert.equal(block.minimum and 2 * 3 * block.scales or 0, count(text, least), type.name)
+        end
+      end
+    end
+  end)
+
+  it("reads the same bytes of two panels where it is joint, and those of one vector as another strip", function()
+    for _, type in ipairs(types.scaled) do
+      local joint = scaled.text { rows = 1, vectors = 2, joint = true, types = types.product(type.name) }
+      local function places(text, is_second)
+        local list = {}
+        for place in text:gmatch("[%(,] ?(%l[%w /%*%+]*)%f[,%)]") do
+          local bytes, apart = place:match("^([au].*) %+ (apart)$")
+          if not bytes then bytes = place:match("^a$") or place:match("^a %+ %d+$") or place:match("^units %+ .*$") end
+          if bytes and (apart ~= nil) == is_second then list[#list + 1] = bytes end
+        end
+        return list
+      end
+      local one = places(text_of(type.name, 1, 1), false)
+      assert.is_true(#one >= 10, type.name)
+      assert.same(one, places(joint, false), type.name)
+      assert.same(one, places(joint, true), type.name)
+      local apart = joint:match("const ptrdiff_t apart = ([^;]*);")
+      assert.equal(("(k + 63) / 64 * %d%s"):format(types.pair_bytes(16, type.name), type.block.unit
+        and " + attn2c_units_bytes(facts, (k + 31) / 32) * ATTN2C_SCALED_PANEL" or ""), apart)
+    end
+  end)
+
+  it("takes two whole panels of int4 at a time where vpdpbusd has vectors of a panel", function()
+    local function widths(outputs, type, target)
+      local panels = divide.panels(outputs, 16, type)
+      local taken = scaled.panels(panels, targets.by_name[target])
+      assert.equal(taken.widths[1] > 16 and panels or nil, taken.pairs_of)
+      return table.concat(taken.widths, " ")
+    end
+    assert.equal("32 32 16", widths(80, "q4", "avx512bf16"))
+    assert.equal("32 16 4", widths(52, "q4k", "avx512vnni"))
+    assert.equal("32 4", widths(36, "q4m", "avx512bf16"))
+    assert.equal("16 4", widths(20, "q4f", "avx512bf16"))
+    for _, target in ipairs(targets.list) do
+      for _, type in ipairs(types.scaled) do
+        local is_joint = (target.name == "avx512bf16" or target.name == "avx512vnni")
+          and ({ q4 = true, q4m = true, q4f = true, q4k = true })[type.name]
+        assert.equal(is_joint and "32" or "16 16", widths(32, type.name, target.name), target.name .. type.name)
+      end
+    end
+  end)
+
   it("has rows whose sums and integers fit the registers", function()
     for _, target in ipairs(targets.list) do
-      local rows, vectors = scaled.most_rows(target), types.SCALE_PANEL // target.vector
-      assert.is_true(rows * vectors + rows + 4 <= target.registers, target.name)
-      local fine = scaled.most_rows(target, types.fine)
-      assert.is_true(fine * vectors + 2 * fine + 4 <= target.registers, target.name)
+      for _, rows in ipairs { types.coarse, types.fine } do
+        local vectors, integers = types.SCALE_PANEL // target.vector, rows == types.fine and 2 or 1
+        local most = scaled.most_rows(target, rows, false)
+        assert.is_true(most * vectors + integers * most + 4 <= target.registers, target.name)
+        if target.name:find("^avx512") then
+          most = scaled.most_rows(target, rows, true)
+          assert.is_true(most * 2 + integers * most * 2 + 4 <= target.registers, target.name)
+        end
+      end
     end
+  end)
+
+  it("takes the panels one after the other in products of few rows", function()
+    local target, of = targets.by_name.avx512bf16, types.product("q4")
+    local open = registers.open_strips(32, 64, target, 4096, false, of)
+    assert.same({ true, { { count = 1, size = 2 } }, 6, 3, { { count = 2, size = 1 } }, 8, 1, 0 }, { open.joint,
+      open.groups, open.strips[1].size, open.strips[#open.strips].size, open.tall.groups, open.tall.strips[1].size,
+      open.tall.strips[#open.tall.strips].size, open.tall.above })
+    for n = 9, 100 do -- each number of rows of a strip has one
+      local strips = (n + 5) // 6
+      assert.is_true(n // strips >= 3, n)
+    end
+    local function of_rows(n) return registers.strips(32, n, 64, target, 4096, false, of) end
+    assert.same({ nil, { { count = 2, size = 1 } }, { { count = 1, size = 8 } } }, { of_rows(8).joint,
+      of_rows(8).groups, of_rows(8).strips })
+    assert.same({ true, { { count = 1, size = 2 } }, { { count = 1, size = 5 }, { count = 1, size = 4 } } },
+      { of_rows(9).joint, of_rows(9).groups, of_rows(9).strips })
+    assert.equal(4, registers.strips(32, 64, 64, target, 4096, false, types.product("q4", types.fine)).strips[1].size)
+    local function fetch(m, strips)
+      local product = { m = m, n = 512, k = 2048, lda = m, types = of, strips = strips }
+      return ahead.by_strips(product, { fetch = 1, stream = 10240 }, 16, 1)
+    end
+    local single = fetch(16, registers.open_strips(16, 2048, target, 4096, false, of))
+    assert.same(single.by_strips[1], fetch(32, open).tall) -- as much as a product of one panel
+    assert.equal(2 * single.by_strips[3].each, fetch(32, open).by_strips[3].each)
   end)
 end)

@@ -78,7 +78,7 @@ describe("the checker after layout", function()
   end)
 
   it("finds weights that overlap or leave their block", function()
-    assert.matches("the offset of ", broken("layout", {}, function(state)
+    assert.matches("l0.attn.k.weight of forward lies over l0.attn.q.weight", broken("layout", {}, function(state)
       state.weights.offsets["l0.attn.k.weight"] = state.weights.offsets["l0.attn.q.weight"] + 64
     end))
     assert.matches("the weights leave their 64 bytes", broken("layout", {}, function(state)

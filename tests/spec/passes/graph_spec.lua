@@ -1,6 +1,7 @@
 -- graph_spec: what is computed: tensors, shapes, order and flops of small models with each
 -- option, against formulas.
 local helper = require("tests.spec.helper")
+local words = require("common.words")
 
 local function graph(more) return helper.tiny(more, "graph") end
 
@@ -9,7 +10,7 @@ local equations = helper.equations
 local function weights(state)
   local list = {}
   for _, name in ipairs(state.graph.weights) do
-    list[#list + 1] = name .. " " .. require("common.words").shape(state.graph.tensors[name].shape)
+    list[#list + 1] = name .. " " .. words.shape(state.graph.tensors[name].shape)
   end
   return list
 end
@@ -111,8 +112,13 @@ describe("the graph", function()
     local list, tensors = equations(state), state.graph.tensors
     assert.equal("output.1.vocabulary.capped = softcap(output.1.vocabulary)", list[#list])
     assert.equal("logits", tensors["output.1.vocabulary.capped"].member)
-    assert.same({ 3.0, 0.25 }, { tensors["input.tokens.weight"].from.views[1].factor,
-      tensors["output.1.vocabulary.weight"].from.views[1].factor })
+    assert.truthy(words.set(list)["input.scaled = scale(input.embedded)"])
+    local scaled = "output.1.vocabulary.scaled, output.1.vocabulary.weight"
+    assert.truthy(words.set(list)["output.1.vocabulary = linear(" .. scaled .. ")"])
+    for _, name in ipairs { "input.tokens.weight", "output.1.vocabulary.weight" } do
+      assert.equal(1, tensors[name].from.views[1].factor)
+      assert.equal(1 / (0.25 * 4), tensors[name].deviation)
+    end
   end)
 
   it("without norms has none", function()
@@ -136,7 +142,7 @@ describe("the graph", function()
       norm = { "l0.norm1", "l0.norm2" } }
     for part, list in pairs(parts) do
       local state = graph({ bias = { [part] = false } })
-      local without = require("common.words").set(list)
+      local without = words.set(list)
       for _, op in ipairs(state.graph.entry.ops) do
         if op.op == "linear" or op.op == "layer_norm" then
           assert.equal(not without[op.result.name], op.operands.bias ~= nil, op.result.name)
@@ -214,7 +220,7 @@ describe("the graph", function()
     local g, members = state.graph, {}
     for i, name in ipairs(g.entry.outputs) do
       local t = g.tensors[name]
-      members[i] = ("%s %s %s %s"):format(t.member, t.type, require("common.words").shape(t.shape), t.grows)
+      members[i] = ("%s %s %s %s"):format(t.member, t.type, words.shape(t.shape), t.grows)
     end
     assert.same({ "top f32 [8, 3, 5] sb.", "top_2 f32 [3, 8, 2] bs.", "top_2_index i32 [3, 8, 2] bs." }, members)
   end)
@@ -234,7 +240,7 @@ describe("the graph", function()
     local members = {}
     for i, name in ipairs(state.graph.entry.outputs) do
       local tensor = state.graph.tensors[name]
-      members[i] = ("%s %s %s %s"):format(tensor.member, name, tensor.type, require("common.words").shape(tensor.shape))
+      members[i] = ("%s %s %s %s"):format(tensor.member, name, tensor.type, words.shape(tensor.shape))
     end
     assert.same({ "hidden l0.norm2 f32 [3, 8, 16]", "score output.3.tanh f32 [3, 4]", "label output.5.argmax i32 [3]" },
       members)

@@ -72,6 +72,51 @@ describe("places of weights", function()
     assert.matches("input.tokens.weight", helper.defect(checks.layout, decode))
   end)
 
+  it("has one place for a table of tokens and the vocabulary that is tied to it, if their types are one", function()
+    local function laid_out(keys, is_tied)
+      local list = { input = { stage = "tokens", vocab = 51 }, output = { { stage = "vocabulary", tied = is_tied } } }
+      return helper.tiny(words.merged(list, keys), "layout")
+    end
+    local tokens, vocabulary = "input.tokens.weight", "output.1.vocabulary.weight"
+    for _, keys in ipairs { {}, { precision = "bf16" }, { precision = "int8" }, { weights = "int4" },
+      { weights = { "none", output = "int6k", embedding = "int6k" } } } do
+      local own, apart = laid_out(keys).weights, laid_out(keys, false).weights
+      assert.equal(own.offsets[vocabulary], own.offsets[tokens])
+      assert.equal(own.layouts[vocabulary], own.layouts[tokens])
+      assert.equal("panels", own.layouts[tokens].format)
+      assert.equal("rows", apart.layouts[tokens].format)
+      local saved = packed.bytes({ shape = { 51, 16 } }, apart.layouts[tokens])
+      if keys.precision == "int8" then
+        assert.equal(own.offsets[vocabulary .. ".scales"], own.offsets[tokens .. ".scales"])
+        saved = words.round_up(saved, 64) + words.round_up(4 * 51, 64)
+      end
+      assert.equal(words.round_up(saved, 64), apart.bytes - own.bytes)
+    end
+    for _, keys in ipairs { { precision = { "int8", output = "f32" } }, { precision = { "bf16", embedding = "f32" } },
+      { weights = { "int4", embedding = "int8" } } } do
+      local own = laid_out(keys).weights
+      assert.not_equal(own.offsets[vocabulary], own.offsets[tokens])
+      assert.equal("rows", own.layouts[tokens].format)
+    end
+    assert.matches("\n +%d+ input.tokens.weight %[51, 16%] in panels of [%d ]+, at the place of output.1.voc",
+      layout.dump(laid_out {}))
+    local state = laid_out {}
+    state.graph.tensors[tokens].from = { stored = {} }
+    assert.matches("output.1.vocabulary.weight of forward lies over input.tokens.weight",
+      helper.defect(checks.layout, state))
+  end)
+
+  it("has one place for three uses of a table, two of them in another entry", function()
+    local shared = { ["encoder.input.tokens.weight"] = "shared.weight", ["input.tokens.weight"] = "shared.weight" }
+    local encode, decode = encoded.states({ input = { stage = "tokens", vocab = 9 } },
+      { names = shared, precision = "int8", output = { { stage = "vocabulary" } } }, "layout")
+    local place = decode.weights.offsets["output.1.vocabulary.weight"]
+    assert.equal(place, decode.weights.offsets["input.tokens.weight"])
+    assert.equal(place, encode.weights.offsets["encoder.input.tokens.weight"])
+    assert.equal("panels", encode.weights.layouts["encoder.input.tokens.weight"].format)
+    assert.equal("forward", encode.weights.chosen_by["encoder.input.tokens.weight"])
+  end)
+
   it("are those that the largest entry decides, whatever a smaller one would", function()
     local function laid_out(panel) return helper.tiny({ plan = { panel = panel } }, "layout") end
     local long, short = laid_out(64), laid_out(16)

@@ -75,10 +75,13 @@ describe("precision", function()
   end)
 
   it("of a table of token embeddings is its own or the one of all parts, and multiplies nothing", function()
-    local function table_in(value)
-      local state = helper.tiny({ precision = value, input = { stage = "tokens", vocab = 9 }, layers = 0 }, "lower")
+    local function table_in(value, output)
+      local state = helper.tiny({ precision = value, input = { stage = "tokens", vocab = 9 }, layers = 0,
+        output = output }, "lower")
       local used
-      for _, step in ipairs(helper.steps(state.programs[1])) do used = step.fn or used end
+      for _, step in ipairs(helper.steps(state.programs[1])) do
+        if (step.fn or ""):find("^embed") or not used then used = step.fn or used end
+      end
       return state.weights.layouts["input.tokens.weight"].type .. " " .. used
     end
     assert.equal("f32 embed", table_in("f32"))
@@ -86,6 +89,11 @@ describe("precision", function()
     assert.equal("i8 embed_i8", table_in("int8"))
     assert.equal("f32 embed", table_in { "int8", embedding = "f32", ff = "bf16" })
     assert.equal("i8 embed_i8", table_in { embedding = "int8" })
+    local tied = { { stage = "vocabulary" } }
+    assert.equal("f32 embed_panels", table_in("f32", tied))
+    assert.equal("bf16 embed_panels_bf16", table_in("bf16", tied))
+    assert.equal("i8 embed_panels_i8", table_in("int8", tied))
+    assert.equal("i8 embed_i8", table_in({ "f32", embedding = "int8" }, tied))
     assert.same({}, helper.refusals(helper.description { precision = { embedding = "int8" }, kernels = "libxsmm",
       input = { stage = "tokens", vocab = 9 } }))
   end)

@@ -67,9 +67,11 @@ describe("types for a size", function()
     local text = sizes.dump(state)
     assert.matches("^%d+ bytes of packed weights, at most 240000\n  rest: %d+ bytes\n  layer 0: int%w+, %d+ bytes, ",
       text)
-    local word = text:match("\n  embedding: (%w+), ")
+    local word = text:match("\n  output and embedding: (%w+), ")
     assert.equal(word, state.spec.weights.by_part.embedding or state.spec.weights.all)
-    assert.equal(types.of_scaled[word], state.primary.graph.tensors["input.tokens.weight"].type)
+    for _, name in ipairs { "input.tokens.weight", "output.1.vocabulary.weight" } do
+      assert.equal(types.of_scaled[word], state.primary.graph.tensors[name].type)
+    end
     assert.matches("^no size is asked for", sizes.dump(helper.tiny({}, "validate")))
   end)
 

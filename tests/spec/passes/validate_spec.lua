@@ -22,7 +22,8 @@ describe("a spec", function()
     s.symbols = nil -- validate/symbols_spec.lua
     assert.same({
       name = "a", batch = 1, seq = 8, d_model = 24, heads = 3, kv_heads = 3, head_dim = 8, layers = 2, d_ff = 96,
-      gated = false, activation = "gelu", norm = "post", norm_kind = "layer", eps = 1e-5, final_norm = false,
+      gated = false, gate_sparsity = 0.0, activation = "gelu", norm = "post", norm_kind = "layer", eps = 1e-5,
+      final_norm = false,
       role = "forward",
       short_conv = 0, values = "projected", layer_scale = false,
       residual = true, residual_scale = 1.0, parallel = "none", qk_norm = "none", dropout = 0.0, drop_path = 0.0,
@@ -159,7 +160,7 @@ describe("every integer key", function()
   local company = {
     d_model = { heads = 1, head_dim = 1 }, heads = { head_dim = 1 }, kv_heads = { heads = 128, head_dim = 1 },
     keys_of = { layers = 2 }, layer_inputs = { input = { stage = "tokens", vocab = 9 } },
-    past = { seq = 1 }, context = writes, sequences = writes, chunk = writes,
+    residual_rank = { norm = "pre" }, past = { seq = 1 }, context = writes, sequences = writes, chunk = writes,
     first_position = { positions = "learned" }, stages = { layers = 64 }, prefix = { mask = "prefix" },
     key_seq = qkv, kdim = qkv, vdim = qkv,
     box_buckets = { box_distance = 1000, input = { stage = "tokens", vocab = 9, boxes = 9 } },

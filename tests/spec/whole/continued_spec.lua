@@ -22,11 +22,12 @@ local models = {
     layers = { { mask = { window = { 9, 0 } } }, { mask = "causal" } }, mask = "causal",
     output = { vocabulary {} }]],
   [[layers = 1, context = 140, chunk = 30, kv_heads = 1, head_dim = 32, positions = "rope", mask = "causal",
-    output = { vocabulary {} }]],
+    cache = "int4", output = { vocabulary {} }]],
   [[context = 200, chunk = 30, sequences = 2, positions = "rope", qk_norm = "heads", cache = "int8", values = "normed",
     layers = { { mask = { window = { 20, 0 } } }, { short_conv = 3 }, { head_dim = 20, kv_heads = 1, values = "keys" },
       { mask = { window = { 20, 0 } }, keys_of = 0 }, { head_dim = 20, kv_heads = 1, keys_of = 2 },
-      { short_conv = 64 } }, norm = "sandwich", layer_scale = true, layer_inputs = 9, mask = "causal",
+      { short_conv = 64, gate_sparsity = 0.0 } }, norm = "sandwich", layer_inputs = 9, mask = "causal", gated = true,
+    streams = { count = 3, active = 1, scaled = true }, residual_rank = 7, gate_sparsity = 0.6,
     output = { vocabulary {} }]],
 }
 

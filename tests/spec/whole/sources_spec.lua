@@ -24,7 +24,7 @@ local models = {
     t5_by_layer = true]], [[seq = any(33), layers = 2, t5_by_layer = true]] },
   { [[layers = 2, context = 40, chunk = 9, d_model = 64, mask = "causal", weights = "int4"]], [[seq = any(33),
     layers = 2]] },
-  { [[layers = 2, context = 60, chunk = 9, sequences = 4, precision = "int8", cache = "int8", mask = "causal"]],
+  { [[layers = 2, context = 60, chunk = 9, sequences = 4, precision = "int8", cache = "int4", mask = "causal"]],
     [[d_model = 40, heads = 5, layers = 2, input = image { height = 9, width = 6, channels = 1, patch = 3 }]] },
   { [[layers = 1, context = 30, sequences = 2, cache = "bf16", mask = "causal", target = "avx2, x86_64"]],
     [[seq = 70, layers = 1, positions = "relative_key", input = linear { from = 5 }]] },

@@ -1,13 +1,16 @@
--- gemma4.lua: describes the text part of Gemma 4 without experts (Gemma Team 2026): layers with and without a window
--- have heads of other widths, the last layers read keys and values of earlier ones, and each may read the tokens again.
+-- gemma4.lua: describes the text part of Gemma 4 (Gemma Team 2026): layers with and without a window have heads of
+-- other widths, the last layers read keys and values of earlier ones, each may read the tokens again, and may have
+-- experts next to its feed-forward.
+local experts = require("checkpoints.experts")
 local faults = require("common.faults")
 local gemma = require("checkpoints.gemma")
 local heads = require("checkpoints.heads")
 local layers = require("checkpoints.layers")
+local words = require("common.words")
 
 local FULL, SLIDING = "full_attention", "sliding_attention"
 
-local function refuse(key, message) faults.raise("usage", ("config.json: %s: %s"):format(key, message)) end
+local refuse = gemma.refuse
 
 -- Keys of a layer in per_layer_config -> keys of a description.
 local own_keys = { head_dim = "head_dim", num_key_value_heads = "kv_heads" }
@@ -38,42 +41,38 @@ local function set_heads(facts, sliding)
   end
 end
 
--- Lets the last layers read the keys and values of the last layer of their kind before them.
-local function share_keys(facts, sliding)
-  local last, first = {}, facts.layers - facts.shared_layers
-  for i, slides in ipairs(sliding) do
-    if i <= first then
-      last[slides] = i - 1
-    elseif not last[slides] then
-      refuse("num_kv_shared_layers", ("%d, but no layer of this kind before layer %d has keys of its own"):format(
-        facts.shared_layers, i - 1))
-    else
-      local own = layers.own(facts, i - 1)
-      own.keys_of, own.d_ff = last[slides], facts.is_wide and 2 * facts.d_ff or nil
+-- Sets the experts, whose shared feed-forward is the dense one.
+local function set_experts(facts)
+  for _, each in ipairs { { "num_experts", "experts_count" }, { "top_k_experts", "experts_used" },
+    { "moe_intermediate_size", "experts_width" } } do
+    if not facts[each[2]] then
+      faults.raise("format", ("config.json: %s: missing, but enable_moe_block is true"):format(each[1]))
     end
   end
+  experts.set(facts, { shared = facts.d_ff, own_norms = true, scales = true })
 end
 
 return heads.llama_family {
-  known = "Gemma 4 without experts (E2B, E4B, 31B): models of text, and the text part of the others",
+  known = "Gemma 4 (E2B, E4B, 26B-A4B, 31B): models of text, and the text part of the others",
   model_types = { gemma4_text = "Gemma4", gemma4 = "Gemma4" },
   called = { gemma4_text = "Gemma 4 (its text part)" },
   inside = { gemma4 = "text_config" },
   prefixes = { "model.", "model.language_model.", "" },
-  tensors = heads.llama_tensors {
-    { "l*.attn.q_norm", "layers.*.self_attn.q_norm" },
-    { "l*.attn.k_norm", "layers.*.self_attn.k_norm" },
-    { "l*.norm1_after", "layers.*.post_attention_layernorm" },
-    { "l*.norm2", "layers.*.pre_feedforward_layernorm" },
-    { "l*.norm2_after", "layers.*.post_feedforward_layernorm" },
-    { "input.layers_tokens", "embed_tokens_per_layer" },
-    { "input.layers_context", "per_layer_model_projection" },
-    { "l*.tokens.context_norm", "per_layer_projection_norm" },
-    { "l*.tokens.gate", "layers.*.per_layer_input_gate" },
-    { "l*.tokens.project", "layers.*.per_layer_projection" },
-    { "l*.tokens.norm", "layers.*.post_per_layer_input_norm" },
+  tensors = heads.llama_tensors(words.append({
     { "l*.scale.weight", { "layers.*.layer_scalar", repeated = true } },
-  },
+    { "l*.ff.shared.gate", "layers.*.mlp.gate_proj" },
+    { "l*.ff.shared.up", "layers.*.mlp.up_proj" },
+    { "l*.ff.shared.down", "layers.*.mlp.down_proj" },
+    { "l*.ff.shared.norm", "layers.*.post_feedforward_layernorm_1" },
+    { "l*.ff.router", "layers.*.router.proj" },
+    { "l*.ff.router.norm.weight", "layers.*.router.scale" },
+    { "l*.ff.router.scales.weight", "layers.*.router.per_expert_scale" },
+    { "l*.ff.experts.gate.weight", { "layers.*.experts.gate_up_proj", part = 1, parts = 2 } },
+    { "l*.ff.experts.up.weight", { "layers.*.experts.gate_up_proj", part = 2, parts = 2 } },
+    { "l*.ff.experts.down.weight", "layers.*.experts.down_proj" },
+    { "l*.ff.experts.norm", "layers.*.pre_feedforward_layernorm_2" },
+    { "l*.ff.experts.norm_after", "layers.*.post_feedforward_layernorm_2" },
+  }, gemma.later)),
   config = heads.config({ vocab = 262144, d_model = 2304, d_ff = 9216, layers = 30, heads = 8, kv_heads = 4,
     head_dim = 256, longest = 131072, rms_eps = 1e-6, tied = true, attention_bias = false, window = 512,
     layer_types = false, rope_parameters = false }, {
@@ -89,6 +88,10 @@ return heads.llama_family {
     { "use_double_wide_mlp", to = "is_wide", default = false, kind = "flag" },
     { "hidden_size_per_layer_input", to = "layer_inputs", default = 256, kind = "size" },
     { "vocab_size_per_layer_input", to = "layer_vocab", default = 262144, kind = "count" },
+    { "enable_moe_block", to = "has_experts", default = false, kind = "flag" },
+    { "num_experts", to = "experts_count", default = false, kind = "count" },
+    { "top_k_experts", to = "experts_used", default = false, kind = "count" },
+    { "moe_intermediate_size", to = "experts_width", default = false, kind = "count" },
   }),
   fixed = heads.llama_with { norm = "sandwich", qk_norm = "heads", values = "normed", layer_scale = true },
   rotary = false,
@@ -114,7 +117,8 @@ return heads.llama_family {
     for i, slides in ipairs(sliding) do
       if facts.shares_projection and not slides then layers.own(facts, i - 1).values = "keys" end
     end
-    share_keys(facts, sliding)
+    if facts.has_experts then set_experts(facts) end
+    gemma.share_keys(facts, sliding)
   end,
   heads = {
     TextModel = heads.model(),

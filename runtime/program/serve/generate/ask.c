@@ -3,12 +3,12 @@
 #include "program/serve/generate/generate.h"
 
 #include <math.h>
-#include <sys/random.h>
 #include <time.h>
 
 #include "generate/breakers.h"
 #include "generate/dry.h"
 #include "generate/stop.h"
+#include "program/system.h"
 
 enum { MOST_BIASES = 4096, MOST_BREAKERS = 64 };
 
@@ -186,7 +186,7 @@ static void read_sampling(attn2c_request *r, attn2c_ask *ask, const attn2c_gener
   if (s->mirostat && !attn2c_request_field(r, "min_p")) min_p = 0;
   s->temperature = temperature, s->top_p = top_p, s->min_p = min_p, s->top_k = top_k < 0 ? 0 : top_k;
   s->seed = (uint64_t)seed;
-  if (!has_seed && getrandom(&s->seed, sizeof s->seed, 0) != sizeof s->seed) s->seed = (uint64_t)ask->created;
+  if (!has_seed && !attn2c_program_random(&s->seed, sizeof s->seed)) s->seed = (uint64_t)ask->created;
 }
 
 /* Refuses what is asked for and not there, by its name. */

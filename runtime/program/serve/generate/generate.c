@@ -93,4 +93,5 @@ static const attn2c_route routes[] = {{ATTN2C_HTTP_POST, "/v1/completions", attn
                                        ATTN2C_ERRORS_OPENAI, ATTN2C_TAKES_JSON, 0, chats},
                                       {0}};
 
-const attn2c_server_part attn2c_server_generate = {.open = open_part, .close = close_part, .routes = routes};
+const attn2c_server_part ATTN2C_DEFINES(attn2c_server_generate) = {
+    .open = open_part, .close = close_part, .routes = routes};

@@ -8,6 +8,7 @@
 #include "generate/draw.h"
 #include "program/answers/json_line.h"
 #include "program/grammar/parts.h"
+#include "program/system.h"
 
 enum { MOST_NAME = 64, ID = 9 };
 

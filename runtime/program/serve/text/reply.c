@@ -3,6 +3,7 @@
 #include "program/answers/json_line.h"
 #include "program/serve/numbers.h"
 #include "program/serve/text/routes.h"
+#include "program/system.h"
 
 static const attn2c_text_facts *facts_of(const attn2c_text_job *job) { return job->job.server->model->text; }
 

@@ -111,12 +111,38 @@ static void rerank_documents(attn2c_server *server, attn2c_exchange *exchange, c
   rank(server, exchange, given, texts, "return_documents", attn2c_reply_results);
 }
 
+static int take_label(void *context, const char *text, size_t length) {
+  attn2c_texts_work *work = context;
+  (void)length;
+  work->labels[work->label_count++] = text;
+  return ATTN2C_OK;
+}
+
+/* Reads the labels of spans, and which spans are given. */
+static void read_labels(attn2c_request *r, attn2c_texts_work *work) {
+  const json_t *given = attn2c_request_field(r, "labels");
+  double threshold = 0.5;
+  work->labels = calloc(json_array_size(given) + 1, sizeof *work->labels);
+  if (!work->labels) {
+    attn2c_serve_refuse(r->exchange, 503, NULL, NULL, "no memory for the labels");
+    r->failed = 1;
+    return;
+  }
+  if (attn2c_request_texts(r, "labels", ATTN2C_MOST_ASKED, take_label, work) == 0)
+    attn2c_request_refuse(r, "labels", given, "a label or a list of labels is needed");
+  attn2c_request_real(r, "threshold", 0, 1, &threshold);
+  work->spans.threshold = (float)threshold;
+  attn2c_request_flag(r, "nested", &work->spans.nested);
+  attn2c_request_flag(r, "multi_label", &work->spans.several);
+}
+
 static void predict(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   attn2c_request r = {exchange, given, 0};
   attn2c_text_job *job = attn2c_text_job_of(server, &r, "inputs", ATTN2C_MAY_BE_PAIR, NULL);
   if (!job) return;
   attn2c_text_job_options(server, &r, job);
   attn2c_request_flag(&r, "raw_scores", &job->is_raw);
+  if (server->model->text->spans) read_labels(&r, &job->work);
   if (!has_labels(server)) job->work.gets = ATTN2C_GETS_ANSWER;
   job->write = has_labels(server) ? attn2c_reply_labels : attn2c_reply_lists;
   attn2c_text_job_submit(server, &r, job);
@@ -248,7 +274,7 @@ static int name_labels(struct attn2c_serve_text *text, const attn2c_text_facts *
   text->labels = calloc(text->width + 1, sizeof *text->labels);
   for (size_t i = 0; i < text->width && text->labels; i++) {
     const char *known = facts->labels && i < (size_t)facts->label_count ? facts->labels[i] : NULL;
-    json_t *name = known ? attn2c_json_text(known, strlen(known)) : json_sprintf("LABEL_%zu", i);
+    json_t *name = known ? attn2c_json_text(known, strlen(known)) : json_sprintf("LABEL_%d", (int)i);
     text->labels[i] = name ? json_dumps(name, JSON_ENCODE_ANY) : NULL;
     json_decref(name);
     if (!text->labels[i]) return ATTN2C_MEMORY;
@@ -295,4 +321,5 @@ static const attn2c_route routes[] = {
     {ATTN2C_HTTP_GET, "/info", info, ATTN2C_ERRORS_TEI, ATTN2C_TAKES_NOTHING, 0, NULL},
     {0}};
 
-const attn2c_server_part attn2c_server_text = {.open = open_text, .close = close_text, .routes = routes};
+const attn2c_server_part ATTN2C_DEFINES(attn2c_server_text) = {
+    .open = open_text, .close = close_text, .routes = routes};

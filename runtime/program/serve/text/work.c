@@ -1,5 +1,6 @@
 /* work.c - computes the texts of requests. */
 #include "program/serve/text/work.h"
+#include "model/text/spans.h"
 
 #include "program/answers/json_line.h"
 #include "program/serve/numbers.h"
@@ -20,6 +21,7 @@ void attn2c_texts_free(attn2c_texts_work *work) {
   for (size_t i = 0; work->answers && i < work->count; i++) free(work->answers[i]);
   free(work->answers);
   free(work->values);
+  free(work->labels);
 }
 
 int attn2c_texts_are_done(const attn2c_texts_work *work) {
@@ -53,10 +55,18 @@ static void fail(attn2c_texts_work *work, size_t at, int status, const char *fau
   snprintf(work->fault, sizeof work->fault, "%s", fault);
 }
 
+/* Gives the reader the labels of a request. */
+static int set_labels(attn2c_reader *reader, const attn2c_texts_work *work) {
+  if (!work->labels) return ATTN2C_OK;
+  reader->span_options = work->spans;
+  return attn2c_reader_labels(reader, work->labels, work->label_count);
+}
+
 /* Encodes a text, or its first window if its answer is a span of its pair. */
 static int encode(attn2c_reader *reader, const attn2c_texts_work *work, const attn2c_asked_text *asked,
                   attn2c_text_tokens *tokens) {
-  const int status = attn2c_reader_prompt(reader, work->prompt);
+  int status = attn2c_reader_prompt(reader, work->prompt);
+  if (status == ATTN2C_OK) status = set_labels(reader, work);
   if (status != ATTN2C_OK) return status;
   if (reader->facts->answer == ATTN2C_ANSWER_SPAN && asked->pair)
     return attn2c_reader_window(reader, asked->text, asked->length, asked->pair, asked->pair_length,
@@ -248,6 +258,9 @@ static void take(attn2c_text_worker *worker, int at) {
       if (!view->is_last) return;
       worker->found = (attn2c_found){.is_there = 0};
     }
+    const int status = set_labels(group->reader, work); /* others may have come between */
+    if (status != ATTN2C_OK) fail(work, number, status, group->reader->fault);
+    if (status != ATTN2C_OK) return;
     view->has_top = work->top > 0, view->top = work->top > 0 ? work->top : TOP_TOKENS;
     take_json(work, number, attn2c_view_json(view, worker->picks));
   }
@@ -261,7 +274,8 @@ void attn2c_texts_step(attn2c_text_worker *worker, attn2c_texts_work *const *wor
   for (size_t i = 0; i < count; i++) {
     if (attn2c_texts_are_done(works[i]) || works[i]->gets >= ATTN2C_GETS_TOKENS) continue;
     group->wanted[works[i]->output] = 1;
-    if (facts->answer == ATTN2C_ANSWER_SPAN) group->wanted[facts->output] = group->wanted[facts->second] = 1;
+    for (int o = 0; o < group->output_count && works[i]->gets == ATTN2C_GETS_ANSWER; o++)
+      if (attn2c_answer_reads(facts, o)) group->wanted[o] = 1;
   }
   fill(worker, works, count);
   if (group->count > 0) {

@@ -29,11 +29,14 @@ typedef struct attn2c_texts_work {
   int32_t adapter;    /* 0: none */
   int cuts;           /* 1: a text that is too long is cut; 0: it is a fault */
   attn2c_text_result gets;
-  int output;   /* number of the output */
-  size_t width; /* of an embedding: the numbers that are kept */
-  int scales;   /* 1: an embedding becomes a unit vector */
-  int is_plain; /* 1: tokens, or a text of ids, without special ones */
-  int top;      /* of labels or tokens that an answer has; 0: the usual number */
+  int output;          /* number of the output */
+  size_t width;        /* of an embedding: the numbers that are kept */
+  int scales;          /* 1: an embedding becomes a unit vector */
+  int is_plain;        /* 1: tokens, or a text of ids, without special ones */
+  int top;             /* of labels or tokens that an answer has; 0: the usual number */
+  const char **labels; /* of spans; NULL: none */
+  size_t label_count;
+  attn2c_span_options spans;
 
   size_t next, done; /* texts that are in a call; that have a result */
   float *values;     /* [count][width] */

@@ -122,7 +122,8 @@ describe("the recipe", function()
   end)
 
   it("takes one file of what differs between systems, and links as each of them does", function()
-    local sources = { "system/linux.c", "system/macos.c", "system/windows.c", table.unpack(SOURCES) }
+    local sources = { "system/linux.c", "system/macos.c", "system/windows.c", "program/windows.c",
+      table.unpack(SOURCES) }
     local shared = { linux = "libtiny.so.3", macos = "libtiny.dylib", windows = "tiny.dll" }
     for system, name in pairs(shared) do
       local by_name = jobs(nil, { sources = sources, system = system })
@@ -131,6 +132,8 @@ describe("the recipe", function()
       for other in pairs(shared) do
         assert.equal(other == system, by_name[("system-%s.o"):format(other)] ~= nil)
       end
+      assert.equal(system == "windows", by_name["program-windows.o"] ~= nil)
+      assert.equal(system == "windows", by_name["tiny.exe"] ~= nil)
       -- macOS' linker hides names itself.
       assert.equal(system ~= "macos", by_name["libtiny.o"] ~= nil)
       assert.same(by_name[name].inputs, by_name["libtiny.a"].inputs)

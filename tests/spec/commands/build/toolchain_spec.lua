@@ -41,7 +41,7 @@ describe("the toolchain", function()
     end
     assert.same({ "linux", 0 }, named("x86_64-linux-gnu"))
     assert.same({ "linux", 0 }, named("riscv64-alpine-linux-musl"))
-    assert.same({ "windows", 6 }, named("x86_64-w64-mingw32"))
+    assert.same({ "windows", 7 }, named("x86_64-w64-mingw32"))
     assert.same({ "macos", 1 }, named("aarch64-unknown-macos"))
     assert.same({ "macos", 1 }, named("arm64-apple-darwin23.1.0"))
   end)

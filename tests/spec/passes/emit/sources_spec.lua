@@ -2,6 +2,7 @@
 -- trace of it.
 local encoded = require("tests.spec.encoded")
 local helper = require("tests.spec.helper")
+local pipeline = require("pipeline")
 
 -- Returns the emitted files of a model with an encoder, as one text each: header and C.
 local function emitted(of_encoder, more)
@@ -45,6 +46,16 @@ describe("what is emitted of an encoder", function()
   it("says whether the axes of the decoder's tensors grow with a source", function()
     local _, text = emitted()
     assert.truthy(text:find("{ { 0, 0, 1, 4 }, 0 },", 1, true))
+  end)
+
+  it("looks for a table that has several uses by the names that all of them have", function()
+    local folder = helper.root .. "/tests/hf/goldens/bart_writes"
+    local state = pipeline.run(helper.absolute_root(), folder, { "target=avx2" })
+    local text = helper.emitted(state, state.spec.name .. "_model.c")
+    assert.truthy(text:find('{ "model.shared.weight", "shared.weight", NULL }', 1, true))
+    for _, name in ipairs { "lm_head.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight" } do
+      assert.falsy(text:find(name, 1, true), name)
+    end
   end)
 
   it("is in no other model", function()

@@ -44,6 +44,20 @@ describe("a mixture of experts", function()
     assert.is_nil(graph.tensors["l0.ff.combined"].groups)
   end)
 
+  it("may have norms of its own, and a number for each expert", function()
+    local list, graph = ops_of({ count = 4, used = 2, d_ff = 8, shared = 6, own_norms = true, scales = true },
+      { norm = "sandwich", norm_kind = "rms" })
+    local text = table.concat(list, "\n")
+    for _, line in ipairs { "router.norm = rms_norm(l0.attn.sum)", "router = linear(router.norm)",
+      "scales = pick(router.scales.weight)", "scaled = multiply(weights)", "shared.up = linear(l0.norm2)",
+      "shared.norm = rms_norm(shared.down)", "experts.norm = rms_norm(l0.attn.sum)",
+      "experts.norm_after = rms_norm(combined)", "with_shared = add(experts.norm_after)" } do
+      assert.truthy(text:find(line, 1, true), line .. "\n" .. text)
+    end
+    assert.same({ 4 }, graph.tensors["l0.ff.router.scales.weight"].shape)
+    assert.near(1 / math.sqrt(8), graph.tensors["l0.ff.router.norm.weight"].from.views[1].factor, 1e-12)
+  end)
+
   it("multiplies in the type of the precision, but routes in floats", function()
     for _, word in ipairs { "bf16", "int8" } do
       local _, graph = ops_of({ count = 4, used = 2, d_ff = 8 }, { precision = word })

@@ -40,10 +40,36 @@ describe("the graphs of an encoder and a decoder", function()
   end)
 
   it("keep integers with the scale of each key", function()
-    local encode, decode = encoded.states(nil, { cache = "int8" }, "graph")
-    assert.same({ "l0.cross.k.kept state i8 [1, 24, 16]", "l0.cross.k.scale state f32 [1, 24, 2]" },
-      shapes(decode, "^l0%.cross%.k%.[ks]"))
-    assert.equal(2, #helper.equations(encode, "cross.*kept"))
+    for bits, cache in pairs { [8] = "int8", [4] = "int4" } do
+      local encode, decode = encoded.states(nil, { cache = cache }, "graph")
+      assert.same({ "l0.cross.k.kept state i8 [1, 24, 16]", "l0.cross.k.scale state f32 [1, 24, 2]" },
+        shapes(decode, "^l0%.cross%.k%.[ks]"))
+      assert.same({ "l0.cross.k.kept = keep(l0.cross.k.int" .. bits .. ", l0.cross.k.scale)",
+        "l0.cross.v.kept = keep(l0.cross.v.int" .. bits .. ", l0.cross.v.scale)" },
+        helper.equations(encode, "cross.*kept"))
+      assert.equal(bits, decode.graph.tensors["l0.cross.k.kept"].kept.bits)
+    end
+  end)
+
+  it("turn heads by a Hadamard matrix before they become integers, and the context back", function()
+    local _, decode = encoded.states(nil, { cache = "int8" }, "graph")
+    local function all(pattern) return helper.equations(decode, pattern) end
+    assert.same({ "l0.attn.k.turned = hadamard(l0.attn.k)", "l0.attn.v.turned = hadamard(l0.attn.v)",
+      "l0.attn.q.turned = hadamard(l0.attn.q)", "l0.attn.context.turned = hadamard(l0.attn.context)" },
+      all("^l0%.attn.*turned$"))
+    assert.equal("l0.attn.scores = scores(l0.attn.q.turned, l0.attn.k.int8, l0.attn.k.scale)",
+      all("^l0%.attn%.scores$")[1])
+    assert.equal("l0.attn.out = linear(l0.attn.context.turned, l0.attn.out.weight, l0.attn.out.bias)",
+      all("^l0%.attn%.out$")[1])
+    assert.same({ "l0.cross.q.turned = hadamard(l0.cross.q)",
+      "l0.cross.context.turned = hadamard(l0.cross.context)" }, all("^l0%.cross.*turned$"))
+    local function block(head_dim, cache)
+      local _, state = encoded.states(nil, { cache = cache, head_dim = head_dim }, "graph")
+      for _, op in ipairs(state.graph.entry.ops) do if op.op == "hadamard" then return op.attributes.block end end
+      return nil
+    end
+    assert.same({ 8, 4, 256 }, { block(8, "int4"), block(20, "int8"), block(512, "int8") })
+    assert.same({}, { block(15, "int8"), block(8, "bf16") })
   end)
 
   it("have one input of sources each, and no weight twice", function()

@@ -83,6 +83,15 @@ describe("the parts of a state", function()
     end
   end)
 
+  it("have pages of integers that no step leaves", function()
+    for cache, each in pairs { int8 = 4 + 8 + 4 + 16, int4 = 4 + 4 + 4 + 16 } do
+      local state = helper.state(helper.description { input = { stage = "tokens", vocab = 30 }, context = 60,
+        mask = "causal", cache = cache, output = { { stage = "vocabulary" } } }, "memory")
+      assert.equal(64 * each * 2 * state.spec.layers, state.kept.bytes)
+      checks.memory(state)
+    end
+  end)
+
   it("are none for a model that begins anew with each call", function()
     local state = helper.tiny({}, "layout")
     assert.same({ 0, 0, 0 }, { #state.kept.parts, #state.kept.symbols, state.kept.bytes })

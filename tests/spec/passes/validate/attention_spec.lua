@@ -224,6 +224,9 @@ describe("positions", function()
       of_boxes({}, { place_width = 8 }))
     assert.equal("input.place_width: 5, but four of them and two equal parts of the rest must be 33 wide",
       of_boxes({ d_model = 33, heads = 3 }))
+    assert.equal("input.place_width: 5, but four of them and two equal parts of the rest must be 20 wide",
+      refusal({ d_model = 20, heads = 4, input = { stage = "tokens", vocab = 9, boxes = 30, place_width = 5, width = 32,
+        projected = "before_positions" } }))
     assert.equal("input.place_width: goes with boxes",
       refusal({ d_model = 32, heads = 4, input = { stage = "tokens", vocab = 9, place_width = 5 } }))
     assert.equal('position_gate: goes with positions = "t5", or { ..., "t5" }', refusal({ position_gate = true }))

@@ -29,7 +29,8 @@ describe("a context", function()
     assert.same({ "cache: f32, but precision says attention = \"bf16\"; both are one choice" },
       refusals { cache = "f32", precision = { "bf16", attention = "bf16" } })
     assert.equal("f32", attention { precision = "bf16", cache = "int8" })
-    assert.same({ "cache: int8, but precision says attention = \"bf16\"; integers are multiplied as f32" },
+    assert.equal("f32", attention { precision = "bf16", cache = "int4" })
+    assert.same({ "cache: int8, but precision says attention = \"bf16\"; with integers an attention is f32" },
             refusals { cache = "int8", precision = { "bf16", attention = "bf16" } })
     assert.same({ "cache: goes with context" }, helper.refusals(helper.description { cache = "f32" }))
   end)

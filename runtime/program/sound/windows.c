@@ -1,0 +1,12 @@
+/* windows.c - opens files of sound by Windows' own paths. */
+#include "system/system.h"
+
+#include <windows.h>
+#define ENABLE_SNDFILE_WINDOWS_PROTOTYPES 1
+#include "program/sound/file.h"
+
+SNDFILE *attn2c_sound_file(const char *path, SF_INFO *info) {
+  wchar_t wide[PATH_MAX] = L"";
+  MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, PATH_MAX);
+  return sf_wchar_open(wide, SFM_READ, info);
+}
