@@ -16,7 +16,7 @@
 #pragma once
 
 #include "ops/mask.h"
-#include "ops/product_int8.h"
+#include "ops/product/int8.h"
 #include "ops/quantise.h"
 
 #include <math.h>
