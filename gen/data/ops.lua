@@ -459,7 +459,10 @@ ops.table = {
     tolerance = "add_relative",
   },
   softcap = {
-    class = each_element, attributes = { "cap" }, equation = "cap tanh(x / cap)", tolerance = "softcap",
+    class = each_element,
+    attributes = { "cap" },
+    equation = "cap tanh(x / cap)",
+    tolerance = "softcap",
   },
   add_distance = {
     class = { role = "scores_to_scores", own_keys = true, heads_as_rows = true },

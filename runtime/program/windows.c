@@ -110,7 +110,8 @@ void attn2c_program_signal(int number, void (*note)(int number), int is_once, in
 
 int attn2c_program_may_wake(void) { return 1; }
 
-/* The bytes that a thread has read from standard input. Nothing would interrupt such a read of the program. */
+/* The bytes that a thread has read from standard input. Nothing would interrupt such a read of the program.
+ */
 static struct {
   pthread_mutex_t lock;
   pthread_cond_t changed;

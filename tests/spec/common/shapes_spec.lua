@@ -1,3 +1,4 @@
+-- shapes_spec: shapes that are made from others.
 require("tests.spec.helper")
 
 local shapes = require("common.shapes")
