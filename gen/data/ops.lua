@@ -46,27 +46,19 @@
 --   of_ranks   true if it exists only in the graph of a rank, which the reference never sees (passes/ranks.lua)
 --   meeting    true if ranks do it together: it is a region by itself
 --   sends      true if its result, which nobody reads, stands for what another stage takes
+local of_experts = require("data.ops_experts")
+local shapes = require("common.shapes")
 local types = require("data.types")
 local visible = require("data.visible")
 local words = require("common.words")
+
+local rows_of, with_last = shapes.rows, shapes.with_last
 
 local ops = {}
 
 --- Roles in an attention, in the order of attn2c_role in descriptor.h, which begins with none.
 ops.roles = { "makes_scores", "scores_to_scores", "scores_to_weights", "weights_to_weights", "mean_of_weights",
   "reads_weights" }
-
-local function rows_of(shape)
-  local n = 1
-  for i = 1, #shape - 1 do n = n * shape[i] end
-  return n
-end
-
-local function with_last(shape, last)
-  local result = table.move(shape, 1, #shape - 1, 1, {})
-  result[#shape] = last
-  return result
-end
 
 -- Returns the flops of a product of scores or context: only the pairs that the static mask leaves count.
 local function attention_flops(attributes, batch, queries, keys, width)
@@ -113,21 +105,6 @@ local function written_shape(a)
   return words.map(words.list(a.shape, "%d+"), function(size) return math.tointeger(tonumber(size)) end)
 end
 
--- Returns a shape whose rows are `times` as wide.
-local function widened(shape, times) return with_last(shape, shape[#shape] * times) end
-
--- Returns the numbers of x that each of a row's experts reads.
-local function inputs_of_expert(x, groups) return x.shape[#x.shape] // ops.choices(groups) end
-
-local function shape_of_experts(_, _, groups, weight)
-  return with_last(groups.shape, groups.shape[#groups.shape] * (weight.shape[1] // weight.experts))
-end
-
-local function flops_of_experts(a, x, groups, weight)
-  local shape = shape_of_experts(a, x, groups, weight)
-  return 2 * rows_of(shape) * shape[#shape] * weight.shape[2]
-end
-
 ops.table = {
   linear = {
     class = { region = "rows", product = true, takes_epilogue = true, by_row = { "x" } },
@@ -140,48 +117,6 @@ ops.table = {
     equation = "x + rows · Aᵀ · B, with the rows of inputs (A) and outputs (B) from first[n - 1] to first[n] - 1, "
       .. "where n is the number in adapters for the sequence of a row; x where it is 0",
     tolerance = "adapt", integers = { adapters = true }, arithmetic = 2,
-  },
-  pick = {
-    class = { region = "rows", by_row = { "x", "chosen" } }, operands = { "x", "chosen" }, tolerance = "exact",
-    shape = function(_, _, chosen) return chosen.shape end, integers = { chosen = true }, arithmetic = 0,
-    equation = "x[chosen[j]] as number j of a row; x may be one row for all",
-  },
-  group_rows = {
-    class = { region = "rows", mixes_rows = true }, operands = { "chosen" }, attributes = { "experts" },
-    type = "i32", wide = true, shape = function(_, chosen) return chosen.shape end,
-    equation = "chosen, the experts of each row, from 0 to experts - 1; stored as the order of all choices by expert",
-    tolerance = "exact", integers = { chosen = true }, arithmetic = 4,
-  },
-  spread = {
-    class = { region = "rows", mixes_rows = true }, operands = { "x", "groups" }, tolerance = "exact",
-    shape = function(_, x, groups) return widened(x.shape, groups.shape[#groups.shape]) end,
-    equation = "x once for each expert of a row", integers = { groups = true }, arithmetic = 0,
-  },
-  linear_experts = {
-    class = { region = "rows", product = true, takes_epilogue = true },
-    operands = { "x", "groups", "weight", "bias" }, optional = { bias = true },
-    shape = shape_of_experts, flops = flops_of_experts,
-    equation = "x · Wᵀ + b for each expert of a row, with its part of a row of x and its rows of W",
-    tolerance = "linear_experts", integers = { groups = true },
-  },
-  linear_experts_integers = {
-    class = { region = "rows", product = true, takes_epilogue = true },
-    operands = { "x", "groups", "weight" }, type = "i32", wide = true,
-    shape = shape_of_experts, flops = flops_of_experts,
-    equation = "x · Wᵀ for each expert of a row, in integers", tolerance = "exact", integers = { groups = true },
-  },
-  dequantise_experts = {
-    class = { region = "rows", takes_epilogue = true, epilogue = true },
-    operands = { "x", "row_scale", "scale", "groups", "bias" }, optional = { bias = true },
-    equation = "x row_scale scale + bias for each expert of a row: scales of its part of the row, and of its columns",
-    tolerance = "dequantise", integers = { x = true, groups = true }, arithmetic = 3,
-  },
-  combine = {
-    class = { region = "rows", takes_epilogue = true, mixes_rows = true },
-    operands = { "x", "weights", "groups" }, attributes = { "factor" },
-    shape = function(_, x, weights) return with_last(x.shape, x.shape[#x.shape] // weights.shape[#weights.shape]) end,
-    equation = "factor times the sum over the experts of a row of its weight times its part of x, in order",
-    tolerance = "combine", integers = { groups = true }, arithmetic = 2, arithmetic_of = "x",
   },
   round = {
     class = { region = "rows", epilogue = true, ends_epilogue = true, in_place = true, by_row = { "x" } },
@@ -274,7 +209,7 @@ ops.table = {
   },
   grid_positions = {
     operands = { "shapes", "table" }, attributes = { "rows" }, integers = { shapes = true },
-    shape = function(a, shapes, tbl) return { shapes.shape[1], a.rows, tbl.shape[2] } end, arithmetic = 8,
+    shape = function(a, x, tbl) return { x.shape[1], a.rows, tbl.shape[2] } end, arithmetic = 8,
     equation = "a table of a square grid, resized to the rows and columns of a sequence's shape; 0 in rows after them",
     tolerance = "dequantise",
   },
@@ -524,7 +459,10 @@ ops.table = {
     tolerance = "add_relative",
   },
   softcap = {
-    class = each_element, attributes = { "cap" }, equation = "cap tanh(x / cap)", tolerance = "softcap",
+    class = each_element,
+    attributes = { "cap" },
+    equation = "cap tanh(x / cap)",
+    tolerance = "softcap",
   },
   add_distance = {
     class = { role = "scores_to_scores", own_keys = true, heads_as_rows = true },
@@ -658,6 +596,7 @@ ops.table = {
     tolerance = "exact", reference = "topk", arithmetic = 1, arithmetic_of = "x",
   },
 }
+for name, declared in pairs(of_experts.table) do ops.table[name] = declared end
 for _, declared in pairs(ops.table) do
   declared.operands, declared.attributes = declared.operands or { "x" }, declared.attributes or {}
   declared.shape = declared.shape or function(_, first) return first.shape end
@@ -668,12 +607,11 @@ local none = {}
 --- Returns the inputs of a product that is an op of a graph: numbers of x that an element of the result reads.
 function ops.inputs(op)
   local width = op.operands.x.shape[#op.operands.x.shape]
-  if op.operands.groups then return inputs_of_expert(op.operands.x, op.operands.groups) end
+  if op.operands.groups then return of_experts.inputs(op.operands.x, op.operands.groups) end
   return ops.class(op).windows and op.attributes.kernel * width // op.attributes.groups or width
 end
 
---- Returns the number of experts of a row. groups: the order of choices by expert.
-function ops.choices(groups) return groups.shape[#groups.shape] end
+ops.choices = of_experts.choices
 
 --- Returns the outputs of a product that is an op of a graph, of experts: of each.
 function ops.outputs(op)

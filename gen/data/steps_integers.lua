@@ -13,10 +13,12 @@ local each, of_rows, of_scores, written, read = row_entries.each, row_entries.of
 -- follows the usual one.
 local function quantise_heads(element, equation, is_guarded)
   return {
-    constants = { "rows", "heads", "width", "cols", "ldx", "ldy", "lds", is_guarded and "ldg" or nil },
-    apart = { cols = true },
+    constants = is_guarded
+      and { "rows", "heads", "width", "guarded", "cols", "guard_cols", "ldx", "ldy", "lds", "ldg" }
+      or { "rows", "heads", "width", "cols", "ldx", "ldy", "lds" },
+    apart = { cols = true, guard_cols = true },
     operands = { written(types.quantised), { "scale", "w", matrix("rows", "heads", "lds") }, read(),
-      is_guarded and { "guard", "r", matrix("rows", "cols", "ldg") } or nil },
+      is_guarded and { "guard", "r", matrix("rows", "guard_cols", "ldg") } or nil },
     cost = each(element),
     equation = "y[i] = x[i] / scale[i][head] as integers, scale[i][head] = max |x[i]| / 127 over the head" .. equation,
   }

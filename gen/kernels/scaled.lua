@@ -27,8 +27,8 @@ local function may_join(target, type)
     and block and block.bits == SMALL and block.scales == 1 and not block.values
 end
 
---- Returns the panels that a product takes at a time: those of its weights, or { panel, widths, pairs_of: those of its
---- weights }, where two are one for joint strips.
+--- Returns the panels that a product takes at a time: its weights' panels, or { panel, widths, pairs_of: its weights'
+--- panels }, where two are one for joint strips.
 function scaled.panels(panels, target)
   if not may_join(target, panels.type) then return panels end
   local widths, list = {}, panels.widths

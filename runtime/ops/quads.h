@@ -15,16 +15,16 @@
 #endif
 
 /* y[rows][heads * width] = x[rows][heads * width] / scale[rows][heads] as integers: a scale for each head of
- * a row, as attn2c_row_scale has it. If guard is given, numbers of the same shape, a head that has an
- * infinity or NaN there has a scale of NaN. Rows are ldx, ldy, lds and ldg elements apart. */
+ * a row, as attn2c_row_scale has it. If guard[rows][heads * guarded] is given, a head that has an infinity
+ * or NaN there has a scale of NaN. Rows are ldx, ldy, lds and ldg elements apart. */
 ATTN2C_INLINE void attn2c_quantise_guarded(int8_t *y, float *scale, const float *x, const float *guard,
-                                           int rows, int heads, int width, int ldx, int ldy, int lds,
-                                           int ldg) {
+                                           int rows, int heads, int width, int guarded, int ldx, int ldy,
+                                           int lds, int ldg) {
   for (int i = 0; i < rows; i++)
     for (int h = 0; h < heads; h++) {
       const float *from = x + (ptrdiff_t)i * ldx + (ptrdiff_t)h * width;
       float inverse, own = attn2c_row_scale(from, NULL, width, &inverse);
-      if (guard && !attn2c_all_finite(guard + (ptrdiff_t)i * ldg + (ptrdiff_t)h * width, width))
+      if (guard && !attn2c_all_finite(guard + (ptrdiff_t)i * ldg + (ptrdiff_t)h * guarded, guarded))
         own = NAN, inverse = 0.0f;
       scale[(ptrdiff_t)i * lds + h] = own;
       attn2c_int8_row(y + (ptrdiff_t)i * ldy + (ptrdiff_t)h * width, from, NULL, width, inverse,
@@ -35,7 +35,7 @@ ATTN2C_INLINE void attn2c_quantise_guarded(int8_t *y, float *scale, const float 
 /* Does the same without a guard. */
 ATTN2C_INLINE void attn2c_quantise_heads(int8_t *y, float *scale, const float *x, int rows, int heads,
                                          int width, int ldx, int ldy, int lds) {
-  attn2c_quantise_guarded(y, scale, x, NULL, rows, heads, width, ldx, ldy, lds, 0);
+  attn2c_quantise_guarded(y, scale, x, NULL, rows, heads, width, 0, ldx, ldy, lds, 0);
 }
 
 /* Columns that are summed or compared together, in registers. */

@@ -110,7 +110,8 @@ void attn2c_program_signal(int number, void (*note)(int number), int is_once, in
 
 int attn2c_program_may_wake(void) { return 1; }
 
-/* What a thread of its own has read of the standard input: nothing would interrupt such a read. */
+/* The bytes that a thread has read from standard input. Nothing would interrupt such a read of the program.
+ */
 static struct {
   pthread_mutex_t lock;
   pthread_cond_t changed;

@@ -8,7 +8,7 @@
 /* The largest relative error of a rounding to a float. */
 #define ROUNDOFF ((double)FLT_EPSILON / 2)
 
-/* What an LSTM knows after a row: h and cell, and the errors that they may have. [width] each. */
+/* The state of an LSTM after a row: h and cell, and the errors that they may have. [width] each. */
 typedef struct {
   double *h, *cell, *h_error, *cell_error, *next, *next_error;
 } state;
@@ -40,7 +40,7 @@ static gate tangent(gate z) {
   return (gate){value, ATTN2C_ERROR_TANH * fabs(value) + (1 - value * value) * z.error};
 }
 
-/* A product's error: those of its factors, and its own rounding. */
+/* Returns a product, with the errors of its factors and its own rounding. */
 static gate times(gate a, gate b) {
   const double value = a.value * b.value;
   return (gate){value, fabs(a.value) * b.error + fabs(b.value) * a.error + ROUNDOFF * fabs(value)};

@@ -101,22 +101,23 @@ static int are_finite(const float *x, int64_t count) {
 }
 
 /* y[r] = max over j of |x[r][j] factors[j]| / 127, or / 16 with bits 4, and at least 2^-125; r is a row, or a
- * head's part of it. NaN if the guard, of the shape of x, has a number in r that is not finite. */
+ * head's part of it. NaN if the guard has a number that is not finite in that row, or in its part of the
+ * head. */
 int attn2c_reference_row_scale(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   const attn2c_tensor *guard_shape = attn2c_reference_operand(call, 2);
   const int64_t rows = attn2c_elements(y_shape), width = shared(x_shape, y_shape);
-  if (width == 0 || !are_factors(call, 1, width) ||
-      (guard_shape && attn2c_elements(guard_shape) != attn2c_elements(x_shape)))
+  const int64_t guarded = guard_shape ? shared(guard_shape, y_shape) : 1;
+  if (width == 0 || guarded == 0 || !are_factors(call, 1, width))
     return attn2c_reference_fault(call, "the result must be one a row or head, factors one a column, and a "
-                                        "guard like the operand");
+                                        "guard that has one part for each");
   const float *x = attn2c_reference_values(call, 0), *factors = attn2c_reference_values(call, 1),
               *guard = attn2c_reference_values(call, 2);
   float *y = call->tensors[call->op->result];
   const int most = attn2c_number(call->op, "bits", 8) == ODD_BITS ? ODD_PARTS : INT8_LARGEST;
   for (int64_t r = 0; r < rows; r++)
-    y[r] =
-        guard && !are_finite(guard + r * width, width) ? NAN : scale_of(x + r * width, factors, width, most);
+    y[r] = guard && !are_finite(guard + r * guarded, guarded) ? NAN
+                                                              : scale_of(x + r * width, factors, width, most);
   return ATTN2C_OK;
 }
 

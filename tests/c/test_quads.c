@@ -26,14 +26,14 @@ static int integer_in_row(int8_t stored) {
 }
 
 Test(quads, rows_have_a_scale_for_each_head) {
-  enum { ROWS = 5, HEADS = 3, WIDTH = 7, ALL = HEADS * WIDTH };
-  float *x = numbers(ROWS * ALL, 3), *guard = numbers(ROWS * ALL, 1);
+  enum { ROWS = 5, HEADS = 3, WIDTH = 7, ALL = HEADS * WIDTH, OTHER = 4 };
+  float *x = numbers(ROWS * ALL, 3), *guard = numbers(ROWS * HEADS * OTHER, 1);
   float *scale = guarded_allocate(ROWS * HEADS * sizeof *scale);
   int8_t *y = guarded_allocate(ROWS * ALL);
   for (int j = 0; j < WIDTH; j++) x[ALL + WIDTH + j] = 0; /* row 1, head 1 */
   x[2 * ALL] = NAN;                                       /* row 2, head 0 */
-  guard[3 * ALL + 2 * WIDTH] = -INFINITY;                 /* row 3, head 2 */
-  attn2c_quantise_guarded(y, scale, x, guard, ROWS, HEADS, WIDTH, ALL, ALL, HEADS, ALL);
+  guard[(3 * HEADS + 2) * OTHER + 3] = -INFINITY;         /* row 3, head 2 */
+  attn2c_quantise_guarded(y, scale, x, guard, ROWS, HEADS, WIDTH, OTHER, ALL, ALL, HEADS, HEADS * OTHER);
   for (int i = 0; i < ROWS; i++)
     for (int h = 0; h < HEADS; h++) {
       const float *from = x + i * ALL + h * WIDTH, got = scale[i * HEADS + h];
@@ -46,7 +46,7 @@ Test(quads, rows_have_a_scale_for_each_head) {
                      is_nan ? 0 : (int)rintf(from[j] * (1.0f / got)));
     }
   guarded_free(x, ROWS * ALL * sizeof *x);
-  guarded_free(guard, ROWS * ALL * sizeof *guard);
+  guarded_free(guard, ROWS * HEADS * OTHER * sizeof *guard);
   guarded_free(scale, ROWS * HEADS * sizeof *scale);
   guarded_free(y, ROWS * ALL);
 }

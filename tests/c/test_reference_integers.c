@@ -32,10 +32,10 @@ Test(columns, have_scales_of_finite_numbers_and_zeros_after_the_sequence) {
 }
 
 Test(row_scale, of_heads_with_a_guard) {
-  float x[] = {127, 0, 254, 1}, guard[] = {0, 0, 0, INFINITY}, scale[2];
+  float x[] = {127, 0, 254, 1}, guard[] = {0, 0, 0, 0, 0, INFINITY}, scale[2];
   start("row_scale");
   op.operands[0] = tensor("x", ATTN2C_F32, x, 1, 1, 4, 0);
-  op.operands[2] = tensor("guard", ATTN2C_F32, guard, 1, 1, 4, 0);
+  op.operands[2] = tensor("guard", ATTN2C_F32, guard, 1, 1, 6, 0);
   op.result = tensor("scale", ATTN2C_F32, scale, 1, 1, 2, 0);
   cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
   cr_assert(scale[0] == 1 && isnan(scale[1]));

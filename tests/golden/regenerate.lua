@@ -14,13 +14,13 @@ golden.stages = { "graph", "layout", "plan", "lower", "schedule", "memory", "ker
 golden.deciding = { "layout", "plan", "kernels" }
 
 --- Each model: its description and its overrides; targets are pinned, so that every machine makes the same.
-golden.models = { "post", "causal", "window", "bf16", "int8", "any_bf16", "any_int8" }
+golden.models = { "post", "causal", "window", "bf16", "int8", "any_bf16", "any_int8", "kept_int4" }
 
 --- Models of which only the dumps of deciding passes are kept.
 golden.decided = { bf16 = true, int8 = true }
 
 --- Models of any length, of which the steps as C are kept in addition to those.
-golden.open = { any_bf16 = true, any_int8 = true }
+golden.open = { any_bf16 = true, any_int8 = true, kept_int4 = true }
 
 --- Emitted files that are kept, by what stands after the model's name; of the plain model more.
 golden.emitted = { ".c", "_ops.c" }

@@ -30,6 +30,12 @@ return function(of, spec)
       filter = "are rounded once", wrong = "what a product and an attention read is rounded twice" },
   }
 
+  of("gen/passes/lower/maps.lua", spec .. "passes/precision_spec.lua") {
+    { name = "guard_width", old = "constants.guarded = constants.guard_cols // heads",
+      new = "constants.guarded = constants.width", filter = "guards a head",
+      wrong = "a head's keys are guarded by values of other heads" },
+  }
+
   of("gen/passes/graph/rounded.lua", spec .. "passes/graph/rounded_spec.lua") {
     { name = "rounded_readers", old = "or not rounds[op.op] end", new = "or false end", filter = "keep theirs",
       wrong = "an activation whose result is multiplied as floats has the short form" },

@@ -87,7 +87,7 @@ describe("a program for Windows", function()
   end
 
   -- Runs a model's program on both systems: shell words of its arguments, and what it reads. Returns exit code, output
-  -- and errors of Windows' one, which must be those of the other.
+  -- and errors of Windows' program, which must equal Linux'.
   local function both(name, words, input)
     local results = {}
     for i, program in ipairs { ("./%s.linux/%s"):format(name:match("^[^:]*"), name:match("[^:]*$")),

@@ -145,7 +145,7 @@ local function view_row(view, number, in_groups)
     view.column, view.columns, view.first, view.row_step, view.column_step, c.double(view.factor + 0.0))
 end
 
--- Returns a stored tensor with those of its names under which all weights of a place look for it.
+-- Returns a stored tensor with the names under which all weights of a place look for it.
 local function common_names(tensors, number)
   local first = tensors[1].from.stored[number]
   return { shape = first.shape, names = words.filter(first.names, function(name)

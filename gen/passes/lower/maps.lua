@@ -204,7 +204,11 @@ function maps:quantise(fusion, x, area)
     factors = factors and self:at(factors, 0, 0, origin), guard = guard and self:at(guard, area.row, 0, origin) }
   local is_odd = op.attributes.bits == 4
   if guard or heads > 1 or is_odd then
-    constants.heads, constants.width, constants.ldg = heads, cols // heads, guard and self:ld(guard)
+    constants.heads, constants.width = heads, cols // heads
+    if guard then
+      constants.guard_cols, constants.ldg = guard.shape[#guard.shape], self:ld(guard)
+      constants.guarded = constants.guard_cols // heads
+    end
     self:row(guard and "quantise_guarded" or is_odd and "quantise_odd" or "quantise_heads", constants, arguments)
   else
     self:row(factors and "quantise_smoothed" or "quantise", constants, arguments)

@@ -102,8 +102,8 @@ local function powers_below(most)
 end
 
 -- Returns the strips of a product whose weights are in scale blocks. In tiles, they have the rows of a tile; a product
--- of fewer rows has none. many: in an open product, the form of the strips from `many_rows` rows on. Of two panels
--- (scaled.panels), strips are joint; products of few rows have strips of one panel, which read the weights once.
+-- of fewer rows has none. many: in an open product, the form of the strips from `many_rows` rows on. Strips of two
+-- panels are joint (scaled.panels); products of few rows have strips of one panel, which read the weights once.
 local function strips_of_blocks(m, n, target, most, product_types, is_open)
   local vectors, is_pair = (m + target.vector - 1) // target.vector, m > types.SCALE_PANEL
   local in_tiles = product_types.b ~= types.fine and forms.in_tiles(product_types, target) or nil

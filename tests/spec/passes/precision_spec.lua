@@ -312,3 +312,19 @@ describe("an attention in int8", function()
     assert.same({}, ops_of({ precision = { "int8", attention = "int8", ["layer 0"] = "f32" } }, "exponentials"))
   end)
 end)
+
+describe("an attention in int8", function()
+  it("guards a head's keys by all its values, which may have another width", function()
+    local state = helper.tiny({ input = { stage = "qkv" }, key_seq = 9, d_model = 6, heads = 2, vdim = 10,
+      projections = false, residual = false, precision = { "int8", attention = "int8" }, target = "avx512vnni" },
+      "lower")
+    local count = 0
+    for _, step in ipairs(helper.step_texts(state.programs[1])) do
+      if step:find("^quantise_guarded") then
+        assert.matches("guard_cols=10 guarded=5 heads=2 ldg=10 [^\n]* width=3 ", step)
+        count = count + 1
+      end
+    end
+    assert.equal(1, count)
+  end)
+end)
