@@ -12,7 +12,7 @@ local words = require("common.words")
 local stages = {}
 
 -- Returns the layer to which an operation belongs, by its section; nil: to none. Rows that a layer chooses from the
--- states of the layer before have names that begin with that one, but are made in the loop of the layer that reads them.
+-- states of the layer before have that one's name, but are made in the loop of the layer that reads them.
 local function layer_of(op)
   local stack, index = op.section:match("^(.*)layer (%d+)$")
   return index and stack:gsub(" ", ".") .. "l" .. index
