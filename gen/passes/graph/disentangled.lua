@@ -30,9 +30,9 @@ local function table_names(self)
   return list
 end
 
--- Returns the names of the weight and bias by which the table is projected.
+-- Returns the names of the weight and bias by which the table is projected. Keys of an earlier layer share its weights.
 local function projection_names(self, a, part, heads)
-  local spec, path = self.spec, ("%s.%s"):format(a.path, part)
+  local spec, path = self.spec, ("%s.%s"):format((part == "k" and a.shared or a).path, part)
   if spec.position_projections == "shared" then
     path = self:group_path(path)
     return path .. ".weight", spec.bias[part] and path .. ".bias" or "-"

@@ -73,6 +73,14 @@ describe("a layer that reads the keys of another", function()
     end
   end)
 
+  it("projects distances by the weights of these keys", function()
+    local state = helper.state(helper.description { layers = 2, keys_of = 0, positions = { "learned", "disentangled" },
+      position_projections = "shared" }, "graph")
+    local formula = state.graph.tensors["l1.attn.distances_k"].formula
+    assert.truthy(formula:find(" l0.attn.k.weight l0.attn.k.bias ", 1, true), formula)
+    assert.truthy(state.graph.tensors["l1.attn.distances_q"].formula:find(" l1.attn.q.weight ", 1, true))
+  end)
+
   it("may be all layers after one", function()
     local _, state = ops_of(with { layers = 3, keys_of = 0 }, 2)
     assert.same({ "l0.attn.k_rotated state_keys 300 -", "l0.attn.v state_values 300 -" }, parts_of(state))
