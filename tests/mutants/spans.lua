@@ -6,6 +6,8 @@ return function(of, spec)
       filter = "from Python", wrong = "the weights of states are not transposed" },
     { name = "spans_missing", old = 'if config == nil then refuse("usage", "encoder_config: missing; " .. SAVE) end',
       new = "", filter = "another kind", wrong = "no line says how to write the encoder's configuration" },
+    { name = "spans_most_lstms", old = "if most and value > most then", new = "if most and value > 1 << 62 then",
+      filter = "another kind", wrong = "a folder may ask for more LSTMs than an output has stages" },
   }
 
   of("gen/checkpoints/sources.lua", spec .. "whole/spans_spec.lua") {

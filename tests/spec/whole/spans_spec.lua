@@ -191,6 +191,7 @@ with bert.Model(sys.argv[2]) as model:
       subtoken_pooling = { "mean", "a word's first token is" },
       words_splitter_type = { "spacy", "whitespace is" },
       fuse_layers = { true, "the states of several layers are not summed" },
+      num_rnn_layers = { 1 << 53, "num_rnn_layers: 9007199254740992 is not supported; at most 54 is" },
       max_width = { 0, "max_width: 0, but an integer from 1 is expected" },
       encoder_config = { false, "encoder_config: missing; to write it, run in the folder" },
     } do
