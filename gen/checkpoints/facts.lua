@@ -32,7 +32,7 @@ end)
 kind("flag", "true or false", function(value) return type(value) == "boolean" end)
 kind("text", "a string", function(value) return type(value) == "string" end)
 kind("object", "an object", function(value) return type(value) == "table" end)
-kinds.list = kinds.object
+kind("list", "a list", function(value) return type(value) == "table" end)
 
 function kinds.counts(value)
   if type(value) == "table" or kinds.count(value) then return value end

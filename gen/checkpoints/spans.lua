@@ -9,17 +9,20 @@ local spans = {}
 
 local FILE, ENCODER = "gliner_config.json", "token_rep_layer.bert_layer.model."
 
+local MOST_LSTMS = 54 -- an output has at most 64 stages, and 10 of them are others
+
 local SAVE = "to write it, run in the folder: python3 -c 'import gliner; gliner.GLiNER.from_pretrained(\".\")"
   .. ".save_pretrained(\".\", safe_serialization=True)'"
 
 local function refuse(kind, what) faults.raise(kind, ("%s: %s"):format(FILE, what)) end
 
--- Returns a value of the file, which is a whole number from `least` on.
-local function count(config, key, default, least)
+-- Returns a value of the file, which is a whole number from `least` on, and at most `most` if that is given.
+local function count(config, key, default, least, most)
   local value = json.given(config, key, default)
   if math.type(value) ~= "integer" or value < least then
     refuse("format", ("%s: %s, but an integer from %d is expected"):format(key, json.shown(value), least))
   end
+  if most and value > most then refuse("usage", ("%s: %d is not supported; at most %d is"):format(key, value, most)) end
   return value
 end
 
@@ -87,7 +90,7 @@ function spans.stages(folder)
   local states = 0
   if width ~= folder.config.hidden_size then states = linear(width, "token_rep_layer.projection") end
   local of_words = states
-  for layer = 0, count(config, "num_rnn_layers", 1, 0) - 1 do
+  for layer = 0, count(config, "num_rnn_layers", 1, 0, MOST_LSTMS) - 1 do
     of_words = add { "recurrent", to = width, both = true, marked = true, of = of_words,
       tensors = names_of_lstm(layer) }
   end

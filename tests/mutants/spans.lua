@@ -6,6 +6,8 @@ return function(of, spec)
       filter = "from Python", wrong = "the weights of states are not transposed" },
     { name = "spans_missing", old = 'if config == nil then refuse("usage", "encoder_config: missing; " .. SAVE) end',
       new = "", filter = "another kind", wrong = "no line says how to write the encoder's configuration" },
+    { name = "spans_most_lstms", old = "if most and value > most then", new = "if most and value > 1 << 62 then",
+      filter = "another kind", wrong = "a folder may ask for more LSTMs than an output has stages" },
   }
 
   of("gen/checkpoints/sources.lua", spec .. "whole/spans_spec.lua") {
@@ -40,6 +42,8 @@ return function(of, spec)
       filter = "gliner: deberta", wrong = "of spans that overlap, the worst one stays" },
     { name = "spans_limit", old = "words == reader->facts->spans->words", new = "words < 0",
       filter = "from Python", wrong = "all words of a long text are read" },
+    { name = "spans_same", old = "(size_t)work->numbers[i] != i || ", new = "", filter = "from Python",
+      wrong = "labels have the numbers of an earlier list, which had one of them twice" },
   }
 
   of("runtime/program/text/spans.c", spec .. "whole/spans_spec.lua") {

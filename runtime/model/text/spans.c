@@ -147,11 +147,11 @@ static int add_label(attn2c_reader *reader, const char *label, size_t number, si
   return status;
 }
 
-/* True if the reader has these labels already. */
+/* True if the reader has these labels already. With a label twice in its list, numbers differ. */
 static int has_labels(const attn2c_span_work *work, const char *const *labels, size_t count) {
   if (!work || work->count != count) return 0;
   for (size_t i = 0; i < count; i++)
-    if (!labels[i] || strcmp(labels[i], work->labels[i]) != 0) return 0;
+    if (!labels[i] || (size_t)work->numbers[i] != i || strcmp(labels[i], work->labels[i]) != 0) return 0;
   return 1;
 }
 

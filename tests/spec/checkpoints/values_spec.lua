@@ -171,6 +171,8 @@ describe("config.json", function()
       { { model_type = "gemma2", use_bidirectional_attention = true }, "use_bidirectional_attention: true" },
       { { model_type = "gemma2", num_hidden_layers = 1, layer_types = { "chunked_attention" } },
         'layer_types: "chunked_attention" is not supported; supported are full_attention, sliding_attention' },
+      { { model_type = "qwen3", layer_types = "full_attention" },
+        'layer_types: "full_attention", but a list is expected' },
       { { model_type = "qwen3", layer_types = { "full_attention" } },
         "layer_types: 1 values, but one for each of 32 layers is expected" },
       { { model_type = "qwen2", num_hidden_layers = 1, layer_types = { "sliding_attention" } },

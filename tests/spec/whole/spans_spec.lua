@@ -102,6 +102,8 @@ with bert.Model(sys.argv[2]) as model:
             print(model.spans(["a"], labels))
         except (TypeError, ValueError) as fault:
             print(str(fault))
+    model.spans(["a"], ["a", "a", "b"])
+    print({span.label for span in model.spans(["a"], ["a", "b"], 0, multi_label=True)[0]})
 ]]):format(name))
     local golden = goldens .. "/" .. name
     local got = lines_of(output_of(("PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -W error try.py %s %s %s"):format(
@@ -116,7 +118,7 @@ with bert.Model(sys.argv[2]) as model:
       end
     end
     for i, want in ipairs { "no label; at least one is needed", "label 2 of 2 is empty", "labels",
-      "[[", "1 of 1 labels take" } do
+      "[[", "1 of 1 labels take", "{0, 1}" } do
       assert.is_truthy(got[#calls + i]:find(want, 1, true), got[#calls + i])
     end
   end)
@@ -191,6 +193,7 @@ with bert.Model(sys.argv[2]) as model:
       subtoken_pooling = { "mean", "a word's first token is" },
       words_splitter_type = { "spacy", "whitespace is" },
       fuse_layers = { true, "the states of several layers are not summed" },
+      num_rnn_layers = { 1 << 53, "num_rnn_layers: 9007199254740992 is not supported; at most 54 is" },
       max_width = { 0, "max_width: 0, but an integer from 1 is expected" },
       encoder_config = { false, "encoder_config: missing; to write it, run in the folder" },
     } do
