@@ -50,6 +50,9 @@ return function(of, spec)
     { name = "copy_turned", old = "memcpy(to + at, from + at, (size_t)((end - first) * unit));",
       new = "memcpy(to + at, from + at, (size_t)(end * unit));", filter = "state/a_copy*",
       wrong = "more keys than are asked for are copied" },
+    { name = "saved_others", old = "memcpy(to + i, from + i, (size_t)(unit * (end % group)));",
+      new = "memcpy(to + i, from + i, (size_t)(unit * group));", filter = "saved/a_sequence*",
+      wrong = "a file has a value of a token that was taken back" },
     { name = "copy_whole", old = "first = last * page;", new = "first = (last + 1) * page;", filter = "state/a_copy*",
       wrong = "a copy lacks the page after whole ones" },
   }
@@ -63,9 +66,6 @@ return function(of, spec)
       new = "", filter = "saved/one_of_other*", wrong = "a state goes with any weights" },
     { name = "saved_data", old = "sum_of(of, &has, data) != attn2c_number_at(header, AT_DATA)",
       new = "sum_of(of, &has, data) == 0", filter = "saved/a_damaged*", wrong = "damaged keys are loaded" },
-    { name = "saved_others", old = "    memcpy(to + i, from + i, sizeof(float) / 2);",
-      new = "    memcpy(to + i, from + i, sizeof(float));", filter = "saved/a_sequence*",
-      wrong = "a file has a value of a token that was taken back" },
     { name = "saved_forgotten", old = "has->grown[0] - forgotten > of->windows[i].keys", new = "0",
       filter = "saved/what_a*", wrong = "a window's keys are loaded beyond its room" },
   }
