@@ -39,20 +39,21 @@ local function table_panel(op, tbl)
   return heads and tbl.shape[1] // heads or TABLE_PANEL
 end
 
--- Returns a function that makes panels; equal ones are one table. The panels of experts have one width, the widest that
--- divides the outputs of each. `each`: the panels of one expert.
+-- Returns a function that makes panels; equal ones of as many experts are one table. The panels of experts have one
+-- width, the widest that divides the outputs of each. `each`: the panels of one expert.
 local function panel_maker()
   local made = {}
-  local function panels(outputs, panel, type)
-    local key = ("%d %d %s"):format(outputs, panel, type)
+  local function panels(outputs, panel, type, experts)
+    local key = ("%d %d %s %d"):format(outputs, panel, type, experts)
     made[key] = made[key] or divide.panels(outputs, panel, type)
     return made[key]
   end
   return function(weight, panel)
-    local outputs = weight.shape[1] // (weight.experts or 1)
+    local experts = weight.experts or 1
+    local outputs = weight.shape[1] // experts
     while weight.experts and outputs % panel ~= 0 do panel = panel - 1 end
-    local all = panels(weight.shape[1], panel, weight.type)
-    all.each = weight.experts and panels(outputs, panel, weight.type) or all
+    local all = panels(weight.shape[1], panel, weight.type, experts)
+    all.each = panels(outputs, panel, weight.type, 1)
     return all
   end
 end

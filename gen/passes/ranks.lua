@@ -114,7 +114,7 @@ local function stages_text(state, lines)
   for stage = 0, of.count - 1 do
     local names, bytes = {}, 0
     for _, layer in ipairs(of.layers) do
-      if of.of[layer] == stage then names[#names + 1], bytes = layer:sub(1, -2), bytes + of.bytes[layer] end
+      if of.of[layer] == stage then names[#names + 1], bytes = layer, bytes + of.bytes[layer] end
     end
     lines[#lines + 1] = ("  stage %d: %s   %d bytes of weights of layers"):format(stage, table.concat(names, " "),
       bytes)

@@ -9,7 +9,8 @@
 
 /* The rules of ops allow four times the usual size of an error, which is never met by chance (tolerance.c).
  * So errors are drawn with a quarter of the allowed error as their deviation. Twice the largest resulting
- * error of an output's row in any draw is allowed there, and twice that of its relative L2. */
+ * error of an output's row in any draw is allowed there, and twice that of its relative L2, which is infinite
+ * if the reference is 0 and a draw is not. */
 enum { DRAWS = 4 };
 static const double USUAL = 0.25, BEYOND = 2;
 
@@ -61,7 +62,7 @@ static void widen(const attn2c_tensor *shape, const float *want, const float *go
     }
     for (int64_t i = row; i < row + width; i++) allowed[i] = (float)fmax(allowed[i], BEYOND * largest);
   }
-  if (squares > 0) tolerance->relative_l2 = fmax(tolerance->relative_l2, BEYOND * sqrt(errors / squares));
+  if (errors > 0) tolerance->relative_l2 = fmax(tolerance->relative_l2, BEYOND * sqrt(errors / squares));
 }
 
 int attn2c_check_spread(const attn2c_check_job *job, const attn2c_reference_guide *guide,

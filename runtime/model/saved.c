@@ -124,39 +124,6 @@ static int64_t floats_of(const attn2c_continued *of, const contents *has) {
   return floats;
 }
 
-/* Copies the first keys of a page's numbers, of size bytes, and leaves the places of others as they are. Keys
- * that are transposed have `unit` bytes each, one after the other, in every row of a page. Others are in
- * groups of `group` keys, `unit` bytes of each by turns. */
-static void copy_numbers(const unsigned char *from, unsigned char *to, int64_t size, int64_t page,
-                         int64_t keys, int64_t unit, int64_t group, int is_transposed) {
-  if (is_transposed) {
-    for (int64_t at = 0; at < size; at += page * unit) memcpy(to + at, from + at, (size_t)(keys * unit));
-    return;
-  }
-  const int64_t row = size / page * group, whole = keys / group * row;
-  memcpy(to, from, (size_t)whole);
-  for (int64_t i = whole; keys % group != 0 && i < whole + row; i += unit * group)
-    memcpy(to + i, from + i, (size_t)(unit * (keys % group)));
-}
-
-/* Copies the first keys of a page, and leaves the places of others as they are, which are zeros. */
-static void copy_keys(const attn2c_state_part *kept, int64_t page, int64_t keys, const float *from,
-                      float *to) {
-  const unsigned char *in = (const unsigned char *)from;
-  unsigned char *out = (unsigned char *)to;
-  const int64_t size = kept->page_floats * (int64_t)sizeof(float), scales = page * (int64_t)sizeof(float);
-  const int64_t word = kept->is_transposed ? (int64_t)sizeof(float) : 0; /* of a key of any type */
-  if (kept->bits) {
-    memcpy(out, in, (size_t)keys * sizeof(float));
-    copy_numbers(in + scales, out + scales, size - scales, page, keys, word ? word : 1, 4,
-                 kept->is_transposed);
-  } else if (kept->type == ATTN2C_BF16) {
-    copy_numbers(in, out, size, page, keys, word ? word : (int64_t)sizeof(uint16_t), 2, kept->is_transposed);
-  } else {
-    copy_numbers(in, out, size, page, keys, (int64_t)sizeof(float), 1, kept->is_transposed);
-  }
-}
-
 /* Adds a part of the data to the checksum of those before. */
 static uint64_t add_floats(uint64_t sum, const float *floats, int64_t count) {
   return attn2c_checksum(sum, floats, (size_t)count * sizeof(float));
@@ -174,7 +141,7 @@ static void make_parts(const attn2c_context *context, int64_t sequence, unsigned
     const attn2c_state_part *kept = &of->kept[i];
     const float *from = attn2c_state_part_of(context, sequence, kept);
     const extent part = extent_of(of, kept, &has);
-    if (part.rest > 0) copy_keys(kept, of->page, part.rest, from + part.full, last);
+    if (part.rest > 0) attn2c_state_copy_keys(kept, of->page, 0, part.rest, from + part.full, last);
     sum = add_floats(add_floats(sum, from, part.full), last, part.last);
     *parts++ = (attn2c_file_part){from, (size_t)part.full * sizeof(float)};
     *parts++ = (attn2c_file_part){last, (size_t)part.last * sizeof(float)};

@@ -60,17 +60,71 @@ void attn2c_state_forget(const attn2c_continued *of, float *state, const attn2c_
   }
 }
 
+/* Copies keys of a page's numbers, of size bytes, from `first` on, the first of a group, to `end`. Keys that
+ * are transposed have `unit` bytes each, one after the other, in every row of a page. Others are in groups of
+ * `group` keys, `unit` bytes of each by turns. */
+static void copy_numbers(const unsigned char *from, unsigned char *to, int64_t size, int64_t page,
+                         int64_t first, int64_t end, int64_t unit, int64_t group, int is_transposed) {
+  if (is_transposed) {
+    for (int64_t at = first * unit; at < size; at += page * unit)
+      memcpy(to + at, from + at, (size_t)((end - first) * unit));
+    return;
+  }
+  const int64_t row = size / page * group, begin = first / group * row, whole = end / group * row;
+  if (begin < whole) memcpy(to + begin, from + begin, (size_t)(whole - begin));
+  for (int64_t i = whole; end % group != 0 && i < whole + row; i += unit * group)
+    memcpy(to + i, from + i, (size_t)(unit * (end % group)));
+}
+
+void attn2c_state_copy_keys(const attn2c_state_part *part, int64_t page, int64_t first, int64_t end,
+                            const float *from, float *to) {
+  const unsigned char *in = (const unsigned char *)from;
+  unsigned char *out = (unsigned char *)to;
+  const int64_t size = part->page_floats * (int64_t)sizeof(float), scales = page * (int64_t)sizeof(float);
+  const int64_t word = part->is_transposed ? (int64_t)sizeof(float) : 0; /* of a key of any type */
+  first -= first % ATTN2C_KEY_GROUP;
+  if (part->bits) {
+    memcpy(to + first, from + first, (size_t)(end - first) * sizeof(float));
+    copy_numbers(in + scales, out + scales, size - scales, page, first, end, word ? word : 1, 4,
+                 part->is_transposed);
+  } else if (part->type == ATTN2C_BF16) {
+    copy_numbers(in, out, size, page, first, end, word ? word : (int64_t)sizeof(uint16_t), 2,
+                 part->is_transposed);
+  } else {
+    copy_numbers(in, out, size, page, first, end, (int64_t)sizeof(float), 1, part->is_transposed);
+  }
+}
+
+/* Copies the keys from `first` to `end` of a part. A group that is begun is copied whole: a token that comes
+ * next completes it. */
+static void copy_pages(const attn2c_state_part *part, int64_t page, int64_t first, int64_t end,
+                       const float *from, float *to) {
+  end += (ATTN2C_KEY_GROUP - end % ATTN2C_KEY_GROUP) % ATTN2C_KEY_GROUP;
+  while (first < end) {
+    const int64_t at = first / page, last = end / page;
+    const int64_t floats = part->page_floats;
+    if (first % page == 0 && at < last) {
+      memcpy(to + at * floats, from + at * floats, (size_t)((last - at) * floats) * sizeof *to);
+      first = last * page;
+    } else {
+      const int64_t next = at < last ? (at + 1) * page : end;
+      attn2c_state_copy_keys(part, page, first - at * page, next - at * page, from + at * floats,
+                             to + at * floats);
+      first = next;
+    }
+  }
+}
+
 void attn2c_state_copy_part(const attn2c_continued *of, float *state, const attn2c_copying *what) {
   for (int i = 0; i < of->kept_count && what->from != what->to; i++) {
     const attn2c_state_part *part = &of->kept[i];
     const int64_t forgotten = part->window < 0 ? 0 : what->forgotten[part->window];
-    const int64_t pages = part->grows_with > 0 ? 0 : pages_of(of, what->tokens - forgotten);
-    const int64_t same = part->window >= 0 && what->moved[part->window] ? 0 : what->same;
-    const int64_t first = same > forgotten ? (same - forgotten) / of->page : 0;
-    if (first < pages)
-      memcpy(part_of(of, state, what->to, part) + first * part->page_floats,
-             part_of(of, state, what->from, part) + first * part->page_floats,
-             (size_t)((pages - first) * part->page_floats) * sizeof(float));
+    const int64_t end = part->grows_with > 0 ? 0 : what->tokens - forgotten;
+    const int64_t same = part->window >= 0 && what->moved[part->window] ? 0 : what->same - forgotten;
+    const int64_t first = same > 0 ? same : 0;
+    if (first < end)
+      copy_pages(part, of->page, first, end, part_of(of, state, what->from, part),
+                 part_of(of, state, what->to, part));
   }
 }
 

@@ -34,11 +34,19 @@ void attn2c_state_origins(const attn2c_context *context, int64_t count, const in
 /* Begins a sequence anew, with a source of `rows` rows whose keys have just been written to `origin`. */
 void attn2c_state_begin(attn2c_context *context, int64_t sequence, int32_t origin, int64_t rows);
 
-/* Makes a sequence a copy of another, with all that its state has. Pages of keys that are only of the first
- * `same` tokens, which both have, are left as they are. most: the first tokens that the copy has at least;
- * with windows it has all. */
+/* Makes a sequence a copy of another, with all that its state has. The keys of the first `same` tokens, which
+ * both have, are left as they are. most: the first tokens that the copy has at least; with windows it has
+ * all. */
 void attn2c_state_copy(attn2c_context *context, int64_t from, int64_t to, int64_t same, int64_t most);
 
 /* Do the two parts of this that move memory, in the state of this process. */
 void attn2c_state_forget(const attn2c_continued *of, float *state, const attn2c_forgetting *what);
 void attn2c_state_copy_part(const attn2c_continued *of, float *state, const attn2c_copying *what);
+
+/* Keys that are stored by turns are in groups of at most this number. A page has whole groups. */
+enum { ATTN2C_KEY_GROUP = 4 };
+
+/* Copies the keys of a page from `first` to `end`, counted from its first; also those before `first` in its
+ * group. The places of others stay as they are. */
+void attn2c_state_copy_keys(const attn2c_state_part *part, int64_t page, int64_t first, int64_t end,
+                            const float *from, float *to);

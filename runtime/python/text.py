@@ -3,14 +3,14 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calls import Out, Outputs, _address, _array, _check_range, _Output, _outputs
 from library import _addresses, _Caller, _Library, _Model, _Owner, _fields, _pointer, _Pool, _Pooled, _size
-from values import _flag, _integer, _list, _number, _refuse_value, _utf8
+from values import _flag, _integer, _list, _refuse_value, _utf8
 
 Text = Union[str, bytes, Tuple[Union[str, bytes], Union[str, bytes]]]
 
@@ -21,24 +21,6 @@ class _TextIn(ctypes.Structure):
 
 class _Tokens(ctypes.Structure):
     _fields_ = _fields(length=_size, ids=_pointer, types=_pointer, places=_pointer, sources=_pointer, removed=_size)
-
-
-class _Span(ctypes.Structure):
-    _fields_ = _fields(byte_begin=ctypes.c_uint32, byte_end=ctypes.c_uint32, begin=ctypes.c_uint32, end=ctypes.c_uint32,
-                       label=ctypes.c_int32, score=ctypes.c_float)
-
-
-class _SpanOptions(ctypes.Structure):
-    _fields_ = _fields(threshold=ctypes.c_float, nested=ctypes.c_int, several=ctypes.c_int)
-
-
-class Span(NamedTuple):
-    """A part of a text that has a label: characters [begin, end)."""
-
-    begin: int
-    end: int
-    label: int  # its number among those that were given
-    score: float
 
 
 class Tokens(NamedTuple):
@@ -68,8 +50,6 @@ class _TextLibrary(_Library):
         self.text_languages = self.optional("text_languages", status, _pointer, ctypes.c_char_p, ctypes.c_char_p, *two)
         self.text_dimensions = self.optional("text_dimensions", status, _pointer, _size)
         self.text_adapter = self.optional("text_adapter", status, _pointer, ctypes.c_int32)
-        self.text_labels = self.optional("text_labels", status, _pointer, _pointer, _size)
-        self.text_spans = self.optional("text_spans", status, *two, *two, *two)
 
     def check_text(self, status: int, text: Any) -> None:
         """Raises the error of a status, with the tokenizer's own words."""
@@ -236,30 +216,3 @@ class _TextModel(_Encoder, _Model):
                                                     _address(lengths))
                 self._library.check_text(status, caller.text)
         return made, lengths
-
-    def spans(self, texts: Sequence[Text], labels: Sequence[str], threshold: float = 0.5, nested: bool = False,
-              multi_label: bool = False) -> List[List[Span]]:
-        """The spans of each text that have one of the labels, by their first words.
-
-        Their scores are above the threshold. The best of spans that overlap is given; nested: spans within others, too;
-        multi_label: a span may have several labels.
-        """
-        library, made = self._library, []
-        if library.text_labels is None or library.text_spans is None:
-            raise ValueError("spans: is for models that find spans of labels")
-        names = [_utf8("labels[%d]" % i, each, may_end=False) for i, each in enumerate(_list("labels", labels))]
-        limit = _number("threshold", threshold)
-        if not 0 <= limit <= 1:
-            _refuse_value("threshold", threshold, "0 to 1")
-        options = _SpanOptions(limit, _flag("nested", nested), _flag("multi_label", multi_label))
-        read = [_text("texts[%d]" % i, each) for i, each in enumerate(_list("texts", texts))]
-        found, count = ctypes.POINTER(_Span)(), ctypes.c_size_t()
-        with self._caller() as caller:
-            status = library.text_labels(caller.text, (ctypes.c_char_p * len(names))(*names), len(names))
-            library.check_text(status, caller.text)
-            for each in read:
-                status = library.text_spans(caller.context, caller.text, ctypes.byref(each), ctypes.byref(options),
-                                            ctypes.byref(found), ctypes.byref(count))
-                library.check_text(status, caller.text)
-                made.append([Span(one.begin, one.end, one.label, one.score) for one in found[:count.value]])
-        return made

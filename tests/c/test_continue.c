@@ -549,9 +549,9 @@ Test(carry_on, keeps_the_keys_of_a_source) {
     cr_assert_eq(state[PLACE_OF_VALUES + i], (float)(PLACE_OF_VALUES + i),
                  "no window moves the source's keys");
   for (int i = 0; i < STATE; i++) state[STATE + i] = -1.0f;
-  context->positions[0] = context->positions[1] = 1, context->forgotten[1] = 0;
+  context->positions[0] = context->positions[1] = 2, context->forgotten[1] = 0;
   cr_assert_eq(attn2c_sequence_copy(context, 0, 1, 1), ATTN2C_OK);
-  cr_assert_eq(state[STATE + 1], 1.0f, "the page of the token that differs");
+  cr_assert_eq(state[STATE + 1], 1.0f, "the token that differs");
   context->positions[0] = context->positions[1] = 2 * PAGE;
   context->forgotten[1] = PAGE; /* its pages are others: all are copied */
   state[STATE] = -1.0f;

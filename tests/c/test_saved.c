@@ -4,13 +4,14 @@
 #include "base/checksum.h"
 #include "model/sequences.h"
 #include "model/saved.h"
+#include "model/state.h"
 #include "scratch.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { CONTEXT = 21, PAGE = 4, PAGES = 6, SEQUENCES = 3, HEADER = 4096 };
+enum { CONTEXT = 21, PAGE = 8, PAGES = 3, SEQUENCES = 3, HEADER = 4096 };
 /* Keys of f32 in 3 columns, values of f32 in 2, keys and values of bf16 in pairs: floats of a page. */
 enum { KEYS = 3 * PAGE, VALUES = 2 * PAGE, PAIRS_OF_KEYS = 2 * PAGE, IN_PAIRS = 5, PARTS = 4 };
 enum { PAIRS_OF_VALUES = IN_PAIRS * PAGE / 2, EACH = KEYS + VALUES + PAIRS_OF_KEYS + PAIRS_OF_VALUES };
@@ -176,6 +177,24 @@ Test(saved, pages_of_integers_come_back, .init = open, .fini = close) {
   }
 }
 
+/* A copy has the keys of tokens that differ, and of their groups; those before and after these stay. */
+Test(state, a_copy_leaves_the_keys_that_both_have, .init = open, .fini = close) {
+  float other[STATE], from[STATE];
+  for (int same = 0; same <= CONTEXT; same++)
+    for (int tokens = same; tokens <= CONTEXT; tokens++) {
+      fill(0, tokens, 7), fill(1, tokens, 8);
+      memcpy(from, state_of(0), sizeof from), memcpy(other, state_of(1), sizeof other);
+      const attn2c_copying what = {.from = 0, .to = 1, .same = same, .tokens = tokens};
+      attn2c_state_copy_part(&continued, context->state, &what);
+      const int group = ATTN2C_KEY_GROUP, begin = same / group * group;
+      const int first = same < tokens ? begin : tokens;
+      const int end = same < tokens ? (tokens + group - 1) / group * group : tokens;
+      cr_assert(are_keys(1, other, 0, first), "%d and %d: before", same, tokens);
+      cr_assert(are_keys(1, from, first, end), "%d to %d", same, tokens);
+      cr_assert(are_keys(1, other, end, PAGE * PAGES), "%d and %d: after", same, tokens);
+    }
+}
+
 /* Loads the file, which must be refused with a line, and compares the sequence with what it was. */
 static void refused(const char *path, int status, const char *fragment) {
   static float before[STATE];
@@ -332,14 +351,14 @@ Test(saved, what_a_window_has_forgotten_is_not_in_it, .init = open, .fini = clos
   own_kept[1].window = own_kept[3].window = 0;
   attn2c_context_destroy(context);
   cr_assert_eq(attn2c_sequences_create(&model, &context), ATTN2C_OK);
-  fill(1, 15, 7), fill(0, 5, 8);
+  fill(1, CONTEXT, 7), fill(0, 5, 8);
   context->forgotten[1] = 2 * PAGE;
   memcpy(before, state_of(1), sizeof before);
   const char *path = scratch_path("state"), *spoiled = scratch_path("spoiled");
   cr_assert_eq(save(1, path), ATTN2C_OK, "%s", text);
   const size_t size = scratch_get(path, bytes, sizeof bytes);
-  cr_assert_eq(size, HEADER + 4 * (4 * (KEYS + PAIRS_OF_KEYS) + 2 * (VALUES + PAIRS_OF_VALUES)));
-  static const uint32_t wrong[] = {1, 3, PAGE, 20, 0xfffffffcu}; /* no whole pages, too few, too many */
+  cr_assert_eq(size, HEADER + 4 * EACH + 8 * (KEYS + PAIRS_OF_KEYS));
+  static const uint32_t wrong[] = {1, 3, 0, 3 * PAGE, 0xfffffff8u}; /* no whole pages, too few, too many */
   for (int i = 0; i < 5; i++) {
     unsigned char *forgotten = bytes + 368;
     memcpy(forgotten, &wrong[i], 4);
@@ -349,9 +368,9 @@ Test(saved, what_a_window_has_forgotten_is_not_in_it, .init = open, .fini = clos
     refused(spoiled, 3, "the header is damaged");
   }
   cr_assert_eq(load(0, path), ATTN2C_OK, "%s", text);
-  cr_assert(context->positions[0] == 15 && context->forgotten[0] == 2 * PAGE);
+  cr_assert(context->positions[0] == CONTEXT && context->forgotten[0] == 2 * PAGE);
   for (int part = 0; part < PARTS; part++)
-    for (int key = 0; key < (part % 2 == 1 ? 7 : 15); key++)
+    for (int key = 0; key < (part % 2 == 1 ? CONTEXT - 2 * PAGE : CONTEXT); key++)
       for (int i = 0; i < 2 * columns_of(part); i++)
         cr_assert_eq(half(state_of(0), part, key, i / 2, i % 2), half(before, part, key, i / 2, i % 2));
 }

@@ -32,21 +32,26 @@ return function(of, spec)
   }
 
   of("runtime/model/state.c", "c:continue") {
-    { name = "copy_first", old = "const int64_t first = same > forgotten ? (same - forgotten) / of->page : 0;",
-      new = "const int64_t first = 0 * same;",
+    { name = "copy_first", old = "const int64_t first = same > 0 ? same : 0;", new = "const int64_t first = 0 * same;",
       filter = "carry_on/a_copy_leaves*", wrong = "pages that both have are copied" },
     { name = "copy_moved", old = "part->window >= 0 && what->moved[part->window] ? 0 :", new = "",
       filter = "carry_on/keeps_the_keys*", wrong = "pages of a window that is elsewhere are not copied" },
-    { name = "copy_source", old = "part->grows_with > 0 ? 0 : pages_of(", new = "pages_of(",
+    { name = "copy_source", old = "part->grows_with > 0 ? 0 : what->tokens", new = "what->tokens",
       filter = "carry_on/keeps_the_keys*", wrong = "the keys of a source are copied" },
-
-    { name = "state_pages", old = "keys > 0 ? (keys + of->page - 1) / of->page : 0",
-      new = "keys > 0 ? keys / of->page : 0", filter = "carry_on/a_copy*", wrong = "a copy lacks the last page" },
-    { name = "state_anew", old = "keys > 0 ? (keys + of->page - 1) / of->page : 0",
-      new = "(keys + of->page - 1) / of->page", filter = "carry_on/copies*",
-      wrong = "a copy of an empty sequence has a number of pages below 0" },
     { name = "state_back", old = "position - of->call_rows", new = "position", filter = "carry_on/goes_back*",
       wrong = "a window forgets keys that a rewind by a call goes back to" },
+  }
+
+  of("runtime/model/state.c", "c:saved") {
+    { name = "copy_group", old = "end += (ATTN2C_KEY_GROUP - end % ATTN2C_KEY_GROUP) % ATTN2C_KEY_GROUP;", new = "",
+      filter = "state/a_copy*", wrong = "a copy lacks the partner of its last key" },
+    { name = "copy_aligned", old = "first -= first % ATTN2C_KEY_GROUP;", new = "", filter = "state/a_copy*",
+      wrong = "a copy begins within a group of keys" },
+    { name = "copy_turned", old = "memcpy(to + at, from + at, (size_t)((end - first) * unit));",
+      new = "memcpy(to + at, from + at, (size_t)(end * unit));", filter = "state/a_copy*",
+      wrong = "more keys than are asked for are copied" },
+    { name = "copy_whole", old = "first = last * page;", new = "first = (last + 1) * page;", filter = "state/a_copy*",
+      wrong = "a copy lacks the page after whole ones" },
   }
 
   of("runtime/model/saved.c", "c:saved") {

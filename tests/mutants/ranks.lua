@@ -39,6 +39,9 @@ return function(of, spec)
       wrong = "one stage has nearly all layers" },
     { name = "stages_last", old = "of_layers.of[layer] or current", new = "of_layers.of[layer] or 0",
       filter = "leave an operation", wrong = "the first stage computes what comes after the last layer" },
+    { name = "stages_chosen", old = 'op.section:match("^(.*)layer (%d+)$")',
+      new = '((op.result.name:match("^l%d+%.") or ""):gsub("^l(%d+)%.", "layer %1")):match("^(.*)layer (%d+)$")',
+      filter = "choose rows", wrong = "a stage passes on rows that the next one chooses" },
     { name = "stages_conversions", old = 'divisions.conversions[op.op] and op.result.kind == "scratch"', new = "false",
       filter = "repeat roundings", wrong = "stages pass on a tensor and its rounding" },
   }

@@ -73,7 +73,7 @@ end
 
 -- Returns the classes of runtime/python that a model's class and its tokenizer's extend, and the class of its library.
 local function classes_of(state, spec)
-  local text = state.tokenizer and "Text" or ""
+  local text = state.tokenizer and (spec.spans and "Span" or "Text") or ""
   local chat = state.chat and "_own._Chat, " or ""
   local of_sound = spec.speech and "_own._SpeechModel, " or "_own._SoundModel, "
   local of_pictures = spec.input.grid and "_own._PatchModel, " or "_own._PictureModel, "

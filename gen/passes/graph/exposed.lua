@@ -43,7 +43,8 @@ return function(self, wanted)
   if wanted ~= true then for _, name in ipairs(wanted) do named[name] = true end end
   local function take(tensor)
     local axes = axes_of(self, tensor, is_pooled, of_memory)
-    local is_wanted = named[tensor.name] or wanted == true and tensor.kind == "scratch" and not tensor.is_ordered
+    local has_own_order = tensor.is_ordered or tensor.groups -- an output's rows are in their own places
+    local is_wanted = named[tensor.name] or wanted == true and tensor.kind == "scratch" and not has_own_order
     if axes and is_wanted then list[#list + 1] = { tensor = tensor, axes = axes } end
   end
   for _, name in ipairs(self.entry.inputs) do

@@ -11,8 +11,12 @@ local words = require("common.words")
 
 local stages = {}
 
--- Returns the layer to which an operation belongs, as its path begins; nil: to none.
-local function layer_of(op) return op.result.name:match("^encoder%.l%d+%.") or op.result.name:match("^l%d+%.") end
+-- Returns the layer to which an operation belongs, by its section; nil: to none. Rows that a layer chooses from the
+-- states of the layer before have that one's name, but are made in the loop of the layer that reads them.
+local function layer_of(op)
+  local stack, index = op.section:match("^(.*)layer (%d+)$")
+  return index and stack:gsub(" ", ".") .. "l" .. index
+end
 
 -- Returns the layers of a graph in order, and the bytes of the weights of each, by name.
 local function layers_of(graph)

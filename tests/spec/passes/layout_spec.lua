@@ -24,6 +24,15 @@ describe("packed formats", function()
     assert.equal(1, tables)
   end)
 
+  it("are of each expert by itself, also beside another weight of as many rows", function()
+    local state = helper.state(helper.description { plan = { panel = 16 }, layers = { { d_ff = 64 },
+      { experts = { count = 4, d_ff = 20, used = 1 } } } }, "layout")
+    local dense, experts = state.weights.layouts["l0.ff.up.weight"], state.weights.layouts["l1.ff.experts.down.weight"]
+    assert.same(dense.widths, experts.widths)
+    assert.equal(dense, dense.each)
+    assert.equal(#experts.widths // 4, #experts.each.widths)
+  end)
+
   it("are in the dump, with their places", function()
     local state = helper.tiny({ precision = "bf16" }, "layout")
     local text = layout.dump(state)

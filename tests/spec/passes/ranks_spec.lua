@@ -112,6 +112,13 @@ describe("stages", function()
     for _, build in ipairs(windows.builds) do assert.equal(1, #build.kept.windows) end
   end)
 
+  it("choose rows for a layer where it is computed, so that both sides pass rows on in the same loops", function()
+    local state = model { layers = { {}, {} }, batch = 2, stages = 2, projections = false, input = { stage = "tokens",
+      vocab = 7 }, output = { { stage = "pool", over = "last" } } }
+    assert.same({ "l0.norm2.passed = pass_on", "l1.norm2 = take_output" }, meetings(graph_of(state, 0)))
+    assert.same({ "l0.norm2 = take_on", "l1.norm2.given = give_output" }, meetings(graph_of(state, 1)))
+  end)
+
   it("leave an operation on an output to the last one, also where nobody reads its result", function()
     local state = model { layers = { {}, {} }, stages = 2, output = { { stage = "pool", over = "max", name = "ids" },
       { stage = "gelu" }, { stage = "similarity" } } }

@@ -101,6 +101,9 @@ local forms = {
     layout = "seq_first", mask = { "causal", "padding", "window" }, mask_value = -0.5, window = { 26, 5 },
     max_position = 119, positions = "rope", rope_dim = 50,
     rope_scaling = { factor = 3, max_position = 12, type = "dynamic" }, residual = false, scale = false }, 7185 },
+  { "the deviation of rows that are the same, which is 0 but for roundings", { input = tokens(), batch = 6,
+    d_model = 2, heads = 1, output = { { stage = "linear", to = 1 }, { stage = "norm", eps = 0.5 }, { stage = "silu" },
+      { stage = "pool", over = "deviation" } } }, 9 },
 }
 
 local function check_form(form, i)

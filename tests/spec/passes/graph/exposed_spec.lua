@@ -26,6 +26,18 @@ describe("exposed tensors", function()
       end
     end
   end)
+
+  it("leave out the parts of experts, whose rows are in the order of experts", function()
+    for used = 1, 2 do
+      local state, names = helper.state(helper.description { seq = 5, experts = { count = 3, d_ff = 8, used = used } },
+        "memory", { exposed = true }), {}
+      for _, each in ipairs(state.graph.exposed) do names[each.name] = true end
+      assert.is_true(names["l0.ff.combined"] and names["l0.ff.router"])
+      for _, op in ipairs(state.graph.entry.ops) do
+        assert.is_nil(op.result.groups and names[op.result.name], op.result.name)
+      end
+    end
+  end)
 end)
 
 describe("exposed tensors of a model that continues", function()
