@@ -39,8 +39,8 @@ local function table_panel(op, tbl)
   return heads and tbl.shape[1] // heads or TABLE_PANEL
 end
 
--- Returns a function that makes panels; equal ones of as many experts are one table. The panels of experts have one
--- width, the widest that divides the outputs of each. `each`: the panels of one expert.
+-- Returns a function that makes panels; equal ones of the same number of experts are one table. The panels of
+-- experts have one width, the widest that divides the outputs of each. `each`: the panels of one expert.
 local function panel_maker()
   local made = {}
   local function panels(outputs, panel, type, experts)

@@ -108,8 +108,9 @@ describe("a model that continues", function()
       "decode (position 150)", "decode (3 sequences, position 0)", "decode (3 sequences, position 150)" } do
       assert.truthy(names[name], name)
     end
-    -- All weights are read but the two tables of positions [300][6], in whole lines of 64 bytes: of these a row each, for
-    -- queries and keys of both layers. The vocabulary's panels of 48 rows are the table of 40 tokens: a row is read again.
+    -- All weights are read but the two tables of positions [300][6], in whole lines of 64 bytes: of these a row each,
+    -- for queries and keys of both layers. The vocabulary's panels of 48 rows are the table of 40 tokens: a row is
+    -- read again.
     local positions, first = 7232, names["decode (position 0)"]
     local weights = first.weight_bytes - 2 * positions + 48 * 48 * 4 / 40 + 2 * 2 * 2 * positions / 300
     local kept = 4 * 2 * 2 * 24
