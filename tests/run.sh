@@ -87,7 +87,7 @@ until_end() {
 # (gen/common/store).
 longest=$(printf 'tests/spec/%s_spec.lua\n' passes/common/tuning \
   whole/{models,builds,hf,bad_input,install,machines,say,calibrate,precision,guest,divided,bindings,faults,report} \
-  whole/repeat kernels/compiled \
+  whole/repeat kernels/compiled checkpoints/values \
   whole/{threads,any_threads,forms,targets,any_goldens,torch,continued,oracle,any_same,generate,any_types,lists})
 whole=$(find tests/spec/whole -name '*_spec.lua' | sort | grep -vxF "$longest")
 whole=$(grep ranks <<<"$whole"; grep -v ranks <<<"$whole")
