@@ -19,6 +19,7 @@ from worker import speaker, wait_until_quiet
 
 def open_attn2c(folder, threads, weights, built, output):
     path = ROOT / "out" / built / f"{built}.py"
+    sys.path.insert(0, str(path.parent))    # has the module that models share
     spec = importlib.util.spec_from_file_location(built, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
