@@ -70,4 +70,16 @@ function gemma.derive(facts)
   facts.embedding_scale = math.sqrt(facts.d_model)
 end
 
+--- Returns the heads of a family whose text part is built; more: further ones.
+function gemma.heads(more)
+  return words.merged({ TextModel = heads.model(), Model = heads.model(), ForCausalLM = heads.causal_lm,
+    ForConditionalGeneration = heads.causal_lm }, more or {})
+end
+
+--- Returns the notes of such a family. others: what its class of text and more also takes.
+function gemma.notes(others)
+  return { Model = "only the text part is built",
+    ForConditionalGeneration = ("only the text part is built; %s are not supported"):format(others) }
+end
+
 return gemma

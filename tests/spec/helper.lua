@@ -279,8 +279,8 @@ end
 --- reference is fast, but whose emitted files are not optimised: that would take longer than it saves in small models.
 helper.optimised_runtime = spoil(helper.optimised .. " SPOIL_LEVEL=-O0")
 
---- Shell words in front of gen/attn2c or tests/program.lua that optimise the kernels alone, for programs that compute
---- much: a token then takes a sixth of the time, and a build a second more.
+--- Shell words in front of gen/attn2c or tests/program.lua. They optimise only the kernels, for programs that compute
+--- much: a token takes a sixth of the time, and a build a second more.
 helper.fast_kernels = spoil("SPOIL_LEVEL=-O1 SPOIL_SOURCES='_[ko]%l+s%.c$'")
 
 --- Shell words in front of gen/attn2c or tests/program.lua that emulate tiles of AMX.

@@ -24,7 +24,7 @@ describe("packed formats", function()
     assert.equal(1, tables)
   end)
 
-  it("are of each expert by itself, also beside another weight of as many rows", function()
+  it("hold the rows of one expert, even if another weight has the same number of rows", function()
     local state = helper.state(helper.description { plan = { panel = 16 }, layers = { { d_ff = 64 },
       { experts = { count = 4, d_ff = 20, used = 1 } } } }, "layout")
     local dense, experts = state.weights.layouts["l0.ff.up.weight"], state.weights.layouts["l1.ff.experts.down.weight"]

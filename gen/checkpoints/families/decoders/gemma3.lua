@@ -44,15 +44,6 @@ return heads.llama_family {
       sliding_attention = { rope_theta = facts.rope_local_base_freq, rope_scaling = false } })
     layers.set_windows(facts, sliding)
   end,
-  heads = {
-    TextModel = heads.model(),
-    Model = heads.model(),
-    ForCausalLM = heads.causal_lm,
-    ForConditionalGeneration = heads.causal_lm,
-    TextForSequenceClassification = heads.last_token,
-  },
-  notes = {
-    Model = "only the text part is built",
-    ForConditionalGeneration = "only the text part is built; images are not supported",
-  },
+  heads = gemma.heads { TextForSequenceClassification = heads.last_token },
+  notes = gemma.notes("images"),
 }

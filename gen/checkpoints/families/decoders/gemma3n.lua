@@ -115,14 +115,6 @@ return heads.llama_family {
     layers.set_windows(facts, sliding)
     gemma.share_keys(facts, sliding)
   end,
-  heads = {
-    TextModel = heads.model(),
-    Model = heads.model(),
-    ForCausalLM = heads.causal_lm,
-    ForConditionalGeneration = heads.causal_lm,
-  },
-  notes = {
-    Model = "only the text part is built",
-    ForConditionalGeneration = "only the text part is built; images and sounds are not supported",
-  },
+  heads = gemma.heads(),
+  notes = gemma.notes("images and sounds"),
 }
