@@ -34,15 +34,16 @@
 --                 for arithmetic that only this family has
 local families = {}
 
--- The folders of families/ and the files in them; pairs are encoders with decoders.
+-- The folders of families/ and the files in them; mixtures are decoders with experts, pairs encoders with decoders.
 local folders = {
   encoders = { "albert", "bert", "clip_text", "deberta", "deberta_v2", "distilbert", "electra", "ernie", "esm",
     "eurobert", "gte", "jina_bert", "jina_v3", "layoutlm", "layoutlmv3", "longformer", "modernbert", "mpnet",
     "nomic_bert", "rembert", "roberta", "roberta_pre", "siglip_text" },
   decoders = { "bloom", "cohere", "cohere2", "exaone4", "falcon", "gemma", "gemma2", "gemma3", "gemma3n", "gemma4",
-    "glm4", "gpt2", "gpt_neo", "gpt_neox", "gpt_oss", "gptj", "granite", "granitemoe", "internlm2", "internlm3", "lfm2",
-    "lfm2_moe", "llama", "ministral", "mistral", "mistral3", "mixtral", "mpt", "olmo2", "olmo3", "olmoe", "opt", "phi",
-    "phi3", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "smollm3", "stablelm", "starcoder2" },
+    "glm4", "gpt2", "gpt_neo", "gpt_neox", "gptj", "granite", "internlm2", "internlm3", "lfm2", "llama", "ministral",
+    "mistral", "mistral3", "mpt", "olmo2", "olmo3", "opt", "phi", "phi3", "qwen2", "qwen3", "smollm3", "stablelm",
+    "starcoder2" },
+  mixtures = { "gpt_oss", "granitemoe", "lfm2_moe", "mixtral", "olmoe", "qwen2_moe", "qwen3_moe" },
   pairs = { "bart", "blip", "m2m_100", "marian", "mbart", "pegasus", "t5", "t5_writer", "vision_gpt2",
     "vision_trocr" },
   pictures = { "blip_vision", "clip_vision", "deit", "dinov2", "dinov3", "siglip2_vision", "siglip_vision", "timm",

@@ -56,7 +56,7 @@ return function(of, spec)
   }
 
   local values = spec .. "checkpoints/values_spec.lua"
-  of("gen/checkpoints/families/decoders/gpt_oss.lua", values) {
+  of("gen/checkpoints/families/mixtures/gpt_oss.lua", values) {
     { name = "gpt_oss_windows", old = "return i % 2 == 0 end", new = "return i % 2 == 1 end", filter = "of gpt_oss has",
       wrong = "the other layers have windows" },
     { name = "gpt_oss_usual", old = "facts.rope_parameters = YARN", new = "", filter = "of gpt_oss has",
