@@ -65,7 +65,7 @@ return function(of, spec)
       filter = "of lfm2 gives each", wrong = "convolutions have no bias" },
   }
 
-  of(folder .. "lfm2_moe.lua", values) {
+  of("gen/checkpoints/families/mixtures/lfm2_moe.lua", values) {
     { name = "lfm2_moe_dense", old = "math.min(facts.dense_count, facts.layers) - 1", new = "-1",
       filter = "of lfm2_moe has", wrong = "the first layers have experts" },
   }
