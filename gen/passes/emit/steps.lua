@@ -568,8 +568,7 @@ local members_of_call = { k = "kernels", ranks = "ranks", w = "weights", a = "ar
 function Writer:struct_of(parameter, struct, names)
   local pointers = {}
   for i, name in ipairs(names) do
-    pointers[i] = ("call->%s[%d]"):format(parameter, i - 1)
-    if self.has_sizes then pointers[i] = (".%s = %s"):format(self.addresses.members[name], pointers[i]) end
+    pointers[i] = (".%s = call->%s[%d]"):format(self.addresses.members[name], parameter, i - 1)
   end
   return ("%s_%s_%s %s = { %s };"):format(self.name, self.structs, parameter, struct, table.concat(pointers, ", ")),
     ("%s = &%s;"):format(self.declared[parameter], struct)
@@ -598,7 +597,6 @@ end
 function emit_steps.values(state, program, integers, shadowed)
   local writer = setmetatable({ program = program, addresses = addresses_of(state, program), steps = 0,
     declared = declared_of(state, program), batch = state.spec.batch, name = state.spec.name,
-    has_sizes = state.spec.symbols.rows.is_open or state.spec.role == "encode",
     entry = state.graph.entry, structs = structs_of(state, program), bases = {} }, Writer)
   local segments = writer:segments()
   local used, of_team = {}, {} -- by all segments; by segments of a team
