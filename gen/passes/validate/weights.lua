@@ -18,7 +18,7 @@ local UNITS = { B = 1, KB = 1e3, MB = 1e6, GB = 1e9, KiB = 1 << 10, MiB = 1 << 2
 local function bytes_of(value)
   if math.type(value) == "integer" then return value > 0 and value or nil end
   local number, unit = tostring(value):match("^(%d+%.?%d*) ?(%a+)$")
-  return number and UNITS[unit] and math.floor(tonumber(number) * UNITS[unit]) or nil
+  return number and UNITS[unit] and math.floor(tonumber(number) * UNITS[unit] + 0.5) or nil
 end
 
 --- Reads the key `weights`: as a reader of words does, or { size = bytes of all packed weights }, for which the pass
