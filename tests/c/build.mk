@@ -4,7 +4,8 @@ CC ?= gcc
 # The compiler of programs with sanitizers. GCC's do not find arithmetic with a null pointer.
 checker := clang
 bin := out/test/bin
-warnings := -std=c11 -Wall -Wextra -Werror
+WERROR ?= -Werror
+warnings := -std=c11 -Wall -Wextra $(WERROR)
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all
 checked  := $(warnings) -g1 -O0 $(sanitize) -fopenmp-simd -iquote runtime -iquote tests/c -iquote $(bin)/obj
 loops    := $(warnings) -fno-math-errno -fno-trapping-math -ffp-contract=off -fopenmp-simd -iquote runtime -iquote tests/c
@@ -60,7 +61,7 @@ $(bin)/obj:
 # its objects.
 archive := $(bin)/runtime/libchecked.a
 $(archive): $(runtime) $(headers) tests/runtime.lua $(wildcard gen/commands/build/*.lua)
-	CC=$(checker) ATTN2C_CFLAGS='-g1 -O0 -Werror $(sanitize)' lua5.4 tests/runtime.lua $@ && touch $@
+	CC=$(checker) ATTN2C_CFLAGS='-g1 -O0 $(WERROR) $(sanitize)' lua5.4 tests/runtime.lua $@ && touch $@
 helper_objects := $(patsubst %,$(bin)/obj/c_%.o,$(helpers))
 picture_libraries := -lpng -ljpeg -lz
 sound_libraries := -lsndfile -lsoxr

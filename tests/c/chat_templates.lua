@@ -15,7 +15,7 @@ local list = {
   { "lists", "{% set ns = namespace(x=[1]) %}{% for i in range(64) %}{% set ns.x = ns.x + ns.x %}{% endfor %}" },
   { "searches", "{% set x = 'a' * 20000000 %}{{ x.count('a' * 1000) }}" },
   { "writes", "{% for i in range(1000) %}{{ 'abcdefgh' * 100 }}{% endfor %}" },
-  { "recurs", "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}" },
+  { "recurs", "{% macro f(n) %}{% if n %}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(y) }}" },
   { "deepens", "{% set ns = namespace(x=[]) %}{% for i in range(300) %}{% set ns.x = [ns.x] %}{% endfor %}"
     .. "{% if y == 1 %}{{ ns.x }}{% elif y == 2 %}{{ ns.x | tojson }}{% elif y == 3 %}{{ ns.x == [ns.x] }}"
     .. "{% elif y == 4 %}{{ ns.x < [ns.x] }}{% elif y == 5 %}{% set ns.x = ns %}{{ ns.x }}{% endif %}" },

@@ -127,8 +127,12 @@ Test(chat, what_grows_meets_a_budget, .timeout = 600) {
                {&writes_chat_template, "the text has more than"},
                {&recurs_chat_template, "more than 128 macros within each other"}};
   call made = {0};
+  attn2c_chat_value depth = {"y", ATTN2C_CHAT_INTEGER, NULL, 0, 127};
+  const attn2c_chat_options options = {.flags = &depth, .flag_count = 1};
+  cr_assert_eq(render(&made, &recurs_chat_template, "x", &options), ATTN2C_OK, "%s", made.fault);
+  depth.number = 128;
   for (size_t i = 0; i < 5; i++) {
-    cr_assert_eq(render(&made, cases[i].template, "x", NULL), ATTN2C_FORMAT, "%zu", i);
+    cr_assert_eq(render(&made, cases[i].template, "x", &options), ATTN2C_FORMAT, "%zu", i);
     cr_assert(strncmp(made.fault, "chat template, line 1: ", 23) == 0 && strstr(made.fault, cases[i].part),
               "%s", made.fault);
   }

@@ -242,10 +242,10 @@ return function(of, spec)
   of("runtime/generate/answers.c", "c:answers") {
     { name = "answers_slot", old = "slots[i] = used[own] ? -1 : own;", new = "slots[i] = -1;",
       filter = "beams/copy*", wrong = "a beam that goes on is copied" },
-    { name = "answers_forget", old = "attn2c_kept_ids_forget(b->kept, base + i);", new = "",
+    { name = "answers_forget", old = "attn2c_kept_ids_forget(b->kept, base + i);", new = ";",
       filter = "beams/go_on*", wrong = "sequences of another source are taken for the same" },
     { name = "answers_processed", old = "attn2c_process(&b->options, &history, logits, b->calls->vocabulary);",
-      new = "(void)history;", filter = "beams/one_beam*", wrong = "without beams nothing is suppressed" },
+      new = "NULL; (void)history;", filter = "beams/one_beam*", wrong = "without beams nothing is suppressed" },
   }
 
   of("runtime/generate/kept_ids.c", "c:answers") {

@@ -135,7 +135,7 @@ of("gen/passes/layout.lua", spec .. "passes/layout_spec.lua") {
   { name = "layout_own", old = "    inherit(state, larger)\n", new = "", filter = "the largest entry decides",
     wrong = "each entry has panels of its own" },
   { name = "layout_each", old = ":format(outputs, panel, type, experts)", new = ":format(outputs, panel, type, 1)",
-    filter = "of each expert", wrong = "a weight with a row for each expert has the panels of one" },
+    filter = "of one expert", wrong = "a weight with a row for each expert has the panels of one" },
 }
 
 of("gen/passes/plan/storage.lua", spec .. "passes/plan_spec.lua") {

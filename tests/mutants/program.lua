@@ -47,9 +47,9 @@ return function(of, spec)
       filter = "program/refuses_wrong*", wrong = "a model without pictures offers --image" },
   }
 
-  of("runtime/program/help.c", "c:program") {
+  of("runtime/program/help.c", spec .. "whole/generate_spec.lua") {
     { name = "help_next_line", old = "if (length > column - 3) fprintf", new = "if (0) fprintf",
-      filter = "program/helps_with*", wrong = "the meaning of a long option begins elsewhere" },
+      filter = "in one column", wrong = "the meaning of a long option begins elsewhere" },
   }
 
   of("runtime/program/inputs.c", "c:program") {

@@ -92,7 +92,7 @@ end
 
 -- Runs words in the copy, for so long; returns the exit status and what was said.
 local function run(copy, words)
-  local child = process.run { words = { "env", "XDG_CACHE_HOME=" .. copy .. "/out/test/cache",
+  local child = process.run { words = { "env", "XDG_CACHE_HOME=" .. copy .. "/out/test/cache", "WERROR=",
     "prlimit", "--cpu=" .. mutants.limit, "timeout", "-k", "5", tostring(mutants.limit), table.unpack(words) },
     folder = copy, gather = "all" }
   return child.signal == 0 and child.code or 128 + child.signal, child.output .. child.errors

@@ -12,7 +12,7 @@ return function(of, spec)
       filter = "of a table of token", wrong = "a table has the type of all parts, whatever its own is" },
   }
 
-  of("gen/passes/common/packed.lua", spec .. "passes/memory_spec.lua") {
+  of("gen/passes/common/packed.lua", spec .. "passes/layout_spec.lua") {
     { name = "row_groups", old = "types.row_bytes(tensor.shape[2] or 1, layout.type)",
       new = "types.bytes(tensor.shape[2] or 1, layout.type)", filter = "one after the other",
       wrong = "rows of typed weights have no room for whole groups" },

@@ -152,6 +152,18 @@ describe("generate", function()
     assert.equal(2, #ids("--input ids=rows.npy"))
   end)
 
+  it("explains its options in one column, long ones on the next line", function()
+    local column, names = "^" .. ("."):rep(23) .. " %g", 0
+    local lines = lines_of(sh(line("llama", "generate", "--help")))
+    for i, each in ipairs(lines) do
+      if each:find("^  %-") then
+        assert.matches(column, each:find("^  %-%-[%w-]+ %S+$") and lines[i + 1] or each)
+        names = names + 1
+      end
+    end
+    assert.is_true(names > 20)
+  end)
+
   it("escapes what a terminal would obey, and only there", function()
     -- script(1) gives the program a terminal.
     local vocabulary = assert(dkjson.decode(helper.read(places.next .. "/tokenizer.json"))).model.vocab
