@@ -55,8 +55,7 @@ static int equal_dicts(attn2c_chat_work *work, const chat_dict *a, const chat_di
 
 static int equal_within(attn2c_chat_work *work, const chat_value *a, const chat_value *b, int depth,
                         int *equal) {
-  int status = chat_spend(work, 1);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(chat_spend(work, 1));
   if (depth > DEEPEST) return chat_refuse(work, "more than %d values within each other", DEEPEST);
   if (a->kind == CHAT_LIST && b->kind == CHAT_LIST)
     return equal_lists(work, a->as.list, b->as.list, depth, equal);

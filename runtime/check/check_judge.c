@@ -345,8 +345,7 @@ static int judge_outputs(attn2c_check_job *job, float *const *allowed, attn2c_to
     attn2c_comparison comparison;
     judge_output(job, output, &tolerances[output], &comparison);
     if (!comparison.passed && !is_spread && shape->type == ATTN2C_F32) {
-      const int status = attn2c_check_spread(job, &guide, allowed, tolerances);
-      if (status != ATTN2C_OK) return status;
+      ATTN2C_TRY(attn2c_check_spread(job, &guide, allowed, tolerances));
       for (int i = 0; i < job->entry->output_count; i++) tolerances[i].allowed = allowed[i];
       is_spread = 1;
       judge_output(job, output, &tolerances[output], &comparison);
@@ -356,8 +355,7 @@ static int judge_outputs(attn2c_check_job *job, float *const *allowed, attn2c_to
       snprintf(name, sizeof name, "state of %s", shape->name);
     else
       snprintf(name, sizeof name, "output %s, %s", shape->name, what);
-    const int status = attn2c_check_report_row(&job->report, name, shape, &comparison);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(attn2c_check_report_row(&job->report, name, shape, &comparison));
   }
   return ATTN2C_OK;
 }

@@ -22,8 +22,7 @@ static int measure(const attn2c_checkpoint *checkpoint, int tensor, const attn2c
   band->taps = calloc((size_t)taps, sizeof *band->taps);
   if (!band->taps) return attn2c_say_no_memory(message);
   for (int64_t i = 0; i < view->rows; i++) {
-    const int status = read_row(checkpoint, tensor, view, i, band, message);
-    if (status) return status;
+    ATTN2C_TRY(read_row(checkpoint, tensor, view, i, band, message));
     for (int64_t j = 0; j < view->columns; j++)
       band->taps[j % taps] += (double)band->values[j] * (double)band->values[j];
   }

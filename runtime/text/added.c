@@ -7,11 +7,9 @@
 /* Records the text of the token, for decoding. */
 static int remember(attn2c_tokenizer *text, uint32_t id, const uint8_t *bytes, size_t length) {
   size_t at = text->letters_length;
-  int status = attn2c_grow((void **)&text->letters, &text->letters_capacity, at + length, 1);
-  if (status == ATTN2C_OK)
-    status = attn2c_grow((void **)&text->spellings, &text->spellings_capacity, text->spelled + 1,
-                         sizeof *text->spellings);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_grow((void **)&text->letters, &text->letters_capacity, at + length, 1));
+  ATTN2C_TRY(attn2c_grow((void **)&text->spellings, &text->spellings_capacity, text->spelled + 1,
+                         sizeof *text->spellings));
   memcpy(text->letters + at, bytes, length);
   text->letters_length += length;
   text->spellings[text->spelled++] = (text_spelling){id, (uint32_t)at, (uint32_t)length, 0};
@@ -62,10 +60,9 @@ static int open_normalized(attn2c_tokenizer *text, attn2c_text_work *work, const
                            uint32_t index) {
   text_buffer *whole = &work->whole, *made = &work->normalized;
   whole->length = made->length = 0;
-  int status = text_reserve(whole, added->text.length);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(text_reserve(whole, added->text.length));
   text_put(whole, added->text.bytes, added->text.length, (text_origin){0, 0});
-  status = text_normalize(work, whole, 0, whole->length, made);
+  int status = text_normalize(work, whole, 0, whole->length, made);
   if (status != ATTN2C_OK) return status;
   /* The library finds such a token between all bytes, and fails between the bytes of one character. */
   if (made->length == 0) return text_fail(work, "it is empty after normalizing");

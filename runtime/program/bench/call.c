@@ -59,8 +59,7 @@ int attn2c_bench_call_allocate(attn2c_bench_call *s, attn2c_message *message) {
   s->again = calloc((size_t)entry->output_count + 1, sizeof *s->again);
   if (s->out == NULL || s->again == NULL) return attn2c_fail(message, ATTN2C_MEMORY, "bench: no memory");
   if (s->tokens) return allocate_of_tokens(s, message);
-  const int status = attn2c_arrays_allocate(model, entry->outputs, entry->output_count, s->out, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_arrays_allocate(model, entry->outputs, entry->output_count, s->out, message));
   return attn2c_arrays_allocate(model, entry->outputs, entry->output_count, s->again, message);
 }
 

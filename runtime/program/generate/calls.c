@@ -17,10 +17,9 @@ int attn2c_continuing_open(const attn2c_descriptor *model, const attn2c_argument
     return ATTN2C_OK;
   }
   int32_t adapter;
-  int status = attn2c_adapter_asked(model, arguments, &adapter, message);
-  if (status == ATTN2C_OK) status = attn2c_run_open(model, arguments, notes, &made->opened, message);
-  if (status != ATTN2C_OK) return status;
-  status = attn2c_sequences_create(made->opened, &made->context);
+  ATTN2C_TRY(attn2c_adapter_asked(model, arguments, &adapter, message));
+  ATTN2C_TRY(attn2c_run_open(model, arguments, notes, &made->opened, message));
+  int status = attn2c_sequences_create(made->opened, &made->context);
   if (status != ATTN2C_OK)
     return attn2c_fail(message, status, "no memory for the keys and values of %lld sequences",
                        (long long)model->continued->sequences);

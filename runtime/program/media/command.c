@@ -110,8 +110,7 @@ static int read_against(job *job) {
   const char *path = job->arguments->against;
   attn2c_npy file;
   if (!path) return ATTN2C_OK;
-  int status = attn2c_npy_read(path, &file, job->message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_npy_read(path, &file, job->message));
   const int64_t width = answer_of(job)->each;
   const attn2c_tensor tensor = {
       .name = "--against", .rank = 2, .shape = {file.rank > 0 ? file.shape[0] : 0, width}};

@@ -169,10 +169,8 @@ static void forget_file(attn2c_cache *cache) {
 static int read_file(attn2c_cache *cache, const attn2c_file *file, attn2c_message *message) {
   unsigned char start[8] = {0}, end[MAGIC] = {0};
   const int is_long = file->size >= FOOTER + 64;
-  int status = is_long ? attn2c_file_read(file, 0, start, sizeof start, message) : ATTN2C_OK;
-  if (status == ATTN2C_OK && is_long)
-    status = attn2c_file_read(file, file->size - FOOTER, end, sizeof end, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(is_long ? attn2c_file_read(file, 0, start, sizeof start, message) : ATTN2C_OK);
+  if (is_long) ATTN2C_TRY(attn2c_file_read(file, file->size - FOOTER, end, sizeof end, message));
   if (memcmp(start, "\x93NUMPY\1", 7) != 0 || memcmp(end, magic, MAGIC) != 0)
     return attn2c_fail(
         message, ATTN2C_FORMAT,

@@ -157,9 +157,8 @@ static int choose_answer(job *job) {
 }
 
 static int open_model(job *job, FILE *notes) {
-  int status = attn2c_run_open(job->model, job->arguments, notes, &job->opened, job->message);
-  if (status != ATTN2C_OK) return status;
-  status = attn2c_program_context(job->opened, &job->context);
+  ATTN2C_TRY(attn2c_run_open(job->model, job->arguments, notes, &job->opened, job->message));
+  int status = attn2c_program_context(job->opened, &job->context);
   if (status != ATTN2C_OK) attn2c_say(job->message, "run: no memory for the arena");
   return status;
 }
@@ -259,10 +258,7 @@ static int choose_prompt(job *job, int is_query) {
 
 /* Encodes `line`, unless the cache has its embedding. */
 static int take_line(job *job) {
-  if (!job->is_open && job->arguments->query_count > 0) {
-    const int status = choose_prompt(job, job->line.is_query);
-    if (status != ATTN2C_OK) return status;
-  }
+  if (!job->is_open && job->arguments->query_count > 0) ATTN2C_TRY(choose_prompt(job, job->line.is_query));
   if (job->cache && !job->line.is_query) {
     const float *embedding = attn2c_cache_find(job->cache, job->line.text, job->line.length);
     if (embedding) {

@@ -8,13 +8,12 @@
 
 /* Opens the tokenizers of a model. */
 static int open_text(attn2c_serve_generate *g, attn2c_message *message) {
-  int status = attn2c_text_open(g->facts->tables, g->facts->size, ATTN2C_TEXT_JIT, &g->tokenizer, message);
-  if (status == ATTN2C_OK) status = attn2c_text_work_create(g->tokenizer, &g->reading);
-  if (status == ATTN2C_OK && g->facts->written)
-    status =
-        attn2c_text_open(g->facts->written, g->facts->written_size, ATTN2C_TEXT_JIT, &g->written, message);
-  return status == ATTN2C_OK ? attn2c_text_work_create(g->written ? g->written : g->tokenizer, &g->showing)
-                             : status;
+  ATTN2C_TRY(attn2c_text_open(g->facts->tables, g->facts->size, ATTN2C_TEXT_JIT, &g->tokenizer, message));
+  ATTN2C_TRY(attn2c_text_work_create(g->tokenizer, &g->reading));
+  if (g->facts->written)
+    ATTN2C_TRY(
+        attn2c_text_open(g->facts->written, g->facts->written_size, ATTN2C_TEXT_JIT, &g->written, message));
+  return attn2c_text_work_create(g->written ? g->written : g->tokenizer, &g->showing);
 }
 
 /* Opens the model of --draft. */
