@@ -167,7 +167,6 @@ function gguf_model.title(path)
   return (path:match("[^/]*$"):gsub("%.[gG][gG][uU][fF]$", ""):gsub("%-00001%-of%-%d%d%d%d%d$", ""))
 end
 
---- Returns the architectures that are supported, sorted.
 function gguf_model.names() return words.sorted_keys(architectures) end
 
 --- Returns the same table as folder.read, for a GGUF file. Further fields: scheme, the naming scheme of its tensors;

@@ -153,7 +153,6 @@ local function add_factors(results, where, name, lines)
   end
 end
 
--- Adds the table of the importance of inputs to lines.
 local function add_importance(results, where, name, lines)
   local count = 0
   for _, each in ipairs(results) do count = count + #each.group.products end

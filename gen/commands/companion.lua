@@ -25,7 +25,6 @@ function companion.find(asked, description, ending)
   return asked ~= "none" and file and { file = file, asked = asked ~= nil } or nil
 end
 
--- Returns the folder of a path.
 local function folder_of(path) return ((path:match("^(.*/)[^/]*$") or "."):gsub("(.)/$", "%1")) end
 
 --- Returns the path to write. asked: that of -o, or nil; name: the model's. Faults: io, usage, before anything is

@@ -342,7 +342,6 @@ local function add_sources(measured, add)
   add("| difference of log-probabilities, mean | %.3e | 0 |", of.difference)
 end
 
--- Returns the measured numbers as tables.
 local function tables_of(measured)
   local lines, has_accuracy = {}, false
   for _, row in ipairs(measured.outputs) do has_accuracy = has_accuracy or row.accuracy ~= nil end

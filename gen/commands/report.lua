@@ -126,7 +126,6 @@ local function line_of(name, list, arguments, more)
   return parts
 end
 
--- Returns the command that makes the whole page.
 local function page_command(arguments)
   local list = { arguments.description, table.unpack(arguments.others) }
   return line_of("report", words.append(list, arguments.overrides), arguments)

@@ -28,7 +28,6 @@ local function counts_of(text)
   return list
 end
 
--- Returns the options, checked.
 local function options_of(arguments)
   local options = { counts = counts_of(arguments.scale), latency_us = units.microseconds(arguments.latency),
     gigabytes = units.gigabytes(arguments.bandwidth) }
@@ -136,7 +135,6 @@ function Programs:slowest()
   return slowest
 end
 
--- Returns the bytes of weights, arena and state.
 local function memory_of(row) return row.weight_bytes + row.arena_bytes + (row.state_bytes or 0) end
 
 -- Returns the prediction of a call on ranks that a network links.

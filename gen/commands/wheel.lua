@@ -85,12 +85,10 @@ local function has_weights(graph)
   return words.any(graph.weights, function(name) return graph.tensors[name].kind == "weight" end)
 end
 
--- Returns the emitted file of a name.
 local function emitted(state, name)
   for _, file in ipairs(state.files) do if file.name == name then return file.text end end
 end
 
--- Returns the page of a package.
 local function page_of(root, state, values)
   local tasks = emit_tasks.names(state)
   return template.open(root, "wheel.md.in")(words.merged(values, { tasks = tasks, list = table.concat(tasks, ", ") }))

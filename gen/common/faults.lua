@@ -27,7 +27,6 @@ function faults.pass_on(path, code)
   faults.raise("machine", ("%s ended with %d"):format(path, code))
 end
 
---- True if a caught value is a fault.
 function faults.is(value) return getmetatable(value) == Fault end
 
 --- Returns a string in quotes for a message. A long string is cut.

@@ -522,7 +522,6 @@ local function resolve(say, spec, given)
   spec.workers = spec.threads == 0 and { 1, 2, 4, 8 } or { spec.threads }
 end
 
--- Returns a description with the sizes of its entry.
 local function sized(description, size)
   local copy = words.merged(description)
   copy.batch, copy.seq = size.batch, size.seq

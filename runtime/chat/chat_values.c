@@ -23,7 +23,6 @@ int chat_refuse(attn2c_chat_work *work, const char *format, ...) {
   return ATTN2C_FORMAT;
 }
 
-/* Adds a block with space for `bytes`. */
 static int add_block(attn2c_chat_work *work, size_t bytes) {
   size_t size = bytes > BLOCK ? bytes : BLOCK;
   if (work->used > work->most || bytes > work->most - work->used)

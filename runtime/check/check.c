@@ -35,7 +35,6 @@ static int round_blocks(attn2c_check_job *job, attn2c_source *source, int number
   return status;
 }
 
-/* Reads every weight and constant of the source. */
 static int read_weights(attn2c_check_job *job, attn2c_source *source) {
   for (int number = 0; number < job->descriptor->weight_count; number++) {
     int tensor = job->descriptor->weights[number].tensor;

@@ -121,7 +121,6 @@ static int take(script *s, const step *step) {
   return ATTN2C_USAGE;
 }
 
-/* Runs a script, and adds its row. */
 static int run_script(script *s, const char *what, const step *steps, int count) {
   int status = ATTN2C_OK;
   for (int i = 0; i < count && status == ATTN2C_OK; i++) status = take(s, &steps[i]);

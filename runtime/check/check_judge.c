@@ -74,7 +74,6 @@ void attn2c_check_settle_hidden(const attn2c_check_job *job, const attn2c_op *op
       want[i] = 0;
 }
 
-/* True if every rank has a term of a tensor. */
 static int is_of_terms(const attn2c_check_job *job, int tensor) {
   const attn2c_divided *divided = job->descriptor->divided;
   return divided && tensor >= 0 && divided->divisions[tensor].axis == ATTN2C_TERMS;
@@ -314,7 +313,6 @@ static attn2c_tolerance limits_of(const attn2c_check_job *job, int output) {
   return tolerance;
 }
 
-/* Judges an output by a tolerance. */
 static void judge_output(attn2c_check_job *job, int output, const attn2c_tolerance *tolerance,
                          attn2c_comparison *comparison) {
   const int tensor = job->entry->outputs[output];

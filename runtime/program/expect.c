@@ -85,7 +85,6 @@ static int read_expected(const attn2c_run_array *output, attn2c_tensor *tensor, 
   return attn2c_array_take(&array, tensor, want, message);
 }
 
-/* Adds the rows of the outputs to the report. */
 static int report_outputs(const attn2c_run_job *job, const attn2c_tensor *tensors, void *const *want,
                           double factor, attn2c_check_report *report) {
   int status = ATTN2C_OK;

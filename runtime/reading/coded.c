@@ -331,7 +331,6 @@ static int has_part(const attn2c_coded *coded, int plain) { return coded->is_par
 /* The place of output i of eight in a word of AWQ. */
 static const int awq_place[8] = {0, 4, 1, 5, 2, 6, 3, 7};
 
-/* Returns code number `i` of a word. */
 static uint8_t code_of(uint32_t word, int bits, int i) {
   return (uint8_t)(word >> bits * i & ((1u << bits) - 1));
 }

@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-/* Reads row `row` of the tensor into the band. */
 static int read_row(const attn2c_checkpoint *checkpoint, int tensor, const attn2c_view *view, int64_t row,
                     attn2c_band *band, attn2c_message *message) {
   const int64_t first = view->first + row * view->row_step;

@@ -6,7 +6,6 @@ static const attn2c_tensor *tensor_of(const attn2c_descriptor *model, int weight
   return &model->tensors[model->weights[weight].tensor];
 }
 
-/* Draws an order. */
 static void draw(const attn2c_orders *orders, int64_t count, int32_t *inputs) {
   attn2c_random_integers(orders->seed, tensor_of(orders->model, orders->weight)->name, inputs, count, 0,
                          INT32_MAX);

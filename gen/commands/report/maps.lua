@@ -120,7 +120,6 @@ local function words_of(arguments, variant, made, outputs, folder)
   return list
 end
 
--- Runs a program, which writes arrays.
 local function run(tools, program, list)
   local code = tools.run(program, list, "output")
   if code ~= 0 then faults.pass_on(program, code) end

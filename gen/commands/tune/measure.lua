@@ -37,7 +37,6 @@ local function fixed_of(entry, weight)
   return fixed
 end
 
--- Appends the ops of a fusion.
 local function add_ops(list, fusion)
   list[#list + 1] = fusion.leading
   common_words.append(list, fusion.epilogue, fusion.ends)

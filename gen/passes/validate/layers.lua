@@ -81,7 +81,6 @@ function layers.resolve(say, spec, description, said, checks)
   end
 end
 
---- True if the masks of some layer have a word.
 function layers.have_mask(spec, word)
   return words.any(spec.each or { spec }, function(each) return each.mask and each.mask[word] end)
 end

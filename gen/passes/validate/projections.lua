@@ -16,7 +16,6 @@ local function without(spec, part)
   return spec.projections == false and "without projections" or "without a projection of " .. part
 end
 
--- Returns the width of a context.
 local function context_width(spec)
   local v = has(spec, "v") and spec.head_dim or (spec.vdim or spec.d_model) // spec.kv_heads
   return spec.heads * v

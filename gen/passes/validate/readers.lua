@@ -318,7 +318,6 @@ function read.plan(say, field, value)
   return plan
 end
 
--- Returns the stages that are allowed in a place, sorted.
 local function stages_of(place)
   local list = {}
   for _, name in ipairs(words.sorted_keys(stages.constructors)) do

@@ -73,7 +73,6 @@ local function check_chunk(say, sound, rows)
   end
 end
 
--- Returns the rows that a call of the entry makes.
 local function rows_of_call(sound)
   local rows = sound.mels and CHUNK_OF_MELS or CHUNK_OF_CONVOLUTIONS
   return sound.rows and math.min(rows, sound.rows) or rows

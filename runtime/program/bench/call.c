@@ -29,7 +29,6 @@ int attn2c_bench_call_failed(const attn2c_bench_call *s, int status, attn2c_mess
   return attn2c_fail(message, status, "bench: %s: %s", s->entry->name, attn2c_strerror(status));
 }
 
-/* Returns the shape of an output of a call. */
 static attn2c_tensor output_of(const attn2c_bench_call *s, int index) {
   if (s->sizes) return attn2c_sizes_tensor(s->sizes, 0, index);
   attn2c_tensor tensor = s->program->model->tensors[s->entry->outputs[index]];

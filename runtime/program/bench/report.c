@@ -127,7 +127,6 @@ static void md_meetings(const attn2c_bench_result *r, FILE *out) {
   fprintf(out, "%s\n", r->meeting_count ? "" : " none");
 }
 
-/* Adds the part, and its meetings. */
 static int json_meetings(const attn2c_bench_result *r, json_t *row) {
   json_t *list = json_array();
   int failed = json_object_set_new(row, "part", json_string(r->part));

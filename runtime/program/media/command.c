@@ -105,7 +105,6 @@ static int check_usage(job *job) {
   return lacks || job->message->used > before ? ATTN2C_USAGE : ATTN2C_OK;
 }
 
-/* Reads the embeddings of --against. */
 static int read_against(job *job) {
   const char *path = job->arguments->against;
   attn2c_npy file;

@@ -17,7 +17,6 @@ static const attn2c_media_job *current;
 
 static int stops(void) { return current && atomic_load(&current->job.is_cancelled); }
 
-/* Opens the model of texts. */
 static int open_texts(const attn2c_arguments *arguments, struct attn2c_serve_media *media,
                       attn2c_message *message) {
   const char *weights = arguments->text_weights ? arguments->text_weights : arguments->weights;
@@ -271,7 +270,6 @@ static void read_embedded(attn2c_request *r, attn2c_media_job *job) {
   read_field(r, job, "input");
 }
 
-/* Reads JSON. */
 static void read_json(attn2c_request *r, attn2c_media_job *job,
                       void (*read)(attn2c_request *r, attn2c_media_job *job)) {
   json_error_t error;

@@ -65,7 +65,6 @@ static int join_speech(sounds *s, attn2c_speech_piece piece, const float **sampl
 
 static double seconds(const sounds *s, int64_t samples) { return (double)samples / s->facts->rate; }
 
-/* Turns samples into an input. */
 static int fill_input(sounds *s, attn2c_context *context, const float *samples, int64_t count, float *input,
                       attn2c_item *item, attn2c_message *message) {
   const attn2c_sound_facts *facts = s->facts;

@@ -361,7 +361,6 @@ static int write_answers(job *job) {
   return attn2c_output_flush(job->out, job->message);
 }
 
-/* Computes the lines that were read, and answers them. */
 static int answer_lines(job *job) {
   if (job->group.count == 0) return ATTN2C_OK;
   int status = attn2c_group_run(&job->group, job->context);

@@ -160,7 +160,6 @@ static int read_line(job *job, const char *line, size_t length, int *is_asked) {
   return status;
 }
 
-/* Answers a line. */
 static int answer(job *job, const char *line, size_t length) {
   attn2c_text_tokens tokens;
   int is_long = 0, is_asked = 1;

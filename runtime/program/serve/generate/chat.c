@@ -158,7 +158,6 @@ static int has_word(const attn2c_chat_template *template, const char *word) {
   return 0;
 }
 
-/* Reads the names of tools. */
 static void check_tools(attn2c_request *r, const json_t *list) {
   size_t i;
   json_t *tool;

@@ -16,7 +16,6 @@ static int open_text(attn2c_serve_generate *g, attn2c_message *message) {
   return attn2c_text_work_create(g->written ? g->written : g->tokenizer, &g->showing);
 }
 
-/* Opens the model of --draft. */
 static int open_draft(attn2c_serve_generate *g, const attn2c_arguments *arguments, attn2c_message *message) {
   const char *draft = arguments->generate.draft;
   char said[1000] = "";

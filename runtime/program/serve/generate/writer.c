@@ -137,7 +137,6 @@ static void leave(attn2c_writing *w, attn2c_ask *ask) {
   ask->next = NULL;
 }
 
-/* Ends an answer. */
 static void end(attn2c_writing *w, place *p, attn2c_end why) {
   attn2c_asked *answer = p->answer;
   attn2c_ask *ask = answer->ask;

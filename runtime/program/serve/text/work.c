@@ -54,7 +54,6 @@ static void fail(attn2c_texts_work *work, size_t at, int status, const char *fau
   snprintf(work->fault, sizeof work->fault, "%s", fault);
 }
 
-/* Gives the reader the labels of a request. */
 static int set_labels(attn2c_reader *reader, const attn2c_texts_work *work) {
   if (!work->labels) return ATTN2C_OK;
   reader->span_options = work->spans;
