@@ -272,12 +272,10 @@ static int filter_json(attn2c_chat_work *work, int filter, const chat_value *val
                    .indent = chat_none(),
                    .item = CHAT_WORD(", "),
                    .key = CHAT_WORD(": ")};
-  int status = ATTN2C_OK;
   if (values[2].kind == CHAT_STRING) {
     how.indent = values[2];
   } else if (values[2].kind != CHAT_MISSING && values[2].kind != CHAT_NONE) {
-    status = chat_calculate(work, CHAT_STEP_MULTIPLY, &space, &values[2], &how.indent);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(chat_calculate(work, CHAT_STEP_MULTIPLY, &space, &values[2], &how.indent));
   }
   if (how.indent.kind != CHAT_NONE) how.item = CHAT_WORD(",");
   if (values[3].kind == CHAT_LIST) {

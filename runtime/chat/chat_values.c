@@ -222,8 +222,7 @@ int chat_iterate(attn2c_chat_work *work, chat_value value, chat_list **list) {
     return chat_dict_view(work, value.as.dict, CHAT_OF_KEYS, list);
   case CHAT_ITERATOR: {
     chat_list *from = value.as.list;
-    status = chat_list_make(work, CHAT_OF_LIST, 0, list);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(chat_list_make(work, CHAT_OF_LIST, 0, list));
     **list = (chat_list){.items = from->items ? from->items + from->read : NULL,
                          .count = from->count - from->read};
     (*list)->capacity = (*list)->count;

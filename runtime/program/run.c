@@ -154,8 +154,8 @@ static int job_bind(job *job, const attn2c_arguments *arguments, attn2c_message 
 /* Reads every input. The inputs must agree on the number of sequences and on their length. */
 static int job_read(job *job, attn2c_message *message) {
   int status = ATTN2C_OK;
-  if (lengths_path(job) != NULL) status = attn2c_sizes_read_lengths(&job->sizes, lengths_path(job), message);
-  if (status != ATTN2C_OK) return status;
+  if (lengths_path(job) != NULL)
+    ATTN2C_TRY(attn2c_sizes_read_lengths(&job->sizes, lengths_path(job), message));
   for (int i = 0; i < job->entry->input_count; i++) {
     stream *input = &job->inputs[i];
     if (input->path == NULL) continue;

@@ -450,11 +450,10 @@ static int open_pictures(job *job) {
 
 static int write_arrays(job *job) {
   const int64_t shape[2] = {job->rows, job->options.tokens};
-  int status = ATTN2C_OK;
-  if (job->path) status = attn2c_npy_write_int64(job->path, 2, shape, job->generated, job->message);
-  if (status == ATTN2C_OK && job->format == ATTN2C_ANSWERS_NPY)
-    status = attn2c_npy_write_int64("/dev/stdout", 2, shape, job->generated, job->message);
-  return status;
+  if (job->path) ATTN2C_TRY(attn2c_npy_write_int64(job->path, 2, shape, job->generated, job->message));
+  if (job->format == ATTN2C_ANSWERS_NPY)
+    ATTN2C_TRY(attn2c_npy_write_int64("/dev/stdout", 2, shape, job->generated, job->message));
+  return ATTN2C_OK;
 }
 
 /* Opens the prompts, and then the model, whose weights take longer. */

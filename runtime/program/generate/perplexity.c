@@ -249,11 +249,10 @@ static int run_job(job *job, const attn2c_descriptor *model, const attn2c_argume
     return attn2c_fail(job->message, ATTN2C_USAGE,
                        "--stride: %" PRId64 ", but 1 to %d is allowed: windows have the context's %d tokens",
                        job->shared, made->calls.tokens - 1, made->calls.tokens);
-  int status = check_ids(job, place);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(check_ids(job, place));
   job->logits = attn2c_reserve(PART * (size_t)made->calls.vocabulary * sizeof *job->logits);
   if (!job->logits) return attn2c_fail(job->message, ATTN2C_MEMORY, "perplexity: no memory for the logits");
-  status = open_logits(job, arguments);
+  int status = open_logits(job, arguments);
   attn2c_signals_note();
   if (status == ATTN2C_OK) status = read_text(job);
   return status == ATTN2C_OK ? write_result(job, arguments, out) : status;

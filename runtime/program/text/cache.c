@@ -186,13 +186,12 @@ int attn2c_cache_open(const char *path, const attn2c_model *model, const attn2c_
                       attn2c_cache **cache, const char **why, attn2c_message *message) {
   attn2c_about found;
   attn2c_file file;
-  int status = ATTN2C_OK;
   *why = NULL;
   *cache = calloc(1, sizeof **cache);
   if (!*cache) return ATTN2C_MEMORY;
   (*cache)->path = path, (*cache)->width = width;
   make_footer(*cache, model, reader);
-  status = attn2c_file_check(path, message);
+  int status = attn2c_file_check(path, message);
   if (status != ATTN2C_OK || attn2c_system_about(path, 0, &found) != 0) return status;
   status = attn2c_file_open(path, &file, message);
   if (status != ATTN2C_OK) return status;

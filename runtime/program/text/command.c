@@ -295,9 +295,7 @@ static attn2c_line_state read_lines(job *job, int *status) {
 /* Adds the score of a pair to its query, which comes with its first pair. */
 static int rank_pair(job *job, const attn2c_view_of_text *view) {
   const attn2c_line *line = &view->line;
-  int status = ATTN2C_OK;
-  if (line->is_query) status = attn2c_rank_query(job->rank, line->text, line->length, NULL);
-  if (status != ATTN2C_OK) return status;
+  if (line->is_query) ATTN2C_TRY(attn2c_rank_query(job->rank, line->text, line->length, NULL));
   attn2c_best(view->values, 1, job->facts->function, 1, job->picks);
   return attn2c_rank_pair(job->rank, line->place, line->pair, line->pair_length, job->picks[0].score);
 }

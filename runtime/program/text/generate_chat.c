@@ -254,9 +254,8 @@ static int open_job(job *job) {
       .stated = job->model->continued->generation,
       .answers = 1,
       .most = most < job->model_calls.calls.tokens ? most : job->model_calls.calls.tokens};
-  status = attn2c_grammar_use_open(job->arguments, job->tokenizer, job->model_calls.calls.vocabulary, place,
-                                   &job->grammar, job->message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_grammar_use_open(job->arguments, job->tokenizer, job->model_calls.calls.vocabulary, place,
+                                     &job->grammar, job->message));
   job->model_calls.calls.rule = attn2c_grammar_use_rule(job->grammar);
   status = attn2c_answers_create(&job->batch, &job->model_calls.calls, &job->options.sampling,
                                  &job->options.beam, most, job->message);

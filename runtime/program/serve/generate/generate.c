@@ -49,8 +49,7 @@ static int open_part(attn2c_server *server, attn2c_message *message) {
   if (attn2c_encode_entry(model) && (!g->calls.encode || g->calls.source_values))
     return ATTN2C_OK; /* it reads pictures or sounds, which other parts take */
   if (asked) g->calls.sequences = asked;
-  status = open_draft(g, server->arguments, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(open_draft(g, server->arguments, message));
   status = attn2c_writing_create(server, g->calls.sequences,
                                  server->arguments->generate.guess || g->draft_model, &g->writing);
   const attn2c_engine_writer writer = {g->writing, attn2c_writing_admit, attn2c_writing_step};
