@@ -6,7 +6,6 @@
 #include "check/check_parts.h"
 #include "reference/ops.h"
 #include "packing/pack.h"
-#include "packing/scale_blocks.h"
 
 #include <math.h>
 

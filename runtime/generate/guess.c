@@ -5,7 +5,6 @@
 
 #include "generate/processors.h"
 
-#include <string.h>
 #include <time.h>
 
 enum {

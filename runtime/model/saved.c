@@ -4,7 +4,6 @@
 #include "base/checksum.h"
 #include "formats/fields.h"
 #include "model/continue.h"
-#include "model/model.h"
 #include "model/state.h"
 #include "packing/packed_header.h"
 

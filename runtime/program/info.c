@@ -4,7 +4,6 @@
 
 #include <jansson.h>
 
-#include "base/text_facts.h"
 #include "program/inputs.h"
 #include "packing/packed_header.h"
 

@@ -1,7 +1,6 @@
 /* checkpoint.c - finds and opens a checkpoint's files, and makes one list of their tensors. No file may be
  * outside the checkpoint's folder. */
 #include "reading/checkpoint.h"
-#include "formats/file.h"
 #include "formats/safetensors_index.h"
 #include "reading/adapter.h"
 #include "reading/coded.h"

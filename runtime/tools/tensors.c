@@ -10,7 +10,6 @@
  * the types that can be. A coded tensor has "coded" in place of its place. */
 #include <math.h>
 
-#include "base/readers.h"
 #include "formats/gguf.h"
 #include "reading/coded.h"
 

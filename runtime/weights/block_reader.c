@@ -1,6 +1,5 @@
 /* block_reader.c - reads weights in scale blocks from a source, packs them and unpacks them. Blocks that are
  * stored stay as they are if they fit the type; other numbers are rounded to it. */
-#include "packing/scale_blocks.h"
 #include "weights/source.h"
 
 static void pack_blocks(const attn2c_piece *piece, const attn2c_scale_block *blocks, float *packed) {

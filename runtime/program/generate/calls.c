@@ -6,8 +6,6 @@
 #include "program/inputs.h"
 #include "program/run.h"
 
-#include <string.h>
-
 int attn2c_continuing_open(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *notes,
                            attn2c_continuing *made, attn2c_message *message) {
   made->is_given = arguments->context != NULL;

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "formats/new_file.h"
 #include "program/generate/command.h"
 #include "program/output.h"
 #include "program/generate/compared.h"

@@ -1,7 +1,6 @@
 /* media.c - requests with sounds or pictures. */
 #include "program/serve/media.h"
 
-#include "formats/new_file.h"
 #include "program/generate/command.h"
 #include "program/inputs.h"
 #include "program/serve/generate/generate.h"

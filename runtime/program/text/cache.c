@@ -5,7 +5,6 @@
 #include "formats/fields.h"
 #include "formats/npy.h"
 #include "measure/timing.h"
-#include "model/model.h"
 #include "packing/packed_header.h"
 #include "system/system.h"
 

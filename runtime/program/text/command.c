@@ -11,7 +11,6 @@
 #include "program/text/arrays.h"
 #include "program/text/group.h"
 #include "program/text/cache.h"
-#include "program/text/meaning.h"
 #include "program/text/pairing.h"
 #include "program/text/rank.h"
 #include "program/text/spans.h"

@@ -5,7 +5,6 @@
 
 #include "generate/text_writer.h"
 #include "program/generate/command.h"
-#include "program/generate/options.h"
 #include "program/grammar/open.h"
 #include "program/text/generate.h"
 #include "program/answers/json_line.h"

@@ -6,7 +6,6 @@
 
 #include "formats/npy.h"
 #include "program/answers/json_line.h"
-#include "program/answers/answer.h"
 
 typedef struct {
   char *bytes;

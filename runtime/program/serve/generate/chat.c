@@ -1,5 +1,4 @@
 /* chat.c - the messages of a chat, which the model's chat template makes a prompt. */
-#include "chat/chat_template.h"
 #include "program/serve/generate/generate.h"
 
 enum { MOST_MESSAGES = 4096, MOST_VALUES = 1 << 16, MOST_KEYS = 256, MOST_DEPTH = 64 };

@@ -2,7 +2,6 @@
  */
 #include "program/serve/generate/generate.h"
 
-#include "chat/chat_template.h"
 #include "model/continue.h"
 #include "model/sequences.h"
 

@@ -1,6 +1,5 @@
 /* work.c - computes the texts of requests. */
 #include "program/serve/text/work.h"
-#include "model/text/spans.h"
 
 #include "program/answers/json_line.h"
 #include "program/serve/numbers.h"
