@@ -20,7 +20,7 @@ local MOST_RANK_BESIDE = 64 -- of an adapter that is kept next to the weights
 
 local function shown(path) return (path:gsub("%c", "?")) end
 
-local function refuse(kind, path, what) faults.raise(kind, ("%s: %s"):format(shown(path), what)) end
+local function refuse(kind, path, what) faults.raise(kind, "%s: %s", shown(path), what) end
 
 local function read_config(folder, notes)
   local path = folder .. "/" .. CONFIG

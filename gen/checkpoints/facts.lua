@@ -10,7 +10,7 @@ local words = require("common.words")
 
 local facts = {}
 
-local function refuse(kind, key, what) faults.raise(kind, ("config.json: %s: %s"):format(key, what)) end
+local function refuse(kind, key, what) faults.raise(kind, "config.json: %s: %s", key, what) end
 
 -- kind -> a function of a value. It returns the value's meaning, or nil and the expected kind in words.
 local kinds = {}

@@ -24,7 +24,7 @@ local MOST_MODULES = 100 -- of a folder of sentence-transformers, each with a fi
 
 local function shown(path) return (path:gsub("%c", "?")) end
 
-local function refuse(kind, path, what) faults.raise(kind, ("%s: %s"):format(shown(path), what)) end
+local function refuse(kind, path, what) faults.raise(kind, "%s: %s", shown(path), what) end
 
 -- True if a file is in its folder when all links are followed, or in the store of Hugging Face's cache that the folder,
 -- or the one above it, belongs to.

@@ -44,7 +44,7 @@ gemma.later = {
   { "l*.tokens.norm", "layers.*.post_per_layer_input_norm" },
 }
 
-function gemma.refuse(key, message) faults.raise("usage", ("config.json: %s: %s"):format(key, message)) end
+function gemma.refuse(key, message) faults.raise("usage", "config.json: %s: %s", key, message) end
 
 --- Lets the last layers read the keys and values of the last layer of their kind before them. With facts.is_wide their
 --- feed-forward is twice as wide. sliding: whether each layer has a window.

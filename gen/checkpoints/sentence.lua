@@ -120,8 +120,8 @@ local function check_modality(config, file)
   if type(text) ~= "table" then return end
   local name = text.method_output_name
   if text.method ~= "forward" or name ~= "last_hidden_state" and name ~= "logits" then
-    faults.raise("usage", ("%s: modality_config: text: method %s with %s is not supported; supported is forward with "
-      .. "last_hidden_state or logits"):format(file, json.shown(text.method), json.shown(name)))
+    faults.raise("usage", "%s: modality_config: text: method %s with %s is not supported; supported is forward with "
+      .. "last_hidden_state or logits", file, json.shown(text.method), json.shown(name))
   end
 end
 
@@ -166,7 +166,7 @@ function sentence.prompt(folder, task)
   end
   local prompt = prompts[name]
   if type(prompt) ~= "string" then
-    faults.raise("format", (SETTINGS .. "default_prompt_name: prompts has no %s"):format(faults.quote(name)))
+    faults.raise("format", SETTINGS .. "default_prompt_name: prompts has no %s", faults.quote(name))
   end
   return prompt ~= "" and prompt or nil
 end
@@ -314,8 +314,7 @@ function sentence.late(folder, most)
   local function count(key, old_key, default)
     local value = first_of({ { settings, key }, { old, old_key } }, default)
     if math.type(value) ~= "integer" or value < 4 then
-      faults.raise("format", ("%s%s: %s, but a number of tokens from 4 is expected"):format(SETTINGS, key,
-        json.shown(value)))
+      faults.raise("format", "%s%s: %s, but a number of tokens from 4 is expected", SETTINGS, key, json.shown(value))
     end
     return math.min(value, most)
   end

@@ -84,7 +84,7 @@ local function group_count(rule, rows, spec)
   return type(rule.groups) == "string" and assert(spec[rule.groups], rule.groups) or rule.groups or 1
 end
 
-local function refuse(tensor, message) faults.raise("usage", ("names: %s: %s"):format(tensor.name, message)) end
+local function refuse(tensor, message) faults.raise("usage", "names: %s: %s", tensor.name, message) end
 
 -- Returns the place of the part's rows in the tensor, and the tensor's number of rows.
 local function of_parts(tensor, rule, rows, spec)

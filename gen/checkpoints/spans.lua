@@ -14,7 +14,7 @@ local MOST_LSTMS = 54 -- an output has at most 64 stages, and 10 of them are oth
 local SAVE = "to write it, run in the folder: python3 -c 'import gliner; gliner.GLiNER.from_pretrained(\".\")"
   .. ".save_pretrained(\".\", safe_serialization=True)'"
 
-local function refuse(kind, what) faults.raise(kind, ("%s: %s"):format(FILE, what)) end
+local function refuse(kind, what) faults.raise(kind, "%s: %s", FILE, what) end
 
 -- Returns a value of the file, which is a whole number from `least` on, and at most `most` if that is given.
 local function count(config, key, default, least, most)

@@ -26,7 +26,7 @@ local function marked(value)
 end
 
 local function refuse(file, key, what)
-  faults.raise("format", ("%s: metadata %s: %s"):format(file.path, faults.quote("tokenizer.ggml." .. key), what))
+  faults.raise("format", "%s: metadata %s: %s", file.path, faults.quote("tokenizer.ggml." .. key), what)
 end
 
 -- Returns a metadata value of the tokenizer, or nil. kind: the Lua type that is expected.

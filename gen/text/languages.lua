@@ -73,7 +73,7 @@ function languages.read(class, config, file, model)
   if not rules then return nil end
   config = json.kind(config) == "object" and config or {}
   local list, ids = find(rules.code, model)
-  local function refuse(key, what) faults.raise("format", ("%s: %s: %s"):format(file, key, what)) end
+  local function refuse(key, what) faults.raise("format", "%s: %s: %s", file, key, what) end
   local source = rules.default and json.given(config, "src_lang", rules.default)
   local id = source and ids[source] or numbers.NONE
   if rules.default and #list == 0 then refuse("tokenizer_class", class .. ", but the vocabulary has no language") end

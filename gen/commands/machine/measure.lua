@@ -47,7 +47,7 @@ end
 local function start(compiler, root, words)
   local all = { compiler, "-std=c11", "-w", "-iquote", root .. "/runtime", table.unpack(words) }
   local child, message = process.start { words = all, gather = "all" }
-  return child or faults.raise("machine", ("cannot start %s: %s"):format(compiler, message))
+  return child or faults.raise("machine", "cannot start %s: %s", compiler, message)
 end
 
 local function finish(list)

@@ -222,8 +222,7 @@ local function check_pictures(folder, names)
     local mode = lfs.attributes(path, "mode")
     local begins = mode == "file" and files.read_some(path, 80) or ""
     if mode and begins ~= "" and not begins:match(PICTURE) then
-      faults.raise("usage", ("--attention: %s exists and is not a picture of attn2c report; it would be lost"):format(
-        path))
+      faults.raise("usage", "--attention: %s exists and is not a picture of attn2c report; it would be lost", path)
     end
   end
 end

@@ -41,7 +41,7 @@ end
 -- Refuses a model whose tokens are others.
 local function check_draft(state, other)
   local own, its = state.tokenizer, other.tokenizer
-  local function refuse(what) faults.raise("usage", ("%s: draft: %s %s"):format(state.file, other.file, what)) end
+  local function refuse(what) faults.raise("usage", "%s: draft: %s %s", state.file, other.file, what) end
   if not other.spec.context then refuse("does not continue sequences") end
   if other.spec.memory then refuse("has an encoder") end
   if not own ~= not its or own and own.tables ~= its.tables then refuse("has another tokenizer") end
@@ -54,7 +54,7 @@ end
 function texts.check(state, other)
   if state.spec.draft then return check_draft(state, other) end
   local own, width = width_of(state), width_of(other)
-  local function refuse(what) faults.raise("usage", ("%s: texts: %s %s"):format(state.file, other.file, what)) end
+  local function refuse(what) faults.raise("usage", "%s: texts: %s %s", state.file, other.file, what) end
   if not own then faults.raise("usage", state.file .. ": texts: goes with models whose answer is an embedding") end
   if not other.tokenizer then refuse("takes no text: it has no tokenizer") end
   if not width then refuse("gives no embedding of a text") end

@@ -114,7 +114,7 @@ end
 --- Reads a text that tuning.text wrote; `place` names it. Faults: format, one line.
 function tuning.parse(text, place)
   local number = 0
-  local function refuse(message) faults.raise("format", ("%s: line %d: %s"):format(place, number, message)) end
+  local function refuse(message) faults.raise("format", "%s: line %d: %s", place, number, message) end
   local set = { choices = {} }
   for line in (text:gsub("\n$", "") .. "\n"):gmatch("([^\n]*)\n") do
     number = number + 1
@@ -151,10 +151,10 @@ end
 function tuning.read(path)
   local text, message = files.read_some(path, MOST_BYTES + 1)
   if not text then
-    if message then faults.raise("io", ("%s: %s"):format(path, message)) end
+    if message then faults.raise("io", "%s: %s", path, message) end
     return nil
   end
-  if #text > MOST_BYTES then faults.raise("format", ("%s: more than %d bytes"):format(path, MOST_BYTES)) end
+  if #text > MOST_BYTES then faults.raise("format", "%s: more than %d bytes", path, MOST_BYTES) end
   local set = tuning.parse(text, path)
   set.hash = hash.text(text)
   return set
@@ -166,7 +166,7 @@ function tuning.given(asked)
   if not asked or asked.set then return asked end
   local set = tuning.read(asked.file)
   if set then return { set = set, file = asked.file, asked = asked.asked } end
-  if asked.asked then faults.raise("io", ("cannot read %s"):format(asked.file)) end
+  if asked.asked then faults.raise("io", "cannot read %s", asked.file) end
   return nil
 end
 

@@ -62,7 +62,7 @@ end
 --- checksum } of the importance of inputs. `place` names it in faults: format, one line.
 function factors.parse(text, place)
   local number, count, of, checksums, weighed = 0, "", {}, {}, {}
-  local function refuse(message) faults.raise("format", ("%s: line %d: %s"):format(place, number, message)) end
+  local function refuse(message) faults.raise("format", "%s: line %d: %s", place, number, message) end
   for line in (text:gsub("\n$", "") .. "\n"):gmatch("([^\n]*)\n") do
     number = number + 1
     local shown = faults.quote(line:sub(1, 60))
@@ -98,10 +98,10 @@ function factors.given(asked)
   if not asked then return nil end
   local text, message = files.read_some(asked.file, MOST_BYTES + 1)
   if not text then
-    if message or asked.asked then faults.raise("io", ("%s: %s"):format(asked.file, message or "is not there")) end
+    if message or asked.asked then faults.raise("io", "%s: %s", asked.file, message or "is not there") end
     return nil
   end
-  if #text > MOST_BYTES then faults.raise("format", ("%s: more than %d bytes"):format(asked.file, MOST_BYTES)) end
+  if #text > MOST_BYTES then faults.raise("format", "%s: more than %d bytes", asked.file, MOST_BYTES) end
   local of, checksums, weighed = factors.parse(text, asked.file)
   return { of = of, checksums = checksums, weighed = weighed, file = asked.file, asked = asked.asked,
     hash = hash.text(text) }

@@ -27,8 +27,8 @@ end
 -- Checks that a list has a number for each layer.
 local function check_list(facts, key, list)
   if #list == facts.layers then return end
-  faults.raise("format", ("config.json: %s: %d values, but one for each of %d layers is expected"):format(key, #list,
-    facts.layers))
+  faults.raise("format", "config.json: %s: %d values, but one for each of %d layers is expected", key, #list,
+    facts.layers)
 end
 
 -- Sets the widths of the feed-forwards, one number for all layers or one for each.
@@ -38,7 +38,7 @@ local function set_widths(facts)
   check_list(facts, "intermediate_size", list)
   for i, width in ipairs(list) do
     if math.type(width) ~= "integer" or width < 1 then
-      faults.raise("format", ("config.json: intermediate_size: value %d is no integer of at least 1"):format(i))
+      faults.raise("format", "config.json: intermediate_size: value %d is no integer of at least 1", i)
     end
     if width ~= list[1] then layers.own(facts, i - 1).d_ff = width end
   end

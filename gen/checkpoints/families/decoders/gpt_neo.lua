@@ -15,8 +15,8 @@ local function types_of(facts)
   end
   for i = 1, math.max(#list, facts.layers) do
     if list[i] ~= "global" and list[i] ~= "local" or i > facts.layers then
-      faults.raise("format", ("config.json: attention_types: global or local is expected for each of %d layers"):format(
-        facts.layers))
+      faults.raise("format", "config.json: attention_types: global or local is expected for each of %d layers",
+        facts.layers)
     end
   end
   return list

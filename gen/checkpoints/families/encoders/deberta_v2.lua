@@ -5,7 +5,7 @@ local words = require("common.words")
 
 local TABLE, TYPES = "embeddings.position_embeddings.weight", "embeddings.token_type_embeddings.weight"
 
-local function refuse(key, what) faults.raise("usage", ("config.json: %s: %s"):format(key, what)) end
+local function refuse(key, what) faults.raise("usage", "config.json: %s: %s", key, what) end
 
 -- Sets the positions, and the keys that go with an attention's positions.
 local function set_positions(f)

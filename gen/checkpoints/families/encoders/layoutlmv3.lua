@@ -7,7 +7,7 @@ local words = require("common.words")
 
 local function places(axis) return { ("embeddings.%s_position_embeddings.weight"):format(axis) } end
 
-local function refuse(key, what) faults.raise("usage", ("config.json: %s: %s"):format(key, what)) end
+local function refuse(key, what) faults.raise("usage", "config.json: %s: %s", key, what) end
 
 local PREFIX = "layoutlmv3."
 

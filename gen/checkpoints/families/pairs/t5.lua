@@ -51,7 +51,7 @@ return {
     word, facts.gated = feed_forward(facts.ff_word)
     facts.activation = heads.activations[word]
     if not facts.activation then
-      faults.raise("usage", ("config.json: feed_forward_proj: %s is not supported"):format(faults.quote(facts.ff_word)))
+      faults.raise("usage", "config.json: feed_forward_proj: %s is not supported", faults.quote(facts.ff_word))
     end
     facts.t5_by_layer = facts.model_type:find("^umt5") and true or nil
   end,
