@@ -10,7 +10,7 @@ local embed = {}
 local FORMS = { f32 = "packed", f16 = "stored" }
 local WIDE = { F32 = true, F64 = true }
 
-local function refuse(path, what) faults.raise("format", "%s: %s", path, what) end
+local function refuse(path, ...) faults.raise("format", "%s: %s", path, faults.line(...)) end
 
 -- Returns the one file of a checkpoint, whose tensors take fewer bytes than packed ones.
 local function narrow_file(path)

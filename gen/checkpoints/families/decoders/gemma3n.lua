@@ -62,11 +62,11 @@ end
 -- Sets the streams, and lets tokens after the table that layers read have its first row, as in transformers.
 local function set_streams(facts, names)
   if facts.streams < 2 or facts.streams > MOST_STREAMS then
-    gemma.refuse("altup_num_inputs", ("%d is not supported: 2 to %d are"):format(facts.streams, MOST_STREAMS))
+    gemma.refuse("altup_num_inputs", "%d is not supported: 2 to %d are", facts.streams, MOST_STREAMS)
   elseif facts.active >= facts.streams then
-    gemma.refuse("altup_active_idx", ("%d, but altup_num_inputs is %d"):format(facts.active, facts.streams))
+    gemma.refuse("altup_active_idx", "%d, but altup_num_inputs is %d", facts.active, facts.streams)
   elseif facts.layer_vocab > facts.vocab then
-    gemma.refuse("vocab_size_per_layer_input", ("%d, but vocab_size is %d"):format(facts.layer_vocab, facts.vocab))
+    gemma.refuse("vocab_size_per_layer_input", "%d, but vocab_size is %d", facts.layer_vocab, facts.vocab)
   end
   facts.streams = { count = facts.streams, active = facts.active, scaled = facts.is_scaled }
   if facts.layer_vocab == facts.vocab then return end
