@@ -20,7 +20,7 @@ local MOST_RANK_BESIDE = 64 -- of an adapter that is kept next to the weights
 
 local function shown(path) return (path:gsub("%c", "?")) end
 
-local function refuse(kind, path, what) faults.raise(kind, ("%s: %s"):format(shown(path), what)) end
+local function refuse(kind, path, ...) faults.raise(kind, "%s: %s", shown(path), faults.line(...)) end
 
 local function read_config(folder, notes)
   local path = folder .. "/" .. CONFIG
@@ -29,7 +29,7 @@ local function read_config(folder, notes)
   local config, fault = json.decode(text, json.null)
   if fault or json.kind(config) ~= "object" then refuse("format", path, fault or "an object is expected") end
   if config.peft_type ~= "LORA" then
-    refuse("usage", path, ("peft_type: %s is not supported; LORA is"):format(json.shown(config.peft_type)))
+    refuse("usage", path, "peft_type: %s is not supported; LORA is", json.shown(config.peft_type))
   end
   known.check(config, path, { CONFIG }, notes)
   return config, path
@@ -39,7 +39,7 @@ end
 local function number_of(config, path, key, default)
   local value = json.given(config, key, default)
   if type(value) ~= "number" or value ~= value or math.abs(value) > 1e6 then
-    refuse("format", path, ("%s: %s, but a number is expected"):format(key, json.shown(value)))
+    refuse("format", path, "%s: %s, but a number is expected", key, json.shown(value))
   end
   return value
 end
@@ -52,8 +52,8 @@ local function of_pattern(config, path, key)
   for _, pattern in ipairs(words.sorted_keys(given)) do
     local plain = type(pattern) == "string" and pattern:gsub("\\%.", "."):match("^^?([%w_.]+)$")
     if not plain then
-      refuse("usage", path, ("%s: %s is not supported; supported is the end of a module's path"):format(key,
-        faults.quote(tostring(pattern))))
+      refuse("usage", path, "%s: %s is not supported; supported is the end of a module's path", key,
+        faults.quote(tostring(pattern)))
     end
     list[#list + 1] = { plain = plain, is_whole = pattern:sub(1, 1) == "^",
       value = number_of(given, path, pattern) }
@@ -90,14 +90,12 @@ end
 local function rank_of(path, change, tensors)
   local inputs, outputs = tensors[change.inputs], tensors[change.outputs]
   if not inputs or not outputs then
-    refuse("format", path, ("%s has one of two factors"):format(faults.quote(change.inputs or change.outputs
-      or change.lengths)))
+    refuse("format", path, "%s has one of two factors", faults.quote(change.inputs or change.outputs or change.lengths))
   end
   local rank = inputs.shape[1]
   if #inputs.shape < 2 or outputs.shape[2] ~= rank or rank < 1 or rank > MOST_RANK then
-    refuse("format", path, ("%s: %s and %s do not fit together: [rank, inputs] and [outputs, rank] of rank 1 to %d are "
-      .. "expected"):format(faults.quote(change.inputs), words.shape(inputs.shape), words.shape(outputs.shape),
-      MOST_RANK))
+    refuse("format", path, "%s: %s and %s do not fit together: [rank, inputs] and [outputs, rank] of rank 1 to %d are "
+      .. "expected", faults.quote(change.inputs), words.shape(inputs.shape), words.shape(outputs.shape), MOST_RANK)
   end
   return rank
 end
@@ -107,8 +105,7 @@ local function add_scale(change, config, path, tensors, patterns)
   local rank = rank_of(path, change, tensors)
   local stated = patterns.rank(change.module) or number_of(config, path, "r", 8)
   if rank ~= stated then
-    refuse("format", path, ("r: %s, but %s has the rank %d"):format(json.shown(stated), faults.quote(change.inputs),
-      rank))
+    refuse("format", path, "r: %s, but %s has the rank %d", json.shown(stated), faults.quote(change.inputs), rank)
   end
   local alpha = patterns.alpha(change.module) or number_of(config, path, "lora_alpha", 8)
   change.rank, change.scale = rank, alpha / (json.given(config, "use_rslora", false) and math.sqrt(rank) or rank)
@@ -170,11 +167,11 @@ function adapter.of_task(path, tensors, config, task)
   if not json.is_texts(tasks) then refuse("format", path, "config.json: lora_adaptations: a list is expected") end
   for i, each in ipairs(tasks) do if each == task then number = i - 1 end end
   if not number then
-    refuse("usage", path, ("adapter: %s, but the folder has %s"):format(faults.quote(task), table.concat(tasks, ", ")))
+    refuse("usage", path, "adapter: %s, but the folder has %s", faults.quote(task), table.concat(tasks, ", "))
   end
   local rank = config.lora_rank
   if math.type(rank) ~= "integer" or rank < 1 or rank > MOST_RANK then
-    refuse("format", path, ("config.json: lora_rank: %s, but an integer is expected"):format(json.shown(rank)))
+    refuse("format", path, "config.json: lora_rank: %s, but an integer is expected", json.shown(rank))
   end
   local result = { path = path, tensors = tensors, changes = {}, is_of_task = true }
   for _, name in ipairs(words.sorted_keys(tensors)) do
@@ -211,8 +208,8 @@ function adapter.beside(name, folder, notes)
   for _, change in ipairs(result.changes) do
     local tensor, why = reason_against(change)
     if tensor then
-      refuse("usage", result.path, ("adapters: %s is %s, which cannot be kept next to the weights; adapter=FOLDER "
-        .. "merges one adapter into them"):format(faults.quote(tensor), why))
+      refuse("usage", result.path, "adapters: %s is %s, which cannot be kept next to the weights; adapter=FOLDER "
+        .. "merges one adapter into them", faults.quote(tensor), why)
     end
     result.by_target[change.target] = change
   end
@@ -241,15 +238,15 @@ local function check_shapes(self, change, stored)
     local shape, rest = self.tensors[name].shape, 1
     for i = 2, #shape do rest = rest * shape[i] end
     if (axis == 1 and shape[1] or rest) ~= count then
-      refuse("format", self.path, ("adapter: %s is %s, but the model's %s is %s"):format(faults.quote(name),
-        words.shape(shape), change.target, words.shape(expected)))
+      refuse("format", self.path, "adapter: %s is %s, but the model's %s is %s", faults.quote(name), words.shape(shape),
+        change.target, words.shape(expected))
     end
   end
   local is_transposed = change.is_table or stored.is_transposed
   if change.inputs then
     compare(change.outputs, is_transposed and columns or expected[1], 1)
     compare(change.inputs, is_transposed and expected[1] or columns, 2)
-    if #expected < 2 then refuse("format", self.path, ("adapter: %s is no matrix"):format(change.target)) end
+    if #expected < 2 then refuse("format", self.path, "adapter: %s is no matrix", change.target) end
   end
   compare(change.lengths, expected[1], 1)
   compare(change.base, expected[1], 1)
@@ -277,8 +274,8 @@ end
 function adapter.check_used(self)
   for _, change in ipairs(self.changes) do
     if not change.is_used then
-      refuse("usage", self.path, ("adapters: %s changes %s, which is no linear layer of the model, or one that "
-        .. "adapters cannot be kept next to"):format(faults.quote(change.inputs), change.target))
+      refuse("usage", self.path, "adapters: %s changes %s, which is no linear layer of the model, or one that "
+        .. "adapters cannot be kept next to", faults.quote(change.inputs), change.target)
     end
   end
 end
@@ -297,8 +294,8 @@ function adapter.rows(self, entries, notes)
       rows[#rows + 1] = words.merged(change, { names = stored.names,
         is_transposed = check_shapes(self, change, stored) })
     elseif change.inputs or not change.target:find("%.bias$") then
-      refuse("usage", self.path, ("adapter: %s changes %s, which the model does not have"):format(
-        faults.quote(change.inputs or change.base), change.target))
+      refuse("usage", self.path, "adapter: %s changes %s, which the model does not have",
+        faults.quote(change.inputs or change.base), change.target)
     else
       left_out[#left_out + 1] = change.target
     end

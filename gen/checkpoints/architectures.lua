@@ -103,7 +103,6 @@ local with_biases = { derive = decoder({}, function(config, file)
   config.attention_bias = has(file, "blk.0.attn_q.bias")
 end) }
 
--- Returns the keys of decoders that may have experts, and `more`.
 local function expert_keys(more)
   return decoder_keys({}, words.append({ maybe("expert_count", "num_experts"),
     maybe("expert_used_count", "num_experts_per_tok"), maybe("expert_feed_forward_length", "moe_intermediate_size") },
@@ -434,7 +433,6 @@ architectures.gpt2 = {
   tensors = decoder_tensors(joined(3, { { "input.positions", "position_embd" } })),
 }
 
--- Returns the keys of encoders, and `more`.
 local function encoder_keys(more)
   return with_sizes { key("attention.layer_norm_epsilon", "layer_norm_eps", "number"), table.unpack(more) }
 end

@@ -25,8 +25,8 @@ local function is_given(value) return value ~= nil and value ~= json.null and va
 
 -- Refuses a key of quantization_config.
 local function refuse(path, key, value, what)
-  faults.raise("usage", ("%s/config.json: quantization_config: %s: %s is not supported%s"):format(
-    (path:gsub("%c", "?")), key, json.shown(value), what))
+  faults.raise("usage", "%s/config.json: quantization_config: %s: %s is not supported%s", (path:gsub("%c", "?")), key,
+    json.shown(value), what)
 end
 
 -- Refuses a value that is none of a list's.
@@ -139,7 +139,7 @@ local function config_of(config, read_object, path)
   local own = config.quantization_config
   if own ~= nil and own ~= json.null then
     if type(own) ~= "table" then
-      faults.raise("format", ("%s/config.json: quantization_config: an object is expected"):format(path))
+      faults.raise("format", "%s/config.json: quantization_config: an object is expected", path)
     end
     return next(own) ~= nil and own or nil
   end
@@ -172,8 +172,8 @@ end
 local function check_plain(path, tensors)
   for name in pairs(tensors) do
     if name:find("%.qweight$") or name:find("%.weight_packed$") then
-      faults.raise("format", ("%s/config.json: quantization_config: missing, but the file has %s"):format(
-        path:gsub("%c", "?"), faults.quote(name)))
+      faults.raise("format", "%s/config.json: quantization_config: missing, but the file has %s", path:gsub("%c", "?"),
+        faults.quote(name))
     end
   end
 end
@@ -188,9 +188,9 @@ function coded.check(path, kind, is_ordered, tensors, notes)
     local tensor, of = tensors[name], tensors[name].coded
     if of then
       if is_ordered and not of.by and of.groups > 1 then
-        faults.raise("format", ("%s: %s: has no groups of inputs, but quantization_config has %s, so that the inputs "
-          .. "of a group are apart"):format(path:gsub("%c", "?"), faults.quote(name),
-          kind == "compressed-tensors" and "actorder" or "desc_act"))
+        faults.raise("format", "%s: %s: has no groups of inputs, but quantization_config has %s, so that the inputs "
+          .. "of a group are apart", path:gsub("%c", "?"), faults.quote(name),
+          kind == "compressed-tensors" and "actorder" or "desc_act")
       end
       tensor.is_coded, tensor.dtype = true, ("int%d/%d"):format(of.bits, tensor.shape[2] // of.groups)
       tensor.coded = nil

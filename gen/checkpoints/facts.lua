@@ -10,7 +10,7 @@ local words = require("common.words")
 
 local facts = {}
 
-local function refuse(kind, key, what) faults.raise(kind, ("config.json: %s: %s"):format(key, what)) end
+local function refuse(kind, key, ...) faults.raise(kind, "config.json: %s: %s", key, faults.line(...)) end
 
 -- kind -> a function of a value. It returns the value's meaning, or nil and the expected kind in words.
 local kinds = {}
@@ -65,8 +65,8 @@ end
 function kinds.activation(value, key)
   if type(value) ~= "string" then return nil, "a string" end
   if not heads.activations[value] then
-    refuse("usage", key, ("%s is not supported; supported are %s"):format(faults.quote(value),
-      table.concat(words.sorted_keys(heads.activations), ", ")))
+    refuse("usage", key, "%s is not supported; supported are %s", faults.quote(value),
+      table.concat(words.sorted_keys(heads.activations), ", "))
   end
   return heads.activations[value]
 end
@@ -75,8 +75,8 @@ end
 function kinds.word(value, key, entry)
   if type(value) ~= "string" then return nil, "a string" end
   if entry.words[value] == nil then
-    refuse("usage", key, ("%s is not supported; supported are %s"):format(faults.quote(value),
-      table.concat(words.sorted_keys(entry.words), ", ")))
+    refuse("usage", key, "%s is not supported; supported are %s", faults.quote(value),
+      table.concat(words.sorted_keys(entry.words), ", "))
   end
   return entry.words[value]
 end
@@ -114,9 +114,9 @@ local function read_entry(entry, config, default, known)
     value, key = default, entry[1]
   end
   local meant, expected = kinds[entry.kind](value, key, entry)
-  if meant == nil then refuse("format", key, ("%s, but %s is expected"):format(json.shown(value), expected)) end
+  if meant == nil then refuse("format", key, "%s, but %s is expected", json.shown(value), expected) end
   if math.type(meant) == "integer" and entry.kind ~= "number" and meant > most_of(entry) then
-    refuse("usage", key, ("%d is not supported; at most %d is"):format(meant, most_of(entry)))
+    refuse("usage", key, "%d is not supported; at most %d is", meant, most_of(entry))
   end
   return meant
 end
@@ -129,10 +129,10 @@ function facts.family(config, tower)
   if not family then
     local is_own = type(own_code) == "table" and next(own_code) ~= nil
     local reason = families.refused[word]
-    if reason then refuse("usage", "model_type", ("%s is not supported: %s"):format(faults.quote(word), reason)) end
+    if reason then refuse("usage", "model_type", "%s is not supported: %s", faults.quote(word), reason) end
     local own = is_own and ": it is Python code of its own (auto_map)" or ""
-    refuse("usage", "model_type", ("%s is not supported%s; supported are %s, and similar models by a description "
-      .. "(models/*.lua)"):format(faults.quote(word), own, table.concat(families.called(), ", ")))
+    refuse("usage", "model_type", "%s is not supported%s; supported are %s, and similar models by a description "
+      .. "(models/*.lua)", faults.quote(word), own, table.concat(families.called(), ", "))
   end
   local other = family.other and family.other(config, tower)
   if other then return families.by_type[other], other end

@@ -24,7 +24,7 @@ local MOST_MODULES = 100 -- of a folder of sentence-transformers, each with a fi
 
 local function shown(path) return (path:gsub("%c", "?")) end
 
-local function refuse(kind, path, what) faults.raise(kind, ("%s: %s"):format(shown(path), what)) end
+local function refuse(kind, path, ...) faults.raise(kind, "%s: %s", shown(path), faults.line(...)) end
 
 -- True if a file is in its folder when all links are followed, or in the store of Hugging Face's cache that the folder,
 -- or the one above it, belongs to.
@@ -47,7 +47,7 @@ local function read_json(path)
   local text, message = files.read_some(path, LARGEST + 1)
   if not text then refuse("io", path, "cannot be opened: " .. message) end
   if #text > LARGEST then
-    refuse("format", path, ("%d bytes, but at most %d are allowed"):format(lfs.attributes(path, "size"), LARGEST))
+    refuse("format", path, "%d bytes, but at most %d are allowed", lfs.attributes(path, "size"), LARGEST)
   end
   local value, what = json.decode(text, json.null)
   if what then refuse("format", path, kinds.said_of_file(path, "json") or what) end
@@ -98,13 +98,13 @@ local function read_modules(path)
   local modules = {}
   if type(list) ~= "table" then refuse("format", path .. "/modules.json", "a list is expected") end
   if #list > MOST_MODULES then
-    refuse("usage", path .. "/modules.json", ("%d modules, but at most %d are supported"):format(#list, MOST_MODULES))
+    refuse("usage", path .. "/modules.json", "%d modules, but at most %d are supported", #list, MOST_MODULES)
   end
   for i, entry in ipairs(list) do
     local kind = type(entry) == "table" and type(entry.type) == "string" and entry.type:match("([%w_]+)$")
     local where = type(entry) == "table" and entry.path
     if not kind or type(where) ~= "string" or where:find("[/\\%c]") or where:sub(1, 1) == "." then
-      refuse("format", path .. "/modules.json", ("module %d: a type and a path in the folder are expected"):format(i))
+      refuse("format", path .. "/modules.json", "module %d: a type and a path in the folder are expected", i)
     end
     local config = where ~= "" and read_object(("%s/%s/config.json"):format(path, where)) or nil
     modules[i] = { kind = kind, path = where, config = config, entry = entry }
@@ -170,11 +170,9 @@ local function refuse_folder(path)
       local inner = place .. "/" .. name
       if name == "config.json" then refuse("io", inner, "cannot be read: " .. select(2, files.open(inner))) end
       if not name:find("^%.") and lfs.attributes(inner .. "/config.json", "mode") == "file" then
-        refuse("io", path, ("has no config.json, but %s has one: give that folder"):format(shown(inner)))
+        refuse("io", path, "has no config.json, but %s has one: give that folder", shown(inner))
       end
-      if name:find("%.gguf$") then
-        refuse("io", path, ("has no config.json, but %s: give that file"):format(shown(inner)))
-      end
+      if name:find("%.gguf$") then refuse("io", path, "has no config.json, but %s: give that file", shown(inner)) end
     end
   end
   refuse("io", path, "has no config.json: it is no checkpoint as Hugging Face publishes them" .. said_of_others(path))
@@ -202,8 +200,8 @@ function folder.read(path, look)
   for _, module in ipairs(modules or {}) do
     if module.kind == "Dense" or module.kind == "LayerNorm" then
       if module.path:match("^[1-9]%d?_(%a+)$") ~= module.kind then
-        refuse("usage", path .. "/modules.json", ("path %s is not supported: NUMBER_%s is expected"):format(
-          faults.quote(module.path), module.kind))
+        refuse("usage", path .. "/modules.json", "path %s is not supported: NUMBER_%s is expected",
+          faults.quote(module.path), module.kind)
       end
     end
   end

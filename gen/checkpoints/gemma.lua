@@ -44,7 +44,7 @@ gemma.later = {
   { "l*.tokens.norm", "layers.*.post_per_layer_input_norm" },
 }
 
-function gemma.refuse(key, message) faults.raise("usage", ("config.json: %s: %s"):format(key, message)) end
+function gemma.refuse(key, ...) faults.raise("usage", "config.json: %s: %s", key, faults.line(...)) end
 
 --- Lets the last layers read the keys and values of the last layer of their kind before them. With facts.is_wide their
 --- feed-forward is twice as wide. sliding: whether each layer has a window.
@@ -54,8 +54,8 @@ function gemma.share_keys(facts, sliding)
     if i <= first then
       last[slides] = i - 1
     elseif not last[slides] then
-      gemma.refuse("num_kv_shared_layers", ("%d, but no layer of this kind before layer %d has keys of its own"):format(
-        facts.shared_layers, i - 1))
+      gemma.refuse("num_kv_shared_layers", "%d, but no layer of this kind before layer %d has keys of its own",
+        facts.shared_layers, i - 1)
     else
       local own = layers.own(facts, i - 1)
       own.keys_of, own.d_ff = last[slides], facts.is_wide and 2 * facts.d_ff or own.d_ff

@@ -105,7 +105,7 @@ function generation.of(stated, config, vocab, notes, file)
     { "min_tokens", "tokens", "min_new_tokens", "max_new_tokens" } } do
     local least, most = result[each[1]], result[each[2]]
     if least and most and least > most then
-      faults.raise("usage", ("%s: %s: %d, but %s is %d"):format(file, each[3], least, each[4], most))
+      faults.raise("usage", "%s: %s: %d, but %s is %d", file, each[3], least, each[4], most)
     end
   end
   if result.tokens then result.length = nil end
@@ -118,8 +118,7 @@ function generation.of(stated, config, vocab, notes, file)
     end
   end
   if result.draw and (result.beams or 1) > 1 then
-    faults.raise("usage", ("%s: num_beams: %d with do_sample is not supported: beams that are drawn"):format(file,
-      result.beams))
+    faults.raise("usage", "%s: num_beams: %d with do_sample is not supported: beams that are drawn", file, result.beams)
   end
   return next(result) and result or nil
 end

@@ -15,7 +15,7 @@ File.__index = File
 
 --- Refuses a metadata key in one line.
 function File:refuse_key(key, what)
-  faults.raise("format", ("%s: metadata %s: %s"):format(self.path, faults.quote(key), what))
+  faults.raise("format", "%s: metadata %s: %s", self.path, faults.quote(key), what)
 end
 
 local kinds = {}
@@ -167,7 +167,6 @@ function gguf_model.title(path)
   return (path:match("[^/]*$"):gsub("%.[gG][gG][uU][fF]$", ""):gsub("%-00001%-of%-%d%d%d%d%d$", ""))
 end
 
---- Returns the architectures that are supported, sorted.
 function gguf_model.names() return words.sorted_keys(architectures) end
 
 --- Returns the same table as folder.read, for a GGUF file. Further fields: scheme, the naming scheme of its tensors;
@@ -178,16 +177,14 @@ function gguf_model.read(path)
   if type(name) ~= "string" then self:refuse_key("general.architecture", "is missing, or not a text") end
   local record = architectures[name]
   if not record then
-    faults.raise("usage", ("%s: metadata \"general.architecture\": %s is not supported; supported are %s"):format(path,
-      faults.quote(name), table.concat(gguf_model.names(), ", ")))
+    faults.raise("usage", "%s: metadata \"general.architecture\": %s is not supported; supported are %s", path,
+      faults.quote(name), table.concat(gguf_model.names(), ", "))
   end
   local notes = {}
   local config, known = config_of(self, name, record)
   check_keys(self, name, known, notes)
   function self.rows(tensor)
-    if not self.tensors[tensor] then
-      faults.raise("format", ("%s: %s is missing"):format(path, faults.quote(tensor)))
-    end
+    if not self.tensors[tensor] then faults.raise("format", "%s: %s is missing", path, faults.quote(tensor)) end
     return self.tensors[tensor].shape[1]
   end
   compare_rows(self, name, notes)

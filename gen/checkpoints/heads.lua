@@ -54,18 +54,25 @@ local usual = {
 }
 
 --- Returns a family's `config` (families.lua): the usual keys that have a default, then `others`. An entry of `others`
---- takes the place of the usual one for the same fact.
-function heads.config(defaults, others)
+--- takes the place of the usual one for the same fact. names: the family's own names of usual keys, as words.
+function heads.config(defaults, others, names)
   local list, has = {}, {}
   for _, entry in ipairs(others or {}) do has[entry.to] = true end
   for _, each in ipairs(usual) do
     local name, to = each[1], each.to or each[1]
     if defaults[name] ~= nil and not has[to] then
-      list[#list + 1] = { each[2], to = to, default = defaults[name], kind = each[3], null = each.null }
+      list[#list + 1] = words.merged(words.list(names and names[name] or each[2]), { to = to, default = defaults[name],
+        kind = each[3], null = each.null })
     end
   end
   return words.append(list, others or {})
 end
+
+--- GPT-2's names of keys.
+heads.gpt_names = { d_model = "n_embd hidden_size", layers = "n_layer num_hidden_layers",
+  heads = "n_head num_attention_heads", d_ff = "n_inner", activation = "activation_function",
+  max_position = "n_positions max_position_embeddings", longest = "n_positions max_position_embeddings",
+  eps = "layer_norm_epsilon" }
 
 --- Returns the stages of a model without a task: the hidden states, and the pooler's output if the file has a pooler.
 function heads.model(pooler)

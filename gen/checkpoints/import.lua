@@ -61,8 +61,7 @@ local function head_of(self, config)
   local usual = self.family.heads.Model and "Model" or next(self.family.heads)
   if classes == nil or classes == json.null then return usual end
   if not json.is_texts(classes) then
-    faults.raise("format", ("config.json: architectures: %s, but an array of strings is expected"):format(
-      json.shown(classes)))
+    faults.raise("format", "config.json: architectures: %s, but an array of strings is expected", json.shown(classes))
   end
   local class = classes[1]
   if not class then return usual end
@@ -74,8 +73,8 @@ local function head_of(self, config)
     local prefix = self.family.model_types[self.facts.model_type]
     local list = words.map(words.sorted_keys(self.family.heads), function(word) return prefix .. word end)
     local reason = (self.family.refused or {})[suffix]
-    faults.raise("usage", ("config.json: architectures: %s is not supported%s; supported are %s"):format(
-      faults.quote(class), reason and ": " .. reason or "", table.concat(list, ", ")))
+    faults.raise("usage", "config.json: architectures: %s is not supported%s; supported are %s", faults.quote(class),
+      reason and ": " .. reason or "", table.concat(list, ", "))
   end
   return suffix
 end
@@ -449,12 +448,12 @@ local function tower_of(self, sides)
   if not rule then return nil end
   local part = json.given(self.folder.config, rule.inside, {})
   if type(part) ~= "table" then
-    faults.raise("format", ("config.json: %s: %s, but an object is expected"):format(rule.inside, json.shown(part)))
+    faults.raise("format", "config.json: %s: %s, but an object is expected", rule.inside, json.shown(part))
   end
   part = seq2seq.both(part, { model_type = rule.usual })
   if not (rule.kinds or { [rule.usual] = true })[part.model_type] then
-    faults.raise("usage", ("config.json: %s: model_type: %s is not supported; supported are %s"):format(rule.inside,
-      json.shown(part.model_type), table.concat(words.sorted_keys(rule.kinds), ", ")))
+    faults.raise("usage", "config.json: %s: model_type: %s is not supported; supported are %s", rule.inside,
+      json.shown(part.model_type), table.concat(words.sorted_keys(rule.kinds), ", "))
   end
   local own, notes = facts.read(part)
   words.append(self.notes, notes)

@@ -22,13 +22,13 @@ end
 -- Checks layer_types, which has full_attention and one other kind. Faults: usage, format.
 local function check(list, count, other)
   if #list ~= count then
-    faults.raise("format", ("config.json: layer_types: %d values, but one for each of %d layers is expected"):format(
-      #list, count))
+    faults.raise("format", "config.json: layer_types: %d values, but one for each of %d layers is expected", #list,
+      count)
   end
   for _, kind in ipairs(list) do
     if kind ~= "full_attention" and kind ~= other then
-      faults.raise("usage", ("config.json: layer_types: %s is not supported; supported are full_attention, %s"):format(
-        type(kind) == "string" and faults.quote(kind) or tostring(kind), other))
+      faults.raise("usage", "config.json: layer_types: %s is not supported; supported are full_attention, %s",
+        type(kind) == "string" and faults.quote(kind) or tostring(kind), other)
     end
   end
 end
@@ -86,8 +86,8 @@ end
 function layers.set_angles(facts, sliding, given)
   for key in pairs(facts.rope_parameters or {}) do
     if not kinds[key] then
-      faults.raise("usage", ("config.json: rope_parameters: %s is not supported; supported are full_attention, "
-        .. "sliding_attention"):format(faults.quote(tostring(key))))
+      faults.raise("usage", "config.json: rope_parameters: %s is not supported; supported are full_attention, "
+        .. "sliding_attention", faults.quote(tostring(key)))
     end
   end
   local function of(slides)

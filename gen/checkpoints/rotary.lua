@@ -7,7 +7,7 @@ local words = require("common.words")
 
 local rotary = {}
 
-local function refuse(kind, what) faults.raise(kind, "config.json: rope: " .. what) end
+local function refuse(kind, ...) faults.raise(kind, "config.json: rope: " .. faults.line(...)) end
 
 -- type -> a function that returns the description's rope_scaling. Its arguments: a getter of numbers, the original
 -- length, the longest length, the dictionary of config.json, and a head's width.
@@ -62,8 +62,8 @@ local function rotated(facts, partial, width)
   if not facts.partial then refuse("usage", "partial_rotary_factor is not supported") end
   local dim = math.floor(width * partial)
   if dim < 2 or dim % 2 ~= 0 or dim > width then
-    refuse("usage", ("partial_rotary_factor: it rotates %.0f of %d dimensions of a head, but an even number is "
-      .. "expected"):format(dim, width))
+    refuse("usage", "partial_rotary_factor: it rotates %.0f of %d dimensions of a head, but an even number is "
+      .. "expected", dim, width)
   end
   return dim ~= width and dim or nil
 end
@@ -85,13 +85,13 @@ function rotary.of(facts)
     or nil
   if not kinds[word] then
     local list = words.sorted_keys(kinds)
-    refuse("usage", ("type %s is not supported; supported: %s"):format(faults.quote(word), table.concat(list, ", ")))
+    refuse("usage", "type %s is not supported; supported: %s", faults.quote(word), table.concat(list, ", "))
   end
   local theta = number("rope_theta", facts.rope_theta or 10000)
   local original = facts.original or number("original_max_position_embeddings", facts.longest)
   local scaling = kinds[word](number, original, facts.longest, dictionary, width)
   if facts.grows then
-    if word ~= "yarn" then refuse("usage", ("llama_4_scaling_beta: does not go with type %s"):format(word)) end
+    if word ~= "yarn" then refuse("usage", "llama_4_scaling_beta: does not go with type %s", word) end
     scaling.query_beta = number("llama_4_scaling_beta")
   end
   return theta, scaling, dim

@@ -11,7 +11,7 @@ local sentence = {}
 
 local SETTINGS = "config_sentence_transformers.json: "
 
-local function refuse(what) faults.raise("usage", "modules.json: " .. what) end
+local function refuse(...) faults.raise("usage", "modules.json: " .. faults.line(...)) end
 
 -- A pooling's old key, its new word and attn2c's word, in the order in which several results are concatenated.
 local pools = {
@@ -28,7 +28,7 @@ local function pooling_words(config)
     local by_word = {}
     for _, pool in ipairs(pools) do by_word[pool[2]] = pool[3] end
     for i, word in ipairs(mode) do
-      list[i] = by_word[word] or refuse(("Pooling: pooling_mode %s is not supported"):format(faults.quote(word)))
+      list[i] = by_word[word] or refuse("Pooling: pooling_mode %s is not supported", faults.quote(word))
     end
     return list
   end
@@ -58,8 +58,8 @@ local function activation_of(path)
   if path == nil then return activations.Tanh end
   local word = type(path) == "string" and path:find("^torch%.") and path:match("([%w_]+)$")
   if word == "Identity" then return nil end
-  return activations[word] or refuse(("Dense: activation_function %s is not supported; supported are GELU, Identity, "
-    .. "ReLU, Sigmoid, SiLU and Tanh of torch.nn"):format(faults.quote(path)))
+  return activations[word] or refuse("Dense: activation_function %s is not supported; supported are GELU, Identity, "
+    .. "ReLU, Sigmoid, SiLU and Tanh of torch.nn", faults.quote(path))
 end
 
 -- Refuses a module that reads or writes something else than the module before it gave.
@@ -68,8 +68,8 @@ local function check_place(module, stages)
   local from = module.config.module_input_name or "sentence_embedding"
   local to = json.given(module.config, "module_output_name", from)
   if from == name and to == name then return end
-  refuse(("%s: from %s to %s is not supported here; supported is %s"):format(module.kind, faults.quote(from),
-    faults.quote(to), name))
+  refuse("%s: from %s to %s is not supported here; supported is %s", module.kind, faults.quote(from), faults.quote(to),
+    name)
 end
 
 function kinds.Dense(module, stages, _, is_of_tokens)
@@ -104,8 +104,8 @@ local refused = {
 }
 
 local function module_of(kind)
-  return kinds[kind] or refuse(("%s is not supported%s; supported after Transformer are Pooling, Dense, LayerNorm, "
-    .. "Normalize, Dropout and SpladePooling"):format(kind, refused[kind] and ": " .. refused[kind] or ""))
+  return kinds[kind] or refuse("%s is not supported%s; supported after Transformer are Pooling, Dense, LayerNorm, "
+    .. "Normalize, Dropout and SpladePooling", kind, refused[kind] and ": " .. refused[kind] or "")
 end
 
 -- Returns the object of the folder's prompts, by name; it may be empty.
@@ -120,8 +120,8 @@ local function check_modality(config, file)
   if type(text) ~= "table" then return end
   local name = text.method_output_name
   if text.method ~= "forward" or name ~= "last_hidden_state" and name ~= "logits" then
-    faults.raise("usage", ("%s: modality_config: text: method %s with %s is not supported; supported is forward with "
-      .. "last_hidden_state or logits"):format(file, json.shown(text.method), json.shown(name)))
+    faults.raise("usage", "%s: modality_config: text: method %s with %s is not supported; supported is forward with "
+      .. "last_hidden_state or logits", file, json.shown(text.method), json.shown(name))
   end
 end
 
@@ -166,7 +166,7 @@ function sentence.prompt(folder, task)
   end
   local prompt = prompts[name]
   if type(prompt) ~= "string" then
-    faults.raise("format", (SETTINGS .. "default_prompt_name: prompts has no %s"):format(faults.quote(name)))
+    faults.raise("format", SETTINGS .. "default_prompt_name: prompts has no %s", faults.quote(name))
   end
   return prompt ~= "" and prompt or nil
 end
@@ -254,11 +254,11 @@ local function splade_of(module, scores)
   local times = ({ relu = 1, log1p_relu = 2 })[json.given(config, "activation_function", "relu")]
   if not scores then refuse("SpladePooling: goes with a masked language model (ForMaskedLM)") end
   if strategy ~= "max" then
-    refuse(("SpladePooling: pooling_strategy %s is not supported; max is"):format(json.shown(strategy)))
+    refuse("SpladePooling: pooling_strategy %s is not supported; max is", json.shown(strategy))
   end
   return splade_stages(scores, times
-    or refuse(("SpladePooling: activation_function %s is not supported; relu and log1p_relu are"):format(
-      json.shown(config.activation_function))))
+    or refuse("SpladePooling: activation_function %s is not supported; relu and log1p_relu are",
+      json.shown(config.activation_function)))
 end
 
 --- True if a folder's model gives vectors of tokens compared one by one (ColBERT), by PyLate or in Stanford's format.
@@ -314,8 +314,7 @@ function sentence.late(folder, most)
   local function count(key, old_key, default)
     local value = first_of({ { settings, key }, { old, old_key } }, default)
     if math.type(value) ~= "integer" or value < 4 then
-      faults.raise("format", ("%s%s: %s, but a number of tokens from 4 is expected"):format(SETTINGS, key,
-        json.shown(value)))
+      faults.raise("format", "%s%s: %s, but a number of tokens from 4 is expected", SETTINGS, key, json.shown(value))
     end
     return math.min(value, most)
   end
@@ -377,8 +376,8 @@ function sentence.stages(folder, scores)
   local stages, first = {}, folder.modules[1]
   if not first then refuse("the list is empty") end
   if first.kind ~= "Transformer" and first.kind ~= "MLMTransformer" then
-    refuse(("%s is not supported%s; the first module must be Transformer"):format(first.kind,
-      refused[first.kind] and ": " .. refused[first.kind] or ""))
+    refuse("%s is not supported%s; the first module must be Transformer", first.kind,
+      refused[first.kind] and ": " .. refused[first.kind] or "")
   end
   local has_prompts, second = sentence.prompts(folder) ~= nil, folder.modules[2]
   if second and second.kind == "SpladePooling" and #folder.modules == 2 then return splade_of(second, scores) end

@@ -81,8 +81,8 @@ local decoders = { gpt2 = "vision-encoder-decoder", trocr = "vision-encoder-deco
 local function of_decoder(config)
   local word = type(config.decoder) == "table" and config.decoder.model_type
   if not decoders[word] then
-    faults.raise("usage", ("config.json: decoder: model_type: %s is not supported; supported are %s"):format(
-      json.shown(word or json.null), table.concat(words.sorted_keys(decoders), ", ")))
+    faults.raise("usage", "config.json: decoder: model_type: %s is not supported; supported are %s",
+      json.shown(word or json.null), table.concat(words.sorted_keys(decoders), ", "))
   end
   return decoders[word]
 end

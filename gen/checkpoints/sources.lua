@@ -84,20 +84,19 @@ local function group_count(rule, rows, spec)
   return type(rule.groups) == "string" and assert(spec[rule.groups], rule.groups) or rule.groups or 1
 end
 
-local function refuse(tensor, message) faults.raise("usage", ("names: %s: %s"):format(tensor.name, message)) end
+local function refuse(tensor, ...) faults.raise("usage", "names: %s: %s", tensor.name, faults.line(...)) end
 
 -- Returns the place of the part's rows in the tensor, and the tensor's number of rows.
 local function of_parts(tensor, rule, rows, spec)
   if not rule.part then return whole(rows), rows end
   local groups, parts = group_count(rule, rows, spec), rule.parts
-  if rows % groups ~= 0 then refuse(tensor, ("%d rows are not divisible by %d groups"):format(rows, groups)) end
+  if rows % groups ~= 0 then refuse(tensor, "%d rows are not divisible by %d groups", rows, groups) end
   local size, before, all = rows // groups, 0, 0
   for i = 1, type(parts) == "table" and #parts or parts do
     local each = type(parts) == "table" and size_of(parts[i], spec, rule.groups ~= "rows" and groups) or size
     if i < rule.part then before = before + each end
     if i == rule.part and each ~= size then
-      refuse(tensor, ("part %d has %d rows, but the weight has %d%s"):format(i, each, size,
-        groups > 1 and " per group" or ""))
+      refuse(tensor, "part %d has %d rows, but the weight has %d%s", i, each, size, groups > 1 and " per group" or "")
     end
     all = all + each
   end
@@ -111,7 +110,7 @@ end
 local function of_pairs(tensor, rule, rows, spec)
   if not rule.unpair then return whole(rows) end
   local dim, rotated, list = spec.head_dim, spec.rope_dim or spec.head_dim, {}
-  if rows % dim ~= 0 then refuse(tensor, ("unpair: %d rows are not a multiple of a head's %d"):format(rows, dim)) end
+  if rows % dim ~= 0 then refuse(tensor, "unpair: %d rows are not a multiple of a head's %d", rows, dim) end
   for head = 0, rows - dim, dim do
     for half = 0, 1 do
       list[#list + 1] = { at = head + half * rotated // 2, count = rotated // 2, from = head + half, step = 2 }
@@ -186,7 +185,7 @@ function add(result, tensor, rule, size, spec, target)
       if piece.count then count, rest = count - 1, rest - piece.count end
     end
     if rest < count or (count > 0 and rest % count or rest) ~= 0 then
-      refuse(tensor, ("%d %s cannot be divided into %d equal pieces"):format(rest, rule.join, count))
+      refuse(tensor, "%d %s cannot be divided into %d equal pieces", rest, rule.join, count)
     end
     local at = 0
     for _, piece in ipairs(rule.pieces) do
@@ -201,7 +200,7 @@ function add(result, tensor, rule, size, spec, target)
     local own, patches = grid.tokens(rule), grid.count(spec)
     local tokens = patches and size.rows - patches or -1
     if tokens < own then
-      refuse(tensor, ("grid: goes with the positions of an image with at least %d tokens of its own"):format(own))
+      refuse(tensor, "grid: goes with the positions of an image with at least %d tokens of its own", own)
     end
     result.stored[#result.stored + 1] = { names = rule.names,
       shape = { rule.grid[1] * rule.grid[2] + own, size.columns } }

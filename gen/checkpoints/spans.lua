@@ -14,15 +14,15 @@ local MOST_LSTMS = 54 -- an output has at most 64 stages, and 10 of them are oth
 local SAVE = "to write it, run in the folder: python3 -c 'import gliner; gliner.GLiNER.from_pretrained(\".\")"
   .. ".save_pretrained(\".\", safe_serialization=True)'"
 
-local function refuse(kind, what) faults.raise(kind, ("%s: %s"):format(FILE, what)) end
+local function refuse(kind, ...) faults.raise(kind, "%s: %s", FILE, faults.line(...)) end
 
 -- Returns a value of the file, which is a whole number from `least` on, and at most `most` if that is given.
 local function count(config, key, default, least, most)
   local value = json.given(config, key, default)
   if math.type(value) ~= "integer" or value < least then
-    refuse("format", ("%s: %s, but an integer from %d is expected"):format(key, json.shown(value), least))
+    refuse("format", "%s: %s, but an integer from %d is expected", key, json.shown(value), least)
   end
-  if most and value > most then refuse("usage", ("%s: %d is not supported; at most %d is"):format(key, value, most)) end
+  if most and value > most then refuse("usage", "%s: %d is not supported; at most %d is", key, value, most) end
   return value
 end
 
@@ -31,7 +31,7 @@ function spans.encoder(own)
   local config = json.given(own, "encoder_config")
   if config == nil then refuse("usage", "encoder_config: missing; " .. SAVE) end
   if json.kind(config) ~= "object" then
-    refuse("format", ("encoder_config: %s, but an object is expected"):format(json.shown(config)))
+    refuse("format", "encoder_config: %s, but an object is expected", json.shown(config))
   end
   local rows = json.given(own, "vocab_size", -1)
   return words.merged({ model_type = "deberta-v2" }, config, { architectures = json.null,
@@ -50,8 +50,7 @@ end
 --- Returns the family of an encoder, whose tensors have other names in a folder of GLiNER. Faults: usage.
 function spans.family(family)
   if family.encoder or family.causal or family.image or family.frames or family.patches then
-    refuse("usage", ("encoder_config: models of the family %s are not supported; encoders of texts are"):format(
-      family.name))
+    refuse("usage", "encoder_config: models of the family %s are not supported; encoders of texts are", family.name)
   end
   return setmetatable({ prefixes = words.map(family.prefixes, function(prefix) return ENCODER .. prefix end) },
     { __index = family })
@@ -113,9 +112,7 @@ function spans.of(folder)
   local config = folder.spans
   local function token(key, default)
     local value = json.given(config, key, default)
-    if type(value) ~= "string" then
-      refuse("format", ("%s: %s, but a string is expected"):format(key, json.shown(value)))
-    end
+    if type(value) ~= "string" then refuse("format", "%s: %s, but a string is expected", key, json.shown(value)) end
     return value
   end
   return { width = count(config, "max_width", 12, 1), words = count(config, "max_len", 384, 1),

@@ -11,8 +11,8 @@ local function number_of(from, key, least, most, is_integer)
   local value = json.given(from, key)
   local fits = type(value) == "number" and value >= least and value <= most
   if value == nil or fits and (not is_integer or math.type(value) == "integer") then return value end
-  faults.raise("format", ("%s%s: %s, but %s from %s to %s is expected"):format(FILE, key, json.shown(value),
-    is_integer and "an integer" or "a number", least, most))
+  faults.raise("format", "%s%s: %s, but %s from %s to %s is expected", FILE, key, json.shown(value),
+    is_integer and "an integer" or "a number", least, most)
 end
 
 -- Returns an integer, likewise.
@@ -29,12 +29,12 @@ local function forced_of(stated, languages, tasks, without)
   for _, pair in ipairs(type(list) == "table" and list or { list }) do
     local token = type(pair) == "table" and pair[2]
     if not (token and math.type(pair[1]) == "integer" and (token == json.null or math.type(token) == "integer")) then
-      faults.raise("format", ("%sforced_decoder_ids: %s, but pairs of a place and a token are expected"):format(FILE,
-        json.shown(list)))
+      faults.raise("format", "%sforced_decoder_ids: %s, but pairs of a place and a token are expected", FILE,
+        json.shown(list))
     end
     if token ~= json.null and not named[token] then
-      faults.raise("usage", ("%sforced_decoder_ids: %d is not supported: it is no language, no task and not "
-        .. "no_timestamps_token_id"):format(FILE, token))
+      faults.raise("usage", "%sforced_decoder_ids: %d is not supported: it is no language, no task and not "
+        .. "no_timestamps_token_id", FILE, token)
     end
     if token ~= json.null then named[token]() end
   end
@@ -45,7 +45,7 @@ end
 local function ids_of(from, key, vocab, name)
   local value, result = json.given(from, key, {}), {}
   if type(value) ~= "table" then
-    faults.raise("format", ("%s%s: %s, but an object is expected"):format(FILE, key, json.shown(value)))
+    faults.raise("format", "%s%s: %s, but an object is expected", FILE, key, json.shown(value))
   end
   for word in pairs(value) do
     local made = type(word) == "string" and name(word)
@@ -64,8 +64,7 @@ local function heads_of(stated)
       and math.type(each[2]) == "integer"
   end
   if is_list then return list end
-  faults.raise("format", ("%salignment_heads: %s, but pairs of a layer and a head are expected"):format(FILE,
-    json.shown(list)))
+  faults.raise("format", "%salignment_heads: %s, but pairs of a layer and a head are expected", FILE, json.shown(list))
 end
 
 --- Returns the description's `speech`, or nil without the token before timestamps. stated: the object of

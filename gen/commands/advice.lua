@@ -149,12 +149,10 @@ function advice.check_words(list)
   for i, word in ipairs(list) do
     if is_key[word] and not word:find("=", 1, true) then
       local value = list[i + 1] and not list[i + 1]:find("=", 1, true) and list[i + 1] or "VALUE"
-      faults.raise("usage", ("%s: an override is one word, KEY=VALUE: %s=%s"):format(faults.quote(word), word,
-        (value:gsub("^=", ""))))
+      faults.raise("usage", "%s: an override is one word, KEY=VALUE: %s=%s", faults.quote(word), word, (value:gsub("^=",
+        "")))
     end
-    if word:match("^[%w_.]+=$") then
-      faults.raise("usage", ("%s: a value is missing after the ="):format(faults.quote(word)))
-    end
+    if word:match("^[%w_.]+=$") then faults.raise("usage", "%s: a value is missing after the =", faults.quote(word)) end
   end
 end
 

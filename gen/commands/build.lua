@@ -56,7 +56,7 @@ end
 local function add_texts(context, texts, folder)
   local name = ("lib%s.a"):format(texts.spec.name)
   local path = ("%s/%s"):format(context.folders.model, name)
-  local text = files.read(path) or faults.raise("io", ("cannot read %s/%s"):format(folder, name))
+  local text = files.read(path) or faults.raise("io", "cannot read %s/%s", folder, name)
   context.given = { [name] = { path = path, sum = hash.content(text) } }
   for _, file in ipairs(texts.files) do
     if file.name == texts.spec.name .. ".h" then
@@ -131,8 +131,8 @@ local function builds_of(state, tools)
   for i, each in ipairs(state.builds) do
     local name = each.spec.target
     if tools.machine ~= "" and not targets.fits(targets.by_name[name], tools.machine) then -- "": it does not say
-      faults.raise("usage", ("target: %s, but the compiler makes code for %s; CC or CROSS (aarch64-linux-gnu-) names "
-        .. "another"):format(name, tools.machine))
+      faults.raise("usage", "target: %s, but the compiler makes code for %s; CC or CROSS (aarch64-linux-gnu-) names "
+        .. "another", name, tools.machine)
     end
     list[i] = { target = name, suffix = each.build_suffix, flags = targets.flags(name, tools.is_gcc) }
   end

@@ -36,8 +36,8 @@ local function groups_of(primary)
     groups[#groups + 1] = group
   end
   if #groups == 0 then
-    faults.raise("usage", ("calibrate: no product is in %s, and others need no factors: add precision=%s, or weights "
-      .. "of 4 bits (weights=int4) without an order of inputs"):format(precision.with_factors, precision.with_factors))
+    faults.raise("usage", "calibrate: no product is in %s, and others need no factors: add precision=%s, or weights "
+      .. "of 4 bits (weights=int4) without an order of inputs", precision.with_factors, precision.with_factors)
   end
   return groups
 end
@@ -59,8 +59,8 @@ local function look_at(path, x_tensor, told, into)
     end
     for j = 1, needs_rows and width or 0 do largest[j] = math.max(largest[j], math.abs(x[j])) end
     if sum ~= sum or sum == math.huge then
-      faults.raise("format", ("calibrate: %s has NaN or infinity, or numbers too large to square, in row %d"):format(
-        x_tensor.name, row))
+      faults.raise("format", "calibrate: %s has NaN or infinity, or numbers too large to square, in row %d",
+        x_tensor.name, row)
     end
     if sum > 0 then
       into.count = into.count + 1
@@ -153,7 +153,6 @@ local function add_factors(results, where, name, lines)
   end
 end
 
--- Adds the table of the importance of inputs to lines.
 local function add_importance(results, where, name, lines)
   local count = 0
   for _, each in ipairs(results) do count = count + #each.group.products end

@@ -146,7 +146,7 @@ local function run_program(path, list, gather, target, is_alone)
   local line, environment = ranks.start(not is_alone and ranks_of[path] or nil, words_of,
     target and { ATTN2C_TARGET = target })
   local child = child_process().run { words = line, gather = gather, environment = environment }
-  if child.signal ~= 0 then faults.raise("machine", ("./%s was ended by signal %d"):format(path, child.signal)) end
+  if child.signal ~= 0 then faults.raise("machine", "./%s was ended by signal %d", path, child.signal) end
   return child.code, child.output
 end
 
@@ -246,7 +246,7 @@ end
 function run.bench(root, arguments)
   if arguments.scale then return run_scale(root, arguments) end
   for _, option in ipairs { "latency", "bandwidth", "layers" } do
-    if arguments[option] then faults.raise("usage", ("--%s: goes with --scale"):format(option)) end
+    if arguments[option] then faults.raise("usage", "--%s: goes with --scale", option) end
   end
   local all, list = overrides.combinations(arguments.overrides), program_words("bench", arguments)
   if #all == 1 then return (run_program(build_variant(root, arguments, all[1].overrides), list)) end
@@ -381,7 +381,7 @@ function command.main(root, argv)
     if arguments.command == "report" then require("commands.report").sort_words(arguments) end
     for _, name in ipairs { "weights", "factors", "tuning", "labels", "compare", "text_file", "scale" } do
       if arguments[name] == "" then
-        faults.raise("usage", ("--%s: the name is empty; a file is needed"):format((name:gsub("_", "-"))))
+        faults.raise("usage", "--%s: the name is empty; a file is needed", (name:gsub("_", "-")))
       end
     end
     if arguments.overrides then

@@ -25,7 +25,6 @@ function companion.find(asked, description, ending)
   return asked ~= "none" and file and { file = file, asked = asked ~= nil } or nil
 end
 
--- Returns the folder of a path.
 local function folder_of(path) return ((path:match("^(.*/)[^/]*$") or "."):gsub("(.)/$", "%1")) end
 
 --- Returns the path to write. asked: that of -o, or nil; name: the model's. Faults: io, usage, before anything is
@@ -35,12 +34,11 @@ function companion.place(asked, description, name, ending)
   if not asked and not (path and uv.fs_access(folder_of(path), "W")) then path = name .. "." .. ending end
   local mode = lfs.attributes(path, "mode")
   if mode and mode ~= "file" then
-    faults.raise("io", ("cannot write %s: it is a %s, and a regular file is expected"):format(path, mode))
+    faults.raise("io", "cannot write %s: it is a %s, and a regular file is expected", path, mode)
   end
   local begins, wanted = files.read_some(path, BEGINNING) or "", companion.first[ending]
   if begins ~= "" and begins:sub(1, #wanted) ~= wanted then
-    faults.raise("usage", ("%s: exists and does not begin with %s; it would be lost"):format(path,
-      faults.quote(wanted)))
+    faults.raise("usage", "%s: exists and does not begin with %s; it would be lost", path, faults.quote(wanted))
   end
   files.check_place(path)
   return path

@@ -60,19 +60,15 @@ function overrides.check(list, lists)
   for _, word in ipairs(list) do
     local key, value = parse(word)
     if key then
-      if seen[key] then faults.raise("usage", ("%s: the key is given twice"):format(faults.quote(key))) end
+      if seen[key] then faults.raise("usage", "%s: the key is given twice", faults.quote(key)) end
       seen[key] = true
       local values = overrides.split(value)
       if not lists and #values > 1 and key ~= "target" then -- a list of targets is one value
-        faults.raise("usage", ("%s: only bench and report take a list of values"):format(faults.quote(word)))
+        faults.raise("usage", "%s: only bench and report take a list of values", faults.quote(word))
       end
-      if has_gap(values) then
-        faults.raise("usage", ("%s: a value is missing next to a comma"):format(faults.quote(word)))
-      end
+      if has_gap(values) then faults.raise("usage", "%s: a value is missing next to a comma", faults.quote(word)) end
       local twice = repeated(values)
-      if twice then
-        faults.raise("usage", ("%s: the value %s is given twice"):format(faults.quote(key), faults.quote(twice)))
-      end
+      if twice then faults.raise("usage", "%s: the value %s is given twice", faults.quote(key), faults.quote(twice)) end
     end
   end
 end
@@ -94,7 +90,7 @@ function overrides.combinations(list)
     end
     all = longer
     if #all > MOST_VARIANTS then
-      faults.raise("usage", ("more than %d combinations of values are not supported"):format(MOST_VARIANTS))
+      faults.raise("usage", "more than %d combinations of values are not supported", MOST_VARIANTS)
     end
   end
   return all

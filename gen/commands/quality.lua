@@ -41,8 +41,8 @@ local function labels_of_lines(text, path, names)
     local word = line:match("^%s*(.-)%s*$")
     local label = number_of[word] or word:match("^-?%d+$") and math.tointeger(tonumber(word))
     if not label then
-      faults.raise("format", ("--labels: %s: line %d: %s is not an integer%s"):format(path, #list + 1,
-        faults.quote(word), names and " nor a label of the model" or ""))
+      faults.raise("format", "--labels: %s: line %d: %s is not an integer%s", path, #list + 1, faults.quote(word),
+        names and " nor a label of the model" or "")
     end
     list[#list + 1] = label
   end
@@ -56,13 +56,13 @@ function quality.labels(path, names)
   if text:sub(1, 6) == "\x93NUMPY" then
     local array
     array, wrong = arrays.integers(text)
-    if not array then faults.raise("format", ("--labels: %s: %s"):format(path, wrong)) end
+    if not array then faults.raise("format", "--labels: %s: %s", path, wrong) end
     list = array.values
   else
     list = labels_of_lines(text, path, names)
   end
   for _, label in ipairs(list) do if label >= 0 then return list end end
-  faults.raise("format", ("--labels: %s: all labels are below 0, and rows with such labels do not count"):format(path))
+  faults.raise("format", "--labels: %s: all labels are below 0, and rows with such labels do not count", path)
 end
 
 local function path_of(folder, which, member) return ("%s/%s_%s.npy"):format(folder, which, member) end
@@ -342,7 +342,6 @@ local function add_sources(measured, add)
   add("| difference of log-probabilities, mean | %.3e | 0 |", of.difference)
 end
 
--- Returns the measured numbers as tables.
 local function tables_of(measured)
   local lines, has_accuracy = {}, false
   for _, row in ipairs(measured.outputs) do has_accuracy = has_accuracy or row.accuracy ~= nil end

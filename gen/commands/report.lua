@@ -43,7 +43,7 @@ end
 -- Returns the value of a program's output. Null members are left out, as pictures test if there is a number.
 local function decoded(text, what)
   local value, wrong = json.decode(text)
-  return value or faults.raise("machine", ("%s printed text that is not JSON: %s"):format(what, wrong))
+  return value or faults.raise("machine", "%s printed text that is not JSON: %s", what, wrong)
 end
 
 -- Returns the objects of a program's output, one per line, by entry.
@@ -126,7 +126,6 @@ local function line_of(name, list, arguments, more)
   return parts
 end
 
--- Returns the command that makes the whole page.
 local function page_command(arguments)
   local list = { arguments.description, table.unpack(arguments.others) }
   return line_of("report", words.append(list, arguments.overrides), arguments)
@@ -276,20 +275,19 @@ local function add_benches(all, path)
     list = {}
     for line in text:gmatch("[^\n]+") do
       local value, wrong = json.decode(line, json.null)
-      if not value then faults.raise("format", ("%s: %s"):format(path, wrong)) end
+      if not value then faults.raise("format", "%s: %s", path, wrong) end
       list[#list + 1] = value
     end
   end
-  if #list == 0 then faults.raise("format", ("%s: has no object; a file of bench -o json is expected"):format(path)) end
+  if #list == 0 then faults.raise("format", "%s: has no object; a file of bench -o json is expected", path) end
   if #all + #list > MOST_ROWS then
-    faults.raise("format", ("%s: %d objects, but at most %d in all fit on a report"):format(path, #list, MOST_ROWS))
+    faults.raise("format", "%s: %d objects, but at most %d in all fit on a report", path, #list, MOST_ROWS)
   end
   for i, each in ipairs(list) do
     local bench = comparison.bench(each)
     if not bench then
-      faults.raise("format",
-        ("%s: object %d is not from bench -o json: ms_median, flops, gflops and roof_gflops are expected"):format(
-        path, i))
+      faults.raise("format", "%s: object %d is not from bench -o json: ms_median, flops, gflops and roof_gflops are "
+        .. "expected", path, i)
     end
     local name = path:match("([^/]*)$"):gsub("%.json$", "")
     all[#all + 1] = { label = #list > 1 and ("%s %s"):format(name, bench.entry or i) or name, is_main = true,
@@ -300,7 +298,7 @@ end
 -- Returns the predictions of a file of bench --scale -o json.
 local function predictions_of(path)
   return ranks.read(json.decode(files.read_asked(path))) or faults.raise("format",
-    ("%s: is not from bench --scale -o json: scale and predictions are expected"):format(path))
+    "%s: is not from bench --scale -o json: scale and predictions are expected", path)
 end
 
 local function variants_of(arguments)
@@ -319,7 +317,7 @@ local function variants_of(arguments)
   end
   for i, variant in ipairs(list) do variant.number, variant.has_others, variant.count = i, #list > 1, #list end
   if #list > MOST_SUBJECTS then
-    faults.raise("usage", ("%d variants, but at most %d fit on a report"):format(#list, MOST_SUBJECTS))
+    faults.raise("usage", "%d variants, but at most %d fit on a report", #list, MOST_SUBJECTS)
   end
   return list
 end
@@ -340,7 +338,7 @@ local function check_place(path, what)
   while folder ~= "" and not lfs.attributes(folder, "mode") do folder = folder:match("^(.*)/[^/]*$") or "." end
   folder = folder == "" and "/" or folder
   if lfs.attributes(folder, "mode") ~= "directory" or not require("common.libuv").fs_access(folder, "W") then
-    faults.raise("io", ("%scannot write %s: %s is not a folder that you can write to"):format(what, path, folder))
+    faults.raise("io", "%scannot write %s: %s is not a folder that you can write to", what, path, folder)
   end
 end
 
@@ -349,7 +347,7 @@ local function check_pictures(path)
   path = path:gsub("(.)/+$", "%1")
   local mode = lfs.attributes(path, "mode")
   if mode and mode ~= "directory" then
-    faults.raise("io", ("--attention: cannot write %s: it is a %s, and a folder is expected"):format(path, mode))
+    faults.raise("io", "--attention: cannot write %s: it is a %s, and a folder is expected", path, mode)
   end
   check_place(mode and path .. "/" or path, "--attention: ")
 end
@@ -359,11 +357,11 @@ end
 local function check_output(path)
   local mode = lfs.attributes(path, "mode")
   if mode and mode ~= "file" or path:sub(-1) == "/" then
-    faults.raise("io", ("cannot write %s: it is a %s, and a regular file is expected"):format(path, mode or "folder"))
+    faults.raise("io", "cannot write %s: it is a %s, and a regular file is expected", path, mode or "folder")
   end
   local begins = mode and files.read_some(path, #page.BEGINS) or ""
   if begins ~= "" and begins ~= page.BEGINS then
-    faults.raise("usage", ("-o: %s exists and is not a page of attn2c report; it would be lost"):format(path))
+    faults.raise("usage", "-o: %s exists and is not a page of attn2c report; it would be lost", path)
   end
   check_place(path, "")
 end
@@ -378,7 +376,7 @@ function report.run(root, arguments, tools)
   if arguments.output then check_output(arguments.output) end
   if arguments.attention then check_pictures(arguments.attention) end
   if arguments.weights and not lfs.attributes(arguments.weights, "mode") then
-    faults.raise("io", ("--weights: %s cannot be read"):format(arguments.weights))
+    faults.raise("io", "--weights: %s cannot be read", arguments.weights)
   end
   local predictions = arguments.scale and predictions_of(arguments.scale)
   local list = variants_of(arguments)

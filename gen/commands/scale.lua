@@ -20,15 +20,14 @@ local function counts_of(text)
   for each in (text .. ","):gmatch("([^,]*),") do
     local count = math.tointeger(tonumber(each:match("^%s*(%d+)%s*$")))
     if not count or count < 1 or count > MOST_RANKS or seen[count] then
-      faults.raise("usage", ("--scale: %s; different numbers from 1 to %d are allowed, such as 1,2,4"):format(
-        faults.quote(text), MOST_RANKS))
+      faults.raise("usage", "--scale: %s; different numbers from 1 to %d are allowed, such as 1,2,4",
+        faults.quote(text), MOST_RANKS)
     end
     list[#list + 1], seen[count] = count, true
   end
   return list
 end
 
--- Returns the options, checked.
 local function options_of(arguments)
   local options = { counts = counts_of(arguments.scale), latency_us = units.microseconds(arguments.latency),
     gigabytes = units.gigabytes(arguments.bandwidth) }
@@ -38,17 +37,17 @@ local function options_of(arguments)
   if arguments.layers then
     options.layers = math.tointeger(tonumber(arguments.layers:match("^%d+$")))
     if not options.layers or options.layers < 1 then
-      faults.raise("usage", ("--layers: %s; a number from 1 is allowed"):format(faults.quote(arguments.layers)))
+      faults.raise("usage", "--layers: %s; a number from 1 is allowed", faults.quote(arguments.layers))
     end
   end
   for _, word in ipairs(arguments.overrides) do
     local key = word:match("^([^=]*)=")
     if key == "ranks" or key == "threads" or (key == "layers" and options.layers) then
-      faults.raise("usage", ("%s: does not go with --scale, which sets it"):format(faults.quote(word)))
+      faults.raise("usage", "%s: does not go with --scale, which sets it", faults.quote(word))
     end
   end
   for _, option in ipairs { "compare", "profile", "bound" } do
-    if arguments[option] then faults.raise("usage", ("--%s: does not go with --scale"):format(option)) end
+    if arguments[option] then faults.raise("usage", "--%s: does not go with --scale", option) end
   end
   if arguments.output == "csv" then faults.raise("usage", "-o: csv does not go with --scale; md and json do") end
   return options
@@ -59,7 +58,7 @@ local function rows_of(text, path)
   local of, names = {}, {}
   for line in text:gmatch("[^\n]+") do
     local row = json.decode(line)
-    if type(row) ~= "table" or not row.ms_median then faults.raise("machine", ("%s printed no times"):format(path)) end
+    if type(row) ~= "table" or not row.ms_median then faults.raise("machine", "%s printed no times", path) end
     of[row.entry], names[#names + 1] = row, row.entry
   end
   return of, names
@@ -136,7 +135,6 @@ function Programs:slowest()
   return slowest
 end
 
--- Returns the bytes of weights, arena and state.
 local function memory_of(row) return row.weight_bytes + row.arena_bytes + (row.state_bytes or 0) end
 
 -- Returns the prediction of a call on ranks that a network links.
@@ -177,14 +175,13 @@ function scale.run(root, arguments, tools)
   options.words = tools.words
   local spec = tools.look().spec
   if (spec.ranks or 1) > 1 then
-    faults.raise("usage", ("%s: has ranks = %d; --scale sets it"):format(arguments.description, spec.ranks))
+    faults.raise("usage", "%s: has ranks = %d; --scale sets it", arguments.description, spec.ranks)
   end
   if (spec.stages or 1) > 1 then
-    faults.raise("usage", ("%s: --scale does not go with stages"):format(arguments.description))
+    faults.raise("usage", "%s: --scale does not go with stages", arguments.description)
   end
   if options.layers and options.layers > spec.layers then
-    faults.raise("usage", ("--layers: %d; 1 to %d, the model's layers, are allowed"):format(options.layers,
-      spec.layers))
+    faults.raise("usage", "--layers: %d; 1 to %d, the model's layers, are allowed", options.layers, spec.layers)
   end
   if options.layers and spec.each then
     faults.raise("usage", "--layers: the model's layers differ, so that some do not stand for all")

@@ -45,27 +45,27 @@ Tuner.__index = Tuner
 local function aimed(root, arguments)
   local machine = targets.machine(os.getenv)
   if machine ~= uv.os_uname().machine then
-    faults.raise("usage", ("tune measures the machine that it runs on, but CC or CROSS names a compiler for %s: run "
-      .. "it on such a machine, and use its file with --tuning"):format(machine))
+    faults.raise("usage", "tune measures the machine that it runs on, but CC or CROSS names a compiler for %s: run "
+      .. "it on such a machine, and use its file with --tuning", machine)
   end
   local rates = facts.source(root)
   local state = pipeline.run(root, arguments.description, arguments.overrides, "validate", { rates = rates })
   if (state.spec.ranks or 1) > 1 or (state.spec.stages or 1) > 1 then
-    faults.raise("usage", ("%s: tune does not go with ranks or stages: tune with ranks=1 stages=1; builds with ranks "
-      .. "or stages use its file for products of the same sizes"):format(arguments.description))
+    faults.raise("usage", "%s: tune does not go with ranks or stages: tune with ranks=1 stages=1; builds with ranks "
+      .. "or stages use its file for products of the same sizes", arguments.description)
   end
   local asked = os.getenv("ATTN2C_TARGET")
   local is_list, runs = #state.target_names > 1, targets.runs_on(machine)
   local name = state.target_names[1]
   if is_list then name = targets.in_use(state.target_names, runs, asked) end
   if not name then
-    faults.raise("usage", ("%s: its targets are %s, and %s"):format(arguments.description,
-      table.concat(state.target_names, ", "), asked and asked ~= "" and "ATTN2C_TARGET is " .. faults.quote(asked)
-        or "this machine can run none of them"))
+    faults.raise("usage", "%s: its targets are %s, and %s", arguments.description, table.concat(state.target_names,
+      ", "), asked and asked ~= "" and "ATTN2C_TARGET is " .. faults.quote(asked)
+      or "this machine can run none of them")
   end
   if not runs(name) then
-    faults.raise("machine", ("%s: target %s: tune measures candidates here, but this machine cannot run them"):format(
-      arguments.description, name))
+    faults.raise("machine", "%s: target %s: tune measures candidates here, but this machine cannot run them",
+      arguments.description, name)
   end
   for _, build in ipairs(state.builds) do
     local known = build.spec.target == name and name ~= asked and build.instead and rates()

@@ -65,7 +65,7 @@ end
 local function output_of(program, list, target)
   local child = process.run { words = emulator.words { "./" .. program, table.unpack(list) }, gather = "all",
     environment = { ATTN2C_TARGET = target } }
-  if child.signal ~= 0 then faults.raise("machine", ("%s was ended by signal %d"):format(program, child.signal)) end
+  if child.signal ~= 0 then faults.raise("machine", "%s was ended by signal %d", program, child.signal) end
   if child.code ~= 0 then
     io.stderr:write((child.errors:gsub("[^\n]+", terminal.safe)))
     faults.pass_on(program, child.code)
@@ -85,12 +85,10 @@ local function has_weights(graph)
   return words.any(graph.weights, function(name) return graph.tensors[name].kind == "weight" end)
 end
 
--- Returns the emitted file of a name.
 local function emitted(state, name)
   for _, file in ipairs(state.files) do if file.name == name then return file.text end end
 end
 
--- Returns the page of a package.
 local function page_of(root, state, values)
   local tasks = emit_tasks.names(state)
   return template.open(root, "wheel.md.in")(words.merged(values, { tasks = tasks, list = table.concat(tasks, ", ") }))
@@ -158,12 +156,12 @@ function wheel.run(root, arguments, tools)
     faults.raise("usage", "wheel: --weights FILE is needed: the description has no weights")
   end
   if weights and not lfs.attributes(weights, "mode") then
-    faults.raise("io", ("--weights: %s: is not there"):format(weights))
+    faults.raise("io", "--weights: %s: is not there", weights)
   end
   local system = require("commands.build.toolchain").new().system
   local has_program = systems[system].program ~= nil
   if arguments.embed and not has_program then
-    faults.raise("usage", ("--embed: does not go with %s, whose program would pack the weights"):format(system))
+    faults.raise("usage", "--embed: does not go with %s, whose program would pack the weights", system)
   end
   local folder = overrides.folder(name, list, { "wheel", system, arguments.embed and "embed" or nil })
   options.compile, options.is_portable, options.is_static = true, true, not state.spec.sound

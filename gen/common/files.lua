@@ -18,7 +18,7 @@ function files.make_folder(path)
       elseif not lfs.attributes(at, "mode") then
         for i = #made, 1, -1 do lfs.rmdir(made[i]) end
         local is_file = lfs.attributes(at:sub(1, -2), "mode") == "file"
-        faults.raise("io", ("cannot make the folder %s: %s"):format(at, is_file and "a file has that name" or message))
+        faults.raise("io", "cannot make the folder %s: %s", at, is_file and "a file has that name" or message)
       end
     end
   end
@@ -51,7 +51,7 @@ function files.read_asked(path, option)
     text, message = handle:read("a")
     handle:close()
   end
-  if not text then faults.raise("io", ("%s%s: cannot be read: %s"):format(option or "", path, message)) end
+  if not text then faults.raise("io", "%s%s: cannot be read: %s", option or "", path, message) end
   return text
 end
 
@@ -64,9 +64,7 @@ function files.names(folder)
   local ok, message = pcall(function()
     for name in lfs.dir(folder) do if name ~= "." and name ~= ".." then names[#names + 1] = name end end
   end)
-  if not ok then
-    faults.raise("io", ("cannot read the folder %s: %s"):format(folder, tostring(message):gsub("^.*: ", "")))
-  end
+  if not ok then faults.raise("io", "cannot read the folder %s: %s", folder, tostring(message):gsub("^.*: ", "")) end
   table.sort(names)
   return names
 end
@@ -132,7 +130,7 @@ function files.write_all(folder, list)
   local begun = {}
   local function give_up(path, message)
     for _, each in ipairs(begun) do os.remove(each.beside) end
-    faults.raise("io", ("cannot write %s: %s"):format(path, message))
+    faults.raise("io", "cannot write %s: %s", path, message)
   end
   for _, file in ipairs(list) do
     local path = folder .. "/" .. file.name
@@ -178,11 +176,11 @@ function files.write(path, text)
   local mode = lfs.symlinkattributes(path, "mode")
   if mode == "link" then
     local target, message = require("common.libuv").fs_realpath(path)
-    if not target then faults.raise("io", ("cannot write %s: %s"):format(path, reason(message))) end
+    if not target then faults.raise("io", "cannot write %s: %s", path, reason(message)) end
     path, mode = target, lfs.attributes(target, "mode")
   end
   if mode and mode ~= "file" then
-    faults.raise("io", ("cannot write %s: it is a %s, and a regular file is expected"):format(path, mode))
+    faults.raise("io", "cannot write %s: it is a %s, and a regular file is expected", path, mode)
   end
   local folder, name = path:match("^(.*)/([^/]*)$")
   if not folder then folder, name = ".", path end
@@ -196,7 +194,7 @@ function files.check_place(path)
   while folder ~= "" and not lfs.attributes(folder, "mode") do folder = folder:match("^(.*)/[^/]*$") or "." end
   local beside = temporary_name(folder, "probe")
   local failure = write_new(beside, "", PLAIN)
-  if failure then faults.raise("io", ("cannot write %s: %s; -o FILE names another file"):format(path, failure)) end
+  if failure then faults.raise("io", "cannot write %s: %s; -o FILE names another file", path, failure) end
   os.remove(beside)
 end
 

@@ -14,7 +14,7 @@ local MOST = 1 << 24 -- elements of an array
 local formats = { UINT8 = "<I1", INT8 = "<i1", UINT16 = "<I2", INT16 = "<i2", UINT32 = "<I4", INT32 = "<i4",
   FLOAT32 = "<f", STRING = "<s8", BOOL = "<I1", UINT64 = "<i8", INT64 = "<i8", FLOAT64 = "<d", F32 = "<f" }
 
-local function refuse(path, what, ...) faults.raise("format", ("%s: " .. what):format((path:gsub("%c", "?")), ...)) end
+local function refuse(path, what, ...) faults.raise("format", "%s: " .. what, (path:gsub("%c", "?")), ...) end
 
 --- True if a path is a GGUF file, by its first bytes or the end of its name.
 function gguf.is(path)

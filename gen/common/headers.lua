@@ -76,7 +76,7 @@ function headers.read(path, coding)
   local child = process.run { words = { reader, path, coding }, gather = "all" }
   if child.code == 0 and child.signal == 0 then
     local read, message = json.decode(child.output, json.null)
-    return read or faults.raise("format", ("%s: %s"):format(path:gsub("%c", "?"), message))
+    return read or faults.raise("format", "%s: %s", path:gsub("%c", "?"), message)
   end
   for _, kind in ipairs { "format", "io", "memory" } do
     if child.code == faults.code[kind] and child.signal == 0 then
@@ -85,7 +85,7 @@ function headers.read(path, coding)
       faults.raise(kind, (line:gsub("%c", "?")))
     end
   end
-  return faults.raise("machine", ("the reader of checkpoints ended with status %d"):format(child.code))
+  return faults.raise("machine", "the reader of checkpoints ended with status %d", child.code)
 end
 
 return headers

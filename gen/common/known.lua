@@ -11,7 +11,6 @@ local MOST_LINES = 20 -- about unknown keys of one object
 
 local made = {} -- the sections that were looked at, by their names
 
---- Returns the sections' names, sorted.
 function known.names() return words.sorted_keys(file_keys) end
 
 --- Returns a section: key -> { state = "read", "without effect", "refused" or "told", why, allowed }. Its field

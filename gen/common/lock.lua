@@ -9,7 +9,7 @@ local lock = {}
 local AGAIN_MS = 50
 
 local function fail(path, message)
-  faults.raise("io", ("cannot lock %s: %s"):format(path, (tostring(message):gsub("^.*: ", ""))))
+  faults.raise("io", "cannot lock %s: %s", path, (tostring(message):gsub("^.*: ", "")))
 end
 
 --- Calls work() while the folder is locked, and returns its result. The folder must exist. If another process has the

@@ -1,7 +1,6 @@
 -- normal.lua: computes quantiles of the standard normal distribution.
 local normal = {}
 
--- Returns the density at x.
 local function density(x) return math.exp(-x * x / 2) / math.sqrt(2 * math.pi) end
 
 --- Returns the probability of a number below x, by the series x + x^3 / 3 + x^5 / (3 5) + ..., which has too many terms

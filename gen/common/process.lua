@@ -154,7 +154,7 @@ end
 --- Runs a program to its end. Takes the same job as process.start. Faults: io, if it cannot be started.
 function process.run(job)
   local child, message = process.start(job)
-  if not child then faults.raise("io", ("cannot start %s: %s"):format(job.words[1], message)) end
+  if not child then faults.raise("io", "cannot start %s: %s", job.words[1], message) end
   process.wait(function() return child.over end)
   return child
 end
@@ -165,7 +165,7 @@ function process.check(child, what)
   if child.code == 0 and child.signal == 0 then return end
   local said = child.signal ~= 0 and ("it was ended by signal %d"):format(child.signal)
     or child.errors:match("[^\n]*error[^\n]*") or child.errors:match("[^\n]+") or "no message"
-  faults.raise("machine", ("%s: %s"):format(what, said))
+  faults.raise("machine", "%s: %s", what, said)
 end
 
 --- Runs a program of this machine to its end, and returns its output. words, environment: as in a job; what: see

@@ -58,7 +58,7 @@ function scratch.top(environment)
   local folder = environment("TMPDIR") or ""
   if folder == "" then return "/tmp" end
   if lfs.attributes(folder, "mode") == "directory" then return folder end
-  faults.raise("io", ("TMPDIR is %s, which is not a folder"):format(faults.quote(folder)))
+  faults.raise("io", "TMPDIR is %s, which is not a folder", faults.quote(folder))
 end
 
 --- Makes a folder `name`-XXXXXX within a folder, which only this process uses. Returns { path }, for a variable
@@ -68,7 +68,7 @@ function scratch.make(folder, name)
   sweep(folder, name)
   -- The name begins with a dot until the folder is locked. So under its final name it is always locked.
   local begun, message = uv.fs_mkdtemp(("%s/.%s-%s"):format(folder, name, RANDOM))
-  if not begun then faults.raise("io", ("cannot make a folder in %s: %s"):format(folder, files.reason(message))) end
+  if not begun then faults.raise("io", "cannot make a folder in %s: %s", folder, files.reason(message)) end
   local path = folder .. "/" .. begun:match("([^/]*)$"):sub(2)
   local handle = io.open(begun .. LOCK, "w")
   if handle then lfs.lock(handle, "w") end -- a file system without locks does not let others take it, either
@@ -76,7 +76,7 @@ function scratch.make(folder, name)
   if not is_made then
     if handle then handle:close() end
     files.remove_folder(begun)
-    faults.raise("io", ("cannot make a folder in %s"):format(folder))
+    faults.raise("io", "cannot make a folder in %s", folder)
   end
   held[path] = handle
   return setmetatable({ path = path }, { __close = function()

@@ -78,7 +78,7 @@ function store.open(folder, say, environment)
   end
   local path
   path, reason = store.private_folder(folder .. "/.cache")
-  if not path then faults.raise("io", ("cannot use %s/.cache, which %s"):format(folder, reason)) end
+  if not path then faults.raise("io", "cannot use %s/.cache, which %s", folder, reason) end
   return at(path)
 end
 
@@ -151,7 +151,7 @@ end
 --- complete result first, that one stays.
 function Store:keep(work, key, name)
   local text = files.read(work .. "/" .. name)
-  if not text then faults.raise("io", ("cannot read %s/%s"):format(work, name)) end
+  if not text then faults.raise("io", "cannot read %s/%s", work, name) end
   local hidden = scratch.hide(work) -- without its lock it is no folder that a later build would remove
   for other in lfs.dir(hidden) do -- other files that the commands left
     if other ~= "." and other ~= ".." and other ~= name then os.remove(hidden .. "/" .. other) end
@@ -170,7 +170,7 @@ function Store:keep(work, key, name)
     end
     self:drop(entry)
   end
-  faults.raise("io", ("cannot write %s"):format(entry))
+  faults.raise("io", "cannot write %s", entry)
 end
 
 -- Returns the entries with their sizes, the longest unused first.

@@ -23,7 +23,6 @@ local function write_line(line)
   return ("line_(%s)"):format(#parts > 0 and table.concat(parts, " .. ") or '""')
 end
 
--- Returns the Lua code of a line.
 local function code_of(line)
   if line:sub(1, 1) ~= "@" then return write_line(line) end
   local block, text = line:match("^@(.- then) |(.*)$")
@@ -31,7 +30,6 @@ local function code_of(line)
   return block and ("%s %s end"):format(block, write_line(text)) or line:sub(2)
 end
 
--- Returns the Lua function of a template.
 local function lua_of(text, name)
   local code = {}
   for line in text:gmatch("([^\n]*)\n") do code[#code + 1] = code_of(line) end

@@ -19,7 +19,6 @@ precision.parts = {
   { name = "embedding", meaning = "tables of token embeddings" },
 }
 
---- True if a word names a part.
 function precision.is_part(word)
   for _, part in ipairs(precision.parts) do if part.name == word then return true end end
   local layer = word:match("^layer (%d+)$") or word:match("^encoder layer (%d+)$")

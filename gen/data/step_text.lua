@@ -65,7 +65,6 @@ function formats.row(step)
   return table.concat(texts, " ") .. sizes_text(step)
 end
 
---- Returns a step as one line of text.
 function step_text.of(step)
   return (step.panels and ("%d panels: "):format(step.panels.count) or "") .. formats[step.form](step)
 end

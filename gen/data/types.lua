@@ -231,7 +231,6 @@ function types.row_bytes(count, type)
   return (count + of.group - 1) // of.group * GROUP
 end
 
---- Returns the bytes of `count` elements.
 function types.bytes(count, type) return count * types.all[type].bits // 8 end
 
 --- Returns the bytes of `count` numbers, without padding.
@@ -249,7 +248,6 @@ function types.elements(bytes, type)
   return 8 * bytes // bits
 end
 
---- Returns the number of elements in a cache line.
 function types.per_line(type) return types.elements(types.LINE, type) end
 
 --- Returns the least number of elements that a row may be longer than another: a cache line, or a scale block.

@@ -54,7 +54,6 @@ local function fill(shell, of)
   return (assert(files.read(path)):gsub("%${(%w+)}", of))
 end
 
--- Returns the lines that line_of gives for a list's members.
 local function lines(list, line_of)
   local parts = words.map(list, function(each) return line_of(each) .. "\n" end)
   return table.concat(parts)
@@ -73,7 +72,6 @@ function completions.bash(parser)
     end) })
 end
 
---- Returns completions for zsh.
 function completions.zsh(parser)
   local _, values = names_and_values()
   local own = fill("zsh", { keys = lines(reference.keys(), function(row)
@@ -87,7 +85,6 @@ function completions.zsh(parser)
   return text:sub(1, at) .. own .. text:sub(at)
 end
 
---- Returns completions for fish.
 function completions.fish(parser)
   local _, values = names_and_values()
   local seen = words.map(with_overrides(parser), function(name) return "__fish_attn2c_seen_command " .. name end)

@@ -17,14 +17,12 @@ local function new_page(section, purpose)
   return page
 end
 
--- Returns the names of an option, an element of argparse.
 local function names_of(option) return table.concat(words.map(option._aliases, bold), ", ") end
 
 local function takes_value(option) return option._maxargs > 0 end
 
 local MOST_CHOICES = 3 -- choices that are listed in a usage
 
--- Returns the placeholder of an option's value.
 local function value_of(option)
   if option._choices and #option._choices <= MOST_CHOICES then return table.concat(option._choices, "|") end
   local name = type(option._argname) == "table" and option._argname[1] or option._argname

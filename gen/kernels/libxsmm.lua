@@ -84,7 +84,6 @@ function libxsmm.calls(kernel, of_weights, is_fused)
   return { rows = shares, blocks = blocks, near = turn, ahead = ahead, strips = strips, number = number }
 end
 
---- Returns calls as text.
 function libxsmm.text(calls)
   local blocks, ahead = calls.blocks, calls.ahead
   return ("libxsmm's kernels of %s by %s%d%s inputs%s%s"):format(words.shares(calls.rows, " + ") .. " rows",

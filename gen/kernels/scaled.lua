@@ -247,7 +247,6 @@ function Strip:part(half, part, vectors)
   end)
 end
 
--- Writes a pair of blocks.
 function Strip:pair()
   self.step = 0
   if self.shape.fetches then

@@ -200,7 +200,6 @@ local function prefetching(shape, form, group)
     when), (" * `ahead + far` on. `ahead` %s."):format(moves) }
 end
 
---- Returns the function of strips as C.
 function strip.text(shape)
   local form, of = forms.all[shape.form], shape.types
   local group = types.group(of.a)

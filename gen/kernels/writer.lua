@@ -57,7 +57,6 @@ function Writer:each_row(lines_of)
   end
 end
 
---- Returns the rows of the strips as text.
 function Writer:rows_text()
   local most = self.shape.rows
   return self.least == most and tostring(most) or ("%d to %d"):format(self.least, most)

@@ -52,7 +52,7 @@ end
 -- Faults where a file is of a kind that is no description; one in Lua may have any name.
 local function refuse_kind(file, text)
   local said = kinds.said(file, text, lfs.attributes(file, "size"), text:find("return%s*{") ~= nil)
-  if said then faults.raise("usage", ("%s: %s"):format(file, said)) end
+  if said then faults.raise("usage", "%s: %s", file, said) end
 end
 
 local function read(file)
@@ -60,11 +60,11 @@ local function read(file)
   local handle, message = files.open(file)
   if not handle then
     local advice = lfs.attributes(file, "mode") and "" or kinds.advice_on_missing(file)
-    faults.raise("io", ("cannot read %s: %s%s"):format(file, message, advice))
+    faults.raise("io", "cannot read %s: %s%s", file, message, advice)
   end
   local text, failure = handle:read(LARGEST + 1)
   handle:close()
-  if failure then faults.raise("io", ("cannot read %s: %s"):format(file, failure)) end
+  if failure then faults.raise("io", "cannot read %s: %s", file, failure) end
   text = text or ""
   if #text > LARGEST then
     refuse_kind(file, text)
@@ -79,10 +79,10 @@ local function count_values(file, value, depth, before)
   for _, each in next, value do
     own, before = own + 1, before + 1
     if own > MOST_KEYS then
-      faults.raise("usage", ("%s: a table with more than %d keys, the limit of a description"):format(file, MOST_KEYS))
+      faults.raise("usage", "%s: a table with more than %d keys, the limit of a description", file, MOST_KEYS)
     end
     if before > MOST_VALUES then
-      faults.raise("usage", ("%s: more than %d values, the limit of a description"):format(file, MOST_VALUES))
+      faults.raise("usage", "%s: more than %d values, the limit of a description", file, MOST_VALUES)
     end
     if type(each) == "table" and depth < DEEPEST then before = count_values(file, each, depth + 1, before) end
   end
@@ -105,15 +105,14 @@ local function parse_value(budget, argument, text)
   local why = "is neither a Lua literal nor a bare word"
   if value.limit then why = value.limit end
   if value.unknown then why = why .. ": " .. language.unknown(value.unknown, text, value.line) end
-  return faults.raise("usage", ("%s: the value %s"):format(faults.quote(argument), why))
+  return faults.raise("usage", "%s: the value %s", faults.quote(argument), why)
 end
 
 -- Applies an override such as output.4.to=10 to { output = { ..., { stage = "linear", to = 600 } } }.
 local function override(budget, description, argument)
   local path, text = argument:match("^([%w_.]+)=(.*)$")
   if not path or path:find("..", 1, true) or path:match("^%.") or path:match("%.$") then
-    faults.raise("usage",
-      ("%s: an override is KEY=VALUE, with dots between nested keys"):format(faults.quote(argument)))
+    faults.raise("usage", "%s: an override is KEY=VALUE, with dots between nested keys", faults.quote(argument))
   end
   local value = parse_value(budget, argument, text)
   local parts = words.map(words.list(path, "[^.]+"), function(key) return math.tointeger(tonumber(key)) or key end)
@@ -125,8 +124,8 @@ local function override(budget, description, argument)
       holder[parts[i]] = inner
     end
     if type(inner) ~= "table" then
-      faults.raise("usage", ("%s: %s is a %s and has no keys"):format(faults.quote(argument),
-        table.concat(parts, ".", 1, i), type(inner)))
+      faults.raise("usage", "%s: %s is a %s and has no keys", faults.quote(argument), table.concat(parts, ".", 1, i),
+        type(inner))
     end
     holder = inner
   end
@@ -162,7 +161,7 @@ local function tower_of(overrides)
   for _, argument in ipairs(overrides) do
     local word = argument:match("^tower=(.*)$")
     if word and word ~= "text" and word ~= "image" then
-      faults.raise("usage", ("tower: %s, but text or image is allowed"):format(faults.quote(word)))
+      faults.raise("usage", "tower: %s, but text or image is allowed", faults.quote(word))
     end
     if word then tower = word == "text" and word or nil end
   end
@@ -175,7 +174,7 @@ local function asked_of(overrides)
   for _, argument in ipairs(overrides) do
     local key, word = argument:match("^(%l+)=(.*)$")
     if key == "head" and word ~= "splade" then
-      faults.raise("usage", ("head: %s, but splade is allowed"):format(faults.quote(word)))
+      faults.raise("usage", "head: %s, but splade is allowed", faults.quote(word))
     end
     if key == "head" or key == "adapter" then asked[key] = word end
   end
@@ -222,8 +221,8 @@ function describe.run(state)
     faults.raise("usage", file .. reason(result, state.text))
   end
   if type(result) ~= "table" then
-    faults.raise("usage", ("%s: a description returns a table, this one returned %s"):format(
-      file, result == nil and "nothing (write return in front of its first {)" or "a " .. type(result)))
+    faults.raise("usage", "%s: a description returns a table, this one returned %s", file,
+      result == nil and "nothing (write return in front of its first {)" or "a " .. type(result))
   end
   state.description = result
   local weights, layers = result.weights, result.layers

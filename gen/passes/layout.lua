@@ -226,7 +226,6 @@ local function place(state, larger, bytes)
   return bytes
 end
 
---- Runs the pass on one build.
 function layout.run(build)
   build.parameters = tuning.parameters(build)
   local larger, panels, bytes = {}, panel_maker(), 0

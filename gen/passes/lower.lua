@@ -83,7 +83,6 @@ function Lowering:emit(step)
   if calls[step.form] then self:count_step() end
 end
 
---- Counts a step against the budget.
 function Lowering:count_step()
   self.lines = self.lines + 1
   if self.lines > self.budget then self:over_budget() end

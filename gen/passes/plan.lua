@@ -279,7 +279,6 @@ local calls_for = { rows = "has rows", wanted = "asks for", pooled = "has sequen
 -- Returns how many rows a region's loop has, as text; "": it has none.
 local function rows_text(loop) return loop and (", the number that a call %s"):format(calls_for[loop.form]) or "" end
 
--- Appends the lines of a region.
 local function region_text(region, lines)
   if region.kind == "rows" then
     local loop = region.loop

@@ -121,7 +121,6 @@ local function stages_text(state, lines)
   end
 end
 
--- Returns a meeting as text.
 local function meeting_text(op)
   local x, name = op.operands.x, op.result.name
   if ops.class(op).sends then return ("  %s(%s)   %s"):format(op.op, x.name, words.shape(x.shape)) end

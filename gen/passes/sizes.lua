@@ -53,9 +53,9 @@ local function parse(text, file)
     local divergence = tonumber(value or "")
     if number == 1 and line ~= "attn2c parts 1 " .. sizes.MEASURED.weights
       or number > 1 and not (divergence and divergence >= 0 and divergence < math.huge) then
-      faults.raise("format", ("%s: line %d: %s, but %s is expected: quality --by-part writes it"):format(file, number,
+      faults.raise("format", "%s: line %d: %s, but %s is expected: quality --by-part writes it", file, number,
         faults.quote(line:sub(1, 40)), number == 1 and '"attn2c parts 1 ' .. sizes.MEASURED.weights .. '"'
-        or "a part and its divergence"))
+        or "a part and its divergence")
     end
     if number > 1 then of[name] = divergence end
   end
@@ -68,7 +68,7 @@ function sizes.given(asked)
   if not asked then return nil end
   local text, message = files.read_some(asked.file, MOST_BYTES)
   if not text then
-    if message or asked.asked then faults.raise("io", ("%s: %s"):format(asked.file, message or "is not there")) end
+    if message or asked.asked then faults.raise("io", "%s: %s", asked.file, message or "is not there") end
     return nil
   end
   return { of = parse(text, asked.file), file = asked.file, hash = hash.text(text) }
@@ -129,8 +129,8 @@ end
 -- Returns the divergence of a part that was measured. Faults: usage.
 local function measured_of(state, name)
   return state.parts.of[name] or faults.raise("usage",
-    ("%s: weights: size: %s has no %s: measure again: quality --by-part"):format(state.file, state.parts.file,
-      faults.quote(name)))
+    "%s: weights: size: %s has no %s: measure again: quality --by-part", state.file, state.parts.file,
+    faults.quote(name))
 end
 
 -- Returns the parts with their types, and the bytes of all. tied: whether the output's type is the embedding's, too.
@@ -151,8 +151,8 @@ local function choose(state, of, rest, names, tied)
     end
   end
   if bytes > size then
-    faults.raise("usage", ("%s: weights: size: %d bytes, but the least that these types give is %d"):format(state.file,
-      size, bytes))
+    faults.raise("usage", "%s: weights: size: %d bytes, but the least that these types give is %d", state.file, size,
+      bytes)
   end
   repeat
     local step = best_step(parts, size - bytes)
@@ -169,7 +169,7 @@ function sizes.run(state)
       :format(state.file))
   end
   if state.spec.processes then
-    faults.raise("usage", ("%s: weights: size does not go with ranks or stages"):format(state.file))
+    faults.raise("usage", "%s: weights: size does not go with ranks or stages", state.file)
   end
   local names = sizes.parts(state.spec)
   local primary = state.builds[1].primary

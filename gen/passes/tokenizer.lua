@@ -34,8 +34,8 @@ end
 
 local function check_rows(path, tokens, rows)
   if tokens <= (rows or tokens) then return end
-  faults.raise("format", ("%s: the tokenizer has %d tokens, but the model knows %d; tokenizer=false builds it "
-    .. "without text"):format(path, tokens, rows))
+  faults.raise("format", "%s: the tokenizer has %d tokens, but the model knows %d; tokenizer=false builds it "
+    .. "without text", path, tokens, rows)
 end
 
 -- Returns the tables of the texts that a model writes with a vocabulary of its own.
@@ -55,8 +55,8 @@ local function late_tokens(given, made)
   local function marker(key)
     local token = given[key]
     if token == nil or token == "" then return nil end
-    return find(token) or faults.raise("format", ("%s: late_interaction.%s: the vocabulary has no token %s"):format(
-      made.file, key, faults.quote(token)))
+    return find(token) or faults.raise("format", "%s: late_interaction.%s: the vocabulary has no token %s", made.file,
+      key, faults.quote(token))
   end
   local specials, skip, seen = made.specials, {}, {}
   local expansion = given.expands and (specials.mask or specials.eos or specials.pad) or nil
@@ -77,7 +77,7 @@ local function span_tokens(given, made)
   local result = {}
   for _, key in ipairs { "label", "separator" } do
     result[key] = made.model.added_ids[given[key]] or made.model.ids[given[key]] or faults.raise("format",
-      ("%s: spans.%s: the vocabulary has no token %s"):format(made.file, key, faults.quote(given[key])))
+      "%s: spans.%s: the vocabulary has no token %s", made.file, key, faults.quote(given[key]))
   end
   return result
 end
@@ -112,8 +112,8 @@ function pass.run(state)
       .. "model without text")
   end
   if made.around >= state.spec.seq then
-    faults.raise("format", ("%s: a text has %d special tokens around it, so none fits into sequences of at most %d; "
-      .. "tokenizer=false builds the model without text"):format(path, made.around, state.spec.seq))
+    faults.raise("format", "%s: a text has %d special tokens around it, so none fits into sequences of at most %d; "
+      .. "tokenizer=false builds the model without text", path, made.around, state.spec.seq)
   end
   local encoder = state.spec.memory and state.spec.memory.encoder
   check_rows(path, state.tokenizer.tokens, (encoder or state.spec).input.vocab)

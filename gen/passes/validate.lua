@@ -58,11 +58,10 @@ local MOST_LINES = 100
 local function resolve_heads(say, spec)
   if spec.d_model and spec.heads and not spec.head_dim then
     if spec.d_model % spec.heads ~= 0 then
-      say("heads", ("d_model %d is not divisible by heads %d, and head_dim is not given"):format(spec.d_model,
-        spec.heads))
+      say("heads", "d_model %d is not divisible by heads %d, and head_dim is not given", spec.d_model, spec.heads)
     elseif spec.d_model // spec.heads > 512 then
-      say("head_dim", ("d_model %d / heads %d gives %d, but 1 to 512 is allowed"):format(spec.d_model, spec.heads,
-        spec.d_model // spec.heads))
+      say("head_dim", "d_model %d / heads %d gives %d, but 1 to 512 is allowed", spec.d_model, spec.heads,
+        spec.d_model // spec.heads)
     else
       spec.head_dim = spec.d_model // spec.heads
     end
@@ -70,7 +69,7 @@ local function resolve_heads(say, spec)
   if spec.heads then
     spec.kv_heads = spec.kv_heads or spec.heads
     if spec.heads % spec.kv_heads ~= 0 then
-      say("kv_heads", ("heads %d is not divisible by kv_heads %d"):format(spec.heads, spec.kv_heads))
+      say("kv_heads", "heads %d is not divisible by kv_heads %d", spec.heads, spec.kv_heads)
     end
   end
 end
@@ -117,17 +116,15 @@ local function image_rows(say, input)
   if (input.row_stride == nil) ~= (input.column_stride == nil) then
     return say("input", "row_stride and column_stride go together")
   elseif input.row_stride and input.channels ~= 1 then
-    return say("input.channels", ("%d, but an image that comes in column by column has 1"):format(input.channels))
+    return say("input.channels", "%d, but an image that comes in column by column has 1", input.channels)
   elseif input.row_stride and input.patch > math.min(input.height, input.width) then
-    return say("input.patch", ("%d, but the image is %d x %d"):format(input.patch, input.height, input.width))
+    return say("input.patch", "%d, but the image is %d x %d", input.patch, input.height, input.width)
   elseif not input.row_stride and (input.height % input.patch ~= 0 or input.width % input.patch ~= 0) then
-    return say("input.patch", ("%d does not divide the image's height %d and width %d"):format(input.patch,
-      input.height, input.width))
+    return say("input.patch", "%d does not divide the image's height %d and width %d", input.patch, input.height,
+      input.width)
   end
   local numbers = (input.channels or 1) * input.patch * input.patch
-  if numbers > 65536 then
-    return say("input.patch", ("a patch has %d values, but at most 65536 are allowed"):format(numbers))
-  end
+  if numbers > 65536 then return say("input.patch", "a patch has %d values, but at most 65536 are allowed", numbers) end
   if input.distillation_token and not input.class_token then
     return say("input.distillation_token", "goes with class_token")
   end
@@ -141,14 +138,14 @@ local function resolve_input(say, spec, given)
   if spec.input.optional_types and spec.input.types == 0 then say("input.optional_types", "goes with types") end
   local dropped = spec.input.dropped
   if dropped and spec.input.vocab and dropped >= spec.input.vocab then
-    say("input.dropped", ("%d, but ids are below vocab, %d"):format(dropped, spec.input.vocab))
+    say("input.dropped", "%d, but ids are below vocab, %d", dropped, spec.input.vocab)
   end
   local rows = spec.input.stage == "image" and image_rows(say, spec.input)
   if rows and spec.seq and spec.seq ~= rows and given.context == nil then
-    say("seq", ("%d, but the image has %d rows: its patches%s"):format(spec.seq, rows,
-      spec.input.distillation_token and " and two tokens" or spec.input.class_token and " and the class token" or ""))
+    say("seq", "%d, but the image has %d rows: its patches%s", spec.seq, rows,
+      spec.input.distillation_token and " and two tokens" or spec.input.class_token and " and the class token" or "")
   elseif rows and rows > 4096 then
-    say("input", ("the image has %d rows, but at most 4096 are allowed"):format(rows))
+    say("input", "the image has %d rows, but at most 4096 are allowed", rows)
   end
   spec.seq = spec.seq or rows
   if not spec.seq and given.seq == nil and given.context == nil and spec.input.stage ~= "image" then
@@ -160,9 +157,9 @@ end
 local function check_buckets(say, spec, name, one_side)
   local buckets, distance = spec[name .. "_buckets"], spec[name .. "_distance"]
   if one_side // 2 < 1 then
-    say(name .. "_buckets", ("%d, but at least 4 are needed where queries see both sides"):format(buckets))
+    say(name .. "_buckets", "%d, but at least 4 are needed where queries see both sides", buckets)
   elseif distance and distance <= one_side // 2 then
-    say(name .. "_distance", ("%d, but with %d buckets it must be above %d"):format(distance, buckets, one_side // 2))
+    say(name .. "_distance", "%d, but with %d buckets it must be above %d", distance, buckets, one_side // 2)
   end
 end
 
@@ -173,8 +170,7 @@ local function check_places(say, spec)
   if own and not spec.input.boxes then
     say("input.place_width", "goes with boxes")
   elseif own and width and (width % 2 ~= 0 or 4 * own >= width) then
-    say("input.place_width", ("%d, but four of them and two equal parts of the rest must be %d wide"):format(own,
-      width))
+    say("input.place_width", "%d, but four of them and two equal parts of the rest must be %d wide", own, width)
   end
 end
 
@@ -196,7 +192,7 @@ local function resolve_positions(say, spec, given)
   local has_table = spec.positions == "learned" and not spec.input.grid or spec.distances == "disentangled"
     or is_relative(spec)
   if has_table and spec.max_position and spec.max_position < needed then
-    say("max_position", ("%d, but there are %d positions"):format(spec.max_position, needed))
+    say("max_position", "%d, but there are %d positions", spec.max_position, needed)
   end
   if not spec.rope_dim and given.rope_dim == nil then spec.rope_dim = spec.head_dim end
   disentangled.check(say, spec)
@@ -204,8 +200,8 @@ local function resolve_positions(say, spec, given)
   if spec.position_gate and spec.distances ~= "t5" then
     say("position_gate", 'goes with positions = "t5", or { ..., "t5" }')
   elseif spec.position_gate and spec.heads and spec.d_model and spec.heads * spec.head_dim ~= spec.d_model then
-    say("position_gate", ("%d heads of %d are not d_model, %d: a gate reads a head's part of the states"):format(
-      spec.heads, spec.head_dim, spec.d_model))
+    say("position_gate", "%d heads of %d are not d_model, %d: a gate reads a head's part of the states", spec.heads,
+      spec.head_dim, spec.d_model)
   end
   if spec.distances == "t5" and spec.t5_buckets and spec.mask then
     check_buckets(say, spec, "t5", spec.mask.causal and spec.t5_buckets or spec.t5_buckets // 2)
@@ -223,20 +219,20 @@ end
 local function check_angles(say, spec)
   local dim, scaling = spec.rope_dim, spec.rope_scaling
   if is_rope(spec) and dim and spec.head_dim and (dim % 2 ~= 0 or dim > spec.head_dim) then
-    say("rope_dim", ("%d, but an even number up to head_dim %d is allowed"):format(dim, spec.head_dim))
+    say("rope_dim", "%d, but an even number up to head_dim %d is allowed", dim, spec.head_dim)
   end
   if spec.rope_patches then
     if not is_rope(spec) or spec.input.stage ~= "image" or spec.input.row_stride then
       say("rope_patches", "goes with positions = \"rope\" and input = image { ... } without strides")
     elseif dim and dim % 4 ~= 0 then
-      say("rope_dim", ("%d, but with rope_patches a multiple of 4 is allowed"):format(dim))
+      say("rope_dim", "%d, but with rope_patches a multiple of 4 is allowed", dim)
     end
     if scaling then say("rope_scaling", "does not go with rope_patches") end
   end
   for _, name in ipairs(scaling and scaling.type == "longrope" and { "short_factor", "long_factor" } or {}) do
     if dim and dim > 0 and scaling[name] and #scaling[name] ~= dim // 2 then
-      say("rope_scaling." .. name, ("%d factors, but one for each of %d frequencies is expected"):format(#scaling[name],
-        dim // 2))
+      say("rope_scaling." .. name, "%d factors, but one for each of %d frequencies is expected", #scaling[name],
+        dim // 2)
     end
   end
   if scaling and (scaling.query_beta or 0) > 0 and dim ~= spec.head_dim then
@@ -271,22 +267,22 @@ local function check_attention(say, spec)
   end
   projections.check(say, spec)
   if spec.past and spec.past > 0 and spec.seq and spec.past + spec.seq > keys.LONGEST then
-    say("past", ("%d + seq %d, but at most %d keys are allowed"):format(spec.past, spec.seq, keys.LONGEST))
+    say("past", "%d + seq %d, but at most %d keys are allowed", spec.past, spec.seq, keys.LONGEST)
   end
   local list = spec.attention_output and spec.attention_output.layers
   for _, layer in ipairs(list and words.sorted_keys(list) or {}) do
     if spec.layers and layer >= spec.layers then
-      say("attention_output.layers", ("%d, but there are %d layers, numbered from 0"):format(layer, spec.layers))
+      say("attention_output.layers", "%d, but there are %d layers, numbered from 0", layer, spec.layers)
     end
   end
   local factors = spec.head_mask and spec.head_mask.layers
   if factors and spec.layers and spec.heads then
     if #factors ~= spec.layers then
-      say("head_mask", ("%d lists, but one for each of %d layers is expected"):format(#factors, spec.layers))
+      say("head_mask", "%d lists, but one for each of %d layers is expected", #factors, spec.layers)
     end
     for i, each in ipairs(factors) do
       if #each ~= spec.heads then
-        say("head_mask." .. i, ("%d factors, but one for each of %d heads is expected"):format(#each, spec.heads))
+        say("head_mask." .. i, "%d factors, but one for each of %d heads is expected", #each, spec.heads)
       end
     end
   end
@@ -323,8 +319,7 @@ local function resolve_stack(say, spec, given)
     resolve_positions(say, spec, given)
   end
   if spec.layer_groups and spec.layers and #spec.layer_groups ~= spec.layers then
-    say("layer_groups", ("%d groups, but one for each of %d layers is expected"):format(#spec.layer_groups,
-      spec.layers))
+    say("layer_groups", "%d groups, but one for each of %d layers is expected", #spec.layer_groups, spec.layers)
   end
   if spec.layer_groups and type(given.layers) == "table" and spec.residual_scale and spec.residual_scale ~= 1.0 then
     say("residual_scale", "does not go with both layer_groups and a list of layers")
@@ -338,7 +333,7 @@ local function resolve_stack(say, spec, given)
   end
   local width = type(spec.input) == "table" and spec.input.stage == "tokens" and spec.input.width or spec.d_model
   if spec.sinusoids == "fairseq" and width and width < 4 then -- its steps divide by width / 2 - 1
-    say("sinusoids", ("\"fairseq\" needs positions of at least 4 values, not %d"):format(width))
+    say("sinusoids", "\"fairseq\" needs positions of at least 4 values, not %d", width)
   end
   if spec.norm == "none" and spec.final_norm then say("final_norm",
     "does not go with norm = \"none\"") end
@@ -348,9 +343,9 @@ end
 -- Checks the keys of a stack and its layers, each of which may differ.
 local function resolve_layers(say, spec, given)
   local said = {}
-  resolve_stack(function(key, message)
-    if key ~= nil then said[key .. ": " .. message] = true end
-    return say(key, message)
+  resolve_stack(function(key, ...)
+    if key ~= nil then said[key .. ": " .. faults.line(...)] = true end
+    return say(key, ...)
   end, spec, given)
   layers.resolve(say, spec, given, said, { heads = resolve_heads, mask = resolve_mask, attention = check_attention })
   convolutions.check_layers(say, spec)
@@ -397,19 +392,19 @@ local function resolve_encoder(say, description, fields)
     merged.rope_scaling, merged.sinusoids = fields.rope_scaling, fields.sinusoids
   end
   if fields.layers ~= nil then merged.layer_groups = fields.layer_groups end
-  local function say_encoder(key, message)
+  local function say_encoder(key, ...)
     if key == nil then return say() end
-    return say("memory." .. tostring(key), message)
+    return say("memory." .. tostring(key), ...)
   end
   for _, key in ipairs(words.sorted_keys(fields)) do
     if not known[key] then
-      say("memory", ("an encoder has no key %s%s"):format(show(key), values.suggestion(say, key, names, hints.keys)))
+      say("memory", "an encoder has no key %s%s", show(key), values.suggestion(say, key, names, hints.keys))
     end
   end
   -- Passes on only faults of the encoder's own keys; faults of inherited keys were reported for the model.
-  local function say_own(key, message)
+  local function say_own(key, ...)
     if key ~= nil and fields[key:match("^[^.]+")] == nil then return nil end
-    return say_encoder(key, message)
+    return say_encoder(key, ...)
   end
   local spec = { past = 0 }
   read_fields(say_own, keys.of_encoder, merged, spec)
@@ -462,7 +457,7 @@ local without_adapters = {
 
 local function check_adapters(say, spec)
   for _, each in ipairs(spec.adapters and without_adapters or {}) do
-    if each[3](spec) then say("adapters", ("do not go with %s, %s"):format(each[1], each[2])) end
+    if each[3](spec) then say("adapters", "do not go with %s, %s", each[1], each[2]) end
   end
 end
 
@@ -514,15 +509,14 @@ local function resolve(say, spec, given)
   if target and not target.has_libxsmm then
     local of_plan = spec.plan.kernels == "libxsmm"
     if of_plan or spec.kernels == "libxsmm" then
-      say(of_plan and "plan.kernels" or "kernels",
-        ("libxsmm goes with the targets %s, not with %s"):format(targets.with_libxsmm(), spec.target))
+      say(of_plan and "plan.kernels" or "kernels", "libxsmm goes with the targets %s, not with %s",
+        targets.with_libxsmm(), spec.target)
     end
     spec.kernels = "c"
   end
   spec.workers = spec.threads == 0 and { 1, 2, 4, 8 } or { spec.threads }
 end
 
--- Returns a description with the sizes of its entry.
 local function sized(description, size)
   local copy = words.merged(description)
   copy.batch, copy.seq = size.batch, size.seq
@@ -532,13 +526,13 @@ end
 -- Returns a function that records faults, and one that raises them if there are any.
 local function listener(file)
   local lines, more = {}, 0
-  local function say(key, message)
+  local function say(key, ...)
     if key == nil then return #lines < MOST_LINES end
     if #lines == MOST_LINES then
       more = more + 1
       return nil
     end
-    lines[#lines + 1] = ("%s: %s: %s"):format(file, tostring(key), message)
+    lines[#lines + 1] = ("%s: %s: %s"):format(file, tostring(key), faults.line(...))
     return nil
   end
   return say, function()
@@ -633,7 +627,7 @@ function validate.run(state)
   local size = sizes.of(say, description)
   for _, key in ipairs { "ranks", "stages" } do
     if #names > 1 and description[key] ~= nil and description[key] ~= 1 then
-      say("target", ("a list does not go with %s; give one"):format(key))
+      say("target", "a list does not go with %s; give one", key)
       raise()
     end
   end

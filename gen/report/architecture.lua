@@ -270,7 +270,6 @@ local function chips(picture, y, graph, what, width)
   return y - 6
 end
 
---- Draws an entry for one width.
 function architecture.picture(entry, list, width)
   local picture = svg.picture(width, 0)
   picture.tab = "0"

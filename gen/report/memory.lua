@@ -191,7 +191,6 @@ function memory.weights(entry)
   return rows
 end
 
---- Draws bars of the weights by layer.
 function memory.weight_bars(rows, width)
   local list, most = {}, 1
   for i, row in ipairs(rows) do

@@ -40,7 +40,6 @@ local words = {
 --- Returns the words for an operation of the graph, or its name with blanks.
 function op_words.of(name) return words[name] or (name:gsub("_", " ")) end
 
---- Returns the names that have words of their own.
 function op_words.names() return common_words.sorted_keys(words) end
 
 return op_words

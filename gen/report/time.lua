@@ -37,7 +37,6 @@ function time.sections(subject)
   return list
 end
 
---- Draws one bar per section.
 function time.bars(sections, width)
   local most = words.most(sections, function(section) return section.ms end)
   return bars.picture(sections, { parts = parts, left = 84, unit = numbers.time_unit(most), text = numbers.time },

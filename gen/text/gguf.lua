@@ -25,15 +25,15 @@ local function marked(value)
   return #value > 0 and array(copy) or object(copy)
 end
 
-local function refuse(file, key, what)
-  faults.raise("format", ("%s: metadata %s: %s"):format(file.path, faults.quote("tokenizer.ggml." .. key), what))
+local function refuse(file, key, ...)
+  faults.raise("format", "%s: metadata %s: %s", file.path, faults.quote("tokenizer.ggml." .. key), faults.line(...))
 end
 
 -- Returns a metadata value of the tokenizer, or nil. kind: the Lua type that is expected.
 local function value_of(file, key, kind)
   local value = file.metadata["tokenizer.ggml." .. key]
   if value == nil or type(value) == kind then return value end
-  return refuse(file, key, ("has type %s, but a %s is expected"):format(file.types["tokenizer.ggml." .. key], kind))
+  return refuse(file, key, "has type %s, but a %s is expected", file.types["tokenizer.ggml." .. key], kind)
 end
 
 -- Returns the id that a key names, or nil. Files have -1, or an id above all tokens, for none.
@@ -46,7 +46,7 @@ end
 local function list_of(file, key, allowed, count)
   local list = gguf.array(file, "tokenizer.ggml." .. key, allowed)
   if list and count and #list ~= count then
-    refuse(file, key, ("has %d values, but there are %d tokens"):format(#list, count))
+    refuse(file, key, "has %d values, but there are %d tokens", #list, count)
   end
   return list
 end
@@ -117,8 +117,8 @@ function makers.gpt2(file, self)
   local word = value_of(file, "pre", "string")
   local record = patterns.list[word or "default"]
   if not record then
-    refuse(file, "pre", ("%s is not supported; supported are %s; tokenizer=false builds the model without text"):format(
-      faults.quote(word), table.concat(words.sorted_keys(patterns.list), ", ")))
+    refuse(file, "pre", "%s is not supported; supported are %s; tokenizer=false builds the model without text",
+      faults.quote(word), table.concat(words.sorted_keys(patterns.list), ", "))
   end
   if not word or word == "default" then
     self.notes[#self.notes + 1] = "tokenizer.ggml.pre names no pattern for words: that of GPT-2 is used"
@@ -161,8 +161,7 @@ local function merges_of(file, self, ids)
         end
       end
       if read > MOST_READ then
-        refuse(file, "tokens", ("token %d of %d bytes: its long tokens have too many lengths"):format(i - 1,
-          #token))
+        refuse(file, "tokens", "token %d of %d bytes: its long tokens have too many lengths", i - 1, #token)
       end
     end
   end
@@ -321,7 +320,7 @@ function from_gguf.read(file)
   local self = { notes = {}, tokens = list_of(file, "tokens", { "STRING" }) }
   if not self.tokens then refuse(file, "tokens", "is missing") end
   for i, token in ipairs(self.tokens) do
-    if not utf8.len(token) then refuse(file, "tokens", ("token %d is not UTF-8"):format(i - 1)) end
+    if not utf8.len(token) then refuse(file, "tokens", "token %d is not UTF-8", i - 1) end
   end
   self.kinds = list_of(file, "token_type", INTEGERS, #self.tokens) or {}
   self.bos, self.eos = id_of(file, self, "bos_token_id"), id_of(file, self, "eos_token_id")

@@ -73,15 +73,15 @@ function languages.read(class, config, file, model)
   if not rules then return nil end
   config = json.kind(config) == "object" and config or {}
   local list, ids = find(rules.code, model)
-  local function refuse(key, what) faults.raise("format", ("%s: %s: %s"):format(file, key, what)) end
+  local function refuse(key, ...) faults.raise("format", "%s: %s: %s", file, key, faults.line(...)) end
   local source = rules.default and json.given(config, "src_lang", rules.default)
   local id = source and ids[source] or numbers.NONE
   if rules.default and #list == 0 then refuse("tokenizer_class", class .. ", but the vocabulary has no language") end
   if source and id == numbers.NONE then
     if config.src_lang ~= source then source = nil end
     if source then
-      refuse("src_lang", ("%s is no language of the vocabulary; languages: %s"):format(json.shown(source),
-        languages.shown(list)))
+      refuse("src_lang", "%s is no language of the vocabulary; languages: %s", json.shown(source),
+        languages.shown(list))
     end
     source, id = list[1].code, list[1].id
   end
@@ -91,7 +91,7 @@ function languages.read(class, config, file, model)
   end
   local last = json.kind(config.eos_token) == "object" and config.eos_token.content or config.eos_token or "</s>"
   local last_id = model.added_ids[last] or model.ids[last]
-  if not last_id then refuse("eos_token", ("%s is not in the vocabulary"):format(json.shown(last))) end
+  if not last_id then refuse("eos_token", "%s is not in the vocabulary", json.shown(last)) end
   return { list = list, source = source or nil, target = #list > 0 and rules.target or TARGET.none },
     templates_of(older and rules.older or rules.around, id, last_id)
 end

@@ -70,7 +70,7 @@ local function from_vocab_txt(text, path, config)
   local unknown, cls, sep = special(config, "unk_token", "[UNK]"), special(config, "cls_token", "[CLS]"),
     special(config, "sep_token", "[SEP]")
   for _, name in ipairs { unknown, cls, sep } do
-    if not ids[name] then faults.raise("format", ("%s: has no %s"):format(path, faults.quote(name))) end
+    if not ids[name] then faults.raise("format", "%s: has no %s", path, faults.quote(name)) end
   end
   local names = { special(config, "pad_token", "[PAD]"), unknown, cls, sep, special(config, "mask_token", "[MASK]") }
   return object {
@@ -121,7 +121,7 @@ local function from_vocab_json(ids, merges, config)
   end
   for _, key in ipairs { "add_bos_token", "add_eos_token" } do
     if config[key] == true and not is_roberta then
-      faults.raise("usage", ("tokenizer_config.json: %s: true is not supported without tokenizer.json"):format(key))
+      faults.raise("usage", "tokenizer_config.json: %s: true is not supported without tokenizer.json", key)
     end
   end
   local prefix = choose(config.add_prefix_space, false)
@@ -140,7 +140,7 @@ end
 -- Returns the text of a file, or nil if there is none. Refuses another kind of file, such as a Git LFS pointer.
 local function read_text(path)
   local said = kinds.said_of_file(path, "json")
-  if said then faults.raise("format", ("%s: %s"):format(path, said)) end
+  if said then faults.raise("format", "%s: %s", path, said) end
   return files.read_if_there(path)
 end
 

@@ -217,8 +217,8 @@ local strips = { lstrip = true }
 local function codes_of_m2m_100(config)
   local list = languages.m2m_100[config.language_codes or "m2m100"]
   if list then return list end
-  faults.raise("format", ("tokenizer_config.json: language_codes: %s, but %s are allowed"):format(
-    json.shown(config.language_codes), table.concat(words.sorted_keys(languages.m2m_100), " and ")))
+  faults.raise("format", "tokenizer_config.json: language_codes: %s, but %s are allowed",
+    json.shown(config.language_codes), table.concat(words.sorted_keys(languages.m2m_100), " and "))
 end
 
 local of_pegasus = { eos_token = "</s>", unk_token = "<unk>", pad_token = "<pad>", mask_token = "<mask_2>",
@@ -349,7 +349,7 @@ end
 local MOST_COUNT = 65536
 
 local function refuse(folder, name, what, value, allowed)
-  faults.raise("format", ("%s/%s: %s%s, but %s is allowed"):format(folder, name, what, json.shown(value), allowed))
+  faults.raise("format", "%s/%s: %s%s, but %s is allowed", folder, name, what, json.shown(value), allowed)
 end
 
 -- Checks what tokenizer_config.json says about the class.
@@ -386,8 +386,8 @@ local function check_file(path)
   local mode = lfs.attributes(path, "mode")
   if mode ~= "file" then
     local is_link = lfs.symlinkattributes(path, "mode")
-    faults.raise("io", ("%s: is %s, but a regular file is allowed"):format(path,
-      mode and "a " .. mode or is_link and "a link to nothing" or "missing"))
+    faults.raise("io", "%s: is %s, but a regular file is allowed", path,
+      mode and "a " .. mode or is_link and "a link to nothing" or "missing")
   end
 end
 
@@ -436,19 +436,17 @@ local function numbers_of(folder, name)
   local text = files.read_if_there(path)
   if not text then faults.raise("io", path .. ": is missing, but the tokenizer's class has one") end
   local root, problem = json.decode(text)
-  if json.kind(root) ~= "object" then
-    faults.raise("format", ("%s: %s"):format(path, problem or "an object is expected"))
-  end
+  if json.kind(root) ~= "object" then faults.raise("format", "%s: %s", path, problem or "an object is expected") end
   local seen, count = {}, 0
   for token, id in pairs(root) do
     if math.type(id) ~= "integer" or id < 0 or seen[id] then
-      faults.raise("format", ("%s: %s: its number is no integer from 0, or another token's, too"):format(path,
-        faults.quote(token)))
+      faults.raise("format", "%s: %s: its number is no integer from 0, or another token's, too", path,
+        faults.quote(token))
     end
     seen[id], count = true, count + 1
   end
   for id = 0, count - 1 do
-    if not seen[id] then faults.raise("format", ("%s: no token has the number %d"):format(path, id)) end
+    if not seen[id] then faults.raise("format", "%s: no token has the number %d", path, id) end
   end
   return root, count
 end
@@ -459,11 +457,11 @@ local function numbering_of(class, folder, names, model, file)
   local scores = {}
   for _, piece in ipairs(model.pieces) do
     if piece.special == false then
-      faults.raise("format", ("%s/%s: has pieces of its own, which are not supported"):format(folder, class.file))
+      faults.raise("format", "%s/%s: has pieces of its own, which are not supported", folder, class.file)
     end
     if piece.is_normal then scores[piece.text] = piece.score end
   end
-  if not next(scores) then faults.raise("format", ("%s/%s: has no pieces"):format(folder, class.file)) end
+  if not next(scores) then faults.raise("format", "%s/%s: has no pieces", folder, class.file) end
   return { ids = ids, count = count, scores = scores, unknown = names.unk_token, falls_back = model.falls_back,
     codes = class.type == "marian" }
 end
@@ -485,16 +483,16 @@ function pieces.read(folder, config, model_config, is_target)
   for key, content in pairs(class.names) do if config[key] == nil then config[key] = content end end
   local path = folder .. "/" .. class.file
   local said = kinds.said_of_file(path, "sentencepiece")
-  if said then faults.raise("format", ("%s: %s"):format(path, said)) end
+  if said then faults.raise("format", "%s: %s", path, said) end
   local model, names, ids = sentencepiece.read(files.read_asked(path), path), {}, {}
   if model.kind ~= (class.model or "Unigram") and not class.numbers then
-    faults.raise("format", ("%s: is a model of the kind %s, but the class has %s"):format(path, model.kind,
-      class.model or "Unigram"))
+    faults.raise("format", "%s: is a model of the kind %s, but the class has %s", path, model.kind,
+      class.model or "Unigram")
   end
   for key in pairs(class.names) do
     names[key] = named(config, key)
     if type(names[key]) ~= "string" then
-      faults.raise("format", ("%s/tokenizer_config.json: %s: a token is expected"):format(folder, key))
+      faults.raise("format", "%s/tokenizer_config.json: %s: a token is expected", folder, key)
     end
   end
   local vocab = class.vocab(model, config, names)
@@ -506,8 +504,8 @@ function pieces.read(folder, config, model_config, is_target)
   if numbering then numbering.after = math.max(numbering.count, #added > 0 and added[#added].id + 1 or 0) end
   for key in ((class.single or "eos_token") .. " unk_token"):gmatch("[%l_]+_token") do
     if not ids[names[key]] or key == "unk_token" and ids[names[key]] >= (numbering and numbering.count or #vocab) then
-      faults.raise("format", ("%s: has no %s"):format(numbering and folder .. "/" .. class.numbers or path,
-        faults.quote(names[key])))
+      faults.raise("format", "%s: has no %s", numbering and folder .. "/" .. class.numbers or path,
+        faults.quote(names[key]))
     end
   end
   local scheme = config.add_prefix_space == false and class.blank or "always"

@@ -70,7 +70,7 @@ end
 --- or "", collapses: whether several spaces become one, prefixes: whether a blank is put before a text, falls_back:
 --- whether unknown characters become bytes }. Faults: format.
 function sentencepiece.read(text, path)
-  local function refuse(what) faults.raise("format", ("%s: %s"):format(path, what)) end
+  local function refuse(...) faults.raise("format", "%s: %s", path, faults.line(...)) end
   local pieces, trainer, normalizer, is_right = {}, "", "", true
   local is_whole = each_field(text, function(number, value)
     if number == MODEL.pieces then

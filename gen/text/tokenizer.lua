@@ -130,7 +130,7 @@ function tokenizer.compile(root, file, calls, class, numbering)
   check_ids(at, state)
   at:settle()
   local written, reason = tables.write(state)
-  if not written then faults.raise("format", ("%s: model.vocab: %s"):format(file, reason)) end
+  if not written then faults.raise("format", "%s: model.vocab: %s", file, reason) end
   return written, state, at.warnings
 end
 
@@ -150,9 +150,7 @@ local function read_json(folder, name)
   local text = files.read_if_there(path)
   if not text then return nil, nil end
   local root, problem = json.decode(text)
-  if root == nil then
-    faults.raise("format", ("%s: %s"):format(path, kinds.said(path, text, #text, true, "json") or problem))
-  end
+  if root == nil then faults.raise("format", "%s: %s", path, kinds.said(path, text, #text, true, "json") or problem) end
   return root, path
 end
 

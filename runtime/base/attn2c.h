@@ -64,6 +64,13 @@ void attn2c_say(attn2c_message *message, const char *format, ...)
  * printed. */
 void attn2c_printable(char *text);
 
+/* Returns from the function around it with the status of a call that fails. */
+#define ATTN2C_TRY(call)                                                                                     \
+  do {                                                                                                       \
+    const int attn2c_tried = (call);                                                                         \
+    if (attn2c_tried != ATTN2C_OK) return attn2c_tried;                                                      \
+  } while (0)
+
 const char *attn2c_strerror(int status);
 
 /* Returns `bytes` rounded up to the alignment, zeroed; NULL if there is no memory or the rounding overflows.

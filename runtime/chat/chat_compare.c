@@ -55,8 +55,7 @@ static int equal_dicts(attn2c_chat_work *work, const chat_dict *a, const chat_di
 
 static int equal_within(attn2c_chat_work *work, const chat_value *a, const chat_value *b, int depth,
                         int *equal) {
-  int status = chat_spend(work, 1);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(chat_spend(work, 1));
   if (depth > DEEPEST) return chat_refuse(work, "more than %d values within each other", DEEPEST);
   if (a->kind == CHAT_LIST && b->kind == CHAT_LIST)
     return equal_lists(work, a->as.list, b->as.list, depth, equal);
@@ -72,8 +71,7 @@ int chat_equal(attn2c_chat_work *work, const chat_value *a, const chat_value *b,
 
 static int order_within(attn2c_chat_work *work, const chat_value *a, const chat_value *b, int depth,
                         int *order) {
-  int status = chat_spend(work, 1);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(chat_spend(work, 1));
   if (depth > DEEPEST) return chat_refuse(work, "more than %d values within each other", DEEPEST);
   if (chat_is_number(a) && chat_is_number(b)) return *order = chat_order_numbers(a, b), ATTN2C_OK;
   if (a->kind == CHAT_STRING && b->kind == CHAT_STRING) {
@@ -87,8 +85,7 @@ static int order_within(attn2c_chat_work *work, const chat_value *a, const chat_
     const chat_list *x = a->as.list, *y = b->as.list;
     for (uint32_t i = 0; i < x->count && i < y->count; i++) {
       int equal;
-      status = equal_within(work, &x->items[i], &y->items[i], depth + 1, &equal);
-      if (status != ATTN2C_OK) return status;
+      ATTN2C_TRY(equal_within(work, &x->items[i], &y->items[i], depth + 1, &equal));
       if (!equal) return order_within(work, &x->items[i], &y->items[i], depth + 1, order);
     }
     *order = x->count < y->count ? -1 : x->count > y->count;

@@ -203,10 +203,7 @@ static int filter_extreme(attn2c_chat_work *work, int filter, const chat_value *
 static int filter_replace(attn2c_chat_work *work, int filter, const chat_value *values, chat_value *made) {
   chat_value texts[3];
   int64_t most = -1;
-  for (int i = 0; i < 3; i++) {
-    int status = chat_text_of(work, &values[i], &texts[i]);
-    if (status != ATTN2C_OK) return status;
-  }
+  for (int i = 0; i < 3; i++) ATTN2C_TRY(chat_text_of(work, &values[i], &texts[i]));
   if (values[3].kind != CHAT_MISSING && values[3].kind != CHAT_NONE) {
     if (!chat_is_whole(&values[3])) return wrong_value(work, filter, &values[3]);
     most = values[3].as.integer;
@@ -275,12 +272,10 @@ static int filter_json(attn2c_chat_work *work, int filter, const chat_value *val
                    .indent = chat_none(),
                    .item = CHAT_WORD(", "),
                    .key = CHAT_WORD(": ")};
-  int status = ATTN2C_OK;
   if (values[2].kind == CHAT_STRING) {
     how.indent = values[2];
   } else if (values[2].kind != CHAT_MISSING && values[2].kind != CHAT_NONE) {
-    status = chat_calculate(work, CHAT_STEP_MULTIPLY, &space, &values[2], &how.indent);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(chat_calculate(work, CHAT_STEP_MULTIPLY, &space, &values[2], &how.indent));
   }
   if (how.indent.kind != CHAT_NONE) how.item = CHAT_WORD(",");
   if (values[3].kind == CHAT_LIST) {
@@ -331,8 +326,7 @@ static int filter_text(attn2c_chat_work *work, int filter, const chat_value *val
                                                 [CHAT_FILTER_UPPER] = CHAT_UPPER,
                                                 [CHAT_FILTER_TITLE] = CHAT_TITLE_FILTER};
   chat_value text;
-  int status = chat_text_of(work, &values[0], &text);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(chat_text_of(work, &values[0], &text));
   if (filter == CHAT_FILTER_TRIM) return chat_strip(work, &text, &values[1], CHAT_LEFT | CHAT_RIGHT, made);
   if (filter != CHAT_FILTER_SAFE && filter != CHAT_FILTER_STRING)
     return chat_change_case(work, &text, cases[filter], made);
@@ -362,8 +356,7 @@ static filter_function *const filters[CHAT_FILTERS] = {
     [CHAT_FILTER_UPPER] = filter_text};
 
 int chat_filter(attn2c_chat_work *work, int filter, int inner, const chat_value *values, chat_value *made) {
-  int status = chat_spend(work, 4);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(chat_spend(work, 4));
   return filters[filter] ? filters[filter](work, filter, values, made)
                          : filter_each(work, filter, inner, values, made);
 }

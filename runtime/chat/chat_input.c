@@ -102,9 +102,8 @@ static int add_named(attn2c_chat_work *work, chat_dict *dict, const attn2c_chat_
         return ATTN2C_USAGE;
       }
     name = chat_string(values[i].name, strlen(values[i].name));
-    int status = value_of(work, &values[i], &value);
-    if (status == ATTN2C_OK) status = chat_dict_set(work, dict, name, value);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(value_of(work, &values[i], &value));
+    ATTN2C_TRY(chat_dict_set(work, dict, name, value));
   }
   return ATTN2C_OK;
 }

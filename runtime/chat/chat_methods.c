@@ -40,8 +40,7 @@ static int test_side(attn2c_chat_work *work, int method, const chat_value *value
 static int search(attn2c_chat_work *work, int method, const chat_value *values, chat_value *made) {
   const chat_value *text = &values[0], *part = &values[1];
   if (part->kind != CHAT_STRING) return wrong_argument(work, method, part);
-  int status = chat_spend(work, chat_search_steps(text, part));
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(chat_spend(work, chat_search_steps(text, part)));
   if (method == CHAT_METHOD_COUNT) {
     int64_t count = part->length ? 0 : (int64_t)chat_count(text) + 1;
     for (int64_t at = 0; part->length && (at = chat_find(text, (size_t)at, part)) >= 0; at += part->length)

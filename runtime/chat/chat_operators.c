@@ -71,9 +71,8 @@ static int calculate_reals(attn2c_chat_work *work, int step, double a, double b,
 
 static int join_lists(attn2c_chat_work *work, const chat_list *a, const chat_list *b, chat_value *made) {
   chat_list *list;
-  int status = chat_list_make(work, a->form, (size_t)a->count + b->count, &list);
-  if (status == ATTN2C_OK) status = chat_spend(work, (uint64_t)a->count + b->count);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(chat_list_make(work, a->form, (size_t)a->count + b->count, &list));
+  ATTN2C_TRY(chat_spend(work, (uint64_t)a->count + b->count));
   if (a->count) memcpy(list->items, a->items, a->count * sizeof *a->items);
   if (b->count) memcpy(list->items + a->count, b->items, b->count * sizeof *b->items);
   list->count = a->count + b->count;
@@ -196,9 +195,8 @@ int chat_concatenate(attn2c_chat_work *work, const chat_value *values, size_t co
   *made = chat_string("", 0);
   for (size_t i = 0; i < count; i++) {
     chat_value text;
-    int status = chat_text_of(work, &values[i], &text);
-    if (status == ATTN2C_OK) status = chat_join_two(work, made, &text, made);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(chat_text_of(work, &values[i], &text));
+    ATTN2C_TRY(chat_join_two(work, made, &text, made));
   }
   return ATTN2C_OK;
 }

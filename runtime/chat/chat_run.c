@@ -19,9 +19,7 @@ static int damaged(attn2c_chat_work *work) {
 static int push(attn2c_chat_work *work, chat_value value) {
   if (work->depth == work->stack_capacity) {
     if (work->depth >= (1u << 20)) return chat_refuse(work, "too many values at a time");
-    const int status =
-        attn2c_grow((void **)&work->stack, &work->stack_capacity, work->depth + 1, sizeof value);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(attn2c_grow((void **)&work->stack, &work->stack_capacity, work->depth + 1, sizeof value));
   }
   work->stack[work->depth++] = value;
   return ATTN2C_OK;
@@ -30,8 +28,7 @@ static int push(attn2c_chat_work *work, chat_value value) {
 static int add_slots(attn2c_chat_work *work, size_t count) {
   size_t need = work->slot_count + count;
   if (need > (1u << 20)) return chat_refuse(work, "too many variables");
-  const int status = attn2c_grow((void **)&work->slots, &work->slot_capacity, need, sizeof *work->slots);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_grow((void **)&work->slots, &work->slot_capacity, need, sizeof *work->slots));
   for (size_t i = work->slot_count; i < need; i++) work->slots[i] = (chat_value){.kind = CHAT_MISSING};
   work->slot_count = need;
   return ATTN2C_OK;
@@ -114,8 +111,7 @@ static int call_macro(attn2c_chat_work *work, const attn2c_chat_macro *macro, co
     return chat_refuse(work, "the macro %.*s takes %d arguments, but has %d", (int)name->length, name->text,
                        macro->count, count);
   size_t base = work->slot_count;
-  int status = add_slots(work, (size_t)macro->slots);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(add_slots(work, (size_t)macro->slots));
   chat_value *slots = work->slots + base;
   for (int i = 0; i < count; i++) slots[i] = arguments[i];
   for (int i = 0; i < named; i++) {
@@ -141,8 +137,7 @@ static int end_macro(attn2c_chat_work *work, int32_t *next) {
   if (work->frame_count == 0) return damaged(work);
   const chat_frame *frame = &work->frames[--work->frame_count];
   chat_value text;
-  int status = chat_take(work, work->captures[frame->output], &text);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(chat_take(work, work->captures[frame->output], &text));
   work->slot_count = work->base;
   work->base = frame->slots, work->loop_count = frame->loops, work->capture_count = frame->output;
   *next = frame->back;
@@ -175,9 +170,8 @@ static int begin_loop(attn2c_chat_work *work, const chat_value *over) {
   chat_list *list;
   if (work->loop_count == LENGTH(work->loops))
     return chat_refuse(work, "more than %zu loops within each other", LENGTH(work->loops));
-  int status = chat_iterate(work, *over, &list);
-  if (status == ATTN2C_OK) status = chat_allocate(work, sizeof *loop, &loop);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(chat_iterate(work, *over, &list));
+  ATTN2C_TRY(chat_allocate(work, sizeof *loop, &loop));
   *loop = (chat_loop){.list = list};
   work->loops[work->loop_count++] = loop;
   return ATTN2C_OK;
@@ -316,9 +310,8 @@ static int run_operation(attn2c_chat_work *work, const attn2c_chat_step *step) {
   chat_value *values = work->stack + work->depth - count, made = chat_none();
   int has_markup = 0;
   for (int i = 0; i < count; i++) has_markup |= values[i].is_markup;
-  int status =
-      has_markup ? operate_markup(work, step, values, count, &made) : operate(work, step, values, &made);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(has_markup ? operate_markup(work, step, values, count, &made)
+                        : operate(work, step, values, &made));
   int keeps = step->op == CHAT_STEP_COMPARE && step->b;
   if (keeps) values[0] = values[1];
   work->depth -= (size_t)(count - keeps);

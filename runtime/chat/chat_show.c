@@ -214,9 +214,9 @@ static int write_json_list(attn2c_chat_work *work, const chat_list *list, const 
 /* Writes the key of an object, which JSON has as text. */
 static int write_json_key(attn2c_chat_work *work, const chat_value *key, const chat_json *how) {
   if (key->kind == CHAT_STRING) return write_json_string(work, key, how->is_ascii);
-  int status = write_word(work, "\"");
-  if (status == ATTN2C_OK) status = write_json(work, key, how, 0);
-  return status == ATTN2C_OK ? write_word(work, "\"") : status;
+  ATTN2C_TRY(write_word(work, "\""));
+  ATTN2C_TRY(write_json(work, key, how, 0));
+  return write_word(work, "\"");
 }
 
 static int write_json_dict(attn2c_chat_work *work, const chat_dict *dict, const chat_json *how, int depth) {

@@ -140,9 +140,8 @@ int chat_change_case(attn2c_chat_work *work, const chat_value *text, chat_case h
   char *to;
   size_t bytes = 0, width;
   /* A character has at most three times its bytes: two bytes become at most three characters of two. */
-  int status = chat_allocate_text(work, 3 * (size_t)text->length, &to);
-  if (status == ATTN2C_OK) status = chat_spend(work, 4 * (uint64_t)text->length);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(chat_allocate_text(work, 3 * (size_t)text->length, &to));
+  ATTN2C_TRY(chat_spend(work, 4 * (uint64_t)text->length));
   int is_first = 1;
   for (size_t at = 0; at < text->length; at += width) {
     uint32_t point = read_at(text, at, &width);
@@ -163,8 +162,7 @@ int chat_join_two(attn2c_chat_work *work, const chat_value *a, const chat_value 
   char *text;
   if (b->length == 0) return *made = *a, ATTN2C_OK;
   if (a->length == 0) return *made = *b, ATTN2C_OK;
-  int status = chat_extend(work, a->as.text, a->length, b->length, &text);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(chat_extend(work, a->as.text, a->length, b->length, &text));
   memcpy(text + a->length, b->as.text, b->length);
   *made = chat_string(text, (size_t)a->length + b->length);
   return ATTN2C_OK;

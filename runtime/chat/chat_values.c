@@ -23,7 +23,6 @@ int chat_refuse(attn2c_chat_work *work, const char *format, ...) {
   return ATTN2C_FORMAT;
 }
 
-/* Adds a block with space for `bytes`. */
 static int add_block(attn2c_chat_work *work, size_t bytes) {
   size_t size = bytes > BLOCK ? bytes : BLOCK;
   if (work->used > work->most || bytes > work->most - work->used)
@@ -39,9 +38,8 @@ static int add_block(attn2c_chat_work *work, size_t bytes) {
 int chat_allocate_text(attn2c_chat_work *work, size_t bytes, char **text) {
   chat_block *block = work->blocks;
   if (bytes > UINT32_MAX / 2) return chat_refuse(work, "a text is longer than 2 GB");
-  int status = chat_spend(work, bytes / 16 + 1);
-  if (status == ATTN2C_OK && (!block || bytes > block->size - block->used)) status = add_block(work, bytes);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(chat_spend(work, bytes / 16 + 1));
+  if (!block || bytes > block->size - block->used) ATTN2C_TRY(add_block(work, bytes));
   block = work->blocks;
   *text = block->bytes + block->used;
   block->used += bytes;
@@ -70,8 +68,7 @@ int chat_extend(attn2c_chat_work *work, const char *old, size_t length, size_t m
   }
   /* A text that grows again and again gets space for that. */
   size_t reserve = length + more > BLOCK / 4 ? length + more : 0;
-  int status = chat_allocate_text(work, length + more + reserve, text);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(chat_allocate_text(work, length + more + reserve, text));
   work->blocks->used -= reserve;
   if (length) memcpy(*text, old, length);
   return ATTN2C_OK;
@@ -88,8 +85,7 @@ void chat_free_blocks(attn2c_chat_work *work, int keeps_first) {
 }
 
 int chat_list_make(attn2c_chat_work *work, chat_form form, size_t capacity, chat_list **list) {
-  int status = chat_allocate(work, sizeof **list, list);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(chat_allocate(work, sizeof **list, list));
   if (capacity > UINT32_MAX / sizeof(chat_value)) return chat_refuse(work, "a list is too long");
   **list = (chat_list){.form = form, .capacity = (uint32_t)capacity};
   return capacity ? chat_allocate(work, capacity * sizeof(chat_value), &(*list)->items) : ATTN2C_OK;
@@ -100,8 +96,7 @@ int chat_list_add(attn2c_chat_work *work, chat_list *list, chat_value value) {
     uint32_t capacity = list->capacity < 4 ? 8 : list->capacity * 2;
     chat_value *moved;
     if (capacity > UINT32_MAX / 64) return chat_refuse(work, "a list is too long");
-    int status = chat_allocate(work, capacity * sizeof *moved, &moved);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(chat_allocate(work, capacity * sizeof *moved, &moved));
     if (list->count) memcpy(moved, list->items, list->count * sizeof *moved);
     list->items = moved, list->capacity = capacity;
   }
@@ -186,8 +181,7 @@ int chat_dict_set(attn2c_chat_work *work, chat_dict *dict, chat_value key, chat_
     uint32_t capacity = dict->capacity ? dict->capacity * 2 : 4;
     chat_entry *moved;
     if (capacity > UINT32_MAX / 64) return chat_refuse(work, "a dictionary is too large");
-    int status = chat_allocate(work, capacity * sizeof *moved, &moved);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(chat_allocate(work, capacity * sizeof *moved, &moved));
     if (dict->count) memcpy(moved, dict->entries, dict->count * sizeof *moved);
     dict->entries = moved, dict->capacity = capacity;
   }
@@ -228,8 +222,7 @@ int chat_iterate(attn2c_chat_work *work, chat_value value, chat_list **list) {
     return chat_dict_view(work, value.as.dict, CHAT_OF_KEYS, list);
   case CHAT_ITERATOR: {
     chat_list *from = value.as.list;
-    status = chat_list_make(work, CHAT_OF_LIST, 0, list);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(chat_list_make(work, CHAT_OF_LIST, 0, list));
     **list = (chat_list){.items = from->items ? from->items + from->read : NULL,
                          .count = from->count - from->read};
     (*list)->capacity = (*list)->count;
@@ -263,12 +256,10 @@ const char *chat_type(const chat_value *value) {
 
 int chat_write(attn2c_chat_work *work, const char *text, size_t length) {
   chat_output *output = &work->output;
-  int status = chat_spend(work, length / 16 + 1);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(chat_spend(work, length / 16 + 1));
   if (length > work->budget.longest || output->length > work->budget.longest - length)
     return chat_refuse(work, "the text has more than %zu bytes", work->budget.longest);
-  status = attn2c_grow((void **)&output->bytes, &output->capacity, output->length + length, 1);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_grow((void **)&output->bytes, &output->capacity, output->length + length, 1));
   if (length) memcpy(output->bytes + output->length, text, length);
   output->length += length;
   return ATTN2C_OK;
@@ -277,8 +268,7 @@ int chat_write(attn2c_chat_work *work, const char *text, size_t length) {
 int chat_take(attn2c_chat_work *work, size_t from, chat_value *text) {
   char *copy;
   size_t length = work->output.length - from;
-  int status = chat_allocate_text(work, length, &copy);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(chat_allocate_text(work, length, &copy));
   if (length) memcpy(copy, work->output.bytes + from, length);
   work->output.length = from;
   *text = chat_string(copy, length);

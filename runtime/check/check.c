@@ -35,7 +35,6 @@ static int round_blocks(attn2c_check_job *job, attn2c_source *source, int number
   return status;
 }
 
-/* Reads every weight and constant of the source. */
 static int read_weights(attn2c_check_job *job, attn2c_source *source) {
   for (int number = 0; number < job->descriptor->weight_count; number++) {
     int tensor = job->descriptor->weights[number].tensor;
@@ -81,10 +80,9 @@ static int verify_ops(const attn2c_check_job *job) {
 /* Adds all rows of an entry whose trace arena is allocated. */
 static int check_rows(attn2c_check_job *job, attn2c_run trace) {
   const int is_open = attn2c_lengths_of(job->descriptor, job->entry) != NULL;
-  int status = attn2c_check_orders(job);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_check_orders(job));
   attn2c_checked_call shipped;
-  status = attn2c_check_longest(job, trace, &shipped);
+  int status = attn2c_check_longest(job, trace, &shipped);
   if (status == ATTN2C_OK && is_open) status = attn2c_check_mixed(job, trace);
   attn2c_checked_call_end(&shipped);
   return status;
@@ -104,8 +102,7 @@ static int allocate_outputs(attn2c_check_job *job, void ***outputs) {
 /* Gives the job the memory of a state. calls: set for an entry that continues sequences; else NULL. */
 static int begin_state(attn2c_check_sequence *calls, attn2c_check_job *job) {
   const attn2c_continued *of = job->model->descriptor->continued;
-  const int status = calls ? attn2c_check_call_begin(calls, job) : ATTN2C_OK;
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(calls ? attn2c_check_call_begin(calls, job) : ATTN2C_OK);
   const int64_t sequences = of->sequences < ATTN2C_CHECK_SEQUENCES ? of->sequences : ATTN2C_CHECK_SEQUENCES;
   job->state = attn2c_reserve((size_t)(sequences * of->state_floats) * sizeof(float));
   return job->state ? ATTN2C_OK : attn2c_check_no_memory(job, "state");

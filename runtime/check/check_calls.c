@@ -101,7 +101,6 @@ int attn2c_checked_call_begin(attn2c_checked_call *call, attn2c_check_job *job, 
   return ATTN2C_OK;
 }
 
-/* Copies the inputs of one sequence. */
 static void copy_inputs(const attn2c_checked_call *to, ptrdiff_t at, const attn2c_checked_call *from,
                         ptrdiff_t number) {
   for (int i = 0; i < to->job->entry->input_count; i++) {
@@ -128,7 +127,6 @@ static void spoil(const attn2c_checked_call *call, ptrdiff_t number) {
   }
 }
 
-/* Runs a variant on a call. */
 static int run(const attn2c_checked_call *call, attn2c_run variant, float *arena, void *const *outputs,
                const char *name) {
   attn2c_check_job *job = call->job;

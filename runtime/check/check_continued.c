@@ -121,7 +121,6 @@ static int take(script *s, const step *step) {
   return ATTN2C_USAGE;
 }
 
-/* Runs a script, and adds its row. */
 static int run_script(script *s, const char *what, const step *steps, int count) {
   int status = ATTN2C_OK;
   for (int i = 0; i < count && status == ATTN2C_OK; i++) status = take(s, &steps[i]);
@@ -206,10 +205,9 @@ static int check_steps(script *s) {
                          {OTHERS, 0, all}, {BACK, 0, from}, {ADD, 0, all}};
   const step copy[] = {{BACK, 0, 0}, {ADD, 0, copied}, {COPY, last, 0}, {ADD, 0, all}, {ADD, last, all}};
   const step end[] = {{BACK, 0, 0}, {ADD, 0, middle}, {TOO_MANY, 0, 0}, {ADD, 0, all}};
-  int status = run_script(s, "after going back", rewind, sizeof rewind / sizeof *rewind);
-  if (status == ATTN2C_OK && last > 0)
-    status = run_script(s, "from a copy", copy, sizeof copy / sizeof *copy);
-  return status == ATTN2C_OK ? run_script(s, "after a refusal", end, sizeof end / sizeof *end) : status;
+  ATTN2C_TRY(run_script(s, "after going back", rewind, sizeof rewind / sizeof *rewind));
+  if (last > 0) ATTN2C_TRY(run_script(s, "from a copy", copy, sizeof copy / sizeof *copy));
+  return run_script(s, "after a refusal", end, sizeof end / sizeof *end);
 }
 
 /* Scripts of sources: another and the first again; a sequence with another, and its copy with the first. */

@@ -74,7 +74,6 @@ void attn2c_check_settle_hidden(const attn2c_check_job *job, const attn2c_op *op
       want[i] = 0;
 }
 
-/* True if every rank has a term of a tensor. */
 static int is_of_terms(const attn2c_check_job *job, int tensor) {
   const attn2c_divided *divided = job->descriptor->divided;
   return divided && tensor >= 0 && divided->divisions[tensor].axis == ATTN2C_TERMS;
@@ -314,7 +313,6 @@ static attn2c_tolerance limits_of(const attn2c_check_job *job, int output) {
   return tolerance;
 }
 
-/* Judges an output by a tolerance. */
 static void judge_output(attn2c_check_job *job, int output, const attn2c_tolerance *tolerance,
                          attn2c_comparison *comparison) {
   const int tensor = job->entry->outputs[output];
@@ -345,8 +343,7 @@ static int judge_outputs(attn2c_check_job *job, float *const *allowed, attn2c_to
     attn2c_comparison comparison;
     judge_output(job, output, &tolerances[output], &comparison);
     if (!comparison.passed && !is_spread && shape->type == ATTN2C_F32) {
-      const int status = attn2c_check_spread(job, &guide, allowed, tolerances);
-      if (status != ATTN2C_OK) return status;
+      ATTN2C_TRY(attn2c_check_spread(job, &guide, allowed, tolerances));
       for (int i = 0; i < job->entry->output_count; i++) tolerances[i].allowed = allowed[i];
       is_spread = 1;
       judge_output(job, output, &tolerances[output], &comparison);
@@ -356,8 +353,7 @@ static int judge_outputs(attn2c_check_job *job, float *const *allowed, attn2c_to
       snprintf(name, sizeof name, "state of %s", shape->name);
     else
       snprintf(name, sizeof name, "output %s, %s", shape->name, what);
-    const int status = attn2c_check_report_row(&job->report, name, shape, &comparison);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(attn2c_check_report_row(&job->report, name, shape, &comparison));
   }
   return ATTN2C_OK;
 }

@@ -6,7 +6,6 @@
 #include "check/check_parts.h"
 #include "reference/ops.h"
 #include "packing/pack.h"
-#include "packing/scale_blocks.h"
 
 #include <math.h>
 
@@ -137,8 +136,7 @@ static int compare_result(const bed *bed, int tensor, const void *traced, const 
   float *want = job->tensors[tensor];
   const float *got = traced, *shipped = shipped_result;
   const int64_t elements = attn2c_elements(shape);
-  int status = attn2c_check_settle_masked(job, op, got, attn2c_reference_width(shape), want);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_check_settle_masked(job, op, got, attn2c_reference_width(shape), want));
   attn2c_check_settle_hidden(job, op, got, attn2c_reference_width(shape), want);
   for (int64_t i = 0; i < elements; i++) {
     if (!same_class(want[i], got[i])) take(shape, i, want[i], got[i], "NaN or infinity differs", comparison);
@@ -228,8 +226,7 @@ static int run_variants(const bed *bed) {
   const int64_t kept = bed->traced_state ? job->descriptor->continued->state_floats : 0;
   attn2c_check_trace_fill(&job->trace);
   attn2c_check_fill(job->state, kept);
-  int status = attn2c_check_run(job, bed->trace, job->trace.arena, job->traced, "trace");
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_check_run(job, bed->trace, job->trace.arena, job->traced, "trace"));
   if (kept) memcpy(bed->traced_state, job->state, (size_t)kept * sizeof(float));
   attn2c_check_fill(job->state, kept);
   for (int output = 0; output < job->entry->output_count; output++)

@@ -139,8 +139,7 @@ int attn2c_check_sequence_begin(attn2c_check_sequence *self, attn2c_check_job *j
                                   .weights = job->weights,
                                   .traced = job->traced,
                                   .of_sequence = *model};
-  int status = allocate(self);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(allocate(self));
   for (int tensor = 0; tensor < model->tensor_count; tensor++) {
     self->tensors[tensor] = attn2c_check_sequence_tensor(job, tensor, n, sequence);
     if (self->tensors[tensor].trace_offset >= 0) move(job, tensor, n, sequence, &self->tensors[tensor]);
@@ -150,7 +149,7 @@ int attn2c_check_sequence_begin(attn2c_check_sequence *self, attn2c_check_job *j
         (const uint32_t *)in[i] + attn2c_check_sequence_elements(job, entry->inputs[i], n, sequence);
   for (int i = 0; i < entry->output_count && out; i++)
     self->out[i] = (uint32_t *)out[i] + attn2c_check_sequence_elements(job, entry->outputs[i], n, sequence);
-  status = take_weights(self, n, sequence);
+  int status = take_weights(self, n, sequence);
   self->of_sequence.tensors = self->tensors;
   job->descriptor = job->trace.model = &self->of_sequence;
   job->inputs = job->trace.inputs = self->in;
@@ -164,8 +163,7 @@ int attn2c_check_call_begin(attn2c_check_sequence *self, attn2c_check_job *job) 
   const int64_t rows = job->descriptor->continued->call_rows;
   const int32_t first[] = {0, (int32_t)rows};
   const attn2c_sequences n = {.rows = rows, .count = 1, .first = first};
-  const int status = attn2c_check_sequence_begin(self, job, &n, 0, job->inputs, NULL);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_check_sequence_begin(self, job, &n, 0, job->inputs, NULL));
   self->lengths = *self->descriptor->lengths;
   self->size = (attn2c_size){1, rows};
   self->lengths.sizes = &self->size;

@@ -90,8 +90,7 @@ int attn2c_check_sources_begin(attn2c_check_sources *sources, attn2c_check_job *
   lengths[0] = (int32_t)most;
   for (ptrdiff_t i = 1; i < room; i++)
     attn2c_check_draw_lengths(job->seed + (uint64_t)i, of->least, most, 1, &lengths[i]);
-  const int status = read_sources(sources, lengths, room);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(read_sources(sources, lengths, room));
   /* A call that is no view of one sequence (check_sequence.h) is of the first. */
   for (int tensor = 0; tensor < model->tensor_count; tensor++)
     if (model->tensors[tensor].kind == ATTN2C_STATE)

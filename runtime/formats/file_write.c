@@ -24,8 +24,7 @@ int attn2c_stream_open(const char *path, const attn2c_place *place, int *descrip
 static int write_straight(const char *path, const attn2c_place *place, const attn2c_file_part *parts,
                           int count, attn2c_message *message) {
   int descriptor;
-  const int status = attn2c_stream_open(path, place, &descriptor, message);
-  if (status) return status;
+  ATTN2C_TRY(attn2c_stream_open(path, place, &descriptor, message));
   int error = write_parts(descriptor, parts, count) == 0 ? 0 : errno;
   if (attn2c_close_checked(descriptor) != 0 && error == 0) error = errno;
   return error ? attn2c_say_unwritten(path, error, message) : ATTN2C_OK;

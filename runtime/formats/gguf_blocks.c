@@ -30,7 +30,6 @@ static void set_part(attn2c_scale_block *y, int part, float unit, int scale, flo
   y->least[part] = least_unit * (float)least;
 }
 
-/* Sets the scale and the minimum of a whole block. */
 static void set(attn2c_scale_block *y, float scale, float least) {
   y->unit = y->least_unit = 0;
   y->scale[0] = y->scale[1] = scale;

@@ -68,8 +68,7 @@ static int find_type(const char *path, const char *descr, attn2c_npy_type *type,
 static int find_header(const attn2c_file *file, int64_t *start, uint32_t *length, attn2c_message *message) {
   unsigned char prefix[12] = {0};
   size_t there = file->size < 12 ? (size_t)file->size : 12;
-  int status = attn2c_file_read(file, 0, prefix, there, message);
-  if (status) return status;
+  ATTN2C_TRY(attn2c_file_read(file, 0, prefix, there, message));
   if (there < 10 || memcmp(prefix, MAGIC, 6) != 0)
     return attn2c_fail(message, ATTN2C_FORMAT, "%s: is not an .npy file", file->name);
   if (prefix[6] < 1 || prefix[6] > 3 || prefix[7] != 0)
@@ -131,8 +130,7 @@ static int read_data(const attn2c_file *file, int64_t start, const attn2c_npy_he
                      attn2c_npy *array, attn2c_message *message) {
   attn2c_shape_text shape = attn2c_shape_write(header->rank, header->shape);
   int64_t bytes, there = file->size - start;
-  int status = find_type(file->name, header->descr, &array->type, message);
-  if (status) return status;
+  ATTN2C_TRY(find_type(file->name, header->descr, &array->type, message));
   if (!attn2c_shape_count(header->rank, header->shape, &array->elements) ||
       __builtin_mul_overflow(array->elements, types[array->type].bytes, &bytes))
     return attn2c_fail(message, ATTN2C_FORMAT, "%s: shape %s is too large", file->name, shape.text);
@@ -143,7 +141,7 @@ static int read_data(const attn2c_file *file, int64_t start, const attn2c_npy_he
   memcpy(array->shape, header->shape, (size_t)header->rank * sizeof *array->shape);
   array->data = malloc(bytes ? (size_t)bytes : 1);
   if (!array->data) return ATTN2C_MEMORY;
-  status = attn2c_file_read(file, start, array->data, (size_t)bytes, message);
+  int status = attn2c_file_read(file, start, array->data, (size_t)bytes, message);
   /* With fewer than two dimensions both orders are the same. */
   if (!status && header->fortran_order && header->rank > 1) status = take_c_order(array, bytes);
   return status;

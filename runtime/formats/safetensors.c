@@ -236,8 +236,7 @@ static int load(attn2c_tensor_file *file, attn2c_message *message) {
     return attn2c_fail(message, ATTN2C_FORMAT,
                        "%s: is not a safetensors file: %lld bytes, but 8 of header length are expected",
                        file->name, (long long)size);
-  int status = attn2c_file_read(&file->file, 0, &length, PREFIX_BYTES, message);
-  if (status) return status;
+  ATTN2C_TRY(attn2c_file_read(&file->file, 0, &length, PREFIX_BYTES, message));
   if (length < 2 || length > LONGEST_HEADER)
     return attn2c_fail(message, ATTN2C_FORMAT, "%s: header length %llu, but 2 to 100000000 is allowed",
                        file->name, (unsigned long long)length);
@@ -247,7 +246,7 @@ static int load(attn2c_tensor_file *file, attn2c_message *message) {
   file->start = PREFIX_BYTES + (int64_t)length;
   char *header = file->names = malloc(length);
   if (!header) return ATTN2C_MEMORY;
-  status = attn2c_file_read(&file->file, PREFIX_BYTES, header, length, message);
+  int status = attn2c_file_read(&file->file, PREFIX_BYTES, header, length, message);
   if (!status) status = read_header(file, length, message);
   if (status) return status;
   /* Names come first: a tensor that occurs twice also overlaps itself, and that message would say less. */

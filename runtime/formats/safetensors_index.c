@@ -54,8 +54,7 @@ static int read_map(const char *path, attn2c_json *json, attn2c_safetensors_inde
   if (!attn2c_json_enter(json, '{')) return ATTN2C_OK; /* the caller reports the fault */
   while (attn2c_json_member(json, '}', &members)) {
     if (!attn2c_json_key(json, &tensor) || !attn2c_json_string(json, &name)) return ATTN2C_OK;
-    const int status = add_entry(path, index, tensor, name, message);
-    if (status) return status;
+    ATTN2C_TRY(add_entry(path, index, tensor, name, message));
   }
   return ATTN2C_OK;
 }

@@ -101,8 +101,7 @@ static int read_part(const attn2c_file *file, const attn2c_element_type *type, i
                      int64_t count, float *values, attn2c_message *message) {
   unsigned char bytes[PIECE];
   float whole[ATTN2C_LONGEST_BLOCK];
-  const int status = attn2c_file_read(file, offset, bytes, (size_t)type->bytes, message);
-  if (status) return status;
+  ATTN2C_TRY(attn2c_file_read(file, offset, bytes, (size_t)type->bytes, message));
   widen(type, bytes, whole, type->elements);
   memcpy(values, whole + skip, (size_t)count * sizeof *values);
   return ATTN2C_OK;
@@ -117,8 +116,7 @@ static int read_blocks(const attn2c_file *file, const attn2c_element_type *type,
   const int64_t most = PIECE / type->bytes * type->elements;
   while (count) {
     const int64_t some = count < most ? count : most, bytes = some / type->elements * type->bytes;
-    const int status = attn2c_file_read(file, offset, piece, (size_t)bytes, message);
-    if (status) return status;
+    ATTN2C_TRY(attn2c_file_read(file, offset, piece, (size_t)bytes, message));
     widen(type, piece, values, some);
     values += some, offset += bytes, count -= some;
   }
@@ -142,15 +140,13 @@ int attn2c_tensor_file_read(const attn2c_tensor_file *file, int index, int64_t f
   if (!attn2c_is_readable(type))
     return attn2c_fail(message, ATTN2C_FORMAT, "%s: \"%s\": type %s, but %s is expected", file->name,
                        tensor->name, type->name, type->readable);
-  const int beyond = check_range(file, tensor, first, count, message);
-  if (beyond) return beyond;
+  ATTN2C_TRY(check_range(file, tensor, first, count, message));
   /* The offsets are within the tensor's range, which is within the file. */
   const int64_t each = type->elements, skip = first % each;
   int64_t offset = file->start + tensor->begin + first / each * type->bytes;
   if (skip && count) {
     const int64_t some = count < each - skip ? count : each - skip;
-    const int status = read_part(&file->file, type, offset, skip, some, values, message);
-    if (status) return status;
+    ATTN2C_TRY(read_part(&file->file, type, offset, skip, some, values, message));
     values += some, count -= some, offset += type->bytes;
   }
   const int64_t whole = count / each * each;
@@ -164,15 +160,13 @@ int attn2c_tensor_file_read_blocks(const attn2c_tensor_file *file, int index, in
                                    attn2c_scale_block *blocks, attn2c_message *message) {
   const attn2c_file_tensor *tensor = &file->tensors[index];
   const attn2c_element_type *type = tensor->type;
-  const int beyond = check_range(file, tensor, first, count, message);
-  if (beyond) return beyond;
+  ATTN2C_TRY(check_range(file, tensor, first, count, message));
   unsigned char piece[PIECE];
   const int64_t most = PIECE / type->bytes * type->elements;
   int64_t offset = file->start + tensor->begin + first / type->elements * type->bytes;
   while (count) {
     const int64_t some = count < most ? count : most, bytes = some / type->elements * type->bytes;
-    const int status = attn2c_file_read(&file->file, offset, piece, (size_t)bytes, message);
-    if (status) return status;
+    ATTN2C_TRY(attn2c_file_read(&file->file, offset, piece, (size_t)bytes, message));
     for (int64_t at = 0; at < bytes; at += type->bytes, blocks += type->elements / ATTN2C_BLOCK_NUMBERS)
       type->split(piece + at, blocks);
     offset += bytes, count -= some;

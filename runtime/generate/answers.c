@@ -58,14 +58,13 @@ int attn2c_answers_create(attn2c_answers **batch, const attn2c_calls *calls, con
   options.stop_count = sampling->stop_count;
   options.stop_tokens = sampling->stop_tokens;
   *batch = NULL;
-  int status = attn2c_beam_check(&options, calls->sequences, calls->vocabulary, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_beam_check(&options, calls->sequences, calls->vocabulary, message));
   attn2c_answers *b = attn2c_allocate(sizeof *b);
   if (b) {
     b->own = *calls;
     b->calls = &b->own;
   }
-  status = b ? attn2c_kept_ids_create(b->calls, &b->kept) : ATTN2C_MEMORY;
+  int status = b ? attn2c_kept_ids_create(b->calls, &b->kept) : ATTN2C_MEMORY;
   if (status == ATTN2C_OK) status = attn2c_beam_copy(&b->options, &options, &b->lists);
   if (status == ATTN2C_OK) {
     b->most = most < attn2c_calls_room(calls) ? most : attn2c_calls_room(calls);
@@ -137,9 +136,8 @@ int attn2c_answers_guess(attn2c_answers *b, attn2c_message *message) {
 }
 
 int attn2c_answers_draft(attn2c_answers *b, const attn2c_calls *draft, attn2c_message *message) {
-  int status = attn2c_answers_guess(b, message);
-  if (status != ATTN2C_OK) return status;
-  status = attn2c_drafter_create(draft, b->calls, &b->guessing->drafter);
+  ATTN2C_TRY(attn2c_answers_guess(b, message));
+  int status = attn2c_drafter_create(draft, b->calls, &b->guessing->drafter);
   if (status == ATTN2C_OK) return status;
   free_guessing(b->guessing);
   b->guessing = NULL;
@@ -193,8 +191,7 @@ static int draw(attn2c_answers *b, int32_t place, int32_t count, float *logits, 
   const attn2c_history history = history_of(b, place, count);
   const char *lack = attn2c_process(&b->options, &history, logits, b->calls->vocabulary);
   if (lack) return attn2c_fail(message, ATTN2C_FORMAT, "%s", lack);
-  const int status = attn2c_sampler_sample(sampler, logits, token, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_sampler_sample(sampler, logits, token, message));
   attn2c_sampler_feed(sampler, token, 1, ATTN2C_FED_GENERATED, message);
   if (b->calls->rule && b->calls->rule->is_scored) answer->score += log_probability(b, logits, *token);
   answer->count++;
@@ -224,8 +221,7 @@ static int reorder(attn2c_answers *b, int32_t place, const attn2c_beam_next *nex
       if (common > most) most = common, slots[i] = slot;
     }
     used[slots[i]] = 1;
-    const int status = attn2c_kept_ids_copy(b->kept, from, base + slots[i]);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(attn2c_kept_ids_copy(b->kept, from, base + slots[i]));
   }
   memcpy(b->slots + base, slots, (size_t)width * sizeof *slots);
   for (int32_t i = 0; i < width; i++) b->lasts[base + i] = next[i].token;
@@ -317,8 +313,7 @@ static int read_sources(attn2c_answers *b, const attn2c_answer_source *sources, 
     memcpy(end, sources[i].ids, values_of(calls, &sources[i]) * sizeof *ids);
     end += values_of(calls, &sources[i]);
   }
-  const int status = calls->encode(calls->context, count, sequences, counts, ids ? ids : sources->ids);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(calls->encode(calls->context, count, sequences, counts, ids ? ids : sources->ids));
   for (int32_t i = 0; i < count; i++) {
     counts[i] = calls->start_count;
     if (ids) memcpy(ids + i * calls->start_count, calls->start, (size_t)calls->start_count * sizeof *ids);
@@ -378,8 +373,7 @@ int attn2c_answers_go_on(attn2c_answers *b, int32_t place, const int32_t *ids, i
       attn2c_say(message, "token %d of the prompt: a number from 0 is allowed", ids[i]);
       return ATTN2C_FORMAT;
     }
-  const int status = feed(b, place, ids, count, seed, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(feed(b, place, ids, count, seed, message));
   adopt(b, place, ids, (int32_t)count);
   memcpy(b->logits, logits, (size_t)b->calls->vocabulary * sizeof *logits);
   begin(b, place, (int32_t)count, b->logits);

@@ -193,9 +193,8 @@ int attn2c_beam_step(attn2c_beam *b, float *logits, const int32_t *const *ids, i
                      attn2c_beam_next *next, attn2c_message *message) {
   for (int32_t i = 0; i < b->rows; i++) {
     const attn2c_history history = {ids[i], count, b->prompt, b->most, b->rule};
-    const int status = score_row(b, logits + (size_t)i * (size_t)b->vocabulary, &history,
-                                 b->index + (size_t)i * (size_t)b->keep, message);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(score_row(b, logits + (size_t)i * (size_t)b->vocabulary, &history,
+                         b->index + (size_t)i * (size_t)b->keep, message));
   }
   merge(b, logits);
   divide(b, ids, count, next);

@@ -1,9 +1,6 @@
 /* breakers.c - decodes each token of the vocabulary once, and looks for each text in it. */
 #include "generate/breakers.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 typedef struct {
   attn2c_text_work *work;
   int32_t *ids;

@@ -5,7 +5,6 @@
 
 #include "generate/processors.h"
 
-#include <string.h>
 #include <time.h>
 
 enum {
@@ -51,7 +50,6 @@ void attn2c_guess_next(const attn2c_history *history, int32_t last, int32_t most
   if (guess->found == 0) attn2c_guess_find(history->ids, history->count, last, most, guess);
 }
 
-/* Returns the kind of the guess after `right` right ones. */
 static int kind_of(const attn2c_guess *guess, int32_t right) {
   static const int32_t ends[ATTN2C_GUESS_KINDS - 2] = {2, 3, 4, 5, 7, 11, 15, 23, LONGEST};
   const int32_t match = guess->match + right;

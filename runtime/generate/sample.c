@@ -80,8 +80,7 @@ static void set_steps(attn2c_sampler *s, const attn2c_sampling *o) {
 int attn2c_sampler_create(attn2c_sampler **sampler, const attn2c_sampling *options, int64_t vocabulary,
                           attn2c_message *message) {
   *sampler = NULL;
-  const int status = attn2c_sampling_check(options, vocabulary, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_sampling_check(options, vocabulary, message));
   attn2c_sampler *s = attn2c_allocate(sizeof *s);
   if (!s) goto no_memory;
   s->options = *options;

@@ -177,7 +177,6 @@ void attn2c_sampler_surprise(attn2c_sampler *s, int32_t token) {
   s->mu = s->mu - step;
 }
 
-/* True if a step needs masses. */
 static int needs_mass(const attn2c_sampler *s, attn2c_sampling_step step) {
   return step >= ATTN2C_STEP_TOP_P || (step == ATTN2C_STEP_TEMPERATURE && s->options.dynatemp_range > 0);
 }

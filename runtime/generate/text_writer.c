@@ -30,8 +30,7 @@ int attn2c_writer_begin(attn2c_writer *w, attn2c_text_work *work, const int32_t 
 }
 
 static int append(attn2c_writer *w, const char *piece, size_t length) {
-  const int status = attn2c_grow((void **)&w->text, &w->capacity, w->length + length, 1);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_grow((void **)&w->text, &w->capacity, w->length + length, 1));
   if (length) memcpy(w->text + w->length, piece, length);
   w->length += length;
   w->stopped_by = attn2c_stop_feed(w->stop, piece, length);

@@ -19,7 +19,6 @@ static int compare(const void *left, const void *right) {
   return a->token < b->token ? -1 : a->token > b->token;
 }
 
-/* Returns the tree of tokens of a length. */
 static int tree_of(size_t length) {
   int which = 0;
   while (which < GRAMMAR_SPANS && length > grammar_spans[which]) which++;
@@ -48,7 +47,6 @@ static int decode(attn2c_text_work *work, int32_t size, int is_first, vocabulary
   return status;
 }
 
-/* Makes the nodes of sorted tokens. */
 static void make_nodes(vocabulary_tree *t, const sorted_piece *sorted) {
   uint32_t path[LONGEST + 1] = {0}, depth = 0; /* the node at each depth of the last token */
   t->nodes[0] = (vocabulary_node){0};

@@ -109,7 +109,6 @@ struct attn2c_reads {
   long taken;
 };
 
-/* Returns the rate of the next bytes. */
 static double rate_of_next(attn2c_reads *reads) {
   const size_t bytes = reads->bytes < SAMPLE_BYTES ? reads->bytes : SAMPLE_BYTES;
   if (reads->at + bytes > reads->bytes) reads->at = 0;

@@ -127,8 +127,7 @@ static int call_first(extension *e) {
       all += rows[i];
     }
     if (all == 0) return ATTN2C_OK;
-    const int status = call_entry(e, rows, 0, is_wanted ? 0 : all);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(call_entry(e, rows, 0, is_wanted ? 0 : all));
   }
 }
 
@@ -172,9 +171,8 @@ static int call_all(extension *e) {
 static int extend(extension *e, const int32_t *counts) {
   const attn2c_continued *of = prepared(e->context);
   if (!of || !e->sequences || !e->ids || e->count < 1 || e->count > of->sequences) return ATTN2C_USAGE;
-  int status = begin(e, counts);
-  if (status != ATTN2C_OK) return status;
-  status = call_all(e);
+  ATTN2C_TRY(begin(e, counts));
+  int status = call_all(e);
   attn2c_model_settle(e->context->model);
   for (int64_t i = 0; i < e->count && status == ATTN2C_OK; i++)
     e->context->positions[e->sequences[i]] += (int32_t)e->done[i];
@@ -315,9 +313,8 @@ int attn2c_run_anew(attn2c_context *context, int64_t count, const int32_t *each,
                    .outputs = outputs,
                    .is_of_all = 1,
                    .written = written};
-    int status = begin(&e, counts);
-    if (status == ATTN2C_OK) status = call_first(&e);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(begin(&e, counts));
+    ATTN2C_TRY(call_first(&e));
     ids += e.first[together], written += e.first[together];
   }
   return ATTN2C_OK;

@@ -1,6 +1,5 @@
 /* model.c - opens and closes models and callers' contexts, for any descriptor. */
 #include "base/processor.h"
-#include "base/readers.h"
 #include "model/model.h"
 #include "model/load.h"
 #include "model/state.h"

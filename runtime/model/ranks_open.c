@@ -60,9 +60,8 @@ static int identify(const attn2c_model *model, attn2c_source *source, attn2c_cho
 static int open_own(const attn2c_descriptor *own, attn2c_choose_source choose, const void *context,
                     attn2c_model **model, uint64_t *identity, attn2c_message *message) {
   attn2c_source *source;
-  int status = choose(context, own, &source, message);
-  if (status != ATTN2C_OK) return status;
-  status = attn2c_model_open(own, source, 0, model, message);
+  ATTN2C_TRY(choose(context, own, &source, message));
+  int status = attn2c_model_open(own, source, 0, model, message);
   if (status == ATTN2C_OK) status = identify(*model, source, choose, context, identity, message);
   attn2c_source_close(source);
   return status;
@@ -132,8 +131,7 @@ static const attn2c_rank_hooks hooks = {
 
 int attn2c_model_open_part(const attn2c_descriptor *own, attn2c_source *source, attn2c_model **model,
                            attn2c_message *message) {
-  int status = attn2c_model_open(own, source, 0, model, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_model_open(own, source, 0, model, message));
   (*model)->ranks = attn2c_ranks_alone(own->divided->count, own->rank);
   if ((*model)->ranks) {
     (*model)->hooks = &hooks;
@@ -151,9 +149,8 @@ int attn2c_model_open_ranks(const attn2c_descriptor *whole, MPI_Comm communicato
   attn2c_ranks *ranks;
   if (!model) return ATTN2C_USAGE;
   *model = NULL;
-  int status = attn2c_ranks_open(communicator, &wanted, &ranks, &message);
-  if (status != ATTN2C_OK) return status;
-  status = attn2c_ranks_open_model(ranks, whole->divided, choose_path, path, model, &message);
+  ATTN2C_TRY(attn2c_ranks_open(communicator, &wanted, &ranks, &message));
+  int status = attn2c_ranks_open_model(ranks, whole->divided, choose_path, path, model, &message);
   if (status == ATTN2C_OK)
     (*model)->hooks = &hooks;
   else

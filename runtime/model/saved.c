@@ -4,7 +4,6 @@
 #include "base/checksum.h"
 #include "formats/fields.h"
 #include "model/continue.h"
-#include "model/model.h"
 #include "model/state.h"
 #include "packing/packed_header.h"
 
@@ -291,8 +290,7 @@ static int load_file(attn2c_context *context, int64_t sequence, const attn2c_fil
   char what[400];
   const attn2c_continued *of = context->model->descriptor->continued;
   const size_t read = file->size < HEADER ? (size_t)file->size : HEADER;
-  int status = attn2c_file_read(file, 0, header, read, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_file_read(file, 0, header, read, message));
   if (is_wrong(context->model, header, read, file->size, what, sizeof what))
     return refuse(file->name, what, message);
   contents has;
@@ -300,7 +298,7 @@ static int load_file(attn2c_context *context, int64_t sequence, const attn2c_fil
   const size_t bytes = (size_t)floats_of(of, &has) * sizeof(float);
   float *data = malloc(bytes + 1);
   if (!data) return no_memory(file->name, message);
-  status = attn2c_file_read(file, HEADER, data, bytes, message);
+  int status = attn2c_file_read(file, HEADER, data, bytes, message);
   if (status == ATTN2C_OK && sum_of(of, &has, data) != attn2c_number_at(header, AT_DATA))
     status = refuse(file->name, "damaged: its checksum is wrong", message);
   if (status == ATTN2C_OK) take(context, sequence, &has, data);
@@ -312,10 +310,9 @@ int attn2c_sequence_load(attn2c_context *context, int64_t sequence, const char *
                          attn2c_message *message) {
   if (is_divided(context, message)) return ATTN2C_USAGE;
   attn2c_file file;
-  int status = check_call(context, sequence, path, message);
-  if (status == ATTN2C_OK) status = attn2c_file_open(path, &file, message);
-  if (status != ATTN2C_OK) return status;
-  status = load_file(context, sequence, &file, message);
+  ATTN2C_TRY(check_call(context, sequence, path, message));
+  ATTN2C_TRY(attn2c_file_open(path, &file, message));
+  int status = load_file(context, sequence, &file, message);
   attn2c_file_close(&file);
   return status;
 }

@@ -100,8 +100,7 @@ int attn2c_sequence_calls_run(const attn2c_sequence_calls *d) {
     }
     n.slot = d->slots ? d->slots + at.sequences : NULL;
     if (d->context->watch) d->context->watch(at.sequences, d->count);
-    const int status = call_entry(d, at, &n);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(call_entry(d, at, &n));
     at.rows += n.rows, at.sequences += n.count;
   }
   return ATTN2C_OK;

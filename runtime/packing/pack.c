@@ -4,7 +4,6 @@
 #include "ops/quantise.h"
 #include "ops/round.h"
 #include "ops/transpose.h"
-#include "packing/scale_blocks.h"
 
 enum { LINE = 16 /* floats of a cache line */ };
 

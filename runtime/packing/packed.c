@@ -91,8 +91,7 @@ int attn2c_packed_open_place(const void *bytes, size_t size, const attn2c_descri
   *packed = NULL;
   if (!attn2c_packed_begins(header, size)) return ATTN2C_OK;
   if (size >= ATTN2C_PACKED_HEADER) model = attn2c_packed_header_owner(model, header, (int64_t)size);
-  const int status = attn2c_packed_header_verify(model, header, (int64_t)size, name, message);
-  if (status) return status;
+  ATTN2C_TRY(attn2c_packed_header_verify(model, header, (int64_t)size, name, message));
   attn2c_packed *made = make(model, header, name);
   if (!made) return no_memory(name, message);
   made->block = (const void *)(header + ATTN2C_PACKED_HEADER);

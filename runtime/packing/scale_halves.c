@@ -1,5 +1,4 @@
 /* scale_halves.c - rounds scales to the floats of their type. */
-#include "packing/scale_blocks.h"
 #include "ops/scaled.h"
 #include "packing/scale_search.h"
 

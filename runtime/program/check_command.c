@@ -129,9 +129,8 @@ static int check_with(const attn2c_program *program, const attn2c_arguments *arg
   attn2c_model *model;
   if (program->model->divided && arguments->nan)
     return attn2c_fail(message, ATTN2C_USAGE, "--nan: is not supported by a model of several ranks");
-  int status = attn2c_source_choose(arguments, program->model, &source, message);
-  if (status != ATTN2C_OK) return status;
-  status = prepare_packed(attn2c_source_packed(source), arguments->nan, message);
+  ATTN2C_TRY(attn2c_source_choose(arguments, program->model, &source, message));
+  int status = prepare_packed(attn2c_source_packed(source), arguments->nan, message);
   if (status == ATTN2C_OK) status = attn2c_model_choose(arguments, program->model, source, &model, message);
   if (status == ATTN2C_OK) {
     status = attn2c_check(program, model, source, (const void *const *)in, arguments->seed, arguments->nan,

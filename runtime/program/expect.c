@@ -79,14 +79,12 @@ static void compare(const attn2c_tensor *tensor, double factor, const void *want
 static int read_expected(const attn2c_run_array *output, attn2c_tensor *tensor, void **want,
                          attn2c_message *message) {
   attn2c_npy array;
-  const int status = attn2c_npy_read(output->path, &array, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_npy_read(output->path, &array, message));
   *tensor = output->tensor;
   tensor->rank = attn2c_caller_rank(tensor);
   return attn2c_array_take(&array, tensor, want, message);
 }
 
-/* Adds the rows of the outputs to the report. */
 static int report_outputs(const attn2c_run_job *job, const attn2c_tensor *tensors, void *const *want,
                           double factor, attn2c_check_report *report) {
   int status = ATTN2C_OK;

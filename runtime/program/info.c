@@ -4,7 +4,6 @@
 
 #include <jansson.h>
 
-#include "base/text_facts.h"
 #include "program/inputs.h"
 #include "packing/packed_header.h"
 
@@ -121,7 +120,6 @@ static int64_t states_of(const attn2c_descriptor *rank) {
   return rank->continued ? rank->continued->sequences * state_bytes(rank->continued) : 0;
 }
 
-/* Prints what each rank of a divided model has. */
 static void print_ranks(const attn2c_divided *divided, FILE *out) {
   if (!divided) return;
   fprintf(out, "ranks        %d, each with bytes of weights, arena and state:\n", divided->count);

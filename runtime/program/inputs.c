@@ -249,14 +249,13 @@ int attn2c_input_read(const attn2c_tensor *tensor, const char *path, int64_t *se
                       attn2c_message *message) {
   attn2c_npy array;
   *values = NULL;
-  int status = attn2c_npy_read(path, &array, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_npy_read(path, &array, message));
   attn2c_tensor expected = *tensor;
   if (*sequences > 0)
     expected.shape[0] = *sequences;
   else if (tensor->rank > 0 && array.rank == tensor->rank && array.shape[0] > 0)
     expected.shape[0] = array.shape[0];
-  status = attn2c_array_take(&array, &expected, values, message);
+  int status = attn2c_array_take(&array, &expected, values, message);
   if (status == ATTN2C_OK) *sequences = tensor->rank > 0 ? expected.shape[0] : 1;
   return status;
 }

@@ -77,8 +77,7 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
     attn2c_arguments_version(program->model, stdout);
     return ATTN2C_OK;
   }
-  const int status = choose(arguments, &program, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(choose(arguments, &program, message));
   switch (arguments->command) {
   case ATTN2C_COMMAND_INFO:
     return attn2c_info_command(program, arguments, stdout, message);
@@ -130,8 +129,7 @@ static int is_alone(const attn2c_arguments *arguments) {
 /* Runs a command on the ranks of a model: rank 0 leads, the others follow. */
 static int run_on_ranks(int rank, const attn2c_arguments *arguments, attn2c_message *message) {
   if (is_alone(arguments)) return rank == 0 ? run_command(arguments, message) : ATTN2C_OK;
-  const int status = attn2c_the_ranks->open(&attn2c_the_program, arguments, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_the_ranks->open(&attn2c_the_program, arguments, message));
   return rank == 0 ? run_command(arguments, message) : attn2c_the_ranks->follow(message);
 }
 

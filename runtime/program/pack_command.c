@@ -94,10 +94,9 @@ static int pack_twice(const attn2c_descriptor *model, attn2c_source *source, con
   unsigned char header[ATTN2C_PACKED_HEADER];
   weight_stream first = {.sum = attn2c_checksum_begin(0), .path = path, .descriptor = -1},
                 to = {.path = path};
-  int status = stream_weights(model, source, &first, message);
-  if (status) return status;
+  ATTN2C_TRY(stream_weights(model, source, &first, message));
   attn2c_packed_header_make(model, attn2c_checksum_end(&first.sum), header);
-  status = attn2c_stream_open(path, place, &to.descriptor, message);
+  int status = attn2c_stream_open(path, place, &to.descriptor, message);
   if (status) return status;
   if (attn2c_write_whole(to.descriptor, header, sizeof header) != 0)
     status = attn2c_say_unwritten(path, errno, message);
@@ -125,12 +124,11 @@ static int pack_source(const attn2c_descriptor *model, attn2c_source *source, co
                        attn2c_message *message) {
   attn2c_packed *packed = attn2c_source_packed(source);
   /* Damaged weights must not get a new checksum. */
-  int status = packed != NULL ? attn2c_packed_verify(packed, message) : ATTN2C_OK;
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(packed != NULL ? attn2c_packed_verify(packed, message) : ATTN2C_OK);
   if (packed != NULL && attn2c_packed_fits(packed, model))
     return attn2c_packed_write(path, model, attn2c_packed_block(packed), message);
   attn2c_new_file file;
-  status = attn2c_packed_begin(path, model, &file, message);
+  int status = attn2c_packed_begin(path, model, &file, message);
   if (status == ATTN2C_USAGE) {
     status = pack_twice(model, source, path, &file.place, message);
     return status == ATTN2C_USAGE ? pack_in_memory(model, source, path, message) : status;
@@ -143,10 +141,9 @@ static int pack_source(const attn2c_descriptor *model, attn2c_source *source, co
 static int pack_file(const attn2c_descriptor *model, const attn2c_arguments *arguments, const char *path,
                      FILE *out, attn2c_message *message) {
   attn2c_source *source;
-  int status = attn2c_source_choose(arguments, model, &source, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_source_choose(arguments, model, &source, message));
   const attn2c_modes modes = attn2c_modes_hold();
-  status = pack_source(model, source, path, message);
+  int status = pack_source(model, source, path, message);
   attn2c_modes_set(modes);
   attn2c_progress_hide();
   attn2c_source_close(source);
@@ -230,8 +227,7 @@ static int verify_arguments(const attn2c_descriptor *model, const attn2c_argumen
 
 int attn2c_pack_command(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,
                         attn2c_message *message) {
-  const int status = verify_arguments(model, arguments, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(verify_arguments(model, arguments, message));
   if (arguments->verify != NULL) return verify_file(model, arguments->verify, out, message);
   return model->divided ? pack_ranks(model->divided, arguments, out, message)
                         : pack_file(model, arguments, arguments->packed, out, message);

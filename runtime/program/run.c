@@ -154,8 +154,8 @@ static int job_bind(job *job, const attn2c_arguments *arguments, attn2c_message 
 /* Reads every input. The inputs must agree on the number of sequences and on their length. */
 static int job_read(job *job, attn2c_message *message) {
   int status = ATTN2C_OK;
-  if (lengths_path(job) != NULL) status = attn2c_sizes_read_lengths(&job->sizes, lengths_path(job), message);
-  if (status != ATTN2C_OK) return status;
+  if (lengths_path(job) != NULL)
+    ATTN2C_TRY(attn2c_sizes_read_lengths(&job->sizes, lengths_path(job), message));
   for (int i = 0; i < job->entry->input_count; i++) {
     stream *input = &job->inputs[i];
     if (input->path == NULL) continue;
@@ -280,10 +280,9 @@ int attn2c_run_open(const attn2c_descriptor *model, const attn2c_arguments *argu
                     attn2c_model **opened, attn2c_message *message) {
   attn2c_source *source;
   if (model->divided) return attn2c_model_choose(arguments, model, NULL, opened, message);
-  int status = attn2c_source_choose(arguments, model, &source, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_source_choose(arguments, model, &source, message));
   note_unused(source, arguments, notes);
-  status = attn2c_model_choose(arguments, model, source, opened, message);
+  int status = attn2c_model_choose(arguments, model, source, opened, message);
   attn2c_source_close(source);
   return status;
 }
@@ -291,14 +290,13 @@ int attn2c_run_open(const attn2c_descriptor *model, const attn2c_arguments *argu
 static int run_job(job *job, const attn2c_arguments *arguments, attn2c_run_taker *take, FILE *out,
                    FILE *notes, attn2c_message *message) {
   attn2c_model *model;
-  int status = job_allocate(job, message);
-  if (status == ATTN2C_OK) status = job_bind(job, arguments, message);
-  if (status == ATTN2C_OK) status = job_read(job, message);
-  if (status == ATTN2C_OK) status = set_adapter(job, arguments, message);
-  if (status == ATTN2C_OK) status = job_prepare(job, message);
-  if (status == ATTN2C_OK) status = attn2c_run_open(job->model, arguments, notes, &model, message);
-  if (status != ATTN2C_OK) return status;
-  status = job_compute(job, model, message);
+  ATTN2C_TRY(job_allocate(job, message));
+  ATTN2C_TRY(job_bind(job, arguments, message));
+  ATTN2C_TRY(job_read(job, message));
+  ATTN2C_TRY(set_adapter(job, arguments, message));
+  ATTN2C_TRY(job_prepare(job, message));
+  ATTN2C_TRY(attn2c_run_open(job->model, arguments, notes, &model, message));
+  int status = job_compute(job, model, message);
   attn2c_model_close(model);
   return status == ATTN2C_OK ? take(job, arguments, out, message) : status;
 }

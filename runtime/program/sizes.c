@@ -127,9 +127,8 @@ int attn2c_sizes_read(attn2c_sizes *sizes, int index, const char *path, void **v
                       attn2c_message *message) {
   *values = NULL;
   attn2c_npy array;
-  int status = attn2c_npy_read(path, &array, message);
-  if (status != ATTN2C_OK) return status;
-  status = agree(sizes, index, &array, message);
+  ATTN2C_TRY(attn2c_npy_read(path, &array, message));
+  int status = agree(sizes, index, &array, message);
   if (status != ATTN2C_OK) {
     attn2c_npy_free(&array);
     return status;
@@ -144,8 +143,7 @@ int attn2c_sizes_read_lengths(attn2c_sizes *sizes, const char *path, attn2c_mess
   tensor.minimum = lengths->least, tensor.limit = lengths->sizes->seq + 1;
   void *values;
   sizes->batch = 0;
-  const int status = attn2c_input_read(&tensor, path, &sizes->batch, &values, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_input_read(&tensor, path, &sizes->batch, &values, message));
   sizes->each = values, sizes->batch_of = "lengths";
   for (int64_t i = 0; i < sizes->batch; i++) sizes->rows += sizes->each[i];
   return ATTN2C_OK;

@@ -143,8 +143,7 @@ static int fill(attn2c_ranks *ranks, const attn2c_ranks_wanted *wanted, attn2c_m
   ranks->stage = ranks->own / (ranks->count / ranks->stages);
   snprintf(ranks->name, sizeof ranks->name, "%s", wanted->name);
   MPI_Comm_set_errhandler(ranks->all, MPI_ERRORS_RETURN);
-  const int status = attn2c_ranks_compare(ranks, wanted->build, "code", message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_ranks_compare(ranks, wanted->build, "code", message));
   int is_made = find_machine(ranks, wanted);
   ranks->is_crowded = is_crowded(ranks);
   is_made = is_made && make_windows(ranks);

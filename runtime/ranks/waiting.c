@@ -24,7 +24,6 @@ enum { SPINS = 1000 };
 
 static int64_t now(void) { return attn2c_system_clock(CLOCK_MONOTONIC); }
 
-/* True if a rank of this machine has ended. */
 static int has_ended(const attn2c_ranks *ranks, int rank) {
   struct pollfd process = {.fd = ranks->processes[rank], .events = POLLIN};
   return process.fd >= 0 && poll(&process, 1, 0) == 1;

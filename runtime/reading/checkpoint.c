@@ -1,7 +1,6 @@
 /* checkpoint.c - finds and opens a checkpoint's files, and makes one list of their tensors. No file may be
  * outside the checkpoint's folder. */
 #include "reading/checkpoint.h"
-#include "formats/file.h"
 #include "formats/safetensors_index.h"
 #include "reading/adapter.h"
 #include "reading/coded.h"
@@ -106,10 +105,9 @@ static int say_format(const attn2c_checkpoint *checkpoint, const char *path, att
 static int open_one(attn2c_checkpoint *checkpoint, int number, const char *path, attn2c_message *message) {
   const size_t said = message ? message->used : 0;
   one_file *one = &checkpoint->files[number];
-  int status = probe(checkpoint, path, &one->format, message);
-  if (status) return status;
-  status = one->format ? attn2c_tensor_file_open(one->format, path, &one->file, message)
-                       : say_format(checkpoint, path, message);
+  ATTN2C_TRY(probe(checkpoint, path, &one->format, message));
+  int status = one->format ? attn2c_tensor_file_open(one->format, path, &one->file, message)
+                           : say_format(checkpoint, path, message);
   if (status == ATTN2C_FORMAT && !(one->format && one->format->magic)) return say_kind(path, said, message);
   if (status) return status;
   one->first = checkpoint->count;
@@ -249,8 +247,7 @@ static int open_modules(const char *folder, attn2c_checkpoint **checkpoint, attn
     const int number = grown->file_count++;
     memset(&grown->files[number], 0, sizeof grown->files[number]);
     strcpy(grown->files[number].prefix, prefix);
-    const int status = open_in_folder(grown, number, folder, name, message);
-    if (status) return status;
+    ATTN2C_TRY(open_in_folder(grown, number, folder, name, message));
   }
   return ATTN2C_OK;
 }
@@ -298,8 +295,7 @@ static int open_part(attn2c_checkpoint *checkpoint, int number, int count, const
     return attn2c_fail(message, ATTN2C_FORMAT,
                        "%s: is part 1 of %d, but its name does not end in -00001-of-%05d.gguf", first, count,
                        count);
-  const int status = open_one(checkpoint, number, path.text, message);
-  if (status) return status;
+  ATTN2C_TRY(open_one(checkpoint, number, path.text, message));
   const attn2c_split split = checkpoint->files[number].file->split;
   if (split.number == number && split.count == count) return ATTN2C_OK;
   return attn2c_fail(message, ATTN2C_FORMAT, "%s: is not part %d of %d of %s", path.text, number + 1, count,

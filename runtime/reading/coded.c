@@ -135,9 +135,8 @@ static int read_stated(finding *f, int number) {
   const int is_wide = is_type(shape, "I64");
   if (shape->elements != 2 || (!is_wide && !is_type(shape, "I32")))
     return refuse_part(f, number, "two integers");
-  const int status = attn2c_checkpoint_bytes(f->file, number, 0, is_wide ? sizeof stated : sizeof narrow,
-                                             is_wide ? (void *)stated : (void *)narrow, f->message);
-  if (status) return status;
+  ATTN2C_TRY(attn2c_checkpoint_bytes(f->file, number, 0, is_wide ? sizeof stated : sizeof narrow,
+                                     is_wide ? (void *)stated : (void *)narrow, f->message));
   f->out = is_wide ? stated[0] : narrow[0], f->in = is_wide ? stated[1] : narrow[1];
   if (f->out > 0 && f->in > 0 && f->in < INT64_MAX / 8) return ATTN2C_OK;
   return attn2c_fail(f->message, ATTN2C_FORMAT, "%s: says %lld and %lld, but positive sizes are expected",
@@ -154,8 +153,7 @@ static int measure_compressed(finding *f, int is_bytes) {
   f->out = packed->shape[0], f->in = packed->shape[1];
   if (!is_bytes) {
     const int shape = find_part(f, f->coded->coding->shape, 1);
-    const int status = shape < 0 ? ATTN2C_FORMAT : read_stated(f, shape);
-    if (status) return status;
+    ATTN2C_TRY(shape < 0 ? ATTN2C_FORMAT : read_stated(f, shape));
     made->bits = 0;
     for (int bits = 2; bits <= 8; bits *= 2)
       if (packed->shape[1] == (f->in * bits + WORD - 1) / WORD) made->bits = bits;
@@ -267,8 +265,7 @@ static int find_one(attn2c_coded *coded, const attn2c_checkpoint *file, int plai
   made->packed = plain;
   coded->is_part[plain] = 1;
   finding f = {file, coded, attn2c_checkpoint_plain(file, plain)->name, length, made, 0, 0, message};
-  const int status = measure(&f, is_bytes);
-  if (status) return status;
+  ATTN2C_TRY(measure(&f, is_bytes));
   char *name = malloc((size_t)length + sizeof ".weight");
   if (!name) return attn2c_say_no_memory(message);
   memcpy(name, f.base, (size_t)length);
@@ -334,7 +331,6 @@ static int has_part(const attn2c_coded *coded, int plain) { return coded->is_par
 /* The place of output i of eight in a word of AWQ. */
 static const int awq_place[8] = {0, 4, 1, 5, 2, 6, 3, 7};
 
-/* Returns code number `i` of a word. */
 static uint8_t code_of(uint32_t word, int bits, int i) {
   return (uint8_t)(word >> bits * i & ((1u << bits) - 1));
 }
@@ -444,9 +440,7 @@ static int read_order(const attn2c_checkpoint *file, const coded_tensor *of, int
   const char *name = of->order >= 0 ? attn2c_checkpoint_plain(file, of->order)->name : NULL;
   *is_plain = 1;
   if (!name) return ATTN2C_OK;
-  const int status =
-      attn2c_checkpoint_bytes(file, of->order, 0, (size_t)in * sizeof *group_of, group_of, message);
-  if (status) return status;
+  ATTN2C_TRY(attn2c_checkpoint_bytes(file, of->order, 0, (size_t)in * sizeof *group_of, group_of, message));
   int unset = 0; /* compressed-tensors writes -1 for all inputs if their order is that of the groups */
   while (unset < in && group_of[unset] == -1) unset++;
   if (unset == in && in % of->groups == 0) {

@@ -152,8 +152,7 @@ static int read_values(attn2c_coded *coded, const attn2c_checkpoint *file, int i
     const int64_t begin = first / ATTN2C_BLOCK_NUMBERS * ATTN2C_BLOCK_NUMBERS;
     const int64_t all = (end - begin + ATTN2C_BLOCK_NUMBERS - 1) / ATTN2C_BLOCK_NUMBERS;
     const int64_t some = (all < PIECE ? all : PIECE) * ATTN2C_BLOCK_NUMBERS;
-    const int status = read_blocks(coded, file, index, in_groups, begin, some, blocks, message);
-    if (status) return status;
+    ATTN2C_TRY(read_blocks(coded, file, index, in_groups, begin, some, blocks, message));
     for (; first < end && first < begin + some; first++)
       *values++ = attn2c_block_number(&blocks[(first - begin) / ATTN2C_BLOCK_NUMBERS],
                                       (int)(first % ATTN2C_BLOCK_NUMBERS));

@@ -80,9 +80,8 @@ static int add_rows(const attn2c_checkpoint *checkpoint, int tensor, const attn2
   take(view, &taps, of.from_rows, of.to_rows, at);
   for (int64_t i = 0; i < length; i++) memory->line[i] = 0;
   for (int64_t y = taps.first; y < taps.end; y++) {
-    const int status =
-        attn2c_checkpoint_read(checkpoint, tensor, view->first + y * length, length, memory->source, message);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(attn2c_checkpoint_read(checkpoint, tensor, view->first + y * length, length, memory->source,
+                                      message));
     for (int64_t i = 0; i < length; i++) memory->line[i] += taps.weights[y] * (double)memory->source[i];
   }
   return ATTN2C_OK;

@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-/* Reads row `row` of the tensor into the band. */
 static int read_row(const attn2c_checkpoint *checkpoint, int tensor, const attn2c_view *view, int64_t row,
                     attn2c_band *band, attn2c_message *message) {
   const int64_t first = view->first + row * view->row_step;
@@ -22,8 +21,7 @@ static int measure(const attn2c_checkpoint *checkpoint, int tensor, const attn2c
   band->taps = calloc((size_t)taps, sizeof *band->taps);
   if (!band->taps) return attn2c_say_no_memory(message);
   for (int64_t i = 0; i < view->rows; i++) {
-    const int status = read_row(checkpoint, tensor, view, i, band, message);
-    if (status) return status;
+    ATTN2C_TRY(read_row(checkpoint, tensor, view, i, band, message));
     for (int64_t j = 0; j < view->columns; j++)
       band->taps[j % taps] += (double)band->values[j] * (double)band->values[j];
   }

@@ -82,8 +82,7 @@ static int read_rows(const attn2c_checkpoint *checkpoint, int tensor, const attn
   for (int64_t i = 0; i < count; i += at_once) {
     float *place = to + i * columns, *values = is_added(view) ? band->values : place;
     const int64_t first = view->first + (row + i) * view->row_step;
-    const int status = attn2c_checkpoint_read(checkpoint, tensor, first, floats, values, message);
-    if (status) return status;
+    ATTN2C_TRY(attn2c_checkpoint_read(checkpoint, tensor, first, floats, values, message));
     if (view->flags || view->factor != 1.0) put(view, values, 1, floats, place);
   }
   return ATTN2C_OK;
@@ -98,9 +97,7 @@ static int fill_band(const attn2c_checkpoint *checkpoint, int tensor, const attn
   band->view = NULL;
   for (int64_t j = 0; j < view->columns; j++) {
     const int64_t first = view->first + row * view->row_step + j * view->column_step;
-    const int status =
-        attn2c_checkpoint_read(checkpoint, tensor, first, length, band->values + j * length, message);
-    if (status) return status;
+    ATTN2C_TRY(attn2c_checkpoint_read(checkpoint, tensor, first, length, band->values + j * length, message));
   }
   band->view = view, band->row = row, band->rows = (length - 1) / step + 1, band->length = length;
   return ATTN2C_OK;
@@ -111,8 +108,7 @@ static int read_columns(const attn2c_checkpoint *checkpoint, int tensor, const a
                         int64_t count, int64_t columns, float *to, attn2c_band *band,
                         attn2c_message *message) {
   for (int64_t i = 0; i < count; i++) {
-    const int status = fill_band(checkpoint, tensor, view, row + i, band, message);
-    if (status) return status;
+    ATTN2C_TRY(fill_band(checkpoint, tensor, view, row + i, band, message));
     const float *from = band->values + (row + i - band->row) * view->row_step;
     put(view, from, band->length, view->columns, to + i * columns);
   }
@@ -145,9 +141,8 @@ int attn2c_view_read_blocks(const attn2c_checkpoint *checkpoint, int tensor, con
     return ATTN2C_OK;
   for (int64_t row = begin; row < end; row++) {
     attn2c_scale_block *to = blocks + (row - first) * each;
-    const int status = attn2c_checkpoint_read_blocks(
-        checkpoint, tensor, view->first + (row - view->row) * view->row_step, columns, to, message);
-    if (status) return status;
+    ATTN2C_TRY(attn2c_checkpoint_read_blocks(
+        checkpoint, tensor, view->first + (row - view->row) * view->row_step, columns, to, message));
     for (int64_t i = 0; i < each && view->factor != 1.0; i++)
       for (int part = 0; part < ATTN2C_BLOCK_PARTS; part++)
         to[i].scale[part] *= (float)view->factor, to[i].least[part] *= (float)view->factor;

@@ -128,8 +128,7 @@ int attn2c_reference_scores(const attn2c_reference_call *call) {
  * 2015, appendix A.1.2) */
 int attn2c_reference_additive_scores(const attn2c_reference_call *call) {
   attn2c_reference_attention size;
-  int status = attn2c_reference_attention_of(call, "bq(hd), bk(gd), hd, b -> bhqk", 0, 3, &size);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_reference_attention_of(call, "bq(hd), bk(gd), hd, b -> bhqk", 0, 3, &size));
   return fill_scores(call, &size, NULL, attn2c_reference_values(call, 2));
 }
 
@@ -167,10 +166,9 @@ int attn2c_reference_softmax(const attn2c_reference_call *call) {
  * no key gets 0, or NaN with fully_masked_nan. */
 int attn2c_reference_context(const attn2c_reference_call *call) {
   attn2c_reference_attention size;
-  int status = attn2c_reference_attention_of(call, "bhqk, bk(gd), b -> bq(hd)",
-                                             attn2c_reference_key_heads(call), 2, &size);
-  if (status == ATTN2C_OK) status = check_scales(call, &size, 3);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_reference_attention_of(call, "bhqk, bk(gd), b -> bq(hd)",
+                                           attn2c_reference_key_heads(call), 2, &size));
+  ATTN2C_TRY(check_scales(call, &size, 3));
   int nonzero = attn2c_number(call->op, "nonzero", 0) != 0;
   double none = attn2c_number(call->op, "fully_masked_nan", 0) != 0 ? NAN : 0;
   const float *p = attn2c_reference_values(call, 0), *v = attn2c_reference_values(call, 1),

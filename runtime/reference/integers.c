@@ -30,8 +30,7 @@ static int64_t length_of(const sequences *of, int64_t b) { return of->lengths ? 
  * magnitude = |x| + |mean| + the sum of the absolute values that the mean is made of */
 int attn2c_reference_centre(const attn2c_reference_call *call) {
   sequences of;
-  const int status = read_sequences(call, "brw, b -> brw", 1, &of);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(read_sequences(call, "brw, b -> brw", 1, &of));
   const float *x = attn2c_reference_values(call, 0);
   float *y = call->tensors[call->op->result];
   for (int64_t b = 0; b < of.batch; b++)
@@ -56,8 +55,7 @@ int attn2c_reference_centre(const attn2c_reference_call *call) {
 /* y[b][0][c] = max over the sequence's rows of finite |x[b][.][c]| / 127, and at least 2^-125 */
 int attn2c_reference_column_scale(const attn2c_reference_call *call) {
   sequences of;
-  const int status = read_sequences(call, "brw, b -> ?", 1, &of);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(read_sequences(call, "brw, b -> ?", 1, &of));
   if (attn2c_elements(attn2c_reference_result(call)) != of.batch * of.width)
     return attn2c_reference_fault(call, "the result must be one a sequence and column");
   const float *x = attn2c_reference_values(call, 0);
@@ -78,8 +76,7 @@ int attn2c_reference_column_scale(const attn2c_reference_call *call) {
  * 0 if x is not finite, and in rows after the sequence. */
 int attn2c_reference_quantise_columns(const attn2c_reference_call *call) {
   sequences of;
-  const int status = read_sequences(call, "brw, ?, b -> brw", 2, &of);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(read_sequences(call, "brw, ?, b -> brw", 2, &of));
   if (attn2c_elements(attn2c_reference_operand(call, 1)) != of.batch * of.width)
     return attn2c_reference_fault(call, "needs a scale a column");
   const float *x = attn2c_reference_values(call, 0), *scale = attn2c_reference_values(call, 1);
@@ -149,8 +146,7 @@ int attn2c_reference_round_to_bytes(const attn2c_reference_call *call) {
  * magnitude = |s| */
 int attn2c_reference_scores_of_integers(const attn2c_reference_call *call) {
   attn2c_reference_attention n;
-  const int status = attn2c_reference_attention_of(call, "bq(hd), bk(gd), ?, ?, b -> bhqk", 0, 4, &n);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_reference_attention_of(call, "bq(hd), bk(gd), ?, ?, b -> bhqk", 0, 4, &n));
   if (attn2c_elements(attn2c_reference_operand(call, 2)) != n.batch * n.queries * n.heads ||
       attn2c_elements(attn2c_reference_operand(call, 3)) != n.batch * n.keys * n.key_heads)
     return attn2c_reference_fault(call, "needs a scale a head of each row");
@@ -180,9 +176,8 @@ int attn2c_reference_scores_of_integers(const attn2c_reference_call *call) {
  * magnitude = |c| */
 int attn2c_reference_context_of_integers(const attn2c_reference_call *call) {
   attn2c_reference_attention n;
-  const int status =
-      attn2c_reference_attention_of(call, "bhqk, bk(gd) -> bq(hd)", attn2c_reference_key_heads(call), -1, &n);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_reference_attention_of(call, "bhqk, bk(gd) -> bq(hd)", attn2c_reference_key_heads(call),
+                                           -1, &n));
   const int64_t row = n.heads * n.width, value_row = n.key_heads * n.width;
   if (attn2c_elements(attn2c_reference_operand(call, 2)) != n.batch * n.heads * n.queries ||
       attn2c_elements(attn2c_reference_operand(call, 3)) != n.batch * value_row)

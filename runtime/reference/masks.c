@@ -35,8 +35,7 @@ static int64_t element_of(const spread *over, int64_t r, int64_t j) {
 /* y = s + array, over the array's columns */
 int attn2c_reference_add_array(const attn2c_reference_call *call) {
   spread over;
-  int status = read_spread(call, &over);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(read_spread(call, &over));
   const float *s = attn2c_reference_values(call, 0), *array = attn2c_reference_values(call, 1);
   float *y = call->tensors[call->op->result];
   for (int64_t r = 0; r < over.batch * over.heads * over.queries; r++)
@@ -52,8 +51,7 @@ int attn2c_reference_add_array(const attn2c_reference_call *call) {
  * is the emitted code's constant, a float. */
 int attn2c_reference_block_array(const attn2c_reference_call *call) {
   spread over;
-  int status = read_spread(call, &over);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(read_spread(call, &over));
   double value = (float)attn2c_number(call->op, "value", -INFINITY);
   const int keeps = attn2c_number(call->op, "keeps", 0) != 0;
   const float *s = attn2c_reference_values(call, 0);

@@ -130,9 +130,8 @@ int attn2c_reference_run(const attn2c_descriptor *model, const attn2c_entry *ent
         return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for the reference",
                            model->tensors[op->result].name);
     }
-    int status = attn2c_reference_op(model, op, tensors, NULL, message);
-    if (status == ATTN2C_OK && guide) status = guide->settle(guide->of, op, tensors);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(attn2c_reference_op(model, op, tensors, NULL, message));
+    if (guide) ATTN2C_TRY(guide->settle(guide->of, op, tensors));
     for (int position = 0; position < ATTN2C_MAX_OPERANDS; position++) {
       int operand = op->operands[position];
       if (operand < 0 || !is_result(entry, operand) || is_needed(entry, operand, number)) continue;

@@ -5,7 +5,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 
 enum { MOST_RANK = 64 }; /* of an adapter */
 

@@ -34,8 +34,7 @@ static void hear(attn2c_speech_pieces *p) {
 static int hear_all(attn2c_speech_pieces *p, attn2c_message *message) {
   attn2c_samples *s = p->samples;
   do {
-    const int status = attn2c_samples_fill(s, p->most + attn2c_vad_frame(p->rate), message);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(attn2c_samples_fill(s, p->most + attn2c_vad_frame(p->rate), message));
     hear(p);
     s->drop(s, p->heard - s->first);
   } while (!s->is_end);

@@ -213,8 +213,7 @@ static int find_language(attn2c_listener *l, ear *e) {
   const attn2c_speech *speech = l->speech;
   int32_t *language = &e->heard.language;
   if (*language >= 0 || speech->language_count == 0) return ATTN2C_OK;
-  const int status = extend(l, e, &speech->start, 1, e->logits);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(extend(l, e, &speech->start, 1, e->logits));
   *language = 0;
   for (int32_t i = 1; i < speech->language_count; i++)
     if (e->logits[speech->languages[i].token] > e->logits[speech->languages[*language].token]) *language = i;
@@ -276,8 +275,7 @@ int attn2c_listener_tokens(attn2c_listener *l, const char *text, const int32_t *
 static int compress_text(attn2c_listener *l, ear *e) {
   const char *text;
   size_t length;
-  const int status = attn2c_listener_text(l, e->ids, e->heard.count, &text, &length);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_listener_text(l, e->ids, e->heard.count, &text, &length));
   uLongf size = compressBound((uLong)length);
   if (size > l->capacity) {
     unsigned char *moved = realloc(l->packed, size);
@@ -311,10 +309,8 @@ static int find_times(attn2c_listener *l, ear *e, int is_cut) {
   if (!e->times || e->heard.count == 0) return ATTN2C_OK;
   e->heard.times = e->times;
   if (count > 0) {
-    int status = attn2c_rewind(l->context, sequence, e->length);
-    if (status == ATTN2C_OK)
-      status = attn2c_extend_outputs(l->context, 1, &sequence, &count, e->ids, (void *const *)l->queries);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(attn2c_rewind(l->context, sequence, e->length));
+    ATTN2C_TRY(attn2c_extend_outputs(l->context, 1, &sequence, &count, e->ids, (void *const *)l->queries));
     int32_t heard = e->rows / ATTN2C_TIMESTAMP_ROWS;
     heard = heard < 1 ? 1 : heard > l->source ? l->source : heard;
     const attn2c_attended attended = {(const float *const *)l->queries + first,
@@ -382,7 +378,7 @@ int attn2c_listener_begin(attn2c_listener *l, int32_t place, const attn2c_window
 }
 
 int attn2c_listener_step(attn2c_listener *l, attn2c_message *message) {
-  int status = l->searching ? attn2c_answers_step(l->searching, message) : ATTN2C_OK;
-  if (status == ATTN2C_OK) status = attn2c_answers_step(l->drawing, message);
-  return status == ATTN2C_OK ? end_attempts(l, message) : status;
+  ATTN2C_TRY(l->searching ? attn2c_answers_step(l->searching, message) : ATTN2C_OK);
+  ATTN2C_TRY(attn2c_answers_step(l->drawing, message));
+  return end_attempts(l, message);
 }

@@ -27,16 +27,15 @@ static int read_rows(attn2c_speech_rows *r, int64_t row, const char *name, attn2
   made.margin = from > 0 ? 0 : made.margin;
   const int64_t first = from * made.hop - (from > 0 ? r->facts->margin : 0);
   if (first > s->first) s->drop(s, first - s->first);
-  int status = attn2c_samples_fill(s, (row + r->window) * made.hop + made.length - s->first, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_samples_fill(s, (row + r->window) * made.hop + made.length - s->first, message));
   r->count = s->is_end ? (s->first + s->count) / made.hop : row + r->window;
   if (r->count > row + r->window) r->count = row + r->window;
   r->first = row, r->room = r->count - row;
   r->features = r->memory + before * r->width;
   if (r->room < 1) return ATTN2C_OK;
   made.rows = before + r->room, made.samples = made.rows * made.hop + made.length, made.range = 0;
-  status = attn2c_features(r->context, &made, s->samples + (first - s->first), s->count - (first - s->first),
-                           r->memory, made.rows);
+  int status = attn2c_features(r->context, &made, s->samples + (first - s->first),
+                               s->count - (first - s->first), r->memory, made.rows);
   return no_features(status, name, message);
 }
 
@@ -56,8 +55,7 @@ int attn2c_speech_rows_read(attn2c_speech_rows *r, int64_t row, const char *name
 static int find_largest(attn2c_speech_rows *r, const char *name, attn2c_message *message) {
   r->count = 0;
   for (int64_t row = 0; row == r->count; row += r->window) {
-    const int status = read_rows(r, row, name, message);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(read_rows(r, row, name, message));
     r->all = r->count;
     r->largest = largest_of(r->features, (r->count - row) * r->width, r->largest);
   }
@@ -82,8 +80,7 @@ int attn2c_speech_rows_begin(attn2c_speech_rows *r, int64_t begin, int64_t end, 
   attn2c_samples *s = r->samples;
   r->first = r->all = 0, r->largest = attn2c_bits_float(ATTN2C_NEGATIVE_INFINITE_BITS);
   if (end > 0) return make_window(r, begin, end, name, message);
-  const int status = attn2c_samples_fill(s, r->window * r->facts->hop + r->facts->length, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_samples_fill(s, r->window * r->facts->hop + r->facts->length, message));
   if (s->is_end && s->count / r->facts->hop <= r->window) return make_window(r, 0, s->count, name, message);
   r->is_long = 1, r->count = 0;
   return s->again && r->facts->range > 0 ? find_largest(r, name, message) : ATTN2C_OK;

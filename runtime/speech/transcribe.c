@@ -217,8 +217,7 @@ static int find_words(attn2c_transcriber *t, const attn2c_heard *heard, const at
     if (heard->ids[i] < t->speech->end) t->plain[count] = heard->ids[i], t->places[count++] = i;
   }
   said->times = t->times, said->words = t->said;
-  const int status = attn2c_listener_words(t->listener, t->plain, count, heard->language, &t->words);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_listener_words(t->listener, t->plain, count, heard->language, &t->words));
   for (int32_t i = 0; i < t->words.count; i++) {
     const attn2c_spoken *word = &t->words.list[i];
     const int32_t first = t->places[word->first], last = t->places[word->first + word->count - 1];

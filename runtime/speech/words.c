@@ -71,9 +71,7 @@ static int find_parts(attn2c_text_work *work, const int32_t *ids, int32_t count,
   attn2c_spoken part = {0, 0, 0, 0};
   for (int32_t i = 0; i < count; i++) {
     piece read;
-    const int status =
-        attn2c_text_decode(work, ids + part.first, (size_t)++part.count, 1, &read.text, &read.length);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(attn2c_text_decode(work, ids + part.first, (size_t)++part.count, 1, &read.text, &read.length));
     const size_t at = part.begin + find(read, of(unknown));
     const int is_open = at < part.begin + read.length && at < whole.length &&
                         memcmp(whole.text + at, unknown, whole.length - at < 3 ? whole.length - at : 3) != 0;

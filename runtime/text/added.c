@@ -7,11 +7,9 @@
 /* Records the text of the token, for decoding. */
 static int remember(attn2c_tokenizer *text, uint32_t id, const uint8_t *bytes, size_t length) {
   size_t at = text->letters_length;
-  int status = attn2c_grow((void **)&text->letters, &text->letters_capacity, at + length, 1);
-  if (status == ATTN2C_OK)
-    status = attn2c_grow((void **)&text->spellings, &text->spellings_capacity, text->spelled + 1,
-                         sizeof *text->spellings);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_grow((void **)&text->letters, &text->letters_capacity, at + length, 1));
+  ATTN2C_TRY(attn2c_grow((void **)&text->spellings, &text->spellings_capacity, text->spelled + 1,
+                         sizeof *text->spellings));
   memcpy(text->letters + at, bytes, length);
   text->letters_length += length;
   text->spellings[text->spelled++] = (text_spelling){id, (uint32_t)at, (uint32_t)length, 0};
@@ -62,16 +60,14 @@ static int open_normalized(attn2c_tokenizer *text, attn2c_text_work *work, const
                            uint32_t index) {
   text_buffer *whole = &work->whole, *made = &work->normalized;
   whole->length = made->length = 0;
-  int status = text_reserve(whole, added->text.length);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(text_reserve(whole, added->text.length));
   text_put(whole, added->text.bytes, added->text.length, (text_origin){0, 0});
-  status = text_normalize(work, whole, 0, whole->length, made);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(text_normalize(work, whole, 0, whole->length, made));
   /* The library finds such a token between all bytes, and fails between the bytes of one character. */
   if (made->length == 0) return text_fail(work, "it is empty after normalizing");
   if (made->length != added->text.length || memcmp(made->bytes, added->text.bytes, made->length) != 0)
-    status = remember(text, added->id, made->bytes, made->length);
-  return status == ATTN2C_OK ? text_trie_insert(&text->normalized, made->bytes, made->length, index) : status;
+    ATTN2C_TRY(remember(text, added->id, made->bytes, made->length));
+  return text_trie_insert(&text->normalized, made->bytes, made->length, index);
 }
 
 int text_open_added(attn2c_tokenizer *text, attn2c_message *message) {
@@ -186,8 +182,7 @@ static int split(attn2c_text_work *work, const text_buffer *buffer, size_t begin
   const uint8_t *bytes = buffer->bytes;
   const int is_raw = trie == &work->text->raw;
   size_t last = begin, at = begin, white = begin;
-  int status = text_trie_find(trie, bytes, begin, end, &work->spans, &work->budget);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(text_trie_find(trie, bytes, begin, end, &work->spans, &work->budget));
   for (size_t i = work->spans.count; i > 0; i--) {
     const text_piece match = work->spans.list[i - 1];
     size_t from = match.begin, to = match.end;
@@ -196,15 +191,12 @@ static int split(attn2c_text_work *work, const text_buffer *buffer, size_t begin
     int alone = 1;
     at = to;
     if (!text_added_at(&work->text->tables, match.token, &added)) return ATTN2C_FORMAT;
-    if (added.flags & ADDED_SINGLE_WORD) status = stands_alone(work, bytes, begin, from, to, end, &alone);
-    if (status != ATTN2C_OK) return status;
+    if (added.flags & ADDED_SINGLE_WORD) ATTN2C_TRY(stands_alone(work, bytes, begin, from, to, end, &alone));
     if (!alone) continue;
-    status = widen(work, bytes, added.flags, last, end, &white, &from, &to);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(widen(work, bytes, added.flags, last, end, &white, &from, &to));
     if (from >= to) continue; /* the token in front of it has all of it */
-    if (from > last) status = add_part(work, bytes, last, from, is_raw, pieces);
-    if (status == ATTN2C_OK) status = text_piece_add(pieces, from, to, added.id);
-    if (status != ATTN2C_OK) return status;
+    if (from > last) ATTN2C_TRY(add_part(work, bytes, last, from, is_raw, pieces));
+    ATTN2C_TRY(text_piece_add(pieces, from, to, added.id));
     last = to;
   }
   return last < end ? add_part(work, bytes, last, end, is_raw, pieces) : ATTN2C_OK;

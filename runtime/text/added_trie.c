@@ -13,8 +13,7 @@ static uint32_t child_of(const text_added_trie *trie, uint32_t node, uint8_t byt
 
 /* Adds a child to a node for which `child_of` finds none. */
 static int add_child(text_added_trie *trie, uint32_t node, uint8_t byte, uint32_t *child) {
-  int status = attn2c_grow((void **)&trie->nodes, &trie->capacity, trie->count + 1, sizeof *trie->nodes);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_grow((void **)&trie->nodes, &trie->capacity, trie->count + 1, sizeof *trie->nodes));
   *child = (uint32_t)trie->count++;
   trie->nodes[*child] = (text_added_node){.token = TEXT_NONE, .byte = byte};
   if (trie->count == 1) return ATTN2C_OK; /* the root */
@@ -74,8 +73,7 @@ int text_trie_find(const text_added_trie *trie, const uint8_t *bytes, size_t beg
     node = node ? follow(trie, node, bytes[at - 1], &steps) : trie->first[bytes[at - 1]];
     uint32_t token = trie->nodes[node].found;
     if (!token) continue;
-    int status = text_piece_add(found, at - 1, at - 1 + trie->nodes[token].depth, trie->nodes[token].token);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(text_piece_add(found, at - 1, at - 1 + trie->nodes[token].depth, trie->nodes[token].token));
   }
   return text_spend(budget, steps);
 }

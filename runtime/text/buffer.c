@@ -7,10 +7,9 @@ int text_reserve(text_buffer *buffer, size_t more) {
   size_t need = buffer->length + more, capacity = buffer->capacity;
   if (need > buffer->most) return ATTN2C_FORMAT;
   if (need <= capacity && buffer->bytes) return ATTN2C_OK;
-  int status = attn2c_grow((void **)&buffer->bytes, &capacity, need, 1);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_grow((void **)&buffer->bytes, &capacity, need, 1));
   capacity = buffer->capacity;
-  status = attn2c_grow((void **)&buffer->origins, &capacity, need, sizeof *buffer->origins);
+  int status = attn2c_grow((void **)&buffer->origins, &capacity, need, sizeof *buffer->origins);
   if (status == ATTN2C_OK) buffer->capacity = capacity;
   return status;
 }
@@ -44,21 +43,17 @@ int text_copy(text_buffer *to, const text_buffer *from, size_t begin, size_t end
 
 int text_piece_add(text_pieces *pieces, size_t begin, size_t end, uint32_t token) {
   if (begin == end) return ATTN2C_OK;
-  if (pieces->count == pieces->capacity) {
-    int status =
-        attn2c_grow((void **)&pieces->list, &pieces->capacity, pieces->count + 1, sizeof *pieces->list);
-    if (status != ATTN2C_OK) return status;
-  }
+  if (pieces->count == pieces->capacity)
+    ATTN2C_TRY(
+        attn2c_grow((void **)&pieces->list, &pieces->capacity, pieces->count + 1, sizeof *pieces->list));
   pieces->list[pieces->count++] = (text_piece){(uint32_t)begin, (uint32_t)end, token};
   return ATTN2C_OK;
 }
 
 int text_change_add(text_changes *changes, uint32_t point, int32_t change) {
-  if (changes->count == changes->capacity) {
-    int status =
-        attn2c_grow((void **)&changes->list, &changes->capacity, changes->count + 1, sizeof *changes->list);
-    if (status != ATTN2C_OK) return status;
-  }
+  if (changes->count == changes->capacity)
+    ATTN2C_TRY(
+        attn2c_grow((void **)&changes->list, &changes->capacity, changes->count + 1, sizeof *changes->list));
   changes->list[changes->count++] = (text_change){point, change};
   return ATTN2C_OK;
 }
@@ -80,8 +75,7 @@ int text_apply(const text_buffer *from, const text_changes *changes, text_buffer
         at += width;
       }
     }
-    int status = text_put_point(to, change.point, origin);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(text_put_point(to, change.point, origin));
   }
   return ATTN2C_OK;
 }
@@ -89,11 +83,9 @@ int text_apply(const text_buffer *from, const text_changes *changes, text_buffer
 int text_token_add(attn2c_text_work *work, uint32_t id, size_t begin, size_t end) {
   text_token_list *tokens = &work->tokens;
   if (id >= work->text->tables.known) id = work->text->tables.settings[SETTING_UNKNOWN];
-  if (tokens->count == tokens->capacity) {
-    int status =
-        attn2c_grow((void **)&tokens->list, &tokens->capacity, tokens->count + 1, sizeof *tokens->list);
-    if (status != ATTN2C_OK) return status;
-  }
+  if (tokens->count == tokens->capacity)
+    ATTN2C_TRY(
+        attn2c_grow((void **)&tokens->list, &tokens->capacity, tokens->count + 1, sizeof *tokens->list));
   tokens->list[tokens->count++] = (text_token){id, (uint32_t)begin, (uint32_t)end};
   return ATTN2C_OK;
 }
@@ -101,8 +93,7 @@ int text_token_add(attn2c_text_work *work, uint32_t id, size_t begin, size_t end
 int text_word_bytes(text_words *words, const uint8_t *bytes, size_t length) {
   size_t need = words->text.length + length;
   if (need > words->most) return ATTN2C_FORMAT;
-  int status = attn2c_grow((void **)&words->text.bytes, &words->text.capacity, need, 1);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_grow((void **)&words->text.bytes, &words->text.capacity, need, 1));
   if (length) memcpy(words->text.bytes + words->text.length, bytes, length);
   words->text.length += length;
   return ATTN2C_OK;

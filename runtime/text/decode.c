@@ -58,8 +58,7 @@ int text_decode_part(attn2c_text_work *work, const int32_t *ids, size_t count, i
   *length = 0;
   work->place = place;
   text_begin(work, 0);
-  int status = text_end(work, decode(work, ids, count, skip_special));
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(text_end(work, decode(work, ids, count, skip_special)));
   work->fault = "";
   *text = (const char *)work->words.text.bytes;
   *length = work->words.text.length - 1;

@@ -10,8 +10,7 @@ static int add_lossy(text_words *words, const uint8_t *bytes, size_t length) {
   for (size_t at = 0, width; at < length; at += width) {
     int valid;
     width = text_part(bytes + at, length - at, &valid);
-    int status = valid ? text_word_bytes(words, bytes + at, width) : text_word_bytes(words, replacement, 3);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(valid ? text_word_bytes(words, bytes + at, width) : text_word_bytes(words, replacement, 3));
   }
   return ATTN2C_OK;
 }

@@ -26,9 +26,8 @@ static int add_replaced(text_words *words, text_span word, text_span from, text_
       at++;
       continue;
     }
-    int status = text_word_bytes(words, word.bytes + last, at - last);
-    if (status == ATTN2C_OK) status = text_word_bytes(words, to.bytes, to.length);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(text_word_bytes(words, word.bytes + last, at - last));
+    ATTN2C_TRY(text_word_bytes(words, to.bytes, to.length));
     last = at += from.length;
   }
   return text_word_bytes(words, word.bytes + last, word.length - last);

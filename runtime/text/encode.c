@@ -103,8 +103,7 @@ static int reserve_results(text_encoding *encoding, size_t need) {
 /* Appends the tokens of a piece. The text of an added token includes the blanks that it stripped. */
 static int add_tokens(attn2c_text_work *work, text_piece piece, text_encoding *encoding) {
   int trims = work->text->stages[STAGE_TRIM].count != 0;
-  int status = reserve_results(encoding, encoding->count + work->tokens.count);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(reserve_results(encoding, encoding->count + work->tokens.count));
   for (size_t i = 0; i < work->tokens.count; i++) {
     text_token token = work->tokens.list[i];
     if (trims) {
@@ -236,8 +235,7 @@ static int encode_pair(attn2c_text_work *work, const attn2c_text_input *input, s
 
 /* Writes the tokens that the limit leaves, with special tokens around them. */
 static int assemble(attn2c_text_work *work, const attn2c_text_input *input, attn2c_text_tokens *tokens) {
-  int status = text_assemble(work, input, input->pair != NULL);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(text_assemble(work, input, input->pair != NULL));
   work->fault = "";
   tokens->length = work->results;
   tokens->ids = work->ids;
@@ -250,10 +248,10 @@ static int assemble(attn2c_text_work *work, const attn2c_text_input *input, attn
 static int encode_texts(attn2c_text_work *work, const attn2c_text_input *input, attn2c_text_tokens *tokens) {
   const int has_pair = input->pair != NULL;
   const size_t most = needed(work, input);
-  int status = text_encode_one(work, input->text, input->length, most, &work->encodings[0]);
-  if (status == ATTN2C_OK && has_pair) status = encode_pair(work, input, most);
-  if (status == ATTN2C_OK) status = text_limit(work, input, has_pair, &tokens->removed);
-  return status == ATTN2C_OK ? assemble(work, input, tokens) : status;
+  ATTN2C_TRY(text_encode_one(work, input->text, input->length, most, &work->encodings[0]));
+  if (has_pair) ATTN2C_TRY(encode_pair(work, input, most));
+  ATTN2C_TRY(text_limit(work, input, has_pair, &tokens->removed));
+  return assemble(work, input, tokens);
 }
 
 int attn2c_text_encode(attn2c_text_work *work, const attn2c_text_input *input, attn2c_text_tokens *tokens) {

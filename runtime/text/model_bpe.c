@@ -21,9 +21,8 @@ struct text_merge_entry {
 
 static int add_symbol(attn2c_text_work *work, size_t *count, uint32_t id, size_t length) {
   if (*count >= work->budget.longest) return ATTN2C_FORMAT;
-  int status =
-      attn2c_grow((void **)&work->symbols, &work->symbols_capacity, *count + 1, sizeof *work->symbols);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(
+      attn2c_grow((void **)&work->symbols, &work->symbols_capacity, *count + 1, sizeof *work->symbols));
   work->symbols[(*count)++] = (struct text_symbol){.id = id, .length = (uint32_t)length};
   return ATTN2C_OK;
 }
@@ -60,8 +59,7 @@ static int add_bytes(attn2c_text_work *work, size_t *count, const uint8_t *bytes
   for (int part = 0; part < 3; part++)
     for (size_t i = 0; i < parts[part].length; i++) {
       uint32_t id = text_entry(&text->tables, SECTION_BYTES, parts[part].bytes[i]);
-      int status = add_symbol(work, count, id, 1);
-      if (status != ATTN2C_OK) return status;
+      ATTN2C_TRY(add_symbol(work, count, id, 1));
     }
   return ATTN2C_OK;
 }
@@ -139,9 +137,8 @@ static int comes_before(struct text_merge_entry a, struct text_merge_entry b) {
 static int push(attn2c_text_work *work, uint32_t position) {
   const struct text_symbol *symbol = &work->symbols[position];
   if (symbol->result == TEXT_NONE) return ATTN2C_OK;
-  int status =
-      attn2c_grow((void **)&work->heap, &work->heap_capacity, work->heap_count + 1, sizeof *work->heap);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(
+      attn2c_grow((void **)&work->heap, &work->heap_capacity, work->heap_count + 1, sizeof *work->heap));
   struct text_merge_entry entry = {symbol->rank, position, symbol->result};
   size_t at = work->heap_count++;
   for (; at && comes_before(entry, work->heap[(at - 1) / 2]); at = (at - 1) / 2)

@@ -47,14 +47,12 @@ static int find_paths(attn2c_text_work *work, const uint8_t *bytes, size_t lengt
   const attn2c_tokenizer *text = work->text;
   const uint32_t unknown = text->tables.settings[SETTING_UNKNOWN];
   const int is_library = (text->tables.settings[SETTING_OPTIONS] & OPTION_LIBRARY) != 0;
-  int status = attn2c_grow((void **)&work->paths, &work->paths_capacity, length + 1, sizeof *work->paths);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_grow((void **)&work->paths, &work->paths_capacity, length + 1, sizeof *work->paths));
   for (size_t i = 0; i <= length; i++) work->paths[i] = (struct text_path){.begin = NO_PATH};
   size_t width;
   for (size_t begin = 0; begin < length; begin += width) {
     text_read(bytes + begin, &width);
-    status = text_spend(&work->budget, width);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(text_spend(&work->budget, width));
     if (offer_tokens(work, bytes, length, begin, width)) continue;
     const double score = sum_of(text->unknown_score, work->paths[begin].score, is_library);
     struct text_path *path = &work->paths[begin + width];

@@ -13,9 +13,8 @@ static int longest_at(attn2c_text_work *work, const uint8_t *bytes, size_t lengt
   text_span head = begin ? text->prefix : (text_span){bytes, 0};
   size_t most = text->tables.settings[SETTING_LONGEST_TOKEN];
   if (most > length - begin) most = length - begin;
-  int status = attn2c_grow((void **)&work->hashes, &work->hashes_capacity, most + 1, sizeof *work->hashes);
-  if (status == ATTN2C_OK) status = text_spend(&work->budget, most + 1);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_grow((void **)&work->hashes, &work->hashes_capacity, most + 1, sizeof *work->hashes));
+  ATTN2C_TRY(text_spend(&work->budget, most + 1));
   uint32_t hash = text_hash(text->tables.seed, head.bytes, head.length);
   for (size_t i = 0; i < most; i++) work->hashes[i] = hash = text_hash_byte(hash, bytes[begin + i]);
   for (size_t i = most; i > 0; i--) {

@@ -78,13 +78,10 @@ int text_slide(text_encoding *cut, size_t stride, int from_left) {
 }
 
 static int reserve_results(attn2c_text_work *work, size_t need) {
-  int status = attn2c_grow((void **)&work->ids, &work->results_capacity[0], need, sizeof *work->ids);
-  if (status == ATTN2C_OK)
-    status = attn2c_grow((void **)&work->types, &work->results_capacity[1], need, sizeof *work->types);
-  if (status == ATTN2C_OK)
-    status = attn2c_grow((void **)&work->places, &work->results_capacity[2], need, sizeof *work->places);
-  if (status == ATTN2C_OK) status = attn2c_grow((void **)&work->sources, &work->results_capacity[3], need, 1);
-  return status;
+  ATTN2C_TRY(attn2c_grow((void **)&work->ids, &work->results_capacity[0], need, sizeof *work->ids));
+  ATTN2C_TRY(attn2c_grow((void **)&work->types, &work->results_capacity[1], need, sizeof *work->types));
+  ATTN2C_TRY(attn2c_grow((void **)&work->places, &work->results_capacity[2], need, sizeof *work->places));
+  return attn2c_grow((void **)&work->sources, &work->results_capacity[3], need, 1);
 }
 
 static int is_blank(uint32_t point) { return point == 0x120 || text_is_white(point); }
@@ -158,8 +155,7 @@ static int add_encoding(attn2c_text_work *work, int which, uint32_t type) {
 
 static int add_special(attn2c_text_work *work, int32_t id, uint32_t type) {
   size_t at = work->results;
-  int status = reserve_results(work, at + 1);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(reserve_results(work, at + 1));
   work->ids[at] = id;
   work->types[at] = (int32_t)type;
   work->places[at] = (attn2c_text_place){0, 0, 0, 0};

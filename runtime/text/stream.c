@@ -50,9 +50,7 @@ void attn2c_text_stream_reset(attn2c_text_stream *stream) {
 
 static int keep(attn2c_text_stream *stream, const int32_t *ids, size_t count) {
   text_span span;
-  const int status =
-      attn2c_grow((void **)&stream->ids, &stream->capacity, stream->count + count, sizeof *ids);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_grow((void **)&stream->ids, &stream->capacity, stream->count + count, sizeof *ids));
   for (size_t i = 0; i < count; i++)
     if (text_has_word(stream->text, ids[i], stream->skip_special, &span))
       stream->ids[stream->count++] = ids[i];
@@ -83,8 +81,7 @@ static int decide(attn2c_text_stream *stream, attn2c_text_work *work, const char
   *length = 0;
   if (stream->keeps_all || count == 0) return ATTN2C_OK;
   const int place = TEXT_BEFORE | (stream->is_begun ? TEXT_AFTER : 0);
-  const int status = text_decode_part(work, stream->ids, count, stream->skip_special, place, text, length);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(text_decode_part(work, stream->ids, count, stream->skip_special, place, text, length));
   /* An empty beginning is decoded again: a decoder may still remove blanks after it. */
   if (work->is_held || *length == 0) {
     *text = "";
@@ -108,10 +105,9 @@ int attn2c_text_stream_skip(attn2c_text_stream *stream, attn2c_text_work *work, 
                             size_t count) {
   const char *text;
   size_t length, characters = SIZE_MAX;
-  int status = keep(stream, ids, count);
-  if (status == ATTN2C_OK) status = decide(stream, work, &text, &length);
-  if (status == ATTN2C_OK) status = decode_rest(stream, work, &text, &length);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(keep(stream, ids, count));
+  ATTN2C_TRY(decide(stream, work, &text, &length));
+  ATTN2C_TRY(decode_rest(stream, work, &text, &length));
   bytes_of(text, length, &characters);
   stream->unwanted = SIZE_MAX - characters;
   return ATTN2C_OK;
@@ -129,8 +125,7 @@ int attn2c_text_stream_add(attn2c_text_stream *stream, attn2c_text_work *work, c
 
 int attn2c_text_stream_end(attn2c_text_stream *stream, attn2c_text_work *work, const char **text,
                            size_t *length) {
-  const int status = decode_rest(stream, work, text, length);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(decode_rest(stream, work, text, length));
   leave_out(stream, text, length);
   stream->count = 0;
   return ATTN2C_OK;

@@ -86,9 +86,8 @@ int text_tables_open(const void *bytes, size_t size, int verify, text_tables *ta
     return damaged(message, "the size differs from that in the header");
   if (verify && long_number(at + 24) != checksum(at + HEADER_BYTES, size - HEADER_BYTES))
     return damaged(message, "damaged: the checksum differs");
-  int status = read_directory(at, size, tables, message);
-  if (status == ATTN2C_OK) status = read_settings(tables, message);
-  return status;
+  ATTN2C_TRY(read_directory(at, size, tables, message));
+  return read_settings(tables, message);
 }
 
 int text_string(const text_tables *tables, uint32_t offset, uint32_t length, text_span *span) {

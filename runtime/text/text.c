@@ -48,8 +48,7 @@ static int open_component(attn2c_tokenizer *text, size_t index, const text_recor
   list->list = moved;
   if (has_pattern(record->stage, &made)) {
     snprintf(place, sizeof place, "component %zu", index);
-    int status = text_regex_compile(made.a, jit, place, &made.regex, message);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(text_regex_compile(made.a, jit, place, &made.regex, message));
   }
   list->list[list->count++] = made;
   return ATTN2C_OK;

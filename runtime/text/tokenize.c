@@ -34,8 +34,7 @@ int text_cache_find(attn2c_text_work *work, const uint8_t *bytes, size_t length,
   *found = 1;
   for (size_t i = 0; i < work->cache->slots[at].count; i++) {
     size_t end = work->cache->slots[at].ends[i];
-    int status = text_token_add(work, work->cache->slots[at].ids[i], begin, end);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(text_token_add(work, work->cache->slots[at].ids[i], begin, end));
     begin = end;
   }
   return ATTN2C_OK;

@@ -10,7 +10,6 @@
  * the types that can be. A coded tensor has "coded" in place of its place. */
 #include <math.h>
 
-#include "base/readers.h"
 #include "formats/gguf.h"
 #include "reading/coded.h"
 
@@ -89,8 +88,7 @@ static int print_number(const printing *p, const attn2c_gguf_entry *entry) {
   uint64_t value = 0;
   float narrow;
   double wide;
-  const int status = attn2c_file_read(p->file, entry->at, &value, (size_t)entry->bytes, p->message);
-  if (status) return status;
+  ATTN2C_TRY(attn2c_file_read(p->file, entry->at, &value, (size_t)entry->bytes, p->message));
   const int is_bool = strcmp(entry->type, "BOOL") == 0, is_wide = strcmp(entry->type, "UINT64") == 0;
   if ((is_bool && value > 1) || (is_wide && value > INT64_MAX)) {
     char key[65] = "";
@@ -151,8 +149,7 @@ static int print_metadata(const char *path, attn2c_message *message) {
 static int print_coded(const attn2c_checkpoint *checkpoint, int coded, int64_t columns,
                        attn2c_message *message) {
   attn2c_coded_facts facts;
-  const int status = attn2c_checkpoint_coded(checkpoint, coded, &facts, message);
-  if (status) return status;
+  ATTN2C_TRY(attn2c_checkpoint_coded(checkpoint, coded, &facts, message));
   printf(", \"coded\": {\"bits\": %d, \"groups\": %" PRId64 ", \"group\": %" PRId64
          ", \"halves\": %s, \"centred\": %s",
          facts.bits, facts.groups, columns % facts.groups ? 0 : columns / facts.groups,
@@ -194,10 +191,9 @@ static int print_tensor(const attn2c_checkpoint *checkpoint, int number, attn2c_
 
 static int print_all(const char *path, const attn2c_readers *readers, attn2c_message *message) {
   attn2c_checkpoint *checkpoint;
-  int status = attn2c_checkpoint_open(path, readers, &checkpoint, message);
-  if (status) return status;
+  ATTN2C_TRY(attn2c_checkpoint_open(path, readers, &checkpoint, message));
   printf("{\"metadata\": {");
-  status = print_metadata(path, message);
+  int status = print_metadata(path, message);
   printf("},\n\"tensors\": {");
   for (int i = 0; i < attn2c_checkpoint_count(checkpoint) && !status; i++)
     status = print_tensor(checkpoint, i, message);

@@ -1,6 +1,5 @@
 /* block_reader.c - reads weights in scale blocks from a source, packs them and unpacks them. Blocks that are
  * stored stay as they are if they fit the type; other numbers are rounded to it. */
-#include "packing/scale_blocks.h"
 #include "weights/source.h"
 
 static void pack_blocks(const attn2c_piece *piece, const attn2c_scale_block *blocks, float *packed) {
@@ -68,9 +67,8 @@ static int read_view_blocks(const attn2c_source *source, int index, int64_t firs
   for (int v = 0; v < weight->view_count; v++) {
     const attn2c_view *view = &source->model->views[weight->first_view + v];
     int64_t rows;
-    const int status = attn2c_view_read_blocks(source->file, attn2c_source_of_view(source, view), view, first,
-                                               count, columns, blocks, &rows, message);
-    if (status) return status;
+    ATTN2C_TRY(attn2c_view_read_blocks(source->file, attn2c_source_of_view(source, view), view, first, count,
+                                       columns, blocks, &rows, message));
     covered += rows;
   }
   *found = covered == count;
@@ -141,8 +139,7 @@ static int read_blocks(attn2c_source *source, int index, int64_t first, int64_t 
   const int64_t columns = attn2c_elements(tensor) / tensor->shape[0];
   int found;
   attn2c_source_tell(source, index);
-  const int status = attn2c_source_stored_blocks(source, index, first, count, blocks, &found, message);
-  if (status) return status;
+  ATTN2C_TRY(attn2c_source_stored_blocks(source, index, first, count, blocks, &found, message));
   if (!found) return round_rows(source, index, first, count, columns, blocks, message);
   for (int64_t r = 0; r < count; r++)
     round_row(attn2c_facts_of(source->model->packings[index].type), NULL, importance_of(source->model, index),

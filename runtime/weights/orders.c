@@ -6,7 +6,6 @@ static const attn2c_tensor *tensor_of(const attn2c_descriptor *model, int weight
   return &model->tensors[model->weights[weight].tensor];
 }
 
-/* Draws an order. */
 static void draw(const attn2c_orders *orders, int64_t count, int32_t *inputs) {
   attn2c_random_integers(orders->seed, tensor_of(orders->model, orders->weight)->name, inputs, count, 0,
                          INT32_MAX);
@@ -38,12 +37,11 @@ static int read_order(attn2c_orders *orders, int weight, attn2c_message *message
 /* Checks that two weights have their inputs in the same order. */
 static int check_order(attn2c_orders *orders, int weight, int like, attn2c_message *message) {
   const attn2c_descriptor *model = orders->model;
-  int status = read_order(orders, weight, message);
-  if (status) return status;
+  ATTN2C_TRY(read_order(orders, weight, message));
   int32_t *own = orders->inputs;
   const int64_t count = attn2c_inputs_of_all(model, weight);
   orders->inputs = NULL;
-  status = read_order(orders, like, message);
+  int status = read_order(orders, like, message);
   const int is_same = !status && attn2c_inputs_of_all(model, like) == count &&
                       memcmp(own, orders->inputs, (size_t)count * sizeof *own) == 0;
   attn2c_free(own);

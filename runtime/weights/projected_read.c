@@ -43,8 +43,7 @@ static int read_head(attn2c_source *source, const attn2c_projected *of, int64_t 
                      int64_t count, const float *bias, float *buffer, float *values,
                      attn2c_message *message) {
   const int64_t inputs = attn2c_source_tensor(source, of->weight)->shape[1];
-  const int status = attn2c_source_read_plain(source, of->weight, head * width, width, buffer, message);
-  if (status) return status;
+  ATTN2C_TRY(attn2c_source_read_plain(source, of->weight, head * width, width, buffer, message));
   attn2c_projected_head(of, source->table, inputs, buffer, of->bias < 0 ? NULL : bias + head * width, width,
                         count, buffer + width * inputs, values);
   return ATTN2C_OK;
@@ -62,12 +61,11 @@ static int read_projected(attn2c_source *source, int index, int64_t first, int64
   if (first % rows != 0)
     return attn2c_fail(message, ATTN2C_USAGE, "%s: a constant can only be read as a whole, or by heads",
                        tensor->name);
-  int status = read_table(source, &of, message);
-  if (status) return status;
+  ATTN2C_TRY(read_table(source, &of, message));
   float *bias =
       attn2c_reserve((biases + (size_t)((2 * inputs + attn2c_projected_rows(&of)) * width)) * sizeof *bias);
   if (!bias) return attn2c_say_no_memory(message);
-  status = read_whole(source, of.bias, bias, message);
+  int status = read_whole(source, of.bias, bias, message);
   for (int64_t done = 0; done < count && !status; done += rows) {
     const int64_t some = count - done < rows ? count - done : rows;
     status = read_head(source, &of, (first + done) / rows, width, some, bias, bias + biases,

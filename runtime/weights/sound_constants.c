@@ -1,5 +1,4 @@
 /* sound_constants.c - computes the constants of log-mel spectra in double, from their definitions. */
-#include "base/readers.h"
 #include "weights/constants.h"
 
 #include <math.h>

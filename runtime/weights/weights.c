@@ -131,8 +131,7 @@ static int check_factors(attn2c_source *source, attn2c_message *message) {
   for (int i = 0; source->file && model->factors && i < model->weight_count; i++) {
     if (!model->factors[i].powers || model->factors[i].checksum == 0) continue;
     uint64_t sum;
-    const int status = sum_rows(source, i, &sum, message);
-    if (status) return status;
+    ATTN2C_TRY(sum_rows(source, i, &sum, message));
     if (sum == model->factors[i].checksum) continue;
     return attn2c_fail(message, ATTN2C_FORMAT,
                        "%s: the model's factors against outliers were calibrated with other weights; "
@@ -303,9 +302,8 @@ static int read_views(attn2c_source *source, int index, int64_t first, int64_t c
   const attn2c_weight *weight = &source->model->weights[index];
   for (int v = 0; v < weight->view_count; v++) {
     const attn2c_view *view = &source->model->views[weight->first_view + v];
-    const int status = attn2c_view_read(source->file, attn2c_source_of_view(source, view), view, first, count,
-                                        columns, values, &source->band, message);
-    if (status) return status;
+    ATTN2C_TRY(attn2c_view_read(source->file, attn2c_source_of_view(source, view), view, first, count,
+                                columns, values, &source->band, message));
   }
   return ATTN2C_OK;
 }

@@ -43,10 +43,6 @@ int attn2c_source_order(attn2c_source *source, int index, int32_t *inputs, attn2
  * file of a format that has them, or packed weights. Else *found is 0, and blocks may be overwritten. */
 int attn2c_source_stored_blocks(attn2c_source *source, int index, int64_t first, int64_t count,
                                 attn2c_scale_block *blocks, int *found, attn2c_message *message);
-/* Writes the rows of a weight whose packed type has scale blocks as blocks of that type. Stored blocks that
- * fit the type stay as they are; other numbers are rounded to it. */
-int attn2c_source_read_blocks(attn2c_source *source, int index, int64_t first, int64_t count,
-                              attn2c_scale_block *blocks, attn2c_message *message);
 /* Returns the packed weights that the source holds, for any variant; NULL for other sources. */
 attn2c_packed *attn2c_source_packed(const attn2c_source *source);
 /* Return the number, and (index < number) the names, of the file's tensors that the model does not use. */

@@ -10,7 +10,7 @@ local embed = {}
 local FORMS = { f32 = "packed", f16 = "stored" }
 local WIDE = { F32 = true, F64 = true }
 
-local function refuse(path, what) faults.raise("format", ("%s: %s"):format(path, what)) end
+local function refuse(path, ...) faults.raise("format", "%s: %s", path, faults.line(...)) end
 
 -- Returns the one file of a checkpoint, whose tensors take fewer bytes than packed ones.
 local function narrow_file(path)
@@ -47,7 +47,7 @@ function embed.find(asked, given, own)
   end
   local path = given or own
   if not path or path == "" then
-    faults.raise("usage", ("--embed=%s: --weights FILE is needed, too"):format(asked))
+    faults.raise("usage", "--embed=%s: --weights FILE is needed, too", asked)
   end
   if form == "stored" then path = narrow_file(path) end
   return { embed = form, weights = absolute(path) }

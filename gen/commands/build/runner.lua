@@ -39,7 +39,7 @@ local function link_sources(self, job, work)
   if job.from ~= "model" then return end
   for _, name in ipairs { job.source, table.unpack(self.links or {}) } do
     local made, message = uv.fs_symlink(self.folders.model .. "/" .. name, work .. "/" .. name)
-    if not made then faults.raise("io", ("cannot link %s into %s: %s"):format(name, work, message)) end
+    if not made then faults.raise("io", "cannot link %s into %s: %s", name, work, message) end
   end
 end
 
@@ -119,9 +119,7 @@ local function step(self, active)
   local folder = job.from == "runtime" and self.folders.runtime or active.work
   local child, message = process.start { words = words, folder = folder, gather = "all",
     environment = job.environment }
-  if not child then
-    faults.raise("io", ("cannot compile %s: %s: %s"):format(job.source or job.name, words[1], message))
-  end
+  if not child then faults.raise("io", "cannot compile %s: %s: %s", job.source or job.name, words[1], message) end
   active.child = child
 end
 
@@ -154,8 +152,8 @@ local function check_written(self, active)
   local begins = job.is_object and systems[self.toolchain.system].object or ""
   if handle and (handle:read(#begins) or "") == begins then return end
   local words = recipe.words(job.commands[active.at], meanings(self, job, active.work))
-  faults.raise("io", ("cannot compile %s: %s wrote no %s; CC must be a C compiler, and ATTN2C_CFLAGS must not change "
-    .. "what it writes"):format(job.source or job.name, words[1], job.is_object and "object" or job.name))
+  faults.raise("io", "cannot compile %s: %s wrote no %s; CC must be a C compiler, and ATTN2C_CFLAGS must not change "
+    .. "what it writes", job.source or job.name, words[1], job.is_object and "object" or job.name)
 end
 
 -- Continues an active job whose command has ended. Returns false once the job is done.
@@ -170,7 +168,7 @@ local function go_on(self, active)
     local said = child.errors .. child.output ~= "" and "what the compiler said is above"
       or child.signal ~= 0 and ("the compiler said nothing and was ended by signal %d"):format(child.signal)
       or ("the compiler said nothing and ended with status %d"):format(child.code)
-    faults.raise("io", ("cannot compile %s: %s"):format(job.source or job.name, said))
+    faults.raise("io", "cannot compile %s: %s", job.source or job.name, said)
   end
   if active.at < #job.commands then
     step(self, active)

@@ -74,9 +74,9 @@ local function asks_for_mpi(given)
       local child = process.run { words = { path, option, "--", name }, gather = "all" }
       if child.code == 0 then return common_words.list(child.output) end
     end
-    if given then faults.raise("io", ("ATTN2C_MPI: pkg-config knows no %s"):format(faults.quote(given))) end
-    return faults.raise("io", ("ranks need MPI, but pkg-config knows no %s: install pkg-config, and libopenmpi-dev or "
-      .. "libmpich-dev"):format(table.concat(names, " and no ")))
+    if given then faults.raise("io", "ATTN2C_MPI: pkg-config knows no %s", faults.quote(given)) end
+    return faults.raise("io", "ranks need MPI, but pkg-config knows no %s: install pkg-config, and libopenmpi-dev or "
+      .. "libmpich-dev", table.concat(names, " and no "))
   end
   return function(option)
     known[option] = known[option] or ask(option)
@@ -105,8 +105,8 @@ function toolchain.new(environment)
   if #self.compiler == 0 then self.compiler = { prefix ~= "" and prefix .. "gcc" or "cc" } end
   local path = found(self.compiler[1])
   if lfs.attributes(path, "mode") ~= "file" then
-    faults.raise("io", ("cannot compile: there is no compiler %s (%s)"):format(self.compiler[1],
-      environment("CC") and "CC" or prefix ~= "" and "CROSS" or "CC"))
+    faults.raise("io", "cannot compile: there is no compiler %s (%s)", self.compiler[1],
+      environment("CC") and "CC" or prefix ~= "" and "CROSS" or "CC")
   end
   self.compiler[1] = path
   local function asked(word)

@@ -25,10 +25,10 @@ end
 --- Returns the text of a file. Faults: io, format.
 function pieces.read(path)
   local text = files.read_asked(path, "--text-file: ")
-  if not text:find("%S") then faults.raise("format", ("--text-file: %s: has no text"):format(path)) end
+  if not text:find("%S") then faults.raise("format", "--text-file: %s: has no text", path) end
   local zero = text:find("\0", 1, true)
   if zero then
-    faults.raise("format", ("--text-file: %s: byte %d is 0, which is not text"):format(path, zero))
+    faults.raise("format", "--text-file: %s: byte %d is 0, which is not text", path, zero)
   end
   return text
 end

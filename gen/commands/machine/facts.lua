@@ -167,7 +167,7 @@ function facts.get(root, again, say, environment, run)
   say("the facts of this machine are not kept: " .. at.reason)
   local temporary = ("%s/attn2c-%d"):format(scratch.top(environment or os.getenv), libuv.getuid())
   local folder, reason = store.private_folder(temporary)
-  if not folder then faults.raise("io", ("cannot use %s, which %s"):format(temporary, reason)) end
+  if not folder then faults.raise("io", "cannot use %s, which %s", temporary, reason) end
   local value = measured(root, at, folder, run)
   lfs.rmdir(folder) -- stays if another process measures there
   return value, at.processor, true

@@ -15,7 +15,6 @@ local measure = {}
 local SOURCES = { "tools/machine.c", "base/attn2c.c", "base/utf8.c", "system/linux.c", "measure/bandwidth.c",
   "measure/levels.c", "measure/timing.c", "model/balance.c", "model/team.c" }
 
---- Returns the values of rates.c.in for a target.
 function measure.values(target)
   local values = { target = target.name, has_tiles = target.has_tiles or false, types = {}, includes = {} }
   local seen = {}
@@ -48,7 +47,7 @@ end
 local function start(compiler, root, words)
   local all = { compiler, "-std=c11", "-w", "-iquote", root .. "/runtime", table.unpack(words) }
   local child, message = process.start { words = all, gather = "all" }
-  return child or faults.raise("machine", ("cannot start %s: %s"):format(compiler, message))
+  return child or faults.raise("machine", "cannot start %s: %s", compiler, message)
 end
 
 local function finish(list)

@@ -26,7 +26,7 @@ end
 local function start(words, count)
   local list, environment = ranks.start(count, emulator.words(words))
   local child, message = process.start { words = list, environment = environment, gather = "output" }
-  if not child then faults.raise("io", ("cannot start %s: %s"):format(words[1], message)) end
+  if not child then faults.raise("io", "cannot start %s: %s", words[1], message) end
   return child
 end
 

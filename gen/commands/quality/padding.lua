@@ -35,7 +35,7 @@ local function told_by(list, given, renamed, past)
     local path = given[renamed[each.member] or each.member]
     if path then
       local numbers, wrong = arrays.integers(files.read(path) or "")
-      if not numbers then faults.raise("format", ("%s: %s"):format(path, wrong)) end
+      if not numbers then faults.raise("format", "%s: %s", path, wrong) end
       local values, width = numbers.values, numbers.shape[2]
       if each.counts then return function(b, row) return row >= (values[b + 1] or math.huge) end end
       return function(b, row)

@@ -60,7 +60,6 @@ function samples.from_file(arguments, folder)
   return setmetatable({ text = list }, { __index = arguments })
 end
 
--- Returns the first lines of a file.
 local function first_lines(text, count)
   local lines = {}
   for line in text:gmatch("[^\n]*\n?") do

@@ -120,7 +120,6 @@ local function words_of(arguments, variant, made, outputs, folder)
   return list
 end
 
--- Runs a program, which writes arrays.
 local function run(tools, program, list)
   local code = tools.run(program, list, "output")
   if code ~= 0 then faults.pass_on(program, code) end
@@ -223,8 +222,7 @@ local function check_pictures(folder, names)
     local mode = lfs.attributes(path, "mode")
     local begins = mode == "file" and files.read_some(path, 80) or ""
     if mode and begins ~= "" and not begins:match(PICTURE) then
-      faults.raise("usage", ("--attention: %s exists and is not a picture of attn2c report; it would be lost"):format(
-        path))
+      faults.raise("usage", "--attention: %s exists and is not a picture of attn2c report; it would be lost", path)
     end
   end
 end

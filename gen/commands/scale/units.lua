@@ -12,8 +12,8 @@ local function read(option, text, factors, example)
   local number, unit = text:match("^%s*([%d.]+)%s*(%S+)%s*$")
   local value, factor = tonumber(number), factors[unit or ""]
   if value and factor and value > 0 and value < 1e9 then return value * factor end
-  return faults.raise("usage", ("%s: %s; a number with its unit is expected, such as %s"):format(option,
-    faults.quote(text), example))
+  return faults.raise("usage", "%s: %s; a number with its unit is expected, such as %s", option, faults.quote(text),
+    example)
 end
 
 --- Returns the microseconds of a word. Faults: usage.

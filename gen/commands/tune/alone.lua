@@ -70,7 +70,7 @@ local function seconds() return uv.hrtime() / 1e9 end
 
 local function started(words_of)
   local child, message = process.start { words = words_of, gather = "all" }
-  return child or faults.raise("io", ("cannot start %s: %s"):format(words_of[1], message))
+  return child or faults.raise("io", "cannot start %s: %s", words_of[1], message)
 end
 
 -- True if a compiler has ended well.

@@ -37,7 +37,6 @@ local function fixed_of(entry, weight)
   return fixed
 end
 
--- Appends the ops of a fusion.
 local function add_ops(list, fusion)
   list[#list + 1] = fusion.leading
   common_words.append(list, fusion.epilogue, fusion.ends)
@@ -140,7 +139,7 @@ function measure.run(built, options)
   local length = tokens.is_open and math.min(tokens.most, math.max(spec.least, usual))
   if length then common_words.append(command, { "--length", ("%d"):format(length) }) end
   local child = process.run { gather = "output", words = command }
-  if child.signal ~= 0 then faults.raise("machine", ("%s was ended by signal %d"):format(program, child.signal)) end
+  if child.signal ~= 0 then faults.raise("machine", "%s was ended by signal %d", program, child.signal) end
   for kind, number in pairs(faults.code) do
     if child.code == number then faults.raise(kind, program .. ": not timed: its message is above") end
   end

@@ -33,18 +33,18 @@ end
 --- Refuses a version that is not in the canonical form of PEP 440.
 function metadata.check_version(text)
   if metadata.is_version(text) then return end
-  faults.raise("usage", ("--version: %s, but a version in the canonical form of PEP 440 is expected: 1.0, 1.0.2, "
-    .. "2.0rc1, 1.0.post1, 1.0.dev3, 1.0+cpu"):format(faults.quote(text)))
+  faults.raise("usage", "--version: %s, but a version in the canonical form of PEP 440 is expected: 1.0, 1.0.2, "
+    .. "2.0rc1, 1.0.post1, 1.0.dev3, 1.0+cpu", faults.quote(text))
 end
 
 --- Refuses the name of a model that cannot be that of a package and of its distribution.
 function metadata.check_name(name)
   if reserved_python.module(name) ~= name then
-    faults.raise("usage", ("name: %s is a word or a module of Python, or a package that wheels need; name=OTHER names "
-      .. "the package"):format(faults.quote(name)))
+    faults.raise("usage", "name: %s is a word or a module of Python, or a package that wheels need; name=OTHER names "
+      .. "the package", faults.quote(name))
   elseif not name:match("^%a[%w_]*$") or name:match("_$") then
-    faults.raise("usage", ("name: %s, but the name of a wheel begins with a letter and ends with a letter or digit; "
-      .. "name=OTHER names the package"):format(faults.quote(name)))
+    faults.raise("usage", "name: %s, but the name of a wheel begins with a letter and ends with a letter or digit; "
+      .. "name=OTHER names the package", faults.quote(name))
   end
 end
 

@@ -89,7 +89,6 @@ function Reader:operand(operand, step)
     .. (is_own and "own" or "")
 end
 
--- Returns a step as text.
 function Reader:step(step)
   local node = operands.alike(self.tree, step)
   if not node then return words.plain_members(step, of_origin) end

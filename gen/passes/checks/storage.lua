@@ -5,7 +5,6 @@ local expect = require("passes.checks.expect")
 local forms = require("data.storage")
 local types = require("data.types")
 
--- Returns the region of each op.
 local function regions_of_ops(state)
   local region_of = {}
   for region in all_regions(state.plan.segments) do each_op(region, function(op) region_of[op] = region end) end

@@ -24,9 +24,9 @@ end
 function budget.hold(state, steps)
   local most = state.spec.max_lines
   if steps <= most then return end
-  faults.raise("usage", ("%s: max_lines: the model unrolls to some %s steps, and the budget is %s; " ..
-    "raise max_lines, or take fewer layers, a shorter seq or a smaller d_model"):format(state.file,
-    words.thousands(steps), words.thousands(most)))
+  faults.raise("usage", "%s: max_lines: the model unrolls to some %s steps, and the budget is %s; "
+    .. "raise max_lines, or take fewer layers, a shorter seq or a smaller d_model", state.file, words.thousands(steps),
+    words.thousands(most))
 end
 
 return budget

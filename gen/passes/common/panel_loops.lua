@@ -3,7 +3,6 @@
 -- panel. From one panel to the next an operand moves by its term `panel`, and its unit is the next one.
 local panel_loops = {}
 
---- Returns the number of panels that a step is for.
 function panel_loops.count(step) return step.panels and step.panels.count or 1 end
 
 --- Returns the bytes by which an operand moves from panel to panel.

@@ -41,12 +41,12 @@ end
 -- Refuses a model whose tokens are others.
 local function check_draft(state, other)
   local own, its = state.tokenizer, other.tokenizer
-  local function refuse(what) faults.raise("usage", ("%s: draft: %s %s"):format(state.file, other.file, what)) end
+  local function refuse(...) faults.raise("usage", "%s: draft: %s %s", state.file, other.file, faults.line(...)) end
   if not other.spec.context then refuse("does not continue sequences") end
   if other.spec.memory then refuse("has an encoder") end
   if not own ~= not its or own and own.tables ~= its.tables then refuse("has another tokenizer") end
   if not own and state.spec.input.vocab ~= other.spec.input.vocab then
-    refuse(("has %d tokens, but %d are expected"):format(other.spec.input.vocab, state.spec.input.vocab))
+    refuse("has %d tokens, but %d are expected", other.spec.input.vocab, state.spec.input.vocab)
   end
 end
 
@@ -54,11 +54,11 @@ end
 function texts.check(state, other)
   if state.spec.draft then return check_draft(state, other) end
   local own, width = width_of(state), width_of(other)
-  local function refuse(what) faults.raise("usage", ("%s: texts: %s %s"):format(state.file, other.file, what)) end
+  local function refuse(...) faults.raise("usage", "%s: texts: %s %s", state.file, other.file, faults.line(...)) end
   if not own then faults.raise("usage", state.file .. ": texts: goes with models whose answer is an embedding") end
   if not other.tokenizer then refuse("takes no text: it has no tokenizer") end
   if not width then refuse("gives no embedding of a text") end
-  if width ~= own then refuse(("embeds in %d numbers, but pictures have %d"):format(width, own)) end
+  if width ~= own then refuse("embeds in %d numbers, but pictures have %d", width, own) end
   if other.spec.name == state.spec.name then refuse("has the same name, " .. faults.quote(other.spec.name)) end
 end
 

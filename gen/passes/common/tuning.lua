@@ -97,12 +97,10 @@ local function parse_choice(text, refuse)
   for name, value in (text .. " "):gmatch("(%S+) (%S+) ") do
     local parameter = words.set(tuning.names)[name] and targets.parameters[name]
     if not parameter then
-      refuse(("no parameter %s; there are %s"):format(faults.quote(name), table.concat(tuning.names, ", ")))
+      refuse("no parameter %s; there are %s", faults.quote(name), table.concat(tuning.names, ", "))
     end
     choice[name] = number_or_word(parameter, value)
-    if not choice[name] then
-      refuse(("%s %s, but %s is allowed"):format(name, faults.quote(value), allowed(parameter)))
-    end
+    if not choice[name] then refuse("%s %s, but %s is allowed", name, faults.quote(value), allowed(parameter)) end
   end
   for _, name in ipairs(tuning.names) do if not choice[name] then refuse(name .. " is missing") end end
   if choice_text(choice) ~= text then
@@ -114,7 +112,7 @@ end
 --- Reads a text that tuning.text wrote; `place` names it. Faults: format, one line.
 function tuning.parse(text, place)
   local number = 0
-  local function refuse(message) faults.raise("format", ("%s: line %d: %s"):format(place, number, message)) end
+  local function refuse(...) faults.raise("format", "%s: line %d: %s", place, number, faults.line(...)) end
   local set = { choices = {} }
   for line in (text:gsub("\n$", "") .. "\n"):gmatch("([^\n]*)\n") do
     number = number + 1
@@ -122,8 +120,7 @@ function tuning.parse(text, place)
       local format, target, machine = line:match(first_line)
       if not format then refuse(faults.quote(line) .. ", but \"attn2c tuning FORMAT TARGET MACHINE\" is expected") end
       if format ~= tostring(tuning.FORMAT) then
-        refuse(("format %s, but %d is allowed: delete the file, and tune again"):format(format:sub(1, 20),
-          tuning.FORMAT))
+        refuse("format %s, but %d is allowed: delete the file, and tune again", format:sub(1, 20), tuning.FORMAT)
       end
       if not targets.by_name[target] then refuse("no target " .. faults.quote(target)) end
       set.target, set.machine = target, machine
@@ -137,8 +134,7 @@ function tuning.parse(text, place)
       if set.choices[key] then refuse("a second line for " .. faults.quote(key)) end
       set.choices[key] = parse_choice(parameters, refuse)
       if set.choices[key].kernels == "libxsmm" and not targets.by_name[set.target].has_libxsmm then
-        refuse(("kernels \"libxsmm\", which goes with the targets %s, not with %s"):format(targets.with_libxsmm(),
-          set.target))
+        refuse("kernels \"libxsmm\", which goes with the targets %s, not with %s", targets.with_libxsmm(), set.target)
       end
       set.choices[key].gflops, set.choices[key].rule_gflops = gflops, rule
       set.choices[key].is_disturbed = mark == DISTURBED or nil
@@ -151,10 +147,10 @@ end
 function tuning.read(path)
   local text, message = files.read_some(path, MOST_BYTES + 1)
   if not text then
-    if message then faults.raise("io", ("%s: %s"):format(path, message)) end
+    if message then faults.raise("io", "%s: %s", path, message) end
     return nil
   end
-  if #text > MOST_BYTES then faults.raise("format", ("%s: more than %d bytes"):format(path, MOST_BYTES)) end
+  if #text > MOST_BYTES then faults.raise("format", "%s: more than %d bytes", path, MOST_BYTES) end
   local set = tuning.parse(text, path)
   set.hash = hash.text(text)
   return set
@@ -166,7 +162,7 @@ function tuning.given(asked)
   if not asked or asked.set then return asked end
   local set = tuning.read(asked.file)
   if set then return { set = set, file = asked.file, asked = asked.asked } end
-  if asked.asked then faults.raise("io", ("cannot read %s"):format(asked.file)) end
+  if asked.asked then faults.raise("io", "cannot read %s", asked.file) end
   return nil
 end
 

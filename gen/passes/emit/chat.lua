@@ -25,7 +25,6 @@ end
 
 local function word_of(text) return ("{%s, %d}"):format(c.string(text), #text) end
 
---- Returns the values of the template.
 function emit_chat.values(chat)
   local made = { chat_file = c.comment(terminal.safe(chat.file:match("[^/]*$"))), words = {}, steps = {}, reals = {},
     parameters = chat.parameters, macros = {}, tokens = {}, slots = chat.slots, word_count = #chat.words }

@@ -172,7 +172,6 @@ local function weight_rows(weights, suffix)
   return rows, views, stored
 end
 
--- Returns the rows of one entry.
 local function entry_of(state, index_of, lists, list_of, suffix)
   local entry, own = state.graph.entry, index_of[state]
   local function number_of(name) return own[name] end

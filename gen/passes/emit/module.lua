@@ -24,7 +24,6 @@ local function literal(value)
   return '"' .. table.concat(parts) .. '"'
 end
 
--- Returns a Python tuple.
 local function tuple(sizes)
   local parts = words.map(sizes, literal)
   return "(" .. table.concat(parts, ", ") .. (#parts == 1 and ",)" or ")")

@@ -14,7 +14,6 @@ end
 --- Returns the side of the patches that a stage of rows of patches reads, or false for another stage.
 function emit_picture.patch(stage) return stage.grid and math.tointeger((stage.from // 3) ^ 0.5) or false end
 
---- Returns the values of the template.
 function emit_picture.values(state)
   local spec, answer = state.spec, state.primary.graph.answer
   local given, image = spec.pictures, state.entries[1].spec.input -- the first entry reads pictures

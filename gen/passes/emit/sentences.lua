@@ -63,7 +63,6 @@ function sentences.product(step, calls)
     .. (calls and "\n * by " .. libxsmm.text(calls) or "")
 end
 
---- Returns the comment of a panel loop.
 function sentences.panel_loop(each)
   local k = operands.named(each.calls[1].step.kernel)
   local m = each.count * k.m

@@ -25,7 +25,6 @@ local function samples_of(sound, rows)
   return (sound.samples or sound.centre) and 1 or least, most
 end
 
---- Returns the values of the template.
 function emit_facts.values(state)
   local spec, answer = state.spec, state.primary.graph.answer
   local sound, least_samples, most_samples = spec.sound, false, false

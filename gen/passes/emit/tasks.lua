@@ -55,7 +55,6 @@ local function entry_of(state)
   return of[takes][kind]
 end
 
---- Returns the names of a module's functions.
 function emit_tasks.names(state)
   local entry = entry_of(state)
   return entry and entry[2] or {}

@@ -62,7 +62,6 @@ local function span_rows(spec, answer, tokens)
     (".marks = %d,"):format(answer.inputs.marks), (".labels = %d,"):format(answer.third) }
 end
 
---- Returns the values of the template.
 function emit_text.values(state)
   local tokenizer, answer = state.tokenizer, state.primary.graph.answer
   local inputs, labels = answer.inputs, words.map(state.spec.labels or {}, c.string)

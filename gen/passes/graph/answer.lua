@@ -23,7 +23,7 @@ local function check_dimensions(spec, kind, width)
   if kind ~= "EMBEDDING" then
     faults.raise("usage", "dimensions: goes with models that give an embedding of a text")
   elseif count > width then
-    faults.raise("usage", ("dimensions: %d, but the embedding has %d numbers"):format(count, width))
+    faults.raise("usage", "dimensions: %d, but the embedding has %d numbers", count, width)
   end
 end
 

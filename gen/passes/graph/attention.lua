@@ -65,7 +65,6 @@ local function distances(self, path)
     distance = spec.t5_distance, sees_both = not spec.mask.causal }, first, count)
 end
 
--- True if the mask of some layer has a word.
 local function have_mask(spec, word)
   return words.any(spec.each or { spec }, function(each) return each.mask[word] end)
 end

@@ -38,8 +38,8 @@ local function powers_of(text, refuse)
   for word in text:gmatch("[^ ]+") do
     local power = #word <= 4 and word:match("^-?%d+$") and math.tointeger(tonumber(word))
     if not power or math.abs(power) > factors.MOST then
-      refuse(("power %s, but an integer from -%d to %d is allowed"):format(faults.quote(word:sub(1, 40)), factors.MOST,
-        factors.MOST))
+      refuse("power %s, but an integer from -%d to %d is allowed", faults.quote(word:sub(1, 40)), factors.MOST,
+        factors.MOST)
     end
     powers[#powers + 1] = power
   end
@@ -51,8 +51,8 @@ local function each_product(list, refuse, add)
   for word in list:gmatch("[^ ]+") do
     local product, checksum = word:match("^([%w_.]+)=(%x+)$")
     if not product or #checksum ~= CHECKSUM_DIGITS then
-      refuse(("%s, but PRODUCT=CHECKSUM is expected, with %d hexadecimal digits"):format(faults.quote(word:sub(1, 40)),
-        CHECKSUM_DIGITS))
+      refuse("%s, but PRODUCT=CHECKSUM is expected, with %d hexadecimal digits", faults.quote(word:sub(1, 40)),
+        CHECKSUM_DIGITS)
     end
     add(product, math.tointeger(tonumber("0x" .. checksum)))
   end
@@ -62,7 +62,7 @@ end
 --- checksum } of the importance of inputs. `place` names it in faults: format, one line.
 function factors.parse(text, place)
   local number, count, of, checksums, weighed = 0, "", {}, {}, {}
-  local function refuse(message) faults.raise("format", ("%s: line %d: %s"):format(place, number, message)) end
+  local function refuse(...) faults.raise("format", "%s: line %d: %s", place, number, faults.line(...)) end
   for line in (text:gsub("\n$", "") .. "\n"):gmatch("([^\n]*)\n") do
     number = number + 1
     local shown = faults.quote(line:sub(1, 60))
@@ -71,7 +71,7 @@ function factors.parse(text, place)
       format, count = line:match("^attn2c factors (%d+) ?(%d*)$") -- older files have no count
       if not format then refuse(shown .. ", but \"attn2c factors FORMAT\" is expected") end
       if format ~= tostring(factors.FORMAT) then
-        refuse(("format %s, but %d is allowed: calibrate again"):format(format:sub(1, 20), factors.FORMAT))
+        refuse("format %s, but %d is allowed: calibrate again", format:sub(1, 20), factors.FORMAT)
       end
     else
       local weighs, rest = line:match("^(weigh )(.*)$")
@@ -86,7 +86,7 @@ function factors.parse(text, place)
     end
   end
   if count ~= "" and (count ~= tostring(number - 1) or text:sub(-1) ~= "\n") then
-    refuse(("is the last, but line 1 says that %s follow it: the file was cut"):format(count:sub(1, 20)))
+    refuse("is the last, but line 1 says that %s follow it: the file was cut", count:sub(1, 20))
   end
   return of, checksums, weighed
 end
@@ -98,10 +98,10 @@ function factors.given(asked)
   if not asked then return nil end
   local text, message = files.read_some(asked.file, MOST_BYTES + 1)
   if not text then
-    if message or asked.asked then faults.raise("io", ("%s: %s"):format(asked.file, message or "is not there")) end
+    if message or asked.asked then faults.raise("io", "%s: %s", asked.file, message or "is not there") end
     return nil
   end
-  if #text > MOST_BYTES then faults.raise("format", ("%s: more than %d bytes"):format(asked.file, MOST_BYTES)) end
+  if #text > MOST_BYTES then faults.raise("format", "%s: more than %d bytes", asked.file, MOST_BYTES) end
   local of, checksums, weighed = factors.parse(text, asked.file)
   return { of = of, checksums = checksums, weighed = weighed, file = asked.file, asked = asked.asked,
     hash = hash.text(text) }

@@ -93,12 +93,12 @@ local function powers_of(group, given)
   for _, product in ipairs(group.products) do
     local other = given.of[product]
     if powers and other and #other ~= group.width then
-      faults.raise("usage", ("%s: %s has %d inputs, but %d factors; calibrate again, or --factors=none"):format(
-        given.file, product, group.width, #other))
+      faults.raise("usage", "%s: %s has %d inputs, but %d factors; calibrate again, or --factors=none", given.file,
+        product, group.width, #other)
     end
     if (powers and table.concat(powers, " ")) ~= (other and table.concat(other, " ")) then
-      faults.raise("usage", ("%s: %s and %s read the same numbers, but their factors differ; calibrate again, or "
-        .. "--factors=none"):format(given.file, group.products[1], product))
+      faults.raise("usage", "%s: %s and %s read the same numbers, but their factors differ; calibrate again, or "
+        .. "--factors=none", given.file, group.products[1], product)
     end
   end
   return powers
@@ -113,8 +113,8 @@ local function check_known(self, given)
   for _, of in ipairs { given.of, given.weighed } do
     for _, product in ipairs(words.sorted_keys(of)) do
       if not known[product] then
-        faults.raise("usage", ("%s: the model has no product %s; calibrate again, or --factors=none"):format(given.file,
-          product))
+        faults.raise("usage", "%s: the model has no product %s; calibrate again, or --factors=none", given.file,
+          product)
       end
     end
   end
@@ -131,8 +131,8 @@ function smoothing.apply(self, given)
   local groups, count, folded = smoothing.groups(entry), 0, 0
   if #groups + #importance.groups(entry) == 0 then
     if given.asked then
-      faults.raise("usage", ("%s: no product is of %s (key precision), nor of 4 bits (key weights) without an order of "
-        .. "inputs; others take no factors"):format(given.file, precision.with_factors))
+      faults.raise("usage", "%s: no product is of %s (key precision), nor of 4 bits (key weights) without an order of "
+        .. "inputs; others take no factors", given.file, precision.with_factors)
     end
     return nil
   end

@@ -17,7 +17,6 @@ local names = { weight = "own", arena = "x", private = "q", state = "pages" }
 -- Fields of a step that say where it is from.
 local of_origin = words.set { "op", "unit", "block", "task" }
 
---- Returns a loop as text.
 function shared.loop_text(step) return words.plain_members(step, of_origin) end
 
 local function terms_text(operand)

@@ -6,7 +6,6 @@ local keys = require("passes.lower.keys")
 
 local buffer_of = address.buffer_of
 
--- Adds the buffer of packed keys or values.
 local function add_packed(buffers, storage, sequences, private)
   local place = forms.packed(storage)
   buffers[storage.buffer] = buffer_of(storage.type, sequences * place.sequence(storage), place.pitch(storage),

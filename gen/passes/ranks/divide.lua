@@ -42,8 +42,8 @@ function Divider:heads(path, what, width)
   local heads, units = heads_of(stack, own, width)
   local queries, keys = divisions.heads(heads, units, self.ranks)
   if not queries or (self.ranks > units and stack.distances) then
-    faults.raise("usage", ("%s: ranks: %d, but %s has %d heads of keys; give at most that number"):format(self.file,
-      self.ranks, path:match("^(.*)%.[^.]*$"), units))
+    faults.raise("usage", "%s: ranks: %d, but %s has %d heads of keys; give at most that number", self.file, self.ranks,
+      path:match("^(.*)%.[^.]*$"), units)
   end
   local of = what == "q" and queries or keys
   return divisions.times(of, width // of[#of])
@@ -59,14 +59,14 @@ end
 function widths.inner(self, op)
   local width = op.result.shape[#op.result.shape]
   if width < self.ranks then
-    faults.raise("usage", ("%s: ranks: %d, but %s has %d columns; give at most that number"):format(self.file,
-      self.ranks, op.result.name, width))
+    faults.raise("usage", "%s: ranks: %d, but %s has %d columns; give at most that number", self.file, self.ranks,
+      op.result.name, width)
   end
   local unit = self.spec.weights and scale_blocks.together(self.spec.weights) or divisions.unit(width, self.ranks)
   local units = (width + unit - 1) // unit
   if units < self.ranks then
-    faults.raise("usage", ("%s: ranks: %d, but the %d columns of %s are %d blocks of %d, which stay whole; give at "
-      .. "most that number"):format(self.file, self.ranks, width, op.result.name, units, unit))
+    faults.raise("usage", "%s: ranks: %d, but the %d columns of %s are %d blocks of %d, which stay whole; give at "
+      .. "most that number", self.file, self.ranks, width, op.result.name, units, unit)
   end
   return divisions.even(width, self.ranks, unit)
 end
@@ -74,8 +74,8 @@ end
 -- Divides rows of a table, or outputs that are rows of one.
 local function rows_of(self, count)
   if count < self.ranks then
-    faults.raise("usage", ("%s: ranks: %d, but the vocabulary has %d tokens; give at most that number"):format(
-      self.file, self.ranks, count))
+    faults.raise("usage", "%s: ranks: %d, but the vocabulary has %d tokens; give at most that number", self.file,
+      self.ranks, count)
   end
   return divisions.even(count, self.ranks, divisions.unit(count, self.ranks))
 end

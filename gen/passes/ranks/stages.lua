@@ -59,8 +59,8 @@ end
 function stages.of_layers(graph, count, file)
   local layers, bytes = layers_of(graph)
   if #layers < count then
-    faults.raise("usage", ("%s: stages: %d, but the model has %d layer%s; give at most that number"):format(file,
-      count, #layers, #layers == 1 and "" or "s"))
+    faults.raise("usage", "%s: stages: %d, but the model has %d layer%s; give at most that number", file, count,
+      #layers, #layers == 1 and "" or "s")
   end
   local sizes, of = {}, {}
   for i, layer in ipairs(layers) do sizes[i] = bytes[layer] end

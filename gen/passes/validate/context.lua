@@ -72,18 +72,17 @@ function context.resolve(say, spec)
   local by_part = spec.precision.by_part
   local multiplied = precision.cache_bits(spec.cache) and "f32" or spec.cache -- the type of the attention's products
   if spec.cache and by_part.attention and by_part.attention ~= multiplied then
-    say("cache", ("%s, but precision says attention = \"%s\"; %s"):format(spec.cache, by_part.attention,
-      spec.cache == multiplied and "both are one choice" or "with integers an attention is f32"))
+    say("cache", "%s, but precision says attention = \"%s\"; %s", spec.cache, by_part.attention,
+      spec.cache == multiplied and "both are one choice" or "with integers an attention is f32")
   end
   for i, id in ipairs(spec.generation and spec.generation.stop or {}) do
     if id >= (spec.input.vocab or 0) then
-      say(("generation.stop.%d"):format(i), ("%d, but the model's tokens are 0 to %d"):format(id, spec.input.vocab - 1))
+      say(("generation.stop.%d"):format(i), "%d, but the model's tokens are 0 to %d", id, spec.input.vocab - 1)
     end
   end
   spec.sequences, spec.chunk = spec.sequences or 1, spec.chunk or 256
   if spec.sequences > spec.context then -- a call has the rows of a token of each
-    say("sequences", ("%d, but a context of %d tokens takes at most %d"):format(spec.sequences, spec.context,
-      spec.context))
+    say("sequences", "%d, but a context of %d tokens takes at most %d", spec.sequences, spec.context, spec.context)
   end
   spec.call_rows = math.min(spec.context, math.max(spec.chunk, spec.sequences))
   by_part.attention = multiplied or by_part.attention

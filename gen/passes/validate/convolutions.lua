@@ -12,8 +12,7 @@ local function check_rows(say, spec, key, what)
   if spec.input.stage == "qkv" then say(key, what .. "does not go with input = qkv()") end
   for _, array in ipairs(masks.arrays) do
     if spec.mask and spec.mask[array.word] then
-      say(key, ("%sdoes not go with mask = \"%s\": give \"padding\", whose lengths say where rows end"):format(what,
-        array.word))
+      say(key, "%sdoes not go with mask = \"%s\": give \"padding\", whose lengths say where rows end", what, array.word)
     end
   end
 end
@@ -22,7 +21,7 @@ end
 local function check_after(say, spec)
   local kernel = spec.conv_kernel
   if not kernel then return end
-  if kernel % 2 == 0 then say("conv_kernel", ("%d, but an odd number is allowed"):format(kernel)) end
+  if kernel % 2 == 0 then say("conv_kernel", "%d, but an odd number is allowed", kernel) end
   if spec.norm == "none" then say("conv_kernel", "goes with a norm, not with norm = \"none\"") end
   check_rows(say, spec, "conv_kernel", "")
 end
@@ -60,8 +59,7 @@ function convolutions.check(say, spec)
   local groups, own = spec.position_groups, spec.input.stage == "tokens" and spec.input.width
   local width = own or spec.d_model
   if groups and width and width % groups ~= 0 then
-    say("position_groups", ("%d, which does not divide %s %d"):format(groups, own and "input.width" or "d_model",
-      width))
+    say("position_groups", "%d, which does not divide %s %d", groups, own and "input.width" or "d_model", width)
   end
   check_rows(say, spec, "positions", "convolution ")
 end

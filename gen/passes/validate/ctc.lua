@@ -18,7 +18,7 @@ function ctc.check(say, spec)
   if not spec.labels then
     say("ctc", "goes with labels, which name the tokens")
   elseif spec.ctc.blank and spec.ctc.blank >= #spec.labels then
-    say("ctc.blank", ("%d, but a token from 0 to %d is allowed"):format(spec.ctc.blank, #spec.labels - 1))
+    say("ctc.blank", "%d, but a token from 0 to %d is allowed", spec.ctc.blank, #spec.labels - 1)
   end
   if spec.tokenizer then say("ctc", "does not go with a tokenizer") end
 end

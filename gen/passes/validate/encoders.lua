@@ -59,7 +59,7 @@ function encoders.entry(say, spec)
   for key, value in pairs(spec) do if shared[key] then encode[key] = value end end
   for key, value in pairs(encoder) do encode[key] = value end
   -- Keys that hold for the model, too, were reported for it.
-  local function say_encoder(key, message) return not shared[key:match("^[^.]+")] and say("memory." .. key, message) end
+  local function say_encoder(key, ...) return not shared[key:match("^[^.]+")] and say("memory." .. key, ...) end
   if encoder.head_mask.kind ~= "none" then say("memory.head_mask", "factors of heads do not go with a context") end
   if spec.processes then
     say((spec.ranks or 1) > 1 and "ranks" or "stages", "an encoder does not go with ranks and stages in a model with a "

@@ -31,7 +31,7 @@ local fields = {
 
 local function check(say, key, e)
   if e.used and e.count and e.used > e.count then
-    say(key .. ".used", ("%d, but there are %d experts"):format(e.used, e.count))
+    say(key .. ".used", "%d, but there are %d experts", e.used, e.count)
   end
   if e.correction and e.router ~= "sigmoid" then say(key .. ".correction", "goes with router = \"sigmoid\"") end
   if e.shared_gate and e.shared == 0 then say(key .. ".shared_gate", "goes with shared, a width") end
@@ -56,8 +56,8 @@ local function check_stack(say, spec, stack, path, model)
     local unit = in_blocks and types.SCALE_PAIR or UNIT
     local function hold(key, width)
       if not width or width % unit == 0 then return end
-      say(key, ("%d, but experts%s have multiples of %d%s"):format(width, in_blocks and " in scale blocks" or "", unit,
-        in_blocks and "; weights=none has them as floats" or ""))
+      say(key, "%d, but experts%s have multiples of %d%s", width, in_blocks and " in scale blocks" or "", unit,
+        in_blocks and "; weights=none has them as floats" or "")
     end
     if each.experts then
       if held < unit then hold(path .. "d_model", spec.d_model) end

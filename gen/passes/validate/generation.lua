@@ -36,7 +36,7 @@ local read = values.read
 function read.ids(say, field, value)
   if math.type(value) == "integer" then value = { value } end
   if type(value) ~= "table" or #value > field.max then
-    return say(field.key, ("%s, but a list of at most %d token ids is allowed"):format(values.show(value), field.max))
+    return say(field.key, "%s, but a list of at most %d token ids is allowed", values.show(value), field.max)
   end
   return values.members(say, field.key, value, function(_, key, id)
     return read.integer(say, { key = key, min = 0, max = (1 << 20) - 1 }, id)
@@ -45,7 +45,7 @@ end
 
 function read.id_lists(say, field, value)
   if type(value) ~= "table" or #value > field.max then
-    return say(field.key, ("%s, but at most %d lists of token ids are allowed"):format(values.show(value), field.max))
+    return say(field.key, "%s, but at most %d lists of token ids are allowed", values.show(value), field.max)
   end
   return values.members(say, field.key, value, function(_, key, word)
     if type(word) == "table" and #word == 0 then say(key, "no token, but 1 or more are allowed") end
@@ -60,6 +60,6 @@ end
 
 return values.table_reader(fields, "{ temperature = 0.7, stop = { 2 } }", false, function(say, key, result)
   if result.draw and (result.beams or 1) > 1 then
-    say(key .. ".beams", ("%d, but with draw = true only 1 is allowed"):format(result.beams))
+    say(key .. ".beams", "%d, but with draw = true only 1 is allowed", result.beams)
   end
 end)

@@ -18,7 +18,7 @@ return function(say, field, value)
   for _, name in ipairs(words.sorted_keys(value)) do
     local key = field.key .. "." .. tostring(name):gsub("%c", "?"):sub(1, 60)
     if not set[name] then
-      say(field.key, ("no input is called %s%s"):format(values.show(name), values.suggestion(say, name, known)))
+      say(field.key, "no input is called %s%s", values.show(name), values.suggestion(say, name, known))
     else
       local member = values.read.name(say, { key = key }, value[name])
       if member and (taken[member] or (set[member] and value[member] == nil and member ~= name)) then

@@ -8,7 +8,7 @@ local MOST_SKIPPED = 4096 -- tokens
 
 local function read_skipped(say, key, list)
   if type(list) ~= "table" or #list > MOST_SKIPPED then
-    return say(key, ("%s, but a list of at most %d tokens is allowed"):format(values.show(list), MOST_SKIPPED))
+    return say(key, "%s, but a list of at most %d tokens is allowed", values.show(list), MOST_SKIPPED)
   end
   return values.members(say, key, list, function(_, place, token)
     if type(token) == "string" and token ~= "" and #token <= 100 then return token end
@@ -44,7 +44,7 @@ function late.check(say, spec)
   if not given or not spec.tokenizer then return end
   for _, key in ipairs { "query_length", "document_length" } do
     if given[key] and spec.seq and given[key] > spec.seq then
-      say("late_interaction." .. key, ("%d, but calls take at most %d tokens"):format(given[key], spec.seq))
+      say("late_interaction." .. key, "%d, but calls take at most %d tokens", given[key], spec.seq)
     end
   end
   if given.expands and not given.query_length then say("late_interaction.expands", "goes with query_length") end

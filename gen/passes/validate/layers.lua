@@ -1,5 +1,6 @@
 -- layers.lua: reads layers = { {}, { window = { 8, 0 } }, ... }: each layer's own spec.
 -- It is the stack's, except for the keys that the layer's table gives.
+local faults = require("common.faults")
 local hints = require("data.hints")
 local keys = require("data.keys")
 local readers = require("passes.validate.readers")
@@ -68,10 +69,10 @@ function layers.resolve(say, spec, description, said, checks)
   spec.each = {}
   for i, entry in ipairs(description.layers) do
     local place = "layers." .. i
-    local function say_layer(key, message)
+    local function say_layer(key, ...)
       if key == nil then return say() end
-      if said[key .. ": " .. message] then return nil end
-      return say(place .. "." .. key, message)
+      if said[key .. ": " .. faults.line(...)] then return nil end
+      return say(place .. "." .. key, ...)
     end
     if type(entry) ~= "table" then
       say(place, values.show(entry) .. ", but a table of the keys that differ in this layer, such as {}, is allowed")
@@ -81,7 +82,6 @@ function layers.resolve(say, spec, description, said, checks)
   end
 end
 
---- True if the masks of some layer have a word.
 function layers.have_mask(spec, word)
   return words.any(spec.each or { spec }, function(each) return each.mask and each.mask[word] end)
 end

@@ -67,8 +67,7 @@ function check_rule(say, key, rule, depth)
     local kind = fields[field]
     if math.type(field) == "integer" then goto next end
     if not kind then
-      return say(key, ("a rule has no field %s%s"):format(show(field), suggestion(say, field,
-        words.sorted_keys(fields))))
+      return say(key, "a rule has no field %s%s", show(field), suggestion(say, field, words.sorted_keys(fields)))
     elseif kind == "rule" then
       if not check_rule(say, key .. "." .. field, rule[field], depth + 1) then return nil end
     elseif not allowed[kind](rule[field]) then
@@ -79,7 +78,7 @@ function check_rule(say, key, rule, depth)
   if (rule.part == nil) ~= (rule.parts == nil) then return say(key, "part and parts go together") end
   local count = type(rule.parts) == "table" and #rule.parts or rule.parts
   if rule.part and (rule.part < 1 or rule.part > count) then
-    return say(key .. ".part", ("%d, but 1 to %d is allowed"):format(rule.part, count))
+    return say(key .. ".part", "%d, but 1 to %d is allowed", rule.part, count)
   end
   return check_members(say, key, rule, depth)
 end
@@ -106,7 +105,7 @@ end
 
 function readers.quantised(say, key, value, result)
   if not coded.kinds[value] then
-    return say(key, ("%s, but %s is allowed"):format(show(value), values.one_of(words.sorted_keys(coded.kinds))))
+    return say(key, "%s, but %s is allowed", show(value), values.one_of(words.sorted_keys(coded.kinds)))
   end
   result.quantised = value
 end

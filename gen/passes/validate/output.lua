@@ -24,7 +24,7 @@ end
 -- Checks that labels name the numbers of the last output.
 local function check_labels(say, spec, width)
   if spec.labels and width and #spec.labels ~= width then
-    say("labels", ("%d, but the last output has %d numbers"):format(#spec.labels, width))
+    say("labels", "%d, but the last output has %d numbers", #spec.labels, width)
   end
 end
 
@@ -67,17 +67,17 @@ end
 function checks.linear(say, key, stage, rows)
   if stage.dilation and not stage.kernel then say(key .. ".dilation", "goes with kernel") end
   if not stage.kernel then return end
-  if stage.kernel % 2 == 0 then say(key .. ".kernel", ("%d, but an odd number is allowed"):format(stage.kernel)) end
+  if stage.kernel % 2 == 0 then say(key .. ".kernel", "%d, but an odd number is allowed", stage.kernel) end
   if rows.pooled then say(key .. ".kernel", "the rows were pooled before") end
   if rows.spec.context then say(key .. ".kernel", "does not go with a context, as it reads rows that come later") end
 end
 
 function checks.recurrent(say, key, stage, rows)
   if stage.both and stage.to and stage.to % 2 ~= 0 then
-    say(key .. ".to", ("%d, but an even number goes with both"):format(stage.to))
+    say(key .. ".to", "%d, but an even number goes with both", stage.to)
   end
   if stage.to and stage.to > (stage.both and 2048 or 1024) then
-    say(key .. ".to", ("%d, but one LSTM has at most 1024"):format(stage.to))
+    say(key .. ".to", "%d, but one LSTM has at most 1024", stage.to)
   end
   if rows.pooled then say(key, "the rows were pooled before") end
   if rows.spec.context then say(key, "does not go with a context, which would have to keep its state") end
@@ -91,9 +91,7 @@ function checks.attend(say, key, _, rows)
   if spec.input.stage ~= "image" and not spec.input.grid then
     say(key, "goes with input = image { ... }, or linear { grid = ... }")
   end
-  if rows.width ~= spec.d_model then
-    say(key, ("the rows are %s wide, but d_model is expected"):format(tostring(rows.width)))
-  end
+  if rows.width ~= spec.d_model then say(key, "the rows are %s wide, but d_model is expected", tostring(rows.width)) end
   if spec.d_ff == 0 then say(key, "goes with a feed-forward, but d_ff is 0") end
   if spec.projections ~= true then say(key, "goes with projections = true") end
   if shows then say(key, "does not go with attention_output") end
@@ -110,7 +108,7 @@ function checks.argmax(_, _, _, rows) rows.ended = "argmax, which gives integers
 function checks.topk(say, key, stage, rows)
   rows.ended = "topk, which gives values and their indices"
   if stage.k and rows.width and stage.k > rows.width then
-    say(key .. ".k", ("%d, but the rows are %d wide"):format(stage.k, rows.width))
+    say(key .. ".k", "%d, but the rows are %d wide", stage.k, rows.width)
   end
 end
 
@@ -120,15 +118,14 @@ function checks.vocabulary(say, key, stage, rows)
   if input.stage ~= "tokens" then
     say(key, "vocabulary goes with input = tokens { ... }, whose table says how many there are")
   elseif stage.tied and table_width and rows.width ~= table_width then
-    say(key, ("tied to a table of width %d, but the rows are %d wide; give tied = false"):format(table_width,
-      rows.width))
+    say(key, "tied to a table of width %d, but the rows are %d wide; give tied = false", table_width, rows.width)
   end
 end
 
 -- Checks the stage whose rows stage i takes, `of`. given: the rows of the stages before it, by number.
 local function check_source(say, key, stage, i, rows, given)
   if stage.of and stage.of >= i then
-    say(key .. ".of", ("%d, but a stage before it, 0 to %d, is allowed"):format(stage.of, i - 1))
+    say(key .. ".of", "%d, but a stage before it, 0 to %d, is allowed", stage.of, i - 1)
     stage.of = i - 1
   end
   if stage.of and rows.pooled and not given[stage.of].pooled and not pools(stage) then
@@ -172,7 +169,7 @@ local function check_stages(say, spec)
     if rows.ended then say(key, "nothing can follow " .. rows.ended) end
     if check then check(say, key, stage, rows) end
     if stage.squeeze and stage.to and stage.to ~= 1 then
-      say(key .. ".squeeze", ("the last axis has %d elements, but only one of 1 can be left out"):format(stage.to))
+      say(key .. ".squeeze", "the last axis has %d elements, but only one of 1 can be left out", stage.to)
     end
     check_source(say, key, stage, i, rows, given)
     rows.pooled = rows.pooled or pools(stage)

@@ -8,7 +8,7 @@ local pictures, read = {}, values.read
 
 function read.planes(say, field, value)
   if type(value) ~= "table" or #value ~= PLANES then
-    return say(field.key, ("%s, but a list of %d numbers is allowed"):format(values.show(value), PLANES))
+    return say(field.key, "%s, but a list of %d numbers is allowed", values.show(value), PLANES)
   end
   return values.members(say, field.key, value, function(_, key, number)
     return read.number(say, { key = key, min = field.min, max = field.max }, number)
@@ -40,8 +40,7 @@ pictures.reader = values.table_reader({
 local function check_patches(say, given, input)
   local side = math.tointeger((input.from / PLANES) ^ 0.5)
   if not side then
-    say("pictures", ("goes with rows of square patches of %d channels, but rows have %d numbers"):format(PLANES,
-      input.from))
+    say("pictures", "goes with rows of square patches of %d channels, but rows have %d numbers", PLANES, input.from)
   end
   if given.height or given.width or given.shortest_edge or given.crop or given.fractions then
     say("pictures", "height, width, shortest_edge, crop and fractions do not go with patches of the whole picture")
@@ -55,12 +54,12 @@ function pictures.check(say, spec)
   if input.grid then return check_patches(say, given, input) end
   if input.stage ~= "image" then return say("pictures", "goes with input = image { ... }") end
   if input.channels and input.channels ~= PLANES then
-    return say("pictures", ("goes with %d channels, but the image has %d"):format(PLANES, input.channels))
+    return say("pictures", "goes with %d channels, but the image has %d", PLANES, input.channels)
   end
   local is_other = given.height ~= input.height or given.width ~= input.width
   if given.height and given.width and not given.crop and is_other then
-    say("pictures", ("height %d and width %d, but without crop they must be the image's, %d and %d"):format(
-      given.height, given.width, input.height, input.width))
+    say("pictures", "height %d and width %d, but without crop they must be the image's, %d and %d", given.height,
+      given.width, input.height, input.width)
   end
 end
 

@@ -44,8 +44,8 @@ local function check_layers(say, spec, given, key)
     if layer then
       local layers = (stack == "encoder" and (encoder and encoder.layers or 0)) or (stack ~= "encoder" and spec.layers)
       if layers and tonumber(layer) >= layers then
-        say(key, ("%s, but %s"):format(part, layers == 0 and "there are none"
-          or ("there are %d, numbered from 0"):format(layers)))
+        say(key, "%s, but %s", part, layers == 0 and "there are none"
+          or ("there are %d, numbered from 0"):format(layers))
       end
     end
   end
@@ -61,8 +61,7 @@ local function check_groups(say, spec, given, prefix, key)
     local own = given.by_part[("%slayer %d"):format(prefix, i - 1)] or false
     if first[group] == nil then first[group] = own end
     if first[group] ~= own then
-      return say(key, ("%slayer %d has the weights of another layer, which has another %s"):format(prefix, i - 1,
-        DECIDES[key]))
+      return say(key, "%slayer %d has the weights of another layer, which has another %s", prefix, i - 1, DECIDES[key])
     end
   end
 end
@@ -102,8 +101,8 @@ local function check_integers(say, spec, prefix)
   local function check(of, path, is_layer)
     for _, each in ipairs(not_in_integers) do
       if (each.of_layer or not is_layer) and each[3](of) then
-        say(path .. each[1], ("%s: not supported with precision.attention = \"%s\""):format(each[2],
-          types.all[types.quantised].word))
+        say(path .. each[1], "%s: not supported with precision.attention = \"%s\"", each[2],
+          types.all[types.quantised].word)
       end
     end
   end

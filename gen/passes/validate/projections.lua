@@ -16,7 +16,6 @@ local function without(spec, part)
   return spec.projections == false and "without projections" or "without a projection of " .. part
 end
 
--- Returns the width of a context.
 local function context_width(spec)
   local v = has(spec, "v") and spec.head_dim or (spec.vdim or spec.d_model) // spec.kv_heads
   return spec.heads * v
@@ -25,8 +24,8 @@ end
 local function must_be_parts(say, spec, part)
   local width = spec.heads * spec.head_dim
   if width == spec.d_model then return end
-  say("head_dim", ("%s heads x head_dim must be d_model, but %d x %d is not %d"):format(without(spec, part), spec.heads,
-    spec.head_dim, spec.d_model))
+  say("head_dim", "%s heads x head_dim must be d_model, but %d x %d is not %d", without(spec, part), spec.heads,
+    spec.head_dim, spec.d_model)
 end
 
 --- Reports the keys that do not go with parts that are not projected.
@@ -40,8 +39,7 @@ function projections.check(say, spec)
     if spec.past and spec.past > 0 then say("past", what) end
   end
   if spec.head_mask and spec.head_mask.kind == "constant" then
-    say("head_mask", ("constant factors go with %sprojections; \"input\" goes with either"):format(partly and "all "
-      or ""))
+    say("head_mask", "constant factors go with %sprojections; \"input\" goes with either", partly and "all " or "")
   end
   if not (spec.d_model and spec.heads and spec.kv_heads and spec.head_dim) then return end
   if not has(spec, "q") then must_be_parts(say, spec, "q") end
@@ -54,8 +52,8 @@ function projections.check(say, spec)
   end
   for _, part in ipairs { "k", "v" } do
     if not has(spec, part) and spec.kv_heads * spec.head_dim ~= spec.d_model then
-      say("kv_heads", ("%s kv_heads x head_dim must be d_model, but %d x %d is not %d"):format(without(spec, part),
-        spec.kv_heads, spec.head_dim, spec.d_model))
+      say("kv_heads", "%s kv_heads x head_dim must be d_model, but %d x %d is not %d", without(spec, part),
+        spec.kv_heads, spec.head_dim, spec.d_model)
     end
   end
   if not has(spec, "out") and has(spec, "q") then must_be_parts(say, spec, "out") end
@@ -65,17 +63,16 @@ end
 function projections.check_widths(say, spec)
   if spec.input.stage ~= "qkv" or not (spec.kv_heads and spec.head_dim and spec.kdim and spec.vdim) then return end
   if not has(spec, "k") and spec.kdim ~= spec.kv_heads * spec.head_dim then
-    say("kdim", ("%d, but %s it must be kv_heads x head_dim, %d"):format(spec.kdim, without(spec, "k"),
-      spec.kv_heads * spec.head_dim))
+    say("kdim", "%d, but %s it must be kv_heads x head_dim, %d", spec.kdim, without(spec, "k"),
+      spec.kv_heads * spec.head_dim)
   end
   if not has(spec, "v") and spec.vdim % spec.kv_heads ~= 0 then
-    say("vdim", ("%d is not divisible by kv_heads %d"):format(spec.vdim, spec.kv_heads))
+    say("vdim", "%d is not divisible by kv_heads %d", spec.vdim, spec.kv_heads)
   elseif not has(spec, "out") and spec.residual and context_width(spec) ~= spec.d_model then
     if has(spec, "v") then
       if has(spec, "q") then must_be_parts(say, spec, "out") end
     else
-      say("vdim", ("%d, but with a residual sum the result must be as wide as d_model %d"):format(spec.vdim,
-        spec.d_model or 0))
+      say("vdim", "%d, but with a residual sum the result must be as wide as d_model %d", spec.vdim, spec.d_model or 0)
     end
   end
 end
@@ -90,7 +87,7 @@ end
 --- Checks the memory of a cross-attention whose keys or values are not projected.
 function projections.check_memory(say, spec)
   if has(spec, "k") and has(spec, "v") or spec.memory.width == spec.d_model then return end
-  say("memory.width", ("%s the memory must be as wide as d_model"):format(without(spec, has(spec, "k") and "v" or "k")))
+  say("memory.width", "%s the memory must be as wide as d_model", without(spec, has(spec, "k") and "v" or "k"))
 end
 
 return projections

@@ -58,7 +58,7 @@ local refused_by_stages = {
 -- Refuses what does not go with a key, `ranks` or `stages`.
 local function check_stack(say, spec, path, key, list)
   for _, each in ipairs(list) do
-    if each[2](spec) then say(path .. each[1], ("does not go with %s: %s"):format(key, each[3])) end
+    if each[2](spec) then say(path .. each[1], "does not go with %s: %s", key, each[3]) end
   end
 end
 
@@ -69,11 +69,11 @@ local function check_heads(say, spec, count)
     if spec.layers > 0 and not divisions.heads(each.heads, each.kv_heads, count) then
       local more = each.kv_heads < each.heads
         and (", or a multiple of it up to %d"):format(each.heads // each.kv_heads * each.kv_heads) or ""
-      return say("ranks", ("%d, but there are %d heads of keys%s; give at most that number%s"):format(count,
-        each.kv_heads, of, more))
+      return say("ranks", "%d, but there are %d heads of keys%s; give at most that number%s", count, each.kv_heads, of,
+        more)
     end
     if spec.layers > 0 and each.d_ff > 0 and each.d_ff < count then
-      return say("ranks", ("%d, but d_ff%s is %d; give at most that number"):format(count, of, each.d_ff))
+      return say("ranks", "%d, but d_ff%s is %d; give at most that number", count, of, each.d_ff)
     end
   end
 end
@@ -85,12 +85,11 @@ local MOST = 64
 local function check_stages(say, spec, encoder)
   local layers = spec.layers + (encoder and encoder.layers or 0)
   if spec.stages > layers then
-    say("stages", ("%d, but the model has %d layer%s; give at most that number"):format(spec.stages, layers,
-      layers == 1 and "" or "s"))
+    say("stages", "%d, but the model has %d layer%s; give at most that number", spec.stages, layers,
+      layers == 1 and "" or "s")
   end
   if spec.processes > MOST then
-    say("stages", ("%d stages of %d ranks, but at most %d processes are allowed"):format(spec.stages, spec.ranks or 1,
-      MOST))
+    say("stages", "%d stages of %d ranks, but at most %d processes are allowed", spec.stages, spec.ranks or 1, MOST)
   end
   check_stack(say, spec, "", "stages", refused_by_stages)
   if encoder then check_stack(say, encoder, "memory.", "stages", refused_by_stages) end

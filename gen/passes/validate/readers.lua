@@ -1,6 +1,7 @@
 -- readers.lua: reads each type of a description's key: readers[type](say, field, value).
 -- A reader returns the value for the spec, or nil after it reported a fault. field is the entry of the table that
--- declares the key; say(key, message) records a fault, and say() tells whether one more line may be recorded.
+-- declares the key; say(key, message, ...) records a fault, whose message is a format if values follow, and say() tells
+-- whether one more line may be recorded.
 local activations = require("data.activations")
 local faults = require("common.faults")
 local hints = require("data.hints")
@@ -18,8 +19,8 @@ local show, one_of, suggestion = values.show, values.one_of, values.suggestion
 function read.activation(say, field, value)
   local list = words.sorted_keys(activations.of_descriptions)
   if type(value) == "string" and activations.of_descriptions[value] then return value end
-  return say(field.key, ("%s, but %s is allowed%s"):format(show(value), one_of(list),
-    suggestion(say, value, list, hints.activations)))
+  return say(field.key, "%s, but %s is allowed%s", show(value), one_of(list), suggestion(say, value, list,
+    hints.activations))
 end
 
 function read.pool(say, field, value)
@@ -29,7 +30,7 @@ function read.pool(say, field, value)
     local result = words.map(value, function(word) return word ~= "all" and stages.pools[word] and word or nil end)
     if #result == #value then return result end
   end
-  return say(field.key, ("%s, but %s is allowed"):format(show(value), one_of(list)))
+  return say(field.key, "%s, but %s is allowed", show(value), one_of(list))
 end
 
 -- Parts of a bias that stand for several.
@@ -47,7 +48,7 @@ function read.bias(say, field, value)
   end
   for _, part in ipairs(words.sorted_keys(value)) do
     if bias[part] == nil and not groups_of_bias[part] then
-      say(field.key, ("no part %s; the parts are %s%s"):format(show(part), one_of(parts), suggestion(say, part, parts)))
+      say(field.key, "no part %s; the parts are %s%s", show(part), one_of(parts), suggestion(say, part, parts))
     elseif type(value[part]) ~= "boolean" then
       say(field.key .. "." .. part, show(value[part]) .. ", but true or false is allowed")
     elseif not groups_of_bias[part] then
@@ -66,14 +67,12 @@ function read.prompts(say, field, value)
   for name, text in pairs(type(value) == "table" and value or {}) do
     count = count + 1
     local is_name = type(name) == "string" and #name <= MOST_NAME and utf8.len(name) and name:match("^%C+$")
-    if not is_name then
-      return say(field.key, ("%s, but a name of 1 to %d bytes is allowed"):format(show(name), MOST_NAME))
-    end
+    if not is_name then return say(field.key, "%s, but a name of 1 to %d bytes is allowed", show(name), MOST_NAME) end
     result[name] = text == "" and "" or read.text(say, { key = field.key .. "." .. name }, text)
   end
   if count > 0 and count <= MOST_PROMPTS then return result end
-  return say(field.key, ("%s, but a table of 1 to %d texts such as { query = \"query: \" } is allowed"):format(
-    count > 0 and count .. " texts" or show(value), MOST_PROMPTS))
+  return say(field.key, "%s, but a table of 1 to %d texts such as { query = \"query: \" } is allowed",
+    count > 0 and count .. " texts" or show(value), MOST_PROMPTS)
 end
 
 local MOST_ADAPTERS, MOST_ADAPTER_NAME = 64, 64
@@ -100,12 +99,12 @@ function read.adapters(say, field, value)
       say(place, ("the name %s, but 1 to %d letters, digits, _, . and - are allowed, and not none: { NAME = FOLDER }")
         :format(show(name), MOST_ADAPTER_NAME))
     elseif taken[name] then
-      say(place, ("the name %s is given twice; { NAME = FOLDER } gives another one"):format(show(name)))
+      say(place, "the name %s is given twice; { NAME = FOLDER } gives another one", show(name))
     end
     taken[name], list[#list + 1] = true, { name = name, path = path }
   end
   if #list <= MOST_ADAPTERS then return list end
-  return say(field.key, ("%d adapters, but at most %d are allowed"):format(#list, MOST_ADAPTERS))
+  return say(field.key, "%d adapters, but at most %d are allowed", #list, MOST_ADAPTERS)
 end
 
 function read.labels(say, field, value)
@@ -118,8 +117,8 @@ function read.labels(say, field, value)
     for i, part in ipairs(value) do
       for _, label in ipairs(type(part) == "table" and part or { part }) do parts[#parts + 1] = label end
       if #parts > MOST_LABELS or type(part) ~= "table" then
-        return say(("%s.%d"):format(field.key, i),
-          ("%s, but parts of a list of at most %d texts are allowed"):format(show(part), MOST_LABELS))
+        return say(("%s.%d"):format(field.key, i), "%s, but parts of a list of at most %d texts are allowed",
+          show(part), MOST_LABELS)
       end
     end
     value = parts
@@ -128,7 +127,7 @@ function read.labels(say, field, value)
     if math.type(key) ~= "integer" or key < 1 or key > #value or type(label) ~= "string" or #label > MOST_LABEL
       or not utf8.len(label) or label:find("%z") then
       return say(field.key .. "." .. tostring(key):gsub("%c", "?"):sub(1, 60),
-        ("%s, but a text of at most %d bytes without NUL is allowed"):format(show(label), MOST_LABEL))
+        "%s, but a text of at most %d bytes without NUL is allowed", show(label), MOST_LABEL)
     end
     result[key] = label
   end
@@ -145,7 +144,7 @@ function read.projections(say, field, value)
   local result, some, all = { q = true, k = true, v = true, out = true }, false, true
   for _, part in ipairs(words.sorted_keys(value)) do
     if result[part] == nil then
-      say(field.key, ("no part %s; the parts are %s%s"):format(show(part), one_of(parts), suggestion(say, part, parts)))
+      say(field.key, "no part %s; the parts are %s%s", show(part), one_of(parts), suggestion(say, part, parts))
     else
       result[part] = read.boolean(say, { key = field.key .. "." .. part }, value[part]) ~= false
     end
@@ -194,8 +193,7 @@ function read.mask(say, field, value)
       mask.prefix = read.integer(say, { key = field.key .. ".prefix", min = 1, max = keys.LONGEST }, word)
       mask.wants_prefix = true
     elseif math.type(key) ~= "integer" then
-      say(field.key, ("%s, but %s is allowed%s"):format(show(key), one_of(masks.words),
-        suggestion(say, key, masks.words)))
+      say(field.key, "%s, but %s is allowed%s", show(key), one_of(masks.words), suggestion(say, key, masks.words))
     elseif type(word) == "table" then
       say(("%s.%s"):format(field.key, key), "a list in a list, but one list, such as "
         .. "{ \"causal\", \"padding\", window = { 16, 16 } }, is allowed; "
@@ -217,12 +215,12 @@ function read.layers(say, field, value)
   if type(value) ~= "table" then
     local n = math.type(value) == "float" and math.tointeger(value) or value
     if math.type(n) == "integer" and n >= field.min and n <= field.max then return n end
-    return say(field.key, ("%s, but an integer from %d to %d or a list of tables, one a layer, is allowed"):format(
-      show(value), field.min, field.max))
+    return say(field.key, "%s, but an integer from %d to %d or a list of tables, one a layer, is allowed", show(value),
+      field.min, field.max)
   end
   if not is_list(say, field.key, value, "layers") then return nil end
   if #value <= field.max then return #value end
-  return say(field.key, ("%d layers, but at most %d are allowed"):format(#value, field.max))
+  return say(field.key, "%d layers, but at most %d are allowed", #value, field.max)
 end
 
 function read.attention_output(say, field, value)
@@ -300,17 +298,17 @@ function read.plan(say, field, value)
   for _, name in ipairs(words.sorted_keys(value)) do
     local parameter, key = targets.parameters[name], field.key .. "." .. tostring(name)
     if not parameter then
-      say(field.key, ("no parameter %s; there are %s%s"):format(show(name), one_of(names),
-        suggestion(say, name, names, hints.parameters)))
+      say(field.key, "no parameter %s; there are %s%s", show(name), one_of(names), suggestion(say, name, names,
+        hints.parameters))
     elseif parameter.words then
       plan[name] = read.word(say, { key = key, words = parameter.words }, value[name])
     else
       local n = read.integer(say, { key = key, min = parameter.min, max = parameter.max }, value[name])
       if n and parameter.multiple and n % parameter.multiple ~= 0 then
-        say(key, ("%d, but a multiple of %d is allowed"):format(n, parameter.multiple))
+        say(key, "%d, but a multiple of %d is allowed", n, parameter.multiple)
       end
       if n and parameter.divides and parameter.divides % n ~= 0 then
-        say(key, ("%d, but a divisor of %d is allowed"):format(n, parameter.divides))
+        say(key, "%d, but a divisor of %d is allowed", n, parameter.divides)
       end
       plan[name] = n
     end
@@ -318,7 +316,6 @@ function read.plan(say, field, value)
   return plan
 end
 
--- Returns the stages that are allowed in a place, sorted.
 local function stages_of(place)
   local list = {}
   for _, name in ipairs(words.sorted_keys(stages.constructors)) do
@@ -338,11 +335,11 @@ local function read_stage(say, key, value, place)
   local stage = stages.constructors[value.stage]
   if not stage then
     local list = stages_of(place)
-    return say(key, ("no stage %s%s; %s is allowed"):format(faults.quote(value.stage),
-      suggestion(say, value.stage, list, hints.activations), one_of(list)))
+    return say(key, "no stage %s%s; %s is allowed", faults.quote(value.stage), suggestion(say, value.stage, list,
+      hints.activations), one_of(list))
   end
   if stage.place ~= "both" and stage.place ~= place then
-    return say(key, ("%s is allowed only in the %s"):format(value.stage, stage.place))
+    return say(key, "%s is allowed only in the %s", value.stage, stage.place)
   end
   local fields, given = {}, words.merged(value)
   given.stage = nil
@@ -360,7 +357,7 @@ function read.output(say, field, value)
   if type(value) == "table" and value.stage then value = { value } end
   if type(value) ~= "table" then return say(field.key, show(value) .. ", but a list of stages is allowed") end
   if not is_list(say, field.key, value, "stages") then return nil end
-  if #value > 64 then return say(field.key, ("%d stages, but at most 64 are allowed"):format(#value)) end
+  if #value > 64 then return say(field.key, "%d stages, but at most 64 are allowed", #value) end
   return words.map(value, function(stage, i)
     return read_stage(say, field.key .. "." .. i, stage, "output") or { stage = "hidden" }
   end)
@@ -384,8 +381,7 @@ function read.layer_groups(say, field, value)
   end
   for i, group in ipairs(value) do
     if math.type(group) ~= "integer" or group < 0 or group >= #value then
-      return say(("%s.%d"):format(field.key, i), ("%s, but a group from 0 to %d is allowed"):format(show(group),
-        #value - 1))
+      return say(("%s.%d"):format(field.key, i), "%s, but a group from 0 to %d is allowed", show(group), #value - 1)
     end
   end
   return value

@@ -42,8 +42,8 @@ return function(say, field, value)
   end
   local fields, given = types[value.type], words.merged(value)
   if not fields then
-    return say(field.key .. ".type", ("%s, but %s is allowed"):format(values.show(value.type),
-      values.one_of(words.sorted_keys(types))))
+    return say(field.key .. ".type", "%s, but %s is allowed", values.show(value.type),
+      values.one_of(words.sorted_keys(types)))
   end
   given.type = nil
   local result = values.fields(say, field.key, given, fields, value.type)

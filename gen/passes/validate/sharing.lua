@@ -13,15 +13,14 @@ local function check_layer(say, each, index, stack)
   local place = ("layers.%d.keys_of"):format(index + 1)
   if own.keys_of >= index and own.keys_of == stack then return end -- a layer before those that read others' keys
   if own.keys_of >= index or not other then
-    say(place, ("%d, but the layer is number %d, counted from 0, and reads keys of one before it"):format(own.keys_of,
-      index))
+    say(place, "%d, but the layer is number %d, counted from 0, and reads keys of one before it", own.keys_of, index)
   elseif (other.keys_of or index) < own.keys_of or other.short_conv > 0 then
-    say(place, ("layer %d has no keys of its own"):format(own.keys_of))
+    say(place, "layer %d has no keys of its own", own.keys_of)
   else
     for _, key in ipairs(same) do
       if own[key] ~= other[key] then
-        say(place, ("%s is %s, but %s in layer %d, whose keys it reads"):format(key, tostring(own[key]),
-          tostring(other[key]), own.keys_of))
+        say(place, "%s is %s, but %s in layer %d, whose keys it reads", key, tostring(own[key]), tostring(other[key]),
+          own.keys_of)
       end
     end
   end
@@ -35,8 +34,7 @@ function sharing.check(say, spec)
     check_layer(say, spec.each, i - 1, spec.keys_of)
   end
   if spec.keys_of and spec.layers and spec.keys_of + 1 >= spec.layers then
-    say("keys_of", ("%d, but there are %d layers, numbered from 0, and some follow it"):format(spec.keys_of,
-      spec.layers))
+    say("keys_of", "%d, but there are %d layers, numbered from 0, and some follow it", spec.keys_of, spec.layers)
   end
   if is_shared and (spec.past or 0) > 0 then say("past", "does not go with keys_of: each layer has past keys") end
   if is_shared and spec.layer_groups then say("layer_groups", "does not go with keys_of") end

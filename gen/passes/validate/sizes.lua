@@ -50,7 +50,7 @@ local function open_size(say, description)
   local most = description.seq.any
   most = math.type(most) == "float" and math.tointeger(most) or most
   if math.type(most) ~= "integer" or most < 2 or most > largest.seq then
-    return say("seq", ("any(N) takes the most tokens of a sequence, an integer from 2 to %d"):format(largest.seq))
+    return say("seq", "any(N) takes the most tokens of a sequence, an integer from 2 to %d", largest.seq)
   end
   return { batch = 1, seq = most, any = true }
 end
@@ -62,15 +62,13 @@ local function largest_of(say, description, key)
   for place, value in pairs(given) do
     local n = math.type(value) == "float" and math.tointeger(value) or value
     if math.type(place) ~= "integer" or math.type(n) ~= "integer" then
-      return say(key, ("a list has only %s: { 8, 16 }"):format(what))
+      return say(key, "a list has only %s: { 8, 16 }", what)
     end
-    if n < 1 or n > largest[key] then
-      return say(key, ("%d, but an integer from 1 to %d is allowed"):format(n, largest[key]))
-    end
+    if n < 1 or n > largest[key] then return say(key, "%d, but an integer from 1 to %d is allowed", n, largest[key]) end
     most = math.max(most or n, n)
   end
-  return most or say(key, ("an empty list, but an integer from 1 to %d or a list of %s, { 8, 16 }, is allowed"):format(
-    largest[key], what))
+  return most or say(key, "an empty list, but an integer from 1 to %d or a list of %s, { 8, 16 }, is allowed",
+    largest[key], what)
 end
 
 --- Returns a description with any length in place of a list of sizes; the description itself if it has none; nil after
@@ -178,19 +176,18 @@ function sizes.resolve(say, spec)
   for _, name in ipairs(spec.inputs and words.sorted_keys(spec.inputs) or {}) do
     local what = own[spec.inputs[name]]
     if what then
-      say("inputs." .. name, ("\"%s\" is the name that a call of any size gives its %s"):format(spec.inputs[name],
-        what))
+      say("inputs." .. name, "\"%s\" is the name that a call of any size gives its %s", spec.inputs[name], what)
     end
   end
-  if spec.seq < least then say("output", ("pool \"second\" takes the second row, but seq is %d"):format(spec.seq)) end
+  if spec.seq < least then say("output", "pool \"second\" takes the second row, but seq is %d", spec.seq) end
   if spec.any and spec.seq == least then -- a tensor's growth is found by two lengths (graph/growth.lua)
-    say("seq", ("any(%d), but pool \"second\" takes sequences of %d tokens or more: write seq = %d, or any(N) with a "
-      .. "larger N"):format(spec.seq, least, least))
+    say("seq", "any(%d), but pool \"second\" takes sequences of %d tokens or more: write seq = %d, or any(N) with a "
+      .. "larger N", spec.seq, least, least)
   end
   if same_to and spec.seq + spec.past <= same_to then same_to = nil end
   if spec.any and same_to then
-    say("rope_scaling", ("the angles of %s depend on the length beyond %d positions, and then any length does "
-      .. "not go with it%s"):format(scaling.type, same_to, scaling.type == "dynamic" and "; give it `longest`" or ""))
+    say("rope_scaling", "the angles of %s depend on the length beyond %d positions, and then any length does "
+      .. "not go with it%s", scaling.type, same_to, scaling.type == "dynamic" and "; give it `longest`" or "")
   end
   if spec.any then return end
   spec.exact = spec.input.stage == "image" and "an image has one size"

@@ -49,15 +49,13 @@ end
 -- Checks what a resolved sound's fields say of each other.
 local function check_mels(say, sound)
   sound.fft, sound.high = sound.fft or sound.length, sound.high or sound.rate / 2
-  if sound.fft < sound.length then
-    say("sound.fft", ("%d, but a frame has %d samples"):format(sound.fft, sound.length))
-  end
+  if sound.fft < sound.length then say("sound.fft", "%d, but a frame has %d samples", sound.fft, sound.length) end
   if sound.high > sound.rate / 2 or sound.high <= sound.low then
-    say("sound.high", ("%g, but a number above low, %g, up to rate / 2, %g, is allowed"):format(sound.high, sound.low,
-      sound.rate / 2))
+    say("sound.high", "%g, but a number above low, %g, up to rate / 2, %g, is allowed", sound.high, sound.low,
+      sound.rate / 2)
   end
   local first, last = sounds.bins(sound)
-  if last < first then say("sound.fft", ("%d: no frequency of its bins is between low and high"):format(sound.fft)) end
+  if last < first then say("sound.fft", "%d: no frequency of its bins is between low and high", sound.fft) end
 end
 
 -- The most numbers of a tensor of the entry.
@@ -68,12 +66,11 @@ local function check_chunk(say, sound, rows)
   local widest = 1
   for _, each in ipairs(sound.convolutions or {}) do widest = math.max(widest, each.width // each.stride) end
   if (rows * sound.hop + sound.length) * widest > MOST_NUMBERS then
-    say("sound", ("%d rows are made of %d samples, which is too many: use smaller strides or widths"):format(rows,
-      rows * sound.hop + sound.length))
+    say("sound", "%d rows are made of %d samples, which is too many: use smaller strides or widths", rows,
+      rows * sound.hop + sound.length)
   end
 end
 
--- Returns the rows that a call of the entry makes.
 local function rows_of_call(sound)
   local rows = sound.mels and CHUNK_OF_MELS or CHUNK_OF_CONVOLUTIONS
   return sound.rows and math.min(rows, sound.rows) or rows
@@ -100,15 +97,15 @@ function validate_sounds.check(say, spec)
     return say("sound", "goes with an input of features: linear, frames, hidden, or an image with row_stride")
   end
   if width ~= sounds.width(sound) then
-    say("sound", ("makes rows of %d numbers, but %s is %d"):format(sounds.width(sound), name, width))
+    say("sound", "makes rows of %d numbers, but %s is %d", sounds.width(sound), name, width)
   end
   if rows and sound.rows ~= rows then
-    say("sound.rows", ("%s, but the input has %d"):format(sound.rows or "any number", rows))
+    say("sound.rows", "%s, but the input has %d", sound.rows or "any number", rows)
   elseif not rows and (sound.rows or 0) > (spec.seq or math.huge) then
-    say("sound.rows", ("%d, but a sequence has at most %d"):format(sound.rows, spec.seq))
+    say("sound.rows", "%d, but a sequence has at most %d", sound.rows, spec.seq)
   end
   if sound.samples and sound.samples < sound.length then
-    say("sound.samples", ("%d, but a row is made of %d"):format(sound.samples, sound.length))
+    say("sound.samples", "%d, but a row is made of %d", sound.samples, sound.length)
   end
   if spec.processes then say("sound", "does not go with ranks and stages") end
   if spec.layout == "seq_first" then say("sound", "does not go with layout = \"seq_first\"") end

@@ -24,10 +24,10 @@ function spans.check(say, spec)
     local stage = stages[each[1]]
     first = first or stage and stage.to
     if not stage or stage.stage ~= "linear" then
-      say("spans", ("goes with an output called %s, a linear layer"):format(each[1]))
+      say("spans", "goes with an output called %s, a linear layer", each[1])
     elseif first and stage.to ~= first + each[2] then
-      say("spans", ("the output %s has %d numbers, but %d are expected, %s"):format(each[1], stage.to,
-        first + each[2], each[2] > 0 and "one more than in starts" or "as in starts"))
+      say("spans", "the output %s has %d numbers, but %d are expected, %s", each[1], stage.to, first + each[2],
+        each[2] > 0 and "one more than in starts" or "as in starts")
     end
   end
   if (spec.input.types or 0) > 0 then say("spans", "does not go with input = tokens { types = ... }") end

@@ -52,7 +52,7 @@ speech.reader = values.table_reader({
 -- Checks that a field is below the number of tokens.
 local function check_token(say, spec, key, token)
   if token and token >= spec.input.vocab then
-    say("speech." .. key, ("%d, but the model's tokens are 0 to %d"):format(token, spec.input.vocab - 1))
+    say("speech." .. key, "%d, but the model's tokens are 0 to %d", token, spec.input.vocab - 1)
   end
 end
 
@@ -62,8 +62,8 @@ local function check_words(say, spec, given)
   for i, each in ipairs(given.heads or {}) do
     local layer, head = each[1], each[2]
     if layer < 0 or layer >= spec.layers or head < 0 or head >= spec.heads then
-      say("speech.heads." .. i, ("layer %d, head %d, but layers 0 to %d have heads 0 to %d"):format(layer, head,
-        spec.layers - 1, spec.heads - 1))
+      say("speech.heads." .. i, "layer %d, head %d, but layers 0 to %d have heads 0 to %d", layer, head,
+        spec.layers - 1, spec.heads - 1)
     end
   end
   if not given.words then return end

@@ -13,7 +13,7 @@ local fields = {
 
 streams.reader = values.table_reader(fields, "{ count = 4 }", true, function(say, key, s)
   if s.active and s.count and s.active >= s.count then
-    say(key .. ".active", ("%d, but there are %d streams, numbered from 0"):format(s.active, s.count))
+    say(key .. ".active", "%d, but there are %d streams, numbered from 0", s.active, s.count)
   end
 end)
 
@@ -29,8 +29,7 @@ local function check_layer(say, each, place)
   if (each.gate_sparsity or 0) > 0 and (not each.gated or each.experts) then
     say(place .. "gate_sparsity", "goes with gated = true, without experts")
   elseif (each.gate_sparsity or 0) > 0 and each.gate_sparsity < LEAST_SPARSITY then
-    say(place .. "gate_sparsity", ("%g, but 0 or a number from %g is allowed"):format(each.gate_sparsity,
-      LEAST_SPARSITY))
+    say(place .. "gate_sparsity", "%g, but 0 or a number from %g is allowed", each.gate_sparsity, LEAST_SPARSITY)
   end
 end
 

@@ -27,14 +27,14 @@ local function read_list(say, field, list)
     local name = values.read.word(say, field, word)
     local target = targets.by_name[name]
     if not name then return nil end
-    if seen[name] then return say(field.key, ("%s is given twice"):format(faults.quote(name))) end
+    if seen[name] then return say(field.key, "%s is given twice", faults.quote(name)) end
     if count > 1 and not (target and target.machine) then
       return say(field.key, ("%s cannot be in a list; a list has targets of one processor: \"avx512, avx2, x86_64\"")
         :format(faults.quote(name)))
     end
     if first and target.machine ~= first.machine then
-      return say(field.key, ("%s and %s are of different processors, but one library is for one"):format(
-        faults.quote(first.name), faults.quote(name)))
+      return say(field.key, "%s and %s are of different processors, but one library is for one",
+        faults.quote(first.name), faults.quote(name))
     end
     seen[name], first = true, first or target
   end

@@ -38,14 +38,14 @@ end
 function read.integer(say, field, value)
   local n = math.type(value) == "float" and math.tointeger(value) or value
   if math.type(n) ~= "integer" or n < field.min or n > field.max then
-    return say(field.key, ("%s, but an integer from %d to %d is allowed"):format(show(value), field.min, field.max))
+    return say(field.key, "%s, but an integer from %d to %d is allowed", show(value), field.min, field.max)
   end
   return n
 end
 
 function read.number(say, field, value)
   if type(value) ~= "number" or value ~= value or value < field.min or value > field.max then
-    return say(field.key, ("%s, but a number from %g to %g is allowed"):format(show(value), field.min, field.max))
+    return say(field.key, "%s, but a number from %g to %g is allowed", show(value), field.min, field.max)
   end
   return value + 0.0
 end
@@ -59,8 +59,8 @@ function read.word(say, field, value)
   if type(value) == "string" then
     for _, word in ipairs(field.words) do if word == value then return value end end
   end
-  return say(field.key, ("%s, but %s is allowed%s"):format(show(value), values.one_of(field.words),
-    type(value) == "string" and suggestion(say, value, field.words, hints.values[field.key]) or ""))
+  return say(field.key, "%s, but %s is allowed%s", show(value), values.one_of(field.words),
+    type(value) == "string" and suggestion(say, value, field.words, hints.values[field.key]) or "")
 end
 
 read.target = read.word -- one target; targets_of.lua reads lists
@@ -68,8 +68,8 @@ read.target = read.word -- one target; targets_of.lua reads lists
 function read.name(say, field, value)
   local is_name = type(value) == "string" and #value <= 40 and value:match("^[a-z][a-z0-9_]*$")
   if not is_name or (field.of_model and reserved.keywords[value]) then
-    return say(field.key, ("%s, but a name is 1 to 40 of a-z, 0-9 and _, begins with a letter%s"):format(show(value),
-      field.of_model and " and is not a word of C or C++" or ""))
+    return say(field.key, "%s, but a name is 1 to 40 of a-z, 0-9 and _, begins with a letter%s", show(value),
+      field.of_model and " and is not a word of C or C++" or "")
   end
   if field.of_model and reserved.of_model(value) then
     return say(field.key,
@@ -90,7 +90,7 @@ function read.text(say, field, value)
   if type(value) == "string" and #value <= MOST_TEXT and utf8.len(value) and not value:find("%z") then
     return value ~= "" and value or nil
   end
-  return say(field.key, ("%s, but a text of at most %d bytes without NUL is allowed"):format(show(value), MOST_TEXT))
+  return say(field.key, "%s, but a text of at most %d bytes without NUL is allowed", show(value), MOST_TEXT)
 end
 
 --- As read.text, with the empty text.
@@ -100,10 +100,10 @@ function read.any_text(say, field, value) return value == "" and "" or read.text
 function values.is_list(say, key, value, what)
   local count, first, last = 0, 1, 0
   for each in pairs(value) do
-    if math.type(each) ~= "integer" then return say(key, ("a list of %s has no key %s"):format(what, show(each))) end
+    if math.type(each) ~= "integer" then return say(key, "a list of %s has no key %s", what, show(each)) end
     count, first, last = count + 1, math.min(first, each), math.max(last, each)
   end
-  if first ~= 1 or last ~= count then return say(key, ("the list of %s has holes"):format(what)) end
+  if first ~= 1 or last ~= count then return say(key, "the list of %s has holes", what) end
   return true
 end
 
@@ -114,7 +114,7 @@ function values.fields(say, key, value, fields, of, known)
   for _, name in ipairs(words.sorted_keys(words.merged(fields, value))) do
     local field, own = fields[name], ("%s.%s"):format(key, name)
     if not field then
-      say(key, ("%sno field %s%s"):format(of and of .. " has " or "", show(name), suggestion(say, name, names, known)))
+      say(key, "%sno field %s%s", of and of .. " has " or "", show(name), suggestion(say, name, names, known))
     elseif value[name] ~= nil then
       result[name] = read[field.type](say, words.merged(field, { key = own }), value[name])
     elseif field.required then
@@ -132,8 +132,8 @@ function values.table_reader(fields, example, optional, check)
   return function(say, field, value)
     if value == false and optional then return false end
     if type(value) ~= "table" then
-      return say(field.key, ("%s, but %sa table such as %s is allowed"):format(show(value),
-        optional and "false or " or "", example))
+      return say(field.key, "%s, but %sa table such as %s is allowed", show(value), optional and "false or " or "",
+        example)
     end
     local result = values.fields(say, field.key, value, fields)
     if check then check(say, field.key, result) end
@@ -162,8 +162,8 @@ function values.by_part(say, field, value, of)
     if key == 1 then
       result.all = word(field.key, value[key])
     elseif type(key) ~= "string" or not of.is_part(key) then
-      say(field.key, ("no part %s; the parts are %s%s%s"):format(show(key), values.one_of(of.parts), of.note or "",
-        suggestion(say, key, of.parts)))
+      say(field.key, "no part %s; the parts are %s%s%s", show(key), values.one_of(of.parts), of.note or "",
+        suggestion(say, key, of.parts))
     else
       result.by_part[key] = word(field.key .. "." .. key, value[key], of.words_of and of.words_of[key])
     end

@@ -41,7 +41,6 @@ end
 -- Makes a step that jumps go to the step that is added next.
 function Compiler:land(at) self.steps[at + 1].a = #self.steps end
 
--- Returns the index of a text in the list of texts.
 function Compiler:word(text)
   local index = self.word_of[text]
   if not index then

@@ -57,7 +57,6 @@ function Expressions:count(number)
   return number + 1
 end
 
--- Returns a node.
 local function node(kind, line, fields)
   fields.kind, fields.line = kind, line
   return fields

@@ -14,7 +14,6 @@ function scopes.new(outer, activation)
     seen = { refs = {}, begins = {}, stores = {} } }, Scope)
 end
 
--- Returns the slot of a name of this scope.
 function Scope:slot(name)
   local slot = self.slots[name]
   if not slot then
@@ -144,7 +143,6 @@ function readers.set(scope, s)
   store_target(scope, s.target)
 end
 
--- Reads a filter's arguments.
 function readers.filter_block(scope, s) read_all(scope, s.filters) end
 
 function read_statements(scope, list)

@@ -76,9 +76,8 @@ int attn2c_reader_languages(attn2c_reader *reader, const char *source, const cha
                             int32_t *first) {
   const attn2c_text_target place = attn2c_text_target_of(reader->text);
   int32_t of_source = 0, of_target = -1;
-  int status = source ? find_language(reader, source, &of_source) : ATTN2C_OK;
-  if (status == ATTN2C_OK && target) status = find_language(reader, target, &of_target);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(source ? find_language(reader, source, &of_source) : ATTN2C_OK);
+  if (target) ATTN2C_TRY(find_language(reader, target, &of_target));
   if (place == ATTN2C_TEXT_TARGET_SOURCE && source)
     return fail(reader, ATTN2C_USAGE, "the model finds the language of the source by itself");
   reader->language = place == ATTN2C_TEXT_TARGET_SOURCE && target ? of_target : of_source;
@@ -200,9 +199,8 @@ int attn2c_reader_chat_tokens(attn2c_reader *reader, const attn2c_chat_message *
                               const attn2c_chat_options *options, attn2c_text_tokens *tokens) {
   attn2c_text_input input = {.plain = 1, .limit = {.tokens = ATTN2C_TEXT_ANY_LENGTH}};
   memset(tokens, 0, sizeof *tokens);
-  int status = attn2c_reader_chat(reader, messages, count, options, &input.text, &input.length);
-  if (status != ATTN2C_OK) return status;
-  status = attn2c_text_encode(reader->work, &input, tokens);
+  ATTN2C_TRY(attn2c_reader_chat(reader, messages, count, options, &input.text, &input.length));
+  int status = attn2c_text_encode(reader->work, &input, tokens);
   if (status == ATTN2C_FORMAT) return fail(reader, status, attn2c_text_fault(reader->work));
   return status == ATTN2C_OK ? status : fail(reader, status, attn2c_strerror(status));
 }

@@ -7,8 +7,7 @@ int attn2c_prompt_open(attn2c_prompt *prompt, attn2c_text_work *work, const char
   attn2c_text_tokens tokens;
   attn2c_text_input input = {.text = text, .length = strlen(text)};
   input.limit.tokens = ATTN2C_TEXT_ANY_LENGTH;
-  const int status = attn2c_text_encode(work, &input, &tokens);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_text_encode(work, &input, &tokens));
   prompt->length = input.length;
   for (size_t i = 0; i < input.length; i++) prompt->characters += ((unsigned char)text[i] & 0xc0) != 0x80;
   prompt->tokens = tokens.length;

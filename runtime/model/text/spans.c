@@ -133,12 +133,11 @@ static int add_label(attn2c_reader *reader, const char *label, size_t number, si
   attn2c_span_work *work = reader->spans;
   const attn2c_spans *facts = reader->facts->spans;
   attn2c_text_tokens tokens;
-  int status =
-      label[strspn(label, " \t\r\n")] ? encode_part(reader, label, strlen(label), &tokens) : ATTN2C_OK;
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(label[strspn(label, " \t\r\n")] ? encode_part(reader, label, strlen(label), &tokens)
+                                             : ATTN2C_OK);
   if (!label[strspn(label, " \t\r\n")] || tokens.length == 0)
     return fail_label(reader, number, count, "is empty");
-  status = add_special(work, facts->label);
+  int status = add_special(work, facts->label);
   for (size_t i = 0; i < tokens.length && status == ATTN2C_OK; i++) {
     if (tokens.ids[i] == facts->label || tokens.ids[i] == facts->separator)
       return fail_label(reader, number, count, "has a token that stands between labels");
@@ -160,8 +159,7 @@ static int take_label(attn2c_reader *reader, const char *label, size_t number, s
   attn2c_span_work *work = reader->spans;
   for (size_t i = 0; i < work->count; i++)
     if (strcmp(work->labels[i], label) == 0) return ATTN2C_OK;
-  const int status = add_label(reader, label, number, count);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(add_label(reader, label, number, count));
   work->labels[work->count] = attn2c_copied(label, strlen(label) + 1);
   if (!work->labels[work->count]) return ATTN2C_MEMORY;
   work->numbers[work->count++] = (int32_t)number;

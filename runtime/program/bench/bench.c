@@ -100,8 +100,7 @@ static int lengths_to_time(const attn2c_lengths *sizes, const attn2c_arguments *
 /* Prepares the call of one sequence. */
 static int prepare_sequence(job *job, subject *s, attn2c_bench_result *result, int64_t length) {
   const attn2c_entry *entry = s->call.entry;
-  const int status = attn2c_sizes_open(job->program, &s->sizes, job->message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_sizes_open(job->program, &s->sizes, job->message));
   s->sizes.entry = entry, s->sizes.lengths = attn2c_lengths_of(job->model, entry);
   s->sizes.batch = 1, s->sizes.seq = length;
   s->first[1] = (int32_t)length;
@@ -351,10 +350,8 @@ static void close_job(job *job) {
 int attn2c_bench_command(const attn2c_program *program, const attn2c_arguments *arguments, FILE *out,
                          attn2c_message *message) {
   const attn2c_divided *divided = program->model->divided;
-  if (arguments->part && !(attn2c_bench_is_of_all(arguments) && divided && divided->stages == 1)) {
-    const int status = choose_part(arguments->part, &program, message);
-    if (status != ATTN2C_OK) return status;
-  }
+  if (arguments->part && !(attn2c_bench_is_of_all(arguments) && divided && divided->stages == 1))
+    ATTN2C_TRY(choose_part(arguments->part, &program, message));
   job job = {.program = program, .model = program->model, .arguments = arguments, .message = message};
   attn2c_old_rows old = {0};
   job.input_count = attn2c_inputs_of_entries(job.model, NULL);

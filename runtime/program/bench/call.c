@@ -29,7 +29,6 @@ int attn2c_bench_call_failed(const attn2c_bench_call *s, int status, attn2c_mess
   return attn2c_fail(message, status, "bench: %s: %s", s->entry->name, attn2c_strerror(status));
 }
 
-/* Returns the shape of an output of a call. */
 static attn2c_tensor output_of(const attn2c_bench_call *s, int index) {
   if (s->sizes) return attn2c_sizes_tensor(s->sizes, 0, index);
   attn2c_tensor tensor = s->program->model->tensors[s->entry->outputs[index]];
@@ -59,8 +58,7 @@ int attn2c_bench_call_allocate(attn2c_bench_call *s, attn2c_message *message) {
   s->again = calloc((size_t)entry->output_count + 1, sizeof *s->again);
   if (s->out == NULL || s->again == NULL) return attn2c_fail(message, ATTN2C_MEMORY, "bench: no memory");
   if (s->tokens) return allocate_of_tokens(s, message);
-  const int status = attn2c_arrays_allocate(model, entry->outputs, entry->output_count, s->out, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_arrays_allocate(model, entry->outputs, entry->output_count, s->out, message));
   return attn2c_arrays_allocate(model, entry->outputs, entry->output_count, s->again, message);
 }
 

@@ -127,7 +127,6 @@ static void md_meetings(const attn2c_bench_result *r, FILE *out) {
   fprintf(out, "%s\n", r->meeting_count ? "" : " none");
 }
 
-/* Adds the part, and its meetings. */
 static int json_meetings(const attn2c_bench_result *r, json_t *row) {
   json_t *list = json_array();
   int failed = json_object_set_new(row, "part", json_string(r->part));
@@ -172,8 +171,7 @@ static int report_md(const attn2c_bench_result *results, int count, FILE *out) {
     if (r->bandwidth > 0.0) fprintf(out, "memory is read at %.1f GB/s\n", r->bandwidth);
     if (r->with_bound) md_bound(r, out);
     if (r->op_ms == NULL) continue;
-    const int status = with_groups(r, ATTN2C_BY_SECTION, md_group, out);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(with_groups(r, ATTN2C_BY_SECTION, md_group, out));
     fprintf(out, "\n%s%s: %.4g ms with a mark before each op, %.4g ms without\n", attn2c_bench_label(r),
             r->profiled != r->model && r->model->divided ? ", rank 0" : "", profiled_ms(r), r->ms.median);
   }

@@ -65,8 +65,7 @@ int attn2c_bench_tokens_prepare(attn2c_context *context, const attn2c_bench_toke
 int attn2c_bench_tokens_call(attn2c_context *context, const attn2c_bench_tokens *of, float *logits) {
   int32_t sequences[ATTN2C_MOST_SEQUENCES], ids[ATTN2C_MOST_SEQUENCES];
   for (int64_t i = 0; i < of->sequences; i++) {
-    const int status = attn2c_rewind(context, i, of->position);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(attn2c_rewind(context, i, of->position));
     sequences[i] = (int32_t)i, ids[i] = of->ids[of->position];
   }
   if (of->count > 1)

@@ -6,8 +6,6 @@
 #include "program/inputs.h"
 #include "program/run.h"
 
-#include <string.h>
-
 int attn2c_continuing_open(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *notes,
                            attn2c_continuing *made, attn2c_message *message) {
   made->is_given = arguments->context != NULL;
@@ -17,10 +15,9 @@ int attn2c_continuing_open(const attn2c_descriptor *model, const attn2c_argument
     return ATTN2C_OK;
   }
   int32_t adapter;
-  int status = attn2c_adapter_asked(model, arguments, &adapter, message);
-  if (status == ATTN2C_OK) status = attn2c_run_open(model, arguments, notes, &made->opened, message);
-  if (status != ATTN2C_OK) return status;
-  status = attn2c_sequences_create(made->opened, &made->context);
+  ATTN2C_TRY(attn2c_adapter_asked(model, arguments, &adapter, message));
+  ATTN2C_TRY(attn2c_run_open(model, arguments, notes, &made->opened, message));
+  int status = attn2c_sequences_create(made->opened, &made->context);
   if (status != ATTN2C_OK)
     return attn2c_fail(message, status, "no memory for the keys and values of %lld sequences",
                        (long long)model->continued->sequences);

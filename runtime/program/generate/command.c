@@ -208,8 +208,7 @@ static int fill(job *job) {
   int32_t free_places[ATTN2C_MOST_SEQUENCES], count = 0, begun = 0;
   for (int32_t place = 0; place < attn2c_answers_places(job->batch); place++)
     if (!job->at[place]) free_places[count++] = place;
-  const int status = read_prompts(job, count);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(read_prompts(job, count));
   for (record *r; begun < count && (r = next_record(job)); begun++) take_place(job, r, free_places[begun]);
   return begin(job, free_places, begun);
 }
@@ -254,9 +253,8 @@ static int complete_others(job *job, const record *r, int32_t place) {
     }
     const int32_t *prompt = attn2c_answers_prompt(job->batch, place, &count);
     if (job->text && job->text->begin(job->side, place, prompt, count) != ATTN2C_OK) return no_memory(job);
-    int status = show(job, other, place, answer);
-    if (status == ATTN2C_OK) status = complete(job, other, place, answer);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(show(job, other, place, answer));
+    ATTN2C_TRY(complete(job, other, place, answer));
   }
   return ATTN2C_OK;
 }
@@ -267,13 +265,11 @@ static int follow(job *job) {
     record *r = job->at[place];
     if (!r) continue;
     const attn2c_answer_ids *answer = attn2c_answers_at(job->batch, place);
-    int status = show(job, r, place, answer);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(show(job, r, place, answer));
     if (r->shown.is_stopped) attn2c_answers_end(job->batch, place, ATTN2C_END_TEXT, r->seen);
     if (answer->end == ATTN2C_END_NONE) continue;
-    status = complete(job, r, place, answer);
-    if (status == ATTN2C_OK) status = complete_others(job, r, place);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(complete(job, r, place, answer));
+    ATTN2C_TRY(complete_others(job, r, place));
     attn2c_answers_release(job->batch, place);
     job->at[place] = NULL;
   }
@@ -454,11 +450,10 @@ static int open_pictures(job *job) {
 
 static int write_arrays(job *job) {
   const int64_t shape[2] = {job->rows, job->options.tokens};
-  int status = ATTN2C_OK;
-  if (job->path) status = attn2c_npy_write_int64(job->path, 2, shape, job->generated, job->message);
-  if (status == ATTN2C_OK && job->format == ATTN2C_ANSWERS_NPY)
-    status = attn2c_npy_write_int64("/dev/stdout", 2, shape, job->generated, job->message);
-  return status;
+  if (job->path) ATTN2C_TRY(attn2c_npy_write_int64(job->path, 2, shape, job->generated, job->message));
+  if (job->format == ATTN2C_ANSWERS_NPY)
+    ATTN2C_TRY(attn2c_npy_write_int64("/dev/stdout", 2, shape, job->generated, job->message));
+  return ATTN2C_OK;
 }
 
 /* Opens the prompts, and then the model, whose weights take longer. */

@@ -234,7 +234,6 @@ static void set_chain(const attn2c_generate_arguments *given, attn2c_sampling *s
   sampling->sampler_order = given->sampler_order;
 }
 
-/* Sets the numbers of sampling. */
 static void set_numbers(const attn2c_generate_arguments *given, const attn2c_generation *stated,
                         attn2c_sampling *sampling) {
   const int is_drawn = asks_to_draw(given) || (stated->is_drawn && !given->greedy && given->beams <= 1);

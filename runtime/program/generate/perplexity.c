@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "formats/new_file.h"
 #include "program/generate/command.h"
 #include "program/output.h"
 #include "program/generate/compared.h"
@@ -241,20 +240,18 @@ static int close_logits(job *job, int status) {
 static int run_job(job *job, const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,
                    FILE *notes, attn2c_continuing *made) {
   char place[ATTN2C_PROMPT_PLACE];
-  int status = read_ids(job, model, arguments, place, sizeof place);
-  if (status == ATTN2C_OK) status = attn2c_continuing_open(model, arguments, notes, made, job->message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(read_ids(job, model, arguments, place, sizeof place));
+  ATTN2C_TRY(attn2c_continuing_open(model, arguments, notes, made, job->message));
   job->calls = &made->calls;
   job->shared = arguments->stride >= 0 ? arguments->stride : made->calls.tokens / 2;
   if (job->shared < 1 || job->shared >= made->calls.tokens)
     return attn2c_fail(job->message, ATTN2C_USAGE,
                        "--stride: %" PRId64 ", but 1 to %d is allowed: windows have the context's %d tokens",
                        job->shared, made->calls.tokens - 1, made->calls.tokens);
-  status = check_ids(job, place);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(check_ids(job, place));
   job->logits = attn2c_reserve(PART * (size_t)made->calls.vocabulary * sizeof *job->logits);
   if (!job->logits) return attn2c_fail(job->message, ATTN2C_MEMORY, "perplexity: no memory for the logits");
-  status = open_logits(job, arguments);
+  int status = open_logits(job, arguments);
   attn2c_signals_note();
   if (status == ATTN2C_OK) status = read_text(job);
   return status == ATTN2C_OK ? write_result(job, arguments, out) : status;

@@ -1,11 +1,8 @@
 /* usage.c - finds what is wrong with the command line of `generate`. */
 #include "program/generate/job.h"
 
-#include <string.h>
 #include <unistd.h>
 
-#include "formats/file.h"
-#include "formats/place.h"
 #include "program/inputs.h"
 #include "program/output.h"
 

@@ -70,11 +70,11 @@ const attn2c_rule *attn2c_grammar_use_rule(const attn2c_grammar_use *u) {
 static int read_file(const char *path, char **text, size_t *length, attn2c_message *message) {
   attn2c_file file;
   *text = NULL;
-  int status = attn2c_file_open(path, &file, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_file_open(path, &file, message));
   *length = (size_t)file.size;
   *text = malloc(*length + 1);
-  status = *text ? attn2c_file_read(&file, 0, *text, *length, message) : attn2c_file_no_memory(path, message);
+  int status =
+      *text ? attn2c_file_read(&file, 0, *text, *length, message) : attn2c_file_no_memory(path, message);
   if (status == ATTN2C_OK) (*text)[*length] = '\0';
   attn2c_file_close(&file);
   if (status == ATTN2C_OK && strlen(*text) < *length)

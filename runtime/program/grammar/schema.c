@@ -79,7 +79,6 @@ static void put_rule(schema_reader *r, schema_text *to, const json_t *schema) {
   schema_put(to, "r%zu ", rule_of(r, schema));
 }
 
-/* Puts a value as JSON. */
 static void put_value(schema_reader *r, schema_text *to, const json_t *value) {
   char *text = attn2c_json_shortest(value);
   if (text)
@@ -99,7 +98,6 @@ static int allows_type(const json_t *type, const json_t *value) {
   return 0;
 }
 
-/* Writes const or enum. */
 static void write_values(schema_reader *r, schema_text *to, const json_t *schema) {
   const json_t *one = json_object_get(schema, "const"), *list = json_object_get(schema, "enum");
   const json_t *type = json_object_get(schema, "type");

@@ -105,13 +105,11 @@ static int check_usage(job *job) {
   return lacks || job->message->used > before ? ATTN2C_USAGE : ATTN2C_OK;
 }
 
-/* Reads the embeddings of --against. */
 static int read_against(job *job) {
   const char *path = job->arguments->against;
   attn2c_npy file;
   if (!path) return ATTN2C_OK;
-  int status = attn2c_npy_read(path, &file, job->message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_npy_read(path, &file, job->message));
   const int64_t width = answer_of(job)->each;
   const attn2c_tensor tensor = {
       .name = "--against", .rank = 2, .shape = {file.rank > 0 ? file.shape[0] : 0, width}};
@@ -269,8 +267,7 @@ static int open_model(job *job, FILE *notes) {
   int status = ATTN2C_OK;
   job->context = job->arguments->context;
   if (!job->context) {
-    status = attn2c_run_open(job->model, job->arguments, notes, &job->opened, job->message);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(attn2c_run_open(job->model, job->arguments, notes, &job->opened, job->message));
     status = attn2c_program_context(job->opened, &job->context);
   }
   for (int i = 0; i < job->array_count && status == ATTN2C_OK; i++) {
@@ -463,8 +460,7 @@ static int write_all(job *job) {
   if (arguments->similar)
     return attn2c_similar_write(job->media->kind->many, answer_of(job)->values, job->done,
                                 answer_of(job)->each, arguments->answers, job->out, job->message);
-  if (job->logits_path) status = write_logits(job, job->logits_path);
-  if (status != ATTN2C_OK) return status;
+  if (job->logits_path) ATTN2C_TRY(write_logits(job, job->logits_path));
   if (scores_texts(job))
     return arguments->answers == ATTN2C_ANSWERS_NPY ? write_logits(job, "/dev/stdout") : ATTN2C_OK;
   if (job->against && arguments->answers == ATTN2C_ANSWERS_NPY) return write_cosines(job);

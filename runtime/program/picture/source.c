@@ -75,12 +75,12 @@ int attn2c_picture_source_read(const attn2c_paths *paths, int number, const attn
 int attn2c_picture_source_image(const attn2c_paths *paths, int number, const attn2c_picture_facts *facts,
                                 float *image, int32_t shape[2], attn2c_message *message) {
   attn2c_picture picture;
-  int status = attn2c_picture_source_read(paths, number, facts, &picture, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_picture_source_read(paths, number, facts, &picture, message));
   const char *name = attn2c_path_name(paths, number);
-  status = facts->patch
-               ? attn2c_picture_patches(facts, picture.pixels, picture.width, picture.height, image, shape)
-               : attn2c_picture_prepare(facts, picture.pixels, picture.width, picture.height, image);
+  int status =
+      facts->patch
+          ? attn2c_picture_patches(facts, picture.pixels, picture.width, picture.height, image, shape)
+          : attn2c_picture_prepare(facts, picture.pixels, picture.width, picture.height, image);
   if (status == ATTN2C_USAGE && facts->patch)
     status = attn2c_fail(message, ATTN2C_FORMAT, "%s: %lld x %lld pixels cannot become %d patches or fewer",
                          name, (long long)picture.width, (long long)picture.height, facts->most);

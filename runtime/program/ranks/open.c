@@ -10,9 +10,8 @@ static int choose(const void *arguments, const attn2c_descriptor *model, attn2c_
 }
 
 int attn2c_part_open(attn2c_rank_session *session, attn2c_message *message) {
-  int status = attn2c_ranks_open_model(session->ranks, session->program->model->divided, choose,
-                                       session->arguments, &session->model, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_ranks_open_model(session->ranks, session->program->model->divided, choose,
+                                     session->arguments, &session->model, message));
   const attn2c_descriptor *own = session->model->descriptor;
   session->arena = attn2c_ranks_allocate(session->ranks, (size_t)own->arena_floats * sizeof(float));
   if (!session->arena) attn2c_say(message, "no memory for the arena");
@@ -22,7 +21,7 @@ int attn2c_part_open(attn2c_rank_session *session, attn2c_message *message) {
     if (alone) session->model->ranks = alone;
     is_made = is_made && alone;
   }
-  status = attn2c_ranks_agree(session->ranks, is_made ? ATTN2C_OK : ATTN2C_MEMORY, message);
+  int status = attn2c_ranks_agree(session->ranks, is_made ? ATTN2C_OK : ATTN2C_MEMORY, message);
   if (status != ATTN2C_OK) attn2c_part_close(session);
   return status;
 }

@@ -36,8 +36,7 @@ static int follow(attn2c_message *message) { return attn2c_follow(&session, mess
 static int open_model(const attn2c_arguments *arguments, attn2c_model **model, attn2c_message *message) {
   session.arguments = arguments;
   attn2c_lead(&session, ATTN2C_ORDER_OPEN, ATTN2C_OK);
-  const int status = attn2c_part_open(&session, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_part_open(&session, message));
   session.model->hooks = &attn2c_lead_hooks;
   session.model->leader = &session;
   *model = session.model;

@@ -190,7 +190,6 @@ void attn2c_http_add_header(attn2c_exchange *exchange, const char *name, const c
   evhttp_add_header(evhttp_request_get_output_headers(own(exchange)->request), name, value);
 }
 
-/* Returns the words of a status. */
 static const char *words_of(int status) {
   static const struct {
     int status;

@@ -1,7 +1,6 @@
 /* media.c - requests with sounds or pictures. */
 #include "program/serve/media.h"
 
-#include "formats/new_file.h"
 #include "program/generate/command.h"
 #include "program/inputs.h"
 #include "program/serve/generate/generate.h"
@@ -17,7 +16,6 @@ static const attn2c_media_job *current;
 
 static int stops(void) { return current && atomic_load(&current->job.is_cancelled); }
 
-/* Opens the model of texts. */
 static int open_texts(const attn2c_arguments *arguments, struct attn2c_serve_media *media,
                       attn2c_message *message) {
   const char *weights = arguments->text_weights ? arguments->text_weights : arguments->weights;
@@ -271,7 +269,6 @@ static void read_embedded(attn2c_request *r, attn2c_media_job *job) {
   read_field(r, job, "input");
 }
 
-/* Reads JSON. */
 static void read_json(attn2c_request *r, attn2c_media_job *job,
                       void (*read)(attn2c_request *r, attn2c_media_job *job)) {
   json_error_t error;

@@ -1,6 +1,5 @@
 /* picture.c - the routes of models of pictures: labels, embeddings, and what a model writes about a picture.
  */
-#include "base/picture_facts.h"
 #include "program/serve/generate/generate.h"
 #include "program/serve/media.h"
 

@@ -65,7 +65,6 @@ static int join_speech(sounds *s, attn2c_speech_piece piece, const float **sampl
 
 static double seconds(const sounds *s, int64_t samples) { return (double)samples / s->facts->rate; }
 
-/* Turns samples into an input. */
 static int fill_input(sounds *s, attn2c_context *context, const float *samples, int64_t count, float *input,
                       attn2c_item *item, attn2c_message *message) {
   const attn2c_sound_facts *facts = s->facts;
@@ -186,10 +185,9 @@ static int write_speech(const attn2c_media_answer *answer, const attn2c_item *it
 /* Reports options of sounds that do not go together, one line each. */
 static int check_usage(const sounds *s, attn2c_message *message) {
   const attn2c_arguments *arguments = s->arguments;
-  int status = ATTN2C_OK;
   if (!is_speech(s) && arguments->words)
-    status = attn2c_fail(message, ATTN2C_USAGE, "--words: goes with models that give the text of sounds");
-  return status;
+    return attn2c_fail(message, ATTN2C_USAGE, "--words: goes with models that give the text of sounds");
+  return ATTN2C_OK;
 }
 
 static int run(const attn2c_descriptor *model, const attn2c_sound_facts *facts,

@@ -156,8 +156,7 @@ static int add(attn2c_sound_source *source, int64_t frames, attn2c_message *mess
   size_t used = 0, made = 0;
   do {
     const int64_t more = source->resampler ? (int64_t)((double)frames * ratio) + BLOCK : frames;
-    const int status = reserve(source, more, message);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(reserve(source, more, message));
     float *to = source->samples + source->dropped + source->count;
     made = (size_t)frames;
     if (source->resampler) {
@@ -209,10 +208,8 @@ static int read_raw(attn2c_sound_source *source, attn2c_message *message) {
   const size_t there = source->raw_bytes + (size_t)got;
   if (got == 0 && there)
     return attn2c_fail(message, ATTN2C_FORMAT, "standard input: ends within a sample of 16 bits");
-  int status = reserve(source, (int64_t)(there / 2), message);
-  if (status == ATTN2C_OK && source->first + source->count == 0)
-    status = check_raw(source, bytes, there, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(reserve(source, (int64_t)(there / 2), message));
+  if (source->first + source->count == 0) ATTN2C_TRY(check_raw(source, bytes, there, message));
   float *to = source->samples + source->dropped + source->count;
   for (size_t i = 0; i < there / 2; i++) {
     const int value = bytes[2 * i] | bytes[2 * i + 1] << 8;

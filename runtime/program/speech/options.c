@@ -1,7 +1,6 @@
 /* options.c - reads the options of writing down speech, and refuses those that have no effect on it. */
 #include "program/speech/job.h"
 
-#include "program/generate/options.h"
 #include "program/inputs.h"
 
 /* Returns an option that has no effect on speech, or NULL. */

@@ -5,7 +5,6 @@
 #include "formats/fields.h"
 #include "formats/npy.h"
 #include "measure/timing.h"
-#include "model/model.h"
 #include "packing/packed_header.h"
 #include "system/system.h"
 
@@ -169,10 +168,8 @@ static void forget_file(attn2c_cache *cache) {
 static int read_file(attn2c_cache *cache, const attn2c_file *file, attn2c_message *message) {
   unsigned char start[8] = {0}, end[MAGIC] = {0};
   const int is_long = file->size >= FOOTER + 64;
-  int status = is_long ? attn2c_file_read(file, 0, start, sizeof start, message) : ATTN2C_OK;
-  if (status == ATTN2C_OK && is_long)
-    status = attn2c_file_read(file, file->size - FOOTER, end, sizeof end, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(is_long ? attn2c_file_read(file, 0, start, sizeof start, message) : ATTN2C_OK);
+  if (is_long) ATTN2C_TRY(attn2c_file_read(file, file->size - FOOTER, end, sizeof end, message));
   if (memcmp(start, "\x93NUMPY\1", 7) != 0 || memcmp(end, magic, MAGIC) != 0)
     return attn2c_fail(
         message, ATTN2C_FORMAT,
@@ -188,13 +185,12 @@ int attn2c_cache_open(const char *path, const attn2c_model *model, const attn2c_
                       attn2c_cache **cache, const char **why, attn2c_message *message) {
   attn2c_about found;
   attn2c_file file;
-  int status = ATTN2C_OK;
   *why = NULL;
   *cache = calloc(1, sizeof **cache);
   if (!*cache) return ATTN2C_MEMORY;
   (*cache)->path = path, (*cache)->width = width;
   make_footer(*cache, model, reader);
-  status = attn2c_file_check(path, message);
+  int status = attn2c_file_check(path, message);
   if (status != ATTN2C_OK || attn2c_system_about(path, 0, &found) != 0) return status;
   status = attn2c_file_open(path, &file, message);
   if (status != ATTN2C_OK) return status;

@@ -11,7 +11,6 @@
 #include "program/text/arrays.h"
 #include "program/text/group.h"
 #include "program/text/cache.h"
-#include "program/text/meaning.h"
 #include "program/text/pairing.h"
 #include "program/text/rank.h"
 #include "program/text/spans.h"
@@ -157,9 +156,8 @@ static int choose_answer(job *job) {
 }
 
 static int open_model(job *job, FILE *notes) {
-  int status = attn2c_run_open(job->model, job->arguments, notes, &job->opened, job->message);
-  if (status != ATTN2C_OK) return status;
-  status = attn2c_program_context(job->opened, &job->context);
+  ATTN2C_TRY(attn2c_run_open(job->model, job->arguments, notes, &job->opened, job->message));
+  int status = attn2c_program_context(job->opened, &job->context);
   if (status != ATTN2C_OK) attn2c_say(job->message, "run: no memory for the arena");
   return status;
 }
@@ -259,10 +257,7 @@ static int choose_prompt(job *job, int is_query) {
 
 /* Encodes `line`, unless the cache has its embedding. */
 static int take_line(job *job) {
-  if (!job->is_open && job->arguments->query_count > 0) {
-    const int status = choose_prompt(job, job->line.is_query);
-    if (status != ATTN2C_OK) return status;
-  }
+  if (!job->is_open && job->arguments->query_count > 0) ATTN2C_TRY(choose_prompt(job, job->line.is_query));
   if (job->cache && !job->line.is_query) {
     const float *embedding = attn2c_cache_find(job->cache, job->line.text, job->line.length);
     if (embedding) {
@@ -299,9 +294,7 @@ static attn2c_line_state read_lines(job *job, int *status) {
 /* Adds the score of a pair to its query, which comes with its first pair. */
 static int rank_pair(job *job, const attn2c_view_of_text *view) {
   const attn2c_line *line = &view->line;
-  int status = ATTN2C_OK;
-  if (line->is_query) status = attn2c_rank_query(job->rank, line->text, line->length, NULL);
-  if (status != ATTN2C_OK) return status;
+  if (line->is_query) ATTN2C_TRY(attn2c_rank_query(job->rank, line->text, line->length, NULL));
   attn2c_best(view->values, 1, job->facts->function, 1, job->picks);
   return attn2c_rank_pair(job->rank, line->place, line->pair, line->pair_length, job->picks[0].score);
 }
@@ -365,7 +358,6 @@ static int write_answers(job *job) {
   return attn2c_output_flush(job->out, job->message);
 }
 
-/* Computes the lines that were read, and answers them. */
 static int answer_lines(job *job) {
   if (job->group.count == 0) return ATTN2C_OK;
   int status = attn2c_group_run(&job->group, job->context);

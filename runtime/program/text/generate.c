@@ -5,7 +5,6 @@
 
 #include "generate/text_writer.h"
 #include "program/generate/command.h"
-#include "program/generate/options.h"
 #include "program/grammar/open.h"
 #include "program/text/generate.h"
 #include "program/answers/json_line.h"
@@ -94,8 +93,7 @@ static int take_languages(attn2c_text_side *side, const attn2c_arguments *argume
   const attn2c_asked_languages asked = {given->source_language, given->target_language, "--source-language",
                                         "--target-language", arguments->input_count > 0 ? "--prompt" : NULL};
   attn2c_language_tokens tokens;
-  const int status = attn2c_find_languages(side->tokenizer, &asked, &tokens, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_find_languages(side->tokenizer, &asked, &tokens, message));
   if (tokens.first >= 0 && given->forced_bos)
     return attn2c_fail(message, ATTN2C_USAGE,
                        "--target-language: does not go with --forced-bos, as it is one");

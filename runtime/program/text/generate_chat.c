@@ -5,7 +5,6 @@
 #include "generate/text_writer.h"
 #include "program/generate/command.h"
 #include "program/output.h"
-#include "program/generate/options.h"
 #include "program/grammar/open.h"
 #include "program/inputs.h"
 #include "program/system.h"
@@ -160,7 +159,6 @@ static int read_line(job *job, const char *line, size_t length, int *is_asked) {
   return status;
 }
 
-/* Answers a line. */
 static int answer(job *job, const char *line, size_t length) {
   attn2c_text_tokens tokens;
   int is_long = 0, is_asked = 1;
@@ -255,9 +253,8 @@ static int open_job(job *job) {
       .stated = job->model->continued->generation,
       .answers = 1,
       .most = most < job->model_calls.calls.tokens ? most : job->model_calls.calls.tokens};
-  status = attn2c_grammar_use_open(job->arguments, job->tokenizer, job->model_calls.calls.vocabulary, place,
-                                   &job->grammar, job->message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_grammar_use_open(job->arguments, job->tokenizer, job->model_calls.calls.vocabulary, place,
+                                     &job->grammar, job->message));
   job->model_calls.calls.rule = attn2c_grammar_use_rule(job->grammar);
   status = attn2c_answers_create(&job->batch, &job->model_calls.calls, &job->options.sampling,
                                  &job->options.beam, most, job->message);

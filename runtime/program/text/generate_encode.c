@@ -22,10 +22,8 @@ int attn2c_find_languages(const attn2c_tokenizer *text, const attn2c_asked_langu
   if (asked->source && target == ATTN2C_TEXT_TARGET_SOURCE)
     return attn2c_fail(message, ATTN2C_USAGE, "%s: this model finds it by itself; %s chooses the other",
                        asked->source_name, asked->target_name);
-  int status = find_language(text, asked->source_name, asked->source, &tokens->language, message);
-  if (status == ATTN2C_OK)
-    status = find_language(text, asked->target_name, asked->target, of_target, message);
-  return status;
+  ATTN2C_TRY(find_language(text, asked->source_name, asked->source, &tokens->language, message));
+  return find_language(text, asked->target_name, asked->target, of_target, message);
 }
 
 int attn2c_encode_all(attn2c_text_work *work, const attn2c_text_facts *facts, const char *text, size_t length,

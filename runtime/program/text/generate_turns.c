@@ -58,7 +58,6 @@ int attn2c_turns_forget(attn2c_turns *turns) {
   return 1;
 }
 
-/* Adds a message of JSON. */
 static int add_message(attn2c_turns *turns, const json_t *message, const char **fault) {
   const json_t *content = json_object_get(message, "content");
   const char *role = json_string_value(json_object_get(message, "role")), *text = json_string_value(content);

@@ -9,8 +9,7 @@ static const attn2c_entry *entry_of(const attn2c_text_group *group) {
 }
 
 int attn2c_group_open(attn2c_text_group *group, const attn2c_descriptor *model, attn2c_message *message) {
-  const int status = attn2c_reader_create(model, model->text, &group->reader, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_reader_create(model, model->text, &group->reader, message));
   group->output_count = entry_of(group)->output_count;
   group->wanted = calloc((size_t)group->output_count + 1, sizeof *group->wanted);
   group->outputs = calloc((size_t)group->output_count + 1, sizeof *group->outputs);
@@ -35,8 +34,7 @@ int attn2c_group_most(const attn2c_text_group *group) {
 
 int attn2c_group_add(attn2c_text_group *group, const attn2c_line *line, const attn2c_text_tokens *tokens) {
   attn2c_reader *reader = group->reader;
-  const int status = attn2c_reader_add(reader, tokens);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_reader_add(reader, tokens));
   attn2c_view_of_text *view = &group->views[group->count++];
   *view = (attn2c_view_of_text){.reader = reader,
                                 .line = *line,

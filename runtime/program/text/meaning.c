@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "model/text/late.h"
-#include "program/answers/answer.h"
 
 typedef struct {
   int32_t id;

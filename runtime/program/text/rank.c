@@ -6,7 +6,6 @@
 
 #include "formats/npy.h"
 #include "program/answers/json_line.h"
-#include "program/answers/answer.h"
 
 typedef struct {
   char *bytes;
@@ -153,10 +152,8 @@ static json_t *json_query(const query *of) {
 }
 
 static int write_objects(const attn2c_rank *rank, FILE *out) {
-  for (int64_t q = 0; q < rank->query_count; q++) {
-    const int status = attn2c_json_line(json_query(&rank->queries[q]), 0, out);
-    if (status != ATTN2C_OK) return status;
-  }
+  for (int64_t q = 0; q < rank->query_count; q++)
+    ATTN2C_TRY(attn2c_json_line(json_query(&rank->queries[q]), 0, out));
   return ATTN2C_OK;
 }
 

@@ -50,8 +50,7 @@ static void write_span(const attn2c_view_of_text *view, FILE *out) {
 /* Writes the weights of tokens, the largest first: all, or those that were asked for. */
 static int write_lexical(const attn2c_view_of_text *view, FILE *out) {
   attn2c_meaning meaning;
-  const int status = attn2c_meaning_make(view, &meaning);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_meaning_make(view, &meaning));
   attn2c_meaning_sort(&meaning);
   for (int64_t i = 0; i < meaning.count && (!view->has_top || i < view->top); i++) {
     size_t length;

@@ -16,8 +16,7 @@ static void make_letters(letters *table) {
 /* Appends bytes [begin, end) of `in` to `out`: unchanged for an added token, otherwise as letters. */
 static int write_piece(const letters *table, const text_buffer *in, size_t begin, size_t end,
                        text_buffer *out) {
-  int status = text_reserve(out, 2 * (end - begin));
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(text_reserve(out, 2 * (end - begin)));
   size_t made = out->length;
   for (size_t at = begin; at < end; at++) {
     uint8_t byte = in->bytes[at];
@@ -39,12 +38,10 @@ static int prefix_spaces(attn2c_text_work *work) {
   for (size_t i = 0; i < work->pieces.count; i++) {
     text_piece *piece = &work->pieces.list[i];
     size_t begin = out->length;
-    int status = text_reserve(out, 1);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(text_reserve(out, 1));
     if (piece->token == TEXT_NONE && in->bytes[piece->begin] != ' ')
       text_put(out, &space, 1, in->origins[piece->begin]);
-    status = text_copy(out, in, piece->begin, piece->end);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(text_copy(out, in, piece->begin, piece->end));
     *piece = (text_piece){(uint32_t)begin, (uint32_t)out->length, piece->token};
   }
   text_buffer made = *out;

@@ -13,10 +13,8 @@ int text_cut(attn2c_text_work *work) {
   const text_list *list = &work->text->stages[STAGE_CUT];
   for (size_t i = 0; i < list->count; i++) {
     work->next_pieces.count = 0;
-    int status = text_spend(&work->budget, work->normalized.length + work->pieces.count);
-    if (status != ATTN2C_OK) return status;
-    status = cutters[list->list[i].kind](work, &list->list[i]);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(text_spend(&work->budget, work->normalized.length + work->pieces.count));
+    ATTN2C_TRY(cutters[list->list[i].kind](work, &list->list[i]));
     text_pieces made = work->next_pieces;
     work->next_pieces = work->pieces;
     work->pieces = made;

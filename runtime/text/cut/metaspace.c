@@ -43,8 +43,7 @@ static int cut_at_marks(attn2c_text_work *work, const text_buffer *out, size_t b
       at++;
       continue;
     }
-    int status = text_piece_add(&work->next_pieces, last, at, TEXT_NONE);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(text_piece_add(&work->next_pieces, last, at, TEXT_NONE));
     last = at;
     at += mark.length;
   }

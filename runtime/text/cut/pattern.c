@@ -3,10 +3,8 @@
 
 /* Adds a span, which may be empty, as an empty match is; that matters if matches are joined to neighbours. */
 static int add_span(text_pieces *spans, size_t begin, size_t end, uint32_t match) {
-  if (spans->count == spans->capacity) {
-    int status = attn2c_grow((void **)&spans->list, &spans->capacity, spans->count + 1, sizeof *spans->list);
-    if (status != ATTN2C_OK) return status;
-  }
+  if (spans->count == spans->capacity)
+    ATTN2C_TRY(attn2c_grow((void **)&spans->list, &spans->capacity, spans->count + 1, sizeof *spans->list));
   spans->list[spans->count++] = (text_piece){(uint32_t)begin, (uint32_t)end, match};
   return ATTN2C_OK;
 }

@@ -16,8 +16,7 @@ int text_cut_spans(attn2c_text_work *work, uint32_t behavior) {
     next = i + 1;
     while (next < spans->count && joins(behavior, &spans->list[next - 1])) next++;
     if (behavior == BEHAVIOR_REMOVED && span.token) continue;
-    int status = text_piece_add(&work->next_pieces, span.begin, spans->list[next - 1].end, TEXT_NONE);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(text_piece_add(&work->next_pieces, span.begin, spans->list[next - 1].end, TEXT_NONE));
   }
   return ATTN2C_OK;
 }

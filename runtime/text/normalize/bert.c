@@ -52,8 +52,7 @@ static int is_ascii_kept(uint8_t byte) {
 }
 
 static int ascii(const text_buffer *in, uint32_t flags, text_buffer *out) {
-  int status = text_reserve(out, in->length);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(text_reserve(out, in->length));
   size_t made = out->length;
   for (size_t at = 0; at < in->length; at++) {
     uint8_t byte = in->bytes[at];

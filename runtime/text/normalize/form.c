@@ -21,8 +21,7 @@ static int sort_marks(attn2c_text_work *work, size_t begin, size_t end) {
     }
     return ATTN2C_OK;
   }
-  int status = attn2c_grow((void **)&work->ordered.list, &work->ordered.capacity, count, sizeof *list);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_grow((void **)&work->ordered.list, &work->ordered.capacity, count, sizeof *list));
   for (size_t i = 0; i < count; i++) starts[text_combining_class(list[i].point) + 1]++;
   for (size_t c = 1; c < 257; c++) starts[c] += starts[c - 1];
   for (size_t i = 0; i < count; i++)
@@ -110,8 +109,7 @@ int text_normalize_form(attn2c_text_work *work, const text_component *component,
   text_buffer part = *in;
   if (work->is_open) part.length = settled(in), in = &part;
   if (has_nothing_to_do(in, component->flags)) return text_copy(out, in, 0, in->length);
-  int status = decompose(work, in, component->flags & FORM_COMPATIBLE);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(decompose(work, in, component->flags & FORM_COMPATIBLE));
   if (component->flags & FORM_COMPOSED) compose(&work->changes);
   return text_apply(in, &work->changes, out);
 }

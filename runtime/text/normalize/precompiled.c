@@ -63,8 +63,7 @@ static int replace(text_changes *changes, size_t old, text_span text) {
     int valid;
     size_t width = text_part(text.bytes + at, text.length - at, &valid), read;
     uint32_t point = valid ? text_read(text.bytes + at, &read) : TEXT_REPLACEMENT;
-    int status = text_change_add(changes, point, made >= old);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(text_change_add(changes, point, made >= old));
     made++;
     at += width;
   }

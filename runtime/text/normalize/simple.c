@@ -54,8 +54,7 @@ int text_normalize_prepend(attn2c_text_work *work, const text_component *compone
                            text_buffer *out) {
   (void)work;
   if (in->length == 0) return ATTN2C_OK;
-  int status = text_reserve(out, component->a.length + in->length);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(text_reserve(out, component->a.length + in->length));
   text_put(out, component->a.bytes, component->a.length, in->origins[0]);
   return text_copy(out, in, 0, in->length);
 }

@@ -1,6 +1,7 @@
 -- bloom.lua: describes BLOOM (BigScience 2022): scores that fall with the distance (ALiBi), a norm of the embeddings,
 -- and one tensor with query, key and value head by head.
 local heads = require("checkpoints.heads")
+local words = require("common.words")
 
 return {
   known = "BLOOM, BLOOMZ",
@@ -15,13 +16,8 @@ return {
     { "l*.ff.{up,down}", "h.*.mlp.dense_{h_to_4h,4h_to_h}" },
     { "final_norm", "ln_f" },
   },
-  config = heads.config({ vocab = 250880, tied = true }, {
-    { "n_embed", "hidden_size", to = "d_model", default = 64, kind = "count" },
-    { "n_layer", "num_hidden_layers", to = "layers", default = 2, kind = "count" },
-    { "n_head", "num_attention_heads", to = "heads", default = 8, kind = "count" },
-    { "seq_length", to = "longest", default = 2048, kind = "count" },
-    { "layer_norm_epsilon", to = "eps", default = 1e-5, kind = "number" },
-  }),
+  config = heads.config({ vocab = 250880, d_model = 64, layers = 2, heads = 8, longest = 2048, eps = 1e-5,
+    tied = true }, nil, words.merged(heads.gpt_names, { d_model = "n_embed hidden_size", longest = "seq_length" })),
   fixed = { norm = "pre", final_norm = true, input_norm = true, positions = "alibi" },
   causal = true,
   derive = function(facts) facts.activation = "gelu_tanh" end,

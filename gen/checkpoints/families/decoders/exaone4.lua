@@ -10,8 +10,8 @@ local olmo2 = require("checkpoints.families.decoders.olmo2")
 local function pattern_of(facts, config)
   local pattern = json.given(config, "sliding_window_pattern", 4)
   if facts.window and not facts.layer_types and not (math.type(pattern) == "integer" and pattern >= 1) then
-    faults.raise("usage", ("config.json: sliding_window_pattern: %s, but a number or layer_types is expected"):format(
-      json.shown(pattern)))
+    faults.raise("usage", "config.json: sliding_window_pattern: %s, but a number or layer_types is expected",
+      json.shown(pattern))
   end
   return pattern
 end

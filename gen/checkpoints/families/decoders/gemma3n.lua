@@ -27,8 +27,8 @@ end
 -- Checks that a list has a number for each layer.
 local function check_list(facts, key, list)
   if #list == facts.layers then return end
-  faults.raise("format", ("config.json: %s: %d values, but one for each of %d layers is expected"):format(key, #list,
-    facts.layers))
+  faults.raise("format", "config.json: %s: %d values, but one for each of %d layers is expected", key, #list,
+    facts.layers)
 end
 
 -- Sets the widths of the feed-forwards, one number for all layers or one for each.
@@ -38,7 +38,7 @@ local function set_widths(facts)
   check_list(facts, "intermediate_size", list)
   for i, width in ipairs(list) do
     if math.type(width) ~= "integer" or width < 1 then
-      faults.raise("format", ("config.json: intermediate_size: value %d is no integer of at least 1"):format(i))
+      faults.raise("format", "config.json: intermediate_size: value %d is no integer of at least 1", i)
     end
     if width ~= list[1] then layers.own(facts, i - 1).d_ff = width end
   end
@@ -62,11 +62,11 @@ end
 -- Sets the streams, and lets tokens after the table that layers read have its first row, as in transformers.
 local function set_streams(facts, names)
   if facts.streams < 2 or facts.streams > MOST_STREAMS then
-    gemma.refuse("altup_num_inputs", ("%d is not supported: 2 to %d are"):format(facts.streams, MOST_STREAMS))
+    gemma.refuse("altup_num_inputs", "%d is not supported: 2 to %d are", facts.streams, MOST_STREAMS)
   elseif facts.active >= facts.streams then
-    gemma.refuse("altup_active_idx", ("%d, but altup_num_inputs is %d"):format(facts.active, facts.streams))
+    gemma.refuse("altup_active_idx", "%d, but altup_num_inputs is %d", facts.active, facts.streams)
   elseif facts.layer_vocab > facts.vocab then
-    gemma.refuse("vocab_size_per_layer_input", ("%d, but vocab_size is %d"):format(facts.layer_vocab, facts.vocab))
+    gemma.refuse("vocab_size_per_layer_input", "%d, but vocab_size is %d", facts.layer_vocab, facts.vocab)
   end
   facts.streams = { count = facts.streams, active = facts.active, scaled = facts.is_scaled }
   if facts.layer_vocab == facts.vocab then return end

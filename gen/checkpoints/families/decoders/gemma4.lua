@@ -46,7 +46,7 @@ local function set_experts(facts)
   for _, each in ipairs { { "num_experts", "experts_count" }, { "top_k_experts", "experts_used" },
     { "moe_intermediate_size", "experts_width" } } do
     if not facts[each[2]] then
-      faults.raise("format", ("config.json: %s: missing, but enable_moe_block is true"):format(each[1]))
+      faults.raise("format", "config.json: %s: missing, but enable_moe_block is true", each[1])
     end
   end
   experts.set(facts, { shared = facts.d_ff, own_norms = true, scales = true })

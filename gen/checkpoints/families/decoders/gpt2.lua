@@ -16,16 +16,10 @@ return {
     { "l*.ff.{up,down}", transposed("h.*.mlp.c_{fc,proj}") },
     { "final_norm", "ln_f" },
   },
-    config = heads.config({ vocab = 50257, tied = true }, {
-    { "n_positions", "max_position_embeddings", to = "max_position", default = 1024, kind = "count" },
-    { "n_embd", "hidden_size", to = "d_model", default = 768, kind = "count" },
-    { "n_layer", "num_hidden_layers", to = "layers", default = 12, kind = "count" },
-    { "n_head", "num_attention_heads", to = "heads", default = 12, kind = "count" },
-    { "n_inner", to = "d_ff", default = false, kind = "count" },
-    { "activation_function", to = "activation", default = "gelu_new", kind = "activation" },
-    { "layer_norm_epsilon", to = "eps", default = 1e-5, kind = "number" },
+  config = heads.config({ vocab = 50257, max_position = 1024, d_model = 768, layers = 12, heads = 12, d_ff = false,
+    activation = "gelu_new", eps = 1e-5, tied = true }, {
     { "scale_attn_by_inverse_layer_idx", to = "inverse_layers", default = false, kind = "flag" },
-  }),
+  }, heads.gpt_names),
   fixed = { norm = "pre", final_norm = true },
   causal = true,
   --- Divides the scores of layer i by i + 1: its queries get that factor.

@@ -15,8 +15,8 @@ local function types_of(facts)
   end
   for i = 1, math.max(#list, facts.layers) do
     if list[i] ~= "global" and list[i] ~= "local" or i > facts.layers then
-      faults.raise("format", ("config.json: attention_types: global or local is expected for each of %d layers"):format(
-        facts.layers))
+      faults.raise("format", "config.json: attention_types: global or local is expected for each of %d layers",
+        facts.layers)
     end
   end
   return list
@@ -34,15 +34,12 @@ return {
     { "l*.ff.{up,down}", "h.*.mlp.c_{fc,proj}" },
     { "final_norm", "ln_f" },
   },
-  config = heads.config({ vocab = 50257, d_model = 2048, max_position = 2048, tied = true }, {
-    { "num_layers", "num_hidden_layers", to = "layers", default = 24, kind = "count" },
-    { "num_heads", "num_attention_heads", to = "heads", default = 16, kind = "count" },
-    { "intermediate_size", to = "d_ff", default = false, kind = "count" },
-    { "activation_function", to = "activation", default = "gelu_new", kind = "activation" },
-    { "layer_norm_epsilon", to = "eps", default = 1e-5, kind = "number" },
+  config = heads.config({ vocab = 50257, d_model = 2048, layers = 24, heads = 16, d_ff = false, activation = "gelu_new",
+    max_position = 2048, eps = 1e-5, tied = true }, {
     { "window_size", to = "window", default = 256, kind = "count" },
     { "attention_types", to = "attention_types", default = false, kind = "list" },
-  }),
+  }, { layers = "num_layers num_hidden_layers", heads = "num_heads num_attention_heads",
+    activation = "activation_function", eps = "layer_norm_epsilon" }),
   fixed = { norm = "pre", final_norm = true, bias = { qkv = false }, scale = false },
   causal = true,
   derive = function(facts)

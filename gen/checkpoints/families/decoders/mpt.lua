@@ -15,13 +15,9 @@ return {
     { "l*.ff.{up,down}", "blocks.*.ffn.{up,down}_proj" },
     { "final_norm", "norm_f" },
   },
-  config = heads.config({ vocab = 50368, tied = true }, {
-    { "d_model", "hidden_size", to = "d_model", default = 2048, kind = "count" },
-    { "n_layers", "num_hidden_layers", to = "layers", default = 24, kind = "count" },
-    { "n_heads", "num_attention_heads", to = "heads", default = 16, kind = "count" },
-    { "max_seq_len", to = "longest", default = 2048, kind = "count" },
-    { "layer_norm_epsilon", to = "eps", default = 1e-5, kind = "number" },
-  }),
+  config = heads.config({ vocab = 50368, d_model = 2048, layers = 24, heads = 16, longest = 2048, eps = 1e-5,
+    tied = true }, nil, { d_model = "d_model hidden_size", layers = "n_layers num_hidden_layers",
+    heads = "n_heads num_attention_heads", longest = "max_seq_len", eps = "layer_norm_epsilon" }),
   inner = { attn_config = {
     { "alibi_bias_max", to = "alibi_max", default = 8, kind = "number" },
     { "clip_qkv", to = "qkv_limit", default = false, kind = "number" },

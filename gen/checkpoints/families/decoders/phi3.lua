@@ -13,8 +13,8 @@ local function check_rope(facts)
     facts.rope_scaling = words.merged(dictionary, { rope_type = "longrope" })
     facts.rope_scaling.type = nil
   elseif word ~= "default" and word ~= "longrope" then
-    faults.raise("usage", ("config.json: rope: type %s is not supported; supported: default, longrope"):format(
-      type(word) == "string" and faults.quote(word) or tostring(word)))
+    faults.raise("usage", "config.json: rope: type %s is not supported; supported: default, longrope",
+      type(word) == "string" and faults.quote(word) or tostring(word))
   end
 end
 

@@ -8,8 +8,7 @@ local function rotates(facts)
   local given, list = facts.no_rope_layers, {}
   for i = 1, facts.layers do
     if given and given[i] ~= 0 and given[i] ~= 1 then
-      faults.raise("format", ("config.json: no_rope_layers: 0 or 1 is expected for each of %d layers"):format(
-        facts.layers))
+      faults.raise("format", "config.json: no_rope_layers: 0 or 1 is expected for each of %d layers", facts.layers)
     end
     if given then list[i] = given[i] == 1 else list[i] = i % facts.interval ~= 0 end
   end

@@ -19,7 +19,6 @@ return {
     { "num_hidden_groups", to = "groups", default = 1, kind = "count" },
   }),
   fixed = { norm = "post" },
-  always_projects = true,
   --- Sets the group of each layer: layer i is in group int(i / (layers / groups)).
   derive = function(facts)
     facts.layer_groups = {}

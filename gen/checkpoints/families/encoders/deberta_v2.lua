@@ -5,7 +5,7 @@ local words = require("common.words")
 
 local TABLE, TYPES = "embeddings.position_embeddings.weight", "embeddings.token_type_embeddings.weight"
 
-local function refuse(key, what) faults.raise("usage", ("config.json: %s: %s"):format(key, what)) end
+local function refuse(key, ...) faults.raise("usage", "config.json: %s: %s", key, faults.line(...)) end
 
 -- Sets the positions, and the keys that go with an attention's positions.
 local function set_positions(f)
@@ -30,10 +30,8 @@ local function set_convolution(f)
     f.conv_activation = nil
     return
   end
-  if f.conv_groups ~= 1 then refuse("conv_groups", ("%d is not supported; 1 is"):format(f.conv_groups)) end
-  if f.conv_kernel % 2 == 0 then
-    refuse("conv_kernel_size", ("%d is not supported: an odd number is"):format(f.conv_kernel))
-  end
+  if f.conv_groups ~= 1 then refuse("conv_groups", "%d is not supported; 1 is", f.conv_groups) end
+  if f.conv_kernel % 2 == 0 then refuse("conv_kernel_size", "%d is not supported: an odd number is", f.conv_kernel) end
 end
 
 local function derive(f, _, names)
@@ -54,7 +52,7 @@ local function derive(f, _, names)
   f.keeps_types = f.types > 0 and not f.biased
   if f.types == 0 and f.biased then names["input.positions.weight"] = { "deberta." .. TABLE, TABLE } end
   if (f.pooler_width or f.d_model) ~= f.d_model then
-    refuse("pooler_hidden_size", ("%d is not supported: it must be hidden_size, %d"):format(f.pooler_width, f.d_model))
+    refuse("pooler_hidden_size", "%d is not supported: it must be hidden_size, %d", f.pooler_width, f.d_model)
   end
 end
 

@@ -12,13 +12,9 @@ return {
     { "l*.{norm1,norm2}", "transformer.layer.*.{sa,output}_layer_norm" },
     { "l*.ff.{up,down}", "transformer.layer.*.ffn.{lin1,lin2}" },
   },
-    config = heads.config({ vocab = 30522, max_position = 512, tied = true }, {
-    { "dim", "hidden_size", to = "d_model", default = 768, kind = "count" },
-    { "n_layers", "num_hidden_layers", to = "layers", default = 6, kind = "count" },
-    { "n_heads", "num_attention_heads", to = "heads", default = 12, kind = "count" },
-    { "hidden_dim", "intermediate_size", to = "d_ff", default = 3072, kind = "count" },
-    { "activation", to = "activation", default = "gelu", kind = "activation" },
-  }),
+  config = heads.config({ vocab = 30522, d_model = 768, layers = 6, heads = 12, d_ff = 3072, activation = "gelu",
+    max_position = 512, tied = true }, nil, { d_model = "dim hidden_size", layers = "n_layers num_hidden_layers",
+    heads = "n_heads num_attention_heads", d_ff = "hidden_dim intermediate_size", activation = "activation" }),
   fixed = { norm = "post", eps = 1e-12 },
   heads = heads.of_encoder {
     ForSequenceClassification = {

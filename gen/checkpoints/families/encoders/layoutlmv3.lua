@@ -7,7 +7,7 @@ local words = require("common.words")
 
 local function places(axis) return { ("embeddings.%s_position_embeddings.weight"):format(axis) } end
 
-local function refuse(key, what) faults.raise("usage", ("config.json: %s: %s"):format(key, what)) end
+local function refuse(key, ...) faults.raise("usage", "config.json: %s: %s", key, faults.line(...)) end
 
 local PREFIX = "layoutlmv3."
 
@@ -20,8 +20,8 @@ end
 local function derive(facts, _, names, has)
   local rest = facts.d_model - 4 * facts.place_width
   if rest ~= 2 * facts.size_width then
-    refuse("coordinate_size", ("%d, but four of them and two of shape_size, %d, must be hidden_size, %d"):format(
-      facts.place_width, facts.size_width, facts.d_model))
+    refuse("coordinate_size", "%d, but four of them and two of shape_size, %d, must be hidden_size, %d",
+      facts.place_width, facts.size_width, facts.d_model)
   end
   facts.variant = has("classifier.dense.weight") and "deep" or nil
   facts.positions = "learned"

@@ -6,13 +6,13 @@ local layers = require("checkpoints.layers")
 
 local GLOBAL = "its global attention has projections of its own, which are not supported"
 
-local function refuse(what) faults.raise("usage", "config.json: attention_window: " .. what) end
+local function refuse(...) faults.raise("usage", "config.json: attention_window: " .. faults.line(...)) end
 
 -- Sets the windows: half of attention_window to each side, a number for all layers or one for each.
 local function derive(facts)
   local given = facts.windows
   if type(given) == "table" and #given ~= facts.layers then
-    refuse(("%d numbers, but one for each of %d layers is expected"):format(#given, facts.layers))
+    refuse("%d numbers, but one for each of %d layers is expected", #given, facts.layers)
   end
   facts.longest = facts.max_position - facts.pad - 1
   local first, differs = type(given) == "table" and given[1] or given, false
@@ -20,7 +20,7 @@ local function derive(facts)
     local each = type(given) == "table" and given[i + 1] or given
     differs = differs or each ~= first
     if math.type(each) ~= "integer" or each < 2 or each % 2 ~= 0 then
-      refuse(("%s is not supported: an even number is"):format(tostring(each)))
+      refuse("%s is not supported: an even number is", tostring(each))
     end
     if each // 2 < facts.longest - 1 then layers.own(facts, i).window = each // 2 + 1 end
   end

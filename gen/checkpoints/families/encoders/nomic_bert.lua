@@ -57,15 +57,11 @@ return {
     { "l*.ff.experts.down.weight", { "encoder.layers.*.mlp.experts.mlp.w2", flat = true, transpose = true } },
     { "l*.ff.combined.bias", "encoder.layers.*.mlp.experts.bias" },
   },
-    config = heads.config({ vocab = 30528, activation = "silu", rope_scaling = false, rope_parameters = false, tied =
-    true, head_dim = false, types = 2 }, {
-    { "n_embd", "hidden_size", to = "d_model", default = 768, kind = "count" },
-    { "n_layer", "num_hidden_layers", to = "layers", default = 12, kind = "count" },
-    { "n_head", "num_attention_heads", to = "heads", default = 12, kind = "count" },
+  config = heads.config({ vocab = 30528, d_model = 768, layers = 12, heads = 12, activation = "silu", longest = 2048,
+    rope_scaling = false, rope_parameters = false, tied = true, head_dim = false, types = 2 }, {
     { "n_inner", "intermediate_size", to = "d_ff", default = 3072, kind = "count", null = false },
     { "activation_function", to = "published", default = false, kind = "word", words = { swiglu = { "silu", true },
       geglu = { "gelu", true }, gelu = { "gelu", false } } },
-    { "n_positions", "max_position_embeddings", to = "longest", default = 2048, kind = "count" },
     { "layer_norm_epsilon", "layer_norm_eps", to = "eps", default = 1e-12, kind = "number" },
     { "pad_vocab_size_multiple", to = "multiple", default = 1, kind = "count" },
     { "qkv_proj_bias", to = "qkv_proj_bias", default = false, kind = "flag" },
@@ -78,7 +74,7 @@ return {
     { "num_experts", to = "experts_count", default = 8, kind = "count" },
     { "moe_top_k", to = "experts_used", default = 1, kind = "count" },
     { "moe_normalize_expert_weights", to = "normalise", default = false, kind = "flag" },
-  }),
+  }, words.merged(heads.gpt_names, { activation = "hidden_act" })),
   fixed = { norm = "post", positions = "rope" },
   rotary = true,
   derive = function(facts, config, _, has)

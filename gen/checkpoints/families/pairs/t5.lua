@@ -35,19 +35,14 @@ return {
     { "l*.norm2", ff .. "layer_norm" },
     { "final_norm", "encoder.final_layer_norm" },
   },
-  config = {
-    { "vocab_size", to = "vocab", default = 32128, kind = "count" },
-    { "d_model", "hidden_size", to = "d_model", default = 512, kind = "count" },
-    { "d_kv", "head_dim", to = "head_dim", default = 64, kind = "count" },
-    { "d_ff", to = "d_ff", default = 2048, kind = "count" },
-    { "num_layers", "num_hidden_layers", to = "layers", default = 6, kind = "count" },
-    { "num_heads", "num_attention_heads", to = "heads", default = 8, kind = "count" },
+  config = heads.config({ vocab = 32128, d_model = 512, layers = 6, heads = 8, d_ff = 2048, longest = 512, eps = 1e-6,
+    head_dim = 64 }, {
     { "relative_attention_num_buckets", to = "t5_buckets", default = 32, kind = "count" },
     { "relative_attention_max_distance", to = "t5_distance", default = 128, kind = "count" },
-    { "n_positions", to = "longest", default = 512, kind = "count" },
-    { "layer_norm_epsilon", to = "eps", default = 1e-6, kind = "number" },
     { "feed_forward_proj", to = "ff_word", default = "relu", kind = "text" },
-  },
+  }, { d_model = "d_model hidden_size", head_dim = "d_kv head_dim", d_ff = "d_ff",
+    layers = "num_layers num_hidden_layers", heads = "num_heads num_attention_heads", longest = "n_positions",
+    eps = "layer_norm_epsilon" }),
   defaults = { ["mt5:encoder"] = multilingual, ["umt5:encoder"] = multilingual },
   fixed = { norm = "pre", norm_kind = "rms", final_norm = true, positions = "t5", scale = false,
     bias = { qkv = false, out = false, ff = false } },
@@ -56,7 +51,7 @@ return {
     word, facts.gated = feed_forward(facts.ff_word)
     facts.activation = heads.activations[word]
     if not facts.activation then
-      faults.raise("usage", ("config.json: feed_forward_proj: %s is not supported"):format(faults.quote(facts.ff_word)))
+      faults.raise("usage", "config.json: feed_forward_proj: %s is not supported", faults.quote(facts.ff_word))
     end
     facts.t5_by_layer = facts.model_type:find("^umt5") and true or nil
   end,

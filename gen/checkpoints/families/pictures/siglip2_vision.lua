@@ -9,8 +9,8 @@ local words = require("common.words")
 local function derive(facts)
   local grid = math.tointeger(facts.num_patches ^ 0.5)
   if not grid or grid > 64 then
-    faults.raise("usage", ("config.json: num_patches: %d is not supported: the square of at most 64 is"):format(
-      facts.num_patches))
+    faults.raise("usage", "config.json: num_patches: %d is not supported: the square of at most 64 is",
+      facts.num_patches)
   end
   if facts.patch[1] ~= facts.patch[2] then
     faults.raise("usage", "config.json: patch_size: patches that are not square are not supported")

@@ -26,7 +26,7 @@ local function derive(f, _, names, has)
       norm = f.conv_norm == "layer" and "layer" or i == 1 and "group" or nil }
     for key, value in pairs { conv_dim = width, conv_kernel = conv.kernel or 0, conv_stride = conv.stride or 0 } do
       if math.type(value) ~= "integer" or value < 1 then
-        faults.raise("format", ("config.json: %s: a list of %d counts is expected"):format(key, #f.widths))
+        faults.raise("format", "config.json: %s: a list of %d counts is expected", key, #f.widths)
       end
     end
     f.convolutions[i] = conv
@@ -36,8 +36,8 @@ local function derive(f, _, names, has)
     local kernel, dilation = f.tdnn_kernels[i], f.tdnn_dilations[i]
     for key, value in pairs { tdnn_dim = width, tdnn_kernel = kernel or 0, tdnn_dilation = dilation or 0 } do
       if math.type(value) ~= "integer" or value < 1 or key == "tdnn_kernel" and value % 2 == 0 then
-        faults.raise("format", ("config.json: %s: a list of %d counts%s is expected"):format(key, #f.tdnn_dims,
-          key == "tdnn_kernel" and ", odd ones," or ""))
+        faults.raise("format", "config.json: %s: a list of %d counts%s is expected", key, #f.tdnn_dims,
+          key == "tdnn_kernel" and ", odd ones," or "")
       end
     end
     f.tdnn[i] = { to = width, kernel = kernel > 1 and kernel or nil, dilation = kernel > 1 and dilation > 1 and dilation

@@ -1,5 +1,4 @@
 /* chat.c - the messages of a chat, which the model's chat template makes a prompt. */
-#include "chat/chat_template.h"
 #include "program/serve/generate/generate.h"
 
 enum { MOST_MESSAGES = 4096, MOST_VALUES = 1 << 16, MOST_KEYS = 256, MOST_DEPTH = 64 };
@@ -158,7 +157,6 @@ static int has_word(const attn2c_chat_template *template, const char *word) {
   return 0;
 }
 
-/* Reads the names of tools. */
 static void check_tools(attn2c_request *r, const json_t *list) {
   size_t i;
   json_t *tool;

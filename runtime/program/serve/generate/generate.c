@@ -2,22 +2,19 @@
  */
 #include "program/serve/generate/generate.h"
 
-#include "chat/chat_template.h"
 #include "model/continue.h"
 #include "model/sequences.h"
 
 /* Opens the tokenizers of a model. */
 static int open_text(attn2c_serve_generate *g, attn2c_message *message) {
-  int status = attn2c_text_open(g->facts->tables, g->facts->size, ATTN2C_TEXT_JIT, &g->tokenizer, message);
-  if (status == ATTN2C_OK) status = attn2c_text_work_create(g->tokenizer, &g->reading);
-  if (status == ATTN2C_OK && g->facts->written)
-    status =
-        attn2c_text_open(g->facts->written, g->facts->written_size, ATTN2C_TEXT_JIT, &g->written, message);
-  return status == ATTN2C_OK ? attn2c_text_work_create(g->written ? g->written : g->tokenizer, &g->showing)
-                             : status;
+  ATTN2C_TRY(attn2c_text_open(g->facts->tables, g->facts->size, ATTN2C_TEXT_JIT, &g->tokenizer, message));
+  ATTN2C_TRY(attn2c_text_work_create(g->tokenizer, &g->reading));
+  if (g->facts->written)
+    ATTN2C_TRY(
+        attn2c_text_open(g->facts->written, g->facts->written_size, ATTN2C_TEXT_JIT, &g->written, message));
+  return attn2c_text_work_create(g->written ? g->written : g->tokenizer, &g->showing);
 }
 
-/* Opens the model of --draft. */
 static int open_draft(attn2c_serve_generate *g, const attn2c_arguments *arguments, attn2c_message *message) {
   const char *draft = arguments->generate.draft;
   char said[1000] = "";
@@ -51,8 +48,7 @@ static int open_part(attn2c_server *server, attn2c_message *message) {
   if (attn2c_encode_entry(model) && (!g->calls.encode || g->calls.source_values))
     return ATTN2C_OK; /* it reads pictures or sounds, which other parts take */
   if (asked) g->calls.sequences = asked;
-  status = open_draft(g, server->arguments, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(open_draft(g, server->arguments, message));
   status = attn2c_writing_create(server, g->calls.sequences,
                                  server->arguments->generate.guess || g->draft_model, &g->writing);
   const attn2c_engine_writer writer = {g->writing, attn2c_writing_admit, attn2c_writing_step};

@@ -17,7 +17,6 @@ static const char *reason_of(const news *n) {
                                                                     : "stop";
 }
 
-/* Returns a token's text as JSON. */
 static json_t *token_text(const attn2c_serve_generate *g, int32_t id, json_t **bytes) {
   const char *text = "";
   size_t length = 0;
@@ -157,7 +156,6 @@ static json_t *frame(const attn2c_ask *ask, json_t *choices) {
                    "choices", choices);
 }
 
-/* Writes an event, and releases it. */
 static void write_event(attn2c_ask *ask, json_t *event) {
   char *text = event ? json_dumps(event, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
   json_decref(event);
@@ -211,7 +209,6 @@ static void write_fault(attn2c_ask *ask, const char *fault) {
   write_event(ask, event);
 }
 
-/* Begins the stream with its first answer. */
 static void begin_stream(attn2c_ask *ask) {
   if (ask->job.exchange->status) return;
   attn2c_http_begin(ask->job.exchange, 200, "text/event-stream");

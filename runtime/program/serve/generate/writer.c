@@ -137,7 +137,6 @@ static void leave(attn2c_writing *w, attn2c_ask *ask) {
   ask->next = NULL;
 }
 
-/* Ends an answer. */
 static void end(attn2c_writing *w, place *p, attn2c_end why) {
   attn2c_asked *answer = p->answer;
   attn2c_ask *ask = answer->ask;
@@ -321,15 +320,12 @@ static int prepare(attn2c_writing *w, place *p, attn2c_message *message) {
   p->most = p->prompt_count + (int32_t)(ask->tokens < most ? ask->tokens : most);
   p->is_looked = ask->echo && ask->top >= 0;
   const attn2c_serve_generate *g = w->server->generate;
-  int status = attn2c_writer_create(g->written ? g->written : g->tokenizer, !ask->tools.form,
-                                    (const char *const *)ask->stops, ask->stop_count, &p->text, message);
-  if (status == ATTN2C_OK)
-    status = attn2c_sampler_create(&p->sampler, &sampling, w->calls->vocabulary, message);
-  if (status == ATTN2C_OK)
-    status = attn2c_sampler_feed(p->sampler, p->prompt, p->prompt_count, ATTN2C_FED_PROMPT, message);
-  if (status == ATTN2C_OK) status = attn2c_writer_begin(p->text, w->work, p->prompt, (size_t)p->prompt_count);
-  if (status == ATTN2C_OK) status = attn2c_kept_ids_adapt(w->kept, sequence, ask->adapter);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_writer_create(g->written ? g->written : g->tokenizer, !ask->tools.form,
+                                  (const char *const *)ask->stops, ask->stop_count, &p->text, message));
+  ATTN2C_TRY(attn2c_sampler_create(&p->sampler, &sampling, w->calls->vocabulary, message));
+  ATTN2C_TRY(attn2c_sampler_feed(p->sampler, p->prompt, p->prompt_count, ATTN2C_FED_PROMPT, message));
+  ATTN2C_TRY(attn2c_writer_begin(p->text, w->work, p->prompt, (size_t)p->prompt_count));
+  ATTN2C_TRY(attn2c_kept_ids_adapt(w->kept, sequence, ask->adapter));
   if (w->calls->encode || p->is_looked) {
     attn2c_kept_ids_forget(w->kept, sequence);
     return w->calls->encode ? ATTN2C_OK : w->calls->rewind(w->calls->context, sequence, 0);

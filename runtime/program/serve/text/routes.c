@@ -247,7 +247,6 @@ static void info(attn2c_server *server, attn2c_exchange *exchange, const json_t 
                      0);
 }
 
-/* True if an output has lexical weights. */
 static int is_lexical(const attn2c_text_facts *facts, int output) {
   for (int i = 0; i < facts->answer_count; i++)
     if (facts->answers[i].output == output && facts->answers[i].answer == ATTN2C_ANSWER_LEXICAL) return 1;

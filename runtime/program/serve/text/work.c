@@ -1,6 +1,5 @@
 /* work.c - computes the texts of requests. */
 #include "program/serve/text/work.h"
-#include "model/text/spans.h"
 
 #include "program/answers/json_line.h"
 #include "program/serve/numbers.h"
@@ -33,8 +32,7 @@ int attn2c_text_worker_open(attn2c_text_worker **worker, const attn2c_descriptor
   attn2c_text_worker *made = *worker = calloc(1, sizeof *made);
   if (!made) return ATTN2C_MEMORY;
   made->model = model, made->context = context;
-  const int status = attn2c_group_open(&made->group, model, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_group_open(&made->group, model, message));
   /* Embeddings are whole, as requests may want different numbers of them. */
   const int output = model->text->output;
   const attn2c_tensor *tensor = &model->tensors[attn2c_primary_entry(model)->outputs[output]];
@@ -55,7 +53,6 @@ static void fail(attn2c_texts_work *work, size_t at, int status, const char *fau
   snprintf(work->fault, sizeof work->fault, "%s", fault);
 }
 
-/* Gives the reader the labels of a request. */
 static int set_labels(attn2c_reader *reader, const attn2c_texts_work *work) {
   if (!work->labels) return ATTN2C_OK;
   reader->span_options = work->spans;
@@ -65,9 +62,8 @@ static int set_labels(attn2c_reader *reader, const attn2c_texts_work *work) {
 /* Encodes a text, or its first window if its answer is a span of its pair. */
 static int encode(attn2c_reader *reader, const attn2c_texts_work *work, const attn2c_asked_text *asked,
                   attn2c_text_tokens *tokens) {
-  int status = attn2c_reader_prompt(reader, work->prompt);
-  if (status == ATTN2C_OK) status = set_labels(reader, work);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_reader_prompt(reader, work->prompt));
+  ATTN2C_TRY(set_labels(reader, work));
   if (reader->facts->answer == ATTN2C_ANSWER_SPAN && asked->pair)
     return attn2c_reader_window(reader, asked->text, asked->length, asked->pair, asked->pair_length,
                                 ATTN2C_STRIDE_USUAL, tokens);

@@ -1,11 +1,12 @@
 -- generation_spec.lua: the key `generation` of a description.
 require("tests.spec.helper")
+local faults = require("common.faults")
 local readers = require("passes.validate.readers")
 
 local function read(value)
   local said = {}
-  local result = readers.generation(function(key, message)
-    if key then said[#said + 1] = key .. ": " .. message end
+  local result = readers.generation(function(key, ...)
+    if key then said[#said + 1] = key .. ": " .. faults.line(...) end
     return not key or nil
   end, { key = "generation" }, value)
   return result, said

@@ -1,13 +1,14 @@
 -- speech_spec.lua: the key `speech` of a description, and what a folder says for it.
 local helper = require("tests.spec.helper")
 local json = require("common.json")
+local faults = require("common.faults")
 local readers = require("passes.validate.readers")
 local speech = require("checkpoints.speech")
 
 local function read(value)
   local said = {}
-  local result = readers.speech(function(key, message)
-    if key then said[#said + 1] = key .. ": " .. message end
+  local result = readers.speech(function(key, ...)
+    if key then said[#said + 1] = key .. ": " .. faults.line(...) end
     return not key or nil
   end, { key = "speech" }, value)
   return result, said
