@@ -74,9 +74,10 @@ static void gather_block(gathering *g, int number, const attn2c_division *of, ro
   } else if (of->axis == ATTN2C_UNDIVIDED) {
     copy_rows(*at, count, at->all_step);
   } else if (of->axis == last) {
+    const int64_t parts = all->shape[last] / of->first[ranks]; /* a row has one for each of its experts */
     for (int r = 0; r <= ranks; r++) g->first[r] = (size_t)of->first[r];
-    attn2c_ranks_gather(g->team, at->own, (size_t)at->own_step, at->all, (size_t)at->all_step, g->first,
-                        (size_t)count);
+    attn2c_ranks_gather(g->team, at->own, (size_t)(at->own_step / parts), at->all,
+                        (size_t)(at->all_step / parts), g->first, (size_t)(count * parts));
   } else {
     /* parts are rows: the rows of one element of the axis follow each other; they keep the rank's steps */
     const int64_t outer = sizes_of(g, all, number, 0, of->axis, block);

@@ -3,12 +3,14 @@
 -- operation without a rule needs whole tensors, and so does every output.
 --
 -- A tensor's division is { axis, first = of data/divisions.lua }, or { sum = true } if each rank has a term of it;
--- with ids = the tensor of ids, terms are rows that only their rank has. nil: every rank has all of it.
+-- with ids = the tensor of ids, terms are rows that only their rank has. nil: every rank has all of it. The last axis
+-- of a tensor in the order of experts has a part for each expert of a row; `first` then divides each part.
 local divisions = require("data.divisions")
 local faults = require("common.faults")
 local grouping = require("passes.common.grouping")
 local ops = require("data.ops")
 local scale_blocks = require("data.scale_blocks")
+local types = require("data.types")
 local words = require("common.words")
 
 -- Returns the greatest common divisor.
@@ -56,13 +58,21 @@ function widths.heads(self, op)
   return self:heads(path, path:match("[qkv]$") == "q" and "q" or "k", width)
 end
 
+-- Returns the columns of an inner width that stay together. Rows of experts are whole pairs of blocks, or groups of
+-- each number type.
+local function unit_of(self, width, experts)
+  local unit = self.spec.weights and scale_blocks.together(self.spec.weights) or divisions.unit(width, self.ranks)
+  return experts and math.max(unit, self.spec.weights and types.SCALE_PAIR or types.EXPERT_UNIT) or unit
+end
+
 function widths.inner(self, op)
-  local width = op.result.shape[#op.result.shape]
+  local experts = op.operands.weight.experts
+  local width = op.operands.weight.shape[1] // (experts or 1)
   if width < self.ranks then
     faults.raise("usage", ("%s: ranks: %d, but %s has %d columns; give at most that number"):format(self.file,
       self.ranks, op.result.name, width))
   end
-  local unit = self.spec.weights and scale_blocks.together(self.spec.weights) or divisions.unit(width, self.ranks)
+  local unit = unit_of(self, width, experts)
   local units = (width + unit - 1) // unit
   if units < self.ranks then
     faults.raise("usage", ("%s: ranks: %d, but the %d columns of %s are %d blocks of %d, which stay whole; give at "
@@ -115,6 +125,7 @@ function rules.linear(self, op)
   self:cut(op, "bias", 1, first)
   return columns(op, first), {}
 end
+rules.linear_experts = rules.linear
 
 -- Roles in an attention of operations that keep the heads of their first operand.
 local keeps_heads = words.set { "scores_to_scores", "scores_to_weights", "weights_to_weights" }
@@ -176,6 +187,18 @@ local function of_both(self, op)
 end
 
 rules.add, rules.multiply = of_both, of_both
+
+-- The term of a sum that whole numbers multiply: of an operand that nothing else reads.
+local function of_term(name)
+  return function(self, op)
+    local x = op.operands[name]
+    local of = self.made[x.name]
+    if not (of and of.sum) or of.ids or x.kind == "output" or self.uses[x.name] ~= 1 then return nil end
+    return { sum = true }, { [name] = true }
+  end
+end
+
+rules.combine, rules.gate_rows = of_term("x"), of_term("a")
 
 -- An operation on each head of a row.
 local function by_head(self, op)

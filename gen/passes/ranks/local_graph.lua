@@ -52,6 +52,7 @@ function Maker:op(name, section, operands, attributes, like, path)
   if path ~= like.name then
     result.kind, result.member, result.grows, result.hides, result.squeezed = "scratch", nil, nil, nil, nil
   end
+  result.groups = result.groups and self.whole[result.groups.name]
   op.result, op.type = self:add(result), result.type
   local entry = self.graph.entry
   entry.ops[#entry.ops + 1] = op
@@ -68,7 +69,7 @@ function Maker:meet(op, of, part)
     return self:op("sum_ranks", op.section, { x = part, ids = of.ids and self:operand(of.ids) },
       { first = of.first and text_of(of.first) }, result, result.name)
   end
-  assert(of.axis == #result.shape, result.name)
+  assert(of.axis == #result.shape and not result.groups, result.name)
   return self:op("gather_ranks", op.section, { x = part }, { first = text_of(of.first) }, result, result.name)
 end
 
