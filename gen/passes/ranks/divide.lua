@@ -107,9 +107,9 @@ end
 
 local function columns(op, first) return { axis = #op.result.shape, first = first } end
 
--- Functions by operation: each returns the division of the result, and a table: what of its operands is taken divided
--- (takes = a set of operands), and attributes that count heads (heads = their division). No result: the operation takes
--- whole tensors.
+-- Functions by operation: each returns the division of the result, the set of operands that it takes divided, a table
+-- of the attributes that count heads (heads = their division), and whether it makes all of the result, of which each
+-- rank takes its part. No result: the operation takes whole tensors, and makes one.
 local rules = {}
 
 function rules.linear(self, op)
@@ -209,7 +209,16 @@ local function by_head(self, op)
   return columns(op, x.first), { x = true }, { heads = own }
 end
 
-rules.rotate, rules.hadamard, rules.rms_norm, rules.layer_norm = by_head, by_head, by_head, by_head
+rules.rotate, rules.hadamard = by_head, by_head
+
+-- A norm of all heads together reads them whole. So it is repeated on each rank, which takes its heads of the result.
+local function norm(self, op)
+  local x = by_columns(self, op.operands.x)
+  if not x or op.attributes.heads then return by_head(self, op) end
+  return columns(op, x.first), {}, {}, true
+end
+
+rules.rms_norm, rules.layer_norm = norm, norm
 
 -- A scale for each head of a row, and the integers.
 function rules.row_scale(self, op)
@@ -320,15 +329,19 @@ end
 ---   whole     a set of the divided tensors that a meeting makes whole
 ---   cuts      weight -> its division
 ---   of_first  a set of the weights that only the first rank adds; the others have zeros
----   how       op -> { takes = the operands that it takes divided, counts = attribute -> division }, if it is divided
+---   how       op -> { takes = the operands that it takes divided, counts = attribute -> division, makes_all = whether
+---             ranks take their parts of its whole result }, if its result is divided
 ---   lists     every list of elements that a division has
 --- Faults: usage.
 return function(graph, spec, file)
   local self = setmetatable({ spec = spec, ranks = spec.ranks, file = file, made = {}, cuts = {}, of_first = {},
     how = {}, uses = grouping.readers(graph.entry) }, Divider)
   for _, op in ipairs(graph.entry.ops) do
-    local of, takes, counts = (rules[op.op] or by_class)(self, op)
-    if of then self.made[op.result.name], self.how[op] = of, { takes = takes, counts = counts or {} } end
+    local of, takes, counts, makes_all = (rules[op.op] or by_class)(self, op)
+    if of then
+      self.made[op.result.name] = of
+      self.how[op] = { takes = takes, counts = counts or {}, makes_all = makes_all }
+    end
     assert(not ops.class(op).of_ranks, op.op)
   end
   self.whole = find_whole(self, graph.entry)

@@ -82,6 +82,15 @@ function Maker:own_ids(op, of)
     { type = "i32", of_rank = true, growth = ids.growth, minimum = 0, limit = count }, name)
 end
 
+-- Adds the rank's own columns of what an operation makes on each rank.
+function Maker:own_columns(op, of, all, name)
+  all.of_rank = true
+  local starts = {}
+  for rank = 0, self.divided.ranks - 1 do starts[rank + 1] = select(2, divisions.range(of.first, rank)) end
+  return self:op("own_columns", op.section, { x = all },
+    { starts = table.concat(starts, ", "), columns = self:range(of.first) }, op.result, name)
+end
+
 -- Passes a tensor on to the next stage. The operation's result stands in its place.
 function Maker:pass(name, section)
   local whole = self.whole[name]
@@ -117,8 +126,10 @@ function Maker:add_op(op)
   end
   if of and of.ids then operands.ids = self:own_ids(op, of) end
   local is_met = divided.whole[result.name]
-  local made = self:op(op.op, op.section, operands, attributes, result, is_met and result.name .. ".part" or
-    result.name)
+  local own = is_met and result.name .. ".part" or result.name
+  local made = self:op(op.op, op.section, operands, attributes, result, how and how.makes_all and result.name .. ".all"
+    or own)
+  if how and how.makes_all then made = self:own_columns(op, of, made, own) end
   if of then self.parts[result.name] = made else self.whole[result.name] = made end
   if is_met then self.whole[result.name] = self:meet(op, of, made) end
   if self.part then self:pass_result(op) end

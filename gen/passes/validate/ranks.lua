@@ -25,8 +25,6 @@ local refused = {
     return some(spec, function(each) return each.attention_output.kind ~= "none" or each.attention_output.scores end)
   end, "each rank has the weights of its own heads" },
   { "head_mask", function(spec) return spec.head_mask.kind == "input" end, "give constant factors" },
-  { "qk_norm", function(spec) return some(spec, function(each) return each.qk_norm == "all" end) end,
-    "a norm of all heads together needs all of them on one rank" },
   { "positions", function(spec) return spec.distances == "disentangled" end, "give other positions" },
   { "position_gate", function(spec) return spec.position_gate end, "a gate reads the states of all heads" },
   { "box_buckets", function(spec) return spec.box_buckets end, "the tables are of all heads" },
