@@ -63,6 +63,20 @@ static void copy_rows(rows at, int64_t count, int64_t width) {
     memcpy(at.all + row * at.all_step, at.own + row * at.own_step, (size_t)width * sizeof(float));
 }
 
+/* Copies integers, such as the experts of a row, and sets those to -1 that some rank has otherwise. */
+static void copy_integers(gathering *g, rows at, int64_t count, int64_t width) {
+  for (int r = 0; r <= attn2c_ranks_count(g->team); r++) g->first[r] = r > 0 ? (size_t)width : 0;
+  for (int64_t row = 0; row < count; row++) {
+    const float *own = at.own + row * at.own_step;
+    float *to = at.all + row * at.all_step, *differs = to + g->to_magnitudes;
+    attn2c_ranks_gather(g->team, own, (size_t)at.own_step, to, (size_t)at.all_step, g->first, 1);
+    for (int64_t i = 0; i < width; i++) differs[i] = memcmp(own + i, to + i, sizeof *to) != 0;
+    attn2c_ranks_sum(g->team, differs, (size_t)width);
+    for (int64_t i = 0; i < width; i++)
+      if (differs[i] > 0) memset(to + i, 0xff, sizeof *to);
+  }
+}
+
 /* Gathers one block of a tensor, and moves on to the next. */
 static void gather_block(gathering *g, int number, const attn2c_division *of, rows *at, int64_t block) {
   const attn2c_tensor *all = &g->whole->tensors[number];
@@ -72,7 +86,10 @@ static void gather_block(gathering *g, int number, const attn2c_division *of, ro
   if (of->axis == ATTN2C_TERMS) {
     sum_terms(g, *at, count, at->all_step);
   } else if (of->axis == ATTN2C_UNDIVIDED) {
-    copy_rows(*at, count, at->all_step);
+    if (all->type == ATTN2C_I32)
+      copy_integers(g, *at, count, all->shape[last]);
+    else
+      copy_rows(*at, count, at->all_step);
   } else if (of->axis == last) {
     const int64_t parts = all->shape[last] / of->first[ranks]; /* a row has one for each of its experts */
     for (int r = 0; r <= ranks; r++) g->first[r] = (size_t)of->first[r];
