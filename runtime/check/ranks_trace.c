@@ -63,17 +63,20 @@ static void copy_rows(rows at, int64_t count, int64_t width) {
     memcpy(at.all + row * at.all_step, at.own + row * at.own_step, (size_t)width * sizeof(float));
 }
 
-/* Copies integers, such as the experts of a row, and sets those to -1 that some rank has otherwise. */
+/* Copies integers, such as the experts of a row. All ranks must have the same: where one of them has others
+ * than the first, the first copies these, which are not right for its own operands. */
 static void copy_integers(gathering *g, rows at, int64_t count, int64_t width) {
-  for (int r = 0; r <= attn2c_ranks_count(g->team); r++) g->first[r] = r > 0 ? (size_t)width : 0;
+  const int ranks = attn2c_ranks_count(g->team);
   for (int64_t row = 0; row < count; row++) {
     const float *own = at.own + row * at.own_step;
-    float *to = at.all + row * at.all_step, *differs = to + g->to_magnitudes;
-    attn2c_ranks_gather(g->team, own, (size_t)at.own_step, to, (size_t)at.all_step, g->first, 1);
-    for (int64_t i = 0; i < width; i++) differs[i] = memcmp(own + i, to + i, sizeof *to) != 0;
-    attn2c_ranks_sum(g->team, differs, (size_t)width);
-    for (int64_t i = 0; i < width; i++)
-      if (differs[i] > 0) memset(to + i, 0xff, sizeof *to);
+    float *to = at.all + row * at.all_step, *other = to + g->to_magnitudes;
+    memcpy(to, own, (size_t)width * sizeof *to);
+    for (int from = 1; from < ranks; from++) {
+      for (int r = 0; r <= ranks; r++) g->first[r] = r > from ? (size_t)width : 0;
+      attn2c_ranks_gather(g->team, own, (size_t)at.own_step, other, (size_t)at.all_step, g->first, 1);
+      for (int64_t i = 0; i < width; i++)
+        if (memcmp(other + i, own + i, sizeof *to) != 0) memcpy(to + i, other + i, sizeof *to);
+    }
   }
 }
 
