@@ -73,25 +73,26 @@ return function(of, spec)
   local experts = spec .. "whole/divided_experts_spec.lua"
 
   of("runtime/weights/source.h", experts) {
-    { name = "source_experts", old = "row / of->rows * of->apart + row % of->rows", new = "row", filter = "scale blocks",
-      wrong = "random experts of a rank follow each other in the whole model's" },
+    { name = "source_experts", old = "row / of->rows * of->apart + row % of->rows", new = "row",
+      filter = "scale blocks", wrong = "random experts of a rank follow each other in the whole model's" },
   }
 
   of("runtime/weights/random_source.c", experts) {
-    { name = "random_experts", old = "together = left < count - row ? left : count - row;", new = "together = count - row;",
-      filter = "scale blocks", wrong = "a rank's second expert follows its part of the first" },
+    { name = "random_experts", old = "together = left < count - row ? left : count - row;",
+      new = "together = count - row;", filter = "scale blocks",
+      wrong = "a rank's second expert follows its part of the first" },
   }
 
   of("runtime/check/check_judge.c", experts) {
-    { name = "judge_terms", old = "has_terms(job, op) ? tolerance_of_terms", new = "0 ? tolerance_of_terms",
+    { name = "judge_terms", old = "int status = has_terms(job, op)", new = "int status = 0 && has_terms(job, op)",
       filter = "scale blocks", wrong = "sums of terms have the tolerance of one addition" },
     { name = "judge_no_trace", old = "job->trace.arena ? &settled : NULL", new = "&settled", filter = "another choice",
       wrong = "wrong results of several calls end check by a signal" },
   }
 
   of("runtime/check/ranks_trace.c", experts) {
-    { name = "trace_parts", old = "parts = all->shape[last] / of->first[ranks]", new = "parts = 1", filter = "scale blocks",
-      wrong = "only a row's first expert is gathered" },
+    { name = "trace_parts", old = "parts = all->shape[last] / of->first[ranks]", new = "parts = 1",
+      filter = "scale blocks", wrong = "only a row's first expert is gathered" },
     { name = "trace_integers", old = "if (all->type == ATTN2C_I32)", new = "if (0)", filter = "another choice",
       wrong = "nobody compares the experts that ranks choose" },
   }

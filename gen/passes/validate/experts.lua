@@ -12,7 +12,8 @@ local parts = { "ff.experts.gate", "ff.experts.up", "ff.experts.down" }
 local fields = {
   count = { type = "integer", min = 1, max = 1024, required = true, meaning = "the number of experts" },
   used = { type = "integer", min = 1, max = 64, required = true, meaning = "the experts of each row" },
-  d_ff = { type = "integer", min = types.EXPERT_UNIT, max = 65536, required = true, meaning = "the width of each expert" },
+  d_ff = { type = "integer", min = types.EXPERT_UNIT, max = 65536, required = true,
+    meaning = "the width of each expert" },
   router = { type = "word", words = { "softmax", "sigmoid" }, default = "softmax" },
   normalise = { type = "boolean", default = true },
   bias = { type = "boolean", default = false },

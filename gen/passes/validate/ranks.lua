@@ -59,7 +59,7 @@ end
 local function has_experts(each) return each.experts end
 
 -- Ranks that choose experts by themselves must have the same bits, also if they have parts of other sizes, and so other
--- tiles. Kernels in C add in the same order in all tiles, those of libxsmm do not.
+-- tiles. Kernels in C add in the same order in all tiles, and kernels of libxsmm do not.
 local function check_kernels(say, spec, encoder)
   if not (some(spec, has_experts) or encoder and some(encoder, has_experts)) then return end
   if spec.kernels == "libxsmm" or spec.plan.kernels == "libxsmm" then

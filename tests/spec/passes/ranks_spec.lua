@@ -1,6 +1,6 @@
 -- ranks_spec: how a model is divided among ranks: heads, widths and rows of tables, weights in slices, meetings.
 local helper = require("tests.spec.helper")
-local cut = require("passes.ranks.cut")
+local cutting = require("passes.ranks.cut")
 local divisions = require("data.divisions")
 local grouping = require("passes.common.grouping")
 local ops = require("data.ops")
@@ -367,7 +367,7 @@ describe("ranks of a mixture of experts", function()
       views[expert + 1] = { stored = expert + 1, row = expert * 40, rows = 40, column = 0, columns = 16, first = 0,
         row_step = 16, column_step = 1 }
     end
-    local own = cut.tensor({ shape = { 120, 16 }, experts = 3, from = { stored = {}, views = views } }, 1, 20, 12)
+    local own = cutting.tensor({ shape = { 120, 16 }, experts = 3, from = { stored = {}, views = views } }, 1, 20, 12)
     local rows = {}
     for i, view in ipairs(own.from.views) do rows[i] = { view.stored, view.row, view.rows, view.first } end
     assert.same({ { 1, 0, 12, 320 }, { 2, 12, 12, 320 }, { 3, 24, 12, 320 } }, rows)

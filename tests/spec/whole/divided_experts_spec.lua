@@ -4,8 +4,8 @@ local helper = require("tests.spec.helper")
 local checkpoint = require("tests.spec.checkpoint")
 local mpirun = require("tests.spec.mpirun")
 
--- Layers of each kind: dense, with a shared expert and biases, and with what is added once. 3 heads of keys make 2 ranks
--- unequal.
+-- Layers of each kind: dense, with a shared expert and biases, and with what is added once. With 3 heads of keys, 2
+-- ranks are unequal.
 local writing = [[return { name = "mixed", input = tokens { vocab = 70 }, context = 24, chunk = 10, sequences = 2,
   d_model = 48, heads = 6, kv_heads = 3, d_ff = 80, gated = true, norm = "pre", mask = "causal", positions = "rope",
   layers = { {}, { experts = { count = 5, used = 2, d_ff = 40, shared = 24, shared_gate = true, bias = true },
