@@ -35,8 +35,8 @@ function formulas.scales(tensor) return tensor.formula end
 
 function formulas.order(tensor) return tensor.formula end
 
---- Returns elements [from, from + count) of an axis of a weight or constant, as a tensor of its own. If the rows are
---- those of experts, it takes these rows of each expert.
+--- Returns elements [from, from + count) of an axis of a weight or constant, as a tensor of its own. For a weight of
+--- experts, it takes these rows of each expert.
 function cut.tensor(tensor, axis, from, count)
   local own, experts = words.merged(tensor), axis == 1 and tensor.experts or 1
   local all = tensor.shape[axis] // experts
