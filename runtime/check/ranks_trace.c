@@ -27,9 +27,8 @@ static int64_t blocks_of(const gathering *g, int tensor) {
 static int64_t size_of(const gathering *g, const attn2c_tensor *tensor, int number, int axis, int64_t block) {
   const attn2c_growth *growth = g->whole->growth ? &g->whole->growth[number] : NULL;
   if (!growth || growth->is_shared || growth->axes[axis] == 0) return tensor->shape[axis];
-  const attn2c_sequences *n = g->call->sequences;
-  const int64_t longest = g->whole->lengths->sizes[0].seq, rows = n->first[block + 1] - n->first[block];
-  return tensor->shape[axis] - growth->axes[axis] * (longest - rows);
+  const attn2c_check_job job = {.descriptor = g->whole, .entry = g->entry};
+  return attn2c_check_sequence_tensor(&job, number, g->call->sequences, block).shape[axis];
 }
 
 /* Returns the product of the sizes of axes [from, upto). */
@@ -154,7 +153,11 @@ static int fill(const attn2c_call *call, const attn2c_program *program, int entr
   attn2c_tensor *tensors = calloc((size_t)own.tensor_count + 1, sizeof *tensors);
   if (!tensors) return ATTN2C_MEMORY;
   const attn2c_check_job job = {.descriptor = program->model, .entry = &own.entries[entry]};
-  const int32_t first[] = {0, own.continued ? (int32_t)own.continued->call_rows : 0};
+  const int encodes = job.entry == attn2c_encode_entry(job.descriptor);
+  const int64_t most = encodes         ? own.continued->source_lengths->sizes[0].seq
+                       : own.continued ? own.continued->call_rows
+                                       : 0;
+  const int32_t first[] = {0, (int32_t)most};
   const attn2c_sequences n = {.rows = first[1], .count = 1, .first = first};
   for (int i = 0; i < own.tensor_count; i++)
     tensors[i] = own.continued ? attn2c_check_sequence_tensor(&job, i, &n, 0) : own.tensors[i];

@@ -107,6 +107,12 @@ end
 
 local function columns(op, first) return { axis = #op.result.shape, first = first } end
 
+-- Returns the division of keys or values of a source that another entry makes, or of their scales, one a head.
+function Divider:kept(tensor)
+  local path, width = tensor.name:match("^(.*%.[kv])%."), tensor.shape[#tensor.shape]
+  return { axis = #tensor.shape, first = self:heads(path, "k", width) }
+end
+
 -- Functions by operation: each returns the division of the result, the set of operands that it takes divided, a table
 -- of the attributes that count heads (heads = their division), and whether it makes all of the result, of which each
 -- rank takes its part. No result: the operation takes whole tensors, and makes one.
@@ -210,6 +216,12 @@ local function by_head(self, op)
 end
 
 rules.rotate, rules.hadamard = by_head, by_head
+
+function rules.keep(self, op)
+  local x = by_columns(self, op.operands.x)
+  if not x then return nil end
+  return columns(op, x.first), { x = true, scale = true }
+end
 
 -- A norm of all heads together reads them whole. So it is repeated on each rank, which takes its heads of the result.
 local function norm(self, op)
@@ -333,9 +345,13 @@ end
 ---             ranks take their parts of its whole result }, if its result is divided
 ---   lists     every list of elements that a division has
 --- Faults: usage.
-return function(graph, spec, file)
+return function(graph, given, file)
+  local spec = given.decoder or given
   local self = setmetatable({ spec = spec, ranks = spec.ranks, file = file, made = {}, cuts = {}, of_first = {},
     how = {}, uses = grouping.readers(graph.entry) }, Divider)
+  for name, tensor in pairs(graph.tensors) do
+    if tensor.kind == "state" then self.made[name] = self:kept(tensor) end
+  end
   for _, op in ipairs(graph.entry.ops) do
     local of, takes, counts, makes_all = (rules[op.op] or by_class)(self, op)
     if of then

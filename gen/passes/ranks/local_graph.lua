@@ -6,6 +6,7 @@
 local cut = require("passes.ranks.cut")
 local divisions = require("data.divisions")
 local ops = require("data.ops")
+local words = require("common.words")
 
 local Maker = {}
 Maker.__index = Maker
@@ -20,6 +21,14 @@ end
 -- Returns the rank's number of elements of a division, and the first.
 function Maker:range(first) return divisions.range(first, self.rank) end
 
+-- Returns the rank's part of the state that another entry writes.
+function Maker:kept(tensor)
+  local own, of = words.merged(tensor), self.divided.made[tensor.name]
+  own.shape = table.move(tensor.shape, 1, #tensor.shape, 1, {})
+  if of then own.shape[of.axis] = self:range(of.first) end
+  return own
+end
+
 -- Returns the rank's own of a tensor that no operation makes.
 function Maker:given(tensor)
   local known = self.graph.tensors[tensor.name]
@@ -31,6 +40,7 @@ function Maker:given(tensor)
   elseif self.divided.of_first[tensor.name] and self.rank > 0 then
     own = cut.zeros(tensor)
   end
+  if tensor.kind == "state" then return self:add(self:kept(tensor)) end
   if own ~= tensor and tensor.scales_of then own.scales_of = self:given(tensor.scales_of) end
   self:add(own)
   if tensor.kind ~= "input" then table.insert(self.graph.weights, tensor.name) end
