@@ -4,12 +4,16 @@
 local divisions = {}
 
 --- The products whose outputs ranks divide, by the end of the path: heads (of queries, keys and values: the heads of
---- one rank go together), the inner width of a feed-forward, or rows of the vocabulary.
+--- one rank go together), the inner width of a feed-forward or of each expert, or rows of the vocabulary.
 divisions.outputs = {
   { ends = "%.attn%.[qkv]$", what = "heads" },
   { ends = "%.cross%.[qkv]$", what = "heads" },
   { ends = "%.ff%.up$", what = "inner" },
   { ends = "%.ff%.gate$", what = "inner" },
+  { ends = "%.ff%.shared%.up$", what = "inner" },
+  { ends = "%.ff%.shared%.gate$", what = "inner" },
+  { ends = "%.ff%.experts%.up$", what = "inner" },
+  { ends = "%.ff%.experts%.gate$", what = "inner" },
   { ends = "%.vocabulary$", what = "vocabulary" },
 }
 

@@ -235,6 +235,11 @@ ops.table = {
     shape = function(a, x) return with_last(x.shape, math.tointeger(tonumber(a.first:match("%d+$")))) end,
     equation = "the columns of all ranks' x, one rank after the other", arithmetic = 0,
   },
+  own_columns = {
+    class = { region = "rows", of_ranks = true }, attributes = { "starts", "columns" },
+    shape = function(a, x) return with_last(x.shape, a.columns) end, equation = "the rank's own columns of x",
+    arithmetic = 0,
+  },
   pass_on = {
     class = { region = "rows", of_ranks = true, meeting = true, sends = true },
     equation = "x, which the next stage takes", arithmetic = 0,

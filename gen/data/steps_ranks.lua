@@ -39,6 +39,13 @@ of_ranks.gather_ranks = {
   equation = "y = the columns of x of all ranks, which begin at ${first}",
 }
 
+of_ranks.own_columns = {
+  constants = { "rows", "cols", "all", "ldx", "ldy", "starts" }, apart = { all = true }, meets = true,
+  operands = { row_entries.written(), { "x", "r", matrix("rows", "all", "ldx") } }, cost = row_entries.each(6),
+  body = "attn2c_own_columns(ranks, y, x, ${rows}, ${cols}, ${ldx}, ${ldy}, (const size_t[]){${starts}})",
+  equation = "y = ${cols} of x's columns, from ${starts} of the ranks on",
+}
+
 -- Rows that stages pass on and take. Outputs may be integers.
 for name, of in pairs {
   pass_on = { mode = "r", equation = "the next stage takes y" },

@@ -12,6 +12,9 @@ local GROUP = 4 -- bytes
 --- Inputs of a scale block, of the pair that a step takes, and of a unit; outputs of a panel of such weights.
 types.SCALE_BLOCK, types.SCALE_PAIR, types.SCALE_UNIT, types.SCALE_PANEL = 32, 64, 256, 16
 
+--- The widths that experts read are multiples of this, so that rows of all number types are whole groups.
+types.EXPERT_UNIT = 4
+
 --- The types of rows that products with weights in scale blocks read: integers of 8 bits, and of 15.
 types.coarse, types.fine = "x8", "x15"
 

@@ -323,9 +323,10 @@ typedef struct {
   double (*own)(void), (*other)(void);
 } attn2c_rival;
 
-/* The place of a rank's weight in the whole one, which has `columns` columns (all axes but the first). */
+/* The place of a rank's weight in the whole one, which has `columns` columns (all axes but the first). A
+ * weight of experts has `rows` rows of each of them, which begin `apart` rows apart in the whole one. */
 typedef struct {
-  int64_t row, column, columns;
+  int64_t row, column, columns, rows, apart;
   int is_zero; /* 1: another rank adds the weight; this one has zeros in its place */
 } attn2c_slice;
 

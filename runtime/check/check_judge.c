@@ -79,18 +79,68 @@ static int is_of_terms(const attn2c_check_job *job, int tensor) {
   return divided && tensor >= 0 && divided->divisions[tensor].axis == ATTN2C_TERMS;
 }
 
-/* Allows a sum of two tensors of terms the error of another order: each rank adds its own first. */
-static void allow_terms(const attn2c_check_job *job, const attn2c_op *op, float *allowed) {
-  const attn2c_tensor *shape = attn2c_check_tensor(job, op->result);
+/* Returns the sums of magnitudes of a tensor of terms; NULL: no memory. */
+static float *magnitudes_of(const attn2c_check_job *job, int tensor) {
+  const attn2c_tensor *shape = attn2c_check_tensor(job, tensor);
   const int64_t width = attn2c_reference_width(shape), elements = attn2c_elements(shape);
-  const double unit = 2 * (job->descriptor->divided->count + 1) * 0x1p-24;
-  for (int operand = 0; operand < 2; operand++) {
-    int64_t leading_dimension;
-    const float *terms = attn2c_check_trace_find(&job->trace, op->operands[operand], &leading_dimension);
-    const float *magnitudes = terms + job->trace.floats / 2;
-    for (int64_t i = 0; i < elements; i++)
-      allowed[i] += (float)(unit * magnitudes[i / width * leading_dimension + i % width]);
+  float *values = attn2c_reference_allocate(shape);
+  int64_t leading_dimension;
+  const float *terms = attn2c_check_trace_find(&job->trace, tensor, &leading_dimension);
+  const float *magnitudes = terms + job->trace.floats / 2;
+  for (int64_t i = 0; values && i < elements; i++)
+    values[i] = magnitudes[i / width * leading_dimension + i % width];
+  return values;
+}
+
+/* An op on terms is linear in them, and each rank computes it of its own: y is the sum of f(x) of the ranks,
+ * the reference's is f of the sum. Computes sums = f of the sums of the terms' magnitudes, and states the
+ * magnitude of y in `allowed` for these, so that y may have the error of another order. */
+static int compute_magnitudes(attn2c_check_job *job, const attn2c_op *op, float *allowed, float *sums) {
+  float *own[ATTN2C_MAX_OPERANDS] = {NULL};
+  void *given[ATTN2C_MAX_OPERANDS], *const want = job->tensors[op->result];
+  int status = ATTN2C_OK;
+  for (int operand = 0; operand < ATTN2C_MAX_OPERANDS; operand++) {
+    const int tensor = op->operands[operand];
+    if (tensor < 0 || !is_of_terms(job, tensor)) continue;
+    given[operand] = job->tensors[tensor];
+    own[operand] = magnitudes_of(job, tensor);
+    if (!own[operand]) {
+      status = attn2c_check_no_memory(job, attn2c_check_tensor(job, tensor)->name);
+      break;
+    }
+    job->tensors[tensor] = own[operand];
   }
+  job->tensors[op->result] = sums;
+  if (status == ATTN2C_OK)
+    status = attn2c_reference_op(job->descriptor, op, job->tensors, allowed, job->message);
+  job->tensors[op->result] = want;
+  for (int operand = 0; operand < ATTN2C_MAX_OPERANDS; operand++) {
+    if (!own[operand]) continue;
+    job->tensors[op->operands[operand]] = given[operand];
+    attn2c_free(own[operand]);
+  }
+  return status;
+}
+
+/* Computes the tolerance of an op on terms. */
+static int tolerance_of_terms(attn2c_check_job *job, const attn2c_op *op, float *allowed) {
+  const attn2c_tensor *shape = attn2c_check_tensor(job, op->result);
+  const double unit = 2 * (job->descriptor->divided->count + 1) * 0x1p-24;
+  float *sums = attn2c_reference_allocate(shape);
+  if (!sums) return attn2c_check_no_memory(job, shape->name);
+  int status = compute_magnitudes(job, op, allowed, sums);
+  if (status == ATTN2C_OK)
+    status = attn2c_tolerance_op(job->descriptor, op, job->tensors, allowed, job->message);
+  for (int64_t i = 0; i < attn2c_elements(shape) && status == ATTN2C_OK; i++)
+    allowed[i] += (float)(unit * fabs((double)sums[i]));
+  attn2c_free(sums);
+  return status;
+}
+
+static int has_terms(const attn2c_check_job *job, const attn2c_op *op) {
+  for (int operand = 0; operand < ATTN2C_MAX_OPERANDS; operand++)
+    if (is_of_terms(job, op->operands[operand])) return 1;
+  return 0;
 }
 
 /* Returns the largest magnitude of a tensor, and infinity for a NaN. Rows are leading_dimension floats apart.
@@ -133,9 +183,9 @@ static int judge_floats(attn2c_check_job *job, const attn2c_op *op, float *allow
   const float *got = attn2c_check_trace_find(&job->trace, op->result, &leading_dimension);
   float *want = job->tensors[op->result];
   note_overflow(job, op, got, leading_dimension);
-  int status = attn2c_tolerance_op(job->descriptor, op, job->tensors, allowed, job->message);
-  if (status == ATTN2C_OK && is_of_terms(job, op->operands[0]) && is_of_terms(job, op->operands[1]))
-    allow_terms(job, op, allowed);
+  int status = has_terms(job, op)
+                   ? tolerance_of_terms(job, op, allowed)
+                   : attn2c_tolerance_op(job->descriptor, op, job->tensors, allowed, job->message);
   if (status == ATTN2C_OK) status = attn2c_check_settle_masked(job, op, got, leading_dimension, want);
   if (status != ATTN2C_OK) return status;
   attn2c_check_settle_hidden(job, op, got, leading_dimension, want);
@@ -336,14 +386,15 @@ static void judge_output(attn2c_check_job *job, int output, const attn2c_toleran
  * errors of this model, for which `allowed` has the memory. */
 static int judge_outputs(attn2c_check_job *job, float *const *allowed, attn2c_tolerance *tolerances,
                          const char *what) {
-  const attn2c_reference_guide guide = {settle_rounded, job};
+  const attn2c_reference_guide settled = {settle_rounded, job};
+  const attn2c_reference_guide *guide = job->trace.arena ? &settled : NULL; /* several calls have no trace */
   int is_spread = 0;
   for (int output = 0; output < job->entry->output_count; output++) {
     const attn2c_tensor *shape = attn2c_check_tensor(job, job->entry->outputs[output]);
     attn2c_comparison comparison;
     judge_output(job, output, &tolerances[output], &comparison);
     if (!comparison.passed && !is_spread && shape->type == ATTN2C_F32) {
-      ATTN2C_TRY(attn2c_check_spread(job, &guide, allowed, tolerances));
+      ATTN2C_TRY(attn2c_check_spread(job, guide, allowed, tolerances));
       for (int i = 0; i < job->entry->output_count; i++) tolerances[i].allowed = allowed[i];
       is_spread = 1;
       judge_output(job, output, &tolerances[output], &comparison);

@@ -27,9 +27,8 @@ static int64_t blocks_of(const gathering *g, int tensor) {
 static int64_t size_of(const gathering *g, const attn2c_tensor *tensor, int number, int axis, int64_t block) {
   const attn2c_growth *growth = g->whole->growth ? &g->whole->growth[number] : NULL;
   if (!growth || growth->is_shared || growth->axes[axis] == 0) return tensor->shape[axis];
-  const attn2c_sequences *n = g->call->sequences;
-  const int64_t longest = g->whole->lengths->sizes[0].seq, rows = n->first[block + 1] - n->first[block];
-  return tensor->shape[axis] - growth->axes[axis] * (longest - rows);
+  const attn2c_check_job job = {.descriptor = g->whole, .entry = g->entry};
+  return attn2c_check_sequence_tensor(&job, number, g->call->sequences, block).shape[axis];
 }
 
 /* Returns the product of the sizes of axes [from, upto). */
@@ -63,6 +62,23 @@ static void copy_rows(rows at, int64_t count, int64_t width) {
     memcpy(at.all + row * at.all_step, at.own + row * at.own_step, (size_t)width * sizeof(float));
 }
 
+/* Copies integers, such as the experts of a row. All ranks must have the same: where one of them has others
+ * than the first, the first copies these, which are not right for its own operands. */
+static void copy_integers(gathering *g, rows at, int64_t count, int64_t width) {
+  const int ranks = attn2c_ranks_count(g->team);
+  for (int64_t row = 0; row < count; row++) {
+    const float *own = at.own + row * at.own_step;
+    float *to = at.all + row * at.all_step, *other = to + g->to_magnitudes;
+    memcpy(to, own, (size_t)width * sizeof *to);
+    for (int from = 1; from < ranks; from++) {
+      for (int r = 0; r <= ranks; r++) g->first[r] = r > from ? (size_t)width : 0;
+      attn2c_ranks_gather(g->team, own, (size_t)at.own_step, other, (size_t)at.all_step, g->first, 1);
+      for (int64_t i = 0; i < width; i++)
+        if (memcmp(other + i, own + i, sizeof *to) != 0) memcpy(to + i, other + i, sizeof *to);
+    }
+  }
+}
+
 /* Gathers one block of a tensor, and moves on to the next. */
 static void gather_block(gathering *g, int number, const attn2c_division *of, rows *at, int64_t block) {
   const attn2c_tensor *all = &g->whole->tensors[number];
@@ -72,11 +88,15 @@ static void gather_block(gathering *g, int number, const attn2c_division *of, ro
   if (of->axis == ATTN2C_TERMS) {
     sum_terms(g, *at, count, at->all_step);
   } else if (of->axis == ATTN2C_UNDIVIDED) {
-    copy_rows(*at, count, at->all_step);
+    if (all->type == ATTN2C_I32)
+      copy_integers(g, *at, count, all->shape[last]);
+    else
+      copy_rows(*at, count, at->all_step);
   } else if (of->axis == last) {
+    const int64_t parts = all->shape[last] / of->first[ranks]; /* a row has one for each of its experts */
     for (int r = 0; r <= ranks; r++) g->first[r] = (size_t)of->first[r];
-    attn2c_ranks_gather(g->team, at->own, (size_t)at->own_step, at->all, (size_t)at->all_step, g->first,
-                        (size_t)count);
+    attn2c_ranks_gather(g->team, at->own, (size_t)(at->own_step / parts), at->all,
+                        (size_t)(at->all_step / parts), g->first, (size_t)(count * parts));
   } else {
     /* parts are rows: the rows of one element of the axis follow each other; they keep the rank's steps */
     const int64_t outer = sizes_of(g, all, number, 0, of->axis, block);
@@ -133,7 +153,11 @@ static int fill(const attn2c_call *call, const attn2c_program *program, int entr
   attn2c_tensor *tensors = calloc((size_t)own.tensor_count + 1, sizeof *tensors);
   if (!tensors) return ATTN2C_MEMORY;
   const attn2c_check_job job = {.descriptor = program->model, .entry = &own.entries[entry]};
-  const int32_t first[] = {0, own.continued ? (int32_t)own.continued->call_rows : 0};
+  const int encodes = job.entry == attn2c_encode_entry(job.descriptor);
+  const int64_t most = encodes         ? own.continued->source_lengths->sizes[0].seq
+                       : own.continued ? own.continued->call_rows
+                                       : 0;
+  const int32_t first[] = {0, (int32_t)most};
   const attn2c_sequences n = {.rows = first[1], .count = 1, .first = first};
   for (int i = 0; i < own.tensor_count; i++)
     tensors[i] = own.continued ? attn2c_check_sequence_tensor(&job, i, &n, 0) : own.tensors[i];

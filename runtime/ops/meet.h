@@ -61,6 +61,13 @@ static inline void attn2c_gather_ranks(attn2c_ranks *ranks, float *y, const floa
   attn2c_ranks_gather(attn2c_ranks_team(ranks), x, ldx, y, ldy, first, rows);
 }
 
+/* y = columns of x from starts[rank] on. */
+static inline void attn2c_own_columns(const attn2c_ranks *ranks, float *y, const float *x, size_t rows,
+                                      size_t cols, size_t ldx, size_t ldy, const size_t *starts) {
+  x += starts[attn2c_ranks_own(attn2c_ranks_team(ranks))];
+  for (size_t i = 0; i < rows; i++) memcpy(y + i * ldy, x + i * ldx, cols * sizeof *y);
+}
+
 /* The next stage takes y. */
 static inline void attn2c_pass_on(attn2c_ranks *ranks, const float *y, size_t rows, size_t cols, size_t ldy) {
   attn2c_ranks_pass(ranks, y, rows, cols, ldy);

@@ -7,13 +7,15 @@ static void read_random(const attn2c_source *source, int index, int64_t first, i
                         float *values) {
   const attn2c_weight *weight = &source->model->weights[index];
   const char *name = source->model->tensors[weight->tensor].name;
-  const attn2c_slice whole = {0, 0, columns, 0};
+  const attn2c_slice whole = {0, 0, columns, first + count, 0, 0};
   const attn2c_slice *of = source->model->slices ? &source->model->slices[index] : &whole;
-  const int64_t together = of->columns == columns ? count : 1; /* rows that follow each other */
-  for (int64_t row = 0; row < count; row += together)
-    attn2c_random_part(source->seed, name, (of->row + first + row) * of->columns + of->column,
-                       values + row * columns, together * columns, weight->random_mean,
-                       weight->random_deviation);
+  for (int64_t row = 0, together = 1; row < count; row += together) {
+    const int64_t left = of->rows - (first + row) % of->rows;
+    if (of->columns == columns) together = left < count - row ? left : count - row; /* that are adjacent */
+    attn2c_random_part(
+        source->seed, name, attn2c_source_row_of_all(source, index, first + row) * of->columns + of->column,
+        values + row * columns, together * columns, weight->random_mean, weight->random_deviation);
+  }
 }
 
 int attn2c_source_random(uint64_t seed, const attn2c_descriptor *model, attn2c_source **source,

@@ -43,7 +43,8 @@ void attn2c_source_tell(const attn2c_source *source, int index);
 
 /* Returns the row of the whole model's weight that is row `row` of a rank's. */
 static inline int64_t attn2c_source_row_of_all(const attn2c_source *source, int index, int64_t row) {
-  return (source->model->slices ? source->model->slices[index].row : 0) + row;
+  const attn2c_slice *of = source->model->slices ? &source->model->slices[index] : NULL;
+  return of ? of->row + row / of->rows * of->apart + row % of->rows : row;
 }
 
 /* Returns the file's row for row `row` of a weight in the order of another's inputs (attn2c_order_reader). */

@@ -438,8 +438,8 @@ end
 --- every description has products of bf16 or int8, and not one in four; any: every one that may is of any length, and
 --- not one in six; context: every one that may has a context, and not one in three of any length; encoder:
 --- every one that may has an encoder in addition, and not one in three; ranks: every one that may is divided among
---- ranks, and none has experts; experts: every one that may has some, and not one in five; adapters: every one that may
---- has some, and not one in seven; exposed: its inner tensors are outputs, too.
+--- ranks, and not one in eight; experts: every one that may has some, and not one in five; adapters: every one that
+--- may has some, and not one in seven; exposed: its inner tensors are outputs, too.
 function draw.description(seed, number, wanted)
   wanted = wanted or {}
   math.randomseed(seed, number)
@@ -487,7 +487,7 @@ function draw.description(seed, number, wanted)
     if type(d.seq) == "number" or chance(30) then d.batch = { 1, random(2, 6) } end
   end
   draw_frames(d)
-  if not wanted.ranks and (chance(20) or wanted.experts) then experts.change(d) end
+  if chance(20) or wanted.experts then experts.change(d) end
   if chance(12) or wanted.ranks then ranks.change(d, wanted.exposed) end
   if chance(15) then hybrids.change(d) end
   if chance(15) then d.unroll = pick { "all", "alike" } end

@@ -15,6 +15,10 @@ return function(of, spec)
       wrong = "every rank has the slopes of the first heads" },
     { name = "cut_list", old = "from + 1, from + count)\nend", new = "1, count)\nend", filter = "slopes",
       wrong = "every rank has the factors of the first heads" },
+    { name = "cut_experts", old = "expert * all + from", new = "from", filter = "have rows of each expert",
+      wrong = "all experts of a rank are the first" },
+    { name = "cut_experts_place", old = "count, expert * count))", new = "count, 0))",
+      filter = "have rows of each expert", wrong = "experts are written over the first" },
     { name = "cut_zeros", old = "own.is_zero = true", new = "", filter = "bias of a sum once",
       wrong = "every rank adds the bias" },
   }
@@ -25,11 +29,26 @@ return function(of, spec)
       wrong = "an output that is a term is not whole" },
     { name = "divide_scales", old = "if x.first[i] % unit ~= 0 then", new = "if false then",
       filter = "share a scale", wrong = "numbers that share a scale are on two ranks" },
+    { name = "divide_experts", old = "local width = op.operands.weight.shape[1] // (experts or 1)",
+      new = "local width = op.operands.weight.shape[1]", filter = "of which products make their part",
+      wrong = "ranks have whole experts, whose rows others choose" },
+    { name = "divide_pairs", old = "and types.SCALE_PAIR or types.EXPERT_UNIT", new = "and 1 or 1",
+      filter = "pairs of blocks", wrong = "a rank has half a pair of blocks of an expert" },
+    { name = "divide_terms", old = "rules.combine, rules.gate_rows = of_term(\"x\"), of_term(\"a\")", new = "",
+      filter = "once for all experts", wrong = "ranks meet for the results of all choices" },
+    { name = "divide_term_output", old = 'or x.kind == "output" or self.uses[x.name] ~= 1 then', new = "then",
+      filter = "sum a shared expert by itself", wrong = "an output that is a term is not what its readers read" },
+    { name = "divide_norm", old = "if not x or op.attributes.heads then return by_head(self, op) end",
+      new = "do return by_head(self, op) end", filter = "normalise all heads", wrong = "ranks have whole heads twice" },
     { name = "divide_units", old = "if units < self.ranks then", new = "if false then", filter = "share a scale",
       wrong = "a rank has no columns of a feed-forward" },
   }
 
   of("gen/passes/ranks/local_graph.lua", spec .. "passes/ranks_spec.lua") {
+    { name = "local_groups", old = "result.groups = result.groups and self.whole[result.groups.name]", new = "",
+      filter = "of which products make their part", wrong = "a rank's parts are in the order of the whole model's" },
+    { name = "local_columns", old = "select(2, divisions.range(of.first, rank))", new = "of.first[rank + 1]",
+      filter = "normalise all heads", wrong = "ranks with copies of a head take columns of others" },
     { name = "local_first", old = "and self.rank > 0 then", new = "then", filter = "bias of a sum once",
       wrong = "no rank adds the bias" },
   }
@@ -44,6 +63,38 @@ return function(of, spec)
       filter = "choose rows", wrong = "a stage passes on rows that the next one chooses" },
     { name = "stages_conversions", old = 'divisions.conversions[op.op] and op.result.kind == "scratch"', new = "false",
       filter = "repeat roundings", wrong = "stages pass on a tensor and its rounding" },
+  }
+
+  of("gen/passes/validate/ranks.lua", spec .. "passes/ranks_spec.lua") {
+    { name = "ranks_kernels", old = 'spec.kernels = "c"\n', new = "", filter = "by kernels in C",
+      wrong = "ranks of other sizes may choose other experts" },
+  }
+
+  local experts = spec .. "whole/divided_experts_spec.lua"
+
+  of("runtime/weights/source.h", experts) {
+    { name = "source_experts", old = "row / of->rows * of->apart + row % of->rows", new = "row",
+      filter = "scale blocks", wrong = "random experts of a rank follow each other in the whole model's" },
+  }
+
+  of("runtime/weights/random_source.c", experts) {
+    { name = "random_experts", old = "together = left < count - row ? left : count - row;",
+      new = "together = count - row;", filter = "scale blocks",
+      wrong = "a rank's second expert follows its part of the first" },
+  }
+
+  of("runtime/check/check_judge.c", experts) {
+    { name = "judge_terms", old = "int status = has_terms(job, op)", new = "int status = 0 && has_terms(job, op)",
+      filter = "scale blocks", wrong = "sums of terms have the tolerance of one addition" },
+    { name = "judge_no_trace", old = "job->trace.arena ? &settled : NULL", new = "&settled", filter = "another choice",
+      wrong = "wrong results of several calls end check by a signal" },
+  }
+
+  of("runtime/check/ranks_trace.c", experts) {
+    { name = "trace_parts", old = "parts = all->shape[last] / of->first[ranks]", new = "parts = 1",
+      filter = "scale blocks", wrong = "only a row's first expert is gathered" },
+    { name = "trace_integers", old = "if (all->type == ATTN2C_I32)", new = "if (0)", filter = "another choice",
+      wrong = "nobody compares the experts that ranks choose" },
   }
 
   of("runtime/ranks/add.c", spec .. "whole/ranks_spec.lua") {

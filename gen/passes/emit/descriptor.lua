@@ -277,10 +277,10 @@ local function slice_rows(weights)
   local rows = {}
   for i, weight in ipairs(weights) do
     local tensor = weight.state.graph.tensors[weight.name]
-    local of, columns = tensor.cut or { of = tensor, axis = 1, from = 0 }, 1
+    local of, columns = tensor.cut or { of = tensor, axis = 1, from = 0, experts = 1 }, 1
     for axis = 2, #of.of.shape do columns = columns * of.of.shape[axis] end
-    rows[i] = ("{ %d, %d, %d, %d },"):format(of.axis == 1 and of.from or 0, of.axis == 2 and of.from or 0, columns,
-      tensor.is_zero and 1 or 0)
+    rows[i] = ("{ %d, %d, %d, %d, %d, %d },"):format(of.axis == 1 and of.from or 0, of.axis == 2 and of.from or 0,
+      columns, tensor.shape[1] // of.experts, of.of.shape[1] // of.experts, tensor.is_zero and 1 or 0)
   end
   return rows
 end

@@ -21,6 +21,7 @@ function forms.row_length(_, _, x) return ("|%s|"):format(x) end
 function forms.multiply(o, a, x) return (a.plus_one and "(%s + 1) × %s" or "%s × %s"):format(x, o.b.name) end
 function forms.gather_columns(o, _, x) return ("%s[%s]"):format(x, o.order.name) end
 function forms.own_ids(o) return ("own rows(%s)"):format(o.ids.name) end
+function forms.own_columns(_, _, x) return ("own columns(%s)"):format(x) end
 function forms.take_on() return "take_on" end
 function forms.take_output() return "take_output" end
 

@@ -380,6 +380,15 @@ function leading.gather_ranks(self, fusion, origin, block)
     { y = self:at(y, block.first, 0, origin), x = self:at(x, block.first, 0, origin) })
 end
 
+function leading.own_columns(self, fusion, origin, block)
+  local op = fusion.leading
+  local x, y, cols = op.operands.x, self:at(op.result, block.first, 0, origin), op.attributes.columns
+  self:row("own_columns", { rows = block.count, cols = cols, all = x.shape[#x.shape], ldx = self:ld(x),
+    ldy = self:ld(op.result), starts = op.attributes.starts },
+    { y = y, x = self:at(x, block.first, 0, origin) })
+  self:trace_copy(op.result, y, self:ld(op.result), whole_rows(block, cols, origin))
+end
+
 -- Lowers what one stage gives and another takes: all rows of a tensor.
 local function cross(name, tensor_of)
   return function(self, fusion, origin, block)

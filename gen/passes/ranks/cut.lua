@@ -3,15 +3,16 @@ local words = require("common.words")
 
 local cut = {}
 
--- Returns a box that is moved and cut to rows (columns) [from, from + count) of its weight; nil if nothing is left.
-local function cut_box(view, names, from, count)
+-- Returns a box that is cut to rows (columns) [from, from + count) of its weight, which are at `to` on the rank; nil if
+-- nothing is left.
+local function cut_box(view, names, from, count, to)
   local at, size, step = table.unpack(names)
   local first = math.max(view[at], from)
   local stop = math.min(view[at] + view[size], from + count)
   if first >= stop then return nil end
   local own = words.merged(view)
   own.first = view.first + (first - view[at]) * view[step]
-  own[at], own[size] = first - from, stop - first
+  own[at], own[size] = first - from + to, stop - first
   return own
 end
 
@@ -34,12 +35,14 @@ function formulas.scales(tensor) return tensor.formula end
 
 function formulas.order(tensor) return tensor.formula end
 
---- Returns elements [from, from + count) of an axis of a weight or constant, as a tensor of its own.
+--- Returns elements [from, from + count) of an axis of a weight or constant, as a tensor of its own. For a weight of
+--- experts, it takes these rows of each expert.
 function cut.tensor(tensor, axis, from, count)
-  local own = words.merged(tensor)
+  local own, experts = words.merged(tensor), axis == 1 and tensor.experts or 1
+  local all = tensor.shape[axis] // experts
   own.shape = table.move(tensor.shape, 1, #tensor.shape, 1, {})
-  own.shape[axis] = count
-  own.cut = { of = tensor, axis = axis, from = from }
+  own.shape[axis] = experts * count
+  own.cut = { of = tensor, axis = axis, from = from, experts = experts }
   if tensor.formula then
     own.formula = formulas[tensor.formula:match("^%S+")](tensor, axis, from, count)
     own.values = tensor.values and table.move(tensor.values, from + 1, from + count, 1, {})
@@ -47,7 +50,12 @@ function cut.tensor(tensor, axis, from, count)
   end
   if tensor.row_order and axis == 1 then return own end -- its rows are among all rows
   own.from = { stored = tensor.from.stored, views = {} }
-  for _, view in ipairs(tensor.from.views) do table.insert(own.from.views, cut_box(view, fields[axis], from, count)) end
+  local at, size = table.unpack(fields[axis])
+  for _, view in ipairs(tensor.from.views) do
+    for expert = view[at] // all, (view[at] + view[size] - 1) // all do
+      table.insert(own.from.views, cut_box(view, fields[axis], expert * all + from, count, expert * count))
+    end
+  end
   return own
 end
 

@@ -3,12 +3,14 @@
 -- operation without a rule needs whole tensors, and so does every output.
 --
 -- A tensor's division is { axis, first = of data/divisions.lua }, or { sum = true } if each rank has a term of it;
--- with ids = the tensor of ids, terms are rows that only their rank has. nil: every rank has all of it.
+-- with ids = the tensor of ids, terms are rows that only their rank has. nil: every rank has all of it. The last axis
+-- of a tensor in the order of experts has a part for each expert of a row; `first` then divides each part.
 local divisions = require("data.divisions")
 local faults = require("common.faults")
 local grouping = require("passes.common.grouping")
 local ops = require("data.ops")
 local scale_blocks = require("data.scale_blocks")
+local types = require("data.types")
 local words = require("common.words")
 
 -- Returns the greatest common divisor.
@@ -56,13 +58,21 @@ function widths.heads(self, op)
   return self:heads(path, path:match("[qkv]$") == "q" and "q" or "k", width)
 end
 
+-- Returns the columns of an inner width that stay together. Rows of experts are whole pairs of blocks, or groups of
+-- each number type.
+local function unit_of(self, width, experts)
+  local unit = self.spec.weights and scale_blocks.together(self.spec.weights) or divisions.unit(width, self.ranks)
+  return experts and math.max(unit, self.spec.weights and types.SCALE_PAIR or types.EXPERT_UNIT) or unit
+end
+
 function widths.inner(self, op)
-  local width = op.result.shape[#op.result.shape]
+  local experts = op.operands.weight.experts
+  local width = op.operands.weight.shape[1] // (experts or 1)
   if width < self.ranks then
     faults.raise("usage", "%s: ranks: %d, but %s has %d columns; give at most that number", self.file, self.ranks,
       op.result.name, width)
   end
-  local unit = self.spec.weights and scale_blocks.together(self.spec.weights) or divisions.unit(width, self.ranks)
+  local unit = unit_of(self, width, experts)
   local units = (width + unit - 1) // unit
   if units < self.ranks then
     faults.raise("usage", "%s: ranks: %d, but the %d columns of %s are %d blocks of %d, which stay whole; give at "
@@ -97,9 +107,15 @@ end
 
 local function columns(op, first) return { axis = #op.result.shape, first = first } end
 
--- Functions by operation: each returns the division of the result, and a table: what of its operands is taken divided
--- (takes = a set of operands), and attributes that count heads (heads = their division). No result: the operation takes
--- whole tensors.
+-- Returns the division of keys or values of a source that another entry makes, or of their scales, one a head.
+function Divider:kept(tensor)
+  local path, width = tensor.name:match("^(.*%.[kv])%."), tensor.shape[#tensor.shape]
+  return { axis = #tensor.shape, first = self:heads(path, "k", width) }
+end
+
+-- Functions by operation: each returns the division of the result, the set of operands that it takes divided, a table
+-- of the attributes that count heads (heads = their division), and whether it makes all of the result, of which each
+-- rank takes its part. No result: the operation takes whole tensors, and makes one.
 local rules = {}
 
 function rules.linear(self, op)
@@ -115,6 +131,7 @@ function rules.linear(self, op)
   self:cut(op, "bias", 1, first)
   return columns(op, first), {}
 end
+rules.linear_experts = rules.linear
 
 -- Roles in an attention of operations that keep the heads of their first operand.
 local keeps_heads = words.set { "scores_to_scores", "scores_to_weights", "weights_to_weights" }
@@ -177,6 +194,18 @@ end
 
 rules.add, rules.multiply = of_both, of_both
 
+-- The term of a sum that whole numbers multiply: of an operand that nothing else reads.
+local function of_term(name)
+  return function(self, op)
+    local x = op.operands[name]
+    local of = self.made[x.name]
+    if not (of and of.sum) or of.ids or x.kind == "output" or self.uses[x.name] ~= 1 then return nil end
+    return { sum = true }, { [name] = true }
+  end
+end
+
+rules.combine, rules.gate_rows = of_term("x"), of_term("a")
+
 -- An operation on each head of a row.
 local function by_head(self, op)
   local x, heads = by_columns(self, op.operands.x), op.attributes.heads
@@ -186,7 +215,22 @@ local function by_head(self, op)
   return columns(op, x.first), { x = true }, { heads = own }
 end
 
-rules.rotate, rules.hadamard, rules.rms_norm, rules.layer_norm = by_head, by_head, by_head, by_head
+rules.rotate, rules.hadamard = by_head, by_head
+
+function rules.keep(self, op)
+  local x = by_columns(self, op.operands.x)
+  if not x then return nil end
+  return columns(op, x.first), { x = true, scale = true }
+end
+
+-- A norm of all heads together reads them whole. So it is repeated on each rank, which takes its heads of the result.
+local function norm(self, op)
+  local x = by_columns(self, op.operands.x)
+  if not x or op.attributes.heads then return by_head(self, op) end
+  return columns(op, x.first), {}, {}, true
+end
+
+rules.rms_norm, rules.layer_norm = norm, norm
 
 -- A scale for each head of a row, and the integers.
 function rules.row_scale(self, op)
@@ -297,15 +341,23 @@ end
 ---   whole     a set of the divided tensors that a meeting makes whole
 ---   cuts      weight -> its division
 ---   of_first  a set of the weights that only the first rank adds; the others have zeros
----   how       op -> { takes = the operands that it takes divided, counts = attribute -> division }, if it is divided
+---   how       op -> { takes = the operands that it takes divided, counts = attribute -> division, makes_all = whether
+---             ranks take their parts of its whole result }, if its result is divided
 ---   lists     every list of elements that a division has
 --- Faults: usage.
-return function(graph, spec, file)
+return function(graph, given, file)
+  local spec = given.decoder or given
   local self = setmetatable({ spec = spec, ranks = spec.ranks, file = file, made = {}, cuts = {}, of_first = {},
     how = {}, uses = grouping.readers(graph.entry) }, Divider)
+  for name, tensor in pairs(graph.tensors) do
+    if tensor.kind == "state" then self.made[name] = self:kept(tensor) end
+  end
   for _, op in ipairs(graph.entry.ops) do
-    local of, takes, counts = (rules[op.op] or by_class)(self, op)
-    if of then self.made[op.result.name], self.how[op] = of, { takes = takes, counts = counts or {} } end
+    local of, takes, counts, makes_all = (rules[op.op] or by_class)(self, op)
+    if of then
+      self.made[op.result.name] = of
+      self.how[op] = { takes = takes, counts = counts or {}, makes_all = makes_all }
+    end
     assert(not ops.class(op).of_ranks, op.op)
   end
   self.whole = find_whole(self, graph.entry)

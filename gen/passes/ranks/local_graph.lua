@@ -6,6 +6,7 @@
 local cut = require("passes.ranks.cut")
 local divisions = require("data.divisions")
 local ops = require("data.ops")
+local words = require("common.words")
 
 local Maker = {}
 Maker.__index = Maker
@@ -20,6 +21,14 @@ end
 -- Returns the rank's number of elements of a division, and the first.
 function Maker:range(first) return divisions.range(first, self.rank) end
 
+-- Returns the rank's part of the state that another entry writes.
+function Maker:kept(tensor)
+  local own, of = words.merged(tensor), self.divided.made[tensor.name]
+  own.shape = table.move(tensor.shape, 1, #tensor.shape, 1, {})
+  if of then own.shape[of.axis] = self:range(of.first) end
+  return own
+end
+
 -- Returns the rank's own of a tensor that no operation makes.
 function Maker:given(tensor)
   local known = self.graph.tensors[tensor.name]
@@ -31,6 +40,7 @@ function Maker:given(tensor)
   elseif self.divided.of_first[tensor.name] and self.rank > 0 then
     own = cut.zeros(tensor)
   end
+  if tensor.kind == "state" then return self:add(self:kept(tensor)) end
   if own ~= tensor and tensor.scales_of then own.scales_of = self:given(tensor.scales_of) end
   self:add(own)
   if tensor.kind ~= "input" then table.insert(self.graph.weights, tensor.name) end
@@ -52,6 +62,7 @@ function Maker:op(name, section, operands, attributes, like, path)
   if path ~= like.name then
     result.kind, result.member, result.grows, result.hides, result.squeezed = "scratch", nil, nil, nil, nil
   end
+  result.groups = result.groups and self.whole[result.groups.name]
   op.result, op.type = self:add(result), result.type
   local entry = self.graph.entry
   entry.ops[#entry.ops + 1] = op
@@ -68,7 +79,7 @@ function Maker:meet(op, of, part)
     return self:op("sum_ranks", op.section, { x = part, ids = of.ids and self:operand(of.ids) },
       { first = of.first and text_of(of.first) }, result, result.name)
   end
-  assert(of.axis == #result.shape, result.name)
+  assert(of.axis == #result.shape and not result.groups, result.name)
   return self:op("gather_ranks", op.section, { x = part }, { first = text_of(of.first) }, result, result.name)
 end
 
@@ -79,6 +90,15 @@ function Maker:own_ids(op, of)
   local ids = of.ids
   return self:op("own_ids", op.section, { ids = self:operand(ids) }, { first = text_of(of.first) },
     { type = "i32", of_rank = true, growth = ids.growth, minimum = 0, limit = count }, name)
+end
+
+-- Adds the rank's own columns of what an operation makes on each rank.
+function Maker:own_columns(op, of, all, name)
+  all.of_rank = true
+  local starts = {}
+  for rank = 0, self.divided.ranks - 1 do starts[rank + 1] = select(2, divisions.range(of.first, rank)) end
+  return self:op("own_columns", op.section, { x = all },
+    { starts = table.concat(starts, ", "), columns = self:range(of.first) }, op.result, name)
 end
 
 -- Passes a tensor on to the next stage. The operation's result stands in its place.
@@ -116,8 +136,10 @@ function Maker:add_op(op)
   end
   if of and of.ids then operands.ids = self:own_ids(op, of) end
   local is_met = divided.whole[result.name]
-  local made = self:op(op.op, op.section, operands, attributes, result, is_met and result.name .. ".part" or
-    result.name)
+  local own = is_met and result.name .. ".part" or result.name
+  local made = self:op(op.op, op.section, operands, attributes, result, how and how.makes_all and result.name .. ".all"
+    or own)
+  if how and how.makes_all then made = self:own_columns(op, of, made, own) end
   if of then self.parts[result.name] = made else self.whole[result.name] = made end
   if is_met then self.whole[result.name] = self:meet(op, of, made) end
   if self.part then self:pass_result(op) end

@@ -61,9 +61,8 @@ function encoders.entry(say, spec)
   -- Keys that hold for the model, too, were reported for it.
   local function say_encoder(key, ...) return not shared[key:match("^[^.]+")] and say("memory." .. key, ...) end
   if encoder.head_mask.kind ~= "none" then say("memory.head_mask", "factors of heads do not go with a context") end
-  if spec.processes then
-    say((spec.ranks or 1) > 1 and "ranks" or "stages", "an encoder does not go with ranks and stages in a model with a "
-      .. "context; leave them out")
+  if (spec.stages or 1) > 1 then
+    say("stages", "an encoder does not go with stages in a model with a context; ranks do")
   end
   if is_open then any_length.resolve(say_encoder, encode) else resolve_one(say_encoder, encode, spec.memory) end
   encode.call_rows = encode.seq

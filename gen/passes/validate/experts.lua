@@ -6,16 +6,14 @@ local words = require("common.words")
 
 local experts = {}
 
--- The widths that experts read are multiples of this, so that rows of all number types are whole groups.
-local UNIT = 4
-
 -- The linear layers of an expert.
 local parts = { "ff.experts.gate", "ff.experts.up", "ff.experts.down" }
 
 local fields = {
   count = { type = "integer", min = 1, max = 1024, required = true, meaning = "the number of experts" },
   used = { type = "integer", min = 1, max = 64, required = true, meaning = "the experts of each row" },
-  d_ff = { type = "integer", min = UNIT, max = 65536, required = true, meaning = "the width of each expert" },
+  d_ff = { type = "integer", min = types.EXPERT_UNIT, max = 65536, required = true,
+    meaning = "the width of each expert" },
   router = { type = "word", words = { "softmax", "sigmoid" }, default = "softmax" },
   normalise = { type = "boolean", default = true },
   bias = { type = "boolean", default = false },
@@ -53,7 +51,7 @@ local function check_stack(say, spec, stack, path, model)
   for i, each in ipairs(spec.each or { spec }) do
     local place = path .. (spec.each and ("layers.%d."):format(i) or "")
     local in_blocks = each.experts and has_word(model.weights, stack, i - 1)
-    local unit = in_blocks and types.SCALE_PAIR or UNIT
+    local unit = in_blocks and types.SCALE_PAIR or types.EXPERT_UNIT
     local function hold(key, width)
       if not width or width % unit == 0 then return end
       say(key, "%d, but experts%s have multiples of %d%s", width, in_blocks and " in scale blocks" or "", unit,

@@ -25,10 +25,6 @@ local refused = {
     return some(spec, function(each) return each.attention_output.kind ~= "none" or each.attention_output.scores end)
   end, "each rank has the weights of its own heads" },
   { "head_mask", function(spec) return spec.head_mask.kind == "input" end, "give constant factors" },
-  { "experts", function(spec) return some(spec, function(each) return each.experts end) end,
-    "each rank would have a part of all experts" },
-  { "qk_norm", function(spec) return some(spec, function(each) return each.qk_norm == "all" end) end,
-    "a norm of all heads together needs all of them on one rank" },
   { "positions", function(spec) return spec.distances == "disentangled" end, "give other positions" },
   { "position_gate", function(spec) return spec.position_gate end, "a gate reads the states of all heads" },
   { "box_buckets", function(spec) return spec.box_buckets end, "the tables are of all heads" },
@@ -46,8 +42,6 @@ local refused = {
 
 -- Keys that do not go with stages.
 local refused_by_stages = {
-  { "experts", function(spec) return some(spec, function(each) return each.experts end) end,
-    "their rows are sorted in one process" },
   { "layout", function(spec) return spec.layout == "seq_first" end, "give batch_first" },
   { "attention_output", function(spec)
     return some(spec, function(each) return each.attention_output.kind ~= "none" or each.attention_output.scores end)
@@ -60,6 +54,18 @@ local function check_stack(say, spec, path, key, list)
   for _, each in ipairs(list) do
     if each[2](spec) then say(path .. each[1], "does not go with %s: %s", key, each[3]) end
   end
+end
+
+local function has_experts(each) return each.experts end
+
+-- Ranks that choose experts by themselves must have the same bits, also if they have parts of other sizes, and so other
+-- tiles. Kernels in C add in the same order in all tiles, and kernels of libxsmm do not.
+local function check_kernels(say, spec, encoder)
+  if not (some(spec, has_experts) or encoder and some(encoder, has_experts)) then return end
+  if spec.kernels == "libxsmm" or spec.plan.kernels == "libxsmm" then
+    say("kernels", "libxsmm does not go with ranks and experts, as all ranks must choose the same experts; give c")
+  end
+  spec.kernels = "c"
 end
 
 -- Parts of a model, and how many ranks can divide them.
@@ -106,6 +112,7 @@ function ranks.check(say, spec)
   if spec.threads ~= 1 then say("threads", "1 is allowed with ranks and stages: give a rank for each core") end
   if count == 1 then return end
   check_stack(say, spec, "", "ranks", refused)
+  check_kernels(say, spec, encoder)
   check_heads(say, spec, count)
   if encoder then
     check_stack(say, encoder, "memory.", "ranks", refused)

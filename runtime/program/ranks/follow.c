@@ -157,6 +157,8 @@ static int make_call(follower *f, const attn2c_order *order, const unsigned char
     if (order->arrays & ATTN2C_HAS_SEQUENCES) n.first = numbers_of(&at, count + 1, &numbers);
     if (order->arrays & ATTN2C_HAS_PAST) n.past = numbers_of(&at, count, &numbers);
     if (order->arrays & ATTN2C_HAS_SLOT) n.slot = numbers_of(&at, count, &numbers);
+    if (order->arrays & ATTN2C_HAS_SOURCE) n.source = numbers_of(&at, count, &numbers);
+    if (order->arrays & ATTN2C_HAS_ORIGIN) n.origin = numbers_of(&at, count, &numbers);
     if (order->arrays & ATTN2C_HAS_FORGOTTEN) n.forgotten = numbers_of(&at, count * windows, &numbers);
     if (order->arrays & ATTN2C_HAS_SEQUENCES) call.sequences = &n;
     unsigned char *to = (unsigned char *)numbers;

@@ -57,6 +57,8 @@ static void write_call(const attn2c_rank_session *session, const attn2c_call *ca
   if (n) write_bytes(w, n->first, count + sizeof(int32_t));
   if (n && n->past) write_bytes(w, n->past, count);
   if (n && n->slot) write_bytes(w, n->slot, count);
+  if (n && n->source) write_bytes(w, n->source, count);
+  if (n && n->origin) write_bytes(w, n->origin, count);
   if (n && n->forgotten) write_bytes(w, n->forgotten, count * (size_t)attn2c_order_windows(model));
   for (int i = 0; i < entry->input_count; i++)
     if (call->in[i]) write_bytes(w, call->in[i], attn2c_order_array(model, entry, 1, i, order));
@@ -71,6 +73,7 @@ static int lead_run(const attn2c_model *model, attn2c_run run, const attn2c_call
   if (!find(session, run, order)) return run(call); /* of no model: nobody else takes part */
   if (n) {
     order->arrays = ATTN2C_HAS_SEQUENCES | (n->past ? ATTN2C_HAS_PAST : 0) | (n->slot ? ATTN2C_HAS_SLOT : 0) |
+                    (n->source ? ATTN2C_HAS_SOURCE : 0) | (n->origin ? ATTN2C_HAS_ORIGIN : 0) |
                     (n->forgotten ? ATTN2C_HAS_FORGOTTEN : 0);
     order->rows = n->rows, order->count = n->count, order->wanted = n->wanted;
   }

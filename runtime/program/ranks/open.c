@@ -39,11 +39,12 @@ void attn2c_part_close(attn2c_rank_session *session) {
 size_t attn2c_order_array(const attn2c_descriptor *model, const attn2c_entry *entry, int is_input, int i,
                           const attn2c_order *order) {
   const attn2c_tensor *tensor = &model->tensors[is_input ? entry->inputs[i] : entry->outputs[i]];
+  const attn2c_lengths *lengths = attn2c_lengths_of(model, entry);
   int64_t elements = attn2c_elements(tensor);
-  if (model->is_open) {
-    const attn2c_axes *axes = is_input ? &model->lengths->inputs[i] : &model->lengths->outputs[i];
+  if (lengths) {
+    const attn2c_axes *axes = is_input ? &lengths->inputs[i] : &lengths->outputs[i];
     if (axes->batch >= 0 && axes->rows >= 0)
-      elements = order->rows * (elements / model->lengths->sizes[0].seq);
+      elements = order->rows * (elements / lengths->sizes[0].seq);
     else if (axes->batch >= 0)
       elements *= order->count;
   }

@@ -19,7 +19,14 @@ typedef enum {
 typedef enum { ATTN2C_RUN_SHIPPED, ATTN2C_RUN_TRACE, ATTN2C_RUN_PROFILE } attn2c_run_kind;
 
 /* The arrays of a call that are given. */
-enum { ATTN2C_HAS_SEQUENCES = 1, ATTN2C_HAS_PAST = 2, ATTN2C_HAS_SLOT = 4, ATTN2C_HAS_FORGOTTEN = 8 };
+enum {
+  ATTN2C_HAS_SEQUENCES = 1,
+  ATTN2C_HAS_PAST = 2,
+  ATTN2C_HAS_SLOT = 4,
+  ATTN2C_HAS_SOURCE = 8,
+  ATTN2C_HAS_ORIGIN = 16,
+  ATTN2C_HAS_FORGOTTEN = 32
+};
 
 /* Bytes of arguments that go with an order; more of them follow it. */
 enum { ATTN2C_ORDER_BYTES = 768 };

@@ -167,6 +167,7 @@ describe("ops.make", function()
       { "own_ids", { ids = tensor(2, 3) }, { first = "0, 4, 9" }, { 2, 3 }, "i32" },
       { "sum_ranks", { x = x, ids = tensor(2, 3) }, {}, { 2, 3, 5 } },
       { "gather_ranks", { x = x }, { first = "0, 5, 9" }, { 2, 3, 9 } },
+      { "own_columns", { x = x }, { starts = "0, 2", columns = 2 }, { 2, 3, 2 } },
       { "pass_on", { x = x }, {}, { 2, 3, 5 } },
       { "take_on", {}, { shape = "2, 3, 5" }, { 2, 3, 5 } },
       { "give_output", { x = x }, {}, { 2, 3, 5 } },

@@ -1,5 +1,6 @@
 -- ranks_spec: how a model is divided among ranks: heads, widths and rows of tables, weights in slices, meetings.
 local helper = require("tests.spec.helper")
+local cutting = require("passes.ranks.cut")
 local divisions = require("data.divisions")
 local grouping = require("passes.common.grouping")
 local ops = require("data.ops")
@@ -272,6 +273,18 @@ describe("ranks", function()
     assert.equal(2, #factors.builds) -- their code has their factors
   end)
 
+  it("normalise all heads together, and take their own", function()
+    local state = model(with { ranks = 2, qk_norm = "all" })
+    local list = meetings(graph_of(state, 1))
+    assert.same({ "l0.attn.q = gather_ranks", "l0.attn.k = gather_ranks", "l0.attn.out = sum_ranks" },
+      table.move(list, 2, 4, 1, {}))
+    local own = helper.op({ graph = graph_of(state, 1) }, "l0.attn.k_norm")
+    assert.same({ "own_columns", "l0.attn.k_norm.all", "0, 16", 8 }, { own.op, own.operands.x.name,
+      own.attributes.starts, own.attributes.columns })
+    local copies = helper.op({ graph = graph_of(model(with { ranks = 6, qk_norm = "all" }), 1) }, "l0.attn.k_norm")
+    assert.equal("0, 0, 8, 8, 16, 16", copies.attributes.starts)
+  end)
+
   it("are in the dump, with the part of each and the meetings", function()
     local text = ranks.dump(model(with { ranks = 2 }))
     assert.truthy(text:find("l0.attn.q [1, 16, 48]: 0 to 31 of axis 3; 32 to 47 of axis 3", 1, true), text)
@@ -290,7 +303,8 @@ describe("ranks", function()
     assert.equal("threads: 1 is allowed with ranks and stages: give a rank for each core",
       refusal { ranks = 2, threads = 2 })
     assert.matches("^precision: int8 does not go with ranks", refusal { ranks = 2, precision = "int8" })
-    assert.matches("^qk_norm: does not go with ranks", refusal { ranks = 2, qk_norm = "all" })
+    assert.equal("kernels: libxsmm does not go with ranks and experts, as all ranks must choose the same experts; "
+      .. "give c", refusal { ranks = 2, kernels = "libxsmm", experts = { count = 4, used = 2, d_ff = 32 } })
     assert.matches("^past: does not go with ranks", refusal { ranks = 2, past = 2 })
     assert.matches("^target: a list does not go with ranks", refusal { ranks = 2, target = { "avx512", "avx2" } })
     assert.matches("^attention_output: does not go with ranks", refusal { ranks = 2, attention_output = "mean" })
@@ -314,6 +328,88 @@ describe("ranks", function()
     fault = helper.fault(model, { ranks = 2, weights = "int4", head_dim = 32, d_ff = 32 })
     assert.equal(2, fault.code)
     assert.matches("ranks: 2, but the 32 columns of l0.ff.up are 1 blocks of 32", fault.lines[1], 1, true)
+  end)
+end)
+
+describe("ranks of a mixture of experts", function()
+  local mixed = { ranks = 2, d_model = 16, norm = "pre", gated = true, experts = { count = 3, used = 2, d_ff = 40,
+    shared = 8, shared_gate = true } }
+
+  local function with(more)
+    local all = {}
+    for _, from in ipairs { mixed, more } do for key, value in pairs(from) do all[key] = value end end
+    return all
+  end
+
+  it("have rows of each expert, of which products make their part of each choice", function()
+    local state = model(with { bias = true })
+    local shapes, cut = {}, {}
+    for rank = 0, 1 do
+      local graph = graph_of(state, rank)
+      local tensors = graph.tensors
+      shapes[rank + 1] = { tensors["l0.ff.router"].shape[3], tensors["l0.ff.experts.up"].shape[3],
+        tensors["l0.ff.experts.down"].shape[3], tensors["l0.ff.shared.up"].shape[3] }
+      local up, down = tensors["l0.ff.experts.up.weight"], tensors["l0.ff.experts.down.weight"]
+      cut[rank + 1] = { up.shape[1], up.from.views[2].row, up.from.views[2].rows, up.from.views[2].first,
+        tensors["l0.ff.experts.up.bias"].from.views[3].first, down.shape[1], down.shape[2], down.from.views[1].first,
+        tensors["l0.ff.experts.down.bias"].is_zero or false }
+      assert.equal(tensors["l0.ff.groups"], tensors["l0.ff.experts.up"].groups)
+    end
+    assert.same({ { 3, 40, 32, 4 }, { 3, 40, 32, 4 } }, shapes)
+    local each = 40 * 16
+    assert.same({ { 60, 20, 20, each, 80, 48, 20, 0, false }, { 60, 20, 20, each + 20 * 16, 100, 48, 20, 20, true } },
+      cut)
+  end)
+
+  it("have rows of each expert where a checkpoint has a tensor for each", function()
+    local views = {}
+    for expert = 0, 2 do
+      views[expert + 1] = { stored = expert + 1, row = expert * 40, rows = 40, column = 0, columns = 16, first = 0,
+        row_step = 16, column_step = 1 }
+    end
+    local own = cutting.tensor({ shape = { 120, 16 }, experts = 3, from = { stored = {}, views = views } }, 1, 20, 12)
+    local rows = {}
+    for i, view in ipairs(own.from.views) do rows[i] = { view.stored, view.row, view.rows, view.first } end
+    assert.same({ { 1, 0, 12, 320 }, { 2, 12, 12, 320 }, { 3, 24, 12, 320 } }, rows)
+    assert.same({ 36, 16 }, own.shape)
+  end)
+
+  it("meet once for all experts and the shared one", function()
+    assert.same({ "l0.attn.out = sum_ranks", "l0.ff.with_shared = sum_ranks" }, meetings(graph_of(model(mixed), 1)))
+    local normed = model(with { experts = { count = 3, used = 2, d_ff = 40, shared = 8, own_norms = true },
+      norm = "sandwich" })
+    assert.same({ "l0.attn.out = sum_ranks", "l0.ff.shared.down = sum_ranks", "l0.ff.combined = sum_ranks" },
+      meetings(graph_of(normed, 1)))
+  end)
+
+  it("sum a shared expert by itself if its result is an output", function()
+    local more = helper.description(mixed)
+    local graph = graph_of(getmetatable(helper.state(more, "ranks", { exposed = true })).__index, 1)
+    assert.matches("l0.ff.shared.down = sum_ranks, l0.ff.combined = sum_ranks$", table.concat(meetings(graph), ", "))
+  end)
+
+  it("choose experts by kernels in C, whose bits do not depend on tiles", function()
+    assert.equal("c", model(mixed).spec.kernels)
+    assert.equal("auto", model({ ranks = 2 }).spec.kernels)
+  end)
+
+  it("keep pairs of blocks together, and numbers of a group", function()
+    local function refusal(more)
+      local fault = helper.fault(model, with(more))
+      assert.equal(2, fault.code)
+      return fault.lines[1]
+    end
+    local in_blocks = { weights = "mxfp4", d_model = 64, heads = 2, experts = { count = 3, used = 2, d_ff = 64 } }
+    assert.matches("ranks: 2, but the 64 columns of l0.ff.experts.gate are 1 blocks of 64, which stay whole; give at "
+      .. "most that number", refusal(in_blocks), 1, true)
+    in_blocks.experts.d_ff = 192
+    local shapes = {}
+    for rank = 0, 1 do
+      shapes[rank + 1] = graph_of(model(with(in_blocks)), rank).tensors["l0.ff.experts.down.weight"].shape[2]
+    end
+    assert.same({ 128, 64 }, shapes)
+    assert.matches("ranks: 2, but the 4 columns of l0.ff.experts.gate are 1 blocks of 4",
+      refusal { experts = { count = 3, used = 2, d_ff = 4 } }, 1, true)
   end)
 end)
 
