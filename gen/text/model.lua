@@ -191,7 +191,7 @@ function model.add(look, root, made)
     if content and content ~= "" then
       local id = made.added_ids[content] or made.ids[content]
       if not id then id, next_id = next_id, next_id + 1 end
-      if entry.id ~= id then
+      if entry.id ~= nil and entry.id ~= id then
         look:warn(("added token %s gets the id %d, not %s: its id in the model, or the next free one"):format(
           faults.quote(content), id, tostring(entry.id)))
       end

@@ -156,9 +156,22 @@ local function read_json(folder, name)
   return root, path
 end
 
+-- Adds special tokens to a parsed tokenizer.json that it does not have.
+local function add_tokens(root, tokens)
+  if json.kind(root) ~= "object" or json.kind(root.added_tokens or {}) == "object" then return end
+  local there = words.set(words.map(root.added_tokens or {}, function(entry) return entry.content or "" end))
+  root.added_tokens = root.added_tokens or setmetatable({}, { __jsontype = "array" })
+  for _, token in ipairs(tokens) do
+    if not there[token] then
+      table.insert(root.added_tokens, setmetatable({ content = token, special = true }, { __jsontype = "object" }))
+    end
+  end
+end
+
 -- Compiles a folder's tokenizer. Returns nil if it has none. name: the file's name instead of tokenizer.json.
--- is_target: of the texts that a model writes whose vocabulary is another one than that of its sources.
-local function from_files(folder, name, is_target)
+-- is_target: of the texts that a model writes whose vocabulary is another one than that of its sources. more: texts of
+-- special tokens that the vocabulary gets if it lacks them, or nil.
+local function from_files(folder, name, is_target, more)
   local config, of_model = read_json(folder, "tokenizer_config.json"), read_json(folder, "config.json")
   local root, path = read_json(folder, name)
   local class, numbering = pieces.class(config, of_model), nil
@@ -167,6 +180,7 @@ local function from_files(folder, name, is_target)
   end
   if not root then root, path = older.read(folder, config, read_json) end
   if not root then return nil end
+  if more then add_tokens(root, more) end
   local config_file = folder .. "/tokenizer_config.json"
   local note = classes.complete(root, config, of_model, config_file)
   local written, state, warnings = tokenizer.compile(root, path, classes.calls(config, config_file),
@@ -193,8 +207,8 @@ end
 --- Compiles a folder's tokenizer: tokenizer.json, or vocab.txt, or vocab.json and merges.txt, or a model of
 --- SentencePiece (pieces.lua). Returns nil if it has none. state.specials has the ids of special tokens (specials.lua),
 --- state.chat_tokens the texts of those that chat templates know, state.chat the folder's chat template, if it has one:
---- { text, file }, or { problem }.
-function tokenizer.from_folder(folder) return from_files(folder, "tokenizer.json") end
+--- { text, file }, or { problem }. more: texts of special tokens that the vocabulary gets if it lacks them, or nil.
+function tokenizer.from_folder(folder, more) return from_files(folder, "tokenizer.json", false, more) end
 
 --- Compiles the tokenizer of the texts that a model writes, if its vocabulary is another one (state.has_target).
 function tokenizer.of_target(folder) return from_files(folder, "tokenizer.json", true) end
@@ -217,11 +231,12 @@ local function from_metadata(path)
   return written, state, warnings
 end
 
---- Compiles the tokenizer of a folder, a tokenizer.json with any name, or a GGUF file. Faults: io, if there is none.
-function tokenizer.from_path(path)
+--- Compiles the tokenizer of a folder, a tokenizer.json with any name, or a GGUF file. more: as from_folder has it; not
+--- for GGUF. Faults: io, if there is none.
+function tokenizer.from_path(path, more)
   local mode = lfs.attributes(path, "mode")
   if mode == "directory" then
-    local written, state, warnings = tokenizer.from_folder(path)
+    local written, state, warnings = tokenizer.from_folder(path, more)
     if written then return written, state, warnings end
     faults.raise("io", path .. ": has no tokenizer.json, no vocab.txt, no vocab.json with merges.txt, and no model of "
       .. "SentencePiece of a class that is supported")
@@ -229,7 +244,7 @@ function tokenizer.from_path(path)
   if gguf.is(path) then return from_metadata(path) end
   if mode ~= "file" or not files.read(path) then faults.raise("io", path .. ": there is no tokenizer") end
   local folder, name = path:match("^(.*)/([^/]*)$")
-  return from_files(folder or ".", name or path)
+  return from_files(folder or ".", name or path, false, more)
 end
 
 return tokenizer

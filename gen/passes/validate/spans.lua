@@ -7,6 +7,7 @@ local spans = {}
 --- Reads the key: a table.
 spans.reader = values.table_reader({
   label = { type = "any_text", required = true }, separator = { type = "any_text", required = true },
+  added = { type = "text" },
   width = { type = "integer", min = 1, max = 1024, default = 12 },
   words = { type = "integer", min = 1, max = 65536, default = 384 },
 }, '{ label = "<<ENT>>", separator = "<<SEP>>", width = 12, words = 384 }')
