@@ -102,8 +102,8 @@ end
 --- warnings. calls: how the folder's class calls the tokenizer (classes.calls), or nil. state.untyped: a line for users
 --- of a model with types of tokens, or nil. state.around: the number of special tokens around a text. state.pads_left:
 --- the file that says that padding is before texts, or nil. class: { name, config, file } of languages.read, or nil.
---- state.languages: what it returns. numbering: what library.renumber is given, or nil.
-function tokenizer.compile(root, file, calls, class, numbering)
+--- state.languages: what it returns. numbering: what library.renumber is given, or nil. more: as model.add has it.
+function tokenizer.compile(root, file, calls, class, numbering, more)
   local at = look.new(file)
   if json.kind(root) ~= "object" then at:fault("tokenizer", "an object is expected") end
   at:settle()
@@ -122,7 +122,7 @@ function tokenizer.compile(root, file, calls, class, numbering)
   state.model = model.read(at, root)
   if numbering then library.renumber(state.model, numbering) end
   state.model.added_ids = {}
-  state.added = model.add(at, root, state.model)
+  state.added = model.add(at, root, state.model, more)
   if class then
     local found, templates = languages.read(class.name, class.config, class.file, state.model)
     state.languages, state.templates = found, templates or state.templates
@@ -156,18 +156,6 @@ local function read_json(folder, name)
   return root, path
 end
 
--- Adds special tokens to a parsed tokenizer.json that it does not have.
-local function add_tokens(root, tokens)
-  if json.kind(root) ~= "object" or json.kind(root.added_tokens or {}) == "object" then return end
-  local there = words.set(words.map(root.added_tokens or {}, function(entry) return entry.content or "" end))
-  root.added_tokens = root.added_tokens or setmetatable({}, { __jsontype = "array" })
-  for _, token in ipairs(tokens) do
-    if not there[token] then
-      table.insert(root.added_tokens, setmetatable({ content = token, special = true }, { __jsontype = "object" }))
-    end
-  end
-end
-
 -- Compiles a folder's tokenizer. Returns nil if it has none. name: the file's name instead of tokenizer.json.
 -- is_target: of the texts that a model writes whose vocabulary is another one than that of its sources. more: texts of
 -- special tokens that the vocabulary gets if it lacks them, or nil.
@@ -180,11 +168,10 @@ local function from_files(folder, name, is_target, more)
   end
   if not root then root, path = older.read(folder, config, read_json) end
   if not root then return nil end
-  if more then add_tokens(root, more) end
   local config_file = folder .. "/tokenizer_config.json"
   local note = classes.complete(root, config, of_model, config_file)
   local written, state, warnings = tokenizer.compile(root, path, classes.calls(config, config_file),
-    class and { name = class, config = config, file = config_file }, numbering)
+    class and { name = class, config = config, file = config_file }, numbering, more)
   state.has_target = pieces.has_target(config)
   local map = read_json(folder, "special_tokens_map.json")
   for _, each in ipairs { { "tokenizer_config.json", config }, { "special_tokens_map.json", map } } do

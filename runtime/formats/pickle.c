@@ -375,7 +375,7 @@ static void give(machine *m, int (*take)(void *context, const attn2c_pickled *te
     m->status = take(context, &m->tensors[m->entries[i].tensor]);
     given++;
   }
-  if (!given) refuse(m, "it is no dictionary of tensors");
+  if (!given) refuse(m, "its outermost value is no dictionary of tensors");
 }
 
 int attn2c_pickle_read(unsigned char *bytes, size_t size, const char *name,

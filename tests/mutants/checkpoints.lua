@@ -315,8 +315,8 @@ return function(of, spec)
   }
 
   of("gen/checkpoints/folder.lua", spec .. "checkpoints/import_spec.lua") {
-    { name = "folder_pickle", old = 'is_there("pytorch_model.bin") or', new = "false and", filter = "a pickle",
-      wrong = "a pickle is no advice" },
+    { name = "folder_torch", old = '{ "model.safetensors", "pytorch_model.bin" }', new = '{ "model.safetensors" }',
+      filter = "a pickle", wrong = "files of torch.save() are no checkpoints" },
   }
 
   of("gen/checkpoints/fits.lua", spec .. "checkpoints/fits_spec.lua") {
