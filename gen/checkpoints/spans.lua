@@ -98,7 +98,8 @@ local function names_of_lstm(layer)
     weight = both("weight_hh", nil, true) }
 end
 
---- Returns the stages after the layers: the outputs starts, ends and labels have a row for each token. The score of a
+--- Returns the stages after the layers. With token_level the output pairs has three scores of each word for each label:
+--- that a span begins, ends, and is at the word. Else starts, ends and labels have a row for each token: the score of a
 --- span from word a to word b for a label is the sum over j of relu(starts[a][j] + ends[b][j]) labels[j], plus the last
 --- number of the label's row. That is GLiNER's own score, whose last layer is multiplied by the label first.
 function spans.stages(folder)
@@ -118,7 +119,18 @@ function spans.stages(folder)
     of_words = add { "recurrent", to = width, both = true, marked = true, of = of_words,
       tensors = names_of_lstm(layer) }
   end
-  local is_plain = json.given(config, "span_mode", "markerV0") == "marker"
+  local mode = json.given(config, "span_mode", "markerV0")
+  if mode == "token_level" then
+    local of_pairs = linear(2 * width, "scorer.proj_token", of_words)
+    local function layer(number, count)
+      local name = ("scorer.out_mlp.%d."):format(number)
+      return { join = "rows", { name .. "weight", transpose = true, count = count }, { name .. "bias" } }
+    end
+    add { "match", labels = linear(2 * width, "scorer.proj_label", states), of = of_pairs, hidden = 4 * width,
+      scores = 3, name = "pairs", tensors = { weight = layer(0, 3 * width), out = layer(3, 4 * width) } }
+    return stages
+  end
+  local is_plain = mode == "marker"
   local factor, last = is_plain and 2 or 4, is_plain and "out_project." or "out_project.3."
   local span = "span_rep_layer.span_rep_layer."
   for part, each in ipairs { { "project_start", "starts" }, { "project_end", "ends" } } do

@@ -488,9 +488,9 @@ sections["gliner_config.json"] = {
     ["with no post_fusion_schema"] = "num_post_fusion_layers",
   },
   refused = {
-    ["markerV0 and marker are; token_level reads each word with each label in layers of its own"] = {
-      span_mode = { "marker", "markerV0" } },
-    ["only models of spans with one encoder are"] = { model_type = { "gliner", "gliner_uni_encoder_span" } },
+    ["marker, markerV0 and token_level are"] = { span_mode = { "marker", "markerV0", "token_level" } },
+    ["only models of spans or words with one encoder are"] = { model_type = { "gliner", "gliner_uni_encoder_span",
+      "gliner_uni_encoder_token" } },
     ["models with several encoders, decoders, or relations are not supported"] = { labels_encoder = {},
       labels_encoder_config = {}, labels_decoder = {}, relations_layer = {} },
     ["the states of several layers are not summed"] = { fuse_layers = NO },

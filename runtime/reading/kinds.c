@@ -19,8 +19,9 @@ static const struct {
     {"GGUF", "is a GGUF file, which this model does not open: build it from the GGUF file, or with opens = "
              "\"any\""},
     {"PK\3\4", "is a file of torch.save(), which this model does not open: build it with opens = \"torch\""},
-    {"\x80\2", "is a pickle of PyTorch before 1.6, which is not supported: torch.load() it with a later one, and "
-               "torch.save() what that returns"},
+    {"\x80\2",
+     "is a pickle of PyTorch before 1.6, which is not supported: torch.load() it with a later one, and "
+     "torch.save() what that returns"},
     {"\x93NUMPY",
      "is an array of NumPy: weights are a safetensors checkpoint or its folder; arrays are given with "
      "--input"},

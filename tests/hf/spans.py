@@ -24,7 +24,7 @@ from pathlib import Path
 import torch
 import transformers as hf
 from gliner import GLiNER
-from gliner.model import UniEncoderSpanGLiNER
+from gliner.model import UniEncoderSpanGLiNER, UniEncoderTokenGLiNER
 from safetensors.torch import load_file, save_file
 
 import goldens
@@ -40,7 +40,7 @@ CALLS = [
     {"labels": ["person", "place", "year"], "threshold": 0.4, "multi_label": True},
     {"labels": ["person", "place"], "threshold": 0.4, "nested": True, "multi_label": True},
 ]
-SEEDS = {"bert": 5}    # one with scores on both sides of the thresholds
+SEEDS = {"bert": 5, "words": 3}    # ones with scores on both sides of the thresholds
 SMALL = {"hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": WIDTH,
          "max_position_embeddings": MOST}
 CASES = {
@@ -55,6 +55,8 @@ CASES = {
                                "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2, "cls_token_id": 0,
                                "sep_token_id": 2},
                    {"hidden_size": WIDTH, "num_rnn_layers": 0, "max_width": 3}),
+    # words are scored, not spans
+    "words": ("bert_uncased", {"model_type": "bert", **SMALL}, {"hidden_size": 20, "span_mode": "token_level"}),
 }
 # The keys of a published gliner_config.json that say something; tokens of the encoder's model are added when it is read.
 PUBLISHED = {"model_name": "microsoft/deberta-v3-small", "max_width": 5, "hidden_size": 16, "dropout": 0.4,
@@ -122,7 +124,8 @@ def write(name, number):
     folder.mkdir(parents=True)
     tokenizer_of(folder, tokenizer)
     config = {"model_name": str(folder), "encoder_config": {**encoder, "vocab_size": 64}, "max_len": 384, **settings}
-    model = UniEncoderSpanGLiNER.load_from_config(config, backbone_from_pretrained=False)
+    kind = UniEncoderTokenGLiNER if "span_mode" in settings else UniEncoderSpanGLiNER
+    model = kind.load_from_config(config, backbone_from_pretrained=False)
     goldens.fill(model.model, generator)
     model.config.model_name = "small"
     model.save_pretrained(folder, safe_serialization=True)

@@ -400,6 +400,24 @@ return function(of, spec)
       filter = "merges from scores", wrong = "merges do not follow scores" },
   }
 
+  of("runtime/formats/torch.c", "c:torch") {
+    { name = "torch_wide", old = "*wide[i] == UINT32_MAX", new = "*wide[i] == UINT64_MAX", filter = "*/tensors_are*",
+      wrong = "places beyond 4 GB are not read" },
+    { name = "torch_plain", old = "tensor->strides[d] != next", new = "tensor->strides[d] < 0",
+      filter = "*/what_no_state_dict*", wrong = "a transposed tensor is read as if it were not" },
+    { name = "torch_storage", old = "(uint64_t)(skip + bytes) > storage->size", new = "bytes < 0",
+      filter = "*/what_contradicts*", wrong = "a tensor may go on after its storage" },
+    { name = "torch_order", old = "strcmp(text, usual) != 0", new = "text[0] == 1", filter = "*/what_no_state_dict*",
+      wrong = "big-endian numbers are read as they are" },
+  }
+
+  of("runtime/formats/pickle.c", "c:torch") {
+    { name = "pickle_outermost", old = "m->entries[i].dict != dict.number", new = "0", filter = "*/what_no_state_dict*",
+      wrong = "tensors of inner dictionaries are the model's" },
+    { name = "pickle_cut", old = "if (count > m->size - m->at) {", new = "if (count > m->size + 1 - m->at) {",
+      filter = "*/cut_at*", wrong = "a byte after the pickle is read" },
+  }
+
   of("runtime/formats/gguf.c", "c:gguf") {
     { name = "gguf_end", old = "if (tensor->end > size)", new = "if (tensor->begin > size)",
       filter = "gguf/what_contradicts*", wrong = "a tensor may end after the file" },

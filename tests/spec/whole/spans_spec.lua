@@ -58,7 +58,7 @@ setup(function()
   local list = {}
   files.make_folder(folder)
   for name, more in pairs { deberta = { "--text", "--serve" }, modernbert = { "--text" },
-    published = { "--text" },
+    published = { "--text" }, words = { "--text" },
     [LIBRARY] = { "--text", "kernels=c", ("--only=lib%s.so.%d"):format(LIBRARY, version.abi) } } do
     list[#list + 1] = { name = name, path = goldens .. "/" .. name, words = more }
   end
@@ -69,7 +69,7 @@ end)
 teardown(function() files.remove_folder(folder) end)
 
 describe("a model that finds spans of labels", function()
-  for _, name in ipairs { "deberta", "modernbert", "published" } do
+  for _, name in ipairs { "deberta", "modernbert", "published", "words" } do
     it("finds the spans of gliner: " .. name, function()
       local texts, found = texts_of(name), 0
       for _, call in ipairs(calls_of(name)) do
@@ -192,7 +192,7 @@ with bert.Model(sys.argv[2]) as model:
       return said
     end
     for key, case in pairs {
-      span_mode = { "token_level", 'span_mode: "token_level" is not supported' },
+      span_mode = { "query", 'span_mode: "query" is not supported' },
       labels_encoder = { "other", "models with several encoders" },
       subtoken_pooling = { "mean", "a word's first token is" },
       words_splitter_type = { "spacy", "whitespace is" },
