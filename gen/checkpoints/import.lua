@@ -153,6 +153,7 @@ local function output_stage(self, stage, number)
   local result = { stage = stage[1], over = fact_or(self, stage.over), of = stage.of, name = stage.name,
     squeeze = stage.squeeze, mask = stage.mask, kind = stage.kind, eps = stage.eps, kernel = stage.kernel,
     dilation = stage.dilation, cut = fact_or(self, stage.cut), both = stage.both, marked = stage.marked,
+    labels = stage.labels, hidden = stage.hidden, scores = stage.scores,
     pad = stage.pad and pad_of(self) or nil }
   self.has_labels = self.has_labels or stage.to == "labels"
   self.has_similarity = self.has_similarity or stage[1] == "similarity"

@@ -127,7 +127,7 @@ function spans.stages(folder)
       return { join = "rows", { name .. "weight", transpose = true, count = count }, { name .. "bias" } }
     end
     add { "match", labels = linear(2 * width, "scorer.proj_label", states), of = of_pairs, hidden = 4 * width,
-      scores = 3, name = "pairs", tensors = { weight = layer(0, 3 * width), out = layer(3, 4 * width) } }
+      scores = 3, name = "pairs", tensors = { weight = layer(0, 3 * width), ["out.weight"] = layer(3, 4 * width) } }
     return stages
   end
   local is_plain = mode == "marker"

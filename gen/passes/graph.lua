@@ -463,7 +463,7 @@ function output_stages.match(self, x, stage, path)
   local width, hidden, scores = x.shape[3] // 2, stage.hidden, stage.scores
   return self:op("match_labels", path, { x = x, labels = self.results[stage.labels],
     weight = self:weight(path .. ".weight", { 3 * width + 1, hidden }, 0, 1 / math.sqrt(3 * width)),
-    out = self:weight(path .. ".out", { hidden + 1, scores }, 0, 1 / math.sqrt(hidden)), marks = marks_of(self),
+    out = self:weight(path .. ".out.weight", { hidden + 1, scores }, 0, 1 / math.sqrt(hidden)), marks = marks_of(self),
     lengths = self.spec.mask.padding and self.lengths or nil }, { most = stage.most })
 end
 

@@ -90,7 +90,7 @@ def match(self, path, stage, x):
     labels, hidden, scores, most = self.results[stage["labels"]], stage["hidden"], stage["scores"], stage.get("most", 64)
     width = x.shape[-1] // 2
     weight = self.given.weight(path + ".weight", 3 * width + 1, hidden, deviation=(3 * width) ** -0.5)
-    out = self.given.weight(path + ".out", hidden + 1, scores, deviation=hidden ** -0.5)
+    out = self.given.weight(path + ".out.weight", hidden + 1, scores, deviation=hidden ** -0.5)
     marks = self.given.integers("marks", 0, 3, *x.shape[:2])
     lengths = self.masks.get("lengths", [x.shape[1]] * len(x))
     y = np.zeros((*x.shape[:2], most, scores))

@@ -60,7 +60,7 @@ local function span_rows(spec, answer, tokens)
   local list = {}
   for _, each in ipairs { { "label", tokens.label }, { "separator", tokens.separator }, { "width", given.width },
     { "words", given.words }, { "marks", answer.inputs.marks }, { "labels", answer.third }, { "most", given.most } } do
-    list[#list + 1] = (".%s = %d,"):format(each[1], each[2])
+    list[#list + 1] = each[2] and (".%s = %d,"):format(each[1], each[2])
   end
   return list
 end

@@ -23,7 +23,7 @@ function spans.check(say, spec)
   for _, stage in ipairs(spec.output) do stages[stage.name or false] = stage end
   local pairs_ = stages.pairs and stages.pairs.stage == "match" and stages.pairs
   if pairs_ then spec.spans.most = pairs_.most end
-  if pairs_ and pairs_.scores ~= 3 then
+  if pairs_ and pairs_.scores and pairs_.scores ~= 3 then
     say("spans", ("the output pairs has %d scores of a pair, but 3 are expected"):format(pairs_.scores))
   end
   for _, each in ipairs(pairs_ and {} or outputs) do
