@@ -65,9 +65,6 @@ end
 -- Kinds of files (common/kinds.lua) that hold weights in another format.
 local others = words.set { "adapter", "gguf", "hdf5", "onnx", "pickle" }
 
-local CONVERT = "python3 -c 'import torch, safetensors.torch as s; s.save_file({k: v.clone().contiguous() for k, v in "
-  .. "torch.load(\"pytorch_model.bin\", map_location=\"cpu\", weights_only=True).items()}, \"model.safetensors\")'"
-
 -- Returns what to do with a file of another format in a folder, or in its inner folder of graphs; "" without one.
 local function said_of_others(path)
   for _, place in ipairs { path, path .. "/onnx" } do
@@ -83,12 +80,11 @@ end
 -- Refuses a folder without tensors that are supported.
 local function check_there(path)
   local function is_there(name) return lfs.symlinkattributes(path .. "/" .. name, "mode") ~= nil end
-  if is_there("model.safetensors") or is_there("model.safetensors.index.json") then return end
-  if is_there("pytorch_model.bin") or is_there("pytorch_model.bin.index.json") then
-    refuse("format", path, "has its tensors in PyTorch's pickle, which is not supported; to convert them, run in the "
-      .. "folder: " .. CONVERT)
+  for _, name in ipairs { "model.safetensors", "pytorch_model.bin" } do
+    if is_there(name) or is_there(name .. ".index.json") then return end
   end
-  refuse("io", path, "has neither model.safetensors nor model.safetensors.index.json" .. said_of_others(path))
+  refuse("io", path, "has neither model.safetensors nor pytorch_model.bin, nor the index of one"
+    .. said_of_others(path))
 end
 
 -- Returns the modules of sentence-transformers, { { kind, path, config } }, or nil without modules.json.
@@ -181,7 +177,7 @@ end
 --- Returns a folder's contents: { path, title, config, tensors = name -> { dtype, shape }, modules, settings, limits,
 --- limits_file, tokenizer, tokenizer_config, generation, preprocessor }. modules, settings and limits come from
 --- sentence-transformers. tokenizer_config, generation: the objects of tokenizer_config.json and
---- generation_config.json, or nil. preprocessor: { file, config } about pictures or sounds, or nil. quantised: how
+--- generation_config.json, or nil. opens: "torch" with files of torch.save(), or nil. preprocessor: { file, config } about pictures or sounds, or nil. quantised: how
 --- quantised tensors are stored (coded.lua), or nil; notes: for the user. tokenizer: the inner folder of its files, ""
 --- for the folder itself, or nil. spans: GLiNER's own configuration, or nil; config is its encoder's then. read:
 --- returns the object of another file by its name, or nil. look: a function of config.json that may refuse it before
@@ -193,7 +189,8 @@ function folder.read(path, look)
   local main = path
   if modules and modules[1] and modules[1].path ~= "" then main = path .. "/" .. modules[1].path end
   local of_spans = read_object(main .. "/gliner_config.json")
-  local config = of_spans and spans.encoder(of_spans) or read_object(main .. "/config.json")
+  local config = read_object(main .. "/config.json")
+  if of_spans then config = spans.encoder(of_spans, config) end
   if not config then refuse_folder(path) end
   if look then look(config) end
   check_there(main)
@@ -207,6 +204,7 @@ function folder.read(path, look)
   end
   local kind, is_ordered, notes = coded.kind(main, config, read_object)
   local tensors = headers.read(path, kind).tensors
+  if of_spans then spans.set_rows(of_spans, config, tensors) end
   coded.check(main, kind, is_ordered, tensors, notes)
   if kind then config.quantization_config = nil end
   local stated = read_object(main .. "/tokenizer_config.json")
@@ -215,6 +213,9 @@ function folder.read(path, look)
   if modules then limits, limits_file = read_limits(main) end
   return {
     path = path, title = paths.title(path), config = config, tensors = tensors, modules = modules, spans = of_spans,
+    opens = words.any(words.sorted_keys(tensors), function(name)
+      return not (tensors[name].path or ".safetensors"):find("%.safetensors$")
+    end) and "torch" or nil,
     quantised = kind, notes = with_tokenizer_notes(notes, main, has),
     settings = modules and read_object(path .. "/config_sentence_transformers.json"),
     limits = limits, limits_file = limits_file, tokenizer_config = stated,

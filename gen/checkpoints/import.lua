@@ -152,6 +152,7 @@ local function output_stage(self, stage, number)
   local result = { stage = stage[1], over = fact_or(self, stage.over), of = stage.of, name = stage.name,
     squeeze = stage.squeeze, mask = stage.mask, kind = stage.kind, eps = stage.eps, kernel = stage.kernel,
     dilation = stage.dilation, cut = fact_or(self, stage.cut), both = stage.both, marked = stage.marked,
+    labels = stage.labels, hidden = stage.hidden, scores = stage.scores,
     pad = stage.pad and pad_of(self) or nil }
   self.has_labels = self.has_labels or stage.to == "labels"
   self.has_similarity = self.has_similarity or stage[1] == "similarity"
@@ -591,6 +592,7 @@ local function entries_of(self, stages)
       and speech.of(self.folder.generation, f.vocab, self.notes, f.median) or nil },
     { "weights", weights }, { "input_order", input_order },
     { "names", name_table(self) },
+    { "opens", self.folder.opens },
   }
 end
 
@@ -656,7 +658,6 @@ function import.text(path, from, form, tower, sides, asked)
     local stages = self.folder.spans and spans.stages(self.folder)
       or (self.is_sentences or self.is_late) and sentence.stages(self.folder, scores)
       or self.asked.head and sentence.lexical_stages(self.folder, scores) or variant[head] or self.family.heads[head]
-    self.notes[#self.notes + 1] = sentence.left_out(self.folder)
     stages = stages_of_writer(self, stages)
     local entries = entries_of(self, stages)
     local class = self.family.model_types[f.model_type]

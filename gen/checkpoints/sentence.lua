@@ -4,7 +4,6 @@
 local faults = require("common.faults")
 local json = require("common.json")
 local known = require("common.known")
-local lfs = require("lfs")
 local words = require("common.words")
 
 local sentence = {}
@@ -334,12 +333,8 @@ function sentence.late(folder, most)
   return result
 end
 
--- The linear layers of BGE-M3 next to the model, whose files torch.save writes.
+-- The linear layers of BGE-M3 next to the model.
 local OF_TOKENS = { "sparse_linear", "colbert_linear" }
-
-local CONVERT = "python3 -c 'import torch, safetensors.torch as s; [s.save_file(torch.load(n + \".pt\", "
-  .. "map_location=\"cpu\", weights_only=True), n + \".safetensors\") for n in (\"sparse_linear\", "
-  .. "\"colbert_linear\")]'"
 
 -- Returns the stages of lexical weights and vectors of tokens that come before the embedding's, which then reads the
 -- model's states; none for other folders.
@@ -355,17 +350,6 @@ local function token_stages(folder)
     end
   end
   return stages
-end
-
---- Returns a line about layers of tokens that are left out, because their files are pickles; or nil.
-function sentence.left_out(folder)
-  for _, name in ipairs(folder.modules and OF_TOKENS or {}) do
-    if not folder.tensors[name .. ".weight"] and lfs.attributes(("%s/%s.pt"):format(folder.path, name), "mode") then
-      return name .. ".pt: PyTorch's pickle is not supported, so the model gives only the embedding; to convert the "
-        .. "layers of tokens, run in the folder: " .. CONVERT
-    end
-  end
-  return nil
 end
 
 --- Returns the stages of a folder's modules after the first, which is the model. The last stage gives

@@ -9,10 +9,10 @@ local spans = {}
 
 local FILE, ENCODER = "gliner_config.json", "token_rep_layer.bert_layer.model."
 
-local MOST_LSTMS = 54 -- an output has at most 64 stages, and 10 of them are others
+-- Ends of names of encoders' tables of tokens.
+local EMBEDDINGS = words.set { "word_embeddings.weight", "tok_embeddings.weight", "embed_tokens.weight" }
 
-local SAVE = "to write it, run in the folder: python3 -c 'import gliner; gliner.GLiNER.from_pretrained(\".\")"
-  .. ".save_pretrained(\".\", safe_serialization=True)'"
+local MOST_LSTMS = 54 -- an output has at most 64 stages, and 10 of them are others
 
 local function refuse(kind, ...) faults.raise(kind, "%s: %s", FILE, faults.line(...)) end
 
@@ -26,10 +26,24 @@ local function count(config, key, default, least, most)
   return value
 end
 
---- Returns the encoder's configuration, in place of config.json. own: the object of gliner_config.json.
-function spans.encoder(own)
-  local config = json.given(own, "encoder_config")
-  if config == nil then refuse("usage", "encoder_config: missing; " .. SAVE) end
+-- Returns the name of the encoder's model on a hub.
+local function model_of(own)
+  local name = json.given(own, "model_name")
+  return type(name) == "string" and #name < 200 and (name:gsub("%c", "?")) or "its encoder"
+end
+
+-- True if the library gives the vocabulary tokens that it lacks.
+local function adds_tokens(own)
+  return json.given(own, "class_token_index", -1) == -1 or json.given(own, "vocab_size", -1) == -1
+end
+
+--- Returns the encoder's configuration. own: the object of gliner_config.json; config: that of config.json next to it,
+--- or nil: the encoder's as its model has it, as published folders often leave it out.
+function spans.encoder(own, config)
+  config = json.given(own, "encoder_config") or config
+  if config == nil then
+    refuse("usage", ("encoder_config: missing; put config.json of %s into the folder"):format(model_of(own)))
+  end
   if json.kind(config) ~= "object" then
     refuse("format", "encoder_config: %s, but an object is expected", json.shown(config))
   end
@@ -38,12 +52,22 @@ function spans.encoder(own)
     vocab_size = rows ~= -1 and rows or config.vocab_size })
 end
 
+--- Sets the number of rows of a table of tokens that the library made longer than the encoder's configuration says.
+function spans.set_rows(own, config, tensors)
+  if not adds_tokens(own) then return end
+  for name, tensor in pairs(tensors) do
+    local ending = name:sub(1, #ENCODER) == ENCODER and name:match("[%w_]+%.weight$")
+    if EMBEDDINGS[ending] then config.vocab_size = tensor.shape[1] end
+  end
+end
+
 --- Looks at the keys of a folder's gliner_config.json. notes: lines for the user, which it adds to.
 --- Faults: usage, format.
 function spans.check(folder, notes)
   known.check(folder.spans, FILE, { FILE }, notes)
   if not folder.tokenizer then
-    notes[#notes + 1] = FILE .. ": the folder has no tokenizer.json, so the model takes no text; " .. SAVE
+    notes[#notes + 1] = ("%s: the folder has no tokenizer, so the model takes no text; put tokenizer_config.json, and "
+      .. "tokenizer.json or the model of SentencePiece, of %s into it"):format(FILE, model_of(folder.spans))
   end
 end
 
@@ -73,7 +97,8 @@ local function names_of_lstm(layer)
     weight = both("weight_hh", nil, true) }
 end
 
---- Returns the stages after the layers: the outputs starts, ends and labels have a row for each token. The score of a
+--- Returns the stages after the layers. With token_level the output pairs has three scores of each word for each label:
+--- that a span begins, ends, and is at the word. Else starts, ends and labels have a row for each token: the score of a
 --- span from word a to word b for a label is the sum over j of relu(starts[a][j] + ends[b][j]) labels[j], plus the last
 --- number of the label's row. That is GLiNER's own score, whose last layer is multiplied by the label first.
 function spans.stages(folder)
@@ -93,17 +118,39 @@ function spans.stages(folder)
     of_words = add { "recurrent", to = width, both = true, marked = true, of = of_words,
       tensors = names_of_lstm(layer) }
   end
-  local span, out = "span_rep_layer.span_rep_layer.", "span_rep_layer.span_rep_layer.out_project."
+  local mode = json.given(config, "span_mode", "markerV0")
+  if mode == "token_level" then
+    local of_pairs = linear(2 * width, "scorer.proj_token", of_words)
+    local function layer(number, count)
+      local name = ("scorer.out_mlp.%d."):format(number)
+      return { join = "rows", { name .. "weight", transpose = true, count = count }, { name .. "bias" } }
+    end
+    add { "match", labels = linear(2 * width, "scorer.proj_label", states), of = of_pairs, hidden = 4 * width,
+      scores = 3, name = "pairs", tensors = { weight = layer(0, 3 * width), ["out.weight"] = layer(3, 4 * width) } }
+    return stages
+  end
+  local is_plain = mode == "marker"
+  local factor, last = is_plain and 2 or 4, is_plain and "out_project." or "out_project.3."
+  local span = "span_rep_layer.span_rep_layer."
   for part, each in ipairs { { "project_start", "starts" }, { "project_end", "ends" } } do
-    local wide = linear(4 * width, span .. each[1] .. ".0", of_words, { activation = "relu" })
-    local rows = linear(width, span .. each[1] .. ".3", wide, { activation = "relu" })
-    linear(4 * width, nil, rows, { name = each[2], bias = part == 1, tensors = {
-      weight = { out .. "0.weight", part = part, parts = 2, across = true }, bias = { out .. "0.bias" } } })
+    local before, more = span .. each[1] .. ".3", { name = each[2], tensors = {} }
+    local rows = linear(factor * width, span .. each[1] .. ".0", of_words, { activation = "relu" })
+    if is_plain then -- the halves of starts + ends are the two markers
+      for _, of in ipairs { "weight", "bias" } do
+        local pieces = { join = "rows", { before .. "." .. of, count = width }, { before .. "." .. of, count = width } }
+        pieces[3 - part].factor, more.tensors[of] = 0, pieces
+      end
+    else
+      rows, more.bias = linear(width, before, rows, { activation = "relu" }), part == 1
+      more.tensors = { weight = { span .. "out_project.0.weight", part = part, parts = 2, across = true },
+        bias = { span .. "out_project.0.bias" } }
+    end
+    linear(factor * width, nil, rows, more)
   end
   local wide = linear(4 * width, "prompt_rep_layer.0", states, { activation = "relu" })
   local rows = linear(width, "prompt_rep_layer.3", wide)
-  linear(4 * width + 1, nil, rows, { name = "labels", bias = false, tensors = { weight = { join = "rows",
-    { out .. "3.weight", transpose = true, count = 4 * width }, { out .. "3.bias" } } } })
+  linear(factor * width + 1, nil, rows, { name = "labels", bias = false, tensors = { weight = { join = "rows",
+    { span .. last .. "weight", transpose = true, count = factor * width }, { span .. last .. "bias" } } } })
   return stages
 end
 
@@ -115,8 +162,9 @@ function spans.of(folder)
     if type(value) ~= "string" then refuse("format", "%s: %s, but a string is expected", key, json.shown(value)) end
     return value
   end
+  local label, separator = token("ent_token", "<<ENT>>"), token("sep_token", "<<SEP>>")
   return { width = count(config, "max_width", 12, 1), words = count(config, "max_len", 384, 1),
-    label = token("ent_token", "<<ENT>>"), separator = token("sep_token", "<<SEP>>") }
+    label = label, separator = separator, added = adds_tokens(config) and "[FLERT]" or nil }
 end
 
 return spans

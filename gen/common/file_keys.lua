@@ -475,22 +475,22 @@ sections["config_sentence_transformers.json"] = {
 
 sections["gliner_config.json"] = {
   by = "GLiNER",
-  read = "encoder_config ent_token hidden_size max_len max_width num_rnn_layers sep_token vocab_size",
+  read = [[class_token_index encoder_config ent_token hidden_size max_len max_width model_name num_rnn_layers sep_token
+    span_mode vocab_size]],
   without = {
-    [ORIGIN] = "_name_or_path dtype model_name name torch_dtype transformers_version",
+    [ORIGIN] = "_name_or_path dtype name torch_dtype transformers_version",
     [TRAINING] = [[adjacency_loss_coef dropout eval_every fine_tune freeze_* id_to_classes label_smoothing log_dir
       loss_* lr_* max_neg_type_ratio max_types neg_spans_ratio negatives num_steps prev_path random_drop
       relation_loss_coef root_dir save_total_limit scheduler_type shuffle_types size_sup span_loss_coef
       token_loss_coef train_* val_data_dir warmup_ratio weight_decay_*]],
     [LOADING] = [[_attn_implementation architectures chunk_size_feed_forward id2label is_encoder_decoder label2id
       output_attentions output_hidden_states problem_type return_dict]],
-    ["the token of labels is found by its text"] = "class_token_index",
     ["with no post_fusion_schema"] = "num_post_fusion_layers",
   },
   refused = {
-    ["markerV0 is; token_level reads each token with each label in a layer of its own"] = {
-      span_mode = { "markerV0" } },
-    ["only models of spans with one encoder are"] = { model_type = { "gliner", "gliner_uni_encoder_span" } },
+    ["marker, markerV0 and token_level are"] = { span_mode = { "marker", "markerV0", "token_level" } },
+    ["only models of spans or words with one encoder are"] = { model_type = { "gliner", "gliner_uni_encoder_span",
+      "gliner_uni_encoder_token" } },
     ["models with several encoders, decoders, or relations are not supported"] = { labels_encoder = {},
       labels_encoder_config = {}, labels_decoder = {}, relations_layer = {} },
     ["the states of several layers are not summed"] = { fuse_layers = NO },

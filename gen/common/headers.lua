@@ -18,8 +18,8 @@ local NAME = "tensors.reader"
 -- Sources of the runtime that the program consists of, and the folders of their headers.
 local SOURCES = { "tools/tensors.c", "base/attn2c.c", "base/checksum.c", "base/floats.c", "base/shape.c", "base/utf8.c",
   "formats/file.c", "formats/gguf.c", "formats/gguf_blocks.c", "formats/gguf_grids.c", "formats/json.c",
-  "formats/safetensors.c", "formats/safetensors_index.c", "formats/tensors.c", "reading/checkpoint.c",
-  "reading/coded.c", "reading/kinds.c", "reading/mxfp4.c", "system/linux.c" }
+  "formats/pickle.c", "formats/safetensors.c", "formats/safetensors_index.c", "formats/tensors.c", "formats/torch.c",
+  "reading/checkpoint.c", "reading/coded.c", "reading/kinds.c", "reading/mxfp4.c", "system/linux.c" }
 local FOLDERS = { "base", "formats", "reading", "system" }
 
 -- Returns the hash of all that the program depends on.

@@ -9,7 +9,7 @@ local kinds = {}
 local MOST_BYTES = 512 -- bytes of a file's start that are read
 local MOST_NAMES = 2000 -- names of a folder that a misspelt name is compared with
 
-local FOLDER = "give the checkpoint's folder, with config.json and model.safetensors"
+local FOLDER = "give the checkpoint's folder, with config.json and model.safetensors or pytorch_model.bin"
 
 -- True if a file begins like safetensors, with the length of the header and the header, a JSON object.
 local function is_safetensors(start, size)
@@ -30,7 +30,7 @@ local list = {
     advice = "give it in place of a description, or as --weights" },
   { name = "onnx", what = "an ONNX model, which is not supported", starts = { "^\8[\1-\32][\18\26\34\42\50\58]" },
     ends = { "%.onnx$" }, advice = FOLDER .. ", that it was exported from" },
-  { name = "pickle", what = "PyTorch's pickle, which is not supported", starts = { "^PK\3\4", "^\128[\2-\5]" },
+  { name = "pickle", what = "a file of torch.save()", starts = { "^PK\3\4", "^\128[\2-\5]" },
     ends = { "%.bin$", "%.pt$", "%.pth$", "%.ckpt$" }, advice = FOLDER },
   { name = "npy", what = "an array of NumPy", starts = { "^\147NUMPY" }, ends = { "%.npy$", "%.npz$" },
     advice = "it can be an --input of check or run" },

@@ -275,9 +275,10 @@ keys.list = {
       .. "part = 1, parts = 3, transpose = true } }; quantised = \"gptq\", \"gptq_v2\", \"awq\", "
       .. "\"compressed-tensors\" or \"mxfp4\": how the file has quantised tensors. torch counts the members of "
       .. "output from 0: output.0.weight in the file is that of the first stage" },
-  { key = "opens", type = "word", words = { "safetensors", "gguf", "any", "packed" },
+  { key = "opens", type = "word", words = { "safetensors", "torch", "gguf", "any", "packed" },
     default_text = "gguf for names of a GGUF file, else safetensors",
-    meaning = "checkpoints that the library opens, next to packed weights; packed: no others, so that the library is "
+    meaning = "checkpoints that the library opens, next to packed weights; torch: files of torch.save(), and safetensors; "
+      .. "packed: no others, so that the library is "
       .. "smaller. The program packs checkpoints all the same" },
   { key = "adapter", type = "path", default_text = "none",
     meaning = "a folder with a LoRA adapter of PEFT, its path relative to the description's, or on a command line to "
@@ -326,7 +327,8 @@ keys.list = {
   { key = "spans", type = "spans", default_text = "none",
     meaning = "with outputs called starts, ends and labels: texts get spans of labels that come with them (GLiNER): { "
       .. "label = \"<<ENT>>\" (the token before each label), separator = \"<<SEP>>\" (the token after the last one), "
-      .. "width = 12 (the most words of a span), words = 384 (of a text) }" },
+      .. "width = 12 (the most words of a span), words = 384 (of a text), added = \"[FLERT]\" (a vocabulary without "
+      .. "these tokens gets this one, label and separator, in this order) }" },
   { key = "labels", type = "labels", default_text = "none",
     meaning = "labels of the last output's numbers, from 0: { \"no\", \"yes\" }; more than 1000 in parts: { { \"no\", "
       .. "... }, { ... } }" },

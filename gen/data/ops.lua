@@ -379,6 +379,15 @@ ops.table = {
       .. "(i, f, g, o) = x + h' · W; h' and c' are of the row before, for the second direction of the row after; rows "
       .. "whose mark is not 1, and those after lengths, are passed over, and are 0",
   },
+  match_labels = {
+    operands = { "x", "labels", "weight", "out", "marks", "lengths" },
+    optional = { lengths = true }, integers = { lengths = true, marks = true }, tolerance = "recurrent",
+    attributes = { "most" },
+    shape = function(a, x, _, _, out) return with_last(x.shape, a.most * out.shape[2]) end,
+    equation = "the scores of each row with the mark 1, a word, for each row with the mark 2, a label; there are at most "
+      .. "`most` labels of a sequence: (relu((x', l', x\" l\", 1) · W), 1) · out, with the halves x' and x\" of the word's "
+      .. "row, and l' and l\" of the label's; other scores are 0, and so are those of rows after lengths",
+  },
   rms_norm = {
     class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x" } },
     operands = { "x", "gain" }, optional = { gain = true }, attributes = { "eps" },

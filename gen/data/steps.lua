@@ -298,6 +298,15 @@ steps.rows = {
     cost = function(c) return c.rows * c.width * (8 * c.width + 200) end,
     equation = "y[i] = the state of an LSTM after row i of the first valid, of those with marks[i] = 1",
   },
+  match_labels = {
+    constants = { "rows", "cols", "width", "hidden", "scores", "ldx", "ldl", "ldy" },
+    operands = { written(), { "x", "r", function(c) return { first = 0, { c.rows, c.ldx }, { 2 * c.width, 1 } } end },
+      { "labels", "r", function(c) return { first = 0, { c.rows, c.ldl }, { 2 * c.width, 1 } } end },
+      { "weight", "r", function(c) return { first = 0, { (3 * c.width + 1) * c.hidden, 1 } } end },
+      { "out", "r", function(c) return { first = 0, { c.scores * (c.hidden + 1), 1 } } end }, { "marks", "r", vector("rows"), type = "i32" }, { "valid", "value" } },
+    cost = function(c) return c.rows * c.hidden * (4 * c.width + c.scores) end,
+    equation = "y[i][c] = the scores of row i, with marks[i] = 1, for the c-th row with marks = 2, of the first valid",
+  },
   grid_positions = {
     constants = { "rows", "cols", "grid", "ldt", "ldy" },
     operands = { written(), { "table", "r", function(c)

@@ -441,18 +441,30 @@ function output_stages.linear(self, x, stage, path)
   return self:op("activate", path .. "." .. stage.activation, { x = y }, { ["function"] = stage.activation })
 end
 
+-- Returns the input that says what each row is.
+local function marks_of(self)
+  self.marks = self.marks or self:grows(self:input("marks", "i32", { self.batch, self.spec.seq }, 0, 3), "bs")
+  return self.marks
+end
+
 -- An LSTM. Its products with rows of x are a linear layer before it.
 function output_stages.recurrent(self, x, stage, path)
   path = path .. ".recurrent"
   local directions = stage.both and 2 or 1
-  local width, marks = stage.to // directions, nil
-  if stage.marked then
-    self.marks = self.marks or self:grows(self:input("marks", "i32", { self.batch, self.spec.seq }, 0, 3), "bs")
-    marks = self.marks
-  end
+  local width, marks = stage.to // directions, stage.marked and marks_of(self) or nil
   return self:op("recurrent", path, { x = self:linear(path .. ".gates", x, 4 * stage.to, true),
     weight = self:weight(path .. ".weight", { stage.to, 4 * width }, 0, 1 / math.sqrt(width)), marks = marks,
     lengths = self.spec.mask.padding and self.lengths or nil }, { directions = directions })
+end
+
+-- The rows of words and labels, in pairs.
+function output_stages.match(self, x, stage, path)
+  path = path .. ".match"
+  local width, hidden, scores = x.shape[3] // 2, stage.hidden, stage.scores
+  return self:op("match_labels", path, { x = x, labels = self.results[stage.labels],
+    weight = self:weight(path .. ".weight", { 3 * width + 1, hidden }, 0, 1 / math.sqrt(3 * width)),
+    out = self:weight(path .. ".out.weight", { hidden + 1, scores }, 0, 1 / math.sqrt(hidden)), marks = marks_of(self),
+    lengths = self.spec.mask.padding and self.lengths or nil }, { most = stage.most })
 end
 
 function output_stages.argmax(self, x, _, path) return self:op("argmax", path .. ".argmax", { x = x }) end
@@ -464,7 +476,7 @@ function output_stages.topk(self, x, stage, path)
 end
 
 local default_output_names = { hidden = "hidden", norm = "hidden", pool = "pooled", linear = "logits",
-  vocabulary = "logits", normalise = "embedding", attend = "pooled", argmax = "label", recurrent = "hidden",
+  vocabulary = "logits", normalise = "embedding", attend = "pooled", argmax = "label", recurrent = "hidden", match = "scores",
   similarity = "similarity",
   softmax = "probabilities", log_softmax = "log_probabilities", topk = "top" }
 
@@ -484,6 +496,7 @@ local function output(self, x)
   self.section = "output"
   local stages, seq_first = self.spec.output, self.spec.layout == "seq_first"
   local taken, results, has_rows = {}, { [0] = x }, { [0] = true }
+  self.results = results
   for _, stage in ipairs(stages) do if stage.name then taken[stage.name] = true end end
   for i, stage in ipairs(stages) do
     local path = "output." .. i

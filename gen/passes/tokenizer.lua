@@ -91,13 +91,15 @@ function pass.run(state)
   if path:sub(1, 1) ~= "/" then path = state.folder .. "/" .. path end
   path = path:gsub("/%.$", "")
   -- Loaded here, because most models have no tokenizer.
-  local tables, made, warnings = require("text.tokenizer").from_path(path)
+  local of_spans = state.spec.spans
+  local more = of_spans and of_spans.added and { of_spans.added, of_spans.label, of_spans.separator } or nil
+  local tables, made, warnings = require("text.tokenizer").from_path(path, more)
   -- The vocabulary, which may be large, is not kept.
   state.tokenizer = { tables = tables, tokens = made.model.largest + 1,
     made = { file = made.file, components = made.components, added = made.added }, mask = made.specials.mask,
     bos = made.specials.bos, cls = made.specials.cls, pad = made.specials.pad, pads_left = made.pads_left,
     specials = made.specials, late = late_tokens(state.spec.late_interaction, made),
-    spans = span_tokens(state.spec.spans, made),
+    spans = span_tokens(of_spans, made),
     languages = made.languages }
   local written = made.has_target and written_of(state, path, warnings) or nil
   if (state.spec.input.types or 0) > 0 then warnings[#warnings + 1] = made.untyped end

@@ -26,7 +26,7 @@ local words = {
   patches = "cut into patches", patches_of_columns = "cut into patches", quantise = "round to integers",
   quantise_columns = "round columns to integers",
   rms_norm = "RMS norm",
-  recurrent = "LSTM", hadamard = "turn by a Hadamard matrix", rotate = "rotate by position", round = "round to bf16",
+  recurrent = "LSTM", match_labels = "score labels", hadamard = "turn by a Hadamard matrix", rotate = "rotate by position", round = "round to bf16",
   round_to_bytes = "round weights to 0 .. 255",
   round_weights = "round weights to bf16", row_scale = "scale of each row", scores_of_integers = "scores of integers",
   softcap = "cap scores",

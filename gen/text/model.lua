@@ -181,16 +181,28 @@ end
 
 --- Reads the added tokens and puts them among the model's tokens. Returns a list of { text, id, flags, path = the place
 --- in the file }, in the file's order. A token of the model keeps the model's id, and others get the next free ids.
-function model.add(look, root, made)
+--- more: texts of special tokens that come after them if they are not among them, or nil.
+function model.add(look, root, made, more)
   local by_id, order, next_id = {}, {}, made.count
+  local function id_of(content)
+    local id = made.added_ids[content] or made.ids[content]
+    if not id then id, next_id = next_id, next_id + 1 end
+    return id
+  end
+  local function put(content, id, bits, path)
+    if not by_id[id] then order[#order + 1] = id end
+    by_id[id] = { text = content, id = id, flags = bits, path = path }
+    made.added_ids[content] = id
+    made.tokens[id] = content
+    made.largest = math.max(made.largest, id)
+  end
   local list = root.added_tokens ~= nil and look:array(root, "tokenizer", "added_tokens") or {}
   if #list > MOST_ADDED then look:fault("added_tokens", "more than 65,536 are not supported") end
   for i, entry in ipairs(list) do
     local path = ("added_tokens[%d]"):format(i - 1)
     local content, bits = read_added(look, entry, path)
     if content and content ~= "" then
-      local id = made.added_ids[content] or made.ids[content]
-      if not id then id, next_id = next_id, next_id + 1 end
+      local id = id_of(content)
       if entry.id ~= id then
         look:warn(("added token %s gets the id %d, not %s: its id in the model, or the next free one"):format(
           faults.quote(content), id, tostring(entry.id)))
@@ -199,12 +211,11 @@ function model.add(look, root, made)
         look:fault(path, ("%s takes the id %d of %s: ids of the vocabulary are missing"):format(
           faults.quote(content), id, faults.quote(made.tokens[id])))
       end
-      if not by_id[id] then order[#order + 1] = id end
-      by_id[id] = { text = content, id = id, flags = bits, path = path }
-      made.added_ids[content] = id
-      made.tokens[id] = content
-      made.largest = math.max(made.largest, id)
+      put(content, id, bits, path)
     end
+  end
+  for _, content in ipairs(more or {}) do
+    if not made.added_ids[content] then put(content, id_of(content), numbers.ADDED.special) end
   end
   return words.map(order, function(id) return by_id[id] end)
 end

@@ -102,8 +102,8 @@ end
 --- warnings. calls: how the folder's class calls the tokenizer (classes.calls), or nil. state.untyped: a line for users
 --- of a model with types of tokens, or nil. state.around: the number of special tokens around a text. state.pads_left:
 --- the file that says that padding is before texts, or nil. class: { name, config, file } of languages.read, or nil.
---- state.languages: what it returns. numbering: what library.renumber is given, or nil.
-function tokenizer.compile(root, file, calls, class, numbering)
+--- state.languages: what it returns. numbering: what library.renumber is given, or nil. more: as model.add has it.
+function tokenizer.compile(root, file, calls, class, numbering, more)
   local at = look.new(file)
   if json.kind(root) ~= "object" then at:fault("tokenizer", "an object is expected") end
   at:settle()
@@ -122,7 +122,7 @@ function tokenizer.compile(root, file, calls, class, numbering)
   state.model = model.read(at, root)
   if numbering then library.renumber(state.model, numbering) end
   state.model.added_ids = {}
-  state.added = model.add(at, root, state.model)
+  state.added = model.add(at, root, state.model, more)
   if class then
     local found, templates = languages.read(class.name, class.config, class.file, state.model)
     state.languages, state.templates = found, templates or state.templates
@@ -155,8 +155,9 @@ local function read_json(folder, name)
 end
 
 -- Compiles a folder's tokenizer. Returns nil if it has none. name: the file's name instead of tokenizer.json.
--- is_target: of the texts that a model writes whose vocabulary is another one than that of its sources.
-local function from_files(folder, name, is_target)
+-- is_target: of the texts that a model writes whose vocabulary is another one than that of its sources. more: texts of
+-- special tokens that the vocabulary gets if it lacks them, or nil.
+local function from_files(folder, name, is_target, more)
   local config, of_model = read_json(folder, "tokenizer_config.json"), read_json(folder, "config.json")
   local root, path = read_json(folder, name)
   local class, numbering = pieces.class(config, of_model), nil
@@ -168,7 +169,7 @@ local function from_files(folder, name, is_target)
   local config_file = folder .. "/tokenizer_config.json"
   local note = classes.complete(root, config, of_model, config_file)
   local written, state, warnings = tokenizer.compile(root, path, classes.calls(config, config_file),
-    class and { name = class, config = config, file = config_file }, numbering)
+    class and { name = class, config = config, file = config_file }, numbering, more)
   state.has_target = pieces.has_target(config)
   local map = read_json(folder, "special_tokens_map.json")
   for _, each in ipairs { { "tokenizer_config.json", config }, { "special_tokens_map.json", map } } do
@@ -191,8 +192,8 @@ end
 --- Compiles a folder's tokenizer: tokenizer.json, or vocab.txt, or vocab.json and merges.txt, or a model of
 --- SentencePiece (pieces.lua). Returns nil if it has none. state.specials has the ids of special tokens (specials.lua),
 --- state.chat_tokens the texts of those that chat templates know, state.chat the folder's chat template, if it has one:
---- { text, file }, or { problem }.
-function tokenizer.from_folder(folder) return from_files(folder, "tokenizer.json") end
+--- { text, file }, or { problem }. more: texts of special tokens that the vocabulary gets if it lacks them, or nil.
+function tokenizer.from_folder(folder, more) return from_files(folder, "tokenizer.json", false, more) end
 
 --- Compiles the tokenizer of the texts that a model writes, if its vocabulary is another one (state.has_target).
 function tokenizer.of_target(folder) return from_files(folder, "tokenizer.json", true) end
@@ -215,11 +216,12 @@ local function from_metadata(path)
   return written, state, warnings
 end
 
---- Compiles the tokenizer of a folder, a tokenizer.json with any name, or a GGUF file. Faults: io, if there is none.
-function tokenizer.from_path(path)
+--- Compiles the tokenizer of a folder, a tokenizer.json with any name, or a GGUF file. more: as from_folder has it; not
+--- for GGUF. Faults: io, if there is none.
+function tokenizer.from_path(path, more)
   local mode = lfs.attributes(path, "mode")
   if mode == "directory" then
-    local written, state, warnings = tokenizer.from_folder(path)
+    local written, state, warnings = tokenizer.from_folder(path, more)
     if written then return written, state, warnings end
     faults.raise("io", path .. ": has no tokenizer.json, no vocab.txt, no vocab.json with merges.txt, and no model of "
       .. "SentencePiece of a class that is supported")
@@ -227,7 +229,7 @@ function tokenizer.from_path(path)
   if gguf.is(path) then return from_metadata(path) end
   if mode ~= "file" or not files.read(path) then faults.raise("io", path .. ": there is no tokenizer") end
   local folder, name = path:match("^(.*)/([^/]*)$")
-  return from_files(folder or ".", name or path)
+  return from_files(folder or ".", name or path, false, more)
 end
 
 return tokenizer

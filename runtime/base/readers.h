@@ -24,8 +24,9 @@ typedef struct attn2c_readers {
   int (*check_packed)(const attn2c_descriptor *model, const float *block, attn2c_message *message);
 } attn2c_readers;
 
-extern const struct attn2c_loader attn2c_checkpoint_loader;                      /* model/load.h */
-extern const struct attn2c_format attn2c_safetensors_format, attn2c_gguf_format; /* formats/tensors.h */
+extern const struct attn2c_loader attn2c_checkpoint_loader; /* model/load.h */
+extern const struct attn2c_format attn2c_safetensors_format, attn2c_gguf_format,
+    attn2c_torch_format; /* formats/tensors.h */
 extern const struct attn2c_coding attn2c_gptq, attn2c_gptq_v2, attn2c_awq, attn2c_compressed_tensors,
     attn2c_mxfp4;
 extern const struct attn2c_view_reader attn2c_resized_reader, attn2c_taps_reader; /* reading/views.h */

@@ -18,7 +18,8 @@ typedef enum {
                             each token of the text */
   ATTN2C_ANSWER_VECTORS, /* [batch][rows][width]: unit vectors, of which a query's are compared with a text's
                           */
-  ATTN2C_ANSWER_SPANS    /* [batch][rows][width], three times: of first and last words, and of labels */
+  ATTN2C_ANSWER_SPANS /* [batch][rows][width], three times: of first and last words, and of labels; or once:
+                         scores of words for labels */
 } attn2c_answer;
 
 /* An answer that callers may choose. */
@@ -46,6 +47,8 @@ typedef struct attn2c_spans {
   int width, words;         /* most words of a span, and of a text */
   int marks;                /* index of an entry's input: 1 for the first token of a word; -1: it has none */
   int labels;               /* index of an entry's output, after `output` and `second` */
+  int most; /* labels of a text, whose words have three scores for each in one output: that a span begins,
+               ends, and is there; 0: any number, and spans have scores of their own */
 } attn2c_spans;
 
 typedef enum { ATTN2C_SOFTMAX, ATTN2C_SIGMOID, ATTN2C_AS_IT_IS } attn2c_label_function;

@@ -29,8 +29,7 @@ static const attn2c_element_type types[] = {PLAIN("F64", 8, attn2c_floats_from_f
                                             PLAIN("F8_E4M3", 1, NULL),
                                             PLAIN("F8_E5M2", 1, NULL)};
 
-/* Returns a type by name, or NULL. */
-static const attn2c_element_type *find_type(const char *name) {
+const attn2c_element_type *attn2c_plain_type(const char *name) {
   for (size_t i = 0; i < sizeof types / sizeof *types; i++)
     if (strcmp(types[i].name, name) == 0) return &types[i];
   return NULL;
@@ -144,7 +143,7 @@ static int read_tensor(const attn2c_tensor_file *file, attn2c_json *json, attn2c
   for (int i = 0; i < 3; i++)
     if (!found[i])
       return attn2c_fail(message, ATTN2C_FORMAT, "%s: \"%s\": %s is missing", path, tensor->name, keys[i]);
-  tensor->type = find_type(type);
+  tensor->type = attn2c_plain_type(type);
   if (!tensor->type)
     return attn2c_fail(message, ATTN2C_FORMAT,
                        "%s: \"%s\": dtype \"%s\" is not known; F64, F32, F16, BF16, F8_E4M3, F8_E5M2, I64, "

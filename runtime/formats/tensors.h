@@ -25,6 +25,9 @@ static inline int attn2c_is_readable(const attn2c_element_type *type) {
   return type->widen || type->split || type->is_coded;
 }
 
+/* Returns a type of single elements by the name that safetensors have for it, or NULL. */
+const attn2c_element_type *attn2c_plain_type(const char *name);
+
 typedef struct attn2c_file_tensor {
   const char *name;
   const attn2c_element_type *type;

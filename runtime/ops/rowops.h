@@ -7,6 +7,7 @@
 #include "ops/additive.h"
 #include "ops/elementary.h"
 #include "ops/experts.h"
+#include "ops/match.h"
 #include "ops/recurrent.h"
 #include "ops/fetch.h"
 #include "ops/gather.h"

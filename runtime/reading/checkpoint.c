@@ -45,17 +45,6 @@ static attn2c_checkpoint *make(const attn2c_readers *readers, int files) {
   return made;
 }
 
-static int say_pickle(const char *path, attn2c_message *message) {
-  const char *slash = attn2c_system_slash(path), *name = slash ? slash + 1 : path;
-  return attn2c_fail(
-      message, ATTN2C_FORMAT,
-      "%s: is a PyTorch pickle, which is not supported; convert it, in its folder: python3 -c 'import torch, "
-      "safetensors.torch as s; s.save_file({k: v.clone().contiguous() for k, v in "
-      "torch.load(\"%.100s\", map_location=\"cpu\", weights_only=True).items()}, "
-      "\"model.safetensors\")'",
-      path, name);
-}
-
 /* True if a folder's file is in the folder, all links followed. It may be in the store of Hugging Face's
  * cache that the folder belongs to: snapshots/REVISION/model.safetensors is a link to ../../blobs/HASH. */
 static int is_within(const char *folder, const char *path) {
@@ -75,9 +64,7 @@ static int is_within(const char *folder, const char *path) {
  * message's length before the fault. */
 static int say_kind(const char *path, size_t said, attn2c_message *message) {
   const char *kind = attn2c_kind_said(path);
-  const int is_pickle = attn2c_kind_is_pickle(path);
-  if (message && (kind || is_pickle)) message->used = said;
-  if (is_pickle) return say_pickle(path, message);
+  if (message && kind) message->used = said;
   if (kind) attn2c_say(message, "%s: %s", path, kind);
   return ATTN2C_FORMAT;
 }
@@ -209,13 +196,19 @@ static const char *const module_kinds[] = {"Dense", "LayerNorm"};
 static const char *const layers_of_tokens[] = {"sparse_linear", "colbert_linear"};
 enum { LAYERS_OF_TOKENS = 2 };
 
+/* Names of a model's files, the one to take first; every other one is the index of several files. */
+static const char *const main_files[] = {"model.safetensors", "model.safetensors.index.json",
+                                         "pytorch_model.bin", "pytorch_model.bin.index.json"};
+enum { MAIN_FILES = 4 };
+
 /* Returns the kind of the module that sentence-transformers adds after a model as module `number`, and writes
  * the name of its file; NULL: there is none with tensors. */
 static const char *module_file(const char *folder, int number, char name[MODULE_NAME], path_text *path) {
-  for (size_t i = 0; i < sizeof module_kinds / sizeof *module_kinds; i++) {
-    snprintf(name, MODULE_NAME, "%d_%s/model.safetensors", number, module_kinds[i]);
-    if (join(folder, name, path) && attn2c_system_exists(path->text)) return module_kinds[i];
-  }
+  for (int i = 0; i < MAIN_FILES; i += 2)
+    for (size_t k = 0; k < sizeof module_kinds / sizeof *module_kinds; k++) {
+      snprintf(name, MODULE_NAME, "%d_%s/%s", number, module_kinds[k], main_files[i]);
+      if (join(folder, name, path) && attn2c_system_exists(path->text)) return module_kinds[k];
+    }
   return NULL;
 }
 
@@ -224,8 +217,11 @@ static int file_after(const char *folder, int number, char name[MODULE_NAME], ch
   path_text path;
   if (number > MOST_MODULES) {
     snprintf(prefix, PREFIX, "%s.", layers_of_tokens[number - MOST_MODULES - 1]);
-    snprintf(name, MODULE_NAME, "%ssafetensors", prefix);
-    return join(folder, name, &path) && attn2c_system_exists(path.text);
+    for (int i = 0; i < 2; i++) {
+      snprintf(name, MODULE_NAME, "%s%s", prefix, i ? "pt" : "safetensors");
+      if (join(folder, name, &path) && attn2c_system_exists(path.text)) return 1;
+    }
+    return 0;
   }
   const char *kind = module_file(folder, number, name, &path);
   if (kind) snprintf(prefix, PREFIX, "%d_%s/", number, kind);
@@ -254,21 +250,19 @@ static int open_modules(const char *folder, attn2c_checkpoint **checkpoint, attn
 
 static int open_main(const attn2c_readers *readers, const char *folder, attn2c_checkpoint **checkpoint,
                      attn2c_message *message) {
-  static const char single[] = "model.safetensors", index[] = "model.safetensors.index.json";
   path_text path;
-  if (join(folder, single, &path) && attn2c_system_exists(path.text))
-    return open_single(readers, folder, single, checkpoint, message);
-  if (join(folder, index, &path) && attn2c_system_exists(path.text)) {
+  for (int i = 0; i < MAIN_FILES; i++) {
+    if (!join(folder, main_files[i], &path) || !attn2c_system_exists(path.text)) continue;
+    if (i % 2 == 0) return open_single(readers, folder, main_files[i], checkpoint, message);
     if (is_within(folder, path.text)) return open_index(readers, path.text, checkpoint, message);
     return attn2c_fail(message, ATTN2C_FORMAT, "%s: is a link that leads out of its folder", path.text);
   }
-  if (join(folder, "pytorch_model.bin", &path) && attn2c_system_exists(path.text))
-    return say_pickle(path.text, message);
   /* The name of a folder in itself is found only by who may look into it. */
   attn2c_about about;
   if (join(folder, ".", &path) && attn2c_system_about(path.text, 0, &about) != 0)
     return attn2c_fail(message, ATTN2C_IO, "%s: cannot be opened: %s", folder, strerror(errno));
-  return attn2c_fail(message, ATTN2C_IO, "%s: the folder has neither %s nor %s", folder, single, index);
+  return attn2c_fail(message, ATTN2C_IO, "%s: the folder has none of %s, %s and %s", folder, main_files[0],
+                     main_files[1], main_files[2]);
 }
 
 static int open_folder(const attn2c_readers *readers, const char *folder, attn2c_checkpoint **checkpoint,

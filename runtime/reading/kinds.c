@@ -18,6 +18,10 @@ static const struct {
                                 "folder, or download it again"},
     {"GGUF", "is a GGUF file, which this model does not open: build it from the GGUF file, or with opens = "
              "\"any\""},
+    {"PK\3\4", "is a file of torch.save(), which this model does not open: build it with opens = \"torch\""},
+    {"\x80\2",
+     "is a pickle of PyTorch before 1.6, which is not supported: torch.load() it with a later one, and "
+     "torch.save() what that returns"},
     {"\x93NUMPY",
      "is an array of NumPy: weights are a safetensors checkpoint or its folder; arrays are given with "
      "--input"},
@@ -69,11 +73,6 @@ const char *attn2c_kind_said(const char *path) {
   if (is_text(&start))
     return "is a text, not weights: give a safetensors checkpoint, its folder, or what `pack` wrote";
   return NULL;
-}
-
-int attn2c_kind_is_pickle(const char *path) {
-  beginning start;
-  return read_start(path, &start) && (begins(&start, "PK\3\4") || begins(&start, "\x80\2"));
 }
 
 int attn2c_kind_is_json(const char *path) {

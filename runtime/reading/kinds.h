@@ -5,8 +5,5 @@
  * give instead. Returns NULL if the kind is not known, or the file cannot be read. */
 const char *attn2c_kind_said(const char *path);
 
-/* True if PyTorch's pickle wrote the file: a zip, or in old files the pickle itself. */
-int attn2c_kind_is_pickle(const char *path);
-
 /* True if the file begins like a JSON object. */
 int attn2c_kind_is_json(const char *path);

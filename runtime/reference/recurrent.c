@@ -1,5 +1,5 @@
-/* recurrent.c - the reference of an LSTM over the rows of a sequence, and the error that its rows may have.
- */
+/* recurrent.c - the references of operations that have the errors of their results: an LSTM over the rows of
+ * a sequence, and scores of words for labels. */
 #include "reference/ops.h"
 
 #include <float.h>
@@ -99,5 +99,74 @@ int attn2c_reference_recurrent(const attn2c_reference_call *call) {
     }
   }
   free(memory);
+  return ATTN2C_OK;
+}
+
+/* The layers that pairs go through. */
+typedef struct {
+  const float *weight, *out;
+  int64_t width, hidden, scores;
+} layers;
+
+/* Returns number j of the first layer's result for a word and a label, after its relu. */
+static gate hidden_of(const layers *of, const float *word, const float *label, int64_t j) {
+  double sum = of->weight[3 * of->width * of->hidden + j], absolutes = fabs(sum);
+  for (int64_t k = 0; k < 3 * of->width; k++) {
+    const int64_t at = k % of->width;
+    const double x = k < of->width       ? (double)word[at]
+                     : k < 2 * of->width ? (double)label[at]
+                                         : (double)word[of->width + at] * (double)label[of->width + at];
+    const double term = x * (double)of->weight[k * of->hidden + j];
+    sum += term, absolutes += fabs(term);
+  }
+  const double error = 4 * sqrt(3.0 * (double)of->width + 2) * ROUNDOFF * absolutes;
+  return sum > 0 ? (gate){sum, error} : (gate){0, fmax(0, sum + error)};
+}
+
+static gate score_of(const layers *of, const gate *hidden, int64_t s) {
+  double sum = of->out[of->hidden * of->scores + s], absolutes = fabs(sum), squares = 0;
+  for (int64_t j = 0; j < of->hidden; j++) {
+    const double w = of->out[j * of->scores + s], term = w * hidden[j].value;
+    sum += term, absolutes += fabs(term), squares += w * w * hidden[j].error * hidden[j].error;
+  }
+  const double rounding = 4 * sqrt((double)of->hidden + 1) * ROUNDOFF * absolutes;
+  return (gate){sum, sqrt(squares + rounding * rounding)};
+}
+
+/* y[i][c] = (relu((x', l', x" l", 1) W), 1) out, for the halves of row i of x, with marks[i] = 1, and of the
+ * c-th row of labels with marks = 2 magnitude: the error that y may have */
+int attn2c_reference_match_labels(const attn2c_reference_call *call) {
+  const int64_t most = attn2c_reference_count(call, "most", 1);
+  attn2c_reference_sizes n = {['m'] = most, ['t'] = 2};
+  if (!attn2c_reference_fits(call, "br(tw), br(tw), ih, os, br, b -> br(ms)", n) ||
+      n['i'] != 3 * n['w'] + 1 || n['o'] != n['h'] + 1)
+    return ATTN2C_USAGE;
+  const int64_t rows = n['r'], cols = most * n['s'];
+  if (!attn2c_reference_lengths(call, 5, n['b'], 0, rows)) return ATTN2C_FORMAT;
+  const float *x = attn2c_reference_values(call, 0), *labels = attn2c_reference_values(call, 1);
+  const layers of = {attn2c_reference_values(call, 2), attn2c_reference_values(call, 3), n['w'], n['h'],
+                     n['s']};
+  const int32_t *marks = attn2c_reference_values(call, 4), *lengths = attn2c_reference_values(call, 5);
+  float *y = call->tensors[call->op->result];
+  gate *hidden = calloc((size_t)of.hidden + 1, sizeof *hidden);
+  if (!hidden) return ATTN2C_MEMORY;
+  memset(y, 0, (size_t)(n['b'] * rows * cols) * sizeof *y);
+  if (call->magnitude) memset(call->magnitude, 0, (size_t)(n['b'] * rows * cols) * sizeof *y);
+  for (int64_t word = 0; word < n['b'] * rows; word++) {
+    const int64_t first = word / rows * rows, end = first + (lengths ? lengths[word / rows] : rows);
+    if (word >= end || marks[word] != 1) continue;
+    int64_t to = word * cols;
+    for (int64_t label = first; label < end && to < (word + 1) * cols; label++) {
+      if (marks[label] != 2) continue;
+      for (int64_t j = 0; j < of.hidden; j++)
+        hidden[j] = hidden_of(&of, x + word * 2 * of.width, labels + label * 2 * of.width, j);
+      for (int64_t s = 0; s < of.scores; s++, to++) {
+        const gate score = score_of(&of, hidden, s);
+        y[to] = (float)score.value;
+        if (call->magnitude) call->magnitude[to] = (float)fmin(score.error, FLT_MAX);
+      }
+    }
+  }
+  free(hidden);
   return ATTN2C_OK;
 }

@@ -50,6 +50,7 @@
   X(linear_integers, "FF", I32, linear_integers, exact) \
   X(log_softmax, "F", F32, log_softmax, log_softmax) \
   X(logarithm, "F", F32, logarithm, logarithm) \
+  X(match_labels, "FFFFIi", F32, match_labels, recurrent) \
   X(mean_heads, "F", F32, mean_heads, mean) \
   X(multiply, "FF", F32, multiply, rounded_once) \
   X(neighbours, "Fi", F32, neighbours, exact) \

@@ -15,7 +15,8 @@
 
 enum { LONGEST_TEXT = 16 << 20, MOST_TEXT = 64 << 20 /* of all texts together */ };
 
-static const attn2c_format *const formats[] = {&attn2c_gguf_format, &attn2c_safetensors_format, NULL};
+static const attn2c_format *const formats[] = {&attn2c_gguf_format, &attn2c_torch_format,
+                                               &attn2c_safetensors_format, NULL};
 
 static const struct {
   const char *word;

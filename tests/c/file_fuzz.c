@@ -1,8 +1,9 @@
-/* file_fuzz.c - damaged files of GGUF, PNG and JPEG: file_fuzz SEED FIRST COUNT FILE... Each case is one of
- * the files with some changes, read by the runtime's own reader in memory of exactly its size. Nothing may
- * crash, read outside or run on; the sanitizers and a clock watch. A case depends only on its number and
- * the seed. */
+/* file_fuzz.c - damaged files of GGUF, torch.save(), PNG and JPEG: file_fuzz SEED FIRST COUNT FILE... Each
+ * case is one of the files with some changes, read by the runtime's own reader in memory of exactly its size.
+ * Nothing may crash, read outside or run on; the sanitizers and a clock watch. A case depends only on its
+ * number and the seed. */
 #define _DEFAULT_SOURCE
+#include "base/readers.h"
 #include "formats/gguf.h"
 #include "picture/picture.h"
 
@@ -73,14 +74,16 @@ static void mend_png(uint8_t *bytes, size_t size) {
   }
 }
 
-static int read_gguf(const uint8_t *bytes, size_t size, attn2c_message *message) {
+static int read_tensors(const attn2c_format *format, const uint8_t *bytes, size_t size,
+                        attn2c_message *message) {
   static float values[MOST_READ];
   attn2c_tensor_file *file;
-  const int status = attn2c_tensor_file_open_memory(&attn2c_gguf_format, bytes, size, &file, message);
+  const int status = attn2c_tensor_file_open_memory(format, bytes, size, &file, message);
   for (int i = 0; status == ATTN2C_OK && i < file->count; i++) {
     const attn2c_file_tensor *tensor = &file->tensors[i];
     const int64_t most = tensor->elements < MOST_READ ? tensor->elements : MOST_READ;
     if (attn2c_tensor_file_find(file, tensor->name) != i) fail("a tensor is not found");
+    if (!attn2c_is_readable(tensor->type)) continue;
     attn2c_tensor_file_read(file, i, tensor->elements - most, most, values, message);
     attn2c_tensor_file_read(file, i, (int64_t)draw((uint64_t)tensor->elements), 1, values, message);
   }
@@ -114,14 +117,22 @@ int main(int count, char **words) {
   for (int i = 4; i < count; i++) files[i - 4] = read_file(words[i], &sizes[i - 4]);
   const uint64_t seed = strtoull(words[1], NULL, 10);
   const long first = atol(words[2]), past = first + atol(words[3]);
-  long taken[2] = {0}, cases[2] = {0};
+  static const struct {
+    const char *name, *end;
+    const attn2c_format *format;
+  } kinds[] = {{"gguf", ".gguf", &attn2c_gguf_format},
+               {"torch", ".bin", &attn2c_torch_format},
+               {"pictures", "", NULL}};
+  long taken[3] = {0}, cases[3] = {0};
   __sanitizer_set_death_callback(tell);
   for (number = first; number < past; number++) {
     state = (seed * 0x9e3779b97f4a7c15u ^ (uint64_t)number * 0xd1342543de82ef95u) | 1;
     for (int i = 0; i < 8; i++) draw(2);
     const size_t which = draw((uint64_t)count - 4);
     name = words[4 + which];
-    const int is_png = strstr(name, ".png") != NULL, is_gguf = strstr(name, ".gguf") != NULL;
+    const int is_png = strstr(name, ".png") != NULL;
+    int kind = 0;
+    while (!strstr(name, kinds[kind].end)) kind++;
     memcpy(changed, files[which], sizes[which]);
     const size_t size = damage(changed, sizes[which]);
     if (is_png && draw(4)) mend_png(changed, size);
@@ -131,16 +142,17 @@ int main(int count, char **words) {
     char note[2000] = "";
     attn2c_message message = attn2c_message_make(note, sizeof note);
     alarm(SECONDS);
-    const int status = is_gguf ? read_gguf(bytes, size, &message) : read_picture(bytes, size, &message);
+    const int status = kinds[kind].format ? read_tensors(kinds[kind].format, bytes, size, &message)
+                                          : read_picture(bytes, size, &message);
     if (status != ATTN2C_OK && status != ATTN2C_FORMAT && status != ATTN2C_MEMORY) fail("another status");
     if (status != ATTN2C_OK && !*note) fail("no line says what is wrong");
     for (const char *c = note; *c; c++)
       if ((unsigned char)*c < ' ' && *c != '\n') fail("raw bytes on a terminal");
-    cases[is_gguf]++, taken[is_gguf] += status == ATTN2C_OK;
+    cases[kind]++, taken[kind] += status == ATTN2C_OK;
     free(bytes);
   }
-  printf("pictures %ld taken %ld refused\ngguf %ld taken %ld refused\n", taken[0], cases[0] - taken[0],
-         taken[1], cases[1] - taken[1]);
+  for (int k = 0; k < 3; k++)
+    printf("%s %ld taken %ld refused\n", kinds[k].name, taken[k], cases[k] - taken[k]);
   for (int i = 4; i < count; i++) free(files[i - 4]);
   return 0;
 }

@@ -4,8 +4,8 @@
 
 #include "base/readers.h"
 
-static const struct attn2c_format *const all_formats[] = {&attn2c_gguf_format, &attn2c_safetensors_format,
-                                                          NULL};
+static const struct attn2c_format *const all_formats[] = {&attn2c_gguf_format, &attn2c_torch_format,
+                                                          &attn2c_safetensors_format, NULL};
 
 #define ALL_READERS(of_coding)                                                                               \
   {                                                                                                          \

@@ -281,10 +281,12 @@ Test(checkpoint, files_that_are_no_weights) {
 }
 
 Test(checkpoint, folders_without_tensors) {
-  refuse(folder, ATTN2C_IO, "has neither model.safetensors nor model.safetensors.index.json");
+  refuse(folder, ATTN2C_IO,
+         "has none of model.safetensors, model.safetensors.index.json and pytorch_model.bin");
   scratch_put(in_folder("pytorch_model.bin"), "PK\3\4........", 12);
-  refuse(folder, ATTN2C_FORMAT, "python3 -c 'import torch, safetensors.torch");
-  refuse(in_folder("pytorch_model.bin"), ATTN2C_FORMAT, "torch.load(\"pytorch_model.bin\"");
+  refuse(folder, ATTN2C_FORMAT, "is not a zip of torch.save(): its last record is missing");
+  scratch_put(in_folder("pytorch_model.bin"), "\x80\2\x8a\12........", 12);
+  refuse(in_folder("pytorch_model.bin"), ATTN2C_FORMAT, "is a pickle of PyTorch before 1.6");
   cr_assert_null(strchr(text, '\n'), "%s", text);
   refuse("/nowhere/at/all", ATTN2C_IO, "cannot be opened");
 }

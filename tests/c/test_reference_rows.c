@@ -1,6 +1,6 @@
 /* test_reference_rows.c - the reference of products, norms and moves of rows, against numbers worked out by
  * hand: multiply, scale, convolve, logarithm, channel_factors, scale_columns, rms_norm, normalise,
- * softmax_rows, log_softmax, patches, join, swap, recurrent, drop_tokens and embed_boxes. */
+ * softmax_rows, log_softmax, patches, join, swap, recurrent, match_labels, drop_tokens and embed_boxes. */
 #include "one_op.h"
 #include "reference/table.h"
 
@@ -529,6 +529,32 @@ Test(swap, the_first_two_axes) {
   cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
   assert_near(y, (double[]){1, 2, 7, 8, 3, 4, 9, 10, 5, 6, 11, NAN}, 12, 0);
   tensors[1].shape[0] = 2, tensors[1].shape[1] = 3;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE);
+}
+
+/* A label, a word, and a row that is neither; halves of one number, and a hidden layer of two. */
+Test(match, follows_pairs_and_their_errors) {
+  float x[] = {9, 9, 0.5f, -2, 9, 9}, l[] = {0.25f, 3, 9, 9, 9, 9},
+        weight[] = {1, -1, 2, 0.5f, -0.5f, 4, 0.125f, 8}, out[] = {0.75f, 5, -0.25f}, y[3], magnitude[3];
+  int32_t marks[] = {2, 1, 0}, lengths[] = {3};
+  start("match_labels");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 1, 3, 2, 0);
+  op.operands[1] = tensor("labels", ATTN2C_F32, l, 1, 3, 2, 0);
+  op.operands[2] = tensor("weight", ATTN2C_F32, weight, 4, 2, 0, 0);
+  op.operands[3] = tensor("out", ATTN2C_F32, out, 3, 1, 0, 0);
+  op.operands[4] = tensor("marks", ATTN2C_I32, marks, 1, 3, 0, 0);
+  op.operands[5] = tensor("lengths", ATTN2C_I32, lengths, 1, 0, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 1, 3, 1, 0);
+  attribute(0, "most", 1, NULL);
+  cr_assert_eq(run(magnitude), ATTN2C_OK, "%s", text);
+  /* 0.5 + 2 * 0.25 + 6 * 0.5 + 0.125 = 4.125, and -0.5 + 0.125 - 24 + 8, below 0 */
+  assert_near(y, (double[]){0, 0.75 * 4.125 - 0.25, 0}, 3, 1e-6);
+  cr_assert(magnitude[0] == 0 && magnitude[2] == 0 && magnitude[1] > 1e-7f && magnitude[1] < 1e-5f, "%g",
+            (double)magnitude[1]);
+  lengths[0] = 1;
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  cr_assert(y[1] == 0, "after the length");
+  lengths[0] = 3, tensors[op.operands[3]].shape[0] = 2;
   cr_assert_eq(run(NULL), ATTN2C_USAGE);
 }
 

@@ -488,6 +488,52 @@ Test(recurrent, passes_rows_over) {
   }
 }
 
+/* Against plain doubles: more words than are taken together, more columns than are at hand, more labels than
+ * there are scores for, and rows that do not count. */
+Test(match, scores_words_for_labels) {
+  enum {
+    ROWS = 23,
+    WIDTH = 7,
+    HIDDEN = 300,
+    SCORES = 3,
+    MOST = 2,
+    LDX = 2 * WIDTH + 3,
+    LDL = LDX + 2,
+    COLS = MOST * SCORES,
+    LDY = COLS + 1
+  };
+  static float x[ROWS * LDX], l[ROWS * LDL], weight[(3 * WIDTH + 1) * HIDDEN], out[(HIDDEN + 1) * SCORES],
+      y[ROWS * LDY];
+  int32_t marks[ROWS];
+  for (int i = 0; i < ROWS * LDX; i++) x[i] = (float)(i * 7 % 23 - 11) / 8;
+  for (int i = 0; i < ROWS * LDL; i++) l[i] = (float)(i * 5 % 19 - 9) / 8;
+  for (int i = 0; i < (3 * WIDTH + 1) * HIDDEN; i++) weight[i] = (float)(i * 5 % 17 - 8) / 8;
+  for (int i = 0; i < (HIDDEN + 1) * SCORES; i++) out[i] = (float)(i * 3 % 13 - 6) / 64;
+  for (int i = 0; i < ROWS; i++) marks[i] = i % 5 == 4 ? 0 : i == 2 || i == 11 || i == 12 || i == 22 ? 2 : 1;
+  for (int valid = 10; valid <= ROWS; valid += 13) {
+    attn2c_match_labels(y, x, l, weight, out, marks, ROWS, COLS, WIDTH, HIDDEN, SCORES, LDX, LDL, LDY, valid);
+    for (int i = 0; i < ROWS; i++) {
+      double want[COLS] = {0};
+      for (int c = 0, n = 0; c < valid && n < MOST && i < valid && marks[i] == 1; c++) {
+        if (marks[c] != 2) continue;
+        for (int s = 0; s < SCORES; s++) want[n * SCORES + s] = out[HIDDEN * SCORES + s];
+        for (int j = 0; j < HIDDEN; j++) {
+          double h = weight[3 * WIDTH * HIDDEN + j];
+          for (int k = 0; k < WIDTH; k++)
+            h += (double)x[i * LDX + k] * weight[k * HIDDEN + j] +
+                 (double)l[c * LDL + k] * weight[(WIDTH + k) * HIDDEN + j] +
+                 (double)x[i * LDX + WIDTH + k] * l[c * LDL + WIDTH + k] *
+                     weight[(2 * WIDTH + k) * HIDDEN + j];
+          for (int s = 0; s < SCORES && h > 0; s++) want[n * SCORES + s] += h * out[j * SCORES + s];
+        }
+        n++;
+      }
+      for (int j = 0; j < COLS; j++)
+        cr_assert_float_eq(y[i * LDY + j], want[j], 1e-3, "%d valid, row %d, column %d", valid, i, j);
+    }
+  }
+}
+
 /* Rows of whole numbers, so that every order of a sum has the same result; the last rows of a longer call. */
 Test(convolve_columns, reads_rows_before) {
   enum { COLS = 17, KERNEL = 4, ROWS = 9, LD = COLS + 3 };

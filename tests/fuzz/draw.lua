@@ -177,7 +177,15 @@ local function draw_seldom(d)
     d.output = d.output or {}
     d.output[#d.output + 1] = { stage = "recurrent", to = both and 2 * size(30) or size(60), both = both,
       marked = chance(50) }
-    if chance(30) then d.output[#d.output + 1] = { stage = "linear", to = size(40) } end
+    if chance(30) then
+      local to = 2 * size(20)
+      local labels = #d.output + 1
+      d.output[labels], d.output[labels + 1] = { stage = "linear", to = to }, { stage = "linear", to = to,
+        of = labels - 1 }
+      d.output[labels + 2] = { stage = "match", labels = labels, hidden = size(300), scores = size(4), most = size(6) }
+    elseif chance(30) then
+      d.output[#d.output + 1] = { stage = "linear", to = size(40) }
+    end
     return
   end
   if pooled and last.stage ~= "argmax" and last.stage ~= "topk" and not d.context

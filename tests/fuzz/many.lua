@@ -1,6 +1,6 @@
 #!/usr/bin/env lua5.4
--- many.lua: many damaged files in few processes: GGUF and pictures through the runtime's readers (tests/c/file_fuzz.c),
--- GGUF's metadata and chat templates through the compiler's passes in this process, and the compiled templates through
+-- many.lua: many damaged files in few processes: GGUF, torch.save() and pictures through the runtime's readers
+-- (tests/c/file_fuzz.c), GGUF's metadata and chat templates through the compiler's passes in this process, and the compiled templates through
 -- the runtime (tests/c/chat_cases.c). Each is taken, or refused in plain lines, within a bound of instructions and
 -- memory. A failure keeps its file and prints what repeats it. Exit 1 on a failure.
 local here = arg[0]:match("^(.*)/[^/]*$") or "."
@@ -153,7 +153,7 @@ local function try_readers(first, past)
   local words = { "env", "ASAN_OPTIONS=allocator_may_return_null=1", root .. "/out/test/bin/file_fuzz",
     tostring(asked.seed), tostring(first), tostring(past - first) }
   for _, list in ipairs { names_of("tests/pictures/files", "%.png$"), names_of("tests/pictures/files", "%.jpg$"),
-    ggufs } do table.move(list, 1, #list, #words + 1, words) end
+    ggufs, names_of("tests/hf/torch", "%.bin$") } do table.move(list, 1, #list, #words + 1, words) end
   local child = process.run { words = words, gather = "all" }
   if child.code ~= 0 or child.signal ~= 0 then
     fail(tonumber(child.errors:match("case (%d+)") or first), child.errors:sub(1, 4000), "as above")
@@ -175,7 +175,7 @@ local function main()
     if number % 10 == PAST_C then try_metadata(number) elseif number % 10 > PAST_C then try_template(number) end
   end
   if #made > 0 then render() end
-  for _, kind in ipairs { "pictures", "gguf", "metadata", "templates" } do
+  for _, kind in ipairs { "pictures", "gguf", "torch", "metadata", "templates" } do
     io.write(("%-10s %6d taken %6d refused\n"):format(kind, taken[kind] or 0, refused[kind] or 0))
   end
   io.write(("%d passed, %d failed, %d a second\n"):format(asked.count - failed, failed,

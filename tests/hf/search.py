@@ -109,7 +109,9 @@ def bge_m3(folder, generator):
               for name, out in (("sparse_linear", 1), ("colbert_linear", DIM))}
     layers["sparse_linear"]["bias"] += 0.5
     for name, layer in layers.items():
-        save_file(layer, folder / f"{name}.safetensors")
+        torch.save(layer, folder / f"{name}.pt")
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")    # as it is published
+    (folder / "model.safetensors").unlink()
     tokenizer = hf.AutoTokenizer.from_pretrained(folder)
     special = {tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id, tokenizer.unk_token_id}
     dense, weights, vectors = [], [], []

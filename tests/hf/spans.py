@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Makes the checkpoint folders of tests/hf/spans: small random models of GLiNER, texts, and the spans that it finds.
 
-    gliner_config.json, model.safetensors, ...    the folder, as save_pretrained() writes it
+    gliner_config.json, model.safetensors, ...    the folder, as save_pretrained() writes it; or as urchade's models are
+                                                  published, with pytorch_model.bin, and config.json and tokenizer of
+                                                  the encoder's own model put into it
     texts.txt                                     a text a line
     spans.jsonl                                   an object for each call: labels, options, and the spans of each text:
                                                   [first character, end character, label, score]
@@ -16,12 +18,13 @@ import gzip
 import json
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import torch
 import transformers as hf
 from gliner import GLiNER
-from gliner.model import UniEncoderSpanGLiNER
+from gliner.model import UniEncoderSpanGLiNER, UniEncoderTokenGLiNER
 from safetensors.torch import load_file, save_file
 
 import goldens
@@ -37,7 +40,7 @@ CALLS = [
     {"labels": ["person", "place", "year"], "threshold": 0.4, "multi_label": True},
     {"labels": ["person", "place"], "threshold": 0.4, "nested": True, "multi_label": True},
 ]
-SEEDS = {"bert": 5}    # one with scores on both sides of the thresholds
+SEEDS = {"bert": 5, "words": 3}    # ones with scores on both sides of the thresholds
 SMALL = {"hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": WIDTH,
          "max_position_embeddings": MOST}
 CASES = {
@@ -52,7 +55,13 @@ CASES = {
                                "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2, "cls_token_id": 0,
                                "sep_token_id": 2},
                    {"hidden_size": WIDTH, "num_rnn_layers": 0, "max_width": 3}),
+    # words are scored, not spans
+    "words": ("bert_uncased", {"model_type": "bert", **SMALL}, {"hidden_size": 20, "span_mode": "token_level"}),
 }
+# The keys of a published gliner_config.json that say something; tokens of the encoder's model are added when it is read.
+PUBLISHED = {"model_name": "microsoft/deberta-v3-small", "max_width": 5, "hidden_size": 16, "dropout": 0.4,
+             "fine_tune": True, "subtoken_pooling": "first", "span_mode": "marker", "max_types": 25, "max_len": 384,
+             "ent_token": "<<ENT>>", "sep_token": "<<SEP>>", "name": "span level gliner", "num_steps": 30000}
 
 
 def tokenizer_of(folder, name):
@@ -73,6 +82,40 @@ def spans_of(model, call):
              for each in model.predict_entities(text, call["labels"], **options)] for text in TEXTS]
 
 
+def results(folder, model, name):
+    lines = [json.dumps({**call, "spans": spans_of(model, call)}, ensure_ascii=False) + "\n" for call in CALLS]
+    (folder / "spans.jsonl").write_text("".join(lines), encoding="utf-8")
+    (folder / "texts.txt").write_text("".join(text + "\n" for text in TEXTS), encoding="utf-8")
+    print(name, [sum(len(each) for each in json.loads(line)["spans"]) for line in lines])
+
+
+def write_published(name):
+    """Makes the folder and its encoder's; the library reads the tokenizer and the configuration from the latter."""
+    folder = HERE / "spans" / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    with tempfile.TemporaryDirectory() as place:
+        encoder = Path(place)
+        shutil.copy(HERE.parent / "text/pieces/DebertaV2Tokenizer.model", encoder / "spm.model")
+        (encoder / "tokenizer_config.json").write_text('{"do_lower_case": false, "vocab_type": "spm"}\n')
+        rows = len(hf.DebertaV2Tokenizer.from_pretrained(encoder))
+        config = {**CASES["deberta"][1], "vocab_size": rows + 7}
+        (encoder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+        own = {**PUBLISHED, "model_name": str(encoder)}
+        model = UniEncoderSpanGLiNER.load_from_config(own, backbone_from_pretrained=False)
+        goldens.fill(model.model, torch.Generator().manual_seed(24))
+        for each in encoder.iterdir():
+            shutil.copy(each, folder)
+        torch.save(model.model.state_dict(), folder / "pytorch_model.bin")
+        for file in "tokenizer_config.json", "spm.model":
+            (folder / file).unlink()
+        (folder / "gliner_config.json").write_text(json.dumps(own, indent=2) + "\n")
+        results(folder, GLiNER.from_pretrained(str(folder), local_files_only=True).float().eval(), name)
+        for file in "tokenizer_config.json", "spm.model":
+            shutil.copy(encoder / file, folder)
+        (folder / "gliner_config.json").write_text(json.dumps(PUBLISHED, indent=2) + "\n")
+
+
 def write(name, number):
     tokenizer, encoder, settings = CASES[name]
     generator = torch.Generator().manual_seed(SEEDS.get(name, number))
@@ -81,23 +124,23 @@ def write(name, number):
     folder.mkdir(parents=True)
     tokenizer_of(folder, tokenizer)
     config = {"model_name": str(folder), "encoder_config": {**encoder, "vocab_size": 64}, "max_len": 384, **settings}
-    model = UniEncoderSpanGLiNER.load_from_config(config, backbone_from_pretrained=False)
+    kind = UniEncoderTokenGLiNER if "span_mode" in settings else UniEncoderSpanGLiNER
+    model = kind.load_from_config(config, backbone_from_pretrained=False)
     goldens.fill(model.model, generator)
     model.config.model_name = "small"
     model.save_pretrained(folder, safe_serialization=True)
     save_file({key: value.half() for key, value in load_file(folder / "model.safetensors").items()},
               folder / "model.safetensors")
     model = GLiNER.from_pretrained(str(folder), local_files_only=True).float().eval()
-    lines = [json.dumps({**call, "spans": spans_of(model, call)}, ensure_ascii=False) + "\n" for call in CALLS]
-    (folder / "spans.jsonl").write_text("".join(lines), encoding="utf-8")
-    (folder / "texts.txt").write_text("".join(text + "\n" for text in TEXTS), encoding="utf-8")
-    print(name, [sum(len(each) for each in json.loads(line)["spans"]) for line in lines])
+    results(folder, model, name)
 
 
 def main():
     for number, name in enumerate(CASES):
         if len(sys.argv) < 2 or name in sys.argv[1:]:
             write(name, number)
+    if len(sys.argv) < 2 or "published" in sys.argv[1:]:
+        write_published("published")
 
 
 if __name__ == "__main__":

@@ -315,8 +315,8 @@ return function(of, spec)
   }
 
   of("gen/checkpoints/folder.lua", spec .. "checkpoints/import_spec.lua") {
-    { name = "folder_pickle", old = 'is_there("pytorch_model.bin") or', new = "false and", filter = "a pickle",
-      wrong = "a pickle is no advice" },
+    { name = "folder_torch", old = '{ "model.safetensors", "pytorch_model.bin" }', new = '{ "model.safetensors" }',
+      filter = "a pickle", wrong = "files of torch.save() are no checkpoints" },
   }
 
   of("gen/checkpoints/fits.lua", spec .. "checkpoints/fits_spec.lua") {
@@ -398,6 +398,24 @@ return function(of, spec)
       wrong = "255 bytes are taken for all" },
     { name = "gguf_merges", old = "if a.score ~= b.score then return a.score > b.score end", new = "",
       filter = "merges from scores", wrong = "merges do not follow scores" },
+  }
+
+  of("runtime/formats/torch.c", "c:torch") {
+    { name = "torch_wide", old = "*wide[i] == UINT32_MAX", new = "*wide[i] == UINT64_MAX", filter = "*/tensors_are*",
+      wrong = "places beyond 4 GB are not read" },
+    { name = "torch_plain", old = "tensor->strides[d] != next", new = "tensor->strides[d] < 0",
+      filter = "*/what_no_state_dict*", wrong = "a transposed tensor is read as if it were not" },
+    { name = "torch_storage", old = "(uint64_t)(skip + bytes) > storage->size", new = "bytes < 0",
+      filter = "*/what_contradicts*", wrong = "a tensor may go on after its storage" },
+    { name = "torch_order", old = "strcmp(text, usual) != 0", new = "text[0] == 1", filter = "*/what_no_state_dict*",
+      wrong = "big-endian numbers are read as they are" },
+  }
+
+  of("runtime/formats/pickle.c", "c:torch") {
+    { name = "pickle_outermost", old = "m->entries[i].dict != dict.number", new = "0", filter = "*/what_no_state_dict*",
+      wrong = "tensors of inner dictionaries are the model's" },
+    { name = "pickle_cut", old = "if (count > m->size - m->at) {", new = "if (count > m->size + 1 - m->at) {",
+      filter = "*/cut_at*", wrong = "a byte after the pickle is read" },
   }
 
   of("runtime/formats/gguf.c", "c:gguf") {

@@ -4,8 +4,12 @@ return function(of, spec)
   of("gen/checkpoints/spans.lua", spec .. "whole/spans_spec.lua") {
     { name = "spans_lstm", old = 'both("weight_hh", nil, true)', new = 'both("weight_hh", nil, false)',
       filter = "from Python", wrong = "the weights of states are not transposed" },
-    { name = "spans_missing", old = 'if config == nil then refuse("usage", "encoder_config: missing; " .. SAVE) end',
-      new = "", filter = "another kind", wrong = "no line says how to write the encoder's configuration" },
+    { name = "spans_missing", old = "if config == nil then", new = "if not own then", filter = "another kind",
+      wrong = "no line says where the encoder's configuration is from" },
+    { name = "spans_rows", old = "config.vocab_size = tensor.shape[1]", new = "config.vocab_size = config.vocab_size",
+      filter = "gliner: published", wrong = "a table of tokens has as many rows as the encoder's model" },
+    { name = "spans_marker", old = "pieces[3 - part].factor", new = "pieces[part].factor",
+      filter = "gliner: published", wrong = "the markers of both ends are in each other's half" },
     { name = "spans_most_lstms", old = "if most and value > most then", new = "if most and value > 1 << 62 then",
       filter = "another kind", wrong = "a folder may ask for more LSTMs than an output has stages" },
   }
@@ -19,6 +23,25 @@ return function(of, spec)
   of("gen/passes/validate/spans.lua", spec .. "passes/validate/spans_spec.lua") {
     { name = "spans_outputs", old = "stage.to ~= first + each[2]", new = "stage.to < first",
       filter = "outputs", wrong = "labels may be as wide as starts" },
+  }
+
+  of("gen/text/model.lua", spec .. "whole/spans_spec.lua") {
+    { name = "text_more_tokens", old = "if not made.added_ids[content] then put(", new = "if false then put(",
+      filter = "gliner: published", wrong = "a vocabulary gets no tokens around labels" },
+  }
+
+  of("runtime/ops/match.h", "c:rowops_rows_base") {
+    { name = "match_valid", old = "const int most = valid < rows ? valid : rows;", new = "const int most = rows;",
+      filter = "match/*", wrong = "rows after a sequence's length are words and labels" },
+    { name = "match_columns", old = "out + (ptrdiff_t)j * scores, at", new = "out, at", filter = "match/*",
+      wrong = "later columns of the hidden layer have the weights of the first ones" },
+    { name = "match_labels", old = "c < most && at < cols; c++", new = "c < most; c++", filter = "match/*",
+      wrong = "labels beyond the most are scored" },
+  }
+
+  of("runtime/reference/recurrent.c", "c:reference_rows") {
+    { name = "reference_match", old = "word[of->width + at] * (double)label[of->width + at]",
+      new = "word[at] * (double)label[at]", filter = "match/*", wrong = "the first halves are multiplied" },
   }
 
   of("runtime/ops/recurrent.h", "c:rowops_rows_base") {
@@ -40,6 +63,10 @@ return function(of, spec)
       filter = "gliner: deberta", wrong = "a hyphen ends a word" },
     { name = "spans_best", old = "return x->score > y->score ? -1 : 1;", new = "return x->score < y->score ? -1 : 1;",
       filter = "gliner: deberta", wrong = "of spans that overlap, the worst one stays" },
+    { name = "spans_inside", old = "if (inside < threshold) break;", new = "(void)0;", filter = "gliner: words",
+      wrong = "spans go on over words that are not in them" },
+    { name = "spans_least", old = "least = fminf(least, inside);", new = "", filter = "gliner: words",
+      wrong = "a span's score is not that of its worst word" },
     { name = "spans_limit", old = "words == reader->facts->spans->words", new = "words < 0",
       filter = "from Python", wrong = "all words of a long text are read" },
     { name = "spans_same", old = "(size_t)work->numbers[i] != i || ", new = "", filter = "from Python",

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from kinds import convolution, mixed, normed, of_tokens, recurrent
+from kinds import convolution, match, mixed, normed, of_tokens, recurrent
 
 _erf = np.vectorize(math.erf, otypes=[float])
 
@@ -47,7 +47,7 @@ OF_STACK = {"seq", "d_model", "heads", "kv_heads", "head_dim", "layers", "d_ff",
             "position_distance", "position_norm", "position_projections"}
 DEFAULT_NAMES = {"hidden": "hidden", "norm": "hidden", "pool": "pooled", "linear": "logits",
                  "vocabulary": "logits", "normalise": "embedding", "argmax": "label", "attend": "pooled",
-                 "similarity": "similarity", "recurrent": "hidden",
+                 "similarity": "similarity", "recurrent": "hidden", "match": "scores",
                  "softmax": "probabilities", "log_softmax": "log_probabilities", "topk": "top"}
 
 
@@ -627,6 +627,8 @@ class Stack:
             return np.repeat(self.given.weight(path + ".similarity.weight", 1, 1 + stage.get("bias", False)), self.batch, 0)
         if kind == "recurrent":
             return recurrent(self, path + ".recurrent", stage, x)
+        if kind == "match":
+            return match(self, path + ".match", stage, x)
         if kind == "norm":
             return self.norm(path + ".norm", x, stage.get("eps"), stage.get("kind"))
         if kind == "pool":
@@ -652,9 +654,10 @@ class Stack:
         return x if kind in ("hidden", "topk") else ACTIVATIONS[kind](x)
 
     def finish(self, x):
-        stages = self.d.get("output") or [{"stage": "hidden"}]
+        stages, self.results = self.d.get("output") or [{"stage": "hidden"}], [x]
         for number, stage in enumerate(stages, 1):
             x = self.stage(number, stage, x)
+            self.results.append(x)
             name = stage.get("name")
             if not name and (number == len(stages) or stage["stage"] == "hidden"):
                 name = DEFAULT_NAMES.get(stage["stage"], "activations")

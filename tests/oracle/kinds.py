@@ -83,3 +83,22 @@ def recurrent(self, path, stage, x):
                 h = np.tanh(cell) / (1 + np.exp(-o))
                 y[b, row, d] = h
     return y.reshape(*x.shape[:2], stage["to"])
+
+
+def match(self, path, stage, x):
+    """Scores of each word for each label, in the order of labels; of pairs that there are not, 0."""
+    labels, hidden, scores, most = self.results[stage["labels"]], stage["hidden"], stage["scores"], stage.get("most", 64)
+    width = x.shape[-1] // 2
+    weight = self.given.weight(path + ".weight", 3 * width + 1, hidden, deviation=(3 * width) ** -0.5)
+    out = self.given.weight(path + ".out.weight", hidden + 1, scores, deviation=hidden ** -0.5)
+    marks = self.given.integers("marks", 0, 3, *x.shape[:2])
+    lengths = self.masks.get("lengths", [x.shape[1]] * len(x))
+    y = np.zeros((*x.shape[:2], most, scores))
+    for b, length in enumerate(np.asarray(lengths)):
+        of_labels = [label for label in range(length) if marks[b, label] == 2][:most]
+        for word in range(length):
+            for c, label in enumerate(of_labels if marks[b, word] == 1 else []):
+                one, other = x[b, word], labels[b, label]
+                pair = np.concatenate([one[:width], other[:width], one[width:] * other[width:], [1.0]])
+                y[b, word, c] = np.append(np.maximum(pair @ weight, 0), 1.0) @ out
+    return y.reshape(*x.shape[:2], most * scores)

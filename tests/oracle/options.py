@@ -269,6 +269,8 @@ FIXED = {
         stage("recurrent", to=14, both=True), stage("recurrent", to=6, both=True, marked=True)]}),
     "recurrent_marked": ({"threads": "two"}, {"mask": ["causal"], "output": [
         stage("recurrent", to=17, marked=True), stage("pool", over="max")]}),
+    "match": ({"input": "tokens"}, {"mask": ["padding"], "output": [
+        stage("linear", to=6), stage("linear", to=6), stage("match", labels=1, hidden=9, scores=2, most=2)]}),
     "patches_alone": ({"input": "gray"}, {"output": [stage("pool", over="patches")]}),
 }
 

@@ -62,7 +62,9 @@ local function has_weights(folder)
   if lfs.attributes(folder, "mode") ~= "directory" then return true end -- a GGUF file
   local ok, names = pcall(files.names, folder)
   if not ok then return true end -- its files can be read, but not listed
-  for _, name in ipairs(names) do if name:match("%.safetensors$") then return true end end
+  for _, name in ipairs(names) do
+    if name:match("%.safetensors$") or name:match("^pytorch_model.*%.bin$") then return true end
+  end
   return lfs.attributes(folder .. "/0_Transformer", "mode") == "directory"
 end
 

@@ -9,7 +9,8 @@ local emit_readers = {}
 -- The formats of checkpoints by the word of the key `opens`, in the order in which a file's first bytes are compared.
 local formats = {
   gguf = { "&attn2c_gguf_format" }, safetensors = { "&attn2c_safetensors_format" },
-  any = { "&attn2c_gguf_format", "&attn2c_safetensors_format" },
+  torch = { "&attn2c_torch_format", "&attn2c_safetensors_format" },
+  any = { "&attn2c_gguf_format", "&attn2c_torch_format", "&attn2c_safetensors_format" },
 }
 formats.packed = formats.any -- of the program, which packs them
 

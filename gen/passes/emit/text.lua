@@ -57,9 +57,12 @@ end
 local function span_rows(spec, answer, tokens)
   local given = spec.spans
   if not given then return false end
-  return { (".label = %d,"):format(tokens.label), (".separator = %d,"):format(tokens.separator),
-    (".width = %d,"):format(given.width), (".words = %d,"):format(given.words),
-    (".marks = %d,"):format(answer.inputs.marks), (".labels = %d,"):format(answer.third) }
+  local list = {}
+  for _, each in ipairs { { "label", tokens.label }, { "separator", tokens.separator }, { "width", given.width },
+    { "words", given.words }, { "marks", answer.inputs.marks }, { "labels", answer.third }, { "most", given.most } } do
+    list[#list + 1] = each[2] and (".%s = %d,"):format(each[1], each[2])
+  end
+  return list
 end
 
 function emit_text.values(state)

@@ -86,7 +86,7 @@ local function kind_of(spec, graph, has_mask, is_text)
   end
   local function rank_of(i) return #graph.tensors[graph.entry.outputs[i]].shape end
   if number.start_logits and number.end_logits then return "SPAN", number.start_logits, number.end_logits end
-  if is_text and spec.spans then return "SPANS", number.starts, number.ends end
+  if is_text and spec.spans then return "SPANS", number.starts or number.pairs, number.ends or number.pairs end
   local list = is_text and searched(number)
   if list then return list[1].kind, list[1].output, 0, list end
   if spec.pictures and number.pooler_output then return "EMBEDDING", number.pooler_output, 0 end
@@ -139,7 +139,7 @@ function answer.of(spec, graph, tokenizer)
     faults.raise("usage", "ctc: goes with a last output that has a row of scores for each row of states")
   end
   return { inputs = inputs_of(spec, graph, tokenizer and answer.inputs or of_media), kind = kind,
-    output = output, second = second, third = kind == "SPANS" and output_called(graph, "labels") or nil,
+    output = output, second = second, third = kind == "SPANS" and (output_called(graph, "labels") or output) or nil,
     answers = list, label_function = function_of(spec, shape[#shape]),
     is_unit = kind == "EMBEDDING" and (list and graph.entry.outputs[output + 1]:find("%.normalise$") ~= nil
       or not list and last_stage(spec) == "normalise"),

@@ -281,6 +281,20 @@ function ops.recurrent(self, op, origin)
   end)
 end
 
+-- Scores of words for labels, of a whole sequence.
+function ops.match_labels(self, op, origin)
+  local x, y, o = op.operands.x, op.result, op.operands
+  self:with_open(origin.over and { rows = "keys" } or nil, function()
+    self:unit()
+    local operands = { valid = valid_rows(self, op, origin) }
+    for name, tensor in pairs { y = y, x = x, labels = o.labels, weight = o.weight, out = o.out,
+      marks = o.marks } do operands[name] = self:at(tensor, 0, 0, origin) end
+    self:row("match_labels", { rows = x.shape[2], cols = y.shape[3], width = x.shape[3] // 2,
+      hidden = o.weight.shape[2], scores = o.out.shape[2], ldx = self:ld(x), ldl = self:ld(o.labels),
+      ldy = self:ld(y) }, operands)
+  end)
+end
+
 -- Positions of a picture's patches: a table of a square grid is resized to them.
 function ops.grid_positions(self, op, origin)
   local y, table_ = op.result, op.operands.table

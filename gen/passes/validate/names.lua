@@ -51,7 +51,7 @@ local function check_members(say, key, rule, depth)
   if #rule == 0 or #rule > 64 then return say(key, "a rule begins with the name of a tensor, or a list of them") end
   for i, member in ipairs(rule) do
     if rule.join then
-      if not check_rule(say, ("%s.%d"):format(key, i), member, depth + 1) then return nil end
+      if not check_rule(say, ("%s.%d"):format(key, i), member, depth + 1, true) then return nil end
     elseif not is_text(member) then
       return say(key, show(member) .. ", but the name of a tensor is expected")
     end
@@ -59,7 +59,8 @@ local function check_members(say, key, rule, depth)
   return true
 end
 
-function check_rule(say, key, rule, depth)
+-- in_join: a member of a join, which may be zeros.
+function check_rule(say, key, rule, depth, in_join)
   if depth > 4 then return say(key, "rules nest deeper than 4 levels") end
   if type(rule) == "string" and is_text(rule) then return true end
   if type(rule) ~= "table" then return say(key, show(rule) .. ", but the name of a tensor, or a rule, is expected") end
@@ -70,7 +71,7 @@ function check_rule(say, key, rule, depth)
       return say(key, "a rule has no field %s%s", show(field), suggestion(say, field, words.sorted_keys(fields)))
     elseif kind == "rule" then
       if not check_rule(say, key .. "." .. field, rule[field], depth + 1) then return nil end
-    elseif not allowed[kind](rule[field]) then
+    elseif not allowed[kind](rule[field]) and not (in_join and field == "factor" and rule.factor == 0) then
       return say(key .. "." .. field, show(rule[field]) .. " is not allowed here")
     end
     ::next::

@@ -32,7 +32,7 @@ end
 local function pools(stage) return stage.stage == "pool" and stage.over ~= "all" end
 
 -- Functions by stage: checks of a stage on the rows before it. rows: { spec, width, pooled, ended = the stage that
--- gives no rows, two_masks = whether each of two masks says which rows are real }.
+-- gives no rows, given = the rows of each stage before, two_masks = whether each of two masks says which rows are real }.
 local checks = {}
 
 function checks.pool(say, key, stage, rows)
@@ -82,6 +82,19 @@ function checks.recurrent(say, key, stage, rows)
   if rows.pooled then say(key, "the rows were pooled before") end
   if rows.spec.context then say(key, "does not go with a context, which would have to keep its state") end
   if rows.spec.input.stage == "qkv" then say(key, "does not go with input = qkv()") end
+end
+
+function checks.match(say, key, stage, rows)
+  local words, labels = rows.given[stage.of] or rows, rows.given[stage.labels]
+  if words.pooled then say(key, "the rows were pooled before") end
+  if rows.spec.context then say(key, "does not go with a context, whose calls have some of the rows") end
+  if words.width and words.width % 2 ~= 0 then
+    say(key, ("rows of %d numbers, but an even number is allowed, as they have two halves"):format(words.width))
+  end
+  if stage.labels and (not labels or labels.pooled or labels.width ~= words.width) then
+    say(key .. ".labels", ("%d, but a stage before it whose rows have %s numbers, as those of words, is allowed"):format(
+      stage.labels, tostring(words.width)))
+  end
 end
 
 function checks.attend(say, key, _, rows)
@@ -136,6 +149,7 @@ end
 -- Returns the width of the rows that a stage gives. width: of those that it takes.
 local function width_after(spec, stage, width)
   if stage.stage == "pool" and type(stage.over) == "table" and width then width = width * #stage.over end
+  if stage.stage == "match" then return stage.most and stage.scores and stage.most * stage.scores end
   return stage.to or (stage.stage == "vocabulary" and spec.input.vocab) or width
 end
 
@@ -164,6 +178,7 @@ local function check_stages(say, spec)
     and not layers.have_mask(spec, "padding") and spec.input.stage ~= "qkv"
   local rows = { spec = spec, width = projections.result_width(spec), pooled = false, two_masks = two_masks }
   local given, names, of_text = { [0] = { width = rows.width, pooled = false } }, {}, arrays_of_text(spec)
+  rows.given = given
   for i, stage in ipairs(spec.output) do
     local key, check = "output." .. i, checks[stage.stage]
     if rows.ended then say(key, "nothing can follow " .. rows.ended) end

@@ -7,6 +7,7 @@ local spans = {}
 --- Reads the key: a table.
 spans.reader = values.table_reader({
   label = { type = "any_text", required = true }, separator = { type = "any_text", required = true },
+  added = { type = "text" },
   width = { type = "integer", min = 1, max = 1024, default = 12 },
   words = { type = "integer", min = 1, max = 65536, default = 384 },
 }, '{ label = "<<ENT>>", separator = "<<SEP>>", width = 12, words = 384 }')
@@ -20,7 +21,12 @@ function spans.check(say, spec)
   if not spec.spans then return end
   local stages, first = {}, nil
   for _, stage in ipairs(spec.output) do stages[stage.name or false] = stage end
-  for _, each in ipairs(outputs) do
+  local pairs_ = stages.pairs and stages.pairs.stage == "match" and stages.pairs
+  if pairs_ then spec.spans.most = pairs_.most end
+  if pairs_ and pairs_.scores and pairs_.scores ~= 3 then
+    say("spans", ("the output pairs has %d scores of a pair, but 3 are expected"):format(pairs_.scores))
+  end
+  for _, each in ipairs(pairs_ and {} or outputs) do
     local stage = stages[each[1]]
     first = first or stage and stage.to
     if not stage or stage.stage ~= "linear" then

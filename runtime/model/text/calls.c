@@ -398,6 +398,7 @@ int attn2c_reader_spans(attn2c_reader *reader, attn2c_context *context, const ch
   void **arrays = calloc(outputs, sizeof *arrays);
   if (!arrays) status = ATTN2C_MEMORY;
   for (int i = 0; i < 3 && status == ATTN2C_OK; i++) {
+    if (arrays[used[i]]) continue;
     const int64_t elements = attn2c_reader_elements(reader, used[i], (int64_t)tokens.length);
     arrays[used[i]] = attn2c_reserve((size_t)elements * sizeof(float));
     if (!arrays[used[i]]) status = ATTN2C_MEMORY;
@@ -410,7 +411,10 @@ int attn2c_reader_spans(attn2c_reader *reader, attn2c_context *context, const ch
     status = attn2c_spans_find(reader, &rows, spans, count);
   }
   if (status == ATTN2C_MEMORY) fail(reader, status, attn2c_strerror(status));
-  for (int i = 0; i < 3 && arrays; i++) attn2c_free(arrays[used[i]]);
+  for (int i = 0; i < 3 && arrays; i++) {
+    attn2c_free(arrays[used[i]]);
+    arrays[used[i]] = NULL;
+  }
   free(arrays);
   return status;
 }

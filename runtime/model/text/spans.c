@@ -6,7 +6,7 @@
 #include "text/unicode.h"
 
 enum { OF_TEXT = 0, SPECIAL = 2 }; /* sources of tokens */
-enum { OTHER, WORD };              /* types of tokens: the first of a word has WORD */
+enum { OTHER, WORD, LABEL }; /* types of tokens: the first of a word has WORD, the one before a label LABEL */
 
 /* The partial sums of a score: enough for the vectors of any target. */
 #define SUMS 16
@@ -92,8 +92,8 @@ static int add(attn2c_span_work *work, int32_t id, int32_t type, uint8_t source,
   return ATTN2C_OK;
 }
 
-static int add_special(attn2c_span_work *work, int32_t id) {
-  return add(work, id, OTHER, SPECIAL, (attn2c_text_place){0});
+static int add_special(attn2c_span_work *work, int32_t id, int32_t type) {
+  return add(work, id, type, SPECIAL, (attn2c_text_place){0});
 }
 
 /* Encodes a word or a label by itself, as the tokenizers library does with texts that are split into words.
@@ -137,11 +137,11 @@ static int add_label(attn2c_reader *reader, const char *label, size_t number, si
                                              : ATTN2C_OK);
   if (!label[strspn(label, " \t\r\n")] || tokens.length == 0)
     return fail_label(reader, number, count, "is empty");
-  int status = add_special(work, facts->label);
+  int status = add_special(work, facts->label, LABEL);
   for (size_t i = 0; i < tokens.length && status == ATTN2C_OK; i++) {
     if (tokens.ids[i] == facts->label || tokens.ids[i] == facts->separator)
       return fail_label(reader, number, count, "has a token that stands between labels");
-    status = add_special(work, tokens.ids[i]);
+    status = add_special(work, tokens.ids[i], OTHER);
   }
   return status;
 }
@@ -168,16 +168,22 @@ static int take_label(attn2c_reader *reader, const char *label, size_t number, s
 
 static int take_labels(attn2c_reader *reader, const char *const *labels, size_t count) {
   attn2c_span_work *work = reader->spans;
+  const int most = reader->facts->spans->most;
   work->labels = calloc(count, sizeof *work->labels);
   work->numbers = calloc(count, sizeof *work->numbers);
   if (!work->labels || !work->numbers) return ATTN2C_MEMORY;
   work->used = 0;
   int status = work->special ? ATTN2C_OK : find_specials(reader);
   for (size_t i = 0; i < work->before && status == ATTN2C_OK; i++)
-    status = add_special(work, work->special[i]);
+    status = add_special(work, work->special[i], OTHER);
   for (size_t i = 0; i < count && status == ATTN2C_OK; i++) {
     if (!labels[i]) return fail_label(reader, i, count, "is missing");
     status = take_label(reader, labels[i], i, count);
+    if (status == ATTN2C_OK && most && work->count > (size_t)most) {
+      snprintf(reader->fault, sizeof reader->fault, "%zu of %zu labels: the model takes at most %d", i + 1,
+               count, most);
+      return ATTN2C_USAGE;
+    }
     if (status == ATTN2C_OK && work->used + work->after + 1 >= reader->longest) {
       snprintf(reader->fault, sizeof reader->fault,
                "%zu of %zu labels take %zu tokens or more, and a call takes %zu: no text fits next to them",
@@ -185,7 +191,7 @@ static int take_labels(attn2c_reader *reader, const char *const *labels, size_t 
       return ATTN2C_USAGE;
     }
   }
-  if (status == ATTN2C_OK) status = add_special(work, reader->facts->spans->separator);
+  if (status == ATTN2C_OK) status = add_special(work, reader->facts->spans->separator, OTHER);
   work->prompt = work->used;
   return status;
 }
@@ -280,7 +286,7 @@ int attn2c_spans_encode(attn2c_reader *reader, const char *text, size_t length, 
     }
   }
   for (size_t i = 0; i < work->after && status == ATTN2C_OK; i++)
-    status = add_special(work, work->special[work->before + i]);
+    status = add_special(work, work->special[work->before + i], OTHER);
   if (status != ATTN2C_OK)
     return status == ATTN2C_MEMORY ? fail(reader, status, attn2c_strerror(status)) : status;
   tokens->length = work->used;
@@ -328,10 +334,22 @@ static int make_table(const attn2c_reader *reader, const attn2c_span_rows *rows,
   return ATTN2C_OK;
 }
 
+static float sigmoid(float x) { return 1 / (1 + expf(-x)); }
+
+/* Adds a span that is above the threshold. */
+static int add_candidate(attn2c_span_work *work, int64_t first, int64_t last, int64_t label, float score,
+                         size_t *count) {
+  if (attn2c_grow((void **)&work->candidates, &work->candidate_capacity, *count + 1, sizeof(candidate)) !=
+      ATTN2C_OK)
+    return ATTN2C_MEMORY;
+  work->candidates[*count] = (candidate){first, last, work->numbers[label], score, *count};
+  (*count)++;
+  return ATTN2C_OK;
+}
+
 /* Finds the labels of a span that are above the threshold. */
 static int score_span(attn2c_reader *reader, const attn2c_span_rows *rows, table *t, int64_t first,
                       int64_t last, size_t *count) {
-  attn2c_span_work *work = reader->spans;
   const float *start = rows->starts + t->words[first] * rows->width,
               *end = rows->ends + t->words[last] * rows->width;
   for (int64_t j = 0; j < rows->width; j++) {
@@ -340,13 +358,30 @@ static int score_span(attn2c_reader *reader, const attn2c_span_rows *rows, table
   }
   for (int64_t c = 0; c < t->label_count; c++) {
     const float *label = rows->labels + t->labels[c] * (rows->width + 1);
-    const float score = 1 / (1 + expf(-score_of(t->hidden, label, rows->width)));
-    if (!(score > reader->span_options.threshold)) continue;
-    if (attn2c_grow((void **)&work->candidates, &work->candidate_capacity, *count + 1, sizeof(candidate)) !=
-        ATTN2C_OK)
+    const float score = sigmoid(score_of(t->hidden, label, rows->width));
+    if (score > reader->span_options.threshold &&
+        add_candidate(reader->spans, first, last, c, score, count) != ATTN2C_OK)
       return ATTN2C_MEMORY;
-    work->candidates[*count] = (candidate){first, last, work->numbers[c], score, *count};
-    (*count)++;
+  }
+  return ATTN2C_OK;
+}
+
+/* Finds the spans that begin with a word. Their scores are the least of those of their words. */
+static int score_words(attn2c_reader *reader, const attn2c_span_rows *rows, const table *t, int64_t first,
+                       size_t *count) {
+  const float threshold = reader->span_options.threshold;
+  for (int64_t c = 0; c < t->label_count; c++) {
+    float least = sigmoid(rows->starts[t->words[first] * rows->width + 3 * c]);
+    if (!(least > threshold)) continue;
+    for (int64_t last = first; last < t->word_count; last++) {
+      const float *of_word = rows->starts + t->words[last] * rows->width + 3 * c;
+      const float end = sigmoid(of_word[1]), inside = sigmoid(of_word[2]);
+      if (inside < threshold) break;
+      least = fminf(least, inside);
+      if (end > threshold &&
+          add_candidate(reader->spans, first, last, c, fminf(least, end), count) != ATTN2C_OK)
+        return ATTN2C_MEMORY;
+    }
   }
   return ATTN2C_OK;
 }
@@ -407,8 +442,11 @@ int attn2c_spans_find(attn2c_reader *reader, const attn2c_span_rows *rows, const
   table t;
   int status = make_table(reader, rows, &t);
   for (int64_t first = 0; status == ATTN2C_OK && first < t.word_count; first++)
-    for (int64_t last = first; status == ATTN2C_OK && last < t.word_count && last < first + width; last++)
-      status = score_span(reader, rows, &t, first, last, &candidates);
+    if (reader->facts->spans->most)
+      status = score_words(reader, rows, &t, first, &candidates);
+    else
+      for (int64_t last = first; status == ATTN2C_OK && last < t.word_count && last < first + width; last++)
+        status = score_span(reader, rows, &t, first, last, &candidates);
   const int64_t kept = status == ATTN2C_OK ? choose(work, candidates, &reader->span_options) : 0;
   if (kept < 0 || (status == ATTN2C_OK && attn2c_grow((void **)&work->found, &work->found_capacity,
                                                       (size_t)kept + 1, sizeof *work->found) != ATTN2C_OK))

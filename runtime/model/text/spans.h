@@ -38,7 +38,8 @@ typedef struct attn2c_span_rows {
   const attn2c_text_place *places;
   const uint8_t *sources;
   int64_t length;
-  const float *starts, *ends, *labels; /* [length][width], the last one wider by 1 */
+  const float *starts, *ends, *labels; /* [length][width], the last one wider by 1; or all of them:
+                                          [length][labels][3], scores of words */
   int64_t width;
 } attn2c_span_rows;
 

@@ -243,6 +243,8 @@ describe("ops.make", function()
       { "pick", { x = x, chosen = tensor(2, 3, 4) }, {}, { 2, 3, 4 } },
       { "dequantise_experts", { x = x, row_scale = tensor(2, 3, 1), scale = tensor(45), groups = tensor(2, 3, 1) }, {},
         { 2, 3, 5 } },
+      { "match_labels", { x = x, labels = x, weight = tensor(10, 9), out = tensor(10, 3),
+        marks = tensor(2, 3) }, { most = 4 }, { 2, 3, 12 } },
       { "share", { x = x }, { eps = 1e-20 }, { 2, 3, 5 } },
       { "gate_rows", { a = x, b = tensor(2, 3, 1) }, {}, { 2, 3, 5 } },
       { "gate_rows", { a = x, b = tensor(2, 3, 9) }, { column = 8 }, { 2, 3, 5 } },

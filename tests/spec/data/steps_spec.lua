@@ -51,7 +51,7 @@ describe("steps", function()
     local text = ""
     for _, name in ipairs { "softmax", "softmax_rows", "online", "norm", "mask", "ranges", "positions", "additive",
       "transpose", "gather", "topk", "round", "quantise", "pairs", "quads", "scaled", "kept", "meet",
-      "experts", "adapt", "table", "recurrent", "hadamard" } do
+      "experts", "adapt", "table", "recurrent", "match", "hadamard" } do
       text = text .. helper.read(helper.root .. "/runtime/ops/" .. name .. ".h")
     end
     for fn, entry in pairs(steps.rows) do

@@ -127,7 +127,7 @@ describe("a description's keys:", function()
     position_gate = "true or false",
     memory = "{ seq =, width =, mask = } or encoder { ... }",
     key_seq = "an integer from 1 to 32768", kdim = "an integer from 1 to 8192", vdim = "an integer from 1 to 8192",
-    layout = "batch_first or seq_first", opens = "safetensors, gguf, any or packed",
+    layout = "batch_first or seq_first", opens = "safetensors, torch, gguf, any or packed",
     kv_layout = "rows_first or heads_first",
     ranks = "an integer from 1 to 64", stages = "an integer from 1 to 64",
     gate_limit = "a number from 0.001 to 1e+06", sinks = "true or false",

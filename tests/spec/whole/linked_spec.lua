@@ -37,6 +37,7 @@ end
 local optional = {
   gguf = { "formats/gguf.c", "formats/gguf_blocks.c", "formats/gguf_grids.c" },
   safetensors = { "formats/safetensors.c" },
+  torch = { "formats/torch.c", "formats/pickle.c" },
   checkpoints = { "reading/checkpoint.c", "weights/weights.c", "formats/tensors.c", "model/load.c" },
   coded = { "reading/coded.c" },
   projected = { "weights/projected.c", "weights/projected_read.c" },
@@ -74,7 +75,8 @@ describe("a library", function()
   -- Each: the sources, and a description whose weights need them.
   for words, more in pairs {
     ["checkpoints gguf"] = 'seq = 8, opens = "gguf"',
-    ["checkpoints gguf safetensors"] = 'seq = 8, opens = "any"',
+    ["checkpoints gguf torch safetensors"] = 'seq = 8, opens = "any"',
+    ["checkpoints torch safetensors"] = 'seq = 8, opens = "torch"',
     ["checkpoints safetensors blocks"] = 'seq = 8, weights = "int4"',
     ["checkpoints safetensors coded"] = 'seq = 8, names = { "llama", quantised = "gptq" }',
     ["checkpoints safetensors projected"] = 'seq = 8, positions = "disentangled"',

@@ -58,6 +58,7 @@ setup(function()
   local list = {}
   files.make_folder(folder)
   for name, more in pairs { deberta = { "--text", "--serve" }, modernbert = { "--text" },
+    published = { "--text" }, words = { "--text" },
     [LIBRARY] = { "--text", "kernels=c", ("--only=lib%s.so.%d"):format(LIBRARY, version.abi) } } do
     list[#list + 1] = { name = name, path = goldens .. "/" .. name, words = more }
   end
@@ -68,7 +69,7 @@ end)
 teardown(function() files.remove_folder(folder) end)
 
 describe("a model that finds spans of labels", function()
-  for _, name in ipairs { "deberta", "modernbert" } do
+  for _, name in ipairs { "deberta", "modernbert", "published", "words" } do
     it("finds the spans of gliner: " .. name, function()
       local texts, found = texts_of(name), 0
       for _, call in ipairs(calls_of(name)) do
@@ -176,31 +177,37 @@ with bert.Model(sys.argv[2]) as model:
   it("refuses another kind of model of gliner by name", function()
     local place = folder .. "/other"
     local config = dkjson.decode(helper.read(goldens .. "/bert/gliner_config.json"))
-    local function refusal(changes)
+    local function said_of(changes)
       local own = {}
       for key, value in pairs(config) do own[key] = value end
       for key, value in pairs(changes) do own[key] = value or nil end
       files.make_folder(place)
       helper.write(place .. "/gliner_config.json", dkjson.encode(own))
       helper.write(place .. "/model.safetensors", helper.read(goldens .. "/bert/model.safetensors"))
-      local code, said = run(("%s/gen/attn2c import other"):format(shell(root)))
+      return run(("%s/gen/attn2c import other"):format(shell(root)))
+    end
+    local function refusal(changes)
+      local code, said = said_of(changes)
       assert.is_true(code == 2 or code == 3, said)
       return said
     end
     for key, case in pairs {
-      span_mode = { "token_level", 'span_mode: "token_level" is not supported' },
+      span_mode = { "query", 'span_mode: "query" is not supported' },
       labels_encoder = { "other", "models with several encoders" },
       subtoken_pooling = { "mean", "a word's first token is" },
       words_splitter_type = { "spacy", "whitespace is" },
       fuse_layers = { true, "the states of several layers are not summed" },
       num_rnn_layers = { 1 << 53, "num_rnn_layers: 9007199254740992 is not supported; at most 54 is" },
       max_width = { 0, "max_width: 0, but an integer from 1 is expected" },
-      encoder_config = { false, "encoder_config: missing; to write it, run in the folder" },
+      encoder_config = { false, "encoder_config: missing; put config.json of small into the folder" },
     } do
       local said = refusal { [key] = case[1] }
       assert.is_truthy(said:find(case[2], 1, true), said)
     end
     local said = refusal { encoder_config = { model_type = "bart" } }
     assert.is_truthy(said:find("of the family bart are not supported", 1, true), said)
+    local _, note = said_of { model_name = "microsoft/deberta-v3-small" }
+    assert.is_truthy(note:find("takes no text; put tokenizer_config.json, and tokenizer.json or the model of "
+      .. "SentencePiece, of microsoft/deberta-v3-small into it", 1, true), note)
   end)
 end)

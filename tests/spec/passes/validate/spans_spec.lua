@@ -66,6 +66,25 @@ describe("spans of labels", function()
       "output={pool 'first', recurrent { to = 8 }}" })
   end)
 
+  it("are also made of scores of words, with an output of pairs", function()
+    local stages = "output={ linear { to = 6 }, linear { to = 6, of = 0 }, match { labels = 2, of = 1, hidden = 9, "
+      .. "scores = 3, most = %d, name = 'pairs' } }"
+    local found = state({ stages:format(7) })
+    local answer = found.primary.graph.answer
+    assert.same({ "SPANS", 0, 0, 0, 1, 7 }, { answer.kind, answer.output, answer.second, answer.third,
+      answer.inputs.marks, found.spec.spans.most })
+    local pairs_ = found.primary.graph.entry.ops
+    assert.same({ "match_labels", { 1, 16, 21 }, { 10, 9 }, { 10, 3 } }, { pairs_[#pairs_].op,
+      pairs_[#pairs_].result.shape, pairs_[#pairs_].operands.weight.shape, pairs_[#pairs_].operands.out.shape })
+    local function changed(from, to) return { (stages:format(7):gsub(from, to)) } end
+    refused("spans: the output pairs has 2 scores of a pair, but 3 are expected", 2, changed("scores = 3", "scores = 2"))
+    refused("output.3: rows of 5 numbers, but an even number is allowed", 2, changed("linear { to = 6 }",
+      "linear { to = 5 }"))
+    refused("output.3.labels: 2, but a stage before it whose rows have 6 numbers, as those of words, is allowed", 2,
+      changed("to = 6, of = 0", "to = 4, of = 0"))
+    refused("output.3.labels: 3, but a stage before it", 2, changed("labels = 2", "labels = 3"))
+  end)
+
   it("are of one length where later rows are read and no mask says which there are", function()
     local fixed = { "tokenizer=false", "seq=16", "output.1.marked=false" }
     assert.matches("its tokens see all others", state(fixed, "validate").spec.exact)
