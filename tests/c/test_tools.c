@@ -167,8 +167,8 @@ static const struct {
      "|put {\"t\":\" a\\n\",\"f\":true,\"l\":[1,{\"b\":null}],\"n\":null}"},
     {CODER,
      "<function=put>\n<parameter=t>\n5\n</parameter><parameter=e>1</parameter><parameter=s>1</parameter>"
-     "<parameter=n>x</parameter><parameter=o>2.5</parameter></function>",
-     "|put {\"t\":\"5\",\"e\":\"1\",\"s\":1,\"n\":\"x\",\"o\":2.5}"},
+     "<parameter=n>true</parameter><parameter=o>2.5</parameter></function>",
+     "|put {\"t\":\"5\",\"e\":\"1\",\"s\":1,\"n\":\"true\",\"o\":2.5}"},
     {CODER, "<tool_call>\n<function=sub>\n</function>\n</tool_call>",
      "<tool_call>\n<function=sub>\n</function>\n</tool_call>"},
     {CODER, "<function=add>\n<parameter=a>\n1\n</parameter>\n",

@@ -23,7 +23,7 @@ size_t tool_skip_space(const tool_answer *a, size_t at) {
   return at;
 }
 
-/* What is found where the text ends too early. */
+/* Returns what is found where the text ends too early. */
 static tool_found at_end(const tool_answer *a) { return a->is_whole ? TOOL_NO : TOOL_LATER; }
 
 tool_found tool_take(const tool_answer *a, size_t *at, const char *marker) {

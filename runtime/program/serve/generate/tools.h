@@ -63,7 +63,7 @@ typedef struct attn2c_tool_place {
   size_t name;      /* the place of the tool's name in it */
 } attn2c_tool_place;
 
-/* What is new. */
+/* Text and calls that are new. */
 typedef struct {
   char *content, *reasoning; /* with the capacity length - place->at */
   size_t content_length, reasoning_length;
