@@ -7,6 +7,7 @@ local checks = require("passes.checks")
 local factors = require("passes.graph.factors")
 local libuv = require("common.libuv")
 local sizes = require("passes.sizes")
+local systems = require("data.systems")
 local targets = require("data.targets")
 local texts = require("passes.common.texts")
 local tuning = require("passes.common.tuning")
@@ -48,6 +49,7 @@ function gather.validate(state)
   local machine = targets.machine(os.getenv)
   local rates = machine == libuv.os_uname().machine and state.wanted.rates or nil -- they are this machine's
   state.host = function(precisions) return targets.host(machine, precisions, rates) end
+  state.system = systems.of((os.getenv("CROSS") or "") .. " " .. (os.getenv("CC") or ""))
 end
 
 function gather.sizes(state)

@@ -15,6 +15,7 @@
 --   linking     the linker's options for a program
 --   wheel       tags of Python's packages by processor; %d is the version of macOS that the library needs. Linux has
 --               tags of its C library's version
+--   has_libxsmm true if libxsmm is there; else attn2c makes all matrix kernels
 --   place       what a package runs on, as its page says
 local systems = {}
 
@@ -50,6 +51,7 @@ systems.macos = {
 
 systems.linux = {
   triple = "",
+  has_libxsmm = true,
   shared = "lib%s.so.%d",
   link = "lib%s.so",
   flags = {},

@@ -8,9 +8,9 @@ from typing import List, Optional
 # The parts that are needed, and their packages on Debian, Fedora and Alpine. Words without a blank are modules of Lua.
 _PARTS = (
     ("Lua 5.4", "lua5.4", "lua", "lua5.4"),
-    ("argparse", "lua-argparse", "lua-argparse", "lua5.4-argparse"),
+    ("argparse", "lua-argparse", "lua-argparse", "luarocks5.4 (then luarocks-5.4 install argparse)"),
     ("lfs", "lua-filesystem", "lua-filesystem", "lua5.4-filesystem"),
-    ("dkjson", "lua-dkjson", "lua-dkjson", "lua5.4-dkjson"),
+    ("dkjson", "lua-dkjson", "lua-dkjson", "luarocks5.4 (then luarocks-5.4 install dkjson)"),
     ("lpeg", "lua-lpeg", "lua-lpeg", "lua5.4-lpeg"),
     ("luv", "lua-luv", "lua-luv", "lua5.4-luv"),
     ("openssl.digest", "lua-luaossl", "lua-luaossl", "lua5.4-ossl"),

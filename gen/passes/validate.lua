@@ -2,7 +2,8 @@
 -- It checks types, ranges and which keys go together, and fills in defaults. It changes no meaning: a spec says the
 -- same as its description.
 --
--- Before: state.description, state.host(number types of products): the best target of this machine, state.length:
+-- Before: state.description, state.host(number types of products): the best target of this machine, state.system: the
+-- operating system that code is made for (nil: Linux), state.length:
 -- the length in place of any length, for a model that does not go with that; or nil. After:
 --   state.entries   the functions that callers call. An entry is a state of its own that inherits from the model's:
 --                   { name ("forward"), suffix (of its symbols, ""), sizes = { batch, seq, any }, spec (every key
@@ -43,6 +44,7 @@ local speech = require("passes.validate.speech")
 local streams = require("passes.validate.streams")
 local symbols = require("passes.validate.symbols")
 local targets_of = require("passes.validate.targets_of")
+local systems = require("data.systems")
 local targets = require("data.targets")
 local types = require("data.types")
 local weights = require("passes.validate.weights")
@@ -608,6 +610,16 @@ local function with_length(state, description)
   return words.merged(description, { seq = state.length })
 end
 
+-- Returns a description with the provider of kernels that a system has.
+local function with_provider(say, description, system)
+  if not system or systems[system].has_libxsmm then return description end
+  local plan = description.plan
+  if description.kernels == "libxsmm" or type(plan) == "table" and plan.kernels == "libxsmm" then
+    say("kernels", ("libxsmm goes with Linux, not with %s"):format(systems[system].place))
+  end
+  return words.merged(description, { kernels = "c" })
+end
+
 local of_target
 for _, field in ipairs(keys.list) do if field.key == "target" then of_target = field end end
 
@@ -624,6 +636,7 @@ function validate.run(state)
   local given = sizes.without_lists(say, description)
   if not given then raise() end
   description = with_length(state, words.merged(given, { target = names[1] }))
+  description = with_provider(say, description, state.system)
   local size = sizes.of(say, description)
   for _, key in ipairs { "ranks", "stages" } do
     if #names > 1 and description[key] ~= nil and description[key] ~= 1 then

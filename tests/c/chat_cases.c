@@ -98,24 +98,46 @@ static char *read_file(const char *path, size_t *size) {
   return bytes;
 }
 
-/* Returns the values by name of an object, without the members called `skip` and `skip_too`. */
-static attn2c_chat_value *values_of(json_t *object, const char *skip, const char *skip_too, size_t *count) {
-  attn2c_chat_value *list = make((int32_t)json_object_size(object), sizeof *list);
+static attn2c_chat_value *values_of(json_t *from, const char *skip, const char *skip_too, size_t *count);
+
+static attn2c_chat_value value_of(const char *name, json_t *from) {
+  const double real = json_real_value(from);
+  attn2c_chat_value value = {.name = name, .kind = ATTN2C_CHAT_INTEGER, .number = json_integer_value(from)};
+  if (json_is_string(from))
+    value = (attn2c_chat_value){
+        .name = name, .text = json_string_value(from), .length = json_string_length(from)};
+  else if (json_is_boolean(from))
+    value.kind = ATTN2C_CHAT_FLAG, value.number = json_is_true(from);
+  else if (json_is_null(from))
+    value.kind = ATTN2C_CHAT_NONE;
+  else if (json_is_real(from))
+    value.kind = ATTN2C_CHAT_REAL, memcpy(&value.number, &real, sizeof real);
+  else if (json_is_array(from) || json_is_object(from))
+    value.kind = json_is_array(from) ? ATTN2C_CHAT_LIST : ATTN2C_CHAT_DICT,
+    value.text = values_of(from, NULL, NULL, &value.length);
+  return value;
+}
+
+/* Returns the values of a list, or of an object without the members called `skip` and `skip_too`. */
+static attn2c_chat_value *values_of(json_t *from, const char *skip, const char *skip_too, size_t *count) {
+  const size_t most = json_is_array(from) ? json_array_size(from) : json_object_size(from);
+  attn2c_chat_value *list = make((int32_t)most, sizeof *list);
   const char *name;
   json_t *value;
+  size_t i;
   *count = 0;
-  json_object_foreach(object, name, value) {
-    if ((skip && strcmp(name, skip) == 0) || (skip_too && strcmp(name, skip_too) == 0)) continue;
-    attn2c_chat_value *each = &list[(*count)++];
-    each->name = name;
-    if (json_is_string(value)) {
-      each->text = json_string_value(value), each->length = json_string_length(value);
-    } else {
-      each->kind = json_is_boolean(value) ? ATTN2C_CHAT_FLAG : ATTN2C_CHAT_INTEGER;
-      each->number = json_is_boolean(value) ? json_is_true(value) : json_integer_value(value);
-    }
-  }
+  json_array_foreach(from, i, value) list[(*count)++] = value_of(NULL, value);
+  json_object_foreach(from, name, value) if (!(skip && strcmp(name, skip) == 0) &&
+                                             !(skip_too && strcmp(name, skip_too) == 0)) list[(*count)++] =
+      value_of(name, value);
   return list;
+}
+
+static void free_values(const attn2c_chat_value *list, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (list[i].kind == ATTN2C_CHAT_LIST || list[i].kind == ATTN2C_CHAT_DICT)
+      free_values((const attn2c_chat_value *)list[i].text, list[i].length);
+  free((void *)list);
 }
 
 static void render(const attn2c_chat_template *template, attn2c_chat_work **work, json_t *given,
@@ -144,8 +166,8 @@ static void render(const attn2c_chat_template *template, attn2c_chat_work **work
   json_dumpf(result, stdout, JSON_COMPACT);
   putchar('\n');
   json_decref(result);
-  for (size_t i = 0; i < count; i++) free((void *)messages[i].more);
-  free((void *)options.flags);
+  for (size_t i = 0; i < count; i++) free_values(messages[i].more, messages[i].more_count);
+  free_values(options.flags, options.flag_count);
   free(messages);
 }
 

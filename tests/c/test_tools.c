@@ -10,7 +10,11 @@
 #define TOOLS                                                                                                \
   "[{\"type\":\"function\",\"function\":{\"name\":\"add\",\"parameters\":{\"type\":\"object\","              \
   "\"properties\":{\"a\":{\"$ref\":\"#/$defs/n\"}},\"required\":[\"a\"],\"$defs\":{\"n\":{\"type\":"         \
-  "\"number\"}}}}},{\"type\":\"function\",\"function\":{\"name\":\"no-w.1\"}}]"
+  "\"number\"}}}}},{\"type\":\"function\",\"function\":{\"name\":\"no-w.1\"}},{\"type\":\"function\","       \
+  "\"function\":{\"name\":\"put\",\"parameters\":{\"type\":\"object\",\"properties\":{\"t\":{\"type\":"      \
+  "\"string\"},\"n\":{\"anyOf\":[{\"type\":\"integer\"},{\"type\":\"null\"}]},\"f\":{\"type\":\"boolean\"}," \
+  "\"l\":{\"type\":\"array\"},\"e\":{\"enum\":[\"1\",\"x\"]},\"s\":{\"type\":[\"string\",\"integer\"]}},"    \
+  "\"required\":[\"t\"]}}}]"
 
 /* Returns the form of a template whose words are separated by '|'. */
 static const attn2c_tool_form *form_of(const char *signs) {
@@ -25,38 +29,41 @@ static const attn2c_tool_form *form_of(const char *signs) {
 }
 
 typedef struct {
-  char content[1000];
-  size_t length;
-  json_t *calls;
+  char content[1000], reasoning[1000];
+  attn2c_tool_news news;
   attn2c_tool_place place;
 } reading;
 
 static void take(reading *r, const attn2c_tools *tools, const char *text, size_t length, int is_whole) {
   char *copy = malloc(length + 1);
   memcpy(copy, text, length);
-  r->length +=
-      attn2c_tools_take(tools, 5, copy, length, is_whole, &r->place, r->content + r->length, r->calls);
+  r->news.content = r->content, r->news.reasoning = r->reasoning;
+  attn2c_tools_take(tools, 5, copy, length, is_whole, &r->place, &r->news);
   free(copy);
 }
 
-/* Returns "CONTENT|name arguments|...". */
+/* Returns "CONTENT|name arguments|...", with "{REASONING}" in front if there is some. */
 static const char *shown(reading *r) {
   static char text[4000];
-  size_t i, used = (size_t)snprintf(text, sizeof text, "%.*s", (int)r->length, r->content);
+  const attn2c_tool_news *n = &r->news;
+  size_t i, used = 0;
   json_t *call;
-  json_array_foreach(r->calls, i, call) {
+  if (n->reasoning_length > 0)
+    used = (size_t)snprintf(text, sizeof text, "{%.*s}", (int)n->reasoning_length, n->reasoning);
+  used += (size_t)snprintf(text + used, sizeof text - used, "%.*s", (int)n->content_length, n->content);
+  json_array_foreach(n->calls, i, call) {
     const json_t *f = json_object_get(call, "function");
     used += (size_t)snprintf(text + used, sizeof text - used, "|%s %s",
                              json_string_value(json_object_get(f, "name")),
                              json_string_value(json_object_get(f, "arguments")));
     cr_assert_eq(json_string_length(json_object_get(call, "id")), 9);
   }
-  json_decref(r->calls);
+  json_decref(n->calls);
   return text;
 }
 
 static const char *read_whole(const attn2c_tools *tools, const char *text) {
-  reading r = {.calls = json_array()};
+  reading r = {.news = {.calls = json_array()}};
   take(&r, tools, text, strlen(text), 1);
   cr_assert_eq(r.place.at, strlen(text));
   return shown(&r);
@@ -65,7 +72,7 @@ static const char *read_whole(const attn2c_tools *tools, const char *text) {
 /* Reads a text in pieces of drawn lengths, whose ends are ends of characters. */
 static const char *read_pieces(const attn2c_tools *tools, const char *text, uint64_t most, uint64_t *draws) {
   const size_t length = strlen(text);
-  reading r = {.calls = json_array()};
+  reading r = {.news = {.calls = json_array()}};
   uint64_t n = *draws;
   for (size_t at = 0; at < length;) {
     at += 1 + (size_t)DRAW(most);
@@ -78,6 +85,13 @@ static const char *read_pieces(const attn2c_tools *tools, const char *text, uint
   return shown(&r);
 }
 
+#define HARMONY  "<|channel|>\v<|message|>"
+#define CODER    "\n<tool_call>\n<function="
+#define GLM      "\n<tool_call>\v<arg_key>"
+#define GEMMA    "<|tool_call>call:"
+#define PYTHON   "Use [func_name1(param1=value1)]."
+#define LFM      "<|im_start|>\vList of tools: "
+#define OLMO     "<function_calls>"
 #define HERMES   "\n<tool_call>\n{\"name\": \""
 #define MISTRAL  "[TOOL_CALLS] ["
 #define LLAMA    "{\"name\": \"\v\"parameters\": "
@@ -143,6 +157,72 @@ static const struct {
     {"<tool_calls>", "<tool_calls>[" ONE ", " TWO "]</tool_calls>", BOTH},
     {"<function_call>", "<function_call> " ONE "<function_call> " TWO, BOTH},
     {"<tool_call>[", "<tool_call>[" ONE ", " TWO "]", BOTH},
+    {CODER,
+     "So.\n\n<tool_call>\n<function=add>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>\n"
+     "<tool_call>\n<function=no-w.1>\n</function>\n</tool_call>",
+     "So." BOTH},
+    {CODER,
+     "<function=put>\n<parameter=t>\n a\n\n</parameter>\n<parameter=f>\nTrue\n</parameter>\n<parameter=l>\n"
+     "[1, {'b': None}]\n</parameter>\n<parameter=n>null</parameter>\n</function>",
+     "|put {\"t\":\" a\\n\",\"f\":true,\"l\":[1,{\"b\":null}],\"n\":null}"},
+    {CODER,
+     "<function=put>\n<parameter=t>\n5\n</parameter><parameter=e>1</parameter><parameter=s>1</parameter>"
+     "<parameter=n>true</parameter><parameter=o>2.5</parameter></function>",
+     "|put {\"t\":\"5\",\"e\":\"1\",\"s\":1,\"n\":\"true\",\"o\":2.5}"},
+    {CODER, "<tool_call>\n<function=sub>\n</function>\n</tool_call>",
+     "<tool_call>\n<function=sub>\n</function>\n</tool_call>"},
+    {CODER, "<function=add>\n<parameter=a>\n1\n</parameter>\n",
+     "<function=add>\n<parameter=a>\n1\n</parameter>\n"},
+    {CODER, "<function=add>\n<parameter=a>1</parameter><parameter=a>2</parameter></function>",
+     "<function=add>\n<parameter=a>1</parameter><parameter=a>2</parameter></function>"},
+    {"<seed:tool_call>\v<function=",
+     "<seed:tool_call>\n<function=put>\n<parameter=t>\na</parameter>\n</function>\n</seed:tool_call>",
+     "|put {\"t\":\"\\na\"}"},
+    {"<minimax:tool_call>",
+     "a\n<minimax:tool_call>\n<invoke name=\"add\">\n<parameter name=\"a\">1</parameter>\n</invoke>\n"
+     "<invoke name=\"no-w.1\">\n</invoke>\n</minimax:tool_call>",
+     "a" BOTH},
+    {GLM,
+     "\n<tool_call>add\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>\n<tool_call>no-w.1\n"
+     "</tool_call>",
+     BOTH},
+    {GLM, "<tool_call>put<arg_key>t</arg_key><arg_value>a\n</arg_value></tool_call>",
+     "|put {\"t\":\"a\\n\"}"},
+    {GLM, "<tool_call>" ONE "</tool_call>", "<tool_call>" ONE "</tool_call>"},
+    {GEMMA, "So.<|tool_call>call:add{a:1}<tool_call|><|tool_call>call:no-w.1{}<tool_call|>", "So." BOTH},
+    {GEMMA,
+     "<|tool_call>call:put{l:[{b:<|\"|>c}<|\"|>,d:-1.5e1}],t:<|\"|>a, \"b\"\n<|\"|>,f:true}<tool_call|>",
+     "|put {\"l\":[{\"b\":\"c}\",\"d\":-15.0}],\"t\":\"a, \\\"b\\\"\\n\",\"f\":true}"},
+    {GEMMA, "<|tool_call>call:put{t:<|\"|>a<tool_call|>", "<|tool_call>call:put{t:<|\"|>a<tool_call|>"},
+    {"<start_function_call>call:", "<start_function_call>call:put{t:<escape>1<escape>}<end_function_call>",
+     "|put {\"t\":\"1\"}"},
+    {PYTHON, "[add(a=1), no-w.1()]", BOTH},
+    {PYTHON, "<|python_start|>[add(a=\"1\"),no-w.1()]<|python_end|>", BOTH},
+    {PYTHON, "[put(t='it\\'s \\u00e9\\ud83d\\ude00\\x41 \\q', n=None, l=[True, {\"b\": 'c'}],)]",
+     "|put {\"t\":\"it's é😀A \\\\q\",\"n\":null,\"l\":[true,{\"b\":\"c\"}]}"},
+    {PYTHON, "See [add(a=1)]", "See [add(a=1)]"},
+    {PYTHON, "[1] is what [add says", "[1] is what [add says"},
+    {PYTHON, "[add(a=1), add(b]", "[add(a=1), add(b]"},
+    {PYTHON, "[add(a=1) no", "[add(a=1) no"},
+    {PYTHON, "[add(1)]", "[add(1)]"},
+    {PYTHON, "[add(a=1 a=2)]", "[add(a=1 a=2)]"},
+    {LFM, "Now: <|tool_call_start|>[add(a=1), no-w.1()]<|tool_call_end|>Wait.", "Now:Wait." BOTH},
+    {OLMO, "<function_calls>\nadd(a=1)\nno-w.1()\n</function_calls>", BOTH},
+    {OLMO, "<function_calls>\nput(t='a', f=false)\n</function_calls>", "|put {\"t\":\"a\",\"f\":false}"},
+    {HARMONY,
+     "<|channel|>analysis<|message|>Hm <b>.<|end|><|start|>assistant<|channel|>commentary to=functions.add "
+     "<|constrain|>json<|message|>{\"a\": 1}<|call|>",
+     "{Hm <b>.}|add {\"a\":1}"},
+    {HARMONY,
+     " to=functions.no-w.1<|channel|>commentary json<|message|>{}<|call|><|start|>assistant<|channel|>final"
+     "<|message|>So, a < b.<|return|>",
+     "So, a < b.|no-w.1 {}"},
+    {HARMONY, "<|channel|>final<|message|>Yes <|", "Yes <|"},
+    {HARMONY, "Plain text.", "Plain text."},
+    {HARMONY, "<|channel|>analysis", ""},
+    {HARMONY, "<|channel|>commentary to=functions.sub<|message|>{}<|call|>", "{}"},
+    {HARMONY, "<|channel|>commentary<|message|>First.<|end|><|start|>assistant<|channel|>final<|message|> b",
+     "First. b"},
 };
 
 static attn2c_tools tools_of(const char *signs) {
@@ -163,13 +243,7 @@ Test(tools, forms) {
 }
 
 Test(tools, forms_of_templates) {
-  static const char *const none[] = {"",
-                                     "<tool_call>\v<function=",
-                                     "<tool_call>\v<arg_key>",
-                                     "[AVAILABLE_TOOLS]",
-                                     "{\"name\": \"",
-                                     "\"parameters\": ",
-                                     "<|tool_call_start|>"};
+  static const char *const none[] = {"", "[AVAILABLE_TOOLS]", "{\"name\": \"", "\"parameters\": "};
   for (size_t i = 0; i < sizeof none / sizeof *none; i++) cr_expect_null(form_of(none[i]), "%s", none[i]);
 }
 
@@ -189,11 +263,15 @@ Test(tools, one) {
 
 /* Damaged texts: pieces give the same as the whole, and nothing is lost but calls and white space. */
 Test(tools, damaged) {
-  static const char *const pieces[] = {"<tool_call>", "</tool_call>", "{", "}", "\"", "\\",
-                                       " ",           "\n",           ONE, "é", "["};
+  static const char *const pieces[] = {
+      "<tool_call>", "</tool_call>", "{", "}",      "\"", "\\", " ", "\n", ONE, "é", "[", "'", ")",
+      ",",           "a=",           "<", "<|end|>"};
   uint64_t n = 0, draws = 1 << 20;
-  attn2c_tools all[] = {tools_of(HERMES), tools_of(MISTRAL), tools_of(LLAMA), tools_of(MISTRAL "\v[ARGS]"),
-                        tools_of(DEEPSEEK)};
+  static const char *const signs[] = {
+      HERMES, MISTRAL, LLAMA, MISTRAL "\v[ARGS]", DEEPSEEK, CODER, GLM, GEMMA, PYTHON, OLMO, HARMONY};
+  enum { COUNT = sizeof signs / sizeof *signs };
+  attn2c_tools all[COUNT];
+  for (int i = 0; i < COUNT; i++) all[i] = tools_of(signs[i]);
   for (int i = 0; i < 20000; i++) {
     char text[1000];
     size_t length = (size_t)snprintf(text, sizeof text, "%s", cases[DRAW(sizeof cases / sizeof *cases)].text),
@@ -207,13 +285,14 @@ Test(tools, damaged) {
       memcpy(text + at, piece, used);
       length += used;
     }
-    const attn2c_tools *tools = &all[DRAW(5)];
+    const attn2c_tools *tools = &all[DRAW(COUNT)];
     char whole[4000];
     snprintf(whole, sizeof whole, "%s", read_whole(tools, text));
     cr_assert_str_eq(read_pieces(tools, text, 1 + DRAW(30), &draws), whole, "%s", text);
-    if (!strchr(whole, '|') && !strchr(text, '|')) cr_assert_str_eq(whole, text);
+    if (!strchr(whole, '|') && !strchr(text, '|') && !tools->form->has_channels)
+      cr_assert_str_eq(whole, text);
   }
-  for (size_t i = 0; i < 5; i++) json_decref(all[i].list);
+  for (int i = 0; i < COUNT; i++) json_decref(all[i].list);
 }
 
 /* Returns 1 if the grammar of required calls allows a text. */
@@ -228,17 +307,33 @@ static int allows(const attn2c_tools *tools, const char *text) {
 Test(tools, required) {
   static const struct {
     const char *signs, *opening, *one, *both;
-  } forms[] = {{HERMES, "<tool_call>", "\n" ONE "\n</tool_call>",
-                "\n" ONE "\n</tool_call>\n<tool_call>\n" TWO "\n</tool_call>"},
-               {MISTRAL, "[TOOL_CALLS]", " [" ONE "]", " [" ONE ", " TWO "]"},
-               {MISTRAL "\v[ARGS]", "[TOOL_CALLS]", "add[ARGS]{\"a\": 1}",
-                "add[ARGS]{\"a\": 1}[TOOL_CALLS]no-w.1[ARGS]{}"},
-               {LLAMA, "", "{\"name\": \"add\", \"parameters\": {\"a\": 1}}", NULL},
-               {DEEPSEEK, "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>",
-                "add\n```json\n{\"a\": 1}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
-                "add\n```json\n{\"a\": "
-                "1}\n```<｜tool▁call▁end｜>\n<｜tool▁call▁begin｜>function<｜tool▁sep｜>no-w.1\n```json\n"
-                "{}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>"}};
+  } forms[] = {
+      {HERMES, "<tool_call>", "\n" ONE "\n</tool_call>",
+       "\n" ONE "\n</tool_call>\n<tool_call>\n" TWO "\n</tool_call>"},
+      {MISTRAL, "[TOOL_CALLS]", " [" ONE "]", " [" ONE ", " TWO "]"},
+      {MISTRAL "\v[ARGS]", "[TOOL_CALLS]", "add[ARGS]{\"a\": 1}",
+       "add[ARGS]{\"a\": 1}[TOOL_CALLS]no-w.1[ARGS]{}"},
+      {LLAMA, "", "{\"name\": \"add\", \"parameters\": {\"a\": 1}}", NULL},
+      {DEEPSEEK, "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>",
+       "add\n```json\n{\"a\": 1}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+       "add\n```json\n{\"a\": "
+       "1}\n```<｜tool▁call▁end｜>\n<｜tool▁call▁begin｜>function<｜tool▁sep｜>no-w.1\n```json\n"
+       "{}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>"},
+      {CODER, "<tool_call>\n<function=", "add>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>",
+       "add>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>\n<tool_call>\n<function=no-w.1>"
+       "\n</function>\n</tool_call>"},
+      {"<minimax:tool_call>", "<minimax:tool_call>\n<invoke name=\"",
+       "add\">\n<parameter name=\"a\">1</parameter>\n</invoke>\n</minimax:tool_call>",
+       "add\">\n<parameter name=\"a\">1</parameter>\n</invoke>\n<invoke name=\"no-w.1\">\n</invoke>\n"
+       "</minimax:tool_call>"},
+      {GLM, "<tool_call>", "add\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>",
+       "add\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>\n<tool_call>no-w.1\n</tool_call>"},
+      {GEMMA, "<|tool_call>call:", "add{a:1}<tool_call|>",
+       "add{a:1}<tool_call|><|tool_call>call:no-w.1{}<tool_call|>"},
+      {PYTHON, "[", "add(a=1)]", "add(a=1), no-w.1()]"},
+      {LFM, "<|tool_call_start|>[", "add(a=1)]<|tool_call_end|>", "add(a=1), no-w.1()]<|tool_call_end|>"},
+      {OLMO, "<function_calls>", "\nadd(a=1)\n</function_calls>", "\nadd(a=1)\nno-w.1()\n</function_calls>"},
+      {HARMONY, "<|channel|>commentary to=functions.", "add <|constrain|>json<|message|>{\"a\": 1}", NULL}};
   uint64_t draws = 0;
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
     attn2c_tools tools = tools_of(forms[i].signs);
@@ -260,6 +355,51 @@ Test(tools, required) {
   }
 }
 
+/* Arguments that are no JSON: required ones come first, and texts are as they are. */
+Test(tools, required_arguments) {
+  static const struct {
+    const char *signs, *text;
+    int is_allowed;
+    const char *shown;
+  } texts[] = {
+      {CODER,
+       "put>\n<parameter=t>\na < "
+       "b\"\n</parameter>\n<parameter=e>\nx\n</parameter>\n</function>\n</tool_call>",
+       1, "|put {\"t\":\"a < b\\\"\",\"e\":\"x\"}"},
+      {CODER,
+       "put>\n<parameter=t>\n\n</parameter>\n<parameter=n>\nnull\n</parameter>\n<parameter=s>\n\"5\"\n"
+       "</parameter>\n</function>\n</tool_call>",
+       1, "|put {\"t\":\"\",\"n\":null,\"s\":\"5\"}"},
+      {CODER, "put>\n<parameter=n>\n1\n</parameter>\n</function>\n</tool_call>", 0, NULL},
+      {CODER,
+       "put>\n<parameter=t>\na\n</parameter>\n<parameter=e>\ny\n</parameter>\n</function>\n</tool_call>", 0,
+       NULL},
+      {CODER,
+       "put>\n<parameter=t>\na\n</parameter>\n<parameter=n>\nx\n</parameter>\n</function>\n</tool_call>", 0,
+       NULL},
+      {GEMMA, "put{t:<|\"|>a<|\"|>,f:true}<tool_call|>", 1, "|put {\"t\":\"a\",\"f\":true}"},
+      {GEMMA, "put{f:true}<tool_call|>", 0, NULL},
+      {PYTHON, "put(t=\"a\", n=5, l=[1,{}])]", 1, "|put {\"t\":\"a\",\"n\":5,\"l\":[1,{}]}"},
+      {PYTHON, "put(t=5)]", 0, NULL},
+      {PYTHON, "pick()]", 1, "|pick {}"},
+      {PYTHON, "pick(b=1)]", 1, "|pick {\"b\":1}"},
+      {PYTHON, "pick(a=true, b=1)]", 1, "|pick {\"a\":true,\"b\":1}"},
+      {PYTHON, "pick(b=1, a=true)]", 0, NULL},
+      {PYTHON, "pick(, b=1)]", 0, NULL},
+  };
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    attn2c_tools tools = tools_of(texts[i].signs);
+    json_array_append_new(tools.list,
+                          json_loads("{\"function\":{\"name\":\"pick\",\"parameters\":{\"properties\":{"
+                                     "\"a\":{\"type\":\"boolean\"},\"b\":{\"type\":\"integer\"}}}}}",
+                                     0, NULL));
+    tools.is_forced = 1;
+    cr_expect_eq(allows(&tools, texts[i].text), texts[i].is_allowed, "%s", texts[i].text);
+    if (texts[i].shown) cr_expect_str_eq(read_whole(&tools, texts[i].text), texts[i].shown);
+    json_decref(tools.list);
+  }
+}
+
 Test(tools, required_of_an_unsupported_schema) {
   char note[300] = "", *text = NULL;
   attn2c_message message = attn2c_message_make(note, sizeof note);
@@ -270,6 +410,14 @@ Test(tools, required_of_an_unsupported_schema) {
                                        0, NULL)};
   cr_expect_eq(attn2c_tools_grammar(&tools, &text, &message), ATTN2C_FORMAT);
   cr_expect_str_eq(note, "f: at /properties/a: not: is not supported");
+  json_decref(tools.list);
+  tools = (attn2c_tools){.form = form_of(GLM),
+                         .list = json_loads("[{\"function\":{\"name\":\"f\",\"parameters\":{"
+                                            "\"oneOf\":[]}}}]",
+                                            0, NULL)};
+  message = attn2c_message_make(note, sizeof note);
+  cr_expect_eq(attn2c_tools_grammar(&tools, &text, &message), ATTN2C_FORMAT);
+  cr_expect_str_eq(note, "f: oneOf: is not supported in this form of calls");
   json_decref(tools.list);
 }
 

@@ -21,6 +21,7 @@ true and 0, 1 and 2, 0 or "x", none or none, not 1, not "", not not 3
 "a" + "b", [1] + [2], (1,) + (2,)
 "b" in "abc", "" in "abc", 1 in [1, 2], "a" in {"a": 1}, 1 not in [2], "x" not in "abc", 1 in (1.0, 2), [1] in [[1]]
 "%s is %d" % ("a", 3), "%s" % 1.5, "100%%" % (), "%s" % [1], "%i" % 2.7
+"%s=%d"|format("a", 3), "100%%"|format(), "%s"|format([1])
 "a" "b" 'c'
 "  a b  ".strip() ~ "|", "  a  ".lstrip() ~ "|", "  a  ".rstrip() ~ "|", "xxaxx".strip("x"), "abcba".strip("ab"), "\u2003a\x1f".strip()
 "a,b,,c".split(","), " a  b ".split(), "a b c".split(" ", 1), "a,b,c".rsplit(",", 1), "a  b c".split(none, 1), "abc".split("x"), "".split(), "".split(","), " a b  c ".rsplit(none, 1), " a  b  c ".split(none, 1), "<think>a</think>b".split("</think>")[-1]

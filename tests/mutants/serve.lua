@@ -15,9 +15,27 @@ return function(of, spec)
       wrong = "an escaped quote ends a text, and the object around it" },
     { name = "tools_more", old = "while (!a->tools->is_parallel && json_array_size(calls) > count + 1)",
       new = "while (0)", filter = "tools/one", wrong = "several calls come where one is allowed" },
-    { name = "tools_late", old = "if (left < length) return a->is_whole ? NO : LATER;",
-      new = "if (left < length) return NO;", filter = "tools/forms",
+    { name = "tools_late", old = "if (end == a->length) return at_end(a);",
+      new = "if (end == a->length) return TOOL_NO;", filter = "tools/forms",
       wrong = "the beginning of a mark is shown before the rest of it comes" },
+    { name = "tools_lines", old = "if (form->has_lines && end > from && a->text[end - 1] == '\\n') end--;", new = "",
+      filter = "tools/forms", wrong = "a text in a call ends with the line end of its mark" },
+    { name = "tools_cut", old = "return from.is_cut ? at_end(a) : TOOL_NO;", new = "return TOOL_NO;",
+      filter = "tools/forms", wrong = "a call in Python is a text if a value is cut" },
+  }
+  of("runtime/program/serve/generate/tool_values.c", "c:tools") {
+    { name = "tools_types", old = "(types >> json_typeof(value) & 1)", new = "1", filter = "tools/forms",
+      wrong = "a text that looks like a number is one, whatever the schema says" },
+    { name = "tools_pair", old = "point >> 10 == 0xd800 >> 10", new = "0", filter = "tools/forms",
+      wrong = "two escapes of one character are two characters" },
+  }
+  of("runtime/program/serve/generate/tool_forms.c", "c:tools") {
+    { name = "tools_required", old = "if (!is_required(parameters, key)) continue;", new = "",
+      filter = "tools/required_arguments", wrong = "arguments that are not required must be there" },
+  }
+  of("runtime/program/serve/generate/tool_channels.c", "c:tools") {
+    { name = "channels_cut", old = "if (*is_ended || !a->is_whole) return i;", new = "if (*is_ended) return i;",
+      filter = "tools/forms", wrong = "the beginning of a mark is shown before the rest of it comes" },
   }
   of("runtime/program/serve/generate/chat.c", suite) {
     { name = "serve_choice", old = "return number != 1;", new = "return 1;", filter = "calls tools",

@@ -5,7 +5,7 @@
 set -eu
 folder=$(mkdir -p "$1" && cd "$1" && pwd)
 
-# Name of the source, file of the library, and options of cmake. A later one may need an earlier one.
+# Name of the source, file of the library, and options of cmake, or of configure. A later one may need an earlier one.
 list() { cat <<'END'
 utf8proc libutf8proc.a
 pcre2 libpcre2-8.a -DPCRE2_BUILD_PCRE2GREP=OFF -DPCRE2_BUILD_TESTS=OFF -DPCRE2_SUPPORT_JIT=ON
@@ -14,13 +14,24 @@ libevent libevent_core.a -DEVENT__LIBRARY_TYPE=STATIC -DEVENT__DISABLE_OPENSSL=O
 zlib libz.a
 libpng1.6 libpng16.a -DPNG_SHARED=OFF -DPNG_TESTS=OFF
 libjpeg-turbo libjpeg.a -DENABLE_SHARED=OFF -DWITH_SIMD=OFF -DWITH_TURBOJPEG=OFF
-libsndfile libsndfile.a -DBUILD_PROGRAMS=OFF -DBUILD_EXAMPLES=OFF -DBUILD_TESTING=OFF -DENABLE_EXTERNAL_LIBS=OFF -DENABLE_MPEG=OFF
+libogg libogg.a -DINSTALL_DOCS=OFF -DBUILD_TESTING=OFF
+libvorbis libvorbisenc.a
+flac libFLAC.a -DBUILD_CXXLIBS=OFF -DBUILD_PROGRAMS=OFF -DBUILD_EXAMPLES=OFF -DBUILD_TESTING=OFF -DBUILD_DOCS=OFF -DINSTALL_MANPAGES=OFF -DWITH_STACK_PROTECTOR=OFF
+opus libopus.a --disable-stack-protector --disable-extra-programs --disable-doc
+mpg123 libmpg123.a -DBUILD_LIBOUT123=OFF -DBUILD_PROGRAMS=OFF -DBUILD_NO_LARGENAME=ON
+lame libmp3lame.a --disable-frontend --disable-decoder
+libsndfile libsndfile.a -DBUILD_PROGRAMS=OFF -DBUILD_EXAMPLES=OFF -DBUILD_TESTING=OFF
 libsoxr libsoxr.a -DBUILD_TESTS=OFF -DWITH_OPENMP=OFF -DWITH_LSR_BINDINGS=OFF
 END
 }
 
-missing=$(list | while read -r name file _; do [ -e "$folder/lib/$file" ] || echo "$name"; done)
-[ "$missing" ] || exit 0
+# That the program's link finds with libsndfile.
+codecs="libFLAC.a libvorbisenc.a libvorbis.a libogg.a libopus.a libmpg123.a libmp3lame.a"
+
+made=$folder/$(cksum <"$0" | cut -d ' ' -f 1)
+[ -e "$made" ] && exit 0
+rm -rf "${folder:?}"/*
+mkdir "$folder/include" "$folder/lib"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -35,20 +46,34 @@ Dir::State::lists "$work/lists";
 Dir::Cache "$work/cache";
 APT::Sandbox::User "root";
 END
+failed() { tail -n 20 "$1" >&2; exit 4; }
+# Files are checked by apt's signed lists, so authors' signatures, which some mirrors lack, are not needed.
 {
   APT_CONFIG=$work/apt.conf apt-get -qq update
-  APT_CONFIG=$work/apt.conf apt-get -qq source $missing
-} > apt.log 2>&1 || { tail -n 5 apt.log >&2; exit 4; }
+  # shellcheck disable=SC2046
+  APT_CONFIG=$work/apt.conf apt-get -qq -d source $(list | cut -d ' ' -f 1) || true
+  for each in *.dsc; do
+    sed -i '/\.asc$/d' "$each"
+    dpkg-source -x "$each" || exit 4
+  done
+} > apt.log 2>&1 || failed apt.log
 compiler=x86_64-w64-mingw32
+export PKG_CONFIG_LIBDIR="$folder/lib/pkgconfig"
 build() {
   name=$1 file=$2
   shift 2
+  source=$(echo "$name"-[0-9]*)
+  [ ! -e "$source/ports/cmake" ] || source=$source/ports/cmake
   if [ "$name" = zlib ]; then # Debian has left out its files for Windows
-    (cd zlib-* && $compiler-gcc -O2 -c adler32.c crc32.c compress.c uncompr.c deflate.c inf*.c trees.c zutil.c &&
+    (cd "$source" && $compiler-gcc -O2 -c adler32.c crc32.c compress.c uncompr.c deflate.c inf*.c trees.c zutil.c &&
       $compiler-ar rcsD libz.a *.o && cp zlib.h zconf.h "$folder/include/" && cp libz.a "$folder/lib/")
     return
   fi
-  cmake -S "$name"-[0-9]* -B "build-$name" -DCMAKE_SYSTEM_NAME=Windows -DCMAKE_SYSTEM_PROCESSOR=x86_64 \
+  if [ "${1#--}" != "${1-}" ]; then
+    (cd "$source" && ./configure --host=$compiler --prefix="$folder" --disable-shared "$@" CFLAGS=-O2 && make -j 2 install)
+    return
+  fi
+  cmake -S "$source" -B "build-$name" -DCMAKE_SYSTEM_NAME=Windows -DCMAKE_SYSTEM_PROCESSOR=x86_64 \
     -DCMAKE_C_COMPILER=$compiler-gcc -DCMAKE_CXX_COMPILER=$compiler-g++ -DCMAKE_RC_COMPILER=$compiler-windres \
     -DCMAKE_FIND_ROOT_PATH="$folder" -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY \
     -DCMAKE_C_FLAGS=-D__USE_MINGW_ANSI_STDIO=1 -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DCMAKE_INSTALL_PREFIX="$folder" -DCMAKE_INSTALL_LIBDIR="$folder/lib" "$@"
@@ -56,8 +81,14 @@ build() {
   cmake --install "build-$name"
 }
 list | while read -r name file options; do
-  case " $(echo $missing) " in *" $name "*) ;; *) continue ;; esac
   # shellcheck disable=SC2086
-  build "$name" "$file" $options > build.log 2>&1 < /dev/null && [ -e "$folder/lib/$file" ] ||
-    { tail -n 20 build.log >&2; exit 4; }
+  build "$name" "$file" $options > build.log 2>&1 < /dev/null && [ -e "$folder/lib/$file" ] || failed build.log
 done
+cd "$folder/lib"
+{
+  echo create all.a
+  for each in libsndfile.a $codecs; do echo "addlib $each"; done
+  printf 'save\nend\n'
+} | $compiler-ar -M
+mv all.a libsndfile.a
+touch "$made"

@@ -15,7 +15,7 @@ local windows = ("WINEPREFIX=%s WINEDEBUG=-all ATTN2C_CFLAGS=-I%s/include ATTN2C
 local zig = root .. "/out/systems/bin/python -m ziglang"
 
 local function build(environment, folder, more, model)
-  return helper.succeeds(("cd %s && %s gen/attn2c build %s --libraries kernels=c threads=2 -o %s %s")
+  return helper.succeeds(("cd %s && %s gen/attn2c build %s --libraries threads=2 -o %s %s")
     :format(quote(root), environment, model or "models/speaker.lua", quote(scratch .. "/" .. folder), more))
 end
 
@@ -81,7 +81,7 @@ describe("a program for Windows", function()
   local function build_both(model, more)
     local name = model:match("[^/]*$")
     for system, environment in pairs { linux = "", windows = windows } do
-      helper.succeeds(("cd %s && %s gen/attn2c build %s kernels=c target=avx2 threads=2 %s -o %s/%s.%s"):format(
+      helper.succeeds(("cd %s && %s gen/attn2c build %s target=avx2 threads=2 %s -o %s/%s.%s"):format(
         quote(root), environment, model, more or "", quote(folder), name, system))
     end
   end
@@ -263,7 +263,7 @@ end)
 describe("a Python package for", function()
   -- Makes the package of the speaker, unpacks it, and returns the words of its tag.
   local function wheel(environment, folder, target)
-    local said = helper.succeeds(("cd %s && %s gen/attn2c wheel models/speaker.lua --weights %s kernels=c threads=2 "
+    local said = helper.succeeds(("cd %s && %s gen/attn2c wheel models/speaker.lua --weights %s threads=2 "
       .. "target=%s -o %s"):format(quote(root), environment, speaker, target, quote(scratch .. "/" .. folder)))
     local path = assert(said:match("^(%g+%.whl) "))
     helper.succeeds(("unzip -qo %s"):format(quote(path)), scratch .. "/" .. folder)

@@ -40,6 +40,8 @@ local licenses = {
   openmpi = "BSD-3-Clause", mpich = "mpich2", libxsmm = "BSD-3-Clause", jansson = "MIT",
   utf8proc = "MIT AND Unicode-DFS-2015",
   libsndfile = "LGPL-2.1-or-later", libsoxr = "LGPL-2.1-or-later", libevent = "BSD-3-Clause",
+  libogg = "BSD-3-Clause", libvorbis = "BSD-3-Clause", flac = "BSD-3-Clause", opus = "BSD-3-Clause",
+  mpg123 = "LGPL-2.1-only", lame = "LGPL-2.0-or-later",
   libpng = "libpng-2.0", zlib = "Zlib", ["libjpeg-turbo"] = "IJG AND BSD-3-Clause",
   pcre2 = "BSD-3-Clause", glibc = "LGPL-2.1-or-later", gcc = "GPL-3.0-or-later WITH GCC-exception-3.1",
   clang = "Apache-2.0 WITH LLVM-exception",
@@ -52,6 +54,8 @@ local homes = {
   libpng = "http://www.libpng.org/pub/png/libpng.html", zlib = "https://zlib.net/",
   ["libjpeg-turbo"] = "https://libjpeg-turbo.org/", libsndfile = "https://libsndfile.github.io/libsndfile/",
   libsoxr = "https://sourceforge.net/projects/soxr/", libevent = "https://libevent.org/",
+  libogg = "https://xiph.org/ogg/", libvorbis = "https://xiph.org/vorbis/", flac = "https://xiph.org/flac/",
+  opus = "https://opus-codec.org/", mpg123 = "https://www.mpg123.de/", lame = "https://lame.sourceforge.io/",
   glibc = "https://www.gnu.org/software/libc/", ["mingw-w64"] = "https://www.mingw-w64.org/",
   gcc = "https://gcc.gnu.org/", clang = "https://clang.llvm.org/",
 }
@@ -86,6 +90,9 @@ local function links_of(facts, kind)
   if facts.has_pictures then words.append(of_program, { "libpng", "libjpeg-turbo" }) end
   if facts.has_pictures or facts.has_speech then of_program[#of_program + 1] = "zlib" end
   if facts.has_sound then words.append(of_program, { "libsndfile", "libsoxr" }) end
+  if facts.has_sound and facts.is_static then -- libsndfile's own libraries
+    words.append(of_program, { "libogg", "libvorbis", "flac", "opus", "mpg123", "lame" })
+  end
   if facts.has_serve then of_program[#of_program + 1] = "libevent" end
   for _, name in ipairs(kind == "program" and of_program or {}) do list[#list + 1] = { name, how } end
   -- no macro has the name of another MPI

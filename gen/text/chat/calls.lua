@@ -94,6 +94,14 @@ end
 special.select, special.reject = selecting(1), selecting(1)
 special.selectattr, special.rejectattr = selecting(2), selecting(2)
 
+-- A format of values is the operator % with a tuple.
+function special.format(c, e)
+  if next(e.named) then return c:refuse("the filter \"format\" takes no arguments by name") end
+  c:all(e.list)
+  c:add("tuple", #e.list)
+  c:add("remainder")
+end
+
 --- Compiles a filter of the value on the stack.
 function calls.apply_filter(c, e)
   if special[e.name] then return special[e.name](c, e) end

@@ -581,7 +581,7 @@ int attn2c_schema_rules(const attn2c_named_schema *schemas, size_t count, const 
   if (!r.kept) schema_no_memory(&r);
   schema_put(&r.grammar, "%s", json_rules);
   for (size_t i = 0; i < count; i++) {
-    r.root = schemas[i].schema, r.name = schemas[i].name;
+    r.root = schemas[i].root ? schemas[i].root : schemas[i].schema, r.name = schemas[i].name;
     const size_t number = rule_of(&r, schemas[i].schema);
     schema_put(&r.grammar, "schema%zu ::= r%zu\n", i, number);
   }
@@ -598,5 +598,5 @@ int attn2c_schema_rules(const attn2c_named_schema *schemas, size_t count, const 
 }
 
 int attn2c_schema_grammar(const json_t *schema, const char *name, char **text, attn2c_message *message) {
-  return attn2c_schema_rules(&(attn2c_named_schema){schema, name}, 1, "schema0", text, message);
+  return attn2c_schema_rules(&(attn2c_named_schema){schema, name, NULL}, 1, "schema0", text, message);
 }

@@ -10,10 +10,11 @@
  * ATTN2C_FORMAT, and a line that says where in the schema what is not supported; ATTN2C_MEMORY. */
 int attn2c_schema_grammar(const json_t *schema, const char *name, char **text, attn2c_message *message);
 
-/* A schema; its references are into itself. */
+/* A schema; its references are into `root`, or itself if that is NULL. */
 typedef struct attn2c_named_schema {
   const json_t *schema;
   const char *name;
+  const json_t *root;
 } attn2c_named_schema;
 
 /* The same for several. root: the body of the rule `root`, which calls the rules schema0, schema1, ... */

@@ -92,22 +92,26 @@ static int embed(attn2c_media_job *job, attn2c_message *message) {
   return status;
 }
 
-/* Keeps the first line of a message, in which the paths of files become "file". */
+/* Keeps the first line of a message. Paths of files become the name of their field, and so do options. */
 static void keep_fault(attn2c_media_job *job, char *text) {
   size_t used = 0;
+  char name[80];
   text[strcspn(text, "\n")] = '\0';
-  for (const char *at = text; *at && used + 5 < sizeof job->fault;) {
+  if (strncmp(text, "--", 2) == 0) text += 2;
+  for (const char *at = text; *at && used + sizeof name < sizeof job->fault;) {
     size_t length = 0;
+    int found = 0;
     for (int i = 0; i < job->count; i++) { /* a path may be the beginning of another */
       const size_t of_path = strlen(job->files[i].path);
-      if (of_path > length && strncmp(at, job->files[i].path, of_path) == 0) length = of_path;
+      if (of_path > length && strncmp(at, job->files[i].path, of_path) == 0) length = of_path, found = i;
     }
-    if (length > 0) {
-      memcpy(job->fault + used, "file", 4);
-      used += 4, at += length;
-    } else {
+    if (length == 0) {
       job->fault[used++] = *at++;
+      continue;
     }
+    snprintf(name, sizeof name, job->count > 1 ? "%s[%d]" : "%s", job->field, found);
+    memcpy(job->fault + used, name, strlen(name));
+    used += strlen(name), at += length;
   }
 }
 
@@ -141,6 +145,9 @@ static void reply(attn2c_job *given) {
   attn2c_media_job *job = (attn2c_media_job *)given;
   if (!given->exchange) return;
   const int is_theirs = job->status == ATTN2C_FORMAT || job->status == ATTN2C_USAGE;
+  char name[40] = "";
+  const size_t length = strcspn(job->fault, "[: ");
+  if (job->fault[length] != ' ' && length < sizeof name) memcpy(name, job->fault, length);
   if (job->status == ATTN2C_OK)
     job->reply(job);
   else
@@ -148,7 +155,8 @@ static void reply(attn2c_job *given) {
                         is_theirs                      ? 400
                         : job->status == ATTN2C_MEMORY ? 503
                                                        : 500,
-                        NULL, NULL, "%s", *job->fault ? job->fault : attn2c_strerror(job->status));
+                        *name ? name : NULL, NULL, "%s",
+                        *job->fault ? job->fault : attn2c_strerror(job->status));
 }
 
 static void free_job(attn2c_job *given) {
@@ -212,6 +220,7 @@ static const char *url_of(const json_t *value) {
 void attn2c_media_add_picture(attn2c_request *r, attn2c_media_job *job, const char *field,
                               const json_t *value) {
   const char *url = url_of(value), *comma = url ? strchr(url, ',') : NULL;
+  job->field = field;
   if (job->count == ATTN2C_MOST_FILES) attn2c_request_refuse(r, field, value, "1 to 16 pictures are allowed");
   if (r->failed) return;
   if (url && strncmp(url, "http", 4) == 0) {
@@ -299,7 +308,7 @@ attn2c_media_job *attn2c_media_job_of(attn2c_server *server, attn2c_exchange *ex
   job->job = (attn2c_job){.kind = &kind, .server = server};
   job->arguments = *server->arguments;
   job->arguments.answers = ATTN2C_ANSWERS_JSONL;
-  job->is_single = 1;
+  job->is_single = 1, job->field = "file";
   r->given = job->given;
   if (is_form)
     read_form(r, job);

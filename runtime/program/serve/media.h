@@ -31,7 +31,8 @@ struct attn2c_media_job {
   int status;                     /* an attn2c_status */
   char *said;                     /* what the command wrote */
   size_t length;
-  char fault[400];
+  const char *field; /* that has the files, for errors */
+  char fault[400];   /* begins with a field's name, or with none */
 };
 
 /* The part's memory. Returns ATTN2C_OK or _MEMORY. */

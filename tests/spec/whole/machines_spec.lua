@@ -129,6 +129,18 @@ if helper.is_long then describe("with another C library, musl", function()
 end) end
 
 describe("a target and a compiler that do not go together", function()
+  it("have C's kernels where their system has no libxsmm", function()
+    local show = attn2c("show --stage validate " .. small .. MODEL .. "target=avx2 ")
+    for _, windows in ipairs { "CROSS=x86_64-w64-mingw32- ", "CC=x86_64-w64-mingw32-gcc ",
+      "CC='zig cc -target x86_64-macos' " } do
+      assert.matches('\nkernels = "c"\n', succeeds(windows .. show))
+    end
+    assert.matches('\nkernels = "auto"\n', succeeds(show))
+    local code, said = run("CROSS=x86_64-w64-mingw32- " .. show .. "kernels=libxsmm")
+    assert.equal(2, code)
+    assert.matches("^attn2c: [^\n]*: kernels: libxsmm goes with Linux, not with Windows\n$", said)
+  end)
+
   it("are refused in one line", function()
     local code, said = run(attn2c("build " .. small .. MODEL .. "target=aarch64 -o refused"))
     assert.equal(2, code)

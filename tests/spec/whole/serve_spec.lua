@@ -158,12 +158,12 @@ describe("a program that serves", function()
     end
     for said, fields in pairs {
       ["typical_p: 2, but a number from 0 to 1 is allowed"] = { typical_p = 2 },
-      ["sampler_order: 'x', but llama.cpp or names of penalties;dry;temperature;top_n_sigma;top_k;top_p;min_p;typ_p;"
+      ["samplers: 'x', but llama.cpp or names of penalties;dry;temperature;top_n_sigma;top_k;top_p;min_p;typ_p;"
         .. "xtc are allowed, each once"] = { samplers = { "x" } },
     } do
       fields.prompt = "a"
       local status, answer = completion(fields)
-      assert.same({ 400, said }, { status, answer.error.message })
+      assert.same({ 400, said, said:match("^[^:]*") }, { status, answer.error.message, answer.error.param })
     end
   end)
 

@@ -147,7 +147,8 @@ with bert.Model(sys.argv[2]) as model:
       compare(want, objects[i].spans, in_bytes, function(count) return byte_of(texts[i], count) end)
     end
     for _, case in ipairs {
-      { { inputs = "a" }, "labels" }, { { inputs = "a", labels = { "a", "" } }, "label 2 of 2 is empty" },
+      { { inputs = "a" }, "labels" },
+      { { inputs = { { "a" }, { "b" } }, labels = { "a", "" } }, '"labels: label 2 of 2 is empty' },
       { { inputs = "a", labels = { "a" }, threshold = 2 }, "threshold" },
     } do
       local code, _, said = server:ask("/predict", case[1])

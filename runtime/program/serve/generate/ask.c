@@ -189,6 +189,19 @@ static void read_sampling(attn2c_request *r, attn2c_ask *ask, const attn2c_gener
   if (!has_seed && !attn2c_program_random(&s->seed, sizeof s->seed)) s->seed = (uint64_t)ask->created;
 }
 
+/* Replies with a fault "OPTION: ..." under the name of the option's field. */
+static void fail_by_name(attn2c_request *r, int status, char *fault) {
+  static const char *const others[][2] = {{"sampler_order", "samplers"},
+                                          {"dry_breakers", "dry_sequence_breakers"}};
+  char *rest = strchr(fault, ':');
+  const char *name = rest ? fault : NULL;
+  if (rest) *rest = '\0';
+  for (size_t i = 0; i < sizeof others / sizeof *others && name; i++)
+    if (strcmp(name, others[i][0]) == 0) name = others[i][1];
+  attn2c_request_fail(r, status == ATTN2C_MEMORY ? 503 : 400, name, NULL, "%s%s%s", name ? name : fault,
+                      rest ? ":" : "", rest ? rest + 1 : "");
+}
+
 /* Refuses what is asked for and not there, by its name. */
 static void refuse_others(attn2c_request *r) {
   static const char *const names[] = {"functions",      "function_call", "suffix",        "audio",
@@ -409,8 +422,7 @@ attn2c_ask *attn2c_ask_read(attn2c_server *server, attn2c_request *r, const attn
     status = attn2c_stop_create(&stop, (const char *const *)ask->stops, ask->stop_count, &said);
   attn2c_stop_free(stop);
   faults[strcspn(faults, "\n")] = '\0';
-  if (status != ATTN2C_OK)
-    attn2c_request_fail(r, status == ATTN2C_MEMORY ? 503 : 400, NULL, NULL, "%s", faults);
+  if (status != ATTN2C_OK) fail_by_name(r, status, faults);
   if (!r->failed) return ask;
   attn2c_ask_free(ask);
   return NULL;

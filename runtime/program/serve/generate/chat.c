@@ -195,11 +195,13 @@ static int read_choice(attn2c_request *r, attn2c_tools *tools) {
   return number != 1;
 }
 
-/* Reads the tools. The list is a reference of its own if the model may call them. */
+/* Reads the tools. The list is a reference of its own if the model may call them. Answers that have channels
+ * are read without tools, too. */
 static attn2c_tools read_tools(attn2c_request *r, const attn2c_chat_template *template) {
   json_t *given = (json_t *)attn2c_request_field(r, "tools");
-  const attn2c_tools none = {.form = NULL};
   attn2c_tools tools = {.form = attn2c_tool_form_of(template), .list = given, .is_parallel = 1};
+  const attn2c_tools none = {.form = tools.form && tools.form->has_channels ? tools.form : NULL,
+                             .is_parallel = 1};
   if (given && !json_is_array(given))
     attn2c_request_refuse(r, "tools", given, "a list of tools is allowed");
   else if (json_array_size(given) > 0 && !has_word(template, "tools"))

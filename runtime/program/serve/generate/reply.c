@@ -7,7 +7,7 @@
 /* The news of an answer at one moment. */
 typedef struct {
   const attn2c_asked *answer;
-  json_t *text, *calls, *logs; /* NULL: nothing new */
+  json_t *text, *reasoning, *calls, *logs; /* NULL: nothing new */
   attn2c_end end;
 } news;
 
@@ -91,19 +91,17 @@ static json_t *completion_logs(const attn2c_serve_generate *g, const attn2c_aske
 /* Takes the calls of an answer, and the text around them. */
 static void take_calls(news *n, attn2c_asked *answer) {
   const attn2c_ask *ask = answer->ask;
-  char *content = malloc(answer->length - answer->read.at + 1);
-  n->calls = json_array();
-  const size_t length =
-      content && n->calls
-          ? attn2c_tools_take(&ask->tools, ask->seed + (uint64_t)answer->number, answer->text, answer->length,
-                              n->end != ATTN2C_END_NONE, &answer->read, content, n->calls)
-          : 0;
-  if (length > 0) n->text = attn2c_json_text(content, length);
-  if (json_array_size(n->calls) == 0) {
-    json_decref(n->calls);
-    n->calls = NULL;
-  }
-  free(content);
+  const size_t capacity = answer->length - answer->read.at + 1;
+  char *both = malloc(2 * capacity);
+  attn2c_tool_news new = {.content = both, .reasoning = both ? both + capacity : NULL, .calls = json_array()};
+  if (both && new.calls)
+    attn2c_tools_take(&ask->tools, ask->seed + (uint64_t)answer->number, answer->text, answer->length,
+                      n->end != ATTN2C_END_NONE, &answer->read, &new);
+  if (new.content_length > 0) n->text = attn2c_json_text(new.content, new.content_length);
+  if (new.reasoning_length > 0) n->reasoning = attn2c_json_text(new.reasoning, new.reasoning_length);
+  n->calls = json_array_size(new.calls) > 0 ? json_incref(new.calls) : NULL;
+  json_decref(new.calls);
+  free(both);
 }
 
 /* Takes what is new of an answer. Called with the engine's lock. */
@@ -129,7 +127,7 @@ static news take_news(const attn2c_serve_generate *g, attn2c_asked *answer) {
   }
   answer->shown = answer->length;
   if (ask->top >= 0 && answer->token_count > answer->shown_tokens &&
-      (n.text || n.calls || n.end != ATTN2C_END_NONE)) {
+      (n.text || n.reasoning || n.calls || n.end != ATTN2C_END_NONE)) {
     n.logs = (ask->is_chat ? chat_logs : completion_logs)(g, answer, answer->shown_tokens);
     answer->shown_tokens = answer->token_count;
   }
@@ -177,6 +175,7 @@ static json_t *delta_of(const news *n, json_t *text) {
   json_t *delta = json_object(), *call;
   size_t i;
   if (text) json_object_set_new(delta, "content", text);
+  if (n->reasoning) json_object_set_new(delta, "reasoning_content", n->reasoning);
   json_array_foreach(n->calls, i, call) json_object_set_new(
       call, "index", json_integer(n->answer->read.calls - (json_int_t)(json_array_size(n->calls) - i)));
   if (n->calls) json_object_set_new(delta, "tool_calls", n->calls);
@@ -227,8 +226,8 @@ static void write_news(attn2c_ask *ask) {
     attn2c_engine_lock(ask->job.server->engine);
     news n = take_news(g, answer);
     attn2c_engine_unlock(ask->job.server->engine);
-    if (n.text || n.calls || n.logs) write_choice(ask, &n, n.text, n.logs, NULL, 0);
-    n.calls = NULL;
+    if (n.text || n.reasoning || n.calls || n.logs) write_choice(ask, &n, n.text, n.logs, NULL, 0);
+    n.calls = n.reasoning = NULL;
     if (n.end == ATTN2C_END_NONE) continue;
     answer->is_ended = 1;
     if (n.end == ATTN2C_END_FAULT)
@@ -267,6 +266,7 @@ static json_t *choice_of(const attn2c_ask *ask, const news *n) {
     return json_pack("{s:i, s:o, s:o, s:s}", "index", n->answer->number, "text", text, "logprobs", logs,
                      "finish_reason", reason_of(n));
   json_t *message = json_pack("{s:s, s:o, s:n}", "role", "assistant", "content", text, "refusal");
+  if (n->reasoning) json_object_set_new(message, "reasoning_content", n->reasoning);
   if (n->calls) json_object_set_new(message, "tool_calls", n->calls);
   return json_pack("{s:i, s:o, s:o, s:s}", "index", n->answer->number, "message", message, "logprobs", logs,
                    "finish_reason", reason_of(n));

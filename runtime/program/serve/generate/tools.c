@@ -1,118 +1,50 @@
-/* tools.c - the known forms are a table. Texts are read while they come: a call is one as soon as it is
- * whole, and text that turned out to be none is content. */
+/* tools.c - reads calls of tools in texts while they come: a call is one as soon as it is whole, and text
+ * that turned out to be none is content. */
 #define _GNU_SOURCE
-#include "program/serve/generate/tools.h"
-
 #include <ctype.h>
 
 #include "generate/draw.h"
 #include "program/answers/json_line.h"
-#include "program/grammar/parts.h"
+#include "program/serve/generate/tool_parts.h"
 #include "program/system.h"
 
-enum { MOST_NAME = 64, ID = 9 };
+enum { ID = 9 };
 
-/* A template has the first form whose signs are in it. Without `begin`, arguments are no JSON. */
-static const attn2c_tool_form forms[] = {
-    /* Qwen3-Coder, GLM 4.5, LFM2 */
-    {.signs = {"<function="}},
-    {.signs = {"<arg_key>"}},
-    {.signs = {"<|tool_call_start|>"}},
-    /* DeepSeek V3, R1 and its distilled models; V3.1 */
-    {.signs = {"<｜tool▁call▁begin｜>", "```json"},
-     .begin = "<｜tool▁call▁begin｜>function<｜tool▁sep｜>",
-     .middle = "\n```json\n",
-     .end = "\n```<｜tool▁call▁end｜>",
-     .open = "<｜tool▁calls▁begin｜>",
-     .close = "<｜tool▁calls▁end｜>",
-     .takes_text = 1},
-    {.signs = {"<｜tool▁call▁begin｜>"},
-     .begin = "<｜tool▁call▁begin｜>",
-     .middle = "<｜tool▁sep｜>",
-     .end = "<｜tool▁call▁end｜>",
-     .open = "<｜tool▁calls▁begin｜>",
-     .close = "<｜tool▁calls▁end｜>",
-     .takes_text = 1},
-    /* Mistral from v11 of its tokenizer on; before */
-    {.signs = {"[TOOL_CALLS]", "[ARGS]"}, .begin = "[TOOL_CALLS]", .id = "[CALL_ID]", .middle = "[ARGS]"},
-    {.signs = {"[TOOL_CALLS]"}, .begin = "[TOOL_CALLS]", .lead = " ", .is_list = 1},
-    /* Command R7B */
-    {.signs = {"<|START_ACTION|>"},
-     .begin = "<|START_ACTION|>",
-     .end = "<|END_ACTION|>",
-     .name = "tool_name",
-     .arguments = "parameters",
-     .is_list = 1},
-    /* Granite 3.2, Phi 4 mini, Nemotron, Jamba and Hunyuan, Granite 3.0 */
-    {.signs = {"<|tool_call|>"}, .begin = "<|tool_call|>", .end = "<|/tool_call|>", .is_list = 1},
-    {.signs = {"functools["}, .begin = "functools", .is_list = 1},
-    {.signs = {"<TOOLCALL>"}, .begin = "<TOOLCALL>", .end = "</TOOLCALL>", .is_list = 1},
-    {.signs = {"<tool_calls>"}, .begin = "<tool_calls>", .end = "</tool_calls>", .is_list = 1},
-    {.signs = {"<tool_call>["}, .begin = "<tool_call>", .is_list = 1},
-    /* Granite 20B, Hermes and Qwen, Llama 3.1 to 3.3 */
-    {.signs = {"<function_call>"}, .begin = "<function_call>", .lead = " "},
-    {.signs = {"<tool_call>"}, .begin = "<tool_call>", .end = "\n</tool_call>", .lead = "\n"},
-    {.signs = {"{\"name\": ", "\"parameters\": "},
-     .begin = "<|python_tag|>",
-     .arguments = "parameters",
-     .is_bare = 1},
-};
+const char *attn2c_tool_name_key(const attn2c_tool_form *form) { return form->name ? form->name : "name"; }
 
-static int has_text(const attn2c_chat_template *template, const char *text) {
-  const size_t length = strlen(text);
-  for (int32_t i = 0; i < template->word_count; i++)
-    if (memmem(template->words[i].text, template->words[i].length, text, length)) return 1;
-  return 0;
-}
-
-const attn2c_tool_form *attn2c_tool_form_of(const attn2c_chat_template *template) {
-  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-    int count = 0;
-    while (count < 2 && forms[i].signs[count] && has_text(template, forms[i].signs[count])) count++;
-    if (count < 2 && forms[i].signs[count]) continue;
-    return forms[i].begin ? &forms[i] : NULL;
-  }
-  return NULL;
-}
-
-static const char *name_key(const attn2c_tool_form *form) { return form->name ? form->name : "name"; }
-
-static const char *arguments_key(const attn2c_tool_form *form) {
+const char *attn2c_tool_arguments_key(const attn2c_tool_form *form) {
   return form->arguments ? form->arguments : "arguments";
 }
 
-/* A text that is read. */
-typedef struct {
-  const attn2c_tools *tools;
-  const char *text;
-  size_t length;
-  int is_whole;
-  uint64_t seed;
-} answer;
-
-typedef enum { NO, YES, LATER } found;
-
 static int is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
-static size_t skip_space(const answer *a, size_t at) {
+size_t tool_skip_space(const tool_answer *a, size_t at) {
   while (at < a->length && is_space(a->text[at])) at++;
   return at;
 }
 
-/* Finds a marker at a place, which then is after it. NULL is found nowhere. */
-static found take(const answer *a, size_t *at, const char *marker) {
-  if (!marker) return NO;
-  const size_t length = strlen(marker), left = a->length - *at;
-  if (memcmp(a->text + *at, marker, left < length ? left : length) != 0) return NO;
-  if (left < length) return a->is_whole ? NO : LATER;
-  *at += length;
-  return YES;
+/* Returns what is found where the text ends too early. */
+static tool_found at_end(const tool_answer *a) { return a->is_whole ? TOOL_NO : TOOL_LATER; }
+
+tool_found tool_take(const tool_answer *a, size_t *at, const char *marker) {
+  size_t end = *at;
+  if (!marker) return TOOL_NO;
+  for (; *marker; marker++) {
+    if (is_space(*marker)) {
+      end = tool_skip_space(a, end);
+      continue;
+    }
+    if (end == a->length) return at_end(a);
+    if (a->text[end++] != *marker) return TOOL_NO;
+  }
+  *at = end;
+  return TOOL_YES;
 }
 
 /* Finds where a JSON list or object ends. */
-static found take_value(const answer *a, size_t *at) {
+static tool_found take_value(const tool_answer *a, size_t *at) {
   int depth = 0, is_text = 0;
-  if (*at < a->length && a->text[*at] != '{' && a->text[*at] != '[') return NO;
+  if (*at < a->length && a->text[*at] != '{' && a->text[*at] != '[') return TOOL_NO;
   for (size_t i = *at; i < a->length; i++) {
     const char c = a->text[i];
     if (is_text && c == '\\')
@@ -123,10 +55,10 @@ static found take_value(const answer *a, size_t *at) {
       depth++;
     else if (!is_text && (c == '}' || c == ']') && --depth == 0) {
       *at = i + 1;
-      return YES;
+      return TOOL_YES;
     }
   }
-  return a->is_whole ? NO : LATER;
+  return a->is_whole ? TOOL_NO : TOOL_LATER;
 }
 
 static int is_of_name(char c) { return c == '_' || c == '-' || c == '.' || isalnum((unsigned char)c); }
@@ -134,7 +66,7 @@ static int is_of_name(char c) { return c == '_' || c == '-' || c == '.' || isaln
 int attn2c_tool_name(const char *name) {
   size_t length = 0;
   while (is_of_name(name[length])) length++;
-  return length > 0 && length <= MOST_NAME && !name[length];
+  return length > 0 && length <= TOOL_MOST_NAME && !name[length];
 }
 
 int attn2c_tools_find(const attn2c_tools *tools, const char *name) {
@@ -147,9 +79,20 @@ int attn2c_tools_find(const attn2c_tools *tools, const char *name) {
   return 0;
 }
 
-/* Adds a call, if it is one. Arguments may be JSON in a text. The id has 9 letters and digits, as Mistral's
- * templates ask for. */
-static int add_call(const answer *a, const char *name, const json_t *given, size_t number, json_t *calls) {
+/* Returns what the schema of a tool's arguments is; NULL: nothing. */
+static const json_t *parameters_of(const attn2c_tools *tools, const char *name) {
+  size_t i;
+  json_t *tool;
+  json_array_foreach(tools->list, i, tool) {
+    const json_t *function = json_object_get(tool, "function");
+    if (strcmp(json_string_value(json_object_get(function, "name")), name) == 0)
+      return json_object_get(function, "parameters");
+  }
+  return NULL;
+}
+
+/* The id of a call has 9 letters and digits, as Mistral's templates ask for. */
+int tool_add_call(const tool_answer *a, const char *name, const json_t *given, size_t number, json_t *calls) {
   static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
   json_t *read = json_is_string(given) ? json_loads(json_string_value(given), JSON_REJECT_DUPLICATES, NULL)
                                        : json_incref((json_t *)given);
@@ -163,101 +106,209 @@ static int add_call(const answer *a, const char *name, const json_t *given, size
                      : NULL;
   json_decref(read);
   free(arguments);
-  return json_array_append_new(calls, call) == 0;
+  return call && json_array_append_new(calls, call) == 0;
 }
 
 /* Adds the calls of a value. Returns 0 if one of them is none. */
-static int add_calls(const answer *a, const char *name, const char *text, size_t length, size_t number,
+static int add_calls(const tool_answer *a, const char *name, const char *text, size_t length, size_t number,
                      json_t *calls) {
   const attn2c_tool_form *form = a->tools->form;
   json_t *value = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL), *list = NULL, *each;
   size_t i;
   int is_right = value != NULL;
   if (name)
-    is_right = json_is_object(value) && add_call(a, name, value, number, calls);
+    is_right = json_is_object(value) && tool_add_call(a, name, value, number, calls);
   else if (is_right)
     list = json_is_array(value) ? json_incref(value) : json_pack("[O]", value);
   if (!name) is_right = json_array_size(list) > 0;
   json_array_foreach(list, i, each) is_right =
-      is_right && add_call(a, json_string_value(json_object_get(each, name_key(form))),
-                           json_object_get(each, arguments_key(form)), number + i, calls);
+      is_right && tool_add_call(a, json_string_value(json_object_get(each, attn2c_tool_name_key(form))),
+                                json_object_get(each, attn2c_tool_arguments_key(form)), number + i, calls);
   json_decref(list);
   json_decref(value);
   return is_right;
 }
 
-/* Reads a word; the rest of one that is too long is left. */
-static size_t take_word(const answer *a, size_t *at, char *word) {
+size_t tool_take_word(const tool_answer *a, size_t *at, char *word) {
   size_t length = 0;
-  while (*at < a->length && length < MOST_NAME && is_of_name(a->text[*at])) word[length++] = a->text[(*at)++];
+  while (*at < a->length && length < TOOL_MOST_NAME && is_of_name(a->text[*at]))
+    word[length++] = a->text[(*at)++];
   word[length] = '\0';
   return length;
 }
 
 /* Reads the name of a tool in front of `middle`, and an id between them. */
-static found take_name(const answer *a, size_t *at, char *name) {
-  char id[MOST_NAME + 1];
-  if (take_word(a, at, name) == 0 && *at < a->length) return NO;
-  found is_there = take(a, at, a->tools->form->id);
-  if (is_there == LATER) return LATER;
-  if (is_there == YES) take_word(a, at, id);
-  return take(a, at, a->tools->form->middle);
+static tool_found take_name(const tool_answer *a, size_t *at, char *name) {
+  char id[TOOL_MOST_NAME + 1];
+  const size_t length = tool_take_word(a, at, name);
+  if (*at == a->length) return at_end(a);
+  if (length == 0) return TOOL_NO;
+  tool_found is_there = tool_take(a, at, a->tools->form->id);
+  if (is_there == TOOL_LATER) return TOOL_LATER;
+  if (is_there == TOOL_YES) tool_take_word(a, at, id);
+  return tool_take(a, at, a->tools->form->middle);
+}
+
+/* Sets an argument, which is released. Returns 0 if there is one with its name. */
+static int set_argument(json_t *arguments, const char *key, size_t length, json_t *value) {
+  char *name = attn2c_copied(key, length);
+  const int is_set =
+      name && value && !json_object_get(arguments, name) && json_object_set(arguments, name, value) == 0;
+  free(name);
+  json_decref(value);
+  return is_set;
+}
+
+/* Reads arguments that have marks around their names and values, up to what is none. */
+static tool_found take_marked(const tool_answer *a, size_t *at, const json_t *parameters, json_t *arguments) {
+  const attn2c_tool_form *form = a->tools->form;
+  while (1) {
+    *at = tool_skip_space(a, *at);
+    const tool_found is_there = tool_take(a, at, form->key);
+    if (is_there != TOOL_YES) return is_there == TOOL_NO && *at < a->length ? TOOL_YES : at_end(a);
+    const size_t key = *at;
+    while (*at < a->length && a->text[*at] != *form->assign && a->text[*at] != '\n') ++*at;
+    const size_t length = *at - key;
+    const tool_found is_named = *at == a->length ? at_end(a) : tool_take(a, at, form->assign);
+    if (is_named != TOOL_YES) return is_named;
+    size_t from = *at;
+    const char *found = memmem(a->text + from, a->length - from, form->value_end, strlen(form->value_end));
+    if (!found) return at_end(a);
+    size_t end = (size_t)(found - a->text);
+    *at = end + strlen(form->value_end);
+    if (form->has_lines && end > from && a->text[from] == '\n') from++;
+    if (form->has_lines && end > from && a->text[end - 1] == '\n') end--;
+    char *name = attn2c_copied(a->text + key, length);
+    json_t *value = name ? tool_typed(parameters, name, a->text + from, end - from) : NULL;
+    free(name);
+    if (!set_argument(arguments, a->text + key, length, value)) return TOOL_NO;
+  }
+}
+
+/* Reads arguments NAME ASSIGN value with commas between them, up to `value_end`. */
+static tool_found take_named(const tool_answer *a, size_t *at, const json_t *parameters, json_t *arguments) {
+  const attn2c_tool_form *form = a->tools->form;
+  char key[TOOL_MOST_NAME + 1];
+  int more = 1;
+  while (1) {
+    *at = tool_skip_space(a, *at);
+    tool_found is_there = tool_take(a, at, form->value_end);
+    if (is_there != TOOL_NO) return is_there;
+    if (*at == a->length) return at_end(a);
+    if (!more || tool_take_word(a, at, key) == 0) return TOOL_NO;
+    *at = tool_skip_space(a, *at);
+    is_there = tool_take(a, at, form->assign);
+    if (is_there != TOOL_YES) return is_there;
+    tool_literals from = {a->text, a->length, *at, form->quote, 0};
+    json_t *value = tool_take_literal(&from);
+    if (json_is_string(value) && !from.is_cut) {
+      json_t *typed = tool_typed(parameters, key, json_string_value(value), json_string_length(value));
+      json_decref(value);
+      value = typed;
+    }
+    const int is_set = set_argument(arguments, key, strlen(key), value);
+    if (from.is_cut || !is_set) return from.is_cut ? at_end(a) : TOOL_NO;
+    *at = tool_skip_space(a, from.at);
+    more = *at < a->length && a->text[*at] == ',';
+    *at += (size_t)more;
+  }
+}
+
+/* Reads a call whose arguments are no JSON, up to its end, or to what is between calls. */
+static tool_found take_own(const tool_answer *a, size_t *at, size_t number, json_t *calls) {
+  const attn2c_tool_form *form = a->tools->form;
+  char name[TOOL_MOST_NAME + 1];
+  tool_found is_there = take_name(a, at, name);
+  json_t *arguments = json_object();
+  const json_t *parameters = is_there == TOOL_YES ? parameters_of(a->tools, name) : NULL;
+  if (is_there == TOOL_YES) is_there = (form->key ? take_marked : take_named)(a, at, parameters, arguments);
+  if (is_there == TOOL_YES && !form->is_list) is_there = tool_take(a, at, form->end);
+  if (is_there == TOOL_YES && !tool_add_call(a, name, arguments, number, calls)) is_there = TOOL_NO;
+  json_decref(arguments);
+  return is_there;
+}
+
+/* Reads such calls up to the end of their list. */
+static tool_found take_list(const tool_answer *a, size_t *at, size_t number, json_t *calls) {
+  tool_found is_there = TOOL_NO;
+  while (is_there == TOOL_NO) {
+    *at = tool_skip_space(a, *at);
+    is_there = take_own(a, at, number++, calls);
+    if (is_there != TOOL_YES) return is_there;
+    *at = tool_skip_space(a, *at);
+    if (*at < a->length && a->text[*at] == ',') *at = tool_skip_space(a, *at + 1);
+    is_there = *at == a->length ? at_end(a) : tool_take(a, at, a->tools->form->end);
+    if (is_there == TOOL_NO && *at == a->length) return TOOL_NO;
+  }
+  return is_there;
+}
+
+/* Reads a call in JSON, or a list of them. The text after it may be missing. */
+static tool_found take_json(const tool_answer *a, size_t *at, size_t number, json_t *calls) {
+  const attn2c_tool_form *form = a->tools->form;
+  char name[TOOL_MOST_NAME + 1];
+  tool_found is_there = form->middle ? take_name(a, at, name) : TOOL_YES;
+  if (is_there == TOOL_YES) *at = tool_skip_space(a, *at);
+  const size_t value = *at;
+  if (is_there == TOOL_YES) is_there = take_value(a, at);
+  if (is_there != TOOL_YES) return is_there;
+  const size_t end = *at;
+  if (tool_take(a, at, form->end) == TOOL_LATER) return TOOL_LATER;
+  return add_calls(a, form->middle ? name : NULL, a->text + value, end - value, number, calls) ? TOOL_YES
+                                                                                               : TOOL_NO;
 }
 
 /* Finds what a call begins with, after white space. *after: where a text goes on that has no call here. */
-static found take_begin(const answer *a, const attn2c_tool_place *place, size_t *at, size_t *after) {
+static tool_found take_begin(const tool_answer *a, const attn2c_tool_place *place, size_t *at,
+                             size_t *after) {
   const attn2c_tool_form *form = a->tools->form;
-  if (a->tools->is_forced && place->at == 0) return YES;
-  if (form->is_bare && place->calls > 0 && a->text[*at] == ';') *at = skip_space(a, *at + 1);
-  found is_there = take(a, at, form->open);
-  if (is_there == YES) *at = skip_space(a, *at);
-  if (is_there != LATER) is_there = take(a, at, form->begin);
+  if (a->tools->is_forced && place->at == 0) return TOOL_YES;
+  if (form->is_first && place->has_content) return TOOL_NO;
+  if (form->is_bare && place->calls > 0 && a->text[*at] == ';') *at = tool_skip_space(a, *at + 1);
+  tool_found is_there = tool_take(a, at, form->open);
+  if (is_there == TOOL_YES) *at = tool_skip_space(a, *at);
+  if (is_there != TOOL_LATER) is_there = tool_take(a, at, form->begin);
   *after = *at > *after ? *at : *after;
-  if (is_there == NO && form->is_bare && !place->has_content && *at < a->length)
-    return a->text[*at] == '{' || a->text[*at] == '[' ? YES : NO;
+  if (is_there == TOOL_NO && form->is_bare && !place->has_content && *at < a->length)
+    return a->text[*at] == '{' || a->text[*at] == '[' ? TOOL_YES : TOOL_NO;
   return is_there;
 }
 
 /* Reads what may be calls at a place after white space, and adds them. */
-static found take_calls(const answer *a, const attn2c_tool_place *place, size_t *at, size_t *after,
-                        json_t *calls) {
+static tool_found take_calls(const tool_answer *a, const attn2c_tool_place *place, size_t *at, size_t *after,
+                             json_t *calls) {
   const attn2c_tool_form *form = a->tools->form;
-  char name[MOST_NAME + 1];
-  size_t end = *at;
   const size_t before = json_array_size(calls);
-  found is_there = take_begin(a, place, &end, after);
-  if (is_there == YES) end = skip_space(a, end);
-  if (is_there == YES && form->middle) is_there = take_name(a, &end, name);
-  if (is_there == YES) end = skip_space(a, end);
-  const size_t value = end;
-  if (is_there == YES) is_there = take_value(a, &end);
-  if (is_there != YES) return is_there;
-  size_t last = skip_space(a, end);
-  const char *marker = form->end;
-  while (marker && is_space(*marker)) marker++;
-  is_there = take(a, &last, marker);
-  if (is_there == LATER) return LATER;
-  if (!add_calls(a, form->middle ? name : NULL, a->text + value, end - value, (size_t)place->calls, calls)) {
-    while (json_array_size(calls) > before) json_array_remove(calls, json_array_size(calls) - 1);
-    return NO;
+  size_t end = *at;
+  tool_found is_there = take_begin(a, place, &end, after);
+  if (is_there == TOOL_YES) {
+    end = tool_skip_space(a, end);
+    is_there = (!form->assign   ? take_json
+                : form->is_list ? take_list
+                                : take_own)(a, &end, (size_t)place->calls, calls);
   }
-  *at = is_there == YES ? last : end;
-  return YES;
+  if (is_there == TOOL_YES) *at = end;
+  while (is_there != TOOL_YES && json_array_size(calls) > before)
+    json_array_remove(calls, json_array_size(calls) - 1);
+  return is_there;
 }
 
 /* Takes what begins at place->at, and returns 0 if nothing can be decided yet. */
-static int step(const answer *a, attn2c_tool_place *place, char *content, size_t *written, json_t *calls) {
-  const size_t first = place->at, at = skip_space(a, first);
+static int step(const tool_answer *a, attn2c_tool_place *place, attn2c_tool_news *news) {
+  json_t *calls = news->calls;
+  const size_t first = place->at, at = tool_skip_space(a, first);
   size_t end = at, after = at + 1, count = json_array_size(calls);
   if (at == a->length && !a->is_whole) return 0;
   const int is_late = place->calls > 0 && !a->tools->is_parallel;
-  found is_call = at == a->length ? NO : is_late ? YES : take_calls(a, place, &end, &after, calls);
-  if (is_call == NO && at < a->length && place->calls > 0) {
-    is_call = take(a, &end, a->tools->form->close);
+  tool_found is_call = at == a->length ? TOOL_NO
+                       : is_late       ? TOOL_YES
+                                       : take_calls(a, place, &end, &after, calls);
+  if (is_call == TOOL_NO && at < a->length && place->calls > 0) {
+    is_call = tool_take(a, &end, a->tools->form->close);
     count = json_array_size(calls);
   }
-  if (is_call == LATER) return 0;
-  if (is_call == YES) {
+  if (is_call == TOOL_LATER) return 0;
+  if (is_call == TOOL_YES) {
     while (!a->tools->is_parallel && json_array_size(calls) > count + 1)
       json_array_remove(calls, json_array_size(calls) - 1);
     place->calls += (int32_t)(json_array_size(calls) - count);
@@ -267,96 +318,16 @@ static int step(const answer *a, attn2c_tool_place *place, char *content, size_t
   }
   const size_t from = place->follows_call ? at : first;
   place->at = at == a->length ? at : after;
-  if (place->at > from) memcpy(content + *written, a->text + from, place->at - from);
-  *written += place->at - from;
+  if (place->at > from) memcpy(news->content + news->content_length, a->text + from, place->at - from);
+  news->content_length += place->at - from;
   place->has_content |= at < a->length;
   place->follows_call = 0;
   return 1;
 }
 
-size_t attn2c_tools_take(const attn2c_tools *tools, uint64_t seed, const char *text, size_t length,
-                         int is_whole, attn2c_tool_place *place, char *content, json_t *calls) {
-  const answer a = {tools, text, length, is_whole, seed};
-  size_t written = 0;
-  while (place->at < length && step(&a, place, content, &written, calls)) continue;
-  return written;
-}
-
-int attn2c_tools_have(const attn2c_tools *tools, const char *text, size_t length) {
-  const attn2c_tool_form *form = tools->form;
-  const char *const all[] = {form->begin, form->end, form->open, form->close, form->middle, form->id};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-    if (all[i] && memmem(all[i], strlen(all[i]), text, length)) return 1;
-  return 0;
-}
-
-const char *attn2c_tools_opening(const attn2c_tools *tools, char *buffer, size_t size) {
-  const attn2c_tool_form *form = tools->form;
-  const int is_there = tools->is_forced && !form->is_bare;
-  snprintf(buffer, size, "%s%s", is_there && form->open ? form->open : "", is_there ? form->begin : "");
-  return buffer;
-}
-
-static void put_text(schema_text *to, const char *text) {
-  if (text && *text) schema_put_literal(to, text, strlen(text));
-}
-
-/* Puts a call of a tool, whose arguments are a rule. */
-static void put_call(schema_text *to, const attn2c_tool_form *form, const char *name, size_t rule) {
-  if (form->middle) {
-    put_text(to, name);
-    put_text(to, form->middle);
-    schema_put(to, "schema%zu ", rule);
-    return;
-  }
-  schema_text head = {0};
-  schema_put(&head, "{\"%s\": \"%s\", \"%s\": ", name_key(form), name, arguments_key(form));
-  put_text(to, head.bytes);
-  to->failed |= head.failed;
-  free(head.bytes);
-  schema_put(to, "schema%zu \"}\" ", rule);
-}
-
-int attn2c_tools_grammar(const attn2c_tools *tools, char **text, attn2c_message *message) {
-  const attn2c_tool_form *form = tools->form;
-  const size_t most = json_array_size(tools->list);
-  attn2c_named_schema *schemas = calloc(most, sizeof *schemas);
-  json_t *none = json_pack("{s:s, s:{}}", "type", "object", "properties"), *tool;
-  schema_text root = {0}, call = {0};
-  size_t i, count = 0;
-  int status = ATTN2C_MEMORY;
-  json_array_foreach(tools->list, i, tool) {
-    const json_t *function = json_object_get(tool, "function"),
-                 *schema = json_object_get(function, "parameters");
-    const char *name = json_string_value(json_object_get(function, "name"));
-    if (!schemas || (tools->only && strcmp(tools->only, name) != 0)) continue;
-    const int is_none = !schema || json_is_null(schema) || json_object_size(schema) == 0;
-    schema_put(&call, count ? "| " : "");
-    put_call(&call, form, name, count);
-    schemas[count++] = (attn2c_named_schema){is_none ? none : schema, name};
-  }
-  put_text(&root, form->lead);
-  if (form->is_list) {
-    schema_put(&root, "\"[\" call %s\"]\" ", tools->is_parallel ? "(\", \" call)* " : "");
-  } else {
-    schema_put(&root, "call ");
-    put_text(&root, form->end);
-    if (tools->is_parallel && !form->is_bare) {
-      schema_put(&root, "(\"\\n\"? ");
-      put_text(&root, form->begin);
-      put_text(&root, form->lead);
-      schema_put(&root, "call ");
-      put_text(&root, form->end);
-      schema_put(&root, ")* ");
-    }
-    put_text(&root, form->close);
-  }
-  schema_put(&root, "\ncall ::= %s", call.bytes ? call.bytes : "");
-  if (count > 0 && none && !root.failed && !call.failed)
-    status = attn2c_schema_rules(schemas, count, root.bytes, text, message);
-  free(root.bytes);
-  free(call.bytes);
-  free(schemas);
-  json_decref(none);
-  return status;
+void attn2c_tools_take(const attn2c_tools *tools, uint64_t seed, const char *text, size_t length,
+                       int is_whole, attn2c_tool_place *place, attn2c_tool_news *news) {
+  const tool_answer a = {tools, text, length, is_whole, seed};
+  while (place->at < length && (tools->form->has_channels ? tool_take_channel : step)(&a, place, news))
+    continue;
 }

@@ -25,10 +25,11 @@ static void refuse(const attn2c_text_job *job) {
   if (work->is_too_long)
     snprintf(more, sizeof more, ", %zu; \"truncate\": true cuts it",
              job->job.server->text->worker->group.reader->longest);
-  if (work->count > 1) snprintf(place, sizeof place, "[%zu]", work->at);
-  attn2c_serve_refuse(job->job.exchange, status, job->field,
-                      work->is_too_long ? "context_length_exceeded" : NULL, "%s%s: %s%s", job->field, place,
-                      work->fault, more);
+  const char *field = work->field ? work->field : job->first && work->at == 0 ? job->first : job->field;
+  if (work->count > 1 && field == job->field)
+    snprintf(place, sizeof place, "[%zu]", work->at - (job->first != NULL));
+  attn2c_serve_refuse(job->job.exchange, status, field, work->is_too_long ? "context_length_exceeded" : NULL,
+                      "%s%s: %s%s", field, place, work->fault, more);
 }
 
 static void reply(attn2c_job *given) {

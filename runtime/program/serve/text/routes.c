@@ -169,7 +169,7 @@ static void similarity(attn2c_server *server, attn2c_exchange *exchange, const j
   if (!joined) attn2c_serve_refuse(exchange, 503, NULL, NULL, "no memory for the texts");
   attn2c_text_job_options(server, &r, job);
   if (job) {
-    job->write = attn2c_reply_similarities;
+    job->write = attn2c_reply_similarities, job->first = "source_sentence";
     attn2c_text_job_submit(server, &r, job);
   }
   json_decref(list);

@@ -20,6 +20,7 @@ struct attn2c_text_job {
   json_t *given;     /* has the texts */
   int32_t *ids;      /* of all lists of ids */
   const char *field; /* that has the texts, for errors */
+  const char *first; /* that has the first of them; NULL: the same */
   /* Makes the reply in the loop's thread; NULL without memory. */
   char *(*write)(const attn2c_text_job *job, size_t *length);
   int is_base64, is_raw, has_texts, is_single; /* of the reply */

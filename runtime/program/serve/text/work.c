@@ -53,14 +53,17 @@ static void fail(attn2c_texts_work *work, size_t at, int status, const char *fau
   snprintf(work->fault, sizeof work->fault, "%s", fault);
 }
 
-static int set_labels(attn2c_reader *reader, const attn2c_texts_work *work) {
+/* Gives the reader the labels of a request. */
+static int set_labels(attn2c_reader *reader, attn2c_texts_work *work) {
   if (!work->labels) return ATTN2C_OK;
   reader->span_options = work->spans;
-  return attn2c_reader_labels(reader, work->labels, work->label_count);
+  const int status = attn2c_reader_labels(reader, work->labels, work->label_count);
+  if (status != ATTN2C_OK) work->field = "labels";
+  return status;
 }
 
 /* Encodes a text, or its first window if its answer is a span of its pair. */
-static int encode(attn2c_reader *reader, const attn2c_texts_work *work, const attn2c_asked_text *asked,
+static int encode(attn2c_reader *reader, attn2c_texts_work *work, const attn2c_asked_text *asked,
                   attn2c_text_tokens *tokens) {
   ATTN2C_TRY(attn2c_reader_prompt(reader, work->prompt));
   ATTN2C_TRY(set_labels(reader, work));

@@ -46,6 +46,7 @@ typedef struct attn2c_texts_work {
   int status;        /* an attn2c_status; ATTN2C_USAGE: the request is wrong */
   int is_too_long;   /* 1: a text has more tokens than a call takes */
   size_t at;         /* the text that a fault is about */
+  const char *field; /* the field that it is about; NULL: that of the texts */
   char fault[300];
 } attn2c_texts_work;
 
