@@ -10,7 +10,8 @@ The shapes are those of SmolLM2-135M, GPT-2, Qwen2.5-0.5B and Llama-3.2-1B, all 
 layers of Qwen3-30B-A3B's shape, `olmoe` is OLMoE-1B-7B's; both are built from the GGUF file itself. llama.cpp
 keeps keys and values in f16, its default; attn2c in the type of its products, or in bf16 with a type of GGUF's
 blocks. Then both read the same file. LLAMA_PLAIN=1 in the environment keeps llama.cpp from repacking weights, for AMX among others:
-llama-cpp-python 0.3.36 ends with a fault in its tiles on some machines.
+llama-cpp-python 0.3.36 ends with a fault in its tiles on some machines. PROCESSOR_TIME=1 counts seconds of the processor, which with one
+thread compares engines next to other work.
 """
 import argparse
 import os
