@@ -174,7 +174,7 @@ keys.list = {
     default_text = "the attention's of `precision`",
     meaning = "with context: numbers of the keys and values that are kept, which the attention multiplies; integers "
       .. "have a scale for each head of a row, which a Hadamard matrix turns first" },
-  { key = "chunk", type = "integer", min = 1, max = 4096, default_text = "256 with context",
+  { key = "chunk", type = "integer", min = 1, max = 4096, default_text = "256 with context, 512 with experts",
     meaning = "with context: the most tokens of a call; longer prompts take several" },
   { key = "mask", type = "mask", stack = true, layer = true, default_text = "none",
     meaning = masks.text() .. ", or a list of them: { \"causal\", \"padding\" }, { window = { 16, 16 } }" },

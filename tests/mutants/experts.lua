@@ -38,6 +38,16 @@ return function(of, spec)
       "local unit = UNIT", filter = "refused", wrong = "rows of scale blocks are cut" },
   }
 
+  of("gen/passes/validate/context.lua", spec .. "passes/validate/context_spec.lua") {
+    { name = "experts_chunk", old = "has_experts(spec) and CHUNK_OF_EXPERTS or CHUNK", new = "CHUNK",
+      filter = "calls of at most a chunk", wrong = "calls of a mixture have half of the tokens" },
+  }
+
+  of("gen/passes/emit/panel_loops.lua", whole) {
+    { name = "experts_pieces", old = "pieces--, at += n", new = "pieces--", filter = "count = 2",
+      wrong = "only the first rows of an expert are multiplied" },
+  }
+
   of("gen/data/steps_experts.lua", spec .. "data/steps_spec.lua") {
     { name = "steps_experts_bytes", old = "${rows}, ${cols} * (int)sizeof *y, ${used}", new = "${rows}, ${used}",
       filter = "bodies", wrong = "a body gets too few arguments" },

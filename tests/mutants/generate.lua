@@ -296,8 +296,10 @@ return function(of, spec)
   }
 
   of("gen/data/scale_blocks.lua", spec .. "data/scale_blocks_spec.lua") {
-    { name = "fine_last", old = 'or section == "layer " .. layers - 1', new = "or false",
+    { name = "fine_last", old = 'if section == "layer " .. layers - 1 then return true end', new = "",
       wrong = "the last layer reads inputs of 8 bits" },
+    { name = "fine_queries", old = "not is_query and ", new = "",
+      wrong = "queries read inputs of 15 bits, however many heads share a key" },
   }
 
   of("gen/commands/build/try.lua", spec .. "commands/build/try_spec.lua") {

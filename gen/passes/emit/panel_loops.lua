@@ -3,6 +3,7 @@ local c = require("common.c")
 local calls = require("passes.common.calls")
 local sentences = require("passes.emit.sentences")
 local types = require("data.types")
+local words = require("common.words")
 
 local emit_panel_loops = {}
 
@@ -14,7 +15,7 @@ local function expression(operand, parameter)
   return text .. (stride == 1 and " + panel" or (" + panel * %d"):format(stride))
 end
 
--- Returns an operand as C: that of the current expert, whose first choice is number `at`.
+-- Returns an operand as C: that of the current expert, the first of whose choices to be taken is number `at`.
 local function of_expert(text, operand)
   local by_expert, by_choice = operand.operand.by_expert, operand.operand.by_choice
   local stride = by_expert or by_choice
@@ -22,7 +23,7 @@ local function of_expert(text, operand)
   return ("%s + %s * %d"):format(text, by_expert and "expert" or "at", types.elements(stride, operand.type))
 end
 
--- Returns lines that are repeated for each expert with choices.
+-- Returns lines that are repeated for each expert with choices, and for each equal piece of these.
 local function each_expert(lines, kernel, each)
   local first
   for _, operand in ipairs(each.calls[1].operands) do
@@ -30,10 +31,12 @@ local function each_expert(lines, kernel, each)
       types.elements(operand.offset, "i32")) end
   end
   local result = { ("  for (size_t expert = 0; expert < %d; expert++) {"):format(kernel.experts),
-    ("    const size_t at = (size_t)(%s)[expert], n = (size_t)(%s)[expert + 1] - at;"):format(first, first),
-    "    if (n == 0) continue;" }
-  for _, line in ipairs(lines) do result[#result + 1] = "  " .. line end
-  result[#result + 1] = "  }"
+    ("    const size_t end = (size_t)(%s)[expert + 1];"):format(first),
+    ("    size_t at = (size_t)(%s)[expert], pieces = (end - at + %d) / %d;"):format(first, kernel.piece - 1, kernel.piece),
+    "    for (size_t n; pieces > 0; pieces--, at += n) {",
+    "      n = (end - at) / pieces;" }
+  for _, line in ipairs(lines) do result[#result + 1] = "    " .. line end
+  words.append(result, { "    }", "  }" })
   return result
 end
 

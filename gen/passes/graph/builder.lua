@@ -270,7 +270,7 @@ function Builder:converted(path, weight, x)
   local in_blocks = scale_blocks.of_linear(self.model.weights, self.section, self:group_path(path))
   self.products[self:group_path(path)] = true
   if in_blocks then
-    local is_fine = scale_blocks.has_fine_inputs(self.section, path, self.model.layers)
+    local is_fine = scale_blocks.has_fine_inputs(self.section, path, self.spec, self.model.layers)
     weight.type = types.of_scaled[in_blocks]
     return self:quantise_blocks(self:in_order(path, weight, x), is_fine)
   end

@@ -86,7 +86,8 @@ function panel_loops.key(each)
   local parts = { ("%d panels"):format(each.count) }
   for _, call in ipairs(each.calls) do
     parts[#parts + 1] = calls.callee(call.step, call.pair)
-    if call.step.kernel and call.step.kernel.experts then parts[#parts + 1] = call.step.kernel.experts .. " experts" end
+    local kernel = call.step.kernel
+    if kernel and kernel.experts then parts[#parts + 1] = ("%d experts by %d"):format(kernel.experts, kernel.piece) end
     for _, operand in ipairs(call.operands) do
       local of_experts = operand.operand.by_expert or operand.operand.by_choice
       parts[#parts + 1] = ("%d %d %d%s"):format(operand.parameter, operand.offset, operand.stride,

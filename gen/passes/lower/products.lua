@@ -8,7 +8,7 @@ local products = {}
 local function emit(self, shape, planned, arguments, step)
   shape.a_room, shape.strips, shape.fetch, shape.open = planned.a_room, planned.strips, planned.fetch, planned.open
   shape.by_libxsmm = planned.by_libxsmm
-  shape.experts, shape.apart = planned.experts, planned.apart
+  shape.experts, shape.apart, shape.piece = planned.experts, planned.apart, planned.piece
   step.form, step.kernel, step.arguments = "product", shape, arguments
   step.fused_sums = self.variant == "ship" and step.fused_sums or nil
   self:emit(step)

@@ -52,11 +52,12 @@ local function open_panel(state, fusion, rows, i)
 end
 
 -- Returns a fusion's product of experts for a block of `rows` rows and panel i: each expert has any number of the rows'
--- choices.
+-- choices, and takes them in equal pieces. A piece stays in the second-level cache while all panels multiply it.
 local function panel_of_experts(state, fusion, rows, i)
-  local choices = ops.choices(fusion.leading.operands.groups)
-  local product = open_panel(state, fusion, rows * choices, i)
-  local bytes = 0
+  local all = rows * ops.choices(fusion.leading.operands.groups)
+  local piece = math.min(all, fusion.parameters.token_block)
+  local product, bytes = open_panel(state, fusion, piece, i), 0
+  product.n, product.piece = all, piece
   for _, width in ipairs(fusion.panels.widths) do
     bytes = bytes + types.panel_bytes(product.k, types.whole_lines(width, "f32"), product.types.a)
   end

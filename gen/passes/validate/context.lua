@@ -33,6 +33,15 @@ local refused = {
   end },
 }
 
+-- The most tokens of a call. The tokens of a mixture divide into experts, so twice as many make a product as tall.
+local CHUNK, CHUNK_OF_EXPERTS = 256, 512
+
+-- Returns whether a layer is a mixture of experts.
+local function has_experts(spec)
+  for _, each in ipairs(spec.each or { spec }) do if each.experts then return true end end
+  return false
+end
+
 -- True if queries of a layer see keys after them.
 local function sees_after(spec)
   local mask = spec.mask
@@ -80,7 +89,8 @@ function context.resolve(say, spec)
       say(("generation.stop.%d"):format(i), "%d, but the model's tokens are 0 to %d", id, spec.input.vocab - 1)
     end
   end
-  spec.sequences, spec.chunk = spec.sequences or 1, spec.chunk or 256
+  spec.sequences = spec.sequences or 1
+  spec.chunk = spec.chunk or has_experts(spec) and CHUNK_OF_EXPERTS or CHUNK
   if spec.sequences > spec.context then -- a call has the rows of a token of each
     say("sequences", "%d, but a context of %d tokens takes at most %d", spec.sequences, spec.context, spec.context)
   end

@@ -18,6 +18,7 @@ import numpy as np
 
 CONTEXT = 1280
 VOCABULARY = 49000      # ids are below it in every model
+clock = time.process_time if "PROCESSOR_TIME" in os.environ else time.perf_counter
 
 
 def token(position):
@@ -121,10 +122,10 @@ def answer(engine, state, words):
         return {}
     if words[0] == "prefill":
         engine.rewind(0, 0)
-        start = time.perf_counter()
+        start = clock()
         engine.prefill(0, int(words[1]))
         state.update(tokens=int(words[1]), copies=0)
-        return {"ms": (time.perf_counter() - start) * 1e3}
+        return {"ms": (clock() - start) * 1e3}
     sequences, position, calls = map(int, words[1:])
     if state["tokens"] != position or state["copies"] < sequences:
         kept = min(state["tokens"], position)
@@ -134,12 +135,12 @@ def answer(engine, state, words):
         for sequence in range(1, sequences):
             engine.copy(sequence)
         state.update(tokens=position, copies=sequences)
-    start = time.perf_counter()
+    start = clock()
     for _ in range(calls):
         engine.decode(sequences, position)
         for sequence in range(sequences):
             engine.rewind(sequence, position)
-    return {"ms": (time.perf_counter() - start) * 1e3 / calls}
+    return {"ms": (clock() - start) * 1e3 / calls}
 
 
 def main():

@@ -24,6 +24,14 @@ describe("inputs of products with weights in scale blocks", function()
     end
   end)
 
+  it("have 8 bits before queries if four heads or more share a key, but for the last layer", function()
+    for kv_heads, type in pairs { [1] = "x8", [2] = "x15" } do
+      local found = rows_of { layers = 2, heads = 4, kv_heads = kv_heads, d_model = 64, weights = "int4" }
+      assert.same({ type, "x15", "x15", "x15" },
+        { found["l0.attn.q"], found["l0.attn.k"], found["l0.attn.v"], found["l1.attn.q"] })
+    end
+  end)
+
   it("are floats where there are no blocks", function()
     local found = rows_of { layers = 2, weights = { "none", ["layer 1"] = "int4" } }
     assert.equal("f32", found["l0.attn.q"])

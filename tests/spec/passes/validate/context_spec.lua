@@ -18,6 +18,8 @@ describe("a context", function()
     end
     assert.same({ 100, 100, 1, 256, true }, sizes())
     assert.same({ 100, 16, 1, 16, true }, sizes { chunk = 16 })
+    assert.same({ 2000, 512, 1, 512, true },
+      sizes { context = 2000, experts = { count = 2, used = 1, d_ff = 32 }, d_model = 64, heads = 4 })
     assert.same({ 4096, 32, 32, 8, true }, sizes { chunk = 8, sequences = 32, context = 4096 })
   end)
 
