@@ -108,8 +108,11 @@ end
 ops.table = {
   linear = {
     class = { region = "rows", product = true, takes_epilogue = true, by_row = { "x" } },
-    operands = { "x", "weight", "bias" }, optional = { bias = true },
-    shape = product_shape, flops = product_flops, equation = "x · Wᵀ + b", tolerance = "linear",
+    operands = { "x", "weight", "bias", "pairs" }, optional = { bias = true, pairs = true },
+    shape = product_shape, flops = product_flops,
+    equation = "x · Wᵀ + b; with pairs: of windows of 3 rows, 2 apart, whose pair_rows these are, two at a time by "
+      .. "Winograd's five products in place of six",
+    tolerance = "linear",
   },
   adapt = {
     class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x", "rows" } },
@@ -353,6 +356,13 @@ ops.table = {
     shape = function(a, x) return { x.shape[1], (x.shape[2] - a.kernel) // a.stride + 1, a.kernel * x.shape[3] } end,
     equation = "rows stride i to stride i + kernel - 1 of a sequence, side by side, as row i",
     tolerance = "exact", arithmetic = 0,
+  },
+  pair_rows = {
+    class = { in_row_blocks = true },
+    shape = function(_, x) return { x.shape[1], ((x.shape[2] - 1) // 2 + 1) // 2, 4 * x.shape[3] } end,
+    equation = "of rows x0 to x4, from row 4 i of a sequence on: x0 - x2, x1, x3 and x4 - x2, side by side, as row i; "
+      .. "0 stands after its last row",
+    tolerance = "rounded_once",
   },
   convolve = {
     class = { region = "rows", product = true, windows = true, takes_epilogue = true },

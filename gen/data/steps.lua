@@ -271,6 +271,18 @@ steps.rows = {
     apart = { cols = true }, operands = { written(), { "x", "r", matrix("width", "height", "height") } },
     cost = each(6), equation = "y[i] = patch ${first} + i of the image, whose columns are rows of x",
   },
+  pair_rows = {
+    constants = { "rows", "cols", "ldx", "ldy", "there" },
+    operands = { { "y", "w", function(c) return { first = 0, { c.rows, c.ldy }, { 4 * c.cols, 1 } } end },
+      { "x", "r", matrix("there", "cols", "ldx") } },
+    cost = function(c) return 12 * c.rows * c.cols end,
+    equation = "y[i] = x[4 i] - x[4 i + 2], x[4 i + 1], x[4 i + 3], x[4 i + 4] - x[4 i + 2]; 0 from row ${there} on",
+  },
+  add_rows = {
+    constants = { "rows", "cols", "ldx", "ldy" },
+    operands = { written(), read(), { "z", "r", matrix("rows", "cols", "ldx") } }, cost = each(6),
+    equation = "y = x + z",
+  },
   neighbours = {
     constants = { "rows", "cols", "kernel", "ldx", "ldy" },
     operands = { { "y", "w", function(c) return { first = 0, { c.rows, c.ldy }, { c.kernel * c.cols, 1 } } end },

@@ -107,7 +107,7 @@ end
 
 -- Returns the name of a panel loop, panels_128x768x768_bias: all its outputs, and each panel's epilogue.
 local function loop_name(each)
-  local k, parts = each.calls[1].step.kernel, {}
+  local k, parts = each.kernel, {}
   local type = k.types.a == "f32" and "" or k.types.a .. "_"
   parts[1] = ("%s_%s%sx%dx%d"):format(k.experts and "experts_" .. k.experts or "panels", type, operands.named(k).n,
     each.count * k.m, k.k)

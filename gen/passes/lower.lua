@@ -46,7 +46,7 @@ local operation_fields = { "kind", "fn", "argument", "ld", "factor", "value", "l
 -- Returns a function that gives equal steps one table of constants, one kernel, one list of elementwise operations.
 local function sharing()
   local kernel = alike.first_of { "m", "n", "k", "lda", "ldb", "ldc", "beta", "types", "a_room", "strips", "fetch",
-    "by_libxsmm", "open", "experts", "apart", "piece" }
+    "by_libxsmm", "open", "experts", "apart", "piece", "panel_inputs" }
   local operation, operations, constants = alike.first_of(operation_fields), alike.first_of(), {}
   for fn, entry in pairs(steps.rows) do constants[fn] = alike.first_of { "open", table.unpack(entry.constants) } end
   constants.map = alike.first_of { "open", "rows", "cols", "ld", "type" }

@@ -189,7 +189,8 @@ local function regions_of(state, list, uses, segment)
     elseif r.kind == "rows" then
       local most = r.of_experts and EXPERT_ROWS or main and main.parameters.token_block
         or state.plan.parameters.token_block
-      r.blocks = divide.blocks(r.rows, r.is_meeting and r.rows or most)
+      local each = main and main.leading.operands.pairs and 2 or 1 -- a block of pairs has as many of these
+      r.blocks = divide.blocks(r.rows, r.is_meeting and r.rows or most * each, each)
       for _, block in ipairs(r.blocks) do
         block.row_blocks = divide.row_blocks(block.first, block.count,
           r.is_meeting and r.rows or state.plan.parameters.row_block)
@@ -267,9 +268,11 @@ local function products_text(region, fusion, lines)
   local seen = {}
   for _, block in ipairs(fusion.products and region.blocks or {}) do
     for _, product in ipairs(fusion.products[block.count]) do
-      local text = "          " .. kernel_text.of(product)
-      if not seen[text] then lines[#lines + 1] = text end
-      seen[text] = true
+      for _, part in ipairs(product.parts or { product }) do
+        local text = "          " .. kernel_text.of(part)
+        if not seen[text] then lines[#lines + 1] = text end
+        seen[text] = true
+      end
     end
   end
 end

@@ -21,7 +21,7 @@ local words = {
   linear_integers = "linear in integers", log_softmax = "log softmax", row_length = "length of each row",
   mean_heads = "mean over heads",
   convolve = "convolution", convolve_columns = "convolution of each column",
-  neighbours = "rows side by side", windows = "rows side by side",
+  neighbours = "rows side by side", windows = "rows side by side", pair_rows = "rows side by side",
   pick = "choose experts",
   patches = "cut into patches", patches_of_columns = "cut into patches", quantise = "round to integers",
   quantise_columns = "round columns to integers",

@@ -34,9 +34,28 @@ static int product(const op_result *result, int64_t length) {
   return scaled(result, 4 * sqrt((double)length) * ATTN2C_ROUNDOFF);
 }
 
+/* Adds to the magnitudes what a product of windows x0 x1 x2 and x2 x3 x4 has more if it is made in pairs: with
+ * (x0 - x2) w0 + x1 w1 + x2 (w0 + w2) it is x2 w0 twice, and with (x4 - x2) w2 + x3 w1 + x2 (w0 + w2) it is
+ * x2 w2. A difference and a sum round once each, as a term of the sum does. */
+static void add_of_pairs(const op_result *result, int64_t width, int64_t windows, int64_t out) {
+  const float *x = attn2c_reference_values(result->call, 0), *weight = attn2c_reference_values(result->call, 1);
+  for (int64_t i = 0; i < result->elements; i++) {
+    const int64_t row = i / out, is_second = row % windows % 2;
+    const float *of_row = x + row * 3 * width + (is_second ? 0 : 2 * width);
+    const float *of_weight = weight + i % out * 3 * width + (is_second ? 2 * width : 0);
+    double sum = 0;
+    for (int64_t c = 0; c < width; c++) sum += fabs((double)of_row[c] * (double)of_weight[c]);
+    result->allowed[i] += (float)(2 * sum);
+  }
+}
+
 /* It also holds for bf16 operands: their products are exact in a float, and only the sums are rounded. */
 static int linear(const op_result *result) {
-  return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 0)));
+  const attn2c_reference_call *call = result->call;
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
+  const int64_t in = attn2c_reference_width(x_shape), out = result->width;
+  if (attn2c_reference_operand(call, 3)) add_of_pairs(result, in / 3, x_shape->shape[1], out);
+  return product(result, in);
 }
 
 static int linear_experts(const op_result *result) {

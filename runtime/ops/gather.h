@@ -128,6 +128,32 @@ ATTN2C_INLINE void attn2c_patches_of_columns(float *y, const float *x, int heigh
   }
 }
 
+/* y[rows][4 * cols]: row i has, of the rows x0 to x4 from 4 i on: x0 - x2, x1, x3, x4 - x2. Of x, `there` rows
+ * are there; others count as 0, and so do differences with them. */
+ATTN2C_INLINE void attn2c_pair_rows(float *y, const float *x, int rows, int cols, int ldx, int ldy, int there) {
+  for (int i = 0; i < rows; i++) {
+    const float *from = x + (ptrdiff_t)(4 * i) * ldx, *middle = from + (ptrdiff_t)2 * ldx;
+    float *to = y + (ptrdiff_t)i * ldy;
+    for (int t = 0; t < 4; t++, to += cols) {
+      const int row = t < 2 ? t : t + 1, is_odd = row % 2;
+      const float *in = from + (ptrdiff_t)(4 * i + row < there ? row : 2) * ldx;
+      if (4 * i + row >= there)
+        for (int j = 0; j < cols; j++) to[j] = 0.0f;
+      else if (is_odd)
+        for (int j = 0; j < cols; j++) to[j] = in[j];
+      else
+        for (int j = 0; j < cols; j++) to[j] = in[j] - middle[j];
+    }
+  }
+}
+
+/* y = x + z */
+ATTN2C_INLINE void attn2c_add_rows(float *y, const float *x, const float *z, int rows, int cols, int ldx, int ldy) {
+  for (int i = 0; i < rows; i++)
+    for (int j = 0; j < cols; j++)
+      y[(ptrdiff_t)i * ldy + j] = x[(ptrdiff_t)i * ldx + j] + z[(ptrdiff_t)i * ldx + j];
+}
+
 /* y[rows][cols * kernel]: element (i, j kernel + t) is x[i + t - kernel / 2][j], or 0 if that row is not one
  * of the first `valid`. The rows around row i are the inputs of a convolution along the rows. */
 ATTN2C_INLINE void attn2c_neighbours(float *y, const float *x, int rows, int valid, int cols, int kernel,

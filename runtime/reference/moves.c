@@ -91,6 +91,27 @@ int attn2c_reference_neighbours(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
+/* y[b][i] = x0 - x2, x1, x3 and x4 - x2 side by side, of the rows x0 to x4 from x[b][4 i] on; 0 after the last
+ * row. There is a row of y for two windows of three rows that begin two rows apart. */
+int attn2c_reference_pair_rows(const attn2c_reference_call *call) {
+  attn2c_reference_sizes n = {['f'] = 4};
+  if (!attn2c_reference_fits(call, "brw -> bp(fw)", n)) return ATTN2C_USAGE;
+  const int64_t batch = n['b'], rows = n['r'], width = n['w'], pairs = n['p'];
+  if (rows < 3 || pairs != ((rows - 1) / 2 + 1) / 2)
+    return attn2c_reference_fault(call, "the result must have a row for each two windows");
+  const float *x = attn2c_reference_values(call, 0);
+  float *y = call->tensors[call->op->result];
+  for (int64_t b = 0; b < batch; b++)
+    for (int64_t i = 0; i < pairs; i++)
+      for (int64_t k = 0; k < 4 * width; k++) {
+        const int64_t t = k / width, c = k % width, row = 4 * i + t + (t > 1);
+        const double value = row < rows ? x[(b * rows + row) * width + c] : 0;
+        const int is_difference = row < rows && row % 2 == 0;
+        *y++ = (float)(is_difference ? value - (double)x[(b * rows + 4 * i + 2) * width + c] : value);
+      }
+  return ATTN2C_OK;
+}
+
 /* y[b][i] = 0 if ids[b][i] is `id`, else x[b][i] (1 - share) / (1 - d), where d is the id's share of the
  * first lengths[b] ids, and share a float: the token dropout of ESM (Rives et al. 2019) */
 int attn2c_reference_drop_tokens(const attn2c_reference_call *call) {

@@ -44,7 +44,7 @@
   X(join, "Ff", F32, join, exact) \
   X(keep, "Ff", F32, keep, exact) \
   X(layer_norm, "Fff", F32, layer_norm, layer_norm) \
-  X(linear, "FFf", F32, linear, linear) \
+  X(linear, "FFff", F32, linear, linear) \
   X(linear_experts, "FIFf", F32, linear_experts, linear_experts) \
   X(linear_experts_integers, "FIF", I32, linear_experts_integers, exact) \
   X(linear_integers, "FF", I32, linear_integers, exact) \
@@ -55,6 +55,7 @@
   X(multiply, "FF", F32, multiply, rounded_once) \
   X(neighbours, "Fi", F32, neighbours, exact) \
   X(normalise, "F", F32, normalise, norm_without_mean) \
+  X(pair_rows, "F", F32, pair_rows, rounded_once) \
   X(patches, "F", F32, patches, exact) \
   X(patches_of_columns, "F", F32, patches_of_columns, exact) \
   X(pick, "FI", F32, pick, exact) \

@@ -63,6 +63,9 @@ def extracted(name, extractor, key, counts):
 SHAPE = {"conv_dim": [12, 10, 12], "conv_kernel": [10, 3, 2], "conv_stride": [5, 2, 2]}
 folder("group", [30, 49, 1000, 1001, 669, 670], feat_extract_norm="group", **SHAPE)
 folder("layer", [30, 31, 1001, 669, 670], feat_extract_norm="layer", conv_bias=True, do_stable_layer_norm=True, **SHAPE)
+# of the second convolution, a chunk has 65 rows, which are made in pairs
+folder("pairs", [40, 59, 1001, 1340], feat_extract_norm="group", conv_dim=[64, 64, 12], conv_kernel=[10, 3, 3],
+       conv_stride=[5, 2, 2])
 extracted("whisper", hf.WhisperFeatureExtractor(feature_size=10, chunk_length=1), "input_features",
           [1, 399, 5000, 16000, 17000])
 extracted("ast", hf.ASTFeatureExtractor(num_mel_bins=12, max_length=40), "input_values", [400, 1359, 6640, 9000])

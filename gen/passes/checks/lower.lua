@@ -71,7 +71,7 @@ local function check_ahead(k, name)
   for _, rows in ipairs(of.strips) do
     for _, group in ipairs(of.groups) do strips = strips + rows.count * group.count end
   end
-  local panel = types.panel_bytes(k.k, k.lda, k.types.a)
+  local panel = types.panel_bytes(k.panel_inputs or k.k, k.lda, k.types.a)
   expect(fetch.from > 0 and fetch.from % LINE == 0 and (strips == 1 or fetch.from % panel == 0), "lower",
     "%s: a product prefetches weights %d bytes ahead", name, fetch.from)
   if k.strips.step then -- at some places, which are together a panel

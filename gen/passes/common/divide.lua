@@ -22,12 +22,15 @@ function divide.panels(outputs, panel, type)
   return { format = "panels", type = type, panel = panel, count = count, tails = tails, widths = widths }
 end
 
---- Returns n rows in blocks of at most `most`, of sizes as equal as possible: { first, count }.
-function divide.blocks(n, most)
-  local number = (n + most - 1) // most
+--- Returns n rows in blocks of at most `most`, of sizes as equal as possible: { first, count }. each: 1, the default, or
+--- a number of which all sizes but the last are multiples.
+function divide.blocks(n, most, each)
+  each = each or 1
+  local units = (n + each - 1) // each
+  local number = (units + most // each - 1) // (most // each)
   local list, first = {}, 0
   for i = 1, number do
-    local count = n // number + (i <= n % number and 1 or 0)
+    local count = math.min((units // number + (i <= units % number and 1 or 0)) * each, n - first)
     list[i] = { first = first, count = count }
     first = first + count
   end

@@ -35,22 +35,25 @@ local function own_of(state, fusion, region)
   for i, each in ipairs(state.graph.entry.ops) do if each == fusion.leading then op = i end end
   local columns = not storage.is_of_unit(state.plan.storage[fusion.result.name])
   local first, panel, column, block, takes_kernels = nil, 0, 0, nil, false
+  local parts, done = fusion.leading.operands.pairs and 3 or 1, 0 -- parts of a product of windows in pairs
   programs.each(state.programs[1], function(step)
     if step.form ~= "product" or step.op ~= op or step.region ~= region then return end
     local k, a = step.kernel, step.arguments.a
     if step.block ~= block then panel, column, block = 0, 0, step.block end
     first = first or a.offset
-    local row = region.blocks[step.block].first
+    local row = region.blocks[step.block].first // (parts > 1 and 2 or 1)
     local function of(type, pointer) return type == "f32" and pointer or ("(%s *)%s"):format(types.c(type), pointer) end
     local w, x, y = of(k.types.a, "w"):gsub("^%(", "(const "), of(k.types.b, "x"):gsub("^%(", "(const "),
       of(k.types.c, "y")
-    for number = 0, panel_loops.count(step) - 1 do
+    local at_column, count = column, panel_loops.count(step)
+    for number = 0, count - 1 do
       local at = a.offset - first + number * panel_loops.stride(a)
       calls[#calls + 1] = calls_of.text(step, nil, { c.plus(w, types.elements(at, k.types.a)),
-        c.plus(x, row * k.ldb), c.plus(y, row * k.ldc + (columns and column or 0)) })
-      panel = panel + 1
-      column = column + fusion.panels.widths[panel]
+        c.plus(x, row * k.ldb), c.plus(y, row * k.ldc + (columns and at_column or 0)) })
+      at_column = at_column + fusion.panels.widths[panel + number + 1]
     end
+    done = done + 1
+    if done % parts == 0 then panel, column = panel + count, at_column end
     takes_kernels = takes_kernels or step.takes_kernels
     shape = shape or k
   end)

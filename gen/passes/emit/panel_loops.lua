@@ -49,7 +49,7 @@ function emit_panel_loops.values(each)
   end
   for _, symbol in ipairs(calls.symbols(each.calls)) do formal[#formal + 1] = "ptrdiff_t " .. symbol end
   local lines = { ("  for (size_t panel = 0; panel < %d; panel++) {"):format(each.count) }
-  local kernel = each.calls[1].step.kernel
+  local kernel = each.kernel
   for _, call in ipairs(each.calls) do
     local list = {}
     for _, operand in ipairs(call.operands) do

@@ -64,7 +64,7 @@ function sentences.product(step, calls)
 end
 
 function sentences.panel_loop(each)
-  local k = operands.named(each.calls[1].step.kernel)
+  local k = operands.named(each.kernel)
   local m = each.count * k.m
   return ("C[%s][%d] = B[%s][%d] A[%d][%d] in %d panels of %d outputs, each with its epilogue"):format(k.n, m,
     k.n, k.k, k.k, m, each.count, k.m)

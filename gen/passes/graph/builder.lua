@@ -340,6 +340,10 @@ function Builder:weight_of_taps(path, width, conv)
   return self:weight(path .. ".weight", { conv.width, inputs }, 0, 1 / math.sqrt(inputs), { taps = conv.kernel })
 end
 
+-- The fewest rows of a convolution that computes two of them with five products in place of six, and the channels of
+-- which it has a multiple. A panel of the sum of two taps is made in each call: 4 rows' worth of products.
+local LEAST_ROWS, LEAST_CHANNELS = 64, 64
+
 --- Returns a convolution of x along its rows, conv { width, kernel, stride, bias, norm }, without padding: windows of
 --- rows, times a weight. is_first: x are samples; the product then is in f32. A norm over the sound removes the bias.
 function Builder:strided(path, x, conv, is_first)
@@ -350,8 +354,11 @@ function Builder:strided(path, x, conv, is_first)
   end
   local rows = self:op("windows", path .. ".windows", { x = x }, { kernel = conv.kernel, stride = conv.stride })
   rows.type = x.type
+  local in_pairs = conv.kernel == 3 and conv.stride == 2 and word == "f32" and x.shape[3] % LEAST_CHANNELS == 0
+    and rows.shape[2] >= LEAST_ROWS
   return self:op("linear", path, { x = rows, weight = weight,
-    bias = conv.bias and conv.norm ~= "group" and self:weight(path .. ".bias", { conv.width }, 0, 0.1) or nil })
+    bias = conv.bias and conv.norm ~= "group" and self:weight(path .. ".bias", { conv.width }, 0, 0.1) or nil,
+    pairs = in_pairs and self:op("pair_rows", path .. ".pairs", { x = x }, {}) or nil })
 end
 
 --- Returns x W^T + b. `gain` scales the random weights, so that terms added to a residual stay small in deep stacks.

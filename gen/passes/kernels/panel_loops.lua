@@ -74,6 +74,7 @@ function panel_loops.of(program, list)
       local each, pair = found[#found], program.fused_kernels[step]
       table.insert(each.calls, { step = step, pair = pair, operands = operands_of(program, step) })
       table.insert(each.steps, step)
+      each.kernel = each.kernel or step.kernel -- of the first product
       each.takes_kernels = each.takes_kernels or calls.takes_kernels(step, pair)
     end
   end

@@ -27,7 +27,7 @@ local leading = {}
 local function product(self, fusion, origin, block, rows_at, ldb, first_choices)
   local weight = fusion.leading.operands.weight
   local first_column, first_at, first_panel = 0, 0, 1
-  local result, sums = fusion.result, fusion.sums or fusion.result
+  local result, sums, pairs_ = fusion.result, fusion.sums or fusion.result, fusion.leading.operands.pairs
   local storage = self.storage[(fusion.round or fusion).result.name]
   local is_even = not forms.packed(storage) and fusion.leading.op ~= "convolve"
   for _, loop in ipairs(fusion.panel_loops) do
@@ -38,10 +38,15 @@ local function product(self, fusion, origin, block, rows_at, ldb, first_choices)
       self:unit()
       origin.column = column
       rows_at(column, function(inputs, first, count, at)
-        self:tile(planned, { ldb = ldb, ldc = self:ld(sums) },
-          { a = { buffer = weight.name, class = "weight", offset = first_at + number * bytes,
-            by_expert = planned.apart }, b = inputs, c = self:at(sums, first, column, at), first = first_choices },
-          width)
+        local arguments = { a = { buffer = weight.name, class = "weight", offset = first_at + number * bytes,
+          by_expert = planned.apart }, b = inputs, c = self:at(sums, first, column, at), first = first_choices }
+        local strides = { ldb = ldb, ldc = self:ld(sums), pairs = pairs_ and self:ld(pairs_) }
+        if pairs_ then
+          arguments.pairs = self:at(pairs_, first // 2, 0, at)
+          self:tile_of_pairs(planned, result.name .. "@sum", strides, arguments, width)
+        else
+          self:tile(planned, strides, arguments, width)
+        end
         self:epilogue(fusion, { row = first, rows = count, column = column, cols = width, origin = at })
       end)
       if forms.packed(storage) then self:pack_tile(result, storage, origin, block, column, width) end

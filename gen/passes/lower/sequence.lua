@@ -178,6 +178,17 @@ function ops.windows(self, op, origin)
   end
 end
 
+-- What the products of two windows read.
+function ops.pair_rows(self, op, origin)
+  local x, y = op.operands.x, op.result
+  for _, rows in ipairs(self.region.row_blocks) do
+    self:unit()
+    self:row("pair_rows", { rows = rows.count, cols = x.shape[3], ldx = self:ld(x), ldy = self:ld(y),
+      there = math.min(4 * rows.count + 1, x.shape[2] - 4 * rows.first) },
+      { y = self:at(y, rows.first, 0, origin), x = self:at(x, 4 * rows.first, 0, origin) })
+  end
+end
+
 function ops.mean_heads(self, op, origin)
   local x = op.operands.weights
   local heads, queries, cols = x.shape[2], x.shape[3], x.shape[4]

@@ -102,7 +102,7 @@ end
 --- Weights go into the second-level cache: a panel is mostly larger than the first.
 --- In tiles, one strip prefetches as several do. A step prefetches `run` lines at each of `lines` places that are
 --- `apart` bytes apart, and the next step those after them.
---- shape: lda, k, types; strips: of registers.strips; lanes: floats of a vector; stream_rows: the least rows of a
+--- shape: lda, k, types, panel_inputs: the inputs of a panel, if they are more than k; strips: of registers.strips; lanes: floats of a vector; stream_rows: the least rows of a
 --- single strip that prefetches, nil: 1
 function ahead.of(shape, strips, parameters, lanes, stream_rows)
   shape, strips = scaled.each_panel(shape, strips)
@@ -110,7 +110,7 @@ function ahead.of(shape, strips, parameters, lanes, stream_rows)
   for _, group in ipairs(strips.groups) do groups, widest = groups + group.count, math.max(widest, group.size) end
   for _, each in ipairs(strips.strips) do calls, rows = calls + each.count * groups, rows + each.count * each.size end
   local type = shape.types.a
-  local panel = types.panel_bytes(shape.k, shape.lda, type)
+  local panel = types.panel_bytes(shape.panel_inputs or shape.k, shape.lda, type)
   local from = (calls > 1 or strips.step) and parameters.fetch * panel or parameters.stream
   if from == 0 then return false end
   if strips.step then return in_tiles(shape, strips, calls, from) end

@@ -22,7 +22,8 @@ local function product_of(state, fusion, region)
     outputs = shape[1], inputs = shape[2], rows = region.rows,
     ldb = math.max(shape[2], state.plan.storage[fusion.leading.operands.x.name].leading_dimension),
     ldc = divide.leading_dimension(shape[1], parameters, "f32"), pad = parameters.pad }
-  if fusion.types == types.f32_product and not ops.class(fusion.leading).windows then
+  if fusion.types == types.f32_product and not ops.class(fusion.leading).windows
+    and not fusion.leading.operands.pairs then
     local target = targets.by_name[state.spec.target]
     product.candidates = state.plan.memoise("candidates", function() return tiles_of(product, target) end,
       product.outputs, product.inputs, product.rows)

@@ -3,7 +3,7 @@
 -- positions. Lowering finds a product of a fusion by its rows and panel, any other by its shape.
 --
 -- A product is { what, m: outputs, n: rows, k: inputs, types, a_room: whether a row of A has room for a whole vector,
--- strips (registers.lua), fetch (ahead.lua), which is nil if it prefetches nothing, by_libxsmm: whether libxsmm makes
+-- parts: the products that it is made of, if it is one of windows in pairs; strips (registers.lua), fetch (ahead.lua), which is nil if it prefetches nothing, by_libxsmm: whether libxsmm makes
 -- it, at run time }.
 local ahead = require("passes.plan.ahead")
 local alike = require("common.alike")
@@ -80,6 +80,23 @@ local function of_panel(state, region, fusion, rows, i)
   return product
 end
 
+-- Gives a product of windows that is made in pairs its parts: the first of each two windows, and the second, by two
+-- thirds of the inputs, after what both have of the last third. The second part prefetches for all.
+local function add_parts(state, fusion, product)
+  local p, target, third = fusion.parameters, target_of(state), product.k // 3
+  local function part(n, k, panel_inputs)
+    local made = { m = product.m, n = n, k = k, lda = product.lda, types = product.types, a_room = true,
+      panel_inputs = panel_inputs }
+    cut(state, made, p)
+    local function of() return ahead.of(made, made.strips, p, target.vector, state.plan.parameters.stream_rows) end
+    made.fetch = panel_inputs and state.plan.memoise("ahead of pairs", of, made.m, n, k, made.lda, p.call_rows, p.fetch,
+      p.stream) or nil
+    return made
+  end
+  local firsts, seconds = (product.n + 1) // 2, product.n // 2
+  product.parts = { part(firsts, third), part(firsts, 2 * third, product.k), part(seconds, 2 * third) }
+end
+
 -- True if a panel of a fusion is like the one before it.
 local function continues(fusion, i)
   return i > 1 and fusion.panels.widths[i] == fusion.panels.widths[i - 1] and fusion.outputs[i] == fusion.outputs[i - 1]
@@ -102,6 +119,7 @@ local function of_fusion(state, region, fusion)
         local overlap = fusion.experts or ops.class(fusion.leading).windows
           or state.plan.storage[fusion.leading.operands.x.name].form == "windows"
         list[i].by_libxsmm = not overlap and is_by_libxsmm(state, list[i], fusion.key)
+        if fusion.leading.operands.pairs and not list[i].parts then add_parts(state, fusion, list[i]) end
       end
       fusion.products[block.count] = list
     end

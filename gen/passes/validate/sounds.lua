@@ -8,7 +8,9 @@ local words = require("common.words")
 local validate_sounds = {}
 
 -- Rows that a call of the entry makes: many rows share one reading of the weights, but the chunk stays in the cache.
-local CHUNK_OF_MELS, CHUNK_OF_CONVOLUTIONS = 256, 32
+-- Rows of the last chunk may be made again, so calls of a known number of rows divide them evenly; then chunks of
+-- convolutions may be longer.
+local CHUNK_OF_MELS, CHUNK_OF_CONVOLUTIONS, EVEN_CHUNK_OF_CONVOLUTIONS = 256, 32, 50
 
 function values.read.convolutions(say, field, value)
   if type(value) ~= "table" or #value < 1 or #value > 64 then
@@ -71,9 +73,13 @@ local function check_chunk(say, sound, rows)
   end
 end
 
-local function rows_of_call(sound)
-  local rows = sound.mels and CHUNK_OF_MELS or CHUNK_OF_CONVOLUTIONS
-  return sound.rows and math.min(rows, sound.rows) or rows
+-- Returns the rows that a call of the entry makes. most: the rows of the longest sound, if a sound is expected to have
+-- them all; nil: any number.
+local function rows_of_call(sound, most)
+  if not most then return sound.mels and CHUNK_OF_MELS or CHUNK_OF_CONVOLUTIONS end
+  local rows = sound.mels and CHUNK_OF_MELS or EVEN_CHUNK_OF_CONVOLUTIONS
+  local calls = (most + rows - 1) // rows
+  return (most + calls - 1) // calls
 end
 
 local function is_complete(sound)
@@ -91,7 +97,7 @@ function validate_sounds.check(say, spec)
   if sound.mels and sound.length and sound.rate and sound.low then check_mels(say, sound) end
   if not is_complete(sound) then return end -- reported
   sound.length, sound.hop = sounds.field(sound)
-  check_chunk(say, sound, rows_of_call(sound))
+  check_chunk(say, sound, rows_of_call(sound, sound.rows or spec.seq))
   local width, name, rows = input_of(spec)
   if not width then
     return say("sound", "goes with an input of features: linear, frames, hidden, or an image with row_stride")
@@ -115,7 +121,7 @@ end
 function validate_sounds.entry(spec)
   local sound = spec.sound
   if not sound then return nil end
-  local rows = rows_of_call(sound)
+  local rows = rows_of_call(sound, sound.rows or not spec.any and spec.seq or nil)
   local entry = words.merged(spec, { role = "features", samples = (rows - 1) * sound.hop + sound.length, seq = rows,
     batch = 1, layers = 0, past = 0, least = rows, exact = "a chunk of sound has one size", output = {},
     input = { stage = "sound" }, layout = "batch_first", positions = "none",

@@ -24,7 +24,8 @@ local KALDI = [[sound = { rate = 16000, mels = 12, length = 400, hop = 160, fft 
 
 -- Each is a folder, or a description, that is built.
 local models = {
-  { name = "group", width = 12, logits = 9, is_checked = true },
+  { name = "group", width = 12, logits = 9 },
+  { name = "pairs", width = 12, logits = 9, is_checked = true },
   { name = "layer", width = 12, logits = 9 },
   { name = "whisper", width = 10, text = MEL:format("whisper", 10, WHISPER) },
   { name = "ast", width = 12, text = MEL:format("ast", 12, AST), is_checked = true },
