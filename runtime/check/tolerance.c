@@ -102,16 +102,15 @@ static int recurrent(const op_result *result) {
 }
 
 /* Returns what it adds to the error of a sum that numbers, whose largest is given, are rounded to integers of
- * 23 bits (ops/kept.h): half a unit of each, and a 64th for the roundings of the unit and of the quotient.
+ * 16 bits (ops/kept.h): half a unit of each, and a 64th for the roundings of the unit and of the quotient.
  * Each is multiplied with a number; `others` is the sum of these numbers' magnitudes. */
 static double of_integers(double largest, double others) {
-  const double unit = fmax(largest / 127 / (1 << 15), 0x1p-125);
+  const double unit = fmax(largest / 127 / (1 << 8), 0x1p-125);
   return (0.5 + 0x1p-6) * unit * others;
 }
 
-/* A sum of integers has these roundings in addition: its two parts become floats, these are added, the scales
- * are multiplied, and the sum is multiplied by their product. */
-enum { OF_SCALES = 5 };
+/* A sum of integers has these roundings in addition: it becomes a float, and is multiplied by two scales. */
+enum { OF_SCALES = 3 };
 
 /* Returns the largest magnitude of x[count], and the sum of magnitudes. */
 static double largest_of(const float *x, int64_t count, double *sum) {

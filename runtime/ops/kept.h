@@ -9,8 +9,8 @@
  *   low half of values' bytes has the first half of the columns, the high half the others.
  * Columns of values are filled up to whole vectors of every target.
  *
- * Queries, and weights times the scales of values, are rounded to integers of 23 bits with a scale for each
- * row, so they are about as exact as floats. Integers are summed exactly. So the bits are the same on every
+ * Queries, and weights times the scales of values, are rounded to integers of 16 bits with a scale for each
+ * row: 256 times as finely as keys and values. Integers are summed exactly. So the bits are the same on every
  * target with fused multiply-adds, and do not depend on the rows beside a row. Weights have a scale for every
  * ATTN2C_KEPT_KEYS keys of a page. */
 #pragma once
@@ -22,14 +22,20 @@
 #include <math.h>
 
 enum {
-  ATTN2C_KEPT_AHEAD = 2,       /* pages that are prefetched: a page takes as long as memory does to answer */
-  ATTN2C_KEPT_KEYS = 64,       /* whose weights have one scale */
-  ATTN2C_KEPT_LANES = 16,      /* columns of values are a multiple of these */
-  ATTN2C_KEPT_PARTS = 1 << 15, /* of a unit of 8 bits is a unit of 23 */
-  ATTN2C_KEPT_HEAD = 16,       /* bytes of a row of integers before these: its scale, the sums of parts */
-  ATTN2C_KEPT_EACH_BYTES = 4,  /* and for each */
-  ATTN2C_KEPT_ROWS = 4         /* that are multiplied together */
+  ATTN2C_KEPT_AHEAD = 2,      /* pages that are prefetched: a page takes as long as memory does to answer */
+  ATTN2C_KEPT_KEYS = 64,      /* whose weights have one scale */
+  ATTN2C_KEPT_LANES = 16,     /* columns of values are a multiple of these */
+  ATTN2C_KEPT_PARTS = 1 << 8, /* of a unit of 8 bits is a unit of 16 */
+  ATTN2C_KEPT_HEAD = 8,       /* bytes of a row of integers before these: its scale, and their sum */
+  ATTN2C_KEPT_EACH_BYTES = 2  /* and for each */
 };
+
+/* Rows that are multiplied together: their sums stay in registers. */
+#if defined(__AVXVNNI__) && !defined(__AVX512VNNI__)
+#define ATTN2C_KEPT_ROWS 4
+#else
+#define ATTN2C_KEPT_ROWS 8
+#endif
 
 /* Returns how many columns' integers are in the bytes of a page's row of values, in whole vectors. */
 ATTN2C_INLINE int attn2c_kept_half(int cols, int bits) { return bits == 4 ? (cols + 1) / 2 : cols; }
@@ -119,62 +125,50 @@ ATTN2C_INLINE void attn2c_quantise_odd(int8_t *y, float *scale, const float *x, 
     }
 }
 
-/* Writes a row x[cols] as integers: its scale, the sums of the integers' upper and lower parts, then `all`
- * integers, of which those after the first cols are 0. The lower part is from -128 to 127, the upper one has
- * the rest, divided by 256. A scale is not finite, and all its integers are 0, if the row has a number that
- * is not. all <= 512 is a multiple of 8. */
-ATTN2C_INLINE void attn2c_kept_row(int8_t *y, const float *x, int cols, int all) {
-  float inverse, scale = attn2c_row_scale(x, NULL, cols, &inverse);
+/* Writes a row x[cols] as integers: its scale, their sum, then `all` integers, of which those after the first
+ * cols are 0. A scale is not finite, and all its integers are 0, if the row has a number that is not.
+ * all <= 512 is a multiple of 8. Where vpdpbusd multiplies bytes, the upper bytes come first: a lower one is
+ * from -128 to 127, an upper one has the rest, divided by 256. Other integers are in order, or for vpmaddwd
+ * the even ones of four, then the odd ones. */
+ATTN2C_INLINE void attn2c_kept_row(int8_t *y, const float *x, int32_t largest, int cols, int all) {
+  float inverse, scale = attn2c_scale_of(largest, &inverse);
   const float least = ATTN2C_INT8_LEAST_SCALE * ATTN2C_KEPT_PARTS;
   if (scale < least) scale = least, inverse = 1.0f / least;
   scale *= 1.0f / ATTN2C_KEPT_PARTS, inverse *= ATTN2C_KEPT_PARTS;
-  int32_t upper[512], lower[512], sums[2] = {0, 0}, of_upper = 0, of_lower = 0;
-#pragma omp simd reduction(+ : of_upper, of_lower)
+  int16_t numbers[512];
+  int32_t sum = 0;
+#pragma omp simd reduction(+ : sum)
   for (int i = 0; i < cols; i++) {
     const uint32_t bits = attn2c_bits(x[i] * inverse + ATTN2C_INT8_ROUNDER);
-    const int32_t number = (int32_t)((bits & 0x7fffffu) - 0x400000u);
-    lower[i] = (int32_t)(bits << 24) >> 24;
-    upper[i] = (number - lower[i]) >> 8;
-    of_upper += upper[i], of_lower += lower[i];
+    numbers[i] = (int16_t)(uint16_t)bits;
+    sum += (int32_t)(bits << 16) >> 16;
   }
-  for (int i = cols; i < all; i++) upper[i] = lower[i] = 0;
-  sums[0] = of_upper, sums[1] = of_lower;
+  for (int i = cols; i < all; i++) numbers[i] = 0;
   memcpy(y, &scale, sizeof scale);
-  memcpy(y + sizeof scale, sums, sizeof sums);
+  memcpy(y + sizeof scale, &sum, sizeof sum);
   y += ATTN2C_KEPT_HEAD;
-#if defined(ATTN2C_INT8_SUMS)
-  for (int i = 0; i < all; i += 4) { /* the even ones of four, then the odd ones */
-    const int16_t group[8] = {(int16_t)upper[i],     (int16_t)upper[i + 2], (int16_t)upper[i + 1],
-                              (int16_t)upper[i + 3], (int16_t)lower[i],     (int16_t)lower[i + 2],
-                              (int16_t)lower[i + 1], (int16_t)lower[i + 3]};
-    memcpy(y + (ptrdiff_t)i * ATTN2C_KEPT_EACH_BYTES, group, sizeof group);
+#if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
+#pragma omp simd
+  for (int i = 0; i < all; i++) {
+    const uint16_t number = (uint16_t)numbers[i];
+    y[i] = (int8_t)(uint8_t)((number + 128u) >> 8 & 0xffu);
+    y[i + all] = (int8_t)(uint8_t)(number & 0xffu);
+  }
+#elif defined(ATTN2C_INT8_SUMS)
+  for (int i = 0; i < all; i += 4) {
+    const int16_t four[4] = {numbers[i], numbers[i + 2], numbers[i + 1], numbers[i + 3]};
+    memcpy(y + (ptrdiff_t)i * ATTN2C_KEPT_EACH_BYTES, four, sizeof four);
   }
 #else
-#pragma omp simd
-  for (int i = 0; i < all; i++) { /* upper = 256 high + middle, middle from -128 to 127 */
-    const int32_t middle = (int32_t)((uint32_t)upper[i] << 24) >> 24;
-    y[i] = (int8_t)((upper[i] - middle) >> 8);
-    y[i + all] = (int8_t)middle;
-    y[i + 2 * all] = (int8_t)lower[i];
-  }
+  memcpy(y, numbers, (size_t)all * sizeof *numbers);
 #endif
 }
 
-/* The sums of a vector of products, and the bytes that they multiply. vpdpbusd multiplies them with each of
- * the three bytes of a row's integers; other instructions take even and odd bytes as numbers of 16 bits; the
- * rest go byte by byte. Without vpdpbusd `high` and `middle` are one sum. */
-typedef struct {
-  attn2c_integers high, middle, low;
-} attn2c_kept_sum;
-
+/* The bytes that are multiplied: vpdpbusd takes them as they are, vpmaddwd even and odd ones as numbers of 16
+ * bits; the rest go byte by byte. */
 typedef struct {
   attn2c_words even, odd;
 } attn2c_kept_bytes;
-
-ATTN2C_INLINE attn2c_kept_sum attn2c_kept_begin(void) {
-  const attn2c_integers zero = attn2c_integers_zero();
-  return (attn2c_kept_sum){zero, zero, zero};
-}
 
 ATTN2C_INLINE attn2c_kept_bytes attn2c_kept_split(attn2c_words w) {
 #if defined(ATTN2C_INT8_SUMS)
@@ -184,53 +178,43 @@ ATTN2C_INLINE attn2c_kept_bytes attn2c_kept_split(attn2c_words w) {
 #endif
 }
 
-/* Returns a sum plus the products of four integers of a row, from number 4 g on. x: the row's integers. */
-ATTN2C_INLINE attn2c_kept_sum attn2c_kept_add(attn2c_kept_sum sum, attn2c_kept_bytes w, const int8_t *x,
-                                              int all, int g) {
-  attn2c_integers high = sum.high, middle = sum.middle, low = sum.low;
+/* Adds the products of four integers of a row, from number 4 g on, to the sums of upper and of lower bytes.
+ * Without vpdpbusd `lower` is all of the sum. x: the row's integers. Sums may wrap, their total does not. */
+ATTN2C_INLINE void attn2c_kept_add(attn2c_integers *upper, attn2c_integers *lower, attn2c_kept_bytes w,
+                                   const int8_t *x, int all, int g) {
 #if defined(ATTN2C_INT8_SUMS)
   const int8_t *at = x + 4 * ATTN2C_KEPT_EACH_BYTES * (ptrdiff_t)g;
-  (void)all;
-  middle = attn2c_int8_halves(w.even, attn2c_words_splat(at), middle);
-  middle = attn2c_int8_halves(w.odd, attn2c_words_splat(at + 4), middle);
-  low = attn2c_int8_halves(w.even, attn2c_words_splat(at + 8), low);
-  low = attn2c_int8_halves(w.odd, attn2c_words_splat(at + 12), low);
+  (void)all, (void)upper;
+  *lower = attn2c_int8_halves(w.even, attn2c_words_splat(at), *lower);
+  *lower = attn2c_int8_halves(w.odd, attn2c_words_splat(at + 4), *lower);
 #elif defined(ATTN2C_INT8_QUADS_AT)
   const int8_t *at = x + 4 * (ptrdiff_t)g;
-  ATTN2C_INT8_QUADS_AT(high, w.even, at);
-  ATTN2C_INT8_QUADS_AT(middle, w.even, at + all);
-  ATTN2C_INT8_QUADS_AT(low, w.even, at + 2 * all);
+  ATTN2C_INT8_QUADS_AT(*upper, w.even, at);
+  ATTN2C_INT8_QUADS_AT(*lower, w.even, at + all);
 #elif defined(__AVX512VNNI__) || defined(__AVXVNNI__)
   const int8_t *at = x + 4 * (ptrdiff_t)g;
-  high = attn2c_int8_quads(attn2c_words_splat(at), w.even, high);
-  middle = attn2c_int8_quads(attn2c_words_splat(at + all), w.even, middle);
-  low = attn2c_int8_quads(attn2c_words_splat(at + 2 * all), w.even, low);
+  *upper = attn2c_int8_quads(attn2c_words_splat(at), w.even, *upper);
+  *lower = attn2c_int8_quads(attn2c_words_splat(at + all), w.even, *lower);
 #else
+  (void)all, (void)upper;
   for (int i = 0; i < 4; i++) {
-    const int j = 4 * g + i;
-    const attn2c_integers bytes = (attn2c_integers)(w.even >> 8 * i & 0xffu);
-    middle += bytes * (256 * x[j] + x[j + all]);
-    low += bytes * x[j + 2 * all];
+    int16_t number;
+    memcpy(&number, x + (ptrdiff_t)(4 * g + i) * (ptrdiff_t)sizeof number, sizeof number);
+    *lower += (attn2c_integers)(w.even >> 8 * i & 0xffu) * number;
   }
 #endif
-  return (attn2c_kept_sum){high, middle, low};
 }
 
-/* Returns one of a sum's numbers without what the place of 0 adds. of_row: the sum of a row's integers. The
- * additions may wrap, their result does not. */
-ATTN2C_INLINE attn2c_vector attn2c_kept_number(attn2c_words sum, int32_t of_row, int bits) {
+/* Returns the sum of products of integers with a row of integers: without what the place of 0 adds, which is
+ * a multiple of the sum of the row's integers. */
+ATTN2C_INLINE attn2c_vector attn2c_kept_total(attn2c_integers upper, attn2c_integers lower, const int8_t *row,
+                                              int bits) {
+  uint32_t of_row;
+  memcpy(&of_row, row + sizeof(float), sizeof of_row);
+  attn2c_words sum = ((attn2c_words)upper << 8) + (attn2c_words)lower;
   if (bits == 4) sum += sum;
-  sum -= (uint32_t)(bits == 4 ? 15 : 128) * (uint32_t)of_row;
+  sum -= (bits == 4 ? 15u : 128u) * of_row;
   return __builtin_convertvector((attn2c_integers)sum, attn2c_vector);
-}
-
-/* Returns the sum of products of integers with a row of integers. */
-ATTN2C_INLINE attn2c_vector attn2c_kept_total(attn2c_kept_sum sum, const int8_t *row, int bits) {
-  int32_t sums[2];
-  memcpy(sums, row + sizeof(float), sizeof sums);
-  const attn2c_words upper = ((attn2c_words)sum.high << 8) + (attn2c_words)sum.middle;
-  return attn2c_vector_fma(attn2c_kept_number(upper, sums[0], bits), attn2c_splat(256.0f),
-                           attn2c_kept_number((attn2c_words)sum.low, sums[1], bits));
 }
 
 /* Returns the scale of a row of integers. */
@@ -240,6 +224,12 @@ ATTN2C_INLINE float attn2c_kept_scale(const int8_t *row) {
   return scale;
 }
 
+/* Returns a total times the scale of its row, then times the scales of keys. The product of both scales may
+ * be denormal where a score is not. */
+ATTN2C_INLINE attn2c_vector attn2c_kept_score(attn2c_vector total, float row, attn2c_vector keys) {
+  return total * attn2c_scale_head(row) * (keys * attn2c_scale_rest(row));
+}
+
 /* Returns the integers of a row of queries with `cols` columns. */
 ATTN2C_INLINE int attn2c_kept_all(int cols) { return (cols + 7) / 8 * 8; }
 
@@ -247,13 +237,18 @@ ATTN2C_INLINE int attn2c_kept_all(int cols) { return (cols + 7) / 8 * 8; }
 ATTN2C_INLINE void attn2c_integers_of_queries(int8_t *y, const float *x, int rows, int cols, int ldx,
                                               int ldy) {
   for (int i = 0; i < rows; i++)
-    attn2c_kept_row(y + (ptrdiff_t)i * ldy, x + (ptrdiff_t)i * ldx, cols, attn2c_kept_all(cols));
+    attn2c_kept_row(y + (ptrdiff_t)i * ldy, x + (ptrdiff_t)i * ldx,
+                    attn2c_largest_bits(x + (ptrdiff_t)i * ldx, NULL, cols), cols, attn2c_kept_all(cols));
 }
 
 /* Do something for each of the rows that are multiplied together, and make their sums. These are variables:
  * gcc 12 would keep an array in memory. */
-#define ATTN2C_KEPT_FOUR(each) each(0) each(1) each(2) each(3)
-#define ATTN2C_KEPT_BEGIN(r)   attn2c_kept_sum sum##r = attn2c_kept_begin();
+#if ATTN2C_KEPT_ROWS == 8
+#define ATTN2C_KEPT_ALL(each) each(0) each(1) each(2) each(3) each(4) each(5) each(6) each(7)
+#else
+#define ATTN2C_KEPT_ALL(each) each(0) each(1) each(2) each(3)
+#endif
+#define ATTN2C_KEPT_BEGIN(r) attn2c_integers upper##r = attn2c_integers_zero(), lower##r = upper##r;
 
 /* Scores of `rows` queries with a vector of keys, from key number `key` on. */
 ATTN2C_INLINE void attn2c_scores_of_keys(float *s, const int8_t *q, const int8_t *page, int key, int rows,
@@ -261,7 +256,7 @@ ATTN2C_INLINE void attn2c_scores_of_keys(float *s, const int8_t *q, const int8_t
   const int all = attn2c_kept_all(cols), each = bits == 4 ? 8 : 4;
   const uint8_t *at = attn2c_kept_integers(page, panel) + 4 * (ptrdiff_t)key;
   const attn2c_vector scales = attn2c_load((const float *)(const void *)page + key);
-  ATTN2C_KEPT_FOUR(ATTN2C_KEPT_BEGIN)
+  ATTN2C_KEPT_ALL(ATTN2C_KEPT_BEGIN)
   for (int g = 0; g < (cols + each - 1) / each; g++, at += 4 * (ptrdiff_t)panel) {
     const attn2c_words w = attn2c_words_load(at);
     const attn2c_kept_bytes low = attn2c_kept_split(bits == 4 ? w & 0x0f0f0f0fu : w);
@@ -270,19 +265,20 @@ ATTN2C_INLINE void attn2c_scores_of_keys(float *s, const int8_t *q, const int8_t
 #define ATTN2C_KEPT_ADD(r)                                                                                   \
   if ((r) < rows) {                                                                                          \
     const int8_t *row = q + (ptrdiff_t)(r)*ldq + ATTN2C_KEPT_HEAD;                                           \
-    sum##r = attn2c_kept_add(sum##r, low, row, all, bits == 4 ? 2 * g : g);                                  \
-    if (bits == 4) sum##r = attn2c_kept_add(sum##r, high, row, all, 2 * g + 1);                              \
+    attn2c_kept_add(&upper##r, &lower##r, low, row, all, bits == 4 ? 2 * g : g);                             \
+    if (bits == 4) attn2c_kept_add(&upper##r, &lower##r, high, row, all, 2 * g + 1);                         \
   }
-    ATTN2C_KEPT_FOUR(ATTN2C_KEPT_ADD)
+    ATTN2C_KEPT_ALL(ATTN2C_KEPT_ADD)
 #undef ATTN2C_KEPT_ADD
   }
 #define ATTN2C_KEPT_END(r)                                                                                   \
   if ((r) < rows) {                                                                                          \
     const int8_t *row = q + (ptrdiff_t)(r)*ldq;                                                              \
     attn2c_store(s + (ptrdiff_t)(r)*lds + key,                                                               \
-                 attn2c_kept_total(sum##r, row, bits) * (scales * attn2c_kept_scale(row)));                  \
+                 attn2c_kept_score(attn2c_kept_total(upper##r, lower##r, row, bits), attn2c_kept_scale(row), \
+                                   scales));                                                                 \
   }
-  ATTN2C_KEPT_FOUR(ATTN2C_KEPT_END)
+  ATTN2C_KEPT_ALL(ATTN2C_KEPT_END)
 #undef ATTN2C_KEPT_END
 }
 
@@ -302,6 +298,10 @@ ATTN2C_INLINE void attn2c_scores_of_rows(float *s, const int8_t *q, const int8_t
       for (row = ATTN2C_KEPT_ROWS; row + ATTN2C_KEPT_ROWS <= (rows); row += ATTN2C_KEPT_ROWS)                \
         one(row, ATTN2C_KEPT_ROWS, 0);                                                                       \
     }                                                                                                        \
+    if (ATTN2C_KEPT_ROWS > 4 && (rows)-row >= 4) {                                                           \
+      one(row, 4, row == 0);                                                                                 \
+      row += 4;                                                                                              \
+    }                                                                                                        \
     if ((rows)-row == 3) one(row, 3, row == 0);                                                              \
     if ((rows)-row == 2) one(row, 2, row == 0);                                                              \
     if ((rows)-row == 1) one(row, 1, row == 0);                                                              \
@@ -319,10 +319,10 @@ ATTN2C_INLINE void attn2c_scores_of_page(float *s, const int8_t *q, const int8_t
 }
 
 /* c[d] += the sum's number times the row's scale, for the first `count` columns of a vector. */
-ATTN2C_INLINE void attn2c_kept_to(float *c, attn2c_kept_sum sum, const int8_t *row, int bits, int count) {
-  if (count <= 0) return;
-  if (count > ATTN2C_LANES) count = ATTN2C_LANES;
-  const attn2c_vector total = attn2c_kept_total(sum, row, bits), scale = attn2c_splat(attn2c_kept_scale(row));
+ATTN2C_INLINE void attn2c_kept_to(float *c, attn2c_integers upper, attn2c_integers lower, const int8_t *row,
+                                  int bits, int count) {
+  const attn2c_vector total = attn2c_kept_total(upper, lower, row, bits);
+  const attn2c_vector scale = attn2c_splat(attn2c_kept_scale(row));
   attn2c_store_first(c, attn2c_vector_fma(total, scale, attn2c_load_first(c, count)), count);
 }
 
@@ -332,21 +332,41 @@ ATTN2C_INLINE void attn2c_context_of_columns(float *c, const int8_t *x, const ui
                                              int groups, int wide, int shift, int count, int ldc, int ldx,
                                              int bits, ptrdiff_t next) {
   if (count <= 0) return;
-  ATTN2C_KEPT_FOUR(ATTN2C_KEPT_BEGIN)
+  ATTN2C_KEPT_ALL(ATTN2C_KEPT_BEGIN)
   for (int g = 0; g < groups; g++, at += 4 * (ptrdiff_t)wide) {
     const attn2c_words w = attn2c_words_load(at);
     const attn2c_kept_bytes bytes = attn2c_kept_split(bits == 4 ? w >> shift & 0x0f0f0f0fu : w);
     if (next && shift == 0) __builtin_prefetch(at + next, 0, 3);
 #define ATTN2C_KEPT_ADD(r)                                                                                   \
   if ((r) < rows)                                                                                            \
-    sum##r = attn2c_kept_add(sum##r, bytes, x + (ptrdiff_t)(r)*ldx + ATTN2C_KEPT_HEAD, ATTN2C_KEPT_KEYS, g);
-    ATTN2C_KEPT_FOUR(ATTN2C_KEPT_ADD)
+    attn2c_kept_add(&upper##r, &lower##r, bytes, x + (ptrdiff_t)(r)*ldx + ATTN2C_KEPT_HEAD,                  \
+                    ATTN2C_KEPT_KEYS, g);
+    ATTN2C_KEPT_ALL(ATTN2C_KEPT_ADD)
 #undef ATTN2C_KEPT_ADD
   }
 #define ATTN2C_KEPT_END(r)                                                                                   \
-  if ((r) < rows) attn2c_kept_to(c + (ptrdiff_t)(r)*ldc, sum##r, x + (ptrdiff_t)(r)*ldx, bits, count);
-  ATTN2C_KEPT_FOUR(ATTN2C_KEPT_END)
+  if ((r) < rows)                                                                                            \
+    attn2c_kept_to(c + (ptrdiff_t)(r)*ldc, upper##r, lower##r, x + (ptrdiff_t)(r)*ldx, bits, columns);
+  if (count >= ATTN2C_LANES) { /* once for all rows, without masks */
+    enum { columns = ATTN2C_LANES };
+    ATTN2C_KEPT_ALL(ATTN2C_KEPT_END)
+  } else {
+    const int columns = count;
+    ATTN2C_KEPT_ALL(ATTN2C_KEPT_END)
+  }
 #undef ATTN2C_KEPT_END
+}
+
+/* y[i] = p[i] * scale[i] for the keys [begin, end), 0 for the others. */
+ATTN2C_INLINE void attn2c_kept_weights(float *y, const float *p, const float *scale, int begin, int end) {
+  if (begin == 0 && end == ATTN2C_KEPT_KEYS) { /* a constant number of keys takes half the time */
+#pragma omp simd
+    for (int i = 0; i < ATTN2C_KEPT_KEYS; i++) y[i] = p[i] * scale[i];
+    return;
+  }
+  memset(y, 0, ATTN2C_KEPT_KEYS * sizeof *y);
+#pragma omp simd
+  for (int i = begin; i < end; i++) y[i] = p[i] * scale[i];
 }
 
 /* Adds weights times values of the keys [from, to) of a page to `rows` rows of a context. */
@@ -360,13 +380,13 @@ ATTN2C_INLINE void attn2c_context_of_rows(float *c, const float *p, const int8_t
     int8_t x[ATTN2C_KEPT_ROWS * ROW];
     const int begin = attn2c_between(from - first, 0, ATTN2C_KEPT_KEYS);
     const int end = attn2c_between(to - first, 0, ATTN2C_KEPT_KEYS);
-    for (int r = 0; r < rows; r++) {
-      float weight[ATTN2C_KEPT_KEYS] = {0.0f};
-      const float *in = p + (ptrdiff_t)r * ldp + first;
-#pragma omp simd
-      for (int i = begin; i < end; i++) weight[i] = in[i] * scale[first + i];
-      attn2c_kept_row(x + (ptrdiff_t)r * ROW, weight, ATTN2C_KEPT_KEYS, ATTN2C_KEPT_KEYS);
-    }
+    float weight[ATTN2C_KEPT_ROWS][ATTN2C_KEPT_KEYS];
+    int32_t largest[ATTN2C_KEPT_ROWS];
+    for (int r = 0; r < rows; r++)
+      attn2c_kept_weights(weight[r], p + (ptrdiff_t)r * ldp + first, scale + first, begin, end);
+    for (int r = 0; r < rows; r++) largest[r] = attn2c_largest_bits(weight[r], NULL, ATTN2C_KEPT_KEYS);
+    for (int r = 0; r < rows; r++)
+      attn2c_kept_row(x + (ptrdiff_t)r * ROW, weight[r], largest[r], ATTN2C_KEPT_KEYS, ATTN2C_KEPT_KEYS);
     const uint8_t *at = attn2c_kept_integers(page, panel) + (ptrdiff_t)first * wide;
     const ptrdiff_t next = fetches ? ATTN2C_KEPT_AHEAD * attn2c_kept_value_page(cols, bits, panel) : 0;
     for (int j = 0; j < wide; j += ATTN2C_LANES)

@@ -96,7 +96,7 @@ static const struct {
 
 enum { SHAPE_COUNT = sizeof shapes / sizeof *shapes };
 
-/* Queries have 23 bits: an error of a 4,000,000th of the largest of each query, and roundings of floats. */
+/* Queries have 16 bits: an error of a 65,024th of the largest of each query, and roundings of floats. */
 static double limit(const float *x, const float *y, int count, int stride) {
   double largest = 0, others = 0, magnitude = 0;
   for (int i = 0; i < count; i++) {
@@ -104,7 +104,7 @@ static double limit(const float *x, const float *y, int count, int stride) {
     others += fabs((double)y[i * stride]);
     magnitude += fabs((double)x[i] * (double)y[i * stride]);
   }
-  return 0.52 * largest / 127 / 32768 * others + 8 * 6e-8 * magnitude;
+  return 0.52 * largest / 127 / 256 * others + 8 * 6e-8 * magnitude;
 }
 
 Test(kept, scores_are_those_of_the_keys_that_were_added) {
@@ -136,6 +136,36 @@ Test(kept, scores_are_those_of_the_keys_that_were_added) {
       guarded_free(s, (size_t)(rows * lds) * sizeof *s);
       guarded_free(k.pages, (size_t)(PAGES * k.page));
     }
+}
+
+/* The product of the scales of such keys and of a query is too small for a float. So is a score of keys this
+ * large, divided by the scale of a query. */
+Test(kept, scores_of_tiny_and_of_large_scales) {
+  static const struct {
+    float key, query;
+  } of[] = {{0x1p-125f, 2}, {0x1p-125f, 0x1p-20f}, {0x1p-125f, 0x1p120f}, {0x1p100f, 0x1p-110f}};
+  for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+    static kept k;
+    float q[64], s[64];
+    int8_t integers[ATTN2C_KEPT_HEAD + ATTN2C_KEPT_EACH_BYTES * 64];
+    begin(&k, 64, 8, 64, 1);
+    fill(&k, attn2c_add_bytes_of_keys, 64, 64, -1);
+    for (int key = 0; key < 64; key++) {
+      float *scale = (float *)(void *)k.pages + key;
+      for (int j = 0; j < 64; j++) k.number[key][j] = k.number[key][j] / *scale * of[i].key;
+      *scale = of[i].key;
+    }
+    for (int j = 0; j < 64; j++) q[j] = next(of[i].query);
+    attn2c_integers_of_queries(integers, q, 1, 64, 64, sizeof integers);
+    scores_64_8(s, integers, k.pages, 1, 64, 64, sizeof integers);
+    for (int key = 0; key < 64; key++) {
+      double sum = 0;
+      for (int j = 0; j < 64; j++) sum += (double)q[j] * (double)k.number[key][j];
+      cr_assert(fabs((double)s[key] - sum) <= limit(q, k.number[key], 64, 1) + 0x1p-140, "%zu: %g, not %g", i,
+                (double)s[key], sum);
+    }
+    guarded_free(k.pages, (size_t)(PAGES * k.page));
+  }
 }
 
 /* A query with a number that is not finite has no scores. */
@@ -179,7 +209,7 @@ Test(kept, contexts_are_those_of_the_values_that_were_added) {
               largest = fmax(largest, (double)p[r * keys + key] * scale);
               others += fabs((double)k.number[key][j]) / scale;
             }
-            allowed += 0.52 * largest / 127 / 32768 * others;
+            allowed += 0.52 * largest / 127 / 256 * others;
           }
           for (int key = 0; key < keys; key++)
             allowed += 12 * 6e-8 * fabs((double)p[r * keys + key] * (double)k.number[key][j]);

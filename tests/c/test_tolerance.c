@@ -314,10 +314,10 @@ Test(tolerance, mean_heads) {
   right_until_changed(3, 1e-5);
 }
 
-/* Queries and weights are rounded to integers of 23 bits where these are multiplied with integers. So numbers
+/* Queries and weights are rounded to integers of 16 bits where these are multiplied with integers. So numbers
  * of half a unit, beside a largest one that is multiplied with 0, may be 0, but not two units. */
 Test(tolerance, scores_and_contexts_of_integers) {
-  const double unit = 1.0 / 127 / 32768;
+  const double unit = 1.0 / 127 / 256;
   float x[T * D], numbers[T * D], scale[T];
   for (int is_context = 0; is_context < 2; is_context++) {
     const int count = is_context ? T : D, stride = is_context ? D : 1;

@@ -303,10 +303,15 @@ return function(of, spec)
   }
 
   of("runtime/ops/kept.h", "c:kept_base") {
-    { name = "kept_upper", old = "upper[i] = (number - lower[i]) >> 8;", new = "upper[i] = number >> 8;",
-      filter = "kept/scores_are*", wrong = "a negative lower byte leaves the upper part too small" },
-    { name = "kept_zero", old = "(bits == 4 ? 15 : 128)", new = "(bits == 4 ? 16 : 128)", filter = "kept/scores_are*",
-      wrong = "integers of 4 bits have another place of 0" },
+    { name = "kept_sum", old = "sum += (int32_t)(bits << 16) >> 16;", new = "sum += (int32_t)(bits & 0xffffu);",
+      filter = "kept/scores_are*", wrong = "the sum of a row's integers has negative ones without their signs" },
+    { name = "kept_rest", old = "(keys * attn2c_scale_rest(row))", new = "keys",
+      filter = "kept/scores_of_tiny*", wrong = "a large scale of a query loses its factor" },
+    { name = "kept_head", old = "total * attn2c_scale_head(row) * (keys * attn2c_scale_rest(row))",
+      new = "total * (keys * row)", filter = "kept/scores_of_tiny*",
+      wrong = "both scales are multiplied first, which gives denormals" },
+    { name = "kept_zero", old = "(bits == 4 ? 15u : 128u)", new = "(bits == 4 ? 16u : 128u)",
+      filter = "kept/scores_are*", wrong = "integers of 4 bits have another place of 0" },
     { name = "kept_odd", old = "from[j] * inverse - 0.5f;", new = "from[j] * inverse;", filter = "kept/rows*",
       wrong = "numbers become the odd integer above them" },
     { name = "kept_chunk", old = "attn2c_between(to - first, 0, ATTN2C_KEPT_KEYS)", new = "ATTN2C_KEPT_KEYS",

@@ -209,7 +209,7 @@ local function context(self, at, c, ldc)
 end
 
 -- Bytes of a row of queries as integers: before these, and for each column of whole groups (runtime/ops/kept.h).
-local ROW_HEAD, ROW_EACH, ROW_GROUP = 16, 4, 8
+local ROW_HEAD, ROW_EACH, ROW_GROUP = 8, 2, 8
 
 -- Emits query · key for an open block whose keys are in pages of integers: the queries as integers, then a row
 -- operation for each page.
