@@ -37,12 +37,12 @@ end
 -- each part gives). A token's weights are read once for both bytes, and a prompt has one row of logits.
 local FINE = { output = true, qkv = true }
 
--- The heads of queries that share a key from which on queries have plain inputs. They are then most of the products with
--- fine inputs. With 3 heads a key, fine queries take 0.14 of a divergence away (models/README.md).
+-- The number of heads that share a key from which on queries have plain inputs. Queries are then most of the products
+-- that would have fine ones. With 3 heads a key, fine queries take 0.14 of a divergence away (models/README.md).
 local SHARING = 4
 
---- Returns whether the inputs of a product with weights in scale blocks have 15 bits. spec: of the layer; layers: of the
---- model.
+--- Returns whether the inputs of a product with weights in scale blocks have 15 bits. spec: of the layer; layers: the
+--- number of the model's.
 function scale_blocks.has_fine_inputs(section, path, spec, layers)
   if section == "layer " .. layers - 1 then return true end
   local is_query = path:match("%.attn%.q$") and spec.heads >= SHARING * (spec.kv_heads or spec.heads)

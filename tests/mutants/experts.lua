@@ -44,8 +44,8 @@ return function(of, spec)
   }
 
   of("gen/passes/emit/panel_loops.lua", whole) {
-    { name = "experts_pieces", old = "pieces--, at += n", new = "pieces--", filter = "count = 2",
-      wrong = "only the first rows of an expert are multiplied" },
+    { name = "experts_pieces", old = "(end - at) / pieces;", new = "(end - at) / (pieces + 1);",
+      filter = "count = 2", wrong = "the last rows of an expert are not multiplied" },
   }
 
   of("gen/data/steps_experts.lua", spec .. "data/steps_spec.lua") {

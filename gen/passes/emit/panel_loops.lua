@@ -32,7 +32,8 @@ local function each_expert(lines, kernel, each)
   end
   local result = { ("  for (size_t expert = 0; expert < %d; expert++) {"):format(kernel.experts),
     ("    const size_t end = (size_t)(%s)[expert + 1];"):format(first),
-    ("    size_t at = (size_t)(%s)[expert], pieces = (end - at + %d) / %d;"):format(first, kernel.piece - 1, kernel.piece),
+    ("    size_t at = (size_t)(%s)[expert];"):format(first),
+    ("    size_t pieces = (end - at + %d) / %d;"):format(kernel.piece - 1, kernel.piece),
     "    for (size_t n; pieces > 0; pieces--, at += n) {",
     "      n = (end - at) / pieces;" }
   for _, line in ipairs(lines) do result[#result + 1] = "    " .. line end

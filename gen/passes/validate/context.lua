@@ -33,7 +33,7 @@ local refused = {
   end },
 }
 
--- The most tokens of a call. The tokens of a mixture divide into experts, so twice as many make a product as tall.
+-- The most tokens of a call. A mixture divides them among its experts, and each call reads the weights of all.
 local CHUNK, CHUNK_OF_EXPERTS = 256, 512
 
 -- Returns whether a layer is a mixture of experts.
