@@ -15,28 +15,71 @@ local facts = require("commands.machine.facts")
 local faults = require("common.faults")
 local files = require("common.files")
 local lfs = require("lfs")
+local linkage = require("data.linkage")
 local pipeline = require("pipeline")
 local recipe = require("commands.build.recipe")
+local toolchain = require("commands.build.toolchain")
 
 local root = here .. "/.."
 
-local all_jobs = recipe.jobs
+local all_jobs, find_tools, tools = recipe.jobs, toolchain.new, nil
 
--- Returns the jobs of a model without its traces and profiles, whose functions a program has from the library.
-local function jobs_of_answers(...)
-  local list, left_out, kept = all_jobs(...), {}, {}
+-- All builds have the same compiler, which is asked once.
+function toolchain.new()
+  tools = tools or find_tools()
+  return tools
+end
+
+local WHOLE = "_whole.c" -- ends the name of the source that stands for several
+
+-- Sources of the model that are one, by name, and the job of the one that has the flags of all; {}: none is.
+local joined = {}
+
+-- Joins steps, operations, kernels and interface of a model for one target in one source: a compiler takes less time
+-- for a small model than for the headers that each source includes. Steps of several entries have the same names, and
+-- stay apart. tests/spoil.lua wants sources as they are.
+local function join(state)
+  joined = {}
+  local is_spoiled = os.getenv("SPOIL_ENDING") or os.getenv("SPOIL_SOURCES") or os.getenv("SPOIL_COMPILER")
+  if is_spoiled or #state.builds > 1 then return end
+  local name, texts, wanted, spec = state.spec.name, {}, {}, state.spec
+  if #state.entries * #spec.workers == 1 then
+    wanted[linkage.ship(name, state.entries[1], spec.workers[1], true) .. ".c"] = true
+  end
+  for _, ending in ipairs { "_ops.c", "_kernels.c", "_model.c" } do wanted[name .. ending] = true end
+  for _, file in ipairs(state.files) do
+    if wanted[file.name] then joined[file.name], texts[#texts + 1] = true, file.text end
+  end
+  table.insert(state.files, { name = name .. WHOLE, text = table.concat(texts, "\n") })
+end
+
+-- Returns the jobs of a model without its traces and profiles, whose functions a program has from the library, and with
+-- one job for sources that are joined.
+local function jobs_of_answers(spec, ...)
+  local list, left_out, kept, whole = all_jobs(spec, ...), {}, {}, nil
   for _, job in ipairs(list) do
     local code = job.from == "model" and (job.name:match("^(.*_trace)%.o$") or job.name:match("^(.*_profile)%.o$"))
-    if code then left_out[job.name] = code else kept[#kept + 1] = job end
+    if code then left_out[job.name] = code
+    elseif job.from == "model" and joined[job.source] then
+      left_out[job.name] = WHOLE
+      if job.source == spec.name .. "_ops.c" then whole = job end
+    else kept[#kept + 1] = job end
   end
   for _, job in ipairs(kept) do
-    local inputs, command = {}, { table.unpack(job.commands[1]) }
+    local inputs, command, has_whole = {}, { table.unpack(job.commands[1]) }, false
     for _, name in ipairs(job.inputs or {}) do
       local code = left_out[name]
-      if code then command[#command + 1] = ("-Wl,--defsym=%s_run=%s_run"):format(code, code:gsub("_%a+$", ""))
-      else inputs[#inputs + 1] = name end
+      if code and code ~= WHOLE then
+        command[#command + 1] = ("-Wl,--defsym=%s_run=%s_run"):format(code, code:gsub("_%a+$", ""))
+      elseif not code or not has_whole then
+        inputs[#inputs + 1], has_whole = code and whole.name or name, has_whole or code == WHOLE
+      end
     end
     if job.inputs then job.inputs, job.commands[1] = inputs, command end
+  end
+  if whole then
+    whole.source = spec.name .. WHOLE
+    kept[#kept + 1] = whole
   end
   return kept
 end
@@ -52,6 +95,7 @@ local function make(words)
   local done, value = xpcall(function()
     local state = pipeline.run(root, words[1], overrides, nil, { rates = facts.source(root),
       exposed = options.exposed and true or nil, with_text = options.text ~= nil })
+    if options.answers then join(state) end
     build.make(state, words[2], root, { only = options.only or state.spec.name, serves = options.serve ~= nil })
   end, function(value)
     return faults.is(value) and value or { code = 70, lines = { debug.traceback(tostring(value), 2) } }
@@ -75,7 +119,6 @@ local function make_one(text)
   end
 end
 
-collectgarbage("incremental", 400) -- as in gen/attn2c
 if arg[1] == "--each" then
   for i = 2, #arg do make_one(arg[i]) end
   os.exit(0, true)

@@ -7,7 +7,6 @@ dofile(root .. "/gen/common/compiled.lua").start(((root .. "/gen"):gsub("/tests/
 
 local command = require("commands.command")
 
-collectgarbage("incremental", 300) -- as in gen/attn2c
 
 local function text() return io.read((string.unpack("<I4", io.read(4)))) or "" end
 

@@ -28,12 +28,9 @@ remove() {
 tree() {
   top=$1
   shift
-  find "$top" -type d ! -path '*/.*' | while IFS= read -r folder; do
-    if [ -n "$(find "$folder" -maxdepth 1 -type f ! -name '.*' "$@" -print -quit)" ]; then
-      install -d -m 755 "$stage$home/$folder"
-      find "$folder" -maxdepth 1 -type f ! -name '.*' "$@" -exec install -m 644 -t "$stage$home/$folder" {} +
-    fi
-  done
+  mkdir -p "$stage$home"
+  find "$top" -type f ! -path '*/.*' "$@" -exec cp --parents -t "$stage$home" -- {} +
+  find "$stage$home/$top" -type d -exec chmod 755 {} + -o -exec chmod 644 {} +
 }
 
 # page FILE FOLDER [NAME]: installs one file into a folder, as NAME or under its own name

@@ -19,8 +19,6 @@
 #include "ops/product/int8.h"
 #include "ops/quantise.h"
 
-#include <math.h>
-
 enum {
   ATTN2C_KEPT_AHEAD = 2,      /* pages that are prefetched: a page takes as long as memory does to answer */
   ATTN2C_KEPT_KEYS = 64,      /* whose weights have one scale */
@@ -65,7 +63,7 @@ ATTN2C_INLINE uint8_t attn2c_kept_integer(int8_t x, int bits) {
  */
 ATTN2C_INLINE void attn2c_add_scales(int8_t *page, const float *scale, int first, int rows, int lds) {
   for (int i = 0; i < rows; i++) {
-    const float own = scale[(ptrdiff_t)i * lds] <= FLT_MAX ? scale[(ptrdiff_t)i * lds] : NAN;
+    const float own = scale[(ptrdiff_t)i * lds] <= FLT_MAX ? scale[(ptrdiff_t)i * lds] : __builtin_nanf("");
     memcpy(page + (ptrdiff_t)(first + i) * (ptrdiff_t)sizeof own, &own, sizeof own);
   }
 }

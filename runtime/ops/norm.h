@@ -16,7 +16,7 @@ ATTN2C_INLINE void attn2c_channel_factors(float *y, const float *x, const float 
       const double each = (double)x[(ptrdiff_t)i * ldx + j];
       sum += each * each;
     }
-    y[j] = (float)((double)gain[j] / sqrt(sum));
+    y[j] = (float)((double)gain[j] / __builtin_sqrt(sum));
     y[ldy + j] = (float)((double)bias[j] - (double)y[j] * (double)x[j]);
   }
 }

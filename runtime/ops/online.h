@@ -4,8 +4,6 @@
 
 #include "ops/softmax.h"
 
-#include <math.h>
-
 /* The state of `rows` rows is float state[3][rows]. It has the largest score so far, the sum of powers, and
  * the factor of earlier sums. Milakov, Gimelshein: Online normalizer calculation for softmax, 2018. */
 
@@ -26,15 +24,15 @@ ATTN2C_INLINE void attn2c_softmax_chunk_with(float *s, float *state, int rows, i
       const float start = sinks ? (float)((double)sinks[(ptrdiff_t)i * lds] / (double)scale) : -FLT_MAX;
       const float before = first ? start : largest[i], here = attn2c_largest(s + (ptrdiff_t)i * ld, cols);
       largest[i] = here > before ? here : before;
-      factor[i] = here > before ? (float)exp2(c_double * ((double)before - (double)here)) : 1.0f;
+      factor[i] = here > before ? (float)__builtin_exp2(c_double * ((double)before - (double)here)) : 1.0f;
     }
     for (int i = begin; i < end; i++) {
       float *row = s + (ptrdiff_t)i * ld;
       const float from = largest[i];
       float before = first ? 0.0f : sum[i] * factor[i];
       if (sinks)
-        before = (float)exp2(1.4426950408889634 *
-                             ((double)sinks[(ptrdiff_t)i * lds] - (double)scale * (double)from));
+        before = (float)__builtin_exp2(1.4426950408889634 *
+                                       ((double)sinks[(ptrdiff_t)i * lds] - (double)scale * (double)from));
 #pragma omp simd
       for (int j = 0; j < cols; j++) row[j] = attn2c_exp2_nonpositive(row[j] - from, c, c_low);
       sum[i] = before + attn2c_sum_of_any(row, cols);

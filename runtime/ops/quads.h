@@ -8,8 +8,6 @@
 #include "ops/quantise.h"
 #include "ops/softmax.h"
 
-#include <math.h>
-
 #if defined(__AVX512F__) && !ATTN2C_BUILTINS
 #include <immintrin.h>
 #endif
@@ -25,7 +23,7 @@ ATTN2C_INLINE void attn2c_quantise_guarded(int8_t *y, float *scale, const float 
       const float *from = x + (ptrdiff_t)i * ldx + (ptrdiff_t)h * width;
       float inverse, own = attn2c_row_scale(from, NULL, width, &inverse);
       if (guard && !attn2c_all_finite(guard + (ptrdiff_t)i * ldg + (ptrdiff_t)h * guarded, guarded))
-        own = NAN, inverse = 0.0f;
+        own = __builtin_nanf(""), inverse = 0.0f;
       scale[(ptrdiff_t)i * lds + h] = own;
       attn2c_int8_row(y + (ptrdiff_t)i * ldy + (ptrdiff_t)h * width, from, NULL, width, inverse,
                       ATTN2C_INT8_ZERO);
@@ -310,7 +308,7 @@ ATTN2C_INLINE void attn2c_exponentials_with(float *s, int rows, int cols, int ld
         row[j] = of.fraction * of.power;
         sum += row[j];
       }
-      for (int j = 0; j < cols && sum != sum; j++) row[j] = NAN;
+      for (int j = 0; j < cols && sum != sum; j++) row[j] = __builtin_nanf("");
     }
     if (y && count == ATTN2C_ROWS) {
       attn2c_fold(0, most, part);

@@ -5,7 +5,6 @@
 #include "ops/fold.h"
 #include "ops/round.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Limit of c |s|: below it, rounding errors do not grow with the scores. Without the instruction a product is
@@ -36,7 +35,7 @@ ATTN2C_INLINE void attn2c_softmax_largest(float max[ATTN2C_ROWS], float *s, doub
   for (int i = 0; i < count; i++) {
     float *row = s + (ptrdiff_t)i * ld;
     if (sinks && sinks[i] > (double)max[i]) max[i] = (float)sinks[i];
-    if (fabsf(max[i] * c) < ATTN2C_SOFTMAX_MOST) continue;
+    if (__builtin_fabsf(max[i] * c) < ATTN2C_SOFTMAX_MOST) continue;
     /* At this magnitude `s - max` is exact, or its power is 0. +inf gives NaN; a row of -inf stays so. */
     const float from = max[i];
     if (sinks) sinks[i] -= (double)from;
@@ -84,7 +83,7 @@ ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, flo
     attn2c_softmax_limits(shift, lowest, max, c);
     for (int i = 0; i < ATTN2C_ROWS; i++) more[i] = least;
     for (int i = 0; sinks && i < count; i++)
-      more[i] += (float)exp2((double)c * of_sinks[i] - (double)(ATTN2C_ROUNDER - shift[i]));
+      more[i] += (float)__builtin_exp2((double)c * of_sinks[i] - (double)(ATTN2C_ROUNDER - shift[i]));
     for (int i = 0; i < count; i++) {
       float *row = block + (ptrdiff_t)i * ld;
       const float of_row = shift[i], from = lowest[i];

@@ -39,8 +39,12 @@ element_programs := $(foreach test,$(element_tests),$(foreach variant,$(variants
 # Programs that the spec of tokenizers runs.
 text_libraries := -lutf8proc -lpcre2-8
 
-# lld links a program with sanitizers in half the time; other links fill the processors. Criterion starts a program for
-# each test, which takes longer with libraries that it does not use.
+# Criterion starts a program for each test, which takes longer with libraries that it does not use: libgit2 is replaced.
+criterion := $(shell $(CC) -print-file-name=libcriterion.so)
+git     := $(addprefix $(bin)/no_git/,$(shell LC_ALL=C readelf -d $(criterion) | sed -n 's/.*(NEEDED).*\[\(libgit2.*\)\]/\1/p'))
+by_criterion := $(if $(git),-Wl$(comma)--disable-new-dtags$(comma)-rpath$(comma)'$$ORIGIN/no_git') -lcriterion
+
+# lld links a program with sanitizers in half the time; other links fill the processors.
 linker := -Wl,--as-needed $(if $(shell command -v ld.lld),-fuse-ld=lld -Wl$(comma)--threads=1)
 text_programs  := $(bin)/text_cases $(bin)/text_fuzz $(bin)/text_languages
 
@@ -57,6 +61,10 @@ $(bin)/obj/c_%.o: tests/c/%.c $(headers) | $(bin)/obj
 $(bin)/obj:
 	mkdir -p $@
 
+$(git): tests/c/no_git.c
+	mkdir -p $(@D)
+	$(CC) $(warnings) -O1 -shared -fPIC -Wl,-soname,$(@F) -o $@ $<
+
 # The runtime, of which a test links what it calls. Its flags are as in specs (helper.with_addresses), which so share
 # its objects.
 archive := $(bin)/runtime/libchecked.a
@@ -65,9 +73,9 @@ $(archive): $(runtime) $(headers) tests/runtime.lua $(wildcard gen/commands/buil
 helper_objects := $(patsubst %,$(bin)/obj/c_%.o,$(helpers))
 picture_libraries := -lpng -ljpeg -lz
 sound_libraries := -lsndfile -lsoxr
-libraries      := -lcriterion -ljansson $(text_libraries) $(picture_libraries) $(sound_libraries) -lm -ldl -lpthread
+libraries      := $(by_criterion) -ljansson $(text_libraries) $(picture_libraries) $(sound_libraries) -lm -ldl -lpthread
 
-$(addprefix $(bin)/test_,$(tests)): $(bin)/test_%: $(bin)/obj/c_test_%.o $(helper_objects) $(bin)/obj/kernels_c.o $(archive)
+$(addprefix $(bin)/test_,$(tests)): $(bin)/test_%: $(bin)/obj/c_test_%.o $(helper_objects) $(bin)/obj/kernels_c.o $(archive) | $(git)
 	$(checker) $(linker) $(sanitize) -o $@ $^ $(wraps) $(libraries)
 
 # Parts of the server, which the archive does not have.
@@ -92,7 +100,7 @@ $(bin)/file_fuzz: $(bin)/obj/c_file_fuzz.o $(archive)
 	$(CC) $(linker) $(sanitize) -o $@ $^ $(picture_libraries) -lm
 
 # With kernels that libxsmm makes.
-$(addprefix $(bin)/test_,$(jit_tests)): $(bin)/test_%: $(bin)/obj/c_test_%.o $(bin)/obj/kernels_libxsmm.o $(archive)
+$(addprefix $(bin)/test_,$(jit_tests)): $(bin)/test_%: $(bin)/obj/c_test_%.o $(bin)/obj/kernels_libxsmm.o $(archive) | $(git)
 	$(checker) $(linker) $(sanitize) -o $@ $^ -lxsmmgen $(libraries)
 
 $(bin)/obj/bound_candidates.h: tests/c/bound_candidates.lua gen/passes/emit/bound.lua $(wildcard gen/passes/plan/*.lua) | $(bin)/obj
@@ -108,20 +116,22 @@ $(bin)/obj/c_test_chat.o: $(bin)/obj/chat_templates.h
 $(bin)/obj/c_test_progress.o: runtime/program/progress.c
 $(bin)/obj/c_test_program.o: runtime/program/main.c
 
-$(bin)/test_guard: tests/c/test_guard.c runtime/base/guard.c runtime/system/linux.c $(headers) | $(bin)/obj
-	$(CC) $(warnings) -O1 -iquote runtime -iquote tests/c -o $@ $(filter %.c,$^) -lcriterion
+$(bin)/test_guard: tests/c/test_guard.c runtime/base/guard.c runtime/system/linux.c $(headers) | $(bin)/obj $(git)
+	$(CC) $(warnings) -O1 -iquote runtime -iquote tests/c -o $@ $(filter %.c,$^) $(by_criterion)
 
-# These tests are about the instructions. AVX2 and AVX-512 have -O1, with which the compiler still vectorises loops. The
-# others have -O0, which takes an eighth of the time. test_elementary computes more than it compiles: with -O1, calls of
-# the C library from code for AVX2 take ten times as long. Models are compiled with -O3, and so are the widest
-# instructions in `make test-long`, as are whole models in each run.
-vector_level := $(if $(ATTN2C_TEST_LONG),-O3,-O1)
+# These tests are about the instructions. The widest have -O1, with which the compiler still vectorises loops. Others
+# have -O0, which takes an eighth of the time. test_elementary computes more than it compiles: with -O1, calls of the C
+# library from code for AVX2 take ten times as long. Models are compiled with -O3, and so are the widest instructions in
+# `make test-long`, as are whole models in each run.
+widest := $(lastword $(variants))
 elementary_level := $(if $(ATTN2C_TEST_LONG),-O3,-O2)
-element_level = $(if $(filter elementary,$(1)),$(elementary_level),$(if $(filter $(lastword $(variants)),$(2)),$(vector_level),$(if $(filter avx2,$(2)),-O1,-O0)))
+vector_level_$(widest) := $(if $(ATTN2C_TEST_LONG),-O3,-O1)
+vector_level_avx2 ?= $(if $(ATTN2C_TEST_LONG),-O1)
+element_level = $(if $(filter elementary,$(1)),$(elementary_level),$(or $(vector_level_$(2)),-O0))
 
 define element_rule
-$(bin)/test_$(1)_$(2): tests/c/test_$(1).c $(headers) | $(bin)/obj
-	$(CC) $(loops) $(call element_level,$(1),$(2)) $(flags_$(2)) -DPRODUCTS='"products_$(2).h"' -iquote $(bin)/obj -o $$@ $$< -lcriterion -lm
+$(bin)/test_$(1)_$(2): tests/c/test_$(1).c $(headers) | $(bin)/obj $(git)
+	$(CC) $(loops) $(call element_level,$(1),$(2)) $(flags_$(2)) -DPRODUCTS='"products_$(2).h"' -iquote $(bin)/obj -o $$@ $$< $(subst $$,$$$$,$(by_criterion)) -lm
 endef
 
 # The products that test_product.c includes, for each instruction set.

@@ -26,8 +26,8 @@ local COMPILED = { BIN, "out/test/cache" }
 local mutants = {}
 
 --- Seconds of a suite, with what it compiles; what takes longer has failed. A program that a suite leaves behind ends
---- after the same seconds of a processor.
-mutants.limit = 300
+--- after its seconds of a processor.
+mutants.limit, mutants.processor_limit = 300, 300
 
 --- How often a text occurs in another.
 function mutants.occurrences(text, part)
@@ -93,7 +93,8 @@ end
 -- Runs words in the copy, for so long; returns the exit status and what was said.
 local function run(copy, words)
   local child = process.run { words = { "env", "XDG_CACHE_HOME=" .. copy .. "/out/test/cache", "WERROR=",
-    "prlimit", "--cpu=" .. mutants.limit, "timeout", "-k", "5", tostring(mutants.limit), table.unpack(words) },
+    "prlimit", "--cpu=" .. mutants.processor_limit, "timeout", "-k", "5", tostring(mutants.limit),
+    table.unpack(words) },
     folder = copy, gather = "all" }
   return child.signal == 0 and child.code or 128 + child.signal, child.output .. child.errors
 end

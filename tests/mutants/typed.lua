@@ -298,8 +298,8 @@ return function(of, spec)
       filter = "quads/columns*", wrong = "a column of zeros has no scale" },
     { name = "quads_nan", old = "sum < 1.0f ? 1.0f : sum", new = "sum >= 1.0f ? sum : 1.0f",
       filter = "quads/weights*", wrong = "a row of scores with NaN has finite weights" },
-    { name = "quads_guard", old = "own = NAN, inverse = 0.0f;", new = "inverse = 0.0f;", filter = "quads/rows*",
-      wrong = "a key whose values are not finite is an ordinary one" },
+    { name = "quads_guard", old = 'own = __builtin_nanf(""), inverse = 0.0f;', new = "inverse = 0.0f;",
+      filter = "quads/rows*", wrong = "a key whose values are not finite is an ordinary one" },
   }
 
   of("runtime/ops/kept.h", "c:kept_base") {

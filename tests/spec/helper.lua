@@ -24,7 +24,7 @@ if not registry["attn2c luv"] then
 end
 package.loaded.luv = registry["attn2c luv"]
 
-collectgarbage("incremental", 300) -- as in gen/attn2c
+collectgarbage("incremental", 600) -- specs keep little
 
 local faults = require("common.faults")
 local files = require("common.files")

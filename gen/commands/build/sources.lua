@@ -2,16 +2,21 @@
 local files = require("common.files")
 local hash = require("common.hash")
 local lfs = require("lfs")
+local words = require("common.words")
 
 local sources = {}
 
--- Returns the runtime's files with this ending: a sorted list of their paths, and their texts by path.
-local function files_of(folder, ending)
-  local list, texts = {}, {}
+-- Endings of files that sources include: headers, pages and notices.
+local INCLUDED = { ".h", ".html", ".txt" }
+
+-- Returns the runtime's files by their endings: sorted lists of their paths, each with texts = their texts by path.
+local function files_of(folder)
+  local lists = { [".c"] = { texts = {} } }
+  for _, ending in ipairs(INCLUDED) do lists[ending] = { texts = {} } end
   local function look(below)
     for name in lfs.dir(folder .. below) do
-      local path = below .. "/" .. name
-      if name:sub(1, 1) ~= "." and name:sub(-#ending) == ending then
+      local path, list = below .. "/" .. name, lists[name:match("^[^.].*(%.[^.]+)$")]
+      if list then
         list[#list + 1] = path:sub(2)
       elseif not name:find(".", 1, true) and lfs.attributes(folder .. path, "mode") == "directory" then
         look(path)
@@ -19,9 +24,11 @@ local function files_of(folder, ending)
     end
   end
   look("")
-  table.sort(list)
-  for _, name in ipairs(list) do texts[name] = files.read(folder .. "/" .. name) end
-  return list, texts
+  for _, list in pairs(lists) do
+    table.sort(list)
+    for _, name in ipairs(list) do list.texts[name] = files.read(folder .. "/" .. name) end
+  end
+  return lists
 end
 
 --- Returns a hash of a list of files, of their names and contents.
@@ -36,13 +43,9 @@ local known = {} -- by folder: a command may build many variants
 --- Returns the runtime in a folder: { names = its sources, texts = texts by name, of_headers = all headers' hash }.
 function sources.of_runtime(folder)
   if not known[folder] then
-    local headers, texts = files_of(folder, ".h")
-    local pages, page_texts = files_of(folder, ".html") -- which sources include, too, as they do notices
-    local notices, notice_texts = files_of(folder, ".txt")
-    local runtime = { of_headers = sources.digest(headers, texts) .. sources.digest(pages, page_texts)
-      .. sources.digest(notices, notice_texts) }
-    runtime.names, runtime.texts = files_of(folder, ".c")
-    known[folder] = runtime
+    local lists = files_of(folder)
+    local parts = words.map(INCLUDED, function(ending) return sources.digest(lists[ending], lists[ending].texts) end)
+    known[folder] = { names = lists[".c"], texts = lists[".c"].texts, of_headers = table.concat(parts) }
   end
   return known[folder]
 end
