@@ -196,7 +196,7 @@ describe("a checkpoint's folder", function()
       local folder = made.folder({ ["config.json"] = made.json(made.config()) })
       if name:find("/", 1, true) then lfs.mkdir(folder .. "/" .. name:match("^(.*)/")) end
       helper.write(folder .. "/" .. name, "")
-      return refused(folder, ("index.json; %s is %s: "):format(name, text), 4)
+      return refused(folder, ("the index of one; %s is %s: "):format(name, text), 4)
     end
     said_of("model.onnx", "an ONNX model, which is not supported")
     said_of("onnx/model.onnx", "an ONNX model, which is not supported")
