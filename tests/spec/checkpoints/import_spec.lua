@@ -237,7 +237,8 @@ describe("a checkpoint's folder", function()
       refused(made.checkpoint(nil, nil, { ["model.safetensors"] = ("<s8"):pack("{" .. header .. "}")
         .. ("\0"):rep(16) }), said, 3)
     end
-    refused(made.folder({ ["config.json"] = made.json(made.config()) }), "has neither model.safetensors nor pytorch_model.bin", 4)
+    refused(made.folder({ ["config.json"] = made.json(made.config()) }),
+      "has neither model.safetensors nor pytorch_model.bin", 4)
     refused(made.folder({ ["model.safetensors"] = whole }), "has no config.json", 4)
     refused(made.folder({ ["config.json"] = made.json(made.config()), ["pytorch_model.bin"] = "PK\3\4" }),
       "is not a zip of torch.save()", 3)
