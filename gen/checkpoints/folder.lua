@@ -177,11 +177,12 @@ end
 --- Returns a folder's contents: { path, title, config, tensors = name -> { dtype, shape }, modules, settings, limits,
 --- limits_file, tokenizer, tokenizer_config, generation, preprocessor }. modules, settings and limits come from
 --- sentence-transformers. tokenizer_config, generation: the objects of tokenizer_config.json and
---- generation_config.json, or nil. opens: "torch" with files of torch.save(), or nil. preprocessor: { file, config } about pictures or sounds, or nil. quantised: how
---- quantised tensors are stored (coded.lua), or nil; notes: for the user. tokenizer: the inner folder of its files, ""
---- for the folder itself, or nil. spans: GLiNER's own configuration, or nil; config is its encoder's then. read:
---- returns the object of another file by its name, or nil. look: a function of config.json that may refuse it before
---- its tensors are looked for, or nil. Faults: io, format. A GGUF file's table has more fields (gguf.lua).
+--- generation_config.json, or nil. opens: "torch" with files of torch.save(), or nil. preprocessor: { file, config }
+--- about pictures or sounds, or nil. quantised: how quantised tensors are stored (coded.lua), or nil; notes: for the
+--- user. tokenizer: the inner folder of its files, "" for the folder itself, or nil. spans: GLiNER's own configuration,
+--- or nil; config is its encoder's then. read: returns the object of another file by its name, or nil. look: a function
+--- of config.json that may refuse it before its tensors are looked for, or nil. Faults: io, format. A GGUF file's table
+--- has more fields (gguf.lua).
 function folder.read(path, look)
   if gguf.is(path) then return require("checkpoints.gguf").read(path) end -- loaded only then
   path = path:gsub("(.)/+$", "%1")

@@ -121,9 +121,9 @@ function spans.stages(folder)
   local mode = json.given(config, "span_mode", "markerV0")
   if mode == "token_level" then
     local of_pairs = linear(2 * width, "scorer.proj_token", of_words)
-    local function layer(number, count)
+    local function layer(number, columns)
       local name = ("scorer.out_mlp.%d."):format(number)
-      return { join = "rows", { name .. "weight", transpose = true, count = count }, { name .. "bias" } }
+      return { join = "rows", { name .. "weight", transpose = true, count = columns }, { name .. "bias" } }
     end
     add { "match", labels = linear(2 * width, "scorer.proj_label", states), of = of_pairs, hidden = 4 * width,
       scores = 3, name = "pairs", tensors = { weight = layer(0, 3 * width), ["out.weight"] = layer(3, 4 * width) } }

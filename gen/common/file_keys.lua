@@ -476,7 +476,7 @@ sections["config_sentence_transformers.json"] = {
 sections["gliner_config.json"] = {
   by = "GLiNER",
   read = [[class_token_index encoder_config ent_token hidden_size max_len max_width model_name num_rnn_layers sep_token
-    span_mode vocab_size]],
+    vocab_size]],
   without = {
     [ORIGIN] = "_name_or_path dtype name torch_dtype transformers_version",
     [TRAINING] = [[adjacency_loss_coef dropout eval_every fine_tune freeze_* id_to_classes label_smoothing log_dir

@@ -277,8 +277,8 @@ keys.list = {
       .. "output from 0: output.0.weight in the file is that of the first stage" },
   { key = "opens", type = "word", words = { "safetensors", "torch", "gguf", "any", "packed" },
     default_text = "gguf for names of a GGUF file, else safetensors",
-    meaning = "checkpoints that the library opens, next to packed weights; torch: files of torch.save(), and safetensors; "
-      .. "packed: no others, so that the library is "
+    meaning = "checkpoints that the library opens, next to packed weights; torch: files of torch.save(), and "
+      .. "safetensors; packed: no others, so that the library is "
       .. "smaller. The program packs checkpoints all the same" },
   { key = "adapter", type = "path", default_text = "none",
     meaning = "a folder with a LoRA adapter of PEFT, its path relative to the description's, or on a command line to "

@@ -394,9 +394,9 @@ ops.table = {
     optional = { lengths = true }, integers = { lengths = true, marks = true }, tolerance = "recurrent",
     attributes = { "most" },
     shape = function(a, x, _, _, out) return with_last(x.shape, a.most * out.shape[2]) end,
-    equation = "the scores of each row with the mark 1, a word, for each row with the mark 2, a label; there are at most "
-      .. "`most` labels of a sequence: (relu((x', l', x\" l\", 1) · W), 1) · out, with the halves x' and x\" of the word's "
-      .. "row, and l' and l\" of the label's; other scores are 0, and so are those of rows after lengths",
+    equation = "a row with the mark 1 is a word, and one with the mark 2 a label, of which a sequence has at most "
+      .. "`most`: the scores of each word for each label, (relu((x', l', x\" l\", 1) · W), 1) · out, with the halves "
+      .. "x' and x\" of the word's row, l' and l\" of the label's; 0 for other rows, also for those after lengths",
   },
   rms_norm = {
     class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x" } },

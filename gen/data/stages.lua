@@ -143,13 +143,14 @@ stages.constructors = {
   },
   match = {
     place = "output", word = "labels",
-    meaning = "scores of words for labels, which go through two linear layers in pairs, with a relu between them: the first "
-      .. "one reads half of a word's row, half of a label's, and the product of the other halves. The input marks has 1 "
-      .. "for words and 2 for labels",
+    meaning = "scores of words for labels, which go through two linear layers in pairs, with a relu between them: the "
+      .. "first one reads half of a word's row, half of a label's, and the product of the other halves. The input "
+      .. "marks has 1 for words and 2 for labels",
     fields = {
       labels = { type = "integer", min = 0, max = 64, required = true,
-        meaning = "the stage with the rows of labels, as wide as those of words" },
-      hidden = { type = "integer", min = 1, max = 16384, required = true, meaning = "width of the first layer's result" },
+        meaning = "the stage with the rows of labels, which have the same width" },
+      hidden = { type = "integer", min = 1, max = 16384, required = true,
+        meaning = "width of the first layer's result" },
       scores = { type = "integer", min = 1, max = 8, required = true, meaning = "numbers of a pair" },
       most = { type = "integer", min = 1, max = 1024, default = 64, meaning = "the most labels of a sequence" },
       of = of_field, name = name_field,

@@ -312,10 +312,12 @@ steps.rows = {
   },
   match_labels = {
     constants = { "rows", "cols", "width", "hidden", "scores", "ldx", "ldl", "ldy" },
-    operands = { written(), { "x", "r", function(c) return { first = 0, { c.rows, c.ldx }, { 2 * c.width, 1 } } end },
-      { "labels", "r", function(c) return { first = 0, { c.rows, c.ldl }, { 2 * c.width, 1 } } end },
+    operands = { written(), { "x", "r", function(c)
+      return { first = 0, { c.rows, c.ldx }, { 2 * c.width, 1 } }
+    end }, { "labels", "r", function(c) return { first = 0, { c.rows, c.ldl }, { 2 * c.width, 1 } } end },
       { "weight", "r", function(c) return { first = 0, { (3 * c.width + 1) * c.hidden, 1 } } end },
-      { "out", "r", function(c) return { first = 0, { c.scores * (c.hidden + 1), 1 } } end }, { "marks", "r", vector("rows"), type = "i32" }, { "valid", "value" } },
+      { "out", "r", function(c) return { first = 0, { c.scores * (c.hidden + 1), 1 } } end },
+      { "marks", "r", vector("rows"), type = "i32" }, { "valid", "value" } },
     cost = function(c) return c.rows * c.hidden * (4 * c.width + c.scores) end,
     equation = "y[i][c] = the scores of row i, with marks[i] = 1, for the c-th row with marks = 2, of the first valid",
   },

@@ -476,8 +476,8 @@ function output_stages.topk(self, x, stage, path)
 end
 
 local default_output_names = { hidden = "hidden", norm = "hidden", pool = "pooled", linear = "logits",
-  vocabulary = "logits", normalise = "embedding", attend = "pooled", argmax = "label", recurrent = "hidden", match = "scores",
-  similarity = "similarity",
+  vocabulary = "logits", normalise = "embedding", attend = "pooled", argmax = "label", recurrent = "hidden",
+  match = "scores",  similarity = "similarity",
   softmax = "probabilities", log_softmax = "log_probabilities", topk = "top" }
 
 -- Returns rows [batch][seq][width] as [seq][batch][width] if the layout says so.

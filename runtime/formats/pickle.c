@@ -6,7 +6,7 @@
 /* OTHER is a value that no tensor needs, such as True or a list. */
 typedef enum { OTHER, MARK, INTEGER, TEXT, TUPLE, GLOBAL, STORAGE, TENSOR, DICT } kind_of_value;
 
-/* What a pickle may name. */
+/* A pickle may name these. */
 typedef enum { MAKES_DICT, MAKES_TENSOR, MAKES_PARAMETER, MAKES_STORAGE } maker;
 static const struct {
   const char *module, *name;

@@ -86,7 +86,7 @@ static int find_list(archive *a) {
   return status;
 }
 
-/* Takes sizes of 8 bytes from the fields after a member's name, in place of those of 4 that are full. */
+/* Takes sizes of 8 bytes from the fields after a member's name, if the fields of 4 bytes are full. */
 static void widen(const unsigned char *fields, size_t size, member *made, uint64_t *packed) {
   uint64_t *const wide[] = {&made->size, packed, &made->at};
   while (size >= 4) {

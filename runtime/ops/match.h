@@ -15,15 +15,19 @@ typedef struct {
   int count;
 } attn2c_match_words;
 
-/* sums[cols] += x[width] times rows of weight, whose distance is `hidden`; with `by`: x times by. */
-ATTN2C_INLINE void attn2c_match_add(float *sums, const float *x, const float *by, const float *weight,
-                                    int width, int hidden, int cols) {
-  for (int k = 0; k < width; k += ATTN2C_ADAPTER_TERMS) {
-    float terms[ATTN2C_ADAPTER_TERMS];
-    for (int i = 0; i < ATTN2C_ADAPTER_TERMS; i++)
-      terms[i] = k + i < width ? by ? x[k + i] * by[k + i] : x[k + i] : 0;
-    attn2c_adapter_add(sums, terms, weight + (ptrdiff_t)k * hidden, cols, hidden, width - k);
-  }
+/* sums[w][cols] += x[w][skip + k] times row k of weight, for k < width; with `by`: x times by. The distance
+ * of rows is `hidden`. Each row is read for all words. */
+ATTN2C_INLINE void attn2c_match_add(float (*sums)[ATTN2C_MATCH_COLS], const float *const *x, int count,
+                                    int skip, const float *by, const float *weight, int width, int hidden,
+                                    int cols) {
+  for (int k = 0; k < width; k += ATTN2C_ADAPTER_TERMS)
+    for (int w = 0; w < count; w++) {
+      const float *from = x[w] + skip;
+      float terms[ATTN2C_ADAPTER_TERMS];
+      for (int i = 0; i < ATTN2C_ADAPTER_TERMS; i++)
+        terms[i] = k + i < width ? by ? from[k + i] * by[k + i] : from[k + i] : 0;
+      attn2c_adapter_add(sums[w], terms, weight + (ptrdiff_t)k * hidden, cols, hidden, width - k);
+    }
 }
 
 /* Returns the sum over j of out[j scores] max(sums[j], 0). */
@@ -41,14 +45,14 @@ ATTN2C_INLINE float attn2c_match_sum(const float *sums, const float *out, int sc
 ATTN2C_INLINE void attn2c_match_label(const attn2c_match_words *words, const float *label,
                                       const float *weight, const float *out, int at, int cols, int width,
                                       int hidden, int scores) {
-  float of_label[ATTN2C_MATCH_COLS] = {0}, sums[ATTN2C_MATCH_COLS];
+  float of_label[1][ATTN2C_MATCH_COLS] = {{0}}, sums[ATTN2C_MATCH_ROWS][ATTN2C_MATCH_COLS];
   const float *of_product = weight + 2 * (ptrdiff_t)width * hidden;
-  attn2c_match_add(of_label, label, NULL, weight + (ptrdiff_t)width * hidden, width, hidden, cols);
-  for (int w = 0; w < words->count; w++) {
-    for (int j = 0; j < cols; j++) sums[j] = words->sums[w][j] + of_label[j];
-    attn2c_match_add(sums, words->from[w] + width, label + width, of_product, width, hidden, cols);
-    for (int s = 0; s < scores; s++) words->to[w][at + s] += attn2c_match_sum(sums, out + s, scores, cols);
-  }
+  attn2c_match_add(of_label, &label, 1, 0, NULL, weight + (ptrdiff_t)width * hidden, width, hidden, cols);
+  for (int w = 0; w < words->count; w++)
+    for (int j = 0; j < cols; j++) sums[w][j] = words->sums[w][j] + of_label[0][j];
+  attn2c_match_add(sums, words->from, words->count, width, label + width, of_product, width, hidden, cols);
+  for (int w = 0; w < words->count; w++)
+    for (int s = 0; s < scores; s++) words->to[w][at + s] += attn2c_match_sum(sums[w], out + s, scores, cols);
 }
 
 /* y[i][c][s]: the scores of row i, with marks[i] = 1, for label c, the c-th row with marks = 2; only `valid`
@@ -61,19 +65,17 @@ ATTN2C_INLINE void attn2c_match_labels(float *y, const float *x, const float *la
   const int most = valid < rows ? valid : rows;
   const float *bias = weight + 3 * (ptrdiff_t)width * hidden, *out_bias = out + (ptrdiff_t)hidden * scores;
   for (int i = 0; i < rows; i++) memset(y + (ptrdiff_t)i * ldy, 0, (size_t)cols * sizeof *y);
-  for (int i = 0; i < most;) {
-    attn2c_match_words words;
-    for (words.count = 0; i < most && words.count < ATTN2C_MATCH_ROWS; i++)
-      if (marks[i] == 1) {
-        words.from[words.count] = x + (ptrdiff_t)i * ldx;
-        words.to[words.count++] = y + (ptrdiff_t)i * ldy;
-      }
-    for (int j = 0; j < hidden; j += ATTN2C_MATCH_COLS) {
+  for (int j = 0; j < hidden; j += ATTN2C_MATCH_COLS) /* whose weights stay in the cache for all pairs */
+    for (int i = 0; i < most;) {
       const int some = hidden - j < ATTN2C_MATCH_COLS ? hidden - j : ATTN2C_MATCH_COLS;
-      for (int w = 0; w < words.count; w++) {
-        memcpy(words.sums[w], bias + j, (size_t)some * sizeof *bias);
-        attn2c_match_add(words.sums[w], words.from[w], NULL, weight + j, width, hidden, some);
-      }
+      attn2c_match_words words;
+      for (words.count = 0; i < most && words.count < ATTN2C_MATCH_ROWS; i++)
+        if (marks[i] == 1) {
+          words.from[words.count] = x + (ptrdiff_t)i * ldx;
+          words.to[words.count++] = y + (ptrdiff_t)i * ldy;
+        }
+      for (int w = 0; w < words.count; w++) memcpy(words.sums[w], bias + j, (size_t)some * sizeof *bias);
+      attn2c_match_add(words.sums, words.from, words.count, 0, NULL, weight + j, width, hidden, some);
       for (int c = 0, at = 0; c < most && at < cols; c++) {
         if (marks[c] != 2) continue;
         for (int w = 0; w < words.count && j == 0; w++)
@@ -83,5 +85,4 @@ ATTN2C_INLINE void attn2c_match_labels(float *y, const float *x, const float *la
         at += scores;
       }
     }
-  }
 }

@@ -1,5 +1,5 @@
-/* test_torch.c - files of torch.save(): their tensors are those of the safetensors file that means the same;
- * what no state_dict has is refused by its name; what is cut or malformed is refused in one line. */
+/* test_torch.c - files of torch.save(): their tensors are the same as in a safetensors file; what no
+ * state_dict has is refused by its name; what is cut or malformed is refused in one line. */
 #define _DEFAULT_SOURCE
 #include "base/readers.h"
 #include "faults.h"

@@ -499,7 +499,7 @@ function draw.description(seed, number, wanted)
   if chance(12) or wanted.ranks then ranks.change(d, wanted.exposed) end
   if chance(15) then hybrids.change(d) end
   if chance(15) then d.unroll = pick { "all", "alike" } end
-  if chance(10) then d.opens = pick { "safetensors", "gguf", "any" } end
+  if chance(10) then d.opens = pick { "safetensors", "torch", "gguf", "any" } end
   if chance(40) then sound.draw(d, activations) end
   if beside.may(d) and (chance(15) or wanted.adapters) then beside.change(d) end
   return d

@@ -1,8 +1,8 @@
 #!/usr/bin/env lua5.4
 -- many.lua: many damaged files in few processes: GGUF, torch.save() and pictures through the runtime's readers
--- (tests/c/file_fuzz.c), GGUF's metadata and chat templates through the compiler's passes in this process, and the compiled templates through
--- the runtime (tests/c/chat_cases.c). Each is taken, or refused in plain lines, within a bound of instructions and
--- memory. A failure keeps its file and prints what repeats it. Exit 1 on a failure.
+-- (tests/c/file_fuzz.c), GGUF's metadata and chat templates through the compiler's passes in this process, and the
+-- compiled templates through the runtime (tests/c/chat_cases.c). Each is taken, or refused in plain lines, within a
+-- bound of instructions and memory. A failure keeps its file and prints what repeats it. Exit 1 on a failure.
 local here = arg[0]:match("^(.*)/[^/]*$") or "."
 local root = here .. "/../.."
 package.path = here .. "/?.lua;" .. root .. "/gen/?.lua;" .. root .. "/?.lua;" .. package.path

@@ -7,7 +7,7 @@ return function(of, spec)
     { name = "spans_missing", old = "if config == nil then", new = "if not own then", filter = "another kind",
       wrong = "no line says where the encoder's configuration is from" },
     { name = "spans_rows", old = "config.vocab_size = tensor.shape[1]", new = "config.vocab_size = config.vocab_size",
-      filter = "gliner: published", wrong = "a table of tokens has as many rows as the encoder's model" },
+      filter = "gliner: published", wrong = "a table of tokens has the rows of the encoder's model" },
     { name = "spans_marker", old = "pieces[3 - part].factor", new = "pieces[part].factor",
       filter = "gliner: published", wrong = "the markers of both ends are in each other's half" },
     { name = "spans_most_lstms", old = "if most and value > most then", new = "if most and value > 1 << 62 then",

@@ -625,10 +625,8 @@ class Stack:
             return self.attend(path + ".attend", x)
         if kind == "similarity":
             return np.repeat(self.given.weight(path + ".similarity.weight", 1, 1 + stage.get("bias", False)), self.batch, 0)
-        if kind == "recurrent":
-            return recurrent(self, path + ".recurrent", stage, x)
-        if kind == "match":
-            return match(self, path + ".match", stage, x)
+        if kind in ("recurrent", "match"):
+            return {"recurrent": recurrent, "match": match}[kind](self, f"{path}.{kind}", stage, x)
         if kind == "norm":
             return self.norm(path + ".norm", x, stage.get("eps"), stage.get("kind"))
         if kind == "pool":
@@ -656,8 +654,7 @@ class Stack:
     def finish(self, x):
         stages, self.results = self.d.get("output") or [{"stage": "hidden"}], [x]
         for number, stage in enumerate(stages, 1):
-            x = self.stage(number, stage, x)
-            self.results.append(x)
+            self.results.append(x := self.stage(number, stage, x))
             name = stage.get("name")
             if not name and (number == len(stages) or stage["stage"] == "hidden"):
                 name = DEFAULT_NAMES.get(stage["stage"], "activations")

@@ -32,7 +32,8 @@ end
 local function pools(stage) return stage.stage == "pool" and stage.over ~= "all" end
 
 -- Functions by stage: checks of a stage on the rows before it. rows: { spec, width, pooled, ended = the stage that
--- gives no rows, given = the rows of each stage before, two_masks = whether each of two masks says which rows are real }.
+-- gives no rows, given = the rows of each stage before, two_masks = whether each of two masks says which rows are real
+-- }.
 local checks = {}
 
 function checks.pool(say, key, stage, rows)
@@ -92,7 +93,7 @@ function checks.match(say, key, stage, rows)
     say(key, ("rows of %d numbers, but an even number is allowed, as they have two halves"):format(words.width))
   end
   if stage.labels and (not labels or labels.pooled or labels.width ~= words.width) then
-    say(key .. ".labels", ("%d, but a stage before it whose rows have %s numbers, as those of words, is allowed"):format(
+    say(key .. ".labels", ("%d, but a stage before it with rows of %s numbers, like words, is allowed"):format(
       stage.labels, tostring(words.width)))
   end
 end

@@ -366,7 +366,7 @@ static int score_span(attn2c_reader *reader, const attn2c_span_rows *rows, table
   return ATTN2C_OK;
 }
 
-/* Finds the spans that begin with a word. Their scores are the least of those of their words. */
+/* Finds the spans that begin with a word. A span has the least score of its words. */
 static int score_words(attn2c_reader *reader, const attn2c_span_rows *rows, const table *t, int64_t first,
                        size_t *count) {
   const float threshold = reader->span_options.threshold;

@@ -196,7 +196,7 @@ describe("a checkpoint's folder", function()
       local folder = made.folder({ ["config.json"] = made.json(made.config()) })
       if name:find("/", 1, true) then lfs.mkdir(folder .. "/" .. name:match("^(.*)/")) end
       helper.write(folder .. "/" .. name, "")
-      return refused(folder, ("index.json; %s is %s: "):format(name, text), 4)
+      return refused(folder, ("the index of one; %s is %s: "):format(name, text), 4)
     end
     said_of("model.onnx", "an ONNX model, which is not supported")
     said_of("onnx/model.onnx", "an ONNX model, which is not supported")
@@ -237,7 +237,8 @@ describe("a checkpoint's folder", function()
       refused(made.checkpoint(nil, nil, { ["model.safetensors"] = ("<s8"):pack("{" .. header .. "}")
         .. ("\0"):rep(16) }), said, 3)
     end
-    refused(made.folder({ ["config.json"] = made.json(made.config()) }), "has neither model.safetensors nor pytorch_model.bin", 4)
+    refused(made.folder({ ["config.json"] = made.json(made.config()) }),
+      "has neither model.safetensors nor pytorch_model.bin", 4)
     refused(made.folder({ ["model.safetensors"] = whole }), "has no config.json", 4)
     refused(made.folder({ ["config.json"] = made.json(made.config()), ["pytorch_model.bin"] = "PK\3\4" }),
       "is not a zip of torch.save()", 3)

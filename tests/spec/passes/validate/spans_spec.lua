@@ -77,10 +77,11 @@ describe("spans of labels", function()
     assert.same({ "match_labels", { 1, 16, 21 }, { 10, 9 }, { 10, 3 } }, { pairs_[#pairs_].op,
       pairs_[#pairs_].result.shape, pairs_[#pairs_].operands.weight.shape, pairs_[#pairs_].operands.out.shape })
     local function changed(from, to) return { (stages:format(7):gsub(from, to)) } end
-    refused("spans: the output pairs has 2 scores of a pair, but 3 are expected", 2, changed("scores = 3", "scores = 2"))
+    refused("spans: the output pairs has 2 scores of a pair, but 3 are expected", 2,
+      changed("scores = 3", "scores = 2"))
     refused("output.3: rows of 5 numbers, but an even number is allowed", 2, changed("linear { to = 6 }",
       "linear { to = 5 }"))
-    refused("output.3.labels: 2, but a stage before it whose rows have 6 numbers, as those of words, is allowed", 2,
+    refused("output.3.labels: 2, but a stage before it with rows of 6 numbers, like words, is allowed", 2,
       changed("to = 6, of = 0", "to = 4, of = 0"))
     refused("output.3.labels: 3, but a stage before it", 2, changed("labels = 2", "labels = 3"))
   end)
