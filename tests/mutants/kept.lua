@@ -31,7 +31,7 @@ return function(of, spec)
       filter = "measures choices again", wrong = "a choice that was measured under load stays" },
   }
 
-  of("runtime/program/text/cache.c", spec .. "whole/search_spec.lua") {
+  of("runtime/program/text/cache.c", spec .. "whole/similar_spec.lua") {
     { name = "cache_rest", old = "if (cache->is_found[i] || !cache->keys[i].is_kept) continue;", new = "continue;",
       filter = "ended before its last", wrong = "a run that is ended forgets the texts that it did not reach" },
     { name = "cache_again", old = "const int status = cache->next_write > 0 ? write_part(cache, message) : ATTN2C_OK;",
@@ -39,7 +39,7 @@ return function(of, spec)
       filter = "ended before its last", wrong = "a run that is killed keeps nothing" },
   }
 
-  of("runtime/program/text/command.c", spec .. "whole/search_spec.lua") {
+  of("runtime/program/text/command.c", spec .. "whole/similar_spec.lua") {
     { name = "cache_ended", old = "attn2c_cache_write(job->cache, status == ATTN2C_OK, job->message)",
       new = "(status == ATTN2C_OK ? attn2c_cache_write(job->cache, 1, job->message) : 0)",
       filter = "ended before its last", wrong = "a run that is interrupted keeps nothing" },

@@ -156,14 +156,14 @@ return function(of, spec)
     { name = "rank_nan", old = "(isnan(of->best[at - 1].score) && !isnan(score))", new = "0",
       filter = "text_program/a_query*", wrong = "a score that is no number is better than any number" },
     { name = "rank_turned", old = "rank->scores[t * shape[0] + q]", new = "rank->scores[q * shape[1] + t]",
-      suite = spec .. "whole/search_spec.lua", filter = "fewer numbers", wrong = "scores of queries are mixed up" },
+      suite = spec .. "whole/similar_spec.lua", filter = "fewer numbers", wrong = "scores of queries are mixed up" },
     { name = "rank_pairs", old = "(before * rank->texts + number - 1)", new = "(before + number - 1)",
-      suite = spec .. "whole/search_spec.lua", filter = "scores of pairs", wrong = "queries overwrite scores" },
+      suite = spec .. "whole/similar_spec.lua", filter = "scores of pairs", wrong = "queries overwrite scores" },
     { name = "rank_empty", old = "rank->is_paired ? of->texts : of->queries", new = "of->texts",
-      suite = spec .. "whole/search_spec.lua", filter = "a file keeps", wrong = "an empty file has another's name" },
+      suite = spec .. "whole/similar_spec.lua", filter = "a file keeps", wrong = "an empty file has another's name" },
   }
 
-  of("runtime/program/text/cache.c", spec .. "whole/search_spec.lua") {
+  of("runtime/program/text/cache.c", spec .. "whole/similar_spec.lua") {
     { name = "cache_weights", old = '{AT_WEIGHTS, AT_TOKENIZER, "it is of other weights"},', new = "",
       filter = "a file keeps", wrong = "embeddings of other weights are taken" },
     { name = "cache_data", old = "attn2c_number_at(footer, AT_DATA) != sum_of(parts)", new = "sum_of(parts) == 0",

@@ -309,7 +309,8 @@ static int rank_text(job *job, const attn2c_view_of_text *view) {
   if (line->is_query) {
     status = attn2c_rank_query(job->rank, line->text, line->length, &meaning);
   } else {
-    if (job->cache) status = attn2c_cache_add(job->cache, line->text, line->length, meaning.values);
+    const float *values = view->cached ? view->cached : meaning.values;
+    if (job->cache) status = attn2c_cache_add(job->cache, line->text, line->length, values);
     if (status == ATTN2C_OK) status = attn2c_rank_text(job->rank, line->text, line->length, &meaning);
   }
   attn2c_meaning_free(&meaning);
