@@ -80,7 +80,7 @@ local function of_panel(state, region, fusion, rows, i)
 end
 
 -- Gives a product of windows that is made in pairs its parts: the first of each two windows, and the second, by two
--- thirds of the inputs, after what both have of the last third. The second part prefetches for all.
+-- thirds of the inputs, after what both have of the last third. The second part prefetches for all of them.
 local function add_parts(state, fusion, product)
   local p, target, third = fusion.parameters, target_of(state), product.k // 3
   local function part(n, k, panel_inputs)
