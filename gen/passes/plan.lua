@@ -189,7 +189,7 @@ local function regions_of(state, list, uses, segment)
     elseif r.kind == "rows" then
       local most = r.of_experts and EXPERT_ROWS or main and main.parameters.token_block
         or state.plan.parameters.token_block
-      local each = main and main.leading.operands.pairs and 2 or 1 -- a block of pairs has as many of these
+      local each = main and main.leading.operands.pairs and 2 or 1 -- of pairs
       r.blocks = divide.blocks(r.rows, r.is_meeting and r.rows or most * each, each)
       for _, block in ipairs(r.blocks) do
         block.row_blocks = divide.row_blocks(block.first, block.count,

@@ -34,11 +34,12 @@ static int product(const op_result *result, int64_t length) {
   return scaled(result, 4 * sqrt((double)length) * ATTN2C_ROUNDOFF);
 }
 
-/* Adds to the magnitudes what a product of windows x0 x1 x2 and x2 x3 x4 has more if it is made in pairs: with
- * (x0 - x2) w0 + x1 w1 + x2 (w0 + w2) it is x2 w0 twice, and with (x4 - x2) w2 + x3 w1 + x2 (w0 + w2) it is
- * x2 w2. A difference and a sum round once each, as a term of the sum does. */
+/* Adds to the magnitudes what a product of windows x0 x1 x2 and x2 x3 x4 has more if it is made in pairs:
+ * with (x0 - x2) w0 + x1 w1 + x2 (w0 + w2) it is x2 w0 twice, and with (x4 - x2) w2 + x3 w1 + x2 (w0 + w2) it
+ * is x2 w2. A difference and a sum round once each, as a term of the sum does. */
 static void add_of_pairs(const op_result *result, int64_t width, int64_t windows, int64_t out) {
-  const float *x = attn2c_reference_values(result->call, 0), *weight = attn2c_reference_values(result->call, 1);
+  const float *x = attn2c_reference_values(result->call, 0),
+              *weight = attn2c_reference_values(result->call, 1);
   for (int64_t i = 0; i < result->elements; i++) {
     const int64_t row = i / out, is_second = row % windows % 2;
     const float *of_row = x + row * 3 * width + (is_second ? 0 : 2 * width);

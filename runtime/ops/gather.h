@@ -128,9 +128,10 @@ ATTN2C_INLINE void attn2c_patches_of_columns(float *y, const float *x, int heigh
   }
 }
 
-/* y[rows][4 * cols]: row i has, of the rows x0 to x4 from 4 i on: x0 - x2, x1, x3, x4 - x2. Of x, `there` rows
- * are there; others count as 0, and so do differences with them. */
-ATTN2C_INLINE void attn2c_pair_rows(float *y, const float *x, int rows, int cols, int ldx, int ldy, int there) {
+/* y[rows][4 * cols]: row i is x0 - x2, x1, x3, x4 - x2 side by side, of the rows x0 to x4 of x from 4 i on.
+ * The first `there` rows of x are read; parts of y that need others are 0. */
+ATTN2C_INLINE void attn2c_pair_rows(float *y, const float *x, int rows, int cols, int ldx, int ldy,
+                                    int there) {
   for (int i = 0; i < rows; i++) {
     const float *from = x + (ptrdiff_t)(4 * i) * ldx, *middle = from + (ptrdiff_t)2 * ldx;
     float *to = y + (ptrdiff_t)i * ldy;
@@ -148,7 +149,8 @@ ATTN2C_INLINE void attn2c_pair_rows(float *y, const float *x, int rows, int cols
 }
 
 /* y = x + z */
-ATTN2C_INLINE void attn2c_add_rows(float *y, const float *x, const float *z, int rows, int cols, int ldx, int ldy) {
+ATTN2C_INLINE void attn2c_add_rows(float *y, const float *x, const float *z, int rows, int cols, int ldx,
+                                   int ldy) {
   for (int i = 0; i < rows; i++)
     for (int j = 0; j < cols; j++)
       y[(ptrdiff_t)i * ldy + j] = x[(ptrdiff_t)i * ldx + j] + z[(ptrdiff_t)i * ldx + j];

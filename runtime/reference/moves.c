@@ -91,8 +91,8 @@ int attn2c_reference_neighbours(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* y[b][i] = x0 - x2, x1, x3 and x4 - x2 side by side, of the rows x0 to x4 from x[b][4 i] on; 0 after the last
- * row. There is a row of y for two windows of three rows that begin two rows apart. */
+/* y[b][i] = x0 - x2, x1, x3 and x4 - x2 side by side, of the rows x0 to x4 from x[b][4 i] on; 0 after the
+ * last row. There is a row of y for two windows of three rows that begin two rows apart. */
 int attn2c_reference_pair_rows(const attn2c_reference_call *call) {
   attn2c_reference_sizes n = {['f'] = 4};
   if (!attn2c_reference_fits(call, "brw -> bp(fw)", n)) return ATTN2C_USAGE;

@@ -2,6 +2,7 @@
  * passes, and a small fault fails. */
 #include "one_op.h"
 #include "check/tolerance.h"
+#include "ops/gather.h"
 #include "ops/hadamard.h"
 
 #include <float.h>
@@ -209,6 +210,39 @@ Test(tolerance, rotate) {
   double size = fabs((double)a[1] * b[1]) + fabs((double)a[1 + half] * c[1]);
   cr_assert_float_eq(allowed[1] / (3 * ATTN2C_ROUNDOFF * size), 1, 1e-6);
   right_until_changed(2 * half, 0);
+}
+
+/* Windows in pairs: what both of a pair have cancels where the weight of its row is 0, and leaves its
+ * roundings. */
+Test(tolerance, pairs) {
+  enum { WIDTH = 4, IN = 3 * WIDTH, WINDOWS = 5, OUT = 2, PAIRS = (WINDOWS + 1) / 2 };
+  static float rows[(2 * WINDOWS + 1) * WIDTH], pairs[PAIRS * 4 * WIDTH];
+  fill(rows, (2 * WINDOWS + 1) * WIDTH, 0.7, 1), fill(b, OUT * IN, 1.3, 1);
+  for (int i = 0; i < WINDOWS; i += 2)
+    for (int j = 0; j < WIDTH; j++) rows[(2 * i + 2) * WIDTH + j] *= 1000;
+  for (int j = 2 * WIDTH; j < IN; j++) b[j] = 0;
+  for (int i = 0; i < WINDOWS * IN; i++) a[i] = rows[i / IN * 2 * WIDTH + i % IN];
+  attn2c_pair_rows(pairs, rows, PAIRS, WIDTH, WIDTH, 4 * WIDTH, 2 * WINDOWS + 1);
+  start("linear");
+  op.operands[0] = tensor("x", ATTN2C_F32, a, 1, WINDOWS, IN, 0);
+  op.operands[1] = tensor("weight", ATTN2C_F32, b, OUT, IN, 0, 0);
+  op.operands[3] = tensor("pairs", ATTN2C_F32, pairs, 1, PAIRS, 4 * WIDTH, 0);
+  op.result = tensor("y", ATTN2C_F32, want, 1, WINDOWS, OUT, 0);
+  for (int i = 0; i < WINDOWS * OUT; i++) {
+    const int window = i / OUT, is_second = window % 2;
+    const float *w = b + i % OUT * IN, *middle = rows + (4 * (window / 2) + 2) * WIDTH;
+    got[i] = 0;
+    for (int j = 0; j < WIDTH; j++) got[i] += middle[j] * (w[j] + w[2 * WIDTH + j]);
+    for (int j = 0; j < 2 * WIDTH; j++)
+      got[i] += pairs[window / 2 * 4 * WIDTH + is_second * 2 * WIDTH + j] * w[is_second * WIDTH + j];
+  }
+  right_until_changed(0, 0.1);
+  double size = 0;
+  for (int j = 0; j < WIDTH; j++)
+    size += fabs((double)a[j] * b[j]) + fabs((double)a[WIDTH + j] * b[WIDTH + j]) +
+            2 * fabs((double)a[2 * WIDTH + j] * b[j]);
+  cr_assert_float_eq(allowed[0] / (4 * sqrt(IN) * ATTN2C_ROUNDOFF * size), 1, 1e-6);
+  right_until_changed(OUT, 0.1);
 }
 
 /* Four roundings of two terms that cancel; and of a gate the roundings of its sums. */

@@ -36,6 +36,27 @@ return function(of)
       filter = "sound/files*", wrong = "the end of a resampled sound is missing" },
   }
 
+  of("runtime/ops/gather.h", "tests/spec/whole/features_spec.lua") {
+    { name = "pairs_middle", old = "to[j] = in[j] - middle[j];", new = "to[j] = in[j];", filter = "pairs equal",
+      wrong = "what both windows of a pair have is added to neither's difference" },
+  }
+
+  of("gen/passes/lower/products.lua", "tests/spec/whole/features_spec.lua") {
+    { name = "pairs_second", old = "a = after(a, third * lda), b = after(pairs_, 2 * third)",
+      new = "a = a, b = after(pairs_, 2 * third)", filter = "pairs equal",
+      wrong = "the second window of a pair has the weights of the first" },
+  }
+
+  of("runtime/check/tolerance.c", "c:tolerance") {
+    { name = "tolerance_pairs", old = "result->allowed[i] += (float)(2 * sum);", new = "(void)sum;",
+      filter = "tolerance/pairs*", wrong = "sums that cancel in a pair of windows are no magnitude" },
+  }
+
+  of("gen/passes/common/divide.lua", "tests/spec/passes/common/divide_spec.lua") {
+    { name = "divide_each", old = "(i <= units % number and 1 or 0)) * each", new = "(i <= units % number and each or 0))",
+      filter = "pairs", wrong = "blocks have single windows of a pair" },
+  }
+
   of("runtime/program/bench/bench.c", "tests/spec/whole/features_spec.lua") {
     { name = "bench_primary", old = "s->call.number = is_primary ? attn2c_primary(model) :",
       new = "s->call.number = is_of_tokens ? attn2c_primary(model) :", filter = "operation by operation",

@@ -22,8 +22,8 @@ function divide.panels(outputs, panel, type)
   return { format = "panels", type = type, panel = panel, count = count, tails = tails, widths = widths }
 end
 
---- Returns n rows in blocks of at most `most`, of sizes as equal as possible: { first, count }. each: 1, the default, or
---- a number of which all sizes but the last are multiples.
+--- Returns n rows in blocks of at most `most`, of sizes as equal as possible: { first, count }. each: a number of which
+--- all sizes but the last are multiples, by default 1.
 function divide.blocks(n, most, each)
   each = each or 1
   local units = (n + each - 1) // each

@@ -42,8 +42,8 @@ function products.tile(self, planned, strides, arguments, outputs)
     fused_sums = planned.fused_sums })
 end
 
---- Emits a fusion's product of windows of three rows, two rows apart, in pairs (Winograd's F(2, 2)): of the weights w0, w1
---- and w2 of a window's rows, what both windows of a pair have, x2 (w0 + w2), then for each of them the rest, of the
+--- Emits a fusion's product of windows of three rows, two rows apart, in pairs (Winograd's F(2, 2)): of the weights w0,
+--- w1 and w2 of a window's rows, what both windows of a pair have, x2 (w0 + w2), then for each of them the rest, of the
 --- pair's rows x0 - x2, x1, x3 and x4 - x2. A method of the lowering.
 --- sum: the name of a scratch buffer; strides: as for a tile, and of pairs; arguments: as for a tile, and pairs
 function products.tile_of_pairs(self, planned, sum, strides, arguments, outputs)

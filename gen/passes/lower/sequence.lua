@@ -178,7 +178,7 @@ function ops.windows(self, op, origin)
   end
 end
 
--- What the products of two windows read.
+-- The rows that the products of two windows read.
 function ops.pair_rows(self, op, origin)
   local x, y = op.operands.x, op.result
   for _, rows in ipairs(self.region.row_blocks) do

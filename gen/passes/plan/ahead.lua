@@ -102,7 +102,8 @@ end
 --- Weights go into the second-level cache: a panel is mostly larger than the first.
 --- In tiles, one strip prefetches as several do. A step prefetches `run` lines at each of `lines` places that are
 --- `apart` bytes apart, and the next step those after them.
---- shape: lda, k, types, panel_inputs: the inputs of a panel, if they are more than k; strips: of registers.strips; lanes: floats of a vector; stream_rows: the least rows of a
+--- shape: lda, k, types, panel_inputs: the inputs of a panel, where they are more than k;
+--- strips: of registers.strips; lanes: floats of a vector; stream_rows: the least rows of a
 --- single strip that prefetches, nil: 1
 function ahead.of(shape, strips, parameters, lanes, stream_rows)
   shape, strips = scaled.each_panel(shape, strips)

@@ -3,8 +3,8 @@
 -- positions. Lowering finds a product of a fusion by its rows and panel, any other by its shape.
 --
 -- A product is { what, m: outputs, n: rows, k: inputs, types, a_room: whether a row of A has room for a whole vector,
--- parts: the products that it is made of, if it is one of windows in pairs; strips (registers.lua), fetch (ahead.lua), which is nil if it prefetches nothing, by_libxsmm: whether libxsmm makes
--- it, at run time }.
+-- strips (registers.lua), fetch (ahead.lua), which is nil if it prefetches nothing, by_libxsmm: whether libxsmm makes
+-- it, at run time, parts: the products that it is made of, if it is one of windows in pairs }.
 local ahead = require("passes.plan.ahead")
 local alike = require("common.alike")
 local all_regions = require("passes.common.regions")
@@ -81,7 +81,7 @@ local function of_panel(state, region, fusion, rows, i)
 end
 
 -- Gives a product of windows that is made in pairs its parts: the first of each two windows, and the second, by two
--- thirds of the inputs, after what both have of the last third. The second part prefetches for all.
+-- thirds of the inputs, after what both have of the last third. The second part prefetches for all of them.
 local function add_parts(state, fusion, product)
   local p, target, third = fusion.parameters, target_of(state), product.k // 3
   local function part(n, k, panel_inputs)

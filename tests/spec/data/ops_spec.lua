@@ -179,6 +179,7 @@ describe("ops.make", function()
       { "patches_of_columns", { x = tensor(2, 12, 8) }, { patch = 4, row_stride = 2, column_stride = 3 },
         { 2, 9, 16 } },
       { "windows", { x = x }, { kernel = 2, stride = 1 }, { 2, 2, 10 } },
+      { "pair_rows", { x = tensor(2, 7, 5) }, {}, { 2, 2, 20 } },
       { "neighbours", { x = x, lengths = tensor(2) }, { kernel = 3 }, { 2, 3, 15 } },
       { "embed_boxes", { boxes = tensor(2, 3, 4), table = tensor(80, 5) }, {}, { 2, 3, 5 } },
       { "embed_boxes", { boxes = tensor(2, 3, 4), table = tensor(40, 5), sizes = tensor(40, 3) }, {}, { 2, 3, 26 } },
