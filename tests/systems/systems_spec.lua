@@ -245,7 +245,8 @@ describe("a program for Windows", function()
       assert.matches("TWO FIVE EIGHT SIX EIGHT", read, form)
     end
     helper.succeeds(("./convert %s sound.opus"):format(quote(models .. "digits/held3.wav")), folder)
-    local code, why = helper.run(("%s digits.windows/digits.exe run %s --audio sound.opus"):format(wine, weights), folder)
+    local code, why = helper.run(("%s digits.windows/digits.exe run %s --audio sound.opus"):format(wine, weights),
+      folder)
     assert.equal(3, code)
     assert.matches("Opus is not supported on Windows", why)
     local notices = helper.succeeds(wine .. " digits.windows/digits.exe info --licenses", folder)
