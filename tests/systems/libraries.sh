@@ -17,7 +17,7 @@ libjpeg-turbo libjpeg.a -DENABLE_SHARED=OFF -DWITH_SIMD=OFF -DWITH_TURBOJPEG=OFF
 libogg libogg.a -DINSTALL_DOCS=OFF -DBUILD_TESTING=OFF
 libvorbis libvorbisenc.a
 flac libFLAC.a -DBUILD_CXXLIBS=OFF -DBUILD_PROGRAMS=OFF -DBUILD_EXAMPLES=OFF -DBUILD_TESTING=OFF -DBUILD_DOCS=OFF -DINSTALL_MANPAGES=OFF -DWITH_STACK_PROTECTOR=OFF
-opus libopus.a --disable-stack-protector --disable-extra-programs --disable-doc
+opus libopus.a --disable-stack-protector --disable-extra-programs --disable-doc --disable-intrinsics --disable-asm
 mpg123 libmpg123.a -DBUILD_LIBOUT123=OFF -DBUILD_PROGRAMS=OFF -DBUILD_NO_LARGENAME=ON
 lame libmp3lame.a --disable-frontend --disable-decoder
 libsndfile libsndfile.a -DBUILD_PROGRAMS=OFF -DBUILD_EXAMPLES=OFF -DBUILD_TESTING=OFF
@@ -76,7 +76,7 @@ build() {
   cmake -S "$source" -B "build-$name" -DCMAKE_SYSTEM_NAME=Windows -DCMAKE_SYSTEM_PROCESSOR=x86_64 \
     -DCMAKE_C_COMPILER=$compiler-gcc -DCMAKE_CXX_COMPILER=$compiler-g++ -DCMAKE_RC_COMPILER=$compiler-windres \
     -DCMAKE_FIND_ROOT_PATH="$folder" -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY \
-    -DCMAKE_C_FLAGS=-D__USE_MINGW_ANSI_STDIO=1 -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DCMAKE_INSTALL_PREFIX="$folder" -DCMAKE_INSTALL_LIBDIR="$folder/lib" "$@"
+    -DCMAKE_C_FLAGS='-D__USE_MINGW_ANSI_STDIO=1 -DFLAC__NO_DLL' -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DCMAKE_INSTALL_PREFIX="$folder" -DCMAKE_INSTALL_LIBDIR="$folder/lib" "$@"
   cmake --build "build-$name" -j 2
   cmake --install "build-$name"
 }

@@ -237,6 +237,22 @@ describe("a program for Windows", function()
     local weights = "--weights " .. quote(models .. "digits")
     local _, said = both("digits", ("run %s --audio %s"):format(weights, quote(models .. "digits")))
     assert.matches("TWO FIVE EIGHT SIX EIGHT", said)
+    helper.succeeds(("cc -O1 -Wall -Wextra -Werror %s -lsndfile -o convert"):format(quote(root
+      .. "/tests/systems/convert.c")), folder)
+    for _, form in ipairs { "flac", "ogg", "mp3" } do
+      helper.succeeds(("./convert %s sound.%s"):format(quote(models .. "digits/held3.wav"), form), folder)
+      local _, read = both("digits", ("run %s --audio sound.%s"):format(weights, form))
+      assert.matches("TWO FIVE EIGHT SIX EIGHT", read, form)
+    end
+    helper.succeeds(("./convert %s sound.opus"):format(quote(models .. "digits/held3.wav")), folder)
+    local code, why = helper.run(("%s digits.windows/digits.exe run %s --audio sound.opus"):format(wine, weights),
+      folder)
+    assert.equal(3, code)
+    assert.matches("Opus is not supported on Windows", why)
+    local notices = helper.succeeds(wine .. " digits.windows/digits.exe info --licenses", folder)
+    for _, part in ipairs { "libsndfile", "mpg123", "LAME", "Vorbis", "FLAC", "Opus" } do
+      assert.matches(part, notices)
+    end
     local server = serving.start(folder, ("%s digits.windows/digits.exe serve %s"):format(wine, weights))
     local status, answer = server:ask("/v1/audio/transcriptions", nil, "-F file=@" .. quote(models
       .. "digits/held3.wav"))

@@ -6,15 +6,32 @@ static void health(attn2c_server *server, attn2c_exchange *exchange, const json_
   attn2c_serve_reply(exchange, 200, json_pack("{s:s}", "status", "ok"), 0);
 }
 
+/* Describes the model, or one of its adapters. */
+static json_t *described(const attn2c_server *server, int32_t adapter) {
+  return json_pack("{s:s, s:s, s:I, s:s, s:s*}", "id", attn2c_served_name(server, adapter), "object", "model",
+                   "created", (json_int_t)server->started, "owned_by", "attn2c", "parent",
+                   adapter ? server->model->name : NULL);
+}
+
 static void models(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   const attn2c_descriptor *model = server->model;
   json_t *list = json_array();
   (void)given;
   for (int i = 0; i == 0 || (model->adapters && model->adapters[i - 1]); i++)
-    json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:s, s:s*}", "id", attn2c_served_name(server, i),
-                                          "object", "model", "created", (json_int_t)server->started,
-                                          "owned_by", "attn2c", "parent", i ? model->name : NULL));
+    json_array_append_new(list, described(server, i));
   attn2c_serve_reply(exchange, 200, json_pack("{s:s, s:o}", "object", "list", "data", list), 0);
+}
+
+/* Describes the model that the rest of the path names: any, unless there are adapters. */
+static void one_model(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
+  json_t *named = json_pack("{s:s}", "model", exchange->path + strlen(exchange->route->path));
+  attn2c_request r = {exchange, named, 0};
+  int32_t adapter;
+  (void)given;
+  if (!named) attn2c_request_refuse(&r, "model", NULL, "a name of UTF-8 is needed");
+  attn2c_request_model(&r, server, &adapter);
+  if (!r.failed) attn2c_serve_reply(exchange, 200, described(server, adapter), 0);
+  json_decref(named);
 }
 
 static void metrics(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
@@ -36,6 +53,7 @@ static const attn2c_route routes[] = {
     {ATTN2C_HTTP_GET, "/routes", attn2c_page_routes, ATTN2C_ERRORS_OPENAI, ATTN2C_TAKES_NOTHING, 1, NULL},
     {ATTN2C_HTTP_GET, "/health", health, ATTN2C_ERRORS_OPENAI, ATTN2C_TAKES_NOTHING, 1, NULL},
     {ATTN2C_HTTP_GET, "/v1/models", models, ATTN2C_ERRORS_OPENAI, ATTN2C_TAKES_NOTHING, 0, NULL},
+    {ATTN2C_HTTP_GET, "/v1/models/", one_model, ATTN2C_ERRORS_OPENAI, ATTN2C_TAKES_NOTHING, 0, NULL},
     {ATTN2C_HTTP_GET, "/metrics", metrics, ATTN2C_ERRORS_OPENAI, ATTN2C_TAKES_NOTHING, 0, NULL},
     {0}};
 

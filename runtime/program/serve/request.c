@@ -41,7 +41,10 @@ void attn2c_request_refuse(attn2c_request *r, const char *name, const json_t *va
 }
 
 void attn2c_request_lacks(attn2c_request *r, const char *name, const char *why) {
-  if (attn2c_request_field(r, name))
+  const json_t *value = attn2c_request_field(r, name);
+  const int is_empty =
+      json_is_string(value) ? !json_string_length(value) : json_is_array(value) && !json_array_size(value);
+  if (value && !is_empty)
     attn2c_request_fail(r, 400, name, "unsupported_parameter", "%s: is not supported%s%s", name,
                         *why ? ": " : "", why);
 }

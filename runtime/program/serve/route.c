@@ -24,10 +24,17 @@ typedef struct {
   char methods[64];                  /* that the path has */
 } search;
 
+/* True if a route has a path. One that ends with '/' has all paths that go on. */
+static int has_path(const attn2c_route *route, const char *path) {
+  const size_t length = strlen(route->path);
+  const int is_prefix = length > 1 && route->path[length - 1] == '/';
+  return is_prefix ? strncmp(path, route->path, length) == 0 && path[length] : strcmp(path, route->path) == 0;
+}
+
 static int look(const attn2c_server_part *part, void *given) {
   search *s = given;
   for (const attn2c_route *route = part->routes; route->path; route++) {
-    if (strcmp(route->path, s->exchange->path) != 0) continue;
+    if (!has_path(route, s->exchange->path)) continue;
     s->known = route;
     if (route->offers && !route->offers(s->server)) continue;
     const int is_get = route->method == ATTN2C_HTTP_GET;

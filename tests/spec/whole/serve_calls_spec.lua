@@ -143,6 +143,8 @@ describe("embeddings over HTTP", function()
         'sentences[1]: it has more tokens than a call of the model takes, 40; "truncate": true cuts it' },
       { "/similarity", dkjson.encode { inputs = { source_sentence = long, sentences = { "a", long } } }, 413,
         'source_sentence: it has more tokens than a call of the model takes, 40; "truncate": true cuts it' },
+      { "/embed", '{"inputs":"a","truncation_direction":"Left"}', 400,
+        'truncation_direction: "Left", but right or Right is allowed' },
       { "/embed", '{"inputs":"a","normalize":"yes"}', 400, 'normalize: "yes", but true or false is allowed' },
       { "/embed", "[1]", 400, "the body: an object in JSON is expected" },
       { "/rerank", "{}", 404,

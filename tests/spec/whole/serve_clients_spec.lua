@@ -72,6 +72,38 @@ describe("a server", function()
     server:stop()
   end)
 
+  tried("calls tools in the forms of several templates, whole and streamed", function()
+    local tool = { type = "function", ["function"] = { name = "put", parameters = { type = "object",
+      properties = { a = { type = "boolean" }, t = { type = "string", enum = { "x", "1" } } },
+      required = { "a", "t" } } } }
+    for _, form in ipairs { "qwen3_coder", "glm4_5", "python_calls", "gpt_oss" } do
+      places[form] = places.llama
+      words[form] = "context=4000 --chat-template " .. shell(("%s/tests/chat/templates/%s.jinja"):format(root, form))
+      build(form)
+      local server = start(form)
+      local body = { messages = { { role = "user", content = "a" } }, tools = { tool }, tool_choice = "required",
+        seed = 2, parallel_tool_calls = false, max_tokens = 400, temperature = 1 }
+      local status, said = server:ask("/v1/chat/completions", body)
+      assert.equal(200, status, dkjson.encode(said))
+      local call = said.choices[1].message.tool_calls[1]["function"]
+      local arguments = dkjson.decode(call.arguments)
+      assert.same({ "put", "boolean", "string" }, { call.name, type(arguments.a), type(arguments.t) })
+      body.stream = true
+      local _, _, events = server:ask("/v1/chat/completions", body)
+      local streamed
+      for line in events:gmatch("data: ({[^\n]*})\n") do
+        local delta = dkjson.decode(line).choices[1].delta
+        if delta.tool_calls then streamed = delta.tool_calls[1]["function"] end
+      end
+      assert.same(call, streamed, form)
+      body.messages = { body.messages[1], said.choices[1].message, { role = "tool", content = "5",
+        tool_call_id = said.choices[1].message.tool_calls[1].id } }
+      body.stream, body.tool_choice, body.max_tokens = nil, "auto", 3
+      assert.equal(200, (server:ask("/v1/chat/completions", body)), form)
+      server:stop()
+    end
+  end)
+
   local J = "application/json"
   local function form(fields, data)
     local parts = {}

@@ -22,6 +22,9 @@ describe("a program that serves", function()
     assert.same({ 200, { status = "ok" } }, { status, said })
     status, said = server:ask("/v1/models")
     assert.same({ 200, "llama" }, { status, said.data[1].id })
+    status, said = server:ask("/v1/models/org%2Fany?x=1")
+    assert.same({ 200, "llama", "model" }, { status, said.id, said.object })
+    assert.equal(404, (server:ask("/v1/models/")))
     local _, _, text = server:ask("/metrics")
     assert.matches('attn2c_requests_total{route="/health",status="200"} 1\n', text, 1, true)
   end)
@@ -136,6 +139,19 @@ describe("a program that serves", function()
     local said = chat.choices[1]
     assert.same({ 200, "{" }, { status, said.message.content:sub(1, 1) })
     assert.is_true(said.finish_reason == "length" or type(dkjson.decode(said.message.content)) == "table")
+  end)
+
+  it("takes what clients send in place of nothing", function()
+    local status, plain = completion { prompt = "a", max_tokens = 3, temperature = 0 }
+    local code, more = completion { prompt = "a", max_tokens = 3, temperature = 0, suffix = "", functions = {},
+      best_of = 1, user = "u" }
+    assert.same({ 200, 200, plain.choices[1].text }, { status, code, more.choices[1].text })
+    code, more = completion { prompt = "a", max_tokens = -1, stop = { "e", "a", "i", "o", "u", " " } }
+    assert.same({ 200, "stop" }, { code, more.choices[1].finish_reason })
+    code, more = completion { prompt = "ab c", max_tokens = 2, echo = true, logprobs = 1, temperature = 0 }
+    local places = more.choices[1].logprobs.text_offset
+    for i = 2, #places do assert.is_true(places[i] >= places[i - 1]) end
+    assert.same({ 200, 0, 4 }, { code, places[2], places[#places - 1] })
   end)
 
   it("takes llama.cpp's options, as `generate` does", function()
@@ -262,7 +278,7 @@ describe("a program that serves", function()
       { '{"prompt":"a","temperature":"hot"}', "temperature",
         'temperature: "hot", but a number from 0 to 100 is allowed' },
       { '{"prompt":"a","max_tokens":0}', "max_tokens",
-        "max_tokens: 0, but a whole number from 1 to 2147483647 is allowed" },
+        "max_tokens: 0, but a whole number from 1, or -1 for no limit, is allowed" },
       { '{"prompt":"a","n":129}', "n", "n: 129, but a whole number from 1 to 128 is allowed" },
       { '{"prompt":[]}', "prompt",
         "prompt: a list, but a text, tokens, or a list of 1 to 64 texts or of lists of tokens is allowed" },

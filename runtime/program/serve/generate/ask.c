@@ -189,6 +189,11 @@ static void read_sampling(attn2c_request *r, attn2c_ask *ask, const attn2c_gener
   if (!has_seed && !attn2c_program_random(&s->seed, sizeof s->seed)) s->seed = (uint64_t)ask->created;
 }
 
+/* True if a request says how many tokens an answer may have. */
+static int is_limited(const attn2c_request *r) {
+  return attn2c_request_field(r, "max_tokens") || attn2c_request_field(r, "max_completion_tokens");
+}
+
 /* Replies with a fault "OPTION: ..." under the name of the option's field. */
 static void fail_by_name(attn2c_request *r, int status, char *fault) {
   static const char *const others[][2] = {{"sampler_order", "samplers"},
@@ -397,8 +402,12 @@ attn2c_ask *attn2c_ask_read(attn2c_server *server, attn2c_request *r, const attn
   read_biases(r, ask, server->generate->calls.vocabulary);
   ask->sampling.bias_tokens = ask->bias_tokens, ask->sampling.biases = ask->biases;
   attn2c_request_texts(r, "stop", ATTN2C_STOP_STRINGS, take_stop, ask);
-  attn2c_request_integer(r, "max_tokens", 1, INT32_MAX, &tokens);
-  attn2c_request_integer(r, "max_completion_tokens", 1, INT32_MAX, &tokens);
+  attn2c_request_integer(r, "max_tokens", -1, INT32_MAX, &tokens);
+  attn2c_request_integer(r, "max_completion_tokens", -1, INT32_MAX, &tokens);
+  if (tokens == 0 && is_limited(r))
+    attn2c_request_fail(r, 400, "max_tokens", NULL,
+                        "max_tokens: 0, but a whole number from 1, or -1 for no limit, is allowed");
+  if (tokens < 0) tokens = 0;
   attn2c_request_integer(r, "n", 1, ATTN2C_ASK_ANSWERS, &n);
   if (attn2c_request_integer(r, "best_of", 1, ATTN2C_ASK_ANSWERS, &best) && best != n)
     attn2c_request_refuse(r, "best_of", attn2c_request_field(r, "best_of"), "the same as n is allowed");

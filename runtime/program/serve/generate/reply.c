@@ -57,6 +57,14 @@ static json_int_t characters(const char *text, size_t length) {
   return count;
 }
 
+/* Returns the number of characters that a token has in a text, where special tokens have none. */
+static json_int_t shown_characters(const attn2c_serve_generate *g, int32_t id) {
+  const char *text = "";
+  size_t length = 0;
+  return attn2c_text_decode(g->showing, &id, 1, 1, &text, &length) == ATTN2C_OK ? characters(text, length)
+                                                                                : 0;
+}
+
 /* Does the same in the form of completions. */
 static json_t *completion_logs(const attn2c_serve_generate *g, const attn2c_asked *answer, size_t first) {
   json_t *tokens = json_array(), *numbers = json_array(), *lists = json_array(), *places = json_array();
@@ -79,7 +87,7 @@ static json_t *completion_logs(const attn2c_serve_generate *g, const attn2c_aske
     const size_t at = token->at < answer->length ? token->at : answer->length;
     json_array_append_new(places,
                           json_integer(i < of_prompt ? place : before + characters(answer->text, at)));
-    place += text ? characters(json_string_value(text), json_string_length(text)) : 0;
+    place += i < of_prompt ? shown_characters(g, token->id) : 0;
     json_array_append_new(tokens, text);
     json_array_append_new(numbers, attn2c_json_number((double)token->log_probability));
     json_array_append_new(lists, tops);

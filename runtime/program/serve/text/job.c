@@ -178,6 +178,7 @@ void attn2c_text_job_options(attn2c_server *server, attn2c_request *r, attn2c_te
   if (!job) return;
   attn2c_request_model(r, server, &job->work.adapter);
   attn2c_request_flag(r, "truncate", &job->work.cuts);
+  attn2c_request_word(r, "truncation_direction", "right or Right", &(int){0});
   attn2c_request_text(r, "prompt_name", &prompt);
   for (int i = 0; prompt && i < facts->prompt_count; i++) {
     if (strcmp(facts->prompts[i].name, prompt) == 0) job->work.prompt = facts->prompts[i].name;
