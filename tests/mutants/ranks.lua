@@ -81,7 +81,7 @@ return function(of, spec)
 
   of("runtime/weights/random_source.c", experts) {
     { name = "random_experts", old = "together = left < count - row ? left : count - row; /*",
-      new = "together = count - row; /*", filter = "scale blocks",
+      new = "together = left ? count - row : 1; /*", filter = "scale blocks",
       wrong = "a rank's second expert follows its part of the first" },
   }
 
