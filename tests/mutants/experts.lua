@@ -34,8 +34,8 @@ return function(of, spec)
   of("gen/passes/validate/experts.lua", whole) {
     { name = "validate_experts_used", old = "e.used > e.count then", new = "false then", filter = "refused",
       wrong = "more experts are used than there are" },
-    { name = "validate_experts_unit", old = "local unit = in_blocks and types.SCALE_PAIR or UNIT", new =
-      "local unit = UNIT", filter = "refused", wrong = "rows of scale blocks are cut" },
+    { name = "validate_experts_unit", old = "in_blocks and types.SCALE_PAIR or types.EXPERT_UNIT",
+      new = "types.EXPERT_UNIT", filter = "refused", wrong = "rows of scale blocks are cut" },
   }
 
   of("gen/passes/validate/context.lua", spec .. "passes/validate/context_spec.lua") {

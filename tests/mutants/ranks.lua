@@ -40,6 +40,8 @@ return function(of, spec)
       filter = "sum a shared expert by itself", wrong = "an output that is a term is not what its readers read" },
     { name = "divide_norm", old = "if not x or op.attributes.heads then return by_head(self, op) end",
       new = "do return by_head(self, op) end", filter = "normalise all heads", wrong = "ranks have whole heads twice" },
+    { name = "divide_keep", old = "return columns(op, x.first), { x = true, scale = true }", new = "return nil",
+      filter = "keys of a source", wrong = "each rank keeps the keys of all heads" },
     { name = "divide_units", old = "if units < self.ranks then", new = "if false then", filter = "share a scale",
       wrong = "a rank has no columns of a feed-forward" },
   }
@@ -78,8 +80,8 @@ return function(of, spec)
   }
 
   of("runtime/weights/random_source.c", experts) {
-    { name = "random_experts", old = "together = left < count - row ? left : count - row;",
-      new = "together = count - row;", filter = "scale blocks",
+    { name = "random_experts", old = "together = left < count - row ? left : count - row; /*",
+      new = "together = left ? count - row : 1; /*", filter = "scale blocks",
       wrong = "a rank's second expert follows its part of the first" },
   }
 
@@ -95,6 +97,11 @@ return function(of, spec)
       filter = "scale blocks", wrong = "only a row's first expert is gathered" },
     { name = "trace_integers", old = "if (all->type == ATTN2C_I32)", new = "if (0)", filter = "another choice",
       wrong = "nobody compares the experts that ranks choose" },
+  }
+
+  of("runtime/program/ranks/open.c", spec .. "whole/divided_spec.lua") {
+    { name = "order_lengths", old = "lengths = attn2c_lengths_of(model, entry);", new = "lengths = model->lengths;",
+      filter = "keys of sources, with 2", wrong = "other ranks take a source for a decoder's tokens" },
   }
 
   of("runtime/ranks/add.c", spec .. "whole/ranks_spec.lua") {

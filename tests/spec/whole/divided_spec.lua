@@ -11,12 +11,24 @@ local writing = [[return { name = "written", input = tokens { vocab = 70 }, cont
 local encoder = [[return { name = "encoded", input = tokens { vocab = 70, types = 2, norm = true }, seq = 12, batch = 2,
   d_model = 48, heads = 4, layers = 1, mask = "padding", output = { pool "mean", linear { to = 5 } } }]]
 
+-- Ranks have 2 and 1 of its heads of keys.
+local translator = [[return { name = "translator", memory = encoder { seq = any(11), input = tokens { vocab = 40 },
+  layers = 1, heads = 3, kv_heads = 3 }, context = 16, chunk = 7, sequences = 3, input = tokens { vocab = 50 },
+  d_model = 48, heads = 6, kv_heads = 3, layers = 1, d_ff = 80, mask = "causal", output = { vocabulary {} } }]]
+
+-- Sources of one length.
+local captions = [[return { name = "captions", memory = encoder { input = image { height = 6, width = 9, patch = 3 },
+  layers = 1, d_model = 32 }, context = 9, sequences = 2, input = tokens { vocab = 30 }, d_model = 32, heads = 4,
+  layers = 1, mask = "causal", output = { vocabulary {} } }]]
+
 describe("a model that ranks divide", function()
   local folder = helper.folder()
 
   setup(function()
     helper.write(folder .. "/written.lua", writing)
     helper.write(folder .. "/encoded.lua", encoder)
+    helper.write(folder .. "/translator.lua", translator)
+    helper.write(folder .. "/captions.lua", captions)
   end)
 
   local function checked(description, words, environment)
@@ -35,6 +47,28 @@ describe("a model that ranks divide", function()
     checked("written", "ranks=3 precision=bf16 layers=1")
     checked("encoded", "ranks=4")
   end)
+
+  it("has them and the keys of sources, with 2 ranks and memory that is watched", function()
+    checked("translator", "ranks=2", helper.with_addresses .. " ASAN_OPTIONS=detect_leaks=0")
+  end)
+
+  if helper.is_long then
+    it("has them and the keys of sources in integers, of copies of heads, and of pictures", function()
+      checked("translator", "ranks=2 cache=int8")
+      checked("translator", "ranks=6 kv_heads=3 memory.heads=6")
+      checked("captions", "ranks=2")
+    end)
+
+    it("translates by beams as one process does", function()
+      local out = helper.folder()
+      helper.succeeds(("lua5.4 tests/program.lua models/numbers %s --text --answers ranks=2 threads=1"):format(
+        helper.shell(out)))
+      local result = mpirun(2, { out .. "/numbers_model", "generate", "--weights", helper.absolute_root()
+        .. "/models/numbers", "--prompt", "in French: 80097", "--beams", "4" })
+      assert.same({ 0, "quatre-vingt mille quatre-vingt-dix-sept\n", "" }, { result.status, result.stdout,
+        result.stderr })
+    end)
+  end
 
   it("has them with 6 ranks that share 3 heads of keys", function()
     checked("written", "ranks=6 layers=1")

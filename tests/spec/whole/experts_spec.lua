@@ -97,9 +97,5 @@ describe("experts", function()
     assert.equal("experts.correction: goes with router = \"sigmoid\"", refusal(with("correction", true)))
     assert.equal("experts.shared_gate: goes with shared, a width", refusal(with("shared_gate", true)))
     assert.equal("experts: 8, but false or a table such as { count = 8, used = 2, d_ff = 1024 } is allowed", refusal(8))
-    assert.equal("experts: does not go with ranks: each rank would have a part of all experts",
-      refusal(e, { ranks = 2 }))
-    assert.equal("experts: does not go with stages: their rows are sorted in one process",
-      refusal(e, { stages = 2, layers = 2 }))
   end)
 end)
