@@ -41,10 +41,18 @@ function scaled.panels(panels, target)
 end
 
 --- Returns the most rows of a strip on a target: its sums, and the integers of the vectors that it takes at a time,
---- stay in registers. rows: their type; fine ones have two integers.
-function scaled.most_rows(target, rows, is_joint)
+--- stay in registers. rows: their type; fine ones have two integers. type: of the weights. With vpdpbusd, integers of
+--- 8 bits are read by one strip up to twelve rows: two took 1.15 times as long from 9 to 11. Types with two scales and
+--- planes leave no registers for that: 12 rows of Q6_K took 1.2 times as long. Types of 4 bits have joint strips.
+function scaled.most_rows(target, rows, is_joint, type)
   if is_joint then return rows == types.fine and 4 or 6 end
-  if target.registers >= 32 then return target.vector == PANEL and 8 or 4 end
+  if target.registers >= 32 then
+    local block = types.all[type].block
+    local is_wide = block.bits > SMALL or block.values
+    local fits = is_wide and (block.scales == 1 or block.bits == 8) and rows ~= types.fine
+    if target.vector < PANEL then return 4 end
+    return fits and target.int8 == "quads" and not target.has_tiles and 12 or 8
+  end
   return target.vector == PANEL // 2 and rows ~= types.fine and 4 or 2
 end
 

@@ -163,6 +163,8 @@ return function(of, spec)
     { name = "scaled_pairs", old = "width == PANEL and widths[#widths] == PANEL and",
       new = "widths[#widths] == PANEL and", filter = "two whole panels",
       wrong = "a panel that is not whole is taken with another" },
+    { name = "scaled_tall", old = "(block.scales == 1 or block.bits == 8) and", new = "", filter = "once up to 12 rows",
+      wrong = "strips of two planes and two scales keep some sums in memory" },
     { name = "scaled_each_panel", old = "{ lda = shape.lda // count }", new = "{}", filter = "one after the other",
       wrong = "strips of one panel prefetch two" },
     { name = "scaled_offset", old = "(block.minimum and 0 or 1 << block.bits - 1))", new = "(1 << block.bits - 1))",

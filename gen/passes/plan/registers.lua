@@ -107,8 +107,8 @@ end
 local function strips_of_blocks(m, n, target, most, product_types, is_open)
   local vectors, is_pair = (m + target.vector - 1) // target.vector, m > types.SCALE_PANEL
   local in_tiles = product_types.b ~= types.fine and forms.in_tiles(product_types, target) or nil
-  local single = math.min(most, scaled.most_rows(target, product_types.b, false))
-  local rows = is_pair and math.min(most, scaled.most_rows(target, product_types.b, true)) or single
+  local single = math.min(most, scaled.most_rows(target, product_types.b, false, product_types.a))
+  local rows = is_pair and math.min(most, scaled.most_rows(target, product_types.b, true, product_types.a)) or single
   local many = in_tiles and most >= scaled_tiles.ROWS and n >= scaled_tiles.ROWS
   local strips = { groups = { { count = 1, size = vectors } }, rows_held = false, joint = is_pair or nil,
     form = forms.of(product_types, target).name }

@@ -196,14 +196,26 @@ describe("a strip of scale blocks", function()
     for _, target in ipairs(targets.list) do
       for _, rows in ipairs { types.coarse, types.fine } do
         local vectors, integers = types.SCALE_PANEL // target.vector, rows == types.fine and 2 or 1
-        local most = scaled.most_rows(target, rows, false)
-        assert.is_true(most * vectors + integers * most + 4 <= target.registers, target.name)
-        if target.name:find("^avx512") then
-          most = scaled.most_rows(target, rows, true)
-          assert.is_true(most * 2 + integers * most * 2 + 4 <= target.registers, target.name)
+        for _, type in ipairs(types.scaled) do
+          local most = scaled.most_rows(target, rows, false, type.name)
+          assert.is_true(most * vectors + integers * most + 4 <= target.registers, target.name)
+          if target.name:find("^avx512") then
+            most = scaled.most_rows(target, rows, true, type.name)
+            assert.is_true(most * 2 + integers * most * 2 + 4 <= target.registers, target.name)
+          end
         end
       end
     end
+  end)
+
+  it("reads integers of 8 bits once up to 12 rows, with vpdpbusd", function()
+    local function most(target, word, rows)
+      return scaled.most_rows(targets.by_name[target], rows or types.coarse, false, word)
+    end
+    assert.same({ 12, 12, 12, 12, 12 }, { most("avx512bf16", "q8"), most("avx512vnni", "q5m"),
+      most("avx512bf16", "v4"), most("avx512bf16", "q8h"), most("avx512bf16", "v3") })
+    assert.same({ 8, 8, 8, 8, 8, 8 }, { most("avx512bf16", "q6k"), most("avx512bf16", "q3k"), most("avx512bf16", "q4"),
+      most("avx512", "q8"), most("amx", "q8"), most("avx512bf16", "q8", types.fine) })
   end)
 
   it("takes the panels one after the other in products of few rows", function()

@@ -59,8 +59,8 @@ describe("for aarch64", function()
   for _, cache in ipairs(helper.is_long and { "int8", "int4" } or { "int8" }) do
     it("a model that writes passes it, with keys and values in " .. cache .. " that two workers share", function()
       helper.write(scratch .. "/writer.lua", [[return { name = "writer", context = 70, chunk = 9, d_model = 32,
-        heads = 2, kv_heads = 1, layers = 1, threads = 2, positions = "rope", mask = "causal", input = tokens { vocab = 30 },
-        output = { vocabulary {} } }]])
+        heads = 2, kv_heads = 1, layers = 1, threads = 2, positions = "rope", mask = "causal",
+        input = tokens { vocab = 30 }, output = { vocabulary {} } }]])
       succeeds(("%s%s"):format(by_gcc, attn2c("build writer.lua cache=" .. cache .. " --static -o writer")))
       local said = succeeds("qemu-aarch64 writer/writer check")
       assert.truthy(said:find("token by token", 1, true) and said:find(" 0 failed\n", 1, true), said)
