@@ -173,8 +173,8 @@ local function compile(state, folder, root, options, bar)
   local spec, only = state.spec, options.only
   local tools = options.begun and options.begun.toolchain or toolchain.new()
   if not options.is_libraries and not systems[tools.system].program then
-    faults.raise("usage", ("the compiler makes code for %s, for which there are only libraries: build --libraries")
-      :format(tools.system))
+    faults.raise("usage", "the compiler makes code for %s, for which there are only libraries: build --libraries",
+      tools.system)
   end
   local context, runtime_sources = context_of(state, folder, root, bar, tools)
   context.weights = options.weights

@@ -185,8 +185,8 @@ local function compare(graph, plain, labels, folder, told)
   without_numbers(rows)
   if beyond and not fits then faults.raise("format", beyond) end
   if labels and not has_accuracy then
-    faults.raise("format", ("--labels: %d labels, but no output has the same number of rows of scores or of labels")
-      :format(#labels))
+    faults.raise("format", "--labels: %d labels, but no output has the same number of rows of scores or of labels",
+      #labels)
   end
   return rows
 end

@@ -31,8 +31,8 @@ function emulator.words(list, find)
   if machine == "Windows" then name, package = "wine", "wine" end
   local words = { (find or process.find)(name) or (find or process.find)(name .. "-static") }
   if not words[1] then
-    faults.raise("machine", ("%s: is for %s, which this machine does not run; %s does, of Debian's package %s")
-      :format(list[1], machine, name, package))
+    faults.raise("machine", "%s: is for %s, which this machine does not run; %s does, of Debian's package %s", list[1],
+      machine, name, package)
   end
   local libraries = ("/usr/%s-linux-gnu"):format(machine) -- of Debian's cross compilers
   if lfs.attributes(libraries, "mode") == "directory" then table.move({ "-L", libraries }, 1, 2, 2, words) end

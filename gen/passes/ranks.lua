@@ -77,8 +77,8 @@ function ranks.run(state)
   local divided, builds, by_kind, made = {}, {}, {}, {}
   for i, entry in ipairs(state.entries) do
     if entry.graph.smoothing then
-      faults.raise("usage", ("%s: does not go with ranks, whose parts of weights have other inputs; --factors=none")
-        :format(state.factors.file))
+      faults.raise("usage", "%s: does not go with ranks, whose parts of weights have other inputs; --factors=none",
+        state.factors.file)
     end
     divided[i] = count > 1 and divide(entry.graph, entry.spec, state.file) or undivided
     made[entry.name] = divided[i].made

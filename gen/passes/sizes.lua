@@ -165,8 +165,8 @@ function sizes.run(state)
   local weights = state.spec.weights
   if not (weights and weights.size) then return end
   if not state.parts then
-    faults.raise("usage", ("%s: weights: size: the divergence of each part is needed: quality --by-part measures it")
-      :format(state.file))
+    faults.raise("usage", "%s: weights: size: the divergence of each part is needed: quality --by-part measures it",
+      state.file)
   end
   if state.spec.processes then
     faults.raise("usage", "%s: weights: size does not go with ranks or stages", state.file)

@@ -314,8 +314,8 @@ end
 function from_gguf.read(file)
   local kind = value_of(file, "model", "string")
   if not makers[kind or ""] then
-    refuse(file, "model", ("%s is not supported; supported are %s; tokenizer=false builds the model without text")
-      :format(kind and faults.quote(kind) or "nothing", table.concat(words.sorted_keys(makers), ", ")))
+    refuse(file, "model", "%s is not supported; supported are %s; tokenizer=false builds the model without text",
+      kind and faults.quote(kind) or "nothing", table.concat(words.sorted_keys(makers), ", "))
   end
   local self = { notes = {}, tokens = list_of(file, "tokens", { "STRING" }) }
   if not self.tokens then refuse(file, "tokens", "is missing") end

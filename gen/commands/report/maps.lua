@@ -153,8 +153,7 @@ function maps.verify(arguments, state)
   end
   local layers = layers_of(state.primary)
   if #layers == 0 then
-    faults.raise("usage", ("no maps: a layer has more than %d attention weights, or there is no attention")
-      :format(MOST_WEIGHTS))
+    faults.raise("usage", "no maps: a layer has more than %d attention weights, or there is no attention", MOST_WEIGHTS)
   end
   return layers
 end

@@ -21,8 +21,8 @@ end
 -- the checkpoint's, with NAME/ before their names.
 local function gather_beside(state)
   if state.factors then
-    faults.raise("usage", ("%s: adapters: do not go with factors against outliers; leave these out by --factors=none")
-      :format(state.file))
+    faults.raise("usage", "%s: adapters: do not go with factors against outliers; leave these out by --factors=none",
+      state.file)
   end
   local hashes, tensors = {}, {}
   state.adapters = words.map(state.spec.adapters, function(each)

@@ -32,8 +32,8 @@ end
 local function check_padding(spec, kind, tokenizer)
   local file = tokenizer and tokenizer.pads_left
   if not file or not spec.input.padded and kind ~= "SPAN" then return end
-  faults.raise("usage", ("%s: padding_side: left is not supported %s; tokenizer=false builds the model without text")
-    :format(file, kind == "SPAN" and "for answers to questions" or "where all texts are filled up to one length"))
+  faults.raise("usage", "%s: padding_side: left is not supported %s; tokenizer=false builds the model without text",
+    file, kind == "SPAN" and "for answers to questions" or "where all texts are filled up to one length")
 end
 
 -- Returns the number, from 0, of each input of a list of attn2c's own names; -1: the entry has none.

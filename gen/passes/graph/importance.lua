@@ -48,8 +48,8 @@ function importance.apply(entry, given)
       local found = given.weighed[importance.product_of(weight)]
       all = all + 1
       if found and #found.powers ~= group.width then
-        faults.raise("usage", ("%s: %s has %d inputs, but the importance of %d; calibrate again, or --factors=none")
-          :format(given.file, importance.product_of(weight), group.width, #found.powers))
+        faults.raise("usage", "%s: %s has %d inputs, but the importance of %d; calibrate again, or --factors=none",
+          given.file, importance.product_of(weight), group.width, #found.powers)
       end
       if found then
         count = count + 1

@@ -155,8 +155,8 @@ function rules.quantise_blocks(self, op)
   if not x then return nil end
   for i = 2, #x.first - 1 do
     if x.first[i] % unit ~= 0 then
-      faults.raise("usage", ("%s: ranks: %d divide %s after %d columns, but weights in blocks need multiples of %d")
-        :format(self.file, self.ranks, op.operands.x.name, x.first[i], unit))
+      faults.raise("usage", "%s: ranks: %d divide %s after %d columns, but weights in blocks need multiples of %d",
+        self.file, self.ranks, op.operands.x.name, x.first[i], unit)
     end
   end
   return columns(op, x.first), { x = true }

@@ -142,8 +142,8 @@ function stages.of(graph, of_layers, file)
     is_pooled = is_pooled or ops.class(op).pools or false
     for _, name in ipairs(entry.outputs) do
       if name == result.name and made[name] < count - 1 then
-        faults.raise("usage", ("%s: stages: %s is an output of a stage before the last, which is not supported")
-          :format(file, name))
+        faults.raise("usage", "%s: stages: %s is an output of a stage before the last, which is not supported", file,
+          name)
       end
       if name == result.name then list[count].gives[name] = true end
       for stage = 0, name == result.name and count - 2 or -1 do

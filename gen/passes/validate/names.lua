@@ -114,8 +114,8 @@ end
 local function scheme_word(say, key, value)
   if names.scheme(value) then return value end
   local shown = show(type(value) == "string" and value:sub(1, 24) or value)
-  return say(key, ("%s, but attn2c, torch or a family (albert, bert, ... in gen/checkpoints/README.md) is allowed%s")
-    :format(shown, suggestion(say, value, names.list())))
+  return say(key, "%s, but attn2c, torch or a family (albert, bert, ... in gen/checkpoints/README.md) is allowed%s",
+    shown, suggestion(say, value, names.list()))
 end
 
 return function(say, field, value)

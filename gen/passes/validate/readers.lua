@@ -96,8 +96,8 @@ function read.adapters(say, field, value)
     if not is_path then
       say(place, show(path) .. ", but the path of a folder is allowed")
     elseif not name:find("^[%w_][%w_.-]*$") or #name > MOST_ADAPTER_NAME or name == "none" then
-      say(place, ("the name %s, but 1 to %d letters, digits, _, . and - are allowed, and not none: { NAME = FOLDER }")
-        :format(show(name), MOST_ADAPTER_NAME))
+      say(place, "the name %s, but 1 to %d letters, digits, _, . and - are allowed, and not none: { NAME = FOLDER }",
+        show(name), MOST_ADAPTER_NAME)
     elseif taken[name] then
       say(place, "the name %s is given twice; { NAME = FOLDER } gives another one", show(name))
     end

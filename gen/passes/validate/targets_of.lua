@@ -29,8 +29,8 @@ local function read_list(say, field, list)
     if not name then return nil end
     if seen[name] then return say(field.key, "%s is given twice", faults.quote(name)) end
     if count > 1 and not (target and target.machine) then
-      return say(field.key, ("%s cannot be in a list; a list has targets of one processor: \"avx512, avx2, x86_64\"")
-        :format(faults.quote(name)))
+      return say(field.key, "%s cannot be in a list; a list has targets of one processor: \"avx512, avx2, x86_64\"",
+        faults.quote(name))
     end
     if first and target.machine ~= first.machine then
       return say(field.key, "%s and %s are of different processors, but one library is for one",

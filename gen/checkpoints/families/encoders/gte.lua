@@ -12,8 +12,8 @@ local function published_angles(facts)
   local base = type(given.rope_theta) == "number" and given.rope_theta or facts.rope_theta
   if kind == "default" then return base, nil end
   if kind ~= "ntk" or given.mixed_b ~= nil then
-    faults.raise("usage", ("config.json: rope_scaling: type %s%s is not supported; supported is ntk without mixed_b")
-      :format(type(kind) == "string" and faults.quote(kind) or tostring(kind), given.mixed_b and " with mixed_b" or ""))
+    faults.raise("usage", "config.json: rope_scaling: type %s%s is not supported; supported is ntk without mixed_b",
+      type(kind) == "string" and faults.quote(kind) or tostring(kind), given.mixed_b and " with mixed_b" or "")
   end
   if type(factor) ~= "number" or factor < 1 then
     faults.raise("format", "config.json: rope_scaling.factor: a number of at least 1 is expected")
