@@ -156,7 +156,7 @@ static void push_global(machine *m) {
   if (m->status) return;
   m->status = attn2c_fail(m->message, ATTN2C_FORMAT,
                           "%s: its pickle needs %.60s.%.60s, which is not supported; save a state_dict of "
-                          "dense tensors alone",
+                          "dense tensors only",
                           m->name, module, name);
 }
 
@@ -378,7 +378,7 @@ static void give(machine *m, int (*take)(void *context, const attn2c_pickled *te
     m->status = take(context, &m->tensors[m->entries[i].tensor]);
     given++;
   }
-  if (!given) refuse(m, "its outermost value is no dictionary of tensors; save model.state_dict() alone");
+  if (!given) refuse(m, "its outermost value is no dictionary of tensors; save model.state_dict() only");
 }
 
 int attn2c_pickle_read(unsigned char *bytes, size_t size, const char *name,

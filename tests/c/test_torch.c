@@ -78,7 +78,7 @@ Test(torch, what_no_state_dict_has_is_refused) {
       {"expanded.bin", "\"weight\": its elements are not row by row"},
       {"negative.bin", "a tensor is a negative or conjugate view; save it after .clone()"},
       {"twice.bin", "a member occurs twice"},
-      {"nested.bin", "its outermost value is no dictionary of tensors; save model.state_dict() alone"},
+      {"nested.bin", "its outermost value is no dictionary of tensors; save model.state_dict() only"},
       {"compressed.bin", "a member is compressed"},
       {"big.bin", "its numbers are not little-endian"},
   };

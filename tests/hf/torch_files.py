@@ -4,6 +4,7 @@
     types.bin           a state_dict with every type, views, tensors that share a storage, and parameters
     types.safetensors   the same tensors
     wide.bin            types.bin as a zip of 4 GB or more has it: sizes and places in fields of 8 bytes
+    adapter.bin         adapter_model.bin of PEFT
     turned.bin, ...     what is refused: elements that are not row by row, or repeated; values that are negatives of
                         those in the file; a module; a dictionary in a dictionary; compressed members; a member that
                         occurs twice; big-endian numbers
@@ -54,6 +55,9 @@ def main():
     zipfile.ZIP64_LIMIT = limit
     few = {"weight": whole}
     torch.save(few, PLACE / "few.bin")
+    torch.save({f"base_model.model.encoder.layer.0.attention.self.query.lora_{part}.weight":
+                torch.randn(shape, generator=generator) for part, shape in (("A", (4, 8)), ("B", (8, 4)))},
+               PLACE / "adapter.bin")
     torch.save({"weight": whole.T}, PLACE / "turned.bin")
     torch.save({"weight": whole[:1].expand(4, 3)}, PLACE / "expanded.bin")
     torch.save({"weight": torch._neg_view(whole)}, PLACE / "negative.bin")
