@@ -1,6 +1,7 @@
 -- adapter.lua: reads a LoRA adapter (Hu et al. 2021) as PEFT writes it, and finds the weights that it changes.
--- The folder has adapter_config.json and adapter_model.safetensors. The runtime merges them when it reads a checkpoint
+-- The folder has adapter_config.json and adapter_model.safetensors, or adapter_model.bin of torch.save(). The runtime merges them when it reads a checkpoint
 -- (runtime/reading/adapter.h), so this file only names tensors, and checks their shapes.
+local dkjson = require("dkjson")
 local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")
@@ -13,6 +14,7 @@ local words = require("common.words")
 local adapter = {}
 
 local CONFIG, TENSORS = "adapter_config.json", "adapter_model.safetensors"
+local PICKLE = "adapter_model.bin" -- which torch.save() wrote
 local LARGEST = 1 << 20 -- bytes of the configuration
 
 local MOST_RANK = 4096
@@ -111,6 +113,18 @@ local function add_scale(change, config, path, tensors, patterns)
   change.rank, change.scale = rank, alpha / (json.given(config, "use_rslora", false) and math.sqrt(rank) or rank)
 end
 
+-- Returns the bytes of a safetensors file with tensors that are elsewhere in `text`, so that models need one reader.
+local function as_safetensors(tensors, text)
+  local list, data, at = {}, {}, 0
+  for i, name in ipairs(words.sorted_keys(tensors)) do
+    local tensor = tensors[name]
+    list[i] = ("%s:{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%d,%d]}"):format(dkjson.quotestring(name),
+      tensor.dtype, table.concat(tensor.shape, ","), at, at + tensor.bytes)
+    data[i], at = text:sub(tensor.at + 1, tensor.at + tensor.bytes), at + tensor.bytes
+  end
+  return string.pack("<s8", "{" .. table.concat(list, ",") .. "}") .. table.concat(data)
+end
+
 --- Returns an adapter, { path, text = the bytes of its tensors' file, hash, changes = { { target = the name of a tensor
 --- of the checkpoint, inputs, outputs, lengths, base = names of the adapter's tensors or nil, scale, rank, is_table =
 --- true for embeddings } }, tensors }. notes: lines for the user. Faults: io, format, usage.
@@ -119,11 +133,12 @@ function adapter.read(folder, notes)
   if lfs.attributes(folder, "mode") ~= "directory" then refuse("io", folder, "adapter: no such folder") end
   local config, path = read_config(folder, notes)
   local file = folder .. "/" .. TENSORS
-  if not lfs.attributes(file, "mode") then
-    refuse("io", file, "missing" .. (lfs.attributes(folder .. "/adapter_model.bin", "mode")
-      and ": PyTorch's pickle is not supported; save the adapter with safe_serialization" or ""))
-  end
-  local result = { path = folder, tensors = headers.read(file).tensors, text = files.read(file), changes = {} }
+  local is_pickle = not lfs.attributes(file, "mode") and lfs.attributes(folder .. "/" .. PICKLE, "mode") ~= nil
+  if is_pickle then file = folder .. "/" .. PICKLE end
+  if not lfs.attributes(file, "mode") then refuse("io", file, "missing") end
+  local tensors, text = headers.read(file).tensors, files.read(file)
+  local result = { path = folder, tensors = tensors, text = is_pickle and as_safetensors(tensors, text) or text,
+    changes = {} }
   local by_target = {}
   for _, name in ipairs(words.sorted_keys(result.tensors)) do
     local module, part, parameter, is_table = part_of(name)

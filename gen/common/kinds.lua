@@ -22,7 +22,8 @@ end
 local list = {
   { name = "git-lfs", what = "a Git LFS pointer, not the file itself", starts = { "^version https://git%-lfs" },
     advice = "run `git lfs pull` in its folder, or download it again" },
-  { name = "adapter", what = "a LoRA adapter without its model", ends = { "adapter_model%.safetensors$" },
+  { name = "adapter", what = "a LoRA adapter without its model",
+    ends = { "adapter_model%.safetensors$", "adapter_model%.bin$" },
     advice = "give the folder of its model, and adapter=FOLDER for that of the adapter" },
   { name = "safetensors", what = "a file of weights (safetensors)", fits = is_safetensors, ends = { "%.safetensors$" },
     advice = FOLDER .. ", or a description, and these weights with --weights" },

@@ -155,8 +155,8 @@ static void push_global(machine *m) {
     }
   if (m->status) return;
   m->status = attn2c_fail(m->message, ATTN2C_FORMAT,
-                          "%s: its pickle needs %.60s.%.60s, which no state_dict of tensors has; save "
-                          "model.state_dict()",
+                          "%s: its pickle needs %.60s.%.60s, which is not supported; save a state_dict of "
+                          "dense tensors only",
                           m->name, module, name);
 }
 
@@ -187,13 +187,16 @@ static int read_numbers(const machine *m, const value *tuple, int64_t *numbers) 
   return (int)tuple->count;
 }
 
-/* Makes a tensor of (storage, first element, shape, strides, ...). */
+/* Makes a tensor of (storage, first element, shape, strides, needs gradients, hooks). A seventh argument says
+ * that the values are the negatives of those in the storage, or conjugate. */
 static void make_tensor(machine *m, const value *arguments) {
   const value *items = m->items.values + arguments->number;
   attn2c_pickled made = {0};
-  if (arguments->count >= 4 && items[0].kind == STORAGE && items[1].kind == INTEGER &&
-      (made.rank = read_numbers(m, &items[2], made.shape)) >= 0 &&
-      read_numbers(m, &items[3], made.strides) == made.rank) {
+  if (arguments->count > 6) {
+    refuse(m, "a tensor is a negative or conjugate view; save it after .clone()");
+  } else if (arguments->count >= 4 && items[0].kind == STORAGE && items[1].kind == INTEGER &&
+             (made.rank = read_numbers(m, &items[2], made.shape)) >= 0 &&
+             read_numbers(m, &items[3], made.strides) == made.rank) {
     made.storage = items[0].text, made.type = globals[items[0].count].type, made.first = items[1].number;
     m->status = attn2c_grow((void **)&m->tensors, &m->tensor_capacity, m->tensor_count + 1, sizeof made);
     if (m->status) return;
@@ -280,7 +283,7 @@ static int step(machine *m) {
   const size_t count = m->stack.count;
   switch (instruction) {
   case 0x80: /* protocol */
-    if (take_number(m, 1) != 2) refuse(m, "a protocol other than 2");
+    if (take_number(m, 1) != 2) refuse(m, "a protocol other than 2, the one of torch.save()");
     break;
   case '(':
     push(m, MARK, 0);
@@ -375,7 +378,7 @@ static void give(machine *m, int (*take)(void *context, const attn2c_pickled *te
     m->status = take(context, &m->tensors[m->entries[i].tensor]);
     given++;
   }
-  if (!given) refuse(m, "its outermost value is no dictionary of tensors");
+  if (!given) refuse(m, "its outermost value is no dictionary of tensors; save model.state_dict() only");
 }
 
 int attn2c_pickle_read(unsigned char *bytes, size_t size, const char *name,

@@ -138,6 +138,8 @@ static int read_members(archive *a) {
   if (!slash) return refuse(a, "its members are in no folder");
   a->of_all = a->members[0].name, a->prefix = (size_t)(slash - a->of_all) + 1;
   qsort(a->members, a->count, sizeof *a->members, compare_members);
+  for (size_t i = 1; i < a->count; i++)
+    if (compare_members(&a->members[i - 1], &a->members[i]) == 0) return refuse(a, "a member occurs twice");
   return ATTN2C_OK;
 }
 
@@ -183,13 +185,14 @@ static int take_tensor(void *context, const attn2c_pickled *tensor) {
   const int64_t each = made.type->bytes;
   if (!storage)
     fault = "its storage is missing";
-  else if (tensor->first < 0 || !attn2c_shape_count(made.rank, made.shape, &made.elements) ||
-           __builtin_mul_overflow(made.elements, each, &bytes) ||
+  else if (tensor->first < 0 || !attn2c_shape_count(made.rank, made.shape, &made.elements))
+    fault = "its shape is too large";
+  else if (made.elements > 0 && !is_plain(tensor))
+    fault = "its elements are not row by row; save it after .contiguous()";
+  else if (__builtin_mul_overflow(made.elements, each, &bytes) ||
            __builtin_mul_overflow(tensor->first, each, &skip) || bytes > INT64_MAX - skip ||
            (uint64_t)(skip + bytes) > storage->size)
     fault = "it is larger than its storage";
-  else if (made.elements > 0 && !is_plain(tensor))
-    fault = "its elements are not row by row; save it after .contiguous()";
   if (fault) return attn2c_fail(a->message, ATTN2C_FORMAT, "%s: \"%s\": %s", file->name, made.name, fault);
   const int status = find_bytes(a, storage, &begin);
   if (status) return status;

@@ -74,8 +74,11 @@ Test(torch, tensors_are_those_that_were_saved) {
 Test(torch, what_no_state_dict_has_is_refused) {
   static const char *const cases[][2] = {
       {"turned.bin", "\"weight\": its elements are not row by row; save it after .contiguous()"},
-      {"module.bin", "its pickle needs torch.nn.modules.linear.Linear, which no state_dict of tensors has"},
-      {"nested.bin", "its outermost value is no dictionary of tensors"},
+      {"module.bin", "its pickle needs torch.nn.modules.linear.Linear, which is not supported; save a state_dict"},
+      {"expanded.bin", "\"weight\": its elements are not row by row"},
+      {"negative.bin", "a tensor is a negative or conjugate view; save it after .clone()"},
+      {"twice.bin", "a member occurs twice"},
+      {"nested.bin", "its outermost value is no dictionary of tensors; save model.state_dict() only"},
       {"compressed.bin", "a member is compressed"},
       {"big.bin", "its numbers are not little-endian"},
   };
@@ -101,7 +104,7 @@ Test(torch, what_contradicts_itself_is_refused) {
   } cases[] = {
       /* the shape [4, 3] of 12 elements */
       {"K\4K\3\x86", "K\5K\3\x86", "\"weight\": it is larger than its storage", 5},
-      {"K\4K\3\x86", "K\4K\4\x86", "\"weight\": it is larger than its storage", 5},
+      {"K\4K\3\x86", "K\4K\4\x86", "\"weight\": its elements are not row by row", 5},
       {"K\3K\1\x86", "K\2K\1\x86", "\"weight\": its elements are not row by row", 5},
       {"few/data/0", "few/data/1", "\"weight\": its storage is missing", 10},
       {"few/data.pkl", "few/data.pkx", "it has no data.pkl", 12},

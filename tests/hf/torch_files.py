@@ -4,8 +4,10 @@
     types.bin           a state_dict with every type, views, tensors that share a storage, and parameters
     types.safetensors   the same tensors
     wide.bin            types.bin as a zip of 4 GB or more has it: sizes and places in fields of 8 bytes
-    turned.bin, ...     what is refused: elements that are not row by row; a module; a dictionary in a dictionary;
-                        compressed members; big-endian numbers
+    adapter.bin         adapter_model.bin of PEFT
+    turned.bin, ...     what is refused: elements that are not row by row, or repeated; values that are negatives of
+                        those in the file; a module; a dictionary in a dictionary; compressed members; a member that
+                        occurs twice; big-endian numbers
 
 Run with Python 3.11, torch 2.15.0, safetensors 0.8.0.
 """
@@ -53,10 +55,18 @@ def main():
     zipfile.ZIP64_LIMIT = limit
     few = {"weight": whole}
     torch.save(few, PLACE / "few.bin")
+    torch.save({f"base_model.model.encoder.layer.0.attention.self.query.lora_{part}.weight":
+                torch.randn(shape, generator=generator) for part, shape in (("A", (4, 8)), ("B", (8, 4)))},
+               PLACE / "adapter.bin")
     torch.save({"weight": whole.T}, PLACE / "turned.bin")
+    torch.save({"weight": whole[:1].expand(4, 3)}, PLACE / "expanded.bin")
+    torch.save({"weight": torch._neg_view(whole)}, PLACE / "negative.bin")
     torch.save(torch.nn.Linear(2, 1), PLACE / "module.bin")
     torch.save({"state_dict": few, "epoch": 3, "rate": 0.5, "more": [1, None, True]}, PLACE / "nested.bin")
     rewritten("compressed.bin", "few.bin", compression=zipfile.ZIP_DEFLATED)
+    rewritten("twice.bin", "few.bin")
+    with zipfile.ZipFile(PLACE / "twice.bin", "a") as twice:
+        twice.writestr(zipfile.ZipInfo("few/data.pkl"), b"")
     rewritten("big.bin", "few.bin", lambda member, data: b"big" if member.endswith("byteorder") else data)
 
 

@@ -409,11 +409,15 @@ return function(of, spec)
       filter = "*/what_contradicts*", wrong = "a tensor may go on after its storage" },
     { name = "torch_order", old = "strcmp(text, usual) != 0", new = "text[0] == 1", filter = "*/what_no_state_dict*",
       wrong = "big-endian numbers are read as they are" },
+    { name = "torch_twice", old = "compare_members(&a->members[i - 1], &a->members[i]) == 0", new = "0",
+      filter = "*/what_no_state_dict*", wrong = "either of two members of one name is read" },
   }
 
   of("runtime/formats/pickle.c", "c:torch") {
     { name = "pickle_outermost", old = "m->entries[i].dict != dict.number", new = "0", filter = "*/what_no_state_dict*",
       wrong = "tensors of inner dictionaries are the model's" },
+    { name = "pickle_negative", old = "arguments->count > 6", new = "arguments->count > 7",
+      filter = "*/what_no_state_dict*", wrong = "a negative view is read with its storage's signs" },
     { name = "pickle_cut", old = "if (count > m->size - m->at) {", new = "if (count > m->size + 1 - m->at) {",
       filter = "*/cut_at*", wrong = "a byte after the pickle is read" },
   }

@@ -1,6 +1,8 @@
 -- search.lua: the part of list.lua that concerns adapters and models for searching. of and spec: as in list.lua.
 return function(of, spec)
   of("gen/checkpoints/adapter.lua", spec .. "checkpoints/adapter_spec.lua") {
+    { name = "adapter_torch", old = "is_pickle and as_safetensors(tensors, text) or text", new = "text",
+      filter = "torch.save", wrong = "models get an adapter's file that they do not open" },
     { name = "adapter_root", old = "and math.sqrt(rank) or rank", new = "and rank or rank",
       filter = "scale for each module", wrong = "rslora divides by the rank" },
     { name = "adapter_pattern", old = 'sub(-#each.plain - 1) == "." .. each.plain',

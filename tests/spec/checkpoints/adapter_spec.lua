@@ -58,6 +58,28 @@ describe("an adapter", function()
     assert.same({ 2.0, 3.0 }, scales { alpha_pattern = { ["self\\.query"] = 8 } })
   end)
 
+  it("that torch.save() wrote is kept as safetensors, which come first where both are", function()
+    local path, query = helper.folder(), "base_model.model." .. QUERY
+    made.write(path .. "/adapter_config.json", made.json { peft_type = "LORA", r = 4, lora_alpha = 6 })
+    made.write(path .. "/adapter_model.bin", helper.read(helper.root .. "/tests/hf/torch/adapter.bin"))
+    local found = adapter.read(path, {})
+    assert.same({ { target = QUERY .. ".weight", module = QUERY, inputs = query .. ".lora_A.weight",
+      outputs = query .. ".lora_B.weight", rank = 4, scale = 1.5 } }, found.changes)
+    made.write(path .. "/adapter_model.safetensors", found.text)
+    local again = adapter.read(path, {})
+    assert.equal(found.text, again.text)
+    for name, tensor in pairs(again.tensors) do
+      local from = found.tensors[name]
+      assert.same({ from.dtype, from.shape }, { tensor.dtype, tensor.shape })
+      assert.equal(helper.read(path .. "/adapter_model.bin"):sub(from.at + 1, from.at + from.bytes),
+        found.text:sub(tensor.at + 1, tensor.at + tensor.bytes))
+    end
+    made.write(path .. "/adapter_model.bin", "PK\3\4")
+    assert.equal(found.text, adapter.read(path, {}).text)
+    os.remove(path .. "/adapter_model.safetensors")
+    refused("adapter_model.bin: is not a zip of torch.save()", 3, adapter.read, path, {})
+  end)
+
   it("has tensors in place of others", function()
     local found = adapter.read(folder({}, { ["pooler.dense.weight"] = { 8, 8 },
       [QUERY .. ".base_layer.bias"] = { 8 }, ["head.modules_to_save.weight"] = { 2, 8 } }), {})
@@ -141,7 +163,7 @@ describe("adapters next to the weights", function()
       for _, file in ipairs(state.files) do
         if file.name == "m1.c" then
           return (file.text:gsub("^/%*.-%*/", ""):gsub("[^\n]*in%.?%->adapters[^\n]*\n", "")
-            :gsub(", call%->in%[3%]", ""))
+            :gsub(", %.adapters = call%->in%[3%]", ""))
         end
       end
     end

@@ -202,6 +202,7 @@ describe("a checkpoint's folder", function()
     said_of("onnx/model.onnx", "an ONNX model, which is not supported")
     said_of("tf_model.h5", "a file of Keras or TensorFlow (HDF5), which is not supported")
     said_of("adapter_model.safetensors", "a LoRA adapter without its model")
+    said_of("adapter_model.bin", "a LoRA adapter without its model")
     said_of("model.Q4_K_M.gguf", "a GGUF model")
   end)
 
