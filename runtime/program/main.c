@@ -82,14 +82,16 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
   case ATTN2C_COMMAND_INFO:
     return attn2c_info_command(program, arguments, stdout, message);
   case ATTN2C_COMMAND_RUN:
-    if (arguments->image_count > 0 && !attn2c_encode_entry(program->model)) {
+    if (attn2c_encode_entry(program->model))
+      return attn2c_run_command(program, arguments, stderr, message); /* which refuses the model */
+    if (arguments->image_count > 0) {
       if (&attn2c_the_pictures)
         return attn2c_the_pictures->run(program->model, attn2c_the_picture_facts, arguments, stdout, stderr,
                                         message);
       return attn2c_fail(message, ATTN2C_USAGE,
                          "run: this model takes no pictures: its description has no key `pictures`");
     }
-    if (arguments->audio_count > 0 && !attn2c_encode_entry(program->model)) {
+    if (arguments->audio_count > 0) {
       if (&attn2c_the_sounds)
         return attn2c_the_sounds->run(program->model, attn2c_the_sound_facts, arguments, stdout, stderr,
                                       message);

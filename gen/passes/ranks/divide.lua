@@ -75,8 +75,8 @@ function widths.inner(self, op)
   local unit = unit_of(self, width, experts)
   local units = (width + unit - 1) // unit
   if units < self.ranks then
-    faults.raise("usage", "%s: ranks: %d, but the %d columns of %s are %d blocks of %d, which stay whole; give at "
-      .. "most that number", self.file, self.ranks, width, op.result.name, units, unit)
+    faults.raise("usage", "%s: ranks: %d, but the %d columns of %s are in blocks of %d, which stay whole; give at "
+      .. "most %d", self.file, self.ranks, width, op.result.name, unit, units)
   end
   return divisions.even(width, self.ranks, unit)
 end

@@ -68,10 +68,10 @@ local function check_kernels(say, spec, encoder)
   spec.kernels = "c"
 end
 
--- Parts of a model, and how many ranks can divide them.
-local function check_heads(say, spec, count)
+-- Parts of a stack, and how many ranks can divide them. place: "" or what names the stack in messages.
+local function check_heads(say, spec, count, place)
   for i, each in ipairs(each_layer(spec)) do
-    local of = spec.each and (" of layer %d"):format(i - 1) or ""
+    local of = (spec.each and (" of layer %d"):format(i - 1) or "") .. place
     if spec.layers > 0 and not divisions.heads(each.heads, each.kv_heads, count) then
       local more = each.kv_heads < each.heads
         and (", or a multiple of it up to %d"):format(each.heads // each.kv_heads * each.kv_heads) or ""
@@ -113,10 +113,10 @@ function ranks.check(say, spec)
   if count == 1 then return end
   check_stack(say, spec, "", "ranks", refused)
   check_kernels(say, spec, encoder)
-  check_heads(say, spec, count)
+  check_heads(say, spec, count, "")
   if encoder then
     check_stack(say, encoder, "memory.", "ranks", refused)
-    check_heads(say, encoder, count)
+    check_heads(say, encoder, count, " in the encoder")
   end
   local given = spec.precision
   local quantised = types.all[types.quantised].word

@@ -313,6 +313,12 @@ describe("ranks", function()
     assert.equal("ranks: 4, but there are 2 heads of keys; give at most that number", refusal { ranks = 4 })
     assert.equal("ranks: 4, but there are 3 heads of keys; give at most that number, or a multiple of it up "
       .. "to 6", refusal(with { ranks = 4 }))
+    local encoder = { stage = "encoder", seq = { any = 8 }, layers = 1, heads = 3, kv_heads = 3, d_ff = 48 }
+    assert.same({ "ranks: 6, but there are 3 heads of keys in the encoder; give at most that number" },
+      helper.refusals(helper.description(with { ranks = 6, memory = encoder })))
+    encoder.heads, encoder.kv_heads, encoder.d_ff = 6, 6, 1
+    assert.same({ "ranks: 2, but d_ff in the encoder is 1; give at most that number" },
+      helper.refusals(helper.description(with { ranks = 2, memory = encoder })))
     assert.equal("ranks: 2, but d_ff is 1; give at most that number", refusal { ranks = 2, d_ff = 1 })
     assert.equal("threads: 1 is allowed with ranks and stages: give a rank for each core",
       refusal { ranks = 2, threads = 2 })
@@ -341,7 +347,7 @@ describe("ranks", function()
       fault.lines[1])
     fault = helper.fault(model, { ranks = 2, weights = "int4", head_dim = 32, d_ff = 32 })
     assert.equal(2, fault.code)
-    assert.matches("ranks: 2, but the 32 columns of l0.ff.up are 1 blocks of 32", fault.lines[1], 1, true)
+    assert.matches("ranks: 2, but the 32 columns of l0.ff.up are in blocks of 32", fault.lines[1], 1, true)
   end)
 end)
 
@@ -414,15 +420,15 @@ describe("ranks of a mixture of experts", function()
       return fault.lines[1]
     end
     local in_blocks = { weights = "mxfp4", d_model = 64, heads = 2, experts = { count = 3, used = 2, d_ff = 64 } }
-    assert.matches("ranks: 2, but the 64 columns of l0.ff.experts.gate are 1 blocks of 64, which stay whole; give at "
-      .. "most that number", refusal(in_blocks), 1, true)
+    assert.matches("ranks: 2, but the 64 columns of l0.ff.experts.gate are in blocks of 64, which stay whole; give at "
+      .. "most 1", refusal(in_blocks), 1, true)
     in_blocks.experts.d_ff = 192
     local shapes = {}
     for rank = 0, 1 do
       shapes[rank + 1] = graph_of(model(with(in_blocks)), rank).tensors["l0.ff.experts.down.weight"].shape[2]
     end
     assert.same({ 128, 64 }, shapes)
-    assert.matches("ranks: 2, but the 4 columns of l0.ff.experts.gate are 1 blocks of 4",
+    assert.matches("ranks: 2, but the 4 columns of l0.ff.experts.gate are in blocks of 4",
       refusal { experts = { count = 3, used = 2, d_ff = 4 } }, 1, true)
   end)
 end)

@@ -74,6 +74,15 @@ describe("models/numbers", function()
     end
   end)
 
+  it("refuses `run`, also of texts, and names the command that answers", function()
+    for _, words in ipairs { "--text x", "--input ids=x.npy" } do
+      local code, said = helper.run(("%s/built/numbers_model run --weights %s %s"):format(shell(folder), shell(model),
+        words))
+      assert.equal(2, code, said)
+      assert.matches("run: this model has an encoder: generate writes answers to sources", said, 1, true)
+    end
+  end)
+
   it("has the logits of transformers", function()
     local apart = tonumber(sh(("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=built /usr/bin/python3 -W error "
       .. "%s/bindings/source_logits.py numbers_model %s %s/numbers/answers.json %s/numbers/logits.npy"):format(
