@@ -46,7 +46,7 @@ json_t *tool_take_literal(tool_literals *from);
 /* Returns the value that a text stands for: one of the types that a tool's schema has for a key, else the
  * text. NULL: it is no UTF-8. */
 json_t *tool_typed(const json_t *parameters, const char *key, const char *text, size_t length);
-/* What a schema says of a key's values. */
+/* The values that a schema allows for a key. */
 typedef struct {
   int takes_text, is_text; /* texts are allowed; nothing else is */
   json_t *values;          /* the only ones, if it is one of some; else NULL; to be released */
