@@ -201,6 +201,8 @@ static const struct {
     {PYTHON, "[put(t='it\\'s \\u00e9\\ud83d\\ude00\\x41 \\q', n=None, l=[True, {\"b\": 'c'}],)]",
      "|put {\"t\":\"it's é😀A \\\\q\",\"n\":null,\"l\":[true,{\"b\":\"c\"}]}"},
     {PYTHON, "See [add(a=1)]", "See [add(a=1)]"},
+    {PYTHON, "[put(s='5', o=\"null\", t='\"a\"', n='6', $x='y')]",
+     "|put {\"s\":\"5\",\"o\":\"null\",\"t\":\"\\\"a\\\"\",\"n\":6,\"$x\":\"y\"}"},
     {PYTHON, "[1] is what [add says", "[1] is what [add says"},
     {PYTHON, "[add(a=1), add(b]", "[add(a=1), add(b]"},
     {PYTHON, "[add(a=1) no", "[add(a=1) no"},
@@ -295,6 +297,43 @@ Test(tools, damaged) {
   for (int i = 0; i < COUNT; i++) json_decref(all[i].list);
 }
 
+/* Answers of many beginnings without ends, and long calls that come in small pieces, are read in a time that
+ * grows as they do. */
+Test(tools, long_answers, .timeout = 60) {
+  static const struct {
+    const char *signs, *begin, *again, *end;
+    int32_t calls;
+  } texts[] = {
+      {HERMES, "", "<tool_call>{\"a\": ", "", 0},
+      {CODER, "", "<tool_call><function=put><parameter=t>", "", 0},
+      {HERMES, "<tool_call>{\"name\": \"put\", \"arguments\": {\"t\": \"", "words [and", "\"}}</tool_call>",
+       1},
+      {PYTHON, "[put(t='", "words [and", "')]", 1},
+      {GEMMA, "<|tool_call>call:put{t:<|\"|>", "words {and", "<|\"|>}<tool_call|>", 1},
+      {HARMONY, "<|channel|>commentary to=functions.put<|message|>{\"t\":\"", "words <and", "\"}<|call|>", 1},
+      {HERMES, "", "\n\n\n\n\n\n\n\n\n\n", "", 0}};
+  enum { TIMES = 40000 };
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    const attn2c_tools tools = tools_of(texts[i].signs);
+    const size_t width = strlen(texts[i].again), first = strlen(texts[i].begin), last = strlen(texts[i].end);
+    const size_t length = first + TIMES * width + last;
+    char *text = malloc(length + 1), *content = malloc(2 * length);
+    memcpy(text, texts[i].begin, first);
+    for (size_t k = 0; k < TIMES; k++) memcpy(text + first + k * width, texts[i].again, width);
+    memcpy(text + length - last, texts[i].end, last + 1);
+    attn2c_tool_place place = {0};
+    attn2c_tool_news news = {.content = content, .reasoning = content + length, .calls = json_array()};
+    for (size_t at = first; at < length; at += 5) attn2c_tools_take(&tools, 5, text, at, 0, &place, &news);
+    attn2c_tools_take(&tools, 5, text, length, 1, &place, &news);
+    cr_expect_eq(place.calls, texts[i].calls, "%s", texts[i].signs);
+    cr_expect_eq(news.content_length, texts[i].calls ? 0 : length);
+    json_decref(news.calls);
+    json_decref(tools.list);
+    free(content);
+    free(text);
+  }
+}
+
 /* Returns 1 if the grammar of required calls allows a text. */
 static int allows(const attn2c_tools *tools, const char *text) {
   char note[500] = "", *written = NULL;
@@ -355,6 +394,8 @@ Test(tools, required) {
   }
 }
 
+#define HUE(value) "hue>\n<parameter=$h>\n" value "\n</parameter>\n</function>\n</tool_call>"
+
 /* Arguments that are no JSON: required ones come first, and texts are as they are. */
 Test(tools, required_arguments) {
   static const struct {
@@ -386,6 +427,11 @@ Test(tools, required_arguments) {
       {PYTHON, "pick(a=true, b=1)]", 1, "|pick {\"a\":true,\"b\":1}"},
       {PYTHON, "pick(b=1, a=true)]", 0, NULL},
       {PYTHON, "pick(, b=1)]", 0, NULL},
+      {PYTHON, "hue($h=\"red\")]", 1, "|hue {\"$h\":\"red\"}"},
+      {CODER, HUE("red"), 1, "|hue {\"$h\":\"red\"}"},
+      {CODER, HUE("blue"), 0, NULL},
+      {GEMMA, "hue{$h:<|\"|>red<|\"|>,c:<|\"|>k<|\"|>}<tool_call|>", 1, "|hue {\"$h\":\"red\",\"c\":\"k\"}"},
+      {GEMMA, "hue{$h:<|\"|>red<|\"|>,c:<|\"|>j<|\"|>}<tool_call|>", 0, NULL},
   };
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     attn2c_tools tools = tools_of(texts[i].signs);
@@ -393,6 +439,14 @@ Test(tools, required_arguments) {
                           json_loads("{\"function\":{\"name\":\"pick\",\"parameters\":{\"properties\":{"
                                      "\"a\":{\"type\":\"boolean\"},\"b\":{\"type\":\"integer\"}}}}}",
                                      0, NULL));
+    json_array_append_new(
+        tools.list,
+        json_loads(
+            "{\"function\":{\"name\":\"hue\",\"parameters\":{\"properties\":{\"$h\":{\"$ref\":\"#/$defs/"
+            "hue\"},"
+            "\"c\":{\"type\":\"string\",\"const\":\"k\"}},\"required\":[\"$h\"],\"$defs\":{\"hue\":{\"type\":"
+            "\"string\",\"enum\":[\"red\",\"green\"]}}}}}",
+            0, NULL));
     tools.is_forced = 1;
     cr_expect_eq(allows(&tools, texts[i].text), texts[i].is_allowed, "%s", texts[i].text);
     if (texts[i].shown) cr_expect_str_eq(read_whole(&tools, texts[i].text), texts[i].shown);
@@ -401,24 +455,26 @@ Test(tools, required_arguments) {
 }
 
 Test(tools, required_of_an_unsupported_schema) {
-  char note[300] = "", *text = NULL;
-  attn2c_message message = attn2c_message_make(note, sizeof note);
-  attn2c_tools tools = {.form = form_of(HERMES),
-                        .list =
-                            json_loads("[{\"function\":{\"name\":\"f\",\"parameters\":{\"properties\":{\"a\":"
-                                       "{\"not\":{}}}}}}]",
-                                       0, NULL)};
-  cr_expect_eq(attn2c_tools_grammar(&tools, &text, &message), ATTN2C_FORMAT);
-  cr_expect_str_eq(note, "f: at /properties/a: not: is not supported");
-  json_decref(tools.list);
-  tools = (attn2c_tools){.form = form_of(GLM),
-                         .list = json_loads("[{\"function\":{\"name\":\"f\",\"parameters\":{"
-                                            "\"oneOf\":[]}}}]",
-                                            0, NULL)};
-  message = attn2c_message_make(note, sizeof note);
-  cr_expect_eq(attn2c_tools_grammar(&tools, &text, &message), ATTN2C_FORMAT);
-  cr_expect_str_eq(note, "f: oneOf: is not supported in this form of calls");
-  json_decref(tools.list);
+  static const struct {
+    const char *signs, *parameters, *note;
+  } faults[] = {
+      {HERMES, "{\"properties\":{\"a\":{\"not\":{}}}}", "f: at /properties/a: not: is not supported"},
+      {GLM, "{\"oneOf\":[]}", "f: oneOf: is not supported in this form of calls"},
+      {GLM, "{\"properties\":{\"a\":{\"type\":\"string\",\"pattern\":\"b\"}}}",
+       "f: at /properties/a: pattern: is not supported in this form of calls"},
+      {PYTHON, "{\"properties\":{\"a b\":{\"type\":\"string\"}}}",
+       "f: at /properties/a b: its name: is not supported in this form of calls"},
+  };
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+    char note[300] = "", *text = NULL;
+    attn2c_message message = attn2c_message_make(note, sizeof note);
+    const attn2c_tools tools = {.form = form_of(faults[i].signs),
+                                .list = json_pack("[{s:{s:s, s:o}}]", "function", "name", "f", "parameters",
+                                                  json_loads(faults[i].parameters, 0, NULL))};
+    cr_expect_eq(attn2c_tools_grammar(&tools, &text, &message), ATTN2C_FORMAT);
+    cr_expect_str_eq(note, faults[i].note);
+    json_decref(tools.list);
+  }
 }
 
 Test(tools, names) {

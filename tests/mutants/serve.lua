@@ -22,10 +22,16 @@ return function(of, spec)
       filter = "tools/forms", wrong = "a text in a call ends with the line end of its mark" },
     { name = "tools_cut", old = "return from.is_cut ? at_end(a) : TOOL_NO;", new = "return TOOL_NO;",
       filter = "tools/forms", wrong = "a call in Python is a text if a value is cut" },
+    { name = "tools_quoted", old = "name && !about.takes_text", new = "name", filter = "tools/forms",
+      wrong = "a text in quotes is a number where the schema allows both" },
+    { name = "tools_failed", old = "place->failed += after > at + 1;", new = "", filter = "tools/long_answers",
+      wrong = "each of many beginnings is read to the end of the answer" },
   }
   of("runtime/program/serve/generate/tool_values.c", "c:tools") {
     { name = "tools_types", old = "(types >> json_typeof(value) & 1)", new = "1", filter = "tools/forms",
       wrong = "a text that looks like a number is one, whatever the schema says" },
+    { name = "tools_enum", old = "read_text(schema_expand(&r, schema), about)", new = "read_text(schema, about)",
+      filter = "tools/required_arguments", wrong = "an enum of a $ref is not kept to" },
     { name = "tools_pair", old = "point >> 10 == 0xd800 >> 10", new = "0", filter = "tools/forms",
       wrong = "two escapes of one character are two characters" },
   }

@@ -143,6 +143,8 @@ describe("embeddings over HTTP", function()
         'sentences[1]: it has more tokens than a call of the model takes, 40; "truncate": true cuts it' },
       { "/similarity", dkjson.encode { inputs = { source_sentence = long, sentences = { "a", long } } }, 413,
         'source_sentence: it has more tokens than a call of the model takes, 40; "truncate": true cuts it' },
+      { "/similarity", '{"inputs":{"source_sentence":"a","sentences":["b"]},"parameters":5}', 400,
+        "parameters: 5, but an object is allowed" },
       { "/embed", '{"inputs":"a","truncation_direction":"Left"}', 400,
         'truncation_direction: "Left", but right or Right is allowed' },
       { "/embed", '{"inputs":"a","normalize":"yes"}', 400, 'normalize: "yes", but true or false is allowed' },
@@ -192,6 +194,9 @@ describe("rankings over HTTP", function()
     assert.same({ 2, 1, "LABEL_0" }, { #pairs_of, #pairs_of[1], pairs_of[1][1].label })
     local status, refused = server:ask("/rerank", '{"texts":["a"]}')
     assert.same({ 400, "query: nothing, but a text is needed" }, { status, refused.error })
+    status, refused = server:ask("/v1/rerank", '{"query":"a"}')
+    assert.same({ 400, "documents: nothing, but a list of texts is allowed", "documents" },
+      { status, refused.error.message, refused.error.param })
   end)
 end)
 

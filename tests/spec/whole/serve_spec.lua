@@ -279,6 +279,8 @@ describe("a program that serves", function()
         'temperature: "hot", but a number from 0 to 100 is allowed' },
       { '{"prompt":"a","max_tokens":0}', "max_tokens",
         "max_tokens: 0, but a whole number from 1, or -1 for no limit, is allowed" },
+      { '{"prompt":"a","max_completion_tokens":0}', "max_completion_tokens",
+        "max_completion_tokens: 0, but a whole number from 1, or -1 for no limit, is allowed" },
       { '{"prompt":"a","n":129}', "n", "n: 129, but a whole number from 1 to 128 is allowed" },
       { '{"prompt":[]}', "prompt",
         "prompt: a list, but a text, tokens, or a list of 1 to 64 texts or of lists of tokens is allowed" },

@@ -189,9 +189,11 @@ static void read_sampling(attn2c_request *r, attn2c_ask *ask, const attn2c_gener
   if (!has_seed && !attn2c_program_random(&s->seed, sizeof s->seed)) s->seed = (uint64_t)ask->created;
 }
 
-/* True if a request says how many tokens an answer may have. */
-static int is_limited(const attn2c_request *r) {
-  return attn2c_request_field(r, "max_tokens") || attn2c_request_field(r, "max_completion_tokens");
+/* Reads how many tokens an answer may have: from 1, or -1 for no limit. */
+static void read_limit(attn2c_request *r, const char *name, int64_t *tokens) {
+  if (attn2c_request_integer(r, name, -1, INT32_MAX, tokens) && *tokens == 0)
+    attn2c_request_fail(r, 400, name, NULL,
+                        "%s: 0, but a whole number from 1, or -1 for no limit, is allowed", name);
 }
 
 /* Replies with a fault "OPTION: ..." under the name of the option's field. */
@@ -402,11 +404,8 @@ attn2c_ask *attn2c_ask_read(attn2c_server *server, attn2c_request *r, const attn
   read_biases(r, ask, server->generate->calls.vocabulary);
   ask->sampling.bias_tokens = ask->bias_tokens, ask->sampling.biases = ask->biases;
   attn2c_request_texts(r, "stop", ATTN2C_STOP_STRINGS, take_stop, ask);
-  attn2c_request_integer(r, "max_tokens", -1, INT32_MAX, &tokens);
-  attn2c_request_integer(r, "max_completion_tokens", -1, INT32_MAX, &tokens);
-  if (tokens == 0 && is_limited(r))
-    attn2c_request_fail(r, 400, "max_tokens", NULL,
-                        "max_tokens: 0, but a whole number from 1, or -1 for no limit, is allowed");
+  read_limit(r, "max_tokens", &tokens);
+  read_limit(r, "max_completion_tokens", &tokens);
   if (tokens < 0) tokens = 0;
   attn2c_request_integer(r, "n", 1, ATTN2C_ASK_ANSWERS, &n);
   if (attn2c_request_integer(r, "best_of", 1, ATTN2C_ASK_ANSWERS, &best) && best != n)

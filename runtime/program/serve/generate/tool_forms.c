@@ -181,7 +181,8 @@ typedef struct {
   schema_text call;
   attn2c_named_schema *schemas;
   size_t count;
-  json_t *any; /* a schema for tools without one */
+  json_t *any;                  /* a schema for tools without one */
+  const char *argument, *fault; /* that is not supported in this form; NULL: none */
 } writing;
 
 static void put_text(schema_text *to, const char *text) {
@@ -198,26 +199,31 @@ static void put_schema(writing *w, const json_t *schema, const json_t *root, con
 static void put_argument(writing *w, const json_t *parameters, const char *key, const json_t *schema,
                          const char *before, const char *tool) {
   const attn2c_tool_form *form = w->form;
-  const json_t *values = json_object_get(schema, "enum"), *each;
-  const char *line = form->has_lines ? "\n" : NULL;
+  const tool_argument about = tool_argument_of(parameters, key);
+  const char *line = form->has_lines ? "\n" : NULL, *end = key;
+  const json_t *each;
   size_t i;
+  while (*end && !tool_ends_key(form, *end)) end++;
+  if (*end || end == key) w->argument = key, w->fault = "its name";
+  if (form->key && about.other) w->argument = key, w->fault = about.other;
   put_text(&w->call, before);
   put_text(&w->call, form->key);
   put_text(&w->call, key);
   put_text(&w->call, form->assign);
   put_text(&w->call, line);
-  if ((form->key || form->quote) && tool_is_text(parameters, key)) {
+  if (about.is_text && (form->key || (form->quote && !about.other))) {
     put_text(&w->call, form->quote);
-    schema_put(&w->call, values ? "(" : form->quote ? "[^<]* " : "([^<] | \"<\"+ [^/<])* ");
-    json_array_foreach((json_t *)values, i, each) {
+    schema_put(&w->call, about.values ? "(" : form->quote ? "[^<]* " : "([^<] | \"<\"+ [^/<])* ");
+    json_array_foreach(about.values, i, each) {
       schema_put(&w->call, i ? " | " : " ");
       schema_put_literal(&w->call, json_string_value(each), json_string_length(each));
     }
-    schema_put(&w->call, values ? ") " : "");
+    schema_put(&w->call, about.values ? ") " : "");
     put_text(&w->call, form->quote);
   } else {
     put_schema(w, schema, parameters, tool);
   }
+  json_decref(about.values);
   put_text(&w->call, line);
   if (form->key) put_text(&w->call, form->value_end);
 }
@@ -296,6 +302,10 @@ static int put_call(writing *w, const char *name, const json_t *parameters, attn
     else
       put_schema(w, parameters, NULL, name);
     if (!form->key) put_text(&w->call, form->value_end);
+    if (w->fault)
+      return attn2c_fail(message, ATTN2C_FORMAT,
+                         "%s: at /properties/%s: %s: is not supported in this form of calls", name,
+                         w->argument, w->fault);
     return ATTN2C_OK;
   }
   schema_text head = {0};

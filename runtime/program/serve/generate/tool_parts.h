@@ -23,6 +23,8 @@ size_t tool_skip_space(const tool_answer *a, size_t at);
 tool_found tool_take(const tool_answer *a, size_t *at, const char *marker);
 /* Reads a word; the rest of one that is too long is left. */
 size_t tool_take_word(const tool_answer *a, size_t *at, char *word);
+/* True if a character ends the name of an argument in a form that is no JSON. */
+int tool_ends_key(const attn2c_tool_form *form, char c);
 /* Adds a call, if it is one. given: its arguments, or JSON in a text; NULL: none. Returns 1 for a call. */
 int tool_add_call(const tool_answer *a, const char *name, const json_t *given, size_t number, json_t *calls);
 
@@ -44,5 +46,11 @@ json_t *tool_take_literal(tool_literals *from);
 /* Returns the value that a text stands for: one of the types that a tool's schema has for a key, else the
  * text. NULL: it is no UTF-8. */
 json_t *tool_typed(const json_t *parameters, const char *key, const char *text, size_t length);
-/* True if a schema allows texts only. */
-int tool_is_text(const json_t *parameters, const char *key);
+/* The values that a schema allows for a key. */
+typedef struct {
+  int takes_text, is_text; /* texts are allowed; nothing else is */
+  json_t *values;          /* the only ones, if it is one of some; else NULL; to be released */
+  const char *other;       /* what it says besides; NULL: nothing */
+} tool_argument;
+
+tool_argument tool_argument_of(const json_t *parameters, const char *key);

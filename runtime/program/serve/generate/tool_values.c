@@ -210,23 +210,41 @@ static unsigned types_of(schema_reader *r, const json_t *schema, int depth) {
   return all;
 }
 
-/* Returns the types of a key's values. */
-static unsigned types_of_key(const json_t *parameters, const char *key) {
+/* Finds what a text must be whose schema is expanded. */
+static void read_text(const json_t *schema, tool_argument *about) {
+  json_t *one = json_object_get(schema, "const"), *value;
+  const char *key;
+  about->values = one ? json_pack("[O]", one) : json_incref(json_object_get(schema, "enum"));
+  json_object_foreach((json_t *)schema, key, value) {
+    const int is_read = strcmp(key, "type") == 0 || strcmp(key, "const") == 0 || strcmp(key, "enum") == 0;
+    if (!is_read && !schema_is_note(key)) about->other = key;
+  }
+}
+
+/* Returns the types of a key's values. about: may be NULL. */
+static unsigned types_of_key(const json_t *parameters, const char *key, tool_argument *about) {
   char note[200];
   attn2c_message message = attn2c_message_make(note, sizeof note);
   schema_reader r = {.root = parameters, .name = "", .message = &message, .kept = json_array()};
   const json_t *whole = r.kept && json_is_object(parameters) ? schema_expand(&r, parameters) : NULL;
   const json_t *schema = json_object_get(json_object_get(whole, "properties"), key);
-  const unsigned types = types_of(&r, schema ? schema : json_object_get(whole, "additionalProperties"), 0);
+  if (!schema) schema = json_object_get(whole, "additionalProperties");
+  const unsigned types = types_of(&r, schema, 0);
+  if (about && types == TEXT) read_text(schema_expand(&r, schema), about);
   free(r.path.bytes);
   json_decref(r.kept);
   return types;
 }
 
-int tool_is_text(const json_t *parameters, const char *key) { return types_of_key(parameters, key) == TEXT; }
+tool_argument tool_argument_of(const json_t *parameters, const char *key) {
+  tool_argument about = {0};
+  const unsigned types = types_of_key(parameters, key, &about);
+  about.is_text = types == TEXT, about.takes_text = (types & TEXT) != 0;
+  return about;
+}
 
 json_t *tool_typed(const json_t *parameters, const char *key, const char *text, size_t length) {
-  const unsigned types = types_of_key(parameters, key);
+  const unsigned types = types_of_key(parameters, key, NULL);
   tool_literals all = {text, length, 0, NULL, 0};
   const int is_quoted = next_of(&all) == '"';
   json_t *value = types == TEXT ? NULL : take_value(&all, 0);

@@ -8,7 +8,9 @@
 #include "program/serve/generate/tool_parts.h"
 #include "program/system.h"
 
-enum { ID = 9 };
+/* An answer with more beginnings of calls that are none has no other call. A text that may become a call is
+ * read again when it is longer by this part: reading takes a time that grows as the text. */
+enum { ID = 9, MOST_FAILED = 100, PART = 64 };
 
 const char *attn2c_tool_name_key(const attn2c_tool_form *form) { return form->name ? form->name : "name"; }
 
@@ -149,6 +151,16 @@ static tool_found take_name(const tool_answer *a, size_t *at, char *name) {
   return tool_take(a, at, a->tools->form->middle);
 }
 
+int tool_ends_key(const attn2c_tool_form *form, char c) {
+  return c == *form->assign || strchr(form->key ? "\n" : " \t\r\n,()[]{}<>\"'", c);
+}
+
+static size_t key_length(const tool_answer *a, size_t at) {
+  const size_t from = at;
+  while (at < a->length && !tool_ends_key(a->tools->form, a->text[at])) at++;
+  return at - from;
+}
+
 /* Sets an argument, which is released. Returns 0 if there is one with its name. */
 static int set_argument(json_t *arguments, const char *key, size_t length, json_t *value) {
   char *name = attn2c_copied(key, length);
@@ -166,9 +178,8 @@ static tool_found take_marked(const tool_answer *a, size_t *at, const json_t *pa
     *at = tool_skip_space(a, *at);
     const tool_found is_there = tool_take(a, at, form->key);
     if (is_there != TOOL_YES) return is_there == TOOL_NO && *at < a->length ? TOOL_YES : at_end(a);
-    const size_t key = *at;
-    while (*at < a->length && a->text[*at] != *form->assign && a->text[*at] != '\n') ++*at;
-    const size_t length = *at - key;
+    const size_t key = *at, length = key_length(a, key);
+    *at += length;
     const tool_found is_named = *at == a->length ? at_end(a) : tool_take(a, at, form->assign);
     if (is_named != TOOL_YES) return is_named;
     size_t from = *at;
@@ -185,28 +196,38 @@ static tool_found take_marked(const tool_answer *a, size_t *at, const json_t *pa
   }
 }
 
+/* Returns a text, which is released, or what it stands for if the tool's schema allows no text. */
+static json_t *retyped(const json_t *parameters, const char *key, size_t length, json_t *text) {
+  char *name = attn2c_copied(key, length);
+  const tool_argument about = name ? tool_argument_of(parameters, name) : (tool_argument){0};
+  json_t *value = name && !about.takes_text
+                      ? tool_typed(parameters, name, json_string_value(text), json_string_length(text))
+                      : json_incref(text);
+  json_decref(about.values);
+  json_decref(text);
+  free(name);
+  return value;
+}
+
 /* Reads arguments NAME ASSIGN value with commas between them, up to `value_end`. */
 static tool_found take_named(const tool_answer *a, size_t *at, const json_t *parameters, json_t *arguments) {
   const attn2c_tool_form *form = a->tools->form;
-  char key[TOOL_MOST_NAME + 1];
   int more = 1;
   while (1) {
     *at = tool_skip_space(a, *at);
     tool_found is_there = tool_take(a, at, form->value_end);
     if (is_there != TOOL_NO) return is_there;
     if (*at == a->length) return at_end(a);
-    if (!more || tool_take_word(a, at, key) == 0) return TOOL_NO;
-    *at = tool_skip_space(a, *at);
+    const size_t length = key_length(a, *at);
+    const char *key = a->text + *at;
+    if (!more || length == 0) return TOOL_NO;
+    *at = tool_skip_space(a, *at + length);
     is_there = tool_take(a, at, form->assign);
     if (is_there != TOOL_YES) return is_there;
     tool_literals from = {a->text, a->length, *at, form->quote, 0};
     json_t *value = tool_take_literal(&from);
-    if (json_is_string(value) && !from.is_cut) {
-      json_t *typed = tool_typed(parameters, key, json_string_value(value), json_string_length(value));
-      json_decref(value);
-      value = typed;
-    }
-    const int is_set = set_argument(arguments, key, strlen(key), value);
+    if (json_is_string(value) && !from.is_cut) value = retyped(parameters, key, length, value);
+    const int is_set = set_argument(arguments, key, length, value);
     if (from.is_cut || !is_set) return from.is_cut ? at_end(a) : TOOL_NO;
     *at = tool_skip_space(a, from.at);
     more = *at < a->length && a->text[*at] == ',';
@@ -300,9 +321,9 @@ static int step(const tool_answer *a, attn2c_tool_place *place, attn2c_tool_news
   size_t end = at, after = at + 1, count = json_array_size(calls);
   if (at == a->length && !a->is_whole) return 0;
   const int is_late = place->calls > 0 && !a->tools->is_parallel;
-  tool_found is_call = at == a->length ? TOOL_NO
-                       : is_late       ? TOOL_YES
-                                       : take_calls(a, place, &end, &after, calls);
+  tool_found is_call = at == a->length || place->failed > MOST_FAILED ? TOOL_NO
+                       : is_late                                      ? TOOL_YES
+                                 : take_calls(a, place, &end, &after, calls);
   if (is_call == TOOL_NO && at < a->length && place->calls > 0) {
     is_call = tool_take(a, &end, a->tools->form->close);
     count = json_array_size(calls);
@@ -318,6 +339,7 @@ static int step(const tool_answer *a, attn2c_tool_place *place, attn2c_tool_news
   }
   const size_t from = place->follows_call ? at : first;
   place->at = at == a->length ? at : after;
+  place->failed += after > at + 1;
   if (place->at > from) memcpy(news->content + news->content_length, a->text + from, place->at - from);
   news->content_length += place->at - from;
   place->has_content |= at < a->length;
@@ -328,6 +350,8 @@ static int step(const tool_answer *a, attn2c_tool_place *place, attn2c_tool_news
 void attn2c_tools_take(const attn2c_tools *tools, uint64_t seed, const char *text, size_t length,
                        int is_whole, attn2c_tool_place *place, attn2c_tool_news *news) {
   const tool_answer a = {tools, text, length, is_whole, seed};
+  if (!is_whole && length - place->read < (place->read - place->at) / PART) return;
+  place->read = length;
   while (place->at < length && (tools->form->has_channels ? tool_take_channel : step)(&a, place, news))
     continue;
 }

@@ -61,6 +61,8 @@ typedef struct attn2c_tool_place {
   int follows_call; /* what comes next follows a call */
   int stage;        /* of a message with a header */
   size_t name;      /* the place of the tool's name in it */
+  int32_t failed;   /* beginnings of calls that were none */
+  size_t read;      /* bytes of the text when it was read last */
 } attn2c_tool_place;
 
 /* Text and calls that are new. */

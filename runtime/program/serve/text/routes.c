@@ -107,8 +107,8 @@ static void rerank(attn2c_server *server, attn2c_exchange *exchange, const json_
 }
 
 static void rerank_documents(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
-  const char *texts = json_object_get(given, "documents") ? "documents" : "texts";
-  rank(server, exchange, given, texts, "return_documents", attn2c_reply_results);
+  const int has_texts = !json_object_get(given, "documents") && json_object_get(given, "texts");
+  rank(server, exchange, given, has_texts ? "texts" : "documents", "return_documents", attn2c_reply_results);
 }
 
 static int take_label(void *context, const char *text, size_t length) {
@@ -158,6 +158,10 @@ static void similarity(attn2c_server *server, attn2c_exchange *exchange, const j
   if (!json_is_string(source) || json_array_size(others) == 0) {
     attn2c_request_refuse(&r, "inputs", inputs,
                           "an object with the text source_sentence and the list sentences is needed");
+    return;
+  }
+  if (parameters && !json_is_object(parameters)) {
+    attn2c_request_refuse(&r, "parameters", parameters, "an object is allowed");
     return;
   }
   json_t *list = json_pack("[O]", source);
