@@ -133,13 +133,13 @@ int main(int count, char **words) {
 #include "any%d.h"
 #include "known%d.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 static float samples[4000], rows[2][57 * 12];
-#define MAKE(name, to)                                                                                  \
-  name##_model *name;                                                                                   \
-  name##_ctx *name##_of;                                                                                \
-  if (name##_open(words[1], &name, message, sizeof message) || name##_create(name, &name##_of)) return puts(message), 1;  \
+#define MAKE(name, to)                                                                    \
+  name##_model *name;                                                                     \
+  name##_ctx *name##_of;                                                                  \
+  if (name##_open(words[1], &name, message, sizeof message)) return 1;                    \
+  if (name##_create(name, &name##_of)) return 1;                                          \
   if (name##_feature_rows(count) != 57 || name##_features(name##_of, samples, count, to, 57)) return 2;
 int main(int words_count, char **words) {
   if (words_count < 2) return 4;
