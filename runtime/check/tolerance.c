@@ -103,11 +103,13 @@ static int recurrent(const op_result *result) {
 }
 
 /* Returns what it adds to the error of a sum that numbers, whose largest is given, are rounded to integers of
- * 16 bits (ops/kept.h): half a unit of each, and a 64th for the roundings of the unit and of the quotient.
- * Each is multiplied with a number; `others` is the sum of these numbers' magnitudes. */
+ * 16 bits (ops/kept.h): half a unit of each, and a 128th for three roundings, each off by at most u of a
+ * number of at most 127 * 256 units, which is a 516th of a unit: that of the unit's inverse, of the number
+ * times it, and of a weight times its scale. The unit's own rounding is one of half a unit. Each is
+ * multiplied with a number; `others` is the sum of these numbers' magnitudes. */
 static double of_integers(double largest, double others) {
   const double unit = fmax(largest / 127 / (1 << 8), 0x1p-125);
-  return (0.5 + 0x1p-6) * unit * others;
+  return (0.5 + 0x1p-7) * unit * others;
 }
 
 /* A sum of integers has these roundings in addition: it becomes a float, and is multiplied by two scales. */

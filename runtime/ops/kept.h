@@ -198,7 +198,9 @@ ATTN2C_INLINE void attn2c_kept_add(attn2c_integers *upper, attn2c_integers *lowe
   for (int i = 0; i < 4; i++) {
     int16_t number;
     memcpy(&number, x + (ptrdiff_t)(4 * g + i) * (ptrdiff_t)sizeof number, sizeof number);
-    *lower += (attn2c_integers)(w.even >> 8 * i & 0xffu) * number;
+    const attn2c_words products =
+        (w.even >> 8 * i & 0xffu) * (uint32_t)number; /* without signs they may wrap */
+    *lower = (attn2c_integers)((attn2c_words)*lower + products);
   }
 #endif
 }

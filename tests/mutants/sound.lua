@@ -47,6 +47,11 @@ return function(of)
       wrong = "the second window of a pair has the weights of the first" },
   }
 
+  of("gen/passes/graph/sounds.lua", "tests/spec/whole/features_spec.lua") {
+    { name = "pairs_even", old = "if list[j].stride % 2 == 0 then return true end", new = "return true",
+      filter = "before a stride of 3", wrong = "pairs begin at rows of other windows in each call of an odd number of rows" },
+  }
+
   of("runtime/check/tolerance.c", "c:tolerance") {
     { name = "tolerance_pairs", old = "result->allowed[i] += (float)(2 * sum);", new = "(void)sum;",
       filter = "tolerance/pairs*", wrong = "sums that cancel in a pair of windows are no magnitude" },

@@ -340,13 +340,15 @@ function Builder:weight_of_taps(path, width, conv)
   return self:weight(path .. ".weight", { conv.width, inputs }, 0, 1 / math.sqrt(inputs), { taps = conv.kernel })
 end
 
--- The fewest rows of a convolution that computes two of them with five products in place of six, and the channels of
--- which it has a multiple. A panel of the sum of two taps is made in each call: 4 rows' worth of products.
-local LEAST_ROWS, LEAST_CHANNELS = 64, 64
+-- Channels, of which a convolution that computes two rows with five products in place of six has a multiple. A panel of
+-- the sum of two taps is made in each call: 4 rows' worth of products.
+local LEAST_CHANNELS = 64
 
 --- Returns a convolution of x along its rows, conv { width, kernel, stride, bias, norm }, without padding: windows of
 --- rows, times a weight. is_first: x are samples; the product then is in f32. A norm over the sound removes the bias.
-function Builder:strided(path, x, conv, is_first)
+--- is_even: its first row is an even one of the sound in each call. Bits of a row in a pair depend on which of both it
+--- is, but not on the rows of a call.
+function Builder:strided(path, x, conv, is_first, is_even)
   local weight = self:weight_of_taps(path, x.shape[3], conv)
   local word = is_first and "f32" or type_of_windows(self, path, x.shape[3])
   if types.all[types.of_word[word]].rows == "round" then
@@ -355,7 +357,7 @@ function Builder:strided(path, x, conv, is_first)
   local rows = self:op("windows", path .. ".windows", { x = x }, { kernel = conv.kernel, stride = conv.stride })
   rows.type = x.type
   local in_pairs = conv.kernel == 3 and conv.stride == 2 and word == "f32" and x.shape[3] % LEAST_CHANNELS == 0
-    and rows.shape[2] >= LEAST_ROWS
+    and is_even and rows.shape[2] > 1
   return self:op("linear", path, { x = rows, weight = weight,
     bias = conv.bias and conv.norm ~= "group" and self:weight(path .. ".bias", { conv.width }, 0, 0.1) or nil,
     pairs = in_pairs and self:op("pair_rows", path .. ".pairs", { x = x }, {}) or nil })

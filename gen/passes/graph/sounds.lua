@@ -48,12 +48,18 @@ local function factors(self, path, conv)
     bias = self:weight(norm .. ".bias", { conv.width }, 0, 0.1) }, { eps = 1e-5 })
 end
 
+-- Returns whether a call begins at an even row of a convolution, whichever row of the last one it begins at.
+local function begins_even(list, i)
+  for j = i + 1, #list do if list[j].stride % 2 == 0 then return true end end
+  return false
+end
+
 -- Returns the rows of the last of several convolutions.
 local function convolutions(self, sound, x)
   for i, conv in ipairs(sound.convolutions) do
     local path = ("sound.%d"):format(i - 1)
     local of_sound = conv.norm == "group" and factors(self, path, conv)
-    local y = self:strided(path, x, conv, i == 1)
+    local y = self:strided(path, x, conv, i == 1, begins_even(sound.convolutions, i))
     if of_sound then
       y = self:op("scale_columns", path .. ".norm", { x = y, factors = of_sound })
     elseif conv.norm == "layer" then

@@ -32,6 +32,13 @@ local models = {
   { name = "kaldi", width = 12, text = MEL:format("kaldi", 12, KALDI) },
 }
 
+-- Numbers of rows of a call: 32 of a sound of any length, and of 57 known ones 29.
+local CHUNKS = { { "any", "any(60)" }, { "known", "57" } }
+
+-- Strides of the last convolution. The one before it is made in pairs, which begin at even rows in calls of any number
+-- of rows if it is even.
+local STRIDES = { 2, 3 }
+
 local folder
 
 local function library_of(name) return ("lib%s.so.%d"):format(name, version.abi) end
@@ -56,6 +63,13 @@ setup(function()
       -- The greatest length of a folder would take ten times as long, for the same calls.
       list[#list + 1] = { name = model.name .. "_program", path = path, is_checked = true,
         words = { "seq=any(40)", "threads=2" } }
+    end
+  end
+  for _, stride in ipairs(STRIDES) do
+    for _, chunk in ipairs(CHUNKS) do
+      local name = chunk[1] .. stride
+      list[#list + 1] = { name = name, path = goldens .. "pairs", words = { "--only=" .. library_of(name),
+        "name=" .. name, "seq=" .. chunk[2], "sound.convolutions.3.stride=" .. stride } }
     end
   end
   list[#list + 1] = { name = "padded", path = goldens .. "group",
@@ -112,6 +126,36 @@ int main(int count, char **words) {
     runs(("gcc -std=c99 -Wall -Wextra -Werror padded.c -Ipadded padded/%s -lm -Wl,-rpath,padded -o use_padded && "
       .. "./use_padded %sgroup/model.safetensors"):format(library_of("padded"), shell(goldens)))
   end)
+
+  for _, stride in ipairs(STRIDES) do
+    it("have the same bits in calls of 32 rows and of 29, before a stride of " .. stride, function()
+      helper.write(folder .. "/chunks.c", ([[
+#include "any%d.h"
+#include "known%d.h"
+#include <math.h>
+#include <string.h>
+static float samples[4000], rows[2][57 * 12];
+#define MAKE(name, to)                                                                    \
+  name##_model *name;                                                                     \
+  name##_ctx *name##_of;                                                                  \
+  if (name##_open(words[1], &name, message, sizeof message)) return 1;                    \
+  if (name##_create(name, &name##_of)) return 1;                                          \
+  if (name##_feature_rows(count) != 57 || name##_features(name##_of, samples, count, to, 57)) return 2;
+int main(int words_count, char **words) {
+  if (words_count < 2) return 4;
+  char message[400] = "";
+  const int count = ((56 * %d + 2) * 2 + 2) * 5 + 10;
+  for (int i = 0; i < count; i++) samples[i] = (float)sin(i * i);
+  MAKE(any%d, rows[0])
+  MAKE(known%d, rows[1])
+  return memcmp(rows[0], rows[1], sizeof rows[0]) ? 3 : 0;
+}
+]]):gsub("%%d", stride))
+      runs(("gcc -std=c99 -Wall -Wextra -Werror chunks.c -Iany%d -Iknown%d any%d/%s known%d/%s -lm "
+        .. "-Wl,-rpath,any%d:known%d -o chunks && ./chunks %spairs/model.safetensors"):format(stride, stride, stride,
+        library_of("any" .. stride), stride, library_of("known" .. stride), stride, stride, shell(goldens)))
+    end)
+  end
 
   it("are no part of a model without sound", function()
     local header = files.read(folder .. "/whisper/whisper.h")
