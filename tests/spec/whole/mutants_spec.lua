@@ -19,6 +19,31 @@ local function run(entries, note)
   return counts, table.concat(said)
 end
 
+-- Returns the names of a spec's tests, none of which runs: what describes them does.
+local function names_of_spec(path)
+  local names, within = {}, ""
+  local function describes(name, body)
+    local before = within
+    within = within .. name .. " "
+    body()
+    within = before
+  end
+  local of = { assert = assert, describe = describes, it = function(name) names[#names + 1] = within .. name end }
+  for _, name in ipairs { "setup", "teardown", "before_each", "after_each", "pending" } do of[name] = function() end end
+  assert(loadfile(path, "t", setmetatable(of, { __index = _G })))()
+  return names
+end
+
+-- Returns the names of a C file's tests, as Criterion's filters have them.
+local function names_in_c(path)
+  local names = {}
+  for suite, name in files.read(path):gmatch("Test%(([%w_]+),%s*([%w_]+)") do names[#names + 1] = suite .. "/" .. name end
+  return names
+end
+
+-- Returns a filter of Criterion's as a pattern.
+local function pattern_of(filter) return "^" .. filter:gsub("%p", "%%%0"):gsub("%%%*", ".*") .. "$" end
+
 describe("the list of mutants", function()
   it("has at least 60 in all parts, each with a name of its own", function()
     local names, rooms, counts = {}, {}, {}
@@ -49,6 +74,17 @@ describe("the list of mutants", function()
       assert.are_not.equal(files.read(helper.root .. "/" .. entry.file), text, entry.name)
       assert.is_string(lfs.attributes(helper.root .. "/" .. mutants.suite_file(entry), "mode"), entry.name)
       assert.is_true(#entry.wrong > 0 and (entry.equivalent == nil or #entry.equivalent > 0), entry.name)
+    end
+  end)
+
+  it("names tests, in each suite", function()
+    local known = {}
+    for _, entry in ipairs(list) do
+      local file, is_c = helper.root .. "/" .. mutants.suite_file(entry), entry.suite:find("^c:")
+      known[file] = known[file] or (is_c and names_in_c or names_of_spec)(file)
+      local pattern, is_there = is_c and entry.filter and pattern_of(entry.filter) or entry.filter or "", false
+      for _, name in ipairs(known[file]) do is_there = is_there or name:find(pattern) ~= nil end
+      assert.is_true(is_there, ("%s: %s has no test %s"):format(entry.name, entry.suite, entry.filter or ""))
     end
   end)
 end)
