@@ -37,7 +37,9 @@ end
 -- Returns the names of a C file's tests, as Criterion's filters have them.
 local function names_in_c(path)
   local names = {}
-  for suite, name in files.read(path):gmatch("Test%(([%w_]+),%s*([%w_]+)") do names[#names + 1] = suite .. "/" .. name end
+  for suite, name in files.read(path):gmatch("Test%(([%w_]+),%s*([%w_]+)") do
+    names[#names + 1] = suite .. "/" .. name
+  end
   return names
 end
 
@@ -95,7 +97,7 @@ describe("a run of mutants", function()
   local suite = "tests/spec/passes/common/divide_spec.lua"
   local file = "gen/passes/common/divide.lua"
   local function entry(more)
-    local result = { name = "one", file = file, suite = suite, wrong = "w", old = "n % number and 1",
+    local result = { name = "one", file = file, suite = suite, wrong = "w", old = "units % number and 1",
       new = "0 and 1" }
     for key, value in pairs(more or {}) do result[key] = value end
     return result
@@ -103,8 +105,8 @@ describe("a run of mutants", function()
 
   it("kills, tells who survives, and touches nothing", function()
     local before = files.read(helper.root .. "/" .. file)
-    local counts, said = run { entry(), entry { name = "two", new = "n % (number) and 1" },
-      entry { name = "three", new = "n % (number) and 1", equivalent = "brackets" } }
+    local counts, said = run { entry(), entry { name = "two", new = "units % (number) and 1" },
+      entry { name = "three", new = "units % (number) and 1", equivalent = "brackets" } }
     assert.same({ killed = 1, survived = 1, equivalent = 1, wrong = 0 }, counts)
     assert.matches("killed .*one: w\nSURVIVED .*two: w\nequivalent .*three: w: brackets\n$", said)
     assert.equal(before, files.read(helper.root .. "/" .. file))
@@ -113,7 +115,7 @@ describe("a run of mutants", function()
   it("goes on after those that an earlier run killed, as long as their files are as they were", function()
     local notes, folder = helper.folder() .. "/notes.txt", helper.folder()
     local function key(each) return mutants.key(each, helper.root) end
-    local all = { entry(), entry { name = "two", new = "n % (number) and 1" },
+    local all = { entry(), entry { name = "two", new = "units % (number) and 1" },
       entry { name = "three", suite = "tests/spec/common/words_spec.lua" } }
     local function left(root)
       local names = {}
