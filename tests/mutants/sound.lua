@@ -53,7 +53,8 @@ return function(of)
   }
 
   of("gen/passes/common/divide.lua", "tests/spec/passes/common/divide_spec.lua") {
-    { name = "divide_each", old = "(i <= units % number and 1 or 0)) * each", new = "(i <= units % number and each or 0))",
+    { name = "divide_each", old = "(i <= units % number and 1 or 0)) * each",
+      new = "(i <= units % number and each or 0))",
       filter = "pairs", wrong = "blocks have single windows of a pair" },
   }
 
