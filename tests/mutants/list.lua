@@ -632,7 +632,7 @@ of("runtime/program/text/source.c", "c:text_program") {
 
 of("runtime/model/text/calls.c", spec .. "whole/say_spec.lua") {
   { name = "text_calls_place", old = "(int64_t)job->part[i] * to_each", new = "i * to_each",
-    filter = "arrays: sentence", wrong = "each batch of texts takes the place of the first" },
+    filter = "arrays: [pqm]", wrong = "each batch of texts takes the place of the first" },
   { name = "text_stride", old = "window / 2 < USUAL_STRIDE ? window / 2", new = "window / 2 < USUAL_STRIDE ? 0",
     filter = "answers: windows", wrong = "windows share nothing" },
 }
