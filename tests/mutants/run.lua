@@ -202,7 +202,7 @@ local function unfit(copy, entry, known)
   local key = is_whole and entry.suite or entry.suite .. " " .. (entry.filter or "")
   if not known[key] then
     local state, said = run_suite(copy, entry, is_whole)
-    -- What is copied may be stale, such as objects of another tree that are newer than the sources.
+    -- A copied object may be stale: one of another tree may be newer than the sources.
     if state ~= "passes" and compiles(entry) and not known.is_clean then
       known.is_clean = true
       files.remove_folder(copy .. "/" .. BIN)
