@@ -40,12 +40,12 @@ int text_cache_find(attn2c_text_work *work, const uint8_t *bytes, size_t length,
   return ATTN2C_OK;
 }
 
-/* Keeps the tokens from `first` on, if there is no gap between them. */
+/* Keeps the tokens from `first` on, if there are some without a gap between them. */
 void text_cache_keep(attn2c_text_work *work, const uint8_t *bytes, size_t length, uint32_t slot,
                      size_t first) {
   size_t count = work->tokens.count - first, at = slot % CACHE_SLOTS, begin = 0;
-  if (length > CACHE_BYTES || count > CACHE_TOKENS || length == 0) return;
-  const text_token *tokens = count ? work->tokens.list + first : NULL;
+  if (length > CACHE_BYTES || count > CACHE_TOKENS || count == 0) return;
+  const text_token *tokens = work->tokens.list + first;
   for (size_t i = 0; i < count; i++) {
     if (tokens[i].begin != begin || tokens[i].end > length) return;
     begin = tokens[i].end;

@@ -270,6 +270,9 @@ Test(encode, whole_sequences_read_the_sources_of_those_of_the_context, .init = o
   cr_assert_eq(attn2c_sequences_run(context, 4, each, 0, of_forward, out), ATTN2C_USAGE,
                "there are 3 sources");
   expect(0, 2, 5, SOURCE);
+  cr_assert_eq(attn2c_sequence_copy(context, 1, 0, 0), ATTN2C_OK);
+  cr_assert_eq(attn2c_sequences_run(context, 4, each, 0, of_forward, out), ATTN2C_USAGE,
+               "nor are there 4 where one is another one's copy");
 }
 
 Test(encode, a_call_that_is_refused_changes_nothing, .init = open, .fini = close) {

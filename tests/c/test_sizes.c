@@ -168,4 +168,8 @@ Test(sizes, an_entry_has_a_name) {
   cr_expect_eq(attn2c_entry_find(&model, "forward", &message), 0);
   cr_expect_eq(attn2c_entry_find(&model, "forward_8", &message), -1);
   cr_expect_not_null(strstr(said, "known: forward"), "%s", said);
+  const attn2c_entry two[] = {{.name = "forward_4"}, {.name = "forward_8"}};
+  model.entries = two, model.entry_count = 2;
+  cr_expect_eq(attn2c_entry_find(&model, NULL, &message), 1, "the largest is the usual one");
+  cr_expect_eq(attn2c_entry_find(&model, "forward_4", &message), 0);
 }

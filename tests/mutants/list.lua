@@ -156,7 +156,7 @@ of("gen/data/storage.lua", spec .. "data/storage_spec.lua") {
 }
 
 of("gen/passes/common/divide.lua", spec .. "passes/common/divide_spec.lua") {
-  { name = "divide_blocks", old = "(i <= n % number and 1 or 0)", new = "0", wrong = "the last rows are left out" },
+  { name = "divide_blocks", old = "(i <= units % number and 1 or 0)", new = "0", wrong = "the last rows are left out" },
   { name = "divide_odd_lines", old = "ld // line % 2 == 0", new = "ld // line % 2 == 1",
     wrong = "long rows share the sets of a cache" },
   { name = "divide_narrow_panel", old = "rest <= 16 and count > 0 and panel > 32", new = "rest < 0 and count > 0",
@@ -632,7 +632,7 @@ of("runtime/program/text/source.c", "c:text_program") {
 
 of("runtime/model/text/calls.c", spec .. "whole/say_spec.lua") {
   { name = "text_calls_place", old = "(int64_t)job->part[i] * to_each", new = "i * to_each",
-    filter = "keep their order", wrong = "each batch of texts takes the place of the first" },
+    filter = "arrays: [pqm]", wrong = "each batch of texts takes the place of the first" },
   { name = "text_stride", old = "window / 2 < USUAL_STRIDE ? window / 2", new = "window / 2 < USUAL_STRIDE ? 0",
     filter = "answers: windows", wrong = "windows share nothing" },
 }

@@ -68,7 +68,7 @@ return function(of, spec)
       wrong = "the place of a wrong number is another" },
     { name = "inputs_entry", old = "if (name == NULL) return attn2c_primary(model);",
       new = "if (name == NULL) return 0;", suite = "c:sizes",
-      filter = "sizes/the_last*",
+      filter = "sizes/an_entry*",
       wrong = "the shortest entry is the usual one" },
   }
 

@@ -175,15 +175,24 @@ local function run_mutated(copy, entry)
   return run_suite(copy, entry)
 end
 
--- Puts a file back as it was, its time with it, and removes what was compiled from the mutant.
+-- Removes the files in a folder, and in those within it, that are not older than a time.
+local function remove_since(folder, time)
+  for name in lfs.dir(folder) do
+    local path = folder .. "/" .. name
+    local of = name ~= "." and name ~= ".." and lfs.attributes(path) or {}
+    if of.mode == "directory" then remove_since(path, time) end
+    if of.mode == "file" and of.modification >= time then os.remove(path) end
+  end
+end
+
+-- Puts a file back as it was, its time with it, and removes all that was compiled since the mutant was written: of a
+-- header or a file of the generator, make could not tell that it is stale.
 local function restore(copy, entry, text, times)
   local path = copy .. "/" .. entry.file
+  local since = lfs.attributes(path, "modification")
   write(path, text)
   lfs.touch(path, times.access, times.modification)
-  local name = entry.suite:match("^c:(.*)$")
-  if name then os.remove(("%s/%s/test_%s"):format(copy, BIN, name)) end
-  if name or is_source(entry) then os.remove(("%s/%s"):format(copy, object_of(entry))) end
-  if entry.file:match("^runtime/") then os.remove(("%s/%s/runtime/libchecked.a"):format(copy, BIN)) end
+  if lfs.attributes(copy .. "/" .. BIN, "mode") then remove_since(copy .. "/" .. BIN, since) end
 end
 
 -- Returns nil if an entry's suite passes without the entry, else what is wrong with it. A spec for one module runs once
@@ -193,6 +202,12 @@ local function unfit(copy, entry, known)
   local key = is_whole and entry.suite or entry.suite .. " " .. (entry.filter or "")
   if not known[key] then
     local state, said = run_suite(copy, entry, is_whole)
+    -- A copied object may be stale: one of another tree may be newer than the sources.
+    if state ~= "passes" and compiles(entry) and not known.is_clean then
+      known.is_clean = true
+      files.remove_folder(copy .. "/" .. BIN)
+      state, said = run_suite(copy, entry, is_whole)
+    end
     known[key] = { state = state, said = said }
     if state ~= "passes" then io.write(said) end
   end

@@ -96,8 +96,8 @@ return function(of)
 
   of("runtime/model/features.c", "tests/spec/whole/features_spec.lua") {
     { name = "features_margin", old = "first * facts->hop - facts->margin", new = "first * facts->hop",
-      filter = "whisper are", wrong = "the first frame begins with the first sample" },
+      filter = "of whisper equal", wrong = "the first frame begins with the first sample" },
     { name = "features_factor", old = "rest -= (double)moments", new = "rest -= 0 * (double)moments",
-      filter = "group are", wrong = "directions of the windows of samples count several times" },
+      filter = "of group equal", wrong = "directions of the windows of samples count several times" },
   }
 end

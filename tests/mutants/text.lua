@@ -120,11 +120,6 @@ return function(of, spec)
       wrong = "a normalizer in a sequence is not compared" },
   }
 
-  of("runtime/text/tokenize.c", "c:text_budget") {
-    { name = "text_no_tokens", old = "count ? work->tokens.list + first : NULL", new = "work->tokens.list + first",
-      wrong = "a text without tokens adds to a null pointer" },
-  }
-
   of("gen/text/regex.lua", spec .. "text/regex_spec.lua") {
     { name = "regex_atomic", old = '"=" or ">"', new = '"=" or ":"',
       wrong = "a character is matched in several ways, so that a match takes exponential time" },

@@ -151,7 +151,7 @@ return function(of, spec)
     { name = "sizes_left", old = "best_step(parts, size - bytes)", new = "best_step(parts, size - rest)",
       filter = "take at most", wrong = "weights take more bytes than were asked for" },
     { name = "sizes_table", old = "types.row_bytes(weight.shape[2], type)", new = "types.row_bytes(1, type)",
-      filter = "take at most", wrong = "a row of a table is a block" },
+      filter = "table's rows", wrong = "a row of a table is a block" },
   }
 
   of("gen/kernels/scaled.lua", spec .. "kernels/scaled_spec.lua") {

@@ -38,6 +38,14 @@ function generating.new(own, wanted, more)
     return ("%s/%s %s --weights %s %s"):format(name, name, command, shell(places[name]), options or "")
   end
 
+  -- Compiles the clock by which every call takes as long as any other, so that guesses always pay. Returns the words
+  -- before a command in the folder, whose own path may have spaces.
+  local function even_clock()
+    files.make_folder(folder)
+    sh(("cc -std=c11 -Wall -Wextra -Werror -shared -fPIC -o clock.so %s/tests/c/host_clock.c"):format(shell(root)))
+    return "env LD_PRELOAD=./clock.so "
+  end
+
   -- Returns the status and the lines with which a command is refused, without the program's name.
   local function refusal(command)
     local code, said, notes = run(command)
@@ -88,7 +96,8 @@ function generating.new(own, wanted, more)
   end
 
   return { root = root, folder = folder, places = places, run = run, sh = sh, line = line, refusal = refusal,
-    lines_of = lines_of, goldens = goldens, write_ids = write_ids, read_int64 = read_int64, build = build }
+    lines_of = lines_of, goldens = goldens, write_ids = write_ids, read_int64 = read_int64, build = build,
+    even_clock = even_clock }
 end
 
 return generating

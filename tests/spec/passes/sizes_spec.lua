@@ -11,9 +11,9 @@ local folder
 local model = [[return { name = "sized", input = tokens { vocab = 300 }, d_model = 96, heads = 3, layers = 3,
   d_ff = 200, gated = true, mask = "causal", context = 64, output = { vocabulary() } }]]
 
--- Runs the passes up to `last` with a size and the divergence of each part.
-local function run(size, parts, last)
-  helper.write(folder .. "/sized.lua", model)
+-- Runs the passes up to `last` with a size and the divergence of each part. text: of another model, or nil.
+local function run(size, parts, last, text)
+  helper.write(folder .. "/sized.lua", text or model)
   helper.write(folder .. "/parts", parts or sizes.text { { name = "layer 0", divergence = 0.2 },
     { name = "layer 1", divergence = 0 }, { name = "layer 2", divergence = 0.03 },
     { name = "output", divergence = 0.01 }, { name = "embedding", divergence = 1.5e-7 } })
@@ -48,6 +48,12 @@ describe("types for a size", function()
     for _, part in ipairs(most.parts) do
       assert.equal(part.name == "layer 1" and "int2" or "int8", part.type.weights) -- whose divergence is 0
     end
+  end)
+
+  it("count a table's rows, where it is not the output's weight, too", function()
+    local state = run(300000, nil, nil, (model:gsub("vocabulary%(%)", "vocabulary { tied = false }")))
+    assert.equal("embedding", state.sized.parts[#state.sized.parts].name)
+    assert.equal(state.sized.bytes, state.primary.weights.bytes)
   end)
 
   it("leave no byte with which one part would be better", function()

@@ -19,6 +19,33 @@ local function run(entries, note)
   return counts, table.concat(said)
 end
 
+-- Returns the names of a spec's tests, none of which runs: what describes them does.
+local function names_of_spec(path)
+  local names, within = {}, ""
+  local function describes(name, body)
+    local before = within
+    within = within .. name .. " "
+    body()
+    within = before
+  end
+  local of = { assert = assert, describe = describes, it = function(name) names[#names + 1] = within .. name end }
+  for _, name in ipairs { "setup", "teardown", "before_each", "after_each", "pending" } do of[name] = function() end end
+  assert(loadfile(path, "t", setmetatable(of, { __index = _G })))()
+  return names
+end
+
+-- Returns the names of a C file's tests, as Criterion's filters have them.
+local function names_in_c(path)
+  local names = {}
+  for suite, name in files.read(path):gmatch("Test%(([%w_]+),%s*([%w_]+)") do
+    names[#names + 1] = suite .. "/" .. name
+  end
+  return names
+end
+
+-- Returns a filter of Criterion's as a pattern.
+local function pattern_of(filter) return "^" .. filter:gsub("%p", "%%%0"):gsub("%%%*", ".*") .. "$" end
+
 describe("the list of mutants", function()
   it("has at least 60 in all parts, each with a name of its own", function()
     local names, rooms, counts = {}, {}, {}
@@ -51,6 +78,17 @@ describe("the list of mutants", function()
       assert.is_true(#entry.wrong > 0 and (entry.equivalent == nil or #entry.equivalent > 0), entry.name)
     end
   end)
+
+  it("names tests, in each suite", function()
+    local known = {}
+    for _, entry in ipairs(list) do
+      local file, is_c = helper.root .. "/" .. mutants.suite_file(entry), entry.suite:find("^c:")
+      known[file] = known[file] or (is_c and names_in_c or names_of_spec)(file)
+      local pattern, is_there = is_c and entry.filter and pattern_of(entry.filter) or entry.filter or "", false
+      for _, name in ipairs(known[file]) do is_there = is_there or name:find(pattern) ~= nil end
+      assert.is_true(is_there, ("%s: %s has no test %s"):format(entry.name, entry.suite, entry.filter or ""))
+    end
+  end)
 end)
 
 describe("a run of mutants", function()
@@ -59,7 +97,7 @@ describe("a run of mutants", function()
   local suite = "tests/spec/passes/common/divide_spec.lua"
   local file = "gen/passes/common/divide.lua"
   local function entry(more)
-    local result = { name = "one", file = file, suite = suite, wrong = "w", old = "n % number and 1",
+    local result = { name = "one", file = file, suite = suite, wrong = "w", old = "units % number and 1",
       new = "0 and 1" }
     for key, value in pairs(more or {}) do result[key] = value end
     return result
@@ -67,8 +105,8 @@ describe("a run of mutants", function()
 
   it("kills, tells who survives, and touches nothing", function()
     local before = files.read(helper.root .. "/" .. file)
-    local counts, said = run { entry(), entry { name = "two", new = "n % (number) and 1" },
-      entry { name = "three", new = "n % (number) and 1", equivalent = "brackets" } }
+    local counts, said = run { entry(), entry { name = "two", new = "units % (number) and 1" },
+      entry { name = "three", new = "units % (number) and 1", equivalent = "brackets" } }
     assert.same({ killed = 1, survived = 1, equivalent = 1, wrong = 0 }, counts)
     assert.matches("killed .*one: w\nSURVIVED .*two: w\nequivalent .*three: w: brackets\n$", said)
     assert.equal(before, files.read(helper.root .. "/" .. file))
@@ -77,7 +115,7 @@ describe("a run of mutants", function()
   it("goes on after those that an earlier run killed, as long as their files are as they were", function()
     local notes, folder = helper.folder() .. "/notes.txt", helper.folder()
     local function key(each) return mutants.key(each, helper.root) end
-    local all = { entry(), entry { name = "two", new = "n % (number) and 1" },
+    local all = { entry(), entry { name = "two", new = "units % (number) and 1" },
       entry { name = "three", suite = "tests/spec/common/words_spec.lua" } }
     local function left(root)
       local names = {}

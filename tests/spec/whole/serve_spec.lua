@@ -218,7 +218,8 @@ describe("a program that serves", function()
       list[#list + 1] = { "/v1/completions", { prompt = ("the cat sat "):rep(2 + i % 4), max_tokens = 30 + i, seed = i,
         temperature = i % 2 == 0 and 0 or 0.4, logprobs = i % 3 == 0 and 2 or nil, stop = i % 5 == 0 and "e" or nil } }
     end
-    local guessing = serving.start(own.folder, own.line("llama", "serve"), "--port 0 --guess prompt")
+    local guessing = serving.start(own.folder, own.even_clock() .. own.line("llama", "serve"),
+      "--port 0 --guess prompt")
     local together, guessed = server:ask_all(list), guessing:ask_all(list)
     for i in ipairs(list) do assert.equal(lasting(together[i]), lasting(guessed[i])) end
     for _, each in ipairs { list[25], list[30], list[34] } do

@@ -59,6 +59,9 @@ output.streams.mean = scale(output.streams.1.sum)]], (text:gsub("\n[^\n]*copy[^\
       local plain = text:gsub("l0%.streams%.", "")
       assert.truthy(plain:find(line, 1, true), line .. "\n" .. plain)
     end
+    for _, op in ipairs(graph.entry.ops) do
+      if op.result.name == "l0.streams.less" then assert.equal(-1.0, op.attributes.factor) end
+    end
     assert.same({ 4, 2 }, graph.tensors["l0.streams.predict.weight"].shape)
     assert.same({ 2, 16 }, graph.tensors["l0.streams.router.weight"].shape)
     assert.near(1 / 16, graph.tensors["l0.streams.norm.weight"].from.views[1].factor, 1e-12)
