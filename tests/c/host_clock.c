@@ -1,5 +1,6 @@
-/* host_clock.c - preloaded: a monotonic clock on which a tenth of a millisecond passes between two readings. So each
- * call of a model takes as long as any other, and what a program decides by times is the same on every machine. */
+/* host_clock.c - preloaded: a monotonic clock on which a tenth of a millisecond passes between two readings.
+ * So each call of a model takes as long as any other, and what a program decides by times is the same on
+ * every machine. */
 #define _GNU_SOURCE
 #include <stdatomic.h>
 #include <sys/syscall.h>
