@@ -1,6 +1,7 @@
 -- adapter.lua: reads a LoRA adapter (Hu et al. 2021) as PEFT writes it, and finds the weights that it changes.
--- The folder has adapter_config.json and adapter_model.safetensors, or adapter_model.bin of torch.save(). The runtime merges them when it reads a checkpoint
--- (runtime/reading/adapter.h), so this file only names tensors, and checks their shapes.
+-- The folder has adapter_config.json and adapter_model.safetensors, or adapter_model.bin of torch.save(). The runtime
+-- merges them when it reads a checkpoint (runtime/reading/adapter.h), so this file only names tensors, and checks
+-- their shapes.
 local dkjson = require("dkjson")
 local faults = require("common.faults")
 local files = require("common.files")

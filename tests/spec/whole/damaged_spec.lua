@@ -21,7 +21,7 @@ describe("damaged files", function()
   end
   if helper.is_long then it("are taken or refused in plain lines", taken_or_refused) end
 
-  it("in many files of GGUF, chat templates and pictures are taken or refused", function()
+  it("in many files of GGUF, torch.save(), chat templates and pictures are taken or refused", function()
     local many = helper.is_long and 100000 or 1000
     local code, said = helper.run(("lua5.4 tests/fuzz/many.lua %d 12 --folder out/spec/many"):format(many))
     assert.equal(0, code, said)
@@ -31,7 +31,7 @@ describe("damaged files", function()
       kinds = kinds + 1
       assert.is_true(tonumber(taken) > many // 100 and tonumber(refused) > many // 100, name)
     end
-    assert.equal(4, kinds)
+    assert.equal(5, kinds)
   end)
 
   it("are the same for a seed", function()
