@@ -53,8 +53,8 @@ return function(of)
   }
 
   of("gen/passes/common/divide.lua", "tests/spec/passes/common/divide_spec.lua") {
-    { name = "divide_each", old = "(i <= units % number and 1 or 0)) * each", new = "(i <= units % number and each or 0))",
-      filter = "pairs", wrong = "blocks have single windows of a pair" },
+    { name = "divide_each", old = "(i <= units % number and 1 or 0)) * each",
+      new = "(i <= units % number and each or 0))", filter = "pairs", wrong = "blocks have single windows of a pair" },
   }
 
   of("runtime/program/bench/bench.c", "tests/spec/whole/features_spec.lua") {
