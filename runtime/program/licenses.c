@@ -1,8 +1,8 @@
 /* licenses.c - the notices of what is linked into an emitted program, as their licences ask for
  * them. ATTN2C_STATIC: the C library is inside; ATTN2C_STATIC_TEXT: so are utf8proc and PCRE2;
- * ATTN2C_STATIC_PICTURES: so are libpng and libjpeg-turbo; ATTN2C_STATIC_SOUND: libsndfile, its codecs and libsoxr;
- * ATTN2C_STATIC_ZLIB: so is zlib, which packs texts of speech and reads pictures; ATTN2C_STATIC_SERVE: so is
- * libevent. */
+ * ATTN2C_STATIC_PICTURES: so are libpng and libjpeg-turbo; ATTN2C_STATIC_SOUND: libsndfile, its codecs and
+ * libsoxr; ATTN2C_STATIC_ZLIB: so is zlib, which packs texts of speech and reads pictures;
+ * ATTN2C_STATIC_SERVE: so is libevent. */
 #include "program/commands.h"
 #include "system/bytes.h"
 
