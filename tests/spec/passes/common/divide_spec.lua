@@ -61,7 +61,8 @@ describe("token blocks", function()
 
   it("have whole pairs, but the last, where rows are made in pairs", function()
     assert.same({ { first = 0, count = 6 }, { first = 6, count = 5 } }, divide.blocks(11, 9, 2))
-    assert.same({ { first = 0, count = 4 }, { first = 4, count = 4 }, { first = 8, count = 2 } }, divide.blocks(10, 5, 2))
+    assert.same({ { first = 0, count = 4 }, { first = 4, count = 4 }, { first = 8, count = 2 } },
+      divide.blocks(10, 5, 2))
     assert.same({ { first = 0, count = 1 } }, divide.blocks(1, 8, 2))
   end)
 end)
