@@ -49,7 +49,7 @@ return function(of)
 
   of("gen/passes/graph/sounds.lua", "tests/spec/whole/features_spec.lua") {
     { name = "pairs_even", old = "if list[j].stride % 2 == 0 then return true end", new = "return true",
-      filter = "before a stride of 3", wrong = "pairs begin at rows of other windows in each call of an odd number of rows" },
+      filter = "before a stride of 3", wrong = "pairs begin at odd rows in a call of an odd number of rows" },
   }
 
   of("runtime/check/tolerance.c", "c:tolerance") {
