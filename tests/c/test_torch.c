@@ -74,7 +74,8 @@ Test(torch, tensors_are_those_that_were_saved) {
 Test(torch, what_no_state_dict_has_is_refused) {
   static const char *const cases[][2] = {
       {"turned.bin", "\"weight\": its elements are not row by row; save it after .contiguous()"},
-      {"module.bin", "its pickle needs torch.nn.modules.linear.Linear, which is not supported; save a state_dict"},
+      {"module.bin",
+       "its pickle needs torch.nn.modules.linear.Linear, which is not supported; save a state_dict"},
       {"expanded.bin", "\"weight\": its elements are not row by row"},
       {"negative.bin", "a tensor is a negative or conjugate view; save it after .clone()"},
       {"twice.bin", "a member occurs twice"},
