@@ -80,7 +80,7 @@ $(addprefix $(bin)/test_,$(tests)): $(bin)/test_%: $(bin)/obj/c_test_%.o $(helpe
 
 # Parts of the server, which the archive does not have.
 $(bin)/test_serve: $(bin)/obj/multipart.o $(bin)/obj/numbers.o
-$(bin)/test_tools: $(addprefix $(bin)/obj/,tools.o tool_channels.o tool_forms.o tool_values.o)
+$(bin)/test_tools: $(addprefix $(bin)/obj/,tools.o tool_channels.o tool_forms.o tool_parts.o tool_values.o)
 
 $(text_programs): $(bin)/%: $(bin)/obj/c_%.o $(archive)
 	$(checker) $(linker) $(sanitize) -o $@ $^ $(text_libraries)

@@ -8,19 +8,21 @@ return function(of, spec)
       new = "if (!ask || ask) continue;", filter = "frees the sequence",
       wrong = "an answer goes on after its client has gone" },
   }
-  of("runtime/program/serve/generate/tools.c", "c:tools") {
+  of("runtime/program/serve/generate/tool_parts.c", "c:tools") {
     { name = "tools_name", old = "&& attn2c_tools_find(a->tools, name)", new = "", filter = "tools/forms",
       wrong = "a tool is called that the request does not have" },
+    { name = "tools_late", old = "if (end == a->length) return tool_at_end(a);",
+      new = "if (end == a->length) return TOOL_NO;", filter = "tools/forms",
+      wrong = "the beginning of a mark is shown before the rest of it comes" },
+  }
+  of("runtime/program/serve/generate/tools.c", "c:tools") {
     { name = "tools_text", old = "if (is_text && c == '\\\\')", new = "if (0)", filter = "tools/forms",
       wrong = "an escaped quote ends a text, and the object around it" },
     { name = "tools_more", old = "while (!a->tools->is_parallel && json_array_size(calls) > count + 1)",
       new = "while (0)", filter = "tools/one", wrong = "several calls come where one is allowed" },
-    { name = "tools_late", old = "if (end == a->length) return at_end(a);",
-      new = "if (end == a->length) return TOOL_NO;", filter = "tools/forms",
-      wrong = "the beginning of a mark is shown before the rest of it comes" },
     { name = "tools_lines", old = "if (form->has_lines && end > from && a->text[end - 1] == '\\n') end--;", new = "",
       filter = "tools/forms", wrong = "a text in a call ends with the line end of its mark" },
-    { name = "tools_cut", old = "return from.is_cut ? at_end(a) : TOOL_NO;", new = "return TOOL_NO;",
+    { name = "tools_cut", old = "return from.is_cut ? tool_at_end(a) : TOOL_NO;", new = "return TOOL_NO;",
       filter = "tools/forms", wrong = "a call in Python is a text if a value is cut" },
     { name = "tools_quoted", old = "name && !about.takes_text", new = "name", filter = "tools/forms",
       wrong = "a text in quotes is a number where the schema allows both" },

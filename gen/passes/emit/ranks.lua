@@ -19,15 +19,16 @@ local function elements_of_call(spec, tensor)
 end
 
 -- Returns an entry of the whole model as emit_descriptor takes it: weights as rows, one after the other, and all
--- tensors one after the other, where the parts of ranks are gathered. own: a rank's entry, whose weights share places.
--- offsets: of weights by name, which entries share.
+-- tensors one after the other, where the parts of ranks are gathered. own: a rank's entry; weights that share a place
+-- there are one. offsets: of weights by that place, or by name where the rank has none, which entries share.
 local function whole_entry(entry, own, offsets)
   local graph, layouts, gathered, floats = entry.graph, {}, {}, 0
   local of_entry = {}
   for _, name in ipairs(graph.weights) do
     local tensor = graph.tensors[name]
     layouts[name] = { format = "rows", type = tensor.type }
-    local home = own.weights.home[name] or name
+    local place = tensor.kind == "weight" and own.weights.offsets[name]
+    local home = place or own.weights.home[name] or name
     if not offsets[home] then
       offsets[home] = offsets.bytes
       offsets.bytes = offsets.bytes + types.line_bytes(packed.bytes(tensor, layouts[name]))

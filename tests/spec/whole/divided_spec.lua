@@ -11,9 +11,10 @@ local writing = [[return { name = "written", input = tokens { vocab = 70 }, cont
 local encoder = [[return { name = "encoded", input = tokens { vocab = 70, types = 2, norm = true }, seq = 12, batch = 2,
   d_model = 48, heads = 4, layers = 1, mask = "padding", output = { pool "mean", linear { to = 5 } } }]]
 
--- Ranks have 2 and 1 of its heads of keys.
-local translator = [[return { name = "translator", memory = encoder { seq = any(11), input = tokens { vocab = 40 },
-  layers = 1, heads = 3, kv_heads = 3 }, context = 16, chunk = 7, sequences = 3, input = tokens { vocab = 50 },
+-- Ranks have 2 and 1 of its heads of keys. Sources and answers have one table.
+local translator = [[return { name = "translator", memory = encoder { seq = any(11), input = tokens { vocab = 50 },
+  layers = 1, heads = 3, kv_heads = 3 },
+  names = { ["encoder.input.tokens.weight"] = "shared", ["input.tokens.weight"] = "shared" }, context = 16, chunk = 7, sequences = 3, input = tokens { vocab = 50 },
   d_model = 48, heads = 6, kv_heads = 3, layers = 1, d_ff = 80, mask = "causal", output = { vocabulary {} } }]]
 
 -- Sources of one length.

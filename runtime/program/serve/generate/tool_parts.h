@@ -16,7 +16,9 @@ typedef enum { TOOL_NO, TOOL_YES, TOOL_LATER /* what is there may become it */ }
 
 enum { TOOL_MOST_NAME = 64 };
 
-/* tools.c: */
+/* tool_parts.c: */
+/* Returns what is found where the text ends too early. */
+tool_found tool_at_end(const tool_answer *a);
 size_t tool_skip_space(const tool_answer *a, size_t at);
 /* Finds a marker at a place, which then is after it. White space in it is any white space, or none. NULL is
  * found nowhere. */

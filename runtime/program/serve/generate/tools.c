@@ -1,47 +1,12 @@
 /* tools.c - reads calls of tools in texts while they come: a call is one as soon as it is whole, and text
  * that turned out to be none is content. */
 #define _GNU_SOURCE
-#include <ctype.h>
-
-#include "generate/draw.h"
-#include "program/answers/json_line.h"
 #include "program/serve/generate/tool_parts.h"
 #include "program/system.h"
 
 /* An answer with more beginnings of calls that are none has no other call. A text that may become a call is
  * read again when it is longer by this part: reading takes a time that grows as the text. */
-enum { ID = 9, MOST_FAILED = 100, PART = 64 };
-
-const char *attn2c_tool_name_key(const attn2c_tool_form *form) { return form->name ? form->name : "name"; }
-
-const char *attn2c_tool_arguments_key(const attn2c_tool_form *form) {
-  return form->arguments ? form->arguments : "arguments";
-}
-
-static int is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
-size_t tool_skip_space(const tool_answer *a, size_t at) {
-  while (at < a->length && is_space(a->text[at])) at++;
-  return at;
-}
-
-/* Returns what is found where the text ends too early. */
-static tool_found at_end(const tool_answer *a) { return a->is_whole ? TOOL_NO : TOOL_LATER; }
-
-tool_found tool_take(const tool_answer *a, size_t *at, const char *marker) {
-  size_t end = *at;
-  if (!marker) return TOOL_NO;
-  for (; *marker; marker++) {
-    if (is_space(*marker)) {
-      end = tool_skip_space(a, end);
-      continue;
-    }
-    if (end == a->length) return at_end(a);
-    if (a->text[end++] != *marker) return TOOL_NO;
-  }
-  *at = end;
-  return TOOL_YES;
-}
+enum { MOST_FAILED = 100, PART = 64 };
 
 /* Finds where a JSON list or object ends. */
 static tool_found take_value(const tool_answer *a, size_t *at) {
@@ -63,24 +28,6 @@ static tool_found take_value(const tool_answer *a, size_t *at) {
   return a->is_whole ? TOOL_NO : TOOL_LATER;
 }
 
-static int is_of_name(char c) { return c == '_' || c == '-' || c == '.' || isalnum((unsigned char)c); }
-
-int attn2c_tool_name(const char *name) {
-  size_t length = 0;
-  while (is_of_name(name[length])) length++;
-  return length > 0 && length <= TOOL_MOST_NAME && !name[length];
-}
-
-int attn2c_tools_find(const attn2c_tools *tools, const char *name) {
-  size_t i;
-  json_t *tool;
-  json_array_foreach(tools->list, i, tool) {
-    const char *other = json_string_value(json_object_get(json_object_get(tool, "function"), "name"));
-    if (name && other && strcmp(name, other) == 0) return 1;
-  }
-  return 0;
-}
-
 /* Returns what the schema of a tool's arguments is; NULL: nothing. */
 static const json_t *parameters_of(const attn2c_tools *tools, const char *name) {
   size_t i;
@@ -91,24 +38,6 @@ static const json_t *parameters_of(const attn2c_tools *tools, const char *name) 
       return json_object_get(function, "parameters");
   }
   return NULL;
-}
-
-/* The id of a call has 9 letters and digits, as Mistral's templates ask for. */
-int tool_add_call(const tool_answer *a, const char *name, const json_t *given, size_t number, json_t *calls) {
-  static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-  json_t *read = json_is_string(given) ? json_loads(json_string_value(given), JSON_REJECT_DUPLICATES, NULL)
-                                       : json_incref((json_t *)given);
-  char *arguments = read ? attn2c_json_shortest(read) : NULL, id[ID + 1] = "";
-  if (!given) arguments = attn2c_copied("{}", 2);
-  uint64_t bits = attn2c_draw_bits(a->seed, (uint64_t)number);
-  for (int i = 0; i < ID; i++, bits /= 62) id[i] = letters[bits % 62];
-  json_t *call = (json_is_object(read) || !given) && attn2c_tools_find(a->tools, name)
-                     ? json_pack("{s:s, s:s, s:{s:s, s:s}}", "id", id, "type", "function", "function", "name",
-                                 name, "arguments", arguments)
-                     : NULL;
-  json_decref(read);
-  free(arguments);
-  return call && json_array_append_new(calls, call) == 0;
 }
 
 /* Adds the calls of a value. Returns 0 if one of them is none. */
@@ -131,28 +60,16 @@ static int add_calls(const tool_answer *a, const char *name, const char *text, s
   return is_right;
 }
 
-size_t tool_take_word(const tool_answer *a, size_t *at, char *word) {
-  size_t length = 0;
-  while (*at < a->length && length < TOOL_MOST_NAME && is_of_name(a->text[*at]))
-    word[length++] = a->text[(*at)++];
-  word[length] = '\0';
-  return length;
-}
-
 /* Reads the name of a tool in front of `middle`, and an id between them. */
 static tool_found take_name(const tool_answer *a, size_t *at, char *name) {
   char id[TOOL_MOST_NAME + 1];
   const size_t length = tool_take_word(a, at, name);
-  if (*at == a->length) return at_end(a);
+  if (*at == a->length) return tool_at_end(a);
   if (length == 0) return TOOL_NO;
   tool_found is_there = tool_take(a, at, a->tools->form->id);
   if (is_there == TOOL_LATER) return TOOL_LATER;
   if (is_there == TOOL_YES) tool_take_word(a, at, id);
   return tool_take(a, at, a->tools->form->middle);
-}
-
-int tool_ends_key(const attn2c_tool_form *form, char c) {
-  return c == *form->assign || strchr(form->key ? "\n" : " \t\r\n,()[]{}<>\"'", c);
 }
 
 static size_t key_length(const tool_answer *a, size_t at) {
@@ -177,14 +94,14 @@ static tool_found take_marked(const tool_answer *a, size_t *at, const json_t *pa
   while (1) {
     *at = tool_skip_space(a, *at);
     const tool_found is_there = tool_take(a, at, form->key);
-    if (is_there != TOOL_YES) return is_there == TOOL_NO && *at < a->length ? TOOL_YES : at_end(a);
+    if (is_there != TOOL_YES) return is_there == TOOL_NO && *at < a->length ? TOOL_YES : tool_at_end(a);
     const size_t key = *at, length = key_length(a, key);
     *at += length;
-    const tool_found is_named = *at == a->length ? at_end(a) : tool_take(a, at, form->assign);
+    const tool_found is_named = *at == a->length ? tool_at_end(a) : tool_take(a, at, form->assign);
     if (is_named != TOOL_YES) return is_named;
     size_t from = *at;
     const char *found = memmem(a->text + from, a->length - from, form->value_end, strlen(form->value_end));
-    if (!found) return at_end(a);
+    if (!found) return tool_at_end(a);
     size_t end = (size_t)(found - a->text);
     *at = end + strlen(form->value_end);
     if (form->has_lines && end > from && a->text[from] == '\n') from++;
@@ -217,7 +134,7 @@ static tool_found take_named(const tool_answer *a, size_t *at, const json_t *par
     *at = tool_skip_space(a, *at);
     tool_found is_there = tool_take(a, at, form->value_end);
     if (is_there != TOOL_NO) return is_there;
-    if (*at == a->length) return at_end(a);
+    if (*at == a->length) return tool_at_end(a);
     const size_t length = key_length(a, *at);
     const char *key = a->text + *at;
     if (!more || length == 0) return TOOL_NO;
@@ -228,7 +145,7 @@ static tool_found take_named(const tool_answer *a, size_t *at, const json_t *par
     json_t *value = tool_take_literal(&from);
     if (json_is_string(value) && !from.is_cut) value = retyped(parameters, key, length, value);
     const int is_set = set_argument(arguments, key, length, value);
-    if (from.is_cut || !is_set) return from.is_cut ? at_end(a) : TOOL_NO;
+    if (from.is_cut || !is_set) return from.is_cut ? tool_at_end(a) : TOOL_NO;
     *at = tool_skip_space(a, from.at);
     more = *at < a->length && a->text[*at] == ',';
     *at += (size_t)more;
@@ -258,7 +175,7 @@ static tool_found take_list(const tool_answer *a, size_t *at, size_t number, jso
     if (is_there != TOOL_YES) return is_there;
     *at = tool_skip_space(a, *at);
     if (*at < a->length && a->text[*at] == ',') *at = tool_skip_space(a, *at + 1);
-    is_there = *at == a->length ? at_end(a) : tool_take(a, at, a->tools->form->end);
+    is_there = *at == a->length ? tool_at_end(a) : tool_take(a, at, a->tools->form->end);
     if (is_there == TOOL_NO && *at == a->length) return TOOL_NO;
   }
   return is_there;
