@@ -327,8 +327,8 @@ return function(of, spec)
   }
 
   of("runtime/check/tolerance.c", "c:tolerance") {
-    { name = "tolerance_integers", old = "return (0.5 + 0x1p-6) * unit * others;",
-      new = "return (0.5 + 0x1p-6) * unit * others * 2.1;", filter = "tolerance/scores_and*",
+    { name = "tolerance_integers", old = "return (0.5 + 0x1p-7) * unit * others;",
+      new = "return (0.5 + 0x1p-7) * unit * others * 2.1;", filter = "tolerance/scores_and*",
       wrong = "queries may be rounded to a bit less" },
     { name = "tolerance_hadamard", old = "(log2(attn2c_number(result->call->op, \"block\", 1)) + 3)",
       new = "(attn2c_number(result->call->op, \"block\", 1) + 3)", filter = "tolerance/hadamard*",

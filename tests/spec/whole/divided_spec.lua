@@ -14,7 +14,8 @@ local encoder = [[return { name = "encoded", input = tokens { vocab = 70, types 
 -- Ranks have 2 and 1 of its heads of keys. Sources and answers have one table.
 local translator = [[return { name = "translator", memory = encoder { seq = any(11), input = tokens { vocab = 50 },
   layers = 1, heads = 3, kv_heads = 3 },
-  names = { ["encoder.input.tokens.weight"] = "shared", ["input.tokens.weight"] = "shared" }, context = 16, chunk = 7, sequences = 3, input = tokens { vocab = 50 },
+  names = { ["encoder.input.tokens.weight"] = "shared", ["input.tokens.weight"] = "shared" },
+  context = 16, chunk = 7, sequences = 3, input = tokens { vocab = 50 },
   d_model = 48, heads = 6, kv_heads = 3, layers = 1, d_ff = 80, mask = "causal", output = { vocabulary {} } }]]
 
 -- Sources of one length.
