@@ -35,9 +35,9 @@ local WHOLE = "_whole.c" -- ends the name of the source that stands for several
 -- Sources of the model that are one, by name, and the job of the one that has the flags of all; {}: none is.
 local joined = {}
 
--- Joins steps, operations, kernels and interface of a model for one target in one source: a compiler takes less time
--- for a small model than for the headers that each source includes. Steps of several entries have the same names, and
--- stay apart. tests/spoil.lua wants sources as they are.
+-- Joins steps, operations and kernels of a model for one target in one source: a compiler takes less time for a small
+-- model than for the headers that each source includes. Steps of several entries have the same names, and stay apart.
+-- So does the interface, which is visible in a library. tests/spoil.lua wants sources as they are.
 local function join(state)
   joined = {}
   local is_spoiled = os.getenv("SPOIL_ENDING") or os.getenv("SPOIL_SOURCES") or os.getenv("SPOIL_COMPILER")
@@ -46,7 +46,7 @@ local function join(state)
   if #state.entries * #spec.workers == 1 then
     wanted[linkage.ship(name, state.entries[1], spec.workers[1], true) .. ".c"] = true
   end
-  for _, ending in ipairs { "_ops.c", "_kernels.c", "_model.c" } do wanted[name .. ending] = true end
+  for _, ending in ipairs { "_ops.c", "_kernels.c" } do wanted[name .. ending] = true end
   for _, file in ipairs(state.files) do
     if wanted[file.name] then joined[file.name], texts[#texts + 1] = true, file.text end
   end

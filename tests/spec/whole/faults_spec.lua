@@ -191,7 +191,7 @@ describe("weights", function()
     for _, verb in ipairs { "run --input x.npy --output never.npy", "check", "bench -r 1" } do
       fails(small .. verb .. " --weights none.st", 4, { "none.st: cannot be opened: No such file" })
       fails(small .. verb .. " --weights .", 4,
-        { ".: the folder has neither model.safetensors nor model.safetensors.index.json" })
+        { ".: the folder has none of model.safetensors, model.safetensors.index.json and pytorch_model.bin" })
       fails(small .. verb .. " --weights /dev/zero", 4, { "/dev/zero: is not a regular file" })
       fails(small .. verb .. " --weights small.st/x", 4, { "Not a directory" })
       fails(small .. verb .. " --weights ''", 4, { "the path of a file to read is empty" })

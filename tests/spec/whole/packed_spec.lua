@@ -403,7 +403,7 @@ describe("build --embed=f16", function()
     refused("dense", "dense: has several files")
     refused("none.st", "none.st: cannot be opened", 4)
     files.make_folder(here .. "/empty")
-    refused("empty", "the folder has neither", 4)
+    refused("empty", "the folder has none of", 4)
     assert.is_nil(lfs.attributes(here .. "/never/tiny", "mode"))
   end)
 
