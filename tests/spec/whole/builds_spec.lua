@@ -294,7 +294,7 @@ describe("builds that are killed", function()
     helper.seed(folder, true)
     local environment = { "env", "XDG_CACHE_HOME=" .. folder }
     math.randomseed(20261122)
-    local killed, rounds = 0, helper.is_long and 24 or 6
+    local killed, rounds = 0, helper.is_long and 24 or 3
     for round = 1, rounds do
       local words = { table.unpack(environment) }
       for _, word in ipairs { "lua5.4", root .. "/gen/attn2c", "build", "tiny.lua", "seq=" .. round } do

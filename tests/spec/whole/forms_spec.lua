@@ -116,7 +116,7 @@ end
 
 describe("a small model with", function()
   for i, form in ipairs(forms) do
-    if helper.is_long or i % 3 == 1 then it(form[1], function() check_form(form, i) end) end
+    if helper.is_long or i % 5 == 1 then it(form[1], function() check_form(form, i) end) end
   end
 end)
 

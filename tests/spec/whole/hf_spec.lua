@@ -51,14 +51,14 @@ local writers = {}
 for _, name in ipairs(cases) do
   if lfs.attributes(goldens .. "/" .. name .. "/greedy.txt") then writers[#writers + 1] = name end
 end
-writers = helper.sample(writers, 9, { gemma3_logits = true })
+writers = helper.sample(writers, 14, { gemma3_logits = true })
 -- The first case of each family is in every sample, and so is the one output that only it has.
 local kept, seen = { electra_discriminator = true, gguf_llama = true, wavlm_xvector = true }, {}
 for _, name in ipairs(cases) do
   local family = name:match("^[^_]+")
   kept[name], seen[family] = kept[name] or not seen[family], true
 end
-cases = helper.sample(cases, 30, kept)
+cases = helper.sample(cases, 60, kept)
 assert(#cases > 0, "no goldens in " .. goldens)
 
 -- The names of a case's arrays: in_NAME.npy, out_NAME.npy.

@@ -263,7 +263,7 @@ describe("random models", function()
   local fuzz = "lua5.4 " .. shell(root .. "/tests/fuzz/fuzz.lua") .. " "
 
   it("agree with the reference, and touch nothing outside their memory", function()
-    local count = helper.is_long and 12 or 4
+    local count = helper.is_long and 12 or 2
     local said = sh("random", ("%s%d 20 --folder ."):format(fuzz, count))
     assert.is_truthy(said:find(count .. " passed, 0 failed", 1, true), said)
   end)
