@@ -486,11 +486,21 @@ local function image_memory(self, tower, to)
   return result
 end
 
+-- Returns the rows of a page's picture, which follow those of its tokens.
+local function page_memory(self)
+  local f = self.facts
+  self.pictures = pictures.of(self.folder.preprocessor, f.image, self.notes)
+  self.inputs.source_image = "pixel_values"
+  return { stage = "encoder", joined = true, layers = 0, positions = "learned", input = { stage = "image", norm = true,
+    channels = f.channels, height = f.image[1], width = f.image[2], patch = f.patch[1], eps = 1e-6 } }
+end
+
 -- Returns the encoder whose states the layers read, in a family that has one; nil for others. most: tokens of a source.
 -- Its calls take any length if the decoder's continue sequences.
 local function memory_of(self, input, first, most)
   local own, f = self.family.encoder, self.facts
   if self.tower_of_images then return image_memory(self, self.tower_of_images, f.projected_to) end
+  if f.is_page then return page_memory(self) end
   if not own then return nil end
   local result = { stage = "encoder", positions = f.positions or self.family.fixed.positions }
   self.inputs.ids = "decoder_input_ids"

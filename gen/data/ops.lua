@@ -319,10 +319,17 @@ ops.table = {
     shape = function(a, x, y)
       local function rows(tensor) return tensor and tensor.shape[#tensor.shape - 1] or 0 end
       local width = x.shape[#x.shape] * (#x.shape == 4 and x.shape[2] or 1)
-      return { a.batch, (a.zeros_before or 0) + rows(x) + rows(y) + a.zeros, width }
+      return { a.batch, a.rows or (a.zeros_before or 0) + rows(x) + rows(y) + a.zeros, width }
     end,
     equation = "the rows of a, of b, then rows of zeros, of each sequence, after zeros_before of them; a row of "
-      .. "[batch][heads][rows][head_dim] is that of all heads",
+      .. "[batch][heads][rows][head_dim] is that of all heads; with the attribute `rows` only the first of a",
+    tolerance = "exact", arithmetic = 0,
+  },
+  page_places = {
+    type = "i32", operands = { "boxes" }, attributes = { "across", "down" }, integers = { boxes = true },
+    shape = function(a, x) return { x.shape[1], x.shape[2] + a.across * a.down + 1, 4 } end,
+    equation = "left, place in the sequence, right and lower of boxes, then of a page, and of its down x across parts, "
+      .. "whose places begin again at 0",
     tolerance = "exact", arithmetic = 0,
   },
   patches = {
@@ -499,8 +506,10 @@ ops.table = {
   },
   add_places = {
     class = { role = "scores_to_scores", own_keys = true },
-    operands = { "scores", "boxes", "across", "down" }, integers = { boxes = true },
-    equation = "scores + across[head][left of the key - left of the query] + down[head][lower - lower] of boxes",
+    operands = { "scores", "boxes", "across", "down", "along" }, optional = { along = true },
+    integers = { boxes = true },
+    equation = "scores + across[head][left of the key - left of the query] + down[head][lower - lower] of boxes, and "
+      .. "along[head][upper - upper], where places of the sequence take the place of upper sides",
     tolerance = "dequantise",
   },
   position_gates = {
