@@ -36,6 +36,7 @@
 --   keeps      true if a state keeps its result, which other entries read
 --   reads_before   true if a row of its result reads rows of x before it, which a state keeps, and none after it
 --   windows    true if a row of its result reads the rows around it, so that ops before it are in regions of their own
+--   adjacent   true if the rows of its result have no space between them
 --   in_row_blocks  true if it reads a whole sequence, and writes one row block of its result at a time
 --   by_row     the operands of which row i (of an attention: query i), with numbers that all rows share, makes row i
 --              of the result: a choice of rows may be made before the op (graph/asked.lua)
@@ -326,7 +327,7 @@ ops.table = {
     tolerance = "exact", arithmetic = 0,
   },
   page_places = {
-    type = "i32", operands = { "boxes" }, attributes = { "across", "down" }, integers = { boxes = true },
+    class = { adjacent = true }, type = "i32", wide = true, operands = { "boxes" }, attributes = { "across", "down" }, integers = { boxes = true },
     shape = function(a, x) return { x.shape[1], x.shape[2] + a.across * a.down + 1, 4 } end,
     equation = "left, place in the sequence, right and lower of boxes, then of a page, and of its down x across parts, "
       .. "whose places begin again at 0",
