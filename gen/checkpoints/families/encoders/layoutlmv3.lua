@@ -22,8 +22,8 @@ local function derive(facts, _, names, has)
     refuse("coordinate_size", "%d, but four of them and two of shape_size, %d, must be hidden_size, %d",
       facts.place_width, facts.size_width, facts.d_model)
   end
-  facts.variant = has("classifier.dense.weight") and "deep" or nil
   facts.is_page = facts.with_picture and has("patch_embed.proj.weight")
+  facts.variant = (facts.is_page and "page" or "") .. (has("classifier.dense.weight") and "deep" or "")
   if facts.is_page and facts.by_distance and not facts.by_box then
     refuse("has_spatial_attention_bias", "false, but models of pictures add numbers for boxes as well as for distances")
   end
@@ -40,6 +40,8 @@ local function derive(facts, _, names, has)
   end
   if not facts.by_distance then facts.t5_buckets, facts.t5_distance = nil, nil end
 end
+
+local deep = { heads.two_layers("tanh")[2], heads.two_layers("tanh")[3] }
 
 -- Labels are of tokens, without the rows of a picture.
 local OWN = { "pool", over = "own" }
@@ -80,12 +82,12 @@ return {
   derive = derive,
   heads = {
     Model = heads.model(),
-    ForTokenClassification = words.append({}, { OWN }, heads.token_classification),
+    ForTokenClassification = heads.token_classification,
     ForSequenceClassification = heads.two_layers("tanh"),
     ForQuestionAnswering = { answers,
       words.merged(heads.question_answering[1], { tensor = "qa_outputs.out_proj" }),
       words.merged(heads.question_answering[2], { tensor = "qa_outputs.out_proj", of = 1 }) },
   },
-  variants = { deep = { ForTokenClassification = words.append({}, { OWN, heads.two_layers("tanh")[2],
-    heads.two_layers("tanh")[3] }) } },
+  variants = { deep = { ForTokenClassification = deep }, page = { ForTokenClassification = words.append({}, { OWN },
+    heads.token_classification) }, pagedeep = { ForTokenClassification = words.append({}, { OWN }, deep) } },
 }
