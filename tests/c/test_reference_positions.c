@@ -185,6 +185,19 @@ Test(add_places, by_differences_of_boxes) {
     cr_assert_eq(y[i], i == 4 ? -INFINITY : (float)(s[i] + right + lower), "%d", i);
     cr_assert_eq(magnitude[i], i == 4 ? 0 : (float)(s[i] + right - lower), "%d", i);
   }
+  /* upper sides 0, 1, 2 are places in a sequence; a table that reaches to 1 */
+  float along[] = {1000, 2000, 3000, 4000, 5000, 6000};
+  static const int place[] = {0, 1, 1, -1, 0, 1, -1, -1, 0};
+  op.operands[4] = tensor("along", ATTN2C_F32, along, 2, 3, 0, 0);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  for (int i = 0; i < 18; i++) {
+    const double right = 7 * (i / 9) + 3 + x[i % 9], lower = -100.0 * (7 * (i / 9) + 3 + d[i % 9]);
+    const double of_place = 1000.0 * (3 * (i / 9) + 2 + place[i % 9]);
+    cr_assert_eq(y[i], i == 4 ? -INFINITY : (float)(s[i] + right + lower + of_place), "%d", i);
+  }
+  tensors[op.operands[4]].shape[1] = 2;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "places without a middle");
+  op.operands[4] = -1;
   tensors[3].shape[1] = 6, tensors[2].shape[1] = 6;
   cr_assert_eq(run(NULL), ATTN2C_USAGE, "a table without a middle");
   tensors[3].shape[1] = 7, tensors[2].shape[1] = 7, tensors[1].shape[1] = 2;

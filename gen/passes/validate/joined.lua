@@ -10,7 +10,6 @@ local refused = {
   { "past", "past keys", function(spec) return (spec.past or 0) > 0 end },
   { "bias_kv", "learned keys", function(spec) return spec.bias_kv end },
   { "zero_attn", "keys of zeros", function(spec) return spec.zero_attn end },
-  { "parallel", "a parallel feed-forward", function(spec) return spec.parallel ~= "none" end },
   { "conv_kernel", "a convolution of the rows", function(spec) return spec.conv_kernel end },
   { "short_conv", "convolutions in place of attentions", function(spec) return (spec.short_conv or 0) > 0 end },
   { "t5_by_layer", "tables of each layer", function(spec) return spec.t5_by_layer end },

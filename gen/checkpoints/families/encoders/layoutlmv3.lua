@@ -23,6 +23,9 @@ local function derive(facts, _, names, has)
       facts.place_width, facts.size_width, facts.d_model)
   end
   facts.is_page = facts.with_picture and has("patch_embed.proj.weight")
+  if facts.is_page and facts.patch[1] ~= facts.patch[2] then
+    refuse("patch_size", "patches that are not square are not supported")
+  end
   facts.variant = (facts.is_page and "page" or "") .. (has("classifier.dense.weight") and "deep" or "")
   if facts.is_page and facts.by_distance and not facts.by_box then
     refuse("has_spatial_attention_bias", "false, but models of pictures add numbers for boxes as well as for distances")
