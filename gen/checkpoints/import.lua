@@ -487,7 +487,7 @@ local function image_memory(self, tower, to)
   return result
 end
 
--- Returns the rows of a page's picture, which follow those of its tokens.
+-- Returns the rows of a page's picture, which follow the rows of its tokens.
 local function page_memory(self)
   local f = self.facts
   self.notes[#self.notes + 1] = "config.json: visual_embed: the model takes arrays, with pixel_values of each page; "

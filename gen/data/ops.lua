@@ -323,7 +323,8 @@ ops.table = {
       return { a.batch, a.rows or (a.zeros_before or 0) + rows(x) + rows(y) + a.zeros, width }
     end,
     equation = "the rows of a, of b, then rows of zeros, of each sequence, after zeros_before of them; a row of "
-      .. "[batch][heads][rows][head_dim] is that of all heads; with the attribute `rows` only the first of a",
+      .. "[batch][heads][rows][head_dim] is that of all heads; "
+      .. "with the attribute `rows` only the first of a",
     tolerance = "exact", arithmetic = 0,
   },
   page_places = {

@@ -91,8 +91,8 @@ ATTN2C_INLINE void attn2c_add_places(float *s, const int32_t *queries, const int
   }
 }
 
-/* The same, and adds along[P + upper of the key - upper of the query]. P is the middle of a table of `places`,
- * which has places of a sequence in place of upper sides. */
+/* The same, and adds along[P + upper of the key - upper of the query]. P is the middle of a table of
+ * `places`, which has places of a sequence in place of upper sides. */
 ATTN2C_INLINE void attn2c_add_places_along(float *s, const int32_t *queries, const int32_t *keys,
                                            const float *across, const float *down, const float *along,
                                            int rows, int cols, int ld, int distances, int places) {

@@ -184,9 +184,9 @@ static void copy_heads(float *to, const float *from, int64_t heads, int64_t rows
     }
 }
 
-/* y[b] = `zeros_before` rows of zeros, the rows of a, or the first `rows` of them, then the rows of b, then `zeros` rows of zeros. An
- * operand without a batch is the same for every b. An operand with heads before its rows has them next to
- * each other in y: y[b][i][h D + d] = a[b][h][i][d] */
+/* y[b] = `zeros_before` rows of zeros, the rows of a, or the first `rows` of them, then the rows of b, then
+ * `zeros` rows of zeros. An operand without a batch is the same for every b. An operand with heads before its
+ * rows has them next to each other in y: y[b][i][h D + d] = a[b][h][i][d] */
 int attn2c_reference_join(const attn2c_reference_call *call) {
   const attn2c_tensor *y_shape = attn2c_reference_result(call);
   int64_t before = attn2c_reference_count(call, "zeros_before", 0);

@@ -168,10 +168,10 @@ int attn2c_reference_add_gated(const attn2c_reference_call *call) {
   return add_distance(call, "bhqk, ht, bqh -> bhqk");
 }
 
-/* y[b][h][i][j] = s[b][h][i][j] + across[h][left of j - left of i] + down[h][lower of j - lower of i] + along[h][
- * upper of j - upper of i] of boxes (left, upper, right, lower), where the middle of a table is for 0, and
- * differences beyond its ends are its ends (Huang et al. 2022, LayoutLMv3). along: may be missing. magnitude:
- * the same of absolute values */
+/* y[b][h][i][j] = s[b][h][i][j] + across[h][left of j - left of i] + down[h][lower of j - lower of i] +
+ * along[h][ upper of j - upper of i] of boxes (left, upper, right, lower), where the middle of a table is for
+ * 0, and differences beyond its ends are its ends (Huang et al. 2022, LayoutLMv3). along: may be missing.
+ * magnitude: the same of absolute values */
 int attn2c_reference_add_places(const attn2c_reference_call *call) {
   attn2c_reference_sizes n = {['f'] = 4};
   static const int side_of[] = {0, 3, 1};

@@ -658,28 +658,6 @@ Test(embed_boxes, six_rows_of_four_tables) {
   cr_assert_str_eq(text, "boxes: box 1 has a side at 2, but 0 to 1 is allowed");
 }
 
-/* Two sequences of one box; a page of 3 columns and 2 rows. */
-Test(page_places, after_the_boxes_of_each_sequence) {
-  int32_t boxes[] = {5, 6, 7, 8, 50, 60, 70, 80}, y[2 * 8 * 4];
-  static const int32_t page[] = {1,   0, 999, 999, 0, 1, 333, 500,  333, 2, 666, 500,  666, 3,
-                                 1000, 500, 0, 4, 333, 1000, 333, 5, 666, 1000, 666, 6, 1000, 1000};
-  start("page_places");
-  op.operands[0] = tensor("boxes", ATTN2C_I32, boxes, 2, 1, 4, 0);
-  op.result = tensor("y", ATTN2C_I32, (float *)y, 2, 8, 4, 0);
-  attribute(0, "across", 3, NULL);
-  attribute(1, "down", 2, NULL);
-  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
-  for (int b = 0; b < 2; b++) {
-    const int32_t *own = y + 32 * b, *box = boxes + 4 * b;
-    cr_assert(own[0] == box[0] && own[1] == 0 && own[2] == box[2] && own[3] == box[3]);
-    for (int i = 0; i < 28; i++) cr_assert_eq(own[4 + i], page[i], "%d", i);
-  }
-  attribute(1, "down", 3, NULL);
-  cr_assert_eq(run(NULL), ATTN2C_USAGE, "more rows than there are");
-  attribute(1, "down", 0, NULL);
-  cr_assert_eq(run(NULL), ATTN2C_USAGE, "no rows");
-}
-
 /* Two sequences of three rows, of which the first two are taken. */
 Test(join, the_first_rows) {
   float a[] = {1, 2, 3, 4, 5, 6}, y[4];

@@ -304,7 +304,7 @@ function attention.draw_memory(d, draw_input)
   end
 end
 
--- Keys that do not go with a picture's rows after those of tokens.
+-- Keys that do not go with a picture's rows after the rows of tokens.
 local without_joined = { "past", "context", "bias_kv", "zero_attn", "conv_kernel", "position_gate", "ranks", "stages",
   "memory", "attention_output", "window", "prefix", "mask_value", "adapters", "keys_of", "short_conv", "t5_by_layer",
   "streams", "layer_inputs" }

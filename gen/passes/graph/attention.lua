@@ -40,8 +40,8 @@ end
 -- True if rows of a picture follow a sequence's own.
 local function joins(spec) return spec.memory and spec.memory.joined end
 
--- Sets the tables of the terms for differences of boxes, and for those of places if rows of a picture follow: places
--- begin again there, so that rows have no distance.
+-- Sets the tables of the terms for differences of boxes. If rows of a picture follow, there is one for places in the
+-- sequence, which begin again there: rows have no distance.
 local function set_places(self)
   local spec = self.spec
   if not spec.box_buckets then return end

@@ -1,4 +1,4 @@
--- joined.lua: puts the rows of a page's picture after those of its tokens, before the first layer.
+-- joined.lua: puts the rows of a page's picture after the rows of its tokens, before the first layer.
 local joined = {}
 
 --- Returns x with the rows of self.joined after it and a norm of all, or x without them. Numbers that are added by boxes then go by

@@ -1,4 +1,4 @@
--- joined.lua: checks a memory whose rows follow those of the sequence in every self-attention: the patches of a page's
+-- joined.lua: checks a memory whose rows follow the sequence's own in every self-attention: the patches of a page's
 -- picture after the page's tokens (Huang et al. 2022, LayoutLMv3).
 local keys = require("data.keys")
 
