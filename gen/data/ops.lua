@@ -328,7 +328,8 @@ ops.table = {
     tolerance = "exact", arithmetic = 0,
   },
   page_places = {
-    class = { adjacent = true }, type = "i32", wide = true, operands = { "boxes" }, attributes = { "across", "down" }, integers = { boxes = true },
+    class = { adjacent = true }, type = "i32", wide = true, operands = { "boxes" }, integers = { boxes = true },
+    attributes = { "across", "down" },
     shape = function(a, x) return { x.shape[1], x.shape[2] + a.across * a.down + 1, 4 } end,
     equation = "left, place in the sequence, right and lower of boxes, then of a page, and of its down x across parts, "
       .. "whose places begin again at 0",

@@ -1,15 +1,16 @@
 -- joined.lua: puts the rows of a page's picture after the rows of its tokens, before the first layer.
+local stages = require("data.stages")
+
 local joined = {}
 
---- Returns x with the rows of self.joined after it and a norm of all, or x without them. Numbers that are added by boxes then go by
---- places of all rows.
+--- Returns x with the rows of self.joined after it and a norm of all, or x without them. Numbers that are added by
+--- boxes then go by places of all rows.
 function joined.add(self, x)
   if not self.joined then return x end
-  local path, picture = self.prefix .. "joined", self.spec.memory.encoder.input
+  local path = self.prefix .. "joined"
   if self.places then
-    local patch = picture.patch
-    self.boxes = self:op("page_places", path .. ".places", { boxes = self.boxes },
-      { across = picture.width // patch, down = picture.height // patch })
+    local down, across = stages.patches(self.spec.memory.encoder.input)
+    self.boxes = self:op("page_places", path .. ".places", { boxes = self.boxes }, { across = across, down = down })
   end
   x = self:op("join", path .. ".rows", { a = x, b = self.joined }, { batch = self.batch, zeros = 0 })
   return self:norm(path .. ".norm", x)

@@ -223,8 +223,8 @@ describe("config.json", function()
       { { model_type = "mpt", expansion_ratio = 3 }, "expansion_ratio: 3 is not supported" },
       { { model_type = "layoutlmv3", coordinate_size = 100 },
         "coordinate_size: 100, but four of them and two of shape_size, 128, must be hidden_size, 768" },
-      { { model_type = "layoutlmv3", has_spatial_attention_bias = false }, "has_spatial_attention_bias: false, but models "
-        .. "of pictures add numbers for boxes as well", { ["patch_embed.proj.weight"] = { 768, 3, 16, 16 } } },
+      { { model_type = "layoutlmv3", has_spatial_attention_bias = false }, "has_spatial_attention_bias: false, but "
+        .. "models of pictures add numbers for boxes as well", { ["patch_embed.proj.weight"] = { 768, 3, 16, 16 } } },
       { { model_type = "layoutlmv3", patch_size = { 16, 8 } }, "patch_size: patches that are not square are not",
         { ["patch_embed.proj.weight"] = { 768, 3, 16, 8 } } },
       { { model_type = "layoutlmv3", text_embed = false }, "text_embed: false is not supported" },
