@@ -312,7 +312,7 @@ local without_joined = { "past", "context", "bias_kv", "zero_attn", "conv_kernel
 --- A picture's patches after the tokens of a model that can have them.
 function attention.draw_joined(d)
   if not (d.input and d.input.stage == "tokens") then return end
-  if type(d.seq) ~= "number" or type(d.layers) ~= "number" then return end
+  if type(d.seq) ~= "number" or type(d.layers) ~= "number" or type(d.batch) == "table" then return end
   for _, key in ipairs(without_joined) do if d[key] then return end end
   if type(d.precision) == "table" and d.precision.attention == "int8" or d.precision == "int8" then return end
   if (d.mask or "none") ~= "none" and d.mask ~= "padding" or (d.parallel or "none") ~= "none" then return end

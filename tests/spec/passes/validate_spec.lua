@@ -367,7 +367,7 @@ describe("stages", function()
       output({ stage = "linear", to = 1048577 }))
     assert.same({ "output.2.over: missing: mean, max, first or last" }, output({ stage = "norm" }, { stage = "pool" }))
     assert.same({ 'output.1.over: "median", but all, deviation, first, last, max, mean, '
-        .. 'patches, root, second, tokens or weighted is allowed' },
+        .. 'own, patches, root, second, tokens or weighted is allowed' },
       output({ stage = "pool", over = "median" }))
     assert.same({ "output.1: tokens is allowed only in the input" }, output({ stage = "tokens", vocab = 5 }))
     assert.same({ "output.2: 5, but a stage such as pool \"mean\" is allowed" }, output({ stage = "norm" }, 5))
