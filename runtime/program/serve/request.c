@@ -41,7 +41,7 @@ void attn2c_request_refuse(attn2c_request *r, const char *name, const json_t *va
 }
 
 void attn2c_request_lacks(attn2c_request *r, const char *name, const char *why) {
-  const attn2c_lacking list[] = {{name, NULL, why}, {NULL}};
+  const attn2c_lacking list[] = {{name, NULL, why}, {.name = NULL}};
   attn2c_request_lacks_each(r, list);
 }
 

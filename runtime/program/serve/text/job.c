@@ -171,12 +171,12 @@ attn2c_text_job *attn2c_text_job_of(attn2c_server *server, attn2c_request *r, co
 }
 
 /* What clients of other servers ask for that would change an answer. */
-static const attn2c_lacking lacking[] = {{"parameters"},
+static const attn2c_lacking lacking[] = {{.name = "parameters"},
                                          {"prompt", NULL, "prompt_name is"},
                                          {"instruction", NULL, "prompt_name is"},
                                          {"task", NULL, "prompt_name is"},
-                                         {"late_chunking"},
-                                         {"pooling"},
+                                         {.name = "late_chunking"},
+                                         {.name = "pooling"},
                                          {"embd_normalize", NULL, "normalize is"},
                                          {"truncate_dim", NULL, "dimensions are"},
                                          {"output_dimension", NULL, "dimensions are"},
@@ -184,10 +184,10 @@ static const attn2c_lacking lacking[] = {{"parameters"},
                                          {"embedding_type", "\"float\"", "encoding_format is"},
                                          {"embedding_types", "[\"float\"]", "encoding_format is"},
                                          {"truncate_prompt_tokens", NULL, "truncate is"},
-                                         {"rank_fields"},
-                                         {"max_chunks_per_doc"},
+                                         {.name = "rank_fields"},
+                                         {.name = "max_chunks_per_doc"},
                                          {"max_tokens_per_doc", NULL, "truncate is"},
-                                         {NULL}};
+                                         {.name = NULL}};
 
 void attn2c_text_job_options(attn2c_server *server, attn2c_request *r, attn2c_text_job *job) {
   const attn2c_text_facts *facts = server->model->text;

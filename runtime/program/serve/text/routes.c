@@ -39,7 +39,9 @@ static int read_dimensions(const attn2c_server *server, attn2c_request *r, attn2
 /* Reads `dimensions` and `normalize`: whether embeddings become unit vectors. Some models' always are. */
 static void read_scaling(const attn2c_server *server, attn2c_request *r, attn2c_text_job *job,
                          int normalises) {
+  static const attn2c_lacking lacking[] = {{.name = "add_special_tokens", .usual = "true"}, {.name = NULL}};
   const int is_unit = server->model->text->is_unit, is_cut = read_dimensions(server, r, job);
+  attn2c_request_lacks_each(r, lacking);
   normalises |= is_unit;
   attn2c_request_flag(r, "normalize", &normalises);
   if (is_unit && !normalises)
@@ -100,7 +102,7 @@ static void rank(attn2c_server *server, attn2c_exchange *exchange, const json_t 
   attn2c_text_job *job = attn2c_text_job_of(server, &r, texts, ATTN2C_TEXT_OBJECT, query);
   if (!job) return;
   attn2c_text_job_options(server, &r, job);
-  attn2c_request_integer(&r, "top_n", 1, INT32_MAX, &top);
+  attn2c_request_integer(&r, attn2c_request_either(&r, "top_n", "top_k"), 1, INT32_MAX, &top);
   job->top = (size_t)top;
   attn2c_request_flag(&r, "raw_scores", &job->is_raw);
   attn2c_request_flag(&r, returns, &job->has_texts);
