@@ -5,13 +5,16 @@ local helper = require("tests.spec.helper")
 local serving = require("tests.spec.serving")
 
 local own = generating.new("serve", { "llama" },
-  "--serve --chat-template " .. helper.shell(helper.absolute_root() .. "/tests/chat/templates/qwen3.jinja"))
+  "--serve --chat-template " .. helper.shell(helper.absolute_root() .. "/out/spec/serve/chat.jinja"))
 local shell = helper.shell
 local tried = helper.is_long and it or pending
 
 describe("a program that serves", function()
   local server
   setup(function()
+    require("common.files").make_folder(own.folder)
+    helper.write(own.folder .. "/chat.jinja", helper.read(own.root .. "/tests/chat/templates/qwen2_5.jinja")
+      .. "{%- if enable_thinking is defined and enable_thinking is false %}{{ '<think></think>' }}{% endif %}")
     own.build()
     server = serving.start(own.folder, own.line("llama", "serve"))
   end)
