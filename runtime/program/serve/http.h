@@ -24,7 +24,7 @@ struct attn2c_exchange {
   int status;                       /* of the reply; 0: there is none yet */
   double seconds;                   /* on the clock of attn2c_http_now, when the request was whole */
   void *owner;                      /* of the caller, as the next ones */
-  const struct attn2c_route *route; /* NULL: none has the path */
+  const struct attn2c_route *route; /* NULL: not looked for yet */
   /* Called once if the client goes away before the reply is whole; NULL: not called. No other function may
    * be called on the exchange from then on. */
   void (*gone)(attn2c_exchange *exchange);
