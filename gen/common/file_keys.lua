@@ -216,9 +216,9 @@ local families = {
   marian = of_bart("after", false, false, true),
   mbart = of_bart("before", true, true, false),
   pegasus = of_bart("before", true, false, true),
-  t5_writer = { without = { ["feed_forward_proj says it"] = "dense_act_fn is_gated_act" } },
+  t5_writer = { without = { [TENSORS] = "is_gated_act" } },
   t5 = { without = { [OTHER_HEADS] = "num_decoder_layers scale_decoder_outputs tie_word_embeddings",
-    ["feed_forward_proj says it"] = "dense_act_fn is_gated_act" } },
+    [TENSORS] = "is_gated_act" } },
   vision_gpt2 = of_decoder { ["scores by layers are not supported"] = { scale_attn_by_inverse_layer_idx = NO } },
   vision_trocr = of_decoder({}, "activation_dropout decoder_layerdrop init_std"),
   whisper = { without = { [TRAINING] = [[activation_dropout apply_spec_augment decoder_layerdrop encoder_layerdrop
