@@ -8,7 +8,6 @@
 #include "program/serve/generate/tools.h"
 #include "program/text/generate.h"
 #include "program/serve/request.h"
-#include "text/text.h"
 
 /* The most answers to a request, prompts of one, and tokens beside each token of an answer. */
 enum { ATTN2C_ASK_ANSWERS = 128, ATTN2C_ASK_PROMPTS = 64, ATTN2C_ASK_TOP = 20 };
