@@ -1,14 +1,8 @@
 -- headers.lua: writes the headers of the runtime that repeat tables of the compiler (`make headers`).
 -- The headers are in the repository, so that the runtime is compiled without Lua. tests/spec/data/headers_spec.lua
 -- compares them with the tables.
-local activations = require("data.activations")
-local gguf_types = require("common.gguf_types")
-local chat = require("text.chat.numbers")
-local numbers = require("text.numbers")
-local ops = require("data.ops")
 local targets = require("data.targets")
 local types = require("data.types")
-local words = require("common.words")
 
 local headers = {}
 
@@ -26,123 +20,12 @@ local function header(path, purpose, from, body)
 ]]):format(name, purpose, from, table.concat(body, "\n"))
 end
 
--- Appends an enumeration in C of members; a line has what fits. The table says what they mean.
-local function add_members(body, opening, members)
-  local lines, line = {}, " "
-  for i, member in ipairs(members) do
-    local text = " " .. member .. (i < #members and "," or "")
-    if #line + #text > 110 then lines[#lines + 1], line = line, " " end
-    line = line .. text
-  end
-  lines[#lines + 1] = line
-  if #lines == 1 and #opening + #line < 106 then
-    body[#body + 1] = opening .. line:sub(2) .. " };"
-  else
-    body[#body + 1] = opening .. "\n" .. table.concat(lines, "\n") .. "\n};"
-  end
-end
-
--- Appends an enumeration of numbers.lua.
-local function add_enum(body, enum)
-  local values, members = numbers[enum.prefix], {}
-  for i, member in ipairs(enum) do
-    members[i] = ("%s_%s = %d"):format(enum.prefix, member[1]:upper(), values[member[1]])
-  end
-  if enum.count then members[#members + 1] = ("%s_%s = %d"):format(enum.prefix, enum.count, #enum) end
-  body[#body + 1] = ("/* %s */"):format(enum.purpose:gsub("^%l", string.upper) .. ".")
-  add_members(body, enum.type and ("enum %s {"):format(enum.type) or "enum {", members)
-end
-
-local function text_numbers(path)
-  local body = { ("#define TEXT_TABLES_VERSION %d"):format(numbers.VERSION),
-    ("#define TEXT_NONE 0x%xu"):format(numbers.NONE) }
-  for _, enum in ipairs(numbers.list) do
-    body[#body + 1] = ""
-    add_enum(body, enum)
-  end
-  return header(path, "the numbers that a tokenizer's tables contain.",
-    "gen/text/numbers.lua, which says what each means", body)
-end
-
--- Appends the names of a list as an enumeration of numbers from 0, with its count.
-local function add_names(body, prefix, list)
-  local members = words.map(list, function(row)
-    return ("%s_%s"):format(prefix, (type(row) == "table" and row[1] or row):upper())
-  end)
-  members[#members + 1] = prefix .. "S"
-  body[#body + 1] = ""
-  add_members(body, "enum {", members)
-end
-
--- Appends the numbers of parameters, and the names, as the insides of arrays.
-local function add_signatures(body, prefix, list, by_name)
-  local counts, names = {}, {}
-  for i, row in ipairs(list) do counts[i], names[i] = #by_name[row[1]].parameters, ('"%s"'):format(row[1]) end
-  body[#body + 1] = ("#define %s_ARGUMENTS %s"):format(prefix, table.concat(counts, ", "))
-  body[#body + 1] = ("#define %s_NAMES %s"):format(prefix, table.concat(names, ", "))
-end
-
-local function chat_numbers(path)
-  local body = {}
-  add_names(body, "CHAT_STEP", chat.steps)
-  add_names(body, "CHAT_IS", chat.comparisons)
-  for _, each in ipairs { { "CHAT_FILTER", chat.filters, chat.filter }, { "CHAT_TEST", chat.tests, chat.test },
-    { "CHAT_METHOD", chat.methods, chat.method } } do
-    add_names(body, each[1], each[2])
-    add_signatures(body, table.unpack(each))
-  end
-  table.remove(body, 1)
-  return header(path, "the numbers of steps, filters, tests and methods of chat templates.",
-    "gen/text/chat/numbers.lua, which says what each means", body)
-end
-
 -- Appends a list of rows as a macro that calls X with each.
 local function add_rows(body, name, fields, rows)
   body[#body + 1] = ("/* X(%s) */"):format(fields)
   body[#body + 1] = ("#define %s(X) \\"):format(name)
   for _, row in ipairs(rows) do body[#body + 1] = ("  X(%s) \\"):format(row) end
   body[#body] = body[#body]:gsub(" \\$", "")
-end
-
--- Returns the types of an op's operands as letters: f float, i int32; capital: required.
-local function operand_letters(op)
-  local letters = {}
-  for i, name in ipairs(op.operands) do
-    local letter = op.integers and op.integers[name] and "i" or "f"
-    letters[i] = op.optional and op.optional[name] and letter or letter:upper()
-  end
-  return table.concat(letters)
-end
-
--- Returns the header that the reference and the tolerances read. The reference computes all numbers but integers that
--- are operands or results in floats.
-local function check_ops(path)
-  local rows, body = {}, {}
-  for _, name in ipairs(words.sorted_keys(ops.table)) do
-    local op = ops.table[name]
-    if not ops.class(name).of_ranks then
-      rows[#rows + 1] = ('%s, "%s", %s, %s, %s'):format(name, operand_letters(op),
-        op.type == "i32" and "I32" or "F32", op.reference or name, op.tolerance)
-    end
-  end
-  add_rows(body, "ATTN2C_OPS", "op, types of its operands, type of its result, function of the reference, tolerance",
-    rows)
-  local functions, names = {}, {}
-  for i, each in ipairs(activations.list) do
-    functions[i] = ("%s, %s, %s, %s"):format(each.name, each.of or each.name, each.relative, each.flushed or "0")
-    names[i] = each.name
-  end
-  body[#body + 1] = ""
-  add_rows(body, "ATTN2C_ACTIVATIONS",
-    "name, function of the reference, relative error, least factor of x that is kept", functions)
-  body[#body + 1] = ""
-  body[#body + 1] = ('#define ATTN2C_ACTIVATION_NAMES "%s"'):format((table.concat(names, ", "):gsub(", (%w+)$",
-    " or %1")))
-  for _, name in ipairs { "sigmoid", "tanh" } do
-    body[#body + 1] = ("#define ATTN2C_ERROR_%s %s"):format(name:upper(), activations.by_name[name].relative)
-  end
-  return header(path, "the operations and activations, as the reference and the tolerances read them.",
-    "gen/data/ops.lua and gen/data/activations.lua", body)
 end
 
 local function number_types(path)
@@ -212,28 +95,10 @@ local function features_x86_64(path)
   return header(path, "the features of x86-64 processors that targets need.", "gen/data/targets.lua", body)
 end
 
-local function types_of_gguf(path)
-  local rows, body = {}, {}
-  for i, each in ipairs(gguf_types.list) do
-    rows[i] = ("%d, %s, %d, %d, %s, %s"):format(each.id, each.name, each.elements, each.bytes, each.widen or "NULL",
-      each.split or "NULL")
-  end
-  add_rows(body, "ATTN2C_GGUF_TYPES", "number, name, elements of a block, bytes of a block, "
-    .. "function to f32, function to scale blocks", rows)
-  body[#body + 1] = ""
-  body[#body + 1] = "/* Types with one of the functions. */"
-  body[#body + 1] = ('#define ATTN2C_GGUF_READABLE "%s"'):format(gguf_types.readable)
-  return header(path, "the types of GGUF's tensors.", "gen/common/gguf_types.lua", body)
-end
-
 --- The headers: their path, and the function that returns their text.
 headers.list = {
   { path = "runtime/base/features_x86_64.h", text = features_x86_64 },
   { path = "runtime/base/number_types.h", text = number_types },
-  { path = "runtime/formats/gguf_types.h", text = types_of_gguf },
-  { path = "runtime/text/numbers.h", text = text_numbers },
-  { path = "runtime/chat/chat_numbers.h", text = chat_numbers },
-  { path = "runtime/reference/table.h", text = check_ops },
 }
 
 --- Returns the headers whose files differ from the tables: a list of { path, text }. read(path) returns a file's text.

@@ -12,10 +12,10 @@ describe("headers of the runtime", function()
   end)
 
   it("are found out of date if one number differs", function()
-    local changed = "runtime/text/numbers.h"
+    local changed = "runtime/base/number_types.h"
     local stale = headers.stale(function(path)
       local text = read(path)
-      return path == changed and text:gsub("= 1", "= 2", 1) or text
+      return path == changed and text:gsub("%d", "x", 1) or text
     end)
     assert.same({ changed }, { stale[1] and stale[1].path, stale[2] and stale[2].path })
   end)
