@@ -20,14 +20,6 @@ local function header(path, purpose, from, body)
 ]]):format(name, purpose, from, table.concat(body, "\n"))
 end
 
--- Appends a list of rows as a macro that calls X with each.
-local function add_rows(body, name, fields, rows)
-  body[#body + 1] = ("/* X(%s) */"):format(fields)
-  body[#body + 1] = ("#define %s(X) \\"):format(name)
-  for _, row in ipairs(rows) do body[#body + 1] = ("  X(%s) \\"):format(row) end
-  body[#body] = body[#body]:gsub(" \\$", "")
-end
-
 local function number_types(path)
   local names, rows, lists, known = {}, {}, {}, {}
   local unit_blocks = types.SCALE_UNIT // types.SCALE_BLOCK
@@ -77,27 +69,18 @@ local function number_types(path)
     ("  return ((blocks + %d) / %d * facts->unit_bytes + 3) / 4 * 4;"):format(unit_blocks - 1, unit_blocks), "}" })
 end
 
-local function features_x86_64(path)
-  local bits, tests, rows, body = {}, {}, {}, {}
-  for i, each in ipairs(targets.features) do
-    bits[each.name] = 1 << (i - 1)
-    local test = each.missing or each.has and ('%s ? NULL : "%s"'):format(each.has, each.text)
-    if test then tests[#tests + 1] = ("0x%x, %s"):format(bits[each.name], test) end
-  end
+local function targets_x86_64(path)
+  local rows = {}
   for i, target in ipairs(targets.list) do
-    local needs = 0
-    for _, name in ipairs(target.needs) do needs = needs | assert(bits[name], name) end
-    rows[i] = ('{"%s", 0x%x}'):format(target.name, needs)
+    rows[i] = ('{"%s", " %s "}'):format(target.name, table.concat(target.needs, " "))
   end
-  add_rows(body, "ATTN2C_FEATURES", "bit, test: NULL, or the name of the missing feature", tests)
-  body[#body + 1] = "\n/* Targets, with the bits of the features that they need. */"
-  body[#body + 1] = "#define ATTN2C_TARGETS \\\n  " .. table.concat(rows, ", \\\n  ")
-  return header(path, "the features of x86-64 processors that targets need.", "gen/data/targets.lua", body)
+  return header(path, "targets, with the features of x86-64 processors that they need.", "gen/data/targets.lua",
+    { "#define ATTN2C_TARGETS \\\n  " .. table.concat(rows, ", \\\n  ") })
 end
 
 --- The headers: their path, and the function that returns their text.
 headers.list = {
-  { path = "runtime/base/features_x86_64.h", text = features_x86_64 },
+  { path = "runtime/base/targets_x86_64.h", text = targets_x86_64 },
   { path = "runtime/base/number_types.h", text = number_types },
 }
 
