@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/targets_x86_64.h"
+#include "base/tables.h"
 
 /* gcc passes the file name of each line of assembly to the assembler unescaped. A " in a folder's name would
  * end it. The lines below are numbered one too low. */
