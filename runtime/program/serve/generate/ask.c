@@ -544,8 +544,9 @@ int attn2c_ask_add_text(attn2c_server *server, attn2c_request *r, attn2c_ask *as
   return !r->failed && add_prompt(server, r, ask, name, tokens.ids, tokens.length);
 }
 
-int attn2c_ask_add_ids(attn2c_server *server, attn2c_request *r, attn2c_ask *ask, const char *name,
-                       const json_t *list) {
+/* Adds a prompt of tokens. */
+static int add_ids(attn2c_server *server, attn2c_request *r, attn2c_ask *ask, const char *name,
+                   const json_t *list) {
   const size_t count = json_array_size(list);
   int32_t *ids = malloc((count + 1) * sizeof *ids);
   if (!ids) return attn2c_request_no_memory(r), 0;
@@ -612,7 +613,7 @@ static void add_prompts(attn2c_server *server, attn2c_request *r, attn2c_ask *as
     if (json_is_string(prompt))
       attn2c_ask_add_text(server, r, ask, "prompt", json_string_value(prompt), json_string_length(prompt));
     else if (json_is_array(prompt))
-      attn2c_ask_add_ids(server, r, ask, "prompt", prompt);
+      add_ids(server, r, ask, "prompt", prompt);
     else
       attn2c_request_refuse(r, "prompt", prompt, allowed);
   }
