@@ -2,7 +2,7 @@
 -- The bounds are candidates of the same library, so that they are timed in the same rounds: functions that only read
 -- the weights, and one that only multiplies, with operands in registers. Rows are open.
 local forms = require("kernels.forms")
-local library = require("commands.tune.library")
+local library = require("commands.products.library")
 local shapes = require("shapes")
 local targets = require("data.targets")
 local types = require("data.types")
