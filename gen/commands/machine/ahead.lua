@@ -13,7 +13,7 @@ local ahead = {}
 -- Rows of the timed products, outputs and inputs of their weights.
 local ROWS, OUTPUTS, INPUTS = { 4, 5, 8, 12 }, 1024, 1024
 
--- What the timer is asked for: KB of weights that it reads one after the other, milliseconds of a sample, rounds, and
+-- Arguments of the timer: KB of weights that it reads one after the other, milliseconds of a sample, rounds, and
 -- seconds.
 local TIMING = { "131072", "0.5", "15", "1" }
 

@@ -214,7 +214,7 @@ static void fail_by_name(attn2c_request *r, int status, char *fault) {
                       rest ? ":" : "", rest ? rest + 1 : "");
 }
 
-/* What clients of OpenAI, vLLM, llama.cpp and others ask for that would change an answer. */
+/* Fields of OpenAI, vLLM, llama.cpp and others that are not supported and would change an answer. */
 static const attn2c_lacking lacking[] = {{"functions", NULL, "tools are"},
                                          {"function_call", "\"none\"", "tool_choice is"},
                                          {.name = "suffix"},

@@ -170,7 +170,7 @@ attn2c_text_job *attn2c_text_job_of(attn2c_server *server, attn2c_request *r, co
   return NULL;
 }
 
-/* What clients of other servers ask for that would change an answer. */
+/* Fields of other servers that are not supported and would change an answer. */
 static const attn2c_lacking lacking[] = {{.name = "parameters"},
                                          {"prompt", NULL, "prompt_name is"},
                                          {"instruction", NULL, "prompt_name is"},
