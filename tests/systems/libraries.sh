@@ -17,7 +17,7 @@ libjpeg-turbo libjpeg.a -DENABLE_SHARED=OFF -DWITH_SIMD=OFF -DWITH_TURBOJPEG=OFF
 libogg libogg.a -DINSTALL_DOCS=OFF -DBUILD_TESTING=OFF
 libvorbis libvorbisenc.a
 flac libFLAC.a -DBUILD_CXXLIBS=OFF -DBUILD_PROGRAMS=OFF -DBUILD_EXAMPLES=OFF -DBUILD_TESTING=OFF -DBUILD_DOCS=OFF -DINSTALL_MANPAGES=OFF -DWITH_STACK_PROTECTOR=OFF
-opus libopus.a --disable-stack-protector --disable-extra-programs --disable-doc --disable-intrinsics --disable-asm
+opus libopus.a --disable-stack-protector --disable-extra-programs --disable-doc
 mpg123 libmpg123.a -DBUILD_LIBOUT123=OFF -DBUILD_PROGRAMS=OFF -DBUILD_NO_LARGENAME=ON
 lame libmp3lame.a --disable-frontend --disable-decoder
 libsndfile libsndfile.a -DBUILD_PROGRAMS=OFF -DBUILD_EXAMPLES=OFF -DBUILD_TESTING=OFF
