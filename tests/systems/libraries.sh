@@ -69,10 +69,10 @@ build() {
       $compiler-ar rcsD libz.a *.o && cp zlib.h zconf.h "$folder/include/" && cp libz.a "$folder/lib/")
     return
   fi
-  if [ "${1#--}" != "${1-}" ]; then
+  case ${1-} in --*)
     (cd "$source" && ./configure --host=$compiler --prefix="$folder" --disable-shared "$@" CFLAGS=-O2 && make -j 2 install)
     return
-  fi
+  esac
   cmake -S "$source" -B "build-$name" -DCMAKE_SYSTEM_NAME=Windows -DCMAKE_SYSTEM_PROCESSOR=x86_64 \
     -DCMAKE_C_COMPILER=$compiler-gcc -DCMAKE_CXX_COMPILER=$compiler-g++ -DCMAKE_RC_COMPILER=$compiler-windres \
     -DCMAKE_FIND_ROOT_PATH="$folder" -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY \
