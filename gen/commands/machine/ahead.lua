@@ -11,10 +11,9 @@ local words = require("common.words")
 local ahead = {}
 
 -- Rows of the timed products, outputs and inputs of their weights.
-local ROWS, OUTPUTS, INPUTS = { 4, 5, 8, 12 }, 1024, 1024
+local ROWS, OUTPUTS, INPUTS = { 4, 5, 8, 12, 16, 32 }, 1024, 1024
 
--- Arguments of the timer: KB of weights that it reads one after the other, milliseconds of a sample, rounds, and
--- seconds.
+-- Arguments of the timer: KB of weights that it reads one after the other, milliseconds of a sample, rounds, seconds.
 local TIMING = { "131072", "0.5", "15", "1" }
 
 -- The most of the rule's time in the mean and with each number of rows.

@@ -20,13 +20,14 @@ local PAGE = 4096
 -- begin the next page.
 local FAR = 5120
 
---- Bytes ahead from which a strip's prefetching comes into the first-level cache, if each of its steps prefetches. A
---- Zen 5 then takes 0.83 to 0.95 of the time with 4 to 14 rows of bf16 or int8; a Zen 4 waits for such lines.
+--- The bytes `stream` with which a product prefetches into the first-level cache, if each step of its strips does. A
+--- Zen 5 then takes 0.83 to 0.95 of the time with 4 to 14 rows of bf16 or int8; a Zen 4 waits for such lines. The next
+--- panel comes there, too: 16 rows take up to 1.08 times as long if only some calls of a strip do so.
 ahead.FIRST_LEVEL = 10240
 
--- True if a single strip prefetches into the first-level cache.
-local function is_first_level(shape, form, from)
-  return from == ahead.FIRST_LEVEL and not forms.all[form].paced and not types.all[shape.types.a].block
+-- True if a product prefetches into the first-level cache.
+local function is_first_level(shape, form, stream)
+  return stream == ahead.FIRST_LEVEL and not forms.all[form].paced and not types.all[shape.types.a].block
 end
 
 -- Returns the most rows of a single strip that prefetches one line of each pair; 0: there are none.
@@ -106,10 +107,10 @@ end
 --- strip begins to prefetch, and from strip to strip; every, lines: `lines` cache lines every `every` inputs; pace:
 --- what the code is told: in paced forms the elements from one request to the next, else `every`; far: bytes from
 --- these lines to further ones, -1 if these come into the first-level cache, or nil; nth: every nth line is
---- prefetched }. Its strips together prefetch a panel, the `fetch`-th after this one. A single strip reads the weights once, and
---- prefetches `stream` bytes ahead of itself: of few rows, one line of each pair; of more, all lines, and, if `stream`
---- is less than a page, those further ahead too. Other weights go into the second-level cache: a panel is mostly larger
---- than the first.
+--- prefetched }. Its strips together prefetch a panel, the `fetch`-th after this one. A single strip reads the weights
+--- once, and prefetches `stream` bytes ahead of itself: of few rows, one line of each pair; of more, all lines, and, if
+--- `stream` is less than a page, those further ahead too. Other weights go into the second-level cache: a panel is
+--- mostly larger than the first.
 --- In tiles, one strip prefetches as several do. A step prefetches `run` lines at each of `lines` places that are
 --- `apart` bytes apart, and the next step those after them.
 --- shape: lda, k, types, panel_inputs: the inputs of a panel, where they are more than k;
@@ -128,7 +129,7 @@ function ahead.of(shape, strips, parameters, lanes, stream_rows)
   if calls == 1 and rows < least_rows(type, stream_rows or 1) then return false end
   if types.all[type].block then return in_pairs(shape, calls, from) end
   local share = (panel // types.LINE + calls - 1) // calls
-  local is_first = calls == 1 and is_first_level(shape, strips.form, from)
+  local is_first = is_first_level(shape, strips.form, parameters.stream)
   local is_few = calls == 1 and not is_first and rows <= few_rows(shape)
   local of = { from = from, each = share * types.LINE, nth = is_few and 2 or 1,
     far = is_first and -1 or calls == 1 and not is_few and from < PAGE and FAR or nil }

@@ -122,11 +122,11 @@ function shapes.types(target, word)
 end
 
 --- Returns the rule's choice { panel, token_block, fetch, stream } for a product. is_open: whether only a call knows
---- its rows; the rule is then asked for the longest call's.
-function shapes.rule(target, word, shape, is_open)
+--- its rows; the rule is then asked for the longest call's. measured: this machine's rates (facts.source), or nil.
+function shapes.rule(target, word, shape, is_open, measured)
   local rows = is_open and shapes.LONGEST or shape.rows
   local parameters = tuning.parameters { spec = { target = target, plan = {}, kernels = "c",
-    symbols = { rows = { is_open = is_open } } } }
+    symbols = { rows = { is_open = is_open } } }, measured = measured }
   return parameters.of((" n %d "):format(rows), { shape = { shape.outputs, shape.inputs }, type = (named(word)) })
 end
 
