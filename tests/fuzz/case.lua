@@ -90,8 +90,8 @@ end
 --- Puts a description to the test in `folder`. options: flags, seed, nan (whether NaN is planted too), exposed (whether
 --- inner tensors are outputs, too, which `check` also wants one by one); compiler and library flags come from the
 --- environment. Returns true, with "too large" if nothing differs before numbers are too large for f32; or false, the
---- kind of failure ("refused", "defect", "bytes", "compile", "mismatch", "crash", "slow", "status N") and its words. The folders, `folder` and folder_built, are kept only on a
---- failure.
+--- kind of failure ("refused", "defect", "bytes", "compile", "mismatch", "crash", "slow", "status N") and its words.
+--- The folders, `folder` and folder_built, are kept only on a failure.
 function case.run(description, folder, options)
   local built = folder .. "_built"
   local remove = ("rm -rf %s %s"):format(quote(folder), quote(built))

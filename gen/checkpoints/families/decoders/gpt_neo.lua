@@ -7,7 +7,8 @@ local layers = require("checkpoints.layers")
 -- { { types, times }, .. }.
 local function types_of(facts)
   local list = {}
-  for _, item in ipairs(facts.attention_layers and { { facts.attention_layers, 1 } } or facts.attention_types or { { { "global", "local" }, facts.layers // 2 } }) do
+  local of_layers = facts.attention_layers and { { facts.attention_layers, 1 } }
+  for _, item in ipairs(of_layers or facts.attention_types or { { { "global", "local" }, facts.layers // 2 } }) do
     local types, times = table.unpack(type(item) == "table" and item or {})
     if type(types) ~= "table" or math.type(times) ~= "integer" then list = {} break end
     for _ = 1, math.min(times, facts.layers + 1) do
