@@ -279,6 +279,7 @@ local function length_of(self, most)
     self.length = FRAME_LENGTH
     return { any = MOST_FRAMES }, "frames of a sequence, 50 a second"
   end
+  if self.facts.is_page then return most, "tokens; a picture's rows follow" end
   if self.family.padded then return most, "tokens; shorter texts are filled up" end
   if self.family.patches then return pictures.patches(self.folder.preprocessor), "patches of a picture, or fewer" end
   if not self.folder.tokenizer then return math.min(USUAL_LENGTH, most), ("tokens; up to %d"):format(most) end
@@ -351,7 +352,7 @@ end
 -- Returns the names of the labels, or nil, and the function that makes probabilities of their scores, or nil.
 local function labels_of_text(self, output)
   local last, config = output[#output], self.folder.config
-  if not self.has_labels or not (self.folder.tokenizer or self.pictures) then return nil, nil end
+  if not self.has_labels or self.facts.is_page or not (self.folder.tokenizer or self.pictures) then return nil, nil end
   local by_number, list = config.id2label, {}
   for i = 1, math.min(last.to, MOST_LABELS + 1) do
     local word = type(by_number) == "table" and by_number[tostring(i - 1)]
@@ -486,11 +487,22 @@ local function image_memory(self, tower, to)
   return result
 end
 
+-- Returns the rows of a page's picture, which follow the rows of its tokens.
+local function page_memory(self)
+  local f = self.facts
+  self.notes[#self.notes + 1] = "config.json: visual_embed: the model takes arrays, with pixel_values of each page; "
+    .. "memory=false builds it for text and boxes only"
+  self.inputs.source_image = "pixel_values"
+  return { stage = "encoder", joined = true, layers = 0, positions = "learned", input = { stage = "image", norm = true,
+    channels = f.channels, height = f.image[1], width = f.image[2], patch = f.patch[1], eps = 1e-6 } }
+end
+
 -- Returns the encoder whose states the layers read, in a family that has one; nil for others. most: tokens of a source.
 -- Its calls take any length if the decoder's continue sequences.
 local function memory_of(self, input, first, most)
   local own, f = self.family.encoder, self.facts
   if self.tower_of_images then return image_memory(self, self.tower_of_images, f.projected_to) end
+  if f.is_page then return page_memory(self) end
   if not own then return nil end
   local result = { stage = "encoder", positions = f.positions or self.family.fixed.positions }
   self.inputs.ids = "decoder_input_ids"
@@ -582,7 +594,7 @@ local function entries_of(self, stages)
     { "late_interaction", self.folder.tokenizer and self.late or nil },
     { "spans", self.folder.spans and spans.of(self.folder) or nil },
     { "labels", labels }, { "label_function", label_function },
-    { "tokenizer", not (self.family.image or self.family.patches) and path_of(self) or nil },
+    { "tokenizer", not (self.family.image or self.family.patches or f.is_page) and path_of(self) or nil },
     { "pictures", self.pictures },
     { "sound", self.sound }, { "texts", texts },
     { "prompt", prompt }, { "prompts", prompts },
@@ -618,7 +630,7 @@ end
 --- that writes; "continued": calls continue a sequence, also without a tokenizer; nil: the usual form. tower: "text",
 --- for the other of two towers. sides: { height, width } of the image that is asked for; a missing one is the folder's.
 --- asked: { head = "splade": lexical weights in place of the scores of a masked language model; adapter: the task whose
---- adapter the model gets }, or nil.
+--- adapter the model gets; page = false: a page's picture is not read }, or nil.
 function import.text(path, from, form, tower, sides, asked)
   local facts = require("checkpoints.facts") -- only folders need families
   local self = { notes = {}, names = {}, place = from and place_of(path, from) or "",
@@ -641,6 +653,7 @@ function import.text(path, from, form, tower, sides, asked)
     f.pooler_activation = f.pooler_activation or "tanh"
     if self.family.image then pictures.set_size(self, sides) end
     self.tower_of_images = tower_of(self, sides)
+    if self.asked.page == false then f.with_picture = false end
     if self.family.derive then
       self.family.derive(f, self.folder.config, self.names, function(name) return has(self, name) end,
         function(list, most) return gguf.first_floats(self.folder, self.family.prefixes, list, most) end)

@@ -112,8 +112,8 @@ local families = {
     ["mlp_ratio says it"] = "intermediate_size" } },
   ernie = { without = { [TENSORS] = "task_type_vocab_size", [AGREES] = "embedding_size" } },
   layoutlm = { without = { [AGREES] = "embedding_size" } },
-  layoutlmv3 = { without = { [AGREES] = "embedding_size", ["pictures are left out"] = [[input_size num_channels
-    patch_size visual_embed]] }, refused = { ["a model without text is not supported"] = { text_embed = { true } } } },
+  layoutlmv3 = { without = { [AGREES] = "embedding_size" },
+    refused = { ["a model without text is not supported"] = { text_embed = { true } } } },
   rembert = { without = { [AGREES] = "embedding_size" } },
   esm = { without = { [AGREES] = "embedding_size head_dim", ["the class is in transformers"] = "auto_map",
     ["only the class of structures reads it"] =

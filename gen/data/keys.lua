@@ -248,7 +248,8 @@ keys.list = {
   { key = "position_activation", type = "activation", stack = true, default = "gelu",
     meaning = "convolution: the function of its result" },
   { key = "memory", type = "memory", default_text = "none",
-    meaning = "{ seq =, width =, mask = } or encoder { ... }: what each layer's cross-attention reads" },
+    meaning = "{ seq =, width =, mask = } or encoder { ... }: what each layer's cross-attention reads; "
+      .. "encoder { joined = true, ... }: its rows follow the sequence's own in each self-attention (LayoutLMv3)" },
   { key = "key_seq", type = "integer", min = 1, max = keys.LONGEST, default_text = "seq",
     meaning = "with input = qkv(): rows of key and value" },
   { key = "kdim", type = "integer", min = 1, max = 8192, default_text = "d_model",

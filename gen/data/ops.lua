@@ -33,6 +33,7 @@
 --   keeps      true if a state keeps its result, which other entries read
 --   reads_before   true if a row of its result reads rows of x before it, which a state keeps, and none after it
 --   windows    true if a row of its result reads the rows around it, so that ops before it are in regions of their own
+--   adjacent   true if the rows of its result have no space between them
 --   in_row_blocks  true if it reads a whole sequence, and writes one row block of its result at a time
 --   by_row     the operands of which row i (of an attention: query i), with numbers that all rows share, makes row i
 --              of the result: a choice of rows may be made before the op (graph/asked.lua)
@@ -299,10 +300,18 @@ ops.table = {
     shape = function(a, x, y)
       local function rows(tensor) return tensor and tensor.shape[#tensor.shape - 1] or 0 end
       local width = x.shape[#x.shape] * (#x.shape == 4 and x.shape[2] or 1)
-      return { a.batch, (a.zeros_before or 0) + rows(x) + rows(y) + a.zeros, width }
+      return { a.batch, a.rows or (a.zeros_before or 0) + rows(x) + rows(y) + a.zeros, width }
     end,
     equation = "the rows of a, of b, then rows of zeros, of each sequence, after zeros_before of them; a row of "
-      .. "[batch][heads][rows][head_dim] is that of all heads", arithmetic = 0,
+      .. "[batch][heads][rows][head_dim] is that of all heads; "
+      .. "with the attribute `rows` only the first of a", arithmetic = 0,
+  },
+  page_places = {
+    class = { adjacent = true }, type = "i32", wide = true, operands = { "boxes" },
+    attributes = { "across", "down" },
+    shape = function(a, x) return { x.shape[1], x.shape[2] + a.across * a.down + 1, 4 } end,
+    equation = "left, place in the sequence, right and lower of boxes, then of a page, and of its down x across parts, "
+      .. "whose places begin again at 0", arithmetic = 0,
   },
   patches = {
     class = { in_row_blocks = true }, attributes = { "patch" },
@@ -462,8 +471,9 @@ ops.table = {
   },
   add_places = {
     class = { role = "scores_to_scores", own_keys = true },
-    operands = { "scores", "boxes", "across", "down" },
-    equation = "scores + across[head][left of the key - left of the query] + down[head][lower - lower] of boxes",
+    operands = { "scores", "boxes", "across", "down", "along" }, optional = { along = true },
+    equation = "scores + across[head][left of the key - left of the query] + down[head][lower - lower] of boxes, and "
+      .. "along[head][upper - upper], where places of the sequence take the place of upper sides",
   },
   position_gates = {
     class = { region = "rows", by_row = { "x" } },

@@ -5,7 +5,10 @@ local activations = require("data.activations")
 local stages = {}
 
 stages.pools = { mean = true, max = true, first = true, second = true, last = true, root = true, weighted = true,
-  patches = true, tokens = true, deviation = true, all = true }
+  patches = true, tokens = true, deviation = true, all = true, own = true }
+
+--- Pools that keep rows: all, or those that are not a joined picture's.
+stages.pools_of_rows = { all = true, own = true }
 
 --- Returns the rows and columns of patches of an image, the input of a description.
 function stages.patches(input)

@@ -227,6 +227,11 @@ steps.rows = {
     { constants = { "distances" }, operands = { { "queries", "r", places("rows"), type = "i32" },
       { "keys", "r", places("cols"), type = "i32" }, { "across", "r", vector("distances") },
       { "down", "r", vector("distances") } } }),
+  add_places_along = of_scores(28, "s[i][j] += across[left of j - left of i] + down[lower of j - lower of i] + "
+    .. "along[place of j - place of i]",
+    { constants = { "distances", "places" }, operands = { { "queries", "r", places("rows"), type = "i32" },
+      { "keys", "r", places("cols"), type = "i32" }, { "across", "r", vector("distances") },
+      { "down", "r", vector("distances") }, { "along", "r", vector("places") } } }),
   additive_scores = {
     constants = { "rows", "cols", "head_dim", "lds", "ldq", "ldk" },
     operands = { { "s", "w", matrix("rows", "cols", "lds") }, { "q", "r", matrix("rows", "head_dim", "ldq") },
@@ -478,6 +483,14 @@ steps.rows = {
         type = "i32" } }, cost = each(8),
     equation = "y[i] = the rows of table and sizes for left, upper, right, lower, height and width of box i, side by "
       .. "side",
+  },
+  page_places = {
+    constants = { "rows", "across", "down" },
+    operands = { { "y", "w", function(c) return { first = 0, { 4 * (c.rows + c.across * c.down + 1), 1 } } end,
+      type = "i32" }, { "boxes", "r", places("rows"), type = "i32" } },
+    cost = function(c) return 8 * (c.rows + c.across * c.down) end,
+    equation = "y[i] = left, place in the sequence, right and lower of box i, then of a page and of its "
+      .. "${down} x ${across} parts",
   },
   pool_mean = pool("mean", 6, "mean of x[i][j] over i < rows"),
   pool_deviation = pool("deviation", 12, "deviation of x[i][j] over i < rows"),

@@ -168,7 +168,8 @@ local function tower_of(overrides)
   return tower
 end
 
--- Returns what is asked of a folder's model: { head = in place of its own, or nil; adapter = its name, or nil }.
+-- Returns what is asked of a folder's model: { head = in place of its own, or nil; adapter = its name, or nil; page =
+-- false: without the picture that follows its tokens }.
 local function asked_of(overrides)
   local asked = {}
   for _, argument in ipairs(overrides) do
@@ -177,6 +178,7 @@ local function asked_of(overrides)
       faults.raise("usage", "head: %s, but splade is allowed", faults.quote(word))
     end
     if key == "head" or key == "adapter" then asked[key] = word end
+    if argument == "memory=false" then asked.page = false end
   end
   return asked
 end

@@ -10,6 +10,7 @@ local Builder = require("passes.graph.builder")
 local expose = require("passes.graph.exposed")
 local fits = require("checkpoints.fits")
 local growth = require("passes.graph.growth")
+local joined = require("passes.graph.joined")
 local mixture = require("passes.graph.experts")
 local ops = require("data.ops")
 local orders = require("passes.graph.orders")
@@ -18,7 +19,7 @@ local smoothing = require("passes.graph.smoothing")
 local sources = require("checkpoints.sources")
 local sounds = require("passes.graph.sounds")
 local streams = require("passes.graph.streams")
-local pools_of_kept = require("data.stages").pools_of_kept
+local stages_table = require("data.stages")
 local words = require("common.words")
 
 local graph = {}
@@ -384,7 +385,7 @@ local function mask_of_pool(self, stage, list)
     return self.pool_mask, true, 0
   end
   for _, over in ipairs(list) do
-    if pools_of_kept[over] then
+    if stages_table.pools_of_kept[over] then
       return self.masks[self.spec.pool_mask], self.spec.pool_mask == "attention_mask", self.spec.past
     end
   end
@@ -399,6 +400,7 @@ end
 function output_stages.pool(self, x, stage, path)
   local lengths = self.spec.input.stage ~= "qkv" and self.lengths or nil -- with qkv(): of the keys
   if stage.over == "all" then return x end
+  if stage.over == "own" then return joined.own(self, x, path) end
   local list = type(stage.over) == "table" and stage.over or { stage.over }
   local mask, keeps, past = mask_of_pool(self, stage, list)
   return self:op("pool", path .. ".pool",
@@ -487,7 +489,8 @@ local function laid_out(self, x, member)
 end
 
 -- Returns the axes of a result: a row for each token, or one for each sequence.
-local function axes_of(x, has_rows, seq_first)
+local function axes_of(self, x, has_rows, seq_first)
+  if self.joined and has_rows and x.shape[2] ~= self.spec.seq then return "b" .. ("."):rep(#x.shape - 1) end
   if not has_rows then return "b" .. ("."):rep(#x.shape - 1) end
   return (seq_first and #x.shape == 3 and "sb" or "bs") .. ("."):rep(#x.shape - 2)
 end
@@ -508,7 +511,7 @@ local function output(self, x)
       x = self:op("activate", path .. "." .. stage.stage, { x = x }, { ["function"] = stage.activation })
     end
     results[i] = x
-    has_rows[i] = has_rows[stage.of or i - 1] and (stage.stage ~= "pool" or stage.over == "all")
+    has_rows[i] = has_rows[stage.of or i - 1] and (stage.stage ~= "pool" or stages_table.pools_of_rows[stage.over])
       and stage.stage ~= "attend" and stage.stage ~= "similarity"
     local member = stage.name
     if not member and (i == #stages or stage.stage == "hidden") then
@@ -517,11 +520,11 @@ local function output(self, x)
       taken[member] = true
     end
     if indices then
-      local axes = axes_of(x, has_rows[i])
+      local axes = axes_of(self, x, has_rows[i])
       self:expose(x, member, axes)
       self:expose(indices, member .. "_index", axes)
     elseif member then
-      self:expose(laid_out(self, x, member), member, axes_of(x, has_rows[i], seq_first)).squeezed = stage.squeeze
+      self:expose(laid_out(self, x, member), member, axes_of(self, x, has_rows[i], seq_first)).squeezed = stage.squeeze
     end
   end
 end
@@ -533,7 +536,7 @@ local function stack(self)
   local x = input_stages[spec.input.stage](self, spec, spec.input)
   self.embeddings = x
   attention.inputs(self)
-  x = positions(self, x)
+  x = joined.add(self, positions(self, x))
   if spec.streams then x = streams.begin(self, x) end
   for i = 0, spec.layers - 1 do
     local y = layer(self, i, x)
@@ -562,6 +565,10 @@ local function memory(self)
     self.memory = { rows = self.spec.source.seq, is_kept = true }
   elseif m.encoder then
     local states, encoder = encoded(self, m.encoder)
+    if m.joined then
+      self.joined = states
+      return
+    end
     self.memory = { states = states, lengths = encoder.lengths, key_padding = encoder.masks.key_padding }
   end
   if self.memory then return end

@@ -26,6 +26,7 @@ local convolutions = require("passes.validate.convolutions")
 local disentangled = require("passes.validate.disentangled")
 local encoders = require("passes.validate.encoders")
 local experts = require("passes.validate.experts")
+local joined = require("passes.validate.joined")
 local late_interaction = require("passes.validate.late_interaction")
 local spans = require("passes.validate.spans")
 local layers = require("passes.validate.layers")
@@ -430,6 +431,7 @@ local function resolve_memory(say, spec, description)
     memory.width = memory.width or spec.d_model
   end
   projections.check_memory(say, spec)
+  joined.check(say, spec)
 end
 
 -- Resolves the checkpoints that the library opens.

@@ -97,6 +97,20 @@ ATTN2C_INLINE void attn2c_embed_bf16(float *y, const uint16_t *table, const int3
   }
 }
 
+/* Writes y[rows + 1 + down * across][4]: left, place in the sequence, right and lower of boxes[rows][4], then
+ * of a page of 1,000 x 1,000 without its border, and of its down x across parts, row by row. Their places
+ * begin again at 0 (Huang et al. 2022, LayoutLMv3). */
+ATTN2C_INLINE void attn2c_page_places(int32_t *y, const int32_t *boxes, int rows, int across, int down) {
+  for (int i = 0; i < rows; i++, y += 4, boxes += 4)
+    y[0] = boxes[0], y[1] = i, y[2] = boxes[2], y[3] = boxes[3];
+  y[0] = 1, y[1] = 0, y[2] = 999, y[3] = 999;
+  for (int i = 0; i < down * across; i++) {
+    y += 4;
+    y[0] = 1000 * (i % across) / across, y[1] = i + 1;
+    y[2] = 1000 * (i % across + 1) / across, y[3] = 1000 * (i / across + 1) / down;
+  }
+}
+
 /* Writes patches of the packed image x[channels][height][width] to y[rows][channels * patch * patch]. Row i
  * is patch number first + i, counted along the rows of patches. A row has the patch rows of the first channel
  * one after the other, then the next channel's. patch divides height and width. */

@@ -91,6 +91,24 @@ ATTN2C_INLINE void attn2c_add_places(float *s, const int32_t *queries, const int
   }
 }
 
+/* The same, and adds along[P + upper of the key - upper of the query]. P is the middle of a table of
+ * `places`, which has places of a sequence in place of upper sides. */
+ATTN2C_INLINE void attn2c_add_places_along(float *s, const int32_t *queries, const int32_t *keys,
+                                           const float *across, const float *down, const float *along,
+                                           int rows, int cols, int ld, int distances, int places) {
+  const int most = places / 2;
+  attn2c_add_places(s, queries, keys, across, down, rows, cols, ld, distances);
+  for (int i = 0; i < rows; i++) {
+    float *row = s + (ptrdiff_t)i * ld;
+#pragma omp simd
+    for (int j = 0; j < cols; j++) {
+      int d = keys[4 * j + 1] - queries[4 * i + 1];
+      d = d < -most ? -most : d > most ? most : d;
+      row[j] += along[most + d];
+    }
+  }
+}
+
 /* Writes the weights of `at`, of an axis of `to` places, for the `from` places of another one: bilinear with
  * antialiasing. Places before *first and from *end on have the weight 0. */
 static inline void attn2c_grid_weights(double *weights, int from, int to, int at, int *first, int *end) {

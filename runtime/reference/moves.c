@@ -184,9 +184,9 @@ static void copy_heads(float *to, const float *from, int64_t heads, int64_t rows
     }
 }
 
-/* y[b] = `zeros_before` rows of zeros, the rows of a, then the rows of b, then `zeros` rows of zeros. An
- * operand without a batch is the same for every b. An operand with heads before its rows has them next to
- * each other in y: y[b][i][h D + d] = a[b][h][i][d] */
+/* y[b] = `zeros_before` rows of zeros, the rows of a, or the first `rows` of them, then the rows of b, then
+ * `zeros` rows of zeros. An operand without a batch is the same for every b. An operand with heads before its
+ * rows has them next to each other in y: y[b][i][h D + d] = a[b][h][i][d] */
 int attn2c_reference_join(const attn2c_reference_call *call) {
   const attn2c_tensor *y_shape = attn2c_reference_result(call);
   int64_t before = attn2c_reference_count(call, "zeros_before", 0);
@@ -200,7 +200,10 @@ int attn2c_reference_join(const attn2c_reference_call *call) {
       return attn2c_reference_fault(call, "the operands must be [rows][width], [batch][rows][width] or "
                                           "[batch][heads][rows][head_dim]");
   }
-  if (y_shape->shape[1] != before + rows[0] + rows[1] + zeros)
+  const int64_t kept[] = {attn2c_reference_count(call, "rows", rows[0]), rows[1]};
+  if (kept[0] < 0 || kept[0] > rows[0] || (kept[0] < rows[0] && attn2c_reference_operand(call, 0)->rank == 4))
+    return attn2c_reference_fault(call, "rows must be a number of rows of a, [batch][rows][width]");
+  if (y_shape->shape[1] != before + kept[0] + kept[1] + zeros)
     return attn2c_reference_fault(call, "the result must have the rows of both operands, and the zeros");
   float *y = call->tensors[call->op->result];
   for (int64_t b = 0; b < batch; b++) {
@@ -213,8 +216,8 @@ int attn2c_reference_join(const attn2c_reference_call *call) {
       if (shape->rank == 4)
         copy_heads(y, from + b * count, shape->shape[1], shape->shape[2], shape->shape[3], 0);
       else
-        memcpy(y, from + (shape->rank == 3 ? b * count : 0), (size_t)count * sizeof *y);
-      y += count;
+        memcpy(y, from + (shape->rank == 3 ? b * count : 0), (size_t)(kept[operand] * width) * sizeof *y);
+      y += kept[operand] * width;
     }
     for (int64_t i = 0; i < zeros * width; i++) *y++ = 0;
   }

@@ -168,31 +168,38 @@ int attn2c_reference_add_gated(const attn2c_reference_call *call) {
   return add_distance(call, "bhqk, ht, bqh -> bhqk");
 }
 
-/* y[b][h][i][j] = s[b][h][i][j] + across[h][left of j - left of i] + down[h][lower of j - lower of i] of
- * boxes (left, upper, right, lower), where the middle of a table is for 0, and differences beyond its ends
- * are its ends (Huang et al. 2022, LayoutLMv3). magnitude: the same of absolute values */
+/* y[b][h][i][j] = s[b][h][i][j] + across[h][left of j - left of i] + down[h][lower of j - lower of i] +
+ * along[h][ upper of j - upper of i] of boxes (left, upper, right, lower), where the middle of a table is for
+ * 0, and differences beyond its ends are its ends (Huang et al. 2022, LayoutLMv3). along: may be missing.
+ * magnitude: the same of absolute values */
 int attn2c_reference_add_places(const attn2c_reference_call *call) {
   attn2c_reference_sizes n = {['f'] = 4};
+  static const int side_of[] = {0, 3, 1};
+  const attn2c_tensor *along = attn2c_reference_operand(call, 4);
+  const int axes = along ? 3 : 2;
   int64_t own;
-  if (!read_scores(call, "bhqk, bqf, ht, ht -> bhqk", n, &own)) return ATTN2C_USAGE;
-  if (own != n['q'] || n['t'] % 2 != 1)
+  const char *shapes = along ? "bhqk, bqf, ht, ht, hu -> bhqk" : "bhqk, bqf, ht, ht -> bhqk";
+  if (!read_scores(call, shapes, n, &own)) return ATTN2C_USAGE;
+  const int64_t widths[] = {n['t'], n['t'], along ? n['u'] : 1};
+  if (own != n['q'] || n['t'] % 2 != 1 || widths[2] % 2 != 1)
     return attn2c_reference_fault(call, "each key must have a box, and a table an odd number of columns");
   const float *s = attn2c_reference_values(call, 0);
   const int32_t *boxes = attn2c_reference_values(call, 1);
-  const float *tables[] = {attn2c_reference_values(call, 2), attn2c_reference_values(call, 3)};
+  const float *tables[] = {attn2c_reference_values(call, 2), attn2c_reference_values(call, 3),
+                           along ? attn2c_reference_values(call, 4) : NULL};
   float *y = call->tensors[call->op->result];
-  const int64_t most = n['t'] / 2;
   for (int64_t r = 0; r < n['b'] * n['h'] * n['q']; r++) {
     const int64_t i = r % n['q'], h = r / n['q'] % n['h'], b = r / n['q'] / n['h'];
     for (int64_t j = 0; j < n['k']; j++) {
       const int64_t at = r * n['k'] + j;
       const int stays = j >= own || s[at] == -INFINITY;
       double sum = s[at], absolutes = stays ? 0 : fabs((double)s[at]);
-      for (int axis = 0; axis < 2 && !stays; axis++) {
-        const int side = axis == 0 ? 0 : 3;
+      for (int axis = 0; axis < axes && !stays; axis++) {
+        const int side = side_of[axis];
+        const int64_t most = widths[axis] / 2;
         int64_t d = boxes[(b * n['q'] + j) * 4 + side] - (int64_t)boxes[(b * n['q'] + i) * 4 + side];
         d = d < -most ? -most : d > most ? most : d;
-        const double term = tables[axis][h * n['t'] + most + d];
+        const double term = tables[axis][h * widths[axis] + most + d];
         sum += term, absolutes += fabs(term);
       }
       y[at] = (float)sum;

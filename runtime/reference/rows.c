@@ -250,6 +250,32 @@ static int join_boxes(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
+/* y[b] = left, place in the sequence, right and lower of the boxes of b, then of a page of 1,000 x 1,000
+ * without its border, and of its down x across parts, row by row, whose places begin again at 0 (Huang et al.
+ * 2022, LayoutLMv3) */
+int attn2c_reference_page_places(const attn2c_reference_call *call) {
+  attn2c_reference_sizes n = {['f'] = 4};
+  if (!attn2c_reference_fits(call, "bsf -> btf", n)) return ATTN2C_USAGE;
+  const int64_t across = attn2c_reference_count(call, "across", 0),
+                down = attn2c_reference_count(call, "down", 0);
+  if (across < 1 || down < 1 || n['t'] != n['s'] + 1 + across * down)
+    return attn2c_reference_fault(call, "the result must have the boxes, the page and its parts");
+  const int32_t *boxes = attn2c_reference_values(call, 0);
+  int32_t *y = call->tensors[call->op->result];
+  for (int64_t b = 0; b < n['b']; b++)
+    for (int64_t i = 0; i < n['t']; i++, y += 4) {
+      const int64_t place = i < n['s'] ? i : i - n['s'], column = (place - 1) % across,
+                    row = (place - 1) / across;
+      const int32_t *box = boxes + 4 * (b * n['s'] + i);
+      const int of_text = i < n['s'], of_page = i == n['s'];
+      y[0] = of_text ? box[0] : of_page ? 1 : (int32_t)(1000 * column / across);
+      y[1] = (int32_t)place;
+      y[2] = of_text ? box[2] : of_page ? 999 : (int32_t)(1000 * (column + 1) / across);
+      y[3] = of_text ? box[3] : of_page ? 999 : (int32_t)(1000 * (row + 1) / down);
+    }
+  return ATTN2C_OK;
+}
+
 /* y[i] = x[left] + y[upper] + x[right] + y[lower] + h[|lower - upper|] + w[|right - left|] of box i, where x,
  * y, h and w are the quarters of a table: the places of LayoutLM (Xu et al. 2019) */
 int attn2c_reference_embed_boxes(const attn2c_reference_call *call) {

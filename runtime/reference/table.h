@@ -17,7 +17,7 @@
   X(add_distance, "FF", F32, add_distance, rounded_once) \
   X(add_gated, "FFF", F32, add_gated, dequantise) \
   X(add_length, "FI", F32, add_length, rounded_once) \
-  X(add_places, "FIFF", F32, add_places, dequantise) \
+  X(add_places, "FIFFf", F32, add_places, dequantise) \
   X(add_relative, "FFF", F32, add_relative, add_relative) \
   X(additive_scores, "FFFi", F32, additive_scores, additive_scores) \
   X(argmax, "F", I32, argmax, exact) \
@@ -59,6 +59,7 @@
   X(multiply, "FF", F32, multiply, rounded_once) \
   X(neighbours, "Fi", F32, neighbours, exact) \
   X(normalise, "F", F32, normalise, norm_without_mean) \
+  X(page_places, "I", I32, page_places, exact) \
   X(pair_rows, "F", F32, pair_rows, rounded_once) \
   X(patches, "F", F32, patches, exact) \
   X(patches_of_columns, "F", F32, patches_of_columns, exact) \

@@ -185,10 +185,45 @@ Test(add_places, by_differences_of_boxes) {
     cr_assert_eq(y[i], i == 4 ? -INFINITY : (float)(s[i] + right + lower), "%d", i);
     cr_assert_eq(magnitude[i], i == 4 ? 0 : (float)(s[i] + right - lower), "%d", i);
   }
+  /* upper sides 0, 1, 2 are places in a sequence; a table that reaches to 1 */
+  float along[] = {1000, 2000, 3000, 4000, 5000, 6000};
+  static const int place[] = {0, 1, 1, -1, 0, 1, -1, -1, 0};
+  op.operands[4] = tensor("along", ATTN2C_F32, along, 2, 3, 0, 0);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  for (int i = 0; i < 18; i++) {
+    const double right = 7 * (i / 9) + 3 + x[i % 9], lower = -100.0 * (7 * (i / 9) + 3 + d[i % 9]);
+    const double of_place = 1000.0 * (3 * (i / 9) + 2 + place[i % 9]);
+    cr_assert_eq(y[i], i == 4 ? -INFINITY : (float)(s[i] + right + lower + of_place), "%d", i);
+  }
+  tensors[op.operands[4]].shape[1] = 2;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "places without a middle");
+  op.operands[4] = -1;
   tensors[3].shape[1] = 6, tensors[2].shape[1] = 6;
   cr_assert_eq(run(NULL), ATTN2C_USAGE, "a table without a middle");
   tensors[3].shape[1] = 7, tensors[2].shape[1] = 7, tensors[1].shape[1] = 2;
   cr_assert_eq(run(NULL), ATTN2C_USAGE, "a key without a box");
+}
+
+/* Two sequences of one box; a page of 3 columns and 2 rows. */
+Test(page_places, after_the_boxes_of_each_sequence) {
+  int32_t boxes[] = {5, 6, 7, 8, 50, 60, 70, 80}, y[2 * 8 * 4];
+  static const int32_t page[] = {1,    0,   999, 999, 0,   1,    333, 500, 333, 2,    666, 500, 666,  3,
+                                 1000, 500, 0,   4,   333, 1000, 333, 5,   666, 1000, 666, 6,   1000, 1000};
+  start("page_places");
+  op.operands[0] = tensor("boxes", ATTN2C_I32, boxes, 2, 1, 4, 0);
+  op.result = tensor("y", ATTN2C_I32, (float *)y, 2, 8, 4, 0);
+  attribute(0, "across", 3, NULL);
+  attribute(1, "down", 2, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  for (int b = 0; b < 2; b++) {
+    const int32_t *own = y + 32 * b, *box = boxes + 4 * b;
+    cr_assert(own[0] == box[0] && own[1] == 0 && own[2] == box[2] && own[3] == box[3]);
+    for (int i = 0; i < 28; i++) cr_assert_eq(own[4 + i], page[i], "%d", i);
+  }
+  attribute(1, "down", 3, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "more rows than there are");
+  attribute(1, "down", 0, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "no rows");
 }
 
 /* A grid of 2 x 2, columns 0 and 1 of each place: a picture of 1 x 3 patches, then one of 4 x 1. */

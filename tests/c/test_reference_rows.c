@@ -658,6 +658,21 @@ Test(embed_boxes, six_rows_of_four_tables) {
   cr_assert_str_eq(text, "boxes: box 1 has a side at 2, but 0 to 1 is allowed");
 }
 
+/* Two sequences of three rows, of which the first two are taken. */
+Test(join, the_first_rows) {
+  float a[] = {1, 2, 3, 4, 5, 6}, y[4];
+  start("join");
+  op.operands[0] = tensor("a", ATTN2C_F32, a, 2, 3, 1, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 2, 2, 1, 0);
+  attribute(0, "zeros", 0, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "all rows");
+  attribute(1, "rows", 2, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){1, 2, 4, 5}, 4, 0);
+  attribute(1, "rows", 4, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "more rows than a has");
+}
+
 Test(hadamard, by_hand_a_block_at_a_time) {
   float x[] = {1, 2, 3, 4, 5, -6, 7, 0.5f}, y[8], magnitude[8];
   start("hadamard");

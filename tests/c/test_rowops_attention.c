@@ -201,6 +201,19 @@ Test(add_places, against_double) {
             const double want = (double)before[i * ld + j] + across[most + x] + down[most + y];
             cr_assert_float_eq(s[i * ld + j], want, 1e-6, "%d %d", i, j);
           }
+        memcpy(before, s, ((size_t)(rows - 1) * (size_t)ld + (size_t)cols) * sizeof *s);
+        attn2c_add_places_along(s, boxes, keys, across, down, down, rows, cols, ld, distances, distances - 2);
+        for (int i = 0; i < rows; i++)
+          for (int j = 0; j < cols; j++) {
+            const int reach[] = {most, most, most - 1}, side[] = {0, 3, 1};
+            double want = before[i * ld + j];
+            for (int axis = 0; axis < 3; axis++) {
+              int d = keys[4 * j + side[axis]] - boxes[4 * i + side[axis]];
+              d = d < -reach[axis] ? -reach[axis] : d > reach[axis] ? reach[axis] : d;
+              want += (double)(axis ? down : across)[reach[axis] + d];
+            }
+            cr_assert_float_eq(s[i * ld + j], want, 2e-6, "%d %d", i, j);
+          }
         cr_assert(guarded_padding_kept(s, rows, cols, ld));
         guarded_matrix_free(s, rows, cols, ld);
         guarded_matrix_free(before, rows, cols, ld);

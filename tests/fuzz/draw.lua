@@ -169,7 +169,7 @@ local function draw_seldom(d)
   end
   local last, pooled = d.output and d.output[#d.output], false
   for _, stage in ipairs(d.output or {}) do
-    pooled = pooled or stage.stage == "attend" or stage.stage == "pool" and stage.over ~= "all"
+    pooled = pooled or stage.stage == "attend" or stage.stage == "pool" and not stages.pools_of_rows[stage.over]
   end
   local may_follow = not last or last.stage ~= "argmax" and last.stage ~= "topk"
   if not pooled and may_follow and not d.context and not (d.input and d.input.stage == "qkv") and chance(12) then
@@ -503,6 +503,7 @@ function draw.description(seed, number, wanted)
   if chance(40) then sound.draw(d, activations) end
   -- Calls with an adapter have no inner tensors among their outputs.
   if beside.may(d) and not wanted.exposed and (chance(15) or wanted.adapters) then beside.change(d) end
+  attention.draw_joined(d)
   return d
 end
 

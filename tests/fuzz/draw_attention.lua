@@ -304,6 +304,31 @@ function attention.draw_memory(d, draw_input)
   end
 end
 
+-- Keys that do not go with a picture's rows after the rows of tokens.
+local without_joined = { "past", "context", "bias_kv", "zero_attn", "conv_kernel", "position_gate", "ranks", "stages",
+  "memory", "attention_output", "window", "prefix", "mask_value", "adapters", "keys_of", "short_conv", "t5_by_layer",
+  "streams", "layer_inputs" }
+
+--- A picture's patches after the tokens of a model that can have them.
+function attention.draw_joined(d)
+  if not (d.input and d.input.stage == "tokens") then return end
+  if type(d.seq) ~= "number" or type(d.layers) ~= "number" then return end
+  for _, key in ipairs(without_joined) do if d[key] then return end end
+  if type(d.precision) == "table" and d.precision.attention == "int8" or d.precision == "int8" then return end
+  if (d.mask or "none") ~= "none" and d.mask ~= "padding" or (d.parallel or "none") ~= "none" then return end
+  local patch, rows, columns = random(4), random(4), random(4)
+  d.memory = { stage = "encoder", joined = true, layers = 0, positions = pick { "learned", "none" },
+    input = { stage = "image", patch = patch, height = patch * rows, width = patch * columns, channels = random(3),
+      norm = chance(50) } }
+  d.positions, d.sinusoids, d.rope_scaling, d.first_position = pick { "learned", "none" }, nil, nil, nil
+  if not d.box_buckets and chance(70) then d.input.boxes, d.box_buckets = d.input.boxes or 30, random(4, 70) end
+  if d.box_buckets then d.positions = { pick { "learned", "sinusoidal" }, "t5" } end
+  if d.box_buckets and chance(60) then
+    d.box_distance, d.t5_buckets = d.box_buckets // 2 + random(100), random(4, 40)
+    d.t5_distance = d.t5_buckets // 2 + random(20)
+  end
+end
+
 attention.draw_mask_value = draw_mask_value
 
 return attention

@@ -30,6 +30,7 @@ local function arguments()
   parser:flag("--any", "Sequences of any length in every case that may have them.")
   parser:flag("--context", "Calls that go on from those before in every case.")
   parser:flag("--encoder", "An encoder beside calls that go on, in every case.")
+  parser:flag("--joined", "A picture's patches after the tokens, in every case.")
   parser:flag("--ranks", "Models that are divided among ranks or stages, in every case.")
   parser:flag("--experts", "Mixtures of experts in every case that may have them.")
   parser:flag("--adapters", "Adapters next to the weights in every case that may have them.")
@@ -58,6 +59,7 @@ end
 local function has_asked(asked, d)
   return (not asked.experts or has_experts(d)) and (d.context or not asked.context and not asked.encoder)
     and (d.adapters or not asked.adapters) and (d.memory or not asked.encoder)
+    and (d.memory and d.memory.joined or not asked.joined)
     and (d.ranks or d.stages or not asked.ranks) and (not asked.tied or is_tied(d))
 end
 

@@ -548,18 +548,28 @@ CASES.update({
 # Distances of tokens and of boxes reach beyond their last buckets.
 LAYOUT_3 = {**ROBERTA, "max_2d_position_embeddings": 40, "coordinate_size": 5, "shape_size": 2, "rel_pos_bins": 8,
             "max_rel_pos": 5, "rel_2d_pos_bins": 12, "max_rel_2d_pos": 10, "input_size": 8, "patch_size": 4}
+WITHOUT_PAGE = {"boxes": True, "words": ["memory=false"]}
+# A page of 3 x 3 patches, after texts of each of these lengths.
+PAGE = {**LAYOUT_3, "max_2d_position_embeddings": 1024, "max_rel_2d_pos": 300, "input_size": 12, "layer_norm_eps": 1e-3}
+OF_PAGE = {"boxes": True, "page": [17, 1, 2, 9, 16], "length": 17}
 CASES.update({
+    "layoutlmv3_page": ("LayoutLMv3Model", PAGE, OF_PAGE),
+    "layoutlmv3_page_token": ("LayoutLMv3ForTokenClassification", {**PAGE, **LABELS, "type_vocab_size": 1}, OF_PAGE),
+    "layoutlmv3_page_deep": ("LayoutLMv3ForTokenClassification", {**PAGE, "num_labels": 11}, OF_PAGE),
+    "layoutlmv3_page_sequence": ("LayoutLMv3ForSequenceClassification", {
+        **PAGE, **LABELS, "has_relative_attention_bias": False}, OF_PAGE),
+    "layoutlmv3_page_question": ("LayoutLMv3ForQuestionAnswering", {**PAGE, "patch_size": 6}, OF_PAGE),
     "layoutlmv3_model": ("LayoutLMv3Model", {**LAYOUT_3, "max_2d_position_embeddings": 1024, "max_rel_2d_pos": 300},
-                         {"boxes": True}),
+                         WITHOUT_PAGE),
     "layoutlmv3_token": ("LayoutLMv3ForTokenClassification", {**LAYOUT_3, **LABELS, "type_vocab_size": 1},
-                         {"boxes": True}),
+                         WITHOUT_PAGE),
     "layoutlmv3_deep": ("LayoutLMv3ForTokenClassification", {**LAYOUT_3, "num_labels": 11, "coordinate_size": 3,
-                                                             "shape_size": 6}, {"boxes": True}),
+                                                             "shape_size": 6}, WITHOUT_PAGE),
     "layoutlmv3_sequence": ("LayoutLMv3ForSequenceClassification", {
         **LAYOUT_3, **LABELS, "has_spatial_attention_bias": False, "visual_embed": False}, {"boxes": True}),
     "layoutlmv3_question": ("LayoutLMv3ForQuestionAnswering", {**LAYOUT_3, "has_relative_attention_bias": False},
-                            {"boxes": True}),
-    "layoutlmv3_nowhere": ("LayoutLMv3Model", LAYOUT_3, {}),
+                            WITHOUT_PAGE),
+    "layoutlmv3_nowhere": ("LayoutLMv3Model", LAYOUT_3, {"words": ["memory=false"]}),
 })
 DINO_3 = {**VIT, "num_attention_heads": 3}
 CASES.update({

@@ -63,16 +63,17 @@ def fill(model, generator):
             model.final_logits_bias.copy_(0.3 * torch.randn(model.final_logits_bias.shape, generator=generator))
 
 
-def text_inputs(name, config, generator, seq):
+def text_inputs(name, config, generator, seq, lengths=None):
     pad = getattr(config, "pad_token_id", None) or 0
-    ids = torch.randint(4, VOCAB, (BATCH, seq), generator=generator)
-    mask = torch.ones(BATCH, seq, dtype=torch.long)
-    for row, length in enumerate([seq, LENGTHS[1]]):
+    lengths = lengths or [seq, LENGTHS[1]]
+    ids = torch.randint(4, VOCAB, (len(lengths), seq), generator=generator)
+    mask = torch.ones(len(lengths), seq, dtype=torch.long)
+    for row, length in enumerate(lengths):
         ids[row, length:] = pad
         mask[row, length:] = 0
     inputs = {"input_ids": ids, "attention_mask": mask}
     if getattr(config, "type_vocab_size", 0) > 1 and "no_types" not in name and "sentence" not in name:
-        inputs["token_type_ids"] = torch.randint(0, 2, (BATCH, seq), generator=generator)
+        inputs["token_type_ids"] = torch.randint(0, 2, ids.shape, generator=generator)
     return inputs
 
 
@@ -409,13 +410,16 @@ def outputs_of(name, class_name, result, mask):
     found, seq = {}, 0 if mask is None else mask.shape[1]
     for key in sorted(HIDDEN_ONLY & set(result.keys())):
         value = result[key].float()
+        if "_page" in name and value.dim() > 2 - ("question" in name):  # rows of a picture follow the padding
+            mask = torch.nn.functional.pad(mask, (0, value.shape[1] - mask.shape[1]), value=1)
+            seq = mask.shape[1]
         if mask is not None and value.dim() >= 2 and value.shape[1] == seq:
             last = mask.sum(1) - 1
             if "LMHead" in class_name or "CausalLM" in class_name:
                 if "all_logits" not in name:
                     found[key] = value[torch.arange(BATCH), last]
                     continue
-            value = value.masked_fill(mask.view(BATCH, seq, *[1] * (value.dim() - 2)) == 0, torch.nan)
+            value = value.masked_fill(mask.view(len(mask), seq, *[1] * (value.dim() - 2)) == 0, torch.nan)
         found[key] = value
     return found
 
@@ -559,10 +563,14 @@ def write(name):
         inputs = {**call, "source_lengths": call["attention_mask"].sum(1)}
         del inputs["attention_mask"]
     else:
-        inputs = text_inputs(name, model.config, generator, seq)
+        inputs = text_inputs(name, model.config, generator, seq, special.get("page"))
+        if "page" in special:
+            side = model.config.input_size
+            inputs["pixel_values"] = torch.randn(len(special["page"]), 3, side, side, generator=generator)
         if "boxes" in special:
             last = min(1000, model.config.max_2d_position_embeddings - 1)
-            sides = torch.randint(0, last + 1, (BATCH, seq, 2, 2), generator=generator).sort(2).values
+            sides = torch.randint(0, last + 1, (*inputs["input_ids"].shape, 2, 2),
+                                  generator=generator).sort(2).values
             inputs["bbox"] = sides.flatten(2)
             inputs["bbox"][0, 0], inputs["bbox"][0, 1] = torch.tensor([0, 0, 0, 0]), torch.tensor([0, 0, last, last])
         if "masked" in special:
@@ -607,7 +615,7 @@ def write(name):
         np.save(folder / f"in_{key}.npy", value.numpy().astype(np.float32 if value.is_floating_point() else np.int32))
     for key, value in expected.items():
         np.save(folder / f"out_{key}.npy", value.numpy().astype(np.float32))
-    words = ["batch=2"] + ([f"seq={seq}"] if mask is not None or {"sources", "pictures", "sounds"} & set(special) else []) + special.get("words", [])
+    words = [f"batch={len(special.get('page', LENGTHS))}"] + ([f"seq={seq}"] if mask is not None or {"sources", "pictures", "sounds"} & set(special) else []) + special.get("words", [])
     (folder / "words.txt").write_text("\n".join(words) + "\n")
     (folder / "generation_config.json").unlink(missing_ok=True)
 

@@ -66,6 +66,8 @@ return function(of, spec)
       wrong = "positions are resized without antialiasing" },
     { name = "positions_boxes", old = "down[most + y]", new = "down[most + x]", filter = "add_places/*",
       wrong = "lower sides add what left sides add" },
+    { name = "positions_along", old = "keys[4 * j + 1] - queries", new = "keys[4 * j] - queries",
+      filter = "add_places/*", wrong = "places in a sequence are left sides" },
   }
 
   of("gen/passes/lower/scores.lua", spec .. "passes/lower/options_spec.lua") {

@@ -37,7 +37,11 @@ local function bucket_table(self, path, formula, first, count)
   return self:op("bucket_table", path .. ".table", { table = weight, index = index })
 end
 
--- Sets the tables of the terms for differences of boxes.
+-- True if rows of a picture follow a sequence's own.
+local function joins(spec) return spec.memory and spec.memory.joined end
+
+-- Sets the tables of the terms for differences of boxes. If rows of a picture follow, there is one for places in the
+-- sequence, which begin again there: rows have no distance.
 local function set_places(self)
   local spec = self.spec
   if not spec.box_buckets then return end
@@ -45,13 +49,17 @@ local function set_places(self)
   local formula = { path = path .. ".buckets", buckets = spec.box_buckets, distance = most, sees_both = true }
   self.places = { across = bucket_table(self, path .. ".across", formula, -most, 2 * most + 1),
     down = bucket_table(self, path .. ".down", formula, -most, 2 * most + 1) }
+  if not joins(spec) then return end
+  local own = spec.t5_distance
+  self.places.along = bucket_table(self, self.prefix .. "positions", { path = self.prefix .. "positions.buckets",
+    buckets = spec.t5_buckets, distance = own, sees_both = true }, -own, 2 * own + 1)
 end
 
 -- Returns a table of the terms that are added at each distance, [heads][queries + keys - 1], or nil. The first column
 -- is for the key that is farthest before the query. path: of the table.
 local function distances(self, path)
   local spec = self.spec
-  if not spec.distances or spec.distances == "disentangled" then return nil end
+  if not spec.distances or spec.distances == "disentangled" or joins(spec) then return nil end
   local first = -(spec.seq - 1) - spec.past
   local count = spec.seq + own_keys(spec) - 1
   local shared = self.prefix .. "positions"
@@ -161,7 +169,8 @@ local function added(self, a, scores)
     op(a.gates and "add_gated" or "add_distance", "placed", { table = table_, gates = a.gates }, { extra = extra })
   end
   if places then
-    op("add_places", "boxed", { boxes = self.boxes, across = places.across, down = places.down }, { extra = extra })
+    op("add_places", "boxed", { boxes = self.boxes, across = places.across, down = places.down,
+      along = places.along }, { extra = not places.along and extra or nil })
   end
   for _, array in ipairs(masks.in_order) do
     local operand = a.masks[array.word]
@@ -476,7 +485,7 @@ end
 --- Returns a layer's self-attention to x (with qkv(), to the inputs key and value).
 function attention.self(self, path, layer, x)
   local spec = self.spec
-  local extra = (spec.bias_kv and 1 or 0) + (spec.zero_attn and 1 or 0)
+  local extra = joins(spec) and spec.memory.seq or (spec.bias_kv and 1 or 0) + (spec.zero_attn and 1 or 0)
   local kept = kept_heads(spec, layer)
   local a = { path = path .. ".attn", layer = layer, output = "", positions = true, kept = kept,
     distances = spec.t5_by_layer and distances(self, path .. ".attn.positions") or self.distances,

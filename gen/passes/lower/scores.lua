@@ -96,11 +96,17 @@ function score_operations.add_length(self, at, op)
 end
 
 function score_operations.add_places(self, at, op)
-  local range, o = at.block.ranges[1], op.operands
-  self:row("add_places", { rows = at.block.count, cols = range.keys, ld = at.tile_ld, distances = o.across.shape[2] },
-    { s = shifted(at.tile, range.column), queries = self:at(o.boxes, at.block.first, 0, at.origin),
-      keys = self:at(o.boxes, range.first_key, 0, at.of_keys or at.origin),
-      across = self:at(o.across, at.head, 0, at.origin), down = self:at(o.down, at.head, 0, at.origin) })
+  local o = op.operands
+  for _, range in ipairs(at.block.ranges) do
+    self:row(o.along and "add_places_along" or "add_places",
+      { rows = at.block.count, cols = range.keys, ld = at.tile_ld, distances = o.across.shape[2],
+        places = o.along and o.along.shape[2] },
+      { s = shifted(at.tile, range.column), queries = self:at(o.boxes, at.block.first, 0, at.origin),
+        keys = self:at(o.boxes, range.first_key, 0, at.of_keys or at.origin),
+        across = self:at(o.across, at.head, 0, at.origin), down = self:at(o.down, at.head, 0, at.origin),
+        along = o.along and self:at(o.along, at.head, 0, at.origin) })
+    if op.attributes.extra then return end -- keys of no box follow
+  end
 end
 
 -- True if a softmax rounds its weights itself, because nobody reads them as floats.

@@ -114,7 +114,7 @@ function ops.join(self, op, origin)
   end
   clear(op.attributes.zeros_before or 0)
   for _, x in ipairs { op.operands.a, op.operands.b } do
-    local count = x.shape[#x.shape - 1]
+    local count = op.attributes.rows or x.shape[#x.shape - 1]
     copy_rows(self, op, x, count, row, origin)
     row = row + count
   end
@@ -138,6 +138,13 @@ function ops.swap(self, op, origin)
   local to, ldy = at(y)
   self:unit()
   self:row("copy", { rows = rows, cols = width, ldx = ldx, ldy = ldy }, { y = to, x = from })
+end
+
+function ops.page_places(self, op, origin)
+  local boxes, a = op.operands.boxes, op.attributes
+  self:unit()
+  self:row("page_places", { rows = boxes.shape[2], across = a.across, down = a.down },
+    { y = self:at(op.result, 0, 0, origin), boxes = self:at(boxes, 0, 0, origin) })
 end
 
 function ops.patches(self, op, origin)

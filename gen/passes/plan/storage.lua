@@ -82,8 +82,8 @@ local function fused_and_of_units(state, segments, uses)
   return fused, of_units
 end
 
--- Returns the storage of a tensor that a unit of work does not keep for itself.
-local function storage_of(state, tensor, is_fused, written, readers)
+-- Returns the storage of a tensor that a unit of work does not keep for itself. is_adjacent: whether its rows are.
+local function storage_of(state, tensor, is_fused, written, readers, is_adjacent)
   local here, crossing = readers ~= nil, false -- a tensor without readers is stored whole
   for _, reader in ipairs(readers or {}) do
     if reader.region ~= written.region then here = false end
@@ -93,7 +93,8 @@ local function storage_of(state, tensor, is_fused, written, readers)
   local form = is_fused and "fused" or in_blocks and "tile" or "full"
   local width, rows = rows_of_call(state, tensor)
   return { form = form, type = tensor.type, width = width,
-    leading_dimension = divide.leading_dimension(width, state.plan.parameters, tensor.type),
+    leading_dimension = is_adjacent and width
+      or divide.leading_dimension(width, state.plan.parameters, tensor.type),
     rows_per_sequence = rows, whole_batch = crossing, unbatched = tensor.unbatched,
     tile_rows = form == "tile" and written.region.blocks[1].count or nil }
 end
@@ -133,7 +134,7 @@ local function store(state, entry, segments, uses)
       stored[name] = grouped(state, op.result, writer[name].region)
     else
       stored[name] = ops.class(op).keeps and state.kept.of[name] or of_units[name]
-        or storage_of(state, op.result, fused[name], writer[name], readers[name])
+        or storage_of(state, op.result, fused[name], writer[name], readers[name], ops.class(op).adjacent)
     end
   end
 end

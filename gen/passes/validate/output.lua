@@ -3,6 +3,7 @@ local faults = require("common.faults")
 local layers = require("passes.validate.layers")
 local projections = require("passes.validate.projections")
 local sizes = require("passes.validate.sizes")
+local stages = require("data.stages")
 
 local output = {}
 
@@ -29,7 +30,7 @@ local function check_labels(say, spec, width)
 end
 
 -- True if a stage makes one row of a sequence's rows.
-local function pools(stage) return stage.stage == "pool" and stage.over ~= "all" end
+local function pools(stage) return stage.stage == "pool" and not stages.pools_of_rows[stage.over] end
 
 -- Functions by stage: checks of a stage on the rows before it. rows: { spec, width, pooled, ended = the stage that
 -- gives no rows, given = the rows of each stage before, two_masks = whether each of two masks says which rows are real

@@ -86,6 +86,7 @@ local not_in_integers = {
   { "context", "a context", function(spec) return spec.context ~= nil end },
   { "bias_kv", "learned keys", function(spec) return spec.bias_kv end },
   { "zero_attn", "keys of zeros", function(spec) return spec.zero_attn end },
+  { "memory", "a joined memory", function(spec) return spec.memory and spec.memory.joined end },
   { "head_mask", "a head mask", function(spec) return spec.head_mask and spec.head_mask.kind ~= "none" end },
   { "attention_output", "outputs of an attention", function(spec)
     local output = spec.attention_output

@@ -27,7 +27,9 @@ function read.pool(say, field, value)
   local list = words.sorted_keys(stages.pools)
   if type(value) == "string" and stages.pools[value] then return value end
   if type(value) == "table" and #value >= 1 and #value <= 8 then
-    local result = words.map(value, function(word) return word ~= "all" and stages.pools[word] and word or nil end)
+    local result = words.map(value, function(word)
+      return not stages.pools_of_rows[word] and stages.pools[word] and word or nil
+    end)
     if #result == #value then return result end
   end
   return say(field.key, "%s, but %s is allowed", show(value), one_of(list))
@@ -274,15 +276,20 @@ function read.head_mask(say, field, value)
   return fine and result or nil
 end
 
---- Returns { encoder = fields } or { seq, width, mask }.
+--- Returns { encoder = fields, joined } or { seq, width, mask }; nil for false.
 function read.memory(say, field, value)
+  if value == false then return nil end
   if type(value) ~= "table" then
     return say(field.key, show(value) .. ", but { seq =, width =, mask = } or encoder { ... } is allowed")
   end
   if value.stage == "encoder" then
     local fields = {}
-    for key, each in pairs(value) do if key ~= "stage" then fields[key] = each end end
-    return { encoder = fields }
+    for key, each in pairs(value) do if key ~= "stage" and key ~= "joined" then fields[key] = each end end
+    local joined = value.joined
+    if joined ~= nil and type(joined) ~= "boolean" then
+      return say(field.key .. ".joined", show(joined) .. ", but true or false is allowed")
+    end
+    return { encoder = fields, joined = joined or nil }
   end
   return values.fields(say, field.key, value, {
     seq = { type = "integer", min = 1, max = keys.LONGEST, required = true, meaning = "rows of the memory" },

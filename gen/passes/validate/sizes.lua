@@ -191,6 +191,7 @@ function sizes.resolve(say, spec)
   end
   if spec.any then return end
   spec.exact = spec.input.stage == "image" and "an image has one size"
+    or spec.memory and spec.memory.joined and "the rows of a picture follow it"
     or spec.input.stage == "frames" and "its convolutions read the rows after the last"
     or same_to and "its angles depend on the length"
     or sees and is_of_integers and "scales of its attention are of all tokens, and it has no lengths"

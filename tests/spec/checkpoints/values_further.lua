@@ -69,12 +69,24 @@ return function(values)
     plus(plus(output({ { "linear", to = 768, activation = "tanh" }, labels }, "layoutlmv3",
       { ["output.1.linear"] = "classifier.dense", ["output.2.linear"] = "classifier.out_proj" }), layout),
       { ["output.1.name"] = NONE }), tensors = { ["classifier.dense.weight"] = { 768, 768 } } }
+  -- The picture of a page, whose file has patches.
+  local function page(settings, changes)
+    return { settings, plus({ seq = 510, ["memory.stage"] = "encoder", ["memory.joined"] = true, ["memory.layers"] = 0,
+      ["memory.positions"] = "learned", ["memory.input.stage"] = "image", ["memory.input.norm"] = true,
+      ["memory.input.channels"] = 3, ["memory.input.height"] = 224, ["memory.input.width"] = 224,
+      ["memory.input.patch"] = 16, ["memory.input.eps"] = 1e-6, ["inputs.source_image"] = "pixel_values" }, changes),
+      tensors = { ["patch_embed.proj.weight"] = { 768, 3, 16, 16 } } }
+  end
   families.layoutlmv3 = {
     base = like(parts.roberta, plus(plus(plus(biases["positions.bias"], biases["places.across.bias"]),
       biases["places.down.bias"]), plus(layout, { ["input.boxes"] = 1024, ["input.place_width"] = 128,
       ["inputs.boxes"] = "bbox", positions = "learned t5", t5_buckets = 32, t5_distance = 128, box_buckets = 64,
       box_distance = 256, eps = 1e-5 }))),
-    cases = joined(parts.bert_cases(768), parts.types_cases, parts.position_cases(2), { deep,
+    cases = joined(parts.bert_cases(768), parts.types_cases, parts.position_cases(2), { deep, page({}, {}),
+      page({ input_size = 32 }, { ["memory.input.height"] = 32, ["memory.input.width"] = 32 }),
+      page({ patch_size = 8 }, { ["memory.input.patch"] = 8 }),
+      page({ num_channels = 1 }, { ["memory.input.channels"] = 1 }),
+      { { visual_embed = false }, {}, tensors = { ["patch_embed.proj.weight"] = { 768, 3, 16, 16 } } },
       { { hidden_size = 384, coordinate_size = 40, shape_size = 112 },
         plus({ d_model = 384, d_ff = 3072, ["input.place_width"] = 40 }, divided(32)) },
       { { pad_token_id = 5 }, { first_position = 6 } },

@@ -224,6 +224,10 @@ describe("config.json", function()
       { { model_type = "mpt", expansion_ratio = 3 }, "expansion_ratio: 3 is not supported" },
       { { model_type = "layoutlmv3", coordinate_size = 100 },
         "coordinate_size: 100, but four of them and two of shape_size, 128, must be hidden_size, 768" },
+      { { model_type = "layoutlmv3", has_spatial_attention_bias = false }, "has_spatial_attention_bias: false, but "
+        .. "models of pictures add numbers for boxes as well", { ["patch_embed.proj.weight"] = { 768, 3, 16, 16 } } },
+      { { model_type = "layoutlmv3", patch_size = { 16, 8 } }, "patch_size: patches that are not square are not",
+        { ["patch_embed.proj.weight"] = { 768, 3, 16, 8 } } },
       { { model_type = "layoutlmv3", text_embed = false }, "text_embed: false is not supported" },
       { { model_type = "siglip2_vision_model", num_patches = 50 },
         "num_patches: 50 is not supported: the square of at most 64 is" },
@@ -243,7 +247,7 @@ describe("config.json", function()
         "rope: llama_4_scaling_beta: does not go with type default" },
       { { model_type = "phi3", hidden_act = "relu2" }, 'hidden_act: "relu2" is not supported' },
     } do
-      local line = helper.fault(described, case[1]).lines[1]
+      local line = helper.fault(described, case[1], case[3]).lines[1]
       assert.is_truthy(line:find("config.json: " .. case[2], 1, true), line)
     end
   end)

@@ -226,6 +226,10 @@ describe("ops.make", function()
       { "add_gated", { scores = square, table = tensor(4, 8), gates = tensor(2, 3, 4) }, {}, { 2, 4, 3, 6 } },
       { "add_places", { scores = tensor(2, 4, 3, 3), boxes = tensor(2, 3, 4), across = tensor(4, 9),
         down = tensor(4, 9) }, {}, { 2, 4, 3, 3 } },
+      { "add_places", { scores = tensor(2, 4, 3, 3), boxes = tensor(2, 3, 4), across = tensor(4, 9),
+        down = tensor(4, 9), along = tensor(4, 5) }, {}, { 2, 4, 3, 3 } },
+      { "page_places", { boxes = tensor(2, 3, 4) }, { across = 5, down = 2 }, { 2, 14, 4 }, "i32" },
+      { "join", { a = x }, { batch = 2, zeros = 0, rows = 2 }, { 2, 2, 5 } },
       { "position_gates", { x = tensor(2, 3, 8), weight = tensor(8, 2), bias = tensor(8), factors = tensor(4) },
         { heads = 4 }, { 2, 3, 4 } },
       { "add_array", { scores = square, array = tensor(3, 6) }, { shape = 1 }, { 2, 4, 3, 6 } },
@@ -324,7 +328,7 @@ describe("classes", function()
     in_place = true, role = true, own_keys = true, in_chunks = true, pools = true, in_row_blocks = true,
     windows = true, ends_epilogue = true, in_place_of_floats = true, dots = true, of_ranks = true, meeting = true,
     sends = true, heads_as_rows = true, by_row = true, by_position = true, alike = true,
-    keeps = true, mixes_rows = true, reads_before = true, looks_up = true }
+    adjacent = true, keeps = true, mixes_rows = true, reads_before = true, looks_up = true }
 
   it("count the flops of experts: of the choices of all rows", function()
     local weight = { name = "w", shape = { 9 * 6, 5 }, kind = "weight", experts = 9 }

@@ -231,6 +231,17 @@ describe("positions", function()
       equations(state, "l1%.attn%.boxed"))
     assert.same({ "t5_buckets 8 20 1 -20", "4 41" }, { state.graph.tensors["places.buckets"].formula,
       table.concat(state.graph.tensors["places.down.table"].shape, " ") })
+    state = graph({ d_model = 32, heads = 4, box_buckets = 8, box_distance = 20, positions = { "learned", "t5" },
+      mask = "padding", input = { stage = "tokens", vocab = 9, boxes = 30, place_width = 5 }, memory = {
+        stage = "encoder", joined = true, layers = 0, input = { stage = "image", height = 4, width = 6, patch = 2 } },
+      output = { { stage = "pool", over = "own" } } })
+    assert.same({ "joined.places = page_places(in.boxes)", "joined.rows = join(input.placed_states, "
+      .. "encoder.input.states)", "joined.norm = layer_norm(joined.rows, joined.norm.weight, joined.norm.bias)" },
+      equations(state, "^joined"), "a picture's rows follow")
+    assert.same({ "l0.attn.boxed = add_places(l0.attn.scaled, joined.places, places.across.table, places.down.table, "
+      .. "positions.table)" }, equations(state, "boxed"))
+    assert.same({ "[4, 257]", "[1, 15, 4]", 7, "[1, 8, 32]" }, { shape(state, "positions.table"),
+      shape(state, "joined.places"), attributes(state, "l0.attn.scores").extra, shape(state, "output.1.own") })
     state = graph({ layers = 2, positions = { "convolution", "t5" }, position_gate = true })
     assert.same({ "l1.attn.gate = position_gates(l0.norm2, l1.attn.gate.weight, l1.attn.gate.bias, "
       .. "l1.attn.gate.factors)", "l1.attn.placed = add_gated(l1.attn.scaled, positions.table, l1.attn.gate)" },
