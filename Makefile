@@ -99,7 +99,7 @@ golden: packages ## write the goldens of stage dumps anew (look at the differenc
 	$(LUA) tests/golden/regenerate.lua
 	$(LUA) tests/golden/plain.lua
 
-headers: ## write the headers of the runtime that repeat tables of the compiler anew
+headers: ## write the header of the runtime that repeats tables of the compiler anew
 	@$(LUA) tests/headers.lua
 
 readme: ## write the tables in README.md files anew

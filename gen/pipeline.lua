@@ -48,7 +48,12 @@ local gather = {}
 function gather.validate(state)
   local machine = targets.machine(os.getenv)
   local rates = machine == libuv.os_uname().machine and state.wanted.rates or nil -- they are this machine's
-  state.host = function(precisions) return targets.host(machine, precisions, rates) end
+  state.host = function(precisions)
+    local name = targets.host(machine, precisions, rates)
+    local known = rates and targets.by_name[name].is_measured and rates()
+    state.measured = known and { [name] = known[name] }
+    return name
+  end
   state.system = systems.of((os.getenv("CROSS") or "") .. " " .. (os.getenv("CC") or ""))
 end
 

@@ -35,20 +35,24 @@ local WHOLE = "_whole.c" -- ends the name of the source that stands for several
 -- Sources of the model that are one, by name, and the job of the one that has the flags of all; {}: none is.
 local joined = {}
 
--- Joins steps, operations and kernels of a model for one target in one source: a compiler takes less time for a small
--- model than for the headers that each source includes. Steps of several entries have the same names, and stay apart.
--- So does the interface, which is visible in a library. tests/spoil.lua wants sources as they are.
-local function join(state)
+-- Joins the interface, steps, operations and kernels of a model for one target in one source, and of a program its
+-- table: a compiler takes less time for a small model than for the headers that each source includes. The interface is
+-- first, as it makes what its header declares visible in a library. Steps of several entries have the same names, and
+-- stay apart. So does an interface that has flags of its own. tests/spoil.lua wants sources as they are.
+local function join(state, is_program)
   joined = {}
   local is_spoiled = os.getenv("SPOIL_ENDING") or os.getenv("SPOIL_SOURCES") or os.getenv("SPOIL_COMPILER")
   if is_spoiled or #state.builds > 1 then return end
-  local name, texts, wanted, spec = state.spec.name, {}, {}, state.spec
+  local name, texts, of_name, spec = state.spec.name, {}, {}, state.spec
+  for _, file in ipairs(state.files) do of_name[file.name] = file.text end
+  local is_apart = spec.processes or spec.opens == "packed"
+  local wanted = { not is_apart and name .. "_model.c" or "", name .. "_ops.c", name .. "_kernels.c" }
   if #state.entries * #spec.workers == 1 then
-    wanted[linkage.ship(name, state.entries[1], spec.workers[1], true) .. ".c"] = true
+    wanted[#wanted + 1] = linkage.ship(name, state.entries[1], spec.workers[1], true) .. ".c"
   end
-  for _, ending in ipairs { "_ops.c", "_kernels.c" } do wanted[name .. ending] = true end
-  for _, file in ipairs(state.files) do
-    if wanted[file.name] then joined[file.name], texts[#texts + 1] = true, file.text end
+  if is_program then wanted[#wanted + 1] = name .. "_program.c" end
+  for _, each in ipairs(wanted) do
+    if of_name[each] then joined[each], texts[#texts + 1] = true, of_name[each] end
   end
   table.insert(state.files, { name = name .. WHOLE, text = table.concat(texts, "\n") })
 end
@@ -95,7 +99,7 @@ local function make(words)
   local done, value = xpcall(function()
     local state = pipeline.run(root, words[1], overrides, nil, { rates = facts.source(root),
       exposed = options.exposed and true or nil, with_text = options.text ~= nil })
-    if options.answers then join(state) end
+    if options.answers then join(state, not options.only) end
     build.make(state, words[2], root, { only = options.only or state.spec.name, serves = options.serve ~= nil })
   end, function(value)
     return faults.is(value) and value or { code = 70, lines = { debug.traceback(tostring(value), 2) } }

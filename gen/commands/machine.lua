@@ -79,6 +79,15 @@ function machine.text(processor, value, hosts)
   for _, each in ipairs(hosts) do
     lines[#lines + 1] = ("  %-10s %-12s %s"):format(each.precision, each.target, each.reason)
   end
+  for _, target in ipairs(targets.list) do
+    for _, type in ipairs(types.of_weights) do
+      local bytes = (value.targets[target.name] or {})[type.word .. "_ahead"]
+      if bytes then
+        lines[#lines + 1] = ("  %-10s %-12s few rows prefetch weights %s ahead, into the first-level cache"):format(
+          type.word, target.name, bytes_text(bytes))
+      end
+    end
+  end
   local disturbed = facts.disturbed(value)
   if disturbed then
     words.append(lines, { "", disturbed .. ": rates may be higher", "the next `attn2c machine` measures again" })
@@ -94,7 +103,7 @@ function machine.run(root, arguments, say)
   local of_host, order = {}, { "processor", "cores", "host", "targets" }
   for _, each in ipairs(hosts) do of_host[each.precision] = each.target end
   for _, target in ipairs(targets.list) do order[#order + 1] = target.name end
-  for _, type in ipairs(types.of_weights) do order[#order + 1] = type.word end
+  for _, type in ipairs(types.of_weights) do words.append(order, { type.word, type.word .. "_ahead" }) end
   words.append(order, KEYS)
   return json.encode({ processor = processor, targets = value.targets, levels = value.levels, cores = value.cores,
     all_cores = value.all_cores, lost = value.lost, disturbed = facts.disturbed(value) ~= nil,

@@ -41,7 +41,7 @@ end
 local Tuner = {}
 Tuner.__index = Tuner
 
--- Returns the arguments with the one target in use here. A tuning file is for one target.
+-- Returns the arguments with the one target in use here, and the source of rates. A tuning file is for one target.
 local function aimed(root, arguments)
   local machine = targets.machine(os.getenv)
   if machine ~= uv.os_uname().machine then
@@ -72,8 +72,8 @@ local function aimed(root, arguments)
     if known then name = targets.fastest({ name, build.instead }, { bf16 = true }, known) or name end
   end
   local list = words.filter(arguments.overrides, function(word) return not word:match("^target=") end)
-  list[#list + 1] = "target=" .. name
-  return list
+  list[#list + 1] = "target=" .. (state.measured and state.measured[name] and "host" or name) -- as builds have it
+  return list, rates
 end
 
 -- True if a choice has the parameters that are fixed.
@@ -82,9 +82,11 @@ local function fits(choice, fixed)
 end
 
 local function new(root, arguments, start)
-  local list = words.filter(aimed(root, arguments), function(word) return not word:match("^threads=") end)
+  local aimed_at, rates = aimed(root, arguments)
+  local list = words.filter(aimed_at, function(word) return not word:match("^threads=") end)
   list[#list + 1] = "threads=1" -- tiles do not depend on the number of workers
-  local planned = pipeline.run(root, arguments.description, list, "plan")
+  arguments = setmetatable({ rates = rates }, { __index = arguments })
+  local planned = pipeline.run(root, arguments.description, list, "plan", { rates = rates })
   local products, order = measure.products(planned)
   local self = setmetatable({ root = root, arguments = arguments, overrides = list, spec = planned.spec,
     products = products, order = order, rule = {}, best = {}, seen = {}, count = 0, start = start,

@@ -179,9 +179,10 @@ local families = {
   phi3 = { without = { ["transformers has the class"] = "auto_map", ["transformers computes without it"] =
     "attention_bias full_attn_mod interpolate_factor lm_head_bias mlp_bias" } },
   qwen2 = { without = { ["transformers computes without it"] = "use_mrope" } },
-  bloom = { without = { [LOADING] = "slow_but_exact", [OLDER] = [[attention_softmax_in_fp32 bias_dropout_fusion
+  bloom = { without = { [OLDER] = [[attention_softmax_in_fp32 bias_dropout_fusion
       masked_softmax_fusion n_inner offset_alibi skip_bias_add skip_bias_add_qkv]] },
-    refused = { [NORMED] = { apply_residual_connection_post_layernorm = NO } } },
+    refused = { [NORMED] = { apply_residual_connection_post_layernorm = NO },
+      ["products in slices, without their biases, are not supported"] = { slow_but_exact = NO } } },
   cohere2 = { without = { ["transformers computes without it"] = [[layer_switch order_of_interleaved_layers rotary_pct
       use_embedding_sharing use_gated_activation use_parallel_block use_parallel_embedding use_qk_norm]],
     [LOADING] = "cache_implementation" },
@@ -189,8 +190,7 @@ local families = {
   exaone4 = { read = "sliding_window_pattern" },
   falcon = { without = { ["transformers has the class"] = "auto_map", [AGREES] = "head_dim", [OLDER] =
     "apply_residual_connection_post_layernorm ff_factor" } },
-  gpt_neo = { without = { [TRAINING] = "embed_dropout resid_dropout",
-    ["attention_types says it"] = "attention_layers" } },
+  gpt_neo = { without = { [TRAINING] = "embed_dropout resid_dropout" } },
   gptj = { refused = { ["GPT-J without rotary positions is not supported"] = { rotary = { true } } } },
   internlm2 = { without = { ["the class is supported here"] = "auto_map" } },
   internlm3 = { without = { ["transformers has the class"] = "auto_map" } },
@@ -216,9 +216,9 @@ local families = {
   marian = of_bart("after", false, false, true),
   mbart = of_bart("before", true, true, false),
   pegasus = of_bart("before", true, false, true),
-  t5_writer = { without = { ["feed_forward_proj says it"] = "dense_act_fn is_gated_act" } },
+  t5_writer = { without = { [TENSORS] = "is_gated_act" } },
   t5 = { without = { [OTHER_HEADS] = "num_decoder_layers scale_decoder_outputs tie_word_embeddings",
-    ["feed_forward_proj says it"] = "dense_act_fn is_gated_act" } },
+    [TENSORS] = "is_gated_act" } },
   vision_gpt2 = of_decoder { ["scores by layers are not supported"] = { scale_attn_by_inverse_layer_idx = NO } },
   vision_trocr = of_decoder({}, "activation_dropout decoder_layerdrop init_std"),
   whisper = { without = { [TRAINING] = [[activation_dropout apply_spec_augment decoder_layerdrop encoder_layerdrop

@@ -1,5 +1,5 @@
 -- ops.lua: declares the graph's operations: operands, attributes, shape rule, flop rule and equation.
--- The graph pass, the descriptor, the reference, dumps and docs read this table.
+-- The graph pass, the descriptor, dumps and docs read this table. The reference has its own, runtime/reference/table.h.
 --
 -- Shapes: B sequences, S queries, T keys, H heads, D head_dim; N any rows. Attributes that an op does not list are
 -- options of some models; absent, they are 0 (kv_heads: heads).
@@ -8,9 +8,6 @@
 --
 -- wide: true if the op's result is integers whose last dimension is the width of a row; else each is a row.
 --
--- tolerance: the rule of runtime/check/tolerance.c for the error that the op's result may have
--- reference: the name of its function in runtime/check (attn2c_reference_NAME), if it is not the op's own
--- integers: the operands that are of type i32; all others are floats for the reference
 -- arithmetic: for an op without flops, its additions, multiplications, comparisons and divisions for each element of
 -- the result, or of the operand `arithmetic_of`; 1 if it is not given. An elementary function counts as its polynomial.
 --
@@ -113,23 +110,21 @@ ops.table = {
     shape = product_shape, flops = product_flops,
     equation = "x · Wᵀ + b; with pairs: of windows of 3 rows, 2 apart, whose pair_rows these are, two at a time by "
       .. "Winograd's five products in place of six",
-    tolerance = "linear",
   },
   adapt = {
     class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x", "rows" } },
     operands = { "x", "rows", "inputs", "outputs", "adapters" }, attributes = { "first" },
     equation = "x + rows · Aᵀ · B, with the rows of inputs (A) and outputs (B) from first[n - 1] to first[n] - 1, "
-      .. "where n is the number in adapters for the sequence of a row; x where it is 0",
-    tolerance = "adapt", integers = { adapters = true }, arithmetic = 2,
+      .. "where n is the number in adapters for the sequence of a row; x where it is 0", arithmetic = 2,
   },
   round = {
     class = { region = "rows", epilogue = true, ends_epilogue = true, in_place = true, by_row = { "x" } },
-    equation = "x rounded to the nearest bf16, ties to even", tolerance = "exact", arithmetic = 2,
+    equation = "x rounded to the nearest bf16, ties to even", arithmetic = 2,
   },
   round_weights = {
     class = { role = "weights_to_weights", heads_as_rows = true, by_row = { "weights" } },
     operands = { "weights" }, type = "bf16", equation = "weights rounded to the nearest bf16, ties to even",
-    tolerance = "exact", reference = "round", arithmetic = 2,
+    arithmetic = 2,
   },
   row_scale = {
     class = { region = "rows", by_row = { "x", "guard" } },
@@ -137,102 +132,91 @@ ops.table = {
     shape = function(a, x) return with_last(x.shape, a.heads or 1) end,
     equation = "max |x factors| / 127, over the last dimension (or over a head's part of it), and at least 2^-125; a "
       .. "factor a column; NaN where the guard has a number that is not finite; bits 4: / 16",
-    tolerance = "exact", arithmetic = 2, arithmetic_of = "x",
+    arithmetic = 2, arithmetic_of = "x",
   },
   gather_columns = {
     class = { region = "rows", by_row = { "x" } }, operands = { "x", "order" },
     shape = function(_, x, order) return with_last(x.shape, order.shape[1]) end,
-    equation = "column order[j] of x as column j", tolerance = "exact", arithmetic = 0,
+    equation = "column order[j] of x as column j", arithmetic = 0,
   },
   quantise_blocks = {
     class = { region = "rows", by_row = { "x" } }, type = types.coarse,
     equation = "x as scale times an integer from -127 to 127, rounded to the nearest, ties to even; 32 numbers of a "
-      .. "row share a scale, the largest magnitude / 127",
-    tolerance = "exact", arithmetic = 4,
+      .. "row share a scale, the largest magnitude / 127", arithmetic = 4,
   },
   quantise_blocks_finely = {
     class = { region = "rows", by_row = { "x" } }, type = types.fine,
     equation = "x as scale / 128 times an integer from -16256 to 16256, rounded to the nearest, ties to even; 32 "
-      .. "numbers of a row share a scale, the largest magnitude / 127",
-    tolerance = "exact", arithmetic = 4,
+      .. "numbers of a row share a scale, the largest magnitude / 127", arithmetic = 4,
   },
   quantise = {
     class = { region = "rows", in_place_of_floats = true, by_row = { "x", "scale" } },
     operands = { "x", "scale", "factors" }, optional = { factors = true }, type = types.quantised,
     equation = "x factors (1 / scale of its row, or of a head's part of it) rounded to the nearest integer, ties to "
       .. "even; 0 where the scale is not finite; bits 4: to the nearest odd integer from -15 to 15, then 1",
-    tolerance = "exact", arithmetic = 3,
+    arithmetic = 3,
   },
   keep = {
     class = { keeps = true }, operands = { "x", "scale" }, optional = { scale = true },
-    equation = "x, which the state of a sequence keeps for other entries; scale: of integers",
-    tolerance = "exact", arithmetic = 0,
+    equation = "x, which the state of a sequence keeps for other entries; scale: of integers", arithmetic = 0,
   },
   centre = {
     operands = { "x", "lengths" }, optional = { lengths = true },
-    equation = "x less its mean over the rows of a sequence, or over the first lengths of them",
-    tolerance = "centre", integers = { lengths = true }, arithmetic = 2,
+    equation = "x less its mean over the rows of a sequence, or over the first lengths of them", arithmetic = 2,
   },
   column_scale = {
     operands = { "x", "lengths" }, optional = { lengths = true },
     shape = function(_, x) return { x.shape[1], 1, x.shape[3] } end,
     equation = "max |x| / 127 over the rows of a sequence, or over the first lengths of them, and at least 2^-125; "
-      .. "numbers that are not finite do not count",
-    tolerance = "exact", integers = { lengths = true }, arithmetic = 2, arithmetic_of = "x",
+      .. "numbers that are not finite do not count", arithmetic = 2, arithmetic_of = "x",
   },
   quantise_columns = {
     operands = { "x", "scale", "lengths" }, optional = { lengths = true }, type = "s8",
     equation = "x (1 / scale of its column) rounded to the nearest integer, ties to even; 0 where x is not finite, and "
-      .. "after the first lengths rows",
-    tolerance = "exact", integers = { lengths = true }, arithmetic = 2,
+      .. "after the first lengths rows", arithmetic = 2,
   },
   linear_integers = {
     class = { region = "rows", product = true, takes_epilogue = true, by_row = { "x" } },
     operands = { "x", "weight" }, type = "i32", wide = true, shape = product_shape, flops = product_flops,
-    equation = "x · Wᵀ, in integers", tolerance = "exact",
+    equation = "x · Wᵀ, in integers",
   },
   dequantise = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "x", "row_scale" } },
     operands = { "x", "row_scale", "scale", "bias" }, optional = { bias = true },
-    equation = "x row_scale scale + bias: scales of the row and of the column",
-    tolerance = "dequantise", integers = { x = true }, arithmetic = 3,
+    equation = "x row_scale scale + bias: scales of the row and of the column", arithmetic = 3,
   },
   embed = {
     class = { region = "rows", takes_epilogue = true, looks_up = "table" }, operands = { "ids", "table", "scale" },
-    optional = { scale = true }, integers = { ids = true }, arithmetic = 0,
+    optional = { scale = true }, arithmetic = 0,
     shape = function(_, ids, tbl) return { ids.shape[1], ids.shape[2], tbl.shape[2] } end,
-    equation = "table[ids], times its row's scale", tolerance = "exact",
+    equation = "table[ids], times its row's scale",
   },
   embed_boxes = {
     class = { region = "rows", takes_epilogue = true }, operands = { "boxes", "table", "sizes" },
-    optional = { sizes = true }, integers = { boxes = true }, tolerance = "exact", arithmetic = 5,
+    optional = { sizes = true }, arithmetic = 5,
     shape = function(_, x, t, h) return with_last(x.shape, h and 4 * t.shape[2] + 2 * h.shape[2] or t.shape[2]) end,
     equation = "the sum of six rows of a table in four parts, x, y, h and w, for a box (left, upper, right, lower): "
       .. "x[left], x[right], y[upper], y[lower], h[|lower - upper|], w[|right - left|]; with sizes, which has h and w, "
       .. "these rows side by side, x[left], y[upper] first; negative sizes count as 0",
   },
   grid_positions = {
-    operands = { "shapes", "table" }, attributes = { "rows" }, integers = { shapes = true },
+    operands = { "shapes", "table" }, attributes = { "rows" },
     shape = function(a, x, tbl) return { x.shape[1], a.rows, tbl.shape[2] } end, arithmetic = 8,
     equation = "a table of a square grid, resized to the rows and columns of a sequence's shape; 0 in rows after them",
-    tolerance = "dequantise",
   },
   drop_tokens = {
     operands = { "x", "ids", "lengths" }, optional = { lengths = true }, attributes = { "id", "share" },
     equation = "0 in rows with this id; the others times (1 - share) / (1 - the id's share of the sequence, or of the "
-      .. "first lengths rows)",
-    tolerance = "rounded_once", integers = { ids = true, lengths = true }, arithmetic = 2,
+      .. "first lengths rows)", arithmetic = 2,
   },
   own_ids = {
     class = { region = "rows", of_ranks = true }, operands = { "ids" }, attributes = { "first" }, type = "i32",
-    equation = "ids less the rank's first row of a table; 0 for rows of other ranks",
-    integers = { ids = true }, arithmetic = 2,
+    equation = "ids less the rank's first row of a table; 0 for rows of other ranks", arithmetic = 2,
   },
   sum_ranks = {
     class = { region = "rows", of_ranks = true, meeting = true, in_place = true },
     operands = { "x", "ids" }, optional = { ids = true },
-    equation = "the sum of all ranks' x; with ids, of the rows whose ids are the rank's own",
-    integers = { ids = true }, arithmetic = 1,
+    equation = "the sum of all ranks' x; with ids, of the rows whose ids are the rank's own", arithmetic = 1,
   },
   gather_ranks = {
     class = { region = "rows", of_ranks = true, meeting = true }, attributes = { "first" },
@@ -265,55 +249,51 @@ ops.table = {
   add = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "a", "b" } },
     operands = { "a", "b" }, equation = "a + b, b repeated over the leading dimensions it lacks",
-    tolerance = "rounded_once",
   },
-  copy = { class = { region = "rows", by_row = { "x" } }, equation = "x", tolerance = "exact", arithmetic = 0 },
+  copy = { class = { region = "rows", by_row = { "x" } }, equation = "x", arithmetic = 0 },
   activate = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "x" } },
-    attributes = { "function" }, equation = "function(x)", tolerance = "activate",
+    attributes = { "function" }, equation = "function(x)",
   },
   clamp = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "x" } },
     attributes = { "limit" }, equation = "x, at least -limit and at most limit; only_above: at most limit",
-    tolerance = "exact", arithmetic = 2,
+    arithmetic = 2,
   },
   multiply = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "a", "b" } },
     operands = { "a", "b" },
     equation = "a b, b repeated over the leading dimensions it lacks; plus_one: (a + 1) b",
-    tolerance = "rounded_once",
   },
   gate_rows = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "a", "b" } },
-    operands = { "a", "b" }, equation = "a times number `column` (0) of a row of b", tolerance = "rounded_once",
+    operands = { "a", "b" }, equation = "a times number `column` (0) of a row of b",
   },
   logarithm = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "x" } },
-    attributes = { "least", "factor", "shift" }, equation = "factor ln(max(x, least)) + shift",
-    tolerance = "logarithm", arithmetic = 16,
+    attributes = { "least", "factor", "shift" }, equation = "factor ln(max(x, least)) + shift", arithmetic = 16,
   },
   channel_factors = {
     operands = { "x", "gain", "bias" }, attributes = { "eps" },
     shape = function(_, x) return { x.shape[1], 2, x.shape[3] } end,
     equation = "row 0: gain / sqrt(the sum of the squares of rows 1 on + eps); row 1: bias - row 0 of x times that. "
       .. "With x the mean and the factor L of a covariance L Lᵀ, both times a weight, they normalise its channels",
-    tolerance = "dequantise", arithmetic = 2, arithmetic_of = "x",
+    arithmetic = 2, arithmetic_of = "x",
   },
   scale_columns = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "x" } },
-    operands = { "x", "factors" }, equation = "x times row 0 of factors + row 1", tolerance = "dequantise",
+    operands = { "x", "factors" }, equation = "x times row 0 of factors + row 1",
     arithmetic = 2,
   },
-  scale = { class = each_element, attributes = { "factor" }, equation = "factor x", tolerance = "rounded_once" },
+  scale = { class = each_element, attributes = { "factor" }, equation = "factor x" },
   swap = {
     shape = function(_, x) return { x.shape[2], x.shape[1], x.shape[3] } end,
-    equation = "x with its first two axes exchanged", tolerance = "exact", arithmetic = 0,
+    equation = "x with its first two axes exchanged", arithmetic = 0,
   },
   split_heads = {
     attributes = { "heads" },
     shape = function(a, x) return { x.shape[1], a.heads, x.shape[2], x.shape[3] // a.heads } end,
-    equation = "rows [batch][rows][heads head_dim] as [batch][heads][rows][head_dim]",
-    tolerance = "exact", arithmetic = 0,
+    equation = "rows [batch][rows][heads head_dim] as [batch][heads][rows][head_dim]", arithmetic = 0,
   },
   join = {
     operands = { "a", "b" }, optional = { b = true }, attributes = { "batch", "zeros" },
@@ -324,16 +304,14 @@ ops.table = {
     end,
     equation = "the rows of a, of b, then rows of zeros, of each sequence, after zeros_before of them; a row of "
       .. "[batch][heads][rows][head_dim] is that of all heads; "
-      .. "with the attribute `rows` only the first of a",
-    tolerance = "exact", arithmetic = 0,
+      .. "with the attribute `rows` only the first of a", arithmetic = 0,
   },
   page_places = {
-    class = { adjacent = true }, type = "i32", wide = true, operands = { "boxes" }, integers = { boxes = true },
+    class = { adjacent = true }, type = "i32", wide = true, operands = { "boxes" },
     attributes = { "across", "down" },
     shape = function(a, x) return { x.shape[1], x.shape[2] + a.across * a.down + 1, 4 } end,
     equation = "left, place in the sequence, right and lower of boxes, then of a page, and of its down x across parts, "
-      .. "whose places begin again at 0",
-    tolerance = "exact", arithmetic = 0,
+      .. "whose places begin again at 0", arithmetic = 0,
   },
   patches = {
     class = { in_row_blocks = true }, attributes = { "patch" },
@@ -341,8 +319,7 @@ ops.table = {
       local p = a.patch
       return { x.shape[1], x.shape[3] // p * (x.shape[4] // p), x.shape[2] * p * p }
     end,
-    equation = "patches of an image, row by row, each [channels][patch][patch]",
-    tolerance = "exact", arithmetic = 0,
+    equation = "patches of an image, row by row, each [channels][patch][patch]", arithmetic = 0,
   },
   patches_of_columns = {
     class = { in_row_blocks = true }, attributes = { "patch", "row_stride", "column_stride" },
@@ -351,28 +328,25 @@ ops.table = {
       return { x.shape[1], down * across, a.patch * a.patch }
     end,
     equation = "patches of an image that comes in column by column, row by row, each [patch][patch]; a stride apart",
-    tolerance = "exact", arithmetic = 0,
+    arithmetic = 0,
   },
   neighbours = {
     operands = { "x", "lengths" }, optional = { lengths = true }, attributes = { "kernel" },
     shape = function(a, x) return with_last(x.shape, a.kernel * x.shape[3]) end,
     equation = "each column of a row with this column of the rows around it, `kernel` in all; 0 before the first row "
       .. "of a sequence and after its last, or after the first lengths of them; with the attribute dilation: the rows "
-      .. "around it, this far apart, one after the other",
-    tolerance = "exact", integers = { lengths = true }, arithmetic = 0,
+      .. "around it, this far apart, one after the other", arithmetic = 0,
   },
   windows = {
     class = { in_row_blocks = true }, attributes = { "kernel", "stride" },
     shape = function(a, x) return { x.shape[1], (x.shape[2] - a.kernel) // a.stride + 1, a.kernel * x.shape[3] } end,
-    equation = "rows stride i to stride i + kernel - 1 of a sequence, side by side, as row i",
-    tolerance = "exact", arithmetic = 0,
+    equation = "rows stride i to stride i + kernel - 1 of a sequence, side by side, as row i", arithmetic = 0,
   },
   pair_rows = {
     class = { in_row_blocks = true },
     shape = function(_, x) return { x.shape[1], ((x.shape[2] - 1) // 2 + 1) // 2, 4 * x.shape[3] } end,
     equation = "of rows x0 to x4, from row 4 i of a sequence on: x0 - x2, x1, x3 and x4 - x2, side by side, as row i; "
       .. "0 stands after its last row",
-    tolerance = "rounded_once",
   },
   convolve = {
     class = { region = "rows", product = true, windows = true, takes_epilogue = true },
@@ -381,18 +355,16 @@ ops.table = {
     equation = "for each group of columns: the kernel rows from row i - kernel // 2 on, side by side, · Wᵀ + b, with "
       .. "the group's rows of W; 0 stands before the first row of a sequence and after its last, or after the first "
       .. "lengths of them",
-    tolerance = "convolve", integers = { lengths = true },
   },
   convolve_columns = {
     class = { reads_before = true }, operands = { "x", "weight", "bias" }, optional = { bias = true },
     attributes = { "kernel" }, flops = function(a, x) return 2 * rows_of(x.shape) * x.shape[3] * a.kernel end,
     equation = "each column by itself: b and the sum over t < kernel of x[i - kernel + 1 + t] w[t], in this order, "
       .. "with 0 before the first row of a sequence",
-    tolerance = "convolve_columns",
   },
   recurrent = {
     operands = { "x", "weight", "lengths", "marks" }, optional = { lengths = true, marks = true },
-    attributes = { "directions" }, integers = { lengths = true, marks = true }, tolerance = "recurrent",
+    attributes = { "directions" },
     shape = function(_, x) return with_last(x.shape, x.shape[3] // 4) end,
     flops = function(a, x, weight) return 2 * rows_of(x.shape) * x.shape[3] * weight.shape[1] // a.directions end,
     equation = "for each direction h = s(o) tanh(c), where c = s(f) c' + s(i) tanh(g), with the sigmoid s and "
@@ -400,8 +372,7 @@ ops.table = {
       .. "whose mark is not 1, and those after lengths, are passed over, and are 0",
   },
   match_labels = {
-    operands = { "x", "labels", "weight", "out", "marks", "lengths" },
-    optional = { lengths = true }, integers = { lengths = true, marks = true }, tolerance = "recurrent",
+    operands = { "x", "labels", "weight", "out", "marks", "lengths" }, optional = { lengths = true },
     attributes = { "most" },
     shape = function(a, x, _, _, out) return with_last(x.shape, a.most * out.shape[2]) end,
     equation = "a row with the mark 1 is a word, and one with the mark 2 a label, of which a sequence has at most "
@@ -412,59 +383,55 @@ ops.table = {
     class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x" } },
     operands = { "x", "gain" }, optional = { gain = true }, attributes = { "eps" },
     equation = "x / sqrt(mean(x^2) + eps) * gain, over the last dimension, or over each of its `heads` parts; with the "
-      .. "attribute each: a gain of each part",
-    tolerance = "norm_without_mean", arithmetic = 5,
+      .. "attribute each: a gain of each part", arithmetic = 5,
   },
   normalise = {
     class = { region = "rows", in_place = true, by_row = { "x" } }, attributes = { "eps" },
-    equation = "x / max(|x|, eps), over the last dimension", tolerance = "norm_without_mean", arithmetic = 3,
+    equation = "x / max(|x|, eps), over the last dimension", arithmetic = 3,
   },
   row_length = {
     class = { region = "rows", by_row = { "x" } }, shape = function(_, x) return with_last(x.shape, 1) end,
-    equation = "|x|, of each row", tolerance = "norm_without_mean", arithmetic = 2, arithmetic_of = "x",
+    equation = "|x|, of each row", arithmetic = 2, arithmetic_of = "x",
   },
   sparsify = {
     class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x" } }, attributes = { "factor" },
-    equation = "max(x - mean - factor deviation, 0), over the last dimension", tolerance = "sparsify", arithmetic = 7,
+    equation = "max(x - mean - factor deviation, 0), over the last dimension", arithmetic = 7,
   },
   share = {
     class = { region = "rows", in_place = true, by_row = { "x" } }, attributes = { "eps" },
-    equation = "x / (sum + eps), over the last dimension", tolerance = "share", arithmetic = 2,
+    equation = "x / (sum + eps), over the last dimension", arithmetic = 2,
   },
   softmax_rows = {
     class = { region = "rows", in_place = true, by_row = { "x" } },
-    equation = "exp(x - max) / sum, over the last dimension", tolerance = "softmax", arithmetic = 15,
+    equation = "exp(x - max) / sum, over the last dimension", arithmetic = 15,
   },
   log_softmax = {
     class = { region = "rows", in_place = true, by_row = { "x" } },
-    equation = "x - max - log(sum of exp(x - max)), over the last dimension",
-    tolerance = "log_softmax", arithmetic = 15,
+    equation = "x - max - log(sum of exp(x - max)), over the last dimension", arithmetic = 15,
   },
   rotate = {
     class = { region = "rows", in_place = true, by_row = { "x" }, by_position = true },
     operands = { "x", "cosines", "sines" }, attributes = { "heads", "pairs" },
     equation = "pairs of a head's dimensions rotated by an angle of their position, or of position `row`",
-    tolerance = "rotate", arithmetic = 3,
+    arithmetic = 3,
   },
   hadamard = {
     class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x" } },
     attributes = { "heads", "block" },
     equation = "x with each `block` numbers of a head multiplied by the Hadamard matrix of that size / sqrt(block)",
-    tolerance = "hadamard", arithmetic = 7,
+    arithmetic = 7,
   },
   layer_norm = {
     class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x" } },
     operands = { "x", "gain", "bias" }, optional = { gain = true, bias = true }, attributes = { "eps" },
     equation = "(x - mean) / sqrt(variance + eps) * gain + bias, over the last dimension, or over each of its `heads` "
-      .. "parts; with the attribute each: a gain of each part",
-    tolerance = "layer_norm", arithmetic = 8,
+      .. "parts; with the attribute each: a gain of each part", arithmetic = 8,
   },
   scores = {
     class = { region = "attention", role = "makes_scores", dots = true, by_row = { "q" }, alike = sees_alike },
     operands = { "q", "k", "lengths", "k_scale" }, optional = { lengths = true, k_scale = true },
     attributes = mask_attributes, shape = scores_shape, flops = scores_flops,
     equation = "q · kᵀ a head, -inf where masked; integers k times the scale of a row's head",
-    tolerance = "scores", integers = { lengths = true },
   },
   scores_of_integers = {
     class = { region = "attention", role = "makes_scores", dots = true, by_row = { "q", "q_scale" },
@@ -472,130 +439,114 @@ ops.table = {
     operands = { "q", "k", "q_scale", "k_scale", "lengths" }, optional = { lengths = true },
     attributes = mask_attributes, shape = scores_shape, flops = scores_flops,
     equation = "q · kᵀ a head, in integers, times the scales of the query and of the key; -inf where masked",
-    tolerance = "dequantise", integers = { lengths = true },
   },
   additive_scores = {
     class = { region = "attention", role = "makes_scores", by_row = { "q" }, alike = sees_alike },
     operands = { "q", "k", "score", "lengths" }, optional = { lengths = true }, attributes = mask_attributes,
     shape = scores_shape, equation = "score · tanh(q + k) a head, -inf where masked",
-    tolerance = "additive_scores", integers = { lengths = true },
   },
   add_relative = {
     class = { role = "scores_to_scores", packed = "table" },
     operands = { "scores", "x", "table" }, attributes = { "keys" }, flops = distance_flops,
-    equation = "scores + x · table[distance], x the query or the key", tolerance = "add_relative",
+    equation = "scores + x · table[distance], x the query or the key",
   },
   add_disentangled = {
     class = { role = "scores_to_scores", packed = "table" },
     operands = { "scores", "x", "table" }, attributes = { "keys", "reach", "table_heads" },
     flops = distance_flops,
     equation = "scores + x · table[head][reach + distance], x the key, or table[head][reach - distance], x the query",
-    tolerance = "add_relative",
   },
   softcap = {
     class = each_element,
     attributes = { "cap" },
     equation = "cap tanh(x / cap)",
-    tolerance = "softcap",
   },
   add_distance = {
     class = { role = "scores_to_scores", own_keys = true, heads_as_rows = true },
-    operands = { "scores", "table" }, equation = "scores + table[head][distance]", tolerance = "rounded_once",
+    operands = { "scores", "table" }, equation = "scores + table[head][distance]",
   },
   add_gated = {
     class = { role = "scores_to_scores", own_keys = true },
     operands = { "scores", "table", "gates" }, equation = "scores + gates[query][head] table[head][distance]",
-    tolerance = "dequantise",
   },
   add_places = {
     class = { role = "scores_to_scores", own_keys = true },
     operands = { "scores", "boxes", "across", "down", "along" }, optional = { along = true },
-    integers = { boxes = true },
     equation = "scores + across[head][left of the key - left of the query] + down[head][lower - lower] of boxes, and "
       .. "along[head][upper - upper], where places of the sequence take the place of upper sides",
-    tolerance = "dequantise",
   },
   position_gates = {
     class = { region = "rows", by_row = { "x" } },
     operands = { "x", "weight", "bias", "factors" }, attributes = { "heads" },
     shape = function(a, x) return with_last(x.shape, a.heads) end,
     equation = "a (b factor - 1) + 2 a head, a the sigmoid of the sum of the first half of x · Wᵀ + b, b of the second",
-    tolerance = "position_gates", arithmetic = 16, arithmetic_of = "x",
+    arithmetic = 16, arithmetic_of = "x",
   },
   add_array = {
     class = { role = "scores_to_scores", own_keys = true, by_row = { "scores" }, alike = has_one_row },
     operands = { "scores", "array" }, attributes = { "shape" }, equation = "scores + array",
-    tolerance = "rounded_once",
   },
   block_array = {
     class = { role = "scores_to_scores", own_keys = true, by_row = { "scores" }, alike = has_one_row },
     operands = { "scores", "array" }, attributes = { "shape" },
     equation = "-inf (or scores + value) where the array is not 0, else scores",
-    tolerance = "rounded_once", integers = { array = true },
   },
   add_length = {
     class = { role = "scores_to_scores", by_row = { "scores" } },
     operands = { "scores", "lengths" }, attributes = { "value" },
     equation = "scores + value where the key is after its sequence's end, else scores",
-    tolerance = "rounded_once", integers = { lengths = true },
   },
   bucket_table = {
     operands = { "table", "index" }, unbatched = true, -- one for all sequences
     shape = function(_, tbl, index) return { tbl.shape[2], index.shape[1] } end,
-    equation = "table[index[distance]][head]", tolerance = "exact",
+    equation = "table[index[distance]][head]",
   },
   weigh = {
     class = { role = "scores_to_weights", by_row = { "scores" } },
     operands = { "scores" }, attributes = { "relu", "scale" },
-    equation = "scale scores, or max(scale scores, 0); 0 where masked", tolerance = "rounded_once",
+    equation = "scale scores, or max(scale scores, 0); 0 where masked",
   },
   head_scale = {
     class = { role = "weights_to_weights", by_row = { "weights" } },
     operands = { "weights", "factors" }, attributes = { "layer" }, equation = "weights factors[layer][head]",
-    tolerance = "rounded_once",
   },
   mean_heads = {
     class = { role = "mean_of_weights", in_row_blocks = true }, operands = { "weights" },
     shape = function(_, w) return { w.shape[1], w.shape[3], w.shape[4] } end,
-    equation = "mean of the weights over heads", tolerance = "mean",
+    equation = "mean of the weights over heads",
   },
   softmax = {
     class = { role = "scores_to_weights", in_chunks = true, heads_as_rows = true, by_row = { "scores" } },
     operands = { "scores", "sinks" }, optional = { sinks = true }, attributes = { "scale" },
     equation = "exp(scale (s - max)) / sum, by row; a row of -inf only gives 0; with sinks: exp(sink of the head) is "
-      .. "a term of the sum",
-    tolerance = "softmax", arithmetic = 15,
+      .. "a term of the sum", arithmetic = 15,
   },
   context = {
     class = { role = "reads_weights", by_row = { "weights" }, alike = sees_alike },
     operands = { "weights", "v", "lengths", "v_scale" }, optional = { lengths = true, v_scale = true },
     attributes = mask_attributes, shape = context_shape, flops = context_flops,
     equation = "weights · v a head, over the keys that are not masked; integers v times the scale of a row's head",
-    tolerance = "context", integers = { lengths = true },
   },
   exponentials = {
     class = { role = "scores_to_weights", by_row = { "scores" } },
     operands = { "scores" }, attributes = { "scale" },
-    equation = "255 exp(scale (s - max)), by row; a row of -inf only gives 0",
-    tolerance = "exponentials", arithmetic = 13,
+    equation = "255 exp(scale (s - max)), by row; a row of -inf only gives 0", arithmetic = 13,
   },
   round_to_bytes = {
     class = { role = "weights_to_weights", by_row = { "weights" } }, operands = { "weights" }, type = "u8",
-    equation = "weights from 0 to 255 rounded to the nearest integer, ties to even; 0 for NaN",
-    tolerance = "exact", arithmetic = 1,
+    equation = "weights from 0 to 255 rounded to the nearest integer, ties to even; 0 for NaN", arithmetic = 1,
   },
   weight_scale = {
     class = { by_row = { "weights", "exact" } }, operands = { "weights", "exact" },
     shape = function(_, x) return with_last(x.shape, 1) end,
     equation = "1 / the sum of a row's weights, 1 if that is 0; NaN if one was NaN before it was rounded",
-    tolerance = "exact", arithmetic = 1, arithmetic_of = "weights",
+    arithmetic = 1, arithmetic_of = "weights",
   },
   context_of_integers = {
     class = { role = "reads_weights", by_row = { "weights", "weight_scale" }, alike = sees_alike },
     operands = { "weights", "v", "weight_scale", "v_scale" }, attributes = mask_attributes,
     shape = context_shape, flops = context_flops,
     equation = "weights · v a head, in integers, times the scales of the row of weights and of the column of values",
-    tolerance = "dequantise",
   },
   pool = {
     class = { pools = true },
@@ -611,25 +562,21 @@ ops.table = {
       .. "first lengths of them, or of those that a mask keeps; several are concatenated; with the attribute `row` "
       .. "the result is a sequence of one row; with ids the last row is that of the last id but `pad`, or row 0; "
       .. "with cut, mean and deviation leave out rows at both ends",
-    tolerance = "pool", integers = { lengths = true, mask = true, ids = true },
   },
   argmax = {
     class = { region = "rows" }, type = "i32",
     shape = function(_, x) return table.move(x.shape, 1, #x.shape - 1, 1, {}) end,
-    equation = "the index of the largest, the first of equals",
-    tolerance = "exact", arithmetic = 1, arithmetic_of = "x",
+    equation = "the index of the largest, the first of equals", arithmetic = 1, arithmetic_of = "x",
   },
   topk_values = {
     class = { region = "rows" }, attributes = { "k" },
     shape = function(a, x) return with_last(x.shape, a.k) end,
-    equation = "the k largest of a row, descending, the first of equals first",
-    tolerance = "exact", reference = "topk", arithmetic = 1, arithmetic_of = "x",
+    equation = "the k largest of a row, descending, the first of equals first", arithmetic = 1, arithmetic_of = "x",
   },
   topk_indices = {
     class = { region = "rows" }, attributes = { "k" }, type = "i32", wide = true,
     shape = function(a, x) return with_last(x.shape, a.k) end,
-    equation = "the indices of the k largest of a row, the first of equals first",
-    tolerance = "exact", reference = "topk", arithmetic = 1, arithmetic_of = "x",
+    equation = "the indices of the k largest of a row, the first of equals first", arithmetic = 1, arithmetic_of = "x",
   },
 }
 for name, declared in pairs(of_experts.table) do ops.table[name] = declared end

@@ -78,24 +78,6 @@ local words = require("common.words")
 
 local targets = {}
 
---- Features of x86-64 processors that targets need, in the order in which the runtime tests them. name: in
---- /proc/cpuinfo; has: the test in C, or missing: a call that returns the name of the missing part, or NULL; text: the
---- name in messages. A feature without a test comes with the one before it.
-targets.features = {
-  { name = "avx2", text = "AVX2", has = '__builtin_cpu_supports("avx2")' },
-  { name = "fma", text = "FMA", has = '__builtin_cpu_supports("fma")' },
-  { name = "f16c" }, -- each processor with AVX2 has it; clang 14 cannot test it
-  { name = "avx_vnni", text = "AVX-VNNI", has = "attn2c_has_avx_vnni()" },
-  { name = "avx512f", text = "AVX-512 F", has = '__builtin_cpu_supports("avx512f")' },
-  { name = "avx512bw", text = "AVX-512 BW", has = '__builtin_cpu_supports("avx512bw")' },
-  { name = "avx512dq", text = "AVX-512 DQ", has = '__builtin_cpu_supports("avx512dq")' },
-  { name = "avx512vl", text = "AVX-512 VL", has = '__builtin_cpu_supports("avx512vl")' },
-  { name = "avx512_vnni", text = "AVX-512 VNNI", has = '__builtin_cpu_supports("avx512vnni")' },
-  { name = "avx512_bf16", text = "AVX-512 BF16", has = '__builtin_cpu_supports("avx512bf16")' },
-  { name = "amx_tile", missing = "attn2c_missing_amx()" },
-  { name = "amx_bf16" }, { name = "amx_int8" },
-}
-
 -- Returns the rule of all targets with a target's own values, `more`.
 local function rule(more)
   return words.merged({

@@ -49,7 +49,7 @@ local of_iq3_s = { -15, -13, -11, -9, -7, -5, -3, -1, 1, 3, 5, 7, 9, 11, 13, 15 
 local of_iq3_xxs = { -62, -52, -44, -36, -28, -20, -12, -4, 4, 12, 20, 28, 36, 44, 52, 62 }
 local of_iq2 = { -43, -25, -8, 8, 25, 43 }
 
---- Number types. The runtime reads them in base/number_types.h, which `make headers` writes. bits: of an element; c:
+--- Number types. The runtime has them in base/tables.h, which `make headers` writes. bits: of an element; c:
 --- the type in C. A group is the elements in 4 bytes: inputs of one output, next to each other in a panel of weights.
 --- is_of_attention: true if only tensors within an attention have it, and no file or caller.
 --- A type that weights may have also has these fields:

@@ -139,10 +139,7 @@ function Strip:step(is_cut)
 end
 
 -- Writes the prefetching of weights from `ahead` on.
-function Strip:ask()
-  self:add("attn2c_ask(ahead, lines, nth);")
-  self:add("if (far > 0) attn2c_ask(ahead + far, lines, nth);")
-end
+function Strip:ask() self:add("attn2c_ask(ahead, lines, nth, far * (ptrdiff_t)sizeof *ahead);") end
 
 -- Writes a strip's loop over its inputs; each iteration takes a group.
 function Strip:loop()

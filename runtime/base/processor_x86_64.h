@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/features_x86_64.h"
+#include "base/tables.h"
 
 /* gcc passes the file name of each line of assembly to the assembler unescaped. A " in a folder's name would
  * end it. The lines below are numbered one too low. */
@@ -109,18 +109,30 @@ static inline const char *attn2c_missing_amx(void) {
   return attn2c_tiles_permitted() ? NULL : "the system's permission for AMX";
 }
 
+/* X(feature as /proc/cpuinfo names it, test: NULL, or the name of what is missing), in the order of the
+ * tests. Each processor with AVX2 has f16c, which clang 14 cannot test; the parts of AMX have one test. */
+#define ATTN2C_FEATURES(X)                                                                                   \
+  X("avx2", __builtin_cpu_supports("avx2") ? NULL : "AVX2")                                                  \
+  X("fma", __builtin_cpu_supports("fma") ? NULL : "FMA")                                                     \
+  X("avx_vnni", attn2c_has_avx_vnni() ? NULL : "AVX-VNNI")                                                   \
+  X("avx512f", __builtin_cpu_supports("avx512f") ? NULL : "AVX-512 F")                                       \
+  X("avx512bw", __builtin_cpu_supports("avx512bw") ? NULL : "AVX-512 BW")                                    \
+  X("avx512dq", __builtin_cpu_supports("avx512dq") ? NULL : "AVX-512 DQ")                                    \
+  X("avx512vl", __builtin_cpu_supports("avx512vl") ? NULL : "AVX-512 VL")                                    \
+  X("avx512_vnni", __builtin_cpu_supports("avx512vnni") ? NULL : "AVX-512 VNNI")                             \
+  X("avx512_bf16", __builtin_cpu_supports("avx512bf16") ? NULL : "AVX-512 BF16")                             \
+  X("amx_tile", attn2c_missing_amx())
+
 static inline const char *attn2c_missing(const char *target) {
   static const struct {
-    const char *name;
-    unsigned features;
+    const char *name, *needs; /* features, with a space before and after each */
   } targets[] = {ATTN2C_TARGETS};
-  unsigned features = 0;
+  const char *needs = "", *missing = NULL;
   for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
-    if (strcmp(targets[i].name, target) == 0) features = targets[i].features;
+    if (strcmp(targets[i].name, target) == 0) needs = targets[i].needs;
   __builtin_cpu_init();
-  const char *missing = NULL;
-#define ATTN2C_TEST(bit, test)                                                                               \
-  if (missing == NULL && (features & bit)) missing = test;
+#define ATTN2C_TEST(feature, test)                                                                           \
+  if (missing == NULL && strstr(needs, " " feature " ")) missing = test;
   ATTN2C_FEATURES(ATTN2C_TEST)
 #undef ATTN2C_TEST
   return missing;

@@ -1,5 +1,5 @@
 /* chat_calls.h - what the steps of chat templates call, as Jinja and Python have it. Arguments of filters,
- * tests and methods are in the order of gen/text/chat/numbers.lua; those that are not given are CHAT_MISSING.
+ * tests and methods are in the order of chat_numbers.h; those that are not given are CHAT_MISSING.
  */
 #pragma once
 

@@ -3,10 +3,10 @@
 
 #include <math.h>
 
-static const char *const names[] = {CHAT_FILTER_NAMES};
+static const char *const names[] = {CHAT_FILTER_ROWS(CHAT_NAME)};
 
 int chat_filter_arguments(int filter, int inner) {
-  static const uint8_t counts[] = {CHAT_FILTER_ARGUMENTS};
+  static const uint8_t counts[] = {CHAT_FILTER_ROWS(CHAT_COUNT)};
   if (filter < 0 || filter >= (int)sizeof counts) return -1;
   if (filter == CHAT_FILTER_MAP)
     return inner == CHAT_FILTER_MAP || inner >= CHAT_FILTER_SELECT ? -1 : chat_filter_arguments(inner, 0);

@@ -4,10 +4,10 @@
 
 #include <utf8proc.h>
 
-static const char *const names[] = {CHAT_METHOD_NAMES};
+static const char *const names[] = {CHAT_METHOD_ROWS(CHAT_NAME)};
 
 int chat_method_arguments(int method) {
-  static const uint8_t counts[] = {CHAT_METHOD_ARGUMENTS};
+  static const uint8_t counts[] = {CHAT_METHOD_ROWS(CHAT_COUNT)};
   return method >= 0 && method < (int)sizeof counts ? counts[method] : -1;
 }
 

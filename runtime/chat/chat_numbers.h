@@ -1,56 +1,115 @@
-/* chat_numbers.h - the numbers of steps, filters, tests and methods of chat templates.
- * `make headers` writes this file from gen/text/chat/numbers.lua, which says what each means. */
+/* chat_numbers.h - the steps, filters, tests and methods of chat templates, by number.
+ * gen/text/chat/numbers.lua reads them here. The names of filters, tests and methods are Jinja's and
+ * Python's, and their parameters have Jinja's and Python's order. */
 /* clang-format off */
 #pragma once
 
+/* Steps, with the meaning of their numbers a and b. "word": an index in the list of texts. "slot": a variable's
+ * place. */
 enum {
-  CHAT_STEP_TEXT, CHAT_STEP_PRINT, CHAT_STEP_WORD, CHAT_STEP_INTEGER, CHAT_STEP_REAL, CHAT_STEP_CONSTANT,
-  CHAT_STEP_LOAD, CHAT_STEP_LOAD_ROOT, CHAT_STEP_STORE, CHAT_STEP_CLEAR, CHAT_STEP_RESOLVE, CHAT_STEP_GIVEN,
-  CHAT_STEP_JUMP, CHAT_STEP_JUMP_FALSE, CHAT_STEP_AND, CHAT_STEP_OR, CHAT_STEP_POP, CHAT_STEP_UNDER,
+  CHAT_STEP_TEXT, /* writes word a */
+  CHAT_STEP_PRINT, /* writes the value */
+  CHAT_STEP_WORD, /* pushes word a */
+  CHAT_STEP_INTEGER, /* pushes a */
+  CHAT_STEP_REAL, /* pushes real number a */
+  CHAT_STEP_CONSTANT, /* pushes none, false, true, an argument that is not given, or undefined: 0 to 4 */
+  CHAT_STEP_LOAD, /* pushes slot a */
+  CHAT_STEP_LOAD_ROOT, /* pushes slot a of the template, in a macro */
+  CHAT_STEP_STORE, /* pops slot a */
+  CHAT_STEP_CLEAR, /* makes slot a undefined, of the name word b */
+  CHAT_STEP_RESOLVE, /* fills slot a with the input of the name word b */
+  CHAT_STEP_GIVEN, /* goes to step a if slot b has an argument */
+  CHAT_STEP_JUMP, /* goes to step a */
+  CHAT_STEP_JUMP_FALSE, /* pops; goes to step a if it is false */
+  CHAT_STEP_AND, /* goes to step a if the value is false, else pops */
+  CHAT_STEP_OR, /* goes to step a if the value is true, else pops */
+  CHAT_STEP_POP, /* pops a value */
+  CHAT_STEP_UNDER, /* removes the value under the last one */
   CHAT_STEP_NOT, CHAT_STEP_NEGATIVE, CHAT_STEP_POSITIVE, CHAT_STEP_ADD, CHAT_STEP_SUBTRACT,
   CHAT_STEP_MULTIPLY, CHAT_STEP_DIVIDE, CHAT_STEP_FLOOR_DIVIDE, CHAT_STEP_REMAINDER, CHAT_STEP_POWER,
-  CHAT_STEP_JOIN, CHAT_STEP_COMPARE, CHAT_STEP_LIST, CHAT_STEP_TUPLE, CHAT_STEP_DICT, CHAT_STEP_ITEM,
-  CHAT_STEP_ATTRIBUTE, CHAT_STEP_SLICE, CHAT_STEP_FILTER, CHAT_STEP_TEST, CHAT_STEP_METHOD, CHAT_STEP_CALL,
-  CHAT_STEP_MACRO, CHAT_STEP_RETURN, CHAT_STEP_CAPTURE, CHAT_STEP_CAPTURED, CHAT_STEP_LOOP, CHAT_STEP_NEXT,
-  CHAT_STEP_ITSELF, CHAT_STEP_ROUND, CHAT_STEP_END_LOOP, CHAT_STEP_END_ELSE, CHAT_STEP_UNPACK, CHAT_STEP_SET,
-  CHAT_STEP_APPEND, CHAT_STEP_KEEP, CHAT_STEP_REFUSE, CHAT_STEP_STOP, CHAT_STEPS
+  CHAT_STEP_JOIN, /* joins a values as text */
+  CHAT_STEP_COMPARE, /* comparison a; b: keeps the right value under the result */
+  CHAT_STEP_LIST, /* makes a list of a values */
+  CHAT_STEP_TUPLE, /* makes a tuple of a values */
+  CHAT_STEP_DICT, /* makes a dictionary of a pairs */
+  CHAT_STEP_ITEM, /* object[key] */
+  CHAT_STEP_ATTRIBUTE, /* object.word a */
+  CHAT_STEP_SLICE, /* object[start:stop:step] */
+  CHAT_STEP_FILTER, /* filter a; b: the number of its inner filter or test */
+  CHAT_STEP_TEST, /* test a */
+  CHAT_STEP_METHOD, /* method a */
+  CHAT_STEP_CALL, /* calls a value with a arguments and b named ones */
+  CHAT_STEP_MACRO, /* pushes macro a */
+  CHAT_STEP_RETURN, /* ends a macro */
+  CHAT_STEP_CAPTURE, /* begins a text that becomes a value */
+  CHAT_STEP_CAPTURED, /* pushes the text */
+  CHAT_STEP_LOOP, /* pops what a loop iterates over */
+  CHAT_STEP_NEXT, /* pushes the next item, or goes to step a */
+  CHAT_STEP_ITSELF, /* fills slot a with the loop */
+  CHAT_STEP_ROUND, /* an iteration has reached its end */
+  CHAT_STEP_END_LOOP, /* ends the loop */
+  CHAT_STEP_END_ELSE, /* ends the loop; goes to step a if an iteration reached its end */
+  CHAT_STEP_UNPACK, /* pops a values out of one */
+  CHAT_STEP_SET, /* sets attribute word a of a namespace to the value under it */
+  CHAT_STEP_APPEND, /* adds the value to the list under it; both stay */
+  CHAT_STEP_KEEP, /* pops; if it is false, removes the last value of the list */
+  CHAT_STEP_REFUSE, /* refuses the chat for the reason word a */
+  CHAT_STEP_STOP, /* ends the template */
+  CHAT_STEPS
 };
 
-enum {
-  CHAT_IS_EQ, CHAT_IS_NE, CHAT_IS_LT, CHAT_IS_LE, CHAT_IS_GT, CHAT_IS_GE, CHAT_IS_IN, CHAT_IS_NOT_IN, CHAT_ISS
-};
+/* Comparisons. */
+enum { CHAT_IS_EQ, CHAT_IS_NE, CHAT_IS_LT, CHAT_IS_LE, CHAT_IS_GT, CHAT_IS_GE, CHAT_IS_IN, CHAT_IS_NOT_IN };
 
-enum {
-  CHAT_FILTER_ABS, CHAT_FILTER_ATTR, CHAT_FILTER_CAPITALIZE, CHAT_FILTER_DEFAULT, CHAT_FILTER_DICTSORT,
-  CHAT_FILTER_FIRST, CHAT_FILTER_FLOAT, CHAT_FILTER_INDENT, CHAT_FILTER_INT, CHAT_FILTER_ITEMS,
-  CHAT_FILTER_JOIN, CHAT_FILTER_LAST, CHAT_FILTER_LENGTH, CHAT_FILTER_LIST, CHAT_FILTER_LOWER,
-  CHAT_FILTER_MAX, CHAT_FILTER_MIN, CHAT_FILTER_REPLACE, CHAT_FILTER_REVERSE, CHAT_FILTER_ROUND,
-  CHAT_FILTER_SAFE, CHAT_FILTER_SORT, CHAT_FILTER_STRING, CHAT_FILTER_SUM, CHAT_FILTER_TITLE,
-  CHAT_FILTER_TOJSON, CHAT_FILTER_TRIM, CHAT_FILTER_UNIQUE, CHAT_FILTER_UPPER, CHAT_FILTER_MAP,
-  CHAT_FILTER_MAP_ATTRIBUTE, CHAT_FILTER_SELECT, CHAT_FILTER_REJECT, CHAT_FILTER_SELECTATTR,
-  CHAT_FILTER_REJECTATTR, CHAT_FILTERS
-};
-#define CHAT_FILTER_ARGUMENTS 0, 1, 0, 2, 3, 0, 1, 3, 2, 0, 2, 0, 0, 0, 0, 0, 0, 3, 0, 2, 0, 3, 0, 0, 0, 4, 1, 0, 0, 0, 2, 0, 0, 1, 1
-#define CHAT_FILTER_NAMES "abs", "attr", "capitalize", "default", "dictsort", "first", "float", "indent", "int", "items", "join", "last", "length", "list", "lower", "max", "min", "replace", "reverse", "round", "safe", "sort", "string", "sum", "title", "tojson", "trim", "unique", "upper", "map", "map_attribute", "select", "reject", "selectattr", "rejectattr"
+/* X(member, name, number of parameters, their names); !: it must be given. */
+/* Filters. From map on they take the name of a filter or a test, which the compiler knows. */
+#define CHAT_FILTER_ROWS(X) \
+  X(ABS, "abs", 0, "") X(ATTR, "attr", 1, "!name") X(CAPITALIZE, "capitalize", 0, "") \
+  X(DEFAULT, "default", 2, "default_value boolean") \
+  X(DICTSORT, "dictsort", 3, "case_sensitive by reverse") X(FIRST, "first", 0, "") \
+  X(FLOAT, "float", 1, "default") X(INDENT, "indent", 3, "width first blank") \
+  X(INT, "int", 2, "default base") X(ITEMS, "items", 0, "") X(JOIN, "join", 2, "d attribute") \
+  X(LAST, "last", 0, "") X(LENGTH, "length", 0, "") X(LIST, "list", 0, "") X(LOWER, "lower", 0, "") \
+  X(MAX, "max", 0, "") X(MIN, "min", 0, "") X(REPLACE, "replace", 3, "!old !new count") \
+  X(REVERSE, "reverse", 0, "") X(ROUND, "round", 2, "precision method") X(SAFE, "safe", 0, "") \
+  X(SORT, "sort", 3, "reverse case_sensitive attribute") X(STRING, "string", 0, "") X(SUM, "sum", 0, "") \
+  X(TITLE, "title", 0, "") X(TOJSON, "tojson", 4, "ensure_ascii indent separators sort_keys") \
+  X(TRIM, "trim", 1, "chars") X(UNIQUE, "unique", 0, "") X(UPPER, "upper", 0, "") X(MAP, "map", 0, "") \
+  X(MAP_ATTRIBUTE, "map_attribute", 2, "!attribute default") X(SELECT, "select", 0, "") \
+  X(REJECT, "reject", 0, "") X(SELECTATTR, "selectattr", 1, "!attribute") \
+  X(REJECTATTR, "rejectattr", 1, "!attribute")
+/* Tests. truth: select without a test. */
+#define CHAT_TEST_ROWS(X) \
+  X(TRUTH, "truth", 0, "") X(BOOLEAN, "boolean", 0, "") X(CALLABLE, "callable", 0, "") \
+  X(DEFINED, "defined", 0, "") X(DIVISIBLEBY, "divisibleby", 1, "!num") X(EQ, "eq", 1, "!other") \
+  X(EVEN, "even", 0, "") X(FALSE, "false", 0, "") X(FLOAT, "float", 0, "") X(GE, "ge", 1, "!other") \
+  X(GT, "gt", 1, "!other") X(IN, "in", 1, "!seq") X(INTEGER, "integer", 0, "") \
+  X(ITERABLE, "iterable", 0, "") X(LE, "le", 1, "!other") X(LOWER, "lower", 0, "") \
+  X(LT, "lt", 1, "!other") X(MAPPING, "mapping", 0, "") X(NE, "ne", 1, "!other") X(NONE, "none", 0, "") \
+  X(NUMBER, "number", 0, "") X(ODD, "odd", 0, "") X(SAMEAS, "sameas", 1, "!other") \
+  X(SEQUENCE, "sequence", 0, "") X(STRING, "string", 0, "") X(TRUE, "true", 0, "") \
+  X(UNDEFINED, "undefined", 0, "") X(UPPER, "upper", 0, "")
+/* Methods of texts, dictionaries, lists and `loop`. transformers allows none that changes a list or dictionary. */
+#define CHAT_METHOD_ROWS(X) \
+  X(CAPITALIZE, "capitalize", 0, "") X(COUNT, "count", 1, "!sub") X(CYCLE, "cycle", 1, "!values") \
+  X(ENDSWITH, "endswith", 1, "!suffix") X(FIND, "find", 1, "!sub") X(GET, "get", 2, "!key default") \
+  X(INDEX, "index", 1, "!value") X(ISDIGIT, "isdigit", 0, "") X(ISSPACE, "isspace", 0, "") \
+  X(ITEMS, "items", 0, "") X(JOIN, "join", 1, "!iterable") X(KEYS, "keys", 0, "") X(LOWER, "lower", 0, "") \
+  X(LSTRIP, "lstrip", 1, "chars") X(REMOVEPREFIX, "removeprefix", 1, "!prefix") \
+  X(REMOVESUFFIX, "removesuffix", 1, "!suffix") X(REPLACE, "replace", 3, "!old !new count") \
+  X(RFIND, "rfind", 1, "!sub") X(RSPLIT, "rsplit", 2, "sep maxsplit") X(RSTRIP, "rstrip", 1, "chars") \
+  X(SPLIT, "split", 2, "sep maxsplit") X(SPLITLINES, "splitlines", 1, "keepends") \
+  X(STARTSWITH, "startswith", 1, "!prefix") X(STRIP, "strip", 1, "chars") X(TITLE, "title", 0, "") \
+  X(UPPER, "upper", 0, "") X(VALUES, "values", 0, "")
 
-enum {
-  CHAT_TEST_TRUTH, CHAT_TEST_BOOLEAN, CHAT_TEST_CALLABLE, CHAT_TEST_DEFINED, CHAT_TEST_DIVISIBLEBY,
-  CHAT_TEST_EQ, CHAT_TEST_EVEN, CHAT_TEST_FALSE, CHAT_TEST_FLOAT, CHAT_TEST_GE, CHAT_TEST_GT, CHAT_TEST_IN,
-  CHAT_TEST_INTEGER, CHAT_TEST_ITERABLE, CHAT_TEST_LE, CHAT_TEST_LOWER, CHAT_TEST_LT, CHAT_TEST_MAPPING,
-  CHAT_TEST_NE, CHAT_TEST_NONE, CHAT_TEST_NUMBER, CHAT_TEST_ODD, CHAT_TEST_SAMEAS, CHAT_TEST_SEQUENCE,
-  CHAT_TEST_STRING, CHAT_TEST_TRUE, CHAT_TEST_UNDEFINED, CHAT_TEST_UPPER, CHAT_TESTS
-};
-#define CHAT_TEST_ARGUMENTS 0, 0, 0, 0, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0
-#define CHAT_TEST_NAMES "truth", "boolean", "callable", "defined", "divisibleby", "eq", "even", "false", "float", "ge", "gt", "in", "integer", "iterable", "le", "lower", "lt", "mapping", "ne", "none", "number", "odd", "sameas", "sequence", "string", "true", "undefined", "upper"
+#define CHAT_FILTER_MEMBER(member, name, count, parameters) CHAT_FILTER_##member,
+#define CHAT_TEST_MEMBER(member, name, count, parameters) CHAT_TEST_##member,
+#define CHAT_METHOD_MEMBER(member, name, count, parameters) CHAT_METHOD_##member,
+enum { CHAT_FILTER_ROWS(CHAT_FILTER_MEMBER) CHAT_FILTERS };
+enum { CHAT_TEST_ROWS(CHAT_TEST_MEMBER) CHAT_TESTS };
+enum { CHAT_METHOD_ROWS(CHAT_METHOD_MEMBER) CHAT_METHODS };
 
-enum {
-  CHAT_METHOD_CAPITALIZE, CHAT_METHOD_COUNT, CHAT_METHOD_CYCLE, CHAT_METHOD_ENDSWITH, CHAT_METHOD_FIND,
-  CHAT_METHOD_GET, CHAT_METHOD_INDEX, CHAT_METHOD_ISDIGIT, CHAT_METHOD_ISSPACE, CHAT_METHOD_ITEMS,
-  CHAT_METHOD_JOIN, CHAT_METHOD_KEYS, CHAT_METHOD_LOWER, CHAT_METHOD_LSTRIP, CHAT_METHOD_REMOVEPREFIX,
-  CHAT_METHOD_REMOVESUFFIX, CHAT_METHOD_REPLACE, CHAT_METHOD_RFIND, CHAT_METHOD_RSPLIT, CHAT_METHOD_RSTRIP,
-  CHAT_METHOD_SPLIT, CHAT_METHOD_SPLITLINES, CHAT_METHOD_STARTSWITH, CHAT_METHOD_STRIP, CHAT_METHOD_TITLE,
-  CHAT_METHOD_UPPER, CHAT_METHOD_VALUES, CHAT_METHODS
-};
-#define CHAT_METHOD_ARGUMENTS 0, 1, 1, 1, 1, 2, 1, 0, 0, 0, 1, 0, 0, 1, 1, 1, 3, 1, 2, 1, 2, 1, 1, 1, 0, 0, 0
-#define CHAT_METHOD_NAMES "capitalize", "count", "cycle", "endswith", "find", "get", "index", "isdigit", "isspace", "items", "join", "keys", "lower", "lstrip", "removeprefix", "removesuffix", "replace", "rfind", "rsplit", "rstrip", "split", "splitlines", "startswith", "strip", "title", "upper", "values"
+/* Insides of arrays of all rows: names, and numbers of parameters. */
+#define CHAT_NAME(member, name, count, parameters) name,
+#define CHAT_COUNT(member, name, count, parameters) count,
 /* clang-format on */

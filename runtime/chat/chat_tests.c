@@ -5,7 +5,7 @@
 #include <utf8proc.h>
 
 int chat_test_arguments(int test) {
-  static const uint8_t counts[] = {CHAT_TEST_ARGUMENTS};
+  static const uint8_t counts[] = {CHAT_TEST_ROWS(CHAT_COUNT)};
   return test >= 0 && test < (int)sizeof counts ? counts[test] : -1;
 }
 

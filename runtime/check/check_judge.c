@@ -4,6 +4,7 @@
 #include "reference/ops.h"
 #include "reference/types.h"
 
+#include <float.h>
 #include <math.h>
 
 /* Size of row names: of the tensor, and what is compared. */
@@ -157,13 +158,34 @@ static float largest(const attn2c_tensor *shape, const float *x, int64_t leading
   return most;
 }
 
+/* True if an op sums the squares of its operand's rows, or of their differences from the mean, and a sum is
+ * beyond all floats. */
+static int has_large_squares(const attn2c_check_job *job, const attn2c_op *op) {
+  static const char *const ops[] = {"rms_norm", "normalise", "row_length", "layer_norm", "sparsify"};
+  enum { OF_DIFFERENCES = 3 }; /* the first op in the list that subtracts the mean */
+  size_t kind = 0;
+  while (kind < sizeof ops / sizeof ops[0] && strcmp(op->op, ops[kind]) != 0) kind++;
+  if (kind == sizeof ops / sizeof ops[0]) return 0;
+  const attn2c_tensor *shape = attn2c_check_tensor(job, op->operands[0]);
+  const float *x = job->tensors[op->operands[0]];
+  const int64_t width = attn2c_reference_width(shape) / (int64_t)attn2c_number(op, "heads", 1);
+  for (int64_t i = 0; i < attn2c_elements(shape); i += width) {
+    double variance;
+    const double mean = attn2c_reference_mean(x + i, width, &variance);
+    if ((variance + (kind < OF_DIFFERENCES ? mean * mean : 0)) * (double)width > FLT_MAX) return 1;
+  }
+  return 0;
+}
+
 /* Notes the first result that has a NaN or an infinity though its operands have none: in the reference, or in
- * the trace if an operand is so large that a sum of products may be beyond all floats. */
+ * the trace if an operand is so large that a sum of products may be beyond all floats. Notes a norm whose
+ * sum of squares is beyond all floats, too. */
 static void note_overflow(attn2c_check_job *job, const attn2c_op *op, const float *got,
                           int64_t leading_dimension) {
   const attn2c_tensor *shape = attn2c_check_tensor(job, op->result);
   if (job->nan || job->report.overflow) return;
-  const int is_wanted = isinf(largest(shape, job->tensors[op->result], attn2c_reference_width(shape), 0));
+  const int is_wanted = isinf(largest(shape, job->tensors[op->result], attn2c_reference_width(shape), 0)) ||
+                        has_large_squares(job, op);
   if (!is_wanted && !isinf(largest(shape, got, leading_dimension, 0))) return;
   float most = 0;
   for (int operand = 0; operand < ATTN2C_MAX_OPERANDS; operand++) {

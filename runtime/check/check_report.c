@@ -257,10 +257,10 @@ static int print_json(attn2c_check_report *report, const char *repeat_command) {
 static void print_tally(const attn2c_check_report *report, const char *repeat_command) {
   print_kinds(report);
   if (report->overflow)
-    fprintf(
-        report->out,
-        "overflow: %s has values beyond 3.4e38, the largest float: weights or inputs are too large for f32\n",
-        report->overflow);
+    fprintf(report->out,
+            "overflow: %s has values or sums beyond 3.4e38, the largest float: weights or inputs are too "
+            "large for f32\n",
+            report->overflow);
   fprintf(report->out, "%d passed, %d failed\n", report->passed, report->failed);
   if (!report->failed) return;
   char index[160];

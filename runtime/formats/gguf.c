@@ -32,7 +32,7 @@ static const struct {
                               {"INT32", 4},  {"FLOAT32", 4}, {"BOOL", 1},   {"STRING", 0}, {"ARRAY", 0},
                               {"UINT64", 8}, {"INT64", 8},   {"FLOAT64", 8}};
 
-#define TYPE(id, name, elements, bytes, widen, split)                                                        \
+#define TYPE(id, name, elements, bytes, widen, split, weights)                                               \
   [id] = {#name, elements, bytes, widen, ATTN2C_GGUF_READABLE, 0, split},
 static const attn2c_element_type types[] = {ATTN2C_GGUF_TYPES(TYPE)};
 

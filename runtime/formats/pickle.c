@@ -270,7 +270,10 @@ static void push_long(machine *m) {
   const uint64_t bytes = take_number(m, 1);
   const unsigned char *from = take_bytes(m, bytes);
   uint64_t number = 0;
-  if (bytes > 8) refuse(m, "a number is too large");
+  if (bytes > sizeof number) {
+    refuse(m, "a number is too large");
+    return;
+  }
   if (m->status) return;
   memcpy(&number, from, (size_t)bytes);
   const int unused = 64 - 8 * (int)bytes;

@@ -3,11 +3,13 @@
  * (packing/scale_blocks.h). */
 #pragma once
 
+#include "base/tables.h"
+
 #include <stdint.h>
 
 enum { ATTN2C_BLOCK_NUMBERS = 32, ATTN2C_BLOCK_PARTS = 2, ATTN2C_PART_NUMBERS = 16 };
-/* Blocks that share units, and their numbers. */
-enum { ATTN2C_UNIT_BLOCKS = 8, ATTN2C_UNIT_NUMBERS = 256 };
+/* Numbers of the blocks that share units. */
+enum { ATTN2C_UNIT_NUMBERS = ATTN2C_UNIT_BLOCKS * ATTN2C_BLOCK_NUMBERS };
 
 /* Number i is scale[i / 16] * integers[i] + least[i / 16]. Formats whose scales and minima are integers times
  * units have the units; others have 0. */

@@ -41,10 +41,10 @@ void grammar_masks_free(grammar_masks *m) {
   attn2c_free(m->allowed);
 }
 
-void grammar_masks_forget(grammar_masks *m) {
-  grammar_states_forget(&m->states);
+uint32_t grammar_masks_keep(grammar_masks *m, uint32_t state) {
   for (int i = 0; i < VOCABULARY_TREES; i++)
     memset(m->of_node[i], 0, m->states.grammar->node_count * sizeof **m->of_node);
+  return grammar_states_keep(&m->states, state);
 }
 
 static const vocabulary_pieces *pieces_of(const grammar_masks *m, int is_first) {

@@ -26,7 +26,8 @@ typedef struct {
 int grammar_masks_create(grammar_masks *masks, const attn2c_grammar *grammar,
                          const attn2c_vocabulary *vocabulary, size_t bytes);
 void grammar_masks_free(grammar_masks *masks);
-void grammar_masks_forget(grammar_masks *masks);
+/* Forgets all but a state, as grammar_states_keep does. */
+uint32_t grammar_masks_keep(grammar_masks *masks, uint32_t state);
 
 /* Finds the tokens of the first nodes that read many bytes, which takes longest. */
 void grammar_masks_prepare(grammar_masks *masks);

@@ -118,33 +118,45 @@ static uint32_t state_after(attn2c_grammar_rule *r, uint32_t state, int32_t id, 
   return grammar_masks_advance(&r->masks, state, id, is_first_token);
 }
 
+/* Forgets all but a state, which moves. */
+static uint32_t forget(attn2c_grammar_rule *r, uint32_t state) {
+  for (int32_t i = 0; i < r->place_count; i++) r->places[i].count = -1;
+  return grammar_masks_keep(&r->masks, state);
+}
+
 /* Returns the state after the tokens of an answer. */
 static uint32_t state_of(attn2c_grammar_rule *r, const int32_t *ids, int32_t count, int is_first_text) {
   const place *p = nearest(r, ids, count, is_first_text);
   uint32_t state = p ? p->state : grammar_states_first(&r->masks.states);
-  for (int32_t i = p ? p->count : 0; i < count; i++)
-    state = state_after(r, state, ids[i], is_first_text && i == 0);
+  if (state == STATE_FULL) {
+    forget(r, STATE_DEAD);
+    state = grammar_states_first(&r->masks.states);
+  }
+  for (int32_t i = p ? p->count : 0; i < count && state != STATE_FULL; i++) {
+    const int is_first_token = is_first_text && i == 0;
+    const uint32_t next = state_after(r, state, ids[i], is_first_token);
+    state = next != STATE_FULL ? next : state_after(r, forget(r, state), ids[i], is_first_token);
+  }
   if (state != STATE_FULL) keep(r, ids, count, is_first_text, state);
   return state;
 }
 
-/* Finds the tokens that may follow, and the answer's state. Returns 0 if the memory is full. */
+/* Finds the tokens that may follow, and the answer's state. Returns 0 if the memory is too small. */
 static int find(attn2c_grammar_rule *r, const attn2c_history *h, uint32_t *state) {
   const int32_t count = h->count - h->prompt;
   const int is_first_text = is_first(r->options.vocabulary, h);
   *state = state_of(r, h->ids + h->prompt, count, is_first_text);
   if (*state == STATE_FULL) return 0;
-  if (!grammar_masks_find(&r->masks, *state == ENDED ? STATE_DEAD : *state, is_first_text && count == 0))
-    return 0;
+  const int is_first_token = is_first_text && count == 0;
+  if (!grammar_masks_find(&r->masks, *state == ENDED ? STATE_DEAD : *state, is_first_token)) {
+    *state = forget(r, *state);
+    keep(r, h->ids + h->prompt, count, is_first_text, *state);
+    if (!grammar_masks_find(&r->masks, *state, is_first_token)) return 0;
+  }
   const int may_end = *state == ENDED || state_accepts(&r->masks.states, *state);
   for (int32_t i = 0; may_end && i < r->options.end_count; i++)
     r->masks.allowed[r->ends[i] / 64] |= (uint64_t)1 << r->ends[i] % 64;
   return 1;
-}
-
-static void forget(attn2c_grammar_rule *r) {
-  grammar_masks_forget(&r->masks);
-  for (int32_t i = 0; i < r->place_count; i++) r->places[i].count = -1;
 }
 
 /* Forbids the tokens of a block whose bits are 0. Where most are, all are, and the others come back. */
@@ -166,11 +178,7 @@ static const char *apply(const attn2c_rule *rule, const attn2c_history *history,
   attn2c_grammar_rule *r = (attn2c_grammar_rule *)rule;
   uint64_t any = 0;
   uint32_t state;
-  int is_found = find(r, history, &state);
-  if (!is_found) {
-    forget(r);
-    is_found = find(r, history, &state);
-  }
+  const int is_found = find(r, history, &state);
   for (int32_t i = 0; i < vocabulary; i += 64) {
     const uint64_t bits = is_found ? r->masks.allowed[i / 64] : 0;
     any |= bits;

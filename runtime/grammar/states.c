@@ -3,7 +3,11 @@
  * state after their return. 0: it is not known yet. */
 #include "grammar/states.h"
 
-enum { STATE = 1, SLOT_BYTES = 32 /* bytes of the memory for each slot of the hash table */ };
+enum {
+  STATE = 1,
+  LIVE = 1,       /* the word of a record that stays; no record or row is there */
+  SLOT_BYTES = 32 /* bytes of the memory for each slot of the hash table */
+};
 
 int grammar_states_create(grammar_states *s, const attn2c_grammar *grammar, size_t bytes) {
   const size_t nodes = grammar->node_count;
@@ -35,14 +39,6 @@ void grammar_states_free(grammar_states *s) {
   attn2c_free(s->waits);
   attn2c_free(s->queue);
   attn2c_free(s->found);
-}
-
-void grammar_states_forget(grammar_states *s) {
-  memset(s->slots, 0, s->slot_count * sizeof *s->slots);
-  memset(s->joined, 0, sizeof s->joined);
-  s->used = 2;
-  s->records = 0;
-  s->is_full = 0;
 }
 
 uint32_t grammar_states_take(grammar_states *s, uint32_t words) {
@@ -186,6 +182,48 @@ static uint32_t finish(grammar_states *s) {
     s->words[record + 3 + 2 * i] = s->stacks[s->found[i]];
   }
   return unique(s, record, 1);
+}
+
+/* Writes the records that a state needs to the slots, in ascending order. Returns their number. */
+static uint32_t find_live(grammar_states *s, uint32_t state) {
+  uint32_t *live = s->slots, count = 0;
+  s->words[STATE_DEAD + 1] = LIVE; /* it stays where it is */
+  for (uint32_t at = state, i = 0, item = 0;;) {
+    if (s->words[at + 1] != LIVE) s->words[at + 1] = LIVE, live[count++] = at;
+    for (; i < count && item == state_count(s, live[i]); i++) item = 0;
+    if (i == count) break;
+    at = state_items(s, live[i])[item++].stacks;
+  }
+  s->words[STATE_DEAD + 1] = 0;
+  qsort(live, count, sizeof *live, compare);
+  return count;
+}
+
+uint32_t grammar_states_keep(grammar_states *s, uint32_t state) {
+  const uint32_t *live = s->slots, count = find_live(s, state);
+  uint32_t used = 2;
+  for (uint32_t i = 0; i < count; i++) { /* the word of a record is its new place */
+    s->words[live[i] + 1] = used;
+    used += 2 + 2 * state_count(s, live[i]);
+  }
+  state = s->words[state + 1];
+  for (uint32_t i = 0; i < count; i++)
+    for (uint32_t k = 0; k < state_count(s, live[i]); k++) {
+      uint32_t *stacks = &s->words[live[i] + 3 + 2 * k];
+      *stacks = s->words[*stacks + 1];
+    }
+  for (uint32_t i = 0; i < count; i++) {
+    const uint32_t to = s->words[live[i] + 1], words = 2 + 2 * state_count(s, live[i]);
+    memmove(s->words + to, s->words + live[i], words * sizeof *s->words);
+    s->words[to + 1] = 0;
+  }
+  memset(s->slots, 0, s->slot_count * sizeof *s->slots);
+  memset(s->joined, 0, sizeof s->joined);
+  s->used = used;
+  s->records = 0;
+  s->is_full = 0;
+  for (uint32_t i = 2; i < used; i += 2 + 2 * state_count(s, i)) unique(s, i, 0);
+  return state;
 }
 
 uint32_t grammar_states_first(grammar_states *s) {

@@ -1,7 +1,8 @@
 /* states.h - the states of a text that a grammar reads byte by byte. A state is a set of nodes, each with the
  * calls that it returns to. These are a set of stacks, which is one record: the nodes to return to, and for
  * each of them the record of the stacks below. Equal records are one, so a state that comes again is found,
- * and each step is computed once. All records are in one memory, which is forgotten when it is full. */
+ * and each step is computed once. All records are in one memory. When it is full, the caller says which state
+ * stays. */
 #pragma once
 
 #include "grammar/automaton.h"
@@ -36,8 +37,9 @@ typedef struct {
 /* bytes: of the memory. Returns ATTN2C_OK or _MEMORY; no other call allocates. */
 int grammar_states_create(grammar_states *states, const attn2c_grammar *grammar, size_t bytes);
 void grammar_states_free(grammar_states *states);
-/* Forgets all records. */
-void grammar_states_forget(grammar_states *states);
+/* Forgets all records but those that a state needs, which move to the beginning. Returns the state's place
+ * there. No other record may be used after it. */
+uint32_t grammar_states_keep(grammar_states *states, uint32_t state);
 
 /* Returns the state at the beginning of a text. */
 uint32_t grammar_states_first(grammar_states *states);

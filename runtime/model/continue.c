@@ -223,7 +223,8 @@ int attn2c_rewind(attn2c_context *context, int64_t sequence, int64_t position) {
   return ATTN2C_OK;
 }
 
-int attn2c_sequence_copy_part(attn2c_context *context, int64_t from, int64_t to, int64_t same, int64_t most) {
+/* Copies the first `most` tokens, from `same` on; of a model with windows all. */
+static int copy_part(attn2c_context *context, int64_t from, int64_t to, int64_t same, int64_t most) {
   if (!has_sequence(context, from) || !has_sequence(context, to)) return ATTN2C_USAGE;
   if (same < 0 || same > context->positions[from] || same > context->positions[to]) return ATTN2C_USAGE;
   attn2c_state_copy(context, from, to, same, most);
@@ -231,7 +232,7 @@ int attn2c_sequence_copy_part(attn2c_context *context, int64_t from, int64_t to,
 }
 
 int attn2c_sequence_copy(attn2c_context *context, int64_t from, int64_t to, int64_t same) {
-  return attn2c_sequence_copy_part(context, from, to, same, INT32_MAX);
+  return copy_part(context, from, to, same, INT32_MAX);
 }
 
 static int extend_any(void *context, int32_t count, const int32_t *sequences, const int32_t *counts,
@@ -253,7 +254,7 @@ static int adapt_any(void *context, int32_t sequence, int32_t adapter) {
 }
 
 static int copy_any(void *context, int32_t from, int32_t to, int32_t same, int32_t most) {
-  return attn2c_sequence_copy_part(context, from, to, same, most);
+  return copy_part(context, from, to, same, most);
 }
 
 static int encode_any(void *context, int32_t count, const int32_t *sequences, const int32_t *counts,

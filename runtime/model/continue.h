@@ -50,9 +50,6 @@ int attn2c_rewind(attn2c_context *context, int64_t sequence, int64_t position);
  * all is. Returns ATTN2C_USAGE if there is no such sequence, or one has fewer tokens. */
 int attn2c_sequence_copy(attn2c_context *context, int64_t from, int64_t to, int64_t same);
 
-/* Does the same for the first `most` tokens, from `same` on; a model with windows copies all of them. */
-int attn2c_sequence_copy_part(attn2c_context *context, int64_t from, int64_t to, int64_t same, int64_t most);
-
 /* Returns these calls in the form that runtime/generate uses. length is 0. */
 attn2c_calls attn2c_continued_calls(attn2c_context *context);
 

@@ -4,7 +4,6 @@
 
 #include "ops/round.h"
 #include "ops/table.h"
-#include "ops/vector.h"
 
 /* y[rows][cols] = x[rows][cols], which do not overlap. */
 ATTN2C_INLINE void attn2c_copy(float *y, const float *x, int rows, int cols, int ldx, int ldy) {

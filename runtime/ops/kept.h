@@ -17,7 +17,6 @@
 
 #include "ops/mask.h"
 #include "ops/product/int8.h"
-#include "ops/quantise.h"
 
 enum {
   ATTN2C_KEPT_AHEAD = 2,      /* pages that are prefetched: a page takes as long as memory does to answer */

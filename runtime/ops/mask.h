@@ -3,7 +3,6 @@
 #pragma once
 
 #include "ops/round.h"
-#include "ops/vector.h"
 
 ATTN2C_INLINE int attn2c_between(int x, int low, int high) { return x < low ? low : x > high ? high : x; }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "ops/table.h"
-#include "ops/vector.h"
 
 /* The byte that represents 0 in a row of inputs (product/int8.h). */
 #if defined(__AVX512VNNI__) || defined(__AVXVNNI__) || defined(__SSE2__) && !defined(__AVX2__)

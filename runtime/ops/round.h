@@ -5,8 +5,6 @@
 
 #include "ops/vector.h"
 
-#include <stddef.h>
-
 #if defined(__AVX512BF16__) && (defined(__clang__) || __GNUC__ > 12)
 #include <immintrin.h>
 #endif

@@ -5,8 +5,6 @@
 #include "ops/fold.h"
 #include "ops/round.h"
 
-#include <string.h>
-
 /* Limit of c |s|: below it, rounding errors do not grow with the scores. Without the instruction a product is
  * rounded before it is rounded to an integer: a fraction may then be 2^-13 above 1/2, where a polynomial of
  * few terms has not lost its digits yet. */

@@ -72,10 +72,6 @@ float attn2c_pack_scale(attn2c_type type, const float *row, int64_t columns);
 void attn2c_unpack(const attn2c_descriptor *descriptor, int weight, const float *packed, int64_t first,
                    int64_t count, float *values);
 
-/* Reads the same rows as scale blocks, [count][blocks of a row]. Returns 0 if the weight is not in blocks. */
-int attn2c_unpack_blocks(const attn2c_descriptor *descriptor, int weight, const float *packed, int64_t first,
-                         int64_t count, attn2c_scale_block *blocks);
-
 struct attn2c_source; /* weights.h */
 
 /* Reads and packs weights in scale blocks. */

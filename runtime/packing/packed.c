@@ -84,8 +84,8 @@ float *attn2c_packed_own(attn2c_packed *packed) {
   return packed->own;
 }
 
-int attn2c_packed_open_place(const void *bytes, size_t size, const attn2c_descriptor *model,
-                             attn2c_packed **packed, attn2c_message *message) {
+static int open_place(const void *bytes, size_t size, const attn2c_descriptor *model, attn2c_packed **packed,
+                      attn2c_message *message) {
   static const char name[] = "weights in memory";
   const unsigned char *header = bytes;
   *packed = NULL;
@@ -98,9 +98,10 @@ int attn2c_packed_open_place(const void *bytes, size_t size, const attn2c_descri
   return finish(made, ATTN2C_OK, packed, message);
 }
 
-int attn2c_packed_open_memory(const void *bytes, size_t size, const attn2c_descriptor *model,
-                              attn2c_packed **packed, attn2c_message *message) {
-  const int status = attn2c_packed_open_place(bytes, size, model, packed, message);
+/* Opens a copy of bytes. */
+static int open_memory(const void *bytes, size_t size, const attn2c_descriptor *model, attn2c_packed **packed,
+                       attn2c_message *message) {
+  const int status = open_place(bytes, size, model, packed, message);
   if (status || !*packed || attn2c_packed_own(*packed)) return status;
   attn2c_packed_release(*packed);
   *packed = NULL;
@@ -136,8 +137,8 @@ static int open_file(const attn2c_file *file, const attn2c_descriptor *model, at
   return finish(made, status, packed, message);
 }
 
-int attn2c_packed_open(const char *path, const attn2c_descriptor *model, attn2c_packed **packed,
-                       attn2c_message *message) {
+static int open_path(const char *path, const attn2c_descriptor *model, attn2c_packed **packed,
+                     attn2c_message *message) {
   attn2c_file file;
   attn2c_message quiet = attn2c_message_make(NULL, 0);
   *packed = NULL;
@@ -149,10 +150,9 @@ int attn2c_packed_open(const char *path, const attn2c_descriptor *model, attn2c_
 }
 
 int attn2c_packed_find(attn2c_given *given, const attn2c_descriptor *model, attn2c_message *message) {
-  if (given->path) return attn2c_packed_open(given->path, model, &given->packed, message);
+  if (given->path) return open_path(given->path, model, &given->packed, message);
   if (!given->bytes) return ATTN2C_OK;
-  return (given->stay ? attn2c_packed_open_place : attn2c_packed_open_memory)(given->bytes, given->size,
-                                                                              model, &given->packed, message);
+  return (given->stay ? open_place : open_memory)(given->bytes, given->size, model, &given->packed, message);
 }
 
 attn2c_given attn2c_packed_embedded(const attn2c_descriptor *model) {

@@ -8,19 +8,6 @@
 
 typedef struct attn2c_packed attn2c_packed;
 
-/* Opens the file at `path` for the model or another of its variants, checking only header and size. Returns
- * ATTN2C_OK; *packed is NULL if the file does not hold packed weights. Returns ATTN2C_FORMAT with one line if
- * it is for another model, cut or damaged; _IO; _MEMORY. The file may be replaced (by a rename) while it is
- * open, but not cut or overwritten. */
-int attn2c_packed_open(const char *path, const attn2c_descriptor *model, attn2c_packed **packed,
-                       attn2c_message *message);
-/* Opens bytes in memory, which are copied. */
-int attn2c_packed_open_memory(const void *bytes, size_t size, const attn2c_descriptor *model,
-                              attn2c_packed **packed, attn2c_message *message);
-/* Opens bytes that stay valid for ever and are at a multiple of ATTN2C_ALIGNMENT; they are used in place. */
-int attn2c_packed_open_place(const void *bytes, size_t size, const attn2c_descriptor *model,
-                             attn2c_packed **packed, attn2c_message *message);
-
 /* The form in which a model's weights are given: packed, the path of a checkpoint, or bytes of one. All are
  * NULL for a model whose weights are all constants. */
 typedef struct {
@@ -28,10 +15,13 @@ typedef struct {
   const char *path;
   const void *bytes; /* valid until the weights are loaded */
   size_t size;
-  int stay; /* 1: the bytes are valid for ever, at a multiple of ATTN2C_ALIGNMENT */
+  int stay; /* 1: the bytes are valid for ever, at a multiple of ATTN2C_ALIGNMENT: they are used in place */
 } attn2c_given;
 
-/* Opens what was given, if it is packed: sets given->packed. Statuses are those above. */
+/* Opens what was given, if it is packed, for the model or another of its variants: sets given->packed. Checks
+ * only header and size. Returns ATTN2C_OK; ATTN2C_FORMAT with one line if it is for another model, cut or
+ * damaged; _IO; _MEMORY. A file may be replaced (by a rename) while it is open, but not cut or overwritten.
+ */
 int attn2c_packed_find(attn2c_given *given, const attn2c_descriptor *model, attn2c_message *message);
 /* Returns the weights that are linked into a model. */
 attn2c_given attn2c_packed_embedded(const attn2c_descriptor *model);

@@ -6,8 +6,6 @@
 #include "base/number_types.h"
 #include "formats/scale_block.h"
 
-#include <stddef.h>
-
 /* Returns the blocks of a row of `columns` numbers. */
 static inline int64_t attn2c_blocks_of(int64_t columns) {
   return (columns + ATTN2C_BLOCK_NUMBERS - 1) / ATTN2C_BLOCK_NUMBERS;

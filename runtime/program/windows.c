@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <io.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <windows.h>

@@ -1,9 +1,13 @@
-/* table.h - the operations and activations, as the reference and the tolerances read them.
- * `make headers` writes this file from gen/data/ops.lua and gen/data/activations.lua. */
+/* table.h - the operations and activations, as the reference and the tolerances read them. gen/data/ops.lua
+ * and gen/data/activations.lua declare them. */
 /* clang-format off */
 #pragma once
 
-/* X(op, types of its operands, type of its result, function of the reference, tolerance) */
+/* X(op, types of its operands, type of its result, function, tolerance)
+ *
+ *   types of operands   F floats, I int32; a small letter: may be missing
+ *   function            attn2c_reference_NAME
+ *   tolerance           the rule of check/tolerance.c for the error that the result may have */
 #define ATTN2C_OPS(X) \
   X(activate, "F", F32, activate, activate) \
   X(adapt, "FFFFI", F32, adapt, adapt) \
@@ -92,7 +96,14 @@
   X(weight_scale, "FF", F32, weight_scale, exact) \
   X(windows, "F", F32, windows, exact)
 
-/* X(name, function of the reference, relative error, least factor of x that is kept) */
+/* X(name, function, relative error, least factor)
+ *
+ *   function         the definition, NAME in reference/rows.c
+ *   relative error   of a result relative to itself; 0: it is exact
+ *   least factor     the function is x times a factor; where that is smaller than this, the error may be |x| times this
+ *
+ * bf16 rounds by up to 2^-9 of a number, int8 by up to 1/254 of the largest of its row: 10 and 20 times the tolerance
+ * of gelu_rounded. */
 #define ATTN2C_ACTIVATIONS(X) \
   X(relu, relu, 0, 0) \
   X(gelu, gelu, 4e-6, 0x1p-126) \

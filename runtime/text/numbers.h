@@ -1,35 +1,67 @@
-/* numbers.h - the numbers that a tokenizer's tables contain.
- * `make headers` writes this file from gen/text/numbers.lua, which says what each means. */
+/* numbers.h - the numbers that a tokenizer's tables contain: sections, settings, kinds of components, flags.
+ * gen/text/numbers.lua reads them here, and has NORMALIZE_LOWERCASE as numbers.NORMALIZE.lowercase. */
 /* clang-format off */
 #pragma once
 
+/* Version of the tables. It changes with any of the numbers below. */
 #define TEXT_TABLES_VERSION 3
+
+/* In place of an id or a number: there is none. */
 #define TEXT_NONE 0xffffffffu
 
 /* Sections of the tables, in their order. */
 enum text_section {
-  SECTION_SETTINGS = 0, SECTION_STRINGS = 1, SECTION_TOKENS = 2, SECTION_FLAGS = 3, SECTION_VOCABULARY = 4,
-  SECTION_MERGES = 5, SECTION_TRIE = 6, SECTION_SCORES = 7, SECTION_COMPONENTS = 8, SECTION_ADDED = 9,
-  SECTION_TEMPLATES = 10, SECTION_BYTES = 11, SECTION_LETTERS = 12, SECTION_LANGUAGES = 13, SECTION_COUNT = 14
+  SECTION_SETTINGS, /* uint32 by enum text_setting */
+  SECTION_STRINGS, /* bytes that the other sections point into */
+  SECTION_TOKENS, /* uint32 [vocabulary + 1]: offset of a token's text in the strings */
+  SECTION_FLAGS, /* uint8 [vocabulary]: TOKEN_ */
+  /* { uint32 hash, id } [a power of 2]: open addressing by the text's hash, which begins with the seed */
+  SECTION_VOCABULARY,
+  SECTION_MERGES, /* { uint32 left, right, rank, result } [a power of 2]: by both ids */
+  SECTION_TRIE, /* { uint32 node << 8 | byte, child } [a power of 2]; nodes below the vocabulary are tokens */
+  SECTION_SCORES, /* double [vocabulary] of a Unigram model */
+  SECTION_COMPONENTS, /* struct text_record, in the order of their stages */
+  SECTION_ADDED, /* { uint32 text, length, id, flags } */
+  SECTION_TEMPLATES, /* { uint32 kind, id, type, for pairs } */
+  SECTION_BYTES, /* uint32 [256]: the tokens <0x00> to <0xFF>, or TEXT_NONE */
+  SECTION_LETTERS, /* uint32 [512]: tokens of one character below U+0200, or TEXT_NONE */
+  SECTION_LANGUAGES, /* { uint32 text, length, id }: a language's code, and the id of its token */
+  SECTION_COUNT
 };
 
 /* Numbers of the section of settings. */
 enum text_setting {
-  SETTING_MODEL = 0, SETTING_OPTIONS = 1, SETTING_UNKNOWN = 2, SETTING_VOCABULARY = 3, SETTING_KNOWN = 4,
-  SETTING_LONGEST_WORD = 5, SETTING_PREFIX = 6, SETTING_PREFIX_LENGTH = 7, SETTING_SUFFIX = 8,
-  SETTING_SUFFIX_LENGTH = 9, SETTING_LONGEST_TOKEN = 10, SETTING_LIMIT = 11, SETTING_STRATEGY = 12,
-  SETTING_FROM_LEFT = 13, SETTING_WORD = 14, SETTING_WORD_LENGTH = 15, SETTING_ROOT = 16,
-  SETTING_UNKNOWN_LOW = 17, SETTING_UNKNOWN_HIGH = 18, SETTING_SEED = 19, SETTING_TARGET = 20,
-  SETTING_COUNT = 21
+  SETTING_MODEL, /* MODEL_ */
+  SETTING_OPTIONS, /* OPTION_ */
+  SETTING_UNKNOWN, /* id, or TEXT_NONE */
+  SETTING_VOCABULARY, /* one more than the largest id */
+  SETTING_KNOWN, /* ids from here on are pieces that become the unknown token */
+  SETTING_LONGEST_WORD,
+  SETTING_PREFIX, /* text and length: continuing_subword_prefix */
+  SETTING_PREFIX_LENGTH,
+  SETTING_SUFFIX, /* end_of_word_suffix */
+  SETTING_SUFFIX_LENGTH,
+  SETTING_LONGEST_TOKEN, /* bytes */
+  SETTING_LIMIT, /* truncation; TEXT_NONE: none */
+  SETTING_STRATEGY, SETTING_FROM_LEFT,
+  SETTING_WORD, /* the pattern of a letter of a word, for single_word */
+  SETTING_WORD_LENGTH,
+  SETTING_ROOT, /* root node of the trie */
+  SETTING_UNKNOWN_LOW, /* the score of an unknown character: the two halves of a double */
+  SETTING_UNKNOWN_HIGH,
+  SETTING_SEED, /* first value of all hashes */
+  SETTING_TARGET, /* ATTN2C_TEXT_TARGET_: how the model is told the language to write */
+  SETTING_COUNT
 };
 
 /* Kinds of models. */
-enum { MODEL_WORDPIECE = 1, MODEL_BPE = 2, MODEL_UNIGRAM = 3 };
+enum { MODEL_WORDPIECE = 1, MODEL_BPE, MODEL_UNIGRAM };
 
 /* Options of a model. */
 enum {
   OPTION_FUSE_UNKNOWN = 1, OPTION_BYTE_FALLBACK = 2, OPTION_IGNORE_MERGES = 4, OPTION_NEEDS_UNKNOWN = 8,
-  OPTION_LIBRARY = 16, OPTION_CODES = 32
+  OPTION_LIBRARY = 16, /* as SentencePiece's own library */
+  OPTION_CODES = 32 /* a text may begin with a code, >>xxx<< */
 };
 
 /* Flags of a token. */
@@ -41,19 +73,34 @@ enum {
 };
 
 /* Kinds of pieces of a template. */
-enum { TEMPLATE_FIRST = 0, TEMPLATE_SECOND = 1, TEMPLATE_TOKEN = 2, TEMPLATE_LANGUAGE = 3 };
+enum {
+  TEMPLATE_FIRST, TEMPLATE_SECOND, TEMPLATE_TOKEN,
+  TEMPLATE_LANGUAGE /* the language's token that the caller chooses; id: if none is chosen, or TEXT_NONE */
+};
 
 /* How a model is told the language to write; ATTN2C_TEXT_TARGET_ has the same numbers. */
-enum { TARGET_NONE = 0, TARGET_FIRST = 1, TARGET_START = 2, TARGET_SOURCE = 3 };
+enum {
+  TARGET_NONE,
+  TARGET_FIRST, /* the language's token is the first that is written */
+  TARGET_START, /* writing starts with it */
+  TARGET_SOURCE /* it is in front of the source */
+};
 
 /* Stages that have components. */
-enum text_stage { STAGE_NORMALIZE = 0, STAGE_CUT = 1, STAGE_TRIM = 2, STAGE_DECODE = 3, STAGE_COUNT = 4 };
+enum text_stage { STAGE_NORMALIZE, STAGE_CUT, STAGE_TRIM, STAGE_DECODE, STAGE_COUNT };
 
 /* Normalizers, with what each has in its record. */
 enum {
-  NORMALIZE_BERT = 0, NORMALIZE_LOWERCASE = 1, NORMALIZE_STRIP = 2, NORMALIZE_ACCENTS = 3,
-  NORMALIZE_PREPEND = 4, NORMALIZE_REPLACE = 5, NORMALIZE_NMT = 6, NORMALIZE_PRECOMPILED = 7,
-  NORMALIZE_FORM = 8, NORMALIZE_BYTES = 9, NORMALIZE_KINDS = 10
+  NORMALIZE_BERT, /* flags: BERT_ */
+  NORMALIZE_LOWERCASE,
+  NORMALIZE_STRIP, /* flags: 1 left, 2 right */
+  NORMALIZE_ACCENTS,
+  NORMALIZE_PREPEND, /* a: text */
+  NORMALIZE_REPLACE, /* a: packed pattern, b: content; flag 1: a is a text */
+  NORMALIZE_NMT,
+  NORMALIZE_PRECOMPILED, /* a: charsmap; flag 1: the longest entry counts, not the shortest of a cluster */
+  NORMALIZE_FORM, /* flags: FORM_ */
+  NORMALIZE_BYTES, NORMALIZE_KINDS
 };
 
 /* Flags of NORMALIZE_BERT. */
@@ -63,29 +110,44 @@ enum { BERT_CLEAN = 1, BERT_CHINESE = 2, BERT_STRIP = 4, BERT_LOWER = 8 };
 enum { FORM_COMPATIBLE = 1, FORM_COMPOSED = 2 };
 
 /* Pre-tokenizers, with what each has in its record. */
-enum { CUT_CHARACTERS = 0, CUT_PATTERN = 1, CUT_BYTES = 2, CUT_METASPACE = 3, CUT_KINDS = 4 };
+enum {
+  CUT_CHARACTERS, /* number: CLASS_; flags: BEHAVIOR_ */
+  CUT_PATTERN, /* a: packed pattern; flags: BEHAVIOR_, CUT_INVERT */
+  CUT_BYTES, /* a: packed pattern or empty; flag 1: prefix space */
+  CUT_METASPACE, /* a: replacement; number: SCHEME_; flag 1: split */
+  CUT_KINDS
+};
 
 /* Classes of characters. */
-enum { CLASS_WHITE = 0, CLASS_PUNCTUATION = 1, CLASS_NUMBER = 2, CLASS_COUNT = 3 };
+enum { CLASS_WHITE, CLASS_PUNCTUATION, CLASS_NUMBER, CLASS_COUNT };
 
 /* The fate of the text that a cut finds. */
 enum {
-  BEHAVIOR_REMOVED = 0, BEHAVIOR_ISOLATED = 1, BEHAVIOR_WITH_PREVIOUS = 2, BEHAVIOR_WITH_NEXT = 3,
-  BEHAVIOR_CONTIGUOUS = 4
+  BEHAVIOR_REMOVED, BEHAVIOR_ISOLATED, BEHAVIOR_WITH_PREVIOUS, BEHAVIOR_WITH_NEXT, BEHAVIOR_CONTIGUOUS
 };
 
 /* A flag in addition to BEHAVIOR_: a cut finds the text between matches. */
 enum { CUT_INVERT = 8 };
 
 /* Pieces that get a prefix. */
-enum { SCHEME_ALWAYS = 0, SCHEME_FIRST = 1, SCHEME_NEVER = 2 };
+enum { SCHEME_ALWAYS, SCHEME_FIRST, SCHEME_NEVER };
 
 /* Components that change the places of tokens. */
-enum { TRIM_SPACES = 0, TRIM_KINDS = 1 };
+enum {
+  TRIM_SPACES, /* flag 1: add_prefix_space */
+  TRIM_KINDS
+};
 
 /* Decoders, with what each has in its record. */
 enum {
-  DECODE_WORDPIECE = 0, DECODE_BYTES = 1, DECODE_METASPACE = 2, DECODE_BYTE_FALLBACK = 3, DECODE_FUSE = 4,
-  DECODE_STRIP = 5, DECODE_REPLACE = 6, DECODE_BPE = 7, DECODE_JOIN = 8, DECODE_KINDS = 9
+  DECODE_WORDPIECE, /* a: prefix; flag 1: cleanup */
+  DECODE_BYTES,
+  DECODE_METASPACE, /* a: replacement; number: SCHEME_ */
+  DECODE_BYTE_FALLBACK, DECODE_FUSE,
+  DECODE_STRIP, /* a: character; number: at the start; flags: at the end */
+  DECODE_REPLACE, /* a: packed pattern, b: content */
+  DECODE_BPE, /* a: suffix */
+  DECODE_JOIN, /* a: the text between tokens; used if there is no decoder */
+  DECODE_KINDS
 };
 /* clang-format on */

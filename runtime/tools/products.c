@@ -1,6 +1,6 @@
 /* products.c - a program that times the candidates of one product in turn. Weights come from a pool, one
- * matrix after the other, as in a model; rows and results stay where they are. gen/commands/tune/library.lua
- * writes the library of a product:
+ * matrix after the other, as in a model; rows and results stay where they are.
+ * gen/commands/products/library.lua writes the library of a product:
  *
  *   products LIBRARY.so POOL_KB MS ROUNDS [SECONDS [CALLS]]
  *

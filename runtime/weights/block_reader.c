@@ -44,8 +44,10 @@ static void unpack_blocks(const attn2c_piece *piece, const float *packed, int64_
   }
 }
 
-int attn2c_unpack_blocks(const attn2c_descriptor *descriptor, int weight, const float *packed, int64_t first,
-                         int64_t count, attn2c_scale_block *blocks) {
+/* Reads rows of the packed block as scale blocks, [count][blocks of a row]. Returns 0 if the weight is not in
+ * blocks. */
+static int read_packed(const attn2c_descriptor *descriptor, int weight, const float *packed, int64_t first,
+                       int64_t count, attn2c_scale_block *blocks) {
   attn2c_pieces pieces = {.descriptor = descriptor, .weight = weight};
   attn2c_piece piece;
   while (attn2c_pieces_next(&pieces, &piece) && piece.weight == weight) {
@@ -81,8 +83,8 @@ int attn2c_source_stored_blocks(attn2c_source *source, int index, int64_t first,
   const int64_t columns = attn2c_elements(tensor) / tensor->shape[0];
   *found = 0;
   if (source->packed) {
-    *found = attn2c_unpack_blocks(attn2c_packed_model(source->packed), index,
-                                  attn2c_packed_block(source->packed), first, count, blocks);
+    *found = read_packed(attn2c_packed_model(source->packed), index, attn2c_packed_block(source->packed),
+                         first, count, blocks);
     return ATTN2C_OK;
   }
   if (!source->file) return ATTN2C_OK;

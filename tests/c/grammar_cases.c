@@ -83,11 +83,15 @@ static json_t *draw_text(drawer *d, int is_first) {
 
 static int accepts(const attn2c_grammar *grammar, const char *text) {
   grammar_states states;
-  if (grammar_states_create(&states, grammar, 1 << 22) != ATTN2C_OK) fail("no memory");
+  if (grammar_states_create(&states, grammar, 1 << 20) != ATTN2C_OK) fail("no memory");
   uint32_t state = grammar_states_first(&states);
-  for (; *text && state != STATE_DEAD && state != STATE_FULL; text++)
-    state = state_step(&states, state, (uint8_t)*text);
-  const int result = state != STATE_DEAD && state != STATE_FULL && state_accepts(&states, state);
+  for (; *text && state != STATE_DEAD; text++) {
+    const uint32_t next = state_step(&states, state, (uint8_t)*text);
+    state =
+        next != STATE_FULL ? next : state_step(&states, grammar_states_keep(&states, state), (uint8_t)*text);
+    if (state == STATE_FULL) fail("a state needs more than 1 MB");
+  }
+  const int result = state_accepts(&states, state);
   grammar_states_free(&states);
   return result;
 }

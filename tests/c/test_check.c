@@ -307,7 +307,7 @@ Test(check, says_where_numbers_become_too_large) {
   x[5] = 1e30f; /* its query is finite, but not the squares in the scores */
   check(RIGHT, 0);
   cr_assert_str_eq(line("overflow: "),
-                   "overflow: l0.scores has values beyond 3.4e38, the largest float: weights "
+                   "overflow: l0.scores has values or sums beyond 3.4e38, the largest float: weights "
                    "or inputs are too large for f32");
   check(RIGHT, 1);
   cr_assert_not_null(strstr(printed, "\"overflow\":\"l0.scores\""), "%s", printed);

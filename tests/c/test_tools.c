@@ -209,6 +209,12 @@ static const struct {
     {PYTHON, "[add(1)]", "[add(1)]"},
     {PYTHON, "[add(a=1 a=2)]", "[add(a=1 a=2)]"},
     {LFM, "Now: <|tool_call_start|>[add(a=1), no-w.1()]<|tool_call_end|>Wait.", "Now:Wait." BOTH},
+    {LFM, "Now: <|tool_call_start|>[" ONE ", " TWO "]<|tool_call_end|>Wait.", "Now:Wait." BOTH},
+    {LFM, "<|tool_call_start|>" ONE "<|tool_call_end|>\n<|tool_call_start|>[no-w.1()]<|tool_call_end|>",
+     BOTH},
+    {LFM, "<|tool_call_start|>[" ONE ", {}]<|tool_call_end|>",
+     "<|tool_call_start|>[" ONE ", {}]<|tool_call_end|>"},
+    {LFM, "<|tool_call_start|>[" ONE, "<|tool_call_start|>[" ONE},
     {OLMO, "<function_calls>\nadd(a=1)\nno-w.1()\n</function_calls>", BOTH},
     {OLMO, "<function_calls>\nput(t='a', f=false)\n</function_calls>", "|put {\"t\":\"a\",\"f\":false}"},
     {HARMONY,
@@ -270,7 +276,7 @@ Test(tools, damaged) {
       ",",           "a=",           "<", "<|end|>"};
   uint64_t n = 0, draws = 1 << 20;
   static const char *const signs[] = {
-      HERMES, MISTRAL, LLAMA, MISTRAL "\v[ARGS]", DEEPSEEK, CODER, GLM, GEMMA, PYTHON, OLMO, HARMONY};
+      HERMES, MISTRAL, LLAMA, MISTRAL "\v[ARGS]", DEEPSEEK, CODER, GLM, GEMMA, PYTHON, LFM, OLMO, HARMONY};
   enum { COUNT = sizeof signs / sizeof *signs };
   attn2c_tools all[COUNT];
   for (int i = 0; i < COUNT; i++) all[i] = tools_of(signs[i]);

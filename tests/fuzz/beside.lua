@@ -30,8 +30,9 @@ end
 local function module_of(op)
   local weight = ops.class(op).product and op.op:find("^linear") and op.operands.weight
   local stored = weight and not weight.experts and weight.from and #weight.from.stored == 1 and weight.from.stored[1]
-  local is_router = weight and (weight.name:find("router", 1, true) or weight.name:find("shared_gate", 1, true))
-  if not stored or is_router or #stored.shape ~= 2 or op.operands.x.name:find("windows$") then return nil end
+  local is_small = weight and (weight.name:find("router", 1, true) or weight.name:find("shared_gate", 1, true)
+    or weight.name:find(".streams.", 1, true))
+  if not stored or is_small or #stored.shape ~= 2 or op.operands.x.name:find("windows$") then return nil end
   for _, view in ipairs(weight.from.views) do if view.taps or view.plus_one or view.added then return nil end end
   return stored.names[1]:match("^(.*)%.weight$"), stored
 end

@@ -101,7 +101,7 @@ end
 local function main()
   local asked = arguments()
   local bounds = asked.extremes and extremes.list() or {}
-  local passed, failed = 0, 0
+  local passed, large, failed = 0, 0, 0
   files.make_folder(asked.folder)
   for number = asked.first, asked.extremes and #bounds or asked.first + asked.count - 1 do
     local bound = bounds[number]
@@ -114,12 +114,13 @@ local function main()
       io.flush()
     end
     local ok, kind, said = case.run(description, folder, options)
-    if ok then passed = passed + 1 else failed = failed + 1 end
-    if asked.verbose then io.write(ok and " ok\n" or " " .. kind .. "\n") else io.write(ok and "." or "F") end
+    if not ok then failed = failed + 1 elseif kind then large = large + 1 else passed = passed + 1 end
+    if asked.verbose then io.write(" ", kind or "ok", "\n") else io.write(not ok and "F" or kind and "o" or ".") end
     if not ok then report(number, description, folder, options, kind, said, not asked.no_shrink) end
     io.flush()
   end
-  io.write(("%s%d passed, %d failed\n"):format(asked.verbose and "" or "\n", passed, failed))
+  if large > 0 then io.write(("%s%d with numbers too large for f32"):format(asked.verbose and "" or "\n", large)) end
+  io.write(("%s%d passed, %d failed\n"):format(asked.verbose and large == 0 and "" or "\n", passed, failed))
   return failed == 0 and 0 or 1
 end
 

@@ -17,7 +17,7 @@ libjpeg-turbo libjpeg.a -DENABLE_SHARED=OFF -DWITH_SIMD=OFF -DWITH_TURBOJPEG=OFF
 libogg libogg.a -DINSTALL_DOCS=OFF -DBUILD_TESTING=OFF
 libvorbis libvorbisenc.a
 flac libFLAC.a -DBUILD_CXXLIBS=OFF -DBUILD_PROGRAMS=OFF -DBUILD_EXAMPLES=OFF -DBUILD_TESTING=OFF -DBUILD_DOCS=OFF -DINSTALL_MANPAGES=OFF -DWITH_STACK_PROTECTOR=OFF
-opus libopus.a --disable-stack-protector --disable-extra-programs --disable-doc --disable-intrinsics --disable-asm
+opus libopus.a --disable-stack-protector --disable-extra-programs --disable-doc
 mpg123 libmpg123.a -DBUILD_LIBOUT123=OFF -DBUILD_PROGRAMS=OFF -DBUILD_NO_LARGENAME=ON
 lame libmp3lame.a --disable-frontend --disable-decoder
 libsndfile libsndfile.a -DBUILD_PROGRAMS=OFF -DBUILD_EXAMPLES=OFF -DBUILD_TESTING=OFF
@@ -69,10 +69,10 @@ build() {
       $compiler-ar rcsD libz.a *.o && cp zlib.h zconf.h "$folder/include/" && cp libz.a "$folder/lib/")
     return
   fi
-  if [ "${1#--}" != "${1-}" ]; then
+  case ${1-} in --*)
     (cd "$source" && ./configure --host=$compiler --prefix="$folder" --disable-shared "$@" CFLAGS=-O2 && make -j 2 install)
     return
-  fi
+  esac
   cmake -S "$source" -B "build-$name" -DCMAKE_SYSTEM_NAME=Windows -DCMAKE_SYSTEM_PROCESSOR=x86_64 \
     -DCMAKE_C_COMPILER=$compiler-gcc -DCMAKE_CXX_COMPILER=$compiler-g++ -DCMAKE_RC_COMPILER=$compiler-windres \
     -DCMAKE_FIND_ROOT_PATH="$folder" -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY \

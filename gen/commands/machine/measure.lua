@@ -1,5 +1,7 @@
--- measure.lua: compiles the program that measures this machine, runs it, and returns what it prints.
--- The program is runtime/tools/machine.c, with loops of multiply-adds for each target whose instructions are here.
+-- measure.lua: compiles the programs that measure this machine, runs them, and returns what they print as JSON.
+-- The first is runtime/tools/machine.c, with loops of multiply-adds for each target whose instructions are here.
+-- runtime/tools/products.c times how products prefetch (ahead.lua).
+local ahead = require("commands.machine.ahead")
 local faults = require("common.faults")
 local files = require("common.files")
 local forms = require("kernels.forms")
@@ -8,6 +10,7 @@ local scratch = require("common.scratch")
 local targets = require("data.targets")
 local template = require("common.template")
 local types = require("data.types")
+local words = require("common.words")
 
 local measure = {}
 
@@ -43,9 +46,9 @@ function measure.names(machine)
   return list
 end
 
--- Starts the compiler with words after the plain flags. Returns the child.
-local function start(compiler, root, words)
-  local all = { compiler, "-std=c11", "-w", "-iquote", root .. "/runtime", table.unpack(words) }
+-- Starts the compiler with `more` after the plain flags. Returns the child.
+local function start(compiler, root, more)
+  local all = { compiler, "-std=c11", "-w", "-iquote", root .. "/runtime", table.unpack(more) }
   local child, message = process.start { words = all, gather = "all" }
   return child or faults.raise("machine", "cannot start %s: %s", compiler, message)
 end
@@ -58,16 +61,22 @@ local function finish(list)
   for _, child in ipairs(list) do process.check(child, "its program did not compile") end
 end
 
--- Writes and compiles the program in a folder. Returns its path.
-local function compile(root, folder, machine)
-  local compiler, names = process.compiler(), measure.names(machine)
+-- Returns the targets of some names whose products are timed.
+local function timed(names)
+  return words.filter(words.map(names, function(name) return targets.by_name[name] end), function(target)
+    return target.is_measured and not target.has_tiles
+  end)
+end
+
+-- Writes and compiles the programs in a folder. Returns the path of the first, and that of the timer of products.
+local function compile(root, folder, names)
+  local compiler = process.compiler()
   local is_gcc = not compiler:find("clang", 1, true)
-  local fill, main = template.open(root, "rates.c.in"), folder .. "/machine"
+  local fill, main, timer = template.open(root, "rates.c.in"), folder .. "/machine", folder .. "/products"
   local children, link = {}, { "-o", main }
   local function object(path, ...)
     local to = ("%s/%d.o"):format(folder, #children + 1)
-    local words = { "-O2", "-c", path, "-o", to, ... }
-    children[#children + 1] = start(compiler, root, words)
+    children[#children + 1] = start(compiler, root, { "-O2", "-c", path, "-o", to, ... })
     link[#link + 1] = to
   end
   for _, name in ipairs(names) do
@@ -79,17 +88,39 @@ local function compile(root, folder, machine)
   files.write(folder .. "/rates_list.c", template.open(root, "rates_list.c.in") { names = names })
   object(folder .. "/rates_list.c")
   for _, source in ipairs(SOURCES) do object(root .. "/runtime/" .. source) end
+  for _, target in ipairs(timed(names)) do
+    local path = ("%s/ahead_%s"):format(folder, target.name)
+    files.write(path .. ".c", ahead.text(target))
+    children[#children + 1] = start(compiler, root, words.append({}, ahead.flags, targets.flags(target.name, is_gcc),
+      { "-o", path .. ".so", path .. ".c" }))
+  end
+  children[#children + 1] = start(compiler, root, { "-O2", "-D_GNU_SOURCE", "-o", timer,
+    root .. "/runtime/tools/products.c", "-ldl" })
   finish(children)
   for _, word in ipairs { "-lpthread", "-lm" } do link[#link + 1] = word end
   finish { start(compiler, root, link) }
-  return main
+  return main, timer
 end
 
---- Compiles the program in a folder below `folder` and runs it. Returns its output. Faults: machine, if it does not
---- compile or run; io.
+-- Returns the facts with the bytes ahead of targets' products: "bf16_ahead": 10240.
+local function with_ahead(text, target, output)
+  local parts, chosen = {}, ahead.chosen(target, output)
+  for i, word in ipairs(words.sorted_keys(chosen)) do parts[i] = (', "%s_ahead": %d'):format(word, chosen[word]) end
+  return (text:gsub(('("%s": {[^}]*)}'):format(target.name), "%1" .. table.concat(parts) .. "}"))
+end
+
+--- Compiles the programs in a folder below `folder` and runs them. Returns the facts as JSON. Faults: machine, if one
+--- does not compile or run; io.
 function measure.run(root, machine, folder)
   local work <close> = scratch.make(folder, "measuring")
-  return process.output({ compile(root, work.path, machine) }, "its program failed")
+  local names = measure.names(machine)
+  local main, timer = compile(root, work.path, names)
+  local text = process.output({ main }, "its program failed")
+  for _, target in ipairs(timed(names)) do
+    local command = ahead.command(timer, ("%s/ahead_%s.so"):format(work.path, target.name))
+    text = with_ahead(text, target, process.output(command, "its program failed"))
+  end
+  return text
 end
 
 return measure

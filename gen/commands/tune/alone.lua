@@ -1,12 +1,12 @@
 -- alone.lua: times the candidates of products by themselves, before a model is built with any.
 -- All candidates of a product are one library. Libraries are compiled one a processor at a time, those
 -- of the most expensive products first. A part of the time is for compilers; those that still run then are ended.
-local calls = require("commands.tune.calls")
+local calls = require("commands.products.calls")
 local candidates = require("passes.plan.candidates")
 local divide = require("passes.common.divide")
 local faults = require("common.faults")
 local files = require("common.files")
-local library = require("commands.tune.library")
+local library = require("commands.products.library")
 local process = require("common.process")
 local scratch = require("common.scratch")
 local search = require("commands.tune.search")

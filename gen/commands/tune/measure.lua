@@ -91,7 +91,8 @@ end
 --- Emits a model with these choices. Returns the finished pipeline. is_draft: no checker runs.
 function measure.emit(root, arguments, overrides, choices, is_draft)
   return pipeline.run(root, arguments.description, overrides, nil,
-    { tuning = { set = { choices = choices, hash = "candidate" } }, unchecked = is_draft, watch = process.poll })
+    { tuning = { set = { choices = choices, hash = "candidate" } }, unchecked = is_draft, watch = process.poll,
+      rates = arguments.rates })
 end
 
 --- Compiles what all models share, so that other builds only compile what is their own.

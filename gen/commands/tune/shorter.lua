@@ -58,7 +58,7 @@ function shorter.of(root, arguments, overrides, planned, products, order)
   if not count then return nil end
   local list = { ("layers=%d"):format(count) }
   for _, word in ipairs(overrides) do if not word:match("^layers=") then list[#list + 1] = word end end
-  local done, state = pcall(pipeline.run, root, arguments.description, list, "plan")
+  local done, state = pcall(pipeline.run, root, arguments.description, list, "plan", { rates = arguments.rates })
   if not done and not faults.is(state) then error(state, 0) end -- a fault: a key names a layer that is left out
   if done and shorter.is_alike(products, measure.products(state), count, layers) then
     return list, count, CACHES * cache

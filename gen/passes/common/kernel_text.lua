@@ -50,7 +50,7 @@ function kernel_text.ahead(fetch)
   end
   return ("each prefetches %d bytes, %s%s every %d inputs, %d bytes ahead%s"):format(fetch.each,
     fetch.nth > 1 and "half of " or "", words.count(fetch.lines, "line"), fetch.every, fetch.from,
-    fetch.far and (", and %d further"):format(fetch.far) or "")
+    fetch.far and (fetch.far < 0 and ", into the first-level cache" or (", and %d further"):format(fetch.far)) or "")
 end
 
 -- Places of the sums of a product that is fused with the map after it.

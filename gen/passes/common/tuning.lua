@@ -233,14 +233,15 @@ function tuning.parameters(state)
     for name, value in pairs(values) do if name ~= "kernels" then common[name] = value end end
   end
   local set, result = set_for(state), { common = common }
+  local measured = state.measured and state.measured[state.spec.target] or {} -- of this machine, by state.host
   function result.of(key, weight)
     local choice = set and set.choices[key]
     if choice then result.hash = set.hash end
     choice = choice or rule_of(target, key, weight, state.spec.symbols.rows.is_open) or common
-    local own = {}
+    local own, here = {}, { stream = measured[types.word(weight.type) .. "_ahead"] }
     for i = 2, #tuning.names do
       local name = tuning.names[i]
-      own[name] = state.spec.plan[name] or choice[name] or common[name]
+      own[name] = state.spec.plan[name] or choice[name] or here[name] or common[name]
     end
     own.panel = types.all[weight.type].panel or own.panel
     if weight.groups then own.panel = panel_of_groups(weight, own.panel) end

@@ -16,9 +16,9 @@ local of_b = { clear = true, resolve = true }
 local function note_of(chat, step)
   local word = of_a[step.name] and step.a or of_b[step.name] and step.b
   if word then return c.comment(terminal.short(("%q"):format(chat.words[word + 1]), 60)) end
-  if step.name == "filter" then return numbers.filters[step.a + 1][1] end
-  if step.name == "test" then return numbers.tests[step.a + 1][1] end
-  if step.name == "method" then return numbers.methods[step.a + 1][1] end
+  if step.name == "filter" then return numbers.filters[step.a + 1].name end
+  if step.name == "test" then return numbers.tests[step.a + 1].name end
+  if step.name == "method" then return numbers.methods[step.a + 1].name end
   if step.name == "compare" then return numbers.comparisons[step.a + 1] end
   return nil
 end

@@ -222,7 +222,7 @@ function Builder:in_order(path, weight, x)
   local word = scale_blocks.of_linear(self.model.input_order, self.section, self:group_path(path))
   if not word then return x end
   weight.in_groups = true
-  local name = word == "file" and x.name .. ".ordered" or path .. ".ordered"
+  local name = word == "file" and x.name .. ".ordered" or path .. ".own_ordered" -- path may also be an x's name
   local leader = self.ordered[name]
   if leader then
     weight.order_like = leader

@@ -10,7 +10,7 @@ local types = require("data.types")
 local candidates = {}
 
 -- Panels; how many panels ahead are prefetched; bytes ahead in a stream.
-local PANELS, FETCHES, STREAMS, TOKEN_BLOCKS = { 48, 64, 32, 16, 80 }, { 1, 0 }, { 3072, 0, 8192, 16384 },
+local PANELS, FETCHES, STREAMS, TOKEN_BLOCKS = { 48, 64, 32, 16, 80 }, { 1, 0 }, { 3072, 0, 10240, 16384 },
   { 128, 64, 256, 32 }
 
 local memoised = alike.memoiser() -- many candidates have panels and blocks of the same sizes

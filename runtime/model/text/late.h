@@ -3,7 +3,6 @@
 
 #include "base/text_facts.h"
 #include "model/text/padded.h"
-#include "text/text.h"
 
 /* Returns the most tokens of a query or document that the tokenizer makes; a call takes `longest`. */
 size_t attn2c_late_limit(const attn2c_late *late, int is_query, size_t longest);

@@ -5,7 +5,6 @@
 #include "chat/chat_template.h"
 #include "model/model.h"
 #include "model/text/padded.h"
-#include "text/text.h"
 
 /* Puts a model's prompt before each text that is encoded, like sentence-transformers. The places of tokens
  * stay as in the caller's own text. */

@@ -42,7 +42,8 @@ typedef struct {
 } attn2c_ahead;
 
 /* The same for strips of which each step prefetches some: bytes after A where the first strip begins,
- * from strip to strip, and from step to step; from these to further ones, or 0; and nth. */
+ * from strip to strip, and from step to step; from these to further ones, or 0, or -1 if these come into the
+ * first-level cache; and nth. */
 typedef struct {
   int from, each, step, far, nth;
 } attn2c_stream;
@@ -121,13 +122,17 @@ ATTN2C_INLINE void attn2c_store_first(float *y, attn2c_vector v, int count) {
 }
 #endif
 
-/* Prefetches every nth of `lines` cache lines from x on into the second-level cache. x may be any address. */
-ATTN2C_INLINE void attn2c_ask(const void *x, int lines, int nth) {
-  for (int i = 0; i < lines; i += nth) __builtin_prefetch((const char *)x + 64 * i, 0, 2);
-}
-
-/* Prefetches `lines` cache lines into the first-level cache, and returns the address after them. */
+/* Prefetches `lines` cache lines into the first-level cache, and returns the address after them. x may be any
+ * address. */
 ATTN2C_INLINE const void *attn2c_ask_near(const void *x, int lines) {
   for (int i = 0; i < lines; i++) __builtin_prefetch((const char *)x + 64 * i, 0, 3);
   return (const char *)x + 64 * lines;
+}
+
+/* Prefetches every nth of `lines` cache lines from x on into the second-level cache, and, if far is more than
+ * 0, from x + far on. If far is less than 0, all lines come into the first-level cache instead. */
+ATTN2C_INLINE void attn2c_ask(const void *x, int lines, int nth, ptrdiff_t far) {
+  if (far < 0) (void)attn2c_ask_near(x, lines);
+  for (int i = 0; far >= 0 && i < lines; i += nth) __builtin_prefetch((const char *)x + 64 * i, 0, 2);
+  for (int i = 0; far > 0 && i < lines; i += nth) __builtin_prefetch((const char *)x + far + 64 * i, 0, 2);
 }

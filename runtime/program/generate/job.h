@@ -3,7 +3,6 @@
 #pragma once
 
 #include "program/generate/command.h"
-#include "program/generate/options.h"
 #include "program/commands.h"
 
 /* Places of records that have none in the batch. */

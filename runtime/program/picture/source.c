@@ -55,8 +55,9 @@ static int read_file(const char *path, uint8_t **bytes, size_t *size, attn2c_mes
   return status;
 }
 
-int attn2c_picture_source_read(const attn2c_paths *paths, int number, const attn2c_picture_facts *facts,
-                               attn2c_picture *picture, attn2c_message *message) {
+/* Reads and decodes picture number `number` for a model. Returns ATTN2C_OK, _FORMAT, _IO or _MEMORY. */
+static int read_picture(const attn2c_paths *paths, int number, const attn2c_picture_facts *facts,
+                        attn2c_picture *picture, attn2c_message *message) {
   const char *path = paths->paths[number];
   char fault[ATTN2C_PICTURE_FAULT];
   uint8_t *bytes;
@@ -75,7 +76,7 @@ int attn2c_picture_source_read(const attn2c_paths *paths, int number, const attn
 int attn2c_picture_source_image(const attn2c_paths *paths, int number, const attn2c_picture_facts *facts,
                                 float *image, int32_t shape[2], attn2c_message *message) {
   attn2c_picture picture;
-  ATTN2C_TRY(attn2c_picture_source_read(paths, number, facts, &picture, message));
+  ATTN2C_TRY(read_picture(paths, number, facts, &picture, message));
   const char *name = attn2c_path_name(paths, number);
   int status =
       facts->patch

@@ -6,10 +6,6 @@
 
 extern const attn2c_path_kind attn2c_picture_paths;
 
-/* Reads and decodes picture number `number` for a model. Returns ATTN2C_OK, _FORMAT, _IO or _MEMORY. */
-int attn2c_picture_source_read(const attn2c_paths *paths, int number, const attn2c_picture_facts *facts,
-                               attn2c_picture *picture, attn2c_message *message);
-
 /* Reads a picture, and writes the input that it becomes. */
 int attn2c_picture_source_image(const attn2c_paths *paths, int number, const attn2c_picture_facts *facts,
                                 float *image, int32_t shape[2], attn2c_message *message);

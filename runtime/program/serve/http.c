@@ -309,7 +309,7 @@ static void note_wake(evutil_socket_t file, short what, void *given) {
 
 void attn2c_http_wake(attn2c_http *http) { attn2c_waker_wake(http->waker); }
 
-void attn2c_http_stop(attn2c_http *http) {
+static void stop(attn2c_http *http) {
   const struct timeval most = {.tv_sec = http->most_seconds};
   if (http->is_ending) return;
   http->is_ending = 1;
@@ -328,7 +328,7 @@ static void note_signal(evutil_socket_t number, short what, void *given) {
   attn2c_http *http = given;
   (void)number, (void)what;
   if (http->signal_count++) event_base_loopbreak(http->base);
-  attn2c_http_stop(http);
+  stop(http);
 }
 
 evutil_socket_t attn2c_listen(const struct sockaddr *address, int length, int waiting, const char *name,

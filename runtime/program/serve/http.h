@@ -24,7 +24,7 @@ struct attn2c_exchange {
   int status;                       /* of the reply; 0: there is none yet */
   double seconds;                   /* on the clock of attn2c_http_now, when the request was whole */
   void *owner;                      /* of the caller, as the next ones */
-  const struct attn2c_route *route; /* NULL: none has the path */
+  const struct attn2c_route *route; /* NULL: not looked for yet */
   /* Called once if the client goes away before the reply is whole; NULL: not called. No other function may
    * be called on the exchange from then on. */
   void (*gone)(attn2c_exchange *exchange);
@@ -53,11 +53,9 @@ void attn2c_http_free(attn2c_http *http);
 /* Returns the address that it listens on, such as http://127.0.0.1:8080. */
 const char *attn2c_http_address(const attn2c_http *http);
 
-/* Serves until attn2c_http_stop was called and all requests have a reply, or SIGTERM or SIGINT has come and
- * all have one; at most some seconds after that. */
+/* Serves until SIGTERM or SIGINT has come and all requests have a reply; at most some seconds after that. */
 void attn2c_http_run(attn2c_http *http, int most_seconds);
-void attn2c_http_stop(attn2c_http *http);
-/* True once it ends. */
+/* True once such a signal has come. */
 int attn2c_http_stops(const attn2c_http *http);
 
 /* Makes the loop call options.woken; from any thread. */

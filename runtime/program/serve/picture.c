@@ -88,10 +88,30 @@ static void reply(attn2c_media_job *job) {
 }
 
 static void describe(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
-  static const char *const lacks[] = {
-      "stop",         "tools",       "response_format",    "grammar",
-      "json_schema",  "logprobs",    "logit_bias",         "frequency_penalty",
-      "top_logprobs", "tool_choice", "repetition_penalty", "presence_penalty"};
+  static const char why[] = "a model of pictures writes by itself";
+  static const attn2c_lacking lacking[] = {{"stop", NULL, why},
+                                           {"tools", NULL, why},
+                                           {"tool_choice", "\"none\"", why},
+                                           {"response_format", "{\"type\": \"text\"}", why},
+                                           {"grammar", NULL, why},
+                                           {"json_schema", NULL, why},
+                                           {"logprobs", NULL, why},
+                                           {"top_logprobs", "0", why},
+                                           {"logit_bias", NULL, why},
+                                           {"frequency_penalty", "0", why},
+                                           {"presence_penalty", "0", why},
+                                           {"repetition_penalty", "1", why},
+                                           {"repeat_penalty", "1", why},
+                                           {"dry_multiplier", "0", why},
+                                           {"xtc_probability", "0", why},
+                                           {"dynatemp_range", "0", why},
+                                           {"mirostat", "0", why},
+                                           {"typical_p", "1", why},
+                                           {"samplers", NULL, why},
+                                           {"ignore_eos", NULL, why},
+                                           {"top_k", "0", why},
+                                           {"min_p", "0", why},
+                                           {.name = NULL}};
   attn2c_request r;
   attn2c_media_job *job = attn2c_media_job_of(server, exchange, read_messages, &r);
   int64_t tokens = -1, one = 1, seed = 0;
@@ -100,8 +120,7 @@ static void describe(attn2c_server *server, attn2c_exchange *exchange, const jso
   if (!job) return;
   attn2c_generate_arguments *generate = &job->arguments.generate;
   const char *prompt = json_string_value(json_object_get(job->given, "prompt"));
-  for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++)
-    attn2c_request_lacks(&r, lacks[i], "a model of pictures writes by itself");
+  attn2c_request_lacks_each(&r, lacking);
   attn2c_request_integer(&r, "n", 1, 1, &one);
   attn2c_request_flag(&r, "stream", &streams);
   attn2c_request_integer(&r, "max_tokens", 1, INT32_MAX, &tokens);
@@ -113,7 +132,8 @@ static void describe(attn2c_server *server, attn2c_exchange *exchange, const jso
   if (generate->greedy) generate->temperature.is_given = 0;
   generate->top_p.is_given =
       attn2c_request_real(&r, "top_p", 0, 1, &generate->top_p.value) && !generate->greedy;
-  generate->has_seed = attn2c_request_integer(&r, "seed", INT64_MIN, INT64_MAX, &seed) && !generate->greedy;
+  generate->has_seed =
+      attn2c_request_integer(&r, "seed", INT64_MIN, INT64_MAX, &seed) && seed != -1 && !generate->greedy;
   generate->seed = (uint64_t)seed;
   job->words[0] = (attn2c_text_word){ATTN2C_TEXT_STRING, prompt, "--prompt"};
   job->arguments.texts = job->words, job->arguments.text_count = prompt && *prompt != '\0';

@@ -30,7 +30,7 @@ char *attn2c_serve_error(const attn2c_exchange *exchange, int status, const char
   size_t kind = 0;
   while (kind + 1 < sizeof kinds / sizeof *kinds && kinds[kind].status != status) kind++;
   json_t *body;
-  if (exchange->route && exchange->route->errors == ATTN2C_ERRORS_TEI)
+  if (exchange->route->errors == ATTN2C_ERRORS_TEI)
     body = json_pack("{s:s, s:s}", "error", message, "error_type", kinds[kind].tei);
   else
     body = json_pack("{s:{s:s, s:s, s:s?, s:s?}}", "error", "message", message, "type", kinds[kind].openai,

@@ -41,12 +41,40 @@ void attn2c_request_refuse(attn2c_request *r, const char *name, const json_t *va
 }
 
 void attn2c_request_lacks(attn2c_request *r, const char *name, const char *why) {
-  const json_t *value = attn2c_request_field(r, name);
-  const int is_empty =
-      json_is_string(value) ? !json_string_length(value) : json_is_array(value) && !json_array_size(value);
-  if (value && !is_empty)
-    attn2c_request_fail(r, 400, name, "unsupported_parameter", "%s: is not supported%s%s", name,
-                        *why ? ": " : "", why);
+  const attn2c_lacking list[] = {{name, NULL, why}, {.name = NULL}};
+  attn2c_request_lacks_each(r, list);
+}
+
+static int is_empty(const json_t *value) {
+  return json_is_false(value) || (json_is_string(value) && !json_string_length(value)) ||
+         (json_is_array(value) && !json_array_size(value)) ||
+         (json_is_object(value) && !json_object_size(value));
+}
+
+static int is_usual(const json_t *value, const char *usual) {
+  json_t *other = json_loads(usual, JSON_DECODE_ANY, NULL);
+  const int is_same = json_is_number(value) && json_is_number(other)
+                          ? json_number_value(value) == json_number_value(other)
+                          : json_equal(value, other);
+  json_decref(other);
+  return is_same;
+}
+
+void attn2c_request_lacks_each(attn2c_request *r, const attn2c_lacking *list) {
+  for (; list->name && !r->failed; list++) {
+    const json_t *value = attn2c_request_field(r, list->name);
+    const char *why = list->why ? list->why : "";
+    if (value && !(list->usual ? is_usual(value, list->usual) : is_empty(value)))
+      attn2c_request_fail(r, 400, list->name, "unsupported_parameter", "%s: is not supported%s%s", list->name,
+                          *why ? ": " : "", why);
+  }
+}
+
+const char *attn2c_request_either(attn2c_request *r, const char *name, const char *other) {
+  if (!attn2c_request_field(r, other)) return name;
+  if (attn2c_request_field(r, name))
+    attn2c_request_refuse(r, other, attn2c_request_field(r, other), "it is the same as %s", name);
+  return other;
 }
 
 int attn2c_request_integer(attn2c_request *r, const char *name, int64_t least, int64_t most, int64_t *value) {

@@ -21,8 +21,17 @@ void attn2c_request_no_memory(attn2c_request *r);
 /* Replies that a field is wrong, and what is allowed. */
 void attn2c_request_refuse(attn2c_request *r, const char *name, const json_t *value, const char *allowed, ...)
     __attribute__((format(ATTN2C_PRINTF, 4, 5)));
-/* Replies that a field of this name is not supported, if it is given. */
+/* Replies that a field of this name is not supported, if it is given and asks for something. */
 void attn2c_request_lacks(attn2c_request *r, const char *name, const char *why);
+/* Fields that are not supported: each has a name, and in JSON the value by which clients ask for nothing;
+ * NULL: false, or what is empty. `why`: as above, or NULL. */
+typedef struct {
+  const char *name, *usual, *why;
+} attn2c_lacking;
+/* Refuses the fields of a list, which ends with one without a name. */
+void attn2c_request_lacks_each(attn2c_request *r, const attn2c_lacking *list);
+/* Returns the one of two names of a field that is given; refuses both. */
+const char *attn2c_request_either(attn2c_request *r, const char *name, const char *other);
 
 /* Read a field into *value, which stays if it is not given. Return 1 if it was given and right. */
 int attn2c_request_integer(attn2c_request *r, const char *name, int64_t least, int64_t most, int64_t *value);

@@ -35,7 +35,7 @@ static int look(const attn2c_server_part *part, void *given) {
   search *s = given;
   for (const attn2c_route *route = part->routes; route->path; route++) {
     if (!has_path(route, s->exchange->path)) continue;
-    s->known = route;
+    if (!s->known) s->known = route;
     if (route->offers && !route->offers(s->server)) continue;
     const int is_get = route->method == ATTN2C_HTTP_GET;
     if (route->method == s->exchange->method || (is_get && s->exchange->method == ATTN2C_HTTP_HEAD))
@@ -45,6 +45,20 @@ static int look(const attn2c_server_part *part, void *given) {
              is_get ? "GET, HEAD" : "POST");
   }
   return 0;
+}
+
+static int asks_as_tei(const attn2c_server_part *part, void *server) {
+  for (const attn2c_route *route = part->routes; route->path; route++)
+    if (route->errors == ATTN2C_ERRORS_TEI && route->offers && route->offers(server)) return 1;
+  return 0;
+}
+
+/* Returns what stands for a path that no route has. Clients of a model that has routes as TEI has them know
+ * TEI's errors, except under /v1/. */
+static const attn2c_route *other_route(attn2c_server *server, const char *path) {
+  static const attn2c_route others[] = {{.path = "other", .errors = ATTN2C_ERRORS_OPENAI},
+                                        {.path = "other", .errors = ATTN2C_ERRORS_TEI}};
+  return &others[strncmp(path, "/v1/", 4) != 0 && attn2c_server_each_part(asks_as_tei, server)];
 }
 
 /* The paths of a model. */
@@ -131,7 +145,7 @@ void attn2c_route_handle(void *given, attn2c_exchange *exchange) {
   attn2c_server *server = given;
   search s = {.server = server, .exchange = exchange};
   attn2c_server_each_part(look, &s);
-  exchange->route = s.found ? s.found : s.known;
+  exchange->route = s.found ? s.found : s.known ? s.known : other_route(server, exchange->path);
   if ((!s.found || !s.found->is_open) && !has_key(server, exchange)) {
     attn2c_http_add_header(exchange, "WWW-Authenticate", "Bearer");
     attn2c_serve_refuse(exchange, 401, NULL, "invalid_api_key", "the key is missing or wrong");
@@ -149,7 +163,7 @@ void attn2c_route_handle(void *given, attn2c_exchange *exchange) {
 
 void attn2c_route_ended(void *given, const attn2c_exchange *exchange) {
   attn2c_server *server = given;
-  const char *route = exchange->route ? exchange->route->path : "other";
+  const char *route = exchange->route->path;
   attn2c_metrics_note(&server->metrics, route, exchange->status, attn2c_http_now() - exchange->seconds);
   attn2c_log_write((attn2c_log_form)server->arguments->serve.log, exchange, route, server->notes);
 }

@@ -113,9 +113,8 @@ static int open_file(attn2c_sound_source *source, const char *path, attn2c_messa
   if (!source->file) {
     const char *said = sf_strerror(NULL); /* of a damaged MP3 file, that it "does not exist" */
     return attn2c_fail(message, ATTN2C_FORMAT, "%s: is no sound: %s", path,
-                       info->format == SF_FORMAT_OPUS    ? "Opus is not supported on Windows"
-                       : strstr(said, "possibly a pipe") ? "its MPEG audio is damaged, or comes from a pipe"
-                                                         : said);
+                       strstr(said, "possibly a pipe") ? "its MPEG audio is damaged, or comes from a pipe"
+                                                       : said);
   }
   if (info->samplerate < LEAST_RATE || info->samplerate > MOST_RATE)
     return attn2c_fail(message, ATTN2C_FORMAT, "%s: %d samples a second, but %d to %d are allowed", path,

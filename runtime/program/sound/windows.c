@@ -8,9 +8,5 @@
 SNDFILE *attn2c_sound_file(const char *path, SF_INFO *info) {
   wchar_t wide[PATH_MAX] = L"";
   MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, PATH_MAX);
-  SNDFILE *file = sf_wchar_open(wide, SFM_READ, info);
-  if (!file || (info->format & SF_FORMAT_SUBMASK) != SF_FORMAT_OPUS) return file;
-  sf_close(file);
-  info->format = SF_FORMAT_OPUS;
-  return NULL;
+  return sf_wchar_open(wide, SFM_READ, info);
 }

@@ -53,7 +53,8 @@ int attn2c_spans_asked(attn2c_reader *reader, const attn2c_arguments *arguments,
   return attn2c_fail(message, status, "--labels: %s", reader->fault);
 }
 
-int attn2c_view_spans(const attn2c_view_of_text *view, const attn2c_found_span **spans, size_t *count) {
+/* Finds the spans of a view's text. Returns ATTN2C_OK or _MEMORY. */
+static int find_spans(const attn2c_view_of_text *view, const attn2c_found_span **spans, size_t *count) {
   const attn2c_span_rows rows = {view->ids,    view->places, view->sources, view->length,
                                  view->values, view->second, view->third,   view->width};
   return attn2c_spans_find(view->reader, &rows, spans, count);
@@ -62,7 +63,7 @@ int attn2c_view_spans(const attn2c_view_of_text *view, const attn2c_found_span *
 int attn2c_spans_write(const attn2c_view_of_text *view, FILE *out) {
   const attn2c_found_span *spans;
   size_t count;
-  const int status = attn2c_view_spans(view, &spans, &count);
+  const int status = find_spans(view, &spans, &count);
   for (size_t i = 0; i < count; i++) {
     const attn2c_text_place *place = &spans[i].place;
     const char *label = attn2c_spans_label(view->reader, spans[i].label);
@@ -80,7 +81,7 @@ json_t *attn2c_spans_json(const attn2c_view_of_text *view) {
   const attn2c_found_span *spans;
   size_t count;
   json_t *list = json_array();
-  int failed = attn2c_view_spans(view, &spans, &count) != ATTN2C_OK;
+  int failed = find_spans(view, &spans, &count) != ATTN2C_OK;
   for (size_t i = 0; i < count && !failed; i++) {
     const attn2c_text_place *place = &spans[i].place;
     const char *label = attn2c_spans_label(view->reader, spans[i].label);

@@ -8,9 +8,6 @@
 /* Gives the reader the labels and options that were asked for. Reports a fault in one line. */
 int attn2c_spans_asked(attn2c_reader *reader, const attn2c_arguments *arguments, attn2c_message *message);
 
-/* Finds the spans of a view's text. Returns ATTN2C_OK or _MEMORY. */
-int attn2c_view_spans(const attn2c_view_of_text *view, const attn2c_found_span **spans, size_t *count);
-
 /* Writes a line for each span, and an empty one. Returns ATTN2C_OK or _MEMORY. */
 int attn2c_spans_write(const attn2c_view_of_text *view, FILE *out);
 

@@ -2,7 +2,7 @@
 -- The bounds are candidates of the same library, so that they are timed in the same rounds: functions that only read
 -- the weights, and one that only multiplies, with operands in registers. Rows are open.
 local forms = require("kernels.forms")
-local library = require("commands.tune.library")
+local library = require("commands.products.library")
 local shapes = require("shapes")
 local targets = require("data.targets")
 local types = require("data.types")
@@ -75,14 +75,14 @@ end
 
 --- Returns what to time for a weight { outputs, inputs } of a type, by its word, on a target: { text: of the library;
 --- rows: of its first candidates; elements, types: of the weight; bounds(ns): from all times, the nanoseconds of
---- reading the weights, and of the multiplications of one row }.
-function few.of(target_name, word, weight)
+--- reading the weights, and of the multiplications of one row }. measured: of shapes.rule.
+function few.of(target_name, word, weight, measured)
   local target, of = targets.by_name[target_name], shapes.types(target_name, word)
   local _, rows = shapes.few()
   local list = {}
   for i, n in ipairs(rows) do
     local shape = { outputs = weight[1], inputs = weight[2], rows = n }
-    list[i] = shapes.calls(target_name, word, shape, shapes.rule(target_name, word, shape, true), true)
+    list[i] = shapes.calls(target_name, word, shape, shapes.rule(target_name, word, shape, true, measured), true)
   end
   local bytes = types.bytes(list[1].elements, of.a)
   local text = library.text(list, target.vector, { text = text_of_bounds(forms.of(of, target), bytes),

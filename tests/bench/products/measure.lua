@@ -9,7 +9,8 @@
 -- time, so that the machine need not be quiet for it. BETWEEN=1 takes the shapes between the list's, and
 -- DRAWN=SEED:COUNT that number of random products of each type and form, for a table of their own.
 -- FEW=1 prints a table instead: of few rows (few.lua), the rule's time against memory's rate and the multipliers'. TYPE
--- may then be that of weights in scale blocks, by its name in gen/data/types.lua: q4, or q4fine with fine rows.
+-- may then be that of weights in scale blocks, by its name in gen/data/types.lua: q4, or q4fine with fine rows. The
+-- rule uses this machine's facts, as a build for `host` does; with ELSEWHERE=1 it is that of other builds.
 -- LIMIT=140 begins no product after that time and exits with 1 if products are left:
 -- with KEEP=1 the next run goes on with them.
 local script = arg[0]:match("^(.*)/tests/bench/[^/]*/[^/]*$") or "."
@@ -17,7 +18,7 @@ package.path = ("%s/gen/?.lua;%s/tests/bench/products/?.lua;"):format(script, sc
 local facts = require("commands.machine.facts")
 local few = require("few")
 local files = require("common.files")
-local library = require("commands.tune.library")
+local library = require("commands.products.library")
 local losses = require("losses")
 local shapes = require("shapes")
 local table_of = require("table_of")
@@ -106,8 +107,9 @@ end
 
 -- Prints the table of few rows of a type on a target.
 local function print_few(target, word)
+  local rates = not os.getenv("ELSEWHERE") and facts.source(script)() or nil
   for _, weight in ipairs((shapes.few())) do
-    local made = few.of(target, word, weight)
+    local made = few.of(target, word, weight, rates)
     os.remove(("%s/few.c"):format(OUT)) -- the runtime may have changed
     local path = compiled(target, "few", made.text)
     local ns = times_of(path, 1024 * pool, ("%d %d"):format(MOST_SECONDS, #made.rows + few.BOUNDS))

@@ -1,5 +1,5 @@
 -- shapes.lua: lists the products that are measured, and their candidates.
-local calls = require("commands.tune.calls")
+local calls = require("commands.products.calls")
 local targets = require("data.targets")
 local tuning = require("passes.common.tuning")
 local types = require("data.types")
@@ -58,7 +58,7 @@ local BETWEEN = {
 
 -- Parameters of the candidates, all of kernels in C. The rule's choice comes in addition.
 local TOKEN_BLOCKS = { 64, 128, 256 }
-local PANELS, STREAMS, CALL_ROWS = { 16, 32, 48, 64, 80 }, { 0, 3072, 8192, 16384 }, 4096
+local PANELS, STREAMS, CALL_ROWS = { 16, 32, 48, 64, 80 }, { 0, 3072, 8192, 10240, 16384 }, 4096
 
 --- Returns the products: { outputs, inputs, rows }. is_between: those that the rule is not fitted to.
 function shapes.list(is_between)
@@ -122,15 +122,15 @@ function shapes.types(target, word)
 end
 
 --- Returns the rule's choice { panel, token_block, fetch, stream } for a product. is_open: whether only a call knows
---- its rows; the rule is then asked for the longest call's.
-function shapes.rule(target, word, shape, is_open)
+--- its rows; the rule is then asked for the longest call's. measured: this machine's rates (facts.source), or nil.
+function shapes.rule(target, word, shape, is_open, measured)
   local rows = is_open and shapes.LONGEST or shape.rows
   local parameters = tuning.parameters { spec = { target = target, plan = {}, kernels = "c",
-    symbols = { rows = { is_open = is_open } } } }
+    symbols = { rows = { is_open = is_open } } }, measured = measured }
   return parameters.of((" n %d "):format(rows), { shape = { shape.outputs, shape.inputs }, type = (named(word)) })
 end
 
---- Returns the calls of a product with some parameters (commands/tune/calls.lua).
+--- Returns the calls of a product with some parameters (commands/products/calls.lua).
 function shapes.calls(target, word, shape, choice, is_open)
   local product = { outputs = shape.outputs, inputs = shape.inputs, rows = shape.rows,
     types = shapes.types(target, word) }

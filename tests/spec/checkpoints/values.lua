@@ -462,6 +462,7 @@ values.families = {
       { { relative_attention_max_distance = 64 }, { t5_distance = 64 } },
       { { layer_norm_epsilon = 1e-5 }, { eps = 1e-5 } }, { { n_positions = 40 }, { seq = 40 } },
       { { feed_forward_proj = "gelu" }, { activation = "gelu" } },
+      { { dense_act_fn = "silu" }, { activation = "silu" } },
       { { feed_forward_proj = "gated-gelu" }, { activation = "gelu_tanh", gated = true } },
       { { feed_forward_proj = "gated-silu" }, { activation = "silu", gated = true } },
       { { feed_forward_proj = "gated-relu" }, { activation = "relu", gated = true } },

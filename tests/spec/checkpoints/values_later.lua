@@ -138,6 +138,7 @@ return function(values)
       { { num_layers = 2, attention_types = { { { "global" }, 2 } } }, plus(listed(0), { layers = 2 }) },
       { { num_hidden_layers = 3, attention_types = { { { "local", "global" }, 1 }, { { "local" }, 1 } } },
         neo(3, 256, function(i) return i ~= 2 end) },
+      { { num_layers = 2, attention_layers = { "local", "global" } }, neo(2, 256, function(i) return i == 1 end) },
       { { window_size = 5 }, neo(24, 5) },
       { { max_position_embeddings = 300 }, { max_position = 300 } },
     }),

@@ -217,6 +217,7 @@ describe("config.json", function()
       { { model_type = "opt", layer_norm_elementwise_affine = false }, "layer_norm_elementwise_affine: false is not" },
       { { model_type = "bloom", apply_residual_connection_post_layernorm = true },
         "apply_residual_connection_post_layernorm: true is not supported: residuals" },
+      { { model_type = "bloom", slow_but_exact = true }, "slow_but_exact: true is not supported: products in slices" },
       { { model_type = "mpt", attn_config = { qk_ln = true } }, "attn_config: qk_ln: true is not supported" },
       { { model_type = "mpt", attn_config = { alibi = false } }, "attn_config: alibi: false is not supported" },
       { { model_type = "mpt", attn_config = 5 }, "attn_config: 5, but an object is expected" },

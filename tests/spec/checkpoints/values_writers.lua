@@ -110,7 +110,8 @@ return function(values)
       { { decoder_vocab_size = 99, share_encoder_decoder_embeddings = false }, { ["input.vocab"] = 99 } } }),
     m2m_100 = bart("m2m_100", "ForConditionalGeneration", like(like(sines, before), { sinusoids = "fairseq",
       activation = "relu", first_position = 2, ["memory.first_position"] = 2, ["input.vocab"] = 128112,
-      ["memory.input.vocab"] = 128112, ["input.scale"] = 32, ["memory.input.scale"] = 32 }), nil, true),
+      ["memory.input.vocab"] = 128112, ["input.scale"] = 32, ["memory.input.scale"] = 32 }), {
+      { { pad_token_id = 4 }, { first_position = 5, ["memory.first_position"] = 5 } } }, true),
     whisper = { base = spoken, classes = { ForConditionalGeneration = { whisper } }, cases = {
       { { vocab_size = 99 }, { ["input.vocab"] = 99 } }, { { d_model = 256, decoder_attention_heads = 4 }, {
         d_model = 256, heads = 4, d_ff = 1536 } },

@@ -1,5 +1,7 @@
 -- ops_spec: the table of operations: shapes, flops, equations, and the pairs that a mask leaves.
 local helper = require("tests.spec.helper")
+local activations = require("data.activations")
+local c_tables = require("common.c_tables")
 local ops = require("data.ops")
 local visible = require("data.visible")
 local words = require("common.words")
@@ -25,6 +27,33 @@ local function brute_force(attributes, queries, keys)
   end
   return n
 end
+
+describe("the table of the reference", function()
+  it("has a row for each operation but those of ranks, with the types of its operands and result", function()
+    local rows, names = {}, {}
+    for _, row in ipairs(c_tables.rows("reference/table.h", "ATTN2C_OPS")) do rows[row[1]] = row end
+    for name, op in pairs(ops.table) do
+      if not ops.class(name).of_ranks then names[name] = true end
+      local row = rows[name]
+      if row then
+        assert.equal(#op.operands, #row[2], name)
+        for i, operand in ipairs(op.operands) do
+          assert.equal(op.optional ~= nil and op.optional[operand] == true, row[2]:sub(i, i):match("%l") ~= nil, name)
+        end
+        assert.equal(op.type == "i32" and "I32" or "F32", row[3], name)
+      end
+    end
+    assert.same(words.sorted_keys(names), words.sorted_keys(rows))
+  end)
+
+  it("has a row for each activation", function()
+    local rows = c_tables.rows("reference/table.h", "ATTN2C_ACTIVATIONS")
+    for i, each in ipairs(activations.list) do
+      assert.same({ each.name, each.of or each.name }, { rows[i][1], rows[i][2] })
+    end
+    assert.equal(#activations.list, #rows)
+  end)
+end)
 
 describe("visible.pairs", function()
   it("counts by formula what a loop over all pairs counts", function()

@@ -1,8 +1,19 @@
 -- targets_spec: the instruction sets, their rules, and what host means.
 local helper = require("tests.spec.helper")
+local c_tables = require("common.c_tables")
 local targets = require("data.targets")
 local tuning = require("passes.common.tuning")
 local types = require("data.types")
+
+describe("the features that targets need", function()
+  it("are tested by the runtime, but for those that come with others", function()
+    local known = { f16c = true, amx_bf16 = true, amx_int8 = true }
+    for _, row in ipairs(c_tables.rows("base/processor_x86_64.h", "ATTN2C_FEATURES")) do known[row[1]] = true end
+    for _, target in ipairs(targets.list) do
+      for _, name in ipairs(target.needs) do assert.is_true(known[name], name) end
+    end
+  end)
+end)
 
 describe("targets", function()
   it("have a rule for every tile parameter, within the parameter's own range", function()

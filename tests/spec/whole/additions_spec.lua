@@ -27,7 +27,7 @@ local function code_of(path, text)
   return (text:gsub("/%*.-%*/", ""))
 end
 
--- Calls visit(path, code) for each file of Lua and C in a folder, but not for headers that `make headers` writes.
+-- Calls visit(path, code) for each file of Lua and C in a folder, but not for the header that `make headers` writes.
 local function each_code(folder, visit)
   for name in lfs.dir(helper.root .. "/" .. folder) do
     local path = folder .. "/" .. name

@@ -111,6 +111,16 @@ return { name = "large", seq = 4, d_model = 16, heads = 1, layers = 0, precision
     local said = sh("./large/large check --input large.npy")
     assert.truthy(said:find("passed, 0 failed", 1, true), said)
   end)
+
+  it("have squares that are too large for a norm, which the check says", function()
+    local numbers = {}
+    for i = 1, 4 * 16 do numbers[i] = i * 1e18 end
+    files.write_all(folder, { { name = "squares.lua", text = [[
+return { name = "squares", seq = 4, d_model = 16, heads = 1, layers = 0, output = { norm { kind = "rms" } } }
+]] }, { name = "squares.npy", text = checkpoints.npy("1, 4, 16", numbers, true) } })
+    local _, said = helper.run(shell(root .. "/gen/attn2c") .. " check squares.lua --input squares.npy", folder)
+    assert.truthy(said:find("overflow: hidden has values or sums beyond 3.4e38", 1, true), said)
+  end)
 end)
 
 describe("a table of token embeddings", function()

@@ -86,6 +86,7 @@ describe("embeddings over HTTP", function()
     local _, lists = server:ask("/embed", { inputs = texts[1], prompt_name = "query", dimensions = 8 })
     want = rows_of("modules", ("--text-string %s --dimensions 8 --prompt query"):format(shell(texts[1])), 8)
     assert.same(want, { packed(lists[1]) })
+    assert.same(lists, (select(2, server:ask("/embed", { inputs = texts[1], input_type = "query", dimensions = 8 }))))
     local status, said = server:ask("/embed", { inputs = "a", prompt_name = "none" })
     assert.same({ 400, 'prompt_name: "none", but clear or passage or query is allowed' }, { status, said.error })
   end)
@@ -121,6 +122,8 @@ describe("embeddings over HTTP", function()
     local server = servers.modules
     local long = ("word "):rep(100)
     local expected = "a text, a list of texts, a list of ids, or a list of lists of ids is allowed"
+    local no_route = "there is no such route; this model has /v1/embeddings, /embed, /similarity, /tokenize, /decode, "
+      .. "/v1/models"
     for _, each in ipairs {
       { "/v1/embeddings", "{}", 400, "input: nothing, but " .. expected },
       { "/v1/embeddings", '{"input":[]}', 400, "input: a list, but " .. expected },
@@ -149,8 +152,14 @@ describe("embeddings over HTTP", function()
         'truncation_direction: "Left", but right or Right is allowed' },
       { "/embed", '{"inputs":"a","normalize":"yes"}', 400, 'normalize: "yes", but true or false is allowed' },
       { "/embed", "[1]", 400, "the body: an object in JSON is expected" },
-      { "/rerank", "{}", 404,
-        "there is no such route; this model has /v1/embeddings, /embed, /similarity, /tokenize, /decode, /v1/models" },
+      { "/embed", '{"inputs":"a","parameters":{"top_k":1}}', 400, "parameters: is not supported" },
+      { "/embed", '{"inputs":"a","input_type":"none"}', 400,
+        'input_type: "none", but clear or passage or query is allowed' },
+      { "/v1/embeddings", '{"input":"a","add_special_tokens":false}', 400, "add_special_tokens: is not supported" },
+      { "/rerank", "{}", 404, no_route },
+      { "/nothing", "{}", 404, no_route },
+      { "/v1/nothing", "{}", 404, no_route },
+      { "/info", "{}", 405, "the route takes GET, HEAD" },
     } do
       local status, said = server:ask(each[1], each[2])
       local fault = said.error

@@ -5,13 +5,16 @@ local helper = require("tests.spec.helper")
 local serving = require("tests.spec.serving")
 
 local own = generating.new("serve", { "llama" },
-  "--serve --chat-template " .. helper.shell(helper.absolute_root() .. "/tests/chat/templates/qwen2_5.jinja"))
+  "--serve --chat-template " .. helper.shell(helper.absolute_root() .. "/out/spec/serve/chat.jinja"))
 local shell = helper.shell
 local tried = helper.is_long and it or pending
 
 describe("a program that serves", function()
   local server
   setup(function()
+    require("common.files").make_folder(own.folder)
+    helper.write(own.folder .. "/chat.jinja", helper.read(own.root .. "/tests/chat/templates/qwen2_5.jinja")
+      .. "{%- if enable_thinking is defined and enable_thinking is false %}{{ '<think></think>' }}{% endif %}")
     own.build()
     server = serving.start(own.folder, own.line("llama", "serve"))
   end)
@@ -139,6 +142,43 @@ describe("a program that serves", function()
     local said = chat.choices[1]
     assert.same({ 200, "{" }, { status, said.message.content:sub(1, 1) })
     assert.is_true(said.finish_reason == "length" or type(dkjson.decode(said.message.content)) == "table")
+  end)
+
+  it("reads other servers' names of fields, and refuses what it has not", function()
+    local asked = { prompt = "Once upon", max_tokens = 12, temperature = 0, repetition_penalty = 1.5 }
+    local _, first = completion(asked)
+    asked.n_predict, asked.max_tokens, asked.repeat_penalty, asked.repetition_penalty = 12, nil, 1.5, nil
+    asked.seed, asked.stop, asked.logit_bias, asked.repeat_last_n, asked.min_tokens = -1, "[]", "[]", -1, 0
+    local text = dkjson.encode(asked):gsub('"%[%]"', "[]")
+    local _, second = completion(text)
+    assert.equal(first.choices[1].text, second.choices[1].text)
+    local drawn = {}
+    for i = 1, 2 do drawn[i] = select(2, completion { prompt = "a", max_tokens = 12, temperature = 2, seed = -1 }) end
+    assert.is_true(drawn[1].choices[1].text ~= drawn[2].choices[1].text)
+    for said, fields in pairs {
+      ["repeat_last_n: is not supported: penalties look at all tokens, as -1 says"] = { repeat_last_n = 64,
+        repeat_penalty = 2 },
+      ["n_predict: 1, but it is the same as max_tokens"] = { n_predict = 1, max_tokens = 1 },
+      ["min_tokens: is not supported"] = { min_tokens = 1 },
+      ["skip_special_tokens: is not supported"] = { skip_special_tokens = false },
+      ["n_probs: is not supported: logprobs are"] = { n_probs = 2 },
+    } do
+      fields.prompt = "a"
+      local status, answer = completion(fields)
+      assert.same({ 400, said, said:match("^[^:]*") }, { status, answer.error.message, answer.error.param })
+    end
+    local function read(fields)
+      fields.messages, fields.max_tokens = { { role = "user", content = "Hi" } }, 1
+      local status, chat = server:ask("/v1/chat/completions", fields)
+      return status, status == 200 and chat.usage.prompt_tokens or chat.error.param
+    end
+    local _, usual = read {}
+    local _, quick = read { enable_thinking = false }
+    assert.is_true(quick > usual)
+    assert.same({ 200, quick }, { read { chat_template_kwargs = { enable_thinking = false } } })
+    assert.is_true(select(2, read { add_generation_prompt = false }) < usual)
+    assert.same({ 400, "enable_thinking" }, { read { enable_thinking = 1 } })
+    assert.same({ 400, "chat_template_kwargs" }, { read { chat_template_kwargs = "x" } })
   end)
 
   it("takes what clients send in place of nothing", function()

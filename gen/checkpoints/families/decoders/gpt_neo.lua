@@ -3,10 +3,12 @@ local faults = require("common.faults")
 local heads = require("checkpoints.heads")
 local layers = require("checkpoints.layers")
 
--- Returns a list of "global" and "local", one for each layer, as attention_types has them: { { types, times }, .. }.
+-- Returns a list of "global" and "local", one for each layer: attention_layers, or as attention_types has them:
+-- { { types, times }, .. }.
 local function types_of(facts)
   local list = {}
-  for _, item in ipairs(facts.attention_types or { { { "global", "local" }, facts.layers // 2 } }) do
+  local of_layers = facts.attention_layers and { { facts.attention_layers, 1 } }
+  for _, item in ipairs(of_layers or facts.attention_types or { { { "global", "local" }, facts.layers // 2 } }) do
     local types, times = table.unpack(type(item) == "table" and item or {})
     if type(types) ~= "table" or math.type(times) ~= "integer" then list = {} break end
     for _ = 1, math.min(times, facts.layers + 1) do
@@ -37,6 +39,7 @@ return {
   config = heads.config({ vocab = 50257, d_model = 2048, layers = 24, heads = 16, d_ff = false, activation = "gelu_new",
     max_position = 2048, eps = 1e-5, tied = true }, {
     { "window_size", to = "window", default = 256, kind = "count" },
+    { "attention_layers", to = "attention_layers", default = false, kind = "list" },
     { "attention_types", to = "attention_types", default = false, kind = "list" },
   }, { layers = "num_layers num_hidden_layers", heads = "num_heads num_attention_heads",
     activation = "activation_function", eps = "layer_norm_epsilon" }),

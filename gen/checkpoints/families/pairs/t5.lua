@@ -40,6 +40,7 @@ return {
     { "relative_attention_num_buckets", to = "t5_buckets", default = 32, kind = "count" },
     { "relative_attention_max_distance", to = "t5_distance", default = 128, kind = "count" },
     { "feed_forward_proj", to = "ff_word", default = "relu", kind = "text" },
+    { "dense_act_fn", to = "own_activation", default = false, kind = "text" },
   }, { d_model = "d_model hidden_size", head_dim = "d_kv head_dim", d_ff = "d_ff",
     layers = "num_layers num_hidden_layers", heads = "num_heads num_attention_heads", longest = "n_positions",
     eps = "layer_norm_epsilon" }),
@@ -49,9 +50,10 @@ return {
   derive = function(facts)
     local word
     word, facts.gated = feed_forward(facts.ff_word)
-    facts.activation = heads.activations[word]
+    facts.activation = heads.activations[facts.own_activation or word]
     if not facts.activation then
-      faults.raise("usage", "config.json: feed_forward_proj: %s is not supported", faults.quote(facts.ff_word))
+      faults.raise("usage", "config.json: %s: %s is not supported", facts.own_activation and "dense_act_fn"
+        or "feed_forward_proj", faults.quote(facts.own_activation or facts.ff_word))
     end
     facts.t5_by_layer = facts.model_type:find("^umt5") and true or nil
   end,

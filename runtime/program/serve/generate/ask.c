@@ -52,7 +52,7 @@ static int take_stop(void *given, const char *text, size_t length) {
 static void read_biases(attn2c_request *r, attn2c_ask *ask, int32_t vocabulary) {
   json_t *given = r->failed ? NULL : (json_t *)attn2c_request_field(r, "logit_bias"), *value;
   const char *name;
-  if (!given) return;
+  if (!given || (json_is_array(given) && json_array_size(given) == 0)) return; /* llama.cpp's for none */
   const size_t count = json_object_size(given);
   if (!json_is_object(given) || count > MOST_BIASES) {
     attn2c_request_refuse(r, "logit_bias", given, "an object of at most 4096 tokens and numbers is allowed");
@@ -159,7 +159,7 @@ static void read_sampling(attn2c_request *r, attn2c_ask *ask, const attn2c_gener
   int64_t top_k = stated->top_k, seed = 0;
   int ignores_end = 0;
   const int has_temperature = attn2c_request_real(r, "temperature", 0, 100, &temperature);
-  const int has_seed = attn2c_request_integer(r, "seed", INT64_MIN, INT64_MAX, &seed);
+  const int has_seed = attn2c_request_integer(r, "seed", INT64_MIN, INT64_MAX, &seed) && seed != -1;
   int asks = has_seed;
   asks |= attn2c_request_real(r, "top_p", 0, 1, &top_p);
   asks |= attn2c_request_real(r, "min_p", 0, 1, &min_p);
@@ -170,9 +170,14 @@ static void read_sampling(attn2c_request *r, attn2c_ask *ask, const attn2c_gener
   read_dry(r, ask, g);
   s->greedy = !is_drawn;
   s->repetition_penalty = is_drawn || !stated->is_usual ? stated->repetition_penalty : 1;
-  attn2c_request_real(r, "repetition_penalty", 0.01, 100, &s->repetition_penalty);
+  attn2c_request_real(r, attn2c_request_either(r, "repetition_penalty", "repeat_penalty"), 0.01, 100,
+                      &s->repetition_penalty);
   attn2c_request_real(r, "presence_penalty", -100, 100, &s->presence_penalty);
   attn2c_request_real(r, "frequency_penalty", -100, 100, &s->frequency_penalty);
+  const attn2c_lacking window[] = {{"repeat_last_n", "-1", "penalties look at all tokens, as -1 says"},
+                                   {.name = NULL}};
+  if (s->repetition_penalty != 1 || s->presence_penalty != 0 || s->frequency_penalty != 0)
+    attn2c_request_lacks_each(r, window);
   attn2c_request_flag(r, "ignore_eos", &ignores_end);
   if (!ignores_end) s->stop_tokens = stated->stop_tokens, s->stop_count = stated->stop_count;
   if (!is_drawn) {
@@ -209,12 +214,71 @@ static void fail_by_name(attn2c_request *r, int status, char *fault) {
                       rest ? ":" : "", rest ? rest + 1 : "");
 }
 
+/* Fields of OpenAI, vLLM, llama.cpp and others that are not supported and would change an answer. */
+static const attn2c_lacking lacking[] = {{"functions", NULL, "tools are"},
+                                         {"function_call", "\"none\"", "tool_choice is"},
+                                         {.name = "suffix"},
+                                         {.name = "audio"},
+                                         {.name = "verbosity", .usual = "\"medium\""},
+                                         {.name = "web_search_options"},
+                                         {"guided_json", NULL, "response_format is"},
+                                         {"guided_regex", NULL, "grammar is"},
+                                         {"guided_choice", NULL, "grammar is"},
+                                         {"guided_grammar", NULL, "grammar is"},
+                                         {"structured_outputs", NULL, "response_format is"},
+                                         {"regex", NULL, "grammar is"},
+                                         {"ebnf", NULL, "grammar is"},
+                                         {.name = "stop_token_ids"},
+                                         {.name = "allowed_token_ids"},
+                                         {.name = "bad_words"},
+                                         {.name = "logits_processors"},
+                                         {.name = "min_tokens", .usual = "0"},
+                                         {.name = "length_penalty", .usual = "1"},
+                                         {.name = "use_beam_search"},
+                                         {.name = "prompt_embeds"},
+                                         {.name = "prompt_logprobs"},
+                                         {.name = "truncate_prompt_tokens"},
+                                         {.name = "include_stop_str_in_output"},
+                                         {.name = "skip_special_tokens", .usual = "true"},
+                                         {.name = "spaces_between_special_tokens", .usual = "true"},
+                                         {.name = "return_token_ids"},
+                                         {.name = "return_tokens"},
+                                         {.name = "return_tokens_as_token_ids"},
+                                         {.name = "response_fields"},
+                                         {"n_probs", "0", "logprobs are"},
+                                         {.name = "post_sampling_probs"},
+                                         {.name = "min_keep", .usual = "0"},
+                                         {.name = "n_indent", .usual = "0"},
+                                         {.name = "t_max_predict_ms", .usual = "0"},
+                                         {.name = "adaptive_target", .usual = "-1"},
+                                         {.name = "tfs_z", .usual = "1"},
+                                         {.name = "top_a", .usual = "0"},
+                                         {.name = "lora"},
+                                         {.name = "image_data"},
+                                         {"max_new_tokens", NULL, "max_tokens is"},
+                                         {"options", NULL, "its members are, as fields of the request"},
+                                         {"think", "true", "enable_thinking is"},
+                                         {"thinking", NULL, "enable_thinking is"},
+                                         {"reasoning", NULL, "reasoning_effort is"},
+                                         {.name = NULL}};
+/* Besides, in a chat; and in a completion. */
+static const attn2c_lacking lacking_in_chats[] = {{"prompt", NULL, "messages are"},
+                                                  {.name = "echo"},
+                                                  {.name = "add_special_tokens"},
+                                                  {.name = "chat_template"},
+                                                  {.name = "continue_final_message"},
+                                                  {.name = "documents"},
+                                                  {.name = NULL}};
+static const attn2c_lacking lacking_in_completions[] = {{"messages", NULL, "prompt is"},
+                                                        {.name = "tools"},
+                                                        {"top_logprobs", NULL, "logprobs are, with a number"},
+                                                        {.name = "add_special_tokens", .usual = "true"},
+                                                        {.name = NULL}};
+
 /* Refuses what is asked for and not there, by its name. */
-static void refuse_others(attn2c_request *r) {
-  static const char *const names[] = {"functions",      "function_call", "suffix",        "audio",
-                                      "guided_json",    "guided_regex",  "guided_choice", "guided_grammar",
-                                      "stop_token_ids", "prompt_embeds", "bad_words"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) attn2c_request_lacks(r, names[i], "");
+static void refuse_others(attn2c_request *r, int is_chat) {
+  attn2c_request_lacks_each(r, lacking);
+  attn2c_request_lacks_each(r, is_chat ? lacking_in_chats : lacking_in_completions);
   const json_t *kinds = attn2c_request_field(r, "modalities");
   for (size_t i = 0; i < json_array_size(kinds); i++) {
     const char *kind = json_string_value(json_array_get(kinds, i));
@@ -399,12 +463,14 @@ attn2c_ask *attn2c_ask_read(attn2c_server *server, attn2c_request *r, const attn
   ask->is_chat = is_chat;
   ask->created = (int64_t)time(NULL);
   attn2c_request_model(r, server, &ask->adapter);
-  refuse_others(r);
+  refuse_others(r, is_chat);
   read_sampling(r, ask, stated, server->generate);
   read_biases(r, ask, server->generate->calls.vocabulary);
   ask->sampling.bias_tokens = ask->bias_tokens, ask->sampling.biases = ask->biases;
-  attn2c_request_texts(r, "stop", ATTN2C_STOP_STRINGS, take_stop, ask);
-  read_limit(r, "max_tokens", &tokens);
+  const json_t *stop_list = attn2c_request_field(r, "stop");
+  if (!json_is_array(stop_list) || json_array_size(stop_list) > 0) /* clients send [] for none */
+    attn2c_request_texts(r, "stop", ATTN2C_STOP_STRINGS, take_stop, ask);
+  read_limit(r, attn2c_request_either(r, "max_tokens", "n_predict"), &tokens);
   read_limit(r, "max_completion_tokens", &tokens);
   if (tokens < 0) tokens = 0;
   attn2c_request_integer(r, "n", 1, ATTN2C_ASK_ANSWERS, &n);
@@ -478,8 +544,9 @@ int attn2c_ask_add_text(attn2c_server *server, attn2c_request *r, attn2c_ask *as
   return !r->failed && add_prompt(server, r, ask, name, tokens.ids, tokens.length);
 }
 
-int attn2c_ask_add_ids(attn2c_server *server, attn2c_request *r, attn2c_ask *ask, const char *name,
-                       const json_t *list) {
+/* Adds a prompt of tokens. */
+static int add_ids(attn2c_server *server, attn2c_request *r, attn2c_ask *ask, const char *name,
+                   const json_t *list) {
   const size_t count = json_array_size(list);
   int32_t *ids = malloc((count + 1) * sizeof *ids);
   if (!ids) return attn2c_request_no_memory(r), 0;
@@ -546,7 +613,7 @@ static void add_prompts(attn2c_server *server, attn2c_request *r, attn2c_ask *as
     if (json_is_string(prompt))
       attn2c_ask_add_text(server, r, ask, "prompt", json_string_value(prompt), json_string_length(prompt));
     else if (json_is_array(prompt))
-      attn2c_ask_add_ids(server, r, ask, "prompt", prompt);
+      add_ids(server, r, ask, "prompt", prompt);
     else
       attn2c_request_refuse(r, "prompt", prompt, allowed);
   }

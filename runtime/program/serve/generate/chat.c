@@ -232,6 +232,27 @@ static void add_prompt(attn2c_server *server, attn2c_request *r, attn2c_ask *ask
   free(whole);
 }
 
+/* Returns what the template is given by name: tools, chat_template_kwargs, and names that clients send beside
+ * them. It is NULL after a fault. */
+static json_t *named_of(attn2c_request *r, const attn2c_tools *tools) {
+  static const char *const beside[] = {"enable_thinking", "reasoning_effort"};
+  const json_t *given = attn2c_request_field(r, "chat_template_kwargs");
+  if (given && !json_is_object(given))
+    attn2c_request_refuse(r, "chat_template_kwargs", given, "an object is allowed");
+  attn2c_request_flag(r, beside[0], &(int){0});
+  attn2c_request_text(r, beside[1], &(const char *){NULL});
+  json_t *all = r->failed ? NULL : json_object();
+  int failed = !all || (tools->list && json_object_set(all, "tools", tools->list) != 0) ||
+               (given && json_object_update_missing(all, (json_t *)given) != 0);
+  for (int i = 0; i < 2; i++) {
+    const json_t *value = attn2c_request_field(r, beside[i]);
+    if (value && !failed && !json_object_get(all, beside[i]))
+      failed = json_object_set(all, beside[i], (json_t *)value) != 0;
+  }
+  if (failed) attn2c_request_no_memory(r);
+  return all;
+}
+
 void attn2c_serve_chat(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   attn2c_request request = {.exchange = exchange, .given = given}, *r = &request;
   attn2c_serve_generate *g = server->generate;
@@ -250,10 +271,12 @@ void attn2c_serve_chat(attn2c_server *server, attn2c_exchange *exchange, const j
   }
   if (!r->failed && (!c.messages || !c.joined)) attn2c_request_no_memory(r);
   for (size_t i = 0; i < count && !r->failed; i++) read_message(r, &c, json_array_get(list, i));
-  attn2c_chat_value tools;
-  if (asked.list && !r->failed) read_value(r, &c, "tools", asked.list, 0, &tools), tools.name = "tools";
-  const attn2c_chat_options options = {
-      .add_generation_prompt = 1, .flags = &tools, .flag_count = asked.list != NULL};
+  attn2c_chat_options options = {.add_generation_prompt = 1};
+  attn2c_request_flag(r, "add_generation_prompt", &options.add_generation_prompt);
+  json_t *named = named_of(r, &asked);
+  if (!r->failed)
+    options.flags = read_items(r, &c, asked.list ? "tools" : "chat_template_kwargs", named, -1, NULL,
+                               &options.flag_count);
   const char *text;
   size_t length;
   char fault[300] = "";
@@ -265,5 +288,6 @@ void attn2c_serve_chat(attn2c_server *server, attn2c_exchange *exchange, const j
                         *fault ? fault : attn2c_strerror(status));
   if (!r->failed) add_prompt(server, r, ask, text, length);
   free_chat(&c);
+  json_decref(named);
   attn2c_ask_submit(server, r, ask);
 }

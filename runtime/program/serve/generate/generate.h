@@ -8,7 +8,6 @@
 #include "program/serve/generate/tools.h"
 #include "program/text/generate.h"
 #include "program/serve/request.h"
-#include "text/text.h"
 
 /* The most answers to a request, prompts of one, and tokens beside each token of an answer. */
 enum { ATTN2C_ASK_ANSWERS = 128, ATTN2C_ASK_PROMPTS = 64, ATTN2C_ASK_TOP = 20 };
@@ -118,8 +117,6 @@ void attn2c_ask_free(attn2c_ask *ask);
 /* Adds a prompt. Returns 0 after a fault, which was replied; name: the field it is in. */
 int attn2c_ask_add_text(attn2c_server *server, attn2c_request *request, attn2c_ask *ask, const char *name,
                         const char *text, size_t length);
-int attn2c_ask_add_ids(attn2c_server *server, attn2c_request *request, attn2c_ask *ask, const char *name,
-                       const json_t *ids);
 /* Gives a request with all its prompts to the engine. */
 void attn2c_ask_submit(attn2c_server *server, attn2c_request *request, attn2c_ask *ask);
 

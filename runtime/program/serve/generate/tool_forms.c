@@ -5,6 +5,10 @@
 #include "program/serve/generate/tool_parts.h"
 #include "program/system.h"
 
+/* LFM2 writes calls in JSON if its prompt asks for it. */
+static const attn2c_tool_form lfm_json = {
+    .begin = "<|tool_call_start|>", .end = "<|tool_call_end|>", .is_list = 1};
+
 /* A template has the first form whose signs are in it. */
 static const attn2c_tool_form forms[] = {
     /* gpt-oss */
@@ -77,7 +81,8 @@ static const attn2c_tool_form forms[] = {
      .between = ", ",
      .next = ", ",
      .end = "]<|tool_call_end|>",
-     .is_list = 1},
+     .is_list = 1,
+     .also = &lfm_json},
     {.signs = {"<function_calls>"},
      .begin = "<function_calls>",
      .lead = "\n",

@@ -231,6 +231,18 @@ static tool_found take_calls(const tool_answer *a, const attn2c_tool_place *plac
   return is_there;
 }
 
+/* Reads calls in the template's form, or in the other that its model writes. */
+static tool_found take_any(const tool_answer *a, const attn2c_tool_place *place, size_t *at, size_t *after,
+                           json_t *calls) {
+  const tool_found is_there = take_calls(a, place, at, after, calls);
+  if (is_there == TOOL_YES || !a->tools->form->also) return is_there;
+  attn2c_tools tools = *a->tools;
+  tools.form = tools.form->also;
+  const tool_answer other = {&tools, a->text, a->length, a->is_whole, a->seed};
+  const tool_found is_other = take_calls(&other, place, at, after, calls);
+  return is_other == TOOL_NO ? is_there : is_other;
+}
+
 /* Takes what begins at place->at, and returns 0 if nothing can be decided yet. */
 static int step(const tool_answer *a, attn2c_tool_place *place, attn2c_tool_news *news) {
   json_t *calls = news->calls;
@@ -240,7 +252,7 @@ static int step(const tool_answer *a, attn2c_tool_place *place, attn2c_tool_news
   const int is_late = place->calls > 0 && !a->tools->is_parallel;
   tool_found is_call = at == a->length || place->failed > MOST_FAILED ? TOOL_NO
                        : is_late                                      ? TOOL_YES
-                                 : take_calls(a, place, &end, &after, calls);
+                                 : take_any(a, place, &end, &after, calls);
   if (is_call == TOOL_NO && at < a->length && place->calls > 0) {
     is_call = tool_take(a, &end, a->tools->form->close);
     count = json_array_size(calls);

@@ -20,16 +20,17 @@ typedef struct attn2c_tool_form {
   const char *name, *arguments; /* keys of an object; NULL: of these names */
   const char *lead;             /* between `begin` and a call, as the template writes it */
   const char *key, *assign, *value_end;
-  const char *between, *next; /* of arguments; of calls in a list that is no JSON */
-  const char *quote;          /* around texts; NULL: as in Python */
-  const char *shown;          /* more texts whose tokens are shown */
-  int is_list;                /* the template writes a list of calls */
-  int is_block;               /* `open` and `close` are around all calls */
-  int is_bare;                /* `begin` may be missing before an answer's first call */
-  int is_first;               /* calls are only at an answer's beginning */
-  int has_lines;              /* texts have lines of their own */
-  int has_channels;           /* answers have headers (tool_channels.c) */
-  int takes_text;             /* the template takes arguments as text */
+  const char *between, *next;          /* of arguments; of calls in a list that is no JSON */
+  const char *quote;                   /* around texts; NULL: as in Python */
+  const char *shown;                   /* more texts whose tokens are shown */
+  int is_list;                         /* the template writes a list of calls */
+  int is_block;                        /* `open` and `close` are around all calls */
+  int is_bare;                         /* `begin` may be missing before an answer's first call */
+  int is_first;                        /* calls are only at an answer's beginning */
+  int has_lines;                       /* texts have lines of their own */
+  int has_channels;                    /* answers have headers (tool_channels.c) */
+  int takes_text;                      /* the template takes arguments as text */
+  const struct attn2c_tool_form *also; /* another form of calls in answers; NULL: none */
 } attn2c_tool_form;
 
 /* Returns the form of a template by the texts in it; NULL if it is none that is known. */

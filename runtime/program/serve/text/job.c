@@ -170,16 +170,39 @@ attn2c_text_job *attn2c_text_job_of(attn2c_server *server, attn2c_request *r, co
   return NULL;
 }
 
+/* Fields of other servers that are not supported and would change an answer. */
+static const attn2c_lacking lacking[] = {{.name = "parameters"},
+                                         {"prompt", NULL, "prompt_name is"},
+                                         {"instruction", NULL, "prompt_name is"},
+                                         {"task", NULL, "prompt_name is"},
+                                         {.name = "late_chunking"},
+                                         {.name = "pooling"},
+                                         {"embd_normalize", NULL, "normalize is"},
+                                         {"truncate_dim", NULL, "dimensions are"},
+                                         {"output_dimension", NULL, "dimensions are"},
+                                         {"output_dtype", "\"float\"", "encoding_format is"},
+                                         {"embedding_type", "\"float\"", "encoding_format is"},
+                                         {"embedding_types", "[\"float\"]", "encoding_format is"},
+                                         {"truncate_prompt_tokens", NULL, "truncate is"},
+                                         {.name = "rank_fields"},
+                                         {.name = "max_chunks_per_doc"},
+                                         {"max_tokens_per_doc", NULL, "truncate is"},
+                                         {.name = NULL}};
+
 void attn2c_text_job_options(attn2c_server *server, attn2c_request *r, attn2c_text_job *job) {
   const attn2c_text_facts *facts = server->model->text;
   const char *prompt = NULL;
   char names[200] = "no prompt";
   size_t length = 0;
   if (!job) return;
+  attn2c_request_lacks_each(r, lacking);
   attn2c_request_model(r, server, &job->work.adapter);
   attn2c_request_flag(r, "truncate", &job->work.cuts);
   attn2c_request_word(r, "truncation_direction", "right or Right", &(int){0});
-  attn2c_request_text(r, "prompt_name", &prompt);
+  /* A model without prompts is the same for all types of inputs. */
+  const char *name =
+      facts->prompt_count ? attn2c_request_either(r, "prompt_name", "input_type") : "prompt_name";
+  attn2c_request_text(r, name, &prompt);
   for (int i = 0; prompt && i < facts->prompt_count; i++) {
     if (strcmp(facts->prompts[i].name, prompt) == 0) job->work.prompt = facts->prompts[i].name;
     if (length < sizeof names)
@@ -187,7 +210,7 @@ void attn2c_text_job_options(attn2c_server *server, attn2c_request *r, attn2c_te
                                  facts->prompts[i].name);
   }
   if (!prompt || job->work.prompt) return;
-  attn2c_request_refuse(r, "prompt_name", attn2c_request_field(r, "prompt_name"), "%s is allowed", names);
+  attn2c_request_refuse(r, name, attn2c_request_field(r, name), "%s is allowed", names);
 }
 
 void attn2c_text_job_submit(attn2c_server *server, attn2c_request *r, attn2c_text_job *job) {

@@ -36,30 +36,38 @@ static int read_dimensions(const attn2c_server *server, attn2c_request *r, attn2
   return kept < width;
 }
 
+/* Reads `dimensions` and `normalize`: whether embeddings become unit vectors. Some models' always are. */
+static void read_scaling(const attn2c_server *server, attn2c_request *r, attn2c_text_job *job,
+                         int normalises) {
+  static const attn2c_lacking lacking[] = {{.name = "add_special_tokens", .usual = "true"}, {.name = NULL}};
+  const int is_unit = server->model->text->is_unit, is_cut = read_dimensions(server, r, job);
+  attn2c_request_lacks_each(r, lacking);
+  normalises |= is_unit;
+  attn2c_request_flag(r, "normalize", &normalises);
+  if (is_unit && !normalises)
+    attn2c_request_refuse(r, "normalize", attn2c_request_field(r, "normalize"),
+                          "true is allowed: all embeddings of this model are unit vectors");
+  job->work.scales = normalises && (!is_unit || is_cut);
+}
+
 static void embeddings(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   attn2c_request r = {exchange, given, 0};
   attn2c_text_job *job = attn2c_text_job_of(server, &r, "input", ATTN2C_MAY_BE_IDS, NULL);
   if (!job) return;
   attn2c_text_job_options(server, &r, job);
   attn2c_request_word(&r, "encoding_format", "float or base64", &job->is_base64);
-  job->work.scales = read_dimensions(server, &r, job) && server->model->text->is_unit;
+  read_scaling(server, &r, job, 0);
   job->write = attn2c_reply_embeddings;
   attn2c_text_job_submit(server, &r, job);
 }
 
-/* TEI's embeddings are unit vectors, unless `normalize` is false. Some models always give unit vectors. */
+/* TEI's embeddings are unit vectors, unless `normalize` is false. */
 static void embed(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   attn2c_request r = {exchange, given, 0};
   attn2c_text_job *job = attn2c_text_job_of(server, &r, "inputs", ATTN2C_MAY_BE_IDS, NULL);
   if (!job) return;
   attn2c_text_job_options(server, &r, job);
-  const int is_unit = server->model->text->is_unit, is_cut = read_dimensions(server, &r, job);
-  int normalises = 1;
-  attn2c_request_flag(&r, "normalize", &normalises);
-  if (is_unit && !normalises)
-    attn2c_request_refuse(&r, "normalize", attn2c_request_field(&r, "normalize"),
-                          "true is allowed: all embeddings of this model are unit vectors");
-  job->work.scales = normalises && (!is_unit || is_cut);
+  read_scaling(server, &r, job, 1);
   job->is_single = 0;
   job->write = attn2c_reply_lists;
   attn2c_text_job_submit(server, &r, job);
@@ -94,7 +102,7 @@ static void rank(attn2c_server *server, attn2c_exchange *exchange, const json_t 
   attn2c_text_job *job = attn2c_text_job_of(server, &r, texts, ATTN2C_TEXT_OBJECT, query);
   if (!job) return;
   attn2c_text_job_options(server, &r, job);
-  attn2c_request_integer(&r, "top_n", 1, INT32_MAX, &top);
+  attn2c_request_integer(&r, attn2c_request_either(&r, "top_n", "top_k"), 1, INT32_MAX, &top);
   job->top = (size_t)top;
   attn2c_request_flag(&r, "raw_scores", &job->is_raw);
   attn2c_request_flag(&r, returns, &job->has_texts);

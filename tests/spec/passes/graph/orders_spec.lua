@@ -51,9 +51,15 @@ describe("an order of inputs", function()
   it("is a layer's own if it has to be, and others have none", function()
     local graph = graph_of(with { input_order = { "file", ["l0.attn.k"] = "own", out = "none", ff = "none" } })
     assert.same({ "in.hidden.ordered of in.hidden by l0.attn.q.weight.order",
-      "l0.attn.k.ordered of in.hidden by l0.attn.k.weight.order" }, gathers(graph))
+      "l0.attn.k.own_ordered of in.hidden by l0.attn.k.weight.order" }, gathers(graph))
     assert.is_nil(graph.tensors["l0.attn.out.weight"].in_groups)
     assert.is_nil(graph.tensors["l0.attn.k.weight"].order_like)
+  end)
+
+  it("that is a layer's own is not the order of its results", function()
+    local graph = graph_of(with { norm = "pre", final_norm = false, residual = false,
+      input_order = { "file", ff = "own" }, output = { { stage = "linear", to = 5 } } })
+    assert.truthy(table.concat(ordered(graph), "; "):find("l0.ff.down.weight by output.1.linear.weight", 1, true))
   end)
 
   it("is that of the rows of the products before, where these alone make the inputs", function()

@@ -106,6 +106,20 @@ describe("what a product asks for ahead", function()
     assert.is_nil(far(4096, 1))
   end)
 
+  it("comes into the first-level cache 10 KB ahead, if each step of a single strip of words prefetches", function()
+    local function first(type, form, stream, rows)
+      local of = ahead_of({ k = 768, lda = 32, types = types.product(type) }, { form = form,
+        groups = { { count = 1, size = 2 } }, strips = { { count = 1, size = rows } } },
+        { fetch = 1, stream = stream }, 16)
+      return { of.far or 0, of.nth }
+    end
+    assert.same({ -1, 1 }, first("bf16", "bf16_pairs", 10240, 4))
+    assert.same({ -1, 1 }, first("i8", "int8_quads", 10240, 12))
+    assert.same({ 0, 2 }, first("bf16", "bf16_pairs", 8192, 4))
+    assert.same({ 5120, 1 }, first("i8", "int8_quads", 3072, 12))
+    assert.same({ 0, 1 }, first("f32", "f32", 10240, 8))
+  end)
+
   it("is nothing where a single strip has fewer rows than a target's `stream_rows`", function()
     local function asked(rows, count)
       return ahead_of({ k = 768, lda = 48, types = types.f32_product },

@@ -1,5 +1,5 @@
 -- calls.lua: says how a model calls a product with some tile parameters: its panels, its blocks of rows, their kernels.
--- `tune` and the tables of measured products (tests/bench/products/) time these calls without a model.
+-- `tune`, `machine` and the tables of measured products (tests/bench/products/) time these calls without a model.
 local ahead = require("passes.plan.ahead")
 local divide = require("passes.common.divide")
 local registers = require("passes.plan.registers")
