@@ -27,15 +27,16 @@ setup(function()
     :gsub("{", '{\n  "sliding_window": 24,', 1)
   files.write_all(folder .. "/slide.model", { { name = "config.json", text = config } })
   files.write_all(folder, { { name = "prompts.txt", text = table.concat(prompts, "\n") .. "\n" } })
+  -- All models here have one name, so that they share the objects of their kernels.
   for name, model in pairs { tales = tales, slide = "slide.model" } do
-    sh(("%s %s build %s sequences=3 chunk=16 kernels=c name=%s -o %s >log 2>&1 || { cat log; exit 1; }"):format(
-      helper.fast_kernels, shell(root .. "/gen/attn2c"), shell(model), name, name)) -- they write some 60,000 tokens
+    sh(("%s %s build %s sequences=3 chunk=16 kernels=c name=tales -o %s >log 2>&1 || { cat log; exit 1; }"):format(
+      helper.fast_kernels, shell(root .. "/gen/attn2c"), shell(model), name)) -- they write some 60,000 tokens
   end
 end)
 
 -- Checks that an option changes nothing of what a command writes.
-local function same(model, weights, words)
-  local command = ("%s/%s generate --weights %s --format jsonl %s"):format(model, model, shell(weights), words)
+local function same(folder_of, weights, words)
+  local command = ("%s/tales generate --weights %s --format jsonl %s"):format(folder_of, shell(weights), words)
   local plain = sh(command)
   assert.is_true(#plain > 100)
   assert.equal(plain, sh(clock .. command .. " --guess prompt"), words)
@@ -119,7 +120,7 @@ describe("--draft", function()
 
   setup(function()
     for name, draft in pairs(drafts) do
-      local code, said = build(("name=%s draft=%s draft.context=150 --serve -o %s"):format(name, shell(draft), name))
+      local code, said = build(("name=tales draft=%s draft.context=150 --serve -o %s"):format(shell(draft), name))
       assert(code == 0, said)
     end
   end)
@@ -127,7 +128,7 @@ describe("--draft", function()
   for name, draft in pairs(drafts) do
     it("changes no text, " .. name, function()
       for _, words in ipairs(options) do
-        local command = ("%s/%s generate --weights %s --format jsonl %s --prompt-file prompts.txt"):format(name, name,
+        local command = ("%s/tales generate --weights %s --format jsonl %s --prompt-file prompts.txt"):format(name,
           shell(tales), words)
         assert.equal(sh(command), sh(clock .. command .. " --draft " .. shell(draft)), words)
       end
@@ -144,7 +145,7 @@ describe("--draft", function()
     local texts = {}
     for _, words in ipairs { "--port 0", "--port 0 --draft " .. shell(folder .. "/slide.model"),
       "--port 0 --sequences 1 --draft " .. shell(folder .. "/slide.model") } do
-      local server = serving.start(folder, clock .. "other/other serve --weights " .. shell(tales), words)
+      local server = serving.start(folder, clock .. "other/tales serve --weights " .. shell(tales), words)
       local said = server:ask_all(list)
       for i, text in ipairs(said) do
         said[i] = text:gsub('"id":"[^"]*"', ""):gsub('"created":%d+', ""):gsub('"cached_tokens":%d+', "")
@@ -160,15 +161,15 @@ describe("--draft", function()
   it("is refused where it cannot guess", function()
     local code, said = of.refusal(line("llama", "generate", "--prompt x --draft F"))
     assert.same({ 2, "--draft: this program has no second model; build it with draft=PATH\n" }, { code, said })
-    code, said = of.refusal(("same/same generate --weights %s --prompt x --draft none"):format(shell(tales)))
+    code, said = of.refusal(("same/tales generate --weights %s --prompt x --draft none"):format(shell(tales)))
     assert.same({ 4, "--draft: none: cannot be opened: No such file or directory\n" }, { code, said })
     for words, fault in pairs {
       ["--draft none"] = "--draft: none: cannot be opened: No such file or directory\n",
       ["--draft none --guess prompt"] = "--draft: does not go with --guess; one of them is allowed\n" } do
-      assert.same(fault, select(2, of.refusal("timeout 20 same/same serve --port 0 --weights " .. shell(tales) .. " "
+      assert.same(fault, select(2, of.refusal("timeout 20 same/tales serve --port 0 --weights " .. shell(tales) .. " "
         .. words)))
     end
-    code, said = of.refusal("same/same generate --prompt x --guess prompt --draft none --weights " .. shell(tales))
+    code, said = of.refusal("same/tales generate --prompt x --guess prompt --draft none --weights " .. shell(tales))
     assert.same({ 2, "--draft: does not go with --guess; one of them is allowed\n" }, { code, said })
     for words, fault in pairs {
       ["draft=" .. shell(of.places.llama)] = ("%s: draft: %s has another tokenizer\n"):format(tales,
