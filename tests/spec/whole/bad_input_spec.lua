@@ -284,8 +284,8 @@ describe("a description's keys:", function()
     refused_keys("output = { argmax(), linear { to = 4 } }", { "output.2: nothing can follow argmax" })
     refused_keys("output = { pool 'mean', pool 'max' }", { "output.2: the rows were pooled before" })
     refused_keys("output = { pool 'nope' }",
-      { 'output.1.over: "nope", but all, deviation, first, last, max, mean, own, patches, root, second, tokens or weighted '
-        .. "is allowed" })
+      { 'output.1.over: "nope", but all, deviation, first, last, max, mean, own, patches, root, second, tokens or '
+        .. "weighted is allowed" })
     refused_keys("output = { linear {} }", { "output.1.to: missing" })
     refused_keys("output = { linear { to = 0 } }", { "output.1.to: 0, but an integer from 1 to 1048576 is allowed" })
     refused_keys("output = { linear { too = 4, to = 4 } }",
