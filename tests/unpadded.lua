@@ -46,6 +46,13 @@ function unpadded.sequence(array, number, rows)
   return array.data:sub(first + 1, first + (rows and rows * bytes_after(array.shape, 2) or bytes_after(array.shape, 1)))
 end
 
+--- Returns [sequences]... in an order, which may have one more than once.
+function unpadded.picked(array, order)
+  local parts = {}
+  for i, number in ipairs(order) do parts[i] = unpadded.sequence(array, number) end
+  return { type = array.type, shape = { #order, table.unpack(array.shape, 2) }, data = table.concat(parts) }
+end
+
 --- Returns rows of sequences, [rows]..., from [sequences][rows].... order: numbers of sequences; lengths: their rows.
 function unpadded.joined(array, order, lengths)
   local parts, rows = {}, 0

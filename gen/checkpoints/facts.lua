@@ -98,12 +98,21 @@ function facts.most(model_type, key)
   return (1 << 31) - 1
 end
 
+-- Other names of keys in attribute_map of transformers, which takes their value, whatever the key says.
+local OTHER_NAMES = words.set { "head_dim", "hidden_size", "max_position_embeddings", "num_attention_heads",
+  "num_hidden_layers", "num_key_value_heads", "num_local_experts" }
+
 -- Returns the value of an entry of a family's table.
 local function read_entry(entry, config, default, known)
   local value, key
   for i = 1, #entry do
     known[entry[i]] = true
-    if value == nil and config[entry[i]] ~= nil then value, key = config[entry[i]], entry[i] end
+    local given = config[entry[i]]
+    if given ~= nil and (value == nil or value == json.null) then
+      value, key = given, entry[i]
+    elseif i > 1 and OTHER_NAMES[entry[i]] and kinds.count(given) and given ~= value then
+      refuse("format", entry[i], "%d, but %s is %s", given, key, json.shown(value))
+    end
   end
   if value == json.null then
     if entry.null ~= nil then return entry.null end

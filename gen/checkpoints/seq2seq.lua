@@ -119,15 +119,15 @@ function seq2seq.vision(d)
   }
 end
 
---- Returns the configuration keys with a family's defaults. d: some of these, further keys, and the name of the key
---- that says the most tokens.
+--- Returns the configuration keys with a family's defaults. d: some of these, further keys, another name of the
+--- encoder's heads, and the name of the key that says the most tokens.
 function seq2seq.config(d)
   local list = {
     { "vocab_size", to = "vocab", default = d.vocab or 50265, kind = "count" },
     { "d_model", "hidden_size", to = "d_model", default = 1024, kind = "count" },
     { d.longest or "max_position_embeddings", to = "longest", default = 1024, kind = "count" },
     { "encoder_layers", "num_hidden_layers", to = "encoder_layers", default = 12, kind = "count" },
-    { "encoder_attention_heads", "num_attention_heads", to = "encoder_heads", default = 16, kind = "count" },
+    { "encoder_attention_heads", "num_attention_heads", d.also, to = "encoder_heads", default = 16, kind = "count" },
     { "encoder_ffn_dim", to = "encoder_d_ff", default = 4096, kind = "count" },
     { "decoder_layers", to = "layers", default = 12, kind = "count" },
     { "decoder_attention_heads", to = "heads", default = 16, kind = "count" },

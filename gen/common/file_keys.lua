@@ -100,8 +100,8 @@ end
 local families = {
   albert = { refused = { ["groups of several layers are not supported"] = { inner_group_num = { 1 } } } },
   bert = { without = { [AGREES] = "embedding_size" } },
-  blip = { without = { [TRAINING] = "label_smoothing", [AGREES] = "encoder_hidden_size", [OTHER_HEADS] =
-    "projection_dim", ["the family's answers are causal"] = "is_decoder" } },
+  blip = { without = { [TRAINING] = "label_smoothing", [AGREES] = "embedding_size encoder_hidden_size", [OTHER_HEADS] =
+    "decoder_pad_token_id projection_dim", ["the family's answers are causal"] = "is_decoder" } },
   blip_vision = { without = { [OTHER_HEADS] = "projection_dim" } },
   deberta = { without = { [TRAINING] = "cls_dropout pooler_dropout", [OLDER] = "padding_idx",
     ["transformers computes without it"] = "z_steps" },
@@ -133,7 +133,9 @@ local families = {
   gemma3 = { without = { ["transformers computes without it"] = "attn_logit_softcapping",
     ["transformers only reads hidden_activation"] = "hidden_act", [LOADING] = "cache_implementation",
     ["sliding_window_pattern says it"] = "_sliding_window_pattern" } },
-  gemma3n = { without = { [TRAINING] = "altup_coef_clip" } },
+  gemma3n = { without = { [TRAINING] = "altup_coef_clip", [OTHER_HEADS] = "gradient_clipping" } },
+  gemma4 = { without = { [OTHER_HEADS] = "standardize" } },
+  olmoe = { refused = { ["transformers has windows in one of its attentions only"] = { sliding_window = {} } } },
   gpt_neox = { without = { ["the family is causal"] = "is_decoder" }, refused = {
     ["rotary positions for heads of another width are not supported"] = { head_dim = {} } } },
   gte = { without = { ["the class is in transformers"] = "auto_map", [LOADING] =
@@ -366,9 +368,12 @@ sections["tokenizer_config.json"] = {
     tokenize_chinese_chars tokenizer_class truncation_side word_delimiter_token]],
   without = {
     [ORIGIN] = [[_commit_hash auto_map backend device_map fast_tokenizer_files files_loaded from_slow gguf_file
-      init_inputs is_fast is_local local_files_only merges_file name_or_path processor_class slow_tokenizer_class
-      special_tokens_map_file tokenizer_file use_fast verbose vocab_file]],
+      init_inputs is_fast is_local local_files_only merges_file name_or_path normalizer_file processor_class
+      slow_tokenizer_class source_spm special_tokens_map_file spm_file target_spm target_vocab_file tokenizer_file
+      use_fast verbose vocab_file]],
     [PADDING] = "max_length pad_to_multiple_of pad_token_type_id padding",
+    ["a call gives the boxes of tokens"] = "cls_token_box pad_token_box sep_token_box",
+    [TRAINING] = "only_label_first_subword pad_token_label",
     ["a call says how texts are cut"] = "stride truncation truncation_strategy",
     ["of texts made of WordPiece's tokens, which no model here writes"] =
       "spaces_between_special_tokens wordpieces_prefix",

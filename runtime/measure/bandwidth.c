@@ -1,5 +1,5 @@
 /* bandwidth.c - measures memory's bandwidth: each thread reads its own part of one block, all at once. */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 #include "measure/bandwidth.h"
 
 #include <sched.h>

@@ -8,7 +8,7 @@
 #include "base/speech_facts.h"
 #include "base/picture_facts.h"
 
-#include <jansson.h>
+typedef struct json_t json_t; /* jansson.h has it */
 
 /* Prints what a model is, from nothing but its descriptor: --licenses, --json or the table. The caller checks
  * the stream for errors. */

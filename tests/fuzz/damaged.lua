@@ -226,7 +226,7 @@ local function build(folder)
   end
   run { "make", "-s", "-C", root, "-f", "tests/c/build.mk", "out/test/bin/text_fuzz" }
   run { "env", CC, CFLAGS, root .. "/gen/attn2c", "build",
-    MODEL, "seq=40", "kernels=c", "-o", folder .. "/built" }
+    MODEL, "seq=40", "kernels=c", "opens=any", "-o", folder .. "/built" }
   run { "env", CC, CFLAGS, "lua5.4", root .. "/tests/program.lua",
     root .. "/tests/hf/goldens/" .. ORDERED, folder .. "/coded", "seq=4", "batch=1", "kernels=c", "layers=1" }
   run { "env", CC, CFLAGS, root .. "/gen/attn2c", "build", SENTENCES, "seq=40", "kernels=c",
@@ -246,11 +246,14 @@ local function build(folder)
     "--cache", kept }
   local model = folder .. "/built/sequence"
   run { model, "pack", "--weights", MODEL, "-o", folder .. "/whole.weights" }
+  local gguf = as_gguf(files.read(MODEL .. "/model.safetensors"))
+  files.write_all(folder, { { name = "whole.gguf", text = gguf } })
+  run { model, "pack", "--weights", folder .. "/whole.gguf", "-o", folder .. "/whole.gguf.weights" }
   return { text = root .. "/out/test/bin/text_fuzz", model = model, coded = folder .. "/coded/" .. ORDERED,
     weights = folder .. "/whole.weights", load_state = load_state, state = files.read(state),
     sentences = sentences, kept = files.read(kept),
     packed = files.read(folder .. "/whole.weights"), checkpoint = files.read(MODEL .. "/model.safetensors"),
-    gguf = as_gguf(files.read(MODEL .. "/model.safetensors")) }
+    gguf = gguf }
 end
 
 -- Returns the fault in how a command ended, or nil.

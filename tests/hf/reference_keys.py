@@ -84,7 +84,7 @@ def attributes(node):
     """Returns the attributes that code reads of `config`, `self.config` and `x_config`, but for another tower's."""
     def is_config(value):
         name = getattr(value, "id", None) or getattr(value, "attr", None) or ""
-        return name == "config" or name.endswith("_config") and name != "vision_config"
+        return name == "config" or name.endswith("_config") and name not in ("multimodal_config", "vision_config")
 
     for each in ast.walk(node):
         if isinstance(each, ast.Attribute) and is_config(each.value):
@@ -92,6 +92,14 @@ def attributes(node):
         elif isinstance(each, ast.Call) and getattr(each.func, "id", None) in ("getattr", "hasattr"):
             if len(each.args) > 1 and is_config(each.args[0]):
                 yield text(each.args[1])
+
+
+def is_of(cls, others):
+    """True if a class says that its configuration is one of others' only."""
+    functions = [node for node in cls.body if getattr(node, "name", None) == "__init__"]
+    said = [each.annotation for each in functions[0].args.args if each.arg == "config"] if functions else []
+    names = {node.id for each in said if each for node in ast.walk(each) if isinstance(node, ast.Name)}
+    return bool(names) and names <= others
 
 
 def transformers_config():
@@ -110,15 +118,19 @@ def transformers_config():
     note("config.json: rope_parameters", asked(parse("transformers/modeling_rope_utils.py"), "rope_parameters",
                                                "rope_parameters_dict"))
     known, folders = set(), {}
+    others, computed = set(), set()  # classes of parts that are not built; what classes compute from keys
     for path in sorted(glob(os.path.join(SITE, "transformers/models/*/configuration_*.py"))):
         for cls in classes_of(path).values():
             word = text(assigned(cls, "model_type"))
+            if word and word not in TYPES:
+                others.add(cls.name)
             if word in TYPES:
                 known.add(word)
                 folders.setdefault(os.path.dirname(path), []).append(word)
                 section = f"config.json|{word}"
                 note(section, fields(cls))
                 note(section, dict_keys(assigned(cls, "attribute_map")))
+                computed |= set(methods_of(cls))
                 for name in reads:
                     if name in methods_of(cls):
                         note(section, asked(methods_of(cls)[name], "kwargs"))
@@ -126,7 +138,9 @@ def transformers_config():
         for path in glob(folder + "/modeling_*.py"):
             if os.path.basename(path)[9:-3] in OTHER_PARTS:
                 continue
-            note("config.json|" + "|".join(words), set(attributes(parse(path))) - own)
+            for node in parse(path).body:
+                if not isinstance(node, ast.ClassDef) or not is_of(node, others):
+                    note("config.json|" + "|".join(words), set(attributes(node)) - own - computed)
     for word in sorted(set(TYPES) - known):
         print(f"transformers has no {word}", file=sys.stderr)
     return folders

@@ -245,6 +245,10 @@ describe("config.json", function()
         'sliding_window_pattern: "LLLG", but a number or layer_types is expected' },
       { { model_type = "ministral3", rope_parameters = { rope_type = "default", llama_4_scaling_beta = 0.1 } },
         "rope: llama_4_scaling_beta: does not go with type default" },
+      { { model_type = "distilbert", dim = 24, hidden_size = 48 }, "hidden_size: 48, but dim is 24" },
+      { { model_type = "whisper", num_key_value_heads = 2, encoder_attention_heads = 4 },
+        "num_key_value_heads: 2, but encoder_attention_heads is 4" },
+      { { model_type = "olmoe", sliding_window = 128 }, "sliding_window: 128 is not supported" },
       { { model_type = "phi3", hidden_act = "relu2" }, 'hidden_act: "relu2" is not supported' },
     } do
       local line = helper.fault(described, case[1], case[3]).lines[1]
@@ -252,9 +256,10 @@ describe("config.json", function()
     end
   end)
 
-  it("of two names of a key follows the first", function()
-    local found = described { model_type = "distilbert", dim = 24, hidden_size = 48 }
-    assert.equal(24, found.d_model)
+  it("takes two names of a key that have one value", function()
+    assert.equal(24, described { model_type = "distilbert", dim = 24, hidden_size = 24 }.d_model)
+    assert.equal(24, described { model_type = "distilbert", dim = json.null, hidden_size = 24 }.d_model)
+    assert.equal(24, described { model_type = "distilbert", dim = 24, hidden_size = json.null }.d_model)
   end)
 
   it("gives activations their names", function()

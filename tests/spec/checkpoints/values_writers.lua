@@ -121,6 +121,7 @@ return function(values)
       { { num_mel_bins = 128 }, { ["memory.input.from"] = 128 } }, { { median_filter_width = 9 }, {} },
       { { encoder_layers = 3 }, { ["memory.layers"] = 3 } }, { { num_hidden_layers = 3 }, { ["memory.layers"] = 3 } },
       { { encoder_attention_heads = 4 }, { ["memory.heads"] = 4 } },
+      { { num_key_value_heads = 4 }, { ["memory.heads"] = 4 } },
       { { num_attention_heads = 4 }, { ["memory.heads"] = 4 } },
       { { encoder_ffn_dim = 100 }, { ["memory.d_ff"] = 100 } }, { { decoder_layers = 3 }, { layers = 3 } },
       { { decoder_attention_heads = 4 }, { heads = 4 } }, { { decoder_ffn_dim = 100 }, { d_ff = 100 } },

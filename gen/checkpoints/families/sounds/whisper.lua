@@ -11,7 +11,7 @@ return seq2seq.family {
   known = "Whisper: speech",
   model_types = { whisper = "Whisper" },
   tensors = tensors,
-  config = seq2seq.config { longest = "max_target_positions", more = {
+  config = seq2seq.config { longest = "max_target_positions", also = "num_key_value_heads", more = {
     { "max_source_positions", to = "source_rows", default = 1500, kind = "count" },
     { "num_mel_bins", to = "mels", default = 80, kind = "count" },
     { "median_filter_width", to = "median", default = 7, kind = "count" },
