@@ -125,7 +125,7 @@ $(bin)/test_guard: tests/c/test_guard.c runtime/base/guard.c runtime/system/linu
 # `make test-long`, as are whole models in each run.
 widest := $(lastword $(variants))
 elementary_level := $(if $(ATTN2C_TEST_LONG),-O3,-O2)
-vector_level_$(widest) := $(if $(ATTN2C_TEST_LONG),-O3,-O1 -DFEW_SHAPES)
+vector_level_$(widest) := $(if $(ATTN2C_TEST_LONG),-O3,-O1)
 vector_level_avx2 ?= $(if $(ATTN2C_TEST_LONG),-O1)
 element_level = $(if $(filter elementary,$(1)),$(elementary_level),$(or $(vector_level_$(2)),-O0))
 

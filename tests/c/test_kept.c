@@ -63,16 +63,10 @@ static void begin(kept *k, int cols, int bits, int panel, int are_keys) {
   memset(k->pages, 0x5a, (size_t)(PAGES * k->page));
 }
 
-/* Functions for one head width, bits and panel, which emitted code calls with constants. Optimised, a shape
- * takes half a second to compile: with FEW_SHAPES there is one for each rest of a vector. */
-#define SOME_SHAPES(each)                                                                                    \
-  each(64, 8, 64) each(64, 4, 64) each(7, 4, 16) each(20, 8, 64) each(33, 4, 128) each(1, 8, 16)
-#define OTHER_SHAPES(each) each(7, 8, 16) each(20, 4, 64) each(48, 8, 128) each(40, 4, 64)
-#ifdef FEW_SHAPES
-#define SHAPES(each) SOME_SHAPES(each)
-#else
-#define SHAPES(each) SOME_SHAPES(each) OTHER_SHAPES(each)
-#endif
+/* Functions for one head width, bits and panel, which emitted code calls with constants. */
+#define SHAPES(each)                                                                                         \
+  each(64, 8, 64) each(64, 4, 64) each(7, 8, 16) each(7, 4, 16) each(20, 8, 64) each(20, 4, 64)              \
+      each(33, 4, 128) each(48, 8, 128) each(1, 8, 16) each(40, 4, 64)
 
 #define FUNCTIONS(cols, bits, panel)                                                                         \
   __attribute__((noinline)) static void scores_##cols##_##bits(                                              \
