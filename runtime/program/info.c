@@ -2,6 +2,8 @@
  * are in bytes, work is in floating-point operations a call. */
 #include "program/commands.h"
 
+#include <jansson.h>
+
 #include "program/inputs.h"
 #include "packing/packed_header.h"
 

@@ -64,7 +64,7 @@ return function(of, spec)
       new = "return ENDED;", filter = "rule/ends*", wrong = "an answer may end anywhere" },
     { name = "rule_prefix", old = "memcmp(p->ids, ids, (size_t)p->count * sizeof *ids) == 0)", new = "ids)",
       filter = "rule/ends*", wrong = "an answer goes on in the state of another" },
-    { name = "rule_forget", old = "r->places[i].count = -1;\n}", new = "{}\n}", filter = "rule/memory",
+    { name = "rule_forget", old = "r->places[i].count = -1;", new = ";", filter = "rule/memory",
       wrong = "states that are forgotten are used" },
   }
   of("runtime/program/grammar/schema.c", "c:schema") {
