@@ -7,6 +7,8 @@
 #include "program/inputs.h"
 #include "packing/packed_header.h"
 
+#include <jansson.h>
+
 static int64_t bytes_of(int64_t floats) { return floats * (int64_t)sizeof(float); }
 
 /* Prints a number of bytes, followed by "4.70 MB" if that is easier to read. */
