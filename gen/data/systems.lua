@@ -9,6 +9,8 @@
 --               names, and the static library has the objects one by one
 --   sharing     the linker's options for a shared library; %s is its name
 --   portable    more of them for a library that is used on other machines
+--   quieter     the linker's options for a static program that serves: the server's library looks up names, which the
+--               linker says needs shared libraries, and the server calls none of these functions
 --   libraries   that each link ends with
 --   program     form of the program's name; nil: there are only libraries
 --   is_static   true if the program has all libraries in itself
@@ -29,7 +31,7 @@ systems.windows = {
   object = "\x64\x86",
   hides = {},
   sharing = { "-static-libgcc", "-s", "-Wl,--exclude-libs,ALL" },
-  libraries = { "-l:libwinpthread.a", "-lws2_32", "-liphlpapi", "-lm" },
+  libraries = { "-l:libwinpthread.a", "-lws2_32", "-liphlpapi", "-lshlwapi", "-lm" },
   program = "%s.exe",
   is_static = true,
   linking = { "-Wl,--stack,8388608", "-l:program/windows.ld" }, -- bytes, as on Linux; of the runtime
@@ -59,6 +61,7 @@ systems.linux = {
   hides = { "--localize-hidden" },
   sharing = { "-Wl,-soname,%s", "-Wl,-z,noexecstack" },
   portable = { "-s", "-Wl,--gc-sections" },
+  quieter = { "-Wl,--no-warnings" },
   libraries = { "-lpthread", "-lm" },
   program = "%s",
   linking = {},

@@ -31,9 +31,6 @@ local of_program = { "-fno-asynchronous-unwind-tables" }
 -- Flags of a static program, which has no symbols, and only the sections that it calls.
 local smaller = { "-static", "-s", "-Wl,--gc-sections" }
 
--- The server's library looks up names, which the linker says needs shared libraries. The server calls none of them.
-local quieter = { "-Wl,--no-warnings" }
-
 -- The folder of Jansson's header, after all other folders. musl-gcc looks only into musl's own folders, which still
 -- come first. Other compilers look there anyway.
 local jansson_header = { "-idirafter", "/usr/include" }
@@ -393,7 +390,7 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
     object_name("program/licenses.c", "-static")) } or {}
   local runtime_of_static = is_static and static_objects(providers, runtime_sources, options) or {}
   local archive = is_static and "libattn2c_static.a" or archive_of(providers.program)
-  local static = is_static and { smaller, options.has_serve and quieter or {} } or {}
+  local static = is_static and { smaller, options.has_serve and system.quieter or {} } or {}
   local final = program_job(systems.program_of(name, options.system), linked_in, licenses, archive, static)
   final.is_output = true
   -- One object with only the model's own interface, so that two models, or versions of the runtime, fit in one program.
