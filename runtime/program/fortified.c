@@ -1,6 +1,7 @@
 /* fortified.c - functions of glibc that Debian's archive of Jansson, and libopus for Windows, call. They are
  * compiled with _FORTIFY_SOURCE. Programs that are linked with another C library (musl, Windows') use these
- * functions. They end the process if a buffer would overflow, as glibc's do. With glibc this file is empty. */
+ * functions. They end the process if a buffer would overflow, as glibc's do. With glibc this file is empty.
+ */
 #include <stdio.h>
 
 #ifndef __GLIBC__
