@@ -158,8 +158,8 @@ for _, name in ipairs(names_in(root .. "/tests/hf/goldens")) do
   if config and files.read(place .. "in_lengths.npy") and not hf_refused[name] then hf[#hf + 1] = name end
 end
 
-local torch_sample = helper.sample(torch_names, 26, { bert_types = true, window_padding = true })
-local hf_sample = helper.sample(hf, 34, { t5_relu = true, deberta_v2_long = true, wav2vec2_ctc = true, wavlm_ctc = true,
+local torch_sample = helper.sample(torch_names, 40, { bert_types = true, window_padding = true })
+local hf_sample = helper.sample(hf, 50, { t5_relu = true, deberta_v2_long = true, wav2vec2_ctc = true, wavlm_ctc = true,
   mistral_window = true, gemma3_logits = true })
 
 local function length_of(case)

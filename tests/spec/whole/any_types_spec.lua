@@ -43,7 +43,7 @@ describe("a model of any length", function()
   setup(function() folder = helper.folder() end)
   teardown(helper.clean)
 
-  for i, model in ipairs(helper.sample(models, 3)) do
+  for i, model in ipairs(helper.sample(models, 5)) do
     local most, lengths, more, flags = table.unpack(model)
     local start = flags and helper.emulated_tiles or helper.optimised_runtime
     flags = flags or ""

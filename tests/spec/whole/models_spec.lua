@@ -86,7 +86,7 @@ local function smaller(description)
   return list
 end
 
-local models = helper.sample(names_in(root .. "/models", ".lua"), 3, { ["small.lua"] = true, ["vit_b16.lua"] = true })
+local models = helper.sample(names_in(root .. "/models", ".lua"), 5, { ["small.lua"] = true, ["vit_b16.lua"] = true })
 
 local function model(name) return root .. "/models/" .. name .. ".lua" end
 

@@ -4,7 +4,7 @@ local helper = require("tests.spec.helper")
 local cases = dofile(helper.root .. "/tests/oracle/cases.lua")
 
 local out = cases.root .. "/out/spec/oracle"
-local names = helper.sample(cases.list(cases.folder), 8)
+local names = helper.sample(cases.list(cases.folder), 12)
 
 describe("the meaning of a description, in", function()
   setup(function()

@@ -29,7 +29,7 @@ local function sh(command) return helper.succeeds(command, folder) end
 local cases = {}
 for name in lfs.dir(goldens) do if name:sub(1, 1) ~= "." then cases[#cases + 1] = name end end
 table.sort(cases)
-cases = helper.sample(cases, 8, { bert_head_pruned = true, torch_odd17 = true })
+cases = helper.sample(cases, 12, { bert_head_pruned = true, torch_odd17 = true })
 assert(#cases > 0, "no goldens in " .. goldens)
 
 -- The names before .npy of a case's arrays, those that begin with `prefix` without it, or those that do not.
