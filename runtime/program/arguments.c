@@ -382,9 +382,9 @@ void attn2c_arguments_free(attn2c_arguments *arguments) {
 
 int attn2c_asks_text(const attn2c_arguments *arguments) {
   return arguments->text_count > 0 || arguments->pair_count > 0 || arguments->query_count > 0 ||
-         arguments->answers != ATTN2C_ANSWERS_NONE || arguments->top > 0 || arguments->similar ||
-         arguments->stride >= 0 || arguments->rank || arguments->cache || arguments->prompt ||
-         arguments->answer || arguments->dimensions > 0 || arguments->label_count > 0;
+         arguments->box_count > 0 || arguments->answers != ATTN2C_ANSWERS_NONE || arguments->top > 0 ||
+         arguments->similar || arguments->stride >= 0 || arguments->rank || arguments->cache ||
+         arguments->prompt || arguments->answer || arguments->dimensions > 0 || arguments->label_count > 0;
 }
 
 void attn2c_arguments_version(const attn2c_descriptor *model, FILE *out) {

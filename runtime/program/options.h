@@ -44,7 +44,7 @@ typedef struct {
 } attn2c_help_page;
 
 /* The rows. Messages and help list a command's options in their order. Rows after the last are empty. */
-enum { ATTN2C_OPTIONS = 140 };
+enum { ATTN2C_OPTIONS = 141 };
 extern const attn2c_option attn2c_options[ATTN2C_OPTIONS];
 
 /* Returns row number i, from 0 to ATTN2C_ROWS - 1: the table's, then the ones of `serve`. */
