@@ -74,8 +74,8 @@ stages.constructors = {
         meaning = "boxes: width of the tables' rows of left, upper, right and lower sides; the rows of a box are side "
           .. "by side, height and width in equal parts of the rest (LayoutLMv3); default: they are added" },
       separator_place = { type = "integer", min = 0, max = 1000,
-        meaning = "boxes: all sides of the separator token's box in texts with boxes (LayoutLM); default: 0, as those of "
-          .. "the other special tokens" },
+        meaning = "boxes: all sides of the separator token's box in texts with boxes (LayoutLM); default: 0, as other "
+          .. "special tokens have" },
       norm = { type = "boolean", default = false, meaning = "a norm of the sum of token, position and type" },
       eps = { type = "number", min = 1e-30, max = 1, meaning = "eps of that norm; default: the model's" },
       scale = { type = "scale", default = 1.0, meaning = "factor of the table's rows" },

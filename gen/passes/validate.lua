@@ -170,9 +170,10 @@ end
 local function check_places(say, spec)
   local own, width = spec.input.place_width, spec.input.width or spec.d_model
   if spec.input.projected == "before_positions" then width = spec.d_model end
-  if own and not spec.input.boxes then
-    say("input.place_width", "goes with boxes")
-  elseif own and width and (width % 2 ~= 0 or 4 * own >= width) then
+  for _, key in ipairs { "place_width", "separator_place" } do
+    if spec.input[key] and not spec.input.boxes then say("input." .. key, "goes with boxes") end
+  end
+  if spec.input.boxes and own and width and (width % 2 ~= 0 or 4 * own >= width) then
     say("input.place_width", "%d, but four of them and two equal parts of the rest must be %d wide", own, width)
   end
 end

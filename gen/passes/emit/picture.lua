@@ -2,7 +2,6 @@
 -- The facts say how pixels become the model's image, and what the answer is (runtime/base/picture_facts.h).
 local c = require("common.c")
 local emit_text = require("passes.emit.text")
-local pictures = require("passes.validate.pictures")
 local reserved = require("data.reserved")
 local words = require("common.words")
 
@@ -20,8 +19,9 @@ function emit_picture.patch(stage) return stage.grid and math.tointeger((stage.f
 function emit_picture.image(state)
   local spec, graph = state.entries[1].spec, state.entries[1].graph
   local answer = state.primary.graph.answer or { inputs = {} }
-  local number = spec.memory and spec.memory.joined and answer.inputs.source_image or 0
-  return pictures.stack(spec).input, reserved.member(graph.tensors[graph.entry.inputs[number + 1]].member)
+  local page = spec.memory and spec.memory.joined and spec.memory.encoder
+  local number = page and answer.inputs.source_image or 0
+  return (page or spec).input, reserved.member(graph.tensors[graph.entry.inputs[number + 1]].member)
 end
 
 function emit_picture.values(state)

@@ -47,15 +47,15 @@ local function check_patches(say, given, input)
   end
 end
 
---- Returns the stack that reads pictures.
-function pictures.stack(spec)
+-- Returns the stack that reads pictures.
+local function of_pictures(spec)
   local memory = spec.memory
   return memory and (spec.context or memory.joined) and memory.encoder or spec
 end
 
 --- Checks that the key fits the model's input.
 function pictures.check(say, spec)
-  local given, input = spec.pictures, pictures.stack(spec).input
+  local given, input = spec.pictures, of_pictures(spec).input
   if not given then return end
   if input.grid then return check_patches(say, given, input) end
   if input.stage ~= "image" then return say("pictures", "goes with input = image { ... }") end

@@ -1,5 +1,5 @@
--- pages_spec: models that read where words are on a page, some with the page's picture (tests/hf/pages): words, boxes and
--- pictures give what transformers makes of them, and faults have one line and their status.
+-- pages_spec: models that read where words are on a page, some with the page's picture (tests/hf/pages): words, boxes
+-- and pictures give what transformers makes of them, and faults have one line and their status.
 local helper = require("tests.spec.helper")
 local dkjson = require("dkjson")
 local files = require("common.files")
@@ -68,7 +68,8 @@ describe("a model of words on a page", function()
   local PICTURE = ("--image %s/tests/pictures/files/rgb420.jpg"):format(root)
 
   it("prints a line for each word", function()
-    local said = say.output_of(line("page", "--text 'Invoice No. 4711' --boxes '[[1,2,3,4], [5,6,7,8], [9,9,99,99]]' " .. PICTURE))
+    local said = say.output_of(line("page",
+      "--text 'Invoice No. 4711' --boxes '[[1,2,3,4], [5,6,7,8], [9,9,99,99]]' " .. PICTURE))
     assert.matches("^0\t7\tInvoice\t%S+\t0%.%d+\n8\t11\tNo%.\t%S+\t0%.%d+\n12\t16\t4711\t%S+\t0%.%d+\n\n$", said)
   end)
 
@@ -87,7 +88,8 @@ describe("a model of words on a page", function()
       "run: the model reads the picture of each text's page, too; --image FILE gives it" },
     { PICTURE, 2, "run: --text TEXT, FILE or - is needed" },
     { "--text a --image " .. folder .. "/none.png", 4, "--image " .. folder .. "/none.png: No such file or directory" },
-    { "--text a --image " .. root .. "/tests/spec/whole/pages_spec.lua", 3, "pages_spec.lua: is no picture; PNG and JPEG files are supported" },
+    { "--text a --image " .. root .. "/tests/spec/whole/pages_spec.lua", 3,
+      "pages_spec.lua: is no picture; PNG and JPEG files are supported" },
     { "--text a --boxes - < /dev/null " .. PICTURE, 2, "--text: text 1: has no boxes: --boxes gives fewer texts" },
     { "--text - --boxes - " .. PICTURE, 2, "--text -: the standard input can be read only once" },
   } do
@@ -98,6 +100,13 @@ describe("a model of words on a page", function()
       assert.equal(1, #lines_of(output), output)
     end)
   end
+
+  it("is not served", function()
+    local code, output = say.run(("%s/gen/attn2c build %s/page --serve -o served"):format(root, goldens))
+    assert.equal(2, code)
+    assert.matches("%-%-serve: no route takes a text with its page's picture; memory=false builds the model without "
+      .. "pictures\n$", output)
+  end)
 
   it("answers the texts before one without a picture, and refuses a picture without a text", function()
     local code, output = say.run(line("page", "--text a --text b --boxes 1,2,3,4 --boxes 5,6,7,8 " .. PICTURE))
