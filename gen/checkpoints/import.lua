@@ -153,7 +153,7 @@ local function output_stage(self, stage, number)
     squeeze = stage.squeeze, mask = stage.mask, kind = stage.kind, eps = stage.eps, kernel = stage.kernel,
     dilation = stage.dilation, cut = fact_or(self, stage.cut), both = stage.both, marked = stage.marked,
     labels = stage.labels, hidden = stage.hidden, scores = stage.scores,
-    pad = stage.pad and pad_of(self) or nil }
+    pad = stage.pad and pad_of(self) or nil, ending = fact_or(self, stage.ending) or nil }
   self.has_labels = self.has_labels or stage.to == "labels"
   self.has_similarity = self.has_similarity or stage[1] == "similarity"
   if stage.to == "labels" then result.to = labels_of(self, stage) else result.to = fact_or(self, stage.to) end

@@ -176,6 +176,9 @@ stages.constructors = {
       pad = { type = "integer", min = 0, max = 16777215,
         meaning = "of last: a token id whose rows at the end are left out, as transformers' class heads do; the first "
           .. "row stays" },
+      ending = { type = "integer", min = -1, max = 16777215,
+        meaning = "of last: the id of the token that ends a text: its first row is taken, or the first row of all; -1: "
+          .. "the largest id (CLIP)" },
       of = of_field, name = name_field },
   },
   attend = {

@@ -71,14 +71,17 @@ local function pool_cut(name, cost, equation)
       .. "${cols}, ${ldx})" }
 end
 
--- Declares a pool of the last row of a token that is not `pad`, among the rows that `among` names.
-local function pool_last(constants, bound, arguments, among)
+-- Declares a pool of one row that ids choose, among the rows that `among` names: the last one of a token that is not
+-- `pad`, or the first one of the token `ending`.
+local function pool_by_ids(rule, constants, bound, arguments, among)
+  local which = { last_but = "largest i with ids[i] != ${pad}",
+    ending = "smallest i with ids[i] = ${ending} (-1: the largest id)" }
   return {
     constants = constants,
     operands = { { "y", "w", vector("cols") }, read(), { "ids", "r", vector("rows"), type = "i32" }, bound },
     cost = function(c) return 2 * c.cols end,
-    body = "attn2c_pool_last_but(y, x, ids, " .. arguments .. ")",
-    equation = "y[j] = x[i][j] of the largest i with ids[i] != ${pad} and " .. among .. ", or of 0",
+    body = ("attn2c_pool_%s(y, x, ids, %s)"):format(rule, arguments),
+    equation = ("y[j] = x[i][j] of the %s and %s, or of 0"):format(which[rule], among),
   }
 end
 
@@ -510,10 +513,15 @@ steps.rows = {
     cost = function(c) return 2 * c.cols end,
     body = "attn2c_pool_row(y, x + (size_t)row * ${ldx}, ${cols})", equation = "y[j] = x[row][j]",
   },
-  pool_last_but = pool_last({ "cols", "ldx", "pad" }, { "rows", "value" }, "NULL, rows, ${cols}, ${ldx}, ${pad}, 1",
-    "i < rows"),
-  pool_kept_last_but = pool_last({ "rows", "cols", "ldx", "pad", "keeps" },
+  pool_last_but = pool_by_ids("last_but", { "cols", "ldx", "pad" }, { "rows", "value" },
+    "NULL, rows, ${cols}, ${ldx}, ${pad}, 1", "i < rows"),
+  pool_kept_last_but = pool_by_ids("last_but", { "rows", "cols", "ldx", "pad", "keeps" },
     { "mask", "r", vector("rows"), type = "i32" }, "mask, ${rows}, ${cols}, ${ldx}, ${pad}, ${keeps}",
+    "(mask[i] != 0) == ${keeps}"),
+  pool_ending = pool_by_ids("ending", { "cols", "ldx", "ending" }, { "rows", "value" },
+    "NULL, rows, ${cols}, ${ldx}, ${ending}, 1", "i < rows"),
+  pool_kept_ending = pool_by_ids("ending", { "rows", "cols", "ldx", "ending", "keeps" },
+    { "mask", "r", vector("rows"), type = "i32" }, "mask, ${rows}, ${cols}, ${ldx}, ${ending}, ${keeps}",
     "(mask[i] != 0) == ${keeps}"),
   argmax = {
     constants = { "rows", "cols", "ldx" }, operands = { { "y", "w", vector("rows"), type = "i32" }, read() },

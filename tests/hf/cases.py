@@ -366,12 +366,12 @@ CLIP_TEXT = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, 
              "bos_token_id": 0, "eos_token_id": 2}
 CLIP_VISION = {**VIT, "projection_dim": WIDTH}
 CASES.update({
-    "clip_text_model": ("CLIPTextModel", CLIP_TEXT, {"ends": True}),
-    "clip_text_projection": ("CLIPTextModelWithProjection", {**CLIP_TEXT, "eos_token_id": VOCAB - 1}, {"ends": True}),
+    "clip_text_model": ("CLIPTextModel", CLIP_TEXT, {"ends": None}),
+    "clip_text_projection": ("CLIPTextModelWithProjection", {**CLIP_TEXT, "eos_token_id": 20}, {"ends": 20}),
     "clip_vision_model": ("CLIPVisionModel", CLIP_VISION, {}),
     "clip_vision_projection": ("CLIPVisionModelWithProjection", {**CLIP_VISION, "projection_dim": 10}, {}),
     "clip_both_text": ("CLIPModel", {"text_config": CLIP_TEXT, "vision_config": CLIP_VISION, "projection_dim": 12},
-                       {"ends": True, "words": ["tower=text", "name=clip_both_text"], "tower": "get_text_features"}),
+                       {"ends": None, "words": ["tower=text", "name=clip_both_text"], "tower": "get_text_features"}),
     "clip_both_image": ("CLIPModel", {"text_config": CLIP_TEXT, "vision_config": CLIP_VISION, "projection_dim": 12},
                         {"tower": "get_image_features"}),
 })

@@ -576,9 +576,11 @@ def write(name):
         if "masked" in special:
             inputs["input_ids"][0, 2] = inputs["input_ids"][0, 5] = inputs["input_ids"][1, 1] = special["masked"]
         if "ends" in special:
-            inputs["input_ids"].clamp_(max=VOCAB - 2)
+            ids = inputs["input_ids"]
+            ids[(inputs["attention_mask"] == 0) | (ids == special["ends"])] = 0
             for row, length in enumerate(inputs["attention_mask"].sum(1).tolist()):
-                inputs["input_ids"][row, length - 1] = VOCAB - 1
+                if special["ends"] and row > 0:  # the token that ends a text is there twice, or not at all
+                    ids[row, length // 2] = ids[row, length - 1] = special["ends"]
         if "left" in special:
             inputs = {key: value.flip(1) for key, value in inputs.items()}
         mask = inputs["attention_mask"]
