@@ -457,7 +457,6 @@ local without_adapters = {
   end },
   { "input_order", "whose products read columns in an order of their own", function(spec) return spec.input_order end },
   { "layout = \"seq_first\"", "which takes one batch", function(spec) return spec.layout == "seq_first" end },
-  { "GGUF files", "whose tensors have other names than the adapter's", function(spec) return spec.opens == "gguf" end },
 }
 
 local function check_adapters(say, spec)
@@ -478,8 +477,11 @@ local function resolve(say, spec, given)
   output.check(say, spec)
   ctc.check(say, spec)
   if spec.tokenizer and spec.input.stage ~= "tokens" then say("tokenizer", "goes with input = tokens { ... }") end
-  if spec.adapter and (spec.opens == "gguf" or type(spec.names) == "table" and spec.names.quantised) then
-    say("adapter", "does not go with GGUF files and quantised folders: give the folder of the model in floats")
+  if spec.adapter and type(spec.names) == "table" and spec.names.quantised then
+    say("adapter", "does not go with quantised folders: give the folder of the model in floats")
+  elseif spec.adapter and spec.opens == "gguf" and weights.is_wanted(given.weights) then
+    say("adapter", "the sum of a weight in blocks and an adapter is no weight in blocks: weights=none makes floats of "
+      .. "them; adapters.NAME=FOLDER keeps blocks and adapter next to each other")
   end
   check_adapters(say, spec)
   pictures.check(say, spec)

@@ -22,6 +22,7 @@ Run with Python 3.11, torch 2.15.0, transformers 5.23.0, numpy 2.4.6, safetensor
 adapter also with peft 0.21.2.
 """
 
+import copy
 import json
 import shutil
 import sys
@@ -456,7 +457,7 @@ def merged(folder, model, settings, generator):
             if "lora_" in key or "modules_to_save" in key or key.endswith(of_bias):
                 values = 0.25 * torch.randn(parameter.shape, generator=generator)
                 parameter.copy_(((2 if "magnitude" in key else 0) + values).half())
-    adapted.half().save_pretrained(folder / "adapter")
+    copy.deepcopy(adapted).half().save_pretrained(folder / "adapter")
     (folder / "adapter/README.md").unlink()
     return adapted.float().merge_and_unload().eval()
 
@@ -476,7 +477,7 @@ def beside(folder, model, settings, generator):
         for key, parameter in adapted.named_parameters():
             if "lora_" in key:
                 parameter.copy_((0.25 * torch.randn(parameter.shape, generator=generator)).half())
-    adapted.half().save_pretrained(folder / "adapters")
+    copy.deepcopy(adapted).half().save_pretrained(folder / "adapters")
     (folder / "adapters/README.md").unlink()
     return adapted.float().eval()
 
