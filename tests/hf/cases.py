@@ -468,6 +468,13 @@ CASES.update({
                                           "decoder_vocab_size": VOCAB, "tie_word_embeddings": False}, WRITES),
     "m2m_100_writes": ("M2M100ForConditionalGeneration", SEQ2SEQ, WRITES),
     "t5_writes": ("T5ForConditionalGeneration", {**T5, "num_decoder_layers": 3, "decoder_start_token_id": 0}, WRITES),
+    "t5_adapter": ("T5ForConditionalGeneration", {**T5, "num_decoder_layers": 3, "decoder_start_token_id": 0}, {
+        **WRITES, "words": [*WRITES["words"], "adapter=adapter"], "adapter": {
+            "r": 3, "lora_alpha": 7, "target_modules": ["q", "v", "wi"], "rank_pattern": {"EncDecAttention.v": 2}}}),
+    "bart_adapter": ("BartForConditionalGeneration", SEQ2SEQ, {
+        **WRITES, "words": [*WRITES["words"], "adapter=adapter"], "adapter": {
+            "r": 3, "lora_alpha": 7, "target_modules": ["q_proj", "v_proj", "fc1", "out_proj"], "bias": "lora_only",
+            "use_dora": True}}),
     "t5_writes_gated": ("T5ForConditionalGeneration", {**T5, "feed_forward_proj": "gated-gelu", "d_kv": 8,
                                                        "tie_word_embeddings": False, "decoder_start_token_id": 0}, WRITES),
     "umt5_writes": ("UMT5ForConditionalGeneration", {**T5, "num_decoder_layers": 3, "decoder_start_token_id": 0}, WRITES),
