@@ -452,8 +452,8 @@ local without_adapters = {
   { "ranks or stages", "which divide the weights", function(spec)
     return (spec.ranks or 1) * (spec.stages or 1) > 1
   end },
-  { "an encoder in the memory", "which has layers of its own", function(spec)
-    return spec.memory and spec.memory.encoder
+  { "a context beside an encoder", "whose entry has no adapters", function(spec)
+    return spec.context and spec.memory and spec.memory.encoder
   end },
   { "input_order", "whose products read columns in an order of their own", function(spec) return spec.input_order end },
   { "layout = \"seq_first\"", "which takes one batch", function(spec) return spec.layout == "seq_first" end },

@@ -471,6 +471,10 @@ CASES.update({
     "t5_adapter": ("T5ForConditionalGeneration", {**T5, "num_decoder_layers": 3, "decoder_start_token_id": 0}, {
         **WRITES, "words": [*WRITES["words"], "adapter=adapter"], "adapter": {
             "r": 3, "lora_alpha": 7, "target_modules": ["q", "v", "wi"], "rank_pattern": {"EncDecAttention.v": 2}}}),
+    "t5_adapters": ("T5ForConditionalGeneration", {**T5, "num_decoder_layers": 3, "decoder_start_token_id": 0}, {
+        **WRITES, "words": [*WRITES["words"], "adapters.sql=adapters/sql", "adapters.tone=adapters/tone"], "adapters": {
+            "sql": {"r": 3, "lora_alpha": 7, "target_modules": ["q", "v", "wi"], "rank_pattern": {"EncDecAttention.v": 2}},
+            "tone": {"r": 2, "lora_alpha": 5, "target_modules": ["o", "k"]}}}),
     "bart_adapter": ("BartForConditionalGeneration", SEQ2SEQ, {
         **WRITES, "words": [*WRITES["words"], "adapter=adapter"], "adapter": {
             "r": 3, "lora_alpha": 7, "target_modules": ["q_proj", "v_proj", "fc1", "out_proj"], "bias": "lora_only",

@@ -585,10 +585,11 @@ def write(name):
         if "left" in special:
             inputs = {key: value.flip(1) for key, value in inputs.items()}
         mask = inputs["attention_mask"]
-        if "adapters" in special:
-            inputs["adapter_names"] = list(reversed(special["adapters"]))
         if "whole" in special:  # there is no mask, and sequences have one length
             inputs, mask = {"input_ids": inputs["input_ids"]}, None
+    named = call if "sources" in special else inputs
+    if "adapters" in special:
+        named["adapter_names"] = list(reversed(special["adapters"]))
     with torch.no_grad():
         if "tower" in special:
             name_of = "text_embeds" if "text" in name else "image_embeds"
@@ -611,9 +612,10 @@ def write(name):
         for key in ("attention_mask", "pixel_attention_mask"):
             inputs.pop(key, None)
         inputs["lengths"] = mask.sum(1)
-    if "adapter_names" in inputs:
+    if "adapter_names" in named:
         numbers = {each: i + 1 for i, each in enumerate(special["adapters"])}
-        inputs["adapters"] = torch.tensor([numbers[each] for each in inputs.pop("adapter_names")])
+        inputs["adapters"] = torch.tensor([numbers[each] for each in named["adapter_names"]])
+        inputs.pop("adapter_names", None)
     for key, value in inputs.items():
         np.save(folder / f"in_{key}.npy", value.numpy().astype(np.float32 if value.is_floating_point() else np.int32))
     for key, value in expected.items():

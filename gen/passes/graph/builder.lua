@@ -292,7 +292,8 @@ end
 function Builder:of_sequences()
   local graph, count = self.graph, #self.model.adapters
   if not graph.adapters then
-    graph.adapters = self:grows(self:input("adapters", "i32", { self.batch }, 0, count + 1), "b")
+    local whole = setmetatable({ input_prefix = "" }, { __index = self }) -- of all stacks
+    graph.adapters = self:grows(whole:input("adapters", "i32", { self.batch }, 0, count + 1), "b")
     graph.adapters.zeros = true
   end
   return graph.adapters
