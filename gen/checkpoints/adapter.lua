@@ -234,8 +234,8 @@ function adapter.beside(name, folder, notes)
   return result
 end
 
--- Returns name of a tensor as the adapter has it -> { stored, weights = those of the graphs that are read from it,
--- where the checkpoint has another name for it }.
+-- Returns name of a tensor, as the adapter has it -> { stored, weights = all weights that are read from the tensor, if
+-- the checkpoint has another name for it }. entries: of a model, whose graphs are made.
 local function stored_by_name(entries)
   local by_name = {}
   for _, entry in ipairs(entries) do

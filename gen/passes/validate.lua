@@ -452,7 +452,7 @@ local without_adapters = {
   { "ranks or stages", "which divide the weights", function(spec)
     return (spec.ranks or 1) * (spec.stages or 1) > 1
   end },
-  { "a context beside an encoder", "whose entry has no adapters", function(spec)
+  { "a context beside an encoder", "whose states have none; adapter=FOLDER merges one", function(spec)
     return spec.context and spec.memory and spec.memory.encoder
   end },
   { "input_order", "whose products read columns in an order of their own", function(spec) return spec.input_order end },
