@@ -52,7 +52,7 @@ local function declare(name, type, constants, packing, reach, row)
     table.insert(operands, 3, { "scale", "r", of_scales, touched = function(c) return c.rows end })
   end
   of_tables[name] = {
-    constants = words.append({ "rows", "cols", "ldy" }, constants), operands = operands,
+    constants = "rows cols ldy " .. constants, operands = operands,
     cost = row_entries.each(of.block and 16 or 8),
     body = ("attn2c_embed%s(y, table, %sids, %s, ${rows}, ${cols}, ${ldy}%s)"):format(suffix,
       scales and "scale, " or "", packing, of.block and ", ATTN2C_" .. type:upper() or ""),
@@ -63,8 +63,8 @@ end
 
 for _, type in ipairs(words.append(words.append({}, types.of_weights), types.scaled)) do
   local name = type.name == "f32" and "" or "_" .. type.name
-  declare("embed" .. name, type.name, { "groups" }, "attn2c_table_rows(${groups})", of_rows(type.name), "table[ids[i]]")
-  declare("embed_panels" .. name, type.name, { "groups", "panel", "count", "tail", "rest" },
+  declare("embed" .. name, type.name, "groups", "attn2c_table_rows(${groups})", of_rows(type.name), "table[ids[i]]")
+  declare("embed_panels" .. name, type.name, "groups panel count tail rest",
     ("attn2c_table_panels(${groups}, %d, ${panel}, ${count}, ${tail}, ${rest})"):format(type.start or 0),
     of_panels(type.name), "output ids[i] of the panels of table")
 end

@@ -143,8 +143,7 @@ end
 
 --- Returns the members of a list, each read by read_one(say, key, member), or nil after a fault.
 function values.members(say, key, list, read_one)
-  local result = {}
-  for i, member in ipairs(list) do result[i] = read_one(say, ("%s.%d"):format(key, i), member) end
+  local result = words.map(list, function(member, i) return read_one(say, ("%s.%d"):format(key, i), member) end)
   return #result == #list and result or nil
 end
 
