@@ -33,7 +33,6 @@ local function in_use(program, gather)
   return type(value) == "table" and value.in_use or nil
 end
 
--- Returns the labels of a text, one per line.
 local function labels_of_lines(text, path, names)
   local number_of, list = {}, {}
   for i, name in ipairs(names or {}) do number_of[name] = i - 1 end

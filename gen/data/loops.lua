@@ -62,7 +62,6 @@ local of_sequence = { { "first", "n->first[sequence]" }, { "slot", "${slot}" },
   { "past", "${past}" }, { "forgotten", "n->forgotten[${of_window}sequence]" },
   { "fresh", "n->first[sequence + 1] - first" }, { "keys", "${keys}" }, { "before", "${before}" } }
 
--- Sets the symbols of sequence i of a call.
 local function set_sequence(step, call, i, symbols)
   symbols.sequence, symbols.first, symbols.past = i - 1, call.first[i], past_of(call, i)
   symbols.slot = 0 -- a buffer of a state is that of one sequence

@@ -97,7 +97,6 @@ local function distance_flops(a, scores, _, tbl)
   return 2 * shape[1] * shape[2] * shape[3] * (shape[4] - (a.extra or 0)) * tbl.shape[2]
 end
 
--- Returns the width of the context of all heads.
 local function context_width(a, v) return v.shape[3] // (a.kv_heads or a.heads) * a.heads end
 
 local function context_shape(a, weights, v) return { weights.shape[1], weights.shape[3], context_width(a, v) } end

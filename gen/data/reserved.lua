@@ -87,7 +87,6 @@ function reserved.member(name)
   return (reserved.keywords[bare] or reserved.macros[bare]) and name .. "_" or name
 end
 
---- True if a model cannot have this name.
 function reserved.of_model(name)
   return reserved.headers[name] or reserved.libraries[name] or reserved.functions[name]
     or name:match("^attn2c") or name:match("^libxsmm") or name == "internal" or name:match("intrin$") or false

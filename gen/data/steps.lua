@@ -122,7 +122,6 @@ local function pairs_of(equation, touched, type)
     operands = { { "y", "w", touched, type = "bf16" }, read(type) }, cost = each(8), equation = equation }
 end
 
--- Returns the operand of a scale for each row.
 local function row_scales(access)
   return { "scale", access, function(c) return { first = 0, { c.rows, c.lds }, { 1, 1 } } end }
 end

@@ -8,10 +8,8 @@ local words = require("common.words")
 
 local of_tables = {}
 
--- Returns the elements of a group.
 local function in_group(type) return types.elements(4, type) end
 
--- Returns the elements of a row of `cols` numbers.
 local function row_elements(cols, type)
   return types.all[type].block and types.row_bytes(cols, type) or cols
 end

@@ -113,7 +113,6 @@ function Lowering:with_open(open, body)
   self.open = outer
 end
 
---- Emits the steps of body() as one unit.
 function Lowering:one_unit(body)
   self:unit()
   self.is_one_unit = true

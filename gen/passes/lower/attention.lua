@@ -642,7 +642,6 @@ local function lower_open(self, region, at)
   end
 end
 
---- Lowers an attention region; a method of the lowering.
 function attention.lower(self, region)
   local scores = region.scores
   local q = scores.operands.q

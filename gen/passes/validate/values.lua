@@ -10,7 +10,6 @@ local values = {}
 local read = {}
 values.read = read
 
---- Returns a value as a message shows it.
 local function show(value)
   if type(value) == "string" then return faults.quote(value) end
   if type(value) == "number" or type(value) == "boolean" then return tostring(value) end
