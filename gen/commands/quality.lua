@@ -383,10 +383,9 @@ local function tables_of(measured)
 end
 
 local KEYS = { "name", "precision", "target", "outputs", "within", "shape", "cosine", "relative_error", "equal_top_1",
-  "largest_difference", "neighbours", "rows", "same_nearest", "near", "kept", "correlation", "accuracy",
-  "accuracy_f32", "sources", "same", "equal", "log_probability", "log_probability_f32", "difference", "language",
-  "predicted", "perplexity", "perplexity_f32", "growth_error", "kl_mean", "kl_p99", "equal_greedy", "cost",
-  "verdict" }
+  "largest_difference", "neighbours", "rows", "same_nearest", "near", "kept", "correlation", "accuracy", "accuracy_f32",
+  "sources", "same", "equal", "log_probability", "log_probability_f32", "difference", "language", "predicted",
+  "perplexity", "perplexity_f32", "growth_error", "kl_mean", "kl_p99", "equal_greedy", "cost", "verdict" }
 
 -- Returns the measured numbers as JSON, which has null for those that it cannot write.
 local function json_of(measured)

@@ -279,8 +279,7 @@ local function elementwise(self, fusion, origin, block)
   self:epilogue(fusion, whole_rows(block, cols, origin))
 end
 
-for _, op in ipairs { "activate", "add", "clamp", "gate_rows", "logarithm", "multiply", "round", "scale",
-  "softcap" } do
+for _, op in ipairs { "activate", "add", "clamp", "gate_rows", "logarithm", "multiply", "round", "scale", "softcap" } do
   leading[op] = elementwise
 end
 
