@@ -160,8 +160,7 @@ function sentence.prompt(folder, task)
   local name, prompts = json.given(folder.settings or {}, "default_prompt_name"), prompts_of(folder)
   if name == nil then return nil end
   if type(name) ~= "string" then
-    faults.raise("format",
-      SETTINGS .. "default_prompt_name: a name of prompts or null is expected")
+    faults.raise("format", SETTINGS .. "default_prompt_name: a name of prompts or null is expected")
   end
   local prompt = prompts[name]
   if type(prompt) ~= "string" then
@@ -229,8 +228,7 @@ end
 -- the largest weight of each token. Weights grow with the scores, so the largest score is taken first. scores: the
 -- stages of the model's head; times: how often the logarithm is applied.
 local function splade_stages(scores, times)
-  local stages = {}
-  for i, stage in ipairs(scores) do stages[i] = words.merged(stage) end
+  local stages = words.map(scores, function(stage) return words.merged(stage) end)
   stages[#stages].name = nil
   stages[#stages + 1] = { "pool", over = "max" }
   for _ = 1, times do stages[#stages + 1] = { "log_relu" } end

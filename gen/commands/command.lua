@@ -79,8 +79,7 @@ local function mpi_libraries()
 end
 
 -- Runs the passes up to `last`, with the tuning and the factors that were given or found (companion.lua). watch,
--- exposed: pipeline.run's. with_text: true; "all": with the model of texts of a model of pictures; nil: no
--- tokenizer.
+-- exposed: pipeline.run's. with_text: true; "all": with the model of texts of a model of pictures; nil: no tokenizer.
 local function run_passes(root, arguments, list, last, with_text, watch, exposed)
   return pipeline.run(root, arguments.description, list, last, { embeds = arguments.embed ~= nil,
     with_text = with_text, with_texts = with_text == "all", chat_template = arguments.chat_template, exposed = exposed,
@@ -279,8 +278,7 @@ function run.quality(root, arguments)
     function(list, with_text, exposed, plain)
       local of = plain and words.merged(arguments, { factors = "none" }) or arguments
       return build_variant(root, of, list, with_text, exposed)
-    end,
-    function(path, list) return (run_program(path, list, #arguments.text > 0 and "output" or nil)) end,
+    end, function(path, list) return (run_program(path, list, #arguments.text > 0 and "output" or nil)) end,
     function(path, list) return run_program(path, list, "output") end)
   if text then output.print(text) end
   return code or 0

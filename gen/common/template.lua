@@ -50,16 +50,14 @@ function template.compile(text, name, lua)
         local kind = math.type(value) or type(value)
         if kind ~= "integer" and kind ~= "string" then error("a value is a " .. kind, 2) end
         return tostring(value)
-      end,
-    }
+      end }
     setmetatable(env, {
       __index = function(_, key)
         local value = values[key]
         if value == nil then error(("%s: no value for %s"):format(name, key), 2) end
         return value
       end,
-      __newindex = function(_, key) error(("%s: a template sets no globals: %s"):format(name, key), 2) end,
-    })
+      __newindex = function(_, key) error(("%s: a template sets no globals: %s"):format(name, key), 2) end })
     fill(env)
     return table.concat(out, "\n") .. "\n"
   end
@@ -69,7 +67,6 @@ local opened = {} -- by path: some are filled several times
 
 local own_text -- the text of this file, on which a template's bytecode depends, too
 
---- Reads and compiles templates/<file>.
 function template.open(root, file)
   local path = root .. "/templates/" .. file
   if opened[path] then return opened[path] end

@@ -338,8 +338,7 @@ local function resolve_stack(say, spec, given)
   if spec.sinusoids == "fairseq" and width and width < 4 then -- its steps divide by width / 2 - 1
     say("sinusoids", "\"fairseq\" needs positions of at least 4 values, not %d", width)
   end
-  if spec.norm == "none" and spec.final_norm then say("final_norm",
-    "does not go with norm = \"none\"") end
+  if spec.norm == "none" and spec.final_norm then say("final_norm", "does not go with norm = \"none\"") end
   check_attention(say, spec)
 end
 
@@ -356,7 +355,6 @@ local function resolve_layers(say, spec, given)
   streams.check(say, spec)
 end
 
--- Reads the fields of a list from a description into a spec.
 local function read_fields(say, list, description, spec)
   for _, field in ipairs(list) do
     local value = description[field.key]
@@ -612,7 +610,6 @@ local function with_length(state, description)
   return words.merged(description, { seq = state.length })
 end
 
--- Returns a description with the provider of kernels that a system has.
 local function with_provider(say, description, system)
   if not system or systems[system].has_libxsmm then return description end
   local plan = description.plan

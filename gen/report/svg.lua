@@ -45,7 +45,6 @@ end
 local Scale = {}
 Scale.__index = Scale
 
---- Returns the place of a value.
 function Scale:at(value)
   local t = self.forward and self.forward(value) or value
   return self.r0 + (t - self.d0) / (self.d1 - self.d0) * (self.r1 - self.r0)
@@ -141,8 +140,7 @@ end
 --- Adds a square that stands on its corner.
 function Picture:diamond(x, y, radius, class, tip)
   self:element("path", (' d="M%s %sl%s %sl%s %sl%s %sz"'):format(place(x), place(y - radius), place(radius),
-    place(radius),
-    place(-radius), place(radius), place(-radius), place(-radius)), class, tip)
+    place(radius), place(-radius), place(radius), place(-radius), place(-radius)), class, tip)
 end
 
 function Picture:square(x, y, radius, class, tip)

@@ -151,8 +151,7 @@ local function fused_kernel_of(fn, lanes)
   local has_outputs = {} -- whether an operand has the product's outputs; the strip's sums begin where they are
   operands.each(map, function(_, _, _, name, operation)
     names[#names + 1] = name
-    has_outputs[#names] = not operation or has_columns(operation)
-      and not steps.elementwise[operation.kind].loads
+    has_outputs[#names] = not operation or has_columns(operation) and not steps.elementwise[operation.kind].loads
   end)
   for i, text in ipairs(of_rows) do
     if not (fn.fused_kernel.is_local and i == 2) then formal[#formal + 1] = text end -- y, then what it loads
@@ -176,8 +175,7 @@ local function fused_kernel_of(fn, lanes)
     code[1] = ("%s x[%d] __attribute__((aligned(64)));"):format(types.c(k.types.c), most * ld)
   end
   function after_strip.line(first, rows, from, cols)
-    local given = {}
-    for i, name in ipairs(names) do given[i] = from and has_outputs[i] and from(name) or name end
+    local given = words.map(names, function(name, i) return from and has_outputs[i] and from(name) or name end)
     return ("rows_of_%s(%s, %s, %s%s);"):format(fn.name, table.concat(given, ", "), first, rows,
       strip.cols and ", " .. cols or "")
   end

@@ -109,7 +109,6 @@ local function sees_padding(spec, keys_follow, is_of_integers)
   return true
 end
 
--- Returns the pools of a stage, as a list.
 local function pools_of(stage)
   if stage.stage ~= "pool" then return {} end
   return type(stage.over) == "table" and stage.over or { stage.over }
@@ -196,8 +195,7 @@ function sizes.resolve(say, spec)
     or same_to and "its angles depend on the length"
     or sees and is_of_integers and "scales of its attention are of all tokens, and it has no lengths"
     or sees and "its tokens see all others, and it has neither lengths nor attention_mask"
-    or asks and ("pool %s takes all rows, and it has no lengths"):format(asks)
-    or nil
+    or asks and ("pool %s takes all rows, and it has no lengths"):format(asks) or nil
 end
 
 return sizes

@@ -13,7 +13,5 @@ return {
     Model = heads.model("pooler.dense"),
     ForImageClassification = {
       { "pool", over = "first" },
-      { "linear", to = "labels", name = "logits", tensor = "classifier" },
-    },
-  },
+      { "linear", to = "labels", name = "logits", tensor = "classifier" } } },
 }
