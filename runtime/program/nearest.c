@@ -1,5 +1,4 @@
 /* nearest.c - the edit distance of words: insertions, deletions and replacements of letters. */
-#define _POSIX_C_SOURCE 200809L /* strnlen */
 #include "program/options.h"
 
 enum { LONGEST = 32 };

@@ -74,11 +74,11 @@ static int take_text(const char *text, size_t size, attn2c_old_rows *old, attn2c
 }
 
 int attn2c_old_rows_read(const char *path, attn2c_old_rows *old, attn2c_message *message) {
-  attn2c_file file;
+  ATTN2C_ENDS_BY(attn2c_file_close) attn2c_file file = {.descriptor = -1};
   *old = (attn2c_old_rows){.path = path};
   int status = attn2c_file_open(path, &file, message);
   if (status != ATTN2C_OK) return status;
-  char *text = NULL;
+  ATTN2C_OWN char *text = NULL;
   if (file.size > LARGEST_FILE)
     status = attn2c_fail(message, ATTN2C_FORMAT, "%s: larger than 16 MiB, but the JSON of a bench is smaller",
                          path);
@@ -86,8 +86,6 @@ int attn2c_old_rows_read(const char *path, attn2c_old_rows *old, attn2c_message 
     status = attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for %lld bytes", path, (long long)file.size);
   if (status == ATTN2C_OK) status = attn2c_file_read(&file, 0, text, (size_t)file.size, message);
   if (status == ATTN2C_OK) status = take_text(text, (size_t)file.size, old, message);
-  attn2c_file_close(&file);
-  free(text);
   return status;
 }
 

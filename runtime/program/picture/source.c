@@ -36,7 +36,7 @@ static int read_input(uint8_t **bytes, size_t *size, attn2c_message *message) {
 }
 
 static int read_file(const char *path, uint8_t **bytes, size_t *size, attn2c_message *message) {
-  attn2c_file file;
+  ATTN2C_ENDS_BY(attn2c_file_close) attn2c_file file = {.descriptor = -1};
   *bytes = NULL, *size = 0;
   int status = attn2c_file_open(path, &file, message);
   if (status != ATTN2C_OK) return status;
@@ -51,7 +51,6 @@ static int read_file(const char *path, uint8_t **bytes, size_t *size, attn2c_mes
     *size = (size_t)file.size;
     status = attn2c_file_read(&file, 0, *bytes, *size, message);
   }
-  attn2c_file_close(&file);
   return status;
 }
 
@@ -60,7 +59,7 @@ static int read_picture(const attn2c_paths *paths, int number, const attn2c_pict
                         attn2c_picture *picture, attn2c_message *message) {
   const char *path = paths->paths[number];
   char fault[ATTN2C_PICTURE_FAULT];
-  uint8_t *bytes;
+  ATTN2C_OWN uint8_t *bytes = NULL;
   size_t size;
   *picture = (attn2c_picture){.pixels = NULL};
   int status =
@@ -69,7 +68,6 @@ static int read_picture(const attn2c_paths *paths, int number, const attn2c_pict
     status = attn2c_picture_decode(bytes, size, facts, picture, fault);
     if (status != ATTN2C_OK) attn2c_say(message, "%s: %s", attn2c_path_name(paths, number), fault);
   }
-  free(bytes);
   return status;
 }
 

@@ -28,16 +28,15 @@ void attn2c_request_refuse(attn2c_request *r, const char *name, const json_t *va
   va_start(values, allowed);
   vsnprintf(line, sizeof line, allowed, values);
   va_end(values);
-  char *text = json_is_object(value) || json_is_array(value)
-                   ? NULL
-                   : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+  ATTN2C_OWN char *text = json_is_object(value) || json_is_array(value)
+                              ? NULL
+                              : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
   const char *came = text                    ? text
                      : json_is_object(value) ? "an object"
                      : json_is_array(value)  ? "a list"
                                              : "nothing";
   attn2c_request_fail(r, 400, name, NULL, "%s: %.60s%s, but %s", name, came, strlen(came) > 60 ? "..." : "",
                       line);
-  free(text);
 }
 
 void attn2c_request_lacks(attn2c_request *r, const char *name, const char *why) {
@@ -52,12 +51,9 @@ static int is_empty(const json_t *value) {
 }
 
 static int is_usual(const json_t *value, const char *usual) {
-  json_t *other = json_loads(usual, JSON_DECODE_ANY, NULL);
-  const int is_same = json_is_number(value) && json_is_number(other)
-                          ? json_number_value(value) == json_number_value(other)
-                          : json_equal(value, other);
-  json_decref(other);
-  return is_same;
+  json_auto_t *other = json_loads(usual, JSON_DECODE_ANY, NULL);
+  return json_is_number(value) && json_is_number(other) ? json_number_value(value) == json_number_value(other)
+                                                        : json_equal(value, other);
 }
 
 void attn2c_request_lacks_each(attn2c_request *r, const attn2c_lacking *list) {

@@ -130,7 +130,7 @@ static void handle_json(attn2c_server *server, attn2c_exchange *exchange, const 
                         exchange->length, MOST_JSON);
     return;
   }
-  json_t *given = json_loadb(exchange->body, exchange->length, JSON_REJECT_DUPLICATES, &error);
+  json_auto_t *given = json_loadb(exchange->body, exchange->length, JSON_REJECT_DUPLICATES, &error);
   if (json_is_object(given))
     route->handle(server, exchange, given);
   else if (given)
@@ -138,7 +138,6 @@ static void handle_json(attn2c_server *server, attn2c_exchange *exchange, const 
   else
     attn2c_serve_refuse(exchange, 400, NULL, NULL, "the body is no JSON: %s, at byte %d",
                         error.position >= 0 ? error.text : "it cannot be read", error.position);
-  json_decref(given);
 }
 
 void attn2c_route_handle(void *given, attn2c_exchange *exchange) {

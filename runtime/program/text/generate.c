@@ -271,18 +271,16 @@ static void write_piece(const char *text, size_t length, int is_line, FILE *out)
 
 /* Reads the bytes of a whole file. */
 static int read_bytes(const char *path, char **bytes, size_t *length, attn2c_message *message) {
-  attn2c_file file;
+  ATTN2C_ENDS_BY(attn2c_file_close) attn2c_file file = {.descriptor = -1};
   *bytes = NULL;
-  int status = attn2c_file_open(path, &file, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_file_open(path, &file, message));
   *length = (size_t)file.size;
   *bytes = malloc(*length + 1);
   if (!*bytes)
-    status = attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for its %zu bytes", path, *length);
+    return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for its %zu bytes", path, *length);
   else
-    status = attn2c_file_read(&file, 0, *bytes, *length, message);
-  attn2c_file_close(&file);
-  return status;
+    ATTN2C_TRY(attn2c_file_read(&file, 0, *bytes, *length, message));
+  return ATTN2C_OK;
 }
 
 static int read_file(const attn2c_text_facts *facts, const char *path, int32_t **ids, int64_t *count,
@@ -291,7 +289,7 @@ static int read_file(const attn2c_text_facts *facts, const char *path, int32_t *
   attn2c_text_work *work = NULL;
   attn2c_text_tokens tokens;
   const char *fault = "";
-  char *bytes;
+  ATTN2C_OWN char *bytes = NULL;
   size_t length;
   *ids = NULL;
   int status = read_bytes(path, &bytes, &length, message);
@@ -312,7 +310,6 @@ static int read_file(const attn2c_text_facts *facts, const char *path, int32_t *
   }
   attn2c_text_work_destroy(work);
   attn2c_text_close(tokenizer);
-  free(bytes);
   return status;
 }
 

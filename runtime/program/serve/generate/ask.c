@@ -372,7 +372,7 @@ static int find_grammar(attn2c_server *server, const asked_form *form, char *tex
 /* Reads the grammar of a request's answers. */
 static void read_grammar(attn2c_server *server, attn2c_request *r, attn2c_ask *ask) {
   attn2c_serve_generate *g = server->generate;
-  json_t *any_object = json_pack("{s:s}", "type", "object");
+  json_auto_t *any_object = json_pack("{s:s}", "type", "object");
   asked_form form = read_form(r, any_object);
   char faults[600] = "", *text = NULL, *calls = NULL;
   attn2c_message said = attn2c_message_make(faults, sizeof faults);
@@ -394,7 +394,6 @@ static void read_grammar(attn2c_server *server, attn2c_request *r, attn2c_ask *a
     faults[strcspn(faults, "\n")] = '\0';
     if (status != ATTN2C_OK) attn2c_request_fail(r, 400, form.name, NULL, "%s", faults);
   }
-  json_decref(any_object);
   free(calls);
 }
 
@@ -548,7 +547,7 @@ int attn2c_ask_add_text(attn2c_server *server, attn2c_request *r, attn2c_ask *as
 static int add_ids(attn2c_server *server, attn2c_request *r, attn2c_ask *ask, const char *name,
                    const json_t *list) {
   const size_t count = json_array_size(list);
-  int32_t *ids = malloc((count + 1) * sizeof *ids);
+  ATTN2C_OWN int32_t *ids = malloc((count + 1) * sizeof *ids);
   if (!ids) return attn2c_request_no_memory(r), 0;
   for (size_t i = 0; i < count && !r->failed; i++) {
     const json_t *id = json_array_get(list, i);
@@ -566,7 +565,6 @@ static int add_ids(attn2c_server *server, attn2c_request *r, attn2c_ask *ask, co
       attn2c_request_no_memory(r);
   }
   if (!r->failed) add_prompt(server, r, ask, name, ids, count);
-  free(ids);
   return !r->failed;
 }
 

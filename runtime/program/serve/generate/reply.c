@@ -100,7 +100,7 @@ static json_t *completion_logs(const attn2c_serve_generate *g, const attn2c_aske
 static void take_calls(news *n, attn2c_asked *answer) {
   const attn2c_ask *ask = answer->ask;
   const size_t capacity = answer->length - answer->read.at + 1;
-  char *both = malloc(2 * capacity);
+  ATTN2C_OWN char *both = malloc(2 * capacity);
   attn2c_tool_news new = {.content = both, .reasoning = both ? both + capacity : NULL, .calls = json_array()};
   if (both && new.calls)
     attn2c_tools_take(&ask->tools, ask->seed + (uint64_t)answer->number, answer->text, answer->length,
@@ -109,7 +109,6 @@ static void take_calls(news *n, attn2c_asked *answer) {
   if (new.reasoning_length > 0) n->reasoning = attn2c_json_text(new.reasoning, new.reasoning_length);
   n->calls = json_array_size(new.calls) > 0 ? json_incref(new.calls) : NULL;
   json_decref(new.calls);
-  free(both);
 }
 
 /* Takes what is new of an answer. Called with the engine's lock. */
@@ -163,19 +162,17 @@ static json_t *frame(const attn2c_ask *ask, json_t *choices) {
 }
 
 static void write_event(attn2c_ask *ask, json_t *event) {
-  char *text = event ? json_dumps(event, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+  ATTN2C_OWN char *text = event ? json_dumps(event, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
   json_decref(event);
   if (!text) return;
   const size_t length = strlen(text);
-  char *line = malloc(length + 8);
+  ATTN2C_OWN char *line = malloc(length + 8);
   if (line) {
     memcpy(line, "data: ", 6);
     memcpy(line + 6, text, length);
     memcpy(line + 6 + length, "\n\n", 2);
     attn2c_http_write(ask->job.exchange, line, length + 8);
   }
-  free(line);
-  free(text);
 }
 
 /* Returns what is new of a message that is streamed. */
@@ -210,9 +207,8 @@ static void write_choice(attn2c_ask *ask, const news *n, json_t *text, json_t *l
 
 /* Writes an error as the last event. */
 static void write_fault(attn2c_ask *ask, const char *fault) {
-  char *text = attn2c_serve_error(ask->job.exchange, 500, NULL, NULL, fault);
+  ATTN2C_OWN char *text = attn2c_serve_error(ask->job.exchange, 500, NULL, NULL, fault);
   json_t *event = text ? json_loads(text, 0, NULL) : NULL;
-  free(text);
   write_event(ask, event);
 }
 

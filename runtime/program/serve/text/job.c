@@ -43,12 +43,11 @@ static void reply(attn2c_job *given) {
     refuse(job);
     return;
   }
-  char *text = job->write(job, &length);
+  ATTN2C_OWN char *text = job->write(job, &length);
   if (text)
     attn2c_http_reply(exchange, 200, "application/json", text, length);
   else
     attn2c_serve_refuse(exchange, 503, NULL, NULL, "no memory for the reply");
-  free(text);
 }
 
 void attn2c_text_job_free(attn2c_job *given) {

@@ -173,7 +173,7 @@ static void similarity(attn2c_server *server, attn2c_exchange *exchange, const j
     return;
   }
   json_t *list = json_pack("[O]", source);
-  json_t *joined =
+  json_auto_t *joined =
       list && json_array_extend(list, (json_t *)others) == 0 ? json_pack("{s:O}", "sentences", list) : NULL;
   r.given = joined;
   attn2c_text_job *job = joined ? attn2c_text_job_of(server, &r, "sentences", 0, NULL) : NULL;
@@ -185,7 +185,6 @@ static void similarity(attn2c_server *server, attn2c_exchange *exchange, const j
     attn2c_text_job_submit(server, &r, job);
   }
   json_decref(list);
-  json_decref(joined);
 }
 
 static int answers(const attn2c_server *server) { return embeds(server) || predicts(server); }
