@@ -1,5 +1,5 @@
 /* json_line.c - writes JSON, one object a line. */
-#include "program/answers/json_line.h"
+#include "program/answers/answers.h"
 
 #include <math.h>
 

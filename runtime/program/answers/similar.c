@@ -1,8 +1,7 @@
 /* similar.c - how much each of several texts or pictures is like each. */
-#include "program/answers/similar.h"
+#include "program/answers/answers.h"
 
 #include "formats/npy.h"
-#include "program/answers/answer.h"
 
 static void write_row(const float *row, int64_t count, attn2c_answer_format format, FILE *out) {
   if (format == ATTN2C_ANSWERS_JSONL) fputs("{\"similar\":[", out);

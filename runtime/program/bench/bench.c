@@ -4,8 +4,6 @@
 #include "check/check.h"
 #include "measure/work.h"
 #include "model/sequences.h"
-#include "program/bench/compare.h"
-#include "program/bench/time.h"
 #include "program/inputs.h"
 #include "program/ranks/program.h"
 #include "program/system.h"

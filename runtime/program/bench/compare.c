@@ -1,6 +1,6 @@
 /* compare.c - reads the JSON of an earlier bench, strictly, and prints it next to the new times. A
  * slower time is no failure: the reader judges the ratio. */
-#include "program/bench/compare.h"
+#include "program/bench/bench.h"
 
 #include <math.h>
 

@@ -1,11 +1,10 @@
 /* time.c - times a call that was verified. It samples the roof and the rate of memory between the
  * repetitions, so that all see the same clock rate, neighbours and temperature. */
-#include "program/bench/time.h"
+#include "program/bench/bench.h"
 
 #include <math.h>
 
 #include "measure/roof.h"
-#include "program/bench/bench.h"
 #include "program/ranks/program.h"
 
 enum { LEAST_REPETITIONS = 7, MOST_REPETITIONS = 2000, LEAST_PROFILES = 3, MOST_PROFILES = 2000 };

@@ -1,5 +1,5 @@
 /* tokens.c - lists and makes the calls of a model that continues that `bench` times. */
-#include "program/bench/tokens.h"
+#include "program/bench/bench.h"
 
 #include "model/continue.h"
 

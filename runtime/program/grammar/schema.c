@@ -1,8 +1,8 @@
 /* schema.c - writes a rule for each schema in a schema. A rule's name is r and the schema's number. */
 #include <math.h>
 
-#include "program/answers/json_line.h"
-#include "program/grammar/parts.h"
+#include "program/answers/answers.h"
+#include "program/grammar/schema.h"
 
 /* What JSON is. White space is bounded, so that no model writes it for ever. */
 static const char json_rules[] =

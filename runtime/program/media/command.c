@@ -6,12 +6,10 @@
 #include <unistd.h>
 
 #include "model/sequences.h"
-#include "program/answers/files.h"
+#include "program/answers/answers.h"
 #include "program/inputs.h"
 #include "program/output.h"
-#include "program/media/answer.h"
 #include "program/run.h"
-#include "program/answers/similar.h"
 
 /* An array of all inputs: an output of the model, or its input. */
 typedef struct {

@@ -23,7 +23,7 @@ static int embeds(const attn2c_server *server) {
 
 static int predicts(const attn2c_server *server) { return !writes(server) && !embeds(server); }
 
-/* Returns what the command wrote as lines of text (json_line.h), as said: one line, without escapes. */
+/* Returns what the command wrote as lines of text (answers.h), as said: one line, without escapes. */
 static json_t *text_of(const attn2c_media_job *job) {
   const char *at = job->said, *end = job->said + job->length;
   ATTN2C_OWN char *text = malloc(job->length + 1);

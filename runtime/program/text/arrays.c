@@ -1,7 +1,7 @@
 /* arrays.c - `--output NAME=F.npy` of a run of texts. The outputs of each call of the reader are kept as
  * they are, and joined once the longest text is known. */
 #include "program/text/arrays.h"
-#include "program/answers/files.h"
+#include "program/answers/answers.h"
 
 #include "formats/npy.h"
 #include "model/text/late.h"

@@ -13,8 +13,8 @@
 #include "program/text/cache.h"
 #include "program/text/pairing.h"
 #include "program/text/rank.h"
-#include "program/text/spans.h"
-#include "program/answers/similar.h"
+#include "program/text/view.h"
+#include "program/answers/answers.h"
 
 /* Limits of the lines that are computed together: their number and their bytes. */
 #define MOST_LINES ATTN2C_GROUP_TEXTS

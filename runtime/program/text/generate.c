@@ -3,34 +3,10 @@
 #define _POSIX_C_SOURCE 200809L
 #include <unistd.h>
 
-#include "generate/text_writer.h"
-#include "program/generate/command.h"
-#include "program/grammar/open.h"
-#include "program/text/generate.h"
-#include "program/answers/json_line.h"
-#include "program/text/generate_turns.h"
-#include "program/text/source.h"
+#include "program/answers/answers.h"
+#include "program/text/generate_side.h"
 
-struct attn2c_text_side {
-  const attn2c_text_facts *facts;
-  attn2c_tokenizer *tokenizer;
-  attn2c_tokenizer *written;           /* of answers, if it is another one; else NULL */
-  attn2c_text_work *reading, *writing; /* of prompts, of answers */
-  attn2c_text_source *source;
-  attn2c_turns *turns;     /* the system message, if prompts are put into the chat template; else NULL */
-  attn2c_writer **writers; /* [places] */
-  int32_t places;
-  int32_t language;            /* of prompts: attn2c_text_input */
-  const char *prefix;          /* put in front of each prompt; NULL: none */
-  int splits;                  /* 1: a prompt is a sentence of a line */
-  attn2c_line line;            /* its text: what is left of it */
-  int64_t sentence;            /* number of the last one, from 1 */
-  char *prompt;                /* the last prompt with it */
-  char fault[300];             /* of the template */
-  attn2c_grammar_use *grammar; /* NULL: none */
-};
-
-static void close_side(attn2c_text_side *side) {
+void attn2c_text_side_close(attn2c_text_side *side) {
   if (!side) return;
   for (int32_t i = 0; side->writers && i < side->places; i++) attn2c_writer_free(side->writers[i]);
   free(side->writers);
@@ -45,8 +21,8 @@ static void close_side(attn2c_text_side *side) {
   free(side);
 }
 
-static int open_side(const attn2c_text_facts *facts, const attn2c_arguments *arguments, int32_t places,
-                     attn2c_text_side **side, attn2c_message *message) {
+int attn2c_text_side_open(const attn2c_text_facts *facts, const attn2c_arguments *arguments, int32_t places,
+                          attn2c_text_side **side, attn2c_message *message) {
   const attn2c_generate_arguments *given = &arguments->generate;
   attn2c_text_side *made = calloc(1, sizeof *made);
   *side = NULL;
@@ -65,10 +41,11 @@ static int open_side(const attn2c_text_facts *facts, const attn2c_arguments *arg
     made->writers = calloc((size_t)places, sizeof *made->writers);
     if (!made->writers) status = ATTN2C_MEMORY;
   }
-  if (status == ATTN2C_OK && given->system) {
+  if (status == ATTN2C_OK && (given->system || arguments->command == ATTN2C_COMMAND_CHAT)) {
     made->turns = attn2c_turns_create(facts);
     if (!made->turns) status = ATTN2C_MEMORY;
-    if (made->turns) status = attn2c_turns_add(made->turns, "system", given->system, strlen(given->system));
+    if (made->turns && given->system)
+      status = attn2c_turns_add(made->turns, "system", given->system, strlen(given->system));
   }
   char lines[2000];
   attn2c_message faults = attn2c_message_make(lines, sizeof lines);
@@ -78,7 +55,7 @@ static int open_side(const attn2c_text_facts *facts, const attn2c_arguments *arg
   if (status == ATTN2C_OK)
     *side = made;
   else
-    close_side(made);
+    attn2c_text_side_close(made);
   return status;
 }
 
@@ -313,8 +290,8 @@ static int read_file(const attn2c_text_facts *facts, const char *path, int32_t *
   return status;
 }
 
-const attn2c_generation_text attn2c_generation_text_program = {.open = open_side,
-                                                               .close = close_side,
+const attn2c_generation_text attn2c_generation_text_program = {.open = attn2c_text_side_open,
+                                                               .close = attn2c_text_side_close,
                                                                .open_prompts = open_prompts,
                                                                .next = next,
                                                                .begin = begin,

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "formats/npy.h"
-#include "program/answers/json_line.h"
+#include "program/answers/answers.h"
 
 typedef struct {
   char *bytes;

@@ -1,7 +1,7 @@
 /* spans.c - reads labels from the command line, and writes the spans that were found. */
-#include "program/text/spans.h"
+#include "program/text/view.h"
 
-#include "program/answers/json_line.h"
+#include "program/answers/answers.h"
 
 /* Cuts a word at its commas, without spaces around labels, and adds them to the list. */
 static size_t split(char *word, const char **list, size_t count) {

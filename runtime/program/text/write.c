@@ -1,9 +1,8 @@
 /* write.c - writes answers as text: one line a text, with tabs between its fields. Answers about each
  * token have one line a token, and an empty line after each text. */
-#include "program/text/meaning.h"
-#include "program/text/spans.h"
+#include "program/text/view.h"
 
-#include "program/answers/json_line.h"
+#include "program/answers/answers.h"
 
 static void write_tokens(const attn2c_view_of_text *view, const float *scores, attn2c_pick *picks,
                          FILE *out) {

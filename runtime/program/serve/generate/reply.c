@@ -1,7 +1,7 @@
 /* reply.c - the replies to requests for texts: one JSON object, or events while the texts come. */
 #include <math.h>
 
-#include "program/answers/json_line.h"
+#include "program/answers/answers.h"
 #include "program/serve/generate/generate.h"
 
 /* The news of an answer at one moment. */

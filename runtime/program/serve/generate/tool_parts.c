@@ -2,7 +2,7 @@
 #include <ctype.h>
 
 #include "generate/draw.h"
-#include "program/answers/json_line.h"
+#include "program/answers/answers.h"
 #include "program/serve/generate/tool_parts.h"
 #include "program/system.h"
 

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include <ctype.h>
 
-#include "program/grammar/parts.h"
+#include "program/grammar/schema.h"
 #include "program/serve/generate/tool_parts.h"
 #include "program/system.h"
 

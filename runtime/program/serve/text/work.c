@@ -1,7 +1,7 @@
 /* work.c - computes the texts of requests. */
 #include "program/serve/text/work.h"
 
-#include "program/answers/json_line.h"
+#include "program/answers/answers.h"
 #include "program/serve/numbers.h"
 
 /* The most bytes of the answers to a request; the best tokens of an answer. */
