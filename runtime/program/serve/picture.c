@@ -89,29 +89,20 @@ static void reply(attn2c_media_job *job) {
 
 static void describe(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   static const char why[] = "a model of pictures writes by itself";
-  static const attn2c_lacking lacking[] = {{"stop", NULL, why},
-                                           {"tools", NULL, why},
-                                           {"tool_choice", "\"none\"", why},
-                                           {"response_format", "{\"type\": \"text\"}", why},
-                                           {"grammar", NULL, why},
-                                           {"json_schema", NULL, why},
-                                           {"logprobs", NULL, why},
-                                           {"top_logprobs", "0", why},
-                                           {"logit_bias", NULL, why},
-                                           {"frequency_penalty", "0", why},
-                                           {"presence_penalty", "0", why},
-                                           {"repetition_penalty", "1", why},
-                                           {"repeat_penalty", "1", why},
-                                           {"dry_multiplier", "0", why},
-                                           {"xtc_probability", "0", why},
-                                           {"dynatemp_range", "0", why},
-                                           {"mirostat", "0", why},
-                                           {"typical_p", "1", why},
-                                           {"samplers", NULL, why},
-                                           {"ignore_eos", NULL, why},
-                                           {"top_k", "0", why},
-                                           {"min_p", "0", why},
-                                           {.name = NULL}};
+  static const attn2c_lacking lacking[] = {
+      {"stop tools", NULL, why},
+      {"tool_choice", "\"none\"", why},
+      {"response_format", "{\"type\": \"text\"}", why},
+      {"grammar json_schema logprobs", NULL, why},
+      {"top_logprobs", "0", why},
+      {"logit_bias", NULL, why},
+      {"frequency_penalty presence_penalty", "0", why},
+      {"repetition_penalty repeat_penalty", "1", why},
+      {"dry_multiplier xtc_probability dynatemp_range mirostat", "0", why},
+      {"typical_p", "1", why},
+      {"samplers ignore_eos", NULL, why},
+      {"top_k min_p", "0", why},
+      {.names = NULL}};
   attn2c_request r;
   attn2c_media_job *job = attn2c_media_job_of(server, exchange, read_messages, &r);
   int64_t tokens = -1, one = 1, seed = 0;

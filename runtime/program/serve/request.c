@@ -40,7 +40,7 @@ void attn2c_request_refuse(attn2c_request *r, const char *name, const json_t *va
 }
 
 void attn2c_request_lacks(attn2c_request *r, const char *name, const char *why) {
-  const attn2c_lacking list[] = {{name, NULL, why}, {.name = NULL}};
+  const attn2c_lacking list[] = {{name, NULL, why}, {.names = NULL}};
   attn2c_request_lacks_each(r, list);
 }
 
@@ -56,14 +56,22 @@ static int is_usual(const json_t *value, const char *usual) {
                                                         : json_equal(value, other);
 }
 
+/* Refuses a field of a row that is given and asks for something. */
+static void refuse_lacking(attn2c_request *r, const char *name, const attn2c_lacking *row) {
+  const json_t *value = attn2c_request_field(r, name);
+  const char *why = row->why ? row->why : "";
+  if (value && !(row->usual ? is_usual(value, row->usual) : is_empty(value)))
+    attn2c_request_fail(r, 400, name, "unsupported_parameter", "%s: is not supported%s%s", name,
+                        *why ? ": " : "", why);
+}
+
 void attn2c_request_lacks_each(attn2c_request *r, const attn2c_lacking *list) {
-  for (; list->name && !r->failed; list++) {
-    const json_t *value = attn2c_request_field(r, list->name);
-    const char *why = list->why ? list->why : "";
-    if (value && !(list->usual ? is_usual(value, list->usual) : is_empty(value)))
-      attn2c_request_fail(r, 400, list->name, "unsupported_parameter", "%s: is not supported%s%s", list->name,
-                          *why ? ": " : "", why);
-  }
+  for (; list->names; list++)
+    for (const char *at = list->names; *at; at += strcspn(at, " "), at += strspn(at, " ")) {
+      char name[64];
+      snprintf(name, sizeof name, "%.*s", (int)strcspn(at, " "), at);
+      if (!r->failed) refuse_lacking(r, name, list);
+    }
 }
 
 const char *attn2c_request_either(attn2c_request *r, const char *name, const char *other) {

@@ -39,7 +39,7 @@ static int read_dimensions(const attn2c_server *server, attn2c_request *r, attn2
 /* Reads `dimensions` and `normalize`: whether embeddings become unit vectors. Some models' always are. */
 static void read_scaling(const attn2c_server *server, attn2c_request *r, attn2c_text_job *job,
                          int normalises) {
-  static const attn2c_lacking lacking[] = {{.name = "add_special_tokens", .usual = "true"}, {.name = NULL}};
+  static const attn2c_lacking lacking[] = {{.names = "add_special_tokens", .usual = "true"}, {.names = NULL}};
   const int is_unit = server->model->text->is_unit, is_cut = read_dimensions(server, r, job);
   attn2c_request_lacks_each(r, lacking);
   normalises |= is_unit;
