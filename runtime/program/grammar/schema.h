@@ -22,7 +22,7 @@ typedef struct attn2c_named_schema {
 int attn2c_schema_rules(const attn2c_named_schema *schemas, size_t count, const char *root, char **text,
                         attn2c_message *message);
 
-/* What the files that read a JSON schema share: a growing text, places for messages. */
+/* A growing text, and places for messages, for the files that read a JSON schema. */
 
 /* A text that grows. */
 typedef struct {
