@@ -1,4 +1,5 @@
 /* request.c - what came is shown by the beginning of its JSON. */
+#include "program/options.h"
 #include "program/serve/request.h"
 
 #include <math.h>
@@ -125,17 +126,8 @@ int attn2c_request_flag(attn2c_request *r, const char *name, int *value) {
 int attn2c_request_word(attn2c_request *r, const char *name, const char *words, int *value) {
   const json_t *given = r->failed ? NULL : attn2c_request_field(r, name);
   if (!given) return 0;
-  const char *text = json_string_value(given);
-  int number = 0;
-  for (const char *word = words; text && *word; number++) {
-    const size_t length = strcspn(word, ", ");
-    if (strlen(text) == length && memcmp(word, text, length) == 0) {
-      *value = number;
-      return 1;
-    }
-    word += length + strspn(word + length, ", ");
-    if (strncmp(word, "or ", 3) == 0) word += 3;
-  }
+  const int number = json_is_string(given) ? attn2c_number_of_word(words, json_string_value(given)) : -1;
+  if (number >= 0) return *value = number, 1;
   attn2c_request_refuse(r, name, given, "%s is allowed", words);
   return 0;
 }

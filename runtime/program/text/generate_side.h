@@ -27,6 +27,7 @@ struct attn2c_text_side {
   attn2c_grammar_use *grammar; /* NULL: none */
 };
 
+/* The caller closes it in every case. */
 int attn2c_text_side_open(const attn2c_text_facts *facts, const attn2c_arguments *arguments, int32_t places,
                           attn2c_text_side **side, attn2c_message *message);
 void attn2c_text_side_close(attn2c_text_side *side);
