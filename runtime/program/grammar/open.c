@@ -85,31 +85,26 @@ int attn2c_grammar_use_open(const attn2c_arguments *arguments, const attn2c_toke
                             attn2c_grammar_place place, attn2c_grammar_use **use, attn2c_message *message) {
   const attn2c_generate_arguments *given = &arguments->generate;
   const char *path = given->grammar ? given->grammar : given->json_schema;
-  attn2c_vocabulary *vocabulary = NULL;
-  json_t *schema = NULL;
+  attn2c_vocabulary *vocabulary;
+  json_auto_t *schema = NULL;
+  ATTN2C_OWN char *bytes = NULL;
   json_error_t fault;
-  char *bytes = NULL;
   size_t length = 0;
   *use = NULL;
   if (!path) return ATTN2C_OK;
-  int status = read_file(path, &bytes, &length, message);
-  if (status == ATTN2C_OK && !given->grammar) {
-    schema = json_loadb(bytes, length, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &fault);
-    if (!schema)
-      status = attn2c_fail(message, ATTN2C_FORMAT, "%s: line %d, column %d: %s", path, fault.line,
-                           fault.column, fault.text);
-  }
-  if (status == ATTN2C_OK)
-    status = attn2c_vocabulary_create(text, size, given->grammar ? "--grammar" : "--json-schema", &vocabulary,
-                                      message);
+  ATTN2C_TRY(read_file(path, &bytes, &length, message));
+  if (!given->grammar) schema = json_loadb(bytes, length, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &fault);
+  if (!given->grammar && !schema)
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: line %d, column %d: %s", path, fault.line, fault.column,
+                       fault.text);
+  ATTN2C_TRY(attn2c_vocabulary_create(text, size, given->grammar ? "--grammar" : "--json-schema", &vocabulary,
+                                      message));
   place.vocabulary = vocabulary;
-  if (status == ATTN2C_OK)
-    status = attn2c_grammar_use_create(given->grammar ? bytes : NULL, schema, path, &place, use, message);
+  const int status =
+      attn2c_grammar_use_create(given->grammar ? bytes : NULL, schema, path, &place, use, message);
   if (status == ATTN2C_OK)
     (*use)->vocabulary = vocabulary;
   else
     attn2c_vocabulary_free(vocabulary);
-  json_decref(schema);
-  free(bytes);
   return status;
 }

@@ -48,15 +48,6 @@ static json_t *chat_of(const attn2c_media_job *job, const char *member, json_t *
                    message, "logprobs", "finish_reason", reason);
 }
 
-static void write_event(attn2c_exchange *exchange, json_t *event) {
-  char *text = event ? json_dumps(event, JSON_COMPACT) : NULL;
-  json_decref(event);
-  attn2c_http_write(exchange, "data: ", 6);
-  attn2c_http_write(exchange, text ? text : "{}", text ? strlen(text) : 2);
-  attn2c_http_write(exchange, "\n\n", 2);
-  free(text);
-}
-
 static void reply(attn2c_media_job *job) {
   attn2c_exchange *exchange = job->job.exchange;
   json_t *lines = attn2c_media_lines(job), *said = json_array_get(lines, 0);
@@ -69,9 +60,9 @@ static void reply(attn2c_media_job *job) {
   exchange->read_tokens = read, exchange->written_tokens = written;
   if (json_is_true(json_object_get(job->given, "stream"))) {
     attn2c_http_begin(exchange, 200, "text/event-stream");
-    write_event(exchange,
-                chat_of(job, "delta", json_pack("{s:s, s:O}", "role", "assistant", "content", text), NULL));
-    write_event(exchange, chat_of(job, "delta", json_object(), reason));
+    attn2c_serve_event(
+        exchange, chat_of(job, "delta", json_pack("{s:s, s:O}", "role", "assistant", "content", text), NULL));
+    attn2c_serve_event(exchange, chat_of(job, "delta", json_object(), reason));
     attn2c_http_write(exchange, "data: [DONE]\n\n", 14);
     attn2c_http_end(exchange);
   } else {

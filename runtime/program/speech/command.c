@@ -15,23 +15,19 @@ typedef attn2c_speech_place place;
 static int read_features(const job *job, const char *path, float **features, int64_t *rows,
                          attn2c_message *message) {
   ATTN2C_ENDS_BY(attn2c_npy_free) attn2c_npy array = {.data = NULL};
-  int status = attn2c_npy_read(path, &array, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_npy_read(path, &array, message));
   const int rank = array.rank, first = rank - 2;
   const int fits = (rank == 2 || (rank == 3 && array.shape[0] == 1)) && array.shape[rank - 1] == job->width &&
                    array.shape[first] > 0;
-  if (!fits) {
-    status = attn2c_fail(
+  if (!fits)
+    return attn2c_fail(
         message, ATTN2C_FORMAT,
         "%s: features of this model are [rows][%lld], %lld rows for a window; the array is for another one",
         path, (long long)job->width, (long long)job->rows);
-  } else {
-    *rows = array.shape[first];
-    *features = malloc((size_t)array.elements * sizeof **features);
-    status = *features ? attn2c_npy_as(&array, ATTN2C_F32, rank, array.shape, "features", *features, message)
-                       : attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for features", path);
-  }
-  return status;
+  *rows = array.shape[first];
+  *features = malloc((size_t)array.elements * sizeof **features);
+  if (!*features) return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for features", path);
+  return attn2c_npy_as(&array, ATTN2C_F32, rank, array.shape, "features", *features, message);
 }
 
 /* Begins sound number `number` at a place. */

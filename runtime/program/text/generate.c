@@ -196,45 +196,33 @@ static void write_piece(const char *text, size_t length, int is_line, FILE *out)
 /* Reads the bytes of a whole file. */
 static int read_bytes(const char *path, char **bytes, size_t *length, attn2c_message *message) {
   ATTN2C_ENDS_BY(attn2c_file_close) attn2c_file file = {.descriptor = -1};
-  *bytes = NULL;
   ATTN2C_TRY(attn2c_file_open(path, &file, message));
   *length = (size_t)file.size;
   *bytes = malloc(*length + 1);
-  if (!*bytes)
-    return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for its %zu bytes", path, *length);
-  else
-    ATTN2C_TRY(attn2c_file_read(&file, 0, *bytes, *length, message));
-  return ATTN2C_OK;
+  if (!*bytes) return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for its %zu bytes", path, *length);
+  return attn2c_file_read(&file, 0, *bytes, *length, message);
 }
+
+static void end_tokenizer(attn2c_tokenizer **tokenizer) { attn2c_text_close(*tokenizer); }
+static void end_work(attn2c_text_work **work) { attn2c_text_work_destroy(*work); }
 
 static int read_file(const attn2c_text_facts *facts, const char *path, int32_t **ids, int64_t *count,
                      attn2c_message *message) {
-  attn2c_tokenizer *tokenizer = NULL;
-  attn2c_text_work *work = NULL;
+  ATTN2C_ENDS_BY(end_tokenizer) attn2c_tokenizer *tokenizer = NULL;
+  ATTN2C_ENDS_BY(end_work) attn2c_text_work *work = NULL;
+  ATTN2C_OWN char *bytes = NULL;
   attn2c_text_tokens tokens;
   const char *fault = "";
-  ATTN2C_OWN char *bytes = NULL;
   size_t length;
   *ids = NULL;
-  int status = read_bytes(path, &bytes, &length, message);
-  if (status == ATTN2C_OK)
-    status = attn2c_text_open(facts->tables, facts->size, ATTN2C_TEXT_JIT, &tokenizer, message);
-  if (status == ATTN2C_OK) status = attn2c_text_work_create(tokenizer, &work);
-  if (status == ATTN2C_OK) {
-    status = attn2c_encode_all(work, facts, bytes, length, 0, 0, &tokens, &fault);
-    if (status != ATTN2C_OK) attn2c_say(message, "%s: %s", path, fault);
-  }
-  if (status == ATTN2C_OK) {
-    *count = (int64_t)tokens.length;
-    *ids = malloc(tokens.length * sizeof **ids);
-    if (*ids)
-      memcpy(*ids, tokens.ids, tokens.length * sizeof **ids);
-    else
-      status = ATTN2C_MEMORY;
-  }
-  attn2c_text_work_destroy(work);
-  attn2c_text_close(tokenizer);
-  return status;
+  ATTN2C_TRY(read_bytes(path, &bytes, &length, message));
+  ATTN2C_TRY(attn2c_text_open(facts->tables, facts->size, ATTN2C_TEXT_JIT, &tokenizer, message));
+  ATTN2C_TRY(attn2c_text_work_create(tokenizer, &work));
+  const int status = attn2c_encode_all(work, facts, bytes, length, 0, 0, &tokens, &fault);
+  if (status != ATTN2C_OK) return attn2c_fail(message, status, "%s: %s", path, fault);
+  *count = (int64_t)tokens.length;
+  *ids = attn2c_copied(tokens.ids, tokens.length * sizeof **ids);
+  return *ids ? ATTN2C_OK : ATTN2C_MEMORY;
 }
 
 const attn2c_generation_text attn2c_generation_text_program = {.open = attn2c_text_side_open,

@@ -161,20 +161,6 @@ static json_t *frame(const attn2c_ask *ask, json_t *choices) {
                    "choices", choices);
 }
 
-static void write_event(attn2c_ask *ask, json_t *event) {
-  ATTN2C_OWN char *text = event ? json_dumps(event, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
-  json_decref(event);
-  if (!text) return;
-  const size_t length = strlen(text);
-  ATTN2C_OWN char *line = malloc(length + 8);
-  if (line) {
-    memcpy(line, "data: ", 6);
-    memcpy(line + 6, text, length);
-    memcpy(line + 6 + length, "\n\n", 2);
-    attn2c_http_write(ask->job.exchange, line, length + 8);
-  }
-}
-
 /* Returns what is new of a message that is streamed. */
 static json_t *delta_of(const news *n, json_t *text) {
   json_t *delta = json_object(), *call;
@@ -202,14 +188,14 @@ static void write_choice(attn2c_ask *ask, const news *n, json_t *text, json_t *l
                   "logprobs", logs ? logs : json_null(), "finish_reason", reason);
   json_t *event = frame(ask, json_pack("[o]", part));
   if (ask->with_usage && event) json_object_set_new(event, "usage", json_null());
-  write_event(ask, event);
+  attn2c_serve_event(ask->job.exchange, event);
 }
 
 /* Writes an error as the last event. */
 static void write_fault(attn2c_ask *ask, const char *fault) {
   ATTN2C_OWN char *text = attn2c_serve_error(ask->job.exchange, 500, NULL, NULL, fault);
   json_t *event = text ? json_loads(text, 0, NULL) : NULL;
-  write_event(ask, event);
+  attn2c_serve_event(ask->job.exchange, event);
 }
 
 static void begin_stream(attn2c_ask *ask) {
@@ -254,7 +240,7 @@ static void end_stream(attn2c_ask *ask) {
   if (ask->with_usage) {
     json_t *event = frame(ask, json_array());
     json_object_set_new(event, "usage", usage_of(ask));
-    write_event(ask, event);
+    attn2c_serve_event(ask->job.exchange, event);
   }
   attn2c_http_write(ask->job.exchange, "data: [DONE]\n\n", 14);
   attn2c_http_end(ask->job.exchange);
