@@ -25,7 +25,8 @@ local function with_sizes(more, longest, ff)
     key("embedding_length", "hidden_size"),
     key("block_count", "num_hidden_layers"),
     key("attention.head_count", "num_attention_heads"),
-    key("context_length", longest or "max_position_embeddings") }
+    key("context_length", longest or "max_position_embeddings"),
+  }
   if ff ~= false then table.insert(list, 2, key("feed_forward_length", ff or "intermediate_size")) end
   return words.append(list, more)
 end
@@ -35,7 +36,8 @@ local function decoder_keys(d, more)
   local list = with_sizes {
     key(d.eps and "attention.layer_norm_epsilon" or "attention.layer_norm_rms_epsilon", d.eps or "rms_norm_eps",
       "number"),
-    maybe("rope.freq_base", d.theta or "rope_theta", "number") }
+    maybe("rope.freq_base", d.theta or "rope_theta", "number"),
+  }
   if not d.same_heads then
     list[#list + 1] = maybe("attention.head_count_kv", "num_key_value_heads")
     list[#list + 1] = maybe("attention.key_length", "head_dim")
@@ -80,7 +82,8 @@ local function decoder_tensors(own, pairs)
     { "l*.ff.shared_gate", "blk.*.ffn_gate_inp_shexp" },
     { "l*.ff.shared.{gate,up,down}", "blk.*.ffn_{gate,up,down}_shexp" },
     { "l*.{norm2,norm2_after}", "blk.*.{ffn,post_ffw}_norm" },
-    { "final_norm", "output_norm" } }
+    { "final_norm", "output_norm" },
+  }
   return words.append({}, own, list)
 end
 
@@ -342,7 +345,8 @@ local of_lfm2 = {
     { "l*.conv", "blk.*.shortconv.conv" },
     { "l*.conv.out", "blk.*.shortconv.out_proj" },
     { "l*.ff.router.correction", "blk.*.exp_probs_b.bias" },
-    { "final_norm", "token_embd_norm" } },
+    { "final_norm", "token_embd_norm" },
+  },
   derive = function(config, file)
     local counts, most = config.num_key_value_heads, 0
     if type(counts) == "table" then
@@ -377,7 +381,8 @@ add_decoder("phi3", "Phi3", {
     maybe("rope.scaling.original_context_length", "original_max_position_embeddings") }),
   tensors = decoder_tensors(joined({ "heads", "kv_heads", "kv_heads" }, gate_and_up)),
   derive = decoder({ partial = "partial_rotary_factor" }, function(config)
-    config.original_max_position_embeddings = config.original_max_position_embeddings or config.max_position_embeddings
+    config.original_max_position_embeddings = config.original_max_position_embeddings
+      or config.max_position_embeddings
   end),
 })
 
@@ -400,7 +405,8 @@ architectures.gpt2 = {
     { "block_count", "n_layer", "count" },
     { "attention.head_count", "n_head", "count" },
     { "context_length", "n_positions", "count" },
-    { "attention.layer_norm_epsilon", "layer_norm_epsilon", "number" } },
+    { "attention.layer_norm_epsilon", "layer_norm_epsilon", "number" },
+  },
   derive = function(config, file)
     config.vocab_size = file.rows("token_embd.weight")
     config.tie_word_embeddings = not has(file, "output.weight")
@@ -418,7 +424,8 @@ local function encoder_tensors(own)
     { "input.{tokens,types,norm}", "token_{embd,types,embd_norm}" },
     { "l*.attn.{q,k,v,out}", "blk.*.attn_{q,k,v,output}" },
     { "l*.{norm1,norm2}", "blk.*.{attn,layer}_output_norm" },
-    { "l*.ff.{up,down}", "blk.*.ffn_{up,down}" } }
+    { "l*.ff.{up,down}", "blk.*.ffn_{up,down}" },
+  }
   return words.append(own, list)
 end
 
@@ -432,7 +439,8 @@ architectures.bert = {
   tensors = encoder_tensors {
     { "input.positions.weight", { "position_embd.weight", plus = { "token_types.weight", row = 0 },
       when = { "input.types", 0 } } },
-    { "input.positions", "position_embd" } },
+    { "input.positions", "position_embd" },
+  },
 }
 
 -- The rules of a stack of T5; path: before the graph's names, name: before the file's.
@@ -443,7 +451,8 @@ local function t5_stack(path, name)
     { path .. "l*.attn.{q,k,v,out}", name .. "blk.*.attn_{q,k,v,o}" },
     { path .. "l*.ff.{gate,up,down}", name .. "blk.*.ffn_{gate,up,down}" },
     { path .. "l*.{norm1,norm2}", name .. "blk.*.{attn,ffn}_norm" },
-    { path .. "final_norm", name .. "output_norm" } }
+    { path .. "final_norm", name .. "output_norm" },
+  }
 end
 
 -- Files do not have the distance from which on all share a bucket, which is 128, nor the words of the feed-forward:
@@ -497,7 +506,8 @@ architectures["nomic-bert"] = {
   tensors = encoder_tensors(joined(3, {
     { "input.tokens.weight", { "token_embd.weight", plus = { "token_types.weight", row = 0 },
       when = { "input.types", 0 } } },
-    { "l*.ff.gate", "blk.*.ffn_gate" } })),
+    { "l*.ff.gate", "blk.*.ffn_gate" },
+  })),
 }
 
 -- The mixture of experts: every second layer has some; the other feed-forwards have no gate.
@@ -511,7 +521,8 @@ architectures["nomic-bert-moe"] = words.merged(nomic, {
   end,
   tensors = words.append({}, nomic.tensors, {
     { "l*.ff.router", "blk.*.ffn_gate_inp" },
-    { "l*.ff.experts.{up,down}", "blk.*.ffn_{up,down}_exps" } }),
+    { "l*.ff.experts.{up,down}", "blk.*.ffn_{up,down}_exps" },
+  }),
 })
 
 return architectures

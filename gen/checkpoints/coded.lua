@@ -83,7 +83,8 @@ local function check_group(path, name, group, notes)
   check_word(path, key .. ".format", group.format, { "pack-quantized", "int-quantized" })
   check_word(path, key .. ".weights.type", weights.type, { "int" })
   check_value(path, key .. ".weights.num_bits", weights.num_bits, { 2, 4, 8 })
-  check_word(path, key .. ".weights.strategy", weights.strategy, { "group", "channel", "tensor" })
+  check_word(path, key .. ".weights.strategy", weights.strategy,
+    { "group", "channel", "tensor" })
   local place = "config.json: quantization_config: config_groups"
   known.check(group, place, { place }, notes)
   known.check(weights, place .. ": weights", { place .. ": weights" }, notes)

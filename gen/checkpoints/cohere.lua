@@ -16,7 +16,8 @@ end
 function cohere.family(own)
   return heads.llama_family(words.merged({
     tensors = heads.llama_tensors {
-      { "l*.attn.{q,k}_norm", "layers.*.self_attn.{q,k}_norm" } },
+      { "l*.attn.{q,k}_norm", "layers.*.self_attn.{q,k}_norm" },
+    },
     fixed = { norm = "pre", final_norm = true, positions = "rope", gated = true, parallel = "one_norm",
       rope_style = "pairs" },
     pad = 0, heads = { Model = heads.model(), ForCausalLM = heads.causal_lm } }, own))

@@ -34,7 +34,8 @@ experts.of_qwen = words.append({
 function experts.tensors(routers, parts)
   return {
     { "l*.ff.router", words.map(routers, function(router) return "layers.*." .. router end) },
-    { "l*.ff.experts.{gate,up,down}", "layers.*." .. parts } }
+    { "l*.ff.experts.{gate,up,down}", "layers.*." .. parts },
+  }
 end
 
 --- The same for families that began with Qwen.

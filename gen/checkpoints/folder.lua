@@ -223,7 +223,8 @@ function folder.read(path, look)
     generation = read_object(main .. "/generation_config.json"),
     preprocessor = read_preprocessor(main),
     tokenizer = has and main:sub(#path + 2) or nil,
-    read = function(name) return read_object(main .. "/" .. name) end }
+    read = function(name) return read_object(main .. "/" .. name) end,
+  }
 end
 
 return folder

@@ -99,7 +99,8 @@ function heads.pooled(pooler)
   return {
     { "pool", over = "first" },
     { "linear", to = "d_model", activation = "tanh", tensor = pooler, within = true },
-    { "linear", to = "labels", name = "logits", tensor = "classifier" } }
+    { "linear", to = "labels", name = "logits", tensor = "classifier" },
+  }
 end
 
 --- Returns the stages of a classifier of two layers on the first token.
@@ -107,7 +108,8 @@ function heads.two_layers(activation)
   return {
     { "pool", over = "first" },
     { "linear", to = "d_model", activation = activation, tensor = "classifier.dense" },
-    { "linear", to = "labels", name = "logits", tensor = "classifier.out_proj" } }
+    { "linear", to = "labels", name = "logits", tensor = "classifier.out_proj" },
+  }
 end
 
 --- Returns the stages of masked language models: a linear layer, a norm, and a score for each token of the vocabulary.
@@ -120,7 +122,8 @@ function heads.masked_lm(t)
     { "norm", tensor = t.norm },
     { "vocabulary", tied = "tied", bias = t.vocabulary_bias or true, name = "logits", tensors = {
       weight = { t.vocabulary .. ".weight" },
-      bias = t.vocabulary .. ".bias" == t.bias and { t.bias } or { t.vocabulary .. ".bias", t.bias } } } }
+      bias = t.vocabulary .. ".bias" == t.bias and { t.bias } or { t.vocabulary .. ".bias", t.bias } } },
+  }
 end
 
 --- Returns the heads of an encoder: those without names of their own, and `own`.
@@ -176,7 +179,8 @@ function heads.typed_tokens(others)
     { "input.tokens.weight", { heads.word_embeddings, plus = { "embeddings.token_type_embeddings.weight", row = 0 },
       when = { "input.types", 0 } } },
     { "input.tokens.weight", heads.word_embeddings },
-    { "input.types", "embeddings.token_type_embeddings" } }
+    { "input.types", "embeddings.token_type_embeddings" },
+  }
   return words.append(list, others)
 end
 
@@ -187,7 +191,8 @@ function heads.bert_tables(others)
     -- Without token types as an input, all tokens have the first type.
     { "input.positions.weight", { "embeddings.position_embeddings.weight", plus = {
       "embeddings.token_type_embeddings.weight", row = 0 }, when = { "input.types", 0 } } },
-    { "input.{positions,types,norm}", "embeddings.{position_embeddings,token_type_embeddings,LayerNorm}" } }
+    { "input.{positions,types,norm}", "embeddings.{position_embeddings,token_type_embeddings,LayerNorm}" },
+  }
   return words.append(list, others)
 end
 
@@ -222,7 +227,8 @@ function heads.vit_tensors(class)
     { "l*.attn.out", both("attention.output.dense", "attention.o_proj") },
     { "l*.{norm1,norm2}", both("layernorm_{before,after}", "layernorm_{before,after}") },
     { "l*.ff.{up,down}", both("{intermediate,output}.dense", "mlp.{fc1,fc2}") },
-    { "final_norm", "layernorm" } }
+    { "final_norm", "layernorm" },
+  }
 end
 
 --- Returns the configuration keys of a tower for images with a family's defaults, and `others` (heads.config).
@@ -250,7 +256,8 @@ function heads.clip_layers(own)
   return words.append({}, own, {
     { "l*.attn.{q,k,v,out}", "encoder.layers.*.self_attn.{q,k,v,out}_proj" },
     { "l*.ff.{up,down}", "encoder.layers.*.mlp.{fc1,fc2}" },
-    { "l*.{norm1,norm2}", "encoder.layers.*.{layer_norm1,layer_norm2}" } })
+    { "l*.{norm1,norm2}", "encoder.layers.*.{layer_norm1,layer_norm2}" },
+  })
 end
 
 heads.llama_fixed = { norm = "pre", norm_kind = "rms", final_norm = true, positions = "rope", gated = true }
@@ -265,7 +272,8 @@ function heads.llama_tensors(own)
     { "l*.attn.{q,k,v,out}", "layers.*.self_attn.{q,k,v,o}_proj" },
     { "l*.{norm1,norm2}", "layers.*.{input,post_attention}_layernorm" },
     { "l*.ff.{gate,up,down}", "layers.*.mlp.{gate,up,down}_proj" },
-    { "final_norm", "norm" } }
+    { "final_norm", "norm" },
+  }
   return words.append({}, own, list)
 end
 

@@ -604,7 +604,8 @@ local function entries_of(self, stages)
       and speech.of(self.folder.generation, f.vocab, self.notes, f.median) or nil },
     { "weights", weights }, { "input_order", input_order },
     { "names", name_table(self) },
-    { "opens", self.folder.opens } }
+    { "opens", self.folder.opens },
+  }
 end
 
 -- Returns a folder's path relative to the folder of the file `from`.
@@ -661,7 +662,8 @@ function import.text(path, from, form, tower, sides, asked)
     local head = head_of(self, self.folder.config)
     if f.causal == nil then f.causal = self.family.causal or (self.family.encoder or self.family.pictures) ~= nil end
     self.notes[#self.notes + 1] = (self.family.notes or {})[head]
-      and ("config.json: %s: %s"):format(self.family.model_types[f.model_type] .. head, self.family.notes[head])
+      and ("config.json: %s: %s"):format(self.family.model_types[f.model_type] .. head,
+        self.family.notes[head])
     self.is_sentences = self.folder.modules ~= nil and not (sentence.is_cross_encoder(self.folder)
       and head == "ForSequenceClassification")
     local variant = self.family.variants and self.family.variants[f.variant] or {}

@@ -160,7 +160,8 @@ function sentence.prompt(folder, task)
   local name, prompts = json.given(folder.settings or {}, "default_prompt_name"), prompts_of(folder)
   if name == nil then return nil end
   if type(name) ~= "string" then
-    faults.raise("format", SETTINGS .. "default_prompt_name: a name of prompts or null is expected")
+    faults.raise("format",
+      SETTINGS .. "default_prompt_name: a name of prompts or null is expected")
   end
   local prompt = prompts[name]
   if type(prompt) ~= "string" then

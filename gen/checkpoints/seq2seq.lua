@@ -13,7 +13,8 @@ function seq2seq.head(bias)
     writes = true, decodes = true,
     { "pool", over = "last" },
     { "vocabulary", tied = "tied", name = "logits", bias = bias and true or nil,
-      tensors = { weight = { "lm_head.weight" }, bias = bias and { bias } or nil } } }
+      tensors = { weight = { "lm_head.weight" }, bias = bias and { bias } or nil } },
+  }
 end
 
 -- Appends a stack's tensors: the path before its layers in the graph and in the file.
@@ -114,7 +115,8 @@ function seq2seq.vision(d)
       facts.projected_to = has("enc_to_dec_proj.weight") and facts.d_model or nil
     end,
     heads = { Model = { writes = true, decodes = true, { "pool", over = "last" },
-      { "vocabulary", tied = "tied", name = "logits", tensors = { weight = { d.vocabulary } } } } } }
+      { "vocabulary", tied = "tied", name = "logits", tensors = { weight = { d.vocabulary } } } } },
+  }
 end
 
 --- Returns the configuration keys with a family's defaults. d: some of these, further keys, another name of the
@@ -132,7 +134,8 @@ function seq2seq.config(d)
     { "decoder_ffn_dim", to = "d_ff", default = 4096, kind = "count" },
     { "activation_function", to = "activation", default = d.activation or "gelu", kind = "activation" },
     { "scale_embedding", to = "scales", default = d.scales or false, kind = "flag" },
-    { "tie_word_embeddings", to = "tied", default = true, kind = "flag" } }
+    { "tie_word_embeddings", to = "tied", default = true, kind = "flag" },
+  }
   for _, entry in ipairs(d.more or {}) do list[#list + 1] = entry end
   return list
 end

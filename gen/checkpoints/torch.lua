@@ -7,7 +7,8 @@ local torch = {}
 local function layer(path, torch_path, more)
   local rule = {
     pattern = "^l(%d+)%." .. path .. "%.(%a+)$",
-    source = { names = { "encoder.layers.%1." .. torch_path, "layers.%1." .. torch_path } } }
+    source = { names = { "encoder.layers.%1." .. torch_path, "layers.%1." .. torch_path } },
+  }
   for key, value in pairs(more or {}) do
     if key == "when" then rule.when = value else rule.source[key] = value end
   end

@@ -278,7 +278,8 @@ function run.quality(root, arguments)
     function(list, with_text, exposed, plain)
       local of = plain and words.merged(arguments, { factors = "none" }) or arguments
       return build_variant(root, of, list, with_text, exposed)
-    end, function(path, list) return (run_program(path, list, #arguments.text > 0 and "output" or nil)) end,
+    end,
+    function(path, list) return (run_program(path, list, #arguments.text > 0 and "output" or nil)) end,
     function(path, list) return run_program(path, list, "output") end)
   if text then output.print(text) end
   return code or 0

@@ -114,7 +114,8 @@ end)
 
 command("report", with_tuning, "Build, check and time it, and write the results as one page.", function(sub)
   sub:option("--weights", WEIGHTS_HELP):argname("FILE")
-  sub:option("--input", "An input as NAME=FILE.npy: for the check, and for the maps of attention."):argname("NAME=FILE")
+  sub:option("--input",
+    "An input as NAME=FILE.npy: for the check, and for the maps of attention."):argname("NAME=FILE")
     :count("*")
   sub:option("--text", "A text whose maps of attention are shown, for models that take text."):argname("TEXT")
   sub:option("--audio", "A sound whose maps of attention and spectrogram are shown, for models of sound."):argname(

@@ -107,7 +107,8 @@ function machine.run(root, arguments, say)
   words.append(order, KEYS)
   return json.encode({ processor = processor, targets = value.targets, levels = value.levels, cores = value.cores,
     all_cores = value.all_cores, lost = value.lost, disturbed = facts.disturbed(value) ~= nil,
-    seconds = value.seconds, host = of_host }, { indent = true, keyorder = order }) .. "\n"
+    seconds = value.seconds, host = of_host },
+    { indent = true, keyorder = order }) .. "\n"
 end
 
 return machine

@@ -60,7 +60,8 @@ sections["config.json"] = {
       mtp_per_layer_config num_mtp_layers summary_activation summary_proj_to_labels summary_type summary_use_proj
       tie_word_embeddings unpadded_vocab_size]],
     ["of special tokens, which the tokenizer's files name"] = [[cls_token_id mask_token_id sep_token_id unk_token_id]],
-    [TENSORS] = "num_labels" },
+    [TENSORS] = "num_labels",
+  },
   refused = {
     ["adapters are not supported"] = { adapters = NO },
     ["causal models of this family are not supported"] = { is_decoder = NO },
@@ -72,7 +73,8 @@ sections["config.json"] = {
     ["rotary positions for only a part of a head are not supported"] = { partial_rotary_factor = { 1 } },
     ["scores without a scale are not supported"] = { scale_attn_weights = { true } },
     ["transformers itself no longer supports others"] = { position_embedding_type = { "absolute" } },
-    ["heads of tokens without a bias are not supported"] = { token_classification_bias = { true } } },
+    ["heads of tokens without a bias are not supported"] = { token_classification_bias = { true } },
+  },
 }
 
 -- Each family has keys in addition, which come first. Keys in the family's file are read, whatever is here. Returns the
@@ -250,7 +252,8 @@ sections["config.json with parts"] = {
     [OTHER_HEADS] = [[audio_config audio_soft_tokens_per_image audio_token_id boa_token_id boi_token_id boi_token_index
       eoa_token_id eoa_token_index eoi_token_id eoi_token_index image_text_hidden_size image_token_id image_token_index
       mm_tokens_per_image multimodal_projector_bias projector_hidden_act spatial_merge_size video_token_id
-      vision_feature_layer vision_soft_tokens_per_image]] },
+      vision_feature_layer vision_soft_tokens_per_image]],
+  },
 }
 
 sections["config.json: attn_config"] = {
@@ -280,7 +283,8 @@ sections["config.json: quantization_config"] = {
       model_seqlen module_name_preceding_first_block modules_in_block_to_quantize nsamples pad_token_id quant_block_list
       quantization_status quantizer scale_dtype seqlen static_groups to_quant_block_names tokenizer true_sequential]],
     [LOADING] = [[backend dequantize disable_exllama do_fuse exllama_config fuse_max_seq_len inference_mode
-      modules_to_fuse run_compressed use_cuda_fp16 use_exllama use_optimized_inference]] },
+      modules_to_fuse run_compressed use_cuda_fp16 use_exllama use_optimized_inference]],
+  },
 }
 sections["config.json: quantization_config: config_groups"] = { by = "compressed-tensors",
   read = "format input_activations output_activations weights", without = { [TENSORS] = "targets" } }
@@ -308,12 +312,14 @@ sections["generation_config.json"] = {
       assistant_ensemble_weight assistant_lookbehind is_assistant max_matching_ngram_size num_assistant_tokens
       num_assistant_tokens_schedule prompt_lookup_num_tokens speculation_type target_lookbehind]],
     ["the order of tokens stays"] = "remove_invalid_values",
-    ["of special tokens, which the tokenizer's files name"] = "bos_token_id pad_token_id" },
+    ["of special tokens, which the tokenizer's files name"] = "bos_token_id pad_token_id",
+  },
   refused = {
     ["groups of beams are not supported"] = { num_beam_groups = { 1 }, diversity_penalty = { 0 } },
     ["constrained search is not supported"] = { constraints = {}, force_words_ids = {} },
     ["contrastive search is not supported"] = { penalty_alpha = { 0 } },
-    ["contrasting layers (DoLa) is not supported"] = { dola_layers = {} } },
+    ["contrasting layers (DoLa) is not supported"] = { dola_layers = {} },
+  },
   told = { [LEFT_OUT] = {
     cache_implementation = { "dynamic", "dynamic_full", "hybrid",
       "hybrid_chunked", "offloaded", "offloaded_hybrid", "offloaded_static", "sliding_window", "static" },
@@ -331,7 +337,8 @@ sections["preprocessor_config.json"] = {
       processor_class processor_type]],
     [LOADING] = "data_format device disable_grouping input_data_format return_tensors",
     ["pictures have three colours"] = "do_convert_rgb",
-    [AGREES] = "image_seq_length pad_size" },
+    [AGREES] = "image_seq_length pad_size",
+  },
   refused = { [""] = { do_pad = NO }, ["size says it"] = { use_square_size = NO } },
 }
 
@@ -341,7 +348,8 @@ sections["preprocessor_config.json of sound"] = {
   without = {
     [ORIGIN] = "_processor_class auto_map model_input_names processor_class",
     [LOADING] = "device pad_to_multiple_of padding padding_side return_attention_mask return_tensors truncation",
-    ["other keys say it"] = "mel_filters n_samples nb_max_frames" },
+    ["other keys say it"] = "mel_filters n_samples nb_max_frames",
+  },
   refused = { ["sounds are filled up with zeros"] = { padding_value = { 0 } },
     ["noise is not added"] = { dither = { 0 } } },
 }
@@ -373,12 +381,14 @@ sections["tokenizer_config.json"] = {
     ["of the punctuation of sources, which transformers leaves as it is"] = "source_lang",
     ["of rows without a token"] = "num_madeup_words",
     ["of how a chat's texts are shown or read back"] = "chat_control_tokens response_schema response_template",
-    [OLDER] = "errors use_default_system_prompt" },
+    [OLDER] = "errors use_default_system_prompt",
+  },
   told = {
     ["not supported: texts' tokens may differ from transformers'"] = { fix_mistral_regex = NO,
       sp_model_kwargs = {}, split_special_tokens = NO },
     ["not supported: texts that are written differ from transformers'"] = {
-      clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output = NO } },
+      clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output = NO },
+  },
 }
 
 sections["special_tokens_map.json"] = {
@@ -418,7 +428,8 @@ sections["sentence_bert_config.json"] = {
   refused = {
     ["other tasks than embeddings and scores of pairs are not supported"] = {
       transformer_task = { "feature-extraction", "sequence-classification", "fill-mask" } },
-    ["only token_embeddings and scores are supported"] = { module_output_name = { "token_embeddings", "scores" } } },
+    ["only token_embeddings and scores are supported"] = { module_output_name = { "token_embeddings", "scores" } },
+  },
   told = { ["not supported, and left out: results may differ from sentence-transformers'"] = { config_args = {},
     config_kwargs = {}, document_length = {}, processing_kwargs = {}, query_expansion = {}, query_length = {},
     tokenizer_name_or_path = {} } },
@@ -432,7 +443,8 @@ sections["config.json of jina_v3"] = {
     [TRAINING] = "lora_dropout_p lora_main_params_trainable",
     [LOADING] = "load_trained_adapters use_flash_attn use_reentrant",
     ["of prompts and embeddings, which config_sentence_transformers.json has"] = [[emb_pooler matryoshka_dimensions
-      truncate_dim]] },
+      truncate_dim]],
+  },
 }
 
 sections["adapter_config.json"] = {
@@ -444,11 +456,13 @@ sections["adapter_config.json"] = {
     [TRAINING] = "inference_mode lora_dropout monteclora_config",
     [LOADING] = "ensure_weight_tying megatron_config megatron_core qalora_group_size runtime_config",
     [TENSORS] = [[bias exclude_modules fan_in_fan_out layers_pattern layers_to_transform modules_to_save target_modules
-      use_dora]] },
+      use_dora]],
+  },
   refused = {
     ["adapters of this kind are not supported"] = { alora_invocation_tokens = {}, arrow_config = {}, kasa_config = {},
       layer_replication = {}, lora_bias = NO, target_parameters = {}, trainable_token_indices = {}, use_bdlora = NO,
-      use_qalora = NO } },
+      use_qalora = NO },
+  },
 }
 
 sections["config_sentence_transformers.json"] = {
@@ -472,7 +486,8 @@ sections["gliner_config.json"] = {
       token_loss_coef train_* val_data_dir warmup_ratio weight_decay_*]],
     [LOADING] = [[_attn_implementation architectures chunk_size_feed_forward id2label is_encoder_decoder label2id
       output_attentions output_hidden_states problem_type return_dict]],
-    ["with no post_fusion_schema"] = "num_post_fusion_layers" },
+    ["with no post_fusion_schema"] = "num_post_fusion_layers",
+  },
   refused = {
     ["marker, markerV0 and token_level are"] = { span_mode = { "marker", "markerV0", "token_level" } },
     ["only models of spans or words with one encoder are"] = { model_type = { "gliner", "gliner_uni_encoder_span",
@@ -486,7 +501,8 @@ sections["gliner_config.json"] = {
     ["labels are read at their own token"] = { embed_ent_token = { true } },
     ["an encoder of words is not supported"] = { span_encoder_config = {} },
     ["labels are part of each text"] = { precomputed_prompts_mode = NO },
-    ["spans of a model of tokens are not supported"] = { represent_spans = NO } },
+    ["spans of a model of tokens are not supported"] = { represent_spans = NO },
+  },
 }
 
 sections["artifact.metadata"] = {
@@ -554,7 +570,8 @@ sections.GGUF = {
     ["tokens and scores say the same"] = "tokenizer.huggingface.json",
     ["of programs that fill in code or rank"] = [[tokenizer.ggml.add_sep_token tokenizer.ggml.fim_*
       tokenizer.ggml.middle_token_id tokenizer.ggml.prefix_token_id tokenizer.ggml.suffix_token_id]],
-    ["the template that has no name is taken"] = "tokenizer.chat_template.* tokenizer.chat_templates" },
+    ["the template that has no name is taken"] = "tokenizer.chat_template.* tokenizer.chat_templates",
+  },
   refused = { [""] = {
     ["{arch}.attention.clamp_kqv"] = OFF, ["{arch}.attention.key_length_swa"] = OFF,
     ["{arch}.attention.max_alibi_bias"] = OFF, ["{arch}.attention.scale"] = OFF,

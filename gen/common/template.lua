@@ -50,14 +50,16 @@ function template.compile(text, name, lua)
         local kind = math.type(value) or type(value)
         if kind ~= "integer" and kind ~= "string" then error("a value is a " .. kind, 2) end
         return tostring(value)
-      end }
+      end,
+    }
     setmetatable(env, {
       __index = function(_, key)
         local value = values[key]
         if value == nil then error(("%s: no value for %s"):format(name, key), 2) end
         return value
       end,
-      __newindex = function(_, key) error(("%s: a template sets no globals: %s"):format(name, key), 2) end })
+      __newindex = function(_, key) error(("%s: a template sets no globals: %s"):format(name, key), 2) end,
+    })
     fill(env)
     return table.concat(out, "\n") .. "\n"
   end

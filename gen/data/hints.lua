@@ -113,11 +113,13 @@ hints.any_length = { any = true, dynamic = true, variable = true, none = true, a
 hints.values = {
   target = by_word {
     host = "native auto cpu", aarch64 = "arm64 arm neon", x86_64 = "amd64 x86 x86-64 sse avx", avx512 = "avx512f",
-    ["!programs only run on processors"] = "cuda gpu metal mps" },
+    ["!programs only run on processors"] = "cuda gpu metal mps",
+  },
   precision = by_word { ["!4 bits are not supported"] = "int4", ["!8-bit floats are not supported"] = "fp8" },
   mask = by_word {
     none = "bidirectional full", window = "sliding sliding_window", causal = "autoregressive decoder",
-    padding = "lengths" },
+    padding = "lengths",
+  },
   positions = by_word { rope = "rotary", learned = "absolute", sinusoidal = "sinusoid", relative_key = "relative" },
   norm_kind = by_word { layer = "layernorm layer_norm", rms = "rmsnorm rms_norm" },
   norm = by_word { pre = "prenorm pre_norm", post = "postnorm post_norm", sandwich = "both", res_post = "reordered" },

@@ -335,7 +335,8 @@ ops.table = {
   bucket_table = {
     operands = "table index", unbatched = true, -- one for all sequences
     shape = function(_, tbl, index) return { tbl.shape[2], index.shape[1] } end,
-    equation = "table[index[distance]][head]" },
+    equation = "table[index[distance]][head]",
+  },
   weigh = { class = { role = "scores_to_weights", by_row = { "scores" } }, operands = "scores",
     attributes = "relu scale", equation = "scale scores, or max(scale scores, 0); 0 where masked" },
   head_scale = { class = { role = "weights_to_weights", by_row = { "weights" } }, operands = "weights factors",
@@ -433,7 +434,8 @@ function ops.make(name, section, operands, attributes)
     op = name, section = section, operands = operands, attributes = attributes,
     shape = declared.shape(attributes, table.unpack(list)), type = declared.type or "f32",
     unbatched = declared.unbatched, wide = declared.wide,
-    flops = declared.flops and declared.flops(attributes, table.unpack(list)) or 0 }
+    flops = declared.flops and declared.flops(attributes, table.unpack(list)) or 0,
+  }
 end
 
 return ops

@@ -24,7 +24,8 @@ end
 --- Returns an entry that makes rows y of rows x. element: the cost of an element; more: further fields, constants and
 --- operands; x, y: the types of the elements of x and y, if not f32.
 function row_entries.of_rows(element, equation, more, x, y)
-  return entry_of("rows cols ldx ldy", { row_entries.written(y), row_entries.read(x) }, element, equation, more)
+  return entry_of("rows cols ldx ldy", { row_entries.written(y), row_entries.read(x) }, element, equation,
+    more)
 end
 
 --- Returns an entry that works on a tile of scores s.

@@ -170,7 +170,8 @@ stages.constructors = {
   argmax = { place = "output", meaning = "the index of the largest, the first of equals, as int32",
     fields = { name = name_field } },
   topk = { place = "output", word = "k",
-    meaning = "the k largest of a row, descending, the first of equals first; NAME_index, int32: " .. "their indices",
+    meaning = "the k largest of a row, descending, the first of equals first; NAME_index, int32: "
+      .. "their indices",
     fields = {
       k = { type = "integer", min = 1, max = 1024, required = true, meaning = "how many, up to a row's width" },
       name = { type = "name", meaning = "name of the values' output, and of NAME_index; default: top" } } },

@@ -78,7 +78,8 @@ local function pool_last(constants, bound, arguments, among)
     operands = { { "y", "w", vector("cols") }, read(), { "ids", "r", vector("rows"), type = "i32" }, bound },
     cost = function(c) return 2 * c.cols end,
     body = "attn2c_pool_last_but(y, x, ids, " .. arguments .. ")",
-    equation = "y[j] = x[i][j] of the largest i with ids[i] != ${pad} and " .. among .. ", or of 0" }
+    equation = "y[j] = x[i][j] of the largest i with ids[i] != ${pad} and " .. among .. ", or of 0",
+  }
 end
 
 -- Declares a pool of the rows that a mask keeps: the end of its body's name, arguments after `keeps`, its equation.
@@ -88,7 +89,8 @@ local function pool_kept(body, more, equation)
     operands = { { "y", "w", vector("cols") }, read(), { "mask", "r", vector("rows"), type = "i32" } },
     cost = each(8),
     body = "attn2c_pool_kept_" .. body .. "(y, x, mask, ${rows}, ${cols}, ${ldx}, ${keeps}" .. more .. ")",
-    equation = "y[j] = " .. equation .. " over the rows with (mask[i] != 0) == ${keeps}" }
+    equation = "y[j] = " .. equation .. " over the rows with (mask[i] != 0) == ${keeps}",
+  }
 end
 
 local triples = { __tostring = function(list)
@@ -119,7 +121,8 @@ local function row_pairs(c) return { first = 0, { (c.rows + 1) // 2, 2 * c.ldy }
 local function pairs_of(equation, touched, type)
   return {
     constants = "rows cols ldx ldy",
-    operands = { { "y", "w", touched, type = "bf16" }, read(type) }, cost = each(8), equation = equation }
+    operands = { { "y", "w", touched, type = "bf16" }, read(type) }, cost = each(8), equation = equation,
+  }
 end
 
 local function row_scales(access)
@@ -134,7 +137,8 @@ local function softmax_rounded(more, with_sinks)
   return {
     constants = "rows cols ld ldy scale" .. (with_sinks and " lds" or ""), whole_vectors = true,
     operands = { written("bf16"), { "s", "rw", matrix("rows", "cols", "ld") }, with_sinks and sinks or nil },
-    cost = each(51), equation = "y[i][j] = bf16(exp(${scale} (s[i][j] - max)) / sum over j" .. more .. ")" }
+    cost = each(51), equation = "y[i][j] = bf16(exp(${scale} (s[i][j] - max)) / sum over j" .. more .. ")",
+  }
 end
 
 -- Declares the copying of rows around some rows of a sequence, with rows of 0 where it has none.
@@ -146,14 +150,16 @@ local function padded(body, type)
       { "valid", "value" } },
     cost = function(c) return 2 * (c.rows + c.kernel) * c.cols end,
     body = body .. "(y, x, ${rows}, first, valid, ${all}, ${cols}, ${kernel}, ${ldx}, ${ldy})",
-    equation = "y[i] = x[first + i - ${kernel} / 2], 0 outside of the first valid of ${all} rows" }
+    equation = "y[i] = x[first + i - ${kernel} / 2], 0 outside of the first valid of ${all} rows",
+  }
 end
 
 -- Declares the part of a softmax that some keys give. is_first: 1, or 0 if other keys come before these.
 local function softmax_chunk(access, is_first, equation)
   return of_scores(48, "s[i][j] = exp(${scale} (s[i][j] - " .. equation, {
     constants = "scale", operands = { { "state", access, state(0, 3) } },
-    body = ("attn2c_softmax_chunk(s, state, ${rows}, ${cols}, ${ld}, ${scale}, %d)"):format(is_first) })
+    body = ("attn2c_softmax_chunk(s, state, ${rows}, ${cols}, ${ld}, ${scale}, %d)"):format(is_first),
+  })
 end
 
 -- Declares the repair of a context by unmasked keys. v: the footprint of values; ld: the constant that it reads.
@@ -164,7 +170,8 @@ local function context_repair(v, ld, type)
       { "p", "r", matrix("rows", "cols", "ldp"), type = type == "bf16" and type or nil }, { "v", "r", v, type = type },
       { "valid", "value" } },
     cost = each(5),
-    equation = "c[i] = p[i] · v over unmasked keys only, for rows that a masked key's NaN or infinity reached" }
+    equation = "c[i] = p[i] · v over unmasked keys only, for rows that a masked key's NaN or infinity reached",
+  }
 end
 
 -- Declares the same by keys whose weight is not 0. together: keys whose values are next to each other.
@@ -180,7 +187,8 @@ local function context_repair_nonzero(name, type, together)
     cost = each(5),
     body = "attn2c_" .. name .. "(c, p, v, ${rows}, ${head_dim}, ${ldc}, ${ldp}, ${ldv}, (const int[][3]){${ranges}}, "
       .. "${count})",
-    equation = "c[i] = p[i] · v over keys whose weight is not 0, for rows that are not finite" }
+    equation = "c[i] = p[i] · v over keys whose weight is not 0, for rows that are not finite",
+  }
 end
 
 local gain, bias = { "gain", "r", vector("cols"), optional = true }, { "bias", "r", vector("cols"), optional = true }
@@ -195,7 +203,8 @@ local function norms(cost, equation, operands)
   }, {
     constants = "rows heads head_dim ldx ldy eps (cols)",
     operands = { written(), read(), { "gain", "r", vector("cols") } }, cost = each(cost),
-    equation = equation:gsub(" %+ bias", "") .. ", each of ${heads} heads by itself" }
+    equation = equation:gsub(" %+ bias", "") .. ", each of ${heads} heads by itself",
+  }
 end
 
 steps.rows = {
@@ -338,7 +347,8 @@ steps.rows = {
   softmax_of = { -- in a trace
     constants = "rows cols ldy ldx scale",
     operands = { written(), read(), { "state", "r", state(0, 2) } }, cost = each(48),
-    equation = "y[i][j] = exp(${scale} (x[i][j] - max[i])) / sum[i]" },
+    equation = "y[i][j] = exp(${scale} (x[i][j] - max[i])) / sum[i]",
+  },
   context_repair = context_repair(matrix("cols", "head_dim", "ldv"), "ldv"),
   context_repair_pairs = context_repair(function(c)
     return { first = 0, { (c.cols + 1) // 2, 2 * c.ldv }, { 2 * c.head_dim, 1 } }
@@ -413,7 +423,8 @@ steps.rows = {
     operands = { { "y", "w", vector("cols") }, { "x", "r", one_row }, { "row", "value" } },
     cost = function(c) return 2 * c.cols end, body = "attn2c_pool_row(y, x + (size_t)row * ${ldx}, ${cols})",
     equation = "y[j] = x[row][j]" },
-  pool_last_but = pool_last("cols ldx pad", { "rows", "value" }, "NULL, rows, ${cols}, ${ldx}, ${pad}, 1", "i < rows"),
+  pool_last_but = pool_last("cols ldx pad", { "rows", "value" }, "NULL, rows, ${cols}, ${ldx}, ${pad}, 1",
+    "i < rows"),
   pool_kept_last_but = pool_last("rows cols ldx pad keeps",
     { "mask", "r", vector("rows"), type = "i32" }, "mask, ${rows}, ${cols}, ${ldx}, ${pad}, ${keeps}",
     "(mask[i] != 0) == ${keeps}"),

@@ -33,17 +33,20 @@ local rows = {
     constants = "rows used bounds",
     operands = { { "y", "w", choices("rows"), type = "i32" }, { "order", "r", choices("rows"), type = "i32" },
       { "first", "r", vector("bounds"), type = "i32" } },
-    cost = each(8), equation = "y[order[i]] = the expert e with first[e] <= i < first[e + 1]" },
+    cost = each(8), equation = "y[order[i]] = the expert e with first[e] <= i < first[e + 1]",
+  },
   scatter_parts = { -- in a trace
     constants = "rows cols used all",
     operands = { { "y", "w", parts("all") }, { "x", "r", parts("rows") },
       { "order", "r", choices("rows"), type = "i32" } },
-    cost = each(8), equation = "y[order[i]] = x[i], parts of ${cols} numbers" },
+    cost = each(8), equation = "y[order[i]] = x[i], parts of ${cols} numbers",
+  },
   scatter_choices = { -- in a trace
     constants = "rows cols ldx ldy",
     operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") },
       { "order", "r", vector("rows"), type = "i32" } },
-    cost = function(c) return 8 * c.rows * c.cols end, equation = "y[order[i]] = x[i]" },
+    cost = function(c) return 8 * c.rows * c.cols end, equation = "y[order[i]] = x[i]",
+  },
   combine = { constants = "rows cols used all ldw ldy factor",
     operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", parts("all") }, { "weights", "r",
       matrix("rows", "used", "ldw") }, { "place", "r", choices("rows"), type = "i32" } }, cost = each(8),
@@ -62,7 +65,8 @@ for _, type in ipairs(types.list) do
         { "order", "r", choices("rows"), type = "i32" } },
       cost = each(6), equation = "y[i] = x[order[i] / ${used}]",
       body = "attn2c_spread(y, x, order, ${rows}, ${cols} * (int)sizeof *y, ${used}, ${all}, "
-        .. "${ldx} * (int)sizeof *x)" }
+        .. "${ldx} * (int)sizeof *x)",
+    }
   end
 end
 

@@ -18,7 +18,8 @@ local function quantise_heads(element, equation, is_guarded)
     operands = { written(types.quantised), { "scale", "w", matrix("rows", "heads", "lds") }, read(),
       is_guarded and { "guard", "r", matrix("rows", "guard_cols", "ldg") } or nil },
     cost = each(element),
-    equation = "y[i] = x[i] / scale[i][head] as integers, scale[i][head] = max |x[i]| / 127 over the head" .. equation }
+    equation = "y[i] = x[i] / scale[i][head] as integers, scale[i][head] = max |x[i]| / 127 over the head" .. equation,
+  }
 end
 
 local valid = { "valid", "value" }
@@ -73,11 +74,13 @@ local function declare(type, name, equation)
   rows[name] = {
     constants = "rows cols ldx ldy",
     operands = { { "y", "w", blocks("ldy", type), type = type }, read() },
-    cost = each(20), equation = equation }
+    cost = each(20), equation = equation,
+  }
   rows["widen_" .. type] = {
     constants = "rows cols ldx ldy",
     operands = { written(), { "x", "r", blocks("ldx", type), type = type } },
-    cost = each(6), equation = "y = x, as float" }
+    cost = each(6), equation = "y = x, as float",
+  }
 end
 
 declare(types.coarse, "quantise_blocks", "y = x as bytes in scale blocks")

@@ -22,7 +22,8 @@ local function add_bytes(of)
     cost = each(8),
     body = ("attn2c_add_bytes_of_%s(y, x, scale, first, ${rows}, ${cols}, ${ldx}, ${lds}, ${panel}, ${bits})")
       :format(of),
-    equation = ("%s first + i of the page = x[i], scale[i]"):format(of) }
+    equation = ("%s first + i of the page = x[i], scale[i]"):format(of),
+  }
 end
 
 -- Returns the cost of products with the integers of a page, which two rows or more share.

@@ -60,7 +60,8 @@ for name, of in pairs {
   of_ranks[name] = {
     constants = "rows cols ldy", meets = true,
     operands = { { "y", of.mode, matrix("rows", "cols", "ldy"), type = of.type } },
-    cost = each_row(1), body = of.body, equation = of.equation }
+    cost = each_row(1), body = of.body, equation = of.equation,
+  }
 end
 
 return of_ranks

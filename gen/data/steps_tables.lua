@@ -55,7 +55,8 @@ local function declare(name, type, constants, packing, reach, row)
     body = ("attn2c_embed%s(y, table, %sids, %s, ${rows}, ${cols}, ${ldy}%s)"):format(suffix,
       scales and "scale, " or "", packing, of.block and ", ATTN2C_" .. type:upper() or ""),
     equation = ("y[i] = %s%s%s"):format(scales and "scale[ids[i]] " or "", row,
-      not scales and type ~= "f32" and ", as float" or "") }
+      not scales and type ~= "f32" and ", as float" or ""),
+  }
 end
 
 for _, type in ipairs(words.append(words.append({}, types.of_weights), types.scaled)) do

@@ -128,7 +128,8 @@ local avx512 = {
     { rows = 1, shallow = true, least = 48, bytes = 262144, use = { panel = 48, fetch = 1, stream = 0 } },
     { rows = 1, shallow = true, least = 48, use = { panel = 48, fetch = 1 } },
     { rows = 1, shallow = true, weights = "int8", use = { panel = 32, stream = 0 } },
-    { rows = 1, shallow = true, bytes = 262144, use = { panel = 64, stream = 0 } } },
+    { rows = 1, shallow = true, bytes = 262144, use = { panel = 64, stream = 0 } },
+  },
 }
 
 local avx2 = {
@@ -170,7 +171,8 @@ local avx2 = {
     { rows = 2, shallow = true, bytes = 262144, use = { panel = 32, fetch = 1, stream = 0 } },
     { rows = 1, shallow = true, bytes = 262144, weights = "f32", use = { panel = 48, fetch = 1, stream = 0 } },
     { rows = 1, shallow = true, bytes = 262144, use = { panel = 32, fetch = 1, stream = 0 } },
-    { rows = 1, shallow = true, use = { panel = 32, fetch = 1 } } },
+    { rows = 1, shallow = true, use = { panel = 32, fetch = 1 } },
+  },
 }
 
 local avx512bf16 = extended(avx512, { name = "avx512bf16", bf16 = "pairs", bf16_rows = "bf16", int8 = "quads",
@@ -204,7 +206,8 @@ local amx = extended(avx512bf16, {
     { rows = 1, weights = "int8", use = { panel = 48, token_block = 128, fetch = 1 } },
     { rows = 1, inputs = 512, use = { panel = 80, token_block = 128, fetch = 1 } },
     { rows = 1, inputs = 2048, use = { panel = 64, token_block = 128, fetch = 1 } },
-    { rows = 1, use = { panel = 32, token_block = 128, fetch = 1 } } },
+    { rows = 1, use = { panel = 32, token_block = 128, fetch = 1 } },
+  },
 })
 
 targets.list = {
@@ -219,17 +222,20 @@ targets.list = {
   {
     name = "x86_64", machine = "x86_64", has_libxsmm = true,
     vector = 4, registers = 16, has_fma = false, cut_registers = 1, bf16 = "halves", bf16_rows = "f32", int8 = "halves",
-    u8 = "halves", cflags = "", needs = {}, rule = rule { panel = 32, pad = 4 } },
+    u8 = "halves", cflags = "", needs = {}, rule = rule { panel = 32, pad = 4 },
+  },
   {
     name = "aarch64", machine = "aarch64",
     vector = 4, registers = 32, has_fma = true, cut_registers = 1, bf16 = "halves", bf16_rows = "f32",
     int8 = "products", u8 = "products",
     -- gcc 12 orders loads before it allocates registers; some sums of a strip of 24 would then be in memory.
-    cflags = "", gcc_cflags = "-fno-schedule-insns", needs = {}, rule = rule { panel = 16, pad = 4 } },
+    cflags = "", gcc_cflags = "-fno-schedule-insns", needs = {}, rule = rule { panel = 16, pad = 4 },
+  },
   { -- any little-endian processor: files of weights and arrays are read in place
     name = "generic", vector = 4, registers = 32, has_fma = false, cut_registers = 1, bf16 = "halves",
     bf16_rows = "f32", int8 = "products", u8 = "products", cflags = "", needs = {},
-    rule = rule { panel = 16, pad = 4 } },
+    rule = rule { panel = 16, pad = 4 },
+  },
 }
 
 targets.deep = 192

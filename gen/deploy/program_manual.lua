@@ -65,7 +65,8 @@ local function options_of(rows, bit)
     local name, letter, value, commands, help = row[1], row[2], row[3], row[4], row[#row]
     local is_of_part = false
     for part in pairs(parts) do is_of_part = is_of_part or commands:find(part, 1, true) ~= nil end
-    if help ~= "NULL" and commands:find("%f[%u]" .. bit .. "%f[%U]") and is_of_part == (parts[bit] == true) then
+    if help ~= "NULL" and commands:find("%f[%u]" .. bit .. "%f[%U]")
+      and is_of_part == (parts[bit] == true) then
       local shown = letter == "NULL" and name or letter .. ", " .. name
       list[#list + 1] = { name = value == "NULL" and shown or shown .. " " .. value, meaning = help }
     end

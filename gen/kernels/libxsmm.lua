@@ -87,7 +87,8 @@ end
 function libxsmm.text(calls)
   local blocks, ahead = calls.blocks, calls.ahead
   return ("libxsmm's kernels of %s by %s%d%s inputs%s%s"):format(words.shares(calls.rows, " + ") .. " rows",
-    blocks.count > 1 and blocks.count .. " x " or "", blocks.size, blocks.tail > 0 and " + " .. blocks.tail or "",
+    blocks.count > 1 and blocks.count .. " x " or "",
+    blocks.size, blocks.tail > 0 and " + " .. blocks.tail or "",
     calls.near < blocks.count and (", %d inputs of all rows at a time"):format(calls.near * blocks.size) or "",
     ahead and (", each after %d lines from %d bytes ahead"):format(ahead.lines, ahead.from) or "")
 end

@@ -42,7 +42,8 @@ local function chosen(kernel, type, text)
   return {
     ("static const %s by_strips[%d] = { %s };"):format(type, #entries, table.concat(entries, ", ")),
     ("const %s ahead = by_strips[%sstrips < %d ? strips%s : %d];"):format(type, few, fetch.few and last or last + 1,
-      fetch.few and "" or " - 1", last) }
+      fetch.few and "" or " - 1", last),
+  }
 end
 
 -- Returns the table of what the steps of strips prefetch, by number of strips, and the lines that choose from it.
@@ -96,7 +97,8 @@ local function call_of(kernel, choice, adds, a, b, group, number, after)
     ("%s(%s, %s, %s, %s,"):format(choice.name, #list > 1 and "rows" or list[1].size, at(a, { of_a }),
       at(b, { ("row * %d"):format(kernel.ldb) }), of_c),
     ("  %s, %d, %d, %d, %s, %s, %d%s);"):format(size, kernel.lda, kernel.ldb, kernel.ldc, adds,
-      kernel.a_room and "ATTN2C_LANES" or group.lanes, group.lanes, fetch) }
+      kernel.a_room and "ATTN2C_LANES" or group.lanes, group.lanes, fetch),
+  }
 end
 
 -- Returns the calls of the strips of a strip's rows whose outputs are known.

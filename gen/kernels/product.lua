@@ -252,7 +252,8 @@ local function body_in_tiles(kernel, lanes, adds, a, b)
         local ahead = tiles_ahead(fetch, a, fetch and address(tostring(fetch.from + done), 0,
           over_blocks(rows.count * group.count * each), i(group.count * each), j(each)))
         local is_first = block.first == 0
-        local added = is_first and block.count == 1 and adds or is_first and ("block ? 2 : %s"):format(adds) or "2"
+        local added = is_first and block.count == 1 and adds
+          or is_first and ("block ? 2 : %s"):format(adds) or "2"
         local calls, of_rows, of_blocks = {}, {}, {}
         add_loop(calls, "j", group.count, {
           ("%s(%s, %s, %s,"):format(tiles.name(shape),

@@ -202,7 +202,8 @@ function strip.text(shape)
   local group = types.group(of.a)
   local self = setmetatable({ form = form, group = group }, Strip):begin(shape)
   local comment = { ("/* %s rows by %d vectors of outputs%s%s%s."):format(self:rows_text(), shape.vectors,
-    shape.half and ", half of the last" or "", shape.rows_held and ", the rows in registers" or "",
+    shape.half and ", half of the last" or "",
+    shape.rows_held and ", the rows in registers" or "",
     shape.some and ", of any number of inputs" or (shape.cut or shape.rest)
       and (", of inputs that %d does not divide"):format(shape.cut and group or strip.EVERY * group) or ""),
     table.unpack(prefetching(shape, form, group)) }

@@ -213,7 +213,8 @@ local function values_of(state)
     series = version.generator:match("^%d+%.%d+"), here = "${CMAKE_CURRENT_LIST_DIR}",
     module = reserved_python.module(spec.name),
     instead = state.instead or false, has_tiles = targets.by_name[spec.target].has_tiles or false,
-    pairs = state.instead and forms.of(types.product("bf16"), targets.by_name[spec.target]) or false }
+    pairs = state.instead and forms.of(types.product("bf16"), targets.by_name[spec.target]) or false,
+  }
 end
 
 local function with(values, more) return setmetatable(more, { __index = values }) end
@@ -394,7 +395,8 @@ local function model_values(state, builds)
     finds_spans = state.tokenizer ~= nil and state.spec.spans ~= nil,
     prompt_names = emit_text.prompt_names(state.spec), embedding = emit_text.embedding(state),
     cmake_libraries = (state.tokenizer and "pthread;m;utf8proc;pcre2-8" or "pthread;m")
-      .. (state.spec.speech and ";z" or "") .. (of_ranks.divided and ";" .. table.concat(mpi_names(state), ";") or ""),
+      .. (state.spec.speech and ";z" or "")
+      .. (of_ranks.divided and ";" .. table.concat(mpi_names(state), ";") or ""),
     more_libraries = (state.tokenizer and " -lutf8proc -lpcre2-8" or "") .. (state.spec.speech and " -lz" or "")
       .. (of_ranks.divided and " -l" .. table.concat(mpi_names(state), " -l") or "") })
 end

@@ -232,7 +232,8 @@ function input_stages.image(self, spec, stage)
   local x
   if stage.row_stride then
     x = self:op("patches_of_columns", path .. ".pixels", { x = self:rows_input("features", stage.width, stage.height,
-      true) }, { patch = stage.patch, row_stride = stage.row_stride, column_stride = stage.column_stride })
+      true) },
+      { patch = stage.patch, row_stride = stage.row_stride, column_stride = stage.column_stride })
   else
     local shape = { self.batch, stage.channels, stage.height, stage.width }
     local image = self:grows(self:input("image", "f32", shape), "b...")
@@ -369,7 +370,8 @@ function output_stages.vocabulary(self, x, stage, path)
     x = times(self, path .. ".scaled", x, stage.scale),
     weight = self:weight(path .. ".weight", { vocab, from }, 0, vocabulary_deviation(stage, from),
       { like = stage.tied and self.vocab_path or nil }),
-    bias = stage.bias and self:weight(path .. ".bias", { vocab }, 0, 0.1) or nil })
+    bias = stage.bias and self:weight(path .. ".bias", { vocab }, 0, 0.1) or nil,
+  })
   if not stage.softcap then return y end
   return self:op("softcap", path .. ".capped", { x = y }, { cap = Builder.to_float(stage.softcap) })
 end
@@ -683,7 +685,8 @@ function graph.dump(state)
       return op.operands[each] and op.operands[each].name
     end)
     lines[#lines + 1] = ("  %s = %s(%s)%s   %s   %d flops%s"):format(op.result.name, op.op,
-      table.concat(operands, ", "), attributes_text(op), words.shape(op.result.shape), op.flops, growth_text(op.result))
+      table.concat(operands, ", "), attributes_text(op), words.shape(op.result.shape), op.flops,
+      growth_text(op.result))
   end
   for _, name in ipairs(entry.outputs) do
     lines[#lines + 1] = ("  output %s = %s"):format(g.tensors[name].member, name)

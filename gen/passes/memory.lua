@@ -278,7 +278,8 @@ function memory.dump(state)
   local lines = {}
   for _, program in ipairs(state.programs) do
     lines[#lines + 1] = ("%s %s for %d workers: arena %d bytes, largest sum of live buffers %d bytes"):format(
-      program.entry.name, program.variant, program.threads, program.arena_bytes, program.live_bytes)
+      program.entry.name,
+      program.variant, program.threads, program.arena_bytes, program.live_bytes)
     local span_of = {}
     for _, item in ipairs(program.items) do
       for _, span in ipairs(item.spans) do

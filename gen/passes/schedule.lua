@@ -313,7 +313,8 @@ local function traffic(program, lines)
   lines[#lines + 1] = "  bytes moved an op"
   for i, op in ipairs(program.entry.ops) do
     lines[#lines + 1] = ("  %12d bytes in %5d steps: %s = %s"):format(bytes_of[i] or 0, steps_of[i] or 0,
-      op.result.name, op.op)
+      op.result.name,
+      op.op)
   end
 end
 

@@ -338,7 +338,8 @@ local function resolve_stack(say, spec, given)
   if spec.sinusoids == "fairseq" and width and width < 4 then -- its steps divide by width / 2 - 1
     say("sinusoids", "\"fairseq\" needs positions of at least 4 values, not %d", width)
   end
-  if spec.norm == "none" and spec.final_norm then say("final_norm", "does not go with norm = \"none\"") end
+  if spec.norm == "none" and spec.final_norm then say("final_norm",
+    "does not go with norm = \"none\"") end
   check_attention(say, spec)
 end
 

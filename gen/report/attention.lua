@@ -109,7 +109,8 @@ local function large(maps, head, width)
   picture:text(left - 10, top - 24, "keys →", { anchor = "end", class = "soft" })
   picture:text(left - 10, top - 8, "queries ↓", { anchor = "end", class = "soft" })
   picture:add(('<use class="large" href="#%s" x="%d" y="%d" width="%.1f" height="%.1f"/>'):format(head.id, left, top,
-    wide, high))
+    wide,
+    high))
   local cell = room / longest
   local every = math.max(1, math.ceil(14 / cell))
   for q = 1, maps.queries, every do
@@ -243,7 +244,8 @@ function attention.part(subject)
       rows[#rows + 1] = { ("layer %s, head %d"):format(layer.layer, h - 1), numbers.short(entropy), numbers.short(most),
         token(maps, q), token(maps, k) }
       symbols[#symbols + 1] = ('<symbol id="%s" viewBox="0 0 %d %d" preserveAspectRatio="none" '
-        .. 'shape-rendering="crispEdges">' .. "%s</symbol>"):format(head.id, columns, lines, cells(pool, columns))
+        .. 'shape-rendering="crispEdges">'
+        .. "%s</symbol>"):format(head.id, columns, lines, cells(pool, columns))
       first = first or head
     end
   end

@@ -125,7 +125,8 @@ local function summary_facts(subject)
     { "work of a call", number_fact("flops", entry.flops, numbers.flops(entry.flops)) },
     { "memory", { html = value("weight_bytes", info.weight_bytes, numbers.bytes(info.weight_bytes))
       .. " of packed weights, "
-      .. value("arena_bytes", entry.arena_bytes, numbers.bytes(entry.arena_bytes)) .. " per context" } } }
+      .. value("arena_bytes", entry.arena_bytes, numbers.bytes(entry.arena_bytes)) .. " per context" } },
+  }
   if bench then
     local texts = {}
     for i, key in ipairs { "ms_median", "ms_min", "ms_p95", "ms_p99", "gflops", "roof_fraction" } do
@@ -202,7 +203,8 @@ local function architecture_part(subject)
     return architecture.picture(subject.state, list, width)
   end, escape(("The graph has %d operations. Equal layers are drawn once (%d in all). %d operations are done on the "
     .. "tile of another and need no pass over memory of their own. Point at a box, or tap it, for its shape, bytes and "
-    .. "flops."):format(#list, repeats, fused)), page.table(architecture.columns, architecture.rows(list)))
+    .. "flops."):format(#list, repeats, fused)),
+    page.table(architecture.columns, architecture.rows(list)))
   local shown = masks.with_something_to_see(all_masks)
   if #shown == 0 then
     return html .. (#all_masks > 0 and "<p>Every query of an attention sees every key, except those that a call's own "

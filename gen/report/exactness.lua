@@ -84,7 +84,8 @@ function exactness.picture(rows, width)
   local y = svg.log(least / 2, most * 2, bottom - 26, top, 6)
   picture:axis_x({ r0 = left, r1 = right, ticks = x.ticks, at = function(_, v) return x:at(v) end }, bottom,
     "tensor, in order of execution", numbers.tick)
-  picture:axis_y(y, left, "error, share of its tolerance", function(v) return ("%g"):format(v) end, right)
+  picture:axis_y(y, left, "error, share of its tolerance", function(v) return ("%g"):format(v) end,
+    right)
   picture:text(left - 7, zero + 4, "0", { anchor = "end", class = "soft", optional = true })
   picture:line(left, bottom - 18, right, bottom - 18, "dash")
   picture:line(left, y:at(1), right, y:at(1), "dash")

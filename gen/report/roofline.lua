@@ -133,7 +133,8 @@ function roofline.picture(all, width)
   local x0, x1, y0, y1 = extent(all, roofs[#roofs].gflops, math.max(roof, peak))
   local picture = svg.picture(width, height)
   local left, right, bottom, top = 46, width - 14, height - 46, 74
-  local x, y = svg.log(x0, x1, left, right, width > 500 and 6 or 4), svg.log(y0, y1, bottom, top)
+  local x, y = svg.log(x0, x1, left, right, width > 500 and 6 or 4), svg.log(y0, y1, bottom,
+    top)
   local items = {}
   for _, kind in ipairs(work.kinds) do
     items[#items + 1] = { class = #all == 1 and "t" .. work.colour[kind] or "exact", text = kind, shape = shapes[kind] }

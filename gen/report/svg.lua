@@ -140,7 +140,8 @@ end
 --- Adds a square that stands on its corner.
 function Picture:diamond(x, y, radius, class, tip)
   self:element("path", (' d="M%s %sl%s %sl%s %sl%s %sz"'):format(place(x), place(y - radius), place(radius),
-    place(radius), place(-radius), place(radius), place(-radius), place(-radius)), class, tip)
+    place(radius),
+    place(-radius), place(radius), place(-radius), place(-radius)), class, tip)
 end
 
 function Picture:square(x, y, radius, class, tip)

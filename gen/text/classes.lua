@@ -57,7 +57,8 @@ function classes.calls(config, file)
     pads_left = at:choice(config, "tokenizer", "padding_side", SIDE, "right") == 1 and file or nil,
     without_types = untyped[class:gsub("Fast$", "")] or false,
     note = ("%s: warning: the class %s gives no token_type_ids, so all tokens of a pair have type 0, as in "
-      .. "transformers; if the model knows types, add token_type_ids to model_input_names"):format(file, class) }
+      .. "transformers; if the model knows types, add token_type_ids to model_input_names"):format(file, class),
+  }
   if names then made.without_types, made.note = not words.set(names).token_type_ids, nil end
   at:settle()
   return made

@@ -133,7 +133,8 @@ function makers.gpt2(file, self)
     post_processor = usual_template(file, self, record.bos, false),
     decoder = object { type = "ByteLevel", add_prefix_space = true, trim_offsets = true, use_regex = true },
     model = object { type = "BPE", vocab = object(ids), merges = array(merges),
-      ignore_merges = record.ignore_merges or false } }
+      ignore_merges = record.ignore_merges or false },
+  }
 end
 
 -- Architectures whose scores do not follow the order of merges. The order of their tokens does.
@@ -208,7 +209,8 @@ function makers.llama(file, self)
     decoder = object { type = "Sequence", decoders = decoders },
     model = object { type = "BPE", vocab = object(ids),
       merges = given and array(given) or merges_of(file, self, ids),
-      unk_token = unknown, fuse_unk = true, byte_fallback = true } }
+      unk_token = unknown, fuse_unk = true, byte_fallback = true },
+  }
 end
 
 -- Returns the tokens of a WordPiece with ## before the parts that continue a word. GGUF has ▁ before the others.
@@ -251,7 +253,8 @@ function makers.bert(file, self)
     post_processor = template(self, cls, sep, nil, 1),
     decoder = object { type = "WordPiece", prefix = "##", cleanup = true },
     model = object { type = "WordPiece", unk_token = unknown, continuing_subword_prefix = "##",
-      max_input_chars_per_word = 100, vocab = object(ids) } }
+      max_input_chars_per_word = 100, vocab = object(ids) },
+  }
 end
 
 -- Returns the bytes of a list of numbers, signed or not.
@@ -296,7 +299,8 @@ function makers.t5(file, self)
     decoder = falls_back and object { type = "Sequence",
       decoders = array { object { type = "ByteFallback" }, metaspace } } or metaspace,
     post_processor = usual_template(file, self, false, true),
-    model = object { type = "Unigram", vocab = vocab, unk_id = self.unknown, byte_fallback = falls_back } }
+    model = object { type = "Unigram", vocab = vocab, unk_id = self.unknown, byte_fallback = falls_back },
+  }
 end
 
 --- True if a file's metadata has a tokenizer.

@@ -56,7 +56,8 @@ local function from_letters(ids, config)
     added_tokens = added(ids, long),
     pre_tokenizer = object { type = "WhitespaceSplit" },
     post_processor = around(ids, cls, last, { last }),
-    model = object { type = "BPE", vocab = object(ids), merges = array {}, unk_token = unknown, fuse_unk = true } }
+    model = object { type = "BPE", vocab = object(ids), merges = array {}, unk_token = unknown, fuse_unk = true },
+  }
 end
 
 local function from_vocab_txt(text, path, config)
@@ -80,7 +81,8 @@ local function from_vocab_txt(text, path, config)
     post_processor = object { type = "BertProcessing", cls = array { cls, ids[cls] }, sep = array { sep, ids[sep] } },
     decoder = object { type = "WordPiece", prefix = "##", cleanup = true },
     model = object { type = "WordPiece", unk_token = unknown, continuing_subword_prefix = "##",
-      max_input_chars_per_word = 100, vocab = object(ids) } }
+      max_input_chars_per_word = 100, vocab = object(ids) },
+  }
 end
 
 local function read_merges(text)
@@ -131,7 +133,8 @@ local function from_vocab_json(ids, merges, config)
     pre_tokenizer = bytes,
     post_processor = roberta or object { type = "ByteLevel", add_prefix_space = prefix, trim_offsets = false },
     decoder = object { type = "ByteLevel", add_prefix_space = true, trim_offsets = true, use_regex = true },
-    model = object { type = "BPE", vocab = object(ids), merges = merges } }
+    model = object { type = "BPE", vocab = object(ids), merges = merges },
+  }
 end
 
 -- Returns the text of a file, or nil if there is none. Refuses another kind of file, such as a Git LFS pointer.

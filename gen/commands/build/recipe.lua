@@ -271,7 +271,8 @@ local function weight_jobs(name, form, packer, target)
     { name = name .. "_weights.o", inputs = { name .. ".weights" }, from = "model", source = source,
       is_object = true,
       commands = { { "ln", "-s", "--", INPUTS, "weights" },
-        { CC, plain, "-O1", "-DATTN2C_WEIGHTS", CFLAGS, "-c", SOURCE, "-o", RESULT } } } }
+        { CC, plain, "-O1", "-DATTN2C_WEIGHTS", CFLAGS, "-c", SOURCE, "-o", RESULT } } },
+  }
 end
 
 -- Returns the job that finds the versions of linked libraries, in the macros that their headers define.
@@ -383,7 +384,8 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
       options.has_pictures and "-DATTN2C_STATIC_PICTURES" or {},
       is_static and options.has_sound and "-DATTN2C_STATIC_SOUND" or {},
       (options.has_pictures or options.has_speech) and "-DATTN2C_STATIC_ZLIB" or {},
-      options.has_serve and "-DATTN2C_STATIC_SERVE" or {} }, object_name("program/licenses.c", "-static")) } or {}
+      options.has_serve and "-DATTN2C_STATIC_SERVE" or {} },
+    object_name("program/licenses.c", "-static")) } or {}
   local runtime_of_static = is_static and static_objects(providers, runtime_sources, options) or {}
   local archive = is_static and "libattn2c_static.a" or archive_of(providers.program)
   local static = is_static and { smaller, options.has_serve and system.quieter or {} } or {}
@@ -402,7 +404,8 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
     { name = soname, is_output = true, is_program = true, inputs = parts, commands = {
       { CC, "-shared", is_portable and system.portable or {}, sharing, LDFLAGS, CFLAGS, "-o", RESULT,
         INPUTS, of_text, libraries } } },
-    final }
+    final,
+  }
   if is_static then
     local objects = words.append({}, runtime_of_static)
     for _, job in ipairs(runtime) do

@@ -92,7 +92,8 @@ function grouping.segments(spec, entry, p)
   local segments = {
     { name = "sequences", micro_batch = micro_batch, rows = micro_batch * spec.seq,
       repeats = (spec.batch + micro_batch - 1) // micro_batch, sections = {} },
-    { name = "pooled", micro_batch = spec.batch, rows = spec.batch, repeats = 1, sections = {} } }
+    { name = "pooled", micro_batch = spec.batch, rows = spec.batch, repeats = 1, sections = {} },
+  }
   local at, by_name, is_after_pool = segments[1], {}, false
   for _, op in ipairs(entry.ops) do
     local pools = ops.class(op).pools and #op.result.shape == 2

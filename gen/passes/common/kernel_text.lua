@@ -20,7 +20,8 @@ function kernel_text.strips(strips)
         or "", strips.many and (", from %d rows on %s"):format(strips.many_rows, strips.many) or "")
   end
   return ("strips of %s rows by %s vectors, %s%s%s%s"):format(shares(strips.strips), shares(strips.groups), strips.form,
-    strips.rows_held and ", rows in registers" or "", strips.half and ", half of the last vector" or "", steps(strips))
+    strips.rows_held and ", rows in registers" or "", strips.half and ", half of the last vector" or "",
+    steps(strips))
 end
 
 --- Returns what a product prefetches (plan/ahead.lua) as text.
@@ -64,7 +65,8 @@ function kernel_text.of(product)
   end
   return ("%s%s rows x %s outputs of %s inputs: %s%s"):format(product.what and product.what .. " " or "", sizes[1],
     sizes[2], sizes[3], kernel_text.strips(product.strips),
-    product.fetch and "; " .. kernel_text.ahead(product.fetch) or "") .. (product.by_libxsmm and "; by libxsmm" or "")
+    product.fetch and "; " .. kernel_text.ahead(product.fetch) or "")
+    .. (product.by_libxsmm and "; by libxsmm" or "")
     .. (product.fused_sums and "; with its map, sums " .. places[product.fused_sums] or "")
 end
 

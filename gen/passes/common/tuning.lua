@@ -206,7 +206,8 @@ local function rule_of(target, key, weight, is_open)
       and (not entry.widened or weight.type == "bf16" and target.bf16_rows == "f32")
       and (not entry.open or is_open) and (not entry.weights or entry.weights == types.word(weight.type))
       and lesser >= (entry.least or 1) and types.bytes(outputs * inputs, weight.type) <= (entry.bytes or math.huge)
-      and (not entry.silent or rows < target.rule.stream_rows) and (not entry.blocks or types.all[weight.type].block)
+      and (not entry.silent or rows < target.rule.stream_rows)
+      and (not entry.blocks or types.all[weight.type].block)
     if fits and (lesser < targets.deep) == (entry.shallow or false) then return entry.use end
   end
   return nil

@@ -166,7 +166,8 @@ local function weight_rows(weights, suffix)
     local panels = layout.format == "rows" and "0, 0, { 0, 0 }" or ("%d, %d, { %d, %d }"):format(layout.panel,
       layout.count, layout.tails[1] or 0, layout.tails[2] or 0)
     rows[i] = ("{ %d, %d, %d, %s, %s, %s, %d, %s },"):format(weight.index, first, #views - first, formula,
-      c.double(tensor.mean), c.double(tensor.deviation), types.elements(state.weights.offsets[path], "f32"), panels)
+      c.double(tensor.mean), c.double(tensor.deviation), types.elements(state.weights.offsets[path], "f32"),
+      panels)
   end
   return rows, views, stored
 end
@@ -186,7 +187,8 @@ local function add_part(rows, kept, part, index)
     rows[#rows + 1] = ("{ %d, %d, %d, %d, %d, %d, %s, %d, %d },"):format(index, column,
       types.elements(first + column // part.head_dim * types.bytes(place.of_head(part), part.type), "f32"),
       types.elements(types.bytes(kept.page * place.each_key(part), part.type), "f32"),
-      part.role == "keys" and 1 or 0, part.window or -1, type_name(part.type), part.symbol, storage.bits(part) or 0)
+      part.role == "keys" and 1 or 0, part.window or -1, type_name(part.type), part.symbol,
+      storage.bits(part) or 0)
   end
 end
 

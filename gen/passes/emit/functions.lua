@@ -151,7 +151,8 @@ local function fused_kernel_of(fn, lanes)
   local has_outputs = {} -- whether an operand has the product's outputs; the strip's sums begin where they are
   operands.each(map, function(_, _, _, name, operation)
     names[#names + 1] = name
-    has_outputs[#names] = not operation or has_columns(operation) and not steps.elementwise[operation.kind].loads
+    has_outputs[#names] = not operation or has_columns(operation)
+      and not steps.elementwise[operation.kind].loads
   end)
   for i, text in ipairs(of_rows) do
     if not (fn.fused_kernel.is_local and i == 2) then formal[#formal + 1] = text end -- y, then what it loads

@@ -156,7 +156,8 @@ local function declared_of(state, program)
     k = "const attn2c_kernel *k", ranks = "attn2c_ranks *ranks",
     w = "const float *w", a = "float *a", p = "float *p", kept = "float *kept",
     ["in"] = ("const %s_%s_in *in"):format(name, entry), out = ("const %s_%s_out *out"):format(name, entry),
-    s = "size_t s", n = "const attn2c_sequences *n", block = "attn2c_block block", chunk = "size_t chunk" }
+    s = "size_t s", n = "const attn2c_sequences *n", block = "attn2c_block block", chunk = "size_t chunk",
+  }
 end
 
 local function used_by(program, list)

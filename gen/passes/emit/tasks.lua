@@ -16,14 +16,17 @@ local of = {
     TOKENS = { { "Tagging" }, { "tag" } },
     MASKED = { { "Filling" }, { "fill" } },
     SPAN = { { "Answering" }, { "answer" } },
-    SPANS = { { "Labelling" }, { "tag" } } },
+    SPANS = { { "Labelling" }, { "tag" } },
+  },
   pictures = {
     EMBEDDING = { { "Embedding", "OfPictures" }, { "encode", "similarity" } },
-    LABEL = { { "Classifying", "OfPictures" }, { "classify" } } },
+    LABEL = { { "Classifying", "OfPictures" }, { "classify" } },
+  },
   sounds = {
     EMBEDDING = { { "Embedding", "OfSounds" }, { "encode", "similarity" } },
     LABEL = { { "Classifying", "OfSounds" }, { "classify" } },
-    SPEECH = { { "Spelling" }, { "transcribe" } } },
+    SPEECH = { { "Spelling" }, { "transcribe" } },
+  },
 }
 
 -- Classes and functions of a model that writes.

@@ -370,7 +370,8 @@ function Builder:linear(path, x, width, bias, gain, source)
   return self:product(path, {
     x = x,
     weight = self:weight(path .. ".weight", { width, from }, 0, (gain or 1) / math.sqrt(from), source or nil),
-    bias = bias and self:weight(path .. ".bias", { width }, 0, 0.1, of_bias or nil) or nil })
+    bias = bias and self:weight(path .. ".bias", { width }, 0, 0.1, of_bias or nil) or nil,
+  })
 end
 
 --- Returns a feed-forward's activation of its gate, times up. product(name): makes one of these, "gate" or "up". With

@@ -29,7 +29,8 @@ local function facts_of_product(kernel)
     { "held", tostring(strips.rows_held), strips.rows_held and "held" or "" },
     { "room", tostring(kernel.a_room), kernel.a_room and "" or "cut" },
     { "ahead", fetch and kernel_text.ahead(fetch) or "", ahead_text(fetch) },
-    { "by", tostring(kernel.by_libxsmm), kernel.by_libxsmm and "libxsmm" or "" } }
+    { "by", tostring(kernel.by_libxsmm), kernel.by_libxsmm and "libxsmm" or "" },
+  }
 end
 
 --- Returns what tells functions of one base name apart. pair: of schedule/fused_kernels.lua, or nil.

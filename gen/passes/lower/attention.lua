@@ -85,7 +85,8 @@ local function repair_open(self, at, v_column, head_dim, c, ldc)
     local constants = has_pages and keys.page(at.region.values) or { ldv = values_ld(self, at.region) }
     self:row("context_repair" .. suffix_of(at.region),
       words.merged(constants, { rows = rows, cols = range.keys, head_dim = head_dim, ldc = ldc, ldp = at.weights_ld,
-        lo = range.cut.lo, hi = range.cut.hi }), { c = operands.moved(c, types.bytes(row * ldc, "f32")),
+        lo = range.cut.lo, hi = range.cut.hi }),
+      { c = operands.moved(c, types.bytes(row * ldc, "f32")),
         p = operands.moved(at.weights, types.bytes(row * at.weights_ld, multiplied(at.region.values, v))),
         v = values_at(self, at.region, 0, v_column, at.of_keys), valid = self:open_value("width", range.keys) },
       { lo = "lo", hi = "hi" })
@@ -237,7 +238,8 @@ local function open_scores(self, at, q, k, k_column)
       ldb = at.together and at.head_dim or self:ld(q), ldc = at.tile_ld, beta = 0,
       types = types.product(k.type) },
       { a = self:packed_at(region.keys, 0, k_column, of_panel), b = self:at(q, 0, at.head * at.head_dim, at.origin),
-        c = tile }, { a_room = true, sizes = { n = self.open.rows, m = "padded" } })
+        c = tile },
+      { a_room = true, sizes = { n = self.open.rows, m = "padded" } })
   end, at.shared and "share")
 end
 
@@ -305,7 +307,8 @@ local function additive_scores(self, at)
         s = shifted(at.tile, range.column + key_block.first - range.first_key),
         q = self:at(o.q, at.block.first, at.head * head_dim, at.origin),
         keys = self:packed_at(at.region.keys, key_block.first, k_column, at.origin),
-        score = self:at(o.score, at.head, 0, at.origin) })
+        score = self:at(o.score, at.head, 0, at.origin),
+      })
     end
   end
 end

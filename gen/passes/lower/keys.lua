@@ -84,7 +84,8 @@ local function add_head(self, x, storage, column)
   local scale, bits = storage.scale, forms.bits(storage)
   self:row(place.added, { rows = step, cols = storage.head_dim, ldx = self:ld(x), ldy = place.ld and place.ld(storage),
     panel = first and step or nil, lds = scale and self:ld(scale), bits = bits,
-    page = bits and step * place.each_key(storage) }, { y = to, x = self:at(x, 0, column, origin), first = first,
+    page = bits and step * place.each_key(storage) },
+    { y = to, x = self:at(x, 0, column, origin), first = first,
       scale = scale and self:at(scale, 0, column // storage.head_dim, origin) })
 end
 

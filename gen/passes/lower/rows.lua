@@ -76,7 +76,8 @@ function leading.convolve(self, fusion, origin, block)
       local place = self:at(x, of_piece.position and 0 or row // all * all, column // of_group * each, of_piece)
       if of_piece.position then place.terms.position = -types.bytes(self:ld(x), type) end
       self:row(type == "f32" and "pad" or "pad_" .. type,
-        { rows = count, cols = each, kernel = kernel, all = all, ldx = self:ld(x), ldy = each }, { y = tile, x = place,
+        { rows = count, cols = each, kernel = kernel, all = all, ldx = self:ld(x), ldy = each },
+        { y = tile, x = place,
           first = of_piece.position and self:open_value("position", all - 1, 0, 0) or self:integer(row % all),
           valid = lengths and self:value(lengths, 0, origin) or self:integer(all) },
         of_piece.position and { all = "length" } or nil)
@@ -148,7 +149,8 @@ function leading.spread(self, fusion, origin, block)
   local type, y = self.storage[x.name].type, self:at(op.result, block.first, 0, origin)
   row_of_all(self, type == "f32" and "spread" or "spread_" .. type,
     { rows = block.count, cols = x.shape[#x.shape], used = groups.shape[#groups.shape], all = self.block.count,
-      ldx = self:ld(x) }, { y = y, x = self:at(x, self.block.first, 0, of_block(origin)),
+      ldx = self:ld(x) },
+    { y = y, x = self:at(x, self.block.first, 0, of_block(origin)),
       order = of_groups(self, groups, "order", block.first, origin) })
   self:trace_copy(op.result, y, self:ld(op.result), whole_rows(block, self:ld(op.result), origin))
 end
@@ -171,7 +173,8 @@ leading.linear_experts_integers = leading.linear_experts
 function leading.combine(self, fusion, origin, block)
   local op, o = fusion.leading, fusion.leading.operands
   local cols, used = op.result.shape[#op.result.shape], o.weights.shape[#o.weights.shape]
-  row_of_all(self, "combine", { rows = block.count, cols = cols, used = used, all = self.block.count,
+  row_of_all(self, "combine",
+    { rows = block.count, cols = cols, used = used, all = self.block.count,
       ldw = self:ld(o.weights), ldy = self:ld(fusion.result), factor = op.attributes.factor },
     { y = self:at(fusion.result, block.first, 0, origin), x = self:at(o.x, self.block.first, 0, of_block(origin)),
       weights = self:at(o.weights, block.first, 0, origin),

@@ -109,7 +109,8 @@ function candidates.tiles(product, choice, target)
       function(column) return { outputs = column.outputs, ld = column.ld, width = column.width } end),
     blocks = blocks, ahead = ahead,
     k = libxsmm.blocks_of(product.inputs, ahead > 0 and types.bytes(product.inputs * columns[1].ld, "f32") // most
-      or nil, "f32") }
+      or nil, "f32"),
+  }
 end
 
 return candidates

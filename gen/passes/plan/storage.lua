@@ -93,7 +93,8 @@ local function storage_of(state, tensor, is_fused, written, readers, is_adjacent
   local form = is_fused and "fused" or in_blocks and "tile" or "full"
   local width, rows = rows_of_call(state, tensor)
   return { form = form, type = tensor.type, width = width,
-    leading_dimension = is_adjacent and width or divide.leading_dimension(width, state.plan.parameters, tensor.type),
+    leading_dimension = is_adjacent and width
+      or divide.leading_dimension(width, state.plan.parameters, tensor.type),
     rows_per_sequence = rows, whole_batch = crossing, unbatched = tensor.unbatched,
     tile_rows = form == "tile" and written.region.blocks[1].count or nil }
 end

@@ -294,7 +294,8 @@ function read.memory(say, field, value)
   return values.fields(say, field.key, value, {
     seq = { type = "integer", min = 1, max = keys.LONGEST, required = true, meaning = "rows of the memory" },
     width = { type = "integer", min = 1, max = 8192 },
-    mask = { type = "word", words = { "none", "padding", "key_padding" }, default = "none" } })
+    mask = { type = "word", words = { "none", "padding", "key_padding" }, default = "none" },
+  })
 end
 
 function read.plan(say, field, value)

@@ -195,7 +195,8 @@ function sizes.resolve(say, spec)
     or same_to and "its angles depend on the length"
     or sees and is_of_integers and "scales of its attention are of all tokens, and it has no lengths"
     or sees and "its tokens see all others, and it has neither lengths nor attention_mask"
-    or asks and ("pool %s takes all rows, and it has no lengths"):format(asks) or nil
+    or asks and ("pool %s takes all rows, and it has no lengths"):format(asks)
+    or nil
 end
 
 return sizes

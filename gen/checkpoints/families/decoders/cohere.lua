@@ -8,7 +8,8 @@ return cohere.family {
   model_types = { cohere = "Cohere" },
   called = { cohere = "Cohere (Command R)" },
   config = cohere.config({ rope_theta = 5e5 }, {
-    { "use_qk_norm", to = "use_qk_norm", default = false, kind = "flag" } }),
+    { "use_qk_norm", to = "use_qk_norm", default = false, kind = "flag" },
+  }),
   derive = function(facts)
     heads.set_biases(facts)
     facts.bias.norm, facts.qk_norm = false, facts.use_qk_norm and "each" or nil

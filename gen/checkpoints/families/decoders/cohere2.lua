@@ -9,7 +9,8 @@ return cohere.family {
   model_types = { cohere2 = "Cohere2" },
   called = { cohere2 = "Cohere 2 (Command R7B and A)" },
   config = cohere.config({ window = 4096, layer_types = false }, {
-    { "sliding_window_pattern", to = "pattern", default = 4, kind = "count" } }),
+    { "sliding_window_pattern", to = "pattern", default = 4, kind = "count" },
+  }),
   derive = function(facts)
     heads.set_biases(facts)
     facts.bias.norm = false

@@ -14,7 +14,8 @@ return {
     { "l*.norm1", { "h.*.input_layernorm", "h.*.ln_attn" } },
     { "l*.norm2", { "h.*.post_attention_layernorm", "h.*.ln_mlp" } },
     { "l*.ff.{up,down}", "h.*.mlp.dense_{h_to_4h,4h_to_h}" },
-    { "final_norm", "ln_f" } },
+    { "final_norm", "ln_f" },
+  },
   config = heads.config({ vocab = 65024, d_model = 4544, layers = 32, heads = 71, d_ff = false, activation = "gelu",
     longest = 2048, original = false, eps = 1e-5, rope_theta = false, rope_scaling = false, rope_parameters = false,
     tied = true }, {

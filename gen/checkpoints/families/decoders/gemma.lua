@@ -7,7 +7,8 @@ return heads.llama_family {
   model_types = { gemma = "Gemma" },
   tensors = gemma.tensors {
     { "l*.norm1.weight", gemma.norm("layers.*.input_layernorm.weight") },
-    { "l*.norm2.weight", gemma.norm("layers.*.post_attention_layernorm.weight") } },
+    { "l*.norm2.weight", gemma.norm("layers.*.post_attention_layernorm.weight") },
+  },
   config = heads.llama_config { vocab = 256000, d_model = 3072, d_ff = 24576, layers = 28, heads = 16, kv_heads = 16,
     head_dim = 256, activation = "gelu_pytorch_tanh", longest = 8192, tied = true, attention_bias = false },
   pad = 0,

@@ -14,7 +14,8 @@ return heads.llama_family {
     { "hidden_activation", to = "activation", default = "gelu_pytorch_tanh", kind = "activation" },
     { "query_pre_attn_scalar", to = "scalar", default = 256, kind = "number" },
     { "final_logit_softcapping", to = "logit_softcap", default = 30.0, kind = "number", null = false },
-    { "attn_logit_softcapping", to = "softcap", default = 50.0, kind = "number", null = false } }),
+    { "attn_logit_softcapping", to = "softcap", default = 50.0, kind = "number", null = false },
+  }),
   fixed = heads.llama_with { norm = "sandwich" },
   pad = 0,
   derive = function(facts)

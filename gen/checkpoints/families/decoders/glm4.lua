@@ -8,7 +8,8 @@ return heads.llama_family {
   called = { glm4 = "GLM-4", glm = "GLM" },
   tensors = heads.llama_tensors {
     { "l*.{norm1,norm2}_after", "layers.*.post_{self_attn,mlp}_layernorm" },
-    { "l*.ff.{gate,up}", { "layers.*.mlp.gate_up_proj", parts = 2 } } },
+    { "l*.ff.{gate,up}", { "layers.*.mlp.gate_up_proj", parts = 2 } },
+  },
   config = heads.llama_config { vocab = 151552, d_ff = 13696, layers = 40, longest = 131072, kv_heads = 2,
     head_dim = 128, rms_eps = 1.5625e-7, partial = 0.5, attention_bias = true },
   fixed = heads.llama_with { rope_style = "pairs" },

@@ -14,7 +14,8 @@ return {
     { "l*.attn.out", transposed("h.*.attn.c_proj") },
     { "l*.{norm1,norm2}", "h.*.ln_{1,2}" },
     { "l*.ff.{up,down}", transposed("h.*.mlp.c_{fc,proj}") },
-    { "final_norm", "ln_f" } },
+    { "final_norm", "ln_f" },
+  },
   config = heads.config({ vocab = 50257, max_position = 1024, d_model = 768, layers = 12, heads = 12, d_ff = false,
     activation = "gelu_new", eps = 1e-5, tied = true }, {
     { "scale_attn_by_inverse_layer_idx", to = "inverse_layers", default = false, kind = "flag" },
@@ -36,5 +37,6 @@ return {
     LMHeadModel = heads.causal_lm,
     ForSequenceClassification = heads.last_token,
     ForTokenClassification = heads.token_classification,
-    ForQuestionAnswering = heads.question_answering },
+    ForQuestionAnswering = heads.question_answering,
+  },
 }

@@ -34,7 +34,8 @@ return {
     { "l*.attn.{q,k,v,out}", "h.*.attn.attention.{q,k,v,out}_proj" },
     { "l*.{norm1,norm2}", "h.*.ln_{1,2}" },
     { "l*.ff.{up,down}", "h.*.mlp.c_{fc,proj}" },
-    { "final_norm", "ln_f" } },
+    { "final_norm", "ln_f" },
+  },
   config = heads.config({ vocab = 50257, d_model = 2048, layers = 24, heads = 16, d_ff = false, activation = "gelu_new",
     max_position = 2048, eps = 1e-5, tied = true }, {
     { "window_size", to = "window", default = 256, kind = "count" },

@@ -13,7 +13,8 @@ return {
     { "l*.attn.{q,k,v,out}", "h.*.attn.{q,k,v,out}_proj" },
     { "l*.norm1", "h.*.ln_1" },
     { "l*.ff.{up,down}", "h.*.mlp.fc_{in,out}" },
-    { "final_norm", "ln_f" } },
+    { "final_norm", "ln_f" },
+  },
   config = heads.config({ vocab = 50400, longest = 2048, d_model = 4096, layers = 28, heads = 16, d_ff = false,
     activation = "gelu_new", eps = 1e-5, tied = false }, {
     { "rotary_dim", to = "rotary_dim", default = 64, kind = "count", null = false },
@@ -30,5 +31,6 @@ return {
     Model = heads.model(),
     ForCausalLM = heads.causal_lm_with_bias,
     ForSequenceClassification = heads.last_token,
-    ForQuestionAnswering = heads.question_answering },
+    ForQuestionAnswering = heads.question_answering,
+  },
 }

@@ -12,7 +12,8 @@ return heads.llama_family {
     { "embedding_multiplier", to = "embedding_multiplier", default = 1.0, kind = "number" },
     { "residual_multiplier", to = "residual_multiplier", default = 1.0, kind = "number" },
     { "attention_multiplier", to = "attention_multiplier", default = 1.0, kind = "number" },
-    { "logits_scaling", to = "logits_scaling", default = 1.0, kind = "number" } }),
+    { "logits_scaling", to = "logits_scaling", default = 1.0, kind = "number" },
+  }),
   derive = function(facts)
     heads.set_biases(facts)
     facts.embedding_scale, facts.residual_scale = factor(facts.embedding_multiplier), factor(facts.residual_multiplier)

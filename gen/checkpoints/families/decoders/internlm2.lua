@@ -13,12 +13,15 @@ return heads.llama_family {
     { "l*.attn.out", "layers.*.attention.wo" },
     { "l*.{norm1,norm2}", "layers.*.{attention,ffn}_norm" },
     { "l*.ff.{gate,up,down}", "layers.*.feed_forward.{w1,w3,w2}" },
-    { "final_norm", "norm" } },
+    { "final_norm", "norm" },
+  },
   config = heads.llama_config({ vocab = 103168, d_ff = 11008, longest = 2048 }, {
-    { "bias", to = "attention_bias", default = true, kind = "flag" } }),
+    { "bias", to = "attention_bias", default = true, kind = "flag" },
+  }),
   derive = heads.set_biases,
   heads = {
     Model = heads.model(),
     ForCausalLM = heads.causal_lm_named("output.weight"),
-    ForSequenceClassification = heads.last_token },
+    ForSequenceClassification = heads.last_token,
+  },
 }

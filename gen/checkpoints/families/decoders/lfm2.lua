@@ -60,7 +60,8 @@ return words.merged(heads.llama_family {
     { "block_auto_adjust_ff_dim", to = "adjusts", default = true, kind = "flag" },
     { "block_ffn_dim_multiplier", to = "multiplier", default = 1.0, kind = "number", null = false },
     { "block_multiple_of", to = "multiple_of", default = 256, kind = "count" },
-    { "full_attn_idxs", to = "attending", default = false, kind = "list" } }),
+    { "full_attn_idxs", to = "attending", default = false, kind = "list" },
+  }),
   fixed = heads.llama_with { qk_norm = "heads" },
   derive = function(facts)
     facts.d_ff = width_of(facts)

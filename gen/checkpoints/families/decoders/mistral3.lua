@@ -28,6 +28,7 @@ return heads.llama_family {
     layers.set_windows(facts, layers.sliding(facts, function() return facts.window ~= false end))
   end,
   heads = words.merged(heads.llama, {
-    ForConditionalGeneration = heads.causal_lm_named("lm_head.weight", "language_model.lm_head.weight") }),
+    ForConditionalGeneration = heads.causal_lm_named("lm_head.weight", "language_model.lm_head.weight"),
+  }),
   notes = { ForConditionalGeneration = "only the text part is built; images are not supported" },
 }

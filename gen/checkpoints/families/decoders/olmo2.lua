@@ -8,7 +8,8 @@ return heads.llama_family {
   called = { olmo2 = "OLMo 2" },
   tensors = heads.llama_tensors {
     { "l*.attn.{q,k}_norm", "layers.*.self_attn.{q,k}_norm" },
-    { "l*.{norm1,norm2}", "layers.*.post_{attention,feedforward}_layernorm" } },
+    { "l*.{norm1,norm2}", "layers.*.post_{attention,feedforward}_layernorm" },
+  },
   config = heads.llama_config { vocab = 50304, d_ff = 11008, longest = 2048, rms_eps = 1e-5, attention_bias = false },
   fixed = heads.llama_with { norm = "res_post", qk_norm = "all" },
   pad = 1,

@@ -24,7 +24,8 @@ return heads.llama_family {
   called = { phi3 = "Phi 3 and 4" },
   tensors = heads.llama_tensors {
     { "l*.attn.{q,k,v}", { "layers.*.self_attn.qkv_proj", parts = { "heads", "kv_heads", "kv_heads" } } },
-    { "l*.ff.{gate,up}", { "layers.*.mlp.gate_up_proj", parts = 2 } } },
+    { "l*.ff.{gate,up}", { "layers.*.mlp.gate_up_proj", parts = 2 } },
+  },
   config = heads.llama_config { vocab = 32064, d_model = 3072, d_ff = 8192, longest = 4096, original = 4096,
     rms_eps = 1e-5, partial = 1, window = false },
   pad = 32000,

@@ -23,7 +23,8 @@ return heads.llama_family {
     longest = 32768, rope_theta = 2e6, tied = true, attention_bias = false, mlp_bias = false, use_window = false,
     window = false, layer_types = false }, {
     { "no_rope_layers", to = "no_rope_layers", default = false, kind = "list" },
-    { "no_rope_layer_interval", to = "interval", default = 4, kind = "count" } }),
+    { "no_rope_layer_interval", to = "interval", default = 4, kind = "count" },
+  }),
   pad = 128004,
   derive = function(facts)
     local list = rotates(facts)

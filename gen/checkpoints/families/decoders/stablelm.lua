@@ -20,7 +20,8 @@ return heads.llama_family {
     kv_heads = 32, partial = 0.25 }, {
     { "use_qkv_bias", to = "qkv_bias", default = false, kind = "flag" },
     { "qk_layernorm", to = "qk_layernorm", default = false, kind = "flag" },
-    { "use_parallel_residual", to = "is_parallel", default = false, kind = "flag" } }),
+    { "use_parallel_residual", to = "is_parallel", default = false, kind = "flag" },
+  }),
   fixed = { norm = "pre", final_norm = true, positions = "rope", gated = true },
   derive = function(facts, _, names, has)
     facts.bias = { qkv = facts.qkv_bias, out = false, ff = false }

@@ -12,10 +12,12 @@ return {
     { "input.projection", "encoder.embedding_hidden_mapping_in" },
     { "l*.attn.{q,k,v,out}", layer .. "attention.{query,key,value,dense}" },
     { "l*.{norm1,norm2}", layer .. "{attention.LayerNorm,full_layer_layer_norm}" },
-    { "l*.ff.{up,down}", layer .. "{ffn,ffn_output}" } },
+    { "l*.ff.{up,down}", layer .. "{ffn,ffn_output}" },
+  },
   config = heads.bert_config({ vocab = 30000, types = 2, d_model = 4096, layers = 12, heads = 64, d_ff = 16384,
     activation = "gelu_new", embedding = 128 }, {
-    { "num_hidden_groups", to = "groups", default = 1, kind = "count" } }),
+    { "num_hidden_groups", to = "groups", default = 1, kind = "count" },
+  }),
   fixed = { norm = "post" },
   --- Sets the group of each layer: layer i is in group int(i / (layers / groups)).
   derive = function(facts)
@@ -26,5 +28,6 @@ return {
     Model = heads.model("pooler"),
     ForSequenceClassification = heads.pooled("pooler"),
     ForMaskedLM = heads.masked_lm { transform = "predictions.dense", to = "embedding", norm = "predictions.LayerNorm",
-      vocabulary = "predictions.decoder", bias = "predictions.bias" } },
+      vocabulary = "predictions.decoder", bias = "predictions.bias" },
+  },
 }

@@ -14,7 +14,8 @@ return {
   tensors = heads.clip_layers(heads.of_clip_texts),
   config = heads.config({ vocab = 49408, d_model = 512, layers = 12, heads = 8, d_ff = 2048,
     activation = heads.of_clip, max_position = 77, eps = 1e-5 }, {
-    { "projection_dim", to = "projection", default = 512, kind = "count" } }),
+    { "projection_dim", to = "projection", default = 512, kind = "count" },
+  }),
   fixed = { norm = "pre", final_norm = true },
   causal = true,
   derive = function(facts, given)
@@ -23,5 +24,6 @@ return {
   heads = {
     CLIPModel = projected,
     ModelWithProjection = projected,
-    Model = { { "hidden", name = "last_hidden_state" }, { "pool", over = "last", name = "pooler_output" } } },
+    Model = { { "hidden", name = "last_hidden_state" }, { "pool", over = "last", name = "pooler_output" } },
+  },
 }

@@ -20,7 +20,8 @@ local function set_positions(f)
   f.disentangled = {
     terms = not f.terms.p2c and "content_to_position" or not f.terms.c2p and "position_to_content" or nil,
     buckets = math.max(f.buckets, 0), distance = distance, norm = f.norms.layer_norm and true or nil,
-    projections = f.projections or not f.shared and "own" or nil }
+    projections = f.projections or not f.shared and "own" or nil,
+  }
 end
 
 local function set_convolution(f)
@@ -85,7 +86,8 @@ return {
     { "l*.attn.{q,k,v,position_k}", "encoder.layer.*.attention.self.{query,key,value,pos_key}_proj" },
     { "l*.attn.{position_q,out}", "encoder.layer.*.attention.{self.pos_query_proj,output.dense}" },
     { "l*.{norm1,norm2}", "encoder.layer.*.{attention.output,output}.LayerNorm" },
-    { "l*.ff.{up,down}", "encoder.layer.*.{intermediate,output}.dense" } },
+    { "l*.ff.{up,down}", "encoder.layer.*.{intermediate,output}.dense" },
+  },
   config = heads.config({ vocab = 128100, d_model = 1536, layers = 24, heads = 24, d_ff = 6144, activation = "gelu",
     eps = 1e-7, tied = true, types = 0, embedding = false }, words.append({}, keys, {
     { "attention_head_size", to = "head_dim", default = false, kind = "count" },
@@ -94,20 +96,25 @@ return {
     { "share_att_key", to = "shared", default = false, kind = "flag" },
     { "conv_kernel_size", to = "conv_kernel", default = 0, kind = "size" },
     { "conv_groups", to = "conv_groups", default = 1, kind = "count" },
-    { "conv_act", to = "conv_activation", default = "tanh", kind = "activation" } })),
+    { "conv_act", to = "conv_activation", default = "tanh", kind = "activation" },
+  })),
   fixed = { norm = "post" },
   derive = derive,
   heads = heads.of_encoder {
     ForSequenceClassification = {
       { "pool", over = "first" },
       { "linear", to = "d_model", activation = "pooler_activation", tensor = "pooler.dense" },
-      { "linear", to = "labels", name = "logits", tensor = "classifier" } },
+      { "linear", to = "labels", name = "logits", tensor = "classifier" },
+    },
     ForMaskedLM = heads.masked_lm { transform = "cls.predictions.transform.dense", to = "embedding",
       norm = "cls.predictions.transform.LayerNorm", vocabulary = "cls.predictions.decoder",
-      bias = "cls.predictions.bias" } },
+      bias = "cls.predictions.bias" },
+  },
   variants = {
     not_legacy = {
       ForMaskedLM = heads.masked_lm { transform = "lm_predictions.lm_head.dense",
         norm = "lm_predictions.lm_head.LayerNorm", vocabulary = "lm_predictions.lm_head",
-        bias = "lm_predictions.lm_head.bias" } } },
+        bias = "lm_predictions.lm_head.bias" },
+    },
+  },
 }

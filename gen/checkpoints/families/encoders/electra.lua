@@ -16,5 +16,7 @@ return {
       norm = "generator_predictions.LayerNorm", vocabulary = "generator_lm_head", bias = "generator_lm_head.bias" },
     ForPreTraining = {
       { "linear", to = "d_model", activation = "activation", tensor = "discriminator_predictions.dense" },
-      { "linear", to = 1, name = "logits", squeeze = true, tensor = "discriminator_predictions.dense_prediction" } } },
+      { "linear", to = 1, name = "logits", squeeze = true, tensor = "discriminator_predictions.dense_prediction" },
+    },
+  },
 }

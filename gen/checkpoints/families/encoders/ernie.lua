@@ -11,7 +11,8 @@ return {
   prefixes = { "ernie.", "" },
   tensors = heads.bert_tensors(),
   config = heads.bert_config({ vocab = 30522, types = 2, d_model = 768, layers = 12, heads = 12, d_ff = 3072 }, {
-    { "use_task_id", to = "has_tasks", default = false, kind = "flag" } }),
+    { "use_task_id", to = "has_tasks", default = false, kind = "flag" },
+  }),
   fixed = { norm = "post" },
   derive = function(facts, _, names)
     if not facts.has_tasks then return end

@@ -34,7 +34,8 @@ return {
     { "l*.attn.{q,k,v,out}", layer .. "attention.{self.query,self.key,self.value,output.dense}" },
     { "l*.{norm1,norm2}", layer .. "{attention.LayerNorm,LayerNorm}" },
     { "l*.ff.{up,down}", layer .. "{intermediate,output}.dense" },
-    { "final_norm", "encoder.emb_layer_norm_after" } },
+    { "final_norm", "encoder.emb_layer_norm_after" },
+  },
   config = heads.config({ vocab = 33, d_model = 768, layers = 12, heads = 12, d_ff = 3072, eps = 1e-12, tied = true,
     pad = 1, rope_theta = 10000.0 }, {
     { "max_position_embeddings", to = "reach", default = 1026, kind = "count" },
@@ -42,7 +43,8 @@ return {
       words = { absolute = "learned", rotary = "rope" } },
     { "emb_layer_norm_before", to = "input_norm", default = false, kind = "flag", null = false },
     { "token_dropout", to = "drops", default = false, kind = "flag" },
-    { "mask_token_id", to = "mask_id", default = false, kind = "size" } }),
+    { "mask_token_id", to = "mask_id", default = false, kind = "size" },
+  }),
   fixed = { norm = "pre", final_norm = true },
   positions_after_pad = true,
   derive = function(f, _, _, _, values)
@@ -56,5 +58,6 @@ return {
     Model = heads.model("pooler.dense"),
     ForSequenceClassification = heads.two_layers("tanh"),
     ForMaskedLM = heads.masked_lm { transform = "lm_head.dense", activation = "gelu", norm = "lm_head.layer_norm",
-      vocabulary = "lm_head.decoder", bias = "lm_head.bias" } },
+      vocabulary = "lm_head.decoder", bias = "lm_head.bias" },
+  },
 }

@@ -13,7 +13,8 @@ return {
   config = heads.llama_config({ vocab = 128256, d_model = 768, d_ff = 3072, layers = 12, heads = 12, longest = 8192,
     rms_eps = 1e-5, attention_bias = false, mlp_bias = false }, {
     { "classifier_pooling", "clf_pooling", to = "pooling", default = "late", kind = "word",
-      words = { bos = "first", mean = "mean", late = "late" } } }),
+      words = { bos = "first", mean = "mean", late = "late" } },
+  }),
   fixed = heads.llama_fixed,
   rotary = true,
   derive = function(facts)
@@ -25,7 +26,8 @@ return {
     ForMaskedLM = { { "vocabulary", tied = "tied", bias = "mlp_bias", name = "logits", tensors = {
       weight = { "lm_head.weight" }, bias = { "lm_head.bias" } } } },
     ForSequenceClassification = { { "pool", over = "pooling" }, dense, labels },
-    ForTokenClassification = heads.token_classification },
+    ForTokenClassification = heads.token_classification,
+  },
   -- transformers takes the mean of the scores, which are the scores of the mean.
   variants = { late = { ForSequenceClassification = { dense, { "pool", over = "mean" }, labels } } },
 }

@@ -41,12 +41,14 @@ return {
     { "l*.attn.out", "encoder.layer.*.attention.o_proj" },
     { "l*.{norm1,norm2}", "encoder.layer.*.{attn,mlp}_ln" },
     { "l*.ff.{up,gate}", { "encoder.layer.*.mlp.up_gate_proj", parts = 2 } },
-    { "l*.ff.down", "encoder.layer.*.mlp.down_proj" } },
+    { "l*.ff.down", "encoder.layer.*.mlp.down_proj" },
+  },
     config = heads.config({ vocab = 250048, d_model = 768, layers = 12, heads = 12, d_ff = 3072, activation = "gelu",
     longest = 8192, eps = 1e-12, rope_theta = 160000.0, tied = true, head_dim = false, types = 1 }, {
     { "rope_scaling", to = "rope_scaling", default = false, kind = "object", null = false },
     { "rope_parameters", to = "rope_parameters", default = false, kind = "object", null = false },
-    { "pack_qkv", to = "is_packed", default = true, kind = "flag" } }),
+    { "pack_qkv", to = "is_packed", default = true, kind = "flag" },
+  }),
   defaults = { new = { vocab = 30528, longest = 2048, rope_theta = 10000.0 } },
   fixed = { norm = "post", positions = "rope", gated = true, bias = { up = false } },
   derive = function(facts, _, names)
@@ -62,5 +64,6 @@ return {
   heads = heads.of_encoder {
     ForMaskedLM = heads.masked_lm { transform = "lm_head.dense", activation = "head_activation", norm = "lm_head.norm",
       vocabulary = "lm_head.decoder", bias = "lm_head.decoder.bias" },
-    ForSequenceClassification = heads.pooled("pooler.dense") },
+    ForSequenceClassification = heads.pooled("pooler.dense"),
+  },
 }

@@ -28,11 +28,13 @@ return {
     { "l*.ff.up", { layer .. "intermediate.dense", when = { "gated", false } } },
     { "l*.ff.up.weight", half(1, 2) },
     { "l*.ff.down", { layer .. "mlp.wo", layer .. "mlp.down_layer", layer .. "output.dense" } },
-    { "l*.norm2", { layer .. "mlp.layernorm", layer .. "layer_norm_2", layer .. "output.LayerNorm" } } },
+    { "l*.norm2", { layer .. "mlp.layernorm", layer .. "layer_norm_2", layer .. "output.LayerNorm" } },
+  },
   config = heads.config({ vocab = 30522, types = 2, d_model = 768, layers = 12, heads = 12, d_ff = 3072,
     activation = "gelu", longest = 512, eps = 1e-12, tied = true }, {
     { "feed_forward_type", to = "ff", default = "original", kind = "word",
-      words = { geglu = { "gelu", true }, reglu = { "relu", true }, original = { nil, false } } } }),
+      words = { geglu = { "gelu", true }, reglu = { "relu", true }, original = { nil, false } } },
+  }),
   fixed = { norm = "post", positions = "alibi" },
   derive = function(facts, _, _, has)
     local activation, is_gated = table.unpack(facts.ff, 1, 2)

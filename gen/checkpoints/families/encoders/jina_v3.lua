@@ -48,7 +48,8 @@ return {
   config = heads.config({ vocab = 250002, d_model = 1024, layers = 24, heads = 16, d_ff = 4096, activation = "gelu",
     longest = 8194, eps = 1e-5, rope_theta = 20000.0, rope_scaling = false, rope_parameters = false, tied = true,
     head_dim = false, types = 1 }, {
-    { "rotary_emb_base", to = "rotary_base", default = false, kind = "number", null = false } }),
+    { "rotary_emb_base", to = "rotary_base", default = false, kind = "number", null = false },
+  }),
   fixed = { norm = "post", positions = "rope" },
   derive = function(facts)
     facts.rope_base, facts.rope_scale = rotary.of(facts)

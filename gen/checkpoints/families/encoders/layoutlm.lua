@@ -12,7 +12,8 @@ return {
     { "input.boxes.weight", { join = "rows", places "x", places "y", places "h", places "w" } },
   }, heads.bert_tensors()),
   config = heads.bert_config({ vocab = 30522, types = 2, d_model = 768, layers = 12, heads = 12, d_ff = 3072 }, {
-    { "max_2d_position_embeddings", to = "boxes", default = 1024, kind = "count" } }),
+    { "max_2d_position_embeddings", to = "boxes", default = 1024, kind = "count" },
+  }),
   fixed = { norm = "post" },
   heads = heads.bert,
 }

@@ -35,12 +35,14 @@ return {
   tensors = heads.bert_tensors(),
   config = heads.bert_config({ vocab = 30522, types = 2, d_model = 768, layers = 12, heads = 12, d_ff = 3072,
     pad = 1 }, {
-    { "attention_window", to = "windows", default = 512, kind = "counts" } }),
+    { "attention_window", to = "windows", default = 512, kind = "counts" },
+  }),
   fixed = { norm = "post" },
   positions_after_pad = true,
   derive = derive,
   heads = {
     Model = heads.roberta.Model, ForMaskedLM = heads.roberta.ForMaskedLM,
-    ForTokenClassification = heads.roberta.ForTokenClassification },
+    ForTokenClassification = heads.roberta.ForTokenClassification,
+  },
   refused = { ForSequenceClassification = GLOBAL, ForQuestionAnswering = GLOBAL, ForMultipleChoice = GLOBAL },
 }

@@ -23,7 +23,8 @@ return {
     { "l*.{norm1,norm2}", "layers.*.{attn,mlp}_norm" },
     { "l*.ff.{gate,up}", { "layers.*.mlp.Wi", parts = 2 } },
     { "l*.ff.down", "layers.*.mlp.Wo" },
-    { "final_norm", "final_norm" } },
+    { "final_norm", "final_norm" },
+  },
     config = heads.config({ vocab = 50368, d_model = 768, layers = 22, heads = 12, d_ff = 1152, longest = 8192,
     rope_scaling = false, rope_parameters = false, tied = true, attention_bias = false, mlp_bias = false, layer_types
     = false }, {
@@ -39,7 +40,8 @@ return {
     { "classifier_bias", to = "classifier_bias", default = false, kind = "flag" },
     { "classifier_pooling", to = "pooling", default = "cls", kind = "word",
       words = { cls = "first", mean = "mean" } },
-    { "decoder_bias", to = "decoder_bias", default = true, kind = "flag" } }),
+    { "decoder_bias", to = "decoder_bias", default = true, kind = "flag" },
+  }),
   fixed = { norm = "pre", input_norm = true, final_norm = true, gated = true, positions = "rope" },
   derive = function(facts)
     facts.bias = { qkv = facts.attention_bias, out = facts.attention_bias, ff = facts.mlp_bias,
@@ -61,5 +63,6 @@ return {
     ForTokenClassification = { dense, norm, { "linear", to = "labels", name = "logits", tensor = "classifier" } },
     ForQuestionAnswering = { dense, norm,
       { "linear", to = 1, name = "start_logits", squeeze = true, tensor = "classifier", part = 1, parts = 2 },
-      { "linear", to = 1, name = "end_logits", of = 2, squeeze = true, tensor = "classifier", part = 2, parts = 2 } } },
+      { "linear", to = 1, name = "end_logits", of = 2, squeeze = true, tensor = "classifier", part = 2, parts = 2 } },
+  },
 }

@@ -55,7 +55,8 @@ return {
     { "l*.ff.router", "encoder.layers.*.mlp.router.layer" },
     { "l*.ff.experts.up.weight", { "encoder.layers.*.mlp.experts.mlp.w1", flat = true } },
     { "l*.ff.experts.down.weight", { "encoder.layers.*.mlp.experts.mlp.w2", flat = true, transpose = true } },
-    { "l*.ff.combined.bias", "encoder.layers.*.mlp.experts.bias" } },
+    { "l*.ff.combined.bias", "encoder.layers.*.mlp.experts.bias" },
+  },
   config = heads.config({ vocab = 30528, d_model = 768, layers = 12, heads = 12, activation = "silu", longest = 2048,
     rope_scaling = false, rope_parameters = false, tied = true, head_dim = false, types = 2 }, {
     { "n_inner", "intermediate_size", to = "d_ff", default = 3072, kind = "count", null = false },
@@ -89,5 +90,6 @@ return {
     ForSequenceClassification = heads.pooled("pooler.dense"),
     ForTokenClassification = heads.token_classification,
     ForMaskedLM = masked_lm,
-    ForPreTraining = masked_lm },
+    ForPreTraining = masked_lm,
+  },
 }

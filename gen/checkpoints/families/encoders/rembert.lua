@@ -11,7 +11,8 @@ return {
   config = heads.bert_config({ vocab = 250300, types = 2, d_model = 1152, layers = 32, heads = 18, d_ff = 4608,
     tied = false }, {
     { "input_embedding_size", to = "embedding", default = 256, kind = "count" },
-    { "output_embedding_size", to = "scored", default = 1664, kind = "count" } }),
+    { "output_embedding_size", to = "scored", default = 1664, kind = "count" },
+  }),
   fixed = { norm = "post" },
   derive = function(facts)
     if facts.embedding == facts.d_model then
@@ -23,5 +24,6 @@ return {
     ForSequenceClassification = heads.pooled("pooler.dense"),
     ForMaskedLM = heads.masked_lm { transform = "cls.predictions.dense", to = "scored",
       norm = "cls.predictions.LayerNorm", vocabulary = "cls.predictions.decoder",
-      bias = "cls.predictions.decoder.bias" } },
+      bias = "cls.predictions.decoder.bias" },
+  },
 }

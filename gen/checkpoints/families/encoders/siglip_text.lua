@@ -20,11 +20,13 @@ return {
   tensors = heads.clip_layers(heads.of_clip_texts),
   config = heads.config({ vocab = 32000, d_model = 768, layers = 12, heads = 12, d_ff = 3072,
     activation = "gelu_pytorch_tanh", max_position = 64, eps = 1e-6 }, {
-    { "projection_size", to = "projection", default = false, kind = "count" } }),
+    { "projection_size", to = "projection", default = false, kind = "count" },
+  }),
   fixed = { norm = "pre", final_norm = true },
   padded = true,
   derive = function(facts) facts.projection = facts.projection or facts.d_model end,
   heads = {
     SiglipModel = projected("text_embeds"), Siglip2Model = projected("text_embeds"),
-    Model = { { "hidden", name = "last_hidden_state" }, table.unpack(pooled) } },
+    Model = { { "hidden", name = "last_hidden_state" }, table.unpack(pooled) },
+  },
 }

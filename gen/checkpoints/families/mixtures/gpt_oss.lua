@@ -12,7 +12,8 @@ local function weights(when)
   return {
     { "l*.ff.experts.{gate,up}.weight", { "layers.*.mlp.experts.gate_up_proj", parts = 2, groups = "rows",
       transpose = is_stored, when = when } },
-    { "l*.ff.experts.down.weight", { "layers.*.mlp.experts.down_proj", transpose = is_stored, when = when } } }
+    { "l*.ff.experts.down.weight", { "layers.*.mlp.experts.down_proj", transpose = is_stored, when = when } },
+  }
 end
 
 local tensors = words.append(weights { "names.quantised", "mxfp4" }, weights(), {
@@ -34,7 +35,8 @@ return heads.llama_family {
   config = heads.llama_config({ vocab = 201088, d_model = 2880, layers = 36, heads = 64, kv_heads = 8, head_dim = 64,
     d_ff = 2880, longest = 131072, attention_bias = true, rms_eps = 1e-5, window = 128, layer_types = false },
     experts.config({ experts_count = 128, experts_used = 4, experts_width = false }, {
-      { "swiglu_limit", to = "gate_limit", default = 7.0, kind = "number" } })),
+      { "swiglu_limit", to = "gate_limit", default = 7.0, kind = "number" },
+    })),
   fixed = heads.llama_with { sinks = true },
   derive = function(facts)
     facts.bias = { qkv = facts.attention_bias, out = facts.attention_bias, ff = true }

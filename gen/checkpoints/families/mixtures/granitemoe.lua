@@ -11,7 +11,8 @@ return words.merged(granite, {
   tensors = heads.llama_tensors {
     { "l*.ff.router", { "layers.*.block_sparse_moe.router.layer", "layers.*.block_sparse_moe.router" } },
     { "l*.ff.experts.{gate,up}", { "layers.*.block_sparse_moe.input_linear", parts = 2 } },
-    { "l*.ff.experts.down", "layers.*.block_sparse_moe.output_linear" } },
+    { "l*.ff.experts.down", "layers.*.block_sparse_moe.output_linear" },
+  },
   config = words.append(experts.config { experts_width = false }, granite.config),
   derive = function(facts, _, names, has)
     granite.derive(facts)

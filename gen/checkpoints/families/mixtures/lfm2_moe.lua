@@ -17,7 +17,8 @@ return heads.llama_family {
     { "norm_topk_prob", to = "normalise", default = true, kind = "flag" },
     { "num_dense_layers", to = "dense_count", default = 2, kind = "size" },
     { "use_expert_bias", to = "corrects", default = true, kind = "flag" },
-    { "routed_scaling_factor", to = "factor", default = 1.0, kind = "number" } })),
+    { "routed_scaling_factor", to = "factor", default = 1.0, kind = "number" },
+  })),
   fixed = lfm2.fixed,
   derive = function(facts)
     lfm2.set_layers(facts, function() return true end)

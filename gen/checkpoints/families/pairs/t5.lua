@@ -33,7 +33,8 @@ return {
     { "l*.ff.up.weight", { ff .. "DenseReluDense.wi_1.weight", when = { "gated", true } } },
     { "l*.ff.{up,down}", ff .. "DenseReluDense.{wi,wo}" },
     { "l*.norm2", ff .. "layer_norm" },
-    { "final_norm", "encoder.final_layer_norm" } },
+    { "final_norm", "encoder.final_layer_norm" },
+  },
   config = heads.config({ vocab = 32128, d_model = 512, layers = 6, heads = 8, d_ff = 2048, longest = 512, eps = 1e-6,
     head_dim = 64 }, {
     { "relative_attention_num_buckets", to = "t5_buckets", default = 32, kind = "count" },

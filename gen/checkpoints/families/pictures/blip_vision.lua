@@ -14,12 +14,14 @@ return {
     { "l*.attn.out", "encoder.layers.*.self_attn.projection" },
     { "l*.{norm1,norm2}", "encoder.layers.*.layer_{norm1,norm2}" },
     { "l*.ff.{up,down}", "encoder.layers.*.mlp.{fc1,fc2}" },
-    { "final_norm", "post_layernorm" } },
+    { "final_norm", "post_layernorm" },
+  },
   config = heads.image_config {},
   defaults = { blip_vision_model = { eps = 1e-5, image = 384 } },
   fixed = { norm = "pre", final_norm = true },
   image = { positions = "embeddings.position_embedding" },
   heads = { -- the pooler's output has the last norm twice
     Model = { heads.model()[1], { "pool", over = "first" },
-      { "norm", tensor = "post_layernorm", within = true, name = "pooler_output" } } },
+      { "norm", tensor = "post_layernorm", within = true, name = "pooler_output" } },
+  },
 }

@@ -21,9 +21,11 @@ return {
   prefixes = { "vision_model.", "" },
   tensors = heads.clip_layers {
     { "input.{class,positions,patches}", "embeddings.{class,position,patch}_embedding" },
-    { "input.norm", "pre_layrnorm" } },
+    { "input.norm", "pre_layrnorm" },
+  },
   config = heads.image_config({ eps = 1e-5, patch = 32, activation = heads.of_clip }, {
-    { "projection_dim", to = "projection", default = 512, kind = "count" } }),
+    { "projection_dim", to = "projection", default = 512, kind = "count" },
+  }),
   fixed = { norm = "pre" },
   image = { norm = true, patch_bias = false, positions = "embeddings.position_embedding.weight" },
   derive = function(facts, given)
@@ -32,5 +34,6 @@ return {
   heads = {
     CLIPModel = projected { "similarity", name = "similarity", tensors = { weight = { "logit_scale" } } },
     ModelWithProjection = projected(),
-    Model = { { "hidden", name = "last_hidden_state" }, pooled, post_norm("pooler_output") } },
+    Model = { { "hidden", name = "last_hidden_state" }, pooled, post_norm("pooler_output") },
+  },
 }

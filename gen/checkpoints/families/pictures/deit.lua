@@ -13,11 +13,14 @@ return {
     Model = heads.model("pooler.dense"),
     ForImageClassification = {
       { "pool", over = "first" },
-      { "linear", to = "labels", name = "logits", tensor = "classifier" } },
+      { "linear", to = "labels", name = "logits", tensor = "classifier" },
+    },
     -- The mean of two linear layers on two rows is one linear layer on both rows side by side, with halved weights.
     ForImageClassificationWithTeacher = {
       { "pool", over = { "first", "second" } },
       { "linear", to = "labels", name = "logits", tensor = "cls_classifier", tensors = {
         weight = { join = "columns", factor = 0.5, { "cls_classifier.weight" }, { "distillation_classifier.weight" } },
-        bias = { "cls_classifier.bias", factor = 0.5, plus = { "distillation_classifier.bias", factor = 0.5 } } } } } },
+        bias = { "cls_classifier.bias", factor = 0.5, plus = { "distillation_classifier.bias", factor = 0.5 } } } },
+    },
+  },
 }

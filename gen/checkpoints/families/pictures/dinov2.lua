@@ -27,12 +27,14 @@ return {
     { "l*.ff.up", { "encoder.layer.*.mlp.weights_in", part = 2, parts = 2, when = { "gated", true } } },
     { "l*.ff.up", both("mlp.fc1") },
     { "l*.ff.down", both("mlp.fc2", "mlp.weights_out", scaled(2)) },
-    { "final_norm", "layernorm" } },
+    { "final_norm", "layernorm" },
+  },
   config = heads.config({ d_model = 768, layers = 12, heads = 12, activation = "gelu", eps = 1e-6, image = 224,
     patch = 14, channels = 3, qkv_bias = true, head_dim = false }, {
     { "mlp_ratio", to = "ratio", default = 4, kind = "number" },
     { "use_swiglu_ffn", to = "gated", default = false, kind = "flag" },
-    { "num_register_tokens", to = "registers", default = false, kind = "size" } }),
+    { "num_register_tokens", to = "registers", default = false, kind = "size" },
+  }),
   defaults = { dinov2_with_registers = { registers = 4 } },
   fixed = { norm = "pre", final_norm = true },
   image = { any_size = true, positions = "embeddings.position_embeddings",
@@ -45,8 +47,11 @@ return {
   heads = {
     Model = {
       { "hidden", name = "last_hidden_state" },
-      { "pool", over = "first", name = "pooler_output" } },
+      { "pool", over = "first", name = "pooler_output" },
+    },
     ForImageClassification = {
       { "pool", over = { "first", "patches" } },
-      { "linear", to = "labels", name = "logits", tensor = "classifier" } } },
+      { "linear", to = "labels", name = "logits", tensor = "classifier" },
+    },
+  },
 }

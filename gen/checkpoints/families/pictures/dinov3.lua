@@ -24,7 +24,8 @@ return {
     { "l*.{norm1,norm2}", both("{norm1,norm2}") },
     { "l*.ff.{gate,up}", both("mlp.{gate,up}_proj") },
     { "l*.ff.down", both("mlp.down_proj", scaled(2)) },
-    { "final_norm", "norm" } },
+    { "final_norm", "norm" },
+  },
   config = heads.image_config({ d_model = 384, heads = 6, d_ff = 1536, eps = 1e-5, rope_theta = 100.0,
     mlp_bias = true }, {
     { "query_bias", to = "q_bias", default = true, kind = "flag" },
@@ -32,7 +33,8 @@ return {
     { "value_bias", to = "v_bias", default = true, kind = "flag" },
     { "proj_bias", to = "out_bias", default = true, kind = "flag" },
     { "use_gated_mlp", to = "gated", default = false, kind = "flag" },
-    { "num_register_tokens", to = "registers", default = false, kind = "size" } }),
+    { "num_register_tokens", to = "registers", default = false, kind = "size" },
+  }),
   fixed = { norm = "pre", final_norm = true, positions = "rope", rope_patches = true },
   image = { any_size = true },
   derive = function(facts)

@@ -27,14 +27,16 @@ local family = words.merged(siglip, {
   tensors = words.append({ { "input.linear", "embeddings.patch_embedding" } }, siglip.tensors),
   config = heads.config({ d_model = 768, layers = 12, heads = 12, d_ff = 3072, activation = "gelu_pytorch_tanh",
     eps = 1e-6, patch = 16, channels = 3 }, {
-    { "num_patches", to = "num_patches", default = 256, kind = "count" } }),
+    { "num_patches", to = "num_patches", default = 256, kind = "count" },
+  }),
   patches = true,
   derive = derive,
   heads = {
     Siglip2Model = siglip.heads.SiglipModel,
     Siglip2ForImageClassification = { { "pool", over = "mean" },
       { "linear", to = "labels", name = "logits", tensor = "classifier" } },
-    Model = siglip.heads.Model },
+    Model = siglip.heads.Model,
+  },
 })
 family.image = nil -- rows of patches come in
 

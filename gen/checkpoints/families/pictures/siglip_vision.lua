@@ -27,12 +27,14 @@ return {
   prefixes = { "vision_model.", "" },
   tensors = heads.clip_layers {
     { "input.{positions,patches}", "embeddings.{position,patch}_embedding" },
-    { "final_norm", "post_layernorm" } },
+    { "final_norm", "post_layernorm" },
+  },
   config = heads.image_config { eps = 1e-6, activation = "gelu_pytorch_tanh" },
   fixed = { norm = "pre", final_norm = true },
   image = { class_token = false, positions = "embeddings.position_embedding.weight", position_tokens = 0 },
   heads = {
     SiglipModel = { pooled("image_embeds"), { "similarity", bias = true, name = "similarity", tensors = {
       weight = { { "logit_scale" }, { "logit_bias" }, join = "columns" } } } },
-    Model = { { "hidden", name = "last_hidden_state" }, pooled("pooler_output") } },
+    Model = { { "hidden", name = "last_hidden_state" }, pooled("pooler_output") },
+  },
 }

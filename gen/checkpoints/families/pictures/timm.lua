@@ -11,5 +11,6 @@ return {
     { "l*.{norm1,norm2}", "blocks.*.{norm1,norm2}" },
     { "l*.ff.{up,down}", "blocks.*.mlp.{fc1,fc2}" },
     { "final_norm", "norm" },
-    { "output.2.linear", "head" } },
+    { "output.2.linear", "head" },
+  },
 }

@@ -13,5 +13,7 @@ return {
     Model = heads.model("pooler.dense"),
     ForImageClassification = {
       { "pool", over = "first" },
-      { "linear", to = "labels", name = "logits", tensor = "classifier" } } },
+      { "linear", to = "labels", name = "logits", tensor = "classifier" },
+    },
+  },
 }

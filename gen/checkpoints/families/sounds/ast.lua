@@ -12,7 +12,8 @@ return {
     { "frequency_stride", to = "row_stride", default = 10, kind = "count" },
     { "time_stride", to = "column_stride", default = 10, kind = "count" },
     { "num_mel_bins", to = "bands", default = 128, kind = "count" },
-    { "max_length", to = "frames", default = 1024, kind = "count" } }),
+    { "max_length", to = "frames", default = 1024, kind = "count" },
+  }),
   fixed = { norm = "pre", final_norm = true },
   image = { distillation_token = true, positions = "embeddings.position_embeddings", position_tokens = 2,
     features = { "bands", "frames" } },
@@ -21,5 +22,7 @@ return {
     ForAudioClassification = {
       { "pool", over = "tokens" },
       { "norm", tensor = "classifier.layernorm" },
-      { "linear", to = "labels", name = "logits", tensor = "classifier.dense" } } },
+      { "linear", to = "labels", name = "logits", tensor = "classifier.dense" },
+    },
+  },
 }

@@ -12,7 +12,8 @@ local function layers(list)
   return words.append(list, {
     { "l*.attn.{q,k,v,out}", "encoder.layers.*.attention.{q,k,v,out}_proj" },
     { "l*.ff.{up,down}", "encoder.layers.*.feed_forward.{intermediate,output}_dense" },
-    { "l*.{norm1,norm2}", "encoder.layers.*.{layer_norm,final_layer_norm}" } })
+    { "l*.{norm1,norm2}", "encoder.layers.*.{layer_norm,final_layer_norm}" },
+  })
 end
 
 local function derive(f, _, names, has)
@@ -69,7 +70,8 @@ return {
     { "final_norm", "encoder.layer_norm" },
     { "positions.conv.weight", { CONV .. ".parametrizations.weight.original1", CONV .. ".weight_v",
       tap_gain = { CONV .. ".parametrizations.weight.original0", CONV .. ".weight_g" } } },
-    { "positions.conv.bias", CONV .. ".bias" } },
+    { "positions.conv.bias", CONV .. ".bias" },
+  },
     config = heads.config({ vocab = 32, d_model = 768, layers = 12, heads = 12, d_ff = 3072, activation = "gelu", eps
     = 1e-5 }, {
     { "conv_dim", to = "widths", default = { 512, 512, 512, 512, 512, 512, 512 }, kind = "list" },
@@ -87,7 +89,8 @@ return {
     { "tdnn_dim", to = "tdnn_dims", default = { 512, 512, 512, 512, 1500 }, kind = "list" },
     { "tdnn_kernel", to = "tdnn_kernels", default = { 5, 3, 3, 1, 1 }, kind = "list" },
     { "tdnn_dilation", to = "tdnn_dilations", default = { 1, 2, 3, 1, 1 }, kind = "list" },
-    { "xvector_output_dim", to = "xvector", default = 512, kind = "count" } }),
+    { "xvector_output_dim", to = "xvector", default = 512, kind = "count" },
+  }),
   fixed = { positions = "convolution" },
   frames = {},
   notes = { ForPreTraining = "only the encoder is built, without the quantiser" },
@@ -99,7 +102,8 @@ return {
     ForSequenceClassification = {
       { "linear", to = "projection", tensor = "projector" },
       { "pool", over = "mean" },
-      { "linear", to = "labels", name = "logits", tensor = "classifier" } },
+      { "linear", to = "labels", name = "logits", tensor = "classifier" },
+    },
     ForAudioFrameClassification = heads.token_classification,
     -- Rows at the ends, which see zeros, are left out by the pool: transformers' convolutions have no row for them.
     ForXVector = {
@@ -107,5 +111,7 @@ return {
       { "linear", each = "tdnn", activation = "relu", tensor = "tdnn.*.kernel" },
       { "pool", over = { "mean", "deviation" }, cut = "tdnn_cut" },
       { "linear", to = "xvector", name = "embeddings", tensor = "feature_extractor" },
-      { "linear", to = "xvector", name = "logits", tensor = "classifier" } } },
+      { "linear", to = "xvector", name = "logits", tensor = "classifier" },
+    },
+  },
 }

@@ -12,9 +12,11 @@ return words.merged(wav2vec2, {
   tensors = words.append({}, wav2vec2.tensors, {
     { "positions.bias.weight", "encoder.layers.0.attention.rel_attn_embed.weight" },
     { "l*.attn.gate.factors", attention .. "gru_rel_pos_const" },
-    { "l*.attn.gate", attention .. "gru_rel_pos_linear" } }),
+    { "l*.attn.gate", attention .. "gru_rel_pos_linear" },
+  }),
   config = words.append({}, wav2vec2.config, {
     { "num_buckets", to = "t5_buckets", default = 320, kind = "count" },
-    { "max_bucket_distance", to = "t5_distance", default = 800, kind = "count" } }),
+    { "max_bucket_distance", to = "t5_distance", default = 800, kind = "count" },
+  }),
   fixed = { positions = { "convolution", "t5" }, position_gate = true },
 })
