@@ -62,6 +62,7 @@ local of_sequence = { { "first", "n->first[sequence]" }, { "slot", "${slot}" },
   { "past", "${past}" }, { "forgotten", "n->forgotten[${of_window}sequence]" },
   { "fresh", "n->first[sequence + 1] - first" }, { "keys", "${keys}" }, { "before", "${before}" } }
 
+-- Sets the symbols of sequence i of a call.
 local function set_sequence(step, call, i, symbols)
   symbols.sequence, symbols.first, symbols.past = i - 1, call.first[i], past_of(call, i)
   symbols.slot = 0 -- a buffer of a state is that of one sequence
@@ -86,29 +87,38 @@ end
 
 loops.forms = {
   -- The sequences of a micro-batch.
-  batch = { head = "for (size_t b = 0; b < ${count}; b++) {", locals = {},
+  batch = {
+    head = "for (size_t b = 0; b < ${count}; b++) {", locals = {},
     run = function(step, _, symbols, body)
       for b = 0, step.count - 1 do
         symbols.b = b
         body()
       end
-    end },
+    end,
+  },
   -- Blocks of the rows of a call, whatever sequences they are of.
-  rows = { head = "for (ptrdiff_t row = 0${size}; row < n->rows; row += ${by}) {",
+  rows = {
+    head = "for (ptrdiff_t row = 0${size}; row < n->rows; row += ${by}) {",
     locals = { { "rows", "ATTN2C_LEAST(n->rows - row, ${by})" }, { "all", "rows" }, { "whole_row", "row" } },
-    run = function(step, call, symbols, body) walk_blocks(step, call.rows, symbols, body) end },
+    run = function(step, call, symbols, body) walk_blocks(step, call.rows, symbols, body) end,
+  },
   -- The same from the first row on whose outputs a call asks for; `answer` is the block's first row among these.
-  wanted = { head = "for (ptrdiff_t row = n->wanted${size}; row < n->rows; row += ${by}) {",
+  wanted = {
+    head = "for (ptrdiff_t row = n->wanted${size}; row < n->rows; row += ${by}) {",
     locals = { { "rows", "ATTN2C_LEAST(n->rows - row, ${by})" }, { "answer", "row - n->wanted" }, { "all", "rows" },
       { "whole_row", "row" } },
-    run = function(step, call, symbols, body) walk_blocks(step, call.rows, symbols, body) end },
+    run = function(step, call, symbols, body) walk_blocks(step, call.rows, symbols, body) end,
+  },
   -- Blocks of the sequences of a call, as rows of what has one row for each.
-  pooled = { head = "for (ptrdiff_t row = 0${size}; row < n->count; row += ${by}) {",
+  pooled = {
+    head = "for (ptrdiff_t row = 0${size}; row < n->count; row += ${by}) {",
     locals = { { "rows", "ATTN2C_LEAST(n->count - row, ${by})" }, { "all", "rows" }, { "whole_row", "row" } },
-    run = function(step, call, symbols, body) walk_blocks(step, #call.first - 1, symbols, body) end },
+    run = function(step, call, symbols, body) walk_blocks(step, #call.first - 1, symbols, body) end,
+  },
   -- The rows of a block that are of one sequence: `piece` rows, `skip` rows into the block, whose first is row
   -- `position` of its sequence. The call has `length` rows of this.
-  pieces = { head = "for (attn2c_stretch at = attn2c_first_stretch(n, row, rows); at.rows > 0; "
+  pieces = {
+    head = "for (attn2c_stretch at = attn2c_first_stretch(n, row, rows); at.rows > 0; "
       .. "attn2c_next_stretch(n, row, rows, &at)) {",
     locals = { { "skip", "at.skip" }, { "sequence", "at.sequence" },
       { "piece", "at.rows" }, { "position", "${position}" },
@@ -124,19 +134,23 @@ loops.forms = {
           body()
         end
       end
-    end },
+    end,
+  },
   -- The sequences of a call: number `sequence`, whose rows are `fresh` from row `first` on, and whose keys are `keys`.
-  sequences = { head = "for (ptrdiff_t sequence = 0; sequence < n->count; sequence++) {",
+  sequences = {
+    head = "for (ptrdiff_t sequence = 0; sequence < n->count; sequence++) {",
     locals = of_sequence,
     run = function(step, call, symbols, body)
       for i = 1, #call.first - 1 do
         set_sequence(step, call, i, symbols)
         body()
       end
-    end },
+    end,
+  },
   -- The new rows of a sequence, where they go into the state's pages of keys: `piece` rows, `added` rows after the
   -- sequence's first in the call, go `into` rows into page number `page`; the first is key number `key`.
-  pages = { head = "for (ptrdiff_t page = past / ${step}; page * ${step} < keys; page++) {",
+  pages = {
+    head = "for (ptrdiff_t page = past / ${step}; page * ${step} < keys; page++) {",
     locals = { { "key", "ATTN2C_MOST(page * ${step}, past)" },
       { "piece", "ATTN2C_LEAST((page + 1) * ${step}, keys) - key" }, { "added", "key - past" },
       { "into", "key - page * ${step}" } },
@@ -147,18 +161,22 @@ loops.forms = {
         symbols.into, symbols.piece = key - page * step.step, least((page + 1) * step.step, symbols.keys) - key
         body()
       end
-    end },
+    end,
+  },
   -- Panels of the keys of a sequence, when they are packed.
-  panels = { head = "for (ptrdiff_t key = 0; key < keys; key += ${step}) {",
+  panels = {
+    head = "for (ptrdiff_t key = 0; key < keys; key += ${step}) {",
     locals = { { "panel", "ATTN2C_LEAST(keys - key, ${step})" } },
     run = function(step, _, symbols, body)
       walk(0, symbols.keys, step.step, function(key, panel) symbols.key, symbols.panel = key, panel end, body)
-    end },
+    end,
+  },
   -- Blocks of the queries of a sequence, with the keys [from, seen) that a static mask leaves to them: those from
   -- `left` keys before the first query to `right` keys after the last; -1 bounds nothing. `width` is their number,
   -- `columns` the same in whole vectors. Row i of the block sees columns [lo + i, hi + i) of these. `reached` is the
   -- number of distances between a whole block and these keys, in whole vectors.
-  queries = { head = "for (ptrdiff_t query = 0; query < ${all}; query += ${step}) {",
+  queries = {
+    head = "for (ptrdiff_t query = 0; query < ${all}; query += ${step}) {",
     locals = { { "queries", "ATTN2C_LEAST(${all} - query, ${step})" }, { "from", "${from}" }, { "seen", "${seen}" },
       { "width", "${width}" }, { "columns", "(width + ${lanes} - 1) / ${lanes} * ${lanes}" },
       { "lo", "${lo}" }, { "hi", "${hi}" },
@@ -175,43 +193,54 @@ loops.forms = {
         symbols.hi = step.right < 0 and symbols.width or position - symbols.from + step.right + 1
         symbols.reached = round_up(symbols.width + step.step - 1, step.lanes)
       end, body)
-    end },
+    end,
+  },
   -- The one query of a sequence that is asked for, which sees all of its keys; a scope.
-  asked = { head = "{",
+  asked = {
+    head = "{",
     locals = { { "queries", "1" }, { "width", "keys" }, { "columns", "(width + ${lanes} - 1) / ${lanes} * ${lanes}" } },
     run = function(step, _, symbols, body)
       symbols.queries, symbols.from, symbols.seen, symbols.width = 1, 0, symbols.keys, symbols.keys
       symbols.columns = round_up(symbols.keys, step.lanes)
       body()
-    end },
+    end,
+  },
   -- The one query of a sequence, which sees the keys [from, keys); a scope, not a loop. `heads` heads are rows of one
   -- product, and each sees its columns [lo, hi). If workers share them (turn), each takes the sequences whose number,
   -- modulo the heads, is its own; and none of a call of one row, whose keys they share (is_apart).
-  single = { head = "if (${is_due}) {",
+  single = {
+    head = "if (${is_due}) {",
     locals = of_query,
     run = function(step, call, symbols, body)
       if symbols.fresh ~= 1 or step.turn and symbols.sequence % step.heads ~= step.turn then return end
       if step.is_apart and call.rows == 1 then return end
       set_query(step, symbols)
       body()
-    end },
+    end,
+  },
   -- Queries of a sequence that are more than one; a scope.
-  several = { head = "if (fresh > 1) {", locals = {},
-    run = function(_, _, symbols, body) if symbols.fresh > 1 then body() end end },
+  several = {
+    head = "if (fresh > 1) {", locals = {},
+    run = function(_, _, symbols, body) if symbols.fresh > 1 then body() end end,
+  },
   -- The heads of a sequence, or groups of heads that are rows of one product; `group` of them share keys and values.
-  heads = { head = "for (ptrdiff_t head = 0; head < ${count}; head++) {",
+  heads = {
+    head = "for (ptrdiff_t head = 0; head < ${count}; head++) {",
     locals = { { "kv_head", "head / ${group}" } },
     run = function(step, _, symbols, body)
       for head = 0, step.count - 1 do
         symbols.head, symbols.kv_head = head, head // step.group
         body()
       end
-    end },
+    end,
+  },
   -- Panels of the keys that a block of queries sees; `taken`: a panel's keys, `padded`: in whole vectors.
-  seen = { head = "for (ptrdiff_t key = ${start}; key < ${stop}; key += ${step}) {",
+  seen = {
+    head = "for (ptrdiff_t key = ${start}; key < ${stop}; key += ${step}) {",
     locals = { { "taken", "ATTN2C_LEAST(${stop} - key, ${step})" },
       { "padded", "(ATTN2C_LEAST(${stop} - key, ${step}) + ${lanes} - 1) / ${lanes} * ${lanes}" } },
-    run = function(step, _, symbols, body) walk_keys(step, symbols.from, symbols.seen, symbols, body) end },
+    run = function(step, _, symbols, body) walk_keys(step, symbols.from, symbols.seen, symbols, body) end,
+  },
 }
 
 -- A chunk of a call of one row: of keys or values of one group of heads, number `group`. There are `shares` chunks of

@@ -101,7 +101,8 @@ end
 -- Returns the origin of a tensor's rows from the first row of a block on, in a chunk of the block's rows.
 local function of_block(origin)
   if not origin.over then return origin end
-  return { block_first = 0, unit_first = 0, over = { "whole_row" }, pooled = { "whole_row" } }
+  return { block_first = 0, unit_first = 0, over = { "whole_row" }, pooled = { "whole_row" },
+    answer = origin.answer and { "whole_answer" } }
 end
 
 -- Emits a row operation that reads all rows of a block; `all` of its constants is their number.
