@@ -139,6 +139,11 @@ typedef struct {
   attn2c_serve_arguments serve;
 } attn2c_arguments;
 
+/* A command of a model. Writes its results to `out` and notes to `notes`. Returns any attn2c_status, with one
+ * line a fault, or 128 and the number of a signal that ended it. */
+typedef int attn2c_model_command(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,
+                                 FILE *notes, attn2c_message *message);
+
 /* The program of the model, or of the first target of several. */
 extern const attn2c_program attn2c_the_program;
 

@@ -54,6 +54,9 @@ const attn2c_option *attn2c_option_at(int i);
 /* True if the program's model can have the option. */
 int attn2c_option_is_offered(const attn2c_option *row);
 
+/* Returns the number of a text among words such as "a, b or c", from 0; -1: it is none of them. */
+int attn2c_number_of_word(const char *words, const char *text);
+
 /* Finds the word that a misspelt one resembles, for "did you mean". */
 
 /* Returns the word near to `word`, or NULL, of the candidates of(list, 0) to of(list, count - 1). */

@@ -428,7 +428,7 @@ int attn2c_reader_spans(attn2c_reader *reader, attn2c_context *context, const ch
   int status = attn2c_reader_encode(reader, text, length, NULL, 0, 0, &tokens);
   if (status == ATTN2C_OK) status = attn2c_reader_add(reader, &tokens);
   if (status != ATTN2C_OK) return status;
-  void **arrays = calloc(outputs, sizeof *arrays);
+  ATTN2C_OWN void **arrays = calloc(outputs, sizeof *arrays);
   if (!arrays) status = ATTN2C_MEMORY;
   for (int i = 0; i < 3 && status == ATTN2C_OK; i++) {
     if (arrays[used[i]]) continue;
@@ -448,6 +448,5 @@ int attn2c_reader_spans(attn2c_reader *reader, attn2c_context *context, const ch
     attn2c_free(arrays[used[i]]);
     arrays[used[i]] = NULL;
   }
-  free(arrays);
   return status;
 }

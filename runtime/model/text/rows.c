@@ -137,14 +137,13 @@ static int run_part(job *job, part p, int64_t rows, void *const *outputs) {
 
 static int run_all(job *job, int64_t rows, void *const *outputs) {
   attn2c_reader *reader = job->reader;
-  int status = ATTN2C_OK;
-  for (size_t first = 0; first < reader->count && status == ATTN2C_OK;) {
+  for (size_t first = 0; first < reader->count;) {
     if (reader->stops && reader->stops()) return fail(reader, ATTN2C_USAGE, "stopped");
     const part p = part_from(job, first);
-    if (p.count > 0) status = run_part(job, p, rows, outputs);
+    if (p.count > 0) ATTN2C_TRY(run_part(job, p, rows, outputs));
     first = p.end;
   }
-  return status;
+  return ATTN2C_OK;
 }
 
 int attn2c_text_rows_run(attn2c_reader *reader, attn2c_context *context, int64_t rows, void *const *outputs) {

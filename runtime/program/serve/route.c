@@ -101,15 +101,12 @@ static int has_key(const attn2c_server *server, const attn2c_exchange *exchange)
 }
 
 int attn2c_route_read_key(const char *path, char **key, attn2c_message *message) {
-  attn2c_file file;
+  ATTN2C_ENDS_BY(attn2c_file_close) attn2c_file file = {.descriptor = -1};
   char text[MOST_KEY + 1];
   *key = NULL;
-  int status = attn2c_file_open(path, &file, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_file_open(path, &file, message));
   const size_t length = file.size <= MOST_KEY ? (size_t)file.size : 0;
-  if (length) status = attn2c_file_read(&file, 0, text, length, message);
-  attn2c_file_close(&file);
-  if (status != ATTN2C_OK) return status;
+  if (length) ATTN2C_TRY(attn2c_file_read(&file, 0, text, length, message));
   text[length] = '\0';
   text[strcspn(text, "\r\n")] = '\0';
   for (const char *at = text; *at; at++)
@@ -130,7 +127,7 @@ static void handle_json(attn2c_server *server, attn2c_exchange *exchange, const 
                         exchange->length, MOST_JSON);
     return;
   }
-  json_t *given = json_loadb(exchange->body, exchange->length, JSON_REJECT_DUPLICATES, &error);
+  json_auto_t *given = json_loadb(exchange->body, exchange->length, JSON_REJECT_DUPLICATES, &error);
   if (json_is_object(given))
     route->handle(server, exchange, given);
   else if (given)
@@ -138,14 +135,19 @@ static void handle_json(attn2c_server *server, attn2c_exchange *exchange, const 
   else
     attn2c_serve_refuse(exchange, 400, NULL, NULL, "the body is no JSON: %s, at byte %d",
                         error.position >= 0 ? error.text : "it cannot be read", error.position);
-  json_decref(given);
+}
+
+/* Gives an exchange the route of its path, or what stands for one. Returns the search. */
+static search find_route(attn2c_server *server, attn2c_exchange *exchange) {
+  search s = {.server = server, .exchange = exchange};
+  attn2c_server_each_part(look, &s);
+  exchange->route = s.found ? s.found : s.known ? s.known : other_route(server, exchange->path);
+  return s;
 }
 
 void attn2c_route_handle(void *given, attn2c_exchange *exchange) {
   attn2c_server *server = given;
-  search s = {.server = server, .exchange = exchange};
-  attn2c_server_each_part(look, &s);
-  exchange->route = s.found ? s.found : s.known ? s.known : other_route(server, exchange->path);
+  const search s = find_route(server, exchange);
   if ((!s.found || !s.found->is_open) && !has_key(server, exchange)) {
     attn2c_http_add_header(exchange, "WWW-Authenticate", "Bearer");
     attn2c_serve_refuse(exchange, 401, NULL, "invalid_api_key", "the key is missing or wrong");
@@ -159,6 +161,24 @@ void attn2c_route_handle(void *given, attn2c_exchange *exchange) {
   } else {
     s.found->handle(server, exchange, NULL);
   }
+}
+
+char *attn2c_route_refused(void *given, attn2c_exchange *exchange) {
+  attn2c_server *server = given;
+  char line[120];
+  find_route(server, exchange);
+  const size_t most = exchange->route->takes == ATTN2C_TAKES_BYTES ? server->most_body : MOST_JSON;
+  if (exchange->status == 413)
+    snprintf(line, sizeof line, "the body: at most %zu bytes are allowed, and no damaged chunks", most);
+  else if (exchange->status == 417)
+    snprintf(line, sizeof line, "Expect: 100-continue is allowed");
+  else if (exchange->status == 400)
+    snprintf(line, sizeof line, "the request: HTTP/1.1 with at most %d bytes of headers is expected",
+             ATTN2C_HTTP_HEADERS);
+  else
+    snprintf(line, sizeof line, "no memory for the request");
+  attn2c_route_ended(server, exchange);
+  return attn2c_serve_error(exchange, exchange->status, NULL, NULL, line);
 }
 
 void attn2c_route_ended(void *given, const attn2c_exchange *exchange) {

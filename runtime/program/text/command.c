@@ -15,8 +15,8 @@
 #include "program/text/cache.h"
 #include "program/text/pairing.h"
 #include "program/text/rank.h"
-#include "program/text/spans.h"
-#include "program/answers/similar.h"
+#include "program/text/view.h"
+#include "program/answers/answers.h"
 
 /* Limits of the lines that are computed together: their number and their bytes. */
 #define MOST_LINES ATTN2C_GROUP_TEXTS
@@ -347,19 +347,17 @@ static int rank_pair(job *job, const attn2c_view_of_text *view) {
 /* Keeps a query, or compares a text with all queries. */
 static int rank_text(job *job, const attn2c_view_of_text *view) {
   const attn2c_line *line = &view->line;
-  attn2c_meaning meaning;
+  ATTN2C_ENDS_BY(attn2c_meaning_free) attn2c_meaning meaning = {.count = 0};
   if (job->pairing) return rank_pair(job, view);
-  int status = attn2c_meaning_make(view, &meaning);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_meaning_make(view, &meaning));
   if (line->is_query) {
-    status = attn2c_rank_query(job->rank, line->text, line->length, &meaning);
+    ATTN2C_TRY(attn2c_rank_query(job->rank, line->text, line->length, &meaning));
   } else {
     const float *values = view->cached ? view->cached : meaning.values;
-    if (job->cache) status = attn2c_cache_add(job->cache, line->text, line->length, values);
-    if (status == ATTN2C_OK) status = attn2c_rank_text(job->rank, line->text, line->length, &meaning);
+    if (job->cache) ATTN2C_TRY(attn2c_cache_add(job->cache, line->text, line->length, values));
+    ATTN2C_TRY(attn2c_rank_text(job->rank, line->text, line->length, &meaning));
   }
-  attn2c_meaning_free(&meaning);
-  return status;
+  return ATTN2C_OK;
 }
 
 /* Keeps what a text means, until all are known. */
