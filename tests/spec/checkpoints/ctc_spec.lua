@@ -78,8 +78,8 @@ describe("checkpoints.ctc", function()
   end)
 
   it("gives tokens as they are written", function()
-    assert.same({ tokens = { '"_"', '"\\174"', '"AB"' }, blank = 0, delimiter = '"\\174"', space = '""', lowers = 1, cleans = 1,
-      longest = 2 },
+    assert.same({ tokens = { '"_"', '"\\174"', '"AB"' }, blank = 0, delimiter = '"\\174"', space = '""', lowers = 1,
+      cleans = 1, longest = 2 },
       emit.ctc { labels = { "_", "|", "AB" }, ctc = { blank = 0, delimiter = "|", space = "", lower = true,
         clean = true } })
     assert.is_false(emit.ctc { labels = { "a" } })
