@@ -108,13 +108,11 @@ local function read_modules(path)
   return modules
 end
 
--- transformers' key and class of an old preprocessor_config.json, which names none, by the model_type.
-local WAVES = { "feature_extractor_type", "Wav2Vec2FeatureExtractor" }
+-- transformers' class of an old preprocessor_config.json, which names none, by the model_type.
+local WAVES = "Wav2Vec2FeatureExtractor"
 local CLASSES = { wav2vec2 = WAVES, hubert = WAVES, wavlm = WAVES, unispeech = WAVES,
-  whisper = { "feature_extractor_type", "WhisperFeatureExtractor" },
-  ["audio-spectrogram-transformer"] = { "feature_extractor_type", "ASTFeatureExtractor" },
-  vit = { "image_processor_type", "ViTImageProcessor" }, deit = { "image_processor_type", "DeiTImageProcessor" },
-  clip = { "image_processor_type", "CLIPImageProcessor" } }
+  whisper = "WhisperFeatureExtractor", ["audio-spectrogram-transformer"] = "ASTFeatureExtractor",
+  vit = "ViTImageProcessor", deit = "DeiTImageProcessor", clip = "CLIPImageProcessor" }
 
 -- Returns what a folder says about pictures or sounds, { file, config }, or nil. As in transformers, the object in
 -- processor_config.json comes first.
@@ -125,10 +123,9 @@ local function read_preprocessor(path, model_type)
       return { file = "processor_config.json", config = whole[key] }
     end
   end
-  local config, usual = read_object(path .. "/preprocessor_config.json"), CLASSES[model_type]
-  if config and usual and not (json.given(config, "image_processor_type") or json.given(config, "feature_extractor_type"))
-  then
-    config[usual[1]] = usual[2]
+  local config = read_object(path .. "/preprocessor_config.json")
+  if config and not json.given(config, "image_processor_type") then
+    config.feature_extractor_type = json.given(config, "feature_extractor_type", CLASSES[model_type])
   end
   return config and { file = "preprocessor_config.json", config = config }
 end
