@@ -2,8 +2,8 @@
 -- of: as in list.lua.
 return function(of)
   of("runtime/sound/ctc.c", "c:sound") {
-    { name = "ctc_blank", old = "token >= 0 && !are_alike(ctc, token, ctc->blank)", new = "token >= 0", filter = "sound/ctc*",
-      wrong = "blanks are written" },
+    { name = "ctc_blank", old = "token >= 0 && !are_alike(ctc, token, ctc->blank)", new = "token >= 0",
+      filter = "sound/ctc*", wrong = "blanks are written" },
     { name = "ctc_alike", old = "return a == b || ", new = "return a == b && ", filter = "sound/ctc*",
       wrong = "neighbours of equal text are several tokens" },
     { name = "ctc_last", old = "w->words[w->count - 1].last = last;", new = "w->words[w->count - 1].last = last - 1;",
@@ -78,8 +78,8 @@ return function(of)
   }
 
   of("runtime/generate/answers.c", "tests/spec/whole/speech_spec.lua") {
-    { name = "speech_penalty", old = "own.repetition_penalty = 1;", new = "(void)own;", filter = "limits of answers",
-      wrong = "tokens that have occurred are penalised twice" },
+    { name = "speech_penalty", old = "if (is_scored(b))\n    attn2c_penalise(", new = "if (0)\n    attn2c_penalise(",
+      filter = "limits of answers", wrong = "timestamps are chosen without the penalty" },
   }
 
   of("runtime/speech/listener.c", "tests/spec/whole/speech_spec.lua") {
