@@ -97,8 +97,7 @@ steps.product = {
         { c.panel.whole and c.panel.ld or c.panel.group * c.m, 1 } }
       return c.experts and footprint.repeated(panel, c.experts, c.apart) or panel
     end }, { "b", "r", matrix("n", "inputs", "ldb") }, { "c", "w", matrix("n", "m", "ldc") },
-    { "first", "r", function(c) return { first = 0, { c.experts + 1, 1 } } end, type = "i32", optional = true },
-  },
+    { "first", "r", function(c) return { first = 0, { c.experts + 1, 1 } } end, type = "i32", optional = true } },
   cost = product("2 m n k"),
 }
 
