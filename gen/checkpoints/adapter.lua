@@ -38,7 +38,6 @@ local function read_config(folder, notes)
   return config, path
 end
 
--- Returns a number of the configuration, or its default if it is missing.
 local function number_of(config, path, key, default)
   local value = json.given(config, key, default)
   if type(value) ~= "number" or value ~= value or math.abs(value) > 1e6 then

@@ -72,7 +72,6 @@ local function of_graph(tensor, axis, count)
   return list, width * source.all
 end
 
--- Returns the rows of a part in each group.
 local function size_of(part, spec, groups)
   return type(part) == "string" and assert(spec[part], part) * spec.head_dim // (groups or 1) or part
 end

@@ -3,4 +3,4 @@
 -- (data/loops.lua), and `panel` is that of a panel loop (passes/common/panel_loops.lua).
 return { "s", "b", "row", "whole_row", "slice", "first", "keys", "sequence", "skip", "position", "query", "from", "key",
   "slot", "fresh", "past", "page", "into", "added", "forgotten", "answer",
-  "group", "share", "head", "kv_head", "panel" }
+  "whole_answer", "group", "share", "head", "kv_head", "panel" }

@@ -9,8 +9,8 @@
 --               names, and the static library has the objects one by one
 --   sharing     the linker's options for a shared library; %s is its name
 --   portable    more of them for a library that is used on other machines
---   quieter     the linker's options for a static program that serves: the server's library looks up names, which the
---               linker says needs shared libraries, and the server calls none of these functions
+--   unused      functions of the C library that a static program which serves never calls. The server's library looks up
+--               names with them, and the linker warns that this needs shared libraries. A call ends the program
 --   libraries   that each link ends with
 --   program     form of the program's name; nil: there are only libraries
 --   is_static   true if the program has all libraries in itself
@@ -61,7 +61,7 @@ systems.linux = {
   hides = { "--localize-hidden" },
   sharing = { "-Wl,-soname,%s", "-Wl,-z,noexecstack" },
   portable = { "-s", "-Wl,--gc-sections" },
-  quieter = { "-Wl,--no-warnings" },
+  unused = { "getaddrinfo", "getservbyname", "getprotobynumber" },
   libraries = { "-lpthread", "-lm" },
   program = "%s",
   linking = {},

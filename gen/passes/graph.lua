@@ -620,7 +620,7 @@ local function built(state, spec)
   orders.fold(self.graph, self.entry)
   local smoothed = smoothing.apply(self, state.factors)
   shorten(self.entry)
-  if state.exposed and spec.role == "forward" then expose(self, state.exposed) else asked.apply(self) end
+  if not expose(self, state, spec.role) then asked.apply(self) end
   local made = self:finish(others(state))
   made.smoothing = smoothed
   return made

@@ -356,7 +356,6 @@ local function resolve_layers(say, spec, given)
   streams.check(say, spec)
 end
 
--- Reads the fields of a list from a description into a spec.
 local function read_fields(say, list, description, spec)
   for _, field in ipairs(list) do
     local value = description[field.key]
@@ -612,7 +611,6 @@ local function with_length(state, description)
   return words.merged(description, { seq = state.length })
 end
 
--- Returns a description with the provider of kernels that a system has.
 local function with_provider(say, description, system)
   if not system or systems[system].has_libxsmm then return description end
   local plan = description.plan

@@ -501,8 +501,7 @@ function draw.description(seed, number, wanted)
   if chance(15) then d.unroll = pick { "all", "alike" } end
   if chance(10) then d.opens = pick { "safetensors", "torch", "gguf", "any" } end
   if chance(40) then sound.draw(d, activations) end
-  -- Calls with an adapter have no inner tensors among their outputs.
-  if beside.may(d) and not wanted.exposed and (chance(15) or wanted.adapters) then beside.change(d) end
+  if beside.may(d) and (chance(15) or wanted.adapters) then beside.change(d) end
   attention.draw_joined(d)
   return d
 end

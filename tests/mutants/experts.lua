@@ -105,6 +105,16 @@ return function(of, spec)
       filter = "softmax/sinks*", wrong = "rows of large scores lose their sink" },
   }
 
+  of("gen/passes/lower/rows.lua", spec .. "passes/graph/exposed_spec.lua") {
+    { name = "rows_of_answers", old = 'answer = origin.answer and { "whole_answer" } }', new = "answer = nil }",
+      filter = "same rows where", wrong = "experts read outputs of wanted rows as if these had all rows" },
+  }
+
+  of("gen/passes/graph/exposed.lua", spec .. "checkpoints/adapter_spec.lua") {
+    { name = "exposed_adapted", old = 'role == "adapted" and', new = 'role == "encode" and',
+      filter = "inner tensors too", wrong = "a call with an adapter lacks exposed outputs" },
+  }
+
   of("tests/fuzz/draw_experts.lua", spec .. "whole/fuzz_spec.lua") {
     { name = "draw_experts_accepted", old = "if accepted(d) then return true end", new =
       "if true then return true end", filter = "is valid", wrong = "drawn experts do not go with the other keys" },

@@ -14,6 +14,7 @@ local files = require("common.files")
 local hash = require("common.hash")
 local lfs = require("lfs")
 local process = require("common.process")
+local sorted_keys = require("common.words").sorted_keys
 
 local BIN = "out/test/bin"
 local NOTES = "out/mutants.txt"
@@ -60,17 +61,47 @@ function mutants.suite_file(entry)
   return name and ("tests/c/test_%s.c"):format(name:gsub("_base$", "")) or entry.suite
 end
 
--- Files that suites read besides their own.
-local HELPERS = { "tests/spec/helper.lua", "tests/c/build.mk", "tests/mutants/run.lua" }
+-- Files that suites need and do not name.
+local HELPERS = { "tests/c/build.mk", "tests/mutants/run.lua" }
+
+-- Adds a file's text, and the texts of the files of tests that it requires, includes or runs, to texts by name. Nothing
+-- is added if the project in `folder` does not have the file.
+local function add_texts(texts, folder, name)
+  local text = not texts[name] and files.read(folder .. "/" .. name)
+  if not text then return end
+  texts[name] = text
+  local places = { "", name:match("^.*/") }
+  for place in text:gmatch("(tests/[%w_/]*)%?%.lua") do places[#places + 1] = place end -- of package.path
+  local function add(path)
+    for _, place in ipairs(places) do
+      if (place .. path):find("^tests/") then add_texts(texts, folder, place .. path) end
+    end
+  end
+  for module in text:gmatch('require%("([%w_.]+)"%)') do add(module:gsub("%.", "/") .. ".lua") end
+  for path in text:gmatch('#include "([%w_/.]+)"') do add(path) end
+  for path in text:gmatch("tests/[%w_/]+%.%w+") do add(path) end
+end
+
+-- Hashes of suites with their files, by folder and suite.
+local suites = {}
+
+local function hash_of_suite(entry, folder)
+  local key = folder .. "\n" .. entry.suite
+  if not suites[key] then
+    local texts, parts = {}, {}
+    for _, name in ipairs(HELPERS) do texts[name] = files.read(folder .. "/" .. name) or "" end
+    add_texts(texts, folder, mutants.suite_file(entry))
+    for _, name in ipairs(sorted_keys(texts)) do parts[#parts + 1] = name .. "\n" .. texts[name] end
+    suites[key] = hash.list(parts)
+  end
+  return suites[key]
+end
 
 --- Returns a hash of what an entry's verdict depends on most: the entry, its file, its suite, and what helps suites.
 --- folder: of the project.
 function mutants.key(entry, folder)
-  local parts = { entry.file, entry.old, entry.new, entry.suite, entry.filter or "", entry.equivalent or "" }
-  for _, name in ipairs { entry.file, mutants.suite_file(entry), table.unpack(HELPERS) } do
-    parts[#parts + 1] = files.read(folder .. "/" .. name) or ""
-  end
-  return hash.list(parts)
+  return hash.list { entry.file, entry.old, entry.new, entry.suite, entry.filter or "", entry.equivalent or "",
+    files.read(folder .. "/" .. entry.file) or "", hash_of_suite(entry, folder) }
 end
 
 --- Returns the verdicts of earlier runs by key. path: of the notes, a line "KEY VERDICT NAME" each, of which the last

@@ -81,6 +81,10 @@ return function(of, spec)
     { name = "serve_form", old = "if (is_quoted && text->at == text->end) return 0;", new = "", filter = "forms/*",
       wrong = "a quoted boundary without an end is taken" },
   }
+  of("runtime/program/serve/http.c", suite) {
+    { name = "serve_page", old = "evbuffer_search(output, end, strlen(end), NULL).pos >= 0", new = "!*end",
+      filter = "limits of bytes", wrong = "clients get pages of HTML for errors" },
+  }
   of("runtime/program/serve/numbers.c", "c:serve") {
     { name = "serve_digits", old = "enum { DIGITS = 9 };", new = "enum { DIGITS = 8 };", filter = "numbers/*",
       wrong = "another float is read than was written" },

@@ -1,12 +1,16 @@
-"""fuzz.py - sends damaged requests to a server: fuzz.py ADDRESS COUNT SEED FILE
+"""fuzz.py - sends damaged requests to a server: fuzz.py ADDRESS COUNT SEED FILE [SOURCES]
 
 FILE has JSON: a list of {"path", "type", "body"}, requests that are right. Each request that is sent is one of them,
-changed at random: bytes, pieces of another one, values that no field takes. The server must answer every one, never
-with status 500, and must afterwards give the right requests the same answers as before.
+changed at random: bytes, pieces of another one, values that no field takes. With SOURCES, the folder of the server's
+C, each object of each request in JSON also has each name in these files as a field, once with each of some odd values. The
+server must answer every one, never with status 500, and must afterwards give the right requests the same answers as
+before.
 """
 import copy
 import http.client
+import itertools
 import json
+import pathlib
 import random
 import re
 import sys
@@ -76,6 +80,43 @@ def change_value(draw, body):
     return json.dumps(whole).encode()
 
 
+ODD_VALUES = [None, False, True, -1, 0, 1.5, 1e300, 1 << 62, "", "a", "\u0000", [], {}, [[]], [None, 1, "a"], {"a": {}}]
+
+
+def objects_in(value):
+    """The objects of a value of JSON, itself and others."""
+    if isinstance(value, dict):
+        yield value
+    for member in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from objects_in(member)
+
+
+def swept(requests, sources):
+    """The requests with each field that the server's files name."""
+    text = "".join(file.read_text() for file in sorted(pathlib.Path(sources).rglob("*.[ch]")))
+    names = sorted(set(re.findall(r'"([a-z][a-z_]*)"', text)))
+    for each in (each for each in requests if each["type"] == "application/json"):
+        for number in range(sum(1 for _ in objects_in(json.loads(each["body"])))):
+            for name in names:
+                for value in ODD_VALUES:
+                    whole = json.loads(each["body"])
+                    list(objects_in(whole))[number][name] = value
+                    yield each, each["type"], json.dumps(whole).encode()
+
+
+def drawn(draw, requests, count):
+    """Requests changed at random."""
+    for _ in range(count):
+        each = draw.choice(requests)
+        if each["type"] == "application/json" and draw.random() < 0.6:
+            body = change_value(draw, each["bytes"])
+        else:
+            body = change(draw, each["bytes"], requests)
+        kind = draw.choice((each["type"],) * 30 + ("", "text/plain", "multipart/form-data; boundary=", "multipart/form-data; "
+                           "boundary=\"x", "multipart/form-data; a=b; boundary=x;", "application/json; charset=latin1"))
+        yield each, kind, body
+
+
 class Client:
     def __init__(self, address):
         self.host = address.split("//")[1]
@@ -111,20 +152,15 @@ def main():
     for each, (status, text) in zip(requests, wanted):
         if status != 200:
             sys.exit(f"fuzz.py: {each['path']}: {status} {text[:300]}")
-    for number in range(count):
-        each = draw.choice(requests)
-        if each["type"] == "application/json" and draw.random() < 0.6:
-            body = change_value(draw, each["bytes"])
-        else:
-            body = change(draw, each["bytes"], requests)
-        kind = draw.choice((each["type"],) * 30 + ("", "text/plain", "multipart/form-data; boundary=", "multipart/form-data; "
-                           "boundary=\"x", "multipart/form-data; a=b; boundary=x;", "application/json; charset=latin1"))
+    fields = swept(requests, sys.argv[5]) if len(sys.argv) > 5 else ()
+    for number, (each, kind, body) in enumerate(itertools.chain(drawn(draw, requests, count), fields)):
         try:
             status, text = client.ask(each["path"], kind, body)
         except Exception as fault:
             sys.exit(f"fuzz.py: request {number} of seed {seed}: {each['path']} {kind}: {fault!r}: {body[:500]!r}")
         statuses[status] = statuses.get(status, 0) + 1
-        if status not in ALLOWED or (status != 200 and b"\n" in text):
+        is_wrong = status not in ALLOWED or (status >= 500 and number >= count)
+        if is_wrong or (status != 200 and b"\n" in text):
             sys.exit(f"fuzz.py: request {number} of seed {seed}: {each['path']}: {status} {text[:300]!r}: {body[:500]!r}")
     for each, want in zip(requests, wanted):
         if lasting(client.ask(each["path"], each["type"], each["bytes"])) != lasting(want):

@@ -1,11 +1,12 @@
 """wrong.py - sends wrong requests to a program that serves: python3 tests/serve/wrong.py PATH SEED COUNT.
 
 PATH is the socket file of its --unix. Each request is a right one with random faults: in its JSON, its bytes, its headers or
-its end. Every reply must have a status that says so, never 500; and a right request between them must get what it got at
+its end. Every reply must have a status that says so, never 500, and an error in JSON; and a right request between them must get what it got at
 first. Prints the number of replies by status."""
 import collections
 import json
 import random
+import re
 import select
 import socket
 import sys
@@ -125,6 +126,16 @@ def exchange(path, data, is_whole):
     return got
 
 
+def has_error(got):
+    """True if a reply's body is an error as OpenAI's clients know it."""
+    head, _, rest = got.partition(b"\r\n\r\n")
+    length = re.search(rb"\r\nContent-Length: (\d+)", head)
+    try:
+        return length is not None and len(json.loads(rest[:int(length[1])])["error"]["message"]) > 0
+    except (ValueError, KeyError):
+        return False
+
+
 def right(path):
     text = json.dumps(COMPLETION).encode()
     got = exchange(path, b"POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(text) + text, True)
@@ -142,6 +153,8 @@ def main():
         statuses[status] += 1
         if status not in ALLOWED and (status or is_whole):
             sys.exit(f"seed {seed}, request {i}: status {status}\n{data[:2000]!r}\n{got[:2000]!r}")
+        if status >= 400 and not has_error(got):
+            sys.exit(f"seed {seed}, request {i}: a reply without an error in JSON\n{data[:2000]!r}\n{got[:2000]!r}")
         if i % 50 == 49 and right(path) != expected:
             sys.exit(f"seed {seed}: after request {i} another one has another reply")
     print(dict(sorted(statuses.items())))

@@ -43,14 +43,12 @@ local function room_of(source) return source:match("^%w+") end
 
 -- Sources of the runtime that work on each number or byte of a file, of weights, of a text or of an answer. With -O1 a
 -- check takes 1.2 times as long.
-local computes = { "^base/", "^ranks/", "^text/", "^picture/", "^sound/", "^generate/", "^speech/",
-  "^grammar/",
-  "^formats/gguf_blocks%.c$", "^formats/npy%.c$", "^formats/tensors%.c$",
-  "^weights/block_reader%.c$", "^reading/coded%.c$", "^weights/constants%.c$", "^weights/orders%.c$",
-  "^packing/pack%.c$", "^weights/random%.c$", "^reading/resized%.c$", "^packing/scale_", "^reading/taps%.c$",
-  "^reading/views%.c$", "^weights/weights%.c$",
-  "^model/team%.c$", "^model/text/kept%.c$",
-  "^reference/", "^check/compare%.c$", "^check/tolerance%.c$", "^measure/", "^program/answers/similar%.c$" }
+local computes = { "^base/", "^ranks/", "^text/", "^picture/", "^sound/", "^generate/", "^speech/", "^grammar/",
+  "^formats/gguf_blocks%.c$", "^formats/npy%.c$", "^formats/tensors%.c$", "^weights/block_reader%.c$",
+  "^reading/coded%.c$", "^weights/constants%.c$", "^weights/orders%.c$", "^packing/pack%.c$", "^weights/random%.c$",
+  "^reading/resized%.c$", "^packing/scale_", "^reading/taps%.c$", "^reading/views%.c$", "^weights/weights%.c$",
+  "^model/team%.c$", "^model/text/kept%.c$", "^reference/", "^check/compare%.c$", "^check/tolerance%.c$", "^measure/",
+  "^program/answers/similar%.c$" }
 
 -- Returns the level of a source of the runtime. In a static program, code of the commands is small rather than fast:
 -- its check takes some 15% longer.
@@ -390,7 +388,9 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
     object_name("program/licenses.c", "-static")) } or {}
   local runtime_of_static = is_static and static_objects(providers, runtime_sources, options) or {}
   local archive = is_static and "libattn2c_static.a" or archive_of(providers.program)
-  local static = is_static and { smaller, options.has_serve and system.quieter or {} } or {}
+  local static = is_static and { smaller, options.has_serve and words.map(system.unused or {}, function(name)
+    return ("-Wl,--wrap=%s,--defsym=__wrap_%s=abort"):format(name, name)
+  end) or {} } or {}
   local final = program_job(systems.program_of(name, options.system), linked_in, licenses, archive, static)
   final.is_output = true
   -- One object with only the model's own interface, so that two models, or versions of the runtime, fit in one program.

@@ -57,7 +57,6 @@ local function example_of(state)
   return list
 end
 
--- True if a folder has weights that its model reads.
 local function has_weights(folder)
   if lfs.attributes(folder, "mode") ~= "directory" then return true end -- a GGUF file
   local ok, names = pcall(files.names, folder)

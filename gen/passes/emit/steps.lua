@@ -169,7 +169,7 @@ local function used_by(program, list)
     if operand.class == "in" then used["in"] = true end
     if operand.class == "out" then used.out = true end
     if operand.terms and operand.terms.s then used.s = true end
-    if operand.terms and operand.terms.answer then used.n = true end
+    if operand.terms and (operand.terms.answer or operand.terms.whole_answer) then used.n = true end
   end
   for _, step in ipairs(list) do
     local of_block = step.loop == "block" or step.loop == "slices"

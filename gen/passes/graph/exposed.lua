@@ -1,6 +1,7 @@
 -- exposed.lua: makes tensors inside a model outputs too, for `calibrate` and `quality`.
 -- All other results stay the same.
 local ops = require("data.ops")
+local words = require("common.words")
 
 -- Returns the axes of a tensor of rows, as for Builder:grows; nil if it is not rows of f32. Rows of an encoder, and of
 -- a memory, have one size; after a pool there is one row for each sequence. of_memory: the tensors of a memory's rows.
@@ -36,9 +37,20 @@ local function copied(self, tensor, name)
   return y
 end
 
---- Makes tensors of a builder's graph outputs: the named ones, or, if wanted is true, all that f32 has too. Their
---- members are exposed_0, exposed_1 and so on; self.graph.exposed lists { name, member }.
-return function(self, wanted)
+-- Returns what is wanted of an entry with a role: names, true or nil. A call may run `adapted` in place of `forward`, so
+-- both have the same outputs.
+local function wanted_of(state, role)
+  if role == "forward" then return state.exposed end
+  local of_primary = role == "adapted" and state.primary.graph.exposed
+  return of_primary and words.map(of_primary, function(each) return each.name end)
+end
+
+--- Makes tensors of a builder's graph outputs: those that the pipeline's state names, or, if its `exposed` is true, all
+--- that f32 has too. Their members are exposed_0, exposed_1 and so on; self.graph.exposed lists { name, member }.
+--- Returns whether there is something to expose. role: of the entry.
+return function(self, state, role)
+  local wanted = wanted_of(state, role)
+  if not wanted then return false end
   local list, named, is_pooled, of_memory = {}, {}, false, {}
   if wanted ~= true then for _, name in ipairs(wanted) do named[name] = true end end
   local function take(tensor)
@@ -74,4 +86,5 @@ return function(self, wanted)
     end
     self.graph.exposed[i] = { name = name, member = member }
   end
+  return true
 end

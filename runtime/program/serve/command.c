@@ -14,12 +14,11 @@ enum { USUAL_PORT = 8080, USUAL_WAITING = 512, USUAL_BODY = 5 << 20, END_SECONDS
 typedef struct {
   attn2c_server *server;
   attn2c_message *message;
-  size_t most_body;
 } visit;
 
 static int open_part(const attn2c_server_part *part, void *given) {
   visit *v = given;
-  if (part->most_body > v->most_body) v->most_body = part->most_body;
+  if (part->most_body > v->server->most_body) v->server->most_body = part->most_body;
   return part->open ? part->open(v->server, v->message) : ATTN2C_OK;
 }
 
@@ -36,7 +35,8 @@ static void wake(void *given) { attn2c_http_wake(((attn2c_server *)given)->http)
 static int open_server(attn2c_server *server, FILE *out, attn2c_message *message) {
   const attn2c_arguments *arguments = server->arguments;
   const attn2c_serve_arguments *given = &arguments->serve;
-  visit v = {.server = server, .message = message, .most_body = USUAL_BODY};
+  visit v = {.server = server, .message = message};
+  server->most_body = USUAL_BODY;
   if (given->path && (given->host || given->port >= 0))
     return attn2c_fail(message, ATTN2C_USAGE, "--unix: does not go with --host and --port");
   if (attn2c_lacks_weights(server->model, arguments->weights, "serve", message)) return ATTN2C_USAGE;
@@ -52,9 +52,10 @@ static int open_server(attn2c_server *server, FILE *out, attn2c_message *message
   const attn2c_http_options options = {.host = given->host ? given->host : "127.0.0.1",
                                        .port = given->port >= 0 ? given->port : USUAL_PORT,
                                        .path = given->path,
-                                       .most_body = v.most_body,
+                                       .most_body = server->most_body,
                                        .context = server,
                                        .handle = attn2c_route_handle,
+                                       .refused = attn2c_route_refused,
                                        .ended = attn2c_route_ended,
                                        .woken = collect};
   ATTN2C_TRY(attn2c_http_create(&options, &server->http, message));

@@ -15,12 +15,11 @@
 #include <stdatomic.h>
 
 enum {
-  MOST_HEADERS = 16 << 10, /* bytes of a request's headers */
-  MOST_UNREAD = 4 << 20,   /* bytes of a stream that its client has not read */
-  MOST_BYTES = 512 << 20,  /* of all connections */
-  MOST_FILES = 1 << 16,    /* descriptors, if the system allows them */
-  IDLE_SECONDS = 75,       /* without a byte from or to a connection */
-  REQUEST_SECONDS = 60,    /* from a request's first byte to its last */
+  MOST_UNREAD = 4 << 20,  /* bytes of a stream that its client has not read */
+  MOST_BYTES = 512 << 20, /* of all connections */
+  MOST_FILES = 1 << 16,   /* descriptors, if the system allows them */
+  IDLE_SECONDS = 75,      /* without a byte from or to a connection */
+  REQUEST_SECONDS = 60,   /* from a request's first byte to its last */
   BACKLOG = 512
 };
 
@@ -29,6 +28,7 @@ struct coming {
   double begun; /* when its first byte came; 0: there is none */
   evutil_socket_t socket;
   uint64_t identity; /* of the socket */
+  char path[64];     /* as far as its first bytes have it */
 };
 
 struct attn2c_http {
@@ -199,6 +199,7 @@ static const char *words_of(int status) {
               {404, "Not Found"},
               {405, "Method Not Allowed"},
               {413, "Content Too Large"},
+              {417, "Expectation Failed"},
               {422, "Unprocessable Content"},
               {424, "Failed Dependency"},
               {429, "Too Many Requests"},
@@ -215,14 +216,13 @@ void attn2c_http_reply(attn2c_exchange *exchange, int status, const char *type, 
   struct evbuffer *output = evhttp_request_get_output_buffer(request);
   exchange->status = status;
   exchange->gone = NULL;
+  const int failed =
+      exchange->method != ATTN2C_HTTP_HEAD && length && evbuffer_add(output, body, length) != 0;
+  char text[32];
+  snprintf(text, sizeof text, "%zu", failed ? 0 : length);
   attn2c_http_add_header(exchange, "Content-Type", type);
-  if (exchange->method == ATTN2C_HTTP_HEAD) {
-    char text[32];
-    snprintf(text, sizeof text, "%zu", length);
-    attn2c_http_add_header(exchange, "Content-Length", text);
-  } else if (length && evbuffer_add(output, body, length) != 0) {
-    attn2c_http_add_header(exchange, "Connection", "close");
-  }
+  attn2c_http_add_header(exchange, "Content-Length", text);
+  if (failed) attn2c_http_add_header(exchange, "Connection", "close");
   evhttp_send_reply(request, status, words_of(status), NULL);
 }
 
@@ -252,7 +252,7 @@ void attn2c_http_end(attn2c_exchange *exchange) {
 /* The server whose connections libevent makes: its callback for bytes is given only the connection. */
 static attn2c_http *serving;
 
-/* Notes when the first byte of a request comes. */
+/* Notes when the first byte of a request comes, and its path. */
 static void note_bytes(struct evbuffer *input, const struct evbuffer_cb_info *info, void *stream) {
   const evutil_socket_t socket = bufferevent_getfd(stream);
   const uint64_t identity = serving && info->n_added > 0 ? attn2c_socket_identity(socket) : 0;
@@ -260,7 +260,41 @@ static void note_bytes(struct evbuffer *input, const struct evbuffer_cb_info *in
   if (!identity) return;
   struct coming *coming = &serving->coming[attn2c_socket_row(socket, serving->files)];
   if (coming->begun > 0 && coming->identity == identity) return;
-  *coming = (struct coming){attn2c_http_now(), socket, identity};
+  *coming = (struct coming){attn2c_http_now(), socket, identity, ""};
+  char line[2 * sizeof coming->path] = "";
+  evbuffer_copyout(input, line, sizeof line - 1);
+  sscanf(line, "%*s %63[^ ?\r\n]", coming->path);
+}
+
+/* True if a stream's output is a page of HTML with which libevent refuses a request by itself. Gives its
+ * status. */
+static int is_refusal(struct evbuffer *output, int *status) {
+  static const char end[] = "\n</BODY></HTML>\n";
+  char line[16] = "";
+  evbuffer_copyout(output, line, sizeof line - 1);
+  return sscanf(line, "HTTP/1.%*d %d", status) == 1 && *status >= 400 &&
+         evbuffer_search(output, end, strlen(end), NULL).pos >= 0;
+}
+
+/* Writes the caller's words in place of such a page. */
+static void note_reply(struct evbuffer *output, const struct evbuffer_cb_info *info, void *stream) {
+  if (!serving || info->n_added == 0) return;
+  const int row = attn2c_socket_row(bufferevent_getfd(stream), serving->files);
+  attn2c_exchange exchange = {
+      .http = serving, .path = serving->coming[row].path, .seconds = attn2c_http_now()};
+  evbuffer_unfreeze(output, 1); /* only the stream takes bytes from its front else */
+  char *body = is_refusal(output, &exchange.status)
+                   ? serving->options.refused(serving->options.context, &exchange)
+                   : NULL;
+  if (body) {
+    evbuffer_drain(output, evbuffer_get_length(output));
+    evbuffer_add_printf(output,
+                        "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n"
+                        "Connection: close\r\n\r\n%s",
+                        exchange.status, words_of(exchange.status), strlen(body), body);
+  }
+  evbuffer_freeze(output, 1);
+  free(body);
 }
 
 static struct bufferevent *new_stream(struct event_base *base, void *given) {
@@ -268,8 +302,9 @@ static struct bufferevent *new_stream(struct event_base *base, void *given) {
   struct bufferevent *stream = bufferevent_socket_new(base, -1, 0);
   if (!stream) return NULL;
   /* Bytes beyond a request are not read before it has a reply. */
-  bufferevent_setwatermark(stream, EV_READ, 0, http->options.most_body + 2 * MOST_HEADERS);
+  bufferevent_setwatermark(stream, EV_READ, 0, http->options.most_body + 2 * ATTN2C_HTTP_HEADERS);
   evbuffer_add_cb(bufferevent_get_input(stream), note_bytes, stream);
+  evbuffer_add_cb(bufferevent_get_output(stream), note_reply, stream);
   return stream;
 }
 
@@ -378,7 +413,7 @@ static int make(attn2c_http *http) {
   if (config) event_config_free(config);
   http->server = http->base ? evhttp_new(http->base) : NULL;
   if (!http->server) return ATTN2C_MEMORY;
-  evhttp_set_max_headers_size(http->server, MOST_HEADERS);
+  evhttp_set_max_headers_size(http->server, ATTN2C_HTTP_HEADERS);
   evhttp_set_max_body_size(http->server, (ev_ssize_t)http->options.most_body);
   evhttp_set_timeout(http->server, IDLE_SECONDS);
   evhttp_set_bevcb(http->server, new_stream, http);

@@ -14,6 +14,8 @@ typedef enum {
   ATTN2C_HTTP_OTHER
 } attn2c_http_method;
 
+enum { ATTN2C_HTTP_HEADERS = 16 << 10 }; /* most bytes of a request's headers */
+
 /* A request and its reply. It is freed once the reply is written, or the client has gone. */
 struct attn2c_exchange {
   attn2c_http *http;
@@ -39,6 +41,9 @@ typedef struct attn2c_http_options {
   void *context;
   /* Takes a whole request, and replies now or later. */
   void (*handle)(void *context, attn2c_exchange *exchange);
+  /* Returns the body of a reply to a request that cannot be read, for which the status is chosen; the caller
+   * frees it. NULL: no memory. The exchange has a path, perhaps cut, and no method. */
+  char *(*refused)(void *context, attn2c_exchange *exchange);
   /* Is told of each exchange that ends; status 0: the client has gone before a reply. */
   void (*ended)(void *context, const attn2c_exchange *exchange);
   /* Is called in the loop's thread some time after attn2c_http_wake. */

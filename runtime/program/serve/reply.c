@@ -22,15 +22,11 @@ void attn2c_serve_event(attn2c_exchange *exchange, json_t *event) {
 static const struct {
   int status;
   const char *openai, *tei;
-} kinds[] = {{400, "invalid_request_error", "Validation"},
-             {401, "authentication_error", "Unauthorized"},
-             {404, "not_found_error", "NotFound"},
-             {405, "invalid_request_error", "Validation"},
-             {413, "invalid_request_error", "Validation"},
-             {422, "invalid_request_error", "Tokenizer"},
-             {429, "rate_limit_error", "Overloaded"},
-             {503, "overloaded_error", "Overloaded"},
-             {500, "server_error", "Backend"}};
+} kinds[] = {{400, "invalid_request_error", "Validation"}, {401, "authentication_error", "Unauthorized"},
+             {404, "not_found_error", "NotFound"},         {405, "invalid_request_error", "Validation"},
+             {413, "invalid_request_error", "Validation"}, {417, "invalid_request_error", "Validation"},
+             {422, "invalid_request_error", "Tokenizer"},  {429, "rate_limit_error", "Overloaded"},
+             {503, "overloaded_error", "Overloaded"},      {500, "server_error", "Backend"}};
 
 char *attn2c_serve_error(const attn2c_exchange *exchange, int status, const char *param, const char *code,
                          const char *message) {

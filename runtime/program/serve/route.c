@@ -137,11 +137,17 @@ static void handle_json(attn2c_server *server, attn2c_exchange *exchange, const 
                         error.position >= 0 ? error.text : "it cannot be read", error.position);
 }
 
-void attn2c_route_handle(void *given, attn2c_exchange *exchange) {
-  attn2c_server *server = given;
+/* Gives an exchange the route of its path, or what stands for one. Returns the search. */
+static search find_route(attn2c_server *server, attn2c_exchange *exchange) {
   search s = {.server = server, .exchange = exchange};
   attn2c_server_each_part(look, &s);
   exchange->route = s.found ? s.found : s.known ? s.known : other_route(server, exchange->path);
+  return s;
+}
+
+void attn2c_route_handle(void *given, attn2c_exchange *exchange) {
+  attn2c_server *server = given;
+  const search s = find_route(server, exchange);
   if ((!s.found || !s.found->is_open) && !has_key(server, exchange)) {
     attn2c_http_add_header(exchange, "WWW-Authenticate", "Bearer");
     attn2c_serve_refuse(exchange, 401, NULL, "invalid_api_key", "the key is missing or wrong");
@@ -155,6 +161,24 @@ void attn2c_route_handle(void *given, attn2c_exchange *exchange) {
   } else {
     s.found->handle(server, exchange, NULL);
   }
+}
+
+char *attn2c_route_refused(void *given, attn2c_exchange *exchange) {
+  attn2c_server *server = given;
+  char line[120];
+  find_route(server, exchange);
+  const size_t most = exchange->route->takes == ATTN2C_TAKES_BYTES ? server->most_body : MOST_JSON;
+  if (exchange->status == 413)
+    snprintf(line, sizeof line, "the body: at most %zu bytes are allowed, and no damaged chunks", most);
+  else if (exchange->status == 417)
+    snprintf(line, sizeof line, "Expect: 100-continue is allowed");
+  else if (exchange->status == 400)
+    snprintf(line, sizeof line, "the request: HTTP/1.1 with at most %d bytes of headers is expected",
+             ATTN2C_HTTP_HEADERS);
+  else
+    snprintf(line, sizeof line, "no memory for the request");
+  attn2c_route_ended(server, exchange);
+  return attn2c_serve_error(exchange, exchange->status, NULL, NULL, line);
 }
 
 void attn2c_route_ended(void *given, const attn2c_exchange *exchange) {

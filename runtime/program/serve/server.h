@@ -52,6 +52,7 @@ struct attn2c_server {
   attn2c_http *http;
   attn2c_engine *engine;
   attn2c_metrics metrics;
+  size_t most_body;                       /* bytes of a request */
   char *key;                              /* NULL: none is needed */
   int64_t started;                        /* seconds since 1970 */
   struct attn2c_serve_generate *generate; /* of that part */
@@ -96,6 +97,7 @@ void attn2c_page_routes(attn2c_server *server, attn2c_exchange *exchange, const 
 
 /* The options.handle and options.ended of http.h; the context is the server. */
 void attn2c_route_handle(void *server, attn2c_exchange *exchange);
+char *attn2c_route_refused(void *server, attn2c_exchange *exchange);
 void attn2c_route_ended(void *server, const attn2c_exchange *exchange);
 
 /* Reads the key of --api-key-file: a line. Returns ATTN2C_OK, or another status and a line. */

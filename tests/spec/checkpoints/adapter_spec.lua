@@ -156,6 +156,18 @@ describe("adapters next to the weights", function()
     for _, op in ipairs(graph.entry.ops) do assert.is_not.equal("adapt", op.op) end
   end)
 
+  it("have the outputs of calls without one, inner tensors too", function()
+    local state = pipeline.run(helper.root, made.checkpoint(made.config(), made.bert("bert.")),
+      { "seq=5", "adapters.sql=" .. folder() }, "ranks", { exposed = true })
+    local graph, adapted = state.primary.graph, state.entries[#state.entries - 1].graph
+    assert.is_true(#graph.exposed > 5)
+    assert.same(graph.exposed, adapted.exposed)
+    local function members(of)
+      return words.map(of.entry.outputs, function(name) return of.tensors[name].member end)
+    end
+    assert.same(members(graph), members(adapted))
+  end)
+
   it("leave the code of calls without one as it is", function()
     local function forward(...)
       local state = pipeline.run(helper.root, made.checkpoint(made.config(), made.bert("bert.")), { "seq=5", "name=m1",

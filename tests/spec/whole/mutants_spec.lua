@@ -135,6 +135,22 @@ describe("a run of mutants", function()
     assert.same({ { "one", "two" } }, left())
   end)
 
+  it("tries again where a file has changed that the suite requires or includes", function()
+    local function key(own, first, second)
+      local folder = helper.folder()
+      files.write_all(folder .. "/tests", { { name = "a.lua", text = first }, { name = "b.lua", text = second } })
+      files.write_all(folder .. "/tests/c", { { name = "test_x.c", text = '#include "y.h"' },
+        { name = "y.h", text = second } })
+      return mutants.key(entry { suite = own }, folder)
+    end
+    for _, first in ipairs { 'require("tests.b")', 'require("b")', 'dofile(root .. "/tests/b.lua")' } do
+      for _, own in ipairs { "tests/a.lua", "c:x" } do
+        assert.equal(key(own, first, "1"), key(own, first, "1"))
+        assert.not_equal(key(own, first, "1"), key(own, first, "2"), own .. " " .. first)
+      end
+    end
+  end)
+
   it("takes nothing for killed that is wrong in itself", function()
     local counts = run { entry { old = "no such text" }, entry { old = "local" }, entry { new = "= = 0" },
       entry { filter = "no such test" }, entry { equivalent = "it is not" } }

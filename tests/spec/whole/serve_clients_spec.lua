@@ -114,18 +114,21 @@ describe("a server", function()
       .. "\r\n--x--\r\n"
   end
 
-  -- Sends requests damaged at random to a server with sanitizers. It must not have said anything.
-  local function damage(name, count, requests)
+  -- Sends requests damaged at random to a server with sanitizers; given a folder, also those with odd values of each
+  -- field that its files name. The server must not have said anything.
+  local function damage(name, count, requests, sources)
     build(name, "ATTN2C_CFLAGS='-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all'")
     local server = start(name)
     helper.write(folder .. "/requests", dkjson.encode(requests))
-    say.sh(("timeout 1500 python3 %s/tests/serve/fuzz.py %s %d 1 requests"):format(shell(root), server.address, count))
+    say.sh(("timeout 1500 python3 %s/tests/serve/fuzz.py %s %d 1 requests %s"):format(shell(root), server.address,
+      count, sources or ""))
     local said = server:said()
     server:stop()
     assert.equal("", said)
   end
 
   tried("answers requests damaged at random, and gives others the same bits", function()
+    local sources = shell(root .. "/runtime/program/serve")
     damage("sentence", 100000, {
       { path = "/v1/embeddings", type = J,
         body = '{"input":["the dog","a cat"],"encoding_format":"base64","dimensions":8}' },
@@ -134,7 +137,7 @@ describe("a server", function()
       { path = "/similarity", type = J,
         body = '{"inputs":{"source_sentence":"a","sentences":["a","b"]},"parameters":{"truncate":true}}' },
       { path = "/tokenize", type = J, body = '{"inputs":["a b","c"],"add_special_tokens":false}' },
-      { path = "/decode", type = J, body = '{"ids":[[5,6],[7]],"skip_special_tokens":false}' } })
+      { path = "/decode", type = J, body = '{"ids":[[5,6],[7]],"skip_special_tokens":false}' } }, sources)
     local tools = '"tools":[{"type":"function","function":{"name":"f","parameters":{"properties":{"a":{"type":"null"}}'
       .. "}}}],"
     damage("llama", 2000, {
@@ -149,7 +152,7 @@ describe("a server", function()
     damage("reranker", 20000, {
       { path = "/rerank", type = J, body = '{"query":"a","texts":["b","c"],"return_text":true,"raw_scores":true}' },
       { path = "/v1/rerank", type = J, body = '{"query":"a","documents":["b",{"text":"c"}],"top_n":1}' },
-      { path = "/predict", type = J, body = '{"inputs":[["a","b"],["c"]]}' } })
+      { path = "/predict", type = J, body = '{"inputs":[["a","b"],["c"]]}' } }, sources)
     local samples = ("\0\1"):rep(8000)
     local wave = "RIFF" .. string.pack("<I4", 36 + #samples) .. "WAVEfmt " .. string.pack("<I4I2I2I4I4I2I2", 16, 1, 1,
       16000, 32000, 2, 16) .. "data" .. string.pack("<I4", #samples) .. samples

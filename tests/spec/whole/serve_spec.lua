@@ -545,13 +545,20 @@ describe("a program that serves", function()
   end)
 
   it("has limits of bytes", function()
-    local status = server:ask("/v1/completions", nil, "-H 'Content-Length: 1000000000' -X POST")
+    local status, said = server:ask("/v1/completions", nil, "-H 'Content-Length: 1000000000' -X POST")
     assert.equal(413, status)
+    assert.same({ message = "the body: at most 4194304 bytes are allowed, and no damaged chunks",
+      type = "invalid_request_error" }, said.error)
     helper.write(own.folder .. "/large", '{"prompt":"' .. ("a"):rep(4500000) .. '"}')
     status = server:ask("/v1/completions", nil, "--data-binary @" .. shell(own.folder .. "/large"))
     assert.equal(413, status)
-    status = server:ask("/health", nil, "-H 'X: " .. ("y"):rep(20000) .. "'")
-    assert.equal(400, status)
+    for _, more in ipairs { "-H 'X: " .. ("y"):rep(20000) .. "'", "--request-target 'http://['" } do
+      status, said = server:ask("/health", nil, more)
+      assert.same({ 400, "the request: HTTP/1.1 with at most 16384 bytes of headers is expected" },
+        { status, said.error.message })
+    end
+    status, said = server:ask("/v1/models", nil, "-H 'Expect: tea' -X POST -d a")
+    assert.same({ 417, "Expect: 100-continue is allowed" }, { status, said.error.message })
   end)
 
   it("completes sources of a model with an encoder", function()

@@ -183,7 +183,7 @@ describe("the recipe", function()
     end
     local names, by_name = served()
     assert.equal("http", names)
-    assert.truthy(line(by_name.tiny):find("%-Wl,%-%-no%-warnings .* %-levent_extra %-levent_core "))
+    assert.truthy(line(by_name.tiny):find("%-Wl,%-%-wrap=getaddrinfo,[^ ]*=abort .* %-levent_extra %-levent_core "))
     assert.truthy(line(by_name["program-licenses-static.o"]):find("-DATTN2C_STATIC_SERVE", 1, true))
     assert.equal("http text_routes", (served { has_text = true }))
     assert.equal("http", (served { has_generation = true }))
@@ -193,6 +193,22 @@ describe("the recipe", function()
     assert.equal("", names)
     for _, job in pairs(by_name) do
       for i in ipairs(job.commands) do assert.is_nil((line(job, i):find("event", 1, true))) end
+    end
+  end)
+
+  it("links static programs with a server without a word, and not if a function is missing", function()
+    local static = jobs(nil, { is_static = true, has_serve = true, sources = { "program/main.c" } }).tiny
+    local options = line(static):match(" (%-static .*) %-o ") .. " " .. line(static):match(" (%-levent_extra.*)$")
+    local folder = helper.folder()
+    for missing, ends in pairs { [""] = "^$", ["attn2c_missing();"] = "undefined reference to `attn2c_missing'" } do
+      helper.write(folder .. "/serves.c", ([[
+#include <event2/http.h>
+void attn2c_missing(void);
+int main(void) { %s return evhttp_new(NULL) != NULL; }
+]]):format(missing))
+      local code, said = helper.run(("cc serves.c -o serves %s 2>&1"):format(options), folder)
+      assert.equal(missing == "", code == 0, said)
+      assert.truthy(said:find(ends), said)
     end
   end)
 

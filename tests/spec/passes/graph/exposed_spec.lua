@@ -1,6 +1,7 @@
 -- exposed_spec: which axes of tensors that are made outputs have the size of a call.
 local helper = require("tests.spec.helper")
 local operands = require("data.operands")
+local words = require("common.words")
 
 -- The axes of a model's exposed tensors (Builder:grows), by the tensors' names.
 local function axes_of(more)
@@ -41,23 +42,32 @@ describe("exposed tensors", function()
 end)
 
 describe("exposed tensors of a model that continues", function()
-  local state = helper.state(helper.description { input = { stage = "tokens", vocab = 30 }, context = 40, layers = 2,
-    mask = "causal", output = { { stage = "linear", to = 20 } } }, "emit", { exposed = true })
+  local function state_of(more)
+    return helper.state(helper.description(words.merged({ input = { stage = "tokens", vocab = 30 }, context = 40,
+      layers = 2, mask = "causal", output = { { stage = "linear", to = 20 } } }, more)), "emit", { exposed = true })
+  end
+  local state = state_of {}
+  local of_experts = state_of { experts = { count = 3, d_ff = 8, used = 2 } }
+
+  -- The first row of a block as an address has it, among all rows of a call or among those that it asks for.
+  local first_of = { row = "row", whole_row = "row", answer = "answer", whole_answer = "answer" }
 
   it("have the same rows where they are written and read, whichever of them a call asks for", function()
-    local symbol, found = {}, { row = 0, answer = 0 }
-    for _, step in ipairs(helper.steps(state.programs[1])) do
-      operands.each(step, function(operand)
-        if operand.class ~= "out" then return end
-        for own in pairs(found) do
-          if operand.terms[own] then
-            assert.equal(symbol[operand.buffer] or own, own, operand.buffer)
-            symbol[operand.buffer], found[own] = own, found[own] + 1
+    for _, each in ipairs { state, of_experts } do
+      local symbol, found = {}, { row = 0, answer = 0 }
+      for _, step in ipairs(helper.steps(each.programs[1])) do
+        operands.each(step, function(operand)
+          if operand.class ~= "out" then return end
+          for term, own in pairs(first_of) do
+            if operand.terms[term] then
+              assert.equal(symbol[operand.buffer] or own, own, operand.buffer)
+              symbol[operand.buffer], found[own] = own, found[own] + 1
+            end
           end
-        end
-      end)
+        end)
+      end
+      assert.is_true(found.row > 5 and found.answer > 5)
     end
-    assert.is_true(found.row > 5 and found.answer > 5)
   end)
 
   it("are not its logits", function()
