@@ -9,7 +9,7 @@
 static const attn2c_tool_form lfm_json = {
     .begin = "<|tool_call_start|>", .end = "<|tool_call_end|>", .is_list = 1};
 
-/* What several forms have in common. */
+/* Parts that several forms share. */
 #define IN_TAGS                                                                                              \
   .begin = "\n<function=", .middle = ">", .key = "<parameter=", .assign = ">", .value_end = "</parameter>",  \
   .end = "\n</function>"
