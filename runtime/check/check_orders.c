@@ -148,14 +148,13 @@ static int check_operand(attn2c_check_job *job, int operand, int x, int of) {
 int attn2c_check_orders(attn2c_check_job *job) {
   const attn2c_descriptor *model = job->descriptor;
   if (!model->orders || !attn2c_source_is_file(job->source)) return ATTN2C_OK;
-  int status = ATTN2C_OK;
-  for (int number = 0; number < job->entry->op_count && !status; number++) {
+  for (int number = 0; number < job->entry->op_count; number++) {
     const attn2c_op *op = &job->entry->ops[number];
     const int weight = strcmp(op->op, "linear") == 0 ? weight_of(job, op->operands[1]) : -1;
     if (weight < 0) continue;
     const int of = attn2c_ordered_by(model, weight);
-    status = check_operand(job, op->operands[1], op->operands[0], of);
-    if (!status && op->operands[2] >= 0) status = check_operand(job, op->operands[2], -1, of);
+    ATTN2C_TRY(check_operand(job, op->operands[1], op->operands[0], of));
+    if (op->operands[2] >= 0) ATTN2C_TRY(check_operand(job, op->operands[2], -1, of));
   }
-  return status;
+  return ATTN2C_OK;
 }

@@ -150,10 +150,9 @@ static int read_file(const attn2c_file *file, attn2c_npy *array, attn2c_message 
   attn2c_npy_header header;
   int64_t start;
   uint32_t length;
-  int status = find_header(file, &start, &length, message);
-  if (!status) status = read_header(file, start, length, &header, message);
-  if (!status) status = read_data(file, start + length, &header, array, message);
-  return status;
+  ATTN2C_TRY(find_header(file, &start, &length, message));
+  ATTN2C_TRY(read_header(file, start, length, &header, message));
+  return read_data(file, start + length, &header, array, message);
 }
 
 int attn2c_npy_read(const char *path, attn2c_npy *array, attn2c_message *message) {

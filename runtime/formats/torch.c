@@ -57,11 +57,9 @@ static int begins(const unsigned char *record, const char *signature) {
 static int find_list_64(archive *a, uint64_t last) {
   unsigned char locator[LOCATOR], record[LAST_64];
   if (last < LOCATOR) return refuse(a, "its list has no place");
-  int status = read_at(a, last - LOCATOR, locator, LOCATOR);
-  if (status) return status;
+  ATTN2C_TRY(read_at(a, last - LOCATOR, locator, LOCATOR));
   if (!begins(locator, "\6\7")) return refuse(a, "its list has no place");
-  status = read_at(a, number(locator + 8, 8), record, LAST_64);
-  if (status) return status;
+  ATTN2C_TRY(read_at(a, number(locator + 8, 8), record, LAST_64));
   if (!begins(record, "\6\6")) return refuse(a, "its list has no place");
   a->list_size = number(record + 40, 8), a->list_at = number(record + 48, 8);
   return ATTN2C_OK;
@@ -73,16 +71,14 @@ static int find_list(archive *a) {
   const size_t count = size < LAST + LONGEST_NOTE ? (size_t)size : LAST + LONGEST_NOTE;
   ATTN2C_OWN unsigned char *end = malloc(count + 1);
   if (!end) return ATTN2C_MEMORY;
-  int status = read_at(a, size - count, end, count);
+  ATTN2C_TRY(read_at(a, size - count, end, count));
   size_t at = count;
-  while (!status && at >= LAST && !begins(end + at - LAST, "\5\6")) at--;
-  if (!status && at < LAST) status = refuse(a, "its last record is missing; is it cut?");
-  if (!status) {
-    a->list_size = number(end + at - LAST + 12, 4), a->list_at = number(end + at - LAST + 16, 4);
-    if (a->list_size == UINT32_MAX || a->list_at == UINT32_MAX)
-      status = find_list_64(a, size - count + at - LAST);
-  }
-  return status;
+  while (at >= LAST && !begins(end + at - LAST, "\5\6")) at--;
+  if (at < LAST) return refuse(a, "its last record is missing; is it cut?");
+  a->list_size = number(end + at - LAST + 12, 4), a->list_at = number(end + at - LAST + 16, 4);
+  if (a->list_size == UINT32_MAX || a->list_at == UINT32_MAX)
+    ATTN2C_TRY(find_list_64(a, size - count + at - LAST));
+  return ATTN2C_OK;
 }
 
 /* Takes sizes of 8 bytes from the fields after a member's name, if the fields of 4 bytes are full. */
@@ -154,8 +150,7 @@ static const member *find(const archive *a, const char *folder, const char *name
 /* Finds where a member's bytes begin. */
 static int find_bytes(const archive *a, const member *of, int64_t *begin) {
   unsigned char record[LOCAL];
-  const int status = read_at(a, of->at, record, LOCAL);
-  if (status) return status;
+  ATTN2C_TRY(read_at(a, of->at, record, LOCAL));
   if (!begins(record, "\3\4")) return refuse(a, "a member is not at its place");
   const uint64_t at = of->at + LOCAL + number(record + 26, 2) + number(record + 28, 2),
                  size = (uint64_t)a->file->file.size;
@@ -193,8 +188,7 @@ static int take_tensor(void *context, const attn2c_pickled *tensor) {
            (uint64_t)(skip + bytes) > storage->size)
     fault = "it is larger than its storage";
   if (fault) return attn2c_fail(a->message, ATTN2C_FORMAT, "%s: \"%s\": %s", file->name, made.name, fault);
-  const int status = find_bytes(a, storage, &begin);
-  if (status) return status;
+  ATTN2C_TRY(find_bytes(a, storage, &begin));
   made.begin = begin + skip, made.end = made.begin + bytes;
   attn2c_file_tensor *grown = attn2c_grown(file->tensors, (size_t)file->count, sizeof *grown);
   if (!grown) return ATTN2C_MEMORY;
@@ -210,11 +204,10 @@ static int check_order(const archive *a) {
   char text[sizeof usual] = "";
   int64_t begin;
   if (!order) return ATTN2C_OK;
-  int status = find_bytes(a, order, &begin);
-  if (!status && order->size == sizeof usual - 1)
-    status = read_at(a, (uint64_t)begin, text, sizeof usual - 1);
-  if (!status && strcmp(text, usual) != 0) status = refuse(a, "its numbers are not little-endian");
-  return status;
+  ATTN2C_TRY(find_bytes(a, order, &begin));
+  if (order->size == sizeof usual - 1) ATTN2C_TRY(read_at(a, (uint64_t)begin, text, sizeof usual - 1));
+  if (strcmp(text, usual) != 0) return refuse(a, "its numbers are not little-endian");
+  return ATTN2C_OK;
 }
 
 static int read_pickle(archive *a) {

@@ -26,53 +26,43 @@ attn2c_sampling attn2c_sampling_defaults(void) {
   return options;
 }
 
-/* Counts faults of one set of options. */
+/* Finds the faults of one set of options. */
 typedef struct check {
   attn2c_message *message;
   int64_t vocabulary;
-  int faults;
+  int status;
 } check;
 
 /* A number from least to most; NaN is never. Bits are compared, so that no flag of a compiler drops it. */
 static void check_range(check *c, const char *name, double value, double least, double most,
                         const char *allowed) {
   if (!attn2c_is_nan_double(value) && value >= least && value <= most) return;
-  attn2c_say(c->message, "%s: %g, but %s is allowed", name, value, allowed);
-  c->faults++;
+  c->status = attn2c_fail(c->message, ATTN2C_USAGE, "%s: %g, but %s is allowed", name, value, allowed);
 }
 
-static void check_tokens(check *c, const char *name, const int32_t *tokens, int32_t count) {
-  if (count < 0 || (count > 0 && !tokens)) {
-    attn2c_say(c->message, "%s: %d tokens, but a list of 0 tokens or more is allowed", name, count);
-    c->faults++;
-    return;
-  }
+static int check_tokens(check *c, const char *name, const int32_t *tokens, int32_t count) {
+  if (count < 0 || (count > 0 && !tokens))
+    return c->status = attn2c_fail(c->message, ATTN2C_USAGE,
+                                   "%s: %d tokens, but a list of 0 tokens or more is allowed", name, count);
   for (int32_t i = 0; i < count; i++)
-    if (tokens[i] < 0 || tokens[i] >= c->vocabulary) {
-      attn2c_say(c->message, "%s: token %d, but 0 to %lld is allowed", name, tokens[i],
-                 (long long)c->vocabulary - 1);
-      c->faults++;
-      return;
-    }
+    if (tokens[i] < 0 || tokens[i] >= c->vocabulary)
+      return c->status = attn2c_fail(c->message, ATTN2C_USAGE, "%s: token %d, but 0 to %lld is allowed", name,
+                                     tokens[i], (long long)c->vocabulary - 1);
+  return ATTN2C_OK;
 }
 
 static void check_biases(check *c, const attn2c_sampling *options) {
-  const int before = c->faults;
-  check_tokens(c, "bias", options->bias_tokens, options->bias_count);
-  if (c->faults > before || options->bias_count == 0) return;
-  if (!options->biases) {
-    attn2c_say(c->message, "bias: tokens without numbers, but one for each token is allowed");
-    c->faults++;
-    return;
-  }
-  for (int32_t i = 0; i < options->bias_count; i++) {
+  if (check_tokens(c, "bias", options->bias_tokens, options->bias_count) || options->bias_count == 0) return;
+  if (!options->biases)
+    c->status = attn2c_fail(c->message, ATTN2C_USAGE,
+                            "bias: tokens without numbers, but one for each token is allowed");
+  for (int32_t i = 0; options->biases && i < options->bias_count; i++) {
     const uint32_t bits = attn2c_float_bits(options->biases[i]);
-    if (attn2c_bits_are_nan(bits) || bits == ATTN2C_INFINITE_BITS) {
-      attn2c_say(c->message, "bias: %g of token %d, but a finite number or -inf is allowed",
-                 (double)options->biases[i], options->bias_tokens[i]);
-      c->faults++;
-      return;
-    }
+    if (!attn2c_bits_are_nan(bits) && bits != ATTN2C_INFINITE_BITS) continue;
+    c->status =
+        attn2c_fail(c->message, ATTN2C_USAGE, "bias: %g of token %d, but a finite number or -inf is allowed",
+                    (double)options->biases[i], options->bias_tokens[i]);
+    return;
   }
 }
 
@@ -92,14 +82,12 @@ static void check_greedy(check *c, const attn2c_sampling *options) {
               {"dynatemp_range", options->dynatemp_range, usual.dynatemp_range},
               {"mirostat", options->mirostat, usual.mirostat}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    if (rows[i].value != rows[i].usual) {
-      attn2c_say(c->message, "%s: %g, but with greedy only its default %g is allowed", rows[i].name,
-                 rows[i].value, rows[i].usual);
-      c->faults++;
-    }
-  if (!options->sampler_order) return;
-  attn2c_say(c->message, "sampler_order: does not go with greedy");
-  c->faults++;
+    if (rows[i].value != rows[i].usual)
+      c->status =
+          attn2c_fail(c->message, ATTN2C_USAGE, "%s: %g, but with greedy only its default %g is allowed",
+                      rows[i].name, rows[i].value, rows[i].usual);
+  if (options->sampler_order)
+    c->status = attn2c_fail(c->message, ATTN2C_USAGE, "sampler_order: does not go with greedy");
 }
 
 int attn2c_sampling_steps(const char *order, uint8_t steps[ATTN2C_STEPS]) {
@@ -141,40 +129,37 @@ static void check_chain(check *c, const attn2c_sampling *o) {
   check_range(c, "dry_last_n", o->dry_last_n, -1, ATTN2C_DRY_MOST, "-1 (all) to 131072");
   if (o->mirostat != 0 && o->mirostat != 2)
     check_range(c, "mirostat", o->mirostat, 0, 0, "0 (none) or 2");
-  else if (o->mirostat && leaves_out) {
-    attn2c_say(c->message, "mirostat: 2, but with it top_p, min_p, top_n_sigma, typical_p, xtc_probability, "
-                           "dynatemp_range and sampler_order must have their defaults");
-    c->faults++;
-  }
-  if (o->sampler_order && attn2c_sampling_steps(o->sampler_order, steps) < 0) {
-    attn2c_say(c->message, "sampler_order: '%s', but llama.cpp or names of %s are allowed, each once",
-               o->sampler_order, ATTN2C_SAMPLING_ORDER);
-    c->faults++;
-  }
+  else if (o->mirostat && leaves_out)
+    c->status = attn2c_fail(c->message, ATTN2C_USAGE,
+                            "mirostat: 2, but with it top_p, min_p, top_n_sigma, typical_p, xtc_probability, "
+                            "dynatemp_range and sampler_order must have their defaults");
+  if (o->sampler_order && attn2c_sampling_steps(o->sampler_order, steps) < 0)
+    c->status = attn2c_fail(c->message, ATTN2C_USAGE,
+                            "sampler_order: '%s', but llama.cpp or names of %s are allowed, each once",
+                            o->sampler_order, ATTN2C_SAMPLING_ORDER);
   for (int32_t at = 0, count; at < o->dry_breaker_count; at += 1 + count) {
     count = o->dry_breakers[at];
-    const int fits = count >= 1 && count < o->dry_breaker_count - at;
-    if (!fits)
-      attn2c_say(c->message, "dry_breakers: a sequence of %d tokens, but 1 to %d are left", count,
-                 o->dry_breaker_count - at - 1);
-    c->faults += !fits;
-    if (!fits) return;
+    if (count < 1 || count >= o->dry_breaker_count - at) {
+      c->status =
+          attn2c_fail(c->message, ATTN2C_USAGE, "dry_breakers: a sequence of %d tokens, but 1 to %d are left",
+                      count, o->dry_breaker_count - at - 1);
+      return;
+    }
     check_tokens(c, "dry_breakers", o->dry_breakers + at + 1, count);
   }
 }
 
 int attn2c_sampling_check(const attn2c_sampling *options, int64_t vocabulary, attn2c_message *message) {
-  check c = {message, vocabulary, 0};
+  check c = {message, vocabulary, ATTN2C_OK};
   if (vocabulary < 1 || vocabulary > ATTN2C_SAMPLING_VOCABULARY)
     return attn2c_fail(message, ATTN2C_USAGE, "vocabulary: %lld, but 1 to %d is allowed",
                        (long long)vocabulary, ATTN2C_SAMPLING_VOCABULARY);
   check_range(&c, "temperature", options->temperature, FLT_MIN, FLT_MAX,
               "a number from 1.18e-38 to 3.4e+38 (greedy is an option of its own)");
-  if (options->top_k < 0) {
-    attn2c_say(message, "top_k: %lld, but a number from 0 is allowed (0: all tokens)",
-               (long long)options->top_k);
-    c.faults++;
-  }
+  if (options->top_k < 0)
+    c.status =
+        attn2c_fail(message, ATTN2C_USAGE, "top_k: %lld, but a number from 0 is allowed (0: all tokens)",
+                    (long long)options->top_k);
   check_range(&c, "top_p", options->top_p, 0, 1, "0 to 1");
   check_range(&c, "min_p", options->min_p, 0, 1, "0 to 1");
   check_range(&c, "repetition_penalty", options->repetition_penalty, FLT_MIN, FLT_MAX,
@@ -185,6 +170,6 @@ int attn2c_sampling_check(const attn2c_sampling *options, int64_t vocabulary, at
   check_tokens(&c, "allowed", options->allowed, options->allowed_count);
   check_tokens(&c, "stop_tokens", options->stop_tokens, options->stop_count);
   check_chain(&c, options);
-  if (options->greedy && c.faults == 0) check_greedy(&c, options);
-  return c.faults ? ATTN2C_USAGE : ATTN2C_OK;
+  if (options->greedy && c.status == ATTN2C_OK) check_greedy(&c, options);
+  return c.status;
 }

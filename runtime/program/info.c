@@ -2,10 +2,9 @@
  * are in bytes, work is in floating-point operations a call. */
 #include "program/commands.h"
 
+#include "program/answers/answers.h"
 #include "program/inputs.h"
 #include "packing/packed_header.h"
-
-#include <jansson.h>
 
 static int64_t bytes_of(int64_t floats) { return floats * (int64_t)sizeof(float); }
 
@@ -192,9 +191,7 @@ static json_t *json_shape(const attn2c_call_shape *shape) {
   int failed = shape->first && json_array_append_new(list, json_string(shape->first)) != 0;
   for (int i = 0; i < shape->rank; i++)
     failed = failed || json_array_append_new(list, json_integer(shape->sizes[i])) != 0;
-  if (!failed) return list;
-  json_decref(list);
-  return NULL;
+  return attn2c_json_made(list, failed);
 }
 
 static json_t *json_tensor(const attn2c_tensor *tensor, const attn2c_call_shape *call_shape) {
@@ -210,9 +207,7 @@ static json_t *json_tensor(const attn2c_tensor *tensor, const attn2c_call_shape 
                      : attn2c_is_optional(tensor)        ? "optional"
                                                          : NULL;
   if (what) failed |= json_object_set_new(object, what, json_true());
-  if (!failed) return object;
-  json_decref(object);
-  return NULL;
+  return attn2c_json_made(object, failed);
 }
 
 /* Sets object.inputs or .outputs to a list of arrays. Returns 0, or -1 without memory. */

@@ -135,13 +135,12 @@ static int hold(attn2c_merged *merged, const attn2c_checkpoint *file, int plain,
   merged->row = malloc(columns * sizeof(float)), merged->sum = malloc(columns * sizeof(float));
   if (!merged->left || !merged->right || !merged->row || !merged->sum) return attn2c_say_no_memory(message);
   const int turned = merge->is_transposed;
-  int status = read_factor(merged, file, merge, turned ? merge->inputs : merge->outputs, turned, merged->rows,
-                           merge->rank, merged->left, message);
-  if (!status)
-    status = read_factor(merged, file, merge, turned ? merge->outputs : merge->inputs, turned, merge->rank,
-                         merged->columns, merged->right, message);
-  if (!status) merged->held = number;
-  return status;
+  ATTN2C_TRY(read_factor(merged, file, merge, turned ? merge->inputs : merge->outputs, turned, merged->rows,
+                         merge->rank, merged->left, message));
+  ATTN2C_TRY(read_factor(merged, file, merge, turned ? merge->outputs : merge->inputs, turned, merge->rank,
+                         merged->columns, merged->right, message));
+  merged->held = number;
+  return ATTN2C_OK;
 }
 
 /* Adds scale times the product of the factors to columns [first, first + count) of a row. */

@@ -369,14 +369,13 @@ static int read_codes(const attn2c_checkpoint *file, const coded_tensor *of, uin
   const int64_t band = of->packing == BY_INPUTS ? BAND * of->bits / WORD : BAND;
   ATTN2C_OWN uint32_t *words = malloc((size_t)(band * width) * sizeof *words);
   if (!words) return attn2c_say_no_memory(message);
-  int status = ATTN2C_OK;
-  for (int64_t first = 0; first < all && !status; first += band) {
+  for (int64_t first = 0; first < all; first += band) {
     const int64_t count = all - first < band ? all - first : band;
-    status = attn2c_checkpoint_bytes(file, of->packed, first * width * (int64_t)sizeof *words,
-                                     (size_t)(count * width) * sizeof *words, words, message);
-    if (!status) unpack(of, words, first, count, width, codes);
+    ATTN2C_TRY(attn2c_checkpoint_bytes(file, of->packed, first * width * (int64_t)sizeof *words,
+                                       (size_t)(count * width) * sizeof *words, words, message));
+    unpack(of, words, first, count, width, codes);
   }
-  return status;
+  return ATTN2C_OK;
 }
 
 /* Reads the scales as [out][groups]. */

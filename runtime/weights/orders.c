@@ -54,11 +54,10 @@ static int check_order(attn2c_orders *orders, int weight, int like, attn2c_messa
 
 static int check(attn2c_orders *orders, attn2c_message *message) {
   const attn2c_descriptor *model = orders->model;
-  int status = ATTN2C_OK;
-  for (int i = 0; model->orders && i < model->weight_count && !status; i++)
+  for (int i = 0; model->orders && i < model->weight_count; i++)
     if (orders->file && model->orders[i].like >= 0)
-      status = check_order(orders, i, model->orders[i].like, message);
-  return status;
+      ATTN2C_TRY(check_order(orders, i, model->orders[i].like, message));
+  return ATTN2C_OK;
 }
 
 const attn2c_order_reader attn2c_group_order_reader = {read_order, check};

@@ -395,9 +395,8 @@ int attn2c_source_read_own(attn2c_source *source, int index, float *values, attn
 }
 
 int attn2c_source_order(attn2c_source *source, int index, int32_t *inputs, attn2c_message *message) {
-  const int status = source->model->readers->orders->read(&source->orders, index, message);
-  if (!status)
-    memcpy(inputs, source->orders.inputs,
-           (size_t)attn2c_source_tensor(source, index)->shape[1] * sizeof *inputs);
-  return status;
+  ATTN2C_TRY(source->model->readers->orders->read(&source->orders, index, message));
+  memcpy(inputs, source->orders.inputs,
+         (size_t)attn2c_source_tensor(source, index)->shape[1] * sizeof *inputs);
+  return ATTN2C_OK;
 }

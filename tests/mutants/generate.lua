@@ -260,7 +260,7 @@ return function(of, spec)
   }
 
   of("runtime/program/generate/options.c", spec .. "whole/beams_spec.lua") {
-    { name = "options_beams", old = "if (is_chat || asks_for_one(given)) beam->beams = 1;", new = "",
+    { name = "options_beams", old = "if (is_one) beam->beams = 1;", new = "",
       filter = "are refused", wrong = "an option that draws is refused where the folder has beams" },
   }
 

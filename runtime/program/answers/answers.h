@@ -92,6 +92,12 @@ int attn2c_similar_write(const char *of, const float *embeddings, int64_t count,
 /* Returns a string; NULL without memory. */
 json_t *attn2c_json_text(const char *text, size_t length);
 
+/* Returns a value; if something failed while it was made, releases it and returns NULL. */
+static inline json_t *attn2c_json_made(json_t *value, int failed) {
+  if (failed) json_decref(value);
+  return failed ? NULL : value;
+}
+
 /* Returns a number, or null if it is not finite. */
 json_t *attn2c_json_number(double value);
 

@@ -9,6 +9,8 @@
 
 static const char mark[16] = "attn2c logits 2\n"; /* the last number is the version */
 enum { NAME = 14 };                               /* bytes of the mark before the version */
+/* Bytes of the numbers: they are the members of attn2c_logits_facts. */
+enum { FACTS = offsetof(attn2c_logits_facts, vocabulary) + sizeof(int32_t) };
 
 struct attn2c_compared {
   FILE *in;
@@ -22,11 +24,7 @@ struct attn2c_compared {
 };
 
 int attn2c_logits_begin(FILE *out, const attn2c_logits_facts *facts) {
-  return fwrite(mark, sizeof mark, 1, out) == 1 &&
-         fwrite(&facts->tokens, sizeof facts->tokens, 1, out) == 1 &&
-         fwrite(&facts->window, sizeof facts->window, 1, out) == 1 &&
-         fwrite(&facts->stride, sizeof facts->stride, 1, out) == 1 &&
-         fwrite(&facts->vocabulary, sizeof facts->vocabulary, 1, out) == 1;
+  return fwrite(mark, sizeof mark, 1, out) == 1 && fwrite(facts, FACTS, 1, out) == 1;
 }
 
 int attn2c_logits_write(FILE *out, int32_t id, const float *x, int32_t vocabulary) {
@@ -43,10 +41,7 @@ static int read_head(attn2c_compared *self, attn2c_message *message) {
   else if (memcmp(begin, mark, sizeof mark) != 0)
     attn2c_say(message, "--compare: %s: is a file of --logits of another version: write it again",
                self->path);
-  else if (fread(&other.tokens, sizeof other.tokens, 1, self->in) != 1 ||
-           fread(&other.window, sizeof other.window, 1, self->in) != 1 ||
-           fread(&other.stride, sizeof other.stride, 1, self->in) != 1 ||
-           fread(&other.vocabulary, sizeof other.vocabulary, 1, self->in) != 1)
+  else if (fread(&other, FACTS, 1, self->in) != 1)
     attn2c_say(message, "--compare: %s: is not a file of --logits, or is cut off", self->path);
   else if (other.tokens != own->tokens || other.vocabulary != own->vocabulary)
     attn2c_say(message,

@@ -149,12 +149,10 @@ static const char *only_with_beams(const attn2c_generate_arguments *given) {
                                           : NULL;
 }
 
-/* Sets the options of a search and of processors. chat has no beams; nor has generate with an option of one
- * token at a time, unless it asks for both. */
-static void set_beam(const attn2c_generate_arguments *given, const attn2c_generation *stated, int is_chat,
-                     attn2c_beam_options *beam) {
+void attn2c_generate_set_beam(const attn2c_generate_arguments *given, const attn2c_generation *stated,
+                              int is_one, attn2c_beam_options *beam) {
   *beam = attn2c_beam_stated(stated);
-  if (is_chat || asks_for_one(given)) beam->beams = 1;
+  if (is_one) beam->beams = 1;
   if (given->beams > 0) beam->beams = given->beams;
   if (given->length_penalty.is_given) beam->length_penalty = given->length_penalty.value;
   if (given->early_stopping >= 0) beam->early_stopping = given->early_stopping;
@@ -310,7 +308,9 @@ int attn2c_generate_options_read(const attn2c_arguments *arguments, const attn2c
   sampling->bias_count = given->bias_count;
   sampling->stop_tokens = stated->stop_tokens;
   sampling->stop_count = stated->stop_count;
-  set_beam(given, stated, arguments->command == ATTN2C_COMMAND_CHAT, &options->beam);
+  /* chat has no beams; nor has generate with an option of one token at a time, unless it asks for both. */
+  const int is_one = arguments->command == ATTN2C_COMMAND_CHAT || asks_for_one(given);
+  attn2c_generate_set_beam(given, stated, is_one, &options->beam);
   const int is_id = given->forced_bos && given->forced_bos[strspn(given->forced_bos, "0123456789")] == '\0';
   options->forced_bos = is_id ? NULL : given->forced_bos;
   if (is_id && !read_id(given->forced_bos, &options->beam.forced_bos))

@@ -26,6 +26,9 @@ int attn2c_generate_check_draft(const attn2c_generate_arguments *given, attn2c_m
  * Returns ATTN2C_OK, _USAGE or _MEMORY; the caller frees *options in every case. */
 int attn2c_generate_options_read(const attn2c_arguments *arguments, const attn2c_descriptor *model,
                                  attn2c_generate_options *options, attn2c_message *message);
+/* Sets the options of a search and of processors. is_one: one token at a time, unless beams are asked for. */
+void attn2c_generate_set_beam(const attn2c_generate_arguments *given, const attn2c_generation *stated,
+                              int is_one, attn2c_beam_options *beam);
 /* Writes a line with the numbers that tokens are drawn with, if neither the user nor the model says any. */
 void attn2c_generate_options_note(const attn2c_generate_options *options, const attn2c_arguments *arguments,
                                   const attn2c_generation *stated, FILE *notes);

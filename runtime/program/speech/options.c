@@ -48,13 +48,7 @@ static int read_beam(const attn2c_generate_arguments *given, const attn2c_descri
                      attn2c_beam_options *beam, attn2c_message *message) {
   char lines[1000];
   attn2c_message faults = attn2c_message_make(lines, sizeof lines);
-  *beam = attn2c_beam_stated(model->continued->generation);
-  if (given->greedy) beam->beams = 1;
-  if (given->beams > 0) beam->beams = given->beams;
-  if (given->length_penalty.is_given) beam->length_penalty = given->length_penalty.value;
-  if (given->early_stopping >= 0) beam->early_stopping = given->early_stopping;
-  if (given->no_repeat_ngram >= 0) beam->no_repeat_ngram = given->no_repeat_ngram;
-  if (given->min_tokens >= 0) beam->min_tokens = (int32_t)given->min_tokens, beam->min_length = 0;
+  attn2c_generate_set_beam(given, model->continued->generation, given->greedy, beam);
   const int status =
       attn2c_beam_check(beam, (int32_t)model->continued->sequences, attn2c_logits_width(model), &faults);
   if (status != ATTN2C_OK) attn2c_generate_options_say(lines, message);

@@ -54,9 +54,7 @@ static json_t *json_rows(const attn2c_view_of_text *view, attn2c_pick *picks) {
       failed |= json_object_set_new(object, "state", attn2c_json_numbers(values, view->width)) != 0;
     failed |= json_array_append_new(list, object) != 0;
   }
-  if (!failed) return list;
-  json_decref(list);
-  return NULL;
+  return attn2c_json_made(list, failed);
 }
 
 static int add_span(const attn2c_view_of_text *view, json_t *object) {
@@ -116,9 +114,7 @@ json_t *attn2c_view_json(const attn2c_view_of_text *view, attn2c_pick *picks) {
   int failed = view->length ? add_answer(view, picks, object) != 0
                             : json_object_set_new(object, "tokens", json_array()) != 0;
   if (view->removed) failed |= json_object_set_new(object, "truncated", json_true()) != 0;
-  if (!failed) return object;
-  json_decref(object);
-  return NULL;
+  return attn2c_json_made(object, failed);
 }
 
 int attn2c_write_json(const attn2c_view_of_text *view, attn2c_pick *picks, FILE *out) {

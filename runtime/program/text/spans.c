@@ -90,7 +90,5 @@ json_t *attn2c_spans_json(const attn2c_view_of_text *view) {
         attn2c_json_text(label, strlen(label)), "score", attn2c_json_number((double)spans[i].score));
     failed = json_array_append_new(list, each) != 0;
   }
-  if (!failed) return list;
-  json_decref(list);
-  return NULL;
+  return attn2c_json_made(list, failed);
 }

@@ -79,9 +79,7 @@ static json_t *ranked(const attn2c_text_job *job, const char *key) {
     failed |= json_array_append_new(list, each) != 0;
   }
   free(places);
-  if (!failed) return list;
-  json_decref(list);
-  return NULL;
+  return attn2c_json_made(list, failed);
 }
 
 char *attn2c_reply_ranks(const attn2c_text_job *job, size_t *length) {

@@ -168,9 +168,7 @@ static json_t *tokens_json(const attn2c_reader *reader, const attn2c_asked_text 
                              is_special ? json_null() : json_integer(place->end));
     failed |= json_array_append_new(list, each) != 0;
   }
-  if (!failed) return list;
-  json_decref(list);
-  return NULL;
+  return attn2c_json_made(list, failed);
 }
 
 /* Answers the next text of a request that needs no call: with its tokens, or with the text of its ids. */
