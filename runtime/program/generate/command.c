@@ -561,4 +561,8 @@ int attn2c_perplexity(const attn2c_descriptor *model, const attn2c_arguments *ar
                       FILE *notes, attn2c_message *message);
 
 const attn2c_generation_commands attn2c_generation_program = {
-    .generate = generate, .chat = chat, .perplexity = attn2c_perplexity};
+    .options = attn2c_generation_options,
+    .generate = generate,
+    .chat = chat,
+    .perplexity = attn2c_perplexity,
+};

@@ -10,10 +10,12 @@
 #include "model/model.h"
 #include "program/generate/options.h"
 #include "program/generate/prompts.h"
+#include "program/options.h"
 
 /* Each writes its results to `out` and notes to `notes`. They return any attn2c_status, with one line a
  * fault, or 128 and the number of a signal that ended them. */
 struct attn2c_generation_commands {
+  const attn2c_option *options; /* ATTN2C_GENERATION_OPTIONS */
   int (*generate)(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
                   attn2c_message *message);
   int (*chat)(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
@@ -21,6 +23,8 @@ struct attn2c_generation_commands {
   int (*perplexity)(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
                     attn2c_message *message);
 };
+
+extern const attn2c_option attn2c_generation_options[ATTN2C_GENERATION_OPTIONS];
 
 /* A model with its weights and one caller's state. */
 typedef struct attn2c_continuing {
