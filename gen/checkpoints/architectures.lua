@@ -4,6 +4,7 @@
 --   class     the class of transformers, as config.json names it
 --   keys      { key after "NAME.", key of config.json, kind }: kind is count or number; `optional` if it may be
 --             missing; `each` if it may be a list with a number for each layer
+--   told      key of config.json -> a tensor; it is true if the file has that
 --   derive    a function of the configuration and the file, for what is not one key
 --   tensors   the naming scheme (names.lua) of its files
 --   output    a tensor's name in transformers' task head -> its name in the file
@@ -88,9 +89,10 @@ end
 
 local output = { ["lm_head.weight"] = "output.weight", ["embed_out.weight"] = "output.weight" }
 
-local function biases(config, file)
-  config.attention_bias, config.mlp_bias = has(file, "blk.0.attn_q.bias"), has(file, "blk.0.ffn_up.bias")
-end
+local Q_BIAS = "blk.0.attn_q.bias"
+local Q_NORM = "blk.0.attn_q_norm.weight"
+local has_bias = { attention_bias = Q_BIAS }
+local has_biases = { attention_bias = Q_BIAS, mlp_bias = "blk.0.ffn_up.bias" }
 
 -- Adds the architecture of a decoder: the usual fields, and its own.
 local function add_decoder(name, class, own)
@@ -98,10 +100,7 @@ local function add_decoder(name, class, own)
     output = output, tensors = decoder_tensors(), derive = decoder {} }, own)
 end
 
-local in_pairs = { tensors = decoder_tensors(nil, true), derive = decoder({}, biases) }
-local with_biases = { derive = decoder({}, function(config, file)
-  config.attention_bias = has(file, "blk.0.attn_q.bias")
-end) }
+local in_pairs = { tensors = decoder_tensors(nil, true), told = has_biases }
 
 local function expert_keys(more)
   return decoder_keys({}, words.append({ maybe("expert_count", "num_experts"),
@@ -112,14 +111,12 @@ end
 -- Files of Mixtral have the architecture of Llama.
 add_decoder("llama", "Llama", words.merged(in_pairs, {
   keys = expert_keys(),
-  derive = function(config, file)
-    in_pairs.derive(config, file)
+  derive = decoder({}, function(config, file)
     if not config.num_experts then return end
     config.model_type, config.architectures[1] = "mixtral", "MixtralForCausalLM"
     config.attention_bias, config.mlp_bias = nil, nil
-    config.num_experts_per_tok = config.num_experts_per_tok
-      or file.refuse("llama.expert_used_count", "is missing")
-  end,
+    config.num_experts_per_tok = config.num_experts_per_tok or file.refuse("llama.expert_used_count", "is missing")
+  end),
 }))
 add_decoder("smollm3", "SmolLM3", in_pairs)
 
@@ -131,21 +128,18 @@ add_decoder("granitemoe", "GraniteMoe", words.merged(in_pairs, { keys = expert_k
 
 -- llama.cpp always normalises the weights of experts of Qwen 3, and never does so for OLMoE and Qwen 2.
 add_decoder("qwen3moe", "Qwen3Moe", { model_type = "qwen3_moe", keys = expert_keys(),
-  derive = decoder({}, function(config, file)
-    config.attention_bias, config.norm_topk_prob = has(file, "blk.0.attn_q.bias"), true
-  end) })
+  told = has_bias, derive = decoder({}, function(config) config.norm_topk_prob = true end) })
 add_decoder("olmoe", "Olmoe", { keys = expert_keys() })
 add_decoder("qwen2moe", "Qwen2Moe", { model_type = "qwen2_moe",
   keys = expert_keys { maybe("expert_shared_feed_forward_length", "shared_expert_intermediate_size") },
-  derive = decoder({}, function(config, file)
-    config.qkv_bias = has(file, "blk.0.attn_q.bias")
+  told = { qkv_bias = Q_BIAS }, derive = decoder({}, function(config, file)
     config.shared_expert_intermediate_size = config.shared_expert_intermediate_size
       or file.rows("blk.0.ffn_up_shexp.weight")
     config.moe_intermediate_size = config.moe_intermediate_size
       or config.intermediate_size // (config.num_experts_per_tok or 1)
   end) })
 add_decoder("qwen2", "Qwen2")
-add_decoder("qwen3", "Qwen3", with_biases)
+add_decoder("qwen3", "Qwen3", { told = has_bias })
 -- Sets which layers slide, if the file says it.
 local function set_layer_types(config, file)
   local list = file.flags(file.metadata["general.architecture"] .. ".attention.sliding_window_pattern")
@@ -160,9 +154,8 @@ local norms_after = decoder_tensors { { "l*.norm1", "blk.*.post_attention_norm" 
 
 -- OLMo 3 is OLMo 2 with windows.
 add_decoder("olmo2", "Olmo2", {
-  keys = decoder_keys({}, { window }), tensors = norms_after,
+  keys = decoder_keys({}, { window }), tensors = norms_after, told = has_bias,
   derive = decoder({}, function(config, file)
-    config.attention_bias = has(file, "blk.0.attn_q.bias")
     if not config.sliding_window then return end
     config.model_type, config.architectures[1] = "olmo3", "Olmo3ForCausalLM"
     set_layer_types(config, file)
@@ -174,8 +167,7 @@ add_decoder("gpt-oss", "GptOss", {
   model_type = "gpt_oss", keys = expert_keys { window },
   tensors = decoder_tensors { { "l*.attn.sinks", "blk.*.attn_sinks.weight" },
     { "l*.norm2", "blk.*.post_attention_norm" } },
-  derive = decoder({}, function(config, file)
-    config.attention_bias = has(file, "blk.0.attn_q.bias")
+  told = has_bias, derive = decoder({}, function(config)
     if config.rope_scaling then config.rope_scaling.truncate = false end
   end),
 })
@@ -193,18 +185,13 @@ local scaled = maybe("logit_scale", "logit_scale", "number")
 
 add_decoder("command-r", "Cohere", {
   model_type = "cohere", keys = decoder_keys(of_layer_norm, { scaled }),
-  derive = decoder({}, function(config, file)
-    config.attention_bias, config.use_qk_norm = has(file, "blk.0.attn_q.bias"), has(file, "blk.0.attn_q_norm.weight")
-  end),
+  told = { attention_bias = Q_BIAS, use_qk_norm = Q_NORM },
 })
-add_decoder("cohere2", "Cohere2", words.merged(with_biases, {
-  keys = decoder_keys(of_layer_norm, { scaled, window }),
-}))
+add_decoder("cohere2", "Cohere2", { keys = decoder_keys(of_layer_norm, { scaled, window }), told = has_bias })
 
 add_decoder("stablelm", "StableLm", {
-  keys = decoder_keys(of_layer_norm),
+  keys = decoder_keys(of_layer_norm), told = { use_qkv_bias = Q_BIAS, qk_layernorm = Q_NORM },
   derive = decoder({ partial = "partial_rotary_factor" }, function(config, file)
-    config.use_qkv_bias, config.qk_layernorm = has(file, "blk.0.attn_q.bias"), has(file, "blk.0.attn_q_norm.weight")
     config.use_parallel_residual = not has(file, "blk.0.ffn_norm.weight")
   end),
 })
@@ -214,17 +201,14 @@ local gate_and_up = {
 }
 
 add_decoder("glm4", "Glm4", {
-  tensors = decoder_tensors(gate_and_up),
+  tensors = decoder_tensors(gate_and_up), told = has_bias,
   derive = function(config, file)
     config.head_dim = config.head_dim or config.hidden_size // config.num_attention_heads
     decoder({ partial = "partial_rotary_factor" })(config, file)
-    config.attention_bias = has(file, "blk.0.attn_q.bias")
   end,
 })
 
-add_decoder("internlm2", "InternLM2", words.merged(in_pairs, {
-  derive = decoder({}, function(config, file) config.bias = has(file, "blk.0.attn_q.bias") end),
-}))
+add_decoder("internlm2", "InternLM2", words.merged(in_pairs, { told = { bias = Q_BIAS } }))
 
 -- Returns a record of a family that began with GPT-2, whose file has queries, keys and values in one tensor.
 local function add_joined(name, class, parts, own)
@@ -267,8 +251,7 @@ add_joined("falcon", "Falcon", { "heads", "kv_heads", "kv_heads" }, {
   rules = { { "l*.norm1", { "blk.*.attn_norm_2", "blk.*.attn_norm" } }, { "l*.norm2", "blk.*.attn_norm" } },
 })
 add_decoder("starcoder2", "Starcoder2", {
-  keys = decoder_keys { eps = "norm_epsilon" },
-  derive = decoder({}, function(config, file) config.use_bias = has(file, "blk.0.attn_q.bias") end),
+  keys = decoder_keys { eps = "norm_epsilon" }, told = { use_bias = Q_BIAS },
 })
 
 -- llama.cpp's converter adds one to the weights of Gemma's norms, so their rules are the common ones.
@@ -336,7 +319,7 @@ add_decoder("gemma3n", "Gemma3n", {
     key("altup.num_inputs", "altup_num_inputs"), maybe("altup.active_idx", "altup_active_idx"),
     maybe("final_logit_softcapping", "final_logit_softcapping", "number"),
     maybe("rope.freq_base_swa", "rope_local_base_freq", "number") }),
-  tensors = decoder_tensors(of_gemma3n),
+  tensors = decoder_tensors(of_gemma3n), told = has_bias,
   derive = function(config, file)
     if config.altup_num_inputs ~= STREAMS then
       file.refuse("gemma3n.altup.num_inputs", ("%d, but %d is supported"):format(config.altup_num_inputs, STREAMS))
@@ -348,8 +331,7 @@ add_decoder("gemma3n", "Gemma3n", {
     config.laurel_rank = file.rows("blk.0.laurel_l.weight")
     config.vocab_size_per_layer_input = file.rows("per_layer_token_embd.weight")
     config.rope_theta = config.rope_theta or 1e6
-    decoder({}, biases)(config, file)
-    config.mlp_bias = nil
+    decoder {}(config, file)
   end,
 })
 
@@ -408,9 +390,8 @@ local neox = { same_heads = true, eps = "layer_norm_eps", theta = "rotary_emb_ba
 
 add_decoder("gptneox", "GPTNeoX", {
   model_type = "gpt_neox", keys = decoder_keys(neox),
-  tensors = decoder_tensors(joined(3)),
+  tensors = decoder_tensors(joined(3)), told = { attention_bias = "blk.0.attn_qkv.bias" },
   derive = decoder(neox, function(config, file)
-    config.attention_bias = has(file, "blk.0.attn_qkv.bias")
     local is_parallel = file.metadata["gptneox.use_parallel_residual"]
     if is_parallel ~= nil then config.use_parallel_residual = is_parallel end
   end),
@@ -512,14 +493,14 @@ architectures["nomic-bert"] = {
   model_type = "nomic_bert", class = "NomicBertModel",
   output = { ["embeddings.word_embeddings.weight"] = "token_embd.weight" },
   keys = encoder_keys { maybe("rope.freq_base", "rope_theta", "number") },
+  -- The published folders' keys say which parts have biases.
+  told = { qkv_proj_bias = "blk.0.attn_qkv.bias", mlp_fc1_bias = "blk.0.ffn_up.bias",
+    mlp_fc2_bias = "blk.0.ffn_down.bias" },
   derive = function(config, file)
     config.vocab_size = file.rows("token_embd.weight")
     config.type_vocab_size = has(file, "token_types.weight") and file.rows("token_types.weight") or 0
     config.rope_theta = config.rope_theta or 10000
-    -- The published folders' keys say which parts have biases.
     config.activation_function, config.rotary_emb_fraction = "swiglu", 1
-    config.qkv_proj_bias = has(file, "blk.0.attn_qkv.bias")
-    config.mlp_fc1_bias, config.mlp_fc2_bias = has(file, "blk.0.ffn_up.bias"), has(file, "blk.0.ffn_down.bias")
     file.set_rotary(config)
   end,
   tensors = encoder_tensors(joined(3, {

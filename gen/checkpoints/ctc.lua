@@ -13,7 +13,6 @@ local function text_of(config, key)
   return type(value) == "string" and value or nil
 end
 
--- Returns the text of each id.
 local function texts_of(vocabulary, added, decoder)
   local texts = {}
   for id, token in pairs(type(decoder) == "table" and decoder or {}) do

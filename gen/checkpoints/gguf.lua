@@ -192,6 +192,7 @@ function gguf_model.read(path)
   function self.numbers(key) return gguf.array(self, key, { "FLOAT32" }, facts.most("llama", "num_hidden_layers")) end
   function self.refuse(key, what) self:refuse_key(key, what) end
   self.set_rotary = rotary_of(self, name)
+  for key, tensor in pairs(record.told or {}) do config[key] = self.tensors[tensor] ~= nil end
   record.derive(config, self)
   config.eos_token_id = stops_of(self)
   return { path = path, title = gguf_model.title(path), config = config, tensors = self.tensors,

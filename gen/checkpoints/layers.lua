@@ -58,8 +58,7 @@ end
 
 --- Does the same for families in which windows have a switch, facts.use_window. Faults: usage.
 function layers.set_used_windows(facts, sliding)
-  local slides = false
-  for _, each in ipairs(sliding) do slides = slides or each end
+  local slides = words.any(sliding, function(each) return each end)
   if slides and not facts.use_window then
     faults.raise("usage", "config.json: layer_types: sliding_attention without use_sliding_window")
   end

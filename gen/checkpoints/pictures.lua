@@ -25,6 +25,7 @@ local processors = {
   DINOv3ViT = { resample = 2, mean = IMAGENET_MEAN, std = IMAGENET_STD, size = { height = 224, width = 224 },
     fractions = true },
   Siglip2 = { resample = 2, mean = HALF, std = HALF, patches = 256 },
+  LayoutLMv3 = { resample = 2, mean = HALF, std = HALF, size = { height = 224, width = 224 } },
 }
 
 local filters = { [2] = "bilinear", [3] = "bicubic" }

@@ -229,8 +229,7 @@ end
 -- the largest weight of each token. Weights grow with the scores, so the largest score is taken first. scores: the
 -- stages of the model's head; times: how often the logarithm is applied.
 local function splade_stages(scores, times)
-  local stages = {}
-  for i, stage in ipairs(scores) do stages[i] = words.merged(stage) end
+  local stages = words.map(scores, function(stage) return words.merged(stage) end)
   stages[#stages].name = nil
   stages[#stages + 1] = { "pool", over = "max" }
   for _ = 1, times do stages[#stages + 1] = { "log_relu" } end

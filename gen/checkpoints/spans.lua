@@ -154,7 +154,6 @@ function spans.stages(folder)
   return stages
 end
 
---- Returns the key `spans`.
 function spans.of(folder)
   local config = folder.spans
   local function token(key, default)

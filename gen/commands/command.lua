@@ -79,8 +79,7 @@ local function mpi_libraries()
 end
 
 -- Runs the passes up to `last`, with the tuning and the factors that were given or found (companion.lua). watch,
--- exposed: pipeline.run's. with_text: true; "all": with the model of texts of a model of pictures; nil: no
--- tokenizer.
+-- exposed: pipeline.run's. with_text: true; "all": with the model of texts of a model of pictures; nil: no tokenizer.
 local function run_passes(root, arguments, list, last, with_text, watch, exposed)
   return pipeline.run(root, arguments.description, list, last, { embeds = arguments.embed ~= nil,
     with_text = with_text, with_texts = with_text == "all", chat_template = arguments.chat_template, exposed = exposed,

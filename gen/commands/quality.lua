@@ -33,7 +33,6 @@ local function in_use(program, gather)
   return type(value) == "table" and value.in_use or nil
 end
 
--- Returns the labels of a text, one per line.
 local function labels_of_lines(text, path, names)
   local number_of, list = {}, {}
   for i, name in ipairs(names or {}) do number_of[name] = i - 1 end
@@ -384,10 +383,9 @@ local function tables_of(measured)
 end
 
 local KEYS = { "name", "precision", "target", "outputs", "within", "shape", "cosine", "relative_error", "equal_top_1",
-  "largest_difference", "neighbours", "rows", "same_nearest", "near", "kept", "correlation", "accuracy",
-  "accuracy_f32", "sources", "same", "equal", "log_probability", "log_probability_f32", "difference", "language",
-  "predicted", "perplexity", "perplexity_f32", "growth_error", "kl_mean", "kl_p99", "equal_greedy", "cost",
-  "verdict" }
+  "largest_difference", "neighbours", "rows", "same_nearest", "near", "kept", "correlation", "accuracy", "accuracy_f32",
+  "sources", "same", "equal", "log_probability", "log_probability_f32", "difference", "language", "predicted",
+  "perplexity", "perplexity_f32", "growth_error", "kl_mean", "kl_p99", "equal_greedy", "cost", "verdict" }
 
 -- Returns the measured numbers as JSON, which has null for those that it cannot write.
 local function json_of(measured)

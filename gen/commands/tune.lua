@@ -76,7 +76,6 @@ local function aimed(root, arguments)
   return list, rates
 end
 
--- True if a choice has the parameters that are fixed.
 local function fits(choice, fixed)
   return words.all(tuning.names, function(name) return fixed[name] == nil or choice[name] == fixed[name] end)
 end

@@ -38,7 +38,6 @@ local function with_terms(text, operand, unit)
   return text
 end
 
---- Returns `pointer + elements`, or only the pointer if `elements` is 0.
 function c.plus(pointer, elements) return elements == 0 and pointer or ("%s + %d"):format(pointer, elements) end
 
 --- Returns the pointer expression of an operand, `offset` bytes after the pointer `base`, apart from the operand's

@@ -47,11 +47,10 @@ sections["config.json"] = {
     [LOADING] = [[_attn_implementation _attn_implementation_autoset _attn_implementation_internal
       _experts_implementation_internal _is_quantized attn_implementation chunk_size_feed_forward experts_implementation
       is_encoder_decoder pretraining_tp reorder_and_upcast_attn torchscript use_bfloat16 use_cache]],
-    [GENERATION] = [[bad_words_ids begin_suppress_tokens diversity_penalty do_sample
-      early_stopping encoder_no_repeat_ngram_size exponential_decay_length_penalty forced_bos_token_id
-      forced_eos_token_id length_penalty max_length min_length no_repeat_ngram_size num_beam_groups num_beams
-      num_return_sequences prefix remove_invalid_values repetition_penalty suppress_tokens task_specific_params
-      temperature top_k top_p typical_p]],
+    [GENERATION] = [[bad_words_ids begin_suppress_tokens diversity_penalty do_sample early_stopping
+      encoder_no_repeat_ngram_size exponential_decay_length_penalty forced_bos_token_id forced_eos_token_id
+      length_penalty max_length min_length no_repeat_ngram_size num_beam_groups num_beams num_return_sequences prefix
+      remove_invalid_values repetition_penalty suppress_tokens task_specific_params temperature top_k top_p typical_p]],
     [OLDER] = [[_num_labels cross_attention_hidden_size directionality down_scale_factor embedding_type gap_size
       inner_group_num_ layers_to_keep max_sequence_length n_ctx net_structure_type num_memory_blocks output_past
       pooler_fc_size pooler_num_attention_heads pooler_num_fc_layers pooler_size_per_head pooler_type tf_legacy_loss
@@ -60,8 +59,7 @@ sections["config.json"] = {
       logits_mup_width_multiplier mlp_layer_types mtp_hidden_states_first mtp_layer_types mtp_mlp_layer_types
       mtp_per_layer_config num_mtp_layers summary_activation summary_proj_to_labels summary_type summary_use_proj
       tie_word_embeddings unpadded_vocab_size]],
-    ["of special tokens, which the tokenizer's files name"] = [[cls_token_id mask_token_id sep_token_id
-      unk_token_id]],
+    ["of special tokens, which the tokenizer's files name"] = [[cls_token_id mask_token_id sep_token_id unk_token_id]],
     [TENSORS] = "num_labels",
   },
   refused = {
@@ -279,12 +277,11 @@ sections["config.json: quantization_config"] = {
     [TENSORS] = [[dynamic extra_config group_size ignore layer_config lm_head modules_to_not_convert q_group_size
       quant_lm_head sym zero_point]],
     ["says how the folder was quantised"] = [[act_group_aware amp autoround_version batch_size block_list
-      block_name_to_quantize cache_block_outputs damp_auto_increment damp_percent data_type dataset
-      enable_minmax_tuning enable_norm_bias_tuning enable_quanted_input global_compression_ratio
-      gradient_accumulate_steps iters low_cpu_mem_usage low_gpu_mem_usage lr max_input_length meta minmax_lr
-      model_file_base_name model_name_or_path model_seqlen module_name_preceding_first_block
-      modules_in_block_to_quantize nsamples pad_token_id quant_block_list quantization_status quantizer scale_dtype
-      seqlen static_groups to_quant_block_names tokenizer true_sequential]],
+      block_name_to_quantize cache_block_outputs damp_auto_increment damp_percent data_type dataset enable_minmax_tuning
+      enable_norm_bias_tuning enable_quanted_input global_compression_ratio gradient_accumulate_steps iters
+      low_cpu_mem_usage low_gpu_mem_usage lr max_input_length meta minmax_lr model_file_base_name model_name_or_path
+      model_seqlen module_name_preceding_first_block modules_in_block_to_quantize nsamples pad_token_id quant_block_list
+      quantization_status quantizer scale_dtype seqlen static_groups to_quant_block_names tokenizer true_sequential]],
     [LOADING] = [[backend dequantize disable_exllama do_fuse exllama_config fuse_max_seq_len inference_mode
       modules_to_fuse run_compressed use_cuda_fp16 use_exllama use_optimized_inference]],
   },
@@ -301,8 +298,7 @@ sections["generation_config.json"] = {
     do_sample early_stopping eos_token_id forced_bos_token_id forced_decoder_ids forced_eos_token_id is_multilingual
     lang_to_id language length_penalty logprob_threshold max_initial_timestamp_index max_length max_new_tokens
     min_length min_new_tokens min_p no_repeat_ngram_size no_speech_threshold no_timestamps_token_id num_beams
-    prev_sot_token_id renormalize_logits repetition_penalty suppress_tokens task task_to_id temperature top_k
-    top_p]],
+    prev_sot_token_id renormalize_logits repetition_penalty suppress_tokens task task_to_id temperature top_k top_p]],
   without = {
     [ORIGIN] = "_commit_hash _from_model_config transformers_version",
     ["a call says whether speech has timestamps, and what goes before it"] =
@@ -341,6 +337,7 @@ sections["preprocessor_config.json"] = {
       processor_class processor_type]],
     [LOADING] = "data_format device disable_grouping input_data_format return_tensors",
     ["pictures have three colours"] = "do_convert_rgb",
+    ["a call gives words and boxes"] = "apply_ocr ocr_lang tesseract_config",
     [AGREES] = "image_seq_length pad_size",
   },
   refused = { [""] = { do_pad = NO }, ["size says it"] = { use_square_size = NO } },
@@ -517,9 +514,8 @@ sections["artifact.metadata"] = {
 
 local module_names = "module_input_name module_output_name"
 for kind, section in pairs {
-  Pooling = { read = [[include_prompt pooling_mode pooling_mode_cls_token pooling_mode_lasttoken
-    pooling_mode_max_tokens pooling_mode_mean_sqrt_len_tokens pooling_mode_mean_tokens
-    pooling_mode_weightedmean_tokens]],
+  Pooling = { read = [[include_prompt pooling_mode pooling_mode_cls_token pooling_mode_lasttoken pooling_mode_max_tokens
+    pooling_mode_mean_sqrt_len_tokens pooling_mode_mean_tokens pooling_mode_weightedmean_tokens]],
     without = { [TENSORS] = "embedding_dimension word_embedding_dimension" } },
   SpladePooling = { read = "activation_function pooling_strategy",
     without = { [TENSORS] = "embedding_dimension word_embedding_dimension", [LOADING] = "chunk_size" } },

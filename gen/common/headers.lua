@@ -37,7 +37,6 @@ local function key_of(compiler)
   return hash.list(parts)
 end
 
--- Compiles the program in a folder.
 local function compile(compiler, folder)
   local words = { compiler, "-std=c11", "-O1", "-w", "-iquote", RUNTIME, "-o", folder .. "/" .. NAME }
   for _, name in ipairs(SOURCES) do words[#words + 1] = RUNTIME .. "/" .. name end

@@ -69,7 +69,6 @@ local opened = {} -- by path: some are filled several times
 
 local own_text -- the text of this file, on which a template's bytecode depends, too
 
---- Reads and compiles templates/<file>.
 function template.open(root, file)
   local path = root .. "/templates/" .. file
   if opened[path] then return opened[path] end

@@ -160,17 +160,14 @@ function words.shares(list, separator)
   end), separator)
 end
 
---- Returns the number of elements of a shape.
 function words.elements(shape)
   local n = 1
   for _, size in ipairs(shape) do n = n * size end
   return n
 end
 
---- Returns a shape as text: "[2, 17, 60]".
 function words.shape(shape) return "[" .. table.concat(shape, ", ") .. "]" end
 
---- Returns n rounded up to a multiple.
 function words.round_up(n, multiple) return (n + multiple - 1) // multiple * multiple end
 
 return words

@@ -55,7 +55,6 @@ end
 --- Returns a division of `units` with each of its elements `times` as wide.
 function divisions.times(first, times) return map(first, function(each) return each * times end) end
 
---- Returns a division of columns in heads of a width.
 function divisions.in_heads(first, width) return map(first, function(each) return each // width end) end
 
 --- Divides heads of queries among ranks, and heads of keys, each of which is read by equally many heads of queries that

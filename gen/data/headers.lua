@@ -17,7 +17,6 @@ local function facts_of(each)
     #values > 0 and table.concat(values, ", ") or "0")
 end
 
---- Returns the text of the header.
 function headers.text()
   local rows, needs = {}, {}
   for _, each in ipairs(types.list) do

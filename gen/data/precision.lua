@@ -66,7 +66,6 @@ function precision.multiplies(given, type)
   return given.all == type
 end
 
---- True if all products are f32.
 function precision.multiplies_f32(given)
   for part, type in pairs(given.by_part) do if part ~= "embedding" and type ~= "f32" then return false end end
   return given.all == "f32"

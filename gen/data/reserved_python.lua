@@ -1,7 +1,6 @@
--- reserved_python.lua: lists names that Python reserves, for the Python module of a model.
--- An input keeps its name. If that cannot be a parameter, the parameter has one underscore more, as a member of a C
--- struct has (reserved.lua). The module of a model has one underscore more if it, or what it imports, needs a module
--- of that name.
+-- reserved_python.lua: lists names that Python reserves, for the Python module of a model. An input keeps its name. If
+-- that cannot be a parameter, the parameter has one underscore more, as a member of a C struct has (reserved.lua). The
+-- module of a model has one underscore more if it, or what it imports, needs a module of that name.
 local reserved = require("data.reserved")
 local words = require("common.words")
 
@@ -10,30 +9,26 @@ local reserved_python = {}
 local function set(text) return words.set(words.list(text)) end
 
 --- Keywords up to Python 3.13. own: parameters that a method of a model has by itself.
-reserved_python.keywords = set [[
-  and as assert async await break class continue def del elif else except finally for from global if import in is
-  lambda nonlocal not or pass raise return try while with yield
-]]
+reserved_python.keywords = set [[and as assert async await break class continue def del elif else except finally for
+  from global if import in is lambda nonlocal not or pass raise return try while with yield]]
 reserved_python.own = set "self out"
 
 --- Modules of Python's own library, and NumPy.
-reserved_python.modules = set [[
-  abc aifc antigravity argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb binascii bisect
-  builtins bz2 calendar cgi cgitb chunk cmath cmd code codecs codeop collections colorsys compileall concurrent
-  configparser contextlib contextvars copy copyreg crypt csv ctypes curses dataclasses datetime dbm decimal difflib
-  dis distutils doctest email encodings ensurepip enum errno faulthandler fcntl filecmp fileinput fnmatch fractions
-  ftplib functools gc genericpath getopt getpass gettext glob graphlib grp gzip hashlib heapq hmac html http idlelib
-  imaplib imghdr imp importlib inspect io ipaddress itertools json keyword lib2to3 linecache locale logging lzma
+reserved_python.modules = set [[abc aifc antigravity argparse array ast asynchat asyncio asyncore atexit audioop base64
+  bdb binascii bisect builtins bz2 calendar cgi cgitb chunk cmath cmd code codecs codeop collections colorsys compileall
+  concurrent configparser contextlib contextvars copy copyreg crypt csv ctypes curses dataclasses datetime dbm decimal
+  difflib dis distutils doctest email encodings ensurepip enum errno faulthandler fcntl filecmp fileinput fnmatch
+  fractions ftplib functools gc genericpath getopt getpass gettext glob graphlib grp gzip hashlib heapq hmac html http
+  idlelib imaplib imghdr imp importlib inspect io ipaddress itertools json keyword lib2to3 linecache locale logging lzma
   mailbox mailcap marshal math mimetypes mmap modulefinder msilib msvcrt multiprocessing netrc nis nntplib nt ntpath
-  nturl2path numbers numpy opcode operator optparse os ossaudiodev pathlib pdb pickle pickletools pipes pkgutil
-  platform plistlib poplib posix posixpath pprint profile pstats pty pwd py_compile pyclbr pydoc pydoc_data pyexpat
-  queue quopri random re readline reprlib resource rlcompleter runpy sched secrets select selectors shelve shlex
-  shutil signal site smtpd smtplib sndhdr socket socketserver spwd sqlite3 sre_compile sre_constants sre_parse ssl
-  stat statistics string stringprep struct subprocess sunau symtable sys sysconfig syslog tabnanny tarfile telnetlib
-  tempfile termios textwrap this threading time timeit tkinter token tokenize tomllib trace traceback tracemalloc
-  tty turtle turtledemo types typing unicodedata unittest urllib uu uuid venv warnings wave weakref webbrowser
-  winreg winsound wsgiref xdrlib xml xmlrpc zipapp zipfile zipimport zlib zoneinfo
-]]
+  nturl2path numbers numpy opcode operator optparse os ossaudiodev pathlib pdb pickle pickletools pipes pkgutil platform
+  plistlib poplib posix posixpath pprint profile pstats pty pwd py_compile pyclbr pydoc pydoc_data pyexpat queue quopri
+  random re readline reprlib resource rlcompleter runpy sched secrets select selectors shelve shlex shutil signal site
+  smtpd smtplib sndhdr socket socketserver spwd sqlite3 sre_compile sre_constants sre_parse ssl stat statistics string
+  stringprep struct subprocess sunau symtable sys sysconfig syslog tabnanny tarfile telnetlib tempfile termios textwrap
+  this threading time timeit tkinter token tokenize tomllib trace traceback tracemalloc tty turtle turtledemo types
+  typing unicodedata unittest urllib uu uuid venv warnings wave weakref webbrowser winreg winsound wsgiref xdrlib xml
+  xmlrpc zipapp zipfile zipimport zlib zoneinfo]]
 
 --- Returns the parameter for an input: its member in C, or name_ if the name without trailing underscores is taken.
 --- Two names never have the same parameter.

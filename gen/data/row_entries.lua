@@ -16,30 +16,33 @@ function row_entries.read(type) return { "x", "r", matrix("rows", "cols", "ldx")
 -- Returns an entry with constants, operands and the fields of `more`, whose constants and operands come after these.
 local function entry_of(constants, operands, element, equation, more)
   local entry = words.merged({ cost = row_entries.each(element), equation = equation }, more)
-  entry.constants, entry.operands = words.append(constants, entry.constants), words.append(operands, entry.operands)
+  entry.constants = constants .. " " .. (entry.constants or "")
+  entry.operands = words.append(operands, entry.operands)
   return entry
 end
 
 --- Returns an entry that makes rows y of rows x. element: the cost of an element; more: further fields, constants and
 --- operands; x, y: the types of the elements of x and y, if not f32.
 function row_entries.of_rows(element, equation, more, x, y)
-  return entry_of({ "rows", "cols", "ldx", "ldy" }, { row_entries.written(y), row_entries.read(x) }, element, equation,
+  return entry_of("rows cols ldx ldy", { row_entries.written(y), row_entries.read(x) }, element, equation,
     more)
 end
 
 --- Returns an entry that works on a tile of scores s.
 function row_entries.of_scores(element, equation, more)
-  return entry_of({ "rows", "cols", "ld" }, { { "s", "rw", matrix("rows", "cols", "ld") } }, element, equation, more)
+  return entry_of("rows cols ld", { { "s", "rw", matrix("rows", "cols", "ld") } }, element, equation, more)
 end
 
---- Gives an entry without a body the usual call: of the function with the operation's name, by its operands, then its
---- constants, then integers that only a call knows. Constants in the set `apart` are for footprints.
+--- Makes a list of an entry's constants, and gives an entry without a body the usual call: of the function with the
+--- operation's name, by its operands, then its constants, then integers that only a call knows.
 function row_entries.complete(name, entry)
-  local list, values = { entry.meets and "ranks" }, {}
+  local list, values, constants = { entry.meets and "ranks" }, {}, {}
   for _, operand in ipairs(entry.operands) do table.insert(operand[2] == "value" and values or list, operand[1]) end
-  for _, constant in ipairs(entry.constants) do
-    if not (entry.apart or {})[constant] then list[#list + 1] = "${" .. constant .. "}" end
+  for bracket, constant in entry.constants:gmatch("(%(?)([%w_]+)") do
+    constants[#constants + 1] = constant
+    if bracket == "" then list[#list + 1] = "${" .. constant .. "}" end
   end
+  entry.constants = constants
   entry.body = entry.body or ("attn2c_%s(%s)"):format(name, table.concat(words.append(list, values), ", "))
 end
 

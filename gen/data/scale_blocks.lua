@@ -14,7 +14,6 @@ scale_blocks.words[#scale_blocks.words + 1] = "none"
 --- The words of the key `input_order`.
 scale_blocks.order_words = { "none", "file", "own" }
 
---- The words as a text.
 function scale_blocks.text() return (table.concat(scale_blocks.words, ", "):gsub(", (%w+)$", " or %1")) end
 
 local function known(word) return word ~= "none" and word or nil end

@@ -16,7 +16,7 @@ end
 -- Declares the adding of rows of a head to a page.
 local function add_bytes(of)
   return {
-    constants = { "rows", "cols", "ldx", "lds", "panel", "bits", "page" }, apart = { page = true },
+    constants = "rows cols ldx lds panel bits (page)",
     operands = { page_of("y", "w"), read(types.quantised),
       { "scale", "r", function(c) return { first = 0, { c.rows, c.lds }, { 1, 1 } } end }, { "first", "value" } },
     cost = each(8),
@@ -33,37 +33,22 @@ local rows_of_queries = { "q", "r", function(c) return { first = 0, { c.rows * c
   type = types.quantised }
 
 return {
-  quantise_odd = {
-    constants = { "rows", "heads", "width", "ldx", "ldy", "lds", "cols" }, apart = { cols = true },
-    operands = { written(types.quantised), { "scale", "w", matrix("rows", "heads", "lds") }, read() },
-    cost = each(16),
-    equation = "y[i] = x[i] / scale[i][head] as odd integers, scale[i][head] = max |x[i]| / 16 over the head",
-  },
+  quantise_odd = { constants = "rows heads width ldx ldy lds (cols)",
+    operands = { written(types.quantised), { "scale", "w", matrix("rows", "heads", "lds") }, read() }, cost = each(16),
+    equation = "y[i] = x[i] / scale[i][head] as odd integers, scale[i][head] = max |x[i]| / 16 over the head" },
   add_bytes_of_keys = add_bytes("keys"),
   add_bytes_of_values = add_bytes("values"),
-  integers_of_queries = {
-    constants = { "rows", "cols", "ldx", "ldy" },
+  integers_of_queries = { constants = "rows cols ldx ldy",
     operands = { { "y", "w", function(c) return { first = 0, { c.rows * c.ldy, 1 } } end, type = types.quantised },
-      read() },
-    cost = each(12), equation = "y[i] = x[i] as integers of 16 bits, with a scale",
-  },
-  scores_of_page = {
-    constants = { "rows", "cols", "head_dim", "lds", "ldq", "panel", "bits", "page" }, apart = { page = true },
-    operands = { { "s", "w", matrix("rows", "cols", "lds") }, rows_of_queries, page_of("k", "r") },
-    cost = cost, equation = "s[i][j] = q[i] · k[j], times the scales of both",
-  },
-  context_of_page = {
-    constants = { "rows", "cols", "head_dim", "ldc", "ldp", "panel", "bits", "page" }, apart = { page = true },
+      read() }, cost = each(12), equation = "y[i] = x[i] as integers of 16 bits, with a scale" },
+  scores_of_page = { constants = "rows cols head_dim lds ldq panel bits (page)",
+    operands = { { "s", "w", matrix("rows", "cols", "lds") }, rows_of_queries, page_of("k", "r") }, cost = cost,
+    equation = "s[i][j] = q[i] · k[j], times the scales of both" },
+  context_of_page = { constants = "rows cols head_dim ldc ldp panel bits (page)",
     operands = { { "c", "rw", matrix("rows", "head_dim", "ldc") }, { "p", "r", matrix("rows", "cols", "ldp") },
-      page_of("v", "r") },
-    cost = cost, equation = "c[i] += p[i] · v, times the scales of v",
-  },
-  context_repair_bytes = {
-    constants = { "rows", "cols", "head_dim", "ldc", "ldp", "panel", "bits", "lo", "hi", "page" },
-    apart = { page = true },
+      page_of("v", "r") }, cost = cost, equation = "c[i] += p[i] · v, times the scales of v" },
+  context_repair_bytes = { constants = "rows cols head_dim ldc ldp panel bits lo hi (page)",
     operands = { { "c", "rw", matrix("rows", "head_dim", "ldc") }, { "p", "r", matrix("rows", "cols", "ldp") },
-      page_of("v", "r", "cols"), { "valid", "value" } },
-    cost = each(5),
-    equation = "c[i] = p[i] · v over unmasked keys only, for rows that a masked key's NaN or infinity reached",
-  },
+      page_of("v", "r", "cols"), { "valid", "value" } }, cost = each(5),
+    equation = "c[i] = p[i] · v over unmasked keys only, for rows that a masked key's NaN or infinity reached" },
 }

@@ -8,10 +8,8 @@ local words = require("common.words")
 
 local of_tables = {}
 
--- Returns the elements of a group.
 local function in_group(type) return types.elements(4, type) end
 
--- Returns the elements of a row of `cols` numbers.
 local function row_elements(cols, type)
   return types.all[type].block and types.row_bytes(cols, type) or cols
 end
@@ -52,7 +50,7 @@ local function declare(name, type, constants, packing, reach, row)
     table.insert(operands, 3, { "scale", "r", of_scales, touched = function(c) return c.rows end })
   end
   of_tables[name] = {
-    constants = words.append({ "rows", "cols", "ldy" }, constants), operands = operands,
+    constants = "rows cols ldy " .. constants, operands = operands,
     cost = row_entries.each(of.block and 16 or 8),
     body = ("attn2c_embed%s(y, table, %sids, %s, ${rows}, ${cols}, ${ldy}%s)"):format(suffix,
       scales and "scale, " or "", packing, of.block and ", ATTN2C_" .. type:upper() or ""),
@@ -63,8 +61,8 @@ end
 
 for _, type in ipairs(words.append(words.append({}, types.of_weights), types.scaled)) do
   local name = type.name == "f32" and "" or "_" .. type.name
-  declare("embed" .. name, type.name, { "groups" }, "attn2c_table_rows(${groups})", of_rows(type.name), "table[ids[i]]")
-  declare("embed_panels" .. name, type.name, { "groups", "panel", "count", "tail", "rest" },
+  declare("embed" .. name, type.name, "groups", "attn2c_table_rows(${groups})", of_rows(type.name), "table[ids[i]]")
+  declare("embed_panels" .. name, type.name, "groups panel count tail rest",
     ("attn2c_table_panels(${groups}, %d, ${panel}, ${count}, ${tail}, ${rest})"):format(type.start or 0),
     of_panels(type.name), "output ids[i] of the panels of table")
 end

@@ -337,7 +337,6 @@ end
 -- Types of buffers that the check reads; a trace widens others to floats.
 local traced_as = { f32 = "f32", i32 = "i32" }
 
---- Returns the type of a trace's copy.
 function storage.trace_type(s) return traced_as[s.type] or "f32" end
 
 --- True if the elements of a storage are not floats, and a trace's copy of them is.

@@ -50,8 +50,7 @@ end
 
 -- Returns the words after a command's name.
 local function usage(command)
-  local parts = {}
-  for _, option in ipairs(own_options(command)) do parts[#parts + 1] = usage_of(option) end
+  local parts = words.map(own_options(command), function(option) return usage_of(option) end)
   for _, argument in ipairs(command._arguments) do parts[#parts + 1] = argument_usage(argument) end
   return table.concat(parts, " ")
 end

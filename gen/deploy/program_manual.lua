@@ -1,6 +1,6 @@
--- program_manual.lua: writes attn2c-program(1), the manual page of the programs that `build` makes.
--- Its sources are the tables that --help of these programs prints: options.c, generate/rows.c, serve/options.c and
--- help.c in runtime/program.
+-- program_manual.lua: writes attn2c-program(1), the manual page of the programs that `build` makes. Its sources are the
+-- tables that --help of these programs prints: options.c, generate/rows.c, serve/options.c and help.c in
+-- runtime/program.
 local files = require("common.files")
 local roff = require("deploy.roff")
 local statuses = require("deploy.statuses")

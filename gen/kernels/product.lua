@@ -193,7 +193,6 @@ end
 
 local address = product.address
 
--- Appends `lines`, in a loop if count > 1.
 local function add_loop(list, symbol, count, lines)
   lines_of_c.append(list, count == 1 and lines
     or lines_of_c.block(("for (int %s = 0; %s < %d; %s++)"):format(symbol, symbol, count, symbol), lines))

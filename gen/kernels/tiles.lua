@@ -46,7 +46,6 @@ function tiles.blocks(k, block, step)
   return count == 0 and { last } or { { first = 0, inputs = block, count = count }, last }
 end
 
--- Returns `pointer + each`, or `pointer` if count is 0.
 local function at(pointer, count, each) return count == 0 and pointer or ("%s + %s"):format(pointer, each) end
 
 -- Return the places of tiles of B and C; A's places are a strip's.

@@ -74,10 +74,8 @@ function Writer.join(count, separator, make)
   return table.concat(list, separator)
 end
 
---- Returns the name of the sum of a row and a vector.
 function Writer.sum(row, vector) return ("c%d_%d"):format(row, vector) end
 
---- Returns `factor * pointer`, or `pointer` if the factor is 1.
 function Writer.times(factor, pointer) return factor == 1 and pointer or ("%d * %s"):format(factor, pointer) end
 
 --- Returns the address of vector v of a row at `pointer`; a lane has `elements` elements.

@@ -17,6 +17,7 @@ local alike = require("common.alike")
 local attention = require("passes.lower.attention")
 local budget = require("passes.common.budget")
 local buffers_of = require("passes.lower.buffers")
+local declared = require("passes.lower.declared")
 local head_loops = require("passes.lower.head_loops")
 local keys = require("passes.lower.keys")
 local maps = require("passes.lower.maps")
@@ -35,7 +36,7 @@ local lower = {}
 local Lowering = {}
 Lowering.__index = Lowering
 
-for _, methods in ipairs { address, head_loops, keys, maps, panel_loops, products, rows } do
+for _, methods in ipairs { address, declared, head_loops, keys, maps, panel_loops, products, rows } do
   for name, method in pairs(methods) do Lowering[name] = method end
 end
 
@@ -112,7 +113,6 @@ function Lowering:with_open(open, body)
   self.open = outer
 end
 
---- Emits the steps of body() as one unit.
 function Lowering:one_unit(body)
   self:unit()
   self.is_one_unit = true

@@ -24,6 +24,7 @@ local programs = require("passes.common.programs")
 local step_text = require("data.step_text")
 local stocks = require("passes.schedule.stocks")
 local tasks = require("passes.common.tasks")
+local words = require("common.words")
 
 local schedule = {}
 
@@ -146,9 +147,7 @@ local function list_cost(list, cost_of)
 end
 
 local function segment_cost(segment, cost_of)
-  local total = 0
-  for _, section in ipairs(segment.sections) do total = total + list_cost(section.steps, cost_of) end
-  return total
+  return words.sum(segment.sections, function(section) return list_cost(section.steps, cost_of) end)
 end
 
 -- Returns a segment's phases for several workers, or nil if one worker is faster.
@@ -192,8 +191,7 @@ local function divide_units(phase, threads, parameters, cost_of)
     return
   end
   local atoms, of_step = atoms_of(phase.steps, threads, cost_of)
-  local all = 0
-  for _, atom in ipairs(atoms) do all = all + atom.cost end
+  local all = words.sum(atoms, function(atom) return atom.cost end)
   local count = divide({ atoms = atoms, cost = all }, threads, parameters)
   phase.chunks = chunks_of(phase.steps, of_step, nil, count)
 end
@@ -269,8 +267,7 @@ local function saved_by_two(base, batch, parameters, cost_of)
       longest = longest + (segment.repeats + 1) // 2 * (whole / segment.repeats)
     elseif segment.mode == "phases" then
       for _, phase in ipairs(segment.phases) do
-        local most = 0
-        for _, list in ipairs(phase.chunks) do most = math.max(most, list_cost(list, cost_of)) end
+        local most = words.most(phase.chunks, function(list) return list_cost(list, cost_of) end)
         longest = longest + segment.repeats * most
       end
     else

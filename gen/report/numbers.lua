@@ -58,7 +58,6 @@ function numbers.time(ms)
   return numbers.short(ms / 1000) .. " s"
 end
 
---- Returns a fraction as a percentage.
 function numbers.percent(part)
   if part ~= 0 and math.abs(part) < 0.01 then return ("%.1f%%"):format(100 * part) end
   return ("%.0f%%"):format(100 * part)

@@ -45,7 +45,6 @@ end
 local Scale = {}
 Scale.__index = Scale
 
---- Returns the place of a value.
 function Scale:at(value)
   local t = self.forward and self.forward(value) or value
   return self.r0 + (t - self.d0) / (self.d1 - self.d0) * (self.r1 - self.r0)

@@ -8,7 +8,6 @@ for i = 1, 64 do values[LETTERS:byte(i)] = i - 1 end
 
 local function letter(number) return LETTERS:sub(number + 1, number + 1) end
 
---- Returns bytes in base64.
 function base64.encode(bytes)
   local out = {}
   for at = 1, #bytes, 3 do

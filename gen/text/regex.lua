@@ -167,7 +167,6 @@ end
 -- more patterns of one character, which these brackets cannot hold.
 local function operand() return { members = "", more = {} } end
 
--- Adds a property to an operand.
 function Reader:add_property(to, name, negated)
   if name == "word" then name = "inner_word" end
   self.used[name] = true

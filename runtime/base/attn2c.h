@@ -84,6 +84,19 @@ void *attn2c_reserve_sparse(size_t bytes);
 void attn2c_make_dense(void *memory, size_t bytes);
 void attn2c_free(void *memory);
 
+/* Gives a variable to a function, by its address, when its block ends. */
+#define ATTN2C_ENDS_BY(function) __attribute__((cleanup(function)))
+/* Frees the memory of a pointer when its block ends: from malloc, or from attn2c_allocate. */
+#define ATTN2C_OWN         ATTN2C_ENDS_BY(attn2c_end_malloc)
+#define ATTN2C_OWN_ALIGNED ATTN2C_ENDS_BY(attn2c_end_aligned)
+static inline void *attn2c_pointer_at(const void *variable) {
+  void *pointer;
+  memcpy(&pointer, variable, sizeof pointer);
+  return pointer;
+}
+static inline void attn2c_end_malloc(void *variable) { free(attn2c_pointer_at(variable)); }
+static inline void attn2c_end_aligned(void *variable) { attn2c_free(attn2c_pointer_at(variable)); }
+
 /* Returns a list from malloc with room for an element after its `count` ones. It grows to powers of two.
  * NULL: there is no memory, and the list stays as it is. */
 void *attn2c_grown(void *list, size_t count, size_t size);

@@ -123,16 +123,15 @@ int chat_now(attn2c_chat_work *work, const chat_value *format, const char *date,
     return chat_refuse(work, date ? "the date is not one such as 2026-11-23 or 2026-11-23T18:05:00"
                                   : "the time of this machine is not known");
   find_days(&at);
-  int status = ATTN2C_OK;
-  for (size_t i = 0; i < format->length && status == ATTN2C_OK; i++) {
+  for (size_t i = 0; i < format->length; i++) {
     const char *text = format->as.text;
     if (text[i] != '%') {
-      status = chat_write(work, text + i, 1);
+      ATTN2C_TRY(chat_write(work, text + i, 1));
       continue;
     }
     int is_plain = i + 1 < format->length && text[i + 1] == '-';
     i += 1 + (size_t)is_plain;
-    status = write_conversion(work, i < format->length ? text[i] : 0, is_plain, &at);
+    ATTN2C_TRY(write_conversion(work, i < format->length ? text[i] : 0, is_plain, &at));
   }
-  return status == ATTN2C_OK ? chat_take(work, mark, made) : status;
+  return chat_take(work, mark, made);
 }

@@ -51,10 +51,9 @@ static int filter_ends(attn2c_chat_work *work, int filter, const chat_value *val
     if (from->read < from->count) *made = from->items[from->read++];
     return ATTN2C_OK;
   }
-  int status = chat_iterate(work, *value, &list);
-  if (status == ATTN2C_OK && list->count)
-    *made = list->items[filter == CHAT_FILTER_FIRST ? 0 : list->count - 1];
-  return status;
+  ATTN2C_TRY(chat_iterate(work, *value, &list));
+  if (list->count) *made = list->items[filter == CHAT_FILTER_FIRST ? 0 : list->count - 1];
+  return ATTN2C_OK;
 }
 
 static int filter_float(attn2c_chat_work *work, int filter, const chat_value *values, chat_value *made) {
@@ -115,26 +114,25 @@ static int filter_indent(attn2c_chat_work *work, int filter, const chat_value *v
 static int find_attribute(attn2c_chat_work *work, const chat_value *object, const chat_value *path,
                           const chat_value *otherwise, chat_value *made) {
   chat_value parts, dot = CHAT_WORD("."), at = *object;
-  int status = ATTN2C_OK;
   if (path->kind != CHAT_STRING) {
-    status = chat_item(work, object, path, &at);
+    ATTN2C_TRY(chat_item(work, object, path, &at));
   } else {
-    status = chat_split(work, path, &dot, -1, 0, &parts);
-    for (uint32_t i = 0; status == ATTN2C_OK && i < parts.as.list->count; i++) {
+    ATTN2C_TRY(chat_split(work, path, &dot, -1, 0, &parts));
+    for (uint32_t i = 0; i < parts.as.list->count; i++) {
       int64_t index;
       chat_value key = parts.as.list->items[i], found;
       if (key.length && strspn(key.as.text, "0123456789") >= key.length &&
           chat_read_integer(&key, 10, &index))
         key = chat_integer(index);
-      status = chat_item(work, &at, &key, &found);
+      ATTN2C_TRY(chat_item(work, &at, &key, &found));
       at = found;
-      if (status == ATTN2C_OK && at.kind == CHAT_UNDEFINED && otherwise && otherwise->kind != CHAT_MISSING &&
+      if (at.kind == CHAT_UNDEFINED && otherwise && otherwise->kind != CHAT_MISSING &&
           otherwise->kind != CHAT_NONE)
         at = *otherwise;
     }
   }
-  if (status == ATTN2C_OK) *made = at;
-  return status;
+  *made = at;
+  return ATTN2C_OK;
 }
 
 static int filter_join(attn2c_chat_work *work, int filter, const chat_value *values, chat_value *made) {
@@ -162,11 +160,10 @@ static int filter_length(attn2c_chat_work *work, int filter, const chat_value *v
 /* list, and a copy of it in reverse order. */
 static int filter_list(attn2c_chat_work *work, int filter, const chat_value *value, chat_value *made) {
   chat_list *list, *copy;
-  int status = chat_iterate(work, *value, &list);
-  if (status == ATTN2C_OK) status = chat_list_make(work, CHAT_OF_LIST, list->count, &copy);
-  for (uint32_t i = 0; status == ATTN2C_OK && i < list->count; i++)
-    status = chat_list_add(work, copy, list->items[filter == CHAT_FILTER_LIST ? i : list->count - 1 - i]);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(chat_iterate(work, *value, &list));
+  ATTN2C_TRY(chat_list_make(work, CHAT_OF_LIST, list->count, &copy));
+  for (uint32_t i = 0; i < list->count; i++)
+    ATTN2C_TRY(chat_list_add(work, copy, list->items[filter == CHAT_FILTER_LIST ? i : list->count - 1 - i]));
   *made = chat_of_list(copy);
   if (filter == CHAT_FILTER_LIST) return ATTN2C_OK;
   if (value->kind == CHAT_STRING) return chat_concatenate(work, copy->items, copy->count, made);

@@ -132,18 +132,17 @@ static int add_message(attn2c_chat_work *work, chat_list *list, const attn2c_cha
   static const char *const taken[] = {"role", "content"};
   chat_dict *dict;
   chat_value value;
-  int status = chat_dict_make(work, &dict);
-  if (status == ATTN2C_OK && message->role) {
-    status = text_of(work, message->role, message->role_length, &value);
-    if (status == ATTN2C_OK) status = chat_dict_set_word(work, dict, "role", value);
+  ATTN2C_TRY(chat_dict_make(work, &dict));
+  if (message->role) {
+    ATTN2C_TRY(text_of(work, message->role, message->role_length, &value));
+    ATTN2C_TRY(chat_dict_set_word(work, dict, "role", value));
   }
-  if (status == ATTN2C_OK && message->content) {
-    status = text_of(work, message->content, message->content_length, &value);
-    if (status == ATTN2C_OK) status = chat_dict_set_word(work, dict, "content", value);
+  if (message->content) {
+    ATTN2C_TRY(text_of(work, message->content, message->content_length, &value));
+    ATTN2C_TRY(chat_dict_set_word(work, dict, "content", value));
   }
-  if (status == ATTN2C_OK) status = add_named(work, dict, message->more, message->more_count, taken, 2);
-  if (status == ATTN2C_OK) status = add_reasoning(work, &dict);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(add_named(work, dict, message->more, message->more_count, taken, 2));
+  ATTN2C_TRY(add_reasoning(work, &dict));
   return chat_list_add(work, list, (chat_value){.kind = CHAT_DICT, .as.dict = dict});
 }
 
@@ -154,20 +153,18 @@ int chat_make_inputs(attn2c_chat_work *work, const attn2c_chat_message *messages
   const int has_tools = options && options->flag_count > 0 && options->flags[0].kind == ATTN2C_CHAT_LIST;
   const attn2c_chat_template *template = work->template;
   chat_list *list;
-  int status = chat_dict_make(work, &work->inputs);
-  for (int i = 0; i < 5 && status == ATTN2C_OK; i++)
-    status = chat_dict_set_word(work, work->inputs, functions[i],
-                                (chat_value){.kind = CHAT_FUNCTION, .as.integer = i});
-  if (status == ATTN2C_OK)
-    status = add_named(work, work->inputs, template->tokens, (size_t) template->token_count, NULL, 0);
-  if (status == ATTN2C_OK) status = chat_dict_set_word(work, work->inputs, "tools", chat_none());
-  if (status == ATTN2C_OK && options)
-    status = add_named(work, work->inputs, options->flags, options->flag_count, taken, has_tools ? 3 : 4);
-  if (status == ATTN2C_OK) status = chat_list_make(work, CHAT_OF_LIST, count, &list);
-  for (size_t i = 0; i < count && status == ATTN2C_OK; i++) status = add_message(work, list, &messages[i]);
-  if (status == ATTN2C_OK) status = chat_dict_set_word(work, work->inputs, "messages", chat_of_list(list));
-  if (status == ATTN2C_OK) status = chat_dict_set_word(work, work->inputs, "documents", chat_none());
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(chat_dict_make(work, &work->inputs));
+  for (int i = 0; i < 5; i++)
+    ATTN2C_TRY(chat_dict_set_word(work, work->inputs, functions[i],
+                                  (chat_value){.kind = CHAT_FUNCTION, .as.integer = i}));
+  ATTN2C_TRY(add_named(work, work->inputs, template->tokens, (size_t) template->token_count, NULL, 0));
+  ATTN2C_TRY(chat_dict_set_word(work, work->inputs, "tools", chat_none()));
+  if (options)
+    ATTN2C_TRY(add_named(work, work->inputs, options->flags, options->flag_count, taken, has_tools ? 3 : 4));
+  ATTN2C_TRY(chat_list_make(work, CHAT_OF_LIST, count, &list));
+  for (size_t i = 0; i < count; i++) ATTN2C_TRY(add_message(work, list, &messages[i]));
+  ATTN2C_TRY(chat_dict_set_word(work, work->inputs, "messages", chat_of_list(list)));
+  ATTN2C_TRY(chat_dict_set_word(work, work->inputs, "documents", chat_none()));
   return chat_dict_set_word(work, work->inputs, "add_generation_prompt",
                             chat_boolean(options && options->add_generation_prompt));
 }

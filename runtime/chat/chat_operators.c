@@ -95,12 +95,11 @@ static int repeat(attn2c_chat_work *work, const chat_value *value, int64_t times
     return status;
   }
   chat_list *list;
-  int status = chat_list_make(work, value->as.list->form, (size_t)(each * (uint64_t)count), &list);
-  for (int64_t i = 0; i < count && each && status == ATTN2C_OK; i++)
-    for (uint64_t k = 0; k < each && status == ATTN2C_OK; k++)
-      status = chat_list_add(work, list, value->as.list->items[k]);
-  if (status == ATTN2C_OK) *made = chat_of_list(list);
-  return status;
+  ATTN2C_TRY(chat_list_make(work, value->as.list->form, (size_t)(each * (uint64_t)count), &list));
+  for (int64_t i = 0; i < count && each; i++)
+    for (uint64_t k = 0; k < each; k++) ATTN2C_TRY(chat_list_add(work, list, value->as.list->items[k]));
+  *made = chat_of_list(list);
+  return ATTN2C_OK;
 }
 
 /* One conversion of a format; the text that is written receives it. */
@@ -366,11 +365,10 @@ int chat_slice(attn2c_chat_work *work, const chat_value *object, const chat_valu
     return chat_spend(work, object->length / 4 + 1);
   }
   chat_list *characters, *list;
-  int status = chat_iterate(work, *object, &characters);
-  if (status == ATTN2C_OK) status = chat_list_make(work, CHAT_OF_LIST, 0, &list);
-  for (int64_t i = start; status == ATTN2C_OK && (step > 0 ? i < stop : i > stop); i += step)
-    status = chat_list_add(work, list, characters->items[i]);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(chat_iterate(work, *object, &characters));
+  ATTN2C_TRY(chat_list_make(work, CHAT_OF_LIST, 0, &list));
+  for (int64_t i = start; step > 0 ? i < stop : i > stop; i += step)
+    ATTN2C_TRY(chat_list_add(work, list, characters->items[i]));
   if (object->kind == CHAT_STRING) return chat_concatenate(work, list->items, list->count, made);
   list->form = object->as.list->form;
   *made = chat_of_list(list);

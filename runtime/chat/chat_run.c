@@ -54,11 +54,10 @@ static int call_range(attn2c_chat_work *work, const chat_value *arguments, int c
   int64_t items = step > 0 ? (stop - start + step - 1) / step : (start - stop - step - 1) / -step;
   if (items > LONGEST_RANGE) return chat_refuse(work, "range: more than %d items", LONGEST_RANGE);
   chat_list *list;
-  int status = chat_list_make(work, CHAT_OF_RANGE, items > 0 ? (size_t)items : 0, &list);
-  for (int64_t i = 0; i < items && status == ATTN2C_OK; i++)
-    status = chat_list_add(work, list, chat_integer(start + i * step));
+  ATTN2C_TRY(chat_list_make(work, CHAT_OF_RANGE, items > 0 ? (size_t)items : 0, &list));
+  for (int64_t i = 0; i < items; i++) ATTN2C_TRY(chat_list_add(work, list, chat_integer(start + i * step)));
   *made = chat_of_list(list);
-  return status;
+  return ATTN2C_OK;
 }
 
 /* namespace(...) and dict(...) */
@@ -179,12 +178,11 @@ static int begin_loop(attn2c_chat_work *work, const chat_value *over) {
 
 static int unpack(attn2c_chat_work *work, const chat_value *value, int32_t count) {
   chat_list *list;
-  int status = chat_iterate(work, *value, &list);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(chat_iterate(work, *value, &list));
   if (list->count != (uint32_t)count)
     return chat_refuse(work, "%d values are expected, but there are %u", count, list->count);
-  for (int32_t i = count - 1; i >= 0 && status == ATTN2C_OK; i--) status = push(work, list->items[i]);
-  return status;
+  for (int32_t i = count - 1; i >= 0; i--) ATTN2C_TRY(push(work, list->items[i]));
+  return ATTN2C_OK;
 }
 
 /* Makes a list, a tuple or a dictionary of values on the stack. */

@@ -188,10 +188,9 @@ static int write_json(attn2c_chat_work *work, const chat_value *value, const cha
 /* Begins a line of an indented value. */
 static int new_line(attn2c_chat_work *work, const chat_json *how, int depth) {
   if (how->indent.kind == CHAT_NONE) return ATTN2C_OK;
-  int status = write_word(work, "\n");
-  for (int i = 0; i < depth && status == ATTN2C_OK; i++)
-    status = chat_write(work, how->indent.as.text, how->indent.length);
-  return status;
+  ATTN2C_TRY(write_word(work, "\n"));
+  for (int i = 0; i < depth; i++) ATTN2C_TRY(chat_write(work, how->indent.as.text, how->indent.length));
+  return ATTN2C_OK;
 }
 
 static int begin_item(attn2c_chat_work *work, const chat_json *how, uint32_t index, int depth) {

@@ -36,11 +36,10 @@ static int sort_entries(attn2c_chat_work *work, chat_entry *entries, uint32_t co
 /* Makes a list of sorted entries' values. */
 static int list_of(attn2c_chat_work *work, const chat_entry *entries, uint32_t count, chat_value *made) {
   chat_list *list;
-  int status = chat_list_make(work, CHAT_OF_LIST, count, &list);
-  for (uint32_t i = 0; i < count && status == ATTN2C_OK; i++)
-    status = chat_list_add(work, list, entries[i].value);
-  if (status == ATTN2C_OK) *made = chat_of_list(list);
-  return status;
+  ATTN2C_TRY(chat_list_make(work, CHAT_OF_LIST, count, &list));
+  for (uint32_t i = 0; i < count; i++) ATTN2C_TRY(chat_list_add(work, list, entries[i].value));
+  *made = chat_of_list(list);
+  return ATTN2C_OK;
 }
 
 int chat_sort_list(attn2c_chat_work *work, int filter, const chat_value *values, chat_value *made) {

@@ -234,32 +234,31 @@ static int split_words(attn2c_chat_work *work, const chat_value *text, int64_t m
 int chat_split(attn2c_chat_work *work, const chat_value *text, const chat_value *separator, int64_t most,
                int from_right, chat_value *made) {
   chat_list *list;
-  int status = chat_list_make(work, CHAT_OF_LIST, 0, &list);
-  if (status == ATTN2C_OK) status = chat_spend(work, text->length);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(chat_list_make(work, CHAT_OF_LIST, 0, &list));
+  ATTN2C_TRY(chat_spend(work, text->length));
   *made = chat_of_list(list);
   if (separator->kind == CHAT_NONE || separator->kind == CHAT_MISSING) {
-    status = split_words(work, text, most, from_right, list);
+    ATTN2C_TRY(split_words(work, text, most, from_right, list));
     if (from_right) reverse(list);
-    return status;
+    return ATTN2C_OK;
   }
   if (separator->kind != CHAT_STRING || separator->length == 0)
     return chat_refuse(work, "split: the separator is empty, or no text");
-  status = chat_spend(work, chat_search_steps(text, separator));
+  ATTN2C_TRY(chat_spend(work, chat_search_steps(text, separator)));
   chat_value rest = *text;
-  while (status == ATTN2C_OK && most != 0) {
+  while (most != 0) {
     int64_t found = from_right ? chat_find_last(&rest, separator) : chat_find(&rest, 0, separator);
     if (found < 0) break;
     size_t past = (size_t)found + separator->length;
-    status = from_right ? add_part(work, list, &rest, past, rest.length)
-                        : add_part(work, list, &rest, 0, (size_t)found);
+    ATTN2C_TRY(from_right ? add_part(work, list, &rest, past, rest.length)
+                          : add_part(work, list, &rest, 0, (size_t)found));
     rest = from_right ? chat_string(rest.as.text, (size_t)found)
                       : chat_string(rest.as.text + past, rest.length - past);
     most--;
   }
-  if (status == ATTN2C_OK) status = chat_list_add(work, list, rest);
+  ATTN2C_TRY(chat_list_add(work, list, rest));
   if (from_right) reverse(list);
-  return status;
+  return ATTN2C_OK;
 }
 
 static int ends_line(uint32_t point) {

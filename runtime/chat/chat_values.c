@@ -194,21 +194,19 @@ int chat_dict_set_word(attn2c_chat_work *work, chat_dict *dict, const char *name
 }
 
 int chat_dict_view(attn2c_chat_work *work, const chat_dict *dict, chat_form form, chat_list **list) {
-  int status = chat_list_make(work, form, dict->count, list);
-  for (uint32_t i = 0; i < dict->count && status == ATTN2C_OK; i++) {
+  ATTN2C_TRY(chat_list_make(work, form, dict->count, list));
+  for (uint32_t i = 0; i < dict->count; i++) {
     const chat_entry *entry = &dict->entries[i];
     if (form != CHAT_OF_ITEMS) {
-      status = chat_list_add(work, *list, form == CHAT_OF_KEYS ? entry->key : entry->value);
+      ATTN2C_TRY(chat_list_add(work, *list, form == CHAT_OF_KEYS ? entry->key : entry->value));
       continue;
     }
     chat_list *pair;
-    status = chat_list_make(work, CHAT_OF_TUPLE, 2, &pair);
-    if (status == ATTN2C_OK) {
-      pair->items[0] = entry->key, pair->items[1] = entry->value, pair->count = 2;
-      status = chat_list_add(work, *list, chat_of_list(pair));
-    }
+    ATTN2C_TRY(chat_list_make(work, CHAT_OF_TUPLE, 2, &pair));
+    pair->items[0] = entry->key, pair->items[1] = entry->value, pair->count = 2;
+    ATTN2C_TRY(chat_list_add(work, *list, chat_of_list(pair)));
   }
-  return status;
+  return ATTN2C_OK;
 }
 
 int chat_iterate(attn2c_chat_work *work, chat_value value, chat_list **list) {

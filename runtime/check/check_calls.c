@@ -171,10 +171,9 @@ static int same_state(const attn2c_checked_call *want, ptrdiff_t number, const a
 static int same(const attn2c_checked_call *want, ptrdiff_t number, const attn2c_checked_call *got,
                 void *const *outputs, ptrdiff_t at, const char *what) {
   attn2c_check_job *job = want->job;
-  int status = ATTN2C_OK;
   if (want->n.count > 1) attn2c_check_report_collect(&job->report, (int)number, (int)want->n.count);
-  if (want->kept) status = same_state(want, number, got, at, what);
-  for (int i = 0; i < job->entry->output_count && status == ATTN2C_OK; i++) {
+  if (want->kept) ATTN2C_TRY(same_state(want, number, got, at, what));
+  for (int i = 0; i < job->entry->output_count; i++) {
     const int tensor = job->entry->outputs[i];
     const attn2c_tensor shape = shape_of(want, tensor, number);
     attn2c_comparison comparison;
@@ -183,9 +182,9 @@ static int same(const attn2c_checked_call *want, ptrdiff_t number, const attn2c_
                         part_of(got, outputs[i], tensor, at), &comparison);
     char name[128];
     snprintf(name, sizeof name, "output %s, %s", shape.name, what);
-    status = attn2c_check_report_row(&job->report, name, &shape, &comparison);
+    ATTN2C_TRY(attn2c_check_report_row(&job->report, name, &shape, &comparison));
   }
-  return status;
+  return ATTN2C_OK;
 }
 
 static int32_t number_of(const attn2c_check_repeat *repeat, ptrdiff_t i) {
@@ -209,8 +208,8 @@ int attn2c_check_repeat_call(const attn2c_checked_call *known, const attn2c_chec
   const ptrdiff_t count = repeat->count ? repeat->count : known->n.count;
   const size_t outputs = (size_t)job->entry->output_count + 1;
   attn2c_checked_call own, *call = made ? made : &own;
-  int32_t *lengths = calloc((size_t)count, sizeof *lengths);
-  void **wanted = calloc(outputs, sizeof *wanted);
+  ATTN2C_OWN int32_t *lengths = calloc((size_t)count, sizeof *lengths);
+  ATTN2C_OWN void **wanted = calloc(outputs, sizeof *wanted);
   for (ptrdiff_t i = 0; lengths && i < count; i++) lengths[i] = known->lengths[number_of(repeat, i)];
   *call = (attn2c_checked_call){.job = job};
   int status = lengths && wanted ? attn2c_checked_call_begin(call, job, lengths, count)
@@ -231,8 +230,6 @@ int attn2c_check_repeat_call(const attn2c_checked_call *known, const attn2c_chec
     }
     status = make(known, repeat, call, wanted, what);
   }
-  free(lengths);
-  free(wanted);
   if (!made) attn2c_checked_call_end(call);
   return status;
 }
@@ -250,16 +247,15 @@ const char *attn2c_check_some_outputs(const attn2c_check_job *job, int number, v
 int attn2c_check_some(const attn2c_checked_call *known, attn2c_context *context, float *arena) {
   attn2c_check_job *job = known->job;
   const int count = job->entry->output_count;
-  void **some = calloc((size_t)count + 1, sizeof *some);
-  int status = some ? ATTN2C_OK : attn2c_check_no_memory(job, "outputs");
-  for (int i = 0; status == ATTN2C_OK && attn2c_check_some_outputs(job, i, known->out, some); i++) {
+  ATTN2C_OWN void **some = calloc((size_t)count + 1, sizeof *some);
+  ATTN2C_TRY(some ? ATTN2C_OK : attn2c_check_no_memory(job, "outputs"));
+  for (int i = 0; attn2c_check_some_outputs(job, i, known->out, some); i++) {
     const attn2c_check_repeat repeat = {.is_some = 1, .choice = i, .context = context, .arena = arena};
     if (known->n.count == 1 && i >= count) attn2c_check_report_collect(&job->report, i - count, count);
     if (arena) attn2c_check_fill(arena, job->descriptor->arena_floats);
-    status = attn2c_check_repeat_call(known, &repeat, NULL);
+    ATTN2C_TRY(attn2c_check_repeat_call(known, &repeat, NULL));
   }
-  free(some);
-  return status == ATTN2C_OK ? attn2c_check_report_release(&job->report) : status;
+  return attn2c_check_report_release(&job->report);
 }
 
 /* Repeats a call once, and adds the rows that were collected of its sequences. */
@@ -303,7 +299,7 @@ int attn2c_check_longest(attn2c_check_job *job, attn2c_run trace, attn2c_checked
     attn2c_free(job->trace.arena);
     job->trace.arena = NULL;
   }
-  float *arena = status == ATTN2C_OK ? allocate_arena(job) : NULL;
+  ATTN2C_OWN_ALIGNED float *arena = status == ATTN2C_OK ? allocate_arena(job) : NULL;
   if (status == ATTN2C_OK && !arena) status = ATTN2C_MEMORY;
   if (status == ATTN2C_OK)
     status = repeat(&traced, (attn2c_check_repeat){.what = "shipped = trace", .arena = arena}, made);
@@ -312,7 +308,6 @@ int attn2c_check_longest(attn2c_check_job *job, attn2c_run trace, attn2c_checked
   if (status == ATTN2C_OK)
     status = repeat(made, (attn2c_check_repeat){.what = "run again", .arena = arena}, NULL);
   if (status == ATTN2C_OK) status = attn2c_check_some(made, NULL, arena);
-  attn2c_free(arena);
   return status;
 }
 
@@ -344,7 +339,7 @@ static int check_calls(const attn2c_checked_call *known) {
   attn2c_check_job *job = known->job;
   const int64_t most = attn2c_lengths_of(job->descriptor, job->entry)->sizes[0].seq;
   const ptrdiff_t times = attn2c_encode_entry(job->descriptor) ? 1 : most / known->n.rows + 2;
-  int32_t *numbers = calloc((size_t)(times * known->n.count), sizeof *numbers);
+  ATTN2C_OWN int32_t *numbers = calloc((size_t)(times * known->n.count), sizeof *numbers);
   attn2c_context *context = NULL;
   int status = ATTN2C_MEMORY;
   if (numbers) status = attn2c_context_create(job->model, &context);
@@ -363,7 +358,6 @@ static int check_calls(const attn2c_checked_call *known) {
   for (int i = 0; i < 3 && status == ATTN2C_OK; i++)
     if (i != 1 || times > 1) status = repeat(known, calls[i], NULL);
   attn2c_context_destroy(context);
-  free(numbers);
   return status;
 }
 
@@ -398,7 +392,7 @@ int attn2c_check_mixed(attn2c_check_job *job, attn2c_run trace) {
       attn2c_check_draw_lengths(job->seed, sizes->least, sizes->sizes[0].seq,
                                 continued ? continued->sequences : ATTN2C_CHECK_SEQUENCES, lengths);
   for (ptrdiff_t i = 0; i < count; i++) reverse[i] = (int32_t)(count - 1 - i);
-  float *arena = allocate_arena(job);
+  ATTN2C_OWN_ALIGNED float *arena = allocate_arena(job);
   if (!arena) return ATTN2C_MEMORY;
   attn2c_checked_call traced, shipped = {.job = job};
   int status = attn2c_checked_call_begin(&traced, job, lengths, count);
@@ -416,6 +410,5 @@ int attn2c_check_mixed(attn2c_check_job *job, attn2c_run trace) {
   if (status == ATTN2C_OK) status = check_calls(&shipped);
   attn2c_checked_call_end(&shipped);
   attn2c_checked_call_end(&traced);
-  attn2c_free(arena);
   return status;
 }

@@ -170,7 +170,7 @@ static int call_together(script *s, int32_t *ids, int64_t count, const int32_t *
 /* Sequences from their first token on, in calls of a division. */
 static int check_division(script *s, const division *d) {
   int32_t order[ATTN2C_MOST_SEQUENCES], counts[ATTN2C_MOST_SEQUENCES];
-  int32_t *ids = calloc((size_t)(d->sequences * s->count), sizeof *ids);
+  ATTN2C_OWN int32_t *ids = calloc((size_t)(d->sequences * s->count), sizeof *ids);
   int status = ids ? ATTN2C_OK : attn2c_check_no_memory(s->job, "tokens");
   for (int64_t i = 0; i < d->sequences && status == ATTN2C_OK; i++) status = attn2c_rewind(s->context, i, 0);
   for (int step = 0; (d->sequences == 1 || step < 10) && status == ATTN2C_OK; step++) {
@@ -178,7 +178,6 @@ static int check_division(script *s, const division *d) {
     if (count == 0) break;
     status = call_together(s, ids, count, order, counts);
   }
-  free(ids);
   return status == ATTN2C_OK ? report(s, d->what) : failed(s, d->what, status);
 }
 
@@ -189,10 +188,8 @@ static int check_divisions(script *s) {
   const division list[] = {{"in chunks", 1, 0, {3, s->of->page + 3, rows + 3}},
                            {"token by token", all, 1, {1, 1, 1}},
                            {"in mixed calls", all, 0, {1, GUESS, rows}}};
-  int status = ATTN2C_OK;
-  for (size_t i = 0; i < sizeof list / sizeof *list && status == ATTN2C_OK; i++)
-    status = check_division(s, &list[i]);
-  return status;
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++) ATTN2C_TRY(check_division(s, &list[i]));
+  return ATTN2C_OK;
 }
 
 /* Scripts of one sequence: other tokens in the place of a part, and back again; a sequence and its copy,
@@ -298,16 +295,14 @@ static int compare_whole(script *s, int *outputs, void **got) {
 static int check_whole(script *s) {
   attn2c_check_job *job = s->job;
   const size_t most = (size_t)(job->entry->output_count + job->entry->op_count);
-  int *outputs = calloc(most, sizeof *outputs);
-  void **got = calloc(most, sizeof *got);
+  ATTN2C_OWN int *outputs = calloc(most, sizeof *outputs);
+  ATTN2C_OWN void **got = calloc(most, sizeof *got);
   attn2c_check_sequence view;
   int status =
       attn2c_check_sequence_begin(&view, job, &s->all.n, 0, (const void *const *)s->all.in, s->all.out);
   if (status == ATTN2C_OK)
     status = outputs && got ? compare_whole(s, outputs, got) : attn2c_check_no_memory(job, "state");
   attn2c_check_sequence_end(&view);
-  free(outputs);
-  free(got);
   return status;
 }
 

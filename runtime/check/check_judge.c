@@ -127,15 +127,12 @@ static int compute_magnitudes(attn2c_check_job *job, const attn2c_op *op, float 
 static int tolerance_of_terms(attn2c_check_job *job, const attn2c_op *op, float *allowed) {
   const attn2c_tensor *shape = attn2c_check_tensor(job, op->result);
   const double unit = 2 * (job->descriptor->divided->count + 1) * 0x1p-24;
-  float *sums = attn2c_reference_allocate(shape);
+  ATTN2C_OWN_ALIGNED float *sums = attn2c_reference_allocate(shape);
   if (!sums) return attn2c_check_no_memory(job, shape->name);
-  int status = compute_magnitudes(job, op, allowed, sums);
-  if (status == ATTN2C_OK)
-    status = attn2c_tolerance_op(job->descriptor, op, job->tensors, allowed, job->message);
-  for (int64_t i = 0; i < attn2c_elements(shape) && status == ATTN2C_OK; i++)
-    allowed[i] += (float)(unit * fabs((double)sums[i]));
-  attn2c_free(sums);
-  return status;
+  ATTN2C_TRY(compute_magnitudes(job, op, allowed, sums));
+  ATTN2C_TRY(attn2c_tolerance_op(job->descriptor, op, job->tensors, allowed, job->message));
+  for (int64_t i = 0; i < attn2c_elements(shape); i++) allowed[i] += (float)(unit * fabs((double)sums[i]));
+  return ATTN2C_OK;
 }
 
 static int has_terms(const attn2c_check_job *job, const attn2c_op *op) {
@@ -205,11 +202,10 @@ static int judge_floats(attn2c_check_job *job, const attn2c_op *op, float *allow
   const float *got = attn2c_check_trace_find(&job->trace, op->result, &leading_dimension);
   float *want = job->tensors[op->result];
   note_overflow(job, op, got, leading_dimension);
-  int status = has_terms(job, op)
-                   ? tolerance_of_terms(job, op, allowed)
-                   : attn2c_tolerance_op(job->descriptor, op, job->tensors, allowed, job->message);
-  if (status == ATTN2C_OK) status = attn2c_check_settle_masked(job, op, got, leading_dimension, want);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(has_terms(job, op)
+                 ? tolerance_of_terms(job, op, allowed)
+                 : attn2c_tolerance_op(job->descriptor, op, job->tensors, allowed, job->message));
+  ATTN2C_TRY(attn2c_check_settle_masked(job, op, got, leading_dimension, want));
   attn2c_check_settle_hidden(job, op, got, leading_dimension, want);
   attn2c_tolerance tolerance = {.allowed = allowed, .relative_l2 = -1};
   attn2c_compare(shape, want, got, leading_dimension, &tolerance, comparison);
@@ -232,7 +228,7 @@ static int judge_indices(attn2c_check_job *job, const attn2c_op *op, attn2c_comp
 int attn2c_check_op(attn2c_check_job *job, const attn2c_op *op) {
   const attn2c_tensor *shape = attn2c_check_tensor(job, op->result);
   void *copies[ATTN2C_MAX_OPERANDS] = {NULL};
-  float *allowed = attn2c_reference_allocate(shape);
+  ATTN2C_OWN_ALIGNED float *allowed = attn2c_reference_allocate(shape);
   void *want = attn2c_reference_allocate(shape);
   int status = allowed && want ? ATTN2C_OK : attn2c_check_no_memory(job, shape->name);
   for (int operand = 0; operand < ATTN2C_MAX_OPERANDS && status == ATTN2C_OK; operand++) {
@@ -251,7 +247,6 @@ int attn2c_check_op(attn2c_check_job *job, const attn2c_op *op) {
   if (status == ATTN2C_OK) status = attn2c_check_report_op(&job->report, op->op, shape, &comparison);
   for (int operand = 0; operand < ATTN2C_MAX_OPERANDS; operand++) attn2c_free(copies[operand]);
   attn2c_free(want);
-  attn2c_free(allowed);
   return status;
 }
 
@@ -433,8 +428,8 @@ static int judge_outputs(attn2c_check_job *job, float *const *allowed, attn2c_to
 
 int attn2c_check_outputs(attn2c_check_job *job, const char *what) {
   const int count = job->entry->output_count;
-  attn2c_tolerance *tolerances = calloc((size_t)count + 1, sizeof *tolerances);
-  float **allowed = calloc((size_t)count + 1, sizeof *allowed);
+  ATTN2C_OWN attn2c_tolerance *tolerances = calloc((size_t)count + 1, sizeof *tolerances);
+  ATTN2C_OWN float **allowed = calloc((size_t)count + 1, sizeof *allowed);
   int status = tolerances && allowed ? ATTN2C_OK : attn2c_check_no_memory(job, job->entry->name);
   for (int i = 0; i < count && status == ATTN2C_OK; i++) {
     const attn2c_tensor *shape = attn2c_check_tensor(job, job->entry->outputs[i]);
@@ -444,8 +439,6 @@ int attn2c_check_outputs(attn2c_check_job *job, const char *what) {
   }
   if (status == ATTN2C_OK) status = judge_outputs(job, allowed, tolerances, what);
   for (int i = 0; allowed && i < count; i++) attn2c_free(allowed[i]);
-  free(allowed);
-  free(tolerances);
   return status;
 }
 

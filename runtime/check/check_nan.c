@@ -427,17 +427,16 @@ static int plant_input(bed *bed, int input) {
   const attn2c_tensor *tensor = input_of(bed, input);
   if (of != VALUES && of != TOKENS && of != ADDED && of != FACTORS) return ATTN2C_OK;
   if (attn2c_elements(tensor) == 0) return ATTN2C_OK;
-  int status = ATTN2C_OK;
-  for (size_t kind = 0; kind < 3 && status == ATTN2C_OK; kind++) {
-    status = plant(bed, input, of, kinds[kind].value, kinds[kind].word, -1, OTHER);
-    for (int mask = 0; mask < bed->job->entry->input_count && status == ATTN2C_OK; mask++) {
+  for (size_t kind = 0; kind < 3; kind++) {
+    ATTN2C_TRY(plant(bed, input, of, kinds[kind].value, kinds[kind].word, -1, OTHER));
+    for (int mask = 0; mask < bed->job->entry->input_count; mask++) {
       const role mask_role = role_of(bed, mask);
       const int masks = mask_role == LENGTHS || mask_role == BLOCKED || mask_role == ADDED;
       if (!masks || (of != VALUES && of != TOKENS)) continue;
-      status = plant(bed, input, of, kinds[kind].value, kinds[kind].word, mask, mask_role);
+      ATTN2C_TRY(plant(bed, input, of, kinds[kind].value, kinds[kind].word, mask, mask_role));
     }
   }
-  return status;
+  return ATTN2C_OK;
 }
 
 /* Returns the number of places to test in an input: fewer if a run of the reference takes seconds. */

@@ -34,12 +34,11 @@ static int find_columns(const attn2c_check_job *job, int tensor, int64_t width, 
 
 /* Sets columns to -1 where a second operand has others. */
 static int compare_columns(const attn2c_check_job *job, int tensor, int64_t width, int32_t *columns) {
-  int32_t *others = malloc((size_t)width * sizeof *others);
+  ATTN2C_OWN int32_t *others = malloc((size_t)width * sizeof *others);
   if (!others) return attn2c_check_no_memory(job, attn2c_check_tensor(job, tensor)->name);
   const int status = find_columns(job, tensor, width, others);
   for (int64_t j = 0; j < width && !status; j++)
     if (columns[j] != others[j]) columns[j] = -1;
-  free(others);
   return status;
 }
 
@@ -116,10 +115,9 @@ static int read_row(const attn2c_check_job *job, const numbers *n, int64_t row, 
 /* Compares a weight or a bias with the file's, and adds a row. */
 static int compare(attn2c_check_job *job, const numbers *n) {
   const attn2c_tensor *tensor = attn2c_check_tensor(job, job->descriptor->weights[n->weight].tensor);
-  attn2c_scale_block *blocks = malloc((size_t)attn2c_blocks_of(n->width) * sizeof *blocks);
+  ATTN2C_OWN attn2c_scale_block *blocks = malloc((size_t)attn2c_blocks_of(n->width) * sizeof *blocks);
   int status = blocks ? ATTN2C_OK : attn2c_check_no_memory(job, tensor->name);
   for (int64_t r = 0; r < n->rows && !status; r++) status = read_row(job, n, r, blocks);
-  free(blocks);
   if (!status) status = attn2c_source_read_own(job->source, n->weight, n->own, job->message);
   if (status) return status;
   for (int64_t r = 0; r < n->rows; r++)

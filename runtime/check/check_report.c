@@ -247,10 +247,9 @@ static int print_json(attn2c_check_report *report, const char *repeat_command) {
            set(root, "first_to_diverge", json_incref(first));
     json_decref(first);
   }
-  char *text = made ? json_dumps(root, JSON_COMPACT) : NULL;
+  ATTN2C_OWN char *text = made ? json_dumps(root, JSON_COMPACT) : NULL;
   if (!text) return ATTN2C_MEMORY;
   fprintf(report->out, "%s\n", text);
-  free(text);
   return ATTN2C_OK;
 }
 

@@ -115,11 +115,11 @@ int attn2c_check_sources_read(const attn2c_check_sources *sources, attn2c_contex
   const int32_t skipped = is_other && left >= of->least ? all - left : 0, rows = all - skipped;
   const int32_t first[] = {0, skipped, all};
   const attn2c_sequences n = {.rows = all, .count = 2, .first = first};
-  const void **in = is_of_one_length ? inputs_of(sources, &sources->call.n, is_other && has_other)
-                                     : inputs_of(sources, &n, 1);
+  ATTN2C_OWN const void **in = is_of_one_length ? inputs_of(sources, &sources->call.n, is_other && has_other)
+                                                : inputs_of(sources, &n, 1);
   if (!in) return ATTN2C_MEMORY;
-  const int status = attn2c_encode(context, 1, &slot, &rows, in);
-  free(in);
-  if (status != ATTN2C_OK) attn2c_say(sources->job.message, "entry encode: %s", attn2c_strerror(status));
-  return status;
+  int status = attn2c_encode(context, 1, &slot, &rows, in);
+  if (status != ATTN2C_OK)
+    return attn2c_fail(sources->job.message, status, "entry encode: %s", attn2c_strerror(status));
+  return ATTN2C_OK;
 }

@@ -68,7 +68,7 @@ static void widen(const attn2c_tensor *shape, const float *want, const float *go
 int attn2c_check_spread(const attn2c_check_job *job, const attn2c_reference_guide *guide,
                         float *const *allowed, attn2c_tolerance *tolerances) {
   const int count = job->descriptor->tensor_count;
-  void **tensors = attn2c_allocate((size_t)count * sizeof *tensors);
+  ATTN2C_OWN_ALIGNED void **tensors = attn2c_allocate((size_t)count * sizeof *tensors);
   if (!tensors) return attn2c_check_no_memory(job, job->entry->name);
   int status = ATTN2C_OK;
   for (int draw = 0; draw < DRAWS && status == ATTN2C_OK; draw++) {
@@ -86,6 +86,5 @@ int attn2c_check_spread(const attn2c_check_job *job, const attn2c_reference_guid
     }
     attn2c_reference_release(job->entry, tensors);
   }
-  attn2c_free(tensors);
   return status;
 }

@@ -150,7 +150,7 @@ static void gather_tensor(gathering *g, int number) {
 /* Gives the arena of a rank's trace the values that no step writes. */
 static int fill(const attn2c_call *call, const attn2c_program *program, int entry, float *arena) {
   attn2c_descriptor own = *program->model;
-  attn2c_tensor *tensors = calloc((size_t)own.tensor_count + 1, sizeof *tensors);
+  ATTN2C_OWN attn2c_tensor *tensors = calloc((size_t)own.tensor_count + 1, sizeof *tensors);
   if (!tensors) return ATTN2C_MEMORY;
   const attn2c_check_job job = {.descriptor = program->model, .entry = &own.entries[entry]};
   const int encodes = job.entry == attn2c_encode_entry(job.descriptor);
@@ -169,7 +169,6 @@ static int fill(const attn2c_call *call, const attn2c_program *program, int entr
                                     .inputs = call->in,
                                     .outputs = call->out};
   attn2c_check_trace_fill_arena(&trace);
-  free(tensors);
   return ATTN2C_OK;
 }
 
@@ -184,7 +183,7 @@ int attn2c_ranks_trace(const attn2c_call *call, const attn2c_program *const *pro
                  .team = attn2c_ranks_team(call->ranks),
                  .entry = &whole->entries[entry],
                  .to_magnitudes = floats};
-  float *arena = attn2c_allocate((size_t)program->trace_floats * sizeof *arena);
+  ATTN2C_OWN_ALIGNED float *arena = attn2c_allocate((size_t)program->trace_floats * sizeof *arena);
   g.first = calloc((size_t)whole->divided->count + 1, sizeof *g.first);
   int status = arena && g.first ? ATTN2C_OK : ATTN2C_MEMORY;
   if (status == ATTN2C_OK) status = fill(call, program, entry, arena);
@@ -198,6 +197,5 @@ int attn2c_ranks_trace(const attn2c_call *call, const attn2c_program *const *pro
   for (int i = 0; i < g.entry->op_count && status == ATTN2C_OK; i++)
     gather_tensor(&g, g.entry->ops[i].result);
   free(g.first);
-  attn2c_free(arena);
   return status;
 }

@@ -89,11 +89,10 @@ static int find_header(const attn2c_file *file, int64_t *start, uint32_t *length
 
 static int read_header(const attn2c_file *file, int64_t start, uint32_t length, attn2c_npy_header *header,
                        attn2c_message *message) {
-  char *text = malloc((size_t)length + 1);
+  ATTN2C_OWN char *text = malloc((size_t)length + 1);
   if (!text) return ATTN2C_MEMORY;
   int status = attn2c_file_read(file, start, text, length, message);
   const char *fault = status ? NULL : attn2c_npy_parse(text, length, header);
-  free(text);
   if (!fault) return status;
   return attn2c_fail(message, ATTN2C_FORMAT, "%s: %s", file->name, fault);
 }

@@ -71,7 +71,7 @@ static int find_list_64(archive *a, uint64_t last) {
 static int find_list(archive *a) {
   const uint64_t size = (uint64_t)a->file->file.size;
   const size_t count = size < LAST + LONGEST_NOTE ? (size_t)size : LAST + LONGEST_NOTE;
-  unsigned char *end = malloc(count + 1);
+  ATTN2C_OWN unsigned char *end = malloc(count + 1);
   if (!end) return ATTN2C_MEMORY;
   int status = read_at(a, size - count, end, count);
   size_t at = count;
@@ -82,7 +82,6 @@ static int find_list(archive *a) {
     if (a->list_size == UINT32_MAX || a->list_at == UINT32_MAX)
       status = find_list_64(a, size - count + at - LAST);
   }
-  free(end);
   return status;
 }
 

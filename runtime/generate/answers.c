@@ -325,38 +325,33 @@ int attn2c_answers_begin_sources(attn2c_answers *b, const attn2c_answer_source *
                                  attn2c_message *message) {
   const attn2c_calls *calls = b->calls;
   size_t room = 1 + (size_t)count * (size_t)calls->start_count;
-  int status = ATTN2C_OK;
-  for (int32_t i = 0; i < count && status == ATTN2C_OK; i++) {
+  for (int32_t i = 0; i < count; i++) {
     const attn2c_answer_source *source = &sources[i];
     room += source->count > 0 ? values_of(calls, source) : 0;
     if (source->count < 1 || source->count > calls->source) {
       attn2c_say(message, "the source has %lld tokens, but 1 to %d are allowed", (long long)source->count,
                  calls->source);
-      status = source->count < 1 ? ATTN2C_USAGE : ATTN2C_FORMAT;
+      return source->count < 1 ? ATTN2C_USAGE : ATTN2C_FORMAT;
     }
-    if (status == ATTN2C_OK)
-      status = feed(b, source->place, calls->start, calls->start_count, source->seed, message);
+    ATTN2C_TRY(feed(b, source->place, calls->start, calls->start_count, source->seed, message));
   }
-  if (status != ATTN2C_OK) return status;
-  int32_t *ids = count > 1 ? attn2c_allocate(room * sizeof *ids) : NULL;
-  status = ids || count == 1 ? read_sources(b, sources, count, ids) : ATTN2C_MEMORY;
-  attn2c_free(ids);
-  for (int32_t i = 0; i < count && status == ATTN2C_OK; i++) {
+  ATTN2C_OWN_ALIGNED int32_t *ids = count > 1 ? attn2c_allocate(room * sizeof *ids) : NULL;
+  ATTN2C_TRY(ids || count == 1 ? read_sources(b, sources, count, ids) : ATTN2C_MEMORY);
+  for (int32_t i = 0; i < count; i++) {
     adopt(b, sources[i].place, calls->start, calls->start_count);
     begin(b, sources[i].place, calls->start_count, b->logits + (size_t)i * (size_t)calls->vocabulary);
   }
-  return status;
+  return ATTN2C_OK;
 }
 
 int attn2c_answers_begin(attn2c_answers *b, int32_t place, const int32_t *ids, int64_t count, uint64_t seed,
                          int (*stops)(void), attn2c_message *message) {
   const attn2c_answer_source source = {place, ids, count, seed};
   if (b->calls->encode) return attn2c_answers_begin_sources(b, &source, 1, message);
-  int status = feed(b, place, ids, count, seed, message);
-  if (status == ATTN2C_OK)
-    status = attn2c_kept_ids_read(b->kept, place * b->options.beams, ids, (int32_t)count, b->logits, stops);
-  if (status == ATTN2C_OK) begin(b, place, (int32_t)count, b->logits);
-  return status;
+  ATTN2C_TRY(feed(b, place, ids, count, seed, message));
+  ATTN2C_TRY(attn2c_kept_ids_read(b->kept, place * b->options.beams, ids, (int32_t)count, b->logits, stops));
+  begin(b, place, (int32_t)count, b->logits);
+  return ATTN2C_OK;
 }
 
 int attn2c_answers_go_on(attn2c_answers *b, int32_t place, const int32_t *ids, int64_t count, uint64_t seed,

@@ -35,17 +35,16 @@ static int add_of_token(breakers *b, int32_t token, const char *piece, size_t le
   const size_t first = b->used;
   for (size_t at = 0; at + size <= length; at++)
     if (memcmp(piece + at, text, size) == 0) return add(b, token, "", 0, first);
-  int status = ATTN2C_OK;
-  for (size_t at = length < size ? 0 : length - size + 1; at < length && status == ATTN2C_OK; at++)
+  for (size_t at = length < size ? 0 : length - size + 1; at < length; at++)
     if (memcmp(piece + at, text, length - at) == 0)
-      status = add(b, token, text + (length - at), size - (length - at), first);
-  return status;
+      ATTN2C_TRY(add(b, token, text + (length - at), size - (length - at), first));
+  return ATTN2C_OK;
 }
 
 int attn2c_dry_breakers(attn2c_text_work *work, int32_t vocabulary, const char *const *texts, int count,
                         int32_t **list, int32_t *size) {
   breakers b = {.work = work};
-  char *copy = NULL; /* of a token's text, which the work's next call overwrites */
+  ATTN2C_OWN char *copy = NULL; /* of a token's text, which the work's next call overwrites */
   size_t capacity = 0;
   int status = ATTN2C_OK;
   for (int i = 0; i < count; i++)
@@ -60,7 +59,6 @@ int attn2c_dry_breakers(attn2c_text_work *work, int32_t vocabulary, const char *
     for (int i = 0; i < count && status == ATTN2C_OK; i++)
       status = add_of_token(&b, token, copy, length, texts[i]);
   }
-  free(copy);
   if (status != ATTN2C_OK) free(b.ids), b.ids = NULL, b.used = 0;
   *list = b.ids;
   *size = (int32_t)b.used;

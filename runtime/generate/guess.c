@@ -1,6 +1,5 @@
 /* guess.c - the longest repetition is looked for anew for each token, by a pass over the text: that takes
  * less than a thousandth of a call, and keeps nothing. */
-#define _GNU_SOURCE
 #include "generate/guess.h"
 
 #include "generate/processors.h"

@@ -46,8 +46,8 @@ void attn2c_guess_find(const int32_t *ids, int32_t count, int32_t last, int32_t 
 void attn2c_guess_next(const struct attn2c_history *history, int32_t last, int32_t most, attn2c_guess *guess);
 
 /* Sets the count of each of `sequences` guesses, for one call of at most `rows` rows in all: the numbers that
- * give the most tokens for the time, by what was accepted and by the times of calls, but at most twice as
- * many rows as any call had whose time is known. Losses by wrong guesses are bounded: by 1.5% of the time of
+ * give the most tokens for the time, by what was accepted and by the times of calls, but at most twice the
+ * rows of any call whose time is known. Losses by wrong guesses are bounded: by 1.5% of the time of
  * all calls, and the time of one more. */
 void attn2c_guess_plan(const attn2c_guesser *guesser, attn2c_guess *guesses, int32_t sequences, int32_t rows);
 

@@ -62,10 +62,9 @@ int32_t attn2c_kept_ids_common(const attn2c_kept_ids *kept, int32_t sequence, in
 static int copy(attn2c_kept_ids *kept, int32_t from, int32_t to, int32_t most) {
   const attn2c_calls *calls = kept->calls;
   const int32_t same = attn2c_kept_ids_common(kept, from, to);
-  const int status = calls->copy(calls->context, from, to, same, most);
-  if (status == ATTN2C_OK)
-    attn2c_kept_ids_adopt(kept, to, ids_of(kept, from), calls->position(calls->context, to));
-  return status;
+  ATTN2C_TRY(calls->copy(calls->context, from, to, same, most));
+  attn2c_kept_ids_adopt(kept, to, ids_of(kept, from), calls->position(calls->context, to));
+  return ATTN2C_OK;
 }
 
 int attn2c_kept_ids_copy(attn2c_kept_ids *kept, int32_t from, int32_t to) {
@@ -109,16 +108,15 @@ int32_t attn2c_kept_ids_adapter(const attn2c_kept_ids *kept, int32_t sequence) {
 int attn2c_kept_ids_read(attn2c_kept_ids *kept, int32_t sequence, const int32_t *ids, int32_t count,
                          float *logits, int (*stops)(void)) {
   const attn2c_calls *calls = kept->calls;
-  int status = attn2c_kept_ids_take(kept, sequence, ids, count);
-  while (status == ATTN2C_OK && kept->counts[sequence] < count) {
+  ATTN2C_TRY(attn2c_kept_ids_take(kept, sequence, ids, count));
+  while (kept->counts[sequence] < count) {
     const int32_t at = kept->counts[sequence], rest = count - at, part = rest < PART ? rest : PART;
     if (stops && stops()) return ATTN2C_USAGE;
-    status = calls->extend(calls->context, 1, &sequence, &part, ids + at, 0, part == rest ? logits : NULL);
-    if (status != ATTN2C_OK) return status;
+    ATTN2C_TRY(calls->extend(calls->context, 1, &sequence, &part, ids + at, 0, part == rest ? logits : NULL));
     memcpy(ids_of(kept, sequence) + at, ids + at, (size_t)part * sizeof *ids);
     kept->counts[sequence] += part;
   }
-  return status;
+  return ATTN2C_OK;
 }
 
 int attn2c_kept_ids_extend(attn2c_kept_ids *kept, int32_t count, const int32_t *sequences,

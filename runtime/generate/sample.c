@@ -183,17 +183,15 @@ static int32_t token_at(const attn2c_sampler *s, uint64_t place) {
 }
 
 int attn2c_sampler_sample(attn2c_sampler *s, const float *logits, int32_t *token, attn2c_message *message) {
-  int status = attn2c_sampler_logits(s, logits, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_sampler_logits(s, logits, message));
   if (s->options.greedy) {
     *token = largest_token(s);
     return ATTN2C_OK;
   }
   if (s->is_chained)
-    status = attn2c_sampler_chain(s, message);
+    ATTN2C_TRY(attn2c_sampler_chain(s, message));
   else
     attn2c_sampler_keep(s);
-  if (status != ATTN2C_OK) return status;
   *token = token_at(s, attn2c_draw_below(attn2c_draw_bits(s->options.seed, s->draws++), s->total));
   if (s->options.mirostat) attn2c_sampler_surprise(s, *token);
   return ATTN2C_OK;

@@ -44,7 +44,7 @@ static int calls_done(const attn2c_grammar *g, uint32_t rule, const uint8_t *don
 /* Finds a rule that calls itself before it has read a byte: rules that call none but good ones there are
  * good, and of those that are left each calls another one that is left. */
 static int find_recursive(const attn2c_grammar *g, uint32_t *recursive) {
-  uint8_t *done = calloc(g->rules, 1);
+  ATTN2C_OWN uint8_t *done = calloc(g->rules, 1);
   uint32_t *seen = calloc(g->node_count, sizeof *seen), *list = malloc(g->node_count * sizeof *list),
            visit = 0;
   const int status = done && seen && list ? ATTN2C_OK : ATTN2C_MEMORY;
@@ -59,7 +59,6 @@ static int find_recursive(const attn2c_grammar *g, uint32_t *recursive) {
       if (!done[i]) *recursive = i;
     }
   }
-  free(done);
   free(seen);
   free(list);
   return status;

@@ -1,5 +1,4 @@
 /* bandwidth.c - measures memory's bandwidth: each thread reads its own part of one block, all at once. */
-#define _GNU_SOURCE
 #include "measure/bandwidth.h"
 
 #include <sched.h>
@@ -92,12 +91,10 @@ double attn2c_bandwidth_in(const void *memory, size_t bytes, int threads) {
 double attn2c_bandwidth(int threads) {
   const size_t bytes = bytes_of_block();
   if (bytes == 0) return 0.0;
-  unsigned char *memory = attn2c_allocate(bytes);
+  ATTN2C_OWN_ALIGNED unsigned char *memory = attn2c_allocate(bytes);
   if (!memory) return 0.0;
   memset(memory, 1, bytes);
-  const double rate = attn2c_bandwidth_in(memory, bytes, threads);
-  attn2c_free(memory);
-  return rate;
+  return attn2c_bandwidth_in(memory, bytes, threads);
 }
 
 struct attn2c_reads {

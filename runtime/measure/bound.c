@@ -129,12 +129,9 @@ static int search_among(attn2c_bound *bound, part *p, attn2c_tiled_product **til
 
 static int search(attn2c_bound *bound, part *p) {
   const size_t count = (size_t)p->product->candidate_count + 2;
-  attn2c_tiled_product **tiled = calloc(count, sizeof *tiled);
-  double *times = calloc(count, sizeof *times);
-  const int status = tiled == NULL || times == NULL ? ATTN2C_MEMORY : search_among(bound, p, tiled, times);
-  free(tiled);
-  free(times);
-  return status;
+  ATTN2C_OWN attn2c_tiled_product **tiled = calloc(count, sizeof *tiled);
+  ATTN2C_OWN double *times = calloc(count, sizeof *times);
+  return tiled == NULL || times == NULL ? ATTN2C_MEMORY : search_among(bound, p, tiled, times);
 }
 
 static void add_sample(part *p, double nanoseconds) { p->samples[p->taken++ % SAMPLES] = nanoseconds; }
@@ -190,21 +187,20 @@ static int list_parts(attn2c_bound *bound, const attn2c_parts *parts, int64_t *b
 
 static int prepare(attn2c_bound *bound, const attn2c_parts *parts) {
   int64_t b_floats = 1, c_floats = 1;
-  int status = list_parts(bound, parts, &b_floats, &c_floats);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(list_parts(bound, parts, &b_floats, &c_floats));
   float *b = attn2c_allocate(sizeof(float) * (size_t)b_floats);
   bound->setting.b = b;
   bound->setting.c = attn2c_allocate(sizeof(float) * (size_t)c_floats);
   bound->scratch = attn2c_allocate(sizeof(float) * (size_t)(bound->scratch_floats + 1));
   if (b == NULL || bound->setting.c == NULL || bound->scratch == NULL) return ATTN2C_MEMORY;
   fill(b, b_floats);
-  for (int i = 0; i < bound->count && status == ATTN2C_OK; i++) {
+  for (int i = 0; i < bound->count; i++) {
     part *p = &bound->parts[i];
     if (p->product == NULL) continue;
-    status = search(bound, p);
-    if (status == ATTN2C_OK && p->of_product.tiled[0] == NULL) status = ATTN2C_MACHINE;
+    ATTN2C_TRY(search(bound, p));
+    if (p->of_product.tiled[0] == NULL) return ATTN2C_MACHINE;
   }
-  return status;
+  return ATTN2C_OK;
 }
 
 int attn2c_bound_open(const attn2c_program *program, int entry, const attn2c_model *model,

@@ -1,5 +1,4 @@
 /* levels.c - implements levels.h. Each figure is the best of short samples: others may take the core. */
-#define _POSIX_C_SOURCE 200809L
 #include "measure/levels.h"
 
 #include <stdio.h>

@@ -76,7 +76,7 @@ int attn2c_batches_run(attn2c_context *context, const attn2c_lengths *lengths, i
                        const void *const *inputs, void *const *outputs) {
   const attn2c_entry *entry = attn2c_primary_entry(context->model->descriptor);
   const size_t arrays = (size_t)(entry->input_count + entry->output_count);
-  void **made = calloc(2 * arrays, sizeof *made);
+  ATTN2C_OWN void **made = calloc(2 * arrays, sizeof *made);
   int status = made ? ATTN2C_OK : ATTN2C_MEMORY;
   share p = {count, 0, 0, lengths->sizes->batch};
   for (; p.first < count && status == ATTN2C_OK; p.first += p.taken) {
@@ -86,6 +86,5 @@ int attn2c_batches_run(attn2c_context *context, const attn2c_lengths *lengths, i
                   made + arrays + entry->input_count);
   }
   for (size_t i = 0; made && i < arrays; i++) attn2c_free(made[i]);
-  free(made);
   return status;
 }

@@ -113,15 +113,14 @@ static int make_rows(const attn2c_context *context, const sound *s, int64_t rows
   float *room = context->arena + attn2c_entry_arena(context->model->descriptor, entry);
   float *made = room + needs, *moments = made + facts->chunk * facts->width;
   if (facts->kernel) moments_of(s, moments);
-  int status = ATTN2C_OK;
-  for (int64_t done = 0; done < rows && status == ATTN2C_OK; done += facts->chunk) {
+  for (int64_t done = 0; done < rows; done += facts->chunk) {
     const int64_t last = rows - facts->chunk, first = last < 0 ? 0 : attn2c_lesser(done, last);
     const void *const in[] = {chunk_at(s, first * facts->hop - facts->margin, needs, room), moments};
     void *const out[] = {last < 0 ? made : features + first * facts->width};
-    status = attn2c_context_run(context, entry, in, out);
+    ATTN2C_TRY(attn2c_context_run(context, entry, in, out));
   }
   if (rows < facts->chunk) memcpy(features, made, (size_t)(rows * facts->width) * sizeof *features);
-  return status;
+  return ATTN2C_OK;
 }
 
 int attn2c_features(const attn2c_context *context, const attn2c_feature_facts *facts, const float *samples,

@@ -116,11 +116,10 @@ int attn2c_load_weights(const attn2c_descriptor *descriptor, attn2c_source *sour
                .end = descriptor->weight_count,
                .status = ATTN2C_OK};
   const int helpers = helpers_for(descriptor->weight_floats, workers);
-  float *buffers = make_buffers(&l, helpers);
+  ATTN2C_OWN_ALIGNED float *buffers = make_buffers(&l, helpers);
   if (!buffers) return ATTN2C_MEMORY;
   load_pieces(&l, buffers, helpers);
   pthread_mutex_destroy(&l.lock);
-  attn2c_free(buffers);
   return l.status;
 }
 
@@ -167,7 +166,7 @@ int attn2c_load_each(const attn2c_descriptor *descriptor, attn2c_source *source,
       .descriptor = descriptor, .lock = PTHREAD_MUTEX_INITIALIZER, .source = source, .message = message};
   const int64_t largest = largest_floats(descriptor);
   const int helpers = helpers_for(largest, workers);
-  float *buffers = make_buffers(&l, helpers);
+  ATTN2C_OWN_ALIGNED float *buffers = make_buffers(&l, helpers);
   l.packed = buffers ? attn2c_reserve((size_t)largest * sizeof *l.packed) : NULL;
   if (buffers && !l.packed)
     attn2c_say(message, "no memory for %lld bytes of the largest weight",
@@ -178,7 +177,6 @@ int attn2c_load_each(const attn2c_descriptor *descriptor, attn2c_source *source,
       status = load_one(&l, w, buffers, helpers_for(attn2c_packed_floats(descriptor, w), helpers + 1), put,
                         context);
   attn2c_free(l.packed);
-  attn2c_free(buffers);
   pthread_mutex_destroy(&l.lock);
   return status;
 }
@@ -187,12 +185,10 @@ int attn2c_load_each(const attn2c_descriptor *descriptor, attn2c_source *source,
 
 static int load_given(const attn2c_given *given, const attn2c_descriptor *descriptor, float *packed,
                       int workers, attn2c_message *message) {
-  attn2c_source *source;
+  ATTN2C_ENDS_BY(attn2c_source_end) attn2c_source *source = NULL;
   attn2c_packed_hold(given->packed); /* the source takes it */
-  int status = attn2c_source_open(given, descriptor, &source, message);
-  if (status == ATTN2C_OK) status = attn2c_load_weights(descriptor, source, packed, workers, message);
-  attn2c_source_close(source);
-  return status;
+  ATTN2C_TRY(attn2c_source_open(given, descriptor, &source, message));
+  return attn2c_load_weights(descriptor, source, packed, workers, message);
 }
 
 const attn2c_loader attn2c_checkpoint_loader = {load_given};

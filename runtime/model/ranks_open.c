@@ -49,22 +49,19 @@ static int identify(const attn2c_model *model, attn2c_source *source, attn2c_cho
   *sum = own->divided->stages > 1 && packed ? attn2c_packed_set(packed) : 0;
   if (own->divided->stages == 1) status = add_rows(source, own, own->divided, sum, message);
   if (status != ATTN2C_OK || packed) return status;
-  attn2c_source *of_all;
+  ATTN2C_ENDS_BY(attn2c_source_end) attn2c_source *of_all = NULL;
   status = choose(context, own->divided->whole, &of_all, message);
   if (status != ATTN2C_OK) return status;
   status = add_rows(of_all, own->divided->whole, NULL, sum, message);
-  attn2c_source_close(of_all);
   return status;
 }
 
 static int open_own(const attn2c_descriptor *own, attn2c_choose_source choose, const void *context,
                     attn2c_model **model, uint64_t *identity, attn2c_message *message) {
-  attn2c_source *source;
+  ATTN2C_ENDS_BY(attn2c_source_end) attn2c_source *source = NULL;
   ATTN2C_TRY(choose(context, own, &source, message));
-  int status = attn2c_model_open(own, source, 0, model, message);
-  if (status == ATTN2C_OK) status = identify(*model, source, choose, context, identity, message);
-  attn2c_source_close(source);
-  return status;
+  ATTN2C_TRY(attn2c_model_open(own, source, 0, model, message));
+  return identify(*model, source, choose, context, identity, message);
 }
 
 int attn2c_ranks_open_model(attn2c_ranks *ranks, const attn2c_divided *divided, attn2c_choose_source choose,

@@ -183,9 +183,9 @@ int attn2c_sequence_save(const attn2c_context *context, int64_t sequence, const 
   contents a_page = {.grown = {0}};
   for (int i = 0; i < of->symbol_count; i++) a_page.grown[i] = of->page;
   const size_t count = 1 + 2 * (size_t)of->kept_count;
-  unsigned char *header = malloc(HEADER);
-  float *last = calloc((size_t)floats_of(of, &a_page) + 1, sizeof *last);
-  attn2c_file_part *parts = calloc(count, sizeof *parts);
+  ATTN2C_OWN unsigned char *header = malloc(HEADER);
+  ATTN2C_OWN float *last = calloc((size_t)floats_of(of, &a_page) + 1, sizeof *last);
+  ATTN2C_OWN attn2c_file_part *parts = calloc(count, sizeof *parts);
   int status = ATTN2C_MEMORY;
   if (header && last && parts) {
     make_parts(context, sequence, header, last, parts);
@@ -193,9 +193,6 @@ int attn2c_sequence_save(const attn2c_context *context, int64_t sequence, const 
   } else {
     no_memory(path, message);
   }
-  free(parts);
-  free(last);
-  free(header);
   return status;
 }
 
@@ -296,23 +293,20 @@ static int load_file(attn2c_context *context, int64_t sequence, const attn2c_fil
   contents has;
   read_contents(context->model->descriptor, header, &has);
   const size_t bytes = (size_t)floats_of(of, &has) * sizeof(float);
-  float *data = malloc(bytes + 1);
+  ATTN2C_OWN float *data = malloc(bytes + 1);
   if (!data) return no_memory(file->name, message);
-  int status = attn2c_file_read(file, HEADER, data, bytes, message);
-  if (status == ATTN2C_OK && sum_of(of, &has, data) != attn2c_number_at(header, AT_DATA))
-    status = refuse(file->name, "damaged: its checksum is wrong", message);
-  if (status == ATTN2C_OK) take(context, sequence, &has, data);
-  free(data);
-  return status;
+  ATTN2C_TRY(attn2c_file_read(file, HEADER, data, bytes, message));
+  if (sum_of(of, &has, data) != attn2c_number_at(header, AT_DATA))
+    return refuse(file->name, "damaged: its checksum is wrong", message);
+  take(context, sequence, &has, data);
+  return ATTN2C_OK;
 }
 
 int attn2c_sequence_load(attn2c_context *context, int64_t sequence, const char *path,
                          attn2c_message *message) {
   if (is_divided(context, message)) return ATTN2C_USAGE;
-  attn2c_file file;
+  ATTN2C_ENDS_BY(attn2c_file_close) attn2c_file file = {.descriptor = -1};
   ATTN2C_TRY(check_call(context, sequence, path, message));
   ATTN2C_TRY(attn2c_file_open(path, &file, message));
-  int status = load_file(context, sequence, &file, message);
-  attn2c_file_close(&file);
-  return status;
+  return load_file(context, sequence, &file, message);
 }

@@ -139,14 +139,12 @@ static int open_file(const attn2c_file *file, const attn2c_descriptor *model, at
 
 static int open_path(const char *path, const attn2c_descriptor *model, attn2c_packed **packed,
                      attn2c_message *message) {
-  attn2c_file file;
+  ATTN2C_ENDS_BY(attn2c_file_close) attn2c_file file = {.descriptor = -1};
   attn2c_message quiet = attn2c_message_make(NULL, 0);
   *packed = NULL;
   /* a file that cannot be opened is left to the reader of checkpoints, which says why */
   if (attn2c_file_open(path, &file, &quiet) != ATTN2C_OK) return ATTN2C_OK;
-  const int status = open_file(&file, model, packed, message);
-  attn2c_file_close(&file);
-  return status;
+  return open_file(&file, model, packed, message);
 }
 
 int attn2c_packed_find(attn2c_given *given, const attn2c_descriptor *model, attn2c_message *message) {

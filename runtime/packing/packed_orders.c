@@ -4,12 +4,11 @@
 /* Returns the place of the first element of an order that is not the number of an input, or is there twice;
  * the order's length if it is right; -1 if there is no memory. */
 static int64_t first_wrong(const float *order, int64_t count, int64_t inputs) {
-  char *has = calloc((size_t)inputs, 1);
+  ATTN2C_OWN char *has = calloc((size_t)inputs, 1);
   int64_t right = 0;
   if (!has) return -1;
   while (right < count && order[right] >= 0 && order[right] < (float)inputs && !has[(int64_t)order[right]])
     has[(int64_t)order[right++]] = 1;
-  free(has);
   return right;
 }
 

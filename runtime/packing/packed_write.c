@@ -31,7 +31,7 @@ int attn2c_packed_put(void *file, int64_t offset, const float *floats, int64_t c
 /* Computes the checksum of the block as it was written. */
 static int sum_block(const attn2c_new_file *file, uint64_t *sum, attn2c_message *message) {
   enum { PIECE = 1 << 20 };
-  unsigned char *piece = malloc(PIECE);
+  ATTN2C_OWN unsigned char *piece = malloc(PIECE);
   if (!piece) return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for packed weights", file->file.name);
   attn2c_checksum_parts parts = attn2c_checksum_begin(0);
   int status = ATTN2C_OK;
@@ -41,7 +41,6 @@ static int sum_block(const attn2c_new_file *file, uint64_t *sum, attn2c_message 
     status = attn2c_file_read(&file->file, at, piece, some, message);
     if (!status) attn2c_checksum_add(&parts, piece, some);
   }
-  free(piece);
   *sum = attn2c_checksum_end(&parts);
   return status;
 }

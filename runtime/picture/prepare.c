@@ -70,11 +70,10 @@ static int resize(const attn2c_picture_facts *facts, const uint8_t *pixels, cons
                   const attn2c_resample_axis *y, float *window) {
   if (facts->keeps_fractions) return attn2c_resample_floats(pixels, x, y, facts->filter, window);
   const int64_t size = x->count * y->count * ATTN2C_PLANES;
-  uint8_t *bytes = malloc((size_t)size);
-  const int status = bytes ? attn2c_resample(pixels, x, y, facts->filter, bytes) : ATTN2C_MEMORY;
-  for (int64_t i = 0; i < size && status == ATTN2C_OK; i++) window[i] = bytes[i];
-  free(bytes);
-  return status;
+  ATTN2C_OWN uint8_t *bytes = malloc((size_t)size);
+  ATTN2C_TRY(bytes ? attn2c_resample(pixels, x, y, facts->filter, bytes) : ATTN2C_MEMORY);
+  for (int64_t i = 0; i < size; i++) window[i] = bytes[i];
+  return ATTN2C_OK;
 }
 
 int attn2c_picture_prepare(const attn2c_picture_facts *facts, const uint8_t *pixels, int64_t width,
@@ -86,9 +85,9 @@ int attn2c_picture_prepare(const attn2c_picture_facts *facts, const uint8_t *pix
   resized(facts, width, height, &to_width, &to_height);
   const int64_t left = window_of(facts, width, to_width, facts->width, &x);
   const int64_t top = window_of(facts, height, to_height, facts->height, &y);
-  float *window = malloc((size_t)(x.count * y.count * ATTN2C_PLANES) * sizeof *window);
-  const int status = window ? resize(facts, pixels, &x, &y, window) : ATTN2C_MEMORY;
-  for (int plane = 0; plane < ATTN2C_PLANES && status == ATTN2C_OK; plane++) {
+  ATTN2C_OWN float *window = malloc((size_t)(x.count * y.count * ATTN2C_PLANES) * sizeof *window);
+  ATTN2C_TRY(window ? resize(facts, pixels, &x, &y, window) : ATTN2C_MEMORY);
+  for (int plane = 0; plane < ATTN2C_PLANES; plane++) {
     for (int64_t r = 0; r < facts->height; r++) {
       const int has_row = r >= top && r < top + y.count;
       const float *row = has_row ? window + (r - top) * x.count * ATTN2C_PLANES + plane : NULL;
@@ -99,8 +98,7 @@ int attn2c_picture_prepare(const attn2c_picture_facts *facts, const uint8_t *pix
       }
     }
   }
-  free(window);
-  return status;
+  return ATTN2C_OK;
 }
 
 int attn2c_picture_patches(const attn2c_picture_facts *facts, const uint8_t *pixels, int64_t width,
@@ -111,7 +109,7 @@ int attn2c_picture_patches(const attn2c_picture_facts *facts, const uint8_t *pix
   const int64_t side = facts->patch, row = across * side * ATTN2C_PLANES, area = side * side * ATTN2C_PLANES;
   const attn2c_resample_axis x = {width, across * side, 0, across * side};
   const attn2c_resample_axis y = {height, down * side, 0, down * side};
-  uint8_t *whole = malloc((size_t)(down * side * row));
+  ATTN2C_OWN uint8_t *whole = malloc((size_t)(down * side * row));
   const int status = whole ? attn2c_resample(pixels, &x, &y, facts->filter, whole) : ATTN2C_MEMORY;
   for (int64_t i = 0; i < facts->most * area && status == ATTN2C_OK; i++) {
     const int64_t patch = i / area, line = i % area / (side * ATTN2C_PLANES), at = i % (side * ATTN2C_PLANES);
@@ -119,6 +117,5 @@ int attn2c_picture_patches(const attn2c_picture_facts *facts, const uint8_t *pix
     patches[i] = patch < across * down ? value_of(facts, (int)(at % ATTN2C_PLANES), whole[from]) : 0;
   }
   shape[0] = (int32_t)down, shape[1] = (int32_t)across;
-  free(whole);
   return status;
 }

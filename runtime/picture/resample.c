@@ -209,7 +209,7 @@ static void sum_columns(const double *line, const axis_weights *of_x, int64_t at
 int attn2c_resample_floats(const uint8_t *pixels, const attn2c_resample_axis *x,
                            const attn2c_resample_axis *y, attn2c_filter filter, float *out) {
   axis_weights of_x = {0}, of_y = {0};
-  double *line = malloc((size_t)(ATTN2C_PLANES * x->from) * sizeof *line);
+  ATTN2C_OWN double *line = malloc((size_t)(ATTN2C_PLANES * x->from) * sizeof *line);
   int status = line ? weights_make(x, filter, &of_x) : ATTN2C_MEMORY;
   if (status == ATTN2C_OK) status = weights_make(y, filter, &of_y);
   for (int64_t r = 0; r < y->count && status == ATTN2C_OK; r++) {
@@ -218,6 +218,5 @@ int attn2c_resample_floats(const uint8_t *pixels, const attn2c_resample_axis *x,
   }
   weights_free(&of_x);
   weights_free(&of_y);
-  free(line);
   return status;
 }

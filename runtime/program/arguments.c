@@ -16,19 +16,6 @@ enum { FIRST_OPTION = 256, ALLOWED_BYTES = 2048 };
 
 typedef attn2c_option option_row;
 
-/* Reads the value of an option, or NULL if it has none, into the arguments. Reports a fault. */
-typedef int option_reader(const option_row *row, const char *value, attn2c_arguments *arguments,
-                          attn2c_message *message);
-
-static option_reader read_flag, read_once, read_path, read_text, read_word, read_int, read_tokens, read_seed,
-    read_real, read_threads;
-
-static option_reader *const readers[] = {
-    [ATTN2C_OPTION_FLAG] = read_flag,      [ATTN2C_OPTION_ONCE] = read_once, [ATTN2C_OPTION_PATH] = read_path,
-    [ATTN2C_OPTION_TEXT] = read_text,      [ATTN2C_OPTION_WORD] = read_word, [ATTN2C_OPTION_INT] = read_int,
-    [ATTN2C_OPTION_TOKENS] = read_tokens,  [ATTN2C_OPTION_SEED] = read_seed, [ATTN2C_OPTION_REAL] = read_real,
-    [ATTN2C_OPTION_THREADS] = read_threads};
-
 static const char *const commands[] = {"",     "info",     "run",  "check",     "bench",
                                        "pack", "generate", "chat", "perplexity"};
 
@@ -82,60 +69,29 @@ static void **list_at(attn2c_arguments *arguments, int i) {
   return is_list && row->place ? at(arguments, row->place) : NULL;
 }
 
-static int read_flag(const option_row *row, const char *value, attn2c_arguments *arguments,
-                     attn2c_message *message) {
-  (void)value, (void)message;
-  *(int *)at(arguments, row->place) = 1;
-  return ATTN2C_OK;
-}
-
-static int read_once(const option_row *row, const char *value, attn2c_arguments *arguments,
-                     attn2c_message *message) {
-  const char **place = at(arguments, row->place);
-  if (*place != NULL)
-    return attn2c_fail(message, ATTN2C_USAGE, "%s: given twice, but one is allowed", shown(row));
-  *place = value;
-  return ATTN2C_OK;
-}
-
-static int read_path(const option_row *row, const char *value, attn2c_arguments *arguments,
-                     attn2c_message *message) {
-  (void)message;
-  const char **list = *(const char ***)at(arguments, row->place);
-  list[(*(int *)at(arguments, row->count))++] = value;
-  return ATTN2C_OK;
-}
-
-static int read_text(const option_row *row, const char *value, attn2c_arguments *arguments,
-                     attn2c_message *message) {
-  (void)message;
+/* Adds a word to a list of texts. */
+static void add_text(const option_row *row, const char *value, attn2c_arguments *arguments) {
   attn2c_text_word *list = *(attn2c_text_word **)at(arguments, row->place);
   attn2c_text_kind kind = (attn2c_text_kind)row->least;
   /* `--prompt -` is the standard input; `--text-string -` is a text. */
   if (row->commands & 1U << ATTN2C_COMMAND_GENERATE && strcmp(value, "-") == 0) kind = ATTN2C_TEXT_FILE;
   list[(*(int *)at(arguments, row->count))++] = (attn2c_text_word){kind, value, row->name};
+}
+
+static int read_word(const option_row *row, const char *value, int *place, attn2c_message *message) {
+  const int number = attn2c_number_of_word(row->words, value);
+  if (number < 0)
+    return attn2c_fail(message, ATTN2C_USAGE, "%s: '%s', but %s is allowed", shown(row), value, row->words);
+  *place = (int)row->least + number;
   return ATTN2C_OK;
 }
 
-/* Finds the value among the words, "a, b or c". */
-static int read_word(const option_row *row, const char *value, attn2c_arguments *arguments,
-                     attn2c_message *message) {
-  int number = (int)row->least;
-  for (const char *word = row->words; *word; number++) {
-    const size_t length = strcspn(word, ", ");
-    if (strlen(value) == length && memcmp(word, value, length) == 0) {
-      *(int *)at(arguments, row->place) = number;
-      return ATTN2C_OK;
-    }
-    word += length + strspn(word + length, ", ");
-    if (strncmp(word, "or ", 3) == 0) word += 3;
-  }
-  return attn2c_fail(message, ATTN2C_USAGE, "%s: '%s', but %s is allowed", shown(row), value, row->words);
-}
-
 static int read_number(const option_row *row, const char *value, uint64_t *number, attn2c_message *message) {
-  const unsigned long long least = row->least, most = row->most;
-  if (read_decimal(value, row->most, number) && *number >= row->least) return ATTN2C_OK;
+  const int is_of_threads = row->kind == ATTN2C_OPTION_THREADS;
+  const unsigned long long least = row->least;
+  const unsigned long long most =
+      is_of_threads ? (unsigned long long)attn2c_most_threads(attn2c_the_program.model) : row->most;
+  if (read_decimal(value, most, number) && *number >= least) return ATTN2C_OK;
   if (row->kind == ATTN2C_OPTION_TOKENS)
     attn2c_say(message, "%s: '%s', but a number of tokens from %llu is allowed", shown(row), value, least);
   else
@@ -143,45 +99,51 @@ static int read_number(const option_row *row, const char *value, uint64_t *numbe
   return ATTN2C_USAGE;
 }
 
-static int read_int(const option_row *row, const char *value, attn2c_arguments *arguments,
-                    attn2c_message *message) {
-  uint64_t number;
-  const int status = read_number(row, value, &number, message);
-  if (status == ATTN2C_OK) *(int *)at(arguments, row->place) = (int)number;
-  return status;
-}
-
-static int read_threads(const option_row *row, const char *value, attn2c_arguments *arguments,
-                        attn2c_message *message) {
-  option_row own = *row;
-  own.most = (uint64_t)attn2c_most_threads(attn2c_the_program.model);
-  return read_int(&own, value, arguments, message);
-}
-
-static int read_tokens(const option_row *row, const char *value, attn2c_arguments *arguments,
-                       attn2c_message *message) {
-  uint64_t number;
-  const int status = read_number(row, value, &number, message);
-  if (status == ATTN2C_OK) *(int64_t *)at(arguments, row->place) = (int64_t)number;
-  return status;
-}
-
-static int read_seed(const option_row *row, const char *value, attn2c_arguments *arguments,
-                     attn2c_message *message) {
-  const int status = read_number(row, value, at(arguments, row->place), message);
-  if (status == ATTN2C_OK && row->count) *(int *)at(arguments, row->count) = 1;
-  return status;
-}
-
 /* Reads a decimal number; ranges are checked where the number is used. */
-static int read_real(const option_row *row, const char *value, attn2c_arguments *arguments,
-                     attn2c_message *message) {
-  attn2c_real *real = at(arguments, row->place);
+static int read_real(const option_row *row, const char *value, attn2c_real *real, attn2c_message *message) {
   char *end = NULL;
   real->value = strtod(value, &end);
   real->is_given = 1;
   if (end > value && *end == '\0' && strspn(value, "+-.0123456789eE") == strlen(value)) return ATTN2C_OK;
   return attn2c_fail(message, ATTN2C_USAGE, "%s: '%s', but a number is allowed", shown(row), value);
+}
+
+/* Reads the value of an option, or NULL if it has none, into the arguments. Reports a fault. */
+static int read_option(const option_row *row, const char *value, attn2c_arguments *arguments,
+                       attn2c_message *message) {
+  void *place = at(arguments, row->place);
+  const char **word = place;
+  uint64_t number;
+  switch (row->kind) {
+  case ATTN2C_OPTION_FLAG:
+    *(int *)place = 1;
+    return ATTN2C_OK;
+  case ATTN2C_OPTION_ONCE:
+    if (*word != NULL)
+      return attn2c_fail(message, ATTN2C_USAGE, "%s: given twice, but one is allowed", shown(row));
+    *word = value;
+    return ATTN2C_OK;
+  case ATTN2C_OPTION_PATH:
+    (*(const char ***)place)[(*(int *)at(arguments, row->count))++] = value;
+    return ATTN2C_OK;
+  case ATTN2C_OPTION_TEXT:
+    add_text(row, value, arguments);
+    return ATTN2C_OK;
+  case ATTN2C_OPTION_WORD:
+    return read_word(row, value, place, message);
+  case ATTN2C_OPTION_REAL:
+    return read_real(row, value, place, message);
+  default:
+    ATTN2C_TRY(read_number(row, value, &number, message));
+  }
+  if (row->kind == ATTN2C_OPTION_TOKENS)
+    *(int64_t *)place = (int64_t)number;
+  else if (row->kind == ATTN2C_OPTION_SEED)
+    *(uint64_t *)place = number;
+  else
+    *(int *)place = (int)number;
+  if (row->kind == ATTN2C_OPTION_SEED && row->count) *(int *)at(arguments, row->count) = 1;
+  return ATTN2C_OK;
 }
 
 /* The options of one command, as getopt_long takes them. */
@@ -287,8 +249,7 @@ static int parse_options(int argc, char **argv, attn2c_arguments *arguments, att
       refuse(option, argv, command, message);
       is_refused = 1;
     } else {
-      const option_row *row = row_of(option, command);
-      taken = readers[row->kind](row, optarg, arguments, message);
+      taken = read_option(row_of(option, command), optarg, arguments, message);
     }
     if (taken != ATTN2C_OK) status = taken;
   }
@@ -387,9 +348,9 @@ void attn2c_arguments_free(attn2c_arguments *arguments) {
 
 int attn2c_asks_text(const attn2c_arguments *arguments) {
   return arguments->text_count > 0 || arguments->pair_count > 0 || arguments->query_count > 0 ||
-         arguments->answers != ATTN2C_ANSWERS_NONE || arguments->top > 0 || arguments->similar ||
-         arguments->stride >= 0 || arguments->rank || arguments->cache || arguments->prompt ||
-         arguments->answer || arguments->dimensions > 0 || arguments->label_count > 0;
+         arguments->box_count > 0 || arguments->answers != ATTN2C_ANSWERS_NONE || arguments->top > 0 ||
+         arguments->similar || arguments->stride >= 0 || arguments->rank || arguments->cache ||
+         arguments->prompt || arguments->answer || arguments->dimensions > 0 || arguments->label_count > 0;
 }
 
 void attn2c_arguments_version(const attn2c_descriptor *model, FILE *out) {

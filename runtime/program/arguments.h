@@ -114,8 +114,8 @@ typedef struct {
   int64_t length;     /* tokens of a timed call; 0: not given */
   const char *part;   /* the rank whose part is timed, or "all"; NULL: not given */
   attn2c_report_format format;
-  attn2c_text_word *texts, *pairs, *queries; /* in the order given */
-  int text_count, pair_count, query_count;
+  attn2c_text_word *texts, *pairs, *boxes, *queries; /* in the order given */
+  int text_count, pair_count, box_count, query_count;
   const char **images; /* files and folders of pictures, in the order given */
   int image_count;
   const char **audios; /* files and folders of sounds, in the order given */
@@ -138,6 +138,11 @@ typedef struct {
   struct attn2c_context *context; /* of a server, which a command calls; NULL: it opens the model itself */
   attn2c_serve_arguments serve;
 } attn2c_arguments;
+
+/* A command of a model. Writes its results to `out` and notes to `notes`. Returns any attn2c_status, with one
+ * line a fault, or 128 and the number of a signal that ended it. */
+typedef int attn2c_model_command(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,
+                                 FILE *notes, attn2c_message *message);
 
 /* The program of the model, or of the first target of several. */
 extern const attn2c_program attn2c_the_program;

@@ -125,7 +125,7 @@ static int prepare_packed(attn2c_packed *packed, int nan, attn2c_message *messag
 
 static int check_with(const attn2c_program *program, const attn2c_arguments *arguments, void **in,
                       const char *repeat, FILE *out, attn2c_message *message) {
-  attn2c_source *source;
+  ATTN2C_ENDS_BY(attn2c_source_end) attn2c_source *source = NULL;
   attn2c_model *model;
   if (program->model->divided && arguments->nan)
     return attn2c_fail(message, ATTN2C_USAGE, "--nan: is not supported by a model of several ranks");
@@ -137,7 +137,6 @@ static int check_with(const attn2c_program *program, const attn2c_arguments *arg
                           out, arguments->json, repeat, message);
     attn2c_model_close(model);
   }
-  attn2c_source_close(source);
   return status;
 }
 

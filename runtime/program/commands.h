@@ -36,10 +36,7 @@ int attn2c_pack_command(const attn2c_descriptor *model, const attn2c_arguments *
 /* The command `run --text`: answers lines in their order, as they come; arrays of all at the end. */
 
 struct attn2c_text_commands {
-  /* Writes answers to `out` and notes to `notes`. Returns any attn2c_status, with one line a fault, or 128
-   * and the number of a signal that ended the run. */
-  int (*run)(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
-             attn2c_message *message);
+  attn2c_model_command *run;
 };
 
 /* `run --audio`: sounds are read, resampled, turned into features, computed and answered in their order. */
@@ -52,9 +49,7 @@ struct attn2c_sound_commands {
 /* `generate` of models that write down speech: windows of sound become segments of text. */
 
 struct attn2c_speech_commands {
-  /* As of attn2c_generation_commands. */
-  int (*generate)(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
-                  attn2c_message *message);
+  attn2c_model_command *generate;
 };
 
 /* `run --image`: pictures are decoded, computed and answered in order; also of `generate --image`. */

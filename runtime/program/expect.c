@@ -107,7 +107,7 @@ static int compare_outputs(const attn2c_run_job *job, const attn2c_arguments *ar
   const double of_model = OF_MODEL * attn2c_tolerance_model(job->model->layers).absolute;
   const double factor = arguments->tolerance.is_given ? arguments->tolerance.value : of_model;
   const int count = job->entry->output_count;
-  attn2c_tensor *tensors = calloc((size_t)count + 1, sizeof *tensors);
+  ATTN2C_OWN attn2c_tensor *tensors = calloc((size_t)count + 1, sizeof *tensors);
   void **want = calloc((size_t)count + 1, sizeof *want);
   int status = tensors && want ? ATTN2C_OK : ATTN2C_MEMORY;
   for (int i = 0; i < count && tensors && want; i++) {
@@ -124,7 +124,6 @@ static int compare_outputs(const attn2c_run_job *job, const attn2c_arguments *ar
     if (status == ATTN2C_OK) status = end;
   }
   attn2c_arrays_free(want, count);
-  free(tensors);
   return status;
 }
 

@@ -2,8 +2,6 @@
  * are in bytes, work is in floating-point operations a call. */
 #include "program/commands.h"
 
-#include <jansson.h>
-
 #include "program/inputs.h"
 #include "packing/packed_header.h"
 
@@ -348,7 +346,7 @@ static int print_json(const attn2c_program *program, FILE *out) {
       "arena_bytes", (json_int_t)bytes_of(model->arena_floats), "kernels",
       model->kernel_count + model->own_kernel_count, "kernels_in_c", model->own_kernel_count, "lines",
       (json_int_t)model->lines);
-  char *text = NULL;
+  ATTN2C_OWN char *text = NULL;
   json_t *embedded = attn2c_is_embedded(model) ? json_pack("{s:s, s:I}", "form", embedded_form(model),
                                                            "bytes", (json_int_t)embedded_bytes(model))
                                                : json_null();
@@ -365,7 +363,6 @@ static int print_json(const attn2c_program *program, FILE *out) {
   json_decref(embedded);
   if (text == NULL) return ATTN2C_MEMORY;
   fprintf(out, "%s\n", text);
-  free(text);
   return ATTN2C_OK;
 }
 

@@ -169,12 +169,10 @@ int attn2c_bind_names(const char *const *names, int count, int plain, const char
 int attn2c_bind(const attn2c_descriptor *model, const int *tensors, int count, const char *option,
                 const char *const *words, int word_count, const char **paths, attn2c_message *message) {
   const int plain = count - (count > 0 && tensors[count - 1] == ATTN2C_LENGTHS_ARRAY);
-  const char **names = calloc((size_t)count + 1, sizeof *names);
+  ATTN2C_OWN const char **names = calloc((size_t)count + 1, sizeof *names);
   if (!names) return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory", option);
   for (int i = 0; i < count; i++) names[i] = name_of(model, tensors[i]);
-  const int status = attn2c_bind_names(names, count, plain, option, words, word_count, paths, message);
-  free(names);
-  return status;
+  return attn2c_bind_names(names, count, plain, option, words, word_count, paths, message);
 }
 
 int64_t attn2c_batch(const attn2c_descriptor *model, const attn2c_entry *entry) {
@@ -310,10 +308,9 @@ static void show_reading(int64_t done, int64_t all) { attn2c_progress("reading w
 
 int attn2c_source_choose(const attn2c_arguments *arguments, const attn2c_descriptor *model,
                          attn2c_source **source, attn2c_message *message) {
-  const int status = arguments->weights ? attn2c_source_file(arguments->weights, model, source, message)
-                     : attn2c_is_embedded(model)
-                         ? attn2c_source_embedded(model, source, message)
-                         : attn2c_source_random(arguments->seed, model, source, message);
-  if (status == ATTN2C_OK) attn2c_source_watch(*source, show_reading);
-  return status;
+  ATTN2C_TRY(arguments->weights          ? attn2c_source_file(arguments->weights, model, source, message)
+             : attn2c_is_embedded(model) ? attn2c_source_embedded(model, source, message)
+                                         : attn2c_source_random(arguments->seed, model, source, message));
+  attn2c_source_watch(*source, show_reading);
+  return ATTN2C_OK;
 }

@@ -1,5 +1,5 @@
-/* nearest.c - the edit distance of words: insertions, deletions and replacements of letters. */
-#define _POSIX_C_SOURCE 200809L /* strnlen */
+/* nearest.c - finds words of a list: equal ones, and near ones by insertions, deletions and replacements of
+ * letters. */
 #include "program/options.h"
 
 enum { LONGEST = 32 };
@@ -35,4 +35,14 @@ const char *attn2c_nearest(const char *word, int count, const char *(*of)(const 
     if (d < nearest || (d == nearest && !best)) best = each, nearest = d;
   }
   return best;
+}
+
+int attn2c_number_of_word(const char *words, const char *text) {
+  for (int number = 0; *words; number++) {
+    const size_t length = strcspn(words, ", ");
+    if (strlen(text) == length && memcmp(words, text, length) == 0) return number;
+    words += length + strspn(words + length, ", ");
+    if (strncmp(words, "or ", 3) == 0) words += 3;
+  }
+  return -1;
 }

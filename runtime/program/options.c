@@ -102,6 +102,10 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "(or --pair) the second text of each, given as for --text; with -, each line has text and pair with a "
      "tab between them"},
     {"--pair", NULL, "WORD", RUN, TEXT, AT(pairs), AT(pair_count), ATTN2C_TEXT_ANY, 0, "", NULL},
+    {"--boxes", NULL, "WORD", RUN | TEXTS, TEXT, AT(boxes), AT(box_count), ATTN2C_TEXT_ANY, 0, NULL,
+     "where the words of each text (of its pair, if there is one) are on a page, given as for --text: four "
+     "whole numbers for each word, its left, upper, right and lower side, from 0 to 1000 of the page. White "
+     "space divides words. Answers are about words, by the first token of each"},
     {"--stride", NULL, "N", RUN | TEXTS, TOKENS, AT(stride), 0, 0, INT32_MAX, NULL,
      "tokens that neighbouring windows share (default: 128, or half of the pair's tokens in a window if that "
      "is less). A pair that is too long next to its question is read in windows; the best answer of all "

@@ -44,7 +44,7 @@ typedef struct {
 } attn2c_help_page;
 
 /* The rows. Messages and help list a command's options in their order. Rows after the last are empty. */
-enum { ATTN2C_OPTIONS = 73 };
+enum { ATTN2C_OPTIONS = 74 };
 extern const attn2c_option attn2c_options[ATTN2C_OPTIONS];
 
 /* Returns row number i, from 0 to ATTN2C_ROWS - 1. First are the rows of all programs, next the rows of
@@ -58,6 +58,9 @@ const attn2c_option *attn2c_option_at(int i);
 
 /* True if the program's model can have the option. */
 int attn2c_option_is_offered(const attn2c_option *row);
+
+/* Returns the number of a text among words such as "a, b or c", from 0; -1: it is none of them. */
+int attn2c_number_of_word(const char *words, const char *text);
 
 /* Finds the word that a misspelt one resembles, for "did you mean". */
 

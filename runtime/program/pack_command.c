@@ -14,23 +14,20 @@
 
 static int verify_file(const attn2c_descriptor *model, const char *path, FILE *out, attn2c_message *message) {
   attn2c_packed *packed;
-  attn2c_source *source;
+  ATTN2C_ENDS_BY(attn2c_source_end) attn2c_source *source = NULL;
   int64_t floats = 0;
-  int status = attn2c_source_file(path, model, &source, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_source_file(path, model, &source, message));
   packed = attn2c_source_packed(source);
   if (packed == NULL) {
-    status = attn2c_fail(message, ATTN2C_FORMAT,
-                         "%s: is a checkpoint, but a file that pack wrote is expected", path);
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: is a checkpoint, but a file that pack wrote is expected",
+                       path);
   } else {
-    status = attn2c_packed_verify(packed, message);
+    ATTN2C_TRY(attn2c_packed_verify(packed, message));
     floats = attn2c_packed_model(packed)->weight_floats;
   }
-  attn2c_source_close(source);
-  if (status == ATTN2C_OK)
-    fprintf(out, "%" PRId64 " bytes of packed weights of %s: the checksum is right\n",
-            floats * (int64_t)sizeof(float), model->name);
-  return status;
+  fprintf(out, "%" PRId64 " bytes of packed weights of %s: the checksum is right\n",
+          floats * (int64_t)sizeof(float), model->name);
+  return ATTN2C_OK;
 }
 
 /* Packed weights as a stream: summed up if descriptor is -1, else written. Weights come in the order of their
@@ -109,14 +106,12 @@ static int pack_twice(const attn2c_descriptor *model, attn2c_source *source, con
 /* Packs all weights in memory, and writes them to a stream. */
 static int pack_in_memory(const attn2c_descriptor *model, attn2c_source *source, const char *path,
                           attn2c_message *message) {
-  float *block = attn2c_reserve((size_t)model->weight_floats * sizeof(float));
+  ATTN2C_OWN_ALIGNED float *block = attn2c_reserve((size_t)model->weight_floats * sizeof(float));
   if (block == NULL)
     return attn2c_fail(message, ATTN2C_MEMORY, "pack: no memory for %" PRId64 " bytes",
                        model->weight_floats * (int64_t)sizeof(float));
-  int status = attn2c_load_weights(model, source, block, attn2c_processors(), message);
-  if (status == ATTN2C_OK) status = attn2c_packed_write(path, model, block, message);
-  attn2c_free(block);
-  return status;
+  ATTN2C_TRY(attn2c_load_weights(model, source, block, attn2c_processors(), message));
+  return attn2c_packed_write(path, model, block, message);
 }
 
 /* Reads and packs the weights of the source one after the other, so that memory is needed for only one. */
@@ -140,13 +135,12 @@ static int pack_source(const attn2c_descriptor *model, attn2c_source *source, co
 
 static int pack_file(const attn2c_descriptor *model, const attn2c_arguments *arguments, const char *path,
                      FILE *out, attn2c_message *message) {
-  attn2c_source *source;
+  ATTN2C_ENDS_BY(attn2c_source_end) attn2c_source *source = NULL;
   ATTN2C_TRY(attn2c_source_choose(arguments, model, &source, message));
   const attn2c_modes modes = attn2c_modes_hold();
   int status = pack_source(model, source, path, message);
   attn2c_modes_set(modes);
   attn2c_progress_hide();
-  attn2c_source_close(source);
   if (status == ATTN2C_OK && model->variants)
     fprintf(out, "packed for %s; on its other targets %s packs the weights again when it opens them\n",
             model->target, model->name);
@@ -190,7 +184,8 @@ static int verify_part(const attn2c_arguments *arguments, const char *path, attn
 static int pack_ranks(const attn2c_divided *divided, const attn2c_arguments *arguments, FILE *out,
                       attn2c_message *message) {
   const size_t size = strlen(arguments->packed) + 16;
-  char **paths = calloc((size_t)divided->count, sizeof *paths), *text = calloc((size_t)divided->count, size);
+  ATTN2C_OWN char **paths = calloc((size_t)divided->count, sizeof *paths),
+                  *text = calloc((size_t)divided->count, size);
   int status = paths && text ? ATTN2C_OK : ATTN2C_MEMORY;
   if (size > ATTN2C_PATH_SIZE) status = attn2c_fail(message, ATTN2C_USAGE, "-o: the path is too long");
   for (int rank = 0; rank < divided->count && status == ATTN2C_OK; rank++) {
@@ -201,8 +196,6 @@ static int pack_ranks(const attn2c_divided *divided, const attn2c_arguments *arg
   for (int rank = 0; rank < divided->count && status == ATTN2C_OK; rank++)
     status = pack_file(divided->ranks[rank], arguments, paths[rank], out, message);
   if (status == ATTN2C_OK && divided->stages > 1) status = attn2c_packed_join(paths, divided->count, message);
-  free(paths);
-  free(text);
   return status;
 }
 

@@ -1,5 +1,4 @@
 /* progress.c - draws the line of progress and erases it. Its form is that of gen/common/progress.lua. */
-#define _POSIX_C_SOURCE 200809L
 #include "program/output.h"
 
 #include <unistd.h>

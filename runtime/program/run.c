@@ -98,13 +98,12 @@ static int verify_places(const job *job, const attn2c_arguments *arguments, cons
 /* Assigns files to the inputs, and to the lengths of the sequences if a model takes any. */
 static int bind_inputs(job *job, const attn2c_arguments *arguments, attn2c_message *message) {
   const attn2c_entry *entry = job->entry;
-  int *tensors = calloc((size_t)entry->input_count + 1, sizeof *tensors);
+  ATTN2C_OWN int *tensors = calloc((size_t)entry->input_count + 1, sizeof *tensors);
   if (tensors == NULL) return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory", job->command);
   memcpy(tensors, entry->inputs, (size_t)entry->input_count * sizeof *tensors);
   tensors[entry->input_count] = ATTN2C_LENGTHS_ARRAY;
   int status = attn2c_bind(job->model, tensors, entry->input_count + job->model->is_open, "--input",
                            arguments->inputs, arguments->input_count, job->paths, message);
-  free(tensors);
   if (status != ATTN2C_OK) return status;
   for (int i = 0; i < entry->input_count; i++) {
     const attn2c_tensor *tensor = &job->model->tensors[entry->inputs[i]];
@@ -244,21 +243,20 @@ static void print_array(const stream *output) {
 
 static int job_write(const job *job, const attn2c_arguments *arguments, FILE *out, attn2c_message *message) {
   (void)arguments, (void)out;
-  int status = ATTN2C_OK;
-  for (int i = 0; i < job->entry->output_count && status == ATTN2C_OK; i++) {
+  for (int i = 0; i < job->entry->output_count; i++) {
     const stream *output = &job->outputs[i];
     if (output->path == NULL) continue;
     if (is_text(output->path)) {
       attn2c_signals_note();
       print_array(output);
-      status = attn2c_signals_status(message);
+      ATTN2C_TRY(attn2c_signals_status(message));
       continue;
     }
     fflush(stdout); /* main checks it for errors */
-    status = attn2c_npy_write(output->path, output->tensor.type, attn2c_caller_rank(&output->tensor),
-                              output->tensor.shape, output->values, message);
+    ATTN2C_TRY(attn2c_npy_write(output->path, output->tensor.type, attn2c_caller_rank(&output->tensor),
+                                output->tensor.shape, output->values, message));
   }
-  return status;
+  return ATTN2C_OK;
 }
 
 static void note_unused(const attn2c_source *source, const attn2c_arguments *arguments, FILE *notes) {
@@ -278,13 +276,11 @@ static void note_unused(const attn2c_source *source, const attn2c_arguments *arg
 
 int attn2c_run_open(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *notes,
                     attn2c_model **opened, attn2c_message *message) {
-  attn2c_source *source;
+  ATTN2C_ENDS_BY(attn2c_source_end) attn2c_source *source = NULL;
   if (model->divided) return attn2c_model_choose(arguments, model, NULL, opened, message);
   ATTN2C_TRY(attn2c_source_choose(arguments, model, &source, message));
   note_unused(source, arguments, notes);
-  int status = attn2c_model_choose(arguments, model, source, opened, message);
-  attn2c_source_close(source);
-  return status;
+  return attn2c_model_choose(arguments, model, source, opened, message);
 }
 
 static int run_job(job *job, const attn2c_arguments *arguments, attn2c_run_taker *take, FILE *out,

@@ -72,12 +72,11 @@ static int say_kind(const char *path, size_t said, attn2c_message *message) {
 /* Finds the format of a file by its first bytes; *format is NULL if the model opens no such files. */
 static int probe(const attn2c_checkpoint *checkpoint, const char *path, const attn2c_format **format,
                  attn2c_message *message) {
-  attn2c_file file;
+  ATTN2C_ENDS_BY(attn2c_file_close) attn2c_file file = {.descriptor = -1};
   char start[4] = {0};
   int status = attn2c_file_open(path, &file, message);
   if (status) return status;
   if (file.size >= (int64_t)sizeof start) status = attn2c_file_read(&file, 0, start, sizeof start, message);
-  attn2c_file_close(&file);
   *format = attn2c_format_of(checkpoint->readers->formats, start, sizeof start);
   return status;
 }

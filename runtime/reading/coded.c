@@ -367,7 +367,7 @@ static int read_codes(const attn2c_checkpoint *file, const coded_tensor *of, uin
   }
   const int64_t width = packed->shape[1], all = packed->shape[0];
   const int64_t band = of->packing == BY_INPUTS ? BAND * of->bits / WORD : BAND;
-  uint32_t *words = malloc((size_t)(band * width) * sizeof *words);
+  ATTN2C_OWN uint32_t *words = malloc((size_t)(band * width) * sizeof *words);
   if (!words) return attn2c_say_no_memory(message);
   int status = ATTN2C_OK;
   for (int64_t first = 0; first < all && !status; first += band) {
@@ -376,7 +376,6 @@ static int read_codes(const attn2c_checkpoint *file, const coded_tensor *of, uin
                                      (size_t)(count * width) * sizeof *words, words, message);
     if (!status) unpack(of, words, first, count, width, codes);
   }
-  free(words);
   return status;
 }
 
@@ -421,7 +420,7 @@ static int read_zeros(const attn2c_checkpoint *file, const coded_tensor *of, con
   const attn2c_file_tensor *stored = attn2c_checkpoint_plain(file, of->zeros);
   const int is_bytes = is_type(stored, "I8");
   const size_t size = (size_t)stored->elements * (is_bytes ? 1 : sizeof(uint32_t));
-  void *read = malloc(size);
+  ATTN2C_OWN void *read = malloc(size);
   if (!read) return attn2c_say_no_memory(message);
   const int status = attn2c_checkpoint_bytes(file, of->zeros, 0, size, read, message);
   for (int64_t o = 0; o < out && !status; o++)
@@ -429,7 +428,6 @@ static int read_zeros(const attn2c_checkpoint *file, const coded_tensor *of, con
       zeros[o * groups + g] =
           is_bytes ? (int16_t)(middle + ((const int8_t *)read)[stored->elements == 1 ? 0 : o * groups + g])
                    : zero_of(of, coding, read, o, g);
-  free(read);
   return status;
 }
 
@@ -495,11 +493,10 @@ static int read_inputs(const attn2c_coded *coded, const attn2c_checkpoint *file,
 /* Finds whether zero points need a minimum. */
 static int find_centre(const attn2c_coded *coded, const attn2c_checkpoint *file, const coded_tensor *of,
                        int *is, attn2c_message *message) {
-  int16_t *zeros = malloc((size_t)(of->tensor.shape[0] * of->groups) * sizeof *zeros);
+  ATTN2C_OWN int16_t *zeros = malloc((size_t)(of->tensor.shape[0] * of->groups) * sizeof *zeros);
   if (!zeros) return attn2c_say_no_memory(message);
   const int status = read_zeros(file, of, coded->coding, zeros, message);
   if (!status) *is = is_centred(of, zeros);
-  free(zeros);
   return status;
 }
 

@@ -36,11 +36,10 @@ static const struct {
 
 static int read_start(const char *path, beginning *start) {
   attn2c_message quiet = attn2c_message_make(NULL, 0);
-  attn2c_file file;
+  ATTN2C_ENDS_BY(attn2c_file_close) attn2c_file file = {.descriptor = -1};
   if (attn2c_file_open(path, &file, &quiet) != ATTN2C_OK) return 0;
   start->count = file.size < START ? (size_t)file.size : START;
   const int status = attn2c_file_read(&file, 0, start->bytes, start->count, &quiet);
-  attn2c_file_close(&file);
   return status == ATTN2C_OK;
 }
 

@@ -25,8 +25,8 @@ static double nearest_half(double x) {
 /* The magnitudes of E2M1, a code each. */
 static const double magnitudes[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
 
-/* Rounds x[count] to numbers of E2M1 times a power of two, by which the largest magnitude is from 4 to 8. Of
- * two that are as near, the one with the even code is taken. */
+/* Rounds x[count] to numbers of E2M1 times a power of two, by which the largest magnitude is from 4 to 8. If
+ * two are as near, it takes the one with the even code. */
 static void round_e2m1(float *x, int count) {
   double largest = 0;
   int exponent;

@@ -76,7 +76,7 @@ int attn2c_reference_recurrent(const attn2c_reference_call *call) {
   const float *x = attn2c_reference_values(call, 0), *weight = attn2c_reference_values(call, 1);
   const int32_t *lengths = attn2c_reference_values(call, 2), *marks = attn2c_reference_values(call, 3);
   float *y = call->tensors[call->op->result];
-  double *memory = calloc((size_t)(6 * width), sizeof *memory);
+  ATTN2C_OWN double *memory = calloc((size_t)(6 * width), sizeof *memory);
   if (!memory) return ATTN2C_MEMORY;
   for (int64_t at = 0; at < n['b'] * directions; at++) {
     const int64_t b = at / directions, d = at % directions, valid = lengths ? lengths[b] : rows;
@@ -98,7 +98,6 @@ int attn2c_reference_recurrent(const attn2c_reference_call *call) {
       }
     }
   }
-  free(memory);
   return ATTN2C_OK;
 }
 

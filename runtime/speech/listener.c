@@ -81,13 +81,10 @@ static int create_answers(attn2c_listener *l, attn2c_message *message) {
   sampling.stop_tokens = &l->speech->end;
   attn2c_calls used = l->calls;
   used.sequences = l->places * one.beams;
-  int status = ATTN2C_OK;
   if (one.beams > 1)
-    status = attn2c_answers_create(&l->searching, &used, &sampling, &one, l->options.tokens, message);
+    ATTN2C_TRY(attn2c_answers_create(&l->searching, &used, &sampling, &one, l->options.tokens, message));
   one.beams = 1;
-  if (status == ATTN2C_OK)
-    status = attn2c_answers_create(&l->drawing, &used, &sampling, &one, l->options.tokens, message);
-  return status;
+  return attn2c_answers_create(&l->drawing, &used, &sampling, &one, l->options.tokens, message);
 }
 
 /* Makes room for what times of tokens are found by. */
@@ -295,10 +292,8 @@ static int begin_attempt(attn2c_listener *l, ear *e, attn2c_message *message) {
   e->batch = searches ? l->searching : l->drawing;
   e->in_batch = searches ? (int32_t)(e - l->ears) : sequence_of(l, e);
   if (!searches) attn2c_answers_temperature(l->drawing, e->in_batch, temperature);
-  const int status = e->attempt == 0 ? ATTN2C_OK : attn2c_rewind(l->context, sequence_of(l, e), e->length);
-  return status == ATTN2C_OK
-             ? attn2c_answers_go_on(e->batch, e->in_batch, e->prompt, e->length, seed, e->logits, message)
-             : status;
+  ATTN2C_TRY(e->attempt == 0 ? ATTN2C_OK : attn2c_rewind(l->context, sequence_of(l, e), e->length));
+  return attn2c_answers_go_on(e->batch, e->in_batch, e->prompt, e->length, seed, e->logits, message);
 }
 
 /* Finds when the tokens of an answer end. The last one of an answer that was cut is taken to end with the one
@@ -351,14 +346,12 @@ static int end_attempt(attn2c_listener *l, ear *e, attn2c_message *message) {
 
 /* Ends the attempts whose answers have ended; a new one may end at once. */
 static int end_attempts(attn2c_listener *l, attn2c_message *message) {
-  int status = ATTN2C_OK;
-  for (int32_t place = 0; place < l->places && status == ATTN2C_OK; place++) {
+  for (int32_t place = 0; place < l->places; place++) {
     ear *e = &l->ears[place];
-    while (status == ATTN2C_OK && e->batch &&
-           attn2c_answers_at(e->batch, e->in_batch)->end != ATTN2C_END_NONE)
-      status = end_attempt(l, e, message);
+    while (e->batch && attn2c_answers_at(e->batch, e->in_batch)->end != ATTN2C_END_NONE)
+      ATTN2C_TRY(end_attempt(l, e, message));
   }
-  return status;
+  return ATTN2C_OK;
 }
 
 int attn2c_listener_begin(attn2c_listener *l, int32_t place, const attn2c_window *window,

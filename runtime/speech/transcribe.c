@@ -242,13 +242,11 @@ static int take(attn2c_transcriber *t, const attn2c_heard *heard, attn2c_said *s
                         .compression = heard->compression,
                         .silence = heard->silence};
   if (heard->language >= 0) said->language = t->speech->languages[heard->language].code;
-  int status = t->options->has_words ? find_words(t, heard, segment, said) : ATTN2C_OK;
-  if (status == ATTN2C_OK)
-    status = attn2c_listener_text(t->listener, said->ids, said->count, &said->text, &said->length);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(t->options->has_words ? find_words(t, heard, segment, said) : ATTN2C_OK);
+  ATTN2C_TRY(attn2c_listener_text(t->listener, said->ids, said->count, &said->text, &said->length));
   *is_said = segment->begin != segment->end && !is_blank(said->text, said->length);
   if (*is_said) remember(t, said->ids, said->count);
-  return status;
+  return ATTN2C_OK;
 }
 
 int attn2c_transcriber_next(attn2c_transcriber *t, attn2c_said_state *state, attn2c_said *said,

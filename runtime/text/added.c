@@ -205,8 +205,7 @@ static int split(attn2c_text_work *work, const text_buffer *buffer, size_t begin
 int text_split_added(attn2c_text_work *work, const text_buffer *buffer, size_t begin, size_t end,
                      const text_added_trie *trie, text_pieces *pieces) {
   const size_t first = pieces->count;
-  int status = split(work, buffer, begin, end, trie, pieces);
-  if (status == ATTN2C_OK && work->is_open && trie->count)
-    leave_out_end(buffer->bytes, begin, end, trie->longest, first, pieces);
-  return status;
+  ATTN2C_TRY(split(work, buffer, begin, end, trie, pieces));
+  if (work->is_open && trie->count) leave_out_end(buffer->bytes, begin, end, trie->longest, first, pieces);
+  return ATTN2C_OK;
 }

@@ -26,12 +26,11 @@ static int add_child(text_added_trie *trie, uint32_t node, uint8_t byte, uint32_
 
 int text_trie_insert(text_added_trie *trie, const uint8_t *bytes, size_t length, uint32_t token) {
   uint32_t node = 0, child = 0;
-  int status = trie->count ? ATTN2C_OK : add_child(trie, 0, 0, &child);
-  for (size_t i = length; i > 0 && status == ATTN2C_OK; i--, node = child) {
+  ATTN2C_TRY(trie->count ? ATTN2C_OK : add_child(trie, 0, 0, &child));
+  for (size_t i = length; i > 0; i--, node = child) {
     child = child_of(trie, node, bytes[i - 1]);
-    if (!child) status = add_child(trie, node, bytes[i - 1], &child);
+    if (!child) ATTN2C_TRY(add_child(trie, node, bytes[i - 1], &child));
   }
-  if (status != ATTN2C_OK) return status;
   if (trie->nodes[node].token == TEXT_NONE) trie->nodes[node].token = token;
   if (length > trie->longest) trie->longest = length;
   return ATTN2C_OK;

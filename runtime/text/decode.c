@@ -22,15 +22,14 @@ int text_has_word(const attn2c_tokenizer *text, int32_t id, int skip_special, te
 /* Adds the words of the ids that have a token. */
 static int read_ids(attn2c_text_work *work, const int32_t *ids, size_t count, int skip_special) {
   text_words *words = &work->words;
-  int status = ATTN2C_OK;
   words->count = words->text.length = 0;
-  for (size_t i = 0; i < count && status == ATTN2C_OK; i++) {
+  for (size_t i = 0; i < count; i++) {
     text_span span;
     if (!text_has_word(work->text, ids[i], skip_special, &span)) continue;
-    status = text_word_bytes(words, span.bytes, span.length);
-    if (status == ATTN2C_OK) status = text_word_end(words);
+    ATTN2C_TRY(text_word_bytes(words, span.bytes, span.length));
+    ATTN2C_TRY(text_word_end(words));
   }
-  return status;
+  return ATTN2C_OK;
 }
 
 /* Runs all decoders on the words, and appends one byte after the result. */

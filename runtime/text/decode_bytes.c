@@ -52,19 +52,17 @@ static int add_letters(text_bytes *to, const uint8_t *word, size_t length) {
 
 int text_decode_bytes(attn2c_text_work *work, const text_component *component) {
   (void)component;
-  int status = ATTN2C_OK;
   work->decoded.length = 0;
   work->is_fused = 1;
-  for (size_t i = 0, begin = 0; i < work->words.count && status == ATTN2C_OK; i++) {
+  for (size_t i = 0, begin = 0; i < work->words.count; i++) {
     size_t end = work->words.ends[i];
-    status = add_letters(&work->decoded, work->words.text.bytes + begin, end - begin);
+    ATTN2C_TRY(add_letters(&work->decoded, work->words.text.bytes + begin, end - begin));
     begin = end;
   }
   work->is_held |= ends_within(work->decoded.bytes, work->decoded.length);
-  if (status == ATTN2C_OK)
-    status = (work->is_raw ? text_word_bytes : add_lossy)(&work->next_words, work->decoded.bytes,
-                                                          work->decoded.length);
-  return status == ATTN2C_OK ? text_word_end(&work->next_words) : status;
+  ATTN2C_TRY((work->is_raw ? text_word_bytes : add_lossy)(&work->next_words, work->decoded.bytes,
+                                                          work->decoded.length));
+  return text_word_end(&work->next_words);
 }
 
 static int digit(uint8_t c) {
@@ -99,21 +97,20 @@ static int end_run(attn2c_text_work *work) {
 
 int text_decode_byte_fallback(attn2c_text_work *work, const text_component *component) {
   (void)component;
-  int status = ATTN2C_OK;
   work->decoded.length = 0;
-  for (size_t i = 0, begin = 0; i < work->words.count && status == ATTN2C_OK; i++) {
+  for (size_t i = 0, begin = 0; i < work->words.count; i++) {
     const uint8_t *word = work->words.text.bytes + begin;
     size_t length = work->words.ends[i] - begin;
     int byte = byte_of(word, length);
     begin = work->words.ends[i];
     if (byte >= 0) {
-      status = add_byte(&work->decoded, (uint8_t)byte);
+      ATTN2C_TRY(add_byte(&work->decoded, (uint8_t)byte));
       continue;
     }
-    status = end_run(work);
-    if (status == ATTN2C_OK) status = text_word_bytes(&work->next_words, word, length);
-    if (status == ATTN2C_OK) status = text_word_end(&work->next_words);
+    ATTN2C_TRY(end_run(work));
+    ATTN2C_TRY(text_word_bytes(&work->next_words, word, length));
+    ATTN2C_TRY(text_word_end(&work->next_words));
   }
   work->is_held |= work->decoded.length > 0;
-  return status == ATTN2C_OK ? end_run(work) : status;
+  return end_run(work);
 }

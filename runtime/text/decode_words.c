@@ -60,31 +60,29 @@ static void clean_up(text_words *words, size_t begin) {
 
 int text_decode_wordpiece(attn2c_text_work *work, const text_component *component) {
   text_words *words = &work->next_words;
-  int status = ATTN2C_OK;
-  for (size_t i = 0; i < work->words.count && status == ATTN2C_OK; i++) {
+  for (size_t i = 0; i < work->words.count; i++) {
     text_span word = word_at(work, i);
     size_t begin = words->text.length;
     const int is_begin = is_first(work, i);
     if (!is_begin && begins_with(word, 0, component->a))
       word = (text_span){word.bytes + component->a.length, word.length - component->a.length};
     else if (!is_begin && component->a.length)
-      status = text_word_bytes(words, (const uint8_t *)" ", 1);
-    if (status == ATTN2C_OK) status = text_word_bytes(words, word.bytes, word.length);
-    if (status == ATTN2C_OK && (component->flags & 1)) clean_up(words, begin);
-    if (status == ATTN2C_OK) status = text_word_end(words);
+      ATTN2C_TRY(text_word_bytes(words, (const uint8_t *)" ", 1));
+    ATTN2C_TRY(text_word_bytes(words, word.bytes, word.length));
+    if (component->flags & 1) clean_up(words, begin);
+    ATTN2C_TRY(text_word_end(words));
   }
-  return status;
+  return ATTN2C_OK;
 }
 
 int text_decode_metaspace(attn2c_text_work *work, const text_component *component) {
   text_span space = literal(" "), nothing = literal("");
-  int status = ATTN2C_OK;
-  for (size_t i = 0; i < work->words.count && status == ATTN2C_OK; i++) {
+  for (size_t i = 0; i < work->words.count; i++) {
     int drops = is_first(work, i) && component->number != SCHEME_NEVER;
-    status = add_replaced(&work->next_words, word_at(work, i), component->a, drops ? nothing : space);
-    if (status == ATTN2C_OK) status = text_word_end(&work->next_words);
+    ATTN2C_TRY(add_replaced(&work->next_words, word_at(work, i), component->a, drops ? nothing : space));
+    ATTN2C_TRY(text_word_end(&work->next_words));
   }
-  return status;
+  return ATTN2C_OK;
 }
 
 /* Removes one character at each end, at most `number` times at the start and `flags` times at the end. The
@@ -93,8 +91,7 @@ int text_decode_strip(attn2c_text_work *work, const text_component *component) {
   const int ends_later = work->is_fused && (work->place & TEXT_BEFORE);
   const int is_begun = work->is_fused && (work->place & TEXT_AFTER);
   const uint32_t most = is_begun ? 0 : component->number;
-  int status = ATTN2C_OK;
-  for (size_t i = 0; i < work->words.count && status == ATTN2C_OK; i++) {
+  for (size_t i = 0; i < work->words.count; i++) {
     text_span word = word_at(work, i);
     for (uint32_t n = 0; n < most && begins_with(word, 0, component->a); n++)
       word = (text_span){word.bytes + component->a.length, word.length - component->a.length};
@@ -103,10 +100,10 @@ int text_decode_strip(attn2c_text_work *work, const text_component *component) {
       work->is_held |= ends_later;
       word.length -= component->a.length;
     }
-    status = text_word_bytes(&work->next_words, word.bytes, word.length);
-    if (status == ATTN2C_OK) status = text_word_end(&work->next_words);
+    ATTN2C_TRY(text_word_bytes(&work->next_words, word.bytes, word.length));
+    ATTN2C_TRY(text_word_end(&work->next_words));
   }
-  return status;
+  return ATTN2C_OK;
 }
 
 /* Replaces matches of a pattern. Malformed words of a damaged vocabulary stay unchanged. */

@@ -13,16 +13,14 @@ static int read_text(attn2c_text_work *work, const uint8_t *bytes, size_t length
   uint32_t character = 0;
   whole->length = 0;
   whole->shift = 0;
-  int status = text_reserve(whole, length + 4);
-  if (status == ATTN2C_OK)
-    status = attn2c_grow((void **)&encoding->characters, &encoding->characters_capacity, length + 1,
-                         sizeof *encoding->characters);
+  ATTN2C_TRY(text_reserve(whole, length + 4));
+  ATTN2C_TRY(attn2c_grow((void **)&encoding->characters, &encoding->characters_capacity, length + 1,
+                         sizeof *encoding->characters));
   uint32_t *characters = encoding->characters;
-  for (size_t at = 0; at < length && status == ATTN2C_OK; character++) {
+  for (size_t at = 0; at < length; character++) {
     uint32_t begin = (uint32_t)at;
     if (bytes[at] < 0x80) {
-      if (whole->length == whole->capacity) status = text_reserve(whole, length - at);
-      if (status != ATTN2C_OK) return status;
+      if (whole->length == whole->capacity) ATTN2C_TRY(text_reserve(whole, length - at));
       whole->bytes[whole->length] = bytes[at];
       whole->origins[whole->length++] = (text_origin){begin, begin + 1};
       characters[at++] = character;
@@ -33,15 +31,15 @@ static int read_text(attn2c_text_work *work, const uint8_t *bytes, size_t length
     text_origin origin = {begin, begin + (uint32_t)width};
     for (size_t i = 0; i < width; i++) characters[at + i] = character;
     if (valid) {
-      status = text_reserve(whole, width);
-      if (status == ATTN2C_OK) text_put(whole, bytes + at, width, origin);
+      ATTN2C_TRY(text_reserve(whole, width));
+      text_put(whole, bytes + at, width, origin);
     } else {
-      status = text_put_point(whole, TEXT_REPLACEMENT, origin);
+      ATTN2C_TRY(text_put_point(whole, TEXT_REPLACEMENT, origin));
     }
     at += width;
   }
-  if (status == ATTN2C_OK) characters[length] = character;
-  return status;
+  characters[length] = character;
+  return ATTN2C_OK;
 }
 
 /* Splits the text at added tokens, normalizes the parts between them, and splits the results again. The last
@@ -52,21 +50,20 @@ static int normalize(attn2c_text_work *work) {
   work->pieces.count = work->next_pieces.count = 0;
   to->length = 0;
   work->is_open = work->is_part;
-  int status = text_split_added(work, &work->whole, 0, work->whole.length, &text->raw, &work->next_pieces);
-  for (size_t i = 0; i < work->next_pieces.count && status == ATTN2C_OK; i++) {
+  ATTN2C_TRY(text_split_added(work, &work->whole, 0, work->whole.length, &text->raw, &work->next_pieces));
+  for (size_t i = 0; i < work->next_pieces.count; i++) {
     text_piece piece = work->next_pieces.list[i];
     size_t begin = to->length;
     work->is_open = work->is_part && i + 1 == work->next_pieces.count;
     if (piece.token != TEXT_NONE) {
-      status = text_copy(to, &work->whole, piece.begin, piece.end);
-      if (status == ATTN2C_OK) status = text_piece_add(&work->pieces, begin, to->length, piece.token);
+      ATTN2C_TRY(text_copy(to, &work->whole, piece.begin, piece.end));
+      ATTN2C_TRY(text_piece_add(&work->pieces, begin, to->length, piece.token));
       continue;
     }
-    status = text_normalize(work, &work->whole, piece.begin, piece.end, to);
-    if (status == ATTN2C_OK)
-      status = text_split_added(work, to, begin, to->length, &text->normalized, &work->pieces);
+    ATTN2C_TRY(text_normalize(work, &work->whole, piece.begin, piece.end, to));
+    ATTN2C_TRY(text_split_added(work, to, begin, to->length, &text->normalized, &work->pieces));
   }
-  return status;
+  return ATTN2C_OK;
 }
 
 /* Returns the place of bytes [begin, end) of a piece. A token that extends beyond its piece (a letter of a
@@ -89,15 +86,13 @@ static attn2c_text_place place_of(const attn2c_text_work *work, text_piece piece
 static int reserve_results(text_encoding *encoding, size_t need) {
   if (need <= encoding->capacity && encoding->ids) return ATTN2C_OK;
   size_t capacity = encoding->capacity;
-  int status = attn2c_grow((void **)&encoding->ids, &capacity, need, sizeof *encoding->ids);
+  ATTN2C_TRY(attn2c_grow((void **)&encoding->ids, &capacity, need, sizeof *encoding->ids));
   capacity = encoding->capacity;
-  if (status == ATTN2C_OK)
-    status = attn2c_grow((void **)&encoding->places, &capacity, need, sizeof *encoding->places);
+  ATTN2C_TRY(attn2c_grow((void **)&encoding->places, &capacity, need, sizeof *encoding->places));
   capacity = encoding->capacity;
-  if (status == ATTN2C_OK)
-    status = attn2c_grow((void **)&encoding->blanks, &capacity, need, sizeof *encoding->blanks);
-  if (status == ATTN2C_OK) encoding->capacity = capacity;
-  return status;
+  ATTN2C_TRY(attn2c_grow((void **)&encoding->blanks, &capacity, need, sizeof *encoding->blanks));
+  encoding->capacity = capacity;
+  return ATTN2C_OK;
 }
 
 /* Appends the tokens of a piece. The text of an added token includes the blanks that it stripped. */
@@ -223,14 +218,13 @@ static int is_limit_known(const attn2c_text_work *work, const attn2c_text_input 
 /* Encodes the second text, and more of both as long as the limit depends on which one is longer. */
 static int encode_pair(attn2c_text_work *work, const attn2c_text_input *input, size_t most) {
   text_encoding *a = &work->encodings[0], *b = &work->encodings[1];
-  int status = text_encode_one(work, input->pair, input->pair_length, most, b);
-  while (status == ATTN2C_OK && most != ATTN2C_TEXT_ANY_LENGTH && !is_limit_known(work, input)) {
+  ATTN2C_TRY(text_encode_one(work, input->pair, input->pair_length, most, b));
+  while (most != ATTN2C_TEXT_ANY_LENGTH && !is_limit_known(work, input)) {
     most = most > SIZE_MAX / PART_GROWTH ? ATTN2C_TEXT_ANY_LENGTH : most * PART_GROWTH;
-    if (!a->is_whole) status = text_encode_one(work, input->text, input->length, most, a);
-    if (status == ATTN2C_OK && !b->is_whole)
-      status = text_encode_one(work, input->pair, input->pair_length, most, b);
+    if (!a->is_whole) ATTN2C_TRY(text_encode_one(work, input->text, input->length, most, a));
+    if (!b->is_whole) ATTN2C_TRY(text_encode_one(work, input->pair, input->pair_length, most, b));
   }
-  return status;
+  return ATTN2C_OK;
 }
 
 /* Writes the tokens that the limit leaves, with special tokens around them. */

@@ -82,18 +82,17 @@ static int add_stretch(attn2c_text_work *work, const uint8_t *bytes, size_t begi
 
 int text_unigram(attn2c_text_work *work, const uint8_t *bytes, size_t length) {
   uint32_t unknown = work->text->tables.settings[SETTING_UNKNOWN];
-  int status = find_paths(work, bytes, length);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(find_paths(work, bytes, length));
   struct text_path *paths = work->paths;
   for (size_t end = length; end; end = paths[end].begin) paths[paths[end].begin].next = (uint32_t)end;
-  for (size_t begin = 0, end; begin < length && status == ATTN2C_OK; begin = end) {
+  for (size_t begin = 0, end; begin < length; begin = end) {
     end = paths[begin].next;
     if (paths[end].id != unknown) {
-      status = text_token_add(work, paths[end].id, begin, end);
+      ATTN2C_TRY(text_token_add(work, paths[end].id, begin, end));
       continue;
     }
     while (end < length && paths[paths[end].next].id == unknown) end = paths[end].next;
-    status = add_stretch(work, bytes, begin, end);
+    ATTN2C_TRY(add_stretch(work, bytes, begin, end));
   }
-  return status;
+  return ATTN2C_OK;
 }

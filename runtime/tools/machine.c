@@ -75,7 +75,7 @@ static void print_levels(attn2c_level_reader read, int cores) {
   attn2c_level levels[ATTN2C_LEVELS];
   const int count = attn2c_levels_find("/sys/devices/system/cpu/cpu0/cache", usable_memory(), levels);
   const size_t most = levels[count - 1].sample; /* memory's */
-  char *block = most ? attn2c_reserve(most) : NULL;
+  ATTN2C_OWN_ALIGNED char *block = most ? attn2c_reserve(most) : NULL;
   printf("\"levels\": [");
   for (int i = 0; i < count; i++) {
     attn2c_level *level = &levels[i];
@@ -85,7 +85,6 @@ static void print_levels(attn2c_level_reader read, int cores) {
   }
   printf("],\n\"cores\": %d,\n\"all_cores\": %.1f,\n", cores,
          block ? attn2c_bandwidth_in(block, most, cores) : 0.0);
-  attn2c_free(block);
 }
 
 /* Returns the nanoseconds for which this thread has had a processor. */

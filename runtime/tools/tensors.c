@@ -133,7 +133,7 @@ static int print_entry(void *context, const attn2c_gguf_entry *entry) {
 
 /* Prints the metadata of a file, if it is of GGUF. */
 static int print_metadata(const char *path, attn2c_message *message) {
-  attn2c_file file;
+  ATTN2C_ENDS_BY(attn2c_file_close) attn2c_file file = {.descriptor = -1};
   attn2c_message quiet = attn2c_message_make(NULL, 0);
   char start[4] = "";
   if (attn2c_file_open(path, &file, &quiet) != ATTN2C_OK) return ATTN2C_OK; /* a folder */
@@ -141,7 +141,6 @@ static int print_metadata(const char *path, attn2c_message *message) {
   printing p = {.file = &file, .message = message};
   if (!status && memcmp(start, attn2c_gguf_format.magic, sizeof start) == 0)
     status = attn2c_gguf_entries(&file, print_entry, &p, message);
-  attn2c_file_close(&file);
   return status;
 }
 

@@ -126,13 +126,12 @@ static int round_rows(attn2c_source *source, int index, int64_t first, int64_t c
                       attn2c_scale_block *blocks, attn2c_message *message) {
   const attn2c_type_facts *facts = attn2c_facts_of(source->model->packings[index].type);
   const signed char *powers = importance_of(source->model, index);
-  float *values = attn2c_reserve((size_t)(count * columns) * sizeof *values);
+  ATTN2C_OWN_ALIGNED float *values = attn2c_reserve((size_t)(count * columns) * sizeof *values);
   if (!values) return attn2c_say_no_memory(message);
-  const int status = attn2c_source_read_rows(source, index, first, count, values, message);
-  for (int64_t r = 0; r < count && status == ATTN2C_OK; r++)
+  ATTN2C_TRY(attn2c_source_read_rows(source, index, first, count, values, message));
+  for (int64_t r = 0; r < count; r++)
     round_row(facts, values + r * columns, powers, columns, blocks + r * attn2c_blocks_of(columns));
-  attn2c_free(values);
-  return status;
+  return ATTN2C_OK;
 }
 
 static int read_blocks(attn2c_source *source, int index, int64_t first, int64_t count,

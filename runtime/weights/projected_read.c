@@ -62,7 +62,7 @@ static int read_projected(attn2c_source *source, int index, int64_t first, int64
     return attn2c_fail(message, ATTN2C_USAGE, "%s: a constant can only be read as a whole, or by heads",
                        tensor->name);
   ATTN2C_TRY(read_table(source, &of, message));
-  float *bias =
+  ATTN2C_OWN_ALIGNED float *bias =
       attn2c_reserve((biases + (size_t)((2 * inputs + attn2c_projected_rows(&of)) * width)) * sizeof *bias);
   if (!bias) return attn2c_say_no_memory(message);
   int status = read_whole(source, of.bias, bias, message);
@@ -71,7 +71,6 @@ static int read_projected(attn2c_source *source, int index, int64_t first, int64
     status = read_head(source, &of, (first + done) / rows, width, some, bias, bias + biases,
                        values + done * width, message);
   }
-  attn2c_free(bias);
   return status;
 }
 

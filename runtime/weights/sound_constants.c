@@ -56,7 +56,7 @@ static int spectrum(const char *formula, const attn2c_tensor *tensor, int64_t fi
       !is_within(n[FIRST], 0, n[FFT] / 2 + 1 - (double)bins) || !is_within(n[MEAN], 0, 1))
     return 0;
   if (!values) return 1;
-  double *row = malloc((size_t)length * sizeof *row);
+  ATTN2C_OWN double *row = malloc((size_t)length * sizeof *row);
   if (!row) return 0;
   for (int64_t r = first; r < first + count; r++) {
     const int64_t points = (int64_t)n[FFT], bin = r % bins + (int64_t)n[FIRST];
@@ -67,7 +67,6 @@ static int spectrum(const char *formula, const attn2c_tensor *tensor, int64_t fi
     undo(row, length, n[PREEMPHASIS], n[MEAN] != 0);
     for (int64_t i = 0; i < length; i++) values[(r - first) * length + i] = (float)row[i];
   }
-  free(row);
   return 1;
 }
 

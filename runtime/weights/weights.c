@@ -115,13 +115,12 @@ static int sum_rows(attn2c_source *source, int index, uint64_t *sum, attn2c_mess
   const attn2c_tensor *tensor = &source->model->tensors[source->model->weights[index].tensor];
   const int64_t rows = tensor->shape[0] < ATTN2C_FACTORS_ROWS ? tensor->shape[0] : ATTN2C_FACTORS_ROWS;
   const size_t columns = (size_t)(attn2c_elements(tensor) / tensor->shape[0]);
-  float *values = attn2c_reserve((size_t)rows * columns * sizeof *values);
+  ATTN2C_OWN_ALIGNED float *values = attn2c_reserve((size_t)rows * columns * sizeof *values);
   if (!values) return attn2c_say_no_memory(message);
   const int status = attn2c_source_read_plain(source, index, 0, rows, values, message);
   *sum = 0;
   for (int64_t r = 0; r < rows && status == ATTN2C_OK; r++)
     *sum = attn2c_checksum(*sum, values + (size_t)r * columns, columns * sizeof *values);
-  attn2c_free(values);
   return status;
 }
 
@@ -274,16 +273,13 @@ static int read_scales(attn2c_source *source, int scaled, int64_t first, int64_t
                        attn2c_message *message) {
   const attn2c_tensor *tensor = &source->model->tensors[source->model->weights[scaled].tensor];
   const int64_t columns = attn2c_elements(tensor) / tensor->shape[0];
-  float *row = attn2c_reserve((size_t)columns * sizeof *row);
+  ATTN2C_OWN_ALIGNED float *row = attn2c_reserve((size_t)columns * sizeof *row);
   if (!row) return attn2c_say_no_memory(message);
-  int status = ATTN2C_OK;
-  for (int64_t i = 0; i < count && status == ATTN2C_OK; i++) {
-    status = attn2c_source_read_rows(source, scaled, first + i, 1, row, message);
-    if (status == ATTN2C_OK)
-      scales[i] = attn2c_pack_scale(source->model->packings[scaled].type, row, columns);
+  for (int64_t i = 0; i < count; i++) {
+    ATTN2C_TRY(attn2c_source_read_rows(source, scaled, first + i, 1, row, message));
+    scales[i] = attn2c_pack_scale(source->model->packings[scaled].type, row, columns);
   }
-  attn2c_free(row);
-  return status;
+  return ATTN2C_OK;
 }
 
 /* Writes an order of inputs. */

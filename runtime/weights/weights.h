@@ -52,6 +52,7 @@ const char *attn2c_source_unused_name(const attn2c_source *source, int index);
  * floats of the packed block. */
 void attn2c_source_watch(attn2c_source *source, void (*watch)(int64_t done, int64_t all));
 void attn2c_source_close(attn2c_source *source);
+static inline void attn2c_source_end(attn2c_source **source) { attn2c_source_close(*source); }
 
 /* Says in at most eleven lines why a checkpoint does not fit a model. The lines say what it looks like, what
  * is wrong with which tensors, and which of its tensors are similar. */

@@ -119,13 +119,13 @@ $(bin)/obj/c_test_program.o: runtime/program/main.c
 $(bin)/test_guard: tests/c/test_guard.c runtime/base/guard.c runtime/system/linux.c $(headers) | $(bin)/obj $(git)
 	$(CC) $(warnings) -O1 -iquote runtime -iquote tests/c -o $@ $(filter %.c,$^) $(by_criterion)
 
-# These tests are about the instructions. The widest have -O1, with which the compiler still vectorises loops. Others
-# have -O0, which takes an eighth of the time. test_elementary computes more than it compiles: with -O1, calls of the C
-# library from code for AVX2 take ten times as long. Models are compiled with -O3, and so are the widest instructions in
-# `make test-long`, as are whole models in each run.
+# These tests are about the instructions. Most have -O0, which takes an eighth of the time or less. Loops that the compiler
+# vectorises are tested with the widest instructions: in rowops and online by -O1. test_elementary computes more than it
+# compiles: with -O1, calls of the C library from code for AVX2 take ten times as long. Models are compiled with -O3, and
+# so are the widest instructions in `make test-long`, as are whole models in each run.
 widest := $(lastword $(variants))
 elementary_level := $(if $(ATTN2C_TEST_LONG),-O3,-O2)
-vector_level_$(widest) := $(if $(ATTN2C_TEST_LONG),-O3,-O1)
+vector_level_$(widest) = $(if $(ATTN2C_TEST_LONG),-O3,$(if $(filter rowops online,$(1)),-O1))
 vector_level_avx2 ?= $(if $(ATTN2C_TEST_LONG),-O1)
 element_level = $(if $(filter elementary,$(1)),$(elementary_level),$(or $(vector_level_$(2)),-O0))
 

@@ -1,7 +1,7 @@
 /* test_bench_compare.c - old and new times side by side: which differences count as more than the spread.
  * The times are given, so that what the machine does beside the test changes nothing. */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
-#include "program/bench/compare.h"
+#include "program/bench/bench.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * tokens; and the tokens of queries and documents (model/text/late.c). */
 #include "faults.h"
 #include "model/text/late.h"
-#include "program/text/meaning.h"
+#include "program/text/view.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -7,10 +7,8 @@
 #include <string.h>
 
 #include "faults.h"
-#include "program/answers/answer.h"
+#include "program/answers/answers.h"
 #include "program/text/rank.h"
-#include "program/answers/json_line.h"
-#include "program/answers/similar.h"
 #include "program/text/source.h"
 #include "scratch.h"
 

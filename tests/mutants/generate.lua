@@ -124,7 +124,7 @@ return function(of, spec)
   of("runtime/generate/breakers.c", "c:breakers") {
     { name = "breakers_inside", old = "at + size <= length; at++)", new = "at + size <= length && at < 1; at++)",
       filter = "breakers/by*", wrong = "a text inside a token breaks nothing" },
-    { name = "breakers_rest", old = "size - (length - at), first);", new = "0, first);", filter = "breakers/by*",
+    { name = "breakers_rest", old = "size - (length - at), first));", new = "0, first));", filter = "breakers/by*",
       wrong = "the beginning of a text breaks" },
   }
 

@@ -574,9 +574,9 @@ of("gen/data/reserved_python.lua", spec .. "data/reserved_python_spec.lua") {
 }
 
 of("runtime/program/arguments.c", "c:program") {
-  { name = "arguments_twice", old = "if (*place != NULL)", new = "if (*place == value)",
+  { name = "arguments_twice", old = "if (*word != NULL)", new = "if (*word == value)",
     filter = "program/refuses_wrong*", wrong = "--weights is taken twice" },
-  { name = "arguments_threads", old = "(uint64_t)attn2c_most_threads(attn2c_the_program.model)", new = "64",
+  { name = "arguments_threads", old = "(unsigned long long)attn2c_most_threads(attn2c_the_program.model)", new = "64",
     suite = spec .. "whole/threads_spec.lua", filter = "a caller asks",
     wrong = "--threads takes more threads than the code is for" },
   { name = "arguments_one_thread", old = "row->kind != ATTN2C_OPTION_THREADS ||", new = "row->name ||",

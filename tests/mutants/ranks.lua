@@ -86,7 +86,7 @@ return function(of, spec)
   }
 
   of("runtime/check/check_judge.c", experts) {
-    { name = "judge_terms", old = "int status = has_terms(job, op)", new = "int status = 0 && has_terms(job, op)",
+    { name = "judge_terms", old = "ATTN2C_TRY(has_terms(job, op)", new = "ATTN2C_TRY(0 && has_terms(job, op)",
       filter = "scale blocks", wrong = "sums of terms have the tolerance of one addition" },
     { name = "judge_no_trace", old = "job->trace.arena ? &settled : NULL", new = "&settled", filter = "another choice",
       wrong = "wrong results of several calls end check by a signal" },

@@ -40,7 +40,7 @@ return function(of, spec)
       wrong = "a rank that is no multiple of four has more rows" },
     { name = "adapt_rows", old = "some = lda ? 1 : rows - row", new = "some = rows - row", filter = "adapt/*",
       wrong = "rows have the adapter of the row before" },
-    { name = "adapt_first", old = "outputs + (ptrdiff_t)k * cols, first", new = "outputs, first", filter = "adapt/*",
+    { name = "adapt_first", old = "outputs + (ptrdiff_t)k * cols,", new = "outputs,", filter = "adapt/*",
       wrong = "every adapter has the first one's outputs" },
   }
 

@@ -51,7 +51,7 @@ return function(of, spec)
       wrong = "a model of pictures asks for texts" },
   }
 
-  of("runtime/program/text/generate.c", translations) {
+  of("runtime/program/text/generate_side.c", translations) {
     { name = "generate_written", old = "made->written ? made->written : made->tokenizer", new = "made->tokenizer",
       filter = "marian_separate", wrong = "answers are written with the vocabulary of sources" },
   }

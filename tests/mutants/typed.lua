@@ -208,7 +208,7 @@ return function(of, spec)
   }
 
   of("gen/data/row_entries.lua", spec .. "data/steps_spec.lua") {
-    { name = "row_entries_apart", old = "if not (entry.apart or {})[constant] then", new = "if true then",
+    { name = "row_entries_apart", old = "if bracket == \"\" then", new = "if true then",
       wrong = "a usual call has constants that are for footprints" },
   }
 

@@ -43,14 +43,12 @@ local function room_of(source) return source:match("^%w+") end
 
 -- Sources of the runtime that work on each number or byte of a file, of weights, of a text or of an answer. With -O1 a
 -- check takes 1.2 times as long.
-local computes = { "^base/", "^ranks/", "^text/", "^picture/", "^sound/", "^generate/", "^speech/",
-  "^grammar/",
-  "^formats/gguf_blocks%.c$", "^formats/npy%.c$", "^formats/tensors%.c$",
-  "^weights/block_reader%.c$", "^reading/coded%.c$", "^weights/constants%.c$", "^weights/orders%.c$",
-  "^packing/pack%.c$", "^weights/random%.c$", "^reading/resized%.c$", "^packing/scale_", "^reading/taps%.c$",
-  "^reading/views%.c$", "^weights/weights%.c$",
-  "^model/team%.c$", "^model/text/kept%.c$",
-  "^reference/", "^check/compare%.c$", "^check/tolerance%.c$", "^measure/", "^program/answers/similar%.c$" }
+local computes = { "^base/", "^ranks/", "^text/", "^picture/", "^sound/", "^generate/", "^speech/", "^grammar/",
+  "^formats/gguf_blocks%.c$", "^formats/npy%.c$", "^formats/tensors%.c$", "^weights/block_reader%.c$",
+  "^reading/coded%.c$", "^weights/constants%.c$", "^weights/orders%.c$", "^packing/pack%.c$", "^weights/random%.c$",
+  "^reading/resized%.c$", "^packing/scale_", "^reading/taps%.c$", "^reading/views%.c$", "^weights/weights%.c$",
+  "^model/team%.c$", "^model/text/kept%.c$", "^reference/", "^check/compare%.c$", "^check/tolerance%.c$", "^measure/",
+  "^program/answers/similar%.c$" }
 
 -- Returns the level of a source of the runtime. In a static program, code of the commands is small rather than fast:
 -- its check takes some 15% longer.

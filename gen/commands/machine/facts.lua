@@ -93,7 +93,6 @@ function facts.parse(text, key)
   return facts.checked(value.facts)
 end
 
---- Returns the text of a file.
 function facts.text(key, processor, measured)
   return ('{"format": %d,\n"key": "%s",\n"processor": "%s",\n"facts": %s}\n'):format(facts.FORMAT, key, processor,
     (measured:gsub("\n$", "")))

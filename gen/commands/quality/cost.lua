@@ -1,5 +1,4 @@
--- cost.lua: measures the cost of two variants of a model: milliseconds of a call, bytes of weights, arena
--- and state.
+-- cost.lua: measures the cost of two variants of a model: milliseconds of a call, bytes of weights, arena and state.
 local dkjson = require("dkjson")
 local document = require("report.document")
 

@@ -55,7 +55,6 @@ local function add_here(add, result)
   end
 end
 
---- Returns the tables.
 function forms.md(result)
   local lines = {}
   local function add(text, ...) lines[#lines + 1] = text:format(...) end

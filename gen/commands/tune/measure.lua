@@ -12,6 +12,7 @@ local recipe = require("commands.build.recipe")
 local targets = require("data.targets")
 local types = require("data.types")
 local all_regions = require("passes.common.regions")
+local words = require("common.words")
 
 local measure = {}
 
@@ -155,13 +156,10 @@ function measure.run(built, options)
   end
   assert(longest, "the profile has another form")
   local function sum(call, list)
-    local total = 0
-    for _, op in ipairs(list) do total = total + call.of[op] end
-    return total
+    return words.sum(list, function(op) return call.of[op] end)
   end
   local function mean(list)
-    local logarithms = 0
-    for _, call in ipairs(calls) do logarithms = logarithms + math.log(sum(call, list)) end
+    local logarithms = words.sum(calls, function(call) return math.log(sum(call, list)) end)
     return math.exp(logarithms / #calls)
   end
   result.ms, result.all_ms = mean(ops), 0

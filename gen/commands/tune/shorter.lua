@@ -1,8 +1,7 @@
--- shorter.lua: says how many of a model's layers are enough to time its products in a model.
--- A candidate of few layers is built and timed sooner. A product takes the same time in each layer if the weights come
--- from memory. In the whole model they do if all are far larger than the caches. The layers that are left still have
--- twice the largest cache, and before each call other memory of this size is read: some caches keep a part of what
--- does not fit.
+-- shorter.lua: says how many of a model's layers are enough to time its products in a model. A candidate of few layers
+-- is built and timed sooner. A product takes the same time in each layer if the weights come from memory. In the whole
+-- model they do if all are far larger than the caches. The layers that are left still have twice the largest cache, and
+-- before each call other memory of this size is read: some caches keep a part of what does not fit.
 local faults = require("common.faults")
 local files = require("common.files")
 local measure = require("commands.tune.measure")

@@ -58,9 +58,7 @@ end
 
 -- Returns the sum of shares { count, size }.
 local function sum_of(shares)
-  local sum = 0
-  for _, share in ipairs(shares) do sum = sum + share.count * share.size end
-  return sum
+  return words.sum(shares, function(share) return share.count * share.size end)
 end
 
 -- Checks the weights that strips prefetch. They are after the weights in use: together a later panel, each line once;

@@ -53,7 +53,6 @@ end
 
 local function within(a, b) return a[1] >= b[1] and a[2] <= b[2] and a[3] >= b[3] and a[4] <= b[4] end
 
---- Adds a rectangle to a set.
 function rectangles.add(set, new)
   local i = 1
   while i <= #set do
@@ -99,7 +98,6 @@ function rectangles.covers(set, wanted, from)
   return false
 end
 
---- Removes a rectangle from a set.
 function rectangles.remove(set, gone)
   for i = #set, 1, -1 do
     local each = set[i]

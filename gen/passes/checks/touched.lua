@@ -25,7 +25,6 @@ function touched.add(walk, sets, step, program, is_own)
   end, touched.classes)
 end
 
---- Returns a set moved by `bytes`.
 function touched.moved(set, bytes, pitch)
   local rows, columns, list = bytes // pitch, bytes % pitch, {}
   for i, r in ipairs(set) do list[i] = { r[1] + rows, r[2] + rows, r[3] + columns, r[4] + columns } end

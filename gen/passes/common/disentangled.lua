@@ -37,7 +37,6 @@ local function pieces(first, count, step)
   return list
 end
 
---- Returns the keys of a range in pieces.
 function disentangled.pieces(range) return pieces(range.first_key, range.keys, disentangled.KEYS) end
 
 --- Returns the query rows of a region's block in pieces.

@@ -121,9 +121,8 @@ local function row_of(step)
     floats = types.elements(at, "f32"), calls = 0 }
 end
 
---- Returns the values of the templates: bound_products, bound_rows, each with calls as a C double;
---- bound_candidates: lists of initialisers. All are empty for an entry of any length or with experts, whose work
---- depends on the call.
+--- Returns the values of the templates: bound_products, bound_rows, each with calls as a C double; bound_candidates:
+--- lists of initialisers. All are empty for an entry of any length or with experts, whose work depends on the call.
 function emit_bound.values(state)
   if state.plan.depends_on_call then
     return { bound_products = {}, bound_candidates = {}, bound_rows = {} }

@@ -176,8 +176,7 @@ local function fused_kernel_of(fn, lanes)
     code[1] = ("%s x[%d] __attribute__((aligned(64)));"):format(types.c(k.types.c), most * ld)
   end
   function after_strip.line(first, rows, from, cols)
-    local given = {}
-    for i, name in ipairs(names) do given[i] = from and has_outputs[i] and from(name) or name end
+    local given = words.map(names, function(name, i) return from and has_outputs[i] and from(name) or name end)
     return ("rows_of_%s(%s, %s, %s%s);"):format(fn.name, table.concat(given, ", "), first, rows,
       strip.cols and ", " .. cols or "")
   end

@@ -46,7 +46,6 @@ local function whole_entry(entry, own, offsets)
     gathered_floats = floats, plan = own.plan, kept = own.kept, programs = own.programs }, { __index = entry })
 end
 
--- Returns the whole model as a build.
 local function whole_build(state)
   local build, offsets = setmetatable({ entries = {} }, { __index = state }), { bytes = 0 }
   local first = state.builds[1]

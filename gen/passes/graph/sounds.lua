@@ -6,7 +6,6 @@ local sounds = require("data.sounds")
 
 local graph_sounds = {}
 
--- Returns the number of a word, from 0.
 local function number_of(list, word)
   for i, each in ipairs(list) do if each == word then return i - 1 end end
   error(word)

@@ -106,7 +106,6 @@ function address:packed_at(storage, row, column, origin)
   return operand
 end
 
---- Returns an operand `elements` of a type before another.
 function address.before(_, operand, elements, type) return operands.moved(operand, -types.bytes(elements, type)) end
 
 -- Adds an operand's terms. is_whole: whether the buffer has all sequences of the batch, not a micro-batch's.

@@ -103,8 +103,7 @@ local function repair(self, at, v_column, head_dim, c, ldc)
   local suffix = suffix_of(region)
   local p, ldp, ldv = at.weights, at.weights_ld, values_ld(self, region)
   if region.context.attributes.nonzero then
-    local ranges = {}
-    for i, range in ipairs(block.ranges) do ranges[i] = { range.column, range.first_key, range.keys } end
+    local ranges = words.map(block.ranges, function(range) return { range.column, range.first_key, range.keys } end)
     self:row("context_repair_nonzero" .. suffix,
       { rows = block.count, head_dim = head_dim, ldc = ldc, ldp = ldp, ldv = ldv,
         ranges = step_forms.ranges(ranges), count = #ranges, cols = block.keys },
@@ -646,7 +645,6 @@ local function lower_open(self, region, at)
   end
 end
 
---- Lowers an attention region; a method of the lowering.
 function attention.lower(self, region)
   local scores = region.scores
   local q = scores.operands.q

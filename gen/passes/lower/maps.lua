@@ -11,7 +11,6 @@ local ROUND = { kind = "round" }
 -- Maximum columns of a map that rounds; its rows are on the stack before they are rounded.
 local MOST_ROUNDED = 1024
 
---- Returns the elementwise operation of an op that has one.
 function maps.operation_of(op)
   local a = op.attributes
   local kind = a.only_above and "at_most" or a.plus_one and "multiply_more" or op.op

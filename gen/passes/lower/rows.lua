@@ -190,85 +190,83 @@ end
 
 -- Looks rows up in a table, wherever the layout has them: in rows, or in the panels of a product that shares it.
 function leading.embed(self, fusion, origin, block)
-  local ids, tbl, scale = fusion.leading.operands.ids, fusion.leading.operands.table, fusion.leading.operands.scale
+  local tbl = fusion.leading.operands.table
   local cols, layout = tbl.shape[2], self.layouts[tbl.name]
-  local in_panels, type = layout.format == "panels", layout.type
+  local in_panels, type, tails = layout.format == "panels", layout.type, layout.tails or {}
   local bytes = in_panels and types.panel_bytes(cols, 1, type) or types.row_bytes(cols, type)
-  self:row((in_panels and "embed_panels" or "embed") .. (type == "f32" and "" or "_" .. type),
-    { rows = block.count, cols = cols, ldy = self:ld(fusion.result), groups = types.elements(bytes, "f32"),
-      panel = layout.panel, count = layout.count, tail = in_panels and (layout.tails[1] or 0) or nil,
-      rest = in_panels and (layout.tails[2] or 0) or nil },
-    { y = self:at(fusion.result, block.first, 0, origin), table = self:at(tbl, 0, 0, origin),
-      ids = self:at(ids, block.first, 0, origin), scale = scale and self:at(scale, 0, 0, origin) })
-  self:epilogue(fusion, whole_rows(block, cols, origin))
+  local area = whole_rows(block, cols, origin)
+  self:row_of((in_panels and "embed_panels" or "embed") .. (type == "f32" and "" or "_" .. type), fusion.leading,
+    setmetatable({ result = fusion.result }, { __index = area }), { groups = types.elements(bytes, "f32"),
+      panel = layout.panel, count = layout.count, tail = tails[1] or 0, rest = tails[2] or 0 })
+  self:epilogue(fusion, area)
 end
 
-function leading.embed_boxes(self, fusion, origin, block)
-  local o, cols = fusion.leading.operands, fusion.result.shape[3]
-  local constants = { rows = block.count, cols = cols, ldy = self:ld(fusion.result),
-    places = o.table.shape[1] // (o.sizes and 2 or 4), width = o.sizes and o.table.shape[2] }
-  self:row(o.sizes and "join_boxes" or "embed_boxes", constants,
-    { y = self:at(fusion.result, block.first, 0, origin), table = self:at(o.table, 0, 0, origin),
-      sizes = o.sizes and self:at(o.sizes, 0, 0, origin), boxes = self:at(o.boxes, block.first, 0, origin) })
-  self:epilogue(fusion, whole_rows(block, cols, origin))
+-- Operations whose step is one row operation: a function of the operation and of the columns of x, which returns the
+-- constants and operands that do not follow (declared.lua), and the row operation's name, if it is another.
+local single = {}
+
+-- Adds some of them.
+local function add_single(names, of) for _, name in ipairs(names) do single[name] = of end end
+
+add_single({ "argmax", "copy", "own_ids", "quantise_blocks", "quantise_blocks_finely", "row_length", "sparsify",
+  "topk_indices", "topk_values" }, function() end)
+
+-- Each part of a row by itself, where a norm has heads.
+add_single({ "layer_norm", "log_softmax", "normalise", "rms_norm", "share", "softmax_rows" }, function(op, cols)
+  local heads = op.attributes.heads
+  return heads and { head_dim = cols // heads }, op.op .. (op.attributes.each and "_each" or heads and "_heads" or "")
+end)
+
+function single.position_gates(op, cols) return { head_dim = cols // op.attributes.heads } end
+
+function single.hadamard(op, cols)
+  return { width = cols // op.attributes.heads, factor = 1 / math.sqrt(op.attributes.block) }
 end
 
--- Lowers a norm: rows of x to rows of the result, with the op's gain and bias if it has them. heads: each of this many
--- parts of a row by itself.
-local function norm(self, fusion, origin, block)
-  local op = fusion.leading
-  local o, x, heads = op.operands, op.operands.x, op.attributes.heads
-  local cols = x.shape[#x.shape]
-  self:row(op.op .. (op.attributes.each and "_each" or heads and "_heads" or ""),
-    { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(fusion.result), eps = op.attributes.eps,
-      heads = heads, head_dim = heads and cols // heads or nil },
-    {
-      y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin),
-      gain = o.gain and self:at(o.gain, 0, 0, origin), bias = o.bias and self:at(o.bias, 0, 0, origin),
-    })
-  self:epilogue(fusion, whole_rows(block, cols, origin))
+-- Results of some columns of x, or of x's on all ranks. The name is that of the constant with x's columns.
+for op_name, name in pairs { gather_columns = "inputs", gather_ranks = "own", own_columns = "all" } do
+  single[op_name] = function(op, cols) return { [name] = cols, cols = op.result.shape[#op.result.shape] } end
+end
+
+function single.embed_boxes(op)
+  local count, width = table.unpack(op.operands.table.shape)
+  local is_joined = op.operands.sizes ~= nil
+  return { cols = op.result.shape[3], places = count // (is_joined and 2 or 4), width = width },
+    is_joined and "join_boxes"
+end
+
+function single.pick(op, _, self, origin)
+  local x, chosen = op.operands.x, op.operands.chosen
+  local is_shared = #x.shape == 1
+  return { used = chosen.shape[#chosen.shape], ldc = self:ld(chosen), ldx = is_shared and 0 or nil,
+    x = is_shared and self:at(x, 0, 0, origin) or nil }
+end
+
+for name, of in pairs(single) do
+  leading[name] = function(self, fusion, origin, block)
+    local op = fusion.leading
+    local x, area = op.operands.x, whole_rows(block, op.result.shape[#op.result.shape], origin)
+    local cols = x and x.shape[#x.shape]
+    local more, fn = of(op, cols, self, origin)
+    self:row_of(fn or name, op, setmetatable({ cols = cols, result = fusion.result }, { __index = area }), more)
+    self:epilogue(fusion, area)
+  end
 end
 
 -- Lowers what adapters add to a product: rows of one sequence at a time, or rows that are each of another sequence.
 function leading.adapt(self, fusion, origin, block)
   local op, o = fusion.leading, fusion.leading.operands
-  local cols, inputs = op.result.shape[#op.result.shape], o.inputs.shape[2]
+  local cols = op.result.shape[#op.result.shape]
   local all = self.storage[op.result.name].rows_per_sequence
   self:each_piece(all > 1 and all or nil, origin, block.first, block.count, function(row, count, of_piece)
     local sequence = all == 1 and row or of_piece.position and 0 or row // all
-    self:row("adapt",
-      { rows = count, ["in"] = inputs, cols = cols, ranks = o.inputs.shape[1], ldy = self:ld(fusion.result),
-        ldx = self:ld(o.x), ldr = self:ld(o.rows), lda = all == 1 and 1 or 0, first = op.attributes.first },
-      { y = self:at(fusion.result, row, 0, of_piece), x = self:at(o.x, row, 0, of_piece),
-        r = self:at(o.rows, row, 0, of_piece), inputs = self:at(o.inputs, 0, 0, of_piece),
-        outputs = self:at(o.outputs, 0, 0, of_piece), adapters = self:at(o.adapters, sequence, 0, of_piece) })
+    self:row_of("adapt", op,
+      { row = row, rows = count, column = 0, cols = cols, origin = of_piece, result = fusion.result },
+      { ["in"] = o.inputs.shape[2], ranks = o.inputs.shape[1], ldr = self:ld(o.rows), lda = all == 1 and 1 or 0,
+        r = self:at(o.rows, row, 0, of_piece), adapters = self:at(o.adapters, sequence, 0, of_piece) })
   end)
   self:epilogue(fusion, whole_rows(block, cols, origin))
 end
-
-function leading.position_gates(self, fusion, origin, block)
-  local op, o, heads = fusion.leading, fusion.leading.operands, fusion.leading.attributes.heads
-  local cols, y = o.x.shape[#o.x.shape], self:at(op.result, block.first, 0, origin)
-  self:row("position_gates", { rows = block.count, heads = heads, head_dim = cols // heads, ldx = self:ld(o.x),
-    ldy = self:ld(op.result), cols = cols }, { y = y, x = self:at(o.x, block.first, 0, origin),
-    weight = self:at(o.weight, 0, 0, origin), bias = self:at(o.bias, 0, 0, origin),
-    factors = self:at(o.factors, 0, 0, origin) })
-  self:trace_copy(op.result, y, self:ld(op.result), whole_rows(block, heads, origin))
-end
-
-leading.layer_norm, leading.rms_norm, leading.normalise = norm, norm, norm
-leading.softmax_rows, leading.log_softmax, leading.share = norm, norm, norm
-
--- Lowers an operation that turns rows of x into rows of its result, which may have another width.
-local function of_row(self, fusion, origin, block)
-  local op, x = fusion.leading, fusion.leading.operands.x
-  self:row(op.op, { rows = block.count, cols = x.shape[#x.shape], ldx = self:ld(x), ldy = self:ld(fusion.result),
-    factor = op.attributes.factor },
-    { y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin) })
-  self:epilogue(fusion, whole_rows(block, op.result.shape[#op.result.shape], origin))
-end
-
-leading.row_length, leading.sparsify = of_row, of_row
 
 -- Lowers an elementwise op without a product; the first of its operations loads its rows.
 local function elementwise(self, fusion, origin, block)
@@ -285,8 +283,7 @@ local function elementwise(self, fusion, origin, block)
   self:epilogue(fusion, whole_rows(block, cols, origin))
 end
 
-for _, op in ipairs { "activate", "add", "clamp", "gate_rows", "logarithm", "multiply", "round", "scale",
-  "softcap" } do
+for _, op in ipairs { "activate", "add", "clamp", "gate_rows", "logarithm", "multiply", "round", "scale", "softcap" } do
   leading[op] = elementwise
 end
 
@@ -310,48 +307,6 @@ function leading.rotate(self, fusion, origin, block)
   self:epilogue(fusion, whole_rows(block, x.shape[3], origin))
 end
 
-function leading.hadamard(self, fusion, origin, block)
-  local x, a = fusion.leading.operands.x, fusion.leading.attributes
-  self:row("hadamard", { rows = block.count, heads = a.heads, width = x.shape[3] // a.heads, block = a.block,
-    factor = 1 / math.sqrt(a.block), ldx = self:ld(x), ldy = self:ld(fusion.result), cols = x.shape[3] },
-    { y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin) })
-  self:epilogue(fusion, whole_rows(block, x.shape[3], origin))
-end
-
-local function quantise_blocks(self, fusion, origin, block)
-  local op = fusion.leading
-  local x, cols = op.operands.x, op.operands.x.shape[#op.operands.x.shape]
-  local y = self:at(op.result, block.first, 0, origin)
-  self:row(op.op, { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(op.result) },
-    { y = y, x = self:at(x, block.first, 0, origin) })
-  self:trace_copy(op.result, y, self:ld(op.result), whole_rows(block, cols, origin))
-end
-
-leading.quantise_blocks, leading.quantise_blocks_finely = quantise_blocks, quantise_blocks
-
-function leading.copy(self, fusion, origin, block)
-  local x = fusion.leading.operands.x
-  self:row("copy",
-    { rows = block.count, cols = x.shape[#x.shape], ldx = self:ld(x), ldy = self:ld(fusion.result) },
-    { y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin) })
-end
-
-function leading.gather_columns(self, fusion, origin, block)
-  local op = fusion.leading
-  local x, order = op.operands.x, op.operands.order
-  local cols, y = order.shape[1], self:at(op.result, block.first, 0, origin)
-  self:row("gather_columns",
-    { rows = block.count, cols = cols, inputs = x.shape[#x.shape], ldx = self:ld(x), ldy = self:ld(op.result) },
-    { y = y, x = self:at(x, block.first, 0, origin), order = self:at(order, 0, 0, origin) })
-  self:trace_copy(op.result, y, self:ld(op.result), whole_rows(block, cols, origin))
-end
-
-function leading.own_ids(self, fusion, origin, block)
-  local op = fusion.leading
-  self:row("own_ids", { rows = block.count, first = op.attributes.first },
-    { y = self:at(op.result, block.first, 0, origin), ids = self:at(op.operands.ids, block.first, 0, origin) })
-end
-
 -- True if a region of several blocks begins a sum with each.
 local function begins_sums(region)
   return region.sum and (region.loop and region.loop.count or #region.blocks) > 1
@@ -360,14 +315,10 @@ end
 -- Lowers the sum of all ranks' rows, or of the rows whose ids are each rank's own. The sum of a block of a region that
 -- makes its rows only begins.
 function leading.sum_ranks(self, fusion, origin, block)
-  local op, region = fusion.leading, self.region
-  local x, ids = op.operands.x, op.operands.ids
-  local is_begun = begins_sums(region)
-  self:row(is_begun and "begin_sum" or ids and "sum_own_rows" or "sum_ranks",
-    { rows = block.count, cols = x.shape[#x.shape], ldx = self:ld(x), ldy = self:ld(op.result),
-      first = op.attributes.first },
-    { y = self:at(op.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin),
-      ids = ids and self:at(ids, block.first, 0, origin) })
+  local op = fusion.leading
+  local x, is_begun = op.operands.x, begins_sums(self.region)
+  self:row_of(is_begun and "begin_sum" or op.operands.ids and "sum_own_rows" or "sum_ranks", op,
+    whole_rows(block, x.shape[#x.shape], origin))
 end
 
 -- Ends the sums of a region's blocks. count: its rows in all.
@@ -376,23 +327,6 @@ local function end_sums(self, region, origin, count)
   self:unit()
   self:row("end_sums", { rows = count, cols = op.result.shape[#op.result.shape], ldy = self:ld(op.result) },
     { y = self:at(op.result, 0, 0, origin) })
-end
-
-function leading.gather_ranks(self, fusion, origin, block)
-  local op = fusion.leading
-  local x, y = op.operands.x, op.result
-  self:row("gather_ranks", { rows = block.count, cols = y.shape[#y.shape], own = x.shape[#x.shape], ldx = self:ld(x),
-    ldy = self:ld(y), first = op.attributes.first },
-    { y = self:at(y, block.first, 0, origin), x = self:at(x, block.first, 0, origin) })
-end
-
-function leading.own_columns(self, fusion, origin, block)
-  local op = fusion.leading
-  local x, y, cols = op.operands.x, self:at(op.result, block.first, 0, origin), op.attributes.columns
-  self:row("own_columns", { rows = block.count, cols = cols, all = x.shape[#x.shape], ldx = self:ld(x),
-    ldy = self:ld(op.result), starts = op.attributes.starts },
-    { y = y, x = self:at(x, block.first, 0, origin) })
-  self:trace_copy(op.result, y, self:ld(op.result), whole_rows(block, cols, origin))
 end
 
 -- Lowers what one stage gives and another takes: all rows of a tensor.
@@ -411,33 +345,6 @@ end
 for _, name in ipairs { "take_on", "take_output" } do
   leading[name] = cross(name, function(op) return op.result end)
 end
-
-function leading.pick(self, fusion, origin, block)
-  local op, x, chosen = fusion.leading, fusion.leading.operands.x, fusion.leading.operands.chosen
-  local used, y = chosen.shape[#chosen.shape], self:at(op.result, block.first, 0, origin)
-  local is_shared = #x.shape == 1
-  self:row("pick", { rows = block.count, cols = x.shape[#x.shape], used = used, ldx = is_shared and 0 or self:ld(x),
-    ldc = self:ld(chosen), ldy = self:ld(op.result) },
-    { y = y, x = self:at(x, is_shared and 0 or block.first, 0, origin),
-      chosen = self:at(chosen, block.first, 0, origin) })
-  self:trace_copy(op.result, y, self:ld(op.result), whole_rows(block, used, origin))
-end
-
-function leading.argmax(self, fusion, origin, block)
-  local x = fusion.leading.operands.x
-  self:row("argmax", { rows = block.count, cols = x.shape[#x.shape], ldx = self:ld(x) },
-    { y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin) })
-end
-
-local function topk(self, fusion, origin, block)
-  local op = fusion.leading
-  local x, k, y = op.operands.x, op.attributes.k, self:at(op.result, block.first, 0, origin)
-  self:row(op.op, { rows = block.count, cols = x.shape[#x.shape], k = k, ldx = self:ld(x), ldy = self:ld(op.result) },
-    { y = y, x = self:at(x, block.first, 0, origin) })
-  self:trace_copy(op.result, y, self:ld(op.result), whole_rows(block, k, origin))
-end
-
-leading.topk_values, leading.topk_indices = topk, topk
 
 -- True if a fusion is one unit whatever the rows of its block are.
 local function is_whole(fusion) return fusion.panels ~= nil or fusion.leading.op == "group_rows" end

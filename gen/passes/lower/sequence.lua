@@ -4,6 +4,7 @@
 local forms = require("data.storage")
 local pools_of_kept = require("data.stages").pools_of_kept
 local types = require("data.types")
+local words = require("common.words")
 
 local sequences = {}
 
@@ -37,11 +38,17 @@ end
 
 local ops = {}
 
+-- Returns the end of the name of a pool's step: how ids choose its row.
+local function by_ids(pool, op)
+  local a = op.attributes
+  return not op.operands.ids and pool or a.ending and "ending" or pool .. "_but"
+end
+
 -- Emits a pool of the rows that a mask keeps.
 local function pool_kept(self, op, pool, y, origin)
   local x, ids, a = op.operands.x, op.operands.ids, op.attributes
-  self:row("pool_kept_" .. pool .. (ids and "_but" or ""), { rows = x.shape[2], cols = x.shape[3], ldx = self:ld(x),
-    keeps = a.keeps and 1 or 0, pad = a.pad },
+  self:row("pool_kept_" .. by_ids(pool, op), { rows = x.shape[2], cols = x.shape[3], ldx = self:ld(x),
+    keeps = a.keeps and 1 or 0, pad = a.pad, ending = a.ending },
     { y = y, x = self:at(x, 0, 0, origin), mask = self:at(op.operands.mask, a.first or 0, 0, origin),
       ids = ids and self:at(ids, 0, 0, origin) })
 end
@@ -55,7 +62,8 @@ function ops.pool(self, op, origin)
     if op.operands.mask and pools_of_kept[pool] then
       pool_kept(self, op, pool, y, origin)
     elseif ids then
-      self:row("pool_last_but", { cols = x.shape[3], ldx = self:ld(x), pad = op.attributes.pad },
+      local a = op.attributes
+      self:row("pool_" .. by_ids(pool, op), { cols = x.shape[3], ldx = self:ld(x), pad = a.pad, ending = a.ending },
         { y = y, x = self:at(x, 0, 0, origin), ids = self:at(ids, 0, 0, origin), rows = valid_rows(self, op, origin) })
     else
       local fn, name, value, first = pools[pool](self, op, origin)
@@ -141,70 +149,54 @@ function ops.swap(self, op, origin)
 end
 
 function ops.page_places(self, op, origin)
-  local boxes, a = op.operands.boxes, op.attributes
   self:unit()
-  self:row("page_places", { rows = boxes.shape[2], across = a.across, down = a.down },
-    { y = self:at(op.result, 0, 0, origin), boxes = self:at(boxes, 0, 0, origin) })
+  self:row_of("page_places", op, { row = 0, rows = op.operands.boxes.shape[2], column = 0, origin = origin })
+end
+
+-- Calls body(area of the result) for parts of the rows, each a unit.
+local function each_rows(self, op, origin, body)
+  for _, rows in ipairs(self.region.row_blocks) do
+    self:unit()
+    body { row = rows.first, rows = rows.count, column = 0, cols = op.result.shape[3], origin = origin }
+  end
 end
 
 function ops.patches(self, op, origin)
-  local x = op.operands.x
-  for _, rows in ipairs(self.region.row_blocks) do
-    self:unit()
-    self:row("patches", { channels = x.shape[2], height = x.shape[3], width = x.shape[4], patch = op.attributes.patch,
-      first = rows.first, rows = rows.count, ldy = self:ld(op.result),
-      cols = op.result.shape[3] },
-      { y = self:at(op.result, rows.first, 0, origin), x = self:at(x, 0, 0, origin) })
-  end
+  local x, is_of_columns = op.operands.x, op.op == "patches_of_columns"
+  each_rows(self, op, origin, function(area)
+    self:row_of(op.op, op, area, { first = area.row, x = self:at(x, 0, 0, origin), channels = x.shape[2],
+      height = x.shape[3], width = x.shape[is_of_columns and 2 or 4] })
+  end)
 end
 
-function ops.patches_of_columns(self, op, origin)
-  local x, a = op.operands.x, op.attributes
-  for _, rows in ipairs(self.region.row_blocks) do
-    self:unit()
-    self:row("patches_of_columns", { height = x.shape[3], width = x.shape[2], patch = a.patch, first = rows.first,
-      row_stride = a.row_stride, column_stride = a.column_stride, rows = rows.count, ldy = self:ld(op.result),
-      cols = op.result.shape[3] },
-      { y = self:at(op.result, rows.first, 0, origin), x = self:at(x, 0, 0, origin) })
-  end
-end
+ops.patches_of_columns = ops.patches
 
 -- Only a trace copies windows that are read in place.
 function ops.windows(self, op, origin)
   local x, y = op.operands.x, op.result
-  for _, rows in ipairs(self.region.row_blocks) do
-    self:unit()
-    local area = { row = rows.first, rows = rows.count, column = 0, cols = y.shape[3], origin = origin }
-    local from, step = self:at(x, rows.first * op.attributes.stride, 0, origin), op.attributes.stride * self:ld(x)
-    if self.storage[y.name].of then
-      self:trace_copy(y, from, step, area)
-    else
-      self:row("copy", { rows = rows.count, cols = area.cols, ldx = step, ldy = self:ld(y) },
-        { y = self:at(y, rows.first, 0, origin), x = from })
-    end
-  end
+  each_rows(self, op, origin, function(area)
+    local from, step = self:at(x, area.row * op.attributes.stride, 0, origin), op.attributes.stride * self:ld(x)
+    if self.storage[y.name].of then return self:trace_copy(y, from, step, area) end
+    self:row_of("copy", op, area, { x = from, ldx = step })
+  end)
 end
 
 -- The rows that the products of two windows read.
 function ops.pair_rows(self, op, origin)
-  local x, y = op.operands.x, op.result
-  for _, rows in ipairs(self.region.row_blocks) do
-    self:unit()
-    self:row("pair_rows", { rows = rows.count, cols = x.shape[3], ldx = self:ld(x), ldy = self:ld(y),
-      there = math.min(4 * rows.count + 1, x.shape[2] - 4 * rows.first) },
-      { y = self:at(y, rows.first, 0, origin), x = self:at(x, 4 * rows.first, 0, origin) })
-  end
+  local x = op.operands.x
+  each_rows(self, op, origin, function(area)
+    area.cols = x.shape[3]
+    self:row_of("pair_rows", op, area, { x = self:at(x, 4 * area.row, 0, origin),
+      there = math.min(4 * area.rows + 1, x.shape[2] - 4 * area.row) })
+  end)
 end
 
 function ops.mean_heads(self, op, origin)
   local x = op.operands.weights
-  local heads, queries, cols = x.shape[2], x.shape[3], x.shape[4]
-  for _, rows in ipairs(self.region.row_blocks) do
-    self:unit()
-    self:row("mean_heads", { heads = heads, rows = rows.count, cols = cols,
-      stride = queries * self:ld(x), ldx = self:ld(x), ldy = self:ld(op.result) },
-      { y = self:at(op.result, rows.first, 0, origin), x = self:at(x, rows.first, 0, origin) })
-  end
+  each_rows(self, op, origin, function(area)
+    self:row_of("mean_heads", op, area, { heads = x.shape[2], stride = x.shape[3] * self:ld(x), ldx = self:ld(x),
+      x = self:at(x, area.row, 0, origin) })
+  end)
 end
 
 -- Adds rows to the state of a sequence.
@@ -231,38 +223,43 @@ local function each_column(self, x, origin, body, rows)
   end)
 end
 
--- Less the mean of a sequence's rows.
-function ops.centre(self, op, origin)
-  local x, y = op.operands.x, op.result
-  each_column(self, x, origin, function(column, cols)
-    self:row("centre", { rows = x.shape[2], cols = cols, ldx = self:ld(x), ldy = self:ld(y) },
-      { y = self:at(y, 0, column, origin), x = self:at(x, 0, column, origin), valid = valid_rows(self, op, origin) })
-  end)
-end
+-- Operations whose step is one row operation on some columns: a function of the operation, the first column and the
+-- origin that returns the constants and operands that do not follow (declared.lua), and another name of the step.
+local by_columns = {}
 
--- The factors that normalise channels.
-function ops.channel_factors(self, op, origin)
-  local x, y, o = op.operands.x, op.result, op.operands
-  each_column(self, x, origin, function(column, cols)
-    self:row("channel_factors", { rows = x.shape[2], cols = cols, ldx = self:ld(x), ldy = self:ld(y),
-      eps = op.attributes.eps }, { y = self:at(y, 0, column, origin), x = self:at(x, 0, column, origin),
-      gain = self:at(o.gain, 0, column, origin), bias = self:at(o.bias, 0, column, origin) })
-  end)
+-- Less the mean of a sequence's rows; the factors that normalise channels; rows of the other tokens than one, which are
+-- scaled for its missing rows; columns as integers.
+for _, name in ipairs { "centre", "channel_factors", "drop_tokens", "quantise_columns" } do
+  by_columns[name] = function() end
 end
 
 -- The rows around each row, side by side.
-function ops.neighbours(self, op, origin)
-  local x, y, kernel = op.operands.x, op.result, op.attributes.kernel
-  each_column(self, x, origin, function(column, cols)
-    if op.attributes.dilation then
-      return self:row("dilated", { rows = x.shape[2], cols = cols, kernel = kernel, dilation = op.attributes.dilation,
-        width = x.shape[3], ldx = self:ld(x), ldy = self:ld(y) }, { y = self:at(y, 0, column, origin),
-        x = self:at(x, 0, column, origin), valid = valid_rows(self, op, origin) })
-    end
-    self:row("neighbours", { rows = x.shape[2], cols = cols, kernel = kernel, ldx = self:ld(x), ldy = self:ld(y) },
-      { y = self:at(y, 0, column * kernel, origin), x = self:at(x, 0, column, origin),
-        valid = valid_rows(self, op, origin) })
-  end)
+function by_columns.neighbours(self, op, column, origin)
+  if op.attributes.dilation then return { width = op.operands.x.shape[3] }, "dilated" end
+  return { y = self:at(op.result, 0, column * op.attributes.kernel, origin) }
+end
+
+-- Positions of a picture's patches: a table of a square grid is resized to them.
+function by_columns.grid_positions(self, op, column, origin)
+  local table_ = op.operands.table
+  return { grid = math.tointeger(table_.shape[1] ^ 0.5), ldt = table_.shape[2],
+    table = self:at(table_, 0, column, origin), shape = self:at(op.operands.shapes, 0, 0, origin) }
+end
+
+function by_columns.column_scale(self, op, column, origin)
+  return { scale = self:at(op.result, 0, column, origin) }
+end
+
+for name, of in pairs(by_columns) do
+  ops[name] = function(self, op, origin)
+    local x, y = op.operands.x, op.result
+    each_column(self, x or y, origin, function(column, cols)
+      local more, fn = of(self, op, column, origin)
+      local area = { row = 0, rows = (x or y).shape[2], column = column, cols = cols, origin = origin }
+      self:row_of(fn or name, op, area, words.merged(more, { valid = x and valid_rows(self, op, origin) }))
+      if y.type == "s8" then self:trace_copy(y, self:at(y, 0, column, origin), self:ld(y), area) end
+    end)
+  end
 end
 
 -- A convolution of each column, of rows that the sequence has and those that its state has before them.
@@ -301,66 +298,21 @@ end
 
 -- Scores of words for labels, of a whole sequence.
 function ops.match_labels(self, op, origin)
-  local x, y, o = op.operands.x, op.result, op.operands
+  local x, o = op.operands.x, op.operands
   self:with_open(origin.over and { rows = "keys" } or nil, function()
     self:unit()
-    local operands = { valid = valid_rows(self, op, origin) }
-    for name, tensor in pairs { y = y, x = x, labels = o.labels, weight = o.weight, out = o.out,
-      marks = o.marks } do operands[name] = self:at(tensor, 0, 0, origin) end
-    self:row("match_labels", { rows = x.shape[2], cols = y.shape[3], width = x.shape[3] // 2,
-      hidden = o.weight.shape[2], scores = o.out.shape[2], ldx = self:ld(x), ldl = self:ld(o.labels),
-      ldy = self:ld(y) }, operands)
-  end)
-end
-
--- Positions of a picture's patches: a table of a square grid is resized to them.
-function ops.grid_positions(self, op, origin)
-  local y, table_ = op.result, op.operands.table
-  each_column(self, y, origin, function(column, cols)
-    self:row("grid_positions", { rows = y.shape[2], cols = cols, grid = math.tointeger(table_.shape[1] ^ 0.5),
-      ldt = table_.shape[2], ldy = self:ld(y) }, { y = self:at(y, 0, column, origin),
-      table = self:at(table_, 0, column, origin), shape = self:at(op.operands.shapes, 0, 0, origin) })
-  end)
-end
-
--- Rows of the other tokens than one, which are scaled for its missing rows.
-function ops.drop_tokens(self, op, origin)
-  local x, y, a = op.operands.x, op.result, op.attributes
-  each_column(self, x, origin, function(column, cols)
-    self:row("drop_tokens", { rows = x.shape[2], cols = cols, id = a.id, share = a.share, ldx = self:ld(x),
-      ldy = self:ld(y) }, { y = self:at(y, 0, column, origin), x = self:at(x, 0, column, origin),
-      ids = self:at(op.operands.ids, 0, 0, origin), valid = valid_rows(self, op, origin) })
-  end)
-end
-
-function ops.column_scale(self, op, origin)
-  local x = op.operands.x
-  each_column(self, x, origin, function(column, cols)
-    self:row("column_scale", { cols = cols, ldx = self:ld(x) }, { scale = self:at(op.result, 0, column, origin),
-      x = self:at(x, 0, column, origin), valid = valid_rows(self, op, origin) })
-  end)
-end
-
-function ops.quantise_columns(self, op, origin)
-  local x, y = op.operands.x, op.result
-  each_column(self, x, origin, function(column, cols)
-    local place = self:at(y, 0, column, origin)
-    self:row("quantise_columns", { rows = x.shape[2], cols = cols, ldx = self:ld(x), ldy = self:ld(y) },
-      { y = place, x = self:at(x, 0, column, origin), scale = self:at(op.operands.scale, 0, column, origin),
-        valid = valid_rows(self, op, origin) })
-    self:trace_copy(y, place, self:ld(y),
-      { row = 0, rows = x.shape[2], column = column, cols = cols, origin = origin })
+    self:row_of("match_labels", op, { row = 0, rows = x.shape[2], column = 0, cols = op.result.shape[3],
+      origin = origin }, { width = x.shape[3] // 2, hidden = o.weight.shape[2], scores = o.out.shape[2],
+      ldl = self:ld(o.labels), valid = valid_rows(self, op, origin) })
   end)
 end
 
 --- Emits a table that all sequences share.
 function ops.bucket_table(self, op, origin)
-  local o = op.operands
+  local rows, cols = table.unpack(op.result.shape)
   self:unit()
-  self:row("bucket_table", { buckets = o.table.shape[1], rows = op.result.shape[1], cols = op.result.shape[2],
-    ldy = self:ld(op.result) },
-    { y = self:at(op.result, 0, 0, origin), table = self:at(o.table, 0, 0, origin),
-      index = self:at(o.index, 0, 0, origin) })
+  self:row_of("bucket_table", op, { row = 0, rows = rows, column = 0, cols = cols, origin = origin },
+    { buckets = op.operands.table.shape[1] })
 end
 
 --- Returns the comment above an op's steps.

@@ -47,7 +47,6 @@ local function check_patches(say, given, input)
   end
 end
 
--- Returns the stack that reads pictures.
 local function of_pictures(spec)
   local memory = spec.memory
   return memory and (spec.context or memory.joined) and memory.encoder or spec

@@ -109,7 +109,6 @@ local function sees_padding(spec, keys_follow, is_of_integers)
   return true
 end
 
--- Returns the pools of a stage, as a list.
 local function pools_of(stage)
   if stage.stage ~= "pool" then return {} end
   return type(stage.over) == "table" and stage.over or { stage.over }

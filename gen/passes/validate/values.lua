@@ -10,7 +10,6 @@ local values = {}
 local read = {}
 values.read = read
 
---- Returns a value as a message shows it.
 local function show(value)
   if type(value) == "string" then return faults.quote(value) end
   if type(value) == "number" or type(value) == "boolean" then return tostring(value) end
@@ -143,8 +142,7 @@ end
 
 --- Returns the members of a list, each read by read_one(say, key, member), or nil after a fault.
 function values.members(say, key, list, read_one)
-  local result = {}
-  for i, member in ipairs(list) do result[i] = read_one(say, ("%s.%d"):format(key, i), member) end
+  local result = words.map(list, function(member, i) return read_one(say, ("%s.%d"):format(key, i), member) end)
   return #result == #list and result or nil
 end
 

@@ -44,7 +44,7 @@ int attn2c_text_kept_run(attn2c_reader *reader, attn2c_context *context, int64_t
   const size_t kept = reader->dimensions, width = width_of(reader);
   const size_t count = (size_t)attn2c_primary_entry(reader->model)->output_count;
   const int answer = reader->facts->output;
-  void **whole = calloc(count + 1, sizeof *whole);
+  ATTN2C_OWN void **whole = calloc(count + 1, sizeof *whole);
   float *values = malloc(reader->count * width * sizeof *values + 1), *to = outputs[answer];
   int status = ATTN2C_MEMORY;
   if (whole && values) {
@@ -59,6 +59,5 @@ int attn2c_text_kept_run(attn2c_reader *reader, attn2c_context *context, int64_t
   for (size_t i = 0; status == ATTN2C_OK && i < reader->count; i++)
     attn2c_text_keep(values + i * width, kept, reader->facts->is_unit, to + i * kept);
   free(values);
-  free(whole);
   return status;
 }

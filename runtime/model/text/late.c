@@ -17,13 +17,12 @@ size_t attn2c_late_limit(const attn2c_late *late, int is_query, size_t longest) 
 int attn2c_late_complete(const attn2c_late *late, int is_query, attn2c_padded *padded, size_t longest,
                          attn2c_text_tokens *tokens, size_t *keys) {
   const int32_t marker = marker_of(late, is_query);
-  int status = ATTN2C_OK;
-  if (marker >= 0 && tokens->length > 0) status = attn2c_padded_insert(padded, marker, longest, tokens);
+  if (marker >= 0 && tokens->length > 0) ATTN2C_TRY(attn2c_padded_insert(padded, marker, longest, tokens));
   *keys = tokens->length;
-  if (status == ATTN2C_OK && is_query && late->expansion >= 0)
-    status = attn2c_padded_fill(padded, late->expansion, length_of(late, 1, longest), longest, tokens);
+  if (is_query && late->expansion >= 0)
+    ATTN2C_TRY(attn2c_padded_fill(padded, late->expansion, length_of(late, 1, longest), longest, tokens));
   if (late->attends) *keys = tokens->length;
-  return status;
+  return ATTN2C_OK;
 }
 
 int attn2c_late_keeps(const attn2c_late *late, int is_query, int32_t id, int64_t row) {

@@ -173,27 +173,26 @@ static int take_labels(attn2c_reader *reader, const char *const *labels, size_t 
   work->numbers = calloc(count, sizeof *work->numbers);
   if (!work->labels || !work->numbers) return ATTN2C_MEMORY;
   work->used = 0;
-  int status = work->special ? ATTN2C_OK : find_specials(reader);
-  for (size_t i = 0; i < work->before && status == ATTN2C_OK; i++)
-    status = add_special(work, work->special[i], OTHER);
-  for (size_t i = 0; i < count && status == ATTN2C_OK; i++) {
+  ATTN2C_TRY(work->special ? ATTN2C_OK : find_specials(reader));
+  for (size_t i = 0; i < work->before; i++) ATTN2C_TRY(add_special(work, work->special[i], OTHER));
+  for (size_t i = 0; i < count; i++) {
     if (!labels[i]) return fail_label(reader, i, count, "is missing");
-    status = take_label(reader, labels[i], i, count);
-    if (status == ATTN2C_OK && most && work->count > (size_t)most) {
+    ATTN2C_TRY(take_label(reader, labels[i], i, count));
+    if (most && work->count > (size_t)most) {
       snprintf(reader->fault, sizeof reader->fault, "%zu of %zu labels: the model takes at most %d", i + 1,
                count, most);
       return ATTN2C_USAGE;
     }
-    if (status == ATTN2C_OK && work->used + work->after + 1 >= reader->longest) {
+    if (work->used + work->after + 1 >= reader->longest) {
       snprintf(reader->fault, sizeof reader->fault,
                "%zu of %zu labels take %zu tokens or more, and a call takes %zu: no text fits next to them",
                i + 1, count, work->used + work->after + 1, reader->longest);
       return ATTN2C_USAGE;
     }
   }
-  if (status == ATTN2C_OK) status = add_special(work, reader->facts->spans->separator, OTHER);
+  ATTN2C_TRY(add_special(work, reader->facts->spans->separator, OTHER));
   work->prompt = work->used;
-  return status;
+  return ATTN2C_OK;
 }
 
 int attn2c_reader_labels(attn2c_reader *reader, const char *const *labels, size_t count) {

@@ -1,5 +1,5 @@
 /* answer.c - answers from a model's scores for a text. */
-#include "program/answers/answer.h"
+#include "program/answers/answers.h"
 
 #include <math.h>
 

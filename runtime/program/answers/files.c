@@ -1,5 +1,5 @@
 /* files.c - assigns the words of --output to arrays, and refuses files that are used otherwise. */
-#include "program/answers/files.h"
+#include "program/answers/answers.h"
 
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 /* json_line.c - writes JSON, one object a line. */
-#include "program/answers/json_line.h"
+#include "program/answers/answers.h"
 
 #include <math.h>
 
@@ -7,11 +7,9 @@
 #include "text/unicode.h"
 
 json_t *attn2c_json_text(const char *text, size_t length) {
-  char *mended = malloc(3 * length + 1);
+  ATTN2C_OWN char *mended = malloc(3 * length + 1);
   if (!mended) return NULL;
-  json_t *string = json_stringn(mended, attn2c_utf8_mend(text, length, mended));
-  free(mended);
-  return string;
+  return json_stringn(mended, attn2c_utf8_mend(text, length, mended));
 }
 
 json_t *attn2c_json_number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
@@ -55,10 +53,10 @@ static void print(const char *text, FILE *out) {
 }
 
 int attn2c_json_line(json_t *object, int failed, FILE *out) {
-  char *text = object && !failed ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+  ATTN2C_OWN char *text =
+      object && !failed ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
   json_decref(object);
   if (!text) return ATTN2C_MEMORY;
   print(text, out);
-  free(text);
   return ATTN2C_OK;
 }

@@ -1,7 +1,6 @@
 /* labels.c - the labels of scores, with their names. */
-#include "program/answers/labels.h"
+#include "program/answers/answers.h"
 
-#include "program/answers/json_line.h"
 #include "program/arguments.h"
 
 /* Bytes of a buffer for a label's name that is made from its number. */

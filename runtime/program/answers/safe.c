@@ -1,5 +1,5 @@
 /* safe.c - escapes a text for a line of output. */
-#include "program/answers/json_line.h"
+#include "program/answers/answers.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,8 +1,7 @@
 /* similar.c - how much each of several texts or pictures is like each. */
-#include "program/answers/similar.h"
+#include "program/answers/answers.h"
 
 #include "formats/npy.h"
-#include "program/answers/answer.h"
 
 static void write_row(const float *row, int64_t count, attn2c_answer_format format, FILE *out) {
   if (format == ATTN2C_ANSWERS_JSONL) fputs("{\"similar\":[", out);
@@ -22,7 +21,7 @@ int attn2c_similar_scores(const char *of, double (*score)(const void *context, i
   if (count > ATTN2C_MAX_SIMILAR)
     return attn2c_fail(message, ATTN2C_USAGE, "--similar: %lld %s, but at most %d are allowed",
                        (long long)count, of, ATTN2C_MAX_SIMILAR);
-  float *matrix = context ? calloc((size_t)(count * count) + 1, sizeof *matrix) : NULL;
+  ATTN2C_OWN float *matrix = context ? calloc((size_t)(count * count) + 1, sizeof *matrix) : NULL;
   if (!matrix)
     return attn2c_fail(message, ATTN2C_MEMORY, "--similar: no memory for %lld %s", (long long)count, of);
   for (int64_t i = 0; i < count; i++)
@@ -32,7 +31,6 @@ int attn2c_similar_scores(const char *of, double (*score)(const void *context, i
     status = attn2c_npy_write("/dev/stdout", ATTN2C_F32, 2, shape, matrix, message);
   else
     for (int64_t i = 0; i < count; i++) write_row(matrix + i * count, count, format, out);
-  free(matrix);
   return status;
 }
 

@@ -4,8 +4,6 @@
 #include "check/check.h"
 #include "measure/work.h"
 #include "model/sequences.h"
-#include "program/bench/compare.h"
-#include "program/bench/time.h"
 #include "program/inputs.h"
 #include "program/ranks/program.h"
 #include "program/system.h"
@@ -274,16 +272,14 @@ static int choose_part(const char *part, const attn2c_program **program, attn2c_
 /* Opens the model, or the part that is timed, and a context. */
 static int open_timed(job *job) {
   const attn2c_arguments *arguments = job->arguments;
-  int status = attn2c_source_choose(arguments, job->model, &job->source, job->message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_source_choose(arguments, job->model, &job->source, job->message));
   if (arguments->part && !attn2c_bench_is_of_all(arguments))
-    status = attn2c_the_ranks->open_part(job->model, job->source, &job->opened, job->message);
+    ATTN2C_TRY(attn2c_the_ranks->open_part(job->model, job->source, &job->opened, job->message));
   else
-    status = attn2c_model_choose(arguments, job->model, job->source, &job->opened, job->message);
-  if (status != ATTN2C_OK) return status;
-  status = attn2c_context_create(job->opened, &job->context);
-  if (status != ATTN2C_OK) attn2c_say(job->message, "bench: no memory for the arena");
-  return status;
+    ATTN2C_TRY(attn2c_model_choose(arguments, job->model, job->source, &job->opened, job->message));
+  int status = attn2c_context_create(job->opened, &job->context);
+  if (status != ATTN2C_OK) return attn2c_fail(job->message, status, "bench: no memory for the arena");
+  return ATTN2C_OK;
 }
 
 static int allocate(job *job) {

@@ -1,5 +1,5 @@
 /* call.c - makes and verifies a call that `bench` times. */
-#include "program/bench/call.h"
+#include "program/bench/bench.h"
 
 #include <math.h>
 

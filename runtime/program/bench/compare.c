@@ -1,6 +1,6 @@
 /* compare.c - reads the JSON of an earlier bench, strictly, and prints it next to the new times. A
  * slower time is no failure: the reader judges the ratio. */
-#include "program/bench/compare.h"
+#include "program/bench/bench.h"
 
 #include <math.h>
 
@@ -74,21 +74,17 @@ static int take_text(const char *text, size_t size, attn2c_old_rows *old, attn2c
 }
 
 int attn2c_old_rows_read(const char *path, attn2c_old_rows *old, attn2c_message *message) {
-  attn2c_file file;
+  ATTN2C_ENDS_BY(attn2c_file_close) attn2c_file file = {.descriptor = -1};
   *old = (attn2c_old_rows){.path = path};
-  int status = attn2c_file_open(path, &file, message);
-  if (status != ATTN2C_OK) return status;
-  char *text = NULL;
+  ATTN2C_TRY(attn2c_file_open(path, &file, message));
   if (file.size > LARGEST_FILE)
-    status = attn2c_fail(message, ATTN2C_FORMAT, "%s: larger than 16 MiB, but the JSON of a bench is smaller",
-                         path);
-  else if ((text = malloc((size_t)file.size + 1)) == NULL)
-    status = attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for %lld bytes", path, (long long)file.size);
-  if (status == ATTN2C_OK) status = attn2c_file_read(&file, 0, text, (size_t)file.size, message);
-  if (status == ATTN2C_OK) status = take_text(text, (size_t)file.size, old, message);
-  attn2c_file_close(&file);
-  free(text);
-  return status;
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: larger than 16 MiB, but the JSON of a bench is smaller",
+                       path);
+  ATTN2C_OWN char *text = malloc((size_t)file.size + 1);
+  if (text == NULL)
+    return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for %lld bytes", path, (long long)file.size);
+  ATTN2C_TRY(attn2c_file_read(&file, 0, text, (size_t)file.size, message));
+  return take_text(text, (size_t)file.size, old, message);
 }
 
 void attn2c_old_rows_free(attn2c_old_rows *old) {

@@ -60,15 +60,13 @@ static int with_groups(const attn2c_bench_result *result, attn2c_profile_by last
                                     const attn2c_profile_row *, int, void *),
                        void *where) {
   const int op_count = result->profiled_entry->op_count;
-  attn2c_profile_row *rows = calloc((size_t)op_count + 1, sizeof *rows);
+  ATTN2C_OWN attn2c_profile_row *rows = calloc((size_t)op_count + 1, sizeof *rows);
   if (rows == NULL) return ATTN2C_MEMORY;
-  int status = ATTN2C_OK;
-  for (int by = ATTN2C_BY_KIND; by <= (int)last && status == ATTN2C_OK; by++) {
+  for (int by = ATTN2C_BY_KIND; by <= (int)last; by++) {
     const int count = attn2c_profile_group(result, (attn2c_profile_by)by, rows);
-    status = print(result, (attn2c_profile_by)by, rows, count, where);
+    ATTN2C_TRY(print(result, (attn2c_profile_by)by, rows, count, where));
   }
-  free(rows);
-  return status;
+  return ATTN2C_OK;
 }
 
 static int md_group(const attn2c_bench_result *result, attn2c_profile_by by, const attn2c_profile_row *rows,

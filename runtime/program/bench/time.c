@@ -1,11 +1,10 @@
 /* time.c - times a call that was verified. It samples the roof and the rate of memory between the
  * repetitions, so that all see the same clock rate, neighbours and temperature. */
-#include "program/bench/time.h"
+#include "program/bench/bench.h"
 
 #include <math.h>
 
 #include "measure/roof.h"
-#include "program/bench/bench.h"
 #include "program/ranks/program.h"
 
 enum { LEAST_REPETITIONS = 7, MOST_REPETITIONS = 2000, LEAST_PROFILES = 3, MOST_PROFILES = 2000 };
@@ -102,14 +101,14 @@ static int profile(const attn2c_bench_call *s, const attn2c_arguments *arguments
   const int least = arguments->repetitions > 0 ? LEAST_PROFILES : LEAST_REPETITIONS;
   if (calls < least) calls = least;
   if (arguments->repetitions > 0 && calls > arguments->repetitions) calls = arguments->repetitions;
-  double *marks = calloc((size_t)ops + 1, sizeof *marks);
-  double *samples = calloc(((size_t)ops + 1) * (size_t)calls, sizeof *samples); /* [op][call] */
+  ATTN2C_OWN double *marks = calloc((size_t)ops + 1, sizeof *marks);
+  ATTN2C_OWN double *samples = calloc(((size_t)ops + 1) * (size_t)calls, sizeof *samples); /* [op][call] */
   result->op_ms = calloc((size_t)ops + 1, sizeof *result->op_ms);
   result->op_least_ms = calloc((size_t)ops + 1, sizeof *result->op_least_ms);
   result->parts = calloc(1, sizeof *result->parts);
-  attn2c_record *parts = calloc(1, sizeof *parts);
+  ATTN2C_OWN attn2c_record *parts = calloc(1, sizeof *parts);
   const size_t other_bytes = (size_t)arguments->cold_megabytes << 20;
-  unsigned char *other = malloc(other_bytes + 1);
+  ATTN2C_OWN unsigned char *other = malloc(other_bytes + 1);
   attn2c_call profiled = attn2c_bench_call_whole(s, s->again);
   profiled.nanoseconds = marks;
   int status = ATTN2C_OK;
@@ -136,10 +135,6 @@ static int profile(const attn2c_bench_call *s, const attn2c_arguments *arguments
   }
   attn2c_record_calls(NULL);
   if (status == ATTN2C_OK) status = attn2c_bench_call_same(s, "the model and its profiled variant", message);
-  free(other);
-  free(parts);
-  free(marks);
-  free(samples);
   return status;
 }
 

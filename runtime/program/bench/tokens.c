@@ -1,5 +1,5 @@
 /* tokens.c - lists and makes the calls of a model that continues that `bench` times. */
-#include "program/bench/tokens.h"
+#include "program/bench/bench.h"
 
 #include "model/continue.h"
 
@@ -53,13 +53,11 @@ int attn2c_bench_tokens_source(attn2c_context *context, const void *const *input
 
 int attn2c_bench_tokens_prepare(attn2c_context *context, const attn2c_bench_tokens *of) {
   int64_t have = attn2c_position(context, 0);
-  int status = ATTN2C_OK;
-  if (have > of->position) status = attn2c_rewind(context, 0, have = of->position);
-  if (status == ATTN2C_OK && have < of->position)
-    status = attn2c_prefill(context, 0, of->ids + have, of->position - have, ATTN2C_LOGITS_LAST, NULL);
-  for (int64_t i = 1; i < of->sequences && status == ATTN2C_OK; i++)
-    status = attn2c_sequence_copy(context, 0, i, 0);
-  return status;
+  if (have > of->position) ATTN2C_TRY(attn2c_rewind(context, 0, have = of->position));
+  if (have < of->position)
+    ATTN2C_TRY(attn2c_prefill(context, 0, of->ids + have, of->position - have, ATTN2C_LOGITS_LAST, NULL));
+  for (int64_t i = 1; i < of->sequences; i++) ATTN2C_TRY(attn2c_sequence_copy(context, 0, i, 0));
+  return ATTN2C_OK;
 }
 
 int attn2c_bench_tokens_call(attn2c_context *context, const attn2c_bench_tokens *of, float *logits) {

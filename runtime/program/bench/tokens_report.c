@@ -46,14 +46,12 @@ static json_t *real_or_null(double number) { return number > 0.0 ? json_real(num
 int attn2c_bench_tokens_json(const attn2c_bench_result *r, json_t *row) {
   const numbers n = numbers_of(r);
   const attn2c_continued *of = r->model->continued;
-  json_t *more =
+  json_auto_t *more =
       json_pack("{s:I, s:I, s:I, s:f, s:I, s:o, s:o, s:o, s:o}", "tokens", (json_int_t)r->tokens, "sequences",
                 (json_int_t)r->sequences, "position", (json_int_t)r->position, "tokens_per_s", n.per_second,
                 "state_bytes", (json_int_t)(of->sequences * of->state_floats * (int64_t)sizeof(float)),
                 "bytes_per_token", n.bytes > 0.0 ? json_integer((json_int_t)n.bytes) : json_null(),
                 "read_gb_per_s", real_or_null(n.rate), "memory_gb_per_s", real_or_null(r->memory),
                 "memory_fraction", real_or_null(n.fraction));
-  const int failed = more == NULL ? -1 : json_object_update(row, more);
-  json_decref(more);
-  return failed;
+  return more == NULL ? -1 : json_object_update(row, more);
 }

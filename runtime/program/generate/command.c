@@ -557,9 +557,6 @@ static int chat(const attn2c_descriptor *model, const attn2c_arguments *argument
                      "chat: this model takes no text, as it was built without a tokenizer");
 }
 
-int attn2c_perplexity(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,
-                      FILE *notes, attn2c_message *message);
-
 const attn2c_generation_commands attn2c_generation_program = {
     .options = attn2c_generation_options,
     .generate = generate,

@@ -12,17 +12,11 @@
 #include "program/generate/prompts.h"
 #include "program/options.h"
 
-/* Each writes its results to `out` and notes to `notes`. They return any attn2c_status, with one line a
- * fault, or 128 and the number of a signal that ended them. */
 struct attn2c_generation_commands {
   const attn2c_option *options; /* ATTN2C_GENERATION_OPTIONS */
-  int (*generate)(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
-                  attn2c_message *message);
-  int (*chat)(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
-              attn2c_message *message);
-  int (*perplexity)(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
-                    attn2c_message *message);
+  attn2c_model_command *generate, *chat, *perplexity;
 };
+attn2c_model_command attn2c_perplexity;
 
 extern const attn2c_option attn2c_generation_options[ATTN2C_GENERATION_OPTIONS];
 
@@ -91,8 +85,7 @@ struct attn2c_generation_text {
                  int32_t size, int64_t most, const attn2c_rule **rule, attn2c_message *message);
   json_t *(*json_text)(const char *text, size_t length);
   int (*json_line)(json_t *object, int failed, FILE *out);
-  int (*chat)(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
-              attn2c_message *message);
+  attn2c_model_command *chat;
   /* Returns the ids of a whole file, which the caller frees. */
   int (*read_file)(const attn2c_text_facts *facts, const char *path, int32_t **ids, int64_t *count,
                    attn2c_message *message);

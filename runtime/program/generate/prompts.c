@@ -13,20 +13,15 @@ struct attn2c_prompt_arrays {
 /* Reads an array of integers of any shape as int32. */
 static int read_ids(const char *path, const char *name, attn2c_npy *array, int32_t **values,
                     attn2c_message *message) {
-  int status = attn2c_npy_read(path, array, message);
-  if (status != ATTN2C_OK) return status;
-  *values = malloc(((size_t)array->elements + 1) * sizeof **values);
-  if (*values)
-    status = attn2c_npy_as(array, ATTN2C_I32, array->rank, array->shape, name, *values, message);
-  else
-    status = attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for %lld numbers", path,
-                         (long long)array->elements);
-  const attn2c_npy shape = *array;
-  attn2c_npy_free(array);
-  *array = shape; /* for its shape; its data are freed */
-  array->data = NULL;
-  array->path = NULL;
-  return status;
+  ATTN2C_ENDS_BY(attn2c_npy_free) attn2c_npy read = {.data = NULL};
+  ATTN2C_TRY(attn2c_npy_read(path, &read, message));
+  *array = read; /* for its shape */
+  array->data = NULL, array->path = NULL;
+  *values = malloc(((size_t)read.elements + 1) * sizeof **values);
+  if (!*values)
+    return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for %lld numbers", path,
+                       (long long)read.elements);
+  return attn2c_npy_as(&read, ATTN2C_I32, read.rank, read.shape, name, *values, message);
 }
 
 /* Finds the paths of ids and lengths among [NAME=]PATH. */

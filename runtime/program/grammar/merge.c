@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <math.h>
 
-#include "program/grammar/parts.h"
+#include "program/grammar/schema.h"
 
 /* Keeps a schema that was made. Returns it, or NULL without memory. */
 static json_t *keep(schema_reader *r, json_t *made) {

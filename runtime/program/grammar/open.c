@@ -17,7 +17,7 @@ int attn2c_grammar_use_create(const char *text, const json_t *schema, const char
                               const attn2c_grammar_place *place, attn2c_grammar_use **use,
                               attn2c_message *message) {
   attn2c_grammar_use *u = *use = calloc(1, sizeof *u);
-  char *written = NULL;
+  ATTN2C_OWN char *written = NULL;
   int status = u ? ATTN2C_OK : attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory", name);
   if (status == ATTN2C_OK && place->stated->stop_count == 0)
     status = attn2c_fail(message, ATTN2C_USAGE, "%s: the model's folder states no token that ends an answer",
@@ -31,7 +31,6 @@ int attn2c_grammar_use_create(const char *text, const json_t *schema, const char
                                  written ? &said : message);
   if (said.used > 0)
     attn2c_say(message, "%s: the schema refers to itself without an end, or is too large", name);
-  free(written);
   if (status == ATTN2C_OK) {
     const attn2c_grammar_options options = {u->grammar,
                                             place->vocabulary,
@@ -68,7 +67,7 @@ const attn2c_rule *attn2c_grammar_use_rule(const attn2c_grammar_use *u) {
 
 /* Reads a whole file, and ends it with a NUL. */
 static int read_file(const char *path, char **text, size_t *length, attn2c_message *message) {
-  attn2c_file file;
+  ATTN2C_ENDS_BY(attn2c_file_close) attn2c_file file = {.descriptor = -1};
   *text = NULL;
   ATTN2C_TRY(attn2c_file_open(path, &file, message));
   *length = (size_t)file.size;
@@ -76,7 +75,6 @@ static int read_file(const char *path, char **text, size_t *length, attn2c_messa
   int status =
       *text ? attn2c_file_read(&file, 0, *text, *length, message) : attn2c_file_no_memory(path, message);
   if (status == ATTN2C_OK) (*text)[*length] = '\0';
-  attn2c_file_close(&file);
   if (status == ATTN2C_OK && strlen(*text) < *length)
     status = attn2c_fail(message, ATTN2C_FORMAT, "%s: byte %zu is NUL, but a text is expected", path,
                          strlen(*text));
@@ -87,31 +85,26 @@ int attn2c_grammar_use_open(const attn2c_arguments *arguments, const attn2c_toke
                             attn2c_grammar_place place, attn2c_grammar_use **use, attn2c_message *message) {
   const attn2c_generate_arguments *given = &arguments->generate;
   const char *path = given->grammar ? given->grammar : given->json_schema;
-  attn2c_vocabulary *vocabulary = NULL;
-  json_t *schema = NULL;
+  attn2c_vocabulary *vocabulary;
+  json_auto_t *schema = NULL;
+  ATTN2C_OWN char *bytes = NULL;
   json_error_t fault;
-  char *bytes = NULL;
   size_t length = 0;
   *use = NULL;
   if (!path) return ATTN2C_OK;
-  int status = read_file(path, &bytes, &length, message);
-  if (status == ATTN2C_OK && !given->grammar) {
-    schema = json_loadb(bytes, length, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &fault);
-    if (!schema)
-      status = attn2c_fail(message, ATTN2C_FORMAT, "%s: line %d, column %d: %s", path, fault.line,
-                           fault.column, fault.text);
-  }
-  if (status == ATTN2C_OK)
-    status = attn2c_vocabulary_create(text, size, given->grammar ? "--grammar" : "--json-schema", &vocabulary,
-                                      message);
+  ATTN2C_TRY(read_file(path, &bytes, &length, message));
+  if (!given->grammar) schema = json_loadb(bytes, length, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &fault);
+  if (!given->grammar && !schema)
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: line %d, column %d: %s", path, fault.line, fault.column,
+                       fault.text);
+  ATTN2C_TRY(attn2c_vocabulary_create(text, size, given->grammar ? "--grammar" : "--json-schema", &vocabulary,
+                                      message));
   place.vocabulary = vocabulary;
-  if (status == ATTN2C_OK)
-    status = attn2c_grammar_use_create(given->grammar ? bytes : NULL, schema, path, &place, use, message);
+  const int status =
+      attn2c_grammar_use_create(given->grammar ? bytes : NULL, schema, path, &place, use, message);
   if (status == ATTN2C_OK)
     (*use)->vocabulary = vocabulary;
   else
     attn2c_vocabulary_free(vocabulary);
-  json_decref(schema);
-  free(bytes);
   return status;
 }

@@ -1,5 +1,5 @@
 /* parts.c - texts that grow, and the place in a schema of what is said about it. */
-#include "program/grammar/parts.h"
+#include "program/grammar/schema.h"
 
 static void put_list(schema_text *text, const char *format, va_list list) {
   va_list again;

@@ -3,7 +3,7 @@
 #include <limits.h>
 
 #include "base/utf8.h"
-#include "program/grammar/parts.h"
+#include "program/grammar/schema.h"
 
 enum { RANGES = 256, LAST = 0x10ffff, MOST_REPEATS = 2000 };
 

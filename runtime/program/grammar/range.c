@@ -1,6 +1,6 @@
 /* range.c - integers between two bounds, digit by digit. Numbers of one length are between two others if the
  * first digit is between theirs, or is one of theirs and the rest fits. */
-#include "program/grammar/parts.h"
+#include "program/grammar/schema.h"
 
 static void put_digits(schema_text *to, size_t count) {
   if (count > 0) schema_put(to, "[0-9]{%zu} ", count);

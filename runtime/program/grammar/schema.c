@@ -1,8 +1,8 @@
 /* schema.c - writes a rule for each schema in a schema. A rule's name is r and the schema's number. */
 #include <math.h>
 
-#include "program/answers/json_line.h"
-#include "program/grammar/parts.h"
+#include "program/answers/answers.h"
+#include "program/grammar/schema.h"
 
 /* What JSON is. White space is bounded, so that no model writes it for ever. */
 static const char json_rules[] =
@@ -80,12 +80,11 @@ static void put_rule(schema_reader *r, schema_text *to, const json_t *schema) {
 }
 
 static void put_value(schema_reader *r, schema_text *to, const json_t *value) {
-  char *text = attn2c_json_shortest(value);
+  ATTN2C_OWN char *text = attn2c_json_shortest(value);
   if (text)
     schema_put_literal(to, text, strlen(text));
   else
     schema_no_memory(r);
-  free(text);
 }
 
 /* True if a name of a type is allowed by `type`, which may be a list or nothing. */

@@ -1,9 +1,8 @@
 /* answer.c - writes answers to pictures and sounds. A line of text has the fields that a text's answer has;
  * the picture's name comes first where there are several. */
-#include "program/media/answer.h"
+#include "program/media/command.h"
 
-#include "program/answers/labels.h"
-#include "program/answers/json_line.h"
+#include "program/answers/answers.h"
 
 static attn2c_labels labels_of(const attn2c_media_answer *answer) {
   return (attn2c_labels){.names = answer->media->labels,

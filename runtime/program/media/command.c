@@ -6,12 +6,10 @@
 #include <unistd.h>
 
 #include "model/sequences.h"
-#include "program/answers/files.h"
+#include "program/answers/answers.h"
 #include "program/inputs.h"
 #include "program/output.h"
-#include "program/media/answer.h"
 #include "program/run.h"
-#include "program/answers/similar.h"
 
 /* An array of all inputs: an output of the model, or its input. */
 typedef struct {
@@ -131,11 +129,10 @@ static void compare(const job *job, const float *embedding, float *cosines) {
 /* Writes the most similar embeddings of --against for an input. */
 static int write_against(job *job, const attn2c_media_answer *answer) {
   const int top = answer->top > 0 ? answer->top : TOP_AGAINST;
-  float *cosines = malloc((size_t)job->against_count * sizeof *cosines);
+  ATTN2C_OWN float *cosines = malloc((size_t)job->against_count * sizeof *cosines);
   if (!cosines) return ATTN2C_MEMORY;
   compare(job, answer->values, cosines);
   const int count = attn2c_best(cosines, job->against_count, ATTN2C_AS_IT_IS, top, job->picks);
-  free(cosines);
   return job->arguments->answers == ATTN2C_ANSWERS_JSONL
              ? attn2c_media_write_json_similar(answer, job->picks, count, job->out)
              : attn2c_media_write_similar(answer, job->picks, count, job->out);
@@ -384,8 +381,7 @@ static int write_answers(job *job, int64_t count) {
 /* Computes and answers the first `count` inputs of the call. */
 static int compute(job *job, int64_t count) {
   const void *const *inputs = (const void *const *)job->inputs;
-  int status = ATTN2C_OK;
-  if (count == 0) return status;
+  if (count == 0) return ATTN2C_OK;
   if (job->media->has_shapes) {
     for (int64_t i = 0; i < count; i++) {
       const int32_t *shape = job->items[i].shape;
@@ -394,19 +390,19 @@ static int compute(job *job, int64_t count) {
     }
   }
   const int64_t rows = job->items[0].rows;
-  status = job->model->is_open
-               ? attn2c_sequences_run(job->context, count, NULL, rows, inputs, job->outputs)
-               : attn2c_batches_run(job->context, job->media->calls, count, inputs, job->outputs);
-  if (status != ATTN2C_OK) attn2c_say(job->message, "run: %s", attn2c_strerror(status));
-  if (status == ATTN2C_OK && scores_texts(job)) status = score_all(job, count);
-  if (status == ATTN2C_OK && job->prints) {
+  int status = job->model->is_open
+                   ? attn2c_sequences_run(job->context, count, NULL, rows, inputs, job->outputs)
+                   : attn2c_batches_run(job->context, job->media->calls, count, inputs, job->outputs);
+  if (status != ATTN2C_OK) return attn2c_fail(job->message, status, "run: %s", attn2c_strerror(status));
+  if (scores_texts(job)) ATTN2C_TRY(score_all(job, count));
+  if (job->prints) {
     attn2c_progress_hide();
     attn2c_signals_note();
-    status = write_answers(job, count);
+    ATTN2C_TRY(write_answers(job, count));
   }
-  if (status == ATTN2C_OK) status = keep(job, count);
+  ATTN2C_TRY(keep(job, count));
   job->done += count, job->rows += rows;
-  return status;
+  return ATTN2C_OK;
 }
 
 /* Answers all inputs; those before a wrong one, too. */
@@ -474,24 +470,21 @@ static int run_job(job *job, FILE *notes) {
                        arguments->similar || arguments->against != NULL;
   const int gathers = arguments->similar || arguments->answers == ATTN2C_ANSWERS_NPY;
   job->prints = (is_asked || arguments->output_count == 0) && !gathers;
-  int status = check_usage(job);
-  if (status == ATTN2C_OK) status = attn2c_adapter_asked(job->model, arguments, &job->adapter, job->message);
-  if (status == ATTN2C_OK)
-    status = attn2c_paths_open(job->media->kind, job->media->words, job->media->word_count,
-                               &job->media->paths, job->message);
-  if (status == ATTN2C_OK) status = list_arrays(job);
-  if (status == ATTN2C_OK) status = list_inputs(job);
-  if (status == ATTN2C_OK) {
-    answer_of(job)->is_kept = gathers && !scores_texts(job);
-    status = bind(job);
-    job->keeps_logits = gathers || job->logits_path != NULL;
-  }
-  if (status == ATTN2C_OK) status = read_against(job);
-  if (status == ATTN2C_OK && scores_texts(job))
-    status = attn2c_the_texts->reader->read(arguments, notes, &job->texts, job->message);
-  if (status == ATTN2C_OK) status = open_model(job, notes);
-  if (status == ATTN2C_OK) status = answer_all(job);
-  return status == ATTN2C_OK ? write_all(job) : status;
+  ATTN2C_TRY(check_usage(job));
+  ATTN2C_TRY(attn2c_adapter_asked(job->model, arguments, &job->adapter, job->message));
+  ATTN2C_TRY(attn2c_paths_open(job->media->kind, job->media->words, job->media->word_count,
+                               &job->media->paths, job->message));
+  ATTN2C_TRY(list_arrays(job));
+  ATTN2C_TRY(list_inputs(job));
+  answer_of(job)->is_kept = gathers && !scores_texts(job);
+  ATTN2C_TRY(bind(job));
+  job->keeps_logits = gathers || job->logits_path != NULL;
+  ATTN2C_TRY(read_against(job));
+  if (scores_texts(job))
+    ATTN2C_TRY(attn2c_the_texts->reader->read(arguments, notes, &job->texts, job->message));
+  ATTN2C_TRY(open_model(job, notes));
+  ATTN2C_TRY(answer_all(job));
+  return write_all(job);
 }
 
 int attn2c_media_run(const attn2c_descriptor *model, attn2c_media *media, const attn2c_arguments *arguments,

@@ -1,5 +1,5 @@
 /* paths.c - lists the files that an option names. */
-#include "program/media/paths.h"
+#include "program/media/command.h"
 
 #include "program/system.h"
 

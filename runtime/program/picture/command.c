@@ -1,7 +1,7 @@
 /* command.c - the pictures of `run --image` and `generate --image`. */
 #include "program/commands.h"
 
-#include "program/answers/json_line.h"
+#include "program/answers/answers.h"
 #include "program/media/command.h"
 #include "program/picture/source.h"
 

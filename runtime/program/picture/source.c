@@ -36,23 +36,19 @@ static int read_input(uint8_t **bytes, size_t *size, attn2c_message *message) {
 }
 
 static int read_file(const char *path, uint8_t **bytes, size_t *size, attn2c_message *message) {
-  attn2c_file file;
+  ATTN2C_ENDS_BY(attn2c_file_close) attn2c_file file = {.descriptor = -1};
   *bytes = NULL, *size = 0;
-  int status = attn2c_file_open(path, &file, message);
-  if (status != ATTN2C_OK) return status;
-  if ((uint64_t)file.size > MOST_BYTES) {
-    status =
-        attn2c_fail(message, ATTN2C_FORMAT, "%s: has %lld bytes, but at most %zu are allowed for a picture",
-                    path, (long long)file.size, MOST_BYTES);
-  } else if (!(*bytes = malloc((size_t)file.size + 1))) {
-    status =
-        attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for its %lld bytes", path, (long long)file.size);
-  } else {
-    *size = (size_t)file.size;
-    status = attn2c_file_read(&file, 0, *bytes, *size, message);
-  }
-  attn2c_file_close(&file);
-  return status;
+  ATTN2C_TRY(attn2c_file_open(path, &file, message));
+  if ((uint64_t)file.size > MOST_BYTES)
+    return attn2c_fail(message, ATTN2C_FORMAT,
+                       "%s: has %lld bytes, but at most %zu are allowed for a picture", path,
+                       (long long)file.size, MOST_BYTES);
+  *size = (size_t)file.size;
+  *bytes = malloc(*size + 1);
+  if (!*bytes)
+    return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for its %lld bytes", path,
+                       (long long)file.size);
+  return attn2c_file_read(&file, 0, *bytes, *size, message);
 }
 
 /* Reads and decodes picture number `number` for a model. Returns ATTN2C_OK, _FORMAT, _IO or _MEMORY. */
@@ -60,7 +56,7 @@ static int read_picture(const attn2c_paths *paths, int number, const attn2c_pict
                         attn2c_picture *picture, attn2c_message *message) {
   const char *path = paths->paths[number];
   char fault[ATTN2C_PICTURE_FAULT];
-  uint8_t *bytes;
+  ATTN2C_OWN uint8_t *bytes = NULL;
   size_t size;
   *picture = (attn2c_picture){.pixels = NULL};
   int status =
@@ -69,7 +65,6 @@ static int read_picture(const attn2c_paths *paths, int number, const attn2c_pict
     status = attn2c_picture_decode(bytes, size, facts, picture, fault);
     if (status != ATTN2C_OK) attn2c_say(message, "%s: %s", attn2c_path_name(paths, number), fault);
   }
-  free(bytes);
   return status;
 }
 

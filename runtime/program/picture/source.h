@@ -2,7 +2,7 @@
 #pragma once
 
 #include "picture/picture.h"
-#include "program/media/paths.h"
+#include "program/media/command.h"
 
 extern const attn2c_path_kind attn2c_picture_paths;
 

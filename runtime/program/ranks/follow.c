@@ -137,9 +137,10 @@ static int make_call(follower *f, const attn2c_order *order, const unsigned char
   const unsigned char *at = arguments;
   const unsigned char *has_in = take(&at, (size_t)entry->input_count);
   const unsigned char *has_out = take(&at, (size_t)entry->output_count);
-  unsigned char *copies = attn2c_reserve(order->bytes + ATTN2C_ALIGNMENT * ((size_t)entry->input_count + 1));
-  void **out = calloc((size_t)entry->output_count + 1, sizeof *out);
-  double *nanoseconds = calloc((size_t)entry->op_count + 1, sizeof *nanoseconds);
+  ATTN2C_OWN_ALIGNED unsigned char *copies =
+      attn2c_reserve(order->bytes + ATTN2C_ALIGNMENT * ((size_t)entry->input_count + 1));
+  ATTN2C_OWN void **out = calloc((size_t)entry->output_count + 1, sizeof *out);
+  ATTN2C_OWN double *nanoseconds = calloc((size_t)entry->op_count + 1, sizeof *nanoseconds);
   int status = copies && out && nanoseconds ? ATTN2C_OK : ATTN2C_MEMORY;
   attn2c_call call = {.kernels = f->session->model->kernels,
                       .weights = f->session->model->weights,
@@ -178,9 +179,6 @@ static int make_call(follower *f, const attn2c_order *order, const unsigned char
   }
   if (status == ATTN2C_OK) run_of(f, order)(&call); /* rank 0 has the same status */
   if (!are_wanted) attn2c_ranks_settle(f->session->ranks);
-  attn2c_free(copies);
-  free(out);
-  free(nanoseconds);
   return status;
 }
 

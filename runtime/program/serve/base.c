@@ -24,14 +24,13 @@ static void models(attn2c_server *server, attn2c_exchange *exchange, const json_
 
 /* Describes the model that the rest of the path names: any, unless there are adapters. */
 static void one_model(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
-  json_t *named = json_pack("{s:s}", "model", exchange->path + strlen(exchange->route->path));
+  json_auto_t *named = json_pack("{s:s}", "model", exchange->path + strlen(exchange->route->path));
   attn2c_request r = {exchange, named, 0};
   int32_t adapter;
   (void)given;
   if (!named) attn2c_request_refuse(&r, "model", NULL, "a name of UTF-8 is needed");
   attn2c_request_model(&r, server, &adapter);
   if (!r.failed) attn2c_serve_reply(exchange, 200, described(server, adapter), 0);
-  json_decref(named);
 }
 
 static void metrics(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
@@ -39,13 +38,12 @@ static void metrics(attn2c_server *server, attn2c_exchange *exchange, const json
   size_t length;
   (void)given;
   attn2c_engine_counts(server->engine, &waiting, &running);
-  char *text = attn2c_metrics_text(&server->metrics, waiting, running, attn2c_http_open(server->http),
-                                   attn2c_http_bytes(), &length);
+  ATTN2C_OWN char *text = attn2c_metrics_text(&server->metrics, waiting, running,
+                                              attn2c_http_open(server->http), attn2c_http_bytes(), &length);
   if (text)
     attn2c_http_reply(exchange, 200, "text/plain; version=0.0.4; charset=utf-8", text, length);
   else
     attn2c_serve_refuse(exchange, 503, NULL, NULL, "no memory for the metrics");
-  free(text);
 }
 
 static const attn2c_route routes[] = {

@@ -40,17 +40,15 @@ static int open_server(attn2c_server *server, FILE *out, attn2c_message *message
   if (given->path && (given->host || given->port >= 0))
     return attn2c_fail(message, ATTN2C_USAGE, "--unix: does not go with --host and --port");
   if (attn2c_lacks_weights(server->model, arguments->weights, "serve", message)) return ATTN2C_USAGE;
-  int status = given->key_file ? attn2c_route_read_key(given->key_file, &server->key, message) : ATTN2C_OK;
-  if (status == ATTN2C_OK)
-    status = attn2c_engine_create(given->waiting > 0 ? given->waiting : USUAL_WAITING, wake, server,
-                                  &server->engine);
-  if (status == ATTN2C_OK)
-    status = attn2c_run_open(server->model, arguments, server->notes, &server->opened, message);
-  if (status == ATTN2C_OK) status = attn2c_server_each_part(open_part, &v);
-  if (status == ATTN2C_OK && given->sequences && !server->generate)
-    status = attn2c_fail(message, ATTN2C_USAGE, "--sequences: this model writes no answers to texts");
-  if (status == ATTN2C_OK && (arguments->generate.guess || arguments->generate.draft) && !server->generate)
-    status = attn2c_fail(message, ATTN2C_USAGE, "--guess, --draft: this model writes no answers to texts");
+  ATTN2C_TRY(given->key_file ? attn2c_route_read_key(given->key_file, &server->key, message) : ATTN2C_OK);
+  ATTN2C_TRY(attn2c_engine_create(given->waiting > 0 ? given->waiting : USUAL_WAITING, wake, server,
+                                  &server->engine));
+  ATTN2C_TRY(attn2c_run_open(server->model, arguments, server->notes, &server->opened, message));
+  ATTN2C_TRY(attn2c_server_each_part(open_part, &v));
+  if (given->sequences && !server->generate)
+    return attn2c_fail(message, ATTN2C_USAGE, "--sequences: this model writes no answers to texts");
+  if ((arguments->generate.guess || arguments->generate.draft) && !server->generate)
+    return attn2c_fail(message, ATTN2C_USAGE, "--guess, --draft: this model writes no answers to texts");
   const attn2c_http_options options = {.host = given->host ? given->host : "127.0.0.1",
                                        .port = given->port >= 0 ? given->port : USUAL_PORT,
                                        .path = given->path,
@@ -60,9 +58,8 @@ static int open_server(attn2c_server *server, FILE *out, attn2c_message *message
                                        .refused = attn2c_route_refused,
                                        .ended = attn2c_route_ended,
                                        .woken = collect};
-  if (status == ATTN2C_OK) status = attn2c_http_create(&options, &server->http, message);
-  if (status == ATTN2C_OK) status = attn2c_engine_start(server->engine);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_http_create(&options, &server->http, message));
+  ATTN2C_TRY(attn2c_engine_start(server->engine));
   fprintf(out, "%s serves at %s\n", server->model->name, attn2c_http_address(server->http));
   return attn2c_output_flush(out, message);
 }
@@ -70,7 +67,7 @@ static int open_server(attn2c_server *server, FILE *out, attn2c_message *message
 static int run(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
                attn2c_message *message) {
   attn2c_arguments own = *arguments;
-  attn2c_server *server = calloc(1, sizeof *server);
+  ATTN2C_OWN attn2c_server *server = calloc(1, sizeof *server);
   if (!server) return ATTN2C_MEMORY;
   if (!own.serve.log) own.serve.log = ATTN2C_LOG_TEXT;
   server->model = model, server->arguments = &own, server->notes = notes;
@@ -82,7 +79,6 @@ static int run(const attn2c_descriptor *model, const attn2c_arguments *arguments
   attn2c_server_each_part(close_part, server);
   attn2c_model_close(server->opened);
   free(server->key);
-  free(server);
   return status;
 }
 

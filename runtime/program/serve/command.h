@@ -10,8 +10,7 @@ typedef struct attn2c_server_command {
   const char *in_list; /* its line in the list of commands */
   const attn2c_help_page *page;
   const attn2c_option *options; /* ATTN2C_SERVER_OPTIONS */
-  int (*run)(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
-             attn2c_message *message);
+  attn2c_model_command *run;
 } attn2c_server_command;
 extern const attn2c_server_command *const attn2c_the_server __attribute__((weak));
 

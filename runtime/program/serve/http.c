@@ -10,7 +10,6 @@
 #include <event2/event.h>
 #include <event2/http.h>
 #include <event2/http_struct.h>
-#include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
 #include <signal.h>
 #include <stdatomic.h>

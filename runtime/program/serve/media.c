@@ -236,13 +236,12 @@ void attn2c_media_add_picture(attn2c_request *r, attn2c_media_job *job, const ch
     return;
   }
   const size_t length = strlen(comma + 1);
-  uint8_t *bytes = malloc(length / 4 * 3 + 4);
+  ATTN2C_OWN uint8_t *bytes = malloc(length / 4 * 3 + 4);
   const ptrdiff_t count = bytes ? attn2c_base64_read(comma + 1, length, bytes) : -1;
   if (count > 0)
     add_file(r, job, bytes, (size_t)count);
   else
     attn2c_request_refuse(r, field, value, "base64 is needed after the comma of its data URL");
-  free(bytes);
 }
 
 /* Returns a text of a request with pictures: one that is no data URL, or {"text": TEXT}. */
@@ -372,11 +371,11 @@ void attn2c_media_predict(attn2c_server *server, attn2c_exchange *exchange, cons
 }
 
 static void reply_embeddings(attn2c_media_job *job) {
-  json_t *lines = attn2c_media_lines(job);
+  json_auto_t *lines = attn2c_media_lines(job);
   const size_t count = job->texts ? json_array_size(job->texts) : json_array_size(lines);
   const size_t width = job->texts ? (size_t)attn2c_the_texts->width
                                   : json_array_size(json_object_get(json_array_get(lines, 0), "embedding"));
-  float *values = malloc(count * width * sizeof *values + 1);
+  ATTN2C_OWN float *values = malloc(count * width * sizeof *values + 1);
   const float *of_texts = job->vectors.values;
   for (size_t i = 0, line = 0; i < count && values; i++) {
     if (json_is_string(json_array_get(job->texts, i))) {
@@ -389,16 +388,14 @@ static void reply_embeddings(attn2c_media_job *job) {
       values[i * width + n] = (float)json_number_value(json_array_get(numbers, n));
   }
   size_t length = 0;
-  char *text = values ? attn2c_embeddings_text(job->job.server->model->name, values, count, width,
-                                               job->is_base64, (int64_t)job->vectors.tokens, &length)
-                      : NULL;
+  ATTN2C_OWN char *text = values
+                              ? attn2c_embeddings_text(job->job.server->model->name, values, count, width,
+                                                       job->is_base64, (int64_t)job->vectors.tokens, &length)
+                              : NULL;
   if (text)
     attn2c_http_reply(job->job.exchange, 200, "application/json", text, length);
   else
     attn2c_serve_refuse(job->job.exchange, 503, NULL, NULL, "no memory for the reply");
-  free(text);
-  free(values);
-  json_decref(lines);
 }
 
 void attn2c_media_embed(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {

@@ -1,5 +1,4 @@
 /* multipart.c - finds the parts of a form with files. */
-#define _GNU_SOURCE
 #include "program/serve/multipart.h"
 #include "program/system.h"
 

@@ -48,15 +48,6 @@ static json_t *chat_of(const attn2c_media_job *job, const char *member, json_t *
                    message, "logprobs", "finish_reason", reason);
 }
 
-static void write_event(attn2c_exchange *exchange, json_t *event) {
-  char *text = event ? json_dumps(event, JSON_COMPACT) : NULL;
-  json_decref(event);
-  attn2c_http_write(exchange, "data: ", 6);
-  attn2c_http_write(exchange, text ? text : "{}", text ? strlen(text) : 2);
-  attn2c_http_write(exchange, "\n\n", 2);
-  free(text);
-}
-
 static void reply(attn2c_media_job *job) {
   attn2c_exchange *exchange = job->job.exchange;
   json_t *lines = attn2c_media_lines(job), *said = json_array_get(lines, 0);
@@ -69,9 +60,9 @@ static void reply(attn2c_media_job *job) {
   exchange->read_tokens = read, exchange->written_tokens = written;
   if (json_is_true(json_object_get(job->given, "stream"))) {
     attn2c_http_begin(exchange, 200, "text/event-stream");
-    write_event(exchange,
-                chat_of(job, "delta", json_pack("{s:s, s:O}", "role", "assistant", "content", text), NULL));
-    write_event(exchange, chat_of(job, "delta", json_object(), reason));
+    attn2c_serve_event(
+        exchange, chat_of(job, "delta", json_pack("{s:s, s:O}", "role", "assistant", "content", text), NULL));
+    attn2c_serve_event(exchange, chat_of(job, "delta", json_object(), reason));
     attn2c_http_write(exchange, "data: [DONE]\n\n", 14);
     attn2c_http_end(exchange);
   } else {
@@ -89,29 +80,20 @@ static void reply(attn2c_media_job *job) {
 
 static void describe(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   static const char why[] = "a model of pictures writes by itself";
-  static const attn2c_lacking lacking[] = {{"stop", NULL, why},
-                                           {"tools", NULL, why},
-                                           {"tool_choice", "\"none\"", why},
-                                           {"response_format", "{\"type\": \"text\"}", why},
-                                           {"grammar", NULL, why},
-                                           {"json_schema", NULL, why},
-                                           {"logprobs", NULL, why},
-                                           {"top_logprobs", "0", why},
-                                           {"logit_bias", NULL, why},
-                                           {"frequency_penalty", "0", why},
-                                           {"presence_penalty", "0", why},
-                                           {"repetition_penalty", "1", why},
-                                           {"repeat_penalty", "1", why},
-                                           {"dry_multiplier", "0", why},
-                                           {"xtc_probability", "0", why},
-                                           {"dynatemp_range", "0", why},
-                                           {"mirostat", "0", why},
-                                           {"typical_p", "1", why},
-                                           {"samplers", NULL, why},
-                                           {"ignore_eos", NULL, why},
-                                           {"top_k", "0", why},
-                                           {"min_p", "0", why},
-                                           {.name = NULL}};
+  static const attn2c_lacking lacking[] = {
+      {"stop tools", NULL, why},
+      {"tool_choice", "\"none\"", why},
+      {"response_format", "{\"type\": \"text\"}", why},
+      {"grammar json_schema logprobs", NULL, why},
+      {"top_logprobs", "0", why},
+      {"logit_bias", NULL, why},
+      {"frequency_penalty presence_penalty", "0", why},
+      {"repetition_penalty repeat_penalty", "1", why},
+      {"dry_multiplier xtc_probability dynatemp_range mirostat", "0", why},
+      {"typical_p", "1", why},
+      {"samplers ignore_eos", NULL, why},
+      {"top_k min_p", "0", why},
+      {.names = NULL}};
   attn2c_request r;
   attn2c_media_job *job = attn2c_media_job_of(server, exchange, read_messages, &r);
   int64_t tokens = -1, one = 1, seed = 0;

@@ -2,13 +2,20 @@
 #include "program/serve/server.h"
 
 void attn2c_serve_reply(attn2c_exchange *exchange, int status, json_t *body, int failed) {
-  char *text = body && !failed ? json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+  ATTN2C_OWN char *text = body && !failed ? json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
   json_decref(body);
   if (text)
     attn2c_http_reply(exchange, status, "application/json", text, strlen(text));
   else
     attn2c_serve_refuse(exchange, 503, NULL, NULL, "no memory for the reply");
-  free(text);
+}
+
+void attn2c_serve_event(attn2c_exchange *exchange, json_t *event) {
+  ATTN2C_OWN char *text = event ? json_dumps(event, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+  const size_t length = text ? strlen(text) : 0;
+  ATTN2C_OWN char *line = text ? malloc(length + 9) : NULL;
+  json_decref(event);
+  if (line) attn2c_http_write(exchange, line, (size_t)sprintf(line, "data: %s\n\n", text));
 }
 
 /* The words that clients know for a status: OpenAI's type, and TEI's. */

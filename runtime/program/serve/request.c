@@ -1,4 +1,5 @@
 /* request.c - what came is shown by the beginning of its JSON. */
+#include "program/options.h"
 #include "program/serve/request.h"
 
 #include <math.h>
@@ -28,20 +29,19 @@ void attn2c_request_refuse(attn2c_request *r, const char *name, const json_t *va
   va_start(values, allowed);
   vsnprintf(line, sizeof line, allowed, values);
   va_end(values);
-  char *text = json_is_object(value) || json_is_array(value)
-                   ? NULL
-                   : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+  ATTN2C_OWN char *text = json_is_object(value) || json_is_array(value)
+                              ? NULL
+                              : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
   const char *came = text                    ? text
                      : json_is_object(value) ? "an object"
                      : json_is_array(value)  ? "a list"
                                              : "nothing";
   attn2c_request_fail(r, 400, name, NULL, "%s: %.60s%s, but %s", name, came, strlen(came) > 60 ? "..." : "",
                       line);
-  free(text);
 }
 
 void attn2c_request_lacks(attn2c_request *r, const char *name, const char *why) {
-  const attn2c_lacking list[] = {{name, NULL, why}, {.name = NULL}};
+  const attn2c_lacking list[] = {{name, NULL, why}, {.names = NULL}};
   attn2c_request_lacks_each(r, list);
 }
 
@@ -52,22 +52,27 @@ static int is_empty(const json_t *value) {
 }
 
 static int is_usual(const json_t *value, const char *usual) {
-  json_t *other = json_loads(usual, JSON_DECODE_ANY, NULL);
-  const int is_same = json_is_number(value) && json_is_number(other)
-                          ? json_number_value(value) == json_number_value(other)
-                          : json_equal(value, other);
-  json_decref(other);
-  return is_same;
+  json_auto_t *other = json_loads(usual, JSON_DECODE_ANY, NULL);
+  return json_is_number(value) && json_is_number(other) ? json_number_value(value) == json_number_value(other)
+                                                        : json_equal(value, other);
+}
+
+/* Refuses a field of a row that is given and asks for something. */
+static void refuse_lacking(attn2c_request *r, const char *name, const attn2c_lacking *row) {
+  const json_t *value = attn2c_request_field(r, name);
+  const char *why = row->why ? row->why : "";
+  if (value && !(row->usual ? is_usual(value, row->usual) : is_empty(value)))
+    attn2c_request_fail(r, 400, name, "unsupported_parameter", "%s: is not supported%s%s", name,
+                        *why ? ": " : "", why);
 }
 
 void attn2c_request_lacks_each(attn2c_request *r, const attn2c_lacking *list) {
-  for (; list->name && !r->failed; list++) {
-    const json_t *value = attn2c_request_field(r, list->name);
-    const char *why = list->why ? list->why : "";
-    if (value && !(list->usual ? is_usual(value, list->usual) : is_empty(value)))
-      attn2c_request_fail(r, 400, list->name, "unsupported_parameter", "%s: is not supported%s%s", list->name,
-                          *why ? ": " : "", why);
-  }
+  for (; list->names; list++)
+    for (const char *at = list->names; *at; at += strcspn(at, " "), at += strspn(at, " ")) {
+      char name[64];
+      snprintf(name, sizeof name, "%.*s", (int)strcspn(at, " "), at);
+      if (!r->failed) refuse_lacking(r, name, list);
+    }
 }
 
 const char *attn2c_request_either(attn2c_request *r, const char *name, const char *other) {
@@ -121,17 +126,8 @@ int attn2c_request_flag(attn2c_request *r, const char *name, int *value) {
 int attn2c_request_word(attn2c_request *r, const char *name, const char *words, int *value) {
   const json_t *given = r->failed ? NULL : attn2c_request_field(r, name);
   if (!given) return 0;
-  const char *text = json_string_value(given);
-  int number = 0;
-  for (const char *word = words; text && *word; number++) {
-    const size_t length = strcspn(word, ", ");
-    if (strlen(text) == length && memcmp(word, text, length) == 0) {
-      *value = number;
-      return 1;
-    }
-    word += length + strspn(word + length, ", ");
-    if (strncmp(word, "or ", 3) == 0) word += 3;
-  }
+  const int number = json_is_string(given) ? attn2c_number_of_word(words, json_string_value(given)) : -1;
+  if (number >= 0) return *value = number, 1;
   attn2c_request_refuse(r, name, given, "%s is allowed", words);
   return 0;
 }

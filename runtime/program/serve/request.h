@@ -23,12 +23,12 @@ void attn2c_request_refuse(attn2c_request *r, const char *name, const json_t *va
     __attribute__((format(ATTN2C_PRINTF, 4, 5)));
 /* Replies that a field of this name is not supported, if it is given and asks for something. */
 void attn2c_request_lacks(attn2c_request *r, const char *name, const char *why);
-/* Fields that are not supported: each has a name, and in JSON the value by which clients ask for nothing;
- * NULL: false, or what is empty. `why`: as above, or NULL. */
+/* Fields that are not supported, with spaces between their names. `usual`: in JSON, the value by which
+ * clients ask for nothing; NULL: false, or what is empty. `why`: as above, or NULL. */
 typedef struct {
-  const char *name, *usual, *why;
+  const char *names, *usual, *why;
 } attn2c_lacking;
-/* Refuses the fields of a list, which ends with one without a name. */
+/* Refuses the fields of a list, which ends with a row without names. */
 void attn2c_request_lacks_each(attn2c_request *r, const attn2c_lacking *list);
 /* Returns the one of two names of a field that is given; refuses both. */
 const char *attn2c_request_either(attn2c_request *r, const char *name, const char *other);

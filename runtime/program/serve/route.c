@@ -101,15 +101,12 @@ static int has_key(const attn2c_server *server, const attn2c_exchange *exchange)
 }
 
 int attn2c_route_read_key(const char *path, char **key, attn2c_message *message) {
-  attn2c_file file;
+  ATTN2C_ENDS_BY(attn2c_file_close) attn2c_file file = {.descriptor = -1};
   char text[MOST_KEY + 1];
   *key = NULL;
-  int status = attn2c_file_open(path, &file, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_file_open(path, &file, message));
   const size_t length = file.size <= MOST_KEY ? (size_t)file.size : 0;
-  if (length) status = attn2c_file_read(&file, 0, text, length, message);
-  attn2c_file_close(&file);
-  if (status != ATTN2C_OK) return status;
+  if (length) ATTN2C_TRY(attn2c_file_read(&file, 0, text, length, message));
   text[length] = '\0';
   text[strcspn(text, "\r\n")] = '\0';
   for (const char *at = text; *at; at++)
@@ -130,7 +127,7 @@ static void handle_json(attn2c_server *server, attn2c_exchange *exchange, const 
                         exchange->length, MOST_JSON);
     return;
   }
-  json_t *given = json_loadb(exchange->body, exchange->length, JSON_REJECT_DUPLICATES, &error);
+  json_auto_t *given = json_loadb(exchange->body, exchange->length, JSON_REJECT_DUPLICATES, &error);
   if (json_is_object(given))
     route->handle(server, exchange, given);
   else if (given)
@@ -138,7 +135,6 @@ static void handle_json(attn2c_server *server, attn2c_exchange *exchange, const 
   else
     attn2c_serve_refuse(exchange, 400, NULL, NULL, "the body is no JSON: %s, at byte %d",
                         error.position >= 0 ? error.text : "it cannot be read", error.position);
-  json_decref(given);
 }
 
 /* Gives an exchange the route of its path, or what stands for one. Returns the search. */

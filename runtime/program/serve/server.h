@@ -69,6 +69,8 @@ void attn2c_serve_submit(attn2c_server *server, attn2c_exchange *exchange, attn2
 
 /* Writes a reply of JSON, and releases it; NULL, or failed: 500. */
 void attn2c_serve_reply(attn2c_exchange *exchange, int status, json_t *body, int failed);
+/* Writes an event of a stream, and releases it; nothing without memory. */
+void attn2c_serve_event(attn2c_exchange *exchange, json_t *event);
 /* Reply with an error in the form of the exchange's route. param, code: may be NULL. */
 void attn2c_serve_refuse(attn2c_exchange *exchange, int status, const char *param, const char *code,
                          const char *format, ...) __attribute__((format(ATTN2C_PRINTF, 5, 6)));

@@ -23,10 +23,10 @@ static int embeds(const attn2c_server *server) {
 
 static int predicts(const attn2c_server *server) { return !writes(server) && !embeds(server); }
 
-/* Returns what the command wrote as lines of text (json_line.h), as said: one line, without escapes. */
+/* Returns what the command wrote as lines of text (answers.h), as said: one line, without escapes. */
 static json_t *text_of(const attn2c_media_job *job) {
   const char *at = job->said, *end = job->said + job->length;
-  char *text = malloc(job->length + 1);
+  ATTN2C_OWN char *text = malloc(job->length + 1);
   size_t used = 0;
   while (text && at < end) {
     const char *letter = *at == '\\' && at + 1 < end ? strchr("n\nt\tr\r\\\\", at[1]) : NULL;
@@ -40,9 +40,7 @@ static json_t *text_of(const attn2c_media_job *job) {
     }
   }
   while (used > 0 && text[used - 1] == ' ') used--;
-  json_t *made = text ? json_stringn(text, used) : NULL;
-  free(text);
-  return made;
+  return text ? json_stringn(text, used) : NULL;
 }
 
 /* Returns the text of all lines of JSON. */

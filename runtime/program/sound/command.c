@@ -2,8 +2,8 @@
  * a call takes, cut where it is quiet; with --vad, those that are speech. */
 #include "program/commands.h"
 
-#include "program/answers/json_line.h"
-#include "program/media/answer.h"
+#include "program/answers/answers.h"
+#include "program/media/command.h"
 #include "program/output.h"
 #include "program/sound/cues.h"
 #include "program/sound/source.h"
@@ -46,9 +46,8 @@ static int find_piece(sounds *s, attn2c_speech_piece *piece, attn2c_message *mes
 /* Joins all pieces of speech of a sound, up to more than a call takes, as `*samples` and `*count`. */
 static int join_speech(sounds *s, attn2c_speech_piece piece, const float **samples, int64_t *count,
                        attn2c_message *message) {
-  int status = ATTN2C_OK;
   *count = 0;
-  while (status == ATTN2C_OK && piece.end > piece.begin && *count <= s->facts->most) {
+  while (piece.end > piece.begin && *count <= s->facts->most) {
     const int64_t more = piece.end - piece.begin;
     float *joined = realloc(s->speech, (size_t)(*count + more) * sizeof *joined);
     if (!joined) return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for its speech", s->sound.name);
@@ -56,11 +55,10 @@ static int join_speech(sounds *s, attn2c_speech_piece piece, const float **sampl
     memcpy(joined + *count, s->sound.samples.samples + piece.begin, (size_t)more * sizeof *joined);
     *count += more;
     s->sound.samples.drop(&s->sound.samples, piece.end);
-    status = find_piece(s, &piece, message);
+    ATTN2C_TRY(find_piece(s, &piece, message));
   }
-  if (status == ATTN2C_OK && *count == 0)
-    status = attn2c_fail(message, ATTN2C_FORMAT, "%s: --vad finds no speech", s->sound.name);
-  return status;
+  if (*count == 0) return attn2c_fail(message, ATTN2C_FORMAT, "%s: --vad finds no speech", s->sound.name);
+  return ATTN2C_OK;
 }
 
 static double seconds(const sounds *s, int64_t samples) { return (double)samples / s->facts->rate; }

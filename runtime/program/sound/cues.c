@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "program/answers/json_line.h"
+#include "program/answers/answers.h"
 
 int attn2c_cues_check(attn2c_answer_format format, int sounds, attn2c_message *message) {
   if (format < ATTN2C_ANSWERS_SRT || sounds < 2) return ATTN2C_OK;

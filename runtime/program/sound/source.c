@@ -261,11 +261,10 @@ int attn2c_sound_next(attn2c_sound_source *source, attn2c_sound *sound, attn2c_m
   if (source->next >= source->paths->count) return ATTN2C_OK;
   const char *path = source->paths->paths[source->next];
   source->name = attn2c_path_name(source->paths, source->next++);
-  int status = ATTN2C_OK;
   if (strcmp(path, "-") != 0)
-    status = open_file(source, path, message);
+    ATTN2C_TRY(open_file(source, path, message));
   else if (isatty(STDIN_FILENO))
-    status = attn2c_fail(
+    return attn2c_fail(
         message, ATTN2C_USAGE,
         "--audio -: the standard input is a terminal; give raw samples: arecord -f S16_LE -r %d -t raw | ...",
         source->rate);
@@ -273,5 +272,5 @@ int attn2c_sound_next(attn2c_sound_source *source, attn2c_sound *sound, attn2c_m
   sound->name = source->name;
   sound->samples =
       (attn2c_samples){.fill = fill, .drop = drop, .again = is_live ? NULL : again, .from = source};
-  return status;
+  return ATTN2C_OK;
 }

@@ -2,7 +2,7 @@
  * channels, which libsndfile reads, and raw samples on the standard input. */
 #pragma once
 
-#include "program/media/paths.h"
+#include "program/media/command.h"
 #include "sound/pieces.h"
 
 extern const attn2c_path_kind attn2c_sound_paths;

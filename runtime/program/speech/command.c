@@ -1,6 +1,5 @@
 /* command.c - the command `generate` of a model that writes down speech. Several sounds are listened to side
  * by side; what is said in one of them is written once those before it have ended. */
-#define _POSIX_C_SOURCE 200809L
 #include "program/commands.h"
 
 #include "formats/npy.h"
@@ -15,25 +14,20 @@ typedef attn2c_speech_place place;
 /* Reads the features of a sound, [rows][width] or [1][rows][width]. */
 static int read_features(const job *job, const char *path, float **features, int64_t *rows,
                          attn2c_message *message) {
-  attn2c_npy array;
-  int status = attn2c_npy_read(path, &array, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_ENDS_BY(attn2c_npy_free) attn2c_npy array = {.data = NULL};
+  ATTN2C_TRY(attn2c_npy_read(path, &array, message));
   const int rank = array.rank, first = rank - 2;
   const int fits = (rank == 2 || (rank == 3 && array.shape[0] == 1)) && array.shape[rank - 1] == job->width &&
                    array.shape[first] > 0;
-  if (!fits) {
-    status = attn2c_fail(
+  if (!fits)
+    return attn2c_fail(
         message, ATTN2C_FORMAT,
         "%s: features of this model are [rows][%lld], %lld rows for a window; the array is for another one",
         path, (long long)job->width, (long long)job->rows);
-  } else {
-    *rows = array.shape[first];
-    *features = malloc((size_t)array.elements * sizeof **features);
-    status = *features ? attn2c_npy_as(&array, ATTN2C_F32, rank, array.shape, "features", *features, message)
-                       : attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for features", path);
-  }
-  attn2c_npy_free(&array);
-  return status;
+  *rows = array.shape[first];
+  *features = malloc((size_t)array.elements * sizeof **features);
+  if (!*features) return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for features", path);
+  return attn2c_npy_as(&array, ATTN2C_F32, rank, array.shape, "features", *features, message);
 }
 
 /* Begins sound number `number` at a place. */
@@ -42,19 +36,17 @@ static int begin_sound(job *job, place *p, int number, attn2c_message *message) 
   const int features = arguments->generate.feature_count;
   int64_t rows = 0;
   *p = (place){.transcriber = p->transcriber, .number = number};
-  int status = ATTN2C_OK;
   if (number < features) {
     p->name = arguments->generate.features[number];
-    status = read_features(job, p->name, &p->features, &rows, message);
+    ATTN2C_TRY(read_features(job, p->name, &p->features, &rows, message));
   } else {
-    status = attn2c_the_speech_sounds->open(job, p, number - features, message);
+    ATTN2C_TRY(attn2c_the_speech_sounds->open(job, p, number - features, message));
   }
-  if (status == ATTN2C_OK)
-    status = attn2c_transcriber_begin(p->transcriber, p->name,
-                                      arguments->text_count > 0 ? arguments->texts[0].word : NULL, message);
-  if (status == ATTN2C_OK && p->features) attn2c_transcriber_features(p->transcriber, p->features, rows);
-  if (status == ATTN2C_OK && p->sound) status = attn2c_the_speech_sounds->begin(p, message);
-  return status;
+  ATTN2C_TRY(attn2c_transcriber_begin(p->transcriber, p->name,
+                                      arguments->text_count > 0 ? arguments->texts[0].word : NULL, message));
+  if (p->features) attn2c_transcriber_features(p->transcriber, p->features, rows);
+  if (p->sound) ATTN2C_TRY(attn2c_the_speech_sounds->begin(p, message));
+  return ATTN2C_OK;
 }
 
 static void end_sound(place *p) {
@@ -164,19 +156,18 @@ static int open_places(job *job, FILE *notes) {
   const attn2c_sound_facts *sounds = &attn2c_the_speech_sounds ? attn2c_the_speech_sounds->facts() : NULL;
   int is_live = 0;
   for (int i = 0; i < job->paths.count; i++) is_live = is_live || strcmp(job->paths.paths[i], "-") == 0;
-  int status = attn2c_continuing_open(job->model, job->arguments, notes, &job->opened, job->message);
-  if (status == ATTN2C_OK)
-    status = attn2c_listener_create(&job->listener, job->opened.context, &job->options,
-                                    is_live ? 1 : job->sounds, job->message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_continuing_open(job->model, job->arguments, notes, &job->opened, job->message));
+  ATTN2C_TRY(attn2c_listener_create(&job->listener, job->opened.context, &job->options,
+                                    is_live ? 1 : job->sounds, job->message));
   job->place_count = attn2c_listener_places(job->listener);
   job->places = calloc((size_t)job->place_count, sizeof *job->places);
   if (!job->places) return attn2c_fail(job->message, ATTN2C_MEMORY, "no memory for sounds");
   for (int32_t i = 0; i < job->place_count; i++) job->places[i].number = -1;
-  for (int32_t i = 0; i < job->place_count && status == ATTN2C_OK; i++)
-    status = attn2c_transcriber_create(&job->places[i].transcriber, job->listener, i,
-                                       sounds ? sounds->made : NULL, sounds ? sounds->rate : 1, job->message);
-  return status;
+  for (int32_t i = 0; i < job->place_count; i++)
+    ATTN2C_TRY(attn2c_transcriber_create(&job->places[i].transcriber, job->listener, i,
+                                         sounds ? sounds->made : NULL, sounds ? sounds->rate : 1,
+                                         job->message));
+  return ATTN2C_OK;
 }
 
 static void close_job(job *job) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "program/generate/command.h"
-#include "program/media/paths.h"
+#include "program/media/command.h"
 #include "base/sound_facts.h"
 #include "speech/transcribe.h"
 

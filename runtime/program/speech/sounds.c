@@ -19,12 +19,11 @@ static int open_sound(attn2c_speech_job *job, attn2c_speech_place *place, int nu
   struct attn2c_speech_sound *s = place->sound = calloc(1, sizeof *s);
   if (!s) return attn2c_fail(message, ATTN2C_MEMORY, "--audio: no memory for a sound");
   s->path = (attn2c_paths){.kind = job->paths.kind, .paths = &job->paths.paths[number], .count = 1};
-  int status = attn2c_sound_source_open(&s->path, facts()->rate, &s->source, message);
-  if (status == ATTN2C_OK) status = attn2c_sound_next(s->source, &s->sound, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_TRY(attn2c_sound_source_open(&s->path, facts()->rate, &s->source, message));
+  ATTN2C_TRY(attn2c_sound_next(s->source, &s->sound, message));
   place->name = s->sound.name;
   place->is_by_line = job->options.by_pieces || !s->sound.samples.again;
-  return status;
+  return ATTN2C_OK;
 }
 
 static int begin_sound(attn2c_speech_place *place, attn2c_message *message) {

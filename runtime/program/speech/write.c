@@ -1,7 +1,7 @@
 /* write.c - writes what is said: as text, as lines or cues with times, or as JSON. */
 #include <math.h>
 
-#include "program/answers/json_line.h"
+#include "program/answers/answers.h"
 #include "program/output.h"
 #include "program/sound/cues.h"
 #include "program/speech/job.h"
@@ -62,9 +62,8 @@ static void write_text(const attn2c_speech_job *job, attn2c_speech_place *place,
 int attn2c_speech_write(const attn2c_speech_job *job, attn2c_speech_place *place, const attn2c_said *said,
                         attn2c_message *message) {
   const char *name = job->has_names ? place->name : NULL;
-  int status = ATTN2C_OK;
   if (job->format == ATTN2C_ANSWERS_JSONL) {
-    status = write_json(job, place, said);
+    ATTN2C_TRY(write_json(job, place, said));
   } else if (job->options.has_words) {
     for (int32_t i = 0; i < said->word_count; i++) {
       const attn2c_cue word = word_of(&said->words[i]);
@@ -76,7 +75,7 @@ int attn2c_speech_write(const attn2c_speech_job *job, attn2c_speech_place *place
     const attn2c_cue cue = cue_of(said->begin, said->end, said->text, said->length);
     attn2c_cue_write(job->format, &cue, ++place->cues, name, place->out);
   }
-  return status == ATTN2C_OK ? attn2c_output_flush(place->out, message) : status;
+  return attn2c_output_flush(place->out, message);
 }
 
 void attn2c_speech_end_line(const attn2c_speech_job *job, attn2c_speech_place *place) {

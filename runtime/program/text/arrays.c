@@ -1,7 +1,7 @@
 /* arrays.c - `--output NAME=F.npy` of a run of texts. The outputs of each call of the reader are kept as
  * they are, and joined once the longest text is known. */
 #include "program/text/arrays.h"
-#include "program/answers/files.h"
+#include "program/answers/answers.h"
 
 #include "formats/npy.h"
 #include "model/text/late.h"
@@ -78,7 +78,7 @@ static int reads(const void *from, const attn2c_place *place) {
 }
 
 static int bind(attn2c_arrays *arrays, const attn2c_arguments *arguments, attn2c_message *message) {
-  const char **names = calloc(2 * (size_t)arrays->item_count, sizeof *names);
+  ATTN2C_OWN const char **names = calloc(2 * (size_t)arrays->item_count, sizeof *names);
   if (!names) return ATTN2C_MEMORY;
   const char **paths = names + arrays->item_count;
   for (int i = 0; i < arrays->item_count; i++) names[i] = arrays->items[i].name;
@@ -92,7 +92,6 @@ static int bind(attn2c_arrays *arrays, const attn2c_arguments *arguments, attn2c
                                      .from = arguments};
   const int status = attn2c_answer_files_bind(&files, arguments, paths, message);
   for (int i = 0; i < arrays->item_count; i++) arrays->items[i].path = paths[i];
-  free(names);
   return status;
 }
 
@@ -261,26 +260,22 @@ static int write_item(const attn2c_arrays *arrays, const attn2c_reader *reader, 
   int64_t shape[ATTN2C_MAX_RANK];
   const int rank = shape_of(arrays, reader, of, shape);
   const attn2c_type type = of >= 0 ? output_of(reader, of)->type : ATTN2C_I32;
-  void *values = join(arrays, reader, of, rank, shape);
+  ATTN2C_OWN void *values = join(arrays, reader, of, rank, shape);
   if (!values)
     return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for %lld texts", path,
                        (long long)arrays->texts);
-  const int status = attn2c_npy_write(path, type, rank, shape, values, message);
-  free(values);
-  return status;
+  return attn2c_npy_write(path, type, rank, shape, values, message);
 }
 
 int attn2c_arrays_write(attn2c_arrays *arrays, const attn2c_reader *reader, attn2c_message *message) {
   if (is_idle(arrays)) return ATTN2C_OK;
   if (arrays->texts == 0 || arrays->rows == 0)
     return attn2c_fail(message, ATTN2C_FORMAT, "run: no text has tokens, so that no array is written");
-  int status = ATTN2C_OK;
-  for (int i = 0; i < arrays->item_count && status == ATTN2C_OK; i++)
+  for (int i = 0; i < arrays->item_count; i++)
     if (arrays->items[i].path)
-      status = write_item(arrays, reader, arrays->items[i].of, arrays->items[i].path, message);
-  if (status == ATTN2C_OK && arrays->prints)
-    status = write_item(arrays, reader, arrays->answer, "/dev/stdout", message);
-  return status;
+      ATTN2C_TRY(write_item(arrays, reader, arrays->items[i].of, arrays->items[i].path, message));
+  if (arrays->prints) ATTN2C_TRY(write_item(arrays, reader, arrays->answer, "/dev/stdout", message));
+  return ATTN2C_OK;
 }
 
 const float *attn2c_arrays_answer(attn2c_arrays *arrays, const attn2c_reader *reader, int64_t *texts) {

@@ -184,7 +184,7 @@ static int read_file(attn2c_cache *cache, const attn2c_file *file, attn2c_messag
 int attn2c_cache_open(const char *path, const attn2c_model *model, const attn2c_reader *reader, int64_t width,
                       attn2c_cache **cache, const char **why, attn2c_message *message) {
   attn2c_about found;
-  attn2c_file file;
+  ATTN2C_ENDS_BY(attn2c_file_close) attn2c_file file = {.descriptor = -1};
   *why = NULL;
   *cache = calloc(1, sizeof **cache);
   if (!*cache) return ATTN2C_MEMORY;
@@ -196,7 +196,6 @@ int attn2c_cache_open(const char *path, const attn2c_model *model, const attn2c_
   if (status != ATTN2C_OK) return status;
   status = read_file(*cache, &file, message);
   if (status == ATTN2C_OK && (*why = take(*cache, (size_t)file.size)) != NULL) forget_file(*cache);
-  attn2c_file_close(&file);
   return status;
 }
 

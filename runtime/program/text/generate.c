@@ -3,84 +3,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include <unistd.h>
 
-#include "generate/text_writer.h"
-#include "program/generate/command.h"
-#include "program/grammar/open.h"
-#include "program/text/generate.h"
-#include "program/answers/json_line.h"
-#include "program/text/generate_turns.h"
-#include "program/text/source.h"
-
-struct attn2c_text_side {
-  const attn2c_text_facts *facts;
-  attn2c_tokenizer *tokenizer;
-  attn2c_tokenizer *written;           /* of answers, if it is another one; else NULL */
-  attn2c_text_work *reading, *writing; /* of prompts, of answers */
-  attn2c_text_source *source;
-  attn2c_turns *turns;     /* the system message, if prompts are put into the chat template; else NULL */
-  attn2c_writer **writers; /* [places] */
-  int32_t places;
-  int32_t language;            /* of prompts: attn2c_text_input */
-  const char *prefix;          /* put in front of each prompt; NULL: none */
-  int splits;                  /* 1: a prompt is a sentence of a line */
-  attn2c_line line;            /* its text: what is left of it */
-  int64_t sentence;            /* number of the last one, from 1 */
-  char *prompt;                /* the last prompt with it */
-  char fault[300];             /* of the template */
-  attn2c_grammar_use *grammar; /* NULL: none */
-};
-
-static void close_side(attn2c_text_side *side) {
-  if (!side) return;
-  for (int32_t i = 0; side->writers && i < side->places; i++) attn2c_writer_free(side->writers[i]);
-  free(side->writers);
-  free(side->prompt);
-  attn2c_text_source_close(side->source);
-  attn2c_grammar_use_free(side->grammar);
-  attn2c_turns_free(side->turns);
-  attn2c_text_work_destroy(side->reading);
-  attn2c_text_work_destroy(side->writing);
-  attn2c_text_close(side->tokenizer);
-  attn2c_text_close(side->written);
-  free(side);
-}
-
-static int open_side(const attn2c_text_facts *facts, const attn2c_arguments *arguments, int32_t places,
-                     attn2c_text_side **side, attn2c_message *message) {
-  const attn2c_generate_arguments *given = &arguments->generate;
-  attn2c_text_side *made = calloc(1, sizeof *made);
-  *side = NULL;
-  if (!made) return ATTN2C_MEMORY;
-  made->facts = facts;
-  made->places = places;
-  made->prefix = given->prefix;
-  made->splits = given->split;
-  int status = attn2c_text_open(facts->tables, facts->size, ATTN2C_TEXT_JIT, &made->tokenizer, message);
-  if (status == ATTN2C_OK) status = attn2c_text_work_create(made->tokenizer, &made->reading);
-  if (status == ATTN2C_OK && facts->written)
-    status = attn2c_text_open(facts->written, facts->written_size, ATTN2C_TEXT_JIT, &made->written, message);
-  const attn2c_tokenizer *writes = made->written ? made->written : made->tokenizer;
-  if (status == ATTN2C_OK) status = attn2c_text_work_create(writes, &made->writing);
-  if (status == ATTN2C_OK) {
-    made->writers = calloc((size_t)places, sizeof *made->writers);
-    if (!made->writers) status = ATTN2C_MEMORY;
-  }
-  if (status == ATTN2C_OK && given->system) {
-    made->turns = attn2c_turns_create(facts);
-    if (!made->turns) status = ATTN2C_MEMORY;
-    if (made->turns) status = attn2c_turns_add(made->turns, "system", given->system, strlen(given->system));
-  }
-  char lines[2000];
-  attn2c_message faults = attn2c_message_make(lines, sizeof lines);
-  for (int32_t i = 0; i < places && status == ATTN2C_OK; i++)
-    status = attn2c_writer_create(writes, 1, given->stops, given->stop_count, &made->writers[i], &faults);
-  if (faults.used > 0) attn2c_generate_options_say(lines, message);
-  if (status == ATTN2C_OK)
-    *side = made;
-  else
-    close_side(made);
-  return status;
-}
+#include "program/answers/answers.h"
+#include "program/text/generate_side.h"
 
 static int open_prompts(attn2c_text_side *side, const attn2c_arguments *arguments, FILE *notes,
                         attn2c_message *message) {
@@ -271,53 +195,38 @@ static void write_piece(const char *text, size_t length, int is_line, FILE *out)
 
 /* Reads the bytes of a whole file. */
 static int read_bytes(const char *path, char **bytes, size_t *length, attn2c_message *message) {
-  attn2c_file file;
-  *bytes = NULL;
-  int status = attn2c_file_open(path, &file, message);
-  if (status != ATTN2C_OK) return status;
+  ATTN2C_ENDS_BY(attn2c_file_close) attn2c_file file = {.descriptor = -1};
+  ATTN2C_TRY(attn2c_file_open(path, &file, message));
   *length = (size_t)file.size;
   *bytes = malloc(*length + 1);
-  if (!*bytes)
-    status = attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for its %zu bytes", path, *length);
-  else
-    status = attn2c_file_read(&file, 0, *bytes, *length, message);
-  attn2c_file_close(&file);
-  return status;
+  if (!*bytes) return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for its %zu bytes", path, *length);
+  return attn2c_file_read(&file, 0, *bytes, *length, message);
 }
+
+static void end_tokenizer(attn2c_tokenizer **tokenizer) { attn2c_text_close(*tokenizer); }
+static void end_work(attn2c_text_work **work) { attn2c_text_work_destroy(*work); }
 
 static int read_file(const attn2c_text_facts *facts, const char *path, int32_t **ids, int64_t *count,
                      attn2c_message *message) {
-  attn2c_tokenizer *tokenizer = NULL;
-  attn2c_text_work *work = NULL;
+  ATTN2C_ENDS_BY(end_tokenizer) attn2c_tokenizer *tokenizer = NULL;
+  ATTN2C_ENDS_BY(end_work) attn2c_text_work *work = NULL;
+  ATTN2C_OWN char *bytes = NULL;
   attn2c_text_tokens tokens;
   const char *fault = "";
-  char *bytes;
   size_t length;
   *ids = NULL;
-  int status = read_bytes(path, &bytes, &length, message);
-  if (status == ATTN2C_OK)
-    status = attn2c_text_open(facts->tables, facts->size, ATTN2C_TEXT_JIT, &tokenizer, message);
-  if (status == ATTN2C_OK) status = attn2c_text_work_create(tokenizer, &work);
-  if (status == ATTN2C_OK) {
-    status = attn2c_encode_all(work, facts, bytes, length, 0, 0, &tokens, &fault);
-    if (status != ATTN2C_OK) attn2c_say(message, "%s: %s", path, fault);
-  }
-  if (status == ATTN2C_OK) {
-    *count = (int64_t)tokens.length;
-    *ids = malloc(tokens.length * sizeof **ids);
-    if (*ids)
-      memcpy(*ids, tokens.ids, tokens.length * sizeof **ids);
-    else
-      status = ATTN2C_MEMORY;
-  }
-  attn2c_text_work_destroy(work);
-  attn2c_text_close(tokenizer);
-  free(bytes);
-  return status;
+  ATTN2C_TRY(read_bytes(path, &bytes, &length, message));
+  ATTN2C_TRY(attn2c_text_open(facts->tables, facts->size, ATTN2C_TEXT_JIT, &tokenizer, message));
+  ATTN2C_TRY(attn2c_text_work_create(tokenizer, &work));
+  const int status = attn2c_encode_all(work, facts, bytes, length, 0, 0, &tokens, &fault);
+  if (status != ATTN2C_OK) return attn2c_fail(message, status, "%s: %s", path, fault);
+  *count = (int64_t)tokens.length;
+  *ids = attn2c_copied(tokens.ids, tokens.length * sizeof **ids);
+  return *ids ? ATTN2C_OK : ATTN2C_MEMORY;
 }
 
-const attn2c_generation_text attn2c_generation_text_program = {.open = open_side,
-                                                               .close = close_side,
+const attn2c_generation_text attn2c_generation_text_program = {.open = attn2c_text_side_open,
+                                                               .close = attn2c_text_side_close,
                                                                .open_prompts = open_prompts,
                                                                .next = next,
                                                                .begin = begin,

@@ -33,8 +33,7 @@ int attn2c_generate_breakers(attn2c_text_work *work, const attn2c_generate_argum
                              int64_t vocabulary, attn2c_generate_options *options, attn2c_message *message);
 
 /* The command `chat` (generate_chat.c). */
-int attn2c_chat_command(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,
-                        FILE *notes, attn2c_message *message);
+attn2c_model_command attn2c_chat_command;
 
 /* Reads the lines of a chat: on a terminal with a line editor and its history, by libedit if it is there. */
 

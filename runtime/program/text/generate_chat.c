@@ -2,14 +2,10 @@
  * before it; the model reads what it does not keep already. */
 #include <errno.h>
 
-#include "generate/text_writer.h"
-#include "program/generate/command.h"
 #include "program/output.h"
-#include "program/grammar/open.h"
 #include "program/inputs.h"
 #include "program/system.h"
-#include "program/text/generate.h"
-#include "program/text/generate_turns.h"
+#include "program/text/generate_side.h"
 
 typedef struct {
   const attn2c_descriptor *model;
@@ -19,12 +15,9 @@ typedef struct {
   attn2c_generate_options options;
   attn2c_continuing model_calls;
   attn2c_answers *batch;
-  attn2c_tokenizer *tokenizer;
-  attn2c_text_work *reading, *writing;
-  attn2c_writer *writer;
-  attn2c_turns *turns;
+  attn2c_text_side *side;
+  attn2c_writer *writer; /* of the side */
   attn2c_line_reader *lines;
-  attn2c_grammar_use *grammar; /* NULL: none */
   uint64_t answers;
   int64_t lines_read, turns_read, left_out; /* turns_read: of the user; left_out: those without an answer */
   int is_json, is_unanswered;               /* is_unanswered: the last message is not one that is answered */
@@ -82,7 +75,7 @@ static int write_answer(job *job) {
   while (status == ATTN2C_OK) {
     for (; seen < answer->count && status == ATTN2C_OK && job->writer->stopped_by < 0; seen++)
       if (answer->end != ATTN2C_END_TOKEN || seen + 1 < answer->count)
-        status = attn2c_writer_add(job->writer, job->writing, answer->ids[seen]);
+        status = attn2c_writer_add(job->writer, job->side->writing, answer->ids[seen]);
     if (status != ATTN2C_OK) return no_memory(job);
     if (job->writer->stopped_by >= 0) attn2c_answers_end(job->batch, 0, ATTN2C_END_TEXT, seen);
     if (answer->end != ATTN2C_END_NONE || interrupted) break;
@@ -94,7 +87,7 @@ static int write_answer(job *job) {
     attn2c_say(job->message, "chat: %s", answer->fault);
     return answer->status;
   }
-  if (attn2c_writer_end(job->writer, job->writing) != ATTN2C_OK) return no_memory(job);
+  if (attn2c_writer_end(job->writer, job->side->writing) != ATTN2C_OK) return no_memory(job);
   status = show(job, &written);
   if (!job->is_json)
     fputc('\n', job->out);
@@ -108,10 +101,10 @@ static int encode(job *job, int alone, attn2c_text_tokens *tokens) {
   const char *text, *why;
   size_t length;
   char fault[300] = "";
-  int status = attn2c_turns_render(job->turns, alone, &text, &length, fault, sizeof fault);
+  int status = attn2c_turns_render(job->side->turns, alone, &text, &length, fault, sizeof fault);
   if (status != ATTN2C_OK)
     return attn2c_fail(job->message, status, "chat: %s", *fault ? fault : attn2c_strerror(status));
-  status = attn2c_encode_all(job->reading, job->model->text, text, length, 1, 0, tokens, &why);
+  status = attn2c_encode_all(job->side->reading, job->model->text, text, length, 1, 0, tokens, &why);
   if (status != ATTN2C_OK) attn2c_say(job->message, "chat: the turn: %s", why);
   return status;
 }
@@ -135,7 +128,7 @@ static int encode_turns(job *job, attn2c_text_tokens *tokens, int *is_long) {
     }
     int is_less;
     do {
-      is_less = attn2c_turns_forget(job->turns);
+      is_less = attn2c_turns_forget(job->side->turns);
       left_out += is_less;
       if (status == ATTN2C_OK) status = encode(job, 0, tokens);
     } while (status == ATTN2C_OK && is_less && tokens->length >= most);
@@ -151,9 +144,9 @@ static int encode_turns(job *job, attn2c_text_tokens *tokens, int *is_long) {
 static int read_line(job *job, const char *line, size_t length, int *is_asked) {
   const char *fault = "";
   *is_asked = 1;
-  if (!job->is_json) return attn2c_turns_add(job->turns, "user", line, length);
+  if (!job->is_json) return attn2c_turns_add(job->side->turns, "user", line, length);
   const int status =
-      attn2c_turns_read(job->turns, line, length, job->arguments->generate.system, is_asked, &fault);
+      attn2c_turns_read(job->side->turns, line, length, job->arguments->generate.system, is_asked, &fault);
   if (status == ATTN2C_FORMAT)
     attn2c_say(job->message, "standard input: line %" PRId64 ": %s", job->lines_read, fault);
   return status;
@@ -170,7 +163,7 @@ static int answer(job *job, const char *line, size_t length) {
   if (status != ATTN2C_OK)
     return status == ATTN2C_MEMORY && job->message->used == 0 ? no_memory(job) : status;
   if (is_long) {
-    attn2c_turns_drop(job->turns);
+    attn2c_turns_drop(job->side->turns);
     job->left_out++;
     return ATTN2C_OK;
   }
@@ -178,15 +171,15 @@ static int answer(job *job, const char *line, size_t length) {
                                 job->options.sampling.seed + job->answers++, is_interrupted, job->message);
   if (status != ATTN2C_OK && interrupted) {
     if (!job->is_json) fputc('\n', job->out);
-    return attn2c_turns_add(job->turns, "assistant", "", 0) == ATTN2C_OK ? ATTN2C_OK : no_memory(job);
+    return attn2c_turns_add(job->side->turns, "assistant", "", 0) == ATTN2C_OK ? ATTN2C_OK : no_memory(job);
   }
   if (status == ATTN2C_OK &&
-      attn2c_writer_begin(job->writer, job->writing, tokens.ids, tokens.length) != ATTN2C_OK)
+      attn2c_writer_begin(job->writer, job->side->writing, tokens.ids, tokens.length) != ATTN2C_OK)
     status = no_memory(job);
   if (status == ATTN2C_OK) status = write_answer(job);
   attn2c_answers_release(job->batch, 0);
   if (status != ATTN2C_OK) return status;
-  return attn2c_turns_add(job->turns, "assistant", job->writer->text, job->writer->length) == ATTN2C_OK
+  return attn2c_turns_add(job->side->turns, "assistant", job->writer->text, job->writer->length) == ATTN2C_OK
              ? ATTN2C_OK
              : no_memory(job);
 }
@@ -226,42 +219,23 @@ static int answer_lines(job *job) {
 }
 
 static int open_job(job *job) {
-  const attn2c_text_facts *facts = job->model->text;
-  const attn2c_generate_arguments *given = &job->arguments->generate;
-  int status = attn2c_text_open(facts->tables, facts->size, ATTN2C_TEXT_JIT, &job->tokenizer, job->message);
-  if (status == ATTN2C_OK) status = attn2c_text_work_create(job->tokenizer, &job->reading);
-  if (status == ATTN2C_OK) status = attn2c_text_work_create(job->tokenizer, &job->writing);
-  char lines[2000];
-  attn2c_message faults = attn2c_message_make(lines, sizeof lines);
-  if (status == ATTN2C_OK)
-    status = attn2c_writer_create(job->tokenizer, 1, given->stops, given->stop_count, &job->writer, &faults);
-  if (faults.used > 0) attn2c_generate_options_say(lines, job->message);
-  if (status == ATTN2C_OK) job->turns = attn2c_turns_create(facts);
-  if (status == ATTN2C_OK && !job->turns) status = ATTN2C_MEMORY;
-  if (status == ATTN2C_OK && given->system)
-    status = attn2c_turns_add(job->turns, "system", given->system, strlen(given->system));
-  if (status == ATTN2C_OK)
-    status = attn2c_continuing_open(job->model, job->arguments, job->notes, &job->model_calls, job->message);
-  if (status == ATTN2C_OK)
-    status = attn2c_generate_breakers(job->reading, given, attn2c_logits_width(job->model), &job->options,
-                                      job->message);
-  if (status != ATTN2C_OK) return status;
-  job->model_calls.calls.sequences = 1; /* an answer at a time */
-  job->model_calls.calls.length = job->options.length;
+  attn2c_calls *calls = &job->model_calls.calls;
+  ATTN2C_TRY(attn2c_text_side_open(job->model->text, job->arguments, 1, &job->side, job->message));
+  job->writer = job->side->writers[0];
+  ATTN2C_TRY(attn2c_continuing_open(job->model, job->arguments, job->notes, &job->model_calls, job->message));
+  ATTN2C_TRY(attn2c_generate_breakers(job->side->reading, &job->arguments->generate,
+                                      attn2c_logits_width(job->model), &job->options, job->message));
+  calls->sequences = 1; /* an answer at a time */
+  calls->length = job->options.length;
   const int32_t most = job->options.tokens < INT32_MAX ? (int32_t)job->options.tokens : INT32_MAX;
-  const attn2c_grammar_place place = {
-      .stated = job->model->continued->generation,
-      .answers = 1,
-      .most = most < job->model_calls.calls.tokens ? most : job->model_calls.calls.tokens};
-  ATTN2C_TRY(attn2c_grammar_use_open(job->arguments, job->tokenizer, job->model_calls.calls.vocabulary, place,
-                                     &job->grammar, job->message));
-  job->model_calls.calls.rule = attn2c_grammar_use_rule(job->grammar);
-  status = attn2c_answers_create(&job->batch, &job->model_calls.calls, &job->options.sampling,
-                                 &job->options.beam, most, job->message);
-  if (status == ATTN2C_OK)
-    status = attn2c_continuing_guess(&job->model_calls, job->arguments, job->batch, job->message);
-  if (status == ATTN2C_OK) job->lines = attn2c_line_reader_open();
-  return status == ATTN2C_OK && !job->lines ? ATTN2C_MEMORY : status;
+  ATTN2C_TRY(attn2c_the_generation_text->grammar(
+      job->side, job->arguments, job->model->continued->generation, calls->vocabulary,
+      most < calls->tokens ? most : calls->tokens, &calls->rule, job->message));
+  ATTN2C_TRY(attn2c_answers_create(&job->batch, calls, &job->options.sampling, &job->options.beam, most,
+                                   job->message));
+  ATTN2C_TRY(attn2c_continuing_guess(&job->model_calls, job->arguments, job->batch, job->message));
+  job->lines = attn2c_line_reader_open();
+  return job->lines ? ATTN2C_OK : ATTN2C_MEMORY;
 }
 
 int attn2c_chat_command(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,
@@ -283,13 +257,8 @@ int attn2c_chat_command(const attn2c_descriptor *model, const attn2c_arguments *
   }
   attn2c_line_reader_close(job.lines);
   attn2c_answers_free(job.batch);
-  attn2c_grammar_use_free(job.grammar);
   attn2c_continuing_close(&job.model_calls);
-  attn2c_turns_free(job.turns);
-  attn2c_writer_free(job.writer);
-  attn2c_text_work_destroy(job.reading);
-  attn2c_text_work_destroy(job.writing);
-  attn2c_text_close(job.tokenizer);
+  attn2c_text_side_close(job.side);
   attn2c_generate_options_free(&job.options);
   return status;
 }

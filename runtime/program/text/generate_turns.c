@@ -83,7 +83,7 @@ static int begin_messages(attn2c_turns *turns, const json_t *list, const char *s
 int attn2c_turns_read(attn2c_turns *turns, const char *line, size_t length, const char *system, int *is_asked,
                       const char **fault) {
   json_error_t error;
-  json_t *given = json_loadb(line, length, JSON_REJECT_DUPLICATES, &error);
+  json_auto_t *given = json_loadb(line, length, JSON_REJECT_DUPLICATES, &error);
   const json_t *list = json_object_get(given, "messages");
   int status;
   *fault = "a message or {\"messages\": [...]} in JSON is expected";
@@ -95,7 +95,6 @@ int attn2c_turns_read(attn2c_turns *turns, const char *line, size_t length, cons
     status = begin_messages(turns, list, system, fault);
   else
     status = add_message(turns, given, fault);
-  json_decref(given);
   if (status != ATTN2C_OK) return status;
   const char *role = turns->messages[turns->count - 1].role;
   *is_asked = strcmp(role, "system") != 0 && strcmp(role, "developer") != 0 && strcmp(role, "assistant") != 0;

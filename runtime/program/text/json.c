@@ -1,8 +1,7 @@
 /* json.c - writes answers as JSON, one object a line. */
-#include "program/text/meaning.h"
-#include "program/text/spans.h"
+#include "program/text/view.h"
 
-#include "program/answers/json_line.h"
+#include "program/answers/answers.h"
 
 static json_t *json_tokens(const attn2c_view_of_text *view, const float *scores, attn2c_pick *picks) {
   const int count = attn2c_best(scores, view->width, ATTN2C_SOFTMAX, view->top, picks);
@@ -72,7 +71,7 @@ static int add_span(const attn2c_view_of_text *view, json_t *object) {
 
 /* Adds the weights of tokens, the largest first. */
 static int add_lexical(const attn2c_view_of_text *view, json_t *object) {
-  attn2c_meaning meaning;
+  ATTN2C_ENDS_BY(attn2c_meaning_free) attn2c_meaning meaning = {.count = 0};
   if (attn2c_meaning_make(view, &meaning) != ATTN2C_OK) return 1;
   attn2c_meaning_sort(&meaning);
   json_t *list = json_array();
@@ -85,7 +84,6 @@ static int add_lexical(const attn2c_view_of_text *view, json_t *object) {
                   (json_int_t)meaning.ids[i], "weight", attn2c_json_number((double)meaning.values[i]));
     failed = json_array_append_new(list, each) != 0;
   }
-  attn2c_meaning_free(&meaning);
   return json_object_set_new(object, "weights", list) != 0 || failed;
 }
 

@@ -1,5 +1,5 @@
 /* meaning.c - collects and compares what texts mean. */
-#include "program/text/meaning.h"
+#include "program/text/view.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "formats/npy.h"
-#include "program/answers/json_line.h"
+#include "program/answers/answers.h"
 
 typedef struct {
   char *bytes;
@@ -160,13 +160,11 @@ static int write_objects(const attn2c_rank *rank, FILE *out) {
 static int write_array(const attn2c_rank *rank, attn2c_message *message) {
   const int64_t shape[2] = {rank->query_count, rank->texts};
   if (rank->is_paired) return attn2c_npy_write("/dev/stdout", ATTN2C_F32, 2, shape, rank->scores, message);
-  float *turned = malloc((size_t)(shape[0] * shape[1]) * sizeof *turned + 1);
+  ATTN2C_OWN float *turned = malloc((size_t)(shape[0] * shape[1]) * sizeof *turned + 1);
   if (!turned) return ATTN2C_MEMORY;
   for (int64_t q = 0; q < shape[0]; q++)
     for (int64_t t = 0; t < shape[1]; t++) turned[q * shape[1] + t] = rank->scores[t * shape[0] + q];
-  const int status = attn2c_npy_write("/dev/stdout", ATTN2C_F32, 2, shape, turned, message);
-  free(turned);
-  return status;
+  return attn2c_npy_write("/dev/stdout", ATTN2C_F32, 2, shape, turned, message);
 }
 
 /* Says which words of the command line gave no text, and returns ATTN2C_FORMAT. */

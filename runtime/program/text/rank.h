@@ -4,7 +4,7 @@
 #pragma once
 
 #include "program/arguments.h"
-#include "program/text/meaning.h"
+#include "program/text/view.h"
 
 typedef struct attn2c_rank attn2c_rank;
 

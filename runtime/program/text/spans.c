@@ -1,7 +1,7 @@
 /* spans.c - reads labels from the command line, and writes the spans that were found. */
-#include "program/text/spans.h"
+#include "program/text/view.h"
 
-#include "program/answers/json_line.h"
+#include "program/answers/answers.h"
 
 /* Cuts a word at its commas, without spaces around labels, and adds them to the list. */
 static size_t split(char *word, const char **list, size_t count) {
@@ -42,11 +42,9 @@ int attn2c_spans_asked(attn2c_reader *reader, const attn2c_arguments *arguments,
   if (threshold.is_given && !(threshold.value >= 0 && threshold.value <= 1))
     return attn2c_fail(message, ATTN2C_USAGE, "--threshold: %g, but 0 to 1 is allowed", threshold.value);
   for (int i = 0; i < arguments->label_count; i++) bytes += strlen(arguments->labels[i]) + 1;
-  char *text = malloc(bytes);
-  const char **list = malloc(bytes * sizeof *list);
+  ATTN2C_OWN char *text = malloc(bytes);
+  ATTN2C_OWN const char **list = malloc(bytes * sizeof *list);
   const int status = text && list ? give_labels(reader, arguments, text, list) : ATTN2C_MEMORY;
-  free(text);
-  free(list);
   reader->span_options.nested = arguments->nested, reader->span_options.several = arguments->multi_label;
   if (threshold.is_given) reader->span_options.threshold = (float)threshold.value;
   if (status == ATTN2C_OK) return status;

@@ -1,9 +1,11 @@
-/* view.h - a text, or a window of it, with its tokens and the model's outputs, for the writers of
- * answers. */
+/* view.h - a text, or a window of it, with its tokens and the model's outputs, for the writers of answers;
+ * its spans; and what a search compares of it: an embedding, lexical weights, or vectors of tokens. */
 #pragma once
 
 #include "model/text/calls.h"
-#include "program/answers/labels.h"
+#include "model/text/spans.h"
+#include "program/answers/answers.h"
+#include "program/arguments.h"
 #include "program/text/source.h"
 
 /* The answer to a question: bytes [begin, end) of its pair. */
@@ -23,6 +25,7 @@ typedef struct attn2c_view_of_text {
   int32_t *ids;
   attn2c_text_place *places;
   uint8_t *sources;
+  float *image; /* of its page; NULL: it has none */
   size_t removed;
   int is_last;                          /* 1: the last window of its text, or its only one */
   attn2c_found found;                   /* the best answer to a question, over all windows */
@@ -63,3 +66,37 @@ json_t *attn2c_view_json(const attn2c_view_of_text *view, attn2c_pick *picks);
  * errors of writing are in `out`. */
 int attn2c_write_text(const attn2c_view_of_text *view, attn2c_pick *picks, FILE *out);
 int attn2c_write_json(const attn2c_view_of_text *view, attn2c_pick *picks, FILE *out);
+
+/* Gives the reader the labels and options that were asked for. Reports a fault in one line. */
+int attn2c_spans_asked(attn2c_reader *reader, const attn2c_arguments *arguments, attn2c_message *message);
+
+/* Writes a line for each span, and an empty one. Returns ATTN2C_OK or _MEMORY. */
+int attn2c_spans_write(const attn2c_view_of_text *view, FILE *out);
+
+/* Returns the spans as a list of objects; NULL without memory. */
+json_t *attn2c_spans_json(const attn2c_view_of_text *view);
+
+typedef struct attn2c_meaning {
+  attn2c_answer kind;   /* EMBEDDING, LEXICAL or VECTORS */
+  int64_t count, width; /* EMBEDDING: one row; LEXICAL: tokens, of width 1; VECTORS: rows */
+  float *values;        /* [count][width] */
+  int32_t *ids;         /* LEXICAL: the tokens, ascending; else NULL */
+} attn2c_meaning;
+
+/* True for the kinds of answers above. */
+static inline int attn2c_is_of_search(attn2c_answer answer) {
+  return answer == ATTN2C_ANSWER_EMBEDDING || answer == ATTN2C_ANSWER_LEXICAL ||
+         answer == ATTN2C_ANSWER_VECTORS;
+}
+
+/* Copies what a view's answer means. A text without tokens has no rows. Returns ATTN2C_OK or _MEMORY. */
+int attn2c_meaning_make(const attn2c_view_of_text *view, attn2c_meaning *meaning);
+void attn2c_meaning_free(attn2c_meaning *meaning);
+
+/* Returns how much a text is like a query: the cosine of embeddings; the sum over tokens of the products of
+ * weights; or the sum over a query's vectors of their largest product with a vector of the text, with is_mean
+ * divided by their number. NaN if one has no tokens. */
+double attn2c_likeness(const attn2c_meaning *query, const attn2c_meaning *text, int is_mean);
+
+/* Sorts lexical weights, the largest first. */
+void attn2c_meaning_sort(attn2c_meaning *lexical);

@@ -1,9 +1,8 @@
 /* write.c - writes answers as text: one line a text, with tabs between its fields. Answers about each
  * token have one line a token, and an empty line after each text. */
-#include "program/text/meaning.h"
-#include "program/text/spans.h"
+#include "program/text/view.h"
 
-#include "program/answers/json_line.h"
+#include "program/answers/answers.h"
 
 static void write_tokens(const attn2c_view_of_text *view, const float *scores, attn2c_pick *picks,
                          FILE *out) {
@@ -49,7 +48,7 @@ static void write_span(const attn2c_view_of_text *view, FILE *out) {
 
 /* Writes the weights of tokens, the largest first: all, or those that were asked for. */
 static int write_lexical(const attn2c_view_of_text *view, FILE *out) {
-  attn2c_meaning meaning;
+  ATTN2C_ENDS_BY(attn2c_meaning_free) attn2c_meaning meaning = {.count = 0};
   ATTN2C_TRY(attn2c_meaning_make(view, &meaning));
   attn2c_meaning_sort(&meaning);
   for (int64_t i = 0; i < meaning.count && (!view->has_top || i < view->top); i++) {
@@ -60,7 +59,6 @@ static int write_lexical(const attn2c_view_of_text *view, FILE *out) {
     fprintf(out, " %.4f", (double)meaning.values[i]);
   }
   fputs(meaning.count ? "\n" : "-\n", out);
-  attn2c_meaning_free(&meaning);
   return ATTN2C_OK;
 }
 

@@ -36,17 +36,16 @@ static int find_spans(attn2c_text_work *work, const text_component *component, t
 
 int text_cut_pattern(attn2c_text_work *work, const text_component *component) {
   const uint32_t behavior = component->flags & 7;
-  int status = ATTN2C_OK;
-  for (size_t i = 0; i < work->pieces.count && status == ATTN2C_OK; i++) {
+  for (size_t i = 0; i < work->pieces.count; i++) {
     text_piece piece = work->pieces.list[i];
     if (piece.token != TEXT_NONE) {
-      status = text_piece_add(&work->next_pieces, piece.begin, piece.end, piece.token);
+      ATTN2C_TRY(text_piece_add(&work->next_pieces, piece.begin, piece.end, piece.token));
       continue;
     }
     const int is_open = text_is_open_piece(work, i);
     const size_t before = work->next_pieces.count;
-    status = find_spans(work, component, piece, is_open);
-    if (status == ATTN2C_OK) status = text_cut_spans(work, behavior);
+    ATTN2C_TRY(find_spans(work, component, piece, is_open));
+    ATTN2C_TRY(text_cut_spans(work, behavior));
     const int is_cut = is_open || work->spans.count / 2 > work->enough;
     /* The last match may be joined to the text that follows it. */
     if (is_cut && behavior > BEHAVIOR_ISOLATED && work->next_pieces.count > before) work->next_pieces.count--;
@@ -54,5 +53,5 @@ int text_cut_pattern(attn2c_text_work *work, const text_component *component) {
     if (is_cut && !is_open) work->is_part = 1, work->is_open = 0;
     if (is_cut || (i + 1 < work->pieces.count && text_has_enough(work, work->next_pieces.count))) break;
   }
-  return status;
+  return ATTN2C_OK;
 }

@@ -77,13 +77,12 @@ int text_normalize_bert(attn2c_text_work *work, const text_component *component,
   text_component decompose = {.kind = NORMALIZE_FORM, .flags = 0};
   text_clear(first, in);
   text_clear(second, in);
-  int status = clean(in, flags, flags & (BERT_STRIP | BERT_LOWER) ? first : out);
+  ATTN2C_TRY(clean(in, flags, flags & (BERT_STRIP | BERT_LOWER) ? first : out));
   if (flags & BERT_STRIP) {
-    if (status == ATTN2C_OK) status = text_normalize_form(work, &decompose, first, second);
+    ATTN2C_TRY(text_normalize_form(work, &decompose, first, second));
     text_clear(first, in);
-    if (status == ATTN2C_OK) status = strip(second, flags & BERT_LOWER ? first : out);
+    ATTN2C_TRY(strip(second, flags & BERT_LOWER ? first : out));
   }
-  if ((flags & BERT_LOWER) && status == ATTN2C_OK)
-    status = text_normalize_lowercase(work, component, first, out);
-  return status;
+  if (flags & BERT_LOWER) ATTN2C_TRY(text_normalize_lowercase(work, component, first, out));
+  return ATTN2C_OK;
 }

@@ -6,9 +6,9 @@
 int text_normalize_lowercase(attn2c_text_work *work, const text_component *component, const text_buffer *in,
                              text_buffer *out) {
   (void)work, (void)component;
-  int status = text_reserve(out, in->length);
+  ATTN2C_TRY(text_reserve(out, in->length));
   size_t width;
-  for (size_t at = 0; at < in->length && status == ATTN2C_OK; at += width) {
+  for (size_t at = 0; at < in->length; at += width) {
     uint32_t lower[2];
     uint32_t point = text_read(in->bytes + at, &width);
     size_t count = 1;
@@ -16,10 +16,9 @@ int text_normalize_lowercase(attn2c_text_work *work, const text_component *compo
       lower[0] = point >= 'A' && point <= 'Z' ? point + 32 : point;
     else
       count = text_lower(point, lower);
-    for (size_t i = 0; i < count && status == ATTN2C_OK; i++)
-      status = text_put_point(out, lower[i], in->origins[at]);
+    for (size_t i = 0; i < count; i++) ATTN2C_TRY(text_put_point(out, lower[i], in->origins[at]));
   }
-  return status;
+  return ATTN2C_OK;
 }
 
 /* Removes the marks of every kind. */

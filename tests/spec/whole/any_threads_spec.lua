@@ -39,7 +39,7 @@ describe("several workers of a model of any length", function()
   setup(function() folder = helper.folder() end)
   teardown(helper.clean)
 
-  for _, i in ipairs(helper.sample({ 1, 2, 3, 4 }, 2)) do
+  for _, i in ipairs(helper.sample({ 1, 2, 3, 4 }, 4)) do
     local model = models[i]
     it("are right, and have the bits of one: " .. model[3]:gsub("%s+", " "), function()
       describe_model(i)

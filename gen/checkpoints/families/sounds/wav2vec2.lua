@@ -48,8 +48,7 @@ local function derive(f, _, names, has)
   f.features = f.widths[#f.widths] or faults.raise("format", "config.json: conv_dim: a list of counts is expected")
   -- Without its norm, as some programs save it.
   if has(CONV .. ".weight") then
-    local rule = {}
-    for i, prefix in ipairs(PREFIXES) do rule[i] = prefix .. CONV .. ".weight" end
+    local rule = words.map(PREFIXES, function(prefix) return prefix .. CONV .. ".weight" end)
     names["positions.conv.weight"] = rule
   end
 end

@@ -175,7 +175,7 @@ static void read_sampling(attn2c_request *r, attn2c_ask *ask, const attn2c_gener
   attn2c_request_real(r, "presence_penalty", -100, 100, &s->presence_penalty);
   attn2c_request_real(r, "frequency_penalty", -100, 100, &s->frequency_penalty);
   const attn2c_lacking window[] = {{"repeat_last_n", "-1", "penalties look at all tokens, as -1 says"},
-                                   {.name = NULL}};
+                                   {.names = NULL}};
   if (s->repetition_penalty != 1 || s->presence_penalty != 0 || s->frequency_penalty != 0)
     attn2c_request_lacks_each(r, window);
   attn2c_request_flag(r, "ignore_eos", &ignores_end);
@@ -215,65 +215,46 @@ static void fail_by_name(attn2c_request *r, int status, char *fault) {
 }
 
 /* Fields of OpenAI, vLLM, llama.cpp and others that are not supported and would change an answer. */
-static const attn2c_lacking lacking[] = {{"functions", NULL, "tools are"},
-                                         {"function_call", "\"none\"", "tool_choice is"},
-                                         {.name = "suffix"},
-                                         {.name = "audio"},
-                                         {.name = "verbosity", .usual = "\"medium\""},
-                                         {.name = "web_search_options"},
-                                         {"guided_json", NULL, "response_format is"},
-                                         {"guided_regex", NULL, "grammar is"},
-                                         {"guided_choice", NULL, "grammar is"},
-                                         {"guided_grammar", NULL, "grammar is"},
-                                         {"structured_outputs", NULL, "response_format is"},
-                                         {"regex", NULL, "grammar is"},
-                                         {"ebnf", NULL, "grammar is"},
-                                         {.name = "stop_token_ids"},
-                                         {.name = "allowed_token_ids"},
-                                         {.name = "bad_words"},
-                                         {.name = "logits_processors"},
-                                         {.name = "min_tokens", .usual = "0"},
-                                         {.name = "length_penalty", .usual = "1"},
-                                         {.name = "use_beam_search"},
-                                         {.name = "prompt_embeds"},
-                                         {.name = "prompt_logprobs"},
-                                         {.name = "truncate_prompt_tokens"},
-                                         {.name = "include_stop_str_in_output"},
-                                         {.name = "skip_special_tokens", .usual = "true"},
-                                         {.name = "spaces_between_special_tokens", .usual = "true"},
-                                         {.name = "return_token_ids"},
-                                         {.name = "return_tokens"},
-                                         {.name = "return_tokens_as_token_ids"},
-                                         {.name = "response_fields"},
-                                         {"n_probs", "0", "logprobs are"},
-                                         {.name = "post_sampling_probs"},
-                                         {.name = "min_keep", .usual = "0"},
-                                         {.name = "n_indent", .usual = "0"},
-                                         {.name = "t_max_predict_ms", .usual = "0"},
-                                         {.name = "adaptive_target", .usual = "-1"},
-                                         {.name = "tfs_z", .usual = "1"},
-                                         {.name = "top_a", .usual = "0"},
-                                         {.name = "lora"},
-                                         {.name = "image_data"},
-                                         {"max_new_tokens", NULL, "max_tokens is"},
-                                         {"options", NULL, "its members are, as fields of the request"},
-                                         {"think", "true", "enable_thinking is"},
-                                         {"thinking", NULL, "enable_thinking is"},
-                                         {"reasoning", NULL, "reasoning_effort is"},
-                                         {.name = NULL}};
+static const attn2c_lacking lacking[] = {
+    {"functions", NULL, "tools are"},
+    {"function_call", "\"none\"", "tool_choice is"},
+    {.names = "suffix audio"},
+    {.names = "verbosity", .usual = "\"medium\""},
+    {.names = "web_search_options"},
+    {"guided_json", NULL, "response_format is"},
+    {"guided_regex guided_choice guided_grammar", NULL, "grammar is"},
+    {"structured_outputs", NULL, "response_format is"},
+    {"regex ebnf", NULL, "grammar is"},
+    {.names = "stop_token_ids allowed_token_ids bad_words logits_processors"},
+    {.names = "min_tokens", .usual = "0"},
+    {.names = "length_penalty", .usual = "1"},
+    {.names =
+         "use_beam_search prompt_embeds prompt_logprobs truncate_prompt_tokens include_stop_str_in_output"},
+    {.names = "skip_special_tokens spaces_between_special_tokens", .usual = "true"},
+    {.names = "return_token_ids return_tokens return_tokens_as_token_ids response_fields"},
+    {"n_probs", "0", "logprobs are"},
+    {.names = "post_sampling_probs"},
+    {.names = "min_keep n_indent t_max_predict_ms", .usual = "0"},
+    {.names = "adaptive_target", .usual = "-1"},
+    {.names = "tfs_z", .usual = "1"},
+    {.names = "top_a", .usual = "0"},
+    {.names = "lora image_data"},
+    {"max_new_tokens", NULL, "max_tokens is"},
+    {"options", NULL, "its members are, as fields of the request"},
+    {"think", "true", "enable_thinking is"},
+    {"thinking", NULL, "enable_thinking is"},
+    {"reasoning", NULL, "reasoning_effort is"},
+    {.names = NULL}};
 /* Besides, in a chat; and in a completion. */
-static const attn2c_lacking lacking_in_chats[] = {{"prompt", NULL, "messages are"},
-                                                  {.name = "echo"},
-                                                  {.name = "add_special_tokens"},
-                                                  {.name = "chat_template"},
-                                                  {.name = "continue_final_message"},
-                                                  {.name = "documents"},
-                                                  {.name = NULL}};
+static const attn2c_lacking lacking_in_chats[] = {
+    {"prompt", NULL, "messages are"},
+    {.names = "echo add_special_tokens chat_template continue_final_message documents"},
+    {.names = NULL}};
 static const attn2c_lacking lacking_in_completions[] = {{"messages", NULL, "prompt is"},
-                                                        {.name = "tools"},
+                                                        {.names = "tools"},
                                                         {"top_logprobs", NULL, "logprobs are, with a number"},
-                                                        {.name = "add_special_tokens", .usual = "true"},
-                                                        {.name = NULL}};
+                                                        {.names = "add_special_tokens", .usual = "true"},
+                                                        {.names = NULL}};
 
 /* Refuses what is asked for and not there, by its name. */
 static void refuse_others(attn2c_request *r, int is_chat) {
@@ -372,7 +353,7 @@ static int find_grammar(attn2c_server *server, const asked_form *form, char *tex
 /* Reads the grammar of a request's answers. */
 static void read_grammar(attn2c_server *server, attn2c_request *r, attn2c_ask *ask) {
   attn2c_serve_generate *g = server->generate;
-  json_t *any_object = json_pack("{s:s}", "type", "object");
+  json_auto_t *any_object = json_pack("{s:s}", "type", "object");
   asked_form form = read_form(r, any_object);
   char faults[600] = "", *text = NULL, *calls = NULL;
   attn2c_message said = attn2c_message_make(faults, sizeof faults);
@@ -394,7 +375,6 @@ static void read_grammar(attn2c_server *server, attn2c_request *r, attn2c_ask *a
     faults[strcspn(faults, "\n")] = '\0';
     if (status != ATTN2C_OK) attn2c_request_fail(r, 400, form.name, NULL, "%s", faults);
   }
-  json_decref(any_object);
   free(calls);
 }
 
@@ -548,7 +528,7 @@ int attn2c_ask_add_text(attn2c_server *server, attn2c_request *r, attn2c_ask *as
 static int add_ids(attn2c_server *server, attn2c_request *r, attn2c_ask *ask, const char *name,
                    const json_t *list) {
   const size_t count = json_array_size(list);
-  int32_t *ids = malloc((count + 1) * sizeof *ids);
+  ATTN2C_OWN int32_t *ids = malloc((count + 1) * sizeof *ids);
   if (!ids) return attn2c_request_no_memory(r), 0;
   for (size_t i = 0; i < count && !r->failed; i++) {
     const json_t *id = json_array_get(list, i);
@@ -566,7 +546,6 @@ static int add_ids(attn2c_server *server, attn2c_request *r, attn2c_ask *ask, co
       attn2c_request_no_memory(r);
   }
   if (!r->failed) add_prompt(server, r, ask, name, ids, count);
-  free(ids);
   return !r->failed;
 }
 

@@ -221,7 +221,7 @@ static void add_prompt(attn2c_server *server, attn2c_request *r, attn2c_ask *ask
                        size_t length) {
   char opening[200];
   const size_t more = strlen(attn2c_tools_opening(&ask->tools, opening, sizeof opening));
-  char *whole = malloc(length + more + 1);
+  ATTN2C_OWN char *whole = malloc(length + more + 1);
   if (whole) {
     memcpy(whole, text, length);
     memcpy(whole + length, opening, more);
@@ -229,7 +229,6 @@ static void add_prompt(attn2c_server *server, attn2c_request *r, attn2c_ask *ask
   } else {
     attn2c_request_no_memory(r);
   }
-  free(whole);
 }
 
 /* Returns what the template is given by name: tools, chat_template_kwargs, and names that clients send beside
@@ -273,7 +272,7 @@ void attn2c_serve_chat(attn2c_server *server, attn2c_exchange *exchange, const j
   for (size_t i = 0; i < count && !r->failed; i++) read_message(r, &c, json_array_get(list, i));
   attn2c_chat_options options = {.add_generation_prompt = 1};
   attn2c_request_flag(r, "add_generation_prompt", &options.add_generation_prompt);
-  json_t *named = named_of(r, &asked);
+  json_auto_t *named = named_of(r, &asked);
   if (!r->failed)
     options.flags = read_items(r, &c, asked.list ? "tools" : "chat_template_kwargs", named, -1, NULL,
                                &options.flag_count);
@@ -288,6 +287,5 @@ void attn2c_serve_chat(attn2c_server *server, attn2c_exchange *exchange, const j
                         *fault ? fault : attn2c_strerror(status));
   if (!r->failed) add_prompt(server, r, ask, text, length);
   free_chat(&c);
-  json_decref(named);
   attn2c_ask_submit(server, r, ask);
 }

@@ -1,7 +1,7 @@
 /* reply.c - the replies to requests for texts: one JSON object, or events while the texts come. */
 #include <math.h>
 
-#include "program/answers/json_line.h"
+#include "program/answers/answers.h"
 #include "program/serve/generate/generate.h"
 
 /* The news of an answer at one moment. */
@@ -100,7 +100,7 @@ static json_t *completion_logs(const attn2c_serve_generate *g, const attn2c_aske
 static void take_calls(news *n, attn2c_asked *answer) {
   const attn2c_ask *ask = answer->ask;
   const size_t capacity = answer->length - answer->read.at + 1;
-  char *both = malloc(2 * capacity);
+  ATTN2C_OWN char *both = malloc(2 * capacity);
   attn2c_tool_news new = {.content = both, .reasoning = both ? both + capacity : NULL, .calls = json_array()};
   if (both && new.calls)
     attn2c_tools_take(&ask->tools, ask->seed + (uint64_t)answer->number, answer->text, answer->length,
@@ -109,7 +109,6 @@ static void take_calls(news *n, attn2c_asked *answer) {
   if (new.reasoning_length > 0) n->reasoning = attn2c_json_text(new.reasoning, new.reasoning_length);
   n->calls = json_array_size(new.calls) > 0 ? json_incref(new.calls) : NULL;
   json_decref(new.calls);
-  free(both);
 }
 
 /* Takes what is new of an answer. Called with the engine's lock. */
@@ -162,22 +161,6 @@ static json_t *frame(const attn2c_ask *ask, json_t *choices) {
                    "choices", choices);
 }
 
-static void write_event(attn2c_ask *ask, json_t *event) {
-  char *text = event ? json_dumps(event, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
-  json_decref(event);
-  if (!text) return;
-  const size_t length = strlen(text);
-  char *line = malloc(length + 8);
-  if (line) {
-    memcpy(line, "data: ", 6);
-    memcpy(line + 6, text, length);
-    memcpy(line + 6 + length, "\n\n", 2);
-    attn2c_http_write(ask->job.exchange, line, length + 8);
-  }
-  free(line);
-  free(text);
-}
-
 /* Returns what is new of a message that is streamed. */
 static json_t *delta_of(const news *n, json_t *text) {
   json_t *delta = json_object(), *call;
@@ -205,15 +188,14 @@ static void write_choice(attn2c_ask *ask, const news *n, json_t *text, json_t *l
                   "logprobs", logs ? logs : json_null(), "finish_reason", reason);
   json_t *event = frame(ask, json_pack("[o]", part));
   if (ask->with_usage && event) json_object_set_new(event, "usage", json_null());
-  write_event(ask, event);
+  attn2c_serve_event(ask->job.exchange, event);
 }
 
 /* Writes an error as the last event. */
 static void write_fault(attn2c_ask *ask, const char *fault) {
-  char *text = attn2c_serve_error(ask->job.exchange, 500, NULL, NULL, fault);
+  ATTN2C_OWN char *text = attn2c_serve_error(ask->job.exchange, 500, NULL, NULL, fault);
   json_t *event = text ? json_loads(text, 0, NULL) : NULL;
-  free(text);
-  write_event(ask, event);
+  attn2c_serve_event(ask->job.exchange, event);
 }
 
 static void begin_stream(attn2c_ask *ask) {
@@ -258,7 +240,7 @@ static void end_stream(attn2c_ask *ask) {
   if (ask->with_usage) {
     json_t *event = frame(ask, json_array());
     json_object_set_new(event, "usage", usage_of(ask));
-    write_event(ask, event);
+    attn2c_serve_event(ask->job.exchange, event);
   }
   attn2c_http_write(ask->job.exchange, "data: [DONE]\n\n", 14);
   attn2c_http_end(ask->job.exchange);

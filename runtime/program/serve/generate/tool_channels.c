@@ -71,13 +71,12 @@ static int take_header(const tool_answer *a, attn2c_tool_place *place, int is_fo
 static void take_call(const tool_answer *a, attn2c_tool_place *place, size_t end, attn2c_tool_news *news) {
   char name[TOOL_MOST_NAME + 1];
   size_t from = place->name;
-  json_t *arguments = json_loadb(a->text + place->at, end - place->at, JSON_REJECT_DUPLICATES, NULL);
+  json_auto_t *arguments = json_loadb(a->text + place->at, end - place->at, JSON_REJECT_DUPLICATES, NULL);
   tool_take_word(a, &from, name);
   if (!json_is_object(arguments) || !tool_add_call(a, name, arguments, (size_t)place->calls, news->calls))
     put(a, place->at, end, news->content, &news->content_length);
   else
     place->calls++;
-  json_decref(arguments);
 }
 
 int tool_take_channel(const tool_answer *a, attn2c_tool_place *place, attn2c_tool_news *news) {

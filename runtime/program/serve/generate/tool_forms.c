@@ -1,7 +1,7 @@
 /* tool_forms.c - the known forms of calls of tools are a table; and the grammar of answers that must be
  * calls. */
 #define _GNU_SOURCE
-#include "program/grammar/parts.h"
+#include "program/grammar/schema.h"
 #include "program/serve/generate/tool_parts.h"
 #include "program/system.h"
 

@@ -1,9 +1,8 @@
 /* tool_parts.c - what the files that read calls of tools share: space, markers, words, and what a call is. */
-#define _GNU_SOURCE
 #include <ctype.h>
 
 #include "generate/draw.h"
-#include "program/answers/json_line.h"
+#include "program/answers/answers.h"
 #include "program/serve/generate/tool_parts.h"
 #include "program/system.h"
 
@@ -72,8 +71,9 @@ int attn2c_tools_find(const attn2c_tools *tools, const char *name) {
 /* The id of a call has 9 letters and digits, as Mistral's templates ask for. */
 int tool_add_call(const tool_answer *a, const char *name, const json_t *given, size_t number, json_t *calls) {
   static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-  json_t *read = json_is_string(given) ? json_loads(json_string_value(given), JSON_REJECT_DUPLICATES, NULL)
-                                       : json_incref((json_t *)given);
+  json_auto_t *read = json_is_string(given)
+                          ? json_loads(json_string_value(given), JSON_REJECT_DUPLICATES, NULL)
+                          : json_incref((json_t *)given);
   char *arguments = read ? attn2c_json_shortest(read) : NULL, id[ID + 1] = "";
   if (!given) arguments = attn2c_copied("{}", 2);
   uint64_t bits = attn2c_draw_bits(a->seed, (uint64_t)number);
@@ -82,7 +82,6 @@ int tool_add_call(const tool_answer *a, const char *name, const json_t *given, s
                      ? json_pack("{s:s, s:s, s:{s:s, s:s}}", "id", id, "type", "function", "function", "name",
                                  name, "arguments", arguments)
                      : NULL;
-  json_decref(read);
   free(arguments);
   return call && json_array_append_new(calls, call) == 0;
 }

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include <ctype.h>
 
-#include "program/grammar/parts.h"
+#include "program/grammar/schema.h"
 #include "program/serve/generate/tool_parts.h"
 #include "program/system.h"
 
@@ -124,7 +124,7 @@ static json_t *take_word(tool_literals *l) {
 /* Takes a key and the value after it. Returns 0 if there is none. */
 static int take_pair(tool_literals *l, json_t *dict, int depth) {
   const char c = next_of(l), *from = l->text + l->at;
-  json_t *key = NULL, *value = NULL;
+  json_auto_t *key = NULL, *value = NULL;
   size_t length = 0;
   if (l->quote && c != l->quote[0]) {
     while (l->at < l->length && (isalnum((unsigned char)l->text[l->at]) || strchr("_-.$", l->text[l->at])))
@@ -135,10 +135,7 @@ static int take_pair(tool_literals *l, json_t *dict, int depth) {
   }
   if (json_is_string(key) && take_character(l, ':')) value = take_value(l, depth);
   const int is_new = value && !json_object_get(dict, json_string_value(key));
-  const int is_set = is_new && json_object_set(dict, json_string_value(key), value) == 0;
-  json_decref(key);
-  json_decref(value);
-  return is_set;
+  return is_new && json_object_set(dict, json_string_value(key), value) == 0;
 }
 
 /* Takes the items of a list or of a dictionary up to its end. */

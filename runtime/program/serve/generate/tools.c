@@ -80,10 +80,9 @@ static size_t key_length(const tool_answer *a, size_t at) {
 
 /* Sets an argument, which is released. Returns 0 if there is one with its name. */
 static int set_argument(json_t *arguments, const char *key, size_t length, json_t *value) {
-  char *name = attn2c_copied(key, length);
+  ATTN2C_OWN char *name = attn2c_copied(key, length);
   const int is_set =
       name && value && !json_object_get(arguments, name) && json_object_set(arguments, name, value) == 0;
-  free(name);
   json_decref(value);
   return is_set;
 }
@@ -115,14 +114,13 @@ static tool_found take_marked(const tool_answer *a, size_t *at, const json_t *pa
 
 /* Returns a text, which is released, or what it stands for if the tool's schema allows no text. */
 static json_t *retyped(const json_t *parameters, const char *key, size_t length, json_t *text) {
-  char *name = attn2c_copied(key, length);
+  ATTN2C_OWN char *name = attn2c_copied(key, length);
   const tool_argument about = name ? tool_argument_of(parameters, name) : (tool_argument){0};
   json_t *value = name && !about.takes_text
                       ? tool_typed(parameters, name, json_string_value(text), json_string_length(text))
                       : json_incref(text);
   json_decref(about.values);
   json_decref(text);
-  free(name);
   return value;
 }
 
@@ -157,12 +155,11 @@ static tool_found take_own(const tool_answer *a, size_t *at, size_t number, json
   const attn2c_tool_form *form = a->tools->form;
   char name[TOOL_MOST_NAME + 1];
   tool_found is_there = take_name(a, at, name);
-  json_t *arguments = json_object();
+  json_auto_t *arguments = json_object();
   const json_t *parameters = is_there == TOOL_YES ? parameters_of(a->tools, name) : NULL;
   if (is_there == TOOL_YES) is_there = (form->key ? take_marked : take_named)(a, at, parameters, arguments);
   if (is_there == TOOL_YES && !form->is_list) is_there = tool_take(a, at, form->end);
   if (is_there == TOOL_YES && !tool_add_call(a, name, arguments, number, calls)) is_there = TOOL_NO;
-  json_decref(arguments);
   return is_there;
 }
 

@@ -43,12 +43,11 @@ static void reply(attn2c_job *given) {
     refuse(job);
     return;
   }
-  char *text = job->write(job, &length);
+  ATTN2C_OWN char *text = job->write(job, &length);
   if (text)
     attn2c_http_reply(exchange, 200, "application/json", text, length);
   else
     attn2c_serve_refuse(exchange, 503, NULL, NULL, "no memory for the reply");
-  free(text);
 }
 
 void attn2c_text_job_free(attn2c_job *given) {
@@ -171,23 +170,17 @@ attn2c_text_job *attn2c_text_job_of(attn2c_server *server, attn2c_request *r, co
 }
 
 /* Fields of other servers that are not supported and would change an answer. */
-static const attn2c_lacking lacking[] = {{.name = "parameters"},
-                                         {"prompt", NULL, "prompt_name is"},
-                                         {"instruction", NULL, "prompt_name is"},
-                                         {"task", NULL, "prompt_name is"},
-                                         {.name = "late_chunking"},
-                                         {.name = "pooling"},
+static const attn2c_lacking lacking[] = {{.names = "parameters"},
+                                         {"prompt instruction task", NULL, "prompt_name is"},
+                                         {.names = "late_chunking pooling"},
                                          {"embd_normalize", NULL, "normalize is"},
-                                         {"truncate_dim", NULL, "dimensions are"},
-                                         {"output_dimension", NULL, "dimensions are"},
-                                         {"output_dtype", "\"float\"", "encoding_format is"},
-                                         {"embedding_type", "\"float\"", "encoding_format is"},
+                                         {"truncate_dim output_dimension", NULL, "dimensions are"},
+                                         {"output_dtype embedding_type", "\"float\"", "encoding_format is"},
                                          {"embedding_types", "[\"float\"]", "encoding_format is"},
                                          {"truncate_prompt_tokens", NULL, "truncate is"},
-                                         {.name = "rank_fields"},
-                                         {.name = "max_chunks_per_doc"},
+                                         {.names = "rank_fields max_chunks_per_doc"},
                                          {"max_tokens_per_doc", NULL, "truncate is"},
-                                         {.name = NULL}};
+                                         {.names = NULL}};
 
 void attn2c_text_job_options(attn2c_server *server, attn2c_request *r, attn2c_text_job *job) {
   const attn2c_text_facts *facts = server->model->text;

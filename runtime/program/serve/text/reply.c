@@ -1,6 +1,6 @@
 /* reply.c - writes the replies of requests with texts. */
 #define _GNU_SOURCE
-#include "program/answers/json_line.h"
+#include "program/answers/answers.h"
 #include "program/serve/numbers.h"
 #include "program/serve/text/routes.h"
 #include "program/system.h"
@@ -101,7 +101,7 @@ char *attn2c_reply_labels(const attn2c_text_job *job, size_t *length) {
   const attn2c_texts_work *work = &job->work;
   const struct attn2c_serve_text *text = job->job.server->text;
   const attn2c_label_function function = job->is_raw ? ATTN2C_AS_IT_IS : facts_of(job)->function;
-  attn2c_pick *picks = malloc(ATTN2C_MAX_TOP * sizeof *picks);
+  ATTN2C_OWN attn2c_pick *picks = malloc(ATTN2C_MAX_TOP * sizeof *picks);
   char *whole = picks ? malloc(work->count * (text->label_bytes + 3) + 3) : NULL, *at = whole;
   if (whole && !job->is_single) *at++ = '[';
   for (size_t i = 0; i < work->count && whole; i++) {
@@ -118,7 +118,6 @@ char *attn2c_reply_labels(const attn2c_text_job *job, size_t *length) {
   }
   if (whole && !job->is_single) *at++ = ']';
   *length = (size_t)(at - whole);
-  free(picks);
   return whole;
 }
 

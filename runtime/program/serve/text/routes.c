@@ -2,7 +2,7 @@
  * them, rerank as Jina and Cohere have it, and the routes of text-embeddings-inference. */
 #include "program/serve/text/routes.h"
 
-#include "program/answers/json_line.h"
+#include "program/answers/answers.h"
 #include "program/inputs.h"
 #include "program/serve/numbers.h"
 
@@ -39,7 +39,7 @@ static int read_dimensions(const attn2c_server *server, attn2c_request *r, attn2
 /* Reads `dimensions` and `normalize`: whether embeddings become unit vectors. Some models' always are. */
 static void read_scaling(const attn2c_server *server, attn2c_request *r, attn2c_text_job *job,
                          int normalises) {
-  static const attn2c_lacking lacking[] = {{.name = "add_special_tokens", .usual = "true"}, {.name = NULL}};
+  static const attn2c_lacking lacking[] = {{.names = "add_special_tokens", .usual = "true"}, {.names = NULL}};
   const int is_unit = server->model->text->is_unit, is_cut = read_dimensions(server, r, job);
   attn2c_request_lacks_each(r, lacking);
   normalises |= is_unit;
@@ -173,7 +173,7 @@ static void similarity(attn2c_server *server, attn2c_exchange *exchange, const j
     return;
   }
   json_t *list = json_pack("[O]", source);
-  json_t *joined =
+  json_auto_t *joined =
       list && json_array_extend(list, (json_t *)others) == 0 ? json_pack("{s:O}", "sentences", list) : NULL;
   r.given = joined;
   attn2c_text_job *job = joined ? attn2c_text_job_of(server, &r, "sentences", 0, NULL) : NULL;
@@ -185,7 +185,6 @@ static void similarity(attn2c_server *server, attn2c_exchange *exchange, const j
     attn2c_text_job_submit(server, &r, job);
   }
   json_decref(list);
-  json_decref(joined);
 }
 
 static int answers(const attn2c_server *server) { return embeds(server) || predicts(server); }

@@ -1,7 +1,7 @@
 /* work.c - computes the texts of requests. */
 #include "program/serve/text/work.h"
 
-#include "program/answers/json_line.h"
+#include "program/answers/answers.h"
 #include "program/serve/numbers.h"
 
 /* The most bytes of the answers to a request; the best tokens of an answer. */
@@ -77,21 +77,18 @@ static int encode(attn2c_reader *reader, attn2c_texts_work *work, const attn2c_a
 static int add_ids(attn2c_text_group *group, const attn2c_asked_text *asked) {
   attn2c_reader *reader = group->reader;
   const size_t count = asked->id_count;
-  int32_t *types = calloc(count + 1, sizeof *types);
-  attn2c_text_place *places = calloc(count + 1, sizeof *places);
-  uint8_t *sources = calloc(count + 1, 1);
+  ATTN2C_OWN int32_t *types = calloc(count + 1, sizeof *types);
+  ATTN2C_OWN attn2c_text_place *places = calloc(count + 1, sizeof *places);
+  ATTN2C_OWN uint8_t *sources = calloc(count + 1, 1);
   attn2c_text_tokens tokens = {
       .length = count, .ids = asked->ids, .types = types, .places = places, .sources = sources};
-  int status = types && places && sources ? ATTN2C_OK : ATTN2C_MEMORY;
-  if (status == ATTN2C_OK && reader->facts->is_padded)
-    status = attn2c_padded_fill(&reader->padded, reader->facts->pad_token, reader->longest, reader->longest,
-                                &tokens);
-  if (status == ATTN2C_OK) status = attn2c_group_add(group, &(attn2c_line){.text = ""}, &tokens);
-  if (status == ATTN2C_OK) reader->texts[reader->count - 1].prompt = 0;
-  free(types);
-  free(places);
-  free(sources);
-  return status;
+  ATTN2C_TRY(types && places && sources ? ATTN2C_OK : ATTN2C_MEMORY);
+  if (reader->facts->is_padded)
+    ATTN2C_TRY(attn2c_padded_fill(&reader->padded, reader->facts->pad_token, reader->longest, reader->longest,
+                                  &tokens));
+  ATTN2C_TRY(attn2c_group_add(group, &(attn2c_line){.text = ""}, &tokens));
+  reader->texts[reader->count - 1].prompt = 0;
+  return ATTN2C_OK;
 }
 
 /* Returns why a call takes no text of `length` tokens, or NULL. */
