@@ -325,6 +325,11 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
                  continues() ? ", pack, generate, chat and perplexity" : " and pack", also_served());
     return ATTN2C_USAGE;
   }
+  if (!continues() && arguments->command >= ATTN2C_COMMAND_GENERATE &&
+      arguments->command <= ATTN2C_COMMAND_PERPLEXITY)
+    return attn2c_fail(message, ATTN2C_USAGE,
+                       "%s: this model does not continue sequences: its description has no key `context`",
+                       argv[1]);
   for (int i = 0; i < ATTN2C_ROWS; i++) {
     void **list = list_at(arguments, i);
     if (!list || *list) continue;

@@ -49,16 +49,12 @@ static int choose(const attn2c_arguments *arguments, const attn2c_program **prog
 /* Runs a command of models that continue. */
 static int generate(const attn2c_descriptor *model, const attn2c_arguments *arguments,
                     attn2c_message *message) {
-  static const char *const names[] = {"generate", "chat", "perplexity"};
   const int number = (int)arguments->command - ATTN2C_COMMAND_GENERATE;
   if (number < 0 || number > 2) return ATTN2C_USAGE;
-  if (!&attn2c_the_generation)
-    return attn2c_fail(message, ATTN2C_USAGE,
-                       "%s: this model does not continue sequences: its description has no key `context`",
-                       names[number]);
   if (number > 0 && attn2c_encode_entry(model))
     return attn2c_fail(message, ATTN2C_USAGE,
-                       "%s: this model has an encoder: generate writes answers to sources", names[number]);
+                       "%s: this model has an encoder: generate writes answers to sources",
+                       number == 1 ? "chat" : "perplexity");
   if (number == 0 && &attn2c_the_speech)
     return attn2c_the_speech->generate(model, arguments, stdout, stderr, message);
   const attn2c_generation_commands *commands = attn2c_the_generation;

@@ -21,7 +21,8 @@
   "<pad>", "<s>", "</s>", "<unk>", "|", "E", "T", "A", "O", "I", "N", "'", "S", ".", ",", "?", "!", "m",     \
       "n", "t", "re"
 static const char *const letters[] = {LETTERS}, *const lower[] = {"A", "B", " ", "|", "[PAD]", "[UNK]"},
-                         *const unnamed[] = {"a", "A", "<pad>", "<unk>", "<s>", "</s>", "|", "<unk>", "<unk>"},
+                         *const unnamed[] = {"a",    "A", "<pad>", "<unk>", "<s>",
+                                             "</s>", "|", "<unk>", "<unk>"},
                          *const joined[] = {"a", "b", "-", "<pad>", "<unk>", "\xc3\xbc"};
 static const struct {
   const char *name;
