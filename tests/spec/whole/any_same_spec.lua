@@ -49,7 +49,8 @@ describe("a sequence of any length", function()
     end
   end)
 
-  for name in pairs(MODELS) do
+  -- The window's model has numbers in f32, too.
+  for name in pairs(helper.is_long and MODELS or { window = true, integers = true }) do
     it("has the same bits on all targets, and up to any length: " .. name, function()
       local runs = targets.runs_on(targets.machine(os.getenv))
       local expected = answer(name, name .. "_arm", "target=aarch64", "CC=aarch64-linux-gnu-gcc",

@@ -43,7 +43,7 @@ describe("a model with an encoder and a context", function()
   setup(function() folder = helper.folder() end)
   teardown(helper.clean)
 
-  for i, keys in ipairs(helper.sample(models, 3)) do
+  for i, keys in ipairs(helper.sample(models, 4)) do
     -- The first for both; in `make test` each other for one.
     local first, last = 1, 2
     if i > 1 and not helper.is_long then first, last = i % 2 + 1, i % 2 + 1 end
