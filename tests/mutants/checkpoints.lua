@@ -56,6 +56,8 @@ return function(of, spec)
     esm = { "f.dropped = f.mask_id", "", "esm gives each key", "masked tokens keep their rows" },
     deberta = { "facts.bias, facts.projections = { k = false }", "facts.bias, facts.projections = nil",
       "of deberta has", "keys have a bias" },
+    clip_text = { "facts.ending == 2 and -1 or facts.ending", "facts.ending", "clip_text_model gives each",
+      "older folders end texts with the token 2" },
     layoutlm = { "default = 1024", "default = 1000", "layoutlm has", "tables of places have fewer rows" },
     layoutlmv3 = { "facts.by_distance and facts.by_box", "facts.by_box", "layoutlmv3 gives each",
       "boxes count without distances" },

@@ -1,5 +1,15 @@
 -- search.lua: the part of list.lua that concerns adapters and models for searching. of and spec: as in list.lua.
 return function(of, spec)
+  of("gen/checkpoints/reordered.lua", spec .. "checkpoints/adapter_spec.lua") {
+    { name = "reordered_rows", old = "order.rows[file] = row_of[row]", new = "order.rows[file] = file ~ 1",
+      filter = "halves of heads", wrong = "rows of an adapter keep the model's order" },
+  }
+
+  of("runtime/program/text/boxes.c", spec .. "whole/pages_spec.lua") {
+    { name = "boxes_words", old = "ends += 1 + words.end - words.begin", new = "ends += words.end - words.begin",
+      filter = "by words: page", wrong = "tokens have the boxes of words before theirs" },
+  }
+
   of("gen/checkpoints/adapter.lua", spec .. "checkpoints/adapter_spec.lua") {
     { name = "adapter_torch", old = "is_pickle and as_safetensors(tensors, text) or text", new = "text",
       filter = "torch.save", wrong = "models get an adapter's file that they do not open" },

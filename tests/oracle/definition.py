@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from kinds import convolution, match, mixed, normed, of_tokens, recurrent
+from kinds import by_ids, convolution, match, mixed, normed, of_tokens, recurrent
 
 _erf = np.vectorize(math.erf, otypes=[float])
 
@@ -589,8 +589,7 @@ class Stack:
 
     def pool(self, x, over, pad=None, ending=None):
         """One row a sequence, of those that its length has, or else a mask keeps; both are of keys where there is qkv().
-        Of a list of pools their rows side by side. pad: the last row of another token, or the first row; ending: the
-        first row of this token, or with -1 of the largest one."""
+        Of a list of pools their rows side by side. pad, ending: as in by_ids."""
         if isinstance(over, list):
             return np.concatenate([self.pool(x, each) for each in over], -1)
         kept = [slice(None)] * self.batch
@@ -600,12 +599,9 @@ class Stack:
             kept = self.masks["attention_mask"][:, self.past:] != 0
         elif "key_padding" in self.masks and self.key is None:
             kept = ~self.masks["key_padding"][:, self.past:].astype(bool)
-        rows = [np.arange(x.shape[1])[kept[b]] for b in range(self.batch)]
-        if ending is not None:
-            asked = [max(self.ids[b, i], default=0) if ending < 0 else ending for b, i in enumerate(rows)]
-            return np.stack([x[b, min(i[self.ids[b, i] == asked[b]], default=0)] for b, i in enumerate(rows)])
-        if pad is not None:
-            return np.stack([x[b, max(i[self.ids[b, i] != pad], default=0)] for b, i in enumerate(rows)])
+        if pad is not None or ending is not None:
+            rows = [np.arange(x.shape[1])[kept[b]] for b in range(self.batch)]
+            return np.stack([x[b, by_ids(self.ids[b], i, pad, ending)] for b, i in enumerate(rows)])
         place = np.arange(1.0, x.shape[1] + 1)
         pick = {"mean": lambda y, p: y.mean(0), "max": lambda y, p: y.max(0), "last": lambda y, p: y[-1],
                 "root": lambda y, p: y.sum(0) / np.sqrt(len(y)), "weighted": lambda y, p: p @ y / p.sum()}

@@ -85,6 +85,15 @@ def recurrent(self, path, stage, x):
     return y.reshape(*x.shape[:2], stage["to"])
 
 
+def by_ids(ids, rows, pad, ending):
+    """Of some rows the last one of another token than `pad`; or the first one of the token `ending`, or with -1 of the
+    largest one. Row 0 if there is none."""
+    if ending is None:
+        return max(rows[ids[rows] != pad], default=0)
+    asked = max(ids[rows], default=0) if ending < 0 else ending
+    return min(rows[ids[rows] == asked], default=0)
+
+
 def match(self, path, stage, x):
     """Scores of each word for each label, in the order of labels; of pairs that there are not, 0."""
     labels, hidden, scores, most = self.results[stage["labels"]], stage["hidden"], stage["scores"], stage.get("most", 64)

@@ -150,6 +150,21 @@ describe("an adapter of a GGUF file", function()
     assert.equal(3.0, rows[1].scale)
   end)
 
+  it("has the rows of halves of heads as the file's pairs", function()
+    local golden = helper.root .. "/tests/hf/goldens/gguf_llama_adapter"
+    local given = adapter.read(golden .. "/adapter", {})
+    local made_ = pipeline.run(helper.root, golden .. "/gguf_llama_adapter.gguf", { "seq=5", "weights=none",
+      "adapter=" .. golden .. "/adapter" }, "ranks").adapter
+    local name = "base_model.model." .. Q .. ".lora_B.weight"
+    local from, to = given.tensors[name], made_.tensors[name .. " of blk.0.attn_q.weight"]
+    local bytes = from.bytes // 32
+    for row = 0, 31 do -- heads of 8: row 2d + s of a head is row 4s + d of the model's
+      local place = row // 8 * 8 + row % 2 * 4 + row % 8 // 2
+      assert.equal(given.text:sub(from.at + place * bytes + 1, from.at + (place + 1) * bytes),
+        to.data:sub(row * bytes + 1, (row + 1) * bytes))
+    end
+  end)
+
   it("is refused in one line", function()
     refused("weights=none makes floats of them", 2, rows_of, "gguf_llama_adapter", of_queries)
     refused("changes model.layers.7.x.weight, which the model does not have", 2, rows_of, "gguf_llama_adapter",
