@@ -21,7 +21,7 @@ local USUAL = { bos_token = "<s>", eos_token = "</s>", unk_token = "<unk>", pad_
   word_delimiter_token = "|" }
 
 -- Returns the text of each id: of the vocabulary, else of an added token. decoder: the added tokens of
--- tokenizer_config.json, or nil; added: the ids of those of added_tokens.json; special(key): the text of a special one.
+-- tokenizer_config.json, or nil; added: the ids in added_tokens.json; special(key): the text of a special token.
 local function texts_of(vocabulary, decoder, added, special)
   local texts, known, count = {}, {}, 0
   local function add(text, id)
@@ -65,7 +65,7 @@ function ctc.of(read, config, width, notes)
     end
     vocabulary = own
   end
-  -- Files with added_tokens_decoder have all tokens in one place. Otherwise those of older versions count.
+  -- tokenizer_config.json with added_tokens_decoder has all tokens. Otherwise the files of older versions count.
   local decoder = json.kind(config.added_tokens_decoder) == "object" and config.added_tokens_decoder or nil
   local map = not decoder and read("special_tokens_map.json") or {}
   local function special(key)

@@ -140,9 +140,14 @@ function seq2seq.config(d)
   return list
 end
 
---- Sets the facts that follow from others. Learned positions begin at row 2 of their table. Sinusoidal ones that a file
---- stores are read, as transformers does it. has(name): true if the file has a tensor.
-function seq2seq.derive(facts, _, _, has)
+--- Sets the facts that follow from others, and the names of tables that are not tied. Learned positions begin at row 2
+--- of their table. Sinusoidal ones that a file stores are read, as transformers does it. has(name): true if the file has
+--- a tensor.
+function seq2seq.derive(facts, _, own, has)
+  for path, stack in pairs { input = "decoder", ["encoder.input"] = "encoder" } do
+    local name = stack .. ".embed_tokens.weight"
+    if not facts.tied and has(name) then own[path .. ".tokens.weight"] = { "model." .. name, name } end
+  end
   facts.embedding_scale = facts.scales and math.sqrt(facts.d_model) or nil
   if facts.family.fixed.positions == "learned" then
     facts.max_position = facts.longest + 2

@@ -67,15 +67,16 @@ static int fill_input(sounds *s, attn2c_context *context, const float *samples, 
                       attn2c_item *item, attn2c_message *message) {
   const attn2c_sound_facts *facts = s->facts;
   const char *name = item->name;
-  const attn2c_lengths *lengths = s->model->is_open ? s->model->lengths : facts->calls;
+  const int is_open = s->model->is_open, input_of = attn2c_primary_entry(s->model)->inputs[facts->input];
+  const int64_t most = is_open ? s->model->lengths->sizes->seq : s->model->tensors[input_of].shape[1];
   item->rows = facts->rows(count);
   if (count < facts->least || item->rows < 1)
     return attn2c_fail(message, ATTN2C_FORMAT,
                        "%s: %.4f seconds are too short: the model takes %.4f and more", name,
                        seconds(s, count), seconds(s, facts->least));
-  if (item->rows > lengths->sizes->seq || (!s->model->is_open && item->rows != lengths->sizes->seq))
+  if (item->rows > most || (!is_open && item->rows != most))
     return attn2c_fail(message, ATTN2C_FORMAT, "%s: %.2f seconds, but the model takes %s %.2f", name,
-                       seconds(s, count), s->model->is_open ? "at most" : "exactly", seconds(s, facts->most));
+                       seconds(s, count), is_open ? "at most" : "exactly", seconds(s, facts->most));
   s->all++, s->cut += count > facts->most;
   const int status = facts->features(context, samples, count, input, item->rows);
   return status == ATTN2C_OK ? status : attn2c_fail(message, status, "%s: %s", name, attn2c_strerror(status));

@@ -73,6 +73,9 @@ describe("a sound", function()
       helper.write(("%s/%s.lua"):format(folder, name), text)
       list[#list + 1] = { name = name, path = ("%s/%s.lua"):format(folder, name) }
     end
+    sh("mkdir from && cp -r " .. shell(root .. "/tests/hf/goldens/ast_model") .. " from/ast")
+    helper.write(folder .. "/from/ast/preprocessor_config.json", '{"num_mel_bins":11,"max_length":18}')
+    list[#list + 1] = { name = "ast", path = folder .. "/from/ast" }
     list[#list + 1] = { name = "module", path = folder .. "/tones.lua", words = { "--only=" .. LIBRARY } }
     dofile(root .. "/tests/cases.lua").programs(folder, list)
     local short, long = sung("ab cab", RATE), sung("-ab-cd -", RATE)
@@ -182,6 +185,19 @@ with tones.Model() as model:
     assert.matches("^short.wav\t1\t1%.0000\nstereo.wav\t2\t1%.0000\n$", sh(run .. "--against two.npy --top 1"))
     -- All speech of a sound is one input.
     assert.matches("^[^\n]+\n$", sh("embedding/embedding run --vad --audio long.wav"))
+  end)
+
+  it("is filled up or cut for a model of spectrograms", function()
+    local run = "ast/ast run --weights from/ast --output pooler_output=%s.npy "
+    for _, rate in ipairs { 5000, RATE, 16000 } do
+      helper.write(folder .. "/one.wav", wav(raw(sung("ab", RATE)), rate))
+      sh(run:format("heard") .. "--output input_values=rows.npy --audio one.wav")
+      sh(run:format("read") .. "--input input_values=rows.npy")
+      assert.equal(helper.read(folder .. "/read.npy"), helper.read(folder .. "/heard.npy"))
+    end
+    helper.write(folder .. "/one.wav", wav(raw(sung("a", RATE)):sub(1, 500), 16000))
+    local code, said = fails("ast/ast run --weights from/ast --audio one.wav")
+    assert.same({ 3, "ast: one.wav: 0.0156 seconds are too short: the model takes 0.0250 and more\n" }, { code, said })
   end)
 
   it("that is wrong is refused in one line", function()
