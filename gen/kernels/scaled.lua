@@ -57,8 +57,8 @@ function scaled.most_rows(target, rows, is_joint, type)
 end
 
 --- Returns the most rows of a product that takes its panels one after the other where others take two at a time. rows:
---- their type. Five to eight rows take 0.85 to 0.98 of the time as joint strips, and 3 to 8 fine rows 0.88 to 0.98. Seven
---- rows with minima take 1.0 to 1.06 times as long.
+--- their type. Five to eight rows take 0.85 to 0.98 of the time as joint strips, and 3 to 8 fine rows 0.88 to 0.98.
+--- Seven rows of weights with minima take 1.0 to 1.06 times as long.
 function scaled.few_rows(rows) return rows == types.fine and 2 or 4 end
 
 --- Returns the shape and the strips of one panel, of a product of several that come one after the other.

@@ -108,9 +108,9 @@ end
 --- what the code is told: in paced forms the elements from one request to the next, else `every`; far: bytes from
 --- these lines to further ones, -1 if these come into the first-level cache, or nil; nth: every nth line is
 --- prefetched }. Its strips together prefetch a panel, the `fetch`-th after this one, and so does a joint strip, which
---- reads two places. Another single strip reads the weights once, and prefetches `stream` bytes ahead of itself: of few
---- rows, one line of each pair; of more, all lines, and, if `stream` is less than a page, those further ahead too. Other
---- weights go into the second-level cache: a panel is mostly larger than the first.
+--- reads two places. Another single strip reads the weights once, and prefetches `stream` bytes ahead of itself: of
+--- few rows, one line of each pair; of more, all lines, and, if `stream` is less than a page, those further ahead too.
+--- Other weights go into the second-level cache: a panel is mostly larger than the first.
 --- In tiles, one strip prefetches as several do. A step prefetches `run` lines at each of `lines` places that are
 --- `apart` bytes apart, and the next step those after them.
 --- shape: lda, k, types, panel_inputs: the inputs of a panel, where they are more than k;
