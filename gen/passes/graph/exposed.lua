@@ -37,7 +37,7 @@ local function copied(self, tensor, name)
   return y
 end
 
--- Returns what is wanted of an entry with a role: names, true or nil. A call may run `adapted` in place of `forward`;
+-- Returns what is wanted of an entry with a role: names, true or nil. A call may run `adapted` in place of `forward`,
 -- so both have the same outputs.
 local function wanted_of(state, role)
   if role == "forward" then return state.exposed end
