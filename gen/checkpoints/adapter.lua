@@ -10,6 +10,7 @@ local headers = require("common.headers")
 local json = require("common.json")
 local known = require("common.known")
 local lfs = require("lfs")
+local reordered = require("checkpoints.reordered")
 local words = require("common.words")
 
 local adapter = {}
@@ -120,7 +121,8 @@ local function as_safetensors(tensors, text)
     local tensor = tensors[name]
     list[i] = ("%s:{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%d,%d]}"):format(dkjson.quotestring(name),
       tensor.dtype, table.concat(tensor.shape, ","), at, at + tensor.bytes)
-    data[i], at = text:sub(tensor.at + 1, tensor.at + tensor.bytes), at + tensor.bytes
+    data[i] = tensor.data or text:sub(tensor.at + 1, tensor.at + tensor.bytes)
+    at = at + tensor.bytes
   end
   return string.pack("<s8", "{" .. table.concat(list, ",") .. "}") .. table.concat(data)
 end
@@ -231,13 +233,18 @@ function adapter.beside(name, folder, notes)
   return result
 end
 
--- Returns name of a tensor of the checkpoint -> the weight of the graph that is read from it, of all entries.
+-- Returns name of a tensor, as the adapter has it -> { stored, weights = all weights that are read from the tensor, if
+-- the checkpoint has another name for it }. entries: of a model, whose graphs are made.
 local function stored_by_name(entries)
   local by_name = {}
   for _, entry in ipairs(entries) do
     for _, path in ipairs(entry.graph.weights) do
-      for _, stored in ipairs((entry.graph.tensors[path].from or {}).stored or {}) do
-        for _, name in ipairs(stored.names) do by_name[name] = by_name[name] or stored end
+      local weight = entry.graph.tensors[path]
+      for _, stored in ipairs((weight.in_model or weight.from or {}).stored or {}) do
+        for _, name in ipairs(stored.names) do
+          by_name[name] = by_name[name] or { stored = stored, weights = {} }
+          if weight.in_model then table.insert(by_name[name].weights, weight) end
+        end
       end
     end
   end
@@ -300,14 +307,16 @@ end
 function adapter.rows(self, entries, notes)
   local by_name, rows, left_out = stored_by_name(entries), {}, {}
   for _, change in ipairs(self.changes) do
-    local stored = by_name[change.target]
+    local found = by_name[change.target]
+    local stored = found and found.stored
     if stored and self.is_of_task then
       rows[#rows + 1] = words.merged(change, { names = stored.names, is_transposed = false })
     elseif self.is_of_task then
       left_out[#left_out + 1] = change.target
     elseif stored then
-      rows[#rows + 1] = words.merged(change, { names = stored.names,
-        is_transposed = check_shapes(self, change, stored) })
+      local is_transposed = check_shapes(self, change, stored)
+      words.append(rows, found.weights[1] and reordered.rows(self, change, found.weights)
+        or { words.merged(change, { names = stored.names, is_transposed = is_transposed }) })
     elseif change.inputs or not change.target:find("%.bias$") then
       refuse("usage", self.path, "adapter: %s changes %s, which the model does not have",
         faults.quote(change.inputs or change.base), change.target)
@@ -315,6 +324,8 @@ function adapter.rows(self, entries, notes)
       left_out[#left_out + 1] = change.target
     end
   end
+  for _, tensor in pairs(self.tensors) do self.has_new = self.has_new or tensor.data ~= nil end
+  if self.has_new then self.text = as_safetensors(self.tensors, self.text) end
   if #left_out > 0 then
     notes[#notes + 1] = ("%s: the model has none of the adapter's %s"):format(shown(self.path),
       table.concat(left_out, ", "))

@@ -108,9 +108,15 @@ local function read_modules(path)
   return modules
 end
 
+-- transformers' class of an old preprocessor_config.json, which names none, by the model_type.
+local WAVES = "Wav2Vec2FeatureExtractor"
+local CLASSES = { wav2vec2 = WAVES, hubert = WAVES, wavlm = WAVES, unispeech = WAVES,
+  whisper = "WhisperFeatureExtractor", ["audio-spectrogram-transformer"] = "ASTFeatureExtractor",
+  vit = "ViTImageProcessor", deit = "DeiTImageProcessor", clip = "CLIPImageProcessor" }
+
 -- Returns what a folder says about pictures or sounds, { file, config }, or nil. As in transformers, the object in
 -- processor_config.json comes first.
-local function read_preprocessor(path)
+local function read_preprocessor(path, model_type)
   local whole = read_object(path .. "/processor_config.json") or {}
   for _, key in ipairs { "image_processor", "feature_extractor" } do
     if json.kind(whole[key]) == "object" and whole[key] ~= json.null then
@@ -118,6 +124,9 @@ local function read_preprocessor(path)
     end
   end
   local config = read_object(path .. "/preprocessor_config.json")
+  if config and not json.given(config, "image_processor_type") then
+    config.feature_extractor_type = json.given(config, "feature_extractor_type", CLASSES[model_type])
+  end
   return config and { file = "preprocessor_config.json", config = config }
 end
 
@@ -221,7 +230,7 @@ function folder.read(path, look)
     settings = modules and read_object(path .. "/config_sentence_transformers.json"),
     limits = limits, limits_file = limits_file, tokenizer_config = stated,
     generation = read_object(main .. "/generation_config.json"),
-    preprocessor = read_preprocessor(main),
+    preprocessor = read_preprocessor(main, config.model_type),
     tokenizer = has and main:sub(#path + 2) or nil,
     read = function(name) return read_object(main .. "/" .. name) end,
   }

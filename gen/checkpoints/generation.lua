@@ -101,6 +101,9 @@ function generation.of(stated, config, vocab, notes, file)
       if known[3] ~= nil and not without_choice[key] then result.draw = result.draw or false end
     end
   end
+  -- Numbers of new tokens take the place of those that count the prompt, 0 too.
+  if count(from.min_new_tokens) then result.min_length = nil end
+  if result.tokens then result.length = nil end
   for _, each in ipairs { { "min_length", "length", "min_length", "max_length" },
     { "min_tokens", "tokens", "min_new_tokens", "max_new_tokens" } } do
     local least, most = result[each[1]], result[each[2]]
@@ -108,7 +111,6 @@ function generation.of(stated, config, vocab, notes, file)
       faults.raise("usage", "%s: %s: %d, but %s is %d", file, each[3], least, each[4], most)
     end
   end
-  if result.tokens then result.length = nil end
   known_keys.check(from, file, SECTIONS, notes)
   for _, key in ipairs(words.sorted_keys(lists)) do
     local value, known = from[key], lists[key]

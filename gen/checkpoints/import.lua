@@ -153,7 +153,7 @@ local function output_stage(self, stage, number)
     squeeze = stage.squeeze, mask = stage.mask, kind = stage.kind, eps = stage.eps, kernel = stage.kernel,
     dilation = stage.dilation, cut = fact_or(self, stage.cut), both = stage.both, marked = stage.marked,
     labels = stage.labels, hidden = stage.hidden, scores = stage.scores,
-    pad = stage.pad and pad_of(self) or nil }
+    pad = stage.pad and pad_of(self) or nil, ending = fact_or(self, stage.ending) or nil }
   self.has_labels = self.has_labels or stage.to == "labels"
   self.has_similarity = self.has_similarity or stage[1] == "similarity"
   if stage.to == "labels" then result.to = labels_of(self, stage) else result.to = fact_or(self, stage.to) end
@@ -213,7 +213,7 @@ local function token_input(self, fixed)
     optional_types = types == 1 or types > 0 and self.is_sentences or nil, padded = self.family.padded,
     norm = (input_norm or input_norm == nil and fixed.norm == "post") and true or nil,
     scale = f.embedding_scale, width = width, dropped = f.dropped, boxes = f.boxes,
-    place_width = f.place_width,
+    place_width = f.place_width, separator_place = fixed.separator_place,
     projected = f.projected }
 end
 
@@ -352,7 +352,7 @@ end
 -- Returns the names of the labels, or nil, and the function that makes probabilities of their scores, or nil.
 local function labels_of_text(self, output)
   local last, config = output[#output], self.folder.config
-  if not self.has_labels or self.facts.is_page or not (self.folder.tokenizer or self.pictures) then return nil, nil end
+  if not self.has_labels or not (self.folder.tokenizer or self.pictures) then return nil, nil end
   local by_number, list = config.id2label, {}
   for i = 1, math.min(last.to, MOST_LABELS + 1) do
     local word = type(by_number) == "table" and by_number[tostring(i - 1)]
@@ -490,9 +490,10 @@ end
 -- Returns the rows of a page's picture, which follow the rows of its tokens.
 local function page_memory(self)
   local f = self.facts
-  self.notes[#self.notes + 1] = "config.json: visual_embed: the model takes arrays, with pixel_values of each page; "
-    .. "memory=false builds it for text and boxes only"
+  self.notes[#self.notes + 1] = "config.json: visual_embed: a text comes with its page's picture; memory=false builds "
+    .. "the model for text and boxes only"
   self.inputs.source_image = "pixel_values"
+  self.pictures = self.folder.tokenizer and pictures.of(self.folder.preprocessor, f.image, self.notes)
   return { stage = "encoder", joined = true, layers = 0, positions = "learned", input = { stage = "image", norm = true,
     channels = f.channels, height = f.image[1], width = f.image[2], patch = f.patch[1], eps = 1e-6 } }
 end
@@ -594,7 +595,7 @@ local function entries_of(self, stages)
     { "late_interaction", self.folder.tokenizer and self.late or nil },
     { "spans", self.folder.spans and spans.of(self.folder) or nil },
     { "labels", labels }, { "label_function", label_function },
-    { "tokenizer", not (self.family.image or self.family.patches or f.is_page) and path_of(self) or nil },
+    { "tokenizer", not (self.family.image or self.family.patches) and path_of(self) or nil },
     { "pictures", self.pictures },
     { "sound", self.sound }, { "texts", texts },
     { "prompt", prompt }, { "prompts", prompts },

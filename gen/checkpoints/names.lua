@@ -233,6 +233,13 @@ function names.check_used(scheme, weights)
   if #lines > 0 then faults.raise("usage", lines) end
 end
 
+--- Returns the scheme of the models that a scheme of GGUF files is for, whose names PEFT uses; nil for another scheme.
+function names.of_model(scheme)
+  local record = records_by_name()[as_table(scheme).scheme:match("^gguf%-.+") or ""]
+  local family = record and require("checkpoints.families").by_type[record.model_type]
+  return family and family.name
+end
+
 --- Compiles a rule of a description's own table, for names.own.
 names.compile = compiled
 

@@ -25,6 +25,7 @@ local processors = {
   DINOv3ViT = { resample = 2, mean = IMAGENET_MEAN, std = IMAGENET_STD, size = { height = 224, width = 224 },
     fractions = true },
   Siglip2 = { resample = 2, mean = HALF, std = HALF, patches = 256 },
+  LayoutLMv3 = { resample = 2, mean = HALF, std = HALF, size = { height = 224, width = 224 } },
 }
 
 local filters = { [2] = "bilinear", [3] = "bicubic" }
@@ -34,7 +35,7 @@ local function is_count(value) return math.type(value) == "integer" and value >=
 -- Returns the defaults of the class, and a function that returns the value of a key, or a default if it is missing or
 -- null; or nil and what is not supported.
 local function processor_of(config)
-  local class = config.image_processor_type or config.feature_extractor_type
+  local class = json.given(config, "image_processor_type", config.feature_extractor_type)
   if type(class) ~= "string" then return nil, "no image_processor_type" end
   local stem = class:match("^(%w-)ImageProcessor%w*$") or class:match("^(%w-)FeatureExtractor$")
   if not processors[stem] then return nil, ("image_processor_type: %s is not supported"):format(faults.quote(class)) end

@@ -27,6 +27,7 @@ function extractors.WhisperFeatureExtractor(given)
   if given("do_normalize", false) then return nil, "do_normalize: true is not supported" end
   local rate, hop, points = given("sampling_rate", 16000), given("hop_length", 160), given("n_fft", 400)
   local samples = given("chunk_length", 30) * rate
+  if rate < 16000 then return nil, "sampling_rate: less than 16000 is not supported: filters reach up to 8000 Hz" end
   return { mels = given("feature_size", 80), length = points, hop = hop, centre = true, high = 8000.0,
     samples = samples, rows = hop > 0 and samples // hop or 0, range = 8.0, mean = -4.0, std = 4.0 }
 end

@@ -263,6 +263,23 @@ function sources.of(tensor, rule, spec)
   return result
 end
 
+--- Returns the parts of a tensor that a weight's views take: { row, rows, column, columns, first and step of the
+--- tensor's outputs, and of its inputs, factor }; nil if a view is no plain box.
+function sources.boxes(from, stored)
+  local boxes, columns = {}, stored.shape[2] or 1
+  for i, view in ipairs(from.views) do
+    if view.added or view.plus_one or view.times or view.resized or view.taps or #stored.shape > 2 then return nil end
+    local down, across = view.first // columns, view.first % columns
+    local out = { first = down, step = view.row_step // columns }
+    local inputs = { first = across, step = view.column_step }
+    if stored.is_transposed then
+      out, inputs = { first = across, step = view.row_step }, { first = down, step = view.column_step // columns }
+    end
+    boxes[i] = { view = view, out = out, inputs = inputs }
+  end
+  return boxes
+end
+
 --- Returns a source in a few words, for dumps.
 function sources.text(rule)
   local first = rule

@@ -8,6 +8,7 @@ local cost = require("commands.quality.cost")
 local dkjson = require("dkjson")
 local faults = require("common.faults")
 local files = require("common.files")
+local json = require("common.json")
 local importance = require("passes.graph.importance")
 local language = require("commands.quality.language")
 local neighbours = require("commands.quality.neighbours")
@@ -396,7 +397,7 @@ local function json_of(measured)
       perplexity = measured.language.perplexity, perplexity_f32 = measured.language.perplexity_f32,
       growth_error = measured.language.growth_error, kl_mean = measured.language.kl_mean,
       kl_p99 = measured.language.kl_p99, equal_greedy = measured.language.equal_greedy },
-    sources = measured.sources, within = setmetatable({}, { __jsontype = "array" }) }
+    sources = measured.sources, within = json.array {} }
   for i, row in ipairs(measured.outputs) do
     result.outputs[i] = { name = row.name, shape = row.shape, cosine = row.cosine or null,
       relative_error = row.relative or null, equal_top_1 = row.top or null, largest_difference = row.largest or null,

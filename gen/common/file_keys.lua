@@ -337,6 +337,7 @@ sections["preprocessor_config.json"] = {
       processor_class processor_type]],
     [LOADING] = "data_format device disable_grouping input_data_format return_tensors",
     ["pictures have three colours"] = "do_convert_rgb",
+    ["a call gives words and boxes"] = "apply_ocr ocr_lang tesseract_config",
     [AGREES] = "image_seq_length pad_size",
   },
   refused = { [""] = { do_pad = NO }, ["size says it"] = { use_square_size = NO } },

@@ -170,6 +170,10 @@ function json.kind(value)
   return meta and meta.__jsontype or (#value > 0 and "array" or "object")
 end
 
+--- Return a table as a value of the kind "object", or "array".
+function json.object(value) return setmetatable(value, { __jsontype = "object" }) end
+function json.array(value) return setmetatable(value, { __jsontype = "array" }) end
+
 --- Returns the member of an object, or the default if it is missing or null.
 function json.given(object, key, default)
   local value = object[key]

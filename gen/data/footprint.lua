@@ -2,16 +2,30 @@
 -- A list of dimensions means the elements `first` + i * stride + j * stride + ... for each i, j, ... below the
 -- dimension's count. Dimensions that several forms share have a constructor. Bounds, counts and rectangles follow
 -- from nothing but the list.
+local words = require("common.words")
+
 local footprint = {}
 
---- Returns the footprint of a rows x cols matrix with rows ld apart; the arguments are names of constants.
-function footprint.matrix(rows, cols, ld)
-  return function(c) return { first = 0, { c[rows], c[ld] }, { c[cols], 1 } } end
+--- Returns a function of constants: the product of the names and numbers of a text, "4 width".
+function footprint.product(text)
+  local factors = words.map(words.list(text), function(word) return math.tointeger(tonumber(word)) or word end)
+  return function(c)
+    local n = 1
+    for _, factor in ipairs(factors) do n = n * (c[factor] or factor) end
+    return n
+  end
 end
 
---- Returns the footprint of contiguous elements; `count` names the constant that holds their number.
+--- Returns the footprint of a rows x cols matrix with rows ld apart; the arguments are products of constants.
+function footprint.matrix(rows, cols, ld)
+  local of_rows, of_cols, of_ld = footprint.product(rows), footprint.product(cols), footprint.product(ld)
+  return function(c) return { first = 0, { of_rows(c), of_ld(c) }, { of_cols(c), 1 } } end
+end
+
+--- Returns the footprint of contiguous elements; `count` is a product of constants.
 function footprint.vector(count)
-  return function(c) return { first = 0, { c[count], 1 } } end
+  local of = footprint.product(count)
+  return function(c) return { first = 0, { of(c), 1 } } end
 end
 
 --- Returns the lowest and the highest element of a list of dimensions.

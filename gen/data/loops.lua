@@ -44,7 +44,7 @@ end
 local function walk_blocks(step, all, symbols, body)
   walk(0, all, even(step, all), function(row, rows)
     symbols.row, symbols.rows, symbols.answer = row, rows, row
-    symbols.whole_row, symbols.all = row, rows
+    symbols.whole_row, symbols.whole_answer, symbols.all = row, row, rows
   end, body)
 end
 
@@ -106,7 +106,7 @@ loops.forms = {
   wanted = {
     head = "for (ptrdiff_t row = n->wanted${size}; row < n->rows; row += ${by}) {",
     locals = { { "rows", "ATTN2C_LEAST(n->rows - row, ${by})" }, { "answer", "row - n->wanted" }, { "all", "rows" },
-      { "whole_row", "row" } },
+      { "whole_row", "row" }, { "whole_answer", "answer" } },
     run = function(step, call, symbols, body) walk_blocks(step, call.rows, symbols, body) end,
   },
   -- Blocks of the sequences of a call, as rows of what has one row for each.
@@ -275,10 +275,10 @@ loops.forms.share = {
 -- A block of rows, in a chunk of some panels of a product.
 loops.forms.block = {
   head = "{", locals = { { "row", "block.row" }, { "rows", "block.rows" }, { "answer", "block.row - n->wanted" },
-    { "all", "rows" }, { "whole_row", "row" } },
+    { "all", "rows" }, { "whole_row", "row" }, { "whole_answer", "answer" } },
   run = function(_, _, symbols, body)
     symbols.row, symbols.rows, symbols.answer = symbols.block.row, symbols.block.rows, symbols.block.row
-    symbols.whole_row, symbols.all = symbols.row, symbols.rows
+    symbols.whole_row, symbols.whole_answer, symbols.all = symbols.row, symbols.answer, symbols.rows
     body()
   end,
 }
@@ -287,14 +287,15 @@ loops.forms.block = {
 loops.forms.slices = {
   head = "{", locals = { { "slice", "(ptrdiff_t)chunk * ${piece}" }, { "row", "block.row + slice" },
     { "rows", "ATTN2C_LEAST(block.rows - slice, ${piece})" }, { "answer", "row - n->wanted" }, { "all", "block.rows" },
-    { "whole_row", "block.row" } },
+    { "whole_row", "block.row" }, { "whole_answer", "block.row - n->wanted" } },
   chunks = "(size_t)(of->block.rows + ${piece} - 1) / ${piece}",
   count = function(step, _, symbols) return (symbols.block.rows + step.piece - 1) // step.piece end,
   run = function(step, _, symbols, body)
     symbols.slice = symbols.chunk * step.piece
     symbols.row = symbols.block.row + symbols.slice
     symbols.answer = symbols.row
-    symbols.whole_row, symbols.all = symbols.block.row, symbols.block.rows
+    symbols.whole_row, symbols.whole_answer = symbols.block.row, symbols.block.row
+    symbols.all = symbols.block.rows
     symbols.rows = least(symbols.block.rows - symbols.slice, step.piece)
     body()
   end,

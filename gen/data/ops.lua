@@ -374,7 +374,8 @@ ops.table = {
     equation = "mean, max, first, ... of a sequence's rows (patches: the mean from row `tokens` on; tokens: of those "
       .. "before), of the first lengths of them, or of those that a mask keeps; several are concatenated; with the "
       .. "attribute `row` the result is a sequence of one row; with ids the last row is that of the last id but `pad`, "
-      .. "or row 0; with cut, mean and deviation leave out rows at both ends" },
+      .. "or of the first id `ending` (-1: of the first largest id), or row 0; with cut, mean and deviation leave out "
+      .. "rows at both ends" },
   argmax = { class = { region = "rows" }, type = "i32",
     shape = function(_, x) return table.move(x.shape, 1, #x.shape - 1, 1, {}) end,
     equation = "the index of the largest, the first of equals", arithmetic = 1, arithmetic_of = "x" },

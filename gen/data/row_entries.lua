@@ -33,10 +33,20 @@ function row_entries.of_scores(element, equation, more)
   return entry_of("rows cols ld", { { "s", "rw", matrix("rows", "cols", "ld") } }, element, equation, more)
 end
 
---- Makes a list of an entry's constants, and gives an entry without a body the usual call: of the function with the
---- operation's name, by its operands, then its constants, then integers that only a call knows.
+-- Returns an operand, which may be a text (steps.lua), as a table.
+local function operand_of(given)
+  if type(given) == "table" then return given end
+  local name, optional, access, elements = given:match("^([%w_]+)(%??) (%w+) ?([^:]*)")
+  local rows, cols, ld = elements:match("^(.*) x (.*) / (.*)$")
+  local reach = rows and matrix(rows, cols, ld) or elements ~= "" and footprint.vector(elements) or nil
+  return { name, access, reach, type = given:match(": (%w+)$"), optional = optional ~= "" or nil }
+end
+
+--- Makes tables of an entry's operands and a list of its constants. An entry without a body gets the usual call: of the
+--- function with the operation's name, by its operands, then its constants, then integers that only a call knows.
 function row_entries.complete(name, entry)
   local list, values, constants = { entry.meets and "ranks" }, {}, {}
+  entry.operands = words.map(entry.operands, operand_of)
   for _, operand in ipairs(entry.operands) do table.insert(operand[2] == "value" and values or list, operand[1]) end
   for bracket, constant in entry.constants:gmatch("(%(?)([%w_]+)") do
     constants[#constants + 1] = constant

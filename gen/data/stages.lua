@@ -66,6 +66,9 @@ stages.constructors = {
       place_width = { type = "integer", min = 1, max = 2048,
         meaning = "boxes: width of the tables' rows of left, upper, right and lower sides; the rows of a box are side "
           .. "by side, height and width in equal parts of the rest (LayoutLMv3); default: they are added" },
+      separator_place = { type = "integer", min = 0, max = 1000,
+        meaning = "boxes: all sides of the separator token's box in texts with boxes (LayoutLM); default: 0, as other "
+          .. "special tokens have" },
       norm = { type = "boolean", default = false, meaning = "a norm of the sum of token, position and type" },
       eps = { type = "number", min = 1e-30, max = 1, meaning = "eps of that norm; default: the model's" },
       scale = { type = "scale", default = 1.0, meaning = "factor of the table's rows" },
@@ -147,6 +150,9 @@ stages.constructors = {
       pad = { type = "integer", min = 0, max = 16777215,
         meaning = "of last: a token id whose rows at the end are left out, as transformers' class heads do; the first "
           .. "row stays" },
+      ending = { type = "integer", min = -1, max = 16777215,
+        meaning = "of last: the id of the token that ends a text: its first row is taken, or the first row of all; -1: "
+          .. "the largest id (CLIP)" },
       of = of_field, name = name_field } },
   attend = { place = "output",
     meaning = "one row a sequence: y, what a learned query takes of all rows by attention of the model's heads, plus "

@@ -5,6 +5,7 @@
 --   constants  names of the values that are known when the code is made, as a text; the usual call has no names in ( )
 --   operands   in the order of the call: { name, access, footprint }; access: "r" read, "w" written, "rw" both, "value"
 --              an integer that only a call knows; footprint(constants): the elements it may touch (footprint.lua)
+--              or a text, "x? r rows x 4 cols / ldx: i32": ? if it may be absent, products of constants, a type
 --              type: of its elements (types.lua), if not f32. optional: the operand may be absent, and is NULL then
 --              touched(constants): the number of elements that it reads, if fewer than its footprint
 --   meets      true if its body takes the ranks that compute the model together, `ranks`
@@ -31,7 +32,7 @@ local words = require("common.words")
 
 local steps = {}
 
-local matrix, vector = footprint.matrix, footprint.vector
+local matrix, product, vector = footprint.matrix, footprint.product, footprint.vector
 local each, of_rows, of_scores, written, read = row_entries.each, row_entries.of_rows, row_entries.of_scores,
   row_entries.written, row_entries.read
 
@@ -42,14 +43,7 @@ end
 
 local function angles(c) return { first = 0, { c.rows, c.ldr }, { c.dimension // 2, 1 } } end
 
-local function image(c) return { first = 0, { c.channels * c.height * c.width, 1 } } end
-
--- Returns the footprint of the boxes of rows, or of columns.
-local function places(count) return function(c) return { first = 0, { 4 * c[count], 1 } } end end
-
 local function planes(c) return { first = 0, { c.heads, c.stride }, { c.rows, c.ldx }, { c.cols, 1 } } end
-
-local function packed_buckets(c) return { first = 0, { c.buckets * c.rows, 1 } } end
 
 -- Returns the footprint of the rows of x that the integer operand `row` may choose.
 local function one_row(c)
@@ -59,38 +53,32 @@ end
 -- Declares a pool of the first rows: the cost of an element, its equation.
 local function pool(name, cost, equation)
   return { constants = "cols ldx", cost = each(cost), equation = "y[j] = " .. equation,
-    operands = { { "y", "w", vector("cols") }, read(), { "rows", "value" } },
-    body = "attn2c_pool_" .. name .. "(y, x, rows, ${cols}, ${ldx})" }
+    operands = { "y w cols", read(), "rows value" }, body = "attn2c_pool_" .. name .. "(y, x, rows, ${cols}, ${ldx})" }
 end
 
 -- Declares the same of the rows but `cut` at each end.
 local function pool_cut(name, cost, equation)
   return { constants = "cols ldx cut", cost = each(cost), equation = "y[j] = " .. equation,
-    operands = { { "y", "w", vector("cols") }, read(), { "rows", "value" } },
+    operands = { "y w cols", read(), "rows value" },
     body = "attn2c_pool_" .. name .. "(y, x + (rows > 2 * ${cut} ? ${cut} * ${ldx} : 0), rows - 2 * ${cut}, "
       .. "${cols}, ${ldx})" }
 end
 
--- Declares a pool of the last row of a token that is not `pad`, among the rows that `among` names.
-local function pool_last(constants, bound, arguments, among)
-  return {
-    constants = constants,
-    operands = { { "y", "w", vector("cols") }, read(), { "ids", "r", vector("rows"), type = "i32" }, bound },
-    cost = function(c) return 2 * c.cols end,
-    body = "attn2c_pool_last_but(y, x, ids, " .. arguments .. ")",
-    equation = "y[j] = x[i][j] of the largest i with ids[i] != ${pad} and " .. among .. ", or of 0",
-  }
+-- Declares a pool of one row that ids choose, among the rows that `among` names: the last one of a token that is not
+-- `pad`, or the first one of the token `ending`.
+local function pool_by_ids(rule, constants, bound, arguments, among)
+  local which = { last_but = "largest i with ids[i] != ${pad}",
+    ending = "smallest i with ids[i] = ${ending} (-1: the largest id)" }
+  return { constants = constants, operands = { "y w cols", read(), "ids r rows: i32", bound },
+    cost = product("2 cols"), body = ("attn2c_pool_%s(y, x, ids, %s)"):format(rule, arguments),
+    equation = ("y[j] = x[i][j] of the %s and %s, or of 0"):format(which[rule], among) }
 end
 
 -- Declares a pool of the rows that a mask keeps: the end of its body's name, arguments after `keeps`, its equation.
 local function pool_kept(body, more, equation)
-  return {
-    constants = "rows cols ldx keeps",
-    operands = { { "y", "w", vector("cols") }, read(), { "mask", "r", vector("rows"), type = "i32" } },
-    cost = each(8),
+  return { constants = "rows cols ldx keeps", operands = { "y w cols", read(), "mask r rows: i32" }, cost = each(8),
     body = "attn2c_pool_kept_" .. body .. "(y, x, mask, ${rows}, ${cols}, ${ldx}, ${keeps}" .. more .. ")",
-    equation = "y[j] = " .. equation .. " over the rows with (mask[i] != 0) == ${keeps}",
-  }
+    equation = "y[j] = " .. equation .. " over the rows with (mask[i] != 0) == ${keeps}" }
 end
 
 local triples = { __tostring = function(list)
@@ -110,7 +98,7 @@ steps.product = {
       return c.experts and footprint.repeated(panel, c.experts, c.apart) or panel
     end }, { "b", "r", matrix("n", "inputs", "ldb") }, { "c", "w", matrix("n", "m", "ldc") },
     { "first", "r", function(c) return { first = 0, { c.experts + 1, 1 } } end, type = "i32", optional = true } },
-  cost = function(c) return 2 * c.m * c.n * c.k end,
+  cost = product("2 m n k"),
 }
 
 -- Return the footprints of keys as pairs of columns, and of values as pairs of rows: [pairs][ldy][2].
@@ -119,39 +107,30 @@ local function row_pairs(c) return { first = 0, { (c.rows + 1) // 2, 2 * c.ldy }
 
 -- Declares the packing of keys or values in pairs.
 local function pairs_of(equation, touched, type)
-  return {
-    constants = "rows cols ldx ldy",
-    operands = { { "y", "w", touched, type = "bf16" }, read(type) }, cost = each(8), equation = equation,
-  }
+  return { constants = "rows cols ldx ldy", operands = { { "y", "w", touched, type = "bf16" }, read(type) },
+    cost = each(8), equation = equation }
 end
 
-local function row_scales(access)
-  return { "scale", access, function(c) return { first = 0, { c.rows, c.lds }, { 1, 1 } } end }
-end
+local function row_scales(access) return ("scale %s rows x 1 / lds"):format(access) end
 
 -- The scores that only sums have, one for all rows, or one for each.
-local sinks = { "sinks", "r", function(c) return { first = 0, { c.rows, c.lds }, { 1, 1 } } end }
+local sinks = "sinks r rows x 1 / lds"
 
 -- Declares a softmax whose weights are read only as bf16.
 local function softmax_rounded(more, with_sinks)
-  return {
-    constants = "rows cols ld ldy scale" .. (with_sinks and " lds" or ""), whole_vectors = true,
-    operands = { written("bf16"), { "s", "rw", matrix("rows", "cols", "ld") }, with_sinks and sinks or nil },
-    cost = each(51), equation = "y[i][j] = bf16(exp(${scale} (s[i][j] - max)) / sum over j" .. more .. ")",
-  }
+  return { constants = "rows cols ld ldy scale" .. (with_sinks and " lds" or ""), whole_vectors = true,
+    operands = { written("bf16"), "s rw rows x cols / ld", with_sinks and sinks or nil }, cost = each(51),
+    equation = "y[i][j] = bf16(exp(${scale} (s[i][j] - max)) / sum over j" .. more .. ")" }
 end
 
 -- Declares the copying of rows around some rows of a sequence, with rows of 0 where it has none.
 local function padded(body, type)
-  return {
-    constants = "rows cols kernel all ldx ldy",
+  return { constants = "rows cols kernel all ldx ldy",
     operands = { { "y", "w", function(c) return { first = 0, { c.rows + c.kernel - 1, c.ldy }, { c.cols, 1 } } end,
-      type = type }, { "x", "r", matrix("all", "cols", "ldx"), type = type }, { "first", "value" },
-      { "valid", "value" } },
-    cost = function(c) return 2 * (c.rows + c.kernel) * c.cols end,
+      type = type }, { "x", "r", matrix("all", "cols", "ldx"), type = type }, "first value",
+      "valid value" }, cost = function(c) return 2 * (c.rows + c.kernel) * c.cols end,
     body = body .. "(y, x, ${rows}, first, valid, ${all}, ${cols}, ${kernel}, ${ldx}, ${ldy})",
-    equation = "y[i] = x[first + i - ${kernel} / 2], 0 outside of the first valid of ${all} rows",
-  }
+    equation = "y[i] = x[first + i - ${kernel} / 2], 0 outside of the first valid of ${all} rows" }
 end
 
 -- Declares the part of a softmax that some keys give. is_first: 1, or 0 if other keys come before these.
@@ -164,22 +143,17 @@ end
 
 -- Declares the repair of a context by unmasked keys. v: the footprint of values; ld: the constant that it reads.
 local function context_repair(v, ld, type)
-  return {
-    constants = "rows cols head_dim ldc ldp " .. ld .. " lo hi",
-    operands = { { "c", "rw", matrix("rows", "head_dim", "ldc") },
-      { "p", "r", matrix("rows", "cols", "ldp"), type = type == "bf16" and type or nil }, { "v", "r", v, type = type },
-      { "valid", "value" } },
-    cost = each(5),
-    equation = "c[i] = p[i] · v over unmasked keys only, for rows that a masked key's NaN or infinity reached",
-  }
+  return { constants = "rows cols head_dim ldc ldp " .. ld .. " lo hi",
+    operands = { "c rw rows x head_dim / ldc", { "p", "r", matrix("rows", "cols", "ldp"),
+      type = type == "bf16" and type or nil }, { "v", "r", v, type = type }, "valid value" }, cost = each(5),
+    equation = "c[i] = p[i] · v over unmasked keys only, for rows that a masked key's NaN or infinity reached" }
 end
 
 -- Declares the same by keys whose weight is not 0. together: keys whose values are next to each other.
 local function context_repair_nonzero(name, type, together)
   return {
     constants = "rows head_dim ldc ldp ldv ranges count cols",
-    operands = { { "c", "rw", matrix("rows", "head_dim", "ldc") },
-      { "p", "r", matrix("rows", "cols", "ldp"), type = type },
+    operands = { "c rw rows x head_dim / ldc", { "p", "r", matrix("rows", "cols", "ldp"), type = type },
       { "v", "r", function(c)
         local rows = words.most(c.ranges, function(range) return range[2] + range[3] end)
         return { first = 0, { (rows + together - 1) // together, together * c.ldv }, { together * c.head_dim, 1 } }
@@ -191,18 +165,18 @@ local function context_repair_nonzero(name, type, together)
   }
 end
 
-local gain, bias = { "gain", "r", vector("cols"), optional = true }, { "bias", "r", vector("cols"), optional = true }
+local gain, bias = "gain? r cols", "bias? r cols"
 
 -- Declares a norm, of whole rows and of each of their heads. operands: of the norm of a row.
 local function norms(cost, equation, operands)
-  local of_heads = words.map(operands, function(of) return { of[1], "r", vector("head_dim"), optional = true } end)
+  local of_heads = words.map(operands, function(of) return (of:gsub("cols", "head_dim")) end)
   return of_rows(cost, equation, { constants = "eps", operands = operands }), {
     constants = "rows heads head_dim ldx ldy eps (cols)",
     operands = { written(), read(), table.unpack(of_heads) }, cost = each(cost),
     equation = equation .. ", each of ${heads} heads by itself",
   }, {
     constants = "rows heads head_dim ldx ldy eps (cols)",
-    operands = { written(), read(), { "gain", "r", vector("cols") } }, cost = each(cost),
+    operands = { written(), read(), "gain r cols" }, cost = each(cost),
     equation = equation:gsub(" %+ bias", "") .. ", each of ${heads} heads by itself",
   }
 end
@@ -217,20 +191,17 @@ steps.rows = {
   softmax_nan = of_scores(51, "s[i][j] = exp(${scale} (s[i][j] - max)) / sum over j, NaN where all are -inf",
     { constants = "scale", whole_vectors = true }),
   add_length = of_scores(3, "s[i][j] += ${value} where j >= valid",
-    { constants = "value", operands = { { "valid", "value" } } }),
+    { constants = "value", operands = { "valid value" } }),
   add_places = of_scores(20, "s[i][j] += across[left of j - left of i] + down[lower of j - lower of i]",
-    { constants = "distances", operands = { { "queries", "r", places("rows"), type = "i32" },
-      { "keys", "r", places("cols"), type = "i32" }, { "across", "r", vector("distances") },
-      { "down", "r", vector("distances") } } }),
+    { constants = "distances", operands = { "queries r 4 rows: i32", "keys r 4 cols: i32", "across r distances",
+      "down r distances" } }),
   add_places_along = of_scores(28, "s[i][j] += across[left of j - left of i] + down[lower of j - lower of i] + "
     .. "along[place of j - place of i]",
-    { constants = "distances places", operands = { { "queries", "r", places("rows"), type = "i32" },
-      { "keys", "r", places("cols"), type = "i32" }, { "across", "r", vector("distances") },
-      { "down", "r", vector("distances") }, { "along", "r", vector("places") } } }),
+    { constants = "distances places", operands = { "queries r 4 rows: i32", "keys r 4 cols: i32", "across r distances",
+      "down r distances", "along r places" } }),
   additive_scores = { constants = "rows cols head_dim lds ldq ldk",
-    operands = { { "s", "w", matrix("rows", "cols", "lds") }, { "q", "r", matrix("rows", "head_dim", "ldq") },
-      { "keys", "r", matrix("head_dim", "cols", "ldk") }, { "score", "r", vector("head_dim") } },
-    cost = function(c) return 44 * c.rows * c.cols * c.head_dim end,
+    operands = { "s w rows x cols / lds", "q r rows x head_dim / ldq", "keys r head_dim x cols / ldk",
+      "score r head_dim" }, cost = product("44 rows cols head_dim"),
     equation = "s[i][j] = sum over d of score[d] tanh(q[i][d] + keys[d][j])" },
   fill = { constants = "rows cols ldy value", operands = { written() }, cost = each(3),
     equation = "y[i][j] = ${value}" },
@@ -238,9 +209,8 @@ steps.rows = {
     { constants = "lo hi keep" }),
   normalise = of_rows(16, "y[i] = x[i] / max(|x[i]|, ${eps})", { constants = "eps" }),
   softmax_rows = of_rows(51, "y[i][j] = exp(x[i][j] - max) / sum over j"),
-  row_length = { constants = "rows cols ldx ldy",
-    operands = { { "y", "w", function(c) return { first = 0, { c.rows, c.ldy }, { 1, 1 } } end }, read() },
-    cost = each(6), equation = "y[i] = |x[i]|" },
+  row_length = { constants = "rows cols ldx ldy", operands = { "y w rows x 1 / ldy", read() }, cost = each(6),
+    equation = "y[i] = |x[i]|" },
   sparsify = of_rows(18, "y[i][j] = max(x[i][j] - mean - ${factor} deviation, 0)", { constants = "factor" }),
   share = of_rows(4, "y[i][j] = x[i][j] / (sum over j + ${eps})", { constants = "eps" }),
   log_softmax = of_rows(51, "y[i][j] = x[i][j] - max - log(sum over j of exp(x[i][j] - max))"),
@@ -250,81 +220,66 @@ steps.rows = {
   hadamard = { constants = "rows heads width block factor ldx ldy (cols)", operands = { written(), read() },
     cost = each(20), equation = "y[i] = ${factor} H x[i] for each ${block} numbers, H the Hadamard matrix" },
   patches = { constants = "channels height width patch first rows ldy (cols)",
-    operands = { written(), { "x", "r", image } }, cost = each(6),
+    operands = { written(), "x r channels height width" }, cost = each(6),
     equation = "y[i] = patch ${first} + i of the image" },
   patches_of_columns = { constants = "height width patch row_stride column_stride first rows ldy (cols)",
-    operands = { written(), { "x", "r", matrix("width", "height", "height") } }, cost = each(6),
+    operands = { written(), "x r width x height / height" }, cost = each(6),
     equation = "y[i] = patch ${first} + i of the image, whose columns are rows of x" },
   pair_rows = { constants = "rows cols ldx ldy there",
-    operands = { { "y", "w", function(c) return { first = 0, { c.rows, c.ldy }, { 4 * c.cols, 1 } } end },
-      { "x", "r", matrix("there", "cols", "ldx") } }, cost = function(c) return 12 * c.rows * c.cols end,
+    operands = { "y w rows x 4 cols / ldy", "x r there x cols / ldx" }, cost = each(12),
     equation = "y[i] = x[4 i] - x[4 i + 2], x[4 i + 1], x[4 i + 3], x[4 i + 4] - x[4 i + 2]; 0 from row ${there} on" },
-  add_rows = { constants = "rows cols ldx ldy",
-    operands = { written(), read(), { "z", "r", matrix("rows", "cols", "ldx") } }, cost = each(6),
-    equation = "y = x + z" },
+  add_rows = { constants = "rows cols ldx ldy", operands = { written(), read(), "z r rows x cols / ldx" },
+    cost = each(6), equation = "y = x + z" },
   neighbours = { constants = "rows cols kernel ldx ldy",
-    operands = { { "y", "w", function(c) return { first = 0, { c.rows, c.ldy }, { c.kernel * c.cols, 1 } } end },
-      read(), { "valid", "value" } }, cost = function(c) return 8 * c.rows * c.cols * c.kernel end,
+    operands = { "y w rows x kernel cols / ldy", read(), "valid value" }, cost = product("8 rows cols kernel"),
     body = "attn2c_neighbours(y, x, ${rows}, valid, ${cols}, ${kernel}, ${ldx}, ${ldy})",
     equation = "y[i][j ${kernel} + t] = x[i + t - ${kernel} / 2][j], 0 outside of the first valid rows" },
   convolve_columns = { constants = "rows cols kernel width ldx ldy",
     operands = { written(), { "x", "r", function(c)
       return { first = 0, { c.before + c.rows, c.ldx }, { c.cols, 1 } }
-    end }, { "weight", "r", matrix("kernel", "cols", "width") }, { "bias", "r", vector("cols"), optional = true },
-      { "before", "value" } }, cost = function(c) return 3 * c.rows * c.cols * c.kernel end,
+    end }, "weight r kernel x cols / width", "bias? r cols",
+      "before value" }, cost = product("3 rows cols kernel"),
     touched = function(c) return (c.rows + c.kernel - 1) * c.cols end,
     equation = "y[i] = bias + sum of x[before + i - ${kernel} + 1 + t] weight[t] over t, without rows before the "
       .. "first" },
   recurrent = { constants = "rows width ldx ldy backward",
-    operands = { { "y", "w", matrix("rows", "width", "ldy") },
-      { "x", "r", function(c) return { first = 0, { c.rows, c.ldx }, { 4 * c.width, 1 } } end },
-      { "weight", "r", function(c) return { first = 0, { 4 * c.width * c.width, 1 } } end },
-      { "marks", "r", vector("rows"), type = "i32", optional = true }, { "valid", "value" } },
-    cost = function(c) return c.rows * c.width * (8 * c.width + 200) end,
+    operands = { "y w rows x width / ldy", "x r rows x 4 width / ldx", "weight r 4 width width", "marks? r rows: i32",
+      "valid value" }, cost = function(c) return c.rows * c.width * (8 * c.width + 200) end,
     equation = "y[i] = the state of an LSTM after row i of the first valid, of those with marks[i] = 1" },
   match_labels = { constants = "rows cols width hidden scores ldx ldl ldy",
-    operands = { written(), { "x", "r", function(c)
-      return { first = 0, { c.rows, c.ldx }, { 2 * c.width, 1 } }
-    end }, { "labels", "r", function(c) return { first = 0, { c.rows, c.ldl }, { 2 * c.width, 1 } } end },
+    operands = { written(), "x r rows x 2 width / ldx", "labels r rows x 2 width / ldl",
       { "weight", "r", function(c) return { first = 0, { (3 * c.width + 1) * c.hidden, 1 } } end },
       { "out", "r", function(c) return { first = 0, { c.scores * (c.hidden + 1), 1 } } end },
-      { "marks", "r", vector("rows"), type = "i32" }, { "valid", "value" } },
-    cost = function(c) return c.rows * c.hidden * (4 * c.width + c.scores) end,
+      "marks r rows: i32", "valid value" }, cost = function(c) return c.rows * c.hidden * (4 * c.width + c.scores) end,
     equation = "y[i][c] = the scores of row i, with marks[i] = 1, for the c-th row with marks = 2, of the first "
       .. "valid" },
   grid_positions = { constants = "rows cols grid ldt ldy",
-    operands = { written(), { "table", "r", function(c)
-      return { first = 0, { c.grid * c.grid, c.ldt }, { c.cols, 1 } }
-    end }, { "shape", "r", function() return { first = 0, { 2, 1 } } end, type = "i32" } }, cost = each(80),
+    operands = { written(), "table r grid grid x cols / ldt", "shape r 2: i32" }, cost = each(80),
     equation = "y[i] = the position of patch i of shape[0] x shape[1], of a table for ${grid} x ${grid}" },
   drop_tokens = { constants = "rows cols id share ldx ldy",
-    operands = { written(), read(), { "ids", "r", vector("rows"), type = "i32" }, { "valid", "value" } },
-    cost = each(6), body = "attn2c_drop_tokens(y, x, ids, ${rows}, valid, ${cols}, ${id}, ${share}, ${ldx}, ${ldy})",
+    operands = { written(), read(), "ids r rows: i32", "valid value" }, cost = each(6),
+    body = "attn2c_drop_tokens(y, x, ids, ${rows}, valid, ${cols}, ${id}, ${share}, ${ldx}, ${ldy})",
     equation = "y[i] = 0 if ids[i] = ${id}, else x[i] (1 - ${share}) / (1 - the id's share of the first valid ids)" },
   dilated = { constants = "rows cols kernel dilation width ldx ldy",
     operands = { { "y", "w", function(c)
       return { first = 0, { c.rows, c.ldy }, { c.kernel, c.width }, { c.cols, 1 } }
-    end }, read(), { "valid", "value" } }, cost = function(c) return 2 * c.rows * c.cols * c.kernel end,
+    end }, read(), "valid value" }, cost = product("2 rows cols kernel"),
     body = "attn2c_dilated(y, x, ${rows}, valid, ${cols}, ${kernel}, ${dilation}, ${width}, ${ldx}, ${ldy})",
     equation = "y[i][t ${width} + j] = x[i + (t - ${kernel} / 2) ${dilation}][j], 0 outside of the first valid rows" },
   channel_factors = { constants = "rows cols ldx ldy eps",
-    operands = { { "y", "w", function(c) return { first = 0, { 2, c.ldy }, { c.cols, 1 } } end }, read(),
-      { "gain", "r", vector("cols") }, { "bias", "r", vector("cols") } }, cost = each(4),
+    operands = { "y w 2 x cols / ldy", read(), "gain r cols", "bias r cols" }, cost = each(4),
     equation = "y[0] = gain / sqrt(sum of x[i]^2 from row 1 on + ${eps}), y[1] = bias - y[0] x[0]" },
   pad = padded("attn2c_pad"), pad_bf16 = padded("attn2c_pad_bf16", "bf16"),
   mean_heads = { constants = "heads rows cols stride ldx ldy", operands = { written(), { "x", "r", planes } },
     cost = each(6), equation = "y[i][j] = mean over ${heads} heads of x[head][i][j]" },
   bucket_table = { constants = "buckets rows cols ldy",
-    operands = { written(), { "table", "r", packed_buckets }, { "index", "r", vector("cols") } }, cost = each(8),
+    operands = { written(), "table r buckets rows", "index r cols" }, cost = each(8),
     equation = "y[head][distance] = table[index[distance]][head]" },
   position_gates = { constants = "rows heads head_dim ldx ldy (cols)",
-    operands = { { "y", "w", matrix("rows", "heads", "ldy") }, read(),
-      { "weight", "r", function(c) return { first = 0, { 8 * c.head_dim, 1 } } end },
-      { "bias", "r", function() return { first = 0, { 8, 1 } } end }, { "factors", "r", vector("heads") } },
+    operands = { "y w rows x heads / ldy", read(), "weight r 8 head_dim", "bias r 8", "factors r heads" },
     cost = each(24), equation = "y[i][head] = a (b factors[head] - 1) + 2, a and b gates of x[i]'s part of the head" },
   adapt = { constants = "rows in cols (ranks) ldy ldx ldr lda first",
-    operands = { written(), read(), { "r", "r", matrix("rows", "in", "ldr") },
-      { "inputs", "r", matrix("ranks", "in", "in") }, { "outputs", "r", matrix("ranks", "cols", "cols") },
+    operands = { written(), read(), "r r rows x in / ldr", "inputs r ranks x in / in", "outputs r ranks x cols / cols",
       { "adapters", "r", function(c) return { first = 0, { c.lda > 0 and c.rows or 1, 1 } } end, type = "i32" } },
     cost = function(c) return 8 * c.rows * (c["in"] + c.cols) end,
     body = "attn2c_adapt(y, x, r, inputs, outputs, adapters, ${rows}, ${in}, ${cols}, ${ldy}, ${ldx}, ${ldr}, ${lda}, "
@@ -333,17 +288,16 @@ steps.rows = {
       .. "adapters[i ${lda}]" },
   mask_band = of_scores(6, "s[i][j] = -inf unless ${lo} + i <= j < ${hi} + i", { constants = "lo hi" }),
   mask_length = of_scores(3, "s[i][j] = -inf where j >= valid",
-    { operands = { { "valid", "value" } }, whole_vectors = true }),
+    { operands = { "valid value" }, whole_vectors = true }),
   softmax_begin = softmax_chunk("w", 1, "max)); the state keeps max and sum"),
   softmax_begin_sinks = of_scores(48, "s[i][j] = exp(${scale} (s[i][j] - max)); the state keeps max and sum, with "
     .. "exp(sinks[i])", { constants = "scale lds", operands = { { "state", "w", state(0, 3) }, sinks } }),
   softmax_more = softmax_chunk("rw", 0, "max so far)); the state keeps max, sum, and what shrinks older sums"),
   softmax_add = { constants = "rows cols ldy ldx",
-    operands = { { "y", "rw", matrix("rows", "cols", "ldy") }, read(), { "state", "r", state(2, 3) } }, cost = each(8),
+    operands = { "y rw rows x cols / ldy", read(), { "state", "r", state(2, 3) } }, cost = each(8),
     equation = "y[i][j] = factor[i] y[i][j] + x[i][j]" },
-  softmax_end = { constants = "rows cols ldy",
-    operands = { { "y", "rw", matrix("rows", "cols", "ldy") }, { "state", "r", state(1, 2) } }, cost = each(6),
-    equation = "y[i][j] = y[i][j] / sum[i]" },
+  softmax_end = { constants = "rows cols ldy", operands = { "y rw rows x cols / ldy", { "state", "r", state(1, 2) } },
+    cost = each(6), equation = "y[i][j] = y[i][j] / sum[i]" },
   softmax_of = { -- in a trace
     constants = "rows cols ldy ldx scale",
     operands = { written(), read(), { "state", "r", state(0, 2) } }, cost = each(48),
@@ -355,10 +309,9 @@ steps.rows = {
   end, "ldv", "bf16"),
   context_repair_nonzero = context_repair_nonzero("context_repair_nonzero", nil, 1),
   context_repair_nonzero_pairs = context_repair_nonzero("context_repair_nonzero_pairs", "bf16", 2),
-  transpose = { constants = "rows cols ldx ldy", operands = { { "y", "w", matrix("cols", "rows", "ldy") }, read() },
-    cost = each(8), equation = "y[j][i] = x[i][j]" },
-  add_transposed = { constants = "rows cols ldx ldy",
-    operands = { { "y", "rw", matrix("cols", "rows", "ldy") }, read() }, cost = each(10),
+  transpose = { constants = "rows cols ldx ldy", operands = { "y w cols x rows / ldy", read() }, cost = each(8),
+    equation = "y[j][i] = x[i][j]" },
+  add_transposed = { constants = "rows cols ldx ldy", operands = { "y rw cols x rows / ldy", read() }, cost = each(10),
     equation = "y[j][i] += x[i][j]" },
   -- The keys of a panel, which may have fewer than its leading dimension: rows up to a whole vector become zeros.
   transpose_keys = { constants = "rows cols ldx ldy lanes",
@@ -366,8 +319,8 @@ steps.rows = {
       return { first = 0, { c.cols, c.ldy }, { words.round_up(c.rows, c.lanes), 1 } }
     end }, read() }, cost = each(8), equation = "y[j][i] = x[i][j], 0 for i from ${rows} to a multiple of ${lanes}" },
   gather_columns = { constants = "rows cols (inputs) ldx ldy",
-    operands = { written(), { "x", "r", matrix("rows", "inputs", "ldx") }, { "order", "r", vector("cols") } },
-    cost = each(8), equation = "y[i][j] = x[i][order[j]], from ${inputs} columns" },
+    operands = { written(), "x r rows x inputs / ldx", "order r cols" }, cost = each(8),
+    equation = "y[i][j] = x[i][order[j]], from ${inputs} columns" },
   copy = of_rows(6, "y = x"), pairs_of_columns = pairs_of("y[j / 2][i][j % 2] = x[i][j]", column_pairs),
   pairs_of_bf16_columns = pairs_of("y[j / 2][i][j % 2] = x[i][j]", column_pairs, "bf16"),
   -- The keys of a panel, as for transpose_keys.
@@ -380,31 +333,28 @@ steps.rows = {
   pairs_of_bf16_rows = pairs_of("y[i / 2][j][i % 2] = x[i][j]", row_pairs, "bf16"),
   add_pairs_of_bf16_rows = { constants = "rows cols ldx ldy panel",
     operands = { { "y", "w", function(c) return { first = 0, { c.panel // 2, 2 * c.ldy }, { 2 * c.cols, 1 } } end,
-      type = "bf16" }, read("bf16"), { "first", "value" } }, cost = each(8),
+      type = "bf16" }, read("bf16"), "first value" }, cost = each(8),
     body = "attn2c_add_pairs_of_bf16_rows(y, x, first, ${rows}, ${cols}, ${ldx}, ${ldy})",
     equation = "y[(first + i) / 2][j][(first + i) % 2] = x[i][j]" },
   quantise = { constants = "rows cols ldx ldy lds", operands = { written(types.quantised), row_scales("w"), read() },
     cost = each(12), equation = "y[i] = x[i] / scale[i] as integers, scale[i] = max |x[i]| / 127" },
   quantise_smoothed = { constants = "rows cols ldx ldy lds",
-    operands = { written(types.quantised), row_scales("w"), read(), { "factors", "r", vector("cols") } },
-    cost = each(14), equation = "y[i] = x[i] factors / scale[i] as integers, scale[i] = max |x[i] factors| / 127" },
+    operands = { written(types.quantised), row_scales("w"), read(), "factors r cols" }, cost = each(14),
+    equation = "y[i] = x[i] factors / scale[i] as integers, scale[i] = max |x[i] factors| / 127" },
   embed_boxes = { constants = "rows cols places ldy",
-    operands = { written(), { "table", "r", function(c) return { first = 0, { 4 * c.places * c.cols, 1 } } end,
-      touched = function(c) return 6 * c.rows * c.cols end }, { "boxes", "r", places("rows"), type = "i32" } },
+    operands = { written(), { "table", "r", vector("4 places cols"), touched = each(6) }, "boxes r 4 rows: i32" },
     cost = each(24), body = "attn2c_embed_boxes(y, table, boxes, ${rows}, ${cols}, ${places}, ${ldy})",
     equation = "y[i] = the rows of table for left, upper, right, lower, height and width of box i" },
   join_boxes = { constants = "rows cols width places ldy",
-    operands = { written(), { "table", "r", function(c) return { first = 0, { 2 * c.places * c.width, 1 } } end,
-      touched = function(c) return 4 * c.rows * c.width end }, { "sizes", "r", function(c)
+    operands = { written(), { "table", "r", vector("2 places width"),
+      touched = product("4 rows width") }, { "sizes", "r", function(c)
         return { first = 0, { c.places * (c.cols - 4 * c.width), 1 } }
-      end, touched = function(c) return c.rows * (c.cols - 4 * c.width) end }, { "boxes", "r", places("rows"),
-        type = "i32" } }, cost = each(8),
+      end, touched = function(c) return c.rows * (c.cols - 4 * c.width) end }, "boxes r 4 rows: i32" }, cost = each(8),
     equation = "y[i] = the rows of table and sizes for left, upper, right, lower, height and width of box i, side by "
       .. "side" },
   page_places = { constants = "rows across down",
     operands = { { "y", "w", function(c) return { first = 0, { 4 * (c.rows + c.across * c.down + 1), 1 } } end,
-      type = "i32" }, { "boxes", "r", places("rows"), type = "i32" } },
-    cost = function(c) return 8 * (c.rows + c.across * c.down) end,
+      type = "i32" }, "boxes r 4 rows: i32" }, cost = function(c) return 8 * (c.rows + c.across * c.down) end,
     equation = "y[i] = left, place in the sequence, right and lower of box i, then of a page and of its ${down} x "
       .. "${across} parts" },
   pool_mean = pool("mean", 6, "mean of x[i][j] over i < rows"),
@@ -419,21 +369,22 @@ steps.rows = {
   pool_kept_weighted = pool_kept("sum", ", 1, 0", "mean of x[i][j] with weights i + 1"),
   pool_kept_max = pool_kept("max", "", "max of x[i][j]"),
   pool_kept_last = pool_kept("last", "", "the last of x[i][j]"),
-  pool_row = { constants = "cols ldx",
-    operands = { { "y", "w", vector("cols") }, { "x", "r", one_row }, { "row", "value" } },
-    cost = function(c) return 2 * c.cols end, body = "attn2c_pool_row(y, x + (size_t)row * ${ldx}, ${cols})",
+  pool_row = { constants = "cols ldx", operands = { "y w cols", { "x", "r", one_row }, "row value" },
+    cost = product("2 cols"), body = "attn2c_pool_row(y, x + (size_t)row * ${ldx}, ${cols})",
     equation = "y[j] = x[row][j]" },
-  pool_last_but = pool_last("cols ldx pad", { "rows", "value" }, "NULL, rows, ${cols}, ${ldx}, ${pad}, 1",
+  pool_last_but = pool_by_ids("last_but", "cols ldx pad", "rows value", "NULL, rows, ${cols}, ${ldx}, ${pad}, 1",
     "i < rows"),
-  pool_kept_last_but = pool_last("rows cols ldx pad keeps",
-    { "mask", "r", vector("rows"), type = "i32" }, "mask, ${rows}, ${cols}, ${ldx}, ${pad}, ${keeps}",
-    "(mask[i] != 0) == ${keeps}"),
-  argmax = { constants = "rows cols ldx", operands = { { "y", "w", vector("rows"), type = "i32" }, read() },
-    cost = each(16), equation = "y[i] = the index of the largest x[i][j]" },
-  topk_values = { constants = "rows cols k ldx ldy", operands = { { "y", "w", matrix("rows", "k", "ldy") }, read() },
-    cost = each(64), equation = "y[i] = the ${k} largest x[i][j], descending" },
-  topk_indices = { constants = "rows cols k ldx ldy",
-    operands = { { "y", "w", matrix("rows", "k", "ldy"), type = "i32" }, read() }, cost = each(64),
+  pool_kept_last_but = pool_by_ids("last_but", "rows cols ldx pad keeps", "mask r rows: i32",
+    "mask, ${rows}, ${cols}, ${ldx}, ${pad}, ${keeps}", "(mask[i] != 0) == ${keeps}"),
+  pool_ending = pool_by_ids("ending", "cols ldx ending", "rows value", "NULL, rows, ${cols}, ${ldx}, ${ending}, 1",
+    "i < rows"),
+  pool_kept_ending = pool_by_ids("ending", "rows cols ldx ending keeps", "mask r rows: i32",
+    "mask, ${rows}, ${cols}, ${ldx}, ${ending}, ${keeps}", "(mask[i] != 0) == ${keeps}"),
+  argmax = { constants = "rows cols ldx", operands = { "y w rows: i32", read() }, cost = each(16),
+    equation = "y[i] = the index of the largest x[i][j]" },
+  topk_values = { constants = "rows cols k ldx ldy", operands = { "y w rows x k / ldy", read() }, cost = each(64),
+    equation = "y[i] = the ${k} largest x[i][j], descending" },
+  topk_indices = { constants = "rows cols k ldx ldy", operands = { "y w rows x k / ldy: i32", read() }, cost = each(64),
     equation = "y[i] = the indices of the ${k} largest x[i][j]" },
 }
 
@@ -460,7 +411,7 @@ steps.map = { operands = { { "y", "rw", matrix("rows", "cols", "ld") } } }
 local tile, row_of_tile = matrix("rows", "cols", "ld"), vector("cols")
 
 -- Returns the footprint of the first element of each row.
-local function first_column(c) return { first = 0, { c.rows, c.ld }, { 1, 1 } } end
+local first_column = matrix("rows", "1", "ld")
 
 local function single() return { first = 0 } end
 

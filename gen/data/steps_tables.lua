@@ -47,7 +47,7 @@ local function declare(name, type, constants, packing, reach, row)
     touched = function(c) return c.rows * row_elements(c.cols, type) end },
     { "ids", "r", footprint.vector("rows"), type = "i32" } }
   if scales then
-    table.insert(operands, 3, { "scale", "r", of_scales, touched = function(c) return c.rows end })
+    table.insert(operands, 3, { "scale", "r", of_scales, touched = footprint.product("rows") })
   end
   of_tables[name] = {
     constants = "rows cols ldy " .. constants, operands = operands,

@@ -9,7 +9,7 @@
 --               names, and the static library has the objects one by one
 --   sharing     the linker's options for a shared library; %s is its name
 --   portable    more of them for a library that is used on other machines
---   unused      functions of the C library that a static program which serves never calls. The server's library looks up
+--   unused      functions of the C library that no static program with a server calls. The server's library looks up
 --               names with them, and the linker warns that this needs shared libraries. A call ends the program
 --   libraries   that each link ends with
 --   program     form of the program's name; nil: there are only libraries

@@ -1,9 +1,11 @@
 -- program_manual.lua: writes attn2c-program(1), the manual page of the programs that `build` makes. Its sources are the
--- tables that --help of these programs prints: options.c, help.c and serve/options.c in runtime/program.
+-- tables that --help of these programs prints: options.c, generate/rows.c, serve/options.c and help.c in
+-- runtime/program.
 local files = require("common.files")
 local roff = require("deploy.roff")
 local statuses = require("deploy.statuses")
 local version = require("common.version")
+local words = require("common.words")
 
 local program_manual = {}
 
@@ -86,10 +88,11 @@ function program_manual.pages(root)
   local function source_of(name)
     return assert(files.read(root .. "/runtime/program/" .. name), name .. " is missing")
   end
-  local help, rows = source_of("help.c"), table_of(source_of("options.c"), "attn2c_options%[ATTN2C_OPTIONS%]")
-  local pages = {}
-  local server = source_of("serve/options.c")
-  for _, row in ipairs(table_of(server, "attn2c_server_options%[ATTN2C_SERVER_OPTIONS%]")) do rows[#rows + 1] = row end
+  local help, server = source_of("help.c"), source_of("serve/options.c")
+  local pages, rows = {}, {}
+  for _, source in ipairs { source_of("options.c"), source_of("generate/rows.c"), server } do
+    words.append(rows, table_of(source, "attn2c_[%l_]*options%[[%u%d_]+%]"))
+  end
   for i, row in ipairs(table_of(help, "pages%[%]")) do pages[i] = page_of(row, rows, row[1]:upper()) end
   local of_server = rows_of("{" .. assert(server:match("_page = {(.-)};"), "serve/options.c has another form") .. "}")
   pages[#pages + 1] = page_of(of_server[1], rows, "SERVE")

@@ -367,7 +367,7 @@ local function model_values(state, builds)
   end
   local windows = first.continues and #first.described.continued.windows > 0
   local reader = state.entries[1] -- of pictures, or of what the encoder reads
-  local first_input, image = reader.graph.entry.inputs[1], reader.spec.input
+  local image, image_member = emit_picture.image(state)
   return with(first, { targets = of_ranks.targets, coded = builds, divided = of_ranks.divided,
     rank_runs = of_ranks.rank_runs, has_variants = not of_ranks.divided and #builds > 1, windows = windows,
     call_rows = state.spec.call_rows or false,
@@ -385,9 +385,9 @@ local function model_values(state, builds)
     has_speech = state.spec.speech and true or false,
     has_pictures = state.spec.pictures and true or false, texts = emit_picture.texts(state),
     draft = state.spec.draft and state.texts and state.texts.spec.name or false,
-    picture_input = reserved.member(reader.graph.tensors[first_input].member), picture_height = image.height or false,
+    picture_input = image_member, picture_height = image.height or false,
     picture_width = image.width or false, picture_patch = emit_picture.patch(image), picture_rows = reader.spec.seq,
-    reads_ids = reader.graph.tensors[first_input].type == "i32",
+    reads_ids = reader.graph.tensors[reader.graph.entry.inputs[1]].type == "i32",
     has_languages = emit_text.has_languages(state), has_chat = state.chat ~= nil,
     has_sound = state.spec.sound and true or false,
     has_ctc = emit_sound_facts.ctc(state.spec),

@@ -404,9 +404,9 @@ function output_stages.pool(self, x, stage, path)
   local list = type(stage.over) == "table" and stage.over or { stage.over }
   local mask, keeps, past = mask_of_pool(self, stage, list)
   return self:op("pool", path .. ".pool",
-    { x = x, lengths = not stage.mask and lengths or nil, mask = mask, ids = stage.pad and self.ids },
+    { x = x, lengths = not stage.mask and lengths or nil, mask = mask, ids = (stage.pad or stage.ending) and self.ids },
     { ["function"] = table.concat(list, " "), cut = (stage.cut or 0) > 0 and stage.cut or nil,
-      keeps = mask and keeps or nil, pad = stage.pad,
+      keeps = mask and keeps or nil, pad = stage.pad, ending = stage.ending,
       first = mask and past > 0 and past or nil,
       tokens = (words.set(list).patches or words.set(list).tokens) and tokens_of_image(self.spec.input) or nil })
 end

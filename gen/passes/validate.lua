@@ -170,9 +170,10 @@ end
 local function check_places(say, spec)
   local own, width = spec.input.place_width, spec.input.width or spec.d_model
   if spec.input.projected == "before_positions" then width = spec.d_model end
-  if own and not spec.input.boxes then
-    say("input.place_width", "goes with boxes")
-  elseif own and width and (width % 2 ~= 0 or 4 * own >= width) then
+  for _, key in ipairs { "place_width", "separator_place" } do
+    if spec.input[key] and not spec.input.boxes then say("input." .. key, "goes with boxes") end
+  end
+  if spec.input.boxes and own and width and (width % 2 ~= 0 or 4 * own >= width) then
     say("input.place_width", "%d, but four of them and two equal parts of the rest must be %d wide", own, width)
   end
 end
@@ -450,12 +451,11 @@ local without_adapters = {
   { "ranks or stages", "which divide the weights", function(spec)
     return (spec.ranks or 1) * (spec.stages or 1) > 1
   end },
-  { "an encoder in the memory", "which has layers of its own", function(spec)
-    return spec.memory and spec.memory.encoder
+  { "a context beside an encoder", "whose states have none; adapter=FOLDER merges one", function(spec)
+    return spec.context and spec.memory and spec.memory.encoder
   end },
   { "input_order", "whose products read columns in an order of their own", function(spec) return spec.input_order end },
   { "layout = \"seq_first\"", "which takes one batch", function(spec) return spec.layout == "seq_first" end },
-  { "GGUF files", "whose tensors have other names than the adapter's", function(spec) return spec.opens == "gguf" end },
 }
 
 local function check_adapters(say, spec)
@@ -476,8 +476,11 @@ local function resolve(say, spec, given)
   output.check(say, spec)
   ctc.check(say, spec)
   if spec.tokenizer and spec.input.stage ~= "tokens" then say("tokenizer", "goes with input = tokens { ... }") end
-  if spec.adapter and (spec.opens == "gguf" or type(spec.names) == "table" and spec.names.quantised) then
-    say("adapter", "does not go with GGUF files and quantised folders: give the folder of the model in floats")
+  if spec.adapter and type(spec.names) == "table" and spec.names.quantised then
+    say("adapter", "does not go with quantised folders: give the folder of the model in floats")
+  elseif spec.adapter and spec.opens == "gguf" and weights.is_wanted(given.weights) then
+    say("adapter", "the sum of a weight in blocks and an adapter is no weight in blocks: weights=none makes floats of "
+      .. "them; adapters.NAME=FOLDER keeps blocks and adapter next to each other")
   end
   check_adapters(say, spec)
   pictures.check(say, spec)

@@ -4,7 +4,6 @@
 local activations = require("data.activations")
 local all_regions = require("passes.common.regions")
 local ops = require("data.ops")
-local panel_loops = require("passes.common.panel_loops")
 local programs = require("passes.common.programs")
 local types = require("data.types")
 local words = require("common.words")
@@ -48,18 +47,6 @@ function work.number_type(op)
     if type.rows and type.word then return type.word end
   end
   return "f32"
-end
-
--- Calls visit(step, times) for each call of a program's list. times: how often a call of the model runs it.
-local function each_call(program, visit)
-  local inside = {}
-  programs.each(program, function(step, _, segment, worker)
-    if step.form == "begin" then inside[worker] = step.count
-    elseif step.form == "finish" then inside[worker] = nil
-    elseif programs.is_call(step) then
-      visit(step, segment.repeats * (inside[worker] or 1) * panel_loops.count(step))
-    end
-  end)
 end
 
 -- Returns the name of a step in bench --bound (passes/emit/bound.lua), or nil for steps of products, found by key.
@@ -132,7 +119,7 @@ end
 
 -- Adds the parts of the bound to each operation: { name = calls }.
 local function add_parts(list, entry)
-  each_call(entry.programs[1], function(step, times)
+  programs.each_call(entry.programs[1], function(step, times)
     local name = part_of(step)
     if name then
       local parts = list[step.op].parts

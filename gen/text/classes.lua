@@ -6,8 +6,7 @@ local words = require("common.words")
 
 local classes = {}
 
-local function object(value) return setmetatable(value, { __jsontype = "object" }) end
-local function array(value) return setmetatable(value, { __jsontype = "array" }) end
+local object, array = json.object, json.array
 
 -- Puts a normalizer before a tokenizer's own.
 local function before(root, normalizer)

@@ -4,6 +4,7 @@
 local base64 = require("text.base64")
 local faults = require("common.faults")
 local gguf = require("common.gguf")
+local json = require("common.json")
 local patterns = require("text.gguf_patterns")
 local words = require("common.words")
 
@@ -14,8 +15,7 @@ local TYPE = { unknown = 2, control = 3, user = 4, unused = 5, byte = 6 }
 local MOST_READ = 1 << 28 -- bytes of tokens that are read to find merges: a vocabulary of 256,000 takes some 2^24
 local INTEGERS = { "INT32", "UINT32", "INT8", "UINT8", "INT16", "UINT16" }
 
-local function object(value) return setmetatable(value, { __jsontype = "object" }) end
-local function array(value) return setmetatable(value, { __jsontype = "array" }) end
+local object, array = json.object, json.array
 
 -- Components may be shared; their metatables say what they are.
 local function marked(value)

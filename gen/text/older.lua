@@ -12,8 +12,7 @@ local older = {}
 
 local function special(config, key, default) return specials.content(config, key) or default end
 
-local function object(value) return setmetatable(value, { __jsontype = "object" }) end
-local function array(value) return setmetatable(value, { __jsontype = "array" }) end
+local object, array = json.object, json.array
 
 local function added(ids, names)
   local list, seen = {}, {}

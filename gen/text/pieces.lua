@@ -15,8 +15,7 @@ local pieces = {}
 local BLANK = "▁"
 local MOST_BLANKS = 65536 -- that are removed at an end of a text
 
-local function object(value) return setmetatable(value, { __jsontype = "object" }) end
-local function array(value) return setmetatable(value, { __jsontype = "array" }) end
+local object, array = json.object, json.array
 
 local function replaced(pattern, content)
   return object { type = "Replace", pattern = object(pattern), content = content }

@@ -7,12 +7,14 @@ struct attn2c_context; /* model/model.h */
 
 /* How rows of scores become text (sound/ctc.h). */
 typedef struct attn2c_ctc {
-  const char *const *tokens; /* the text that each is written as */
+  const char *const *tokens; /* their texts */
   int32_t count;             /* of tokens, which is the width of a row */
   int32_t blank;             /* the token that is not written, and parts equal tokens */
-  const char *space;         /* a token with this text parts words */
+  const char *delimiter;     /* a token with this text is written as `space`; NULL: there is none */
+  const char *space;         /* parts words */
+  int lowers;                /* 1: capitals of ASCII become small letters */
   int cleans;                /* 1: spaces before punctuation and within contractions are left out */
-  int64_t longest;           /* bytes of the longest token */
+  int64_t longest;           /* bytes that a token takes at most */
 } attn2c_ctc;
 
 typedef struct attn2c_sound_facts {

@@ -63,7 +63,10 @@ typedef struct attn2c_text_facts {
   size_t size;
   const void *written; /* tables of the texts that the model writes, if they are others; else NULL */
   size_t written_size;
-  int ids, types, lengths, mask; /* indices of an entry's inputs; -1: it has none */
+  int ids, types, lengths, mask;      /* indices of an entry's inputs; -1: it has none */
+  int boxes, image;                   /* indices, too: of places on a page, and of the page's picture */
+  int32_t separator, separator_place; /* with boxes: the special token that has a box, and all of its sides;
+                                         -1: none */
   int pool_mask; /* with a prompt or prompts: index of the input that says which rows pools take; else -1 */
   const char *prompt;                 /* put before each text; NULL: none */
   const attn2c_named_prompt *prompts; /* sorted by name */

@@ -29,6 +29,7 @@ struct attn2c_answers {
   int32_t *slots;             /* [sequences] which of its place's sequences each beam has */
   int32_t *numbers, *lasts;   /* [sequences] of a decode call; lasts: the last token of each beam or answer */
   float *logits;              /* [sequences or guessing->rows][vocabulary] */
+  float *values;              /* [tokens + 1] of a prompt and its answer */
   guessing *guessing;         /* NULL: nothing is guessed */
 };
 
@@ -37,15 +38,20 @@ int64_t attn2c_answers_limit(const attn2c_generation *stated, int64_t given, int
   return given > 0 ? given : stated->tokens > 0 ? stated->tokens : *length > 0 ? *length - 1 : USUAL_TOKENS;
 }
 
+/* True if a rule goes by probabilities, which the penalty must have changed before. */
+static int is_scored(const attn2c_answers *b) { return b->calls->rule && b->calls->rule->is_scored; }
+
 /* Makes the samplers or searches of all places. */
 static int create_places(attn2c_answers *b, const attn2c_sampling *sampling, attn2c_message *message) {
+  attn2c_sampling own = *sampling;
   int status = ATTN2C_OK;
+  if (is_scored(b)) own.repetition_penalty = 1;
   for (int32_t i = 0; i < b->places && status == ATTN2C_OK; i++) {
     if (b->beams)
       status = attn2c_beam_create(&b->beams[i], &b->options, b->calls->vocabulary, b->calls->tokens + 1,
                                   b->calls->log_softmax);
     else
-      status = attn2c_sampler_create(&b->samplers[i], sampling, b->calls->vocabulary, message);
+      status = attn2c_sampler_create(&b->samplers[i], &own, b->calls->vocabulary, message);
   }
   return status;
 }
@@ -80,8 +86,9 @@ int attn2c_answers_create(attn2c_answers **batch, const attn2c_calls *calls, con
     b->numbers = attn2c_reserve(sequences * sizeof *b->numbers);
     b->lasts = attn2c_allocate(sequences * sizeof *b->lasts);
     b->logits = attn2c_reserve(sequences * (size_t)calls->vocabulary * sizeof *b->logits);
+    b->values = attn2c_reserve(((size_t)calls->tokens + 1) * sizeof *b->values);
     if (!b->answers || !(b->samplers || b->beams) || !b->prompts || !b->ids || !b->slots || !b->numbers ||
-        !b->lasts || !b->logits)
+        !b->lasts || !b->logits || !b->values)
       status = ATTN2C_MEMORY;
   }
   if (status == ATTN2C_OK) status = create_places(b, sampling, message);
@@ -114,6 +121,7 @@ void attn2c_answers_free(attn2c_answers *b) {
   attn2c_free(b->numbers);
   attn2c_free(b->lasts);
   attn2c_free(b->logits);
+  attn2c_free(b->values);
   free_guessing(b->guessing);
   attn2c_free(b);
 }
@@ -189,11 +197,13 @@ static int draw(attn2c_answers *b, int32_t place, int32_t count, float *logits, 
   attn2c_sampler *sampler = b->samplers[place];
   int32_t *token = &b->ids[(size_t)place * (size_t)b->most + (size_t)answer->count];
   const attn2c_history history = history_of(b, place, count);
+  if (is_scored(b))
+    attn2c_penalise(b->options.repetition_penalty, &history, logits, b->calls->vocabulary, b->values);
   const char *lack = attn2c_process(&b->options, &history, logits, b->calls->vocabulary);
   if (lack) return attn2c_fail(message, ATTN2C_FORMAT, "%s", lack);
   ATTN2C_TRY(attn2c_sampler_sample(sampler, logits, token, message));
   attn2c_sampler_feed(sampler, token, 1, ATTN2C_FED_GENERATED, message);
-  if (b->calls->rule && b->calls->rule->is_scored) answer->score += log_probability(b, logits, *token);
+  if (is_scored(b)) answer->score += log_probability(b, logits, *token);
   answer->count++;
   b->lasts[place] = *token;
   if (count + 1 == history.most || attn2c_beam_stops(&b->options, *token))

@@ -411,6 +411,19 @@ ATTN2C_INLINE void attn2c_pool_last_but(float *y, const float *x, const int32_t 
   memcpy(y, x + (ptrdiff_t)last * ldx, (size_t)cols * sizeof *x);
 }
 
+/* y[cols] = x[i][cols] of the smallest i < rows with ids[i] == ending, or with the largest id if `ending` is
+ * negative, that the mask, unless it is NULL, keeps; or of i = 0. */
+ATTN2C_INLINE void attn2c_pool_ending(float *y, const float *x, const int32_t *ids, const int32_t *mask,
+                                      int rows, int cols, int ldx, int32_t ending, int keeps) {
+  int at = 0, is_found = 0;
+  for (int i = 0; i < rows; i++) {
+    if (mask && (mask[i] != 0) != keeps) continue;
+    if (ending < 0 ? is_found && ids[i] <= ids[at] : is_found || ids[i] != ending) continue;
+    at = i, is_found = 1;
+  }
+  memcpy(y, x + (ptrdiff_t)at * ldx, (size_t)cols * sizeof *x);
+}
+
 /* y[i] = 0 if ids[i] is `id`, else x[i] (1 - share) / (1 - its share of the first `valid` ids), [rows][cols];
  * 1 <= valid <= rows. */
 ATTN2C_INLINE void attn2c_drop_tokens(float *y, const float *x, const int32_t *ids, int rows, int valid,

@@ -325,6 +325,11 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
                  continues() ? ", pack, generate, chat and perplexity" : " and pack", also_served());
     return ATTN2C_USAGE;
   }
+  if (!continues() && arguments->command >= ATTN2C_COMMAND_GENERATE &&
+      arguments->command <= ATTN2C_COMMAND_PERPLEXITY)
+    return attn2c_fail(message, ATTN2C_USAGE,
+                       "%s: this model does not continue sequences: its description has no key `context`",
+                       argv[1]);
   for (int i = 0; i < ATTN2C_ROWS; i++) {
     void **list = list_at(arguments, i);
     if (!list || *list) continue;
@@ -343,9 +348,9 @@ void attn2c_arguments_free(attn2c_arguments *arguments) {
 
 int attn2c_asks_text(const attn2c_arguments *arguments) {
   return arguments->text_count > 0 || arguments->pair_count > 0 || arguments->query_count > 0 ||
-         arguments->answers != ATTN2C_ANSWERS_NONE || arguments->top > 0 || arguments->similar ||
-         arguments->stride >= 0 || arguments->rank || arguments->cache || arguments->prompt ||
-         arguments->answer || arguments->dimensions > 0 || arguments->label_count > 0;
+         arguments->box_count > 0 || arguments->answers != ATTN2C_ANSWERS_NONE || arguments->top > 0 ||
+         arguments->similar || arguments->stride >= 0 || arguments->rank || arguments->cache ||
+         arguments->prompt || arguments->answer || arguments->dimensions > 0 || arguments->label_count > 0;
 }
 
 void attn2c_arguments_version(const attn2c_descriptor *model, FILE *out) {

@@ -114,8 +114,8 @@ typedef struct {
   int64_t length;     /* tokens of a timed call; 0: not given */
   const char *part;   /* the rank whose part is timed, or "all"; NULL: not given */
   attn2c_report_format format;
-  attn2c_text_word *texts, *pairs, *queries; /* in the order given */
-  int text_count, pair_count, query_count;
+  attn2c_text_word *texts, *pairs, *boxes, *queries; /* in the order given */
+  int text_count, pair_count, box_count, query_count;
   const char **images; /* files and folders of pictures, in the order given */
   int image_count;
   const char **audios; /* files and folders of sounds, in the order given */

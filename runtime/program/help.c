@@ -144,6 +144,7 @@ static int goes_with(const attn2c_option *row, const attn2c_text_facts *text) {
       return text->answer == ATTN2C_ANSWER_EMBEDDING || text->answer_count > 0;
   }
   if (strcmp(row->name, "--answer") == 0) return text->answer_count > 1;
+  if (strcmp(row->name, "--boxes") == 0) return text->boxes >= 0;
   if (strcmp(row->name, "--prompt") == 0) return text->prompt_count > 0;
   if (strcmp(row->name, "--rank") == 0) return text->answer == ATTN2C_ANSWER_LABEL;
   if (strcmp(row->name, "--stride") == 0) return text->answer == ATTN2C_ANSWER_SPAN;

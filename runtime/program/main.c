@@ -49,16 +49,12 @@ static int choose(const attn2c_arguments *arguments, const attn2c_program **prog
 /* Runs a command of models that continue. */
 static int generate(const attn2c_descriptor *model, const attn2c_arguments *arguments,
                     attn2c_message *message) {
-  static const char *const names[] = {"generate", "chat", "perplexity"};
   const int number = (int)arguments->command - ATTN2C_COMMAND_GENERATE;
   if (number < 0 || number > 2) return ATTN2C_USAGE;
-  if (!&attn2c_the_generation)
-    return attn2c_fail(message, ATTN2C_USAGE,
-                       "%s: this model does not continue sequences: its description has no key `context`",
-                       names[number]);
   if (number > 0 && attn2c_encode_entry(model))
     return attn2c_fail(message, ATTN2C_USAGE,
-                       "%s: this model has an encoder: generate writes answers to sources", names[number]);
+                       "%s: this model has an encoder: generate writes answers to sources",
+                       number == 1 ? "chat" : "perplexity");
   if (number == 0 && &attn2c_the_speech)
     return attn2c_the_speech->generate(model, arguments, stdout, stderr, message);
   const attn2c_generation_commands *commands = attn2c_the_generation;
@@ -66,6 +62,9 @@ static int generate(const attn2c_descriptor *model, const attn2c_arguments *argu
           : number == 1 ? commands->chat
                         : commands->perplexity)(model, arguments, stdout, stderr, message);
 }
+
+/* True if texts come with the picture of a page. */
+static int is_of_pages(const attn2c_descriptor *model) { return model->text && model->text->image >= 0; }
 
 static int run_command(const attn2c_arguments *arguments, attn2c_message *message) {
   const attn2c_program *program = &attn2c_the_program;
@@ -84,7 +83,7 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
   case ATTN2C_COMMAND_RUN:
     if (attn2c_encode_entry(program->model))
       return attn2c_run_command(program, arguments, stderr, message); /* which refuses the model */
-    if (arguments->image_count > 0) {
+    if (arguments->image_count > 0 && !is_of_pages(program->model)) {
       if (&attn2c_the_pictures)
         return attn2c_the_pictures->run(program->model, attn2c_the_picture_facts, arguments, stdout, stderr,
                                         message);
@@ -98,7 +97,7 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
       return attn2c_fail(message, ATTN2C_USAGE,
                          "run: this model takes no sound: its description has no key `sound`");
     }
-    if (attn2c_asks_text(arguments)) {
+    if (attn2c_asks_text(arguments) || arguments->image_count > 0) {
       if (&attn2c_the_text) return attn2c_the_text->run(program->model, arguments, stdout, stderr, message);
       if (&attn2c_the_texts)
         return attn2c_fail(message, ATTN2C_USAGE,

@@ -228,6 +228,17 @@ static float pooled(int pool, const float *column, int64_t length, int64_t width
   }
 }
 
+/* Returns the first kept row whose id is `ending`, or the largest one if `ending` is negative; 0: none. */
+static int64_t row_of_ending(const int32_t *ids, int64_t length, double ending, const int32_t *mask,
+                             int keeps) {
+  int64_t row = -1;
+  for (int64_t i = 0; i < length; i++) {
+    if (!takes(mask, keeps, i)) continue;
+    if (row < 0 ? ending < 0 || ids[i] == (int32_t)ending : ending < 0 && ids[i] > ids[row]) row = i;
+  }
+  return row < 0 ? 0 : row;
+}
+
 /* Pools the kept rows of x[b], n of them: the first lengths[b], or those s with (mask[b][first + s] != 0) ==
  * keeps, or all:
  *   mean: y[c] = sum of x[s][c] / n     max: y[c] = largest x[s][c], NaN if any is
@@ -238,7 +249,8 @@ static float pooled(int pool, const float *column, int64_t length, int64_t width
  * and of all rows first: y[c] = x[0][c], second: y[c] = x[1][c], patches: the mean from row `tokens` on,
  * tokens: of those before.
  * Without rows the result is 0. The results of several pools follow each other. With the attribute `row` the
- * result is a sequence of one row. With ids, last is of the last kept row whose id is not `pad`, or x[0]. */
+ * result is a sequence of one row. With ids, last is of the last kept row whose id is not `pad`, or x[0];
+ * with the attribute `ending` of the first kept row with this id (-1: with the largest id), or x[0]. */
 int attn2c_reference_pool(const attn2c_reference_call *call) {
   int list[8];
   const int count = pools_of(attn2c_text(call->op, "function"), list);
@@ -263,13 +275,17 @@ int attn2c_reference_pool(const attn2c_reference_call *call) {
   const float *x = attn2c_reference_values(call, 0);
   const int32_t *lengths = attn2c_reference_values(call, 1), *mask = attn2c_reference_values(call, 2),
                 *ids = attn2c_reference_values(call, 3);
+  const double ending = attn2c_number(call->op, "ending", -2);
   const int64_t pad = attn2c_reference_count(call, "pad", -1), cut = attn2c_reference_count(call, "cut", 0);
   float *y = call->tensors[call->op->result];
   for (int64_t b = 0; b < batch; b++) {
     int64_t length = lengths ? lengths[b] : sequence;
     const int32_t *own = mask ? mask + b * (first + sequence) + first : NULL;
-    while (ids && length > 1 && (ids[b * sequence + length - 1] == pad || !takes(own, keeps, length - 1)))
-      length--;
+    if (ids && ending >= -1)
+      length = 1 + row_of_ending(ids + b * sequence, length, ending, own, keeps);
+    else
+      while (ids && length > 1 && (ids[b * sequence + length - 1] == pad || !takes(own, keeps, length - 1)))
+        length--;
     if (ids) own = NULL;
     for (int64_t i = 0; i < count * width; i++) {
       const int64_t at = b * count * width + i;

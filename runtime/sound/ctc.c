@@ -10,6 +10,11 @@ static int32_t best_of(const float *scores, int32_t count) {
   return best;
 }
 
+/* True if two tokens have the same text. Tokens that the folder does not name have one. */
+static int are_alike(const attn2c_ctc *ctc, int32_t a, int32_t b) {
+  return a == b || (a >= 0 && b >= 0 && strcmp(ctc->tokens[a], ctc->tokens[b]) == 0);
+}
+
 /* The text so far, and its words; the last one may not have ended. */
 typedef struct {
   char *text;
@@ -20,7 +25,8 @@ typedef struct {
 } writer;
 
 static void add(writer *w, const attn2c_ctc *ctc, int32_t token, int64_t first, int64_t last) {
-  const char *text = ctc->tokens[token];
+  const int is_delimiter = ctc->delimiter && strcmp(ctc->tokens[token], ctc->delimiter) == 0;
+  const char *text = is_delimiter ? ctc->space : ctc->tokens[token];
   const int64_t length = (int64_t)strlen(text);
   const int is_space = strcmp(text, ctc->space) == 0;
   memcpy(w->text + w->length, text, (size_t)length);
@@ -66,12 +72,14 @@ int64_t attn2c_ctc_text(const attn2c_ctc *ctc, const float *logits, int64_t rows
   int32_t token = -1;
   for (int64_t row = 0; row <= rows; row++) {
     const int32_t next = row < rows ? best_of(logits + row * ctc->count, ctc->count) : -1;
-    if (token == next) continue;
-    if (token >= 0 && token != ctc->blank) add(&w, ctc, token, first, row);
+    if (are_alike(ctc, token, next)) continue;
+    if (token >= 0 && !are_alike(ctc, token, ctc->blank)) add(&w, ctc, token, first, row);
     token = next, first = row;
   }
   while (w.length > 0 && is_white(text[w.length - 1])) cut(&w, w.length - 1, 1);
   while (w.length > 0 && is_white(text[0])) cut(&w, 0, 1);
+  for (int64_t i = 0; i < w.length && ctc->lowers; i++)
+    if (text[i] >= 'A' && text[i] <= 'Z') text[i] += 'a' - 'A';
   if (ctc->cleans) clean(&w);
   text[w.length] = '\0';
   if (words) *word_count = w.count;

@@ -617,23 +617,31 @@ Test(gather, pool_of_kept_rows) {
   }
 }
 
-/* The last row whose token is not 5 and that the mask, if there is one, keeps; else the first. */
-Test(gather, pool_of_the_last_row_but_padding) {
+/* The last row whose token is not 5, and the first row whose token is 5 or the largest, that the mask, if
+ * there is one, keeps; else the first. */
+Test(gather, pools_of_rows_by_their_ids) {
   EACH_SHAPE for (int kind = 0; kind < 4; kind++) for (int keeps = 0; keeps < 2; keeps++) {
     SHAPE
     float *x = guarded_matrix(rows, cols, ld, seed, 1.0f, 2.0f),
           *y = guarded_matrix(1, cols, cols, seed, 0.0f, 1.0f);
     int32_t *ids = guarded_allocate((size_t)rows * sizeof *ids),
             *mask = guarded_allocate((size_t)rows * sizeof *mask);
-    int last = 0;
+    int last = 0, ending[2] = {-1, -1};
     for (int i = 0; i < rows; i++) {
       ids[i] = kind == 1 || i > rows / 2 ? 5 : i % 4 + 3;
       const int is_kept = kind < 2 || i % 2 == kind % 2;
       mask[i] = is_kept == keeps;
       if (ids[i] != 5 && is_kept) last = i;
+      if (ids[i] == 5 && is_kept && ending[0] < 0) ending[0] = i;
+      if (is_kept && (ending[1] < 0 || ids[i] > ids[ending[1]])) ending[1] = i;
     }
     attn2c_pool_last_but(y, x, ids, kind < 2 ? NULL : mask, rows, cols, ld, 5, keeps);
     for (int j = 0; j < cols; j++) cr_assert(same(y[j], x[last * ld + j]), "row %d of %d", last, rows);
+    for (int k = 0; k < 2; k++) {
+      const int row = ending[k] < 0 ? 0 : ending[k];
+      attn2c_pool_ending(y, x, ids, kind < 2 ? NULL : mask, rows, cols, ld, k ? -1 : 5, keeps);
+      for (int j = 0; j < cols; j++) cr_assert(same(y[j], x[row * ld + j]), "ending %d: row %d", k, row);
+    }
     guarded_matrix_free(x, rows, cols, ld);
     guarded_matrix_free(y, 1, cols, cols);
     guarded_free(ids, (size_t)rows * sizeof *ids);

@@ -127,7 +127,8 @@ local function draw_stage(d, pooled, width)
     stage.over = pick(pools)
     if stages.pools_of_kept[stage.over] and chance(25) then stage.mask = true end
     if stage.over == "last" and d.input and d.input.stage == "tokens" and chance(50) then
-      stage.pad = random(0, math.min(d.input.vocab, 4) - 1)
+      stage[pick { "pad", "ending" }] = random(0, math.min(d.input.vocab, 4) - 1)
+      if stage.ending == 0 then stage.ending = -1 end
     end
   elseif stage.stage == "vocabulary" then
     if width ~= (d.input.width or d.d_model) or chance(40) then stage.tied = false end

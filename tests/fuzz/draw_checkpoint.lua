@@ -56,7 +56,7 @@ local function draw_branches(d)
   end
   local last = output and output[#output]
   if not last or last.stage == "argmax" or last.stage == "topk" then return end
-  if last.stage == "pool" and last.over ~= "first" and not last.pad and chance(40) then
+  if last.stage == "pool" and last.over ~= "first" and not (last.pad or last.ending) and chance(40) then
     last.over = pick { { "mean", "max" }, { "first", "last", "root" }, { "weighted" } }
   end
   local pooled = false

@@ -366,12 +366,12 @@ CLIP_TEXT = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, 
              "bos_token_id": 0, "eos_token_id": 2}
 CLIP_VISION = {**VIT, "projection_dim": WIDTH}
 CASES.update({
-    "clip_text_model": ("CLIPTextModel", CLIP_TEXT, {"ends": True}),
-    "clip_text_projection": ("CLIPTextModelWithProjection", {**CLIP_TEXT, "eos_token_id": VOCAB - 1}, {"ends": True}),
+    "clip_text_model": ("CLIPTextModel", CLIP_TEXT, {"ends": None}),
+    "clip_text_projection": ("CLIPTextModelWithProjection", {**CLIP_TEXT, "eos_token_id": 20}, {"ends": 20}),
     "clip_vision_model": ("CLIPVisionModel", CLIP_VISION, {}),
     "clip_vision_projection": ("CLIPVisionModelWithProjection", {**CLIP_VISION, "projection_dim": 10}, {}),
     "clip_both_text": ("CLIPModel", {"text_config": CLIP_TEXT, "vision_config": CLIP_VISION, "projection_dim": 12},
-                       {"ends": True, "words": ["tower=text", "name=clip_both_text"], "tower": "get_text_features"}),
+                       {"ends": None, "words": ["tower=text", "name=clip_both_text"], "tower": "get_text_features"}),
     "clip_both_image": ("CLIPModel", {"text_config": CLIP_TEXT, "vision_config": CLIP_VISION, "projection_dim": 12},
                         {"tower": "get_image_features"}),
 })
@@ -468,6 +468,17 @@ CASES.update({
                                           "decoder_vocab_size": VOCAB, "tie_word_embeddings": False}, WRITES),
     "m2m_100_writes": ("M2M100ForConditionalGeneration", SEQ2SEQ, WRITES),
     "t5_writes": ("T5ForConditionalGeneration", {**T5, "num_decoder_layers": 3, "decoder_start_token_id": 0}, WRITES),
+    "t5_adapter": ("T5ForConditionalGeneration", {**T5, "num_decoder_layers": 3, "decoder_start_token_id": 0}, {
+        **WRITES, "words": [*WRITES["words"], "adapter=adapter"], "adapter": {
+            "r": 3, "lora_alpha": 7, "target_modules": ["q", "v", "wi"], "rank_pattern": {"EncDecAttention.v": 2}}}),
+    "t5_adapters": ("T5ForConditionalGeneration", {**T5, "num_decoder_layers": 3, "decoder_start_token_id": 0}, {
+        **WRITES, "words": [*WRITES["words"], "adapters.sql=adapters/sql", "adapters.tone=adapters/tone"], "adapters": {
+            "sql": {"r": 3, "lora_alpha": 7, "target_modules": ["q", "v", "wi"], "rank_pattern": {"EncDecAttention.v": 2}},
+            "tone": {"r": 2, "lora_alpha": 5, "target_modules": ["o", "k"]}}}),
+    "bart_adapter": ("BartForConditionalGeneration", SEQ2SEQ, {
+        **WRITES, "words": [*WRITES["words"], "adapter=adapter"], "adapter": {
+            "r": 3, "lora_alpha": 7, "target_modules": ["q_proj", "v_proj", "fc1", "out_proj"], "bias": "lora_only",
+            "use_dora": True}}),
     "t5_writes_gated": ("T5ForConditionalGeneration", {**T5, "feed_forward_proj": "gated-gelu", "d_kv": 8,
                                                        "tie_word_embeddings": False, "decoder_start_token_id": 0}, WRITES),
     "umt5_writes": ("UMT5ForConditionalGeneration", {**T5, "num_decoder_layers": 3, "decoder_start_token_id": 0}, WRITES),

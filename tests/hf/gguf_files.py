@@ -28,6 +28,8 @@ import transformers as hf
 from gguf.quants import dequantize, quantize
 from safetensors.numpy import save_file
 
+import goldens
+
 HERE = Path(__file__).resolve().parent
 Type = gguf.GGMLQuantizationType
 
@@ -260,6 +262,18 @@ CASES = {
     "gguf_llama3": ("LlamaForCausalLM", {**SMALL, "tie_word_embeddings": True, "rope_parameters": {
         "rope_theta": 10000.0, "rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
         "original_max_position_embeddings": 16}}, "llama", ["Q8_0", "Q5_1"], {}, {"frequencies": True}),
+    "gguf_llama_adapter": ("LlamaForCausalLM", SMALL, "llama", ["F16", "Q8_0", "Q4_1"], {"rope.freq_base": 10000.0}, {
+        "words": ["adapter=adapter", "weights=none"], "adapter": {
+            "r": 3, "lora_alpha": 7, "target_modules": ["q_proj", "k_proj", "down_proj", "embed_tokens"],
+            "rank_pattern": {"k_proj": 2}, "use_rslora": True}}),
+    "gguf_llama_adapters": ("LlamaForCausalLM", SMALL, "llama", ["Q8_0", "F16", "Q4_1"], {"rope.freq_base": 10000.0}, {
+        "words": ["adapters.sql=adapters/sql", "adapters.tone=adapters/tone"], "adapters": {
+            "sql": {"r": 3, "lora_alpha": 7, "target_modules": ["v_proj", "up_proj"]},
+            "tone": {"r": 2, "lora_alpha": 5, "target_modules": ["q_proj", "k_proj", "o_proj"]}}}),
+    "gguf_falcon_adapter": ("FalconForCausalLM", {**FALCON, "num_kv_heads": 2, "new_decoder_architecture": True},
+                            "falcon", ["F16"], {"attention.head_count_kv": 2}, {
+        "words": ["adapter=adapter"], "adapter": {"r": 3, "lora_alpha": 7, "target_modules": ["query_key_value"],
+                                                  "use_dora": True}}),
     "gguf_qwen2": ("Qwen2ForCausalLM", SMALL, "qwen2", ["F16", "Q8_0"], {"rope.freq_base": 10000.0},
                    {"parts": 11}),
     "gguf_qwen3": ("Qwen3ForCausalLM", {**SMALL, "head_dim": 16}, "qwen3", ["Q4_1", "Q8_0"],
@@ -491,18 +505,26 @@ def write_case(name):
     for key, (data, kind) in tensors.items():
         writer.add_tensor(key, data, raw_dtype=None if kind in ("F32", "F16") else Type[kind])
     close(writer)
-    write_arrays(folder, model, arch, random)
+    generator = torch.Generator().manual_seed(seed)
+    if "adapter" in special:
+        model = goldens.merged(folder, model, special["adapter"], generator)
+    if "adapters" in special:
+        model = goldens.beside(folder, model, special["adapters"], generator)
+    write_arrays(folder, model, arch, random, special)
 
 
-def write_arrays(folder, model, arch, random):
+def write_arrays(folder, model, arch, random, special={}):
     lengths = [7, 4]
     ids = random.integers(3, 37, (2, 7)).astype(np.int32)
     np.save(folder / "in_input_ids.npy", ids)
     np.save(folder / "in_lengths.npy", np.array(lengths, np.int32))
-    rows = []
-    for row, length in zip(ids, lengths):
+    rows, own, words = [], [], special.get("words", [])
+    if "adapters" in special:  # the first sequence has the last one, and the second has none
+        own = [[list(special["adapters"])[-1]], ["__base__"]]
+        np.save(folder / "in_adapters.npy", np.array([len(special["adapters"]), 0], np.int32))
+    for number, (row, length) in enumerate(zip(ids, lengths)):
         with torch.no_grad():
-            result = model(torch.tensor(row[None, :length].astype(np.int64)))
+            result = model(torch.tensor(row[None, :length].astype(np.int64)), **({"adapter_names": own[number]} if own else {}))
         if arch.endswith(("bert", "encoder")):
             pooled = result.last_hidden_state[0].mean(0)
             rows.append((pooled / pooled.norm()).numpy())
@@ -510,7 +532,7 @@ def write_arrays(folder, model, arch, random):
             rows.append(result.logits[0, -1].numpy())
     name = "sentence_embedding" if arch.endswith(("bert", "encoder")) else "logits"
     np.save(folder / f"out_{name}.npy", np.stack(rows).astype(np.float32))
-    (folder / "words.txt").write_text("batch=2\nseq=7\n")
+    (folder / "words.txt").write_text("".join(word + "\n" for word in ["batch=2", "seq=7", *words]))
 
 
 def main():

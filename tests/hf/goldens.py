@@ -22,6 +22,7 @@ Run with Python 3.11, torch 2.15.0, transformers 5.23.0, numpy 2.4.6, safetensor
 adapter also with peft 0.21.2.
 """
 
+import copy
 import json
 import shutil
 import sys
@@ -456,7 +457,7 @@ def merged(folder, model, settings, generator):
             if "lora_" in key or "modules_to_save" in key or key.endswith(of_bias):
                 values = 0.25 * torch.randn(parameter.shape, generator=generator)
                 parameter.copy_(((2 if "magnitude" in key else 0) + values).half())
-    adapted.half().save_pretrained(folder / "adapter")
+    copy.deepcopy(adapted).half().save_pretrained(folder / "adapter")
     (folder / "adapter/README.md").unlink()
     return adapted.float().merge_and_unload().eval()
 
@@ -476,7 +477,7 @@ def beside(folder, model, settings, generator):
         for key, parameter in adapted.named_parameters():
             if "lora_" in key:
                 parameter.copy_((0.25 * torch.randn(parameter.shape, generator=generator)).half())
-    adapted.half().save_pretrained(folder / "adapters")
+    copy.deepcopy(adapted).half().save_pretrained(folder / "adapters")
     (folder / "adapters/README.md").unlink()
     return adapted.float().eval()
 
@@ -576,16 +577,19 @@ def write(name):
         if "masked" in special:
             inputs["input_ids"][0, 2] = inputs["input_ids"][0, 5] = inputs["input_ids"][1, 1] = special["masked"]
         if "ends" in special:
-            inputs["input_ids"].clamp_(max=VOCAB - 2)
+            ids = inputs["input_ids"]
+            ids[(inputs["attention_mask"] == 0) | (ids == special["ends"])] = 0
             for row, length in enumerate(inputs["attention_mask"].sum(1).tolist()):
-                inputs["input_ids"][row, length - 1] = VOCAB - 1
+                if special["ends"] and row > 0:  # the token that ends a text is there twice, or not at all
+                    ids[row, length // 2] = ids[row, length - 1] = special["ends"]
         if "left" in special:
             inputs = {key: value.flip(1) for key, value in inputs.items()}
         mask = inputs["attention_mask"]
-        if "adapters" in special:
-            inputs["adapter_names"] = list(reversed(special["adapters"]))
         if "whole" in special:  # there is no mask, and sequences have one length
             inputs, mask = {"input_ids": inputs["input_ids"]}, None
+    named = call if "sources" in special else inputs
+    if "adapters" in special:
+        named["adapter_names"] = list(reversed(special["adapters"]))
     with torch.no_grad():
         if "tower" in special:
             name_of = "text_embeds" if "text" in name else "image_embeds"
@@ -608,9 +612,10 @@ def write(name):
         for key in ("attention_mask", "pixel_attention_mask"):
             inputs.pop(key, None)
         inputs["lengths"] = mask.sum(1)
-    if "adapter_names" in inputs:
+    if "adapter_names" in named:
         numbers = {each: i + 1 for i, each in enumerate(special["adapters"])}
-        inputs["adapters"] = torch.tensor([numbers[each] for each in inputs.pop("adapter_names")])
+        inputs["adapters"] = torch.tensor([numbers[each] for each in named["adapter_names"]])
+        inputs.pop("adapter_names", None)
     for key, value in inputs.items():
         np.save(folder / f"in_{key}.npy", value.numpy().astype(np.float32 if value.is_floating_point() else np.int32))
     for key, value in expected.items():

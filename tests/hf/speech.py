@@ -217,11 +217,13 @@ def write(name):
 
 
 def write_limits():
-    """What is left of a sound if windows that are improbable, and perhaps silence, are skipped."""
+    """What is left of a sound if windows that are improbable, and perhaps silence, are skipped, and tokens that
+    have occurred are less probable."""
     folder = HERE / "multilingual"
     model, made = opened(hf.WhisperForConditionalGeneration, folder), hf.WhisperTokenizer.from_pretrained(folder)
     ids = made.convert_tokens_to_ids
-    limits = {"compression_ratio_threshold": 1.5, "logprob_threshold": -1.8, "no_speech_threshold": 0.002}
+    limits = {"compression_ratio_threshold": 1.5, "logprob_threshold": -1.8, "no_speech_threshold": 0.002,
+              "repetition_penalty": 1.3}
     features, answers = np.load(folder / "long.npy"), []
     for settings in ({}, limits):
         for key, value in settings.items():

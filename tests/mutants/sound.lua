@@ -2,8 +2,10 @@
 -- of: as in list.lua.
 return function(of)
   of("runtime/sound/ctc.c", "c:sound") {
-    { name = "ctc_blank", old = "token >= 0 && token != ctc->blank", new = "token >= 0", filter = "sound/ctc*",
-      wrong = "blanks are written" },
+    { name = "ctc_blank", old = "token >= 0 && !are_alike(ctc, token, ctc->blank)", new = "token >= 0",
+      filter = "sound/ctc*", wrong = "blanks are written" },
+    { name = "ctc_alike", old = "return a == b || ", new = "return a == b && ", filter = "sound/ctc*",
+      wrong = "neighbours of equal text are several tokens" },
     { name = "ctc_last", old = "w->words[w->count - 1].last = last;", new = "w->words[w->count - 1].last = last - 1;",
       filter = "sound/ctc*",
       wrong = "words have no end" },
@@ -73,6 +75,11 @@ return function(of)
       filter = "what transformers does: english 9", wrong = "windows after the first begin half a row later" },
     { name = "speech_largest", old = "largest_of(window, count, r->largest)", new = "largest_of(window, count, 99)",
       filter = "what transformers does: english 9", wrong = "what is found in a long sound has another bound" },
+  }
+
+  of("runtime/generate/answers.c", "tests/spec/whole/speech_spec.lua") {
+    { name = "speech_penalty", old = "if (is_scored(b))\n    attn2c_penalise(", new = "if (0)\n    attn2c_penalise(",
+      filter = "limits of answers", wrong = "timestamps are chosen without the penalty" },
   }
 
   of("runtime/speech/listener.c", "tests/spec/whole/speech_spec.lua") {

@@ -587,9 +587,10 @@ class Stack:
 
     # After the layers.
 
-    def pool(self, x, over, pad=None):
+    def pool(self, x, over, pad=None, ending=None):
         """One row a sequence, of those that its length has, or else a mask keeps; both are of keys where there is qkv().
-        Of a list of pools their rows side by side. pad: the last row of another token, or the first row."""
+        Of a list of pools their rows side by side. pad: the last row of another token, or the first row; ending: the
+        first row of this token, or with -1 of the largest one."""
         if isinstance(over, list):
             return np.concatenate([self.pool(x, each) for each in over], -1)
         kept = [slice(None)] * self.batch
@@ -599,8 +600,11 @@ class Stack:
             kept = self.masks["attention_mask"][:, self.past:] != 0
         elif "key_padding" in self.masks and self.key is None:
             kept = ~self.masks["key_padding"][:, self.past:].astype(bool)
+        rows = [np.arange(x.shape[1])[kept[b]] for b in range(self.batch)]
+        if ending is not None:
+            asked = [max(self.ids[b, i], default=0) if ending < 0 else ending for b, i in enumerate(rows)]
+            return np.stack([x[b, min(i[self.ids[b, i] == asked[b]], default=0)] for b, i in enumerate(rows)])
         if pad is not None:
-            rows = [np.arange(x.shape[1])[kept[b]] for b in range(self.batch)]
             return np.stack([x[b, max(i[self.ids[b, i] != pad], default=0)] for b, i in enumerate(rows)])
         place = np.arange(1.0, x.shape[1] + 1)
         pick = {"mean": lambda y, p: y.mean(0), "max": lambda y, p: y.max(0), "last": lambda y, p: y[-1],
@@ -630,7 +634,7 @@ class Stack:
         if kind == "norm":
             return self.norm(path + ".norm", x, stage.get("eps"), stage.get("kind"))
         if kind == "pool":
-            return self.pool(x, stage["over"], stage.get("pad"))
+            return self.pool(x, stage["over"], stage.get("pad"), stage.get("ending"))
         if kind == "linear":
             y = self.linear(path + ".linear", x, stage["to"], stage.get("bias", True))
             return ACTIVATIONS[stage["activation"]](y) if "activation" in stage else y

@@ -16,7 +16,9 @@ TOKENIZERS = {
     "cleaned": (LETTERS, {"clean_up_tokenization_spaces": True}),
     "lower": (["A", "B", " ", "|", "[PAD]", "[UNK]"], {"pad_token": "[PAD]", "unk_token": "[UNK]", "do_lower_case": True}),
     "joined": (["a", "b", "-", "<pad>", "<unk>", "ü"], {"word_delimiter_token": "-", "replace_word_delimiter_char": ""}),
+    "unnamed": (["a", "A", "<pad>", "<unk>"], {"do_lower_case": True}),
 }
+MORE = {"unnamed": 5}  # ids after the vocabulary: <s>, </s> and |, which it lacks, and two of no token
 
 
 def main():
@@ -30,7 +32,7 @@ def main():
         for case in range(60):
             blank, rows = tokenizer.pad_token_id, []
             while len(rows) < case:
-                pick = blank if random.random() < 0.3 else random.randrange(len(tokens))
+                pick = blank if random.random() < 0.3 else random.randrange(len(tokens) + MORE.get(name, 0))
                 rows += [pick] * random.choice([1, 1, 2, 3])
             got = tokenizer.decode(rows, output_word_offsets=True) if rows else None
             words = [f"{w['start_offset']}\t{w['end_offset']}" for w in got.word_offsets] if got else []

@@ -388,8 +388,8 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
     object_name("program/licenses.c", "-static")) } or {}
   local runtime_of_static = is_static and static_objects(providers, runtime_sources, options) or {}
   local archive = is_static and "libattn2c_static.a" or archive_of(providers.program)
-  local static = is_static and { smaller, options.has_serve and words.map(system.unused or {}, function(name)
-    return ("-Wl,--wrap=%s,--defsym=__wrap_%s=abort"):format(name, name)
+  local static = is_static and { smaller, options.has_serve and words.map(system.unused or {}, function(unused)
+    return ("-Wl,--wrap=%s,--defsym=__wrap_%s=abort"):format(unused, unused)
   end) or {} } or {}
   local final = program_job(systems.program_of(name, options.system), linked_in, licenses, archive, static)
   final.is_output = true

@@ -23,6 +23,7 @@ local PAIRS = { "--text", "Where is the key?", "--text-pair", "A cat sleeps.", "
 local GENERATED = { "--prompt", "Once upon a time" }
 local TRANSLATED = { "--prompt", "Where is the station?" } -- a source of a model with an encoder
 local FEATURES = { "--features", "features.npy" }
+local PAGE = { "--text", "words.txt", "--boxes", "boxes.txt", "--image", "page.png" }
 local PICTURE = { "--image", "picture.jpg" }
 local SOUND = { "--audio", "sound.wav" }
 local PICTURE_AND_TEXTS = { "--image", "picture.jpg", "--text", "a photo of a cat", "--text", "a photo of a dog" }
@@ -43,11 +44,13 @@ end
 
 -- Returns the example of a model that takes text, pictures or sound, or nil.
 local function example_of(state)
+  local is_open = state.spec.symbols.past.is_open
+  if state.spec.pictures and state.tokenizer and not is_open then return PAGE end
   if state.spec.pictures then return state.spec.texts and PICTURE_AND_TEXTS or PICTURE end
   if state.spec.sound then return SOUND end
   if not state.tokenizer then return nil end
   if state.spec.speech then return FEATURES end
-  if state.spec.symbols.past.is_open then return state.spec.memory and TRANSLATED or GENERATED end
+  if is_open then return state.spec.memory and TRANSLATED or GENERATED end
   if scores_pairs(state) then return PAIRS end
   local list, mask = {}, mask_text(state.tokenizer)
   for i, word in ipairs(examples[emit_text.values(state).answer] or EXAMPLE) do

@@ -48,6 +48,18 @@ function programs.each(program, visit)
   end)
 end
 
+--- Calls visit(step, times) for each call of a program; times: how often a call of the model runs it.
+function programs.each_call(program, visit)
+  local inside = {}
+  programs.each(program, function(step, _, segment, chunk)
+    if step.form == "begin" then inside[chunk] = step.count
+    elseif step.form == "finish" then inside[chunk] = nil
+    elseif programs.is_call(step) then
+      visit(step, segment.repeats * (inside[chunk] or 1) * panel_loops.count(step))
+    end
+  end)
+end
+
 --- Returns the slot of a buffer or stored tensor: the one that it overlaps on purpose, or itself. A norm's result in
 --- place of its input has two names. all: those, by name.
 function programs.slot(all, name)

@@ -86,18 +86,6 @@ local function products_of(state)
   return list, lists
 end
 
--- Calls visit(step, times) for each call of the first shipped program.
-local function each_call(state, visit)
-  local inside = 1
-  programs.each(state.programs[1], function(step, _, segment)
-    if step.form == "begin" then inside = step.count
-    elseif step.form == "finish" then inside = 1
-    elseif programs.is_call(step) then
-      visit(step, segment.repeats * inside * panel_loops.count(step))
-    end
-  end)
-end
-
 -- Returns a row operation as a call on scratch memory. Each operand has a stretch of its own, as long as its
 -- footprint; an integer that is known only at run time has its largest value.
 local function row_of(step)
@@ -128,7 +116,7 @@ function emit_bound.values(state)
     return { bound_products = {}, bound_candidates = {}, bound_rows = {} }
   end
   local rows, by_key = {}, {}
-  each_call(state, function(step, times)
+  programs.each_call(state.programs[1], function(step, times)
     if step.form == "product" and step.region.kind ~= "attention" or calls_of.takes_ranks(step) then return end
     local key = step.function_name
     if not by_key[key] then

@@ -216,16 +216,16 @@ end
 
 -- Returns the packing of each weight as rows; none if all are f32.
 local function packing_rows(weights)
-  local rows, plain, scales_of = {}, true, {}
+  local plain, scales_of = true, {}
   for i, weight in ipairs(weights) do
     local of = weight.state.graph.tensors[weight.name].scales_of
     if of then scales_of[of.name] = i - 1 end
   end
-  for i, weight in ipairs(weights) do
+  local rows = words.map(weights, function(weight)
     local type = weight.state.weights.layouts[weight.name].type
     plain = plain and type == "f32"
-    rows[i] = ("{ %s, %d },"):format(type_name(type), scales_of[weight.name] or -1)
-  end
+    return ("{ %s, %d },"):format(type_name(type), scales_of[weight.name] or -1)
+  end)
   return plain and {} or rows
 end
 

@@ -2,6 +2,7 @@
 -- The facts say how pixels become the model's image, and what the answer is (runtime/base/picture_facts.h).
 local c = require("common.c")
 local emit_text = require("passes.emit.text")
+local reserved = require("data.reserved")
 local words = require("common.words")
 
 local emit_picture = {}
@@ -14,9 +15,18 @@ end
 --- Returns the side of the patches that a stage of rows of patches reads, or false for another stage.
 function emit_picture.patch(stage) return stage.grid and math.tointeger((stage.from // 3) ^ 0.5) or false end
 
+--- Returns the stage of the model's picture, and the name of the input that it is. The first entry reads it.
+function emit_picture.image(state)
+  local spec, graph = state.entries[1].spec, state.entries[1].graph
+  local answer = state.primary.graph.answer or { inputs = {} }
+  local page = spec.memory and spec.memory.joined and spec.memory.encoder
+  local number = page and answer.inputs.source_image or 0
+  return (page or spec).input, reserved.member(graph.tensors[graph.entry.inputs[number + 1]].member)
+end
+
 function emit_picture.values(state)
   local spec, answer = state.spec, state.primary.graph.answer
-  local given, image = spec.pictures, state.entries[1].spec.input -- the first entry reads pictures
+  local given, image = spec.pictures, emit_picture.image(state)
   local resize = given.shortest_edge and "SHORTEST" or given.height and "EXACT" or "NONE"
   local inputs, patch = answer.inputs, image.grid and emit_picture.patch(image)
   return { width = image.width or patch, height = image.height or patch, resize = resize,
@@ -25,7 +35,7 @@ function emit_picture.values(state)
     filter = given.filter:upper(), crops = given.crop and 1 or 0,
     keeps_fractions = given.fractions, scale = c.double(given.scale),
     mean = floats(given.mean), deviation = floats(given.std), answer = answer.kind,
-    input = math.max(inputs[patch and "features" or "image"] or 0, 0),
+    input = math.max(inputs[patch and "features" or "image"] or 0, inputs.source_image, 0),
     output = answer.output, similarity = answer.similarity or false,
     label_list = words.map(spec.labels or {}, c.string), label_function = "ATTN2C_" .. answer.label_function }
 end

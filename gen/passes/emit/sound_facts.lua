@@ -5,17 +5,13 @@ local words = require("common.words")
 
 local emit_facts = {}
 
---- Returns the facts of CTC: { tokens = C strings, blank, space, cleans, longest }, or false.
+--- Returns the facts of CTC: { tokens = C strings, blank, delimiter, space, lowers, cleans, longest }, or false.
 function emit_facts.ctc(spec)
-  local given, tokens, longest = spec.ctc, {}, 0
-  if not given then return false end
-  for i, label in ipairs(spec.labels) do
-    local text = label == given.delimiter and given.space or label
-    if given.lower then text = text:lower() end
-    tokens[i], longest = c.string(text), math.max(longest, #text)
-  end
-  return { tokens = tokens, blank = given.blank, space = c.string(given.space), cleans = given.clean and 1 or 0,
-    longest = longest }
+  local given = spec.ctc
+  return given and { tokens = words.map(spec.labels, c.string), blank = given.blank,
+    delimiter = given.delimiter and c.string(given.delimiter) or "NULL", space = c.string(given.space),
+    lowers = given.lower and 1 or 0, cleans = given.clean and 1 or 0,
+    longest = math.max(#given.space, words.most(spec.labels, string.len)) } or false
 end
 
 -- Returns the fewest and the most samples of a call, which has at most `rows` rows. A sound that is filled up or cut

@@ -48,7 +48,8 @@ local function entry_of(state)
     return state.chat and chatting or writing
   end
   local takes = spec.pictures and "pictures" or spec.sound and "sounds" or state.tokenizer and "texts"
-  if not takes or spec.pictures and spec.input.grid then return nil end
+  local is_page = state.primary.spec.memory and state.tokenizer -- a text with its picture
+  if not takes or spec.pictures and (spec.input.grid or is_page) then return nil end
   local tensor = state.primary.graph.tensors[state.primary.graph.entry.outputs[answer.output + 1]]
   local kind = answer.kind == "LABEL" and tensor.shape[#tensor.shape] == 1 and "SCORE" or answer.kind
   if kind == "SPAN" and not state.primary.spec.symbols.rows.is_open then return nil end

@@ -2,25 +2,9 @@
 -- kept next to the weights. The factors of all adapters of a layer are two weights. One has the rows of each adapter's
 -- A, the other the columns of its B times the scale, one adapter after another. So adapters of any ranks go together.
 local adapter = require("checkpoints.adapter")
+local sources = require("checkpoints.sources")
 
 local adapted = {}
-
--- Returns the parts of a weight's tensor that its views take: { row, rows, column, columns, first and step of the
--- tensor's outputs, and of its inputs, factor }; nil if a view is no plain box.
-local function boxes_of(weight, stored)
-  local boxes, columns = {}, stored.shape[2]
-  for i, view in ipairs(weight.from.views) do
-    if view.added or view.plus_one or view.times or view.resized or view.taps or #stored.shape ~= 2 then return nil end
-    local down, across = view.first // columns, view.first % columns
-    local out = { first = down, step = view.row_step // columns }
-    local inputs = { first = across, step = view.column_step }
-    if stored.is_transposed then
-      out, inputs = { first = across, step = view.row_step }, { first = down, step = view.column_step // columns }
-    end
-    boxes[i] = { view = view, out = out, inputs = inputs }
-  end
-  return boxes
-end
 
 -- Makes the weight of all adapters' factors. shape: [ranks][width]; from: the tensors and views.
 local function factors(self, path, shape, deviation, from)
@@ -63,12 +47,13 @@ end
 --- the layer. path: of the layer; operands: its input x, and its weight.
 function adapted.change(self, path, operands)
   local weight, x = operands.weight, operands.x
-  local stored = self.adapters and weight.from and weight.from.stored[1]
+  local from = weight.in_model or weight.from
+  local stored = self.adapters and from and from.stored[1]
   if not stored then return nil end
   local first, inputs, outputs, total = { 0 }, { stored = {}, views = {} }, { stored = {}, views = {} }, 0
   for i, owner in ipairs(self.adapters) do
     local change = adapter.change_of(owner, stored)
-    local boxes = change and #weight.from.stored == 1 and boxes_of(weight, stored)
+    local boxes = change and #from.stored == 1 and sources.boxes(from, stored)
     if change and not boxes then
       change.is_used = false -- the model has the tensor as another kind of layer
     elseif change then

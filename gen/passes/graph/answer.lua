@@ -13,8 +13,8 @@ local function is_beside(member)
   return words.any(beside, function(pattern) return member:match(pattern) end)
 end
 
-answer.inputs = { "ids", "token_types", "lengths", "attention_mask", "pool_mask", "marks" }
-local of_media = { "image", "features", "hidden", "shapes", "lengths" }
+answer.inputs = { "ids", "token_types", "lengths", "attention_mask", "pool_mask", "marks", "boxes", "source_image" }
+local of_media = { "image", "features", "hidden", "shapes", "lengths", "source_image" }
 
 -- Refuses a number of kept numbers that the answer does not have.
 local function check_dimensions(spec, kind, width)

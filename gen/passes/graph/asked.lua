@@ -21,7 +21,7 @@ local function choice_of(op)
   local a, o = op.attributes, op.operands
   if op.op ~= "pool" or not chooses[a["function"]] or o.mask then return nil end
   return a["function"] .. (a["function"] == "last" and o.lengths and " of " .. o.lengths.name or "")
-    .. (a.pad and " but " .. a.pad or "")
+    .. (a.pad and " but " .. a.pad or "") .. (a.ending and " at " .. a.ending or "")
 end
 
 local function is_fixed(tensor) return tensor.kind == "weight" or tensor.kind == "constant" end
@@ -120,7 +120,8 @@ local function chosen(self, of, tensor, is_early)
   if known[tensor] then return known[tensor] end
   local has_one = not self.spec.symbols.rows.is_open and tensor.shape[2] == 1
   if is_early and has_one then return tensor end -- it has only this row
-  local maker, first, o = of.made[tensor], of.pool.attributes["function"], of.pool.operands
+  local maker, a, o = of.made[tensor], of.pool.attributes, of.pool.operands
+  local first = a["function"]
   local is_single = of.early[maker] -- the chosen row is the only one, and so the first
   local is_last = first == "last" and not is_single
   local path = ("%s.%s%s"):format(tensor.name, first, is_early and "_query" or "")
@@ -128,7 +129,7 @@ local function chosen(self, of, tensor, is_early)
   if tensor.type == "f32" and not (maker and is_repeated[maker.op]) then
     y = self:op("pool", path, { x = tensor, lengths = is_last and o.lengths or nil, ids = is_last and o.ids or nil },
       { ["function"] = is_single and "first" or first, row = is_early or nil,
-        pad = is_last and of.pool.attributes.pad or nil })
+        pad = is_last and a.pad or nil, ending = is_last and a.ending or nil })
   else
     local operands = {}
     for _, name in ipairs(ops.table[maker.op].operands) do

@@ -135,12 +135,17 @@ function Builder:weight(path, shape, mean, deviation, source)
   source = source or {}
   path = self:group_path(path)
   if self.graph.tensors[path] then return self.graph.tensors[path] end
-  local rule = names.find(self.model.names, source.like or path, self.model)
-  if source.like then rule = with_own_names(names.own(self.model.names, path, self.model), rule) end
+  local like = source.like
+  local rule = names.find(self.model.names, like or path, self.model)
+  if like then rule = with_own_names(names.own(self.model.names, path, self.model), rule) end
   source.like = nil -- a weight is what it is read from, wherever the name comes from
   local tensor = self:tensor { name = path, kind = "weight", type = "f32", shape = shape, rule = rule, mean = mean,
     deviation = deviation, source = source, experts = source.experts }
   tensor.from = sources.of(tensor, rule, self.spec)
+  local scheme = (self.model.adapter or self.model.adapters) and names.of_model(self.model.names)
+  if scheme then -- where the weight is in the tensors that an adapter names
+    tensor.in_model = sources.of(tensor, names.find(scheme, like or path, self.model), self.spec)
+  end
   self.graph.weights[#self.graph.weights + 1] = path
   return tensor
 end
@@ -287,7 +292,8 @@ end
 function Builder:of_sequences()
   local graph, count = self.graph, #self.model.adapters
   if not graph.adapters then
-    graph.adapters = self:grows(self:input("adapters", "i32", { self.batch }, 0, count + 1), "b")
+    local whole = setmetatable({ input_prefix = "" }, { __index = self }) -- of all stacks
+    graph.adapters = self:grows(whole:input("adapters", "i32", { self.batch }, 0, count + 1), "b")
     graph.adapters.zeros = true
   end
   return graph.adapters

@@ -6,6 +6,7 @@ local grouping = require("passes.common.grouping")
 local maps = require("passes.lower.maps")
 local ops = require("data.ops")
 local types = require("data.types")
+local words = require("common.words")
 
 local rows = {}
 
@@ -242,6 +243,9 @@ function single.pick(op, _, self, origin)
     x = is_shared and self:at(x, 0, 0, origin) or nil }
 end
 
+-- Their results are not in a trace, and nothing follows them in their fusion.
+local untraced = words.set { "argmax", "copy", "own_ids" }
+
 for name, of in pairs(single) do
   leading[name] = function(self, fusion, origin, block)
     local op = fusion.leading
@@ -249,7 +253,7 @@ for name, of in pairs(single) do
     local cols = x and x.shape[#x.shape]
     local more, fn = of(op, cols, self, origin)
     self:row_of(fn or name, op, setmetatable({ cols = cols, result = fusion.result }, { __index = area }), more)
-    self:epilogue(fusion, area)
+    if not untraced[name] then self:epilogue(fusion, area) end
   end
 end
 

@@ -38,11 +38,17 @@ end
 
 local ops = {}
 
+-- Returns the end of the name of a pool's step: how ids choose its row.
+local function by_ids(pool, op)
+  local a = op.attributes
+  return not op.operands.ids and pool or a.ending and "ending" or pool .. "_but"
+end
+
 -- Emits a pool of the rows that a mask keeps.
 local function pool_kept(self, op, pool, y, origin)
   local x, ids, a = op.operands.x, op.operands.ids, op.attributes
-  self:row("pool_kept_" .. pool .. (ids and "_but" or ""), { rows = x.shape[2], cols = x.shape[3], ldx = self:ld(x),
-    keeps = a.keeps and 1 or 0, pad = a.pad },
+  self:row("pool_kept_" .. by_ids(pool, op), { rows = x.shape[2], cols = x.shape[3], ldx = self:ld(x),
+    keeps = a.keeps and 1 or 0, pad = a.pad, ending = a.ending },
     { y = y, x = self:at(x, 0, 0, origin), mask = self:at(op.operands.mask, a.first or 0, 0, origin),
       ids = ids and self:at(ids, 0, 0, origin) })
 end
@@ -56,7 +62,8 @@ function ops.pool(self, op, origin)
     if op.operands.mask and pools_of_kept[pool] then
       pool_kept(self, op, pool, y, origin)
     elseif ids then
-      self:row("pool_last_but", { cols = x.shape[3], ldx = self:ld(x), pad = op.attributes.pad },
+      local a = op.attributes
+      self:row("pool_" .. by_ids(pool, op), { cols = x.shape[3], ldx = self:ld(x), pad = a.pad, ending = a.ending },
         { y = y, x = self:at(x, 0, 0, origin), ids = self:at(ids, 0, 0, origin), rows = valid_rows(self, op, origin) })
     else
       local fn, name, value, first = pools[pool](self, op, origin)

@@ -107,10 +107,10 @@ end
 --- strip begins to prefetch, and from strip to strip; every, lines: `lines` cache lines every `every` inputs; pace:
 --- what the code is told: in paced forms the elements from one request to the next, else `every`; far: bytes from
 --- these lines to further ones, -1 if these come into the first-level cache, or nil; nth: every nth line is
---- prefetched }. Its strips together prefetch a panel, the `fetch`-th after this one. A single strip reads the weights
---- once, and prefetches `stream` bytes ahead of itself: of few rows, one line of each pair; of more, all lines, and, if
---- `stream` is less than a page, those further ahead too. Other weights go into the second-level cache: a panel is
---- mostly larger than the first.
+--- prefetched }. Its strips together prefetch a panel, the `fetch`-th after this one, and so does a joint strip, which
+--- reads two places. Another single strip reads the weights once, and prefetches `stream` bytes ahead of itself: of few
+--- rows, one line of each pair; of more, all lines, and, if `stream` is less than a page, those further ahead too. Other
+--- weights go into the second-level cache: a panel is mostly larger than the first.
 --- In tiles, one strip prefetches as several do. A step prefetches `run` lines at each of `lines` places that are
 --- `apart` bytes apart, and the next step those after them.
 --- shape: lda, k, types, panel_inputs: the inputs of a panel, where they are more than k;
@@ -123,7 +123,8 @@ function ahead.of(shape, strips, parameters, lanes, stream_rows)
   for _, each in ipairs(strips.strips) do calls, rows = calls + each.count * groups, rows + each.count * each.size end
   local type = shape.types.a
   local panel = types.panel_bytes(shape.panel_inputs or shape.k, shape.lda, type)
-  local from = (calls > 1 or strips.step) and parameters.fetch * panel or parameters.stream
+  local is_next = calls > 1 or strips.step or strips.joint
+  local from = is_next and parameters.fetch * panel or parameters.stream
   if from == 0 then return false end
   if strips.step then return in_tiles(shape, strips, calls, from) end
   if calls == 1 and rows < least_rows(type, stream_rows or 1) then return false end
@@ -148,7 +149,7 @@ function ahead.by_strips(product, parameters, lanes, stream_rows)
   local rows = math.min(product.n, strips.many_rows or product.n) -- from there on, one panel after the other
   local function of(count, size, of_strips)
     local each = ahead.of(product, { groups = of_strips.groups, strips = { { count = count, size = size } },
-      form = strips.form, step = strips.step }, parameters, lanes)
+      form = strips.form, step = strips.step, joint = of_strips.joint }, parameters, lanes)
     lines = math.max(lines, each and each.lines or 0)
     return each
   end

@@ -103,7 +103,7 @@ end
 
 -- Returns the strips of a product whose weights are in scale blocks. In tiles, they have the rows of a tile; a product
 -- of fewer rows has none. many: in an open product, the form of the strips from `many_rows` rows on. Strips of two
--- panels are joint (scaled.panels); products of few rows have strips of one panel, which read the weights once.
+-- panels are joint (scaled.panels); products of few rows have strips of one panel.
 local function strips_of_blocks(m, n, target, most, product_types, is_open)
   local vectors, is_pair = (m + target.vector - 1) // target.vector, m > types.SCALE_PANEL
   local in_tiles = product_types.b ~= types.fine and forms.in_tiles(product_types, target) or nil
@@ -112,19 +112,20 @@ local function strips_of_blocks(m, n, target, most, product_types, is_open)
   local many = in_tiles and most >= scaled_tiles.ROWS and n >= scaled_tiles.ROWS
   local strips = { groups = { { count = 1, size = vectors } }, rows_held = false, joint = is_pair or nil,
     form = forms.of(product_types, target).name }
+  local few = math.min(single, scaled.few_rows(product_types.b))
   local narrow = is_pair and { groups = { { count = vectors, size = 1 } }, rows_held = false, form = strips.form }
   if is_open then
     strips.strips, strips.is_open = each_size(rows, is_pair and (rows + 1) // 2), true -- of several strips
     if many then strips.many, strips.many_rows = in_tiles.name, scaled_tiles.ROWS end
     if is_pair then
-      narrow.strips, narrow.above, narrow.is_open = each_size(single), 0, true
+      narrow.strips, narrow.above, narrow.is_open = each_size(few), 0, true
       strips.tall = narrow
     end
   elseif many then
     strips.strips, strips.form = { { count = n // scaled_tiles.ROWS, size = scaled_tiles.ROWS } }, in_tiles.name
     if n % scaled_tiles.ROWS > 0 then strips.strips[2] = { count = 1, size = n % scaled_tiles.ROWS } end
-  elseif is_pair and n <= single then
-    narrow.strips = shares(n, single)
+  elseif is_pair and n <= few then
+    narrow.strips = shares(n, few)
     return narrow
   else
     strips.strips = shares(n, rows)

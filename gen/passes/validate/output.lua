@@ -57,9 +57,13 @@ function checks.pool(say, key, stage, rows)
     or layers.have_mask(rows.spec, "attention_mask")) then
     say(key, "cut and deviation do not go with a mask of rows; \"padding\" takes lengths")
   end
-  if stage.pad and (stage.over ~= "last" or input.stage ~= "tokens" or stage.pad >= input.vocab) then
-    say(key .. ".pad", "is an id of input = tokens { ... }, and goes with over = \"last\"")
+  for _, name in ipairs { "pad", "ending" } do
+    local id = stage[name]
+    if id and (stage.over ~= "last" or input.stage ~= "tokens" or id >= input.vocab) then
+      say(key .. "." .. name, "is an id of input = tokens { ... }, and goes with over = \"last\"")
+    end
   end
+  if stage.pad and stage.ending then say(key .. ".ending", "does not go with pad") end
   if rows.two_masks and sizes.asks_for_rows(stage) then
     say(key, "attention_mask and key_padding each say which rows it takes; give one of them, or \"padding\", whose "
       .. "lengths say it")

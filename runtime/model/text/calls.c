@@ -207,11 +207,19 @@ int attn2c_reader_chat_tokens(attn2c_reader *reader, const attn2c_chat_message *
 
 void attn2c_reader_begin(attn2c_reader *reader) { reader->count = reader->used = 0; }
 
+/* Numbers of each token in reader->tokens. */
+static size_t numbers_of(const attn2c_reader *reader) { return reader->facts->boxes < 0 ? 2 : 6; }
+
+int32_t *attn2c_reader_boxes(attn2c_reader *reader) {
+  const attn2c_reader_text *text = &reader->texts[reader->count - 1];
+  return reader->tokens + text->first + 2 * text->length;
+}
+
 int attn2c_reader_add(attn2c_reader *reader, const attn2c_text_tokens *tokens) {
-  const size_t length = tokens->length;
+  const size_t length = tokens->length, numbers = numbers_of(reader) * length;
   if (attn2c_grow((void **)&reader->texts, &reader->capacity, reader->count + 1, sizeof *reader->texts) !=
           ATTN2C_OK ||
-      attn2c_grow((void **)&reader->tokens, &reader->tokens_capacity, reader->used + 2 * length,
+      attn2c_grow((void **)&reader->tokens, &reader->tokens_capacity, reader->used + numbers,
                   sizeof *reader->tokens) != ATTN2C_OK)
     return fail(reader, ATTN2C_MEMORY, "no memory for a text's tokens");
   if (length > reader->longest) return fail(reader, ATTN2C_USAGE, "a text has more tokens than a call takes");
@@ -225,8 +233,9 @@ int attn2c_reader_add(attn2c_reader *reader, const attn2c_text_tokens *tokens) {
   if (length) {
     memcpy(reader->tokens + reader->used, tokens->ids, length * sizeof *reader->tokens);
     memcpy(reader->tokens + reader->used + length, tokens->types, length * sizeof *reader->tokens);
+    memset(reader->tokens + reader->used + 2 * length, 0, (numbers - 2 * length) * sizeof *reader->tokens);
   }
-  reader->used += 2 * length;
+  reader->used += numbers;
   reader->keys = 0;
   return ATTN2C_OK;
 }
@@ -235,13 +244,22 @@ int attn2c_reader_add(attn2c_reader *reader, const attn2c_text_tokens *tokens) {
 typedef struct {
   attn2c_reader *reader;
   attn2c_context *context;
-  int32_t *arrays; /* ids, types, mask, rows that pools take, lengths, adapters */
+  int32_t *arrays; /* ids, types, mask, rows that pools take, boxes, lengths, adapters */
+  float *images;   /* NULL: the model takes none with texts */
+  int64_t pixels;  /* numbers of an image */
   const void **inputs;
   void **results;
   size_t *part;  /* numbers of the texts */
   int64_t count; /* of them */
   int64_t seq;   /* tokens that the arrays have for each */
 } job;
+
+/* True if each text that has tokens has an image. */
+static int have_images(const attn2c_reader *reader) {
+  size_t i = 0;
+  while (i < reader->count && (reader->texts[i].image || reader->texts[i].length == 0)) i++;
+  return i == reader->count;
+}
 
 /* False, with a fault, if text does not give an input, or an output cannot be cut to a text's rows. */
 static int is_sound(attn2c_reader *reader) {
@@ -250,7 +268,8 @@ static int is_sound(attn2c_reader *reader) {
   for (int i = 0; i < primary->input_count; i++) {
     const int given = i == facts->ids || i == facts->types || i == facts->lengths || i == facts->mask ||
                       (may_have_prompt(facts) && i == facts->pool_mask) || attn2c_is_marks(facts, i) ||
-                      i == attn2c_adapters_input(reader->model);
+                      i == attn2c_adapters_input(reader->model) || i == facts->boxes ||
+                      (i == facts->image && have_images(reader));
     if (given) continue;
     snprintf(reader->fault, sizeof reader->fault, "the model takes %s too, which text does not give",
              reader->model->tensors[primary->inputs[i]].name);
@@ -273,8 +292,8 @@ static void fill(job *job) {
   const attn2c_text_facts *facts = reader->facts;
   const int64_t all = job->count * job->seq;
   int32_t *ids = job->arrays, *types = ids + all, *mask = types + all, *pooled = mask + all,
-          *lengths = pooled + all, *adapters = lengths + job->count;
-  memset(ids, 0, (size_t)(4 * all) * sizeof *ids);
+          *boxes = pooled + all, *lengths = boxes + 4 * all, *adapters = lengths + job->count;
+  memset(ids, 0, (size_t)(8 * all) * sizeof *ids);
   for (int64_t i = 0; i < job->count; i++) {
     const attn2c_reader_text *text = &reader->texts[job->part[i]];
     const int32_t *from = reader->tokens + text->first;
@@ -282,6 +301,10 @@ static void fill(job *job) {
     adapters[i] = text->adapter;
     memcpy(ids + i * job->seq, from, text->length * sizeof *ids);
     memcpy(types + i * job->seq, from + text->length, text->length * sizeof *ids);
+    if (facts->boxes >= 0)
+      memcpy(boxes + 4 * i * job->seq, from + 2 * text->length, 4 * text->length * sizeof *boxes);
+    if (job->images)
+      memcpy(job->images + i * job->pixels, text->image, (size_t)job->pixels * sizeof *job->images);
     for (size_t t = 0; t < text->length; t++) {
       mask[i * job->seq + (int64_t)t] = t < text->keys;
       pooled[i * job->seq + (int64_t)t] = t >= text->prompt;
@@ -292,8 +315,10 @@ static void fill(job *job) {
     job->inputs[i] = i == facts->ids                                   ? ids
                      : i == facts->types || attn2c_is_marks(facts, i)  ? types
                      : i == facts->mask                                ? mask
+                     : i == facts->boxes                               ? boxes
                      : may_have_prompt(facts) && i == facts->pool_mask ? pooled
                      : i == attn2c_adapters_input(reader->model)       ? adapters
+                     : i == facts->image                               ? (const void *)job->images
                                                                        : lengths;
 }
 
@@ -328,11 +353,16 @@ static int call_part(job *job, int64_t rows, void *const *outputs) {
 static int allocate(job *job, int64_t batch, void *const *outputs) {
   const attn2c_reader *reader = job->reader;
   const attn2c_entry *entry = attn2c_primary_entry(reader->model);
-  job->arrays = calloc((size_t)(batch * (4 * job->seq + 2)), sizeof *job->arrays);
+  job->arrays = calloc((size_t)(batch * (8 * job->seq + 2)), sizeof *job->arrays);
   job->part = calloc((size_t)batch, sizeof *job->part);
   job->inputs = calloc((size_t)entry->input_count + 1, sizeof *job->inputs);
   job->results = calloc((size_t)entry->output_count + 1, sizeof *job->results);
   if (!job->arrays || !job->part || !job->inputs || !job->results) return ATTN2C_MEMORY;
+  if (reader->facts->image >= 0) {
+    job->pixels = attn2c_elements(&reader->model->tensors[entry->inputs[reader->facts->image]]) / batch;
+    job->images = calloc((size_t)(batch * job->pixels), sizeof *job->images);
+    if (!job->images) return ATTN2C_MEMORY;
+  }
   for (int o = 0; o < entry->output_count; o++) {
     if (!outputs[o]) continue;
     const size_t elements = (size_t)(batch * attn2c_reader_elements(reader, o, job->seq));
@@ -347,10 +377,12 @@ static int run_batches(attn2c_reader *reader, attn2c_context *context, int64_t r
   const attn2c_lengths *calls = reader->facts->calls;
   const int64_t batch = calls->sizes->batch;
   job job = {.reader = reader, .context = context, .seq = calls->sizes->seq};
+  /* lengths hide the rows between a text and its picture */
+  const char *exact = reader->facts->image >= 0 && reader->facts->lengths >= 0 ? NULL : calls->exact;
   for (size_t i = 0; i < reader->count; i++) {
     const int64_t length = (int64_t)reader->texts[i].length;
-    if (length == 0 || length == job.seq || (!calls->exact && length >= calls->least)) continue;
-    return fail(reader, ATTN2C_USAGE, calls->exact ? calls->exact : "no call takes a text of so few tokens");
+    if (length == 0 || length == job.seq || (!exact && length >= calls->least)) continue;
+    return fail(reader, ATTN2C_USAGE, exact ? exact : "no call takes a text of so few tokens");
   }
   int status = allocate(&job, batch, outputs);
   if (status != ATTN2C_OK) fail(reader, status, attn2c_strerror(status));
@@ -362,6 +394,7 @@ static int run_batches(attn2c_reader *reader, attn2c_context *context, int64_t r
   for (int o = 0; job.results && o < attn2c_primary_entry(reader->model)->output_count; o++)
     attn2c_free(job.results[o]);
   free(job.arrays);
+  free(job.images);
   free(job.part);
   free(job.inputs);
   free(job.results);

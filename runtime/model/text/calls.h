@@ -61,6 +61,10 @@ int attn2c_reader_chat_tokens(attn2c_reader *reader, const attn2c_chat_message *
 void attn2c_reader_begin(attn2c_reader *reader);
 int attn2c_reader_add(attn2c_reader *reader, const attn2c_text_tokens *tokens);
 
+/* Returns the boxes of the text that was added last, [tokens][4], for a caller that has them; all are 0 at
+ * first. The model takes boxes. They move when another text is added. */
+int32_t *attn2c_reader_boxes(attn2c_reader *reader);
+
 /* Computes the texts that were added. outputs: in the order of the entries', NULL if not wanted. Each has
  * [texts] where an entry has its batch, and `rows` where it has its rows or keys; zeros follow a text's own
  * rows. A text without tokens has zeros only. Returns ATTN2C_OK, _USAGE if the model has inputs that text

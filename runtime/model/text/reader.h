@@ -55,7 +55,7 @@ typedef struct attn2c_reader {
   attn2c_padded padded; /* memory of the last text, if texts are filled up */
   struct attn2c_reader_text *texts;
   size_t count, capacity;
-  int32_t *tokens; /* ids and types of all texts */
+  int32_t *tokens; /* ids and types of all texts, and the boxes of a model that takes boxes */
   size_t used, tokens_capacity;
   attn2c_chat_work *chat;     /* NULL until the first chat */
   attn2c_text_input windowed; /* the pair whose windows are read, and the tokens that two neighbours share */
@@ -68,13 +68,14 @@ typedef struct attn2c_reader {
 
 /* An encoded text of a call. */
 typedef struct attn2c_reader_text {
-  size_t first; /* place in reader->tokens: `length` ids, then `length` types */
+  size_t first; /* place in reader->tokens: `length` ids, then `length` types and boxes */
   size_t length;
   size_t keys;  /* of its tokens, those that the others see */
   int is_query; /* as the reader has it */
   int32_t adapter;
-  size_t prompt;  /* its first tokens that are of the prompt */
-  int64_t number; /* the caller's own number */
+  size_t prompt;      /* its first tokens that are of the prompt */
+  const float *image; /* of its page, which is the caller's; NULL: none was given */
+  int64_t number;     /* the caller's own number */
 } attn2c_reader_text;
 
 /* Copies the rows of one text of output number `output` from an array of `from_rows` rows to one of

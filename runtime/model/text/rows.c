@@ -13,6 +13,7 @@ typedef struct {
   attn2c_context *context;
   int64_t most;                              /* rows of a call of several texts */
   int32_t *ids, *types, *lengths, *adapters; /* [longest] */
+  int32_t *boxes;                            /* [longest][4] */
   const void **inputs;
   void **results;
   size_t *sizes; /* bytes of each result's buffer */
@@ -68,13 +69,16 @@ static part part_from(const job *job, size_t first) {
 /* Writes the tokens of a call one after the other. */
 static void fill(const job *job, part p) {
   const attn2c_reader *reader = job->reader;
-  int32_t *ids = job->ids, *types = job->types, *lengths = job->lengths, *adapters = job->adapters;
+  int32_t *ids = job->ids, *types = job->types, *lengths = job->lengths, *adapters = job->adapters,
+          *boxes = job->boxes;
   for (size_t i = p.first; i < p.end; i++) {
     const attn2c_reader_text *text = &reader->texts[i];
     if (text->length == 0) continue;
     memcpy(ids, reader->tokens + text->first, text->length * sizeof *ids);
     memcpy(types, reader->tokens + text->first + text->length, text->length * sizeof *types);
-    ids += text->length, types += text->length;
+    if (reader->facts->boxes >= 0)
+      memcpy(boxes, reader->tokens + text->first + 2 * text->length, 4 * text->length * sizeof *boxes);
+    ids += text->length, types += text->length, boxes += 4 * text->length;
     *lengths++ = (int32_t)text->length;
     *adapters++ = text->adapter;
   }
@@ -146,7 +150,7 @@ int attn2c_text_rows_run(attn2c_reader *reader, attn2c_context *context, int64_t
   const attn2c_entry *entry = attn2c_primary_entry(reader->model);
   const size_t count = (size_t)entry->output_count + 1;
   job job = {.reader = reader, .context = context, .most = most_rows(reader, outputs)};
-  job.ids = calloc(4 * reader->longest + 1, sizeof *job.ids);
+  job.ids = calloc(8 * reader->longest + 1, sizeof *job.ids);
   job.inputs = calloc((size_t)entry->input_count + 1, sizeof *job.inputs);
   job.results = calloc(count, sizeof *job.results);
   job.buffers = calloc(count, sizeof *job.buffers);
@@ -156,10 +160,11 @@ int attn2c_text_rows_run(attn2c_reader *reader, attn2c_context *context, int64_t
     status = fail(reader, ATTN2C_MEMORY, attn2c_strerror(ATTN2C_MEMORY));
   } else {
     job.types = job.ids + reader->longest, job.lengths = job.types + reader->longest;
-    job.adapters = job.lengths + reader->longest;
+    job.adapters = job.lengths + reader->longest, job.boxes = job.adapters + reader->longest;
     for (int i = 0; i < entry->input_count; i++)
       job.inputs[i] = i == reader->facts->ids                     ? job.ids
                       : i == attn2c_adapters_input(reader->model) ? job.adapters
+                      : i == reader->facts->boxes                 ? job.boxes
                                                                   : job.types;
     status = run_all(&job, rows, outputs);
   }

@@ -558,4 +558,8 @@ static int chat(const attn2c_descriptor *model, const attn2c_arguments *argument
 }
 
 const attn2c_generation_commands attn2c_generation_program = {
-    .generate = generate, .chat = chat, .perplexity = attn2c_perplexity};
+    .options = attn2c_generation_options,
+    .generate = generate,
+    .chat = chat,
+    .perplexity = attn2c_perplexity,
+};

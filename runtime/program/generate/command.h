@@ -10,11 +10,15 @@
 #include "model/model.h"
 #include "program/generate/options.h"
 #include "program/generate/prompts.h"
+#include "program/options.h"
 
 struct attn2c_generation_commands {
+  const attn2c_option *options; /* ATTN2C_GENERATION_OPTIONS */
   attn2c_model_command *generate, *chat, *perplexity;
 };
 attn2c_model_command attn2c_perplexity;
+
+extern const attn2c_option attn2c_generation_options[ATTN2C_GENERATION_OPTIONS];
 
 /* A model with its weights and one caller's state. */
 typedef struct attn2c_continuing {

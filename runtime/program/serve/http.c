@@ -288,10 +288,13 @@ static void note_reply(struct evbuffer *output, const struct evbuffer_cb_info *i
                    : NULL;
   if (body) {
     evbuffer_drain(output, evbuffer_get_length(output));
-    evbuffer_add_printf(output,
-                        "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n"
-                        "Connection: close\r\n\r\n%s",
-                        exchange.status, words_of(exchange.status), strlen(body), body);
+    char head[160];
+    snprintf(head, sizeof head,
+             "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n"
+             "Connection: close\r\n\r\n",
+             exchange.status, words_of(exchange.status), strlen(body));
+    evbuffer_add(output, head, strlen(head));
+    evbuffer_add(output, body, strlen(body));
   }
   evbuffer_freeze(output, 1);
   free(body);

@@ -8,7 +8,9 @@
 #include "measure/timing.h"
 #include "program/output.h"
 #include "program/run.h"
+#include "base/picture_facts.h"
 #include "program/text/arrays.h"
+#include "program/text/boxes.h"
 #include "program/text/group.h"
 #include "program/text/cache.h"
 #include "program/text/pairing.h"
@@ -41,14 +43,17 @@ typedef struct {
   attn2c_arrays *arrays;
   attn2c_model *opened;
   attn2c_context *context;
-  attn2c_line line;    /* the last line that was read */
-  int is_open;         /* 1: `line` has more windows */
-  attn2c_found found;  /* the best answer in the windows of `line` so far */
-  int together;        /* most lines that are computed together */
-  int prints;          /* 1: at least one line is printed for each text */
-  int gathers;         /* 1: the array of answers of all texts is needed */
-  attn2c_rank *rank;   /* ranks of texts for queries; NULL: no queries */
-  attn2c_cache *cache; /* embeddings of texts; NULL: no --cache */
+  attn2c_pictures *pictures; /* of the texts' pages; NULL: the model takes none with texts */
+  const float *image;        /* of the page of `line` */
+  attn2c_line line;          /* the last line that was read */
+  char *joined;              /* its words, if they have boxes; else NULL */
+  int is_open;               /* 1: `line` has more windows */
+  attn2c_found found;        /* the best answer in the windows of `line` so far */
+  int together;              /* most lines that are computed together */
+  int prints;                /* 1: at least one line is printed for each text */
+  int gathers;               /* 1: the array of answers of all texts is needed */
+  attn2c_rank *rank;         /* ranks of texts for queries; NULL: no queries */
+  attn2c_cache *cache;       /* embeddings of texts; NULL: no --cache */
   attn2c_pick picks[ATTN2C_MAX_TOP];
   int64_t texts, cut;
   attn2c_text_facts own;   /* facts with the answer that was chosen */
@@ -77,7 +82,7 @@ static int check_usage(job *job) {
   const attn2c_arguments *arguments = job->arguments;
   const attn2c_answer answer = job->facts->answer;
   const int ranks = arguments->query_count > 0 || arguments->rank;
-  const char *faults[24];
+  const char *faults[28];
   int count = 0;
   if (arguments->input_count > 0)
     faults[count++] = "--input: does not go with --text, which fills the inputs";
@@ -114,6 +119,13 @@ static int check_usage(job *job) {
     faults[count++] = "--dimensions: goes with models that give an embedding";
   if (arguments->prompt && job->facts->prompt_count == 0)
     faults[count++] = "--prompt: this model has no prompts; put the words before the text itself";
+  if (arguments->box_count > 0 && job->facts->boxes < 0)
+    faults[count++] = "--boxes: this model does not read where words are on a page";
+  if (arguments->box_count > 0 && ranks) faults[count++] = "--boxes: does not go with --query and --rank";
+  if (job->facts->image >= 0 && ranks)
+    faults[count++] = "--query and --rank: do not go with models that read the picture of each text's page";
+  if (job->facts->image >= 0 && arguments->image_count == 0)
+    faults[count++] = "run: the model reads the picture of each text's page, too; --image FILE gives it";
   if (arguments->stride >= 0 && answer != ATTN2C_ANSWER_SPAN)
     faults[count++] = "--stride: goes with models that answer questions";
   if (arguments->similar && !attn2c_is_of_search(answer))
@@ -173,14 +185,20 @@ static void forget_lines(job *job) {
 
 /* Encodes `line`: the tokens that a call takes, or the next window. */
 static int encode_line(job *job, attn2c_text_tokens *tokens) {
-  const attn2c_line *line = &job->line;
+  attn2c_line line = job->line;
   if (job->is_open) return attn2c_reader_next_window(job->reader, tokens);
   job->texts++;
-  if (job->facts->answer == ATTN2C_ANSWER_SPAN && line->pair)
-    return attn2c_reader_window(job->reader, line->text, line->length, line->pair, line->pair_length,
+  free(job->joined);
+  job->joined = NULL;
+  if (line.boxes) {
+    job->joined = attn2c_boxes_join(&job->line, line.pair ? &line.pair_length : &line.length);
+    *(line.pair ? &line.pair : &line.text) = job->joined;
+    if (!job->joined) return ATTN2C_MEMORY;
+  }
+  if (job->facts->answer == ATTN2C_ANSWER_SPAN && line.pair)
+    return attn2c_reader_window(job->reader, line.text, line.length, line.pair, line.pair_length,
                                 job->arguments->stride, tokens);
-  return attn2c_reader_encode(job->reader, line->text, line->length, line->pair, line->pair_length, 0,
-                              tokens);
+  return attn2c_reader_encode(job->reader, line.text, line.length, line.pair, line.pair_length, 0, tokens);
 }
 
 /* Makes a text without tokens a BOS token, after which a token is predicted, as in transformers. */
@@ -205,14 +223,41 @@ static void add_known(job *job, const float *embedding) {
       .reader = job->reader, .line = job->line, .length = 1, .is_last = 1, .cached = embedding};
 }
 
+/* Reads the picture of the page of `line`. */
+static int read_picture(job *job) {
+  const char *name;
+  char place[ATTN2C_LINE_PLACE];
+  ATTN2C_TRY(attn2c_the_pictures->next(job->pictures, &job->image, &name, job->message));
+  if (job->image) return ATTN2C_OK;
+  attn2c_line_place(&job->line, place, sizeof place);
+  return attn2c_fail(job->message, ATTN2C_USAGE, "%s: has no picture: --image gives fewer", place);
+}
+
+/* Gives the text that was added last the boxes and the picture of its page. */
+static int add_page(job *job) {
+  attn2c_view_of_text *view = &job->group.views[job->group.count - 1];
+  if (view->line.boxes) ATTN2C_TRY(attn2c_boxes_give(view));
+  if (!job->pictures) return ATTN2C_OK;
+  view->image = attn2c_copied(job->image, attn2c_group_image(&job->group));
+  job->reader->texts[job->reader->count - 1].image = view->image;
+  if (view->image) return ATTN2C_OK;
+  snprintf(job->reader->fault, sizeof job->reader->fault, "no memory for a picture");
+  return ATTN2C_MEMORY;
+}
+
 /* Encodes `line`, or its next window, and keeps the data that its answer needs. */
 static int add_line(job *job) {
   attn2c_text_tokens tokens;
   char place[ATTN2C_LINE_PLACE];
+  if (job->pictures && !job->is_open) ATTN2C_TRY(read_picture(job));
   int status = encode_line(job, &tokens);
   if (status == ATTN2C_OK && tokens.length == 0 && job->facts->answer == ATTN2C_ANSWER_NEXT)
     status = begin_empty(job, &tokens);
   if (status == ATTN2C_OK) status = attn2c_group_add(&job->group, &job->line, &tokens);
+  if (status == ATTN2C_OK) {
+    status = add_page(job);
+    if (status != ATTN2C_OK) attn2c_group_take_back(&job->group);
+  }
   if (status != ATTN2C_OK && attn2c_signal()) return status;
   if (status != ATTN2C_OK) {
     attn2c_line_place(&job->line, place, sizeof place);
@@ -453,6 +498,21 @@ static int open_texts(job *job, FILE *notes) {
                               : attn2c_text_source_open(job->arguments, notes, &job->source, job->message);
 }
 
+/* Opens the pictures of a model that reads one with each text. */
+static int open_pictures(job *job) {
+  if (job->facts->image < 0) return ATTN2C_OK;
+  return attn2c_the_pictures->open(attn2c_the_picture_facts, job->arguments, &job->pictures, job->message);
+}
+
+/* Refuses a picture after the last text. */
+static int end_pictures(job *job) {
+  const char *name = NULL;
+  if (!job->pictures) return ATTN2C_OK;
+  ATTN2C_TRY(attn2c_the_pictures->next(job->pictures, &job->image, &name, job->message));
+  if (!name) return ATTN2C_OK;
+  return attn2c_fail(job->message, ATTN2C_USAGE, "--image: %s is a picture without a text", name);
+}
+
 /* Sets the prompt and the dimensions that were asked for. */
 static int set_reader(job *job) {
   const int count = job->arguments->dimensions;
@@ -473,6 +533,7 @@ static int run_job(job *job, FILE *notes) {
   job->prints = answers && !job->gathers;
   if (status == ATTN2C_OK) status = check_usage(job);
   if (status == ATTN2C_OK) status = open_texts(job, notes);
+  if (status == ATTN2C_OK) status = open_pictures(job);
   if (status == ATTN2C_OK) status = attn2c_group_open(&job->group, job->model, job->message);
   job->reader = job->group.reader;
   if (job->reader) job->reader->facts = job->facts;
@@ -492,6 +553,7 @@ static int run_job(job *job, FILE *notes) {
   job->reader->stops = attn2c_signal;
   attn2c_text_stop_by(job->reader->work, attn2c_signal);
   status = answer_all(job);
+  if (status == ATTN2C_OK) status = end_pictures(job);
   if (job->cache) {
     const int kept = attn2c_cache_write(job->cache, status == ATTN2C_OK, job->message);
     if (status == ATTN2C_OK) status = kept;
@@ -520,8 +582,10 @@ static int run(const attn2c_descriptor *model, const attn2c_arguments *arguments
   attn2c_rank_close(job->rank);
   attn2c_cache_close(job->cache);
   attn2c_group_close(&job->group);
+  if (job->pictures) attn2c_the_pictures->close(job->pictures);
   attn2c_text_source_close(job->source);
   attn2c_pairing_close(job->pairing);
+  free(job->joined);
   for (size_t i = 0; i < job->similar_count; i++) attn2c_meaning_free(&job->similar[i]);
   free(job->similar);
   free(job);

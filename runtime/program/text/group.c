@@ -1,6 +1,8 @@
 /* group.c - texts that are computed together. */
 #include "program/text/group.h"
 
+#include "program/inputs.h"
+
 /* The most bytes of a group's outputs, unless one text has more. */
 #define VALUE_BYTES ((int64_t)64 << 20)
 
@@ -23,11 +25,18 @@ void attn2c_group_close(attn2c_text_group *group) {
   free(group->outputs);
 }
 
+size_t attn2c_group_image(const attn2c_text_group *group) {
+  const int image = group->reader->facts->image;
+  return image < 0 ? 0
+                   : attn2c_tensor_bytes(&group->reader->model->tensors[entry_of(group)->inputs[image]], 1);
+}
+
 int attn2c_group_most(const attn2c_text_group *group) {
   int64_t bytes = 1;
   for (int o = 0; o < group->output_count; o++)
     if (group->wanted[o])
       bytes += 4 * attn2c_reader_elements(group->reader, o, (int64_t)group->reader->longest);
+  bytes += (int64_t)attn2c_group_image(group);
   const int64_t most = VALUE_BYTES / bytes;
   return most < 1 ? 1 : most > ATTN2C_GROUP_TEXTS ? ATTN2C_GROUP_TEXTS : (int)most;
 }
@@ -97,13 +106,21 @@ void attn2c_group_drop(attn2c_text_group *group) {
   }
 }
 
+static void forget_last(attn2c_text_group *group) {
+  attn2c_view_of_text *view = &group->views[--group->count];
+  free(view->ids);
+  free(view->places);
+  free(view->sources);
+  free(view->image);
+}
+
+void attn2c_group_take_back(attn2c_text_group *group) {
+  forget_last(group);
+  group->reader->used = group->reader->texts[--group->reader->count].first;
+}
+
 void attn2c_group_forget(attn2c_text_group *group) {
   attn2c_group_drop(group);
-  for (int i = 0; i < group->count; i++) {
-    free(group->views[i].ids);
-    free(group->views[i].places);
-    free(group->views[i].sources);
-  }
-  group->count = 0;
+  while (group->count > 0) forget_last(group);
   attn2c_reader_begin(group->reader);
 }

@@ -24,9 +24,15 @@ void attn2c_group_close(attn2c_text_group *group);
 /* Returns the number of texts whose outputs fit into memory if they are as long as possible. */
 int attn2c_group_most(const attn2c_text_group *group);
 
+/* Returns the bytes of the picture that a text's page has; 0: the model takes none with texts. */
+size_t attn2c_group_image(const attn2c_text_group *group);
+
 /* Adds a text without an embedding of its own yet, or a window. Returns ATTN2C_OK, _USAGE if it has more
  * tokens than a call takes, or _MEMORY; reader->fault says why. */
 int attn2c_group_add(attn2c_text_group *group, const attn2c_line *line, const attn2c_text_tokens *tokens);
+
+/* Removes the text that was added last. */
+void attn2c_group_take_back(attn2c_text_group *group);
 
 /* Computes the outputs that are wanted. Returns a status of attn2c_reader_run; reader->fault says why. */
 int attn2c_group_run(attn2c_text_group *group, attn2c_context *context);

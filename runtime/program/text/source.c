@@ -24,7 +24,7 @@ typedef struct {
 } stream;
 
 struct attn2c_text_source {
-  stream texts, pairs;
+  stream texts, pairs, boxes;
   attn2c_text_word *words; /* queries, then texts */
   int query_count;
   int has_tabs; /* 1: a line has text and pair */
@@ -37,6 +37,11 @@ static int is_stream(const attn2c_text_word *word) {
   if (word->kind != ATTN2C_TEXT_ANY) return word->kind == ATTN2C_TEXT_FILE;
   if (strcmp(word->word, "-") == 0) return 1;
   return attn2c_system_about(word->word, 0, &found) == 0 && found.kind != ATTN2C_FOLDER;
+}
+
+/* True if a word is the standard input. */
+static int is_input(const attn2c_text_word *word) {
+  return word->kind != ATTN2C_TEXT_STRING && strcmp(word->word, "-") == 0;
 }
 
 /* True if a word may be meant as a file: it has no blank, and a slash or an extension. */
@@ -85,8 +90,7 @@ static int64_t count_lines(const stream *s) {
   int64_t lines = 0;
   for (int i = 0; i < s->count; i++) {
     const attn2c_text_word *word = &s->words[i];
-    const int is_input = word->kind != ATTN2C_TEXT_STRING && strcmp(word->word, "-") == 0;
-    const int64_t each = !is_stream(word) ? 1 : is_input ? -1 : count_file(word->word);
+    const int64_t each = !is_stream(word) ? 1 : is_input(word) ? -1 : count_file(word->word);
     if (each < 0) return -1;
     lines += each;
   }
@@ -96,6 +100,16 @@ static int64_t count_lines(const stream *s) {
 int64_t attn2c_text_source_count(const attn2c_text_source *source) {
   const int64_t lines = count_lines(&source->texts);
   return lines < 0 ? 0 : lines;
+}
+
+/* Refuses another number of a list's words, such as pairs, than of texts, if both are known. */
+static int check_count(const stream *texts, const stream *list, const char *many, const char *one,
+                       attn2c_message *message) {
+  const int64_t count = count_lines(texts), listed = count_lines(list);
+  if (list->count == 0 || count < 0 || listed < 0 || count == listed) return ATTN2C_OK;
+  return attn2c_fail(message, ATTN2C_USAGE,
+                     "%s: there are %" PRId64 " %s and %" PRId64 " texts, but %s for each text is expected",
+                     list->words[0].option, listed, many, count, one);
 }
 
 int attn2c_text_source_open(const attn2c_arguments *arguments, FILE *notes, attn2c_text_source **source,
@@ -114,6 +128,7 @@ int attn2c_text_source_open(const attn2c_arguments *arguments, FILE *notes, attn
     made->words[i] = i < made->query_count ? arguments->queries[i] : arguments->texts[i - made->query_count];
   made->texts = (stream){.words = made->words, .count = words, .descriptor = -1};
   made->pairs = (stream){.words = arguments->pairs, .count = arguments->pair_count, .descriptor = -1};
+  made->boxes = (stream){.words = arguments->boxes, .count = arguments->box_count, .descriptor = -1};
   int status = ATTN2C_OK, inputs = 0;
   for (int i = 0; i < arguments->pair_count; i++)
     made->has_tabs |= strcmp(arguments->pairs[i].word, "-") == 0;
@@ -121,8 +136,8 @@ int attn2c_text_source_open(const attn2c_arguments *arguments, FILE *notes, attn
     status = attn2c_fail(
         message, ATTN2C_USAGE,
         "--text-pair -: each line has text and pair with a tab between them, and no other pair is allowed");
-  for (int i = 0; i < words; i++)
-    inputs += made->words[i].kind != ATTN2C_TEXT_STRING && strcmp(made->words[i].word, "-") == 0;
+  for (int i = 0; i < words; i++) inputs += is_input(&made->words[i]);
+  for (int i = 0; i < arguments->box_count; i++) inputs += is_input(&arguments->boxes[i]);
   if (inputs > 1)
     status = attn2c_fail(message, ATTN2C_USAGE, "%s -: the standard input can be read only once",
                          made->words[words - 1].option);
@@ -132,17 +147,14 @@ int attn2c_text_source_open(const attn2c_arguments *arguments, FILE *notes, attn
                     arguments->query_count > 0
                         ? "--query: the texts to search are missing; --text-file FILE or --text gives them"
                         : "run: --text TEXT, FILE or - is needed");
-  if (status == ATTN2C_OK && arguments->pair_count > 0 && !made->has_tabs) {
-    const int64_t texts = count_lines(&made->texts), pairs = count_lines(&made->pairs);
-    if (texts >= 0 && pairs >= 0 && texts != pairs)
-      status = attn2c_fail(message, ATTN2C_USAGE,
-                           "%s: there are %" PRId64 " pairs and %" PRId64
-                           " texts, but a pair for each text is expected",
-                           arguments->pairs[0].option, pairs, texts);
-  }
+  if (status == ATTN2C_OK && !made->has_tabs)
+    status = check_count(&made->texts, &made->pairs, "pairs", "a pair", message);
+  if (status == ATTN2C_OK)
+    status = check_count(&made->texts, &made->boxes, "lines of boxes", "a line", message);
   if (status == ATTN2C_OK) {
     note_words(arguments, &made->texts, notes);
     if (!made->has_tabs) note_words(arguments, &made->pairs, notes);
+    note_words(arguments, &made->boxes, notes);
     *source = made;
   } else {
     attn2c_text_source_close(made);
@@ -161,8 +173,10 @@ void attn2c_text_source_close(attn2c_text_source *source) {
   attn2c_text_source_forget(source);
   stream_end(&source->texts);
   stream_end(&source->pairs);
+  stream_end(&source->boxes);
   free(source->texts.bytes);
   free(source->pairs.bytes);
+  free(source->boxes.bytes);
   free(source->kept);
   free(source->words);
   free(source);
@@ -288,20 +302,35 @@ static attn2c_line_state split(attn2c_line *line, int *status, attn2c_message *m
   return ATTN2C_LINE_READ;
 }
 
-/* Reads the pair of a text from its own list. There must be one for each text. */
-static attn2c_line_state next_pair(attn2c_text_source *source, attn2c_line *line, int *status,
-                                   attn2c_message *message) {
-  attn2c_line pair = {.text = NULL};
-  const attn2c_line_state state = stream_next(&source->pairs, 1, &pair, status, message);
+/* Reads what a text has in a list of its own: its pair, or its boxes. There must be one for each text. */
+static attn2c_line_state next_of(attn2c_text_source *source, stream *list, const attn2c_line *line,
+                                 const char **text, size_t *length, int *status, attn2c_message *message) {
+  attn2c_line next = {.text = NULL};
+  const attn2c_line_state state = stream_next(list, 1, &next, status, message);
   if (state == ATTN2C_LINE_FAULT || attn2c_signal()) return state;
   if (state != ATTN2C_LINE_READ) {
     char place[ATTN2C_LINE_PLACE];
     attn2c_line_place(line, place, sizeof place);
-    attn2c_say(message, "%s: has no pair: %s gives fewer texts", place, source->pairs.words[0].option);
+    attn2c_say(message, "%s: has no %s: %s gives fewer texts", place,
+               list == &source->pairs ? "pair" : "boxes", list->words[0].option);
     return fault(status, ATTN2C_USAGE);
   }
-  line->pair = keep(source, pair.text, pair.length), line->pair_length = pair.length;
-  return line->pair ? ATTN2C_LINE_READ : fault(status, ATTN2C_MEMORY);
+  *text = keep(source, next.text, next.length), *length = next.length;
+  return *text ? ATTN2C_LINE_READ : fault(status, ATTN2C_MEMORY);
+}
+
+/* Refuses a pair, or boxes, after the last text. */
+static attn2c_line_state end_of(const attn2c_text_source *source, stream *list, int *status,
+                                attn2c_message *message) {
+  attn2c_line rest = {.text = NULL};
+  char place[ATTN2C_LINE_PLACE];
+  const attn2c_line_state state =
+      list->count > 0 ? stream_next(list, 1, &rest, status, message) : ATTN2C_LINE_END;
+  if (state != ATTN2C_LINE_READ) return state;
+  attn2c_line_place(&rest, place, sizeof place);
+  attn2c_say(message, "%s: is %s without a text: %s gives fewer texts", place,
+             list == &source->pairs ? "a pair" : "a line of boxes", source->texts.words[0].option);
+  return fault(status, ATTN2C_USAGE);
 }
 
 /* Sets is_query of a line that was just read, and counts the words of texts from 1 again. */
@@ -318,16 +347,9 @@ attn2c_line_state attn2c_text_source_next(attn2c_text_source *source, int may_wa
   attn2c_line_state state = stream_next(&source->texts, may_wait, line, status, message);
   if (state == ATTN2C_LINE_READ) set_query(source, line);
   const int has_pairs = source->pairs.count > 0 && !source->has_tabs;
-  if (state == ATTN2C_LINE_END && has_pairs && !attn2c_signal()) {
-    attn2c_line rest = {.text = NULL};
-    char place[ATTN2C_LINE_PLACE];
-    state = stream_next(&source->pairs, 1, &rest, status, message);
-    if (state != ATTN2C_LINE_READ) return state;
-    attn2c_line_place(&rest, place, sizeof place);
-    attn2c_say(message, "%s: is a pair without a text: %s gives fewer texts", place,
-               source->texts.words[0].option);
-    return fault(status, ATTN2C_USAGE);
-  }
+  if (state == ATTN2C_LINE_END && has_pairs && !attn2c_signal())
+    state = end_of(source, &source->pairs, status, message);
+  if (state == ATTN2C_LINE_END && !attn2c_signal()) state = end_of(source, &source->boxes, status, message);
   if (state != ATTN2C_LINE_READ) return state;
   if (source->has_tabs) {
     state = split(line, status, message);
@@ -341,7 +363,12 @@ attn2c_line_state attn2c_text_source_next(attn2c_text_source *source, int may_wa
     if (line->pair) line->pair = kept + line->length + 1;
     line->text = kept;
   }
-  return has_pairs ? next_pair(source, line, status, message) : ATTN2C_LINE_READ;
+  if (has_pairs)
+    state = next_of(source, &source->pairs, line, &line->pair, &line->pair_length, status, message);
+  size_t length;
+  if (state == ATTN2C_LINE_READ && source->boxes.count > 0)
+    state = next_of(source, &source->boxes, line, &line->boxes, &length, status, message);
+  return state;
 }
 
 void attn2c_line_place(const attn2c_line *line, char *text, size_t size) {

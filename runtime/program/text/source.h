@@ -12,6 +12,7 @@ typedef struct attn2c_line {
   size_t length;
   const char *pair; /* NULL: the text has no pair */
   size_t pair_length;
+  const char *boxes;  /* places of its words on a page, terminated; NULL: it has none */
   const char *file;   /* NULL: a word of the command line */
   const char *option; /* the option that gave the file or the word */
   int64_t number;     /* number of the line, or of the word, from 1 */

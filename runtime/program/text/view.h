@@ -25,6 +25,7 @@ typedef struct attn2c_view_of_text {
   int32_t *ids;
   attn2c_text_place *places;
   uint8_t *sources;
+  float *image; /* of its page; NULL: it has none */
   size_t removed;
   int is_last;                          /* 1: the last window of its text, or its only one */
   attn2c_found found;                   /* the best answer to a question, over all windows */

@@ -122,6 +122,46 @@ describe("an adapter", function()
   end)
 end)
 
+describe("an adapter of a GGUF file", function()
+  teardown(helper.clean)
+
+  local Q = "model.layers.0.self_attn.q_proj"
+
+  -- Returns the rows of an adapter for a golden's file, with these tensors.
+  local function rows_of(name, list, ...)
+    local path, renamed = helper.folder(), {}
+    for module, shape in pairs(list) do renamed["base_model.model." .. module] = shape end
+    made.write(path .. "/adapter_config.json", made.json { peft_type = "LORA", r = 2, lora_alpha = 6 })
+    made.write(path .. "/adapter_model.safetensors", made.safetensors(renamed))
+    local state = pipeline.run(helper.root, ("%s/tests/hf/goldens/%s/%s.gguf"):format(helper.root, name, name),
+      { "seq=5", "adapter=" .. path, ... }, "ranks")
+    return state.adapter.rows, state.adapter.tensors
+  end
+
+  local of_queries = { [Q .. ".lora_A.weight"] = { 2, 32 }, [Q .. ".lora_B.weight"] = { 32, 2 } }
+
+  it("changes the file's tensor, with rows in its order", function()
+    local rows, tensors_ = rows_of("gguf_llama_adapter", of_queries, "weights=none")
+    assert.equal(1, #rows)
+    assert.same({ "blk.0.attn_q.weight" }, rows[1].names)
+    assert.equal("base_model.model." .. Q .. ".lora_B.weight of blk.0.attn_q.weight", rows[1].outputs)
+    assert.same({ 32, 2 }, tensors_[rows[1].outputs].shape)
+    assert.equal("base_model.model." .. Q .. ".lora_A.weight", rows[1].inputs)
+    assert.equal(3.0, rows[1].scale)
+  end)
+
+  it("is refused in one line", function()
+    refused("weights=none makes floats of them", 2, rows_of, "gguf_llama_adapter", of_queries)
+    refused("changes model.layers.7.x.weight, which the model does not have", 2, rows_of, "gguf_llama_adapter",
+      { ["model.layers.7.x.lora_A.weight"] = { 2, 32 }, ["model.layers.7.x.lora_B.weight"] = { 32, 2 } },
+      "weights=none")
+    refused("is [33, 2], but the model's " .. Q .. ".weight is [32, 32]", 3, rows_of, "gguf_llama_adapter",
+      { [Q .. ".lora_A.weight"] = { 2, 32 }, [Q .. ".lora_B.weight"] = { 33, 2 } }, "weights=none")
+    refused("model.layers.0.input_layernorm.weight is in blk.0.attn_norm.weight in another form", 2, rows_of,
+      "gguf_gemma", { ["model.layers.0.input_layernorm.weight"] = { 32 } }, "weights=none")
+  end)
+end)
+
 describe("adapters next to the weights", function()
   teardown(helper.clean)
 
@@ -199,6 +239,9 @@ describe("adapters next to the weights", function()
     refused("adapters.2: the name \"same\" is given twice", 2, beside, "adapters={'/a/same', '/b/same'}")
     refused("the name \"none\", but 1 to 64 letters", 2, beside, "adapters.none=/a")
     refused("adapters.x: 1, but the path of a folder is allowed", 2, beside, "adapters={x=1}")
+    refused("do not go with a context beside an encoder, whose states have none; adapter=FOLDER merges one", 2,
+      pipeline.run, helper.root, helper.root .. "/tests/hf/goldens/t5_adapters", { "context=8",
+        "adapters.x=" .. folder() }, "ranks")
     refused("do not go with adapter, which is a part of the weights", 2, beside, "adapters.x=" .. folder(),
       "adapter=" .. folder())
   end)

@@ -25,10 +25,28 @@ describe("checkpoints.ctc", function()
     assert.same({ blank = 0, delimiter = "|" }, found)
     labels, found = read({ ["vocab.json"] = { de = VOCABULARY }, ["added_tokens.json"] = { ["<s>"] = 4, B = 2 },
       ["special_tokens_map.json"] = { pad_token = { content = "A" }, unk_token = "?" } },
-      { target_lang = "de", word_delimiter_token = json.null, replace_word_delimiter_char = "", do_lower_case = true,
-        clean_up_tokenization_spaces = true, added_tokens_decoder = { ["5"] = { content = "</s>" } } }, 7)
-    assert.same({ "<pad>", "|", "A", "Ü", "<s>", "</s>", "?" }, labels)
+      { target_lang = "de", pad_token = "|", word_delimiter_token = json.null, replace_word_delimiter_char = "",
+        do_lower_case = true, clean_up_tokenization_spaces = true }, 7)
+    assert.same({ "<pad>", "|", "A", "Ü", "<s>", "?", "</s>" }, labels)
     assert.same({ blank = 2, space = "", lower = true, clean = true }, found)
+  end)
+
+  it("reads added tokens in one place, and gives ids to special ones that the vocabulary lacks", function()
+    local labels, found = read({ ["vocab.json"] = VOCABULARY, ["added_tokens.json"] = { no = 4 },
+      ["special_tokens_map.json"] = { pad_token = "A" } }, { added_tokens_decoder = { ["5"] = { content = "</s>" },
+      ["2"] = { content = "hidden" } } }, 9)
+    assert.same({ "<pad>", "|", "A", "Ü", "<unk>", "</s>", "<s>", "<unk>", "<unk>" }, labels)
+    assert.same({ blank = 0, delimiter = "|" }, found)
+    labels, found = read({ ["vocab.json"] = { A = 0, B = 1 } }, { unk_token = "A", bos_token = "" }, 5)
+    assert.same({ "A", "B", "</s>", "<pad>", "|" }, labels)
+    assert.same({ blank = 3, delimiter = "|" }, found)
+  end)
+
+  it("says which letters stay as they are", function()
+    local config = { do_lower_case = true }
+    assert.equal("tokenizer_config.json: do_lower_case: only A to Z become small letters in texts",
+      select(3, read({ ["vocab.json"] = VOCABULARY }, config)))
+    assert.is_nil(select(3, read({ ["vocab.json"] = { ["<pad>"] = 0, A = 1, ["字"] = 2 } }, config)))
   end)
 
   it("says why a model gives no text", function()
@@ -60,7 +78,8 @@ describe("checkpoints.ctc", function()
   end)
 
   it("gives tokens as they are written", function()
-    assert.same({ tokens = { '"_"', '""', '"ab"' }, blank = 0, space = '""', cleans = 1, longest = 2 },
+    assert.same({ tokens = { '"_"', '"\\174"', '"AB"' }, blank = 0, delimiter = '"\\174"', space = '""', lowers = 1,
+      cleans = 1, longest = 2 },
       emit.ctc { labels = { "_", "|", "AB" }, ctc = { blank = 0, delimiter = "|", space = "", lower = true,
         clean = true } })
     assert.is_false(emit.ctc { labels = { "a" } })

@@ -41,6 +41,10 @@ describe("checkpoints.generation", function()
     assert.same({ length = 12 }, (read { max_length = 12 }))
     assert.same({ tokens = 3 }, (read { max_length = 12, max_new_tokens = 3 }))
     assert.same({ length = 12 }, (read { max_length = 12, max_new_tokens = json.null }))
+    assert.same({ tokens = 9, min_length = 10 }, (read { max_length = 8, max_new_tokens = 9, min_length = 10 }))
+    assert.same({ min_tokens = 2 }, (read { min_length = 5, min_new_tokens = 2 }))
+    assert.is_nil((read { min_length = 5, min_new_tokens = 0 }))
+    assert.same({ min_length = 5 }, (read { min_length = 5, min_new_tokens = json.null }))
     for _, value in ipairs { 0, 1, 2.5, "12" } do
       local found, notes = read { max_length = value }
       assert.is_nil(found)
@@ -53,7 +57,7 @@ describe("checkpoints.generation", function()
       min_new_tokens = 2, no_repeat_ngram_size = 3, forced_bos_token_id = 7, forced_eos_token_id = 2,
       bad_words_ids = { { 1 }, { 2, 3 } }, suppress_tokens = { 4, 5 }, begin_suppress_tokens = { 6 },
       renormalize_logits = true, num_beam_groups = 1, diversity_penalty = 0.0, force_words_ids = json.null })
-    assert.same({ draw = false, beams = 4, length_penalty = 0.6, early_stopping = "never", min_length = 5,
+    assert.same({ draw = false, beams = 4, length_penalty = 0.6, early_stopping = "never",
       min_tokens = 2, no_repeat_ngram = 3, forced_bos = 7, forced_eos = { 2 }, bad_words = { { 1 }, { 2, 3 } },
       suppress = { 4, 5 }, begin_suppress = { 6 }, renormalize = true }, found)
     assert.same({}, notes)
@@ -80,9 +84,9 @@ describe("checkpoints.generation", function()
   end)
 
   it("refuses lengths that contradict each other", function()
-    for key, said in pairs { min_length = "min_length: 9, but max_length is 8",
-      min_new_tokens = "min_new_tokens: 9, but max_new_tokens is 7" } do
-      local fault = helper.fault(read, { max_length = 8, max_new_tokens = 7, [key] = 9 })
+    for said, stated in pairs { ["min_length: 9, but max_length is 8"] = { max_length = 8, min_length = 9 },
+      ["min_new_tokens: 9, but max_new_tokens is 7"] = { max_length = 8, max_new_tokens = 7, min_new_tokens = 9 } } do
+      local fault = helper.fault(read, stated)
       assert.same({ 2, "generation_config.json: " .. said }, { fault.code, fault.lines[1] })
     end
     assert.equal(8, read({ min_length = 8, max_length = 8 }).min_length)

@@ -37,13 +37,26 @@ describe("checkpoints.sounds", function()
     assert.same({ "processor_config.json", 2 }, { found.file, found.config.n_fft })
   end)
 
+  it("has the class of the model if a file names none", function()
+    local folder, made = require("checkpoints.folder"), require("tests.spec.checkpoints.made")
+    local function class_of(model_type, text)
+      local config = folder.read(made.checkpoint({ model_type = model_type }, nil, {
+        ["preprocessor_config.json"] = text })).preprocessor.config
+      return config.feature_extractor_type or config.image_processor_type
+    end
+    assert.equal("Wav2Vec2FeatureExtractor", class_of("hubert", '{"do_normalize":true}'))
+    assert.equal("ViTImageProcessor", class_of("vit", '{"size":224,"image_processor_type":null}'))
+    assert.equal("Bark", class_of("whisper", '{"feature_extractor_type":"Bark"}'))
+    assert.is_nil(class_of("bert", "{}"))
+  end)
+
   it("has the defaults of each class, and what a folder states", function()
     local whisper = read(WHISPER, { width = 80, rows = 3000 })
     assert.same({ mels = 80, length = 400, hop = 160, centre = true, high = 8000.0, samples = 480000, rows = 3000,
       range = 8.0, mean = -4.0, std = 4.0, rate = 16000 }, whisper)
     local other = read(with(WHISPER, { feature_size = 128, n_fft = 512, hop_length = 128, chunk_length = 2,
-      sampling_rate = 8000, mel_filters = { 1 }, n_samples = 16000, nb_max_frames = 125, padding_value = 0.0 }))
-    assert.same({ 128, 512, 128, 16000, 125, 8000 },
+      sampling_rate = 32000, mel_filters = { 1 }, n_samples = 64000, nb_max_frames = 500, padding_value = 0.0 }))
+    assert.same({ 128, 512, 128, 64000, 500, 32000 },
       { other.mels, other.length, other.hop, other.samples, other.rows, other.rate })
     local ast = read(AST, { width = 128, rows = 1024 })
     assert.same({ 128, 1024, -4.2677393, 2 * 4.5689974, 512, "kaldi" },
@@ -64,6 +77,7 @@ describe("checkpoints.sounds", function()
       ["do_normalize: true"] = with(WHISPER, { do_normalize = true }),
       ["dither: 1"] = with(WHISPER, { dither = 1 }), ["padding_value: 1"] = with(WHISPER, { padding_value = 1 }),
       ["hop_length: 0"] = with(WHISPER, { hop_length = 0 }), ["n_fft: \"x\""] = with(WHISPER, { n_fft = "x" }),
+      ["sampling_rate: less than 16000"] = with(WHISPER, { sampling_rate = 8000 }),
       ["sampling_rate: other"] = with(AST, { sampling_rate = 8000 }), ["std: true"] = with(AST, { std = true }),
       ["feature_size: other"] = with(AST, { feature_size = 2 }),
       ["the model has no convolutions"] = WAVE, ["feature_extractor_type: \"Bark\""] =

@@ -31,7 +31,8 @@ return function(values)
   }
 
   families.layoutlm = {
-    base = like(parts.bert, { names = "layoutlm", ["input.boxes"] = 1024, ["inputs.boxes"] = "bbox" }),
+    base = like(parts.bert, { names = "layoutlm", ["input.boxes"] = 1024, ["inputs.boxes"] = "bbox",
+      ["input.separator_place"] = 1000 }),
     cases = joined(parts.bert_cases(768), parts.types_cases, parts.position_cases(0), { size_case,
       { { max_2d_position_embeddings = 512 }, { ["input.boxes"] = 512 } } }),
     classes = bert_classes("layoutlm", "layoutlm"),

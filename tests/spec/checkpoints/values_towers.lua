@@ -29,15 +29,18 @@ return function(values)
   end
 
   local function clip_text()
-    local projected = output({ { "pool", over = "last" }, { "linear", to = 512, bias = false, name = "text_embeds" } },
+    local projected = output({ { "pool", over = "last", ending = 49407 },
+      { "linear", to = 512, bias = false, name = "text_embeds" } },
       "clip_text", { ["output.2.linear"] = "text_projection" })
-    projected["output.2.over"] = NONE
-    local bare = output({ hidden, { "pool", over = "last", name = "pooler_output" } }, "clip_text")
+    projected["output.2.over"], projected["output.2.ending"] = NONE, NONE
+    local bare = output({ hidden, { "pool", over = "last", ending = 49407, name = "pooler_output" } }, "clip_text")
     local base = like({ d_model = 512, heads = 8, layers = 12, activation = "quick_gelu", norm = "pre", eps = 1e-5,
       final_norm = true, seq = 77, max_position = 77, mask = "causal padding",
       ["input.stage"] = "tokens", ["input.vocab"] = 49408, ["inputs.ids"] = "input_ids" }, bare)
     return { base = base, cases = {
-      { { vocab_size = 99 }, { ["input.vocab"] = 99 } },
+      { { vocab_size = 99, eos_token_id = 98 }, { ["input.vocab"] = 99, ["output.2.ending"] = 98 } },
+      { { vocab_size = 99 }, { ["input.vocab"] = 99, ["output.2.over"] = "first", ["output.2.ending"] = NONE } },
+      { { eos_token_id = 2 }, { ["output.2.ending"] = -1 } },
       { { hidden_size = 384, num_attention_heads = 6 }, { d_model = 384, heads = 6, d_ff = 2048 } },
       { { num_hidden_layers = 3 }, { layers = 3 } },
       { { intermediate_size = 100 }, { d_ff = 100 } },

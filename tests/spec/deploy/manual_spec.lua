@@ -50,7 +50,10 @@ describe("the manual", function()
 
   it("of programs has each command with its options, as --help prints them", function()
     local text, count, all = shown("attn2c-program.1"), 0, {}
-    local source = helper.read(helper.root .. "/runtime/program/options.c")
+    local source = ""
+    for _, name in ipairs { "options.c", "generate/rows.c", "serve/options.c" } do
+      source = source .. helper.read(helper.root .. "/runtime/program/" .. name)
+    end
     for _, page in ipairs(program_manual.pages(helper.root)) do
       all[page.command] = all[page.command] or {}
       for _, option in ipairs(page.options) do

@@ -221,25 +221,29 @@ describe("a strip of scale blocks", function()
   it("takes the panels one after the other in products of few rows", function()
     local target, of = targets.by_name.avx512bf16, types.product("q4")
     local open = registers.open_strips(32, 64, target, 4096, false, of)
-    assert.same({ true, { { count = 1, size = 2 } }, 6, 3, { { count = 2, size = 1 } }, 8, 1, 0 }, { open.joint,
+    assert.same({ true, { { count = 1, size = 2 } }, 6, 3, { { count = 2, size = 1 } }, 4, 1, 0 }, { open.joint,
       open.groups, open.strips[1].size, open.strips[#open.strips].size, open.tall.groups, open.tall.strips[1].size,
       open.tall.strips[#open.tall.strips].size, open.tall.above })
-    for n = 9, 100 do -- each number of rows of a strip has one
+    for n = 5, 100 do -- each number of rows of a strip has one
       local strips = (n + 5) // 6
       assert.is_true(n // strips >= 3, n)
     end
     local function of_rows(n) return registers.strips(32, n, 64, target, 4096, false, of) end
-    assert.same({ nil, { { count = 2, size = 1 } }, { { count = 1, size = 8 } } }, { of_rows(8).joint,
-      of_rows(8).groups, of_rows(8).strips })
+    assert.same({ nil, { { count = 2, size = 1 } }, { { count = 1, size = 4 } } }, { of_rows(4).joint,
+      of_rows(4).groups, of_rows(4).strips })
     assert.same({ true, { { count = 1, size = 2 } }, { { count = 1, size = 5 }, { count = 1, size = 4 } } },
       { of_rows(9).joint, of_rows(9).groups, of_rows(9).strips })
-    assert.equal(4, registers.strips(32, 64, 64, target, 4096, false, types.product("q4", types.fine)).strips[1].size)
+    local fine = types.product("q4", types.fine)
+    assert.equal(4, registers.strips(32, 64, 64, target, 4096, false, fine).strips[1].size)
+    assert.equal(2, registers.open_strips(32, 64, target, 4096, false, fine).tall.strips[1].size)
     local function fetch(m, strips)
       local product = { m = m, n = 512, k = 2048, lda = m, types = of, strips = strips }
       return ahead.by_strips(product, { fetch = 1, stream = 10240 }, 16, 1)
     end
     local single = fetch(16, registers.open_strips(16, 2048, target, 4096, false, of))
     assert.same(single.by_strips[1], fetch(32, open).tall) -- as much as a product of one panel
+    local panel = types.panel_bytes(2048, 32, "q4") -- a joint strip prefetches the next two, alone or not
+    assert.same({ panel, panel }, { fetch(32, open).by_strips[1].from, fetch(32, open).by_strips[2].from })
     assert.equal(2 * single.by_strips[3].each, fetch(32, open).by_strips[3].each)
   end)
 end)

@@ -125,7 +125,7 @@ if helper.is_long then describe("with another C library, musl", function()
     local said = succeeds("musl/small info --licenses")
     assert.truthy(said:find("musl, the C library", 1, true))
     assert.is_nil(said:find("GNU C Library", 1, true))
-    assert.is_true(lfs.attributes(scratch .. "/musl/small", "size") < 590000)
+    assert.is_true(lfs.attributes(scratch .. "/musl/small", "size") < 575000)
     assert.truthy(succeeds("cat musl/small.spdx.json"):find('"name":"libc"', 1, true))
   end)
 end) end

@@ -428,6 +428,7 @@ describe("build --static", function()
     assert.equal(expected, read("alone.npy"))
     assert.truthy(runs({ "static/tiny", "info", "--licenses" }):find("GNU C Library", 1, true))
     assert.is_nil(runs({ "tiny/tiny", "info", "--licenses" }):find("GNU C Library", 1, true))
+    assert.is_nil(read("static/tiny"):find("--mirostat", 1, true)) -- it does not continue sequences
     -- The library beside it is as ever.
     assert.truthy(runs({ "readelf", "-d", "static/libtiny.so.3" }):find("NEEDED", 1, true))
   end)

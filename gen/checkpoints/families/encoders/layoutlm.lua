@@ -14,6 +14,6 @@ return {
   config = heads.bert_config({ vocab = 30522, types = 2, d_model = 768, layers = 12, heads = 12, d_ff = 3072 }, {
     { "max_2d_position_embeddings", to = "boxes", default = 1024, kind = "count" },
   }),
-  fixed = { norm = "post" },
+  fixed = { norm = "post", separator_place = 1000 }, -- as in transformers' pipeline of questions
   heads = heads.bert,
 }

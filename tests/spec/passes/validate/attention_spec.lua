@@ -229,6 +229,8 @@ describe("positions", function()
         projected = "before_positions" } }))
     assert.equal("input.place_width: goes with boxes",
       refusal({ d_model = 32, heads = 4, input = { stage = "tokens", vocab = 9, place_width = 5 } }))
+    assert.equal("input.separator_place: goes with boxes",
+      refusal({ d_model = 32, heads = 4, input = { stage = "tokens", vocab = 9, separator_place = 5 } }))
     assert.equal('position_gate: goes with positions = "t5", or { ..., "t5" }', refusal({ position_gate = true }))
     assert.is_truthy(refusal({ positions = "t5", position_gate = true, head_dim = 5 }):find("^position_gate: %d+ heads "
       .. "of 5 are not d_model, %d+: a gate reads a head's part of the states$"))

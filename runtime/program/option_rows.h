@@ -1,0 +1,32 @@
+/* option_rows.h - short names for the rows of a part's table of options. Only such tables include it. */
+#pragma once
+
+#include "program/options.h"
+
+enum {
+  INFO = 1 << ATTN2C_COMMAND_INFO,
+  RUN = 1 << ATTN2C_COMMAND_RUN,
+  CHECK = 1 << ATTN2C_COMMAND_CHECK,
+  BENCH = 1 << ATTN2C_COMMAND_BENCH,
+  PACK = 1 << ATTN2C_COMMAND_PACK,
+  GENERATE = 1 << ATTN2C_COMMAND_GENERATE,
+  CHAT = 1 << ATTN2C_COMMAND_CHAT,
+  PERPLEXITY = 1 << ATTN2C_COMMAND_PERPLEXITY,
+  SERVE = 1 << ATTN2C_COMMAND_SERVE,
+  TEXTS = ATTN2C_HELP_OF_TEXTS,
+  PICTURES = ATTN2C_HELP_OF_PICTURES,
+  SOUNDS = ATTN2C_HELP_OF_SOUNDS
+};
+
+#define FLAG    ATTN2C_OPTION_FLAG
+#define ONCE    ATTN2C_OPTION_ONCE
+#define PATH    ATTN2C_OPTION_PATH
+#define TEXT    ATTN2C_OPTION_TEXT
+#define WORD    ATTN2C_OPTION_WORD
+#define INT     ATTN2C_OPTION_INT
+#define TOKENS  ATTN2C_OPTION_TOKENS
+#define SEED    ATTN2C_OPTION_SEED
+#define REAL    ATTN2C_OPTION_REAL
+#define THREADS ATTN2C_OPTION_THREADS
+
+#define AT(member) offsetof(attn2c_arguments, member)

@@ -1,0 +1,119 @@
+-- pages_spec: models that read where words are on a page, some with the page's picture (tests/hf/pages): words, boxes
+-- and pictures give what transformers makes of them, and faults have one line and their status.
+local helper = require("tests.spec.helper")
+local dkjson = require("dkjson")
+local files = require("common.files")
+local lfs = require("lfs")
+
+local root = helper.absolute_root()
+local folder = root .. "/out/spec/pages"
+local goldens = root .. "/tests/hf/pages"
+local NEAR = 2e-5 -- of probabilities
+
+local say = require("tests.say").of(folder)
+local lines_of = say.lines_of
+
+-- "page" has words, boxes and a picture; it is the one that `make test` builds.
+local names = helper.is_long and { "page", "form", "question", "asked" } or { "page" }
+
+local function of(name, file) return ("%s/%s/%s"):format(goldens, name, file) end
+
+local function line(name, more)
+  return ("%s/%s run --weights %s/%s %s"):format(name, name, helper.shell(goldens), name, more)
+end
+
+-- Returns the options that give all texts of a folder.
+local function options_of(name)
+  local pairs_file = helper.read(of(name, "texts.txt")):find("\t") ~= nil
+  local list = { pairs_file and "--stride 5 --text-pair - --text -" or "--text " .. of(name, "texts.txt"), "--boxes",
+    of(name, "boxes.txt") }
+  for _, picture in ipairs(lfs.attributes(of(name, "pictures.txt")) and lines_of(helper.read(of(name, "pictures.txt")))
+    or {}) do
+    list[#list + 1] = ("--image %s/tests/pictures/files/%s"):format(root, picture)
+  end
+  if pairs_file then list[#list + 1] = "<" .. of(name, "texts.txt") end
+  return table.concat(list, " ")
+end
+
+local function compare(want, got)
+  if type(want) == "number" and want % 1 ~= 0 then
+    assert.is_true(math.abs(want - got) <= NEAR, ("%g, not %g"):format(got, want))
+  elseif type(want) ~= "table" then
+    assert.equal(want, got)
+  else
+    for key, value in pairs(want) do compare(value, got[key]) end
+    for key in pairs(got) do assert.is_not_nil(want[key], key) end
+  end
+end
+
+setup(function()
+  local list = {}
+  files.make_folder(folder)
+  for i, name in ipairs(names) do list[i] = { name = name, path = goldens .. "/" .. name, words = { "--text" } } end
+  dofile(root .. "/tests/cases.lua").programs(folder, list)
+end)
+
+teardown(function() files.remove_folder(folder) end)
+
+describe("a model of words on a page", function()
+  for _, name in ipairs(names) do
+    it("gives transformers' answers, by words: " .. name, function()
+      local got = lines_of(say.output_of(line(name, options_of(name) .. " --format jsonl")))
+      local want = lines_of(helper.read(of(name, "answers.jsonl")))
+      assert.equal(#want, #got)
+      for i in ipairs(want) do compare(dkjson.decode(want[i]), dkjson.decode(got[i])) end
+    end)
+  end
+
+  local PICTURE = ("--image %s/tests/pictures/files/rgb420.jpg"):format(root)
+
+  it("prints a line for each word", function()
+    local said = say.output_of(line("page",
+      "--text 'Invoice No. 4711' --boxes '[[1,2,3,4], [5,6,7,8], [9,9,99,99]]' " .. PICTURE))
+    assert.matches("^0\t7\tInvoice\t%S+\t0%.%d+\n8\t11\tNo%.\t%S+\t0%.%d+\n12\t16\t4711\t%S+\t0%.%d+\n\n$", said)
+  end)
+
+  for _, case in ipairs {
+    { "--text 'a b' --boxes '1 2 3 4 5 6 7' " .. PICTURE, 3,
+      "--text: text 1: has 2 words and 7 numbers of boxes, but four numbers for each word are expected" },
+    { "--text a --boxes '1 2 3 1001' " .. PICTURE, 3,
+      "--text: text 1: number 4 of its boxes is 1001, but whole numbers from 0 to 1000 are allowed" },
+    { "--text a --boxes '1 -2 3 4' " .. PICTURE, 3,
+      "--text: text 1: number 2 of its boxes is -2, but whole numbers from 0 to 1000 are allowed" },
+    { "--text '' --boxes '1 2 3 4' " .. PICTURE, 3,
+      "--text: text 1: has 0 words and 4 numbers of boxes, but four numbers for each word are expected" },
+    { "--text a --text b --boxes '1 2 3 4' " .. PICTURE, 2,
+      "--boxes: there are 1 lines of boxes and 2 texts, but a line for each text is expected" },
+    { "--text a --boxes '1 2 3 4'", 2,
+      "run: the model reads the picture of each text's page, too; --image FILE gives it" },
+    { PICTURE, 2, "run: --text TEXT, FILE or - is needed" },
+    { "--text a --image " .. folder .. "/none.png", 4, "--image " .. folder .. "/none.png: No such file or directory" },
+    { "--text a --image " .. root .. "/tests/spec/whole/pages_spec.lua", 3,
+      "pages_spec.lua: is no picture; PNG and JPEG files are supported" },
+    { "--text a --boxes - < /dev/null " .. PICTURE, 2, "--text: text 1: has no boxes: --boxes gives fewer texts" },
+    { "--text - --boxes - " .. PICTURE, 2, "--text -: the standard input can be read only once" },
+  } do
+    it("refuses " .. case[1]:gsub(root, ""), function()
+      local code, output = say.run(line("page", case[1]))
+      assert.equal(case[2], code, output)
+      assert.is_truthy(output:find(case[3], 1, true), output)
+      assert.equal(1, #lines_of(output), output)
+    end)
+  end
+
+  it("is not served", function()
+    local code, output = say.run(("%s/gen/attn2c build %s/page --serve -o served"):format(root, goldens))
+    assert.equal(2, code)
+    assert.matches("%-%-serve: no route takes a text with its page's picture; memory=false builds the model without "
+      .. "pictures\n$", output)
+  end)
+
+  it("answers the texts before one without a picture, and refuses a picture without a text", function()
+    local code, output = say.run(line("page", "--text a --text b --boxes 1,2,3,4 --boxes 5,6,7,8 " .. PICTURE))
+    assert.equal(2, code)
+    assert.matches("^0\t1\ta\t[^\n]+\n\n[^\n]*%-%-text: text 2: has no picture: %-%-image gives fewer\n$", output)
+    code, output = say.run(line("page", "--text a --boxes 1,2,3,4 " .. PICTURE:rep(2, " ")))
+    assert.equal(2, code)
+    assert.matches("rgb420%.jpg is a picture without a text\n$", output)
+  end)
+end)
