@@ -170,8 +170,8 @@ int attn2c_is_read(const void *given, const attn2c_place *place) {
   const attn2c_arguments *arguments = given;
   int is_read = attn2c_place_is_at(place, arguments->generate.perplexity_file);
   for (int i = 0; i < arguments->text_count; i++)
-    is_read |= arguments->texts[i].kind != ATTN2C_TEXT_STRING &&
-               attn2c_place_is_at(place, arguments->texts[i].word);
+    is_read |=
+        arguments->texts[i].kind != ATTN2C_TEXT_STRING && attn2c_place_is_at(place, arguments->texts[i].word);
   for (int i = 0; i < arguments->pair_count; i++)
     is_read |= attn2c_place_is_at(place, arguments->pairs[i].word);
   for (int i = 0; i < arguments->input_count; i++)
