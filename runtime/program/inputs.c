@@ -166,6 +166,19 @@ int attn2c_bind_names(const char *const *names, int count, int plain, const char
   return status;
 }
 
+int attn2c_is_read(const void *given, const attn2c_place *place) {
+  const attn2c_arguments *arguments = given;
+  int is_read = attn2c_place_is_at(place, arguments->generate.perplexity_file);
+  for (int i = 0; i < arguments->text_count; i++)
+    is_read |=
+        arguments->texts[i].kind != ATTN2C_TEXT_STRING && attn2c_place_is_at(place, arguments->texts[i].word);
+  for (int i = 0; i < arguments->pair_count; i++)
+    is_read |= attn2c_place_is_at(place, arguments->pairs[i].word);
+  for (int i = 0; i < arguments->input_count; i++)
+    is_read |= attn2c_place_is_at(place, attn2c_path_of(arguments->inputs[i]));
+  return is_read;
+}
+
 int attn2c_bind(const attn2c_descriptor *model, const int *tensors, int count, const char *option,
                 const char *const *words, int word_count, const char **paths, attn2c_message *message) {
   const int plain = count - (count > 0 && tensors[count - 1] == ATTN2C_LENGTHS_ARRAY);

@@ -12,13 +12,7 @@ static const char *taken(const attn2c_arguments *arguments, const char *path) {
   if (strcmp(path, "-") == 0) return "a file is needed; --format npy prints the array";
   attn2c_place_find(path, &place);
   if (attn2c_place_has_weights(&place, arguments->weights)) return "this file belongs to the weights";
-  int is_read = 0;
-  for (int i = 0; i < arguments->text_count; i++)
-    is_read |= arguments->texts[i].kind != ATTN2C_TEXT_STRING &&
-               attn2c_place_is_at(&place, arguments->texts[i].word);
-  for (int i = 0; i < arguments->input_count; i++)
-    is_read |= attn2c_place_is_at(&place, attn2c_path_of(arguments->inputs[i]));
-  return is_read ? "prompts are read from it" : NULL;
+  return attn2c_is_read(arguments, &place) ? "prompts are read from it" : NULL;
 }
 
 /* Finds the path of --output [generated=]PATH. */

@@ -2,6 +2,7 @@
  * they are, and joined once the longest text is known. */
 #include "program/text/arrays.h"
 #include "program/answers/answers.h"
+#include "program/inputs.h"
 
 #include "formats/npy.h"
 #include "model/text/late.h"
@@ -66,17 +67,6 @@ static void list_items(attn2c_arrays *arrays, const attn2c_reader *reader) {
     arrays->items[arrays->item_count++] = (item){"texts", OF_TEXTS, NULL};
 }
 
-/* True if texts are read from a place. */
-static int reads(const void *from, const attn2c_place *place) {
-  const attn2c_arguments *arguments = from;
-  for (int i = 0; i < arguments->text_count; i++)
-    if (arguments->texts[i].kind != ATTN2C_TEXT_STRING && attn2c_place_is_at(place, arguments->texts[i].word))
-      return 1;
-  for (int i = 0; i < arguments->pair_count; i++)
-    if (attn2c_place_is_at(place, arguments->pairs[i].word)) return 1;
-  return 0;
-}
-
 static int bind(attn2c_arrays *arrays, const attn2c_arguments *arguments, attn2c_message *message) {
   ATTN2C_OWN const char **names = calloc(2 * (size_t)arrays->item_count, sizeof *names);
   if (!names) return ATTN2C_MEMORY;
@@ -88,7 +78,7 @@ static int bind(attn2c_arrays *arrays, const attn2c_arguments *arguments, attn2c
                                      .prints = arrays->answers,
                                      .of = "texts",
                                      .read = "texts are read from it",
-                                     .reads = reads,
+                                     .reads = attn2c_is_read,
                                      .from = arguments};
   const int status = attn2c_answer_files_bind(&files, arguments, paths, message);
   for (int i = 0; i < arrays->item_count; i++) arrays->items[i].path = paths[i];
