@@ -1,6 +1,8 @@
 /* bandwidth.c - measures memory's bandwidth: each thread reads its own part of one block, all at once. */
 #include "measure/bandwidth.h"
 
+#include "base/attn2c.h" /* before <sched.h>, whose cpu_set_t it asks for */
+
 #include <sched.h>
 
 #include "measure/timing.h"
