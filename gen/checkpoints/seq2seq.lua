@@ -141,8 +141,8 @@ function seq2seq.config(d)
 end
 
 --- Sets the facts that follow from others, and the names of tables that are not tied. Learned positions begin at row 2
---- of their table. Sinusoidal ones that a file stores are read, as transformers does it. has(name): true if the file has
---- a tensor.
+--- of their table. Sinusoidal ones that a file stores are read, as transformers does it. has(name): true if the file
+--- has a tensor.
 function seq2seq.derive(facts, _, own, has)
   for path, stack in pairs { input = "decoder", ["encoder.input"] = "encoder" } do
     local name = stack .. ".embed_tokens.weight"
