@@ -25,10 +25,10 @@ end
 --- config.json, or nil.
 function specials.find(state, config, map, model)
   local function find(name) return name and (state.model.added_ids[name] or state.model.ids[name]) end
-  local found = {}
-  for _, name in ipairs { "mask", "cls", "bos", "pad", "eos", "unk", "sep" } do
-    found[name] = stated(find, name .. "_token", config, map)
-  end
+  local found = { mask = stated(find, "mask_token", config, map), cls = stated(find, "cls_token", config, map),
+    bos = stated(find, "bos_token", config, map), pad = stated(find, "pad_token", config, map),
+    eos = stated(find, "eos_token", config, map), unk = stated(find, "unk_token", config, map),
+    sep = stated(find, "sep_token", config, map) }
   local bos = type(model) == "table" and model.bos_token_id
   if not found.bos and math.type(bos) == "integer" and state.model.tokens[bos] then found.bos = bos end
   local has_own = type(config) ~= "table" or not plain[config.tokenizer_class]

@@ -316,6 +316,9 @@ function attention.draw_joined(d)
   for _, key in ipairs(without_joined) do if d[key] then return end end
   if type(d.precision) == "table" and d.precision.attention == "int8" or d.precision == "int8" then return end
   if (d.mask or "none") ~= "none" and d.mask ~= "padding" or (d.parallel or "none") ~= "none" then return end
+  for _, stage in ipairs(d.output or {}) do
+    if stage.mask or stage.marked or stage.stage == "match" then return end -- these read a number of each token
+  end
   local patch, rows, columns = random(4), random(4), random(4)
   d.memory = { stage = "encoder", joined = true, layers = 0, positions = pick { "learned", "none" },
     input = { stage = "image", patch = patch, height = patch * rows, width = patch * columns, channels = random(3),

@@ -78,7 +78,8 @@ return function(of)
   }
 
   of("runtime/generate/answers.c", "tests/spec/whole/speech_spec.lua") {
-    { name = "speech_penalty", old = "if (is_scored(b))\n    attn2c_penalise(", new = "if (0)\n    attn2c_penalise(",
+    { name = "speech_penalty", old = "attn2c_penalise(b->options.repetition_penalty",
+      new = "if (0) attn2c_penalise(b->options.repetition_penalty",
       filter = "limits of answers", wrong = "timestamps are chosen without the penalty" },
   }
 

@@ -39,6 +39,17 @@ local function check_positions(say, spec)
   end
 end
 
+-- Checks that no stage reads a number of each token while the picture's rows, which have none, are among the rows.
+local function check_output(say, spec)
+  for i, stage in ipairs(spec.output or {}) do
+    if stage.stage == "pool" and stage.over == "own" then return end
+    if stage.stage == "match" or stage.marked or stage.stage == "pool" and stage.mask then
+      say(("output.%d"):format(i), "reads a number of each token, and rows of a joined memory have none: "
+        .. "pool \"own\" leaves them out before it")
+    end
+  end
+end
+
 --- Checks the memory of a resolved spec, if it is joined.
 function joined.check(say, spec)
   local memory = spec.memory
@@ -60,6 +71,7 @@ function joined.check(say, spec)
   end
   check_mask(say, spec.mask)
   check_positions(say, spec)
+  check_output(say, spec)
 end
 
 return joined

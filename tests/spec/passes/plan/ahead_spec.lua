@@ -71,6 +71,15 @@ describe("what strips of scale blocks ask for ahead", function()
       end
     end
   end)
+
+  it("is nothing for a single strip of one pair whose units are more than a line", function()
+    local function single(k)
+      return ahead_of({ k = k, lda = 32, n = 1, types = types.product("q4k", "x8") }, { form = "scaled",
+        groups = { { count = 1, size = 2 } }, strips = { { count = 1, size = 1 } } }, { fetch = 1, stream = 10240 }, 16)
+    end
+    assert.is_false(single(64))
+    assert.equal(2 * 19 * 64, single(128).each)
+  end)
 end)
 
 describe("what a product asks for ahead", function()

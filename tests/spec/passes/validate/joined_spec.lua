@@ -27,6 +27,7 @@ describe("a joined memory", function()
       { { layers = { {}, { d_ff = 9 } } }, "layers: a list of layers: not supported with a joined memory" },
       { { seq = { any = 8 } }, "memory: a memory: not supported with seq = any(N)" },
       { { precision = { attention = "int8" } }, "memory: a joined memory: not supported with precision.attention" },
+      { { output = { { stage = "pool", over = "max", mask = true } } }, "output.1: reads a number of each token" },
       { {}, "memory.joined: 1, but true or false is allowed", { joined = 1 } },
       { {}, "memory.d_model: 16, but rows that are joined must be as wide as d_model, 32",
         { d_model = 16, heads = 2 } },
