@@ -88,8 +88,9 @@ end
 -- Returns the number of a module's layer, as PEFT finds it, or nil.
 local function layer_of(config, module)
   local names = json.given(config, "layers_pattern", {})
-  for _, name in ipairs(type(names) == "table" and (names[1] and names or { "[^.]*" }) or { names }) do
-    local layer = module:match(".*%." .. name .. "%.(%d+)%.")
+  if type(names) == "string" then names = { names } end
+  for _, name in ipairs(json.is_texts(names) and names[1] and names or { false }) do
+    local layer = module:match(".*%." .. (name and name:gsub("%p", "%%%0") or "[^.]*") .. "%.(%d+)%.")
     if layer then return tonumber(layer) end
   end
   return nil
