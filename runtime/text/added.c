@@ -193,6 +193,8 @@ static int split(attn2c_text_work *work, const text_buffer *buffer, size_t begin
     if (!text_added_at(&work->text->tables, match.token, &added)) return ATTN2C_FORMAT;
     if (added.flags & ADDED_SINGLE_WORD) ATTN2C_TRY(stands_alone(work, bytes, begin, from, to, end, &alone));
     if (!alone) continue;
+    /* No token is of the space between two words. */
+    if (work->are_words && from > last && bytes[from - 1] == ' ') from--;
     ATTN2C_TRY(widen(work, bytes, added.flags, last, end, &white, &from, &to));
     if (from >= to) continue; /* the token in front of it has all of it */
     if (from > last) ATTN2C_TRY(add_part(work, bytes, last, from, is_raw, pieces));

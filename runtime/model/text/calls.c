@@ -94,6 +94,7 @@ int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length,
   attn2c_text_input input = {
       .text = text ? text : "", .length = text ? length : 0, .pair = pair, .pair_length = pair_length};
   input.language = reader->language;
+  input.has_words = reader->has_words;
   const attn2c_late *late = most ? NULL : reader->facts->late;
   input.limit.tokens = late   ? attn2c_late_limit(late, reader->is_query, reader->longest)
                        : most ? most
@@ -151,7 +152,11 @@ static void note_long_question(attn2c_reader *reader) {
 int attn2c_reader_window(attn2c_reader *reader, const char *text, size_t length, const char *pair,
                          size_t pair_length, int64_t stride, attn2c_text_tokens *tokens) {
   attn2c_text_input *input = &reader->windowed;
-  *input = (attn2c_text_input){.text = text, .length = length, .pair = pair, .pair_length = pair_length};
+  *input = (attn2c_text_input){.text = text,
+                               .length = length,
+                               .pair = pair,
+                               .pair_length = pair_length,
+                               .has_words = reader->has_words};
   input->limit = attn2c_text_stated_limit(reader->text);
   input->limit.tokens = reader->longest, input->limit.strategy = ATTN2C_TEXT_ONLY_SECOND;
   int status = attn2c_prompt_add(&reader->prompt, input);

@@ -51,6 +51,7 @@ typedef struct attn2c_reader {
   int is_query;         /* 1: texts are queries of late interaction, else documents */
   size_t keys;          /* of the last text that was encoded: tokens that the others see; 0: all */
   int32_t language;     /* of texts: attn2c_text_input */
+  int has_words;        /* the same */
   int32_t adapter;      /* of texts that are added; 0: none */
   attn2c_padded padded; /* memory of the last text, if texts are filled up */
   struct attn2c_reader_text *texts;

@@ -190,6 +190,7 @@ static int encode_line(job *job, attn2c_text_tokens *tokens) {
   job->texts++;
   free(job->joined);
   job->joined = NULL;
+  job->reader->has_words = line.boxes != NULL;
   if (line.boxes) {
     job->joined = attn2c_boxes_join(&job->line, line.pair ? &line.pair_length : &line.length);
     *(line.pair ? &line.pair : &line.text) = job->joined;

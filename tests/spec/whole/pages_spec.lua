@@ -75,6 +75,12 @@ describe("a model of words on a page", function()
     assert.matches("^0\t7\tInvoice\t%S+\t0%.%d+\n8\t11\tNo%.\t%S+\t0%.%d+\n12\t16\t4711\t%S+\t0%.%d+\n\n$", said)
   end)
 
+  it("has transformers' tokens of words that are special tokens", function()
+    say.output_of(line("page", "--text 'a <s> b<unk> <mask>' --output input_ids=ids.npy --boxes '" .. ("1 "):rep(16)
+      .. "' " .. PICTURE))
+    assert.same({ 0, 224, 68, 0, 224, 69, 3, 800, 2 }, table.move((say.npy(folder .. "/ids.npy")), 1, 9, 1, {}))
+  end)
+
   for _, case in ipairs {
     { "--text 'a b' --boxes '1 2 3 4 5 6 7' " .. PICTURE, 3,
       "--text: text 1: has 2 words and 7 numbers of boxes, but four numbers for each word are expected" },
