@@ -369,6 +369,12 @@ attn2c_line_state attn2c_text_source_next(attn2c_text_source *source, int may_wa
   size_t length;
   if (state == ATTN2C_LINE_READ && source->boxes.count > 0)
     state = next_of(source, &source->boxes, line, &line->boxes, &length, status, message);
+  if (state == ATTN2C_LINE_READ && line->boxes && strlen(line->boxes) < length) {
+    char place[ATTN2C_LINE_PLACE];
+    attn2c_line_place(line, place, sizeof place);
+    attn2c_say(message, "%s: its line of boxes has a NUL", place);
+    return fault(status, ATTN2C_FORMAT);
+  }
   return state;
 }
 

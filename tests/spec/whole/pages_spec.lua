@@ -52,6 +52,7 @@ setup(function()
   for i, name in ipairs(names) do list[i] = { name = name, path = goldens .. "/" .. name, words = { "--text" } } end
   dofile(root .. "/tests/cases.lua").programs(folder, list)
   helper.write(folder .. "/boxes", "1 2 3 4\n")
+  helper.write(folder .. "/nul", "1 2 3 4\0 5\n")
   helper.write(folder .. "/picture", helper.read(root .. "/tests/pictures/files/rgb420.jpg"))
 end)
 
@@ -102,6 +103,7 @@ describe("a model of words on a page", function()
     { "--text - --boxes - " .. PICTURE, 2, "--text -: the standard input can be read only once" },
     { "--text - --image - < /dev/null", 2, "--text -: the standard input can be read only once" },
     { "--text a --boxes boxes --output logits=./boxes " .. PICTURE, 2, "--output logits=./boxes: this file is read" },
+    { "--text a --boxes - " .. PICTURE .. " < nul", 3, "--text: text 1: its line of boxes has a NUL" },
     { "--text a --image picture --output logits=picture", 2, "--output logits=picture: this file is read" },
   } do
     it("refuses " .. case[1]:gsub(root, ""), function()
