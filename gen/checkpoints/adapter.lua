@@ -26,6 +26,7 @@ local function shown(path) return (path:gsub("%c", "?")) end
 
 local function refuse(kind, path, ...) faults.raise(kind, "%s: %s", shown(path), faults.line(...)) end
 
+-- Returns the configuration, its path, and its text.
 local function read_config(folder, notes)
   local path = folder .. "/" .. CONFIG
   local text, message = files.read_some(path, LARGEST)
@@ -36,7 +37,7 @@ local function read_config(folder, notes)
     refuse("usage", path, "peft_type: %s is not supported; LORA is", json.shown(config.peft_type))
   end
   known.check(config, path, { CONFIG }, notes)
-  return config, path
+  return config, path, text
 end
 
 local function number_of(config, path, key, default)
@@ -48,27 +49,62 @@ local function number_of(config, path, key, default)
 end
 
 -- Returns a function of a module's path: the number that the first pattern which fits has for it, or nil. A pattern is
--- the end of a path; other regular expressions are refused.
-local function of_pattern(config, path, key)
+-- the end of a path, in which a point stands for any character; other regular expressions are refused. text: the
+-- file's, as tables do not keep the order of keys.
+local function of_pattern(config, path, key, text)
   local list, given = {}, json.given(config, key, {})
   if type(given) ~= "table" then refuse("format", path, key .. ": an object is expected") end
+  local first = text:find(dkjson.quotestring(key), 1, true) or 1
   for _, pattern in ipairs(words.sorted_keys(given)) do
-    local plain = type(pattern) == "string" and pattern:gsub("\\%.", "."):match("^^?([%w_.]+)$")
-    if not plain then
+    local ending = type(pattern) == "string" and pattern:gsub("\\%.", "%%."):match("^^?([%w_.%%]+)$")
+    if not ending or pattern:find("%", 1, true) then
       refuse("usage", path, "%s: %s is not supported; supported is the end of a module's path", key,
         faults.quote(tostring(pattern)))
     end
-    list[#list + 1] = { plain = plain, is_whole = pattern:sub(1, 1) == "^",
-      value = number_of(given, path, pattern) }
+    list[#list + 1] = { ending = "^" .. ending .. "$", length = #ending:gsub("%%", ""),
+      is_whole = pattern:sub(1, 1) == "^", value = number_of(given, path, pattern),
+      at = text:find(dkjson.quotestring(pattern), first, true) or #text }
   end
+  table.sort(list, function(a, b) return a.at < b.at end)
   return function(module)
     for _, each in ipairs(list) do
-      if module == each.plain or not each.is_whole and ("." .. module):sub(-#each.plain - 1) == "." .. each.plain then
+      local before = #module - each.length
+      if module:sub(before + 1):find(each.ending)
+        and (before == 0 or before > 0 and not each.is_whole and module:sub(before, before) == ".") then
         return each.value
       end
     end
     return nil
   end
+end
+
+-- True if one of the names is a module's path, or its end.
+local function names_module(names, module)
+  return json.is_texts(names) and words.any(names, function(name)
+    return ("." .. module):sub(-#name - 1) == "." .. name
+  end)
+end
+
+-- Returns the number of a module's layer, as PEFT finds it, or nil.
+local function layer_of(config, module)
+  local names = json.given(config, "layers_pattern", {})
+  if type(names) == "string" then names = { names } end
+  for _, name in ipairs(json.is_texts(names) and names[1] and names or { false }) do
+    local layer = module:match(".*%." .. (name and name:gsub("%p", "%%%0") or "[^.]*") .. "%.(%d+)%.")
+    if layer then return tonumber(layer) end
+  end
+  return nil
+end
+
+-- Returns the key by which PEFT would not load a module's factors, or nil. Regular expressions are not looked at.
+local function key_against(config, module)
+  local targets, layers = json.given(config, "target_modules"), json.given(config, "layers_to_transform", {})
+  if names_module(json.given(config, "exclude_modules"), module) then return "exclude_modules" end
+  if not json.is_texts(targets) or not targets[1] then return nil end
+  if not names_module(targets, module) then return "target_modules" end
+  if type(layers) ~= "table" then layers = { layers } end
+  local is_named = words.set(targets)[module] or not layers[1]
+  return not is_named and not words.set(layers)[layer_of(config, module) or -1] and "layers_to_transform" or nil
 end
 
 -- The ends of the names of a module's tensors, and what each is.
@@ -133,14 +169,14 @@ end
 function adapter.read(folder, notes)
   folder = folder:gsub("(.)/+$", "%1")
   if lfs.attributes(folder, "mode") ~= "directory" then refuse("io", folder, "adapter: no such folder") end
-  local config, path = read_config(folder, notes)
+  local config, path, stated = read_config(folder, notes)
   local file = folder .. "/" .. TENSORS
   local is_pickle = not lfs.attributes(file, "mode") and lfs.attributes(folder .. "/" .. PICKLE, "mode") ~= nil
   if is_pickle then file = folder .. "/" .. PICKLE end
   if not lfs.attributes(file, "mode") then refuse("io", file, "missing") end
   local tensors, text = headers.read(file).tensors, files.read(file)
   local result = { path = folder, tensors = tensors, text = is_pickle and as_safetensors(tensors, text) or text,
-    changes = {} }
+    changes = {}, ties = json.given(config, "ensure_weight_tying", false) }
   local by_target = {}
   for _, name in ipairs(words.sorted_keys(result.tensors)) do
     local module, part, parameter, is_table = part_of(name)
@@ -153,14 +189,21 @@ function adapter.read(folder, notes)
     by_target[target][part] = name
     by_target[target].is_table = by_target[target].is_table or is_table
   end
-  local patterns = { rank = of_pattern(config, path, "rank_pattern"),
-    alpha = of_pattern(config, path, "alpha_pattern") }
+  local patterns = { rank = of_pattern(config, path, "rank_pattern", stated),
+    alpha = of_pattern(config, path, "alpha_pattern", stated) }
+  local has_lengths = json.given(config, "use_dora", false)
   for _, change in ipairs(result.changes) do
     if change.inputs or change.outputs or change.lengths then
       add_scale(change, config, path, result.tensors, patterns)
       if change.lengths and change.is_table then
         refuse("usage", path, "use_dora: not supported for a table of embeddings")
       end
+      local name, against = faults.quote(change.module), key_against(config, change.module)
+      if (change.lengths ~= nil) ~= has_lengths then
+        refuse("format", path, "use_dora: %s, but %s has %s lora_magnitude_vector", has_lengths, name,
+          has_lengths and "no" or "a")
+      end
+      if against then refuse("format", path, "%s: %s is not chosen, so PEFT would not load it", against, name) end
     end
   end
   if #result.changes == 0 then refuse("format", file, "has no tensors") end
@@ -234,15 +277,19 @@ function adapter.beside(name, folder, notes)
 end
 
 -- Returns name of a tensor, as the adapter has it -> { stored, weights = all weights that are read from the tensor, if
--- the checkpoint has another name for it }. entries: of a model, whose graphs are made.
+-- the checkpoint has another name for it; is_table, is_other = true: a table of embeddings is read from it, and another
+-- weight }. entries: of a model, whose graphs are made.
 local function stored_by_name(entries)
   local by_name = {}
   for _, entry in ipairs(entries) do
+    local is_table = {}
+    for _, op in ipairs(entry.graph.entry.ops) do if op.op == "embed" then is_table[op.operands.table] = true end end
     for _, path in ipairs(entry.graph.weights) do
       local weight = entry.graph.tensors[path]
       for _, stored in ipairs((weight.in_model or weight.from or {}).stored or {}) do
         for _, name in ipairs(stored.names) do
           by_name[name] = by_name[name] or { stored = stored, weights = {} }
+          by_name[name][is_table[weight] and "is_table" or "is_other"] = true
           if weight.in_model then table.insert(by_name[name].weights, weight) end
         end
       end
@@ -315,6 +362,12 @@ function adapter.rows(self, entries, notes)
       left_out[#left_out + 1] = change.target
     elseif stored then
       local is_transposed = check_shapes(self, change, stored)
+      for _, name in ipairs(not change.inputs and not self.ties and stored.names or {}) do
+        if by_name[name].is_table and by_name[name].is_other then
+          refuse("usage", self.path, "adapter: %s takes the place of one of two tied weights: not supported without "
+            .. "ensure_weight_tying", faults.quote(change.base))
+        end
+      end
       words.append(rows, found.weights[1] and reordered.rows(self, change, found.weights)
         or { words.merged(change, { names = stored.names, is_transposed = is_transposed }) })
     elseif change.inputs or not change.target:find("%.bias$") then

@@ -166,17 +166,34 @@ int attn2c_bind_names(const char *const *names, int count, int plain, const char
   return status;
 }
 
+/* True if one of the words that give texts names a place. */
+static int are_read(const attn2c_place *place, const attn2c_text_word *words, int count) {
+  for (int i = 0; i < count; i++)
+    if (words[i].kind != ATTN2C_TEXT_STRING && attn2c_place_is_at(place, words[i].word)) return 1;
+  return 0;
+}
+
+/* True if one of the [NAME=]PATH words names a place. */
+static int are_at(const attn2c_place *place, const char *const *words, int count) {
+  for (int i = 0; i < count; i++)
+    if (attn2c_place_is_at(place, attn2c_path_of(words[i]))) return 1;
+  return 0;
+}
+
 int attn2c_is_read(const void *given, const attn2c_place *place) {
   const attn2c_arguments *arguments = given;
-  int is_read = attn2c_place_is_at(place, arguments->generate.perplexity_file);
-  for (int i = 0; i < arguments->text_count; i++)
-    is_read |=
-        arguments->texts[i].kind != ATTN2C_TEXT_STRING && attn2c_place_is_at(place, arguments->texts[i].word);
-  for (int i = 0; i < arguments->pair_count; i++)
-    is_read |= attn2c_place_is_at(place, arguments->pairs[i].word);
-  for (int i = 0; i < arguments->input_count; i++)
-    is_read |= attn2c_place_is_at(place, attn2c_path_of(arguments->inputs[i]));
-  return is_read;
+  const attn2c_generate_arguments *generate = &arguments->generate;
+  const char *const files[] = {generate->perplexity_file, generate->grammar, generate->json_schema};
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+    if (attn2c_place_is_at(place, files[i])) return 1;
+  return are_read(place, arguments->texts, arguments->text_count) ||
+         are_read(place, arguments->pairs, arguments->pair_count) ||
+         are_read(place, arguments->boxes, arguments->box_count) ||
+         are_read(place, arguments->queries, arguments->query_count) ||
+         are_at(place, arguments->images, arguments->image_count) ||
+         are_at(place, arguments->audios, arguments->audio_count) ||
+         are_at(place, generate->features, generate->feature_count) ||
+         are_at(place, arguments->inputs, arguments->input_count);
 }
 
 int attn2c_bind(const attn2c_descriptor *model, const int *tensors, int count, const char *option,

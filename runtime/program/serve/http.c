@@ -10,6 +10,7 @@
 #include <event2/event.h>
 #include <event2/http.h>
 #include <event2/http_struct.h>
+#include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -147,8 +148,27 @@ static attn2c_http_method method_of(const struct evhttp_request *request) {
   }
 }
 
+/* True if a request has no length, or several, for which a proxy may take another. libevent takes the first,
+ * and the bytes after it for the next request. */
+static int is_ambiguous(struct evhttp_request *request) {
+  const struct evkeyvalq *headers = evhttp_request_get_input_headers(request);
+  const char *length = evhttp_find_header(headers, "Content-Length");
+  for (const struct evkeyval *each = headers->tqh_first; each; each = each->next.tqe_next) {
+    if (evutil_ascii_strcasecmp(each->key, "Content-Length") == 0 && strcmp(each->value, length) != 0)
+      return 1;
+    if (evutil_ascii_strcasecmp(each->key, "Transfer-Encoding") == 0 &&
+        (length || evutil_ascii_strcasecmp(each->value, "chunked") != 0))
+      return 1;
+  }
+  return 0;
+}
+
 /* Takes a whole request from libevent. */
 static void handle(struct evhttp_request *request, void *given) {
+  if (is_ambiguous(request)) {
+    evhttp_send_error(request, HTTP_BADREQUEST, NULL);
+    return;
+  }
   attn2c_http *http = given;
   own_exchange *e = calloc(1, sizeof *e);
   struct evbuffer *input = evhttp_request_get_input_buffer(request);

@@ -173,7 +173,8 @@ char *attn2c_route_refused(void *given, attn2c_exchange *exchange) {
   else if (exchange->status == 417)
     snprintf(line, sizeof line, "Expect: 100-continue is allowed");
   else if (exchange->status == 400)
-    snprintf(line, sizeof line, "the request: HTTP/1.1 with at most %d bytes of headers is expected",
+    snprintf(line, sizeof line,
+             "the request: HTTP/1.1 with one length and at most %d bytes of headers is expected",
              ATTN2C_HTTP_HEADERS);
   else
     snprintf(line, sizeof line, "no memory for the request");

@@ -77,7 +77,7 @@ static int bind(attn2c_arrays *arrays, const attn2c_arguments *arguments, attn2c
                                      .plain = arrays->output_count,
                                      .prints = arrays->answers,
                                      .of = "texts",
-                                     .read = "texts are read from it",
+                                     .read = "this file is read",
                                      .reads = attn2c_is_read,
                                      .from = arguments};
   const int status = attn2c_answer_files_bind(&files, arguments, paths, message);

@@ -139,6 +139,7 @@ int attn2c_text_source_open(const attn2c_arguments *arguments, FILE *notes, attn
         "--text-pair -: each line has text and pair with a tab between them, and no other pair is allowed");
   for (int i = 0; i < words; i++) inputs += is_input(&made->words[i]);
   for (int i = 0; i < arguments->box_count; i++) inputs += is_input(&arguments->boxes[i]);
+  for (int i = 0; i < arguments->image_count; i++) inputs += strcmp(arguments->images[i], "-") == 0;
   if (inputs > 1)
     status = attn2c_fail(message, ATTN2C_USAGE, "%s -: the standard input can be read only once",
                          made->words[words - 1].option);

@@ -56,6 +56,19 @@ describe("an adapter", function()
     assert.same({ 1.5, 5.0 }, scales { alpha_pattern = { ["dense"] = 10 } })
     assert.same({ 1.5, 3.0 }, scales { alpha_pattern = { ["^dense"] = 10, ["ense"] = 9 } })
     assert.same({ 2.0, 3.0 }, scales { alpha_pattern = { ["self\\.query"] = 8 } })
+    assert.same({ 2.0, 3.0 }, scales { alpha_pattern = { ["^encoder.l.yer.0.attention.self.quer."] = 8, uery = 1 } })
+  end)
+
+  it("has the scale of the first pattern that fits, in the order of its file", function()
+    for _, case in ipairs { { '{"query": 8, "attention.self.query": 4}', 2.0 },
+      { '{"attention.self.query": 4, "query": 8}', 1.0 } } do
+      local path = folder()
+      made.write(path .. "/adapter_config.json", ('{"target_modules": ["query", "output.dense"], "rank_pattern": '
+        .. '{"dense": 2}, "alpha_pattern": %s, "peft_type": "LORA", "r": 4}'):format(case[1]))
+      for _, change in ipairs(adapter.read(path, {}).changes) do
+        if change.module == QUERY then assert.equal(case[2], change.scale) end
+      end
+    end
   end)
 
   it("that torch.save() wrote is kept as safetensors, which come first where both are", function()
@@ -105,8 +118,33 @@ describe("an adapter", function()
     refused("r: 8, but", 3, adapter.read, folder { r = 8 }, {})
     refused("lora_alpha: \"x\", but a number is expected", 3, adapter.read, folder { lora_alpha = "x" }, {})
     refused("lora_bias: true is not supported", 2, adapter.read, folder { lora_bias = true }, {})
+    refused("init_lora_weights: \"pissa\" is not supported: PEFT would change the model's weights, too", 2,
+      adapter.read, folder { init_lora_weights = "pissa" }, {})
+    refused("use_dora: true, but \"" .. QUERY .. "\" has no lora_magnitude_vector", 3, adapter.read,
+      folder { use_dora = true }, {})
+    refused("use_dora: false, but \"" .. QUERY .. "\" has a lora_magnitude_vector", 3, adapter.read,
+      folder({}, { [QUERY .. ".lora_magnitude_vector"] = { 8 } }), {})
     refused("has one of two factors", 3, adapter.read, folder({}, { [QUERY .. ".lora_A.weight"] = false }), {})
     refused("do not fit together", 3, adapter.read, folder({}, { [QUERY .. ".lora_A.weight"] = { 3, 8 } }), {})
+  end)
+
+  it("has factors of the modules that its configuration chooses", function()
+    local both = { "query", "output.dense" }
+    for _, config in ipairs { { target_modules = both }, { target_modules = ".*dense|.*query" },
+      { target_modules = both, layers_to_transform = 0 }, { target_modules = both, layers_to_transform = { 1, 0 } },
+      { target_modules = both, layers_to_transform = { 0 }, layers_pattern = "layer" },
+      { target_modules = { QUERY, DOWN }, layers_to_transform = { 5 } } } do
+      adapter.read(folder(config), {})
+    end
+    for key, config in pairs { target_modules = { target_modules = { "query", "ense" } },
+      exclude_modules = { target_modules = both, exclude_modules = { "self.query" } },
+      layers_to_transform = { target_modules = both, layers_to_transform = { 1 } } } do
+      local module = key == "target_modules" and DOWN or QUERY
+      refused(("%s: \"%s\" is not chosen, so PEFT would not load it"):format(key, module), 3, adapter.read,
+        folder(config), {})
+    end
+    refused("layers_to_transform: ", 3, adapter.read,
+      folder { target_modules = both, layers_to_transform = { 0 }, layers_pattern = { "h" } }, {})
   end)
 
   it("of another model is refused by its weights", function()
@@ -119,6 +157,22 @@ describe("an adapter", function()
     refused("which the model does not have", 2, model, {}, { ["other.weight"] = { 3 } })
     local state = model({}, { ["other.bias"] = { 3 } })
     assert.is_truthy(state.notes[#state.notes]:find("the model has none of the adapter's other.bias", 1, true))
+  end)
+
+  it("replaces a table that is the output's weight, too, if its configuration ties both", function()
+    local golden = helper.root .. "/tests/hf/goldens/gpt2_adapter"
+    local function read(tensor, ties)
+      local path = helper.folder()
+      made.write(path .. "/adapter_config.json", made.json { peft_type = "LORA", ensure_weight_tying = ties })
+      made.write(path .. "/adapter_model.safetensors", made.safetensors {
+        ["base_model.model." .. tensor] = { 37, 24 } })
+      return pipeline.run(helper.root, golden, { "adapter=" .. path }, "ranks").adapter.rows
+    end
+    for _, tensor in ipairs { "transformer.wte.weight", "lm_head.weight" } do
+      refused(tensor .. "\" takes the place of one of two tied weights: not supported without ensure_weight_tying", 2,
+        read, tensor, false)
+    end
+    assert.equal("transformer.wte.weight", read("transformer.wte.weight", true)[1].target)
   end)
 end)
 
@@ -239,8 +293,8 @@ describe("adapters next to the weights", function()
 
   it("are refused by name where they cannot be kept so", function()
     local function each(what, code, ...) refused(what, code, beside, "adapters.x=" .. folder(...)) end
-    each("use_dora: the length of the sum of both, which cannot be kept next to the weights", 2, {},
-      { [QUERY .. ".lora_magnitude_vector"] = { 8 } })
+    each("use_dora: the length of the sum of both, which cannot be kept next to the weights", 2, { use_dora = true },
+      { [QUERY .. ".lora_magnitude_vector"] = { 8 }, [DOWN .. ".lora_magnitude_vector"] = { 8 } })
     each("a parameter in place of the model's, which cannot be kept", 2, {}, { ["pooler.dense.weight"] = { 8, 8 } })
     each("a change of a table of embeddings", 2, {}, { ["embeddings.word_embeddings.lora_embedding_A"] = { 4, 11 },
       ["embeddings.word_embeddings.lora_embedding_B"] = { 8, 4 } })

@@ -51,6 +51,8 @@ setup(function()
   files.make_folder(folder)
   for i, name in ipairs(names) do list[i] = { name = name, path = goldens .. "/" .. name, words = { "--text" } } end
   dofile(root .. "/tests/cases.lua").programs(folder, list)
+  helper.write(folder .. "/boxes", "1 2 3 4\n")
+  helper.write(folder .. "/picture", helper.read(root .. "/tests/pictures/files/rgb420.jpg"))
 end)
 
 teardown(function() files.remove_folder(folder) end)
@@ -92,6 +94,9 @@ describe("a model of words on a page", function()
       "pages_spec.lua: is no picture; PNG and JPEG files are supported" },
     { "--text a --boxes - < /dev/null " .. PICTURE, 2, "--text: text 1: has no boxes: --boxes gives fewer texts" },
     { "--text - --boxes - " .. PICTURE, 2, "--text -: the standard input can be read only once" },
+    { "--text - --image - < /dev/null", 2, "--text -: the standard input can be read only once" },
+    { "--text a --boxes boxes --output logits=./boxes " .. PICTURE, 2, "--output logits=./boxes: this file is read" },
+    { "--text a --image picture --output logits=picture", 2, "--output logits=picture: this file is read" },
   } do
     it("refuses " .. case[1]:gsub(root, ""), function()
       local code, output = say.run(line("page", case[1]))

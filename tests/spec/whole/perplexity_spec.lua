@@ -112,11 +112,11 @@ describe("perplexity", function()
       refuses("generate --prompt x --tokens 1", "--output ", path, weights)
     end
     for _, path in ipairs { "own/text.txt", "own/../own/text.txt", "own/link.txt" } do
-      refuses("perplexity --text-file own/text.txt", "--logits ", path, "the text is read from it")
-      refuses("generate --prompt-file own/text.txt --tokens 1", "--output ", path, "prompts are read from it")
+      refuses("perplexity --text-file own/text.txt", "--logits ", path, "this file is read")
+      refuses("generate --prompt-file own/text.txt --tokens 1", "--output ", path, "this file is read")
     end
-    refuses("perplexity --input ids=own/ids.npy", "--logits ", "own/ids.npy", "the text is read from it")
-    refuses("generate --input ids=own/ids.npy --tokens 1", "--output ", "own/ids.npy", "prompts are read from it")
+    refuses("perplexity --input ids=own/ids.npy", "--logits ", "own/ids.npy", "this file is read")
+    refuses("generate --input ids=own/ids.npy --tokens 1", "--output ", "own/ids.npy", "this file is read")
     refuses("perplexity --text-file own/text.txt", "--logits ", "-", "a file is needed, or a pipe")
     refuses("perplexity --text-file own/text.txt", "--logits ", "/dev/stdout", "the result is printed on the standard "
       .. "output")

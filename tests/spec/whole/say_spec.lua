@@ -280,7 +280,7 @@ describe("words of the command line", function()
       { "sequence", "--text a --input input_ids=x.npy", 2, "--input: does not go with --text" },
       { "sequence", "--text a --output nothing=x.npy", 2, "known: logits, lengths, input_ids, token_type_ids" },
       { "sequence", "--text a --output logits=-", 2, "--format npy prints the array of the answers" },
-      { "sequence", "--text two --output logits=./two", 2, "texts are read from it" },
+      { "sequence", "--text two --output logits=./two", 2, "this file is read" },
       { "sequence", "--text - --text - </dev/null", 2, "the standard input can be read only once" },
       { "sequence", "--text a --text b --text-pair c", 2, "--text-pair: there are 1 pairs and 2 texts, but a pair for "
         .. "each text is expected" },

@@ -552,9 +552,11 @@ describe("a program that serves", function()
     helper.write(own.folder .. "/large", '{"prompt":"' .. ("a"):rep(4500000) .. '"}')
     status = server:ask("/v1/completions", nil, "--data-binary @" .. shell(own.folder .. "/large"))
     assert.equal(413, status)
-    for _, more in ipairs { "-H 'X: " .. ("y"):rep(20000) .. "'", "--request-target 'http://['" } do
+    for _, more in ipairs { "-H 'X: " .. ("y"):rep(20000) .. "'", "--request-target 'http://['",
+      "-X POST -H 'Content-Length: 0' -H 'Content-Length: 1'", "-X POST -H 'Transfer-Encoding: gzip'",
+      "-X POST -H 'Transfer-Encoding: chunked' -H 'Transfer-Encoding: x' -d a" } do
       status, said = server:ask("/health", nil, more)
-      assert.same({ 400, "the request: HTTP/1.1 with at most 16384 bytes of headers is expected" },
+      assert.same({ 400, "the request: HTTP/1.1 with one length and at most 16384 bytes of headers is expected" },
         { status, said.error.message })
     end
     status, said = server:ask("/v1/models", nil, "-H 'Expect: tea' -X POST -d a")
