@@ -39,10 +39,10 @@ local function key_of(compiler)
 end
 
 local function compile(compiler, folder)
-  local words = { compiler, "-std=c11", "-O1", "-w", "-iquote", RUNTIME, "-o", folder .. "/" .. NAME }
-  for _, name in ipairs(SOURCES) do words[#words + 1] = RUNTIME .. "/" .. name end
-  table.move({ "-lm", "-lpthread" }, 1, 2, #words + 1, words)
-  process.output(words, "the reader of checkpoints did not compile")
+  local command = { compiler, "-std=c11", "-O1", "-w", "-iquote", RUNTIME, "-o", folder .. "/" .. NAME }
+  for _, name in ipairs(SOURCES) do command[#command + 1] = RUNTIME .. "/" .. name end
+  table.move({ "-lm", "-lpthread" }, 1, 2, #command + 1, command)
+  process.output(command, "the reader of checkpoints did not compile")
 end
 
 local program -- its path, once it is known

@@ -126,7 +126,7 @@ end
 local function stored_number(made, stored, copy_of)
   local quoted = words.map(stored.names, function(name) return c.string(name) end)
   quoted[#quoted + 1] = "NULL"
-  local text = ("%d, %s%s"):format(#stored.shape, braces(stored.shape), copy_of and (", %d"):format(copy_of + 1) or "")
+  local text = ("%d, %s, %d"):format(#stored.shape, braces(stored.shape), copy_of and copy_of + 1 or 0)
   local key = table.concat(quoted, ", ") .. text
   if not made.number_of[key] then
     made.number_of[key] = #made.rows
