@@ -75,6 +75,11 @@ describe("a model of words on a page", function()
     assert.matches("^0\t7\tInvoice\t%S+\t0%.%d+\n8\t11\tNo%.\t%S+\t0%.%d+\n12\t16\t4711\t%S+\t0%.%d+\n\n$", said)
   end)
 
+  it("says that words without boxes are at one place", function()
+    local code, output = say.run(line("page", "--text a " .. PICTURE .. " >none"))
+    assert.same({ 0, "page: --boxes is not given: all words are at 0 0 0 0 of their page\n" }, { code, output })
+  end)
+
   for _, case in ipairs {
     { "--text 'a b' --boxes '1 2 3 4 5 6 7' " .. PICTURE, 3,
       "--text: text 1: has 2 words and 7 numbers of boxes, but four numbers for each word are expected" },
@@ -90,7 +95,7 @@ describe("a model of words on a page", function()
       "run: the model reads the picture of each text's page, too; --image FILE gives it" },
     { PICTURE, 2, "run: --text TEXT, FILE or - is needed" },
     { "--text a --image " .. folder .. "/none.png", 4, "--image " .. folder .. "/none.png: No such file or directory" },
-    { "--text a --image " .. root .. "/tests/spec/whole/pages_spec.lua", 3,
+    { "--text a --boxes boxes --image " .. root .. "/tests/spec/whole/pages_spec.lua", 3,
       "pages_spec.lua: is no picture; PNG and JPEG files are supported" },
     { "--text a --boxes - < /dev/null " .. PICTURE, 2, "--text: text 1: has no boxes: --boxes gives fewer texts" },
     { "--text - --boxes - " .. PICTURE, 2, "--text -: the standard input can be read only once" },
