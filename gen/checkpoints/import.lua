@@ -160,10 +160,11 @@ local function output_stage(self, stage, number)
   result.activation = fact_or(self, stage.activation)
   result.bias = fact_or(self, stage.bias)
   if stage.tied then result.tied = self.facts.tied end
-  if result.tied and self.sums_types then -- the output shares the file's table, without the type that is added
-    result.tied = false
-    local rule = table_names(self)
-    table.insert(rule, 1, stage.tensors.weight[1])
+  local shared = result.tied and (self.sums_types and table_names(self) or stage.shared)
+  if shared then
+    -- An output without a table of its own has the file's, without the type that is added, or the stacks' common one.
+    result.tied = not self.sums_types
+    local rule = words.append({ stage.tensors.weight[1] }, shared)
     stage = { stage[1], tensors = { weight = rule, bias = stage.tensors.bias } }
   end
   if stage[1] == "vocabulary" then
@@ -290,15 +291,16 @@ local function length_of(self, most)
     or ("tokens of a sequence; up to %d"):format(most)
 end
 
--- Takes the output's table as the table of tokens, if the file has only the output's.
-local function check_tie(self)
+-- Takes the output's table as the tables of tokens, if the file has only the output's.
+local function check_tie(self, output)
   if not self.facts.tied or self.family.image or self.family.patches then return end
-  for _, rule in ipairs(names.rules(self.family.tensors)) do
-    if rule[1]:find("^input%.tokens") then
-      local name = type(rule[2]) == "string" and rule[2] .. ".weight" or rule[2][1]
-      if not has(self, name) and self.folder.tensors["lm_head.weight"] then
-        self.names["input.tokens.weight"] = "lm_head.weight"
-      end
+  local last = self.names[("output.%d.vocabulary.weight"):format(#output)]
+  local own = type(last) == "table" and last[1] or last
+  for _, rule in ipairs(self.folder.tensors[own or ""] and names.rules(self.family.tensors) or {}) do
+    local path, whole = rule[1]:match("^(.*input%.tokens)(.*)$")
+    local list = type(rule[2]) == "string" and { rule[2] .. (whole == "" and ".weight" or "") } or rule[2]
+    if path and not words.any(list, function(name) return has(self, name) end) then
+      self.names[path .. ".weight"] = own
     end
   end
 end
@@ -542,7 +544,7 @@ local function entries_of(self, stages)
     scaling = scaling or f.rope_scale
   end
   local output = output_of(self, stages)
-  check_tie(self)
+  check_tie(self, output)
   local mask = mask_of(self, stages, f.window)
   local labels, label_function = labels_of_text(self, output)
   local texts, of_ctc = texts_of(self), nil

@@ -13,6 +13,7 @@ function seq2seq.head(bias)
     writes = true, decodes = true,
     { "pool", over = "last" },
     { "vocabulary", tied = "tied", name = "logits", bias = bias and true or nil,
+      shared = { "model.shared.weight", "shared.weight" },
       tensors = { weight = { "lm_head.weight" }, bias = bias and { bias } or nil } },
   }
 end
@@ -38,11 +39,15 @@ add_stack(seq2seq.decoder, "", "decoder.", {
   { "l*.norm_cross", "layers.*.encoder_attn_layer_norm" },
 })
 
---- The tensors of an encoder with a decoder.
-seq2seq.tensors = {
-  { "input.tokens.weight", { "shared.weight", "decoder.embed_tokens.weight" } },
-  { "encoder.input.tokens.weight", { "shared.weight", "encoder.embed_tokens.weight" } },
+--- The tables of tokens of an encoder with a decoder, each by its own name first. As in transformers, a table that the
+--- file has is read in any case, and a missing one is one of the others.
+seq2seq.tables = {
+  { "input.tokens.weight", { "decoder.embed_tokens.weight", "shared.weight", "encoder.embed_tokens.weight" } },
+  { "encoder.input.tokens.weight", { "encoder.embed_tokens.weight", "shared.weight", "decoder.embed_tokens.weight" } },
 }
+
+--- The tensors of an encoder with a decoder.
+seq2seq.tensors = { table.unpack(seq2seq.tables) }
 table.move(seq2seq.decoder, 1, #seq2seq.decoder, 3, seq2seq.tensors)
 add_stack(seq2seq.tensors, "encoder.", "encoder.", layer)
 
@@ -111,7 +116,6 @@ function seq2seq.vision(d)
     end,
     derive = function(facts, _, _, has)
       if d.derive then d.derive(facts) end
-      facts.tied = facts.tied and not has(d.vocabulary)
       facts.projected_to = has("enc_to_dec_proj.weight") and facts.d_model or nil
     end,
     heads = { Model = { writes = true, decodes = true, { "pool", over = "last" },
@@ -140,14 +144,9 @@ function seq2seq.config(d)
   return list
 end
 
---- Sets the facts that follow from others, and the names of tables that are not tied. Learned positions begin at row 2
---- of their table. Sinusoidal ones that a file stores are read, as transformers does it. has(name): true if the file
---- has a tensor.
-function seq2seq.derive(facts, _, own, has)
-  for path, stack in pairs { input = "decoder", ["encoder.input"] = "encoder" } do
-    local name = stack .. ".embed_tokens.weight"
-    if not facts.tied and has(name) then own[path .. ".tokens.weight"] = { "model." .. name, name } end
-  end
+--- Sets the facts that follow from others. Learned positions begin at row 2 of their table. Sinusoidal ones that a file
+--- stores are read, as transformers does it. has(name): true if the file has a tensor.
+function seq2seq.derive(facts, _, _, has)
   facts.embedding_scale = facts.scales and math.sqrt(facts.d_model) or nil
   if facts.family.fixed.positions == "learned" then
     facts.max_position = facts.longest + 2

@@ -70,6 +70,7 @@ typedef struct {
   const char *const *names; /* tried in order, ended by NULL */
   int rank;
   int64_t shape[ATTN2C_MAX_RANK]; /* expected shape; -1: any size that contains all views */
+  int copy_of; /* 1 + the number of the stored tensor whose bytes it must have: no view reads it; 0: none */
 } attn2c_stored;
 
 /* A box of a stored tensor that becomes part of a weight. The weight is seen as a matrix: its first axis

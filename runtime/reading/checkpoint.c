@@ -532,6 +532,32 @@ const attn2c_file_tensor *attn2c_checkpoint_tensor(const attn2c_checkpoint *chec
                     : attn2c_checkpoint_plain(checkpoint, plain_number(checkpoint, index));
 }
 
+int attn2c_checkpoint_same(const attn2c_checkpoint *checkpoint, int a, int b, int *same,
+                           attn2c_message *message) {
+  enum { BLOCK = 1 << 15 };
+  char one[BLOCK], other[BLOCK];
+  int coded;
+  const int first = attn2c_checkpoint_plain_number(checkpoint, a, &coded);
+  const int second = attn2c_checkpoint_plain_number(checkpoint, b, &coded);
+  *same = a == b;
+  if (*same || first < 0 || second < 0) return ATTN2C_OK;
+  const attn2c_file_tensor *x = attn2c_checkpoint_plain(checkpoint, first);
+  const attn2c_file_tensor *y = attn2c_checkpoint_plain(checkpoint, second);
+  if (x->type != y->type || x->rank != y->rank || x->end - x->begin != y->end - y->begin ||
+      memcmp(x->shape, y->shape, (size_t)x->rank * sizeof *x->shape) != 0)
+    return ATTN2C_OK;
+  *same = file_of(checkpoint, first)->file == file_of(checkpoint, second)->file && x->begin == y->begin;
+  if (*same) return ATTN2C_OK;
+  for (int64_t done = 0; done < x->end - x->begin; done += BLOCK) {
+    const size_t some = (size_t)(x->end - x->begin - done < BLOCK ? x->end - x->begin - done : BLOCK);
+    ATTN2C_TRY(attn2c_checkpoint_bytes(checkpoint, first, done, some, one, message));
+    ATTN2C_TRY(attn2c_checkpoint_bytes(checkpoint, second, done, some, other, message));
+    if (memcmp(one, other, some) != 0) return ATTN2C_OK;
+  }
+  *same = 1;
+  return ATTN2C_OK;
+}
+
 int attn2c_checkpoint_find(const attn2c_checkpoint *checkpoint, const char *name) {
   const int coded = checkpoint->coded ? reader_of(checkpoint)->find(checkpoint->coded, name) : -1;
   if (coded >= 0) return checkpoint->shown_count + coded;

@@ -62,6 +62,9 @@ int attn2c_checkpoint_plain_read(const attn2c_checkpoint *checkpoint, int plain,
 /* Reads bytes [offset, offset + bytes) of a tensor as they are; they must be within it. */
 int attn2c_checkpoint_bytes(const attn2c_checkpoint *checkpoint, int plain, int64_t offset, size_t bytes,
                             void *to, attn2c_message *message);
+/* Sets *same to 1 if two tensors have equal types, shapes and bytes. Tensors in one place are not read. */
+int attn2c_checkpoint_same(const attn2c_checkpoint *checkpoint, int a, int b, int *same,
+                           attn2c_message *message);
 /* True if a tensor's format has scale blocks, and rows of `columns` elements from element `first` on, `step`
  * elements apart, are whole ones. */
 int attn2c_checkpoint_has_blocks(const attn2c_checkpoint *checkpoint, int index, int64_t first, int64_t step,

@@ -53,7 +53,7 @@ int attn2c_source_of_view(const attn2c_source *source, const attn2c_view *view) 
 }
 
 static int is_fitting(const attn2c_source *source, int index) {
-  if (source->found[index] < 0) return 0;
+  if (source->found[index] < 0) return source->model->stored[index].copy_of != 0; /* said once */
   const attn2c_file_tensor *tensor = attn2c_checkpoint_tensor(source->file, source->found[index]);
   return attn2c_is_readable(tensor->type) && attn2c_hints_shape_fits(tensor, &source->model->stored[index]);
 }
@@ -92,6 +92,23 @@ static int check_views(const attn2c_source *source, attn2c_message *message) {
   return ATTN2C_OK;
 }
 
+/* Checks that tensors in the place of others, such as an output's table of its own, have equal bytes. */
+static int check_copies(const attn2c_source *source, attn2c_message *message) {
+  for (int i = 0; i < source->model->stored_count; i++) {
+    if (!source->model->stored[i].copy_of) continue;
+    const int own = source->found[i], other = source->found[source->model->stored[i].copy_of - 1];
+    int same;
+    ATTN2C_TRY(attn2c_checkpoint_same(source->file, own, other, &same, message));
+    if (same) continue;
+    return attn2c_fail(message, ATTN2C_FORMAT,
+                       "%s: differs from %s, but the model was built with one table for both; build it from "
+                       "this checkpoint",
+                       attn2c_checkpoint_tensor(source->file, own)->name,
+                       attn2c_checkpoint_tensor(source->file, other)->name);
+  }
+  return ATTN2C_OK;
+}
+
 static int check_stored(attn2c_source *source, attn2c_message *message) {
   int faults = 0;
   for (int i = 0; i < source->model->stored_count; i++) {
@@ -99,7 +116,10 @@ static int check_stored(attn2c_source *source, attn2c_message *message) {
     faults += source->file && !is_fitting(source, i);
   }
   if (!source->file) return ATTN2C_OK;
-  if (faults == 0) return check_views(source, message);
+  if (faults == 0) {
+    ATTN2C_TRY(check_copies(source, message));
+    return check_views(source, message);
+  }
   attn2c_hints hints = {source->model, source->file, source->found, faults, message};
   attn2c_hints_say(&hints);
   for (int i = 0, said = 0; i < source->model->stored_count; i++) {

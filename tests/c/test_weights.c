@@ -230,6 +230,36 @@ Test(weights, a_gguf_file_needs_the_names_of_its_tensors) {
                text);
 }
 
+Test(weights, in_the_place_of_others_are_copies_of_them) {
+  static const char *const of_tokens[] = {"tokens", NULL}, *const of_output[] = {"head", "tokens", NULL};
+  static const attn2c_stored tables[] = {{.names = of_tokens, .rank = 1, .shape = {40000}},
+                                         {.names = of_output, .rank = 1, .shape = {40000}, .copy_of = 1}};
+  const attn2c_descriptor tied = {.readers = &all_readers, .stored = tables, .stored_count = 2};
+  static float one[40000], other[40000];
+  static const int64_t shape[] = {40000};
+  const safetensors_item items[] = {{"tokens", 1, shape, one}, {"head", 1, shape, other}};
+  const char *path = scratch_path("checkpoint");
+  attn2c_source *source;
+  for (int i = 0; i < 40000; i++) one[i] = other[i] = (float)i;
+  for (int count = 0; count <= 2; count++) {
+    attn2c_message message = attn2c_message_make(text, sizeof text);
+    cr_assert_eq(safetensors_write(path, items, count, &message), ATTN2C_OK, "%s", text);
+    const int status = open_file(path, &tied, &source);
+    cr_assert_eq(status, count ? ATTN2C_OK : ATTN2C_FORMAT, "%s", text);
+    if (status)
+      cr_assert_str_eq(text, "tokens: missing");
+    else
+      attn2c_source_close(source);
+  }
+  attn2c_message message = attn2c_message_make(text, sizeof text);
+  other[39999] = 1;
+  cr_assert_eq(safetensors_write(path, items, 2, &message), ATTN2C_OK, "%s", text);
+  cr_assert_eq(open_file(path, &tied, &source), ATTN2C_FORMAT);
+  cr_assert_str_eq(text,
+                   "head: differs from tokens, but the model was built with one table for both; build it "
+                   "from this checkpoint");
+}
+
 Test(weights, missing_ones_come_with_those_that_are_not_used) {
   static const char *const first[] = {"output.0.weight", NULL}, *const second[] = {"output.12.bias", NULL},
                            *const other[] = {"output.1.linear.weight", NULL};

@@ -461,6 +461,8 @@ SEQ2SEQ = {"vocab_size": VOCAB, "d_model": WIDTH, "encoder_layers": 2, "decoder_
 WRITES = {"sources": True, "words": [f"memory.seq={SOURCE}", "output.1.over=all", "mask=causal"]}
 CASES.update({
     "bart_writes": ("BartForConditionalGeneration", {**SEQ2SEQ, "scale_embedding": False}, WRITES),
+    "bart_tables": ("BartForConditionalGeneration", SEQ2SEQ, {
+        **WRITES, "own": ["model.encoder.embed_tokens", "model.decoder.embed_tokens"]}),
     "mbart_writes": ("MBartForConditionalGeneration", {**SEQ2SEQ, "tie_word_embeddings": False}, WRITES),
     "pegasus_writes": ("PegasusForConditionalGeneration", {**SEQ2SEQ, "activation_function": "relu"}, WRITES),
     "marian_writes": ("MarianMTModel", {**SEQ2SEQ, "activation_function": "swish"}, WRITES),

@@ -425,13 +425,15 @@ def outputs_of(name, class_name, result, mask):
     return found
 
 
-def save(folder, class_name, settings, shards="1GB", fused=False):
-    """A random model as its folder has it, and the generator of its numbers."""
+def save(folder, class_name, settings, shards="1GB", fused=False, own=()):
+    """A random model as its folder has it, and the generator of its numbers. own: modules whose weights are untied."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     generator = torch.Generator().manual_seed(zlib.crc32(folder.name.encode()))
     model_class = getattr(jina, class_name, None) or getattr(nomic, class_name, None) or getattr(hf, class_name)
     model = model_class(model_class.config_class(**settings))
+    for module in map(model.get_submodule, own):
+        module.weight = torch.nn.Parameter(module.weight.detach().clone())
     fill(model, generator)
     model.half().save_pretrained(folder, max_shard_size=shards, save_original_format=not fused)
     return opened(model_class, folder), generator
@@ -526,7 +528,8 @@ def with_task(folder, model, generator):
 def write(name):
     class_name, settings, special = CASES[name]
     folder = GOLDENS / name
-    model, generator = save(folder, class_name, settings, special.get("shards", "1GB"), "fused" in special)
+    model, generator = save(folder, class_name, settings, special.get("shards", "1GB"), "fused" in special,
+                            special.get("own", ()))
     if "change" in special:
         globals()[special["change"]](folder)
     if "adapter" in special:

@@ -521,7 +521,7 @@ of("runtime/ops/gather.h", "c:rowops_base") {
   { name = "pool_nan", old = "y[j] = v <= m || m != m ? m : v;", new = "y[j] = v > m ? v : m;", filter = "gather/pool",
     wrong = "the largest of NaN and a number is the number" },
   { name = "pool_padding", old = "while (last > 0 && (ids[last] == pad ||",
-    new = "while (last > 1 && (ids[last] == pad ||", filter = "gather/pool_of_the_last*",
+    new = "while (last > 1 && (ids[last] == pad ||", filter = "gather/pools_of_rows_by_their_ids*",
     wrong = "the first row is never taken" },
   { name = "patches_columns", old = "left = (first + i) % across * patch", new = "left = i % across * patch",
     suite = "c:rowops_rows_base", filter = "gather/patches*", wrong = "patches from a later one on are shifted" },

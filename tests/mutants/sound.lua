@@ -91,7 +91,7 @@ return function(of)
   }
 
   of("gen/checkpoints/ctc.lua", "tests/spec/checkpoints/ctc_spec.lua") {
-    { name = "ctc_vocabulary", old = "{ added, vocabulary }", new = "{ vocabulary, added }",
+    { name = "ctc_vocabulary", old = "words.merged(texts, own)", new = "words.merged(own, texts)",
       wrong = "added tokens hide the vocabulary" },
   }
 

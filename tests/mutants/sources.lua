@@ -163,7 +163,7 @@ return function(of, spec)
   of("gen/passes/common/same_numbers.lua", spec .. "passes/common/same_numbers_spec.lua") {
     { name = "same_types", old = "return a.type == b.type and", new = "return", filter = "same bytes",
       wrong = "a table of f32 is read from panels of int8" },
-    { name = "same_names", old = "if tensors[name] then return { name } end", new = "return { name }",
+    { name = "same_names", old = "return { found.copy_of }", new = "return { stored.names[1] }",
       filter = "same names", wrong = "the first of several names counts, whether the checkpoint has it or not" },
     { name = "same_order", old = "or not (is_in_order(a) and is_in_order(b))", new = "", filter = "place and order",
       wrong = "rows are read from columns in another order" },

@@ -24,6 +24,8 @@ local GENERATED = { "--prompt", "Once upon a time" }
 local TRANSLATED = { "--prompt", "Where is the station?" } -- a source of a model with an encoder
 local FEATURES = { "--features", "features.npy" }
 local PAGE = { "--text", "words.txt", "--boxes", "boxes.txt", "--image", "page.png" }
+local PLACED = { "--text", "Total: 12.50", "--boxes", "102 80 190 95 400 80 470 95" }
+local ASKED = { "--text", "What is the total?", "--text-pair", "Total: 12.50", "--boxes", PLACED[4] }
 local PICTURE = { "--image", "picture.jpg" }
 local SOUND = { "--audio", "sound.wav" }
 local PICTURE_AND_TEXTS = { "--image", "picture.jpg", "--text", "a photo of a cat", "--text", "a photo of a dog" }
@@ -52,8 +54,10 @@ local function example_of(state)
   if state.spec.speech then return FEATURES end
   if is_open then return state.spec.memory and TRANSLATED or GENERATED end
   if scores_pairs(state) then return PAIRS end
+  local values = emit_text.values(state)
+  if values.boxes >= 0 then return values.answer == "SPAN" and ASKED or PLACED end
   local list, mask = {}, mask_text(state.tokenizer)
-  for i, word in ipairs(examples[emit_text.values(state).answer] or EXAMPLE) do
+  for i, word in ipairs(examples[values.answer] or EXAMPLE) do
     if word:find("${mask}", 1, true) and not mask then return EXAMPLE end
     list[i] = word:gsub("%${mask}", function() return mask end)
   end

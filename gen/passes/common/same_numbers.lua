@@ -1,14 +1,22 @@
 -- same_numbers.lua: tells which weights have the same numbers, whatever their names are.
 local dump = require("common.dump")
+local headers = require("common.headers")
 local words = require("common.words")
 
 local same_numbers = {}
 
 -- Returns the names of a stored tensor among which a checkpoint's is found: the one that it has, or all. tensors: the
--- checkpoint's by name, or nil.
+-- checkpoint's by name, or nil. Copies, with equal bytes, have one name, which is kept as the tensor's `copy_of`.
 local function names_of(stored, tensors)
-  for _, name in ipairs(tensors and stored.names or {}) do if tensors[name] then return { name } end end
-  return stored.names
+  local found, copy
+  for _, name in ipairs(tensors and stored.names or {}) do
+    local tensor = tensors[name]
+    found = found or tensor
+    if tensor and headers.are_equal(found, tensor) then copy = tensor.copy_of or name end
+  end
+  if not found then return stored.names end
+  found.copy_of = found.copy_of or copy
+  return { found.copy_of }
 end
 
 --- Returns what a weight is, apart from its name, as text: its place in a checkpoint, or a constant's formula, which

@@ -121,11 +121,12 @@ local function op_rows(entry, index_of, lists, list_of, suffix)
   return rows
 end
 
--- Returns the number, from 0, of a stored tensor among the rows; a new tensor is added, with its names.
-local function stored_number(made, stored)
+-- Returns the number, from 0, of a stored tensor among the rows; a new tensor is added, with its names. copy_of: the
+-- number of the tensor whose bytes it must have, as a weight with another name is in its place; nil: none.
+local function stored_number(made, stored, copy_of)
   local quoted = words.map(stored.names, function(name) return c.string(name) end)
   quoted[#quoted + 1] = "NULL"
-  local text = ("%d, %s"):format(#stored.shape, braces(stored.shape))
+  local text = ("%d, %s, %d"):format(#stored.shape, braces(stored.shape), copy_of and copy_of + 1 or 0)
   local key = table.concat(quoted, ", ") .. text
   if not made.number_of[key] then
     made.number_of[key] = #made.rows
@@ -153,6 +154,18 @@ local function common_names(tensors, number)
   end) }
 end
 
+-- Returns the number of the tensor that a view of a place's weights reads. Weights that would find another name first
+-- add their tensors, which must be copies.
+local function number_of_view(made, tensors, number)
+  local common = common_names(tensors, number)
+  local result = stored_number(made, common)
+  for _, tensor in ipairs(tensors) do
+    local own = tensor.from.stored[number]
+    if table.concat(own.names, "\0") ~= table.concat(common.names, "\0") then stored_number(made, own, result) end
+  end
+  return result
+end
+
 local function weight_rows(weights, suffix)
   local rows, views, stored = {}, {}, { rows = {}, names = {}, number_of = {}, suffix = suffix }
   for i, weight in ipairs(weights) do
@@ -161,7 +174,7 @@ local function weight_rows(weights, suffix)
     local layout = state.weights.layouts[path]
     local first, formula = #views, tensor.formula and c.string(tensor.formula) or "NULL"
     for _, view in ipairs(tensor.from and tensor.from.views or {}) do
-      views[#views + 1] = view_row(view, stored_number(stored, common_names(weight.all, view.stored)), tensor.in_groups)
+      views[#views + 1] = view_row(view, number_of_view(stored, weight.all, view.stored), tensor.in_groups)
     end
     local panels = layout.format == "rows" and "0, 0, { 0, 0 }" or ("%d, %d, { %d, %d }"):format(layout.panel,
       layout.count, layout.tails[1] or 0, layout.tails[2] or 0)

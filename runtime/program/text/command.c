@@ -548,6 +548,8 @@ static int run_job(job *job, FILE *notes) {
     job->group.wanted[o] = (unsigned char)is_wanted(job, o);
   if (status == ATTN2C_OK && ranks) status = open_rank(job);
   if (status == ATTN2C_OK) status = open_model(job, notes);
+  if (status == ATTN2C_OK && job->facts->boxes >= 0 && arguments->box_count == 0)
+    fprintf(notes, "%s: --boxes is not given: all words are at 0 0 0 0 of their page\n", arguments->program);
   if (status == ATTN2C_OK && arguments->cache) status = open_cache(job, notes);
   if (status != ATTN2C_OK) return status;
   attn2c_signals_note();

@@ -105,8 +105,9 @@ int64_t attn2c_text_source_count(const attn2c_text_source *source) {
 /* Refuses another number of a list's words, such as pairs, than of texts, if both are known. */
 static int check_count(const stream *texts, const stream *list, const char *many, const char *one,
                        attn2c_message *message) {
+  if (list->count == 0) return ATTN2C_OK;
   const int64_t count = count_lines(texts), listed = count_lines(list);
-  if (list->count == 0 || count < 0 || listed < 0 || count == listed) return ATTN2C_OK;
+  if (count < 0 || listed < 0 || count == listed) return ATTN2C_OK;
   return attn2c_fail(message, ATTN2C_USAGE,
                      "%s: there are %" PRId64 " %s and %" PRId64 " texts, but %s for each text is expected",
                      list->words[0].option, listed, many, count, one);

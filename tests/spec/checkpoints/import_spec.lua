@@ -1,10 +1,12 @@
 -- import_spec: folders as descriptions: what is mapped, noted, refused; hostile files; the command.
 local helper = require("tests.spec.helper")
+local headers = require("common.headers")
 local import = require("checkpoints.import")
 local json = require("common.json")
 local lfs = require("lfs")
 local made = require("tests.spec.checkpoints.made")
 local pipeline = require("pipeline")
+local words = require("common.words")
 
 local function spec_of(folder, overrides)
   return pipeline.run(helper.root, folder, overrides or {}, "graph").spec
@@ -389,6 +391,34 @@ describe("a checkpoint's folder", function()
         { fault.lines[1]:match("[^/]*$"), fault.lines[2] })
     end
     has(stages_of({ prompts = prompts, default_prompt_name = none }, { pooling_mode = "mean" }), nil, false)
+  end)
+
+  it("has one place for tables that are copies, and reads one that differs", function()
+    local golden, tensors = headers.read(helper.root .. "/tests/hf/goldens/t5_writes").tensors, {}
+    local config = helper.read(helper.root .. "/tests/hf/goldens/t5_writes/config.json")
+    for name, of in pairs(golden) do
+      local handle <close> = assert(io.open(of.path, "rb"))
+      handle:seek("set", of.at)
+      tensors[name] = { dtype = of.dtype, bytes = handle:read(of.bytes), table.unpack(of.shape) }
+    end
+    local shared, tables = tensors["shared.weight"], { ["encoder.input.tokens.weight"] = "encoder.embed_tokens.weight",
+      ["input.tokens.weight"] = "decoder.embed_tokens.weight", ["output.2.vocabulary.weight"] = "lm_head.weight" }
+    -- Returns the places of the tables. differs: the path of one with numbers of its own, or nil.
+    local function places(differs)
+      for path, name in pairs(tables) do
+        tensors[name] = words.merged(shared, { bytes = path == differs and ("\1"):rep(#shared.bytes) or nil })
+      end
+      return pipeline.run(helper.root, made.checkpoint(config, tensors), { "seq=7", "memory.seq=9", "mask=causal" },
+        "layout").entries[1].weights.offsets
+    end
+    local together = places()
+    for path in pairs(tables) do
+      local apart = places(path)
+      assert.equal(together["input.tokens.weight"], together[path])
+      for one in pairs(tables) do
+        for other in pairs(tables) do assert.equal((one == path) == (other == path), apart[one] == apart[other]) end
+      end
+    end
   end)
 
   it("of T5 without a class says that only the encoder is built", function()

@@ -6,7 +6,7 @@ return function(values)
   -- The output of a class that writes. more: fields of the scores, and names.
   local function writes(scheme, more, names)
     return parts.output({ { "pool", over = "last" }, like({ "vocabulary", name = "logits" }, more) }, scheme,
-      like({ ["output.2.vocabulary.weight"] = "lm_head.weight" }, names))
+      like({ ["output.2.vocabulary.weight"] = "lm_head.weight model.shared.weight shared.weight" }, names))
   end
 
   -- Returns a family that began with BART. more: changes of the description; more_keys: further cases.
@@ -40,7 +40,8 @@ return function(values)
       { { activation_function = "swish" }, { activation = "silu" } },
       { { scale_embedding = true }, { ["input.scale"] = 32, ["memory.input.scale"] = 32 } },
       { { scale_embedding = false }, { ["input.scale"] = NONE, ["memory.input.scale"] = NONE } },
-      { { tie_word_embeddings = false }, { ["output.2.tied"] = false } },
+      { { tie_word_embeddings = false }, { ["output.2.tied"] = false,
+        ["names.output.2.vocabulary.weight"] = "lm_head.weight" } },
     }
     table.move(more_cases or {}, 1, #(more_cases or {}), #cases + 1, cases)
     return { base = base, cases = cases, classes = { [class] = { output } } }

@@ -8,10 +8,10 @@ local checkpoint = require("tests.spec.checkpoint")
 local models = {
   { 70, { 1, 7, 33, 9, 2, 16, 70 }, [[experts = { count = 9, used = 3, d_ff = 20 }, gated = true,
     gate_limit = 0.6, sinks = true, mask = "causal"]] },
-  { 600, { 600, 5 }, [[experts = { count = 2, used = 1, d_ff = 8, router = "sigmoid" }, threads = 2]] },
   { 40, { 40, 1, 5 }, [[experts = { count = 5, used = 2, d_ff = 36, normalise = false, bias = true, factor = 2.5,
     shared = 20, shared_gate = true, scales = true, own_norms = true }, norm = "sandwich", precision = "bf16",
     target = "avx2"]] },
+  { 600, { 600, 5 }, [[experts = { count = 2, used = 1, d_ff = 8, router = "sigmoid" }, threads = 2]] },
   { 33, { 5, 33, 1 }, [[experts = { count = 4, used = 4, d_ff = 12, router = "sigmoid", correction = true,
     sum_bias = true }, precision = "int8", gated = true, threads = 2]] },
   { 40, { 40, 3 }, [[experts = { count = 3, used = 2, d_ff = 64, bias = true }, weights = "mxfp4", gated = true]] },

@@ -82,6 +82,11 @@ describe("a model of words on a page", function()
     assert.same({ 0, 224, 68, 0, 224, 69, 3, 800, 2 }, table.move((say.npy(folder .. "/ids.npy")), 1, 9, 1, {}))
   end)
 
+  it("says that words without boxes are at one place", function()
+    local code, output = say.run(line("page", "--text a " .. PICTURE .. " >none"))
+    assert.same({ 0, "page: --boxes is not given: all words are at 0 0 0 0 of their page\n" }, { code, output })
+  end)
+
   for _, case in ipairs {
     { "--text 'a b' --boxes '1 2 3 4 5 6 7' " .. PICTURE, 3,
       "--text: text 1: has 2 words and 7 numbers of boxes, but four numbers for each word are expected" },
@@ -97,14 +102,14 @@ describe("a model of words on a page", function()
       "run: the model reads the picture of each text's page, too; --image FILE gives it" },
     { PICTURE, 2, "run: --text TEXT, FILE or - is needed" },
     { "--text a --image " .. folder .. "/none.png", 4, "--image " .. folder .. "/none.png: No such file or directory" },
-    { "--text a --image " .. root .. "/tests/spec/whole/pages_spec.lua", 3,
+    { "--text a --boxes boxes --image " .. root .. "/tests/spec/whole/pages_spec.lua", 3,
       "pages_spec.lua: is no picture; PNG and JPEG files are supported" },
     { "--text a --boxes - < /dev/null " .. PICTURE, 2, "--text: text 1: has no boxes: --boxes gives fewer texts" },
     { "--text - --boxes - " .. PICTURE, 2, "--text -: the standard input can be read only once" },
-    { "--text - --image - < /dev/null", 2, "--text -: the standard input can be read only once" },
+    { "--text - --boxes boxes --image - < /dev/null", 2, "--text -: the standard input can be read only once" },
     { "--text a --boxes boxes --output logits=./boxes " .. PICTURE, 2, "--output logits=./boxes: this file is read" },
     { "--text a --boxes - " .. PICTURE .. " < nul", 3, "--text: text 1: its line of boxes has a NUL" },
-    { "--text a --image picture --output logits=picture", 2, "--output logits=picture: this file is read" },
+    { "--text a --boxes boxes --image picture --output logits=picture", 2, "--output logits=picture: this file is read" },
   } do
     it("refuses " .. case[1]:gsub(root, ""), function()
       local code, output = say.run(line("page", case[1]))

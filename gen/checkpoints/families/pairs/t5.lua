@@ -24,7 +24,7 @@ return {
   end,
   prefixes = { "" },
   tensors = {
-    { "input.tokens.weight", { "shared.weight", "encoder.embed_tokens.weight" } },
+    { "input.tokens.weight", { "encoder.embed_tokens.weight", "shared.weight" } },
     { "positions.bias.weight", "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight" },
     { "l*.attn.positions.bias.weight", attention .. "SelfAttention.relative_attention_bias.weight" },
     { "l*.attn.{q,k,v,out}", attention .. "SelfAttention.{q,k,v,o}" },

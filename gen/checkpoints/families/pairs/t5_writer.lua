@@ -7,7 +7,7 @@ local seq2seq = require("checkpoints.seq2seq")
 local own, cross, ff = "decoder.block.*.layer.0.", "decoder.block.*.layer.1.", "decoder.block.*.layer.2."
 
 local tensors = {
-  { "input.tokens.weight", { "shared.weight", "decoder.embed_tokens.weight" } },
+  seq2seq.tables[1], seq2seq.tables[2],
   { "positions.bias.weight", "decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight" },
   { "l*.attn.positions.bias.weight", own .. "SelfAttention.relative_attention_bias.weight" },
   { "l*.attn.{q,k,v,out}", own .. "SelfAttention.{q,k,v,o}" },
@@ -45,13 +45,13 @@ return {
   fixed = encoder.fixed,
   encoder = { layers = "encoder_layers" },
   start = 0,
-  derive = function(facts, given, _, has)
+  derive = function(facts, given)
     encoder.derive(facts)
     facts.encoder_layers, facts.layers = facts.layers, facts.decoder_layers or facts.layers
     local divides = facts.divides
     if given.scale_decoder_outputs == nil then divides = facts.is_tied end
     facts.logit_scale = divides and facts.model_type ~= "mt5" and facts.d_model ^ -0.5 or nil
-    facts.tied = not has("lm_head.weight")
+    facts.tied = true
   end,
   heads = { ForConditionalGeneration = seq2seq.head() },
 }

@@ -24,6 +24,9 @@ describe("the line to try", function()
       reranker = "--text 'Where is the key?' --text-pair 'A cat sleeps.' --text-pair 'The key is under the mat.' "
         .. "--rank",
       masked = "--text 'I drink a cup of <mask>.'",
+      ["../pages/form"] = "--text 'Total: 12.50' --boxes '102 80 190 95 400 80 470 95'",
+      ["../pages/asked"] = "--text 'What is the total?' --text-pair 'Total: 12.50' --boxes "
+        .. "'102 80 190 95 400 80 470 95'",
     } do
       assert.equal(("out/x/x run --weights %s %s"):format(texts .. name, expected), line_of(name, texts .. name))
     end

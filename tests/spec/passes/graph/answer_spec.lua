@@ -33,7 +33,8 @@ describe("the answer to a text", function()
 
   it("has the inputs that text fills, by the names that they were given", function()
     local inputs = of({ mean }, { inputs = { ids = "input_ids" }, mask = "attention_mask" }).inputs
-    assert.same({ ids = 0, attention_mask = 1, token_types = -1, lengths = -1, pool_mask = -1, marks = -1 }, inputs)
+    assert.same({ ids = 0, attention_mask = 1, token_types = -1, lengths = -1, pool_mask = -1, marks = -1, boxes = -1,
+      source_image = -1 }, inputs)
   end)
 
   it("is a probability by softmax, of one label by sigmoid, or as the model has made it", function()
