@@ -277,8 +277,8 @@ function adapter.beside(name, folder, notes)
 end
 
 -- Returns name of a tensor, as the adapter has it -> { stored, weights = all weights that are read from the tensor, if
--- the checkpoint has another name for it; is_table, is_other = true: a table of embeddings is read from it, and another
--- weight }. entries: of a model, whose graphs are made.
+-- the checkpoint has another name for it; table, other = a table of embeddings that is read from it, and another
+-- weight, or nil }. entries: of a model, whose graphs are made.
 local function stored_by_name(entries)
   local by_name = {}
   for _, entry in ipairs(entries) do
@@ -289,7 +289,7 @@ local function stored_by_name(entries)
       for _, stored in ipairs((weight.in_model or weight.from or {}).stored or {}) do
         for _, name in ipairs(stored.names) do
           by_name[name] = by_name[name] or { stored = stored, weights = {} }
-          by_name[name][is_table[weight] and "is_table" or "is_other"] = true
+          by_name[name][is_table[weight] and "table" or "other"] = weight
           if weight.in_model then table.insert(by_name[name].weights, weight) end
         end
       end
@@ -350,8 +350,9 @@ function adapter.check_used(self)
 end
 
 --- Returns the rows of attn2c_merge of an adapter: its changes, the tensor's `names`, and is_transposed.
---- entries: all of a model's, whose graphs are made; notes: lines for the user. Faults: usage, format.
-function adapter.rows(self, entries, notes)
+--- entries: all of a model's, whose graphs are made; notes: lines for the user; are_one(a, b): true if two weights are
+--- the same tensor. Faults: usage, format.
+function adapter.rows(self, entries, notes, are_one)
   local by_name, rows, left_out = stored_by_name(entries), {}, {}
   for _, change in ipairs(self.changes) do
     local found = by_name[change.target]
@@ -362,14 +363,17 @@ function adapter.rows(self, entries, notes)
       left_out[#left_out + 1] = change.target
     elseif stored then
       local is_transposed = check_shapes(self, change, stored)
-      for _, name in ipairs(not change.inputs and not self.ties and stored.names or {}) do
-        if by_name[name].is_table and by_name[name].is_other then
-          refuse("usage", self.path, "adapter: %s takes the place of one of two tied weights: not supported without "
-            .. "ensure_weight_tying", faults.quote(change.base))
-        end
+      local tied = nil -- the table, which the other weight is read from as well if a checkpoint has a copy for it
+      for _, name in ipairs(stored.names) do
+        local of = by_name[name]
+        if of.table and of.other and are_one(of.table, of.other) then tied = of.table.from.stored[1] end
+      end
+      if tied and not change.inputs and not self.ties then
+        refuse("usage", self.path, "adapter: %s takes the place of one of two tied weights: not supported without "
+          .. "ensure_weight_tying", faults.quote(change.base))
       end
       words.append(rows, found.weights[1] and reordered.rows(self, change, found.weights)
-        or { words.merged(change, { names = stored.names, is_transposed = is_transposed }) })
+        or { words.merged(change, { names = (tied or stored).names, is_transposed = is_transposed }) })
     elseif change.inputs or not change.target:find("%.bias$") then
       refuse("usage", self.path, "adapter: %s changes %s, which the model does not have",
         faults.quote(change.inputs or change.base), change.target)

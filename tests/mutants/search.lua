@@ -25,7 +25,7 @@ return function(of, spec)
       wrong = "the last pattern of a file counts" },
     { name = "adapter_chosen", old = "if against then", new = "if not against then", filter = "configuration chooses",
       wrong = "factors that PEFT does not load are merged" },
-    { name = "adapter_tied", old = "by_name[name].is_table and by_name[name].is_other", new = "false",
+    { name = "adapter_tied", old = "of.table and of.other and are_one(of.table, of.other)", new = "false",
       filter = "ties both", wrong = "both of two tied weights are replaced" },
     { name = "adapter_rank", old = "if rank ~= stated then", new = "if false then", filter = "refused in one line",
       wrong = "factors of another rank are taken" },

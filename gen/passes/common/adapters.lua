@@ -6,6 +6,7 @@ local files = require("common.files")
 local hash = require("common.hash")
 local json = require("common.json")
 local lfs = require("lfs")
+local same_numbers = require("passes.common.same_numbers")
 local words = require("common.words")
 
 local adapters = {}
@@ -52,7 +53,8 @@ end
 
 --- Finds the weights that it changes, once the graphs are made: sets its rows. Faults: usage, format.
 function adapters.conclude(state)
-  if state.adapter then state.adapter.rows = adapter.rows(state.adapter, state.entries, state.notes) end
+  local function are_one(a, b) return same_numbers.are_one(state, a, b) end
+  if state.adapter then state.adapter.rows = adapter.rows(state.adapter, state.entries, state.notes, are_one) end
   for _, each in ipairs(state.adapters or {}) do adapter.check_used(each) end
 end
 

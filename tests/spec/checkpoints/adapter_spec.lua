@@ -161,18 +161,21 @@ describe("an adapter", function()
 
   it("replaces a table that is the output's weight, too, if its configuration ties both", function()
     local golden = helper.root .. "/tests/hf/goldens/gpt2_adapter"
-    local function read(tensor, ties)
+    local function read(tensors_, ties)
       local path = helper.folder()
       made.write(path .. "/adapter_config.json", made.json { peft_type = "LORA", ensure_weight_tying = ties })
-      made.write(path .. "/adapter_model.safetensors", made.safetensors {
-        ["base_model.model." .. tensor] = { 37, 24 } })
+      made.write(path .. "/adapter_model.safetensors", made.safetensors(tensors_))
       return pipeline.run(helper.root, golden, { "adapter=" .. path }, "ranks").adapter.rows
     end
     for _, tensor in ipairs { "transformer.wte.weight", "lm_head.weight" } do
       refused(tensor .. "\" takes the place of one of two tied weights: not supported without ensure_weight_tying", 2,
-        read, tensor, false)
+        read, { ["base_model.model." .. tensor] = { 37, 24 } }, false)
     end
-    assert.equal("transformer.wte.weight", read("transformer.wte.weight", true)[1].target)
+    assert.equal("transformer.wte.weight",
+      read({ ["base_model.model.transformer.wte.weight"] = { 37, 24 } }, true)[1].target)
+    local row = read { ["base_model.model.lm_head.lora_A.weight"] = { 8, 24 },
+      ["base_model.model.lm_head.lora_B.weight"] = { 37, 8 } }[1]
+    assert.same({ "lm_head.weight", "transformer.wte.weight" }, { row.target, row.names[1] })
   end)
 end)
 

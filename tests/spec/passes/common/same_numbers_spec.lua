@@ -17,7 +17,8 @@ describe("weights with the same numbers", function()
     assert.is_true(same_numbers.are_one({}, weight(one), weight(one)))
     assert.is_false(same_numbers.are_one({}, weight(one), weight(other)))
     assert.is_true(same_numbers.are_one(known, weight(one), weight(other)))
-    assert.is_false(same_numbers.are_one({ checkpoint = { shared = {}, head = {} } }, weight(one), weight(other)))
+    local shared, head = { path = "f", at = 0, dtype = "F32" }, { path = "f", at = 32, dtype = "F16" }
+    assert.is_false(same_numbers.are_one({ checkpoint = { shared = shared, head = head } }, weight(one), weight(other)))
   end)
 
   it("have the same shape, place and order", function()
