@@ -10,6 +10,11 @@ return function(of, spec)
       filter = "by words: page", wrong = "tokens have the boxes of words before theirs" },
   }
 
+  of("runtime/text/added.c", spec .. "whole/pages_spec.lua") {
+    { name = "added_words", old = "if (work->are_words &&", new = "if (0 &&", filter = "special tokens",
+      wrong = "the space before a word is a token of its own" },
+  }
+
   of("gen/checkpoints/adapter.lua", spec .. "checkpoints/adapter_spec.lua") {
     { name = "adapter_torch", old = "is_pickle and as_safetensors(tensors, text) or text", new = "text",
       filter = "torch.save", wrong = "models get an adapter's file that they do not open" },
