@@ -109,7 +109,8 @@ describe("a model of words on a page", function()
     { "--text - --boxes boxes --image - < /dev/null", 2, "--text -: the standard input can be read only once" },
     { "--text a --boxes boxes --output logits=./boxes " .. PICTURE, 2, "--output logits=./boxes: this file is read" },
     { "--text a --boxes - " .. PICTURE .. " < nul", 3, "--text: text 1: its line of boxes has a NUL" },
-    { "--text a --boxes boxes --image picture --output logits=picture", 2, "--output logits=picture: this file is read" },
+    { "--text a --boxes boxes --image picture --output logits=picture", 2,
+      "--output logits=picture: this file is read" },
   } do
     it("refuses " .. case[1]:gsub(root, ""), function()
       local code, output = say.run(line("page", case[1]))
