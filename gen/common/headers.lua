@@ -94,20 +94,22 @@ local equal = setmetatable({}, { __mode = "k" }) -- tensor -> another -> whether
 
 local function compare(a, b)
   if not (a.at and b.at) or a.dtype ~= b.dtype or words.shape(a.shape) ~= words.shape(b.shape) then return false end
+  if a.path == b.path and a.at == b.at then return true end
   local one <close> = io.open(a.path, "rb")
   local other <close> = io.open(b.path, "rb")
   if not (one and other and one:seek("set", a.at) and other:seek("set", b.at)) then return false end
   for done = 0, a.bytes - 1, BLOCK do
     local count = math.min(BLOCK, a.bytes - done)
-    if one:read(count) ~= other:read(count) then return false end
+    local block = one:read(count)
+    if not block or block ~= other:read(count) then return false end
   end
   return true
 end
 
---- True if two tensors that headers.read returned have equal types, shapes and bytes.
+--- True if two tensors that headers.read returned have equal types, shapes and bytes. Two coded tensors are not equal.
 function headers.are_equal(a, b)
   equal[a] = equal[a] or setmetatable({}, { __mode = "k" })
-  if equal[a][b] == nil then equal[a][b] = a.path == b.path and a.at == b.at or compare(a, b) end
+  if equal[a][b] == nil then equal[a][b] = a == b or compare(a, b) end
   return equal[a][b]
 end
 

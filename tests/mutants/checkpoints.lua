@@ -15,6 +15,11 @@ return function(of, spec)
       wrong = "a table of positions lacks its first two rows" },
   }
 
+  of("gen/common/headers.lua", spec .. "checkpoints/import_spec.lua") {
+    { name = "headers_equal", old = "if not block or block ~= other:read(count) then return false end", new = "",
+      filter = "copies", wrong = "an output's own table is taken for a copy of another" },
+  }
+
   local captions = spec .. "whole/captions_spec.lua"
 
   of("gen/checkpoints/families/pairs/blip.lua", captions) {

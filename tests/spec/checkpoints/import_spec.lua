@@ -411,6 +411,7 @@ describe("a checkpoint's folder", function()
       return pipeline.run(helper.root, made.checkpoint(config, tensors), { "seq=7", "memory.seq=9", "mask=causal" },
         "layout").entries[1].weights.offsets
     end
+    assert.is_false(headers.are_equal({ dtype = "F16", shape = { 1 } }, { dtype = "F16", shape = { 1 } })) -- coded ones
     local together = places()
     for path in pairs(tables) do
       local apart = places(path)
@@ -418,6 +419,14 @@ describe("a checkpoint's folder", function()
       for one in pairs(tables) do
         for other in pairs(tables) do assert.equal((one == path) == (other == path), apart[one] == apart[other]) end
       end
+    end
+    -- A file with one table has it for all uses, whatever its name is.
+    for _, name in pairs(tables) do
+      tensors["shared.weight"] = nil
+      for _, other in pairs(tables) do tensors[other] = other == name and shared or nil end
+      local only = pipeline.run(helper.root, made.checkpoint(config, tensors), { "seq=7", "memory.seq=9",
+        "mask=causal" }, "layout").entries[1].weights.offsets
+      for path in pairs(tables) do assert.equal(only["input.tokens.weight"], only[path], name) end
     end
   end)
 

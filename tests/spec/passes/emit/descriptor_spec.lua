@@ -57,7 +57,7 @@ describe("the descriptor", function()
     -- The third weight is k's: rows 80 to 159 of a tensor of 240; panels of 48 and 32.
     assert.matches("^{ %d+, 2, 1, NULL, 0.0, 0.1[%d]*, %d+, 48, 1, { 32, 0 } },$", v.weight_rows[3])
     assert.equal("{ 0, 0, 0, 80, 0, 80, 6400, 80, 1, 1.0 },", v.view_rows[3])
-    assert.equal("{ names_0, 2, { 240, 80 } },", v.stored_rows[1])
+    assert.equal("{ names_0, 2, { 240, 80 }, 0 },", v.stored_rows[1])
     assert.equal('static const char *const names_0[] = { "encoder.layers.0.self_attn.in_proj_weight", '
       .. '"layers.0.self_attn.in_proj_weight", NULL };', v.stored_names[1])
   end)
