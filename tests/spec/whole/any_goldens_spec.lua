@@ -42,7 +42,10 @@ end
 
 -- Cases of tests/hf with a mask of padding that have no form of any length, and what is refused.
 local GRID = "input: a grid of positions, which each sequence resizes: not supported with seq = any(N)"
-local hf_refused = { siglip2_both = GRID, siglip2_labels = GRID, siglip2_vision_model = GRID, siglip2_wide = GRID }
+local PAGE = "a memory: not supported with seq = any(N)"
+local hf_refused = { siglip2_both = GRID, siglip2_labels = GRID, siglip2_vision_model = GRID, siglip2_wide = GRID,
+  layoutlmv3_page = PAGE, layoutlmv3_page_deep = PAGE, layoutlmv3_page_question = PAGE,
+  layoutlmv3_page_sequence = PAGE, layoutlmv3_page_token = PAGE }
 
 -- Returns the names of a golden's arrays, from files that begin with `prefix`.
 local function arrays(golden, prefix, but)
