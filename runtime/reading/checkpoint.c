@@ -534,7 +534,7 @@ const attn2c_file_tensor *attn2c_checkpoint_tensor(const attn2c_checkpoint *chec
 
 int attn2c_checkpoint_same(const attn2c_checkpoint *checkpoint, int a, int b, int *same,
                            attn2c_message *message) {
-  enum { BLOCK = 1 << 15 };
+  enum { BLOCK = 1 << 12 }; /* on the stack, which may be small */
   char one[BLOCK], other[BLOCK];
   int coded;
   const int first = attn2c_checkpoint_plain_number(checkpoint, a, &coded);
