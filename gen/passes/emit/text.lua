@@ -34,6 +34,19 @@ function emit_text.embedding(state)
     is_unit = graph.answer.is_unit }
 end
 
+--- Returns the largest side of the boxes that words of texts have; false for a model without them.
+function emit_text.most_side(state)
+  local graph = state.primary.graph
+  local number = state.tokenizer and graph.answer.inputs.boxes or -1
+  return number >= 0 and graph.tensors[graph.entry.inputs[number + 1]].limit - 1
+end
+
+--- True for a model whose texts come with a picture of their page.
+function emit_text.has_page_image(state)
+  return (emit_text.most_side(state) and state.spec.pictures and state.primary.graph.answer.inputs.source_image >= 0)
+    or false
+end
+
 -- Returns the special tokens, which have no lexical weight, as a list of C.
 local function unweighted(specials)
   return table.concat(words.map({ "cls", "eos", "pad", "sep", "unk" }, function(name) return specials[name] end), ", ")
@@ -72,7 +85,7 @@ function emit_text.values(state)
     written_hash = tokenizer.written and hash.content(tokenizer.written) or false,
     written_bytes = tokenizer.written and #tokenizer.written or false, ids = inputs.ids,
     types = inputs.token_types, lengths = inputs.lengths, mask = inputs.attention_mask, pool_mask = inputs.pool_mask,
-    boxes = inputs.boxes, image = state.spec.pictures and inputs.source_image or -1,
+    most_side = emit_text.most_side(state), boxes = inputs.boxes, image = state.spec.pictures and inputs.source_image or -1,
     separator = state.spec.input.separator_place and tokenizer.specials.sep or -1,
     separator_place = state.spec.input.separator_place or 0,
     prompt = state.spec.prompt and c.string(state.spec.prompt) or false, answer = answer.kind, output = answer.output,

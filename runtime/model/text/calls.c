@@ -40,6 +40,7 @@ void attn2c_reader_destroy(attn2c_reader *reader) {
   attn2c_prompt_close(&reader->prompt);
   attn2c_padded_close(&reader->padded);
   attn2c_spans_close(reader->spans);
+  if (reader->page) reader->page->close(reader->page);
   if (reader->chat) reader->facts->chat->release(reader->chat);
   free(reader->texts);
   free(reader->tokens);
@@ -86,15 +87,31 @@ int attn2c_reader_languages(attn2c_reader *reader, const char *source, const cha
   return ATTN2C_OK;
 }
 
+/* Returns the input of a text or a pair. Words that have boxes take the place of the text that has them. */
+static attn2c_text_input input_of(const attn2c_reader *reader, const char *text, size_t length,
+                                  const char *pair, size_t pair_length) {
+  attn2c_text_input input = {
+      .text = text ? text : "", .length = text ? length : 0, .pair = pair, .pair_length = pair_length};
+  input.language = reader->language;
+  input.has_words = reader->has_words;
+  if (!input.has_words) return input;
+  const attn2c_page *page = reader->page;
+  *(page->of_pair ? &input.pair : &input.text) = page->joined;
+  *(page->of_pair ? &input.pair_length : &input.length) = page->length;
+  return input;
+}
+
+/* Gives tokens the places and boxes of their words, if these have boxes. */
+static int place(const attn2c_reader *reader, attn2c_text_tokens *tokens) {
+  return reader->has_words ? reader->page->place(reader->page, tokens) : ATTN2C_OK;
+}
+
 int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length, const char *pair,
                          size_t pair_length, size_t most, attn2c_text_tokens *tokens) {
   if ((text == NULL && length > 0) || (pair == NULL && pair_length > 0))
     return fail(reader, ATTN2C_USAGE, "a length without a text");
   if (reader->facts->spans && !most) return attn2c_spans_encode(reader, text, length, pair, tokens);
-  attn2c_text_input input = {
-      .text = text ? text : "", .length = text ? length : 0, .pair = pair, .pair_length = pair_length};
-  input.language = reader->language;
-  input.has_words = reader->has_words;
+  attn2c_text_input input = input_of(reader, text, length, pair, pair_length);
   const attn2c_late *late = most ? NULL : reader->facts->late;
   input.limit.tokens = late   ? attn2c_late_limit(late, reader->is_query, reader->longest)
                        : most ? most
@@ -115,6 +132,7 @@ int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length,
   if (status == ATTN2C_OK && late)
     status =
         attn2c_late_complete(late, reader->is_query, &reader->padded, reader->longest, tokens, &reader->keys);
+  if (status == ATTN2C_OK) status = place(reader, tokens);
   return status == ATTN2C_OK ? status : fail(reader, status, attn2c_strerror(status));
 }
 
@@ -132,7 +150,8 @@ static int encode_window(attn2c_reader *reader, int is_first, attn2c_text_tokens
   const attn2c_text_input *input = &reader->windowed;
   const int status = is_first ? attn2c_text_encode(reader->work, input, tokens)
                               : attn2c_text_encode_next(reader->work, input, reader->stride, tokens);
-  return status == ATTN2C_OK ? attn2c_prompt_hide(&reader->prompt, tokens) : status;
+  ATTN2C_TRY(status == ATTN2C_OK ? attn2c_prompt_hide(&reader->prompt, tokens) : status);
+  return place(reader, tokens);
 }
 
 /* Writes a fault if the question fills a whole call. */
@@ -152,11 +171,7 @@ static void note_long_question(attn2c_reader *reader) {
 int attn2c_reader_window(attn2c_reader *reader, const char *text, size_t length, const char *pair,
                          size_t pair_length, int64_t stride, attn2c_text_tokens *tokens) {
   attn2c_text_input *input = &reader->windowed;
-  *input = (attn2c_text_input){.text = text,
-                               .length = length,
-                               .pair = pair,
-                               .pair_length = pair_length,
-                               .has_words = reader->has_words};
+  *input = input_of(reader, text, length, pair, pair_length);
   input->limit = attn2c_text_stated_limit(reader->text);
   input->limit.tokens = reader->longest, input->limit.strategy = ATTN2C_TEXT_ONLY_SECOND;
   int status = attn2c_prompt_add(&reader->prompt, input);
@@ -215,11 +230,6 @@ void attn2c_reader_begin(attn2c_reader *reader) { reader->count = reader->used =
 /* Numbers of each token in reader->tokens. */
 static size_t numbers_of(const attn2c_reader *reader) { return reader->facts->boxes < 0 ? 2 : 6; }
 
-int32_t *attn2c_reader_boxes(attn2c_reader *reader) {
-  const attn2c_reader_text *text = &reader->texts[reader->count - 1];
-  return reader->tokens + text->first + 2 * text->length;
-}
-
 int attn2c_reader_add(attn2c_reader *reader, const attn2c_text_tokens *tokens) {
   const size_t length = tokens->length, numbers = numbers_of(reader) * length;
   if (attn2c_grow((void **)&reader->texts, &reader->capacity, reader->count + 1, sizeof *reader->texts) !=
@@ -238,7 +248,10 @@ int attn2c_reader_add(attn2c_reader *reader, const attn2c_text_tokens *tokens) {
   if (length) {
     memcpy(reader->tokens + reader->used, tokens->ids, length * sizeof *reader->tokens);
     memcpy(reader->tokens + reader->used + length, tokens->types, length * sizeof *reader->tokens);
-    memset(reader->tokens + reader->used + 2 * length, 0, (numbers - 2 * length) * sizeof *reader->tokens);
+    int32_t *boxes = reader->tokens + reader->used + 2 * length;
+    memset(boxes, 0, (numbers - 2 * length) * sizeof *boxes);
+    if (reader->has_words && reader->page->tokens == length)
+      memcpy(boxes, reader->page->boxes, 4 * length * sizeof *boxes);
   }
   reader->used += numbers;
   reader->keys = 0;

@@ -57,13 +57,9 @@ int attn2c_reader_chat(attn2c_reader *reader, const attn2c_chat_message *message
 int attn2c_reader_chat_tokens(attn2c_reader *reader, const attn2c_chat_message *messages, size_t count,
                               const attn2c_chat_options *options, attn2c_text_tokens *tokens);
 
-/* Begin a new call, and add a text to it. */
+/* Begin a new call, and add the text to it that was encoded last. */
 void attn2c_reader_begin(attn2c_reader *reader);
 int attn2c_reader_add(attn2c_reader *reader, const attn2c_text_tokens *tokens);
-
-/* Returns the boxes of the text that was added last, [tokens][4], for a caller that has them; all are 0 at
- * first. The model takes boxes. They move when another text is added. */
-int32_t *attn2c_reader_boxes(attn2c_reader *reader);
 
 /* Computes the texts that were added. outputs: in the order of the entries', NULL if not wanted. Each has
  * [texts] where an entry has its batch, and `rows` where it has its rows or keys; zeros follow a text's own

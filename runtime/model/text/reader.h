@@ -30,6 +30,31 @@ int attn2c_prompt_add(attn2c_prompt *prompt, attn2c_text_input *input);
  * is at 0. Returns ATTN2C_OK or _MEMORY. */
 int attn2c_prompt_hide(attn2c_prompt *prompt, attn2c_text_tokens *tokens);
 
+/* A word that has a box: its place in the caller's text, and its end among the joined words. */
+typedef struct attn2c_page_word {
+  attn2c_text_place place;
+  size_t end;
+  int32_t box[4];
+} attn2c_page_word;
+
+/* The words of a text that have boxes (page.h). Readers of models without boxes have none: these functions are
+ * pointers, so that such a model's library is without them. */
+typedef struct attn2c_page {
+  char *joined; /* the words, with a space between two */
+  size_t length;
+  attn2c_page_word *words;
+  size_t count;
+  int of_pair;                           /* 1: they are of the pair */
+  int32_t separator, separator_place;    /* the special token that has a box, and all of its sides */
+  int32_t *boxes;                        /* [tokens][4] of the text that was encoded last */
+  attn2c_text_place *places;             /* [tokens], the same */
+  size_t tokens;
+  size_t joined_size, words_capacity, boxes_capacity, places_capacity;
+  /* Gives tokens the boxes and the places of their words, in this memory. Returns ATTN2C_OK or _MEMORY. */
+  int (*place)(struct attn2c_page *page, attn2c_text_tokens *tokens);
+  void (*close)(struct attn2c_page *page);
+} attn2c_page;
+
 /* Which spans are given: those with a larger score than the threshold. The best of spans that overlap stays;
  * nested: spans within others stay, too; several: a span may have several labels. */
 typedef struct attn2c_span_options {
@@ -51,7 +76,8 @@ typedef struct attn2c_reader {
   int is_query;         /* 1: texts are queries of late interaction, else documents */
   size_t keys;          /* of the last text that was encoded: tokens that the others see; 0: all */
   int32_t language;     /* of texts: attn2c_text_input */
-  int has_words;        /* the same */
+  int has_words;        /* 1: texts are the page's words, which have boxes */
+  attn2c_page *page;    /* NULL until there are such words */
   int32_t adapter;      /* of texts that are added; 0: none */
   attn2c_padded padded; /* memory of the last text, if texts are filled up */
   struct attn2c_reader_text *texts;

@@ -46,7 +46,6 @@ typedef struct {
   attn2c_pictures *pictures; /* of the texts' pages; NULL: the model takes none with texts */
   const float *image;        /* of the page of `line` */
   attn2c_line line;          /* the last line that was read */
-  char *joined;              /* its words, if they have boxes; else NULL */
   int is_open;               /* 1: `line` has more windows */
   attn2c_found found;        /* the best answer in the windows of `line` so far */
   int together;              /* most lines that are computed together */
@@ -185,17 +184,10 @@ static void forget_lines(job *job) {
 
 /* Encodes `line`: the tokens that a call takes, or the next window. */
 static int encode_line(job *job, attn2c_text_tokens *tokens) {
-  attn2c_line line = job->line;
+  const attn2c_line line = job->line;
   if (job->is_open) return attn2c_reader_next_window(job->reader, tokens);
   job->texts++;
-  free(job->joined);
-  job->joined = NULL;
-  job->reader->has_words = line.boxes != NULL;
-  if (line.boxes) {
-    job->joined = attn2c_boxes_join(&job->line, line.pair ? &line.pair_length : &line.length);
-    *(line.pair ? &line.pair : &line.text) = job->joined;
-    if (!job->joined) return ATTN2C_MEMORY;
-  }
+  if (job->facts->boxes >= 0) ATTN2C_TRY(attn2c_boxes_read(job->reader, &line));
   if (job->facts->answer == ATTN2C_ANSWER_SPAN && line.pair)
     return attn2c_reader_window(job->reader, line.text, line.length, line.pair, line.pair_length,
                                 job->arguments->stride, tokens);
@@ -234,18 +226,6 @@ static int read_picture(job *job) {
   return attn2c_fail(job->message, ATTN2C_USAGE, "%s: has no picture: --image gives fewer", place);
 }
 
-/* Gives the text that was added last the boxes and the picture of its page. */
-static int add_page(job *job) {
-  attn2c_view_of_text *view = &job->group.views[job->group.count - 1];
-  if (view->line.boxes) ATTN2C_TRY(attn2c_boxes_give(view));
-  if (!job->pictures) return ATTN2C_OK;
-  view->image = attn2c_copied(job->image, attn2c_group_image(&job->group));
-  job->reader->texts[job->reader->count - 1].image = view->image;
-  if (view->image) return ATTN2C_OK;
-  snprintf(job->reader->fault, sizeof job->reader->fault, "no memory for a picture");
-  return ATTN2C_MEMORY;
-}
-
 /* Encodes `line`, or its next window, and keeps the data that its answer needs. */
 static int add_line(job *job) {
   attn2c_text_tokens tokens;
@@ -255,10 +235,7 @@ static int add_line(job *job) {
   if (status == ATTN2C_OK && tokens.length == 0 && job->facts->answer == ATTN2C_ANSWER_NEXT)
     status = begin_empty(job, &tokens);
   if (status == ATTN2C_OK) status = attn2c_group_add(&job->group, &job->line, &tokens);
-  if (status == ATTN2C_OK) {
-    status = add_page(job);
-    if (status != ATTN2C_OK) attn2c_group_take_back(&job->group);
-  }
+  if (status == ATTN2C_OK && job->pictures) status = attn2c_group_give_image(&job->group, job->image);
   if (status != ATTN2C_OK && attn2c_signal()) return status;
   if (status != ATTN2C_OK) {
     attn2c_line_place(&job->line, place, sizeof place);
@@ -588,7 +565,6 @@ static int run(const attn2c_descriptor *model, const attn2c_arguments *arguments
   if (job->pictures) attn2c_the_pictures->close(job->pictures);
   attn2c_text_source_close(job->source);
   attn2c_pairing_close(job->pairing);
-  free(job->joined);
   for (size_t i = 0; i < job->similar_count; i++) attn2c_meaning_free(&job->similar[i]);
   free(job->similar);
   free(job);

@@ -51,12 +51,33 @@ int attn2c_group_add(attn2c_text_group *group, const attn2c_line *line, const at
                                 .slot = reader->count - 1,
                                 .is_last = 1,
                                 .is_query = reader->is_query,
+                                .has_words = reader->has_words,
                                 .removed = tokens->removed};
   view->ids = attn2c_copied(tokens->ids, tokens->length * sizeof *tokens->ids);
   view->places = attn2c_copied(tokens->places, tokens->length * sizeof *tokens->places);
   view->sources = attn2c_copied(tokens->sources, tokens->length);
   if (view->ids && view->places && view->sources) return ATTN2C_OK;
   snprintf(reader->fault, sizeof reader->fault, "no memory for a text's tokens");
+  return ATTN2C_MEMORY;
+}
+
+static void forget_last(attn2c_text_group *group) {
+  attn2c_view_of_text *view = &group->views[--group->count];
+  free(view->ids);
+  free(view->places);
+  free(view->sources);
+  free(view->image);
+}
+
+int attn2c_group_give_image(attn2c_text_group *group, const float *image) {
+  attn2c_reader *reader = group->reader;
+  attn2c_view_of_text *view = &group->views[group->count - 1];
+  view->image = attn2c_copied(image, attn2c_group_image(group));
+  reader->texts[reader->count - 1].image = view->image;
+  if (view->image) return ATTN2C_OK;
+  forget_last(group);
+  reader->used = reader->texts[--reader->count].first;
+  snprintf(reader->fault, sizeof reader->fault, "no memory for a picture");
   return ATTN2C_MEMORY;
 }
 
@@ -104,19 +125,6 @@ void attn2c_group_drop(attn2c_text_group *group) {
     attn2c_free(group->outputs[o]);
     group->outputs[o] = NULL;
   }
-}
-
-static void forget_last(attn2c_text_group *group) {
-  attn2c_view_of_text *view = &group->views[--group->count];
-  free(view->ids);
-  free(view->places);
-  free(view->sources);
-  free(view->image);
-}
-
-void attn2c_group_take_back(attn2c_text_group *group) {
-  forget_last(group);
-  group->reader->used = group->reader->texts[--group->reader->count].first;
 }
 
 void attn2c_group_forget(attn2c_text_group *group) {

@@ -31,8 +31,9 @@ size_t attn2c_group_image(const attn2c_text_group *group);
  * tokens than a call takes, or _MEMORY; reader->fault says why. */
 int attn2c_group_add(attn2c_text_group *group, const attn2c_line *line, const attn2c_text_tokens *tokens);
 
-/* Removes the text that was added last. */
-void attn2c_group_take_back(attn2c_text_group *group);
+/* Gives the text that was added last the picture of its page, which is copied; or removes it. Returns
+ * ATTN2C_OK or _MEMORY. */
+int attn2c_group_give_image(attn2c_text_group *group, const float *image);
 
 /* Computes the outputs that are wanted. Returns a status of attn2c_reader_run; reader->fault says why. */
 int attn2c_group_run(attn2c_text_group *group, attn2c_context *context);

@@ -20,7 +20,7 @@ attn2c_labels attn2c_view_labels(const attn2c_view_of_text *view) {
 int attn2c_view_has_row(const attn2c_view_of_text *view, int64_t row) {
   const attn2c_text_facts *facts = view->reader->facts;
   /* the tokens of a word with a box have its place, and the first one answers for the word */
-  const int is_in_word = view->line.boxes && row > 0 && view->sources[row] == view->sources[row - 1] &&
+  const int is_in_word = view->has_words && row > 0 && view->sources[row] == view->sources[row - 1] &&
                          view->places[row].byte_end == view->places[row - 1].byte_end;
   if (facts->answer == ATTN2C_ANSWER_TOKENS) return view->sources[row] != 2 && !is_in_word;
   return facts->answer != ATTN2C_ANSWER_VECTORS ||

@@ -25,7 +25,8 @@ typedef struct attn2c_view_of_text {
   int32_t *ids;
   attn2c_text_place *places;
   uint8_t *sources;
-  float *image; /* of its page; NULL: it has none */
+  float *image;  /* of its page; NULL: it has none */
+  int has_words; /* 1: its words have boxes, and answers are about them */
   size_t removed;
   int is_last;                          /* 1: the last window of its text, or its only one */
   attn2c_found found;                   /* the best answer to a question, over all windows */
