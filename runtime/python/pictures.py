@@ -12,11 +12,11 @@ from library import _Library, _Model
 from values import _list
 
 
-def _pixels(i: int, picture: ArrayLike) -> NDArray[np.uint8]:
+def _pixels(name: str, picture: ArrayLike) -> NDArray[np.uint8]:
     pixels = np.asarray(picture)
     if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] != 3 or 0 in pixels.shape:
-        raise ValueError("picture %d: is %s %s, but uint8 [height, width, 3] is expected"
-                         % (i, pixels.dtype, list(pixels.shape)))
+        raise ValueError("%s: is %s %s, but uint8 [height, width, 3] is expected"
+                         % (name, pixels.dtype, list(pixels.shape)))
     return np.require(pixels, "uint8", ["C", "A"])
 
 
@@ -32,7 +32,7 @@ class _Pictures:
         listed = _list("pictures", pictures)
         made = np.zeros((len(listed),) + self._shape, "float32")
         for i, picture in enumerate(listed):
-            pixels = _pixels(i, picture)
+            pixels = _pixels("picture %d" % i, picture)
             status = self._picture(_address(pixels), pixels.shape[1], pixels.shape[0], _address(made[i]))
             if status == 2:
                 raise ValueError("picture %d: %d x %d pixels cannot become the model's %d x %d"
@@ -70,7 +70,7 @@ class _Patches:
         made = np.zeros((len(listed),) + self._shape, "float32")
         shapes = np.zeros((len(listed), 2), "int32")
         for i, picture in enumerate(listed):
-            pixels = _pixels(i, picture)
+            pixels = _pixels("picture %d" % i, picture)
             status = self._picture(_address(pixels), pixels.shape[1], pixels.shape[0], _address(made[i]),
                                    _address(shapes[i]))
             if status == 2:

@@ -8,14 +8,15 @@ import os
 import threading
 import wave
 from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type,
-                    TypeVar, Union)
+                    TypeVar, Union, cast)
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calls import Outputs
 from library import _Model, _Pooled
-from text import Text, Tokens, _text, _TextModel
+from pages import Page, PageTokens
+from text import Text, Tokens, _text
 from values import Path, _flag, _integer, _list, _refuse_value
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class _Packaged:
 
 def _is_one(given: Any) -> bool:
     """True for one text, which stands for a list of one."""
-    return isinstance(given, (str, bytes))
+    return isinstance(given, (str, bytes, Page))
 
 
 def _probabilities(scores: NDArray[Any], function: str) -> NDArray[np.float64]:
@@ -117,7 +118,7 @@ class _OfTexts(_Pipeline):
         listed: List[Text] = [texts] if _is_one(texts) else _list("texts", texts)
         size = _integer("batch_size", batch_size, 1, None)
         for i, each in enumerate(listed):
-            _text("texts[%d]" % i, each)  # raises
+            self.model._in("texts[%d]" % i, each)  # raises
         for i in range(0, max(len(listed), 1), size):
             yield listed[i:i + size]
 
@@ -133,17 +134,63 @@ class _OfTexts(_Pipeline):
         for batch in self._batches(texts, batch_size):
             read = [self.model.encode(each) for each in batch]
             if is_open and batch:
-                rows = np.split(self._forward(read, name)[name], np.cumsum([len(each.ids) for each in read])[:-1])
+                rows = np.split(self._forward(batch, read, name)[name], np.cumsum([len(each.ids) for each in read])[:-1])
             else:
                 rows = self.model.forward_text(batch, {name: None})[0][name]
             for text, tokens, scores in zip(batch, read, rows):
                 yield text, tokens, scores[:len(tokens.ids)]
 
-    def _forward(self, read: Sequence[Tokens], *outputs: str) -> Outputs:
+    def _asked(self, question: Any, text: Any) -> Any:
+        """A text with a question before it."""
+        return question, text
+
+    def _has_answer(self, text: Any, tokens: Tokens, i: int) -> bool:
+        """True if a token of a text has a label of its own."""
+        return bool(tokens.sources[i] != 2)
+
+    def _some(self, tokens: Tokens, kept: NDArray[np.bool_]) -> Tokens:
+        """Those of the tokens that are kept."""
+        return Tokens(tokens.ids[kept], tokens.types[kept], tokens.places[kept], tokens.sources[kept], 0)
+
+    def _forward(self, texts: Sequence[Any], read: Sequence[Tokens], *outputs: str) -> Outputs:
         """Some outputs of texts without padding."""
         given = zip(self._facts.inputs, ([each.ids for each in read], [each.types for each in read]))
         made: Outputs = self.model.forward(**dict(given), out=dict.fromkeys(outputs))
         return made
+
+
+class _OfPages(_OfTexts):
+    """A pipeline whose model takes pages: in place of a text a Page, whose words are answered as a whole."""
+
+    def _asked(self, question: Any, text: Any) -> Any:
+        return text._replace(text=(question, cast(str, text.text))) if isinstance(text, Page) else (question, text)
+
+    def _has_answer(self, text: Any, tokens: Tokens, i: int) -> bool:
+        inside = i > 0 and tokens.sources[i] == tokens.sources[i - 1] and tokens.places[i, 1] == tokens.places[i - 1, 1]
+        return super()._has_answer(text, tokens, i) and not (isinstance(text, Page) and inside)
+
+    def _some(self, tokens: Tokens, kept: NDArray[np.bool_]) -> Tokens:
+        made = PageTokens(*super()._some(tokens, kept))
+        made.boxes = cast(PageTokens, tokens).boxes[kept]
+        return made
+
+    def _forward(self, texts: Sequence[Any], read: Sequence[Tokens], *outputs: str) -> Outputs:
+        table, page, wanted = self.model._table, self.model._page, dict.fromkeys(outputs)
+        names = [*zip(self._facts.inputs, ("ids", "types")), (page.boxes, "boxes")]
+        given = {name: [getattr(each, of) for each in read] for name, of in names}
+        if table.least_seq is not None:
+            return cast(Outputs, self.model.forward(**given, out=wanted))
+        # One text, which fills up a call of one size.
+        length, images = len(read[0].ids), self.model._images(texts)
+        for name, (row,) in given.items():
+            padding = [(0, table.seq - length)] + [(0, 0)] * (row.ndim - 1)
+            given[name] = [np.pad(row, padding)] * table.batch
+        if page.lengths:
+            given[page.lengths] = [length] * table.batch
+        if images is not None:
+            given[page.picture] = [images[0]] * table.batch
+        made = self.model.forward(**given, out=wanted)
+        return {name: made[name][0, :length] for name in outputs}
 
 
 class _OfPictures(_Pipeline):
@@ -242,7 +289,7 @@ class _Scoring(_OfTexts):
         """The documents by their score with the query, the best first: dicts with corpus_id, the place in the list,
         score, and with return_documents text. top_k: how many (None: all)."""
         listed: List[Text] = _list("documents", documents)
-        scores = self.predict([(query, each) for each in listed], batch_size)
+        scores = self.predict([self._asked(query, each) for each in listed], batch_size)
         return _ranked(scores, listed, top_k, return_documents)
 
 
@@ -280,7 +327,7 @@ class _Tagging(_OfTexts):
         best = scores.argmax(axis=-1)
         return [{"entity": self._label(int(best[i])), "score": float(scores[i, best[i]]), "index": i, "word": "",
                  "start": int(tokens.places[i, 2]), "end": int(tokens.places[i, 3])}
-                for i in range(len(tokens.ids)) if tokens.sources[i] != 2]
+                for i in range(len(tokens.ids)) if self._has_answer(text, tokens, i)]
 
 
 class _Labelling(_OfTexts):
@@ -298,6 +345,8 @@ class _Labelling(_OfTexts):
 
 def _part(text: Text, start: int, end: int) -> str:
     """Characters of a text, or of the first of two."""
+    if isinstance(text, Page):
+        text = text.text
     first = text[0] if isinstance(text, tuple) else text
     return (first if isinstance(first, str) else first.decode("utf-8", "replace"))[start:end]
 
@@ -343,7 +392,7 @@ class _Filling(_OfTexts):
 class _Answering(_OfTexts):
     """The functions of a model that finds the answer to a question in a text."""
 
-    def answer(self, question: str, context: str, max_answer_len: int = 15,
+    def answer(self, question: str, context: Any, max_answer_len: int = 15,
                doc_stride: Optional[int] = None) -> Dict[str, Any]:
         """The part of `context` that answers the question: a dict with score, start, end (characters) and answer, which is
         "" if there is none. A long context is read in windows, which share doc_stride tokens (None: 128, or half of a
@@ -351,8 +400,9 @@ class _Answering(_OfTexts):
         longest = _integer("max_answer_len", max_answer_len, 1, None)
         stride = None if doc_stride is None else _integer("doc_stride", doc_stride, 0, None)
         best: Dict[str, Any] = {"score": 0.0, "start": 0, "end": 0, "answer": ""}
-        for tokens in self._windows(question, context, stride):
-            begins, ends = self._spans(tokens)
+        asked = self._asked(question, context)
+        for tokens in self._windows(asked, stride):
+            begins, ends = self._spans(asked, tokens)
             may = tokens.sources == 1
             none = np.flatnonzero((tokens.sources == 2) & (tokens.ids == self._facts.cls_token))[:1]
             counted = may.copy()
@@ -367,17 +417,17 @@ class _Answering(_OfTexts):
             score = float(np.exp(sums[first, more] - total))
             if score > best["score"]:
                 start, end = int(tokens.places[first, 2]), int(tokens.places[first + more, 3])
-                best = {"score": score, "start": start, "end": end, "answer": context[start:end]}
+                best = {"score": score, "start": start, "end": end, "answer": _part(context, start, end)}
         return best
 
-    def _spans(self, tokens: Tokens) -> List[NDArray[np.float64]]:
+    def _spans(self, asked: Any, tokens: Tokens) -> List[NDArray[np.float64]]:
         names = (self._facts.output, self._facts.second)
-        made = self._forward([tokens], *names)
+        made = self._forward([asked], [tokens], *names)
         return [np.asarray(made[name], "float64").reshape(-1) for name in names]
 
-    def _windows(self, question: str, context: str, stride: Optional[int]) -> Iterator[Tokens]:
+    def _windows(self, asked: Any, stride: Optional[int]) -> Iterator[Tokens]:
         most = self.model._table.seq
-        tokens = self.model.encode((question, context), 2**31 - 1)
+        tokens = self.model.encode(asked, 2**31 - 1)
         inside = np.flatnonzero(tokens.sources == 1)
         room = most - (len(tokens.ids) - len(inside))
         if room < 1:
@@ -386,7 +436,7 @@ class _Answering(_OfTexts):
         for at in range(0, max(len(inside) - shared, 1), room - shared):
             kept = np.ones(len(tokens.ids), bool)
             kept[inside[:at]] = kept[inside[at + room:]] = False
-            yield Tokens(tokens.ids[kept], tokens.types[kept], tokens.places[kept], tokens.sources[kept], 0)
+            yield self._some(tokens, kept)
 
 
 def _log_sum(scores: NDArray[np.float64]) -> np.float64:

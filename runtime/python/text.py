@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple, Type, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -114,6 +114,15 @@ class _Encoder(_Pooled):
 
     _library: _TextLibrary
     _prompts: Tuple[str, ...] = ()  # names of prompts that a text may have in place of the usual one
+    _tokens_type: Type[_Tokens] = _Tokens
+
+    def _in(self, name: str, value: Any) -> _TextIn:
+        """A text as the library takes it."""
+        return _text(name, value)
+
+    def _made(self, of: Any) -> Tokens:
+        """The tokens that the library made."""
+        return _tokens(of)
 
     def _choose_prompt(self, caller: Any, name: Optional[str]) -> None:
         """Sets the prompt of a call; None: the usual one."""
@@ -127,13 +136,13 @@ class _Encoder(_Pooled):
     def encode(self, text: Text, most: int = 0, prompt: Optional[str] = None) -> Tokens:
         """The tokens of a text, or of a tuple of two; cut to `most` (0: to SEQ). prompt: the name of the model's
         prompt that is put before it (None: the usual one)."""
-        return self._encoded(_text("text", text), _integer("most", most, 0, 2**31 - 1), prompt, None, None)[0]
+        return self._encoded(self._in("text", text), _integer("most", most, 0, 2**31 - 1), prompt, None, None)[0]
 
     def _encoded(self, text: _TextIn, most: int, prompt: Optional[str], source: Optional[str],
                  target: Optional[str]) -> Tuple[Tokens, int, int]:
         """The tokens of a text, and those that an answer in the target's language starts after and with (-1: the usual
         ones)."""
-        tokens, start, first, library = _Tokens(), ctypes.c_int32(-1), ctypes.c_int32(-1), self._library
+        tokens, start, first, library = self._tokens_type(), ctypes.c_int32(-1), ctypes.c_int32(-1), self._library
         codes = [None if each is None else _utf8(name, each, may_end=False)
                  for name, each in (("source_language", source), ("target_language", target))]
         with self._caller() as caller:
@@ -143,7 +152,7 @@ class _Encoder(_Pooled):
                 library.check_text(status, caller.text)
             status = library.tokenize(caller.text, ctypes.byref(text), most, ctypes.byref(tokens))
             library.check_text(status, caller.text)
-            return _tokens(tokens), start.value, first.value
+            return self._made(tokens), start.value, first.value
 
     def decode(self, ids: ArrayLike, skip_special: bool = True) -> str:
         """The text of ids from 0 on, int32 [count]; ids without a token vanish."""
@@ -187,6 +196,12 @@ class _TextModel(_Encoder, _Model):
         return tuple(_Output(each.name, each.kind, (*each.sizes[:-1], count) if each.name == name else each.sizes)
                      for each in self._text_outputs), count
 
+    def _placed(self, texts: Sequence[Any]) -> Tuple[Any, Any]:
+        """Texts as the library takes them, and what must be there as long."""
+        read = [self._in("texts[%d]" % i, each) for i, each in enumerate(_list("texts", texts))]
+        kind: Any = type(read[0]) if read else _TextIn
+        return (kind * len(read))(*read), read
+
     def forward_text(self, texts: Sequence[Text], out: Optional[Out] = None, prompt: Optional[str] = None,
                      dimensions: Optional[int] = None,
                      adapter: Optional[str] = None) -> Tuple[Outputs, NDArray[np.int32]]:
@@ -198,10 +213,9 @@ class _TextModel(_Encoder, _Model):
         kept, from the first (None: the usual number). adapter: of all texts, one of ADAPTERS.
         """
         of, kept = self._kept(dimensions)
-        read = [_text("texts[%d]" % i, each) for i, each in enumerate(_list("texts", texts))]
-        count, choose = len(read), self._library.text_dimensions
+        into, _kept = self._placed(texts)
+        count, choose = len(into), self._library.text_dimensions
         number, adapt = self._adapter(adapter), self._library.text_adapter
-        into = (_TextIn * count)(*read)
         made = _outputs(out, of, count, self._table.seq, [])
         lengths = np.zeros(count, "int32")
         onto = _addresses(of, made)

@@ -5,6 +5,7 @@ local emit_lengths = require("passes.emit.lengths")
 local emit_picture = require("passes.emit.picture")
 local emit_python = require("passes.emit.python")
 local emit_tasks = require("passes.emit.tasks")
+local emit_text = require("passes.emit.text")
 local reserved_python = require("data.reserved_python")
 local words = require("common.words")
 
@@ -72,14 +73,15 @@ end
 
 -- Returns the classes of runtime/python that a model's class and its tokenizer's extend, and the class of its library.
 local function classes_of(state, spec)
-  local text = state.tokenizer and (spec.spans and "Span" or "Text") or ""
+  local text = state.tokenizer and (spec.spans and "Span" or emit_text.most_side(state) and "Page" or "Text") or ""
   local chat = state.chat and "_own._Chat, " or ""
   local of_sound = spec.speech and "_own._SpeechModel, " or "_own._SoundModel, "
   local of_pictures = spec.input.grid and "_own._PatchModel, " or "_own._PictureModel, "
   local takes = (spec.pictures and of_pictures or "") .. (spec.sound and of_sound or "")
     .. (spec.ctc and "_own._CtcModel, " or "")
   return chat .. takes .. "_own._" .. (spec.symbols.past.is_open and "Generating" .. text or text .. "Model"),
-    chat .. "_own._Tokenizer", ("_%sLibrary"):format(state.chat and "Chat" or text)
+    chat .. (text == "Page" and "_own._PageTokenizer" or "_own._Tokenizer"),
+    ("_%sLibrary"):format(state.chat and "Chat" or (text:gsub("Page", "Text")))
 end
 
 -- Returns what the module has of an encoder's entry: its inputs, and the rows of a source; false: there is none.
@@ -92,6 +94,17 @@ local function source_of(state)
     made.inputs[i].optional = made.inputs[i].is_optional and "True" or "False"
   end
   return made
+end
+
+-- Returns the arguments of _PageFacts for a model that reads where words are on a page, or false.
+local function page_of(state, inputs)
+  local most, has_image = emit_text.most_side(state), emit_text.has_page_image(state)
+  local function name_of(kind)
+    local input = inputs[state.primary.graph.answer.inputs[kind] + 1]
+    return literal(input and input.name or "")
+  end
+  return most and ("%s, %d, %s, %s"):format(name_of("boxes"), most, name_of("lengths"),
+    has_image and name_of("source_image") or '""')
 end
 
 -- Returns the arguments of _Patches for a model that reads patches of pictures, or false.
@@ -126,6 +139,7 @@ function emit_module.values(state)
   made.tasks = emit_tasks.values(state, literal, tuple)
   made.ranks = state.spec.processes or false
   made.source = source_of(state)
+  made.page = page_of(state, made.inputs)
   made.patches = patches_of(state, made.inputs)
   made.shared = emit_python.name
   made.first_input = made.inputs[1].name

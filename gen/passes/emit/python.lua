@@ -8,7 +8,7 @@ local emit_python = {}
 
 -- The files, each after those that it imports.
 local names = { "values", "calls", "masks", "library", "sequences", "pictures", "sounds", "text", "spans",
-  "generate", "generate_text", "chat", "tasks", "speech", "ranks" }
+  "pages", "generate", "generate_text", "chat", "tasks", "speech", "ranks" }
 local is_own = words.set(names)
 
 --- The module's name. It has the version, so that models of two versions can be used in one program.

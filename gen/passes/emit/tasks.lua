@@ -1,5 +1,6 @@
 -- tasks.lua: decides which functions a model's Python module has, by what the model takes and what its answer is
 -- (runtime/python/tasks.py).
+local emit_text = require("passes.emit.text")
 local reserved = require("data.reserved")
 local reserved_python = require("data.reserved_python")
 local words = require("common.words")
@@ -47,13 +48,16 @@ local function entry_of(state)
     if state.tokenizer.languages then return translating end
     return state.chat and chatting or writing
   end
-  local takes = spec.pictures and "pictures" or spec.sound and "sounds" or state.tokenizer and "texts"
-  local is_page = state.primary.spec.memory and state.tokenizer -- a text with its picture
-  if not takes or spec.pictures and (spec.input.grid or is_page) then return nil end
+  local is_page = emit_text.has_page_image(state)
+  local takes = is_page and "texts" or spec.pictures and "pictures" or spec.sound and "sounds"
+    or state.tokenizer and "texts"
+  if not takes or spec.pictures and spec.input.grid then return nil end
   local tensor = state.primary.graph.tensors[state.primary.graph.entry.outputs[answer.output + 1]]
   local kind = answer.kind == "LABEL" and tensor.shape[#tensor.shape] == 1 and "SCORE" or answer.kind
-  if kind == "SPAN" and not state.primary.spec.symbols.rows.is_open then return nil end
-  return of[takes][kind]
+  if kind == "SPAN" and not state.primary.spec.symbols.rows.is_open and not is_page then return nil end
+  local found = of[takes][kind]
+  if not found or not emit_text.most_side(state) then return found end
+  return { words.append({ "OfPages" }, found[1]), found[2] }
 end
 
 function emit_tasks.names(state)

@@ -118,3 +118,10 @@ int attn2c_reader_page(attn2c_reader *reader, const char *words, size_t length, 
   reader->has_words = 1;
   return ATTN2C_OK;
 }
+
+int attn2c_reader_blame(attn2c_reader *reader, size_t text, int status) {
+  char fault[sizeof reader->fault];
+  memcpy(fault, reader->fault, sizeof fault);
+  snprintf(reader->fault, sizeof reader->fault, "text %zu: %.220s", text, fault);
+  return status;
+}

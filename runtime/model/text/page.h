@@ -13,3 +13,6 @@ int attn2c_reader_page(attn2c_reader *reader, const char *words, size_t length, 
 
 /* Returns the largest side of a box. */
 int32_t attn2c_reader_most_side(const attn2c_reader *reader);
+
+/* Puts the number of the text, from 1, before the reason of a failure. Returns the status. */
+int attn2c_reader_blame(attn2c_reader *reader, size_t text, int status);
