@@ -247,11 +247,6 @@ function build.make(state, folder, root, options)
     faults.raise("usage", "--static: a program that takes sound needs libsndfile and libsoxr, which Debian has as "
       .. "shared libraries only; sound=false builds a program that takes features")
   end
-  local memory = state.spec.memory
-  if options.serves and memory and memory.joined then
-    faults.raise("usage", "--serve: no route takes a text with its page's picture; memory=false builds the model "
-      .. "without pictures")
-  end
   if state.texts then build.make(state.texts, folder, root, options) end
   local bar <close> = progress.start()
   local system

@@ -395,8 +395,7 @@ static int run_batches(attn2c_reader *reader, attn2c_context *context, int64_t r
   const attn2c_lengths *calls = reader->facts->calls;
   const int64_t batch = calls->sizes->batch;
   job job = {.reader = reader, .context = context, .seq = calls->sizes->seq};
-  /* lengths hide the rows between a text and its picture */
-  const char *exact = reader->facts->image >= 0 && reader->facts->lengths >= 0 ? NULL : calls->exact;
+  const char *exact = attn2c_reader_exact(reader);
   for (size_t i = 0; i < reader->count; i++) {
     const int64_t length = (int64_t)reader->texts[i].length;
     if (length == 0 || length == job.seq || (!exact && length >= calls->least)) continue;

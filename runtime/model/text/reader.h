@@ -105,6 +105,13 @@ typedef struct attn2c_reader_text {
   int64_t number;     /* the caller's own number */
 } attn2c_reader_text;
 
+/* Returns why a text must have the length of a call, or NULL. Lengths hide the rows between a text and its
+ * picture. */
+static inline const char *attn2c_reader_exact(const attn2c_reader *reader) {
+  const attn2c_text_facts *facts = reader->facts;
+  return facts->image >= 0 && facts->lengths >= 0 ? NULL : facts->calls->exact;
+}
+
 /* Copies the rows of one text of output number `output` from an array of `from_rows` rows to one of
  * `to_rows`. */
 void attn2c_reader_place(const attn2c_reader *reader, int output, const void *from, int64_t from_rows,

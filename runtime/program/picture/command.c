@@ -94,6 +94,7 @@ const attn2c_picture_commands attn2c_picture_program = {.run = run,
                                                         .open = open_pictures,
                                                         .are_several = are_several,
                                                         .next = next_picture,
+                                                        .make = attn2c_picture_source_bytes,
                                                         .close = close_pictures,
                                                         .write_name = write_name,
                                                         .json_name = attn2c_json_text};

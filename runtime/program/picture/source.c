@@ -51,41 +51,34 @@ static int read_file(const char *path, uint8_t **bytes, size_t *size, attn2c_mes
   return attn2c_file_read(&file, 0, *bytes, *size, message);
 }
 
-/* Reads and decodes picture number `number` for a model. Returns ATTN2C_OK, _FORMAT, _IO or _MEMORY. */
-static int read_picture(const attn2c_paths *paths, int number, const attn2c_picture_facts *facts,
-                        attn2c_picture *picture, attn2c_message *message) {
-  const char *path = paths->paths[number];
-  char fault[ATTN2C_PICTURE_FAULT];
-  ATTN2C_OWN uint8_t *bytes = NULL;
-  size_t size;
-  *picture = (attn2c_picture){.pixels = NULL};
-  int status =
-      strcmp(path, "-") == 0 ? read_input(&bytes, &size, message) : read_file(path, &bytes, &size, message);
-  if (status == ATTN2C_OK) {
-    status = attn2c_picture_decode(bytes, size, facts, picture, fault);
-    if (status != ATTN2C_OK) attn2c_say(message, "%s: %s", attn2c_path_name(paths, number), fault);
-  }
-  return status;
+int attn2c_picture_source_bytes(const attn2c_picture_facts *facts, const uint8_t *bytes, size_t size,
+                                float *image, int32_t shape[2], char fault[ATTN2C_PICTURE_FAULT]) {
+  attn2c_picture picture = {.pixels = NULL};
+  ATTN2C_TRY(attn2c_picture_decode(bytes, size, facts, &picture, fault));
+  const long long width = (long long)picture.width, height = (long long)picture.height;
+  int status = facts->patch ? attn2c_picture_patches(facts, picture.pixels, width, height, image, shape)
+                            : attn2c_picture_prepare(facts, picture.pixels, width, height, image);
+  attn2c_picture_free(&picture);
+  if (status == ATTN2C_USAGE && facts->patch)
+    snprintf(fault, ATTN2C_PICTURE_FAULT, "%lld x %lld pixels cannot become %d patches or fewer", width,
+             height, facts->most);
+  else if (status == ATTN2C_USAGE)
+    snprintf(fault, ATTN2C_PICTURE_FAULT, "%lld x %lld pixels cannot become the model's %d x %d", width,
+             height, facts->width, facts->height);
+  else if (status != ATTN2C_OK)
+    snprintf(fault, ATTN2C_PICTURE_FAULT, "no memory to resize it");
+  return status == ATTN2C_USAGE ? ATTN2C_FORMAT : status;
 }
 
 int attn2c_picture_source_image(const attn2c_paths *paths, int number, const attn2c_picture_facts *facts,
                                 float *image, int32_t shape[2], attn2c_message *message) {
-  attn2c_picture picture;
-  ATTN2C_TRY(read_picture(paths, number, facts, &picture, message));
-  const char *name = attn2c_path_name(paths, number);
-  int status =
-      facts->patch
-          ? attn2c_picture_patches(facts, picture.pixels, picture.width, picture.height, image, shape)
-          : attn2c_picture_prepare(facts, picture.pixels, picture.width, picture.height, image);
-  if (status == ATTN2C_USAGE && facts->patch)
-    status = attn2c_fail(message, ATTN2C_FORMAT, "%s: %lld x %lld pixels cannot become %d patches or fewer",
-                         name, (long long)picture.width, (long long)picture.height, facts->most);
-  else if (status == ATTN2C_USAGE)
-    status =
-        attn2c_fail(message, ATTN2C_FORMAT, "%s: %lld x %lld pixels cannot become the model's %d x %d", name,
-                    (long long)picture.width, (long long)picture.height, facts->width, facts->height);
-  else if (status != ATTN2C_OK)
-    attn2c_say(message, "%s: no memory to resize it", name);
-  attn2c_picture_free(&picture);
-  return status;
+  const char *path = paths->paths[number];
+  char fault[ATTN2C_PICTURE_FAULT];
+  ATTN2C_OWN uint8_t *bytes = NULL;
+  size_t size;
+  ATTN2C_TRY(strcmp(path, "-") == 0 ? read_input(&bytes, &size, message)
+                                    : read_file(path, &bytes, &size, message));
+  const int status = attn2c_picture_source_bytes(facts, bytes, size, image, shape, fault);
+  if (status == ATTN2C_OK) return status;
+  return attn2c_fail(message, status, "%s: %s", attn2c_path_name(paths, number), fault);
 }

@@ -209,39 +209,13 @@ static void read_form(attn2c_request *r, attn2c_media_job *job) {
   if (!r->failed) add_file(r, job, file->data, file->length);
 }
 
-/* Returns the URL of a picture in one of the forms that clients send. */
-static const char *url_of(const json_t *value) {
-  const json_t *image = json_object_get(value, "image");
-  if (!image) image = json_object_get(value, "image_url");
-  if (json_is_object(image)) image = json_object_get(image, "url");
-  return json_string_value(image ? image : value);
-}
-
 void attn2c_media_add_picture(attn2c_request *r, attn2c_media_job *job, const char *field,
                               const json_t *value) {
-  const char *url = url_of(value), *comma = url ? strchr(url, ',') : NULL;
   job->field = field;
   if (job->count == ATTN2C_MOST_FILES) attn2c_request_refuse(r, field, value, "1 to 16 pictures are allowed");
-  if (r->failed) return;
-  if (url && strncmp(url, "http", 4) == 0) {
-    attn2c_request_fail(
-        r, 400, field, NULL,
-        "%s: an address, but this server opens no connections; send the picture in a data URL", field);
-    return;
-  }
-  if (!url || strncmp(url, "data:image/", 11) != 0 || !comma || comma - url < 7 ||
-      strncmp(comma - 7, ";base64", 7) != 0) {
-    attn2c_request_refuse(r, field, value,
-                          "a picture as data:image/png;base64,... or a list of them is allowed");
-    return;
-  }
-  const size_t length = strlen(comma + 1);
-  ATTN2C_OWN uint8_t *bytes = malloc(length / 4 * 3 + 4);
-  const ptrdiff_t count = bytes ? attn2c_base64_read(comma + 1, length, bytes) : -1;
-  if (count > 0)
-    add_file(r, job, bytes, (size_t)count);
-  else
-    attn2c_request_refuse(r, field, value, "base64 is needed after the comma of its data URL");
+  size_t count;
+  ATTN2C_OWN uint8_t *bytes = attn2c_request_picture(r, field, value, &count);
+  if (bytes) add_file(r, job, bytes, count);
 }
 
 /* Returns a text of a request with pictures: one that is no data URL, or {"text": TEXT}. */

@@ -7,9 +7,18 @@
 
 static int is_embedding(void) { return attn2c_the_picture_facts->answer == ATTN2C_ANSWER_EMBEDDING; }
 
-static int embeds(const attn2c_server *server) { return !server->model->continued && is_embedding(); }
+/* True if pictures are those of texts' pages, which the routes of texts take. */
+static int is_of_pages(const attn2c_server *server) {
+  return server->model->text && server->model->text->image >= 0;
+}
 
-static int predicts(const attn2c_server *server) { return !server->model->continued && !is_embedding(); }
+static int reads(const attn2c_server *server) {
+  return !server->model->continued && !is_of_pages(server);
+}
+
+static int embeds(const attn2c_server *server) { return reads(server) && is_embedding(); }
+
+static int predicts(const attn2c_server *server) { return reads(server) && !is_embedding(); }
 
 static int writes(const attn2c_server *server) { return server->model->continued && server->model->text; }
 
@@ -130,5 +139,9 @@ static const attn2c_route routes[] = {
     {ATTN2C_HTTP_POST, "/v1/chat/completions", describe, ATTN2C_ERRORS_OPENAI, ATTN2C_TAKES_BYTES, 0, writes},
     {0}};
 
+static int open_part(attn2c_server *server, attn2c_message *message) {
+  return is_of_pages(server) ? ATTN2C_OK : attn2c_media_open(server, message);
+}
+
 const attn2c_server_part ATTN2C_DEFINES(attn2c_server_picture) = {
-    .open = attn2c_media_open, .close = attn2c_media_close, .routes = routes, .most_body = (size_t)26 << 20};
+    .open = open_part, .close = attn2c_media_close, .routes = routes, .most_body = (size_t)26 << 20};

@@ -2,6 +2,8 @@
 #include "program/options.h"
 #include "program/serve/request.h"
 
+#include "program/serve/numbers.h"
+
 #include <math.h>
 
 const json_t *attn2c_request_field(const attn2c_request *r, const char *name) {
@@ -177,4 +179,37 @@ void attn2c_request_model(attn2c_request *r, const attn2c_server *server, int32_
     used += (size_t)snprintf(known + used, sizeof known - used, " or %s", model->adapters[i]);
   attn2c_request_fail(r, 404, "model", "model_not_found", "model: \"%.100s\", but %s is allowed", name,
                       known);
+}
+
+/* Returns the URL of a picture in one of the forms that clients send. */
+static const char *url_of(const json_t *value) {
+  const json_t *image = json_object_get(value, "image");
+  if (!image) image = json_object_get(value, "image_url");
+  if (json_is_object(image)) image = json_object_get(image, "url");
+  return json_string_value(image ? image : value);
+}
+
+uint8_t *attn2c_request_picture(attn2c_request *r, const char *field, const json_t *value, size_t *length) {
+  const char *url = url_of(value), *comma = url ? strchr(url, ',') : NULL;
+  if (r->failed) return NULL;
+  if (url && strncmp(url, "http", 4) == 0) {
+    attn2c_request_fail(
+        r, 400, field, NULL,
+        "%s: an address, but this server opens no connections; send the picture in a data URL", field);
+    return NULL;
+  }
+  if (!url || strncmp(url, "data:image/", 11) != 0 || !comma || comma - url < 7 ||
+      strncmp(comma - 7, ";base64", 7) != 0) {
+    attn2c_request_refuse(r, field, value,
+                          "a picture as data:image/png;base64,... or a list of them is allowed");
+    return NULL;
+  }
+  const size_t bytes = strlen(comma + 1);
+  uint8_t *read = malloc(bytes / 4 * 3 + 4);
+  const ptrdiff_t count = read ? attn2c_base64_read(comma + 1, bytes, read) : -1;
+  *length = count > 0 ? (size_t)count : 0;
+  if (count > 0) return read;
+  attn2c_request_refuse(r, field, value, "base64 is needed after the comma of its data URL");
+  free(read);
+  return NULL;
 }

@@ -50,3 +50,6 @@ const char *attn2c_served_name(const attn2c_server *server, int32_t adapter);
  * Returns the number of texts. */
 int attn2c_request_texts(attn2c_request *r, const char *name, int most,
                          int (*take)(void *context, const char *text, size_t length), void *context);
+/* Returns the bytes of a picture's file, from malloc: of a data URL, or of an object with one in a form that
+ * clients send. NULL after a refusal. */
+uint8_t *attn2c_request_picture(attn2c_request *r, const char *field, const json_t *value, size_t *length);

@@ -2,6 +2,7 @@
 
 #include <strings.h>
 
+#include "base/text_facts.h"
 #include "program/serve/server.h"
 
 enum { MOST_JSON = 4 << 20, MOST_KEY = 1024 }; /* bytes */
@@ -119,12 +120,19 @@ int attn2c_route_read_key(const char *path, char **key, attn2c_message *message)
   return *key ? ATTN2C_OK : ATTN2C_MEMORY;
 }
 
+/* Returns the most bytes of a route's body. Texts may come with pictures of their pages. */
+static size_t most_of(const attn2c_server *server, const attn2c_route *route) {
+  const int has_pages = server->model->text && server->model->text->image >= 0;
+  return route->takes == ATTN2C_TAKES_BYTES || has_pages ? server->most_body : MOST_JSON;
+}
+
 /* Reads the body and calls the route. */
 static void handle_json(attn2c_server *server, attn2c_exchange *exchange, const attn2c_route *route) {
   json_error_t error;
-  if (exchange->length > MOST_JSON) {
-    attn2c_serve_refuse(exchange, 413, NULL, NULL, "the body has %zu bytes, but at most %d are allowed",
-                        exchange->length, MOST_JSON);
+  const size_t most = most_of(server, route);
+  if (exchange->length > most) {
+    attn2c_serve_refuse(exchange, 413, NULL, NULL, "the body has %zu bytes, but at most %zu are allowed",
+                        exchange->length, most);
     return;
   }
   json_auto_t *given = json_loadb(exchange->body, exchange->length, JSON_REJECT_DUPLICATES, &error);
@@ -167,7 +175,7 @@ char *attn2c_route_refused(void *given, attn2c_exchange *exchange) {
   attn2c_server *server = given;
   char line[120];
   find_route(server, exchange);
-  const size_t most = exchange->route->takes == ATTN2C_TAKES_BYTES ? server->most_body : MOST_JSON;
+  const size_t most = most_of(server, exchange->route);
   if (exchange->status == 413)
     snprintf(line, sizeof line, "the body: at most %zu bytes are allowed, and no damaged chunks", most);
   else if (exchange->status == 417)

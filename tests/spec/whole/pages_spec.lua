@@ -1,9 +1,13 @@
 -- pages_spec: models that read where words are on a page, some with the page's picture (tests/hf/pages): words, boxes
--- and pictures give what transformers makes of them, and faults have one line and their status.
+-- and pictures give what transformers makes of them, in the program, its server and Python; faults have one line and
+-- their status.
 local helper = require("tests.spec.helper")
 local dkjson = require("dkjson")
 local files = require("common.files")
 local lfs = require("lfs")
+local libuv = require("common.libuv")
+local serving = require("tests.spec.serving")
+local version = require("common.version")
 
 local root = helper.absolute_root()
 local folder = root .. "/out/spec/pages"
@@ -15,6 +19,8 @@ local lines_of = say.lines_of
 
 -- "page" has words, boxes and a picture; it is the one that `make test` builds.
 local names = helper.is_long and { "page", "form", "question", "asked" } or { "page" }
+
+local servers = {}
 
 local function of(name, file) return ("%s/%s/%s"):format(goldens, name, file) end
 
@@ -49,14 +55,44 @@ end
 setup(function()
   local list = {}
   files.make_folder(folder)
-  for i, name in ipairs(names) do list[i] = { name = name, path = goldens .. "/" .. name, words = { "--text" } } end
+  for _, name in ipairs(names) do
+    local library = ("lib%s.so.%d"):format(name, version.abi)
+    list[#list + 1] = { name = name, path = goldens .. "/" .. name, words = { "--text", "--serve" } }
+    list[#list + 1] = { name = "of_" .. name, path = goldens .. "/" .. name,
+      words = { "--text", "name=" .. name, "--only=" .. library } }
+  end
   dofile(root .. "/tests/cases.lua").programs(folder, list)
+  files.make_folder(folder .. "/built")
+  for _, name in ipairs(names) do
+    local library = ("%s/of_%s/lib%s.so"):format(folder, name, name)
+    libuv.fs_symlink(library:match("[^/]*$") .. "." .. version.abi, library)
+    libuv.fs_symlink(folder .. "/of_" .. name, folder .. "/built/" .. name)
+    servers[name] = serving.start(folder, line(name, ""):gsub(" run ", " serve "), "--port 0 --log none")
+  end
   helper.write(folder .. "/boxes", "1 2 3 4\n")
   helper.write(folder .. "/nul", "1 2 3 4\0 5\n")
   helper.write(folder .. "/picture", helper.read(root .. "/tests/pictures/files/rgb420.jpg"))
 end)
 
-teardown(function() files.remove_folder(folder) end)
+teardown(function()
+  for _, server in pairs(servers) do server:stop() end
+  files.remove_folder(folder)
+end)
+
+-- Returns the pages of a folder as a server takes them.
+local function asked_of(name)
+  local list = lines_of(helper.read(of(name, "texts.txt")))
+  local boxes = lines_of(helper.read(of(name, "boxes.txt")))
+  local pictures = lfs.attributes(of(name, "pictures.txt")) and lines_of(helper.read(of(name, "pictures.txt"))) or {}
+  for i, text in ipairs(list) do
+    local sides = setmetatable({}, { __jsontype = "array" })
+    for side in boxes[i]:gmatch("%d+") do sides[#sides + 1] = tonumber(side) end
+    local first, second = text:match("^(.*)\t(.*)$")
+    list[i] = { text = first and { first, second } or text, boxes = sides, image = pictures[i]
+      and "data:image/png;base64," .. say.output_of(("base64 -w0 %s/tests/pictures/files/%s"):format(root, pictures[i])) }
+  end
+  return list
+end
 
 describe("a model of words on a page", function()
   for _, name in ipairs(names) do
@@ -120,11 +156,59 @@ describe("a model of words on a page", function()
     end)
   end
 
-  it("is not served", function()
-    local code, output = say.run(("%s/gen/attn2c build %s/page --serve -o served"):format(root, goldens))
-    assert.equal(2, code)
-    assert.matches("%-%-serve: no route takes a text with its page's picture; memory=false builds the model without "
-      .. "pictures\n$", output)
+  for _, name in ipairs(names) do
+    it("is served, with the bytes of run --format jsonl: " .. name, function()
+      local pages = asked_of(name)
+      local text, options = "", options_of(name):gsub("%-%-stride 5", "")
+      for _, each in ipairs(lines_of(say.output_of(line(name, options .. " --format jsonl")))) do
+        text = text .. "," .. each:gsub(',"truncated":true', "")
+      end
+      local status, _, said = servers[name]:ask("/predict", { inputs = pages, truncate = true })
+      assert.same({ 200, text:sub(2) }, { status, said:sub(2, -2):gsub(',"truncated":true', "") .. "" })
+      status, _, said = servers[name]:ask("/predict", { inputs = pages[2], truncate = true })
+      assert.same({ 200, true }, { status, text:find(said, 1, true) ~= nil })
+    end)
+  end
+
+  local IMAGE = "data:image/png;base64,AAAA"
+
+  for _, case in ipairs {
+    { { { text = "a b", boxes = { { 1, 2, 3, 4 } } } }, 422,
+      "inputs: has 2 words and 4 numbers of boxes, but four numbers for each word are expected" },
+    { { { text = "a", boxes = { 1, 2, 3, 1001 } }, { "a", "b" } }, 422,
+      "inputs[0]: number 4 of its boxes is 1001, but whole numbers from 0 to 1000 are allowed" },
+    { { text = "a", boxes = { 1, -2, 3, 4 } }, 422,
+      "inputs: number 2 of its boxes is -2, but whole numbers from 0 to 1000 are allowed" },
+    { { text = "a", boxes = { 1, 2, 3, 4.5 } }, 400,
+      "boxes: a list, but a list of four whole numbers for each word is allowed" },
+    { { text = "a", boxes = { { 1, 2, { 3 }, 4 } } }, 400,
+      "boxes: a list, but a list of four whole numbers for each word is allowed" },
+    { { text = "a", boxes = "1 2 3 4" }, 400,
+      'boxes: "1 2 3 4", but a list of four whole numbers for each word is allowed' },
+    { { text = "a" }, 422, "inputs: has no image, which the model reads, too" },
+    { "a", 422, "inputs: has no image, which the model reads, too" },
+    { { text = "a", image = IMAGE }, 422, "inputs: its image is no picture; PNG and JPEG files are supported" },
+    { { text = "a", image = "http://a/b.png" }, 400,
+      "image: an address, but this server opens no connections; send the picture in a data URL" },
+    { { text = "a", bbox = { 1, 2, 3, 4 } }, 400, "inputs: a list, but a text, a pair of texts, an object with the "
+      .. "fields text, boxes and image, or a list is allowed" },
+    { { boxes = { 1, 2, 3, 4 } }, 400, "inputs: an object, but a text, a pair of texts, an object with the "
+      .. "fields text, boxes and image, or a list is allowed" },
+  } do
+    it("is not served: " .. dkjson.encode(case[1]), function()
+      local status, said = servers.page:ask("/predict", { inputs = case[1] })
+      assert.same({ case[2], case[3] }, { status, said.error })
+    end)
+  end
+
+  it("is read in Python, with the bits of run", function()
+    for _, name in ipairs(names) do
+      say.sh(line(name, options_of(name) .. (" --output %s=built/%s.npy 2>none")
+        :format((name == "asked" or name == "question") and "start_logits" or "logits", name)))
+    end
+    helper.succeeds(("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=tests/bindings /usr/bin/python3 -W error "
+      .. "tests/bindings/pages.py %s/built %s tests/pictures/files %s")
+      :format(folder, goldens, table.concat(names, " ")), root)
   end)
 
   it("answers the texts before one without a picture, and refuses a picture without a text", function()

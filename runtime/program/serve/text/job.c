@@ -53,6 +53,7 @@ static void reply(attn2c_job *given) {
 void attn2c_text_job_free(attn2c_job *given) {
   attn2c_text_job *job = (attn2c_text_job *)given;
   attn2c_texts_free(&job->work);
+  for (size_t i = 0; i < job->work.count && job->work.list; i++) free(job->work.list[i].picture);
   json_decref(job->given);
   free(job->work.list);
   free(job->ids);
@@ -68,7 +69,9 @@ static const attn2c_job_kind kind = {.run = compute,
 
 /* Returns what texts of these forms look like. */
 static const char *expected(int forms) {
-  return forms & ATTN2C_MAY_BE_PAIR
+  return forms & ATTN2C_MAY_BE_PAGE
+             ? "a text, a pair of texts, an object with the fields text, boxes and image, or a list is allowed"
+         : forms & ATTN2C_MAY_BE_PAIR
              ? "a text, a pair of texts, or a list of lists of one or two texts is allowed"
          : forms & ATTN2C_MAY_BE_IDS
              ? "a text, a list of texts, a list of ids, or a list of lists of ids is allowed"
@@ -95,10 +98,49 @@ static int read_text(const json_t *value, const char **text, size_t *length) {
   return *text != NULL;
 }
 
+/* Reads the numbers of boxes, in lists of one box each or in one list. */
+static int read_boxes(attn2c_text_job *job, const json_t *list, int is_of_one, size_t *used) {
+  const json_t *each;
+  size_t i;
+  json_array_foreach(list, i, each) {
+    const json_int_t side = json_integer_value(each);
+    const int is_list = json_is_array(each) && !is_of_one;
+    if (is_list ? !read_boxes(job, each, 1, used)
+                : !json_is_integer(each) || side < INT32_MIN || side > INT32_MAX)
+      return 0;
+    if (!is_list) job->ids[(*used)++] = (int32_t)side;
+  }
+  return json_is_array(list);
+}
+
+/* Reads the words of a page: their boxes, and its picture. */
+static int read_page(attn2c_request *r, const attn2c_descriptor *model, attn2c_text_job *job,
+                     const json_t *value, size_t *used, attn2c_asked_text *asked) {
+  const json_t *boxes = json_object_get(value, "boxes"), *image = json_object_get(value, "image"), *each;
+  const char *name;
+  json_object_foreach((json_t *)value, name, each) {
+    if (strcmp(name, "text") != 0 && strcmp(name, "boxes") != 0 && strcmp(name, "image") != 0)
+      attn2c_request_refuse(r, job->field, each, "%s", expected(ATTN2C_MAY_BE_PAGE));
+  }
+  if (image && !json_is_null(image) && model->text->image < 0)
+    attn2c_request_refuse(r, "image", image, "nothing is allowed: the model reads no picture");
+  if (image && !json_is_null(image))
+    asked->picture = attn2c_request_picture(r, "image", image, &asked->picture_size);
+  if (!boxes || json_is_null(boxes)) return 1;
+  asked->boxes = job->ids + *used;
+  if (!read_boxes(job, boxes, 0, used))
+    attn2c_request_refuse(r, "boxes", boxes, "a list of four whole numbers for each word is allowed");
+  asked->box_count = (size_t)(job->ids + *used - asked->boxes);
+  return 1;
+}
+
 /* Reads one text, in a form that it may have. */
-static int read_one(const attn2c_descriptor *model, attn2c_text_job *job, const json_t *value, int forms,
-                    size_t *used, attn2c_asked_text *asked) {
+static int read_one(attn2c_request *r, const attn2c_descriptor *model, attn2c_text_job *job,
+                    const json_t *value, int forms, size_t *used, attn2c_asked_text *asked) {
   const size_t count = json_array_size(value);
+  if (json_is_object(value) && (forms & ATTN2C_MAY_BE_PAGE))
+    return read_one(r, model, job, json_object_get(value, "text"), ATTN2C_MAY_BE_PAIR, used, asked) &&
+           read_page(r, model, job, value, used, asked);
   if (json_is_object(value) && (forms & ATTN2C_TEXT_OBJECT)) value = json_object_get(value, "text");
   if (json_is_string(value)) return read_text(value, &asked->text, &asked->length);
   if ((forms & ATTN2C_MAY_BE_PAIR) && (count == 1 || count == 2))
@@ -115,12 +157,12 @@ static int is_one(const json_t *value, int forms) {
 }
 
 /* Reads all texts of a value. Returns 0 if one has a wrong form. */
-static int read_all(const attn2c_descriptor *model, attn2c_text_job *job, const json_t *value, int forms,
-                    const char *first) {
+static int read_all(attn2c_request *r, const attn2c_descriptor *model, attn2c_text_job *job,
+                    const json_t *value, int forms, const char *first) {
   size_t used = 0;
   for (size_t i = 0; i < job->work.count; i++) {
     attn2c_asked_text *asked = &job->work.list[i];
-    if (!read_one(model, job, job->is_single ? value : json_array_get(value, i), forms, &used, asked))
+    if (!read_one(r, model, job, job->is_single ? value : json_array_get(value, i), forms, &used, asked))
       return 0;
     if (!first) continue;
     asked->pair = asked->text, asked->pair_length = asked->length;
@@ -129,16 +171,18 @@ static int read_all(const attn2c_descriptor *model, attn2c_text_job *job, const 
   return 1;
 }
 
-/* Returns the most ids that a value may have. */
+/* Returns the most ids and numbers of boxes that a value may have. */
 static size_t count_ids(const json_t *value) {
   size_t count = json_array_size(value);
-  for (size_t i = 0, all = count; i < all; i++) count += json_array_size(json_array_get(value, i));
+  if (json_is_object(value)) return count_ids(json_object_get(value, "boxes"));
+  for (size_t i = 0, all = count; i < all; i++) count += count_ids(json_array_get(value, i));
   return count;
 }
 
 attn2c_text_job *attn2c_text_job_of(attn2c_server *server, attn2c_request *r, const char *name, int forms,
                                     const char *first) {
   const json_t *value = attn2c_request_field(r, name);
+  if (server->model->text->boxes < 0) forms &= ~ATTN2C_MAY_BE_PAGE;
   const int is_single = is_one(value, forms);
   const size_t count = is_single ? 1 : json_array_size(value);
   if (r->failed) return NULL;
@@ -162,7 +206,7 @@ attn2c_text_job *attn2c_text_job_of(attn2c_server *server, attn2c_request *r, co
   }
   if (!job || !job->work.list || !job->ids)
     attn2c_request_fail(r, 503, NULL, NULL, "no memory for the texts");
-  else if (!read_all(server->model, job, value, forms, first))
+  else if (!read_all(r, server->model, job, value, forms, first))
     attn2c_request_refuse(r, name, value, "%s", expected(forms));
   if (!r->failed) return job;
   if (job) attn2c_text_job_free(&job->job);
@@ -209,7 +253,7 @@ void attn2c_text_job_options(attn2c_server *server, attn2c_request *r, attn2c_te
 void attn2c_text_job_submit(attn2c_server *server, attn2c_request *r, attn2c_text_job *job) {
   if (!job) return;
   job->job.bytes =
-      2 * r->exchange->length + job->work.count * (job->work.width * sizeof(float) + sizeof *job->work.list);
+      3 * r->exchange->length + job->work.count * (job->work.width * sizeof(float) + sizeof *job->work.list);
   if (!r->failed && attn2c_texts_reserve(&job->work) == ATTN2C_OK) {
     attn2c_serve_submit(server, r->exchange, &job->job);
     return;

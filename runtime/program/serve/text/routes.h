@@ -18,7 +18,7 @@ struct attn2c_text_job {
   attn2c_job job;
   attn2c_texts_work work;
   json_t *given;     /* has the texts */
-  int32_t *ids;      /* of all lists of ids */
+  int32_t *ids;      /* of all lists of ids, and of boxes */
   const char *field; /* that has the texts, for errors */
   const char *first; /* that has the first of them; NULL: the same */
   /* Makes the reply in the loop's thread; NULL without memory. */
@@ -31,7 +31,12 @@ struct attn2c_text_job {
 enum { ATTN2C_MOST_ASKED = 2048 };
 
 /* The forms that a text may have in a request. */
-enum { ATTN2C_MAY_BE_IDS = 1, ATTN2C_MAY_BE_PAIR = 2, ATTN2C_TEXT_OBJECT = 4 };
+enum {
+  ATTN2C_MAY_BE_IDS = 1,
+  ATTN2C_MAY_BE_PAIR = 2,
+  ATTN2C_TEXT_OBJECT = 4,
+  ATTN2C_MAY_BE_PAGE = 8 /* of models whose words have boxes: {"text", "boxes", "image"} */
+};
 
 /* Begins a job for the texts of a field. first: with each text of the list as its pair; NULL: they have none.
  * Returns NULL after a refusal. */

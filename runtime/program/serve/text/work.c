@@ -1,7 +1,10 @@
 /* work.c - computes the texts of requests. */
 #include "program/serve/text/work.h"
 
+#include "model/text/page.h"
+#include "picture/picture.h"
 #include "program/answers/answers.h"
+#include "program/commands.h"
 #include "program/serve/numbers.h"
 
 /* The most bytes of the answers to a request; the best tokens of an answer. */
@@ -62,11 +65,36 @@ static int set_labels(attn2c_reader *reader, attn2c_texts_work *work) {
   return status;
 }
 
+/* Gives the reader the boxes of a text's words. */
+static int set_boxes(attn2c_reader *reader, const attn2c_asked_text *asked) {
+  return attn2c_reader_page(reader, asked->pair ? asked->pair : asked->text,
+                            asked->pair ? asked->pair_length : asked->length, asked->pair != NULL,
+                            asked->boxes, asked->box_count);
+}
+
+/* Sets *image to what a page's picture becomes, which the caller frees. */
+static int make_image(const attn2c_text_group *group, const attn2c_asked_text *asked, float **image) {
+  attn2c_reader *reader = group->reader;
+  char fault[ATTN2C_PICTURE_FAULT] = "no memory for its picture";
+  int status = ATTN2C_MEMORY;
+  if (!asked->picture) {
+    snprintf(reader->fault, sizeof reader->fault, "has no image, which the model reads, too");
+    return ATTN2C_FORMAT;
+  }
+  *image = malloc(attn2c_group_image(group));
+  if (*image)
+    status = attn2c_the_pictures->make(attn2c_the_picture_facts, asked->picture, asked->picture_size, *image,
+                                       NULL, fault);
+  if (status != ATTN2C_OK) snprintf(reader->fault, sizeof reader->fault, "its image %s", fault);
+  return status;
+}
+
 /* Encodes a text, or its first window if its answer is a span of its pair. */
 static int encode(attn2c_reader *reader, attn2c_texts_work *work, const attn2c_asked_text *asked,
                   attn2c_text_tokens *tokens) {
   ATTN2C_TRY(attn2c_reader_prompt(reader, work->prompt));
   ATTN2C_TRY(set_labels(reader, work));
+  ATTN2C_TRY(set_boxes(reader, asked));
   if (reader->facts->answer == ATTN2C_ANSWER_SPAN && asked->pair)
     return attn2c_reader_window(reader, asked->text, asked->length, asked->pair, asked->pair_length,
                                 ATTN2C_STRIDE_USUAL, tokens);
@@ -96,7 +124,8 @@ static const char *refusal(const attn2c_reader *reader, size_t length) {
   const attn2c_lengths *calls = reader->facts->calls;
   if (length == 0) return "it has no tokens";
   if (reader->model->is_open || reader->facts->is_padded || length == reader->longest) return NULL;
-  if (calls->exact) return calls->exact;
+  const char *exact = attn2c_reader_exact(reader);
+  if (exact) return exact;
   return (int64_t)length < calls->least ? "no call takes a text of so few tokens" : NULL;
 }
 
@@ -111,9 +140,11 @@ static int add_next(attn2c_text_worker *worker, attn2c_texts_work *work, int64_t
   const int has_windows = reader->facts->answer == ATTN2C_ANSWER_SPAN && asked->pair, first = group->count;
   attn2c_text_tokens tokens = {.length = asked->id_count};
   reader->adapter = work->adapter;
-  int status = asked->ids ? ATTN2C_OK : encode(reader, work, asked, &tokens);
+  ATTN2C_OWN float *image = NULL;
+  int status = asked->ids ? set_boxes(reader, asked) : encode(reader, work, asked, &tokens);
   if (status == ATTN2C_OK && *rows > 0 && *rows + (int64_t)tokens.length > (int64_t)reader->longest) return 0;
   work->next++;
+  if (status == ATTN2C_OK && attn2c_group_image(group)) status = make_image(group, asked, &image);
   while (status == ATTN2C_OK) {
     const char *why = refusal(reader, tokens.length);
     if (tokens.length > reader->longest || (tokens.removed > 0 && !has_windows && !work->cuts))
@@ -122,6 +153,7 @@ static int add_next(attn2c_text_worker *worker, attn2c_texts_work *work, int64_t
     if (why) fail(work, number, ATTN2C_USAGE, why);
     if (why) break;
     status = asked->ids ? add_ids(group, asked) : attn2c_group_add(group, &line, &tokens);
+    if (status == ATTN2C_OK && image) status = attn2c_group_give_image(group, image);
     if (status != ATTN2C_OK) break;
     attn2c_view_of_text *view = &group->views[group->count - 1];
     worker->owners[group->count - 1].work = work, worker->owners[group->count - 1].number = number;

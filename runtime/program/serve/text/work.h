@@ -10,6 +10,10 @@ typedef struct {
   size_t length, pair_length;
   const int32_t *ids; /* NULL: a text */
   size_t id_count;
+  const int32_t *boxes; /* numbers of the words' boxes; NULL: they have none */
+  size_t box_count;
+  uint8_t *picture; /* the file of the page's; NULL: it has none */
+  size_t picture_size;
 } attn2c_asked_text;
 
 /* The results that a request gets for each text. */
