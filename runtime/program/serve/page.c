@@ -1,4 +1,5 @@
 /* page.c - the page that tries the model in a browser, and the list of routes that it reads. */
+#include "base/text_facts.h"
 #include "program/serve/server.h"
 #include "system/bytes.h"
 
@@ -8,7 +9,7 @@ ATTN2C_BYTES(attn2c_page, "program/serve/page.html");
 /* The policy for a browser: it runs the page's script and style, of these hashes, and calls this server. */
 static const char policy[] =
     "default-src 'none'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'; script-src 'sha256-+ao8EvfGpCtLhUfeNIaN1RZKbY6z1fe4aCudkeZucx8='; style-src "
+    "frame-ancestors 'none'; script-src 'sha256-uqP+yQOov9FYoAk+K9qki+8B4z+kwRtyDmvau2JwxgU='; style-src "
     "'sha256-sVdoB9FxvPcL7i3333lYTmeHsrVcxIi1/V9ea4+EYR0='";
 
 void attn2c_page_reply(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
@@ -40,9 +41,13 @@ void attn2c_page_routes(attn2c_server *server, attn2c_exchange *exchange, const 
   json_t *takes = json_array();
   (void)given;
   attn2c_server_each_part(add, &of);
-  if (server->model->text) json_array_append_new(takes, json_string("text"));
+  const attn2c_text_facts *facts = server->model->text;
+  const int has_pages = facts && facts->image >= 0;
+  if (facts) json_array_append_new(takes, json_string("text"));
+  if (facts && facts->boxes >= 0) json_array_append_new(takes, json_string("boxes"));
+  if (has_pages) json_array_append_new(takes, json_string("page"));
   if (&attn2c_server_sound) json_array_append_new(takes, json_string("sound"));
-  if (&attn2c_server_picture) json_array_append_new(takes, json_string("picture"));
+  if (&attn2c_server_picture && !has_pages) json_array_append_new(takes, json_string("picture"));
   attn2c_serve_reply(exchange, 200,
                      json_pack("{s:s, s:o, s:o, s:b}", "model", server->model->name, "routes", of.routes,
                                "takes", takes, "needs_key", server->key != NULL),

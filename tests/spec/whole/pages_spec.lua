@@ -170,6 +170,13 @@ describe("a model of words on a page", function()
     end)
   end
 
+  (helper.is_long and it or pending)("is tried on the server's page", function()
+    helper.write(folder .. "/steps", table.concat({ "hidden\tpicture", "focus\tpredict-text", "type\tTotal: 12.50",
+      "focus\tpredict-boxes", "type\t102 80 190 95  400 80 470 95", "file\tpredict-file\t" .. root
+      .. "/tests/pictures/files/rgb420.jpg", "key\tTab", "key\tTab", "key\tEnter", "see\tpredict\t12.50" }, "\n") .. "\n")
+    say.sh(("timeout 120 python3 %s/tests/serve/page.py %s steps"):format(root, servers.page.address))
+  end)
+
   local IMAGE = "data:image/png;base64,AAAA"
 
   for _, case in ipairs {
