@@ -8,6 +8,7 @@ local json = require("common.json")
 local keys = require("data.keys")
 local ctc = require("checkpoints.ctc")
 local names = require("checkpoints.names")
+local pages = require("checkpoints.pages")
 local pictures = require("checkpoints.pictures")
 local reserved = require("data.reserved")
 local rotary = require("checkpoints.rotary")
@@ -214,7 +215,7 @@ local function token_input(self, fixed)
     optional_types = types == 1 or types > 0 and self.is_sentences or nil, padded = self.family.padded,
     norm = (input_norm or input_norm == nil and fixed.norm == "post") and true or nil,
     scale = f.embedding_scale, width = width, dropped = f.dropped, boxes = f.boxes,
-    place_width = f.place_width, separator_place = fixed.separator_place,
+    place_width = f.place_width, separator_place = f.boxes and pages.separator_place(self.folder, fixed.separator_place),
     projected = f.projected }
 end
 

@@ -359,9 +359,10 @@ local special_tokens = "bos_token cls_token eos_token mask_token pad_token sep_t
 
 sections["tokenizer_config.json"] = {
   read = special_tokens .. [[ add_bos_token add_eos_token add_prefix_space added_tokens_decoder
-    additional_special_tokens chat_template clean_up_tokenization_spaces do_lower_case extra_ids extra_special_tokens
-    keep_accents language_codes legacy legacy_behaviour mask_token_sent max_len model_input_names model_max_length
-    offset padding_side replace_word_delimiter_char separate_vocabs split_by_punct src_lang strip_accents target_lang
+    additional_special_tokens chat_template clean_up_tokenization_spaces cls_token_box do_lower_case extra_ids
+    extra_special_tokens keep_accents language_codes legacy legacy_behaviour mask_token_sent max_len model_input_names
+    model_max_length offset pad_token_box padding_side replace_word_delimiter_char sep_token_box separate_vocabs
+    split_by_punct src_lang strip_accents target_lang
     tokenize_chinese_chars tokenizer_class truncation_side word_delimiter_token]],
   without = {
     [ORIGIN] = [[_commit_hash auto_map backend device_map fast_tokenizer_files files_loaded from_slow gguf_file
@@ -369,7 +370,6 @@ sections["tokenizer_config.json"] = {
       slow_tokenizer_class source_spm special_tokens_map_file spm_file target_spm target_vocab_file tokenizer_file
       use_fast verbose vocab_file]],
     [PADDING] = "max_length pad_to_multiple_of pad_token_type_id padding",
-    ["a call gives the boxes of tokens"] = "cls_token_box pad_token_box sep_token_box",
     [TRAINING] = "only_label_first_subword pad_token_label",
     ["a call says how texts are cut"] = "stride truncation truncation_strategy",
     ["of texts made of WordPiece's tokens, which no model here writes"] =

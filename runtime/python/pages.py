@@ -57,9 +57,8 @@ class _PageEncoder(_Encoder):
     _tokens_type = _PageTokens
 
     def _in(self, name: str, value: Any) -> _PageIn:
-        plain = _text(name, value.text if isinstance(value, Page) else value)
         kind = _PicturedIn if self._page.picture else _PageIn
-        made = kind(plain.text, plain.length, plain.pair, plain.pair_length)
+        made: _PageIn = _text(name, value.text if isinstance(value, Page) else value, kind)
         if isinstance(value, Page):
             given = value.boxes if _list(name + ".boxes", value.boxes) else np.zeros((0, 4), "int32")
             boxes = _array(name + ".boxes", given, "int32", ("words", 4))

@@ -5,7 +5,7 @@ import ctypes
 from typing import List, NamedTuple, Sequence
 
 from library import _fields, _pointer, _size
-from text import Text, _text, _TextLibrary, _TextModel
+from text import Text, _TextLibrary, _TextModel
 from values import _flag, _list, _number, _refuse_value, _utf8
 
 
@@ -54,7 +54,7 @@ class _SpanModel(_TextModel):
         if not 0 <= limit <= 1:
             _refuse_value("threshold", threshold, "0 to 1")
         options = _SpanOptions(limit, _flag("nested", nested), _flag("multi_label", multi_label))
-        read = [_text("texts[%d]" % i, each) for i, each in enumerate(_list("texts", texts))]
+        read = [self._in("texts[%d]" % i, each) for i, each in enumerate(_list("texts", texts))]
         found, count = ctypes.POINTER(_Span)(), ctypes.c_size_t()
         with self._caller() as caller:
             status = library.text_labels(caller.text, (ctypes.c_char_p * len(names))(*names), len(names))

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from calls import Outputs
 from library import _Model, _Pooled
 from pages import Page, PageTokens
-from text import Text, Tokens, _text
+from text import Text, Tokens
 from values import Path, _flag, _integer, _list, _refuse_value
 
 if TYPE_CHECKING:
@@ -478,7 +478,7 @@ class _Translating(_Writing):
         """Texts in another language. Languages are codes of the model, such as "de_DE", "deu_Latn" or "de"; None: the usual
         one. options: beams and others of Model.beam_search."""
         listed: List[Any] = [texts] if _is_one(texts) else _list("texts", texts)
-        read = [self.model._encoded(_text("texts[%d]" % i, each), 0, None, source_language, target_language)
+        read = [self.model._encoded(self.model._in("texts[%d]" % i, each), 0, None, source_language, target_language)
                 for i, each in enumerate(listed)]
         for i, (tokens, start, first) in enumerate(read):
             if tokens.removed:

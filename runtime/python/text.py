@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple, Type, Union
+from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple, Type, TypeVar, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -56,7 +56,11 @@ class _TextLibrary(_Library):
         self.check(status, self.text_fault(text) if status else b"")
 
 
-def _text(name: str, value: Any) -> _TextIn:
+_In = TypeVar("_In", bound=_TextIn)
+
+
+def _text(name: str, value: Any, kind: Type[_In]) -> _In:
+    """A text or a pair as the library takes it, in a structure that may have further fields."""
     def utf8(part: Any) -> bytes:
         if isinstance(part, str):
             return _utf8(name, part)
@@ -66,9 +70,9 @@ def _text(name: str, value: Any) -> _TextIn:
 
     if isinstance(value, tuple) and len(value) == 2:
         text, pair = utf8(value[0]), utf8(value[1])
-        return _TextIn(text, len(text), pair, len(pair))
+        return kind(text, len(text), pair, len(pair))
     text = utf8(value)
-    return _TextIn(text, len(text), None, 0)
+    return kind(text, len(text), None, 0)
 
 
 def _copy(address: Optional[int], shape: Tuple[int, ...], kind: str) -> NDArray[Any]:
@@ -118,7 +122,7 @@ class _Encoder(_Pooled):
 
     def _in(self, name: str, value: Any) -> _TextIn:
         """A text as the library takes it."""
-        return _text(name, value)
+        return _text(name, value, _TextIn)
 
     def _made(self, of: Any) -> Tokens:
         """The tokens that the library made."""

@@ -113,6 +113,11 @@ static int stands_alone(attn2c_text_work *work, const uint8_t *bytes, size_t beg
   return status;
 }
 
+/* True for a character that a token may have beside it: not the space between two words. */
+static int is_for_token(const attn2c_text_work *work, const uint8_t *at, size_t *width) {
+  return text_is_white(text_read(at, width)) && !(work->are_words && *at == ' ');
+}
+
 /* Adds the white characters around a token, where the token asks for them. Characters in front of it begin
  * after the last token. `white` is the end of those that an earlier token has: they are read once. */
 static int widen(attn2c_text_work *work, const uint8_t *bytes, uint32_t flags, size_t last, size_t end,
@@ -121,14 +126,14 @@ static int widen(attn2c_text_work *work, const uint8_t *bytes, uint32_t flags, s
   size_t width, steps = 0;
   while ((flags & ADDED_LSTRIP) && *from > last) {
     size_t before = text_before(bytes, *from);
-    if (!text_is_white(text_read(bytes + before, &width))) break;
+    if (!is_for_token(work, bytes + before, &width)) break;
     *from = before;
   }
   if ((flags & ADDED_LSTRIP) && *from < last) *from = last;
   if (*from < begin) steps = begin - *from;
   if (flags & ADDED_RSTRIP) {
     *to = known;
-    while (*to < end && text_is_white(text_read(bytes + *to, &width))) *to += width;
+    while (*to < end && is_for_token(work, bytes + *to, &width)) *to += width;
     *white = *to;
   }
   return text_spend(&work->budget, steps + (*to > known ? *to - known : 0));
@@ -193,9 +198,9 @@ static int split(attn2c_text_work *work, const text_buffer *buffer, size_t begin
     if (!text_added_at(&work->text->tables, match.token, &added)) return ATTN2C_FORMAT;
     if (added.flags & ADDED_SINGLE_WORD) ATTN2C_TRY(stands_alone(work, bytes, begin, from, to, end, &alone));
     if (!alone) continue;
+    ATTN2C_TRY(widen(work, bytes, added.flags, last, end, &white, &from, &to));
     /* No token is of the space between two words. */
     if (work->are_words && from > last && bytes[from - 1] == ' ') from--;
-    ATTN2C_TRY(widen(work, bytes, added.flags, last, end, &white, &from, &to));
     if (from >= to) continue; /* the token in front of it has all of it */
     if (from > last) ATTN2C_TRY(add_part(work, bytes, last, from, is_raw, pieces));
     ATTN2C_TRY(text_piece_add(pieces, from, to, added.id));

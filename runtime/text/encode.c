@@ -180,7 +180,6 @@ int text_encode_one(attn2c_text_work *work, const char *bytes, size_t length, si
   int status;
   if (length >= LONGEST_TEXT) return text_fail(work, "the text has 1 GB or more");
   work->enough = SIZE_MAX;
-  work->are_words = bytes == work->listed;
   if (most < length / TOKEN_BYTES && !needs_whole(work->text)) {
     part = FIRST_BYTES + most * TOKEN_BYTES;
     work->enough = most;
@@ -252,7 +251,7 @@ static int encode_texts(attn2c_text_work *work, const attn2c_text_input *input, 
 int attn2c_text_encode(attn2c_text_work *work, const attn2c_text_input *input, attn2c_text_tokens *tokens) {
   memset(tokens, 0, sizeof *tokens);
   text_begin(work, input->length + (input->pair ? input->pair_length : 0));
-  work->listed = !input->has_words ? NULL : input->pair ? input->pair : input->text;
+  work->are_words = input->has_words;
   return text_end(work, encode_texts(work, input, tokens));
 }
 

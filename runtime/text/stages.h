@@ -109,8 +109,7 @@ struct attn2c_text_work {
   int is_part;        /* 1: the caller's text continues after the part that was read */
   int is_open;        /* 1: the last piece continues: its bytes may begin a longer piece */
   size_t enough;      /* number of pieces after which a cutter may stop */
-  const char *listed; /* the text that is words with a space between them; NULL: none is */
-  int are_words;      /* 1: it is read */
+  int are_words; /* 1: texts are words with a space between them */
   text_buffer whole, normalized, scratch[2], spare[2];
   text_pieces pieces, next_pieces, spans;
   text_changes changes, ordered;

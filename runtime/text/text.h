@@ -63,7 +63,7 @@ typedef struct attn2c_text_input {
   const char *pair; /* a second text, or NULL */
   size_t pair_length;
   int plain;     /* 1: no special tokens are added */
-  int has_words; /* 1: the pair, or a text without one, is words with a space between them */
+  int has_words; /* 1: text and pair are words with a space between them */
   int32_t
       language; /* the token of the source's language (of the target's: TARGET_SOURCE); 0: the usual one */
   attn2c_text_limit limit;

@@ -73,6 +73,16 @@ for name in sys.argv[4:]:
             found = [tuple(box) for box, source in zip(tokens.boxes, tokens.sources) if source == isinstance(page.text, tuple)]
             assert found and set(found) <= {tuple(box) for box in page.boxes}
             assert not tokenizer.encode("a b").boxes.any()
+            if name in ("page", "question"):  # as transformers' LayoutLMv3Tokenizer: special tokens in words, white space
+                words = module.Page("<unk>. a\xa0 <mask>-", [[i] * 4 for i in (1, 2, 3)])
+                for text, ids, sides in (words, [], []), (
+                        words._replace(text=("b  c\u3000<s>.", words.text)), [224, 69, 224, 70, 0, 667, 2, 2], [0] * 8):
+                    got = tokenizer.encode(text)
+                    assert got.ids.tolist() == [0] + ids + [3, 667, 224, 68, 130, 258, 800, 224, 16, 2]
+                    assert got.boxes[:, 2].tolist() == [0] + sides + [1, 1, 2, 2, 2, 2, 3, 3, 3, 0]
+                    assert got.places[0 if not ids else 4].tolist() == ([3, 4, 3, 4] if ids else [0] * 4)
+            odd = module.Page("a\0b \xe9\u3000c\n\x1fd", [[i] * 4 for i in (1, 2, 3)])  # NUL and other white space are in words
+            assert sorted(set(tokenizer.encode(odd).boxes[:, 1]) - {0, 1000}) == [1, 2, 3]
 
         def forward(page):
             return model.forward_text([pages[0], page])

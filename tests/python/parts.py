@@ -184,11 +184,11 @@ refuses(MemoryError, "status 5", opened.check, 5)
 refuses(RuntimeError, "status 6", opened.check, 6)
 
 # Texts are UTF-8 with their lengths, so that they may have a NUL.
-pair = text._text("text", ("a\0ä", b"b"))
+pair = text._text("text", ("a\0ä", b"b"), text._TextIn)
 assert (pair.length, pair.pair_length, pair.pair) == (4, 1, b"b")
-assert text._text("text", "\uffff").length == 3 and text._text("text", "").pair is None
+assert text._text("text", "\uffff", text._TextIn).length == 3 and text._text("text", "", text._TextIn).pair is None
 refuses(ValueError, "texts[1]: ('a', 'b', 'c'), but a str, bytes or a tuple of two is expected", text._text, "texts[1]",
-        ("a", "b", "c"))
+        ("a", "b", "c"), text._TextIn)
 source = np.arange(4, dtype="uint32")
 copied = text._copy(source.ctypes.data, (2, 2), "uint32")
 assert copied.tolist() == [[0, 1], [2, 3]] and not np.shares_memory(copied, source)

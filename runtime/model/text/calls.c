@@ -87,7 +87,7 @@ int attn2c_reader_languages(attn2c_reader *reader, const char *source, const cha
   return ATTN2C_OK;
 }
 
-/* Returns the input of a text or a pair. Words that have boxes take the place of the text that has them. */
+/* Returns the input of a text or a pair; of a page, its words. */
 static attn2c_text_input input_of(const attn2c_reader *reader, const char *text, size_t length,
                                   const char *pair, size_t pair_length) {
   attn2c_text_input input = {
@@ -95,9 +95,9 @@ static attn2c_text_input input_of(const attn2c_reader *reader, const char *text,
   input.language = reader->language;
   input.has_words = reader->has_words;
   if (!input.has_words) return input;
-  const attn2c_page *page = reader->page;
-  *(page->of_pair ? &input.pair : &input.text) = page->joined;
-  *(page->of_pair ? &input.pair_length : &input.length) = page->length;
+  const attn2c_page_text *texts = reader->page->texts;
+  input.text = texts[0].joined, input.length = texts[0].length;
+  if (pair) input.pair = texts[1].joined, input.pair_length = texts[1].length;
   return input;
 }
 

@@ -1,12 +1,15 @@
-/* page.c - joins the words of a text that have boxes, and gives the boxes to the words' tokens. */
+/* page.c - joins the words of a page and of its question, and gives the boxes to the words' tokens. */
 #include "model/text/page.h"
 
-#include "base/utf8.h"
+#include "text/unicode.h"
 
 /* The tokenizer refuses longer texts. */
 #define MOST_BYTES ((size_t)1 << 30)
 
 static int is_blank(char c) { return c && strchr(" \t\r\n\f\v", c); }
+
+/* True for a character that str.split of Python divides texts at. */
+static int is_blank_in_python(uint32_t point) { return text_is_white(point) || (point >= 0x1c && point <= 0x1f); }
 
 static int place(attn2c_page *page, attn2c_text_tokens *tokens) {
   const size_t length = tokens->length;
@@ -16,57 +19,72 @@ static int place(attn2c_page *page, attn2c_text_tokens *tokens) {
   memset(page->boxes, 0, 4 * length * sizeof *page->boxes);
   if (length) memcpy(page->places, tokens->places, length * sizeof *page->places);
   page->tokens = length;
-  size_t word = 0;
+  size_t next[2] = {0, 0}; /* words */
   for (size_t i = 0; i < length; i++) {
+    const uint8_t source = tokens->sources[i];
     int32_t *box = page->boxes + 4 * i;
     attn2c_text_place *at = &page->places[i];
-    if (tokens->sources[i] == 2 && tokens->ids[i] == page->separator)
-      for (int side = 0; side < 4; side++) box[side] = page->separator_place;
-    if (tokens->sources[i] != page->of_pair) continue;
-    const size_t last = at->byte_end > at->byte_begin ? at->byte_end - 1 : at->byte_begin;
-    while (word < page->count && page->words[word].end <= last) word++;
-    if (word == page->count) continue;
-    memcpy(box, page->words[word].box, sizeof page->words[word].box);
-    *at = page->words[word].place;
+    if (source == 2) {
+      for (int side = 0; side < 4 && tokens->ids[i] == page->separator; side++)
+        box[side] = page->separator_place;
+      continue;
+    }
+    const attn2c_page_text *text = &page->texts[source];
+    const attn2c_page_word *word = text->words + next[source], *end = text->words + text->count;
+    /* a place may be empty, also at the end of its word */
+    while (word < end && word->joined.byte_end < at->byte_end) word++;
+    next[source] = (size_t)(word - text->words);
+    if (word == end) continue;
+    if (source == page->of_pair) {
+      memcpy(box, word->box, sizeof word->box);
+      *at = word->place;
+    } else {
+      const uint32_t bytes = word->place.byte_begin - word->joined.byte_begin,
+                     characters = word->place.begin - word->joined.begin;
+      at->byte_begin += bytes, at->byte_end += bytes, at->begin += characters, at->end += characters;
+    }
   }
   tokens->places = page->places;
   return ATTN2C_OK;
 }
 
 static void close_page(attn2c_page *page) {
-  free(page->joined);
-  free(page->words);
+  for (int i = 0; i < 2; i++) {
+    free(page->texts[i].joined);
+    free(page->texts[i].words);
+  }
   free(page->boxes);
   free(page->places);
   free(page);
 }
 
-/* Finds the words of a text. Returns ATTN2C_OK or _MEMORY. */
-static int read_words(attn2c_page *page, const char *text, size_t length) {
-  uint32_t character = 0;
+/* Finds the words of a text, or of a question. Returns ATTN2C_OK or _MEMORY. */
+static int read_words(attn2c_page_text *to, const char *text, size_t length, int is_question) {
+  uint32_t character = 0, joined = 0;
   int is_in_word = 0;
-  page->count = page->length = 0;
-  ATTN2C_TRY(attn2c_grow((void **)&page->joined, &page->joined_size, length + 1, 1));
+  to->count = to->length = 0;
+  ATTN2C_TRY(attn2c_grow((void **)&to->joined, &to->joined_size, length + 1, 1));
   for (size_t at = 0, width; at < length; at += width, character++) {
     int is_valid;
     width = attn2c_utf8_part(text + at, length - at, &is_valid);
-    if (is_blank(text[at])) {
+    if (is_question ? is_valid && is_blank_in_python(attn2c_utf8_point(text + at, width))
+                    : is_blank(text[at])) {
       is_in_word = 0;
       continue;
     }
     if (!is_in_word) {
-      ATTN2C_TRY(attn2c_grow((void **)&page->words, &page->words_capacity, page->count + 1,
-                             sizeof *page->words));
-      if (page->length) page->joined[page->length++] = ' ';
-      page->words[page->count++].place =
-          (attn2c_text_place){.byte_begin = (uint32_t)at, .begin = character};
+      ATTN2C_TRY(attn2c_grow((void **)&to->words, &to->words_capacity, to->count + 1, sizeof *to->words));
+      if (to->length) to->joined[to->length++] = ' ', joined++;
+      to->words[to->count++] =
+          (attn2c_page_word){.place = {.byte_begin = (uint32_t)at, .begin = character},
+                             .joined = {.byte_begin = (uint32_t)to->length, .begin = joined}};
       is_in_word = 1;
     }
-    attn2c_page_word *word = &page->words[page->count - 1];
-    memcpy(page->joined + page->length, text + at, width);
-    page->length += width;
-    word->end = page->length;
+    attn2c_page_word *word = &to->words[to->count - 1];
+    memcpy(to->joined + to->length, text + at, width);
+    to->length += width, joined++;
     word->place.byte_end = (uint32_t)(at + width), word->place.end = character + 1;
+    word->joined.byte_end = (uint32_t)to->length, word->joined.end = joined;
   }
   return ATTN2C_OK;
 }
@@ -78,7 +96,7 @@ int32_t attn2c_reader_most_side(const attn2c_reader *reader) {
 
 /* Gives the words their boxes. */
 static int set_boxes(attn2c_reader *reader, const int32_t *boxes, size_t count) {
-  attn2c_page *page = reader->page;
+  attn2c_page_text *page = &reader->page->texts[reader->page->of_pair];
   const int32_t most = attn2c_reader_most_side(reader);
   for (size_t i = 0; i < count; i++) {
     if (boxes[i] >= 0 && boxes[i] <= most) continue;
@@ -98,20 +116,20 @@ static int set_boxes(attn2c_reader *reader, const int32_t *boxes, size_t count) 
   return ATTN2C_OK;
 }
 
-int attn2c_reader_page(attn2c_reader *reader, const char *words, size_t length, int is_pair,
-                       const int32_t *boxes, size_t count) {
+int attn2c_reader_page(attn2c_reader *reader, const char *text, size_t length, const char *pair,
+                       size_t pair_length, const int32_t *boxes, size_t count) {
+  const attn2c_text_facts *facts = reader->facts;
   reader->has_words = 0;
-  if (!boxes || length >= MOST_BYTES) return ATTN2C_OK;
+  if (!boxes || length >= MOST_BYTES || pair_length >= MOST_BYTES) return ATTN2C_OK;
   if (!reader->page) reader->page = calloc(1, sizeof *reader->page);
   attn2c_page *page = reader->page;
-  if (page) page->place = place, page->close = close_page;
-  if (!page || read_words(page, words, words ? length : 0) != ATTN2C_OK) {
+  if (page) page->place = place, page->close = close_page, page->of_pair = pair != NULL;
+  if (!page || read_words(&page->texts[0], text, text ? length : 0, pair != NULL) != ATTN2C_OK ||
+      (pair && read_words(&page->texts[1], pair, pair_length, 0) != ATTN2C_OK)) {
     snprintf(reader->fault, sizeof reader->fault, "no memory for its boxes");
     return ATTN2C_MEMORY;
   }
-  const attn2c_text_facts *facts = reader->facts;
   const int32_t most = attn2c_reader_most_side(reader);
-  page->of_pair = is_pair;
   page->separator = facts->separator;
   page->separator_place = facts->separator_place < most ? facts->separator_place : most;
   ATTN2C_TRY(set_boxes(reader, boxes, count));

@@ -30,26 +30,27 @@ int attn2c_prompt_add(attn2c_prompt *prompt, attn2c_text_input *input);
  * is at 0. Returns ATTN2C_OK or _MEMORY. */
 int attn2c_prompt_hide(attn2c_prompt *prompt, attn2c_text_tokens *tokens);
 
-/* A word that has a box: its place in the caller's text, and its end among the joined words. */
+/* A word of a page or of a question: its place in the caller's text, and among the joined words. */
 typedef struct attn2c_page_word {
-  attn2c_text_place place;
-  size_t end;
+  attn2c_text_place place, joined;
   int32_t box[4];
 } attn2c_page_word;
 
-/* The words of a text that have boxes (page.h). Readers of models without boxes have none: these functions are
+typedef struct attn2c_page_text {
+  char *joined; /* the words, with a space between two */
+  attn2c_page_word *words;
+  size_t length, count, joined_size, words_capacity; /* length: bytes of `joined` */
+} attn2c_page_text;
+
+/* Texts whose words have boxes (page.h). Readers of models without boxes have none: these functions are
  * pointers, so that such a model's library is without them. */
 typedef struct attn2c_page {
-  char *joined; /* the words, with a space between two */
-  size_t length;
-  attn2c_page_word *words;
-  size_t count;
-  int of_pair;                           /* 1: they are of the pair */
-  int32_t separator, separator_place;    /* the special token that has a box, and all of its sides */
-  int32_t *boxes;                        /* [tokens][4] of the text that was encoded last */
-  attn2c_text_place *places;             /* [tokens], the same */
-  size_t tokens;
-  size_t joined_size, words_capacity, boxes_capacity, places_capacity;
+  attn2c_page_text texts[2];          /* the text, and the pair */
+  int of_pair;                        /* 1: the pair has the boxes */
+  int32_t separator, separator_place; /* the special token that has a box, and all of its sides */
+  int32_t *boxes;                     /* [tokens][4] of the text that was encoded last */
+  attn2c_text_place *places;          /* [tokens], the same */
+  size_t tokens, boxes_capacity, places_capacity;
   /* Gives tokens the boxes and the places of their words, in this memory. Returns ATTN2C_OK or _MEMORY. */
   int (*place)(struct attn2c_page *page, attn2c_text_tokens *tokens);
   void (*close)(struct attn2c_page *page);

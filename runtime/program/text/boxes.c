@@ -7,9 +7,7 @@
 #define BETWEEN " \t\r,[]"
 
 int attn2c_boxes_read(attn2c_reader *reader, const attn2c_line *line) {
-  const char *words = line->pair ? line->pair : line->text, *at = line->boxes;
-  const size_t length = line->pair ? line->pair_length : line->length;
-  if (!at) return attn2c_reader_page(reader, words, length, 0, NULL, 0);
+  const char *at = line->boxes ? line->boxes : "";
   ATTN2C_OWN int32_t *sides = malloc((strlen(at) / 2 + 1) * sizeof *sides);
   size_t count = 0;
   if (!sides) {
@@ -27,5 +25,6 @@ int attn2c_boxes_read(attn2c_reader *reader, const attn2c_line *line) {
     sides[count++] = (int32_t)strtol(at, NULL, 10);
     at += width;
   }
-  return attn2c_reader_page(reader, words, length, line->pair != NULL, sides, count);
+  return attn2c_reader_page(reader, line->text, line->length, line->pair, line->pair_length,
+                            line->boxes ? sides : NULL, count);
 }

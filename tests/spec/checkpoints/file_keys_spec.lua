@@ -38,6 +38,7 @@ local accesses = {
     "%f[%w]config%.([%l_]+)" }, ["text/classes.lua"] = { "%f[%w]config%.([%l_]+)" },
     ["text/specials.lua"] = { 'find, "([%l_]+)"', "%f[%w]config%.([%l_]+)" },
     ["text/chat/template.lua"] = { "%f[%w]config%.([%l_]+)" },
+    ["checkpoints/pages.lua"] = { 'side_of%(folder, "([%l_]+)"' },
     ["checkpoints/ctc.lua"] = { "%f[%w]config%.([%l_]+)", 'special%("([%l_]+)"' } } },
   { "special_tokens_map.json", "", { ["text/specials.lua"] = { 'find, "([%l_]+)"' } } },
   { "modules.json", "", { ["checkpoints/folder.lua"] = { "%f[%w]entry%.(path)", "%f[%w]entry%.(type)" } } },

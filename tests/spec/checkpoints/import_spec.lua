@@ -339,6 +339,26 @@ describe("a checkpoint's folder", function()
     end
   end)
 
+  it("of pages has the boxes of special tokens that its tokenizer states, or is refused", function()
+    local pages = require("checkpoints.pages")
+    local function place(name, box, usual)
+      return pages.separator_place({ tokenizer_config = { [name] = box and json.decode(box) } }, usual)
+    end
+    assert.equal(1000, place("x", nil, 1000))
+    assert.is_nil(pages.separator_place({}, nil))
+    assert.is_nil(place("sep_token_box", "[0, 0, 0, 0]", 1000))
+    assert.equal(7, place("sep_token_box", "[7, 7, 7, 7]"))
+    assert.equal(1000, place("cls_token_box", "[0, 0, 0, 0]", 1000))
+    for name, boxes in pairs { cls_token_box = { "[1, 1, 1, 1]", "0" }, pad_token_box = { "[0, 0, 0, 1]", "{}" },
+      sep_token_box = { "[1001, 1001, 1001, 1001]", "[5, 5, 5]", "[5, 5, 6, 5]", "[-1, -1, -1, -1]", '"x"' } } do
+      for _, box in ipairs(boxes) do
+        local fault = helper.fault(place, name, box)
+        assert.equal(2, fault.code)
+        assert.matches("^tokenizer_config.json: " .. name .. ": only .* is supported$", fault.lines[1])
+      end
+    end
+  end)
+
   it("names the folder in notes about its files", function()
     local _, notes = import.text(made.checkpoint(made.config { unheard_of = 1 }))
     assert.matches('^/.+/config.json: "unheard_of": not known: ', notes[1])

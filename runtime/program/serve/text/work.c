@@ -67,9 +67,8 @@ static int set_labels(attn2c_reader *reader, attn2c_texts_work *work) {
 
 /* Gives the reader the boxes of a text's words. */
 static int set_boxes(attn2c_reader *reader, const attn2c_asked_text *asked) {
-  return attn2c_reader_page(reader, asked->pair ? asked->pair : asked->text,
-                            asked->pair ? asked->pair_length : asked->length, asked->pair != NULL,
-                            asked->boxes, asked->box_count);
+  return attn2c_reader_page(reader, asked->text, asked->length, asked->pair, asked->pair_length, asked->boxes,
+                            asked->box_count);
 }
 
 /* Sets *image to what a page's picture becomes, which the caller frees. */
