@@ -215,8 +215,8 @@ local function token_input(self, fixed)
     optional_types = types == 1 or types > 0 and self.is_sentences or nil, padded = self.family.padded,
     norm = (input_norm or input_norm == nil and fixed.norm == "post") and true or nil,
     scale = f.embedding_scale, width = width, dropped = f.dropped, boxes = f.boxes,
-    place_width = f.place_width, separator_place = f.boxes and pages.separator_place(self.folder, fixed.separator_place),
-    projected = f.projected }
+    separator_place = f.boxes and pages.separator_place(self.folder, fixed.separator_place),
+    place_width = f.place_width, projected = f.projected }
 end
 
 local function image_input(self)

@@ -15,8 +15,8 @@ local function side_of(folder, name, most)
     most == 0 and "[0, 0, 0, 0]" or "a box of four equal numbers from 0 to 1000")
 end
 
---- Returns all sides of the boxes of separators, or nil: 0. usual: of the family, if the folder does not say. A question
---- has the box of padding.
+--- Returns all sides of the boxes of separators, or nil: 0. usual: of the family, if the folder does not say. A
+--- question has the box of padding.
 function pages.separator_place(folder, usual)
   side_of(folder, "cls_token_box", 0)
   side_of(folder, "pad_token_box", 0)

@@ -106,9 +106,9 @@ struct attn2c_text_work {
   text_budget budget;
   const char *fault;
   char fault_text[160];
-  int is_part;        /* 1: the caller's text continues after the part that was read */
-  int is_open;        /* 1: the last piece continues: its bytes may begin a longer piece */
-  size_t enough;      /* number of pieces after which a cutter may stop */
+  int is_part;   /* 1: the caller's text continues after the part that was read */
+  int is_open;   /* 1: the last piece continues: its bytes may begin a longer piece */
+  size_t enough; /* number of pieces after which a cutter may stop */
   int are_words; /* 1: texts are words with a space between them */
   text_buffer whole, normalized, scratch[2], spare[2];
   text_pieces pieces, next_pieces, spans;

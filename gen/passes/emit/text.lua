@@ -43,8 +43,8 @@ end
 
 --- True for a model whose texts come with a picture of their page.
 function emit_text.has_page_image(state)
-  return (emit_text.most_side(state) and state.spec.pictures and state.primary.graph.answer.inputs.source_image >= 0)
-    or false
+  local image = state.tokenizer and state.spec.pictures and state.primary.graph.answer.inputs.source_image or -1
+  return emit_text.most_side(state) and image >= 0
 end
 
 -- Returns the special tokens, which have no lexical weight, as a list of C.
@@ -85,7 +85,8 @@ function emit_text.values(state)
     written_hash = tokenizer.written and hash.content(tokenizer.written) or false,
     written_bytes = tokenizer.written and #tokenizer.written or false, ids = inputs.ids,
     types = inputs.token_types, lengths = inputs.lengths, mask = inputs.attention_mask, pool_mask = inputs.pool_mask,
-    most_side = emit_text.most_side(state), boxes = inputs.boxes, image = state.spec.pictures and inputs.source_image or -1,
+    most_side = emit_text.most_side(state), boxes = inputs.boxes,
+    image = state.spec.pictures and inputs.source_image or -1,
     separator = state.spec.input.separator_place and tokenizer.specials.sep or -1,
     separator_place = state.spec.input.separator_place or 0,
     prompt = state.spec.prompt and c.string(state.spec.prompt) or false, answer = answer.kind, output = answer.output,

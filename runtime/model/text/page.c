@@ -9,7 +9,9 @@
 static int is_blank(char c) { return c && strchr(" \t\r\n\f\v", c); }
 
 /* True for a character that str.split of Python divides texts at. */
-static int is_blank_in_python(uint32_t point) { return text_is_white(point) || (point >= 0x1c && point <= 0x1f); }
+static int is_blank_in_python(uint32_t point) {
+  return text_is_white(point) || (point >= 0x1c && point <= 0x1f);
+}
 
 static int place(attn2c_page *page, attn2c_text_tokens *tokens) {
   const size_t length = tokens->length;

@@ -1,5 +1,5 @@
-/* page.h - texts whose words have boxes: where they are on a page. Words are what white space of ASCII divides;
- * words of a question, which has no boxes, are what Python's str.split divides. */
+/* page.h - texts whose words have boxes: where they are on a page. Words are what white space of ASCII
+ * divides; words of a question, which has no boxes, are what Python's str.split divides. */
 #pragma once
 
 #include "model/text/reader.h"

@@ -7,14 +7,12 @@
 
 static int is_embedding(void) { return attn2c_the_picture_facts->answer == ATTN2C_ANSWER_EMBEDDING; }
 
-/* True if pictures are those of texts' pages, which the routes of texts take. */
+/* True if a picture is that of a text's page: the routes of texts take it. */
 static int is_of_pages(const attn2c_server *server) {
   return server->model->text && server->model->text->image >= 0;
 }
 
-static int reads(const attn2c_server *server) {
-  return !server->model->continued && !is_of_pages(server);
-}
+static int reads(const attn2c_server *server) { return !server->model->continued && !is_of_pages(server); }
 
 static int embeds(const attn2c_server *server) { return reads(server) && is_embedding(); }
 

@@ -69,8 +69,8 @@ static const attn2c_job_kind kind = {.run = compute,
 
 /* Returns what texts of these forms look like. */
 static const char *expected(int forms) {
-  return forms & ATTN2C_MAY_BE_PAGE
-             ? "a text, a pair of texts, an object with the fields text, boxes and image, or a list is allowed"
+  return forms & ATTN2C_MAY_BE_PAGE ? "a text, a pair of texts, an object with the fields text, boxes and "
+                                      "image, or a list is allowed"
          : forms & ATTN2C_MAY_BE_PAIR
              ? "a text, a pair of texts, or a list of lists of one or two texts is allowed"
          : forms & ATTN2C_MAY_BE_IDS

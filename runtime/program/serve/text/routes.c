@@ -52,7 +52,8 @@ static void read_scaling(const attn2c_server *server, attn2c_request *r, attn2c_
 
 static void embeddings(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   attn2c_request r = {exchange, given, 0};
-  attn2c_text_job *job = attn2c_text_job_of(server, &r, "input", ATTN2C_MAY_BE_IDS | ATTN2C_MAY_BE_PAGE, NULL);
+  attn2c_text_job *job =
+      attn2c_text_job_of(server, &r, "input", ATTN2C_MAY_BE_IDS | ATTN2C_MAY_BE_PAGE, NULL);
   if (!job) return;
   attn2c_text_job_options(server, &r, job);
   attn2c_request_word(&r, "encoding_format", "float or base64", &job->is_base64);
@@ -64,7 +65,8 @@ static void embeddings(attn2c_server *server, attn2c_exchange *exchange, const j
 /* TEI's embeddings are unit vectors, unless `normalize` is false. */
 static void embed(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   attn2c_request r = {exchange, given, 0};
-  attn2c_text_job *job = attn2c_text_job_of(server, &r, "inputs", ATTN2C_MAY_BE_IDS | ATTN2C_MAY_BE_PAGE, NULL);
+  attn2c_text_job *job =
+      attn2c_text_job_of(server, &r, "inputs", ATTN2C_MAY_BE_IDS | ATTN2C_MAY_BE_PAGE, NULL);
   if (!job) return;
   attn2c_text_job_options(server, &r, job);
   read_scaling(server, &r, job, 1);
@@ -81,7 +83,8 @@ static size_t width_of(const attn2c_descriptor *model, int output) {
 
 static void embed_all(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   attn2c_request r = {exchange, given, 0};
-  attn2c_text_job *job = attn2c_text_job_of(server, &r, "inputs", ATTN2C_MAY_BE_IDS | ATTN2C_MAY_BE_PAGE, NULL);
+  attn2c_text_job *job =
+      attn2c_text_job_of(server, &r, "inputs", ATTN2C_MAY_BE_IDS | ATTN2C_MAY_BE_PAGE, NULL);
   if (!job) return;
   attn2c_text_job_options(server, &r, job);
   job->work.gets = ATTN2C_GETS_ROWS, job->work.output = server->text->rows;
@@ -146,7 +149,8 @@ static void read_labels(attn2c_request *r, attn2c_texts_work *work) {
 
 static void predict(attn2c_server *server, attn2c_exchange *exchange, const json_t *given) {
   attn2c_request r = {exchange, given, 0};
-  attn2c_text_job *job = attn2c_text_job_of(server, &r, "inputs", ATTN2C_MAY_BE_PAIR | ATTN2C_MAY_BE_PAGE, NULL);
+  attn2c_text_job *job =
+      attn2c_text_job_of(server, &r, "inputs", ATTN2C_MAY_BE_PAIR | ATTN2C_MAY_BE_PAGE, NULL);
   if (!job) return;
   attn2c_text_job_options(server, &r, job);
   attn2c_request_flag(&r, "raw_scores", &job->is_raw);
