@@ -60,15 +60,6 @@ def extracted(name, extractor, key, counts):
     write(name, cases)
 
 
-# rows of a chunk: 32 of convolutions, at most 256 of filters
-SHAPE = {"conv_dim": [12, 10, 12], "conv_kernel": [10, 3, 2], "conv_stride": [5, 2, 2]}
-folder("group", [30, 49, 1000, 1001, 669, 670], feat_extract_norm="group", **SHAPE)
-folder("layer", [30, 31, 1001, 669, 670], feat_extract_norm="layer", conv_bias=True, do_stable_layer_norm=True, **SHAPE)
-# of the second convolution, a chunk has 65 rows, which are made in pairs
-folder("pairs", [40, 59, 1001, 1340], feat_extract_norm="group", conv_dim=[64, 64, 12], conv_kernel=[10, 3, 3],
-       conv_stride=[5, 2, 2])
-
-
 def grouped():
     """A norm of groups of channels over the whole sound, after an activation (GroupNorm)."""
     torch.manual_seed(3)
@@ -88,12 +79,6 @@ def grouped():
             features = torch.nn.functional.gelu(last(norm(torch.tanh(first(torch.tensor(samples)[None, None])))))
         cases.append((samples, features[0].T.numpy()))
     write("grouped", cases)
-
-
-grouped()
-extracted("whisper", hf.WhisperFeatureExtractor(feature_size=10, chunk_length=1), "input_features",
-          [1, 399, 5000, 16000, 17000])
-extracted("ast", hf.ASTFeatureExtractor(num_mel_bins=12, max_length=40), "input_values", [400, 1359, 6640, 9000])
 
 
 def kaldi(samples, mels, low=20.0):
@@ -119,5 +104,17 @@ def kaldi(samples, mels, low=20.0):
     return banks - banks.mean(0)
 
 
-write("kaldi", [(samples, kaldi(samples, 12)) for samples in (sound(count, seed) for seed, count in enumerate(
-    [400, 720, 1359, 6640, 48000]))])
+if __name__ == "__main__":
+    # rows of a chunk: 32 of convolutions, at most 256 of filters
+    SHAPE = {"conv_dim": [12, 10, 12], "conv_kernel": [10, 3, 2], "conv_stride": [5, 2, 2]}
+    folder("group", [30, 49, 1000, 1001, 669, 670], feat_extract_norm="group", **SHAPE)
+    folder("layer", [30, 31, 1001, 669, 670], feat_extract_norm="layer", conv_bias=True, do_stable_layer_norm=True, **SHAPE)
+    # of the second convolution, a chunk has 65 rows, which are made in pairs
+    folder("pairs", [40, 59, 1001, 1340], feat_extract_norm="group", conv_dim=[64, 64, 12], conv_kernel=[10, 3, 3],
+           conv_stride=[5, 2, 2])
+    grouped()
+    extracted("whisper", hf.WhisperFeatureExtractor(feature_size=10, chunk_length=1), "input_features",
+              [1, 399, 5000, 16000, 17000])
+    extracted("ast", hf.ASTFeatureExtractor(num_mel_bins=12, max_length=40), "input_values", [400, 1359, 6640, 9000])
+    write("kaldi", [(samples, kaldi(samples, 12)) for samples in (sound(count, seed) for seed, count in enumerate(
+        [400, 720, 1359, 6640, 48000]))])
