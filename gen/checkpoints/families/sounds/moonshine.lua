@@ -31,8 +31,9 @@ end
 -- Refuses what transformers 5.24 computes otherwise than config.json says, or not at all: it shapes queries by the
 -- number of key heads, and gives the decoder the encoder's heads.
 local function check_heads(f)
-  for _, each in ipairs { { "encoder_num_key_value_heads", f.encoder_kv_heads or f.encoder_heads },
-    { "decoder_num_key_value_heads", f.kv_heads or f.heads }, { "encoder_num_attention_heads", f.encoder_heads } } do
+  for _, each in ipairs { { "encoder_num_attention_heads", f.encoder_heads },
+    { "encoder_num_key_value_heads", f.encoder_kv_heads or f.encoder_heads },
+    { "decoder_num_key_value_heads", f.kv_heads or f.heads } } do
     if each[2] ~= f.heads then
       faults.raise("usage", "config.json: %s: %d, but decoder_num_attention_heads, %d, is the only supported number",
         each[1], each[2], f.heads)
