@@ -47,7 +47,7 @@ local folders = {
   pairs = { "bart", "blip", "m2m_100", "marian", "mbart", "pegasus", "t5", "t5_writer", "vision_gpt2", "vision_trocr" },
   pictures = { "blip_vision", "clip_vision", "deit", "dinov2", "dinov3", "siglip2_vision", "siglip_vision", "timm",
     "vit" },
-  sounds = { "ast", "wav2vec2", "wavlm", "whisper" },
+  sounds = { "ast", "moonshine", "wav2vec2", "wavlm", "whisper" },
 }
 
 --- The families by their names, by model_type, and as naming schemes.

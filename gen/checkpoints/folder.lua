@@ -111,7 +111,7 @@ end
 -- transformers' class of an old preprocessor_config.json, which names none, by the model_type.
 local WAVES = "Wav2Vec2FeatureExtractor"
 local CLASSES = { wav2vec2 = WAVES, hubert = WAVES, wavlm = WAVES, unispeech = WAVES,
-  whisper = "WhisperFeatureExtractor", ["audio-spectrogram-transformer"] = "ASTFeatureExtractor",
+  moonshine = WAVES, whisper = "WhisperFeatureExtractor", ["audio-spectrogram-transformer"] = "ASTFeatureExtractor",
   vit = "ViTImageProcessor", deit = "DeiTImageProcessor", clip = "CLIPImageProcessor" }
 
 -- Returns what a folder says about pictures or sounds, { file, config }, or nil. As in transformers, the object in

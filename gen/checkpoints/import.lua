@@ -9,6 +9,7 @@ local keys = require("data.keys")
 local ctc = require("checkpoints.ctc")
 local names = require("checkpoints.names")
 local pages = require("checkpoints.pages")
+local of_sounds = require("data.sounds")
 local pictures = require("checkpoints.pictures")
 local reserved = require("data.reserved")
 local rotary = require("checkpoints.rotary")
@@ -32,6 +33,9 @@ local TEXT_LENGTH, USUAL_LENGTH = 256, 128
 
 -- A model of frames takes up to 30 seconds at 50 frames a second; exactly 10 if it does not go with any length.
 local MOST_FRAMES, FRAME_LENGTH = 1499, 499
+
+-- One that writes down what its convolutions make of samples takes up to 30 seconds of these.
+local MOST_SAMPLES = 30 * 16000
 
 -- A model that writes has sequences of up to this many tokens, or up to its longest, and this many of them.
 local MOST_CONTEXT, USUAL_SEQUENCES = 4096, 8
@@ -515,6 +519,12 @@ local function memory_of(self, input, first, most)
     self.inputs.source_features = "input_features"
     self.sound = sounds.of(self.folder.preprocessor, self.notes, { width = result.input.from,
       rows = 2 * f[own.seq] })
+  elseif f.convolutions then
+    local length, hop = of_sounds.field(f)
+    local rows = (MOST_SAMPLES - length) // hop + 1
+    result.input, result.seq = { stage = "hidden" }, self.is_writer and { any = rows } or rows
+    self.inputs.source_hidden = "input_values"
+    self.sound = sounds.of(self.folder.preprocessor, self.notes, { width = f.d_model, convolutions = f.convolutions })
   else
     result.input = { stage = "tokens", vocab = f.source_vocab or input.vocab, norm = input.norm, scale = input.scale }
     result.seq, result.mask = self.is_writer and { any = most } or most, not self.is_writer and "padding" or nil
@@ -523,6 +533,14 @@ local function memory_of(self, input, first, most)
   end
   for key, fact in pairs(own) do result[key] = f[fact] end
   return result
+end
+
+-- Returns the description's `speech`, or nil. A model that reads samples has no tokens for it.
+local function speech_of(self)
+  if self.family.features then
+    return speech.of(self.folder.generation, self.facts.vocab, self.notes, self.facts.median)
+  end
+  return self.facts.convolutions and {} or nil
 end
 
 local function entries_of(self, stages)
@@ -604,8 +622,7 @@ local function entries_of(self, stages)
     { "prompt", prompt }, { "prompts", prompts },
     { "dimensions", self.is_sentences and self.folder.tokenizer and sentence.dimensions(self.folder) or nil },
     { "generation", said }, { "ctc", of_ctc },
-    { "speech", self.context and self.folder.tokenizer and self.family.features
-      and speech.of(self.folder.generation, f.vocab, self.notes, f.median) or nil },
+    { "speech", self.context and self.folder.tokenizer and memory and speech_of(self) or nil },
     { "weights", weights }, { "input_order", input_order },
     { "names", name_table(self) },
     { "opens", self.folder.opens },

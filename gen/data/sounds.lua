@@ -49,17 +49,32 @@ sounds.of_mels = {
 sounds.of_convolutions = {
   convolutions = { type = "convolutions", required = true,
     meaning = "one after the other, without padding: { { width = 512, kernel = 10, stride = 5, bias = false, norm = "
-      .. "\"group\" }, ... }; norm: none; layer; or group, of the first, each channel over the whole sound" },
+      .. "\"group\" }, ... }; norm: none; layer; or group, of the first, over the whole sound: each channel, or each of "
+      .. "`groups` equal parts of them; activation: in place of the other; activation_first: the norm follows it" },
   activation = { type = "activation", default = "gelu", meaning = "the function after each convolution" },
   normalise = { type = "boolean", default = false, meaning = "samples get the mean 0 and the variance 1 first" },
 }
 sounds.of_convolution = {
   width = { type = "integer", min = 1, max = 8192, required = true, meaning = "channels" },
-  kernel = { type = "integer", min = 1, max = 64, required = true, meaning = "rows of a window" },
+  kernel = { type = "integer", min = 1, max = 1024, required = true, meaning = "rows of a window" },
   stride = { type = "integer", min = 1, max = 64, required = true, meaning = "rows from one window to the next" },
   bias = { type = "boolean", default = false },
   norm = { type = "word", words = { "none", "group", "layer" }, default = "none" },
+  groups = { type = "integer", min = 1, max = 8192 },
+  activation = { type = "activation" },
+  activation_first = { type = "boolean", default = false },
 }
+
+-- The longest window of samples whose covariance is found (runtime/model/features.c).
+local MOST_COVARIANCE = 64
+
+--- Returns how a convolution's norm over the sound gets means and variances: "covariance": those of a channel follow
+--- from the samples' covariance; "measured": its rows are made for them; nil: it has no such norm.
+function sounds.moments(conv)
+  if conv.norm ~= "group" then return nil end
+  local follows = not conv.activation_first and (conv.groups or conv.width) == conv.width
+  return follows and conv.kernel <= MOST_COVARIANCE and "covariance" or "measured"
+end
 
 --- Returns the first and the last bin of the transform between the ends of the filters, which have no weight there.
 function sounds.bins(sound)

@@ -382,7 +382,7 @@ local function model_values(state, builds)
     logits_width = logits and logits.shape[#logits.shape] or false, target = table.concat(state.target_names, ", "),
     arena_bytes = most.arena_bytes, weight_bytes = most.weight_bytes, has_text = state.tokenizer ~= nil,
     sound = emit_sound.values(state.entries),
-    has_speech = state.spec.speech and true or false,
+    has_speech = emit_sound_facts.has_speech(state),
     has_pictures = state.spec.pictures and true or false, texts = emit_picture.texts(state),
     draft = state.spec.draft and state.texts and state.texts.spec.name or false,
     picture_input = image_member, picture_height = image.height or false,
@@ -396,9 +396,10 @@ local function model_values(state, builds)
     most_side = emit_text.most_side(state), has_page_image = emit_text.has_page_image(state),
     prompt_names = emit_text.prompt_names(state.spec), embedding = emit_text.embedding(state),
     cmake_libraries = (state.tokenizer and "pthread;m;utf8proc;pcre2-8" or "pthread;m")
-      .. (state.spec.speech and ";z" or "")
+      .. (emit_sound_facts.has_speech(state) and ";z" or "")
       .. (of_ranks.divided and ";" .. table.concat(mpi_names(state), ";") or ""),
-    more_libraries = (state.tokenizer and " -lutf8proc -lpcre2-8" or "") .. (state.spec.speech and " -lz" or "")
+    more_libraries = (state.tokenizer and " -lutf8proc -lpcre2-8" or "")
+      .. (emit_sound_facts.has_speech(state) and " -lz" or "")
       .. (of_ranks.divided and " -l" .. table.concat(mpi_names(state), " -l") or "") })
 end
 

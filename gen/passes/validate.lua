@@ -579,7 +579,7 @@ local function add_entry(say, raise, build, description, size, is_list)
   local encode = encoders.entry(say, spec)
   raise()
   symbols.resolve(spec)
-  local features = sounds.entry(spec)
+  local features, channels = sounds.entries(spec)
   local function add(name, suffix, of)
     return setmetatable({ name = name, suffix = suffix, sizes = { batch = of.batch, seq = of.seq, any = of.any },
       spec = of }, { __index = build })
@@ -589,6 +589,7 @@ local function add_entry(say, raise, build, description, size, is_list)
   if spec.adapters then
     table.insert(build.entries, 1, add("adapted", "_adapted", words.merged(spec, { role = "adapted" })))
   end
+  if channels then table.insert(build.entries, 1, add("channels", "_channels", channels)) end
   if features then table.insert(build.entries, 1, add("features", "_features", features)) end
   if encode then table.insert(build.entries, 1, add("encode", "_encode", encode)) end
 end

@@ -1,5 +1,6 @@
 /* speech_facts.h - facts of a model that writes down speech: its special tokens. An answer has text tokens,
- * which are below `end`, and timestamps, which follow no_timestamps: number n stands for n * 0.02 seconds. */
+ * which are below `end`, and timestamps, which follow no_timestamps: number n stands for n * 0.02 seconds. A
+ * plain model has neither: all tokens are text, and it reads a sound of any length up to its longest. */
 #pragma once
 
 #include <stdint.h>
@@ -20,7 +21,7 @@ typedef struct attn2c_speech_head {
 
 typedef struct attn2c_speech {
   int32_t start, end; /* what an answer follows, and ends with */
-  int32_t no_timestamps;
+  int32_t no_timestamps;         /* -1: the model is plain, and has none of the other tokens */
   int32_t previous;              /* what the text before a window follows */
   int32_t no_speech;             /* its probability after `start` is that of silence */
   int32_t transcribe, translate; /* -1: there is no such task */

@@ -88,6 +88,43 @@ static void moments_of(const sound *s, float *moments) {
   }
 }
 
+/* Writes the mean of each channel's group and the group's deviation, [2][channels], over the rows that the
+ * entry `channels` makes of the whole sound, a call at a time. */
+static int measure(const attn2c_context *context, const sound *s, float *moments) {
+  const attn2c_feature_facts *facts = s->facts;
+  const attn2c_entry *entry = &context->model->descriptor->entries[facts->measuring];
+  const int64_t needs = (facts->measured - 1) * facts->stride + facts->kernel;
+  const int64_t rows = (s->total - facts->kernel) / facts->stride + 1, each = facts->channels / facts->groups;
+  float *room = context->arena + attn2c_entry_arena(context->model->descriptor, entry), *made = room + needs;
+  double first[MOST_COLUMNS], sums[MOST_COLUMNS] = {0}, squares[MOST_COLUMNS] = {0};
+  for (int64_t done = 0; done < rows; done += facts->measured) {
+    const void *const in[] = {chunk_at(s, done * facts->stride, needs, room)};
+    void *const out[] = {made};
+    ATTN2C_TRY(attn2c_context_run(context, entry, in, out));
+    const int64_t count = attn2c_lesser(rows - done, facts->measured);
+    for (int64_t g = 0; g < facts->groups && done == 0; g++) first[g] = (double)made[g * each];
+    for (int64_t at = 0; at < count * facts->groups; at++) {
+      const int64_t g = at % facts->groups;
+      const float *x = made + at * each;
+      double sum = 0, square = 0;
+#pragma omp simd reduction(+ : sum, square)
+      for (int64_t j = 0; j < each; j++) {
+        const double d = (double)x[j] - first[g];
+        sum += d, square += d * d;
+      }
+      sums[g] += sum, squares[g] += square;
+    }
+  }
+  for (int64_t c = 0; c < facts->channels; c++) {
+    const int64_t g = c / each;
+    const double mean = sums[g] / (double)(rows * each);
+    const double variance = squares[g] / (double)(rows * each) - mean * mean;
+    moments[c] = (float)(first[g] + mean);
+    moments[facts->channels + c] = (float)(variance < 0 ? 0 : sqrt(variance)); /* or what is no number */
+  }
+  return ATTN2C_OK;
+}
+
 /* Raises numbers that are less than the largest by more than the range. */
 static void limit(float *features, int64_t count, float range) {
   float largest = -INFINITY;
@@ -112,7 +149,8 @@ static int make_rows(const attn2c_context *context, const sound *s, int64_t rows
   const int64_t needs = (facts->chunk - 1) * facts->hop + facts->length;
   float *room = context->arena + attn2c_entry_arena(context->model->descriptor, entry);
   float *made = room + needs, *moments = made + facts->chunk * facts->width;
-  if (facts->kernel) moments_of(s, moments);
+  if (facts->channels) ATTN2C_TRY(measure(context, s, moments));
+  if (facts->kernel && !facts->channels) moments_of(s, moments);
   for (int64_t done = 0; done < rows; done += facts->chunk) {
     const int64_t last = rows - facts->chunk, first = last < 0 ? 0 : attn2c_lesser(done, last);
     const void *const in[] = {chunk_at(s, first * facts->hop - facts->margin, needs, room), moments};

@@ -45,6 +45,11 @@ int attn2c_speech_next(attn2c_speech_pieces *p, attn2c_speech_piece *piece, attn
   const int rate = p->rate;
   attn2c_samples *s = p->samples;
   int status = ATTN2C_OK;
+  if (p->is_whole) {
+    status = attn2c_samples_fill(s, p->most + 1, message);
+    *piece = (attn2c_speech_piece){0, attn2c_vad_cut(s->samples, s->count, rate, p->most)};
+    return status;
+  }
   int64_t wanted = p->most == 0 ? INT64_MAX : s->again ? p->most : 1;
   if (p->most > 0 && s->again && p->heard == 0) status = hear_all(p, message);
   while (status == ATTN2C_OK) {

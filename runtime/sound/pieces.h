@@ -29,10 +29,11 @@ typedef struct attn2c_speech_pieces {
   int rate;
   int64_t
       most; /* samples of a piece that is cut; 0: pieces are whole, and so is what is known of the sound */
+  int is_whole;   /* 1: nothing is left out: a piece is cut where it is quiet if more than `most` are there */
   double loudest; /* energy of the loudest frame of its first `heard` samples */
   int64_t heard;
 } attn2c_speech_pieces;
 
-/* Finds the next piece of speech, reading on until it has ended. It is empty if no speech is left. The caller
+/* Finds the next piece, of speech or of the whole sound, reading on until it has ended. It is empty if no speech is left. The caller
  * drops its samples. Returns what attn2c_samples_fill returns. */
 int attn2c_speech_next(attn2c_speech_pieces *pieces, attn2c_speech_piece *piece, attn2c_message *message);

@@ -51,13 +51,20 @@ struct attn2c_listener {
   int32_t width, source; /* numbers of a query; rows of the keys */
 };
 
+static int is_plain(const attn2c_listener *l) { return l->speech->no_timestamps < 0; }
+
 attn2c_speech_options attn2c_speech_stated(const attn2c_descriptor *model) {
   const attn2c_speech *speech = model->continued->generation->speech;
+  const int is_plain = speech->no_timestamps < 0;
+  int32_t length;
+  const int64_t limit = attn2c_answers_limit(model->continued->generation, 0, &length);
   attn2c_speech_options options = {.beam = attn2c_beam_stated(model->continued->generation),
-                                   .attempts = ATTN2C_SPEECH_ATTEMPTS,
-                                   .tokens = (int32_t)(model->lengths->sizes[0].seq / 2),
+                                   .attempts = is_plain ? 1 : ATTN2C_SPEECH_ATTEMPTS,
+                                   .tokens = (int32_t)(is_plain ? limit : model->lengths->sizes[0].seq / 2),
                                    .language = speech->language,
-                                   .task = speech->task};
+                                   .task = speech->task,
+                                   .by_pieces = is_plain,
+                                   .is_whole = is_plain};
   for (int i = 0; i < options.attempts; i++) options.temperatures[i] = i / 5.0;
   return options;
 }
@@ -229,13 +236,14 @@ static int read_prompt(attn2c_listener *l, ear *e, const attn2c_window *window) 
   start = n;
   if (e->heard.language >= 0) e->prompt[n++] = speech->languages[e->heard.language].token;
   if (l->options.task >= 0) e->prompt[n++] = l->options.task;
-  if (!window->is_timed) e->prompt[n++] = speech->no_timestamps;
+  if (!window->is_timed && !is_plain(l)) e->prompt[n++] = speech->no_timestamps;
   e->length = n;
   int status = extend(l, e, e->prompt, start, after_start);
   if (status == ATTN2C_OK && n > start)
     status = extend(l, e, e->prompt + start, n - start, e->logits);
   else
     memcpy(e->logits, after_start, (size_t)l->calls.vocabulary * sizeof *after_start);
+  if (is_plain(l)) return status;
   l->calls.log_softmax(after_start, l->calls.vocabulary);
   e->heard.silence = exp((double)after_start[speech->no_speech]);
   return status;
@@ -245,7 +253,7 @@ int attn2c_listener_text(attn2c_listener *l, const int32_t *ids, int32_t count, 
                          size_t *length) {
   size_t n = 0;
   for (int32_t i = 0; i < count; i++)
-    if (ids[i] < l->speech->end) l->plain[n++] = ids[i];
+    if (ids[i] < l->speech->end || is_plain(l)) l->plain[n++] = ids[i];
   return attn2c_text_decode(l->text, l->plain, n, 1, text, length);
 }
 
@@ -361,7 +369,8 @@ int attn2c_listener_begin(attn2c_listener *l, int32_t place, const attn2c_window
   const void *const inputs[] = {window->features};
   e->heard = (attn2c_heard){.ids = e->ids, .language = window->language};
   e->attempt = 0, e->number = window->number, e->rows = window->rows;
-  int status = attn2c_encode_outputs(l->context, 1, &sequence, NULL, inputs, (void *const *)e->keys);
+  const int32_t *length = is_plain(l) ? &window->rows : NULL;
+  int status = attn2c_encode_outputs(l->context, 1, &sequence, length, inputs, (void *const *)e->keys);
   if (status == ATTN2C_OK) status = find_language(l, e);
   if (status == ATTN2C_OK) status = read_prompt(l, e, window);
   if (status != ATTN2C_OK)

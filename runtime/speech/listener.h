@@ -20,7 +20,8 @@ typedef struct attn2c_speech_options {
   int32_t task;     /* token; -1: the model has none */
   int is_timed;     /* 1: answers have timestamps */
   int has_words;    /* 1: tokens have times */
-  int by_pieces;    /* 1: each piece of speech is a sound by itself, and silence is left out */
+  int by_pieces;    /* 1: each piece of a sound is a sound by itself */
+  int is_whole;     /* 1: pieces are what a call holds, with silence; 0: silence is left out */
 } attn2c_speech_options;
 
 /* Returns the options that a model states: its beams, language and task; and all attempts. */

@@ -60,11 +60,16 @@ int attn2c_transcribe_read(const attn2c_descriptor *model, const attn2c_transcri
   options->is_timed = given->timestamps != 0;
   options->has_words = given->words != 0;
   options->seed = given->seed;
-  options->by_pieces = given->vad != 0;
+  options->by_pieces = options->by_pieces || given->vad;
+  options->is_whole = options->is_whole && !given->vad;
   faults += read_language(speech, given->language, prefix, &options->language, message) != ATTN2C_OK;
   faults += read_task(speech, given->task, prefix, &options->task, message) != ATTN2C_OK;
   faults += read_temperature(given->temperature, prefix, options, message) != ATTN2C_OK;
-  if (options->has_words && speech->layer_count == 0)
+  if (given->prompt && speech->no_timestamps < 0)
+    faults++, attn2c_say(message, "%sprompt: this model has no token for what was said before", prefix);
+  if (options->has_words && speech->no_timestamps < 0)
+    faults++, attn2c_say(message, "%swords: this model has no times of words", prefix);
+  else if (options->has_words && speech->layer_count == 0)
     faults++, attn2c_say(
                   message,
                   "%swords: this model was built without the times of words; build it with speech.words=true",

@@ -66,9 +66,11 @@ static int find_largest(attn2c_speech_rows *r, const char *name, attn2c_message 
 static int make_window(attn2c_speech_rows *r, int64_t begin, int64_t end, const char *name,
                        attn2c_message *message) {
   const int64_t count = end - begin;
-  r->features = r->memory, r->room = r->window, r->is_long = 0;
-  r->count = count / r->facts->hop > 0 ? count / r->facts->hop : 1;
-  if (count < 1 || attn2c_feature_rows(r->facts, count) != r->room)
+  const int is_filled = r->facts->samples > 0;
+  r->features = r->memory, r->is_long = 0;
+  r->room = is_filled ? r->window : attn2c_feature_rows(r->facts, count);
+  r->count = !is_filled ? r->room : count / r->facts->hop > 0 ? count / r->facts->hop : 1;
+  if (count < 1 || r->room < 1)
     return attn2c_fail(message, ATTN2C_FORMAT, "%s: there is no sound in it", name);
   return no_features(
       attn2c_features(r->context, r->facts, r->samples->samples + begin, count, r->memory, r->room), name,

@@ -47,7 +47,8 @@ void attn2c_timestamps(const attn2c_speech *speech, const int32_t *ids, int32_t 
 static const char *apply(const attn2c_rule *rule, const attn2c_history *history, float *scores,
                          int32_t vocabulary) {
   const attn2c_timestamp_rule *own = (const attn2c_timestamp_rule *)rule;
-  if (history->ids[history->prompt - 1] == own->speech->no_timestamps) return NULL;
+  const int32_t without = own->speech->no_timestamps;
+  if (without < 0 || history->ids[history->prompt - 1] == without) return NULL;
   attn2c_timestamps(own->speech, history->ids + history->prompt, history->count - history->prompt, scores,
                     vocabulary);
   return NULL;

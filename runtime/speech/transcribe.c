@@ -29,10 +29,12 @@ struct attn2c_transcriber {
   uint64_t windows;            /* of the sound so far */
   attn2c_speech_pieces pieces; /* of speech, if the options are for these; a piece is a sound by itself */
   int64_t end;                 /* of the piece: samples to drop before the next one */
-  double begin;                /* seconds of the sound before the piece */
+  double begin, length;        /* seconds of the sound before the piece, and of the piece */
   stage stage;
   int64_t row, next; /* of the window; from it to the next one */
 };
+
+static int is_plain(const attn2c_transcriber *t) { return t->speech->no_timestamps < 0; }
 
 static int no_memory(const attn2c_transcriber *t, attn2c_message *message) {
   return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for what is said", t->name ? t->name : "speech");
@@ -125,19 +127,26 @@ void attn2c_transcriber_features(attn2c_transcriber *t, const float *features, i
   begin_rows(t, 0);
 }
 
-/* Begins the next piece of speech, if there is one. */
+/* Begins the next piece, if there is one. What is left of a sound may be too short for a row; a whole sound that
+ * is too short is a fault. */
 static int begin_piece(attn2c_transcriber *t, int *is_end, attn2c_message *message) {
   attn2c_samples *samples = t->rows.samples;
   attn2c_speech_piece piece = {0, 0};
-  while (piece.end <= piece.begin) {
+  const int64_t least = is_plain(t) ? t->rows.facts->length : 1;
+  while (piece.end - piece.begin < least) {
     samples->drop(samples, t->end);
     t->end = 0;
     *is_end = samples->is_end && samples->count == 0;
     const int status = *is_end ? ATTN2C_OK : attn2c_speech_next(&t->pieces, &piece, message);
     if (status != ATTN2C_OK || *is_end) return status;
     t->end = piece.end;
+    if (t->pieces.is_whole && samples->first == 0 && piece.end < least)
+      return attn2c_fail(message, ATTN2C_FORMAT,
+                         "%s: %.4f seconds are too short: the model takes %.4f and more", t->name,
+                         (double)piece.end / t->rate, (double)least / t->rate);
   }
   begin_rows(t, (double)(samples->first + piece.begin) / t->rate);
+  t->length = (double)(piece.end - piece.begin) / t->rate;
   return attn2c_speech_rows_begin(&t->rows, piece.begin, piece.end, t->name, message);
 }
 
@@ -145,8 +154,12 @@ int attn2c_transcriber_samples(attn2c_transcriber *t, attn2c_samples *samples, a
   t->rows.samples = samples;
   begin_rows(t, 0);
   if (!t->options->by_pieces) return attn2c_speech_rows_begin(&t->rows, 0, 0, t->name, message);
+  const attn2c_feature_facts *facts = t->rows.facts;
   t->pieces = (attn2c_speech_pieces){
-      .samples = samples, .rate = t->rate, .most = t->rows.window * t->rows.facts->hop};
+      .samples = samples,
+      .rate = t->rate,
+      .most = is_plain(t) ? (t->rows.window - 1) * facts->hop + facts->length : t->rows.window * facts->hop,
+      .is_whole = t->options->is_whole};
   t->end = t->rows.count = t->rows.is_long = 0;
   return ATTN2C_OK;
 }
@@ -164,7 +177,7 @@ static void divide(attn2c_transcriber *t, const attn2c_heard *heard) {
   const int32_t end = rows / ATTN2C_TIMESTAMP_ROWS;
   int32_t next = rows;
   t->found = t->taken = 0;
-  if (!heard->is_silent && (t->options->is_timed || t->rows.is_long)) {
+  if (!heard->is_silent && !is_plain(t) && (t->options->is_timed || t->rows.is_long)) {
     t->found = attn2c_segments(t->speech, heard->ids, heard->count, rows, t->segments, &next);
   } else if (!heard->is_silent) {
     t->segments[0] = (attn2c_segment){0, heard->count, 0, end > 0 ? end : 1};
@@ -187,23 +200,24 @@ static int listen(attn2c_transcriber *t, int *is_end, attn2c_message *message) {
   const int64_t count = r->count - row < r->window ? r->count - row : r->window;
   const float *window = r->features + (row - r->first) * r->width;
   t->row = row, t->next = 0;
-  if (row - r->first + r->window > r->room) {
+  if (row - r->first + r->window > r->room && !is_plain(t)) {
     memset(t->window, 0, (size_t)(r->window * r->width) * sizeof *window);
     window = memcpy(t->window, window, (size_t)(count * r->width) * sizeof *window);
   }
   const attn2c_window begun = {.features = window,
                                .rows = (int32_t)count,
                                .before = t->before,
-                               .count = (int32_t)t->before_count,
-                               .is_timed = t->options->is_timed || r->is_long,
+                               .count = is_plain(t) ? 0 : (int32_t)t->before_count,
+                               .is_timed = !is_plain(t) && (t->options->is_timed || r->is_long),
                                .language = t->language,
                                .number = t->windows++};
   t->stage = LISTEN;
   return attn2c_listener_begin(t->listener, t->place, &begun, message);
 }
 
-/* Returns the seconds of a time in the window. */
+/* Returns the seconds of a time in the window. In a piece of a plain model all times but 0 are its end. */
 static double seconds(const attn2c_transcriber *t, int32_t time) {
+  if (is_plain(t)) return t->begin + (time > 0 ? t->length : 0);
   return t->begin + (double)(t->row / ATTN2C_TIMESTAMP_ROWS + time) / ATTN2C_TIMESTAMPS_A_SECOND;
 }
 

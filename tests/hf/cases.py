@@ -500,6 +500,13 @@ CASES.update({
     "whisper_few_decoders": ("WhisperForConditionalGeneration", {
         **WHISPER, "encoder_layers": 3, "decoder_layers": 1, "num_mel_bins": 13, "activation_function": "relu",
         "tie_word_embeddings": False, "scale_embedding": True}, SOUNDS),
+    # Behind its convolutions, whose rows the encoder reads.
+    "moonshine_writes": ("MoonshineForConditionalGeneration", {
+        "vocab_size": VOCAB, "hidden_size": WIDTH, "intermediate_size": 40, "encoder_num_hidden_layers": 2,
+        "decoder_num_hidden_layers": 3, "encoder_num_attention_heads": 4, "decoder_num_attention_heads": 4,
+        "encoder_hidden_act": "relu", "attention_bias": True, "head_dim": 8, "pad_head_dim_to_multiple_of": 6,
+        "partial_rotary_factor": 0.6, "tie_word_embeddings": False},
+        {"sounds": "waves", "words": [*SOUNDS["words"], f"memory.seq={FRAMES}"]}),
 })
 
 # Decoders that read the states of an image tower: the configuration has a part for each.

@@ -554,6 +554,13 @@ def write(name):
         inputs = {"pixel_values": torch.randn(BATCH, 3, *special.get("sides", (8, 8)), generator=generator)}
     elif name.startswith("ast_"):
         inputs = {"input_values": torch.randn(BATCH, AST["max_length"], AST["num_mel_bins"], generator=generator)}
+    elif special.get("sounds") == "waves":
+        seen, encoder = [], model.get_encoder()
+        call = {"input_values": torch.randn(BATCH, 895 + 384 * (FRAMES - 1), generator=generator),
+                "decoder_input_ids": torch.randint(4, VOCAB, (BATCH, seq), generator=generator)}
+        with encoder.layers[0].register_forward_pre_hook(lambda _, given: seen.append(given[0])), torch.no_grad():
+            encoder(call["input_values"])
+        inputs = {**call, "input_values": seen[0]}
     elif "sounds" in special:
         ids = torch.randint(4, VOCAB, (BATCH, seq), generator=generator)
         features = torch.randn(BATCH, FRAMES, model.config.num_mel_bins, generator=generator)

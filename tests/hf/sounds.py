@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import torch
 import transformers as hf
+from safetensors.torch import save_file
 
 ROOT = Path(__file__).parent / "sounds"
 RATE = 16000
@@ -59,16 +60,25 @@ def extracted(name, extractor, key, counts):
     write(name, cases)
 
 
-# rows of a chunk: 32 of convolutions, at most 256 of filters
-SHAPE = {"conv_dim": [12, 10, 12], "conv_kernel": [10, 3, 2], "conv_stride": [5, 2, 2]}
-folder("group", [30, 49, 1000, 1001, 669, 670], feat_extract_norm="group", **SHAPE)
-folder("layer", [30, 31, 1001, 669, 670], feat_extract_norm="layer", conv_bias=True, do_stable_layer_norm=True, **SHAPE)
-# of the second convolution, a chunk has 65 rows, which are made in pairs
-folder("pairs", [40, 59, 1001, 1340], feat_extract_norm="group", conv_dim=[64, 64, 12], conv_kernel=[10, 3, 3],
-       conv_stride=[5, 2, 2])
-extracted("whisper", hf.WhisperFeatureExtractor(feature_size=10, chunk_length=1), "input_features",
-          [1, 399, 5000, 16000, 17000])
-extracted("ast", hf.ASTFeatureExtractor(num_mel_bins=12, max_length=40), "input_values", [400, 1359, 6640, 9000])
+def grouped():
+    """A norm of groups of channels over the whole sound, after an activation (GroupNorm)."""
+    torch.manual_seed(3)
+    first = torch.nn.Conv1d(1, 12, 70, 9)
+    norm = torch.nn.GroupNorm(3, 12)
+    last = torch.nn.Conv1d(12, 10, 3, 2, bias=False)
+    with torch.no_grad():
+        for parameter in [*norm.parameters(), first.bias]:
+            parameter.add_(0.3 * torch.randn_like(parameter))
+    (ROOT / "grouped").mkdir(exist_ok=True)
+    save_file({"sound.0.weight": first.weight, "sound.0.bias": first.bias, "sound.0.norm.weight": norm.weight,
+               "sound.0.norm.bias": norm.bias, "sound.1.weight": last.weight}, ROOT / "grouped/model.safetensors")
+    cases = []
+    for seed, count in enumerate([88, 97, 700, 4000]):
+        samples = sound(count, seed) + 0.1
+        with torch.no_grad():
+            features = torch.nn.functional.gelu(last(norm(torch.tanh(first(torch.tensor(samples)[None, None])))))
+        cases.append((samples, features[0].T.numpy()))
+    write("grouped", cases)
 
 
 def kaldi(samples, mels, low=20.0):
@@ -94,5 +104,17 @@ def kaldi(samples, mels, low=20.0):
     return banks - banks.mean(0)
 
 
-write("kaldi", [(samples, kaldi(samples, 12)) for samples in (sound(count, seed) for seed, count in enumerate(
-    [400, 720, 1359, 6640, 48000]))])
+if __name__ == "__main__":
+    # rows of a chunk: 32 of convolutions, at most 256 of filters
+    SHAPE = {"conv_dim": [12, 10, 12], "conv_kernel": [10, 3, 2], "conv_stride": [5, 2, 2]}
+    folder("group", [30, 49, 1000, 1001, 669, 670], feat_extract_norm="group", **SHAPE)
+    folder("layer", [30, 31, 1001, 669, 670], feat_extract_norm="layer", conv_bias=True, do_stable_layer_norm=True, **SHAPE)
+    # of the second convolution, a chunk has 65 rows, which are made in pairs
+    folder("pairs", [40, 59, 1001, 1340], feat_extract_norm="group", conv_dim=[64, 64, 12], conv_kernel=[10, 3, 3],
+           conv_stride=[5, 2, 2])
+    grouped()
+    extracted("whisper", hf.WhisperFeatureExtractor(feature_size=10, chunk_length=1), "input_features",
+              [1, 399, 5000, 16000, 17000])
+    extracted("ast", hf.ASTFeatureExtractor(num_mel_bins=12, max_length=40), "input_values", [400, 1359, 6640, 9000])
+    write("kaldi", [(samples, kaldi(samples, 12)) for samples in (sound(count, seed) for seed, count in enumerate(
+        [400, 720, 1359, 6640, 48000]))])

@@ -62,8 +62,8 @@ local function speech_of(spec, said)
       { "head_width", spec.head_dim }, { "median", given.median or 7 }, { "head_scale", c.double(spec.scale) } }
   end
   return { languages = languages, heads = table.concat(heads, ", "), members = words.append({
-    { "start", said.start[1] }, { "end", said.stop[1] }, { "no_timestamps", given.no_timestamps },
-    { "previous", given.previous }, { "no_speech", given.no_speech }, { "transcribe", given.transcribe or -1 },
+    { "start", said.start[1] }, { "end", said.stop[1] }, { "no_timestamps", given.no_timestamps or -1 },
+    { "previous", given.previous or -1 }, { "no_speech", given.no_speech or -1 }, { "transcribe", given.transcribe or -1 },
     { "translate", given.translate or -1 }, { "most_initial", given.initial or -1 },
     { "most_compression", c.double(given.compression or 2.4) }, { "least_score", c.double(given.score or -1) },
     { "least_silence", c.double(given.silence or 0.6) }, { "language", usual },

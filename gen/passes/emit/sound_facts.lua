@@ -21,6 +21,9 @@ local function samples_of(sound, rows)
   return (sound.samples or sound.centre) and 1 or least, most
 end
 
+--- True if a model writes down speech. A variant that is made without its tokenizer does not, such as that of `check`.
+function emit_facts.has_speech(state) return state.spec.speech and state.tokenizer and true or false end
+
 function emit_facts.values(state)
   local spec, answer = state.spec, state.primary.graph.answer
   local sound, least_samples, most_samples = spec.sound, false, false
@@ -28,7 +31,7 @@ function emit_facts.values(state)
   return { ctc = emit_facts.ctc(spec), answer = answer.kind,
     label_list = words.map(spec.ctc and {} or spec.labels or {}, c.string),
     input = math.max(answer.inputs.features or answer.inputs.hidden or 0, 0), output = answer.output,
-    has_speech = spec.speech and true or false, label_function = "ATTN2C_" .. answer.label_function,
+    has_speech = emit_facts.has_speech(state), label_function = "ATTN2C_" .. answer.label_function,
     rate = sound and sound.rate or false, hop = sound and sound.hop or false, least_samples = least_samples,
     most_samples = most_samples }
 end

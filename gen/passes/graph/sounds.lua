@@ -34,15 +34,17 @@ local function mels(self, sound, samples)
     factor = self.to_float(unit / sound.std), shift = self.to_float(-sound.mean / sound.std) })
 end
 
--- Returns the factors that normalise the channels of the first convolution over the whole sound: with the mean m and
+-- Returns the factors that normalise the channels of the first convolution over the whole sound. With the mean m and
 -- the covariance C = L Lᵀ of its windows of samples, which come in, the mean of a channel of weight w is w m, and its
--- variance w C wᵀ.
+-- variance w C wᵀ. Otherwise each channel's mean and deviation come in.
 local function factors(self, path, conv)
-  local shape = { 1, conv.kernel + 1, conv.kernel }
+  local is_measured = sounds.moments(conv) == "measured"
+  local shape = is_measured and { 1, 2, conv.width } or { 1, conv.kernel + 1, conv.kernel }
   local moments = self:grows(self:input("moments", "f32", shape), "b..")
   local norm = path .. ".norm"
   return self:op("channel_factors", norm .. ".factors", {
-    x = self:op("linear", norm .. ".moments", { x = moments, weight = self:weight_of_taps(path, 1, conv) }),
+    x = is_measured and moments
+      or self:op("linear", norm .. ".moments", { x = moments, weight = self:weight_of_taps(path, 1, conv) }),
     gain = self:weight(norm .. ".weight", { conv.width }, 1, 0.1),
     bias = self:weight(norm .. ".bias", { conv.width }, 0, 0.1) }, { eps = 1e-5 })
 end
@@ -53,29 +55,35 @@ local function begins_even(list, i)
   return false
 end
 
--- Returns the rows of the last of several convolutions.
-local function convolutions(self, sound, x)
+-- Returns the rows of the last of several convolutions; those of the first, before its norm, for an entry that is to
+-- measure them.
+local function convolutions(self, sound, x, is_measuring)
   for i, conv in ipairs(sound.convolutions) do
     local path = ("sound.%d"):format(i - 1)
-    local of_sound = conv.norm == "group" and factors(self, path, conv)
-    local y = self:strided(path, x, conv, i == 1, begins_even(sound.convolutions, i))
-    if of_sound then
-      y = self:op("scale_columns", path .. ".norm", { x = y, factors = of_sound })
-    elseif conv.norm == "layer" then
-      y = self:norm(path .. ".norm", y, { kind = "layer", eps = 1e-5 })
+    local function activated(y)
+      return self:op("activate", path .. ".act", { x = y }, { ["function"] = conv.activation or sound.activation })
     end
-    x = self:op("activate", path .. ".act", { x = y }, { ["function"] = sound.activation })
+    local of_sound = conv.norm == "group" and not is_measuring and factors(self, path, conv)
+    x = self:strided(path, x, conv, i == 1, begins_even(sound.convolutions, i))
+    if conv.activation_first then x = activated(x) end
+    if is_measuring then return x end
+    if of_sound then
+      x = self:op("scale_columns", path .. ".norm", { x = x, factors = of_sound })
+    elseif conv.norm == "layer" then
+      x = self:norm(path .. ".norm", x, { kind = "layer", eps = 1e-5 })
+    end
+    if not conv.activation_first then x = activated(x) end
   end
   return x
 end
 
---- Makes the graph of a spec's entry, whose output is `features`.
+--- Makes the graph of a spec's entry, whose output is `features`, or `channels` if it is to measure these.
 function graph_sounds.build(self, spec)
   local sound = spec.sound
   self.section = "input"
   local samples = self:grows(self:input("samples", "f32", { 1, spec.samples, 1 }), "b..")
-  local made = (sound.mels and mels or convolutions)(self, sound, samples)
-  self:expose(made, "features", "b..")
+  local made = (sound.mels and mels or convolutions)(self, sound, samples, spec.is_measuring)
+  self:expose(made, spec.is_measuring and "channels" or "features", "b..")
 end
 
 return graph_sounds

@@ -124,7 +124,7 @@ local function map_piece(self, operations, tensor, area, load)
       ld = self:ld(load) }
   end
   for _, operation in ipairs(operations) do
-    local name = operation.kind == "bias" and "bias" or "r" .. (number > 1 and number or "")
+    local name = operation.kind == "bias" and not arguments.bias and "bias" or "r" .. (number > 1 and number or "")
     local entry, operand = operation_at(self, operation, name, row, column, origin, constants.type)
     if operand then arguments[name], number = operand, number + 1 end
     list[#list + 1] = entry

@@ -1,5 +1,5 @@
 -- sounds.lua: reads the key `sound` of a description, and makes the entry `features`, which turns a chunk of samples
--- into rows of the model's input.
+-- into rows of the model's input, and `channels`, whose rows of the first convolution a norm over the sound measures.
 local sounds = require("data.sounds")
 local symbols = require("passes.validate.symbols")
 local values = require("passes.validate.values")
@@ -12,6 +12,23 @@ local validate_sounds = {}
 -- convolutions may be longer.
 local CHUNK_OF_MELS, CHUNK_OF_CONVOLUTIONS, EVEN_CHUNK_OF_CONVOLUTIONS = 256, 32, 50
 
+-- Groups of channels whose means and variances are found together (runtime/model/features.c).
+local MOST_GROUPS = 1024
+
+-- Checks what the fields of convolution number i say of each other.
+local function check_norm(say, key, i, conv)
+  if conv.norm ~= "group" and conv.groups then say(key .. ".groups", "goes with norm = \"group\"") end
+  if conv.norm == "none" and conv.activation_first then say(key .. ".activation_first", "goes with a norm") end
+  if conv.norm ~= "group" or not (conv.width and conv.kernel) then return end
+  if i > 1 then say(key .. ".norm", "group goes with the first convolution") end
+  local groups = conv.groups or conv.width
+  if conv.width % groups ~= 0 then say(key .. ".groups", "%d, which does not divide width %d", groups, conv.width) end
+  if sounds.moments(conv) == "measured" and groups > MOST_GROUPS then
+    say(key .. ".groups", "%d, but 1 to %d are allowed with an activation before the norm or a kernel over 64", groups,
+      MOST_GROUPS)
+  end
+end
+
 function values.read.convolutions(say, field, value)
   if type(value) ~= "table" or #value < 1 or #value > 64 then
     return say(field.key, values.show(value) .. ", but a list of 1 to 64 convolutions is allowed")
@@ -23,7 +40,7 @@ function values.read.convolutions(say, field, value)
       return say(key, values.show(each) .. ", but a table such as { width = 512, kernel = 3, stride = 2 } is allowed")
     end
     list[i] = values.fields(say, key, each, sounds.of_convolution)
-    if i > 1 and list[i].norm == "group" then say(key .. ".norm", "group goes with the first convolution") end
+    check_norm(say, key, i, list[i])
   end
   return list
 end
@@ -117,8 +134,9 @@ function validate_sounds.check(say, spec)
   if spec.layout == "seq_first" then say("sound", "does not go with layout = \"seq_first\"") end
 end
 
---- Returns the spec of the entry `features` of a resolved spec, or nil. More than the model's: samples, of a chunk.
-function validate_sounds.entry(spec)
+--- Returns the spec of the entry `features` of a resolved spec, or nil. More than the model's: samples, of a chunk. Then
+--- that of `channels`, if a norm over the sound is to be measured.
+function validate_sounds.entries(spec)
   local sound = spec.sound
   if not sound then return nil end
   local rows = rows_of_call(sound, sound.rows or not spec.any and spec.seq or nil)
@@ -130,7 +148,13 @@ function validate_sounds.entry(spec)
     entry[key] = nil
   end
   symbols.resolve(entry)
-  return entry
+  local first = sound.convolutions and sound.convolutions[1]
+  if not first or sounds.moments(first) ~= "measured" then return entry end
+  rows = (entry.samples - first.kernel) // first.stride + 1
+  local channels = words.merged(entry, { is_measuring = true, seq = rows, least = rows,
+    samples = (rows - 1) * first.stride + first.kernel })
+  symbols.resolve(channels)
+  return entry, channels
 end
 
 return validate_sounds

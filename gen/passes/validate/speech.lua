@@ -37,11 +37,10 @@ function read.heads(say, field, value)
 end
 
 local optional = { type = "integer", min = 0, max = MOST_TOKENS }
-local required = words.merged(optional, { required = true, meaning = "a token id" })
 
---- Reads the key: a table of tokens; false for false.
+--- Reads the key: a table of tokens; false for false. A plain model has no tokens for speech, {}.
 speech.reader = values.table_reader({
-  no_timestamps = required, previous = required, no_speech = required, transcribe = optional, translate = optional,
+  no_timestamps = optional, previous = optional, no_speech = optional, transcribe = optional, translate = optional,
   initial = optional, compression = { type = "number", min = 0, max = 1000 },
   score = { type = "number", min = -1000, max = 0 }, silence = { type = "number", min = 0, max = 1 },
   languages = { type = "languages" }, language = { type = "language_code" },
@@ -54,6 +53,22 @@ local function check_token(say, spec, key, token)
   if token and token >= spec.input.vocab then
     say("speech." .. key, "%d, but the model's tokens are 0 to %d", token, spec.input.vocab - 1)
   end
+end
+
+-- Checks the tokens of windows with timestamps, all of which a model has. Without them the encoder reads the rows of any
+-- sound up to the longest; then no field is given.
+local function check_kind(say, given, encoder)
+  local stage = encoder.input.stage
+  if next(given) == nil then
+    if stage == "frames" or not encoder.any then
+      say("speech", "{} goes with an encoder of any(N) rows, not with input = frames { ... }")
+    end
+    return
+  end
+  for _, name in ipairs { "no_timestamps", "previous", "no_speech" } do
+    if not given[name] then say("speech." .. name, "missing: a token id") end
+  end
+  if stage ~= "frames" then say("speech", "has tokens, which go with input = frames { ... }; {} goes with others") end
 end
 
 -- Checks the heads that say when words are spoken, or takes all heads of the upper half of the layers.
@@ -81,9 +96,10 @@ end
 function speech.check(say, spec)
   local given, memory = spec.speech, spec.memory
   if not given then return end
-  if not (spec.context and memory and memory.encoder and memory.encoder.input.stage == "frames") then
-    return say("speech", "goes with a context and memory = encoder { input = frames { ... } }")
+  if not (spec.context and memory and memory.encoder and words.set { "frames", "hidden" }[memory.encoder.input.stage]) then
+    return say("speech", "goes with a context and memory = encoder { input = frames { ... } or hidden {} }")
   end
+  check_kind(say, given, words.merged(memory.encoder, { any = memory.any }))
   if not spec.tokenizer then say("speech", "goes with a tokenizer") end
   local said = spec.generation or {}
   if not (said.start and #said.start == 1) then say("generation.start", "one token is needed with speech") end

@@ -34,12 +34,9 @@ static int is_speech(const sounds *s) { return s->facts->answer == ATTN2C_ANSWER
 
 /* Finds the next samples of a sound that go together. */
 static int find_piece(sounds *s, attn2c_speech_piece *piece, attn2c_message *message) {
-  if (s->arguments->vad) return attn2c_speech_next(&s->pieces, piece, message);
-  const int64_t most = s->facts->most;
-  attn2c_samples *there = &s->sound.samples;
-  const int status = attn2c_samples_fill(there, most + 1, message);
-  *piece = (attn2c_speech_piece){0, there->count};
-  if (is_speech(s)) piece->end = attn2c_vad_cut(there->samples, there->count, s->facts->rate, most);
+  if (s->arguments->vad || is_speech(s)) return attn2c_speech_next(&s->pieces, piece, message);
+  const int status = attn2c_samples_fill(&s->sound.samples, s->facts->most + 1, message);
+  *piece = (attn2c_speech_piece){0, s->sound.samples.count};
   return status;
 }
 
@@ -195,7 +192,7 @@ static int run(const attn2c_descriptor *model, const attn2c_sound_facts *facts,
   sounds s = {.model = model,
               .facts = facts,
               .arguments = arguments,
-              .pieces = {.rate = facts->rate, .most = is_text ? facts->most : 0}};
+              .pieces = {.rate = facts->rate, .most = is_text ? facts->most : 0, .is_whole = !arguments->vad}};
   attn2c_media media = {.kind = &attn2c_sound_paths,
                         .words = arguments->audios,
                         .word_count = arguments->audio_count,

@@ -22,11 +22,16 @@ local KALDI = [[sound = { rate = 16000, mels = 12, length = 400, hop = 160, fft 
   scale = 32768, preemphasis = 0.97, remove_mean = true, mel_scale = "kaldi", mel_norm = "none", low = 20,
   log = "natural", least = 2 ^ -23, subtract_mean = true }]]
 
+local GROUPED = [[
+sound = { rate = 16000, convolutions = { { width = 12, kernel = 70, stride = 9, bias = true, norm = "group", groups = 3,
+  activation = "tanh", activation_first = true }, { width = 10, kernel = 3, stride = 2 } } }]]
+
 -- Each is a folder, or a description, that is built.
 local models = {
   { name = "group", width = 12, logits = 9 },
   { name = "pairs", width = 12, logits = 9, is_checked = true },
   { name = "layer", width = 12, logits = 9 },
+  { name = "grouped", width = 10, text = MEL:format("grouped", 10, GROUPED), weights = true },
   { name = "whisper", width = 10, text = MEL:format("whisper", 10, WHISPER) },
   { name = "ast", width = 12, text = MEL:format("ast", 12, AST), is_checked = true },
   { name = "kaldi", width = 12, text = MEL:format("kaldi", 12, KALDI) },
@@ -86,7 +91,7 @@ describe("features", function()
       runs(("gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -I%s -DMODEL=%s -DHEADER='\"%s.h\"' -DWIDTH=%d -DLOGITS=%d "
         .. "%s/tests/c/host_features.c -o host_%s %s/%s -lm -Wl,-rpath,%s/%s"):format(name, name, name, model.width,
         model.logits or 0, shell(root), name, name, library_of(name), shell(folder), name))
-      runs(("./host_%s '%s' %s%s.cases"):format(name, model.logits and goldens .. name .. "/model.safetensors" or "",
+      runs(("./host_%s '%s' %s%s.cases"):format(name, (model.logits or model.weights) and goldens .. name .. "/model.safetensors" or "",
         shell(goldens), name))
     end)
 
