@@ -1,6 +1,7 @@
 /* inputs.c - binds names to files, and reads, checks or makes the arrays of one entry. It also chooses the
  * source of the weights. */
 #include "program/inputs.h"
+#include "program/commands.h"
 #include "program/output.h"
 #include "program/ranks/program.h"
 
@@ -190,7 +191,7 @@ int attn2c_is_read(const void *given, const attn2c_place *place) {
          are_read(place, arguments->pairs, arguments->pair_count) ||
          are_read(place, arguments->boxes, arguments->box_count) ||
          are_read(place, arguments->queries, arguments->query_count) ||
-         are_at(place, arguments->images, arguments->image_count) ||
+         (&attn2c_the_pictures && attn2c_the_pictures->reads(arguments, place)) ||
          are_at(place, arguments->audios, arguments->audio_count) ||
          are_at(place, generate->features, generate->feature_count) ||
          are_at(place, arguments->inputs, arguments->input_count);

@@ -12,7 +12,7 @@ static const char *taken(const attn2c_arguments *arguments, const char *path) {
   if (strcmp(path, "-") == 0) return "a file is needed; --format npy prints the array";
   attn2c_place_find(path, &place);
   if (attn2c_place_has_weights(&place, arguments->weights)) return "this file belongs to the weights";
-  return attn2c_is_read(arguments, &place) ? "this file is read" : NULL;
+  return attn2c_is_read(arguments, &place) ? "this file is read, or would be next time" : NULL;
 }
 
 /* Finds the path of --output [generated=]PATH. */

@@ -153,10 +153,8 @@ static int write_cosines(const job *job) {
 
 /* True if an input is read from a place. */
 static int reads(const void *from, const attn2c_place *place) {
-  const attn2c_paths *paths = from;
-  for (int i = 0; i < paths->count; i++)
-    if (attn2c_place_is_at(place, paths->paths[i])) return 1;
-  return 0;
+  const attn2c_media *media = from;
+  return attn2c_paths_read(media->kind, media->words, media->word_count, place);
 }
 
 /* Assigns the files of --output to arrays, and to the logits of texts. */
@@ -167,7 +165,7 @@ static int bind(job *job) {
   for (int i = 0; i < count; i++) names[i] = tensor_of(job, &job->arrays[i])->name;
   names[count] = "logits_per_image";
   char read[60];
-  snprintf(read, sizeof read, "a %s is read from it", job->media->kind->one);
+  snprintf(read, sizeof read, "a %s is read from it, or would be next time", job->media->kind->one);
   const attn2c_answer_files files = {.names = names,
                                      .count = count + scores_texts(job),
                                      .plain = count,
@@ -175,7 +173,7 @@ static int bind(job *job) {
                                      .of = job->media->kind->many,
                                      .read = read,
                                      .reads = reads,
-                                     .from = &job->media->paths};
+                                     .from = job->media};
   const int status = attn2c_answer_files_bind(&files, job->arguments, paths, job->message);
   for (int i = 0; i < count; i++) {
     job->arrays[i].path = paths[i];

@@ -91,6 +91,32 @@ void attn2c_paths_close(attn2c_paths *paths) {
   *paths = (attn2c_paths){.paths = NULL};
 }
 
+typedef struct {
+  const attn2c_path_kind *kind;
+  const char *folder;
+  const attn2c_place *place;
+} folder_search;
+
+static int is_at(void *context, const char *name) {
+  const folder_search *s = context;
+  char path[2 * ATTN2C_PATH_SIZE];
+  snprintf(path, sizeof path, "%s/%s", s->folder, name);
+  return has_ending(name, s->kind->endings) && attn2c_place_is_at(s->place, path);
+}
+
+int attn2c_paths_read(const attn2c_path_kind *kind, const char *const *words, int count,
+                      const attn2c_place *place) {
+  const char *slash = attn2c_system_slash(place->path);
+  for (int i = 0; i < count; i++) {
+    folder_search s = {kind, words[i], place};
+    if (attn2c_place_is_at(place, words[i])) return 1;
+    if (place->kind == ATTN2C_PLACE_NEW ? is_at(&s, slash ? slash + 1 : place->path)
+                                        : attn2c_program_names(words[i], is_at, &s) > 0)
+      return 1;
+  }
+  return 0;
+}
+
 int attn2c_paths_are_several(const attn2c_paths *paths) { return paths->count > 1 || paths->has_folder; }
 
 const char *attn2c_path_name(const attn2c_paths *paths, int number) {

@@ -239,7 +239,10 @@ with tones.Model() as model:
       { "two --format vtt", 2, "--format srt and vtt: one sound is allowed, but 2 are given" },
       { "short.wav --top 2", 2, "--top: goes with models that give labels, or with --against" },
       { "short.wav --input mels=x.npy", 2, "--input: does not go with --audio, which fills the input" },
-      { "short.wav --output hidden=short.wav", 2, "--output hidden=short.wav: a sound is read from it" },
+      { "short.wav --output hidden=short.wav", 2,
+        "--output hidden=short.wav: a sound is read from it, or would be next time" },
+      { "two --output hidden=two/new.wav", 2,
+        "--output hidden=two/new.wav: a sound is read from it, or would be next time" },
       { "short.wav --text a", 2, "--text: this program has no model of texts beside the one of sounds" },
     } do
       local code, said = fails("tones/tones run --audio " .. each[1])
