@@ -45,6 +45,8 @@ struct attn2c_text_commands {
 struct attn2c_sound_commands {
   int (*run)(const attn2c_descriptor *model, const attn2c_sound_facts *facts,
              const attn2c_arguments *arguments, FILE *out, FILE *notes, attn2c_message *message);
+  /* True if a file is read as a sound, or would be if it existed. */
+  int (*reads)(const attn2c_arguments *arguments, const attn2c_place *place);
 };
 
 /* `generate` of models that write down speech: windows of sound become segments of text. */

@@ -181,18 +181,20 @@ static int are_at(const attn2c_place *place, const char *const *words, int count
   return 0;
 }
 
-int attn2c_is_read(const void *given, const attn2c_place *place) {
-  const attn2c_arguments *arguments = given;
+int attn2c_is_read(const attn2c_arguments *arguments, const attn2c_place *place) {
   const attn2c_generate_arguments *generate = &arguments->generate;
-  const char *const files[] = {generate->perplexity_file, generate->grammar, generate->json_schema};
+  const char *const files[] = {generate->perplexity_file, generate->grammar, generate->json_schema,
+                               arguments->against, arguments->cache};
   for (size_t i = 0; i < sizeof files / sizeof *files; i++)
     if (attn2c_place_is_at(place, files[i])) return 1;
-  return are_read(place, arguments->texts, arguments->text_count) ||
+  return attn2c_place_has_weights(place, arguments->text_weights) ||
+         attn2c_place_has_weights(place, generate->draft) ||
+         are_read(place, arguments->texts, arguments->text_count) ||
          are_read(place, arguments->pairs, arguments->pair_count) ||
          are_read(place, arguments->boxes, arguments->box_count) ||
          are_read(place, arguments->queries, arguments->query_count) ||
          (&attn2c_the_pictures && attn2c_the_pictures->reads(arguments, place)) ||
-         are_at(place, arguments->audios, arguments->audio_count) ||
+         (&attn2c_the_sounds && attn2c_the_sounds->reads(arguments, place)) ||
          are_at(place, generate->features, generate->feature_count) ||
          are_at(place, arguments->inputs, arguments->input_count);
 }
