@@ -1,14 +1,16 @@
-"""refused.py ADDRESS: sends requests that a server refuses before it has read them, all of their bytes before it reads
-the reply. Such a client gets the reply, and the connection is not reset. ADDRESS: http://HOST:PORT or a socket file."""
+"""refused.py ADDRESS [MB]: sends requests that a server refuses before it has read them, all of their bytes, at most
+some MB (default: 16), before it reads the reply. Such a client gets the reply, and the connection is not reset.
+ADDRESS: http://HOST:PORT or a socket file."""
 import socket
 import sys
 
-LARGE = b"a" * (60 << 20)
+MB = int((sys.argv[2:] or [16])[0])
+LARGE = b"a" * (MB << 20)
 CHUNKS = b"Transfer-Encoding: chunked\r\n\r\n"
 REQUESTS = [
     (b"413", [b"Content-Length: %d\r\n\r\n" % len(LARGE), LARGE]),
     (b"413", [CHUNKS + b"%x\r\n" % len(LARGE), LARGE]),
-    (b"413", [CHUNKS] + [b"100000\r\n" + LARGE[:1 << 20] + b"\r\n"] * 60),
+    (b"413", [CHUNKS] + [b"100000\r\n" + LARGE[:1 << 20] + b"\r\n"] * MB),
     (b"413", [CHUNKS + b"ffffffffffffffffffffff\r\n"]),
     (b"400", [CHUNKS + b"2\r\nab\r\nxy\r\n", LARGE]),
     (b"400", [CHUNKS + b"2\r\nab\r\n", b"-", b"5\r", b"\n", LARGE]),
