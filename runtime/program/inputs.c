@@ -127,7 +127,7 @@ static void list_names(const char *const *names, int count, char *text, size_t s
 
 /* Returns the length of NAME in NAME=PATH, or -1. A text with a slash before '=' is of the path. */
 static ptrdiff_t name_length(const char *word) {
-  const char *equals = strchr(word, '='), *slash = strchr(word, '/');
+  const char *equals = strchr(word, '='), *slash = strpbrk(word, "/\\");
   if (equals == NULL || (slash != NULL && slash < equals)) return -1;
   return equals - word;
 }

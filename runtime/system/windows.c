@@ -14,10 +14,23 @@ _Static_assert(sizeof(off_t) == 8, "files beyond 2 GiB need a 64-bit off_t");
 
 enum { MOST_PLAIN = MAX_PATH - 12 /* letters of a folder's path without the prefix */, LONGEST_PREFIX = 7 };
 
+static const wchar_t long_prefix[] = L"\\\\?\\";
+
+/* A colon is only allowed after a drive's letter: file:name would be a stream that no list of files has. */
+static int has_stream(const wchar_t *path) {
+  const wchar_t *at = path + (wcsncmp(path, long_prefix, 4) == 0 ? 4 : 0), *colon = wcschr(at, L':');
+  return colon && (colon != at + 1 || wcschr(colon + 1, L':'));
+}
+
 static int widen(const char *path, wchar_t wide[PATH_MAX]) {
-  if (MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, PATH_MAX) > 0) return 1;
-  errno = GetLastError() == ERROR_INSUFFICIENT_BUFFER ? ENAMETOOLONG : ENOENT;
-  return 0;
+  if (MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, PATH_MAX) <= 0) {
+    errno = GetLastError() == ERROR_INSUFFICIENT_BUFFER ? ENAMETOOLONG : ENOENT;
+    return 0;
+  }
+  for (wchar_t *at = wide; *at; at++)
+    if (*at == L'/') *at = L'\\';
+  if (has_stream(wide)) errno = EINVAL;
+  return !has_stream(wide);
 }
 
 int attn2c_system_wide(const char *path, wchar_t wide[PATH_MAX]) {
@@ -29,9 +42,9 @@ int attn2c_system_wide(const char *path, wchar_t wide[PATH_MAX]) {
     errno = ENAMETOOLONG;
     return 0;
   }
-  if (wcsncmp(whole, L"\\\\?\\", 4) == 0) return 1;
+  if (wcsncmp(whole, long_prefix, 4) == 0) return 1;
   const int is_share = whole[0] == L'\\'; /* \\server\share */
-  wcscpy(wide, is_share ? L"\\\\?\\UNC" : L"\\\\?\\");
+  wcscpy(wide, is_share ? L"\\\\?\\UNC" : long_prefix);
   wcscat(wide, whole + is_share);
   return 1;
 }
@@ -42,8 +55,11 @@ static int fail(void) {
     DWORD error;
     int number;
   } known[] = {{ERROR_FILE_NOT_FOUND, ENOENT},    {ERROR_PATH_NOT_FOUND, ENOENT},
+               {ERROR_BAD_NETPATH, ENOENT},       {ERROR_BAD_NET_NAME, ENOENT},
+               {ERROR_INVALID_NAME, EINVAL},      {ERROR_DIRECTORY, ENOTDIR},
                {ERROR_ACCESS_DENIED, EACCES},     {ERROR_SHARING_VIOLATION, EACCES},
-               {ERROR_USER_MAPPED_FILE, EACCES},  {ERROR_DISK_FULL, ENOSPC},
+               {ERROR_USER_MAPPED_FILE, EACCES},  {ERROR_WRITE_PROTECT, EROFS},
+               {ERROR_DISK_FULL, ENOSPC},         {ERROR_FILENAME_EXCED_RANGE, ENAMETOOLONG},
                {ERROR_NOT_ENOUGH_MEMORY, ENOMEM}, {ERROR_HANDLE_EOF, 0}};
   const DWORD error = GetLastError();
   errno = EIO;
@@ -210,9 +226,10 @@ int64_t attn2c_system_read_link(const char *path, char *to, size_t bytes) {
 char *attn2c_system_real_path(const char *path, char *to) {
   wchar_t wide[PATH_MAX], whole[PATH_MAX];
   if (!attn2c_system_exists(path) || !widen(path, wide)) return NULL;
-  if (wide[0] && wcscmp(wide + 1, L":") == 0) wcscat(wide, L"/"); /* not the working folder of a drive */
+  if (wide[0] && wcscmp(wide + 1, L":") == 0) wcscat(wide, L"\\"); /* not the working folder of a drive */
   const DWORD length = GetFullPathNameW(wide, PATH_MAX, whole, NULL);
   if (length == 0 || length >= PATH_MAX) return NULL;
+  if (length > 1 && whole[length - 1] == L'\\' && whole[length - 2] != L':') whole[length - 1] = L'\0';
   for (wchar_t *at = whole; *at; at++)
     if (*at == L'\\') *at = L'/';
   return WideCharToMultiByte(CP_UTF8, 0, whole, -1, to, PATH_MAX, NULL, NULL) > 0 ? to : NULL;

@@ -20,14 +20,13 @@ int attn2c_generate_read_output(attn2c_generate_job *job) {
   const attn2c_arguments *arguments = job->arguments;
   static const char name[] = "generated=";
   if (arguments->output_count == 0) return ATTN2C_OK;
-  const char *word = arguments->outputs[0], *equals = strchr(word, '='), *slash = strchr(word, '/');
-  const int is_named = equals && (!slash || equals < slash);
+  const char *word = arguments->outputs[0];
   if (arguments->output_count > 1)
     return attn2c_fail(job->message, ATTN2C_USAGE, "--output: given twice, but one is allowed");
-  if (is_named && strncmp(word, name, sizeof name - 1) != 0)
+  job->path = attn2c_path_of(word);
+  if (job->path > word && strncmp(word, name, sizeof name - 1) != 0)
     return attn2c_fail(job->message, ATTN2C_USAGE, "--output: no output '%.*s'; allowed is generated",
-                       (int)(equals - word), word);
-  job->path = is_named ? word + sizeof name - 1 : word;
+                       (int)(job->path - word - 1), word);
   const char *why = taken(arguments, job->path);
   if (!why) return attn2c_file_check(job->path, job->message);
   return attn2c_fail(job->message, ATTN2C_USAGE, "--output %s: %s", job->path, why);

@@ -19,7 +19,8 @@ static int add(attn2c_paths *paths, const char *folder, const char *name, attn2c
   const size_t size = strlen(folder) + strlen(name) + 2;
   char *path = malloc(size);
   if (!path) return no_memory(paths, message);
-  const int has_slash = *folder == '\0' || folder[strlen(folder) - 1] == '/';
+  const char *slash = attn2c_system_slash(folder);
+  const int has_slash = *folder == '\0' || (slash && slash[1] == '\0');
   snprintf(path, size, "%s%s%s", folder, has_slash ? "" : "/", name);
   paths->paths[paths->count++] = path;
   return ATTN2C_OK;
