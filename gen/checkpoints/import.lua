@@ -411,6 +411,9 @@ local function generation_of(self)
   return result
 end
 
+--- What a description begins with, as a pattern.
+import.BEGINS = "^%-%- [^\n]*: %w+[^\n]* of transformers' family [^\n]*, from its [^\n]*%.\n"
+
 -- Returns the comment lines that a description begins with.
 local function head_lines(self, class)
   local f = self.folder

@@ -6,6 +6,7 @@ local emit_python = require("passes.emit.python")
 local faults = require("common.faults")
 local files = require("common.files")
 local kinds = require("common.kinds")
+local lfs = require("lfs")
 local linkage = require("data.linkage")
 local modules = require("common.modules")
 local output = require("commands.output")
@@ -315,6 +316,11 @@ end
 
 function run.import(root, arguments)
   if not paths.is_checkpoint(arguments.folder) then faults.raise("io", kinds.no_folder(arguments.folder)) end
+  local path = arguments.output
+  local there = path and lfs.attributes(path, "mode") == "file" and files.read_some(path, 4096) or ""
+  if there ~= "" and not there:find(import().BEGINS) then
+    faults.raise("usage", "-o: %s exists and is not a description of attn2c import; it would be lost", path)
+  end
   local tower_words = { arguments.tower }
   local tower = arguments.tower == "tower=text" and "text" or nil
   local text, notes = import().text(arguments.folder, arguments.output or "", nil, tower)

@@ -7,6 +7,7 @@
 #include "base/sound_facts.h"
 #include "base/speech_facts.h"
 #include "base/picture_facts.h"
+#include "formats/place.h"
 
 typedef struct json_t json_t; /* jansson.h has it */
 
@@ -44,6 +45,8 @@ struct attn2c_text_commands {
 struct attn2c_sound_commands {
   int (*run)(const attn2c_descriptor *model, const attn2c_sound_facts *facts,
              const attn2c_arguments *arguments, FILE *out, FILE *notes, attn2c_message *message);
+  /* True if a file is read as a sound, or would be if it existed. */
+  int (*reads)(const attn2c_arguments *arguments, const attn2c_place *place);
 };
 
 /* `generate` of models that write down speech: windows of sound become segments of text. */
@@ -64,6 +67,8 @@ struct attn2c_picture_commands {
   int (*open)(const attn2c_picture_facts *facts, const attn2c_arguments *arguments, attn2c_pictures **made,
               attn2c_message *message);
   void (*close)(attn2c_pictures *pictures);
+  /* True if a file is read as a picture, or would be if it existed. */
+  int (*reads)(const attn2c_arguments *arguments, const attn2c_place *place);
   /* True if answers have the names of their pictures. */
   int (*are_several)(const attn2c_pictures *pictures);
   /* Reads the next picture. Sets *image to the input that it has become, until the next one is read, or to

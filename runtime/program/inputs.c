@@ -1,6 +1,7 @@
 /* inputs.c - binds names to files, and reads, checks or makes the arrays of one entry. It also chooses the
  * source of the weights. */
 #include "program/inputs.h"
+#include "program/commands.h"
 #include "program/output.h"
 #include "program/ranks/program.h"
 
@@ -126,7 +127,7 @@ static void list_names(const char *const *names, int count, char *text, size_t s
 
 /* Returns the length of NAME in NAME=PATH, or -1. A text with a slash before '=' is of the path. */
 static ptrdiff_t name_length(const char *word) {
-  const char *equals = strchr(word, '='), *slash = strchr(word, '/');
+  const char *equals = strchr(word, '='), *slash = strpbrk(word, "/\\");
   if (equals == NULL || (slash != NULL && slash < equals)) return -1;
   return equals - word;
 }
@@ -180,18 +181,20 @@ static int are_at(const attn2c_place *place, const char *const *words, int count
   return 0;
 }
 
-int attn2c_is_read(const void *given, const attn2c_place *place) {
-  const attn2c_arguments *arguments = given;
+int attn2c_is_read(const attn2c_arguments *arguments, const attn2c_place *place) {
   const attn2c_generate_arguments *generate = &arguments->generate;
-  const char *const files[] = {generate->perplexity_file, generate->grammar, generate->json_schema};
+  const char *const files[] = {generate->perplexity_file, generate->grammar, generate->json_schema,
+                               arguments->against, arguments->cache};
   for (size_t i = 0; i < sizeof files / sizeof *files; i++)
     if (attn2c_place_is_at(place, files[i])) return 1;
-  return are_read(place, arguments->texts, arguments->text_count) ||
+  return attn2c_place_has_weights(place, arguments->text_weights) ||
+         attn2c_place_has_weights(place, generate->draft) ||
+         are_read(place, arguments->texts, arguments->text_count) ||
          are_read(place, arguments->pairs, arguments->pair_count) ||
          are_read(place, arguments->boxes, arguments->box_count) ||
          are_read(place, arguments->queries, arguments->query_count) ||
-         are_at(place, arguments->images, arguments->image_count) ||
-         are_at(place, arguments->audios, arguments->audio_count) ||
+         (&attn2c_the_pictures && attn2c_the_pictures->reads(arguments, place)) ||
+         (&attn2c_the_sounds && attn2c_the_sounds->reads(arguments, place)) ||
          are_at(place, generate->features, generate->feature_count) ||
          are_at(place, arguments->inputs, arguments->input_count);
 }

@@ -54,8 +54,9 @@ enum { ATTN2C_LENGTHS_ARRAY = -1 };
 /* Returns the path of a [NAME=]PATH word. */
 const char *attn2c_path_of(const char *word);
 
-/* True if a command reads a file of its arguments, attn2c_arguments, from a place. */
-int attn2c_is_read(const void *arguments, const attn2c_place *place);
+/* True if a command reads a file of its arguments from a place, or would if it existed. The weights of its
+ * own model are left out. */
+int attn2c_is_read(const attn2c_arguments *arguments, const attn2c_place *place);
 
 /* Assigns [NAME=]PATH words to the tensors of the list: paths[i] is the path for tensors[i], or NULL. A name
  * that is in the list more than once assigns the path to all of that name. NAME= may be left out if there is

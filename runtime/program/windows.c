@@ -234,9 +234,9 @@ int attn2c_program_names(const char *folder, int (*visit)(void *context, const c
   wchar_t pattern[PATH_MAX];
   WIN32_FIND_DATAW found;
   int result = 0;
-  const int length = MultiByteToWideChar(CP_UTF8, 0, folder, -1, pattern, PATH_MAX - 2);
-  if (length > 0) wcscat(pattern, L"/*");
-  const HANDLE list = length > 0 ? FindFirstFileW(pattern, &found) : INVALID_HANDLE_VALUE;
+  const int is_path = attn2c_system_wide(folder, pattern) && *pattern && wcslen(pattern) < PATH_MAX - 2;
+  if (is_path) wcscat(pattern, pattern[wcslen(pattern) - 1] == L'\\' ? L"*" : L"\\*");
+  const HANDLE list = is_path ? FindFirstFileW(pattern, &found) : INVALID_HANDLE_VALUE;
   if (list == INVALID_HANDLE_VALUE) {
     errno = ENOENT;
     return -1;

@@ -55,7 +55,9 @@ static int is_within(const char *folder, const char *path) {
   for (int i = 0; i < 2; i++) {
     if (!attn2c_system_real_path(places[i], root.text)) continue;
     const size_t length = strlen(root.text);
-    if (strncmp(file.text, root.text, length) == 0 && (file.text[length] == '/' || length == 1)) return 1;
+    if (strncmp(file.text, root.text, length) == 0 &&
+        (file.text[length] == '/' || root.text[length - 1] == '/'))
+      return 1;
   }
   return 0;
 }

@@ -19,6 +19,10 @@
 #define O_CLOEXEC  _O_NOINHERIT
 #define O_NONBLOCK 0
 #define O_NOCTTY   0
+#undef PATH_MAX /* 260: of paths without a prefix, which attn2c_system_wide adds */
+#define PATH_MAX 4096
+/* Writes a path of UTF-8 as Windows takes it, of any length. Returns 0 with errno if it is none. */
+int attn2c_system_wide(const char *path, wchar_t wide[PATH_MAX]);
 #endif
 
 /* Memory whose address and size are multiples of a power of two; NULL if there is none. */

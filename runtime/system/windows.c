@@ -12,11 +12,41 @@
 
 _Static_assert(sizeof(off_t) == 8, "files beyond 2 GiB need a 64-bit off_t");
 
-/* Writes a path of UTF-8 as Windows takes it; returns 0 with errno if it is none. */
+enum { MOST_PLAIN = MAX_PATH - 12 /* letters of a folder's path without the prefix */, LONGEST_PREFIX = 7 };
+
+static const wchar_t long_prefix[] = L"\\\\?\\";
+
+/* A colon is only allowed after a drive's letter: file:name would be a stream that no list of files has. */
+static int has_stream(const wchar_t *path) {
+  const wchar_t *at = path + (wcsncmp(path, long_prefix, 4) == 0 ? 4 : 0), *colon = wcschr(at, L':');
+  return colon && (colon != at + 1 || wcschr(colon + 1, L':'));
+}
+
 static int widen(const char *path, wchar_t wide[PATH_MAX]) {
-  if (MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, PATH_MAX) > 0) return 1;
-  errno = GetLastError() == ERROR_INSUFFICIENT_BUFFER ? ENAMETOOLONG : ENOENT;
-  return 0;
+  if (MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, PATH_MAX) <= 0) {
+    errno = GetLastError() == ERROR_INSUFFICIENT_BUFFER ? ENAMETOOLONG : ENOENT;
+    return 0;
+  }
+  for (wchar_t *at = wide; *at; at++)
+    if (*at == L'/') *at = L'\\';
+  if (has_stream(wide)) errno = EINVAL;
+  return !has_stream(wide);
+}
+
+int attn2c_system_wide(const char *path, wchar_t wide[PATH_MAX]) {
+  wchar_t whole[PATH_MAX];
+  if (!widen(path, wide)) return 0;
+  const DWORD length = GetFullPathNameW(wide, PATH_MAX, whole, NULL);
+  if (length < MOST_PLAIN) return 1;
+  if (length >= PATH_MAX - LONGEST_PREFIX) {
+    errno = ENAMETOOLONG;
+    return 0;
+  }
+  if (wcsncmp(whole, long_prefix, 4) == 0) return 1;
+  const int is_share = whole[0] == L'\\'; /* \\server\share */
+  wcscpy(wide, is_share ? L"\\\\?\\UNC" : long_prefix);
+  wcscat(wide, whole + is_share);
+  return 1;
 }
 
 /* Sets errno after a call of Windows failed; returns -1. */
@@ -25,8 +55,11 @@ static int fail(void) {
     DWORD error;
     int number;
   } known[] = {{ERROR_FILE_NOT_FOUND, ENOENT},    {ERROR_PATH_NOT_FOUND, ENOENT},
+               {ERROR_BAD_NETPATH, ENOENT},       {ERROR_BAD_NET_NAME, ENOENT},
+               {ERROR_INVALID_NAME, EINVAL},      {ERROR_DIRECTORY, ENOTDIR},
                {ERROR_ACCESS_DENIED, EACCES},     {ERROR_SHARING_VIOLATION, EACCES},
-               {ERROR_USER_MAPPED_FILE, EACCES},  {ERROR_DISK_FULL, ENOSPC},
+               {ERROR_USER_MAPPED_FILE, EACCES},  {ERROR_WRITE_PROTECT, EROFS},
+               {ERROR_DISK_FULL, ENOSPC},         {ERROR_FILENAME_EXCED_RANGE, ENAMETOOLONG},
                {ERROR_NOT_ENOUGH_MEMORY, ENOMEM}, {ERROR_HANDLE_EOF, 0}};
   const DWORD error = GetLastError();
   errno = EIO;
@@ -79,10 +112,17 @@ const char *attn2c_system_slash(const char *path) {
   return !slash || (back && back > slash) ? back : slash;
 }
 
+static int is_folder(const wchar_t *path) {
+  const DWORD facts = GetFileAttributesW(path);
+  return facts != INVALID_FILE_ATTRIBUTES && (facts & FILE_ATTRIBUTE_DIRECTORY);
+}
+
 int attn2c_system_open(const char *path, int flags) {
   wchar_t wide[PATH_MAX];
-  if (!widen(path, wide)) return -1;
-  return _wopen(wide, flags | _O_BINARY | _O_NOINHERIT, 0600);
+  if (!attn2c_system_wide(path, wide)) return -1;
+  const int descriptor = _wopen(wide, flags | _O_BINARY | _O_NOINHERIT, 0600);
+  if (descriptor < 0 && errno == EACCES && is_folder(wide)) errno = EISDIR;
+  return descriptor;
 }
 
 int attn2c_system_again(int descriptor) { return _dup(descriptor); }
@@ -110,18 +150,18 @@ int attn2c_system_await_output(int descriptor) {
 
 int attn2c_system_rename(const char *from, const char *to) {
   wchar_t wide_from[PATH_MAX], wide_to[PATH_MAX];
-  if (!widen(from, wide_from) || !widen(to, wide_to)) return -1;
+  if (!attn2c_system_wide(from, wide_from) || !attn2c_system_wide(to, wide_to)) return -1;
   return MoveFileExW(wide_from, wide_to, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH) ? 0 : fail();
 }
 
 int attn2c_system_unlink(const char *path) {
   wchar_t wide[PATH_MAX];
-  return widen(path, wide) ? _wunlink(wide) : -1;
+  return attn2c_system_wide(path, wide) ? _wunlink(wide) : -1;
 }
 
 int attn2c_system_exists(const char *path) {
   wchar_t wide[PATH_MAX];
-  return widen(path, wide) && _waccess(wide, F_OK) == 0;
+  return attn2c_system_wide(path, wide) && _waccess(wide, F_OK) == 0;
 }
 
 int attn2c_system_about_open(int descriptor, attn2c_about *about) {
@@ -162,7 +202,7 @@ int attn2c_system_about_open(int descriptor, attn2c_about *about) {
 int attn2c_system_about(const char *path, int is_link, attn2c_about *about) {
   wchar_t wide[PATH_MAX];
   (void)is_link; /* links are followed */
-  if (!widen(path, wide)) return -1;
+  if (!attn2c_system_wide(path, wide)) return -1;
   /* Folders are opened with this flag only. */
   HANDLE handle = CreateFileW(wide, 0, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
                               OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
@@ -185,10 +225,11 @@ int64_t attn2c_system_read_link(const char *path, char *to, size_t bytes) {
 /* Slashes stay slashes, which Windows takes too. */
 char *attn2c_system_real_path(const char *path, char *to) {
   wchar_t wide[PATH_MAX], whole[PATH_MAX];
-  if (!widen(path, wide) || _waccess(wide, F_OK) != 0) return NULL;
-  if (wide[0] && wcscmp(wide + 1, L":") == 0) wcscat(wide, L"/"); /* not the working folder of a drive */
+  if (!attn2c_system_exists(path) || !widen(path, wide)) return NULL;
+  if (wide[0] && wcscmp(wide + 1, L":") == 0) wcscat(wide, L"\\"); /* not the working folder of a drive */
   const DWORD length = GetFullPathNameW(wide, PATH_MAX, whole, NULL);
   if (length == 0 || length >= PATH_MAX) return NULL;
+  if (length > 1 && whole[length - 1] == L'\\' && whole[length - 2] != L':') whole[length - 1] = L'\0';
   for (wchar_t *at = whole; *at; at++)
     if (*at == L'\\') *at = L'/';
   return WideCharToMultiByte(CP_UTF8, 0, whole, -1, to, PATH_MAX, NULL, NULL) > 0 ? to : NULL;

@@ -107,21 +107,18 @@ def exchange(path, data, is_whole):
     made.settimeout(20)
     made.connect(path)
     got = b""
-    try:
-        made.sendall(data)
-        while True:
-            # A request that is not whole may get no reply.
-            if not is_whole and not got and not select.select([made], [], [], 0.02)[0]:
-                break
-            piece = made.recv(1 << 16)
-            got += piece
-            if not piece or b"[DONE]" in got:
-                break
-            head, _, rest = got.partition(b"\r\n\r\n")
-            if b"ontent-Length: " in head and len(rest) >= int(head.split(b"ontent-Length: ")[1].split(b"\r")[0]):
-                break
-    except (BrokenPipeError, ConnectionResetError):
-        pass # a server may close before it has read all
+    made.sendall(data)
+    while True:
+        # A request that is not whole may get no reply.
+        if not is_whole and not got and not select.select([made], [], [], 0.02)[0]:
+            break
+        piece = made.recv(1 << 16)
+        got += piece
+        if not piece or b"[DONE]" in got:
+            break
+        head, _, rest = got.partition(b"\r\n\r\n")
+        if b"ontent-Length: " in head and len(rest) >= int(head.split(b"ontent-Length: ")[1].split(b"\r")[0]):
+            break
     made.close()
     return got
 

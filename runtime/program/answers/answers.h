@@ -62,9 +62,6 @@ typedef struct {
   int count, plain; /* plain: 1 if a word without a name means the first array */
   int prints;       /* 1: answers are printed on the standard output */
   const char *of;   /* "texts" or "pictures" */
-  const char *read; /* what is said of a file that `reads` finds */
-  int (*reads)(const void *from, const attn2c_place *place);
-  const void *from;
 } attn2c_answer_files;
 
 /* Sets paths[i] to the file of each array; NULL: none. Returns ATTN2C_OK, _MEMORY or _USAGE, with a line for

@@ -21,7 +21,8 @@ static int is_taken(const attn2c_answer_files *files, const attn2c_arguments *ar
                     "answers are printed on the standard output, so that no array may be written there");
   if (attn2c_place_has_weights(&place, arguments->weights))
     return snprintf(why, size, "this file belongs to the weights");
-  if (files->reads(files->from, &place)) return snprintf(why, size, "%s", files->read);
+  if (attn2c_is_read(arguments, &place))
+    return snprintf(why, size, "this file is read, or would be next time");
   for (int i = 0; i < number; i++)
     if (attn2c_place_is_at(&place, paths[i])) return snprintf(why, size, "another array is written to it");
   return 0;

@@ -28,7 +28,7 @@ static int read_ids(const char *path, const char *name, attn2c_npy *array, int32
 static int find_paths(const char *const *words, int count, const char *ids_name, const char *paths[2],
                       attn2c_message *message) {
   for (int i = 0; i < count; i++) {
-    const char *equals = strchr(words[i], '='), *slash = strchr(words[i], '/');
+    const char *equals = strchr(words[i], '='), *slash = strpbrk(words[i], "/\\");
     const size_t name = equals && (!slash || equals < slash) ? (size_t)(equals - words[i]) : 0;
     const int is_lengths = name == 7 && memcmp(words[i], "lengths", 7) == 0;
     const int is_ids = name == 0 || (name == 3 && memcmp(words[i], "ids", 3) == 0) ||

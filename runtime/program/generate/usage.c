@@ -12,7 +12,7 @@ static const char *taken(const attn2c_arguments *arguments, const char *path) {
   if (strcmp(path, "-") == 0) return "a file is needed; --format npy prints the array";
   attn2c_place_find(path, &place);
   if (attn2c_place_has_weights(&place, arguments->weights)) return "this file belongs to the weights";
-  return attn2c_is_read(arguments, &place) ? "this file is read" : NULL;
+  return attn2c_is_read(arguments, &place) ? "this file is read, or would be next time" : NULL;
 }
 
 /* Finds the path of --output [generated=]PATH. */
@@ -20,14 +20,13 @@ int attn2c_generate_read_output(attn2c_generate_job *job) {
   const attn2c_arguments *arguments = job->arguments;
   static const char name[] = "generated=";
   if (arguments->output_count == 0) return ATTN2C_OK;
-  const char *word = arguments->outputs[0], *equals = strchr(word, '='), *slash = strchr(word, '/');
-  const int is_named = equals && (!slash || equals < slash);
+  const char *word = arguments->outputs[0];
   if (arguments->output_count > 1)
     return attn2c_fail(job->message, ATTN2C_USAGE, "--output: given twice, but one is allowed");
-  if (is_named && strncmp(word, name, sizeof name - 1) != 0)
+  job->path = attn2c_path_of(word);
+  if (job->path > word && strncmp(word, name, sizeof name - 1) != 0)
     return attn2c_fail(job->message, ATTN2C_USAGE, "--output: no output '%.*s'; allowed is generated",
-                       (int)(equals - word), word);
-  job->path = is_named ? word + sizeof name - 1 : word;
+                       (int)(job->path - word - 1), word);
   const char *why = taken(arguments, job->path);
   if (!why) return attn2c_file_check(job->path, job->message);
   return attn2c_fail(job->message, ATTN2C_USAGE, "--output %s: %s", job->path, why);

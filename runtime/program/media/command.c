@@ -151,14 +151,6 @@ static int write_cosines(const job *job) {
   return status;
 }
 
-/* True if an input is read from a place. */
-static int reads(const void *from, const attn2c_place *place) {
-  const attn2c_paths *paths = from;
-  for (int i = 0; i < paths->count; i++)
-    if (attn2c_place_is_at(place, paths->paths[i])) return 1;
-  return 0;
-}
-
 /* Assigns the files of --output to arrays, and to the logits of texts. */
 static int bind(job *job) {
   const int count = job->array_count;
@@ -166,16 +158,11 @@ static int bind(job *job) {
   if (!names) return attn2c_fail(job->message, ATTN2C_MEMORY, "run: no memory");
   for (int i = 0; i < count; i++) names[i] = tensor_of(job, &job->arrays[i])->name;
   names[count] = "logits_per_image";
-  char read[60];
-  snprintf(read, sizeof read, "a %s is read from it", job->media->kind->one);
   const attn2c_answer_files files = {.names = names,
                                      .count = count + scores_texts(job),
                                      .plain = count,
                                      .prints = job->prints,
-                                     .of = job->media->kind->many,
-                                     .read = read,
-                                     .reads = reads,
-                                     .from = &job->media->paths};
+                                     .of = job->media->kind->many};
   const int status = attn2c_answer_files_bind(&files, job->arguments, paths, job->message);
   for (int i = 0; i < count; i++) {
     job->arrays[i].path = paths[i];

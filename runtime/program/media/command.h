@@ -29,6 +29,10 @@ int attn2c_paths_open(const attn2c_path_kind *kind, const char *const *words, in
                       attn2c_message *message);
 void attn2c_paths_close(attn2c_paths *paths);
 
+/* True if a file is read for one of the words, or would be if it existed. */
+int attn2c_paths_read(const attn2c_path_kind *kind, const char *const *words, int count,
+                      const attn2c_place *place);
+
 /* True if answers have the names of their files. */
 int attn2c_paths_are_several(const attn2c_paths *paths);
 

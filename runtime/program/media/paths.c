@@ -19,7 +19,8 @@ static int add(attn2c_paths *paths, const char *folder, const char *name, attn2c
   const size_t size = strlen(folder) + strlen(name) + 2;
   char *path = malloc(size);
   if (!path) return no_memory(paths, message);
-  const int has_slash = *folder == '\0' || folder[strlen(folder) - 1] == '/';
+  const char *slash = attn2c_system_slash(folder);
+  const int has_slash = *folder == '\0' || (slash && slash[1] == '\0');
   snprintf(path, size, "%s%s%s", folder, has_slash ? "" : "/", name);
   paths->paths[paths->count++] = path;
   return ATTN2C_OK;
@@ -89,6 +90,32 @@ void attn2c_paths_close(attn2c_paths *paths) {
   for (int i = 0; i < paths->count; i++) free(paths->paths[i]);
   free(paths->paths);
   *paths = (attn2c_paths){.paths = NULL};
+}
+
+typedef struct {
+  const attn2c_path_kind *kind;
+  const char *folder;
+  const attn2c_place *place;
+} folder_search;
+
+static int is_at(void *context, const char *name) {
+  const folder_search *s = context;
+  char path[2 * ATTN2C_PATH_SIZE];
+  snprintf(path, sizeof path, "%s/%s", s->folder, name);
+  return has_ending(name, s->kind->endings) && attn2c_place_is_at(s->place, path);
+}
+
+int attn2c_paths_read(const attn2c_path_kind *kind, const char *const *words, int count,
+                      const attn2c_place *place) {
+  const char *slash = attn2c_system_slash(place->path);
+  for (int i = 0; i < count; i++) {
+    folder_search s = {kind, words[i], place};
+    if (attn2c_place_is_at(place, words[i])) return 1;
+    if (place->kind == ATTN2C_PLACE_NEW ? is_at(&s, slash ? slash + 1 : place->path)
+                                        : attn2c_program_names(words[i], is_at, &s) > 0)
+      return 1;
+  }
+  return 0;
 }
 
 int attn2c_paths_are_several(const attn2c_paths *paths) { return paths->count > 1 || paths->has_folder; }

@@ -75,6 +75,10 @@ static int open_pictures(const attn2c_picture_facts *facts, const attn2c_argumen
                            message);
 }
 
+static int reads(const attn2c_arguments *arguments, const attn2c_place *place) {
+  return attn2c_paths_read(&attn2c_picture_paths, arguments->images, arguments->image_count, place);
+}
+
 static int are_several(const attn2c_pictures *pictures) { return attn2c_paths_are_several(&pictures->paths); }
 
 static int next_picture(attn2c_pictures *pictures, const float **image, const char **name,
@@ -92,6 +96,7 @@ static void write_name(const char *name, FILE *out) {
 
 const attn2c_picture_commands attn2c_picture_program = {.run = run,
                                                         .open = open_pictures,
+                                                        .reads = reads,
                                                         .are_several = are_several,
                                                         .next = next_picture,
                                                         .make = attn2c_picture_source_bytes,

@@ -21,6 +21,9 @@ enum {
   MOST_FILES = 1 << 16,   /* descriptors, if the system allows them */
   IDLE_SECONDS = 75,      /* without a byte from or to a connection */
   REQUEST_SECONDS = 60,   /* from a request's first byte to its last */
+  REFUSED_SECONDS = 30,   /* while bytes of a refused request are read */
+  SILENT_SECONDS = 5,     /* without any of them */
+  LINE = 24,              /* bytes of a line that tell if it is a chunk's size */
   BACKLOG = 512
 };
 
@@ -28,8 +31,13 @@ enum {
 struct coming {
   double begun; /* when its first byte came; 0: there is none */
   evutil_socket_t socket;
-  uint64_t identity; /* of the socket */
-  char path[64];     /* as far as its first bytes have it */
+  uint64_t identity;    /* of the socket */
+  char path[64];        /* as far as its first bytes have it */
+  char fronts[3][LINE]; /* what libevent had not taken, now and before its last two steps */
+  /* The stream of a request that is refused, with a reference; NULL: none. A system resets a connection that
+   * is closed with unread bytes, and its client loses the reply. So they are read for a while. */
+  struct bufferevent *refused;
+  double closes; /* when it ends at the latest */
 };
 
 struct attn2c_http {
@@ -273,17 +281,53 @@ void attn2c_http_end(attn2c_exchange *exchange) {
 static attn2c_http *serving;
 
 /* Notes when the first byte of a request comes, and its path. */
-static void note_bytes(struct evbuffer *input, const struct evbuffer_cb_info *info, void *stream) {
-  const evutil_socket_t socket = bufferevent_getfd(stream);
-  const uint64_t identity = serving && info->n_added > 0 ? attn2c_socket_identity(socket) : 0;
-  (void)input;
-  if (!identity) return;
-  struct coming *coming = &serving->coming[attn2c_socket_row(socket, serving->files)];
-  if (coming->begun > 0 && coming->identity == identity) return;
-  *coming = (struct coming){attn2c_http_now(), socket, identity, ""};
+static void note_begin(struct evbuffer *input, struct coming *coming, evutil_socket_t socket) {
+  const uint64_t identity = attn2c_socket_identity(socket);
+  if (!identity || (coming->begun > 0 && coming->identity == identity)) return;
+  coming->begun = attn2c_http_now(), coming->socket = socket, coming->identity = identity;
   char line[2 * sizeof coming->path] = "";
   evbuffer_copyout(input, line, sizeof line - 1);
+  *coming->path = '\0';
   sscanf(line, "%*s %63[^ ?\r\n]", coming->path);
+}
+
+/* Is called when bytes come, and when libevent takes some. */
+static void note_bytes(struct evbuffer *input, const struct evbuffer_cb_info *info, void *stream) {
+  if (!serving) return;
+  const evutil_socket_t socket = bufferevent_getfd(stream);
+  struct coming *coming = &serving->coming[attn2c_socket_row(socket, serving->files)];
+  if (coming->refused == stream) {
+    if (info->n_added > 0) evbuffer_drain(input, evbuffer_get_length(input));
+    return;
+  }
+  memmove(coming->fronts[1], coming->fronts[0], 2 * LINE);
+  memset(coming->fronts[0], 0, LINE);
+  evbuffer_copyout(input, coming->fronts[0], LINE - 1);
+  if (info->n_added > 0) note_begin(input, coming, socket);
+}
+
+/* True if the last line that libevent has taken was to be a chunk's size, and is none. libevent takes a line
+ * and its end in two steps, and refuses such a body as one that is too long. */
+static int is_damaged(const struct coming *coming) {
+  const char *line = coming->fronts[2];
+  char *end;
+  return strcspn(line, "\r\n") > 0 && (strtoll(line, &end, 16) < 0 || end == line || !strchr(" \r\n", *end));
+}
+
+/* Keeps the stream of a refused request after libevent has ended it. */
+static void keep_refused(struct coming *coming, struct bufferevent *stream) {
+  const struct timeval silent = {.tv_sec = SILENT_SECONDS}, idle = {.tv_sec = IDLE_SECONDS};
+  if (coming->refused) return;
+  bufferevent_incref(stream);
+  bufferevent_set_timeouts(stream, &silent, &idle);
+  coming->refused = stream;
+  coming->closes = attn2c_http_now() + REFUSED_SECONDS;
+}
+
+/* Closes it, if libevent has done so, too. */
+static void give_refused(struct coming *coming) {
+  if (coming->refused) bufferevent_decref(coming->refused);
+  coming->refused = NULL;
 }
 
 /* True if a stream's output is a page of HTML with which libevent refuses a request by itself. Gives its
@@ -300,12 +344,15 @@ static int is_refusal(struct evbuffer *output, int *status) {
 static void note_reply(struct evbuffer *output, const struct evbuffer_cb_info *info, void *stream) {
   if (!serving || info->n_added == 0) return;
   const int row = attn2c_socket_row(bufferevent_getfd(stream), serving->files);
-  attn2c_exchange exchange = {
-      .http = serving, .path = serving->coming[row].path, .seconds = attn2c_http_now()};
+  struct coming *coming = &serving->coming[row];
+  attn2c_exchange exchange = {.http = serving, .path = coming->path, .seconds = attn2c_http_now()};
   evbuffer_unfreeze(output, 1); /* only the stream takes bytes from its front else */
-  char *body = is_refusal(output, &exchange.status)
-                   ? serving->options.refused(serving->options.context, &exchange)
-                   : NULL;
+  char *body = NULL;
+  if (is_refusal(output, &exchange.status)) {
+    if (exchange.status == 413 && is_damaged(coming)) exchange.status = 400;
+    body = serving->options.refused(serving->options.context, &exchange);
+    keep_refused(coming, stream);
+  }
   if (body) {
     evbuffer_drain(output, evbuffer_get_length(output));
     char head[160];
@@ -322,7 +369,7 @@ static void note_reply(struct evbuffer *output, const struct evbuffer_cb_info *i
 
 static struct bufferevent *new_stream(struct event_base *base, void *given) {
   const attn2c_http *http = given;
-  struct bufferevent *stream = bufferevent_socket_new(base, -1, 0);
+  struct bufferevent *stream = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
   if (!stream) return NULL;
   /* Bytes beyond a request are not read before it has a reply. */
   bufferevent_setwatermark(stream, EV_READ, 0, http->options.most_body + 2 * ATTN2C_HTTP_HEADERS);
@@ -331,13 +378,15 @@ static struct bufferevent *new_stream(struct event_base *base, void *given) {
   return stream;
 }
 
-/* Ends connections whose request takes too long to come. */
+/* Ends connections whose request takes too long to come, or is refused and has ended. */
 static void sweep(evutil_socket_t file, short what, void *given) {
   attn2c_http *http = given;
-  const double last = attn2c_http_now() - REQUEST_SECONDS;
+  const double now = attn2c_http_now(), last = now - REQUEST_SECONDS;
   (void)file, (void)what;
   for (int i = 0; i < http->files; i++) {
     struct coming *coming = &http->coming[i];
+    if (coming->refused && (coming->closes < now || !(bufferevent_get_enabled(coming->refused) & EV_READ)))
+      give_refused(coming);
     if (coming->begun == 0 || coming->begun > last) continue;
     if (attn2c_socket_identity(coming->socket) == coming->identity) attn2c_socket_end(coming->socket);
     coming->begun = 0;
@@ -502,6 +551,7 @@ void attn2c_http_free(attn2c_http *http) {
   if (!http) return;
   serving = NULL;
   attn2c_socket_file_remove(http->options.path, &http->file);
+  for (int i = 0; i < http->files && http->coming; i++) give_refused(&http->coming[i]);
   if (http->server) evhttp_free(http->server); /* with its listener and connections */
   struct event *events[] = {http->wake, http->sweep, http->again, http->signals[0], http->signals[1]};
   for (size_t i = 0; i < sizeof events / sizeof *events; i++)

@@ -177,12 +177,12 @@ char *attn2c_route_refused(void *given, attn2c_exchange *exchange) {
   find_route(server, exchange);
   const size_t most = most_of(server, exchange->route);
   if (exchange->status == 413)
-    snprintf(line, sizeof line, "the body: at most %zu bytes are allowed, and no damaged chunks", most);
+    snprintf(line, sizeof line, "the body: at most %zu bytes are allowed", most);
   else if (exchange->status == 417)
     snprintf(line, sizeof line, "Expect: 100-continue is allowed");
   else if (exchange->status == 400)
     snprintf(line, sizeof line,
-             "the request: HTTP/1.1 with one length and at most %d bytes of headers is expected",
+             "the request: HTTP/1.1 with one length or chunks and at most %d bytes of headers is expected",
              ATTN2C_HTTP_HEADERS);
   else
     snprintf(line, sizeof line, "no memory for the request");

@@ -224,4 +224,8 @@ static int run(const attn2c_descriptor *model, const attn2c_sound_facts *facts,
   return status;
 }
 
-const attn2c_sound_commands attn2c_sound_program = {.run = run};
+static int reads(const attn2c_arguments *arguments, const attn2c_place *place) {
+  return attn2c_paths_read(&attn2c_sound_paths, arguments->audios, arguments->audio_count, place);
+}
+
+const attn2c_sound_commands attn2c_sound_program = {.run = run, .reads = reads};

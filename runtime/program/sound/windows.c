@@ -6,7 +6,6 @@
 #include "program/sound/file.h"
 
 SNDFILE *attn2c_sound_file(const char *path, SF_INFO *info) {
-  wchar_t wide[PATH_MAX] = L"";
-  MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, PATH_MAX);
-  return sf_wchar_open(wide, SFM_READ, info);
+  wchar_t wide[PATH_MAX];
+  return attn2c_system_wide(path, wide) ? sf_wchar_open(wide, SFM_READ, info) : NULL;
 }

@@ -76,10 +76,7 @@ static int bind(attn2c_arrays *arrays, const attn2c_arguments *arguments, attn2c
                                      .count = arrays->item_count,
                                      .plain = arrays->output_count,
                                      .prints = arrays->answers,
-                                     .of = "texts",
-                                     .read = "this file is read",
-                                     .reads = attn2c_is_read,
-                                     .from = arguments};
+                                     .of = "texts"};
   const int status = attn2c_answer_files_bind(&files, arguments, paths, message);
   for (int i = 0; i < arrays->item_count; i++) arrays->items[i].path = paths[i];
   return status;

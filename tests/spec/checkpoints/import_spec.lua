@@ -498,8 +498,14 @@ describe("the command import", function()
     assert.is_true(helper.cpu_of_children() - before < 3) -- of processor time, on a machine that does more
     assert.same({ 0, "" }, { code, errors })
     assert.matches('^%-%- tiny%-bert: BertModel of transformers\' family bert', text)
+    helper.write(out .. "/mine.lua", text)
     assert.equal(0, (helper.command({ "import", folder .. "/", "-o", out .. "/mine.lua" })))
     assert.equal(text, helper.read(out .. "/mine.lua"))
+    local config = folder .. "/config.json"
+    local before_it = helper.read(config)
+    code, _, errors = helper.command({ "import", folder, "-o", config })
+    assert.same({ 2, ("attn2c: -o: %s exists and is not a description of attn2c import; it would be lost\n"):format(
+      config), before_it }, { code, errors, helper.read(config) })
     local _, of_folder = helper.command({ "show", folder, "--stage", "graph" })
     local _, of_file = helper.command({ "show", out .. "/mine.lua", "--stage", "graph" })
     assert.equal(of_folder, of_file)

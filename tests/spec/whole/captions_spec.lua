@@ -131,6 +131,9 @@ describe("a model that writes about pictures", function()
       .. "--prompt" },
     { "--image a.png --prompt t5 --prompt t6",
       "--prompt: one TEXT is allowed with --image: all answers go on from it" },
+    { "--image some --output some/a.png", "--output some/a.png: this file is read, or would be next time" },
+    { "--image some --output generated=some/new.jpg",
+      "--output some/new.jpg: this file is read, or would be next time" },
     { "--image a.png --prefix t5", "--prefix, --source-language, --split: go with models that read texts" },
     { "--image a.png --input ids=a.npy", "--input: does not go with a model that writes about pictures" },
   }

@@ -1,5 +1,5 @@
--- serve_fuzz_spec.lua: wrong requests to a program that serves, built with sanitizers (tests/serve/wrong.py), and
--- fields with odd values (tests/serve/fuzz.py).
+-- serve_fuzz_spec.lua: wrong requests to a program that serves, built with sanitizers (tests/serve/wrong.py,
+-- tests/serve/refused.py), and fields with odd values (tests/serve/fuzz.py).
 -- SERVE_SEED=3 SERVE_COUNT=5000 sends others.
 local dkjson = require("dkjson")
 local helper = require("tests.spec.helper")
@@ -22,6 +22,7 @@ describe("a program that serves", function()
     assert.equal(0, code, said)
     local server = serving.start(folder, "llama/llama serve --weights " .. shell(model), "--unix s --log none",
       60 + COUNT // 50)
+    helper.succeeds(("python3 %s/tests/serve/refused.py %s/s"):format(shell(root), shell(folder)))
     local failed, counts = helper.run(("python3 %s/tests/serve/wrong.py %s/s %d %d"):format(shell(root), shell(folder),
       SEED, COUNT))
     assert.equal("", server:said())

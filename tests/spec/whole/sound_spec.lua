@@ -183,6 +183,8 @@ with tones.Model() as model:
     assert.matches("^ 1%.0000\t 1%.0000\n 1%.0000\t 1%.0000\n$", sh(run .. "--similar"))
     sh(run .. "--format npy >two.npy")
     assert.matches("^short.wav\t1\t1%.0000\nstereo.wav\t2\t1%.0000\n$", sh(run .. "--against two.npy --top 1"))
+    local code, said = fails(run .. "--against two.npy --output embedding=two.npy")
+    assert.same({ 2, "this file is read, or would be next time\n" }, { code, said:match("=two%.npy: (.*)$") })
     -- All speech of a sound is one input.
     assert.matches("^[^\n]+\n$", sh("embedding/embedding run --vad --audio long.wav"))
   end)
@@ -239,7 +241,10 @@ with tones.Model() as model:
       { "two --format vtt", 2, "--format srt and vtt: one sound is allowed, but 2 are given" },
       { "short.wav --top 2", 2, "--top: goes with models that give labels, or with --against" },
       { "short.wav --input mels=x.npy", 2, "--input: does not go with --audio, which fills the input" },
-      { "short.wav --output hidden=short.wav", 2, "--output hidden=short.wav: a sound is read from it" },
+      { "short.wav --output hidden=short.wav", 2,
+        "--output hidden=short.wav: this file is read, or would be next time" },
+      { "two --output hidden=two/new.wav", 2,
+        "--output hidden=two/new.wav: this file is read, or would be next time" },
       { "short.wav --text a", 2, "--text: this program has no model of texts beside the one of sounds" },
     } do
       local code, said = fails("tones/tones run --audio " .. each[1])
