@@ -198,6 +198,9 @@ function facts.read(config, tower)
   if family.causal then
     result.causal = read_entry({ "is_causal", default = true, kind = "flag" }, config, true, known)
     if not result.causal and result.window then result.window = result.window + 1 end
+    if not result.causal and (family.fixed.positions == "alibi" or result.has_alibi) then
+      refuse("usage", "is_causal", "false is not supported in models with ALiBi")
+    end
   end
   known_keys.check(config, "config.json", { known, "config.json of " .. family.name, "config.json" }, notes)
   for _, key in ipairs { "rope_scaling", "rope_parameters" } do check_rope(config[key], known[key] and key, notes) end

@@ -58,13 +58,16 @@ local usual = {
 function heads.config(defaults, others, names)
   local list, has = {}, {}
   for _, entry in ipairs(others or {}) do has[entry.to] = true end
+  local unread = words.merged(defaults)
   for _, each in ipairs(usual) do
     local name, to = each[1], each.to or each[1]
+    unread[name] = nil
     if defaults[name] ~= nil and not has[to] then
       list[#list + 1] = words.merged(words.list(names and names[name] or each[2]), { to = to, default = defaults[name],
         kind = each[3], null = each.null })
     end
   end
+  assert(next(unread) == nil, next(unread))
   return words.append(list, others or {})
 end
 

@@ -2,6 +2,7 @@
 -- facts.each is a list with a table for each layer, of a description's keys that differ there, or nil. Its key `window`
 -- is the number of tokens that a token sees to a side, with itself.
 local faults = require("common.faults")
+local keys = require("data.keys")
 local rotary = require("checkpoints.rotary")
 local words = require("common.words")
 
@@ -46,10 +47,9 @@ function layers.sliding(facts, slides, kind)
 end
 
 --- Gives each layer of `sliding`, a list of booleans, the window facts.window: facts.window stays if all have it, else
---- facts.each has it. A window as long as the longest sequence is none.
+--- facts.each has it. No model has sequences beyond keys.LONGEST, nor windows.
 function layers.set_windows(facts, sliding)
-  local window, count = facts.window, 0
-  if window and window >= facts.longest then window = false end
+  local window, count = facts.window and math.min(facts.window, keys.LONGEST), 0
   for _, slides in ipairs(sliding) do count = count + (slides and 1 or 0) end
   facts.window = count == facts.layers and window
   if facts.window or not window then return end
@@ -71,12 +71,14 @@ function layers.set_still(facts, rotates)
 end
 
 -- Returns rope_theta and rope_scaling of layers of a kind. Folders of transformers 4 have keys of their own for it,
--- which are in `given`; folders of transformers 5 have rope_parameters by kind.
+-- which are in `given`; folders of transformers 5 have rope_parameters by kind. transformers adds rope_scaling to these,
+-- so that a type counts only if its key is rope_type.
 local function angles(facts, kind, given)
   local own = (facts.rope_parameters or {})[kind]
-  return rotary.of { rope_theta = given.rope_theta, rope_parameters = type(own) == "table" and own or {},
-    rope_scaling = given.rope_scaling, longest = facts.longest, original = facts.original, d_model = facts.d_model,
-    heads = facts.heads, head_dim = given.head_dim or facts.head_dim }
+  own = type(own) == "table" and own or { rope_type = "default" }
+  return rotary.of { rope_theta = given.rope_theta, rope_parameters = words.merged(own, given.rope_scaling or nil),
+    longest = facts.longest, original = facts.original, d_model = facts.d_model, heads = facts.heads,
+    head_dim = given.head_dim or facts.head_dim }
 end
 
 --- Sets the rotary positions of a family that has others in layers that slide: facts.rope_base and facts.rope_scale are

@@ -152,12 +152,23 @@ local function angles_same_to(spec)
   return least, by
 end
 
+-- Leaves out windows that hold all tokens of the longest sequence.
+local function drop_windows(spec)
+  local last = math.max(spec.seq + (spec.past or 0), spec.key_seq or 0) - 1
+  for _, each in ipairs(spec.each or { spec }) do
+    local window, mask = each.mask.window, words.merged(each.mask)
+    mask.causal, mask.window = mask.causal or window ~= nil and window.right == 0, nil
+    if window and window.left >= last and (mask.causal or window.right >= last) then each.mask = mask end
+  end
+end
+
 -- Names that a call of a model of any length gives its own fields.
 local names_of_any = { sequences = "number of sequences", lengths = "lengths of the sequences" }
 
---- Fills in a spec, without faults, for sequences shorter than it: spec.least, the fewest tokens; spec.pool_mask, the
+--- Fills in a spec, without faults, for its longest sequence and shorter ones: masks; spec.least, the fewest tokens; spec.pool_mask, the
 --- mask that selects the rows of pools; spec.exact, the reason why a sequence may not be shorter.
 function sizes.resolve(say, spec)
+  drop_windows(spec)
   local sees, is_of_integers = false, precision.attends_in_integers(spec.precision)
   for _, each in ipairs(spec.each or { spec }) do
     sees = sees or spec.layers > 0 and sees_padding(each, spec.keys_follow, is_of_integers)

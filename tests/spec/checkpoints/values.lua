@@ -143,9 +143,8 @@ local rope = { seq = 128, d_model = 4096, heads = 32, layers = 32, gated = true,
   ["input.vocab"] = 32000, ["inputs.ids"] = "input_ids", ["output.1.stage"] = "hidden",
   ["output.1.name"] = "last_hidden_state", names = "llama" }
 
--- Cases of the keys that Llama has in common with its kin; kv: the base's kv_heads; of_40: what else changes in a model
--- of 40 positions.
-local function rope_cases(kv, of_40)
+-- Cases of the keys that Llama has in common with its kin; kv: the base's kv_heads.
+local function rope_cases(kv)
   return {
     { { vocab_size = 99 }, { ["input.vocab"] = 99 } },
     { { hidden_size = 2048 }, { d_model = 2048 } },
@@ -159,7 +158,7 @@ local function rope_cases(kv, of_40)
     { { head_dim = 64 }, { head_dim = 64 } },
     { { head_dim = 128 }, {} },
     { { hidden_act = "gelu" }, { activation = "gelu" } },
-    { { max_position_embeddings = 40 }, plus({ seq = 40 }, of_40 or {}) },
+    { { max_position_embeddings = 40 }, { seq = 40 } },
     { { rms_norm_eps = 1e-5 }, { eps = 1e-5 } },
     { { rope_theta = 500.0 }, { rope_theta = 500.0 } },
     { { rope_parameters = { rope_theta = 700.0, rope_type = "default" } }, { rope_theta = 700.0 } },
@@ -481,7 +480,7 @@ values.families = {
 
   mistral = {
     base = mistral,
-    cases = joined(rope_cases(8, causal), {
+    cases = joined(rope_cases(8), {
       { { sliding_window = 5 }, window(4) }, { { sliding_window = json.null }, causal },
     }),
     classes = rope_classes("mistral", true),

@@ -27,7 +27,7 @@ return function(values)
   local function sliding(window) return { ["mask.1"] = "causal", ["mask.window"] = window - 1 .. " 0" } end
 
   -- Cases that all of them have. d: the base's d_model, heads, kv_heads and head_dim, and the name of its activation
-  -- and eps keys; of(count): what a model of `count` layers has; of_40: what else changes in one of 40 positions.
+  -- and eps keys; of(count): what a model of `count` layers has.
   local function common(d)
     local of = d.of or function(count) return { layers = count } end
     local list = {
@@ -36,7 +36,7 @@ return function(values)
       { { intermediate_size = 100 }, { d_ff = 100 } },
       { { num_hidden_layers = 3 }, of(3) },
       { { [d.activation or "hidden_act"] = "relu" }, { activation = "relu" } },
-      { { max_position_embeddings = 40 }, plus({ seq = 40 }, d.of_40 or {}) },
+      { { max_position_embeddings = 40 }, { seq = 40 } },
       { { [d.eps or "rms_norm_eps"] = 1e-4 }, { eps = 1e-4 } },
       { { [d.theta or "rope_theta"] = 500.0 }, d.of_theta or { rope_theta = 500.0 } },
       { { tie_word_embeddings = not d.tied }, {} },
@@ -116,6 +116,7 @@ return function(values)
     cases = joined(common { width = 3072, heads = 16, tied = true,
       of_wide = { ["input.scale"] = math.sqrt(6144), d_ff = NONE } }, { bias_case,
       { { head_dim = 192 }, { head_dim = NONE } }, { { hidden_act = "gelu" }, {} },
+      { { hidden_act = "gelu_python" }, { activation = "gelu" } },
       { { hidden_activation = json.null, use_bidirectional_attention = json.null }, {} },
     }),
     classes = tied_classes("gemma", four),
@@ -169,8 +170,7 @@ return function(values)
     base = gemma2,
     cases = joined(common { width = 2304, heads = 8, tied = true, activation = "hidden_activation",
       of_wide = { ["input.scale"] = math.sqrt(4608), d_ff = 9216 },
-      of = function(count) return listed(count, function(i) return odd(i) and sliding(4096) or {} end) end,
-      of_40 = plus(listed(0), { layers = 26 }) }, { bias_case,
+      of = function(count) return listed(count, function(i) return odd(i) and sliding(4096) or {} end) end }, { bias_case,
       { { head_dim = 288 }, { head_dim = NONE } },
       { { query_pre_attn_scalar = 144 }, { scale = 1 / 12 } },
       { { sliding_window = 5 }, listed(26, function(i) return odd(i) and sliding(5) or {} end) },
@@ -210,7 +210,7 @@ return function(values)
       of = function(count) -- all with a window
         return plus(listed(0), { layers = count, mask = NONE, ["mask.1"] = "causal", ["mask.window"] = "4095 0" })
       end,
-      of_theta = listed(26, pattern(6, 4096, { rope_theta = 500.0 })), of_40 = bases() }, { bias_case,
+      of_theta = listed(26, pattern(6, 4096, { rope_theta = 500.0 })) }, { bias_case,
       { { head_dim = 288 }, { head_dim = NONE } },
       { { query_pre_attn_scalar = 144 }, { scale = 1 / 12 } },
       { { sliding_window = 5 }, listed(26, pattern(6, 5)) },
@@ -226,6 +226,7 @@ return function(values)
         plus(listed(2, function(i) return i == 2 and plus(sliding(4096), { rope_theta = 1e4 }) or {} end),
           { rope_theta = 1e6 }) },
       { { rope_local_base_freq = 700.0 }, { rope_theta = 700.0 } },
+      { { rope_scaling = { type = "linear", factor = 8.0 } }, {} },
       { { rope_scaling = { rope_type = "linear", factor = 8.0 } }, listed(26, pattern(6, 4096, { rope_theta = 1e6,
         ["rope_scaling.type"] = "linear", ["rope_scaling.factor"] = 8.0 })) },
       { { rope_parameters = { sliding_attention = { rope_theta = 300.0, rope_type = "default" },
@@ -262,7 +263,7 @@ return function(values)
       { { head_dim = 64 }, { head_dim = 64 } },
       { { partial_rotary_factor = 0.75 }, { rope_dim = 72 } },
       { { sliding_window = 5 }, { mask = NONE, ["mask.1"] = "causal", ["mask.window"] = "4 0" } },
-      { { sliding_window = json.null }, {} }, { { sliding_window = 262144 }, {} },
+      { { sliding_window = json.null }, {} }, { { sliding_window = 262144 }, { mask = NONE, ["mask.1"] = "causal", ["mask.window"] = "32767 0" } },
       { { attention_bias = false, auto_map = { AutoConfig = "configuration_phi3.Phi3Config" } }, {} },
       { { rope_scaling = { type = "su", short_factor = { 1.5 }, long_factor = { 2.5 }, factor = 1.0 } },
         { ["rope_scaling.type"] = "longrope", ["rope_scaling.original"] = 4096,

@@ -51,7 +51,7 @@ return function(values)
 
   families.mixtral = {
     base = like(without_bias(experts(8, 2, 14336)), { kv_heads = 8, d_ff = 14336, eps = 1e-5, names = "mixtral",
-      ["bias.qkv"] = false, ["bias.out"] = false, ["bias.ff"] = false }),
+      rope_theta = 1e6, ["bias.qkv"] = false, ["bias.out"] = false, ["bias.ff"] = false }),
     cases = joined(with_width(common { width = 4096, heads = 32, of_wide = {} }), of_experts(), {
       { { sliding_window = 5 }, { mask = NONE, ["mask.1"] = "causal", ["mask.window"] = "4 0" } },
       { { sliding_window = json.null }, {} },
@@ -106,7 +106,7 @@ return function(values)
 
   -- Its experts have one activation, whatever hidden_act says.
   local of_gpt_oss = with_width(common { width = 2880, heads = 64, own_rope = true, of_wide = {},
-    of_40 = plus(listed(0), { layers = 36 }), of = function(count) return listed(count, second(128)) end })
+    of = function(count) return listed(count, second(128)) end })
   for i, case in ipairs(of_gpt_oss) do if case[1].hidden_act then of_gpt_oss[i] = { case[1], {} } end end
 
   local linear = { ["rope_scaling.type"] = "linear", ["rope_scaling.factor"] = 8.0, ["rope_scaling.original"] = NONE,

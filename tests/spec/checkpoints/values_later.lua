@@ -193,7 +193,6 @@ return function(values)
 
   local STILL = { rope_dim = 0 }
   local function fourth(window) return function(i) return i % 4 == 0 and STILL or sliding(window or 4096) end end
-  local function all_still(i) return i % 4 == 0 and STILL or {} end
 
   -- The masks of a model's layers with a window where it pools the last rows of padded sequences.
   local function padded(count, slides)
@@ -204,14 +203,21 @@ return function(values)
 
   local function but_fourth(i) return i % 4 ~= 0 end
 
+  -- Gives that to classes that pool the last row, where every fourth layer has no window.
+  local function with_padded(count, list)
+    for _, name in ipairs { "ForCausalLM", "ForSequenceClassification" } do
+      list[name][1] = plus(list[name][1], padded(count, but_fourth))
+    end
+    return list
+  end
+
   local cohere2 = cohere_classes("cohere2")
   cohere2.ForCausalLM = { plus(cohere2.ForCausalLM[1], padded(40, but_fourth)) }
   local all_slide = { mask = NONE, ["mask.1"] = "causal", ["mask.window"] = "4095 0" }
   families.cohere2 = {
     base = cohere("cohere2", listed(40, fourth())),
     cases = joined(common { width = 8192, heads = 64, tied = true, eps = "layer_norm_eps", of_wide = {},
-      of = function(count) return plus(plus(listed(0), { layers = count }), all_slide) end,
-      of_40 = listed(40, all_still) }, { d.bias_case,
+      of = function(count) return plus(plus(listed(0), { layers = count }), all_slide) end }, { d.bias_case,
       scaled_case("Cohere2", padded(40, but_fourth)),
       { { sliding_window = 5 }, listed(40, fourth(5)) },
       { { sliding_window_pattern = 2, num_hidden_layers = 2 },
@@ -223,30 +229,29 @@ return function(values)
     classes = cohere2,
   }
 
-  -- OLMo 3's layers, without a window if it is as long as the longest sequence.
+  -- OLMo 3's layers.
   local function olmo3(window, full)
     return function(i)
-      return i % 4 == 0 and (full or { rope_theta = 5e5 }) or window and sliding(window) or {}
+      return i % 4 == 0 and (full or { rope_theta = 5e5 }) or sliding(window)
     end
   end
 
   families.olmo3 = {
-    base = d.without_bias(plus(listed(32, olmo3()), { norm = "res_post", qk_norm = "all", eps = 1e-5, rope_theta = 5e5,
+    base = d.without_bias(plus(listed(32, olmo3(4096)), { norm = "res_post", qk_norm = "all", eps = 1e-5, rope_theta = 5e5,
       ["input.vocab"] = 50304, names = "olmo3" })),
     cases = joined(common { width = 4096, heads = 32, own_rope = true, of_wide = {},
-      of = function(count) return plus(listed(0), { layers = count }) end,
-      of_theta = listed(32, olmo3(nil, { rope_theta = 500.0 })) }, {
+      of = function(count) return plus(plus(listed(0), { layers = count }), all_slide) end,
+      of_theta = listed(32, olmo3(4096, { rope_theta = 500.0 })) }, {
       d.bias_case, { { sliding_window = 5 }, listed(32, olmo3(5)) },
-      { { max_position_embeddings = 8192 }, listed(32, olmo3(4096)) },
       { { num_hidden_layers = 2, sliding_window = 9, layer_types = { "full_attention", "sliding_attention" } },
         listed(2, function(i) return i == 2 and plus(sliding(9), { rope_theta = 5e5 }) or {} end) },
       { { original_max_position_embeddings = 64, rope_scaling = { rope_type = "linear", factor = 8.0 } },
-        listed(32, olmo3(nil, { rope_theta = 5e5, ["rope_scaling.type"] = "linear", ["rope_scaling.factor"] = 8.0 })) },
+        listed(32, olmo3(4096, { rope_theta = 5e5, ["rope_scaling.type"] = "linear", ["rope_scaling.factor"] = 8.0 })) },
       { { rope_parameters = { sliding_attention = { rope_theta = 300.0, rope_type = "default" },
         full_attention = { rope_theta = 600.0, rope_type = "default" } } },
-        plus(listed(32, olmo3(nil, { rope_theta = 600.0 })), { rope_theta = 300.0 }) },
+        plus(listed(32, olmo3(4096, { rope_theta = 600.0 })), { rope_theta = 300.0 }) },
     }),
-    classes = classes("olmo3", { "Model", "ForCausalLM", "ForSequenceClassification" }),
+    classes = with_padded(32, classes("olmo3", { "Model", "ForCausalLM", "ForSequenceClassification" })),
   }
 
   local five = { "Model", "ForCausalLM", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering" }
@@ -254,7 +259,7 @@ return function(values)
   families.ministral = {
     base = d.without_bias { mask = NONE, ["mask.1"] = "causal", ["mask.window"] = "4095 0", d_ff = 14336, kv_heads = 8,
       names = "ministral" },
-    cases = joined(common { width = 4096, heads = 32, of_wide = {}, of_40 = causal }, {
+    cases = joined(common { width = 4096, heads = 32, of_wide = {} }, {
       { { sliding_window = 5 }, { ["mask.window"] = "4 0" } }, { { sliding_window = json.null }, causal },
       { { num_hidden_layers = 2, layer_types = { "full_attention", "sliding_attention" } },
         plus(causal, listed(2, function(i) return i == 2 and sliding(4096) or {} end)) },
@@ -285,12 +290,12 @@ return function(values)
     classes = ministral3,
   }
 
-  local exaone = classes("exaone4", five)
+  local exaone = with_padded(32, classes("exaone4", five))
   families.exaone4 = {
-    base = d.without_bias(plus(listed(0), { norm = "res_post", qk_norm = "heads", eps = 1e-5, d_ff = NONE,
+    base = d.without_bias(plus(listed(32, fourth()), { norm = "res_post", qk_norm = "heads", eps = 1e-5, d_ff = NONE,
       layers = NONE, ["input.vocab"] = 102400, names = "exaone4" })),
     cases = joined(common { width = 4096, heads = 32, of_wide = { d_ff = 16384 },
-      of = function(count) return plus(listed(0), { layers = count }) end }, {
+      of = function(count) return plus(plus(listed(0), { layers = count }), all_slide) end }, {
       { { sliding_window = 5, num_hidden_layers = 4 }, listed(4, fourth(5)) },
       { { sliding_window = 5, num_hidden_layers = 2, sliding_window_pattern = 2 },
         listed(2, function(i) return i == 1 and sliding(5) or STILL end) },
@@ -301,7 +306,6 @@ return function(values)
     }),
     classes = exaone,
   }
-  for i = 4, 32, 4 do families.exaone4.base[("layers.%d.rope_dim"):format(i)] = 0 end
 
   local function glm(more)
     return {

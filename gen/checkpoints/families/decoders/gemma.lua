@@ -12,10 +12,10 @@ return heads.llama_family {
   config = heads.llama_config { vocab = 256000, d_model = 3072, d_ff = 24576, layers = 28, heads = 16, kv_heads = 16,
     head_dim = 256, activation = "gelu_pytorch_tanh", longest = 8192, tied = true, attention_bias = false },
   pad = 0,
-  derive = function(facts)
+  derive = function(facts, config)
     gemma.derive(facts)
     -- Early folders say gelu and mean its approximation, as transformers knows.
-    if facts.activation == "gelu" then facts.activation = "gelu_tanh" end
+    if config.hidden_act == "gelu" then facts.activation = "gelu_tanh" end
   end,
   heads = heads.decoder,
 }
