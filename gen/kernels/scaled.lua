@@ -119,13 +119,15 @@ end
 -- Returns the name of what each of the vectors that are taken at a time has.
 function Strip:of(name, vector) return self.shape.joint and name .. "_" .. vector or name end
 
--- Prefetches the lines of a step. The steps of a pair prefetch all its lines, at equal distances: a processor that is
--- asked for all at once takes up to 1.1 times as long.
+-- Prefetches the lines of a step; returns whether there are any. The steps of a pair prefetch all its lines, at equal
+-- distances: a processor that is asked for all of a block at once takes up to 1.25 times as long.
 function Strip:ask()
   local lines, steps = types.pair_lines(self.panel, self.shape.types.a), 2 * (BLOCK // 4) * self.vectors
   local count = (self.step + 1) * lines // steps - self.step * lines // steps
   self.step = self.step + 1
-  if self.shape.fetches and count > 0 then self:add("if (asks) ahead = attn2c_ask_near(ahead, %d);", count) end
+  if not self.shape.fetches or count == 0 then return false end
+  self:add("if (asks) ahead = attn2c_ask_near(ahead, %d);", count)
+  return true
 end
 
 -- Writes the load of a plane's words, if the four inputs `number` are the first of the words or of the part of a block.
@@ -182,10 +184,11 @@ end
 -- Adds the products of four inputs of each row to the sums of some vectors. number: of these four in the block.
 function Strip:products(half, number, vectors)
   for _, vector in ipairs(vectors) do
-    self:ask()
+    local asked = self:ask()
     self:integers(half, number, vector)
     if self.shape.rows > 1 then
-      self:add("%sATTN2C_HOLD(%s);", self.least > 1 and "" or "if (rows > 1) ", self:of("w", vector))
+      self:add(asked and "%sATTN2C_HOLD_BOTH(%s, ahead);" or "%sATTN2C_HOLD(%s);",
+        self.least > 1 and "" or "if (rows > 1) ", self:of("w", vector))
     end
   end
   self:each_row(function(row) return self:products_of_row(half, number, row) end)

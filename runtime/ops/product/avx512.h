@@ -3,7 +3,8 @@
 
 #include "ops/vector.h"
 
-#define ATTN2C_HOLD(v) __asm__("" : "+v"(v))
+#define ATTN2C_HOLD(v)               __asm__("" : "+v"(v))
+#define ATTN2C_HOLD_BOTH(v, pointer) __asm__("" : "+v"(v), "+r"(pointer))
 
 #if defined(__clang__) && !ATTN2C_BUILTINS
 #include <immintrin.h>

@@ -4,6 +4,9 @@
  * - ATTN2C_HOLD(v) keeps a vector in a register of its own. Without it gcc 12 reads the weights again for
  * each row, as an operand of the multiply-add, and strips of few rows are a fifth slower.
  *
+ * - ATTN2C_HOLD_BOTH(v, pointer), if the target has it: the same, and what is prefetched at `pointer` later
+ * stays after v. Without it gcc 12 puts the prefetches of several steps together, and the strip waits.
+ *
  * - ATTN2C_FMADD(a, b, c) is a*b + c in each lane, with one rounding if the target has the instruction, else
  * two. If the target has them, ATTN2C_HALF_FMADD(a, b, c) is the same for half vectors, and
  * ATTN2C_FROM_HALF(v) makes a vector of a half.
@@ -120,6 +123,10 @@ ATTN2C_INLINE attn2c_vector attn2c_load_first(const float *x, int count) {
 ATTN2C_INLINE void attn2c_store_first(float *y, attn2c_vector v, int count) {
   memcpy(y, &v, (size_t)count * sizeof *y);
 }
+#endif
+
+#ifndef ATTN2C_HOLD_BOTH
+#define ATTN2C_HOLD_BOTH(v, pointer) ATTN2C_HOLD(v)
 #endif
 
 /* Prefetches `lines` cache lines into the first-level cache, and returns the address after them. x may be any

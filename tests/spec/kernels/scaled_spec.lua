@@ -122,6 +122,8 @@ describe("a strip of scale blocks", function()
         end
         assert.equal(types.pair_lines(16, type.name), lines, type.name)
         assert.is_true(most <= (lines + 16 * vectors - 1) // (16 * vectors), type.name)
+        local several = text_of(type.name, 2, vectors, true) -- each holds back the next, or gcc puts them together
+        assert.equal(count(several, "attn2c_ask_near"), count(several, "ATTN2C_HOLD_BOTH%(w, ahead%)"), type.name)
       end
     end
     assert.falsy(text_of("q4", 1, 1):find("ahead", 1, true))
