@@ -35,7 +35,7 @@ return function(of, spec)
       filter = "torch.save", wrong = "models get an adapter's file that they do not open" },
     { name = "adapter_root", old = "and math.sqrt(rank) or rank", new = "and rank or rank",
       filter = "scale for each module", wrong = "rslora divides by the rank" },
-    { name = "adapter_pattern", old = 'and module:sub(before, before) == "."', new = "",
+    { name = "adapter_pattern", old = [["(.*\\.)?("]], new = [["(.*)?("]],
       filter = "scale for each module", wrong = "a pattern fits the end of a module's name" },
     { name = "adapter_width", old = "is_transposed and expected[1] or columns", new = "columns",
       suite = spec .. "whole/hf_spec.lua", filter = "gpt2_adapter", wrong = "transposed layers have other factors" },
