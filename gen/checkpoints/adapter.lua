@@ -9,6 +9,7 @@ local hash = require("common.hash")
 local headers = require("common.headers")
 local json = require("common.json")
 local known = require("common.known")
+local python_regex = require("common.python_regex")
 local lfs = require("lfs")
 local reordered = require("checkpoints.reordered")
 local words = require("common.words")
@@ -48,63 +49,77 @@ local function number_of(config, path, key, default)
   return value
 end
 
--- Returns a function of a module's path: the number that the first pattern which fits has for it, or nil. A pattern is
--- the end of a path, in which a point stands for any character; other regular expressions are refused. text: the
+-- Returns a function of a module's path: true if it fits a regular expression of Python as a whole. before, after:
+-- what PEFT puts around the expression.
+local function fits_of(path, key, pattern, before, after)
+  local fits, why = python_regex.compile((before or "") .. pattern .. (after or ""))
+  local function refuse_it(reason)
+    refuse("usage", path, "%s: %s: %s; supported are expressions of Python's re without references, conditions, "
+      .. "flags, and atomic groups", key, faults.quote(pattern), reason)
+  end
+  if not fits then refuse_it(why) end
+  return function(module)
+    local result, reason = fits(module)
+    if result == nil then refuse_it(reason) end
+    return result
+  end
+end
+
+-- Returns a function of a module's path: the number that the first pattern which fits has for it, or nil. text: the
 -- file's, as tables do not keep the order of keys.
 local function of_pattern(config, path, key, text)
   local list, given = {}, json.given(config, key, {})
   if type(given) ~= "table" then refuse("format", path, key .. ": an object is expected") end
   local first = text:find(dkjson.quotestring(key), 1, true) or 1
   for _, pattern in ipairs(words.sorted_keys(given)) do
-    local ending = type(pattern) == "string" and pattern:gsub("\\%.", "%%."):match("^^?([%w_.%%]+)$")
-    if not ending or pattern:find("%", 1, true) then
-      refuse("usage", path, "%s: %s is not supported; supported is the end of a module's path", key,
-        faults.quote(tostring(pattern)))
-    end
-    list[#list + 1] = { ending = "^" .. ending .. "$", length = #ending:gsub("%%", ""),
-      is_whole = pattern:sub(1, 1) == "^", value = number_of(given, path, pattern),
-      at = text:find(dkjson.quotestring(pattern), first, true) or #text }
+    local name = tostring(pattern)
+    list[#list + 1] = { fits = fits_of(path, key, name, "(.*\\.)?(", ")$"), value = number_of(given, path, pattern),
+      at = text:find(dkjson.quotestring(name), first, true) or #text }
   end
   table.sort(list, function(a, b) return a.at < b.at end)
   return function(module)
-    for _, each in ipairs(list) do
-      local before = #module - each.length
-      if module:sub(before + 1):find(each.ending)
-        and (before == 0 or before > 0 and not each.is_whole and module:sub(before, before) == ".") then
-        return each.value
-      end
-    end
+    for _, each in ipairs(list) do if each.fits(module) then return each.value end end
     return nil
   end
 end
 
--- True if one of the names is a module's path, or its end.
-local function names_module(names, module)
+-- True if a module is one of those that a key has: an expression for whole paths, or a list of paths and their ends.
+local function names_module(path, key, names, module)
+  if type(names) == "string" then return names ~= "" and fits_of(path, key, names)(module) end
   return json.is_texts(names) and words.any(names, function(name)
     return ("." .. module):sub(-#name - 1) == "." .. name
   end)
 end
 
--- Returns the number of a module's layer, as PEFT finds it, or nil.
-local function layer_of(config, module)
+-- Returns the number of a module's layer, as PEFT finds it, or nil: the first number behind a name.
+local function layer_of(config, path, module)
   local names = json.given(config, "layers_pattern", {})
-  if type(names) == "string" then names = { names } end
-  for _, name in ipairs(json.is_texts(names) and names[1] and names or { false }) do
-    local layer = module:match(".*%." .. (name and name:gsub("%p", "%%%0") or "[^.]*") .. "%.(%d+)%.")
-    if layer then return tonumber(layer) end
+  if type(names) == "string" then names = names ~= "" and { names } or {} end
+  local is_any = not json.is_texts(names) or not names[1]
+  for _, name in ipairs(is_any and { "[^.]*" } or names) do
+    local fits = fits_of(path, "layers_pattern", name, is_any and ".*?\\." or "(?:^|.*?\\.)(?:", is_any and "" or ")")
+    for ending, layer in module:gmatch("()%.(%d+)%f[.]") do
+      if fits(module:sub(1, ending - 1)) then return tonumber(layer) end
+    end
   end
   return nil
 end
 
--- Returns the key by which PEFT would not load a module's factors, or nil. Regular expressions are not looked at.
-local function key_against(config, module)
+-- Returns the key by which PEFT would not load a module's factors, or nil.
+local function key_against(config, path, module)
   local targets, layers = json.given(config, "target_modules"), json.given(config, "layers_to_transform", {})
-  if names_module(json.given(config, "exclude_modules"), module) then return "exclude_modules" end
-  if not json.is_texts(targets) or not targets[1] then return nil end
-  if not names_module(targets, module) then return "target_modules" end
+  if names_module(path, "exclude_modules", json.given(config, "exclude_modules"), module) then
+    return "exclude_modules"
+  end
+  -- PEFT writes the modules that "all-linear" stands for in its place when it loads the model
+  if targets == "all-linear" or type(targets) ~= "string" and not (json.is_texts(targets) and targets[1]) then
+    return nil
+  end
+  if not names_module(path, "target_modules", targets, module) then return "target_modules" end
+  if type(targets) == "string" then return nil end
   if type(layers) ~= "table" then layers = { layers } end
   local is_named = words.set(targets)[module] or not layers[1]
-  return not is_named and not words.set(layers)[layer_of(config, module) or -1] and "layers_to_transform" or nil
+  return not is_named and not words.set(layers)[layer_of(config, path, module) or -1] and "layers_to_transform" or nil
 end
 
 -- The ends of the names of a module's tensors, and what each is.
@@ -198,7 +213,7 @@ function adapter.read(folder, notes)
       if change.lengths and change.is_table then
         refuse("usage", path, "use_dora: not supported for a table of embeddings")
       end
-      local name, against = faults.quote(change.module), key_against(config, change.module)
+      local name, against = faults.quote(change.module), key_against(config, path, change.module)
       if (change.lengths ~= nil) ~= has_lengths then
         refuse("format", path, "use_dora: %s, but %s has %s lora_magnitude_vector", has_lengths, name,
           has_lengths and "no" or "a")

@@ -105,7 +105,7 @@ for each in gc.get_objects():
 values = [each for each in [*vars(module).values(), *vars(shared).values()] if isinstance(each, type)]
 owners = [each for each in values if issubclass(each, shared._Owner)]
 used = [type(each) for each in met] + [above for each in met for above in type(each).__mro__]
-unused = {"_PictureModel", "_PatchModel", "_SoundModel", "_CtcModel", "_SpeechModel", "_Chat", "_GeneratingText",
+unused = {"_PageEncoder", "_PageModel", "_PageTokenizer", "_PictureModel", "_PatchModel", "_SoundModel", "_CtcModel", "_SpeechModel", "_Chat", "_GeneratingText",
           "_SpanModel"}
 unused |= {"_Beams", "_Guesser"}  # are only there during a call
 unused |= {each.__name__ for each in owners if issubclass(each, shared._Pipeline)}  # they share a model's pool

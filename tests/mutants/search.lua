@@ -5,9 +5,24 @@ return function(of, spec)
       filter = "halves of heads", wrong = "rows of an adapter keep the model's order" },
   }
 
-  of("runtime/program/text/boxes.c", spec .. "whole/pages_spec.lua") {
-    { name = "boxes_words", old = "ends += 1 + words.end - words.begin", new = "ends += words.end - words.begin",
-      filter = "by words: page", wrong = "tokens have the boxes of words before theirs" },
+  of("runtime/model/text/page.c", spec .. "whole/pages_spec.lua") {
+    { name = "page_words", old = "if (to->length) to->joined[to->length++] = ' ', joined++;", new = "",
+      filter = "by words: page", wrong = "words of a page become one" },
+    { name = "page_empty", old = "word->joined.byte_end < at->byte_end",
+      new = "word->joined.byte_end <= at->byte_begin", filter = "in Python",
+      wrong = "a piece with an empty place has the next word's box" },
+  }
+  of("runtime/program/serve/text/work.c", spec .. "whole/pages_spec.lua") {
+    { name = "page_served", old = "const char *exact = attn2c_reader_exact(reader);",
+      new = "const char *exact = calls->exact;", filter = "is served",
+      wrong = "pages that are shorter than a call are refused" },
+  }
+
+  of("gen/common/python_regex.lua", spec .. "common/python_regex_spec.lua") {
+    { name = "regex_steps", old = "if run.steps > MOST_STEPS then", new = "if false then",
+      filter = "too many steps", wrong = "an expression takes hours" },
+    { name = "regex_behind", old = "if is_same(starts, ends) then break end", new = "",
+      filter = "too many steps", wrong = "all of a count are tried, though no more places come" },
   }
 
   of("runtime/text/added.c", spec .. "whole/pages_spec.lua") {
@@ -20,7 +35,7 @@ return function(of, spec)
       filter = "torch.save", wrong = "models get an adapter's file that they do not open" },
     { name = "adapter_root", old = "and math.sqrt(rank) or rank", new = "and rank or rank",
       filter = "scale for each module", wrong = "rslora divides by the rank" },
-    { name = "adapter_pattern", old = 'and module:sub(before, before) == "."', new = "",
+    { name = "adapter_pattern", old = [["(.*\\.)?("]], new = [["(.*)?("]],
       filter = "scale for each module", wrong = "a pattern fits the end of a module's name" },
     { name = "adapter_width", old = "is_transposed and expected[1] or columns", new = "columns",
       suite = spec .. "whole/hf_spec.lua", filter = "gpt2_adapter", wrong = "transposed layers have other factors" },

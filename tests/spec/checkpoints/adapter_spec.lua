@@ -56,6 +56,8 @@ describe("an adapter", function()
     assert.same({ 1.5, 5.0 }, scales { alpha_pattern = { ["dense"] = 10 } })
     assert.same({ 1.5, 3.0 }, scales { alpha_pattern = { ["^dense"] = 10, ["ense"] = 9 } })
     assert.same({ 2.0, 3.0 }, scales { alpha_pattern = { ["self\\.query"] = 8 } })
+    assert.same({ 2.5, 5.0 }, scales { alpha_pattern = { ["(?:layer|block)\\.\\d+\\..*(query|dense)"] = 10 } })
+    assert.same({ 1.5, 5.0 }, scales { alpha_pattern = { ["((?!query).)*dense"] = 10, ["layer.1.*"] = 9 } })
     assert.same({ 2.0, 3.0 }, scales { alpha_pattern = { ["^encoder.l.yer.0.attention.self.quer."] = 8, uery = 1 } })
   end)
 
@@ -114,7 +116,12 @@ describe("an adapter", function()
     refused("adapter: no such folder", 4, adapter.read, "/nowhere", {})
     refused("adapter_config.json: missing", 4, adapter.read, helper.folder(), {})
     refused("peft_type: \"IA3\" is not supported; LORA is", 2, adapter.read, folder { peft_type = "IA3" }, {})
-    refused("rank_pattern: \"a.*b\" is not supported", 2, adapter.read, folder { rank_pattern = { ["a.*b"] = 1 } }, {})
+    for key, config in pairs { rank_pattern = { rank_pattern = { ["(a)\\1"] = 1 } },
+      target_modules = { target_modules = "(a)\\1" }, exclude_modules = { target_modules = ".*",
+        exclude_modules = "(a)\\1" } } do
+      refused(key .. ": \"(a)\\1\": \\1 is not supported; supported are expressions of Python's re without references",
+        2, adapter.read, folder(config), {})
+    end
     refused("r: 8, but", 3, adapter.read, folder { r = 8 }, {})
     refused("lora_alpha: \"x\", but a number is expected", 3, adapter.read, folder { lora_alpha = "x" }, {})
     refused("lora_bias: true is not supported", 2, adapter.read, folder { lora_bias = true }, {})
@@ -131,11 +138,20 @@ describe("an adapter", function()
   it("has factors of the modules that its configuration chooses", function()
     local both = { "query", "output.dense" }
     for _, config in ipairs { { target_modules = both }, { target_modules = ".*dense|.*query" },
+      { target_modules = "all-linear" }, { target_modules = ".*", exclude_modules = "layer.*" },
+      { target_modules = "^(?!.*pooler)(?:.*?(?:encoder|text).*?(?:self|output).*?(?:query|dense).*?)|(?:\\bmodel)" },
       { target_modules = both, layers_to_transform = 0 }, { target_modules = both, layers_to_transform = { 1, 0 } },
       { target_modules = both, layers_to_transform = { 0 }, layers_pattern = "layer" },
+      { target_modules = both, layers_to_transform = { 0 }, layers_pattern = { "h", "l[a-z]+r" } },
       { target_modules = { QUERY, DOWN }, layers_to_transform = { 5 } } } do
       adapter.read(folder(config), {})
     end
+    for expression, module in pairs { ["dense|query"] = QUERY, [".*query"] = DOWN } do
+      refused(("target_modules: \"%s\" is not chosen"):format(module), 3, adapter.read,
+        folder { target_modules = expression }, {})
+    end
+    refused(("exclude_modules: \"%s\" is not chosen"):format(QUERY), 3, adapter.read,
+      folder { target_modules = both, exclude_modules = "encoder\\.layer\\.\\d+\\.attention\\..*" }, {})
     for key, config in pairs { target_modules = { target_modules = { "query", "ense" } },
       exclude_modules = { target_modules = both, exclude_modules = { "self.query" } },
       layers_to_transform = { target_modules = both, layers_to_transform = { 1 } } } do
@@ -143,6 +159,13 @@ describe("an adapter", function()
       refused(("%s: \"%s\" is not chosen, so PEFT would not load it"):format(key, module), 3, adapter.read,
         folder(config), {})
     end
+    -- the number of the layer is the first one, as that of an expert comes later
+    local expert = "encoder.layer.1.experts.0.down"
+    local more = { [expert .. ".lora_A.weight"] = { 4, 8 }, [expert .. ".lora_B.weight"] = { 8, 4 } }
+    local targets = { "query", "output.dense", "down" }
+    adapter.read(folder({ target_modules = targets, layers_to_transform = { 0, 1 } }, more), {})
+    refused(("layers_to_transform: \"%s\" is not chosen"):format(expert), 3, adapter.read,
+      folder({ target_modules = targets, layers_to_transform = { 0 } }, more), {})
     refused("layers_to_transform: ", 3, adapter.read,
       folder { target_modules = both, layers_to_transform = { 0 }, layers_pattern = { "h" } }, {})
   end)
