@@ -227,6 +227,9 @@ return function(values)
           { rope_theta = 1e6 }) },
       { { rope_local_base_freq = 700.0 }, { rope_theta = 700.0 } },
       { { rope_scaling = { type = "linear", factor = 8.0 } }, {} },
+      { { rope_scaling = { rope_type = "yarn", factor = 8.0, truncate = false } }, listed(26, pattern(6, 4096, {
+        rope_theta = 1e6, ["rope_scaling.type"] = "yarn", ["rope_scaling.factor"] = 8.0,
+        ["rope_scaling.original"] = 131072, ["rope_scaling.beta_fast"] = 32.0, ["rope_scaling.beta_slow"] = 1.0 })) },
       { { rope_scaling = { rope_type = "linear", factor = 8.0 } }, listed(26, pattern(6, 4096, { rope_theta = 1e6,
         ["rope_scaling.type"] = "linear", ["rope_scaling.factor"] = 8.0 })) },
       { { rope_parameters = { sliding_attention = { rope_theta = 300.0, rope_type = "default" },
