@@ -71,8 +71,9 @@ function layers.set_still(facts, rotates)
 end
 
 -- Returns rope_theta and rope_scaling of layers of a kind. Folders of transformers 4 have keys of their own for it,
--- which are in `given`; folders of transformers 5 have rope_parameters by kind. transformers adds rope_scaling to these,
--- so that a type counts only if its key is rope_type. It looks for yarn's `truncate` elsewhere, so that a kind has none.
+-- which are in `given`; folders of transformers 5 have rope_parameters by kind. transformers adds rope_scaling to
+-- these, so that a type counts only if its key is rope_type. It looks for yarn's `truncate` elsewhere, so that a kind
+-- has none.
 local function angles(facts, kind, given)
   local own = (facts.rope_parameters or {})[kind]
   own = type(own) == "table" and own or { rope_type = "default" }
