@@ -220,6 +220,10 @@ return function(values)
         listed(26, function(i)
           return but_sixth(i) and { ["mask.1"] = "padding", ["mask.window"] = "256 256" } or of_full
         end)) },
+      { { use_bidirectional_attention = true, is_causal = false, sliding_window = 512 }, plus({ mask = "padding" },
+        listed(26, function(i)
+          return but_sixth(i) and { ["mask.1"] = "padding", ["mask.window"] = "257 257" } or of_full
+        end)) },
       { { sliding_window_pattern = 2 }, listed(26, pattern(2)) },
       { { num_hidden_layers = 2, layer_types = { "full_attention", "full_attention" } },
         plus(listed(0), { layers = 2, rope_theta = 1e6 }) },
