@@ -50,7 +50,8 @@ local function set_fused(facts, names, has)
     end
     return false
   end
-  local path = is_in("mlp") and "mlp" or is_in("block_sparse_moe") and "block_sparse_moe"
+  local path
+  for _, each in ipairs { "feed_forward", "block_sparse_moe", "mlp" } do path = is_in(each) and each or path end
   local function set(part, name, more)
     names[("l*.ff.experts.%s.weight"):format(part)] = words.merged(words.map(facts.family.prefixes, function(prefix)
       return ("%slayers.*.%s.experts.%s"):format(prefix, path, name)

@@ -70,6 +70,12 @@ function gemma.derive(facts)
   facts.embedding_scale = math.sqrt(facts.d_model)
 end
 
+--- Lets each token see all others, or half of the window to each side, and one more token if is_causal says so, too.
+function gemma.see_both_sides(facts)
+  local more = facts.causal and 0 or 1
+  facts.causal, facts.window = false, facts.window and (facts.window - more) // 2 + 1 + more
+end
+
 --- Returns the heads of a family whose text part is built; more: further ones.
 function gemma.heads(more)
   return words.merged({ TextModel = heads.model(), Model = heads.model(), ForCausalLM = heads.causal_lm,

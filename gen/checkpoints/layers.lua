@@ -71,12 +71,14 @@ function layers.set_still(facts, rotates)
 end
 
 -- Returns rope_theta and rope_scaling of layers of a kind. Folders of transformers 4 have keys of their own for it,
--- which are in `given`; folders of transformers 5 have rope_parameters by kind. transformers adds rope_scaling to these,
--- so that a type counts only if its key is rope_type.
+-- which are in `given`; folders of transformers 5 have rope_parameters by kind. transformers adds rope_scaling to
+-- these, so that a type counts only if its key is rope_type. It looks for yarn's `truncate` elsewhere, so that a kind
+-- has none.
 local function angles(facts, kind, given)
   local own = (facts.rope_parameters or {})[kind]
   own = type(own) == "table" and own or { rope_type = "default" }
-  return rotary.of { rope_theta = given.rope_theta, rope_parameters = words.merged(own, given.rope_scaling or nil),
+  own = words.merged(own, given.rope_scaling or nil, { truncate = true })
+  return rotary.of { rope_theta = given.rope_theta, rope_parameters = own,
     longest = facts.longest, original = facts.original, d_model = facts.d_model, heads = facts.heads,
     head_dim = given.head_dim or facts.head_dim }
 end

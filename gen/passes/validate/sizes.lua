@@ -165,8 +165,8 @@ end
 -- Names that a call of a model of any length gives its own fields.
 local names_of_any = { sequences = "number of sequences", lengths = "lengths of the sequences" }
 
---- Fills in a spec, without faults, for its longest sequence and shorter ones: masks; spec.least, the fewest tokens; spec.pool_mask, the
---- mask that selects the rows of pools; spec.exact, the reason why a sequence may not be shorter.
+--- Fills in a spec, without faults, for its longest sequence and shorter ones: masks; spec.least, the fewest tokens;
+--- spec.pool_mask, the mask that selects the rows of pools; spec.exact, the reason why a sequence may not be shorter.
 function sizes.resolve(say, spec)
   drop_windows(spec)
   local sees, is_of_integers = false, precision.attends_in_integers(spec.precision)

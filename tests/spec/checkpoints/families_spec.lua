@@ -11,6 +11,19 @@ local words = require("common.words")
 local kinds = words.set { "count", "size", "number", "flag", "text", "object", "list", "sides", "activation",
   "word", "integer", "words", "counts" }
 
+describe("experts that are one tensor", function()
+  for path, name in pairs { feed_forward = "lfm2_moe", mlp = "mixtral", block_sparse_moe = "granitemoe" } do
+    it("are found in " .. path .. " of " .. name, function()
+      local facts, given = facts_pass.read { model_type = name, num_hidden_layers = 3 }, {}
+      families.by_name[name].derive(facts, {}, given, function(tensor)
+        return tensor == "layers.2." .. path .. ".experts.gate_up_proj"
+      end)
+      local rule = given["l*.ff.experts.up.weight"]
+      assert.same({ "model.layers.*." .. path .. ".experts.gate_up_proj", 2 }, { rule[1], rule.part })
+    end)
+  end
+end)
+
 describe("a family", function()
   for name, family in pairs(families.by_name) do
     it(name .. " has a table of known words", function()

@@ -170,7 +170,8 @@ return function(values)
     base = gemma2,
     cases = joined(common { width = 2304, heads = 8, tied = true, activation = "hidden_activation",
       of_wide = { ["input.scale"] = math.sqrt(4608), d_ff = 9216 },
-      of = function(count) return listed(count, function(i) return odd(i) and sliding(4096) or {} end) end }, { bias_case,
+      of = function(count) return listed(count, function(i) return odd(i) and sliding(4096) or {} end) end }, {
+      bias_case,
       { { head_dim = 288 }, { head_dim = NONE } },
       { { query_pre_attn_scalar = 144 }, { scale = 1 / 12 } },
       { { sliding_window = 5 }, listed(26, function(i) return odd(i) and sliding(5) or {} end) },
@@ -219,6 +220,10 @@ return function(values)
         listed(26, function(i)
           return but_sixth(i) and { ["mask.1"] = "padding", ["mask.window"] = "256 256" } or of_full
         end)) },
+      { { use_bidirectional_attention = true, is_causal = false, sliding_window = 512 }, plus({ mask = "padding" },
+        listed(26, function(i)
+          return but_sixth(i) and { ["mask.1"] = "padding", ["mask.window"] = "257 257" } or of_full
+        end)) },
       { { sliding_window_pattern = 2 }, listed(26, pattern(2)) },
       { { num_hidden_layers = 2, layer_types = { "full_attention", "full_attention" } },
         plus(listed(0), { layers = 2, rope_theta = 1e6 }) },
@@ -227,6 +232,9 @@ return function(values)
           { rope_theta = 1e6 }) },
       { { rope_local_base_freq = 700.0 }, { rope_theta = 700.0 } },
       { { rope_scaling = { type = "linear", factor = 8.0 } }, {} },
+      { { rope_scaling = { rope_type = "yarn", factor = 8.0, truncate = false } }, listed(26, pattern(6, 4096, {
+        rope_theta = 1e6, ["rope_scaling.type"] = "yarn", ["rope_scaling.factor"] = 8.0,
+        ["rope_scaling.original"] = 131072, ["rope_scaling.beta_fast"] = 32.0, ["rope_scaling.beta_slow"] = 1.0 })) },
       { { rope_scaling = { rope_type = "linear", factor = 8.0 } }, listed(26, pattern(6, 4096, { rope_theta = 1e6,
         ["rope_scaling.type"] = "linear", ["rope_scaling.factor"] = 8.0 })) },
       { { rope_parameters = { sliding_attention = { rope_theta = 300.0, rope_type = "default" },
@@ -263,7 +271,8 @@ return function(values)
       { { head_dim = 64 }, { head_dim = 64 } },
       { { partial_rotary_factor = 0.75 }, { rope_dim = 72 } },
       { { sliding_window = 5 }, { mask = NONE, ["mask.1"] = "causal", ["mask.window"] = "4 0" } },
-      { { sliding_window = json.null }, {} }, { { sliding_window = 262144 }, { mask = NONE, ["mask.1"] = "causal", ["mask.window"] = "32767 0" } },
+      { { sliding_window = json.null }, {} },
+      { { sliding_window = 262144 }, { mask = NONE, ["mask.1"] = "causal", ["mask.window"] = "32767 0" } },
       { { attention_bias = false, auto_map = { AutoConfig = "configuration_phi3.Phi3Config" } }, {} },
       { { rope_scaling = { type = "su", short_factor = { 1.5 }, long_factor = { 2.5 }, factor = 1.0 } },
         { ["rope_scaling.type"] = "longrope", ["rope_scaling.original"] = 4096,

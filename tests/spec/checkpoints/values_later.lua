@@ -237,8 +237,8 @@ return function(values)
   end
 
   families.olmo3 = {
-    base = d.without_bias(plus(listed(32, olmo3(4096)), { norm = "res_post", qk_norm = "all", eps = 1e-5, rope_theta = 5e5,
-      ["input.vocab"] = 50304, names = "olmo3" })),
+    base = d.without_bias(plus(listed(32, olmo3(4096)), { norm = "res_post", qk_norm = "all", eps = 1e-5,
+      rope_theta = 5e5, ["input.vocab"] = 50304, names = "olmo3" })),
     cases = joined(common { width = 4096, heads = 32, own_rope = true, of_wide = {},
       of = function(count) return plus(plus(listed(0), { layers = count }), all_slide) end,
       of_theta = listed(32, olmo3(4096, { rope_theta = 500.0 })) }, {
@@ -246,7 +246,8 @@ return function(values)
       { { num_hidden_layers = 2, sliding_window = 9, layer_types = { "full_attention", "sliding_attention" } },
         listed(2, function(i) return i == 2 and plus(sliding(9), { rope_theta = 5e5 }) or {} end) },
       { { original_max_position_embeddings = 64, rope_scaling = { rope_type = "linear", factor = 8.0 } },
-        listed(32, olmo3(4096, { rope_theta = 5e5, ["rope_scaling.type"] = "linear", ["rope_scaling.factor"] = 8.0 })) },
+        listed(32, olmo3(4096, { rope_theta = 5e5, ["rope_scaling.type"] = "linear",
+          ["rope_scaling.factor"] = 8.0 })) },
       { { rope_parameters = { sliding_attention = { rope_theta = 300.0, rope_type = "default" },
         full_attention = { rope_theta = 600.0, rope_type = "default" } } },
         plus(listed(32, olmo3(4096, { rope_theta = 600.0 })), { rope_theta = 300.0 }) },

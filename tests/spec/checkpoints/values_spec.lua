@@ -170,6 +170,7 @@ describe("config.json", function()
     for _, case in ipairs {
       { { model_type = "gemma2", use_bidirectional_attention = true }, "use_bidirectional_attention: true" },
       { { model_type = "bloom", is_causal = false }, "is_causal: false is not supported in models with ALiBi" },
+      { { model_type = "gpt_neo", is_causal = false }, "is_causal: false is not supported, as transformers is causal" },
       { { model_type = "falcon", alibi = true, is_causal = false }, "is_causal: false is not supported in models" },
       { { model_type = "gemma2", num_hidden_layers = 1, layer_types = { "chunked_attention" } },
         'layer_types: "chunked_attention" is not supported; supported are full_attention, sliding_attention' },

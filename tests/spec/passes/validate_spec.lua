@@ -101,6 +101,15 @@ describe("a spec", function()
       mask({ "causal", "padding", window = { 0, 32768 } }))
   end)
 
+  it("has no window that holds the longest sequence", function()
+    local function mask(seq, left, right) return spec({ seq = seq, mask = { window = { left, right } } }).mask end
+    assert.same({ causal = true, padding = false }, mask(8, 7, 0))
+    assert.same({ causal = false, padding = false }, mask(8, 7, 7))
+    assert.same({ left = 7, right = 0 }, mask(9, 7, 0).window)
+    assert.same({ left = 7, right = 6 }, mask(8, 7, 6).window)
+    assert.same({ left = 7, right = 0 }, spec({ seq = 8, past = 1, mask = { window = { 7, 0 } } }).mask.window)
+  end)
+
   it("reads an output of one stage as a list, and an empty list as hidden states", function()
     assert.same({ { stage = "linear", to = 3, bias = true } }, spec({ output = { stage = "linear", to = 3 } }).output)
     assert.same({ { stage = "hidden" } }, spec({ output = {} }).output)

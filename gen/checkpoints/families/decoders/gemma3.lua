@@ -32,9 +32,7 @@ return heads.llama_family {
   derive = function(facts, config)
     gemma.derive(facts)
     facts.score_scale = facts.scalar ^ -0.5
-    if facts.both_sides then -- EmbeddingGemma: each token sees all others, or half of the window to each side
-      facts.causal, facts.window = false, facts.window and facts.window // 2 + 1
-    end
+    if facts.both_sides then gemma.see_both_sides(facts) end -- EmbeddingGemma
     if facts.model_type == "gemma3" then -- the class of text and images has no cap, and ties by its own key
       facts.logit_softcap, facts.tied = false, config.tie_word_embeddings ~= false
     end

@@ -100,7 +100,7 @@ return heads.llama_family {
     gemma.derive(facts)
     facts.score_scale = 1.0
     if facts.model_type == "gemma4" then facts.tied = config.tie_word_embeddings ~= false end
-    if facts.both_sides then facts.causal, facts.window = false, facts.window and facts.window // 2 + 1 end
+    if facts.both_sides then gemma.see_both_sides(facts) end
     if facts.layer_inputs == 0 then facts.layer_inputs = nil end
     if facts.layer_inputs and facts.layer_vocab ~= facts.vocab then
       refuse("vocab_size_per_layer_input", ("%d, but vocab_size is %d"):format(facts.layer_vocab, facts.vocab))

@@ -47,6 +47,9 @@ return {
   causal = true,
   derive = function(facts)
     local list = types_of(facts)
+    if not facts.causal then
+      faults.raise("usage", "config.json: is_causal: false is not supported, as transformers is causal all the same")
+    end
     facts.longest = facts.max_position
     layers.set_windows(facts, layers.sliding(facts, function(i) return list[i + 1] == "local" end))
   end,

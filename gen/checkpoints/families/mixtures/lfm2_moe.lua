@@ -20,10 +20,10 @@ return heads.llama_family {
     { "routed_scaling_factor", to = "factor", default = 1.0, kind = "number" },
   })),
   fixed = lfm2.fixed,
-  derive = function(facts)
+  derive = function(facts, _, names, has)
     lfm2.set_layers(facts, function() return true end)
     experts.set(facts, { router = "sigmoid", correction = facts.corrects, normalise = facts.normalise,
-      sum_eps = 1e-6, factor = facts.factor })
+      sum_eps = 1e-6, factor = facts.factor }, names, has)
     for i = 0, math.min(facts.dense_count, facts.layers) - 1 do layers.own(facts, i).experts = false end
   end,
   heads = lfm2.heads,
