@@ -2,7 +2,7 @@
 -- --only=NAME it builds another result in place of the program. With --exposed the inner tensors of the model are
 -- outputs, too, as in `quality` and `calibrate`; with --text a folder's program takes text, and with --serve it has
 -- the command `serve`. A program with --answers has no trace and no profile, so that it neither checks nor times
--- itself. Its exit codes are as in attn2c.
+-- itself. With --notes the lines for the user are said. Its exit codes are as in attn2c.
 --   lua5.4 tests/program.lua DESCRIPTION FOLDER [--only=NAME] [--exposed] [--text] [--serve] [--answers]
 --     [KEY=VALUE ...]
 --   lua5.4 tests/program.lua --each BUILD ...      several, one after the other (tests/cases.lua)
@@ -99,6 +99,7 @@ local function make(words)
   local done, value = xpcall(function()
     local state = pipeline.run(root, words[1], overrides, nil, { rates = facts.source(root),
       exposed = options.exposed and true or nil, with_text = options.text ~= nil })
+    for _, line in ipairs(options.notes and state.notes or {}) do io.stderr:write(line, "\n") end
     if options.answers then join(state, not options.only) end
     build.make(state, words[2], root, { only = options.only or state.spec.name, serves = options.serve ~= nil })
   end, function(value)

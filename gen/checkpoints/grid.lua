@@ -30,7 +30,7 @@ function grid.views(rule, spec, tokens, width)
   end
   local own = grid.tokens(rule)
   if own > 0 then add(0, own, 0, 1) end
-  if tokens > own then add(own, tokens - own, 0, 0) end
+  if tokens > own then add(own, tokens - own, 0, 0).row_step = 0 end -- the table may have fewer rows than these
   local patches = add(tokens, rows * columns, own, 1)
   if from[1] ~= rows or from[2] ~= columns then
     patches.resized, patches.smooth = true, rule.smooth

@@ -32,14 +32,14 @@ local filters = { [2] = "bilinear", [3] = "bicubic" }
 
 local function is_count(value) return math.type(value) == "integer" and value >= 1 end
 
--- Returns the defaults of the class, and a function that returns the value of a key, or a default if it is missing or
--- null; or nil and what is not supported.
+-- Returns the defaults of the class, and a function that returns the value of a key, or a default if it is missing; or
+-- nil and what is not supported.
 local function processor_of(config)
   local class = json.given(config, "image_processor_type", config.feature_extractor_type)
   if type(class) ~= "string" then return nil, "no image_processor_type" end
   local stem = class:match("^(%w-)ImageProcessor%w*$") or class:match("^(%w-)FeatureExtractor$")
   if not processors[stem] then return nil, ("image_processor_type: %s is not supported"):format(faults.quote(class)) end
-  return processors[stem], function(key, default) return json.given(config, key, default) end
+  return processors[stem], function(key, default) return json.stated(config, key, default) end
 end
 
 -- Returns a size { height, width } or { shortest_edge }, or nil. edge: true if a number is the shortest edge.
@@ -78,7 +78,9 @@ end
 local function set_filter(result, given, defaults)
   local resample = given("resample", defaults.resample)
   result.filter = filters[resample]
-  if not result.filter then return nil, ("resample: %s is not supported; 2 and 3 are"):format(tostring(resample)) end
+  if not result.filter then
+    return nil, ("resample: %s is not supported; 2 and 3 are"):format(resample and tostring(resample) or "null")
+  end
   return result
 end
 
@@ -86,6 +88,7 @@ end
 local function set_patches(result, given, defaults, patch)
   if type(patch) == "table" then return nil, "image_processor_type: patches do not go with this model" end
   if not given("do_resize", true) then return nil, "do_resize: only true is supported" end
+  if given("max_num_patches", 1) == false then return nil, "max_num_patches: null is not supported" end
   if given("patch_size", 16) ~= patch then return nil, "patch_size: other than the model's patch_size" end
   return set_filter(result, given, defaults)
 end
@@ -198,11 +201,17 @@ function pictures.set_size(self, asked)
   local usual = rule.any_size and pictures.sides(self.folder.preprocessor) or f.image
   f.sides = { asked and asked.height or usual[1], asked and asked.width or usual[2] }
   if f.sides[1] ~= usual[1] or f.sides[2] ~= usual[2] then f.resized_from = usual end
-  local is_same = not f.registers and f.sides[1] == f.image[1] and f.sides[2] == f.image[2]
-  if is_same or not rule.positions then return end
+  local rows, columns = f.image[1] // f.patch[1], f.image[2] // f.patch[2]
+  local is_same = f.sides[1] == f.image[1] and f.sides[2] == f.image[2] and (rows == columns or not rule.any_size)
+  if is_same and not f.registers or not rule.positions then return end
+  local side = math.tointeger((rows * columns) ^ 0.5) -- transformers takes every table as that of a square
+  if not side then
+    faults.raise("usage", "config.json: image_size: %d x %d patches, but positions are interpolated from the square of "
+      .. "a number of patches", rows, columns)
+  end
   local names = words.map(self.family.prefixes, function(prefix) return prefix .. rule.positions end)
   names[#names + 1] = rule.other_positions
-  names.grid = { f.image[1] // f.patch[1], f.image[2] // f.patch[2] }
+  names.grid = { side, side }
   names.tokens = rule.position_tokens
   names.smooth = (rule.smooth or {})[f.model_type]
   self.names["input.positions.weight"] = names

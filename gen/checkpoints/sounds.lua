@@ -60,9 +60,11 @@ local function sound_of(config, model)
     local value = config[key]
     local is_wrong = integers[key] and not (math.type(value) == "integer" and value >= 1 and value <= 1 << 20)
       or numbers[key] and type(value) ~= "number" or key:find("^do_") and type(value) ~= "boolean"
-    if is_wrong and value ~= json.null then return nil, ("%s: %s is not supported"):format(key, json.shown(value)) end
+    if is_wrong and (value ~= json.null or not key:find("^do_")) then
+      return nil, ("%s: %s is not supported"):format(key, json.shown(value))
+    end
   end
-  local function given(key, default) return json.given(config, key, default) end
+  local function given(key, default) return json.stated(config, key, default) end
   local sound, problem = extractor(given, model)
   if not sound then return nil, problem end
   for _, pair in ipairs { { "numbers a row", sound.mels, model.width }, { "rows", sound.rows, model.rows } } do

@@ -5,6 +5,7 @@ local headers = require("common.headers")
 local json = require("common.json")
 local kinds = require("common.kinds")
 local lfs = require("lfs")
+local words = require("common.words")
 
 local gguf = {}
 
@@ -78,16 +79,20 @@ local function of_half(bits)
   return bits >> 15 == 1 and -value or value
 end
 
---- Returns the values of a small tensor of type F32 or F16 as a list. file: also a folder's contents. Faults: format.
+-- Functions of a number's bits, by the types of 16 bits.
+local of_bits = { F16 = of_half, BF16 = function(bits) return (("<f"):unpack(("<I4"):pack(bits << 16))) end }
+
+--- Returns the values of a small tensor of type F32, F16 or BF16 as a list. file: also a folder's contents. Faults:
+--- format.
 function gguf.floats(file, name, most)
   local tensor = file.tensors[name]
-  local width = ({ F32 = 4, F16 = 2 })[tensor.dtype]
+  local value_of = of_bits[tensor.dtype]
+  local width = value_of and 2 or tensor.dtype == "F32" and 4
   if not width or tensor.bytes > width * most then
-    refuse(file.path, "%s: at most %d values of type F32 or F16 are expected", faults.quote(name), most)
+    refuse(file.path, "%s: at most %d values of type F32, F16 or BF16 are expected", faults.quote(name), most)
   end
   local list = values_at(tensor.path, tensor, width == 4 and formats.F32 or "<I2", tensor.bytes // width)
-  if width == 2 then for i, bits in ipairs(list) do list[i] = of_half(bits) end end
-  return list
+  return value_of and words.map(list, value_of) or list
 end
 
 --- Returns the values of the first of some small tensors that is there, each after any of some prefixes, or nil.

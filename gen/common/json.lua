@@ -181,6 +181,14 @@ function json.given(object, key, default)
   return value
 end
 
+--- Returns the value of a key, or `default` only if it is missing: null is false. So transformers' classes that prepare
+--- pictures and sounds take it.
+function json.stated(object, key, default)
+  local value = object[key]
+  if value == nil then return default end
+  return value ~= json.null and value
+end
+
 --- True for an array of strings, also an empty one.
 function json.is_texts(value)
   if json.kind(value) ~= "array" then return false end

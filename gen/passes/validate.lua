@@ -120,11 +120,8 @@ local function image_rows(say, input)
     return say("input", "row_stride and column_stride go together")
   elseif input.row_stride and input.channels ~= 1 then
     return say("input.channels", "%d, but an image that comes in column by column has 1", input.channels)
-  elseif input.row_stride and input.patch > math.min(input.height, input.width) then
+  elseif input.patch > math.min(input.height, input.width) then
     return say("input.patch", "%d, but the image is %d x %d", input.patch, input.height, input.width)
-  elseif not input.row_stride and (input.height % input.patch ~= 0 or input.width % input.patch ~= 0) then
-    return say("input.patch", "%d does not divide the image's height %d and width %d", input.patch, input.height,
-      input.width)
   end
   local numbers = (input.channels or 1) * input.patch * input.patch
   if numbers > 65536 then return say("input.patch", "a patch has %d values, but at most 65536 are allowed", numbers) end

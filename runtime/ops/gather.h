@@ -113,7 +113,7 @@ ATTN2C_INLINE void attn2c_page_places(int32_t *y, const int32_t *boxes, int rows
 
 /* Writes patches of the packed image x[channels][height][width] to y[rows][channels * patch * patch]. Row i
  * is patch number first + i, counted along the rows of patches. A row has the patch rows of the first channel
- * one after the other, then the next channel's. patch divides height and width. */
+ * one after the other, then the next channel's. Pixels beyond the last whole patch are not read. */
 ATTN2C_INLINE void attn2c_patches(float *y, const float *x, int channels, int height, int width, int patch,
                                   int first, int rows, int ldy) {
   const int across = width / patch;

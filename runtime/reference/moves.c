@@ -10,9 +10,11 @@ int attn2c_reference_patches(const attn2c_reference_call *call) {
   const int64_t size = attn2c_reference_count(call, "patch", 0);
   attn2c_reference_sizes n = {['p'] = size};
   if (size < 1) return attn2c_reference_fault(call, "patch must be at least 1");
-  if (!attn2c_reference_fits(call, "bc(yp)(xp) -> b(yx)(cpp)", n)) return ATTN2C_USAGE;
-  const int64_t batch = n['b'], channels = n['c'], down = n['y'], across = n['x'];
-  const int64_t height = down * size, width = across * size;
+  if (!attn2c_reference_fits(call, "bchw -> br(cpp)", n)) return ATTN2C_USAGE;
+  const int64_t batch = n['b'], channels = n['c'], height = n['h'], width = n['w'];
+  const int64_t down = height / size, across = width / size;
+  if (n['r'] != down * across)
+    return attn2c_reference_fault(call, "the result must have a row for each patch");
   const float *image = attn2c_reference_values(call, 0);
   float *result = call->tensors[call->op->result];
   for (int64_t b = 0; b < batch; b++)

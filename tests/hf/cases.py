@@ -354,8 +354,9 @@ CASES.update({
 DINO = {key: value for key, value in VIT.items() if key != "intermediate_size"}
 CASES.update({
     "dinov2_model": ("Dinov2Model", {**DINO, "mlp_ratio": 1}, {}),
-    "dinov2_gated": ("Dinov2Model", {**DINO, "use_swiglu_ffn": True, "mlp_ratio": 2}, {}),
-    "dinov2_registers": ("Dinov2WithRegistersModel", {**DINO, "mlp_ratio": 2, "num_register_tokens": 3}, {}),
+    "dinov2_gated": ("Dinov2Model", {**DINO, "use_swiglu_ffn": True, "mlp_ratio": 2, "image_size": [18, 4]},
+                     {"sides": (18, 4)}),
+    "dinov2_registers": ("Dinov2WithRegistersModel", {**DINO, "mlp_ratio": 2, "num_register_tokens": 6}, {}),
     "dinov2_image": ("Dinov2ForImageClassification", {**DINO, **LABELS, "mlp_ratio": 1}, {}),
     "dinov2_image_registers": ("Dinov2WithRegistersForImageClassification",
                                {**DINO, **LABELS, "mlp_ratio": 1, "num_register_tokens": 2}, {}),
@@ -378,7 +379,7 @@ CASES.update({
 
 SIGLIP_TEXT = {**{key: value for key, value in CLIP_TEXT.items() if key != "projection_dim"}}
 CASES.update({
-    "siglip_vision_model": ("SiglipVisionModel", VIT, {}),
+    "siglip_vision_model": ("SiglipVisionModel", {**VIT, "image_size": 11}, {"sides": (11, 11)}),
     "siglip_both": ("SiglipModel", {"text_config": SIGLIP_TEXT, "vision_config": VIT},
                     {"tower": "get_image_features"}),
     "siglip_text_model": ("SiglipTextModel", {**SIGLIP_TEXT, "projection_size": 10}, {"length": 9, "whole": True}),

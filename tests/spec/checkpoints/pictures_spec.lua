@@ -39,6 +39,7 @@ describe("checkpoints.pictures", function()
     for _, wrong in ipairs { { image_std = { 0.5, 0, 0.5 } }, { image_std = 0 / 0 }, { image_mean = { 1e300, 0, 0 } },
       { image_mean = {} }, { rescale_factor = 0 / 0 }, { rescale_factor = "1" }, { resample = {} }, { size = "big" },
       { size = { height = 1 << 40, width = 1 << 40 } }, { size = { height = 0.5, width = 224 } }, { size = {} },
+      { size = json.null }, { rescale_factor = json.null }, { resample = json.null }, { image_std = json.null },
       { do_pad = true }, { do_center_crop = true, crop_size = { height = 1 << 62, width = 1 } } } do
       wrong.image_processor_type = wrong.image_processor_type or "ViTImageProcessor"
       local made, said = read(wrong)
@@ -53,7 +54,7 @@ describe("checkpoints.pictures", function()
   it("has the defaults of each processor", function()
     assert.same({ filter = "bilinear", height = 224, width = 224, scale = 1 / 255, mean = HALF, std = HALF },
       read { image_processor_type = "ViTImageProcessorFast" })
-    local clip = read { image_processor_type = "CLIPImageProcessor", size = json.null }
+    local clip = read { image_processor_type = "CLIPImageProcessor" }
     assert.equal(224, clip.shortest_edge)
     assert.is_true(clip.crop)
     assert.equal("bicubic", clip.filter)
@@ -72,8 +73,10 @@ describe("checkpoints.pictures", function()
     assert.same({ shortest_edge = 30, crop = true, filter = "bilinear", scale = 0.5, mean = { 0.25, 0.25, 0.25 },
       std = { 1, 2, 3 } }, result)
     assert.same({ "p.json: \"odd\": not known: results may differ from transformers'" }, notes)
-    assert.same({}, read { image_processor_type = "ViTImageProcessor", do_resize = false, do_rescale = false,
-      do_normalize = false })
+    for _, none in ipairs { false, json.null } do
+      assert.same({}, read { image_processor_type = "CLIPImageProcessor", do_resize = none, do_rescale = none,
+        do_normalize = none, do_center_crop = none })
+    end
   end)
 
   it("makes patches for models that take pictures of any shape, and for no others", function()

@@ -61,13 +61,15 @@ describe("checkpoints.sounds", function()
     local ast = read(AST, { width = 128, rows = 1024 })
     assert.same({ 128, 1024, -4.2677393, 2 * 4.5689974, 512, "kaldi" },
       { ast.mels, ast.rows, ast.mean, ast.std, ast.fft, ast.mel_scale })
-    local plain = read(with(AST, { do_normalize = false, num_mel_bins = 64, max_length = 10, mean = 1, std = 2 }))
+    local plain = read(with(AST, { do_normalize = json.null, num_mel_bins = 64, max_length = 10, mean = 1, std = 2 }))
     assert.same({ 64, 10 }, { plain.mels, plain.rows })
     assert.is_nil(plain.mean)
     local convolutions = { { width = 4, kernel = 3, stride = 2 } }
     local wave = read(WAVE, { width = 4, convolutions = convolutions, activation = "gelu" })
     assert.same({ convolutions = convolutions, activation = "gelu", normalise = true, rate = 16000 }, wave)
-    assert.is_nil(read(with(WAVE, { do_normalize = false }), { convolutions = convolutions }).normalise)
+    for _, none in ipairs { false, json.null } do
+      assert.is_nil(read(with(WAVE, { do_normalize = none }), { convolutions = convolutions }).normalise)
+    end
   end)
 
   it("names each key that is not known, and refuses values that change the result", function()
@@ -76,7 +78,8 @@ describe("checkpoints.sounds", function()
     for said, config in pairs {
       ["do_normalize: true"] = with(WHISPER, { do_normalize = true }),
       ["dither: 1"] = with(WHISPER, { dither = 1 }), ["padding_value: 1"] = with(WHISPER, { padding_value = 1 }),
-      ["hop_length: 0"] = with(WHISPER, { hop_length = 0 }), ["n_fft: \"x\""] = with(WHISPER, { n_fft = "x" }),
+      ["hop_length: 0"] = with(WHISPER, { hop_length = 0 }), ["hop_length: null"] =
+        with(WHISPER, { hop_length = json.null }), ["n_fft: \"x\""] = with(WHISPER, { n_fft = "x" }),
       ["sampling_rate: less than 16000"] = with(WHISPER, { sampling_rate = 8000 }),
       ["sampling_rate: other"] = with(AST, { sampling_rate = 8000 }), ["std: true"] = with(AST, { std = true }),
       ["feature_size: other"] = with(AST, { feature_size = 2 }),

@@ -37,7 +37,12 @@ describe("a GGUF file", function()
   it("has the values of small tensors", function()
     local file = read(gguf_file.bytes({}, { { "f", "F32", { 3 }, string.pack("<fff", 1, 2.5, -3) } }))
     assert.same({ 1.0, 2.5, -3.0 }, gguf.floats(file, "f", 3))
-    assert.matches("at most 2 values of type F32 or F16 are expected", helper.fault(gguf.floats, file, "f", 2).lines[1])
+    for dtype, bits in pairs { F16 = { 0x3c00, 0xc200 }, BF16 = { 0x3f80, 0xc040 } } do
+      local bytes = string.pack("<I2I2", table.unpack(bits))
+      assert.same({ 1.0, -3.0 }, gguf.floats(read(gguf_file.bytes({}, { { "f", dtype, { 2 }, bytes } })), "f", 2))
+    end
+    assert.matches("at most 2 values of type F32, F16 or BF16 are expected",
+      helper.fault(gguf.floats, file, "f", 2).lines[1])
   end)
 
   it("that is cut anywhere is refused", function()

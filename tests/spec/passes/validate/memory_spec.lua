@@ -168,8 +168,8 @@ describe("an override", function()
       overridden(head .. "seq = 8, memory = encoder { seq = 4 } }", { "memory.seq=0" }))
     assert.equal('memory: an encoder has no key "width" (did you mean d_model?)',
       overridden(head .. "seq = 8, memory = encoder { seq = 4 } }", { "memory.width=4" }))
-    assert.equal("input.patch: 8 does not divide the image's height 20 and width 16",
-      overridden(head .. "input = image { height = 16, width = 16, patch = 8 } }", { "input.height=20" }))
+    assert.equal("input.patch: 8, but the image is 4 x 16",
+      overridden(head .. "input = image { height = 16, width = 16, patch = 8 } }", { "input.height=4" }))
     assert.equal('input: tokens has no field "height"',
       overridden(head .. "seq = 8, input = tokens { vocab = 9 } }", { "input.height=32" }))
     assert.equal("memory.seq: missing: rows of the memory", overridden(head .. "seq = 8 }", { "memory.mask=padding" }))
