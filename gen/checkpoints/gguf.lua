@@ -150,9 +150,9 @@ local function ends_of(self)
   local found, list = {}, {}
   local tokens = self.metadata["tokenizer.ggml.tokens"]
   if type(tokens) ~= "table" or tokens.type ~= "STRING" then return list end
-  local kinds = gguf.array(self, "tokenizer.ggml.token_type", { "INT32", "UINT32" }) or {}
+  local types = gguf.array(self, "tokenizer.ggml.token_type", { "INT32", "UINT32" }) or {}
   for i, token in ipairs(gguf.array(self, "tokenizer.ggml.tokens", { "STRING" })) do
-    if ENDS[token] and (kinds[i] == 3 or kinds[i] == 4) then found[token] = i - 1 end
+    if ENDS[token] and (types[i] == 3 or types[i] == 4) then found[token] = i - 1 end
   end
   local is_call = found["<|call|>"] and found["<|return|>"] or found["<|calls|>"] and found["<|flush|>"]
   for _, token in ipairs(words.sorted_keys(found)) do
