@@ -238,6 +238,23 @@ describe("a GGUF file in place of a folder", function()
     assert.matches("attn_factor\": is only supported with factors of frequencies", line)
   end)
 
+  it("of T5 has its own table of tokens beside that of its output", function()
+    local function t5(more)
+      local entries = { { "general.architecture", "STRING", "t5" } }
+      for key, count in pairs { embedding_length = 32, feed_forward_length = 64, block_count = 1, context_length = 64,
+        ["attention.head_count"] = 4, ["attention.key_length"] = 8, ["attention.relative_buckets_count"] = 32 } do
+        entries[#entries + 1] = { "t5." .. key, "UINT32", count }
+      end
+      entries[#entries + 1] = { "t5.attention.layer_norm_rms_epsilon", "FLOAT32", 1e-6 }
+      local tensors = { { "token_embd.weight", "F32", { 40, 32 } }, more }
+      return (import.text(helper.file(gguf_file.bytes(entries, tensors), "t.gguf")))
+    end
+    local own = t5 { "output.weight", "F32", { 40, 32 } }
+    assert.falsy(own:find("input.tokens.weight", 1, true), own)
+    assert.truthy(own:find('["output.2.vocabulary.weight"] = { "output.weight"', 1, true), own)
+    assert.falsy(t5():find("input.tokens.weight", 1, true))
+  end)
+
   it("of every architecture has a naming scheme of its own", function()
     for name in pairs(architectures) do assert.is_table(names.scheme("gguf-" .. name), name) end
   end)
