@@ -291,7 +291,7 @@ local function length_of(self, most)
     or ("tokens of a sequence; up to %d"):format(most)
 end
 
--- Takes the output's table as the tables of tokens, if the folder has only the output's. A GGUF file has that of tokens.
+-- Takes the output's table as that of tokens, if the folder has only the output's. A GGUF file has one of tokens.
 local function check_tie(self, output)
   if not self.facts.tied or self.family.image or self.family.patches or self.folder.is_file then return end
   local last = self.names[("output.%d.vocabulary.weight"):format(#output)]
