@@ -3,7 +3,7 @@
 --
 --   class     the class of transformers, as config.json names it
 --   keys      { key after "NAME.", key of config.json, kind }: kind is count or number; `optional` if it may be
---             missing; `each` if it may be a list with a number for each layer
+--             missing; `each` if it may be a list with a number for each layer; `off`, the value that 0 stands for
 --   told      key of config.json -> a tensor; it is true if the file has that
 --   derive    a function of the configuration and the file, for what is not one key
 --   tensors   the naming scheme (names.lua) of its files
@@ -18,6 +18,7 @@ local architectures = {}
 
 local function key(own, theirs, kind) return { own, theirs, kind or "count" } end
 local function maybe(own, theirs, kind) return { own, theirs, kind or "count", optional = true } end
+local function cap(name) return { name, name, "number", optional = true, off = json.null } end
 
 -- Returns the keys of sizes, then `more`. longest, ff: other names of keys in config.json; ff = false: it has none.
 local function with_sizes(more, longest, ff)
@@ -54,7 +55,10 @@ local function decoder(d, more)
     local theta = d.theta or "rope_theta"
     config.vocab_size = file.rows("token_embd.weight")
     config.tie_word_embeddings = not has(file, "output.weight")
-    if not d.same_heads then config.num_key_value_heads = config.num_key_value_heads or config.num_attention_heads end
+    if not d.same_heads then
+      config.num_key_value_heads = config.num_key_value_heads or config.num_attention_heads
+      config.head_dim = config.head_dim or config.hidden_size // config.num_attention_heads
+    end
     config[theta] = config[theta] or 10000
     file.set_rotary(config, d.partial)
     if file.metadata[file.metadata["general.architecture"] .. ".attention.causal"] == false then
@@ -123,8 +127,14 @@ add_decoder("smollm3", "SmolLM3", in_pairs)
 local granite_keys = { maybe("attention.scale", "attention_multiplier", "number"),
   maybe("embedding_scale", "embedding_multiplier", "number"), maybe("residual_scale", "residual_multiplier", "number"),
   maybe("logit_scale", "logits_scaling", "number") }
-add_decoder("granite", "Granite", words.merged(in_pairs, { keys = decoder_keys({}, granite_keys) }))
-add_decoder("granitemoe", "GraniteMoe", words.merged(in_pairs, { keys = expert_keys(granite_keys) }))
+-- Without a scale of scores, that of all models counts.
+local function usual_scale(config)
+  config.attention_multiplier = config.attention_multiplier or config.head_dim ^ -0.5
+end
+add_decoder("granite", "Granite", words.merged(in_pairs, { keys = decoder_keys({}, granite_keys),
+  derive = decoder({}, usual_scale) }))
+add_decoder("granitemoe", "GraniteMoe", words.merged(in_pairs, { keys = expert_keys(granite_keys),
+  derive = decoder({}, usual_scale) }))
 
 -- llama.cpp always normalises the weights of experts of Qwen 3, and never does so for OLMoE and Qwen 2.
 add_decoder("qwen3moe", "Qwen3Moe", { model_type = "qwen3_moe", keys = expert_keys(),
@@ -158,17 +168,19 @@ add_decoder("olmo2", "Olmo2", {
   derive = decoder({}, function(config, file)
     if not config.sliding_window then return end
     config.model_type, config.architectures[1] = "olmo3", "Olmo3ForCausalLM"
+    config.rope_parameters = { sliding_attention = { rope_type = "default", rope_theta = config.rope_theta } }
     set_layer_types(config, file)
   end),
 })
 
--- Files do not say that the bounds of YaRN's ramp are not rounded.
+-- Files do not say that the bounds of YaRN's ramp are not rounded. Without scaling there is none.
 add_decoder("gpt-oss", "GptOss", {
   model_type = "gpt_oss", keys = expert_keys { window },
   tensors = decoder_tensors { { "l*.attn.sinks", "blk.*.attn_sinks.weight" },
     { "l*.norm2", "blk.*.post_attention_norm" } },
   told = has_bias, derive = decoder({}, function(config)
-    if config.rope_scaling then config.rope_scaling.truncate = false end
+    config.rope_scaling = config.rope_scaling or { rope_type = "default" }
+    config.rope_scaling.truncate = false
   end),
 })
 
@@ -182,12 +194,14 @@ add_decoder("exaone4", "Exaone4", {
 
 local of_layer_norm = { eps = "layer_norm_eps" }
 local scaled = maybe("logit_scale", "logit_scale", "number")
+local scaled_or_not = decoder({}, function(config) config.logit_scale = config.logit_scale or 1 end)
 
 add_decoder("command-r", "Cohere", {
   model_type = "cohere", keys = decoder_keys(of_layer_norm, { scaled }),
-  told = { attention_bias = Q_BIAS, use_qk_norm = Q_NORM },
+  told = { attention_bias = Q_BIAS, use_qk_norm = Q_NORM }, derive = scaled_or_not,
 })
-add_decoder("cohere2", "Cohere2", { keys = decoder_keys(of_layer_norm, { scaled, window }), told = has_bias })
+add_decoder("cohere2", "Cohere2", { keys = decoder_keys(of_layer_norm, { scaled, window }), told = has_bias,
+  derive = scaled_or_not })
 
 add_decoder("stablelm", "StableLm", {
   keys = decoder_keys(of_layer_norm), told = { use_qkv_bias = Q_BIAS, qk_layernorm = Q_NORM },
@@ -202,10 +216,7 @@ local gate_and_up = {
 
 add_decoder("glm4", "Glm4", {
   tensors = decoder_tensors(gate_and_up), told = has_bias,
-  derive = function(config, file)
-    config.head_dim = config.head_dim or config.hidden_size // config.num_attention_heads
-    decoder({ partial = "partial_rotary_factor" })(config, file)
-  end,
+  derive = decoder { partial = "partial_rotary_factor" },
 })
 
 add_decoder("internlm2", "InternLM2", words.merged(in_pairs, { told = { bias = Q_BIAS } }))
@@ -261,16 +272,14 @@ add_decoder("gemma", "Gemma")
 -- layers tells it and whose scale is the width divided by the heads.
 local function scalar(largest)
   return function(config)
-    local head = config.head_dim or config.hidden_size // config.num_attention_heads
     config.query_pre_attn_scalar = config.num_hidden_layers == largest
-      and config.hidden_size // config.num_attention_heads or head
+      and config.hidden_size // config.num_attention_heads or config.head_dim
   end
 end
 
 add_decoder("gemma2", "Gemma2", {
   keys = decoder_keys({}, { maybe("attention.sliding_window", "sliding_window"),
-    maybe("attn_logit_softcapping", "attn_logit_softcapping", "number"),
-    maybe("final_logit_softcapping", "final_logit_softcapping", "number") }),
+    maybe("attn_logit_softcapping", "attn_logit_softcapping", "number"), cap("final_logit_softcapping") }),
   derive = decoder({}, scalar(46)),
 })
 
@@ -278,10 +287,9 @@ add_decoder("gemma3", "Gemma3", {
   model_type = "gemma3_text",
   keys = decoder_keys({}, { maybe("attention.sliding_window", "sliding_window"),
     maybe("attention.sliding_window_pattern", "sliding_window_pattern"),
-    maybe("final_logit_softcapping", "final_logit_softcapping", "number"),
-    maybe("rope.freq_base_swa", "rope_local_base_freq", "number") }),
+    cap("final_logit_softcapping"), maybe("rope.freq_base_swa", "rope_local_base_freq", "number") }),
   derive = function(config, file)
-    config.rope_theta = config.rope_theta or 1e6
+    if not config.sliding_window then config.sliding_window_pattern = 1 end
     decoder({}, scalar(62))(config, file)
   end,
 })
@@ -317,7 +325,7 @@ add_decoder("gemma3n", "Gemma3n", {
     maybe("attention.shared_kv_layers", "num_kv_shared_layers"),
     key("embedding_length_per_layer_input", "hidden_size_per_layer_input"),
     key("altup.num_inputs", "altup_num_inputs"), maybe("altup.active_idx", "altup_active_idx"),
-    maybe("final_logit_softcapping", "final_logit_softcapping", "number"),
+    cap("final_logit_softcapping"),
     maybe("rope.freq_base_swa", "rope_local_base_freq", "number") }),
   tensors = decoder_tensors(of_gemma3n), told = has_bias,
   derive = function(config, file)
@@ -330,7 +338,6 @@ add_decoder("gemma3n", "Gemma3n", {
     config.num_kv_shared_layers = config.num_kv_shared_layers or 0
     config.laurel_rank = file.rows("blk.0.laurel_l.weight")
     config.vocab_size_per_layer_input = file.rows("per_layer_token_embd.weight")
-    config.rope_theta = config.rope_theta or 1e6
     decoder {}(config, file)
   end,
 })
@@ -360,7 +367,7 @@ local of_lfm2 = {
       end
       config.num_key_value_heads = most > 0 and most or nil
     end
-    config.rope_theta, config.block_auto_adjust_ff_dim = config.rope_theta or 1e6, false
+    config.block_auto_adjust_ff_dim = false
     decoder {}(config, file)
   end,
 }
@@ -369,10 +376,10 @@ add_decoder("lfm2moe", "Lfm2Moe", words.merged(of_lfm2, {
   model_type = "lfm2_moe",
   keys = words.append({ key("expert_count", "num_experts"), key("expert_used_count", "num_experts_per_tok"),
     key("expert_feed_forward_length", "moe_intermediate_size"),
-    key("leading_dense_block_count", "num_dense_layers") }, of_lfm2.keys),
+    maybe("leading_dense_block_count", "num_dense_layers") }, of_lfm2.keys),
   derive = function(config, file)
     of_lfm2.derive(config, file)
-    config.block_auto_adjust_ff_dim = nil
+    config.block_auto_adjust_ff_dim, config.num_dense_layers = nil, config.num_dense_layers or 0
   end,
 }))
 

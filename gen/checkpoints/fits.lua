@@ -62,12 +62,34 @@ local function stored_by(graphs)
   return list
 end
 
+local LAYER = "^.*blk%.%d+%."
+
+-- Returns the names of tensors that some weight comes from, and the beginnings of their layers' names, as sets.
+-- known_as: a function of a name.
+local function used_by(wanted, known_as)
+  local used, layers = {}, {}
+  for _, stored in ipairs(wanted) do
+    for _, name in ipairs(stored.names) do used[known_as(name)], layers[name:match(LAYER) or ""] = true, true end
+  end
+  return used, layers
+end
+
+-- Returns the first tensor of a layer that no layer has a weight from, or of the input. llama.cpp refuses files with
+-- tensors that its models do not compute with, so this one is part of the model.
+local function unread_of(wanted, tensors)
+  local function of_any_layer(name) return (name:gsub("blk%.%d+%.", "blk.*.", 1)) end
+  local used, layers = used_by(wanted, of_any_layer)
+  for _, name in ipairs(words.sorted_keys(tensors)) do
+    local layer = name:match(LAYER)
+    local is_part = name:find("^position_") or name:find("^token_") or layer and layers[layer]
+    if is_part and not used[of_any_layer(name)] then return name end
+  end
+  return nil
+end
+
 -- Returns a line with the file's tensors that no weight comes from, or nil.
 local function unused_of(wanted, tensors, file)
-  local used, list = {}, {}
-  for _, stored in ipairs(wanted) do
-    for _, name in ipairs(stored.names) do used[name] = true end
-  end
+  local used, list = used_by(wanted, function(name) return name end), {}
   for _, name in ipairs(words.sorted_keys(tensors)) do
     if not used[name] then list[#list + 1] = ("%s %s"):format(name, words.shape(tensors[name].shape)) end
   end
@@ -96,7 +118,11 @@ function fits.check(graphs, tensors, file)
     lines[#lines + 1] = ("%s: and %d more tensors do not fit"):format(file, count - MOST_LINES):gsub("%c", "?")
   end
   if has_missing then lines[#lines + 1] = unused_of(wanted, tensors, file) end
-  if count > 0 then faults.raise("format", lines) end
+  local unread = count == 0 and paths.is_file(file) and unread_of(wanted, tensors)
+  if unread then
+    lines[1] = ("%s: %s: this part of the model is not supported"):format(file, unread):gsub("%c", "?")
+  end
+  if #lines > 0 then faults.raise("format", lines) end
 end
 
 return fits

@@ -46,7 +46,7 @@ local function config_of(self, name, record)
     end
     value = single(self, key, value)
     known["{arch}." .. row[1]] = true
-    if row.optional and value == 0 then value = nil end -- some files have 0 for none
+    if row.optional and value == 0 then config[row[2]], value = row.off, nil end -- some files have 0 for none
     if value == nil and not row.optional and not config[row[2]] then self:refuse_key(key, "is missing") end
     local fits, expected = true, nil
     if value ~= nil then fits, expected = kinds[row[3]](value, facts.most(record.model_type, row[2])) end
@@ -109,23 +109,24 @@ local function rotary_of(self, name)
       self:refuse_key(name .. ".rope.dimension_count", ("%s, but a head has %d"):format(tostring(rotated), head))
     end
     if partial then config[partial] = rotated / head end
-    local kind = self.metadata[name .. ".rope.scaling.type"] or "none"
-    local factor = number("rope.scaling.factor", number("rope.scale_linear", 1))
+    local kind = self.metadata[name .. ".rope.scaling.type"] or "linear"
+    local factor = kind == "none" and 1 or number("rope.scaling.factor", number("rope.scale_linear", 1))
     local original = number("rope.scaling.original_context_length", config.max_position_embeddings)
-    if kind == "linear" or kind == "none" and factor ~= 1 then
-      config.rope_scaling = { rope_type = "linear", factor = factor }
-    elseif kind == "yarn" then
+    if kind == "yarn" then
       config.rope_scaling = { rope_type = "yarn", factor = factor, original_max_position_embeddings = original }
-    elseif kind ~= "none" and kind ~= "longrope" then
+    elseif kind ~= "none" and kind ~= "linear" and kind ~= "longrope" then
       self:refuse_key(name .. ".rope.scaling.type", ("%s is not supported; supported are none, linear, yarn and "
         .. "longrope"):format(faults.quote(kind)))
+    elseif factor ~= 1 then
+      config.rope_scaling = { rope_type = "linear", factor = factor }
     end
     local attention = number("rope.scaling.attn_factor", 1)
     local function factors(tensor)
       if not self.tensors[tensor] then return nil end
-      return gguf.floats(self, tensor, rotated // 2)
+      if kind == "yarn" then self:refuse_key(name .. ".rope.scaling.type", "yarn does not go with " .. tensor) end
+      return words.map(gguf.floats(self, tensor, rotated // 2), function(each) return each * factor end)
     end
-    -- Llama 3's scaling is stored as a factor of each frequency.
+    -- Llama 3's scaling is stored as a factor of each frequency. A common factor counts as well.
     local all = factors("rope_freqs.weight")
     local short, long = factors("rope_factors_short.weight") or all, factors("rope_factors_long.weight") or all
     if short and long then
@@ -138,15 +139,39 @@ local function rotary_of(self, name)
   end
 end
 
+-- Texts of tokens that end a turn or a text in some model. llama.cpp stops at each of them, too: few files have the key
+-- of the token that ends a turn.
+local ENDS = words.set { "<|eot_id|>", "<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "<|flush|>", "<|calls|>",
+  "<end_of_turn>", "<|endoftext|>", "</s>", "<|eom_id|>", "<EOT>", "_<EOT>", "[EOT]", "[EOS]", "<|end_of_text|>",
+  "<end_of_utterance>", "<eos>", "<turn|>", "<|tool_response>", "<｜end▁of▁sentence｜>", "[e~[" }
+
+-- Returns the ids of special tokens with one of these texts. Where a token ends a call, <|end|> only ends a message.
+local function ends_of(self)
+  local found, list = {}, {}
+  local tokens = self.metadata["tokenizer.ggml.tokens"]
+  if type(tokens) ~= "table" or tokens.type ~= "STRING" then return list end
+  local types = gguf.array(self, "tokenizer.ggml.token_type", { "INT32", "UINT32" }) or {}
+  for i, token in ipairs(gguf.array(self, "tokenizer.ggml.tokens", { "STRING" })) do
+    if ENDS[token] and (types[i] == 3 or types[i] == 4) then found[token] = i - 1 end
+  end
+  local is_call = found["<|call|>"] and found["<|return|>"] or found["<|calls|>"] and found["<|flush|>"]
+  for _, token in ipairs(words.sorted_keys(found)) do
+    if token ~= "<|end|>" or not is_call then list[#list + 1] = found[token] end
+  end
+  table.sort(list)
+  return list
+end
+
 -- Returns the ids of tokens that end a text or a turn, as config.json has them, or nil.
 local function stops_of(self)
   local list, seen = {}, {}
-  for _, key in ipairs { "eos_token_id", "eot_token_id", "eom_token_id" } do
-    local id = self.metadata["tokenizer.ggml." .. key]
+  local function add(id)
     if math.type(id) == "integer" and not seen[id] and id >= 0 and id < self.rows("token_embd.weight") then
       list[#list + 1], seen[id] = id, true
     end
   end
+  for _, key in ipairs { "eos", "eot", "eom" } do add(self.metadata["tokenizer.ggml." .. key .. "_token_id"]) end
+  for _, id in ipairs(ends_of(self)) do add(id) end
   return list[2] and list or list[1]
 end
 

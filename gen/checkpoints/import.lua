@@ -296,9 +296,9 @@ local function length_of(self, most)
     or ("tokens of a sequence; up to %d"):format(most)
 end
 
--- Takes the output's table as the tables of tokens, if the file has only the output's.
+-- Takes the output's table as that of tokens, if the folder has only the output's. A GGUF file has one of tokens.
 local function check_tie(self, output)
-  if not self.facts.tied or self.family.image or self.family.patches then return end
+  if not self.facts.tied or self.family.image or self.family.patches or self.folder.is_file then return end
   local last = self.names[("output.%d.vocabulary.weight"):format(#output)]
   local own = type(last) == "table" and last[1] or last
   for _, rule in ipairs(self.folder.tensors[own or ""] and names.rules(self.family.tensors) or {}) do

@@ -566,7 +566,7 @@ sections.GGUF = {
       {arch}.attention.indexer.* {arch}.attention.output_scale {arch}.attention.relative_buckets_count
       {arch}.attention.shared_kv_layers {arch}.attention.temperature_* {arch}.convnext.* {arch}.decoder_block_count
       {arch}.decoder_start_token_id {arch}.embedding_length_per_layer_input {arch}.features_length
-      {arch}.full_attention_interval {arch}.kda.* {arch}.n_deepstack_layers {arch}.nextn_predict_layers
+      {arch}.full_attention_interval {arch}.kda.* {arch}.n_deepstack_layers
       {arch}.posnet.* {arch}.rescale_every_n_layers {arch}.rope.scaling.alpha {arch}.rope.scaling.yarn_*
       {arch}.shortconv.* {arch}.ssm.* {arch}.swiglu_clamp_* {arch}.swin_norm {arch}.time_decay_extra_dim
       {arch}.time_mix_extra_dim {arch}.token_shift_count {arch}.wkv.*]],
@@ -585,7 +585,8 @@ sections.GGUF = {
     ["{arch}.expert_used_count"] = OFF, ["{arch}.expert_gating_func"] = { 0, 1 },
     ["{arch}.expert_group_count"] = { 0, 1 }, ["{arch}.expert_weights_scale"] = { 0, 1 },
     ["{arch}.interleave_moe_layer_step"] = { 0, 1 }, ["{arch}.leading_dense_block_count"] = OFF,
-    ["{arch}.moe_every_n_layers"] = { 0, 1 }, ["{arch}.router_logit_softcapping"] = OFF,
+    ["{arch}.moe_every_n_layers"] = { 0, 1 }, ["{arch}.nextn_predict_layers"] = OFF,
+    ["{arch}.router_logit_softcapping"] = OFF,
     ["{arch}.final_logit_softcapping"] = OFF, ["{arch}.logit_scale"] = OFF,
     ["{arch}.residual_scale"] = OFF, ["{arch}.rope.dimension_count_swa"] = OFF,
     ["{arch}.rope.dimension_sections"] = OFF, ["{arch}.rope.freq_base_swa"] = OFF,

@@ -70,7 +70,8 @@ function known.check(object, place, sections, notes, listed, refuse)
       if entry.state == "told" then
         notes[#notes + 1] = ("%s: %s: %s"):format(place, key, entry.why)
       else
-        local said = type(value) ~= "table" and { json.shown(value) .. " is not supported" } or {}
+        local shown = type(value) ~= "table" and json.shown(value) or entry.why == "" and "this list"
+        local said = shown and { shown .. " is not supported" } or {}
         if entry.why ~= "" then said[#said + 1] = entry.why end
         local line = ("%s: %s: %s"):format(place, key, table.concat(said, ": "))
         if refuse then refuse(line) else faults.raise("usage", line) end

@@ -36,11 +36,14 @@ local function value_of(file, key, kind)
   return refuse(file, key, "has type %s, but a %s is expected", file.types["tokenizer.ggml." .. key], kind)
 end
 
--- Returns the id that a key names, or nil. Files have -1, or an id above all tokens, for none.
-local function id_of(file, self, key)
+-- kind of tokenizer -> ids that llama.cpp takes if the file has none.
+local usual_ids = { llama = { bos = 1, eos = 2, unknown = 0 }, t5 = { eos = 1, unknown = 2 } }
+
+-- Returns the id that a key names, or nil. Files have -1, or an id above all tokens, for none. usual: the id for none.
+local function id_of(file, self, key, usual)
   local id = value_of(file, key, "number")
-  if id == nil or math.type(id) ~= "integer" or not self.tokens[id + 1] then return nil end
-  return id
+  if math.type(id) ~= "integer" or not self.tokens[id + 1] then id = usual end
+  return id and self.tokens[id + 1] and id
 end
 
 local function list_of(file, key, allowed, count)
@@ -58,15 +61,19 @@ local function vocabulary(tokens)
   return ids
 end
 
+-- Special tokens of Phi-3 that do not take in the spaces after them. The others do; files say it by their name alone.
+local keeps_spaces = words.set { "<unk>", "<s>", "<|endoftext|>" }
+
 -- Returns the entries of added tokens: those that a text may contain as they are.
 local function added_of(self, ids)
   local list = {}
   for i, token in ipairs(self.tokens) do
     local kind = self.kinds[i]
     if (kind == TYPE.control or kind == TYPE.user or kind == TYPE.unknown) and token ~= "" and ids[token] == i - 1 then
-      -- RoBERTa's <mask> takes in the spaces before it.
-      list[#list + 1] = object { id = i - 1, content = token, lstrip = token == "<mask>", rstrip = false,
-        single_word = false, normalized = false, special = kind ~= TYPE.user }
+      -- RoBERTa's <mask> takes in the spaces before it; Gemma's does not.
+      list[#list + 1] = object { id = i - 1, content = token, lstrip = token == "<mask>" and not self.is_llama,
+        rstrip = self.is_phi3 and not keeps_spaces[token], single_word = false, normalized = false,
+        special = kind ~= TYPE.user }
     end
   end
   return array(list)
@@ -323,8 +330,11 @@ function from_gguf.read(file)
     if not utf8.len(token) then refuse(file, "tokens", "token %d is not UTF-8", i - 1) end
   end
   self.kinds = list_of(file, "token_type", INTEGERS, #self.tokens) or {}
-  self.bos, self.eos = id_of(file, self, "bos_token_id"), id_of(file, self, "eos_token_id")
-  self.unknown, self.mask = id_of(file, self, "unknown_token_id"), id_of(file, self, "mask_token_id")
+  local usual = usual_ids[kind] or {}
+  self.bos, self.eos = id_of(file, self, "bos_token_id", usual.bos), id_of(file, self, "eos_token_id", usual.eos)
+  self.unknown = id_of(file, self, "unknown_token_id", usual.unknown)
+  self.mask = id_of(file, self, "mask_token_id")
+  self.is_phi3 = tostring(file.metadata["general.name"]):lower():find("phi%-?3") ~= nil
   local root = makers[kind](file, self)
   local function name(id) return id and self.tokens[id + 1] end
   local specials = { tokenizer_class = "PreTrainedTokenizerFast", bos_token = name(self.bos),

@@ -138,11 +138,17 @@ return function(of, spec)
       wrong = "a temperature of 0 draws tokens" },
     { name = "gguf_pooling", old = "if kind == 0 then return nil end", new = "do return nil end", filter = "both sides",
       wrong = "what a decoder computes is not pooled" },
+    { name = "gguf_turn_ends", old = "if token ~= \"<|end|>\" or not is_call then", new = "do",
+      filter = "end a text", wrong = "<|end|> ends the answers of gpt-oss" },
+    { name = "gguf_no_scaling", old = "kind == \"none\" and 1 or", new = "", filter = "rotary positions",
+      wrong = "a factor scales positions that are said not to be scaled" },
     { name = "gguf_vocabulary", old = "stated ~= self.rows(tensor) then", new = "stated > self.rows(tensor) then",
       filter = "tokens as its table", wrong = "a number of tokens that is too small is taken" },
   }
 
   of("gen/checkpoints/architectures.lua", spec .. "checkpoints/gguf_spec.lua") {
+    { name = "gguf_olmo3_base", old = "rope_theta = config.rope_theta } }", new = "rope_theta = 5e5 } }",
+      filter = "missing or 0", wrong = "layers of OLMo 3 with a window have transformers' base" },
     { name = "gguf_causal", old = "      config.is_causal = false\n", new = "", filter = "both sides",
       wrong = "a decoder that sees both sides is causal" },
   }
@@ -324,6 +330,12 @@ return function(of, spec)
   of("gen/checkpoints/folder.lua", spec .. "checkpoints/import_spec.lua") {
     { name = "folder_torch", old = '{ "model.safetensors", "pytorch_model.bin" }', new = '{ "model.safetensors" }',
       filter = "a pickle", wrong = "files of torch.save() are no checkpoints" },
+  }
+
+  of("gen/checkpoints/fits.lua", spec .. "checkpoints/gguf_spec.lua") {
+    { name = "fits_unread", old = "if is_part and not used", new = "if false and not used",
+      filter = "no weight comes from",
+      wrong = "a bias that the model does not compute with is left out without a word" },
   }
 
   of("gen/checkpoints/fits.lua", spec .. "checkpoints/fits_spec.lua") {

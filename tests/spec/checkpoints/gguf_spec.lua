@@ -50,7 +50,53 @@ describe("a GGUF file in place of a folder", function()
       table.concat(fault.lines, "\n"))
   end)
 
+  it("is refused if it has a part of a layer that no weight comes from", function()
+    local more = { { "blk.1.attn_output.bias", "F32", { 32 } } }
+    local fault = helper.fault(pipeline.run, helper.root, file(nil, more), { "seq=8" }, "graph")
+    assert.same({ faults.code.format, 1 }, { fault.code, #fault.lines })
+    assert.matches("gguf: blk.1.attn_output.bias: this part of the model is not supported$", fault.lines[1])
+    more[1] = { "position_embd.weight", "F32", { 64, 32 } }
+    fault = helper.fault(pipeline.run, helper.root, file(nil, more), { "seq=8" }, "graph")
+    assert.matches("gguf: position_embd.weight: this part of the model is not supported$", fault.lines[1])
+    for _, name in ipairs { "blk.2.attn_output.bias", "rope_freqs.weight" } do
+      pipeline.run(helper.root, file(nil, { { name, "F32", { 4 }, ("\0\0\128\63"):rep(4) } }), { "seq=8" }, "graph")
+    end
+  end)
+
+  it("has llama.cpp's values for keys that are missing or 0", function()
+    for name, each in pairs {
+      granite = { "granite.attention.scale", "FLOAT32", "scale = 0.35355" },
+      command_r = { "command-r.logit_scale", "FLOAT32", 'name = "logits", scale = 1 }' },
+      gemma2 = { "gemma2.final_logit_softcapping", "FLOAT32", 'vocabulary { name = "logits" }' },
+      gemma3 = { "gemma3.attention.sliding_window", "UINT32", "layers = 6," },
+      qwen3 = { "qwen3.attention.key_length", "UINT32", "kv_heads = 2,\n  layers = 2," },
+      gpt_oss = { "gpt-oss.rope.scaling.type", "STRING", 'rope_theta = 1e+03,\n  input =', "none" },
+      lfm2_moe = { "lfm2moe.leading_dense_block_count", "UINT32", "layers = { { short_conv = 3 }, {}," },
+      olmo3 = { "olmo2.rope.freq_base", "FLOAT32", "rope_theta = 1e+02", 100 },
+    } do
+      local golden = helper.read(("%s/tests/hf/goldens/gguf_%s/gguf_%s.gguf"):format(helper.root, name, name))
+      local key, kind, said, value = table.unpack(each)
+      for _, place in ipairs(gguf_file.places(golden)) do
+        if place.key == key then golden = gguf_file.with(golden, place, kind, value or 0) break end
+      end
+      local made = import.text(helper.file(golden, "g.gguf"))
+      assert.truthy(made:find(said, 1, true), name .. "\n" .. made)
+      assert.falsy(name == "olmo3" and made:find("5e+05", 1, true), "windows have the base of all layers")
+    end
+  end)
+
   it("has rotary positions as its metadata says", function()
+    local none = { ["llama.rope.scaling.type"] = { "STRING", "none" },
+      ["llama.rope.scaling.factor"] = { "FLOAT32", 4 } }
+    assert.falsy(text(none):find("rope_scaling", 1, true))
+    local freqs = { { "rope_freqs.weight", "F32", { 4 }, string.pack("<ffff", 1, 2, 4, 8) } }
+    assert.truthy(text { ["llama.rope.scaling.type"] = { "STRING", "longrope" },
+      ["llama.rope.scaling.factor"] = { "FLOAT32", 4 } }:find('type = "linear"', 1, true))
+    local both = text({ ["llama.rope.scaling.factor"] = { "FLOAT32", 2 } }, freqs)
+    assert.truthy(both:find("long_factor = { 2.0, 4.0, 8.0, 16.0 }", 1, true)
+      or both:find("long_factor = { 2, 4, 8, 16 }", 1, true), both)
+    refused('llama.rope.scaling.type": yarn does not go with rope_freqs.weight', "format",
+      { ["llama.rope.scaling.type"] = { "STRING", "yarn" }, ["llama.rope.scaling.factor"] = { "FLOAT32", 2 } }, freqs)
     assert.truthy(text { ["llama.rope.scaling.type"] = { "STRING", "linear" },
       ["llama.rope.scaling.factor"] = { "FLOAT32", 4 } }:find('rope_scaling = { factor = 4.0, type = "linear" }', 1,
       true) or text { ["llama.rope.scale_linear"] = { "FLOAT32", 4 } }:find('type = "linear"', 1, true))
@@ -96,6 +142,10 @@ describe("a GGUF file in place of a folder", function()
     refused('llama.attention.head_count_kv": layers with different values are not supported', "format",
       { ["llama.attention.head_count_kv"] = { "ARRAY INT32", { 2, 4 } } })
     refused('llama.expert_used_count": is missing', "format", { ["llama.expert_count"] = { "UINT32", 8 } })
+    refused('llama.attention.sliding_window_pattern: this list is not supported', "format",
+      { ["llama.attention.sliding_window_pattern"] = { "ARRAY BOOL", { 1, 0 } } })
+    refused('llama.nextn_predict_layers: 1 is not supported', "format",
+      { ["llama.nextn_predict_layers"] = { "UINT32", 1 } })
     refused('llama.expert_gating_func: 2 is not supported', "format",
       { ["llama.expert_gating_func"] = { "UINT32", 2 } })
     assert.truthy(text { ["llama.attention.head_count_kv"] = { "ARRAY INT32", { 2, 2 } } }:find("kv_heads = 2"))
@@ -128,6 +178,18 @@ describe("a GGUF file in place of a folder", function()
       ["tokenizer.ggml.eot_token_id"] = { "UINT32", 9 }, ["tokenizer.ggml.eom_token_id"] = { "UINT32", 300 },
       ["tokenizer.ggml.model"] = { "STRING", "gpt2" } }
     assert.truthy(stops:find("generation = { stop = { 7, 9 } }", 1, true), stops)
+    local tokens, kinds = {}, {}
+    for i, token in ipairs { "a", "</s>", "<|im_end|>", "<|end|>", "<|call|>", "<|return|>", "<end_of_turn>" } do
+      tokens[i], kinds[i] = token, i == 7 and 1 or i == 1 and 1 or i % 2 == 0 and 3 or 4
+    end
+    local words = { ["tokenizer.ggml.model"] = { "STRING", "gpt2" }, ["tokenizer.ggml.eos_token_id"] = { "UINT32", 2 },
+      ["tokenizer.ggml.tokens"] = { "ARRAY STRING", tokens }, ["tokenizer.ggml.token_type"] = { "ARRAY INT32", kinds } }
+    assert.equal("{ 2, 1, 4, 5 }", text(words):match("generation = { stop = (%b{})"), "<|end|> ends a message there")
+    tokens[6] = "b"
+    words["tokenizer.ggml.eos_token_id"] = { "UINT32", 2 }
+    words["tokenizer.ggml.model"], words["tokenizer.ggml.tokens"] = { "STRING", "gpt2" }, { "ARRAY STRING", tokens }
+    words["tokenizer.ggml.token_type"] = { "ARRAY INT32", kinds }
+    assert.equal("{ 2, 1, 3, 4 }", text(words):match("generation = { stop = (%b{})"))
     local golden = helper.root .. "/tests/hf/goldens/gguf_gptneox/gguf_gptneox.gguf"
     assert.truthy(import.text(golden):find("rope_dim = 4", 1, true))
   end)
@@ -174,6 +236,23 @@ describe("a GGUF file in place of a folder", function()
     local other = golden:sub(1, at - 1) .. key:sub(1, -5) .. string.pack("<f", 1.5) .. golden:sub(at + #key)
     local line = helper.fault(import.text, helper.file(other, "o.gguf")).lines[1]
     assert.matches("attn_factor\": is only supported with factors of frequencies", line)
+  end)
+
+  it("of T5 has its own table of tokens beside that of its output", function()
+    local function t5(more)
+      local entries = { { "general.architecture", "STRING", "t5" } }
+      for key, count in pairs { embedding_length = 32, feed_forward_length = 64, block_count = 1, context_length = 64,
+        ["attention.head_count"] = 4, ["attention.key_length"] = 8, ["attention.relative_buckets_count"] = 32 } do
+        entries[#entries + 1] = { "t5." .. key, "UINT32", count }
+      end
+      entries[#entries + 1] = { "t5.attention.layer_norm_rms_epsilon", "FLOAT32", 1e-6 }
+      local tensors = { { "token_embd.weight", "F32", { 40, 32 } }, more }
+      return (import.text(helper.file(gguf_file.bytes(entries, tensors), "t.gguf")))
+    end
+    local own = t5 { "output.weight", "F32", { 40, 32 } }
+    assert.falsy(own:find("input.tokens.weight", 1, true), own)
+    assert.truthy(own:find('["output.2.vocabulary.weight"] = { "output.weight"', 1, true), own)
+    assert.falsy(t5():find("input.tokens.weight", 1, true))
   end)
 
   it("of every architecture has a naming scheme of its own", function()

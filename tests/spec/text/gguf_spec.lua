@@ -172,6 +172,26 @@ describe("a tokenizer in GGUF's metadata", function()
     assert.equal(#got.components - 2, #without.components)
   end)
 
+  it("has llama.cpp's ids of special tokens if the file names none, and Phi-3's spaces", function()
+    local tokens = { "<unk>", "<s>", "</s>", "<|user|>", "<mask>", "a", "▁" }
+    local entries = entries_of("llama", tokens, { 2, 3, 3, 4, 3, 1, 1 }, { { "scores", "ARRAY FLOAT32",
+      { 0, 0, 0, 0, 0, -1, -2 } }, { "eos_token_id", "UINT32", 4294967295 } })
+    local _, got = compile(entries)
+    assert.same({ bos = 1, eos = 2, mask = 4, unk = 0 }, got.specials)
+    assert.equal(6, #got.templates, "BOS before a text and before each text of a pair")
+    local function strips(side)
+      local list = {}
+      for _, each in ipairs(got.added) do
+        list[#list + 1] = each.flags & numbers.ADDED[side] ~= 0 and each.id or nil
+      end
+      return list
+    end
+    assert.same({ {}, {} }, { strips("lstrip"), strips("rstrip") })
+    entries[#entries + 1] = { "general.name", "STRING", "Phi-3 mini" }
+    _, got = compile(entries)
+    assert.same({ 2, 3, 4 }, strips("rstrip"))
+  end)
+
   it("of SentencePiece's BPE has merges of long tokens soon, and of many lengths not at all", function()
     local tokens = { "<unk>", "a", "b", ("ab"):rep(100000), "c" .. ("ab"):rep(100000), "c" }
     local function made()
