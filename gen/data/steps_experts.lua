@@ -24,8 +24,8 @@ local rows = {
     cost = each(8), equation = "y[order[i]] = the expert e with first[e] <= i < first[e + 1]",
   },
   scatter_parts = { -- in a trace
-    constants = "rows cols used all",
-    operands = { "y w all x used cols / used cols", "x r rows x used cols / used cols", "order r rows used: i32" },
+    constants = "rows cols used all ldx",
+    operands = { "y w all x used cols / used cols", "x r rows used x cols / ldx", "order r rows used: i32" },
     cost = each(8), equation = "y[order[i]] = x[i], parts of ${cols} numbers",
   },
   scatter_choices = { -- in a trace
@@ -45,13 +45,13 @@ for _, type in ipairs(types.list) do
   if is_of_rows then
     local suffix = type.name == "f32" and "" or "_" .. type.name
     rows["spread" .. suffix] = {
-      constants = "rows cols used all ldx",
-      operands = { { "y", "w", matrix("rows", "used cols", "used cols"), type = type.name },
+      constants = "rows cols used all ldx ldy",
+      operands = { { "y", "w", matrix("rows used", "cols", "ldy"), type = type.name },
         { "x", "r", matrix("all", "cols", "ldx"), type = type.name },
         "order r rows used: i32" },
       cost = each(6), equation = "y[i] = x[order[i] / ${used}]",
       body = "attn2c_spread(y, x, order, ${rows}, ${cols} * (int)sizeof *y, ${used}, ${all}, "
-        .. "${ldx} * (int)sizeof *x)",
+        .. "${ldx} * (int)sizeof *x, ${ldy} * (int)sizeof *y)",
     }
   end
 end

@@ -40,22 +40,23 @@ ATTN2C_INLINE void attn2c_experts_of_groups(int32_t *y, const int32_t *order, co
   }
 }
 
-/* y[i] = row order[i] / used of x, which has `all` rows: `bytes` bytes, with rows of x `apart` bytes apart.
- */
+/* y[i] = row order[i] / used of x, which has `all` rows: `bytes` bytes. Rows of x are `from` bytes apart,
+ * rows of y `to` bytes. */
 ATTN2C_INLINE void attn2c_spread(void *y, const void *x, const int32_t *order, int rows, int bytes, int used,
-                                 int all, int apart) {
+                                 int all, int from, int to) {
   (void)all;
   for (int i = 0; i < rows * used; i++)
-    memcpy((char *)y + (ptrdiff_t)i * bytes, (const char *)x + (ptrdiff_t)(order[i] / used) * apart,
+    memcpy((char *)y + (ptrdiff_t)i * to, (const char *)x + (ptrdiff_t)(order[i] / used) * from,
            (size_t)bytes);
 }
 
-/* y[order[i]] = x[i], parts of `cols` numbers of `rows` rows; y has the parts of `all` rows. */
+/* y[order[i]] = x[i], parts of `cols` numbers of `rows` rows, which are ldx apart; y has the parts of `all`
+ * rows, one after the other. */
 ATTN2C_INLINE void attn2c_scatter_parts(float *y, const float *x, const int32_t *order, int rows, int cols,
-                                        int used, int all) {
+                                        int used, int all, int ldx) {
   (void)all;
   for (int i = 0; i < rows * used; i++)
-    memcpy(y + (ptrdiff_t)order[i] * cols, x + (ptrdiff_t)i * cols, (size_t)cols * sizeof *y);
+    memcpy(y + (ptrdiff_t)order[i] * cols, x + (ptrdiff_t)i * ldx, (size_t)cols * sizeof *y);
 }
 
 /* y[order[i]] = x[i], rows of `cols` numbers, which are ldx and ldy apart. */

@@ -163,9 +163,14 @@ Test(rows_of_experts, are_sorted_and_moved) {
   for (int i = 0; i < 6; i++) cr_assert_eq(experts[i], want_experts[i], "choice %d", i);
   const float x[] = {1, 2, 0, 3, 4, 0, 5, 6, 0};
   float spread[12], back[12], sum[6];
-  attn2c_spread(spread, x, order, 3, 2 * sizeof(float), 2, 3, 3 * sizeof(float));
+  float apart[] = {9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9};
+  attn2c_spread(apart, x, order, 3, 2 * sizeof(float), 2, 3, 3 * sizeof(float), 3 * sizeof(float));
+  assert_near(apart, (double[]){3, 4, 9, 1, 2, 9, 5, 6, 9, 1, 2, 9, 3, 4, 9, 5, 6, 9}, 18, 0);
+  attn2c_scatter_parts(back, apart, order, 3, 2, 2, 3, 3);
+  assert_near(back, (double[]){1, 2, 1, 2, 3, 4, 3, 4, 5, 6, 5, 6}, 12, 0);
+  attn2c_spread(spread, x, order, 3, 2 * sizeof(float), 2, 3, 3 * sizeof(float), 2 * sizeof(float));
   assert_near(spread, (double[]){3, 4, 1, 2, 5, 6, 1, 2, 3, 4, 5, 6}, 12, 0);
-  attn2c_scatter_parts(back, spread, order, 3, 2, 2, 3);
+  attn2c_scatter_parts(back, spread, order, 3, 2, 2, 3, 2);
   assert_near(back, (double[]){1, 2, 1, 2, 3, 4, 3, 4, 5, 6, 5, 6}, 12, 0);
   attn2c_scatter_choices(back, spread, order, 6, 1, 2, 2);
   assert_near(back, (double[]){1, 2, 1, 2, 3, 4, 3, 4, 5, 6, 5, 6}, 12, 0);

@@ -4,6 +4,7 @@ local equation = require("passes.lower.equation")
 local forms = require("data.storage")
 local grouping = require("passes.common.grouping")
 local maps = require("passes.lower.maps")
+local operands = require("data.operands")
 local ops = require("data.ops")
 local types = require("data.types")
 local words = require("common.words")
@@ -112,7 +113,7 @@ local function row_of_all(self, fn, constants, arguments)
 end
 
 -- Copies an area of a tensor in the order of experts, x with a leading dimension, to the place that the check reads, in
--- the order of rows. Among the steps of experts, the area's rows are choices.
+-- the order of rows. Among the steps of experts, the area's rows are choices; else it has all parts of rows.
 function rows:trace_parts(tensor, x, ldx, area)
   local s, used = self.storage[tensor.name], ops.choices(tensor.groups)
   local order = of_groups(self, tensor.groups, "order", area.row, area.origin)
@@ -121,15 +122,25 @@ function rows:trace_parts(tensor, x, ldx, area)
     local floats = self:in_arena(tensor.name .. "@parts", 0, "f32")
     floats.by_choice = types.bytes(area.cols, "f32")
     self:scratch(floats.buffer, area.rows, area.cols)
-    self:row("widen_" .. s.type, { rows = area.rows, cols = area.cols, ldx = ldx, ldy = area.cols },
-      { y = floats, x = x })
+    local function widen(cols, to, from)
+      self:row("widen_" .. s.type, { rows = area.rows, cols = cols, ldx = ldx, ldy = area.cols }, { y = to, x = from })
+    end
+    if self.choices or s.leading_dimension == s.width then
+      widen(area.cols, floats, x)
+    else
+      for part = 0, used - 1 do -- there is room between them
+        widen(width, operands.moved(floats, types.bytes(part * width, "f32")),
+          operands.moved(x, types.bytes(part * (ldx // used), s.type)))
+      end
+    end
     x, ldx = floats, area.cols
   end
   if self.choices then
     return self:row("scatter_choices", { rows = area.rows, cols = area.cols, ldx = ldx, ldy = width },
       { y = y, x = x, order = order })
   end
-  row_of_all(self, "scatter_parts", { rows = area.rows, cols = width, used = used, all = self.block.count },
+  row_of_all(self, "scatter_parts",
+    { rows = area.rows, cols = width, used = used, all = self.block.count, ldx = ldx // used },
     { y = y, x = x, order = order })
 end
 
@@ -151,10 +162,10 @@ function leading.spread(self, fusion, origin, block)
   local type, y = self.storage[x.name].type, self:at(op.result, block.first, 0, origin)
   row_of_all(self, type == "f32" and "spread" or "spread_" .. type,
     { rows = block.count, cols = x.shape[#x.shape], used = groups.shape[#groups.shape], all = self.block.count,
-      ldx = self:ld(x) },
+      ldx = self:ld(x), ldy = self:ld(op.result) // groups.shape[#groups.shape] },
     { y = y, x = self:at(x, self.block.first, 0, of_block(origin)),
       order = of_groups(self, groups, "order", block.first, origin) })
-  self:trace_copy(op.result, y, self:ld(op.result), whole_rows(block, self:ld(op.result), origin))
+  self:trace_copy(op.result, y, self:ld(op.result), whole_rows(block, self.storage[op.result.name].width, origin))
 end
 
 -- The steps are for one expert, whose choices are `n` rows. A loop over experts is around each panel loop.

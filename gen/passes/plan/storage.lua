@@ -99,11 +99,17 @@ local function storage_of(state, tensor, is_fused, written, readers, is_adjacent
     tile_rows = form == "tile" and written.region.blocks[1].count or nil }
 end
 
--- Returns the storage of a tensor in the order of experts: its rows' parts are adjacent.
-local function grouped(state, tensor, region)
+-- Returns the storage of an op's result in the order of experts: its rows' parts are adjacent, but those that only
+-- products read are an odd number of lines apart. Rows of 4,096 bytes share few lines of a first-level cache.
+local function grouped(state, op, region)
+  local tensor = op.result
   local width, rows = rows_of_call(state, tensor)
-  return { form = "grouped", type = tensor.type, width = width, leading_dimension = width, rows_per_sequence = rows,
-    whole_batch = false, tile_rows = region.blocks[1].count }
+  local used = ops.choices(tensor.groups)
+  local part = width // used
+  local is_whole = op.op == "spread" and part == types.whole_lines(part, tensor.type)
+  local apart = is_whole and divide.leading_dimension(part, state.plan.parameters, tensor.type) or part
+  return { form = "grouped", type = tensor.type, width = width, leading_dimension = used * apart,
+    rows_per_sequence = rows, whole_batch = false, tile_rows = region.blocks[1].count }
 end
 
 -- Returns the storage of the order of choices.
@@ -131,7 +137,7 @@ local function store(state, entry, segments, uses)
     elseif op.op == "group_rows" then
       stored[name] = groups(state, op, writer[name].region)
     elseif op.result.groups and not fused[name] and not of_units[name] then
-      stored[name] = grouped(state, op.result, writer[name].region)
+      stored[name] = grouped(state, op, writer[name].region)
     else
       stored[name] = ops.class(op).keeps and state.kept.of[name] or of_units[name]
         or storage_of(state, op.result, fused[name], writer[name], readers[name], ops.class(op).adjacent)

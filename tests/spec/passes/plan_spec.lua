@@ -80,6 +80,13 @@ describe("storage", function()
     assert.same({ "transposed", 64, 16 }, { k.form, k.key_block, k.width })
   end)
 
+  it("of experts' choices has an odd number of lines from one to the next where products read them", function()
+    local state = planned({ d_model = 512, experts = { count = 4, used = 2, d_ff = 512 } })
+    local spread, act = state.plan.storage["l0.norm1.spread"], state.plan.storage["l0.ff.act"]
+    assert.same({ "grouped", 2 * 512, 2 * (512 + 16) }, { spread.form, spread.width, spread.leading_dimension })
+    assert.same({ "grouped", 2 * 512 }, { act.form, act.leading_dimension }) -- other operations take all parts at once
+  end)
+
   it("of what only one region's blocks pass on is a tile of a block", function()
     local state = planned({ plan = { token_block = 3 } }) -- blocks of 3, 3, 2
     assert.same({ "tile", 3 }, { form(state, "l0.ff.act"), state.plan.storage["l0.ff.act"].tile_rows })
