@@ -55,8 +55,8 @@ local function check_token(say, spec, key, token)
   end
 end
 
--- Checks the tokens of windows with timestamps, all of which a model has. Without them the encoder reads the rows of any
--- sound up to the longest; then no field is given.
+-- Checks the tokens of windows with timestamps, all of which a model has. Without them the encoder reads the rows of
+-- any sound up to the longest; then no field is given.
 local function check_kind(say, given, encoder)
   local stage = encoder.input.stage
   if next(given) == nil then
@@ -96,7 +96,8 @@ end
 function speech.check(say, spec)
   local given, memory = spec.speech, spec.memory
   if not given then return end
-  if not (spec.context and memory and memory.encoder and words.set { "frames", "hidden" }[memory.encoder.input.stage]) then
+  local stage = memory and memory.encoder and memory.encoder.input.stage
+  if not (spec.context and (stage == "frames" or stage == "hidden")) then
     return say("speech", "goes with a context and memory = encoder { input = frames { ... } or hidden {} }")
   end
   check_kind(say, given, words.merged(memory.encoder, { any = memory.any }))
