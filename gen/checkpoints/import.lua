@@ -9,7 +9,6 @@ local keys = require("data.keys")
 local ctc = require("checkpoints.ctc")
 local names = require("checkpoints.names")
 local pages = require("checkpoints.pages")
-local of_sounds = require("data.sounds")
 local pictures = require("checkpoints.pictures")
 local reserved = require("data.reserved")
 local rotary = require("checkpoints.rotary")
@@ -33,9 +32,6 @@ local TEXT_LENGTH, USUAL_LENGTH = 256, 128
 
 -- A model of frames takes up to 30 seconds at 50 frames a second; exactly 10 if it does not go with any length.
 local MOST_FRAMES, FRAME_LENGTH = 1499, 499
-
--- One that writes down what its convolutions make of samples takes up to 30 seconds of these.
-local MOST_SAMPLES = 30 * 16000
 
 -- A model that writes has sequences of up to this many tokens, or up to its longest, and this many of them.
 local MOST_CONTEXT, USUAL_SEQUENCES = 4096, 8
@@ -235,14 +231,6 @@ local function image_input(self)
     row_stride = rule.features and f.row_stride, column_stride = rule.features and f.column_stride,
     distillation_token = self.family.image.distillation_token, registers = f.registers or nil,
     class_token = self.family.image.class_token, norm = self.family.image.norm, bias = self.family.image.patch_bias }
-end
-
--- Returns the stage of features that come in, a row a frame.
-local function frames_input(self)
-  local f = self.facts
-  self.sound = sounds.of(self.folder.preprocessor, self.notes, { width = f.features, convolutions = f.convolutions,
-    activation = f.position_activation })
-  return { stage = "linear", from = f.features, features_norm = f.features_norm or nil, norm = f.input_norm }
 end
 
 -- Returns the most tokens of a sequence. A tokenizer's limit does not end the sequences of a model that writes.
@@ -517,17 +505,8 @@ local function memory_of(self, input, first, most)
   if not own then return nil end
   local result = { stage = "encoder", positions = f.positions or self.family.fixed.positions }
   self.inputs.ids = "decoder_input_ids"
-  if self.family.features then
-    result.input = { stage = "frames", from = f[self.family.features] }
-    self.inputs.source_features = "input_features"
-    self.sound = sounds.of(self.folder.preprocessor, self.notes, { width = result.input.from,
-      rows = 2 * f[own.seq] })
-  elseif f.convolutions then
-    local length, hop = of_sounds.field(f)
-    local rows = (MOST_SAMPLES - length) // hop + 1
-    result.input, result.seq = { stage = "hidden" }, self.is_writer and { any = rows } or rows
-    self.inputs.source_hidden = "input_values"
-    self.sound = sounds.of(self.folder.preprocessor, self.notes, { width = f.d_model, convolutions = f.convolutions })
+  if self.family.features or f.convolutions then
+    result.input, result.seq = sounds.source(self)
   else
     result.input = { stage = "tokens", vocab = f.source_vocab or input.vocab, norm = input.norm, scale = input.scale }
     result.seq, result.mask = self.is_writer and { any = most } or most, not self.is_writer and "padding" or nil
@@ -538,18 +517,10 @@ local function memory_of(self, input, first, most)
   return result
 end
 
--- Returns the description's `speech`, or nil. A model that reads samples has no tokens for it.
-local function speech_of(self)
-  if self.family.features then
-    return speech.of(self.folder.generation, self.facts.vocab, self.notes, self.facts.median)
-  end
-  return self.facts.convolutions and {} or nil
-end
-
 local function entries_of(self, stages)
   local f, fixed = self.facts, self.family.fixed
   local first = f.first_position or fixed.first_position or (self.family.positions_after_pad and f.pad + 1) or 0
-  local input = self.family.image and image_input(self) or self.family.frames and frames_input(self)
+  local input = self.family.image and image_input(self) or self.family.frames and sounds.frames(self)
     or self.family.patches and pictures.rows(self) or token_input(self, fixed)
   if self.family.image and self.family.image.features then
     self.sound = sounds.of(self.folder.preprocessor, self.notes, { width = input.height, rows = input.width })
@@ -625,7 +596,8 @@ local function entries_of(self, stages)
     { "prompt", prompt }, { "prompts", prompts },
     { "dimensions", self.is_sentences and self.folder.tokenizer and sentence.dimensions(self.folder) or nil },
     { "generation", said }, { "ctc", of_ctc },
-    { "speech", self.context and self.folder.tokenizer and memory and speech_of(self) or nil },
+    { "speech", self.context and self.folder.tokenizer and (self.family.features
+      and speech.of(self.folder.generation, f.vocab, self.notes, f.median) or f.convolutions and {}) or nil },
     { "weights", weights }, { "input_order", input_order },
     { "names", name_table(self) },
     { "opens", self.folder.opens },

@@ -2,6 +2,7 @@
 -- processor_config.json.
 -- Keys and defaults are transformers 5.23's. If a step is not supported, the model takes no sound, and a note says why:
 -- its features are right all the same.
+local fields = require("data.sounds")
 local json = require("common.json")
 local known = require("common.known")
 local words = require("common.words")
@@ -84,6 +85,34 @@ function sounds.of(preprocessor, notes, model)
   return known.read(preprocessor, "preprocessor_config.json of sound", notes, NO_SOUND, function(config)
     return sound_of(config, model)
   end)
+end
+
+--- Returns the stage of features that come in, a row a frame, for an import's state, and sets its `sound`.
+function sounds.frames(self)
+  local f = self.facts
+  self.sound = sounds.of(self.folder.preprocessor, self.notes, { width = f.features, convolutions = f.convolutions,
+    activation = f.position_activation })
+  return { stage = "linear", from = f.features, features_norm = f.features_norm or nil, norm = f.input_norm }
+end
+
+-- A model that writes down what its convolutions make of samples takes up to 30 seconds of these.
+local MOST_SAMPLES = 30 * 16000
+
+--- Returns the stage of an encoder that reads a sound, and its rows if it takes any number of them. Sets the `sound` of
+--- an import's state, and the name of its input.
+function sounds.source(self)
+  local f, features = self.facts, self.family.features
+  if features then
+    self.inputs.source_features = "input_features"
+    self.sound = sounds.of(self.folder.preprocessor, self.notes, { width = f[features],
+      rows = 2 * f[self.family.encoder.seq] })
+    return { stage = "frames", from = f[features] }
+  end
+  local length, hop = fields.field(f)
+  local rows = (MOST_SAMPLES - length) // hop + 1
+  self.inputs.source_hidden = "input_values"
+  self.sound = sounds.of(self.folder.preprocessor, self.notes, { width = f.d_model, convolutions = f.convolutions })
+  return { stage = "hidden" }, self.is_writer and { any = rows } or rows
 end
 
 --- True if a note says that the folder gives no sound.

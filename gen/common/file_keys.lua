@@ -221,7 +221,7 @@ local families = {
     [TENSORS] = "is_gated_act" } },
   vision_gpt2 = of_decoder { ["scores by layers are not supported"] = { scale_attn_by_inverse_layer_idx = NO } },
   vision_trocr = of_decoder({}, "activation_dropout decoder_layerdrop init_std"),
-  moonshine = { without = { ["of kernels for attention, whose results are the same"] = "pad_head_dim_to_multiple_of" } },
+  moonshine = { without = { ["of kernels, whose results are the same"] = "pad_head_dim_to_multiple_of" } },
   whisper = { without = { [TRAINING] = [[activation_dropout apply_spec_augment decoder_layerdrop encoder_layerdrop
     init_std mask_feature_length mask_feature_min_masks mask_feature_prob mask_time_length mask_time_min_masks
     mask_time_prob]], [OTHER_HEADS] = "classifier_proj_size use_weighted_layer_sum",

@@ -49,8 +49,8 @@ sounds.of_mels = {
 sounds.of_convolutions = {
   convolutions = { type = "convolutions", required = true,
     meaning = "one after the other, without padding: { { width = 512, kernel = 10, stride = 5, bias = false, norm = "
-      .. "\"group\" }, ... }; norm: none; layer; or group, of the first, over the whole sound: each channel, or each of "
-      .. "`groups` equal parts of them; activation: in place of the other; activation_first: the norm follows it" },
+      .. "\"group\" }, ... }; norm: none; layer; or group, of the first, over the whole sound: each channel, or each "
+      .. "of `groups` equal parts of them; activation: in place of the other; activation_first: the norm follows it" },
   activation = { type = "activation", default = "gelu", meaning = "the function after each convolution" },
   normalise = { type = "boolean", default = false, meaning = "samples get the mean 0 and the variance 1 first" },
 }
@@ -68,8 +68,8 @@ sounds.of_convolution = {
 -- The longest window of samples whose covariance is found (runtime/model/features.c).
 local MOST_COVARIANCE = 64
 
---- Returns how a convolution's norm over the sound gets means and variances: "covariance": those of a channel follow
---- from the samples' covariance; "measured": its rows are made for them; nil: it has no such norm.
+--- Returns how a convolution's norm over the sound gets means and variances: "covariance": each channel's follow from
+--- the samples' covariance; "measured": its rows are made for them; nil: it has no such norm.
 function sounds.moments(conv)
   if conv.norm ~= "group" then return nil end
   local follows = not conv.activation_first and (conv.groups or conv.width) == conv.width

@@ -20,7 +20,7 @@ typedef struct attn2c_speech_head {
 } attn2c_speech_head;
 
 typedef struct attn2c_speech {
-  int32_t start, end; /* what an answer follows, and ends with */
+  int32_t start, end;            /* what an answer follows, and ends with */
   int32_t no_timestamps;         /* -1: the model is plain, and has none of the other tokens */
   int32_t previous;              /* what the text before a window follows */
   int32_t no_speech;             /* its probability after `start` is that of silence */

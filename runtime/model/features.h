@@ -20,8 +20,8 @@ typedef struct attn2c_feature_facts {
   int is_centred;     /* 1: each column loses its mean */
   int is_normalised;  /* 1: samples get the mean 0 and the variance 1 */
   int kernel, stride; /* of a convolution that is normalised over the whole sound; 0: there is none */
-  int64_t channels;   /* its channels, if each of `groups` equal parts of them has one mean and variance, which
-                       * are measured; 0: those of a channel follow from the samples' covariance */
+  int64_t channels; /* its channels, if each of `groups` equal parts of them has one mean and variance, which
+                     * are measured; 0: they follow from the samples' covariance */
   int64_t groups;
   int measuring;    /* number of the entry `channels`, which makes its rows */
   int64_t measured; /* rows of a call of that */

@@ -34,6 +34,6 @@ typedef struct attn2c_speech_pieces {
   int64_t heard;
 } attn2c_speech_pieces;
 
-/* Finds the next piece, of speech or of the whole sound, reading on until it has ended. It is empty if no speech is left. The caller
- * drops its samples. Returns what attn2c_samples_fill returns. */
+/* Finds the next piece, of speech or of the whole sound, reading on until it has ended. It is empty if no
+ * speech is left. The caller drops its samples. Returns what attn2c_samples_fill returns. */
 int attn2c_speech_next(attn2c_speech_pieces *pieces, attn2c_speech_piece *piece, attn2c_message *message);

@@ -1,6 +1,7 @@
 /* rows.h - the features of a sound, a window at a time: up to a window as transformers prepares one, a longer
  * one window by window, of which only the current one is kept. A longer sound is read twice, first for its
- * largest number, if that can be done. A plain model's windows have the rows of their samples, without padding. */
+ * largest number, if that can be done. A plain model's windows have the rows of their samples, without
+ * padding. */
 #pragma once
 
 #include "model/features.h"

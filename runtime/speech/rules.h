@@ -15,8 +15,8 @@
 void attn2c_timestamps(const attn2c_speech *speech, const int32_t *ids, int32_t count, float *scores,
                        int32_t vocabulary);
 
-/* The same as a rule of answers. It changes nothing after a prompt that ends with no_timestamps, and in a plain
- * model. */
+/* The same as a rule of answers. It changes nothing after a prompt that ends with no_timestamps, and in a
+ * plain model. */
 typedef struct attn2c_timestamp_rule {
   attn2c_rule rule;
   const attn2c_speech *speech;

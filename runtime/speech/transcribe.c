@@ -127,7 +127,7 @@ void attn2c_transcriber_features(attn2c_transcriber *t, const float *features, i
   begin_rows(t, 0);
 }
 
-/* Begins the next piece, if there is one. What is left of a sound may be too short for a row; a whole sound that
+/* Begins the next piece, if there is one. The rest of a sound may be too short for a row; a whole sound that
  * is too short is a fault. */
 static int begin_piece(attn2c_transcriber *t, int *is_end, attn2c_message *message) {
   attn2c_samples *samples = t->rows.samples;
@@ -155,11 +155,11 @@ int attn2c_transcriber_samples(attn2c_transcriber *t, attn2c_samples *samples, a
   begin_rows(t, 0);
   if (!t->options->by_pieces) return attn2c_speech_rows_begin(&t->rows, 0, 0, t->name, message);
   const attn2c_feature_facts *facts = t->rows.facts;
-  t->pieces = (attn2c_speech_pieces){
-      .samples = samples,
-      .rate = t->rate,
-      .most = is_plain(t) ? (t->rows.window - 1) * facts->hop + facts->length : t->rows.window * facts->hop,
-      .is_whole = t->options->is_whole};
+  t->pieces = (attn2c_speech_pieces){.samples = samples,
+                                     .rate = t->rate,
+                                     .most = is_plain(t) ? (t->rows.window - 1) * facts->hop + facts->length
+                                                         : t->rows.window * facts->hop,
+                                     .is_whole = t->options->is_whole};
   t->end = t->rows.count = t->rows.is_long = 0;
   return ATTN2C_OK;
 }

@@ -19,8 +19,11 @@ local function convolutions(activations, width)
   local list, count = {}, random(3)
   for i = 1, count do
     local own = i == count and width or size(40)
-    list[i] = { width = own, kernel = random(i == 1 and 12 or 4), stride = random(3), bias = chance(40) or nil,
-      norm = i == 1 and chance(50) and "group" or own >= 4 * sizes.NARROW and chance(40) and "layer" or nil }
+    local norm = i == 1 and chance(50) and "group" or own >= 4 * sizes.NARROW and chance(40) and "layer" or nil
+    list[i] = { width = own, kernel = random(i == 1 and (chance(20) and 150 or 12) or 4), stride = random(3),
+      bias = chance(40) or nil, norm = norm, activation = chance(30) and pick(activations) or nil,
+      activation_first = norm and chance(40) or nil,
+      groups = norm == "group" and chance(40) and (chance(50) and 1 or own) or nil }
   end
   return { convolutions = list, activation = pick(activations), normalise = chance(50) or nil }
 end

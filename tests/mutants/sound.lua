@@ -105,6 +105,10 @@ return function(of)
   of("runtime/model/features.c", "tests/spec/whole/features_spec.lua") {
     { name = "features_margin", old = "first * facts->hop - facts->margin", new = "first * facts->hop",
       filter = "of whisper equal", wrong = "the first frame begins with the first sample" },
+    { name = "features_measured", old = "variance < 0 ? 0 : sqrt(variance)", new = "variance",
+      filter = "of grouped equal", wrong = "channels are divided by the variance" },
+    { name = "features_rows", old = "attn2c_lesser(rows - done, facts->measured)", new = "facts->measured",
+      filter = "of grouped equal", wrong = "rows after the sound's last count in its mean" },
     { name = "features_factor", old = "rest -= (double)moments", new = "rest -= 0 * (double)moments",
       filter = "of group equal", wrong = "directions of the windows of samples count several times" },
   }

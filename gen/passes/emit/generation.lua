@@ -63,8 +63,9 @@ local function speech_of(spec, said)
   end
   return { languages = languages, heads = table.concat(heads, ", "), members = words.append({
     { "start", said.start[1] }, { "end", said.stop[1] }, { "no_timestamps", given.no_timestamps or -1 },
-    { "previous", given.previous or -1 }, { "no_speech", given.no_speech or -1 }, { "transcribe", given.transcribe or -1 },
-    { "translate", given.translate or -1 }, { "most_initial", given.initial or -1 },
+    { "previous", given.previous or -1 }, { "no_speech", given.no_speech or -1 },
+    { "transcribe", given.transcribe or -1 }, { "translate", given.translate or -1 },
+    { "most_initial", given.initial or -1 },
     { "most_compression", c.double(given.compression or 2.4) }, { "least_score", c.double(given.score or -1) },
     { "least_silence", c.double(given.silence or 0.6) }, { "language", usual },
     { "task", #languages > 0 and task or -1 }, { "language_count", #languages },

@@ -10,8 +10,10 @@ function emit_sound.beside(spec)
   if spec.role ~= "features" then return 0 end
   local first = spec.sound.convolutions and spec.sound.convolutions[1] or { norm = "none" }
   if spec.is_measuring then return spec.samples + spec.seq * first.width end
-  local moments = { covariance = first.kernel and (first.kernel + 1) * first.kernel, measured = first.width and 2 * first.width }
-  return spec.samples + spec.seq * sounds.width(spec.sound) + (moments[sounds.moments(first)] or 0)
+  local how = sounds.moments(first)
+  local moments = how == "covariance" and (first.kernel + 1) * first.kernel or how == "measured" and 2 * first.width
+    or 0
+  return spec.samples + spec.seq * sounds.width(spec.sound) + moments
 end
 
 --- Returns the values of a model that takes sound, or false. entries: of a build.
@@ -33,7 +35,8 @@ function emit_sound.values(entries)
         { "filler", float(sound.mels and -sound.mean / std or 0) }, { "range", float((sound.range or 0) / std) },
         { "is_centred", sound.subtract_mean and 1 or 0 }, { "is_normalised", sound.normalise and 1 or 0 },
         { "kernel", of_sound and first.kernel or 0 }, { "stride", of_sound and first.stride or 0 },
-        { "channels", is_measured and first.width or 0 }, { "groups", is_measured and (first.groups or first.width) or 0 },
+        { "channels", is_measured and first.width or 0 },
+        { "groups", is_measured and (first.groups or first.width) or 0 },
         { "measuring", is_measured and i or 0 }, { "measured", is_measured and channels.seq or 0 } } }
     end
   end

@@ -352,8 +352,8 @@ end
 local LEAST_CHANNELS = 64
 
 --- Returns a convolution of x along its rows, conv { width, kernel, stride, bias, norm }, without padding: windows of
---- rows, times a weight. is_first: x are samples; the product then is in f32. A norm of each channel right after it removes
---- the bias.
+--- rows, times a weight. is_first: x are samples; the product then is in f32. A norm of each channel right after it
+--- removes the bias.
 --- is_even: its first row is an even one of the sound in each call. Bits of a row in a pair depend on which of both it
 --- is, but not on the rows of a call.
 function Builder:strided(path, x, conv, is_first, is_even)
@@ -367,7 +367,8 @@ function Builder:strided(path, x, conv, is_first, is_even)
   local in_pairs = conv.kernel == 3 and conv.stride == 2 and word == "f32" and x.shape[3] % LEAST_CHANNELS == 0
     and is_even and rows.shape[2] > 1
   return self:op("linear", path, { x = rows, weight = weight,
-    bias = conv.bias and sounds.moments(conv) ~= "covariance" and self:weight(path .. ".bias", { conv.width }, 0, 0.1) or nil,
+    bias = conv.bias and sounds.moments(conv) ~= "covariance" and self:weight(path .. ".bias", { conv.width }, 0, 0.1)
+      or nil,
     pairs = in_pairs and self:op("pair_rows", path .. ".pairs", { x = x }, {}) or nil })
 end
 

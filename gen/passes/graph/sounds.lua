@@ -55,8 +55,8 @@ local function begins_even(list, i)
   return false
 end
 
--- Returns the rows of the last of several convolutions; those of the first, before its norm, for an entry that is to
--- measure them.
+-- Returns the rows of the last of several convolutions; for an entry that is to measure them, the first one's rows
+-- before its norm.
 local function convolutions(self, sound, x, is_measuring)
   for i, conv in ipairs(sound.convolutions) do
     local path = ("sound.%d"):format(i - 1)

@@ -134,8 +134,8 @@ function validate_sounds.check(say, spec)
   if spec.layout == "seq_first" then say("sound", "does not go with layout = \"seq_first\"") end
 end
 
---- Returns the spec of the entry `features` of a resolved spec, or nil. More than the model's: samples, of a chunk. Then
---- that of `channels`, if a norm over the sound is to be measured.
+--- Returns the spec of the entry `features` of a resolved spec, or nil. More than the model's: samples, of a chunk.
+--- Then that of `channels`, if a norm over the sound is to be measured.
 function validate_sounds.entries(spec)
   local sound = spec.sound
   if not sound then return nil end

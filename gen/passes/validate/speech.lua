@@ -37,16 +37,22 @@ function read.heads(say, field, value)
 end
 
 local optional = { type = "integer", min = 0, max = MOST_TOKENS }
+local required = words.merged(optional, { required = true, meaning = "a token id" })
 
---- Reads the key: a table of tokens; false for false. A plain model has no tokens for speech, {}.
-speech.reader = values.table_reader({
-  no_timestamps = optional, previous = optional, no_speech = optional, transcribe = optional, translate = optional,
+local read_tokens = values.table_reader({
+  no_timestamps = required, previous = required, no_speech = required, transcribe = optional, translate = optional,
   initial = optional, compression = { type = "number", min = 0, max = 1000 },
   score = { type = "number", min = -1000, max = 0 }, silence = { type = "number", min = 0, max = 1 },
   languages = { type = "languages" }, language = { type = "language_code" },
   task = { type = "word", words = { "transcribe", "translate" } }, words = { type = "boolean" },
   heads = { type = "heads" }, median = { type = "integer", min = 1, max = 31 },
 }, "{ no_timestamps = 50363 }", true)
+
+--- Reads the key: a table of tokens; {} for a plain model, which has none; false for false.
+function speech.reader(say, field, value)
+  if type(value) == "table" and next(value) == nil then return {} end
+  return read_tokens(say, field, value)
+end
 
 -- Checks that a field is below the number of tokens.
 local function check_token(say, spec, key, token)
@@ -55,20 +61,14 @@ local function check_token(say, spec, key, token)
   end
 end
 
--- Checks the tokens of windows with timestamps, all of which a model has. Without them the encoder reads the rows of any
--- sound up to the longest; then no field is given.
-local function check_kind(say, given, encoder)
-  local stage = encoder.input.stage
-  if next(given) == nil then
-    if stage == "frames" or not encoder.any then
-      say("speech", "{} goes with an encoder of any(N) rows, not with input = frames { ... }")
-    end
-    return
+-- Checks that tokens go with windows of frames, and that without them the encoder reads the rows of any sound.
+local function check_kind(say, given, stage, is_open)
+  local is_plain = next(given) == nil
+  if is_plain and (stage == "frames" or not is_open) then
+    say("speech", "{} goes with an encoder of seq = any(N) and input = hidden()")
+  elseif not is_plain and stage ~= "frames" then
+    say("speech", "has tokens, which go with input = frames { ... }; {} goes with hidden()")
   end
-  for _, name in ipairs { "no_timestamps", "previous", "no_speech" } do
-    if not given[name] then say("speech." .. name, "missing: a token id") end
-  end
-  if stage ~= "frames" then say("speech", "has tokens, which go with input = frames { ... }; {} goes with others") end
 end
 
 -- Checks the heads that say when words are spoken, or takes all heads of the upper half of the layers.
@@ -96,10 +96,11 @@ end
 function speech.check(say, spec)
   local given, memory = spec.speech, spec.memory
   if not given then return end
-  if not (spec.context and memory and memory.encoder and words.set { "frames", "hidden" }[memory.encoder.input.stage]) then
-    return say("speech", "goes with a context and memory = encoder { input = frames { ... } or hidden {} }")
+  local stage = memory and memory.encoder and memory.encoder.input.stage
+  if not (spec.context and (stage == "frames" or stage == "hidden")) then
+    return say("speech", "goes with a context and memory = encoder { input = frames { ... } or hidden() }")
   end
-  check_kind(say, given, words.merged(memory.encoder, { any = memory.any }))
+  check_kind(say, given, stage, memory.any)
   if not spec.tokenizer then say("speech", "goes with a tokenizer") end
   local said = spec.generation or {}
   if not (said.start and #said.start == 1) then say("generation.start", "one token is needed with speech") end

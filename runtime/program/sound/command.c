@@ -189,10 +189,11 @@ static int check_usage(const sounds *s, attn2c_message *message) {
 static int run(const attn2c_descriptor *model, const attn2c_sound_facts *facts,
                const attn2c_arguments *arguments, FILE *out, FILE *notes, attn2c_message *message) {
   const int is_text = facts->answer == ATTN2C_ANSWER_SPEECH;
-  sounds s = {.model = model,
-              .facts = facts,
-              .arguments = arguments,
-              .pieces = {.rate = facts->rate, .most = is_text ? facts->most : 0, .is_whole = !arguments->vad}};
+  sounds s = {
+      .model = model,
+      .facts = facts,
+      .arguments = arguments,
+      .pieces = {.rate = facts->rate, .most = is_text ? facts->most : 0, .is_whole = !arguments->vad}};
   attn2c_media media = {.kind = &attn2c_sound_paths,
                         .words = arguments->audios,
                         .word_count = arguments->audio_count,

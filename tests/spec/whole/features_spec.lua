@@ -91,8 +91,8 @@ describe("features", function()
       runs(("gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -I%s -DMODEL=%s -DHEADER='\"%s.h\"' -DWIDTH=%d -DLOGITS=%d "
         .. "%s/tests/c/host_features.c -o host_%s %s/%s -lm -Wl,-rpath,%s/%s"):format(name, name, name, model.width,
         model.logits or 0, shell(root), name, name, library_of(name), shell(folder), name))
-      runs(("./host_%s '%s' %s%s.cases"):format(name, (model.logits or model.weights) and goldens .. name .. "/model.safetensors" or "",
-        shell(goldens), name))
+      runs(("./host_%s '%s' %s%s.cases"):format(name, (model.logits or model.weights) and goldens .. name
+        .. "/model.safetensors" or "", shell(goldens), name))
     end)
 
     if model.is_checked then

@@ -1,6 +1,6 @@
 -- moonshine_spec.lua: a model that writes down samples of any length, without tokens for speech: the folder of
--- tests/hf/speech/moonshine writes what transformers' `generate` does, sounds longer than a call in pieces; then what is
--- refused.
+-- tests/hf/speech/moonshine writes what transformers' `generate` does, sounds longer than a call in pieces; then what
+-- is refused.
 local helper = require("tests.spec.helper")
 local dkjson = require("dkjson")
 local files = require("common.files")

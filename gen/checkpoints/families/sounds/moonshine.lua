@@ -22,7 +22,8 @@ local tensors = {
 -- Returns the convolutions over samples for a width of the states.
 local function convolutions(width)
   return {
-    { width = width, kernel = 127, stride = 64, activation = "tanh", activation_first = true, norm = "group", groups = 1 },
+    { width = width, kernel = 127, stride = 64, activation = "tanh", activation_first = true, norm = "group",
+      groups = 1 },
     { width = 2 * width, kernel = 7, stride = 3, bias = true },
     { width = width, kernel = 3, stride = 2, bias = true },
   }

@@ -48,6 +48,13 @@ describe("what is emitted of an encoder", function()
     assert.truthy(text:find("{ { 0, 0, 1, 4 }, 0 },", 1, true))
   end)
 
+  it("writes down no speech in a variant without its tokenizer, whose functions are not linked", function()
+    local folder = helper.root .. "/tests/hf/speech/english"
+    local state = pipeline.run(helper.absolute_root(), folder, { "target=avx2" })
+    assert.falsy(helper.emitted(state, "english_model.c"):find("transcription", 1, true))
+    assert.falsy(helper.emitted(state, "english_program.c"):find("attn2c_the_speech", 1, true))
+  end)
+
   it("looks for a table that has several uses by the names that all of them have; other names are copies", function()
     local folder = helper.root .. "/tests/hf/goldens/bart_writes"
     local state = pipeline.run(helper.absolute_root(), folder, { "target=avx2" })

@@ -43,4 +43,19 @@ describe("the key sound", function()
     late.convolutions[2].norm = "group"
     assert.equal("sound.convolutions.2.norm: group goes with the first convolution", refusal(late))
   end)
+
+  it("has a norm of groups that divide the channels", function()
+    for text, fields in pairs {
+      [""] = { norm = "group", groups = 8, activation = "tanh", activation_first = true },
+      ["sound.convolutions.1.groups: 3, which does not divide width 16"] = { norm = "group", groups = 3 },
+      ["sound.convolutions.1.groups: goes with norm = \"group\""] = { norm = "layer", groups = 2 },
+      ["sound.convolutions.1.activation_first: goes with a norm"] = { activation_first = true },
+      ["sound.convolutions.1.groups: 2048, but 1 to 1024 are allowed with an activation before the norm or a kernel "
+        .. "over 64"] = { width = 2048, norm = "group", kernel = 65 },
+    } do
+      local sound = convolutions(2, 2)
+      sound.convolutions[1] = words.merged(sound.convolutions[1], fields)
+      assert.equal(text, refusal(sound))
+    end
+  end)
 end)

@@ -25,6 +25,7 @@ describe("passes.validate.speech", function()
       score = -2.0, silence = 1.0, words = true, heads = { { 1, 0 }, { 0, 3 } }, median = 5 },
       result)
     assert.is_false((read(false)))
+    assert.same({}, (read {})) -- a plain model
   end)
 
   it("says what is wrong", function()
@@ -58,6 +59,11 @@ describe("passes.validate.speech", function()
     for text, more in pairs {
       ["speech: goes with a context and memory = encoder"] = { memory = { stage = "encoder", seq = 4,
         input = { stage = "tokens", vocab = 9 } } },
+      ["speech: has tokens, which go with input = frames"] = { memory = { stage = "encoder", seq = { any = 4 },
+        input = { stage = "hidden" } } },
+      ["speech: {} goes with an encoder of seq = any(N)"] = { speech = {} },
+      ["speech: {} goes with an encoder of"] = { speech = {}, memory = { stage = "encoder", seq = 4,
+        input = { stage = "hidden" } } },
       ["generation.start: one token is needed"] = { generation = { start = { 1, 2 }, stop = { 0 } } },
       ["generation.stop: one token is needed"] = { generation = { start = { 1 } } },
       ["speech.no_timestamps: 10, but the model's tokens are 0 to 9"] = { speech = { no_timestamps = 9, previous = 1,
