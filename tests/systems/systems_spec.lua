@@ -142,8 +142,7 @@ describe("a program for Windows", function()
   it("takes paths of Windows, long ones too, and writes into no stream of a file", function()
     local weights = "--weights " .. quote(models .. "language")
     local deep = ("a long name of a folder/"):rep(15)
-    helper.succeeds(("mkdir -p '%s' && cp input '%s' && printf 'Wo ist es?\r\n' >'%stext.txt'"):format(deep, deep, deep),
-      folder)
+    helper.succeeds(("mkdir -p '%s' && printf 'Wo ist es?\r\n' >'%stext.txt'"):format(deep, deep), folder)
     both("language", ("run %s --text-file '%stext.txt' --output 'logits=%sx.npy' && cat '%sx.npy'"):format(weights,
       deep, deep, deep))
     both("language", ("pack %s -o '%sp.weights' && cat '%sp.weights'"):format(weights, deep, deep))
@@ -205,7 +204,7 @@ describe("a program for Windows", function()
     assert.matches("^de\t[%d.]+\n.*language: interrupted", said)
   end)
 
-  -- Starts a model's server on both systems, asks both, and compares status and text of the replies. list: path, body
+  -- Starts a model's server on both systems, asks both, and compares status and text of replies. list: path, body
   -- and words of curl of each request. Returns Windows' server, and the replies.
   local function serve_both(name, words, list)
     local replies, servers = {}, {}
@@ -229,8 +228,9 @@ describe("a program for Windows", function()
     helper.write(folder .. "/schlüssel", "geheim\r\n")
     local keyed = "-H 'Authorization: Bearer geheim' "
     local server, replies = serve_both("language", ("--weights %s --api-key-file schlüssel"):format(quote(models
-      .. "language")), { { "/health" }, { "/health", nil, keyed .. "-I" }, { "/health", nil, "-X DELETE" }, { "/predict",
-      asked }, { "/nothing", nil, keyed }, { "/info", nil, keyed }, { "/", nil, keyed }, { "/predict", asked, keyed },
+      .. "language")), { { "/health" }, { "/health", nil, keyed .. "-I" }, { "/health", nil, "-X DELETE" },
+      { "/predict", asked }, { "/nothing", nil, keyed }, { "/info", nil, keyed }, { "/", nil, keyed },
+      { "/predict", asked, keyed },
       { "/predict", asked, keyed .. "--http1.0" }, { "/predict", asked, keyed .. "-H 'Transfer-Encoding: chunked'" },
       { "/predict", asked, keyed .. "-H 'Expect: 100-continue'" }, { "/tokenize", asked, keyed },
       { "/decode", { ids = { 5, 6, 7 } }, keyed }, { "/predict", '{"inputs":"\255"}', keyed },
@@ -276,7 +276,8 @@ describe("a program for Windows", function()
       { chat, { messages = turns, max_tokens = 9, seed = 4 } },
       { chat, { messages = turns, max_tokens = 9, seed = 4, stream = true } },
       { chat, { messages = turns, max_tokens = 20, seed = 4, response_format = { type = "json_object" } } },
-      { "/v1/models" }, { "/v1/models/tales" }, { "/tokenize", { inputs = "A cat" } }, { "/decode", { ids = { 7, 8 } } },
+      { "/v1/models" }, { "/v1/models/tales" }, { "/tokenize", { inputs = "A cat" } },
+      { "/decode", { ids = { 7, 8 } } },
       { complete, { prompt = "A", max_tokens = "x" } }, { chat, { messages = {} } } })
     assert.matches("data: %[DONE%]", replies[3])
     for i = 1, 10 do assert.matches("^200 ", replies[i]) end
@@ -307,8 +308,9 @@ describe("a program for Windows", function()
     server:stop()
     local list = "bil der\\"
     helper.succeeds(("mkdir -p 'bil der' && cp %srgba8.png %srgb420.jpg 'bil der'"):format(pictures, pictures), folder)
-    both("vit_labels", ("run %s --image 'bil der' --output 'logits=bil der/x.npy' && cat 'bil der/x.npy'"):format(weights))
-    assert.equal(2, (both("vit_labels", ("run %s --image 'bil der' --output 'logits=bil der/x.PNG'"):format(weights))))
+    local run = ("run %s --image 'bil der' --output "):format(weights)
+    both("vit_labels", run .. "'logits=bil der/x.npy' && cat 'bil der/x.npy'")
+    assert.equal(2, (both("vit_labels", run .. "'logits=bil der/x.PNG'")))
     local _, names = helper.run(("%s vit_labels.windows/vit_labels.exe run %s --image %s"):format(wine, weights,
       quote(list)), folder)
     assert.matches("^bil der\\rgb420.jpg\t", names)
