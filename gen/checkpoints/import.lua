@@ -399,7 +399,7 @@ local function generation_of(self)
   return result
 end
 
---- What a description begins with, as a pattern.
+--- A pattern that finds the first line of a description.
 import.BEGINS = "^%-%- [^\n]*: %w+[^\n]* of transformers' family [^\n]*, from its [^\n]*%.\n"
 
 -- Returns the comment lines that a description begins with.

@@ -134,6 +134,36 @@ describe("a program for Windows", function()
     both("language", "run " .. weights .. " --text 'texte ä€.txt'")
     both("language", "run " .. weights .. " --text 'texte ä€.txt' --format npy")
     both("language", "run " .. weights .. " --text 'x' --output 'logits=werte ä.npy' && cat 'werte ä.npy'")
+    helper.write(folder .. "/zeilen", "a\0b\r\n\255\254\n\26 c\rd\n\239\187\191e")
+    both("language", "run " .. weights .. " --text zeilen --format jsonl")
+    both("language", "run " .. weights .. " --text - --format npy", helper.read(folder .. "/zeilen"))
+  end)
+
+  it("takes paths of Windows, long ones too, and writes into no stream of a file", function()
+    local weights = "--weights " .. quote(models .. "language")
+    local deep = ("a long name of a folder/"):rep(15)
+    helper.succeeds(("mkdir -p '%s' && printf 'Wo ist es?\r\n' >'%stext.txt'"):format(deep, deep), folder)
+    both("language", ("run %s --text-file '%stext.txt' --output 'logits=%sx.npy' && cat '%sx.npy'"):format(weights,
+      deep, deep, deep))
+    both("language", ("pack %s -o '%sp.weights' && cat '%sp.weights'"):format(weights, deep, deep))
+    both("language", ("run --weights '%sp.weights' --text-file '%snone'"):format(deep, deep))
+    local function windows_only(words)
+      local code, said = helper.run(("%s language.windows/language.exe run %s"):format(wine, words), folder)
+      return code, (said:gsub("\r", ""))
+    end
+    local drive = ("Z:%s/"):format(folder):gsub("/", "\\")
+    for _, before in ipairs { "", drive, "\\\\?\\" .. drive, "Z:" } do
+      local path = before .. (deep .. "text.txt"):gsub("/", "\\")
+      assert.same({ 0, "de\t0.8646\n" }, { windows_only(("--weights %s --text-file %s"):format(
+        quote(((models .. "language/"):gsub("/", "\\"))), quote(path))) }, path)
+    end
+    for _, wrong in ipairs { "Z:x.npy", "a:b.npy", "text.txt:b", "a?b.npy" } do
+      assert.same({ 4, ("language: %s: cannot be written: Invalid argument\n"):format(wrong) },
+        { windows_only(("%s --text x --output logits=%s"):format(weights, quote(wrong))) })
+    end
+    assert.equal(2, (windows_only(("%s --text-file TEXTE.txt --output 'logits=.\\texte.txt'"):format(weights))))
+    assert.equal(2, (windows_only(weights .. " --text x --output '.\\a=b\\none.npy' --output none=x")))
+    assert.matches("Is a directory\n$", select(2, windows_only(weights .. " --text-file .")))
   end)
 
   it("writes files in place of others, and reads what it has packed", function()
@@ -174,16 +204,54 @@ describe("a program for Windows", function()
     assert.matches("^de\t[%d.]+\n.*language: interrupted", said)
   end)
 
+  -- Starts a model's server on both systems, asks both, and compares status and text of replies. list: path, body
+  -- and words of curl of each request. Returns Windows' server, and the replies.
+  local function serve_both(name, words, list)
+    local replies, servers = {}, {}
+    for i, program in ipairs { ("./%s.linux/%s"):format(name, name), ("%s ./%s.windows/%s.exe"):format(wine, name,
+      name) } do
+      servers[i], replies[i] = serving.start(folder, ("%s serve %s"):format(program, words)), {}
+      for j, each in ipairs(list) do
+        local status, _, text = servers[i]:ask(table.unpack(each, 1, 3))
+        replies[i][j] = status .. " " .. text:gsub("Date: [^\r\n]*", ""):gsub('"created":%d+', "")
+          :gsub('"id":"[^"]*"', "")
+      end
+    end
+    assert.same(replies[1], replies[2])
+    servers[1]:stop()
+    return servers[2], replies[2]
+  end
+
+  it("answers requests as on Linux, wrong ones too", function()
+    local asked = { inputs = "Wo ist der Bahnhof?" }
+    helper.write(folder .. "/large", '{"inputs":"' .. ("a"):rep(4500000) .. '"}')
+    helper.write(folder .. "/schlüssel", "geheim\r\n")
+    local keyed = "-H 'Authorization: Bearer geheim' "
+    local server, replies = serve_both("language", ("--weights %s --api-key-file schlüssel"):format(quote(models
+      .. "language")), { { "/health" }, { "/health", nil, keyed .. "-I" }, { "/health", nil, "-X DELETE" },
+      { "/predict", asked }, { "/nothing", nil, keyed }, { "/info", nil, keyed }, { "/", nil, keyed },
+      { "/predict", asked, keyed },
+      { "/predict", asked, keyed .. "--http1.0" }, { "/predict", asked, keyed .. "-H 'Transfer-Encoding: chunked'" },
+      { "/predict", asked, keyed .. "-H 'Expect: 100-continue'" }, { "/tokenize", asked, keyed },
+      { "/decode", { ids = { 5, 6, 7 } }, keyed }, { "/predict", '{"inputs":"\255"}', keyed },
+      { "/predict", nil, keyed .. "-H 'Expect:' --data-binary @" .. quote(folder .. "/large") },
+      { "/health", nil, "-H 'X: " .. ("y"):rep(20000) .. "'" }, { "/health", nil, "-H 'Expect: tea' -X POST -d a" } })
+    for i, status in ipairs { 200, 200, 405, 401, 404, 200, 200, 200, 200, 200, 200, 200, 200, 400, 413, 400, 417 } do
+      assert.matches("^" .. status, replies[i])
+    end
+    assert.equal("1 0 ", helper.succeeds(("curl -s -o x -o x -w '%%{num_connects} ' %s/health %s/health"):format(
+      server.address, server.address), folder)) -- one connection
+    helper.succeeds(("python3 %s/tests/serve/refused.py %s 6"):format(quote(root), server.address))
+    server:stop()
+  end)
+
   it("serves, to several clients at a time", function()
     local server = serving.start(folder, ("%s language.windows/language.exe serve --weights %s"):format(wine,
       quote(models .. "language")))
-    local status, said = server:ask("/health")
-    assert.same({ 200, { status = "ok" } }, { status, said })
     local list = {}
     for i = 1, 8 do list[i] = { "/predict", { inputs = "Wo ist der Bahnhof " .. i .. "?" } } end
     for _, text in ipairs(server:ask_all(list)) do assert.matches('"de"', text) end
-    status = server:ask("/predict", "{")
-    assert.equal(400, status)
+    assert.equal(400, (server:ask("/predict", "{")))
     local _, taken = helper.run(("%s language.windows/language.exe serve --weights %s --port %s"):format(wine,
       quote(models .. "language"), server.address:match("%d+$")), folder)
     assert.matches("another process listens there", taken)
@@ -199,14 +267,21 @@ describe("a program for Windows", function()
     both("tales", "generate --seed 3 --tokens 30 --prompt - --format jsonl " .. weights, "A cat\r\nThe old dog")
     both("tales", "chat --greedy --tokens 20 " .. weights, "Hello!\r\nWho are you?\n")
     both("tales", "perplexity --text-file input " .. weights, "A little mouse called Ben lived in a house.")
-    local server = serving.start(folder, ("%s tales.windows/tales.exe serve %s"):format(wine, weights))
-    local asked = { prompt = "A little mouse", max_tokens = 20, temperature = 0 }
-    local status, answer = server:ask("/v1/completions", asked)
-    assert.equal(200, status)
-    assert.truthy(#answer.choices[1].text > 10)
-    asked.stream = true
-    local _, _, streamed = server:ask("/v1/completions", asked)
-    assert.matches("data: %[DONE%]", streamed)
+    local complete, chat = "/v1/completions", "/v1/chat/completions"
+    local turns = { { role = "user", content = "Wer bist du?" } }
+    local server, replies = serve_both("tales", weights, {
+      { complete, { prompt = "A little mouse", max_tokens = 20, temperature = 0 } },
+      { complete, { prompt = { "A cat", "A dog" }, max_tokens = 9, seed = 3, n = 2, logprobs = 2, stop = "." } },
+      { complete, { prompt = "A little mouse", max_tokens = 20, temperature = 0, stream = true } },
+      { chat, { messages = turns, max_tokens = 9, seed = 4 } },
+      { chat, { messages = turns, max_tokens = 9, seed = 4, stream = true } },
+      { chat, { messages = turns, max_tokens = 20, seed = 4, response_format = { type = "json_object" } } },
+      { "/v1/models" }, { "/v1/models/tales" }, { "/tokenize", { inputs = "A cat" } },
+      { "/decode", { ids = { 7, 8 } } },
+      { complete, { prompt = "A", max_tokens = "x" } }, { chat, { messages = {} } } })
+    assert.matches("data: %[DONE%]", replies[3])
+    for i = 1, 10 do assert.matches("^200 ", replies[i]) end
+    for i = 11, 12 do assert.matches("^400 ", replies[i]) end
     server:stop()
   end)
 
@@ -224,12 +299,21 @@ describe("a program for Windows", function()
     local _, said = both("vit_labels", ("run %s --image %s --format jsonl"):format(weights, quote(pictures)))
     assert.truthy(select(2, said:gsub("\n", "")) > 3)
     both("vit_labels", "run --image - " .. weights, helper.read(pictures .. "rgba8.png"))
-    local server = serving.start(folder, ("%s vit_labels.windows/vit_labels.exe serve %s"):format(wine, weights))
-    local status = server:ask("/predict", nil, "-F file=@" .. quote(pictures .. "rgb420.jpg"))
-    assert.equal(200, status)
-    local _, refused = server:ask("/predict", nil, "-F file=@" .. quote(root .. "/Makefile"))
-    assert.matches("^file: ", refused.error)
+    local coded = "data:image/png;base64," .. helper.succeeds("base64 -w0 " .. quote(pictures .. "rgba8.png"))
+    local server, replies = serve_both("vit_labels", weights, {
+      { "/predict", nil, "-F file=@" .. quote(pictures .. "rgb420.jpg") }, { "/predict", { inputs = coded } },
+      { "/predict", { inputs = { coded, { image = coded } } } },
+      { "/predict", nil, "-F file=@" .. quote(root .. "/Makefile") } })
+    for i, status in ipairs { 200, 200, 200, 400 } do assert.matches("^" .. status, replies[i]) end
     server:stop()
+    local list = "bil der\\"
+    helper.succeeds(("mkdir -p 'bil der' && cp %srgba8.png %srgb420.jpg 'bil der'"):format(pictures, pictures), folder)
+    local run = ("run %s --image 'bil der' --output "):format(weights)
+    both("vit_labels", run .. "'logits=bil der/x.npy' && cat 'bil der/x.npy'")
+    assert.equal(2, (both("vit_labels", run .. "'logits=bil der/x.PNG'")))
+    local _, names = helper.run(("%s vit_labels.windows/vit_labels.exe run %s --image %s"):format(wine, weights,
+      quote(list)), folder)
+    assert.matches("^bil der\\rgb420.jpg\t", names)
   end)
 
   it("writes down sounds", function()
@@ -250,10 +334,14 @@ describe("a program for Windows", function()
     for _, part in ipairs { "libsndfile", "mpg123", "LAME", "Vorbis", "FLAC", "Opus" } do
       assert.matches(part, notices)
     end
-    local server = serving.start(folder, ("%s digits.windows/digits.exe serve %s"):format(wine, weights))
-    local status, answer = server:ask("/v1/audio/transcriptions", nil, "-F file=@" .. quote(models
-      .. "digits/held3.wav"))
-    assert.same({ 200, "TWO FIVE EIGHT SIX EIGHT" }, { status, answer.text })
+    local list = {}
+    for i, form in ipairs { "flac", "ogg", "mp3", "opus", "mp3 -F response_format=srt", "flac -F response_format=vtt",
+      "ogg -F response_format=text", "ogg -F response_format=x" } do
+      list[i] = { "/v1/audio/transcriptions", nil, "-F file=@" .. folder .. "/sound." .. form }
+    end
+    local server, replies = serve_both("digits", weights, list)
+    for i = 1, 7 do assert.matches(i == 4 and "^200 " or "^200 .*TWO FIVE EIGHT SIX EIGHT", replies[i]) end
+    assert.matches("^400 ", replies[8])
     server:stop()
   end)
 end)

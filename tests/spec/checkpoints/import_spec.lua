@@ -503,9 +503,9 @@ describe("the command import", function()
     assert.equal(text, helper.read(out .. "/mine.lua"))
     local config = folder .. "/config.json"
     local before_it = helper.read(config)
-    code, _, errors = helper.command({ "import", folder, "-o", config })
+    code, text, errors = helper.command({ "import", folder, "-o", config })
     assert.same({ 2, ("attn2c: -o: %s exists and is not a description of attn2c import; it would be lost\n"):format(
-      config), before_it }, { code, errors, helper.read(config) })
+      config), before_it, "" }, { code, errors, helper.read(config), text })
     local _, of_folder = helper.command({ "show", folder, "--stage", "graph" })
     local _, of_file = helper.command({ "show", out .. "/mine.lua", "--stage", "graph" })
     assert.equal(of_folder, of_file)
