@@ -49,77 +49,75 @@ local function number_of(config, path, key, default)
   return value
 end
 
--- Returns a function of a module's path: true if it fits a regular expression of Python as a whole. before, after:
--- what PEFT puts around the expression.
-local function fits_of(path, key, pattern, before, after)
-  local fits, why = python_regex.compile((before or "") .. pattern .. (after or ""))
-  local function refuse_it(reason)
-    refuse("usage", path, "%s: %s: %s; supported are expressions of Python's re without references, conditions, "
-      .. "flags, and atomic groups", key, faults.quote(pattern), reason)
-  end
-  if not fits then refuse_it(why) end
-  return function(module)
-    local result, reason = fits(module)
-    if result == nil then refuse_it(reason) end
-    return result
-  end
+-- Returns a set of those of a list of texts that fit a regular expression of Python as a whole. before, after: what
+-- PEFT puts around the expression.
+local function fitting(path, key, pattern, texts, before, after)
+  local set, why = python_regex.fitting((before or "") .. pattern .. (after or ""), texts)
+  return set or refuse("usage", path, "%s: %s: %s; supported are regular expressions of Python's re", key,
+    faults.quote(pattern), why)
 end
 
 -- Returns a function of a module's path: the number that the first pattern which fits has for it, or nil. text: the
--- file's, as tables do not keep the order of keys.
-local function of_pattern(config, path, key, text)
+-- file's, as tables do not keep the order of keys; modules: all paths.
+local function of_pattern(config, path, key, text, modules)
   local list, given = {}, json.given(config, key, {})
   if type(given) ~= "table" then refuse("format", path, key .. ": an object is expected") end
   local first = text:find(dkjson.quotestring(key), 1, true) or 1
   for _, pattern in ipairs(words.sorted_keys(given)) do
     local name = tostring(pattern)
-    list[#list + 1] = { fits = fits_of(path, key, name, "(.*\\.)?(", ")$"), value = number_of(given, path, pattern),
-      at = text:find(dkjson.quotestring(name), first, true) or #text }
+    list[#list + 1] = { set = fitting(path, key, name, modules, "(.*\\.)?(", ")$"),
+      value = number_of(given, path, pattern), at = text:find(dkjson.quotestring(name), first, true) or #text }
   end
   table.sort(list, function(a, b) return a.at < b.at end)
   return function(module)
-    for _, each in ipairs(list) do if each.fits(module) then return each.value end end
+    for _, each in ipairs(list) do if each.set[module] then return each.value end end
     return nil
   end
 end
 
--- True if a module is one of those that a key has: an expression for whole paths, or a list of paths and their ends.
-local function names_module(path, key, names, module)
-  if type(names) == "string" then return names ~= "" and fits_of(path, key, names)(module) end
-  return json.is_texts(names) and words.any(names, function(name)
-    return ("." .. module):sub(-#name - 1) == "." .. name
-  end)
+-- Returns a set of the modules that a key has: an expression for whole paths, or a list of paths and their ends.
+local function named_by(config, path, key, modules)
+  local names = json.given(config, key)
+  if type(names) == "string" then return names ~= "" and fitting(path, key, names, modules) or {} end
+  return words.set(words.filter(json.is_texts(names) and modules or {}, function(module)
+    return words.any(names, function(name) return ("." .. module):sub(-#name - 1) == "." .. name end)
+  end))
 end
 
 -- Returns the number of a module's layer, as PEFT finds it, or nil: the first number behind a name.
 local function layer_of(config, path, module)
   local names = json.given(config, "layers_pattern", {})
   if type(names) == "string" then names = names ~= "" and { names } or {} end
+  local places, befores = {}, {}
+  for ending, layer in module:gmatch("()%.(%d+)%f[.]") do
+    places[#places + 1] = { before = module:sub(1, ending - 1), layer = tonumber(layer) }
+    befores[#befores + 1] = places[#places].before
+  end
   local is_any = not json.is_texts(names) or not names[1]
-  for _, name in ipairs(is_any and { "[^.]*" } or names) do
-    local fits = fits_of(path, "layers_pattern", name, is_any and ".*?\\." or "(?:^|.*?\\.)(?:", is_any and "" or ")")
-    for ending, layer in module:gmatch("()%.(%d+)%f[.]") do
-      if fits(module:sub(1, ending - 1)) then return tonumber(layer) end
+  for _, name in ipairs(is_any and { "" } or names) do
+    local set = not is_any and fitting(path, "layers_pattern", name, befores, "(?:^|.*?\\.)(?:", ")")
+    for _, each in ipairs(places) do
+      if is_any and each.before:find(".", 1, true) or set and set[each.before] then return each.layer end
     end
   end
   return nil
 end
 
--- Returns the key by which PEFT would not load a module's factors, or nil.
-local function key_against(config, path, module)
+-- Returns a function of a module's path: the key by which PEFT would not load its factors, or nil. modules: all paths.
+local function choice_of(config, path, modules)
   local targets, layers = json.given(config, "target_modules"), json.given(config, "layers_to_transform", {})
-  if names_module(path, "exclude_modules", json.given(config, "exclude_modules"), module) then
-    return "exclude_modules"
-  end
+  local excluded = named_by(config, path, "exclude_modules", modules)
   -- PEFT writes the modules that "all-linear" stands for in its place when it loads the model
-  if targets == "all-linear" or type(targets) ~= "string" and not (json.is_texts(targets) and targets[1]) then
-    return nil
-  end
-  if not names_module(path, "target_modules", targets, module) then return "target_modules" end
-  if type(targets) == "string" then return nil end
+  local is_open = targets == "all-linear" or type(targets) ~= "string" and not (json.is_texts(targets) and targets[1])
+  local chosen = is_open and {} or named_by(config, path, "target_modules", modules)
   if type(layers) ~= "table" then layers = { layers } end
-  local is_named = words.set(targets)[module] or not layers[1]
-  return not is_named and not words.set(layers)[layer_of(config, path, module) or -1] and "layers_to_transform" or nil
+  return function(module)
+    if excluded[module] then return "exclude_modules" end
+    if is_open then return nil end
+    if not chosen[module] then return "target_modules" end
+    if type(targets) == "string" or words.set(targets)[module] or not layers[1] then return nil end
+    return not words.set(layers)[layer_of(config, path, module) or -1] and "layers_to_transform" or nil
+  end
 end
 
 -- The ends of the names of a module's tensors, and what each is.
@@ -204,8 +202,10 @@ function adapter.read(folder, notes)
     by_target[target][part] = name
     by_target[target].is_table = by_target[target].is_table or is_table
   end
-  local patterns = { rank = of_pattern(config, path, "rank_pattern", stated),
-    alpha = of_pattern(config, path, "alpha_pattern", stated) }
+  local modules = words.map(result.changes, function(change) return change.module end)
+  local patterns = { rank = of_pattern(config, path, "rank_pattern", stated, modules),
+    alpha = of_pattern(config, path, "alpha_pattern", stated, modules) }
+  local key_against = choice_of(config, path, modules)
   local has_lengths = json.given(config, "use_dora", false)
   for _, change in ipairs(result.changes) do
     if change.inputs or change.outputs or change.lengths then
@@ -213,7 +213,7 @@ function adapter.read(folder, notes)
       if change.lengths and change.is_table then
         refuse("usage", path, "use_dora: not supported for a table of embeddings")
       end
-      local name, against = faults.quote(change.module), key_against(config, path, change.module)
+      local name, against = faults.quote(change.module), key_against(change.module)
       if (change.lengths ~= nil) ~= has_lengths then
         refuse("format", path, "use_dora: %s, but %s has %s lora_magnitude_vector", has_lengths, name,
           has_lengths and "no" or "a")

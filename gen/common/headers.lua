@@ -1,79 +1,24 @@
--- headers.lua: asks the runtime what a checkpoint contains, without its values. A program, runtime/tools/tensors.c, is
--- compiled for this machine when it is first needed, and then kept in the store. So a checkpoint that no model opens is
--- refused before a model is built, in the same words.
+-- headers.lua: asks the runtime what a checkpoint contains, without its values. A tool, runtime/tools/tensors.c,
+-- opens it, so that a checkpoint that no model opens is refused before a model is built, in the same words.
 local faults = require("common.faults")
-local files = require("common.files")
-local hash = require("common.hash")
 local json = require("common.json")
-local lfs = require("lfs")
-local process = require("common.process")
-local scratch = require("common.scratch")
-local store = require("common.store")
+local tool = require("common.tool")
 local words = require("common.words")
 
 local headers = {}
 
-local RUNTIME = (debug.getinfo(1, "S").source:match("^@(.*)/[^/]*/[^/]*$") or "..") .. "/../runtime"
-local NAME = "tensors.reader"
-
--- Sources of the runtime that the program consists of, and the folders of their headers.
-local SOURCES = { "tools/tensors.c", "base/attn2c.c", "base/checksum.c", "base/floats.c", "base/shape.c", "base/utf8.c",
-  "formats/file.c", "formats/gguf.c", "formats/gguf_blocks.c", "formats/gguf_grids.c", "formats/json.c",
-  "formats/pickle.c", "formats/safetensors.c", "formats/safetensors_index.c", "formats/tensors.c", "formats/torch.c",
-  "reading/checkpoint.c", "reading/coded.c", "reading/kinds.c", "reading/mxfp4.c", "system/linux.c" }
-local FOLDERS = { "base", "formats", "reading", "system" }
-
--- Returns the hash of all that the program depends on.
-local function key_of(compiler)
-  local about = lfs.attributes(compiler)
-  local parts = { compiler, about.size, about.modification }
-  local function add(name) parts[#parts + 1] = name .. files.read(RUNTIME .. "/" .. name) end
-  for _, name in ipairs(SOURCES) do add(name) end
-  for _, folder in ipairs(FOLDERS) do
-    for _, name in ipairs(files.names(RUNTIME .. "/" .. folder)) do
-      if name:find("%.h$") then add(folder .. "/" .. name) end
-    end
-  end
-  for i, part in ipairs(parts) do parts[i] = tostring(part) end
-  return hash.list(parts)
-end
-
-local function compile(compiler, folder)
-  local command = { compiler, "-std=c11", "-O1", "-w", "-iquote", RUNTIME, "-o", folder .. "/" .. NAME }
-  for _, name in ipairs(SOURCES) do command[#command + 1] = RUNTIME .. "/" .. name end
-  table.move({ "-lm", "-lpthread" }, 1, 2, #command + 1, command)
-  process.output(command, "the reader of checkpoints did not compile")
-end
-
-local program -- its path, once it is known
-
--- Returns the path of the program and, without a store, the folder that it is in, which the caller closes.
-local function find()
-  if program then return program end
-  local compiler, own = process.compiler(), store.of_user()
-  if not own then
-    local work = scratch.make(scratch.top(os.getenv), "attn2c")
-    compile(compiler, work.path)
-    return work.path .. "/" .. NAME, work
-  end
-  local key = key_of(compiler)
-  local result = own:find(key, NAME)
-  if not result then
-    local work = own:begin()
-    local _ <close> = setmetatable({}, { __close = function() own:drop(work) end })
-    compile(compiler, work)
-    result = own:keep(work, key, NAME)
-  end
-  program = result.path
-  return program
-end
+-- The program: sources of the runtime, and the folders of their headers.
+local reader = { name = "tensors.reader", what = "the reader of checkpoints",
+  sources = { "tools/tensors.c", "base/attn2c.c", "base/checksum.c", "base/floats.c", "base/shape.c", "base/utf8.c",
+    "formats/file.c", "formats/gguf.c", "formats/gguf_blocks.c", "formats/gguf_grids.c", "formats/json.c",
+    "formats/pickle.c", "formats/safetensors.c", "formats/safetensors_index.c", "formats/tensors.c", "formats/torch.c",
+    "reading/checkpoint.c", "reading/coded.c", "reading/kinds.c", "reading/mxfp4.c", "system/linux.c" },
+  folders = { "base", "formats", "reading", "system" }, libraries = { "-lm", "-lpthread" } }
 
 --- Returns { metadata, tensors } of a checkpoint, a file or folder, as runtime/tools/tensors.c prints them. coding: how
 --- its quantised tensors are stored, or nil. Faults: format, io, memory, in one line; machine, if there is no compiler.
 function headers.read(path, coding)
-  local reader, work = find()
-  local _ <close> = work
-  local child = process.run { words = { reader, path, coding }, gather = "all" }
+  local child = tool.run(reader, path, coding)
   if child.code == 0 and child.signal == 0 then
     local read, message = json.decode(child.output, json.null)
     return read or faults.raise("format", "%s: %s", path:gsub("%c", "?"), message)
@@ -85,7 +30,7 @@ function headers.read(path, coding)
       faults.raise(kind, (line:gsub("%c", "?")))
     end
   end
-  return faults.raise("machine", "the reader of checkpoints ended with status %d", child.code)
+  return faults.raise("machine", "%s ended with status %d", reader.what, child.code)
 end
 
 local BLOCK = 1 << 20 -- bytes that are compared at a time

@@ -19,10 +19,9 @@ return function(of, spec)
   }
 
   of("gen/common/python_regex.lua", spec .. "common/python_regex_spec.lua") {
-    { name = "regex_steps", old = "if run.steps > MOST_STEPS then", new = "if false then",
-      filter = "too many steps", wrong = "an expression takes hours" },
-    { name = "regex_behind", old = "if is_same(starts, ends) then break end", new = "",
-      filter = "too many steps", wrong = "all of a count are tried, though no more places come" },
+    { name = "regex_end", old = [[{ Z = "\\z",]], new = "{", filter = "same texts", wrong = "\\Z is PCRE2's" },
+    { name = "regex_groups", old = "and not begins_group(", new = "and false and not begins_group(",
+      filter = "with its reason", wrong = "PCRE2's own groups are taken" },
   }
 
   of("runtime/text/added.c", spec .. "whole/pages_spec.lua") {
