@@ -242,14 +242,12 @@ def ast(r):
             "num_mel_bins": r.randint(patch, 12)}
 
 
-def both(text, vision, projection=True):
+def both(text, vision, has_projection=True):
     def draw(r):
         made = {"text_config": text(r), "vision_config": vision(r)}
-        made["text_config"]["hidden_size"] = made["text_config"]["num_attention_heads"] * 6
-        for part in made.values():
-            for key in ("projection_dim", "projection_size"):
-                part.pop(key, None)
-        if projection:
+        for key in ("projection_dim", "projection_size"):
+            made["text_config"].pop(key, None)
+        if has_projection:
             made["projection_dim"] = r.randint(3, 20)
         else:
             made["text_config"]["projection_size"] = made["vision_config"]["hidden_size"]
@@ -301,6 +299,12 @@ FAMILIES = {
     "siglip_vision": ("siglip_vision_model", "SiglipVision", picture(vision_use_head=lambda r: flag(r, 0.8)), "image"),
     "siglip2_vision": ("siglip2_vision_model", "Siglip2Vision", siglip2, "patches"),
     "blip_vision": ("blip_vision_model", "BlipVision", picture(), "image"),
+    "clip_image": ("clip", "CLIPModel", both(clip_text, picture()), "tower_image"),
+    "clip_of_text": ("clip", "CLIPModel", both(clip_text, picture()), "tower_text"),
+    "siglip_image": ("siglip", "SiglipModel", both(siglip_text, picture(), False), "tower_image"),
+    "siglip_of_text": ("siglip", "SiglipModel", both(siglip_text, picture(), False), "tower_text"),
+    "siglip2_of_text": ("siglip2", "Siglip2Model", both(siglip_text, siglip2, False), "tower_text"),
+    "siglip2_image": ("siglip2", "Siglip2", both(siglip_text, siglip2, False), "tower_patches"),
     "ast": ("audio-spectrogram-transformer", "AST", ast, "bands"),
 }
 
@@ -381,5 +385,20 @@ def bands(r, generator, config):
     return {"input_values": values}, {"input_values": values}, None, []
 
 
-INPUTS = {"text": text, "boxes": boxed, "page": page, "ended": ended, "whole": whole, "image": pixels, "patches": patches,
+def tower_image(r, generator, config):
+    inputs, call, mask, words = pixels(r, generator, config.vision_config)
+    return inputs, {**call, "tower": "image"}, mask, words
+
+
+def tower_patches(r, generator, config):
+    inputs, call, mask, words = patches(r, generator, config.vision_config)
+    return inputs, {**call, "tower": "image"}, mask, words
+
+
+def tower_text(r, generator, config):
+    inputs, call, mask, words = (text if config.model_type == "clip" else whole)(r, generator, config.text_config)
+    return inputs, {**call, "tower": "text"}, mask, [*words, "tower=text"]
+
+
+INPUTS = {"tower_image": tower_image, "tower_patches": tower_patches, "tower_text": tower_text, "text": text, "boxes": boxed, "page": page, "ended": ended, "whole": whole, "image": pixels, "patches": patches,
           "bands": bands}

@@ -79,6 +79,19 @@ describe("checkpoints.pictures", function()
     end
   end)
 
+  it("interpolates positions from the square of a number of patches", function()
+    local function grid(image)
+      local import = { facts = { image = image, patch = { 4, 4 } }, folder = {}, names = {},
+        family = { image = { any_size = true, positions = "table" }, prefixes = { "" } } }
+      pictures.set_size(import)
+      return (import.names["input.positions.weight"] or {}).grid
+    end
+    assert.is_nil(grid { 9, 11 })
+    assert.same({ 2, 2 }, grid { 18, 4 })
+    assert.same({ "config.json: image_size: 4 x 2 patches, but positions are interpolated from the square of a number "
+      .. "of patches" }, require("tests.spec.helper").fault(grid, { 16, 8 }).lines)
+  end)
+
   it("makes patches for models that take pictures of any shape, and for no others", function()
     local config = { image_processor_type = "Siglip2ImageProcessorFast", max_num_patches = 100, patch_size = 14 }
     local notes = {}

@@ -276,7 +276,7 @@ local function dinov2()
     { { num_hidden_layers = 3 }, { layers = 3 } },
     { { hidden_act = "quick_gelu" }, { activation = "quick_gelu" } },
     { { layer_norm_eps = 1e-5 }, { eps = 1e-5 } },
-    { { image_size = { 28, 42 } }, { ["input.height"] = 28, ["input.width"] = 42 } },
+    { { image_size = 28 }, { ["input.height"] = 28, ["input.width"] = 28 } },
     { { patch_size = 7 }, { ["input.patch"] = 7 } },
     { { num_channels = 1 }, { ["input.channels"] = 1 } },
     { { qkv_bias = false }, { ["bias.qkv"] = false } },
@@ -293,7 +293,7 @@ with_registers.base = like(with_registers.base, smooth)
 for _, class in pairs(with_registers.classes) do class[1] = plus(class[1], smooth) end
 for _, case in ipairs(with_registers.cases) do
   if case[1].patch_size then case[2]["names.input.positions.weight.grid"] = "32 32" end
-  if case[1].image_size then case[2]["names.input.positions.weight.grid"] = "2 3" end
+  if case[1].image_size then case[2]["names.input.positions.weight.grid"] = "2 2" end
 end
 
 -- Layers in n groups, as one text.
