@@ -156,6 +156,16 @@ describe("a GGUF file in place of a folder", function()
       notes[1])
   end)
 
+  it("is refused by its own name, where config.json's keys of the family are", function()
+    local entries, tensors = gguf_file.llama { ["llama.rope.scaling.factor"] = { "FLOAT32", 4 } }
+    for _, entry in ipairs(entries) do entry[1] = entry[1]:gsub("^llama", "phi3") end
+    entries[1][3] = "phi3"
+    local lines = helper.fault(import.text, helper.file(gguf_file.bytes(entries, tensors), "p.gguf")).lines
+    assert.equal(1, #lines)
+    assert.matches('p.gguf: metadata, in words of config.json: rope: type "linear" is not supported; supported: '
+      .. "default, longrope$", lines[1])
+  end)
+
   it("names its tokenizer from the description's folder", function()
     local tokens = { ["tokenizer.ggml.model"] = { "STRING", "gpt2" } }
     local path = file(tokens)
