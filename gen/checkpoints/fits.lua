@@ -74,14 +74,17 @@ local function used_by(wanted, known_as)
   return used, layers
 end
 
--- Returns the first tensor of a layer that no layer has a weight from, or of the input. llama.cpp refuses files with
+-- Beginnings of the names of tensors of the input, and of those that make an embedding smaller.
+local OUTSIDE = { "^position_", "^token_", "^dense_" }
+
+-- Returns the first tensor of a layer that no layer has a weight from, or one of OUTSIDE. llama.cpp refuses files with
 -- tensors that its models do not compute with, so this one is part of the model.
 local function unread_of(wanted, tensors)
   local function of_any_layer(name) return (name:gsub("blk%.%d+%.", "blk.*.", 1)) end
   local used, layers = used_by(wanted, of_any_layer)
   for _, name in ipairs(words.sorted_keys(tensors)) do
     local layer = name:match(LAYER)
-    local is_part = name:find("^position_") or name:find("^token_") or layer and layers[layer]
+    local is_part = layer and layers[layer] or words.any(OUTSIDE, function(begin) return name:find(begin) end)
     if is_part and not used[of_any_layer(name)] then return name end
   end
   return nil

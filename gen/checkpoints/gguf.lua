@@ -145,14 +145,15 @@ local ENDS = words.set { "<|eot_id|>", "<|im_end|>", "<|end|>", "<|return|>", "<
   "<end_of_turn>", "<|endoftext|>", "</s>", "<|eom_id|>", "<EOT>", "_<EOT>", "[EOT]", "[EOS]", "<|end_of_text|>",
   "<end_of_utterance>", "<eos>", "<turn|>", "<|tool_response>", "<｜end▁of▁sentence｜>", "[e~[" }
 
--- Returns the ids of special tokens with one of these texts. Where a token ends a call, <|end|> only ends a message.
+-- Returns the ids of special tokens with one of these texts, or of those of the user with bars: Gemma's </s> is one of
+-- HTML. Where a token ends a call, <|end|> only ends a message.
 local function ends_of(self)
   local found, list = {}, {}
   local tokens = self.metadata["tokenizer.ggml.tokens"]
   if type(tokens) ~= "table" or tokens.type ~= "STRING" then return list end
   local types = gguf.array(self, "tokenizer.ggml.token_type", { "INT32", "UINT32" }) or {}
   for i, token in ipairs(gguf.array(self, "tokenizer.ggml.tokens", { "STRING" })) do
-    if ENDS[token] and (types[i] == 3 or types[i] == 4) then found[token] = i - 1 end
+    if ENDS[token] and (types[i] == 3 or types[i] == 4 and token:find("|", 1, true)) then found[token] = i - 1 end
   end
   local is_call = found["<|call|>"] and found["<|return|>"] or found["<|calls|>"] and found["<|flush|>"]
   for _, token in ipairs(words.sorted_keys(found)) do

@@ -674,9 +674,10 @@ function import.text(path, from, form, tower, sides, asked)
     return write.description(head_lines(self, class), entries)
   end)
   local lines = done and self.notes or faults.is(result) and result.lines or {}
+  local before = self.folder and self.folder.is_file and path .. ": metadata, in words of " or place
   for i, line in ipairs(lines) do
     if self.folder and self.folder.spans then line = spans.said(line) end
-    if line:find("^[%w_/]+%.json: ") and line:sub(1, #place) ~= place then line = place .. line end
+    if line:find("^[%w_/]+%.json: ") and line:sub(1, #place) ~= place then line = before .. line end
     lines[i] = line
   end
   if done then return result, lines, self.folder.tensors, self.length end

@@ -55,9 +55,11 @@ describe("a GGUF file in place of a folder", function()
     local fault = helper.fault(pipeline.run, helper.root, file(nil, more), { "seq=8" }, "graph")
     assert.same({ faults.code.format, 1 }, { fault.code, #fault.lines })
     assert.matches("gguf: blk.1.attn_output.bias: this part of the model is not supported$", fault.lines[1])
-    more[1] = { "position_embd.weight", "F32", { 64, 32 } }
-    fault = helper.fault(pipeline.run, helper.root, file(nil, more), { "seq=8" }, "graph")
-    assert.matches("gguf: position_embd.weight: this part of the model is not supported$", fault.lines[1])
+    for _, name in ipairs { "position_embd.weight", "dense_2.weight" } do
+      more[1] = { name, "F32", { 64, 32 } }
+      fault = helper.fault(pipeline.run, helper.root, file(nil, more), { "seq=8" }, "graph")
+      assert.truthy(fault.lines[1]:find("gguf: " .. name .. ": this part of the model is not supported", 1, true))
+    end
     for _, name in ipairs { "blk.2.attn_output.bias", "rope_freqs.weight" } do
       pipeline.run(helper.root, file(nil, { { name, "F32", { 4 }, ("\0\0\128\63"):rep(4) } }), { "seq=8" }, "graph")
     end
@@ -154,6 +156,16 @@ describe("a GGUF file in place of a folder", function()
       notes[1])
   end)
 
+  it("is refused by its own name, where config.json's keys of the family are", function()
+    local entries, tensors = gguf_file.llama { ["llama.rope.scaling.factor"] = { "FLOAT32", 4 } }
+    for _, entry in ipairs(entries) do entry[1] = entry[1]:gsub("^llama", "phi3") end
+    entries[1][3] = "phi3"
+    local lines = helper.fault(import.text, helper.file(gguf_file.bytes(entries, tensors), "p.gguf")).lines
+    assert.equal(1, #lines)
+    assert.matches('p.gguf: metadata, in words of config.json: rope: type "linear" is not supported; supported: '
+      .. "default, longrope$", lines[1])
+  end)
+
   it("names its tokenizer from the description's folder", function()
     local tokens = { ["tokenizer.ggml.model"] = { "STRING", "gpt2" } }
     local path = file(tokens)
@@ -185,11 +197,11 @@ describe("a GGUF file in place of a folder", function()
     local words = { ["tokenizer.ggml.model"] = { "STRING", "gpt2" }, ["tokenizer.ggml.eos_token_id"] = { "UINT32", 2 },
       ["tokenizer.ggml.tokens"] = { "ARRAY STRING", tokens }, ["tokenizer.ggml.token_type"] = { "ARRAY INT32", kinds } }
     assert.equal("{ 2, 1, 4, 5 }", text(words):match("generation = { stop = (%b{})"), "<|end|> ends a message there")
-    tokens[6] = "b"
+    tokens[6], kinds[2] = "b", 4
     words["tokenizer.ggml.eos_token_id"] = { "UINT32", 2 }
     words["tokenizer.ggml.model"], words["tokenizer.ggml.tokens"] = { "STRING", "gpt2" }, { "ARRAY STRING", tokens }
     words["tokenizer.ggml.token_type"] = { "ARRAY INT32", kinds }
-    assert.equal("{ 2, 1, 3, 4 }", text(words):match("generation = { stop = (%b{})"))
+    assert.equal("{ 2, 3, 4 }", text(words):match("generation = { stop = (%b{})"))
     local golden = helper.root .. "/tests/hf/goldens/gguf_gptneox/gguf_gptneox.gguf"
     assert.truthy(import.text(golden):find("rope_dim = 4", 1, true))
   end)
