@@ -14,7 +14,7 @@ typedef struct attn2c_transcribe_options {
   int timestamps;       /* 1: segments have times also in a sound that a window holds */
   int words;            /* 1: words have times */
   int32_t beams;        /* 0: the model's */
-  int32_t tokens;       /* the most of a window; 0: half of the context */
+  int32_t tokens;       /* the most of a window; 0: half of the context; of a plain model: what it states */
   double temperature;   /* of the only attempt; negative: 0, 0.2 .. 1 until an answer is good */
   uint64_t seed;
   int vad; /* 1: silence is left out (sound/vad.h) */

@@ -36,8 +36,8 @@ const attn2c_option attn2c_generation_options[ATTN2C_GENERATION_OPTIONS] = {
      "speech.words=true: one line a word; with jsonl as a list; with srt and vtt a cue a word"},
     {"--features", NULL, "X.npy", GENERATE, PATH, AT(generate.features), AT(generate.feature_count), 0, 0,
      NULL,
-     "for a model that writes down speech: the features of a sound, [rows][width], 100 rows a second. May be "
-     "repeated"},
+     "for a model that writes down speech: the features of a sound, [rows][width], as N_features makes them. "
+     "May be repeated"},
     {"--language", NULL, "CODE", GENERATE, ONCE, AT(generate.language), 0, 0, 0, NULL,
      "the language that is spoken, such as en; auto (default): the first window says it"},
     {"--task", NULL, "TASK", GENERATE, WORD, AT(generate.task), 0, ATTN2C_TASK_TRANSCRIBE, 0,
