@@ -87,6 +87,12 @@ return function(of, spec)
     { name = "serve_lengths", old = "if (is_ambiguous(request)) {", new = "if (0 && is_ambiguous(request)) {",
       filter = "limits of bytes", wrong = "the server and a proxy see other requests" },
   }
+  of("runtime/program/serve/http.c", spec .. "whole/serve_fuzz_spec.lua") {
+    { name = "serve_refused", old = "    keep_refused(coming, stream);\n", new = "", filter = "survives wrong requests",
+      wrong = "a client that sends all of a large body sees a reset connection in place of the reply" },
+    { name = "serve_chunks", old = "exchange.status == 413 && is_damaged(coming)", new = "0", wrong =
+      "a damaged chunk is called too long", filter = "survives wrong requests" },
+  }
   of("runtime/program/serve/numbers.c", "c:serve") {
     { name = "serve_digits", old = "enum { DIGITS = 9 };", new = "enum { DIGITS = 8 };", filter = "numbers/*",
       wrong = "another float is read than was written" },
