@@ -31,6 +31,14 @@ local compared = {
   { "add_prefix_space", "pre_tokenizer", "ByteLevel", "add_prefix_space", false },
 }
 
+-- Classes that put a blank before texts unless add_prefix_space is false, and what they do then: they put it nowhere, or
+-- only before the first piece.
+local blanks = { AlbertTokenizer = "none", BigBirdTokenizer = "none", CamembertTokenizer = "none",
+  DebertaV2Tokenizer = "first", LlamaTokenizer = "none", XLMRobertaTokenizer = "none" }
+
+-- Classes that put texts into small letters by a normalizer of its own, with their default of do_lower_case.
+local lowers = { AlbertTokenizer = true, DebertaV2Tokenizer = false, XLNetTokenizer = false }
+
 -- Returns true if tokenizer.json puts a blank before each piece of a text (legacy), false if only before the first,
 -- nil if it puts none.
 local function legacy_of(root)
@@ -49,9 +57,21 @@ function agree.warnings(root, config, file)
     lines[#lines + 1] = ("%s: warning: %s is %s here and %s in tokenizer.json, which is followed; AutoTokenizer "
       .. "follows this file"):format(file, key, tostring(here), tostring(there))
   end
-  local class, legacy = config.tokenizer_class, legacy_of(root)
-  if legacy ~= nil and (class == "LlamaTokenizer" or class == "LlamaTokenizerFast") then
-    compare("legacy", config.legacy == true, legacy)
+  local class, legacy = tostring(config.tokenizer_class):gsub("Fast$", ""), legacy_of(root)
+  if legacy ~= nil and class == "LlamaTokenizer" then compare("legacy", config.legacy == true, legacy) end
+  if legacy == true and class == "LlamaTokenizer" and config.legacy == true and find(root.normalizer, "Prepend") then
+    lines[#lines + 1] = file .. ": warning: tokenizer.json, which is followed, puts a blank before texts that begin with "
+      .. "one, too; AutoTokenizer does not"
+  end
+  if blanks[class] and (legacy ~= nil or find(root.pre_tokenizer, "Metaspace")) then
+    local has_blank = legacy ~= nil
+    if blanks[class] == "first" then has_blank = legacy == true end
+    compare("add_prefix_space", config.add_prefix_space ~= false, has_blank)
+  end
+  if lowers[class] ~= nil then
+    local wanted = config.do_lower_case
+    if wanted == nil then wanted = lowers[class] end
+    compare("do_lower_case", wanted, find(root.normalizer, "Lowercase") ~= nil)
   end
   for _, row in ipairs(compared) do
     local key, stage, kind, own, default = table.unpack(row, 1, 5)
@@ -66,6 +86,77 @@ end
 local function content(value)
   if json.kind(value) == "object" then value = value.content end
   return type(value) == "string" and value ~= "" and value or nil
+end
+
+local flags = { "lstrip", "rstrip", "single_word", "normalized" }
+
+-- Returns the texts of a tokenizer.json's vocabulary with their ids.
+local function vocabulary(root)
+  local vocab, ids = json.kind(root.model) == "object" and root.model.vocab or nil, {}
+  if json.kind(vocab) == "object" then return vocab end
+  for i, entry in ipairs(json.kind(vocab) == "array" and vocab or {}) do
+    if type(entry) == "table" and type(entry[1]) == "string" then ids[entry[1]] = i - 1 end
+  end
+  return ids
+end
+
+-- Returns the tokens that transformers adds to a tokenizer: those of added_tokens_decoder by their ids, then special
+-- tokens. Each is { content, entry = its flags, is_listed = its flags come before tokenizer.json's, is_special }.
+local function tokens_of(config, map)
+  local list, named, decoder = {}, {}, config.added_tokens_decoder
+  local function put(value, is_listed)
+    local text = content(value)
+    if text then
+      list[#list + 1] = { content = text, entry = type(value) == "table" and value or {}, is_listed = is_listed }
+    end
+  end
+  local has_decoder, ids = json.kind(decoder) == "object", {}
+  for id in pairs(has_decoder and decoder or {}) do ids[#ids + 1] = math.tointeger(tonumber(id)) end
+  table.sort(ids)
+  for _, id in ipairs(ids) do put(decoder[tostring(id)], true) end
+  for _, object in ipairs { config, not has_decoder and json.kind(map) == "object" and map or {} } do
+    for _, name in ipairs { "bos", "eos", "unk", "sep", "pad", "cls", "mask" } do
+      local text = content(object[name .. "_token"])
+      if text then named[text] = true end
+      put(object[name .. "_token"])
+    end
+    for _, key in ipairs { "additional_special_tokens", "extra_special_tokens" } do
+      for _, value in pairs(type(object[key]) == "table" and object[key] or {}) do
+        if content(value) then named[content(value)] = true end
+        put(value)
+      end
+    end
+  end
+  for _, each in ipairs(list) do each.is_special = each.entry.special == true or named[each.content] == true end
+  return list
+end
+
+--- Gives a parsed tokenizer.json the added tokens that transformers makes of other files: added_tokens_decoder has other
+--- flags than it, or special tokens are only in its vocabulary. Tokens without an id are left out (agree.tokens).
+--- config, map: tokenizer_config.json and special_tokens_map.json, or nil.
+function agree.add(root, config, map)
+  if json.kind(root) ~= "object" or json.kind(config) ~= "object" then return end
+  local added, by_text, ids = root.added_tokens, {}, nil
+  if added == nil then added = json.array {} end
+  if json.kind(added) ~= "array" then return end
+  for _, entry in ipairs(added) do
+    if json.kind(entry) == "object" and type(entry.content) == "string" then by_text[entry.content] = entry end
+  end
+  for _, token in ipairs(tokens_of(config, map)) do
+    local entry = by_text[token.content]
+    if not entry then ids = ids or vocabulary(root) end
+    local is_new = not entry and math.type(ids[token.content]) == "integer"
+    if is_new then
+      entry = json.object { id = ids[token.content], content = token.content }
+      by_text[token.content], added[#added + 1] = entry, entry
+    end
+    if is_new or entry and token.is_listed then
+      for _, flag in ipairs(flags) do entry[flag] = token.entry[flag] == true end
+      if token.entry.normalized == nil then entry.normalized = not token.is_special end
+      entry.special = token.is_special
+    end
+  end
+  root.added_tokens = added
 end
 
 --- Returns a line, or nil, about tokens that the config names and the tokenizer lacks: transformers adds them.

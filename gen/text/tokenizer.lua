@@ -159,7 +159,9 @@ end
 -- special tokens that the vocabulary gets if it lacks them, or nil.
 local function from_files(folder, name, is_target, more)
   local config, of_model = read_json(folder, "tokenizer_config.json"), read_json(folder, "config.json")
+  local map = read_json(folder, "special_tokens_map.json")
   local root, path = read_json(folder, name)
+  agree.add(root, config, map)
   local class, numbering = pieces.class(config, of_model), nil
   if not root and pieces.is_in(folder, config, of_model) then
     root, path, config, numbering = pieces.read(folder, config, of_model, is_target)
@@ -171,7 +173,6 @@ local function from_files(folder, name, is_target, more)
   local written, state, warnings = tokenizer.compile(root, path, classes.calls(config, config_file),
     class and { name = class, config = config, file = config_file }, numbering, more)
   state.has_target = pieces.has_target(config)
-  local map = read_json(folder, "special_tokens_map.json")
   for _, each in ipairs { { "tokenizer_config.json", config }, { "special_tokens_map.json", map } } do
     local file, object = each[1], each[2]
     if json.kind(object) == "object" then known.check(object, ("%s/%s"):format(folder, file), { file }, warnings) end

@@ -273,32 +273,36 @@ static int operate(attn2c_chat_work *work, const attn2c_chat_step *step, const c
   }
 }
 
-static int is_plain(const chat_value *value) {
-  for (uint32_t i = 0; value->kind == CHAT_STRING && i < value->length; i++)
-    if (strchr("&<>'\"", value->as.text[i]) && value->as.text[i]) return 0;
-  return 1;
+/* Escapes a text as Jinja does when it is added to markup. */
+static int escape(attn2c_chat_work *work, const chat_value *text, chat_value *made) {
+  static const char *const parts[][2] = {
+      {"&", "&amp;"}, {">", "&gt;"}, {"<", "&lt;"}, {"'", "&#39;"}, {"\"", "&#34;"}};
+  *made = *text;
+  for (size_t i = 0; i < LENGTH(parts); i++) {
+    const chat_value old = chat_string(parts[i][0], 1), by = chat_string(parts[i][1], strlen(parts[i][1]));
+    ATTN2C_TRY(chat_replace(work, made, &old, &by, -1, made));
+  }
+  return ATTN2C_OK;
 }
 
-/* Operates on strings of which some are markup: Jinja escapes those that are not. That is refused where it
- * would change one, and so is all else that a template could do with markup but print, join, compare and test
- * it. */
-static int operate_markup(attn2c_chat_work *work, const attn2c_chat_step *step, const chat_value *values,
-                          int count, chat_value *made) {
-  int joins = step->op == CHAT_STEP_JOIN || step->op == CHAT_STEP_ADD;
-  int keeps =
-      step->op == CHAT_STEP_FILTER && (step->a == CHAT_FILTER_STRING || step->a == CHAT_FILTER_DEFAULT);
+/* Operates on strings of which some are markup. `+` escapes those that are not, `~` makes a plain text. What
+ * a template could do with markup beside that, but print, compare and test it, is refused. */
+static int operate_markup(attn2c_chat_work *work, const attn2c_chat_step *step, chat_value *values, int count,
+                          chat_value *made) {
+  int adds = step->op == CHAT_STEP_ADD;
+  int keeps = step->op == CHAT_STEP_FILTER && (step->a == CHAT_FILTER_STRING ||
+                                               step->a == CHAT_FILTER_DEFAULT || step->a == CHAT_FILTER_SAFE);
   int reads =
       step->op == CHAT_STEP_NOT || step->op == CHAT_STEP_COMPARE || step->op == CHAT_STEP_TEST ||
-      (step->op >= CHAT_STEP_LIST && step->op <= CHAT_STEP_DICT) ||
+      (step->op >= CHAT_STEP_JOIN && step->op <= CHAT_STEP_DICT) ||
       (step->op == CHAT_STEP_FILTER && (step->a == CHAT_FILTER_LENGTH || step->a == CHAT_FILTER_TOJSON));
-  if (step->op == CHAT_STEP_FILTER && step->a == CHAT_FILTER_SAFE) keeps = 1;
-  if (!joins && !keeps && !reads)
-    return chat_refuse(work, "a text of the filter safe can only be printed and joined");
-  for (int i = 0; joins && i < count; i++)
-    if (!values[i].is_markup && !is_plain(&values[i]))
-      return chat_refuse(work, "a text of the filter safe is joined with one that has &, <, >, ' or \"");
+  if (!adds && !keeps && !reads)
+    return chat_refuse(work, "a text of the filter safe can only be printed, joined and compared");
+  for (int i = 0; adds && i < count; i++)
+    if (values[i].kind == CHAT_STRING && !values[i].is_markup)
+      ATTN2C_TRY(escape(work, &values[i], &values[i]));
   int status = operate(work, step, values, made);
-  if (made->kind == CHAT_STRING && !reads) made->is_markup = joins || made->is_markup;
+  if (made->kind == CHAT_STRING) made->is_markup = adds || (keeps && made->is_markup);
   return status;
 }
 

@@ -45,7 +45,7 @@ static const uint32_t kinds[CHAT_TESTS] = {
     [CHAT_TEST_BOOLEAN] = IS(BOOLEAN),
     [CHAT_TEST_TRUE] = IS(BOOLEAN),
     [CHAT_TEST_FALSE] = IS(BOOLEAN),
-    [CHAT_TEST_CALLABLE] = IS(MACRO) | IS(FUNCTION),
+    [CHAT_TEST_CALLABLE] = IS(MACRO) | IS(FUNCTION) | IS(LOOP) | IS(UNDEFINED),
     [CHAT_TEST_DEFINED] = ~(IS(UNDEFINED) | IS(MISSING)),
     [CHAT_TEST_UNDEFINED] = IS(UNDEFINED) | IS(MISSING),
     [CHAT_TEST_FLOAT] = IS(REAL),
@@ -71,6 +71,7 @@ int chat_test(attn2c_chat_work *work, int test, const chat_value *values, int *r
       [CHAT_TEST_LE] = CHAT_IS_LE + 1, [CHAT_TEST_GT] = CHAT_IS_GT + 1, [CHAT_TEST_GE] = CHAT_IS_GE + 1,
       [CHAT_TEST_IN] = CHAT_IS_IN + 1};
   const chat_value two = chat_integer(2);
+  chat_value text;
   int64_t rest = 0;
   int status = ATTN2C_OK;
   if (comparisons[test]) return chat_compare(work, comparisons[test] - 1, &values[0], &values[1], result);
@@ -85,8 +86,9 @@ int chat_test(attn2c_chat_work *work, int test, const chat_value *values, int *r
     return is_same_object(work, &values[0], &values[1], result);
   case CHAT_TEST_LOWER:
   case CHAT_TEST_UPPER:
-    *result = values[0].kind == CHAT_STRING && has_case(&values[0], test == CHAT_TEST_UPPER);
-    return values[0].kind == CHAT_STRING ? chat_spend(work, values[0].length) : ATTN2C_OK;
+    ATTN2C_TRY(chat_text_of(work, &values[0], &text));
+    *result = has_case(&text, test == CHAT_TEST_UPPER);
+    return chat_spend(work, text.length);
   default:
     *result = is_kind(test, &values[0]);
     return ATTN2C_OK;

@@ -42,12 +42,54 @@ describe("tokenizer_config.json", function()
     for _, class in ipairs { "LlamaTokenizer", "LlamaTokenizerFast" } do
       local function config(more) return ('{"tokenizer_class":"%s"%s}'):format(class, more) end
       assert.equal("legacy false true", warnings(old, config ""))
-      assert.equal("", warnings(old, config ',"legacy":true'))
+      assert.equal("", warnings(old:gsub("Prepend", "NFC"), config ',"legacy":true'))
+      assert.matches("puts a blank before texts that begin with one, too", agree.warnings(json.decode(old),
+        json.decode(config ',"legacy":true'), "c.json")[1])
+      assert.equal("add_prefix_space false true", warnings(new, config ',"legacy":false,"add_prefix_space":false'))
       assert.equal("legacy true false", warnings(new, config ',"legacy":true'))
       assert.equal("", warnings(new, config ',"legacy":false'))
     end
     assert.equal("", warnings(old, '{"tokenizer_class":"GemmaTokenizer"}'))
     assert.equal("", warnings(bytes, '{"tokenizer_class":"LlamaTokenizer"}'))
+  end)
+
+  it("disagrees where a class puts blanks before texts, or makes letters small, by a component of its own", function()
+    local text = [[{"normalizer":{"type":"%s"},"pre_tokenizer":{"type":"Sequence","pretokenizers":[{"type":"Metaspace",
+      "replacement":"_","prepend_scheme":"%s"}]}}]]
+    local function of(class, lower, scheme, more)
+      return warnings(text:format(lower, scheme), ('{"tokenizer_class":"%s"%s}'):format(class, more or ""))
+    end
+    assert.equal("", of("XLMRobertaTokenizer", "NFC", "always"))
+    assert.equal("add_prefix_space false true", of("XLMRobertaTokenizerFast", "NFC", "always",
+      ',"add_prefix_space":false'))
+    assert.equal("add_prefix_space true false", of("XLMRobertaTokenizer", "NFC", "never"))
+    assert.equal("", of("DebertaV2Tokenizer", "NFC", "first", ',"add_prefix_space":false'))
+    assert.equal("do_lower_case true false", of("DebertaV2TokenizerFast", "NFC", "always", ',"do_lower_case":true'))
+    assert.equal("do_lower_case true false", of("AlbertTokenizer", "NFC", "always"))
+    assert.equal("", of("AlbertTokenizer", "Lowercase", "always"))
+  end)
+
+  it("gives added tokens their flags, and special tokens of the vocabulary their places", function()
+    local function added(tokens, vocab, config, map)
+      local root = json.decode(('{"added_tokens":%s,"model":{"vocab":%s}}'):format(tokens, vocab))
+      agree.add(root, json.decode(config), map and json.decode(map))
+      local list = {}
+      for i, entry in ipairs(root.added_tokens) do
+        list[i] = ("%d %s"):format(entry.id, entry.content)
+        for _, flag in ipairs { "lstrip", "rstrip", "single_word", "normalized", "special" } do
+          if entry[flag] then list[i] = list[i] .. " " .. flag end
+        end
+      end
+      return table.concat(list, ", ")
+    end
+    local mask = [=[[{"id":4,"content":"<mask>","lstrip":true,"special":true}]]=]
+    assert.equal("4 <mask> lstrip special", added(mask, "{}", '{"mask_token":{"content":"<mask>","rstrip":true}}'))
+    assert.equal("4 <mask> rstrip normalized special", added(mask, "{}", [[{"mask_token":"<mask>",
+      "added_tokens_decoder":{"4":{"content":"<mask>","rstrip":true,"normalized":true}}}]]))
+    assert.equal("1 </s> special, 0 <s> rstrip special", added("[]", '[["<s>",0],["</s>",0]]',
+      '{"eos_token":"</s>","pad_token":"<pad>"}', '{"bos_token":{"content":"<s>","rstrip":true}}'))
+    assert.equal("2 a normalized, 3 b special", added("[]", '{"a":2,"b":3}', [[{"added_tokens_decoder":{
+      "2":{"content":"a"}},"extra_special_tokens":["b"]}]], '{"bos_token":"c"}'))
   end)
 
   it("may name tokens that the tokenizer lacks, which transformers adds", function()
