@@ -104,7 +104,7 @@ local function negated(fits) return function(...) return not fits(...) end end
 local places = { b = is_border, B = negated(is_border), A = function(_, at) return at == 1 end,
   Z = function(run, at) return at == #run.text + 1 end }
 
--- Returns what fits an escape after its backslash, and the place behind it: a function, or a character.
+-- Returns what fits an escape after its backslash, and the place after it: a function, or a character.
 local function escape(text, at)
   local letter = text:sub(at, at)
   if classes[letter:lower()] then
@@ -120,7 +120,7 @@ local function escape(text, at)
   return letter, at + 1
 end
 
--- Reads a set in brackets, which begins after its first one. Returns what fits it, and the place behind it.
+-- Reads a set in brackets, which begins after its first one. Returns what fits it, and the place after it.
 local function set_of(text, at)
   local is_negated, list = text:sub(at, at) == "^", {}
   if is_negated then at = at + 1 end
@@ -150,9 +150,9 @@ local function set_of(text, at)
   return is_negated and negated(fits) or fits, at + 1
 end
 
-local parse -- the choice that begins at a place, and the place behind it
+local parse -- the choice that begins at a place, and the place after it
 
--- Reads a group behind its bracket. Returns its node, and the place behind it.
+-- Reads a group behind its bracket. Returns its node, and the place after it.
 local function group_of(text, at, depth)
   local behind, sign = text:match("^%?(<?)([=!])", at)
   local name = text:match("^%?P<[%a_][%w_]*>", at)
@@ -168,7 +168,7 @@ local function group_of(text, at, depth)
   return place(sign == "=" and holds or negated(holds)), next_at + 1
 end
 
--- Reads one part. Returns its node, the place behind it, and true if it cannot be repeated.
+-- Reads one part. Returns its node, the place after it, and true if it cannot be repeated.
 local function part_of(text, at, depth)
   local c = text:sub(at, at)
   if c == "(" then return group_of(text, at + 1, depth) end
@@ -189,7 +189,7 @@ local function part_of(text, at, depth)
   return one(type(fits) == "string" and function(other) return other == fits end or fits), at
 end
 
--- Reads how often a part is repeated. Returns the least and the most times, and the place behind; nil: it is not.
+-- Reads how often a part is repeated. Returns the least and the most times, and the place after; nil: it is not.
 local function times_of(text, at)
   local least, most, behind = text:match("^{(%d*),(%d*)}()", at)
   if least and least .. most ~= "" then return tonumber(least) or 0, tonumber(most) or math.huge, behind end
