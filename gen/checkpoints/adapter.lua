@@ -84,7 +84,7 @@ local function named_by(config, path, key, modules)
   end))
 end
 
--- Returns the number of a module's layer, as PEFT finds it, or nil: the first number behind a name.
+-- Returns the number of a module's layer, as PEFT finds it, or nil: the first number after a name.
 local function layer_of(config, path, module)
   local names = json.given(config, "layers_pattern", {})
   if type(names) == "string" then names = names ~= "" and { names } or {} end

@@ -394,9 +394,9 @@ class _Answering(_OfTexts):
 
     def answer(self, question: str, context: Any, max_answer_len: int = 15,
                doc_stride: Optional[int] = None) -> Dict[str, Any]:
-        """The part of `context` that answers the question: a dict with score, start, end (characters) and answer, which is
-        "" if there is none. A long context is read in windows, which share doc_stride tokens (None: 128, or half of a
-        window if that is less). max_answer_len: the most tokens of an answer."""
+        """The part of `context`, a text or a Page, that answers the question: a dict with score, start, end (characters)
+        and answer, which is "" if there is none. A long context is read in windows, which share doc_stride tokens (None:
+        128, or half of a window if that is less). max_answer_len: the most tokens of an answer."""
         longest = _integer("max_answer_len", max_answer_len, 1, None)
         stride = None if doc_stride is None else _integer("doc_stride", doc_stride, 0, None)
         best: Dict[str, Any] = {"score": 0.0, "start": 0, "end": 0, "answer": ""}
