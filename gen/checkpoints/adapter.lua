@@ -49,7 +49,7 @@ local function number_of(config, path, key, default)
   return value
 end
 
--- Returns a set of those of a list of texts that fit a regular expression of Python as a whole. before, after: what
+-- Returns a set: the texts of a list that fit a regular expression of Python as a whole. before, after: what
 -- PEFT puts around the expression.
 local function fitting(path, key, pattern, texts, before, after)
   local set, why = python_regex.fitting((before or "") .. pattern .. (after or ""), texts)

@@ -44,7 +44,7 @@ local function as_pcre2(expression)
   return table.concat(parts)
 end
 
---- Returns a set of those of a list of texts that fit an expression as a whole; or nil and why the expression is wrong,
+--- Returns a set: the texts of a list that fit an expression as a whole; or nil and why the expression is wrong,
 --- not supported, or takes too many steps. Faults: machine, if the tool does not compile.
 function python_regex.fitting(expression, texts)
   local own, why = as_pcre2(expression)

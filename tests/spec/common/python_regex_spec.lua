@@ -11,11 +11,12 @@ local expressions = {
   "a{x}",
   "[^a-c.]+", "(a)\\1", "(?P<x>a)(?P=x)", "(?i)A", "(?>a|ab)c?", "a*+a?", "\\v",
   "[]a]*", "[\\w.-]*", "\\x61|\\W", "\\Aa\\Z|b$", "(|a)*", "(a|)+b",
-  "\\b\\w+\\b", "(?=a)a", ".", "\\s*", "[a\\]]+", "(a+)+b", "[\\b]", "a\\Z\\n?", "\\.", "(a|ab)(c|bcd)", "(?:a*)*", "x-y|1\\D",
+  "\\b\\w+\\b", "(?=a)a", ".", "\\s*", "[a\\]]+", "(a+)+b", "[\\b]",
+  "a\\Z\\n?", "\\.", "(a|ab)(c|bcd)", "(?:a*)*", "x-y|1\\D",
 }
-local texts = { "", "a", "b", "a\n", "aa", "ab", "aab", "a]", "a{", "a{x}", "abcd", "x-y", "1a", ".", "\n", ("a"):rep(15),
-  "model.layers.0.self_attn.q_proj", "model.layers.11.self_attn.v_proj", "model.visual.blocks.3.attn.q_proj",
-  "model.text.layers.3.mlp.down_proj" }
+local texts = { "", "a", "b", "a\n", "aa", "ab", "aab", "a]", "a{", "a{x}", "abcd", "x-y", "1a", ".", "\n",
+  ("a"):rep(15), "model.layers.0.self_attn.q_proj", "model.layers.11.self_attn.v_proj",
+  "model.visual.blocks.3.attn.q_proj", "model.text.layers.3.mlp.down_proj" }
 
 describe("an expression of Python", function()
   teardown(helper.clean)
