@@ -87,7 +87,7 @@ local function unread_of(wanted, tensors)
   local used, layers = used_by(wanted, of_any_layer)
   for _, name in ipairs(words.sorted_keys(tensors)) do
     local layer = name:match(LAYER)
-    local is_part = layer and layers[layer] or words.any(OUTSIDE, function(begin) return name:find(begin) end)
+    local is_part = layer and layers[layer] or words.any(OUTSIDE, function(start) return name:find(start) end)
     if is_part and not used[of_any_layer(name)] and not name:find(LEFT_OUT) then return name end
   end
   return nil
