@@ -77,6 +77,9 @@ end
 -- Beginnings of the names of tensors of the input, and of those that make an embedding smaller.
 local OUTSIDE = { "^position_", "^token_", "^dense_" }
 
+-- A tensor of layers that llama.cpp leaves out, as transformers does: older files of T5 have this table.
+local LEFT_OUT = "%.cross_attn_rel_b%."
+
 -- Returns the first tensor of a layer that no layer has a weight from, or one of OUTSIDE. llama.cpp refuses files with
 -- tensors that its models do not compute with, so this one is part of the model.
 local function unread_of(wanted, tensors)
@@ -84,8 +87,8 @@ local function unread_of(wanted, tensors)
   local used, layers = used_by(wanted, of_any_layer)
   for _, name in ipairs(words.sorted_keys(tensors)) do
     local layer = name:match(LAYER)
-    local is_part = layer and layers[layer] or words.any(OUTSIDE, function(begin) return name:find(begin) end)
-    if is_part and not used[of_any_layer(name)] then return name end
+    local is_part = layer and layers[layer] or words.any(OUTSIDE, function(start) return name:find(start) end)
+    if is_part and not used[of_any_layer(name)] and not name:find(LEFT_OUT) then return name end
   end
   return nil
 end

@@ -145,8 +145,8 @@ local ENDS = words.set { "<|eot_id|>", "<|im_end|>", "<|end|>", "<|return|>", "<
   "<end_of_turn>", "<|endoftext|>", "</s>", "<|eom_id|>", "<EOT>", "_<EOT>", "[EOT]", "[EOS]", "<|end_of_text|>",
   "<end_of_utterance>", "<eos>", "<turn|>", "<|tool_response>", "<｜end▁of▁sentence｜>", "[e~[" }
 
--- Returns the ids of special tokens with one of these texts, or of the user's tokens with bars: Gemma's </s> is one of
--- HTML. Where a token ends a call, <|end|> only ends a message.
+-- Returns the ids of special tokens with one of these texts. Tokens of a user count if they have bars, since Gemma's
+-- </s> is a mark of HTML. Where a token ends a call, <|end|> only ends a message.
 local function ends_of(self)
   local found, list = {}, {}
   local tokens = self.metadata["tokenizer.ggml.tokens"]

@@ -61,7 +61,7 @@ local function vocabulary(tokens)
   return ids
 end
 
--- Special tokens of Phi-3 that do not take in the spaces after them. The others do; only their name says it in files.
+-- Special tokens of Phi-3 that do not take in the spaces after them. The others do. Only the file's name says it.
 local keeps_spaces = words.set { "<unk>", "<s>", "<|endoftext|>" }
 
 -- Returns the entries of added tokens: those that a text may contain as they are.
