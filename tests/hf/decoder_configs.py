@@ -143,7 +143,7 @@ def draw(r, family):
     width = r.choice([4, 8, 12, 16] if has_experts else [2, 4, 6, 8, 10, 12, 16])
     c = {"num_hidden_layers": count, "num_attention_heads": heads, "vocab_size": r.randint(29, 70),
          "max_position_embeddings": r.choice([8, 24, 32, 64]), "hidden_size": heads * width}
-    if family in OWN_WIDTH:
+    if family in OWN_WIDTH or "num_key_value_heads" in usual and r.random() < 0.1:  # most of these read it, too
         c["head_dim"] = width
         if r.random() < 0.8:
             c["hidden_size"] = 4 * r.randint(2, 10) if has_experts else r.randint(7, 40)

@@ -68,7 +68,8 @@ def write(model, family, r):
                    or usual.get(key, "") != value}
     if yes(r):
         older(written, r)
-    is_part = type(model).__name__.endswith("ForCausalLM") and family in WHOLE and yes(r)
+    has_cap = family == "gemma3_text" and model.config.final_logit_softcapping  # which the whole model leaves out
+    is_part = type(model).__name__.endswith("ForCausalLM") and family in WHOLE and not has_cap and yes(r)
     if not is_part or not (folder / "model.safetensors").exists():
         return written, written
     return written, {"model_type": WHOLE[family], "text_config": written, "vision_config": {},

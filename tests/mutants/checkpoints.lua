@@ -244,8 +244,8 @@ return function(of, spec)
       wrong = "layers with a window have the base of the others" },
   }
 
-  of("gen/checkpoints/families/decoders/gemma3.lua", values) {
-    { name = "gemma3_both_sides", old = "facts.window // 2 + 1", new = "facts.window + 1",
+  of("gen/checkpoints/gemma.lua", values) {
+    { name = "gemma3_both_sides", old = "(facts.window - more) // 2 + 1", new = "facts.window + 1",
       filter = "gemma3_text gives each", wrong = "a window to both sides is not halved" },
   }
 
@@ -265,8 +265,8 @@ return function(of, spec)
   }
 
   of("gen/checkpoints/layers.lua", spec .. "checkpoints/layers_spec.lua") {
-    { name = "layers_longest", old = "window >= facts.longest", new = "window > facts.longest",
-      wrong = "a window that covers every sequence is kept" },
+    { name = "layers_longest", old = "math.min(facts.window, keys.LONGEST)", new = "facts.window",
+      wrong = "a window that is longer than any sequence may be is refused" },
     { name = "layers_switch", old = "slides and not facts.use_window", new = "false",
       wrong = "windows without their switch pass" },
     { name = "qwen2_window", suite = values, old = "i >= facts.window_layers", new = "i > facts.window_layers",

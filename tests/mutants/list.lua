@@ -650,6 +650,10 @@ of("runtime/program/answers/answer.c", "c:text_program") {
 of("gen/passes/validate/sizes.lua", spec .. "passes/validate_spec.lua") {
   { name = "sizes_past", old = "spec.seq + spec.past <= same_to", new = "spec.seq <= same_to",
     filter = "short", wrong = "past keys do not count for angles that go by the length" },
+  { name = "sizes_whole", old = "window.left >= last", new = "window.left > last",
+    filter = "window that holds", wrong = "a window that holds the longest sequence stays" },
+  { name = "sizes_right", old = "(mask.causal or window.right >= last)", new = "true",
+    filter = "window that holds", wrong = "a window to the right is dropped with one to the left" },
 }
 
 of("gen/passes/emit/lengths.lua", spec .. "passes/emit/lengths_spec.lua") {
