@@ -175,7 +175,7 @@ static const char *taken(const attn2c_arguments *arguments) {
   attn2c_place_descriptor(STDOUT_FILENO, &output);
   if (attn2c_place_same(&place, &output)) return "the result is printed on the standard output";
   if (attn2c_place_has_weights(&place, arguments->weights)) return "this file belongs to the weights";
-  return attn2c_is_read(arguments, &place) ? "this file is read" : NULL;
+  return attn2c_is_read(arguments, &place) ? "this file is read, or would be next time" : NULL;
 }
 
 static int check_usage(const attn2c_descriptor *model, const attn2c_arguments *arguments,

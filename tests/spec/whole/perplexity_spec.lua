@@ -101,7 +101,7 @@ describe("perplexity", function()
       .. " && ln -s ../elsewhere own/linked/model.safetensors && ln -f own/elsewhere own/again"
       .. " && ln -s text.txt own/link.txt")
     local before = sh("cd own && sha256sum elsewhere ids.npy text.txt")
-    local weights = "this file belongs to the weights"
+    local weights, is_read = "this file belongs to the weights", "this file is read, or would be next time"
     local function refuses(command, option, path, why)
       local code, said = refusal(("next/next %s --weights own/linked %s%s"):format(command, option, path))
       assert.same({ 2, ("%s %s: %s\n"):format((option:gsub(" $", "")), path, why) }, { code, said })
@@ -112,11 +112,11 @@ describe("perplexity", function()
       refuses("generate --prompt x --tokens 1", "--output ", path, weights)
     end
     for _, path in ipairs { "own/text.txt", "own/../own/text.txt", "own/link.txt" } do
-      refuses("perplexity --text-file own/text.txt", "--logits ", path, "this file is read")
-      refuses("generate --prompt-file own/text.txt --tokens 1", "--output ", path, "this file is read")
+      refuses("perplexity --text-file own/text.txt", "--logits ", path, is_read)
+      refuses("generate --prompt-file own/text.txt --tokens 1", "--output ", path, is_read)
     end
-    refuses("perplexity --input ids=own/ids.npy", "--logits ", "own/ids.npy", "this file is read")
-    refuses("generate --input ids=own/ids.npy --tokens 1", "--output ", "own/ids.npy", "this file is read")
+    refuses("perplexity --input ids=own/ids.npy", "--logits ", "own/ids.npy", is_read)
+    refuses("generate --input ids=own/ids.npy --tokens 1", "--output ", "own/ids.npy", is_read)
     refuses("perplexity --text-file own/text.txt", "--logits ", "-", "a file is needed, or a pipe")
     refuses("perplexity --text-file own/text.txt", "--logits ", "/dev/stdout", "the result is printed on the standard "
       .. "output")
