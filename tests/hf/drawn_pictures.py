@@ -161,7 +161,8 @@ def differs(case, paths):
         if ran.returncode not in (0, 3) or BROKEN.search(ran.stderr):
             return f"BROKEN {path.name}: status {ran.returncode}: {ran.stderr}"
         if (ran.returncode == 0) != (each is not None):
-            return f"DIFFERS {path.name}: status {ran.returncode}, {ran.stderr.strip()}; transformers {'has' if each else 'has no'} image"
+            return (f"DIFFERS {path.name}: status {ran.returncode}, {ran.stderr.strip()}; transformers "
+                    f"{'has' if each else 'has no'} image")
         if each is None:
             continue
         got, expected = np.load(OUT / name / "x.npy")[0], each["pixel_values"].astype(np.float32)
