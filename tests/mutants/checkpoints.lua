@@ -307,7 +307,7 @@ return function(of, spec)
     { name = "pictures_null", old = "return json.stated(config, key, default) end",
       new = "return json.given(config, key, default) end", filter = "all keys", wrong = "null is the default" },
     { name = "pictures_square", old = "and (rows == columns or not rule.any_size)", new = "", filter = "square",
-      wrong = "positions are taken as those of the image's own grid" },
+      wrong = "DINOv2's positions are never those of a square" },
   }
 
   of("gen/checkpoints/sources.lua", spec .. "checkpoints/sources_spec.lua") {
