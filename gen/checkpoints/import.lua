@@ -361,8 +361,8 @@ local function labels_of_text(self, output)
     list = nil
   end
   local problem = config.problem_type
-  return list, problem == "multi_label_classification" and "sigmoid" or problem == "regression" and "none"
-    or last.to == 1 and score_function_of(self) or nil
+  return list, last.to == 1 and score_function_of(self) or problem == "multi_label_classification" and "sigmoid"
+    or problem == "regression" and "none" or nil
 end
 
 -- Returns what a sentence-transformers folder with a tokenizer puts before texts: the text that is there unless another

@@ -184,7 +184,8 @@ def siglip_text(r):
 
 def t5(r):
     heads, act = r.randint(1, 4), r.choice(USUAL)
-    return {"vocab_size": r.randint(20, 70), "d_model": r.choice([8, 12, 18, 24, 30]), "d_kv": r.choice([3, 4, 6, 8]), "num_heads": heads,
+    return {"vocab_size": r.randint(20, 70), "d_model": r.choice([8, 12, 18, 24, 30]), "num_heads": heads,
+            "d_kv": r.choice([3, 4, 6, 8]),
             "d_ff": r.randint(5, 50), "num_layers": r.randint(1, 3), "relative_attention_num_buckets": r.choice([4, 8, 32]),
             "relative_attention_max_distance": r.choice([6, 10, 128]), "layer_norm_epsilon": eps(r),
             "feed_forward_proj": r.choice([act, "gated-" + act, "gated-gelu", "relu"]), "pad_token_id": r.choice([0, 3]),
@@ -346,7 +347,8 @@ def boxed(r, generator, config):
 def page(r, generator, config):
     inputs, call, mask, words = boxed(r, generator, config)
     if config.visual_embed:
-        inputs["pixel_values"] = torch.randn(len(mask), config.num_channels, config.input_size, config.input_size, generator=generator)
+        side = config.input_size
+        inputs["pixel_values"] = torch.randn(len(mask), config.num_channels, side, side, generator=generator)
         call["pixel_values"] = inputs["pixel_values"]
         patches = (config.input_size // config.patch_size) ** 2 + 1
         words = [word.replace("any(", "").replace(")", "") for word in words]
@@ -400,5 +402,6 @@ def tower_text(r, generator, config):
     return inputs, {**call, "tower": "text"}, mask, [*words, "tower=text"]
 
 
-INPUTS = {"tower_image": tower_image, "tower_patches": tower_patches, "tower_text": tower_text, "text": text, "boxes": boxed, "page": page, "ended": ended, "whole": whole, "image": pixels, "patches": patches,
+INPUTS = {"tower_image": tower_image, "tower_patches": tower_patches, "tower_text": tower_text,
+          "text": text, "boxes": boxed, "page": page, "ended": ended, "whole": whole, "image": pixels, "patches": patches,
           "bands": bands}

@@ -178,7 +178,8 @@ def differs(case):
         if not np.isfinite(expected).all() or allowed > HIDDEN * max(1e-3, np.abs(expected).max()):
             case["unclear"] = True
         elif not np.abs(got - expected).max() <= allowed:
-            return f"DIFFERS {output}: by {np.abs(got - expected).max():.3g}, allowed {allowed:.2g}, of {np.abs(expected).max():.3g}"
+            return (f"DIFFERS {output}: by {np.abs(got - expected).max():.3g}, allowed {allowed:.2g}, of "
+                    f"{np.abs(expected).max():.3g}")
     return None
 
 

@@ -4,8 +4,8 @@ make of them with those of transformers' processors with Pillow.
 
     drawn_pictures.py COUNT SEED [CLASS ...]     COUNT folders of each processor, or of these; exit 1 if one differs
 
-The pixels must be equal to the last bit. Where a program takes no pictures, its build must say the key; transformers'
-images that no model takes, of several sizes, must be refused as well. Run as pictures.py. With a torchvision beside
+The pixels must be equal to the last bit. Where a program takes no pictures, its build must say the key. A picture that
+does not get the size of the model's image must be refused. Run as pictures.py. With a torchvision beside
 it, folders of DINOv3 are drawn, too: their pixels are within FRACTIONS.
 """
 
@@ -128,23 +128,22 @@ def case_of(name, number, seed, paths):
             except ValueError:
                 want.append(None)
         shapes = {each["pixel_values"].shape for each in want if each}
-        sides = shapes.pop()[1:] if shapes else None
-        if shapes:
-            sides = None  # of several sizes, which no model takes
+        sides = next(iter(shapes))[1:] if len(shapes) == 1 else None
     except Exception as problem:
         want = f"{type(problem).__name__}: {problem}".split("\n")[0][:150]
     settings = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
     if name == "Siglip2":
         settings |= {"num_patches": 9, "patch_size": made.get("patch_size", 16) if r.random() < 0.9 else 4}
     else:
-        if sides and sides[0] != sides[1] and name in ("CLIP", "Siglip", "Blip"):
-            sides = None  # their models are square
-        settings |= {"image_size": list(sides) if sides and sides[0] != sides[1] else sides[0] if sides else 16,
-                     "patch_size": 4}
+        if not sides or sides[0] != sides[1] and name in ("CLIP", "Siglip", "Blip"):  # whose models are square
+            sides = (16, 16)
+            want = want if isinstance(want, str) else [
+                each if each and each["pixel_values"].shape[1:] == sides else None for each in want]
+        settings |= {"image_size": sides[0] if sides[0] == sides[1] else list(sides), "patch_size": 4}
     model = model_class(model_class.config_class(**settings))
     fill(model, torch.Generator().manual_seed(number))
     model.save_pretrained(folder)
-    return {"name": folder.name, "words": ["--notes"], "want": want, "sides": sides, "said": made, "is_rows": name == "Siglip2"}
+    return {"name": folder.name, "words": ["--notes"], "want": want, "said": made, "is_rows": name == "Siglip2"}
 
 
 def differs(case, paths):
@@ -154,15 +153,16 @@ def differs(case, paths):
         return ("BROKEN " if BROKEN.search(log) or not log else "refused ") + log
     if "takes arrays, and no pictures" in log:
         return "refused " + log
-    if isinstance(want, str) or not any(want) or not (case["sides"] or case["is_rows"]):
-        return f"BROKEN takes pictures, but transformers: {want if isinstance(want, str) else 'several sizes'}"
+    if isinstance(want, str):
+        return f"BROKEN takes pictures, but transformers: {want}"
     for number, (path, each) in enumerate(zip(paths, want)):
         ran = subprocess.run([f"{name}/{name}", "run", "--weights", f"folders/{name}", "--image", str(path), "--output",
                               f"pixel_values={name}/x.npy"], cwd=OUT, capture_output=True, text=True, check=False)
         if ran.returncode not in (0, 3) or BROKEN.search(ran.stderr):
             return f"BROKEN {path.name}: status {ran.returncode}: {ran.stderr}"
         if (ran.returncode == 0) != (each is not None):
-            return f"DIFFERS {path.name}: status {ran.returncode}, {ran.stderr.strip()}; transformers {'has' if each else 'has no'} image"
+            return (f"DIFFERS {path.name}: status {ran.returncode}, {ran.stderr.strip()}; transformers "
+                    f"{'has' if each else 'has no'} image")
         if each is None:
             continue
         got, expected = np.load(OUT / name / "x.npy")[0], each["pixel_values"].astype(np.float32)

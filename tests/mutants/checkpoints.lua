@@ -309,6 +309,13 @@ return function(of, spec)
       wrong = "every table of positions begins with one token" },
   }
 
+  of("gen/checkpoints/pictures.lua", spec .. "checkpoints/pictures_spec.lua") {
+    { name = "pictures_null", old = "return json.stated(config, key, default) end",
+      new = "return json.given(config, key, default) end", filter = "all keys", wrong = "null is the default" },
+    { name = "pictures_square", old = "and (rows == columns or not rule.any_size)", new = "", filter = "square",
+      wrong = "a table of DINOv2 has the grid of the image" },
+  }
+
   of("gen/checkpoints/sources.lua", spec .. "checkpoints/sources_spec.lua") {
     { name = "sources_part", old = "if i < rule.part then before = before + each end",
       new = "if i <= rule.part then before = before + each end", wrong = "a part is the one after it" },

@@ -164,7 +164,7 @@ describe("a source of an image's weights", function()
     local made = sources.of(tensor(8, 3), rule, spec) -- a class token and a register
     assert.same({ 36, 3 }, made.stored[1].shape)
     assert.same({ { stored = 1, row = 0, rows = 1, column = 0, columns = 3, first = 0, row_step = 3, column_step = 1,
-      factor = 1 }, { stored = 1, row = 1, rows = 1, column = 0, columns = 3, first = 0, row_step = 3,
+      factor = 1 }, { stored = 1, row = 1, rows = 1, column = 0, columns = 3, first = 0, row_step = 0,
       column_step = 1, factor = 0 }, { stored = 1, row = 2, rows = 6, column = 0, columns = 3, first = 3,
       row_step = 5 << 16 | 7, column_step = 3, factor = 1, resized = true, smooth = true } }, made.views)
     local whole = sources.of(tensor(7, 3), { names = { "p" }, grid = { 2, 3 } }, spec).views

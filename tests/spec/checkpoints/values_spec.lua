@@ -312,6 +312,10 @@ describe("the files beside config.json", function()
       single_label_classification = values.NONE } do
       local found = described(with(named, { problem_type = problem }), three, tokenizer).label_function
       assert.equal(expected ~= values.NONE and expected or nil, found, problem)
+      local stated = described(with(class, { problem_type = problem,
+        sbert_ce_default_activation_function = "torch.nn.modules.activation.Sigmoid" }),
+        { ["classifier.weight"] = { 1, 768 } }, tokenizer)
+      assert.equal("sigmoid", stated.label_function, problem)
     end
   end)
 
