@@ -88,7 +88,7 @@ test-systems: test-packages windows-libraries ## programs for Windows, run by wi
 	@$(LUA) /usr/bin/busted tests/systems/systems_spec.lua
 
 lint: test-packages ## clang-format and luacheck
-	luacheck -q .
+	luacheck -q gen models tests
 	luacheck -q --std lua54 gen/attn2c
 	clang-format --dry-run --Werror $$(find $(c_folders) -name '*.[ch]')
 

@@ -21,7 +21,8 @@ local stored = require("checkpoints.stored")
 local words = require("common.words")
 local write = require("checkpoints.write")
 
-local import = {}
+--- BEGINS: a pattern that finds the first line of a description.
+local import = { BEGINS = "^%-%- [^\n]*: %w+[^\n]* of transformers' family [^\n]*, from its [^\n]*%.\n" }
 
 -- A model whose folder has a tokenizer takes texts of any length up to this, or up to the model's longest.
 local MOST_TOKENS = 512
@@ -398,9 +399,6 @@ local function generation_of(self)
   result.start = start_of(self, stated, config)
   return result
 end
-
---- A pattern that finds the first line of a description.
-import.BEGINS = "^%-%- [^\n]*: %w+[^\n]* of transformers' family [^\n]*, from its [^\n]*%.\n"
 
 -- Returns the comment lines that a description begins with.
 local function head_lines(self, class)
