@@ -67,7 +67,7 @@ local function ahead_of(kernel)
     return fetch and ("{ %d, %d, %d, %d, %d, %d }"):format(types.elements(fetch.from, type),
       types.elements(fetch.each, type), fetch.pace, fetch.lines,
       is_paced(kernel) and types.elements(fetch.far or 0, type) or 0, fetch.nth)
-      or ("{ 0, 0, %d, 1, 0, 1 }"):format(kernel.k)
+      or ("{ 0, 0, %d, 1, 0, 1 }"):format(in_blocks(kernel) and 0 or kernel.k)
   end)
 end
 
@@ -88,7 +88,7 @@ local function call_of(kernel, choice, adds, a, b, group, number, after)
   local of_c = at(more.c or "c", { more.one_strip and "0" or ("row * %d"):format(kernel.ldc), group.offset })
   local size = k.k == "k" and "(int)k" or tostring(kernel.k)
   local of_bytes, fetch = streams(kernel), ""
-  local values = { near = kernel.fetch and kernel.fetch.near, every = "ahead.pace", lines = of_bytes
+  local values = { near = kernel.fetch and kernel.fetch.near, lines = of_bytes
     and kernel.fetch and kernel.fetch.by_strips and lines_of(kernel) or nil, ahead = (of_bytes
     and "(const char *)(%s) + ahead.from + %s * (size_t)ahead.each" or "%s + ahead.from + %s * ahead.each"):format(a,
       number) }

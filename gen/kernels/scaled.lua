@@ -78,7 +78,7 @@ end
 
 --- Returns the parameters of such a function that say how it prefetches: { type, name }.
 function scaled.asks(shape)
-  return shape.fetches and { { "const void *", "ahead" }, { "int ", "every" } } or {}
+  return shape.fetches and { { "const void *", "ahead" }, { "int ", "pace" } } or {}
 end
 
 -- Returns the places in a pair of blocks, in bytes from its beginning.
@@ -119,14 +119,16 @@ end
 -- Returns the name of what each of the vectors that are taken at a time has.
 function Strip:of(name, vector) return self.shape.joint and name .. "_" .. vector or name end
 
--- Prefetches the lines of a step; returns whether there are any. The steps of a pair prefetch all its lines, at equal
--- distances: a processor that is asked for all of a block at once takes up to 1.25 times as long.
+-- Prefetches the lines of a step; returns whether there are any. The steps of a pair make a request for each of its
+-- lines, at equal distances: a processor that is asked for all of a block at once takes up to 1.25 times as long. One
+-- of several strips asks for a line several times. With conditions that leave requests out, strips of up to eight rows
+-- took 1.02 to 1.06 times as long.
 function Strip:ask()
   local lines, steps = types.pair_lines(self.panel, self.shape.types.a), 2 * (BLOCK // 4) * self.vectors
   local count = (self.step + 1) * lines // steps - self.step * lines // steps
   self.step = self.step + 1
   if not self.shape.fetches or count == 0 then return false end
-  self:add("if (asks) ahead = attn2c_ask_near(ahead, %d);", count)
+  self:add("ahead = attn2c_ask_share(ahead, %d, pace);", count)
   return true
 end
 
@@ -176,9 +178,9 @@ function Strip:products_of_row(half, number, row)
     if self.is_fine then self:joint_products(lines, ("%s + %d"):format(place, BLOCK + 4 * number), "t", row) end
     return lines
   elseif self.is_fine then
-    return { ("attn2c_fine%d_add(w, %s, %d, &s%d, &t%d);"):format(width, place, number, row, row) }
+    return { ("attn2c_fine%d_add(w, %s, %d, &s%d, &t%d, rows > 1);"):format(width, place, number, row, row) }
   end
-  return { ("s%d = attn2c_scaled%d_add(w, %s + %d, s%d);"):format(row, width, place, 4 * number, row) }
+  return { ("s%d = attn2c_scaled%d_add(w, %s + %d, s%d, rows > 1);"):format(row, width, place, 4 * number, row) }
 end
 
 -- Adds the products of four inputs of each row to the sums of some vectors. number: of these four in the block.
@@ -186,9 +188,10 @@ function Strip:products(half, number, vectors)
   for _, vector in ipairs(vectors) do
     local asked = self:ask()
     self:integers(half, number, vector)
-    if self.shape.rows > 1 then
-      self:add(asked and "%sATTN2C_HOLD_BOTH(%s, ahead);" or "%sATTN2C_HOLD(%s);",
-        self.least > 1 and "" or "if (rows > 1) ", self:of("w", vector))
+    if asked then
+      self:add("ATTN2C_HOLD_BOTH(%s, ahead);", self:of("w", vector))
+    elseif self.shape.rows > 1 then
+      self:add("%sATTN2C_HOLD(%s);", self.least > 1 and "" or "if (rows > 1) ", self:of("w", vector))
     end
   end
   self:each_row(function(row) return self:products_of_row(half, number, row) end)
@@ -265,10 +268,6 @@ end
 
 function Strip:pair()
   self.step = 0
-  if self.shape.fetches then
-    self:add("const int asks = wait <= 0;")
-    self:add("wait = (asks ? every : wait) - %d;", PAIR)
-  end
   for row = 1, self.shape.rows - 1 do self:add("const attn2c_%s *b%d = b0 + %d * ld;", self.of_rows, row, row) end
   for half = 0, 1 do
     for part = 0, self.weights.scales - 1 do
@@ -291,12 +290,11 @@ function scaled.text(shape)
   self:add("/* %s rows%s by %d vectors of outputs%s, weights of %s in scale blocks%s. */", self:rows_text(),
     self.is_fine and " of 15 bits" or "", shape.vectors, shape.joint and " of two panels" or "",
     types.all[shape.types.a].weights,
-    shape.fetches and ", prefetching a pair of blocks from `ahead` on every `every` inputs" or "")
+    shape.fetches and ", prefetching from `ahead` on, `pace` bytes from request to request" or "")
   self:head(scaled.name(shape), shape.types, scaled.asks(shape), forms.all.f32)
   self:add("const ptrdiff_t ld = ldb / ATTN2C_SCALE_BLOCK;")
   self:add("const attn2c_%s *b0 = attn2c_%s(b);", self.of_rows, self.is_fine and "fine_blocks" or "blocks")
   self:add("(void)lda, (void)a_lanes, (void)ld;")
-  if shape.fetches then self:add("int wait = 0;") end
   self:add("const attn2c_type_facts *facts = attn2c_facts_of(ATTN2C_%s);", shape.types.a:upper())
   local units = ("attn2c_units_bytes(facts, (k + %d) / %d) * ATTN2C_SCALED_PANEL"):format(BLOCK - 1, BLOCK)
   if shape.joint then

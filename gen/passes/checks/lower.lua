@@ -81,6 +81,9 @@ local function check_ahead(k, name)
   end
   local bytes, times = fetch.lines * LINE, (k.k + fetch.every - 1) // fetch.every
   if k.types.a == "f32" then bytes, times = math.min(bytes, types.bytes(fetch.pace, "f32")), k.k // fetch.every end
+  if types.all[k.types.a].block then
+    bytes, times = fetch.lines * math.min(fetch.pace, LINE), (k.k + types.SCALE_PAIR - 1) // types.SCALE_PAIR
+  end
   expect(fetch.every >= 1 and fetch.lines >= 1 and fetch.each % LINE == 0 and fetch.each * strips >= panel
     and times * bytes >= fetch.each and (fetch.nth == 1 or strips == 1 and fetch.nth == 2), "lower",
     "%s: a product of %d strips prefetches %d lines every %d inputs, %d bytes apart: not all of a panel", name, strips,

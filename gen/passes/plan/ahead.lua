@@ -94,23 +94,27 @@ local function in_steps(shape, of)
 end
 
 -- Returns how strips of weights in scale blocks prefetch: whole pairs of blocks. Of N strips, each prefetches one pair
--- while it takes N. The units of a panel of one pair may be more lines than that: a single strip then prefetches none.
+-- while it takes N. A strip makes a request for each line of each pair, which then are less than a line apart. The
+-- units of a panel of one pair may be more lines than that: a single strip then prefetches none.
 local function in_pairs(shape, calls, from)
   local inputs, lines = types.group(shape.types.a), types.pair_lines(shape.lda, shape.types.a)
   local pairs_of_panel = (shape.k + inputs - 1) // inputs
   local every = math.min(pairs_of_panel, calls)
   local each = (pairs_of_panel + every - 1) // every * lines * types.LINE
   if each * calls < types.panel_bytes(shape.panel_inputs or shape.k, shape.lda, shape.types.a) then return false end
-  return { from = from, each = each, every = every * inputs, pace = every * inputs, lines = lines, nth = 1 }
+  local requests = pairs_of_panel * lines
+  return { from = from, each = each, every = every * inputs, pace = (each + requests - 1) // requests, lines = lines,
+    nth = 1 }
 end
 
 --- Returns how a product prefetches weights while it works, or false: { from, each: bytes after A where the first
 --- strip begins to prefetch, and from strip to strip; every, lines: `lines` cache lines every `every` inputs; pace:
---- what the code is told: in paced forms the elements from one request to the next, else `every`; far: bytes from
---- these lines to further ones, -1 if these come into the first-level cache, or nil; nth: every nth line is
---- prefetched }. Its strips together prefetch a panel, the `fetch`-th after this one, and so does a joint strip, which
---- reads two places. Another single strip reads the weights once, and prefetches `stream` bytes ahead of itself: of few
---- rows, one line of each pair; of more, all lines, and, if `stream` is less than a page, those further ahead too.
+--- what the code is told: in paced forms the elements from one request to the next, in scale blocks the bytes, else
+--- `every`; far: bytes from these lines to further ones, -1 if these come into the first-level cache, or nil; nth:
+--- every nth line is prefetched }. Its strips together prefetch a panel, the `fetch`-th after this one, and so does a
+--- joint strip, which reads two places. Another single strip reads the weights once, and prefetches `stream` bytes
+--- ahead of itself: of few rows, one line of each pair; of more, all lines, and, if `stream` is less than a page, those
+--- further ahead too.
 --- Other weights go into the second-level cache: a panel is mostly larger than the first.
 --- In tiles, one strip prefetches as several do. A step prefetches `run` lines at each of `lines` places that are
 --- `apart` bytes apart, and the next step those after them.

@@ -38,8 +38,8 @@
 #define ATTN2C_APART static __attribute__((noinline)) void
 
 /* How the strips of a product of any number of rows prefetch: elements after A where the first begins,
- * elements from strip to strip; the elements from request to request, or with scale blocks the inputs between
- * two; the cache lines of a request; the elements from these to further ones, or 0; nth: every nth line. */
+ * elements from strip to strip; the elements from request to request, or with scale blocks the bytes; the
+ * cache lines of a request; the elements from these to further ones, or 0; nth: every nth line. */
 typedef struct {
   int from, each, pace, lines, far, nth;
 } attn2c_ahead;

@@ -26,6 +26,13 @@
 
 enum { ATTN2C_SCALED_PANEL = 16 /* outputs */ };
 
+/* Makes some requests for cache lines from x on, `pace` bytes from one to the next, into the first-level
+ * cache. Returns the address after them. */
+ATTN2C_INLINE const void *attn2c_ask_share(const void *x, int requests, int pace) {
+  for (int i = 0; i < requests; i++) __builtin_prefetch((const char *)x + (ptrdiff_t)i * pace, 0, 3);
+  return (const char *)x + (ptrdiff_t)requests * pace;
+}
+
 /* Loads the scales or minima of a vector of outputs. */
 ATTN2C_INLINE attn2c_vector attn2c_halves_load(const uint8_t *at) {
 #if defined(__AVX512F__) && !defined(__clang__)
@@ -156,12 +163,16 @@ ATTN2C_INLINE attn2c_words attn2c_values(attn2c_words table, attn2c_words indice
 #endif
 }
 
-/* The sums of a block begin with _begin, take _add for each four inputs, and are integers after _end. */
+/* The sums of a block begin with _begin, take _add for each four inputs, and are integers after _end.
+ * several: whether a strip has more than one row. gcc 12 would then add several steps later, and keep the
+ * numbers in memory. */
 #if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
 
 /* Unsigned bytes of weights times signed inputs. The operands of attn2c_int8_quads are the other way round.
  * ATTN2C_INT8_QUADS_AT reads the inputs itself: gcc 12 puts them into a register first. */
-ATTN2C_INLINE attn2c_integers attn2c_scaled_add(attn2c_words w, const int8_t *x, attn2c_integers sum) {
+ATTN2C_INLINE attn2c_integers attn2c_scaled_add(attn2c_words w, const int8_t *x, attn2c_integers sum,
+                                                int several) {
+  (void)several;
 #ifdef ATTN2C_INT8_QUADS_AT
   ATTN2C_INT8_QUADS_AT(sum, w, x);
   return sum;
@@ -198,18 +209,24 @@ ATTN2C_INLINE attn2c_words attn2c_scaled_signed(attn2c_words x, attn2c_words wei
 #endif
 }
 
-ATTN2C_INLINE attn2c_integers attn2c_scaled8_add(attn2c_words w, const int8_t *x, attn2c_integers sum) {
+ATTN2C_INLINE attn2c_integers attn2c_scaled8_add(attn2c_words w, const int8_t *x, attn2c_integers sum,
+                                                 int several) {
   const attn2c_words weights = w ^ 0x80808080u;
   const attn2c_shorts pairs = ATTN2C_INT8_PAIRS(attn2c_scaled_signed(weights, weights),
                                                 attn2c_scaled_signed(attn2c_words_splat(x), weights));
-  return sum + (attn2c_integers)ATTN2C_INT8_SUMS(pairs, attn2c_int8_ones());
+  sum += (attn2c_integers)ATTN2C_INT8_SUMS(pairs, attn2c_int8_ones());
+  if (several) ATTN2C_HOLD(sum);
+  return sum;
 }
 ATTN2C_INLINE attn2c_integers attn2c_scaled4_begin(int32_t zero) {
   (void)zero;
   return (attn2c_integers){0};
 }
-ATTN2C_INLINE attn2c_integers attn2c_scaled4_add(attn2c_words w, const int8_t *x, attn2c_integers sum) {
-  return (attn2c_integers)((attn2c_shorts)sum + (attn2c_shorts)ATTN2C_INT8_PAIRS(w, attn2c_words_splat(x)));
+ATTN2C_INLINE attn2c_integers attn2c_scaled4_add(attn2c_words w, const int8_t *x, attn2c_integers sum,
+                                                 int several) {
+  sum = (attn2c_integers)((attn2c_shorts)sum + (attn2c_shorts)ATTN2C_INT8_PAIRS(w, attn2c_words_splat(x)));
+  if (several) ATTN2C_HOLD(sum);
+  return sum;
 }
 ATTN2C_INLINE attn2c_integers attn2c_scaled4_end(attn2c_integers sum, int32_t zero) {
   return (attn2c_integers)ATTN2C_INT8_SUMS((attn2c_shorts)sum, attn2c_int8_ones()) + zero;
@@ -218,7 +235,9 @@ ATTN2C_INLINE attn2c_integers attn2c_scaled4_end(attn2c_integers sum, int32_t ze
 #else
 
 /* Adds products of signed bytes. */
-ATTN2C_INLINE attn2c_integers attn2c_scaled_add(attn2c_words w, const int8_t *x, attn2c_integers sum) {
+ATTN2C_INLINE attn2c_integers attn2c_scaled_add(attn2c_words w, const int8_t *x, attn2c_integers sum,
+                                                int several) {
+  (void)several;
 #ifdef __aarch64__
   return attn2c_int8_quads(w, attn2c_words_splat(x), sum);
 #else
@@ -226,8 +245,9 @@ ATTN2C_INLINE attn2c_integers attn2c_scaled_add(attn2c_words w, const int8_t *x,
   return sum;
 #endif
 }
-ATTN2C_INLINE attn2c_integers attn2c_scaled8_add(attn2c_words w, const int8_t *x, attn2c_integers sum) {
-  return attn2c_scaled_add(w ^ 0x80808080u, x, sum);
+ATTN2C_INLINE attn2c_integers attn2c_scaled8_add(attn2c_words w, const int8_t *x, attn2c_integers sum,
+                                                 int several) {
+  return attn2c_scaled_add(w ^ 0x80808080u, x, sum, several);
 }
 ATTN2C_INLINE attn2c_integers attn2c_scaled4_begin(int32_t zero) { return attn2c_integers_splat(zero); }
 ATTN2C_INLINE attn2c_integers attn2c_scaled4_end(attn2c_integers sum, int32_t zero) {
@@ -244,10 +264,12 @@ ATTN2C_INLINE attn2c_integers attn2c_scaled4_end(attn2c_integers sum, int32_t ze
 #if ATTN2C_FINE_WORDS
 
 ATTN2C_INLINE void attn2c_fine_add(attn2c_words w, const int8_t *x, int number, attn2c_integers *s,
-                                   attn2c_integers *t) {
+                                   attn2c_integers *t, int several) {
   const attn2c_words even = w & 0x00ff00ffu, odd = w >> 8 & 0x00ff00ffu;
   *s += (attn2c_integers)ATTN2C_INT8_SUMS(even, attn2c_words_splat(x + 8 * number));
+  if (several) ATTN2C_HOLD(*s);
   *t += (attn2c_integers)ATTN2C_INT8_SUMS(odd, attn2c_words_splat(x + 8 * number + 4));
+  if (several) ATTN2C_HOLD(*t);
 }
 ATTN2C_INLINE attn2c_integers attn2c_fine_end(attn2c_integers s, attn2c_integers t) { return s + t; }
 #define attn2c_fine8_add attn2c_fine_add
@@ -256,14 +278,14 @@ ATTN2C_INLINE attn2c_integers attn2c_fine_end(attn2c_integers s, attn2c_integers
 #else
 
 ATTN2C_INLINE void attn2c_fine8_add(attn2c_words w, const int8_t *x, int number, attn2c_integers *s,
-                                    attn2c_integers *t) {
-  *s = attn2c_scaled8_add(w, x + 4 * number, *s);
-  *t = attn2c_scaled8_add(w, x + ATTN2C_SCALE_BLOCK + 4 * number, *t);
+                                    attn2c_integers *t, int several) {
+  *s = attn2c_scaled8_add(w, x + 4 * number, *s, several);
+  *t = attn2c_scaled8_add(w, x + ATTN2C_SCALE_BLOCK + 4 * number, *t, several);
 }
 ATTN2C_INLINE void attn2c_fine4_add(attn2c_words w, const int8_t *x, int number, attn2c_integers *s,
-                                    attn2c_integers *t) {
-  *s = attn2c_scaled4_add(w, x + 4 * number, *s);
-  *t = attn2c_scaled4_add(w, x + ATTN2C_SCALE_BLOCK + 4 * number, *t);
+                                    attn2c_integers *t, int several) {
+  *s = attn2c_scaled4_add(w, x + 4 * number, *s, several);
+  *t = attn2c_scaled4_add(w, x + ATTN2C_SCALE_BLOCK + 4 * number, *t, several);
 }
 ATTN2C_INLINE attn2c_integers attn2c_fine_end(attn2c_integers s, attn2c_integers t) {
   return s * ATTN2C_FINE_PARTS + t;

@@ -50,8 +50,8 @@ describe("a strip of scale blocks", function()
       local text, block = scaled.text(shape), type.block
       assert.equal("strip_x2_" .. type.name .. "_fine", scaled.name(shape))
       for number = 0, 7 do
-        assert.equal(2 * 3 * 2, count(text, ("attn2c_fine%d_add%%(w, b%%d%%[%%d%%].x, %d, &s%%d, &t%%d%%);"):format(
-          width(block), number)), type.name)
+        local pattern = "attn2c_fine%d_add%%(w, b%%d%%[%%d%%].x, %d, &s%%d, &t%%d, rows > 1%%);"
+        assert.equal(2 * 3 * 2, count(text, pattern:format(width(block), number)), type.name)
       end
       local zero = width(block) == 8 and (block.scales == 2 and "zero4_half" or "zero8") or block.minimum and "0"
         or "zero4"
@@ -117,13 +117,13 @@ describe("a strip of scale blocks", function()
     for _, type in ipairs(types.scaled) do
       for vectors = 1, 2 do
         local text, lines, most = text_of(type.name, 1, vectors, true), 0, 0
-        for number in text:gmatch("if %(asks%) ahead = attn2c_ask_near%(ahead, (%d+)%);") do
+        for number in text:gmatch("ahead = attn2c_ask_share%(ahead, (%d+), pace%);") do
           lines, most = lines + tonumber(number), math.max(most, tonumber(number))
         end
         assert.equal(types.pair_lines(16, type.name), lines, type.name)
         assert.is_true(most <= (lines + 16 * vectors - 1) // (16 * vectors), type.name)
         local several = text_of(type.name, 2, vectors, true) -- each holds back the next, or gcc puts them together
-        assert.equal(count(several, "attn2c_ask_near"), count(several, "ATTN2C_HOLD_BOTH%(w, ahead%)"), type.name)
+        assert.equal(count(several, "attn2c_ask_share"), count(several, "ATTN2C_HOLD_BOTH%(w, ahead%)"), type.name)
       end
     end
     assert.falsy(text_of("q4", 1, 1):find("ahead", 1, true))

@@ -67,6 +67,8 @@ describe("what strips of scale blocks ask for ahead", function()
           local asked = (k + of.every - 1) // of.every * of.lines * 64
           assert.same({ panel, asked }, { of.from, of.each })
           assert.is_true(strips * asked >= panel, ("%s %d %d"):format(type.name, k, strips))
+          local requests = (k + 63) // 64 * of.lines -- of a strip: each is for the line of its byte
+          assert.is_true(of.pace <= 64 and requests * of.pace >= asked and requests * (of.pace - 1) < asked)
         end
       end
     end
