@@ -100,7 +100,7 @@ local function vocabulary(root)
   return ids
 end
 
--- Returns the tokens that transformers adds to a tokenizer: those of added_tokens_decoder by their ids, then special
+-- Returns the tokens that transformers adds to a tokenizer: the ones in added_tokens_decoder by their ids, then special
 -- tokens. Each is { content, entry = its flags, is_listed = its flags come before tokenizer.json's, is_special }.
 local function tokens_of(config, map)
   local list, named, decoder = {}, {}, config.added_tokens_decoder
