@@ -138,8 +138,11 @@ function sentence.check(folder, notes)
     look(limits[key], ("%s: %s"):format(file, key), "sentence_bert_config.json: processor_kwargs")
   end
   check_modality(limits.modality_config, file)
-  if limits.do_lower_case == true then
-    notes[#notes + 1] = file .. ": do_lower_case: give texts in lower case"
+  local normalises = false
+  for _, module in ipairs(folder.modules or {}) do normalises = normalises or module.kind == "Normalize" end
+  if normalises and sentence.dimensions(folder) then
+    notes[#notes + 1] = SETTINGS .. "truncate_dim: embeddings that are cut are scaled to unit vectors again; encode() "
+      .. "does so with normalize_embeddings"
   end
   if folder.read then look(folder.read("artifact.metadata"), "artifact.metadata") end
   for _, module in ipairs(folder.modules or {}) do

@@ -31,8 +31,8 @@ local compared = {
   { "add_prefix_space", "pre_tokenizer", "ByteLevel", "add_prefix_space", false },
 }
 
--- Classes that put a blank before texts unless add_prefix_space is false, and what they do then: they put it nowhere, or
--- only before the first piece.
+-- Classes that put a blank before texts unless add_prefix_space is false, and where they put it then: nowhere, or only
+-- before the first piece.
 local blanks = { AlbertTokenizer = "none", BigBirdTokenizer = "none", CamembertTokenizer = "none",
   DebertaV2Tokenizer = "first", LlamaTokenizer = "none", XLMRobertaTokenizer = "none" }
 
@@ -60,8 +60,8 @@ function agree.warnings(root, config, file)
   local class, legacy = tostring(config.tokenizer_class):gsub("Fast$", ""), legacy_of(root)
   if legacy ~= nil and class == "LlamaTokenizer" then compare("legacy", config.legacy == true, legacy) end
   if legacy == true and class == "LlamaTokenizer" and config.legacy == true and find(root.normalizer, "Prepend") then
-    lines[#lines + 1] = file .. ": warning: tokenizer.json, which is followed, puts a blank before texts that begin with "
-      .. "one, too; AutoTokenizer does not"
+    lines[#lines + 1] = file .. ": warning: tokenizer.json, which is followed, puts a blank before texts that begin "
+      .. "with one, too; AutoTokenizer does not"
   end
   if blanks[class] and (legacy ~= nil or find(root.pre_tokenizer, "Metaspace")) then
     local has_blank = legacy ~= nil
@@ -100,7 +100,7 @@ local function vocabulary(root)
   return ids
 end
 
--- Returns the tokens that transformers adds to a tokenizer: added_tokens_decoder's by their ids, then special
+-- Returns the tokens that transformers adds to a tokenizer: the ones in added_tokens_decoder by their ids, then special
 -- tokens. Each is { content, entry = its flags, is_listed = its flags come before tokenizer.json's, is_special }.
 local function tokens_of(config, map)
   local list, named, decoder = {}, {}, config.added_tokens_decoder
@@ -131,8 +131,8 @@ local function tokens_of(config, map)
   return list
 end
 
---- Gives a parsed tokenizer.json the added tokens that transformers makes of other files: added_tokens_decoder has other
---- flags than it, or special tokens are only in its vocabulary. Tokens without an id are left out (agree.tokens).
+--- Gives a parsed tokenizer.json the added tokens that transformers makes of other files: added_tokens_decoder has
+--- other flags than it, or special tokens are only in its vocabulary. Tokens without an id are left out (agree.tokens).
 --- config, map: tokenizer_config.json and special_tokens_map.json, or nil.
 function agree.add(root, config, map)
   if json.kind(root) ~= "object" or json.kind(config) ~= "object" then return end

@@ -37,6 +37,17 @@ function classes.complete(root, config, model, file)
     .. "AutoTokenizer keeps capitals"):format(file, stated, class)
 end
 
+--- Puts texts into small letters first, as sentence-transformers does for do_lower_case if no normalizer of
+--- tokenizer.json does so.
+function classes.lower(root)
+  if json.kind(root) ~= "object" then return end
+  local own = root.normalizer
+  for _, each in ipairs { own, table.unpack(json.kind(own) == "object" and own.normalizers or {}) } do
+    if json.kind(each) == "object" and each.type == "Lowercase" then return end
+  end
+  before(root, { type = "Lowercase" })
+end
+
 local SIDE = { right = 0, left = 1 }
 
 -- Classes whose calls give no types of tokens unless model_input_names asks for them.

@@ -165,7 +165,11 @@ function decoders.Replace(look, object, path)
   return { kind = DECODE.replace, a = pattern(look, object, path), b = look:text(object, path, "content") }
 end
 
-function decoders.BPEDecoder(look, object, path) return { kind = DECODE.bpe, a = look:text(object, path, "suffix") } end
+function decoders.BPEDecoder(look, object, path)
+  local suffix = look:text(object, path, "suffix")
+  if suffix == "" then look:fault(path .. ".suffix", "an empty text is not supported") end
+  return { kind = DECODE.bpe, a = suffix }
+end
 
 local MOST = 64
 

@@ -154,6 +154,16 @@ local function read_json(folder, name)
   return root, path
 end
 
+-- True if a folder of sentence-transformers puts texts into small letters.
+local function is_lowered(folder)
+  if not files.read_if_there(folder .. "/modules.json") then return false end
+  for name in lfs.dir(folder) do
+    local limits = name:find("^sentence_[%a-]+_config%.json$") and read_json(folder, name)
+    if json.kind(limits) == "object" and limits.do_lower_case == true then return true end
+  end
+  return false
+end
+
 -- Compiles a folder's tokenizer. Returns nil if it has none. name: the file's name instead of tokenizer.json.
 -- is_target: of the texts that a model writes whose vocabulary is another one than that of its sources. more: texts of
 -- special tokens that the vocabulary gets if it lacks them, or nil.
@@ -169,6 +179,7 @@ local function from_files(folder, name, is_target, more)
   if not root then root, path = older.read(folder, config, read_json) end
   if not root then return nil end
   local config_file = folder .. "/tokenizer_config.json"
+  if is_lowered(folder) then classes.lower(root) end
   local note = classes.complete(root, config, of_model, config_file)
   local written, state, warnings = tokenizer.compile(root, path, classes.calls(config, config_file),
     class and { name = class, config = config, file = config_file }, numbering, more)

@@ -70,7 +70,7 @@ strftime_now("%Y-%m-%d %H:%M:%S %d %b %B %a %A %j %y %p %I %e %% %-d %-m %F %T %
 "abc"|attr("x") is defined, namespace(a=1)|attr("a"), {"a": 1}|attr("a") is defined
 [[1, "a"], [2, "b"]]|map("first")|list, [[1, 2], [3]]|map("length")|list, ["a"]|map("string")|list, [1.26]|map("round", 1)|list, ["x"]|map("tojson")|list
 [1] is lower, {"A": 1} is upper, none is lower, 5 is upper, nothing is callable
-"'<"|safe + "&<>'\"" + "<b>"|safe, "a>" + ("<"|safe), ("<"|safe) ~ "&'", (("<"|safe) ~ "x") + "<", [1] is lower
+("'<"|safe) + "&<>'\"" + ("<b>"|safe) ~ "|" ~ ("a>" + ("<"|safe)) ~ (("<"|safe) ~ "&'") ~ ((("<"|safe) ~ "x") + "<")
 "a"|safe == "a", ("x"|safe)|length, "<b>"|safe is string, ("<"|safe)|tojson, "<" in "<b>"|safe
 loop is defined, true|tojson, none|tojson, none|string|length
 messages[0].content.split("\n")|first|trim, messages|length, messages[-1].role, messages[1:]|length, messages[::-1][0].role

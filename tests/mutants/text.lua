@@ -70,6 +70,8 @@ return function(of, spec)
   of("gen/text/classes.lua", spec .. "text/tokenizer_spec.lua") {
     { name = "classes_other", old = "(other[model.model_type] or {})[stated] or stated", new = "stated",
       filter = "SigLIP 2", wrong = "SigLIP 2 keeps capitals" },
+    { name = "classes_lower", old = 'before(root, { type = "Lowercase" })\nend', new = "end", filter = "small letters",
+      wrong = "sentence-transformers' do_lower_case is passed over" },
     { name = "classes_names", old = "not words.set(names).token_type_ids", new = "false", filter = "side and the types",
       wrong = "a folder that asks for no types gets them" },
   }
@@ -116,6 +118,8 @@ return function(of, spec)
   of("gen/text/agree.lua", spec .. "text/agree_spec.lua") {
     { name = "agree_default", old = '"lowercase", true }', new = '"lowercase", nil }',
       wrong = "transformers' default is not compared" },
+    { name = "agree_listed", old = "is_new or entry and token.is_listed", new = "is_new",
+      wrong = "flags of added_tokens_decoder are passed over" },
     { name = "agree_sequence", old = '{ "normalizers", "pretokenizers" }', new = '{ "pretokenizers" }',
       wrong = "a normalizer in a sequence is not compared" },
   }

@@ -301,6 +301,10 @@ describe("a checkpoint's folder", function()
     assert.is_nil(import.text(made.checkpoint(nil, nil, cut)):match("dimensions")) -- of texts alone
     cut["tokenizer.json"] = "{}"
     assert.equal("4", import.text(made.checkpoint(nil, nil, cut)):match("\n  dimensions = (%d+)"))
+    local unit = modules({}, { { type = "sentence_transformers.models.Normalize", path = "2_Normalize" } })
+    unit["config_sentence_transformers.json"] = '{"truncate_dim": 4}'
+    local _, notes = import.text(made.checkpoint(nil, nil, unit))
+    assert.matches("truncate_dim: embeddings that are cut are scaled to unit vectors again", table.concat(notes, " "))
     for _, value in ipairs { "0", '"4"', "[4]" } do
       cut["config_sentence_transformers.json"] = ('{"truncate_dim": %s}'):format(value)
       local fault = helper.fault(import.text, made.checkpoint(nil, nil, cut))

@@ -79,6 +79,12 @@ describe("components", function()
     })
   end)
 
+  it("refuse an empty suffix, which the library puts between all characters", function()
+    local at = look.new("t")
+    components.read(at, json.decode('{"decoder":{"type":"BPEDecoder","suffix":""}}'))
+    assert.matches("decoder.suffix: an empty text is not supported", at.lines[1], 1, true)
+  end)
+
   it("have the texts that they need", function()
     local function first(stage, text)
       local record = components.read(look.new("t"), json.decode(('{"%s":%s}'):format(stage, text)))[1]

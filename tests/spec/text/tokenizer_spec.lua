@@ -6,6 +6,7 @@ local faults = require("common.faults")
 local files = require("common.files")
 local from_text = require("tests.text.from_text")
 local golden_cases = require("tests.spec.golden_cases")
+local numbers = require("text.numbers")
 local tokenizer = require("text.tokenizer")
 
 local folder = helper.root .. "/out/test/text"
@@ -124,6 +125,28 @@ describe("a folder", function()
       _, _, warnings = tokenizer.from_folder(path)
       assert.same({}, warnings)
     end
+  end)
+
+  it("of sentence-transformers has small letters first if it asks for them", function()
+    local path, root = helper.folder(), golden("bert_cased")
+    local function first(normalizer, limits, modules)
+      root.normalizer = normalizer
+      files.write_all(path, { { name = "tokenizer.json", text = dkjson.encode(root) },
+        { name = "modules.json", text = modules }, { name = "sentence_bert_config.json", text = limits } })
+      local _, state = tokenizer.from_folder(path)
+      local kinds = {}
+      for i, each in ipairs(state.components) do
+        kinds[i] = each.stage == numbers.STAGE.normalize and each.kind or nil
+      end
+      return kinds
+    end
+    local yes, LOWER, STRIP = '{"do_lower_case":true}', numbers.NORMALIZE.lowercase, numbers.NORMALIZE.strip
+    local strip = { type = "Strip", strip_left = true, strip_right = true }
+    assert.same({ LOWER, STRIP }, first(strip, yes, "[]"))
+    assert.same({ LOWER }, first(nil, yes, "[]"))
+    assert.same({ STRIP }, first(strip, '{"do_lower_case":false}', "[]"))
+    local both = { type = "Sequence", normalizers = { strip, { type = "Lowercase" } } }
+    assert.same({ STRIP, LOWER }, first(both, yes, "[]"))
   end)
 
   it("has the side and the types of tokens that tokenizer_config.json states, or its class", function()
