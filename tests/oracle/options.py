@@ -265,6 +265,7 @@ FIXED = {
     "short_convolutions": ({"groups": "together", "layers": "two"}, {"short_conv": 3, "mask": ["padding"]}),
     "shared_keys": ({"input": "tokens", "layers": "two"}, {"keys_of": 0, "values": "normed", "qk_norm": "heads",
                                                            "positions": "rope", "rope_dim": 2, "mask": ["causal"]}),
+    "shared_keys_added": ({"layers": "two"}, {"keys_of": 0, "bias_kv": True, "zero_attn": True, "mask": ["causal"]}),
     "values_of_keys": ({"threads": "two"}, {"values": "keys", "norm_kind": "rms", "layer_scale": True}),
     "tokens_again": ({"input": "tokens", "layers": "two"}, {"layer_inputs": 5, "positions": "none", "norm": "pre",
                                                             "layer_scale": True}),

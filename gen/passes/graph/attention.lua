@@ -326,7 +326,7 @@ local function attend(self, a)
   local scores, k, v, k_scale, v_scale
   local in_pairs, q = is_in_pairs(self, a), a.q
   if in_pairs then q = self:round_for_attention(q) end
-  if a.shared then
+  if a.shared and a.shared.k == a.k then
     k, v, k_scale, v_scale = table.unpack(a.shared.numbers, 1, 4)
   elseif a.k then
     k, v, k_scale, v_scale = as_numbers(self, a, a.k, a.v)
@@ -514,7 +514,8 @@ function attention.self(self, path, layer, x)
     a.q = rotate(self, a.path .. ".q_rotated", a.q, a.heads, true)
     a.k = a.k and rotate(self, a.path .. ".k_rotated", a.k, a.kv_heads)
   end
-  if a.shared then a.k, a.v = a.shared.k, a.shared.v end
+  if a.shared then a.k, a.v = table.unpack(a.shared.own) end
+  a.own = { a.k, a.v } -- without rows that a layer appends
   if spec.past > 0 then a.k, a.v = with_past(self, a, "keys", a.k), with_past(self, a, "values", a.v) end
   a.k, a.v = with_extra(self, a, "k", a.k), with_extra(self, a, "v", a.v)
   a.factors = factors_of(self, a, kept)

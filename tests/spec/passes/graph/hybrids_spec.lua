@@ -73,6 +73,17 @@ describe("a layer that reads the keys of another", function()
     end
   end)
 
+  it("appends rows of its own to these keys", function()
+    for _, scoring in ipairs { "dot", "additive" } do
+      local text = ops_of({ layers = 2, keys_of = 0, bias_kv = true, scoring = scoring }, 1)
+      for _, line in ipairs { "k_extended = join(l0.attn.k, l1.attn.bias_k)",
+        "v_extended = join(l0.attn.v, l1.attn.bias_v)", "scores(l1.attn.q, l1.attn.k_extended)",
+        "context(l1.attn.v_extended)" } do
+        assert.truthy(text:find(line, 1, true), text)
+      end
+    end
+  end)
+
   it("projects distances by the weights of these keys", function()
     local state = helper.state(helper.description { layers = 2, keys_of = 0, positions = { "learned", "disentangled" },
       position_projections = "shared" }, "graph")
