@@ -79,6 +79,11 @@ function rotary.of(facts)
     if type(value) ~= "number" then refuse("format", key .. ": a number is expected") end
     return value
   end
+  for _, key in ipairs(words.sorted_keys(dictionary)) do
+    if json.kind(dictionary[key]) == "object" then
+      refuse("usage", "%s: parameters by types of layers are not supported in this family", key)
+    end
+  end
   local word = dictionary.rope_type or dictionary.type or "default"
   local width = facts.head_dim or facts.d_model // facts.heads
   local dim = word ~= "proportional" and rotated(facts, number("partial_rotary_factor", facts.partial or 1), width)

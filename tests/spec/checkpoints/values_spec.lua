@@ -186,6 +186,8 @@ describe("config.json", function()
         "rope: partial_rotary_factor: it rotates 25 of 64 dimensions of a head, but an even number is expected" },
       { { model_type = "llama", rope_parameters = { partial_rotary_factor = 0.5 } },
         "rope: partial_rotary_factor is not supported" },
+      { { model_type = "qwen2", rope_parameters = { full_attention = { rope_theta = 5.0 } } },
+        "rope: full_attention: parameters by types of layers are not supported in this family" },
       { { model_type = "phi3", rope_scaling = { type = "linear", factor = 2.0 } },
         'rope: type "linear" is not supported; supported: default, longrope' },
       { { model_type = "gemma3_text", rope_parameters = { rope_theta = 5.0 } },
