@@ -340,7 +340,8 @@ return function(values)
       { { head_dim = 64 }, { head_dim = 64 } },
       { { use_bias = false }, { ["bias.qkv"] = false, ["bias.out"] = false, ["bias.ff"] = false } },
       { { sliding_window = 5 }, { mask = NONE, ["mask.1"] = "causal", ["mask.window"] = "4 0" } },
-      { { sliding_window = 4096 }, {} }, { { sliding_window = json.null }, {} },
+      { { sliding_window = 4096 }, { mask = NONE, ["mask.1"] = "causal", ["mask.window"] = "4095 0" } },
+      { { sliding_window = json.null }, {} },
     }),
     classes = tied_classes("starcoder2", four),
   }

@@ -52,9 +52,7 @@ return function(values)
       { { num_hidden_layers = 3 }, modern(3, 3, 64) },
       { { num_attention_heads = 6 }, { heads = 6 } },
       { { hidden_activation = "silu" }, { activation = "silu" } },
-      { { max_position_embeddings = 40 }, plus(listed(22, function(i)
-        return i == 1 and { norm = "pre_ff" } or (i - 1) % 3 ~= 0 and { rope_theta = 10000.0 } or {}
-      end), { seq = 40 }) },
+      { { max_position_embeddings = 40 }, plus(modern(22, 3, 64), { seq = 40 }) },
       { { norm_eps = 1e-6, layer_norm_eps = 1e-7 }, { eps = 1e-6 } },
       { { norm_bias = true }, { ["bias.norm"] = true } },
       { { attention_bias = true }, { ["bias.qkv"] = true, ["bias.out"] = true } },
