@@ -6,7 +6,7 @@ local tool = require("common.tool")
 local python_regex = {}
 
 local matcher = { name = "expressions.matcher", what = "the matcher of regular expressions",
-  sources = { "tools/expressions.c" }, libraries = { "-lpcre2-8" } }
+  sources = { "tools/expressions.c" }, folders = { "base" }, libraries = { "-lpcre2-8" } }
 
 local AT_ONCE = 1000 -- texts that the tool is given
 

@@ -17,7 +17,7 @@ local function key_of(self, compiler)
   local parts = { compiler, about.size, about.modification, table.unpack(self.libraries) }
   local function add(name) parts[#parts + 1] = name .. files.read(RUNTIME .. "/" .. name) end
   for _, name in ipairs(self.sources) do add(name) end
-  for _, folder in ipairs(self.folders or {}) do
+  for _, folder in ipairs(self.folders) do
     for _, name in ipairs(files.names(RUNTIME .. "/" .. folder)) do
       if name:find("%.h$") then add(folder .. "/" .. name) end
     end
