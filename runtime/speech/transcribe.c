@@ -203,6 +203,10 @@ static int listen(attn2c_transcriber *t, int *is_end, attn2c_message *message) {
   const int64_t count = r->count - row < r->window ? r->count - row : r->window;
   const float *window = r->features + (row - r->first) * r->width;
   t->row = row, t->next = 0;
+  if (!r->samples && r->facts && is_plain(t)) { /* a window of features is a piece, too */
+    const double seconds_a_row = (double)r->facts->hop / t->rate;
+    t->begin = (double)row * seconds_a_row, t->length = (double)count * seconds_a_row;
+  }
   if (row - r->first + r->window > r->room && !is_plain(t)) {
     memset(t->window, 0, (size_t)(r->window * r->width) * sizeof *window);
     window = memcpy(t->window, window, (size_t)(count * r->width) * sizeof *window);

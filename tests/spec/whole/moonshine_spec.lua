@@ -96,6 +96,16 @@ describe("a model that writes down samples", function()
     assert.equal(1, #heard("--audio quiet.wav"))
   end)
 
+  it("says when rows of features are heard", function()
+    local header = ("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, 24), }\n"):format(ROWS + 1)
+    helper.write(folder .. "/rows.npy", ("<c8s2"):pack("\x93NUMPY\1\0", header) .. ("\0"):rep(4 * 24 * (ROWS + 1)))
+    local said = heard("--features rows.npy")
+    for i, times in ipairs { { 0, ROWS }, { ROWS, ROWS + 1 } } do
+      assert.near(times[1] * HOP / RATE, said[i].begin, 5.1e-4)
+      assert.near(times[2] * HOP / RATE, said[i]["end"], 5.1e-4)
+    end
+  end)
+
   it("refuses sounds without a row and options that need tokens for speech", function()
     local samples = samples_of("short.wav")
     helper.write(folder .. "/tiny.wav", wave(samples:sub(1, 2 * LEAST - 2)))
