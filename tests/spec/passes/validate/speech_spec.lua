@@ -88,6 +88,17 @@ describe("passes.validate.speech", function()
       assert.truthy(refusals(more):find(text, 1, true), text .. "\n" .. refusals(more))
     end
   end)
+
+  it("says that a plain model does not draw what it writes down", function()
+    local pipeline = require("pipeline")
+    local function notes(overrides)
+      local state = pipeline.run(helper.root, helper.root .. "/tests/hf/speech/moonshine", overrides, "validate")
+      return table.concat(state.notes, "\n")
+    end
+    assert.equal("", notes {})
+    assert.equal("generation.draw: speech is written down without chance; --temperature draws",
+      notes { "generation.draw=true" })
+  end)
 end)
 
 describe("checkpoints.speech", function()
