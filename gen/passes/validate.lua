@@ -646,10 +646,12 @@ function validate.run(state)
     end
   end
   if not size then raise() end
-  local said = description.speech
+  local said, answers = description.speech, description.generation
   if type(said) == "table" and said.words == true and said.heads == nil then
     table.insert(state.notes or {}, "speech.heads: none are stated for words: all heads of the upper half of the "
       .. "layers are taken")
+  elseif type(said) == "table" and next(said) == nil and type(answers) == "table" and answers.draw then
+    table.insert(state.notes or {}, "generation.draw: speech is written down without chance; --temperature draws")
   end
   state.target_names, state.builds, state.product_types = names, {}, wanted
   for i, name in ipairs(names) do

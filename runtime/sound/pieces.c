@@ -47,7 +47,7 @@ int attn2c_speech_next(attn2c_speech_pieces *p, attn2c_speech_piece *piece, attn
   int status = ATTN2C_OK;
   if (p->is_whole) {
     status = attn2c_samples_fill(s, p->most + 1, message);
-    *piece = (attn2c_speech_piece){0, attn2c_vad_cut(s->samples, s->count, rate, p->most)};
+    *piece = (attn2c_speech_piece){0, attn2c_vad_cut(s->samples, s->count, rate, p->least, p->most)};
     return status;
   }
   int64_t wanted = p->most == 0 ? INT64_MAX : s->again ? p->most : 1;
@@ -66,7 +66,7 @@ int attn2c_speech_next(attn2c_speech_pieces *p, attn2c_speech_piece *piece, attn
     wanted = piece->end + (s->again ? p->most : rate / 2);
   }
   if (status == ATTN2C_OK && p->most > 0)
-    piece->end =
-        piece->begin + attn2c_vad_cut(s->samples + piece->begin, piece->end - piece->begin, rate, p->most);
+    piece->end = piece->begin + attn2c_vad_cut(s->samples + piece->begin, piece->end - piece->begin, rate,
+                                               p->least, p->most);
   return status;
 }

@@ -29,6 +29,7 @@ typedef struct attn2c_speech_pieces {
   int rate;
   int64_t
       most; /* samples of a piece that is cut; 0: pieces are whole, and so is what is known of the sound */
+  int64_t least;  /* samples that a piece keeps when it is cut, at most `most` */
   int is_whole;   /* 1: nothing is left out: a piece is cut where it is quiet if more than `most` are there */
   double loudest; /* energy of the loudest frame of its first `heard` samples */
   int64_t heard;

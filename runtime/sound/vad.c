@@ -47,15 +47,15 @@ int attn2c_vad_next(const float *samples, int64_t count, int rate, double loudes
   return 0;
 }
 
-int64_t attn2c_vad_cut(const float *samples, int64_t count, int rate, int64_t most) {
+int64_t attn2c_vad_cut(const float *samples, int64_t count, int rate, int64_t least, int64_t most) {
   const int64_t frame = attn2c_vad_frame(rate);
   int64_t best = most;
-  double least = 0.0;
+  double quietest = 0.0;
   if (count <= most) return count;
-  for (int64_t at = most / 2; at + frame <= most; at += frame) {
+  for (int64_t at = most / 2 > least ? most / 2 : least; at + frame <= most; at += frame) {
     const double here = energy(samples + at, frame);
-    if (best < most && here > least) continue;
-    least = here, best = at + frame / 2;
+    if (best < most && here > quietest) continue;
+    quietest = here, best = at + frame / 2;
   }
   return best;
 }

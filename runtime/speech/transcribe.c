@@ -127,12 +127,15 @@ void attn2c_transcriber_features(attn2c_transcriber *t, const float *features, i
   begin_rows(t, 0);
 }
 
+/* Returns the fewest samples that have a row. */
+static int64_t least_of(const attn2c_transcriber *t) { return is_plain(t) ? t->rows.facts->length : 1; }
+
 /* Begins the next piece, if there is one. The rest of a sound may be too short for a row; a whole sound that
  * is too short is a fault. */
 static int begin_piece(attn2c_transcriber *t, int *is_end, attn2c_message *message) {
   attn2c_samples *samples = t->rows.samples;
   attn2c_speech_piece piece = {0, 0};
-  const int64_t least = is_plain(t) ? t->rows.facts->length : 1;
+  const int64_t least = least_of(t);
   while (piece.end - piece.begin < least) {
     samples->drop(samples, t->end);
     t->end = 0;
@@ -154,11 +157,11 @@ int attn2c_transcriber_samples(attn2c_transcriber *t, attn2c_samples *samples, a
   t->rows.samples = samples;
   begin_rows(t, 0);
   if (!t->options->by_pieces) return attn2c_speech_rows_begin(&t->rows, 0, 0, t->name, message);
-  const attn2c_feature_facts *facts = t->rows.facts;
+  /* Samples after the last row of a plain model, which are fewer than make another one, are heard with it. */
   t->pieces = (attn2c_speech_pieces){.samples = samples,
                                      .rate = t->rate,
-                                     .most = is_plain(t) ? (t->rows.window - 1) * facts->hop + facts->length
-                                                         : t->rows.window * facts->hop,
+                                     .most = t->rows.window * t->rows.facts->hop + least_of(t) - 1,
+                                     .least = least_of(t),
                                      .is_whole = t->options->is_whole};
   t->end = t->rows.count = t->rows.is_long = 0;
   return ATTN2C_OK;
@@ -200,6 +203,10 @@ static int listen(attn2c_transcriber *t, int *is_end, attn2c_message *message) {
   const int64_t count = r->count - row < r->window ? r->count - row : r->window;
   const float *window = r->features + (row - r->first) * r->width;
   t->row = row, t->next = 0;
+  if (!r->samples && r->facts && is_plain(t)) { /* a window of features is a piece, too */
+    const double seconds_a_row = (double)r->facts->hop / t->rate;
+    t->begin = (double)row * seconds_a_row, t->length = (double)count * seconds_a_row;
+  }
   if (row - r->first + r->window > r->room && !is_plain(t)) {
     memset(t->window, 0, (size_t)(r->window * r->width) * sizeof *window);
     window = memcpy(t->window, window, (size_t)(count * r->width) * sizeof *window);

@@ -199,11 +199,14 @@ Test(sound, long_sound_is_cut_where_it_is_quiet) {
   static float samples[10 * RATE];
   sing(samples, 0, 10000, 0.5F);
   memset(samples + 3 * RATE, 0, RATE / 10 * sizeof *samples);
-  cr_expect_eq(attn2c_vad_cut(samples, 10 * RATE, RATE, 10 * RATE), 10 * RATE);
-  const int64_t at = attn2c_vad_cut(samples, 10 * RATE, RATE, 4 * RATE);
+  cr_expect_eq(attn2c_vad_cut(samples, 10 * RATE, RATE, 0, 10 * RATE), 10 * RATE);
+  const int64_t at = attn2c_vad_cut(samples, 10 * RATE, RATE, 0, 4 * RATE);
   cr_expect(at >= 3 * RATE && at < 3 * RATE + RATE / 10, "%lld", (long long)at);
-  const int64_t loud = attn2c_vad_cut(samples, 10 * RATE, RATE, 5);
+  const int64_t loud = attn2c_vad_cut(samples, 10 * RATE, RATE, 0, 5);
   cr_expect(loud > 0 && loud <= 5);
+  const int64_t kept = 3 * RATE + RATE / 5; /* more than what is before the quiet part */
+  cr_expect_gt(attn2c_vad_cut(samples, 10 * RATE, RATE, kept, 4 * RATE), kept);
+  cr_expect_eq(attn2c_vad_cut(samples, 10 * RATE, RATE, 4 * RATE, 4 * RATE), 4 * RATE);
   const attn2c_speech_piece all = {0, 10 * RATE};
   expect_both(samples, 10 * RATE, RATE, &all, 1);
 }

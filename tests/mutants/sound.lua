@@ -16,6 +16,8 @@ return function(of)
       filter = "sound/speech*", wrong = "an offset is loud" },
     { name = "vad_gap", old = "f - last >= FEWEST_QUIET", new = "f - last >= 1", filter = "sound/speech*",
       wrong = "short pauses part pieces" },
+    { name = "vad_least", old = "most / 2 > least ? most / 2 : least", new = "most / 2", filter = "sound/long*",
+      wrong = "a piece is cut to less than it keeps" },
   }
 
   of("runtime/sound/pieces.c", "c:sound") {

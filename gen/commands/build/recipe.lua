@@ -116,8 +116,8 @@ end
 -- True if a source is part of a model. picture/, program/picture/ and FOLDER/picture_*.c are only for models that take
 -- pictures; in the same way text is for models that take text, generate for those that continue, grammar for those
 -- that do both, ranks for those that are divided among ranks, sound for those that take sound, and chat/ for those with
--- a chat template. sound/ is also for those with CTC. program/answers/ is for text, pictures and sound, program/media/
--- for the last two. A file with the name of a system is for that system. Tools are separate programs.
+-- a chat template. sound/ is also for those with CTC or speech. program/answers/ is for text, pictures and sound,
+-- program/media/ for the last two. A file with the name of a system is for that system. Tools are separate programs.
 local function is_wanted(source, providers, options)
   if source:match("^tools/") then return false end
   local system = source:match("(%w+)%.c$")
@@ -133,7 +133,7 @@ local function is_wanted(source, providers, options)
   if is_part(source, "speech") then return options.has_speech end
   if source == "program/sound/cues.c" and options.has_speech then return true end
   if is_part(source, "picture") then return options.has_pictures end
-  if source:match("^sound/") then return options.has_sound or options.has_ctc end
+  if source:match("^sound/") then return options.has_sound or options.has_ctc or options.has_speech end
   if is_part(source, "sound") then return options.has_sound end
   if is_part(source, "grammar") then return options.has_text and options.has_generation end
   if is_part(source, "text") then return options.has_text end

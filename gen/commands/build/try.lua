@@ -49,7 +49,7 @@ local function example_of(state)
   local is_open = state.spec.symbols.past.is_open
   if state.spec.pictures and state.tokenizer and not is_open then return PAGE end
   if state.spec.pictures then return state.spec.texts and PICTURE_AND_TEXTS or PICTURE end
-  if state.spec.sound then return SOUND end
+  if state.spec.sound then return (is_open or not state.spec.memory) and SOUND or nil end -- else of two inputs
   if not state.tokenizer then return nil end
   if state.spec.speech then return FEATURES end
   if is_open then return state.spec.memory and TRANSLATED or GENERATED end

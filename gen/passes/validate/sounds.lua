@@ -65,6 +65,13 @@ local function input_of(spec)
   return input.from, "input.from", input.stage == "frames" and of.seq and 2 * of.seq or nil
 end
 
+-- Returns the rows of the longest sequence that sound fills, and whether others are shorter.
+local function rows_of(spec)
+  local memory = spec.memory
+  if memory and memory.encoder then return memory.seq, memory.any end
+  return spec.seq, spec.any
+end
+
 -- Checks what a resolved sound's fields say of each other.
 local function check_mels(say, sound)
   sound.fft, sound.high = sound.fft or sound.length, sound.high or sound.rate / 2
@@ -114,7 +121,8 @@ function validate_sounds.check(say, spec)
   if sound.mels and sound.length and sound.rate and sound.low then check_mels(say, sound) end
   if not is_complete(sound) then return end -- reported
   sound.length, sound.hop = sounds.field(sound)
-  check_chunk(say, sound, rows_of_call(sound, sound.rows or spec.seq))
+  local most = rows_of(spec)
+  check_chunk(say, sound, rows_of_call(sound, sound.rows or most))
   local width, name, rows = input_of(spec)
   if not width then
     return say("sound", "goes with an input of features: linear, frames, hidden, or an image with row_stride")
@@ -124,8 +132,8 @@ function validate_sounds.check(say, spec)
   end
   if rows and sound.rows ~= rows then
     say("sound.rows", "%s, but the input has %d", sound.rows or "any number", rows)
-  elseif not rows and (sound.rows or 0) > (spec.seq or math.huge) then
-    say("sound.rows", "%d, but a sequence has at most %d", sound.rows, spec.seq)
+  elseif not rows and (sound.rows or 0) > (most or math.huge) then
+    say("sound.rows", "%d, but a sequence has at most %d", sound.rows, most)
   end
   if sound.samples and sound.samples < sound.length then
     say("sound.samples", "%d, but a row is made of %d", sound.samples, sound.length)
@@ -139,7 +147,8 @@ end
 function validate_sounds.entries(spec)
   local sound = spec.sound
   if not sound then return nil end
-  local rows = rows_of_call(sound, sound.rows or not spec.any and spec.seq or nil)
+  local rows, is_open = rows_of(spec)
+  rows = rows_of_call(sound, sound.rows or not is_open and rows or nil)
   local entry = words.merged(spec, { role = "features", samples = (rows - 1) * sound.hop + sound.length, seq = rows,
     batch = 1, layers = 0, past = 0, least = rows, exact = "a chunk of sound has one size", output = {},
     input = { stage = "sound" }, layout = "batch_first", positions = "none",

@@ -62,8 +62,13 @@ local function check_token(say, spec, key, token)
 end
 
 -- Checks that tokens go with windows of frames, and that without them the encoder reads the rows of any sound.
-local function check_kind(say, given, stage, is_open)
+local function check_kind(say, given, stage, is_open, sound)
   local is_plain = next(given) == nil
+  for _, key in ipairs { "samples", "rows" } do
+    if is_plain and sound and sound[key] then
+      say("sound." .. key, "%d, but with speech = {} sounds have any length", sound[key])
+    end
+  end
   if is_plain and (stage == "frames" or not is_open) then
     say("speech", "{} goes with an encoder of seq = any(N) and input = hidden()")
   elseif not is_plain and stage ~= "frames" then
@@ -100,7 +105,7 @@ function speech.check(say, spec)
   if not (spec.context and (stage == "frames" or stage == "hidden")) then
     return say("speech", "goes with a context and memory = encoder { input = frames { ... } or hidden() }")
   end
-  check_kind(say, given, stage, memory.any)
+  check_kind(say, given, stage, memory.any, spec.sound)
   if not spec.tokenizer then say("speech", "goes with a tokenizer") end
   local said = spec.generation or {}
   if not (said.start and #said.start == 1) then say("generation.start", "one token is needed with speech") end

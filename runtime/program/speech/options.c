@@ -71,6 +71,11 @@ int attn2c_speech_options_read(const attn2c_arguments *arguments, const attn2c_d
       given->timestamps || arguments->words || *format == ATTN2C_ANSWERS_SRT || *format == ATTN2C_ANSWERS_VTT;
   if (given->greedy) asked.temperature = 0;
   if (arguments->text_count > 0) asked.prompt = arguments->texts[0].word;
+  if (asked.timestamps && model->continued->generation->speech->no_timestamps < 0 &&
+      !&attn2c_the_speech_sounds)
+    faults++,
+        attn2c_say(message, "--timestamps, --format srt or vtt: how long a row of features is, is unknown: "
+                            "the description has no key `sound`");
   if (other) faults++, attn2c_say(message, "%s: does not go with a model that writes down speech", other);
   if (arguments->vad && arguments->audio_count == 0)
     faults++, attn2c_say(message, "--vad: goes with --audio, from which it leaves out silence");

@@ -10,6 +10,7 @@ local root = helper.absolute_root()
 local cases = dofile(root .. "/tests/cases.lua")
 local folder, golden = root .. "/out/spec/moonshine", root .. "/tests/hf/speech/moonshine"
 local ROWS, RATE, LEAST, HOP = 140, 16000, 895, 384
+local MOST = ROWS * HOP + LEAST - 1 -- samples of a call: those of one row more are one more
 local FRAME = 480 -- samples of a frame that may be the quietest
 local HEADER = 44 -- bytes of a WAV file before its samples
 
@@ -64,7 +65,7 @@ describe("a model that writes down samples", function()
     assert.is_true(#said > 2)
     for i, each in ipairs(said) do
       -- The middle of a frame of the second half, of which `end` has milliseconds.
-      local half = (LEAST + (ROWS - 1) * HOP) // 2 + FRAME // 2
+      local half = MOST // 2 + FRAME // 2
       local frames = math.floor((each["end"] * RATE - at - half) / FRAME + 0.5)
       local last = i < #said and at + half + frames * FRAME or #samples // 2
       assert.near(at / RATE, each.begin, 5.1e-4)
@@ -73,6 +74,8 @@ describe("a model that writes down samples", function()
       assert.same(each.ids, heard("--audio piece.wav")[1].ids)
       at = last
     end
+    helper.write(folder .. "/whole.wav", wave(samples:sub(1, 2 * MOST)))
+    assert.near(MOST / RATE, heard("--audio whole.wav")[1]["end"], 5.1e-4)
     -- Raw samples, and several sounds.
     local _, alone = generate("--audio longer.wav")
     helper.write(folder .. "/raw", samples)
@@ -91,6 +94,16 @@ describe("a model that writes down samples", function()
     assert.equal(0.71, heard("--audio wide.wav")[1]["end"])
     helper.write(folder .. "/quiet.wav", wave(("\0"):rep(#samples)))
     assert.equal(1, #heard("--audio quiet.wav"))
+  end)
+
+  it("says when rows of features are heard", function()
+    local header = ("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, 24), }\n"):format(ROWS + 1)
+    helper.write(folder .. "/rows.npy", ("<c8s2"):pack("\x93NUMPY\1\0", header) .. ("\0"):rep(4 * 24 * (ROWS + 1)))
+    local said = heard("--features rows.npy")
+    for i, times in ipairs { { 0, ROWS }, { ROWS, ROWS + 1 } } do
+      assert.near(times[1] * HOP / RATE, said[i].begin, 5.1e-4)
+      assert.near(times[2] * HOP / RATE, said[i]["end"], 5.1e-4)
+    end
   end)
 
   it("refuses sounds without a row and options that need tokens for speech", function()

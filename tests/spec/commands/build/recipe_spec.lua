@@ -196,6 +196,13 @@ describe("the recipe", function()
     end
   end)
 
+  it("takes pieces of sound for speech, also without the key sound", function()
+    local taken = { sources = { "sound/pieces.c", "speech/transcribe.c" }, has_generation = true, has_speech = true }
+    assert.is_table((jobs(nil, taken))["sound-pieces.o"])
+    taken.has_speech = nil
+    assert.is_nil((jobs(nil, taken))["sound-pieces.o"])
+  end)
+
   it("links static programs with a server without a word, and not if a function is missing", function()
     local static = jobs(nil, { is_static = true, has_serve = true, sources = { "program/main.c" } }).tiny
     local options = line(static):match(" (%-static .*) %-o ") .. " " .. line(static):match(" (%-levent_extra.*)$")

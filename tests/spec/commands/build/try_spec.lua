@@ -36,6 +36,13 @@ describe("the line to try", function()
       line_of("../../../models/numbers", helper.root .. "/models/numbers"))
   end)
 
+  it("gives no sound to a model that has another input, too", function()
+    local moonshine = helper.root .. "/tests/hf/speech/moonshine"
+    local function of(override) return line_of("../speech/moonshine", moonshine, false, override) end
+    assert.matches(" generate %-%-weights %S+ %-%-audio sound%.wav$", of("threads=1"))
+    assert.equal("out/x/x info", of("batch=3"))
+  end)
+
   it("starts the ranks of a model that is divided among them", function()
     local function of(name, folder) return line_of(name, folder, false, "ranks=2") end
     assert.equal(("mpirun -n 2 out/x/x generate --weights %s --prompt 'Once upon a time'"):format(texts .. "next"),

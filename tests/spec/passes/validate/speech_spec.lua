@@ -64,6 +64,12 @@ describe("passes.validate.speech", function()
       ["speech: {} goes with an encoder of seq = any(N)"] = { speech = {} },
       ["speech: {} goes with an encoder of"] = { speech = {}, memory = { stage = "encoder", seq = 4,
         input = { stage = "hidden" } } },
+      ["sound.samples: 900, but with speech = {} sounds have any length"] = { speech = {},
+        sound = { rate = 16000, convolutions = { { width = 16, kernel = 9, stride = 3 } }, samples = 900 },
+        memory = { stage = "encoder", seq = { any = 20 }, input = { stage = "hidden" } } },
+      ["sound.rows: 21, but a sequence has at most 20"] = { speech = false,
+        sound = { rate = 16000, convolutions = { { width = 16, kernel = 9, stride = 3 } }, rows = 21 },
+        memory = { stage = "encoder", seq = { any = 20 }, input = { stage = "hidden" } } },
       ["generation.start: one token is needed"] = { generation = { start = { 1, 2 }, stop = { 0 } } },
       ["generation.stop: one token is needed"] = { generation = { start = { 1 } } },
       ["speech.no_timestamps: 10, but the model's tokens are 0 to 9"] = { speech = { no_timestamps = 9, previous = 1,
@@ -81,6 +87,17 @@ describe("passes.validate.speech", function()
     } do
       assert.truthy(refusals(more):find(text, 1, true), text .. "\n" .. refusals(more))
     end
+  end)
+
+  it("says that a plain model does not draw what it writes down", function()
+    local pipeline = require("pipeline")
+    local function notes(overrides)
+      local state = pipeline.run(helper.root, helper.root .. "/tests/hf/speech/moonshine", overrides, "validate")
+      return table.concat(state.notes, "\n")
+    end
+    assert.equal("", notes {})
+    assert.equal("generation.draw: speech is written down without chance; --temperature draws",
+      notes { "generation.draw=true" })
   end)
 end)
 
