@@ -26,20 +26,30 @@ end
 
 -- Returns an expression as PCRE2 has it, or nil and why it is not Python's.
 local function as_pcre2(expression)
-  local parts, at = {}, 1
+  local parts, at, is_in_set = {}, 1, false
+  if expression:find("\0", 1, true) then return nil, "NUL is not supported" end
   while at <= #expression do
-    local c, most = expression:sub(at, at), expression:match("^{,(%d+)}", at)
+    local c = expression:sub(at, at)
     local letter = c == "\\" and expression:sub(at + 1, at + 1)
+    local taken, own = letter and c .. letter or c, letter and written[letter]
     if letter and letter:find("%a") and not letter:find(LETTERS) then
       return nil, ("\\%s has no meaning"):format(letter)
     end
-    if expression:find("^%(%*", at) then return nil, "nothing is before *" end
-    if expression:find("^%(%?", at) and not begins_group(expression:sub(at + 2)) then
+    if is_in_set then
+      if expression:find("^%[[:.=]", at) then return nil, "sets with names are not supported" end
+      is_in_set = c ~= "]"
+    elseif c == "[" then
+      taken, is_in_set = expression:match("^%[%^?%]?", at), true
+    elseif expression:find("^{,%d*}", at) then
+      taken = expression:match("^{,%d*}", at)
+      own = "{0" .. taken:sub(2)
+    elseif expression:find("^%(%*", at) then
+      return nil, "nothing is before *"
+    elseif expression:find("^%(%?", at) and not begins_group(expression:sub(at + 2)) then
       return nil, ("no group begins with %s"):format(expression:sub(at, at + 2))
     end
-    if expression:find("^%[%^?%]?[^]\\]*%[[:.=]", at) then return nil, "sets with names are not supported" end
-    parts[#parts + 1] = most and ("{0,%s}"):format(most) or letter and (written[letter] or c .. letter) or c
-    at = at + (most and #most + 3 or letter and 2 or 1)
+    parts[#parts + 1] = own or taken
+    at = at + #taken
   end
   return table.concat(parts)
 end

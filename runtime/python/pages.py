@@ -11,7 +11,7 @@ from calls import _address, _array, _check_range, _refuse
 from library import _fields, _pointer, _size
 from pictures import _pixels
 from text import Text, Tokens, _copy, _Encoder, _text, _TextIn, _TextModel, _Tokenizer, _Tokens
-from values import _list
+from values import _list, _refuse_value
 
 
 class Page(NamedTuple):
@@ -95,6 +95,8 @@ class _PageModel(_PageEncoder, _TextModel):
         return of.images(pictures) if self._page.picture else None
 
     def _placed(self, texts: Sequence[Any]) -> Tuple[Any, Any]:
+        if isinstance(texts, Page):
+            _refuse_value("texts", texts, "a list")
         listed = _list("texts", texts)
         into, read = super()._placed(listed)
         images = self._images(listed)

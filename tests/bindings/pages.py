@@ -96,6 +96,7 @@ for name in sys.argv[4:]:
         refuses(ValueError, "texts[1].boxes: is float64 [1][4], but int32", forward, page._replace(boxes=[[1, 2, 3, 4.5]]))
         refuses(ValueError, "texts[1].boxes: is not an array", forward, page._replace(boxes=[[1, 2], [3]]))
         refuses(ValueError, "texts[1]: 5, but a str", forward, page._replace(text=5))
+        refuses(ValueError, "texts: Page(text=", model.forward_text, page)
         if page.picture is None:
             refuses(ValueError, "texts[1]: has a picture, but the model reads none", forward,
                     page._replace(picture=np.zeros((2, 2, 3), "uint8")))

@@ -22,6 +22,8 @@ return function(of, spec)
     { name = "regex_end", old = [[{ Z = "\\z",]], new = "{", filter = "same texts", wrong = "\\Z is PCRE2's" },
     { name = "regex_groups", old = "and not begins_group(", new = "and false and not begins_group(",
       filter = "with its reason", wrong = "PCRE2's own groups are taken" },
+    { name = "regex_sets", old = 'is_in_set = c ~= "]"', new = "is_in_set = false",
+      filter = "same texts", wrong = "numbers of repetitions are written into sets" },
   }
 
   of("runtime/text/added.c", spec .. "whole/pages_spec.lua") {

@@ -200,8 +200,7 @@ uint8_t *attn2c_request_picture(attn2c_request *r, const char *field, const json
   }
   if (!url || strncmp(url, "data:image/", 11) != 0 || !comma || comma - url < 7 ||
       strncmp(comma - 7, ";base64", 7) != 0) {
-    attn2c_request_refuse(r, field, value,
-                          "a picture as data:image/png;base64,... or a list of them is allowed");
+    attn2c_request_refuse(r, field, value, "a picture as data:image/png;base64,... is allowed");
     return NULL;
   }
   const size_t bytes = strlen(comma + 1);

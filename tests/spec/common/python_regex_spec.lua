@@ -12,9 +12,9 @@ local expressions = {
   "[^a-c.]+", "(a)\\1", "(?P<x>a)(?P=x)", "(?i)A", "(?>a|ab)c?", "a*+a?", "\\v",
   "[]a]*", "[\\w.-]*", "\\x61|\\W", "\\Aa\\Z|b$", "(|a)*", "(a|)+b",
   "\\b\\w+\\b", "(?=a)a", ".", "\\s*", "[a\\]]+", "(a+)+b", "[\\b]",
-  "a\\Z\\n?", "\\.", "(a|ab)(c|bcd)", "(?:a*)*", "x-y|1\\D",
+  "a{,}", "[a{,3}]*", "[(*(?]*|a", "a\\Z\\n?", "\\.", "(a|ab)(c|bcd)", "(?:a*)*", "x-y|1\\D",
 }
-local texts = { "", "a", "b", "a\n", "aa", "ab", "aab", "a]", "a{", "a{x}", "abcd", "x-y", "1a", ".", "\n",
+local texts = { "", "0", "a", "b", "a\n", "aa", "ab", "aab", "a]", "a{", "a{x}", "abcd", "x-y", "1a", ".", "\n",
   ("a"):rep(15), "model.layers.0.self_attn.q_proj", "model.layers.11.self_attn.v_proj",
   "model.visual.blocks.3.attn.q_proj", "model.text.layers.3.mlp.down_proj" }
 
@@ -43,7 +43,8 @@ describe("an expression of Python", function()
       ["*a"] = "quantifier does not follow a repeatable item", ["a{2,1}"] = "numbers out of order in {} quantifier",
       ["[b-a]"] = "range out of order in character class", ["\\Ra"] = "\\R has no meaning",
       ["\\Qa"] = "\\Q has no meaning", ["(*ACCEPT)"] = "nothing is before *", ["(?|a)"] = "no group begins with (?|",
-      ["(?<n>a)"] = "no group begins with (?<", ["[[:alpha:]]"] = "sets with names are not supported" } do
+      ["(?<n>a)"] = "no group begins with (?<", ["[[:alpha:]]"] = "sets with names are not supported",
+      ["[\\w[:alpha:]]"] = "sets with names are not supported", ["a\0b"] = "NUL is not supported" } do
       assert.same({ nil, why }, { python_regex.fitting(expression, { "a" }) })
     end
   end)

@@ -198,8 +198,11 @@ describe("a model of words on a page", function()
     { { text = "a", image = IMAGE }, 422, "inputs: its image is no picture; PNG and JPEG files are supported" },
     { { text = "a", image = "http://a/b.png" }, 400,
       "image: an address, but this server opens no connections; send the picture in a data URL" },
-    { { text = "a", bbox = { 1, 2, 3, 4 } }, 400, "inputs: a list, but a text, a pair of texts, an object with the "
-      .. "fields text, boxes and image, or a list is allowed" },
+    { { text = "a b", boxes = { { 1, 2, 3 }, { 4, 5, 6, 7, 8 } } }, 400,
+      "boxes: a list, but a list of four whole numbers for each word is allowed" },
+    { { text = "a", image = { IMAGE } }, 400, "image: a list, but a picture as data:image/png;base64,... is allowed" },
+    { { text = "a", bbox = { 1, 2, 3, 4 } }, 400,
+      'inputs: a field "bbox", but only text, boxes and image are allowed' },
     { { boxes = { 1, 2, 3, 4 } }, 400, "inputs: an object, but a text, a pair of texts, an object with the "
       .. "fields text, boxes and image, or a list is allowed" },
   } do

@@ -105,7 +105,7 @@ static int read_boxes(attn2c_text_job *job, const json_t *list, int is_of_one, s
   json_array_foreach(list, i, each) {
     const json_int_t side = json_integer_value(each);
     const int is_list = json_is_array(each) && !is_of_one;
-    if (is_list ? !read_boxes(job, each, 1, used)
+    if (is_list ? json_array_size(each) != 4 || !read_boxes(job, each, 1, used)
                 : !json_is_integer(each) || side < INT32_MIN || side > INT32_MAX)
       return 0;
     if (!is_list) job->ids[(*used)++] = (int32_t)side;
@@ -120,7 +120,9 @@ static int read_page(attn2c_request *r, const attn2c_descriptor *model, attn2c_t
   const char *name;
   json_object_foreach((json_t *)value, name, each) {
     if (strcmp(name, "text") != 0 && strcmp(name, "boxes") != 0 && strcmp(name, "image") != 0)
-      attn2c_request_refuse(r, job->field, each, "%s", expected(ATTN2C_MAY_BE_PAGE));
+      attn2c_request_fail(r, 400, job->field, NULL,
+                          "%s: a field \"%.60s\", but only text, boxes and image are allowed", job->field,
+                          name);
   }
   if (image && !json_is_null(image) && model->text->image < 0)
     attn2c_request_refuse(r, "image", image, "nothing is allowed: the model reads no picture");
