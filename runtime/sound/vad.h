@@ -24,6 +24,6 @@ int attn2c_vad_next(const float *samples, int64_t count, int rate, double loudes
                     attn2c_speech_piece *piece);
 
 /* Returns the place to cut samples of which at most `most` go together: the middle of the quietest frame,
- * or the last of several, in the second half of the first `most`, after the first `least`, which are at most
- * as many. `count` if no more are there. */
+ * or the last of several, in the second half of the first `most`, after the first `least`, at most `most`.
+ * `count` if no more are there. */
 int64_t attn2c_vad_cut(const float *samples, int64_t count, int rate, int64_t least, int64_t most);

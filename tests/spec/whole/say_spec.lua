@@ -60,7 +60,7 @@ for name in lfs.dir(goldens) do
   if name:sub(1, 1) ~= "." and name:find(os.getenv("SAY_CASES") or "") then names[#names + 1] = name end
 end
 table.sort(names)
--- Those that the tests of hostile texts and of options take are there in any case.
+-- Tests of hostile texts and of options take the ones that are in any sample.
 names = helper.sample(names, 4, words.set { "many", "masked", "modules", "next", "pairs", "question", "reranker",
   "sentence", "sequence", "states", "token", "windows" })
 
