@@ -14,9 +14,9 @@ local AT_ONCE = 1000 -- texts that the tool is given
 local written = { Z = "\\z", v = "\\x0b" }
 
 -- Letters that Python has after a backslash; others are mistakes there, and mean something in PCRE2.
-local LETTERS = "^[dDwWsSbBAZafnrtvxuUN%d%W_]"
+local LETTERS = "^[dDwWsSbBAZafnrtvxuUN]"
 
--- What begins a group in Python behind (?; PCRE2 has more.
+-- Patterns of what may follow `(?` in Python. PCRE2 allows more.
 local groups = { "^[:=!#>(]", "^<[=!]", "^P[<=]", "^[aiLmsux-]+[:)]" }
 
 local function begins_group(behind)

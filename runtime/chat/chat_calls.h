@@ -73,8 +73,6 @@ int64_t chat_length(const chat_value *value);
 
 typedef enum { CHAT_UPPER, CHAT_LOWER, CHAT_CAPITALIZE, CHAT_TITLE, CHAT_TITLE_FILTER } chat_case;
 
-/* True for white space as Python's str.isspace. */
-int chat_is_space(uint32_t point);
 /* Returns the number of characters. */
 size_t chat_count(const chat_value *text);
 /* Returns the byte of character number `index`, up to the length. */

@@ -99,7 +99,7 @@ static int test_characters(attn2c_chat_work *work, int method, const chat_value 
   for (size_t at = 0, width; at < text->length && is; at += width) {
     uint32_t point = text_read((const uint8_t *)text->as.text + at, &width);
     if (method == CHAT_METHOD_ISSPACE)
-      is = chat_is_space(point);
+      is = text_is_space(point);
     else if (point < 0x80)
       is = point >= '0' && point <= '9';
     else if (utf8proc_category((utf8proc_int32_t)point) == UTF8PROC_CATEGORY_ND)

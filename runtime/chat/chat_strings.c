@@ -10,8 +10,6 @@ static uint32_t read_at(const chat_value *text, size_t at, size_t *width) {
   return text_read((const uint8_t *)text->as.text + at, width);
 }
 
-int chat_is_space(uint32_t point) { return text_is_white(point) || (point >= 0x1c && point <= 0x1f); }
-
 size_t chat_count(const chat_value *text) {
   size_t count = 0;
   for (size_t i = 0; i < text->length; i++) count += (text->as.text[i] & 0xc0) != 0x80;
@@ -49,7 +47,7 @@ int64_t chat_find_last(const chat_value *text, const chat_value *part) {
 
 /* True if strip removes a character. */
 static int is_stripped(const chat_value *chars, uint32_t point) {
-  if (chars->kind != CHAT_STRING) return chat_is_space(point);
+  if (chars->kind != CHAT_STRING) return text_is_space(point);
   for (size_t at = 0, width; at < chars->length; at += width)
     if (read_at(chars, at, &width) == point) return 1;
   return 0;
@@ -133,7 +131,7 @@ static size_t write_upper(uint32_t point, int is_title, char *to) {
 
 /* True for the characters after which Jinja's filter `title` begins a word. */
 static int begins_word(uint32_t point) {
-  return chat_is_space(point) || point == '-' || point == '(' || point == '{' || point == '[' || point == '<';
+  return text_is_space(point) || point == '-' || point == '(' || point == '{' || point == '[' || point == '<';
 }
 
 int chat_change_case(attn2c_chat_work *work, const chat_value *text, chat_case how, chat_value *made) {
@@ -220,7 +218,7 @@ static int split_words(attn2c_chat_work *work, const chat_value *text, int64_t m
     size_t at = from_right ? rest.length : 0, width = 0;
     while (from_right ? at > 0 : at < rest.length) {
       size_t place = from_right ? text_before((const uint8_t *)rest.as.text, at) : at;
-      if (chat_is_space(read_at(&rest, place, &width))) break;
+      if (text_is_space(read_at(&rest, place, &width))) break;
       at = from_right ? place : at + width;
     }
     status = from_right ? add_part(work, list, &rest, at, rest.length) : add_part(work, list, &rest, 0, at);
@@ -287,8 +285,8 @@ int chat_split_lines(attn2c_chat_work *work, const chat_value *text, int keeps_e
 /* Copies a number without white space and underscores between digits. Returns 0 if it is none. */
 static int plain_number(const chat_value *text, char *to, size_t size) {
   size_t begin = 0, end = text->length, count = 0;
-  while (begin < end && chat_is_space((uint8_t)text->as.text[begin])) begin++;
-  while (end > begin && chat_is_space((uint8_t)text->as.text[end - 1])) end--;
+  while (begin < end && text_is_space((uint8_t)text->as.text[begin])) begin++;
+  while (end > begin && text_is_space((uint8_t)text->as.text[end - 1])) end--;
   for (size_t i = begin; i < end; i++) {
     char c = text->as.text[i];
     int joins = c == '_' && i > begin && i + 1 < end && text->as.text[i - 1] >= '0' &&

@@ -29,7 +29,7 @@ class PageTokens(Tokens):
 
 
 class _PageFacts(NamedTuple):
-    """What a model reads of pages: the parameters of forward that take boxes, lengths and pictures; ""; none."""
+    """What a model reads of pages: the parameters of forward that take boxes, lengths and pictures; "": none."""
 
     boxes: str
     most: int  # the largest side of a box
@@ -78,7 +78,7 @@ class _PageEncoder(_Encoder):
 
 
 class _PageTokenizer(_PageEncoder, _Tokenizer):
-    """A tokenizer of pages alone."""
+    """The tokenizer of a model of pages, without the model."""
 
 
 class _PageModel(_PageEncoder, _TextModel):

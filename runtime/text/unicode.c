@@ -39,6 +39,8 @@ int text_is_white(uint32_t point) {
          point == 0x202f || point == 0x205f || point == 0x3000;
 }
 
+int text_is_space(uint32_t point) { return text_is_white(point) || (point >= 0x1c && point <= 0x1f); }
+
 int text_is_control(uint32_t point) {
   utf8proc_category_t c = category(point);
   if (point == 9 || point == 10 || point == 13) return 0;

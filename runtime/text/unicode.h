@@ -49,6 +49,7 @@ static inline size_t text_part(const uint8_t *text, size_t available, int *valid
 int text_is_valid(const uint8_t *text, size_t length);
 
 int text_is_white(uint32_t point);       /* White_Space */
+int text_is_space(uint32_t point);       /* str.isspace of Python */
 int text_is_control(uint32_t point);     /* characters that BertNormalizer removes */
 int text_is_chinese(uint32_t point);     /* characters that BertNormalizer puts spaces around */
 int text_is_nonspacing(uint32_t point);  /* Mn */

@@ -21,7 +21,7 @@ function emit_sound.values(entries)
   for i, entry in ipairs(entries) do
     local spec = entry.spec
     if spec.role == "features" and not spec.is_measuring then
-      local sound, channels = spec.sound, entries[i + 1].spec
+      local sound = spec.sound
       local std, first = sound.std or 1, sound.convolutions and sound.convolutions[1] or { norm = "none" }
       local of_sound = first.norm == "group"
       local is_measured = sounds.moments(first) == "measured"
@@ -37,7 +37,7 @@ function emit_sound.values(entries)
         { "kernel", of_sound and first.kernel or 0 }, { "stride", of_sound and first.stride or 0 },
         { "channels", is_measured and first.width or 0 },
         { "groups", is_measured and (first.groups or first.width) or 0 },
-        { "measuring", is_measured and i or 0 }, { "measured", is_measured and channels.seq or 0 } } }
+        { "measuring", is_measured and i or 0 }, { "measured", is_measured and entries[i + 1].spec.seq or 0 } } }
     end
   end
   return false

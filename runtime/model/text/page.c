@@ -8,11 +8,6 @@
 
 static int is_blank(char c) { return c && strchr(" \t\r\n\f\v", c); }
 
-/* True for a character that str.split of Python divides texts at. */
-static int is_blank_in_python(uint32_t point) {
-  return text_is_white(point) || (point >= 0x1c && point <= 0x1f);
-}
-
 static int place(attn2c_page *page, attn2c_text_tokens *tokens) {
   const size_t length = tokens->length;
   if (attn2c_grow((void **)&page->boxes, &page->boxes_capacity, 4 * length, sizeof *page->boxes) ||
@@ -69,8 +64,7 @@ static int read_words(attn2c_page_text *to, const char *text, size_t length, int
   for (size_t at = 0, width; at < length; at += width, character++) {
     int is_valid;
     width = attn2c_utf8_part(text + at, length - at, &is_valid);
-    if (is_question ? is_valid && is_blank_in_python(attn2c_utf8_point(text + at, width))
-                    : is_blank(text[at])) {
+    if (is_question ? is_valid && text_is_space(attn2c_utf8_point(text + at, width)) : is_blank(text[at])) {
       is_in_word = 0;
       continue;
     }

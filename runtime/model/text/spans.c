@@ -226,9 +226,6 @@ static uint32_t next_point(cursor *c) {
   return point;
 }
 
-/* True for Python's white space. */
-static int is_space(uint32_t point) { return text_is_white(point) || (point >= 0x1c && point <= 0x1f); }
-
 /* Moves the cursor past characters of a word. */
 static void pass_word(cursor *c) {
   for (cursor next = *c; next.at < next.length && text_is_word(next_point(&next));) *c = next;
@@ -239,7 +236,7 @@ static void pass_word(cursor *c) {
 static int next_word(cursor *c, attn2c_text_place *place) {
   cursor begin = *c;
   uint32_t point = ' ';
-  while (is_space(point)) {
+  while (text_is_space(point)) {
     begin = *c;
     if (c->at >= c->length) return 0;
     point = next_point(c);
