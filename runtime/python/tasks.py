@@ -149,7 +149,7 @@ class _OfTexts(_Pipeline):
         return bool(tokens.sources[i] != 2)
 
     def _some(self, tokens: Tokens, kept: NDArray[np.bool_]) -> Tokens:
-        """Those of the tokens that are kept."""
+        """The tokens that are kept."""
         return Tokens(tokens.ids[kept], tokens.types[kept], tokens.places[kept], tokens.sources[kept], 0)
 
     def _forward(self, texts: Sequence[Any], read: Sequence[Tokens], *outputs: str) -> Outputs:
