@@ -83,7 +83,7 @@ windows-libraries: ## build the libraries that programs for Windows need, from D
 
 test-systems: test-packages windows-libraries ## programs for Windows, run by wine, and libraries for macOS, compiled by PyPI's ziglang
 	$(call install,$(system_packages))
-	@test -x out/systems/bin/python || python3 -m venv out/systems
+	@test -x out/systems/bin/pip || python3 -m venv out/systems
 	@out/systems/bin/pip install -q --disable-pip-version-check ziglang==0.17.1
 	@$(LUA) /usr/bin/busted tests/systems/systems_spec.lua
 
