@@ -2,6 +2,7 @@
 require("tests.spec.helper")
 local classes = require("text.classes")
 local dkjson = require("dkjson")
+local json = require("common.json")
 local from_text = require("tests.text.from_text")
 local written = require("tests.spec.text.written")
 
@@ -50,7 +51,8 @@ describe("added tokens", function()
   it("that are special are texts like others for split_special_tokens, also where one covers another", function()
     local first, second, third = added(3, "ab"), added(4, "b"), added(5, "A")
     first.special, third.special, first.normalized, second.normalized = true, true, false, false
-    local piece = tables({ added_tokens = { first, second, third } }, classes.calls({ split_special_tokens = true }, "c"))
+    local calls = classes.calls(json.object { split_special_tokens = true }, "c")
+    local piece = tables({ added_tokens = { first, second, third } }, calls)
     assert.equal("2 cases, 0 failed\n", written.run(piece, {
       { text = "aab", ids = { 0 }, places = { { 0, 3 } }, decoded = "[UNK]" },
       { text = "ba", ids = { 4, 1 }, places = { { 0, 1 }, { 1, 2 } }, decoded = "b a" } }))
